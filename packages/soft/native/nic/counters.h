@@ -1,0 +1,29 @@
+// Counters of a device, by the names of the kernel's soft-RoCE (`rdma statistic`) where it has one.
+#pragma once
+
+#include <cstdint>
+
+namespace verbs::soft::nic {
+
+struct Counters {
+  std::uint64_t sent_pkts = 0;
+  std::uint64_t rcvd_pkts = 0;
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t rcvd_bytes = 0;
+  std::uint64_t duplicate_request = 0;
+  std::uint64_t out_of_seq_request = 0;
+  std::uint64_t rcvd_rnr_err = 0;
+  std::uint64_t send_rnr_err = 0;
+  std::uint64_t rcvd_seq_err = 0;
+  std::uint64_t retry_exceeded_err = 0;
+  std::uint64_t retry_rnr_exceeded_err = 0;
+  std::uint64_t completer_retry_err = 0;
+  std::uint64_t ack_timeout = 0;
+  std::uint64_t retransmitted_pkts = 0;
+  std::uint64_t icrc_err = 0;
+  std::uint64_t dropped_pkts = 0;  // malformed, unknown QPN, wrong state, wrong address, wrong key
+  std::uint64_t rdma_sends = 0;
+  std::uint64_t rdma_recvs = 0;
+};
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,30 @@
+// What the NIC tells its host.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+namespace verbs::soft::nic {
+
+class Cq;
+class Qp;
+
+struct AsyncEvent {
+  ibv_event_type type;
+  Qp* qp = nullptr;  // set for QP events
+  Cq* cq = nullptr;  // set for CQ events
+  std::uint8_t port_num = 0;
+};
+
+// Called from inside deliver(), pump() and modify_qp(), under the host's lock: note it down, do not call back.
+class EventSink {
+ public:
+  virtual void completion(Cq* cq) = 0;  // an armed CQ got its entry; it is not armed any more
+  virtual void async(const AsyncEvent& event) = 0;
+
+ protected:
+  ~EventSink() = default;
+};
+
+}  // namespace verbs::soft::nic

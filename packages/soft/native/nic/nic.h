@@ -1,0 +1,105 @@
+// The NIC: one RoCE v2 adapter as a pure state machine. It opens no socket, reads no clock and starts no thread: frames
+// come in through deliver(), go out through each port's Transmitter, and time is an argument. Its vocabulary is the
+// structures of <infiniband/verbs.h>. Not thread-safe: the host holds one lock around a device.
+//
+// Control calls return 0 or a positive errno value, as the verbs do. Objects belong to the Nic that made them.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "../link/link.h"
+#include "../wire/gid.h"
+#include "event.h"
+#include "limits.h"
+
+namespace verbs::soft::nic {
+
+using link::Nanos;
+inline constexpr Nanos kNever = INT64_MAX;
+
+class Pd;
+class Mr;
+class Cq;
+class Qp;
+class Ah;
+struct Counters;
+
+struct PortConfig {
+  link::Transmitter* transmitter = nullptr;
+  std::vector<wire::Gid> gids;  // index 0 first
+  ibv_mtu max_mtu = IBV_MTU_4096;
+  ibv_mtu active_mtu = IBV_MTU_4096;
+};
+
+struct NicConfig {
+  std::uint64_t guid = 0;  // host byte order
+  Limits limits;
+  std::vector<PortConfig> ports;  // port_num 1 is ports[0]
+};
+
+class Nic {
+ public:
+  Nic(NicConfig config, EventSink& events);
+  ~Nic();
+  Nic(const Nic&) = delete;
+  Nic& operator=(const Nic&) = delete;
+
+  // -- queries
+  void query_device(ibv_device_attr* attr) const;
+  int query_port(std::uint8_t port_num, ibv_port_attr* attr) const;
+  int query_gid(std::uint8_t port_num, int index, wire::Gid* gid) const;
+  int query_pkey(std::uint8_t port_num, int index, std::uint16_t* pkey) const;  // network byte order, as ibv_query_pkey
+  const Counters& counters() const;
+
+  // -- control path. `owner` is the caller's own pointer, handed back in events and by owner().
+  int alloc_pd(Pd** pd);
+  int dealloc_pd(Pd* pd);
+  int reg_mr(Pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
+  int dereg_mr(Mr* mr);
+  int create_cq(int cqe, void* owner, Cq** cq);
+  int destroy_cq(Cq* cq);
+  int create_ah(Pd* pd, const ibv_ah_attr* attr, Ah** ah);
+  int destroy_ah(Ah* ah);
+  int create_qp(Pd* pd, Cq* send_cq, Cq* recv_cq, ibv_qp_init_attr* attr, void* owner, Qp** qp);  // updates attr->cap
+  int modify_qp(Qp* qp, const ibv_qp_attr* attr, int mask, Nanos now);
+  int query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;  // leaves pd/cq/srq pointers alone
+  int destroy_qp(Qp* qp);
+
+  // -- data path: nothing here allocates.
+  int req_notify_cq(Cq* cq, bool solicited_only);
+  int poll_cq(Cq* cq, int count, ibv_wc* wc);  // only what is already there; the host makes progress around it
+  int post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);  // queues; pump() sends
+  int post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+
+  // -- progress
+  // A frame arrived on a port. May write memory, complete work requests and raise events; sends nothing.
+  void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now);
+  // Sends what is due: new and repeated requests as windows allow, read responses, acknowledgements; fires timers that
+  // are due by `now`. Bounded work: false while more could be sent at once. The host flushes the transmitters after it.
+  bool pump(Nanos now);
+  bool has_output() const;       // pump() would send something now
+  Nanos next_deadline() const;   // when pump() is needed next if nothing arrives; kNever without timers
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// What a caller may read of an object.
+std::uint32_t qp_num(const Qp* qp);
+ibv_qp_state qp_state(const Qp* qp);
+void* owner_of(const Qp* qp);
+void* owner_of(const Cq* cq);
+int cqe_of(const Cq* cq);        // as created: what ibv_cq.cqe shows
+std::size_t pending_of(const Cq* cq);  // entries that poll_cq would return now
+std::uint32_t lkey_of(const Mr* mr);
+std::uint32_t rkey_of(const Mr* mr);
+
+}  // namespace verbs::soft::nic

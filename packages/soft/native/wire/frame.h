@@ -1,0 +1,53 @@
+// A frame is one whole RoCE v2 packet: IPv4 or IPv6 header, UDP header, BTH … payload, pad, ICRC. Every border of
+// the NIC (links, capture, faults, models) speaks frames, so what is captured is what was sent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "gid.h"
+
+namespace verbs::soft::wire {
+
+inline constexpr std::uint16_t kRocePort = 4791;
+inline constexpr std::size_t kIpv4Size = 20;
+inline constexpr std::size_t kIpv6Size = 40;
+inline constexpr std::size_t kUdpSize = 8;
+inline constexpr std::size_t kMaxNetworkSize = kIpv6Size + kUdpSize;
+// Largest packet we build: IPv6, UDP, BTH, the largest extended headers, MTU 4096, pad, ICRC, and room for a model's
+// tunnel header.
+inline constexpr std::size_t kMaxFrame = 4096 + 512;
+
+// What the network headers of a packet are made of.
+struct Path {
+  Gid sgid;
+  Gid dgid;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 64;
+  std::uint32_t flow_label = 0;  // IPv6 only; not in the ICRC
+  std::uint16_t source_port = 0xc000;
+  std::uint16_t destination_port = kRocePort;
+};
+
+// 28 for IPv4, 48 for IPv6 (by dgid).
+std::size_t network_size(const Path& path);
+
+// Writes IP and UDP headers for `transport_size` bytes that follow them (BTH to ICRC). IPv4: id 0, DF, right header
+// checksum, as an unconnected UDP socket with IP_PMTUDISC_DO sends it; UDP checksum 0. Returns network_size(path).
+std::size_t write_network(std::uint8_t* frame, const Path& path, std::size_t transport_size);
+
+// A frame taken apart. Points into the frame.
+struct FrameView {
+  Path path;
+  bool ipv4 = false;
+  std::span<const std::uint8_t> ip;         // the IP header, 20 or 40 bytes
+  std::span<const std::uint8_t> transport;  // BTH to ICRC, at least 16 bytes
+};
+
+// nullopt unless the frame is IPv4 without options or IPv6 without extension headers, UDP, and its lengths agree.
+// Does not check the destination port or the ICRC.
+std::optional<FrameView> parse_frame(std::span<const std::uint8_t> frame);
+
+}  // namespace verbs::soft::wire

@@ -1,0 +1,43 @@
+// A GID: the 128-bit address of a RoCE v2 port, which is an IPv6 address (an IPv4 one in its mapped form).
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <cstring>
+
+namespace verbs::soft::wire {
+
+struct Gid {
+  std::array<std::uint8_t, 16> bytes{};
+
+  static Gid from_ipv4(const std::uint8_t* address) {
+    Gid gid;
+    gid.bytes[10] = gid.bytes[11] = 0xff;
+    std::memcpy(&gid.bytes[12], address, 4);
+    return gid;
+  }
+
+  static Gid from_bytes(const void* raw) {
+    Gid gid;
+    std::memcpy(gid.bytes.data(), raw, 16);
+    return gid;
+  }
+
+  // ::ffff:a.b.c.d travels in IPv4 packets, everything else in IPv6 packets.
+  bool is_ipv4() const {
+    static constexpr std::uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    return std::memcmp(bytes.data(), prefix, 12) == 0;
+  }
+
+  bool is_multicast() const {
+    return bytes[0] == 0xff || (is_ipv4() && (bytes[12] & 0xf0) == 0xe0);
+  }
+
+  bool is_zero() const { return *this == Gid{}; }
+  const std::uint8_t* ipv4() const { return &bytes[12]; }
+
+  auto operator<=>(const Gid&) const = default;
+};
+
+}  // namespace verbs::soft::wire

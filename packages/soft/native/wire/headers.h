@@ -1,0 +1,131 @@
+// The transport headers of IBTA volume 1, chapter 9: plain values with parse() and emit().
+// parse() and emit() touch exactly kSize bytes; the caller has checked that they are there.
+#pragma once
+
+#include <cstdint>
+
+#include "bytes.h"
+
+namespace verbs::soft::wire {
+
+struct Bth {
+  static constexpr std::size_t kSize = 12;
+  std::uint8_t opcode = 0;
+  bool solicited = false;
+  bool mig_req = false;
+  std::uint8_t pad = 0;
+  std::uint8_t version = 0;
+  std::uint16_t pkey = 0xffff;
+  bool fecn = false;
+  bool becn = false;
+  std::uint32_t dest_qpn = 0;
+  bool ack_req = false;
+  std::uint32_t psn = 0;
+
+  static Bth parse(const std::uint8_t* at) {
+    Bth bth;
+    bth.opcode = at[0];
+    bth.solicited = (at[1] & 0x80) != 0;
+    bth.mig_req = (at[1] & 0x40) != 0;
+    bth.pad = at[1] >> 4 & 3;
+    bth.version = at[1] & 0x0f;
+    bth.pkey = load_be<std::uint16_t>(at + 2);
+    bth.fecn = (at[4] & 0x80) != 0;
+    bth.becn = (at[4] & 0x40) != 0;
+    bth.dest_qpn = load_be24(at + 5);
+    bth.ack_req = (at[8] & 0x80) != 0;
+    bth.psn = load_be24(at + 9);
+    return bth;
+  }
+
+  void emit(std::uint8_t* at) const {
+    at[0] = opcode;
+    at[1] = static_cast<std::uint8_t>((solicited ? 0x80 : 0) | (mig_req ? 0x40 : 0) | (pad & 3) << 4 | (version & 0x0f));
+    store_be(at + 2, pkey);
+    at[4] = static_cast<std::uint8_t>((fecn ? 0x80 : 0) | (becn ? 0x40 : 0));
+    store_be24(at + 5, dest_qpn);
+    at[8] = ack_req ? 0x80 : 0;
+    store_be24(at + 9, psn);
+  }
+};
+
+struct Deth {
+  static constexpr std::size_t kSize = 8;
+  std::uint32_t qkey = 0;
+  std::uint32_t src_qpn = 0;
+
+  static Deth parse(const std::uint8_t* at) { return {load_be<std::uint32_t>(at), load_be24(at + 5)}; }
+  void emit(std::uint8_t* at) const {
+    store_be(at, qkey);
+    at[4] = 0;
+    store_be24(at + 5, src_qpn);
+  }
+};
+
+struct Reth {
+  static constexpr std::size_t kSize = 16;
+  std::uint64_t address = 0;
+  std::uint32_t rkey = 0;
+  std::uint32_t length = 0;
+
+  static Reth parse(const std::uint8_t* at) {
+    return {load_be<std::uint64_t>(at), load_be<std::uint32_t>(at + 8), load_be<std::uint32_t>(at + 12)};
+  }
+  void emit(std::uint8_t* at) const {
+    store_be(at, address);
+    store_be(at + 8, rkey);
+    store_be(at + 12, length);
+  }
+};
+
+struct Aeth {
+  static constexpr std::size_t kSize = 4;
+  std::uint8_t syndrome = 0;
+  std::uint32_t msn = 0;
+
+  static Aeth parse(const std::uint8_t* at) { return {at[0], load_be24(at + 1)}; }
+  void emit(std::uint8_t* at) const {
+    at[0] = syndrome;
+    store_be24(at + 1, msn);
+  }
+};
+
+struct AtomicEth {
+  static constexpr std::size_t kSize = 28;
+  std::uint64_t address = 0;
+  std::uint32_t rkey = 0;
+  std::uint64_t swap_or_add = 0;
+  std::uint64_t compare = 0;
+
+  static AtomicEth parse(const std::uint8_t* at) {
+    return {load_be<std::uint64_t>(at), load_be<std::uint32_t>(at + 8), load_be<std::uint64_t>(at + 12),
+            load_be<std::uint64_t>(at + 20)};
+  }
+  void emit(std::uint8_t* at) const {
+    store_be(at, address);
+    store_be(at + 8, rkey);
+    store_be(at + 12, swap_or_add);
+    store_be(at + 20, compare);
+  }
+};
+
+// ImmDt, IETH and AtomicAckETH are one field each.
+inline constexpr std::size_t kImmDtSize = 4;
+inline constexpr std::size_t kIethSize = 4;
+inline constexpr std::size_t kAtomicAckEthSize = 8;
+inline constexpr std::size_t kFethSize = 4;
+inline constexpr std::size_t kIcrcSize = 4;
+
+// AETH syndromes (IBTA 9.7.5.2): the kind is in bits 6-5, the value in bits 4-0.
+enum Syndrome : std::uint8_t {
+  kAck = 0x00,
+  kAckUnlimitedCredits = 0x1f,
+  kRnrNak = 0x20,
+  kNakPsnSequence = 0x60,
+  kNakInvalidRequest = 0x61,
+  kNakRemoteAccess = 0x62,
+  kNakRemoteOperational = 0x63,
+  kSyndromeKind = 0x60,
+};
+
+}  // namespace verbs::soft::wire

@@ -1,0 +1,18 @@
+// The invariant CRC of RoCE v2 (IBTA annex A17): CRC-32/IEEE over eight 0xff bytes and the packet with its variant
+// fields set to ones.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace verbs::soft::wire {
+
+// `frame` is a whole frame (IP header first) whose last four bytes are the place of the ICRC; they are not read.
+// The frame must have passed parse_frame() or been made by write_network().
+std::uint32_t icrc(std::span<const std::uint8_t> frame);
+
+// Stores / compares the last four bytes, least significant first.
+void seal_icrc(std::span<std::uint8_t> frame);
+bool check_icrc(std::span<const std::uint8_t> frame);
+
+}  // namespace verbs::soft::wire
