@@ -22,6 +22,8 @@ class Transmitter {
   virtual void commit(std::size_t size) = 0;
   // Hands everything committed to the network. What it cannot take is dropped and counted, as a wire would.
   virtual void flush() = 0;
+  // The UDP source port that every frame leaves with, whatever its path says (a socket has one); 0 if frames may choose.
+  virtual std::uint16_t fixed_source_port() const { return 0; }
 };
 
 class Receiver {
