@@ -50,4 +50,11 @@ struct FrameView {
 // Does not check the destination port or the ICRC.
 std::optional<FrameView> parse_frame(std::span<const std::uint8_t> frame);
 
+// For links, which move frames without understanding them: 28 for IPv4 without options, 48 for IPv6, by the version
+// field; 0 if `frame` is neither or is shorter than that.
+std::size_t network_size_of(std::span<const std::uint8_t> frame);
+
+// The destination address of a frame for which network_size_of() is not 0.
+Gid destination_of(std::span<const std::uint8_t> frame);
+
 }  // namespace verbs::soft::wire

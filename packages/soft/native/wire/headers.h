@@ -40,7 +40,8 @@ struct Bth {
 
   void emit(std::uint8_t* at) const {
     at[0] = opcode;
-    at[1] = static_cast<std::uint8_t>((solicited ? 0x80 : 0) | (mig_req ? 0x40 : 0) | (pad & 3) << 4 | (version & 0x0f));
+    at[1] =
+        static_cast<std::uint8_t>((solicited ? 0x80 : 0) | (mig_req ? 0x40 : 0) | (pad & 3) << 4 | (version & 0x0f));
     store_be(at + 2, pkey);
     at[4] = static_cast<std::uint8_t>((fecn ? 0x80 : 0) | (becn ? 0x40 : 0));
     store_be24(at + 5, dest_qpn);
@@ -114,6 +115,7 @@ inline constexpr std::size_t kImmDtSize = 4;
 inline constexpr std::size_t kIethSize = 4;
 inline constexpr std::size_t kAtomicAckEthSize = 8;
 inline constexpr std::size_t kFethSize = 4;
+inline constexpr std::size_t kXrcethSize = 4;
 inline constexpr std::size_t kIcrcSize = 4;
 
 // AETH syndromes (IBTA 9.7.5.2): the kind is in bits 6-5, the value in bits 4-0.

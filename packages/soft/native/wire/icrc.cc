@@ -1,0 +1,61 @@
+#include "icrc.h"
+
+#include <cstring>
+
+#include "crc32.h"
+#include "frame.h"
+#include "headers.h"
+
+namespace verbs::soft::wire {
+namespace {
+
+// The CRC register after eight 0xff bytes, which stand for the local route header that RoCE v2 does not have.
+constexpr std::uint32_t kSeed = 0xdebb20e3;
+
+// Only the headers with variant fields are copied, to set those fields to ones; the payload is read in place.
+constexpr std::size_t kMaxMasked = kMaxNetworkSize + Bth::kSize;
+
+std::size_t mask_ipv4(std::uint8_t* ip) {
+  ip[1] = 0xff;            // type of service
+  ip[8] = 0xff;            // time to live
+  ip[10] = ip[11] = 0xff;  // header checksum
+  return kIpv4Size;
+}
+
+std::size_t mask_ipv6(std::uint8_t* ip) {
+  ip[0] |= 0x0f;  // traffic class, flow label
+  ip[1] = ip[2] = ip[3] = 0xff;
+  ip[7] = 0xff;  // hop limit
+  return kIpv6Size;
+}
+
+void store_le(std::uint8_t* at, std::uint32_t value) {
+  at[0] = static_cast<std::uint8_t>(value);
+  at[1] = static_cast<std::uint8_t>(value >> 8);
+  at[2] = static_cast<std::uint8_t>(value >> 16);
+  at[3] = static_cast<std::uint8_t>(value >> 24);
+}
+
+}  // namespace
+
+std::uint32_t icrc(std::span<const std::uint8_t> frame) {
+  const bool ipv4 = frame[0] >> 4 == 4;
+  const std::size_t masked_size = (ipv4 ? kIpv4Size : kIpv6Size) + kUdpSize + Bth::kSize;
+  std::uint8_t masked[kMaxMasked];
+  std::memcpy(masked, frame.data(), masked_size);
+  std::uint8_t* udp = masked + (ipv4 ? mask_ipv4(masked) : mask_ipv6(masked));
+  udp[6] = udp[7] = 0xff;    // checksum
+  udp[kUdpSize + 4] = 0xff;  // BTH: FECN, BECN and reserved bits
+  const std::uint32_t crc = crc32_update(kSeed, masked, masked_size);
+  return ~crc32_update(crc, frame.data() + masked_size, frame.size() - masked_size - kIcrcSize);
+}
+
+void seal_icrc(std::span<std::uint8_t> frame) { store_le(&frame[frame.size() - kIcrcSize], icrc(frame)); }
+
+bool check_icrc(std::span<const std::uint8_t> frame) {
+  std::uint8_t expected[kIcrcSize];
+  store_le(expected, icrc(frame));
+  return std::memcmp(expected, &frame[frame.size() - kIcrcSize], kIcrcSize) == 0;
+}
+
+}  // namespace verbs::soft::wire
