@@ -1,0 +1,37 @@
+// `npm test`: sets up, runs every check and every test, and ends with one line that says how many passed.
+import process from 'node:process';
+import { Problem } from '../setup/src/problem.mjs';
+import { setUp } from '../setup/src/set-up.mjs';
+import { exitStatus } from '../setup/src/shell.mjs';
+import { expectedSuites, removeOldReports, resultOf } from './src/suites.mjs';
+import { add, describe } from './src/tally.mjs';
+
+const checks = ['typecheck', 'typecheck:root', 'lint', 'lint:root', 'lint:package', 'lint:cpp', 'format:check'];
+
+/** @param {NodeJS.ProcessEnv} env */
+function runEverything(env) {
+  removeOldReports();
+  const turbo = ['run', '--output-logs=new-only', '--continue=dependencies-successful'];
+  const checksFailed = exitStatus('turbo', [...turbo, ...checks], { env }) !== 0;
+  // One suite after the other: they share the loopback addresses, and each uses all processors already.
+  const testsFailed = exitStatus('turbo', [...turbo, '--concurrency=1', 'test'], { env }) !== 0;
+
+  const results = expectedSuites().map((suite) => ({ name: suite.name, ...resultOf(suite) }));
+  console.log();
+  for (const result of results) {
+    console.log(`${result.name}: ${describe(result)}${result.remark === undefined ? '' : ` (${result.remark})`}`);
+    for (const name of result.skipped) console.log(`  skipped: ${name}`);
+  }
+  const total = add(results);
+  if (checksFailed) console.log('checks: failed (types, lint or format; see above)');
+  console.log(`\n${describe(total)}`);
+  return checksFailed || testsFailed || total.failed > 0 ? 1 : 0;
+}
+
+try {
+  process.exitCode = runEverything(setUp({ forTests: true }));
+} catch (error) {
+  if (!(error instanceof Problem)) throw error;
+  console.error(`\ntest: ${error.message}`);
+  process.exitCode = 1;
+}

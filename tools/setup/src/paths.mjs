@@ -1,0 +1,18 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** The project's root. */
+export const root = resolve(import.meta.dirname, '../../..');
+
+/** What set-up fetches for this checkout alone; ignored by git. */
+export const toolsDirectory = join(root, '.tools');
+
+/** The folders of the workspace's packages, in the order of their names. */
+export function packageDirectories() {
+  return ['packages', 'tools'].flatMap((group) =>
+    readdirSync(join(root, group))
+      .sort()
+      .map((name) => join(root, group, name))
+      .filter((directory) => existsSync(join(directory, 'package.json'))),
+  );
+}
