@@ -17,11 +17,9 @@
 #include "../wire/gid.h"
 #include "event.h"
 #include "limits.h"
+#include "time.h"
 
 namespace verbs::soft::nic {
-
-using link::Nanos;
-inline constexpr Nanos kNever = INT64_MAX;
 
 class Pd;
 class Mr;
@@ -99,6 +97,7 @@ void* owner_of(const Qp* qp);
 void* owner_of(const Cq* cq);
 int cqe_of(const Cq* cq);        // as created: what ibv_cq.cqe shows
 std::size_t pending_of(const Cq* cq);  // entries that poll_cq would return now
+ibv_ah* verbs_of(Ah* ah);  // what the application holds; its context and pd are for the caller to fill in
 std::uint32_t lkey_of(const Mr* mr);
 std::uint32_t rkey_of(const Mr* mr);
 

@@ -1,0 +1,219 @@
+#include "completer.h"
+
+#include <algorithm>
+#include <array>
+
+#include "completion.h"
+#include "psn.h"
+#include "requester.h"
+#include "scatter.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+// In units of 10 us. Code 25 is 61.44 ms in the specification.
+constexpr std::array<std::uint32_t, 32> kRnrTable = {65536, 1,   2,   3,    4,    6,    8,    12,   16,   24,   32,
+                                                     48,    64,  96,  128,  192,  256,  384,  512,  768,  1024, 1536,
+                                                     2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+constexpr std::uint8_t kInfiniteRnr = 7;
+
+void progressed(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
+  RequesterState& req = qp.req;
+  req.window.acknowledged(static_cast<std::uint32_t>(psn_diff(una, req.una_psn)));
+  req.una_psn = una;
+  req.recovering = false;
+  req.retries_left = qp.attr.retry_cnt;
+  req.rnr_left = qp.attr.rnr_retry;
+  // A late acknowledgement may overtake a repetition.
+  if (psn_before(req.send_psn, una)) rewind(qp, una);
+  while (!req.reads.empty() && psn_before(req.reads.front().last_psn, una)) req.reads.erase(req.reads.begin());
+  if (!req.waiting_rnr) {
+    if (una == req.max_psn) {
+      core.timers.cancel(qp);
+    } else if (qp.attr.timeout != 0) {
+      core.timers.arm(qp, now + ack_timeout(qp));
+    }
+  }
+  core.active.add(qp);
+}
+
+// Everything from una on goes again.
+void retry(Core& core, Qp& qp) {
+  qp.req.recovering = true;
+  qp.req.window.lost();
+  ++core.counters.completer_retry_err;
+  rewind(qp, qp.req.una_psn);
+  core.active.add(qp);
+}
+
+void fail_oldest(Core& core, Qp& qp, ibv_wc_status status) {
+  complete_send(core, qp, status);
+  enter_error(core, qp);
+}
+
+// A response was lost and a later one tells: repeat at once, but only once for one loss.
+void implied_nak(Core& core, Qp& qp, Nanos now) {
+  if (qp.req.recovering) return;
+  if (qp.req.retries_left == 0) {
+    ++core.counters.retry_exceeded_err;
+    fail_oldest(core, qp, IBV_WC_RETRY_EXC_ERR);
+    return;
+  }
+  --qp.req.retries_left;
+  retry(core, qp);
+  if (qp.attr.timeout != 0) core.timers.arm(qp, now + ack_timeout(qp));
+}
+
+// Completes what is acknowledged by everything up to and including `psn`. False when a READ without all of its data is
+// in the way: then that data was lost.
+bool acknowledge(Core& core, Qp& qp, std::uint32_t psn, Nanos now) {
+  RequesterState& req = qp.req;
+  std::uint32_t una = req.una_psn;
+  bool clear = true;
+  while (qp.sq.head != qp.sq.tail) {
+    const SendWqe& wqe = qp.sq.at(qp.sq.head);
+    if (!wqe.started || psn_before(psn, wqe.first_psn)) break;
+    if (wqe.opcode == IBV_WR_RDMA_READ) {
+      // Complete ones are gone already: this one misses data, and `psn` is before or behind the gap.
+      clear = psn_before(psn, psn_add(wqe.first_psn, wqe.done));
+      break;
+    }
+    if (psn_before(psn, wqe.last_psn())) {
+      una = psn_add(psn, 1);
+      break;
+    }
+    una = psn_add(wqe.last_psn(), 1);
+    const bool sending = req.position == qp.sq.head;
+    complete_send(core, qp, IBV_WC_SUCCESS);
+    if (sending) {
+      // It was being repeated; what follows has not been.
+      req.position = qp.sq.head;
+      req.packet = 0;
+      req.send_psn = una;
+    }
+  }
+  if (psn_before(req.una_psn, una)) progressed(core, qp, una, now);
+  return clear;
+}
+
+void take_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t syndrome, Nanos now) {
+  RequesterState& req = qp.req;
+  // It acknowledges everything before it.
+  if (!acknowledge(core, qp, psn_add(psn, kPsnMask), now)) {
+    implied_nak(core, qp, now);
+    return;
+  }
+  if (req.una_psn != psn) return;
+  if ((syndrome & wire::kSyndromeKind) == wire::kRnrNak) {
+    ++core.counters.rcvd_rnr_err;
+    if (qp.attr.rnr_retry != kInfiniteRnr) {
+      if (req.rnr_left == 0) {
+        ++core.counters.retry_rnr_exceeded_err;
+        fail_oldest(core, qp, IBV_WC_RNR_RETRY_EXC_ERR);
+        return;
+      }
+      --req.rnr_left;
+    }
+    rewind(qp, psn);
+    req.waiting_rnr = true;
+    core.timers.arm(qp, now + rnr_wait(syndrome & 0x1f));
+    return;
+  }
+  switch (syndrome) {
+    case wire::kNakPsnSequence:
+      ++core.counters.rcvd_seq_err;
+      implied_nak(core, qp, now);
+      return;
+    case wire::kNakInvalidRequest:
+      fail_oldest(core, qp, IBV_WC_REM_INV_REQ_ERR);
+      return;
+    case wire::kNakRemoteAccess:
+      fail_oldest(core, qp, IBV_WC_REM_ACCESS_ERR);
+      return;
+    case wire::kNakRemoteOperational:
+      fail_oldest(core, qp, IBV_WC_REM_OP_ERR);
+      return;
+    default:
+      fail_oldest(core, qp, IBV_WC_BAD_RESP_ERR);
+      return;
+  }
+}
+
+void take_read_response(Core& core, Qp& qp, std::uint32_t psn, std::span<const std::uint8_t> payload, Nanos now) {
+  // It acknowledges the requests before the READ.
+  acknowledge(core, qp, psn_add(psn, kPsnMask), now);
+  if (qp.sq.empty()) return;
+  SendWqe& wqe = qp.sq.at(qp.sq.head);
+  if (!wqe.started || wqe.opcode != IBV_WR_RDMA_READ) return;
+  const std::uint32_t expected = psn_add(wqe.first_psn, wqe.done);
+  const std::int32_t ahead = psn_diff(psn, expected);
+  if (ahead < 0) return;
+  if (ahead > 0) {
+    implied_nak(core, qp, now);
+    return;
+  }
+  const std::size_t offset = static_cast<std::size_t>(wqe.done) * qp.mtu;
+  const std::size_t size = std::min<std::size_t>(qp.mtu, wqe.length - offset);
+  if (payload.size() != size) {
+    fail_oldest(core, qp, IBV_WC_BAD_RESP_ERR);
+    return;
+  }
+  if (!scatter(core.mrs, qp.pd, qp.sq.sges(qp.sq.head), wqe.num_sge, offset, payload.data(), size)) {
+    fail_oldest(core, qp, IBV_WC_LOC_PROT_ERR);
+    return;
+  }
+  ++wqe.done;
+  const bool complete = wqe.done == wqe.packets;
+  const bool sending = complete && qp.req.position == qp.sq.head;
+  if (complete) complete_send(core, qp, IBV_WC_SUCCESS);
+  if (sending) {
+    qp.req.position = qp.sq.head;
+    qp.req.packet = 0;
+    qp.req.send_psn = psn_add(psn, 1);
+  }
+  progressed(core, qp, psn_add(psn, 1), now);
+}
+
+}  // namespace
+
+Nanos rnr_wait(std::uint8_t code) { return Nanos{10'000} * kRnrTable[code & 0x1f]; }
+
+void take_response(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeInfo& info,
+                   std::span<const std::uint8_t> transport, Nanos now) {
+  RequesterState& req = qp.req;
+  // Acknowledges something that was never sent, or that is long done.
+  if (!psn_before(bth.psn, req.max_psn) || psn_before(bth.psn, req.una_psn)) return;
+  if (info.has(wire::kIsRead)) {
+    take_read_response(core, qp, bth.psn, transport.subspan(info.header_size), now);
+    return;
+  }
+  const wire::Aeth aeth = wire::Aeth::parse(transport.data() + info.aeth);
+  if ((aeth.syndrome & wire::kSyndromeKind) == wire::kAck) {
+    if (!acknowledge(core, qp, bth.psn, now)) implied_nak(core, qp, now);
+  } else {
+    take_nak(core, qp, bth.psn, aeth.syndrome, now);
+  }
+}
+
+void take_timeout(Core& core, Qp& qp, Nanos now) {
+  if (!qp.may_send()) return;
+  RequesterState& req = qp.req;
+  if (req.waiting_rnr) {
+    req.waiting_rnr = false;
+    core.active.add(qp);
+    return;
+  }
+  if (req.una_psn == req.max_psn) return;
+  ++core.counters.ack_timeout;
+  if (req.retries_left == 0) {
+    ++core.counters.retry_exceeded_err;
+    fail_oldest(core, qp, IBV_WC_RETRY_EXC_ERR);
+    return;
+  }
+  --req.retries_left;
+  retry(core, qp);
+  core.timers.arm(qp, now + ack_timeout(qp));
+}
+
+}  // namespace verbs::soft::nic

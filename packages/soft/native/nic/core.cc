@@ -1,0 +1,43 @@
+#include "core.h"
+
+#include "completion.h"
+#include "requester.h"
+
+namespace verbs::soft::nic {
+
+Core::Core(NicConfig nic_config, EventSink& sink)
+    : config(std::move(nic_config)),
+      events(sink),
+      pds(1, static_cast<std::uint32_t>(config.limits.max_pd)),
+      cqs(1, static_cast<std::uint32_t>(config.limits.max_cq)),
+      ahs(1, static_cast<std::uint32_t>(config.limits.max_ah)),
+      qps(kFirstQpn, static_cast<std::uint32_t>(config.limits.max_qp)),
+      mrs(config.limits) {
+  for (PortConfig& port : config.ports) {
+    ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu);
+  }
+}
+
+void enter_error(Core& core, Qp& qp) {
+  qp.state = qp.attr.qp_state = IBV_QPS_ERR;
+  qp.req.waiting_rnr = false;
+  core.timers.cancel(qp);
+  flush_queues(core, qp);
+}
+
+void enter_error(Core& core, Qp& qp, ibv_event_type event) {
+  enter_error(core, qp);
+  core.events.async({event, &qp, nullptr, qp.attr.port_num});
+}
+
+void flush_queues(Core& core, Qp& qp) {
+  while (!qp.sq.empty()) complete_send(core, qp, IBV_WC_WR_FLUSH_ERR);
+  while (!qp.rq.empty()) complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
+  qp.req.position = qp.sq.head;
+  qp.req.packet = 0;
+  qp.req.reads_unfinished = 0;
+  qp.resp.recv_taken = false;
+  qp.resp.message = ResponderState::Message::kNone;
+}
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,76 @@
+// What the state machines of one NIC share: its objects, its ports, its timers, and who has something to send.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ah.h"
+#include "counters.h"
+#include "cq.h"
+#include "event.h"
+#include "mr.h"
+#include "nic.h"
+#include "pd.h"
+#include "port.h"
+#include "qp.h"
+#include "table.h"
+#include "timer_heap.h"
+
+namespace verbs::soft::nic {
+
+inline constexpr std::uint32_t kFirstQpn = 17;  // 0 and 1 are the management QPs; the kernel's soft-RoCE starts here too
+
+// QPs with output, served in turn.
+class ActiveList {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  Qp* front() const { return head_; }
+
+  void add(Qp& qp) {
+    if (qp.active) return;
+    qp.active = true;
+    qp.active_next = nullptr;
+    qp.active_previous = tail_;
+    (tail_ != nullptr ? tail_->active_next : head_) = &qp;
+    tail_ = &qp;
+  }
+
+  void remove(Qp& qp) {
+    if (!qp.active) return;
+    qp.active = false;
+    (qp.active_previous != nullptr ? qp.active_previous->active_next : head_) = qp.active_next;
+    (qp.active_next != nullptr ? qp.active_next->active_previous : tail_) = qp.active_previous;
+  }
+
+ private:
+  Qp* head_ = nullptr;
+  Qp* tail_ = nullptr;
+};
+
+struct Core {
+  Core(NicConfig nic_config, EventSink& sink);
+
+  Port* port(std::uint8_t number) { return number >= 1 && number <= ports.size() ? &ports[number - 1] : nullptr; }
+  Port& port_of(const Qp& qp) { return ports[qp.attr.port_num - 1]; }
+
+  NicConfig config;
+  EventSink& events;
+  Counters counters;
+  std::vector<Port> ports;
+  Table<Pd> pds;
+  Table<Cq> cqs;
+  Table<Ah> ahs;
+  Table<Qp> qps;
+  MrTable mrs;
+  TimerHeap timers;
+  ActiveList active;
+};
+
+// Puts a QP into the error state: everything in its queues completes as flushed, in order. Sends what it owes first.
+void enter_error(Core& core, Qp& qp);
+// The same, telling the application that it happened (IBV_EVENT_QP_FATAL, _REQ_ERR or _ACCESS_ERR).
+void enter_error(Core& core, Qp& qp, ibv_event_type event);
+// Completes everything posted as flushed.
+void flush_queues(Core& core, Qp& qp);
+
+}  // namespace verbs::soft::nic

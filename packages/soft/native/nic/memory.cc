@@ -1,0 +1,130 @@
+#include "memory.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+namespace verbs::soft::nic {
+namespace {
+
+// Initial-exec: the handler must reach it without the allocations of lazy thread-local storage.
+#define VERBS_FAST_TLS __attribute__((tls_model("initial-exec")))
+
+thread_local sigjmp_buf recovery VERBS_FAST_TLS;
+thread_local volatile sig_atomic_t recoverable VERBS_FAST_TLS = 0;
+
+struct sigaction previous_segv;
+struct sigaction previous_bus;
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  if (recoverable != 0) {
+    recoverable = 0;
+    siglongjmp(recovery, 1);
+  }
+  // Not our copy: whoever was there before handles it (a runtime's trap handler, a crash reporter, or the default).
+  const struct sigaction& previous = signal == SIGSEGV ? previous_segv : previous_bus;
+  if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
+    previous.sa_sigaction(signal, info, context);
+  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(signal);
+  } else {
+    // Back to the default; the faulting instruction runs again and ends the process as it would have without us.
+    struct sigaction action = {};
+    action.sa_handler = SIG_DFL;
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+void install(int signal, struct sigaction* previous) {
+  struct sigaction current;
+  sigaction(signal, nullptr, &current);
+  if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == on_fault) return;
+  *previous = current;
+  struct sigaction action = {};
+  action.sa_sigaction = on_fault;
+  // NODEFER: leaving by siglongjmp must not leave the signal blocked.
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+// A program may have put its own handler in front since the last time, so this runs at every registration.
+void arm_fault_handler() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  install(SIGSEGV, &previous_segv);
+  install(SIGBUS, &previous_bus);
+}
+
+// Calls visit(start, end, readable, writable) for each mapping in ascending order until it returns false.
+template <typename Visit>
+bool for_each_mapping(Visit visit) {
+  const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char buffer[16384];
+  std::size_t used = 0;
+  bool more = true;
+  while (more) {
+    const ssize_t got = read(fd, buffer + used, sizeof buffer - 1 - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    used += static_cast<std::size_t>(got);
+    buffer[used] = '\0';
+    char* line = buffer;
+    while (more) {
+      char* end = static_cast<char*>(std::memchr(line, '\n', used - static_cast<std::size_t>(line - buffer)));
+      if (end == nullptr) break;
+      std::uintptr_t from = 0;
+      std::uintptr_t to = 0;
+      char access[5] = {};
+      if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, access) == 3) {
+        more = visit(from, to, access[0] == 'r', access[1] == 'w');
+      }
+      line = end + 1;
+    }
+    used -= static_cast<std::size_t>(line - buffer);
+    std::memmove(buffer, line, used);
+  }
+  close(fd);
+  return true;
+}
+
+}  // namespace
+
+bool guarded_copy(void* to, const void* from, std::size_t size) {
+  if (size == 0) return true;
+  if (sigsetjmp(recovery, 0) != 0) return false;
+  recoverable = 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  std::memcpy(to, from, size);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  recoverable = 0;
+  return true;
+}
+
+int check_mapped(const void* address, std::size_t size, bool writable) {
+  arm_fault_handler();
+  std::uintptr_t next = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t end = next + size;
+  if (end < next) return EINVAL;
+  const bool read = for_each_mapping([&](std::uintptr_t from, std::uintptr_t to, bool can_read, bool can_write) {
+    if (to <= next) return true;
+    if (from > next || !can_read || (writable && !can_write)) return false;
+    next = to;
+    return next < end;
+  });
+  // Without /proc there is nothing to ask; the guarded copy still protects every access.
+  if (!read) return 0;
+  return next >= end ? 0 : EFAULT;
+}
+
+}  // namespace verbs::soft::nic

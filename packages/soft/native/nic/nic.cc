@@ -1,0 +1,290 @@
+#include "nic.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "../wire/headers.h"
+#include "../wire/icrc.h"
+#include "../wire/opcode.h"
+#include "completer.h"
+#include "core.h"
+#include "post.h"
+#include "psn.h"
+#include "qp_attributes.h"
+#include "requester.h"
+#include "responder.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr std::size_t kPumpBudget = 256;  // packets a call
+constexpr std::size_t kTurnBudget = 64;   // packets a QP before the next one has its turn
+
+}  // namespace
+
+struct Nic::Impl {
+  Impl(NicConfig config, EventSink& events) : core(std::move(config), events) {}
+  Core core;
+};
+
+Nic::Nic(NicConfig config, EventSink& events) : impl_(std::make_unique<Impl>(std::move(config), events)) {}
+Nic::~Nic() = default;
+
+const Counters& Nic::counters() const { return impl_->core.counters; }
+
+void Nic::query_device(ibv_device_attr* attr) const {
+  const NicConfig& config = impl_->core.config;
+  const Limits& limits = config.limits;
+  *attr = {};
+  std::snprintf(attr->fw_ver, sizeof attr->fw_ver, "1.0.0");
+  attr->node_guid = attr->sys_image_guid = wire::swap_if_little(config.guid);
+  attr->max_mr_size = UINT64_MAX;
+  attr->page_size_cap = 0xfffff000;
+  attr->vendor_id = 0xffffff;
+  attr->max_qp = limits.max_qp;
+  attr->max_qp_wr = limits.max_qp_wr;
+  attr->device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_UD_AV_PORT_ENFORCE |
+                           IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN;
+  attr->max_sge = limits.max_sge;
+  attr->max_sge_rd = limits.max_sge_rd;
+  attr->max_cq = limits.max_cq;
+  attr->max_cqe = limits.max_cqe;
+  attr->max_mr = limits.max_mr;
+  attr->max_pd = limits.max_pd;
+  attr->max_qp_rd_atom = limits.max_qp_rd_atom;
+  attr->max_qp_init_rd_atom = limits.max_qp_init_rd_atom;
+  attr->max_res_rd_atom = static_cast<int>(std::min<std::int64_t>(
+      std::int64_t{limits.max_qp_rd_atom} * limits.max_qp, INT32_MAX));
+  attr->atomic_cap = IBV_ATOMIC_NONE;
+  attr->max_ah = limits.max_ah;
+  attr->max_pkeys = 1;
+  attr->local_ca_ack_delay = 15;
+  attr->phys_port_cnt = static_cast<std::uint8_t>(impl_->core.ports.size());
+}
+
+int Nic::query_port(std::uint8_t port_num, ibv_port_attr* attr) const {
+  const Port* port = impl_->core.port(port_num);
+  if (port == nullptr) return EINVAL;
+  port->query(attr);
+  return 0;
+}
+
+int Nic::query_gid(std::uint8_t port_num, int index, wire::Gid* gid) const {
+  const Port* port = impl_->core.port(port_num);
+  if (port == nullptr || index < 0 || static_cast<std::size_t>(index) >= port->gids().size()) return EINVAL;
+  *gid = port->gids()[static_cast<std::size_t>(index)];
+  return 0;
+}
+
+int Nic::query_pkey(std::uint8_t port_num, int index, std::uint16_t* pkey) const {
+  if (impl_->core.port(port_num) == nullptr || index != 0) return EINVAL;
+  *pkey = kDefaultPkey;
+  return 0;
+}
+
+int Nic::alloc_pd(Pd** pd) {
+  auto made = std::make_unique<Pd>();
+  Pd* raw = made.get();
+  const std::uint32_t index = impl_->core.pds.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->handle = index;
+  *pd = raw;
+  return 0;
+}
+
+int Nic::dealloc_pd(Pd* pd) {
+  if (pd->users > 0) return EBUSY;
+  impl_->core.pds.erase(pd->handle);
+  return 0;
+}
+
+int Nic::reg_mr(Pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr) {
+  return impl_->core.mrs.reg(pd, addr, length, iova, access, mr);
+}
+
+int Nic::dereg_mr(Mr* mr) {
+  impl_->core.mrs.dereg(mr);
+  return 0;
+}
+
+int Nic::create_cq(int cqe, void* owner, Cq** cq) {
+  if (cqe < 1 || cqe > impl_->core.config.limits.max_cqe) return EINVAL;
+  auto made = std::make_unique<Cq>(cqe, owner);
+  Cq* raw = made.get();
+  const std::uint32_t index = impl_->core.cqs.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->handle = index;
+  *cq = raw;
+  return 0;
+}
+
+int Nic::destroy_cq(Cq* cq) {
+  if (cq->users > 0) return EBUSY;
+  impl_->core.cqs.erase(cq->handle);
+  return 0;
+}
+
+int Nic::create_ah(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
+  Port* port = impl_->core.port(attr->port_num);
+  if (port == nullptr) return EINVAL;
+  auto made = std::make_unique<Ah>();
+  if (const int error = port->resolve(*attr, &made->path)) return error;
+  made->pd = pd;
+  made->port_num = attr->port_num;
+  Ah* raw = made.get();
+  const std::uint32_t index = impl_->core.ahs.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->handle = index;
+  ++pd->users;
+  *ah = raw;
+  return 0;
+}
+
+int Nic::destroy_ah(Ah* ah) {
+  --ah->pd->users;
+  impl_->core.ahs.erase(ah->handle);
+  return 0;
+}
+
+int Nic::create_qp(Pd* pd, Cq* send_cq, Cq* recv_cq, ibv_qp_init_attr* attr, void* owner, Qp** qp) {
+  if (send_cq == nullptr || recv_cq == nullptr) return EINVAL;
+  if (attr->srq != nullptr) return EOPNOTSUPP;
+  auto made = std::make_unique<Qp>();
+  if (const int error = lay_out_qp(impl_->core, *attr, *made)) return error;
+  made->pd = pd;
+  made->send_cq = send_cq;
+  made->recv_cq = recv_cq;
+  made->owner = owner;
+  Qp* raw = made.get();
+  const std::uint32_t index = impl_->core.qps.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->number = index;
+  ++pd->users;
+  ++send_cq->users;
+  ++recv_cq->users;
+  *qp = raw;
+  return 0;
+}
+
+int Nic::modify_qp(Qp* qp, const ibv_qp_attr* attr, int mask, Nanos) {
+  return nic::modify_qp(impl_->core, *qp, *attr, mask);
+}
+
+int Nic::query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const {
+  nic::query_qp(*qp, *attr, *init_attr);
+  return 0;
+}
+
+int Nic::destroy_qp(Qp* qp) {
+  Core& core = impl_->core;
+  core.timers.remove(*qp);
+  core.active.remove(*qp);
+  --qp->pd->users;
+  --qp->send_cq->users;
+  --qp->recv_cq->users;
+  core.qps.erase(qp->number);
+  return 0;
+}
+
+int Nic::req_notify_cq(Cq* cq, bool solicited_only) {
+  cq->arm(solicited_only);
+  return 0;
+}
+
+int Nic::poll_cq(Cq* cq, int count, ibv_wc* wc) { return cq->poll(count, wc); }
+
+int Nic::post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
+  for (; wr != nullptr; wr = wr->next) {
+    if (const int error = nic::post_send(impl_->core, *qp, *wr)) {
+      *bad_wr = wr;
+      return error;
+    }
+  }
+  return 0;
+}
+
+int Nic::post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  for (; wr != nullptr; wr = wr->next) {
+    if (const int error = nic::post_recv(impl_->core, *qp, *wr)) {
+      *bad_wr = wr;
+      return error;
+    }
+  }
+  return 0;
+}
+
+void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> bytes, Nanos now) {
+  Core& core = impl_->core;
+  const auto drop = [&core] { ++core.counters.dropped_pkts; };
+  const Port* port = core.port(port_num);
+  const std::optional<wire::FrameView> frame = wire::parse_frame(bytes);
+  if (port == nullptr || !frame || frame->path.destination_port != wire::kRocePort ||
+      !port->owns(frame->path.dgid)) {
+    return drop();
+  }
+  const wire::Bth bth = wire::Bth::parse(frame->transport.data());
+  const wire::OpcodeInfo* info = wire::opcode_info(bth.opcode);
+  const std::size_t tail = wire::kIcrcSize + bth.pad;
+  if (info == nullptr || frame->transport.size() < info->header_size + tail || bth.version != 0 ||
+      (bth.pkey & 0x7fff) != (kDefaultPkey & 0x7fff)) {
+    return drop();
+  }
+  Qp* qp = core.qps.find(bth.dest_qpn);
+  const wire::Transport transport = wire::transport_of(bth.opcode);
+  const bool datagram = transport == wire::Transport::kUd;
+  if (qp == nullptr || qp->attr.port_num != port_num || (!datagram && transport != wire::Transport::kRc) ||
+      qp->type != (datagram ? IBV_QPT_UD : IBV_QPT_RC)) {
+    return drop();
+  }
+  const bool request = info->has(wire::kIsRequest);
+  if (request ? !qp->may_receive() : !qp->may_send()) return drop();
+  if (!datagram && (frame->path.sgid != qp->path.dgid || frame->path.dgid != qp->path.sgid)) return drop();
+  if (!wire::check_icrc(bytes)) {
+    ++core.counters.icrc_err;
+    return;
+  }
+  ++core.counters.rcvd_pkts;
+  core.counters.rcvd_bytes += bytes.size();
+  const std::span<const std::uint8_t> body = frame->transport.first(frame->transport.size() - tail);
+  if (datagram) {
+    take_datagram(core, *qp, *frame, bth, *info, body);
+  } else if (request) {
+    take_request(core, *qp, bth, *info, body);
+  } else {
+    take_response(core, *qp, bth, *info, body, now);
+  }
+}
+
+bool Nic::pump(Nanos now) {
+  Core& core = impl_->core;
+  while (TimerSlot* slot = core.timers.expire(now)) take_timeout(core, static_cast<Qp&>(*slot), now);
+  std::size_t left = kPumpBudget;
+  while (Qp* qp = core.active.front()) {
+    if (left == 0) return false;
+    core.active.remove(*qp);
+    const std::size_t turn = std::min(left, kTurnBudget);
+    // Requests before acknowledgements: an answer that the application just posted is what its peer waits for.
+    std::size_t sent = qp->type == IBV_QPT_UD ? run_datagrams(core, *qp, turn) : run_requester(core, *qp, turn, now);
+    if (sent < turn) sent += run_responder(core, *qp, turn - sent);
+    left -= sent;
+    if (sent == turn) core.active.add(*qp);
+  }
+  return true;
+}
+
+bool Nic::has_output() const { return !impl_->core.active.empty(); }
+
+Nanos Nic::next_deadline() const { return impl_->core.timers.next(); }
+
+std::uint32_t qp_num(const Qp* qp) { return qp->number; }
+ibv_qp_state qp_state(const Qp* qp) { return qp->state; }
+void* owner_of(const Qp* qp) { return qp->owner; }
+void* owner_of(const Cq* cq) { return cq->owner; }
+int cqe_of(const Cq* cq) { return cq->cqe(); }
+std::size_t pending_of(const Cq* cq) { return cq->pending(); }
+ibv_ah* verbs_of(Ah* ah) { return &ah->verbs; }
+std::uint32_t lkey_of(const Mr* mr) { return mr->key; }
+std::uint32_t rkey_of(const Mr* mr) { return mr->key; }
+
+}  // namespace verbs::soft::nic

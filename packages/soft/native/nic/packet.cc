@@ -1,0 +1,37 @@
+#include "packet.h"
+
+#include <cstring>
+
+#include "../wire/icrc.h"
+#include "../wire/opcode.h"
+
+namespace verbs::soft::nic {
+
+PacketBuilder::PacketBuilder(Core& core, Port& port, const wire::Path& path, std::uint8_t opcode)
+    : core_(core),
+      port_(port),
+      path_(path),
+      frame_(port.transmitter().reserve()),
+      transport_(frame_ + wire::network_size(path)),
+      header_size_(wire::opcode_info(opcode)->header_size) {
+  bth.opcode = opcode;
+}
+
+std::uint8_t* PacketBuilder::deth() { return transport_ + wire::opcode_info(bth.opcode)->deth; }
+std::uint8_t* PacketBuilder::reth() { return transport_ + wire::opcode_info(bth.opcode)->reth; }
+std::uint8_t* PacketBuilder::aeth() { return transport_ + wire::opcode_info(bth.opcode)->aeth; }
+std::uint8_t* PacketBuilder::imm_dt() { return transport_ + wire::opcode_info(bth.opcode)->imm_dt; }
+
+void PacketBuilder::send(std::size_t payload_size) {
+  bth.pad = static_cast<std::uint8_t>(-payload_size & 3);
+  bth.emit(transport_);
+  std::memset(payload() + payload_size, 0, bth.pad);
+  const std::size_t transport_size = header_size_ + payload_size + bth.pad + wire::kIcrcSize;
+  const std::size_t size = wire::write_network(frame_, path_, transport_size) + transport_size;
+  wire::seal_icrc({frame_, size});
+  port_.transmitter().commit(size);
+  ++core_.counters.sent_pkts;
+  core_.counters.sent_bytes += size;
+}
+
+}  // namespace verbs::soft::nic

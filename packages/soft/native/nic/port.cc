@@ -1,0 +1,61 @@
+#include "port.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr std::uint8_t kDefaultHopLimit = 64;
+
+// The flow label that stands in when the user gave none (include/rdma/ib_verbs.h: rdma_calc_flow_label).
+std::uint32_t flow_label_of(std::uint32_t local_qpn, std::uint32_t remote_qpn) {
+  std::uint64_t value = static_cast<std::uint64_t>(local_qpn) * remote_qpn;
+  value ^= value >> 20;
+  value ^= value >> 40;
+  return static_cast<std::uint32_t>(value & 0xfffff);
+}
+
+}  // namespace
+
+Port::Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu)
+    : transmitter_(transmitter), gids_(std::move(gids)), max_mtu_(max_mtu), active_mtu_(active_mtu) {}
+
+void Port::query(ibv_port_attr* attr) const {
+  *attr = {};
+  attr->state = IBV_PORT_ACTIVE;
+  attr->max_mtu = max_mtu_;
+  attr->active_mtu = active_mtu_;
+  attr->gid_tbl_len = static_cast<int>(gids_.size());
+  attr->port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
+  attr->max_msg_sz = 1u << 31;
+  attr->pkey_tbl_len = 1;
+  attr->max_vl_num = 1;
+  attr->active_width = 2;  // 4X
+  attr->active_speed = 32;  // 25 Gb/s a lane
+  attr->phys_state = 5;    // LinkUp
+  attr->link_layer = IBV_LINK_LAYER_ETHERNET;
+  attr->flags = IBV_QPF_GRH_REQUIRED;
+}
+
+int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
+  if (!attr.is_global || attr.grh.sgid_index >= gids_.size() || attr.grh.flow_label > 0xfffff) return EINVAL;
+  path->sgid = gids_[attr.grh.sgid_index];
+  path->dgid = wire::Gid::from_bytes(attr.grh.dgid.raw);
+  if (path->dgid.is_zero() || path->dgid.is_ipv4() != path->sgid.is_ipv4()) return EINVAL;
+  path->traffic_class = attr.grh.traffic_class;
+  path->hop_limit = attr.grh.hop_limit != 0 ? attr.grh.hop_limit : kDefaultHopLimit;
+  path->flow_label = attr.grh.flow_label;
+  path->destination_port = wire::kRocePort;
+  return 0;
+}
+
+bool Port::owns(const wire::Gid& gid) const { return std::find(gids_.begin(), gids_.end(), gid) != gids_.end(); }
+
+std::uint16_t Port::source_port(std::uint32_t flow_label, std::uint32_t local_qpn, std::uint32_t remote_qpn) const {
+  if (const std::uint16_t fixed = transmitter_->fixed_source_port()) return fixed;
+  const std::uint32_t label = flow_label != 0 ? flow_label : flow_label_of(local_qpn, remote_qpn);
+  return static_cast<std::uint16_t>(((label & 0x3fff) ^ (label >> 14)) | 0xc000);
+}
+
+}  // namespace verbs::soft::nic

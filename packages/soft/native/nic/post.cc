@@ -1,0 +1,113 @@
+#include "post.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "completion.h"
+#include "memory.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr std::uint32_t kQkeyFromQp = 0x80000000;
+constexpr std::uint64_t kTooLong = UINT32_MAX;
+
+bool allowed(ibv_qp_type type, ibv_wr_opcode opcode) {
+  switch (opcode) {
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM:
+      return true;
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_RDMA_READ:
+      return type == IBV_QPT_RC;
+    default:
+      return false;
+  }
+}
+
+int check_send(const Qp& qp, const ibv_send_wr& wr) {
+  if (qp.state != IBV_QPS_RTS && qp.state != IBV_QPS_SQD && qp.state != IBV_QPS_ERR) return EINVAL;
+  if (qp.sq.full()) return ENOMEM;
+  if (!allowed(qp.type, wr.opcode)) return EINVAL;
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.sq.max_sge()) return EINVAL;
+  if (wr.opcode == IBV_WR_RDMA_READ && (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
+  return 0;
+}
+
+std::uint64_t total_length(const ibv_sge* sges, int count) {
+  std::uint64_t total = 0;
+  for (int i = 0; i < count; ++i) total += sges[i].length;
+  return total;
+}
+
+// Inline data is taken at once: the caller's memory is free when the post returns, and needs no region.
+int copy_inline(Qp& qp, const ibv_send_wr& wr) {
+  std::uint8_t* to = qp.sq.inline_data(qp.sq.tail);
+  for (int i = 0; i < wr.num_sge; ++i) {
+    const ibv_sge& sge = wr.sg_list[i];
+    if (!guarded_copy(to, reinterpret_cast<const void*>(sge.addr), sge.length)) return EFAULT;
+    to += sge.length;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
+  if (const int error = check_send(qp, wr)) return error;
+  const std::uint64_t length = total_length(wr.sg_list, wr.num_sge);
+  if (length >= kTooLong) return EINVAL;
+  SendWqe& wqe = qp.sq.at(qp.sq.tail);
+  wqe = {};
+  wqe.wr_id = wr.wr_id;
+  wqe.opcode = wr.opcode;
+  wqe.flags = static_cast<std::uint16_t>(wr.send_flags);
+  wqe.imm_data = wr.imm_data;
+  wqe.length = static_cast<std::uint32_t>(length);
+  wqe.num_sge = static_cast<std::uint16_t>(wr.num_sge);
+  wqe.error = IBV_WC_SUCCESS;
+  if ((wr.send_flags & IBV_SEND_INLINE) != 0) {
+    if (length > qp.sq.max_inline()) return EINVAL;
+    if (const int error = copy_inline(qp, wr)) return error;
+  } else {
+    std::copy_n(wr.sg_list, wr.num_sge, qp.sq.sges(qp.sq.tail));
+  }
+  if (qp.type == IBV_QPT_UD) {
+    const Ah* ah = reinterpret_cast<const Ah*>(wr.wr.ud.ah);
+    if (ah == nullptr || ah->pd != qp.pd) return EINVAL;
+    Datagram& datagram = qp.sq.datagram(qp.sq.tail);
+    datagram.path = ah->path;
+    datagram.path.source_port = core.port_of(qp).source_port(ah->path.flow_label, qp.number, qp.number);
+    datagram.qpn = wr.wr.ud.remote_qpn & 0xffffff;
+    datagram.qkey = (wr.wr.ud.remote_qkey & kQkeyFromQp) != 0 ? qp.attr.qkey : wr.wr.ud.remote_qkey;
+  } else {
+    wqe.remote_addr = wr.wr.rdma.remote_addr;
+    wqe.rkey = wr.wr.rdma.rkey;
+  }
+  ++qp.sq.tail;
+  if (qp.state == IBV_QPS_ERR) {
+    flush_queues(core, qp);
+  } else {
+    core.active.add(qp);
+  }
+  return 0;
+}
+
+int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr) {
+  if (qp.state == IBV_QPS_RESET) return EINVAL;
+  if (qp.rq.full()) return ENOMEM;
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.rq.max_sge()) return EINVAL;
+  const std::uint64_t length = total_length(wr.sg_list, wr.num_sge);
+  if (length >= kTooLong) return EINVAL;
+  RecvWqe& wqe = qp.rq.at(qp.rq.tail);
+  wqe.wr_id = wr.wr_id;
+  wqe.length = static_cast<std::uint32_t>(length);
+  wqe.num_sge = static_cast<std::uint32_t>(wr.num_sge);
+  std::copy_n(wr.sg_list, wr.num_sge, qp.rq.sges(qp.rq.tail));
+  ++qp.rq.tail;
+  if (qp.state == IBV_QPS_ERR) flush_queues(core, qp);
+  return 0;
+}
+
+}  // namespace verbs::soft::nic

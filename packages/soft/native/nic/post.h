@@ -1,0 +1,12 @@
+// Posting work requests: checks, and a copy into the queue.
+#pragma once
+
+#include "core.h"
+
+namespace verbs::soft::nic {
+
+// 0, or EINVAL (state, opcode, number of SGEs, inline size, address handle) or ENOMEM (queue full).
+int post_send(Core& core, Qp& qp, const ibv_send_wr& wr);
+int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr);
+
+}  // namespace verbs::soft::nic

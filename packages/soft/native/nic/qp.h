@@ -1,0 +1,104 @@
+// A queue pair: its attributes, its queues, and the state of the machines that work on it.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "../wire/frame.h"
+#include "cq.h"
+#include "pd.h"
+#include "timer_heap.h"
+#include "window.h"
+#include "work_queue.h"
+
+namespace verbs::soft::nic {
+
+// One READ request on its way: the PSNs that its response takes.
+struct ReadRange {
+  std::uint32_t first_psn;
+  std::uint32_t last_psn;
+};
+
+// What the requester and the completer remember of an RC or UD send queue.
+struct RequesterState {
+  std::uint32_t next_psn = 0;  // for the next request that starts
+  std::uint32_t send_psn = 0;  // of the next packet to send; behind max_psn while repeating
+  std::uint32_t max_psn = 0;   // one after the highest PSN ever sent
+  std::uint32_t una_psn = 0;   // oldest unacknowledged
+  std::uint32_t position = 0;  // send queue position of the request that send_psn belongs to
+  std::uint32_t packet = 0;    // packet of that request
+  std::uint32_t since_ack_request = 0;
+  std::uint32_t reads_unfinished = 0;  // READ requests started and not complete: what a fence waits for
+  std::uint8_t retries_left = 0;
+  std::uint8_t rnr_left = 0;
+  bool waiting_rnr = false;
+  bool recovering = false;  // repeating since una_psn; one loss is answered once
+  Window window;
+  std::vector<ReadRange> reads;  // outstanding READ requests, oldest first (at most max_rd_atomic)
+};
+
+// What an RC responder owes its requester, in PSN order.
+struct Response {
+  enum class Kind : std::uint8_t { kAck, kNak, kRead };
+  Kind kind;
+  std::uint8_t syndrome;  // of a NAK
+  std::uint32_t psn;      // next to send
+  std::uint32_t msn;
+  std::uint32_t last_psn;  // READ
+  std::uint32_t rkey;
+  std::uint32_t remaining;  // READ: bytes still to send
+  std::uint64_t address;
+  bool first;  // READ: nothing sent yet
+};
+
+struct ResponderState {
+  enum class Message : std::uint8_t { kNone, kSend, kWrite };
+  std::uint32_t expected_psn = 0;
+  std::uint32_t msn = 0;
+  bool nak_sent = false;  // one NAK, then silence until the expected PSN comes
+  bool communication_established = false;
+  Message message = Message::kNone;  // in the middle of one
+  bool recv_taken = false;           // the oldest receive request belongs to that message
+  std::uint32_t offset = 0;          // bytes of the message so far
+  std::uint32_t length = 0;          // WRITE: announced
+  std::uint32_t rkey = 0;
+  std::uint64_t address = 0;
+  std::vector<Response> ring;
+  std::uint32_t ring_head = 0;
+  std::uint32_t ring_count = 0;
+  std::uint32_t reads = 0;  // of them
+};
+
+class Qp : public TimerSlot {
+ public:
+  Pd* pd = nullptr;
+  Cq* send_cq = nullptr;
+  Cq* recv_cq = nullptr;
+  void* owner = nullptr;
+  std::uint32_t number = 0;
+  ibv_qp_type type = IBV_QPT_RC;
+  ibv_qp_state state = IBV_QPS_RESET;
+  bool sq_sig_all = false;
+  bool sqd_notify = false;
+  bool draining = false;
+  ibv_qp_attr attr = {};  // what modify set, as query returns it
+  wire::Path path;        // RC: to the connected peer
+  std::uint32_t mtu = 4096;
+
+  SendQueue sq;
+  RecvQueue rq;
+  RequesterState req;
+  ResponderState resp;
+
+  // Place in the list of QPs that have something to send.
+  Qp* active_next = nullptr;
+  Qp* active_previous = nullptr;
+  bool active = false;
+
+  bool may_send() const { return state == IBV_QPS_RTS || state == IBV_QPS_SQD; }
+  bool may_receive() const { return state == IBV_QPS_RTR || may_send(); }
+};
+
+}  // namespace verbs::soft::nic

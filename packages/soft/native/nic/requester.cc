@@ -1,0 +1,249 @@
+#include "requester.h"
+
+#include <algorithm>
+
+#include "../wire/opcode.h"
+#include "completion.h"
+#include "memory.h"
+#include "packet.h"
+#include "psn.h"
+#include "scatter.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+using wire::Operation;
+
+// READ requests are cut into pieces of this many response packets, so that the window holds for responses too.
+constexpr std::uint32_t kReadPiece = 32;
+// An acknowledgement is asked for at the end of each message and at least once in so many packets.
+constexpr std::uint32_t kAckEvery = 16;
+
+bool is_read(const SendWqe& wqe) { return wqe.opcode == IBV_WR_RDMA_READ; }
+
+std::uint32_t packets_of(const Qp& qp, const SendWqe& wqe) {
+  return wqe.length == 0 ? 1 : static_cast<std::uint32_t>((std::uint64_t{wqe.length} + qp.mtu - 1) / qp.mtu);
+}
+
+// What stops a request before its first packet.
+ibv_wc_status check_request(const Core& core, Qp& qp, std::uint32_t position) {
+  const SendWqe& wqe = qp.sq.at(position);
+  if (wqe.length > core.config.limits.max_msg_size) return IBV_WC_LOC_LEN_ERR;
+  if (is_read(wqe) && qp.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
+  if ((wqe.flags & IBV_SEND_INLINE) != 0) return IBV_WC_SUCCESS;
+  const unsigned access = is_read(wqe) ? static_cast<unsigned>(IBV_ACCESS_LOCAL_WRITE) : 0u;
+  return check_sges(core.mrs, qp.pd, qp.sq.sges(position), wqe.num_sge, access);
+}
+
+Operation operation_of(const SendWqe& wqe, bool first, bool last) {
+  const bool imm = last && (wqe.opcode == IBV_WR_SEND_WITH_IMM || wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM);
+  const bool write = wqe.opcode == IBV_WR_RDMA_WRITE || wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  if (first && last) {
+    return write ? (imm ? wire::kWriteOnlyImm : wire::kWriteOnly) : (imm ? wire::kSendOnlyImm : wire::kSendOnly);
+  }
+  if (first) return write ? wire::kWriteFirst : wire::kSendFirst;
+  if (!last) return write ? wire::kWriteMiddle : wire::kSendMiddle;
+  return write ? (imm ? wire::kWriteLastImm : wire::kWriteLast) : (imm ? wire::kSendLastImm : wire::kSendLast);
+}
+
+bool load_payload(const Core& core, Qp& qp, std::uint32_t position, std::size_t offset, std::uint8_t* to,
+                  std::size_t size) {
+  const SendWqe& wqe = qp.sq.at(position);
+  if ((wqe.flags & IBV_SEND_INLINE) != 0) {
+    std::copy_n(qp.sq.inline_data(position) + offset, size, to);
+    return true;
+  }
+  return gather(core.mrs, qp.pd, qp.sq.sges(position), wqe.num_sge, offset, to, size);
+}
+
+std::uint32_t window_left(const Qp& qp) {
+  const auto in_flight = static_cast<std::uint32_t>(psn_diff(qp.req.send_psn, qp.req.una_psn));
+  const std::uint32_t window = qp.req.window.packets();
+  return in_flight >= window ? 0 : window - in_flight;
+}
+
+void sent(Core& core, Qp& qp, std::uint32_t psns) {
+  RequesterState& req = qp.req;
+  if (psn_before(req.send_psn, req.max_psn)) ++core.counters.retransmitted_pkts;
+  req.send_psn = psn_add(req.send_psn, psns);
+  if (psn_before(req.max_psn, req.send_psn)) req.max_psn = req.send_psn;
+  req.packet += psns;
+  const SendWqe& wqe = qp.sq.at(req.position);
+  if (req.packet >= wqe.packets) {
+    ++req.position;
+    req.packet = 0;
+  }
+}
+
+// False when the memory of the request is gone.
+bool send_data_packet(Core& core, Qp& qp) {
+  RequesterState& req = qp.req;
+  SendWqe& wqe = qp.sq.at(req.position);
+  const bool first = req.packet == 0;
+  const bool last = req.packet + 1 == wqe.packets;
+  const std::size_t offset = static_cast<std::size_t>(req.packet) * qp.mtu;
+  const std::size_t size = std::min<std::size_t>(qp.mtu, wqe.length - offset);
+  const std::uint8_t opcode = wire::make_opcode(wire::Transport::kRc, operation_of(wqe, first, last));
+
+  PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
+  if (!load_payload(core, qp, req.position, offset, packet.payload(), size)) return false;
+  const wire::OpcodeInfo* info = wire::opcode_info(opcode);
+  if (info->has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
+  if (info->has(wire::kHasImmDt)) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
+  packet.bth.dest_qpn = qp.attr.dest_qp_num;
+  packet.bth.psn = req.send_psn;
+  packet.bth.solicited = last && (wqe.flags & IBV_SEND_SOLICITED) != 0 &&
+                         (info->has(wire::kIsSend) || info->has(wire::kHasImmDt));
+  ++req.since_ack_request;
+  packet.bth.ack_req = last || req.since_ack_request >= kAckEvery || window_left(qp) == 1;
+  if (packet.bth.ack_req) req.since_ack_request = 0;
+  packet.send(size);
+  sent(core, qp, 1);
+  return true;
+}
+
+// The next piece of a READ. False when it has to wait.
+bool send_read_request(Core& core, Qp& qp) {
+  RequesterState& req = qp.req;
+  SendWqe& wqe = qp.sq.at(req.position);
+  const std::uint32_t left = wqe.packets - req.packet;
+  const std::uint32_t piece = std::min(left, kReadPiece);
+  // Half the window or nothing: tiny pieces would cost a request each.
+  if (req.reads.size() >= qp.attr.max_rd_atomic) return false;
+  const std::uint32_t room = window_left(qp);
+  if (room < std::min(piece, req.window.packets() / 2)) return false;
+  const std::uint32_t count = std::min(piece, room);
+  const std::uint64_t offset = std::uint64_t{req.packet} * qp.mtu;
+  const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{count} * qp.mtu, wqe.length - offset));
+
+  PacketBuilder packet(core, core.port_of(qp), qp.path,
+                       wire::make_opcode(wire::Transport::kRc, wire::kReadRequest));
+  wire::Reth{wqe.remote_addr + offset, wqe.rkey, size}.emit(packet.reth());
+  packet.bth.dest_qpn = qp.attr.dest_qp_num;
+  packet.bth.psn = req.send_psn;
+  packet.bth.ack_req = true;
+  packet.send(0);
+  req.reads.push_back({req.send_psn, psn_add(req.send_psn, count - 1)});
+  sent(core, qp, count);
+  return true;
+}
+
+enum class Step : std::uint8_t { kSent, kWait, kFailed };
+
+Step start(Core& core, Qp& qp, SendWqe& wqe) {
+  RequesterState& req = qp.req;
+  if (qp.state == IBV_QPS_SQD) return Step::kWait;
+  if ((wqe.flags & IBV_SEND_FENCE) != 0 && req.reads_unfinished > 0) return Step::kWait;
+  wqe.error = check_request(core, qp, req.position);
+  if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
+  wqe.started = true;
+  wqe.done = 0;
+  wqe.packets = packets_of(qp, wqe);
+  wqe.first_psn = req.next_psn;
+  req.next_psn = psn_add(req.next_psn, wqe.packets);
+  if (is_read(wqe)) ++req.reads_unfinished;
+  ++core.counters.rdma_sends;
+  return Step::kSent;
+}
+
+Step step(Core& core, Qp& qp) {
+  RequesterState& req = qp.req;
+  SendWqe& wqe = qp.sq.at(req.position);
+  if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
+  if (!wqe.started) {
+    if (window_left(qp) == 0) return Step::kWait;
+    const Step started = start(core, qp, wqe);
+    if (started != Step::kSent) return started;
+  }
+  if (is_read(wqe)) return send_read_request(core, qp) ? Step::kSent : Step::kWait;
+  if (window_left(qp) == 0) return Step::kWait;
+  if (send_data_packet(core, qp)) return Step::kSent;
+  wqe.error = IBV_WC_LOC_PROT_ERR;
+  return Step::kFailed;
+}
+
+// All that was started is acknowledged: tell who waits for it (IBTA 10.3.1.5, SQ drained).
+void check_drained(Core& core, Qp& qp) {
+  if (!qp.draining || qp.state != IBV_QPS_SQD || qp.req.una_psn != qp.req.next_psn) return;
+  qp.draining = false;
+  if (qp.sqd_notify) core.events.async({IBV_EVENT_SQ_DRAINED, &qp, nullptr, qp.attr.port_num});
+}
+
+}  // namespace
+
+Nanos ack_timeout(const Qp& qp) { return qp.attr.timeout == 0 ? kNever : Nanos{4096} << qp.attr.timeout; }
+
+void rewind(Qp& qp, std::uint32_t psn) {
+  RequesterState& req = qp.req;
+  req.send_psn = psn;
+  req.reads.clear();
+  req.since_ack_request = 0;
+  req.position = qp.sq.head;
+  req.packet = 0;
+  while (req.position != qp.sq.tail) {
+    const SendWqe& wqe = qp.sq.at(req.position);
+    if (!wqe.started) break;
+    if (!psn_before(wqe.last_psn(), psn)) {
+      req.packet = static_cast<std::uint32_t>(psn_diff(psn, wqe.first_psn));
+      break;
+    }
+    ++req.position;
+  }
+}
+
+std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now) {
+  if (!qp.may_send() || qp.req.waiting_rnr) return 0;
+  std::size_t count = 0;
+  while (count < budget && qp.req.position != qp.sq.tail) {
+    const Step result = step(core, qp);
+    if (result == Step::kWait) break;
+    if (result == Step::kFailed) {
+      // Earlier requests complete first; the completer comes back here when they have.
+      if (qp.sq.head == qp.req.position) {
+        complete_send(core, qp, qp.sq.at(qp.sq.head).error);
+        enter_error(core, qp);
+      }
+      break;
+    }
+    ++count;
+  }
+  if (count > 0 && qp.deadline == kNever && qp.attr.timeout != 0) core.timers.arm(qp, now + ack_timeout(qp));
+  check_drained(core, qp);
+  return count;
+}
+
+std::size_t run_datagrams(Core& core, Qp& qp, std::size_t budget) {
+  if (!qp.may_send()) return 0;
+  std::size_t count = 0;
+  for (; count < budget && !qp.sq.empty() && qp.state == IBV_QPS_RTS; ++count) {
+    const std::uint32_t position = qp.sq.head;
+    SendWqe& wqe = qp.sq.at(position);
+    const Datagram& datagram = qp.sq.datagram(position);
+    ibv_wc_status status = wqe.length > qp.mtu ? IBV_WC_LOC_LEN_ERR : check_request(core, qp, position);
+    if (status == IBV_WC_SUCCESS) {
+      const bool imm = wqe.opcode == IBV_WR_SEND_WITH_IMM;
+      PacketBuilder packet(core, core.port_of(qp), datagram.path,
+                           wire::make_opcode(wire::Transport::kUd, imm ? wire::kSendOnlyImm : wire::kSendOnly));
+      if (load_payload(core, qp, position, 0, packet.payload(), wqe.length)) {
+        wire::Deth{datagram.qkey, qp.number}.emit(packet.deth());
+        if (imm) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
+        packet.bth.dest_qpn = datagram.qpn;
+        packet.bth.psn = qp.req.next_psn;
+        packet.bth.solicited = (wqe.flags & IBV_SEND_SOLICITED) != 0;
+        packet.send(wqe.length);
+        qp.req.next_psn = psn_add(qp.req.next_psn, 1);
+        ++core.counters.rdma_sends;
+      } else {
+        status = IBV_WC_LOC_PROT_ERR;
+      }
+    }
+    complete_send(core, qp, status);
+    if (status != IBV_WC_SUCCESS) enter_error(core, qp);
+  }
+  qp.req.position = qp.sq.head;
+  qp.req.una_psn = qp.req.next_psn;
+  if (qp.state == IBV_QPS_SQD) check_drained(core, qp);
+  return count;
+}
+
+}  // namespace verbs::soft::nic

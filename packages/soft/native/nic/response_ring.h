@@ -1,0 +1,69 @@
+// What an RC responder owes, in PSN order. An acknowledgement covers everything before it, so a new one takes the place
+// of an unsent one, and a read response acknowledges by itself.
+#pragma once
+
+#include <cstdint>
+
+#include "psn.h"
+#include "qp.h"
+
+namespace verbs::soft::nic {
+
+class ResponseRing {
+ public:
+  explicit ResponseRing(ResponderState& state) : state_(state) {}
+
+  // Room for `reads` READs with an acknowledgement or NAK around each.
+  void allocate(std::uint32_t reads) {
+    state_.ring.assign(2 * static_cast<std::size_t>(reads) + 4, Response{});
+    clear();
+  }
+
+  bool empty() const { return state_.ring_count == 0; }
+  Response& front() { return at(0); }
+
+  void pop() {
+    if (front().kind == Response::Kind::kRead) --state_.reads;
+    state_.ring_head = (state_.ring_head + 1) % static_cast<std::uint32_t>(state_.ring.size());
+    --state_.ring_count;
+  }
+
+  void clear() {
+    state_.ring_head = state_.ring_count = state_.reads = 0;
+  }
+
+  // False when there is no room: the requester asks again.
+  bool push(const Response& response) {
+    if (response.kind != Response::Kind::kRead && state_.ring_count > 0) {
+      Response& last = at(state_.ring_count - 1);
+      if (last.kind == Response::Kind::kAck) {
+        last = response;
+        return true;
+      }
+      if (last.kind == Response::Kind::kNak && last.psn == response.psn) return true;
+    }
+    if (state_.ring_count == state_.ring.size()) return false;
+    at(state_.ring_count++) = response;
+    if (response.kind == Response::Kind::kRead) ++state_.reads;
+    return true;
+  }
+
+  // The requester repeats from `psn` on: what was to follow will be asked for again.
+  void drop_from(std::uint32_t psn) {
+    while (state_.ring_count > 0) {
+      const Response& last = at(state_.ring_count - 1);
+      if (psn_before(last.kind == Response::Kind::kRead ? last.last_psn : last.psn, psn)) return;
+      if (last.kind == Response::Kind::kRead) --state_.reads;
+      --state_.ring_count;
+    }
+  }
+
+ private:
+  Response& at(std::uint32_t index) {
+    return state_.ring[(state_.ring_head + index) % static_cast<std::uint32_t>(state_.ring.size())];
+  }
+
+  ResponderState& state_;
+};
+
+}  // namespace verbs::soft::nic
