@@ -1,0 +1,36 @@
+{
+  'targets': [
+    {
+      'target_name': 'verbs_core',
+      'sources': [
+        'binding/addon.cc',
+        'binding/address_handle.cc',
+        'binding/channel.cc',
+        'binding/completion_queue.cc',
+        'binding/context.cc',
+        'binding/environment.cc',
+        'binding/fd_watcher.cc',
+        'binding/gid.cc',
+        'binding/handle.cc',
+        'binding/library.cc',
+        'binding/memory_block.cc',
+        'binding/memory_region.cc',
+        'binding/object.cc',
+        'binding/post.cc',
+        'binding/protection_domain.cc',
+        'binding/qp_attributes.cc',
+        'binding/query.cc',
+        'binding/queue_pair.cc',
+        'binding/sibling_api.cc',
+        'binding/work_queue.cc',
+      ],
+      # "_all" turns every C++ exception, std::bad_alloc too, into a JavaScript one.
+      'dependencies': ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except_all"],
+      'include_dirs': ['include'],
+      'defines': ['_GNU_SOURCE'],
+      'cflags_cc!': ['-std=gnu++17', '-std=gnu++20', '-fno-rtti'],
+      'cflags_cc': ['-std=c++20', '-Wall', '-Wextra', '-Wno-unused-parameter', '-fvisibility=hidden'],
+      'libraries': ['-ldl'],
+    },
+  ],
+}

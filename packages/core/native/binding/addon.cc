@@ -1,0 +1,57 @@
+// The addon: one JavaScript function for each function of libibverbs, without policy. Calls that fail give the errno,
+// negated; wrong handles throw. What the functions take and give is declared in src/native.ts.
+
+#include <cstring>
+
+#include "address_handle.h"
+#include "channel.h"
+#include "completion_queue.h"
+#include "context.h"
+#include "environment.h"
+#include "gid.h"
+#include "handle.h"
+#include "memory_region.h"
+#include "post.h"
+#include "protection_domain.h"
+#include "query.h"
+#include "queue_pair.h"
+#include "sibling_api.h"
+
+namespace verbs::core {
+namespace {
+
+// errnoName(number): 'EINVAL', or undefined. Node's own table lacks names that RDMA uses, EREMOTEIO for one.
+Napi::Value ErrnoName(const Napi::CallbackInfo& info) {
+  const char* name = strerrorname_np(info[0].As<Napi::Number>().Int32Value());
+  return name == nullptr ? info.Env().Undefined() : Napi::String::New(info.Env(), name);
+}
+
+// errnoText(number): 'Invalid argument'
+Napi::Value ErrnoText(const Napi::CallbackInfo& info) {
+  const char* text = strerrordesc_np(info[0].As<Napi::Number>().Int32Value());
+  return Napi::String::New(info.Env(), text == nullptr ? "Unknown error" : text);
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  Environment::Create(env);
+  Context::Init(exports);
+  ProtectionDomain::Init(exports);
+  MemoryRegion::Init(exports);
+  CompletionChannel::Init(exports);
+  CompletionQueue::Init(exports);
+  QueuePair::Init(exports);
+  AddressHandle::Init(exports);
+  InitGid(exports);
+  InitPost(exports);
+  InitQuery(exports);
+  InitSiblingApi(exports);
+  Export<ErrnoName>(exports, "errnoName");
+  Export<ErrnoText>(exports, "errnoText");
+  return exports;
+}
+
+}  // namespace
+}  // namespace verbs::core
+
+static Napi::Object InitAddon(Napi::Env env, Napi::Object exports) { return verbs::core::Init(env, exports); }
+NODE_API_MODULE(verbs_core, InitAddon)

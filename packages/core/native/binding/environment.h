@@ -1,0 +1,39 @@
+// What the addon keeps for one JavaScript environment (the main thread or a worker): nothing is shared between them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "id_table.h"
+#include "napi_setup.h"
+
+struct uv_loop_s;
+
+namespace verbs::core {
+
+class AddressHandle;
+class FdWatcher;
+class Library;
+class MemoryBlock;
+class MemoryRegion;
+
+struct Environment {
+  static std::shared_ptr<Environment> Create(napi_env env);
+  static const std::shared_ptr<Environment>& Of(napi_env env);
+
+  napi_env env = nullptr;
+  uv_loop_s* loop = nullptr;
+  // Work requests name memory regions and address handles by these ids, so that no pointer ever comes from JavaScript.
+  IdTable<MemoryRegion> memory_regions;
+  IdTable<AddressHandle> address_handles;
+  // The memory that allocMr gave out, by its first address.
+  std::map<std::uintptr_t, std::weak_ptr<MemoryBlock>> blocks;
+  // Libraries by the name they were asked for.
+  std::map<std::string, std::shared_ptr<const Library>> libraries;
+  // Their handles must leave the loop before the environment ends.
+  std::set<FdWatcher*> watchers;
+};
+
+}  // namespace verbs::core

@@ -1,0 +1,100 @@
+#include "handle.h"
+
+#include <cerrno>
+#include <string>
+
+#include "library.h"
+
+namespace verbs::core {
+namespace {
+
+constexpr napi_type_tag kObjectTag = {0x3c96d1a7e05b4f28ull, 0xa1f47b9c2e6d8053ull};
+constexpr napi_type_tag kLibraryTag = {0x58e2bb06d3174c9aull, 0x8d06f1e3a95c4b72ull};
+
+template <typename T>
+Napi::Value Wrap(Napi::Env env, std::shared_ptr<T> object, const napi_type_tag& tag) {
+  auto holder = std::make_unique<std::shared_ptr<T>>(std::move(object));
+  napi_value external = nullptr;
+  const napi_status status = napi_create_external(
+      env, holder.get(), [](node_api_basic_env, void* held, void*) { delete static_cast<std::shared_ptr<T>*>(held); },
+      nullptr, &external);
+  if (status != napi_ok) throw Napi::Error::New(env);
+  holder.release();  // the finalizer's now
+  if (napi_type_tag_object(env, external, &tag) != napi_ok) throw Napi::Error::New(env);
+  return {env, external};
+}
+
+template <typename T>
+std::shared_ptr<T> UnwrapTagged(napi_env env, napi_value value, const napi_type_tag& tag, const char* what) {
+  napi_valuetype type = napi_undefined;
+  bool ours = false;
+  void* held = nullptr;
+  if (napi_typeof(env, value, &type) == napi_ok && type == napi_external &&
+      napi_check_object_type_tag(env, value, &tag, &ours) == napi_ok && ours &&
+      napi_get_value_external(env, value, &held) == napi_ok) {
+    return *static_cast<std::shared_ptr<T>*>(held);
+  }
+  Napi::TypeError error = Napi::TypeError::New(env, std::string("the native handle is not ") + what);
+  error.Set("code", "ERR_INVALID_ARG_TYPE");
+  throw error;
+}
+
+}  // namespace
+
+Napi::Value WrapObject(Napi::Env env, std::shared_ptr<Object> object) {
+  return Wrap(env, std::move(object), kObjectTag);
+}
+
+Napi::Value WrapLibrary(Napi::Env env, std::shared_ptr<const Library> library) {
+  return Wrap(env, std::move(library), kLibraryTag);
+}
+
+std::shared_ptr<Object> UnwrapObject(napi_env env, napi_value value) {
+  return UnwrapTagged<Object>(env, value, kObjectTag, "a verbs object");
+}
+
+std::shared_ptr<const Library> UnwrapLibrary(napi_env env, napi_value value) {
+  return UnwrapTagged<const Library>(env, value, kLibraryTag, "a library");
+}
+
+std::shared_ptr<Object> UnwrapOpen(napi_env env, napi_value value, verbs_core_kind kind) {
+  std::shared_ptr<Object> object = UnwrapObject(env, value);
+  if (object->kind() != kind) {
+    Napi::TypeError error = Napi::TypeError::New(
+        env, std::string("expected a handle of a ") + KindName(kind) + ", not of a " + KindName(object->kind()));
+    error.Set("code", "ERR_INVALID_ARG_TYPE");
+    throw error;
+  }
+  if (!object->open()) {
+    Napi::Error error = Napi::Error::New(env, std::string("the ") + KindName(kind) + " is closed");
+    error.Set("code", "ERR_VERBS_CLOSED");
+    throw error;
+  }
+  return object;
+}
+
+const char* KindName(verbs_core_kind kind) {
+  switch (kind) {
+    case VERBS_CORE_CONTEXT:
+      return "Context";
+    case VERBS_CORE_PD:
+      return "ProtectionDomain";
+    case VERBS_CORE_MR:
+      return "MemoryRegion";
+    case VERBS_CORE_CHANNEL:
+      return "CompletionChannel";
+    case VERBS_CORE_CQ:
+      return "CompletionQueue";
+    case VERBS_CORE_QP:
+      return "QueuePair";
+    case VERBS_CORE_AH:
+      return "AddressHandle";
+    case VERBS_CORE_FOREIGN:
+      return "sibling package's object";
+  }
+  return "unknown object";
+}
+
+int CreationError() { return errno == 0 ? EINVAL : errno; }
+
+}  // namespace verbs::core

@@ -1,0 +1,74 @@
+// One loaded libibverbs: the functions that the binding calls, found by name and version at run time. Nothing links it.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <memory>
+#include <string>
+
+// The header has a macro for static builds and macros for argument checking; the table below needs the plain names.
+#undef ibv_reg_mr
+#undef ibv_query_port
+#undef ibv_get_device_list
+
+namespace verbs::core {
+
+struct Functions {
+  ibv_device** (*get_device_list)(int*);
+  void (*free_device_list)(ibv_device**);
+  const char* (*get_device_name)(ibv_device*);
+  __be64 (*get_device_guid)(ibv_device*);
+  // May be missing: newer than 1.8.
+  int (*get_device_index)(ibv_device*);
+  int (*read_sysfs_file)(const char*, const char*, char*, std::size_t);
+  ibv_context* (*open_device)(ibv_device*);
+  int (*close_device)(ibv_context*);
+  int (*query_device)(ibv_context*, ibv_device_attr*);
+  int (*query_port)(ibv_context*, std::uint8_t, ibv_port_attr*);
+  int (*query_gid)(ibv_context*, std::uint8_t, int, ibv_gid*);
+  int (*query_pkey)(ibv_context*, std::uint8_t, int, __be16*);
+  // May be missing: newer than 1.10.
+  ssize_t (*query_gid_table)(ibv_context*, ibv_gid_entry*, std::size_t, std::uint32_t, std::size_t);
+  ibv_pd* (*alloc_pd)(ibv_context*);
+  int (*dealloc_pd)(ibv_pd*);
+  ibv_mr* (*reg_mr)(ibv_pd*, void*, std::size_t, int);
+  int (*dereg_mr)(ibv_mr*);
+  ibv_comp_channel* (*create_comp_channel)(ibv_context*);
+  int (*destroy_comp_channel)(ibv_comp_channel*);
+  ibv_cq* (*create_cq)(ibv_context*, int, void*, ibv_comp_channel*, int);
+  int (*destroy_cq)(ibv_cq*);
+  int (*get_cq_event)(ibv_comp_channel*, ibv_cq**, void**);
+  void (*ack_cq_events)(ibv_cq*, unsigned int);
+  int (*get_async_event)(ibv_context*, ibv_async_event*);
+  void (*ack_async_event)(ibv_async_event*);
+  ibv_qp* (*create_qp)(ibv_pd*, ibv_qp_init_attr*);
+  int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int);
+  int (*query_qp)(ibv_qp*, ibv_qp_attr*, int, ibv_qp_init_attr*);
+  int (*destroy_qp)(ibv_qp*);
+  ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*);
+  int (*destroy_ah)(ibv_ah*);
+  const char* (*wc_status_str)(ibv_wc_status);
+  const char* (*event_type_str)(ibv_event_type);
+};
+
+class Library {
+ public:
+  // Loads a library by path or SONAME. On failure gives null and says in `reason` what is missing.
+  static std::shared_ptr<const Library> Open(const std::string& name, std::string* reason);
+
+  const Functions& functions() const { return functions_; }
+  // True for the software NIC, under whatever name it was found.
+  bool soft() const { return soft_; }
+  // A further symbol of this library; null if it has none. `version` may be null for the default version.
+  void* Symbol(const char* name, const char* version) const;
+
+ private:
+  Library() = default;
+
+  // Never closed: a provider may have threads of its own inside, and unloading gains nothing.
+  void* handle_ = nullptr;
+  bool soft_ = false;
+  Functions functions_{};
+};
+
+}  // namespace verbs::core

@@ -1,0 +1,54 @@
+// The base of every verbs object that JavaScript can hold.
+//
+// Whatever order JavaScript closes or forgets things in, the C library sees children destroyed before parents: an
+// object keeps its parents alive, and closing it closes its children first, newest first, also those that JavaScript
+// can no longer reach but whose finalizers have not run yet. All objects of an environment live on its one thread.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "verbs_core.h"
+
+namespace verbs::core {
+
+class Context;
+
+class Object : public std::enable_shared_from_this<Object> {
+ public:
+  virtual ~Object();
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  // Destroys the children and then the object itself. Gives 0, or the errno of the destroy call that failed: the object
+  // then stays open. Closing a closed object does nothing.
+  int Close();
+  bool open() const { return open_; }
+  verbs_core_kind kind() const { return kind_; }
+  // The ibv_* structure, null once closed.
+  virtual void* pointer() const = 0;
+  // The context that the object belongs to, itself for a context.
+  virtual const Context& context() const = 0;
+
+ protected:
+  Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents);
+  // Calls the C library's destroy function: 0 or an errno.
+  virtual int Release() = 0;
+  // Every final class calls it in its destructor, while Release() is still its own.
+  void Dispose();
+
+ private:
+  struct Link {
+    std::shared_ptr<Object> parent;
+    std::list<Object*>::iterator place;
+  };
+  void Detach();
+
+  verbs_core_kind kind_;
+  bool open_ = true;
+  std::list<Object*> children_;  // oldest first; each of them keeps this object alive
+  std::vector<Link> links_;
+};
+
+}  // namespace verbs::core

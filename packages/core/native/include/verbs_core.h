@@ -1,0 +1,76 @@
+/*
+ * How a sibling addon (another package's native code) takes the objects of @verbs/core.
+ *
+ * The JavaScript side passes two values: the `nativeApi` of @verbs/core to the addon's set-up function, and later the
+ * handle of an object (`handleOf(context)`) as an ordinary argument. Both are type-tagged: a value of any other origin
+ * gives a TypeError, never a crash. The addon links nothing of @verbs/core: it calls through the table below.
+ *
+ * Everything here runs on the JavaScript thread of the environment that made the object.
+ */
+#ifndef VERBS_CORE_H
+#define VERBS_CORE_H
+
+#include <node_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VERBS_CORE_API_VERSION 1u
+
+/* The tag of the External that holds a `const verbs_core_api*`. */
+#define VERBS_CORE_API_TAG {0x6f1d7c0b52a94e83ull, 0x9b3e5a70c4d82f16ull}
+
+typedef enum verbs_core_kind {
+  VERBS_CORE_CONTEXT = 1, /* ibv_context */
+  VERBS_CORE_PD = 2,      /* ibv_pd */
+  VERBS_CORE_MR = 3,      /* ibv_mr */
+  VERBS_CORE_CHANNEL = 4, /* ibv_comp_channel */
+  VERBS_CORE_CQ = 5,      /* ibv_cq */
+  VERBS_CORE_QP = 6,      /* ibv_qp */
+  VERBS_CORE_AH = 7,      /* ibv_ah */
+  VERBS_CORE_FOREIGN = 8  /* an object of a sibling addon, see attach */
+} verbs_core_kind;
+
+typedef enum verbs_core_library { VERBS_CORE_SYSTEM = 0, VERBS_CORE_SOFT = 1 } verbs_core_library;
+
+/* A counted reference to an object. It keeps the object's memory and its parents, not its being open. */
+typedef struct verbs_core_object verbs_core_object;
+
+/* A sibling's own object in the tree of lifetimes. */
+typedef struct verbs_core_child verbs_core_child;
+
+typedef struct verbs_core_api {
+  uint32_t version; /* VERBS_CORE_API_VERSION: a later one only appends */
+  uint32_t size;    /* of this structure in the addon that provides it */
+
+  /* The open object of that kind behind a handle, retained; NULL with a JavaScript exception pending if the value is
+   * no such handle or the object is closed. Give it back with release(). */
+  verbs_core_object* (*take)(napi_env env, napi_value handle, verbs_core_kind kind);
+  verbs_core_object* (*retain)(verbs_core_object* object);
+  void (*release)(verbs_core_object* object);
+
+  /* The ibv_* structure of the object's kind; NULL once it is closed. Do not keep it across calls of JavaScript. */
+  void* (*pointer)(const verbs_core_object* object);
+
+  /* Which libibverbs the object belongs to. A vendor call must go to the vendor library of the same kind. */
+  verbs_core_library (*library)(const verbs_core_object* object);
+  /* A symbol of that libibverbs, as dlvsym gives it; `version` may be NULL. NULL if there is none. */
+  void* (*symbol)(const verbs_core_object* object, const char* name, const char* version);
+
+  /* Makes an object of the sibling a child of its parents: it keeps them alive, and when one of them is closed,
+   * `destroy(object)` is called first. It returns 0, or an errno, which stops the closing. NULL if out of memory. */
+  verbs_core_child* (*attach)(verbs_core_object* const* parents, size_t count, int (*destroy)(void*), void* object);
+  /* Closes the child now: calls destroy(object) if no parent did so before; gives its result. */
+  int (*close)(verbs_core_child* child);
+  /* Forgets the child, closing it if it is open. To be called once, for instance by the finalizer of its handle. */
+  void (*detach)(verbs_core_child* child);
+} verbs_core_api;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
