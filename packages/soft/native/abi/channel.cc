@@ -1,0 +1,58 @@
+// Completion channels and their events.
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "objects.h"
+
+using namespace verbs::soft;
+
+extern "C" {
+
+ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  auto channel = std::make_unique<abi::Channel>();
+  if (const int error = channel->queue.open()) return abi::null_with<ibv_comp_channel>(error);
+  channel->face.context = context;
+  channel->face.fd = channel->queue.fd();
+  return &channel.release()->face;
+}
+
+int ibv_destroy_comp_channel(ibv_comp_channel* face) {
+  pthread_mutex_lock(&face->context->mutex);
+  const bool in_use = face->refcnt > 0;
+  pthread_mutex_unlock(&face->context->mutex);
+  if (in_use) return EBUSY;
+  delete abi::of(face);
+  return 0;
+}
+
+int ibv_get_cq_event(ibv_comp_channel* face, ibv_cq** cq, void** cq_context) {
+  host::CompletionChannel& queue = abi::of(face)->queue;
+  host::EventTarget* target = queue.pop();
+  while (!target) {
+    if (fcntl(face->fd, F_GETFL) & O_NONBLOCK) {
+      queue.waited_inline = false;
+      errno = EAGAIN;
+      return -1;
+    }
+    queue.waited_inline = true;
+    if (const int error = abi::of(face->context)->adapter->wait(queue)) {
+      errno = error;
+      return -1;
+    }
+    target = queue.pop();
+  }
+  *cq = static_cast<ibv_cq*>(target->face);
+  *cq_context = (*cq)->cq_context;
+  return 0;
+}
+
+void ibv_ack_cq_events(ibv_cq* cq, unsigned int count) {
+  if (count == 0) return;
+  pthread_mutex_lock(&cq->mutex);
+  cq->comp_events_completed += count;
+  pthread_cond_signal(&cq->cond);
+  pthread_mutex_unlock(&cq->mutex);
+}
+
+}  // extern "C"

@@ -1,0 +1,181 @@
+// The layout that compiled programs rely on (libibverbs 44, 64-bit). A header that differs must not build in silence.
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+
+static_assert(sizeof(void*) == 8, "the layouts below are those of 64-bit machines");
+
+static_assert(sizeof(ibv_context_ops) == 256);
+static_assert(sizeof(ibv_context) == 328);
+static_assert(sizeof(verbs_context) == 648);
+static_assert(sizeof(ibv_device) == 664);
+static_assert(sizeof(ibv_pd) == 16);
+static_assert(sizeof(ibv_mr) == 48);
+static_assert(sizeof(ibv_cq) == 128);
+static_assert(sizeof(ibv_cq_ex) == 288);
+static_assert(sizeof(ibv_qp) == 160);
+static_assert(sizeof(ibv_qp_ex) == 352);
+static_assert(sizeof(ibv_srq) == 128);
+static_assert(sizeof(ibv_ah) == 24);
+static_assert(sizeof(ibv_comp_channel) == 16);
+static_assert(sizeof(ibv_mw) == 32);
+static_assert(sizeof(ibv_dm) == 32);
+static_assert(sizeof(ibv_td) == 8);
+static_assert(sizeof(ibv_xrcd) == 8);
+static_assert(sizeof(ibv_wq) == 152);
+static_assert(sizeof(ibv_flow) == 24);
+static_assert(sizeof(ibv_wc) == 48);
+static_assert(sizeof(ibv_send_wr) == 128);
+static_assert(sizeof(ibv_recv_wr) == 32);
+static_assert(sizeof(ibv_sge) == 16);
+static_assert(sizeof(ibv_device_attr) == 232);
+static_assert(sizeof(ibv_device_attr_ex) == 400);
+static_assert(sizeof(ibv_port_attr) == 52);
+static_assert(sizeof(ibv_qp_attr) == 144);
+static_assert(sizeof(ibv_qp_init_attr) == 64);
+static_assert(sizeof(ibv_qp_init_attr_ex) == 136);
+static_assert(sizeof(ibv_cq_init_attr_ex) == 56);
+static_assert(sizeof(ibv_srq_init_attr) == 24);
+static_assert(sizeof(ibv_srq_init_attr_ex) == 64);
+static_assert(sizeof(ibv_ah_attr) == 32);
+static_assert(sizeof(ibv_global_route) == 24);
+static_assert(sizeof(ibv_async_event) == 16);
+static_assert(sizeof(ibv_gid_entry) == 32);
+static_assert(sizeof(ibv_ece) == 12);
+static_assert(sizeof(ibv_mw_bind) == 48);
+static_assert(sizeof(ibv_grh) == 40);
+
+static_assert(offsetof(ibv_device, _ops) == 0);
+static_assert(offsetof(ibv_device, node_type) == 16);
+static_assert(offsetof(ibv_device, transport_type) == 20);
+static_assert(offsetof(ibv_device, name) == 24);
+static_assert(offsetof(ibv_device, dev_name) == 88);
+static_assert(offsetof(ibv_device, dev_path) == 152);
+static_assert(offsetof(ibv_device, ibdev_path) == 408);
+
+static_assert(offsetof(ibv_context, device) == 0);
+static_assert(offsetof(ibv_context, ops) == 8);
+static_assert(offsetof(ibv_context, cmd_fd) == 264);
+static_assert(offsetof(ibv_context, async_fd) == 268);
+static_assert(offsetof(ibv_context, num_comp_vectors) == 272);
+static_assert(offsetof(ibv_context, mutex) == 280);
+static_assert(offsetof(ibv_context, abi_compat) == 320);
+
+static_assert(offsetof(ibv_context_ops, _compat_query_device) == 0);
+static_assert(offsetof(ibv_context_ops, _compat_query_port) == 8);
+static_assert(offsetof(ibv_context_ops, alloc_mw) == 56);
+static_assert(offsetof(ibv_context_ops, bind_mw) == 64);
+static_assert(offsetof(ibv_context_ops, dealloc_mw) == 72);
+static_assert(offsetof(ibv_context_ops, poll_cq) == 88);
+static_assert(offsetof(ibv_context_ops, req_notify_cq) == 96);
+static_assert(offsetof(ibv_context_ops, post_srq_recv) == 160);
+static_assert(offsetof(ibv_context_ops, post_send) == 200);
+static_assert(offsetof(ibv_context_ops, post_recv) == 208);
+
+static_assert(offsetof(ibv_pd, context) == 0);
+static_assert(offsetof(ibv_pd, handle) == 8);
+
+static_assert(offsetof(ibv_ah, context) == 0);
+static_assert(offsetof(ibv_ah, pd) == 8);
+static_assert(offsetof(ibv_ah, handle) == 16);
+
+static_assert(offsetof(ibv_mr, context) == 0);
+static_assert(offsetof(ibv_mr, pd) == 8);
+static_assert(offsetof(ibv_mr, addr) == 16);
+static_assert(offsetof(ibv_mr, length) == 24);
+static_assert(offsetof(ibv_mr, handle) == 32);
+static_assert(offsetof(ibv_mr, lkey) == 36);
+static_assert(offsetof(ibv_mr, rkey) == 40);
+
+static_assert(offsetof(ibv_comp_channel, context) == 0);
+static_assert(offsetof(ibv_comp_channel, fd) == 8);
+static_assert(offsetof(ibv_comp_channel, refcnt) == 12);
+
+static_assert(offsetof(ibv_cq, context) == 0);
+static_assert(offsetof(ibv_cq, channel) == 8);
+static_assert(offsetof(ibv_cq, cq_context) == 16);
+static_assert(offsetof(ibv_cq, handle) == 24);
+static_assert(offsetof(ibv_cq, cqe) == 28);
+static_assert(offsetof(ibv_cq, mutex) == 32);
+static_assert(offsetof(ibv_cq, cond) == 72);
+static_assert(offsetof(ibv_cq, comp_events_completed) == 120);
+static_assert(offsetof(ibv_cq, async_events_completed) == 124);
+
+static_assert(offsetof(ibv_qp, context) == 0);
+static_assert(offsetof(ibv_qp, qp_context) == 8);
+static_assert(offsetof(ibv_qp, pd) == 16);
+static_assert(offsetof(ibv_qp, send_cq) == 24);
+static_assert(offsetof(ibv_qp, recv_cq) == 32);
+static_assert(offsetof(ibv_qp, srq) == 40);
+static_assert(offsetof(ibv_qp, handle) == 48);
+static_assert(offsetof(ibv_qp, qp_num) == 52);
+static_assert(offsetof(ibv_qp, state) == 56);
+static_assert(offsetof(ibv_qp, qp_type) == 60);
+static_assert(offsetof(ibv_qp, mutex) == 64);
+static_assert(offsetof(ibv_qp, cond) == 104);
+static_assert(offsetof(ibv_qp, events_completed) == 152);
+
+static_assert(offsetof(ibv_srq, context) == 0);
+static_assert(offsetof(ibv_srq, srq_context) == 8);
+static_assert(offsetof(ibv_srq, pd) == 16);
+static_assert(offsetof(ibv_srq, handle) == 24);
+static_assert(offsetof(ibv_srq, mutex) == 32);
+static_assert(offsetof(ibv_srq, cond) == 72);
+static_assert(offsetof(ibv_srq, events_completed) == 120);
+
+static_assert(offsetof(ibv_wq, context) == 0);
+static_assert(offsetof(ibv_wq, wq_context) == 8);
+static_assert(offsetof(ibv_wq, pd) == 16);
+static_assert(offsetof(ibv_wq, cq) == 24);
+static_assert(offsetof(ibv_wq, wq_num) == 32);
+static_assert(offsetof(ibv_wq, handle) == 36);
+static_assert(offsetof(ibv_wq, state) == 40);
+static_assert(offsetof(ibv_wq, wq_type) == 44);
+static_assert(offsetof(ibv_wq, post_recv) == 48);
+static_assert(offsetof(ibv_wq, mutex) == 56);
+static_assert(offsetof(ibv_wq, cond) == 96);
+static_assert(offsetof(ibv_wq, events_completed) == 144);
+
+static_assert(offsetof(ibv_wc, wr_id) == 0);
+static_assert(offsetof(ibv_wc, status) == 8);
+static_assert(offsetof(ibv_wc, opcode) == 12);
+static_assert(offsetof(ibv_wc, vendor_err) == 16);
+static_assert(offsetof(ibv_wc, byte_len) == 20);
+static_assert(offsetof(ibv_wc, imm_data) == 24);
+static_assert(offsetof(ibv_wc, qp_num) == 28);
+static_assert(offsetof(ibv_wc, src_qp) == 32);
+static_assert(offsetof(ibv_wc, wc_flags) == 36);
+static_assert(offsetof(ibv_wc, pkey_index) == 40);
+static_assert(offsetof(ibv_wc, slid) == 42);
+static_assert(offsetof(ibv_wc, sl) == 44);
+static_assert(offsetof(ibv_wc, dlid_path_bits) == 45);
+
+static_assert(offsetof(verbs_context, query_port) == 0);
+static_assert(offsetof(verbs_context, advise_mr) == 8);
+static_assert(offsetof(verbs_context, alloc_null_mr) == 16);
+static_assert(offsetof(verbs_context, read_counters) == 24);
+static_assert(offsetof(verbs_context, reg_dm_mr) == 56);
+static_assert(offsetof(verbs_context, alloc_dm) == 64);
+static_assert(offsetof(verbs_context, free_dm) == 72);
+static_assert(offsetof(verbs_context, modify_qp_rate_limit) == 104);
+static_assert(offsetof(verbs_context, alloc_parent_domain) == 112);
+static_assert(offsetof(verbs_context, modify_cq) == 136);
+static_assert(offsetof(verbs_context, post_srq_ops) == 144);
+static_assert(offsetof(verbs_context, create_wq) == 184);
+static_assert(offsetof(verbs_context, query_rt_values) == 192);
+static_assert(offsetof(verbs_context, create_cq_ex) == 200);
+static_assert(offsetof(verbs_context, priv) == 208);
+static_assert(offsetof(verbs_context, query_device_ex) == 216);
+static_assert(offsetof(verbs_context, ibv_destroy_flow) == 224);
+static_assert(offsetof(verbs_context, ABI_placeholder2) == 232);
+static_assert(offsetof(verbs_context, ibv_create_flow) == 240);
+static_assert(offsetof(verbs_context, ABI_placeholder1) == 248);
+static_assert(offsetof(verbs_context, open_qp) == 256);
+static_assert(offsetof(verbs_context, create_qp_ex) == 264);
+static_assert(offsetof(verbs_context, get_srq_num) == 272);
+static_assert(offsetof(verbs_context, create_srq_ex) == 280);
+static_assert(offsetof(verbs_context, open_xrcd) == 288);
+static_assert(offsetof(verbs_context, close_xrcd) == 296);
+static_assert(offsetof(verbs_context, sz) == 312);
+static_assert(offsetof(verbs_context, context) == 320);

@@ -1,0 +1,73 @@
+#include <cerrno>
+
+#include "objects.h"
+
+using namespace verbs::soft;
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+namespace {
+
+void destroy(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
+
+ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  auto mr = std::make_unique<abi::Mr>();
+  ibv_mr& face = mr->face;
+  const int error = abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.reg_mr(abi::of(pd)->nic, addr, length, iova, access, &mr->nic);
+    if (failure != 0) return failure;
+    face.lkey = nic::lkey_of(mr->nic);
+    face.rkey = nic::rkey_of(mr->nic);
+    return 0;
+  });
+  if (error != 0) return abi::null_with<ibv_mr>(error);
+  face.context = pd->context;
+  face.pd = pd;
+  face.addr = addr;
+  face.length = length;
+  face.handle = abi::of(pd->context)->handles.add(mr.get(), destroy);
+  return &mr.release()->face;
+}
+
+}  // namespace
+
+extern "C" {
+
+ibv_mr* ibv_reg_mr(ibv_pd* pd, void* addr, std::size_t length, int access) {
+  return reg_mr(pd, addr, length, reinterpret_cast<std::uintptr_t>(addr), static_cast<unsigned>(access));
+}
+
+ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, int access) {
+  return reg_mr(pd, addr, length, iova, static_cast<unsigned>(access));
+}
+
+// The optional access flags are hints that a device may pass over, and this one has no use for them.
+ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  return reg_mr(pd, addr, length, iova, access & ~static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE));
+}
+
+int ibv_dereg_mr(ibv_mr* face) {
+  abi::Mr* mr = abi::of(face);
+  const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.dereg_mr(mr->nic); });
+  if (error != 0) return error;
+  abi::of(face->context)->handles.remove(face->handle);
+  delete mr;
+  return 0;
+}
+
+int ibv_rereg_mr(ibv_mr*, int, ibv_pd*, void*, std::size_t, int) {
+  errno = EOPNOTSUPP;
+  return IBV_REREG_MR_ERR_CMD;  // the region stays as it was
+}
+
+ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int) {
+  return abi::null_with<ibv_mr>(EOPNOTSUPP);
+}
+
+ibv_mr* ibv_import_mr(ibv_pd*, std::uint32_t) { return abi::null_with<ibv_mr>(EOPNOTSUPP); }
+void ibv_unimport_mr(ibv_mr*) {}
+ibv_dm* ibv_import_dm(ibv_context*, std::uint32_t) { return abi::null_with<ibv_dm>(EOPNOTSUPP); }
+void ibv_unimport_dm(ibv_dm*) {}
+
+}  // extern "C"

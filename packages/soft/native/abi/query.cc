@@ -1,0 +1,89 @@
+// ibv_query_device, ibv_query_port, ibv_query_pkey.
+#include "query.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "objects.h"
+
+using namespace verbs::soft;
+
+namespace verbs::soft::abi {
+
+namespace {
+
+// The part of ibv_port_attr that programs from before 2018 know: up to and including phys_state, and the link layer.
+constexpr std::size_t kOldPortAttrSize = offsetof(ibv_port_attr, flags);
+
+}  // namespace
+
+int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr, std::size_t size) {
+  ibv_port_attr full{};
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) { return nic.query_port(port_num, &full); });
+  if (error != 0) return error;
+  std::memset(attr, 0, size);
+  std::memcpy(attr, &full, std::min(size, sizeof full));
+  return 0;
+}
+
+int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attr,
+                    std::size_t size) {
+  if (input && input->comp_mask != 0) return EINVAL;
+  if (size < sizeof attr->orig_attr) return EINVAL;
+  ibv_device_attr_ex full{};
+  if (const int error = ibv_query_device(context, &full.orig_attr)) return error;
+  full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
+  full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
+  std::memset(attr, 0, size);
+  std::memcpy(attr, &full, std::min(size, sizeof full));
+  return 0;
+}
+
+}  // namespace verbs::soft::abi
+
+extern "C" {
+
+int ibv_query_device(ibv_context* context, ibv_device_attr* attr) {
+  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
+    std::memset(attr, 0, sizeof *attr);
+    nic.query_device(attr);
+    return 0;
+  });
+  if (error != 0) return error;
+  const host::Device& device = *abi::of(context)->device;
+  const verbs_soft_identity& identity = device.identity();
+  std::snprintf(attr->fw_ver, sizeof attr->fw_ver, "%s", identity.fw_ver);
+  attr->vendor_id = identity.vendor_id;
+  attr->vendor_part_id = identity.vendor_part_id;
+  attr->hw_ver = identity.hw_ver;
+  return 0;
+}
+
+#undef ibv_query_port
+int ibv_query_port(ibv_context* context, std::uint8_t port_num, _compat_ibv_port_attr* attr) {
+  return abi::query_port(context, port_num, reinterpret_cast<ibv_port_attr*>(attr), abi::kOldPortAttrSize);
+}
+
+int ibv_query_pkey(ibv_context* context, std::uint8_t port_num, int index, __be16* pkey) {
+  std::uint16_t value = 0;
+  const int error =
+      abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.query_pkey(port_num, index, &value); });
+  if (error != 0) {
+    errno = error;
+    return -1;
+  }
+  *pkey = value;
+  return 0;
+}
+
+int ibv_get_pkey_index(ibv_context* context, std::uint8_t port_num, __be16 pkey) {
+  __be16 found = 0;
+  for (int index = 0; ibv_query_pkey(context, port_num, index, &found) == 0; ++index) {
+    if (found == pkey) return index;
+  }
+  return -1;
+}
+
+}  // extern "C"

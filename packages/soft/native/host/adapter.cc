@@ -1,0 +1,270 @@
+#include "adapter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "error.h"
+
+namespace verbs::soft::host {
+
+namespace {
+
+constexpr std::size_t kReceiveBudget = 32;
+// Rounds of pump() in one call of the application: enough for whole windows, not for ever.
+constexpr int kPumpRounds = 8;
+
+class PortReceiver final : public link::Receiver {
+ public:
+  PortReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
+  void deliver(std::span<const std::uint8_t> frame) override { nic_.deliver(port_num_, frame, now_); }
+
+ private:
+  nic::Nic& nic_;
+  std::uint8_t port_num_;
+  Nanos now_;
+};
+
+}  // namespace
+
+int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
+                  std::unique_ptr<Adapter>* adapter) {
+  std::unique_ptr<Adapter> opened(new Adapter);
+  if (const int error = opened->open_ports(config, hook)) return error;
+  nic::NicConfig nic{.guid = guid, .limits = config.limits, .ports = {}};
+  std::vector<int> sockets;
+  for (const auto& port : opened->ports_) {
+    nic.ports.push_back(
+        {.transmitter = port.get(), .gids = port->gids(), .max_mtu = IBV_MTU_4096, .active_mtu = config.mtu});
+    port->add_sockets(&sockets);
+  }
+  opened->nic_ = std::make_unique<nic::Nic>(std::move(nic), static_cast<nic::EventSink&>(*opened));
+  if (const int error = opened->progress_.start(sockets)) {
+    return fail(error, "device " + config.name + ": its helper thread cannot be started: " + std::strerror(error));
+  }
+  *adapter = std::move(opened);
+  return 0;
+}
+
+int Adapter::open_ports(const DeviceConfig& config, const FrameHook& hook) {
+  for (int port_num = 1; port_num <= config.ports; ++port_num) {
+    const PortSetup setup{
+        .config = config, .port_num = static_cast<std::uint8_t>(port_num), .hook = hook, .ring = [this] {
+          progress_.ring();
+        }};
+    std::unique_ptr<PortStack> port;
+    if (const int error = PortStack::open(setup, &port)) return error;
+    ports_.push_back(std::move(port));
+  }
+  if (config.capture.path.empty()) return 0;
+  return start_capture(capture_path(config.capture.path, config.name), config.capture);
+}
+
+Adapter::~Adapter() {
+  progress_.stop();
+  if (nic_) transmit(now());
+}
+
+int Adapter::refuse_inherited() const {
+  if (!inherited()) return 0;
+  return fail(EIO,
+              "this process was forked from the one that opened the device, and the device stayed with the parent; "
+              "open it again in the child");
+}
+
+void Adapter::settle() {
+  if (progress_.watching()) return;
+  progress_.expect(has_output() ? 0 : next_deadline());
+}
+
+int Adapter::poll(nic::Cq* cq, int count, ibv_wc* wc) {
+  if (inherited()) return -refuse_inherited();
+  lock_.lock_after_others();
+  const std::unique_lock guard(lock_, std::adopt_lock);
+  progress_.note_poll();
+  int found = nic_->poll_cq(cq, count, wc);
+  if (found != 0) return found;
+  const Nanos time = now();
+  const bool had_output = nic_->has_output();
+  receive(time);
+  // The acknowledgement of what just arrived goes out with the caller's answer or at its next empty poll, unless nobody
+  // would notice if neither came.
+  if (nic::pending_of(cq) == 0 || had_output || !progress_.watching()) {
+    transmit(time);
+    settle();
+  }
+  found = nic_->poll_cq(cq, count, wc);
+  return found;
+}
+
+int Adapter::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
+  if (const int error = refuse_inherited()) {
+    if (bad_wr) *bad_wr = wr;
+    return error;
+  }
+  const std::lock_guard guard(lock_);
+  const int error = nic_->post_send(qp, wr, bad_wr);
+  transmit(now());
+  settle();
+  return error;
+}
+
+int Adapter::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  if (const int error = refuse_inherited()) {
+    if (bad_wr) *bad_wr = wr;
+    return error;
+  }
+  const std::lock_guard guard(lock_);
+  const int error = nic_->post_recv(qp, wr, bad_wr);
+  if (nic_->has_output()) {
+    transmit(now());
+    settle();
+  }
+  return error;
+}
+
+int Adapter::req_notify(nic::Cq* cq, bool solicited_only, const CompletionChannel* channel) {
+  if (const int error = refuse_inherited()) return error;
+  const std::lock_guard guard(lock_);
+  const int error = nic_->req_notify_cq(cq, solicited_only);
+  if (channel) progress_.note_armed(channel->waited_inline.load(std::memory_order_relaxed));
+  return error;
+}
+
+int Adapter::wait(EventSource& source) {
+  if (const int error = refuse_inherited()) return error;
+  return progress_.wait(source);
+}
+
+void Adapter::add_listener(AsyncQueue* queue) {
+  const std::lock_guard guard(lock_);
+  listeners_.push_back(queue);
+}
+
+void Adapter::remove_listener(AsyncQueue* queue) {
+  const std::lock_guard guard(lock_);
+  std::erase(listeners_, queue);
+}
+
+void Adapter::completion(nic::Cq* cq) {
+  auto* target = static_cast<EventTarget*>(nic::owner_of(cq));
+  if (target->channel) target->channel->push(target);
+}
+
+void Adapter::async(const nic::AsyncEvent& event) {
+  ibv_async_event told{};
+  told.event_type = event.type;
+  EventTarget* target = nullptr;
+  if (event.qp) {
+    target = static_cast<EventTarget*>(nic::owner_of(event.qp));
+    told.element.qp = static_cast<ibv_qp*>(target->face);
+  } else if (event.cq) {
+    target = static_cast<EventTarget*>(nic::owner_of(event.cq));
+    told.element.cq = static_cast<ibv_cq*>(target->face);
+  } else {
+    told.element.port_num = event.port_num;
+    for (AsyncQueue* queue : listeners_) queue->push(told, nullptr);
+    return;
+  }
+  target->async->push(told, target);
+}
+
+bool Adapter::receive(Nanos time) {
+  bool more = false;
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    ports_[i]->advance(time);
+    PortReceiver receiver(*nic_, static_cast<std::uint8_t>(i + 1), time);
+    more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
+  }
+  return more;
+}
+
+bool Adapter::has_output() const { return nic_->has_output(); }
+
+bool Adapter::transmit(Nanos time) {
+  for (const auto& port : ports_) port->advance(time);
+  bool more = nic_->has_output() || nic_->next_deadline() <= time;
+  for (int round = 0; more && round < kPumpRounds; ++round) {
+    more = !nic_->pump(time);
+    for (const auto& port : ports_) port->flush();
+  }
+  return more;
+}
+
+Nanos Adapter::next_deadline() const {
+  Nanos deadline = nic_->next_deadline();
+  for (const auto& port : ports_) deadline = std::min(deadline, port->next_deadline());
+  return deadline;
+}
+
+void Adapter::idle() {
+  for (const auto& port : ports_) port->flush_capture();
+}
+
+int Adapter::start_capture(const std::string& path, const CaptureConfig& capture) {
+  const std::lock_guard guard(lock_);
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    // A device with several ports writes a file for each; the first has the name that was asked for.
+    const std::string file = i == 0 ? path : path + "." + std::to_string(i + 1);
+    const int error = ports_[i]->start_capture(file, capture);
+    if (error != 0) return fail(error, "the capture file " + file + " cannot be written: " + std::strerror(error));
+  }
+  return 0;
+}
+
+int Adapter::stop_capture() {
+  const std::lock_guard guard(lock_);
+  int error = 0;
+  for (const auto& port : ports_) {
+    const int ended = port->stop_capture();
+    if (error == 0) error = ended;
+  }
+  return error == 0 ? 0 : fail(error, std::string("the capture ended early: ") + std::strerror(error));
+}
+
+void Adapter::set_faults(const link::FaultPlan& plan) {
+  const std::lock_guard guard(lock_);
+  for (const auto& port : ports_) port->set_faults(plan);
+}
+
+void Adapter::count(const Counter& counter) {
+  using nic::Counters;
+  static constexpr std::pair<const char*, std::uint64_t Counters::*> names[] = {
+      {"sent_pkts", &Counters::sent_pkts},
+      {"rcvd_pkts", &Counters::rcvd_pkts},
+      {"sent_bytes", &Counters::sent_bytes},
+      {"rcvd_bytes", &Counters::rcvd_bytes},
+      {"duplicate_request", &Counters::duplicate_request},
+      {"out_of_seq_request", &Counters::out_of_seq_request},
+      {"rcvd_rnr_err", &Counters::rcvd_rnr_err},
+      {"send_rnr_err", &Counters::send_rnr_err},
+      {"rcvd_seq_err", &Counters::rcvd_seq_err},
+      {"retry_exceeded_err", &Counters::retry_exceeded_err},
+      {"retry_rnr_exceeded_err", &Counters::retry_rnr_exceeded_err},
+      {"completer_retry_err", &Counters::completer_retry_err},
+      {"ack_timeout", &Counters::ack_timeout},
+      {"retransmitted_pkts", &Counters::retransmitted_pkts},
+      {"icrc_err", &Counters::icrc_err},
+      {"dropped_pkts", &Counters::dropped_pkts},
+      {"rdma_sends", &Counters::rdma_sends},
+      {"rdma_recvs", &Counters::rdma_recvs},
+  };
+  static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
+  const std::lock_guard guard(lock_);
+  for (const auto& [name, member] : names) counter(name, nic_->counters().*member);
+  for (const auto& port : ports_) port->count(counter);
+}
+
+void Adapter::flush_at_exit() {
+  // Another thread may have been stopped by the exit while it held the lock; then there is nothing to wait for.
+  const Nanos give_up = now() + 100 * kMillisecond;
+  while (!lock_.try_lock()) {
+    if (now() > give_up) return;
+    sched_yield();
+  }
+  transmit(now());
+  idle();
+  lock_.unlock();
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,94 @@
+// A device in operation: its NIC, the links of its ports, the lock around them and the progress. Lives from the first
+// open of a device to the last close.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "../nic/counters.h"
+#include "../nic/nic.h"
+#include "configuration.h"
+#include "event_queue.h"
+#include "port_stack.h"
+#include "progress.h"
+
+namespace verbs::soft::host {
+
+class Adapter final : private nic::EventSink, private Engine {
+ public:
+  using Counter = std::function<void(const char* name, std::uint64_t value)>;
+
+  // Claims the addresses and starts the helper thread. 0, or fail()'s errno.
+  static int open(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
+                  std::unique_ptr<Adapter>* adapter);
+  ~Adapter();
+
+  // -- data path
+  int poll(nic::Cq* cq, int count, ibv_wc* wc);  // as ibv_poll_cq
+  int post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
+  int post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  int req_notify(nic::Cq* cq, bool solicited_only, const CompletionChannel* channel);
+
+  // -- control path: `call(nic, now)` returns 0 or an errno value and runs under the lock. What is due to be sent goes
+  // out before it, so that an acknowledgement is not lost with its QP, and after it.
+  template <typename Call>
+  int control(Call&& call) {
+    if (const int error = refuse_inherited()) return error;
+    const std::lock_guard guard(lock_);
+    const Nanos time = now();
+    transmit(time);
+    const int error = call(*nic_, time);
+    transmit(time);
+    settle();
+    return error;
+  }
+
+  // Blocks until `source` has an event, making progress meanwhile. 0 or errno.
+  int wait(EventSource& source);
+
+  // Contexts hear of the events of the port and the device.
+  void add_listener(AsyncQueue* queue);
+  void remove_listener(AsyncQueue* queue);
+
+  int start_capture(const std::string& path, const CaptureConfig& capture);
+  int stop_capture();
+  void set_faults(const link::FaultPlan& plan);
+  void count(const Counter& counter);
+
+  // The process is ending: sends what is due, if the lock can be had.
+  void flush_at_exit();
+  // This is a forked child: the addresses, the helper thread and the lock's state are the parent's.
+  void mark_inherited() { inherited_.store(true, std::memory_order_relaxed); }
+  bool inherited() const { return inherited_.load(std::memory_order_relaxed); }
+
+ private:
+  Adapter() : progress_(*this, lock_) {}
+
+  int open_ports(const DeviceConfig& config, const FrameHook& hook);
+  int refuse_inherited() const;
+  void settle();
+
+  // EventSink
+  void completion(nic::Cq* cq) override;
+  void async(const nic::AsyncEvent& event) override;
+  // Engine
+  bool receive(Nanos now) override;
+  bool has_output() const override;
+  bool transmit(Nanos now) override;
+  Nanos next_deadline() const override;
+  void idle() override;
+
+  DeviceLock lock_;
+  Progress progress_;  // before the ports: their in-process links ring it until they are gone
+  std::vector<std::unique_ptr<PortStack>> ports_;
+  std::unique_ptr<nic::Nic> nic_;
+  std::vector<AsyncQueue*> listeners_;
+  std::atomic<bool> inherited_{false};
+};
+
+}  // namespace verbs::soft::host

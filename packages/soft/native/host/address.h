@@ -1,0 +1,19 @@
+// Addresses as text.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "../wire/gid.h"
+
+namespace verbs::soft::host {
+
+// "127.0.0.1", "::1", "fe80::1". nullopt for anything else, a zone index included.
+std::optional<wire::Gid> parse_address(std::string_view text);
+std::string format_address(const wire::Gid& gid);
+
+// 127.0.0.N
+wire::Gid loopback_address(int n);
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,67 @@
+// A configured device: what ibv_get_device_list() shows. It takes no address and starts nothing until it is opened.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "../include/verbs_soft_extension.h"
+#include "adapter.h"
+#include "configuration.h"
+
+namespace verbs::soft::host {
+
+// The registry's lock guards it.
+class Device {
+ public:
+  // `model` is nullptr for the kind "roce".
+  Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid);
+
+  // Lets the model describe its device. 0 or fail()'s errno.
+  int init();
+
+  ibv_device* face() { return &face_.device; }
+  const DeviceConfig& config() const { return config_; }
+  const verbs_soft_model* model() const { return model_; }
+  const verbs_soft_identity& identity() const { return identity_; }
+  std::uint64_t guid() const { return guid_; }
+  // The value of an option that only the model knows; nullptr if it was not given.
+  const char* option(const std::string& key) const;
+  // The content of a file in ibdev_path, with its line end; empty if there is no such file.
+  std::string attribute(const std::string& file) const;
+
+  int open(Adapter** adapter);  // 0 or fail()'s errno
+  void close();
+  bool is_open() const { return adapter_ != nullptr; }
+  Adapter* adapter() { return adapter_.get(); }
+
+  int start_capture(CaptureConfig capture);
+  int stop_capture();
+  void set_faults(const link::FaultPlan& plan);
+  void count(const Adapter::Counter& counter);
+
+  // In a forked child: what is open stays the parent's, and this device can be opened anew.
+  void forget_parent(std::uint64_t guid);
+
+ private:
+  // Debian's libmlx5 and libefa look past the end of an ibv_device to see whether it is theirs.
+  struct Face {
+    ibv_device device;
+    std::array<unsigned char, 1024> zero;
+  };
+
+  DeviceConfig config_;
+  const verbs_soft_model* model_;
+  std::uint64_t guid_;
+  Face face_{};
+  verbs_soft_identity identity_{};
+  std::unique_ptr<Adapter> adapter_;
+  int open_count_ = 0;
+  std::map<std::string, std::uint64_t> closed_counters_;  // of earlier opens
+};
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,82 @@
+// The queues behind a completion channel and behind a context's asynchronous events. Each has a descriptor that is
+// readable exactly while events are queued, and a lock of its own: events are put in under the device's lock and taken
+// out without it.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "signal_fd.h"
+
+namespace verbs::soft::host {
+
+class CompletionChannel;
+class AsyncQueue;
+
+// A CQ or QP as the event queues see it: the owner pointer of the NIC's object.
+struct EventTarget {
+  void* face = nullptr;  // the ibv_cq or ibv_qp
+  CompletionChannel* channel = nullptr;
+  AsyncQueue* async = nullptr;
+  // How many events were handed out: destroying the object waits until as many are acknowledged. Read these two after
+  // forget(); before, they are the queues'.
+  std::uint32_t completions_reported = 0;
+  std::uint32_t async_reported = 0;
+
+ private:
+  friend class CompletionChannel;
+  std::uint32_t pending = 0;
+  EventTarget* next = nullptr;
+};
+
+// What the two queues have in common: something to wait for.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+  int open() { return signal_.open(); }
+  int fd() const { return signal_.fd(); }
+  bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
+
+ protected:
+  std::mutex mutex_;
+  SignalFd signal_;
+  std::atomic<std::size_t> size_{0};
+};
+
+// Completion events. A CQ with several events stands in the queue once, with a count: no allocation.
+class CompletionChannel final : public EventSource {
+ public:
+  void push(EventTarget* target);
+  EventTarget* pop();  // nullptr when empty
+  void forget(EventTarget* target);
+
+  // Whether the last event was waited for inside ibv_get_cq_event, not through the descriptor. The helper thread need
+  // not hurry for such a channel: the waiting thread makes its own progress.
+  std::atomic<bool> waited_inline{false};
+
+ private:
+  void append(EventTarget* target);
+  EventTarget* head_ = nullptr;
+  EventTarget* tail_ = nullptr;
+};
+
+class AsyncQueue final : public EventSource {
+ public:
+  void push(const ibv_async_event& event, EventTarget* target);  // target: nullptr for events of the port or device
+  bool pop(ibv_async_event* event);
+  void forget(const EventTarget* target);
+
+ private:
+  struct Entry {
+    ibv_async_event event;
+    EventTarget* target;
+  };
+  std::deque<Entry> entries_;
+};
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,40 @@
+// The link through which a vendor's model sees and rewrites the frames of its device's ports.
+#pragma once
+
+#include "../include/verbs_soft_extension.h"
+#include "../link/link.h"
+
+namespace verbs::soft::host {
+
+// Whose frames, and who sees them. No model, or one without frame functions: nobody does.
+struct FrameHook {
+  const verbs_soft_model* model = nullptr;
+  ibv_device* device = nullptr;
+  bool wanted() const { return model && (model->egress || model->ingress); }
+};
+
+class ModelLink final : public link::Link {
+ public:
+  // `next` must outlive this link.
+  ModelLink(Link& next, const FrameHook& hook, std::uint8_t port_num) : next_(next), hook_(hook), port_num_(port_num) {}
+
+  std::uint8_t* reserve() override { return reserved_ = next_.reserve(); }
+  void commit(std::size_t size) override;
+  void flush() override { next_.flush(); }
+  std::uint16_t fixed_source_port() const override { return next_.fixed_source_port(); }
+  std::size_t receive(link::Receiver& receiver, std::size_t budget) override;
+  void advance(link::Nanos now) override { next_.advance(now); }
+  link::Nanos next_deadline() const override { return next_.next_deadline(); }
+  int wait_fd() const override { return next_.wait_fd(); }
+
+ private:
+  class Intake;
+
+  Link& next_;
+  FrameHook hook_;
+  std::uint8_t port_num_;
+  std::uint8_t* reserved_ = nullptr;
+  std::uint8_t scratch_[wire::kMaxFrame];  // a received frame may be the link's to read only
+};
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,217 @@
+#include "option.h"
+
+#include <array>
+#include <charconv>
+#include <functional>
+#include <optional>
+
+#include "address.h"
+
+namespace verbs::soft::host {
+
+namespace {
+
+std::string refuse(const std::string& key, const std::string& value, const std::string& allowed) {
+  return key + "=" + value + " is not valid; " + key + " takes " + allowed;
+}
+
+template <typename T>
+std::optional<T> parse_number(const std::string& value) {
+  T number{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc{} || end != value.data() + value.size()) return std::nullopt;
+  return number;
+}
+
+template <typename T, typename U>
+std::string set_number(const std::string& key, const std::string& value, T low, T high, U* target) {
+  const auto number = parse_number<T>(value);
+  if (!number || *number < low || *number > high) {
+    return refuse(key, value, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  *target = static_cast<U>(*number);
+  return {};
+}
+
+std::string set_probability(const std::string& key, const std::string& value, double* target) {
+  const auto number = parse_number<double>(value);
+  if (!number || !(*number >= 0 && *number <= 1)) return refuse(key, value, "a probability from 0 to 1");
+  *target = *number;
+  return {};
+}
+
+constexpr std::int64_t kMaxDelay = 10'000'000;  // ten seconds, in microseconds
+
+std::string set_delay(const std::string& key, const std::string& value, link::Nanos* target) {
+  std::int64_t microseconds = 0;
+  std::string error = set_number<std::int64_t>(key, value, 0, kMaxDelay, &microseconds);
+  if (error.empty()) *target = microseconds * 1000;
+  return error;
+}
+
+std::string set_direction(const std::string& key, const std::string& value, link::FaultPlan* plan) {
+  if (value == "egress") {
+    plan->direction = link::FaultDirection::kEgress;
+  } else if (value == "ingress") {
+    plan->direction = link::FaultDirection::kIngress;
+  } else if (value == "both") {
+    plan->direction = link::FaultDirection::kBoth;
+  } else {
+    return refuse(key, value, "egress, ingress or both");
+  }
+  return {};
+}
+
+struct Fault {
+  const char* key;
+  std::function<std::string(const std::string& key, const std::string& value, link::FaultPlan* plan)> apply;
+};
+
+const auto& faults() {
+  using link::FaultPlan;
+  const auto probability = [](double FaultPlan::* member) {
+    return [member](const std::string& key, const std::string& value, FaultPlan* plan) {
+      return set_probability(key, value, &(plan->*member));
+    };
+  };
+  const auto delay = [](link::Nanos FaultPlan::* member) {
+    return [member](const std::string& key, const std::string& value, FaultPlan* plan) {
+      return set_delay(key, value, &(plan->*member));
+    };
+  };
+  static const std::array table = {
+      Fault{"drop", probability(&FaultPlan::drop)},
+      Fault{"duplicate", probability(&FaultPlan::duplicate)},
+      Fault{"reorder", probability(&FaultPlan::reorder)},
+      Fault{"corrupt", probability(&FaultPlan::corrupt)},
+      Fault{"truncate", probability(&FaultPlan::truncate)},
+      Fault{"delay", delay(&FaultPlan::delay)},
+      Fault{"jitter", delay(&FaultPlan::jitter)},
+      Fault{"direction", set_direction},
+      Fault{"seed", [](const std::string& key, const std::string& value,
+                       FaultPlan* plan) { return set_number<std::uint64_t>(key, value, 0, UINT64_MAX, &plan->seed); }},
+  };
+  return table;
+}
+
+struct Limit {
+  const char* key;
+  int nic::Limits::* member;
+  int low;
+  int high;
+};
+
+// The upper ends are what the NIC's number spaces and the structures of the verbs can hold.
+constexpr Limit kLimits[] = {
+    {"max_qp", &nic::Limits::max_qp, 1, 1 << 20},
+    {"max_qp_wr", &nic::Limits::max_qp_wr, 1, 1 << 20},
+    {"max_sge", &nic::Limits::max_sge, 1, 32},
+    {"max_sge_rd", &nic::Limits::max_sge_rd, 1, 32},
+    {"max_inline_data", &nic::Limits::max_inline_data, 0, 512},
+    {"max_cq", &nic::Limits::max_cq, 1, 1 << 20},
+    {"max_cqe", &nic::Limits::max_cqe, 1, 1 << 20},
+    {"max_mr", &nic::Limits::max_mr, 1, (1 << 19) - 1},
+    {"max_pd", &nic::Limits::max_pd, 1, 1 << 20},
+    {"max_ah", &nic::Limits::max_ah, 1, 1 << 20},
+    {"max_qp_rd_atom", &nic::Limits::max_qp_rd_atom, 1, 128},
+    {"max_qp_init_rd_atom", &nic::Limits::max_qp_init_rd_atom, 1, 128},
+};
+
+std::string set_mtu(const std::string& value, DeviceConfig* config) {
+  int bytes = 256;
+  for (const ibv_mtu mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096}) {
+    if (value == std::to_string(bytes)) {
+      config->mtu = mtu;
+      return {};
+    }
+    bytes *= 2;
+  }
+  return refuse("mtu", value, "256, 512, 1024, 2048 or 4096");
+}
+
+std::string set_link(const std::string& value, DeviceConfig* config) {
+  if (value == "auto") {
+    config->reach = Reach::kAuto;
+  } else if (value == "udp") {
+    config->reach = Reach::kUdp;
+  } else if (value == "process") {
+    config->reach = Reach::kProcess;
+  } else {
+    return refuse("link", value, "auto, udp or process");
+  }
+  return {};
+}
+
+std::string add_address(const std::string& value, DeviceConfig* config) {
+  const auto address = parse_address(value);
+  if (!address || address->is_zero() || address->is_multicast() || *address == *parse_address("0.0.0.0")) {
+    return refuse("addr", value, "an IPv4 or IPv6 address of this machine, for example 127.0.0.5");
+  }
+  for (const wire::Gid& other : config->addresses) {
+    if (other == *address) return "addr=" + value + " is given twice";
+  }
+  config->addresses.push_back(*address);
+  return {};
+}
+
+std::string set_text(const std::string& key, const std::string& value, std::string* target) {
+  if (value.empty()) return refuse(key, value, "a text that is not empty");
+  *target = value;
+  return {};
+}
+
+std::optional<std::string> apply_limit(const std::string& key, const std::string& value, nic::Limits* limits) {
+  for (const Limit& limit : kLimits) {
+    if (key == limit.key) return set_number<int>(key, value, limit.low, limit.high, &(limits->*limit.member));
+  }
+  if (key == "max_msg_size") return set_number<std::uint32_t>(key, value, 1, 1u << 31, &limits->max_msg_size);
+  return std::nullopt;
+}
+
+std::optional<std::string> apply_known_fault(const std::string& key, const std::string& value, link::FaultPlan* plan) {
+  for (const Fault& fault : faults()) {
+    if (key == fault.key) return fault.apply(key, value, plan);
+  }
+  return std::nullopt;
+}
+
+std::string fault_keys() {
+  std::string keys;
+  for (const Fault& fault : faults()) keys += std::string(keys.empty() ? "" : ", ") + fault.key;
+  return keys;
+}
+
+std::string known_keys() {
+  std::string keys = "kind, model, addr, ports, mtu, link, capture, capture_limit, snap, " + fault_keys();
+  for (const Limit& limit : kLimits) keys += std::string(", ") + limit.key;
+  return keys + ", max_msg_size";
+}
+
+}  // namespace
+
+std::string apply_fault(const std::string& key, const std::string& value, link::FaultPlan* plan) {
+  if (auto result = apply_known_fault(key, value, plan)) return *result;
+  return "unknown option " + key + "; there are " + fault_keys();
+}
+
+std::string apply_option(const std::string& key, const std::string& value, DeviceConfig* config) {
+  constexpr int kMaxPorts = 64;
+  if (key == "kind") return set_text(key, value, &config->kind);
+  if (key == "model") return set_text(key, value, &config->model);
+  if (key == "addr") return add_address(value, config);
+  if (key == "mtu") return set_mtu(value, config);
+  if (key == "link") return set_link(value, config);
+  if (key == "ports") return set_number<int>(key, value, 1, kMaxPorts, &config->ports);
+  if (key == "capture") return set_text(key, value, &config->capture.path);
+  if (key == "capture_limit") {
+    return set_number<std::uint64_t>(key, value, 0, UINT64_MAX, &config->capture.max_bytes);
+  }
+  if (key == "snap") return set_number<std::uint32_t>(key, value, 0, wire::kMaxFrame, &config->capture.snap_length);
+  if (auto result = apply_known_fault(key, value, &config->faults)) return *result;
+  if (auto result = apply_limit(key, value, &config->limits)) return *result;
+  if (config->kind == "roce") return "unknown option " + key + "; there are " + known_keys();
+  config->model_options.emplace_back(key, value);  // the model says whether it knows it
+  return {};
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,164 @@
+#include "progress.h"
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+namespace verbs::soft::host {
+
+namespace {
+
+constexpr Nanos kTick = kMillisecond;
+// How long after arming a completion queue its owner is taken to sleep on the channel's descriptor.
+constexpr Nanos kArmedFor = 20 * kMillisecond;
+
+// A read() of a real channel is restarted after a handler with SA_RESTART, ppoll() never is. The kernel does not tell
+// whose handler ran, so the call is restarted if every installed handler wants that.
+bool handlers_restart() {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action{};
+    if (sigaction(signal, nullptr, &action) != 0) continue;
+    const bool handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+    if (handled && (action.sa_flags & SA_RESTART) == 0) return false;
+  }
+  return true;
+}
+
+pollfd readable(int fd) { return {fd, POLLIN, 0}; }
+
+// Between two rounds of work, whoever waits for the lock comes first.
+void give_way(std::unique_lock<DeviceLock>& lock) {
+  DeviceLock* device = lock.release();
+  device->unlock();
+  device->lock_after_others();
+  lock = std::unique_lock(*device, std::adopt_lock);
+}
+
+int wait_for(int fd) {
+  pollfd entry = readable(fd);
+  return ppoll(&entry, 1, nullptr, nullptr) < 0 ? errno : 0;
+}
+
+}  // namespace
+
+int Progress::start(const std::vector<int>& sockets) {
+  if (const int error = helper_.open()) return error;
+  if (const int error = driver_.open()) return error;
+  helper_fds_ = {readable(helper_.fd())};
+  driver_fds_ = {readable(driver_.fd()), readable(-1)};
+  for (const int socket : sockets) {
+    helper_fds_.push_back(readable(socket));
+    driver_fds_.push_back(readable(socket));
+  }
+  // The program's signals are for the program's threads.
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int error = 0;
+  try {
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), "verbs-soft");
+  } catch (const std::system_error& failure) {
+    error = failure.code().value();
+  }
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  return error;
+}
+
+void Progress::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(lock_);
+    stopping_ = true;
+    helper_.kick();
+  }
+  thread_.join();
+}
+
+void Progress::note_armed(bool waited_inline) {
+  if (waited_inline) return;
+  armed_at_ = now();
+  if (watching_ && !driver_active_) helper_.kick();
+}
+
+void Progress::run() {
+  std::unique_lock lock(lock_);
+  while (!stopping_) {
+    const Nanos time = now();
+    const bool active = activity_ != activity_seen_;
+    activity_seen_ = activity_;
+    const bool hurried = armed_at_ != INT64_MIN && time - armed_at_ < kArmedFor;
+    watching_ = active && (driver_active_ || !hurried);
+    if (watching_) {
+      helper_.nap(lock, kTick);
+    } else if (driver_active_) {
+      park(lock);
+    } else {
+      drive(lock, time);
+    }
+  }
+}
+
+void Progress::park(std::unique_lock<DeviceLock>& lock) {
+  parked_ = true;
+  helper_.sleep(lock, {helper_fds_.data(), 1}, Sleeper::kForever);
+  parked_ = false;
+}
+
+void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time) {
+  helper_.prepare();
+  const bool more_in = engine_.receive(time);
+  const bool more_out = engine_.transmit(time);
+  if (more_in || more_out) {
+    helper_.stay_awake();
+    give_way(lock);
+    return;
+  }
+  engine_.idle();
+  helper_.sleep(lock, helper_fds_, engine_.next_deadline());
+}
+
+int Progress::wait(EventSource& source) {
+  std::unique_lock lock(lock_);
+  while (source.empty()) {
+    int error = 0;
+    if (driver_active_) {
+      lock.unlock();
+      error = wait_for(source.fd());  // the driver, and after it the helper, makes the progress
+      lock.lock();
+    } else {
+      error = drive_inline(lock, source);
+    }
+    if (error != 0 && (error != EINTR || !handlers_restart())) return error;
+  }
+  return 0;
+}
+
+int Progress::drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& source) {
+  ++activity_;
+  driver_active_ = true;
+  driver_fds_[1] = readable(source.fd());
+  int error = 0;
+  while (error == 0 && source.empty()) error = step_inline(lock, source);
+  driver_active_ = false;
+  driver_.stay_awake();
+  if (parked_) helper_.kick();
+  return error;
+}
+
+int Progress::step_inline(std::unique_lock<DeviceLock>& lock, EventSource& source) {
+  const Nanos time = now();
+  driver_.prepare();
+  const bool had_output = engine_.has_output();
+  const bool more_in = engine_.receive(time);
+  // The acknowledgement of what just arrived can go with the caller's answer, if that comes soon.
+  if (!source.empty() && watching_ && !had_output) return 0;
+  const bool more_out = engine_.transmit(time);
+  if (more_in || more_out) give_way(lock);
+  if (!source.empty() || more_in || more_out) return 0;
+  return driver_.sleep(lock, driver_fds_, engine_.next_deadline());
+}
+
+}  // namespace verbs::soft::host

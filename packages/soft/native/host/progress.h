@@ -1,0 +1,92 @@
+// Who makes a device's progress, and when.
+//
+// The thread that polls makes it inline. A thread that blocks for an event makes it too, as the "driver" (one at a
+// time). A helper thread backs both up:
+//   watching  somebody polled or waited within the last tick. The helper only looks again a tick later, not at the
+//             sockets: packets of a busy poller must not wake it. Work may be left for it for as long as that.
+//   driving   nobody did: it makes the progress, and between packets and timers sleeps without a limit.
+//   parked    a driver is blocked in a call and makes the progress: the helper sleeps until the driver leaves.
+// A completion queue that was armed for somebody who waits on the channel's descriptor (an event loop) keeps the helper
+// driving in spite of polls, since that somebody sleeps until an event comes.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "device_lock.h"
+#include "event_queue.h"
+#include "sleeper.h"
+
+namespace verbs::soft::host {
+
+// What there is to be done; called under the device's lock.
+class Engine {
+ public:
+  // Takes frames in. Returns whether there may be more to take in at once.
+  virtual bool receive(Nanos now) = 0;
+  virtual bool has_output() const = 0;
+  // Sends what is due. Returns whether there is more to send at once.
+  virtual bool transmit(Nanos now) = 0;
+  // When transmit() has something to do next, if nothing arrives.
+  virtual Nanos next_deadline() const = 0;
+  // Nothing is left to do for a while.
+  virtual void idle() = 0;
+
+ protected:
+  ~Engine() = default;
+};
+
+class Progress {
+ public:
+  Progress(Engine& engine, DeviceLock& lock) : engine_(engine), lock_(lock) {}
+  ~Progress() { stop(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  int start(const std::vector<int>& sockets);  // 0 or errno
+  void stop();                                 // not under the lock
+
+  // -- under the lock
+  void note_poll() { ++activity_; }
+  void note_armed(bool waited_inline);
+  // Whether work may be left to the helper: it looks within a tick.
+  bool watching() const { return watching_; }
+  // There is work at `deadline` at the latest: wakes the sleeper that would miss it.
+  void expect(Nanos deadline) { (driver_active_ ? driver_ : helper_).wake_before(deadline); }
+
+  // -- without the lock
+  // Work arrived from another thread.
+  void ring() { expect(0); }
+  // Makes progress until `source` has something. 0, or EINTR if a signal handler ran that does not restart calls.
+  int wait(EventSource& source);
+
+ private:
+  void run();
+  void drive(std::unique_lock<DeviceLock>& lock, Nanos time);
+  void park(std::unique_lock<DeviceLock>& lock);
+  int drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& source);
+  int step_inline(std::unique_lock<DeviceLock>& lock, EventSource& source);
+
+  Engine& engine_;
+  DeviceLock& lock_;
+  std::thread thread_;
+  Sleeper helper_;
+  Sleeper driver_;
+  std::vector<pollfd> helper_fds_;
+  std::vector<pollfd> driver_fds_;
+  std::atomic<bool> driver_active_{false};
+  // The rest is guarded by the lock.
+  bool stopping_ = false;
+  bool watching_ = false;
+  bool parked_ = false;
+  std::uint64_t activity_ = 0;
+  std::uint64_t activity_seen_ = 0;
+  Nanos armed_at_ = INT64_MIN;
+};
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,99 @@
+/*
+ * How the software model of a vendor's device plugs into the software NIC of @verbs/soft.
+ *
+ * A model is a shared library (our libmlx5, libhbl, …) that links nothing of @verbs/soft. It is handed the function
+ * verbs_soft_extension(), or looks it up in the libibverbs that is loaded, and registers the kind of device it models:
+ *
+ *   const struct verbs_soft_extension_table *soft = verbs_soft_extension(VERBS_SOFT_EXTENSION_VERSION);
+ *   if (soft) soft->register_model(&model);
+ *
+ * From then on the devices of the configuration with that kind are listed by ibv_get_device_list().
+ * A library named by the option "model=PATH" of a device is loaded by the NIC, which then calls its function
+ * verbs_soft_model_load() (see below).
+ *
+ * Calls that can fail return 0 or a positive errno value. Strings of a model must stay valid for ever.
+ */
+#ifndef VERBS_SOFT_EXTENSION_H
+#define VERBS_SOFT_EXTENSION_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VERBS_SOFT_EXTENSION_VERSION 1
+
+/* What a device says of itself; ibv_device_attr and the files of its ibdev_path show it. */
+struct verbs_soft_identity {
+  uint32_t vendor_id;
+  uint32_t vendor_part_id;
+  uint32_t hw_ver;
+  const char *fw_ver;   /* at most 63 characters */
+  const char *board_id; /* at most 63 characters */
+  const char *hca_type; /* at most 63 characters */
+};
+
+struct verbs_soft_model {
+  const char *kind;                /* the value of the option "kind", for example "mlx5" */
+  const char *default_device;      /* configuration text of the device for who has configured none, "mlx5_soft0" */
+  const char *defaults;            /* options that every device of this kind starts with, "ports=2"; may be NULL */
+  const char *const *option_names; /* further options that the model knows, NULL-terminated; may be NULL */
+  void *data;                      /* handed back in every call */
+
+  /* Each of these may be NULL. */
+
+  /* A device of this kind became known: fill in its identity, and the fields of ibv_device that differ. An error
+   * leaves the device out of the list. */
+  int (*init_device)(void *data, struct ibv_device *device, struct verbs_soft_identity *identity);
+  /* A context was set up and is about to be returned by ibv_open_device(): replace entries of its ops or of its
+   * verbs_context. An error makes ibv_open_device() fail with it. */
+  int (*open_context)(void *data, struct ibv_context *context);
+  /* The context is about to be freed, with everything in it. */
+  void (*close_context)(void *data, struct ibv_context *context);
+  /* A frame (IP header first) leaves or enters a port. May rewrite it in place, up to `capacity` bytes; returns its
+   * new size, 0 to drop it. Called under the device's lock: must not call verbs. */
+  uint32_t (*egress)(void *data, struct ibv_device *device, uint8_t port_num, uint8_t *frame, uint32_t size,
+                     uint32_t capacity);
+  uint32_t (*ingress)(void *data, struct ibv_device *device, uint8_t port_num, uint8_t *frame, uint32_t size,
+                      uint32_t capacity);
+};
+
+/* The objects that a model can hang data of its own on. */
+enum verbs_soft_object {
+  VERBS_SOFT_CONTEXT,
+  VERBS_SOFT_PD,
+  VERBS_SOFT_MR,
+  VERBS_SOFT_CQ,
+  VERBS_SOFT_QP,
+  VERBS_SOFT_AH,
+};
+
+struct verbs_soft_extension_table {
+  uint32_t version;
+  /* EEXIST if the kind has a model already. */
+  int (*register_model)(const struct verbs_soft_model *model);
+  /* Adds the model's default device unless one of this kind is configured. ENODEV if there is no such model. */
+  int (*ensure_device)(const char *kind);
+  /* The kind of a device; NULL if the device is not one of the software NIC. */
+  const char *(*device_kind)(const struct ibv_device *device);
+  /* The value of one of the model's own options; NULL if it was not given. */
+  const char *(*device_option)(const struct ibv_device *device, const char *key);
+  /* One pointer for every object of a soft context. `release` (may be NULL) is called when the object goes. */
+  void (*set_data)(void *object, enum verbs_soft_object type, void *data, void (*release)(void *data));
+  void *(*get_data)(void *object, enum verbs_soft_object type);
+};
+
+/* The table of `version`, or NULL if this NIC does not have that version. */
+const struct verbs_soft_extension_table *verbs_soft_extension(uint32_t version);
+
+/* What a library named by "model=PATH" exports: registers its model by `extension`. 0 or a positive errno value. */
+typedef const struct verbs_soft_extension_table *(*verbs_soft_extension_function)(uint32_t version);
+int verbs_soft_model_load(verbs_soft_extension_function extension);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
