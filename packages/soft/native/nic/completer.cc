@@ -12,9 +12,9 @@ namespace verbs::soft::nic {
 namespace {
 
 // In units of 10 us. Code 25 is 61.44 ms in the specification.
-constexpr std::array<std::uint32_t, 32> kRnrTable = {65536, 1,   2,   3,    4,    6,    8,    12,   16,   24,   32,
-                                                     48,    64,  96,  128,  192,  256,  384,  512,  768,  1024, 1536,
-                                                     2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+constexpr std::array<std::uint32_t, 32> kRnrTable = {
+    65536, 1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
+    256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 constexpr std::uint8_t kInfiniteRnr = 7;
 

@@ -21,7 +21,7 @@ Core::Core(NicConfig nic_config, EventSink& sink)
 void enter_error(Core& core, Qp& qp) {
   qp.state = qp.attr.qp_state = IBV_QPS_ERR;
   qp.req.waiting_rnr = false;
-  core.timers.cancel(qp);
+  core.timers.remove(qp);
   flush_queues(core, qp);
 }
 

@@ -18,7 +18,8 @@
 
 namespace verbs::soft::nic {
 
-inline constexpr std::uint32_t kFirstQpn = 17;  // 0 and 1 are the management QPs; the kernel's soft-RoCE starts here too
+inline constexpr std::uint32_t kFirstQpn =
+    17;  // 0 and 1 are the management QPs; the kernel's soft-RoCE starts here too
 
 // QPs with output, served in turn.
 class ActiveList {

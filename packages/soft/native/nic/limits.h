@@ -1,4 +1,5 @@
-// What the device advertises and enforces (ibv_device_attr). Defaults follow the kernel's soft-RoCE where it has a figure.
+// What the device advertises and enforces (ibv_device_attr). Defaults follow the kernel's soft-RoCE where it has a
+// figure.
 #pragma once
 
 #include <cstdint>

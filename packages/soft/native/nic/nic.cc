@@ -44,8 +44,8 @@ void Nic::query_device(ibv_device_attr* attr) const {
   attr->vendor_id = 0xffffff;
   attr->max_qp = limits.max_qp;
   attr->max_qp_wr = limits.max_qp_wr;
-  attr->device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_UD_AV_PORT_ENFORCE |
-                           IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN;
+  attr->device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_UD_AV_PORT_ENFORCE | IBV_DEVICE_SYS_IMAGE_GUID |
+                           IBV_DEVICE_RC_RNR_NAK_GEN;
   attr->max_sge = limits.max_sge;
   attr->max_sge_rd = limits.max_sge_rd;
   attr->max_cq = limits.max_cq;
@@ -54,8 +54,8 @@ void Nic::query_device(ibv_device_attr* attr) const {
   attr->max_pd = limits.max_pd;
   attr->max_qp_rd_atom = limits.max_qp_rd_atom;
   attr->max_qp_init_rd_atom = limits.max_qp_init_rd_atom;
-  attr->max_res_rd_atom = static_cast<int>(std::min<std::int64_t>(
-      std::int64_t{limits.max_qp_rd_atom} * limits.max_qp, INT32_MAX));
+  attr->max_res_rd_atom =
+      static_cast<int>(std::min<std::int64_t>(std::int64_t{limits.max_qp_rd_atom} * limits.max_qp, INT32_MAX));
   attr->atomic_cap = IBV_ATOMIC_NONE;
   attr->max_ah = limits.max_ah;
   attr->max_pkeys = 1;
@@ -219,8 +219,7 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> bytes, Na
   const auto drop = [&core] { ++core.counters.dropped_pkts; };
   const Port* port = core.port(port_num);
   const std::optional<wire::FrameView> frame = wire::parse_frame(bytes);
-  if (port == nullptr || !frame || frame->path.destination_port != wire::kRocePort ||
-      !port->owns(frame->path.dgid)) {
+  if (port == nullptr || !frame || frame->path.destination_port != wire::kRocePort || !port->owns(frame->path.dgid)) {
     return drop();
   }
   const wire::Bth bth = wire::Bth::parse(frame->transport.data());

@@ -81,8 +81,8 @@ class Nic {
   // Sends what is due: new and repeated requests as windows allow, read responses, acknowledgements; fires timers that
   // are due by `now`. Bounded work: false while more could be sent at once. The host flushes the transmitters after it.
   bool pump(Nanos now);
-  bool has_output() const;       // pump() would send something now
-  Nanos next_deadline() const;   // when pump() is needed next if nothing arrives; kNever without timers
+  bool has_output() const;      // pump() would send something now
+  Nanos next_deadline() const;  // when pump() is needed next if nothing arrives; kNever without timers
 
   struct Impl;
 
@@ -95,9 +95,9 @@ std::uint32_t qp_num(const Qp* qp);
 ibv_qp_state qp_state(const Qp* qp);
 void* owner_of(const Qp* qp);
 void* owner_of(const Cq* cq);
-int cqe_of(const Cq* cq);        // as created: what ibv_cq.cqe shows
+int cqe_of(const Cq* cq);              // as created: what ibv_cq.cqe shows
 std::size_t pending_of(const Cq* cq);  // entries that poll_cq would return now
-ibv_ah* verbs_of(Ah* ah);  // what the application holds; its context and pd are for the caller to fill in
+ibv_ah* verbs_of(Ah* ah);              // what the application holds; its context and pd are for the caller to fill in
 std::uint32_t lkey_of(const Mr* mr);
 std::uint32_t rkey_of(const Mr* mr);
 

@@ -31,9 +31,9 @@ void Port::query(ibv_port_attr* attr) const {
   attr->max_msg_sz = 1u << 31;
   attr->pkey_tbl_len = 1;
   attr->max_vl_num = 1;
-  attr->active_width = 2;  // 4X
+  attr->active_width = 2;   // 4X
   attr->active_speed = 32;  // 25 Gb/s a lane
-  attr->phys_state = 5;    // LinkUp
+  attr->phys_state = 5;     // LinkUp
   attr->link_layer = IBV_LINK_LAYER_ETHERNET;
   attr->flags = IBV_QPF_GRH_REQUIRED;
 }

@@ -14,8 +14,9 @@ namespace {
 
 using wire::Operation;
 
-// READ requests are cut into pieces of this many response packets, so that the window holds for responses too.
-constexpr std::uint32_t kReadPiece = 32;
+// READ requests are cut into pieces of this many response packets, so that the window holds for responses too. The cuts
+// are at fixed places of the READ: a repeated piece must be a part of one that the responder has seen.
+constexpr std::uint32_t kReadPiece = 16;
 // An acknowledgement is asked for at the end of each message and at least once in so many packets.
 constexpr std::uint32_t kAckEvery = 16;
 
@@ -92,8 +93,8 @@ bool send_data_packet(Core& core, Qp& qp) {
   if (info->has(wire::kHasImmDt)) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;
-  packet.bth.solicited = last && (wqe.flags & IBV_SEND_SOLICITED) != 0 &&
-                         (info->has(wire::kIsSend) || info->has(wire::kHasImmDt));
+  packet.bth.solicited =
+      last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (info->has(wire::kIsSend) || info->has(wire::kHasImmDt));
   ++req.since_ack_request;
   packet.bth.ack_req = last || req.since_ack_request >= kAckEvery || window_left(qp) == 1;
   if (packet.bth.ack_req) req.since_ack_request = 0;
@@ -106,18 +107,13 @@ bool send_data_packet(Core& core, Qp& qp) {
 bool send_read_request(Core& core, Qp& qp) {
   RequesterState& req = qp.req;
   SendWqe& wqe = qp.sq.at(req.position);
-  const std::uint32_t left = wqe.packets - req.packet;
-  const std::uint32_t piece = std::min(left, kReadPiece);
-  // Half the window or nothing: tiny pieces would cost a request each.
-  if (req.reads.size() >= qp.attr.max_rd_atomic) return false;
-  const std::uint32_t room = window_left(qp);
-  if (room < std::min(piece, req.window.packets() / 2)) return false;
-  const std::uint32_t count = std::min(piece, room);
+  if (req.reads.size() >= qp.attr.max_rd_atomic || window_left(qp) == 0) return false;
+  const std::uint32_t count = std::min(wqe.packets - req.packet, kReadPiece - req.packet % kReadPiece);
   const std::uint64_t offset = std::uint64_t{req.packet} * qp.mtu;
-  const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{count} * qp.mtu, wqe.length - offset));
+  const auto size =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{count} * qp.mtu, wqe.length - offset));
 
-  PacketBuilder packet(core, core.port_of(qp), qp.path,
-                       wire::make_opcode(wire::Transport::kRc, wire::kReadRequest));
+  PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(wire::Transport::kRc, wire::kReadRequest));
   wire::Reth{wqe.remote_addr + offset, wqe.rkey, size}.emit(packet.reth());
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;

@@ -35,7 +35,7 @@ void refuse(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_sta
     qp.resp.recv_taken = false;
     complete_recv(core, qp, receive_status, {});
   }
-  const ibv_event_type event = syndrome == wire::kNakRemoteAccess    ? IBV_EVENT_QP_ACCESS_ERR
+  const ibv_event_type event = syndrome == wire::kNakRemoteAccess     ? IBV_EVENT_QP_ACCESS_ERR
                                : syndrome == wire::kNakInvalidRequest ? IBV_EVENT_QP_REQ_ERR
                                                                       : IBV_EVENT_QP_FATAL;
   enter_error(core, qp, event);
@@ -171,8 +171,8 @@ bool may_read(Core& core, const Qp& qp, const wire::Reth& reth) {
 bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn) {
   if (qp.resp.reads >= qp.attr.max_dest_rd_atomic) return false;
   const std::uint32_t last = psn_add(psn, response_packets(qp, reth.length) - 1);
-  const bool queued = ResponseRing(qp.resp).push({Response::Kind::kRead, 0, psn, qp.resp.msn, last, reth.rkey,
-                                                  reth.length, reth.address, true});
+  const bool queued = ResponseRing(qp.resp).push(
+      {Response::Kind::kRead, 0, psn, qp.resp.msn, last, reth.rkey, reth.length, reth.address, true});
   core.active.add(qp);
   return queued;
 }
@@ -214,8 +214,7 @@ void take_duplicate(Core& core, Qp& qp, const wire::Bth& bth, const wire::Opcode
 }
 
 void send_acknowledgement(Core& core, Qp& qp, const Response& response) {
-  PacketBuilder packet(core, core.port_of(qp), qp.path,
-                       wire::make_opcode(wire::Transport::kRc, wire::kAcknowledge));
+  PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(wire::Transport::kRc, wire::kAcknowledge));
   wire::Aeth{response.syndrome, response.msn}.emit(packet.aeth());
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = response.psn;
@@ -230,8 +229,8 @@ wire::Operation response_operation(bool first, bool last) {
 // One packet of a read response. False when the memory is gone.
 bool send_read_packet(Core& core, Qp& qp, Response& response) {
   const std::uint32_t size = std::min(response.remaining, qp.mtu);
-  const std::uint8_t opcode = wire::make_opcode(
-      wire::Transport::kRc, response_operation(response.first, response.psn == response.last_psn));
+  const std::uint8_t opcode =
+      wire::make_opcode(wire::Transport::kRc, response_operation(response.first, response.psn == response.last_psn));
   PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
   if (size > 0) {
     const Mr* mr = core.mrs.find(response.rkey, qp.pd, IBV_ACCESS_REMOTE_READ);
@@ -278,8 +277,8 @@ void take_request(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeIn
   refuse_invalid(core, qp);
 }
 
-void take_datagram(Core& core, Qp& qp, const wire::FrameView& frame, const wire::Bth& bth,
-                   const wire::OpcodeInfo& info, std::span<const std::uint8_t> transport) {
+void take_datagram(Core& core, Qp& qp, const wire::FrameView& frame, const wire::Bth& bth, const wire::OpcodeInfo& info,
+                   std::span<const std::uint8_t> transport) {
   const wire::Deth deth = wire::Deth::parse(transport.data() + info.deth);
   const std::span<const std::uint8_t> payload = transport.subspan(info.header_size);
   // Nothing answers a datagram: what cannot be taken is dropped, and the receive request stays.

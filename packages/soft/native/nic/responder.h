@@ -14,8 +14,8 @@ void take_request(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeIn
                   std::span<const std::uint8_t> transport);
 
 // A datagram for a UD QP.
-void take_datagram(Core& core, Qp& qp, const wire::FrameView& frame, const wire::Bth& bth,
-                   const wire::OpcodeInfo& info, std::span<const std::uint8_t> transport);
+void take_datagram(Core& core, Qp& qp, const wire::FrameView& frame, const wire::Bth& bth, const wire::OpcodeInfo& info,
+                   std::span<const std::uint8_t> transport);
 
 // Sends what the responder owes: acknowledgements and read responses, at most `budget` packets. Returns how many.
 std::size_t run_responder(Core& core, Qp& qp, std::size_t budget);

@@ -28,9 +28,7 @@ class ResponseRing {
     --state_.ring_count;
   }
 
-  void clear() {
-    state_.ring_head = state_.ring_count = state_.reads = 0;
-  }
+  void clear() { state_.ring_head = state_.ring_count = state_.reads = 0; }
 
   // False when there is no room: the requester asks again.
   bool push(const Response& response) {

@@ -1,4 +1,5 @@
-// Objects by a small integer (a QPN, the index part of a key). What arrives on the wire is looked up here, never trusted.
+// Objects by a small integer (a QPN, the index part of a key). What arrives on the wire is looked up here, never
+// trusted.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,6 @@
 
 namespace verbs::soft::nic {
 
-
 // What the heap needs of an object that has a timer.
 struct TimerSlot {
   Nanos deadline = kNever;       // the real one

@@ -5,7 +5,8 @@
 
 namespace verbs::soft::nic {
 
-// 0, or EINVAL when the change is not one, an attribute that it needs is missing, or one that it does not allow is there.
+// 0, or EINVAL when the change is not one, an attribute that it needs is missing, or one that it does not allow is
+// there.
 int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask);
 
 }  // namespace verbs::soft::nic

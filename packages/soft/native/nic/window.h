@@ -1,5 +1,5 @@
-// How many packets an RC requester may have unacknowledged. A lossy or slow path halves it, acknowledged packets grow it
-// (additive increase, multiplicative decrease): a receiver's socket buffer is finite and nothing else slows us down.
+// How many packets an RC requester may have unacknowledged. A lossy or slow path halves it, acknowledged packets grow
+// it (additive increase, multiplicative decrease): a receiver's socket buffer is finite and nothing else slows us down.
 #pragma once
 
 #include <algorithm>

@@ -18,12 +18,12 @@ struct SendWqe {
   std::uint32_t rkey;
   std::uint32_t length;
   std::uint32_t first_psn;
-  std::uint32_t packets;   // how many PSNs it takes
-  std::uint32_t done;      // READ: response packets that arrived
+  std::uint32_t packets;  // how many PSNs it takes
+  std::uint32_t done;     // READ: response packets that arrived
   __be32 imm_data;
   ibv_wr_opcode opcode;
-  ibv_wc_status error;     // what stopped it locally; IBV_WC_SUCCESS while all is well
-  std::uint16_t flags;     // ibv_send_flags
+  ibv_wc_status error;  // what stopped it locally; IBV_WC_SUCCESS while all is well
+  std::uint16_t flags;  // ibv_send_flags
   std::uint16_t num_sge;
   bool started;
 
