@@ -21,6 +21,8 @@ export function projectEnvironment() {
     ...cacheEnvironment(),
     PATH: [pnpmBin, join(root, 'node_modules/.bin'), ...ownNode(), process.env['PATH'] ?? ''].join(delimiter),
     npm_config_nodedir: headers,
+    // node-gyp tells every argument of its Python otherwise.
+    npm_config_loglevel: 'warn',
     // pnpm asks before it replaces node_modules, and there may be nobody to answer.
     npm_config_confirm_modules_purge: 'false',
     TURBO_TELEMETRY_DISABLED: '1',

@@ -11,7 +11,7 @@ import { mustRun, which } from './shell.mjs';
  */
 export function npm(args) {
   const [program, first] = find();
-  mustRun(program, [...first, ...args, '--no-audit', '--no-fund', '--no-update-notifier'], {
+  mustRun(program, [...first, ...args, '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'], {
     env: { ...process.env, ...cacheEnvironment() },
   });
 }
