@@ -1,0 +1,41 @@
+// Copies of frames that wait for their time. All memory is taken at construction.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "link.h"
+
+namespace verbs::soft::link {
+
+class HoldQueue {
+ public:
+  explicit HoldQueue(std::size_t capacity);
+
+  // False if it is full.
+  bool push(std::span<const std::uint8_t> frame, Nanos due);
+  bool empty() const { return heap_.empty(); }
+  // When the first frame is due; INT64_MAX if there is none.
+  Nanos next_due() const;
+  // The frame that is due first; of two that are due at once, the one that was pushed first. Valid until pop() or push().
+  std::span<const std::uint8_t> front() const;
+  void pop();
+
+ private:
+  struct Entry {
+    Nanos due;
+    std::uint64_t sequence;
+    std::uint32_t slot;
+    std::uint32_t size;
+  };
+  static bool later(const Entry& a, const Entry& b);
+  const std::uint8_t* slot(std::uint32_t index) const { return frames_.data() + index * wire::kMaxFrame; }
+
+  std::uint64_t sequence_ = 0;
+  std::vector<Entry> heap_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint8_t> frames_;
+};
+
+}  // namespace verbs::soft::link
