@@ -9,9 +9,7 @@ constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
 // BTH byte 4 is not in the ICRC: a bit inverted there would go unnoticed, which is no fault worth having.
 constexpr std::size_t kUncovered = 4;
 
-bool happens(std::uint64_t draw, double probability) {
-  return static_cast<double>(draw >> 11) * 0x1p-53 < probability;
-}
+bool happens(std::uint64_t draw, double probability) { return static_cast<double>(draw >> 11) * 0x1p-53 < probability; }
 
 }  // namespace
 

@@ -12,10 +12,10 @@ struct FaultVerdict {
   bool drop = false;
   bool duplicate = false;
   bool reorder = false;
-  Nanos hold = 0;                   // delay, jitter and reordering together
-  std::size_t size = 0;             // what is left of the frame
-  bool truncate = false;            // size is less than it was
-  std::size_t corrupt_byte = 0;     // 0: no corruption, since the first byte is never corrupted
+  Nanos hold = 0;                // delay, jitter and reordering together
+  std::size_t size = 0;          // what is left of the frame
+  bool truncate = false;         // size is less than it was
+  std::size_t corrupt_byte = 0;  // 0: no corruption, since the first byte is never corrupted
   std::uint8_t corrupt_mask = 0;
 };
 

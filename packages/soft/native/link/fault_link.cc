@@ -15,7 +15,7 @@ struct FaultLink::Direction {
   template <typename Release>
   void pass(std::span<const std::uint8_t> frame, Nanos now, Release release) {
     const FaultVerdict verdict = dice.roll(frame);
-    if (verdict.drop) {
+    if (verdict.drop || frame.size() > sizeof scratch) {
       ++counters.dropped;
       return;
     }
@@ -23,7 +23,6 @@ struct FaultLink::Direction {
     counters.reordered += verdict.reorder;
     counters.truncated += verdict.truncate;
     // A copy, because the original may be the receiver's to read only, or be gone after the first release.
-    if (frame.size() > sizeof scratch) return;
     std::memcpy(scratch, frame.data(), frame.size());
     if (verdict.corrupt_byte != 0) {
       scratch[verdict.corrupt_byte] ^= verdict.corrupt_mask;

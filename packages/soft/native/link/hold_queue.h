@@ -18,7 +18,8 @@ class HoldQueue {
   bool empty() const { return heap_.empty(); }
   // When the first frame is due; INT64_MAX if there is none.
   Nanos next_due() const;
-  // The frame that is due first; of two that are due at once, the one that was pushed first. Valid until pop() or push().
+  // The frame that is due first; of two that are due at once, the one that was pushed first. Valid until pop() or
+  // push().
   std::span<const std::uint8_t> front() const;
   void pop();
 

@@ -22,7 +22,8 @@ class Transmitter {
   virtual void commit(std::size_t size) = 0;
   // Hands everything committed to the network. What it cannot take is dropped and counted, as a wire would.
   virtual void flush() = 0;
-  // The UDP source port that every frame leaves with, whatever its path says (a socket has one); 0 if frames may choose.
+  // The UDP source port that every frame leaves with, whatever its path says (a socket has one); 0 if frames may
+  // choose.
   virtual std::uint16_t fixed_source_port() const { return 0; }
 };
 
@@ -36,7 +37,8 @@ class Receiver {
 
 class Link : public Transmitter {
  public:
-  // Hands at most `budget` frames to `receiver`, without blocking. Returns how many. `receiver` may transmit.
+  // Takes at most `budget` frames and hands them to `receiver`, without blocking. Returns how many it took, those that
+  // a fault dropped included: less than `budget` means that the link is empty for now. `receiver` may transmit.
   virtual std::size_t receive(Receiver& receiver, std::size_t budget) = 0;
   // Time passes: delayed frames that are due by `now` go out. Only the fault link cares.
   virtual void advance(Nanos now) { (void)now; }

@@ -1,0 +1,150 @@
+#include "pcapng_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace verbs::soft::link {
+namespace {
+
+// The format's numbers: draft-ietf-opsawg-pcapng.
+constexpr std::uint32_t kSectionHeader = 0x0a0d0d0a;
+constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
+constexpr std::uint32_t kInterfaceDescription = 1;
+constexpr std::uint32_t kEnhancedPacket = 6;
+constexpr std::uint16_t kLinkTypeRawIp = 101;
+constexpr std::uint16_t kOptEnd = 0;
+constexpr std::uint16_t kOptComment = 1;
+constexpr std::uint16_t kIfName = 2;
+constexpr std::uint16_t kIfTimeResolution = 9;
+constexpr std::uint16_t kPacketFlags = 2;
+
+constexpr std::size_t kCommentSize = 128;
+constexpr const char* kComment = "capture by verbs soft NIC";
+constexpr std::size_t kSectionHeaderSize = 24 + 4 + kCommentSize + 4 + 4;
+constexpr std::size_t kPacketOverhead = 32 + 12;  // block without the bytes, its flags and end of options
+constexpr std::size_t kFlushAt = 256 * 1024;
+
+std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
+
+}  // namespace
+
+int PcapngWriter::open(const std::string& path, const PcapngOptions& options, std::unique_ptr<PcapngWriter>* writer) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return errno;
+  writer->reset(new PcapngWriter(fd, options));
+  // The head goes out at once: a disk without room for it is better known now.
+  (*writer)->flush();
+  const int error = (*writer)->error();
+  if (error != 0) writer->reset();
+  return error;
+}
+
+PcapngWriter::PcapngWriter(int fd, const PcapngOptions& options) : fd_(fd), options_(options) {
+  buffer_.reserve(kFlushAt + 8192);
+  put_section_header(kComment);
+  put_interface(options.interface_name);
+}
+
+PcapngWriter::~PcapngWriter() {
+  flush();
+  close(fd_);
+}
+
+template <typename T>
+void PcapngWriter::put(T value) {
+  put_bytes(&value, sizeof value);
+}
+
+void PcapngWriter::put_bytes(const void* bytes, std::size_t size) {
+  const auto* from = static_cast<const std::uint8_t*>(bytes);
+  buffer_.insert(buffer_.end(), from, from + size);
+  buffer_.resize(buffer_.size() + padded(size) - size);
+}
+
+void PcapngWriter::put_section_header(const std::string& comment) {
+  std::string text = comment.substr(0, kCommentSize);
+  text.resize(kCommentSize, ' ');
+  buffer_.reserve(buffer_.size() + kSectionHeaderSize);
+  const auto half = [this](std::uint16_t a, std::uint16_t b) { put(static_cast<std::uint32_t>(a | b << 16)); };
+  put(kSectionHeader);
+  put(static_cast<std::uint32_t>(kSectionHeaderSize));
+  put(kByteOrderMagic);
+  half(1, 0);                           // version 1.0
+  put(static_cast<std::uint64_t>(-1));  // section length: not given
+  half(kOptComment, kCommentSize);
+  put_bytes(text.data(), text.size());
+  half(kOptEnd, 0);
+  put(static_cast<std::uint32_t>(kSectionHeaderSize));
+}
+
+void PcapngWriter::put_interface(const std::string& name) {
+  const std::size_t size = 20 + 4 + padded(name.size()) + 8 + 4;
+  const auto half = [this](std::size_t a, std::size_t b) { put(static_cast<std::uint32_t>(a | b << 16)); };
+  put(kInterfaceDescription);
+  put(static_cast<std::uint32_t>(size));
+  half(kLinkTypeRawIp, 0);
+  put(options_.snap_length);
+  half(kIfName, name.size());
+  put_bytes(name.data(), name.size());
+  half(kIfTimeResolution, 1);
+  put(std::uint32_t{9});  // 10^-9 s
+  half(kOptEnd, 0);
+  put(static_cast<std::uint32_t>(size));
+}
+
+void PcapngWriter::write(std::span<const std::uint8_t> frame, PacketDirection direction, std::uint64_t time) {
+  if (error_ != 0 || full_) return;
+  const std::size_t kept =
+      options_.snap_length == 0 ? frame.size() : std::min<std::size_t>(frame.size(), options_.snap_length);
+  const auto size = static_cast<std::uint32_t>(kPacketOverhead + padded(kept));
+  if (options_.max_bytes != 0 && written_ + buffer_.size() + size > options_.max_bytes) {
+    full_ = true;
+    flush();
+    return;
+  }
+  put(kEnhancedPacket);
+  put(size);
+  put(std::uint32_t{0});  // interface
+  put(static_cast<std::uint32_t>(time >> 32));
+  put(static_cast<std::uint32_t>(time));
+  put(static_cast<std::uint32_t>(kept));
+  put(static_cast<std::uint32_t>(frame.size()));
+  put_bytes(frame.data(), kept);
+  put(static_cast<std::uint32_t>(kPacketFlags | 4u << 16));
+  put(static_cast<std::uint32_t>(direction));
+  put(std::uint32_t{kOptEnd});
+  put(size);
+  if (buffer_.size() >= kFlushAt) flush();
+}
+
+void PcapngWriter::flush() {
+  std::size_t done = 0;
+  while (error_ == 0 && done < buffer_.size()) {
+    const ssize_t count = ::write(fd_, buffer_.data() + done, buffer_.size() - done);
+    if (count >= 0) {
+      done += static_cast<std::size_t>(count);
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+  if (error_ == 0) written_ += buffer_.size();
+  buffer_.clear();
+}
+
+void PcapngWriter::fail(int error) {
+  error_ = error;
+  buffer_.clear();
+  // Back to the last flush, which ended with a whole block.
+  if (ftruncate(fd_, static_cast<off_t>(written_)) != 0) return;
+  put_section_header(std::string("capture incomplete: ") + std::strerror(error) + " (" + strerrorname_np(error) + ")");
+  if (written_ >= kSectionHeaderSize && pwrite(fd_, buffer_.data(), buffer_.size(), 0) < 0) {
+    // Nothing more can be said in the file; error() still says it.
+  }
+  buffer_.clear();
+}
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,57 @@
+// A capture file in the pcapng format: link type raw IP, nanosecond time stamps. Writes are gathered; what is flushed
+// always ends with a whole block, so the file can be read at any time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace verbs::soft::link {
+
+struct PcapngOptions {
+  std::string interface_name;
+  std::uint64_t max_bytes = 0;    // the file ends before it grows beyond; 0: no limit
+  std::uint32_t snap_length = 0;  // bytes kept of a frame; 0: all
+};
+
+enum class PacketDirection : std::uint32_t { kInbound = 1, kOutbound = 2 };
+
+class PcapngWriter {
+ public:
+  // 0 or errno. An existing file is replaced.
+  static int open(const std::string& path, const PcapngOptions& options, std::unique_ptr<PcapngWriter>* writer);
+  ~PcapngWriter();
+  PcapngWriter(const PcapngWriter&) = delete;
+  PcapngWriter& operator=(const PcapngWriter&) = delete;
+
+  // `time` is nanoseconds since 1970. After an error or at the limit, packets are left out.
+  void write(std::span<const std::uint8_t> frame, PacketDirection direction, std::uint64_t time);
+  void flush();
+
+  // 0, or the errno that ended the capture. Then the comment of the file's section header says so too: it is written
+  // over one that was there from the beginning, since a full disk takes no new bytes.
+  int error() const { return error_; }
+  bool full() const { return full_; }
+
+ private:
+  PcapngWriter(int fd, const PcapngOptions& options);
+
+  void put_section_header(const std::string& comment);
+  void put_interface(const std::string& name);
+  template <typename T>
+  void put(T value);
+  void put_bytes(const void* bytes, std::size_t size);
+  void fail(int error);
+
+  int fd_;
+  PcapngOptions options_;
+  std::vector<std::uint8_t> buffer_;
+  std::uint64_t written_ = 0;  // in the file, all of it whole blocks
+  int error_ = 0;
+  bool full_ = false;
+};
+
+}  // namespace verbs::soft::link
