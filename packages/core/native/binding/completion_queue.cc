@@ -122,18 +122,19 @@ Napi::Value CreateCq(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto context = Unwrap<Context>(info, 0);
   const int cqe = info[1].As<Napi::Number>().Int32Value();
-  const auto id = static_cast<std::uintptr_t>(info[2].As<Napi::Number>().Int64Value());
   std::shared_ptr<CompletionChannel> channel;
-  if (!info[3].IsUndefined()) {
-    channel = Unwrap<CompletionChannel>(info, 3);
+  if (!info[2].IsUndefined()) {
+    channel = Unwrap<CompletionChannel>(info, 2);
     if (&channel->context() != context.get()) return Failure(env, EINVAL);
   }
-  const int vector = info[4].As<Napi::Number>().Int32Value();
+  const int vector = info[3].As<Napi::Number>().Int32Value();
+  const std::uintptr_t id = context->environment().next_id++;
   errno = 0;
   ibv_cq* cq = context->functions().create_cq(context->ctx(), cqe, reinterpret_cast<void*>(id),
                                               channel == nullptr ? nullptr : channel->channel(), vector);
   if (cq == nullptr) return Failure(env, CreationError());
   Napi::Object result = Napi::Object::New(env);
+  result.Set("id", static_cast<double>(id));
   result.Set("cqe", cq->cqe);
   result.Set("handle", WrapObject(env, std::make_shared<CompletionQueue>(context, channel, cq)));
   return result;

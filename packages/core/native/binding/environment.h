@@ -25,6 +25,8 @@ struct Environment {
 
   napi_env env = nullptr;
   uv_loop_s* loop = nullptr;
+  // What events call a completion queue or queue pair.
+  std::uintptr_t next_id = 1;
   // Work requests name memory regions and address handles by these ids, so that no pointer ever comes from JavaScript.
   IdTable<MemoryRegion> memory_regions;
   IdTable<AddressHandle> address_handles;

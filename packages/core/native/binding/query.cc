@@ -232,6 +232,11 @@ Napi::Value QueryGidTable(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// numCompVectors(context): ibv_context.num_comp_vectors
+Napi::Value NumCompVectors(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), Unwrap<Context>(info, 0)->ctx()->num_comp_vectors);
+}
+
 }  // namespace
 
 void InitQuery(Napi::Object exports) {
@@ -241,6 +246,7 @@ void InitQuery(Napi::Object exports) {
   Export<QueryGid>(exports, "queryGid");
   Export<QueryPkey>(exports, "queryPkey");
   Export<QueryGidTable>(exports, "queryGidTable");
+  Export<NumCompVectors>(exports, "numCompVectors");
 }
 
 }  // namespace verbs::core

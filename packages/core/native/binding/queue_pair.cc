@@ -54,7 +54,7 @@ void QueuePair::Abandon() {
 
 namespace {
 
-// createQp(pd, sendCq, recvCq, { id, qpType, sqSigAll, cap }): { handle, qpNum, cap } | -errno
+// createQp(pd, sendCq, recvCq, { qpType, sqSigAll, cap }): { handle, id, qpNum, cap } | -errno. `id` is its name in events.
 Napi::Value CreateQp(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pd = Unwrap<ProtectionDomain>(info, 0);
@@ -64,8 +64,8 @@ Napi::Value CreateQp(const Napi::CallbackInfo& info) {
   if (&send_cq->context() != &pd->context() || &recv_cq->context() != &pd->context()) return Failure(env, EINVAL);
   const auto attr = info[3].As<Napi::Object>();
   ibv_qp_init_attr init{};
-  init.qp_context =
-      reinterpret_cast<void*>(static_cast<std::uintptr_t>(attr.Get("id").As<Napi::Number>().Int64Value()));
+  const std::uintptr_t id = pd->context().environment().next_id++;
+  init.qp_context = reinterpret_cast<void*>(id);
   init.send_cq = send_cq->cq();
   init.recv_cq = recv_cq->cq();
   init.qp_type = static_cast<ibv_qp_type>(attr.Get("qpType").As<Napi::Number>().Uint32Value());
@@ -83,6 +83,7 @@ Napi::Value CreateQp(const Napi::CallbackInfo& info) {
   cap.max_recv_sge = std::max(cap.max_recv_sge, asked.max_recv_sge);
   const auto pair = std::make_shared<QueuePair>(pd, send_cq, recv_cq, qp, cap);
   Napi::Object result = Napi::Object::New(env);
+  result.Set("id", static_cast<double>(id));
   result.Set("qpNum", qp->qp_num);
   result.Set("cap", WriteCap(env, cap));
   result.Set("handle", WrapObject(env, pair));

@@ -1,0 +1,75 @@
+import { type Gid, gidBytes, gidText } from './gid.js';
+import type { NativeAhAttr } from './native.js';
+import { boolean, integer, object, optional, typeError, valueError } from './validate.js';
+
+/** `struct ibv_global_route`: how packets are routed beyond the subnet; on RoCE always. */
+export interface GlobalRoute {
+  /** The destination's GID, or a multicast group. */
+  dgid: Gid;
+  /** 20 bits, default 0. */
+  flowLabel?: number;
+  /** Which of the port's own GIDs is the source: an index of `ctx.gidTable(port)`, 0 to 255, default 0. */
+  sgidIndex?: number;
+  /** 0 to 255, default 64. */
+  hopLimit?: number;
+  /** 0 to 255, default 0. */
+  trafficClass?: number;
+}
+
+/** `struct ibv_ah_attr`: the way to a peer. */
+export interface AhAttr {
+  /** The local port, from 1. */
+  portNum: number;
+  /** The destination's LID on InfiniBand, 0 to 65535, default 0. */
+  dlid?: number;
+  /** Service level, 0 to 15, default 0. */
+  sl?: number;
+  /** 0 to 127, default 0. */
+  srcPathBits?: number;
+  /** See {@link Rate}; default 0, the port's rate. */
+  staticRate?: number;
+  /** Whether `grh` is used; default: whether `grh` is given. RoCE ports require it. */
+  isGlobal?: boolean;
+  grh?: GlobalRoute;
+}
+
+/** As `qp.query()` gives it back: everything is there. */
+export type FullAhAttr = Required<Omit<AhAttr, 'grh'>> & {
+  grh: Required<Omit<GlobalRoute, 'dgid'>> & { dgid: string };
+};
+
+const names = ['portNum', 'dlid', 'sl', 'srcPathBits', 'staticRate', 'isGlobal', 'grh'];
+const routeNames = ['dgid', 'flowLabel', 'sgidIndex', 'hopLimit', 'trafficClass'];
+
+/** Checks every field, by its path. */
+export function nativeAhAttr(value: unknown, path: string): NativeAhAttr {
+  const attr = object(value, path, names);
+  const grh = attr['grh'];
+  const isGlobal = boolean(attr['isGlobal'], `${path}.isGlobal`, grh !== undefined);
+  if (isGlobal && grh === undefined) throw valueError(`${path}.grh`, 'is missing although isGlobal is true');
+  return {
+    portNum: integer(attr['portNum'], `${path}.portNum`, 1, 255),
+    dlid: optional(attr['dlid'], `${path}.dlid`, 0xffff, 0),
+    sl: optional(attr['sl'], `${path}.sl`, 15, 0),
+    srcPathBits: optional(attr['srcPathBits'], `${path}.srcPathBits`, 127, 0),
+    staticRate: optional(attr['staticRate'], `${path}.staticRate`, 255, 0),
+    isGlobal,
+    ...(grh === undefined ? {} : { grh: nativeRoute(grh, `${path}.grh`) }),
+  };
+}
+
+function nativeRoute(value: unknown, path: string): NonNullable<NativeAhAttr['grh']> {
+  const route = object(value, path, routeNames);
+  if (route['dgid'] === undefined) throw typeError(`${path}.dgid`, 'a GID as IPv6 text or as 16 bytes', undefined);
+  return {
+    dgid: gidBytes(route['dgid'], `${path}.dgid`),
+    flowLabel: optional(route['flowLabel'], `${path}.flowLabel`, 0xfffff, 0),
+    sgidIndex: optional(route['sgidIndex'], `${path}.sgidIndex`, 255, 0),
+    hopLimit: optional(route['hopLimit'], `${path}.hopLimit`, 255, 64),
+    trafficClass: optional(route['trafficClass'], `${path}.trafficClass`, 255, 0),
+  };
+}
+
+export function publicAhAttr(attr: Required<NativeAhAttr>): FullAhAttr {
+  return { ...attr, grh: { ...attr.grh, dgid: gidText(attr.grh.dgid) } };
+}

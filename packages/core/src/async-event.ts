@@ -1,0 +1,32 @@
+import { enumName } from './enums.js';
+import { EventType } from './device-enums.js';
+
+/** `struct ibv_async_event`: something happened to a device, a port, a queue pair or a completion queue. */
+export interface AsyncEvent {
+  /** See {@link EventType}. */
+  type: number;
+  /** 'PORT_ERR' */
+  name: string;
+  /** The port, of port events. */
+  portNum?: number;
+  /** The QueuePair or CompletionQueue, of their events, if the program still holds it. */
+  element?: object;
+}
+
+const portEvents: ReadonlySet<number> = new Set([
+  EventType.PORT_ACTIVE,
+  EventType.PORT_ERR,
+  EventType.LID_CHANGE,
+  EventType.PKEY_CHANGE,
+  EventType.SM_CHANGE,
+  EventType.CLIENT_REREGISTER,
+  EventType.GID_CHANGE,
+]);
+
+/** `elementOf` finds an object by the id that it was created with. */
+export function asyncEvent(type: number, element: number, elementOf: (id: number) => object | undefined): AsyncEvent {
+  const event: AsyncEvent = { type, name: enumName(EventType, type) };
+  if (portEvents.has(type)) return { ...event, portNum: element };
+  const found = element === 0 ? undefined : elementOf(element);
+  return found === undefined ? event : { ...event, element: found };
+}

@@ -1,0 +1,91 @@
+import type { CompletionQueue } from './completion-queue.js';
+import type { Context } from './context.js';
+import { VerbsError } from './errors.js';
+import { FdEvents } from './fd-events.js';
+import { native, type NativeHandle } from './native.js';
+import { Resource } from './resource.js';
+import { WeakTable } from './weak-table.js';
+import { kEvents, kNotified, kRegister } from './symbols.js';
+
+interface Notifiable {
+  [kNotified](): void;
+}
+
+/** So many events a turn of the loop; more wait for the next, so that other callbacks get theirs. */
+const EVENTS_PER_TURN = 256;
+
+/**
+ * `ibv_comp_channel`: tells when completion queues have something, on Node's loop. Made by
+ * {@link Context.createCompChannel}; `close()` is `ibv_destroy_comp_channel`. Several queues may share one.
+ */
+export class CompletionChannel extends Resource {
+  readonly context: Context;
+  readonly #queues = new WeakTable<Notifiable>();
+  readonly #events: FdEvents;
+
+  /** @internal */
+  constructor(context: Context, handle: NativeHandle) {
+    super('CompletionChannel', handle, 'ibv_destroy_comp_channel', [context]);
+    this.context = context;
+    const weak = new WeakRef(this);
+    this.#events = new FdEvents({
+      watch: (callback) => native.watchChannel(handle, callback),
+      ref: (alive) => {
+        if (weak.deref()?.closed === false) native.refChannel(handle, alive);
+      },
+      drain: () => {
+        const channel = weak.deref();
+        if (channel !== undefined) channel.#drain();
+      },
+      syscall: 'ibv_get_cq_event',
+    });
+  }
+
+  /** The descriptor, readable while events wait. Whoever polls it takes them by {@link CompletionChannel.getCqEvent}. */
+  get fd(): number {
+    return native.channelFd(this.use('ibv_comp_channel.fd'));
+  }
+
+  /**
+   * `ibv_get_cq_event` and `ibv_ack_cq_events`, without blocking: a queue with an event, or undefined if there is none.
+   * `cq.wait()` and `for await (… of cq)` do this by themselves.
+   */
+  getCqEvent(): CompletionQueue | undefined {
+    const id = this.#next();
+    return id === undefined ? undefined : (this.#queues.get(id) as CompletionQueue | undefined);
+  }
+
+  #next(): number | undefined {
+    const id = native.getCqEvent(this.use('ibv_get_cq_event'));
+    if (id >= 0) return id;
+    if (native.errnoName(-id) === 'EAGAIN') return undefined;
+    throw new VerbsError(id, 'ibv_get_cq_event');
+  }
+
+  #drain(): void {
+    for (let count = 0; count < EVENTS_PER_TURN && !this.closed; count++) {
+      const id = this.#next();
+      if (id === undefined) return;
+      this.#queues.get(id)?.[kNotified]();
+    }
+  }
+
+  /** @internal */
+  get [kEvents](): FdEvents {
+    return this.#events;
+  }
+
+  /** @internal */
+  [kRegister](id: number, queue: Notifiable | undefined): void {
+    if (queue === undefined) this.#queues.delete(id);
+    else this.#queues.set(id, queue);
+  }
+
+  protected override onClosed(): void {
+    this.#events.closed();
+  }
+
+  protected override describe() {
+    return this.closed ? {} : { fd: this.fd };
+  }
+}

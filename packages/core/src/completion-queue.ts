@@ -1,0 +1,167 @@
+import { setImmediate } from 'node:timers/promises';
+import type { CompletionChannel } from './completion-channel.js';
+import type { Context } from './context.js';
+import { check, closedError, VerbsError } from './errors.js';
+import { native, type NativeHandle } from './native.js';
+import { COMPLETION_BYTES } from './records.js';
+import { Resource } from './resource.js';
+import { boolean, integer, rangeError } from './validate.js';
+import { WakeList } from './wake-list.js';
+import { WorkCompletion } from './work-completion.js';
+import { kElement, kEvents, kNotified, kRegister } from './symbols.js';
+
+// A poll runs no code of the user between the native call and the decoding, so one buffer serves all queues.
+const CHUNK = 64;
+const records = new Uint8Array(CHUNK * COMPLETION_BYTES);
+const view = new DataView(records.buffer);
+
+/** So many completions an async iteration hands out before other callbacks of the loop get their turn. */
+const COMPLETIONS_PER_TURN = 256;
+
+/** The options of the waiting calls. */
+export interface WaitOptions {
+  /** Ends the waiting: the promise rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/**
+ * `ibv_cq`: where finished work requests show. Made by {@link Context.createCq}; `close()` is `ibv_destroy_cq`.
+ *
+ * @example
+ * for await (const wc of cq) {
+ *   if (!wc.ok) throw new Error(wc.statusText);
+ *   console.log(wc.wrId, wc.byteLen);
+ * }
+ */
+export class CompletionQueue extends Resource {
+  readonly context: Context;
+  /** Undefined: the queue can only be polled. */
+  readonly channel: CompletionChannel | undefined;
+  /** How many completions it holds; more make it overflow, which breaks it. */
+  readonly cqe: number;
+  readonly #id: number;
+  readonly #wakes = new WakeList();
+  /** Reaped while waiting, not handed out yet. */
+  #ready: WorkCompletion[] = [];
+
+  /** @internal */
+  constructor(
+    context: Context,
+    channel: CompletionChannel | undefined,
+    made: { handle: NativeHandle; id: number; cqe: number },
+  ) {
+    super('CompletionQueue', made.handle, 'ibv_destroy_cq', channel === undefined ? [context] : [context, channel]);
+    this.context = context;
+    this.channel = channel;
+    this.cqe = made.cqe;
+    this.#id = made.id;
+    context[kElement](made.id, this);
+    channel?.[kRegister](made.id, this);
+  }
+
+  /**
+   * `ibv_poll_cq`: up to `max` completions, an empty array if there are none. Never waits.
+   *
+   * @throws VerbsError with the library's errno if the queue is broken
+   */
+  poll(max = 16): WorkCompletion[] {
+    const cq = this.use('ibv_poll_cq');
+    if (typeof max !== 'number' || !(max >= 1)) throw rangeError('max', 'a number of at least 1', max);
+    const result = this.#ready.length === 0 ? [] : this.#ready.splice(0, max);
+    while (result.length < max) {
+      const wanted = Math.min(max - result.length, CHUNK);
+      const found = native.poll(cq, records, wanted);
+      if (found < 0) {
+        // What was reaped before the error must not be lost.
+        this.#ready = result;
+        throw new VerbsError(found, 'ibv_poll_cq');
+      }
+      for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION_BYTES));
+      if (found < wanted) break;
+    }
+    return result;
+  }
+
+  /**
+   * `ibv_req_notify_cq`: one event on the channel at the next completion, or at the next solicited one.
+   * {@link CompletionQueue.wait} and the async iteration do this by themselves.
+   */
+  reqNotify(solicitedOnly = false): void {
+    const cq = this.use('ibv_req_notify_cq');
+    check(-Math.abs(native.reqNotify(cq, boolean(solicitedOnly, 'solicitedOnly', false))), 'ibv_req_notify_cq');
+  }
+
+  /**
+   * Resolves when a completion can be polled: arms the queue, looks again, and only then sleeps on the channel.
+   * It keeps the process alive meanwhile.
+   *
+   * @throws VerbsError EINVAL without a channel, ERR_VERBS_CLOSED when the queue is closed
+   */
+  async wait({ signal }: WaitOptions = {}): Promise<void> {
+    for (;;) {
+      signal?.throwIfAborted();
+      if (this.#someReady()) return;
+      const events = this.#channelFor('ibv_get_cq_event')[kEvents];
+      this.reqNotify();
+      // A completion between the look and the arming makes no event.
+      if (this.#someReady()) return;
+      await this.#wakes.sleep(events, this, signal);
+    }
+  }
+
+  /** All completions as they come. Ends when the queue is closed; the loop's other callbacks get their turns. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<WorkCompletion, void, undefined> {
+    this.#channelFor('ibv_get_cq_event');
+    let handedOut = 0;
+    while (!this.closed) {
+      if (!this.#someReady()) {
+        await this.#waitOrEnd();
+        continue;
+      }
+      const next = this.#ready.shift();
+      if (next === undefined) continue;
+      yield next;
+      if (++handedOut % COMPLETIONS_PER_TURN === 0) await setImmediate();
+    }
+  }
+
+  async #waitOrEnd(): Promise<void> {
+    try {
+      await this.wait();
+    } catch (error) {
+      if (!this.closed) throw error;
+    }
+  }
+
+  #someReady(): boolean {
+    if (this.#ready.length === 0) this.#ready = this.poll(CHUNK);
+    return this.#ready.length !== 0;
+  }
+
+  #channelFor(syscall: string): CompletionChannel {
+    if (this.channel !== undefined) return this.channel;
+    throw new VerbsError(22, syscall, {
+      hint: 'this queue has no completion channel: make it by createCq(cqe, { channel: ctx.createCompChannel() })',
+    });
+  }
+
+  /** @internal */
+  [kNotified](): void {
+    this.#wakes.wakeAll();
+  }
+
+  protected override onClosed(): void {
+    this.context[kElement](this.#id, undefined);
+    this.channel?.[kRegister](this.#id, undefined);
+    this.#wakes.failAll(closedError('CompletionQueue', 'ibv_get_cq_event'));
+  }
+
+  protected override describe() {
+    return { cqe: this.cqe, channel: this.channel !== undefined };
+  }
+}
+
+/** Checks the size that `createCq` is asked for. */
+export function checkCqe(cqe: unknown): number {
+  return integer(cqe, 'cqe', 1, 0x7fffffff);
+}

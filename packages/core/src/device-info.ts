@@ -1,0 +1,57 @@
+import { VerbsError } from './errors.js';
+import { loadLibrary, type LibraryKind, probeLibraries } from './libraries.js';
+import { native } from './native.js';
+
+/** A device that is there. Plain data: nothing is open, nothing needs closing. */
+export interface DeviceInfo {
+  /** 'mlx5_0', 'soft0' */
+  name: string;
+  /** The node GUID in host order; {@link formatGuid} prints it. */
+  guid: bigint;
+  /** See {@link NodeType}. */
+  nodeType: number;
+  /** See {@link TransportType}. */
+  transportType: number;
+  /** Which library drives it: the system's libibverbs, or the software NIC. */
+  library: LibraryKind;
+  /** 'uverbs0' */
+  devName: string;
+  devPath: string;
+  ibdevPath: string;
+  /** ibv_get_device_index; -1 where the library has none. */
+  index: number;
+}
+
+/** The devices, and if there are none, why. */
+export type DeviceList = DeviceInfo[] & { readonly reason?: string };
+
+/**
+ * `ibv_get_device_list` of both libraries, hardware first. Each device is listed once, also when the software NIC
+ * stands in for the system's library. Listing opens nothing and never throws for missing hardware.
+ *
+ * @example
+ * const devices = listDevices();
+ * if (devices.length === 0) console.log(devices.reason);
+ */
+export function listDevices(options: { library?: LibraryKind } = {}): DeviceList {
+  const reports = probeLibraries().filter(({ kind }) => options.library === undefined || kind === options.library);
+  const list: DeviceInfo[] & { reason?: string } = reports.flatMap(({ devices }) => devices);
+  if (list.length === 0) {
+    const reason = reports.map(({ kind, reason }) => `${kind}: ${reason ?? 'no device'}`).join('; ');
+    // Not enumerable: the list prints and compares as the array that it is.
+    Object.defineProperty(list, 'reason', { value: reason });
+  }
+  return list;
+}
+
+/**
+ * `ibv_read_sysfs_file` below the device's folder, without the trailing newline; undefined if there is no such file.
+ *
+ * @example readSysfsFile(device, 'board_id')
+ */
+export function readSysfsFile(device: DeviceInfo, file: string): string | undefined {
+  const attempt = loadLibrary(device.library);
+  if ('reason' in attempt) throw new VerbsError(38, 'ibv_read_sysfs_file', { hint: attempt.reason });
+  const text = native.readSysfsFile(attempt.handle, device.ibdevPath, file);
+  return typeof text === 'number' ? undefined : text;
+}

@@ -1,0 +1,94 @@
+import { constants } from 'node:os';
+import { hintFor } from './hints.js';
+import { native } from './native.js';
+
+const brand = Symbol.for('@verbs/core.VerbsError');
+
+export interface VerbsErrorOptions {
+  /** What to change. */
+  hint?: string | undefined;
+  /** What the call was about, in the message behind the syscall's name. */
+  detail?: string | undefined;
+  /** Instead of the errno's own name. */
+  code?: string;
+  /** Instead of the errno's own text. */
+  text?: string;
+  cause?: unknown;
+}
+
+/**
+ * A failed call of the C library, or one that would have failed.
+ *
+ * The shape is that of Node's own system errors. Match on `code`. `instanceof` holds across copies of this package.
+ *
+ * @example
+ * try { openDevice('mlx5_0') } catch (error) {
+ *   if (error instanceof VerbsError && error.code === 'ENODEV') console.log(error.message);
+ * }
+ */
+export class VerbsError extends Error {
+  /** 'EINVAL', or 'ERR_VERBS_CLOSED' for the use of a closed object. */
+  readonly code: string;
+  /** Negative, as in Node's own errors. */
+  readonly errno: number;
+  /** The C function, 'ibv_create_ah'. */
+  readonly syscall: string;
+  /** Of postSend and postRecv: so many requests were posted before the one that failed. */
+  declare posted?: number;
+
+  /** `errno` may have either sign. */
+  constructor(errno: number, syscall: string, options: VerbsErrorOptions = {}) {
+    const number = Math.abs(errno);
+    const code = options.code ?? native.errnoName(number) ?? `errno ${number}`;
+    const hint = options.hint ?? hintFor(syscall, code);
+    const about = options.detail === undefined ? syscall : `${syscall} ${options.detail}`;
+    super(
+      `${code}: ${options.text ?? lowerFirst(native.errnoText(number))}, ${about}${hint === undefined ? '' : `: ${hint}`}`,
+      {
+        cause: options.cause,
+      },
+    );
+    this.code = code;
+    this.errno = -number;
+    this.syscall = syscall;
+    Object.defineProperty(this, brand, { value: true });
+    // Without a cause the property should not show.
+    if (options.cause === undefined) delete this.cause;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // A subclass asks for itself, and that only its own chain can answer.
+    if (!Object.hasOwn(this, Symbol.hasInstance)) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === 'object' && value !== null && brand in value;
+  }
+}
+
+// On the prototype and before the first error, so that stacks begin with it.
+Object.defineProperty(VerbsError.prototype, 'name', { value: 'VerbsError', configurable: true, writable: true });
+
+/** The result of a C call that gives 0 or a negated errno. */
+export function check(result: number, syscall: string, options?: VerbsErrorOptions): void {
+  if (result < 0) throw new VerbsError(result, syscall, options);
+}
+
+/** The result of a C call that gives an object or a negated errno. */
+export function checked<T extends object | string>(
+  result: T | number,
+  syscall: string,
+  options?: VerbsErrorOptions,
+): T {
+  if (typeof result === 'number') throw new VerbsError(result, syscall, options);
+  return result;
+}
+
+export function closedError(what: string, syscall: string): VerbsError {
+  return new VerbsError(constants.errno.EBADF, syscall, {
+    code: 'ERR_VERBS_CLOSED',
+    text: `the ${what} is closed`,
+    hint: 'keep it open while it is used, or make a new one',
+  });
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

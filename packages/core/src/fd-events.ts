@@ -1,0 +1,61 @@
+import { check } from './errors.js';
+
+/** The native side of a descriptor that becomes readable when events wait. */
+export interface EventSource {
+  /** Begins to call back when the descriptor is readable. */
+  watch(callback: () => void): number;
+  /** Whether the watching keeps Node's loop alive. */
+  ref(alive: boolean): void;
+  /** Takes the waiting events off the descriptor. */
+  drain(): void;
+  syscall: string;
+}
+
+/** Sources that somebody waits for. What is awaited must not be collected, and nothing else may hold it. */
+const awaited = new Set<FdEvents>();
+
+/**
+ * A descriptor on Node's loop. It is watched from the first wait on, and keeps the process alive only while somebody
+ * waits. Its callback holds it weakly, so that an object that is waited for by nobody can be collected.
+ */
+export class FdEvents {
+  readonly #source: EventSource;
+  readonly #waiters = new Set<object>();
+  #watched = false;
+
+  constructor(source: EventSource) {
+    this.#source = source;
+  }
+
+  /** `waiter` is held until it leaves. */
+  enter(waiter: object): void {
+    if (!this.#watched) {
+      const weak = new WeakRef(this);
+      check(
+        this.#source.watch(() => {
+          const events = weak.deref();
+          if (events !== undefined) events.#source.drain();
+        }),
+        this.#source.syscall,
+      );
+      this.#watched = true;
+    }
+    this.#waiters.add(waiter);
+    if (this.#waiters.size === 1) {
+      awaited.add(this);
+      this.#source.ref(true);
+    }
+  }
+
+  leave(waiter: object): void {
+    if (!this.#waiters.delete(waiter) || this.#waiters.size !== 0) return;
+    awaited.delete(this);
+    this.#source.ref(false);
+  }
+
+  /** The descriptor is gone. */
+  closed(): void {
+    this.#waiters.clear();
+    awaited.delete(this);
+  }
+}

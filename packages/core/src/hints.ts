@@ -1,0 +1,50 @@
+const RAISE_MEMLOCK = 'the limit of locked memory may be too low (see "ulimit -l"), or memory is short';
+
+/** What mostly helps, by C function and error code. */
+const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ibv_open_device: {
+    EACCES: 'this user may not open the device: see the permissions of /dev/infiniband',
+    EPERM: 'this user may not open the device: see the permissions of /dev/infiniband',
+    EADDRINUSE: 'the address or UDP port 4791 is taken: "verbs doctor" names the holder',
+  },
+  ibv_reg_mr: {
+    ENOMEM: RAISE_MEMLOCK,
+    EAGAIN: RAISE_MEMLOCK,
+    EFAULT: 'the memory is not mapped, or not writable although the access asks for writing',
+    EINVAL: 'REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too; the length must not exceed maxMrSize',
+  },
+  ibv_create_cq: { EINVAL: 'compare cqe with maxCqe of queryDevice(), and compVector with the number of vectors' },
+  ibv_create_qp: {
+    EINVAL: 'compare cap with maxQpWr and maxSge of queryDevice(); all objects must belong to the same context',
+    ENOMEM: 'compare cap with the limits of queryDevice(); locked memory may be short (see "ulimit -l")',
+    EOPNOTSUPP: 'the device has no queue pairs of this type',
+  },
+  ibv_modify_qp: {
+    EINVAL: 'the attributes do not fit this transition: RESET, INIT, RTR and RTS follow each other, each with its own',
+    ETIMEDOUT: "the peer's link-layer address was not found: is the destination GID right, and reachable?",
+    ENETUNREACH: 'there is no route to the destination GID',
+    ENODATA: 'sgidIndex names an empty entry of the GID table: see ctx.gidTable(port)',
+  },
+  ibv_create_ah: {
+    EINVAL: 'see that portNum exists, that sgidIndex is in the GID table, and that isGlobal and grh fit the port',
+    ENODATA: 'grh.sgidIndex names an empty entry of the GID table: see ctx.gidTable(port)',
+    ETIMEDOUT: "the peer's link-layer address was not found: is grh.dgid right, and reachable?",
+    ENETUNREACH: 'there is no route to grh.dgid',
+  },
+  ibv_post_send: {
+    EINVAL: 'the state of the queue pair, its type or its limits do not allow the request: it must be in RTS',
+    ENOMEM: 'the send queue is full: poll completions first, or raise cap.maxSendWr',
+  },
+  ibv_post_recv: {
+    EINVAL: 'the state of the queue pair or its limits do not allow the request: it must be in INIT or later',
+    ENOMEM: 'the receive queue is full: poll completions first, or raise cap.maxRecvWr',
+  },
+  ibv_query_gid: { EINVAL: 'see physPortCnt of queryDevice() and gidTblLen of queryPort(port)' },
+  ibv_query_port: { EINVAL: 'ports count from 1 to physPortCnt of queryDevice()' },
+  ibv_query_pkey: { EINVAL: 'see physPortCnt of queryDevice() and pkeyTblLen of queryPort(port)' },
+  ibv_dealloc_pd: { EBUSY: 'something outside of this package still uses it: close that first' },
+};
+
+export function hintFor(syscall: string, code: string): string | undefined {
+  return hints[syscall]?.[code];
+}

@@ -1,0 +1,40 @@
+import { types } from 'node:util';
+import { native } from './native.js';
+import { markAsUntransferable, untransferableHolds } from './node-features.js';
+import { typeError, valueError } from './validate.js';
+
+/** What `pd.regMr` takes. */
+export type Registrable = ArrayBufferView | ArrayBuffer | SharedArrayBuffer;
+
+/**
+ * The bytes of memory that may be registered. A reference holds the memory of a SharedArrayBuffer and of allocMr; that
+ * of an ordinary ArrayBuffer can be unmapped under the adapter by a transfer, so it must be one that cannot be
+ * transferred, or the caller's own risk.
+ */
+export function registrableBytes(view: unknown, path: string, unsafe: boolean): Uint8Array {
+  const [buffer, offset, length] = partsOf(view, path);
+  if (length === 0) throw valueError(path, 'is empty or detached: there is no memory to register');
+  if ((buffer as { resizable?: boolean }).resizable === true || (buffer as { growable?: boolean }).growable === true) {
+    throw valueError(
+      path,
+      'is a resizable buffer: its memory can shrink under the adapter; use pd.allocMr(length, access)',
+    );
+  }
+  const bytes = new Uint8Array(buffer, offset, length);
+  if (types.isSharedArrayBuffer(buffer) || native.isBlock(bytes)) return bytes;
+  if (!unsafe && !untransferableHolds) {
+    throw valueError(
+      path,
+      'is an ordinary ArrayBuffer, whose memory this version of Node.js can take away while the adapter uses it: ' +
+        'use pd.allocMr(length, access) or a SharedArrayBuffer, or pass { unsafe: true } and never transfer the buffer',
+    );
+  }
+  markAsUntransferable(buffer);
+  return bytes;
+}
+
+function partsOf(view: unknown, path: string): [buffer: ArrayBufferLike, offset: number, length: number] {
+  if (types.isAnyArrayBuffer(view)) return [view, 0, view.byteLength];
+  if (!ArrayBuffer.isView(view)) throw typeError(path, 'an ArrayBuffer, a SharedArrayBuffer or a view of one', view);
+  return [view.buffer, view.byteOffset, view.byteLength];
+}

@@ -1,0 +1,135 @@
+import { inspect, type InspectOptions } from 'node:util';
+import { markAsUncloneable } from './node-features.js';
+import { check, closedError, VerbsError } from './errors.js';
+import { native, type NativeHandle } from './native.js';
+import { typeError } from './validate.js';
+import { WeakTable } from './weak-table.js';
+import { kAdopt, kHandle, kKind, kRelease, kRequestId } from './symbols.js';
+
+/** Newer objects have larger numbers. */
+let nextId = 1;
+
+/**
+ * The base of every object that must be closed.
+ *
+ * A child pins its parents: they stay usable as long as it is reachable. A parent knows its children without pinning
+ * them, and closes them before itself, newest first. What is never closed is freed after its collection, in the right
+ * order.
+ */
+export abstract class Resource implements Disposable {
+  readonly #handle: NativeHandle;
+  readonly #kind: string;
+  readonly #syscall: string;
+  #parents: readonly Resource[];
+  readonly #children = new WeakTable<Resource>();
+  readonly #id = nextId++;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+
+  /** @internal `syscall` is the C function that destroys the object. */
+  constructor(kind: string, handle: NativeHandle, syscall: string, parents: readonly Resource[]) {
+    this.#kind = kind;
+    this.#handle = handle;
+    this.#syscall = syscall;
+    this.#parents = parents;
+    for (const parent of parents) parent[kAdopt](this.#id, this);
+    // A structured clone would be an empty object: where Node can refuse it, it does.
+    markAsUncloneable(this);
+  }
+
+  /** True after `close()`, or after a parent's. */
+  get closed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  /**
+   * Destroys the object: its children first, newest first, then itself. Closing twice does nothing.
+   *
+   * @throws VerbsError with the errno of the C library's destroy function; the object then stays open.
+   */
+  close(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'closing';
+    try {
+      for (const child of this.#children.values().reverse()) child.close();
+      // Natively that also closes the children that were forgotten but not collected yet.
+      check(native.close(this.#handle), this.#syscall);
+      this.#state = 'closed';
+    } finally {
+      // A destroy function that failed leaves the object as it was.
+      if (!this.closed) this.#state = 'open';
+    }
+    for (const parent of this.#parents) parent[kRelease](this.#id);
+    this.#parents = [];
+    this.onClosed();
+  }
+
+  /** `using` closes the object at the end of its block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** What the object's `inspect` output shows. */
+  protected abstract describe(): Record<string, unknown>;
+
+  /** Called once when the object has been closed. */
+  protected onClosed(): void {
+    // Most objects have nothing further to end.
+  }
+
+  /** @internal The native handle; throws for a closed object. */
+  protected use(syscall: string): NativeHandle {
+    if (this.#state === 'closed') throw closedError(this.#kind, syscall);
+    return this.#handle;
+  }
+
+  /** @internal */
+  get [kHandle](): NativeHandle {
+    return this.#handle;
+  }
+
+  /** @internal */
+  get [kKind](): string {
+    return this.#kind;
+  }
+
+  /** @internal */
+  [kAdopt](id: number, child: Resource): void {
+    this.#children.set(id, child);
+  }
+
+  /** @internal */
+  [kRelease](id: number): void {
+    this.#children.delete(id);
+  }
+
+  [inspect.custom](depth: number, options: InspectOptions): string {
+    const state = this.#state === 'closed' ? ' (closed)' : '';
+    if (depth < 0) return `[${this.#kind}]${state}`;
+    return `${this.#kind}${state} ${inspect(this.describe(), { ...options, depth: options.depth ?? 1 })}`;
+  }
+}
+
+/**
+ * The native handle of an open object of that kind, for native calls. Throws TypeError for anything else, by the
+ * argument's path.
+ */
+export function handleOf(value: unknown, kind: string, path: string, syscall: string): NativeHandle {
+  if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) {
+    throw typeError(path, `a ${kind}`, value);
+  }
+  const resource = value as Resource;
+  if (resource.closed) {
+    throw new VerbsError(9, syscall, {
+      code: 'ERR_VERBS_CLOSED',
+      text: `the ${kind} in ${path} is closed`,
+      hint: 'keep it open while it is used, or make a new one',
+    });
+  }
+  return resource[kHandle];
+}
+
+/** The id of a memory region or address handle in work requests; undefined for anything else. */
+export function requestId(value: unknown, kind: string): number | undefined {
+  if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) return undefined;
+  return (value as { [kRequestId]?: number })[kRequestId];
+}

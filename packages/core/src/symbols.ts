@@ -1,0 +1,20 @@
+// What objects of this package offer each other and not the user. By Symbol.for, so that the ESM and the CJS copy of
+// this package, which a program may load both, understand each other's objects.
+
+/** The native handle of a resource. */
+export const kHandle: unique symbol = Symbol.for('@verbs/core.handle') as never;
+/** The kind of a resource, by its class name. */
+export const kKind: unique symbol = Symbol.for('@verbs/core.kind') as never;
+/** A parent gets to know a child, or that it closed. */
+export const kAdopt: unique symbol = Symbol.for('@verbs/core.adopt') as never;
+export const kRelease: unique symbol = Symbol.for('@verbs/core.release') as never;
+/** The id of a memory region or address handle in work requests. */
+export const kRequestId: unique symbol = Symbol.for('@verbs/core.requestId') as never;
+/** The events of a completion channel. */
+export const kEvents: unique symbol = Symbol.for('@verbs/core.events') as never;
+/** A channel gets to know a completion queue. */
+export const kRegister: unique symbol = Symbol.for('@verbs/core.register') as never;
+/** A completion queue had an event. */
+export const kNotified: unique symbol = Symbol.for('@verbs/core.notified') as never;
+/** A context gets to know an object that asynchronous events may be about. */
+export const kElement: unique symbol = Symbol.for('@verbs/core.element') as never;

@@ -1,0 +1,80 @@
+import { enumName, WcOpcode, WcStatus } from './enums.js';
+import { anyLibrary } from './libraries.js';
+import { native } from './native.js';
+
+/**
+ * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and
+ * `vendorErr` mean something.
+ */
+export class WorkCompletion {
+  /** As it was given to the post call: a number stays a number, a bigint a bigint. */
+  declare readonly wrId: bigint | number;
+  /** See {@link WcStatus}. */
+  declare readonly status: number;
+  /** See {@link WcOpcode}. */
+  declare readonly opcode: number;
+  declare readonly vendorErr: number;
+  /** Bytes received or read. A UD receive counts the 40 bytes in front of the payload. */
+  declare readonly byteLen: number;
+  /** The peer's 32 bits as the number that it sent, if `wcFlags` has WITH_IMM. */
+  declare readonly immData: number;
+  declare readonly qpNum: number;
+  /** UD: the sender's queue pair. */
+  declare readonly srcQp: number;
+  /** See {@link WcFlags}. */
+  declare readonly wcFlags: number;
+  declare readonly pkeyIndex: number;
+  declare readonly slid: number;
+  declare readonly sl: number;
+  declare readonly dlidPathBits: number;
+
+  /** @internal */
+  constructor(view: DataView, offset: number) {
+    const idIsNumber = (view.getUint16(offset + 46, true) & 1) !== 0;
+    this.wrId = idIsNumber
+      ? view.getUint32(offset, true) + view.getUint32(offset + 4, true) * 0x1_0000_0000
+      : view.getBigUint64(offset, true);
+    this.status = view.getUint32(offset + 8, true);
+    this.opcode = view.getUint32(offset + 12, true);
+    this.vendorErr = view.getUint32(offset + 16, true);
+    this.byteLen = view.getUint32(offset + 20, true);
+    this.immData = view.getUint32(offset + 24, true);
+    this.qpNum = view.getUint32(offset + 28, true);
+    this.srcQp = view.getUint32(offset + 32, true);
+    this.wcFlags = view.getUint32(offset + 36, true);
+    this.pkeyIndex = view.getUint16(offset + 40, true);
+    this.slid = view.getUint16(offset + 42, true);
+    this.sl = view.getUint8(offset + 44);
+    this.dlidPathBits = view.getUint8(offset + 45);
+  }
+
+  /** The rkey that a SEND_WITH_INV of the peer invalidated, if `wcFlags` has WITH_INV: the same field in C. */
+  get invalidatedRkey(): number {
+    return this.immData;
+  }
+
+  get ok(): boolean {
+    return this.status === WcStatus.SUCCESS;
+  }
+
+  /** `ibv_wc_status_str`. */
+  get statusText(): string {
+    return wcStatusText(this.status);
+  }
+
+  /** 'RETRY_EXC_ERR' */
+  get statusName(): string {
+    return enumName(WcStatus, this.status);
+  }
+
+  /** 'RECV' */
+  get opcodeName(): string {
+    return enumName(WcOpcode, this.opcode);
+  }
+}
+
+/** `ibv_wc_status_str`: what a status means. */
+export function wcStatusText(status: number): string {
+  const library = anyLibrary();
+  return library === undefined ? enumName(WcStatus, status) : native.wcStatusText(library, status);
+}
