@@ -1,5 +1,3 @@
-#include "../nic/ah.h"
-
 #include <cerrno>
 
 #include "address_from_wc.h"
@@ -9,6 +7,9 @@ using namespace verbs::soft;
 
 namespace {
 
+// The NIC's address handle begins with the public structure: datagrams find it without a search.
+nic::Ah* nic_of(ibv_ah* face) { return reinterpret_cast<nic::Ah*>(face); }
+
 void destroy(void* object) { ibv_destroy_ah(static_cast<ibv_ah*>(object)); }
 
 }  // namespace
@@ -16,18 +17,15 @@ void destroy(void* object) { ibv_destroy_ah(static_cast<ibv_ah*>(object)); }
 extern "C" {
 
 ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
-  auto ah = std::make_unique<abi::Ah>();
-  const int error = abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.create_ah(abi::of(pd)->nic, attr, &ah->nic);
-    // Datagrams name their address handle by the NIC's own number.
-    if (failure == 0) ah->face.handle = ah->nic->handle;
-    return failure;
-  });
+  nic::Ah* ah = nullptr;
+  const int error =
+      abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) { return nic.create_ah(abi::of(pd)->nic, attr, &ah); });
   if (error != 0) return abi::null_with<ibv_ah>(error);
-  ah->face.context = pd->context;
-  ah->face.pd = pd;
-  ah->context_handle = abi::of(pd->context)->handles.add(ah.get(), destroy);
-  return &ah.release()->face;
+  ibv_ah* face = nic::verbs_of(ah);
+  face->context = pd->context;
+  face->pd = pd;
+  face->handle = abi::of(pd->context)->handles.add(face, destroy);
+  return face;
 }
 
 int ibv_init_ah_from_wc(ibv_context* context, std::uint8_t port_num, ibv_wc* wc, ibv_grh* grh, ibv_ah_attr* attr) {
@@ -44,11 +42,12 @@ ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t
 }
 
 int ibv_destroy_ah(ibv_ah* face) {
-  abi::Ah* ah = abi::of(face);
-  const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_ah(ah->nic); });
+  abi::Context* context = abi::of(face->context);
+  const std::uint32_t handle = face->handle;
+  const int error =
+      abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_ah(nic_of(face)); });
   if (error != 0) return error;
-  abi::of(face->context)->handles.remove(ah->context_handle);
-  delete ah;
+  context->handles.remove(handle);
   return 0;
 }
 

@@ -21,8 +21,6 @@ abi::ModelData* model_data(void* object, verbs_soft_object type) {
       return &abi::of(static_cast<ibv_cq*>(object))->model;
     case VERBS_SOFT_QP:
       return &abi::of(static_cast<ibv_qp*>(object))->model;
-    case VERBS_SOFT_AH:
-      return &abi::of(static_cast<ibv_ah*>(object))->model;
   }
   return nullptr;
 }

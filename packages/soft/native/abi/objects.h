@@ -70,13 +70,6 @@ struct Mr {
   ModelData model;
 };
 
-struct Ah {
-  ibv_ah face{};
-  nic::Ah* nic = nullptr;
-  std::uint32_t context_handle = 0;
-  ModelData model;
-};
-
 struct Channel {
   ibv_comp_channel face{};
   host::CompletionChannel queue;
@@ -104,7 +97,6 @@ inline Context* of(ibv_context* context) {
 }
 inline Pd* of(ibv_pd* pd) { return reinterpret_cast<Pd*>(pd); }
 inline Mr* of(ibv_mr* mr) { return reinterpret_cast<Mr*>(mr); }
-inline Ah* of(ibv_ah* ah) { return reinterpret_cast<Ah*>(ah); }
 inline Channel* of(ibv_comp_channel* channel) { return reinterpret_cast<Channel*>(channel); }
 inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }

@@ -62,6 +62,9 @@ class Adapter final : private nic::EventSink, private Engine {
 
   // The process is ending: sends what is due, if the lock can be had.
   void flush_at_exit();
+  // Nobody is inside the adapter while the process forks.
+  void lock_for_fork() { lock_.lock(); }
+  void unlock_after_fork() { lock_.unlock(); }
   // This is a forked child: the addresses, the helper thread and the lock's state are the parent's.
   void mark_inherited() { inherited_.store(true, std::memory_order_relaxed); }
   bool inherited() const { return inherited_.load(std::memory_order_relaxed); }

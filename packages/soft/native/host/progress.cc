@@ -14,10 +14,17 @@ constexpr Nanos kTick = kMillisecond;
 // How long after arming a completion queue its owner is taken to sleep on the channel's descriptor.
 constexpr Nanos kArmedFor = 20 * kMillisecond;
 
+bool is_fault(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP ||
+         signal == SIGABRT;
+}
+
 // A read() of a real channel is restarted after a handler with SA_RESTART, ppoll() never is. The kernel does not tell
-// whose handler ran, so the call is restarted if every installed handler wants that.
+// whose handler ran, so the call is restarted if every installed handler wants that. Handlers of faults (a sanitizer's,
+// a runtime's) do not count: no fault happens in a sleeping call.
 bool handlers_restart() {
   for (int signal = 1; signal < NSIG; ++signal) {
+    if (is_fault(signal)) continue;
     struct sigaction action{};
     if (sigaction(signal, nullptr, &action) != 0) continue;
     const bool handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;

@@ -45,9 +45,19 @@ Registry::Registry() : guid_base_(random_guid_base()) {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-// The lock is held across a fork, so that the child finds the registry in one piece.
-void Registry::before_fork() { get().mutex_.lock(); }
-void Registry::after_fork_in_parent() { get().mutex_.unlock(); }
+// The locks are held across a fork, so that the child finds the registry and the links' shared state in one piece.
+void Registry::before_fork() {
+  get().mutex_.lock();
+  for (const auto& device : get().devices_) {
+    if (device->is_open()) device->adapter()->lock_for_fork();
+  }
+}
+void Registry::after_fork_in_parent() {
+  for (const auto& device : get().devices_) {
+    if (device->is_open()) device->adapter()->unlock_after_fork();
+  }
+  get().mutex_.unlock();
+}
 void Registry::after_fork_in_child() {
   Registry& registry = get();
   // A recursive mutex belongs to a thread number, and the child has another one: it could not unlock it.

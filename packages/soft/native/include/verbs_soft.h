@@ -29,7 +29,7 @@ const char *verbs_soft_last_error(void);
 const char *verbs_soft_device_name(unsigned int index);
 
 /* Calls `counter` for each of the device's counters: of the NIC by the kernel's soft-RoCE names, of its links with the
- * prefixes "link_", "fault_" and "capture_". They count since the device was configured. ENODEV. */
+ * prefixes "link_" and "fault_". They count since the device was configured. ENODEV. */
 typedef void (*verbs_soft_counter)(void *data, const char *name, uint64_t value);
 int verbs_soft_stats(const char *device, verbs_soft_counter counter, void *data);
 

@@ -1,0 +1,36 @@
+#include "address_link.h"
+
+#include <cstring>
+
+namespace verbs::soft::host {
+
+namespace {
+
+wire::Gid source_of(const std::uint8_t* frame) {
+  return frame[0] >> 4 == 4 ? wire::Gid::from_ipv4(frame + 12) : wire::Gid::from_bytes(frame + 8);
+}
+
+}  // namespace
+
+void AddressLink::commit(std::size_t size) {
+  const wire::Gid source = source_of(reserved_);
+  for (std::size_t i = 1; i < links_.size(); ++i) {
+    if (links_[i].first != source) continue;
+    std::memcpy(links_[i].second->reserve(), reserved_, size);
+    return links_[i].second->commit(size);
+  }
+  links_.front().second->commit(size);
+}
+
+void AddressLink::flush() {
+  for (const auto& [address, link] : links_) link->flush();
+}
+
+std::size_t AddressLink::receive(link::Receiver& receiver, std::size_t budget) {
+  // Each link has the whole budget, so that a flood on one address does not silence the others.
+  std::size_t taken = 0;
+  for (const auto& [address, link] : links_) taken += link->receive(receiver, budget);
+  return taken;
+}
+
+}  // namespace verbs::soft::host

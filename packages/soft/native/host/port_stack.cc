@@ -1,0 +1,226 @@
+#include "port_stack.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "../link/capture_link.h"
+#include "../link/fault_link.h"
+#include "address.h"
+#include "address_link.h"
+#include "error.h"
+#include "port_address.h"
+#include "port_holder.h"
+
+namespace verbs::soft::host {
+
+namespace {
+
+constexpr int kLoopbackAddresses = 254;
+
+std::uint64_t wall_clock() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+bool has_faults(const link::FaultPlan& plan) {
+  return plan.drop > 0 || plan.duplicate > 0 || plan.corrupt > 0 || plan.truncate > 0 || plan.holds();
+}
+
+std::string describe(int error, const std::string& device, const wire::Gid& address) {
+  const std::string where = "device " + device + ": the address " + format_address(address) + " ";
+  if (error == EADDRNOTAVAIL) {
+    return where + "is not one of this machine; give addr= an address of a network interface (\"ip addr\" lists them)";
+  }
+  if (error == EADDRINUSE) {
+    const std::string holder = port_holder(address, wire::kRocePort);
+    return where + "is taken" + (holder.empty() ? "" : ": " + holder) + "; choose another with addr=";
+  }
+  return where + "cannot be used: " + std::strerror(error);
+}
+
+}  // namespace
+
+struct PortStack::Links {
+  std::vector<std::unique_ptr<PortAddress>> addresses;
+  std::unique_ptr<AddressLink> several;  // with more than one address
+  std::unique_ptr<link::CaptureLink> capture;
+  std::unique_ptr<link::FaultLink> faults;
+  std::unique_ptr<ModelLink> model;
+  FrameHook hook;
+  std::uint8_t port_num = 1;
+  std::string interface_name;
+  link::FaultPlan plan;
+  link::FaultCounters ended_faults[2];  // of earlier plans: egress, ingress
+
+  link::Link& base() { return several ? static_cast<link::Link&>(*several) : addresses.front()->link(); }
+
+  // Builds what stands on the capture anew. Frames that a fault plan held are lost, as on a cable that is changed.
+  link::Link* stack() {
+    link::Link* top = capture ? static_cast<link::Link*>(capture.get()) : &base();
+    end_faults();
+    model.reset();
+    if (has_faults(plan)) {
+      faults = std::make_unique<link::FaultLink>(*top);
+      faults->set_plan(plan);
+      top = faults.get();
+    }
+    if (hook.wanted()) {
+      model = std::make_unique<ModelLink>(*top, hook, port_num);
+      top = model.get();
+    }
+    return top;
+  }
+
+  void end_faults() {
+    if (!faults) return;
+    add(ended_faults[0], faults->egress_counters());
+    add(ended_faults[1], faults->ingress_counters());
+    faults.reset();
+  }
+
+  static void add(link::FaultCounters& sum, const link::FaultCounters& counters) {
+    sum.passed += counters.passed;
+    sum.dropped += counters.dropped;
+    sum.duplicated += counters.duplicated;
+    sum.reordered += counters.reordered;
+    sum.corrupted += counters.corrupted;
+    sum.truncated += counters.truncated;
+    sum.delayed += counters.delayed;
+    sum.overflow += counters.overflow;
+  }
+};
+
+PortStack::PortStack() : links_(std::make_unique<Links>()) {}
+PortStack::~PortStack() = default;
+
+int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
+  std::unique_ptr<PortStack> opened(new PortStack);
+  if (const int error = opened->open_addresses(setup)) return error;
+  Links& links = *opened->links_;
+  // GID index 0 is an IPv4 address if there is one.
+  std::stable_partition(links.addresses.begin(), links.addresses.end(),
+                        [](const auto& address) { return address->gid().is_ipv4(); });
+  std::vector<std::pair<wire::Gid, link::Link*>> several;
+  for (const auto& address : links.addresses) {
+    opened->gids_.push_back(address->gid());
+    several.emplace_back(address->gid(), &address->link());
+  }
+  if (several.size() > 1) links.several = std::make_unique<AddressLink>(std::move(several));
+  links.hook = setup.hook;
+  links.port_num = setup.port_num;
+  links.interface_name = setup.config.name + "/" + std::to_string(setup.port_num);
+  opened->set_faults(setup.config.faults);
+  *port = std::move(opened);
+  return 0;
+}
+
+int PortStack::open_addresses(const PortSetup& setup) {
+  const DeviceConfig& config = setup.config;
+  auto& addresses = links_->addresses;
+  if (config.addresses.empty()) {
+    int error = EADDRINUSE;
+    for (int n = 1; n <= kLoopbackAddresses && error == EADDRINUSE; ++n) {
+      std::unique_ptr<PortAddress> address;
+      error = PortAddress::claim(loopback_address(n), config.reach, setup.ring, &address);
+      if (error == 0) addresses.push_back(std::move(address));
+    }
+    if (error == 0) return 0;
+    if (error != EADDRINUSE) return fail(error, describe(error, config.name, loopback_address(1)));
+    const std::string holder = port_holder(loopback_address(1), wire::kRocePort);
+    return fail(EADDRINUSE, "device " + config.name + ": no address from 127.0.0.1 to 127.0.0.254 is free" +
+                                (holder.empty() ? "" : ": " + holder) + "; end the holder, or give addr= another one");
+  }
+  const std::size_t each = config.addresses.size() / static_cast<std::size_t>(config.ports);
+  const std::size_t first = (setup.port_num - 1u) * each;
+  for (std::size_t i = first; i < first + each; ++i) {
+    std::unique_ptr<PortAddress> address;
+    const int error = PortAddress::claim(config.addresses[i], config.reach, setup.ring, &address);
+    if (error != 0) return fail(error, describe(error, config.name, config.addresses[i]));
+    addresses.push_back(std::move(address));
+  }
+  return 0;
+}
+
+void PortStack::add_sockets(std::vector<int>* sockets) const {
+  for (const auto& address : links_->addresses) {
+    if (address->udp()) sockets->push_back(address->udp()->wait_fd());
+  }
+}
+
+int PortStack::start_capture(const std::string& path, const CaptureConfig& capture) {
+  // The old capture's file is complete before the new one is made: they may have the same name.
+  stop_capture();
+  std::unique_ptr<link::PcapngWriter> writer;
+  const link::PcapngOptions options{
+      .interface_name = links_->interface_name, .max_bytes = capture.max_bytes, .snap_length = capture.snap_length};
+  if (const int error = link::PcapngWriter::open(path, options, &writer)) return error;
+  links_->capture = std::make_unique<link::CaptureLink>(links_->base(), std::move(writer), wall_clock);
+  top_ = links_->stack();
+  return 0;
+}
+
+int PortStack::stop_capture() {
+  if (!links_->capture) return 0;
+  flush_capture();
+  const int error = links_->capture->writer().error();
+  const std::unique_ptr<link::CaptureLink> ended = std::move(links_->capture);
+  top_ = links_->stack();
+  return error;
+}
+
+void PortStack::flush_capture() {
+  if (links_->capture) links_->capture->writer().flush();
+}
+
+void PortStack::set_faults(const link::FaultPlan& plan) {
+  links_->plan = plan;
+  timed_ = has_faults(plan);
+  top_ = links_->stack();
+}
+
+void PortStack::count(const Counter& counter) const {
+  link::UdpCounters udp;
+  link::InprocCounters process;
+  for (const auto& address : links_->addresses) {
+    if (address->udp()) {
+      const link::UdpCounters& more = address->udp()->counters();
+      udp.sent += more.sent;
+      udp.received += more.received;
+      udp.send_dropped += more.send_dropped;
+      udp.receive_dropped += more.receive_dropped;
+    }
+    if (address->inproc()) {
+      const link::InprocCounters& more = address->inproc()->counters();
+      process.sent += more.sent;
+      process.received += more.received;
+      process.overflow += more.overflow;
+      process.unreachable += more.unreachable;
+    }
+  }
+  counter("link_udp_sent", udp.sent);
+  counter("link_udp_received", udp.received);
+  counter("link_udp_send_dropped", udp.send_dropped);
+  counter("link_udp_receive_dropped", udp.receive_dropped);
+  counter("link_process_sent", process.sent);
+  counter("link_process_received", process.received);
+  counter("link_process_overflow", process.overflow);
+  counter("link_process_unreachable", process.unreachable);
+  link::FaultCounters faults = links_->ended_faults[0];
+  Links::add(faults, links_->ended_faults[1]);
+  if (links_->faults) {
+    Links::add(faults, links_->faults->egress_counters());
+    Links::add(faults, links_->faults->ingress_counters());
+  }
+  counter("fault_dropped", faults.dropped);
+  counter("fault_duplicated", faults.duplicated);
+  counter("fault_reordered", faults.reordered);
+  counter("fault_corrupted", faults.corrupted);
+  counter("fault_truncated", faults.truncated);
+  counter("fault_delayed", faults.delayed);
+  counter("fault_overflow", faults.overflow);
+}
+
+}  // namespace verbs::soft::host
