@@ -59,3 +59,31 @@ TEST_CASE("random and damaged frames do no harm") {
   CHECK(std::count(memory.begin(), memory.begin() + 4096, 0x55) == 4096);
   CHECK(std::count(memory.begin() + 8192, memory.end(), 0x55) == 4096);
 }
+
+TEST_CASE("a read response of the wrong length is a bad response, not a short read") {
+  VirtualNetwork net;
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  net.connect(qa, qb);
+  std::vector<std::uint8_t> memory(64, 0x55);
+  nic::Mr* local = net.a.reg(memory.data(), memory.size());
+  REQUIRE(post_send(net.a, qa, {.opcode = IBV_WR_RDMA_READ, .sges = {sge_of(memory.data(), 32, local)}}) == 0);
+  net.a.nic->pump(0);
+
+  std::uint8_t frame[wire::kMaxFrame] = {};
+  wire::Path path;
+  path.sgid = net.b.gid;
+  path.dgid = net.a.gid;
+  constexpr std::size_t kTransport = wire::Bth::kSize + wire::Aeth::kSize + 16 + wire::kIcrcSize;
+  const std::size_t network = wire::write_network(frame, path, kTransport);
+  wire::Bth bth;
+  bth.opcode = wire::make_opcode(wire::Transport::kRc, wire::kReadResponseOnly);
+  bth.dest_qpn = nic::qp_num(qa);
+  bth.psn = 0xfffff0;
+  bth.emit(frame + network);
+  wire::Aeth{wire::kAckUnlimitedCredits, 1}.emit(frame + network + wire::Bth::kSize);
+  wire::seal_icrc({frame, network + kTransport});
+  net.a.nic->deliver(1, {frame, network + kTransport}, 0);
+  CHECK(net.a.poll().at(0).status == IBV_WC_BAD_RESP_ERR);
+  CHECK(std::count(memory.begin(), memory.end(), 0x55) == 64);
+}
