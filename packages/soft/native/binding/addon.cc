@@ -1,0 +1,88 @@
+// The functions of verbs_soft.h for JavaScript, one to one. Their results are errno values; what to make of them is
+// decided in TypeScript.
+#ifndef NAPI_VERSION
+#define NAPI_VERSION 9
+#endif
+#define NODE_ADDON_API_DISABLE_DEPRECATED
+#define NODE_ADDON_API_REQUIRE_BASIC_FINALIZERS
+#include <napi.h>
+
+#include <string>
+
+#include "../include/verbs_soft.h"
+
+namespace {
+
+std::string Text(const Napi::CallbackInfo& info, std::size_t index) {
+  if (!info[index].IsString()) throw Napi::TypeError::New(info.Env(), "expected a string");
+  return info[index].As<Napi::String>();
+}
+
+std::uint64_t Number(const Napi::CallbackInfo& info, std::size_t index) {
+  bool lossless = false;
+  if (!info[index].IsBigInt()) throw Napi::TypeError::New(info.Env(), "expected a bigint");
+  const std::uint64_t value = info[index].As<Napi::BigInt>().Uint64Value(&lossless);
+  if (!lossless) throw Napi::RangeError::New(info.Env(), "expected an unsigned number of 64 bits");
+  return value;
+}
+
+Napi::Value Result(const Napi::CallbackInfo& info, int error) { return Napi::Number::New(info.Env(), error); }
+
+Napi::Value Configure(const Napi::CallbackInfo& info) {
+  if (info[0].IsNull()) return Result(info, verbs_soft_configure(nullptr));
+  return Result(info, verbs_soft_configure(Text(info, 0).c_str()));
+}
+
+Napi::Value AddDevices(const Napi::CallbackInfo& info) {
+  return Result(info, verbs_soft_add_devices(Text(info, 0).c_str()));
+}
+
+Napi::Value LastError(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), verbs_soft_last_error());
+}
+
+Napi::Value DeviceNames(const Napi::CallbackInfo& info) {
+  Napi::Array names = Napi::Array::New(info.Env());
+  for (unsigned int i = 0; const char* name = verbs_soft_device_name(i); ++i) names[i] = name;
+  return names;
+}
+
+Napi::Value Stats(const Napi::CallbackInfo& info) {
+  Napi::Object counters = Napi::Object::New(info.Env());
+  const auto counter = [](void* data, const char* name, std::uint64_t value) {
+    auto& object = *static_cast<Napi::Object*>(data);
+    object.Set(name, Napi::BigInt::New(object.Env(), value));
+  };
+  const int error = verbs_soft_stats(Text(info, 0).c_str(), counter, &counters);
+  if (error != 0) return Result(info, error);
+  return counters;
+}
+
+Napi::Value CaptureStart(const Napi::CallbackInfo& info) {
+  return Result(info, verbs_soft_capture_start(Text(info, 0).c_str(), Text(info, 1).c_str(), Number(info, 2),
+                                               static_cast<std::uint32_t>(Number(info, 3))));
+}
+
+Napi::Value CaptureStop(const Napi::CallbackInfo& info) {
+  return Result(info, verbs_soft_capture_stop(Text(info, 0).c_str()));
+}
+
+Napi::Value SetFaults(const Napi::CallbackInfo& info) {
+  return Result(info, verbs_soft_set_faults(Text(info, 0).c_str(), Text(info, 1).c_str()));
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  exports.Set("configure", Napi::Function::New<Configure>(env, "configure"));
+  exports.Set("addDevices", Napi::Function::New<AddDevices>(env, "addDevices"));
+  exports.Set("lastError", Napi::Function::New<LastError>(env, "lastError"));
+  exports.Set("deviceNames", Napi::Function::New<DeviceNames>(env, "deviceNames"));
+  exports.Set("stats", Napi::Function::New<Stats>(env, "stats"));
+  exports.Set("captureStart", Napi::Function::New<CaptureStart>(env, "captureStart"));
+  exports.Set("captureStop", Napi::Function::New<CaptureStop>(env, "captureStop"));
+  exports.Set("setFaults", Napi::Function::New<SetFaults>(env, "setFaults"));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(verbs_soft, Init)

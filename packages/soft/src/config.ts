@@ -1,0 +1,123 @@
+/** The bounds on a device's objects, as `ibv_query_device` shows them. What is left out has its default. */
+export interface DeviceLimits {
+  maxQp?: number;
+  maxQpWr?: number;
+  maxSge?: number;
+  maxSgeRd?: number;
+  maxInlineData?: number;
+  maxCq?: number;
+  maxCqe?: number;
+  maxMr?: number;
+  maxPd?: number;
+  maxAh?: number;
+  maxQpRdAtom?: number;
+  maxQpInitRdAtom?: number;
+  maxMsgSize?: number;
+}
+
+/** What happens to the frames of a device. Probabilities are from 0 to 1, times are microseconds. */
+export interface FaultPlan {
+  /** The frame vanishes. */
+  drop?: number;
+  /** The frame goes twice. */
+  duplicate?: number;
+  /** The frame is overtaken by later ones. */
+  reorder?: number;
+  /** One bit is inverted; the receiver drops the frame for its ICRC. */
+  corrupt?: number;
+  /** The end of the frame is missing. */
+  truncate?: number;
+  /** Every frame is held for so long. */
+  delay?: number;
+  /** And for up to so much longer. */
+  jitter?: number;
+  /** Which frames: those that leave (the default), those that arrive, or both. */
+  direction?: 'egress' | 'ingress' | 'both';
+  /** The same frames meet the same faults with the same seed. */
+  seed?: number | bigint;
+}
+
+export interface CaptureOptions {
+  /** The file ends before it grows beyond so many bytes; 0, the default, is no limit. */
+  maxBytes?: number | bigint;
+  /** Bytes that are kept of a frame; 0, the default, keeps all. */
+  snapLength?: number;
+}
+
+/** One device of the software NIC. Only the name is needed. */
+export interface DeviceConfig {
+  /** Up to 63 letters, digits and the characters `_ - .`; unique. */
+  name: string;
+  /** 'roce', or the kind of a vendor's model ('mlx5', 'hbl'). */
+  kind?: string;
+  /** Path of the library that has the model of `kind`, if nobody else loads it. */
+  model?: string;
+  /** IPv4 and IPv6 addresses of this machine. Without one: the first free of 127.0.0.1 … 127.0.0.254. */
+  addr?: string | readonly string[];
+  ports?: number;
+  mtu?: 256 | 512 | 1024 | 2048 | 4096;
+  /** 'auto': directly within the process, else by UDP. */
+  link?: 'auto' | 'udp' | 'process';
+  limits?: DeviceLimits;
+  /** A pcapng file; `%p` in it is the process id, `%d` the device's name. */
+  capture?: string | ({ path: string } & CaptureOptions);
+  faults?: FaultPlan;
+  /** Options that only the model knows. */
+  options?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/**
+ * The configuration text of devices, as the variable VERBS_SOFT takes it.
+ *
+ * @example
+ * configurationText([{ name: 'soft0', mtu: 1024, faults: { drop: 0.02, seed: 7 } }])
+ * // 'soft0,mtu=1024,drop=0.02,seed=7'
+ */
+export function configurationText(devices: readonly DeviceConfig[]): string {
+  return devices.map(deviceText).join(';');
+}
+
+/** The text of a fault plan alone, 'drop=0.02,seed=7'. */
+export function faultText(plan: FaultPlan): string {
+  return join(Object.entries(plan));
+}
+
+function deviceText(device: DeviceConfig): string {
+  const { name, addr, limits, capture, faults, options, ...plain } = device;
+  if (typeof name !== 'string' || name === '') throw new TypeError('name: every device needs one, such as "soft0"');
+  const pairs: [string, unknown][] = Object.entries(plain);
+  for (const address of typeof addr === 'string' ? [addr] : (addr ?? [])) pairs.push(['addr', address]);
+  if (typeof capture === 'string') pairs.push(['capture', capture]);
+  else if (capture !== undefined) {
+    pairs.push(['capture', capture.path], ['capture_limit', capture.maxBytes], ['snap', capture.snapLength]);
+  }
+  for (const [key, value] of Object.entries(limits ?? {})) pairs.push([snakeCase(key), value]);
+  pairs.push(...Object.entries(faults ?? {}), ...Object.entries(options ?? {}));
+  const text = join(pairs);
+  return text === '' ? name : `${name},${text}`;
+}
+
+function join(pairs: readonly [string, unknown][]): string {
+  const given = pairs.filter(([, value]) => value !== undefined);
+  return given.map(([key, value]) => `${key}=${escape(key, value)}`).join(',');
+}
+
+function escape(key: string, value: unknown): string {
+  if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
+    throw new TypeError(`${key}: expected a string or number, got ${value === null ? 'null' : typeof value}`);
+  }
+  const text = decimal(value as string | number | bigint | boolean);
+  if (/[\r\n]/.test(text)) throw new TypeError(`${key}: a value cannot hold a line end`);
+  // A percent sign needs an escape only where it would begin one.
+  const escapes: Record<string, string> = { ',': '%2C', ';': '%3B', '#': '%23' };
+  return text.replace(/%(?=2C|3B|23|25)/gi, '%25').replace(/[,;#]/g, (character) => escapes[character] ?? character);
+}
+
+/** Large seeds would otherwise be written with an exponent. */
+function decimal(value: string | number | bigint | boolean): string {
+  return typeof value === 'number' && Number.isInteger(value) ? BigInt(value).toString() : String(value);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,41 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dropIn, nicLibrary } from './paths.js';
+
+/** What a vendor's package says of its model for the software NIC. */
+export interface SoftModel {
+  /** The kind of its devices, 'mlx5'. */
+  kind: string;
+  /** Absolute path of the model's library, for loading by this path. */
+  library: string;
+  /** Absolute path of the folder with the model under the vendor's own library name (`libmlx5.so.1`). */
+  dropIn: string;
+}
+
+/**
+ * A directory for LD_LIBRARY_PATH in which `libibverbs.so.1` is the software NIC's, and the vendors' libraries are
+ * those of the models. Without models it is the one of this package, {@link dropIn}; with models it is a fresh private
+ * directory of symbolic links, which the caller removes.
+ *
+ * @throws Error if the software NIC or a model is not built.
+ * @example
+ * spawn('ibv_devinfo', { env: { ...process.env, LD_LIBRARY_PATH: dropInDirectory() } })
+ */
+export function dropInDirectory(models: readonly SoftModel[] = []): string {
+  if (!existsSync(join(dropIn, 'libibverbs.so.1'))) {
+    throw new Error(`the software NIC is not built (${dropIn}); reinstall @verbs/soft, or in a checkout run "npm run setup"`);
+  }
+  if (models.length === 0) return dropIn;
+  const directory = mkdtempSync(join(tmpdir(), 'verbs-dropin-'));
+  try {
+    symlinkSync(nicLibrary, join(directory, 'libverbs-soft-nic.so.1'));
+    for (const folder of [dropIn, ...models.map((model) => model.dropIn)]) {
+      for (const file of readdirSync(folder)) symlinkSync(join(folder, file), join(directory, file));
+    }
+    return directory;
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}

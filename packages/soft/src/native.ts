@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module';
+import { addonPath } from './paths.js';
+
+/** The addon: the functions of verbs_soft.h. A number that is returned is 0 or an errno. */
+export interface Native {
+  configure(text: string | null): number;
+  addDevices(text: string): number;
+  lastError(): string;
+  deviceNames(): string[];
+  stats(device: string): Record<string, bigint> | number;
+  captureStart(device: string, path: string, maxBytes: bigint, snapLength: bigint): number;
+  captureStop(device: string): number;
+  setFaults(device: string, plan: string): number;
+}
+
+let loaded: Native | undefined;
+
+/** Loads the addon at first use: paths and texts can be had without it. */
+export function native(): Native {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): Native {
+  try {
+    return createRequire(import.meta.url)(addonPath) as Native;
+  } catch (cause) {
+    throw new Error(
+      `the software NIC is not built or does not load (${addonPath}); ` +
+        'reinstall @verbs/soft, or in a checkout run "npm run setup"',
+      { cause },
+    );
+  }
+}
