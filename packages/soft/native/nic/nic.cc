@@ -214,18 +214,18 @@ int Nic::post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   return 0;
 }
 
-void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> bytes, Nanos now) {
+void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now) {
   Core& core = impl_->core;
   const auto drop = [&core] { ++core.counters.dropped_pkts; };
   const Port* port = core.port(port_num);
-  const std::optional<wire::FrameView> frame = wire::parse_frame(bytes);
-  if (port == nullptr || !frame || frame->path.destination_port != wire::kRocePort || !port->owns(frame->path.dgid)) {
+  const std::optional<wire::FrameView> view = wire::parse_frame(frame);
+  if (port == nullptr || !view || view->path.destination_port != wire::kRocePort || !port->owns(view->path.dgid)) {
     return drop();
   }
-  const wire::Bth bth = wire::Bth::parse(frame->transport.data());
+  const wire::Bth bth = wire::Bth::parse(view->transport.data());
   const wire::OpcodeInfo* info = wire::opcode_info(bth.opcode);
   const std::size_t tail = wire::kIcrcSize + bth.pad;
-  if (info == nullptr || frame->transport.size() < info->header_size + tail || bth.version != 0 ||
+  if (info == nullptr || view->transport.size() < info->header_size + tail || bth.version != 0 ||
       (bth.pkey & 0x7fff) != (kDefaultPkey & 0x7fff)) {
     return drop();
   }
@@ -238,16 +238,16 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> bytes, Na
   }
   const bool request = info->has(wire::kIsRequest);
   if (request ? !qp->may_receive() : !qp->may_send()) return drop();
-  if (!datagram && (frame->path.sgid != qp->path.dgid || frame->path.dgid != qp->path.sgid)) return drop();
-  if (!wire::check_icrc(bytes)) {
+  if (!datagram && (view->path.sgid != qp->path.dgid || view->path.dgid != qp->path.sgid)) return drop();
+  if (!wire::check_icrc(frame)) {
     ++core.counters.icrc_err;
     return;
   }
   ++core.counters.rcvd_pkts;
-  core.counters.rcvd_bytes += bytes.size();
-  const std::span<const std::uint8_t> body = frame->transport.first(frame->transport.size() - tail);
+  core.counters.rcvd_bytes += frame.size();
+  const std::span<const std::uint8_t> body = view->transport.first(view->transport.size() - tail);
   if (datagram) {
-    take_datagram(core, *qp, *frame, bth, *info, body);
+    take_datagram(core, *qp, *view, bth, *info, body);
   } else if (request) {
     take_request(core, *qp, bth, *info, body);
   } else {

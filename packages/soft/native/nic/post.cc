@@ -46,6 +46,7 @@ int copy_inline(Qp& qp, const ibv_send_wr& wr) {
   std::uint8_t* to = qp.sq.inline_data(qp.sq.tail);
   for (int i = 0; i < wr.num_sge; ++i) {
     const ibv_sge& sge = wr.sg_list[i];
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the ABI has addresses as integers.
     if (!guarded_copy(to, reinterpret_cast<const void*>(sge.addr), sge.length)) return EFAULT;
     to += sge.length;
   }
