@@ -1,5 +1,6 @@
 // Checks the format of all C and C++ sources; with --write it puts them right.
 import process from 'node:process';
+import { runProgram } from '../setup/src/program.mjs';
 import { exitStatus } from '../setup/src/shell.mjs';
 import { cppSources } from './src/sources.mjs';
 
@@ -7,4 +8,4 @@ const mode = process.argv.includes('--write') ? ['-i'] : ['--dry-run', '--Werror
 const sources = cppSources();
 console.error(`clang-format: ${sources.length} files`);
 // The release matters: another one formats otherwise.
-process.exitCode = exitStatus('clang-format-19', [...mode, ...sources]);
+await runProgram('clang-format', () => exitStatus('clang-format-19', [...mode, ...sources]));

@@ -1,30 +1,15 @@
-// Runs clang-tidy over the C++ sources that the build compiles (not over the tests, whose framework is all macros).
+// Runs clang-tidy over the C++ sources that the build compiles.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, relative, resolve } from 'node:path';
-import process from 'node:process';
-import { packageDirectories, root } from '../setup/src/paths.mjs';
+import { relative } from 'node:path';
+import { projectEnvironment } from '../setup/src/environment.mjs';
+import { root } from '../setup/src/paths.mjs';
+import { Problem } from '../setup/src/problem.mjs';
+import { runProgram } from '../setup/src/program.mjs';
+import { which } from '../setup/src/shell.mjs';
+import { compiledFiles } from './src/compiled-files.mjs';
 
-/** @returns {{ database: string, file: string }[]} what the compilers were called with, each file once */
-function compiledFiles() {
-  const databases = packageDirectories()
-    .flatMap((directory) => [join(directory, 'build'), join(directory, 'native/build/Release')])
-    .filter((directory) => existsSync(join(directory, 'compile_commands.json')));
-  const jobs = new Map();
-  for (const database of databases) {
-    const entries = /** @type {{ directory: string, file: string }[]} */ (
-      JSON.parse(readFileSync(join(database, 'compile_commands.json'), 'utf8'))
-    );
-    for (const entry of entries) {
-      const file = resolve(entry.directory, entry.file);
-      if (/\/native\/(?!test\/|.*node_modules)/.test(file)) jobs.set(file, { database, file });
-    }
-  }
-  return [...jobs.values()];
-}
-
-/** @param {{ database: string, file: string }} job */
+/** @param {import('./src/compiled-files.mjs').CompiledFile} job */
 function tidy({ database, file }) {
   return /** @type {Promise<boolean>} */ (
     new Promise((done, fail) => {
@@ -40,17 +25,19 @@ function tidy({ database, file }) {
   );
 }
 
-const jobs = compiledFiles();
-const total = jobs.length;
-let failures = 0;
-async function worker() {
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) if (!(await tidy(job))) failures += 1;
-}
-if (total === 0) {
-  console.error('clang-tidy: nothing has been compiled yet; run `npm run setup` first');
-  process.exitCode = 1;
-} else {
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+/** @returns {Promise<number>} */
+async function tidyEverything() {
+  if (which('clang-tidy-19') === undefined) throw new Problem('not found; on Debian: apt-get install clang-tidy-19');
+  const jobs = compiledFiles(projectEnvironment());
+  const total = jobs.length;
+  let failures = 0;
+  const work = async () => {
+    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) if (!(await tidy(job))) failures += 1;
+  };
+  if (total === 0) throw new Problem('nothing has been compiled yet; run `npm run setup` first');
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
   console.error(`clang-tidy: ${total} files, ${failures} with findings`);
-  process.exitCode = failures === 0 ? 0 : 1;
+  return failures === 0 ? 0 : 1;
 }
+
+await runProgram('clang-tidy', tidyEverything);

@@ -1,6 +1,5 @@
 // `npm test`: sets up, runs every check and every test, and ends with one line that says how many passed.
-import process from 'node:process';
-import { Problem } from '../setup/src/problem.mjs';
+import { runProgram } from '../setup/src/program.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus } from '../setup/src/shell.mjs';
 import { expectedSuites, removeOldReports, resultOf } from './src/suites.mjs';
@@ -28,10 +27,4 @@ function runEverything(env) {
   return checksFailed || testsFailed || total.failed > 0 ? 1 : 0;
 }
 
-try {
-  process.exitCode = runEverything(setUp({ forTests: true }));
-} catch (error) {
-  if (!(error instanceof Problem)) throw error;
-  console.error(`\ntest: ${error.message}`);
-  process.exitCode = 1;
-}
+await runProgram('test', () => runEverything(setUp({ forTests: true })));

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { packageDirectories } from '../../setup/src/paths.mjs';
+import { mustRun } from '../../setup/src/shell.mjs';
+
+/**
+ * A source file, and the folder of the compile_commands.json that says how it is compiled.
+ * @typedef {{ database: string, file: string }} CompiledFile
+ */
+
+/**
+ * Every C++ source that the build compiles, each once. The tests are left out: their framework is all macros.
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {CompiledFile[]}
+ */
+export function compiledFiles(env) {
+  const databases = packageDirectories().flatMap((directory) => [
+    join(directory, 'build'),
+    ...['native', 'native/binding'].flatMap((addon) => addonDatabase(directory, addon, env)),
+  ]);
+  const files = new Map();
+  for (const database of databases) {
+    for (const file of filesOf(database)) files.set(file, { database, file });
+  }
+  return [...files.values()];
+}
+
+/**
+ * The folder of an addon's database. node-gyp writes none unless it is asked to, beside the Makefile it always writes.
+ * @param {string} directory of the package
+ * @param {string} addon the folder in it
+ * @param {NodeJS.ProcessEnv} env
+ */
+function addonDatabase(directory, addon, env) {
+  if (!existsSync(join(directory, addon, 'binding.gyp'))) return [];
+  const formats = ['-f', 'make', '-f', 'compile_commands_json'];
+  mustRun('node_modules/.bin/node-gyp', ['-C', addon, 'configure', '--', ...formats], { cwd: directory, env });
+  return [join(directory, addon, 'build/Release')];
+}
+
+/** @param {string} database */
+function filesOf(database) {
+  const path = join(database, 'compile_commands.json');
+  if (!existsSync(path)) return [];
+  const entries = /** @type {{ directory: string, file: string }[]} */ (JSON.parse(readFileSync(path, 'utf8')));
+  return entries
+    .map((entry) => resolve(entry.directory, entry.file))
+    .filter((file) => /\/native\/(?!test\/)/.test(file) && !file.includes('/node_modules/'));
+}
