@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "socket_address.h"
+
 #ifndef UDP_NO_CHECK6_RX
 #define UDP_NO_CHECK6_RX 102
 #endif
@@ -20,37 +22,6 @@ namespace {
 constexpr std::size_t kBatch = 64;
 constexpr std::size_t kControl = 64;  // room for two int ancillary messages
 constexpr std::uint8_t kDefaultHopLimit = 64;
-
-// Port in network byte order and address of a GID, as a socket address.
-socklen_t to_sockaddr(const wire::Gid& gid, std::uint16_t port, sockaddr_storage* storage) {
-  if (gid.is_ipv4()) {
-    auto* address = reinterpret_cast<sockaddr_in*>(storage);
-    *address = {};
-    address->sin_family = AF_INET;
-    address->sin_port = htons(port);
-    std::memcpy(&address->sin_addr, gid.ipv4(), 4);
-    return sizeof *address;
-  }
-  auto* address = reinterpret_cast<sockaddr_in6*>(storage);
-  *address = {};
-  address->sin6_family = AF_INET6;
-  address->sin6_port = htons(port);
-  std::memcpy(&address->sin6_addr, gid.bytes.data(), 16);
-  return sizeof *address;
-}
-
-wire::Gid gid_of(const sockaddr_storage& storage) {
-  if (storage.ss_family == AF_INET) {
-    return wire::Gid::from_ipv4(
-        reinterpret_cast<const std::uint8_t*>(&reinterpret_cast<const sockaddr_in&>(storage).sin_addr));
-  }
-  return wire::Gid::from_bytes(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr);
-}
-
-std::uint16_t port_of(const sockaddr_storage& storage) {
-  return ntohs(storage.ss_family == AF_INET ? reinterpret_cast<const sockaddr_in&>(storage).sin_port
-                                            : reinterpret_cast<const sockaddr_in6&>(storage).sin6_port);
-}
 
 int set(int fd, int level, int name, int value) { return setsockopt(fd, level, name, &value, sizeof value); }
 
@@ -74,9 +45,25 @@ int prepare(int fd, bool ipv4, int buffer_bytes) {
   return 0;
 }
 
-// The kernel reports what an earlier datagram met (nobody listens, no route) on the next call: not this one's business.
-bool is_stale_report(int error) {
-  return error == EINTR || error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH || error == EPERM;
+// The kernel may report what an earlier datagram met on a later call. Reading the report clears it.
+bool is_stale_report(int error) { return error == EINTR || error == ECONNREFUSED; }
+
+// The ancillary messages of a received datagram: what the kernel took out of the IP header.
+void read_controls(msghdr& header, wire::Path* path) {
+  for (cmsghdr* message = CMSG_FIRSTHDR(&header); message != nullptr; message = CMSG_NXTHDR(&header, message)) {
+    const int level = message->cmsg_level, type = message->cmsg_type;
+    if (level == IPPROTO_IP && type == IP_TOS) {
+      path->traffic_class = *CMSG_DATA(message);  // one byte, unlike all others
+      continue;
+    }
+    int value = 0;
+    if (message->cmsg_len < CMSG_LEN(sizeof value)) continue;
+    std::memcpy(&value, CMSG_DATA(message), sizeof value);
+    if (level == IPPROTO_IPV6 && type == IPV6_TCLASS) path->traffic_class = static_cast<std::uint8_t>(value);
+    if ((level == IPPROTO_IP && type == IP_TTL) || (level == IPPROTO_IPV6 && type == IPV6_HOPLIMIT)) {
+      path->hop_limit = static_cast<std::uint8_t>(value);
+    }
+  }
 }
 
 }  // namespace
@@ -97,6 +84,14 @@ struct UdpLink::Batch {
     }
   }
 
+  // Readies a slot for the next datagram; the kernel has overwritten the lengths.
+  void await(std::size_t slot) {
+    msghdr& header = messages[slot].msg_hdr;
+    header.msg_namelen = sizeof(sockaddr_storage);
+    header.msg_control = controls[slot].data();
+    header.msg_controllen = kControl;
+  }
+
   void add_control(msghdr& header, std::size_t slot, int level, int type, int value) {
     header.msg_control = controls[slot].data();
     auto* message = reinterpret_cast<cmsghdr*>(controls[slot].data() + header.msg_controllen);
@@ -113,27 +108,30 @@ int UdpLink::open(const wire::Gid& address, const UdpOptions& options, std::uniq
   const int fd = socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return errno;
   sockaddr_storage storage;
-  const socklen_t length = to_sockaddr(address, options.port, &storage);
+  const std::uint32_t scope = scope_of(address);
+  const socklen_t length = to_sockaddr(address, options.port, scope, &storage);
   int error = prepare(fd, ipv4, options.buffer_bytes);
   if (error == 0 && bind(fd, reinterpret_cast<sockaddr*>(&storage), length) != 0) error = errno;
   if (error != 0) {
     close(fd);
     return error;
   }
-  link->reset(new UdpLink(fd, address, options.port));
+  link->reset(new UdpLink(fd, address, options.port, scope));
   return 0;
 }
 
-UdpLink::UdpLink(int fd, const wire::Gid& address, std::uint16_t port)
+UdpLink::UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint32_t scope)
     : fd_(fd),
       address_(address),
       port_(port),
+      scope_(scope),
       sending_(std::make_unique<Batch>()),
       receiving_(std::make_unique<Batch>()) {
   for (std::size_t i = 0; i < kBatch; ++i) {
     // Headroom for the headers that the kernel keeps to itself.
     receiving_->pieces[i] = {receiving_->frames[i].data() + wire::kMaxNetworkSize,
                              wire::kMaxFrame - wire::kMaxNetworkSize};
+    receiving_->await(i);
   }
 }
 
@@ -148,14 +146,17 @@ void UdpLink::commit(std::size_t size) {
   Batch& batch = *sending_;
   const std::size_t slot = batch.count;
   std::uint8_t* frame = batch.frames[slot].data();
+  const std::size_t network = wire::network_size_of({frame, size});
+  if (network == 0) {  // a fault or a model has left nothing that a socket could send
+    ++counters_.send_dropped;
+    return;
+  }
   const bool ipv4 = frame[0] >> 4 == 4;
-  const std::size_t network = (ipv4 ? wire::kIpv4Size : wire::kIpv6Size) + wire::kUdpSize;
-  const wire::Gid to = ipv4 ? wire::Gid::from_ipv4(frame + 16) : wire::Gid::from_bytes(frame + 24);
   const int traffic_class = ipv4 ? frame[1] : (frame[0] & 0x0f) << 4 | frame[1] >> 4;
   const int hop_limit = ipv4 ? frame[8] : frame[7];
 
   msghdr& header = batch.messages[slot].msg_hdr;
-  header.msg_namelen = to_sockaddr(to, port_, &batch.addresses[slot]);
+  header.msg_namelen = to_sockaddr(wire::destination_of({frame, size}), port_, scope_, &batch.addresses[slot]);
   header.msg_control = nullptr;
   header.msg_controllen = 0;
   if (traffic_class != 0) {
@@ -177,10 +178,11 @@ void UdpLink::flush() {
     if (sent > 0) {
       done += static_cast<std::size_t>(sent);
       counters_.sent += static_cast<std::uint64_t>(sent);
-    } else if (errno == ECONNREFUSED || errno == EINTR) {
-      continue;  // reading the report has cleared it
-    } else {
-      ++counters_.send_dropped;
+    } else if (errno == EAGAIN || errno == ENOBUFS) {
+      counters_.send_dropped += batch.count - done;  // the kernel is full: the rest would fare no better
+      break;
+    } else if (!is_stale_report(errno)) {
+      ++counters_.send_dropped;  // this one has no route, or is too long for it
       ++done;
     }
   }
@@ -188,47 +190,39 @@ void UdpLink::flush() {
 }
 
 std::size_t UdpLink::receive(Receiver& receiver, std::size_t budget) {
+  std::size_t taken = 0;
+  while (taken < budget) {
+    const std::size_t room = std::min(budget - taken, kBatch);
+    const int got = recvmmsg(fd_, receiving_->messages.data(), static_cast<unsigned>(room), MSG_DONTWAIT, nullptr);
+    if (got < 0 && is_stale_report(errno)) continue;
+    if (got <= 0) break;
+    const auto count = static_cast<std::size_t>(got);
+    for (std::size_t slot = 0; slot < count; ++slot) hand_over(slot, receiver);
+    taken += count;
+    if (count < room) break;
+  }
+  return taken;
+}
+
+void UdpLink::hand_over(std::size_t slot, Receiver& receiver) {
   Batch& batch = *receiving_;
-  const std::size_t room = std::min(budget, kBatch);
-  for (std::size_t i = 0; i < room; ++i) {
-    msghdr& header = batch.messages[i].msg_hdr;
-    header.msg_namelen = sizeof(sockaddr_storage);
-    header.msg_control = batch.controls[i].data();
-    header.msg_controllen = kControl;
+  msghdr& header = batch.messages[slot].msg_hdr;
+  if ((header.msg_flags & MSG_TRUNC) != 0) {
+    ++counters_.receive_dropped;
+    return batch.await(slot);
   }
-  int got = recvmmsg(fd_, batch.messages.data(), static_cast<unsigned>(room), MSG_DONTWAIT, nullptr);
-  if (got < 0 && is_stale_report(errno)) {
-    got = recvmmsg(fd_, batch.messages.data(), static_cast<unsigned>(room), MSG_DONTWAIT, nullptr);
-  }
-  if (got <= 0) return 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
-    msghdr& header = batch.messages[i].msg_hdr;
-    if ((header.msg_flags & MSG_TRUNC) != 0) {
-      ++counters_.receive_dropped;
-      continue;
-    }
-    wire::Path path;
-    path.sgid = gid_of(batch.addresses[i]);
-    path.dgid = address_;
-    path.source_port = port_of(batch.addresses[i]);
-    path.destination_port = wire::kRocePort;
-    for (cmsghdr* message = CMSG_FIRSTHDR(&header); message != nullptr; message = CMSG_NXTHDR(&header, message)) {
-      const int type = message->cmsg_type;
-      const bool v4 = message->cmsg_level == IPPROTO_IP;
-      if (v4 && type == IP_TOS) path.traffic_class = *CMSG_DATA(message);
-      int value = 0;
-      if (message->cmsg_len < CMSG_LEN(sizeof value)) continue;
-      std::memcpy(&value, CMSG_DATA(message), sizeof value);
-      if (!v4 && type == IPV6_TCLASS) path.traffic_class = static_cast<std::uint8_t>(value);
-      if (v4 ? type == IP_TTL : type == IPV6_HOPLIMIT) path.hop_limit = static_cast<std::uint8_t>(value);
-    }
-    const std::size_t size = batch.messages[i].msg_len;
-    std::uint8_t* frame = batch.frames[i].data() + wire::kMaxNetworkSize - wire::network_size(path);
-    const std::size_t network = wire::write_network(frame, path, size);
-    ++counters_.received;
-    receiver.deliver({frame, network + size});
-  }
-  return static_cast<std::size_t>(got);
+  wire::Path path;
+  path.sgid = gid_of(batch.addresses[slot]);
+  path.dgid = address_;
+  path.source_port = port_of(batch.addresses[slot]);
+  path.destination_port = wire::kRocePort;
+  read_controls(header, &path);
+  batch.await(slot);
+  const std::size_t size = batch.messages[slot].msg_len;
+  std::uint8_t* frame = batch.frames[slot].data() + wire::kMaxNetworkSize - wire::network_size(path);
+  const std::size_t network = wire::write_network(frame, path, size);
+  ++counters_.received;
+  receiver.deliver({frame, network + size});
 }
 
 }  // namespace verbs::soft::link

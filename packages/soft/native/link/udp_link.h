@@ -9,7 +9,7 @@
 namespace verbs::soft::link {
 
 struct UdpOptions {
-  std::uint16_t port = wire::kRocePort;  // of this end and of every peer
+  std::uint16_t port = wire::kRocePort;  // of this end and of every peer; frames carry it as their source port
   int buffer_bytes = 4 << 20;            // asked for; the kernel may grant less
 };
 
@@ -37,11 +37,13 @@ class UdpLink final : public Link {
 
  private:
   struct Batch;
-  UdpLink(int fd, const wire::Gid& address, std::uint16_t port);
+  UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint32_t scope);
+  void hand_over(std::size_t slot, Receiver& receiver);
 
   int fd_;
   wire::Gid address_;
   std::uint16_t port_;
+  std::uint32_t scope_;  // the interface of a link-local address
   UdpCounters counters_;
   std::unique_ptr<Batch> sending_;
   std::unique_ptr<Batch> receiving_;
