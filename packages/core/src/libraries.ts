@@ -50,8 +50,13 @@ export function anyLibrary(): NativeLibrary | undefined {
 export function softFailure(): string | undefined {
   const found = softModule();
   if ('reason' in found) return undefined;
-  const text = found.lastError?.();
-  return text === '' ? undefined : text;
+  try {
+    const text = found.lastError?.();
+    return text === '' ? undefined : text;
+  } catch {
+    // Its control addon is not there. That is no reason to hide the failure that is asked about.
+    return undefined;
+  }
 }
 
 function systemLibrary(): Attempt {

@@ -62,7 +62,7 @@ void FdWatcher::Readable(uv_poll_s* handle, int, int) {
   napi_value callback = nullptr;
   napi_value receiver = nullptr;
   if (napi_get_reference_value(env, self->callback_, &callback) != napi_ok || callback == nullptr) return;
-  if (napi_get_undefined(env, &receiver) != napi_ok) return;
+  if (napi_get_global(env, &receiver) != napi_ok) return;
   // An error status means the descriptor went bad: JavaScript finds out by the read that follows.
   if (napi_make_callback(env, self->async_context_, receiver, callback, 0, nullptr, nullptr) !=
       napi_pending_exception) {

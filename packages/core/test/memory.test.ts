@@ -1,0 +1,102 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { AccessFlags, VerbsError } from '../src/index.js';
+import { untransferableHolds } from '../src/node-features.js';
+import { ALL_ACCESS, bench } from './helpers/devices.js';
+
+const { LOCAL_WRITE, REMOTE_WRITE } = AccessFlags;
+
+/** Some versions of Node.js refuse to transfer a marked buffer, others copy it. */
+function tryTransfer(buffer: ArrayBuffer): void {
+  try {
+    structuredClone(buffer, { transfer: [buffer] });
+  } catch (error) {
+    expect(error).toMatchObject({ name: 'DataCloneError' });
+  }
+}
+
+describe('allocMr', () => {
+  it('gives zeroed, page-aligned memory that stays readable', () => {
+    const { pd } = bench();
+    const mr = pd.allocMr(5000, LOCAL_WRITE);
+    expect(mr.length).toBe(5000);
+    expect(mr.addr & 0xfffn).toBe(0n);
+    expect(mr.bytes.every((byte) => byte === 0)).toBe(true);
+    expect(mr.buffer.byteLength).toBe(5000);
+    mr.bytes.fill(7);
+    mr.close();
+    expect(mr.bytes[4999]).toBe(7);
+    expect(inspect(mr)).toMatch(
+      /^MemoryRegion \(closed\) \{\s+addr: 0x[0-9a-f]+,\s+length: 5000,\s+access: 'LOCAL_WRITE'/,
+    );
+  });
+
+  it('cannot lose its memory to a transfer', () => {
+    const { mr } = bench();
+    tryTransfer(mr.buffer as ArrayBuffer);
+    expect(mr.buffer.byteLength).toBe(65536);
+  });
+
+  it.each([0, -1, 1.5, NaN, Infinity])('refuses a length of %s', (length) => {
+    const { pd } = bench();
+    expect(() => pd.allocMr(length, LOCAL_WRITE)).toThrow(RangeError);
+  });
+
+  it('refuses what is no number, and more than there is', () => {
+    const { pd } = bench();
+    expect(() => pd.allocMr('1' as never, LOCAL_WRITE)).toThrow(/length must be a number/);
+    expect(() => pd.allocMr(1, -1)).toThrow(/access must be/);
+    expect(() => pd.allocMr(2 ** 52, LOCAL_WRITE)).toThrow(VerbsError);
+    expect(() => pd.allocMr(4096, REMOTE_WRITE)).toThrow(/EINVAL.*LOCAL_WRITE/);
+  });
+});
+
+describe('regMr', () => {
+  it('takes a SharedArrayBuffer and views of it', () => {
+    const { pd } = bench();
+    const shared = new SharedArrayBuffer(8192);
+    const whole = pd.regMr(shared, LOCAL_WRITE);
+    expect(whole.length).toBe(8192);
+    const part = pd.regMr(new Uint16Array(shared, 128, 50), LOCAL_WRITE);
+    expect(part.length).toBe(100);
+    expect(part.addr - whole.addr).toBe(128n);
+    expect(pd.regMr(new DataView(shared, 8, 8), LOCAL_WRITE).length).toBe(8);
+  });
+
+  it('takes memory of allocMr again', () => {
+    const { pd, mr } = bench();
+    const again = pd.regMr(mr.bytes.subarray(100, 200), ALL_ACCESS);
+    expect(again.addr - mr.addr).toBe(100n);
+    expect(again.rkey).not.toBe(mr.rkey);
+  });
+
+  it('takes an ordinary buffer only where its memory stays in its place, or at own risk', () => {
+    const { pd } = bench();
+    const bytes = new Uint8Array(4096);
+    if (untransferableHolds) {
+      expect(pd.regMr(bytes, LOCAL_WRITE).length).toBe(4096);
+    } else {
+      expect(() => pd.regMr(bytes, LOCAL_WRITE)).toThrow(/pd\.allocMr\(length, access\).*unsafe: true/);
+    }
+    const risky = new Uint8Array(4096);
+    expect(pd.regMr(risky, LOCAL_WRITE, { unsafe: true }).length).toBe(4096);
+    tryTransfer(risky.buffer);
+    expect(risky.byteLength).toBe(4096);
+  });
+
+  it('refuses buffers that are empty, detached, resizable or none', () => {
+    const { pd } = bench();
+    const detached = new Uint8Array(16);
+    structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    const resizable = new (ArrayBuffer as new (length: number, options: object) => ArrayBuffer)(16, {
+      maxByteLength: 32,
+    });
+    for (const view of [new Uint8Array(0), detached]) {
+      expect(() => pd.regMr(view, LOCAL_WRITE, { unsafe: true })).toThrow(/empty or detached/);
+    }
+    expect(() => pd.regMr(resizable, LOCAL_WRITE, { unsafe: true })).toThrow(/resizable/);
+    for (const view of [null, 5, {}, 'text', [1]]) {
+      expect(() => pd.regMr(view as never, LOCAL_WRITE)).toThrow(/view must be an ArrayBuffer/);
+    }
+  });
+});
