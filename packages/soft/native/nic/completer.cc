@@ -41,6 +41,7 @@ void progressed(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
 // Everything from una on goes again.
 void retry(Core& core, Qp& qp) {
   qp.req.recovering = true;
+  qp.req.recovery_psn = qp.req.max_psn;
   qp.req.window.lost();
   ++core.counters.completer_retry_err;
   rewind(qp, qp.req.una_psn);
@@ -52,15 +53,21 @@ void fail_oldest(Core& core, Qp& qp, ibv_wc_status status) {
   enter_error(core, qp);
 }
 
-// A response was lost and a later one tells: repeat at once, but only once for one loss.
+// Something was lost, and the responder says so or a later response shows it: repeat at once. Answers to packets that
+// were on their way already are not news. A second report after everything was repeated means that the repetition was
+// lost too: then once more, within the time that the first one has.
 void implied_nak(Core& core, Qp& qp, Nanos now) {
-  if (qp.req.recovering) return;
-  if (qp.req.retries_left == 0) {
+  RequesterState& req = qp.req;
+  if (req.recovering) {
+    if (!psn_before(req.send_psn, req.recovery_psn)) retry(core, qp);
+    return;
+  }
+  if (req.retries_left == 0) {
     ++core.counters.retry_exceeded_err;
     fail_oldest(core, qp, IBV_WC_RETRY_EXC_ERR);
     return;
   }
-  --qp.req.retries_left;
+  --req.retries_left;
   retry(core, qp);
   if (qp.attr.timeout != 0) core.timers.arm(qp, now + ack_timeout(qp));
 }

@@ -34,7 +34,8 @@ struct RequesterState {
   std::uint8_t retries_left = 0;
   std::uint8_t rnr_left = 0;
   bool waiting_rnr = false;
-  bool recovering = false;  // repeating since una_psn; one loss is answered once
+  bool recovering = false;         // repeating since una_psn
+  std::uint32_t recovery_psn = 0;  // then: where repeating ends and new packets begin
   Window window;
   std::vector<ReadRange> reads;  // outstanding READ requests, oldest first (at most max_rd_atomic)
 };
@@ -57,7 +58,8 @@ struct ResponderState {
   enum class Message : std::uint8_t { kNone, kSend, kWrite };
   std::uint32_t expected_psn = 0;
   std::uint32_t msn = 0;
-  bool nak_sent = false;  // one NAK, then silence until the expected PSN comes
+  bool nak_sent = false;             // one NAK, then silence until the expected PSN or a repetition comes
+  std::uint32_t last_ahead_psn = 0;  // of the packets that came instead
   bool communication_established = false;
   Message message = Message::kNone;  // in the middle of one
   bool recv_taken = false;           // the oldest receive request belongs to that message

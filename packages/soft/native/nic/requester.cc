@@ -17,8 +17,10 @@ using wire::Operation;
 // READ requests are cut into pieces of this many response packets, so that the window holds for responses too. The cuts
 // are at fixed places of the READ: a repeated piece must be a part of one that the responder has seen.
 constexpr std::uint32_t kReadPiece = 16;
-// An acknowledgement is asked for at the end of each message and at least once in so many packets.
+// An acknowledgement is asked for at the end of each message, at least once in so many packets, and a few times a
+// window: so the window slides, and a lost packet is soon followed by one that shows the gap.
 constexpr std::uint32_t kAckEvery = 16;
+constexpr std::uint32_t kAcksPerWindow = 4;
 
 bool is_read(const SendWqe& wqe) { return wqe.opcode == IBV_WR_RDMA_READ; }
 
@@ -63,6 +65,8 @@ std::uint32_t window_left(const Qp& qp) {
   return in_flight >= window ? 0 : window - in_flight;
 }
 
+std::uint32_t ack_interval(const Qp& qp) { return std::clamp(qp.req.window.packets() / kAcksPerWindow, 1u, kAckEvery); }
+
 void sent(Core& core, Qp& qp, std::uint32_t psns) {
   RequesterState& req = qp.req;
   if (psn_before(req.send_psn, req.max_psn)) ++core.counters.retransmitted_pkts;
@@ -96,7 +100,7 @@ bool send_data_packet(Core& core, Qp& qp) {
   packet.bth.solicited =
       last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (info->has(wire::kIsSend) || info->has(wire::kHasImmDt));
   ++req.since_ack_request;
-  packet.bth.ack_req = last || req.since_ack_request >= kAckEvery || window_left(qp) == 1;
+  packet.bth.ack_req = last || req.since_ack_request >= ack_interval(qp);
   if (packet.bth.ack_req) req.since_ack_request = 0;
   packet.send(size);
   sent(core, qp, 1);

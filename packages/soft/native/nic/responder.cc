@@ -48,6 +48,7 @@ void refuse_access(Core& core, Qp& qp) { refuse(core, qp, wire::kNakRemoteAccess
 void not_ready(Core& core, Qp& qp) {
   ++core.counters.send_rnr_err;
   qp.resp.nak_sent = true;
+  qp.resp.last_ahead_psn = qp.resp.expected_psn;
   answer(core, qp, Response::Kind::kNak, static_cast<std::uint8_t>(wire::kRnrNak | qp.attr.min_rnr_timer),
          qp.resp.expected_psn);
 }
@@ -263,7 +264,11 @@ void take_request(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeIn
   const std::int32_t ahead = psn_diff(bth.psn, resp.expected_psn);
   if (ahead < 0) return take_duplicate(core, qp, bth, info, transport);
   if (ahead > 0) {
-    if (resp.nak_sent) return;
+    // PSNs that begin anew mean that the requester repeats and that the repetition was lost as well: waiting for its
+    // timeout would cost it a thousand round trips.
+    const bool again = resp.nak_sent && !psn_before(resp.last_ahead_psn, bth.psn);
+    resp.last_ahead_psn = bth.psn;
+    if (resp.nak_sent && !again) return;
     ++core.counters.out_of_seq_request;
     resp.nak_sent = true;
     return answer(core, qp, Response::Kind::kNak, wire::kNakPsnSequence, resp.expected_psn);

@@ -10,7 +10,7 @@ namespace verbs::soft::nic {
 class Window {
  public:
   static constexpr std::uint32_t kInitial = 32;
-  static constexpr std::uint32_t kMinimum = 4;
+  static constexpr std::uint32_t kMinimum = 8;
   static constexpr std::uint32_t kMaximum = 128;
 
   std::uint32_t packets() const { return packets_; }

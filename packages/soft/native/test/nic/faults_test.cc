@@ -147,3 +147,33 @@ TEST_CASE("a lost acknowledgement is asked for again, and nothing is executed tw
   CHECK(net.b.poll().empty());
   CHECK(net.b.nic->counters().duplicate_request == 1);
 }
+
+TEST_CASE("loss inside a stream is repaired by NAKs; a timeout is for what no later packet shows") {
+  VirtualNetwork net(false, 1 << 16);
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  net.connect(qa, qb);
+  link::FaultPlan plan;
+  plan.drop = 0.02;
+  net.a.faults.set_plan(plan);
+  constexpr std::uint32_t kSize = 1 << 20;
+  auto near = pattern(kSize);
+  std::vector<std::uint8_t> far(kSize);
+  nic::Mr* local = net.a.reg(near.data(), kSize);
+  nic::Mr* remote = net.b.reg(far.data(), kSize);
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(post_send(net.a, qa,
+                      {.opcode = IBV_WR_RDMA_WRITE,
+                       .sges = {sge_of(near.data(), kSize, local)},
+                       .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
+                       .rkey = nic::rkey_of(remote)}) == 0);
+  }
+  net.run();
+  CHECK(net.a.poll().size() == 20);
+  CHECK(near == far);
+  const nic::Counters& counters = net.a.nic->counters();
+  MESSAGE("retransmitted ", counters.retransmitted_pkts, " of ", counters.sent_pkts, ", NAKs ", counters.rcvd_seq_err,
+          ", timeouts ", counters.ack_timeout);
+  CHECK(counters.rcvd_seq_err > 300);
+  CHECK(counters.ack_timeout * 20 < counters.rcvd_seq_err);
+}
