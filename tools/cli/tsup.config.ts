@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsup';
 import { program } from '../../tsup.base.ts';
 
-export default defineConfig(program);
+// The examples are not published; what the command shares with them becomes part of it.
+export default defineConfig({ ...program, noExternal: ['@verbs/examples'] });

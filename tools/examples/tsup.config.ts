@@ -1,4 +1,7 @@
 import { defineConfig } from 'tsup';
 import { program } from '../../tsup.base.ts';
 
-export default defineConfig(program);
+export default defineConfig({
+  ...program,
+  entry: ['src/demo.ts', 'src/file-transfer.ts', 'src/meeting/index.ts'],
+});

@@ -1,0 +1,151 @@
+import {
+  appendFileSync,
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Failure, codeOf, fileReason } from '../failure.js';
+import { escapeValue } from '../launch/configuration.js';
+import { plural } from '../text.js';
+import { type CaptureSummary, summarize } from './pcapng.js';
+
+/**
+ * The capture of a program and of all processes that it starts. Each process writes files of its own (a file with two
+ * writers would be damaged); afterwards they become one: sections of pcapng may simply follow each other.
+ */
+export class Collection {
+  readonly #target: string;
+  readonly #directory: string;
+  /** The parts lie on the target's file system: the capture is put in place as a whole. Else it is copied there. */
+  readonly #beside: boolean;
+
+  constructor(target: string) {
+    this.#target = resolve(target);
+    // Beside the target, so that the parts fill the disk that was meant, and moving them there is no copy.
+    // A path with %p or %d in it would be filled in by the NIC, and there is no way to say otherwise.
+    this.#beside = targetIsFile(this.#target) && !/%[pd]/.test(this.#target);
+    const parent = this.#beside ? dirname(this.#target) : tmpdir();
+    const name = this.#beside ? `.${basename(this.#target)}-parts-` : 'verbs-capture-parts-';
+    try {
+      this.#directory = mkdtempSync(join(parent, name));
+    } catch (error) {
+      throw new Failure(`cannot write the capture ${this.#target}: ${fileReason(error)}`, {
+        hint: 'name a file in a directory that exists and that you may write to',
+        cause: error,
+      });
+    }
+  }
+
+  /** The capture option of a device in VERBS_SOFT; %p and %d are filled in by the NIC. */
+  get pattern(): string {
+    return join(escapeValue(this.#directory), '%p-%d.pcapng');
+  }
+
+  /** Merges the parts into the target and says what it holds. Removes the parts, whatever happens. */
+  async finish(): Promise<CaptureSummary> {
+    try {
+      const parts = readdirSync(this.#directory)
+        .map((name) => join(this.#directory, name))
+        .filter((path) => statSync(path).size > 0)
+        .sort((a, b) => statSync(a).birthtimeMs - statSync(b).birthtimeMs);
+      const [first, ...others] = parts;
+      if (first === undefined) {
+        throw new Failure(`nothing was captured in ${this.#target}: the program opened no device of the software NIC`, {
+          hint: 'a statically linked program, or one without libibverbs, cannot be captured',
+        });
+      }
+      const summary = add(parts.map(summarize));
+      await this.#merge(first, others);
+      return summary;
+    } finally {
+      this.discard();
+    }
+  }
+
+  discard(): void {
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #merge(first: string, others: string[]): Promise<void> {
+    try {
+      if (!this.#beside) {
+        let flags = 'w';
+        for (const part of [first, ...others]) {
+          await pipeline(createReadStream(part), createWriteStream(this.#target, { flags }));
+          flags = 'a';
+        }
+        return;
+      }
+      for (const part of others) {
+        for await (const chunk of createReadStream(part, { highWaterMark: 1 << 20 }))
+          appendFileSync(first, chunk as Buffer);
+        rmSync(part);
+      }
+      renameSync(first, this.#target);
+    } catch (error) {
+      throw new Failure(`the capture ${this.#target} could not be written: ${fileReason(error)}`, {
+        hint: spaceHint(codeOf(error)),
+        cause: error,
+      });
+    }
+  }
+}
+
+/** The error for a capture that lacks packets, if it does. */
+export function incompleteFailure(target: string, summary: CaptureSummary): Failure | undefined {
+  const [reason] = summary.incomplete;
+  if (reason === undefined) return undefined;
+  return new Failure(
+    `the capture ${target} is incomplete: ${reason}. It holds ${plural(summary.packets, 'packet')} up to there`,
+    { hint: spaceHint(/\((\w+)\)/.exec(reason)?.[1]) },
+  );
+}
+
+function spaceHint(code: string | undefined): string {
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+    ? 'free some space, name a file on another disk, or limit the capture (capture_limit=BYTES in VERBS_SOFT)'
+    : 'name another file';
+}
+
+function targetIsFile(target: string): boolean {
+  let descriptor: number;
+  try {
+    if (statSync(target).isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
+    // Whether it may be overwritten is better known before the program runs than after.
+    descriptor = openSync(target, 'r+');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return true;
+    throw new Failure(`cannot write the capture ${target}: ${fileReason(error)}`, {
+      hint: 'name another file',
+      cause: error,
+    });
+  }
+  try {
+    return fstatSync(descriptor).isFile();
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function add(summaries: CaptureSummary[]): CaptureSummary {
+  const total: CaptureSummary = { sections: 0, packets: 0, bytes: 0, sent: 0, received: 0, incomplete: [] };
+  for (const each of summaries) {
+    total.sections += each.sections;
+    total.packets += each.packets;
+    total.bytes += each.bytes;
+    total.sent += each.sent;
+    total.received += each.received;
+    total.incomplete.push(...each.incomplete);
+  }
+  return total;
+}

@@ -1,0 +1,39 @@
+import { listDevices } from '@verbs/core';
+import { Command } from 'commander';
+import { Failure } from '../failure.js';
+import { print, printJson } from '../output.js';
+import { hex64 } from '../text.js';
+
+export function devicesCommand(): Command {
+  return new Command('devices')
+    .description('list the RDMA devices, as ibv_devices does, with the library that drives each')
+    .option('--json', 'print a JSON array')
+    .addHelpText('after', '\nExample:\n  verbs devices --json\n\nExit code 1 if there is no device.')
+    .action((options: { json?: boolean }) => {
+      devices(options.json === true);
+    });
+}
+
+function devices(json: boolean): void {
+  const list = listDevices();
+  if (json) {
+    printJson(
+      list.map(({ name, guid, library, nodeType, transportType }) => ({
+        name,
+        guid: hex64(guid),
+        library,
+        nodeType,
+        transportType,
+      })),
+    );
+  } else if (list.length > 0) {
+    print(`    ${'device'.padEnd(16)}\t   node GUID\tlibrary`);
+    print(`    ${'------'.padEnd(16)}\t----------------\t-------`);
+    for (const { name, guid, library } of list) print(`    ${name.padEnd(16)}\t${hex64(guid)}\t${library}`);
+  }
+  if (list.length === 0) {
+    throw new Failure(`no RDMA device found: ${list.reason ?? 'no library has one'}`, {
+      hint: '"verbs doctor" tells what would help',
+    });
+  }
+}

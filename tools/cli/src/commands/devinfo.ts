@@ -1,0 +1,78 @@
+import { type DeviceInfo, listDevices } from '@verbs/core';
+import { Command, InvalidArgumentError } from 'commander';
+import { describeDevice } from '../devinfo/describe.js';
+import { type DeviceReport, reportDevice } from '../devinfo/report.js';
+import { Failure } from '../failure.js';
+import { print, printJson } from '../output.js';
+import { guidText, plural } from '../text.js';
+
+interface Options {
+  ibDev?: string;
+  ibPort?: number;
+  list?: boolean;
+  verbose?: boolean;
+  json?: boolean;
+}
+
+export function devinfoCommand(): Command {
+  return new Command('devinfo')
+    .description('print the attributes of the devices, as ibv_devinfo does')
+    .option('-d, --ib-dev <device>', 'this device only (default: all)')
+    .option('-i, --ib-port <port>', 'this port only (default: all)', portNumber)
+    .option('-l, --list', 'print only the names')
+    .option('-v, --verbose', 'print all attributes and the GID table')
+    .option('--json', 'print all attributes as JSON; 64-bit numbers are decimal strings')
+    .addHelpText('after', '\nExamples:\n  verbs devinfo -v\n  verbs devinfo -d soft0 --json')
+    .action(devinfo);
+}
+
+function devinfo(options: Options): void {
+  const all = listDevices();
+  if (options.list) {
+    listNames(all, options.json === true);
+    return;
+  }
+  const devices = all.filter(({ name }) => options.ibDev === undefined || name === options.ibDev);
+  if (devices.length === 0) {
+    if (options.ibDev === undefined) {
+      throw new Failure(`no RDMA device found: ${all.reason ?? 'no library has one'}`, {
+        hint: '"verbs doctor" tells what would help',
+      });
+    }
+    throw new Failure(`there is no device ${options.ibDev}`, {
+      hint:
+        all.length === 0
+          ? '"verbs doctor" tells why there is none'
+          : `there is ${all.map(({ name }) => name).join(', ')}`,
+    });
+  }
+  const reports = devices.map((device) => reportDevice(device, options.ibPort));
+  if (options.json) printJson(reports.map(jsonReport));
+  else for (const report of reports) print(describeDevice(report, options.verbose === true).join('\n'));
+}
+
+function listNames(devices: readonly DeviceInfo[], json: boolean): void {
+  const names = devices.map(({ name }) => name);
+  if (json) printJson(names);
+  else print(`${plural(names.length, 'HCA')} found:\n${names.map((name) => `\t${name}\n`).join('')}`);
+}
+
+function jsonReport({ device, attr, boardId, numCompVectors, ports }: DeviceReport): unknown {
+  return {
+    name: device.name,
+    library: device.library,
+    transportType: device.transportType,
+    boardId,
+    ...attr,
+    nodeGuid: guidText(attr.nodeGuid),
+    sysImageGuid: guidText(attr.sysImageGuid),
+    numCompVectors,
+    ports: ports.map(({ portNum, attr: port, gids }) => ({ portNum, ...port, gids })),
+  };
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 255) throw new InvalidArgumentError('ports count from 1.');
+  return port;
+}

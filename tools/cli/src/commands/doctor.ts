@@ -1,0 +1,38 @@
+import { Command } from 'commander';
+import { checkDevices } from '../doctor/devices.js';
+import type { Finding } from '../doctor/finding.js';
+import { checkKernel } from '../doctor/kernel.js';
+import { checkLibraries } from '../doctor/libraries.js';
+import { checkLimits } from '../doctor/limits.js';
+import { checkPort } from '../doctor/port.js';
+import { System } from '../doctor/system.js';
+import { paint, print, printJson } from '../output.js';
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('look at what RDMA needs on this machine, and say what would help')
+    .option('--json', 'print { usable, findings: [{ topic, level, text, help? }] }')
+    .addHelpText('after', '\nExample:\n  verbs doctor\n\nExit code 0 if there is a usable device, else 1.')
+    .action((options: { json?: boolean }) => {
+      doctor(options.json === true);
+    });
+}
+
+function doctor(json: boolean): void {
+  const system = new System();
+  // The port is looked at before a device is opened, which would hold it.
+  const surroundings = [...checkKernel(system), ...checkLibraries(), ...checkPort(system), ...checkLimits(system)];
+  const { findings: devices, usable } = checkDevices();
+  const findings = [...surroundings, ...devices];
+  if (json) printJson({ usable, findings });
+  else for (const finding of findings) print(line(finding));
+  if (!usable) process.exitCode = 1;
+}
+
+const MARKS = { ok: ['green', 'ok  '], warn: ['yellow', 'warn'], fail: ['red', 'FAIL'] } as const;
+
+function line({ level, topic, text, help }: Finding): string {
+  const [colour, mark] = MARKS[level];
+  const head = `${paint(process.stdout, colour, mark)} ${topic}: ${text}`;
+  return help === undefined ? head : `${head}\n     ${paint(process.stdout, 'dim', `-> ${help}`)}`;
+}

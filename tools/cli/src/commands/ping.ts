@@ -1,0 +1,195 @@
+import { openDevice } from '@verbs/core';
+import { DEFAULT_PORT, Listener, type SideChannel, dial } from '@verbs/examples/meeting';
+import { Command, InvalidArgumentError } from 'commander';
+import { Failure, messageOf } from '../failure.js';
+import { note, print, printJson } from '../output.js';
+import { type PingOptions, ping } from '../ping/client.js';
+import { MAX_SIZE } from '../ping/protocol.js';
+import { serve } from '../ping/server.js';
+import type { Summary } from '../ping/statistics.js';
+import { hex, plural } from '../text.js';
+
+interface Options {
+  server?: boolean;
+  once?: boolean;
+  bind: string;
+  port: number;
+  device?: string;
+  count?: number;
+  size: number;
+  interval: number;
+  timeout: number;
+  read?: boolean;
+  json?: boolean;
+}
+
+export function pingCommand(): Command {
+  return new Command('ping')
+    .description('round trips over RDMA between two processes: "verbs ping -s" answers, "verbs ping" asks')
+    .argument('[address]', 'where the server is', '127.0.0.1')
+    .option('-s, --server', 'answer pings until stopped')
+    .option('--once', 'with -s: end with the first client')
+    .option('--bind <address>', 'with -s: the TCP address to wait on', '127.0.0.1')
+    .option(
+      '-p, --port <port>',
+      'the TCP port of the first contact; 0 with -s: any free one',
+      integer(0, 65535),
+      DEFAULT_PORT,
+    )
+    .option('-d, --device <device>', 'the RDMA device (default: the first hardware device, else the software NIC)')
+    .option('-c, --count <number>', 'end after so many pings', integer(1, Number.MAX_SAFE_INTEGER))
+    .option('-S, --size <bytes>', 'bytes of data', integer(0, MAX_SIZE), 64)
+    .option('-i, --interval <seconds>', 'from an answer to the next ping; 0: none', seconds, 1)
+    .option('-t, --timeout <seconds>', 'how long to wait for an answer', seconds, 5)
+    .option('--read', "ping by RDMA READ, which the peer's NIC answers alone (default: SEND and an answer)")
+    .option('--json', 'print one JSON document at the end')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  verbs ping -s               in one shell
+  verbs ping -c 5             in another: five round trips
+  verbs ping -c 1000 -i 0 --json
+
+The two meet by TCP to tell each other their UD queue pairs, then agree on an RC connection in UD datagrams; the pings
+are SENDs over RC. Ctrl-C prints the summary. Exit code 1 if an answer fails to come.`,
+    )
+    .action(async (address: string, options: Options) => {
+      const stop = stopSignal();
+      if (options.server) await server(options, stop);
+      else await client(address, options, stop);
+    });
+}
+
+async function client(address: string, options: Options, stop: AbortSignal): Promise<void> {
+  const channel = await dialServer(address, options, stop);
+  using context = openDevice(options.device);
+  const operation = options.read ? 'read' : 'send';
+  const settings: PingOptions = {
+    operation,
+    size: options.size,
+    count: options.count,
+    intervalMs: options.interval * 1000,
+    timeoutMs: options.timeout * 1000,
+    signal: stop,
+  };
+  const replies: { seq: number; usec: number }[] = [];
+  let peer = { gid: '', qpNum: 0 };
+  try {
+    const summary = await ping(context, channel, settings, {
+      onPeer: (gid, qpNum) => {
+        peer = { gid, qpNum };
+        if (!options.json)
+          print(
+            `PING ${gid} QPN ${hex(qpNum)} from ${context.device.name}: ${plural(options.size, 'byte')}, RC ${operation.toUpperCase()}`,
+          );
+      },
+      onReply: (seq, usec) => {
+        if (options.json) replies.push({ seq, usec });
+        else print(`${plural(options.size, 'byte')} from ${peer.gid}: seq=${seq} time=${usec.toFixed(1)} usec`);
+      },
+    });
+    if (options.json)
+      printJson({ device: context.device.name, ...peer, operation, bytes: options.size, ...rounded(summary), replies });
+    else print(summaryText(address, summary));
+    if (summary.received === 0) process.exitCode = 1;
+  } finally {
+    channel.close();
+  }
+}
+
+async function dialServer(host: string, { port, timeout }: Options, stop: AbortSignal): Promise<SideChannel> {
+  try {
+    return await dial({ host, port, signal: AbortSignal.any([stop, AbortSignal.timeout(timeout * 1000)]) });
+  } catch (error) {
+    throw new Failure(`no "verbs ping -s" at ${host} port ${port}: ${messageOf(error)}`, {
+      hint: 'start it there; on another machine with --bind ADDRESS',
+      cause: error,
+    });
+  }
+}
+
+async function server(options: Options, stop: AbortSignal): Promise<void> {
+  using context = openDevice(options.device);
+  const listener = await listen(options);
+  const totals = { clients: 0, answered: 0 };
+  const over = new AbortController();
+  const signal = AbortSignal.any([stop, over.signal]);
+  const sessions = new Set<Promise<void>>();
+  const session = async (channel: SideChannel): Promise<void> => {
+    totals.clients += 1;
+    try {
+      totals.answered += await serve(context, channel, signal);
+    } catch (error) {
+      if (!signal.aborted) note(`verbs ping: ${messageOf(error)}`);
+    } finally {
+      channel.close();
+      if (options.once) over.abort();
+    }
+  };
+  listener.onPeer((channel) => {
+    const running = session(channel).finally(() => sessions.delete(running));
+    sessions.add(running);
+  });
+  note(`waiting for pings on ${options.bind} port ${listener.port}, device ${context.device.name}`);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
+  });
+  listener.close();
+  await Promise.all(sessions);
+  if (options.json) printJson(totals);
+  else print(`${plural(totals.clients, 'client')}, ${plural(totals.answered, 'ping')} answered`);
+}
+
+async function listen({ bind, port }: Options): Promise<Listener> {
+  try {
+    return await Listener.open({ host: bind, port });
+  } catch (error) {
+    throw new Failure(`cannot wait on ${bind} port ${port}: ${messageOf(error)}`, {
+      hint: 'another server may run already: choose another --port',
+      cause: error,
+    });
+  }
+}
+
+function summaryText(address: string, { sent, received, min, avg, max, stddev }: Summary): string {
+  const counts = `\n--- ${address} verbs ping statistics ---\n${plural(sent, 'ping')}, ${received} answered`;
+  if (received === 0) return counts;
+  return `${counts}\nrtt min/avg/max/stddev = ${[min, avg, max, stddev].map((usec) => usec.toFixed(1)).join('/')} usec`;
+}
+
+function rounded({ sent, received, ...times }: Summary): Record<string, number> {
+  const usec = Object.entries(times).map(([name, value]) => [`${name}Usec`, Math.round(value * 1000) / 1000]);
+  return { sent, received, ...(Object.fromEntries(usec) as Record<string, number>) };
+}
+
+/** Ctrl-C ends the pinging, and what was measured is still printed. A second one ends the program at once. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(name, () => {
+      controller.abort(new Failure(`stopped by ${name}`));
+    });
+  }
+  return controller.signal;
+}
+
+function integer(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
+      throw new InvalidArgumentError(`a whole number from ${min} to ${max} is needed.`);
+    }
+    return value;
+  };
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 86400))
+    throw new InvalidArgumentError('seconds from 0 to 86400 are needed.');
+  return value;
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { Failure, fileReason } from '../failure.js';
+
+/** What `verbs run` adds to the configuration of the software NIC. */
+export interface Additions {
+  /** Devices in the words of VERBS_SOFT; none means those of the environment, else the default device. */
+  devices?: readonly string[];
+  /** Path of the capture as the text has it: separators escaped, %p for the process and %d for the device. */
+  capture?: string;
+  /** Fault options, for example `drop=0.02,seed=7`. */
+  faults?: string;
+}
+
+const DEFAULT_DEVICE = 'soft0';
+
+/**
+ * The text for VERBS_SOFT of a program: the devices, each with the capture and the faults. It checks nothing: the NIC
+ * reads the text, and its errors name the device, the key and the value.
+ */
+export function configurationText(inherited: string | undefined, additions: Additions): string {
+  const devices = additions.devices?.length ? additions.devices.flatMap(splitDevices) : inheritedDevices(inherited);
+  const options: string[] = [];
+  if (additions.capture !== undefined) options.push(`capture=${additions.capture}`);
+  if (additions.faults !== undefined && additions.faults !== '') options.push(additions.faults);
+  return devices.map((device) => [device, ...options].join(',')).join(';');
+}
+
+function inheritedDevices(inherited: string | undefined): string[] {
+  const devices = splitDevices(contentOf(inherited ?? ''));
+  return devices.length > 0 ? devices : [DEFAULT_DEVICE];
+}
+
+/** VERBS_SOFT is the text itself, or the path of a file that holds it: only a path has a slash in its first word. */
+function contentOf(text: string): string {
+  if (!/^[^,;=\n]*\//.test(text)) return text;
+  try {
+    return readFileSync(text, 'utf8');
+  } catch (error) {
+    throw new Failure(`VERBS_SOFT names the file ${text}: ${fileReason(error)}`, {
+      hint: 'correct the path, or unset VERBS_SOFT for the default device',
+      cause: error,
+    });
+  }
+}
+
+function splitDevices(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/(^|[ \t;])#.*/, '$1'))
+    .join(';')
+    .split(';')
+    .map((device) => device.trim())
+    .filter((device) => device !== '');
+}
+
+/** Separators that stand in a value are written as %XX. */
+export function escapeValue(value: string): string {
+  return value.replace(/[%,;#]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}

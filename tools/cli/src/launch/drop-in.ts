@@ -1,0 +1,50 @@
+import { rmSync } from 'node:fs';
+import { type SoftModel, dropIn, dropInDirectory } from '@verbs/soft';
+import { Failure, messageOf } from '../failure.js';
+
+/** Packages that may bring a vendor's model for the software NIC. */
+const MODEL_PACKAGES = ['@verbs/mlx5', '@verbs/hbl', '@verbs/doca-comm'];
+
+/** A directory for LD_LIBRARY_PATH with our libibverbs.so.1, and the vendor libraries of the installed packages. */
+export interface DropIn {
+  directory: string;
+  remove(): void;
+}
+
+export async function prepareDropIn(): Promise<DropIn> {
+  const models = await installedModels();
+  try {
+    const directory = dropInDirectory(models);
+    return {
+      directory,
+      remove: () => {
+        // Only a directory that was made for these models is ours to remove.
+        if (directory !== dropIn) rmSync(directory, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    throw new Failure(`the software NIC cannot be used: ${messageOf(error)}`, {
+      hint: 'reinstall @verbs/soft; in a checkout, run "npm run setup"',
+      cause: error,
+    });
+  }
+}
+
+async function installedModels(): Promise<SoftModel[]> {
+  const models: SoftModel[] = [];
+  for (const name of MODEL_PACKAGES) {
+    const model = await modelOf(name);
+    if (model !== undefined) models.push(model);
+  }
+  return models;
+}
+
+async function modelOf(name: string): Promise<SoftModel | undefined> {
+  try {
+    const { softModel } = (await import(name)) as { softModel?: SoftModel };
+    return softModel;
+  } catch {
+    // Not installed, which is no fault: the programs that need it say so themselves.
+    return undefined;
+  }
+}

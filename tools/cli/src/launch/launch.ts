@@ -1,0 +1,83 @@
+import { configure } from '@verbs/soft';
+import { Collection, incompleteFailure } from '../capture/collect.js';
+import type { CaptureSummary } from '../capture/pcapng.js';
+import { Failure, messageOf } from '../failure.js';
+import { note } from '../output.js';
+import { runProgram } from './child.js';
+import { configurationText } from './configuration.js';
+import { prepareDropIn } from './drop-in.js';
+
+export interface LaunchOptions {
+  device?: string[];
+  faults?: string;
+  /** The file that the capture goes to. */
+  capture?: string;
+}
+
+export interface LaunchResult {
+  /** The program's exit status. */
+  status: number;
+  capture?: CaptureSummary;
+}
+
+/** Runs an unmodified program on the software NIC. */
+export async function launch(command: readonly string[], options: LaunchOptions): Promise<LaunchResult> {
+  const [program, ...args] = command;
+  if (program === undefined) throw new Failure('no program is given', { hint: 'verbs run -- PROGRAM', exitCode: 2 });
+  const dropIn = await prepareDropIn();
+  try {
+    const collection = options.capture === undefined ? undefined : new Collection(options.capture);
+    try {
+      const environment = environmentFor(dropIn.directory, options, collection);
+      checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
+      const status = await runProgram(program, args, environment);
+      return collection === undefined ? { status } : await withCapture(status, collection, options.capture ?? '');
+    } finally {
+      collection?.discard();
+    }
+  } finally {
+    dropIn.remove();
+  }
+}
+
+function environmentFor(directory: string, options: LaunchOptions, collection?: Collection): NodeJS.ProcessEnv {
+  const { LD_LIBRARY_PATH: path, VERBS_SOFT: inherited } = process.env;
+  return {
+    ...process.env,
+    // An empty element would stand for the working directory.
+    LD_LIBRARY_PATH: path ? `${directory}:${path}` : directory,
+    VERBS_SOFT: configurationText(inherited, {
+      ...(options.device && { devices: options.device }),
+      ...(options.faults !== undefined && { faults: options.faults }),
+      ...(collection && { capture: collection.pattern }),
+    }),
+  };
+}
+
+/** The program could only say that it finds no device; the NIC's own words are better, and come before it starts. */
+function checkConfiguration(text: string, { device, faults }: LaunchOptions): void {
+  try {
+    configure(text);
+  } catch (error) {
+    const given = device !== undefined || faults !== undefined;
+    throw new Failure(messageOf(error), {
+      hint: given ? 'correct --device or --faults' : 'correct VERBS_SOFT, or unset it for the default device',
+      exitCode: given ? 2 : 1,
+      cause: error,
+    });
+  }
+}
+
+async function withCapture(status: number, collection: Collection, target: string): Promise<LaunchResult> {
+  try {
+    const capture = await collection.finish();
+    const failure = incompleteFailure(target, capture);
+    if (failure !== undefined) throw failure;
+    return { status, capture };
+  } catch (error) {
+    // A program's own failure is what its caller wants to see in the status; the capture's is said all the same.
+    if (status === 0 || !(error instanceof Failure)) throw error;
+    note(`verbs: ${error.message}`);
+    return { status };
+  }
+}

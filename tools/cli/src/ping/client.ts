@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  AccessFlags,
+  type Context,
+  type MemoryRegion,
+  type ProtectionDomain,
+  SendFlags,
+  WcOpcode,
+  type WorkCompletion,
+  WcStatus,
+  WrOpcode,
+} from '@verbs/core';
+import { DatagramPort, Endpoint, type SideChannel, ask, completions, datagramAddress } from '@verbs/examples/meeting';
+import { Failure } from '../failure.js';
+import { type Operation, type Welcome, fillPattern, hasPattern, readWelcome } from './protocol.js';
+import { Statistics, type Summary } from './statistics.js';
+
+export interface PingOptions {
+  operation: Operation;
+  size: number;
+  /** Undefined: until the signal is aborted. */
+  count: number | undefined;
+  intervalMs: number;
+  timeoutMs: number;
+  /** Ends the pinging, not with an error. */
+  signal: AbortSignal;
+}
+
+/** What is told while it goes on. */
+export interface PingEvents {
+  onPeer(gid: string, qpNum: number): void;
+  onReply(seq: number, microseconds: number): void;
+}
+
+/** Pings the server at the other end of the side channel. */
+export async function ping(
+  context: Context,
+  channel: SideChannel,
+  options: PingOptions,
+  events: PingEvents,
+): Promise<Summary> {
+  using pd = context.allocPd();
+  using client = new Client(context, pd, options);
+  await client.meet(context, pd, channel, events);
+  return await client.run(events);
+}
+
+class Client implements Disposable {
+  readonly #options: PingOptions;
+  readonly #endpoint: Endpoint;
+  readonly #out: MemoryRegion;
+  readonly #in: MemoryRegion;
+  readonly #outBytes: Uint8Array;
+  readonly #inBytes: Uint8Array;
+  readonly #patience = new AbortController();
+  /** Aborted when the user stops it, or when an answer takes too long. */
+  readonly #signal: AbortSignal;
+  #peer: Welcome | undefined;
+
+  constructor(context: Context, pd: ProtectionDomain, options: PingOptions) {
+    this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#patience.signal]);
+    this.#endpoint = new Endpoint(context, pd, { maxSendWr: 4, maxRecvWr: 4 });
+    const length = Math.max(options.size, 1);
+    this.#out = pd.allocMr(length, AccessFlags.LOCAL_WRITE);
+    this.#in = pd.allocMr(length, AccessFlags.LOCAL_WRITE);
+    this.#outBytes = new Uint8Array(this.#out.buffer, 0, options.size);
+    this.#inBytes = new Uint8Array(this.#in.buffer, 0, options.size);
+  }
+
+  async meet(context: Context, pd: ProtectionDomain, channel: SideChannel, events: PingEvents): Promise<void> {
+    const { operation, size, timeoutMs, signal } = this.#options;
+    using datagrams = new DatagramPort(context, pd);
+    channel.send(datagrams.address);
+    const peer = datagramAddress(await channel.receive());
+    const patience = AbortSignal.timeout(timeoutMs);
+    try {
+      const invitation = { operation, size, connection: this.#endpoint.address };
+      this.#peer = readWelcome(await ask(datagrams, peer, invitation, { signal: AbortSignal.any([signal, patience]) }));
+    } catch (error) {
+      if (signal.aborted || !patience.aborted) throw error;
+      throw new Failure(`${peer.gid} answers TCP, but no datagram within ${timeoutMs} ms`, {
+        hint: 'can UDP packets to port 4791 reach it? See "verbs doctor" on both sides',
+        cause: error,
+      });
+    }
+    this.#endpoint.connect(this.#peer.connection);
+    events.onPeer(this.#peer.connection.gid, this.#peer.connection.qpNum);
+  }
+
+  async run(events: PingEvents): Promise<Summary> {
+    const { count = Infinity, intervalMs, signal } = this.#options;
+    const statistics = new Statistics();
+    for (let seq = 1; seq <= count && !signal.aborted; seq++) {
+      if (seq > 1 && !(await pause(intervalMs, signal))) break;
+      statistics.addSent();
+      const microseconds = await this.#ping(seq);
+      if (microseconds === undefined) break;
+      statistics.addReceived(microseconds);
+      events.onReply(seq, microseconds);
+    }
+    return statistics.summary();
+  }
+
+  /** One round trip, in microseconds; undefined if the user stopped it. */
+  async #ping(seq: number): Promise<number | undefined> {
+    const { operation, signal, timeoutMs } = this.#options;
+    const timer = setTimeout(() => {
+      this.#patience.abort();
+    }, timeoutMs);
+    const expected = operation === 'send' ? this.#prepareSend(seq) : this.#prepareRead();
+    const started = process.hrtime.bigint();
+    this.#post(operation, seq);
+    try {
+      await this.#await(operation === 'send' ? WcOpcode.RECV : WcOpcode.RDMA_READ);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!this.#patience.signal.aborted) throw error;
+      throw new Failure(`no answer to ping ${seq} within ${timeoutMs} ms`, {
+        hint: 'does the server still run? --timeout sets how long to wait',
+        cause: error,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+    const elapsed = Number(process.hrtime.bigint() - started) / 1000;
+    if (!hasPattern(this.#inBytes, expected)) {
+      throw new Failure(`the answer to ping ${seq} has other bytes than were sent`, {
+        hint: 'the data was damaged on its way',
+      });
+    }
+    return elapsed;
+  }
+
+  #prepareSend(seq: number): number {
+    fillPattern(this.#outBytes, seq);
+    this.#endpoint.qp.postRecv({ wrId: seq, sgList: [{ mr: this.#in, length: this.#options.size }] });
+    return seq;
+  }
+
+  #prepareRead(): number {
+    this.#inBytes.fill(0xff);
+    return 0;
+  }
+
+  #post(operation: Operation, seq: number): void {
+    const { size } = this.#options;
+    const common = { wrId: seq, sendFlags: SendFlags.SIGNALED };
+    if (operation === 'send') {
+      this.#endpoint.qp.postSend({ ...common, opcode: WrOpcode.SEND, sgList: [{ mr: this.#out, length: size }] });
+    } else {
+      const { addr, rkey } = this.#welcome.region;
+      const sgList = [{ mr: this.#in, length: size }];
+      this.#endpoint.qp.postSend({ ...common, opcode: WrOpcode.RDMA_READ, sgList, remoteAddr: addr, rkey });
+    }
+  }
+
+  /** Takes completions until the one with the opcode is there. */
+  async #await(opcode: number): Promise<void> {
+    for (;;) {
+      const list = await completions(this.#endpoint.cq, 4, this.#signal);
+      for (const wc of list) this.#check(wc);
+      if (list.some((wc) => wc.opcode === opcode)) return;
+    }
+  }
+
+  #check(wc: WorkCompletion): void {
+    if (wc.ok) return;
+    const { gid } = this.#welcome.connection;
+    if (wc.status === WcStatus.RETRY_EXC_ERR) {
+      throw new Failure(`${gid} no longer answers (${wc.statusText})`, { hint: 'does its "verbs ping -s" still run?' });
+    }
+    throw new Failure(`a ping to ${gid} failed: ${wc.statusText}`);
+  }
+
+  [Symbol.dispose](): void {
+    this.#endpoint.close();
+  }
+
+  get #welcome(): Welcome {
+    if (this.#peer === undefined) throw new Error('the peer is not met yet');
+    return this.#peer;
+  }
+}
+
+/** False if the signal was aborted meanwhile. */
+async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    if (milliseconds > 0) await sleep(milliseconds, undefined, { signal });
+    return !signal.aborted;
+  } catch {
+    return false;
+  }
+}

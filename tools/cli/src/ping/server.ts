@@ -1,0 +1,105 @@
+import {
+  AccessFlags,
+  type Context,
+  type MemoryRegion,
+  type ProtectionDomain,
+  SendFlags,
+  WcOpcode,
+  type WorkCompletion,
+  WrOpcode,
+} from '@verbs/core';
+import {
+  DatagramPort,
+  Endpoint,
+  type SideChannel,
+  answer,
+  completions,
+  datagramAddress,
+} from '@verbs/examples/meeting';
+import { Failure } from '../failure.js';
+import { type Invitation, fillPattern, readInvitation, welcomeMessage } from './protocol.js';
+
+/** Receive requests that wait, so that a ping finds one while the last is still answered. */
+const DEPTH = 4;
+
+/** Serves the client at the other end of the side channel until it leaves. Returns how many SENDs were answered. */
+export async function serve(context: Context, channel: SideChannel, stop: AbortSignal): Promise<number> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([stop, channel.gone, over.signal]);
+  using pd = context.allocPd();
+  using datagrams = new DatagramPort(context, pd);
+  channel.send(datagrams.address);
+  const peer = datagramAddress(await channel.receive());
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      const decide = (request: Parameters<typeof readInvitation>[0]): unknown => {
+        const session = new Session(context, pd, readInvitation(request));
+        session.echo(signal).then(resolve, reject);
+        return session.welcome;
+      };
+      // Goes on beside the pings: the client asks again for as long as it has no answer.
+      answer(datagrams, peer, decide, signal).then(() => {
+        resolve(0);
+      }, reject);
+    });
+  } finally {
+    over.abort();
+  }
+}
+
+class Session {
+  readonly welcome: unknown;
+  readonly #endpoint: Endpoint;
+  readonly #size: number;
+  readonly #slots: MemoryRegion;
+
+  constructor(context: Context, pd: ProtectionDomain, { operation, size, connection }: Invitation) {
+    const access = operation === 'read' ? AccessFlags.REMOTE_READ : 0;
+    this.#size = size;
+    this.#endpoint = new Endpoint(context, pd, { maxSendWr: 2 * DEPTH, maxRecvWr: DEPTH, access });
+    this.#slots = pd.allocMr(Math.max(size, 1) * DEPTH, AccessFlags.LOCAL_WRITE | access);
+    fillPattern(new Uint8Array(this.#slots.buffer, 0, size), 0);
+    const { addr, rkey } = this.#slots;
+    this.welcome = welcomeMessage({ connection: this.#endpoint.address, region: { addr, rkey, length: size } });
+    // Everything is in place before the client hears of this queue pair.
+    this.#endpoint.connect(connection);
+    if (operation === 'send') for (let slot = 0; slot < DEPTH; slot++) this.#postRecv(slot);
+  }
+
+  /** Sends back what arrives. */
+  async echo(signal: AbortSignal): Promise<number> {
+    let answered = 0;
+    try {
+      for (;;) {
+        for (const wc of await completions(this.#endpoint.cq, 2 * DEPTH, signal)) answered += this.#complete(wc);
+      }
+    } catch (error) {
+      if (signal.aborted) return answered;
+      throw error;
+    } finally {
+      this.#endpoint.close();
+    }
+  }
+
+  #complete(wc: WorkCompletion): number {
+    if (!wc.ok) throw new Failure(`a client is lost: ${wc.statusText}`);
+    const slot = Number(wc.wrId);
+    if (wc.opcode !== WcOpcode.RECV) {
+      // Only now the slot's bytes are out of use.
+      this.#postRecv(slot);
+      return 1;
+    }
+    this.#endpoint.qp.postSend({
+      wrId: slot,
+      opcode: WrOpcode.SEND,
+      sendFlags: SendFlags.SIGNALED,
+      sgList: [{ mr: this.#slots, offset: slot * this.#size, length: wc.byteLen }],
+    });
+    return 0;
+  }
+
+  #postRecv(slot: number): void {
+    const sge = { mr: this.#slots, offset: slot * this.#size, length: this.#size };
+    this.#endpoint.qp.postRecv({ wrId: slot, sgList: [sge] });
+  }
+}

@@ -1,0 +1,33 @@
+import { createRequire } from 'node:module';
+import { Command } from 'commander';
+import { captureCommand } from './commands/capture.js';
+import { devicesCommand } from './commands/devices.js';
+import { devinfoCommand } from './commands/devinfo.js';
+import { doctorCommand } from './commands/doctor.js';
+import { pingCommand } from './commands/ping.js';
+import { runCommand } from './commands/run.js';
+
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
+export function createProgram(): Command {
+  const program = new Command('verbs')
+    .description('RDMA verbs on the command line, on real devices or on the software NIC')
+    .version(version)
+    // Options behind a subcommand's own arguments belong to the program that it runs.
+    .enablePositionalOptions()
+    .showHelpAfterError('(verbs --help and verbs COMMAND --help tell more)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  verbs doctor                       why is there no RDMA device here, and what would help?
+  verbs devinfo -v                   every attribute of every device
+  verbs run -- ibv_rc_pingpong -g 0  an unmodified verbs program on the software NIC
+
+Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the program's own.`,
+    );
+  const commands = [devicesCommand(), devinfoCommand(), doctorCommand(), runCommand(), captureCommand(), pingCommand()];
+  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  for (const command of [program, ...commands]) command.exitOverride();
+  return program;
+}

@@ -1,0 +1,177 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { summarize } from '../src/capture/pcapng.js';
+import { interfaceBlock, packetBlock, sectionBlock } from './pcapng-blocks.js';
+import { VERBS, verbs } from './verbs.js';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'verbs-capture-'));
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+/** A program of two processes that exchange three pings: each has a device and so a capture of its own. */
+const TWO_PROCESSES = `
+  const { spawn } = require('node:child_process');
+  const server = spawn(process.execPath, [${JSON.stringify(VERBS)}, 'ping', '-s', '--once', '-p', '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  server.stderr.once('data', (text) => {
+    const port = /port (\\d+)/.exec(text)[1];
+    const client = spawn(process.execPath, [${JSON.stringify(VERBS)}, 'ping', '-c', '3', '-i', '0', '-p', port], { stdio: 'inherit' });
+    client.on('close', (status) => server.on('close', (other) => process.exit(status || other)));
+  });
+`;
+
+/** A program that leaves such a file where the NIC would put its capture. */
+const leaves = (file: string) => `
+  const { copyFileSync } = require('node:fs');
+  const pattern = /capture=([^,;]+)/.exec(process.env.VERBS_SOFT)[1];
+  copyFileSync(${JSON.stringify(file)}, pattern.replace('%p', process.pid).replace('%d', 'soft0'));
+`;
+
+function sample(comment: string): string {
+  const file = join(directory, 'sample');
+  writeFileSync(
+    file,
+    Buffer.concat([sectionBlock(comment), interfaceBlock(), packetBlock(100, 'sent'), packetBlock(60, 'received')]),
+  );
+  return file;
+}
+
+describe('verbs capture', () => {
+  it('merges the captures of all processes into one file', async () => {
+    const file = join(directory, 'two.pcapng');
+    const { status, stderr, stdout } = await verbs([
+      'capture',
+      '-o',
+      file,
+      '--json',
+      '--',
+      process.execPath,
+      '-e',
+      TWO_PROCESSES,
+    ]);
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const summary = JSON.parse(stdout.slice(stdout.indexOf('{'))) as Record<string, number>;
+    expect(summary).toMatchObject({ file, status: 0, sections: 2 });
+    // At the least three SENDs there and back, each sent by one and received by the other.
+    expect(summary['sent']).toBeGreaterThanOrEqual(6);
+    expect(summary['packets']).toBe((summary['sent'] ?? 0) + (summary['received'] ?? 0));
+    expect(summarize(file)).toMatchObject({ sections: 2, packets: summary['packets'], incomplete: [] });
+    expect(readdirSync(directory)).toEqual(['two.pcapng']);
+  });
+
+  it('fails if the program opened no device, and leaves nothing', async () => {
+    const file = join(directory, 'none.pcapng');
+    const { status, stderr } = await verbs(['capture', '-o', file, '--', 'true']);
+    expect(stderr).toContain('nothing was captured');
+    expect(status).toBe(1);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("keeps the program's own failure as the status", async () => {
+    const { status, stderr } = await verbs(['capture', '-o', join(directory, 'x'), '--', 'false']);
+    expect(stderr).toContain('nothing was captured');
+    expect(status).toBe(1);
+    expect(await verbs(['capture', '-o', join(directory, 'x'), '--', 'sh', '-c', 'exit 9'])).toMatchObject({
+      status: 9,
+    });
+  });
+
+  it('fails if the disk filled up during the program', async () => {
+    const part = sample('capture incomplete: No space left on device (ENOSPC)');
+    const file = join(directory, 'out.pcapng');
+    const { status, stderr } = await verbs(['run', '--capture', file, '--', process.execPath, '-e', leaves(part)]);
+    expect(stderr).toMatch(
+      /out\.pcapng is incomplete: No space left on device \(ENOSPC\)\. It holds 2 packets up to there\n.*free some space/,
+    );
+    expect(status).toBe(1);
+    expect(readFileSync(file)).toEqual(readFileSync(part));
+  });
+
+  it('fails if the merged capture does not fit', async () => {
+    const part = sample('capture by verbs soft NIC');
+    const { status, stderr } = await verbs([
+      'run',
+      '--capture',
+      '/dev/full',
+      '--',
+      process.execPath,
+      '-e',
+      leaves(part),
+    ]);
+    expect(stderr).toMatch(
+      /\/dev\/full could not be written: no space left on the device \(ENOSPC\)\n.*free some space/,
+    );
+    expect(status).toBe(1);
+  });
+
+  it.each([
+    ['/nonexistent/out.pcapng', /no such file or directory/],
+    ['/', /it is a directory/],
+  ])('says before the program runs that %s cannot be written', async (file, message) => {
+    const marker = join(directory, 'ran');
+    const { status, stderr } = await verbs(['run', '--capture', file, '--', 'touch', marker]);
+    expect(stderr).toMatch(message);
+    expect(status).toBe(1);
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it('writes to a path with separators and patterns in its name', async () => {
+    const file = join(directory, 'a,b;c#d %p %25.pcapng');
+    const { status } = await verbs(['capture', '-o', file, '--device', 'soft0,addr=127.77.3.1', '--', 'ibv_devinfo']);
+    expect(status).toBe(0);
+    expect(summarize(file)).toMatchObject({ sections: 1, incomplete: [] });
+  });
+});
+
+describe('the capture reader', () => {
+  const summaryOf = (...blocks: Buffer[]) => {
+    const file = join(directory, 'capture');
+    writeFileSync(file, Buffer.concat(blocks));
+    return summarize(file);
+  };
+
+  it('counts packets, bytes and directions', () => {
+    const blocks = [sectionBlock('x'), interfaceBlock(), packetBlock(101, 'sent'), packetBlock(7, 'received', 1000)];
+    expect(summaryOf(...blocks)).toEqual({
+      sections: 1,
+      packets: 2,
+      bytes: 1101,
+      sent: 1,
+      received: 1,
+      incomplete: [],
+    });
+  });
+
+  it('reads what is left of a file that was cut off', () => {
+    const whole = packetBlock(100, 'sent');
+    for (let cut = 1; cut < whole.length; cut++) {
+      const blocks = [sectionBlock('x'), interfaceBlock(), packetBlock(50, 'sent'), whole.subarray(0, cut)];
+      expect(summaryOf(...blocks)).toMatchObject({ packets: 1, bytes: 50 });
+    }
+  });
+
+  it('reads more than it holds in its buffer', () => {
+    const many = Array.from({ length: 3000 }, () => packetBlock(1400, 'received'));
+    expect(summaryOf(sectionBlock('x'), interfaceBlock(), ...many)).toMatchObject({
+      packets: 3000,
+      bytes: 3000 * 1400,
+    });
+  });
+
+  it('refuses what is no capture, and a block of an impossible length', () => {
+    expect(() => summaryOf(Buffer.from('no capture at all'))).toThrow('is no pcapng file');
+    const damaged = packetBlock(50, 'sent');
+    damaged.writeUInt32LE(0xfffffffc, 4);
+    expect(() => summaryOf(sectionBlock('x'), damaged)).toThrow('is damaged');
+    damaged.writeUInt32LE(13, 4);
+    expect(() => summaryOf(sectionBlock('x'), damaged)).toThrow('is damaged');
+  });
+});

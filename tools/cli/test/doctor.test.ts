@@ -1,0 +1,143 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Finding } from '../src/doctor/finding.js';
+import { checkKernel } from '../src/doctor/kernel.js';
+import { checkLimits } from '../src/doctor/limits.js';
+import { checkPort } from '../src/doctor/port.js';
+import { System } from '../src/doctor/system.js';
+import { verbs } from './verbs.js';
+
+/** A machine that is made of files. */
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'verbs-doctor-'));
+});
+
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+function put(path: string, text = ''): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+const byTopic = (findings: Finding[], topic: string) => findings.find((finding) => finding.topic === topic);
+
+const HEAD =
+  '   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n';
+const udpLine = (address: string, port: string, inode: number) =>
+  ` 1042: ${address}:${port} 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 ${inode} 2 0000000000000000 0\n`;
+
+describe('the RoCE port', () => {
+  const port = () => checkPort(new System(root))[0];
+
+  it('is free', () => {
+    put('/proc/net/udp', HEAD + udpLine('0100007F', '0035', 17));
+    expect(port()).toMatchObject({ level: 'ok', text: 'free' });
+  });
+
+  it('is held for all addresses by the kernel', () => {
+    put('/proc/net/udp', HEAD + udpLine('00000000', '12B7', 0));
+    expect(port()).toMatchObject({ level: 'fail', text: expect.stringContaining('rdma_rxe') as string });
+  });
+
+  it('is held for all addresses by a process', () => {
+    put('/proc/net/udp6', HEAD + udpLine('0'.repeat(32), '12B7', 4242));
+    put('/proc/77/comm', 'holder\n');
+    mkdirSync(join(root, '/proc/77/fd'));
+    symlinkSync('socket:[4242]', join(root, '/proc/77/fd/9'));
+    expect(port()).toMatchObject({ level: 'fail', text: 'held for all addresses by holder (process 77)' });
+  });
+
+  it('is in use on some addresses, which leaves others', () => {
+    put('/proc/net/udp', HEAD + udpLine('0100007F', '12B7', 1));
+    put('/proc/net/udp6', HEAD + udpLine('B80D0120000000000000000001000000', '12B7', 2));
+    expect(port()).toMatchObject({
+      level: 'ok',
+      text: 'in use on 127.0.0.1 by a process of another user, 2001:db8::1 by a process of another user; other addresses are free',
+    });
+  });
+});
+
+describe('the kernel', () => {
+  it('has no RDMA at all', () => {
+    const findings = checkKernel(new System(root));
+    expect(findings.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn']);
+    for (const { help } of findings) expect(help).toBeTruthy();
+  });
+
+  it('has a driver and a device', () => {
+    for (const name of ['ib_core', 'ib_uverbs', 'rdma_rxe'])
+      mkdirSync(join(root, '/sys/module', name), { recursive: true });
+    mkdirSync(join(root, '/sys/class/infiniband/rxe0'), { recursive: true });
+    put('/dev/infiniband/uverbs0');
+    expect(checkKernel(new System(root)).map(({ level }) => level)).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('has a device whose file is not in this container', () => {
+    mkdirSync(join(root, '/sys/class/infiniband/mlx5_0'), { recursive: true });
+    const finding = byTopic(checkKernel(new System(root)), 'device files');
+    expect(finding).toMatchObject({
+      level: 'warn',
+      help: expect.stringContaining('--device=/dev/infiniband') as string,
+    });
+  });
+});
+
+describe('the limits', () => {
+  const limits = (topic: string) => byTopic(checkLimits(new System(root)), topic);
+
+  it('warns of small socket buffers that may not be exceeded', () => {
+    put('/proc/sys/net/core/rmem_max', '212992\n');
+    put('/proc/self/status', 'CapEff:\t0000000000000000\n');
+    expect(limits('net.core.rmem_max')).toMatchObject({
+      level: 'warn',
+      help: expect.stringContaining('sysctl') as string,
+    });
+    put('/proc/self/status', 'CapEff:\t0000000000001000\n');
+    expect(limits('net.core.rmem_max')).toMatchObject({ level: 'ok' });
+    put('/proc/sys/net/core/rmem_max', '8388608\n');
+    put('/proc/self/status', 'CapEff:\t0000000000000000\n');
+    expect(limits('net.core.rmem_max')).toMatchObject({ level: 'ok' });
+  });
+
+  it('warns of locked memory only where hardware needs it', () => {
+    put('/proc/self/limits', 'Max locked memory         8388608              8388608              bytes\n');
+    expect(limits('locked memory')).toMatchObject({
+      level: 'ok',
+      text: expect.stringContaining('ulimit -l 8192') as string,
+    });
+    mkdirSync(join(root, '/sys/class/infiniband/mlx5_0'), { recursive: true });
+    expect(limits('locked memory')).toMatchObject({ level: 'warn' });
+  });
+});
+
+describe('verbs doctor', () => {
+  it('finds the software NIC usable and says so', async () => {
+    const { status, stdout } = await verbs(['doctor', '--json'], { VERBS_SOFT: 'soft0,addr=127.77.2.1' });
+    const { usable, findings } = JSON.parse(stdout) as { usable: boolean; findings: Finding[] };
+    expect(usable).toBe(true);
+    expect(status).toBe(0);
+    expect(byTopic(findings, 'software NIC')).toMatchObject({ level: 'ok' });
+    expect(byTopic(findings, 'device soft0')?.text).toMatch(/PORT_ACTIVE, MTU 4096, GID 0 ::ffff:127\.77\.2\.1/);
+    expect(byTopic(findings, 'verdict')).toMatchObject({ level: 'ok' });
+    for (const { level, help } of findings) expect(level === 'ok' || help !== undefined).toBe(true);
+  });
+
+  it('prints a line for each finding', async () => {
+    const { stdout } = await verbs(['doctor'], { VERBS_SOFT: 'soft0,addr=127.77.2.2' });
+    for (const topic of ['kernel modules', 'libibverbs', 'UDP port 4791', 'verdict']) {
+      expect(stdout).toMatch(new RegExp(`^(ok  |warn|FAIL) ${topic}: `, 'm'));
+    }
+  });
+
+  it('leaves with 1 if the configuration is wrong', async () => {
+    const { status, stdout } = await verbs(['doctor'], { VERBS_SOFT: 'soft0,nonsense=1' });
+    expect(stdout).toMatch(/^FAIL VERBS_SOFT: .*nonsense/m);
+    expect(status).toBe(1);
+  });
+});

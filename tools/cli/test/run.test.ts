@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Verbs, verbs } from './verbs.js';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'verbs-run-'));
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+const node = (script: string): string[] => ['--', process.execPath, '-e', script];
+const showEnvironment = node('console.log(JSON.stringify([process.env.LD_LIBRARY_PATH, process.env.VERBS_SOFT]))');
+
+describe('verbs run', () => {
+  it("runs Debian's ibv_devices on the software NIC", async () => {
+    const { status, stdout } = await verbs(['run', '--device', 'blue', '--', 'ibv_devices']);
+    expect(stdout).toMatch(/^ {4}blue {12}\t[0-9a-f]{16}$/m);
+    expect(status).toBe(0);
+  });
+
+  it('works without -- and leaves options behind the program to it', async () => {
+    const { stdout } = await verbs(['run', '--device', 'blue', 'ibv_devinfo', '-l']);
+    expect(stdout).toBe('1 HCA found:\n\tblue\n\n');
+  });
+
+  it('puts the drop-in library first and keeps the path that there was', async () => {
+    const { stdout } = await verbs(['run', ...showEnvironment], { LD_LIBRARY_PATH: '/opt/a:/opt/b', VERBS_SOFT: '' });
+    const [path, configuration] = JSON.parse(stdout) as [string, string];
+    expect(path).toMatch(/^\/[^:]+:\/opt\/a:\/opt\/b$/);
+    expect(configuration).toBe('soft0');
+    const without = await verbs(['run', ...showEnvironment], { LD_LIBRARY_PATH: '' });
+    expect((JSON.parse(without.stdout) as [string])[0]).not.toContain(':');
+  });
+
+  it.each([
+    [undefined, ['--device', 'red', '--device', 'blue,mtu=1024'], 'red;blue,mtu=1024'],
+    ['red;blue', ['--faults', 'drop=0.5,seed=3'], 'red,drop=0.5,seed=3;blue,drop=0.5,seed=3'],
+    ['red', ['--device', 'blue'], 'blue'],
+  ])('VERBS_SOFT %s with %j becomes %s', async (inherited, options, expected) => {
+    const { stdout } = await verbs(['run', ...options, ...showEnvironment], { VERBS_SOFT: inherited });
+    expect((JSON.parse(stdout) as string[])[1]).toBe(expected);
+  });
+
+  it('takes the devices of a configuration file', async () => {
+    const file = join(directory, 'nic.conf');
+    writeFileSync(file, '# two devices\nred,mtu=1024 # the first\nblue\n');
+    const { stdout } = await verbs(['run', '--faults', 'drop=0.1', ...showEnvironment], { VERBS_SOFT: file });
+    expect((JSON.parse(stdout) as string[])[1]).toBe('red,mtu=1024,drop=0.1;blue,drop=0.1');
+    const missing = await verbs(['run', ...showEnvironment], { VERBS_SOFT: join(directory, 'none') });
+    expect(missing.stderr).toMatch(/VERBS_SOFT names the file .*none: no such file/);
+    expect(missing.status).toBe(1);
+  });
+
+  it.each([
+    [['--device', 'soft0,mtu=5'], /soft0.*mtu.*5/],
+    [['--faults', 'drop=2'], /drop.*2/],
+  ])('refuses %j before the program runs', async (options, message) => {
+    const { status, stdout, stderr } = await verbs(['run', ...options, ...showEnvironment]);
+    expect(stderr).toMatch(message);
+    expect(stdout).toBe('');
+    expect(status).toBe(2);
+  });
+
+  it.each([0, 1, 2, 42])('passes on the exit status %i', async (status) => {
+    expect(await verbs(['run', ...node(`process.exit(${status})`)])).toMatchObject({ status, stderr: '' });
+  });
+
+  it('is 128 + n for a program that a signal ended', async () => {
+    expect(await verbs(['run', ...node('process.kill(process.pid, "SIGKILL")')])).toMatchObject({ status: 137 });
+    expect(await verbs(['run', ...node('process.kill(process.pid, "SIGTERM")')])).toMatchObject({ status: 143 });
+  });
+
+  it('is 127 for a program that is not there and 126 for one that is none', async () => {
+    const missing = await verbs(['run', '--', 'no-such-program']);
+    expect(missing).toMatchObject({ status: 127 });
+    expect(missing.stderr).toContain('no-such-program: command not found');
+    const file = join(directory, 'data');
+    writeFileSync(file, 'data');
+    const refused = await verbs(['run', '--', file]);
+    expect(refused).toMatchObject({ status: 126 });
+    expect(refused.stderr).toContain('cannot be executed');
+  });
+
+  it('passes on arguments as they are', async () => {
+    const args = ['a b', '', '--json', '--', '-h'];
+    const { stdout } = await verbs([
+      'run',
+      ...node('console.log(JSON.stringify(process.argv.slice(1)))'),
+      '--',
+      ...args,
+    ]);
+    expect(JSON.parse(stdout)).toEqual(args);
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)(
+    'passes on %s and waits for the program',
+    async (signal) => {
+      const run = new Verbs([
+        'run',
+        ...node(`
+      process.on('${signal}', () => { console.log('caught'); process.exit(7); });
+      setInterval(() => {}, 1000);
+      console.log('ready');
+    `),
+      ]);
+      await run.until(/ready/);
+      run.kill(signal);
+      expect(await run.outcome()).toMatchObject({ status: 7, signal: null, stdout: 'ready\ncaught\n' });
+    },
+  );
+
+  it('passes on standard input', async () => {
+    const child = new Verbs(['run', ...node('process.stdin.on("data", () => {}).on("end", () => console.log("end"))')]);
+    expect(await child.outcome()).toMatchObject({ status: 0, stdout: 'end\n' });
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { verbs } from './verbs.js';
+
+const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping'];
+
+describe('the command line', () => {
+  it.each(COMMANDS)('%s --help shows an example and leaves with 0', async (command) => {
+    const { status, stdout } = await verbs([command, '--help']);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(new RegExp(`Examples?:\n  verbs ${command}`));
+  });
+
+  it('tells its version', async () => {
+    const { status, stdout } = await verbs(['--version']);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  it.each([
+    [[], 'Usage: verbs'],
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['devices', '--nonsense'], "unknown option '--nonsense'"],
+    [['run'], "missing required argument 'program'"],
+    [['capture', '--', 'true'], "required option '-o, --output <file>' not specified"],
+    [['devinfo', '-i', '0'], 'ports count from 1'],
+    [['ping', '-c', '0'], 'a whole number from 1'],
+    [['ping', '-S', 'x'], 'a whole number from 0'],
+    [['ping', '-i', '-1'], 'seconds from 0'],
+    [['run', '--device', '', '--', 'true'], 'a device begins with its name'],
+    [['run', '--faults', 'drop', '--', 'true'], 'KEY=VALUE'],
+    [['run', '--faults', 'drop=0.1;evil', '--', 'true'], 'KEY=VALUE'],
+  ])('%j is a usage error', async (args, message) => {
+    const { status, stdout, stderr } = await verbs(args);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+    expect(stdout).toBe('');
+  });
+});

@@ -1,0 +1,94 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Counters } from '../transfer/counters.js';
+import { Failure } from '../transfer/failure.js';
+import type { Report } from '../transfer/protocol.js';
+
+const PROGRAM = fileURLToPath(new URL('../bin/file-transfer.mjs', import.meta.url));
+/** A child that was asked to end has this long before it is made to. */
+const PATIENCE_MS = 3000;
+
+type Message = { listening: number } | { report: Report & { counters: Counters } } | { error: string; hint?: string };
+
+/** One side of the transfer: a process of its own, with a software NIC of its own. */
+export class Child {
+  readonly #process: ChildProcess;
+  readonly #name: string;
+  readonly #messages: Message[] = [];
+  readonly #exited: Promise<void>;
+  #over = false;
+  #wake: (() => void) | undefined;
+
+  constructor(name: string, args: string[], configuration: string) {
+    this.#name = name;
+    this.#process = fork(PROGRAM, args, {
+      env: { ...process.env, VERBS_SOFT: configuration },
+      // Standard error is shared for the progress bar; what a child has to say about a failure comes as a message.
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#process.on('message', (message: Message) => {
+      this.#messages.push(message);
+      this.#wake?.();
+    });
+    this.#exited = new Promise((resolve) => {
+      const over = () => {
+        this.#over = true;
+        this.#wake?.();
+        resolve();
+      };
+      this.#process.once('close', over);
+      this.#process.once('error', over);
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** The TCP port that the receiver waits on. */
+  async listening(): Promise<number> {
+    const message = await this.#next();
+    if ('listening' in message) return message.listening;
+    throw this.#unexpected();
+  }
+
+  async report(): Promise<Report & { counters: Counters }> {
+    const message = await this.#next();
+    if (!('report' in message)) throw this.#unexpected();
+    await this.#exited;
+    return message.report;
+  }
+
+  /** Ends the process, if it has not ended. */
+  async end(): Promise<void> {
+    if (!this.#over) {
+      this.#process.kill('SIGTERM');
+      const timer = setTimeout(() => this.#process.kill('SIGKILL'), PATIENCE_MS);
+      await this.#exited;
+      clearTimeout(timer);
+    }
+  }
+
+  async #next(): Promise<Message> {
+    for (;;) {
+      const message = this.#messages.shift();
+      if (message !== undefined) {
+        if ('error' in message)
+          throw new Failure(`the ${this.#name} failed: ${message.error}`, message.hint ?? 'start again');
+        return message;
+      }
+      if (this.#over) throw this.#ended();
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  #ended(): Failure {
+    const { exitCode, signalCode } = this.#process;
+    const how = signalCode === null ? `with status ${exitCode ?? 'unknown'}` : `by ${signalCode}`;
+    return new Failure(`the ${this.#name} ended ${how} before it was done`, 'start again');
+  }
+
+  #unexpected(): Failure {
+    return new Failure(`the ${this.#name} sent a message out of turn`, 'build again: npm run setup');
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Counters } from '../transfer/counters.js';
+import { Child } from './child.js';
+
+export interface RunOptions {
+  file: string;
+  label: string;
+  /** Options of the software NIC at either end, for example 'drop=0.02,seed=1'. */
+  sender: string;
+  receiver: string;
+  signal: AbortSignal;
+}
+
+/** What one transfer came to. The counters are those of both NICs together. */
+export interface RunResult {
+  label: string;
+  bytes: number;
+  seconds: number;
+  megabytesPerSecond: number;
+  packets: number;
+  lost: number;
+  retransmissions: number;
+  sha256: string;
+  sha256Equal: boolean;
+}
+
+const DEVICE = 'soft0';
+
+/** Transfers the file once, between two new processes. Whatever happens, both have ended and the copy is gone after it. */
+export async function run({ file, label, sender, receiver, signal }: RunOptions): Promise<RunResult> {
+  const directory = mkdtempSync(join(tmpdir(), 'verbs-demo-'));
+  const children: Child[] = [];
+  const start = (name: string, role: string, path: string, options: string, port: number): Child => {
+    const args = [role, path, '--device', DEVICE, '--port', String(port), '--label', label];
+    const child = new Child(name, args, options === '' ? DEVICE : `${DEVICE},${options}`);
+    children.push(child);
+    return child;
+  };
+  const stop = () => {
+    for (const child of children) void child.end();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const receiving = start('receiver', 'receive', join(directory, 'copy'), receiver, 0);
+    const sending = start('sender', 'send', file, sender, await receiving.listening());
+    const [sent, received] = await Promise.all([sending.report(), receiving.report()]);
+    const both = sum(sent.counters, received.counters);
+    const seconds = sent.seconds ?? NaN;
+    return {
+      label,
+      bytes: sent.bytes,
+      seconds,
+      megabytesPerSecond: sent.bytes / seconds / 1e6,
+      packets: both('sent_pkts'),
+      lost: both('fault_dropped'),
+      retransmissions: both('retransmitted_pkts'),
+      sha256: received.sha256,
+      sha256Equal: sent.equal && received.equal,
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await Promise.all(children.map((child) => child.end()));
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function sum(...all: Counters[]): (name: string) => number {
+  return (name) => all.reduce((total, counters) => total + (counters[name] ?? 0), 0);
+}

@@ -1,0 +1,57 @@
+import { Fields } from './fields.js';
+
+const MAX_24_BITS = 0xffffff;
+const MAX_32_BITS = 0xffffffff;
+
+/** Where a UD queue pair is reached. */
+export interface DatagramAddress {
+  gid: string;
+  qpNum: number;
+  qkey: number;
+}
+
+/** What the two sides of an RC connection tell each other. */
+export interface ConnectionAddress {
+  gid: string;
+  qpNum: number;
+  /** The packet sequence number that this side begins to send with. */
+  psn: number;
+  /** The port's active MTU, as the enumeration of the verbs (1 is 256 bytes, 5 is 4096). */
+  mtu: number;
+}
+
+/** Memory that the peer may write to or read from. */
+export interface RemoteRegion {
+  addr: bigint;
+  rkey: number;
+  length: number;
+}
+
+export function datagramAddress(value: unknown): DatagramAddress {
+  const fields = new Fields(value, 'datagram address');
+  return {
+    gid: fields.text('gid'),
+    qpNum: fields.integer('qpNum', MAX_24_BITS),
+    qkey: fields.integer('qkey', MAX_32_BITS),
+  };
+}
+
+export function connectionAddress(fields: Fields): ConnectionAddress {
+  const mtu = fields.integer('mtu', 5);
+  if (mtu === 0) throw new Error("the peer's MTU is 0, which is none");
+  return {
+    gid: fields.text('gid'),
+    qpNum: fields.integer('qpNum', MAX_24_BITS),
+    psn: fields.integer('psn', MAX_24_BITS),
+    mtu,
+  };
+}
+
+export function remoteRegion(fields: Fields): RemoteRegion {
+  return { addr: fields.u64('addr'), rkey: fields.integer('rkey', MAX_32_BITS), length: fields.integer('length') };
+}
+
+/** The form of a region that JSON can carry. */
+export function regionMessage({ addr, rkey, length }: RemoteRegion): Record<string, unknown> {
+  return { addr: `0x${addr.toString(16)}`, rkey, length };
+}

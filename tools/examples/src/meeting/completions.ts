@@ -1,0 +1,19 @@
+import type { CompletionQueue, WorkCompletion } from '@verbs/core';
+
+/** Polls without a completion before the loop goes to sleep: some microseconds, less than a wake-up costs. */
+const SPINS = 200;
+
+/**
+ * The next completions. Polls for a moment, because the next one is mostly near; then sleeps on the completion channel.
+ * Rejects with the signal's reason when it is aborted.
+ */
+export async function completions(cq: CompletionQueue, max: number, signal: AbortSignal): Promise<WorkCompletion[]> {
+  for (;;) {
+    for (let spin = 0; spin < SPINS; spin++) {
+      const list = cq.poll(max);
+      if (list.length > 0) return list;
+    }
+    signal.throwIfAborted();
+    await cq.wait({ signal });
+  }
+}

@@ -1,0 +1,91 @@
+import {
+  AccessFlags,
+  type Context,
+  type MemoryRegion,
+  type ProtectionDomain,
+  SendFlags,
+  WcOpcode,
+  type WorkCompletion,
+  WrOpcode,
+} from '@verbs/core';
+import { Endpoint, type RemoteRegion, completions } from '../meeting/index.js';
+import { Failure, completionFailure } from './failure.js';
+import { CREDIT_BYTES, type Offer, WINDOW_SLOTS, chunkCount } from './protocol.js';
+import type { TargetFile } from './target-file.js';
+import { turn } from './turn.js';
+
+/** The receiving side's memory and queue pair: a window that the sender writes to, a slot for each chunk on its way. */
+export class ChunkReceiver {
+  readonly endpoint: Endpoint;
+  readonly #window: MemoryRegion;
+  readonly #credits: MemoryRegion;
+  readonly #creditCounts: DataView;
+  readonly #offer: Offer;
+  #received = 0;
+  #creditsPosted = 0;
+  #creditsConfirmed = 0;
+  #creditDue = false;
+
+  constructor(context: Context, pd: ProtectionDomain, offer: Offer) {
+    this.#offer = offer;
+    this.endpoint = new Endpoint(context, pd, {
+      maxSendWr: WINDOW_SLOTS,
+      maxRecvWr: WINDOW_SLOTS,
+      access: AccessFlags.REMOTE_WRITE,
+    });
+    this.#window = pd.allocMr(WINDOW_SLOTS * offer.chunkBytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+    this.#credits = pd.allocMr(WINDOW_SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
+    this.#creditCounts = new DataView(this.#credits.buffer);
+    // Everything is in place before the sender hears of this queue pair. The data goes to the window; a WRITE with
+    // immediate takes a receive request for its notification alone.
+    this.endpoint.connect(offer.connection);
+    for (let slot = 0; slot < WINDOW_SLOTS; slot++) this.endpoint.qp.postRecv({ wrId: slot, sgList: [] });
+  }
+
+  get window(): RemoteRegion {
+    return { addr: this.#window.addr, rkey: this.#window.rkey, length: this.#window.length };
+  }
+
+  /** Takes all chunks into the file. */
+  async receive(target: TargetFile, signal: AbortSignal): Promise<void> {
+    const chunks = chunkCount(this.#offer.size, this.#offer.chunkBytes);
+    while (this.#received < chunks || this.#creditsConfirmed < this.#creditsPosted || this.#creditDue) {
+      for (const wc of await completions(this.endpoint.cq, 2 * WINDOW_SLOTS, signal)) this.#complete(wc, target);
+      await turn(signal);
+    }
+  }
+
+  #complete(wc: WorkCompletion, target: TargetFile): void {
+    if (!wc.ok) throw completionFailure(wc, `the sender at ${this.#offer.connection.gid}`);
+    if (wc.opcode !== WcOpcode.RECV_RDMA_WITH_IMM) {
+      this.#creditsConfirmed += 1;
+      if (this.#creditDue) this.#postCredit();
+      return;
+    }
+    const { size, chunkBytes } = this.#offer;
+    const position = this.#received * chunkBytes;
+    if (wc.immData !== this.#received % 2 ** 32 || wc.byteLen !== Math.min(chunkBytes, size - position)) {
+      throw new Failure('the sender wrote a chunk out of turn', 'do both sides run the same version?');
+    }
+    const slot = this.#received % WINDOW_SLOTS;
+    target.write(new Uint8Array(this.#window.buffer, slot * chunkBytes, wc.byteLen), position);
+    this.endpoint.qp.postRecv({ wrId: slot, sgList: [] });
+    this.#received += 1;
+    this.#postCredit();
+  }
+
+  /** Gives slots back: all chunks so far are in the file. One credit may speak for several chunks. */
+  #postCredit(): void {
+    this.#creditDue = this.#creditsPosted - this.#creditsConfirmed >= WINDOW_SLOTS;
+    if (this.#creditDue) return;
+    const offset = (this.#creditsPosted % WINDOW_SLOTS) * CREDIT_BYTES;
+    this.#creditCounts.setUint32(offset, this.#received % 2 ** 32);
+    this.endpoint.qp.postSend({
+      wrId: this.#creditsPosted,
+      opcode: WrOpcode.SEND,
+      sendFlags: SendFlags.SIGNALED,
+      sgList: [{ mr: this.#credits, offset, length: CREDIT_BYTES }],
+    });
+    this.#creditsPosted += 1;
+  }
+}

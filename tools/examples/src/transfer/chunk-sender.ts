@@ -1,0 +1,97 @@
+import {
+  AccessFlags,
+  type Context,
+  type MemoryRegion,
+  type ProtectionDomain,
+  SendFlags,
+  WcOpcode,
+  type WorkCompletion,
+  WrOpcode,
+} from '@verbs/core';
+import { Endpoint, completions } from '../meeting/index.js';
+import { Failure, completionFailure } from './failure.js';
+import { type Acceptance, CHUNK_BYTES, CREDIT_BYTES, WINDOW_SLOTS, chunkCount } from './protocol.js';
+import type { SourceFile } from './source-file.js';
+import { turn } from './turn.js';
+
+export type Progress = (bytes: number, total: number) => void;
+
+/** The sending side's memory and queue pair. */
+export class ChunkSender {
+  readonly endpoint: Endpoint;
+  readonly #buffers: MemoryRegion;
+  readonly #credits: MemoryRegion;
+  readonly #creditCounts: DataView;
+  /** Chunks that were posted, whose WRITE is complete, and whose slot the receiver gave back. */
+  #posted = 0;
+  #written = 0;
+  #credited = 0;
+
+  constructor(context: Context, pd: ProtectionDomain) {
+    this.endpoint = new Endpoint(context, pd, { maxSendWr: WINDOW_SLOTS, maxRecvWr: WINDOW_SLOTS });
+    this.#buffers = pd.allocMr(WINDOW_SLOTS * CHUNK_BYTES, AccessFlags.LOCAL_WRITE);
+    this.#credits = pd.allocMr(WINDOW_SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
+    this.#creditCounts = new DataView(this.#credits.buffer);
+  }
+
+  /** Sends the whole file and returns the seconds from before its first read to the last credit. */
+  async send(file: SourceFile, to: Acceptance, signal: AbortSignal, onProgress: Progress): Promise<number> {
+    const chunks = chunkCount(file.size, CHUNK_BYTES);
+    const slots = Math.min(WINDOW_SLOTS, to.slots);
+    this.endpoint.connect(to.connection);
+    // The receiver sends credits only for what it got, so none comes before these.
+    for (let slot = 0; slot < WINDOW_SLOTS; slot++) this.#postCreditRecv(slot);
+    const started = process.hrtime.bigint();
+    while (this.#written < chunks || this.#credited < chunks) {
+      while (this.#posted < chunks && this.#posted - Math.min(this.#written, this.#credited) < slots) {
+        this.#postChunk(file, to, slots);
+      }
+      for (const wc of await completions(this.endpoint.cq, 2 * WINDOW_SLOTS, signal)) this.#complete(wc, to);
+      onProgress(Math.min(this.#credited * CHUNK_BYTES, file.size), file.size);
+      await turn(signal);
+    }
+    return Number(process.hrtime.bigint() - started) / 1e9;
+  }
+
+  /** Reads a chunk straight into registered memory and writes it into the receiver's. */
+  #postChunk(file: SourceFile, to: Acceptance, slots: number): void {
+    const chunk = this.#posted++;
+    const position = chunk * CHUNK_BYTES;
+    const offset = (chunk % slots) * CHUNK_BYTES;
+    const length = Math.min(CHUNK_BYTES, file.size - position);
+    file.read(new Uint8Array(this.#buffers.buffer, offset, length), position);
+    this.endpoint.qp.postSend({
+      wrId: chunk,
+      opcode: WrOpcode.RDMA_WRITE_WITH_IMM,
+      sendFlags: SendFlags.SIGNALED,
+      sgList: [{ mr: this.#buffers, offset, length }],
+      remoteAddr: to.window.addr + BigInt(offset),
+      rkey: to.window.rkey,
+      immData: chunk % 2 ** 32,
+    });
+  }
+
+  #complete(wc: WorkCompletion, to: Acceptance): void {
+    if (!wc.ok) throw completionFailure(wc, `the receiver at ${to.connection.gid}`);
+    if (wc.opcode !== WcOpcode.RECV) {
+      this.#written += 1;
+      return;
+    }
+    const slot = Number(wc.wrId);
+    const low = this.#creditCounts.getUint32(slot * CREDIT_BYTES);
+    const credited = this.#credited + ((low - this.#credited) >>> 0);
+    if (wc.byteLen !== CREDIT_BYTES || credited > this.#posted) {
+      throw new Failure(
+        'the receiver gave a credit for chunks that it never got',
+        'do both sides run the same version?',
+      );
+    }
+    this.#credited = credited;
+    this.#postCreditRecv(slot);
+  }
+
+  #postCreditRecv(slot: number): void {
+    const sge = { mr: this.#credits, offset: slot * CREDIT_BYTES, length: CREDIT_BYTES };
+    this.endpoint.qp.postRecv({ wrId: slot, sgList: [sge] });
+  }
+}

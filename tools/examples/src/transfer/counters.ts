@@ -1,0 +1,13 @@
+import type { Context } from '@verbs/core';
+import { stats } from '@verbs/soft';
+
+export type Counters = Record<string, number>;
+
+/** The counters of the software NIC behind a context; hardware keeps its own elsewhere (`rdma statistic`). */
+export function deviceCounters(context: Context): Counters {
+  if (context.device.library !== 'soft') return {};
+  const counters: Counters = {};
+  // Counters are 64 bits wide; a transfer stays far below the 53 that a JSON number holds.
+  for (const [name, value] of Object.entries(stats(context.device.name))) counters[name] = Number(value);
+  return counters;
+}

@@ -1,0 +1,49 @@
+import type { Context } from '@verbs/core';
+import { DatagramPort, type Fields, type SideChannel, answer, datagramAddress } from '../meeting/index.js';
+import { ChunkReceiver } from './chunk-receiver.js';
+import { sha256OfFile } from './digest.js';
+import { type Report, WINDOW_SLOTS, acceptanceMessage, readOffer } from './protocol.js';
+import { readDigest } from './peer.js';
+import type { TargetFile } from './target-file.js';
+
+export interface ReceiveOptions {
+  channel: SideChannel;
+  context: Context;
+  target: TargetFile;
+  signal: AbortSignal;
+}
+
+/** Receives a file from the sender at the other end of the side channel. */
+export async function receiveFile({ channel, context, target, signal }: ReceiveOptions): Promise<Report> {
+  using pd = context.allocPd();
+  using datagrams = new DatagramPort(context, pd);
+  channel.send(datagrams.address);
+  const peer = datagramAddress(await channel.receive());
+  const done = new AbortController();
+  try {
+    let size = 0;
+    const transfer = new Promise<void>((resolve, reject) => {
+      const decide = (request: Fields): unknown => {
+        const offer = readOffer(request);
+        size = offer.size;
+        const receiver = new ChunkReceiver(context, pd, offer);
+        receiver.receive(target, signal).then(resolve, reject);
+        return acceptanceMessage({
+          slots: WINDOW_SLOTS,
+          window: receiver.window,
+          connection: receiver.endpoint.address,
+        });
+      };
+      // The sender may ask again for as long as it has no answer, so this goes on beside the transfer.
+      answer(datagrams, peer, decide, AbortSignal.any([signal, done.signal])).catch(reject);
+    });
+    await transfer;
+    target.close();
+    const sha256 = await sha256OfFile(target.path);
+    const theirs = readDigest(await channel.receive());
+    channel.send({ sha256 });
+    return { bytes: size, sha256, equal: theirs === sha256 };
+  } finally {
+    done.abort();
+  }
+}

@@ -1,0 +1,56 @@
+import { openDevice } from '@verbs/core';
+import { type SideChannel, dial } from '../meeting/index.js';
+import { type Counters, deviceCounters } from './counters.js';
+import { Failure } from './failure.js';
+import { delayed, explain, sayFarewell } from './peer.js';
+import { ProgressBar } from './progress-bar.js';
+import type { Report } from './protocol.js';
+import { sendFile } from './sender.js';
+import type { Settings } from './settings.js';
+import { SourceFile } from './source-file.js';
+
+/** A killed receiver shows in the NIC's retries; only where none are under way does the closed connection tell. */
+const GRACE_MS = 3000;
+
+/** `file-transfer send FILE` */
+export async function sendProgram(settings: Settings, signal: AbortSignal): Promise<Report & { counters: Counters }> {
+  const file = SourceFile.open(settings.path);
+  const context = openDevice(settings.device);
+  let channel: SideChannel | undefined;
+  try {
+    channel = await dialReceiver(settings, signal);
+    const bar = new ProgressBar(settings.label);
+    const report = await sendFile({
+      channel,
+      context,
+      file,
+      signal: AbortSignal.any([signal, delayed(channel.gone, GRACE_MS)]),
+      onProgress: (bytes, total) => {
+        bar.update(bytes, total);
+      },
+    });
+    const counters = deviceCounters(context);
+    channel.close();
+    return { ...report, counters };
+  } catch (error) {
+    const explained = explain(channel, error);
+    sayFarewell(channel, explained);
+    throw explained;
+  } finally {
+    context.close();
+    file.close();
+  }
+}
+
+async function dialReceiver({ host, port }: Settings, signal: AbortSignal): Promise<SideChannel> {
+  try {
+    return await dial({ host, port, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Failure(
+      `no receiver at ${host} port ${port}: ${(error as Error).message}`,
+      'start the other side first: file-transfer receive FILE',
+      error,
+    );
+  }
+}

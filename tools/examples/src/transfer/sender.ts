@@ -1,0 +1,49 @@
+import type { Context } from '@verbs/core';
+import { DatagramPort, type SideChannel, ask, datagramAddress } from '../meeting/index.js';
+import { ChunkSender, type Progress } from './chunk-sender.js';
+import { sha256OfFile } from './digest.js';
+import { Failure } from './failure.js';
+import { type Acceptance, CHUNK_BYTES, type Offer, type Report, readAcceptance } from './protocol.js';
+import { readDigest } from './peer.js';
+import type { SourceFile } from './source-file.js';
+
+export interface SendOptions {
+  channel: SideChannel;
+  context: Context;
+  file: SourceFile;
+  signal: AbortSignal;
+  onProgress: Progress;
+}
+
+const ANSWER_MS = 10_000;
+
+/** Sends a file to the receiver at the other end of the side channel. */
+export async function sendFile({ channel, context, file, signal, onProgress }: SendOptions): Promise<Report> {
+  using pd = context.allocPd();
+  const sender = new ChunkSender(context, pd);
+  const offer: Offer = { size: file.size, chunkBytes: CHUNK_BYTES, connection: sender.endpoint.address };
+  using datagrams = new DatagramPort(context, pd);
+  const acceptance = await meet(channel, datagrams, offer, signal);
+  const seconds = await sender.send(file, acceptance, signal, onProgress);
+  // The digests prove the transfer and are no part of it: they come behind the clock.
+  const sha256 = await sha256OfFile(file.path);
+  channel.send({ sha256 });
+  const theirs = readDigest(await channel.receive());
+  return { bytes: file.size, seconds, sha256, equal: theirs === sha256 };
+}
+
+async function meet(channel: SideChannel, port: DatagramPort, offer: Offer, signal: AbortSignal): Promise<Acceptance> {
+  channel.send(port.address);
+  const peer = datagramAddress(await channel.receive());
+  const patience = AbortSignal.timeout(ANSWER_MS);
+  try {
+    return readAcceptance(await ask(port, peer, offer, { signal: AbortSignal.any([signal, patience]) }));
+  } catch (error) {
+    if (!patience.aborted) throw error;
+    throw new Failure(
+      `the receiver at ${peer.gid} does not answer datagrams`,
+      'can UDP packets to port 4791 reach it? "verbs doctor" on both sides tells more',
+      error,
+    );
+  }
+}

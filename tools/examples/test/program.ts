@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const pathOf = (program: string) => fileURLToPath(new URL(`../bin/${program}.mjs`, import.meta.url));
+
+export interface Outcome {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** One of the example programs, in a process of its own. */
+export class Program {
+  readonly process: ChildProcess;
+  #stdout = '';
+  #stderr = '';
+  readonly #closed: Promise<Outcome>;
+  #watchers: (() => void)[] = [];
+
+  constructor(
+    name: 'demo' | 'file-transfer',
+    args: readonly string[],
+    options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  ) {
+    this.process = spawn(process.execPath, [pathOf(name), ...args], {
+      env: { ...process.env, ...options.env },
+      cwd: options.cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      this.#notify();
+    });
+    this.process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+      this.#notify();
+    });
+    this.#closed = new Promise((resolve, reject) => {
+      this.process.once('error', reject);
+      this.process.once('close', (status) => {
+        this.#notify();
+        resolve({ status, stdout: this.#stdout, stderr: this.#stderr });
+      });
+    });
+  }
+
+  outcome(): Promise<Outcome> {
+    return this.#closed;
+  }
+
+  /** Waits until the output matches. Rejects if the program ends before. */
+  async until(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.#stdout) ?? pattern.exec(this.#stderr);
+      if (match !== null) return match;
+      if (this.process.exitCode !== null || this.process.signalCode !== null) {
+        throw new Error(`the program ended before it printed ${String(pattern)}: ${this.#stdout}${this.#stderr}`);
+      }
+      await new Promise<void>((resolve) => this.#watchers.push(resolve));
+    }
+  }
+
+  #notify(): void {
+    const watchers = this.#watchers;
+    this.#watchers = [];
+    for (const watcher of watchers) watcher();
+  }
+}
