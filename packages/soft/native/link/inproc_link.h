@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 
+#include "inbox.h"
+#include "inbox_directory.h"
 #include "link.h"
 
 namespace verbs::soft::link {
@@ -12,14 +14,15 @@ namespace verbs::soft::link {
 struct InprocCounters {
   std::uint64_t sent = 0;  // into an inbox of this process
   std::uint64_t received = 0;
-  std::uint64_t overflow = 0;     // the inbox was full
+  std::uint64_t overflow = 0;     // the inbox was full, or its owner was leaving
   std::uint64_t unreachable = 0;  // not an address of this process, and there is no next link
 };
 
 class InprocLink final : public Link {
  public:
   // `next` may be null and must outlive this link. `ring` is called, by any thread, when a frame arrives in the empty
-  // inbox. Several links may not have the same address.
+  // inbox; it must not block, and is not called any more once the link is gone. An address that another link of this
+  // process has already stays that link's.
   InprocLink(const wire::Gid& address, Link* next, std::function<void()> ring);
   ~InprocLink() override;
 
@@ -28,17 +31,19 @@ class InprocLink final : public Link {
   void flush() override;
   std::uint16_t fixed_source_port() const override { return next_ != nullptr ? next_->fixed_source_port() : 0; }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
+  void advance(Nanos now) override;
+  Nanos next_deadline() const override { return next_ != nullptr ? next_->next_deadline() : INT64_MAX; }
   int wait_fd() const override { return next_ != nullptr ? next_->wait_fd() : -1; }
 
   const InprocCounters& counters() const { return counters_; }
 
  private:
-  struct Inbox;
-  static std::shared_ptr<Inbox> find(const wire::Gid& address);
-
   wire::Gid address_;
   Link* next_;
   std::shared_ptr<Inbox> inbox_;
+  InboxDirectory& directory_;
+  bool listed_;
+  InboxDirectory::Reader neighbours_;
   InprocCounters counters_;
   std::uint8_t* reserved_ = nullptr;
   std::unique_ptr<std::uint8_t[]> buffer_;  // where frames are built when there is no next link
