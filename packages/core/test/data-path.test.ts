@@ -164,7 +164,7 @@ describe('UD', () => {
     const qp = datagram(b);
     const to = { remoteQpn: 1, remoteQkey: QKEY };
     const post = (fields: object) => () => {
-      qp.postSend({ opcode: WrOpcode.SEND, ...to, ...fields } as SendWr);
+      qp.postSend({ opcode: WrOpcode.SEND, ...to, ...fields });
     };
     expect(post({})).toThrow(/wr\.ah must be an AddressHandle/);
     expect(post({ ah: b.mr })).toThrow(/wr\.ah must be an AddressHandle/);
@@ -219,7 +219,7 @@ describe('refusals', () => {
       [{ opcode: 2, wrId: '1' }, /^wr\.wrId must be/],
       [{ opcode: 2, sgList: {} }, /^wr\.sgList must be an array/],
       [{ opcode: 2, sgList: [5] }, /^wr\.sgList\[0\] must be/],
-      [{ opcode: 2, sgList: [{ mr: {} }] }, /^wr\.sgList\[0\]\.mr must be a MemoryRegion/],
+      [{ opcode: 2, sgList: [{ mr: 'none' }] }, /^wr\.sgList\[0\]\.mr must be a MemoryRegion/],
       [{ opcode: 2, sgList: [{ mr, offset: -1 }] }, /^wr\.sgList\[0\]\.offset/],
       [{ opcode: 2, sgList: [{ mr, length: 2 ** 32 }] }, /^wr\.sgList\[0\]\.length/],
       [{ opcode: 2, sgList: Array(50).fill({ mr }) }, /^wr\.sgList has more elements/],

@@ -102,7 +102,9 @@ describe('the classes', () => {
     for (const receiver of junk) {
       // eslint-disable-next-line @typescript-eslint/unbound-method -- that is the point
       for (const method of [Context.prototype.queryDevice, CompletionQueue.prototype.poll, QueuePair.prototype.close]) {
-        expect(() => Reflect.apply(method, receiver, [])).toThrow(TypeError);
+        expect(() => {
+          Reflect.apply(method, receiver, []);
+        }).toThrow(TypeError);
       }
     }
     expect(() => new (QueuePair as never as new () => unknown)()).toThrow(TypeError);

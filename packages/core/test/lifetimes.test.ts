@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openDevice, QpState, QpType, type Resource, WrOpcode } from '../src/index.js';
 import { native } from '../src/native.js';
 import { bench, createQp, datagram, open, pair, take } from './helpers/devices.js';
-import { collectUntil } from './helpers/collect.js';
+import { collect, collectUntil } from './helpers/collect.js';
 
 it('closes children before parents, newest first', () => {
   const b = bench();
@@ -109,11 +109,10 @@ it('keeps parents alive through a child, and frees all after the last', async ()
     for (const [name, object] of Object.entries({ ctx, pd, cq, mr, qp })) registry.register(object, name);
     return qp;
   };
-  let qp: ReturnType<typeof build> | undefined = build();
+  const held = [build()];
   expect(await collectUntil(() => collected.has('mr'))).toBe(true);
   expect([...collected]).toEqual(['mr']);
-  expect(qp.query().attr.qpState).toBe(QpState.RESET);
-  qp = undefined;
+  expect(held.pop()?.query().attr.qpState).toBe(QpState.RESET);
   expect(await collectUntil(() => collected.size === 5)).toBe(true);
 });
 
@@ -148,7 +147,7 @@ it('keeps a shared buffer that only a registration holds', async () => {
   const [one, two] = pair(b);
   const remote = b.pd.regMr(new SharedArrayBuffer(4096), 7);
   const { addr, rkey } = remote;
-  await collectUntil(() => false);
+  await collect();
   one.postSend({
     opcode: WrOpcode.RDMA_WRITE,
     sendFlags: 2,
@@ -185,7 +184,7 @@ it('wakes a waiter that nothing else holds', async () => {
   const [one, two] = pair(b);
   two.postRecv({ wrId: 1 });
   const woken = b.cq.wait();
-  await collectUntil(() => false);
+  await collect();
   one.postSend({ opcode: WrOpcode.SEND });
   await woken;
 });

@@ -54,7 +54,8 @@ void QueuePair::Abandon() {
 
 namespace {
 
-// createQp(pd, sendCq, recvCq, { qpType, sqSigAll, cap }): { handle, id, qpNum, cap } | -errno. `id` is its name in events.
+// createQp(pd, sendCq, recvCq, { qpType, sqSigAll, cap }): { handle, id, qpNum, cap } | -errno. `id` is its name in
+// events.
 Napi::Value CreateQp(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pd = Unwrap<ProtectionDomain>(info, 0);

@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Collects garbage until `done`, over turns of the loop in which finalizers run. Gives up after many. */
-export async function collectUntil(done: () => boolean): Promise<boolean> {
+/** One collection, and a turn of the loop in which finalizers run. */
+export async function collect(): Promise<void> {
   const { gc } = globalThis;
   if (gc === undefined) throw new Error('these tests need node --expose-gc');
-  for (let turn = 0; turn < 200; turn++) {
-    if (done()) return true;
-    gc();
-    await setImmediate();
-  }
+  gc();
+  await setImmediate();
+}
+
+/** Collects garbage until `done`. Gives up after many turns. */
+export async function collectUntil(done: () => boolean): Promise<boolean> {
+  for (let turn = 0; turn < 200 && !done(); turn++) await collect();
   return done();
 }

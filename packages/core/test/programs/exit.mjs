@@ -1,0 +1,47 @@
+// Ends in the way that the argument says, with requests in flight. Every way must end the process by itself.
+import { AccessFlags, openDevice, QpType, SendFlags, WrOpcode } from '../../dist/index.js';
+
+const ctx = openDevice('soft0');
+const pd = ctx.allocPd();
+const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
+const mr = pd.allocMr(1 << 20, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+const make = () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 64, maxRecvWr: 8 } });
+const [one, two] = [make(), make()];
+const gid = ctx.queryGid(1, 0);
+one.connect({ remote: { qpNum: two.qpNum, gid } });
+two.connect({ remote: { qpNum: one.qpNum, gid } });
+two.postRecv({ sgList: [{ mr }] });
+const { addr: remoteAddr, rkey } = mr;
+const write = { opcode: WrOpcode.RDMA_WRITE, sendFlags: SendFlags.SIGNALED, remoteAddr, rkey, sgList: [{ mr }] };
+one.postSend(Array.from({ length: 32 }, () => write));
+console.log('posted');
+
+switch (process.argv[2]) {
+  case 'return':
+    // A watched channel keeps nothing alive once nobody waits.
+    await cq.wait();
+    break;
+  case 'exit':
+    process.exit(0);
+    break;
+  case 'throw':
+    queueMicrotask(() => {
+      throw new Error('as asked');
+    });
+    await cq.wait();
+    break;
+  case 'throw-in-wake':
+    for await (const wc of cq) throw new Error(`as asked ${wc.statusText}`);
+    break;
+  case 'close-while-waiting':
+    setImmediate(() => {
+      ctx.close();
+    });
+    await cq.wait({ signal: undefined }).then(
+      async () => {
+        for await (const wc of cq) if (!wc.ok) break;
+      },
+      () => undefined,
+    );
+    break;
+}
