@@ -1,11 +1,15 @@
 #include "pcapng_writer.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 
 namespace verbs::soft::link {
 namespace {
@@ -28,6 +32,64 @@ constexpr std::size_t kSectionHeaderSize = 24 + 4 + kCommentSize + 4 + 4;
 constexpr std::size_t kPacketOverhead = 32 + 12;  // block without the bytes, its flags and end of options
 constexpr std::size_t kFlushAt = 256 * 1024;
 
+// write() to a file that has reached its size limit, or to a pipe that nobody reads, does not only fail: it also sends
+// a signal that ends the program by default. This keeps such a signal away while it lives, and takes it back.
+class WriteSignals {
+ public:
+  WriteSignals() {
+    sigemptyset(&ours_);
+    sigaddset(&ours_, SIGXFSZ);
+    sigaddset(&ours_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &ours_, &old_);
+    sigset_t pending;
+    sigpending(&pending);
+    // One that was pending before is the program's own.
+    if (sigismember(&pending, SIGXFSZ) == 1) sigdelset(&ours_, SIGXFSZ);
+    if (sigismember(&pending, SIGPIPE) == 1) sigdelset(&ours_, SIGPIPE);
+  }
+  ~WriteSignals() {
+    constexpr timespec now{};
+    while (sigtimedwait(&ours_, nullptr, &now) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &old_, nullptr);
+  }
+  WriteSignals(const WriteSignals&) = delete;
+  WriteSignals& operator=(const WriteSignals&) = delete;
+
+ private:
+  sigset_t ours_, old_;
+};
+
+// Writes what it can; returns how much, and sets *error to 0 or errno.
+std::size_t write_all(int fd, std::span<const std::uint8_t> bytes, int* error) {
+  const WriteSignals guard;
+  std::size_t done = 0;
+  *error = 0;
+  while (done < bytes.size() && *error == 0) {
+    const ssize_t count = ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (count > 0) {
+      done += static_cast<std::size_t>(count);
+    } else if (count == 0) {
+      *error = ENOSPC;  // the standard allows it for a device that takes nothing
+    } else if (errno != EINTR) {
+      *error = errno;
+    }
+  }
+  return done;
+}
+
+// How much of `bytes`, which begins with a block, is whole blocks: each says its length in its second word.
+std::size_t whole_blocks(std::span<const std::uint8_t> bytes) {
+  std::size_t end = 0;
+  while (end + 8 <= bytes.size()) {
+    std::uint32_t length;
+    std::memcpy(&length, &bytes[end + 4], sizeof length);
+    if (length > bytes.size() - end) break;
+    end += length;
+  }
+  return end;
+}
+
 std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
 }  // namespace
@@ -39,7 +101,10 @@ int PcapngWriter::open(const std::string& path, const PcapngOptions& options, st
   // The head goes out at once: a disk without room for it is better known now.
   (*writer)->flush();
   const int error = (*writer)->error();
-  if (error != 0) writer->reset();
+  if (error == 0) return 0;
+  writer->reset();
+  struct stat status{};
+  if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) unlink(path.c_str());  // an empty file helps nobody
   return error;
 }
 
@@ -91,7 +156,8 @@ void PcapngWriter::put_interface(const std::string& name) {
   half(kIfName, name.size());
   put_bytes(name.data(), name.size());
   half(kIfTimeResolution, 1);
-  put(std::uint32_t{9});  // 10^-9 s
+  constexpr std::uint8_t nanoseconds = 9;  // 10^-9 s
+  put(nanoseconds);
   half(kOptEnd, 0);
   put(static_cast<std::uint32_t>(size));
 }
@@ -122,28 +188,25 @@ void PcapngWriter::write(std::span<const std::uint8_t> frame, PacketDirection di
 }
 
 void PcapngWriter::flush() {
-  std::size_t done = 0;
-  while (error_ == 0 && done < buffer_.size()) {
-    const ssize_t count = ::write(fd_, buffer_.data() + done, buffer_.size() - done);
-    if (count >= 0) {
-      done += static_cast<std::size_t>(count);
-    } else if (errno != EINTR) {
-      fail(errno);
-    }
+  if (error_ == 0 && !buffer_.empty()) {
+    int error = 0;
+    const std::size_t done = write_all(fd_, buffer_, &error);
+    written_ += error == 0 ? done : whole_blocks({buffer_.data(), done});
+    if (error != 0) fail(error);
   }
-  if (error_ == 0) written_ += buffer_.size();
   buffer_.clear();
 }
 
 void PcapngWriter::fail(int error) {
   error_ = error;
   buffer_.clear();
-  // Back to the last flush, which ended with a whole block.
-  if (ftruncate(fd_, static_cast<off_t>(written_)) != 0) return;
-  put_section_header(std::string("capture incomplete: ") + std::strerror(error) + " (" + strerrorname_np(error) + ")");
-  if (written_ >= kSectionHeaderSize && pwrite(fd_, buffer_.data(), buffer_.size(), 0) < 0) {
-    // Nothing more can be said in the file; error() still says it.
-  }
+  // A device or a pipe cannot be put right; error() still says what happened.
+  if (ftruncate(fd_, static_cast<off_t>(written_)) != 0 || written_ < kSectionHeaderSize) return;
+  const char* name = strerrorname_np(error);
+  put_section_header(std::string("capture incomplete: ") + std::strerror(error) + " (" +
+                     (name != nullptr ? name : std::to_string(error).c_str()) + ")");
+  // Over the old comment: a full disk has no room for more, but for this. Should it fail, the packets are good still.
+  [[maybe_unused]] const ssize_t written = pwrite(fd_, buffer_.data(), buffer_.size(), 0);
   buffer_.clear();
 }
 

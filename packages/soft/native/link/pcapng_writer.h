@@ -21,7 +21,7 @@ enum class PacketDirection : std::uint32_t { kInbound = 1, kOutbound = 2 };
 
 class PcapngWriter {
  public:
-  // 0 or errno. An existing file is replaced.
+  // 0 or errno; after an error there is no file. An existing file is replaced.
   static int open(const std::string& path, const PcapngOptions& options, std::unique_ptr<PcapngWriter>* writer);
   ~PcapngWriter();
   PcapngWriter(const PcapngWriter&) = delete;
