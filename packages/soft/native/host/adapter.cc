@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t kReceiveBudget = 32;
 // Rounds of pump() in one call of the application: enough for whole windows, not for ever.
 constexpr int kPumpRounds = 8;
+// A poller that found nothing so often in a row lets others run: on a busy machine the peer may wait for this very
+// core.
+constexpr int kPatientPolls = 64;
 
 class PortReceiver final : public link::Receiver {
  public:
@@ -80,10 +83,21 @@ void Adapter::settle() {
 int Adapter::poll(nic::Cq* cq, int count, ibv_wc* wc) {
   if (inherited()) return -refuse_inherited();
   lock_.lock_after_others();
-  const std::unique_lock guard(lock_, std::adopt_lock);
+  std::unique_lock guard(lock_, std::adopt_lock);
   progress_.note_poll();
   int found = nic_->poll_cq(cq, count, wc);
-  if (found != 0) return found;
+  if (found == 0) {
+    found = poll_empty(cq, count, wc);
+    empty_polls_ = found == 0 ? empty_polls_ + 1 : 0;
+    if (empty_polls_ > kPatientPolls) {
+      guard.unlock();
+      sched_yield();
+    }
+  }
+  return found;
+}
+
+int Adapter::poll_empty(nic::Cq* cq, int count, ibv_wc* wc) {
   const Nanos time = now();
   const bool had_output = nic_->has_output();
   receive(time);
@@ -93,8 +107,7 @@ int Adapter::poll(nic::Cq* cq, int count, ibv_wc* wc) {
     transmit(time);
     settle();
   }
-  found = nic_->poll_cq(cq, count, wc);
-  return found;
+  return nic_->poll_cq(cq, count, wc);
 }
 
 int Adapter::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
@@ -227,7 +240,7 @@ void Adapter::set_faults(const link::FaultPlan& plan) {
   for (const auto& port : ports_) port->set_faults(plan);
 }
 
-void Adapter::count(const Counter& counter) {
+void Adapter::tell(const nic::Counters& counters, const LinkCounters& links, const Counter& counter) {
   using nic::Counters;
   static constexpr std::pair<const char*, std::uint64_t Counters::*> names[] = {
       {"sent_pkts", &Counters::sent_pkts},
@@ -250,9 +263,15 @@ void Adapter::count(const Counter& counter) {
       {"rdma_recvs", &Counters::rdma_recvs},
   };
   static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
+  for (const auto& [name, member] : names) counter(name, counters.*member);
+  links.tell(counter);
+}
+
+void Adapter::count(const Counter& counter) {
   const std::lock_guard guard(lock_);
-  for (const auto& [name, member] : names) counter(name, nic_->counters().*member);
-  for (const auto& port : ports_) port->count(counter);
+  LinkCounters links;
+  for (const auto& port : ports_) port->count(&links);
+  tell(nic_->counters(), links, counter);
 }
 
 void Adapter::flush_at_exit() {

@@ -21,7 +21,7 @@ namespace verbs::soft::host {
 
 class Adapter final : private nic::EventSink, private Engine {
  public:
-  using Counter = std::function<void(const char* name, std::uint64_t value)>;
+  using Counter = LinkCounters::Counter;
 
   // Claims the addresses and starts the helper thread. 0, or fail()'s errno.
   static int open(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
@@ -59,6 +59,8 @@ class Adapter final : private nic::EventSink, private Engine {
   int stop_capture();
   void set_faults(const link::FaultPlan& plan);
   void count(const Counter& counter);
+  // Names and values; with zeros for a device that was never opened.
+  static void tell(const nic::Counters& counters, const LinkCounters& links, const Counter& counter);
 
   // The process is ending: sends what is due, if the lock can be had.
   void flush_at_exit();
@@ -74,6 +76,7 @@ class Adapter final : private nic::EventSink, private Engine {
 
   int open_ports(const DeviceConfig& config, const FrameHook& hook);
   int refuse_inherited() const;
+  int poll_empty(nic::Cq* cq, int count, ibv_wc* wc);
   void settle();
 
   // EventSink
@@ -91,6 +94,7 @@ class Adapter final : private nic::EventSink, private Engine {
   std::vector<std::unique_ptr<PortStack>> ports_;
   std::unique_ptr<nic::Nic> nic_;
   std::vector<AsyncQueue*> listeners_;
+  int empty_polls_ = 0;  // in a row
   std::atomic<bool> inherited_{false};
 };
 

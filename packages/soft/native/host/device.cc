@@ -102,6 +102,7 @@ void Device::set_faults(const link::FaultPlan& plan) {
 
 void Device::count(const Adapter::Counter& counter) {
   std::map<std::string, std::uint64_t> sums = closed_counters_;
+  Adapter::tell({}, {}, [&](const char* name, std::uint64_t) { sums[name]; });
   if (adapter_) adapter_->count([&](const char* name, std::uint64_t value) { sums[name] += value; });
   for (const auto& [name, value] : sums) counter(name.c_str(), value);
 }

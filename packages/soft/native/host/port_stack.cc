@@ -53,7 +53,7 @@ struct PortStack::Links {
   std::uint8_t port_num = 1;
   std::string interface_name;
   link::FaultPlan plan;
-  link::FaultCounters ended_faults[2];  // of earlier plans: egress, ingress
+  link::FaultCounters ended_faults;  // of earlier plans
 
   link::Link& base() { return several ? static_cast<link::Link&>(*several) : addresses.front()->link(); }
 
@@ -76,20 +76,9 @@ struct PortStack::Links {
 
   void end_faults() {
     if (!faults) return;
-    add(ended_faults[0], faults->egress_counters());
-    add(ended_faults[1], faults->ingress_counters());
+    LinkCounters::add(&ended_faults, faults->egress_counters());
+    LinkCounters::add(&ended_faults, faults->ingress_counters());
     faults.reset();
-  }
-
-  static void add(link::FaultCounters& sum, const link::FaultCounters& counters) {
-    sum.passed += counters.passed;
-    sum.dropped += counters.dropped;
-    sum.duplicated += counters.duplicated;
-    sum.reordered += counters.reordered;
-    sum.corrupted += counters.corrupted;
-    sum.truncated += counters.truncated;
-    sum.delayed += counters.delayed;
-    sum.overflow += counters.overflow;
   }
 };
 
@@ -181,46 +170,16 @@ void PortStack::set_faults(const link::FaultPlan& plan) {
   top_ = links_->stack();
 }
 
-void PortStack::count(const Counter& counter) const {
-  link::UdpCounters udp;
-  link::InprocCounters process;
+void PortStack::count(LinkCounters* counters) const {
   for (const auto& address : links_->addresses) {
-    if (address->udp()) {
-      const link::UdpCounters& more = address->udp()->counters();
-      udp.sent += more.sent;
-      udp.received += more.received;
-      udp.send_dropped += more.send_dropped;
-      udp.receive_dropped += more.receive_dropped;
-    }
-    if (address->inproc()) {
-      const link::InprocCounters& more = address->inproc()->counters();
-      process.sent += more.sent;
-      process.received += more.received;
-      process.overflow += more.overflow;
-      process.unreachable += more.unreachable;
-    }
+    if (address->udp()) counters->add(address->udp()->counters());
+    if (address->inproc()) counters->add(address->inproc()->counters());
   }
-  counter("link_udp_sent", udp.sent);
-  counter("link_udp_received", udp.received);
-  counter("link_udp_send_dropped", udp.send_dropped);
-  counter("link_udp_receive_dropped", udp.receive_dropped);
-  counter("link_process_sent", process.sent);
-  counter("link_process_received", process.received);
-  counter("link_process_overflow", process.overflow);
-  counter("link_process_unreachable", process.unreachable);
-  link::FaultCounters faults = links_->ended_faults[0];
-  Links::add(faults, links_->ended_faults[1]);
+  counters->add(links_->ended_faults);
   if (links_->faults) {
-    Links::add(faults, links_->faults->egress_counters());
-    Links::add(faults, links_->faults->ingress_counters());
+    counters->add(links_->faults->egress_counters());
+    counters->add(links_->faults->ingress_counters());
   }
-  counter("fault_dropped", faults.dropped);
-  counter("fault_duplicated", faults.duplicated);
-  counter("fault_reordered", faults.reordered);
-  counter("fault_corrupted", faults.corrupted);
-  counter("fault_truncated", faults.truncated);
-  counter("fault_delayed", faults.delayed);
-  counter("fault_overflow", faults.overflow);
 }
 
 }  // namespace verbs::soft::host

@@ -16,6 +16,7 @@
 #include "../link/link.h"
 #include "clock.h"
 #include "configuration.h"
+#include "link_counters.h"
 #include "model_link.h"
 
 namespace verbs::soft::host {
@@ -29,8 +30,6 @@ struct PortSetup {
 
 class PortStack final : public link::Transmitter {
  public:
-  using Counter = std::function<void(const char* name, std::uint64_t value)>;
-
   // Claims the port's addresses. 0, or fail()'s errno.
   static int open(const PortSetup& setup, std::unique_ptr<PortStack>* port);
   ~PortStack() override;
@@ -56,7 +55,7 @@ class PortStack final : public link::Transmitter {
   int stop_capture();  // the error that ended the capture early, or 0
   void flush_capture();
   void set_faults(const link::FaultPlan& plan);
-  void count(const Counter& counter) const;
+  void count(LinkCounters* counters) const;  // adds this port's
 
  private:
   struct Links;

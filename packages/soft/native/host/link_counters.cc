@@ -1,0 +1,48 @@
+#include "link_counters.h"
+
+namespace verbs::soft::host {
+
+void LinkCounters::add(const link::UdpCounters& more) {
+  udp_.sent += more.sent;
+  udp_.received += more.received;
+  udp_.send_dropped += more.send_dropped;
+  udp_.receive_dropped += more.receive_dropped;
+}
+
+void LinkCounters::add(const link::InprocCounters& more) {
+  process_.sent += more.sent;
+  process_.received += more.received;
+  process_.overflow += more.overflow;
+  process_.unreachable += more.unreachable;
+}
+
+void LinkCounters::add(link::FaultCounters* sum, const link::FaultCounters& more) {
+  sum->passed += more.passed;
+  sum->dropped += more.dropped;
+  sum->duplicated += more.duplicated;
+  sum->reordered += more.reordered;
+  sum->corrupted += more.corrupted;
+  sum->truncated += more.truncated;
+  sum->delayed += more.delayed;
+  sum->overflow += more.overflow;
+}
+
+void LinkCounters::tell(const Counter& counter) const {
+  counter("link_udp_sent", udp_.sent);
+  counter("link_udp_received", udp_.received);
+  counter("link_udp_send_dropped", udp_.send_dropped);
+  counter("link_udp_receive_dropped", udp_.receive_dropped);
+  counter("link_process_sent", process_.sent);
+  counter("link_process_received", process_.received);
+  counter("link_process_overflow", process_.overflow);
+  counter("link_process_unreachable", process_.unreachable);
+  counter("fault_dropped", faults_.dropped);
+  counter("fault_duplicated", faults_.duplicated);
+  counter("fault_reordered", faults_.reordered);
+  counter("fault_corrupted", faults_.corrupted);
+  counter("fault_truncated", faults_.truncated);
+  counter("fault_delayed", faults_.delayed);
+  counter("fault_overflow", faults_.overflow);
+}
+
+}  // namespace verbs::soft::host

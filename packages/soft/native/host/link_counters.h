@@ -1,0 +1,30 @@
+// What the links of a device have counted, added up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "../link/fault_link.h"
+#include "../link/inproc_link.h"
+#include "../link/udp_link.h"
+
+namespace verbs::soft::host {
+
+class LinkCounters {
+ public:
+  using Counter = std::function<void(const char* name, std::uint64_t value)>;
+
+  void add(const link::UdpCounters& more);
+  void add(const link::InprocCounters& more);
+  void add(const link::FaultCounters& more) { add(&faults_, more); }
+  static void add(link::FaultCounters* sum, const link::FaultCounters& more);
+
+  void tell(const Counter& counter) const;
+
+ private:
+  link::UdpCounters udp_;
+  link::InprocCounters process_;
+  link::FaultCounters faults_;
+};
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,168 @@
+// What a context tells of its device.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "device_pair.h"
+
+using namespace verbs::soft::test;
+
+TEST_CASE("listing takes no address; opening does, and closing frees it") {
+  configure("first;second");
+  int count = 0;
+  ibv_device** list = ibv_get_device_list(&count);
+  REQUIRE(list);
+  REQUIRE(count == 2);
+  CHECK(list[2] == nullptr);
+  CHECK(std::string(ibv_get_device_name(list[0])) == "first");
+  CHECK(ibv_get_device_guid(list[0]) != ibv_get_device_guid(list[1]));
+  CHECK((be64toh(ibv_get_device_guid(list[0])) >> 56) == 0x02);
+  CHECK(ibv_get_device_index(list[0]) == -1);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(list[0]);
+  for (std::size_t i = 0; i < 256; ++i) CHECK(bytes[sizeof(ibv_device) + i] == 0);
+  ibv_gid gid[3];
+  for (int turn = 0; turn < 2; ++turn) {
+    Context a(ibv_open_device(list[0])), b(ibv_open_device(list[1])), again(ibv_open_device(list[0]));
+    REQUIRE((a && b && again));
+    REQUIRE(ibv_query_gid(a.get(), 1, 0, &gid[0]) == 0);
+    REQUIRE(ibv_query_gid(b.get(), 1, 0, &gid[1]) == 0);
+    REQUIRE(ibv_query_gid(again.get(), 1, 0, &gid[2]) == 0);
+    CHECK(std::memcmp(&gid[0], &gid[1], sizeof gid[0]) != 0);
+    CHECK(std::memcmp(&gid[0], &gid[2], sizeof gid[0]) == 0);
+    CHECK(gid[0].raw[10] == 0xff);
+    CHECK(gid[0].raw[12] == 127);
+  }
+  ibv_free_device_list(list);
+}
+
+TEST_CASE("an old list does no harm after a new configuration") {
+  configure("old0");
+  ibv_device** list = ibv_get_device_list(nullptr);
+  REQUIRE(list);
+  configure("new0");
+  CHECK(ibv_open_device(list[0]) == nullptr);
+  CHECK(errno == ENODEV);
+  CHECK(std::string(ibv_get_device_name(list[0])) == "old0");
+  ibv_free_device_list(list);
+}
+
+TEST_CASE("a wrong VERBS_SOFT is EINVAL with a reason") {
+  setenv("VERBS_SOFT", "soft0,mtu=7", 1);
+  CHECK(verbs_soft_configure(nullptr) == EINVAL);
+  int count = 1;
+  errno = 0;
+  CHECK(ibv_get_device_list(&count) == nullptr);
+  CHECK(errno == EINVAL);
+  CHECK(count == 0);
+  CHECK(std::string(verbs_soft_last_error()).find("mtu=7") != std::string::npos);
+  unsetenv("VERBS_SOFT");
+  configure(nullptr);
+  CHECK(std::string(verbs_soft_device_name(0)) == "soft0");
+  CHECK(verbs_soft_device_name(1) == nullptr);
+}
+
+TEST_CASE("device, port, GID and P_Key queries") {
+  configure("q0,mtu=1024,max_qp=77,addr=127.0.0.77,addr=::1");
+  const Context context = open_device("q0");
+  ibv_device_attr_ex attr{};
+  REQUIRE(ibv_query_device_ex(context.get(), nullptr, &attr) == 0);
+  CHECK(attr.orig_attr.max_qp == 77);
+  CHECK(attr.orig_attr.phys_port_cnt == 1);
+  CHECK(attr.phys_port_cnt_ex == 1);
+  CHECK(attr.orig_attr.node_guid == ibv_get_device_guid(context->device));
+  ibv_query_device_ex_input input{.comp_mask = 1};
+  CHECK(ibv_query_device_ex(context.get(), &input, &attr) == EINVAL);
+
+  ibv_port_attr port{};
+  REQUIRE(ibv_query_port(context.get(), 1, &port) == 0);
+  CHECK(port.state == IBV_PORT_ACTIVE);
+  CHECK(port.active_mtu == IBV_MTU_1024);
+  CHECK(port.link_layer == IBV_LINK_LAYER_ETHERNET);
+  CHECK((port.flags & IBV_QPF_GRH_REQUIRED));
+  CHECK(ibv_query_port(context.get(), 0, &port) == EINVAL);
+  CHECK(ibv_query_port(context.get(), 2, &port) == EINVAL);
+
+  ibv_gid_entry entries[4];
+  CHECK(ibv_query_gid_table(context.get(), entries, 4, 0) == 2);
+  CHECK(entries[0].gid.raw[15] == 77);
+  CHECK(entries[0].gid_type == IBV_GID_TYPE_ROCE_V2);
+  CHECK(entries[1].gid.raw[15] == 1);
+  CHECK(entries[1].gid_index == 1);
+  CHECK(ibv_query_gid_table(context.get(), entries, 1, 0) == -EINVAL);
+  CHECK(ibv_query_gid_ex(context.get(), 1, 1, entries, 0) == 0);
+  CHECK(ibv_query_gid_ex(context.get(), 1, 5000, entries, 0) != 0);
+  CHECK(ibv_query_gid_ex(context.get(), 1, 0, entries, 1) == EOPNOTSUPP);
+  ibv_gid gid;
+  CHECK(ibv_query_gid(context.get(), 1, -1, &gid) == -1);
+
+  __be16 pkey = 0;
+  CHECK(ibv_query_pkey(context.get(), 1, 0, &pkey) == 0);
+  CHECK(pkey == 0xffff);
+  CHECK(ibv_get_pkey_index(context.get(), 1, pkey) == 0);
+  CHECK(ibv_get_pkey_index(context.get(), 1, 5) == -1);
+}
+
+TEST_CASE("the files that programs look for in the device's folder") {
+  configure("files0");
+  const Context context = open_device("files0");
+  const char* folder = context->device->ibdev_path;
+  char text[64];
+  CHECK(ibv_read_sysfs_file(folder, "board_id", text, sizeof text) == 10);
+  CHECK(std::string(text) == "VERBS_SOFT");
+  CHECK(ibv_read_sysfs_file(folder, "node_guid", text, sizeof text) == 19);
+  CHECK(ibv_read_sysfs_file(folder, "board_id", text, 4) == 4);
+  CHECK(std::string(text) == "VER");
+  CHECK(ibv_read_sysfs_file(folder, "nothing", text, sizeof text) == -1);
+  CHECK(ibv_read_sysfs_file("/proc/sys/kernel", "ostype", text, sizeof text) == 5);
+  CHECK(std::string(text) == "Linux");
+  CHECK(ibv_read_sysfs_file("/proc/sys/kernel", "no-such-file", text, sizeof text) == -1);
+}
+
+TEST_CASE("what the device does not have is refused, not crashed into") {
+  configure("no0");
+  End end("no0");
+  ibv_srq_init_attr srq{};
+  CHECK(ibv_create_srq(end.pd, &srq) == nullptr);
+  CHECK(errno == EOPNOTSUPP);
+  CHECK(ibv_alloc_mw(end.pd, IBV_MW_TYPE_1) == nullptr);
+  CHECK(errno == EOPNOTSUPP);
+  CHECK(ibv_resize_cq(end.cq, 10) == EOPNOTSUPP);
+  CHECK(ibv_attach_mcast(end.qp, &end.gid, 0) == EOPNOTSUPP);
+  CHECK(ibv_qp_to_qp_ex(end.qp) == nullptr);
+  CHECK(ibv_rereg_mr(end.mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0) == IBV_REREG_MR_ERR_CMD);
+  CHECK(ibv_import_device(end.context->cmd_fd) == nullptr);
+  CHECK(errno == EOPNOTSUPP);
+  ibv_qp_init_attr_ex ex{};
+  ex.qp_type = IBV_QPT_RC;
+  ex.send_cq = ex.recv_cq = end.cq;
+  ex.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+  ex.pd = end.pd;
+  ex.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  CHECK(ibv_create_qp_ex(end.context.get(), &ex) == nullptr);
+  CHECK(errno == EOPNOTSUPP);
+  ex.comp_mask = IBV_QP_INIT_ATTR_PD;
+  ibv_qp* qp = ibv_create_qp_ex(end.context.get(), &ex);
+  REQUIRE(qp);
+  CHECK(ibv_destroy_qp(qp) == 0);
+}
+
+TEST_CASE("an address that is not local, or taken, is explained") {
+  configure("far0,addr=192.0.2.1");
+  int count = 0;
+  ibv_device** list = ibv_get_device_list(&count);
+  REQUIRE(count == 1);
+  CHECK(ibv_open_device(list[0]) == nullptr);
+  CHECK(errno == EADDRNOTAVAIL);
+  CHECK(std::string(verbs_soft_last_error()).find("192.0.2.1 is not one of this machine") != std::string::npos);
+  ibv_free_device_list(list);
+
+  configure("a,addr=127.0.0.99;b,addr=127.0.0.99,link=udp");
+  const Context first = open_device("a");
+  list = ibv_get_device_list(&count);
+  REQUIRE(count == 2);
+  CHECK(ibv_open_device(list[1]) == nullptr);
+  CHECK(errno == EADDRINUSE);
+  const std::string text = verbs_soft_last_error();
+  CAPTURE(text);
+  CHECK(text.find("process " + std::to_string(getpid())) != std::string::npos);
+  ibv_free_device_list(list);
+}
