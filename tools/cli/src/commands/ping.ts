@@ -119,7 +119,8 @@ async function server(options: Options, stop: AbortSignal): Promise<void> {
   const session = async (channel: SideChannel): Promise<void> => {
     totals.clients += 1;
     try {
-      totals.answered += await serve(context, channel, signal);
+      const answered = await serve(context, channel, signal);
+      totals.answered += answered;
     } catch (error) {
       if (!signal.aborted) note(`verbs ping: ${messageOf(error)}`);
     } finally {

@@ -10,7 +10,15 @@ import {
   WcStatus,
   WrOpcode,
 } from '@verbs/core';
-import { DatagramPort, Endpoint, type SideChannel, ask, completions, datagramAddress } from '@verbs/examples/meeting';
+import {
+  DatagramPort,
+  Endpoint,
+  type SideChannel,
+  ask,
+  completions,
+  datagramAddress,
+  delayed,
+} from '@verbs/examples/meeting';
 import { Failure } from '../failure.js';
 import { type Operation, type Welcome, fillPattern, hasPattern, readWelcome } from './protocol.js';
 import { Statistics, type Summary } from './statistics.js';
@@ -32,6 +40,11 @@ export interface PingEvents {
   onReply(seq: number, microseconds: number): void;
 }
 
+/** A killed server shows in the NIC's retries; only where none are under way does the closed connection tell. */
+const GRACE_MS = 2000;
+
+const DEAD_HINT = 'does its "verbs ping -s" still run?';
+
 /** Pings the server at the other end of the side channel. */
 export async function ping(
   context: Context,
@@ -40,26 +53,31 @@ export async function ping(
   events: PingEvents,
 ): Promise<Summary> {
   using pd = context.allocPd();
-  using client = new Client(context, pd, options);
-  await client.meet(context, pd, channel, events);
+  using client = new Client(context, pd, channel, options);
+  await client.meet(context, pd, events);
   return await client.run(events);
 }
 
 class Client implements Disposable {
   readonly #options: PingOptions;
+  readonly #channel: SideChannel;
+  /** Aborted some time after the server closed its connection. */
+  readonly #gone: AbortSignal;
   readonly #endpoint: Endpoint;
   readonly #out: MemoryRegion;
   readonly #in: MemoryRegion;
   readonly #outBytes: Uint8Array;
   readonly #inBytes: Uint8Array;
   readonly #patience = new AbortController();
-  /** Aborted when the user stops it, or when an answer takes too long. */
+  /** Aborted when the user stops it, when an answer takes too long, or when the server has gone. */
   readonly #signal: AbortSignal;
   #peer: Welcome | undefined;
 
-  constructor(context: Context, pd: ProtectionDomain, options: PingOptions) {
+  constructor(context: Context, pd: ProtectionDomain, channel: SideChannel, options: PingOptions) {
+    this.#channel = channel;
+    this.#gone = delayed(channel.gone, GRACE_MS);
     this.#options = options;
-    this.#signal = AbortSignal.any([options.signal, this.#patience.signal]);
+    this.#signal = AbortSignal.any([options.signal, this.#patience.signal, this.#gone]);
     this.#endpoint = new Endpoint(context, pd, { maxSendWr: 4, maxRecvWr: 4 });
     const length = Math.max(options.size, 1);
     this.#out = pd.allocMr(length, AccessFlags.LOCAL_WRITE);
@@ -68,11 +86,11 @@ class Client implements Disposable {
     this.#inBytes = new Uint8Array(this.#in.buffer, 0, options.size);
   }
 
-  async meet(context: Context, pd: ProtectionDomain, channel: SideChannel, events: PingEvents): Promise<void> {
+  async meet(context: Context, pd: ProtectionDomain, events: PingEvents): Promise<void> {
     const { operation, size, timeoutMs, signal } = this.#options;
     using datagrams = new DatagramPort(context, pd);
-    channel.send(datagrams.address);
-    const peer = datagramAddress(await channel.receive());
+    this.#channel.send(datagrams.address);
+    const peer = datagramAddress(await this.#channel.receive());
     const patience = AbortSignal.timeout(timeoutMs);
     try {
       const invitation = { operation, size, connection: this.#endpoint.address };
@@ -115,6 +133,9 @@ class Client implements Disposable {
       await this.#await(operation === 'send' ? WcOpcode.RECV : WcOpcode.RDMA_READ);
     } catch (error) {
       if (signal.aborted) return undefined;
+      if (this.#gone.aborted) {
+        throw new Failure(`${this.#welcome.connection.gid} has gone away`, { hint: DEAD_HINT, cause: error });
+      }
       if (!this.#patience.signal.aborted) throw error;
       throw new Failure(`no answer to ping ${seq} within ${timeoutMs} ms`, {
         hint: 'does the server still run? --timeout sets how long to wait',
@@ -168,7 +189,7 @@ class Client implements Disposable {
     if (wc.ok) return;
     const { gid } = this.#welcome.connection;
     if (wc.status === WcStatus.RETRY_EXC_ERR) {
-      throw new Failure(`${gid} no longer answers (${wc.statusText})`, { hint: 'does its "verbs ping -s" still run?' });
+      throw new Failure(`${gid} no longer answers (${wc.statusText})`, { hint: DEAD_HINT });
     }
     throw new Failure(`a ping to ${gid} failed: ${wc.statusText}`);
   }

@@ -15,6 +15,7 @@ import {
   answer,
   completions,
   datagramAddress,
+  type Fields,
 } from '@verbs/examples/meeting';
 import { Failure } from '../failure.js';
 import { type Invitation, fillPattern, readInvitation, welcomeMessage } from './protocol.js';
@@ -30,18 +31,20 @@ export async function serve(context: Context, channel: SideChannel, stop: AbortS
   using datagrams = new DatagramPort(context, pd);
   channel.send(datagrams.address);
   const peer = datagramAddress(await channel.receive());
-  try {
-    return await new Promise<number>((resolve, reject) => {
-      const decide = (request: Parameters<typeof readInvitation>[0]): unknown => {
-        const session = new Session(context, pd, readInvitation(request));
-        session.echo(signal).then(resolve, reject);
-        return session.welcome;
-      };
-      // Goes on beside the pings: the client asks again for as long as it has no answer.
-      answer(datagrams, peer, decide, signal).then(() => {
-        resolve(0);
-      }, reject);
+  let echo: Promise<number> | undefined;
+  const decide = (request: Fields): unknown => {
+    const session = new Session(context, pd, readInvitation(request));
+    echo = session.echo(signal);
+    // A session that fails ends the answering as well, and is awaited below.
+    echo.catch(() => {
+      over.abort();
     });
+    return session.welcome;
+  };
+  try {
+    // Goes on beside the pings: the client asks again for as long as it has no answer.
+    await answer(datagrams, peer, decide, signal);
+    return (await echo) ?? 0;
   } finally {
     over.abort();
   }

@@ -56,7 +56,7 @@ export class Endpoint implements Disposable {
       sgidIndex: gidIndex,
       pathMtu: Math.min(this.address.mtu, remote.mtu),
       access: AccessFlags.LOCAL_WRITE | access,
-      // 4.096 us * 2^10 = 4 ms.
+      // 4.096 us * 2^14 = 67 ms, eight times: longer than a busy machine leaves a process without a processor.
       timeout: 14,
       retryCnt: 7,
       rnrRetry: 7,

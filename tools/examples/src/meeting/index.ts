@@ -12,4 +12,5 @@ export { Fields } from './fields.js';
 export { answer, ask } from './greeting.js';
 export { DEFAULT_PORT, Listener, SideChannel, dial } from './side-channel.js';
 export { completions } from './completions.js';
+export { delayed } from './delayed.js';
 export { Endpoint } from './endpoint.js';

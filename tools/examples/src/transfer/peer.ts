@@ -39,16 +39,3 @@ function farewellOf(message: unknown): Failure | undefined {
   if (!fields.has('error')) return undefined;
   return new Failure(`the peer gave up: ${fields.text('error', 4096)}`, 'help it, then start both sides again');
 }
-
-/** The signal, aborted some time later: time for the NIC to say itself what it has noticed. */
-export function delayed(signal: AbortSignal, milliseconds: number): AbortSignal {
-  const controller = new AbortController();
-  const later = () => {
-    setTimeout(() => {
-      controller.abort(signal.reason);
-    }, milliseconds).unref();
-  };
-  if (signal.aborted) later();
-  else signal.addEventListener('abort', later, { once: true });
-  return controller.signal;
-}

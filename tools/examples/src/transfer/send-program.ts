@@ -1,8 +1,8 @@
 import { openDevice } from '@verbs/core';
-import { type SideChannel, dial } from '../meeting/index.js';
+import { type SideChannel, delayed, dial } from '../meeting/index.js';
 import { type Counters, deviceCounters } from './counters.js';
 import { Failure } from './failure.js';
-import { delayed, explain, sayFarewell } from './peer.js';
+import { explain, sayFarewell } from './peer.js';
 import { ProgressBar } from './progress-bar.js';
 import type { Report } from './protocol.js';
 import { sendFile } from './sender.js';
