@@ -21,8 +21,10 @@ constexpr std::uint8_t kInfiniteRnr = 7;
 void progressed(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   RequesterState& req = qp.req;
   req.window.acknowledged(static_cast<std::uint32_t>(psn_diff(una, req.una_psn)));
+  req.round_trip.acknowledged(una, now);
   req.una_psn = una;
   req.recovering = false;
+  req.probed = false;
   req.retries_left = qp.attr.retry_cnt;
   req.rnr_left = qp.attr.rnr_retry;
   // A late acknowledgement may overtake a repetition.
@@ -31,21 +33,25 @@ void progressed(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   if (!req.waiting_rnr) {
     if (una == req.max_psn) {
       core.timers.cancel(qp);
-    } else if (qp.attr.timeout != 0) {
-      core.timers.arm(qp, now + ack_timeout(qp));
+    } else {
+      restart_ack_timer(core, qp, now);
     }
   }
   core.active.add(qp);
 }
 
 // Everything from una on goes again.
-void retry(Core& core, Qp& qp) {
+void repeat(Core& core, Qp& qp) {
   qp.req.recovering = true;
   qp.req.recovery_psn = qp.req.max_psn;
-  qp.req.window.lost();
-  ++core.counters.completer_retry_err;
   rewind(qp, qp.req.una_psn);
   core.active.add(qp);
+}
+
+void retry(Core& core, Qp& qp) {
+  qp.req.window.lost();
+  ++core.counters.completer_retry_err;
+  repeat(core, qp);
 }
 
 void fail_oldest(Core& core, Qp& qp, ibv_wc_status status) {
@@ -69,7 +75,7 @@ void implied_nak(Core& core, Qp& qp, Nanos now) {
   }
   --req.retries_left;
   retry(core, qp);
-  if (qp.attr.timeout != 0) core.timers.arm(qp, now + ack_timeout(qp));
+  restart_ack_timer(core, qp, now);
 }
 
 // Completes what is acknowledged by everything up to and including `psn`. False when a READ without all of its data is
@@ -212,6 +218,14 @@ void take_timeout(Core& core, Qp& qp, Nanos now) {
     return;
   }
   if (req.una_psn == req.max_psn) return;
+  if (now < req.ack_deadline) {
+    // Only a probe: it does not count as a retry, and says nothing about the path.
+    req.probed = true;
+    repeat(core, qp);
+    core.timers.arm(qp, req.ack_deadline);
+    return;
+  }
+  req.probed = true;
   ++core.counters.ack_timeout;
   if (req.retries_left == 0) {
     ++core.counters.retry_exceeded_err;
@@ -220,7 +234,7 @@ void take_timeout(Core& core, Qp& qp, Nanos now) {
   }
   --req.retries_left;
   retry(core, qp);
-  core.timers.arm(qp, now + ack_timeout(qp));
+  restart_ack_timer(core, qp, now);
 }
 
 }  // namespace verbs::soft::nic

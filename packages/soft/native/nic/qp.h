@@ -9,6 +9,7 @@
 #include "../wire/frame.h"
 #include "cq.h"
 #include "pd.h"
+#include "round_trip.h"
 #include "timer_heap.h"
 #include "window.h"
 #include "work_queue.h"
@@ -37,6 +38,9 @@ struct RequesterState {
   bool recovering = false;         // repeating since una_psn
   std::uint32_t recovery_psn = 0;  // then: where repeating ends and new packets begin
   Window window;
+  RoundTrip round_trip;
+  Nanos ack_deadline = kNever;   // when the ACK timeout runs out; the timer may come before it, to probe
+  bool probed = false;           // once between two signs of life
   std::vector<ReadRange> reads;  // outstanding READ requests, oldest first (at most max_rd_atomic)
 };
 

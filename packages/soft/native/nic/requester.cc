@@ -21,6 +21,9 @@ constexpr std::uint32_t kReadPiece = 16;
 // window: so the window slides, and a lost packet is soon followed by one that shows the gap.
 constexpr std::uint32_t kAckEvery = 16;
 constexpr std::uint32_t kAcksPerWindow = 4;
+// How late an answer must be to be missed before the ACK timeout, in round trips and at least.
+constexpr Nanos kLateRoundTrips = 4;
+constexpr Nanos kLateAtLeast = 1'000'000;
 
 bool is_read(const SendWqe& wqe) { return wqe.opcode == IBV_WR_RDMA_READ; }
 
@@ -81,7 +84,7 @@ void sent(Core& core, Qp& qp, std::uint32_t psns) {
 }
 
 // False when the memory of the request is gone.
-bool send_data_packet(Core& core, Qp& qp) {
+bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   RequesterState& req = qp.req;
   SendWqe& wqe = qp.sq.at(req.position);
   const bool first = req.packet == 0;
@@ -101,7 +104,10 @@ bool send_data_packet(Core& core, Qp& qp) {
       last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (info->has(wire::kIsSend) || info->has(wire::kHasImmDt));
   ++req.since_ack_request;
   packet.bth.ack_req = last || req.since_ack_request >= ack_interval(qp);
-  if (packet.bth.ack_req) req.since_ack_request = 0;
+  if (packet.bth.ack_req) {
+    req.since_ack_request = 0;
+    if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
+  }
   packet.send(size);
   sent(core, qp, 1);
   return true;
@@ -146,7 +152,7 @@ Step start(Core& core, Qp& qp, SendWqe& wqe) {
   return Step::kSent;
 }
 
-Step step(Core& core, Qp& qp) {
+Step step(Core& core, Qp& qp, Nanos now) {
   RequesterState& req = qp.req;
   SendWqe& wqe = qp.sq.at(req.position);
   if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
@@ -157,7 +163,7 @@ Step step(Core& core, Qp& qp) {
   }
   if (is_read(wqe)) return send_read_request(core, qp) ? Step::kSent : Step::kWait;
   if (window_left(qp) == 0) return Step::kWait;
-  if (send_data_packet(core, qp)) return Step::kSent;
+  if (send_data_packet(core, qp, now)) return Step::kSent;
   wqe.error = IBV_WC_LOC_PROT_ERR;
   return Step::kFailed;
 }
@@ -173,10 +179,20 @@ void check_drained(Core& core, Qp& qp) {
 
 Nanos ack_timeout(const Qp& qp) { return qp.attr.timeout == 0 ? kNever : Nanos{4096} << qp.attr.timeout; }
 
+void restart_ack_timer(Core& core, Qp& qp, Nanos now) {
+  RequesterState& req = qp.req;
+  if (qp.attr.timeout == 0) return;
+  req.ack_deadline = now + ack_timeout(qp);
+  const Nanos usual = req.round_trip.smoothed();
+  const Nanos probe = now + std::max(kLateRoundTrips * usual, kLateAtLeast);
+  core.timers.arm(qp, usual != 0 && !req.probed ? std::min(probe, req.ack_deadline) : req.ack_deadline);
+}
+
 void rewind(Qp& qp, std::uint32_t psn) {
   RequesterState& req = qp.req;
   req.send_psn = psn;
   req.reads.clear();
+  req.round_trip.discard();
   req.since_ack_request = 0;
   req.position = qp.sq.head;
   req.packet = 0;
@@ -195,7 +211,7 @@ std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now) {
   if (!qp.may_send() || qp.req.waiting_rnr) return 0;
   std::size_t count = 0;
   while (count < budget && qp.req.position != qp.sq.tail) {
-    const Step result = step(core, qp);
+    const Step result = step(core, qp, now);
     if (result == Step::kWait) break;
     if (result == Step::kFailed) {
       // Earlier requests complete first; the completer comes back here when they have.
@@ -207,7 +223,7 @@ std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now) {
     }
     ++count;
   }
-  if (count > 0 && qp.deadline == kNever && qp.attr.timeout != 0) core.timers.arm(qp, now + ack_timeout(qp));
+  if (count > 0 && qp.deadline == kNever) restart_ack_timer(core, qp, now);
   check_drained(core, qp);
   return count;
 }

@@ -17,4 +17,8 @@ std::size_t run_datagrams(Core& core, Qp& qp, std::size_t budget);
 // 4.096 us * 2^timeout (IBTA 9.7.6.1.3); kNever for 0.
 Nanos ack_timeout(const Qp& qp);
 
+// Packets are on their way, or some were acknowledged: the ACK timeout runs anew from `now`. Until it has, the timer
+// comes once more, early: an answer that takes much longer than usual was probably lost.
+void restart_ack_timer(Core& core, Qp& qp, Nanos now);
+
 }  // namespace verbs::soft::nic

@@ -148,7 +148,7 @@ TEST_CASE("a lost acknowledgement is asked for again, and nothing is executed tw
   CHECK(net.b.nic->counters().duplicate_request == 1);
 }
 
-TEST_CASE("loss inside a stream is repaired by NAKs; a timeout is for what no later packet shows") {
+TEST_CASE("loss in both directions of a stream is repaired without waiting for the ACK timeout") {
   VirtualNetwork net(false, 1 << 16);
   nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
   nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
@@ -156,6 +156,8 @@ TEST_CASE("loss inside a stream is repaired by NAKs; a timeout is for what no la
   link::FaultPlan plan;
   plan.drop = 0.02;
   net.a.faults.set_plan(plan);
+  plan.seed = 2;
+  net.b.faults.set_plan(plan);
   constexpr std::uint32_t kSize = 1 << 20;
   auto near = pattern(kSize);
   std::vector<std::uint8_t> far(kSize);
@@ -175,5 +177,5 @@ TEST_CASE("loss inside a stream is repaired by NAKs; a timeout is for what no la
   MESSAGE("retransmitted ", counters.retransmitted_pkts, " of ", counters.sent_pkts, ", NAKs ", counters.rcvd_seq_err,
           ", timeouts ", counters.ack_timeout);
   CHECK(counters.rcvd_seq_err > 300);
-  CHECK(counters.ack_timeout * 20 < counters.rcvd_seq_err);
+  CHECK(counters.ack_timeout * 100 < counters.rcvd_seq_err);
 }
