@@ -1,6 +1,10 @@
 import * as workerThreads from 'node:worker_threads';
 
-type Threads = Partial<Record<'markAsUncloneable' | 'markAsUntransferable', (value: object) => void>>;
+interface Threads {
+  markAsUncloneable?: (value: object) => void;
+  markAsUntransferable: (value: object) => void;
+  isMarkedAsUntransferable?: (value: object) => boolean;
+}
 const threads = workerThreads as unknown as Threads;
 
 /** Lets structuredClone and postMessage refuse an object, where Node can do that (22.10 and later). */
@@ -8,20 +12,29 @@ export function markAsUncloneable(value: object): void {
   threads.markAsUncloneable?.(value);
 }
 
-/** Lets structuredClone and postMessage refuse to move a buffer's memory away. */
-export function markAsUntransferable(value: object): void {
-  threads.markAsUntransferable?.(value);
-}
+/** Whether a mark keeps a buffer's memory in its place against every transfer: tried out, because versions differ. */
+export const untransferableHolds: boolean = tryTransfers();
+
+/** Buffers that this package marked. */
+const kept = new WeakSet<ArrayBuffer>();
 
 /**
- * Whether the mark keeps a buffer's memory in its place against everything that JavaScript has: found out by trying,
- * because versions differ.
+ * Marks a buffer as untransferable. True if its memory now stays in its place.
+ *
+ * A buffer that somebody else marked is left alone: Node marks the memory of addons so, without keeping it in its
+ * place, and cannot free it at its exit any more if it is marked a second time (24 and later abort).
  */
-export const untransferableHolds: boolean = tryTransfers();
+export function keepInPlace(buffer: ArrayBuffer): boolean {
+  if (kept.has(buffer)) return untransferableHolds;
+  if (threads.isMarkedAsUntransferable?.(buffer) === true) return false;
+  threads.markAsUntransferable(buffer);
+  kept.add(buffer);
+  return untransferableHolds;
+}
 
 function tryTransfers(): boolean {
   const buffer = new ArrayBuffer(1);
-  markAsUntransferable(buffer);
+  threads.markAsUntransferable(buffer);
   const moves = [
     () => structuredClone(buffer, { transfer: [buffer] }),
     () => (buffer as { transfer?: () => unknown }).transfer?.(),

@@ -5,7 +5,6 @@ import { PortFlags } from './device-enums.js';
 import { checked, VerbsError } from './errors.js';
 import { MemoryRegion } from './memory-region.js';
 import { native, type NativeHandle } from './native.js';
-import { markAsUntransferable } from './node-features.js';
 import { nativeQpInitAttr, type QpInitAttr } from './qp-init-attr.js';
 import { QueuePair } from './queue-pair.js';
 import { registrableBytes, type Registrable } from './registrable.js';
@@ -43,7 +42,6 @@ export class ProtectionDomain extends Resource {
     integer(length, 'length', 1, Number.MAX_SAFE_INTEGER);
     integer(access, 'access', 0, 0x7fffffff);
     const region = checked(native.allocMr(pd, length, access), 'ibv_reg_mr', { detail: `of ${length} bytes` });
-    markAsUntransferable(region.buffer);
     return new MemoryRegion(this, region, new Uint8Array(region.buffer), access);
   }
 

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { native } from './native.js';
-import { markAsUntransferable, untransferableHolds } from './node-features.js';
+import { keepInPlace } from './node-features.js';
 import { typeError, valueError } from './validate.js';
 
 /** What `pd.regMr` takes. */
@@ -22,14 +22,13 @@ export function registrableBytes(view: unknown, path: string, unsafe: boolean): 
   }
   const bytes = new Uint8Array(buffer, offset, length);
   if (types.isSharedArrayBuffer(buffer) || native.isBlock(bytes)) return bytes;
-  if (!unsafe && !untransferableHolds) {
+  if (!keepInPlace(buffer) && !unsafe) {
     throw valueError(
       path,
-      'is an ordinary ArrayBuffer, whose memory this version of Node.js can take away while the adapter uses it: ' +
+      'is an ordinary ArrayBuffer, whose memory Node.js may take away while the adapter uses it: ' +
         'use pd.allocMr(length, access) or a SharedArrayBuffer, or pass { unsafe: true } and never transfer the buffer',
     );
   }
-  markAsUntransferable(buffer);
   return bytes;
 }
 

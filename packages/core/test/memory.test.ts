@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import * as workerThreads from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { AccessFlags, VerbsError } from '../src/index.js';
 import { untransferableHolds } from '../src/node-features.js';
@@ -75,6 +76,7 @@ describe('regMr', () => {
     const bytes = new Uint8Array(4096);
     if (untransferableHolds) {
       expect(pd.regMr(bytes, LOCAL_WRITE).length).toBe(4096);
+      expect(pd.regMr(bytes.subarray(16), LOCAL_WRITE).length).toBe(4080);
     } else {
       expect(() => pd.regMr(bytes, LOCAL_WRITE)).toThrow(/pd\.allocMr\(length, access\).*unsafe: true/);
     }
@@ -82,6 +84,16 @@ describe('regMr', () => {
     expect(pd.regMr(risky, LOCAL_WRITE, { unsafe: true }).length).toBe(4096);
     tryTransfer(risky.buffer);
     expect(risky.byteLength).toBe(4096);
+  });
+
+  it('leaves buffers alone that somebody else marked', () => {
+    const { pd } = bench();
+    // A piece of Node's pool, which many strings share.
+    const pooled = Buffer.from('pooled');
+    expect(pooled.buffer.byteLength).toBeGreaterThan(6);
+    expect(pd.regMr(pooled, LOCAL_WRITE, { unsafe: true }).length).toBe(6);
+    if ('isMarkedAsUntransferable' in workerThreads)
+      expect(() => pd.regMr(pooled, LOCAL_WRITE)).toThrow(/unsafe: true/);
   });
 
   it('refuses buffers that are empty, detached, resizable or none', () => {

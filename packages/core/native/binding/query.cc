@@ -215,7 +215,10 @@ Napi::Value QueryGidTable(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto context = Unwrap<Context>(info, 0);
   if (context->functions().query_gid_table == nullptr) return Failure(env, EOPNOTSUPP);
-  std::vector<ibv_gid_entry> entries(info[1].As<Napi::Number>().Uint32Value());
+  const std::uint32_t room = info[1].As<Napi::Number>().Uint32Value();
+  // Far above any table, far below what would exhaust memory.
+  if (room > 1u << 20) return Failure(env, EINVAL);
+  std::vector<ibv_gid_entry> entries(room);
   const ssize_t count =
       context->functions().query_gid_table(context->ctx(), entries.data(), entries.size(), 0, sizeof(ibv_gid_entry));
   if (count < 0) return Failure(env, static_cast<int>(-count));
