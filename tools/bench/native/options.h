@@ -1,0 +1,15 @@
+// The command line that all benchmark programs share.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+  uint32_t size;    // -s: bytes of a message
+  uint32_t count;   // -n: round trips, or messages of a stream
+  uint32_t window;  // -w: messages of a stream that are on their way at a time
+  bool idle_peer;   // -b: the peer of a stream blocks instead of polling
+};
+
+// Overwrites what the command line says otherwise; a wrong one ends the program with exit code 2.
+void parse_options(int argc, char** argv, struct options* options);

@@ -1,0 +1,116 @@
+#define _GNU_SOURCE
+#include "queue_pair.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+struct address {
+  union ibv_gid gid;
+  uint32_t qp_num;
+  uint32_t rkey;
+  uint64_t buffer;
+};
+
+static void check(int error, const char* what) {
+  if (error != 0) fail_with(error, what);
+}
+
+static void* need(void* object, const char* what) {
+  if (!object) fail_with(errno, what);
+  return object;
+}
+
+static void open_first_device(struct queue_pair* pair) {
+  int count = 0;
+  struct ibv_device** devices = need(ibv_get_device_list(&count), "ibv_get_device_list");
+  if (count == 0) fail("there is no RDMA device");
+  pair->context = need(ibv_open_device(devices[0]), "ibv_open_device");
+  ibv_free_device_list(devices);
+}
+
+static void connect_to(struct queue_pair* pair, const struct address* theirs, enum ibv_mtu mtu) {
+  struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+  check(ibv_modify_qp(pair->qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+        "ibv_modify_qp to INIT");
+  struct ibv_qp_attr rtr = {
+      .qp_state = IBV_QPS_RTR,
+      .path_mtu = mtu,
+      .dest_qp_num = theirs->qp_num,
+      .max_dest_rd_atomic = 1,
+      .min_rnr_timer = 12,
+      .ah_attr = {.is_global = 1, .grh = {.dgid = theirs->gid, .hop_limit = 64}, .port_num = 1},
+  };
+  check(ibv_modify_qp(pair->qp, &rtr,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+        "ibv_modify_qp to RTR");
+  struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1};
+  check(ibv_modify_qp(pair->qp, &rts,
+                      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+                          IBV_QP_MAX_QP_RD_ATOMIC),
+        "ibv_modify_qp to RTS");
+}
+
+void queue_pair_connect(struct queue_pair* pair, const struct peer* peer, size_t bytes, uint32_t depth) {
+  open_first_device(pair);
+  pair->pd = need(ibv_alloc_pd(pair->context), "ibv_alloc_pd");
+  pair->buffer = need(aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), "-s and -w");
+  memset(pair->buffer, 0, bytes);
+  pair->mr =
+      need(ibv_reg_mr(pair->pd, pair->buffer, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE), "ibv_reg_mr");
+  pair->cq = need(ibv_create_cq(pair->context, (int)(2 * depth), NULL, NULL, 0), "ibv_create_cq");
+  struct ibv_qp_init_attr attr = {
+      .send_cq = pair->cq,
+      .recv_cq = pair->cq,
+      .cap = {.max_send_wr = depth, .max_recv_wr = depth, .max_send_sge = 1, .max_recv_sge = 1},
+      .qp_type = IBV_QPT_RC,
+  };
+  pair->qp = need(ibv_create_qp(pair->pd, &attr), "ibv_create_qp");
+  struct ibv_port_attr port;
+  struct address mine = {.qp_num = pair->qp->qp_num, .rkey = pair->mr->rkey, .buffer = (uintptr_t)pair->buffer};
+  struct address theirs;
+  check(ibv_query_port(pair->context, 1, &port), "ibv_query_port");
+  if (ibv_query_gid(pair->context, 1, 0, &mine.gid) != 0) fail_with(errno, "ibv_query_gid");
+  peer_swap(peer, &mine, &theirs, sizeof mine);
+  connect_to(pair, &theirs, port.active_mtu);
+  pair->remote_address = theirs.buffer;
+  pair->remote_key = theirs.rkey;
+}
+
+void queue_pair_receive(struct queue_pair* pair, size_t offset, uint32_t size) {
+  struct ibv_sge piece = {.addr = (uintptr_t)pair->buffer + offset, .length = size, .lkey = pair->mr->lkey};
+  struct ibv_recv_wr work = {.sg_list = &piece, .num_sge = 1};
+  struct ibv_recv_wr* bad;
+  check(ibv_post_recv(pair->qp, &work, &bad), "ibv_post_recv");
+}
+
+void queue_pair_post(struct queue_pair* pair, size_t offset, uint32_t size, struct ibv_send_wr* work) {
+  struct ibv_sge piece = {.addr = (uintptr_t)pair->buffer + offset, .length = size, .lkey = pair->mr->lkey};
+  struct ibv_send_wr* bad;
+  work->sg_list = &piece;
+  work->num_sge = 1;
+  check(ibv_post_send(pair->qp, work, &bad), "ibv_post_send");
+}
+
+int queue_pair_poll(struct queue_pair* pair, struct ibv_wc* completions, int max) {
+  const int found = ibv_poll_cq(pair->cq, max, completions);
+  if (found < 0) fail("ibv_poll_cq failed");
+  for (int i = 0; i < found; ++i) {
+    if (completions[i].status != IBV_WC_SUCCESS) {
+      fail("a completion says: %s", ibv_wc_status_str(completions[i].status));
+    }
+  }
+  return found;
+}
+
+void queue_pair_close(struct queue_pair* pair) {
+  check(ibv_destroy_qp(pair->qp), "ibv_destroy_qp");
+  check(ibv_destroy_cq(pair->cq), "ibv_destroy_cq");
+  check(ibv_dereg_mr(pair->mr), "ibv_dereg_mr");
+  check(ibv_dealloc_pd(pair->pd), "ibv_dealloc_pd");
+  if (ibv_close_device(pair->context) != 0) fail_with(errno, "ibv_close_device");
+  free(pair->buffer);
+}

@@ -1,0 +1,14 @@
+// Times, and the one line of JSON in which a program reports what it measured.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Of a clock that only goes forward.
+uint64_t now_ns(void);
+
+// {"unit":"ns","min":…,"median":…,"p99":…} of round trips. Sorts `samples`.
+void print_round_trips(uint64_t* samples, size_t count);
+
+// {"unit":"MB/s","rate":…}: 10^6 bytes a second.
+void print_rate(uint64_t bytes, uint64_t duration_ns);
