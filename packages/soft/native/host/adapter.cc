@@ -129,7 +129,9 @@ int Adapter::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   }
   const std::lock_guard guard(lock_);
   const int error = nic_->post_recv(qp, wr, bad_wr);
-  if (nic_->has_output()) {
+  // A receive sends nothing of its own. What waits is the acknowledgement of what poll() has just found, which better
+  // goes out with the caller's answer.
+  if (nic_->has_output() && !progress_.watching()) {
     transmit(now());
     settle();
   }
