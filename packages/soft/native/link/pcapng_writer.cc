@@ -30,7 +30,7 @@ constexpr std::size_t kCommentSize = 128;
 constexpr const char* kComment = "capture by verbs soft NIC";
 constexpr std::size_t kSectionHeaderSize = 24 + 4 + kCommentSize + 4 + 4;
 constexpr std::size_t kPacketOverhead = 32 + 12;  // block without the bytes, its flags and end of options
-constexpr std::size_t kFlushAt = 256 * 1024;
+constexpr std::size_t kFlushAt = std::size_t{256} * 1024;
 
 // write() to a file that has reached its size limit, or to a pipe that nobody reads, does not only fail: it also sends
 // a signal that ends the program by default. This keeps such a signal away while it lives, and takes it back.

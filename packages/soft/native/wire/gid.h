@@ -30,9 +30,7 @@ struct Gid {
     return std::memcmp(bytes.data(), prefix, 12) == 0;
   }
 
-  bool is_multicast() const {
-    return bytes[0] == 0xff || (is_ipv4() && (bytes[12] & 0xf0) == 0xe0);
-  }
+  bool is_multicast() const { return bytes[0] == 0xff || (is_ipv4() && (bytes[12] & 0xf0) == 0xe0); }
 
   bool is_zero() const { return *this == Gid{}; }
   const std::uint8_t* ipv4() const { return &bytes[12]; }

@@ -41,14 +41,14 @@ enum class Transport : std::uint8_t { kRc = 0x00, kUc = 0x20, kRd = 0x40, kUd = 
 enum OpcodeFlag : std::uint32_t {
   kIsRequest = 1u << 0,
   kIsResponse = 1u << 1,
-  kIsStart = 1u << 2,    // first or only packet of a message
+  kIsStart = 1u << 2,  // first or only packet of a message
   kIsMiddle = 1u << 3,
-  kIsEnd = 1u << 4,      // last or only packet of a message
+  kIsEnd = 1u << 4,  // last or only packet of a message
   kIsSend = 1u << 5,
   kIsWrite = 1u << 6,
   kIsRead = 1u << 7,
   kIsAtomic = 1u << 8,
-  kIsAck = 1u << 9,      // ACKNOWLEDGE or ATOMIC ACKNOWLEDGE
+  kIsAck = 1u << 9,  // ACKNOWLEDGE or ATOMIC ACKNOWLEDGE
   kHasPayload = 1u << 10,
   kHasReth = 1u << 11,
   kHasAeth = 1u << 12,
@@ -66,7 +66,8 @@ struct OpcodeInfo {
   std::uint32_t flags = 0;
   std::uint8_t header_size = 0;  // BTH and all extended headers
   // Offsets from the start of the BTH; 0 where the header is absent.
-  std::uint8_t deth = 0, reth = 0, aeth = 0, atomic_eth = 0, atomic_ack_eth = 0, imm_dt = 0, ieth = 0, feth = 0, xrceth = 0;
+  std::uint8_t deth = 0, reth = 0, aeth = 0, atomic_eth = 0, atomic_ack_eth = 0, imm_dt = 0, ieth = 0, feth = 0,
+               xrceth = 0;
 
   bool has(std::uint32_t wanted) const { return (flags & wanted) != 0; }
 };
