@@ -74,6 +74,7 @@ verbs_core_child* Attach(verbs_core_object* const* parents, std::size_t count, i
   if (count == 0) return nullptr;
   try {
     std::vector<std::shared_ptr<Object>> shared;
+    shared.reserve(count);
     for (std::size_t i = 0; i < count; i++) shared.push_back(parents[i]->object);
     return new verbs_core_child{std::make_shared<ForeignObject>(shared, destroy, object)};
   } catch (const std::bad_alloc&) {
