@@ -1,6 +1,6 @@
 #include "environment.h"
 
-#include <vector>
+#include <tuple>
 
 #include "fd_watcher.h"
 #include "library.h"
@@ -34,7 +34,7 @@ std::shared_ptr<Environment> Environment::Create(napi_env env) {
   teardown->environment = environment;
   Teardown* data = teardown.get();
   if (napi_add_async_cleanup_hook(env, CloseWatchers, data, &data->hook) != napi_ok) throw Napi::Error::New(env);
-  (void)teardown.release();  // CloseWatchers takes it back
+  std::ignore = teardown.release();  // CloseWatchers takes it back
 
   auto* instance = new std::shared_ptr<Environment>(environment);
   const napi_status status = napi_set_instance_data(

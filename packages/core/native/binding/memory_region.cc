@@ -1,7 +1,7 @@
 #include "memory_region.h"
 
 #include <cerrno>
-#include <cmath>
+#include <tuple>
 
 #include "handle.h"
 #include "library.h"
@@ -66,7 +66,7 @@ Napi::Value AllocMr(const Napi::CallbackInfo& info) {
       [](node_api_basic_env, void*, void* held) { delete static_cast<std::shared_ptr<MemoryBlock>*>(held); },
       shared.get(), &buffer);
   if (status != napi_ok) throw Napi::Error::New(env);
-  (void)shared.release();  // the finalizer's now
+  std::ignore = shared.release();  // the finalizer's now
   Napi::Object result = Describe(env, region);
   result.Set("buffer", buffer);
   return result;
