@@ -27,6 +27,7 @@ struct Bench {
   }
   std::vector<std::uint32_t> sent() const {
     std::vector<std::uint32_t> numbers;
+    numbers.reserve(wire.sent.size());
     for (const Frame& frame : wire.sent) numbers.push_back(number_of(frame));
     return numbers;
   }
@@ -154,7 +155,7 @@ TEST_CASE("the same seed gives the same frames at the same times, another seed o
     std::vector<std::pair<Nanos, Frame>> trace;
     std::size_t sent = 0, received = 0;
     for (std::uint32_t i = 0; i < 500; ++i) {
-      const Nanos now = i * 100;
+      const Nanos now = Nanos{i} * 100;
       bench.faults.advance(now);
       send(bench.faults, numbered_frame(i));
       bench.faults.flush();
@@ -214,7 +215,7 @@ TEST_CASE("reordered frames are overtaken and none is lost") {
   plan.reorder_delay = 500;
   Bench bench(plan);
   for (std::uint32_t i = 0; i < 200; ++i) {
-    bench.faults.advance(i * 100);
+    bench.faults.advance(Nanos{i} * 100);
     send(bench.faults, numbered_frame(i));
     bench.faults.flush();
   }
@@ -233,7 +234,7 @@ TEST_CASE("jitter stays within its bounds") {
   plan.jitter = 50;
   Bench bench(plan);
   for (std::uint32_t i = 0; i < 100; ++i) {
-    const Nanos now = i * 1000;
+    const Nanos now = Nanos{i} * 1000;
     bench.faults.advance(now);
     send(bench.faults, numbered_frame(i));
     const Nanos due = bench.faults.next_deadline();

@@ -21,6 +21,7 @@ namespace {
 // not in each other's way.
 std::uint16_t free_port(bool ipv6) {
   const int fd = socket(ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  REQUIRE(fd >= 0);
   sockaddr_storage storage = {};
   storage.ss_family = ipv6 ? AF_INET6 : AF_INET;
   socklen_t length = sizeof storage;
@@ -188,6 +189,7 @@ TEST_CASE("datagrams of any length arrive or are counted") {
   const std::uint16_t port = free_port(false);
   const auto to = open_link(ipv4_gid(127, 0, 0, 2), port);
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  REQUIRE(fd >= 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);

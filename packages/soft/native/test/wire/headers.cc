@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -19,7 +20,7 @@ void round_trip(std::initializer_list<std::size_t> reserved = {}) {
     std::memcpy(again, bytes, sizeof bytes);
     for (std::size_t at : reserved) bytes[at] = 0;
     Header::parse(again).emit(again);
-    CHECK(std::memcmp(bytes, again, sizeof bytes) == 0);
+    CHECK(std::equal(std::begin(bytes), std::end(bytes), std::begin(again)));
   }
 }
 
