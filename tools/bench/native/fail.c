@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "fail.h"
 
 #include <errno.h>

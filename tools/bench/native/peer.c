@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "peer.h"
 
 #include <errno.h>
@@ -15,13 +14,10 @@
 static pid_t server;
 
 // A client that spins for an answer would spin for ever if the server had failed. The server has told why.
-static void on_child(int signal) {
+static void on_child(int signal, siginfo_t* info, void* context) {
   (void)signal;
-  int status;
-  siginfo_t info = {0};
-  if (waitid(P_PID, (id_t)server, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-  status = info.si_status;
-  if (info.si_code != CLD_EXITED || status != 0) _exit(1);
+  (void)context;
+  if (info->si_code != CLD_EXITED || info->si_status != 0) _exit(1);
 }
 
 // The `nth` of the processors that this process may use.
@@ -42,11 +38,8 @@ void peer_start(struct peer* peer) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) fail_with(errno, "socketpair");
   const pid_t client = getpid();
-  sigset_t child, before;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &child, &before);
-  signal(SIGCHLD, on_child);
+  struct sigaction watch = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO | SA_RESTART};
+  sigaction(SIGCHLD, &watch, NULL);
   server = fork();
   if (server < 0) fail_with(errno, "fork");
   peer->is_server = server == 0;
@@ -55,7 +48,6 @@ void peer_start(struct peer* peer) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != client) exit(1);  // it ended before the line above
   }
-  sigprocmask(SIG_SETMASK, &before, NULL);
   peer->channel = ends[peer->is_server];
   close(ends[!peer->is_server]);
   pin(peer->is_server);

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "queue_pair.h"
 
 #include <errno.h>

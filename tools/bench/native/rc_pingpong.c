@@ -1,5 +1,4 @@
 // A ping-pong of RC SENDs between two processes that poll without a pause.
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 // A stream of RDMA WRITEs from one process to the other. The last one tells the receiver that it is all there, and the
 // receiver then looks whether it is.
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 

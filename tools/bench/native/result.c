@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "result.h"
 
 #include <inttypes.h>
@@ -25,5 +24,5 @@ void print_round_trips(uint64_t* samples, size_t count) {
 }
 
 void print_rate(uint64_t bytes, uint64_t duration_ns) {
-  printf("{\"unit\":\"MB/s\",\"rate\":%.1f}\n", (double)bytes * 1e3 / (double)duration_ns);
+  printf("{\"unit\":\"MB/s\",\"rate\":%.6g}\n", (double)bytes * 1e3 / (double)duration_ns);
 }

@@ -1,5 +1,4 @@
 // The floor of a ping-pong: bare UDP sockets of two processes, which spin for the answer.
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

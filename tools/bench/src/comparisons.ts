@@ -1,0 +1,63 @@
+import type { Measurement } from './program.js';
+
+/** One way to do what is compared: a program, and what to run it with. */
+export interface Contender {
+  name: string;
+  program: string;
+  args: readonly string[];
+}
+
+/** Contenders that take turns, so that each meets the same mood of the machine. */
+export interface Comparison {
+  name: string;
+  unit: string;
+  /** The figure that counts, in the comparison's unit. */
+  valueOf: (measurement: Measurement) => number;
+  /** Small is good for times, large for rates. */
+  better: 'small' | 'large';
+  /** The first one is what the others are compared with. */
+  contenders: readonly [Contender, ...Contender[]];
+  target: Target;
+}
+
+/** What is to be reached: by the ratio of a contender to the first one, or by its own figure. */
+export interface Target {
+  contender: string;
+  of: 'ratio' | 'value';
+  limit: number;
+}
+
+/** @param scale multiplies the number of round trips and messages: 1 for figures, less for a quick look. */
+export function comparisons(scale = 1): Comparison[] {
+  const times = (count: number) => ['-n', String(Math.max(1, Math.round(count * scale)))];
+  return [
+    {
+      name: 'round trip of 64 bytes between two processes, both polling',
+      unit: 'us',
+      valueOf: (measurement) => read(measurement, 'median') / 1000,
+      better: 'small',
+      contenders: [
+        { name: 'UDP sockets', program: 'udp_pingpong', args: ['-s', '64', ...times(20_000)] },
+        { name: 'RC SEND', program: 'rc_pingpong', args: ['-s', '64', ...times(20_000)] },
+      ],
+      target: { contender: 'RC SEND', of: 'ratio', limit: 2 },
+    },
+    {
+      name: 'stream of RDMA WRITEs of 1 MiB between two processes, 16 on their way, MTU 4096',
+      unit: 'MB/s',
+      valueOf: (measurement) => read(measurement, 'rate'),
+      better: 'large',
+      contenders: [
+        { name: 'the target polls', program: 'rc_stream', args: ['-s', '1048576', '-w', '16', ...times(256)] },
+        { name: 'the target sleeps', program: 'rc_stream', args: ['-s', '1048576', '-w', '16', '-b', ...times(256)] },
+      ],
+      target: { contender: 'the target polls', of: 'value', limit: 300 },
+    },
+  ];
+}
+
+function read(measurement: Measurement, field: string): number {
+  const value = measurement[field];
+  if (typeof value !== 'number') throw new Error(`the measurement ${JSON.stringify(measurement)} has no ${field}`);
+  return value;
+}

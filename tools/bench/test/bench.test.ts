@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { measure } from '../src/program.js';
+
+const BENCH = fileURLToPath(new URL('../bin/bench.mjs', import.meta.url));
+const execute = promisify(execFile);
+
+test.each(['udp_pingpong', 'rc_pingpong'])('%s measures each round trip', async (program) => {
+  const { unit, min, median, p99 } = await measure({ name: '', program, args: ['-s', '64', '-n', '300'] });
+  expect(unit).toBe('ns');
+  expect(min).toBeGreaterThan(0);
+  expect(median).toBeGreaterThanOrEqual(Number(min));
+  expect(p99).toBeGreaterThanOrEqual(Number(median));
+});
+
+// The program itself compares what arrived with what was sent.
+test.each([
+  ['a polling target', ['-s', '65537', '-n', '40', '-w', '7']],
+  ['a sleeping target', ['-s', '65537', '-n', '40', '-w', '7', '-b']],
+  ['messages of one byte', ['-s', '1', '-n', '1000', '-w', '64']],
+])('rc_stream writes to %s', async (_name, args) => {
+  const { unit, rate } = await measure({ name: '', program: 'rc_stream', args });
+  expect(unit).toBe('MB/s');
+  expect(rate).toBeGreaterThan(0);
+});
+
+test('a program that fails is an error with its own words', async () => {
+  const wrong = { name: '', program: 'rc_pingpong', args: ['-n', 'many'] };
+  await expect(measure(wrong)).rejects.toThrow('usage: rc_pingpong');
+  await expect(measure({ ...wrong, program: 'missing' })).rejects.toThrow('not built');
+});
+
+test('--json prints one document', async () => {
+  const { stdout } = await execute(process.execPath, [BENCH, '--json', '--quick', '--rounds', '1']);
+  const { rounds, results } = JSON.parse(stdout) as {
+    rounds: number;
+    results: { contenders: { values: number[] }[] }[];
+  };
+  expect(rounds).toBe(1);
+  expect(results.map(({ contenders }) => contenders.map(({ values }) => values.length))).toEqual([
+    [1, 1],
+    [1, 1],
+  ]);
+});
+
+test('a wrong command line ends with exit code 2 and the usage', async () => {
+  await expect(execute(process.execPath, [BENCH, '--rounds', '0'])).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/--rounds is 0[^]*usage:/) as unknown,
+  });
+});
