@@ -10,7 +10,8 @@ import { SourceFile } from './transfer/source-file.js';
 const USAGE = `usage: npm run demo -- [FILE] [--capture FILE] [--seed NUMBER] [--json]
 
 Moves a file (default: the node executable) between two processes by RDMA WRITE over the software NIC: once as it is,
-once with 2 % of all packets lost at either end. Writes the sender's packets of the second run to a capture.
+once encrypted and with 2 % of all packets lost at either end. Writes the sender's packets of the second run to a
+capture.
 
   --capture FILE   the capture (default ./verbs-demo.pcapng), at most 32 MiB of it
   --seed NUMBER    which packets are lost (default 1)
@@ -58,7 +59,7 @@ async function demo({ file, capture, seed, json }: Settings, signal: AbortSignal
   try {
     const say = (text: string) => process.stderr.write(`${text}\n`);
     say(`Moving ${file} between two processes over the software NIC`);
-    const plain = await run({ file, label: 'no loss', sender: '', receiver: '', signal });
+    const plain = await run({ file, label: 'no loss', sender: '', receiver: '', encrypt: false, signal });
     const results = [
       plain,
       await run({
@@ -66,6 +67,7 @@ async function demo({ file, capture, seed, json }: Settings, signal: AbortSignal
         label: `${LOSS * 100} % loss`,
         sender: `drop=${LOSS},seed=${seed},${captureOption(capture)}`,
         receiver: `drop=${LOSS},seed=${seed + 1}`,
+        encrypt: true,
         signal,
       }),
     ];
@@ -87,6 +89,7 @@ Seconds run from the first read of the file to the receiver's word that the last
 computed after that. Packets, losses and retransmissions are the counters of both NICs. SHA-256 of the copies:
 ${results.map(({ sha256 }) => `  ${sha256}`).join('\n')}
 The sender's packets of the second run are in ${capture}: open it with Wireshark.
+In that run the file's bytes are encrypted (AES-128-CTR), so the capture does not show the file.
 `;
 }
 

@@ -10,6 +10,7 @@ export interface RunOptions {
   /** Options of the software NIC at either end, for example 'drop=0.02,seed=1'. */
   sender: string;
   receiver: string;
+  encrypt: boolean;
   signal: AbortSignal;
 }
 
@@ -29,11 +30,12 @@ export interface RunResult {
 const DEVICE = 'soft0';
 
 /** Transfers the file once, between two new processes. Whatever happens, both have ended and the copy is gone after it. */
-export async function run({ file, label, sender, receiver, signal }: RunOptions): Promise<RunResult> {
+export async function run({ file, label, sender, receiver, encrypt, signal }: RunOptions): Promise<RunResult> {
   const directory = mkdtempSync(join(tmpdir(), 'verbs-demo-'));
   const children: Child[] = [];
   const start = (name: string, role: string, path: string, options: string, port: number): Child => {
     const args = [role, path, '--device', DEVICE, '--port', String(port), '--label', label];
+    if (encrypt) args.push('--encrypt');
     const child = new Child(name, args, options === '' ? DEVICE : `${DEVICE},${options}`);
     children.push(child);
     return child;

@@ -9,6 +9,7 @@ import {
   WrOpcode,
 } from '@verbs/core';
 import { Endpoint, type RemoteRegion, completions } from '../meeting/index.js';
+import type { ChunkCipher } from './chunk-cipher.js';
 import { Failure, completionFailure } from './failure.js';
 import { CREDIT_BYTES, type Offer, WINDOW_SLOTS, chunkCount } from './protocol.js';
 import type { TargetFile } from './target-file.js';
@@ -21,13 +22,15 @@ export class ChunkReceiver {
   readonly #credits: MemoryRegion;
   readonly #creditCounts: DataView;
   readonly #offer: Offer;
+  readonly #cipher: ChunkCipher | undefined;
   #received = 0;
   #creditsPosted = 0;
   #creditsConfirmed = 0;
   #creditDue = false;
 
-  constructor(context: Context, pd: ProtectionDomain, offer: Offer) {
+  constructor(context: Context, pd: ProtectionDomain, offer: Offer, cipher?: ChunkCipher) {
     this.#offer = offer;
+    this.#cipher = cipher;
     this.endpoint = new Endpoint(context, pd, {
       maxSendWr: WINDOW_SLOTS,
       maxRecvWr: WINDOW_SLOTS,
@@ -68,7 +71,9 @@ export class ChunkReceiver {
       throw new Failure('the sender wrote a chunk out of turn', 'do both sides run the same version?');
     }
     const slot = this.#received % WINDOW_SLOTS;
-    target.write(new Uint8Array(this.#window.buffer, slot * chunkBytes, wc.byteLen), position);
+    const bytes = new Uint8Array(this.#window.buffer, slot * chunkBytes, wc.byteLen);
+    this.#cipher?.apply(bytes);
+    target.write(bytes, position);
     this.endpoint.qp.postRecv({ wrId: slot, sgList: [] });
     this.#received += 1;
     this.#postCredit();

@@ -9,6 +9,7 @@ import {
   WrOpcode,
 } from '@verbs/core';
 import { Endpoint, completions } from '../meeting/index.js';
+import type { ChunkCipher } from './chunk-cipher.js';
 import { Failure, completionFailure } from './failure.js';
 import { type Acceptance, CHUNK_BYTES, CREDIT_BYTES, WINDOW_SLOTS, chunkCount } from './protocol.js';
 import type { SourceFile } from './source-file.js';
@@ -22,12 +23,14 @@ export class ChunkSender {
   readonly #buffers: MemoryRegion;
   readonly #credits: MemoryRegion;
   readonly #creditCounts: DataView;
+  readonly #cipher: ChunkCipher | undefined;
   /** Chunks that were posted, whose WRITE is complete, and whose slot the receiver gave back. */
   #posted = 0;
   #written = 0;
   #credited = 0;
 
-  constructor(context: Context, pd: ProtectionDomain) {
+  constructor(context: Context, pd: ProtectionDomain, cipher?: ChunkCipher) {
+    this.#cipher = cipher;
     this.endpoint = new Endpoint(context, pd, { maxSendWr: WINDOW_SLOTS, maxRecvWr: WINDOW_SLOTS });
     this.#buffers = pd.allocMr(WINDOW_SLOTS * CHUNK_BYTES, AccessFlags.LOCAL_WRITE);
     this.#credits = pd.allocMr(WINDOW_SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
@@ -59,7 +62,9 @@ export class ChunkSender {
     const position = chunk * CHUNK_BYTES;
     const offset = (chunk % slots) * CHUNK_BYTES;
     const length = Math.min(CHUNK_BYTES, file.size - position);
-    file.read(new Uint8Array(this.#buffers.buffer, offset, length), position);
+    const bytes = new Uint8Array(this.#buffers.buffer, offset, length);
+    file.read(bytes, position);
+    this.#cipher?.apply(bytes);
     this.endpoint.qp.postSend({
       wrId: chunk,
       opcode: WrOpcode.RDMA_WRITE_WITH_IMM,

@@ -4,7 +4,8 @@ import { type Fields, connectionAddress, regionMessage, remoteRegion } from '../
 /**
  * How a file moves.
  *
- * 1. The sender dials the receiver's TCP port; both tell each other their UD addresses.
+ * 1. The sender dials the receiver's TCP port; both tell each other their UD addresses, and the sender the key if it
+ *    encrypts.
  * 2. Over UD the sender asks with an Offer and gets an Acceptance: RC queue pairs, PSNs and the receiver's window.
  * 3. The file goes in chunks by RDMA WRITE with immediate into the slots of the window, in turn; the immediate is the
  *    chunk's number. The receiver puts the chunk into its file and gives the slot back by a SEND of its count (a credit).

@@ -1,5 +1,6 @@
 import type { Context } from '@verbs/core';
 import { DatagramPort, type Fields, type SideChannel, answer, datagramAddress } from '../meeting/index.js';
+import { ChunkCipher } from './chunk-cipher.js';
 import { ChunkReceiver } from './chunk-receiver.js';
 import { sha256OfFile } from './digest.js';
 import { type Report, WINDOW_SLOTS, acceptanceMessage, readOffer } from './protocol.js';
@@ -19,6 +20,8 @@ export async function receiveFile({ channel, context, target, signal }: ReceiveO
   using datagrams = new DatagramPort(context, pd);
   channel.send(datagrams.address);
   const peer = datagramAddress(await channel.receive());
+  const key = await channel.receive();
+  const cipher = key === null ? undefined : ChunkCipher.read(key);
   const done = new AbortController();
   try {
     let size = 0;
@@ -26,7 +29,7 @@ export async function receiveFile({ channel, context, target, signal }: ReceiveO
       const decide = (request: Fields): unknown => {
         const offer = readOffer(request);
         size = offer.size;
-        const receiver = new ChunkReceiver(context, pd, offer);
+        const receiver = new ChunkReceiver(context, pd, offer, cipher);
         receiver.receive(target, signal).then(resolve, reject);
         return acceptanceMessage({
           slots: WINDOW_SLOTS,

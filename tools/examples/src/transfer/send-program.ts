@@ -24,6 +24,7 @@ export async function sendProgram(settings: Settings, signal: AbortSignal): Prom
       channel,
       context,
       file,
+      encrypt: settings.encrypt,
       signal: AbortSignal.any([signal, delayed(channel.gone, GRACE_MS)]),
       onProgress: (bytes, total) => {
         bar.update(bytes, total);

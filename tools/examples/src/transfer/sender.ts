@@ -1,5 +1,6 @@
 import type { Context } from '@verbs/core';
 import { DatagramPort, type SideChannel, ask, datagramAddress } from '../meeting/index.js';
+import { ChunkCipher } from './chunk-cipher.js';
 import { ChunkSender, type Progress } from './chunk-sender.js';
 import { sha256OfFile } from './digest.js';
 import { Failure } from './failure.js';
@@ -11,6 +12,8 @@ export interface SendOptions {
   channel: SideChannel;
   context: Context;
   file: SourceFile;
+  /** Whether the file's bytes are hidden on the wire. */
+  encrypt: boolean;
   signal: AbortSignal;
   onProgress: Progress;
 }
@@ -18,12 +21,13 @@ export interface SendOptions {
 const ANSWER_MS = 10_000;
 
 /** Sends a file to the receiver at the other end of the side channel. */
-export async function sendFile({ channel, context, file, signal, onProgress }: SendOptions): Promise<Report> {
+export async function sendFile({ channel, context, file, encrypt, signal, onProgress }: SendOptions): Promise<Report> {
   using pd = context.allocPd();
-  const sender = new ChunkSender(context, pd);
+  const cipher = encrypt ? ChunkCipher.create() : undefined;
+  const sender = new ChunkSender(context, pd, cipher);
   const offer: Offer = { size: file.size, chunkBytes: CHUNK_BYTES, connection: sender.endpoint.address };
   using datagrams = new DatagramPort(context, pd);
-  const acceptance = await meet(channel, datagrams, offer, signal);
+  const acceptance = await meet(channel, datagrams, { offer, cipher }, signal);
   const seconds = await sender.send(file, acceptance, signal, onProgress);
   // The digests prove the transfer and are no part of it: they come behind the clock.
   const sha256 = await sha256OfFile(file.path);
@@ -32,9 +36,15 @@ export async function sendFile({ channel, context, file, signal, onProgress }: S
   return { bytes: file.size, seconds, sha256, equal: theirs === sha256 };
 }
 
-async function meet(channel: SideChannel, port: DatagramPort, offer: Offer, signal: AbortSignal): Promise<Acceptance> {
+async function meet(
+  channel: SideChannel,
+  port: DatagramPort,
+  { offer, cipher }: { offer: Offer; cipher: ChunkCipher | undefined },
+  signal: AbortSignal,
+): Promise<Acceptance> {
   channel.send(port.address);
   const peer = datagramAddress(await channel.receive());
+  channel.send(cipher?.message ?? null);
   const patience = AbortSignal.timeout(ANSWER_MS);
   try {
     return readAcceptance(await ask(port, peer, offer, { signal: AbortSignal.any([signal, patience]) }));

@@ -8,6 +8,7 @@ Moves a file by RDMA WRITE. Options:
   --host ADDRESS   where the receiver listens for the first contact (default 127.0.0.1)
   --port PORT      its TCP port (default ${DEFAULT_PORT}; 0 is any free one)
   --device NAME    the RDMA device (default: the first hardware device, else the software NIC)
+  --encrypt        with send: hide the file's bytes on the wire (AES-128-CTR, a fresh key)
   --label TEXT     the word before the progress bar
   --json           print the report as JSON
 
@@ -19,6 +20,7 @@ export interface Settings {
   host: string;
   port: number;
   device: string | undefined;
+  encrypt: boolean;
   label: string;
   json: boolean;
 }
@@ -37,7 +39,8 @@ export function readSettings(args: string[]): Settings | undefined {
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65535)
     throw new UsageError(`--port is ${values.port}: 0 to 65535 is allowed`);
-  return { role, path, host: values.host, port, device: values.device, label: values.label ?? role, json: values.json };
+  const { host, device, encrypt, label = role, json } = values;
+  return { role, path, host, port, device, encrypt, label, json };
 }
 
 function parse(args: string[]) {
@@ -49,6 +52,7 @@ function parse(args: string[]) {
         host: { type: 'string', default: '127.0.0.1' },
         port: { type: 'string', default: String(DEFAULT_PORT) },
         device: { type: 'string' },
+        encrypt: { type: 'boolean', default: false },
         label: { type: 'string' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
