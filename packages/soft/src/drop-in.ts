@@ -24,7 +24,9 @@ export interface SoftModel {
  */
 export function dropInDirectory(models: readonly SoftModel[] = []): string {
   if (!existsSync(join(dropIn, 'libibverbs.so.1'))) {
-    throw new Error(`the software NIC is not built (${dropIn}); reinstall @verbs/soft, or in a checkout run "npm run setup"`);
+    throw new Error(
+      `the software NIC is not built (${dropIn}); reinstall @verbs/soft, or in a checkout run "npm run setup"`,
+    );
   }
   if (models.length === 0) return dropIn;
   const directory = mkdtempSync(join(tmpdir(), 'verbs-dropin-'));

@@ -7,6 +7,12 @@
 
 using namespace verbs::soft;
 
+namespace {
+
+void destroy(void* object) { ibv_destroy_comp_channel(static_cast<ibv_comp_channel*>(object)); }
+
+}  // namespace
+
 extern "C" {
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
@@ -14,6 +20,7 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   if (const int error = channel->queue.open()) return abi::null_with<ibv_comp_channel>(error);
   channel->face.context = context;
   channel->face.fd = channel->queue.fd();
+  channel->handle = abi::of(context)->handles.add(channel.get(), destroy);
   return &channel.release()->face;
 }
 
@@ -22,6 +29,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* face) {
   const bool in_use = face->refcnt > 0;
   pthread_mutex_unlock(&face->context->mutex);
   if (in_use) return EBUSY;
+  abi::of(face->context)->handles.remove(abi::of(face)->handle);
   delete abi::of(face);
   return 0;
 }

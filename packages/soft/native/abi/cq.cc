@@ -38,14 +38,9 @@ int detach(abi::Cq* cq) {
   return 0;
 }
 
-// At the close of the context nobody is left to acknowledge anything, and the channel may be gone already.
+// At the close of the context nobody is left to acknowledge anything.
 void destroy_unacknowledged(void* object) {
   auto* cq = static_cast<abi::Cq*>(object);
-  cq->face.channel = nullptr;
-  abi::control(cq->face.context, [&](nic::Nic&, link::Nanos) {
-    cq->events.channel = nullptr;
-    return 0;
-  });
   if (detach(cq) == 0) release(cq);
 }
 

@@ -73,6 +73,7 @@ struct Mr {
 struct Channel {
   ibv_comp_channel face{};
   host::CompletionChannel queue;
+  std::uint32_t handle = 0;
 };
 
 struct Cq {

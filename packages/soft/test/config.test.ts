@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { configurationText, faultText } from '../src/index.js';
+
+describe('configurationText', () => {
+  it('writes every field under its key of the text', () => {
+    const text = configurationText([
+      {
+        name: 'soft0',
+        kind: 'hbl',
+        model: '/lib/libhbl.so',
+        addr: ['127.0.0.1', '::1'],
+        ports: 2,
+        mtu: 1024,
+        link: 'udp',
+        limits: { maxQp: 7, maxQpRdAtom: 4 },
+        capture: { path: '/tmp/%p.pcapng', maxBytes: 1000, snapLength: 64 },
+        faults: { drop: 0.02, seed: 7, direction: 'both' },
+        options: { profile: 'gaudi2', strict: true },
+      },
+      { name: 'soft1', addr: '10.0.0.1', capture: 'x' },
+    ]);
+    expect(text).toBe(
+      'soft0,kind=hbl,model=/lib/libhbl.so,ports=2,mtu=1024,link=udp,addr=127.0.0.1,addr=::1,' +
+        'capture=/tmp/%p.pcapng,capture_limit=1000,snap=64,max_qp=7,max_qp_rd_atom=4,' +
+        'drop=0.02,seed=7,direction=both,profile=gaudi2,strict=true;soft1,addr=10.0.0.1,capture=x',
+    );
+  });
+
+  it('escapes what the text would take for its own', () => {
+    expect(configurationText([{ name: 'a', capture: '/a,b;c#d%2Ce%p' }])).toBe('a,capture=/a%2Cb%3Bc%23d%252Ce%p');
+  });
+
+  it('leaves out what is undefined, and writes large seeds in full', () => {
+    expect(configurationText([{ name: 'a', capture: { path: 'p' }, faults: { seed: 2n ** 64n - 1n } }])).toBe(
+      'a,capture=p,seed=18446744073709551615',
+    );
+    expect(faultText({ seed: 2 ** 60 })).toBe('seed=1152921504606846976');
+  });
+
+  it.each([
+    [{ name: '' }, /^name: every device needs one/],
+    [{ name: 'a', mtu: null }, /^mtu: expected a string or number, got null/],
+    [{ name: 'a', capture: 'x\ny' }, /^capture: a value cannot hold a line end/],
+  ])('refuses %j by name', (device, message) => {
+    expect(() => configurationText([device as never])).toThrow(message);
+  });
+});
