@@ -1,4 +1,4 @@
-import { type Cipheriv, createCipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, randomBytes } from 'node:crypto';
 import { Fields } from '../meeting/index.js';
 
 const ALGORITHM = 'aes-128-ctr';
@@ -14,7 +14,7 @@ const KEY_BYTES = 16;
 export class ChunkCipher {
   readonly #key: Buffer;
   readonly #iv: Buffer;
-  readonly #cipher: Cipheriv;
+  readonly #cipher: ReturnType<typeof createCipheriv>;
 
   private constructor(key: Buffer, iv: Buffer) {
     this.#key = key;
