@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { runPair } from './pair.js';
+
+interface Case {
+  name: string;
+  args: string[];
+  bytes: number; // of one message
+  iterations: number;
+}
+
+const rc = 'ibv_rc_pingpong';
+const ud = 'ibv_ud_pingpong';
+
+test.each<Case>([
+  { name: rc, args: ['-c'], bytes: 4096, iterations: 1000 },
+  { name: rc, args: ['-c', '-e'], bytes: 4096, iterations: 1000 },
+  { name: rc, args: ['-c', '-s', '1048576', '-n', '100'], bytes: 1048576, iterations: 100 },
+  { name: rc, args: ['-c', '-e', '-s', '1048576', '-n', '100'], bytes: 1048576, iterations: 100 },
+  { name: rc, args: ['-c', '-m', '256', '-s', '70001', '-n', '100'], bytes: 70001, iterations: 100 },
+  { name: ud, args: ['-c'], bytes: 1024, iterations: 1000 },
+  { name: ud, args: ['-c', '-e'], bytes: 1024, iterations: 1000 },
+])('$name -g 0 $args', async ({ name, args, bytes, iterations }) => {
+  for (const { status, stdout, stderr } of await runPair(name, args)) {
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    // Each direction counts.
+    expect(stdout).toContain(`${2 * bytes * iterations} bytes in `);
+    expect(stdout).toContain(`${iterations} iters in `);
+    expect(stdout).not.toMatch(/invalid data/);
+  }
+});
+
+// Either end loses packets, of which the programs must not notice anything.
+test(`${rc} -c on a link that loses, doubles and delays packets`, async () => {
+  const faults = 'soft0,link=udp,drop=0.02,duplicate=0.02,reorder=0.02,delay=20';
+  const configurations = [`${faults},seed=1`, `${faults},seed=2`];
+  for (const { status, stdout, stderr } of await runPair(rc, ['-c', '-s', '65536', '-n', '50'], configurations)) {
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).not.toMatch(/invalid data/);
+  }
+});
