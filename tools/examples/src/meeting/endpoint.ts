@@ -46,7 +46,7 @@ export class Endpoint implements Disposable {
     };
   }
 
-  /** Brings the queue pair to RTS. The retry limits are those of a local network: a dead peer shows in well under a second. */
+  /** Brings the queue pair to RTS. A peer that is dead shows after half a second or so. */
   connect(remote: ConnectionAddress): void {
     const { portNum = 1, gidIndex = 0, access = 0 } = this.#options;
     this.qp.connect({
@@ -57,7 +57,7 @@ export class Endpoint implements Disposable {
       pathMtu: Math.min(this.address.mtu, remote.mtu),
       access: AccessFlags.LOCAL_WRITE | access,
       // 4.096 us * 2^14 = 67 ms, eight times: longer than a busy machine leaves a process without a processor.
-      timeout: 12,
+      timeout: 14,
       retryCnt: 7,
       rnrRetry: 7,
       minRnrTimer: 1,
