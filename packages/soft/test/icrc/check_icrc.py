@@ -13,10 +13,14 @@ import json
 import sys
 import zlib
 
-from scapy.contrib.roce import BTH
-from scapy.error import Scapy_Exception
-from scapy.layers.inet import IP
-from scapy.utils import RawPcapNgReader
+try:
+    from scapy.contrib.roce import BTH
+    from scapy.error import Scapy_Exception
+    from scapy.layers.inet import IP
+    from scapy.utils import RawPcapNgReader
+except ImportError as missing:
+    print(f"{missing}; apt-get install python3-scapy, and run this with /usr/bin/python3", file=sys.stderr)
+    sys.exit(2)
 
 ROCE_PORT = 4791
 UDP = 17

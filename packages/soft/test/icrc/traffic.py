@@ -3,23 +3,27 @@
 
     traffic.py DEVICE DEVICE PART...
 
-Parts are rc (every operation in many sizes), nak (what a responder refuses), ud (datagrams) and pause (does nothing
-until it is killed). The devices may be the same one. Ends with exit code 1 if a completion or the data is not what it
-should be. Needs Debian's python3-pyverbs.
+Parts are rc (every operation in many sizes), bulk (long messages), nak (what a responder refuses), ud (datagrams) and
+pause (does nothing until it is killed). The devices may be the same one. Ends with exit code 1 if a completion or the
+data is not what it should be. Needs Debian's python3-pyverbs.
 """
 
 import signal
 import sys
 import time
 
-import pyverbs.enums as e
-from pyverbs.addr import AH, AHAttr, GlobalRoute
-from pyverbs.cq import CQ
-from pyverbs.device import Context
-from pyverbs.mr import MR
-from pyverbs.pd import PD
-from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
-from pyverbs.wr import SGE, RecvWR, SendWR
+try:
+    import pyverbs.enums as e
+    from pyverbs.addr import AH, AHAttr, GlobalRoute
+    from pyverbs.cq import CQ
+    from pyverbs.device import Context
+    from pyverbs.mr import MR
+    from pyverbs.pd import PD
+    from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+    from pyverbs.wr import SGE, RecvWR, SendWR
+except ImportError as missing:
+    print(f"{missing}; apt-get install python3-pyverbs, and run this with /usr/bin/python3", file=sys.stderr)
+    sys.exit(2)
 
 PORT = 1
 SIZES = [0, 1, 2, 3, 64, 4096, 4097, 20001]
@@ -131,6 +135,16 @@ def run_rc(client, server):
             expect(f"opcode {opcode}, {size} bytes", sink.read(size), source.read(size))
 
 
+def run_bulk(client, server):
+    fresh_pair(client, server)
+    for seed in range(40):
+        client.fill(ROOM, seed)
+        server.receive()
+        client.send(e.IBV_WR_SEND, ROOM)
+        wait([client, server])
+        expect(f"message {seed}", server.read(ROOM), client.read(ROOM))
+
+
 def run_naks(client, server):
     fresh_pair(client, server)
     client.send(e.IBV_WR_SEND, 8)
@@ -165,7 +179,7 @@ def pause(_client, _server):
     signal.pause()
 
 
-PARTS = {"rc": run_rc, "nak": run_naks, "ud": run_ud, "pause": pause}
+PARTS = {"rc": run_rc, "bulk": run_bulk, "nak": run_naks, "ud": run_ud, "pause": pause}
 
 
 def main(arguments):

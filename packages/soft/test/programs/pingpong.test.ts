@@ -28,13 +28,3 @@ test.each<Case>([
     expect(stdout).not.toMatch(/invalid data/);
   }
 });
-
-// Either end loses packets, of which the programs must not notice anything.
-test(`${rc} -c on a link that loses, doubles and delays packets`, async () => {
-  const faults = 'soft0,link=udp,drop=0.02,duplicate=0.02,reorder=0.02,delay=20';
-  const configurations = [`${faults},seed=1`, `${faults},seed=2`];
-  for (const { status, stdout, stderr } of await runPair(rc, ['-c', '-s', '65536', '-n', '50'], configurations)) {
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).not.toMatch(/invalid data/);
-  }
-});
