@@ -37,9 +37,7 @@ Napi::Value AddDevices(const Napi::CallbackInfo& info) {
   return Result(info, verbs_soft_add_devices(Text(info, 0).c_str()));
 }
 
-Napi::Value LastError(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), verbs_soft_last_error());
-}
+Napi::Value LastError(const Napi::CallbackInfo& info) { return Napi::String::New(info.Env(), verbs_soft_last_error()); }
 
 Napi::Value DeviceNames(const Napi::CallbackInfo& info) {
   Napi::Array names = Napi::Array::New(info.Env());

@@ -79,7 +79,8 @@ struct verbs_soft_extension_table {
   const char *(*device_kind)(const struct ibv_device *device);
   /* The value of one of the model's own options; NULL if it was not given. */
   const char *(*device_option)(const struct ibv_device *device, const char *key);
-  /* One pointer for every object of those kinds in a soft context. `release` (may be NULL) is called when the object goes. */
+  /* One pointer for every object of those kinds in a soft context. `release` (may be NULL) is called when the object
+   * goes. */
   void (*set_data)(void *object, enum verbs_soft_object type, void *data, void (*release)(void *data));
   void *(*get_data)(void *object, enum verbs_soft_object type);
 };

@@ -161,7 +161,9 @@ struct End {
   ibv_qp* qp = nullptr;
 };
 
-inline void configure(const char* text) { REQUIRE_MESSAGE(verbs_soft_configure(text) == 0, std::string(verbs_soft_last_error())); }
+inline void configure(const char* text) {
+  REQUIRE_MESSAGE(verbs_soft_configure(text) == 0, std::string(verbs_soft_last_error()));
+}
 
 // The device's counter of that name.
 inline std::uint64_t counter(const char* device, const std::string& name) {
