@@ -3,9 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 #include <string>
 
@@ -58,8 +56,7 @@ int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t siz
       errno = ENOENT;
       return -1;
     }
-    const std::size_t length = std::min(content->size(), size);
-    std::memcpy(buf, content->data(), length);
+    const std::size_t length = content->copy(buf, size);
     return finish(buf, size, static_cast<int>(length));
   }
   const int length = read_file(std::string(dir) + "/" + file, buf, size);

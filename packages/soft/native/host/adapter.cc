@@ -1,5 +1,7 @@
 #include "adapter.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,9 +15,6 @@ namespace {
 constexpr std::size_t kReceiveBudget = 32;
 // Rounds of pump() in one call of the application: enough for whole windows, not for ever.
 constexpr int kPumpRounds = 8;
-// A poller that found nothing so often in a row lets others run: on a busy machine the peer may wait for this very
-// core.
-constexpr int kPatientPolls = 64;
 
 class PortReceiver final : public link::Receiver {
  public:
@@ -83,18 +82,10 @@ void Adapter::settle() {
 int Adapter::poll(nic::Cq* cq, int count, ibv_wc* wc) {
   if (inherited()) return -refuse_inherited();
   lock_.lock_after_others();
-  std::unique_lock guard(lock_, std::adopt_lock);
+  const std::lock_guard guard(lock_, std::adopt_lock);
   progress_.note_poll();
-  int found = nic_->poll_cq(cq, count, wc);
-  if (found == 0) {
-    found = poll_empty(cq, count, wc);
-    empty_polls_ = found == 0 ? empty_polls_ + 1 : 0;
-    if (empty_polls_ > kPatientPolls) {
-      guard.unlock();
-      sched_yield();
-    }
-  }
-  return found;
+  const int found = nic_->poll_cq(cq, count, wc);
+  return found != 0 ? found : poll_empty(cq, count, wc);
 }
 
 int Adapter::poll_empty(nic::Cq* cq, int count, ibv_wc* wc) {

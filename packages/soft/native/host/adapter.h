@@ -94,7 +94,6 @@ class Adapter final : private nic::EventSink, private Engine {
   std::vector<std::unique_ptr<PortStack>> ports_;
   std::unique_ptr<nic::Nic> nic_;
   std::vector<AsyncQueue*> listeners_;
-  int empty_polls_ = 0;  // in a row
   std::atomic<bool> inherited_{false};
 };
 

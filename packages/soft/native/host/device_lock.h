@@ -2,8 +2,6 @@
 // others for whole time slices, since an unlocked mutex goes to whoever runs. So pollers let waiting threads in first.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
 #include <mutex>
 
@@ -14,20 +12,25 @@ class DeviceLock {
   void lock() {
     if (mutex_.try_lock()) return;
     waiting_.fetch_add(1, std::memory_order_relaxed);
-    mutex_.lock();
+    {
+      const std::lock_guard turn(turnstile_);
+      mutex_.lock();
+    }
     waiting_.fetch_sub(1, std::memory_order_relaxed);
   }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock() { mutex_.unlock(); }
 
   void lock_after_others() {
-    // Bounded: a waiting thread may itself be kept from running.
-    for (int turn = 0; turn < 64 && waiting_.load(std::memory_order_relaxed) > 0; ++turn) sched_yield();
-    lock();
+    if (waiting_.load(std::memory_order_relaxed) == 0) return lock();
+    // Whoever waits for the lock holds the turnstile until it has it.
+    const std::lock_guard turn(turnstile_);
+    mutex_.lock();
   }
 
  private:
   std::mutex mutex_;
+  std::mutex turnstile_;
   std::atomic<int> waiting_{0};
 };
 

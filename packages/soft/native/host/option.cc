@@ -143,8 +143,9 @@ std::string set_link(const std::string& value, DeviceConfig* config) {
 }
 
 std::string add_address(const std::string& value, DeviceConfig* config) {
+  static constexpr std::uint8_t kAny[4] = {};
   const auto address = parse_address(value);
-  if (!address || address->is_zero() || address->is_multicast() || *address == *parse_address("0.0.0.0")) {
+  if (!address || address->is_zero() || address->is_multicast() || *address == wire::Gid::from_ipv4(kAny)) {
     return refuse("addr", value, "an IPv4 or IPv6 address of this machine, for example 127.0.0.5");
   }
   for (const wire::Gid& other : config->addresses) {

@@ -51,8 +51,8 @@ TEST_CASE("counters are there before, while and after a device is open, and add 
 TEST_CASE("faults come and go while traffic flows, and everything still arrives") {
   configure("f,drop=0.1,duplicate=0.1,seed=5;g");
   End a("f"), b("g");
-  a.connect(b, 8);
-  b.connect(a, 8);
+  a.connect(b, 13);  // 8 times 34 ms: more than a busy machine keeps a thread waiting
+  b.connect(a, 13);
   transfer(a, b, 20, 8192);
   const std::uint64_t dropped = counter("f", "fault_dropped");
   CHECK(dropped > 0);

@@ -17,6 +17,7 @@ std::vector<std::string> listed() {
   int count = 0;
   ibv_device** list = ibv_get_device_list(&count);
   REQUIRE(list);
+  names.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) names.emplace_back(ibv_get_device_name(list[i]));
   ibv_free_device_list(list);
   return names;

@@ -61,7 +61,7 @@ TEST_CASE("a wrong VERBS_SOFT is EINVAL with a reason") {
 }
 
 TEST_CASE("device, port, GID and P_Key queries") {
-  configure("q0,mtu=1024,max_qp=77,addr=127.0.0.77,addr=::1");
+  configure("q0,mtu=1024,max_qp=77,link=process,addr=127.0.0.77,addr=::1");
   const Context context = open_device("q0");
   ibv_device_attr_ex attr{};
   REQUIRE(ibv_query_device_ex(context.get(), nullptr, &attr) == 0);

@@ -60,8 +60,8 @@ static uint32_t egress(void *data, struct ibv_device *device, uint8_t port_num, 
   (void)data;
   (void)port_num;
   if (!soft->device_kind(device) || size + MARK > capacity) return 0;
-  memmove(frame + IPV4 + UDP + MARK, frame + IPV4 + UDP, size - IPV4 - UDP);
-  memcpy(frame + IPV4 + UDP, mark, MARK);
+  for (uint32_t i = size; i-- > IPV4 + UDP;) frame[i + MARK] = frame[i];
+  for (uint32_t i = 0; i < MARK; ++i) frame[IPV4 + UDP + i] = mark[i];
   resize(frame, MARK);
   return size + MARK;
 }
@@ -73,7 +73,7 @@ static uint32_t ingress(void *data, struct ibv_device *device, uint8_t port_num,
   (void)port_num;
   (void)capacity;
   if (size < IPV4 + UDP + MARK || memcmp(frame + IPV4 + UDP, mark, MARK) != 0) return 0;
-  memmove(frame + IPV4 + UDP, frame + IPV4 + UDP + MARK, size - IPV4 - UDP - MARK);
+  for (uint32_t i = IPV4 + UDP; i + MARK < size; ++i) frame[i] = frame[i + MARK];
   resize(frame, -MARK);
   return size - MARK;
 }
