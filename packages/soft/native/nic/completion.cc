@@ -34,7 +34,7 @@ void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
 
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
   ibv_wc wc = {};
-  wc.wr_id = qp.rq.at(qp.rq.head++).wr_id;
+  wc.wr_id = qp.recv.wqe->wr_id;
   wc.status = status;
   wc.opcode = received.opcode;
   wc.byte_len = received.byte_len;
@@ -42,6 +42,8 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
   wc.qp_num = qp.number;
   wc.src_qp = received.src_qp;
   wc.wc_flags = received.flags;
+  qp.recv = {};
+  ++qp.rq.head;
   ++core.counters.rdma_recvs;
   return qp.recv_cq->push(wc, received.solicited, core.events);
 }

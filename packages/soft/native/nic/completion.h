@@ -18,7 +18,7 @@ struct Received {
   bool solicited = false;
 };
 
-// Completes the oldest receive request. False when the CQ is full.
+// Completes the receive request that was taken (receive.h). False when the CQ is full.
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received);
 
 }  // namespace verbs::soft::nic

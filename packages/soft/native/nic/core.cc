@@ -1,6 +1,7 @@
 #include "core.h"
 
 #include "completion.h"
+#include "receive.h"
 #include "requester.h"
 
 namespace verbs::soft::nic {
@@ -32,11 +33,10 @@ void enter_error(Core& core, Qp& qp, ibv_event_type event) {
 
 void flush_queues(Core& core, Qp& qp) {
   while (!qp.sq.empty()) complete_send(core, qp, IBV_WC_WR_FLUSH_ERR);
-  while (!qp.rq.empty()) complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
+  while (qp.recv.wqe != nullptr || take_recv(qp)) complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
   qp.req.position = qp.sq.head;
   qp.req.packet = 0;
   qp.req.reads_unfinished = 0;
-  qp.resp.recv_taken = false;
   qp.resp.message = ResponderState::Message::kNone;
 }
 

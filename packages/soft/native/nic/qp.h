@@ -66,7 +66,6 @@ struct ResponderState {
   std::uint32_t last_ahead_psn = 0;  // of the packets that came instead
   bool communication_established = false;
   Message message = Message::kNone;  // in the middle of one
-  bool recv_taken = false;           // the oldest receive request belongs to that message
   std::uint32_t offset = 0;          // bytes of the message so far
   std::uint32_t length = 0;          // WRITE: announced
   std::uint32_t rkey = 0;
@@ -75,6 +74,13 @@ struct ResponderState {
   std::uint32_t ring_head = 0;
   std::uint32_t ring_count = 0;
   std::uint32_t reads = 0;  // of them
+};
+
+// The receive request that belongs to the message in progress. In the QP's own queue it stays the head until then.
+struct TakenRecv {
+  const RecvWqe* wqe = nullptr;  // nullptr: none is taken
+  const ibv_sge* sges = nullptr;
+  const Pd* pd = nullptr;  // that the keys of the SGEs belong to
 };
 
 class Qp : public TimerSlot {
@@ -97,6 +103,7 @@ class Qp : public TimerSlot {
   RecvQueue rq;
   RequesterState req;
   ResponderState resp;
+  TakenRecv recv;
 
   // Place in the list of QPs that have something to send.
   Qp* active_next = nullptr;

@@ -80,6 +80,7 @@ void reset(Core& core, Qp& qp) {
   qp.req = RequesterState{};
   qp.req.position = position;
   qp.resp = ResponderState{};
+  qp.recv = {};
   const ibv_qp_cap cap = qp.attr.cap;
   qp.attr = {};
   qp.attr.cap = cap;

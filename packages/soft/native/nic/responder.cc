@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "packet.h"
 #include "psn.h"
+#include "receive.h"
 #include "response_ring.h"
 #include "scatter.h"
 
@@ -31,10 +32,7 @@ void acknowledge(Core& core, Qp& qp, std::uint32_t psn) {
 void refuse(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_status) {
   answer(core, qp, Response::Kind::kNak, syndrome, qp.resp.expected_psn);
   qp.resp.message = Message::kNone;
-  if (qp.resp.recv_taken) {
-    qp.resp.recv_taken = false;
-    complete_recv(core, qp, receive_status, {});
-  }
+  if (qp.recv.wqe != nullptr) complete_recv(core, qp, receive_status, {});
   const ibv_event_type event = syndrome == wire::kNakRemoteAccess     ? IBV_EVENT_QP_ACCESS_ERR
                                : syndrome == wire::kNakInvalidRequest ? IBV_EVENT_QP_REQ_ERR
                                                                       : IBV_EVENT_QP_FATAL;
@@ -98,7 +96,6 @@ void finish_receive(Core& core, Qp& qp, const wire::Bth& bth, const wire::Opcode
   received.flags = info.has(wire::kHasImmDt) ? IBV_WC_WITH_IMM : 0;
   received.src_qp = qp.attr.dest_qp_num;
   received.solicited = bth.solicited;
-  qp.resp.recv_taken = false;
   if (!complete_recv(core, qp, IBV_WC_SUCCESS, received)) enter_error(core, qp, IBV_EVENT_QP_FATAL);
 }
 
@@ -107,16 +104,15 @@ void take_send(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeInfo&
   ResponderState& resp = qp.resp;
   const std::span<const std::uint8_t> payload = transport.subspan(info.header_size);
   if (info.has(wire::kIsStart)) {
-    if (qp.rq.empty()) return not_ready(core, qp);
-    resp.recv_taken = true;
+    if (!take_recv(qp)) return not_ready(core, qp);
     resp.message = Message::kSend;
     resp.offset = 0;
   }
-  const RecvWqe& wqe = qp.rq.at(qp.rq.head);
-  if (payload.size() > wqe.length - resp.offset) {
+  const TakenRecv& recv = qp.recv;
+  if (payload.size() > recv.wqe->length - resp.offset) {
     return refuse(core, qp, wire::kNakInvalidRequest, IBV_WC_LOC_LEN_ERR);
   }
-  if (!scatter(core.mrs, qp.pd, qp.rq.sges(qp.rq.head), wqe.num_sge, resp.offset, payload.data(), payload.size())) {
+  if (!scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, resp.offset, payload.data(), payload.size())) {
     return refuse(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_PROT_ERR);
   }
   resp.offset += static_cast<std::uint32_t>(payload.size());
@@ -146,7 +142,7 @@ void take_write(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeInfo
   }
   const std::uint32_t left = resp.length - resp.offset;
   if (info.has(wire::kIsEnd) ? payload.size() != left : payload.size() >= left) return refuse_invalid(core, qp);
-  if (info.has(wire::kHasImmDt) && qp.rq.empty()) return not_ready(core, qp);
+  if (info.has(wire::kHasImmDt) && !take_recv(qp)) return not_ready(core, qp);
   resp.message = Message::kWrite;
   if (!payload.empty()) {
     const Mr* mr = core.mrs.find(resp.rkey, qp.pd, IBV_ACCESS_REMOTE_WRITE);
@@ -287,18 +283,19 @@ void take_datagram(Core& core, Qp& qp, const wire::FrameView& frame, const wire:
   const wire::Deth deth = wire::Deth::parse(transport.data() + info.deth);
   const std::span<const std::uint8_t> payload = transport.subspan(info.header_size);
   // Nothing answers a datagram: what cannot be taken is dropped, and the receive request stays.
-  if (deth.qkey != qp.attr.qkey || qp.rq.empty() || payload.size() > mtu_bytes(core.port_of(qp).active_mtu()) ||
-      qp.rq.at(qp.rq.head).length < payload.size() + kGrhSize) {
+  const RecvWqe* next = next_recv(qp);
+  if (deth.qkey != qp.attr.qkey || next == nullptr || payload.size() > mtu_bytes(core.port_of(qp).active_mtu()) ||
+      next->length < payload.size() + kGrhSize) {
     ++core.counters.dropped_pkts;
     return;
   }
+  take_recv(qp);
   // The network header comes first in the buffer: an IPv6 header is a GRH, an IPv4 header sits in its last 20 bytes.
   std::uint8_t grh[kGrhSize] = {};
   std::memcpy(grh + kGrhSize - frame.ip.size(), frame.ip.data(), frame.ip.size());
-  const RecvWqe& wqe = qp.rq.at(qp.rq.head);
-  const ibv_sge* sges = qp.rq.sges(qp.rq.head);
-  if (!scatter(core.mrs, qp.pd, sges, wqe.num_sge, 0, grh, kGrhSize) ||
-      !scatter(core.mrs, qp.pd, sges, wqe.num_sge, kGrhSize, payload.data(), payload.size())) {
+  const TakenRecv& recv = qp.recv;
+  if (!scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, 0, grh, kGrhSize) ||
+      !scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, kGrhSize, payload.data(), payload.size())) {
     complete_recv(core, qp, IBV_WC_LOC_PROT_ERR, {});
     enter_error(core, qp, IBV_EVENT_QP_FATAL);
     return;
