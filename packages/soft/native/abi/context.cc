@@ -9,6 +9,7 @@
 #include "../host/error.h"
 #include "../host/registry.h"
 #include "data_path.h"
+#include "mr.h"
 #include "query.h"
 #include "slots.h"
 
@@ -33,6 +34,8 @@ void fill_ops(ibv_context* context) {
 void fill_verbs(verbs_context* verbs) {
   verbs->sz = sizeof *verbs;
   verbs->query_port = query_port;
+  verbs->advise_mr = advise_mr;
+  verbs->alloc_null_mr = alloc_null_mr;
   verbs->query_device_ex = query_device_ex;
   verbs->create_qp_ex = create_qp_ex;
   verbs->close_xrcd = close_xrcd;

@@ -1,3 +1,5 @@
+#include "mr.h"
+
 #include <cerrno>
 
 #include "objects.h"
@@ -11,17 +13,20 @@ namespace {
 
 void destroy(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
 
-ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+// `reg` makes the NIC's region.
+template <typename Reg>
+ibv_mr* make(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, Reg&& reg) {
   auto mr = std::make_unique<abi::Mr>();
   ibv_mr& face = mr->face;
   const int error = abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.reg_mr(abi::of(pd)->nic, addr, length, iova, access, &mr->nic);
+    const int failure = reg(nic, &mr->nic);
     if (failure != 0) return failure;
     face.lkey = nic::lkey_of(mr->nic);
     face.rkey = nic::rkey_of(mr->nic);
     return 0;
   });
   if (error != 0) return abi::null_with<ibv_mr>(error);
+  mr->may_rereg = may_rereg;
   face.context = pd->context;
   face.pd = pd;
   face.addr = addr;
@@ -30,7 +35,27 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, u
   return &mr.release()->face;
 }
 
+ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  return make(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
+    return nic.reg_mr(abi::of(pd)->nic, addr, length, iova, access, mr);
+  });
+}
+
+int fail(ibv_rereg_mr_err_code code, int error) {
+  errno = error;
+  return code;
+}
+
 }  // namespace
+
+namespace verbs::soft::abi {
+
+ibv_mr* alloc_null_mr(ibv_pd* pd) {
+  return make(pd, nullptr, SIZE_MAX, false,
+              [pd](nic::Nic& nic, nic::Mr** mr) { return nic.alloc_null_mr(of(pd)->nic, mr); });
+}
+
+}  // namespace verbs::soft::abi
 
 extern "C" {
 
@@ -56,9 +81,28 @@ int ibv_dereg_mr(ibv_mr* face) {
   return 0;
 }
 
-int ibv_rereg_mr(ibv_mr*, int, ibv_pd*, void*, std::size_t, int) {
-  errno = EOPNOTSUPP;
-  return IBV_REREG_MR_ERR_CMD;  // the region stays as it was
+// What the caller got wrong is IBV_REREG_MR_ERR_INPUT, what the device refuses IBV_REREG_MR_ERR_CMD, errno has the
+// reason. Here the region is as it was after either. Pages are never pinned, so that there is nothing to say about
+// forks.
+int ibv_rereg_mr(ibv_mr* face, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
+  abi::Mr* mr = abi::of(face);
+  const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+  const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
+  if (!mr->may_rereg || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || (moves && (!addr || length == 0)) ||
+      (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) || (changes_pd && !pd)) {
+    return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
+  }
+  const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.rereg_mr(mr->nic, flags, changes_pd ? abi::of(pd)->nic : nullptr, addr, length,
+                        static_cast<unsigned>(access));
+  });
+  if (error != 0) return fail(IBV_REREG_MR_ERR_CMD, error);
+  if (changes_pd) face->pd = pd;
+  if (moves) {
+    face->addr = addr;
+    face->length = length;
+  }
+  return 0;
 }
 
 ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int) {

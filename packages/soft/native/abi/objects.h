@@ -67,6 +67,7 @@ struct Pd {
 struct Mr {
   ibv_mr face{};
   nic::Mr* nic = nullptr;
+  bool may_rereg = true;  // it is the program's own memory
   ModelData model;
 };
 

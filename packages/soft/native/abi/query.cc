@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../nic/odp.h"
 #include "objects.h"
 
 using namespace verbs::soft;
@@ -35,6 +36,8 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   ibv_device_attr_ex full{};
   if (const int error = ibv_query_device(context, &full.orig_attr)) return error;
   full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
+  full.odp_caps = nic::kOdpCaps;
+  full.xrc_odp_caps = nic::kXrcOdpCaps;
   full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
   std::memset(attr, 0, size);
   std::memcpy(attr, &full, std::min(size, sizeof full));

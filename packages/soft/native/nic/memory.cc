@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,6 +19,10 @@ namespace {
 
 // Initial-exec: the handler must reach it without the allocations of lazy thread-local storage.
 #define VERBS_FAST_TLS __attribute__((tls_model("initial-exec")))
+
+// MADV_POPULATE_READ and _WRITE, which older C libraries do not name.
+constexpr int kPopulateRead = 22;
+constexpr int kPopulateWrite = 23;
 
 thread_local sigjmp_buf recovery VERBS_FAST_TLS;
 thread_local volatile sig_atomic_t recoverable VERBS_FAST_TLS = 0;
@@ -55,14 +60,6 @@ void install(int signal, struct sigaction* previous) {
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
-}
-
-// A program may have put its own handler in front since the last time, so this runs at every registration.
-void arm_fault_handler() {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  install(SIGSEGV, &previous_segv);
-  install(SIGBUS, &previous_bus);
 }
 
 // Calls visit(start, end, readable, writable) for each mapping in ascending order until it returns false.
@@ -111,6 +108,14 @@ bool guarded_copy(void* to, const void* from, std::size_t size) {
   return true;
 }
 
+// A program may have put its own handler in front since the last time, so this runs at every registration.
+void arm_fault_handler() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  install(SIGSEGV, &previous_segv);
+  install(SIGBUS, &previous_bus);
+}
+
 int check_mapped(const void* address, std::size_t size, bool writable) {
   arm_fault_handler();
   std::uintptr_t next = reinterpret_cast<std::uintptr_t>(address);
@@ -125,6 +130,19 @@ int check_mapped(const void* address, std::size_t size, bool writable) {
   // Without /proc there is nothing to ask; the guarded copy still protects every access.
   if (!read) return 0;
   return next >= end ? 0 : EFAULT;
+}
+
+int populate(void* address, std::size_t size, bool writable) {
+  if (size == 0) return 0;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(address) + size;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  if (madvise(reinterpret_cast<void*>(from), end - from, writable ? kPopulateWrite : kPopulateRead) == 0) return 0;
+  if (errno == EAGAIN) return ENOMEM;
+  // A hole is ENOMEM, the wrong protection EFAULT or EINVAL; kernels before 5.14 know neither advice (EINVAL): then it
+  // is enough that the pages can come.
+  return check_mapped(address, size, writable);
 }
 
 }  // namespace verbs::soft::nic

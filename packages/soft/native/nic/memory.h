@@ -9,8 +9,15 @@ namespace verbs::soft::nic {
 // memcpy; false when a page of either side is not there or not accessible (part of the bytes may have been copied).
 bool guarded_copy(void* to, const void* from, std::size_t size);
 
-// 0, or EFAULT unless all of [address, address + size) is mapped readable (and writable, if asked).
-// Also arms the fault handler that guarded_copy relies on: call it before the first copy of a region.
+// Prepares the process for guarded_copy: call it before the first copy of a region. Cheap when it was called before.
+void arm_fault_handler();
+
+// 0, or EFAULT unless all of [address, address + size) is mapped readable (and writable, if asked); EINVAL if it wraps
+// around. Arms the fault handler.
 int check_mapped(const void* address, std::size_t size, bool writable);
+
+// Brings the pages of [address, address + size) in, so that an access does not wait for them. 0, or EFAULT if a part is
+// not mapped, or not writable and should be; ENOMEM.
+int populate(void* address, std::size_t size, bool writable);
 
 }  // namespace verbs::soft::nic

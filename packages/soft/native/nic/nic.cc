@@ -103,6 +103,16 @@ int Nic::reg_mr(Pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsi
   return impl_->core.mrs.reg(pd, addr, length, iova, access, mr);
 }
 
+int Nic::alloc_null_mr(Pd* pd, Mr** mr) { return impl_->core.mrs.alloc_null(pd, mr); }
+
+int Nic::rereg_mr(Mr* mr, int flags, Pd* pd, void* addr, std::size_t length, unsigned access) {
+  return impl_->core.mrs.rereg(mr, flags, pd, addr, length, access);
+}
+
+int Nic::advised_range(const Pd* pd, const ibv_sge& sge, bool for_writing, void** address) const {
+  return impl_->core.mrs.find_range(sge, pd, for_writing, address);
+}
+
 int Nic::dereg_mr(Mr* mr) {
   impl_->core.mrs.dereg(mr);
   return 0;
@@ -284,6 +294,6 @@ int cqe_of(const Cq* cq) { return cq->cqe(); }
 std::size_t pending_of(const Cq* cq) { return cq->pending(); }
 ibv_ah* verbs_of(Ah* ah) { return &ah->verbs; }
 std::uint32_t lkey_of(const Mr* mr) { return mr->key; }
-std::uint32_t rkey_of(const Mr* mr) { return mr->key; }
+std::uint32_t rkey_of(const Mr* mr) { return mr->null ? 0 : mr->key; }
 
 }  // namespace verbs::soft::nic

@@ -59,7 +59,11 @@ class Nic {
   int alloc_pd(Pd** pd);
   int dealloc_pd(Pd* pd);
   int reg_mr(Pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
+  int alloc_null_mr(Pd* pd, Mr** mr);
+  int rereg_mr(Mr* mr, int flags, Pd* pd, void* addr, std::size_t length, unsigned access);
   int dereg_mr(Mr* mr);
+  // The application's memory behind an entry of ibv_advise_mr(), whose advice the caller carries out without the lock.
+  int advised_range(const Pd* pd, const ibv_sge& sge, bool for_writing, void** address) const;
   int create_cq(int cqe, void* owner, Cq** cq);
   int destroy_cq(Cq* cq);
   int create_ah(Pd* pd, const ibv_ah_attr* attr, Ah** ah);

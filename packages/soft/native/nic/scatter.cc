@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "memory.h"
-
 namespace verbs::soft::nic {
 namespace {
 
-// Calls visit(memory, size) for each piece of [offset, offset + size) of the list.
+// Calls visit(region, address, size) for each piece of [offset, offset + size) of the list.
 template <typename Visit>
 bool for_each_piece(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
                     std::size_t size, unsigned access, Visit visit) {
@@ -19,8 +17,7 @@ bool for_each_piece(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::
     }
     const std::size_t piece = std::min<std::size_t>(sge.length - offset, size);
     const Mr* mr = mrs.find(sge.lkey, pd, access);
-    std::uint8_t* memory = mr != nullptr ? mr->at(sge.addr + offset, piece) : nullptr;
-    if (memory == nullptr || !visit(memory, piece)) return false;
+    if (mr == nullptr || !visit(*mr, sge.addr + offset, piece)) return false;
     size -= piece;
     offset = 0;
   }
@@ -33,25 +30,26 @@ ibv_wc_status check_sges(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, 
   for (std::uint32_t i = 0; i < count; ++i) {
     if (sges[i].length == 0) continue;
     const Mr* mr = mrs.find(sges[i].lkey, pd, access);
-    if (mr == nullptr || mr->at(sges[i].addr, sges[i].length) == nullptr) return IBV_WC_LOC_PROT_ERR;
+    if (mr == nullptr || !mr->covers(sges[i].addr, sges[i].length)) return IBV_WC_LOC_PROT_ERR;
   }
   return IBV_WC_SUCCESS;
 }
 
 bool gather(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
             std::uint8_t* to, std::size_t size) {
-  return for_each_piece(mrs, pd, sges, count, offset, size, 0, [&](const std::uint8_t* memory, std::size_t piece) {
-    if (!guarded_copy(to, memory, piece)) return false;
-    to += piece;
-    return true;
-  });
+  return for_each_piece(mrs, pd, sges, count, offset, size, 0,
+                        [&to](const Mr& mr, std::uint64_t address, std::size_t piece) {
+                          if (!mr.read(to, address, piece)) return false;
+                          to += piece;
+                          return true;
+                        });
 }
 
 bool scatter(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
              const std::uint8_t* from, std::size_t size) {
   return for_each_piece(mrs, pd, sges, count, offset, size, IBV_ACCESS_LOCAL_WRITE,
-                        [&](std::uint8_t* memory, std::size_t piece) {
-                          if (!guarded_copy(memory, from, piece)) return false;
+                        [&from](const Mr& mr, std::uint64_t address, std::size_t piece) {
+                          if (!mr.write(address, from, piece)) return false;
                           from += piece;
                           return true;
                         });
