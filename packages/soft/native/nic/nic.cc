@@ -7,8 +7,10 @@
 #include "../wire/headers.h"
 #include "../wire/icrc.h"
 #include "../wire/opcode.h"
+#include "answer.h"
 #include "completer.h"
 #include "core.h"
+#include "datagram.h"
 #include "post.h"
 #include "psn.h"
 #include "qp_attributes.h"
@@ -257,9 +259,9 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
   core.counters.rcvd_bytes += frame.size();
   const std::span<const std::uint8_t> body = view->transport.first(view->transport.size() - tail);
   if (datagram) {
-    take_datagram(core, *qp, *view, bth, *info, body);
+    take_datagram(core, *qp, *view, {bth, *info, body});
   } else if (request) {
-    take_request(core, *qp, bth, *info, body);
+    take_request(core, *qp, {bth, *info, body});
   } else {
     take_response(core, *qp, bth, *info, body, now);
   }
@@ -275,7 +277,7 @@ bool Nic::pump(Nanos now) {
     const std::size_t turn = std::min(left, kTurnBudget);
     // Requests before acknowledgements: an answer that the application just posted is what its peer waits for.
     std::size_t sent = qp->type == IBV_QPT_UD ? run_datagrams(core, *qp, turn) : run_requester(core, *qp, turn, now);
-    if (sent < turn) sent += run_responder(core, *qp, turn - sent);
+    if (sent < turn) sent += run_answers(core, *qp, turn - sent);
     left -= sent;
     if (sent == turn) core.active.add(*qp);
   }

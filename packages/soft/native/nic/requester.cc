@@ -4,10 +4,9 @@
 
 #include "../wire/opcode.h"
 #include "completion.h"
-#include "memory.h"
+#include "outbound.h"
 #include "packet.h"
 #include "psn.h"
-#include "scatter.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -31,16 +30,6 @@ std::uint32_t packets_of(const Qp& qp, const SendWqe& wqe) {
   return wqe.length == 0 ? 1 : static_cast<std::uint32_t>((std::uint64_t{wqe.length} + qp.mtu - 1) / qp.mtu);
 }
 
-// What stops a request before its first packet.
-ibv_wc_status check_request(const Core& core, Qp& qp, std::uint32_t position) {
-  const SendWqe& wqe = qp.sq.at(position);
-  if (wqe.length > core.config.limits.max_msg_size) return IBV_WC_LOC_LEN_ERR;
-  if (is_read(wqe) && qp.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
-  if ((wqe.flags & IBV_SEND_INLINE) != 0) return IBV_WC_SUCCESS;
-  const unsigned access = is_read(wqe) ? static_cast<unsigned>(IBV_ACCESS_LOCAL_WRITE) : 0u;
-  return check_sges(core.mrs, qp.pd, qp.sq.sges(position), wqe.num_sge, access);
-}
-
 Operation operation_of(const SendWqe& wqe, bool first, bool last) {
   const bool imm = last && (wqe.opcode == IBV_WR_SEND_WITH_IMM || wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM);
   const bool write = wqe.opcode == IBV_WR_RDMA_WRITE || wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -50,16 +39,6 @@ Operation operation_of(const SendWqe& wqe, bool first, bool last) {
   if (first) return write ? wire::kWriteFirst : wire::kSendFirst;
   if (!last) return write ? wire::kWriteMiddle : wire::kSendMiddle;
   return write ? (imm ? wire::kWriteLastImm : wire::kWriteLast) : (imm ? wire::kSendLastImm : wire::kSendLast);
-}
-
-bool load_payload(const Core& core, Qp& qp, std::uint32_t position, std::size_t offset, std::uint8_t* to,
-                  std::size_t size) {
-  const SendWqe& wqe = qp.sq.at(position);
-  if ((wqe.flags & IBV_SEND_INLINE) != 0) {
-    std::copy_n(qp.sq.inline_data(position) + offset, size, to);
-    return true;
-  }
-  return gather(core.mrs, qp.pd, qp.sq.sges(position), wqe.num_sge, offset, to, size);
 }
 
 std::uint32_t window_left(const Qp& qp) {
@@ -168,13 +147,6 @@ Step step(Core& core, Qp& qp, Nanos now) {
   return Step::kFailed;
 }
 
-// All that was started is acknowledged: tell who waits for it (IBTA 10.3.1.5, SQ drained).
-void check_drained(Core& core, Qp& qp) {
-  if (!qp.draining || qp.state != IBV_QPS_SQD || qp.req.una_psn != qp.req.next_psn) return;
-  qp.draining = false;
-  if (qp.sqd_notify) core.events.async({IBV_EVENT_SQ_DRAINED, &qp, nullptr, qp.attr.port_num});
-}
-
 }  // namespace
 
 Nanos ack_timeout(const Qp& qp) { return qp.attr.timeout == 0 ? kNever : Nanos{4096} << qp.attr.timeout; }
@@ -225,40 +197,6 @@ std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now) {
   }
   if (count > 0 && qp.deadline == kNever) restart_ack_timer(core, qp, now);
   check_drained(core, qp);
-  return count;
-}
-
-std::size_t run_datagrams(Core& core, Qp& qp, std::size_t budget) {
-  if (!qp.may_send()) return 0;
-  std::size_t count = 0;
-  for (; count < budget && !qp.sq.empty() && qp.state == IBV_QPS_RTS; ++count) {
-    const std::uint32_t position = qp.sq.head;
-    SendWqe& wqe = qp.sq.at(position);
-    const Datagram& datagram = qp.sq.datagram(position);
-    ibv_wc_status status = wqe.length > qp.mtu ? IBV_WC_LOC_LEN_ERR : check_request(core, qp, position);
-    if (status == IBV_WC_SUCCESS) {
-      const bool imm = wqe.opcode == IBV_WR_SEND_WITH_IMM;
-      PacketBuilder packet(core, core.port_of(qp), datagram.path,
-                           wire::make_opcode(wire::Transport::kUd, imm ? wire::kSendOnlyImm : wire::kSendOnly));
-      if (load_payload(core, qp, position, 0, packet.payload(), wqe.length)) {
-        wire::Deth{datagram.qkey, qp.number}.emit(packet.deth());
-        if (imm) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
-        packet.bth.dest_qpn = datagram.qpn;
-        packet.bth.psn = qp.req.next_psn;
-        packet.bth.solicited = (wqe.flags & IBV_SEND_SOLICITED) != 0;
-        packet.send(wqe.length);
-        qp.req.next_psn = psn_add(qp.req.next_psn, 1);
-        ++core.counters.rdma_sends;
-      } else {
-        status = IBV_WC_LOC_PROT_ERR;
-      }
-    }
-    complete_send(core, qp, status);
-    if (status != IBV_WC_SUCCESS) enter_error(core, qp);
-  }
-  qp.req.position = qp.sq.head;
-  qp.req.una_psn = qp.req.next_psn;
-  if (qp.state == IBV_QPS_SQD) check_drained(core, qp);
   return count;
 }
 

@@ -11,9 +11,6 @@ std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now);
 // Goes back to `psn` (not before una_psn): the next packet sent is that one.
 void rewind(Qp& qp, std::uint32_t psn);
 
-// Sends all datagrams of a UD queue, at most `budget`.
-std::size_t run_datagrams(Core& core, Qp& qp, std::size_t budget);
-
 // 4.096 us * 2^timeout (IBTA 9.7.6.1.3); kNever for 0.
 Nanos ack_timeout(const Qp& qp);
 

@@ -1,23 +1,11 @@
-// The responder: executes request packets of an RC QP and answers them; takes datagrams of a UD QP.
+// The responder: executes request packets of an RC QP in the order of their PSNs.
 #pragma once
 
-#include <span>
-
-#include "../wire/headers.h"
-#include "../wire/opcode.h"
 #include "core.h"
+#include "request.h"
 
 namespace verbs::soft::nic {
 
-// A request for an RC QP. `transport` is BTH to the end of the payload, without pad and ICRC.
-void take_request(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeInfo& info,
-                  std::span<const std::uint8_t> transport);
-
-// A datagram for a UD QP.
-void take_datagram(Core& core, Qp& qp, const wire::FrameView& frame, const wire::Bth& bth, const wire::OpcodeInfo& info,
-                   std::span<const std::uint8_t> transport);
-
-// Sends what the responder owes: acknowledgements and read responses, at most `budget` packets. Returns how many.
-std::size_t run_responder(Core& core, Qp& qp, std::size_t budget);
+void take_request(Core& core, Qp& qp, const Request& request);
 
 }  // namespace verbs::soft::nic

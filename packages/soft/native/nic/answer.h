@@ -1,0 +1,25 @@
+// What a responder tells its requester, and what it does with a request that it cannot take.
+#pragma once
+
+#include "core.h"
+
+namespace verbs::soft::nic {
+
+// Acknowledges everything up to and including `psn`.
+void acknowledge(Core& core, Qp& qp, std::uint32_t psn);
+
+// Refuses the packet at the expected PSN for good: NAK, an error completion if a receive was taken, QP in error.
+void refuse(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_status);
+void refuse_invalid(Core& core, Qp& qp);
+void refuse_access(Core& core, Qp& qp);
+
+// The packet is ahead of the expected one: asks for what is missing.
+void out_of_sequence(Core& core, Qp& qp);
+
+// No receive request is posted: asks for another try after the QP's RNR timer.
+void not_ready(Core& core, Qp& qp);
+
+// Sends at most `budget` packets of what is owed. Fewer than `budget` means that nothing is owed any more.
+std::size_t run_answers(Core& core, Qp& qp, std::size_t budget);
+
+}  // namespace verbs::soft::nic

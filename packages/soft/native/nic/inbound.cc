@@ -1,0 +1,121 @@
+#include "inbound.h"
+
+#include <cstring>
+
+#include "answer.h"
+#include "completion.h"
+#include "memory.h"
+#include "psn.h"
+#include "receive.h"
+#include "remote_read.h"
+#include "scatter.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+using Message = ResponderState::Message;
+
+// A packet of the message is done.
+void advance(Core& core, Qp& qp, const Request& request) {
+  ResponderState& resp = qp.resp;
+  if (request.has(wire::kIsEnd)) {
+    resp.message = Message::kNone;
+    resp.msn = psn_add(resp.msn, 1);
+  }
+  const std::uint32_t psn = resp.expected_psn;
+  resp.expected_psn = psn_add(psn, 1);
+  if (request.bth.ack_req) acknowledge(core, qp, psn);
+}
+
+void finish_receive(Core& core, Qp& qp, const Request& request, ibv_wc_opcode opcode, std::uint32_t length) {
+  Received received;
+  received.opcode = opcode;
+  received.byte_len = length;
+  received.imm_data = immediate(request);
+  received.flags = request.has(wire::kHasImmDt) ? IBV_WC_WITH_IMM : 0;
+  received.src_qp = qp.attr.dest_qp_num;
+  received.solicited = request.bth.solicited;
+  if (!complete_recv(core, qp, IBV_WC_SUCCESS, received)) enter_error(core, qp, IBV_EVENT_QP_FATAL);
+}
+
+}  // namespace
+
+bool in_order(const ResponderState& resp, const wire::OpcodeInfo& info) {
+  switch (resp.message) {
+    case Message::kNone:
+      return info.has(wire::kIsStart) || info.has(wire::kIsRead);
+    case Message::kSend:
+      return info.has(wire::kIsSend) && !info.has(wire::kIsStart);
+    case Message::kWrite:
+      return info.has(wire::kIsWrite) && !info.has(wire::kIsStart);
+  }
+  return false;
+}
+
+bool length_fits(const Qp& qp, const Request& request) {
+  const std::size_t size = request.payload().size();
+  if (!request.has(wire::kIsEnd)) return size == qp.mtu;
+  return size <= qp.mtu && (request.has(wire::kIsStart) || size > 0);
+}
+
+__be32 immediate(const Request& request) {
+  __be32 value = 0;
+  if (request.has(wire::kHasImmDt)) std::memcpy(&value, request.header(request.info.imm_dt), sizeof value);
+  return value;
+}
+
+void take_send(Core& core, Qp& qp, const Request& request) {
+  ResponderState& resp = qp.resp;
+  const std::span<const std::uint8_t> payload = request.payload();
+  if (request.has(wire::kIsStart)) {
+    if (!take_recv(qp)) return not_ready(core, qp);
+    resp.message = Message::kSend;
+    resp.offset = 0;
+  }
+  const TakenRecv& recv = qp.recv;
+  if (payload.size() > recv.wqe->length - resp.offset) {
+    return refuse(core, qp, wire::kNakInvalidRequest, IBV_WC_LOC_LEN_ERR);
+  }
+  if (!scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, resp.offset, payload.data(), payload.size())) {
+    return refuse(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_PROT_ERR);
+  }
+  resp.offset += static_cast<std::uint32_t>(payload.size());
+  const std::uint32_t length = resp.offset;
+  advance(core, qp, request);
+  if (request.has(wire::kIsEnd)) finish_receive(core, qp, request, IBV_WC_RECV, length);
+}
+
+void take_write(Core& core, Qp& qp, const Request& request) {
+  ResponderState& resp = qp.resp;
+  const std::span<const std::uint8_t> payload = request.payload();
+  if (request.has(wire::kIsStart)) {
+    const wire::Reth reth = wire::Reth::parse(request.header(request.info.reth));
+    if ((qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0 || reth.length > kMaxRdmaLength) {
+      return refuse_invalid(core, qp);
+    }
+    // A zero-length write touches nothing, whatever its key says (IBTA 9.7.4.1.5).
+    if (reth.length > 0) {
+      const Mr* mr = core.mrs.find(reth.rkey, qp.pd, IBV_ACCESS_REMOTE_WRITE);
+      if (mr == nullptr || mr->at(reth.address, reth.length) == nullptr) return refuse_access(core, qp);
+    }
+    resp.offset = 0;
+    resp.length = reth.length;
+    resp.rkey = reth.rkey;
+    resp.address = reth.address;
+  }
+  const std::uint32_t left = resp.length - resp.offset;
+  if (request.has(wire::kIsEnd) ? payload.size() != left : payload.size() >= left) return refuse_invalid(core, qp);
+  if (request.has(wire::kHasImmDt) && !take_recv(qp)) return not_ready(core, qp);
+  resp.message = Message::kWrite;
+  if (!payload.empty()) {
+    const Mr* mr = core.mrs.find(resp.rkey, qp.pd, IBV_ACCESS_REMOTE_WRITE);
+    std::uint8_t* memory = mr != nullptr ? mr->at(resp.address + resp.offset, payload.size()) : nullptr;
+    if (memory == nullptr || !guarded_copy(memory, payload.data(), payload.size())) return refuse_access(core, qp);
+    resp.offset += static_cast<std::uint32_t>(payload.size());
+  }
+  const std::uint32_t length = resp.length;
+  advance(core, qp, request);
+  if (request.has(wire::kHasImmDt)) finish_receive(core, qp, request, IBV_WC_RECV_RDMA_WITH_IMM, length);
+}
+
+}  // namespace verbs::soft::nic
