@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "driver.h"
 #include "objects.h"
 
 using namespace verbs::soft;
@@ -48,6 +49,19 @@ void destroy_unacknowledged(void* object) {
 
 extern "C" {
 
+void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, void* cq_context) {
+  cq->context = context;
+  cq->channel = channel;
+  cq->cq_context = cq_context;
+  cq->comp_events_completed = cq->async_events_completed = 0;
+  pthread_mutex_init(&cq->mutex, nullptr);
+  pthread_cond_init(&cq->cond, nullptr);
+  if (!channel) return;
+  pthread_mutex_lock(&context->mutex);
+  ++channel->refcnt;
+  pthread_mutex_unlock(&context->mutex);
+}
+
 ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
   if (comp_vector < 0 || comp_vector >= context->num_comp_vectors) return abi::null_with<ibv_cq>(EINVAL);
   auto cq = std::make_unique<abi::Cq>();
@@ -62,16 +76,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
     return failure;
   });
   if (error != 0) return abi::null_with<ibv_cq>(error);
-  face.context = context;
-  face.channel = channel;
-  face.cq_context = cq_context;
-  pthread_mutex_init(&face.mutex, nullptr);
-  pthread_cond_init(&face.cond, nullptr);
-  if (channel) {
-    pthread_mutex_lock(&context->mutex);
-    ++channel->refcnt;
-    pthread_mutex_unlock(&context->mutex);
-  }
+  verbs_init_cq(&face, context, channel, cq_context);
   face.handle = abi::of(context)->handles.add(cq.get(), destroy_unacknowledged);
   return &cq.release()->face;
 }
