@@ -41,6 +41,7 @@ describe('verbs run', () => {
   it.each([
     [undefined, ['--device', 'red', '--device', 'blue,mtu=1024'], 'red;blue,mtu=1024'],
     ['red;blue', ['--faults', 'drop=0.5,seed=3'], 'red,drop=0.5,seed=3;blue,drop=0.5,seed=3'],
+    ['red', ['--faults', 'fault=drop:opcode=rc_send_only:nth=3'], 'red,fault=drop:opcode=rc_send_only:nth=3'],
     ['red', ['--device', 'blue'], 'blue'],
   ])('VERBS_SOFT %s with %j becomes %s', async (inherited, options, expected) => {
     const { stdout } = await verbs(['run', ...options, ...showEnvironment], { VERBS_SOFT: inherited });
@@ -60,6 +61,7 @@ describe('verbs run', () => {
   it.each([
     [['--device', 'soft0,mtu=5'], /soft0.*mtu.*5/],
     [['--faults', 'drop=2'], /drop.*2/],
+    [['--faults', 'fault=drop:nth=0'], /nth=0/],
   ])('refuses %j before the program runs', async (options, message) => {
     const { status, stdout, stderr } = await verbs(['run', ...options, ...showEnvironment]);
     expect(stderr).toMatch(message);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "fault_option.h"
 #include "option.h"
 
 namespace verbs::soft::host {
@@ -138,7 +139,8 @@ std::string read_faults(std::string_view text, link::FaultPlan* plan) {
   if (!error.empty()) return error;
   *plan = link::FaultPlan{};
   for (const auto& [key, value] : options) {
-    error = apply_fault(key, value, plan);
+    error =
+        apply_fault_option(key, value, plan).value_or("unknown option " + key + "; there are " + fault_option_keys());
     if (!error.empty()) return "faults: " + error;
   }
   return {};

@@ -1,98 +1,14 @@
 #include "option.h"
 
-#include <array>
-#include <charconv>
-#include <functional>
 #include <optional>
 
 #include "address.h"
+#include "fault_option.h"
+#include "value.h"
 
 namespace verbs::soft::host {
 
 namespace {
-
-std::string refuse(const std::string& key, const std::string& value, const std::string& allowed) {
-  return key + "=" + value + " is not valid; " + key + " takes " + allowed;
-}
-
-template <typename T>
-std::optional<T> parse_number(const std::string& value) {
-  T number{};
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size()) return std::nullopt;
-  return number;
-}
-
-template <typename T, typename U>
-std::string set_number(const std::string& key, const std::string& value, T low, T high, U* target) {
-  const auto number = parse_number<T>(value);
-  if (!number || *number < low || *number > high) {
-    return refuse(key, value, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
-  }
-  *target = static_cast<U>(*number);
-  return {};
-}
-
-std::string set_probability(const std::string& key, const std::string& value, double* target) {
-  const auto number = parse_number<double>(value);
-  if (!number || !(*number >= 0 && *number <= 1)) return refuse(key, value, "a probability from 0 to 1");
-  *target = *number;
-  return {};
-}
-
-constexpr std::int64_t kMaxDelay = 10'000'000;  // ten seconds, in microseconds
-
-std::string set_delay(const std::string& key, const std::string& value, link::Nanos* target) {
-  std::int64_t microseconds = 0;
-  std::string error = set_number<std::int64_t>(key, value, 0, kMaxDelay, &microseconds);
-  if (error.empty()) *target = microseconds * 1000;
-  return error;
-}
-
-std::string set_direction(const std::string& key, const std::string& value, link::FaultPlan* plan) {
-  if (value == "egress") {
-    plan->direction = link::FaultDirection::kEgress;
-  } else if (value == "ingress") {
-    plan->direction = link::FaultDirection::kIngress;
-  } else if (value == "both") {
-    plan->direction = link::FaultDirection::kBoth;
-  } else {
-    return refuse(key, value, "egress, ingress or both");
-  }
-  return {};
-}
-
-struct Fault {
-  const char* key;
-  std::function<std::string(const std::string& key, const std::string& value, link::FaultPlan* plan)> apply;
-};
-
-const auto& faults() {
-  using link::FaultPlan;
-  const auto probability = [](double FaultPlan::* member) {
-    return [member](const std::string& key, const std::string& value, FaultPlan* plan) {
-      return set_probability(key, value, &(plan->*member));
-    };
-  };
-  const auto delay = [](link::Nanos FaultPlan::* member) {
-    return [member](const std::string& key, const std::string& value, FaultPlan* plan) {
-      return set_delay(key, value, &(plan->*member));
-    };
-  };
-  static const std::array table = {
-      Fault{"drop", probability(&FaultPlan::drop)},
-      Fault{"duplicate", probability(&FaultPlan::duplicate)},
-      Fault{"reorder", probability(&FaultPlan::reorder)},
-      Fault{"corrupt", probability(&FaultPlan::corrupt)},
-      Fault{"truncate", probability(&FaultPlan::truncate)},
-      Fault{"delay", delay(&FaultPlan::delay)},
-      Fault{"jitter", delay(&FaultPlan::jitter)},
-      Fault{"direction", set_direction},
-      Fault{"seed", [](const std::string& key, const std::string& value,
-                       FaultPlan* plan) { return set_number<std::uint64_t>(key, value, 0, UINT64_MAX, &plan->seed); }},
-  };
-  return table;
-}
 
 struct Limit {
   const char* key;
@@ -169,31 +85,13 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
   return std::nullopt;
 }
 
-std::optional<std::string> apply_known_fault(const std::string& key, const std::string& value, link::FaultPlan* plan) {
-  for (const Fault& fault : faults()) {
-    if (key == fault.key) return fault.apply(key, value, plan);
-  }
-  return std::nullopt;
-}
-
-std::string fault_keys() {
-  std::string keys;
-  for (const Fault& fault : faults()) keys += std::string(keys.empty() ? "" : ", ") + fault.key;
-  return keys;
-}
-
 std::string known_keys() {
-  std::string keys = "kind, model, addr, ports, mtu, link, capture, capture_limit, snap, " + fault_keys();
+  std::string keys = "kind, model, addr, ports, mtu, link, capture, capture_limit, snap, " + fault_option_keys();
   for (const Limit& limit : kLimits) keys += std::string(", ") + limit.key;
   return keys + ", max_msg_size";
 }
 
 }  // namespace
-
-std::string apply_fault(const std::string& key, const std::string& value, link::FaultPlan* plan) {
-  if (auto result = apply_known_fault(key, value, plan)) return *result;
-  return "unknown option " + key + "; there are " + fault_keys();
-}
 
 std::string apply_option(const std::string& key, const std::string& value, DeviceConfig* config) {
   constexpr int kMaxPorts = 64;
@@ -208,7 +106,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
     return set_number<std::uint64_t>(key, value, 0, UINT64_MAX, &config->capture.max_bytes);
   }
   if (key == "snap") return set_number<std::uint32_t>(key, value, 0, wire::kMaxFrame, &config->capture.snap_length);
-  if (auto result = apply_known_fault(key, value, &config->faults)) return *result;
+  if (auto result = apply_fault_option(key, value, &config->faults)) return *result;
   if (auto result = apply_limit(key, value, &config->limits)) return *result;
   if (config->kind == "roce") return "unknown option " + key + "; there are " + known_keys();
   config->model_options.emplace_back(key, value);  // the model says whether it knows it

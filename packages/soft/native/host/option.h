@@ -7,8 +7,7 @@
 
 namespace verbs::soft::host {
 
-// Both return an empty string, or what is wrong with the key or the value and what is allowed.
+// An empty string, or what is wrong with the key or the value and what is allowed.
 std::string apply_option(const std::string& key, const std::string& value, DeviceConfig* config);
-std::string apply_fault(const std::string& key, const std::string& value, link::FaultPlan* plan);
 
 }  // namespace verbs::soft::host

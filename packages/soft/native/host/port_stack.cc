@@ -25,10 +25,6 @@ std::uint64_t wall_clock() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-bool has_faults(const link::FaultPlan& plan) {
-  return plan.drop > 0 || plan.duplicate > 0 || plan.corrupt > 0 || plan.truncate > 0 || plan.holds();
-}
-
 std::string describe(int error, const std::string& device, const wire::Gid& address) {
   const std::string where = "device " + device + ": the address " + format_address(address) + " ";
   if (error == EADDRNOTAVAIL) {
@@ -62,7 +58,7 @@ struct PortStack::Links {
     link::Link* top = capture ? static_cast<link::Link*>(capture.get()) : &base();
     end_faults();
     model.reset();
-    if (has_faults(plan)) {
+    if (plan.acts()) {
       faults = std::make_unique<link::FaultLink>(*top);
       faults->set_plan(plan);
       top = faults.get();
@@ -166,7 +162,7 @@ void PortStack::flush_capture() {
 
 void PortStack::set_faults(const link::FaultPlan& plan) {
   links_->plan = plan;
-  timed_ = has_faults(plan);
+  timed_ = plan.acts();
   top_ = links_->stack();
 }
 

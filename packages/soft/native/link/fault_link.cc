@@ -4,36 +4,41 @@
 #include <cstring>
 
 #include "fault_dice.h"
+#include "frame_facts.h"
 #include "hold_queue.h"
 
 namespace verbs::soft::link {
 
 // One way through the link. `release` is called with each frame that goes on at once; the others wait in `held`.
 struct FaultLink::Direction {
-  Direction(const FaultPlan& plan, std::uint64_t stream) : dice(plan, stream), held(plan.holds() ? plan.capacity : 0) {}
+  Direction(std::vector<FaultDice> rules, std::size_t capacity) : dice(std::move(rules)), held(capacity) {}
 
   template <typename Release>
   void pass(std::span<const std::uint8_t> frame, Nanos now, Release release) {
-    const FaultVerdict verdict = dice.roll(frame);
-    if (verdict.drop || frame.size() > sizeof scratch) {
+    if (frame.size() > sizeof scratch) {
+      ++counters.dropped;
+      return;
+    }
+    // A copy, because the original may be the receiver's to read only, or be gone after the first release.
+    std::memcpy(scratch, frame.data(), frame.size());
+    const Fate fate = decide(frame);
+    if (fate.drop) {
       ++counters.dropped;
       return;
     }
     ++counters.passed;
-    counters.reordered += verdict.reorder;
-    counters.truncated += verdict.truncate;
-    // A copy, because the original may be the receiver's to read only, or be gone after the first release.
-    std::memcpy(scratch, frame.data(), frame.size());
-    if (verdict.corrupt_byte != 0) {
-      scratch[verdict.corrupt_byte] ^= verdict.corrupt_mask;
-      ++counters.corrupted;
-    }
-    const std::span<const std::uint8_t> result{scratch, verdict.size};
-    counters.duplicated += verdict.duplicate;
-    for (int copies = verdict.duplicate ? 2 : 1; copies > 0; --copies) {
-      if (verdict.hold == 0) {
+    counters.duplicated += fate.duplicates;
+    counters.reordered += fate.reorder;
+    counters.corrupted += fate.corrupt;
+    counters.truncated += fate.size < frame.size();
+    const std::span<const std::uint8_t> result{scratch, fate.size};
+    for (std::uint64_t copies = 1 + fate.duplicates; copies > 0; --copies) {
+      // A frame that finds no room takes no time on a limited link.
+      const bool limited = fate.limit != nullptr && !held.full();
+      const Nanos hold = fate.hold + (limited ? fate.limit->queue(fate.size, now + fate.hold) : 0);
+      if (hold == 0 && fate.limit == nullptr) {
         release(result);
-      } else if (held.push(result, now + verdict.hold)) {
+      } else if (held.push(result, now + hold)) {
         ++counters.delayed;
       } else {
         ++counters.overflow;
@@ -41,10 +46,42 @@ struct FaultLink::Direction {
     }
   }
 
-  FaultDice dice;
+  std::vector<FaultDice> dice;
   HoldQueue held;
   FaultCounters counters;
   std::uint8_t scratch[wire::kMaxFrame];
+
+ private:
+  // What all rules together do to a frame.
+  struct Fate {
+    bool drop = false;
+    std::uint64_t duplicates = 0;
+    bool reorder = false;
+    bool corrupt = false;
+    Nanos hold = 0;
+    std::size_t size = 0;
+    FaultDice* limit = nullptr;  // the last rule that limits its rate
+  };
+
+  Fate decide(std::span<const std::uint8_t> frame) {
+    const FrameFacts facts = facts_of(frame);
+    Fate fate{.size = frame.size()};
+    for (FaultDice& die : dice) {
+      const FaultVerdict verdict = die.roll(frame, facts);
+      if (!verdict.hit) continue;
+      fate.drop |= verdict.drop;
+      fate.duplicates += verdict.duplicate;
+      fate.reorder |= verdict.reorder;
+      fate.hold += verdict.hold;
+      fate.size = std::min(fate.size, verdict.size);
+      if (verdict.corrupt_byte != 0) {
+        scratch[verdict.corrupt_byte] ^= verdict.corrupt_mask;
+        fate.corrupt = true;
+      }
+      if (die.rule().limits_rate()) fate.limit = &die;
+    }
+    return fate;
+  }
 };
 
 // Stands between the next link and the real receiver.
@@ -69,12 +106,42 @@ void FaultLink::set_plan(const std::optional<FaultPlan>& plan) {
   egress_.reset();
   ingress_.reset();
   if (!plan_) return;
-  if (plan_->direction != FaultDirection::kIngress) egress_ = std::make_unique<Direction>(*plan_, 0);
-  if (plan_->direction != FaultDirection::kEgress) ingress_ = std::make_unique<Direction>(*plan_, 1);
+  egress_ = direction(FaultDirection::kEgress);
+  ingress_ = direction(FaultDirection::kIngress);
+}
+
+// Null if no rule is about that direction.
+std::unique_ptr<FaultLink::Direction> FaultLink::direction(FaultDirection which) const {
+  std::vector<FaultDice> dice;
+  std::size_t place = 0;
+  bool holds = false;
+  const auto add = [&](const FaultRule& rule) {
+    if (rule.direction == which || rule.direction == FaultDirection::kBoth) {
+      dice.emplace_back(rule, plan_->seed, place, which);
+      holds = holds || rule.holds();
+    }
+    ++place;
+  };
+  add(*plan_);
+  for (const FaultRule& rule : plan_->rules) add(rule);
+  if (dice.empty()) return nullptr;
+  return std::make_unique<Direction>(std::move(dice), holds ? plan_->capacity : 0);
 }
 
 FaultCounters FaultLink::egress_counters() const { return egress_ ? egress_->counters : FaultCounters{}; }
 FaultCounters FaultLink::ingress_counters() const { return ingress_ ? ingress_->counters : FaultCounters{}; }
+
+std::vector<RuleCounters> FaultLink::rule_counters() const {
+  std::vector<RuleCounters> sums(plan_ ? 1 + plan_->rules.size() : 0);
+  for (const auto* way : {egress_.get(), ingress_.get()}) {
+    if (way == nullptr) continue;
+    for (const FaultDice& die : way->dice) {
+      sums[die.place()].matched += die.counters().matched;
+      sums[die.place()].hits += die.counters().hits;
+    }
+  }
+  return sums;
+}
 
 void FaultLink::emit(std::span<const std::uint8_t> frame) {
   std::memcpy(next_.reserve(), frame.data(), frame.size());

@@ -1,9 +1,10 @@
-// A link that loses, doubles, delays, reorders and damages the frames of the link behind it, as its plan says.
+// A link that loses, doubles, delays, reorders, damages and slows the frames of the link behind it, as its plan says.
 // It works in the time that advance() tells it, so a test replays a plan exactly.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "fault_plan.h"
 #include "link.h"
@@ -21,6 +22,8 @@ class FaultLink final : public Link {
   const std::optional<FaultPlan>& plan() const { return plan_; }
   FaultCounters egress_counters() const;
   FaultCounters ingress_counters() const;
+  // Of the plan's own rule and of each further one, both directions together; empty without a plan.
+  std::vector<RuleCounters> rule_counters() const;
 
   std::uint8_t* reserve() override { return reserved_ = next_.reserve(); }
   void commit(std::size_t size) override;
@@ -35,6 +38,7 @@ class FaultLink final : public Link {
   struct Direction;
   class Intake;
 
+  std::unique_ptr<Direction> direction(FaultDirection which) const;
   void emit(std::span<const std::uint8_t> frame);
 
   Link& next_;

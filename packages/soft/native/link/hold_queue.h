@@ -15,6 +15,7 @@ class HoldQueue {
 
   // False if it is full.
   bool push(std::span<const std::uint8_t> frame, Nanos due);
+  bool full() const { return free_.empty(); }
   bool empty() const { return heap_.empty(); }
   // When the first frame is due; INT64_MAX if there is none.
   Nanos next_due() const;

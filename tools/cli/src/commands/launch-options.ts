@@ -22,7 +22,7 @@ export function addLaunchOptions(command: Command): Command {
     )
     .option(
       '--faults <plan>',
-      'faults on the link: drop=, duplicate=, reorder=, corrupt=, delay=, jitter=, seed=',
+      'faults on the link: drop=, duplicate=, delay=, …, fault=RULE, seed=, as in VERBS_SOFT',
       plan,
     );
 }
@@ -37,8 +37,10 @@ function collect(value: string, previous: string[] | undefined): string[] {
 }
 
 function plan(value: string): string {
-  if (!/^[a-z_]+=[^,;=\s]+(,[a-z_]+=[^,;=\s]+)*$/.test(value)) {
-    throw new InvalidArgumentError('a plan is KEY=VALUE,…, for example drop=0.02,seed=7.');
+  if (!/^[a-z_]+=[^,;\s]+(,[a-z_]+=[^,;\s]+)*$/.test(value)) {
+    throw new InvalidArgumentError(
+      'a plan is KEY=VALUE,…, for example drop=0.02,seed=7 or fault=drop:opcode=rc_send_only:nth=3.',
+    );
   }
   return value;
 }

@@ -16,6 +16,7 @@ export function runCommand(): Command {
 Examples:
   verbs run -- ibv_rc_pingpong -g 0                    the server; the same with 127.0.0.1 is the client
   verbs run --faults drop=0.02,seed=7 -- PROGRAM       lose every fiftieth packet, the same ones each time
+  verbs run --faults fault=drop:opcode=rc_send_only:nth=3 -- PROGRAM    lose the third SEND
   verbs run --device soft0,mtu=1024 -- ibv_devinfo     set up the device
 ${LAUNCH_NOTES}`,
     )

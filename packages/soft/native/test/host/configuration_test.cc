@@ -154,6 +154,59 @@ TEST_CASE("a fault plan alone") {
   CHECK(has(read_faults("mtu=1024", &plan), "drop, duplicate"));
 }
 
+TEST_CASE("rules of a fault plan") {
+  const auto plan =
+      read(
+          "d,drop=0.5,seed=3,fault=drop:opcode=rc_send_only|0x11:nth=3,fault=delay=20:duplicate=0.25:direction=both:"
+          "qpn=0x11:psn=0xfffff0-15:aeth=nak:every=2:count=9:probability=0.125,fault=bytes_per_second=1000000")[0]
+          .faults;
+  CHECK(plan.drop == 0.5);
+  CHECK(plan.text == "drop=0.5");
+  CHECK(plan.seed == 3);
+  REQUIRE(plan.rules.size() == 3);
+  const link::FaultRule& third_send = plan.rules[0];
+  CHECK(third_send.text == "drop:opcode=rc_send_only|0x11:nth=3");
+  CHECK(third_send.drop == 1);
+  CHECK(third_send.nth == 3);
+  CHECK(third_send.opcodes->count() == 2);
+  CHECK(third_send.opcodes->test(0x04));
+  CHECK(third_send.opcodes->test(0x11));
+  const link::FaultRule& second = plan.rules[1];
+  CHECK(second.delay == 20'000);
+  CHECK(second.duplicate == 0.25);
+  CHECK(second.direction == link::FaultDirection::kBoth);
+  CHECK(second.qpn == 17);
+  CHECK(second.psn->first == 0xfffff0);
+  CHECK(second.psn->last == 15);
+  CHECK(second.aeth == link::AethKind::kNak);
+  CHECK(second.every == 2);
+  CHECK(second.count == 9);
+  CHECK(second.probability == 0.125);
+  CHECK(plan.rules[2].bytes_per_second == 1'000'000);
+}
+
+TEST_CASE("a wrong rule is told with its text and what is allowed") {
+  struct Wrong {
+    const char* rule;
+    const char* parts[2];
+  };
+  const Wrong wrongs[] = {
+      {"nth=3", {"fault=nth=3", "drop, duplicate"}},      {"drop:opcode=send", {"opcode=send", "rc_send_only"}},
+      {"drop:opcode=256", {"opcode=256", "0 to 255"}},    {"drop:colour=red", {"colour", "opcode, qpn, psn"}},
+      {"drop:nth", {"nth needs a value", "fault="}},      {"drop:nth=0", {"nth=0", "from 1"}},
+      {"drop:qpn=0x1000000", {"qpn=0x1", "0xffffff"}},    {"drop:psn=1-2-3", {"psn=1-2-3", "two with -"}},
+      {"drop:aeth=maybe", {"aeth=maybe", "ack, rnr or"}}, {"drop=1.5", {"drop=1.5", "0 to 1"}},
+      {"drop::nth=1", {"\"\" is unknown", "there are"}},  {"", {"fault=", "unknown"}},
+  };
+  for (const Wrong& wrong : wrongs) {
+    const std::string error = error_of(std::string("d,fault=") + wrong.rule);
+    CAPTURE(wrong.rule);
+    CAPTURE(error);
+    CHECK(has(error, "device d"));
+    for (const char* part : wrong.parts) CHECK(has(error, part));
+  }
+}
+
 TEST_CASE("a value with a slash in front of its options is the path of a file") {
   char path[] = "/tmp/verbs-soft-configuration-XXXXXX";
   const int fd = mkstemp(path);

@@ -1,0 +1,44 @@
+// Reading the values of options: each function that sets something returns an empty string, or what is wrong with the
+// value and what is allowed.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace verbs::soft::host {
+
+inline std::string refuse(const std::string& key, const std::string& value, const std::string& allowed) {
+  return key + "=" + value + " is not valid; " + key + " takes " + allowed;
+}
+
+template <typename T>
+std::optional<T> parse_number(const std::string& value) {
+  T number{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc{} || end != value.data() + value.size()) return std::nullopt;
+  return number;
+}
+
+// Decimal, or hexadecimal after 0x.
+inline std::optional<std::uint64_t> parse_natural(const std::string& value) {
+  if (!value.starts_with("0x") && !value.starts_with("0X")) return parse_number<std::uint64_t>(value);
+  std::uint64_t number = 0;
+  const char* end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data() + 2, end, number, 16);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+template <typename T, typename U>
+std::string set_number(const std::string& key, const std::string& value, T low, T high, U* target) {
+  const auto number = parse_number<T>(value);
+  if (!number || *number < low || *number > high) {
+    return refuse(key, value, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  *target = static_cast<U>(*number);
+  return {};
+}
+
+}  // namespace verbs::soft::host
