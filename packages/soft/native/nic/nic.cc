@@ -8,6 +8,7 @@
 #include "../wire/icrc.h"
 #include "../wire/opcode.h"
 #include "answer.h"
+#include "arrival.h"
 #include "completer.h"
 #include "core.h"
 #include "datagram.h"
@@ -226,14 +227,28 @@ int Nic::post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   return 0;
 }
 
+void Nic::open_tunnel(std::uint8_t port_num, std::shared_ptr<const wire::Tunnel> tunnel) {
+  if (Port* port = impl_->core.port(port_num)) port->add_tunnel(std::move(tunnel));
+}
+
+void Nic::close_tunnel(std::uint8_t port_num, const std::shared_ptr<const wire::Tunnel>& tunnel) {
+  if (Port* port = impl_->core.port(port_num)) port->remove_tunnel(tunnel);
+}
+
+void Nic::set_tunnels(Qp* qp, std::shared_ptr<const wire::Tunnel> requests,
+                      std::shared_ptr<const wire::Tunnel> responses) {
+  qp->path.request_tunnel = requests.get();
+  qp->path.response_tunnel = responses.get();
+  qp->request_tunnel = std::move(requests);
+  qp->response_tunnel = std::move(responses);
+}
+
 void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now) {
   Core& core = impl_->core;
   const auto drop = [&core] { ++core.counters.dropped_pkts; };
   const Port* port = core.port(port_num);
-  const std::optional<wire::FrameView> view = wire::parse_frame(frame);
-  if (port == nullptr || !view || view->path.destination_port != wire::kRocePort || !port->owns(view->path.dgid)) {
-    return drop();
-  }
+  const std::optional<wire::FrameView> view = port != nullptr ? unwrap(core, *port, frame) : std::nullopt;
+  if (!view || !port->owns(view->path.dgid)) return drop();
   const wire::Bth bth = wire::Bth::parse(view->transport.data());
   const wire::OpcodeInfo* info = wire::opcode_info(bth.opcode);
   const std::size_t tail = wire::kIcrcSize + bth.pad;
@@ -250,8 +265,9 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
   }
   const bool request = info->has(wire::kIsRequest);
   if (request ? !qp->may_receive() : !qp->may_send()) return drop();
-  if (!datagram && (view->path.sgid != qp->path.dgid || view->path.dgid != qp->path.sgid)) return drop();
-  if (!wire::check_icrc(frame)) {
+  if (!datagram && !from_peer(*qp, request, view->path)) return drop();
+  const auto network = static_cast<std::size_t>(view->transport.data() - frame.data()) - view->tunnel_header;
+  if (!wire::check_icrc(frame, network, view->tunnel_header)) {
     ++core.counters.icrc_err;
     return;
   }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../link/link.h"
-#include "../wire/gid.h"
+#include "../wire/tunnel.h"
 #include "event.h"
 #include "limits.h"
 #include "time.h"
@@ -72,6 +72,12 @@ class Nic {
   int modify_qp(Qp* qp, const ibv_qp_attr* attr, int mask, Nanos now);
   int query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;  // leaves pd/cq/srq pointers alone
   int destroy_qp(Qp* qp);
+
+  // -- tunnels: an open one is listened for on its port.
+  void open_tunnel(std::uint8_t port_num, std::shared_ptr<const wire::Tunnel> tunnel);
+  void close_tunnel(std::uint8_t port_num, const std::shared_ptr<const wire::Tunnel>& tunnel);
+  // By which tunnels the requests and the responses of an RC QP travel, and must arrive; nullptr is plain RoCE v2.
+  void set_tunnels(Qp* qp, std::shared_ptr<const wire::Tunnel> requests, std::shared_ptr<const wire::Tunnel> responses);
 
   // -- data path: nothing here allocates.
   int req_notify_cq(Cq* cq, bool solicited_only);

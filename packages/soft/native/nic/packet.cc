@@ -11,8 +11,9 @@ PacketBuilder::PacketBuilder(Core& core, Port& port, const wire::Path& path, std
     : core_(core),
       port_(port),
       path_(path),
+      tunnel_(wire::opcode_info(opcode)->has(wire::kIsRequest) ? path.request_tunnel : path.response_tunnel),
       frame_(port.transmitter().reserve()),
-      transport_(frame_ + wire::network_size(path)),
+      transport_(frame_ + wire::network_size(path, tunnel_)),
       header_size_(wire::opcode_info(opcode)->header_size) {
   bth.opcode = opcode;
 }
@@ -27,8 +28,11 @@ void PacketBuilder::send(std::size_t payload_size) {
   bth.emit(transport_);
   std::memset(payload() + payload_size, 0, bth.pad);
   const std::size_t transport_size = header_size_ + payload_size + bth.pad + wire::kIcrcSize;
-  const std::size_t size = wire::write_network(frame_, path_, transport_size) + transport_size;
-  wire::seal_icrc({frame_, size});
+  if (tunnel_ != nullptr && !tunnel_->open) return;  // as lost on its way
+  const std::size_t network = wire::write_network(frame_, path_, tunnel_, transport_size);
+  const std::size_t size = network + transport_size;
+  const std::size_t skipped = tunnel_ != nullptr ? tunnel_->header_size : 0;
+  wire::seal_icrc({frame_, size}, network - skipped, skipped);
   port_.transmitter().commit(size);
   ++core_.counters.sent_pkts;
   core_.counters.sent_bytes += size;

@@ -6,6 +6,7 @@
 
 #include "../wire/frame.h"
 #include "../wire/headers.h"
+#include "../wire/tunnel.h"
 #include "core.h"
 
 namespace verbs::soft::nic {
@@ -31,6 +32,7 @@ class PacketBuilder {
   Core& core_;
   Port& port_;
   const wire::Path& path_;
+  const wire::Tunnel* tunnel_;
   std::uint8_t* frame_;
   std::uint8_t* transport_;
   std::size_t header_size_;

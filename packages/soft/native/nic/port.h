@@ -4,10 +4,11 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "../link/link.h"
-#include "../wire/frame.h"
+#include "../wire/tunnel.h"
 
 namespace verbs::soft::nic {
 
@@ -25,6 +26,11 @@ class Port {
   // The source port of a QP's packets: the link's own, or spread by the numbers of both ends as the kernel does.
   std::uint16_t source_port(std::uint32_t flow_label, std::uint32_t local_qpn, std::uint32_t remote_qpn) const;
 
+  // The tunnels that are listened for (see arrival.h).
+  const std::vector<std::shared_ptr<const wire::Tunnel>>& tunnels() const { return tunnels_; }
+  void add_tunnel(std::shared_ptr<const wire::Tunnel> tunnel) { tunnels_.push_back(std::move(tunnel)); }
+  void remove_tunnel(const std::shared_ptr<const wire::Tunnel>& tunnel) { std::erase(tunnels_, tunnel); }
+
   link::Transmitter& transmitter() const { return *transmitter_; }
   const std::vector<wire::Gid>& gids() const { return gids_; }
   ibv_mtu active_mtu() const { return active_mtu_; }
@@ -34,6 +40,7 @@ class Port {
   std::vector<wire::Gid> gids_;
   ibv_mtu max_mtu_;
   ibv_mtu active_mtu_;
+  std::vector<std::shared_ptr<const wire::Tunnel>> tunnels_;
 };
 
 inline std::uint32_t mtu_bytes(ibv_mtu mtu) { return 128u << mtu; }

@@ -4,9 +4,10 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "../wire/frame.h"
+#include "../wire/tunnel.h"
 #include "cq.h"
 #include "pd.h"
 #include "round_trip.h"
@@ -97,6 +98,9 @@ class Qp : public TimerSlot {
   bool draining = false;
   ibv_qp_attr attr = {};  // what modify set, as query returns it
   wire::Path path;        // RC: to the connected peer
+  // What the path's tunnel pointers point to.
+  std::shared_ptr<const wire::Tunnel> request_tunnel;
+  std::shared_ptr<const wire::Tunnel> response_tunnel;
   std::uint32_t mtu = 4096;
 
   SendQueue sq;

@@ -21,20 +21,6 @@ std::uint16_t header_checksum(const std::uint8_t* header) {
   return static_cast<std::uint16_t>(~sum);
 }
 
-void write_ipv4(std::uint8_t* at, const Path& path, std::size_t udp_size) {
-  at[0] = 0x45;
-  at[1] = path.traffic_class;
-  store_be(at + 2, static_cast<std::uint16_t>(kIpv4Size + udp_size));
-  store_be<std::uint16_t>(at + 4, 0);
-  store_be(at + 6, kDontFragment);
-  at[8] = path.hop_limit;
-  at[9] = kUdpProtocol;
-  store_be<std::uint16_t>(at + 10, 0);
-  std::memcpy(at + 12, path.sgid.ipv4(), 4);
-  std::memcpy(at + 16, path.dgid.ipv4(), 4);
-  store_be(at + 10, header_checksum(at));
-}
-
 void write_ipv6(std::uint8_t* at, const Path& path, std::size_t udp_size) {
   store_be(at, 6u << 28 | static_cast<std::uint32_t>(path.traffic_class) << 20 | (path.flow_label & 0xfffff));
   store_be(at + 4, static_cast<std::uint16_t>(udp_size));
@@ -44,11 +30,11 @@ void write_ipv6(std::uint8_t* at, const Path& path, std::size_t udp_size) {
   std::memcpy(at + 24, path.dgid.bytes.data(), 16);
 }
 
-// Fills path and ip; returns where the UDP header starts, or 0.
-std::size_t parse_ipv4(std::span<const std::uint8_t> frame, FrameView* view) {
+// Fills path and ip; returns where what follows the IP header starts, or 0.
+std::size_t parse_ipv4(std::span<const std::uint8_t> frame, std::uint8_t protocol, FrameView* view) {
   const std::uint8_t* ip = frame.data();
   if (ip[0] != 0x45 || load_be<std::uint16_t>(ip + 2) != frame.size()) return 0;
-  if ((load_be<std::uint16_t>(ip + 6) & kFragmentMask) != 0 || ip[9] != kUdpProtocol) return 0;
+  if ((load_be<std::uint16_t>(ip + 6) & kFragmentMask) != 0 || ip[9] != protocol) return 0;
   view->ipv4 = true;
   view->path.traffic_class = ip[1];
   view->path.hop_limit = ip[8];
@@ -71,6 +57,20 @@ std::size_t parse_ipv6(std::span<const std::uint8_t> frame, FrameView* view) {
 
 }  // namespace
 
+void write_ipv4(std::uint8_t* at, const Path& path, std::uint8_t protocol, std::size_t size) {
+  at[0] = 0x45;
+  at[1] = path.traffic_class;
+  store_be(at + 2, static_cast<std::uint16_t>(kIpv4Size + size));
+  store_be<std::uint16_t>(at + 4, 0);
+  store_be(at + 6, kDontFragment);
+  at[8] = path.hop_limit;
+  at[9] = protocol;
+  store_be<std::uint16_t>(at + 10, 0);
+  std::memcpy(at + 12, path.sgid.ipv4(), 4);
+  std::memcpy(at + 16, path.dgid.ipv4(), 4);
+  store_be(at + 10, header_checksum(at));
+}
+
 std::size_t network_size(const Path& path) { return (path.dgid.is_ipv4() ? kIpv4Size : kIpv6Size) + kUdpSize; }
 
 std::size_t write_network(std::uint8_t* frame, const Path& path, std::size_t transport_size) {
@@ -78,7 +78,7 @@ std::size_t write_network(std::uint8_t* frame, const Path& path, std::size_t tra
   const bool ipv4 = path.dgid.is_ipv4();
   std::uint8_t* udp = frame + (ipv4 ? kIpv4Size : kIpv6Size);
   if (ipv4) {
-    write_ipv4(frame, path, udp_size);
+    write_ipv4(frame, path, kUdpProtocol, udp_size);
   } else {
     write_ipv6(frame, path, udp_size);
   }
@@ -93,7 +93,8 @@ std::optional<FrameView> parse_frame(std::span<const std::uint8_t> frame) {
   const std::size_t network = network_size_of(frame);
   if (network == 0 || frame.size() < network + kMinTransport) return std::nullopt;
   FrameView view;
-  const std::size_t at = network == kIpv4Size + kUdpSize ? parse_ipv4(frame, &view) : parse_ipv6(frame, &view);
+  const std::size_t at =
+      network == kIpv4Size + kUdpSize ? parse_ipv4(frame, kUdpProtocol, &view) : parse_ipv6(frame, &view);
   if (at == 0) return std::nullopt;
   const std::uint8_t* udp = frame.data() + at;
   if (load_be<std::uint16_t>(udp + 4) != frame.size() - at) return std::nullopt;
@@ -101,6 +102,14 @@ std::optional<FrameView> parse_frame(std::span<const std::uint8_t> frame) {
   view.path.destination_port = load_be<std::uint16_t>(udp + 2);
   view.ip = frame.first(at);
   view.transport = frame.subspan(network);
+  return view;
+}
+
+std::optional<FrameView> parse_ipv4_packet(std::span<const std::uint8_t> frame, std::uint8_t protocol) {
+  FrameView view;
+  if (frame.size() < kIpv4Size || parse_ipv4(frame, protocol, &view) == 0) return std::nullopt;
+  view.ip = frame.first(kIpv4Size);
+  view.transport = frame.subspan(kIpv4Size);
   return view;
 }
 

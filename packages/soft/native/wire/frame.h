@@ -20,6 +20,8 @@ inline constexpr std::size_t kMaxNetworkSize = kIpv6Size + kUdpSize;
 // tunnel header.
 inline constexpr std::size_t kMaxFrame = 4096 + 512;
 
+struct Tunnel;
+
 // What the network headers of a packet are made of.
 struct Path {
   Gid sgid;
@@ -29,6 +31,9 @@ struct Path {
   std::uint32_t flow_label = 0;  // IPv6 only; not in the ICRC
   std::uint16_t source_port = 0xc000;
   std::uint16_t destination_port = kRocePort;
+  // Of the packets that leave by this path (tunnel.h); nullptr: plain RoCE v2.
+  const Tunnel* request_tunnel = nullptr;
+  const Tunnel* response_tunnel = nullptr;
 };
 
 // 28 for IPv4, 48 for IPv6 (by dgid).
@@ -38,17 +43,24 @@ std::size_t network_size(const Path& path);
 // checksum, as an unconnected UDP socket with IP_PMTUDISC_DO sends it; UDP checksum 0. Returns network_size(path).
 std::size_t write_network(std::uint8_t* frame, const Path& path, std::size_t transport_size);
 
+// The IPv4 header alone, for `size` bytes of `protocol` that follow it.
+void write_ipv4(std::uint8_t* at, const Path& path, std::uint8_t protocol, std::size_t size);
+
 // A frame taken apart. Points into the frame.
 struct FrameView {
   Path path;
   bool ipv4 = false;
   std::span<const std::uint8_t> ip;         // the IP header, 20 or 40 bytes
   std::span<const std::uint8_t> transport;  // BTH to ICRC, at least 16 bytes
+  std::size_t tunnel_header = 0;            // bytes of a tunnel's header in front of it
 };
 
 // nullopt unless the frame is IPv4 without options or IPv6 without extension headers, UDP, and its lengths agree.
 // Does not check the destination port or the ICRC.
 std::optional<FrameView> parse_frame(std::span<const std::uint8_t> frame);
+
+// An IPv4 packet of any protocol, by the same rules; `transport` is all that follows the IP header.
+std::optional<FrameView> parse_ipv4_packet(std::span<const std::uint8_t> frame, std::uint8_t protocol);
 
 // For links, which move frames without understanding them: 28 for IPv4 without options, 48 for IPv6, by the version
 // field; 0 if `frame` is neither or is shorter than that.

@@ -38,24 +38,32 @@ void store_le(std::uint8_t* at, std::uint32_t value) {
 
 }  // namespace
 
-std::uint32_t icrc(std::span<const std::uint8_t> frame) {
-  const bool ipv4 = frame[0] >> 4 == 4;
-  const std::size_t masked_size = (ipv4 ? kIpv4Size : kIpv6Size) + kUdpSize + Bth::kSize;
+std::uint32_t icrc(std::span<const std::uint8_t> frame, std::size_t network, std::size_t tunnel) {
   std::uint8_t masked[kMaxMasked];
-  std::memcpy(masked, frame.data(), masked_size);
-  std::uint8_t* udp = masked + (ipv4 ? mask_ipv4(masked) : mask_ipv6(masked));
-  udp[6] = udp[7] = 0xff;    // checksum
-  udp[kUdpSize + 4] = 0xff;  // BTH: FECN, BECN and reserved bits
-  const std::uint32_t crc = crc32_update(kSeed, masked, masked_size);
-  return ~crc32_update(crc, frame.data() + masked_size, frame.size() - masked_size - kIcrcSize);
+  std::memcpy(masked, frame.data(), network);
+  std::memcpy(masked + network, frame.data() + network + tunnel, Bth::kSize);
+  const std::size_t ip = frame[0] >> 4 == 4 ? mask_ipv4(masked) : mask_ipv6(masked);
+  if (network == ip + kUdpSize) masked[ip + 6] = masked[ip + 7] = 0xff;  // checksum
+  masked[network + 4] = 0xff;                                            // BTH: FECN, BECN and reserved bits
+  const std::uint32_t crc = crc32_update(kSeed, masked, network + Bth::kSize);
+  const std::size_t rest = network + tunnel + Bth::kSize;
+  return ~crc32_update(crc, frame.data() + rest, frame.size() - rest - kIcrcSize);
 }
 
-void seal_icrc(std::span<std::uint8_t> frame) { store_le(&frame[frame.size() - kIcrcSize], icrc(frame)); }
+std::uint32_t icrc(std::span<const std::uint8_t> frame) { return icrc(frame, network_size_of(frame), 0); }
 
-bool check_icrc(std::span<const std::uint8_t> frame) {
+void seal_icrc(std::span<std::uint8_t> frame, std::size_t network, std::size_t tunnel) {
+  store_le(&frame[frame.size() - kIcrcSize], icrc(frame, network, tunnel));
+}
+
+void seal_icrc(std::span<std::uint8_t> frame) { seal_icrc(frame, network_size_of(frame), 0); }
+
+bool check_icrc(std::span<const std::uint8_t> frame, std::size_t network, std::size_t tunnel) {
   std::uint8_t expected[kIcrcSize];
-  store_le(expected, icrc(frame));
+  store_le(expected, icrc(frame, network, tunnel));
   return std::memcmp(expected, &frame[frame.size() - kIcrcSize], kIcrcSize) == 0;
 }
+
+bool check_icrc(std::span<const std::uint8_t> frame) { return check_icrc(frame, network_size_of(frame), 0); }
 
 }  // namespace verbs::soft::wire
