@@ -12,6 +12,7 @@
 #include "mr.h"
 #include "query.h"
 #include "slots.h"
+#include "srq.h"
 
 namespace verbs::soft::abi {
 
@@ -38,6 +39,8 @@ void fill_verbs(verbs_context* verbs) {
   verbs->alloc_null_mr = alloc_null_mr;
   verbs->query_device_ex = query_device_ex;
   verbs->create_qp_ex = create_qp_ex;
+  verbs->create_srq_ex = create_srq_ex;
+  verbs->get_srq_num = get_srq_num;
   verbs->close_xrcd = close_xrcd;
 }
 

@@ -19,4 +19,8 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   return of(qp)->adapter->post_recv(of(qp)->nic, wr, bad_wr);
 }
 
+int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  return of(srq)->adapter->post_srq_recv(of(srq)->nic, wr, bad_wr);
+}
+
 }  // namespace verbs::soft::abi

@@ -85,6 +85,13 @@ struct Cq {
   ModelData model;
 };
 
+struct Srq {
+  ibv_srq face{};
+  host::Adapter* adapter = nullptr;
+  nic::Srq* nic = nullptr;
+  host::EventTarget events;
+};
+
 struct Qp {
   ibv_qp face{};
   host::Adapter* adapter = nullptr;
@@ -101,6 +108,7 @@ inline Pd* of(ibv_pd* pd) { return reinterpret_cast<Pd*>(pd); }
 inline Mr* of(ibv_mr* mr) { return reinterpret_cast<Mr*>(mr); }
 inline Channel* of(ibv_comp_channel* channel) { return reinterpret_cast<Channel*>(channel); }
 inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
+inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
 
 // Runs a control call of the NIC under the device's lock.

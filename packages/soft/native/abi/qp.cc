@@ -1,18 +1,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "acknowledgement.h"
 #include "objects.h"
 
 using namespace verbs::soft;
 
 namespace {
-
-void wait_for_acknowledgements(abi::Qp* qp) {
-  ibv_qp& face = qp->face;
-  pthread_mutex_lock(&face.mutex);
-  while (face.events_completed != qp->events.async_reported) pthread_cond_wait(&face.cond, &face.mutex);
-  pthread_mutex_unlock(&face.mutex);
-}
 
 void release(abi::Qp* qp) {
   ibv_qp& face = qp->face;
@@ -49,9 +43,9 @@ int control(abi::Qp* qp, Call&& call) {
 extern "C" {
 
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
-  if (attr->srq) return abi::null_with<ibv_qp>(EOPNOTSUPP);
   if (!attr->send_cq || !attr->recv_cq) return abi::null_with<ibv_qp>(EINVAL);
   ibv_context* context = pd->context;
+  if (attr->srq && abi::of(attr->srq)->adapter != abi::of(context)->adapter) return abi::null_with<ibv_qp>(EINVAL);
   auto qp = std::make_unique<abi::Qp>();
   ibv_qp& face = qp->face;
   qp->adapter = abi::of(context)->adapter;
@@ -59,8 +53,11 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   qp->events.face = &face;
   qp->events.async = &abi::of(context)->async;
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.create_qp(abi::of(pd)->nic, abi::of(attr->send_cq)->nic, abi::of(attr->recv_cq)->nic, attr,
-                                      &qp->events, &qp->nic);
+    const nic::QpParts parts{.pd = abi::of(pd)->nic,
+                             .send_cq = abi::of(attr->send_cq)->nic,
+                             .recv_cq = abi::of(attr->recv_cq)->nic,
+                             .srq = attr->srq ? abi::of(attr->srq)->nic : nullptr};
+    const int failure = nic.create_qp(parts, attr, &qp->events, &qp->nic);
     if (failure == 0) face.qp_num = nic::qp_num(qp->nic);
     return failure;
   });
@@ -70,6 +67,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   face.pd = pd;
   face.send_cq = attr->send_cq;
   face.recv_cq = attr->recv_cq;
+  face.srq = attr->srq;
   face.state = IBV_QPS_RESET;
   face.qp_type = attr->qp_type;
   pthread_mutex_init(&face.mutex, nullptr);
@@ -103,7 +101,7 @@ int ibv_query_qp(ibv_qp* face, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_at
 int ibv_destroy_qp(ibv_qp* face) {
   abi::Qp* qp = abi::of(face);
   if (const int error = detach(qp)) return error;
-  wait_for_acknowledgements(qp);
+  abi::wait_for_acknowledgements(*face, qp->events);
   release(qp);
   return 0;
 }

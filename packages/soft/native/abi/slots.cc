@@ -6,11 +6,6 @@
 
 namespace verbs::soft::abi {
 
-int post_srq_recv(ibv_srq*, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  if (bad_wr) *bad_wr = wr;
-  return EOPNOTSUPP;
-}
-
 int bind_mw(ibv_qp*, ibv_mw*, ibv_mw_bind*) { return EOPNOTSUPP; }
 int dealloc_mw(ibv_mw*) { return EOPNOTSUPP; }
 int close_xrcd(ibv_xrcd*) { return EOPNOTSUPP; }

@@ -5,8 +5,7 @@
 
 namespace verbs::soft::abi {
 
-// This device has no shared receive queues, memory windows and XRC domains: EOPNOTSUPP.
-int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+// This device has no memory windows and XRC domains: EOPNOTSUPP.
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
 int dealloc_mw(ibv_mw* mw);
 int close_xrcd(ibv_xrcd* xrcd);

@@ -129,6 +129,16 @@ int Adapter::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   return error;
 }
 
+// A peer that was told to try again does so by its own timer: nothing is to be sent.
+int Adapter::post_srq_recv(nic::Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  if (const int error = refuse_inherited()) {
+    if (bad_wr) *bad_wr = wr;
+    return error;
+  }
+  const std::lock_guard guard(lock_);
+  return nic_->post_srq_recv(srq, wr, bad_wr);
+}
+
 int Adapter::req_notify(nic::Cq* cq, bool solicited_only, const CompletionChannel* channel) {
   if (const int error = refuse_inherited()) return error;
   const std::lock_guard guard(lock_);
@@ -167,6 +177,9 @@ void Adapter::async(const nic::AsyncEvent& event) {
   } else if (event.cq) {
     target = static_cast<EventTarget*>(nic::owner_of(event.cq));
     told.element.cq = static_cast<ibv_cq*>(target->face);
+  } else if (event.srq) {
+    target = static_cast<EventTarget*>(nic::owner_of(event.srq));
+    told.element.srq = static_cast<ibv_srq*>(target->face);
   } else {
     told.element.port_num = event.port_num;
     for (AsyncQueue* queue : listeners_) queue->push(told, nullptr);

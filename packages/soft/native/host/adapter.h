@@ -32,6 +32,7 @@ class Adapter final : private nic::EventSink, private Engine {
   int poll(nic::Cq* cq, int count, ibv_wc* wc);  // as ibv_poll_cq
   int post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
   int post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  int post_srq_recv(nic::Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int req_notify(nic::Cq* cq, bool solicited_only, const CompletionChannel* channel);
 
   // -- control path: `call(nic, now)` returns 0 or an errno value and runs under the lock. What is due to be sent goes

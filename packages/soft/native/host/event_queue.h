@@ -18,9 +18,9 @@ namespace verbs::soft::host {
 class CompletionChannel;
 class AsyncQueue;
 
-// A CQ or QP as the event queues see it: the owner pointer of the NIC's object.
+// A CQ, QP or SRQ as the event queues see it: the owner pointer of the NIC's object.
 struct EventTarget {
-  void* face = nullptr;  // the ibv_cq or ibv_qp
+  void* face = nullptr;  // the ibv_cq, ibv_qp or ibv_srq
   CompletionChannel* channel = nullptr;
   AsyncQueue* async = nullptr;
   // How many events were handed out: destroying the object waits until as many are acknowledged. Read these two after

@@ -29,6 +29,9 @@ constexpr Limit kLimits[] = {
     {"max_mr", &nic::Limits::max_mr, 1, (1 << 19) - 1},
     {"max_pd", &nic::Limits::max_pd, 1, 1 << 20},
     {"max_ah", &nic::Limits::max_ah, 1, 1 << 20},
+    {"max_srq", &nic::Limits::max_srq, 1, 1 << 20},
+    {"max_srq_wr", &nic::Limits::max_srq_wr, 1, 1 << 20},
+    {"max_srq_sge", &nic::Limits::max_srq_sge, 1, 32},
     {"max_qp_rd_atom", &nic::Limits::max_qp_rd_atom, 1, 128},
     {"max_qp_init_rd_atom", &nic::Limits::max_qp_init_rd_atom, 1, 128},
 };

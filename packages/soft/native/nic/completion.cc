@@ -42,8 +42,8 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
   wc.qp_num = qp.number;
   wc.src_qp = received.src_qp;
   wc.wc_flags = received.flags;
+  if (!qp.recv.shared) ++qp.rq.head;
   qp.recv = {};
-  ++qp.rq.head;
   ++core.counters.rdma_recvs;
   return qp.recv_cq->push(wc, received.solicited, core.events);
 }

@@ -13,6 +13,7 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       cqs(1, static_cast<std::uint32_t>(config.limits.max_cq)),
       ahs(1, static_cast<std::uint32_t>(config.limits.max_ah)),
       qps(kFirstQpn, static_cast<std::uint32_t>(config.limits.max_qp)),
+      srqs(1, static_cast<std::uint32_t>(config.limits.max_srq)),
       mrs(config.limits) {
   for (PortConfig& port : config.ports) {
     ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu);
@@ -20,10 +21,15 @@ Core::Core(NicConfig nic_config, EventSink& sink)
 }
 
 void enter_error(Core& core, Qp& qp) {
+  const bool was_in_error = qp.state == IBV_QPS_ERR;
   qp.state = qp.attr.qp_state = IBV_QPS_ERR;
   qp.req.waiting_rnr = false;
   core.timers.remove(qp);
   flush_queues(core, qp);
+  // Nobody flushes a shared queue, so the application is told that this QP has taken its last request from it.
+  if (qp.srq != nullptr && !was_in_error) {
+    core.events.async({IBV_EVENT_QP_LAST_WQE_REACHED, &qp, nullptr, qp.attr.port_num});
+  }
 }
 
 void enter_error(Core& core, Qp& qp, ibv_event_type event) {
@@ -33,7 +39,9 @@ void enter_error(Core& core, Qp& qp, ibv_event_type event) {
 
 void flush_queues(Core& core, Qp& qp) {
   while (!qp.sq.empty()) complete_send(core, qp, IBV_WC_WR_FLUSH_ERR);
-  while (qp.recv.wqe != nullptr || take_recv(qp)) complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
+  while (qp.recv.wqe != nullptr || (!qp.rq.empty() && take_recv(core, qp))) {
+    complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
+  }
   qp.req.position = qp.sq.head;
   qp.req.packet = 0;
   qp.req.reads_unfinished = 0;

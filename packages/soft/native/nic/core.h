@@ -13,6 +13,7 @@
 #include "pd.h"
 #include "port.h"
 #include "qp.h"
+#include "srq.h"
 #include "table.h"
 #include "timer_heap.h"
 
@@ -62,6 +63,7 @@ struct Core {
   Table<Cq> cqs;
   Table<Ah> ahs;
   Table<Qp> qps;
+  Table<Srq> srqs;
   MrTable mrs;
   TimerHeap timers;
   ActiveList active;

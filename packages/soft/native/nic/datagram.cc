@@ -62,7 +62,7 @@ void take_datagram(Core& core, Qp& qp, const wire::FrameView& frame, const Reque
     ++core.counters.dropped_pkts;
     return;
   }
-  take_recv(qp);
+  take_recv(core, qp);
   // The network header comes first in the buffer: an IPv6 header is a GRH, an IPv4 header sits in its last 20 bytes.
   std::uint8_t grh[kGrhSize] = {};
   std::memcpy(grh + kGrhSize - frame.ip.size(), frame.ip.data(), frame.ip.size());

@@ -9,12 +9,14 @@ namespace verbs::soft::nic {
 
 class Cq;
 class Qp;
+class Srq;
 
 struct AsyncEvent {
   ibv_event_type type;
   Qp* qp = nullptr;  // set for QP events
   Cq* cq = nullptr;  // set for CQ events
   std::uint8_t port_num = 0;
+  Srq* srq = nullptr;  // set for SRQ events
 };
 
 // Called from inside deliver(), pump() and modify_qp(), under the host's lock: note it down, do not call back.

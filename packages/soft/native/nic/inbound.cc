@@ -68,7 +68,7 @@ void take_send(Core& core, Qp& qp, const Request& request) {
   ResponderState& resp = qp.resp;
   const std::span<const std::uint8_t> payload = request.payload();
   if (request.has(wire::kIsStart)) {
-    if (!take_recv(qp)) return not_ready(core, qp);
+    if (!take_recv(core, qp)) return not_ready(core, qp);
     resp.message = Message::kSend;
     resp.offset = 0;
   }
@@ -105,7 +105,7 @@ void take_write(Core& core, Qp& qp, const Request& request) {
   }
   const std::uint32_t left = resp.length - resp.offset;
   if (request.has(wire::kIsEnd) ? payload.size() != left : payload.size() >= left) return refuse_invalid(core, qp);
-  if (request.has(wire::kHasImmDt) && !take_recv(qp)) return not_ready(core, qp);
+  if (request.has(wire::kHasImmDt) && !take_recv(core, qp)) return not_ready(core, qp);
   resp.message = Message::kWrite;
   if (!payload.empty()) {
     const Mr* mr = core.mrs.find(resp.rkey, qp.pd, IBV_ACCESS_REMOTE_WRITE);

@@ -17,6 +17,9 @@ struct Limits {
   int max_mr = (1 << 19) - 1;
   int max_pd = 1 << 20;
   int max_ah = 1 << 20;
+  int max_srq = 1 << 20;
+  int max_srq_wr = 1 << 15;
+  int max_srq_sge = 32;
   int max_qp_rd_atom = 128;
   int max_qp_init_rd_atom = 128;
   std::uint32_t max_msg_size = 1u << 31;

@@ -10,11 +10,10 @@
 #include "answer.h"
 #include "arrival.h"
 #include "completer.h"
-#include "core.h"
 #include "datagram.h"
+#include "nic_impl.h"
 #include "post.h"
 #include "psn.h"
-#include "qp_attributes.h"
 #include "requester.h"
 #include "responder.h"
 
@@ -25,11 +24,6 @@ constexpr std::size_t kPumpBudget = 256;  // packets a call
 constexpr std::size_t kTurnBudget = 64;   // packets a QP before the next one has its turn
 
 }  // namespace
-
-struct Nic::Impl {
-  Impl(NicConfig config, EventSink& events) : core(std::move(config), events) {}
-  Core core;
-};
 
 Nic::Nic(NicConfig config, EventSink& events) : impl_(std::make_unique<Impl>(std::move(config), events)) {}
 Nic::~Nic() = default;
@@ -48,7 +42,7 @@ void Nic::query_device(ibv_device_attr* attr) const {
   attr->max_qp = limits.max_qp;
   attr->max_qp_wr = limits.max_qp_wr;
   attr->device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_UD_AV_PORT_ENFORCE | IBV_DEVICE_SYS_IMAGE_GUID |
-                           IBV_DEVICE_RC_RNR_NAK_GEN;
+                           IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE;
   attr->max_sge = limits.max_sge;
   attr->max_sge_rd = limits.max_sge_rd;
   attr->max_cq = limits.max_cq;
@@ -61,6 +55,9 @@ void Nic::query_device(ibv_device_attr* attr) const {
       static_cast<int>(std::min<std::int64_t>(std::int64_t{limits.max_qp_rd_atom} * limits.max_qp, INT32_MAX));
   attr->atomic_cap = IBV_ATOMIC_NONE;
   attr->max_ah = limits.max_ah;
+  attr->max_srq = limits.max_srq;
+  attr->max_srq_wr = limits.max_srq_wr;
+  attr->max_srq_sge = limits.max_srq_sge;
   attr->max_pkeys = 1;
   attr->local_ca_ack_delay = 15;
   attr->phys_port_cnt = static_cast<std::uint8_t>(impl_->core.ports.size());
@@ -157,46 +154,6 @@ int Nic::create_ah(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
 int Nic::destroy_ah(Ah* ah) {
   --ah->pd->users;
   impl_->core.ahs.erase(ah->handle);
-  return 0;
-}
-
-int Nic::create_qp(Pd* pd, Cq* send_cq, Cq* recv_cq, ibv_qp_init_attr* attr, void* owner, Qp** qp) {
-  if (send_cq == nullptr || recv_cq == nullptr) return EINVAL;
-  if (attr->srq != nullptr) return EOPNOTSUPP;
-  auto made = std::make_unique<Qp>();
-  if (const int error = lay_out_qp(impl_->core, *attr, *made)) return error;
-  made->pd = pd;
-  made->send_cq = send_cq;
-  made->recv_cq = recv_cq;
-  made->owner = owner;
-  Qp* raw = made.get();
-  const std::uint32_t index = impl_->core.qps.insert(std::move(made));
-  if (index == 0) return ENOMEM;
-  raw->number = index;
-  ++pd->users;
-  ++send_cq->users;
-  ++recv_cq->users;
-  *qp = raw;
-  return 0;
-}
-
-int Nic::modify_qp(Qp* qp, const ibv_qp_attr* attr, int mask, Nanos) {
-  return nic::modify_qp(impl_->core, *qp, *attr, mask);
-}
-
-int Nic::query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const {
-  nic::query_qp(*qp, *attr, *init_attr);
-  return 0;
-}
-
-int Nic::destroy_qp(Qp* qp) {
-  Core& core = impl_->core;
-  core.timers.remove(*qp);
-  core.active.remove(*qp);
-  --qp->pd->users;
-  --qp->send_cq->users;
-  --qp->recv_cq->users;
-  core.qps.erase(qp->number);
   return 0;
 }
 
@@ -304,9 +261,6 @@ bool Nic::has_output() const { return !impl_->core.active.empty(); }
 
 Nanos Nic::next_deadline() const { return impl_->core.timers.next(); }
 
-std::uint32_t qp_num(const Qp* qp) { return qp->number; }
-ibv_qp_state qp_state(const Qp* qp) { return qp->state; }
-void* owner_of(const Qp* qp) { return qp->owner; }
 void* owner_of(const Cq* cq) { return cq->owner; }
 int cqe_of(const Cq* cq) { return cq->cqe(); }
 std::size_t pending_of(const Cq* cq) { return cq->pending(); }

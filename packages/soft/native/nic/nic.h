@@ -26,6 +26,7 @@ class Mr;
 class Cq;
 class Qp;
 class Ah;
+class Srq;
 struct Counters;
 
 struct PortConfig {
@@ -39,6 +40,14 @@ struct NicConfig {
   std::uint64_t guid = 0;  // host byte order
   Limits limits;
   std::vector<PortConfig> ports;  // port_num 1 is ports[0]
+};
+
+// What a QP is made of.
+struct QpParts {
+  Pd* pd = nullptr;
+  Cq* send_cq = nullptr;
+  Cq* recv_cq = nullptr;
+  Srq* srq = nullptr;  // or nullptr: a receive queue of its own
 };
 
 class Nic {
@@ -68,7 +77,11 @@ class Nic {
   int destroy_cq(Cq* cq);
   int create_ah(Pd* pd, const ibv_ah_attr* attr, Ah** ah);
   int destroy_ah(Ah* ah);
-  int create_qp(Pd* pd, Cq* send_cq, Cq* recv_cq, ibv_qp_init_attr* attr, void* owner, Qp** qp);  // updates attr->cap
+  int create_srq(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq);  // updates *attr; the limit is armed by modify
+  int modify_srq(Srq* srq, const ibv_srq_attr* attr, int mask);
+  int query_srq(const Srq* srq, ibv_srq_attr* attr) const;
+  int destroy_srq(Srq* srq);
+  int create_qp(const QpParts& parts, ibv_qp_init_attr* attr, void* owner, Qp** qp);  // updates attr->cap
   int modify_qp(Qp* qp, const ibv_qp_attr* attr, int mask, Nanos now);
   int query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;  // leaves pd/cq/srq pointers alone
   int destroy_qp(Qp* qp);
@@ -84,6 +97,7 @@ class Nic {
   int poll_cq(Cq* cq, int count, ibv_wc* wc);  // only what is already there; the host makes progress around it
   int post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);  // queues; pump() sends
   int post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  int post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
 
   // -- progress
   // A frame arrived on a port. May write memory, complete work requests and raise events; sends nothing.
@@ -105,6 +119,8 @@ std::uint32_t qp_num(const Qp* qp);
 ibv_qp_state qp_state(const Qp* qp);
 void* owner_of(const Qp* qp);
 void* owner_of(const Cq* cq);
+std::uint32_t srq_num(const Srq* srq);
+void* owner_of(const Srq* srq);
 int cqe_of(const Cq* cq);              // as created: what ibv_cq.cqe shows
 std::size_t pending_of(const Cq* cq);  // entries that poll_cq would return now
 ibv_ah* verbs_of(Ah* ah);              // what the application holds; its context and pd are for the caller to fill in

@@ -95,18 +95,23 @@ int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
   return 0;
 }
 
-int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr) {
-  if (qp.state == IBV_QPS_RESET) return EINVAL;
-  if (qp.rq.full()) return ENOMEM;
-  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.rq.max_sge()) return EINVAL;
+int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
+  if (queue.full()) return ENOMEM;
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > queue.max_sge()) return EINVAL;
   const std::uint64_t length = total_length(wr.sg_list, wr.num_sge);
   if (length >= kTooLong) return EINVAL;
-  RecvWqe& wqe = qp.rq.at(qp.rq.tail);
+  RecvWqe& wqe = queue.at(queue.tail);
   wqe.wr_id = wr.wr_id;
   wqe.length = static_cast<std::uint32_t>(length);
   wqe.num_sge = static_cast<std::uint32_t>(wr.num_sge);
-  std::copy_n(wr.sg_list, wr.num_sge, qp.rq.sges(qp.rq.tail));
-  ++qp.rq.tail;
+  std::copy_n(wr.sg_list, wr.num_sge, queue.sges(queue.tail));
+  ++queue.tail;
+  return 0;
+}
+
+int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr) {
+  if (qp.state == IBV_QPS_RESET || qp.srq != nullptr) return EINVAL;
+  if (const int error = enqueue_recv(qp.rq, wr)) return error;
   if (qp.state == IBV_QPS_ERR) flush_queues(core, qp);
   return 0;
 }

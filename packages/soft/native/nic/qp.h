@@ -11,6 +11,7 @@
 #include "cq.h"
 #include "pd.h"
 #include "round_trip.h"
+#include "srq.h"
 #include "timer_heap.h"
 #include "window.h"
 #include "work_queue.h"
@@ -82,6 +83,7 @@ struct TakenRecv {
   const RecvWqe* wqe = nullptr;  // nullptr: none is taken
   const ibv_sge* sges = nullptr;
   const Pd* pd = nullptr;  // that the keys of the SGEs belong to
+  bool shared = false;     // out of a shared queue: `wqe` and `sges` are the QP's copies
 };
 
 class Qp : public TimerSlot {
@@ -89,6 +91,7 @@ class Qp : public TimerSlot {
   Pd* pd = nullptr;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
+  Srq* srq = nullptr;  // instead of rq
   void* owner = nullptr;
   std::uint32_t number = 0;
   ibv_qp_type type = IBV_QPT_RC;
@@ -108,6 +111,8 @@ class Qp : public TimerSlot {
   RequesterState req;
   ResponderState resp;
   TakenRecv recv;
+  RecvWqe held_wqe = {};           // the request taken from a shared queue
+  std::vector<ibv_sge> held_sges;  // room for its SGEs
 
   // Place in the list of QPs that have something to send.
   Qp* active_next = nullptr;

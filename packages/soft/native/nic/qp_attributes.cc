@@ -97,6 +97,8 @@ int lay_out_qp(Core& core, ibv_qp_init_attr& init, Qp& qp) {
   if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
   const auto wr_limit = static_cast<std::uint32_t>(limits.max_qp_wr);
   const auto sge_limit = static_cast<std::uint32_t>(limits.max_sge);
+  // With a shared receive queue the QP has none, whatever is asked for (ibv_create_qp(3)).
+  if (qp.srq != nullptr) cap.max_recv_wr = cap.max_recv_sge = 0;
   if (cap.max_send_wr > wr_limit || cap.max_recv_wr > wr_limit || cap.max_send_sge > sge_limit ||
       cap.max_recv_sge > sge_limit || cap.max_inline_data > static_cast<std::uint32_t>(limits.max_inline_data)) {
     return EINVAL;

@@ -1,13 +1,26 @@
 #include "receive.h"
 
 namespace verbs::soft::nic {
+namespace {
 
-const RecvWqe* next_recv(Qp& qp) { return qp.rq.empty() ? nullptr : &qp.rq.at(qp.rq.head); }
+RecvQueue& queue_of(Qp& qp) { return qp.srq != nullptr ? qp.srq->queue : qp.rq; }
 
-bool take_recv(Qp& qp) {
-  const RecvWqe* wqe = next_recv(qp);
-  if (wqe == nullptr) return false;
-  qp.recv = {wqe, qp.rq.sges(qp.rq.head), qp.pd};
+}  // namespace
+
+const RecvWqe* next_recv(Qp& qp) {
+  RecvQueue& queue = queue_of(qp);
+  return queue.empty() ? nullptr : &queue.at(queue.head);
+}
+
+bool take_recv(Core& core, Qp& qp) {
+  RecvQueue& queue = queue_of(qp);
+  if (queue.empty()) return false;
+  if (qp.srq == nullptr) {
+    qp.recv = {&queue.at(queue.head), queue.sges(queue.head), qp.pd, false};
+    return true;
+  }
+  qp.srq->take(&qp.held_wqe, qp.held_sges.data(), core.events);
+  qp.recv = {&qp.held_wqe, qp.held_sges.data(), qp.srq->pd, true};
   return true;
 }
 

@@ -108,13 +108,13 @@ class Station final : public nic::EventSink, public link::Receiver {
     return mr;
   }
 
-  nic::Qp* create_qp(ibv_qp_type type, std::uint32_t depth = 64) {
+  nic::Qp* create_qp(ibv_qp_type type, std::uint32_t depth = 64, nic::Srq* srq = nullptr) {
     ibv_qp_init_attr init = {};
     init.qp_type = type;
     init.cap = {depth, depth, 4, 4, 128};
     init.sq_sig_all = 0;
     nic::Qp* qp = nullptr;
-    REQUIRE(nic->create_qp(pd, cq, cq, &init, this, &qp) == 0);
+    REQUIRE(nic->create_qp({.pd = pd, .send_cq = cq, .recv_cq = cq, .srq = srq}, &init, this, &qp) == 0);
     return qp;
   }
 
