@@ -14,14 +14,16 @@ namespace {
 
 using Message = ResponderState::Message;
 
-void answer(Core& core, Qp& qp, Response::Kind kind, std::uint8_t syndrome, std::uint32_t psn) {
-  ResponseRing(qp.resp).push({kind, syndrome, psn, qp.resp.msn, psn, 0, 0, 0, false});
-  core.active.add(qp);
+Response nak(const Qp& qp, std::uint8_t syndrome, std::uint32_t psn) {
+  return {.kind = Response::Kind::kNak, .syndrome = syndrome, .psn = psn, .msn = qp.resp.msn, .last_psn = psn};
 }
 
 void send_acknowledgement(Core& core, Qp& qp, const Response& response) {
-  PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(wire::Transport::kRc, wire::kAcknowledge));
+  const bool atomic = response.kind == Response::Kind::kAtomic;
+  PacketBuilder packet(core, core.port_of(qp), qp.path,
+                       wire::make_opcode(qp.transport, atomic ? wire::kAtomicAcknowledge : wire::kAcknowledge));
   wire::Aeth{response.syndrome, response.msn}.emit(packet.aeth());
+  if (atomic) wire::store_be(packet.atomic_ack_eth(), response.original);
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = response.psn;
   packet.send(0);
@@ -36,7 +38,7 @@ wire::Operation response_operation(bool first, bool last) {
 bool send_read_packet(Core& core, Qp& qp, Response& response) {
   const std::uint32_t size = std::min(response.remaining, qp.mtu);
   const std::uint8_t opcode =
-      wire::make_opcode(wire::Transport::kRc, response_operation(response.first, response.psn == response.last_psn));
+      wire::make_opcode(qp.transport, response_operation(response.first, response.psn == response.last_psn));
   PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
   if (size > 0) {
     const Mr* mr = core.mrs.find(response.rkey, qp.pd, IBV_ACCESS_REMOTE_READ);
@@ -58,12 +60,17 @@ bool send_read_packet(Core& core, Qp& qp, Response& response) {
 
 }  // namespace
 
+bool answer(Core& core, Qp& qp, const Response& response) {
+  core.active.add(qp);
+  return ResponseRing(qp.resp).push(response);
+}
+
 void acknowledge(Core& core, Qp& qp, std::uint32_t psn) {
-  answer(core, qp, Response::Kind::kAck, wire::kAckUnlimitedCredits, psn);
+  answer(core, qp, {.kind = Response::Kind::kAck, .psn = psn, .msn = qp.resp.msn, .last_psn = psn});
 }
 
 void refuse(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_status) {
-  answer(core, qp, Response::Kind::kNak, syndrome, qp.resp.expected_psn);
+  answer(core, qp, nak(qp, syndrome, qp.resp.expected_psn));
   qp.resp.message = Message::kNone;
   if (qp.recv.wqe != nullptr) complete_recv(core, qp, receive_status, {});
   const ibv_event_type event = syndrome == wire::kNakRemoteAccess     ? IBV_EVENT_QP_ACCESS_ERR
@@ -79,14 +86,13 @@ void not_ready(Core& core, Qp& qp) {
   ++core.counters.send_rnr_err;
   qp.resp.nak_sent = true;
   qp.resp.last_ahead_psn = qp.resp.expected_psn;
-  answer(core, qp, Response::Kind::kNak, static_cast<std::uint8_t>(wire::kRnrNak | qp.attr.min_rnr_timer),
-         qp.resp.expected_psn);
+  answer(core, qp, nak(qp, static_cast<std::uint8_t>(wire::kRnrNak | qp.attr.min_rnr_timer), qp.resp.expected_psn));
 }
 
 void out_of_sequence(Core& core, Qp& qp) {
   ++core.counters.out_of_seq_request;
   qp.resp.nak_sent = true;
-  answer(core, qp, Response::Kind::kNak, wire::kNakPsnSequence, qp.resp.expected_psn);
+  answer(core, qp, nak(qp, wire::kNakPsnSequence, qp.resp.expected_psn));
 }
 
 std::size_t run_answers(Core& core, Qp& qp, std::size_t budget) {
@@ -103,7 +109,7 @@ std::size_t run_answers(Core& core, Qp& qp, std::size_t budget) {
     if (!send_read_packet(core, qp, response)) {
       const std::uint32_t psn = response.psn;
       ring.clear();
-      ring.push({Response::Kind::kNak, wire::kNakRemoteAccess, psn, qp.resp.msn, psn, 0, 0, 0, false});
+      ring.push(nak(qp, wire::kNakRemoteAccess, psn));
       if (qp.state != IBV_QPS_ERR) enter_error(core, qp, IBV_EVENT_QP_ACCESS_ERR);
       continue;
     }

@@ -5,6 +5,9 @@
 
 namespace verbs::soft::nic {
 
+// Queues an answer behind those that are owed already. False when there is no room: the requester asks again.
+bool answer(Core& core, Qp& qp, const Response& response);
+
 // Acknowledges everything up to and including `psn`.
 void acknowledge(Core& core, Qp& qp, std::uint32_t psn);
 

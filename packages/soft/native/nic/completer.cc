@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "completion.h"
 #include "psn.h"
 #include "requester.h"
 #include "scatter.h"
+#include "work_request.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -29,7 +31,7 @@ void progressed(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   req.rnr_left = qp.attr.rnr_retry;
   // A late acknowledgement may overtake a repetition.
   if (psn_before(req.send_psn, una)) rewind(qp, una);
-  while (!req.reads.empty() && psn_before(req.reads.front().last_psn, una)) req.reads.erase(req.reads.begin());
+  while (!req.awaited.empty() && psn_before(req.awaited.front().last_psn, una)) req.awaited.erase(req.awaited.begin());
   if (!req.waiting_rnr) {
     if (una == req.max_psn) {
       core.timers.cancel(qp);
@@ -78,8 +80,8 @@ void implied_nak(Core& core, Qp& qp, Nanos now) {
   restart_ack_timer(core, qp, now);
 }
 
-// Completes what is acknowledged by everything up to and including `psn`. False when a READ without all of its data is
-// in the way: then that data was lost.
+// Completes what is acknowledged by everything up to and including `psn`. False when an awaited request
+// without all of its answer is in the way: then that was lost.
 bool acknowledge(Core& core, Qp& qp, std::uint32_t psn, Nanos now) {
   RequesterState& req = qp.req;
   std::uint32_t una = req.una_psn;
@@ -87,7 +89,7 @@ bool acknowledge(Core& core, Qp& qp, std::uint32_t psn, Nanos now) {
   while (qp.sq.head != qp.sq.tail) {
     const SendWqe& wqe = qp.sq.at(qp.sq.head);
     if (!wqe.started || psn_before(psn, wqe.first_psn)) break;
-    if (wqe.opcode == IBV_WR_RDMA_READ) {
+    if (info_of(wqe.opcode).is_awaited()) {
       // Complete ones are gone already: this one misses data, and `psn` is before or behind the gap.
       clear = psn_before(psn, psn_add(wqe.first_psn, wqe.done));
       break;
@@ -153,29 +155,53 @@ void take_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t syndrome, Nano
   }
 }
 
-void take_read_response(Core& core, Qp& qp, std::uint32_t psn, std::span<const std::uint8_t> payload, Nanos now) {
-  // It acknowledges the requests before the READ.
+// Whether a response packet is what the request waits for.
+bool answers(const SendWqe& wqe, const wire::OpcodeInfo& info) {
+  switch (info_of(wqe.opcode).answer) {
+    case Answer::kData:
+      return info.has(wire::kIsRead);
+    case Answer::kOriginal:
+      return info.has(wire::kIsAtomic);
+    default:
+      return false;
+  }
+}
+
+// Writes what the response brought to the memory of the oldest request.
+ibv_wc_status store(Core& core, Qp& qp, const wire::OpcodeInfo& info, std::span<const std::uint8_t> transport) {
+  const SendWqe& wqe = qp.sq.at(qp.sq.head);
+  std::span<const std::uint8_t> data = transport.subspan(info.header_size);
+  std::size_t offset = 0;
+  std::uint8_t original[sizeof(std::uint64_t)];
+  if (info.has(wire::kIsAtomic)) {
+    if (!data.empty()) return IBV_WC_BAD_RESP_ERR;
+    const auto value = wire::load_be<std::uint64_t>(transport.data() + info.atomic_ack_eth);
+    std::memcpy(original, &value, sizeof original);  // in memory it has the byte order of the host
+    data = original;
+  } else {
+    offset = static_cast<std::size_t>(wqe.done) * qp.mtu;
+    if (data.size() != std::min<std::size_t>(qp.mtu, wqe.length - offset)) return IBV_WC_BAD_RESP_ERR;
+  }
+  const bool stored = scatter(core.mrs, qp.pd, qp.sq.sges(qp.sq.head), wqe.num_sge, offset, data.data(), data.size());
+  return stored ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
+}
+
+// A READ response or an ATOMIC ACKNOWLEDGE.
+void take_answer(Core& core, Qp& qp, std::uint32_t psn, const wire::OpcodeInfo& info,
+                 std::span<const std::uint8_t> transport, Nanos now) {
+  // It acknowledges the requests before its own.
   acknowledge(core, qp, psn_add(psn, kPsnMask), now);
   if (qp.sq.empty()) return;
   SendWqe& wqe = qp.sq.at(qp.sq.head);
-  if (!wqe.started || wqe.opcode != IBV_WR_RDMA_READ) return;
-  const std::uint32_t expected = psn_add(wqe.first_psn, wqe.done);
-  const std::int32_t ahead = psn_diff(psn, expected);
+  if (!wqe.started) return;
+  const std::int32_t ahead = psn_diff(psn, psn_add(wqe.first_psn, wqe.done));
   if (ahead < 0) return;
-  if (ahead > 0) {
-    implied_nak(core, qp, now);
-    return;
+  if (!info_of(wqe.opcode).is_awaited() || (ahead == 0 && !answers(wqe, info))) {
+    return fail_oldest(core, qp, IBV_WC_BAD_RESP_ERR);
   }
-  const std::size_t offset = static_cast<std::size_t>(wqe.done) * qp.mtu;
-  const std::size_t size = std::min<std::size_t>(qp.mtu, wqe.length - offset);
-  if (payload.size() != size) {
-    fail_oldest(core, qp, IBV_WC_BAD_RESP_ERR);
-    return;
-  }
-  if (!scatter(core.mrs, qp.pd, qp.sq.sges(qp.sq.head), wqe.num_sge, offset, payload.data(), size)) {
-    fail_oldest(core, qp, IBV_WC_LOC_PROT_ERR);
-    return;
-  }
+  if (ahead > 0) return implied_nak(core, qp, now);
+  const ibv_wc_status status = store(core, qp, info, transport);
+  if (status != IBV_WC_SUCCESS) return fail_oldest(core, qp, status);
   ++wqe.done;
   const bool complete = wqe.done == wqe.packets;
   const bool sending = complete && qp.req.position == qp.sq.head;
@@ -197,15 +223,13 @@ void take_response(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeI
   RequesterState& req = qp.req;
   // Acknowledges something that was never sent, or that is long done.
   if (!psn_before(bth.psn, req.max_psn) || psn_before(bth.psn, req.una_psn)) return;
-  if (info.has(wire::kIsRead)) {
-    take_read_response(core, qp, bth.psn, transport.subspan(info.header_size), now);
-    return;
-  }
-  const wire::Aeth aeth = wire::Aeth::parse(transport.data() + info.aeth);
-  if ((aeth.syndrome & wire::kSyndromeKind) == wire::kAck) {
+  const std::uint8_t syndrome = info.has(wire::kHasAeth) ? wire::Aeth::parse(transport.data() + info.aeth).syndrome
+                                                         : std::uint8_t{wire::kAckUnlimitedCredits};
+  if ((syndrome & wire::kSyndromeKind) == wire::kAck) {
+    if (info.has(wire::kIsRead | wire::kIsAtomic)) return take_answer(core, qp, bth.psn, info, transport, now);
     if (!acknowledge(core, qp, bth.psn, now)) implied_nak(core, qp, now);
   } else {
-    take_nak(core, qp, bth.psn, aeth.syndrome, now);
+    take_nak(core, qp, bth.psn, syndrome, now);
   }
 }
 

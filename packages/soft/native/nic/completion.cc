@@ -1,32 +1,18 @@
 #include "completion.h"
 
+#include "work_request.h"
+
 namespace verbs::soft::nic {
-namespace {
-
-ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
-  switch (opcode) {
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return IBV_WC_RDMA_WRITE;
-    case IBV_WR_RDMA_READ:
-      return IBV_WC_RDMA_READ;
-    default:
-      return IBV_WC_SEND;
-  }
-}
-
-}  // namespace
-
 void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
   const SendWqe& wqe = qp.sq.at(qp.sq.head++);
   if (status == IBV_WC_SUCCESS) {
-    if (wqe.opcode == IBV_WR_RDMA_READ) --qp.req.reads_unfinished;
+    if (info_of(wqe.opcode).is_awaited()) --qp.req.awaited_unfinished;
     if (!qp.sq_sig_all && (wqe.flags & IBV_SEND_SIGNALED) == 0) return;
   }
   ibv_wc wc = {};
   wc.wr_id = wqe.wr_id;
   wc.status = status;
-  wc.opcode = completion_opcode(wqe.opcode);
+  wc.opcode = info_of(wqe.opcode).completion;
   wc.byte_len = wqe.length;
   wc.qp_num = qp.number;
   qp.send_cq->push(wc, false, core.events);

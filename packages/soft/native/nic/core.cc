@@ -44,7 +44,7 @@ void flush_queues(Core& core, Qp& qp) {
   }
   qp.req.position = qp.sq.head;
   qp.req.packet = 0;
-  qp.req.reads_unfinished = 0;
+  qp.req.awaited_unfinished = 0;
   qp.resp.message = ResponderState::Message::kNone;
 }
 

@@ -95,17 +95,39 @@ bool for_each_mapping(Visit visit) {
   return true;
 }
 
-}  // namespace
-
-bool guarded_copy(void* to, const void* from, std::size_t size) {
-  if (size == 0) return true;
+// Runs `access`; false when it faults.
+template <typename Access>
+bool guarded(Access access) {
   if (sigsetjmp(recovery, 0) != 0) return false;
   recoverable = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  std::memcpy(to, from, size);
+  access();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   recoverable = 0;
   return true;
+}
+
+std::atomic_ref<std::uint64_t> word_at(void* at) {
+  return std::atomic_ref<std::uint64_t>(*static_cast<std::uint64_t*>(at));
+}
+
+}  // namespace
+
+bool guarded_copy(void* to, const void* from, std::size_t size) {
+  return size == 0 || guarded([=] { std::memcpy(to, from, size); });
+}
+
+bool guarded_compare_swap(void* at, std::uint64_t compare, std::uint64_t swap, std::uint64_t* original) {
+  *original = compare;
+  return guarded([=] { word_at(at).compare_exchange_strong(*original, swap); });
+}
+
+bool guarded_fetch_add(void* at, std::uint64_t add, std::uint64_t* original) {
+  return guarded([=] { *original = word_at(at).fetch_add(add); });
+}
+
+bool guarded_store(void* at, std::uint64_t value) {
+  return guarded([=] { word_at(at).store(value); });
 }
 
 // A program may have put its own handler in front since the last time, so this runs at every registration.

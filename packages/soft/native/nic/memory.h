@@ -3,11 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace verbs::soft::nic {
 
 // memcpy; false when a page of either side is not there or not accessible (part of the bytes may have been copied).
 bool guarded_copy(void* to, const void* from, std::size_t size);
+
+// Atomic operations on a naturally aligned word, also against the application's own atomic instructions. `original`
+// gets the value before. False when the word is not there or not writable.
+bool guarded_compare_swap(void* at, std::uint64_t compare, std::uint64_t swap, std::uint64_t* original);
+bool guarded_fetch_add(void* at, std::uint64_t add, std::uint64_t* original);
+bool guarded_store(void* at, std::uint64_t value);
 
 // Prepares the process for guarded_copy: call it before the first copy of a region. Cheap when it was called before.
 void arm_fault_handler();

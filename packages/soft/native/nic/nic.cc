@@ -53,7 +53,7 @@ void Nic::query_device(ibv_device_attr* attr) const {
   attr->max_qp_init_rd_atom = limits.max_qp_init_rd_atom;
   attr->max_res_rd_atom =
       static_cast<int>(std::min<std::int64_t>(std::int64_t{limits.max_qp_rd_atom} * limits.max_qp, INT32_MAX));
-  attr->atomic_cap = IBV_ATOMIC_NONE;
+  attr->atomic_cap = IBV_ATOMIC_HCA;
   attr->max_ah = limits.max_ah;
   attr->max_srq = limits.max_srq;
   attr->max_srq_wr = limits.max_srq_wr;

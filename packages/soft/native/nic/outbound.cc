@@ -3,15 +3,17 @@
 #include <algorithm>
 
 #include "scatter.h"
+#include "work_request.h"
 
 namespace verbs::soft::nic {
 
 ibv_wc_status check_request(const Core& core, Qp& qp, std::uint32_t position) {
   const SendWqe& wqe = qp.sq.at(position);
   if (wqe.length > core.config.limits.max_msg_size) return IBV_WC_LOC_LEN_ERR;
-  if ((wqe.opcode == IBV_WR_RDMA_READ) && qp.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
+  const WorkRequestInfo& info = info_of(wqe.opcode);
+  if (info.is_awaited() && qp.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
   if ((wqe.flags & IBV_SEND_INLINE) != 0) return IBV_WC_SUCCESS;
-  const unsigned access = (wqe.opcode == IBV_WR_RDMA_READ) ? static_cast<unsigned>(IBV_ACCESS_LOCAL_WRITE) : 0u;
+  const unsigned access = info.writes_local() ? static_cast<unsigned>(IBV_ACCESS_LOCAL_WRITE) : 0u;
   return check_sges(core.mrs, qp.pd, qp.sq.sges(position), wqe.num_sge, access);
 }
 

@@ -21,6 +21,8 @@ PacketBuilder::PacketBuilder(Core& core, Port& port, const wire::Path& path, std
 std::uint8_t* PacketBuilder::deth() { return transport_ + wire::opcode_info(bth.opcode)->deth; }
 std::uint8_t* PacketBuilder::reth() { return transport_ + wire::opcode_info(bth.opcode)->reth; }
 std::uint8_t* PacketBuilder::aeth() { return transport_ + wire::opcode_info(bth.opcode)->aeth; }
+std::uint8_t* PacketBuilder::atomic_eth() { return transport_ + wire::opcode_info(bth.opcode)->atomic_eth; }
+std::uint8_t* PacketBuilder::atomic_ack_eth() { return transport_ + wire::opcode_info(bth.opcode)->atomic_ack_eth; }
 std::uint8_t* PacketBuilder::imm_dt() { return transport_ + wire::opcode_info(bth.opcode)->imm_dt; }
 
 void PacketBuilder::send(std::size_t payload_size) {

@@ -21,6 +21,8 @@ class PacketBuilder {
   std::uint8_t* deth();
   std::uint8_t* reth();
   std::uint8_t* aeth();
+  std::uint8_t* atomic_eth();
+  std::uint8_t* atomic_ack_eth();
   std::uint8_t* imm_dt();
   // Where the payload goes: room for 4096 bytes.
   std::uint8_t* payload() { return transport_ + header_size_; }

@@ -5,6 +5,7 @@
 
 #include "completion.h"
 #include "memory.h"
+#include "work_request.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -12,26 +13,13 @@ namespace {
 constexpr std::uint32_t kQkeyFromQp = 0x80000000;
 constexpr std::uint64_t kTooLong = UINT32_MAX;
 
-bool allowed(ibv_qp_type type, ibv_wr_opcode opcode) {
-  switch (opcode) {
-    case IBV_WR_SEND:
-    case IBV_WR_SEND_WITH_IMM:
-      return true;
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-    case IBV_WR_RDMA_READ:
-      return type == IBV_QPT_RC;
-    default:
-      return false;
-  }
-}
-
 int check_send(const Qp& qp, const ibv_send_wr& wr) {
   if (qp.state != IBV_QPS_RTS && qp.state != IBV_QPS_SQD && qp.state != IBV_QPS_ERR) return EINVAL;
   if (qp.sq.full()) return ENOMEM;
-  if (!allowed(qp.type, wr.opcode)) return EINVAL;
+  const WorkRequestInfo* info = find_work_request(wr.opcode);
+  if (info == nullptr || !info->allowed_on(qp.type)) return EINVAL;
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.sq.max_sge()) return EINVAL;
-  if (wr.opcode == IBV_WR_RDMA_READ && (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
+  if (!info->may_be_inline && (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
   return 0;
 }
 
@@ -50,6 +38,35 @@ int copy_inline(Qp& qp, const ibv_send_wr& wr) {
     if (!guarded_copy(to, reinterpret_cast<const void*>(sge.addr), sge.length)) return EFAULT;
     to += sge.length;
   }
+  return 0;
+}
+
+int fill_datagram(Core& core, Qp& qp, const ibv_send_wr& wr) {
+  const Ah* ah = reinterpret_cast<const Ah*>(wr.wr.ud.ah);
+  if (ah == nullptr || ah->pd != qp.pd) return EINVAL;
+  Datagram& datagram = qp.sq.datagram(qp.sq.tail);
+  datagram.path = ah->path;
+  datagram.path.source_port = core.port_of(qp).source_port(ah->path.flow_label, qp.number, qp.number);
+  datagram.qpn = wr.wr.ud.remote_qpn & 0xffffff;
+  datagram.qkey = (wr.wr.ud.remote_qkey & kQkeyFromQp) != 0 ? qp.attr.qkey : wr.wr.ud.remote_qkey;
+  return 0;
+}
+
+// What depends on the operation: where it goes and what it carries besides data.
+int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
+  if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
+  if (info_of(wr.opcode).answer == Answer::kOriginal) {
+    if (wqe.length < sizeof(std::uint64_t)) return EINVAL;
+    wqe.length = sizeof(std::uint64_t);
+    wqe.remote_addr = wr.wr.atomic.remote_addr;
+    wqe.rkey = wr.wr.atomic.rkey;
+    const bool swaps = wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+    wqe.swap_or_add = swaps ? wr.wr.atomic.swap : wr.wr.atomic.compare_add;
+    wqe.compare = swaps ? wr.wr.atomic.compare_add : 0;
+    return 0;
+  }
+  wqe.remote_addr = wr.wr.rdma.remote_addr;
+  wqe.rkey = wr.wr.rdma.rkey;
   return 0;
 }
 
@@ -74,18 +91,7 @@ int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
   } else {
     std::copy_n(wr.sg_list, wr.num_sge, qp.sq.sges(qp.sq.tail));
   }
-  if (qp.type == IBV_QPT_UD) {
-    const Ah* ah = reinterpret_cast<const Ah*>(wr.wr.ud.ah);
-    if (ah == nullptr || ah->pd != qp.pd) return EINVAL;
-    Datagram& datagram = qp.sq.datagram(qp.sq.tail);
-    datagram.path = ah->path;
-    datagram.path.source_port = core.port_of(qp).source_port(ah->path.flow_label, qp.number, qp.number);
-    datagram.qpn = wr.wr.ud.remote_qpn & 0xffffff;
-    datagram.qkey = (wr.wr.ud.remote_qkey & kQkeyFromQp) != 0 ? qp.attr.qkey : wr.wr.ud.remote_qkey;
-  } else {
-    wqe.remote_addr = wr.wr.rdma.remote_addr;
-    wqe.rkey = wr.wr.rdma.rkey;
-  }
+  if (const int error = fill_operation(core, qp, wr, wqe)) return error;
   ++qp.sq.tail;
   if (qp.state == IBV_QPS_ERR) {
     flush_queues(core, qp);

@@ -7,10 +7,13 @@
 #include <memory>
 #include <vector>
 
+#include "../wire/headers.h"
+#include "../wire/opcode.h"
 #include "../wire/tunnel.h"
 #include "cq.h"
 #include "pd.h"
 #include "round_trip.h"
+#include "saved_results.h"
 #include "srq.h"
 #include "timer_heap.h"
 #include "window.h"
@@ -18,8 +21,8 @@
 
 namespace verbs::soft::nic {
 
-// One READ request on its way: the PSNs that its response takes.
-struct ReadRange {
+// One READ, atomic or the like on its way: the PSNs that its response takes.
+struct AwaitedRange {
   std::uint32_t first_psn;
   std::uint32_t last_psn;
 };
@@ -33,7 +36,8 @@ struct RequesterState {
   std::uint32_t position = 0;  // send queue position of the request that send_psn belongs to
   std::uint32_t packet = 0;    // packet of that request
   std::uint32_t since_ack_request = 0;
-  std::uint32_t reads_unfinished = 0;  // READ requests started and not complete: what a fence waits for
+  std::uint32_t awaited_unfinished =
+      0;  // READs, atomics and the like, started and not complete: a fence waits for them
   std::uint8_t retries_left = 0;
   std::uint8_t rnr_left = 0;
   bool waiting_rnr = false;
@@ -41,23 +45,27 @@ struct RequesterState {
   std::uint32_t recovery_psn = 0;  // then: where repeating ends and new packets begin
   Window window;
   RoundTrip round_trip;
-  Nanos ack_deadline = kNever;   // when the ACK timeout runs out; the timer may come before it, to probe
-  bool probed = false;           // once between two signs of life
-  std::vector<ReadRange> reads;  // outstanding READ requests, oldest first (at most max_rd_atomic)
+  Nanos ack_deadline = kNever;        // when the ACK timeout runs out; the timer may come before it, to probe
+  bool probed = false;                // once between two signs of life
+  std::vector<AwaitedRange> awaited;  // what is outstanding of them, oldest first (at most max_rd_atomic)
 };
 
 // What an RC responder owes its requester, in PSN order.
 struct Response {
-  enum class Kind : std::uint8_t { kAck, kNak, kRead };
-  Kind kind;
-  std::uint8_t syndrome;  // of a NAK
-  std::uint32_t psn;      // next to send
-  std::uint32_t msn;
-  std::uint32_t last_psn;  // READ
-  std::uint32_t rkey;
-  std::uint32_t remaining;  // READ: bytes still to send
-  std::uint64_t address;
-  bool first;  // READ: nothing sent yet
+  enum class Kind : std::uint8_t { kAck, kNak, kRead, kAtomic };
+  Kind kind = Kind::kAck;
+  std::uint8_t syndrome = wire::kAckUnlimitedCredits;
+  std::uint32_t psn = 0;  // next to send
+  std::uint32_t msn = 0;
+  std::uint32_t last_psn = 0;  // READ: of its last packet; else psn
+  std::uint32_t rkey = 0;
+  std::uint32_t remaining = 0;  // READ: bytes still to send
+  std::uint64_t address = 0;
+  std::uint64_t original = 0;  // atomic: the value before it
+  bool first = true;           // READ: nothing sent yet
+
+  // Uses one of the responder's max_dest_rd_atomic resources.
+  bool takes_resource() const { return kind == Kind::kRead || kind == Kind::kAtomic; }
 };
 
 struct ResponderState {
@@ -75,7 +83,8 @@ struct ResponderState {
   std::vector<Response> ring;
   std::uint32_t ring_head = 0;
   std::uint32_t ring_count = 0;
-  std::uint32_t reads = 0;  // of them
+  std::uint32_t resources = 0;  // that those take
+  SavedResults results;
 };
 
 // The receive request that belongs to the message in progress. In the QP's own queue it stays the head until then.
@@ -86,6 +95,20 @@ struct TakenRecv {
   bool shared = false;     // out of a shared queue: `wqe` and `sges` are the QP's copies
 };
 
+inline wire::Transport transport_of(ibv_qp_type type) {
+  switch (type) {
+    case IBV_QPT_UC:
+      return wire::Transport::kUc;
+    case IBV_QPT_UD:
+      return wire::Transport::kUd;
+    case IBV_QPT_XRC_SEND:
+    case IBV_QPT_XRC_RECV:
+      return wire::Transport::kXrc;
+    default:
+      return wire::Transport::kRc;
+  }
+}
+
 class Qp : public TimerSlot {
  public:
   Pd* pd = nullptr;
@@ -95,6 +118,7 @@ class Qp : public TimerSlot {
   void* owner = nullptr;
   std::uint32_t number = 0;
   ibv_qp_type type = IBV_QPT_RC;
+  wire::Transport transport = wire::Transport::kRc;  // of its packets
   ibv_qp_state state = IBV_QPS_RESET;
   bool sq_sig_all = false;
   bool sqd_notify = false;

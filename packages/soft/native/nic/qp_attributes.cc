@@ -62,8 +62,11 @@ void apply(Core& core, Qp& qp, int mask) {
   }
   if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = mtu_bytes(qp.attr.path_mtu);
   if ((mask & IBV_QP_RQ_PSN) != 0) qp.resp.expected_psn = qp.attr.rq_psn;
-  if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0) ResponseRing(qp.resp).allocate(qp.attr.max_dest_rd_atomic);
-  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.reads.reserve(qp.attr.max_rd_atomic);
+  if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0) {
+    ResponseRing(qp.resp).allocate(qp.attr.max_dest_rd_atomic);
+    qp.resp.results.allocate(qp.attr.max_dest_rd_atomic);
+  }
+  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.awaited.reserve(qp.attr.max_rd_atomic);
   if ((mask & IBV_QP_RETRY_CNT) != 0) qp.req.retries_left = qp.attr.retry_cnt;
   if ((mask & IBV_QP_RNR_RETRY) != 0) qp.req.rnr_left = qp.attr.rnr_retry;
   if ((mask & IBV_QP_SQ_PSN) != 0) {
@@ -104,6 +107,7 @@ int lay_out_qp(Core& core, ibv_qp_init_attr& init, Qp& qp) {
     return EINVAL;
   }
   qp.type = init.qp_type;
+  qp.transport = transport_of(init.qp_type);
   qp.sq_sig_all = init.sq_sig_all != 0;
   qp.sq.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data, init.qp_type == IBV_QPT_UD);
   qp.rq.allocate(cap.max_recv_wr, cap.max_recv_sge);

@@ -18,12 +18,16 @@ bool may_read(Core& core, const Qp& qp, const wire::Reth& reth) {
 }
 
 bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn) {
-  if (qp.resp.reads >= qp.attr.max_dest_rd_atomic) return false;
+  if (qp.resp.resources >= qp.attr.max_dest_rd_atomic) return false;
   const std::uint32_t last = psn_add(psn, response_packets(qp, reth.length) - 1);
-  const bool queued = ResponseRing(qp.resp).push(
-      {Response::Kind::kRead, 0, psn, qp.resp.msn, last, reth.rkey, reth.length, reth.address, true});
-  core.active.add(qp);
-  return queued;
+  return answer(core, qp,
+                {.kind = Response::Kind::kRead,
+                 .psn = psn,
+                 .msn = qp.resp.msn,
+                 .last_psn = last,
+                 .rkey = reth.rkey,
+                 .remaining = reth.length,
+                 .address = reth.address});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "outbound.h"
 #include "packet.h"
 #include "psn.h"
+#include "work_request.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -24,21 +25,16 @@ constexpr std::uint32_t kAcksPerWindow = 4;
 constexpr Nanos kLateRoundTrips = 4;
 constexpr Nanos kLateAtLeast = 1'000'000;
 
-bool is_read(const SendWqe& wqe) { return wqe.opcode == IBV_WR_RDMA_READ; }
-
 std::uint32_t packets_of(const Qp& qp, const SendWqe& wqe) {
-  return wqe.length == 0 ? 1 : static_cast<std::uint32_t>((std::uint64_t{wqe.length} + qp.mtu - 1) / qp.mtu);
+  const Answer answer = info_of(wqe.opcode).answer;
+  if (wqe.length == 0 || (answer != Answer::kAcknowledgement && answer != Answer::kData)) return 1;
+  return static_cast<std::uint32_t>((std::uint64_t{wqe.length} + qp.mtu - 1) / qp.mtu);
 }
 
 Operation operation_of(const SendWqe& wqe, bool first, bool last) {
-  const bool imm = last && (wqe.opcode == IBV_WR_SEND_WITH_IMM || wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM);
-  const bool write = wqe.opcode == IBV_WR_RDMA_WRITE || wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  if (first && last) {
-    return write ? (imm ? wire::kWriteOnlyImm : wire::kWriteOnly) : (imm ? wire::kSendOnlyImm : wire::kSendOnly);
-  }
-  if (first) return write ? wire::kWriteFirst : wire::kSendFirst;
-  if (!last) return write ? wire::kWriteMiddle : wire::kSendMiddle;
-  return write ? (imm ? wire::kWriteLastImm : wire::kWriteLast) : (imm ? wire::kSendLastImm : wire::kSendLast);
+  const WorkRequestInfo& info = info_of(wqe.opcode);
+  if (first) return last ? info.only : info.first;
+  return last ? info.last : info.middle;
 }
 
 std::uint32_t window_left(const Qp& qp) {
@@ -70,7 +66,7 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   const bool last = req.packet + 1 == wqe.packets;
   const std::size_t offset = static_cast<std::size_t>(req.packet) * qp.mtu;
   const std::size_t size = std::min<std::size_t>(qp.mtu, wqe.length - offset);
-  const std::uint8_t opcode = wire::make_opcode(wire::Transport::kRc, operation_of(wqe, first, last));
+  const std::uint8_t opcode = wire::make_opcode(qp.transport, operation_of(wqe, first, last));
 
   PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
   if (!load_payload(core, qp, req.position, offset, packet.payload(), size)) return false;
@@ -92,25 +88,36 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   return true;
 }
 
-// The next piece of a READ. False when it has to wait.
-bool send_read_request(Core& core, Qp& qp) {
+// The next piece of a READ.
+void send_read_request(Core& core, Qp& qp) {
   RequesterState& req = qp.req;
   SendWqe& wqe = qp.sq.at(req.position);
-  if (req.reads.size() >= qp.attr.max_rd_atomic || window_left(qp) == 0) return false;
   const std::uint32_t count = std::min(wqe.packets - req.packet, kReadPiece - req.packet % kReadPiece);
   const std::uint64_t offset = std::uint64_t{req.packet} * qp.mtu;
   const auto size =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{count} * qp.mtu, wqe.length - offset));
 
-  PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(wire::Transport::kRc, wire::kReadRequest));
+  PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(qp.transport, wire::kReadRequest));
   wire::Reth{wqe.remote_addr + offset, wqe.rkey, size}.emit(packet.reth());
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;
   packet.bth.ack_req = true;
   packet.send(0);
-  req.reads.push_back({req.send_psn, psn_add(req.send_psn, count - 1)});
+  req.awaited.push_back({req.send_psn, psn_add(req.send_psn, count - 1)});
   sent(core, qp, count);
-  return true;
+}
+
+void send_atomic(Core& core, Qp& qp) {
+  RequesterState& req = qp.req;
+  const SendWqe& wqe = qp.sq.at(req.position);
+  PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(qp.transport, info_of(wqe.opcode).only));
+  wire::AtomicEth{wqe.remote_addr, wqe.rkey, wqe.swap_or_add, wqe.compare}.emit(packet.atomic_eth());
+  packet.bth.dest_qpn = qp.attr.dest_qp_num;
+  packet.bth.psn = req.send_psn;
+  packet.bth.ack_req = true;
+  packet.send(0);
+  req.awaited.push_back({req.send_psn, req.send_psn});
+  sent(core, qp, 1);
 }
 
 enum class Step : std::uint8_t { kSent, kWait, kFailed };
@@ -118,7 +125,7 @@ enum class Step : std::uint8_t { kSent, kWait, kFailed };
 Step start(Core& core, Qp& qp, SendWqe& wqe) {
   RequesterState& req = qp.req;
   if (qp.state == IBV_QPS_SQD) return Step::kWait;
-  if ((wqe.flags & IBV_SEND_FENCE) != 0 && req.reads_unfinished > 0) return Step::kWait;
+  if ((wqe.flags & IBV_SEND_FENCE) != 0 && req.awaited_unfinished > 0) return Step::kWait;
   wqe.error = check_request(core, qp, req.position);
   if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
   wqe.started = true;
@@ -126,7 +133,7 @@ Step start(Core& core, Qp& qp, SendWqe& wqe) {
   wqe.packets = packets_of(qp, wqe);
   wqe.first_psn = req.next_psn;
   req.next_psn = psn_add(req.next_psn, wqe.packets);
-  if (is_read(wqe)) ++req.reads_unfinished;
+  if (info_of(wqe.opcode).is_awaited()) ++req.awaited_unfinished;
   ++core.counters.rdma_sends;
   return Step::kSent;
 }
@@ -140,8 +147,17 @@ Step step(Core& core, Qp& qp, Nanos now) {
     const Step started = start(core, qp, wqe);
     if (started != Step::kSent) return started;
   }
-  if (is_read(wqe)) return send_read_request(core, qp) ? Step::kSent : Step::kWait;
   if (window_left(qp) == 0) return Step::kWait;
+  const WorkRequestInfo& info = info_of(wqe.opcode);
+  if (info.is_awaited()) {
+    if (req.awaited.size() >= qp.attr.max_rd_atomic) return Step::kWait;
+    if (info.answer == Answer::kData) {
+      send_read_request(core, qp);
+    } else {
+      send_atomic(core, qp);
+    }
+    return Step::kSent;
+  }
   if (send_data_packet(core, qp, now)) return Step::kSent;
   wqe.error = IBV_WC_LOC_PROT_ERR;
   return Step::kFailed;
@@ -163,7 +179,7 @@ void restart_ack_timer(Core& core, Qp& qp, Nanos now) {
 void rewind(Qp& qp, std::uint32_t psn) {
   RequesterState& req = qp.req;
   req.send_psn = psn;
-  req.reads.clear();
+  req.awaited.clear();
   req.round_trip.discard();
   req.since_ack_request = 0;
   req.position = qp.sq.head;

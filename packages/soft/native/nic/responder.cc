@@ -3,6 +3,7 @@
 #include "answer.h"
 #include "inbound.h"
 #include "psn.h"
+#include "remote_atomic.h"
 #include "remote_read.h"
 
 namespace verbs::soft::nic {
@@ -12,6 +13,7 @@ namespace {
 void take_duplicate(Core& core, Qp& qp, const Request& request) {
   ++core.counters.duplicate_request;
   if (request.has(wire::kIsRead)) return repeat_read(core, qp, request);
+  if (request.has(wire::kIsAtomic)) return repeat_atomic(core, qp, request);
   acknowledge(core, qp, psn_add(qp.resp.expected_psn, kPsnMask));
 }
 
@@ -37,6 +39,7 @@ void take_request(Core& core, Qp& qp, const Request& request) {
   resp.nak_sent = false;
   if (!in_order(resp, request.info)) return refuse_invalid(core, qp);
   if (request.has(wire::kIsRead)) return take_read(core, qp, request);
+  if (request.has(wire::kIsAtomic)) return take_atomic(core, qp, request);
   if (!length_fits(qp, request)) return refuse_invalid(core, qp);
   if (request.has(wire::kIsSend) && !request.has(wire::kHasIeth)) return take_send(core, qp, request);
   if (request.has(wire::kIsWrite)) return take_write(core, qp, request);

@@ -1,5 +1,5 @@
 // What an RC responder owes, in PSN order. An acknowledgement covers everything before it, so a new one takes the place
-// of an unsent one, and a read response acknowledges by itself.
+// of an unsent one; a READ's or an atomic's response acknowledges by itself.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ class ResponseRing {
  public:
   explicit ResponseRing(ResponderState& state) : state_(state) {}
 
-  // Room for `reads` READs with an acknowledgement or NAK around each.
-  void allocate(std::uint32_t reads) {
-    state_.ring.assign(2 * static_cast<std::size_t>(reads) + 4, Response{});
+  // Room for `resources` READs and atomics with an acknowledgement or NAK around each.
+  void allocate(std::uint32_t resources) {
+    state_.ring.assign(2 * static_cast<std::size_t>(resources) + 4, Response{});
     clear();
   }
 
@@ -23,16 +23,16 @@ class ResponseRing {
   Response& front() { return at(0); }
 
   void pop() {
-    if (front().kind == Response::Kind::kRead) --state_.reads;
+    if (front().takes_resource()) --state_.resources;
     state_.ring_head = (state_.ring_head + 1) % static_cast<std::uint32_t>(state_.ring.size());
     --state_.ring_count;
   }
 
-  void clear() { state_.ring_head = state_.ring_count = state_.reads = 0; }
+  void clear() { state_.ring_head = state_.ring_count = state_.resources = 0; }
 
   // False when there is no room: the requester asks again.
   bool push(const Response& response) {
-    if (response.kind != Response::Kind::kRead && state_.ring_count > 0) {
+    if (!response.takes_resource() && state_.ring_count > 0) {
       Response& last = at(state_.ring_count - 1);
       if (last.kind == Response::Kind::kAck) {
         last = response;
@@ -42,7 +42,7 @@ class ResponseRing {
     }
     if (state_.ring_count == state_.ring.size()) return false;
     at(state_.ring_count++) = response;
-    if (response.kind == Response::Kind::kRead) ++state_.reads;
+    if (response.takes_resource()) ++state_.resources;
     return true;
   }
 
@@ -50,8 +50,8 @@ class ResponseRing {
   void drop_from(std::uint32_t psn) {
     while (state_.ring_count > 0) {
       const Response& last = at(state_.ring_count - 1);
-      if (psn_before(last.kind == Response::Kind::kRead ? last.last_psn : last.psn, psn)) return;
-      if (last.kind == Response::Kind::kRead) --state_.reads;
+      if (psn_before(last.last_psn, psn)) return;
+      if (last.takes_resource()) --state_.resources;
       --state_.ring_count;
     }
   }

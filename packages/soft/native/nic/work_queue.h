@@ -15,11 +15,13 @@ namespace verbs::soft::nic {
 struct SendWqe {
   std::uint64_t wr_id;
   std::uint64_t remote_addr;
+  std::uint64_t swap_or_add;  // atomics
+  std::uint64_t compare;
   std::uint32_t rkey;
   std::uint32_t length;
   std::uint32_t first_psn;
   std::uint32_t packets;  // how many PSNs it takes
-  std::uint32_t done;     // READ: response packets that arrived
+  std::uint32_t done;     // an awaited request (work_request.h): response packets that arrived
   __be32 imm_data;
   ibv_wr_opcode opcode;
   ibv_wc_status error;  // what stopped it locally; IBV_WC_SUCCESS while all is well

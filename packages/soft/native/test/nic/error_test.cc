@@ -249,7 +249,10 @@ TEST_CASE("memory that was unmapped under a region is an error, not a crash") {
 TEST_CASE("what cannot be posted is refused at once") {
   Pair pair;
   const Send send{.sges = {sge_of(pair.near.data(), 64, pair.local)}};
-  CHECK(post_send(pair.net.a, pair.qa, {.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD}) == EINVAL);
+  CHECK(post_send(pair.net.a, pair.qa, {.opcode = IBV_WR_TSO}) == EINVAL);
+  CHECK(post_send(pair.net.a, pair.qa, {.opcode = IBV_WR_DRIVER1}) == EINVAL);
+  CHECK(post_send(pair.net.a, pair.qa, {.opcode = static_cast<ibv_wr_opcode>(-1)}) == EINVAL);
+  CHECK(post_send(pair.net.a, pair.qa, {.opcode = static_cast<ibv_wr_opcode>(1000)}) == EINVAL);
   CHECK(post_send(pair.net.a, pair.qa, {.sges = std::vector<ibv_sge>(5)}) == EINVAL);
   Send inline_send = send;
   inline_send.flags |= IBV_SEND_INLINE;

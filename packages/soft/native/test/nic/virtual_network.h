@@ -262,6 +262,8 @@ struct Send {
   std::uint64_t remote_addr = 0;
   std::uint32_t rkey = 0;
   std::uint32_t imm = 0;
+  std::uint64_t compare_add = 0;  // atomics
+  std::uint64_t swap = 0;
 };
 
 inline int post_send(Station& station, nic::Qp* qp, Send send) {
@@ -273,8 +275,12 @@ inline int post_send(Station& station, nic::Qp* qp, Send send) {
   wr.num_sge = static_cast<int>(send.sges.size());
   wr.send_flags = send.flags;
   wr.imm_data = send.imm;
-  wr.wr.rdma.remote_addr = send.remote_addr;
-  wr.wr.rdma.rkey = send.rkey;
+  if (send.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || send.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    wr.wr.atomic = {send.remote_addr, send.compare_add, send.swap, send.rkey};
+  } else {
+    wr.wr.rdma.remote_addr = send.remote_addr;
+    wr.wr.rdma.rkey = send.rkey;
+  }
   return station.nic->post_send(qp, &wr, &bad);
 }
 
