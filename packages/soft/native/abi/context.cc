@@ -10,6 +10,7 @@
 #include "../host/registry.h"
 #include "data_path.h"
 #include "mr.h"
+#include "qp_ex.h"
 #include "query.h"
 #include "slots.h"
 #include "srq.h"

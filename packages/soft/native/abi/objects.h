@@ -12,6 +12,7 @@
 #include "../host/adapter.h"
 #include "../host/device.h"
 #include "../host/event_queue.h"
+#include "send_batch.h"
 
 namespace verbs::soft::abi {
 
@@ -93,11 +94,16 @@ struct Srq {
 };
 
 struct Qp {
-  ibv_qp face{};
+  // One object: ibv_qp_ex begins with the ibv_qp.
+  union {
+    ibv_qp_ex face_ex{};
+    ibv_qp face;
+  };
   host::Adapter* adapter = nullptr;
   nic::Qp* nic = nullptr;
   bool sq_sig_all = false;
   host::EventTarget events;
+  std::unique_ptr<SendBatch> batch;  // if it was created with send_ops_flags
   ModelData model;
 };
 

@@ -106,9 +106,6 @@ int ibv_destroy_qp(ibv_qp* face) {
   return 0;
 }
 
-// Only a QP that was created with send_ops_flags has the extended post calls; none here is.
-ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp*) { return nullptr; }
-
 // Data may be written out of order when packets are lost and sent again.
 int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t) { return 0; }
 

@@ -10,7 +10,4 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
 int dealloc_mw(ibv_mw* mw);
 int close_xrcd(ibv_xrcd* xrcd);
 
-// A QP with no more than what ibv_create_qp() can make; anything else is EOPNOTSUPP.
-ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr);
-
 }  // namespace verbs::soft::abi

@@ -113,6 +113,15 @@ int Adapter::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   return error;
 }
 
+int Adapter::post_batch(nic::Qp* qp, ibv_send_wr* wr) {
+  if (const int error = refuse_inherited()) return error;
+  const std::lock_guard guard(lock_);
+  const int error = nic_->post_batch(qp, wr);
+  transmit(now());
+  settle();
+  return error;
+}
+
 int Adapter::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   if (const int error = refuse_inherited()) {
     if (bad_wr) *bad_wr = wr;

@@ -31,6 +31,8 @@ class Adapter final : private nic::EventSink, private Engine {
   // -- data path
   int poll(nic::Cq* cq, int count, ibv_wc* wc);  // as ibv_poll_cq
   int post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
+  // All of the requests or, with an error, none.
+  int post_batch(nic::Qp* qp, ibv_send_wr* wr);
   int post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int post_srq_recv(nic::Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int req_notify(nic::Cq* cq, bool solicited_only, const CompletionChannel* channel);

@@ -174,6 +174,15 @@ int Nic::post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   return 0;
 }
 
+int Nic::post_batch(Qp* qp, ibv_send_wr* wr) {
+  const std::uint32_t tail = qp->sq.tail;
+  ibv_send_wr* bad = nullptr;
+  const int error = post_send(qp, wr, &bad);
+  // Nothing was sent yet. In the error state everything is flushed as it is posted, and the queue is empty.
+  if (error != 0 && !qp->sq.empty()) qp->sq.tail = tail;
+  return error;
+}
+
 int Nic::post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   for (; wr != nullptr; wr = wr->next) {
     if (const int error = nic::post_recv(impl_->core, *qp, *wr)) {

@@ -96,6 +96,7 @@ class Nic {
   int req_notify_cq(Cq* cq, bool solicited_only);
   int poll_cq(Cq* cq, int count, ibv_wc* wc);  // only what is already there; the host makes progress around it
   int post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);  // queues; pump() sends
+  int post_batch(Qp* qp, ibv_send_wr* wr);  // all of them or none
   int post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
 
