@@ -1,6 +1,7 @@
 #include <cerrno>
 
 #include "address_from_wc.h"
+#include "control_verbs.h"
 #include "objects.h"
 
 using namespace verbs::soft;
@@ -16,7 +17,7 @@ void destroy(void* object) { ibv_destroy_ah(static_cast<ibv_ah*>(object)); }
 
 extern "C" {
 
-ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
+ibv_ah* soft_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   nic::Ah* ah = nullptr;
   const int error =
       abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) { return nic.create_ah(abi::of(pd)->nic, attr, &ah); });

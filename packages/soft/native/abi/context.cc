@@ -8,6 +8,7 @@
 
 #include "../host/error.h"
 #include "../host/registry.h"
+#include "control_verbs.h"
 #include "data_path.h"
 #include "mr.h"
 #include "qp_ex.h"
@@ -59,6 +60,7 @@ int set_up(Context* context, ibv_device* device) {
   pthread_mutex_init(&face->mutex, nullptr);
   fill_ops(face);
   fill_verbs(&context->verbs);
+  context->control = kControlVerbs;
   return 0;
 }
 
@@ -73,6 +75,11 @@ const verbs_soft_model* model_of(const Context* context) { return context->devic
 }  // namespace
 
 ibv_context* open_context(ibv_device* device) {
+  host::Device* known = host::Registry::get().find(device);
+  const verbs_soft_model* its_model = known ? known->model() : nullptr;
+  if (its_model && its_model->reopen_context) {
+    if (ibv_context* again = its_model->reopen_context(its_model->data, device)) return again;
+  }
   auto context = std::make_unique<Context>();
   if (const int error = host::Registry::get().open(device, &context->device, &context->adapter)) {
     return null_with<ibv_context>(error);
@@ -97,6 +104,7 @@ ibv_context* open_context(ibv_device* device) {
 int close_context(ibv_context* face) {
   Context* context = of(face);
   const verbs_soft_model* model = model_of(context);
+  if (model && model->keep_context && model->keep_context(model->data, face)) return 0;
   if (model && model->close_context) model->close_context(model->data, face);
   // In a forked child the objects are the parent's: only the context's own memory and descriptors go.
   if (!context->adapter->inherited()) {

@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "control_verbs.h"
 #include "driver.h"
 #include "objects.h"
 
@@ -62,7 +63,7 @@ void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, 
   pthread_mutex_unlock(&context->mutex);
 }
 
-ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
+ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
   if (comp_vector < 0 || comp_vector >= context->num_comp_vectors) return abi::null_with<ibv_cq>(EINVAL);
   auto cq = std::make_unique<abi::Cq>();
   ibv_cq& face = cq->face;
@@ -83,7 +84,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
 
 int ibv_resize_cq(ibv_cq*, int) { return EOPNOTSUPP; }
 
-int ibv_destroy_cq(ibv_cq* face) {
+int soft_destroy_cq(ibv_cq* face) {
   abi::Cq* cq = abi::of(face);
   if (const int error = detach(cq)) return error;
   wait_for_acknowledgements(cq);

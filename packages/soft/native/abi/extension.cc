@@ -4,6 +4,7 @@
 #include "../host/registry.h"
 #include "../include/verbs_soft_extension.h"
 #include "objects.h"
+#include "tunnel.h"
 
 using namespace verbs::soft;
 
@@ -50,6 +51,8 @@ const char* device_option(const ibv_device* device, const char* key) {
   return found ? found->option(key) : nullptr;
 }
 
+verbs_soft_verbs* verbs(ibv_context* context) { return &abi::of(context)->control; }
+
 const verbs_soft_extension_table kTable = {
     .version = VERBS_SOFT_EXTENSION_VERSION,
     .register_model = register_model,
@@ -58,6 +61,12 @@ const verbs_soft_extension_table kTable = {
     .device_option = device_option,
     .set_data = set_data,
     .get_data = get_data,
+    .open_device = ibv_open_device,
+    .verbs = verbs,
+    .raise_event = abi::raise_event,
+    .open_tunnel = abi::open_tunnel,
+    .close_tunnel = abi::close_tunnel,
+    .set_qp_tunnels = abi::set_qp_tunnels,
 };
 
 }  // namespace

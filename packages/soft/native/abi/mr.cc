@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "control_verbs.h"
 #include "objects.h"
 
 using namespace verbs::soft;
@@ -36,9 +37,7 @@ ibv_mr* make(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, Reg&& r
 }
 
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
-  return make(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
-    return nic.reg_mr(abi::of(pd)->nic, addr, length, iova, access, mr);
-  });
+  return abi::of(pd->context)->control.reg_mr(pd, addr, length, iova, access);
 }
 
 int fail(ibv_rereg_mr_err_code code, int error) {
@@ -58,6 +57,12 @@ ibv_mr* alloc_null_mr(ibv_pd* pd) {
 }  // namespace verbs::soft::abi
 
 extern "C" {
+
+ibv_mr* soft_reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  return make(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
+    return nic.reg_mr(abi::of(pd)->nic, addr, length, iova, access, mr);
+  });
+}
 
 ibv_mr* ibv_reg_mr(ibv_pd* pd, void* addr, std::size_t length, int access) {
   return reg_mr(pd, addr, length, reinterpret_cast<std::uintptr_t>(addr), static_cast<unsigned>(access));

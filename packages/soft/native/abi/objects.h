@@ -56,6 +56,7 @@ struct Context {
   host::Adapter* adapter = nullptr;
   host::AsyncQueue async;
   Handles handles;
+  verbs_soft_verbs control{};  // what the control verbs call
   ModelData model;
 };
 

@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "control_verbs.h"
 #include "objects.h"
 
 using namespace verbs::soft;
@@ -12,7 +13,7 @@ void destroy(void* object) { ibv_dealloc_pd(static_cast<ibv_pd*>(object)); }
 
 extern "C" {
 
-ibv_pd* ibv_alloc_pd(ibv_context* context) {
+ibv_pd* soft_alloc_pd(ibv_context* context) {
   auto pd = std::make_unique<abi::Pd>();
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.alloc_pd(&pd->nic); });
   if (error != 0) return abi::null_with<ibv_pd>(error);

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "acknowledgement.h"
+#include "control_verbs.h"
 #include "objects.h"
 
 using namespace verbs::soft;
@@ -42,7 +43,7 @@ int control(abi::Qp* qp, Call&& call) {
 
 extern "C" {
 
-ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
+ibv_qp* soft_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   if (!attr->send_cq || !attr->recv_cq) return abi::null_with<ibv_qp>(EINVAL);
   ibv_context* context = pd->context;
   if (attr->srq && abi::of(attr->srq)->adapter != abi::of(context)->adapter) return abi::null_with<ibv_qp>(EINVAL);
@@ -76,7 +77,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   return &qp.release()->face;
 }
 
-int ibv_modify_qp(ibv_qp* face, ibv_qp_attr* attr, int mask) {
+int soft_modify_qp(ibv_qp* face, ibv_qp_attr* attr, int mask) {
   abi::Qp* qp = abi::of(face);
   return control(qp, [&](nic::Nic& nic, link::Nanos now) { return nic.modify_qp(qp->nic, attr, mask, now); });
 }
@@ -98,7 +99,7 @@ int ibv_query_qp(ibv_qp* face, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_at
   return 0;
 }
 
-int ibv_destroy_qp(ibv_qp* face) {
+int soft_destroy_qp(ibv_qp* face) {
   abi::Qp* qp = abi::of(face);
   if (const int error = detach(qp)) return error;
   abi::wait_for_acknowledgements(*face, qp->events);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "../nic/odp.h"
+#include "control_verbs.h"
 #include "objects.h"
 
 using namespace verbs::soft;
@@ -48,7 +49,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
 
 extern "C" {
 
-int ibv_query_device(ibv_context* context, ibv_device_attr* attr) {
+int soft_query_device(ibv_context* context, ibv_device_attr* attr) {
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
     std::memset(attr, 0, sizeof *attr);
     nic.query_device(attr);

@@ -197,6 +197,24 @@ void Adapter::async(const nic::AsyncEvent& event) {
   target->async->push(told, target);
 }
 
+int Adapter::open_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel) {
+  if (const int error = refuse_inherited()) return error;
+  const std::lock_guard guard(lock_);
+  if (port_num < 1 || port_num > ports_.size()) return fail(EINVAL, "there is no port " + std::to_string(port_num));
+  if (const int error = ports_[port_num - 1u]->listen(*tunnel)) return error;
+  nic_->open_tunnel(port_num, tunnel);
+  return 0;
+}
+
+void Adapter::close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel) {
+  if (inherited()) return;
+  const std::lock_guard guard(lock_);
+  transmit(now());  // an acknowledgement that is due goes out before its way is closed
+  tunnel->open = false;
+  nic_->close_tunnel(port_num, tunnel);
+  ports_[port_num - 1u]->unlisten(*tunnel);
+}
+
 bool Adapter::receive(Nanos time) {
   bool more = false;
   for (std::size_t i = 0; i < ports_.size(); ++i) {

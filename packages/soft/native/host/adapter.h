@@ -51,6 +51,10 @@ class Adapter final : private nic::EventSink, private Engine {
     return error;
   }
 
+  // 0, or fail()'s errno. A closed tunnel's packets go nowhere.
+  int open_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
+  void close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
+
   // Blocks until `source` has an event, making progress meanwhile. 0 or errno.
   int wait(EventSource& source);
 

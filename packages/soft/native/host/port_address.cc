@@ -22,7 +22,7 @@ Claims& claims() {
 
 }  // namespace
 
-int PortAddress::claim(const wire::Gid& address, Reach reach, const std::function<void()>& ring,
+int PortAddress::claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& ring,
                        std::unique_ptr<PortAddress>* claimed) {
   {
     const std::lock_guard lock(claims().mutex);
@@ -31,10 +31,26 @@ int PortAddress::claim(const wire::Gid& address, Reach reach, const std::functio
   std::unique_ptr<PortAddress> made(new PortAddress(address));
   if (reach != Reach::kProcess) {
     if (const int error = link::UdpLink::open(address, {}, &made->udp_)) return error;
+    if (tunnels && address.is_ipv4()) {
+      if (const int error = link::TunnelLink::open(address, *made->udp_, &made->tunnels_)) return error;
+    }
   }
-  if (reach != Reach::kUdp) made->inproc_ = std::make_unique<link::InprocLink>(address, made->udp_.get(), ring);
+  if (reach != Reach::kUdp) {
+    link::Link* next = made->udp_ ? &made->sockets() : nullptr;
+    made->inproc_ = std::make_unique<link::InprocLink>(address, next, ring);
+  }
   *claimed = std::move(made);
   return 0;
+}
+
+int PortAddress::listen(const wire::Tunnel& tunnel) {
+  if (!tunnels_) return 0;
+  const int error = tunnels_->listen(tunnel);
+  return error == EPERM && inproc_ ? 0 : error;
+}
+
+void PortAddress::unlisten(const wire::Tunnel& tunnel) {
+  if (tunnels_) tunnels_->unlisten(tunnel);
 }
 
 PortAddress::~PortAddress() {

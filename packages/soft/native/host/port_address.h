@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "../link/inproc_link.h"
+#include "../link/tunnel_link.h"
 #include "../link/udp_link.h"
 #include "configuration.h"
 
@@ -14,21 +15,29 @@ namespace verbs::soft::host {
 class PortAddress {
  public:
   // 0 or errno: EADDRINUSE if somebody has the address, EADDRNOTAVAIL if it is not this machine's.
-  static int claim(const wire::Gid& address, Reach reach, const std::function<void()>& ring,
+  // `tunnels`: listen() will be called.
+  static int claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& ring,
                    std::unique_ptr<PortAddress>* claimed);
   ~PortAddress();
 
   const wire::Gid& gid() const { return gid_; }
-  link::Link& link() { return inproc_ ? static_cast<link::Link&>(*inproc_) : *udp_; }
+  link::Link& link() { return inproc_ ? static_cast<link::Link&>(*inproc_) : sockets(); }
   const link::UdpLink* udp() const { return udp_.get(); }
   const link::InprocLink* inproc() const { return inproc_.get(); }
+  const link::TunnelLink* tunnels() const { return tunnels_.get(); }
+  // Packets of such tunnels arrive from now on: 0 or errno. Within the process they do so anyway, so that a raw socket
+  // which this process may not have matters only where there is no other way.
+  int listen(const wire::Tunnel& tunnel);
+  void unlisten(const wire::Tunnel& tunnel);
 
  private:
+  link::Link& sockets() { return tunnels_ ? static_cast<link::Link&>(*tunnels_) : *udp_; }
   explicit PortAddress(const wire::Gid& gid) : gid_(gid) {}
 
   wire::Gid gid_;
   std::unique_ptr<link::UdpLink> udp_;
-  std::unique_ptr<link::InprocLink> inproc_;  // in front of it
+  std::unique_ptr<link::TunnelLink> tunnels_;  // in front of it
+  std::unique_ptr<link::InprocLink> inproc_;   // in front of both
 };
 
 }  // namespace verbs::soft::host

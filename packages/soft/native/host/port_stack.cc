@@ -37,6 +37,25 @@ std::string describe(int error, const std::string& device, const wire::Gid& addr
   return where + "cannot be used: " + std::strerror(error);
 }
 
+std::string describe_tunnel(int error, const wire::Tunnel& tunnel) {
+  const std::string protocol = std::to_string(tunnel.ip_protocol);
+  switch (error) {
+    case EADDRNOTAVAIL:
+      return "the source address " + format_address(tunnel.source) +
+             " is not one of this machine; give 0 for the port's own, or link=process for a device that stays in it";
+    case EADDRINUSE:
+      return "UDP port " + std::to_string(tunnel.udp_port) + " of its address is taken";
+    case EPERM:
+    case EACCES:
+      return tunnel.type == wire::Tunnel::Type::kIpv4
+                 ? "a tunnel by IP protocol " + protocol +
+                       " to other processes needs a raw socket, and this process lacks the capability CAP_NET_RAW"
+                 : "UDP port " + std::to_string(tunnel.udp_port) + " needs the capability CAP_NET_BIND_SERVICE";
+    default:
+      return std::string("the tunnel cannot be listened for: ") + std::strerror(error);
+  }
+}
+
 }  // namespace
 
 struct PortStack::Links {
@@ -105,11 +124,12 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
 int PortStack::open_addresses(const PortSetup& setup) {
   const DeviceConfig& config = setup.config;
   auto& addresses = links_->addresses;
+  const bool tunnels = setup.hook.model && setup.hook.model->tunnels;
   if (config.addresses.empty()) {
     int error = EADDRINUSE;
     for (int n = 1; n <= kLoopbackAddresses && error == EADDRINUSE; ++n) {
       std::unique_ptr<PortAddress> address;
-      error = PortAddress::claim(loopback_address(n), config.reach, setup.ring, &address);
+      error = PortAddress::claim(loopback_address(n), config.reach, tunnels, setup.ring, &address);
       if (error == 0) addresses.push_back(std::move(address));
     }
     if (error == 0) return 0;
@@ -122,7 +142,7 @@ int PortStack::open_addresses(const PortSetup& setup) {
   const std::size_t first = (setup.port_num - 1u) * each;
   for (std::size_t i = first; i < first + each; ++i) {
     std::unique_ptr<PortAddress> address;
-    const int error = PortAddress::claim(config.addresses[i], config.reach, setup.ring, &address);
+    const int error = PortAddress::claim(config.addresses[i], config.reach, tunnels, setup.ring, &address);
     if (error != 0) return fail(error, describe(error, config.name, config.addresses[i]));
     addresses.push_back(std::move(address));
   }
@@ -132,7 +152,23 @@ int PortStack::open_addresses(const PortSetup& setup) {
 void PortStack::add_sockets(std::vector<int>* sockets) const {
   for (const auto& address : links_->addresses) {
     if (address->udp()) sockets->push_back(address->udp()->wait_fd());
+    if (address->tunnels()) sockets->push_back(address->tunnels()->wait_fd());
   }
+}
+
+int PortStack::listen(const wire::Tunnel& tunnel) {
+  auto& addresses = links_->addresses;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const int error = addresses[i]->listen(tunnel);
+    if (error == 0) continue;
+    for (std::size_t j = 0; j < i; ++j) addresses[j]->unlisten(tunnel);
+    return fail(error, "port " + links_->interface_name + ": " + describe_tunnel(error, tunnel));
+  }
+  return 0;
+}
+
+void PortStack::unlisten(const wire::Tunnel& tunnel) {
+  for (const auto& address : links_->addresses) address->unlisten(tunnel);
 }
 
 int PortStack::start_capture(const std::string& path, const CaptureConfig& capture) {
@@ -169,6 +205,7 @@ void PortStack::set_faults(const link::FaultPlan& plan) {
 void PortStack::count(LinkCounters* counters) const {
   for (const auto& address : links_->addresses) {
     if (address->udp()) counters->add(address->udp()->counters());
+    if (address->tunnels()) counters->add(address->tunnels()->counters());
     if (address->inproc()) counters->add(address->inproc()->counters());
   }
   counters->add(links_->ended_faults);

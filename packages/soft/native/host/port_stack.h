@@ -50,6 +50,10 @@ class PortStack final : public link::Transmitter {
   }
   Nanos next_deadline() const { return timed_ ? top_->next_deadline() : INT64_MAX; }
 
+  // Packets of such tunnels arrive from now on. 0, or fail()'s errno.
+  int listen(const wire::Tunnel& tunnel);
+  void unlisten(const wire::Tunnel& tunnel);
+
   // 0 or errno. The capture writes to `path` as it is given.
   int start_capture(const std::string& path, const CaptureConfig& capture);
   int stop_capture();  // the error that ended the capture early, or 0

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 1
+#define VERBS_SOFT_EXTENSION_VERSION 2
 
 /* What a device says of itself; ibv_device_attr and the files of its ibdev_path show it. */
 struct verbs_soft_identity {
@@ -58,7 +58,52 @@ struct verbs_soft_model {
                      uint32_t capacity);
   uint32_t (*ingress)(void *data, struct ibv_device *device, uint8_t port_num, uint8_t *frame, uint32_t size,
                       uint32_t capacity);
+
+  /* Before ibv_open_device() makes a context: an open one that it shall return again, or NULL for a new one. */
+  struct ibv_context *(*reopen_context)(void *data, struct ibv_device *device);
+  /* Before ibv_close_device() frees a context: not 0 keeps it open. */
+  int (*keep_context)(void *data, struct ibv_context *context);
+  /* Not 0: open_tunnel() may be called for devices of this kind. */
+  int tunnels;
 };
+
+/* Control verbs of a context. The functions of those names call them. In open_context() a model may put its own in
+ * their place; the NIC's own, which are there before, are for it to call. */
+struct verbs_soft_verbs {
+  int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
+  struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+  struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access);
+  struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+  struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
+                              int comp_vector);
+  int (*destroy_cq)(struct ibv_cq *cq);
+  struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+  int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+  int (*destroy_qp)(struct ibv_qp *qp);
+};
+
+/* A tunnel puts a header of the user's between the network headers and the BTH of a queue pair's packets, and takes it
+ * off where the receiving queue pair has such a tunnel too. The ICRC covers the outer headers and everything from the
+ * BTH on. Tunnels are for RC queue pairs with IPv4 addresses. */
+enum verbs_soft_tunnel_type {
+  VERBS_SOFT_TUNNEL_PLAIN = 0, /* plain RoCE v2, only with a source address of its own */
+  VERBS_SOFT_TUNNEL_IPV4 = 1,  /* IPv4 with a protocol number, header, BTH … */
+  VERBS_SOFT_TUNNEL_UDP = 2,   /* IPv4, UDP to a port, header, BTH … */
+};
+
+#define VERBS_SOFT_TUNNEL_HEADER_MAX 64
+
+struct verbs_soft_tunnel_attr {
+  uint8_t port_num; /* from 1 */
+  uint8_t type;     /* enum verbs_soft_tunnel_type */
+  uint8_t ip_protocol;
+  uint8_t header_size; /* bytes */
+  uint16_t udp_port;   /* host byte order */
+  uint8_t source[4];   /* the outer source address as it stands in the packet; zeros: the port's own */
+  uint8_t header[VERBS_SOFT_TUNNEL_HEADER_MAX];
+};
+
+struct verbs_soft_tunnel;
 
 /* The objects that a model can hang data of its own on. */
 enum verbs_soft_object {
@@ -83,6 +128,24 @@ struct verbs_soft_extension_table {
    * goes. */
   void (*set_data)(void *object, enum verbs_soft_object type, void *data, void (*release)(void *data));
   void *(*get_data)(void *object, enum verbs_soft_object type);
+
+  /* ibv_open_device(): NULL and errno. */
+  struct ibv_context *(*open_device)(struct ibv_device *device);
+  struct verbs_soft_verbs *(*verbs)(struct ibv_context *context);
+  /* Queues an asynchronous event about a QP, a CQ, a port or the device. */
+  void (*raise_event)(struct ibv_context *context, const struct ibv_async_event *event);
+
+  /* From now on the port takes packets of that tunnel in. EINVAL, EADDRNOTAVAIL (the source is no address of this
+   * machine), EADDRINUSE (the UDP port is taken), EPERM (an IPv4 tunnel to other processes needs CAP_NET_RAW, if the
+   * device is configured with link=udp); verbs_soft_last_error() has the words. */
+  int (*open_tunnel)(struct ibv_context *context, const struct verbs_soft_tunnel_attr *attr,
+                     struct verbs_soft_tunnel **tunnel);
+  /* Packets of queue pairs that still use it go nowhere. */
+  void (*close_tunnel)(struct ibv_context *context, struct verbs_soft_tunnel *tunnel);
+  /* By which tunnels a queue pair sends its requests and its responses, and expects the other side's; NULL: plain RoCE
+   * v2. EOPNOTSUPP if it is not RC. */
+  int (*set_qp_tunnels)(struct ibv_qp *qp, const struct verbs_soft_tunnel *requests,
+                        const struct verbs_soft_tunnel *responses);
 };
 
 /* The table of `version`, or NULL if this NIC does not have that version. */

@@ -1,7 +1,5 @@
 #include "udp_link.h"
 
-#include <netinet/in.h>
-#include <netinet/udp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,61 +8,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "ip_socket.h"
 #include "socket_address.h"
-
-#ifndef UDP_NO_CHECK6_RX
-#define UDP_NO_CHECK6_RX 102
-#endif
 
 namespace verbs::soft::link {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-constexpr std::size_t kControl = 64;  // room for two int ancillary messages
-constexpr std::uint8_t kDefaultHopLimit = 64;
-
-int set(int fd, int level, int name, int value) { return setsockopt(fd, level, name, &value, sizeof value); }
-
-void grow_buffer(int fd, int forced, int ordinary, int bytes) {
-  if (set(fd, SOL_SOCKET, forced, bytes) != 0) set(fd, SOL_SOCKET, ordinary, bytes);
-}
-
-// An unconnected socket that never fragments sends IPv4 with DF and identification 0: the only form whose ICRC can be
-// computed before the kernel has seen the packet.
-int prepare(int fd, bool ipv4, int buffer_bytes) {
-  const int failed =
-      ipv4
-          ? set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) | set(fd, IPPROTO_IP, IP_TTL, kDefaultHopLimit) |
-                set(fd, IPPROTO_IP, IP_RECVTOS, 1) | set(fd, IPPROTO_IP, IP_RECVTTL, 1)
-          : set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) | set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO) |
-                set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, kDefaultHopLimit) | set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) |
-                set(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1) | set(fd, SOL_UDP, UDP_NO_CHECK6_RX, 1);
-  if (failed != 0) return errno;
-  grow_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, buffer_bytes);
-  grow_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, buffer_bytes);
-  return 0;
-}
-
-// The kernel may report what an earlier datagram met on a later call. Reading the report clears it.
-bool is_stale_report(int error) { return error == EINTR || error == ECONNREFUSED; }
-
-// The ancillary messages of a received datagram: what the kernel took out of the IP header.
-void read_controls(msghdr& header, wire::Path* path) {
-  for (cmsghdr* message = CMSG_FIRSTHDR(&header); message != nullptr; message = CMSG_NXTHDR(&header, message)) {
-    const int level = message->cmsg_level, type = message->cmsg_type;
-    if (level == IPPROTO_IP && type == IP_TOS) {
-      path->traffic_class = *CMSG_DATA(message);  // one byte, unlike all others
-      continue;
-    }
-    int value = 0;
-    if (message->cmsg_len < CMSG_LEN(sizeof value)) continue;
-    std::memcpy(&value, CMSG_DATA(message), sizeof value);
-    if (level == IPPROTO_IPV6 && type == IPV6_TCLASS) path->traffic_class = static_cast<std::uint8_t>(value);
-    if ((level == IPPROTO_IP && type == IP_TTL) || (level == IPPROTO_IPV6 && type == IPV6_HOPLIMIT)) {
-      path->hop_limit = static_cast<std::uint8_t>(value);
-    }
-  }
-}
 
 }  // namespace
 
@@ -91,16 +41,6 @@ struct UdpLink::Batch {
     header.msg_control = controls[slot].data();
     header.msg_controllen = kControl;
   }
-
-  void add_control(msghdr& header, std::size_t slot, int level, int type, int value) {
-    header.msg_control = controls[slot].data();
-    auto* message = reinterpret_cast<cmsghdr*>(controls[slot].data() + header.msg_controllen);
-    message->cmsg_level = level;
-    message->cmsg_type = type;
-    message->cmsg_len = CMSG_LEN(sizeof value);
-    std::memcpy(CMSG_DATA(message), &value, sizeof value);
-    header.msg_controllen += CMSG_SPACE(sizeof value);
-  }
 };
 
 int UdpLink::open(const wire::Gid& address, const UdpOptions& options, std::unique_ptr<UdpLink>* link) {
@@ -110,7 +50,7 @@ int UdpLink::open(const wire::Gid& address, const UdpOptions& options, std::uniq
   sockaddr_storage storage;
   const std::uint32_t scope = scope_of(address);
   const socklen_t length = to_sockaddr(address, options.port, scope, &storage);
-  int error = prepare(fd, ipv4, options.buffer_bytes);
+  int error = prepare_socket(fd, ipv4, options.buffer_bytes);
   if (error == 0 && bind(fd, reinterpret_cast<sockaddr*>(&storage), length) != 0) error = errno;
   if (error != 0) {
     close(fd);
@@ -151,20 +91,9 @@ void UdpLink::commit(std::size_t size) {
     ++counters_.send_dropped;
     return;
   }
-  const bool ipv4 = frame[0] >> 4 == 4;
-  const int traffic_class = ipv4 ? frame[1] : (frame[0] & 0x0f) << 4 | frame[1] >> 4;
-  const int hop_limit = ipv4 ? frame[8] : frame[7];
-
   msghdr& header = batch.messages[slot].msg_hdr;
   header.msg_namelen = to_sockaddr(wire::destination_of({frame, size}), port_, scope_, &batch.addresses[slot]);
-  header.msg_control = nullptr;
-  header.msg_controllen = 0;
-  if (traffic_class != 0) {
-    batch.add_control(header, slot, ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_TOS : IPV6_TCLASS, traffic_class);
-  }
-  if (hop_limit != kDefaultHopLimit) {
-    batch.add_control(header, slot, ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_TTL : IPV6_HOPLIMIT, hop_limit);
-  }
+  write_controls(frame, header, batch.controls[slot].data());
   batch.pieces[slot] = {frame + network, size - network};
   ++batch.count;
 }

@@ -95,7 +95,10 @@ TEST_CASE("a model that is loaded brings its default device on demand") {
                                .open_context = nullptr,
                                .close_context = nullptr,
                                .egress = nullptr,
-                               .ingress = nullptr};
+                               .ingress = nullptr,
+                               .reopen_context = nullptr,
+                               .keep_context = nullptr,
+                               .tunnels = 0};
   CHECK(soft->register_model(&again) == EEXIST);
 }
 
