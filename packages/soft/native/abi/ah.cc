@@ -37,12 +37,14 @@ int ibv_init_ah_from_wc(ibv_context* context, std::uint8_t port_num, ibv_wc* wc,
 }
 
 ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port_num) {
+  if (!abi::is_live(pd)) return abi::null_with<ibv_ah>(EINVAL);
   ibv_ah_attr attr;
   if (ibv_init_ah_from_wc(pd->context, port_num, wc, grh, &attr) != 0) return nullptr;
   return ibv_create_ah(pd, &attr);
 }
 
 int ibv_destroy_ah(ibv_ah* face) {
+  if (!abi::is_live(face)) return EINVAL;
   abi::Context* context = abi::of(face->context);
   const std::uint32_t handle = face->handle;
   const int error =

@@ -16,6 +16,7 @@ void destroy(void* object) { ibv_destroy_comp_channel(static_cast<ibv_comp_chann
 extern "C" {
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  if (!abi::is_live(context)) return abi::null_with<ibv_comp_channel>(EINVAL);
   auto channel = std::make_unique<abi::Channel>();
   if (const int error = channel->queue.open()) return abi::null_with<ibv_comp_channel>(error);
   channel->face.context = context;
@@ -25,6 +26,7 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
 }
 
 int ibv_destroy_comp_channel(ibv_comp_channel* face) {
+  if (!abi::is_live(face)) return EINVAL;
   pthread_mutex_lock(&face->context->mutex);
   const bool in_use = face->refcnt > 0;
   pthread_mutex_unlock(&face->context->mutex);

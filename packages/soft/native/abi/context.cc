@@ -1,6 +1,5 @@
 #include "context.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,11 +47,8 @@ void fill_verbs(verbs_context* verbs) {
 
 int set_up(Context* context, ibv_device* device) {
   ibv_context* face = &context->verbs.context;
-  face->cmd_fd = face->async_fd = -1;
+  face->async_fd = -1;
   if (const int error = context->async.open()) return error;
-  // Nothing is sent through cmd_fd; programs only expect it to be a descriptor of its own.
-  face->cmd_fd = memfd_create("verbs-soft", MFD_CLOEXEC);
-  if (face->cmd_fd < 0) return errno;
   face->device = device;
   face->async_fd = context->async.fd();
   face->num_comp_vectors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -64,28 +60,29 @@ int set_up(Context* context, ibv_device* device) {
   return 0;
 }
 
+void close_command(Context* context) {
+  int& fd = context->verbs.context.cmd_fd;
+  if (fd >= 0) close(fd);
+  fd = -1;
+}
+
 void tear_down(Context* context) {
-  if (context->verbs.context.cmd_fd >= 0) close(context->verbs.context.cmd_fd);
   host::Registry::get().close(context->device, context->adapter);
   delete context;
 }
 
 const verbs_soft_model* model_of(const Context* context) { return context->device->model(); }
 
-}  // namespace
-
-ibv_context* open_context(ibv_device* device) {
-  host::Device* known = host::Registry::get().find(device);
-  const verbs_soft_model* its_model = known ? known->model() : nullptr;
-  if (its_model && its_model->reopen_context) {
-    if (ibv_context* again = its_model->reopen_context(its_model->data, device)) return again;
-  }
-  auto context = std::make_unique<Context>();
+ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
+  ibv_device* device = file->device();
+  auto context = std::make_unique<Context>(std::move(file));
   if (const int error = host::Registry::get().open(device, &context->device, &context->adapter)) {
     return null_with<ibv_context>(error);
   }
   Context* opened = context.release();
   ibv_context* face = &opened->verbs.context;
+  face->cmd_fd = cmd_fd;
+  add_context(face);
   int error = set_up(opened, device);
   if (error != 0) host::fail(error, "a context needs two more file descriptors");
   const verbs_soft_model* model = model_of(opened);
@@ -94,25 +91,69 @@ ibv_context* open_context(ibv_device* device) {
     if (error != 0) host::fail(error, std::string("the model of kind ") + model->kind + " refuses the context");
   }
   if (error != 0) {
+    remove_context(face);
     tear_down(opened);
     return null_with<ibv_context>(error);
   }
+  opened->file->open(opened);
   opened->adapter->add_listener(&opened->async);
   return face;
 }
 
+}  // namespace
+
+ibv_context* open_context(ibv_device* device) {
+  host::Device* known = host::Registry::get().find(device);
+  const verbs_soft_model* model = known ? known->model() : nullptr;
+  if (model && model->reopen_context) {
+    if (ibv_context* again = model->reopen_context(model->data, device)) return again;
+  }
+  std::shared_ptr<CommandFile> file;
+  int fd = -1;
+  if (const int error = CommandFile::create(device, &file, &fd)) {
+    return null_with<ibv_context>(host::fail(error, "a context needs two more file descriptors"));
+  }
+  ibv_context* context = open_context(std::move(file), fd);
+  if (!context) {
+    const int error = errno;
+    close(fd);
+    errno = error;
+  }
+  return context;
+}
+
+ibv_context* import_context(int cmd_fd) {
+  std::shared_ptr<CommandFile> file;
+  if (const int error = CommandFile::find(cmd_fd, &file)) {
+    const std::string what = "the descriptor " + std::to_string(cmd_fd) + " ";
+    if (error == EOPNOTSUPP) host::fail(error, what + "is of a device that another process opened: open it here");
+    if (error == EINVAL) host::fail(error, what + "is not the cmd_fd of a context, nor a copy of one");
+    return null_with<ibv_context>(error);
+  }
+  return open_context(std::move(file), cmd_fd);
+}
+
 int close_context(ibv_context* face) {
+  if (!is_live(face)) {
+    errno = EINVAL;
+    return -1;
+  }
   Context* context = of(face);
   const verbs_soft_model* model = model_of(context);
   if (model && model->keep_context && model->keep_context(model->data, face)) return 0;
   if (model && model->close_context) model->close_context(model->data, face);
-  // In a forked child the objects are the parent's: only the context's own memory and descriptors go.
-  if (!context->adapter->inherited()) {
-    context->handles.destroy_all();
-    context->adapter->remove_listener(&context->async);
+  remove_context(face);
+  if (!context->adapter->inherited()) context->adapter->remove_listener(&context->async);
+  close_command(context);
+  const std::shared_ptr<CommandFile> file = context->file;
+  const std::vector<Context*> ended = file->close(context);
+  if (ended.empty()) return 0;
+  // In a forked child the objects are the parent's: only the contexts' own memory and descriptors go.
+  if (!context->adapter->inherited()) file->handles.destroy_all();
+  for (Context* each : ended) {
+    pthread_mutex_destroy(&each->verbs.context.mutex);
+    tear_down(each);
   }
-  pthread_mutex_destroy(&face->mutex);
-  tear_down(context);
   return 0;
 }
 

@@ -64,6 +64,7 @@ void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, 
 }
 
 ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
+  if (channel && !abi::is_usable(channel, context)) return abi::null_with<ibv_cq>(EINVAL);
   if (comp_vector < 0 || comp_vector >= context->num_comp_vectors) return abi::null_with<ibv_cq>(EINVAL);
   auto cq = std::make_unique<abi::Cq>();
   ibv_cq& face = cq->face;

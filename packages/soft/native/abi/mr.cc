@@ -13,6 +13,7 @@ using namespace verbs::soft;
 namespace {
 
 void destroy(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
+void free_face(void* face) { delete static_cast<abi::Mr*>(face); }
 
 // `reg` makes the NIC's region.
 template <typename Reg>
@@ -32,11 +33,12 @@ ibv_mr* make(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, Reg&& r
   face.pd = pd;
   face.addr = addr;
   face.length = length;
-  face.handle = abi::of(pd->context)->handles.add(mr.get(), destroy);
+  face.handle = abi::of(pd->context)->handles.add_importable(mr.get(), destroy, abi::Kind::kMr, free_face);
   return &mr.release()->face;
 }
 
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
   return abi::of(pd->context)->control.reg_mr(pd, addr, length, iova, access);
 }
 
@@ -50,6 +52,7 @@ int fail(ibv_rereg_mr_err_code code, int error) {
 namespace verbs::soft::abi {
 
 ibv_mr* alloc_null_mr(ibv_pd* pd) {
+  if (!is_live(pd)) return null_with<ibv_mr>(EINVAL);
   return make(pd, nullptr, SIZE_MAX, false,
               [pd](nic::Nic& nic, nic::Mr** mr) { return nic.alloc_null_mr(of(pd)->nic, mr); });
 }
@@ -78,10 +81,11 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64
 }
 
 int ibv_dereg_mr(ibv_mr* face) {
+  if (!abi::is_live(face)) return EINVAL;
   abi::Mr* mr = abi::of(face);
   const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.dereg_mr(mr->nic); });
   if (error != 0) return error;
-  abi::of(face->context)->handles.remove(face->handle);
+  abi::of(face->context)->handles.remove(face->handle, face);
   delete mr;
   return 0;
 }
@@ -90,11 +94,13 @@ int ibv_dereg_mr(ibv_mr* face) {
 // reason. Here the region is as it was after either. Pages are never pinned, so that there is nothing to say about
 // forks.
 int ibv_rereg_mr(ibv_mr* face, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
+  if (!abi::is_live(face)) return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
   abi::Mr* mr = abi::of(face);
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
   if (!mr->may_rereg || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || (moves && (!addr || length == 0)) ||
-      (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) || (changes_pd && !pd)) {
+      (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) ||
+      (changes_pd && !abi::is_usable(pd, face->context))) {
     return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
   }
   const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) {
@@ -114,8 +120,25 @@ ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, in
   return abi::null_with<ibv_mr>(EOPNOTSUPP);
 }
 
-ibv_mr* ibv_import_mr(ibv_pd*, std::uint32_t) { return abi::null_with<ibv_mr>(EOPNOTSUPP); }
-void ibv_unimport_mr(ibv_mr*) {}
+// Keys and length are the region's; its address is not known here, since it need not be of this process.
+ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
+  if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
+  abi::Handles& handles = abi::of(pd->context)->handles;
+  const auto* known = static_cast<const abi::Mr*>(handles.find(handle, abi::Kind::kMr));
+  if (!known) return abi::null_with<ibv_mr>(ENOENT);
+  auto mr = std::make_unique<abi::Mr>();
+  mr->face = known->face;
+  mr->face.context = pd->context;
+  mr->face.pd = pd;
+  mr->face.addr = nullptr;
+  mr->nic = known->nic;
+  mr->may_rereg = false;
+  if (!handles.add_face(handle, mr.get(), free_face)) return abi::null_with<ibv_mr>(ENOENT);
+  return &mr.release()->face;
+}
+
+void ibv_unimport_mr(ibv_mr* face) { abi::Handles::drop_face(face); }
+
 ibv_dm* ibv_import_dm(ibv_context*, std::uint32_t) { return abi::null_with<ibv_dm>(EOPNOTSUPP); }
 void ibv_unimport_dm(ibv_dm*) {}
 

@@ -6,12 +6,13 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <vector>
+#include <utility>
 
 #include "../host/adapter.h"
 #include "../host/device.h"
 #include "../host/event_queue.h"
+#include "command_file.h"
+#include "handles.h"
 #include "send_batch.h"
 
 namespace verbs::soft::abi {
@@ -29,33 +30,15 @@ struct ModelData {
   void (*release)(void*) = nullptr;
 };
 
-// The objects of a context by their handles: small numbers that are unique in the context, as the kernel's are. What is
-// still there when the context is closed goes with it.
-class Handles {
- public:
-  using Destroy = void (*)(void* object);
-  std::uint32_t add(void* object, Destroy destroy);
-  void remove(std::uint32_t handle);
-  void destroy_all();  // newest first
-
- private:
-  struct Entry {
-    void* object = nullptr;
-    Destroy destroy = nullptr;
-    std::uint64_t born = 0;
-  };
-  std::mutex mutex_;
-  std::vector<Entry> entries_;
-  std::vector<std::uint32_t> free_;
-  std::uint64_t births_ = 0;
-};
-
 struct Context {
+  explicit Context(std::shared_ptr<CommandFile> command_file) : file(std::move(command_file)), handles(file->handles) {}
+
   verbs_context verbs{};
+  std::shared_ptr<CommandFile> file;
+  Handles& handles;
   host::Device* device = nullptr;
   host::Adapter* adapter = nullptr;
   host::AsyncQueue async;
-  Handles handles;
   verbs_soft_verbs control{};  // what the control verbs call
   ModelData model;
 };
@@ -117,6 +100,12 @@ inline Channel* of(ibv_comp_channel* channel) { return reinterpret_cast<Channel*
 inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
 inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
+
+// Whether the object is alive and belongs with `context`, which is: to it or to one that shares its command file.
+template <typename Face>
+bool is_usable(Face* face, ibv_context* context) {
+  return is_live(face) && of(face->context)->file == of(context)->file;
+}
 
 // Runs a control call of the NIC under the device's lock.
 template <typename Call>

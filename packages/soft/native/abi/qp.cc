@@ -44,9 +44,11 @@ int control(abi::Qp* qp, Call&& call) {
 extern "C" {
 
 ibv_qp* soft_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
-  if (!attr->send_cq || !attr->recv_cq) return abi::null_with<ibv_qp>(EINVAL);
   ibv_context* context = pd->context;
-  if (attr->srq && abi::of(attr->srq)->adapter != abi::of(context)->adapter) return abi::null_with<ibv_qp>(EINVAL);
+  if (!abi::is_usable(attr->send_cq, context) || !abi::is_usable(attr->recv_cq, context) ||
+      (attr->srq && !abi::is_usable(attr->srq, context))) {
+    return abi::null_with<ibv_qp>(EINVAL);
+  }
   auto qp = std::make_unique<abi::Qp>();
   ibv_qp& face = qp->face;
   qp->adapter = abi::of(context)->adapter;
@@ -83,6 +85,7 @@ int soft_modify_qp(ibv_qp* face, ibv_qp_attr* attr, int mask) {
 }
 
 int ibv_query_qp(ibv_qp* face, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
+  if (!abi::is_live(face)) return EINVAL;
   abi::Qp* qp = abi::of(face);
   const int error = control(qp, [&](nic::Nic& nic, link::Nanos) {
     std::memset(attr, 0, sizeof *attr);

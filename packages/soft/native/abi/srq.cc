@@ -33,6 +33,7 @@ void destroy_unacknowledged(void* object) {
 }
 
 ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr) {
+  if (!abi::is_live(context) || !abi::is_usable(pd, context)) return abi::null_with<ibv_srq>(EINVAL);
   auto srq = std::make_unique<abi::Srq>();
   ibv_srq& face = srq->face;
   srq->adapter = abi::of(context)->adapter;
@@ -73,20 +74,24 @@ int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
 extern "C" {
 
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
+  if (!abi::is_live(pd)) return abi::null_with<ibv_srq>(EINVAL);
   return create(pd->context, pd, attr->srq_context, &attr->attr);
 }
 
 int ibv_modify_srq(ibv_srq* face, ibv_srq_attr* attr, int mask) {
+  if (!abi::is_live(face)) return EINVAL;
   abi::Srq* srq = abi::of(face);
   return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.modify_srq(srq->nic, attr, mask); });
 }
 
 int ibv_query_srq(ibv_srq* face, ibv_srq_attr* attr) {
+  if (!abi::is_live(face)) return EINVAL;
   const abi::Srq* srq = abi::of(face);
   return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.query_srq(srq->nic, attr); });
 }
 
 int ibv_destroy_srq(ibv_srq* face) {
+  if (!abi::is_live(face)) return EINVAL;
   abi::Srq* srq = abi::of(face);
   if (const int error = detach(srq)) return error;
   abi::wait_for_acknowledgements(*face, srq->events);
