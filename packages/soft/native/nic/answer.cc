@@ -70,6 +70,11 @@ void acknowledge(Core& core, Qp& qp, std::uint32_t psn) {
 }
 
 void refuse(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_status) {
+  if (!qp.is_reliable()) {
+    if (syndrome != wire::kNakRemoteOperational) return abandon(core, qp, receive_status);
+    complete_recv(core, qp, receive_status, {});
+    return enter_error(core, qp, IBV_EVENT_QP_FATAL);
+  }
   answer(core, qp, nak(qp, syndrome, qp.resp.expected_psn));
   qp.resp.message = Message::kNone;
   if (qp.recv.wqe != nullptr) complete_recv(core, qp, receive_status, {});
@@ -83,10 +88,21 @@ void refuse_invalid(Core& core, Qp& qp) { refuse(core, qp, wire::kNakInvalidRequ
 void refuse_access(Core& core, Qp& qp) { refuse(core, qp, wire::kNakRemoteAccess, IBV_WC_REM_ACCESS_ERR); }
 
 void not_ready(Core& core, Qp& qp) {
+  if (!qp.is_reliable()) return abandon(core, qp, IBV_WC_SUCCESS);
   ++core.counters.send_rnr_err;
   qp.resp.nak_sent = true;
   qp.resp.last_ahead_psn = qp.resp.expected_psn;
   answer(core, qp, nak(qp, static_cast<std::uint8_t>(wire::kRnrNak | qp.attr.min_rnr_timer), qp.resp.expected_psn));
+}
+
+void abandon(Core& core, Qp& qp, ibv_wc_status receive_status) {
+  ++core.counters.dropped_pkts;
+  qp.resp.message = Message::kNone;
+  if (qp.recv.shared) {
+    complete_recv(core, qp, receive_status, {});
+  } else {
+    qp.recv = {};
+  }
 }
 
 void out_of_sequence(Core& core, Qp& qp) {

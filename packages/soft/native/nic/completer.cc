@@ -56,11 +56,6 @@ void retry(Core& core, Qp& qp) {
   repeat(core, qp);
 }
 
-void fail_oldest(Core& core, Qp& qp, ibv_wc_status status) {
-  complete_send(core, qp, status);
-  enter_error(core, qp);
-}
-
 // Something was lost, and the responder says so or a later response shows it: repeat at once. Answers to packets that
 // were on their way already are not news. A second report after everything was repeated means that the repetition was
 // lost too: then once more, within the time that the first one has.
@@ -72,7 +67,7 @@ void implied_nak(Core& core, Qp& qp, Nanos now) {
   }
   if (req.retries_left == 0) {
     ++core.counters.retry_exceeded_err;
-    fail_oldest(core, qp, IBV_WC_RETRY_EXC_ERR);
+    fail_send(core, qp, IBV_WC_RETRY_EXC_ERR);
     return;
   }
   --req.retries_left;
@@ -125,7 +120,7 @@ void take_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t syndrome, Nano
     if (qp.attr.rnr_retry != kInfiniteRnr) {
       if (req.rnr_left == 0) {
         ++core.counters.retry_rnr_exceeded_err;
-        fail_oldest(core, qp, IBV_WC_RNR_RETRY_EXC_ERR);
+        fail_send(core, qp, IBV_WC_RNR_RETRY_EXC_ERR);
         return;
       }
       --req.rnr_left;
@@ -141,16 +136,16 @@ void take_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t syndrome, Nano
       implied_nak(core, qp, now);
       return;
     case wire::kNakInvalidRequest:
-      fail_oldest(core, qp, IBV_WC_REM_INV_REQ_ERR);
+      fail_send(core, qp, IBV_WC_REM_INV_REQ_ERR);
       return;
     case wire::kNakRemoteAccess:
-      fail_oldest(core, qp, IBV_WC_REM_ACCESS_ERR);
+      fail_send(core, qp, IBV_WC_REM_ACCESS_ERR);
       return;
     case wire::kNakRemoteOperational:
-      fail_oldest(core, qp, IBV_WC_REM_OP_ERR);
+      fail_send(core, qp, IBV_WC_REM_OP_ERR);
       return;
     default:
-      fail_oldest(core, qp, IBV_WC_BAD_RESP_ERR);
+      fail_send(core, qp, IBV_WC_BAD_RESP_ERR);
       return;
   }
 }
@@ -197,11 +192,11 @@ void take_answer(Core& core, Qp& qp, std::uint32_t psn, const wire::OpcodeInfo& 
   const std::int32_t ahead = psn_diff(psn, psn_add(wqe.first_psn, wqe.done));
   if (ahead < 0) return;
   if (!info_of(wqe.opcode).is_awaited() || (ahead == 0 && !answers(wqe, info))) {
-    return fail_oldest(core, qp, IBV_WC_BAD_RESP_ERR);
+    return fail_send(core, qp, IBV_WC_BAD_RESP_ERR);
   }
   if (ahead > 0) return implied_nak(core, qp, now);
   const ibv_wc_status status = store(core, qp, info, transport);
-  if (status != IBV_WC_SUCCESS) return fail_oldest(core, qp, status);
+  if (status != IBV_WC_SUCCESS) return fail_send(core, qp, status);
   ++wqe.done;
   const bool complete = wqe.done == wqe.packets;
   const bool sending = complete && qp.req.position == qp.sq.head;
@@ -253,7 +248,7 @@ void take_timeout(Core& core, Qp& qp, Nanos now) {
   ++core.counters.ack_timeout;
   if (req.retries_left == 0) {
     ++core.counters.retry_exceeded_err;
-    fail_oldest(core, qp, IBV_WC_RETRY_EXC_ERR);
+    fail_send(core, qp, IBV_WC_RETRY_EXC_ERR);
     return;
   }
   --req.retries_left;

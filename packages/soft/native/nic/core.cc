@@ -25,7 +25,8 @@ void enter_error(Core& core, Qp& qp) {
   qp.state = qp.attr.qp_state = IBV_QPS_ERR;
   qp.req.waiting_rnr = false;
   core.timers.remove(qp);
-  flush_queues(core, qp);
+  flush_sends(core, qp);
+  flush_receives(core, qp);
   // Nobody flushes a shared queue, so the application is told that this QP has taken its last request from it.
   if (qp.srq != nullptr && !was_in_error) {
     core.events.async({IBV_EVENT_QP_LAST_WQE_REACHED, &qp, nullptr, qp.attr.port_num});
@@ -37,14 +38,26 @@ void enter_error(Core& core, Qp& qp, ibv_event_type event) {
   core.events.async({event, &qp, nullptr, qp.attr.port_num});
 }
 
-void flush_queues(Core& core, Qp& qp) {
+void fail_send(Core& core, Qp& qp, ibv_wc_status status) {
+  complete_send(core, qp, status);
+  if (qp.is_reliable()) return enter_error(core, qp);
+  qp.state = qp.attr.qp_state = IBV_QPS_SQE;
+  flush_sends(core, qp);
+  // A message that broke off takes no more PSNs.
+  if (qp.type == IBV_QPT_UC) qp.req.next_psn = qp.req.una_psn = qp.req.max_psn = qp.req.send_psn;
+}
+
+void flush_sends(Core& core, Qp& qp) {
   while (!qp.sq.empty()) complete_send(core, qp, IBV_WC_WR_FLUSH_ERR);
-  while (qp.recv.wqe != nullptr || (!qp.rq.empty() && take_recv(core, qp))) {
-    complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
-  }
   qp.req.position = qp.sq.head;
   qp.req.packet = 0;
   qp.req.awaited_unfinished = 0;
+}
+
+void flush_receives(Core& core, Qp& qp) {
+  while (qp.recv.wqe != nullptr || (!qp.rq.empty() && take_recv(core, qp))) {
+    complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
+  }
   qp.resp.message = ResponderState::Message::kNone;
 }
 

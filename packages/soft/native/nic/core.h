@@ -73,7 +73,11 @@ struct Core {
 void enter_error(Core& core, Qp& qp);
 // The same, telling the application that it happened (IBV_EVENT_QP_FATAL, _REQ_ERR or _ACCESS_ERR).
 void enter_error(Core& core, Qp& qp, ibv_event_type event);
-// Completes everything posted as flushed.
-void flush_queues(Core& core, Qp& qp);
+// Fails the oldest send request. That is the end of a reliable QP; any other goes on receiving (SQE) until the
+// application moves it back to RTS (IBTA 10.3.1.6).
+void fail_send(Core& core, Qp& qp, ibv_wc_status status);
+// Completes what is posted as flushed.
+void flush_sends(Core& core, Qp& qp);
+void flush_receives(Core& core, Qp& qp);
 
 }  // namespace verbs::soft::nic

@@ -43,8 +43,11 @@ std::size_t run_datagrams(Core& core, Qp& qp, std::size_t budget) {
         status = IBV_WC_LOC_PROT_ERR;
       }
     }
-    complete_send(core, qp, status);
-    if (status != IBV_WC_SUCCESS) enter_error(core, qp);
+    if (status != IBV_WC_SUCCESS) {
+      fail_send(core, qp, status);
+    } else {
+      complete_send(core, qp, status);
+    }
   }
   qp.req.position = qp.sq.head;
   qp.req.una_psn = qp.req.next_psn;

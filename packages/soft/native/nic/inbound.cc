@@ -24,7 +24,7 @@ void advance(Core& core, Qp& qp, const Request& request) {
   }
   const std::uint32_t psn = resp.expected_psn;
   resp.expected_psn = psn_add(psn, 1);
-  if (request.bth.ack_req) acknowledge(core, qp, psn);
+  if (request.bth.ack_req && qp.is_reliable()) acknowledge(core, qp, psn);
 }
 
 void finish_receive(Core& core, Qp& qp, const Request& request, ibv_wc_opcode opcode, std::uint32_t length) {

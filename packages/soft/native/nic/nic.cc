@@ -225,10 +225,7 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
   Qp* qp = core.qps.find(bth.dest_qpn);
   const wire::Transport transport = wire::transport_of(bth.opcode);
   const bool datagram = transport == wire::Transport::kUd;
-  if (qp == nullptr || qp->attr.port_num != port_num || (!datagram && transport != wire::Transport::kRc) ||
-      qp->type != (datagram ? IBV_QPT_UD : IBV_QPT_RC)) {
-    return drop();
-  }
+  if (qp == nullptr || qp->attr.port_num != port_num || qp->transport != transport) return drop();
   const bool request = info->has(wire::kIsRequest);
   if (request ? !qp->may_receive() : !qp->may_send()) return drop();
   if (!datagram && !from_peer(*qp, request, view->path)) return drop();

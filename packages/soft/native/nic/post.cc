@@ -14,7 +14,7 @@ constexpr std::uint32_t kQkeyFromQp = 0x80000000;
 constexpr std::uint64_t kTooLong = UINT32_MAX;
 
 int check_send(const Qp& qp, const ibv_send_wr& wr) {
-  if (qp.state != IBV_QPS_RTS && qp.state != IBV_QPS_SQD && qp.state != IBV_QPS_ERR) return EINVAL;
+  if (!qp.may_send() && qp.state != IBV_QPS_SQE && qp.state != IBV_QPS_ERR) return EINVAL;
   if (qp.sq.full()) return ENOMEM;
   const WorkRequestInfo* info = find_work_request(wr.opcode);
   if (info == nullptr || !info->allowed_on(qp.type)) return EINVAL;
@@ -93,10 +93,10 @@ int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
   }
   if (const int error = fill_operation(core, qp, wr, wqe)) return error;
   ++qp.sq.tail;
-  if (qp.state == IBV_QPS_ERR) {
-    flush_queues(core, qp);
-  } else {
+  if (qp.may_send()) {
     core.active.add(qp);
+  } else {
+    flush_sends(core, qp);
   }
   return 0;
 }
@@ -118,7 +118,7 @@ int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
 int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr) {
   if (qp.state == IBV_QPS_RESET || qp.srq != nullptr) return EINVAL;
   if (const int error = enqueue_recv(qp.rq, wr)) return error;
-  if (qp.state == IBV_QPS_ERR) flush_queues(core, qp);
+  if (qp.state == IBV_QPS_ERR) flush_receives(core, qp);
   return 0;
 }
 

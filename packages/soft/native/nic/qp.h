@@ -144,7 +144,9 @@ class Qp : public TimerSlot {
   bool active = false;
 
   bool may_send() const { return state == IBV_QPS_RTS || state == IBV_QPS_SQD; }
-  bool may_receive() const { return state == IBV_QPS_RTR || may_send(); }
+  bool may_receive() const { return state == IBV_QPS_RTR || state == IBV_QPS_SQE || may_send(); }
+  // Packets are acknowledged, and repeated until they are.
+  bool is_reliable() const { return type != IBV_QPT_UC && type != IBV_QPT_UD; }
 };
 
 }  // namespace verbs::soft::nic

@@ -21,7 +21,9 @@ int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask
       bad(IBV_QP_RETRY_CNT, attr.retry_cnt > 7) || bad(IBV_QP_RNR_RETRY, attr.rnr_retry > 7) ||
       bad(IBV_QP_MIN_RNR_TIMER, attr.min_rnr_timer > 31) ||
       bad(IBV_QP_MAX_QP_RD_ATOMIC, attr.max_rd_atomic > limits.max_qp_init_rd_atom) ||
-      bad(IBV_QP_MAX_DEST_RD_ATOMIC, attr.max_dest_rd_atomic > limits.max_qp_rd_atom)) {
+      bad(IBV_QP_MAX_DEST_RD_ATOMIC, attr.max_dest_rd_atomic > limits.max_qp_rd_atom) ||
+      // The kernel bans alternate paths on RoCE, so the path has always migrated.
+      bad(IBV_QP_ALT_PATH, true) || bad(IBV_QP_PATH_MIG_STATE, attr.path_mig_state != IBV_MIG_MIGRATED)) {
     return EINVAL;
   }
   if ((mask & IBV_QP_AV) == 0) return 0;
@@ -97,7 +99,7 @@ void reset(Core& core, Qp& qp) {
 int lay_out_qp(Core& core, ibv_qp_init_attr& init, Qp& qp) {
   const Limits& limits = core.config.limits;
   ibv_qp_cap& cap = init.cap;
-  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
+  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
   const auto wr_limit = static_cast<std::uint32_t>(limits.max_qp_wr);
   const auto sge_limit = static_cast<std::uint32_t>(limits.max_sge);
   // With a shared receive queue the QP has none, whatever is asked for (ibv_create_qp(3)).
@@ -124,6 +126,8 @@ int modify_qp(Core& core, Qp& qp, const ibv_qp_attr& attr, int mask) {
   if ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != qp.state) return EINVAL;
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr.qp_state : qp.state;
   if (const int error = check_transition(qp.type, qp.state, to, mask)) return error;
+  // What has not been drained cannot go on yet (IBTA 10.3.1.5).
+  if (qp.draining && (mask & IBV_QP_STATE) != 0 && to != IBV_QPS_RESET && to != IBV_QPS_ERR) return EINVAL;
   if (const int error = check_attributes(core, qp, attr, mask)) return error;
 
   if (to == IBV_QPS_RESET) {
@@ -134,7 +138,7 @@ int modify_qp(Core& core, Qp& qp, const ibv_qp_attr& attr, int mask) {
     store(qp, attr, mask);
     apply(core, qp, mask);
   }
-  qp.draining = to == IBV_QPS_SQD && qp.state == IBV_QPS_RTS;
+  if (to != qp.state) qp.draining = to == IBV_QPS_SQD;
   qp.state = qp.attr.qp_state = to;
   // What was posted may go now, or a drained queue is to be told.
   if (qp.may_send()) core.active.add(qp);

@@ -51,11 +51,15 @@ void sent(Core& core, Qp& qp, std::uint32_t psns) {
   req.send_psn = psn_add(req.send_psn, psns);
   if (psn_before(req.max_psn, req.send_psn)) req.max_psn = req.send_psn;
   req.packet += psns;
-  const SendWqe& wqe = qp.sq.at(req.position);
-  if (req.packet >= wqe.packets) {
+  const bool last = req.packet >= qp.sq.at(req.position).packets;
+  if (last) {
     ++req.position;
     req.packet = 0;
   }
+  if (qp.is_reliable()) return;
+  // Nothing will acknowledge it: what is sent is done.
+  req.una_psn = req.send_psn;
+  if (last) complete_send(core, qp, IBV_WC_SUCCESS);
 }
 
 // False when the memory of the request is gone.
@@ -78,7 +82,7 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   packet.bth.solicited =
       last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (info->has(wire::kIsSend) || info->has(wire::kHasImmDt));
   ++req.since_ack_request;
-  packet.bth.ack_req = last || req.since_ack_request >= ack_interval(qp);
+  packet.bth.ack_req = qp.is_reliable() && (last || req.since_ack_request >= ack_interval(qp));
   if (packet.bth.ack_req) {
     req.since_ack_request = 0;
     if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
@@ -203,10 +207,7 @@ std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now) {
     if (result == Step::kWait) break;
     if (result == Step::kFailed) {
       // Earlier requests complete first; the completer comes back here when they have.
-      if (qp.sq.head == qp.req.position) {
-        complete_send(core, qp, qp.sq.at(qp.sq.head).error);
-        enter_error(core, qp);
-      }
+      if (qp.sq.head == qp.req.position) fail_send(core, qp, qp.sq.at(qp.sq.head).error);
       break;
     }
     ++count;

@@ -17,6 +17,23 @@ void take_duplicate(Core& core, Qp& qp, const Request& request) {
   acknowledge(core, qp, psn_add(qp.resp.expected_psn, kPsnMask));
 }
 
+// UC: a packet that is not the next one ends the message in progress, and nothing counts until a message begins anew
+// (IBTA 9.8.2.2).
+void take_unreliable(Core& core, Qp& qp, const Request& request) {
+  ResponderState& resp = qp.resp;
+  const bool next = request.bth.psn == resp.expected_psn && in_order(resp, request.info);
+  resp.expected_psn = request.bth.psn;
+  if (!next) {
+    if (resp.message != ResponderState::Message::kNone || !request.has(wire::kIsStart)) {
+      abandon(core, qp, IBV_WC_REM_ABORT_ERR);
+    }
+    if (!request.has(wire::kIsStart)) return;
+  }
+  if (!length_fits(qp, request)) return abandon(core, qp, IBV_WC_REM_INV_REQ_ERR);
+  if (request.has(wire::kIsSend)) return take_send(core, qp, request);
+  take_write(core, qp, request);
+}
+
 }  // namespace
 
 void take_request(Core& core, Qp& qp, const Request& request) {
@@ -25,6 +42,7 @@ void take_request(Core& core, Qp& qp, const Request& request) {
     core.events.async({IBV_EVENT_COMM_EST, &qp, nullptr, qp.attr.port_num});
   }
   resp.communication_established = true;
+  if (!qp.is_reliable()) return take_unreliable(core, qp, request);
 
   const std::int32_t ahead = psn_diff(request.bth.psn, resp.expected_psn);
   if (ahead < 0) return take_duplicate(core, qp, request);

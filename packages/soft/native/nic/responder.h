@@ -1,4 +1,5 @@
-// The responder: executes request packets of an RC QP in the order of their PSNs.
+// The responder: executes the request packets of a connected QP. RC takes them in the order of their PSNs and answers;
+// UC drops messages that miss a packet.
 #pragma once
 
 #include "core.h"

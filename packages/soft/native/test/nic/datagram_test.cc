@@ -110,7 +110,7 @@ TEST_CASE("a datagram longer than the MTU is a local length error") {
   Pair pair;
   REQUIRE(pair.send(4097) == 0);
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_LOC_LEN_ERR);
-  CHECK(nic::qp_state(pair.qa) == IBV_QPS_ERR);
+  CHECK(nic::qp_state(pair.qa) == IBV_QPS_SQE);
 }
 
 TEST_CASE("address handles are checked, counted, and belong to their PD") {

@@ -153,9 +153,16 @@ class VirtualNetwork {
   Nanos now = 0;
   std::vector<std::string> trace;
 
+  // RC or UC, each with the attributes that it needs.
   static void to_rts(Station& self, nic::Qp* qp, std::uint32_t dest, const wire::Gid& dgid, const Connection& c,
                      std::uint32_t sq_psn, std::uint32_t rq_psn) {
     ibv_qp_attr attr = {};
+    ibv_qp_init_attr init = {};
+    REQUIRE(self.nic->query_qp(qp, &attr, &init) == 0);
+    const bool reliable = init.qp_type == IBV_QPT_RC;
+    const int answers = reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
+    const int retries = reliable ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0;
+    attr = {};
     attr.qp_state = IBV_QPS_INIT;
     attr.port_num = 1;
     attr.qp_access_flags = c.access;
@@ -172,8 +179,7 @@ class VirtualNetwork {
     attr.ah_attr.grh.hop_limit = 64;
     std::memcpy(attr.ah_attr.grh.dgid.raw, dgid.bytes.data(), 16);
     REQUIRE(self.nic->modify_qp(qp, &attr,
-                                IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+                                IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers,
                                 0) == 0);
     attr.qp_state = IBV_QPS_RTS;
     attr.sq_psn = sq_psn;
@@ -181,10 +187,7 @@ class VirtualNetwork {
     attr.retry_cnt = c.retry_cnt;
     attr.rnr_retry = c.rnr_retry;
     attr.max_rd_atomic = c.rd_atomic;
-    REQUIRE(self.nic->modify_qp(qp, &attr,
-                                IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                                    IBV_QP_MAX_QP_RD_ATOMIC,
-                                0) == 0);
+    REQUIRE(self.nic->modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | retries, 0) == 0);
   }
 
   void connect(nic::Qp* qa, nic::Qp* qb, const Connection& c = {}) {
