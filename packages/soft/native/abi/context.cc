@@ -8,6 +8,7 @@
 #include "../host/error.h"
 #include "../host/registry.h"
 #include "control_verbs.h"
+#include "cq.h"
 #include "data_path.h"
 #include "mr.h"
 #include "qp_ex.h"
@@ -40,6 +41,8 @@ void fill_verbs(verbs_context* verbs) {
   verbs->alloc_null_mr = alloc_null_mr;
   verbs->query_device_ex = query_device_ex;
   verbs->create_qp_ex = create_qp_ex;
+  verbs->create_cq_ex = create_cq_ex;
+  verbs->modify_cq = modify_cq;
   verbs->create_srq_ex = create_srq_ex;
   verbs->get_srq_num = get_srq_num;
   verbs->close_xrcd = close_xrcd;

@@ -1,8 +1,9 @@
+#include "cq.h"
+
 #include <cerrno>
 
 #include "control_verbs.h"
 #include "driver.h"
-#include "objects.h"
 
 using namespace verbs::soft;
 
@@ -48,6 +49,38 @@ void destroy_unacknowledged(void* object) {
 
 }  // namespace
 
+namespace verbs::soft::abi {
+
+Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::CqOptions& options) {
+  if (attr.channel && !is_usable(attr.channel, context)) return null_with<Cq>(EINVAL);
+  if (attr.comp_vector >= static_cast<std::uint32_t>(context->num_comp_vectors)) return null_with<Cq>(EINVAL);
+  if (attr.cqe > INT32_MAX) return null_with<Cq>(EINVAL);
+  auto cq = std::make_unique<Cq>();
+  ibv_cq& face = cq->face;
+  cq->adapter = of(context)->adapter;
+  cq->events.face = &face;
+  cq->events.channel = attr.channel ? &of(attr.channel)->queue : nullptr;
+  cq->events.async = &of(context)->async;
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.create_cq(static_cast<int>(attr.cqe), &cq->events, &cq->nic, options);
+    if (failure == 0) face.cqe = nic::cqe_of(cq->nic);
+    return failure;
+  });
+  if (error != 0) return null_with<Cq>(error);
+  verbs_init_cq(&face, context, attr.channel, attr.cq_context);
+  face.handle = of(context)->handles.add(cq.get(), destroy_unacknowledged);
+  return cq.release();
+}
+
+int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
+  if (attr->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
+  return control(cq->context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.moderate_cq(of(cq)->nic, attr->moderate.cq_count, link::Nanos{attr->moderate.cq_period} * 1000);
+  });
+}
+
+}  // namespace verbs::soft::abi
+
 extern "C" {
 
 void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, void* cq_context) {
@@ -64,26 +97,23 @@ void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, 
 }
 
 ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
-  if (channel && !abi::is_usable(channel, context)) return abi::null_with<ibv_cq>(EINVAL);
-  if (comp_vector < 0 || comp_vector >= context->num_comp_vectors) return abi::null_with<ibv_cq>(EINVAL);
-  auto cq = std::make_unique<abi::Cq>();
-  ibv_cq& face = cq->face;
-  cq->adapter = abi::of(context)->adapter;
-  cq->events.face = &face;
-  cq->events.channel = channel ? &abi::of(channel)->queue : nullptr;
-  cq->events.async = &abi::of(context)->async;
-  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.create_cq(cqe, &cq->events, &cq->nic);
-    if (failure == 0) face.cqe = nic::cqe_of(cq->nic);
-    return failure;
-  });
-  if (error != 0) return abi::null_with<ibv_cq>(error);
-  verbs_init_cq(&face, context, channel, cq_context);
-  face.handle = abi::of(context)->handles.add(cq.get(), destroy_unacknowledged);
-  return &cq.release()->face;
+  // A number below 0 becomes one that is too large.
+  abi::Cq* cq = abi::create_cq(context,
+                               {.cqe = static_cast<std::uint32_t>(cqe),
+                                .cq_context = cq_context,
+                                .channel = channel,
+                                .comp_vector = static_cast<std::uint32_t>(comp_vector)},
+                               {});
+  return cq ? &cq->face : nullptr;
 }
 
-int ibv_resize_cq(ibv_cq*, int) { return EOPNOTSUPP; }
+int ibv_resize_cq(ibv_cq* face, int cqe) {
+  return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) {
+    const int error = nic.resize_cq(abi::of(face)->nic, cqe);
+    face->cqe = nic::cqe_of(abi::of(face)->nic);
+    return error;
+  });
+}
 
 int soft_destroy_cq(ibv_cq* face) {
   abi::Cq* cq = abi::of(face);

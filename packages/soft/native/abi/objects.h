@@ -12,6 +12,7 @@
 #include "../host/device.h"
 #include "../host/event_queue.h"
 #include "command_file.h"
+#include "critical_section.h"
 #include "handles.h"
 #include "send_batch.h"
 
@@ -62,11 +63,23 @@ struct Channel {
   std::uint32_t handle = 0;
 };
 
+// What ibv_start_poll() and its like work on.
+struct CqReader {
+  bool single_threaded = false;
+  CriticalSection section;  // from start_poll to end_poll
+  nic::Completion current{};
+};
+
 struct Cq {
-  ibv_cq face{};
+  // One object: ibv_cq_ex begins as the ibv_cq.
+  union {
+    ibv_cq_ex face_ex{};
+    ibv_cq face;
+  };
   host::Adapter* adapter = nullptr;
   nic::Cq* nic = nullptr;
   host::EventTarget events;
+  std::unique_ptr<CqReader> reader;  // if it was created as an ibv_cq_ex
   ModelData model;
 };
 

@@ -16,36 +16,29 @@ SendBatch::SendBatch(const ibv_qp_cap& cap, std::uint64_t operations)
       bytes_(static_cast<std::size_t>(cap.max_send_wr) * max_inline_) {}
 
 void SendBatch::start() {
-  if (mine()) return fail(EINVAL);  // started twice
-  mutex_.lock();
-  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  if (!section_.enter()) return fail(EINVAL);
   error_ = 0;
   count_ = 0;
 }
 
 int SendBatch::complete(host::Adapter* adapter, nic::Qp* qp) {
-  if (!mine()) return EINVAL;
+  if (!section_.inside()) return EINVAL;
   int error = error_;
   if (error == 0 && count_ > 0) error = adapter->post_batch(qp, requests_.data());
-  close();
+  section_.leave();
   return error;
 }
 
 void SendBatch::abort() {
-  if (mine()) close();
-}
-
-void SendBatch::close() {
-  owner_.store({}, std::memory_order_relaxed);
-  mutex_.unlock();
+  if (section_.inside()) section_.leave();
 }
 
 void SendBatch::fail(int error) {
-  if (mine() && error_ == 0) error_ = error;
+  if (section_.inside() && error_ == 0) error_ = error;
 }
 
 ibv_send_wr* SendBatch::add(std::uint64_t operation, ibv_wr_opcode opcode, const ibv_qp_ex& from) {
-  if (!mine() || error_ != 0) return nullptr;
+  if (!section_.inside() || error_ != 0) return nullptr;
   if ((operations_ & operation) == 0) {
     fail(EOPNOTSUPP);
     return nullptr;
@@ -67,7 +60,7 @@ ibv_send_wr* SendBatch::add(std::uint64_t operation, ibv_wr_opcode opcode, const
 }
 
 ibv_send_wr* SendBatch::last() {
-  if (!mine() || error_ != 0) return nullptr;
+  if (!section_.inside() || error_ != 0) return nullptr;
   if (count_ > 0) return &requests_[count_ - 1];
   fail(EINVAL);
   return nullptr;

@@ -4,15 +4,13 @@
 
 #include <infiniband/verbs.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "../host/adapter.h"
+#include "critical_section.h"
 
 namespace verbs::soft::abi {
 
@@ -39,11 +37,7 @@ class SendBatch {
   void fail(int error);
 
  private:
-  bool mine() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  void close();
-
-  std::mutex mutex_;
-  std::atomic<std::thread::id> owner_{};
+  CriticalSection section_;
   const std::uint64_t operations_;
   const std::uint32_t max_sge_;
   const std::uint32_t max_inline_;

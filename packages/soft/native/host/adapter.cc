@@ -85,10 +85,29 @@ int Adapter::poll(nic::Cq* cq, int count, ibv_wc* wc) {
   const std::lock_guard guard(lock_, std::adopt_lock);
   progress_.note_poll();
   const int found = nic_->poll_cq(cq, count, wc);
-  return found != 0 ? found : poll_empty(cq, count, wc);
+  if (found != 0) return found;
+  fill(cq);
+  return nic_->poll_cq(cq, count, wc);
 }
 
-int Adapter::poll_empty(nic::Cq* cq, int count, ibv_wc* wc) {
+int Adapter::first_completion(nic::Cq* cq, nic::Completion* completion) {
+  if (inherited()) return refuse_inherited();
+  lock_.lock_after_others();
+  const std::lock_guard guard(lock_, std::adopt_lock);
+  progress_.note_poll();
+  if (nic_->take_completion(cq, completion)) return 0;
+  fill(cq);
+  return nic_->take_completion(cq, completion) ? 0 : ENOENT;
+}
+
+int Adapter::next_completion(nic::Cq* cq, nic::Completion* completion) {
+  if (inherited()) return refuse_inherited();
+  const std::lock_guard guard(lock_);
+  return nic_->take_completion(cq, completion) ? 0 : ENOENT;
+}
+
+// Somebody polled an empty queue: makes progress.
+void Adapter::fill(nic::Cq* cq) {
   const Nanos time = now();
   const bool had_output = nic_->has_output();
   receive(time);
@@ -98,7 +117,11 @@ int Adapter::poll_empty(nic::Cq* cq, int count, ibv_wc* wc) {
     transmit(time);
     settle();
   }
-  return nic_->poll_cq(cq, count, wc);
+}
+
+// What is posted to a QP in the error state completes at once, without progress that would set the time.
+void Adapter::stamp_flushed(const nic::Qp* qp) {
+  if (nic::qp_state(qp) == IBV_QPS_ERR) nic_->set_time(now());
 }
 
 int Adapter::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
@@ -107,6 +130,7 @@ int Adapter::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
     return error;
   }
   const std::lock_guard guard(lock_);
+  stamp_flushed(qp);
   const int error = nic_->post_send(qp, wr, bad_wr);
   transmit(now());
   settle();
@@ -116,6 +140,7 @@ int Adapter::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
 int Adapter::post_batch(nic::Qp* qp, ibv_send_wr* wr) {
   if (const int error = refuse_inherited()) return error;
   const std::lock_guard guard(lock_);
+  stamp_flushed(qp);
   const int error = nic_->post_batch(qp, wr);
   transmit(now());
   settle();
@@ -128,6 +153,7 @@ int Adapter::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     return error;
   }
   const std::lock_guard guard(lock_);
+  stamp_flushed(qp);
   const int error = nic_->post_recv(qp, wr, bad_wr);
   // A receive sends nothing of its own. What waits is the acknowledgement of what poll() has just found, which better
   // goes out with the caller's answer.

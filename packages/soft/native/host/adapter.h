@@ -30,6 +30,9 @@ class Adapter final : private nic::EventSink, private Engine {
 
   // -- data path
   int poll(nic::Cq* cq, int count, ibv_wc* wc);  // as ibv_poll_cq
+  // One completion. ENOENT when there is none; only the first of a series makes progress to get one.
+  int first_completion(nic::Cq* cq, nic::Completion* completion);
+  int next_completion(nic::Cq* cq, nic::Completion* completion);
   int post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
   // All of the requests or, with an error, none.
   int post_batch(nic::Qp* qp, ibv_send_wr* wr);
@@ -45,6 +48,7 @@ class Adapter final : private nic::EventSink, private Engine {
     const std::lock_guard guard(lock_);
     const Nanos time = now();
     transmit(time);
+    nic_->set_time(time);
     const int error = call(*nic_, time);
     transmit(time);
     settle();
@@ -83,7 +87,8 @@ class Adapter final : private nic::EventSink, private Engine {
 
   int open_ports(const DeviceConfig& config, const FrameHook& hook);
   int refuse_inherited() const;
-  int poll_empty(nic::Cq* cq, int count, ibv_wc* wc);
+  void fill(nic::Cq* cq);
+  void stamp_flushed(const nic::Qp* qp);
   void settle();
 
   // EventSink

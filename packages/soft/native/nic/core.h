@@ -1,6 +1,7 @@
 // What the state machines of one NIC share: its objects, its ports, its timers, and who has something to send.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -53,6 +54,8 @@ struct Core {
   Core(NicConfig nic_config, EventSink& sink);
 
   Port* port(std::uint8_t number) { return number >= 1 && number <= ports.size() ? &ports[number - 1] : nullptr; }
+  // Threads read the clock before they have the lock, so that it may seem to go back.
+  void set_time(Nanos time) { now = std::max(now, time); }
   Port& port_of(const Qp& qp) { return ports[qp.attr.port_num - 1]; }
 
   NicConfig config;
@@ -65,8 +68,10 @@ struct Core {
   Table<Qp> qps;
   Table<Srq> srqs;
   MrTable mrs;
-  TimerHeap timers;
+  TimerHeap timers;     // of QPs
+  TimerHeap cq_timers;  // of CQs
   ActiveList active;
+  Nanos now = 0;  // what completions are stamped with
 };
 
 // Puts a QP into the error state: everything in its queues completes as flushed, in order. Sends what it owes first.

@@ -118,23 +118,6 @@ int Nic::dereg_mr(Mr* mr) {
   return 0;
 }
 
-int Nic::create_cq(int cqe, void* owner, Cq** cq) {
-  if (cqe < 1 || cqe > impl_->core.config.limits.max_cqe) return EINVAL;
-  auto made = std::make_unique<Cq>(cqe, owner);
-  Cq* raw = made.get();
-  const std::uint32_t index = impl_->core.cqs.insert(std::move(made));
-  if (index == 0) return ENOMEM;
-  raw->handle = index;
-  *cq = raw;
-  return 0;
-}
-
-int Nic::destroy_cq(Cq* cq) {
-  if (cq->users > 0) return EBUSY;
-  impl_->core.cqs.erase(cq->handle);
-  return 0;
-}
-
 int Nic::create_ah(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
   Port* port = impl_->core.port(attr->port_num);
   if (port == nullptr) return EINVAL;
@@ -156,13 +139,6 @@ int Nic::destroy_ah(Ah* ah) {
   impl_->core.ahs.erase(ah->handle);
   return 0;
 }
-
-int Nic::req_notify_cq(Cq* cq, bool solicited_only) {
-  cq->arm(solicited_only);
-  return 0;
-}
-
-int Nic::poll_cq(Cq* cq, int count, ibv_wc* wc) { return cq->poll(count, wc); }
 
 int Nic::post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   for (; wr != nullptr; wr = wr->next) {
@@ -211,6 +187,7 @@ void Nic::set_tunnels(Qp* qp, std::shared_ptr<const wire::Tunnel> requests,
 
 void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now) {
   Core& core = impl_->core;
+  core.set_time(now);
   const auto drop = [&core] { ++core.counters.dropped_pkts; };
   const Port* port = core.port(port_num);
   const std::optional<wire::FrameView> view = port != nullptr ? unwrap(core, *port, frame) : std::nullopt;
@@ -248,6 +225,8 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
 
 bool Nic::pump(Nanos now) {
   Core& core = impl_->core;
+  core.set_time(now);
+  while (TimerSlot* slot = core.cq_timers.expire(now)) static_cast<Cq&>(*slot).expire(core.events);
   while (TimerSlot* slot = core.timers.expire(now)) take_timeout(core, static_cast<Qp&>(*slot), now);
   std::size_t left = kPumpBudget;
   while (Qp* qp = core.active.front()) {
@@ -265,7 +244,9 @@ bool Nic::pump(Nanos now) {
 
 bool Nic::has_output() const { return !impl_->core.active.empty(); }
 
-Nanos Nic::next_deadline() const { return impl_->core.timers.next(); }
+Nanos Nic::next_deadline() const { return std::min(impl_->core.timers.next(), impl_->core.cq_timers.next()); }
+
+void Nic::set_time(Nanos now) { impl_->core.set_time(now); }
 
 void* owner_of(const Cq* cq) { return cq->owner; }
 int cqe_of(const Cq* cq) { return cq->cqe(); }

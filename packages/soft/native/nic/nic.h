@@ -42,6 +42,16 @@ struct NicConfig {
   std::vector<PortConfig> ports;  // port_num 1 is ports[0]
 };
 
+struct CqOptions {
+  bool timestamps = false;
+  bool ignore_overrun = false;
+};
+
+struct Completion {
+  ibv_wc wc;
+  Nanos at;  // when it came, if the CQ has timestamps; else 0
+};
+
 // What a QP is made of.
 struct QpParts {
   Pd* pd = nullptr;
@@ -73,7 +83,9 @@ class Nic {
   int dereg_mr(Mr* mr);
   // The application's memory behind an entry of ibv_advise_mr(), whose advice the caller carries out without the lock.
   int advised_range(const Pd* pd, const ibv_sge& sge, bool for_writing, void** address) const;
-  int create_cq(int cqe, void* owner, Cq** cq);
+  int create_cq(int cqe, void* owner, Cq** cq, const CqOptions& options = {});
+  int resize_cq(Cq* cq, int cqe);
+  int moderate_cq(Cq* cq, std::uint32_t count, Nanos period);
   int destroy_cq(Cq* cq);
   int create_ah(Pd* pd, const ibv_ah_attr* attr, Ah** ah);
   int destroy_ah(Ah* ah);
@@ -92,11 +104,15 @@ class Nic {
   // By which tunnels the requests and the responses of an RC QP travel, and must arrive; nullptr is plain RoCE v2.
   void set_tunnels(Qp* qp, std::shared_ptr<const wire::Tunnel> requests, std::shared_ptr<const wire::Tunnel> responses);
 
+  // The time of the calls that have none of their own; deliver() and pump() set it too.
+  void set_time(Nanos now);
+
   // -- data path: nothing here allocates.
   int req_notify_cq(Cq* cq, bool solicited_only);
   int poll_cq(Cq* cq, int count, ibv_wc* wc);  // only what is already there; the host makes progress around it
+  bool take_completion(Cq* cq, Completion* completion);          // one; false when there is none
   int post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);  // queues; pump() sends
-  int post_batch(Qp* qp, ibv_send_wr* wr);  // all of them or none
+  int post_batch(Qp* qp, ibv_send_wr* wr);                       // all of them or none
   int post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
 
