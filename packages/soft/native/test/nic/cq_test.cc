@@ -7,9 +7,12 @@ using namespace verbs::soft::nic;
 
 namespace {
 
-struct Bench : EventSink {
+struct Bench final : EventSink {
   void completion(Cq*) override { ++events; }
-  void async(const AsyncEvent& event) override { CHECK(event.type == IBV_EVENT_CQ_ERR), ++errors; }
+  void async(const AsyncEvent& event) override {
+    CHECK(event.type == IBV_EVENT_CQ_ERR);
+    ++errors;
+  }
 
   void push(ibv_wc_status status = IBV_WC_SUCCESS, bool solicited = false) {
     ibv_wc wc{};
