@@ -16,11 +16,18 @@ const listsDirectory = '/var/lib/apt/lists';
 const staleAfterDays = 7;
 
 /**
- * Installs the missing packages as root; otherwise throws a Problem with the one command to run.
+ * Installs what the build needs, and what the tests need.
  * @param {{ forTests: boolean }} options
  */
 export function installDebianPackages({ forTests }) {
-  const wanted = forTests ? [...buildPackages, ...testPackages].sort() : buildPackages;
+  installMissing(forTests ? [...buildPackages, ...testPackages].sort() : buildPackages);
+}
+
+/**
+ * Installs the missing packages as root; otherwise throws a Problem with the one command to run.
+ * @param {string[]} wanted
+ */
+export function installMissing(wanted) {
   if (which('dpkg-query') === undefined) {
     say('Debian packages', `this is not Debian, so nothing is checked; needed are ${wanted.join(' ')} or their like`);
     return;

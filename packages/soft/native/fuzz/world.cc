@@ -1,0 +1,302 @@
+#include "world.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "check.h"
+#include "wire/headers.h"
+#include "wire/icrc.h"
+#include "wire/opcode.h"
+
+namespace verbs::soft::fuzz {
+namespace {
+
+constexpr std::size_t kGuardSize = 4096;
+constexpr std::uint8_t kCanary = 0xc9;
+constexpr std::uint8_t kUntouched = 0x37;
+constexpr std::uint32_t kQkey = 0x1234;
+constexpr std::uint32_t kDepth = 8;
+constexpr std::uint32_t kMaxInline = 64;
+constexpr int kRemote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+// Guard, region, guard, region, …, guard; whole pages each.
+struct Arena {
+  static constexpr std::size_t kSize = kRegions * (kGuardSize + kRegionSize) + kGuardSize;
+  std::uint8_t* bytes;
+  std::vector<std::uint8_t> canary = std::vector<std::uint8_t>(kGuardSize, kCanary);
+  std::vector<std::uint8_t> untouched = std::vector<std::uint8_t>(kRegionSize, kUntouched);
+
+  Arena()
+      : bytes(static_cast<std::uint8_t*>(
+            mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    FUZZ_CHECK(bytes != MAP_FAILED);
+    for (std::size_t i = 0; i <= kRegions; ++i) std::memset(guard(i), kCanary, kGuardSize);
+    for (std::size_t i = 0; i < kRegions; ++i) std::memset(region(i), kUntouched, kRegionSize);
+  }
+  std::uint8_t* guard(std::size_t index) const { return bytes + index * (kGuardSize + kRegionSize); }
+  std::uint8_t* region(std::size_t index) const { return guard(index) + kGuardSize; }
+  bool is_whole(std::size_t index) const { return std::memcmp(guard(index), canary.data(), kGuardSize) == 0; }
+};
+
+const Arena& arena() {
+  static const Arena instance;
+  return instance;
+}
+
+}  // namespace
+
+World::World() {
+  nic::NicConfig config;
+  config.guid = 1;
+  config.limits.max_qp = 1000;
+  config.ports.push_back({this, {ipv4_gid(1), ipv6_gid(1)}, IBV_MTU_4096, IBV_MTU_4096});
+  nic_ = std::make_unique<nic::Nic>(config, *this);
+  FUZZ_CHECK(nic_->alloc_pd(&pd_) == 0 && nic_->alloc_pd(&control_pd_) == 0);
+  register_region(kOpen, pd_, IBV_ACCESS_LOCAL_WRITE | kRemote);
+  register_region(kLocal, pd_, IBV_ACCESS_LOCAL_WRITE);
+  register_region(kReadOnly, pd_, IBV_ACCESS_REMOTE_READ);
+  register_region(kVanishing, pd_, IBV_ACCESS_LOCAL_WRITE | kRemote);
+  register_region(kControl, control_pd_, IBV_ACCESS_LOCAL_WRITE | kRemote);
+  FUZZ_CHECK(mprotect(arena().region(kVanishing) + kRegionSize / 2, kRegionSize / 2, PROT_NONE) == 0);
+  for (std::size_t i = 0; i < ahs_.size(); ++i) {
+    const ibv_ah_attr attr = peer(i == 1, false);
+    FUZZ_CHECK(nic_->create_ah(pd_, &attr, &ahs_[i]) == 0);
+  }
+}
+
+World::~World() {
+  for (nic::Ah* ah : ahs_) FUZZ_CHECK(nic_->destroy_ah(ah) == 0);
+  for (nic::Mr* mr : regions_) FUZZ_CHECK(nic_->dereg_mr(mr) == 0);
+  FUZZ_CHECK(nic_->dealloc_pd(pd_) == 0 && nic_->dealloc_pd(control_pd_) == 0);
+}
+
+void World::begin() {
+  FUZZ_CHECK(nic_->create_cq(64, nullptr, &cq_) == 0 && nic_->create_cq(64, nullptr, &control_cq_) == 0);
+  ibv_srq_attr attr = {kDepth, 2, 0};
+  FUZZ_CHECK(nic_->create_srq(pd_, &attr, nullptr, &srq_) == 0);
+  shared_open_.clear();
+  for (nic::Qp*& qp : control_) qp = create({control_pd_, control_cq_, control_cq_, nullptr}, IBV_QPT_RC);
+  for (std::size_t i = 0; i < 2; ++i) control_numbers_[i] = nic::qp_num(control_[i]);
+  for (std::size_t i = 0; i < 2; ++i) {
+    connect(control_[i], control_numbers_[1 - i], peer(false, true), IBV_QPT_RC, IBV_QPS_RTS);
+  }
+}
+
+void World::end() {
+  check_memory();
+  check_progress();
+  for (Slot& slot : slots_) {
+    if (slot.qp != nullptr) FUZZ_CHECK(nic_->destroy_qp(slot.qp) == 0);
+    slot = {};
+  }
+  for (nic::Qp* qp : control_) FUZZ_CHECK(nic_->destroy_qp(qp) == 0);
+  // Nothing uses them any more, or the count of the users is wrong.
+  FUZZ_CHECK(nic_->destroy_srq(srq_) == 0);
+  FUZZ_CHECK(nic_->destroy_cq(cq_) == 0 && nic_->destroy_cq(control_cq_) == 0);
+  FUZZ_CHECK(!nic_->has_output() && nic_->next_deadline() == nic::kNever);
+  looping_.clear();
+  heard_.clear();
+}
+
+std::uint64_t World::address(std::size_t region) {
+  return reinterpret_cast<std::uint64_t>(arena().region(region % kRegions));
+}
+
+void World::register_region(std::size_t index, nic::Pd* pd, unsigned access) {
+  FUZZ_CHECK(nic_->reg_mr(pd, arena().region(index), kRegionSize, address(index), access, &regions_[index]) == 0);
+}
+
+void World::register_again() {
+  FUZZ_CHECK(nic_->dereg_mr(regions_[kOpen]) == 0);
+  register_region(kOpen, pd_, IBV_ACCESS_LOCAL_WRITE | kRemote);
+}
+
+std::uint32_t World::key(Input& input, bool remote) {
+  const std::size_t choice = input.byte();
+  nic::Mr* mr = region(choice);
+  const std::uint32_t right = remote ? nic::rkey_of(mr) : nic::lkey_of(mr);
+  if (choice < 224) return right;
+  if (choice < 240) return right ^ (1u << (choice % 16));
+  return input.take<std::uint32_t>();
+}
+
+bool World::is_control(std::uint32_t qpn) const {
+  return std::find(control_numbers_.begin(), control_numbers_.end(), qpn) != control_numbers_.end();
+}
+
+ibv_ah_attr World::peer(bool ipv6, bool self) {
+  const std::uint8_t host = self ? 1 : 2;
+  const wire::Gid gid = ipv6 ? ipv6_gid(host) : ipv4_gid(host);
+  ibv_ah_attr attr = {};
+  attr.is_global = 1;
+  attr.port_num = 1;
+  attr.grh.hop_limit = 64;
+  attr.grh.sgid_index = ipv6 ? 1 : 0;
+  std::memcpy(attr.grh.dgid.raw, gid.bytes.data(), gid.bytes.size());
+  return attr;
+}
+
+nic::Qp* World::create(const nic::QpParts& parts, ibv_qp_type type) {
+  ibv_qp_init_attr init = {};
+  init.qp_type = type;
+  init.cap = {kDepth, kDepth, 3, 3, kMaxInline};
+  nic::Qp* qp = nullptr;
+  return nic_->create_qp(parts, &init, nullptr, &qp) == 0 ? qp : nullptr;
+}
+
+void World::make(Slot& slot, Input& input) {
+  static constexpr ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_UC};
+  if (slot.qp != nullptr) FUZZ_CHECK(nic_->destroy_qp(slot.qp) == 0);
+  const std::uint8_t choice = input.byte();
+  slot.type = types[choice % std::size(types)];
+  slot.ipv6 = (choice & 0x40) != 0;
+  slot.shared = (choice & 0x80) != 0;
+  slot.qp = create({pd_, cq_, cq_, slot.shared ? srq_ : nullptr}, slot.type);
+  // Most are ready to work.
+  static constexpr ibv_qp_state states[] = {IBV_QPS_RTS, IBV_QPS_RTS, IBV_QPS_RTS,   IBV_QPS_RTR,
+                                            IBV_QPS_SQD, IBV_QPS_ERR, IBV_QPS_RESET, IBV_QPS_INIT};
+  if (slot.qp != nullptr) set_state(slot, states[(choice >> 2) % std::size(states)]);
+}
+
+void World::set_state(Slot& slot, ibv_qp_state state) {
+  if (slot.qp == nullptr) return;
+  connect(slot.qp, 100, peer(slot.ipv6, false), slot.type, state);
+}
+
+// Walks from RESET towards `state`; a type that the NIC does not have stays behind, which is its answer.
+void World::connect(nic::Qp* qp, std::uint32_t dest, const ibv_ah_attr& path, ibv_qp_type type, ibv_qp_state state) {
+  const bool datagrams = type == IBV_QPT_UD;
+  const bool reliable = type == IBV_QPT_RC;
+  ibv_qp_attr attr = {};
+  const auto step = [&](ibv_qp_state to, int mask) {
+    attr.qp_state = to;
+    nic_->modify_qp(qp, &attr, IBV_QP_STATE | mask, now_);
+  };
+  attr.port_num = 1;
+  attr.qkey = kQkey;
+  attr.qp_access_flags = kRemote;
+  attr.path_mtu = IBV_MTU_256;
+  attr.dest_qp_num = dest;
+  attr.ah_attr = path;
+  attr.max_dest_rd_atomic = attr.max_rd_atomic = 2;
+  attr.min_rnr_timer = 1;
+  attr.timeout = 10;
+  attr.retry_cnt = 3;
+  attr.rnr_retry = 3;
+  step(IBV_QPS_RESET, 0);
+  if (state == IBV_QPS_RESET) return;
+  step(IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | (datagrams ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS));
+  if (state == IBV_QPS_INIT) return;
+  const int connected = datagrams ? 0 : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+  step(IBV_QPS_RTR, connected | (reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0));
+  if (state == IBV_QPS_RTR) return;
+  const int retries = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+  step(IBV_QPS_RTS, IBV_QP_SQ_PSN | (reliable ? retries : 0));
+  if (state == IBV_QPS_SQD || state == IBV_QPS_ERR) step(state, 0);
+}
+
+void World::commit(std::size_t size) {
+  const std::span<const std::uint8_t> frame(buffer_, size);
+  const auto view = wire::parse_frame(frame);
+  // What the NIC sends is well-formed, whatever it was sent.
+  FUZZ_CHECK(view && wire::check_icrc(frame));
+  FUZZ_CHECK(wire::opcode_info(view->transport[0]) != nullptr);
+  const bool to_self = view->path.dgid == ipv4_gid(1) || view->path.dgid == ipv6_gid(1);
+  std::deque<std::vector<std::uint8_t>>& frames = to_self ? looping_ : heard_;
+  frames.emplace_back(frame.begin(), frame.end());
+  if (!to_self && heard_.size() > 4) heard_.pop_front();
+}
+
+void World::pass(nic::Nanos time, int turns) {
+  now_ += time;
+  for (int turn = 0; turn < turns; ++turn) {
+    nic_->pump(now_);
+    for (std::size_t count = looping_.size(); count > 0; --count) {
+      const std::vector<std::uint8_t> frame = std::move(looping_.front());
+      looping_.pop_front();
+      nic_->deliver(1, frame, now_);
+    }
+    if (!nic_->has_output() && looping_.empty()) return;
+  }
+}
+
+void World::poll(int most) {
+  ibv_wc wcs[16];
+  const int wanted = std::min<int>(most, std::size(wcs));
+  const int count = nic_->poll_cq(cq_, wanted, wcs);
+  FUZZ_CHECK(count >= 0 && count <= wanted);
+  for (int i = 0; i < count; ++i) check_completion(wcs[i]);
+}
+
+// Completions of a queue come in the order of its requests, and only for requests that there were.
+void World::check_completion(const ibv_wc& wc) {
+  FUZZ_CHECK(wc.status >= IBV_WC_SUCCESS && wc.status <= IBV_WC_TM_RNDV_INCOMPLETE);
+  const std::size_t owner = wc.wr_id >> 33;
+  const bool receive = (wc.wr_id >> 32 & 1) != 0;
+  const auto number = static_cast<std::uint32_t>(wc.wr_id);
+  if (wc.status == IBV_WC_SUCCESS) FUZZ_CHECK(receive == ((wc.opcode & IBV_WC_RECV) != 0));
+  if (owner == kShared) {
+    // Those of the shared queue come in any order, but only once.
+    FUZZ_CHECK(receive && number >= 1 && number <= shared_open_.size() && shared_open_[number - 1]);
+    shared_open_[number - 1] = false;
+    return;
+  }
+  Slot& slot = slots_.at(owner);
+  std::uint32_t& last = receive ? slot.completed_receives : slot.completed_sends;
+  FUZZ_CHECK(number > last && number <= (receive ? slot.received : slot.sent));
+  last = number;
+}
+
+void World::check_memory() const {
+  for (std::size_t i = 0; i <= kRegions; ++i) FUZZ_CHECK(arena().is_whole(i));
+  FUZZ_CHECK(std::memcmp(arena().region(kReadOnly), arena().untouched.data(), kRegionSize) == 0);
+}
+
+// The control pair writes and sends between the halves of its region while the others have what they have to do.
+void World::check_progress() {
+  constexpr std::uint32_t kHalf = kRegionSize / 2;
+  constexpr std::uint32_t kLength = 1000;
+  std::uint8_t* memory = arena().region(kControl);
+  static std::uint8_t stamp = 0;
+  ++stamp;
+  std::memset(memory, stamp, kLength);
+  std::memset(memory + kHalf, 0, kHalf);
+
+  ibv_sge target{address(kControl) + kHalf, kLength, nic::lkey_of(regions_[kControl])};
+  ibv_recv_wr receive = {};
+  ibv_recv_wr* bad_receive = nullptr;
+  receive.sg_list = &target;
+  receive.num_sge = 1;
+  FUZZ_CHECK(nic_->post_recv(control_[1], &receive, &bad_receive) == 0);
+  ibv_sge source{address(kControl), kLength, nic::lkey_of(regions_[kControl])};
+  ibv_send_wr requests[2] = {};
+  ibv_send_wr* bad = nullptr;
+  for (ibv_send_wr& request : requests) {
+    request.sg_list = &source;
+    request.num_sge = 1;
+    request.send_flags = IBV_SEND_SIGNALED;
+  }
+  requests[0].opcode = IBV_WR_RDMA_WRITE;
+  requests[0].wr.rdma.remote_addr = address(kControl) + kHalf + kLength;
+  requests[0].wr.rdma.rkey = nic::rkey_of(regions_[kControl]);
+  requests[0].next = &requests[1];
+  requests[1].opcode = IBV_WR_SEND;
+  FUZZ_CHECK(nic_->post_send(control_[0], requests, &bad) == 0);
+
+  int completed = 0;
+  for (int turn = 0; turn < 1000 && completed < 3; ++turn) {
+    pass(1000, 1);
+    ibv_wc wc;
+    while (nic_->poll_cq(control_cq_, 1, &wc) == 1) {
+      FUZZ_CHECK(wc.status == IBV_WC_SUCCESS);
+      ++completed;
+    }
+  }
+  FUZZ_CHECK(completed == 3);
+  FUZZ_CHECK(std::memcmp(memory, memory + kHalf, kLength) == 0);
+  FUZZ_CHECK(std::memcmp(memory, memory + kHalf + kLength, kLength) == 0);
+}
+
+}  // namespace verbs::soft::fuzz
