@@ -53,6 +53,14 @@ const char* device_option(const ibv_device* device, const char* key) {
 
 verbs_soft_verbs* verbs(ibv_context* context) { return &abi::of(context)->control; }
 
+int set_qp_num(ibv_qp* face, std::uint32_t qp_num) {
+  abi::Qp* qp = abi::of(face);
+  const int error =
+      abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.renumber_qp(qp->nic, qp_num); });
+  if (error == 0) face->qp_num = qp_num;
+  return error;
+}
+
 const verbs_soft_extension_table kTable = {
     .version = VERBS_SOFT_EXTENSION_VERSION,
     .register_model = register_model,
@@ -67,6 +75,7 @@ const verbs_soft_extension_table kTable = {
     .open_tunnel = abi::open_tunnel,
     .close_tunnel = abi::close_tunnel,
     .set_qp_tunnels = abi::set_qp_tunnels,
+    .set_qp_num = set_qp_num,
 };
 
 }  // namespace

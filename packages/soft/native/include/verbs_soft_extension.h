@@ -146,6 +146,10 @@ struct verbs_soft_extension_table {
    * v2. EOPNOTSUPP if it is not RC. */
   int (*set_qp_tunnels)(struct ibv_qp *qp, const struct verbs_soft_tunnel *requests,
                         const struct verbs_soft_tunnel *responses);
+  /* Gives a queue pair in RESET a number of the model's choice, so that its peers know it beforehand. EINVAL if it is
+   * below 17 plus the device's max_qp, above 0xfffffe, or the queue pair is in another state; EADDRINUSE if it is
+   * taken. */
+  int (*set_qp_num)(struct ibv_qp *qp, uint32_t qp_num);
 };
 
 /* The table of `version`, or NULL if this NIC does not have that version. */

@@ -97,6 +97,9 @@ class Nic {
   int modify_qp(Qp* qp, const ibv_qp_attr* attr, int mask, Nanos now);
   int query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;  // leaves pd/cq/srq pointers alone
   int destroy_qp(Qp* qp);
+  // Gives a QP in RESET a number of the caller's choice. EINVAL for a number that create_qp may give out, for one of
+  // more than 24 bits and in another state; EADDRINUSE if it is taken.
+  int renumber_qp(Qp* qp, std::uint32_t number);
 
   // -- tunnels: an open one is listened for on its port.
   void open_tunnel(std::uint8_t port_num, std::shared_ptr<const wire::Tunnel> tunnel);

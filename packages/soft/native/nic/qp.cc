@@ -52,6 +52,17 @@ int Nic::destroy_qp(Qp* qp) {
   return 0;
 }
 
+int Nic::renumber_qp(Qp* qp, std::uint32_t number) {
+  Core& core = impl_->core;
+  constexpr std::uint32_t kLastQpn = 0xfffffe;  // the one after it is the multicast number
+  const auto limit = static_cast<std::uint32_t>(core.config.limits.max_qp);
+  if (number < kFirstQpn || number - kFirstQpn < limit || number > kLastQpn || qp->state != IBV_QPS_RESET)
+    return EINVAL;
+  if (!core.qps.renumber(qp->number, number)) return EADDRINUSE;
+  qp->number = number;
+  return 0;
+}
+
 std::uint32_t qp_num(const Qp* qp) { return qp->number; }
 ibv_qp_state qp_state(const Qp* qp) { return qp->state; }
 void* owner_of(const Qp* qp) { return qp->owner; }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -34,14 +35,29 @@ class Table {
 
   T* find(std::uint32_t index) const {
     const std::size_t slot = static_cast<std::size_t>(index) - first_;
-    return index >= first_ && slot < slots_.size() ? slots_[slot].get() : nullptr;
+    if (index >= first_ && slot < slots_.size()) return slots_[slot].get();
+    if (chosen_.empty()) return nullptr;
+    const auto found = chosen_.find(index);
+    return found == chosen_.end() ? nullptr : found->second.get();
+  }
+
+  // Gives an object an index of the caller's choice, which insert() never gives out. False if it is one of insert()'s,
+  // or taken.
+  bool renumber(std::uint32_t from, std::uint32_t to) {
+    if (to < first_ || to - first_ < limit_ || find(to) != nullptr || find(from) == nullptr) return false;
+    const std::size_t slot = static_cast<std::size_t>(from) - first_;
+    if (slot >= slots_.size()) return false;
+    chosen_[to] = std::move(slots_[slot]);
+    free_.push_back(static_cast<std::uint32_t>(slot));
+    return true;
   }
 
   void erase(std::uint32_t index) {
     if (find(index) == nullptr) return;
+    --count_;
+    if (chosen_.erase(index) != 0) return;
     slots_[index - first_].reset();
     free_.push_back(index - first_);
-    --count_;
   }
 
   std::size_t size() const { return count_; }
@@ -53,6 +69,7 @@ class Table {
   std::size_t count_ = 0;
   std::vector<std::unique_ptr<T>> slots_;
   std::deque<std::uint32_t> free_;
+  std::map<std::uint32_t, std::unique_ptr<T>> chosen_;
 };
 
 }  // namespace verbs::soft::nic

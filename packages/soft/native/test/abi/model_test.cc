@@ -121,3 +121,25 @@ TEST_CASE("a model rewrites the frames of its devices: they understand each othe
   REQUIRE(d.send(0, 64) == 0);
   CHECK(d.poll().status == IBV_WC_RETRY_EXC_ERR);
 }
+
+TEST_CASE("a model gives a queue pair a number that its peers know beforehand") {
+  const verbs_soft_extension_table* soft = verbs_soft_extension(VERBS_SOFT_EXTENSION_VERSION);
+  configure("s0;s1");
+  constexpr std::uint32_t kKnown = 0xd0ca00;
+  End a("s0"), b("s1"), c("s1");
+  CHECK(soft->set_qp_num(a.qp, 17) == EINVAL);
+  CHECK(soft->set_qp_num(a.qp, 0xffffff) == EINVAL);
+  REQUIRE(soft->set_qp_num(b.qp, kKnown) == 0);
+  CHECK(soft->set_qp_num(c.qp, kKnown) == EADDRINUSE);
+  CHECK(b.qp->qp_num == kKnown);
+  a.connect(b);
+  b.connect(a);
+  CHECK(soft->set_qp_num(b.qp, kKnown + 1) == EINVAL);
+  REQUIRE(b.post_recv(0, 64) == 0);
+  REQUIRE(a.send(0, 64) == 0);
+  CHECK(b.poll().qp_num == kKnown);
+  CHECK(a.poll().status == IBV_WC_SUCCESS);
+  REQUIRE(ibv_destroy_qp(b.qp) == 0);
+  b.qp = nullptr;
+  CHECK(soft->set_qp_num(c.qp, kKnown) == 0);
+}
