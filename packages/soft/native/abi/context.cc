@@ -11,6 +11,7 @@
 #include "cq.h"
 #include "data_path.h"
 #include "mr.h"
+#include "mw.h"
 #include "qp_ex.h"
 #include "query.h"
 #include "slots.h"
@@ -30,6 +31,7 @@ void fill_ops(ibv_context* context) {
   ops.post_send = post_send;
   ops.post_recv = post_recv;
   ops.post_srq_recv = post_srq_recv;
+  ops.alloc_mw = alloc_mw;
   ops.bind_mw = bind_mw;
   ops.dealloc_mw = dealloc_mw;
 }

@@ -57,6 +57,11 @@ struct Mr {
   ModelData model;
 };
 
+struct Mw {
+  ibv_mw face{};
+  nic::Mw* nic = nullptr;
+};
+
 struct Channel {
   ibv_comp_channel face{};
   host::CompletionChannel queue;
@@ -109,6 +114,7 @@ inline Context* of(ibv_context* context) {
 }
 inline Pd* of(ibv_pd* pd) { return reinterpret_cast<Pd*>(pd); }
 inline Mr* of(ibv_mr* mr) { return reinterpret_cast<Mr*>(mr); }
+inline Mw* of(ibv_mw* mw) { return reinterpret_cast<Mw*>(mw); }
 inline Channel* of(ibv_comp_channel* channel) { return reinterpret_cast<Channel*>(channel); }
 inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
 inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }

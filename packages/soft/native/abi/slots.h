@@ -5,9 +5,7 @@
 
 namespace verbs::soft::abi {
 
-// This device has no memory windows and XRC domains: EOPNOTSUPP.
-int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
-int dealloc_mw(ibv_mw* mw);
+// This device has no XRC domains: EOPNOTSUPP.
 int close_xrcd(ibv_xrcd* xrcd);
 
 }  // namespace verbs::soft::abi

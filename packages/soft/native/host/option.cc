@@ -27,6 +27,7 @@ constexpr Limit kLimits[] = {
     {"max_cq", &nic::Limits::max_cq, 1, 1 << 20},
     {"max_cqe", &nic::Limits::max_cqe, 1, 1 << 20},
     {"max_mr", &nic::Limits::max_mr, 1, (1 << 19) - 1},
+    {"max_mw", &nic::Limits::max_mw, 1, (1 << 19) - 1},
     {"max_pd", &nic::Limits::max_pd, 1, 1 << 20},
     {"max_ah", &nic::Limits::max_ah, 1, 1 << 20},
     {"max_srq", &nic::Limits::max_srq, 1, 1 << 20},

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "packet.h"
 #include "psn.h"
+#include "remote_memory.h"
 #include "response_ring.h"
 
 namespace verbs::soft::nic {
@@ -41,8 +42,7 @@ bool send_read_packet(Core& core, Qp& qp, Response& response) {
       wire::make_opcode(qp.transport, response_operation(response.first, response.psn == response.last_psn));
   PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
   if (size > 0) {
-    const Mr* mr = core.mrs.find(response.rkey, qp.pd, IBV_ACCESS_REMOTE_READ);
-    const std::uint8_t* memory = mr != nullptr ? mr->at(response.address, size) : nullptr;
+    const std::uint8_t* memory = remote_memory(core, qp, response.rkey, response.address, size, IBV_ACCESS_REMOTE_READ);
     if (memory == nullptr || !guarded_copy(packet.payload(), memory, size)) return false;
   }
   if (wire::opcode_info(opcode)->has(wire::kHasAeth)) {

@@ -14,7 +14,8 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       ahs(1, static_cast<std::uint32_t>(config.limits.max_ah)),
       qps(kFirstQpn, static_cast<std::uint32_t>(config.limits.max_qp)),
       srqs(1, static_cast<std::uint32_t>(config.limits.max_srq)),
-      mrs(config.limits) {
+      mrs(config.limits),
+      mws(config.limits) {
   for (PortConfig& port : config.ports) {
     ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu);
   }

@@ -10,6 +10,7 @@
 #include "cq.h"
 #include "event.h"
 #include "mr.h"
+#include "mw.h"
 #include "nic.h"
 #include "pd.h"
 #include "port.h"
@@ -68,6 +69,7 @@ struct Core {
   Table<Qp> qps;
   Table<Srq> srqs;
   MrTable mrs;
+  MwTable mws;
   TimerHeap timers;     // of QPs
   TimerHeap cq_timers;  // of CQs
   ActiveList active;

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "psn.h"
 #include "receive.h"
+#include "remote_memory.h"
 #include "remote_read.h"
 #include "scatter.h"
 
@@ -94,9 +95,9 @@ void take_write(Core& core, Qp& qp, const Request& request) {
       return refuse_invalid(core, qp);
     }
     // A zero-length write touches nothing, whatever its key says (IBTA 9.7.4.1.5).
-    if (reth.length > 0) {
-      const Mr* mr = core.mrs.find(reth.rkey, qp.pd, IBV_ACCESS_REMOTE_WRITE);
-      if (mr == nullptr || mr->at(reth.address, reth.length) == nullptr) return refuse_access(core, qp);
+    if (reth.length > 0 &&
+        remote_memory(core, qp, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_WRITE) == nullptr) {
+      return refuse_access(core, qp);
     }
     resp.offset = 0;
     resp.length = reth.length;
@@ -108,8 +109,8 @@ void take_write(Core& core, Qp& qp, const Request& request) {
   if (request.has(wire::kHasImmDt) && !take_recv(core, qp)) return not_ready(core, qp);
   resp.message = Message::kWrite;
   if (!payload.empty()) {
-    const Mr* mr = core.mrs.find(resp.rkey, qp.pd, IBV_ACCESS_REMOTE_WRITE);
-    std::uint8_t* memory = mr != nullptr ? mr->at(resp.address + resp.offset, payload.size()) : nullptr;
+    std::uint8_t* memory =
+        remote_memory(core, qp, resp.rkey, resp.address + resp.offset, payload.size(), IBV_ACCESS_REMOTE_WRITE);
     if (memory == nullptr || !guarded_copy(memory, payload.data(), payload.size())) return refuse_access(core, qp);
     resp.offset += static_cast<std::uint32_t>(payload.size());
   }

@@ -15,6 +15,7 @@ struct Limits {
   int max_cq = 1 << 20;
   int max_cqe = 1 << 20;
   int max_mr = (1 << 19) - 1;
+  int max_mw = (1 << 19) - 1;
   int max_pd = 1 << 20;
   int max_ah = 1 << 20;
   int max_srq = 1 << 20;

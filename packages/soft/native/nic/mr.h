@@ -20,8 +20,9 @@ class Mr {
   std::size_t length = 0;
   std::uint64_t iova = 0;
   unsigned access = 0;
-  std::uint32_t key = 0;  // lkey == rkey: table index << 8 | a byte that changes with every registration
-  bool null = false;      // reads as zeros, swallows what is written; known by its lkey only
+  std::uint32_t key = 0;      // lkey == rkey: table index << 8 | a byte that changes with every registration
+  std::uint32_t windows = 0;  // memory windows bound to it: it cannot go before them
+  bool null = false;          // reads as zeros, swallows what is written; known by its lkey only
 
   // [from, from + size) of the region's address space lies in the region.
   bool covers(std::uint64_t from, std::size_t size) const {
@@ -61,6 +62,12 @@ class MrTable {
     const Mr* mr = table_.find(key >> 8);
     if (mr == nullptr || mr->key != key || mr->pd != pd || (mr->access & access) != access) return nullptr;
     return mr;
+  }
+
+  // The region of `key`, if it belongs to `pd`.
+  Mr* find(std::uint32_t key, const Pd* pd) {
+    Mr* mr = table_.find(key >> 8);
+    return mr != nullptr && mr->key == key && mr->pd == pd ? mr : nullptr;
   }
 
  private:

@@ -42,12 +42,14 @@ void Nic::query_device(ibv_device_attr* attr) const {
   attr->max_qp = limits.max_qp;
   attr->max_qp_wr = limits.max_qp_wr;
   attr->device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_UD_AV_PORT_ENFORCE | IBV_DEVICE_SYS_IMAGE_GUID |
-                           IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE;
+                           IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |
+                           IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   attr->max_sge = limits.max_sge;
   attr->max_sge_rd = limits.max_sge_rd;
   attr->max_cq = limits.max_cq;
   attr->max_cqe = limits.max_cqe;
   attr->max_mr = limits.max_mr;
+  attr->max_mw = limits.max_mw;
   attr->max_pd = limits.max_pd;
   attr->max_qp_rd_atom = limits.max_qp_rd_atom;
   attr->max_qp_init_rd_atom = limits.max_qp_init_rd_atom;
@@ -106,6 +108,7 @@ int Nic::reg_mr(Pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsi
 int Nic::alloc_null_mr(Pd* pd, Mr** mr) { return impl_->core.mrs.alloc_null(pd, mr); }
 
 int Nic::rereg_mr(Mr* mr, int flags, Pd* pd, void* addr, std::size_t length, unsigned access) {
+  if (mr->windows > 0) return EINVAL;
   return impl_->core.mrs.rereg(mr, flags, pd, addr, length, access);
 }
 
@@ -114,6 +117,7 @@ int Nic::advised_range(const Pd* pd, const ibv_sge& sge, bool for_writing, void*
 }
 
 int Nic::dereg_mr(Mr* mr) {
+  if (mr->windows > 0) return EINVAL;  // as from the kernel's soft-RoCE
   impl_->core.mrs.dereg(mr);
   return 0;
 }

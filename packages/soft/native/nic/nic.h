@@ -23,6 +23,7 @@ namespace verbs::soft::nic {
 
 class Pd;
 class Mr;
+class Mw;
 class Cq;
 class Qp;
 class Ah;
@@ -80,7 +81,9 @@ class Nic {
   int reg_mr(Pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
   int alloc_null_mr(Pd* pd, Mr** mr);
   int rereg_mr(Mr* mr, int flags, Pd* pd, void* addr, std::size_t length, unsigned access);
-  int dereg_mr(Mr* mr);
+  int dereg_mr(Mr* mr);  // EINVAL while windows are bound to it
+  int alloc_mw(Pd* pd, ibv_mw_type type, Mw** mw);
+  int dealloc_mw(Mw* mw);
   // The application's memory behind an entry of ibv_advise_mr(), whose advice the caller carries out without the lock.
   int advised_range(const Pd* pd, const ibv_sge& sge, bool for_writing, void** address) const;
   int create_cq(int cqe, void* owner, Cq** cq, const CqOptions& options = {});
@@ -113,9 +116,10 @@ class Nic {
   // -- data path: nothing here allocates.
   int req_notify_cq(Cq* cq, bool solicited_only);
   int poll_cq(Cq* cq, int count, ibv_wc* wc);  // only what is already there; the host makes progress around it
-  bool take_completion(Cq* cq, Completion* completion);          // one; false when there is none
-  int post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);  // queues; pump() sends
-  int post_batch(Qp* qp, ibv_send_wr* wr);                       // all of them or none
+  bool take_completion(Cq* cq, Completion* completion);              // one; false when there is none
+  int post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);      // queues; pump() sends
+  int post_batch(Qp* qp, ibv_send_wr* wr);                           // all of them or none
+  int bind_mw(Qp* qp, const ibv_mw_bind* bind, std::uint32_t rkey);  // type 1; `rkey` is the window's next key
   int post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
 
@@ -146,5 +150,6 @@ std::size_t pending_of(const Cq* cq);  // entries that poll_cq would return now
 ibv_ah* verbs_of(Ah* ah);              // what the application holds; its context and pd are for the caller to fill in
 std::uint32_t lkey_of(const Mr* mr);
 std::uint32_t rkey_of(const Mr* mr);
+std::uint32_t rkey_of(const Mw* mw);
 
 }  // namespace verbs::soft::nic

@@ -8,7 +8,7 @@ namespace verbs::soft::nic {
 class Pd {
  public:
   std::uint32_t handle = 0;
-  std::uint32_t users = 0;  // MRs, QPs, SRQs and AHs that name it; dealloc is EBUSY while there are any
+  std::uint32_t users = 0;  // MRs, MWs, QPs, SRQs and AHs that name it; dealloc is EBUSY while there are any
 };
 
 }  // namespace verbs::soft::nic

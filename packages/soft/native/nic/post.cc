@@ -52,6 +52,20 @@ int fill_datagram(Core& core, Qp& qp, const ibv_send_wr& wr) {
   return 0;
 }
 
+int fill_bind(const ibv_send_wr& wr, SendWqe& wqe) {
+  if (wr.num_sge != 0) return EINVAL;
+  const ibv_mw_bind_info& info = wr.bind_mw.bind_info;
+  wqe.rkey = wr.bind_mw.rkey;
+  wqe.remote_addr = info.addr;
+  wqe.bind = {info.length, info.mr != nullptr ? info.mr->lkey : 0, info.mw_access_flags};
+  return 0;
+}
+
+// Type 1 windows are bound by ibv_bind_mw(). Of a type 2 window the consumer chooses the low byte of the key.
+bool may_bind(const ibv_mw* mw, std::uint32_t rkey) {
+  return mw != nullptr && mw->type == IBV_MW_TYPE_2 && (mw->rkey ^ rkey) >> 8 == 0;
+}
+
 // What depends on the operation: where it goes and what it carries besides data.
 int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
@@ -61,8 +75,13 @@ int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
     wqe.remote_addr = wr.wr.atomic.remote_addr;
     wqe.rkey = wr.wr.atomic.rkey;
     const bool swaps = wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
-    wqe.swap_or_add = swaps ? wr.wr.atomic.swap : wr.wr.atomic.compare_add;
-    wqe.compare = swaps ? wr.wr.atomic.compare_add : 0;
+    wqe.atomic.swap_or_add = swaps ? wr.wr.atomic.swap : wr.wr.atomic.compare_add;
+    wqe.atomic.compare = swaps ? wr.wr.atomic.compare_add : 0;
+    return 0;
+  }
+  if (wr.opcode == IBV_WR_BIND_MW) return fill_bind(wr, wqe);
+  if (wr.opcode == IBV_WR_LOCAL_INV) {
+    wqe.rkey = wr.invalidate_rkey;
     return 0;
   }
   wqe.remote_addr = wr.wr.rdma.remote_addr;
@@ -70,9 +89,7 @@ int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   return 0;
 }
 
-}  // namespace
-
-int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
+int enqueue_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
   if (const int error = check_send(qp, wr)) return error;
   const std::uint64_t length = total_length(wr.sg_list, wr.num_sge);
   if (length >= kTooLong) return EINVAL;
@@ -99,6 +116,24 @@ int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
     flush_sends(core, qp);
   }
   return 0;
+}
+
+}  // namespace
+
+int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
+  if (wr.opcode == IBV_WR_BIND_MW && !may_bind(wr.bind_mw.mw, wr.bind_mw.rkey)) return EINVAL;
+  return enqueue_send(core, qp, wr);
+}
+
+int post_bind(Core& core, Qp& qp, const ibv_mw_bind& bind, std::uint32_t rkey) {
+  if ((bind.bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0) return EINVAL;  // not for type 1
+  ibv_send_wr wr = {};
+  wr.wr_id = bind.wr_id;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.send_flags = bind.send_flags;
+  wr.bind_mw.rkey = rkey;
+  wr.bind_mw.bind_info = bind.bind_info;
+  return enqueue_send(core, qp, wr);
 }
 
 int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {

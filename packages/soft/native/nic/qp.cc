@@ -44,6 +44,7 @@ int Nic::destroy_qp(Qp* qp) {
   Core& core = impl_->core;
   core.timers.remove(*qp);
   core.active.remove(*qp);
+  core.mws.forget(*qp);
   --qp->pd->users;
   --qp->send_cq->users;
   --qp->recv_cq->users;

@@ -114,7 +114,8 @@ class Qp : public TimerSlot {
   Pd* pd = nullptr;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
-  Srq* srq = nullptr;  // instead of rq
+  Srq* srq = nullptr;         // instead of rq
+  std::uint32_t windows = 0;  // type 2 memory windows that it bound
   void* owner = nullptr;
   std::uint32_t number = 0;
   ibv_qp_type type = IBV_QPT_RC;

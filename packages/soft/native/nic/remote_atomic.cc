@@ -3,6 +3,7 @@
 #include "answer.h"
 #include "memory.h"
 #include "psn.h"
+#include "remote_memory.h"
 #include "response_ring.h"
 
 namespace verbs::soft::nic {
@@ -34,8 +35,7 @@ void take_atomic(Core& core, Qp& qp, const Request& request) {
     return refuse_invalid(core, qp);
   }
   const wire::AtomicEth eth = wire::AtomicEth::parse(request.header(request.info.atomic_eth));
-  const Mr* mr = core.mrs.find(eth.rkey, qp.pd, IBV_ACCESS_REMOTE_ATOMIC);
-  std::uint8_t* memory = mr != nullptr ? mr->at(eth.address, kWord) : nullptr;
+  std::uint8_t* memory = remote_memory(core, qp, eth.rkey, eth.address, kWord, IBV_ACCESS_REMOTE_ATOMIC);
   if (memory == nullptr) return refuse_access(core, qp);
   if (!aligned(memory, eth.address)) return refuse_invalid(core, qp);
   // More than the requester may have outstanding: not taken, it will ask again.

@@ -2,6 +2,7 @@
 
 #include "answer.h"
 #include "psn.h"
+#include "remote_memory.h"
 #include "response_ring.h"
 
 namespace verbs::soft::nic {
@@ -12,9 +13,8 @@ std::uint32_t response_packets(const Qp& qp, std::uint32_t length) {
 }
 
 bool may_read(Core& core, const Qp& qp, const wire::Reth& reth) {
-  if (reth.length == 0) return true;
-  const Mr* mr = core.mrs.find(reth.rkey, qp.pd, IBV_ACCESS_REMOTE_READ);
-  return mr != nullptr && mr->at(reth.address, reth.length) != nullptr;
+  return reth.length == 0 ||
+         remote_memory(core, qp, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_READ) != nullptr;
 }
 
 bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn) {

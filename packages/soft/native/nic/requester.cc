@@ -4,6 +4,7 @@
 
 #include "../wire/opcode.h"
 #include "completion.h"
+#include "local_request.h"
 #include "outbound.h"
 #include "packet.h"
 #include "psn.h"
@@ -115,7 +116,7 @@ void send_atomic(Core& core, Qp& qp) {
   RequesterState& req = qp.req;
   const SendWqe& wqe = qp.sq.at(req.position);
   PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(qp.transport, info_of(wqe.opcode).only));
-  wire::AtomicEth{wqe.remote_addr, wqe.rkey, wqe.swap_or_add, wqe.compare}.emit(packet.atomic_eth());
+  wire::AtomicEth{wqe.remote_addr, wqe.rkey, wqe.atomic.swap_or_add, wqe.atomic.compare}.emit(packet.atomic_eth());
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;
   packet.bth.ack_req = true;
@@ -124,7 +125,7 @@ void send_atomic(Core& core, Qp& qp) {
   sent(core, qp, 1);
 }
 
-enum class Step : std::uint8_t { kSent, kWait, kFailed };
+enum class Step : std::uint8_t { kSent, kDone, kWait, kFailed };
 
 Step start(Core& core, Qp& qp, SendWqe& wqe) {
   RequesterState& req = qp.req;
@@ -142,11 +143,22 @@ Step start(Core& core, Qp& qp, SendWqe& wqe) {
   return Step::kSent;
 }
 
+// A request about our own objects waits until everything before it is complete: what it takes away may be in use there.
+Step step_local(Core& core, Qp& qp, SendWqe& wqe) {
+  if (qp.state == IBV_QPS_SQD || qp.sq.head != qp.req.position) return Step::kWait;
+  wqe.error = run_local(core, qp, wqe);
+  if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
+  complete_send(core, qp, IBV_WC_SUCCESS);
+  qp.req.position = qp.sq.head;
+  return Step::kDone;
+}
+
 Step step(Core& core, Qp& qp, Nanos now) {
   RequesterState& req = qp.req;
   SendWqe& wqe = qp.sq.at(req.position);
   if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
   if (!wqe.started) {
+    if (info_of(wqe.opcode).answer == Answer::kNone) return step_local(core, qp, wqe);
     if (window_left(qp) == 0) return Step::kWait;
     const Step started = start(core, qp, wqe);
     if (started != Step::kSent) return started;
@@ -210,7 +222,7 @@ std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now) {
       if (qp.sq.head == qp.req.position) fail_send(core, qp, qp.sq.at(qp.sq.head).error);
       break;
     }
-    ++count;
+    if (result == Step::kSent) ++count;
   }
   if (count > 0 && qp.deadline == kNever) restart_ack_timer(core, qp, now);
   check_drained(core, qp);

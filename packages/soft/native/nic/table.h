@@ -60,6 +60,13 @@ class Table {
     free_.push_back(index - first_);
   }
 
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (const std::unique_ptr<T>& object : slots_) {
+      if (object != nullptr) visit(*object);
+    }
+  }
+
   std::size_t size() const { return count_; }
 
  private:

@@ -15,8 +15,17 @@ namespace verbs::soft::nic {
 struct SendWqe {
   std::uint64_t wr_id;
   std::uint64_t remote_addr;
-  std::uint64_t swap_or_add;  // atomics
-  std::uint64_t compare;
+  union {  // by opcode
+    struct {
+      std::uint64_t swap_or_add;
+      std::uint64_t compare;
+    } atomic;
+    struct {  // a window of `rkey` at `remote_addr`
+      std::uint64_t length;
+      std::uint32_t lkey;
+      std::uint32_t access;
+    } bind;
+  };
   std::uint32_t rkey;
   std::uint32_t length;
   std::uint32_t first_psn;

@@ -25,6 +25,15 @@ constexpr WorkRequestInfo single(ibv_wc_opcode completion, wire::Operation only,
   return {true, may_be_inline, answer, completion, only, only, only, only, kReliable};
 }
 
+constexpr WorkRequestInfo local(ibv_wc_opcode completion) {
+  WorkRequestInfo info;
+  info.defined = true;
+  info.answer = Answer::kNone;
+  info.completion = completion;
+  info.qp_types = kReliable;
+  return info;
+}
+
 }  // namespace
 
 // Indexed by ibv_wr_opcode.
@@ -41,6 +50,9 @@ const WorkRequestInfo kWorkRequests[kWorkRequestKinds] = {
     // IBV_WR_ATOMIC_CMP_AND_SWP, _FETCH_AND_ADD
     single(IBV_WC_COMP_SWAP, wire::kCompareSwap, Answer::kOriginal, false),
     single(IBV_WC_FETCH_ADD, wire::kFetchAdd, Answer::kOriginal, false),
+    // IBV_WR_LOCAL_INV, IBV_WR_BIND_MW
+    local(IBV_WC_LOCAL_INV),
+    local(IBV_WC_BIND_MW),
 };
 
 }  // namespace verbs::soft::nic

@@ -120,8 +120,6 @@ TEST_CASE("the files that programs look for in the device's folder") {
 TEST_CASE("what the device does not have is refused, not crashed into") {
   configure("no0");
   End end("no0");
-  CHECK(ibv_alloc_mw(end.pd, IBV_MW_TYPE_1) == nullptr);
-  CHECK(errno == EOPNOTSUPP);
   CHECK(ibv_attach_mcast(end.qp, &end.gid, 0) == EOPNOTSUPP);
 }
 

@@ -1,0 +1,325 @@
+// Memory windows: what they open and to whom, how they are bound and taken back, and what holds on to what.
+#include <doctest/doctest.h>
+
+#include "virtual_network.h"
+
+using namespace verbs::soft;
+using namespace verbs::soft::test;
+
+namespace {
+
+constexpr unsigned kBindable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
+constexpr unsigned kReadWrite = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+// Station b owns the windows; the QPs of station a use them.
+struct Windows {
+  VirtualNetwork net;
+  std::vector<std::uint8_t> near = pattern(8192);
+  std::vector<std::uint8_t> far = std::vector<std::uint8_t>(8192);
+  nic::Mr* local = net.a.reg(near.data(), near.size());
+  nic::Mr* region = net.b.reg(far.data(), far.size(), kBindable);
+  std::vector<nic::Qp*> from, to;
+
+  explicit Windows(int qps = 1) {
+    for (int i = 0; i < qps; ++i) {
+      from.push_back(net.a.create_qp(IBV_QPT_RC));
+      to.push_back(net.b.create_qp(IBV_QPT_RC));
+      net.connect(from.back(), to.back());
+    }
+  }
+
+  nic::Mw* alloc(ibv_mw_type type) {
+    nic::Mw* mw = nullptr;
+    REQUIRE(net.b.nic->alloc_mw(net.b.pd, type, &mw) == 0);
+    return mw;
+  }
+
+  std::uint64_t at(std::size_t offset) const { return reinterpret_cast<std::uintptr_t>(far.data()) + offset; }
+
+  ibv_wc complete(Station& station) {
+    net.run();
+    const auto all = station.poll();
+    REQUIRE(all.size() == 1);
+    return all[0];
+  }
+
+  // Type 1: the key that the window has then is `rkey`.
+  int bind_1(std::uint32_t rkey, std::size_t offset, std::size_t length, unsigned access) {
+    ibv_mr face = {};
+    face.lkey = nic::lkey_of(region);
+    ibv_mw_bind bind = {};
+    bind.wr_id = 5;
+    bind.send_flags = IBV_SEND_SIGNALED;
+    bind.bind_info = {&face, length == 0 ? 0 : at(offset), length, access};
+    return net.b.nic->bind_mw(to[0], &bind, rkey);
+  }
+
+  // Type 2, by a request on QP `qp`.
+  int bind_2(const nic::Mw* mw, std::uint32_t rkey, ibv_mw_bind_info info, std::size_t qp = 0) {
+    ibv_mw face = {};
+    face.rkey = nic::rkey_of(mw);
+    face.type = IBV_MW_TYPE_2;
+    ibv_send_wr wr = {};
+    ibv_send_wr* bad = nullptr;
+    wr.wr_id = 6;
+    wr.opcode = IBV_WR_BIND_MW;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.bind_mw.mw = &face;
+    wr.bind_mw.rkey = rkey;
+    wr.bind_mw.bind_info = info;
+    return net.b.nic->post_send(to[qp], &wr, &bad);
+  }
+  ibv_wc_status bind_2(const nic::Mw* mw, std::uint32_t rkey, const nic::Mr* mr, std::uint64_t address,
+                       std::uint64_t length, unsigned access, std::size_t qp = 0) {
+    ibv_mr face = {};
+    face.lkey = nic::lkey_of(mr);
+    REQUIRE(bind_2(mw, rkey, {&face, address, length, access}, qp) == 0);
+    return complete(net.b).status;
+  }
+
+  ibv_wc_status invalidate(std::uint32_t rkey, std::size_t qp = 0) {
+    ibv_send_wr wr = {};
+    ibv_send_wr* bad = nullptr;
+    wr.opcode = IBV_WR_LOCAL_INV;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.invalidate_rkey = rkey;
+    REQUIRE(net.b.nic->post_send(to[qp], &wr, &bad) == 0);
+    const ibv_wc wc = complete(net.b);
+    if (wc.status == IBV_WC_SUCCESS) CHECK(wc.opcode == IBV_WC_LOCAL_INV);
+    return wc.status;
+  }
+
+  ibv_wc_status access(ibv_wr_opcode opcode, std::uint32_t rkey, std::uint64_t address, std::uint32_t length,
+                       std::size_t qp = 0) {
+    REQUIRE(
+        post_send(
+            net.a, from[qp],
+            {.opcode = opcode, .sges = {sge_of(near.data(), length, local)}, .remote_addr = address, .rkey = rkey}) ==
+        0);
+    return complete(net.a).status;
+  }
+  ibv_wc_status write(std::uint32_t rkey, std::uint64_t address, std::uint32_t length, std::size_t qp = 0) {
+    return access(IBV_WR_RDMA_WRITE, rkey, address, length, qp);
+  }
+};
+
+std::uint32_t next_key(std::uint32_t rkey) { return (rkey & ~0xffu) | ((rkey + 1) & 0xff); }
+
+}  // namespace
+
+TEST_CASE("a type 1 window opens its part of a region, to every QP of the PD") {
+  Windows windows(3);
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_1);
+  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  REQUIRE(windows.bind_1(key, 1000, 4000, kReadWrite) == 0);
+  const ibv_wc bound = windows.complete(windows.net.b);
+  CHECK(bound.status == IBV_WC_SUCCESS);
+  CHECK(bound.opcode == IBV_WC_BIND_MW);
+  CHECK(bound.wr_id == 5);
+  CHECK(nic::rkey_of(mw) == key);
+
+  CHECK(windows.write(key, windows.at(1000), 4000) == IBV_WC_SUCCESS);
+  CHECK(std::equal(windows.near.begin(), windows.near.begin() + 4000, windows.far.begin() + 1000));
+  CHECK(windows.far[999] == 0);
+  CHECK(windows.far[5000] == 0);
+  CHECK(windows.access(IBV_WR_RDMA_READ, key, windows.at(4999), 1, 1) == IBV_WC_SUCCESS);
+  CHECK(windows.write(key, windows.at(999), 1, 1) == IBV_WC_REM_ACCESS_ERR);
+  CHECK(windows.write(key, windows.at(4999), 2, 2) == IBV_WC_REM_ACCESS_ERR);
+}
+
+TEST_CASE("a bind changes the key of a type 1 window, and a length of 0 closes it") {
+  Windows windows(3);
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_1);
+  const std::uint32_t first = next_key(nic::rkey_of(mw));
+  REQUIRE(windows.bind_1(first, 0, 100, kReadWrite) == 0);
+  REQUIRE(windows.bind_1(next_key(first), 100, 100, kReadWrite) == 0);
+  windows.net.run();
+  CHECK(windows.net.b.poll().size() == 2);
+  CHECK(windows.write(first, windows.at(0), 1) == IBV_WC_REM_ACCESS_ERR);
+  CHECK(windows.write(next_key(first), windows.at(100), 1, 1) == IBV_WC_SUCCESS);
+  CHECK(windows.net.b.nic->dereg_mr(windows.region) == EINVAL);
+  const std::uint32_t closed = next_key(next_key(first));
+  // On QP 1, whose number the station's first one lost to the error above.
+  windows.to[0] = windows.to[1];
+  REQUIRE(windows.bind_1(closed, 0, 0, 0) == 0);
+  CHECK(windows.complete(windows.net.b).status == IBV_WC_SUCCESS);
+  CHECK(windows.write(closed, windows.at(100), 1, 2) == IBV_WC_REM_ACCESS_ERR);
+  CHECK(windows.net.b.nic->dereg_mr(windows.region) == 0);
+}
+
+TEST_CASE("a window that was never bound opens nothing, and one without the right does not give it") {
+  Windows windows(2);
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_1);
+  CHECK(windows.write(nic::rkey_of(mw), windows.at(0), 1) == IBV_WC_REM_ACCESS_ERR);
+  windows.to[0] = windows.to[1];
+  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  REQUIRE(windows.bind_1(key, 0, 100, IBV_ACCESS_REMOTE_READ) == 0);
+  CHECK(windows.complete(windows.net.b).status == IBV_WC_SUCCESS);
+  CHECK(windows.access(IBV_WR_RDMA_READ, key, windows.at(0), 1, 1) == IBV_WC_SUCCESS);
+  CHECK(windows.write(key, windows.at(0), 1, 1) == IBV_WC_REM_ACCESS_ERR);
+}
+
+TEST_CASE("a type 2 window is open to the QP that bound it only, and its key's low byte is the application's") {
+  Windows windows(2);
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
+  const std::uint32_t key = (nic::rkey_of(mw) & ~0xffu) | 0xab;
+  CHECK(windows.bind_2(mw, key, windows.region, windows.at(64), 64, kReadWrite) == IBV_WC_SUCCESS);
+  CHECK(nic::rkey_of(mw) == key);
+  CHECK(windows.write(key, windows.at(64), 64) == IBV_WC_SUCCESS);
+  CHECK(windows.write(key, windows.at(64), 64, 1) == IBV_WC_REM_ACCESS_ERR);
+}
+
+TEST_CASE("a type 2 window is taken back by a request, and may be bound again") {
+  Windows windows(2);
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
+  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_SUCCESS);
+  CHECK(windows.invalidate(key) == IBV_WC_SUCCESS);
+  CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_SUCCESS);
+  CHECK(windows.invalidate(key) == IBV_WC_SUCCESS);
+  CHECK(windows.net.b.nic->dereg_mr(windows.region) == 0);
+  CHECK(windows.write(key, windows.at(0), 1) == IBV_WC_REM_ACCESS_ERR);
+}
+
+TEST_CASE("a window that is bound cannot be bound again before it is taken back") {
+  Windows windows;
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
+  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_SUCCESS);
+  CHECK(windows.bind_2(mw, next_key(key), windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_MW_BIND_ERR);
+  CHECK(nic::qp_state(windows.to[0]) == IBV_QPS_ERR);
+  CHECK(nic::rkey_of(mw) == key);
+}
+
+TEST_CASE("invalidating what is no window of the QP fails") {
+  const auto attempt = [](auto choose) {
+    Windows windows(2);
+    const std::uint32_t key = choose(windows);
+    CHECK(windows.invalidate(key) == IBV_WC_LOC_QP_OP_ERR);
+    CHECK(nic::qp_state(windows.to[0]) == IBV_QPS_ERR);
+  };
+  attempt([](Windows& windows) { return nic::rkey_of(windows.region); });
+  attempt([](Windows& windows) { return nic::rkey_of(windows.alloc(IBV_MW_TYPE_1)); });
+  attempt([](Windows& windows) { return next_key(nic::rkey_of(windows.alloc(IBV_MW_TYPE_2))); });
+  attempt([](Windows&) { return 0xffffff00u; });
+  attempt([](Windows& windows) {
+    nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
+    const std::uint32_t key = next_key(nic::rkey_of(mw));
+    CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, kReadWrite, 1) == IBV_WC_SUCCESS);
+    return key;  // QP 1 has it
+  });
+}
+
+TEST_CASE("what may not be bound") {
+  struct Case {
+    unsigned region_access;
+    std::size_t offset;
+    std::size_t length;
+    unsigned access;
+    bool allowed;
+  };
+  constexpr Case kCases[] = {
+      {kBindable, 0, 8192, kReadWrite, true},
+      {kBindable, 8191, 1, IBV_ACCESS_REMOTE_ATOMIC, true},
+      {kBindable, 0, 64, IBV_ACCESS_LOCAL_WRITE, true},
+      {kBindable, 0, 8193, kReadWrite, false},
+      {kBindable, 8192, 1, kReadWrite, false},
+      {kBindable, 0, 0, kReadWrite, false},
+      {kBindable, 0, SIZE_MAX, kReadWrite, false},
+      {kBindable, 0, 64, IBV_ACCESS_MW_BIND, false},
+      {IBV_ACCESS_LOCAL_WRITE, 0, 64, IBV_ACCESS_REMOTE_READ, false},
+      {IBV_ACCESS_MW_BIND, 0, 64, IBV_ACCESS_REMOTE_READ, true},
+      {IBV_ACCESS_MW_BIND, 0, 64, IBV_ACCESS_REMOTE_WRITE, false},
+      {IBV_ACCESS_MW_BIND, 0, 64, IBV_ACCESS_REMOTE_ATOMIC, false},
+      {kBindable | IBV_ACCESS_ZERO_BASED, 0, 64, IBV_ACCESS_REMOTE_READ, false},
+  };
+  for (const Case& row : kCases) {
+    CAPTURE(row.region_access);
+    CAPTURE(row.length);
+    CAPTURE(row.access);
+    Windows windows;
+    nic::Mr* region = windows.net.b.reg(windows.far.data(), windows.far.size(), row.region_access);
+    nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
+    const std::uint32_t key = next_key(nic::rkey_of(mw));
+    CHECK(windows.bind_2(mw, key, region, windows.at(row.offset), row.length, row.access) ==
+          (row.allowed ? IBV_WC_SUCCESS : IBV_WC_MW_BIND_ERR));
+  }
+}
+
+TEST_CASE("a zero-based window is addressed from 0") {
+  Windows windows(2);
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
+  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  CHECK(windows.bind_2(mw, key, windows.region, windows.at(128), 64, kReadWrite | IBV_ACCESS_ZERO_BASED) ==
+        IBV_WC_SUCCESS);
+  CHECK(windows.write(key, 0, 64) == IBV_WC_SUCCESS);
+  CHECK(std::equal(windows.near.begin(), windows.near.begin() + 64, windows.far.begin() + 128));
+  CHECK(windows.write(key, 1, 64) == IBV_WC_REM_ACCESS_ERR);
+}
+
+TEST_CASE("windows of another PD, of the wrong type or key are refused") {
+  Windows windows(2);
+  nic::Nic& nic = *windows.net.b.nic;
+  nic::Mw* mw = nullptr;
+  CHECK(nic.alloc_mw(windows.net.b.pd, static_cast<ibv_mw_type>(3), &mw) == EINVAL);
+  nic::Pd* pd = nullptr;
+  REQUIRE(nic.alloc_pd(&pd) == 0);
+  REQUIRE(nic.alloc_mw(pd, IBV_MW_TYPE_2, &mw) == 0);
+  CHECK(nic.dealloc_pd(pd) == EBUSY);
+  CHECK(windows.bind_2(mw, nic::rkey_of(mw) + 256, {}) == EINVAL);  // the key of something else
+  CHECK(windows.bind_2(mw, next_key(nic::rkey_of(mw)), windows.region, windows.at(0), 64, kReadWrite) ==
+        IBV_WC_MW_BIND_ERR);
+  CHECK(nic.dealloc_mw(mw) == 0);
+  CHECK(nic.dealloc_pd(pd) == 0);
+
+  ibv_mw type_1 = {};
+  type_1.type = IBV_MW_TYPE_1;
+  ibv_send_wr wr = {};
+  ibv_send_wr* bad = nullptr;
+  wr.opcode = IBV_WR_BIND_MW;
+  CHECK(nic.post_send(windows.to[1], &wr, &bad) == EINVAL);
+  wr.bind_mw.mw = &type_1;
+  CHECK(nic.post_send(windows.to[1], &wr, &bad) == EINVAL);
+  CHECK(windows.bind_1(0x100, 0, 64, IBV_ACCESS_ZERO_BASED) == EINVAL);
+}
+
+TEST_CASE("with its QP or itself gone, a window opens nothing and lets its region go") {
+  Windows windows(2);
+  nic::Nic& nic = *windows.net.b.nic;
+  nic::Mw* by_qp = windows.alloc(IBV_MW_TYPE_2);
+  nic::Mw* by_hand = windows.alloc(IBV_MW_TYPE_2);
+  CHECK(windows.bind_2(by_qp, nic::rkey_of(by_qp) ^ 1, windows.region, windows.at(0), 64, kReadWrite, 0) ==
+        IBV_WC_SUCCESS);
+  CHECK(windows.bind_2(by_hand, nic::rkey_of(by_hand) ^ 1, windows.region, windows.at(0), 64, kReadWrite, 1) ==
+        IBV_WC_SUCCESS);
+  const std::uint32_t key = nic::rkey_of(by_hand);
+  REQUIRE(nic.destroy_qp(windows.to[0]) == 0);
+  CHECK(nic.dereg_mr(windows.region) == EINVAL);
+  REQUIRE(nic.dealloc_mw(by_hand) == 0);
+  CHECK(windows.write(key, windows.at(0), 1, 1) == IBV_WC_REM_ACCESS_ERR);
+  CHECK(nic.dereg_mr(windows.region) == 0);
+  CHECK(nic.dealloc_mw(by_qp) == 0);
+}
+
+TEST_CASE("a bind waits for the requests before it") {
+  Windows windows;
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
+  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  // A message that nobody has posted a receive for is in the way.
+  const nic::Mr* readable = windows.net.b.reg(windows.far.data(), windows.far.size());
+  REQUIRE(post_send(windows.net.b, windows.to[0], {.wr_id = 1, .sges = {sge_of(windows.far.data(), 16, readable)}}) ==
+          0);
+  ibv_mr face = {};
+  face.lkey = nic::lkey_of(windows.region);
+  REQUIRE(windows.bind_2(mw, key, {&face, windows.at(0), 64, kReadWrite}) == 0);
+  windows.net.run(kMillisecond);
+  CHECK(windows.net.b.poll().empty());
+  CHECK(nic::rkey_of(mw) != key);
+  REQUIRE(post_recv(windows.net.a, windows.from[0], 9, {sge_of(windows.near.data(), 16, windows.local)}) == 0);
+  windows.net.run();
+  const auto completions = windows.net.b.poll();
+  REQUIRE(completions.size() == 2);
+  CHECK(completions[0].wr_id == 1);
+  CHECK(completions[1].opcode == IBV_WC_BIND_MW);
+  CHECK(nic::rkey_of(mw) == key);
+}
