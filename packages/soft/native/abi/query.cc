@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../nic/flush.h"
 #include "../nic/odp.h"
 #include "control_verbs.h"
 #include "objects.h"
@@ -36,7 +37,8 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   if (size < sizeof attr->orig_attr) return EINVAL;
   ibv_device_attr_ex full{};
   if (const int error = ibv_query_device(context, &full.orig_attr)) return error;
-  full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
+  full.device_cap_flags_ex =
+      full.orig_attr.device_cap_flags | nic::kDeviceFlushGlobal | nic::kDeviceFlushPersistent | nic::kDeviceAtomicWrite;
   full.odp_caps = nic::kOdpCaps;
   full.xrc_odp_caps = nic::kXrcOdpCaps;
   full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;

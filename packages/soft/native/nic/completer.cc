@@ -157,6 +157,8 @@ bool answers(const SendWqe& wqe, const wire::OpcodeInfo& info) {
       return info.has(wire::kIsRead);
     case Answer::kOriginal:
       return info.has(wire::kIsAtomic);
+    case Answer::kEmpty:
+      return info.has(wire::kIsRead) && info.has(wire::kIsStart) && info.has(wire::kIsEnd);
     default:
       return false;
   }
@@ -175,7 +177,8 @@ ibv_wc_status store(Core& core, Qp& qp, const wire::OpcodeInfo& info, std::span<
     data = original;
   } else {
     offset = static_cast<std::size_t>(wqe.done) * qp.mtu;
-    if (data.size() != std::min<std::size_t>(qp.mtu, wqe.length - offset)) return IBV_WC_BAD_RESP_ERR;
+    const std::size_t length = info_of(wqe.opcode).answer == Answer::kData ? wqe.length : 0;
+    if (data.size() != std::min<std::size_t>(qp.mtu, length - offset)) return IBV_WC_BAD_RESP_ERR;
   }
   const bool stored = scatter(core.mrs, qp.pd, qp.sq.sges(qp.sq.head), wqe.num_sge, offset, data.data(), data.size());
   return stored ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;

@@ -33,7 +33,7 @@ void finish_receive(Core& core, Qp& qp, const Request& request, ibv_wc_opcode op
   received.opcode = opcode;
   received.byte_len = length;
   received.imm_data = immediate(request);
-  received.flags = request.has(wire::kHasImmDt) ? IBV_WC_WITH_IMM : 0;
+  received.flags = request.has(wire::kHasImmDt) ? IBV_WC_WITH_IMM : request.has(wire::kHasIeth) ? IBV_WC_WITH_INV : 0;
   received.src_qp = qp.attr.dest_qp_num;
   received.solicited = request.bth.solicited;
   if (!complete_recv(core, qp, IBV_WC_SUCCESS, received)) enter_error(core, qp, IBV_EVENT_QP_FATAL);
@@ -62,6 +62,7 @@ bool length_fits(const Qp& qp, const Request& request) {
 __be32 immediate(const Request& request) {
   __be32 value = 0;
   if (request.has(wire::kHasImmDt)) std::memcpy(&value, request.header(request.info.imm_dt), sizeof value);
+  if (request.has(wire::kHasIeth)) value = wire::load_be<std::uint32_t>(request.header(request.info.ieth));
   return value;
 }
 
@@ -82,6 +83,11 @@ void take_send(Core& core, Qp& qp, const Request& request) {
   }
   resp.offset += static_cast<std::uint32_t>(payload.size());
   const std::uint32_t length = resp.offset;
+  if (request.has(wire::kHasIeth) && !core.mws.invalidate(qp, immediate(request))) {
+    // Not a matter for a NAK (IBTA 9.9.3.1.4, class J): the receiver learns of it, the sender by its timeout.
+    complete_recv(core, qp, IBV_WC_REM_INV_REQ_ERR, {});
+    return enter_error(core, qp, IBV_EVENT_QP_REQ_ERR);
+  }
   advance(core, qp, request);
   if (request.has(wire::kIsEnd)) finish_receive(core, qp, request, IBV_WC_RECV, length);
 }

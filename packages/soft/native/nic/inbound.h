@@ -16,7 +16,8 @@ bool length_fits(const Qp& qp, const Request& request);
 void take_send(Core& core, Qp& qp, const Request& request);
 void take_write(Core& core, Qp& qp, const Request& request);
 
-// The immediate data of a packet that has some, in network byte order; else 0.
+// The immediate data of a packet that has some, in network byte order, or the key that it invalidates, in the host's;
+// else 0. ibv_wc has them in a union.
 __be32 immediate(const Request& request);
 
 }  // namespace verbs::soft::nic

@@ -138,6 +138,12 @@ void arm_fault_handler() {
   install(SIGBUS, &previous_bus);
 }
 
+int write_back(void* at, std::size_t size) {
+  static const std::uintptr_t in_page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(at) & in_page;
+  return msync(static_cast<std::uint8_t*>(at) - offset, size + offset, MS_SYNC) == 0 ? 0 : errno;
+}
+
 int check_mapped(const void* address, std::size_t size, bool writable) {
   arm_fault_handler();
   std::uintptr_t next = reinterpret_cast<std::uintptr_t>(address);

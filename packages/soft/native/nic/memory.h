@@ -19,6 +19,10 @@ bool guarded_store(void* at, std::uint64_t value);
 // Prepares the process for guarded_copy: call it before the first copy of a region. Cheap when it was called before.
 void arm_fault_handler();
 
+// Writes what was stored in the range back to the files that it maps; nothing to do for other memory. 0 or errno:
+// ENOMEM when a page is not there.
+int write_back(void* at, std::size_t size);
+
 // 0, or EFAULT unless all of [address, address + size) is mapped readable (and writable, if asked); EINVAL if it wraps
 // around. Arms the fault handler.
 int check_mapped(const void* address, std::size_t size, bool writable);

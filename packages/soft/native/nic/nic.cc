@@ -43,7 +43,7 @@ void Nic::query_device(ibv_device_attr* attr) const {
   attr->max_qp_wr = limits.max_qp_wr;
   attr->device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_UD_AV_PORT_ENFORCE | IBV_DEVICE_SYS_IMAGE_GUID |
                            IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |
-                           IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+                           IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS;
   attr->max_sge = limits.max_sge;
   attr->max_sge_rd = limits.max_sge_rd;
   attr->max_cq = limits.max_cq;

@@ -23,6 +23,8 @@ std::uint8_t* PacketBuilder::reth() { return transport_ + wire::opcode_info(bth.
 std::uint8_t* PacketBuilder::aeth() { return transport_ + wire::opcode_info(bth.opcode)->aeth; }
 std::uint8_t* PacketBuilder::atomic_eth() { return transport_ + wire::opcode_info(bth.opcode)->atomic_eth; }
 std::uint8_t* PacketBuilder::atomic_ack_eth() { return transport_ + wire::opcode_info(bth.opcode)->atomic_ack_eth; }
+std::uint8_t* PacketBuilder::ieth() { return transport_ + wire::opcode_info(bth.opcode)->ieth; }
+std::uint8_t* PacketBuilder::feth() { return transport_ + wire::opcode_info(bth.opcode)->feth; }
 std::uint8_t* PacketBuilder::imm_dt() { return transport_ + wire::opcode_info(bth.opcode)->imm_dt; }
 
 void PacketBuilder::send(std::size_t payload_size) {

@@ -24,6 +24,8 @@ class PacketBuilder {
   std::uint8_t* atomic_eth();
   std::uint8_t* atomic_ack_eth();
   std::uint8_t* imm_dt();
+  std::uint8_t* ieth();
+  std::uint8_t* feth();
   // Where the payload goes: room for 4096 bytes.
   std::uint8_t* payload() { return transport_ + header_size_; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "../wire/headers.h"
 #include "completion.h"
 #include "memory.h"
 #include "work_request.h"
@@ -66,6 +67,18 @@ bool may_bind(const ibv_mw* mw, std::uint32_t rkey) {
   return mw != nullptr && mw->type == IBV_MW_TYPE_2 && (mw->rkey ^ rkey) >> 8 == 0;
 }
 
+int fill_flush(const ibv_send_wr& wr, SendWqe& wqe) {
+  const FlushRequest flush = FlushRequest::of(wr);
+  constexpr unsigned kTypes = wire::Feth::kGlobal | wire::Feth::kPersistent;
+  if (flush.type == 0 || (flush.type & ~kTypes) != 0 || flush.level > wire::Feth::kRegion) return EINVAL;
+  wqe.remote_addr = flush.remote_addr;
+  wqe.rkey = flush.rkey;
+  wqe.length = flush.length;
+  wqe.num_sge = 0;  // it moves nothing
+  wqe.flush = {flush.type, flush.level};
+  return 0;
+}
+
 // What depends on the operation: where it goes and what it carries besides data.
 int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
@@ -80,6 +93,8 @@ int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
     return 0;
   }
   if (wr.opcode == IBV_WR_BIND_MW) return fill_bind(wr, wqe);
+  if (wr.opcode == kWrFlush) return fill_flush(wr, wqe);
+  if (wr.opcode == IBV_WR_ATOMIC_WRITE && wqe.length != sizeof(std::uint64_t)) return EINVAL;
   if (wr.opcode == IBV_WR_LOCAL_INV) {
     wqe.rkey = wr.invalidate_rkey;
     return 0;

@@ -1,19 +1,16 @@
 #include "remote_atomic.h"
 
+#include <cstring>
+
 #include "answer.h"
 #include "memory.h"
-#include "psn.h"
+#include "once.h"
 #include "remote_memory.h"
-#include "response_ring.h"
 
 namespace verbs::soft::nic {
 namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint64_t);
-
-Response result_of(const Qp& qp, std::uint32_t psn, std::uint64_t original) {
-  return {.kind = Response::Kind::kAtomic, .psn = psn, .msn = qp.resp.msn, .last_psn = psn, .original = original};
-}
 
 bool aligned(const std::uint8_t* memory, std::uint64_t address) {
   return ((reinterpret_cast<std::uintptr_t>(memory) | address) & (kWord - 1)) == 0;
@@ -29,31 +26,32 @@ bool execute(const Request& request, const wire::AtomicEth& eth, std::uint8_t* m
 }  // namespace
 
 void take_atomic(Core& core, Qp& qp, const Request& request) {
-  ResponderState& resp = qp.resp;
-  if ((qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC) == 0 || qp.attr.max_dest_rd_atomic == 0 ||
-      !request.payload().empty()) {
-    return refuse_invalid(core, qp);
-  }
+  if (!allows_once(qp, IBV_ACCESS_REMOTE_ATOMIC) || !request.payload().empty()) return refuse_invalid(core, qp);
   const wire::AtomicEth eth = wire::AtomicEth::parse(request.header(request.info.atomic_eth));
   std::uint8_t* memory = remote_memory(core, qp, eth.rkey, eth.address, kWord, IBV_ACCESS_REMOTE_ATOMIC);
   if (memory == nullptr) return refuse_access(core, qp);
   if (!aligned(memory, eth.address)) return refuse_invalid(core, qp);
-  // More than the requester may have outstanding: not taken, it will ask again.
-  if (resp.resources >= qp.attr.max_dest_rd_atomic) return;
+  if (is_busy(qp)) return;
   std::uint64_t original = 0;
   if (!execute(request, eth, memory, &original)) return refuse_access(core, qp);
-  const std::uint32_t psn = resp.expected_psn;
-  resp.results.add({psn, request.bth.opcode, original});
-  resp.msn = psn_add(resp.msn, 1);
-  resp.expected_psn = psn_add(psn, 1);
-  answer(core, qp, result_of(qp, psn, original));
+  answer_once(core, qp, request, original);
 }
 
-void repeat_atomic(Core& core, Qp& qp, const Request& request) {
-  const SavedResult* saved = qp.resp.results.find(request.bth.psn, request.bth.opcode);
-  if (saved == nullptr) return;
-  ResponseRing(qp.resp).drop_from(request.bth.psn);
-  if (qp.resp.resources < qp.attr.max_dest_rd_atomic) answer(core, qp, result_of(qp, saved->psn, saved->original));
+void take_atomic_write(Core& core, Qp& qp, const Request& request) {
+  const std::span<const std::uint8_t> payload = request.payload();
+  const wire::Reth reth = wire::Reth::parse(request.header(request.info.reth));
+  if (!allows_once(qp, IBV_ACCESS_REMOTE_WRITE) || payload.size() != kWord || reth.length != kWord ||
+      request.bth.pad != 0) {
+    return refuse_invalid(core, qp);
+  }
+  std::uint8_t* memory = remote_memory(core, qp, reth.rkey, reth.address, kWord, IBV_ACCESS_REMOTE_WRITE);
+  if (memory == nullptr) return refuse_access(core, qp);
+  if (!aligned(memory, reth.address)) return refuse_invalid(core, qp);
+  if (is_busy(qp)) return;
+  std::uint64_t value = 0;
+  std::memcpy(&value, payload.data(), kWord);  // bytes, not a number: they arrive as they lay there
+  if (!guarded_store(memory, value)) return refuse_access(core, qp);
+  answer_once(core, qp, request, 0);
 }
 
 }  // namespace verbs::soft::nic

@@ -1,4 +1,4 @@
-// Atomic operations that come in.
+// Atomic operations and ATOMIC WRITE that come in: requests at the expected PSN.
 #pragma once
 
 #include "core.h"
@@ -6,10 +6,7 @@
 
 namespace verbs::soft::nic {
 
-// The request at the expected PSN.
 void take_atomic(Core& core, Qp& qp, const Request& request);
-
-// One that was executed before: answered with the saved result.
-void repeat_atomic(Core& core, Qp& qp, const Request& request);
+void take_atomic_write(Core& core, Qp& qp, const Request& request);
 
 }  // namespace verbs::soft::nic

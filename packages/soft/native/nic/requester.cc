@@ -78,6 +78,7 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   const wire::OpcodeInfo* info = wire::opcode_info(opcode);
   if (info->has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
   if (info->has(wire::kHasImmDt)) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
+  if (info->has(wire::kHasIeth)) wire::store_be(packet.ieth(), std::uint32_t{wqe.imm_data});
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;
   packet.bth.solicited =
@@ -112,17 +113,27 @@ void send_read_request(Core& core, Qp& qp) {
   sent(core, qp, count);
 }
 
-void send_atomic(Core& core, Qp& qp) {
+// An atomic, an ATOMIC WRITE or a FLUSH. False when the memory of the request is gone.
+bool send_single(Core& core, Qp& qp) {
   RequesterState& req = qp.req;
   const SendWqe& wqe = qp.sq.at(req.position);
-  PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(qp.transport, info_of(wqe.opcode).only));
-  wire::AtomicEth{wqe.remote_addr, wqe.rkey, wqe.atomic.swap_or_add, wqe.atomic.compare}.emit(packet.atomic_eth());
+  const std::uint8_t opcode = wire::make_opcode(qp.transport, info_of(wqe.opcode).only);
+  const wire::OpcodeInfo* info = wire::opcode_info(opcode);
+  PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
+  const std::size_t size = info->has(wire::kHasPayload) ? wqe.length : 0;
+  if (!load_payload(core, qp, req.position, 0, packet.payload(), size)) return false;
+  if (info->has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
+  if (info->has(wire::kHasFeth)) wire::Feth{wqe.flush.type, wqe.flush.level}.emit(packet.feth());
+  if (info->has(wire::kHasAtomicEth)) {
+    wire::AtomicEth{wqe.remote_addr, wqe.rkey, wqe.atomic.swap_or_add, wqe.atomic.compare}.emit(packet.atomic_eth());
+  }
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;
   packet.bth.ack_req = true;
-  packet.send(0);
+  packet.send(size);
   req.awaited.push_back({req.send_psn, req.send_psn});
   sent(core, qp, 1);
+  return true;
 }
 
 enum class Step : std::uint8_t { kSent, kDone, kWait, kFailed };
@@ -169,12 +180,12 @@ Step step(Core& core, Qp& qp, Nanos now) {
     if (req.awaited.size() >= qp.attr.max_rd_atomic) return Step::kWait;
     if (info.answer == Answer::kData) {
       send_read_request(core, qp);
-    } else {
-      send_atomic(core, qp);
+      return Step::kSent;
     }
+    if (send_single(core, qp)) return Step::kSent;
+  } else if (send_data_packet(core, qp, now)) {
     return Step::kSent;
   }
-  if (send_data_packet(core, qp, now)) return Step::kSent;
   wqe.error = IBV_WC_LOC_PROT_ERR;
   return Step::kFailed;
 }

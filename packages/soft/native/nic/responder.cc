@@ -2,8 +2,10 @@
 
 #include "answer.h"
 #include "inbound.h"
+#include "once.h"
 #include "psn.h"
 #include "remote_atomic.h"
+#include "remote_flush.h"
 #include "remote_read.h"
 
 namespace verbs::soft::nic {
@@ -13,8 +15,16 @@ namespace {
 void take_duplicate(Core& core, Qp& qp, const Request& request) {
   ++core.counters.duplicate_request;
   if (request.has(wire::kIsRead)) return repeat_read(core, qp, request);
-  if (request.has(wire::kIsAtomic)) return repeat_atomic(core, qp, request);
+  if (!request.has(wire::kIsSend | wire::kIsWrite)) return repeat_once(core, qp, request);
   acknowledge(core, qp, psn_add(qp.resp.expected_psn, kPsnMask));
+}
+
+// The requests of one packet that are answered by more than an acknowledgement.
+void take_single(Core& core, Qp& qp, const Request& request) {
+  if (request.has(wire::kIsRead)) return take_read(core, qp, request);
+  if (request.has(wire::kIsAtomic)) return take_atomic(core, qp, request);
+  if (wire::operation_of(request.bth.opcode) == wire::kFlush) return take_flush(core, qp, request);
+  take_atomic_write(core, qp, request);
 }
 
 // UC: a packet that is not the next one ends the message in progress, and nothing counts until a message begins anew
@@ -56,12 +66,10 @@ void take_request(Core& core, Qp& qp, const Request& request) {
   }
   resp.nak_sent = false;
   if (!in_order(resp, request.info)) return refuse_invalid(core, qp);
-  if (request.has(wire::kIsRead)) return take_read(core, qp, request);
-  if (request.has(wire::kIsAtomic)) return take_atomic(core, qp, request);
+  if (!request.has(wire::kIsSend | wire::kIsWrite)) return take_single(core, qp, request);
   if (!length_fits(qp, request)) return refuse_invalid(core, qp);
-  if (request.has(wire::kIsSend) && !request.has(wire::kHasIeth)) return take_send(core, qp, request);
-  if (request.has(wire::kIsWrite)) return take_write(core, qp, request);
-  refuse_invalid(core, qp);
+  if (request.has(wire::kIsSend)) return take_send(core, qp, request);
+  take_write(core, qp, request);
 }
 
 }  // namespace verbs::soft::nic

@@ -25,6 +25,10 @@ struct SendWqe {
       std::uint32_t lkey;
       std::uint32_t access;
     } bind;
+    struct {
+      std::uint8_t type;
+      std::uint8_t level;
+    } flush;
   };
   std::uint32_t rkey;
   std::uint32_t length;

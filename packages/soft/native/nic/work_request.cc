@@ -53,6 +53,17 @@ const WorkRequestInfo kWorkRequests[kWorkRequestKinds] = {
     // IBV_WR_LOCAL_INV, IBV_WR_BIND_MW
     local(IBV_WC_LOCAL_INV),
     local(IBV_WC_BIND_MW),
+    // IBV_WR_SEND_WITH_INV
+    message(kReliable, IBV_WC_SEND, wire::kSendFirst, wire::kSendMiddle, wire::kSendLastInvalidate,
+            wire::kSendOnlyInvalidate),
+    // IBV_WR_TSO, IBV_WR_DRIVER1, and two that are no opcodes
+    {},
+    {},
+    {},
+    {},
+    // IBV_WR_FLUSH, IBV_WR_ATOMIC_WRITE
+    single(kWcFlush, wire::kFlush, Answer::kEmpty, false),
+    single(IBV_WC_ATOMIC_WRITE, wire::kAtomicWrite, Answer::kEmpty, true),
 };
 
 }  // namespace verbs::soft::nic

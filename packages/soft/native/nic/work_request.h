@@ -7,12 +7,9 @@
 #include <cstdint>
 
 #include "../wire/opcode.h"
+#include "flush.h"
 
 namespace verbs::soft::nic {
-
-// By value: the header of libibverbs 44 has the completion of neither and the request of the second only.
-inline constexpr auto kWrFlush = static_cast<ibv_wr_opcode>(14);
-inline constexpr auto kWcFlush = static_cast<ibv_wc_opcode>(8);
 
 // What ends a request.
 enum class Answer : std::uint8_t {

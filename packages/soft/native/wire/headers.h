@@ -110,11 +110,27 @@ struct AtomicEth {
   }
 };
 
+// What a FLUSH is about.
+struct Feth {
+  static constexpr std::size_t kSize = 4;
+  enum Placement : std::uint8_t { kGlobal = 1, kPersistent = 2 };
+  enum Selectivity : std::uint8_t { kRange = 0, kRegion = 1 };
+  std::uint8_t placement = 0;
+  std::uint8_t selectivity = kRange;
+
+  static Feth parse(const std::uint8_t* at) {
+    return {static_cast<std::uint8_t>(at[3] & 0x0f), static_cast<std::uint8_t>(at[3] >> 4 & 3)};
+  }
+  void emit(std::uint8_t* at) const {
+    at[0] = at[1] = at[2] = 0;
+    at[3] = static_cast<std::uint8_t>((selectivity & 3) << 4 | (placement & 0x0f));
+  }
+};
+
 // ImmDt, IETH and AtomicAckETH are one field each.
 inline constexpr std::size_t kImmDtSize = 4;
 inline constexpr std::size_t kIethSize = 4;
 inline constexpr std::size_t kAtomicAckEthSize = 8;
-inline constexpr std::size_t kFethSize = 4;
 inline constexpr std::size_t kXrcethSize = 4;
 inline constexpr std::size_t kIcrcSize = 4;
 

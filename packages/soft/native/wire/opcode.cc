@@ -141,7 +141,7 @@ constexpr OpcodeInfo lay_out(const char* name, std::uint32_t flags) {
   };
   info.xrceth = place(kHasXrceth, kXrcethSize);
   info.deth = place(kHasDeth, Deth::kSize);
-  info.feth = place(kHasFeth, kFethSize);
+  info.feth = place(kHasFeth, Feth::kSize);
   info.reth = place(kHasReth, Reth::kSize);
   info.atomic_eth = place(kHasAtomicEth, AtomicEth::kSize);
   info.aeth = place(kHasAeth, Aeth::kSize);

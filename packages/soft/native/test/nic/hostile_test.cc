@@ -1,6 +1,7 @@
 // Frames that no honest peer sends: nothing crashes, nothing is written outside a region, other QPs go on.
 #include <algorithm>
 
+#include "nic/flush.h"
 #include "virtual_network.h"
 #include "wire/icrc.h"
 
@@ -13,9 +14,12 @@ TEST_CASE("random and damaged frames do no harm") {
   nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
   nic::Qp* ud = net.b.create_qp(IBV_QPT_UD);
   VirtualNetwork::to_rts_ud(net.b, ud, 1);
-  net.connect(qa, qb);
+  Connection connection;
+  connection.access |= IBV_ACCESS_REMOTE_ATOMIC | nic::kAccessFlushGlobal | nic::kAccessFlushPersistent;
+  net.connect(qa, qb, connection);
   std::vector<std::uint8_t> memory(4096 * 3, 0x55);
-  nic::Mr* mr = net.b.reg(memory.data() + 4096, 4096);
+  nic::Mr* mr =
+      net.b.reg(memory.data() + 4096, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | connection.access);
   REQUIRE(post_recv(net.b, ud, 1, {sge_of(memory.data() + 4096, 4096, mr)}) == 0);
 
   std::uint64_t state = 99;
@@ -43,6 +47,10 @@ TEST_CASE("random and damaged frames do no harm") {
       wire::Reth{reinterpret_cast<std::uint64_t>(memory.data()) + random() % 12288, nic::rkey_of(mr), random() % 5000}
           .emit(frame + network + info->reth);
     }
+    if (info != nullptr && info->has(wire::kHasAtomicEth) && transport > 44 && random() % 2 == 0) {
+      wire::AtomicEth{reinterpret_cast<std::uint64_t>(memory.data()) + random() % 12288, nic::rkey_of(mr), random(), 0}
+          .emit(frame + network + info->atomic_eth);
+    }
     wire::seal_icrc({frame, network + transport});
     net.b.nic->deliver(1, {frame, network + transport}, 0);
     net.b.nic->pump(0);
@@ -51,7 +59,7 @@ TEST_CASE("random and damaged frames do no harm") {
       ibv_qp_attr attr = {};
       attr.qp_state = IBV_QPS_RESET;
       REQUIRE(net.b.nic->modify_qp(qb, &attr, IBV_QP_STATE, 0) == 0);
-      VirtualNetwork::to_rts(net.b, qb, nic::qp_num(qa), net.a.gid, {}, 0x123, 0xfffff0);
+      VirtualNetwork::to_rts(net.b, qb, nic::qp_num(qa), net.a.gid, connection, 0x123, 0xfffff0);
     }
     net.trace.clear();
     net.b.events.clear();

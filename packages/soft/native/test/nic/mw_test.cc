@@ -323,3 +323,52 @@ TEST_CASE("a bind waits for the requests before it") {
   CHECK(completions[1].opcode == IBV_WC_BIND_MW);
   CHECK(nic::rkey_of(mw) == key);
 }
+
+TEST_CASE("SEND with invalidate closes the receiver's window when the data has arrived") {
+  for (const std::uint32_t size : {0u, 100u, 5000u}) {
+    CAPTURE(size);
+    Windows test;
+    nic::Mw* mw = test.alloc(IBV_MW_TYPE_2);
+    const std::uint32_t rkey = nic::rkey_of(mw) ^ 1;
+    REQUIRE(test.bind_2(mw, rkey, test.region, test.at(0), 4096, kReadWrite) == IBV_WC_SUCCESS);
+    REQUIRE(post_recv(test.net.b, test.to[0], 7, {sge_of(test.far.data(), 8192, test.region)}) == 0);
+    // `imm` is in a union with the key, which is in the host's byte order.
+    REQUIRE(post_send(
+                test.net.a, test.from[0],
+                {.opcode = IBV_WR_SEND_WITH_INV, .sges = {sge_of(test.near.data(), size, test.local)}, .imm = rkey}) ==
+            0);
+    CHECK(test.complete(test.net.a).status == IBV_WC_SUCCESS);
+    const auto received = test.net.b.poll();
+    REQUIRE(received.size() == 1);
+    CHECK(received[0].status == IBV_WC_SUCCESS);
+    CHECK(received[0].wc_flags == IBV_WC_WITH_INV);
+    CHECK(received[0].invalidated_rkey == rkey);
+    CHECK(received[0].byte_len == size);
+    CHECK(std::equal(test.near.begin(), test.near.begin() + size, test.far.begin()));
+    REQUIRE(post_send(test.net.a, test.from[0],
+                      {.opcode = IBV_WR_RDMA_WRITE,
+                       .sges = {sge_of(test.near.data(), 64, test.local)},
+                       .remote_addr = test.at(0),
+                       .rkey = rkey}) == 0);
+    CHECK(test.complete(test.net.a).status == IBV_WC_REM_ACCESS_ERR);
+  }
+}
+
+TEST_CASE("what cannot be invalidated remotely fails the receiver, and the sender by its timeout") {
+  for (const bool region : {true, false}) {
+    CAPTURE(region);
+    Windows test;
+    const std::uint32_t rkey = region ? nic::rkey_of(test.region) : nic::rkey_of(test.alloc(IBV_MW_TYPE_1));
+    REQUIRE(post_recv(test.net.b, test.to[0], 7, {sge_of(test.far.data(), 8192, test.region)}) == 0);
+    REQUIRE(
+        post_send(test.net.a, test.from[0],
+                  {.opcode = IBV_WR_SEND_WITH_INV, .sges = {sge_of(test.near.data(), 64, test.local)}, .imm = rkey}) ==
+        0);
+    CHECK(test.complete(test.net.a).status == IBV_WC_RETRY_EXC_ERR);
+    const auto received = test.net.b.poll();
+    REQUIRE(received.size() == 1);
+    CHECK(received[0].status == IBV_WC_REM_INV_REQ_ERR);
+    CHECK(test.net.b.saw(IBV_EVENT_QP_REQ_ERR));
+    CHECK(nic::qp_state(test.to[0]) == IBV_QPS_ERR);
+  }
+}

@@ -1,0 +1,36 @@
+// FLUSH by its values in later versions of <infiniband/verbs.h>: that of libibverbs 44 does not have it yet.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace verbs::soft::nic {
+
+inline constexpr auto kWrFlush = static_cast<ibv_wr_opcode>(14);                 // IBV_WR_FLUSH
+inline constexpr auto kWcFlush = static_cast<ibv_wc_opcode>(8);                  // IBV_WC_FLUSH
+inline constexpr unsigned kAccessFlushGlobal = 1u << 8;                          // IBV_ACCESS_FLUSH_GLOBAL
+inline constexpr unsigned kAccessFlushPersistent = 1u << 9;                      // IBV_ACCESS_FLUSH_PERSISTENT
+inline constexpr std::uint64_t kDeviceFlushGlobal = std::uint64_t{1} << 38;      // in device_cap_flags_ex, as in the
+inline constexpr std::uint64_t kDeviceFlushPersistent = std::uint64_t{1} << 39;  // kernel's ib_device_cap_flags
+inline constexpr std::uint64_t kDeviceAtomicWrite = std::uint64_t{1} << 40;
+
+// What ibv_send_wr.wr holds when the opcode is IBV_WR_FLUSH: laid out as `flush` in the kernel's rxe_send_wr
+// (rdma_user_rxe.h), the only place where it stands in a work request.
+struct FlushRequest {
+  std::uint64_t remote_addr;
+  std::uint32_t length;
+  std::uint32_t rkey;
+  std::uint8_t type;   // ibv_placement_type: 1 global, 2 persistent, or both
+  std::uint8_t level;  // ibv_selectivity_level: 0 the range, 1 the whole region
+
+  static FlushRequest of(const ibv_send_wr& wr) {
+    FlushRequest request;
+    std::memcpy(&request, &wr.wr, sizeof request);
+    return request;
+  }
+};
+static_assert(sizeof(FlushRequest) <= sizeof(ibv_send_wr::wr));
+
+}  // namespace verbs::soft::nic
