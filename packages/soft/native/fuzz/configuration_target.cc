@@ -15,7 +15,7 @@ void check_device(const host::DeviceConfig& config) {
   FUZZ_CHECK(!config.name.empty() && config.name.find('/') == std::string::npos);
   FUZZ_CHECK(config.ports >= 1 && config.ports <= 64);
   FUZZ_CHECK(config.addresses.size() % static_cast<std::size_t>(config.ports) == 0);
-  FUZZ_CHECK(config.mtu >= IBV_MTU_256 && config.mtu <= IBV_MTU_4096);
+  FUZZ_CHECK(config.port_state.mtu >= IBV_MTU_256 && config.port_state.mtu <= IBV_MTU_4096);
   FUZZ_CHECK(config.limits.max_qp >= 1 && config.limits.max_cqe >= 1 && config.limits.max_mr >= 1);
   // A capture's path names the device and the process where it is asked to, and only there.
   const std::string path = host::capture_path(config.capture.path, config.name);

@@ -34,14 +34,14 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
   std::unique_ptr<Adapter> opened(new Adapter);
   if (const int error = opened->open_ports(config, hook)) return error;
   nic::NicConfig nic{.guid = guid, .limits = config.limits, .ports = {}};
-  std::vector<int> sockets;
-  for (const auto& port : opened->ports_) {
+  for (std::size_t i = 0; i < opened->ports_.size(); ++i) {
+    PortStack& port = *opened->ports_[i];
+    const PortState& state = config.port_states.at(i);
     nic.ports.push_back(
-        {.transmitter = port.get(), .gids = port->gids(), .max_mtu = IBV_MTU_4096, .active_mtu = config.mtu});
-    port->add_sockets(&sockets);
+        {.transmitter = &port, .gids = port.gids(), .max_mtu = IBV_MTU_4096, .active_mtu = state.mtu, .up = state.up});
   }
   opened->nic_ = std::make_unique<nic::Nic>(std::move(nic), static_cast<nic::EventSink&>(*opened));
-  if (const int error = opened->progress_.start(sockets)) {
+  if (const int error = opened->progress_.start(opened->sockets())) {
     return fail(error, "device " + config.name + ": its helper thread cannot be started: " + std::strerror(error));
   }
   *adapter = std::move(opened);
@@ -60,6 +60,12 @@ int Adapter::open_ports(const DeviceConfig& config, const FrameHook& hook) {
   }
   if (config.capture.path.empty()) return 0;
   return start_capture(capture_path(config.capture.path, config.name), config.capture);
+}
+
+std::vector<int> Adapter::sockets() const {
+  std::vector<int> all;
+  for (const auto& port : ports_) port->add_sockets(&all);
+  return all;
 }
 
 Adapter::~Adapter() {
@@ -318,6 +324,8 @@ void Adapter::tell(const nic::Counters& counters, const LinkCounters& links, con
       {"retransmitted_pkts", &Counters::retransmitted_pkts},
       {"icrc_err", &Counters::icrc_err},
       {"dropped_pkts", &Counters::dropped_pkts},
+      {"link_downed", &Counters::link_downed},
+      {"link_dropped", &Counters::link_dropped},
       {"rdma_sends", &Counters::rdma_sends},
       {"rdma_recvs", &Counters::rdma_recvs},
   };

@@ -69,6 +69,13 @@ class Adapter final : private nic::EventSink, private Engine {
   int start_capture(const std::string& path, const CaptureConfig& capture);
   int stop_capture();
   void set_faults(const link::FaultPlan& plan);
+  std::vector<link::RuleCounters> count_rules();
+  // -- what happens to a port, as nic::Nic has it. 0, or fail()'s errno.
+  int set_link(std::uint8_t port_num, bool up);
+  int set_mtu(std::uint8_t port_num, ibv_mtu mtu);
+  int add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint32_t* index);
+  int remove_gid(std::uint8_t port_num, const wire::Gid& gid);
+  int fail_device();
   void count(const Counter& counter);
   // Names and values; with zeros for a device that was never opened.
   static void tell(const nic::Counters& counters, const LinkCounters& links, const Counter& counter);
@@ -86,6 +93,7 @@ class Adapter final : private nic::EventSink, private Engine {
   Adapter() : progress_(*this, lock_) {}
 
   int open_ports(const DeviceConfig& config, const FrameHook& hook);
+  std::vector<int> sockets() const;
   int refuse_inherited() const;
   void fill(nic::Cq* cq);
   void stamp_flushed(const nic::Qp* qp);

@@ -22,6 +22,11 @@ std::string format_address(const wire::Gid& gid) {
   return text;
 }
 
+bool is_unicast(const wire::Gid& gid) {
+  static constexpr std::uint8_t kAny[4] = {};
+  return !gid.is_zero() && !gid.is_multicast() && gid != wire::Gid::from_ipv4(kAny);
+}
+
 wire::Gid loopback_address(int n) {
   const std::uint8_t raw[4] = {127, 0, 0, static_cast<std::uint8_t>(n)};
   return wire::Gid::from_ipv4(raw);

@@ -13,6 +13,9 @@ namespace verbs::soft::host {
 std::optional<wire::Gid> parse_address(std::string_view text);
 std::string format_address(const wire::Gid& gid);
 
+// Whether an interface can have it: not zero, 0.0.0.0 or multicast.
+bool is_unicast(const wire::Gid& gid);
+
 // 127.0.0.N
 wire::Gid loopback_address(int n);
 

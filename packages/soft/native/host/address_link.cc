@@ -12,7 +12,20 @@ wire::Gid source_of(const std::uint8_t* frame) {
 
 }  // namespace
 
+AddressLink::AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links)
+    : links_(std::move(links)), source_port_(links_.empty() ? 0 : links_.front().second->fixed_source_port()) {}
+
+void AddressLink::remove(const wire::Gid& address) {
+  std::erase_if(links_, [&](const auto& entry) { return entry.first == address; });
+  if (links_.empty() && !nowhere_) nowhere_ = std::make_unique<std::uint8_t[]>(wire::kMaxFrame);
+}
+
+std::uint8_t* AddressLink::reserve() {
+  return reserved_ = links_.empty() ? nowhere_.get() : links_.front().second->reserve();
+}
+
 void AddressLink::commit(std::size_t size) {
+  if (links_.empty()) return;
   const wire::Gid source = source_of(reserved_);
   for (std::size_t i = 1; i < links_.size(); ++i) {
     if (links_[i].first != source) continue;

@@ -1,6 +1,8 @@
-// The link of a port with several addresses: a frame leaves through the link of its source address.
+// The link of a port with several addresses, or with addresses that change: a frame leaves through the link of its
+// source address.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,19 +13,25 @@ namespace verbs::soft::host {
 
 class AddressLink final : public link::Link {
  public:
-  // Not empty; the links must outlive this one.
-  explicit AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links) : links_(std::move(links)) {}
+  // The links must outlive this one, or be removed before they go.
+  explicit AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links);
 
-  // Frames are built in the first link's buffer and copied if they turn out to be another's.
-  std::uint8_t* reserve() override { return reserved_ = links_.front().second->reserve(); }
+  void add(const wire::Gid& address, link::Link* link) { links_.emplace_back(address, link); }
+  void remove(const wire::Gid& address);
+
+  // Frames are built in the first link's buffer and copied if they turn out to be another's. Without any link they go
+  // nowhere.
+  std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void flush() override;
-  std::uint16_t fixed_source_port() const override { return links_.front().second->fixed_source_port(); }
+  std::uint16_t fixed_source_port() const override { return source_port_; }
   std::size_t receive(link::Receiver& receiver, std::size_t budget) override;
 
  private:
   std::vector<std::pair<wire::Gid, link::Link*>> links_;
+  std::uint16_t source_port_;
   std::uint8_t* reserved_ = nullptr;
+  std::unique_ptr<std::uint8_t[]> nowhere_;  // where frames are built while there is no link
 };
 
 }  // namespace verbs::soft::host

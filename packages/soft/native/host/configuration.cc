@@ -130,6 +130,7 @@ std::string read_device(const DeviceText& text, std::string_view defaults, Devic
     error = apply_option(key, value, config);
     if (!error.empty()) return "device " + text.name + ": " + error;
   }
+  config->port_states.assign(static_cast<std::size_t>(config->ports), config->port_state);
   return check_addresses(*config);
 }
 

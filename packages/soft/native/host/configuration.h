@@ -29,13 +29,20 @@ struct CaptureConfig {
   std::uint32_t snap_length = 0;  // 0: whole frames
 };
 
+// How a port starts, and what it is set to while it runs.
+struct PortState {
+  ibv_mtu mtu = IBV_MTU_4096;
+  bool up = true;
+};
+
 struct DeviceConfig {
   std::string name;
   std::string kind = "roce";
   std::string model;                 // path of the model's library; empty if somebody else loads it
   std::vector<wire::Gid> addresses;  // empty: the first free loopback address
   int ports = 1;
-  ibv_mtu mtu = IBV_MTU_4096;
+  PortState port_state;                // of every port, as the text says
+  std::vector<PortState> port_states;  // of each one
   Reach reach = Reach::kAuto;
   nic::Limits limits;
   CaptureConfig capture;

@@ -39,6 +39,16 @@ int verbs_soft_capture_stop(const char* name) {
   return Registry::get().with(name, [&](Device& device) { return device.stop_capture(); });
 }
 
+int verbs_soft_get_faults(const char* name, std::uint64_t* seed, verbs_soft_fault_rule rule, void* data) {
+  return Registry::get().with(name, [&](Device& device) {
+    *seed = device.config().faults.seed;
+    device.tell_faults([&](const std::string& text, const verbs::soft::link::RuleCounters& counters) {
+      rule(data, text.c_str(), counters.matched, counters.hits);
+    });
+    return 0;
+  });
+}
+
 int verbs_soft_set_faults(const char* name, const char* text) {
   return Registry::get().with(name, [&](Device& device) {
     verbs::soft::link::FaultPlan plan;

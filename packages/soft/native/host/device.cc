@@ -100,6 +100,14 @@ void Device::set_faults(const link::FaultPlan& plan) {
   if (adapter_) adapter_->set_faults(plan);
 }
 
+void Device::tell_faults(const Rule& rule) {
+  std::vector<link::RuleCounters> counters;
+  if (adapter_) counters = adapter_->count_rules();
+  counters.resize(1 + config_.faults.rules.size());
+  if (config_.faults.FaultRule::acts()) rule(config_.faults.text, counters[0]);
+  for (std::size_t i = 0; i < config_.faults.rules.size(); ++i) rule(config_.faults.rules[i].text, counters[i + 1]);
+}
+
 void Device::count(const Adapter::Counter& counter) {
   std::map<std::string, std::uint64_t> sums = closed_counters_;
   Adapter::tell({}, {}, [&](const char* name, std::uint64_t) { sums[name]; });

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,12 +43,27 @@ class Device {
   int start_capture(CaptureConfig capture);
   int stop_capture();
   void set_faults(const link::FaultPlan& plan);
+  // Calls `rule` for each rule of the plan that does something, with how often it did since the plan was set.
+  using Rule = std::function<void(const std::string& text, const link::RuleCounters& counters)>;
+  void tell_faults(const Rule& rule);
+  // Port 0 stands for all of them. These two also set up a device that is not open. 0 or fail()'s errno.
+  int set_link(unsigned port_num, bool up);
+  int set_mtu(unsigned port_num, ibv_mtu mtu);
+  // Of an open device, until its last close.
+  int add_gid(unsigned port_num, const wire::Gid& gid, std::uint32_t* index);
+  int remove_gid(unsigned port_num, const wire::Gid& gid);
+  int fail_open();
   void count(const Adapter::Counter& counter);
 
   // In a forked child: what is open stays the parent's, and this device can be opened anew.
   void forget_parent(std::uint64_t guid);
 
  private:
+  int check_port(unsigned port_num) const;
+  int check_open() const;
+  template <typename Change>
+  int change_ports(unsigned port_num, Change&& change);
+
   // Debian's libmlx5 and libefa look past the end of an ibv_device to see whether it is theirs.
   struct Face {
     ibv_device device;

@@ -16,15 +16,21 @@ void LinkCounters::add(const link::InprocCounters& more) {
   process_.unreachable += more.unreachable;
 }
 
-void LinkCounters::add(link::FaultCounters* sum, const link::FaultCounters& more) {
-  sum->passed += more.passed;
-  sum->dropped += more.dropped;
-  sum->duplicated += more.duplicated;
-  sum->reordered += more.reordered;
-  sum->corrupted += more.corrupted;
-  sum->truncated += more.truncated;
-  sum->delayed += more.delayed;
-  sum->overflow += more.overflow;
+void LinkCounters::add(const LinkCounters& more) {
+  add(more.udp_);
+  add(more.process_);
+  add(more.faults_);
+}
+
+void LinkCounters::add(const link::FaultCounters& more) {
+  faults_.passed += more.passed;
+  faults_.dropped += more.dropped;
+  faults_.duplicated += more.duplicated;
+  faults_.reordered += more.reordered;
+  faults_.corrupted += more.corrupted;
+  faults_.truncated += more.truncated;
+  faults_.delayed += more.delayed;
+  faults_.overflow += more.overflow;
 }
 
 void LinkCounters::tell(const Counter& counter) const {

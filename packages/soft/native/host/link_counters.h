@@ -16,8 +16,8 @@ class LinkCounters {
 
   void add(const link::UdpCounters& more);
   void add(const link::InprocCounters& more);
-  void add(const link::FaultCounters& more) { add(&faults_, more); }
-  static void add(link::FaultCounters* sum, const link::FaultCounters& more);
+  void add(const link::FaultCounters& more);
+  void add(const LinkCounters& more);
 
   void tell(const Counter& counter) const;
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "../nic/port.h"
 #include "address.h"
 #include "fault_option.h"
 #include "value.h"
@@ -38,15 +39,16 @@ constexpr Limit kLimits[] = {
 };
 
 std::string set_mtu(const std::string& value, DeviceConfig* config) {
-  int bytes = 256;
-  for (const ibv_mtu mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096}) {
-    if (value == std::to_string(bytes)) {
-      config->mtu = mtu;
-      return {};
-    }
-    bytes *= 2;
-  }
-  return refuse("mtu", value, "256, 512, 1024, 2048 or 4096");
+  const std::optional<ibv_mtu> mtu = parse_mtu(value);
+  if (!mtu) return refuse("mtu", value, "256, 512, 1024, 2048 or 4096");
+  config->port_state.mtu = *mtu;
+  return {};
+}
+
+std::string set_state(const std::string& value, DeviceConfig* config) {
+  if (value != "up" && value != "down") return refuse("state", value, "up or down");
+  config->port_state.up = value == "up";
+  return {};
 }
 
 std::string set_link(const std::string& value, DeviceConfig* config) {
@@ -63,9 +65,8 @@ std::string set_link(const std::string& value, DeviceConfig* config) {
 }
 
 std::string add_address(const std::string& value, DeviceConfig* config) {
-  static constexpr std::uint8_t kAny[4] = {};
   const auto address = parse_address(value);
-  if (!address || address->is_zero() || address->is_multicast() || *address == wire::Gid::from_ipv4(kAny)) {
+  if (!address || !is_unicast(*address)) {
     return refuse("addr", value, "an IPv4 or IPv6 address of this machine, for example 127.0.0.5");
   }
   for (const wire::Gid& other : config->addresses) {
@@ -90,12 +91,19 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
 }
 
 std::string known_keys() {
-  std::string keys = "kind, model, addr, ports, mtu, link, capture, capture_limit, snap, " + fault_option_keys();
+  std::string keys = "kind, model, addr, ports, mtu, state, link, capture, capture_limit, snap, " + fault_option_keys();
   for (const Limit& limit : kLimits) keys += std::string(", ") + limit.key;
   return keys + ", max_msg_size";
 }
 
 }  // namespace
+
+std::optional<ibv_mtu> parse_mtu(const std::string& bytes) {
+  for (const ibv_mtu mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096}) {
+    if (bytes == std::to_string(nic::mtu_bytes(mtu))) return mtu;
+  }
+  return std::nullopt;
+}
 
 std::string apply_option(const std::string& key, const std::string& value, DeviceConfig* config) {
   constexpr int kMaxPorts = 64;
@@ -103,6 +111,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "model") return set_text(key, value, &config->model);
   if (key == "addr") return add_address(value, config);
   if (key == "mtu") return set_mtu(value, config);
+  if (key == "state") return set_state(value, config);
   if (key == "link") return set_link(value, config);
   if (key == "ports") return set_number<int>(key, value, 1, kMaxPorts, &config->ports);
   if (key == "capture") return set_text(key, value, &config->capture.path);

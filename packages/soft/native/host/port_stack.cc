@@ -25,6 +25,12 @@ std::uint64_t wall_clock() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+void add_counters(const PortAddress& address, LinkCounters* counters) {
+  if (address.udp()) counters->add(address.udp()->counters());
+  if (address.tunnels()) counters->add(address.tunnels()->counters());
+  if (address.inproc()) counters->add(address.inproc()->counters());
+}
+
 std::string describe(int error, const std::string& device, const wire::Gid& address) {
   const std::string where = "device " + device + ": the address " + format_address(address) + " ";
   if (error == EADDRNOTAVAIL) {
@@ -66,11 +72,23 @@ struct PortStack::Links {
   std::unique_ptr<ModelLink> model;
   FrameHook hook;
   std::uint8_t port_num = 1;
-  std::string interface_name;
+  std::string device;
+  Reach reach = Reach::kAuto;
+  std::function<void()> ring;
+  bool has_tunnels = false;
+  std::vector<const wire::Tunnel*> tunnels;  // that are listened for
   link::FaultPlan plan;
-  link::FaultCounters ended_faults;  // of earlier plans
+  LinkCounters ended;  // of earlier plans and addresses
 
   link::Link& base() { return several ? static_cast<link::Link&>(*several) : addresses.front()->link(); }
+
+  std::string interface_name() const { return device + "/" + std::to_string(port_num); }
+
+  std::vector<std::pair<wire::Gid, link::Link*>> address_links() const {
+    std::vector<std::pair<wire::Gid, link::Link*>> links;
+    for (const auto& address : addresses) links.emplace_back(address->gid(), &address->link());
+    return links;
+  }
 
   // Builds what stands on the capture anew. Frames that a fault plan held are lost, as on a cable that is changed.
   link::Link* stack() {
@@ -91,8 +109,8 @@ struct PortStack::Links {
 
   void end_faults() {
     if (!faults) return;
-    LinkCounters::add(&ended_faults, faults->egress_counters());
-    LinkCounters::add(&ended_faults, faults->ingress_counters());
+    ended.add(faults->egress_counters());
+    ended.add(faults->ingress_counters());
     faults.reset();
   }
 };
@@ -107,15 +125,14 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
   // GID index 0 is an IPv4 address if there is one.
   std::stable_partition(links.addresses.begin(), links.addresses.end(),
                         [](const auto& address) { return address->gid().is_ipv4(); });
-  std::vector<std::pair<wire::Gid, link::Link*>> several;
-  for (const auto& address : links.addresses) {
-    opened->gids_.push_back(address->gid());
-    several.emplace_back(address->gid(), &address->link());
-  }
-  if (several.size() > 1) links.several = std::make_unique<AddressLink>(std::move(several));
+  for (const auto& address : links.addresses) opened->gids_.push_back(address->gid());
+  if (links.addresses.size() > 1) links.several = std::make_unique<AddressLink>(links.address_links());
   links.hook = setup.hook;
   links.port_num = setup.port_num;
-  links.interface_name = setup.config.name + "/" + std::to_string(setup.port_num);
+  links.device = setup.config.name;
+  links.reach = setup.config.reach;
+  links.ring = setup.ring;
+  links.has_tunnels = setup.has_tunnels();
   opened->set_faults(setup.config.faults);
   *port = std::move(opened);
   return 0;
@@ -124,7 +141,7 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
 int PortStack::open_addresses(const PortSetup& setup) {
   const DeviceConfig& config = setup.config;
   auto& addresses = links_->addresses;
-  const bool tunnels = setup.hook.model && setup.hook.model->tunnels;
+  const bool tunnels = setup.has_tunnels();
   if (config.addresses.empty()) {
     int error = EADDRINUSE;
     for (int n = 1; n <= kLoopbackAddresses && error == EADDRINUSE; ++n) {
@@ -149,6 +166,48 @@ int PortStack::open_addresses(const PortSetup& setup) {
   return 0;
 }
 
+int PortStack::add_address(const wire::Gid& address) {
+  std::unique_ptr<PortAddress> claimed;
+  int error = PortAddress::claim(address, links_->reach, links_->has_tunnels, links_->ring, &claimed);
+  if (error != 0) return fail(error, describe(error, links_->device, address));
+  for (const wire::Tunnel* tunnel : links_->tunnels) {
+    error = claimed->listen(*tunnel);
+    if (error != 0) return fail(error, "port " + links_->interface_name() + ": " + describe_tunnel(error, *tunnel));
+  }
+  make_changeable();
+  links_->several->add(address, &claimed->link());
+  links_->addresses.push_back(std::move(claimed));
+  return 0;
+}
+
+int PortStack::remove_address(const wire::Gid& address) {
+  const auto found = std::find_if(links_->addresses.begin(), links_->addresses.end(),
+                                  [&](const auto& other) { return other->gid() == address; });
+  if (found == links_->addresses.end()) {
+    return fail(ENOENT, "device " + links_->device + ": port " + std::to_string(links_->port_num) +
+                            " does not have the address " + format_address(address));
+  }
+  make_changeable();
+  flush();
+  links_->several->remove(address);
+  add_counters(**found, &links_->ended);
+  links_->addresses.erase(found);
+  return 0;
+}
+
+// A port whose one address never changes does without the link that tells addresses apart.
+void PortStack::make_changeable() {
+  if (links_->several) return;
+  links_->several = std::make_unique<AddressLink>(links_->address_links());
+  if (links_->capture) {
+    links_->capture->redirect(*links_->several);
+  } else if (links_->faults) {
+    links_->faults->redirect(*links_->several);
+  } else {
+    top_ = links_->stack();
+  }
+}
+
 void PortStack::add_sockets(std::vector<int>* sockets) const {
   for (const auto& address : links_->addresses) {
     if (address->udp()) sockets->push_back(address->udp()->wait_fd());
@@ -162,12 +221,14 @@ int PortStack::listen(const wire::Tunnel& tunnel) {
     const int error = addresses[i]->listen(tunnel);
     if (error == 0) continue;
     for (std::size_t j = 0; j < i; ++j) addresses[j]->unlisten(tunnel);
-    return fail(error, "port " + links_->interface_name + ": " + describe_tunnel(error, tunnel));
+    return fail(error, "port " + links_->interface_name() + ": " + describe_tunnel(error, tunnel));
   }
+  links_->tunnels.push_back(&tunnel);
   return 0;
 }
 
 void PortStack::unlisten(const wire::Tunnel& tunnel) {
+  std::erase(links_->tunnels, &tunnel);
   for (const auto& address : links_->addresses) address->unlisten(tunnel);
 }
 
@@ -176,7 +237,7 @@ int PortStack::start_capture(const std::string& path, const CaptureConfig& captu
   stop_capture();
   std::unique_ptr<link::PcapngWriter> writer;
   const link::PcapngOptions options{
-      .interface_name = links_->interface_name, .max_bytes = capture.max_bytes, .snap_length = capture.snap_length};
+      .interface_name = links_->interface_name(), .max_bytes = capture.max_bytes, .snap_length = capture.snap_length};
   if (const int error = link::PcapngWriter::open(path, options, &writer)) return error;
   links_->capture = std::make_unique<link::CaptureLink>(links_->base(), std::move(writer), wall_clock);
   top_ = links_->stack();
@@ -203,15 +264,21 @@ void PortStack::set_faults(const link::FaultPlan& plan) {
 }
 
 void PortStack::count(LinkCounters* counters) const {
-  for (const auto& address : links_->addresses) {
-    if (address->udp()) counters->add(address->udp()->counters());
-    if (address->tunnels()) counters->add(address->tunnels()->counters());
-    if (address->inproc()) counters->add(address->inproc()->counters());
-  }
-  counters->add(links_->ended_faults);
+  for (const auto& address : links_->addresses) add_counters(*address, counters);
+  counters->add(links_->ended);
   if (links_->faults) {
     counters->add(links_->faults->egress_counters());
     counters->add(links_->faults->ingress_counters());
+  }
+}
+
+void PortStack::count_rules(std::vector<link::RuleCounters>* sums) const {
+  if (!links_->faults) return;
+  const std::vector<link::RuleCounters> rules = links_->faults->rule_counters();
+  sums->resize(std::max(sums->size(), rules.size()));
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    (*sums)[i].matched += rules[i].matched;
+    (*sums)[i].hits += rules[i].hits;
   }
 }
 

@@ -5,7 +5,7 @@
 //   capture      what really leaves and arrives
 //   address(es)  each an in-process link in front of a UDP socket
 //
-// Faults and captures come and go while the port runs. Used under the device's lock.
+// Faults, captures and addresses come and go while the port runs. Used under the device's lock.
 #pragma once
 
 #include <functional>
@@ -22,6 +22,8 @@
 namespace verbs::soft::host {
 
 struct PortSetup {
+  bool has_tunnels() const { return hook.model && hook.model->tunnels; }
+
   const DeviceConfig& config;
   std::uint8_t port_num;  // from 1
   FrameHook hook;
@@ -34,8 +36,11 @@ class PortStack final : public link::Transmitter {
   static int open(const PortSetup& setup, std::unique_ptr<PortStack>* port);
   ~PortStack() override;
 
-  // The addresses, IPv4 first: what makes up the GID table.
+  // The addresses at the start, IPv4 first: what the GID table begins with.
   const std::vector<wire::Gid>& gids() const { return gids_; }
+  // Claims one more address, gives one back. 0, or fail()'s errno: EADDRINUSE, EADDRNOTAVAIL; ENOENT.
+  int add_address(const wire::Gid& address);
+  int remove_address(const wire::Gid& address);
   void add_sockets(std::vector<int>* sockets) const;
 
   std::uint8_t* reserve() override { return top_->reserve(); }
@@ -52,7 +57,7 @@ class PortStack final : public link::Transmitter {
 
   // Packets of such tunnels arrive from now on. 0, or fail()'s errno.
   int listen(const wire::Tunnel& tunnel);
-  void unlisten(const wire::Tunnel& tunnel);
+  void unlisten(const wire::Tunnel& tunnel);  // before the tunnel goes
 
   // 0 or errno. The capture writes to `path` as it is given.
   int start_capture(const std::string& path, const CaptureConfig& capture);
@@ -60,12 +65,15 @@ class PortStack final : public link::Transmitter {
   void flush_capture();
   void set_faults(const link::FaultPlan& plan);
   void count(LinkCounters* counters) const;  // adds this port's
+  // Adds those of the fault plan's rules, the plan's own first; nothing if there is no plan.
+  void count_rules(std::vector<link::RuleCounters>* sums) const;
 
  private:
   struct Links;
 
   PortStack();
   int open_addresses(const PortSetup& setup);
+  void make_changeable();
 
   std::unique_ptr<Links> links_;
   std::vector<wire::Gid> gids_;

@@ -50,15 +50,12 @@ int wait_for(int fd) {
 
 }  // namespace
 
-int Progress::start(const std::vector<int>& sockets) {
+int Progress::start(std::vector<int> sockets) {
   if (const int error = helper_.open()) return error;
   if (const int error = driver_.open()) return error;
   helper_fds_ = {readable(helper_.fd())};
   driver_fds_ = {readable(driver_.fd()), readable(-1)};
-  for (const int socket : sockets) {
-    helper_fds_.push_back(readable(socket));
-    driver_fds_.push_back(readable(socket));
-  }
+  sockets_ = std::move(sockets);
   // The program's signals are for the program's threads.
   sigset_t all, old;
   sigfillset(&all);
@@ -82,6 +79,21 @@ void Progress::stop() {
     helper_.kick();
   }
   thread_.join();
+}
+
+void Progress::watch(std::vector<int> sockets) {
+  sockets_ = std::move(sockets);
+  ++sockets_version_;
+  helper_.kick();
+  driver_.kick();
+}
+
+// The first `fixed` entries stay.
+void Progress::refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const {
+  if (*seen == sockets_version_) return;
+  *seen = sockets_version_;
+  fds->resize(fixed);
+  for (const int socket : sockets_) fds->push_back(readable(socket));
 }
 
 void Progress::note_armed(bool waited_inline) {
@@ -115,6 +127,7 @@ void Progress::park(std::unique_lock<DeviceLock>& lock) {
 }
 
 void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time) {
+  refresh(&helper_fds_, 1, &helper_version_);
   helper_.prepare();
   const bool more_in = engine_.receive(time);
   const bool more_out = engine_.transmit(time);
@@ -157,6 +170,7 @@ int Progress::drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& sour
 
 int Progress::step_inline(std::unique_lock<DeviceLock>& lock, EventSource& source) {
   const Nanos time = now();
+  refresh(&driver_fds_, 2, &driver_version_);
   driver_.prepare();
   const bool had_output = engine_.has_output();
   const bool more_in = engine_.receive(time);

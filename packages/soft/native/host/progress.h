@@ -48,14 +48,16 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  int start(const std::vector<int>& sockets);  // 0 or errno
-  void stop();                                 // not under the lock
+  int start(std::vector<int> sockets);  // 0 or errno
+  void stop();                          // not under the lock
 
   // -- under the lock
   void note_poll() { ++activity_; }
   void note_armed(bool waited_inline);
   // Whether work may be left to the helper: it looks within a tick.
   bool watching() const { return watching_; }
+  // From here on these are the sockets that wake whoever sleeps.
+  void watch(std::vector<int> sockets);
   // There is work at `deadline` at the latest: wakes the sleeper that would miss it.
   void expect(Nanos deadline) { (driver_active_ ? driver_ : helper_).wake_before(deadline); }
 
@@ -67,6 +69,7 @@ class Progress {
 
  private:
   void run();
+  void refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const;
   void drive(std::unique_lock<DeviceLock>& lock, Nanos time);
   void park(std::unique_lock<DeviceLock>& lock);
   int drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& source);
@@ -77,10 +80,15 @@ class Progress {
   std::thread thread_;
   Sleeper helper_;
   Sleeper driver_;
+  // Each thread sleeps on a list of its own, which it brings up to date when it is awake: first what wakes it.
   std::vector<pollfd> helper_fds_;
   std::vector<pollfd> driver_fds_;
   std::atomic<bool> driver_active_{false};
   // The rest is guarded by the lock.
+  std::vector<int> sockets_;
+  std::uint64_t sockets_version_ = 1;
+  std::uint64_t helper_version_ = 0;
+  std::uint64_t driver_version_ = 0;
   bool stopping_ = false;
   bool watching_ = false;
   bool parked_ = false;

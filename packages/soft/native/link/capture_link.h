@@ -15,24 +15,26 @@ class CaptureLink final : public Link {
 
   // `next` must outlive this link.
   CaptureLink(Link& next, std::unique_ptr<PcapngWriter> writer, Clock clock)
-      : next_(next), writer_(std::move(writer)), clock_(clock) {}
+      : next_(&next), writer_(std::move(writer)), clock_(clock) {}
 
+  // From here on `next` is the one behind.
+  void redirect(Link& next) { next_ = &next; }
   PcapngWriter& writer() { return *writer_; }
 
-  std::uint8_t* reserve() override { return reserved_ = next_.reserve(); }
+  std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }
   void commit(std::size_t size) override {
     writer_->write({reserved_, size}, PacketDirection::kOutbound, clock_());
-    next_.commit(size);
+    next_->commit(size);
   }
-  void flush() override { next_.flush(); }
-  std::uint16_t fixed_source_port() const override { return next_.fixed_source_port(); }
+  void flush() override { next_->flush(); }
+  std::uint16_t fixed_source_port() const override { return next_->fixed_source_port(); }
   std::size_t receive(Receiver& receiver, std::size_t budget) override {
     Tap tap{*this, receiver};
-    return next_.receive(tap, budget);
+    return next_->receive(tap, budget);
   }
-  void advance(Nanos now) override { next_.advance(now); }
-  Nanos next_deadline() const override { return next_.next_deadline(); }
-  int wait_fd() const override { return next_.wait_fd(); }
+  void advance(Nanos now) override { next_->advance(now); }
+  Nanos next_deadline() const override { return next_->next_deadline(); }
+  int wait_fd() const override { return next_->wait_fd(); }
 
  private:
   struct Tap final : Receiver {
@@ -45,7 +47,7 @@ class CaptureLink final : public Link {
     Receiver& receiver;
   };
 
-  Link& next_;
+  Link* next_;
   std::unique_ptr<PcapngWriter> writer_;
   Clock clock_;
   std::uint8_t* reserved_ = nullptr;

@@ -98,7 +98,7 @@ class FaultLink::Intake final : public Receiver {
   Nanos now_;
 };
 
-FaultLink::FaultLink(Link& next) : next_(next) {}
+FaultLink::FaultLink(Link& next) : next_(&next) {}
 FaultLink::~FaultLink() = default;
 
 void FaultLink::set_plan(const std::optional<FaultPlan>& plan) {
@@ -144,36 +144,36 @@ std::vector<RuleCounters> FaultLink::rule_counters() const {
 }
 
 void FaultLink::emit(std::span<const std::uint8_t> frame) {
-  std::memcpy(next_.reserve(), frame.data(), frame.size());
-  next_.commit(frame.size());
+  std::memcpy(next_->reserve(), frame.data(), frame.size());
+  next_->commit(frame.size());
 }
 
 void FaultLink::commit(std::size_t size) {
-  if (!egress_) return next_.commit(size);
+  if (!egress_) return next_->commit(size);
   egress_->pass({reserved_, size}, now_, [this](std::span<const std::uint8_t> frame) { emit(frame); });
 }
 
 std::size_t FaultLink::receive(Receiver& receiver, std::size_t budget) {
-  if (!ingress_) return next_.receive(receiver, budget);
+  if (!ingress_) return next_->receive(receiver, budget);
   std::size_t taken = 0;
   for (HoldQueue& held = ingress_->held; taken < budget && held.next_due() <= now_; ++taken) {
     receiver.deliver(held.front());
     held.pop();
   }
   Intake intake(*ingress_, receiver, now_);
-  return taken + next_.receive(intake, budget - taken);
+  return taken + next_->receive(intake, budget - taken);
 }
 
 void FaultLink::advance(Nanos now) {
   now_ = now;
-  next_.advance(now);
+  next_->advance(now);
   if (!egress_ || egress_->held.next_due() > now) return;
   for (HoldQueue& held = egress_->held; held.next_due() <= now; held.pop()) emit(held.front());
-  next_.flush();
+  next_->flush();
 }
 
 Nanos FaultLink::next_deadline() const {
-  Nanos deadline = next_.next_deadline();
+  Nanos deadline = next_->next_deadline();
   if (egress_) deadline = std::min(deadline, egress_->held.next_due());
   if (ingress_) deadline = std::min(deadline, ingress_->held.next_due());
   return deadline;

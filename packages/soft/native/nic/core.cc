@@ -17,7 +17,7 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       mrs(config.limits),
       mws(config.limits) {
   for (PortConfig& port : config.ports) {
-    ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu);
+    ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu).set_up(port.up);
   }
 }
 

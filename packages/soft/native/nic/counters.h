@@ -22,6 +22,8 @@ struct Counters {
   std::uint64_t retransmitted_pkts = 0;
   std::uint64_t icrc_err = 0;
   std::uint64_t dropped_pkts = 0;  // malformed, unknown QPN, wrong state, wrong address, wrong key
+  std::uint64_t link_downed = 0;   // how often a port's link went down
+  std::uint64_t link_dropped = 0;  // packets of a port that was down, or from an address that was taken away
   std::uint64_t rdma_sends = 0;
   std::uint64_t rdma_recvs = 0;
 };

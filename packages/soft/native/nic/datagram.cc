@@ -25,7 +25,8 @@ std::size_t run_datagrams(Core& core, Qp& qp, std::size_t budget) {
     const std::uint32_t position = qp.sq.head;
     SendWqe& wqe = qp.sq.at(position);
     const Datagram& datagram = qp.sq.datagram(position);
-    ibv_wc_status status = wqe.length > qp.mtu ? IBV_WC_LOC_LEN_ERR : check_request(core, qp, position);
+    ibv_wc_status status =
+        wqe.length > mtu_bytes(core.port_of(qp).active_mtu()) ? IBV_WC_LOC_LEN_ERR : check_request(core, qp, position);
     if (status == IBV_WC_SUCCESS) {
       const bool imm = wqe.opcode == IBV_WR_SEND_WITH_IMM;
       PacketBuilder packet(core, core.port_of(qp), datagram.path,

@@ -12,6 +12,7 @@
 #include "completer.h"
 #include "datagram.h"
 #include "nic_impl.h"
+#include "port_control.h"
 #include "post.h"
 #include "psn.h"
 #include "requester.h"
@@ -84,6 +85,18 @@ int Nic::query_pkey(std::uint8_t port_num, int index, std::uint16_t* pkey) const
   *pkey = kDefaultPkey;
   return 0;
 }
+
+int Nic::set_link(std::uint8_t port_num, bool up) { return nic::set_link(impl_->core, port_num, up); }
+
+int Nic::add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint32_t* index) {
+  return nic::add_gid(impl_->core, port_num, gid, index);
+}
+
+int Nic::remove_gid(std::uint8_t port_num, const wire::Gid& gid) { return nic::remove_gid(impl_->core, port_num, gid); }
+
+int Nic::set_mtu(std::uint8_t port_num, ibv_mtu mtu) { return nic::set_mtu(impl_->core, port_num, mtu); }
+
+void Nic::fail() { nic::fail(impl_->core); }
 
 int Nic::alloc_pd(Pd** pd) {
   auto made = std::make_unique<Pd>();
@@ -196,6 +209,10 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
   const Port* port = core.port(port_num);
   const std::optional<wire::FrameView> view = port != nullptr ? unwrap(core, *port, frame) : std::nullopt;
   if (!view || !port->owns(view->path.dgid)) return drop();
+  if (!port->is_up()) {
+    ++core.counters.link_dropped;
+    return;
+  }
   const wire::Bth bth = wire::Bth::parse(view->transport.data());
   const wire::OpcodeInfo* info = wire::opcode_info(bth.opcode);
   const std::size_t tail = wire::kIcrcSize + bth.pad;

@@ -35,6 +35,7 @@ struct PortConfig {
   std::vector<wire::Gid> gids;  // index 0 first
   ibv_mtu max_mtu = IBV_MTU_4096;
   ibv_mtu active_mtu = IBV_MTU_4096;
+  bool up = true;
 };
 
 struct NicConfig {
@@ -74,6 +75,17 @@ class Nic {
   int query_gid(std::uint8_t port_num, int index, wire::Gid* gid) const;
   int query_pkey(std::uint8_t port_num, int index, std::uint16_t* pkey) const;  // network byte order, as ibv_query_pkey
   const Counters& counters() const;
+
+  // -- what happens to a port while it runs. EINVAL if there is none of that number.
+  // Nothing leaves or enters a port that is down: queue pairs run into their timeouts. IBV_EVENT_PORT_ERR and _ACTIVE.
+  int set_link(std::uint8_t port_num, bool up);
+  // As Port's functions of that name. IBV_EVENT_GID_CHANGE. What sends from a removed GID sends nothing any more.
+  int add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint32_t* index);
+  int remove_gid(std::uint8_t port_num, const wire::Gid& gid);
+  // For datagrams from now on, and for the connections that are made from now on. Like the kernel, without an event.
+  int set_mtu(std::uint8_t port_num, ibv_mtu mtu);
+  // The device fails: every queue pair goes to the error state, its work flushed, and IBV_EVENT_DEVICE_FATAL is told.
+  void fail();
 
   // -- control path. `owner` is the caller's own pointer, handed back in events and by owner().
   int alloc_pd(Pd** pd);

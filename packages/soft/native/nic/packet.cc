@@ -32,6 +32,10 @@ void PacketBuilder::send(std::size_t payload_size) {
   bth.emit(transport_);
   std::memset(payload() + payload_size, 0, bth.pad);
   const std::size_t transport_size = header_size_ + payload_size + bth.pad + wire::kIcrcSize;
+  if (!port_.may_send(path_.sgid)) {
+    ++core_.counters.link_dropped;
+    return;
+  }
   if (tunnel_ != nullptr && !tunnel_->open) return;  // as lost on its way
   const std::size_t network = wire::write_network(frame_, path_, tunnel_, transport_size);
   const std::size_t size = network + transport_size;

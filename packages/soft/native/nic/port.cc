@@ -7,6 +7,9 @@ namespace verbs::soft::nic {
 namespace {
 
 constexpr std::uint8_t kDefaultHopLimit = 64;
+// ibv_port_attr.phys_state, as the kernel's enum ib_port_phys_state has it; user space has no names for the values.
+constexpr std::uint8_t kPhysDisabled = 3;
+constexpr std::uint8_t kPhysLinkUp = 5;
 
 // The flow label that stands in when the user gave none (include/rdma/ib_verbs.h: rdma_calc_flow_label).
 std::uint32_t flow_label_of(std::uint32_t local_qpn, std::uint32_t remote_qpn) {
@@ -19,11 +22,13 @@ std::uint32_t flow_label_of(std::uint32_t local_qpn, std::uint32_t remote_qpn) {
 }  // namespace
 
 Port::Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu)
-    : transmitter_(transmitter), gids_(std::move(gids)), max_mtu_(max_mtu), active_mtu_(active_mtu) {}
+    : transmitter_(transmitter), gids_(std::move(gids)), max_mtu_(max_mtu), active_mtu_(active_mtu) {
+  if (gids_.size() < kGidTableLength) gids_.resize(kGidTableLength);
+}
 
 void Port::query(ibv_port_attr* attr) const {
   *attr = {};
-  attr->state = IBV_PORT_ACTIVE;
+  attr->state = up_ ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   attr->max_mtu = max_mtu_;
   attr->active_mtu = active_mtu_;
   attr->gid_tbl_len = static_cast<int>(gids_.size());
@@ -33,7 +38,7 @@ void Port::query(ibv_port_attr* attr) const {
   attr->max_vl_num = 1;
   attr->active_width = 2;   // 4X
   attr->active_speed = 32;  // 25 Gb/s a lane
-  attr->phys_state = 5;     // LinkUp
+  attr->phys_state = up_ ? kPhysLinkUp : kPhysDisabled;
   attr->link_layer = IBV_LINK_LAYER_ETHERNET;
   attr->flags = IBV_QPF_GRH_REQUIRED;
 }
@@ -42,7 +47,7 @@ int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
   if (!attr.is_global || attr.grh.sgid_index >= gids_.size() || attr.grh.flow_label > 0xfffff) return EINVAL;
   path->sgid = gids_[attr.grh.sgid_index];
   path->dgid = wire::Gid::from_bytes(attr.grh.dgid.raw);
-  if (path->dgid.is_zero() || path->dgid.is_ipv4() != path->sgid.is_ipv4()) return EINVAL;
+  if (path->sgid.is_zero() || path->dgid.is_zero() || path->dgid.is_ipv4() != path->sgid.is_ipv4()) return EINVAL;
   path->traffic_class = attr.grh.traffic_class;
   path->hop_limit = attr.grh.hop_limit != 0 ? attr.grh.hop_limit : kDefaultHopLimit;
   path->flow_label = attr.grh.flow_label;
@@ -50,7 +55,26 @@ int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
   return 0;
 }
 
-bool Port::owns(const wire::Gid& gid) const { return std::find(gids_.begin(), gids_.end(), gid) != gids_.end(); }
+bool Port::owns(const wire::Gid& gid) const {
+  return std::find(gids_.begin(), gids_.end(), gid) != gids_.end() && !gid.is_zero();
+}
+
+int Port::add_gid(const wire::Gid& gid, std::uint32_t* index) {
+  if (gid.is_zero()) return EINVAL;
+  if (owns(gid)) return EEXIST;
+  const auto empty = std::find_if(gids_.begin(), gids_.end(), [](const wire::Gid& entry) { return entry.is_zero(); });
+  if (empty == gids_.end()) return ENOSPC;
+  *empty = gid;
+  *index = static_cast<std::uint32_t>(empty - gids_.begin());
+  return 0;
+}
+
+int Port::remove_gid(const wire::Gid& gid) {
+  if (!owns(gid)) return ENOENT;
+  *std::find(gids_.begin(), gids_.end(), gid) = {};
+  lost_gids_ = true;
+  return 0;
+}
 
 std::uint16_t Port::source_port(std::uint32_t flow_label, std::uint32_t local_qpn, std::uint32_t remote_qpn) const {
   if (const std::uint16_t fixed = transmitter_->fixed_source_port()) return fixed;

@@ -1,4 +1,4 @@
-// A port: its GID table, its MTU, and the way from an address vector to network headers.
+// A port: its link, its GID table, its MTU, and the way from an address vector to network headers.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -14,13 +14,17 @@ namespace verbs::soft::nic {
 
 inline constexpr std::uint16_t kDefaultPkey = 0xffff;
 
+// The least length of a GID table: room for addresses that come at run time.
+inline constexpr std::size_t kGidTableLength = 16;
+
 class Port {
  public:
+  // `gids` are the first entries of the table.
   Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu);
 
   void query(ibv_port_attr* attr) const;
-  // 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside the table, a GID that cannot be a
-  // destination, or source and destination of different IP versions.
+  // 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside the table or of an empty entry, a GID that
+  // cannot be a destination, or source and destination of different IP versions.
   int resolve(const ibv_ah_attr& attr, wire::Path* path) const;
   bool owns(const wire::Gid& gid) const;
   // The source port of a QP's packets: the link's own, or spread by the numbers of both ends as the kernel does.
@@ -33,7 +37,18 @@ class Port {
 
   link::Transmitter& transmitter() const { return *transmitter_; }
   const std::vector<wire::Gid>& gids() const { return gids_; }
+  ibv_mtu max_mtu() const { return max_mtu_; }
   ibv_mtu active_mtu() const { return active_mtu_; }
+
+  bool is_up() const { return up_; }
+  void set_up(bool up) { up_ = up; }
+  void set_mtu(ibv_mtu mtu) { active_mtu_ = mtu; }
+  // Into the first empty entry. 0, EINVAL for the zero GID, EEXIST, or ENOSPC if the table is full.
+  int add_gid(const wire::Gid& gid, std::uint32_t* index);
+  // Leaves an empty entry. 0, or ENOENT.
+  int remove_gid(const wire::Gid& gid);
+  // Whether a packet of that source can leave: the link is up, and the address has not been taken away since.
+  bool may_send(const wire::Gid& sgid) const { return up_ && (!lost_gids_ || owns(sgid)); }
 
  private:
   link::Transmitter* transmitter_;
@@ -41,6 +56,8 @@ class Port {
   ibv_mtu max_mtu_;
   ibv_mtu active_mtu_;
   std::vector<std::shared_ptr<const wire::Tunnel>> tunnels_;
+  bool up_ = true;
+  bool lost_gids_ = false;  // an entry was removed: somebody may still send from it
 };
 
 inline std::uint32_t mtu_bytes(ibv_mtu mtu) { return 128u << mtu; }

@@ -16,7 +16,7 @@ int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask
   const Limits& limits = core.config.limits;
   const auto bad = [mask](int bit, bool condition) { return (mask & bit) != 0 && condition; };
   if (bad(IBV_QP_PORT, core.port(attr.port_num) == nullptr) || bad(IBV_QP_PKEY_INDEX, attr.pkey_index != 0) ||
-      bad(IBV_QP_PATH_MTU, attr.path_mtu < IBV_MTU_256 || attr.path_mtu > core.ports[0].active_mtu()) ||
+      bad(IBV_QP_PATH_MTU, attr.path_mtu < IBV_MTU_256 || attr.path_mtu > core.port_of(qp).active_mtu()) ||
       bad(IBV_QP_DEST_QPN, attr.dest_qp_num > kMaxQpn) || bad(IBV_QP_TIMEOUT, attr.timeout > 31) ||
       bad(IBV_QP_RETRY_CNT, attr.retry_cnt > 7) || bad(IBV_QP_RNR_RETRY, attr.rnr_retry > 7) ||
       bad(IBV_QP_MIN_RNR_TIMER, attr.min_rnr_timer > 31) ||

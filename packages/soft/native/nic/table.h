@@ -69,6 +69,14 @@ class Table {
 
   std::size_t size() const { return count_; }
 
+  // `visit(object)` may not insert or erase.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& object : slots_) {
+      if (object) visit(*object);
+    }
+  }
+
  private:
   static constexpr std::size_t kRest = 1024;
   std::uint32_t first_;

@@ -82,6 +82,7 @@ struct End {
     attr.max_dest_rd_atomic = 4;
     attr.min_rnr_timer = 12;
     attr.ah_attr = address_of(peer);
+    attr.ah_attr.grh.sgid_index = sgid_index;
     REQUIRE(ibv_modify_qp(qp, &attr,
                           IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                               IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
@@ -154,6 +155,7 @@ struct End {
   Context context;
   std::vector<std::uint8_t> memory;
   ibv_gid gid{};
+  std::uint8_t sgid_index = 0;
   ibv_pd* pd = nullptr;
   ibv_mr* mr = nullptr;
   ibv_comp_channel* channel = nullptr;

@@ -48,7 +48,7 @@ TEST_CASE("nothing, blanks and comments configure the one default device") {
     CHECK(configs[0].name == "soft0");
     CHECK(configs[0].kind == "roce");
     CHECK(configs[0].addresses.empty());
-    CHECK(configs[0].mtu == IBV_MTU_4096);
+    CHECK(configs[0].port_state.mtu == IBV_MTU_4096);
     CHECK(configs[0].ports == 1);
   }
 }
@@ -57,7 +57,7 @@ TEST_CASE("devices are separated by semicolons and line ends, options by commas"
   const auto configs = read("a, mtu=1024 ,addr=127.0.0.9;b\n c,addr=::1,addr=10.0.0.1 # the last\n");
   REQUIRE(configs.size() == 3);
   CHECK(configs[0].name == "a");
-  CHECK(configs[0].mtu == IBV_MTU_1024);
+  CHECK(configs[0].port_state.mtu == IBV_MTU_1024);
   CHECK(format_address(configs[0].addresses.at(0)) == "127.0.0.9");
   CHECK(configs[1].name == "b");
   REQUIRE(configs[2].addresses.size() == 2);
@@ -137,7 +137,7 @@ TEST_CASE("a model's defaults come before the device's own options") {
   DeviceConfig config;
   REQUIRE(read_device(devices[0], "ports=2,mtu=2048", &config) == "");
   CHECK(config.ports == 2);
-  CHECK(config.mtu == IBV_MTU_1024);
+  CHECK(config.port_state.mtu == IBV_MTU_1024);
 }
 
 TEST_CASE("a capture path names the process and the device") {
