@@ -44,6 +44,19 @@ int Cq::resize(int cqe) {
   return 0;
 }
 
+void Cq::clean(std::uint32_t qp_num) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::size_t from = (head_ + i) % size_;
+    if (ring_[from].qp_num == qp_num) continue;
+    const std::size_t to = (head_ + kept++) % size_;
+    ring_[to] = ring_[from];
+    if (stamps_) stamps_[to] = stamps_[from];
+  }
+  count_ = kept;
+  tail_ = (head_ + count_) % size_;
+}
+
 void Cq::moderate(std::uint32_t count, Nanos period) {
   moderation_count_ = count;
   moderation_period_ = period;

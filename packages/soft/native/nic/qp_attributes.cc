@@ -81,6 +81,9 @@ void reset(Core& core, Qp& qp) {
   core.active.remove(qp);
   qp.sq.clear();
   qp.rq.clear();
+  // Its old completions, flushed requests above all, would be taken for those of its next life.
+  if (qp.send_cq != nullptr) qp.send_cq->clean(qp.number);
+  if (qp.recv_cq != nullptr && qp.recv_cq != qp.send_cq) qp.recv_cq->clean(qp.number);
   const std::uint32_t position = qp.sq.head;
   qp.req = RequesterState{};
   qp.req.position = position;

@@ -84,6 +84,28 @@ TEST_CASE("moderation counts only what would raise the event, and is off without
   CHECK(bench.events == 3);
 }
 
+TEST_CASE("the entries of one QP go, the others keep their order and time") {
+  Bench bench;
+  for (int i = 0; i < 6; ++i) bench.push();
+  Completion completion{};
+  for (int i = 0; i < 6; ++i) bench.cq.take(&completion);  // the ring goes round
+  for (std::uint32_t qp_num : {1u, 2u, 1u, 3u, 1u, 2u}) {
+    ibv_wc wc{};
+    wc.qp_num = qp_num;
+    bench.now = qp_num;
+    bench.cq.push(wc, false, bench);
+  }
+  bench.cq.clean(1);
+  CHECK(bench.cq.pending() == 3);
+  for (std::uint32_t qp_num : {2u, 3u, 2u}) {
+    REQUIRE(bench.cq.take(&completion));
+    CHECK(completion.wc.qp_num == qp_num);
+    CHECK(completion.at == static_cast<Nanos>(qp_num));
+  }
+  bench.cq.clean(1);
+  CHECK(bench.cq.pending() == 0);
+}
+
 TEST_CASE("completions carry the time at which they came, through a resize") {
   Bench bench;
   bench.push();
