@@ -42,6 +42,7 @@ void fill_verbs(verbs_context* verbs) {
   verbs->advise_mr = advise_mr;
   verbs->alloc_null_mr = alloc_null_mr;
   verbs->query_device_ex = query_device_ex;
+  verbs->query_rt_values = query_rt_values;
   verbs->create_qp_ex = create_qp_ex;
   verbs->create_cq_ex = create_cq_ex;
   verbs->modify_cq = modify_cq;

@@ -54,7 +54,7 @@ int ibv_query_gid(ibv_context* context, std::uint8_t port_num, int index, ibv_gi
 
 int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_num, std::uint32_t index, ibv_gid_entry* entry,
                       std::uint32_t flags, std::size_t size) {
-  if (flags != 0) return EOPNOTSUPP;
+  if (flags != 0 || size == 0) return EINVAL;
   ibv_gid_entry found;
   if (const int error = read_entry(context, port_num, index, &found)) return error;
   if (is_empty(found)) return ENODATA;
@@ -64,7 +64,7 @@ int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_num, std::uint32_
 
 ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::size_t count, std::uint32_t flags,
                              std::size_t size) {
-  if (flags != 0) return -EOPNOTSUPP;
+  if (flags != 0 || size == 0) return -EINVAL;
   ibv_device_attr device;
   if (const int error = ibv_query_device(context, &device)) return -error;
   std::size_t filled = 0;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "../nic/work_request.h"
 #include "objects.h"
 #include "send_batch.h"
 
@@ -138,24 +139,33 @@ void fill_calls(ibv_qp_ex* qp) {
   qp->wr_abort = wr_abort;
 }
 
-// What each type of QP can do.
+constexpr struct {
+  std::uint64_t operation;
+  ibv_wr_opcode opcode;
+} kOperations[] = {
+    {IBV_QP_EX_WITH_RDMA_WRITE, IBV_WR_RDMA_WRITE},
+    {IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM},
+    {IBV_QP_EX_WITH_SEND, IBV_WR_SEND},
+    {IBV_QP_EX_WITH_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM},
+    {IBV_QP_EX_WITH_RDMA_READ, IBV_WR_RDMA_READ},
+    {IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_CMP_AND_SWP},
+    {IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_FETCH_AND_ADD},
+    {IBV_QP_EX_WITH_LOCAL_INV, IBV_WR_LOCAL_INV},
+    {IBV_QP_EX_WITH_BIND_MW, IBV_WR_BIND_MW},
+    {IBV_QP_EX_WITH_SEND_WITH_INV, IBV_WR_SEND_WITH_INV},
+    {IBV_QP_EX_WITH_TSO, IBV_WR_TSO},
+    {IBV_QP_EX_WITH_ATOMIC_WRITE, IBV_WR_ATOMIC_WRITE},
+};
+
+// What a type of QP can do.
 std::uint64_t operations_of(ibv_qp_type type) {
-  constexpr std::uint64_t kSend = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
-  constexpr std::uint64_t kConnected = kSend | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-                                       IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
-  constexpr std::uint64_t kReliable =
-      kConnected | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
-  switch (type) {
-    case IBV_QPT_RC:
-    case IBV_QPT_XRC_SEND:
-      return kReliable;
-    case IBV_QPT_UC:
-      return kConnected;
-    case IBV_QPT_UD:
-      return kSend;
-    default:
-      return 0;
+  std::uint64_t operations = 0;
+  if (type > IBV_QPT_XRC_RECV) return operations;  // a driver's own type
+  for (const auto& [operation, opcode] : kOperations) {
+    const nic::WorkRequestInfo* info = nic::find_work_request(opcode);
+    if (info && info->allowed_on(type)) operations |= operation;
   }
+  return operations;
 }
 
 int check(const ibv_qp_init_attr_ex& attr) {

@@ -20,6 +20,9 @@ namespace {
 // The part of ibv_port_attr that programs from before 2018 know: up to and including phys_state, and the link layer.
 constexpr std::size_t kOldPortAttrSize = offsetof(ibv_port_attr, flags);
 
+// The clock of ibv_query_rt_values_ex() and of completions ticks in nanoseconds.
+constexpr std::uint64_t kClockKilohertz = 1'000'000;
+
 }  // namespace
 
 int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr, std::size_t size) {
@@ -34,17 +37,32 @@ int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr,
 int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attr,
                     std::size_t size) {
   if (input && input->comp_mask != 0) return EINVAL;
-  if (size < sizeof attr->orig_attr) return EINVAL;
+  if (size < offsetof(ibv_device_attr_ex, odp_caps)) return EINVAL;  // without comp_mask it is the plain structure
   ibv_device_attr_ex full{};
   if (const int error = ibv_query_device(context, &full.orig_attr)) return error;
   full.device_cap_flags_ex =
       full.orig_attr.device_cap_flags | nic::kDeviceFlushGlobal | nic::kDeviceFlushPersistent | nic::kDeviceAtomicWrite;
   full.odp_caps = nic::kOdpCaps;
   full.xrc_odp_caps = nic::kXrcOdpCaps;
+  // What there is no field for here is zero, and that is the answer: no TSO, RSS, receive work queues, packet pacing,
+  // raw packet offloads, tag matching and atomics of other devices on the bus.
+  full.completion_timestamp_mask = UINT64_MAX;
+  full.hca_core_clock = kClockKilohertz;
+  full.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
   full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
   std::memset(attr, 0, size);
   std::memcpy(attr, &full, std::min(size, sizeof full));
   return 0;
+}
+
+int query_rt_values(ibv_context* context, ibv_values_ex* values) {
+  if ((values->comp_mask & ~std::uint32_t{IBV_VALUES_MASK_RAW_CLOCK}) != 0) return EINVAL;
+  if (values->comp_mask == 0) return 0;
+  return control(context, [&](nic::Nic&, link::Nanos now) {
+    // All ticks in tv_nsec, as libmlx5 gives them: completion timestamps are compared with that field.
+    values->raw_clock = {.tv_sec = 0, .tv_nsec = now};
+    return 0;
+  });
 }
 
 }  // namespace verbs::soft::abi

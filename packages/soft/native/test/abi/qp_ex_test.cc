@@ -122,6 +122,41 @@ TEST_CASE("RC: a batch with SGEs, inline data, an immediate, a WRITE and a READ"
   CHECK(std::string(a.memory.begin() + 100, a.memory.begin() + 103) == "xxx");
 }
 
+TEST_CASE("RC: atomics and an atomic write, which is inline data on a QP that asked for none") {
+  configure("x0;y0");
+  End b("y0");
+  ExtendedEnd a("x0", IBV_QPT_RC,
+                IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_ATOMIC_WRITE);
+  a.connect(b);
+  b.connect(a);
+  ibv_mr* mr = ibv_reg_mr(b.pd, b.memory.data(), 64,
+                          IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+  REQUIRE(mr);
+  ibv_qp_attr attr{};
+  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+  REQUIRE(ibv_modify_qp(b.qp, &attr, IBV_QP_ACCESS_FLAGS) == 0);
+  auto* target = reinterpret_cast<std::uint64_t*>((reinterpret_cast<std::uintptr_t>(b.memory.data()) + 7) & ~7ul);
+  auto* original = reinterpret_cast<std::uint64_t*>((reinterpret_cast<std::uintptr_t>(a.memory.data()) + 7) & ~7ul);
+  const auto address = reinterpret_cast<std::uintptr_t>(target);
+  const std::uint64_t value = 40;
+  ibv_wr_start(a.ex);
+  ibv_wr_atomic_write(a.ex, mr->rkey, address, &value);
+  ibv_wr_atomic_fetch_add(a.ex, mr->rkey, address, 2);
+  ibv_wr_set_sge(a.ex, a.mr->lkey, reinterpret_cast<std::uintptr_t>(original), 8);
+  ibv_wr_atomic_cmp_swp(a.ex, mr->rkey, address, 42, 7);
+  ibv_wr_set_sge(a.ex, a.mr->lkey, reinterpret_cast<std::uintptr_t>(original + 1), 8);
+  REQUIRE(ibv_wr_complete(a.ex) == 0);
+  for (const ibv_wc_opcode opcode : {IBV_WC_ATOMIC_WRITE, IBV_WC_FETCH_ADD, IBV_WC_COMP_SWAP}) {
+    const ibv_wc wc = a.poll();
+    CHECK(wc.status == IBV_WC_SUCCESS);
+    CHECK(wc.opcode == opcode);
+  }
+  CHECK(original[0] == 40);
+  CHECK(original[1] == 42);
+  CHECK(*target == 7);
+  ibv_dereg_mr(mr);
+}
+
 TEST_CASE("UD: the address is set on each request") {
   configure("x0;y0");
   ExtendedEnd a("x0", IBV_QPT_UD, kSends);

@@ -90,7 +90,9 @@ TEST_CASE("device, port, GID and P_Key queries") {
   CHECK(ibv_query_gid_table(context.get(), entries, 1, 0) == -EINVAL);
   CHECK(ibv_query_gid_ex(context.get(), 1, 1, entries, 0) == 0);
   CHECK(ibv_query_gid_ex(context.get(), 1, 5000, entries, 0) != 0);
-  CHECK(ibv_query_gid_ex(context.get(), 1, 0, entries, 1) == EOPNOTSUPP);
+  CHECK(ibv_query_gid_ex(context.get(), 1, 0, entries, 1) == EINVAL);
+  CHECK(ibv_query_gid_table(context.get(), entries, 4, 1) == -EINVAL);
+  CHECK(_ibv_query_gid_ex(context.get(), 1, 0, entries, 0, 0) == EINVAL);
   ibv_gid gid;
   CHECK(ibv_query_gid(context.get(), 1, -1, &gid) == -1);
 
@@ -99,6 +101,61 @@ TEST_CASE("device, port, GID and P_Key queries") {
   CHECK(pkey == 0xffff);
   CHECK(ibv_get_pkey_index(context.get(), 1, pkey) == 0);
   CHECK(ibv_get_pkey_index(context.get(), 1, 5) == -1);
+}
+
+TEST_CASE("the extended query fills what the caller's structure has room for") {
+  configure("q0");
+  const Context context = open_device("q0");
+  verbs_context* verbs = verbs_get_ctx(context.get());
+  ibv_device_attr_ex attr{};
+  REQUIRE(verbs->query_device_ex(context.get(), nullptr, &attr, sizeof attr) == 0);
+  CHECK(attr.completion_timestamp_mask == UINT64_MAX);
+  CHECK(attr.hca_core_clock == 1'000'000);
+  CHECK(attr.cq_mod_caps.max_cq_period == UINT16_MAX);
+  CHECK(attr.tso_caps.max_tso == 0);
+  CHECK(attr.rss_caps.supported_qpts == 0);
+  CHECK(attr.packet_pacing_caps.qp_rate_limit_max == 0);
+
+  struct {
+    ibv_device_attr_ex attr;
+    unsigned char behind[64];
+  } larger;
+  std::memset(&larger, 0x55, sizeof larger);
+  REQUIRE(verbs->query_device_ex(context.get(), nullptr, &larger.attr, sizeof larger) == 0);
+  CHECK(larger.behind[0] == 0);
+  CHECK(larger.behind[63] == 0);
+  std::memset(&larger, 0x55, sizeof larger);
+  const std::size_t older = offsetof(ibv_device_attr_ex, completion_timestamp_mask);
+  REQUIRE(verbs->query_device_ex(context.get(), nullptr, &larger.attr, older) == 0);
+  CHECK(larger.attr.odp_caps.general_caps == attr.odp_caps.general_caps);
+  CHECK(larger.attr.completion_timestamp_mask == 0x5555555555555555);
+  CHECK(verbs->query_device_ex(context.get(), nullptr, &attr, sizeof(ibv_device_attr)) == EINVAL);
+}
+
+TEST_CASE("the raw clock runs in ticks of completion timestamps") {
+  configure("q0");
+  const Context context = open_device("q0");
+  ibv_values_ex values{.comp_mask = IBV_VALUES_MASK_RAW_CLOCK, .raw_clock = {}};
+  REQUIRE(ibv_query_rt_values_ex(context.get(), &values) == 0);
+  const auto first = values.raw_clock.tv_nsec;
+  CHECK(values.comp_mask == IBV_VALUES_MASK_RAW_CLOCK);
+  CHECK(values.raw_clock.tv_sec == 0);
+  REQUIRE(ibv_query_rt_values_ex(context.get(), &values) == 0);
+  CHECK(values.raw_clock.tv_nsec > first);
+  values.comp_mask = IBV_VALUES_MASK_RESERVED;
+  CHECK(ibv_query_rt_values_ex(context.get(), &values) == EINVAL);
+}
+
+TEST_CASE("what a queue pair does not have says so") {
+  configure("q0");
+  End end("q0");
+  ibv_ece ece{.vendor_id = 1, .options = 2, .comp_mask = 3};
+  CHECK(ibv_query_ece(end.qp, &ece) == EOPNOTSUPP);
+  CHECK(ece.options == 0);
+  CHECK(ibv_set_ece(end.qp, &ece) == EOPNOTSUPP);
+  CHECK(ibv_query_qp_data_in_order(end.qp, IBV_WR_RDMA_WRITE, 0) == 0);
+  ibv_qp_rate_limit_attr rate{.rate_limit = 1000, .max_burst_sz = 0, .typical_pkt_sz = 0, .comp_mask = 0};
+  CHECK(ibv_modify_qp_rate_limit(end.qp, &rate) == EOPNOTSUPP);
 }
 
 TEST_CASE("the files that programs look for in the device's folder") {
