@@ -74,7 +74,7 @@ const verbs_soft_extension_table kTable = {
     .raise_event = abi::raise_event,
     .open_tunnel = abi::open_tunnel,
     .close_tunnel = abi::close_tunnel,
-    .set_qp_tunnels = abi::set_qp_tunnels,
+    .set_qp_tunnel = abi::set_qp_tunnel,
     .set_qp_num = set_qp_num,
 };
 

@@ -15,18 +15,15 @@ struct verbs_soft_tunnel {
 
 namespace verbs::soft::abi {
 
-namespace {
-
-std::shared_ptr<const wire::Tunnel> tunnel_of(const verbs_soft_tunnel* tunnel) {
-  return tunnel ? tunnel->tunnel : nullptr;
-}
-
-}  // namespace
+constexpr std::uint8_t kUdp = 17;
 
 int open_tunnel(ibv_context* context, const verbs_soft_tunnel_attr* attr, verbs_soft_tunnel** tunnel) {
   using Type = wire::Tunnel::Type;
   if (attr->type > VERBS_SOFT_TUNNEL_UDP || attr->header_size > wire::Tunnel::kMaxHeader) {
     return host::fail(EINVAL, "a tunnel's type or header size is out of range");
+  }
+  if (attr->type == VERBS_SOFT_TUNNEL_IPV4 && attr->ip_protocol == kUdp) {
+    return host::fail(EINVAL, "a tunnel by IP protocol 17 would be UDP: make it one of type UDP");
   }
   auto made = std::make_unique<verbs_soft_tunnel>();
   made->port_num = attr->port_num;
@@ -51,10 +48,10 @@ void close_tunnel(ibv_context* context, verbs_soft_tunnel* tunnel) {
   delete tunnel;
 }
 
-int set_qp_tunnels(ibv_qp* qp, const verbs_soft_tunnel* requests, const verbs_soft_tunnel* responses) {
-  if ((requests || responses) && qp->qp_type != IBV_QPT_RC) return EOPNOTSUPP;
+int set_qp_tunnel(ibv_qp* qp, verbs_soft_tunnel_half half, const verbs_soft_tunnel* tunnel) {
+  if (tunnel && qp->qp_type != IBV_QPT_RC) return EOPNOTSUPP;
   return control(qp->context, [&](nic::Nic& nic, link::Nanos) {
-    nic.set_tunnels(of(qp)->nic, tunnel_of(requests), tunnel_of(responses));
+    nic.set_tunnel(of(qp)->nic, half == VERBS_SOFT_TUNNEL_REQUESTS, tunnel ? tunnel->tunnel : nullptr);
     return 0;
   });
 }

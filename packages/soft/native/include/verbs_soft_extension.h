@@ -91,6 +91,9 @@ enum verbs_soft_tunnel_type {
   VERBS_SOFT_TUNNEL_UDP = 2,   /* IPv4, UDP to a port, header, BTH … */
 };
 
+/* The requester of a queue pair and its responder may travel differently. */
+enum verbs_soft_tunnel_half { VERBS_SOFT_TUNNEL_REQUESTS, VERBS_SOFT_TUNNEL_RESPONSES };
+
 #define VERBS_SOFT_TUNNEL_HEADER_MAX 64
 
 struct verbs_soft_tunnel_attr {
@@ -142,10 +145,9 @@ struct verbs_soft_extension_table {
                      struct verbs_soft_tunnel **tunnel);
   /* Packets of queue pairs that still use it go nowhere. */
   void (*close_tunnel)(struct ibv_context *context, struct verbs_soft_tunnel *tunnel);
-  /* By which tunnels a queue pair sends its requests and its responses, and expects the other side's; NULL: plain RoCE
-   * v2. EOPNOTSUPP if it is not RC. */
-  int (*set_qp_tunnels)(struct ibv_qp *qp, const struct verbs_soft_tunnel *requests,
-                        const struct verbs_soft_tunnel *responses);
+  /* By which tunnel a queue pair sends its requests, or its responses, and expects what belongs to them from the other
+   * side; NULL: plain RoCE v2. EOPNOTSUPP if it is not RC. */
+  int (*set_qp_tunnel)(struct ibv_qp *qp, enum verbs_soft_tunnel_half half, const struct verbs_soft_tunnel *tunnel);
   /* Gives a queue pair in RESET a number of the model's choice, so that its peers know it beforehand. EINVAL if it is
    * below 17 plus the device's max_qp, above 0xfffffe, or the queue pair is in another state; EADDRINUSE if it is
    * taken. */

@@ -194,12 +194,9 @@ void Nic::close_tunnel(std::uint8_t port_num, const std::shared_ptr<const wire::
   if (Port* port = impl_->core.port(port_num)) port->remove_tunnel(tunnel);
 }
 
-void Nic::set_tunnels(Qp* qp, std::shared_ptr<const wire::Tunnel> requests,
-                      std::shared_ptr<const wire::Tunnel> responses) {
-  qp->path.request_tunnel = requests.get();
-  qp->path.response_tunnel = responses.get();
-  qp->request_tunnel = std::move(requests);
-  qp->response_tunnel = std::move(responses);
+void Nic::set_tunnel(Qp* qp, bool requests, std::shared_ptr<const wire::Tunnel> tunnel) {
+  (requests ? qp->path.request_tunnel : qp->path.response_tunnel) = tunnel.get();
+  (requests ? qp->request_tunnel : qp->response_tunnel) = std::move(tunnel);
 }
 
 void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now) {

@@ -119,8 +119,8 @@ class Nic {
   // -- tunnels: an open one is listened for on its port.
   void open_tunnel(std::uint8_t port_num, std::shared_ptr<const wire::Tunnel> tunnel);
   void close_tunnel(std::uint8_t port_num, const std::shared_ptr<const wire::Tunnel>& tunnel);
-  // By which tunnels the requests and the responses of an RC QP travel, and must arrive; nullptr is plain RoCE v2.
-  void set_tunnels(Qp* qp, std::shared_ptr<const wire::Tunnel> requests, std::shared_ptr<const wire::Tunnel> responses);
+  // By which tunnel the requests, or the responses, of an RC QP travel and must arrive; nullptr is plain RoCE v2.
+  void set_tunnel(Qp* qp, bool requests, std::shared_ptr<const wire::Tunnel> tunnel);
 
   // The time of the calls that have none of their own; deliver() and pump() set it too.
   void set_time(Nanos now);

@@ -61,7 +61,8 @@ verbs_soft_tunnel_attr tunnel_attr(verbs_soft_tunnel_type type) {
 
 void use_tunnel(End& end, verbs_soft_tunnel** tunnel, const verbs_soft_tunnel_attr& attr) {
   REQUIRE_MESSAGE(soft()->open_tunnel(end.context.get(), &attr, tunnel) == 0, std::string(verbs_soft_last_error()));
-  REQUIRE(soft()->set_qp_tunnels(end.qp, *tunnel, *tunnel) == 0);
+  REQUIRE(soft()->set_qp_tunnel(end.qp, VERBS_SOFT_TUNNEL_REQUESTS, *tunnel) == 0);
+  REQUIRE(soft()->set_qp_tunnel(end.qp, VERBS_SOFT_TUNNEL_RESPONSES, *tunnel) == 0);
 }
 
 bool has_raw_sockets() {

@@ -48,7 +48,8 @@ struct TunnelPair {
 
   static void use(Station& station, nic::Qp* qp, const TunnelPointer& tunnel) {
     station.nic->open_tunnel(1, tunnel);
-    station.nic->set_tunnels(qp, tunnel, tunnel);
+    station.nic->set_tunnel(qp, true, tunnel);
+    station.nic->set_tunnel(qp, false, tunnel);
   }
 
   ibv_wc_status write(ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE) {
