@@ -73,7 +73,7 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
 }
 
 int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
-  if (attr->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
+  if (!is_live(cq) || attr->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
   return control(cq->context, [&](nic::Nic& nic, link::Nanos) {
     return nic.moderate_cq(of(cq)->nic, attr->moderate.cq_count, link::Nanos{attr->moderate.cq_period} * 1000);
   });
@@ -108,6 +108,7 @@ ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp
 }
 
 int ibv_resize_cq(ibv_cq* face, int cqe) {
+  if (!abi::is_live(face)) return EINVAL;
   return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) {
     const int error = nic.resize_cq(abi::of(face)->nic, cqe);
     face->cqe = nic::cqe_of(abi::of(face)->nic);

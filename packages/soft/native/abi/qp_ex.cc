@@ -168,11 +168,11 @@ std::uint64_t operations_of(ibv_qp_type type) {
   return operations;
 }
 
-int check(const ibv_qp_init_attr_ex& attr) {
+int check(ibv_context* context, const ibv_qp_init_attr_ex& attr) {
   constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
                                    IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if ((attr.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
-  if ((attr.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || !attr.pd) return EINVAL;
+  if ((attr.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || !is_usable(attr.pd, context)) return EINVAL;
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attr.create_flags != 0) return EOPNOTSUPP;
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_MAX_TSO_HEADER) != 0 && attr.max_tso_header != 0) return EOPNOTSUPP;
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
@@ -184,8 +184,8 @@ int check(const ibv_qp_init_attr_ex& attr) {
 
 }  // namespace
 
-ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* attr) {
-  if (const int error = check(*attr)) return null_with<ibv_qp>(error);
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
+  if (const int error = check(context, *attr)) return null_with<ibv_qp>(error);
   const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
   if (extended && (attr->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE) != 0) {
     attr->cap.max_inline_data = std::max<std::uint32_t>(attr->cap.max_inline_data, 8);
@@ -205,6 +205,8 @@ using namespace verbs::soft;
 extern "C" {
 
 // Only a QP that was created with send_ops_flags has the extended post calls.
-ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) { return abi::of(qp)->batch ? &abi::of(qp)->face_ex : nullptr; }
+ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
+  return abi::is_live(qp) && abi::of(qp)->batch ? &abi::of(qp)->face_ex : nullptr;
+}
 
 }  // extern "C"
