@@ -25,7 +25,7 @@ ibv_ah* soft_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   ibv_ah* face = nic::verbs_of(ah);
   face->context = pd->context;
   face->pd = pd;
-  face->handle = abi::of(pd->context)->handles.add(face, destroy);
+  face->handle = abi::of(pd->context)->handles.add(face, destroy, abi::users_of(pd));
   return face;
 }
 

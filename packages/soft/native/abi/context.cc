@@ -10,8 +10,10 @@
 #include "control_verbs.h"
 #include "cq.h"
 #include "data_path.h"
+#include "dm.h"
 #include "mr.h"
 #include "mw.h"
+#include "parent_domain.h"
 #include "qp_ex.h"
 #include "query.h"
 #include "slots.h"
@@ -41,6 +43,12 @@ void fill_verbs(verbs_context* verbs) {
   verbs->query_port = query_port;
   verbs->advise_mr = advise_mr;
   verbs->alloc_null_mr = alloc_null_mr;
+  verbs->alloc_td = alloc_td;
+  verbs->dealloc_td = dealloc_td;
+  verbs->alloc_parent_domain = alloc_parent_domain;
+  verbs->alloc_dm = alloc_dm;
+  verbs->free_dm = free_dm;
+  verbs->reg_dm_mr = reg_dm_mr;
   verbs->query_device_ex = query_device_ex;
   verbs->query_rt_values = query_rt_values;
   verbs->create_qp_ex = create_qp_ex;

@@ -40,11 +40,11 @@ bool Handles::is_current(std::uint32_t handle, std::uint64_t born) const {
   return handle < entries_.size() && entries_[handle].born == born;
 }
 
-std::uint32_t Handles::add(void* object, Destroy destroy) {
-  return add_importable(object, destroy, Kind::kOther, nullptr);
+std::uint32_t Handles::add(void* object, Destroy destroy, Users* users) {
+  return add_importable(object, destroy, Kind::kOther, nullptr, users);
 }
 
-std::uint32_t Handles::add_importable(void* object, Destroy destroy, Kind kind, Free free) {
+std::uint32_t Handles::add_importable(void* object, Destroy destroy, Kind kind, Free free, Users* users) {
   const std::lock_guard lock(process_lock());
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(entries_.size()));
@@ -52,7 +52,8 @@ std::uint32_t Handles::add_importable(void* object, Destroy destroy, Kind kind, 
   }
   const std::uint32_t handle = free_.back();
   free_.pop_back();
-  entries_[handle] = {object, destroy, free, kind, ++births};
+  entries_[handle] = {object, destroy, free, kind, users, ++births};
+  if (users) ++*users;
   faces()[object] = {this, handle, births, free, false};
   return handle;
 }
@@ -60,8 +61,20 @@ std::uint32_t Handles::add_importable(void* object, Destroy destroy, Kind kind, 
 void Handles::remove(std::uint32_t handle) {
   const std::lock_guard lock(process_lock());
   if (handle >= entries_.size()) return;
-  faces().erase(std::exchange(entries_[handle], {}).object);
+  faces().erase(entries_[handle].object);
+  erase(handle);
+}
+
+void Handles::erase(std::uint32_t handle) {
+  if (entries_[handle].users) --*entries_[handle].users;
+  entries_[handle] = {};
   free_.push_back(handle);
+}
+
+void Handles::set_users(std::uint32_t handle, Users* users) {
+  const std::lock_guard lock(process_lock());
+  if (users) ++*users;
+  if (Users* before = std::exchange(entries_[handle].users, users)) --*before;
 }
 
 void* Handles::find(std::uint32_t handle, Kind kind) const {
@@ -81,9 +94,7 @@ bool Handles::add_face(std::uint32_t handle, void* face, Free free) {
 void Handles::remove(std::uint32_t handle, const void* face) {
   const std::lock_guard lock(process_lock());
   faces().erase(face);
-  if (handle >= entries_.size()) return;
-  entries_[handle] = {};
-  free_.push_back(handle);
+  if (handle < entries_.size()) erase(handle);
 }
 
 void Handles::drop_face(void* face) {

@@ -5,6 +5,7 @@
 // before touching it: so a pointer to an object that was destroyed is an error and not a read of freed memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,9 +25,13 @@ class Handles {
   Handles(const Handles&) = delete;
   Handles& operator=(const Handles&) = delete;
 
+  using Users = std::atomic<std::uint32_t>;  // counts objects while they are in the table; may be nullptr
+
   // The face begins with `object`'s address.
-  std::uint32_t add(void* object, Destroy destroy);
-  std::uint32_t add_importable(void* object, Destroy destroy, Kind kind, Free free);
+  std::uint32_t add(void* object, Destroy destroy, Users* users = nullptr);
+  std::uint32_t add_importable(void* object, Destroy destroy, Kind kind, Free free, Users* users = nullptr);
+  // The object counts among others' users from now on.
+  void set_users(std::uint32_t handle, Users* users);
   // The object is destroyed and the caller frees its face.
   void remove(std::uint32_t handle);
 
@@ -49,9 +54,11 @@ class Handles {
     Destroy destroy = nullptr;
     Free free = nullptr;
     Kind kind = Kind::kOther;
+    Users* users = nullptr;
     std::uint64_t born = 0;  // never 0 while the object is there
   };
 
+  void erase(std::uint32_t handle);
   bool is_current(std::uint32_t handle, std::uint64_t born) const;
   std::size_t destroy_newest_first();
   friend bool is_live(const void* face);

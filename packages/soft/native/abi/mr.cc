@@ -15,28 +15,6 @@ namespace {
 void destroy(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
 void free_face(void* face) { delete static_cast<abi::Mr*>(face); }
 
-// `reg` makes the NIC's region.
-template <typename Reg>
-ibv_mr* make(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, Reg&& reg) {
-  auto mr = std::make_unique<abi::Mr>();
-  ibv_mr& face = mr->face;
-  const int error = abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = reg(nic, &mr->nic);
-    if (failure != 0) return failure;
-    face.lkey = nic::lkey_of(mr->nic);
-    face.rkey = nic::rkey_of(mr->nic);
-    return 0;
-  });
-  if (error != 0) return abi::null_with<ibv_mr>(error);
-  mr->may_rereg = may_rereg;
-  face.context = pd->context;
-  face.pd = pd;
-  face.addr = addr;
-  face.length = length;
-  face.handle = abi::of(pd->context)->handles.add_importable(mr.get(), destroy, abi::Kind::kMr, free_face);
-  return &mr.release()->face;
-}
-
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
   if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
   return abi::of(pd->context)->control.reg_mr(pd, addr, length, iova, access);
@@ -51,10 +29,30 @@ int fail(ibv_rereg_mr_err_code code, int error) {
 
 namespace verbs::soft::abi {
 
+ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, const RegisterMr& reg) {
+  auto mr = std::make_unique<Mr>();
+  ibv_mr& face = mr->face;
+  const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = reg(nic, &mr->nic);
+    if (failure != 0) return failure;
+    face.lkey = nic::lkey_of(mr->nic);
+    face.rkey = nic::rkey_of(mr->nic);
+    return 0;
+  });
+  if (error != 0) return null_with<ibv_mr>(error);
+  mr->may_rereg = may_rereg;
+  face.context = pd->context;
+  face.pd = pd;
+  face.addr = addr;
+  face.length = length;
+  face.handle = of(pd->context)->handles.add_importable(mr.get(), destroy, Kind::kMr, free_face, users_of(pd));
+  return &mr.release()->face;
+}
+
 ibv_mr* alloc_null_mr(ibv_pd* pd) {
   if (!is_live(pd)) return null_with<ibv_mr>(EINVAL);
-  return make(pd, nullptr, SIZE_MAX, false,
-              [pd](nic::Nic& nic, nic::Mr** mr) { return nic.alloc_null_mr(of(pd)->nic, mr); });
+  return make_mr(pd, nullptr, SIZE_MAX, false,
+                 [pd](nic::Nic& nic, nic::Mr** mr) { return nic.alloc_null_mr(of(pd)->nic, mr); });
 }
 
 }  // namespace verbs::soft::abi
@@ -62,7 +60,7 @@ ibv_mr* alloc_null_mr(ibv_pd* pd) {
 extern "C" {
 
 ibv_mr* soft_reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
-  return make(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
+  return abi::make_mr(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
     return nic.reg_mr(abi::of(pd)->nic, addr, length, iova, access, mr);
   });
 }
@@ -108,7 +106,10 @@ int ibv_rereg_mr(ibv_mr* face, int flags, ibv_pd* pd, void* addr, std::size_t le
                         static_cast<unsigned>(access));
   });
   if (error != 0) return fail(IBV_REREG_MR_ERR_CMD, error);
-  if (changes_pd) face->pd = pd;
+  if (changes_pd) {
+    face->pd = pd;
+    abi::of(face->context)->handles.set_users(face->handle, abi::users_of(pd));
+  }
   if (moves) {
     face->addr = addr;
     face->length = length;
@@ -138,8 +139,5 @@ ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
 }
 
 void ibv_unimport_mr(ibv_mr* face) { abi::Handles::drop_face(face); }
-
-ibv_dm* ibv_import_dm(ibv_context*, std::uint32_t) { return abi::null_with<ibv_dm>(EOPNOTSUPP); }
-void ibv_unimport_dm(ibv_dm*) {}
 
 }  // extern "C"

@@ -3,9 +3,18 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+
+#include "../nic/nic.h"
 
 namespace verbs::soft::abi {
+
+// A region of `pd`, which is alive; `reg` makes the NIC's part of it under the device's lock. `may_rereg` if its memory
+// is the program's own.
+using RegisterMr = std::function<int(nic::Nic& nic, nic::Mr** mr)>;
+ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, const RegisterMr& reg);
 
 ibv_mr* alloc_null_mr(ibv_pd* pd);
 int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* sg_list, std::uint32_t num_sge);

@@ -24,7 +24,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   face.context = pd->context;
   face.pd = pd;
   face.type = type;
-  face.handle = of(pd->context)->handles.add(mw.get(), destroy);
+  face.handle = of(pd->context)->handles.add(mw.get(), destroy, users_of(pd));
   return &mw.release()->face;
 }
 

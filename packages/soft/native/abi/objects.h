@@ -44,9 +44,20 @@ struct Context {
   ModelData model;
 };
 
+struct Td {
+  ibv_td face{};
+  std::uint32_t handle = 0;
+  Handles::Users users{0};  // parent domains
+};
+
 struct Pd {
   ibv_pd face{};
   nic::Pd* nic = nullptr;
+  // Of a parent domain, which shows the handle of the domain that it stands on:
+  bool is_parent_domain = false;
+  std::uint32_t own_handle = 0;
+  Td* td = nullptr;
+  Handles::Users users{0};  // objects that were made with it
   ModelData model;
 };
 
@@ -60,6 +71,11 @@ struct Mr {
 struct Mw {
   ibv_mw face{};
   nic::Mw* nic = nullptr;
+};
+
+struct Dm {
+  ibv_dm face{};
+  std::shared_ptr<nic::Dm> nic;
 };
 
 struct Channel {
@@ -113,8 +129,10 @@ inline Context* of(ibv_context* context) {
   return reinterpret_cast<Context*>(reinterpret_cast<char*>(context) - offsetof(verbs_context, context));
 }
 inline Pd* of(ibv_pd* pd) { return reinterpret_cast<Pd*>(pd); }
+inline Td* of(ibv_td* td) { return reinterpret_cast<Td*>(td); }
 inline Mr* of(ibv_mr* mr) { return reinterpret_cast<Mr*>(mr); }
 inline Mw* of(ibv_mw* mw) { return reinterpret_cast<Mw*>(mw); }
+inline Dm* of(ibv_dm* dm) { return reinterpret_cast<Dm*>(dm); }
 inline Channel* of(ibv_comp_channel* channel) { return reinterpret_cast<Channel*>(channel); }
 inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
 inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
@@ -125,6 +143,9 @@ template <typename Face>
 bool is_usable(Face* face, ibv_context* context) {
   return is_live(face) && of(face->context)->file == of(context)->file;
 }
+
+// Who counts the objects that are made with `pd`; the NIC does it for domains of its own.
+inline Handles::Users* users_of(ibv_pd* pd) { return of(pd)->is_parent_domain ? &of(pd)->users : nullptr; }
 
 // Runs a control call of the NIC under the device's lock.
 template <typename Call>

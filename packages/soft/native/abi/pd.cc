@@ -2,6 +2,7 @@
 
 #include "control_verbs.h"
 #include "objects.h"
+#include "parent_domain.h"
 
 using namespace verbs::soft;
 
@@ -26,6 +27,7 @@ ibv_pd* soft_alloc_pd(ibv_context* context) {
 int ibv_dealloc_pd(ibv_pd* face) {
   if (!abi::is_live(face)) return EINVAL;
   abi::Pd* pd = abi::of(face);
+  if (pd->is_parent_domain) return abi::dealloc_parent_domain(pd);
   const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.dealloc_pd(pd->nic); });
   if (error != 0) return error;
   abi::of(face->context)->handles.remove(face->handle, face);

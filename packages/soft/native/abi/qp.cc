@@ -75,7 +75,7 @@ ibv_qp* soft_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   face.qp_type = attr->qp_type;
   pthread_mutex_init(&face.mutex, nullptr);
   pthread_cond_init(&face.cond, nullptr);
-  face.handle = abi::of(context)->handles.add(qp.get(), destroy_unacknowledged);
+  face.handle = abi::of(context)->handles.add(qp.get(), destroy_unacknowledged, abi::users_of(pd));
   return &qp.release()->face;
 }
 

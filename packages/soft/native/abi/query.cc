@@ -42,6 +42,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   if (const int error = ibv_query_device(context, &full.orig_attr)) return error;
   full.device_cap_flags_ex =
       full.orig_attr.device_cap_flags | nic::kDeviceFlushGlobal | nic::kDeviceFlushPersistent | nic::kDeviceAtomicWrite;
+  full.max_dm_size = static_cast<std::uint64_t>(of(context)->device->config().limits.max_dm_size);
   full.odp_caps = nic::kOdpCaps;
   full.xrc_odp_caps = nic::kXrcOdpCaps;
   // What there is no field for here is zero, and that is the answer: no TSO, RSS, receive work queues, packet pacing,

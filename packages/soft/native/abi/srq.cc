@@ -48,7 +48,7 @@ ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_att
   face.pd = pd;
   pthread_mutex_init(&face.mutex, nullptr);
   pthread_cond_init(&face.cond, nullptr);
-  face.handle = abi::of(context)->handles.add(srq.get(), destroy_unacknowledged);
+  face.handle = abi::of(context)->handles.add(srq.get(), destroy_unacknowledged, abi::users_of(pd));
   return &srq.release()->face;
 }
 

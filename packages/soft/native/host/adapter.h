@@ -59,6 +59,8 @@ class Adapter final : private nic::EventSink, private Engine {
   int open_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
   void close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
 
+  nic::DmPool& device_memory() { return nic_->device_memory(); }
+
   // Blocks until `source` has an event, making progress meanwhile. 0 or errno.
   int wait(EventSource& source);
 

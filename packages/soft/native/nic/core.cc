@@ -15,7 +15,8 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       qps(kFirstQpn, static_cast<std::uint32_t>(config.limits.max_qp)),
       srqs(1, static_cast<std::uint32_t>(config.limits.max_srq)),
       mrs(config.limits),
-      mws(config.limits) {
+      mws(config.limits),
+      device_memory(static_cast<std::size_t>(config.limits.max_dm_size)) {
   for (PortConfig& port : config.ports) {
     ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu).set_up(port.up);
   }

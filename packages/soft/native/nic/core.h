@@ -70,6 +70,7 @@ struct Core {
   Table<Srq> srqs;
   MrTable mrs;
   MwTable mws;
+  DmPool device_memory;
   TimerHeap timers;     // of QPs
   TimerHeap cq_timers;  // of CQs
   ActiveList active;

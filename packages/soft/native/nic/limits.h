@@ -18,6 +18,7 @@ struct Limits {
   int max_mw = (1 << 19) - 1;
   int max_pd = 1 << 20;
   int max_ah = 1 << 20;
+  int max_dm_size = 256 << 10;  // bytes in all
   int max_srq = 1 << 20;
   int max_srq_wr = 1 << 15;
   int max_srq_sge = 32;

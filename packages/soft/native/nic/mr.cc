@@ -83,8 +83,26 @@ int MrTable::alloc_null(Pd* pd, Mr** mr) {
   return insert(std::move(region), mr);
 }
 
+int MrTable::reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access,
+                    Mr** mr) {
+  constexpr unsigned kAllowed = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                                IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
+  if (const int error = check_access(access)) return error;
+  const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
+  if ((access & ~kAllowed) != 0 || !zero_based || length == 0 || !dm->covers(offset, length)) return EINVAL;
+  auto region = std::make_unique<Mr>();
+  region->pd = pd;
+  region->address = dm->address + offset;
+  region->length = length;
+  region->access = access;
+  region->dm = std::move(dm);
+  if (const int error = insert(std::move(region), mr)) return error;
+  ++(*mr)->dm->regions;
+  return 0;
+}
+
 int MrTable::rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length, unsigned access) {
-  if (mr->null) return EINVAL;
+  if (mr->null || mr->dm) return EINVAL;
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool changes_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
   void* to = moves ? address : mr->address;
@@ -109,6 +127,7 @@ int MrTable::rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length,
 
 void MrTable::dereg(Mr* mr) {
   --mr->pd->users;
+  if (mr->dm) --mr->dm->regions;
   table_.erase(mr->key >> 8);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "dm.h"
 #include "limits.h"
 #include "pd.h"
 #include "table.h"
@@ -23,6 +24,8 @@ class Mr {
   std::uint32_t key = 0;      // lkey == rkey: table index << 8 | a byte that changes with every registration
   std::uint32_t windows = 0;  // memory windows bound to it: it cannot go before them
   bool null = false;          // reads as zeros, swallows what is written; known by its lkey only
+
+  std::shared_ptr<Dm> dm;  // of device memory
 
   // [from, from + size) of the region's address space lies in the region.
   bool covers(std::uint64_t from, std::size_t size) const {
@@ -50,6 +53,7 @@ class MrTable {
   // SIZE_MAX is the whole address space (an implicit region).
   int reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
   int alloc_null(Pd* pd, Mr** mr);
+  int reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access, Mr** mr);
   // Changes what `flags` (IBV_REREG_MR_*) names, all or nothing: 0, or errno and the region is as it was. The keys
   // stay.
   int rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length, unsigned access);

@@ -114,11 +114,20 @@ int Nic::dealloc_pd(Pd* pd) {
   return 0;
 }
 
+void Nic::retain_pd(Pd* pd) { ++pd->users; }
+void Nic::release_pd(Pd* pd) { --pd->users; }
+
 int Nic::reg_mr(Pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr) {
   return impl_->core.mrs.reg(pd, addr, length, iova, access, mr);
 }
 
 int Nic::alloc_null_mr(Pd* pd, Mr** mr) { return impl_->core.mrs.alloc_null(pd, mr); }
+
+int Nic::reg_dm_mr(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access, Mr** mr) {
+  return impl_->core.mrs.reg_dm(pd, std::move(dm), offset, length, access, mr);
+}
+
+DmPool& Nic::device_memory() { return impl_->core.device_memory; }
 
 int Nic::rereg_mr(Mr* mr, int flags, Pd* pd, void* addr, std::size_t length, unsigned access) {
   if (mr->windows > 0) return EINVAL;

@@ -21,6 +21,8 @@
 
 namespace verbs::soft::nic {
 
+class Dm;
+class DmPool;
 class Pd;
 class Mr;
 class Mw;
@@ -90,8 +92,11 @@ class Nic {
   // -- control path. `owner` is the caller's own pointer, handed back in events and by owner().
   int alloc_pd(Pd** pd);
   int dealloc_pd(Pd* pd);
+  void retain_pd(Pd* pd);  // one more user, which the NIC does not know
+  void release_pd(Pd* pd);
   int reg_mr(Pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
   int alloc_null_mr(Pd* pd, Mr** mr);
+  int reg_dm_mr(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access, Mr** mr);
   int rereg_mr(Mr* mr, int flags, Pd* pd, void* addr, std::size_t length, unsigned access);
   int dereg_mr(Mr* mr);  // EINVAL while windows are bound to it
   int alloc_mw(Pd* pd, ibv_mw_type type, Mw** mw);
@@ -124,6 +129,7 @@ class Nic {
 
   // The time of the calls that have none of their own; deliver() and pump() set it too.
   void set_time(Nanos now);
+  DmPool& device_memory();  // by any thread, without the lock
 
   // -- data path: nothing here allocates.
   int req_notify_cq(Cq* cq, bool solicited_only);

@@ -1,0 +1,47 @@
+// Device memory: a small memory of the device's own, which regions make reachable and the application copies to and
+// from. It is shared with forked children, as a card's is.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace verbs::soft::nic {
+
+class Dm {
+ public:
+  Dm(std::uint8_t* memory, std::size_t size) : address(memory), length(size) {}
+  ~Dm();
+  Dm(const Dm&) = delete;
+  Dm& operator=(const Dm&) = delete;
+
+  // 0; EFAULT outside the memory or when the other side is not there; EINVAL unless `at` and `size` are multiples of 4.
+  int copy_in(std::uint64_t at, const void* from, std::size_t size);
+  int copy_out(std::uint64_t at, void* to, std::size_t size) const;
+
+  bool covers(std::uint64_t at, std::size_t size) const { return at <= length && size <= length - at; }
+
+  std::uint8_t* const address;
+  const std::size_t length;
+  std::atomic<std::uint32_t> regions{0};  // MRs of it; free is EBUSY while there are any
+
+ private:
+  int check(std::uint64_t at, std::size_t size) const;
+};
+
+// What there is of it. Needs no lock, so that a forked child can allocate too.
+class DmPool {
+ public:
+  explicit DmPool(std::size_t capacity) : left_(capacity) {}
+
+  // 0, EINVAL (no length, an alignment beyond a page) or ENOMEM. The memory is zeros.
+  int alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<Dm>* dm);
+  // 0, or EBUSY while regions are there. Whoever still holds it can copy, to nobody's benefit.
+  int free(const Dm& dm);
+
+ private:
+  std::atomic<std::size_t> left_;
+};
+
+}  // namespace verbs::soft::nic
