@@ -56,9 +56,13 @@ int Progress::start(std::vector<int> sockets) {
   helper_fds_ = {readable(helper_.fd())};
   driver_fds_ = {readable(driver_.fd()), readable(-1)};
   sockets_ = std::move(sockets);
-  // The program's signals are for the program's threads.
+  // The program's signals are for the program's threads. Not so faults: the copy from or to memory that was unmapped
+  // recovers in their handler, and a fault whose signal is blocked kills the process.
   sigset_t all, old;
   sigfillset(&all);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    if (is_fault(signal)) sigdelset(&all, signal);
+  }
   pthread_sigmask(SIG_SETMASK, &all, &old);
   int error = 0;
   try {
