@@ -320,6 +320,7 @@ void Adapter::tell(const nic::Counters& counters, const LinkCounters& links, con
       {"retry_exceeded_err", &Counters::retry_exceeded_err},
       {"retry_rnr_exceeded_err", &Counters::retry_rnr_exceeded_err},
       {"completer_retry_err", &Counters::completer_retry_err},
+      {"ack_deferred", &Counters::ack_deferred},
       {"ack_timeout", &Counters::ack_timeout},
       {"retransmitted_pkts", &Counters::retransmitted_pkts},
       {"icrc_err", &Counters::icrc_err},

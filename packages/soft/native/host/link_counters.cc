@@ -34,6 +34,7 @@ void LinkCounters::add(const link::FaultCounters& more) {
 }
 
 void LinkCounters::tell(const Counter& counter) const {
+  counter("send_err", udp_.send_dropped + process_.overflow + process_.unreachable);
   counter("link_udp_sent", udp_.sent);
   counter("link_udp_received", udp_.received);
   counter("link_udp_send_dropped", udp_.send_dropped);

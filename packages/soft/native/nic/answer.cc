@@ -62,7 +62,10 @@ bool send_read_packet(Core& core, Qp& qp, Response& response) {
 
 bool answer(Core& core, Qp& qp, const Response& response) {
   core.active.add(qp);
-  return ResponseRing(qp.resp).push(response);
+  const std::uint32_t owed = qp.resp.ring_count;
+  if (!ResponseRing(qp.resp).push(response)) return false;
+  if (qp.resp.ring_count == owed) ++core.counters.ack_deferred;
+  return true;
 }
 
 void acknowledge(Core& core, Qp& qp, std::uint32_t psn) {

@@ -18,6 +18,7 @@ struct Counters {
   std::uint64_t retry_exceeded_err = 0;
   std::uint64_t retry_rnr_exceeded_err = 0;
   std::uint64_t completer_retry_err = 0;
+  std::uint64_t ack_deferred = 0;  // acknowledgements that waited, and that a later one then covered
   std::uint64_t ack_timeout = 0;
   std::uint64_t retransmitted_pkts = 0;
   std::uint64_t icrc_err = 0;

@@ -117,7 +117,11 @@ void take_write(Core& core, Qp& qp, const Request& request) {
   if (!payload.empty()) {
     std::uint8_t* memory =
         remote_memory(core, qp, resp.rkey, resp.address + resp.offset, payload.size(), IBV_ACCESS_REMOTE_WRITE);
-    if (memory == nullptr || !guarded_copy(memory, payload.data(), payload.size())) return refuse_access(core, qp);
+    if (memory == nullptr) return refuse_access(core, qp);
+    // The key is right and the memory is gone: for who posted the receive request an error of its own (IBTA 11.6.2).
+    if (!guarded_copy(memory, payload.data(), payload.size())) {
+      return refuse(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);
+    }
     resp.offset += static_cast<std::uint32_t>(payload.size());
   }
   const std::uint32_t length = resp.length;
