@@ -9,6 +9,7 @@ interface Case {
 }
 
 const rc = 'ibv_rc_pingpong';
+const uc = 'ibv_uc_pingpong';
 const ud = 'ibv_ud_pingpong';
 
 test.each<Case>([
@@ -17,6 +18,8 @@ test.each<Case>([
   { name: rc, args: ['-c', '-s', '1048576', '-n', '100'], bytes: 1048576, iterations: 100 },
   { name: rc, args: ['-c', '-e', '-s', '1048576', '-n', '100'], bytes: 1048576, iterations: 100 },
   { name: rc, args: ['-c', '-m', '256', '-s', '70001', '-n', '100'], bytes: 70001, iterations: 100 },
+  { name: uc, args: ['-c'], bytes: 4096, iterations: 1000 },
+  { name: uc, args: ['-c', '-e'], bytes: 4096, iterations: 1000 },
   { name: ud, args: ['-c'], bytes: 1024, iterations: 1000 },
   { name: ud, args: ['-c', '-e'], bytes: 1024, iterations: 1000 },
 ])('$name -g 0 $args', async ({ name, args, bytes, iterations }) => {

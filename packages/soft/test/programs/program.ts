@@ -85,6 +85,7 @@ const packages: Record<string, string> = {
   ibv_devices: 'ibverbs-utils',
   ibv_devinfo: 'ibverbs-utils',
   ibv_rc_pingpong: 'ibverbs-utils',
+  ibv_uc_pingpong: 'ibverbs-utils',
   ibv_ud_pingpong: 'ibverbs-utils',
   stdbuf: 'coreutils',
   tshark: 'tshark',
