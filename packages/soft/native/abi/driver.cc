@@ -27,6 +27,8 @@ ibv_context* verbs_open_device(ibv_device* device, void* private_data) {
   return private_data ? abi::null_with<ibv_context>(EOPNOTSUPP) : ibv_open_device(device);
 }
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are rdma-core's.
+
 // Makes the context that a driver's alloc_context() fills; none is ever asked to.
 void* _verbs_init_and_alloc_context(ibv_device*, int /*cmd_fd*/, std::size_t /*size*/, verbs_context* /*offset*/,
                                     std::uint32_t /*driver_id*/) {
@@ -47,6 +49,8 @@ int ibv_read_ibdev_sysfs_file(char*, std::size_t, void* /*sysfs_device*/, const 
 
 // The size of a command buffer. execute_ioctl() below reads none, so that what is linked to it adds nothing.
 unsigned int __ioctl_final_num_attrs(unsigned int count, void* /*link*/) { return count; }
+
+// NOLINTEND(bugprone-reserved-identifier)
 
 int execute_ioctl(ibv_context*, void* /*command*/) { return EOPNOTSUPP; }
 
