@@ -68,7 +68,8 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
   });
   if (error != 0) return null_with<Cq>(error);
   verbs_init_cq(&face, context, attr.channel, attr.cq_context);
-  face.handle = of(context)->handles.add(cq.get(), destroy_unacknowledged);
+  face.handle = of(context)->handles.add(cq.get(), destroy_unacknowledged,
+                                         attr.parent_domain ? users_of(attr.parent_domain) : nullptr);
   return cq.release();
 }
 

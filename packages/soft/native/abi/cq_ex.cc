@@ -91,16 +91,28 @@ constexpr std::uint64_t kTimestamps =
 bool supported(const ibv_cq_init_attr_ex& attr) {
   constexpr std::uint64_t kFields = std::uint64_t{IBV_WC_STANDARD_FLAGS} | kTimestamps;
   constexpr std::uint32_t kFlags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
-  return (attr.wc_flags & ~kFields) == 0 && (attr.comp_mask & ~std::uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS}) == 0 &&
+  constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+  return (attr.wc_flags & ~kFields) == 0 && (attr.comp_mask & ~kKnown) == 0 &&
          ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0 || (attr.flags & ~kFlags) == 0);
+}
+
+bool is_parent_domain(ibv_pd* pd, ibv_context* context) {
+  return is_usable(pd, context) && abi::of(pd)->is_parent_domain;
 }
 
 }  // namespace
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
   if (!supported(*attr)) return null_with<ibv_cq_ex>(EOPNOTSUPP);
+  // What no bit of comp_mask speaks of is not there.
   const std::uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
-  Cq* cq = create_cq(context, *attr,
+  ibv_cq_init_attr_ex given = *attr;
+  if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) == 0) {
+    given.parent_domain = nullptr;
+  } else if (!is_parent_domain(attr->parent_domain, context)) {
+    return null_with<ibv_cq_ex>(EINVAL);
+  }
+  Cq* cq = create_cq(context, given,
                      {.timestamps = (attr->wc_flags & kTimestamps) != 0,
                       .ignore_overrun = (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0});
   if (!cq) return nullptr;

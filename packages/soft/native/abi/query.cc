@@ -71,12 +71,7 @@ int query_rt_values(ibv_context* context, ibv_values_ex* values) {
 extern "C" {
 
 int soft_query_device(ibv_context* context, ibv_device_attr* attr) {
-  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    std::memset(attr, 0, sizeof *attr);
-    nic.query_device(attr);
-    return 0;
-  });
-  if (error != 0) return error;
+  abi::of(context)->adapter->query_device(attr);
   const host::Device& device = *abi::of(context)->device;
   const verbs_soft_identity& identity = device.identity();
   std::snprintf(attr->fw_ver, sizeof attr->fw_ver, "%s", identity.fw_ver);

@@ -61,6 +61,9 @@ class Adapter final : private nic::EventSink, private Engine {
 
   nic::DmPool& device_memory() { return nic_->device_memory(); }
 
+  // What never changes while the device is open: needs no lock, and a forked child may ask too.
+  void query_device(ibv_device_attr* attr) const { nic_->query_device(attr); }
+
   // Blocks until `source` has an event, making progress meanwhile. 0 or errno.
   int wait(EventSource& source);
 

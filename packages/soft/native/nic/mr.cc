@@ -89,7 +89,7 @@ int MrTable::reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::s
                                 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
   if (const int error = check_access(access)) return error;
   const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
-  if ((access & ~kAllowed) != 0 || !zero_based || length == 0 || !dm->covers(offset, length)) return EINVAL;
+  if ((access & ~kAllowed) != 0 || !zero_based || !dm->covers(offset, length)) return EINVAL;
   auto region = std::make_unique<Mr>();
   region->pd = pd;
   region->address = dm->address + offset;

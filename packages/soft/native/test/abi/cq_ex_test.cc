@@ -158,6 +158,30 @@ TEST_CASE("what create_cq_ex does not have is refused") {
   CHECK(ibv_destroy_cq(last) == 0);
 }
 
+TEST_CASE("a CQ may belong to a parent domain, which it then holds") {
+  configure("x0");
+  const Context context = open_device("x0");
+  ibv_pd* pd = ibv_alloc_pd(context.get());
+  REQUIRE(pd);
+  ibv_parent_domain_init_attr init{};
+  init.pd = pd;
+  ibv_pd* domain = ibv_alloc_parent_domain(context.get(), &init);
+  REQUIRE(domain);
+  ibv_cq_init_attr_ex attr{};
+  attr.cqe = 4;
+  attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
+  attr.parent_domain = pd;
+  CHECK(ibv_create_cq_ex(context.get(), &attr) == nullptr);
+  CHECK(errno == EINVAL);
+  attr.parent_domain = domain;
+  ibv_cq_ex* cq = ibv_create_cq_ex(context.get(), &attr);
+  REQUIRE(cq);
+  CHECK(ibv_dealloc_pd(domain) == EBUSY);
+  CHECK(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
+  CHECK(ibv_dealloc_pd(domain) == 0);
+  CHECK(ibv_dealloc_pd(pd) == 0);
+}
+
 TEST_CASE("a CQ that ignores overruns keeps the newest completions and its QP") {
   configure("x0;y0");
   ExtendedEnd a("x0", IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN | IBV_CREATE_CQ_ATTR_SINGLE_THREADED, 2);
