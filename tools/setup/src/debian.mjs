@@ -10,7 +10,15 @@ import { exitStatus, mustRun, which } from './shell.mjs';
 const buildPackages = ['cmake', 'ibverbs-utils', 'libibverbs-dev', 'ninja-build'];
 
 /** What only the tests need: their headers, the programs they compare with, and the formatter of the C++ code. */
-const testPackages = ['clang-format-19', 'doctest-dev', 'python3-pyverbs', 'python3-scapy', 'tshark', 'zlib1g-dev'];
+const testPackages = [
+  'clang-format-19',
+  'doctest-dev',
+  'perftest',
+  'python3-pyverbs',
+  'python3-scapy',
+  'tshark',
+  'zlib1g-dev',
+];
 
 const listsDirectory = '/var/lib/apt/lists';
 const staleAfterDays = 7;

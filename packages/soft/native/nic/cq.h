@@ -53,6 +53,7 @@ class Cq : public TimerSlot {
   // Forgets the entries of a QP, which begins anew.
   void clean(std::uint32_t qp_num);
 
+  bool armed() const { return armed_ != Armed::kNo; }
   // A request for any completion is not weakened by a later one for solicited completions (ibv_req_notify_cq(3)).
   void arm(bool solicited_only) {
     if (!solicited_only) {

@@ -260,9 +260,16 @@ bool Nic::pump(Nanos now) {
     if (left == 0) return false;
     core.active.remove(*qp);
     const std::size_t turn = std::min(left, kTurnBudget);
-    // Requests before acknowledgements: an answer that the application just posted is what its peer waits for.
-    std::size_t sent = qp->type == IBV_QPT_UD ? run_datagrams(core, *qp, turn) : run_requester(core, *qp, turn, now);
-    if (sent < turn) sent += run_answers(core, *qp, turn - sent);
+    // Requests before acknowledgements: an answer that the application just posted is what its peer waits for. Where
+    // completions are waited for by events it is the other way round, as from hardware: a program with one channel for
+    // both directions may take the first event after its request for that of the request (ib_send_lat -e does).
+    const bool answers_first = qp->send_cq != nullptr && qp->send_cq->armed();
+    std::size_t sent = answers_first ? run_answers(core, *qp, turn) : 0;
+    if (sent < turn) {
+      sent +=
+          qp->type == IBV_QPT_UD ? run_datagrams(core, *qp, turn - sent) : run_requester(core, *qp, turn - sent, now);
+    }
+    if (!answers_first && sent < turn) sent += run_answers(core, *qp, turn - sent);
     left -= sent;
     if (sent == turn) core.active.add(*qp);
   }

@@ -80,23 +80,20 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-const packages: Record<string, string> = {
-  ibv_asyncwatch: 'ibverbs-utils',
-  ibv_devices: 'ibverbs-utils',
-  ibv_devinfo: 'ibverbs-utils',
-  ibv_rc_pingpong: 'ibverbs-utils',
-  ibv_uc_pingpong: 'ibverbs-utils',
-  ibv_ud_pingpong: 'ibverbs-utils',
-  stdbuf: 'coreutils',
-  tshark: 'tshark',
-  '/usr/bin/python3': 'python3-scapy python3-pyverbs',
-};
+const packages: [RegExp, string][] = [
+  [/^ibv_/, 'ibverbs-utils'],
+  [/^ib_/, 'perftest'],
+  [/^stdbuf$/, 'coreutils'],
+  [/^tshark$/, 'tshark'],
+  [/^\/usr\/bin\/python3$/, 'python3-scapy python3-pyverbs'],
+];
 
 function find(name: string): string {
   const places = name.startsWith('/') ? [''] : (process.env['PATH'] ?? '').split(delimiter);
   const path = places.map((place) => (place === '' ? name : join(place, name))).find(isExecutable);
   if (path !== undefined) return path;
-  throw new Error(`${name} is missing: apt-get install ${packages[name] ?? 'the package it is in'}`);
+  const missing = packages.find(([pattern]) => pattern.test(name))?.[1] ?? 'the package it is in';
+  throw new Error(`${name} is missing: apt-get install ${missing}`);
 }
 
 function isExecutable(path: string): boolean {
