@@ -1,3 +1,5 @@
+import { type FaultRule, ruleText } from './fault-rules.js';
+
 /** The bounds on a device's objects, as `ibv_query_device` shows them. What is left out has its default. */
 export interface DeviceLimits {
   maxQp?: number;
@@ -13,28 +15,6 @@ export interface DeviceLimits {
   maxQpRdAtom?: number;
   maxQpInitRdAtom?: number;
   maxMsgSize?: number;
-}
-
-/** What happens to the frames of a device. Probabilities are from 0 to 1, times are microseconds. */
-export interface FaultPlan {
-  /** The frame vanishes. */
-  drop?: number;
-  /** The frame goes twice. */
-  duplicate?: number;
-  /** The frame is overtaken by later ones. */
-  reorder?: number;
-  /** One bit is inverted; the receiver drops the frame for its ICRC. */
-  corrupt?: number;
-  /** The end of the frame is missing. */
-  truncate?: number;
-  /** Every frame is held for so long. */
-  delay?: number;
-  /** And for up to so much longer. */
-  jitter?: number;
-  /** Which frames: those that leave (the default), those that arrive, or both. */
-  direction?: 'egress' | 'ingress' | 'both';
-  /** The same frames meet the same faults with the same seed. */
-  seed?: number | bigint;
 }
 
 export interface CaptureOptions {
@@ -56,12 +36,17 @@ export interface DeviceConfig {
   addr?: string | readonly string[];
   ports?: number;
   mtu?: 256 | 512 | 1024 | 2048 | 4096;
+  /** How the links of its ports are at first; 'up' if it is not given. */
+  state?: 'up' | 'down';
   /** 'auto': directly within the process, else by UDP. */
   link?: 'auto' | 'udp' | 'process';
   limits?: DeviceLimits;
   /** A pcapng file; `%p` in it is the process id, `%d` the device's name. */
   capture?: string | ({ path: string } & CaptureOptions);
-  faults?: FaultPlan;
+  /** One rule, or several. */
+  faults?: FaultRule | readonly FaultRule[];
+  /** The same frames meet the same faults with the same seed; 1 if it is not given. */
+  seed?: number | bigint;
   /** Options that only the model knows. */
   options?: Readonly<Record<string, string | number | boolean>>;
 }
@@ -70,16 +55,27 @@ export interface DeviceConfig {
  * The configuration text of devices, as the variable VERBS_SOFT takes it.
  *
  * @example
- * configurationText([{ name: 'soft0', mtu: 1024, faults: { drop: 0.02, seed: 7 } }])
- * // 'soft0,mtu=1024,drop=0.02,seed=7'
+ * configurationText([{ name: 'soft0', mtu: 1024, faults: { drop: 0.02 }, seed: 7 }])
+ * // 'soft0,mtu=1024,seed=7,fault=drop=0.02'
  */
 export function configurationText(devices: readonly DeviceConfig[]): string {
   return devices.map(deviceText).join(';');
 }
 
-/** The text of a fault plan alone, 'drop=0.02,seed=7'. */
-export function faultText(plan: FaultPlan): string {
-  return join(Object.entries(plan));
+/**
+ * The text of a fault plan alone, as `verbs run --faults` takes it.
+ *
+ * @throws TypeError, RangeError that name the field of a rule.
+ * @example
+ * faultText({ drop: true, opcode: 'RC SEND Only', nth: 3 }, 7); // 'fault=drop:opcode=rc_send_only:nth=3,seed=7'
+ */
+export function faultText(rules: FaultRule | readonly FaultRule[], seed?: number | bigint): string {
+  return join([...faultPairs(rules), ['seed', seed]]);
+}
+
+function faultPairs(rules: FaultRule | readonly FaultRule[]): [string, unknown][] {
+  if (!Array.isArray(rules)) return [['fault', ruleText(rules as FaultRule)]];
+  return (rules as readonly FaultRule[]).map((rule, i) => ['fault', ruleText(rule, `rules[${i.toString()}]`)]);
 }
 
 function deviceText(device: DeviceConfig): string {
@@ -92,7 +88,7 @@ function deviceText(device: DeviceConfig): string {
     pairs.push(['capture', capture.path], ['capture_limit', capture.maxBytes], ['snap', capture.snapLength]);
   }
   for (const [key, value] of Object.entries(limits ?? {})) pairs.push([snakeCase(key), value]);
-  pairs.push(...Object.entries(faults ?? {}), ...Object.entries(options ?? {}));
+  pairs.push(...faultPairs(faults ?? []), ...Object.entries(options ?? {}));
   const text = join(pairs);
   return text === '' ? name : `${name},${text}`;
 }

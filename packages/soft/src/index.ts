@@ -1,16 +1,12 @@
+export type { Capture } from './capture.js';
 export { configurationText, faultText } from './config.js';
-export type { CaptureOptions, DeviceConfig, DeviceLimits, FaultPlan } from './config.js';
-export {
-  addDevices,
-  captureStart,
-  captureStop,
-  configure,
-  deviceNames,
-  lastError,
-  setFaults,
-  stats,
-} from './control.js';
+export type { CaptureOptions, DeviceConfig, DeviceLimits } from './config.js';
+export { addDevices, configure, deviceNames, lastError } from './control.js';
 export { dropInDirectory } from './drop-in.js';
 export type { SoftModel } from './drop-in.js';
 export { SoftError } from './errors.js';
+export type { FaultRule } from './fault-rules.js';
+export type { FaultPlanState, FaultRuleState, Faults } from './faults.js';
 export { dropIn, library, nicLibrary } from './paths.js';
+export { softNic } from './soft-nic.js';
+export type { SoftNic } from './soft-nic.js';

@@ -11,6 +11,12 @@ export interface Native {
   captureStart(device: string, path: string, maxBytes: bigint, snapLength: bigint): number;
   captureStop(device: string): number;
   setFaults(device: string, plan: string): number;
+  getFaults(device: string): { seed: bigint; rules: { text: string; matched: bigint; hits: bigint }[] } | number;
+  setLink(device: string, port: bigint, up: boolean): number;
+  setMtu(device: string, port: bigint, mtu: bigint): number;
+  addGid(device: string, port: bigint, address: string): { index: number } | number;
+  removeGid(device: string, port: bigint, address: string): number;
+  fail(device: string): number;
 }
 
 let loaded: Native | undefined;

@@ -14,15 +14,17 @@ describe('configurationText', () => {
         link: 'udp',
         limits: { maxQp: 7, maxQpRdAtom: 4 },
         capture: { path: '/tmp/%p.pcapng', maxBytes: 1000, snapLength: 64 },
-        faults: { drop: 0.02, seed: 7, direction: 'both' },
+        faults: { drop: 0.02, direction: 'both' },
+        seed: 7,
+        state: 'down',
         options: { profile: 'gaudi2', strict: true },
       },
       { name: 'soft1', addr: '10.0.0.1', capture: 'x' },
     ]);
     expect(text).toBe(
-      'soft0,kind=hbl,model=/lib/libhbl.so,ports=2,mtu=1024,link=udp,addr=127.0.0.1,addr=::1,' +
+      'soft0,kind=hbl,model=/lib/libhbl.so,ports=2,mtu=1024,link=udp,seed=7,state=down,addr=127.0.0.1,addr=::1,' +
         'capture=/tmp/%p.pcapng,capture_limit=1000,snap=64,max_qp=7,max_qp_rd_atom=4,' +
-        'drop=0.02,seed=7,direction=both,profile=gaudi2,strict=true;soft1,addr=10.0.0.1,capture=x',
+        'fault=drop=0.02:direction=both,profile=gaudi2,strict=true;soft1,addr=10.0.0.1,capture=x',
     );
   });
 
@@ -31,10 +33,10 @@ describe('configurationText', () => {
   });
 
   it('leaves out what is undefined, and writes large seeds in full', () => {
-    expect(configurationText([{ name: 'a', capture: { path: 'p' }, faults: { seed: 2n ** 64n - 1n } }])).toBe(
-      'a,capture=p,seed=18446744073709551615',
+    expect(configurationText([{ name: 'a', capture: { path: 'p' }, seed: 2n ** 64n - 1n }])).toBe(
+      'a,seed=18446744073709551615,capture=p',
     );
-    expect(faultText({ seed: 2 ** 60 })).toBe('seed=1152921504606846976');
+    expect(faultText({ drop: true }, 2 ** 60)).toBe('fault=drop,seed=1152921504606846976');
   });
 
   it.each([

@@ -69,6 +69,52 @@ Napi::Value SetFaults(const Napi::CallbackInfo& info) {
   return Result(info, verbs_soft_set_faults(Text(info, 0).c_str(), Text(info, 1).c_str()));
 }
 
+Napi::Value GetFaults(const Napi::CallbackInfo& info) {
+  Napi::Array rules = Napi::Array::New(info.Env());
+  const auto add = [](void* data, const char* text, std::uint64_t matched, std::uint64_t hits) {
+    auto& array = *static_cast<Napi::Array*>(data);
+    Napi::Object rule = Napi::Object::New(array.Env());
+    rule.Set("text", text);
+    rule.Set("matched", Napi::BigInt::New(array.Env(), matched));
+    rule.Set("hits", Napi::BigInt::New(array.Env(), hits));
+    array[array.Length()] = rule;
+  };
+  std::uint64_t seed = 0;
+  const int error = verbs_soft_get_faults(Text(info, 0).c_str(), &seed, add, &rules);
+  if (error != 0) return Result(info, error);
+  Napi::Object plan = Napi::Object::New(info.Env());
+  plan.Set("seed", Napi::BigInt::New(info.Env(), seed));
+  plan.Set("rules", rules);
+  return plan;
+}
+
+unsigned int Small(const Napi::CallbackInfo& info, std::size_t index) {
+  return static_cast<unsigned int>(Number(info, index));
+}
+
+Napi::Value SetLink(const Napi::CallbackInfo& info) {
+  return Result(info, verbs_soft_set_link(Text(info, 0).c_str(), Small(info, 1), info[2].ToBoolean()));
+}
+
+Napi::Value SetMtu(const Napi::CallbackInfo& info) {
+  return Result(info, verbs_soft_set_mtu(Text(info, 0).c_str(), Small(info, 1), Small(info, 2)));
+}
+
+Napi::Value AddGid(const Napi::CallbackInfo& info) {
+  unsigned int index = 0;
+  const int error = verbs_soft_add_gid(Text(info, 0).c_str(), Small(info, 1), Text(info, 2).c_str(), &index);
+  if (error != 0) return Result(info, error);
+  Napi::Object added = Napi::Object::New(info.Env());
+  added.Set("index", index);
+  return added;
+}
+
+Napi::Value RemoveGid(const Napi::CallbackInfo& info) {
+  return Result(info, verbs_soft_remove_gid(Text(info, 0).c_str(), Small(info, 1), Text(info, 2).c_str()));
+}
+
+Napi::Value Fail(const Napi::CallbackInfo& info) { return Result(info, verbs_soft_fail(Text(info, 0).c_str())); }
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("configure", Napi::Function::New<Configure>(env, "configure"));
   exports.Set("addDevices", Napi::Function::New<AddDevices>(env, "addDevices"));
@@ -78,6 +124,12 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("captureStart", Napi::Function::New<CaptureStart>(env, "captureStart"));
   exports.Set("captureStop", Napi::Function::New<CaptureStop>(env, "captureStop"));
   exports.Set("setFaults", Napi::Function::New<SetFaults>(env, "setFaults"));
+  exports.Set("getFaults", Napi::Function::New<GetFaults>(env, "getFaults"));
+  exports.Set("setLink", Napi::Function::New<SetLink>(env, "setLink"));
+  exports.Set("setMtu", Napi::Function::New<SetMtu>(env, "setMtu"));
+  exports.Set("addGid", Napi::Function::New<AddGid>(env, "addGid"));
+  exports.Set("removeGid", Napi::Function::New<RemoveGid>(env, "removeGid"));
+  exports.Set("fail", Napi::Function::New<Fail>(env, "fail"));
   return exports;
 }
 

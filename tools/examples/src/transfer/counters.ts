@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { stats } from '@verbs/soft';
+import { softNic } from '@verbs/soft';
 
 export type Counters = Record<string, number>;
 
@@ -8,6 +8,6 @@ export function deviceCounters(context: Context): Counters {
   if (context.device.library !== 'soft') return {};
   const counters: Counters = {};
   // Counters are 64 bits wide; a transfer stays far below the 53 that a JSON number holds.
-  for (const [name, value] of Object.entries(stats(context.device.name))) counters[name] = Number(value);
+  for (const [name, value] of Object.entries(softNic(context.device.name).stats())) counters[name] = Number(value);
   return counters;
 }

@@ -45,9 +45,12 @@ void check_receiver(Stream& stream, std::size_t done) {
     require(wc.status == IBV_WC_SUCCESS, "receive request " + number(next) + ": status " + number(wc.status));
     const Message& message = stream.messages[next];
     require(wc.byte_len == message.size, "receive request " + number(next) + ": " + number(wc.byte_len) + " bytes");
-    const bool imm = (wc.wc_flags & IBV_WC_WITH_IMM) != 0;
-    require(imm == has_imm(message.opcode) && (!imm || wc.imm_data == message.imm),
-            "receive request " + number(next) + ": wrong immediate data");
+    const unsigned carried = has_imm(message.opcode)                  ? IBV_WC_WITH_IMM
+                             : message.opcode == IBV_WR_SEND_WITH_INV ? IBV_WC_WITH_INV
+                                                                      : 0;
+    require(
+        (wc.wc_flags & (IBV_WC_WITH_IMM | IBV_WC_WITH_INV)) == carried && (carried == 0 || wc.imm_data == message.imm),
+        "receive request " + number(next) + ": wrong immediate data or invalidated key");
     require(std::memcmp(stream.far_at(next), stream.near_at(next), message.size) == 0,
             "receive request " + number(next) + ": wrong data");
     ++next;
@@ -88,7 +91,7 @@ void check_data(Stream& stream, std::size_t done) {
     if (message.opcode == IBV_WR_RDMA_READ) {
       require(std::memcmp(stream.near_at(i), stream.far_before_at(i), message.size) == 0,
               "read " + number(i) + " brought wrong data");
-    } else if (message.opcode == IBV_WR_RDMA_WRITE || message.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+    } else if (is_write(message.opcode)) {
       require(std::memcmp(stream.far_at(i), stream.near_before_at(i), message.size) == 0,
               "write " + number(i) + " left wrong data");
     }

@@ -45,8 +45,8 @@ Stream::Stream(const Cell& cell, std::uint64_t seed)
 }
 
 void Stream::connect(Random& random) {
-  constexpr unsigned kAccess =
-      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                               IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
   near_mr_ = net.a.reg(near.data(), near.size(), kAccess);
   far_mr_ = net.b.reg(far.data(), far.size(), kAccess);
   counter_mr_ = net.b.reg(&counter, sizeof counter, kAccess);
@@ -83,11 +83,33 @@ void Stream::plan_messages(Random& random) {
     message.size = operation.type == IBV_QPT_UD   ? kDatagrams[random.below(std::size(kDatagrams))]
                    : operation.type == IBV_QPT_UC ? kSizes[random.below(std::size(kSizes) - 2)]
                                                   : kSizes[random.below(std::size(kSizes))];
-    if (is_atomic(opcode)) message.size = 8;
+    if (is_atomic(opcode) || opcode == IBV_WR_ATOMIC_WRITE) message.size = 8;
+    if (opcode == IBV_WR_SEND_WITH_INV) message.imm = bind_window(number);
     if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) message.operand = 1 + random.below(1000);
     if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP) message.operand = swaps++;
     messages.push_back(message);
   }
+}
+
+// The receiver opens a window over the slot, for the message to invalidate: returns its key.
+std::uint32_t Stream::bind_window(std::size_t i) {
+  nic::Mw* window = nullptr;
+  require(net.b.nic->alloc_mw(net.b.pd, IBV_MW_TYPE_2, &window) == 0, "no memory window");
+  const std::uint32_t key = nic::rkey_of(window) ^ 1;
+  ibv_mw face = {};
+  face.rkey = nic::rkey_of(window);
+  face.type = IBV_MW_TYPE_2;
+  ibv_mr region = {};
+  region.lkey = nic::lkey_of(far_mr_);
+  ibv_send_wr wr = {};
+  ibv_send_wr* bad = nullptr;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.bind_mw.mw = &face;
+  wr.bind_mw.rkey = key;
+  wr.bind_mw.bind_info = {&region, reinterpret_cast<std::uint64_t>(far_at(i)), kRoom, IBV_ACCESS_REMOTE_WRITE};
+  require(net.b.nic->post_send(qb, &wr, &bad) == 0, "a window cannot be bound");
+  net.run();
+  return key;
 }
 
 std::uint32_t Stream::window(std::size_t i) const {

@@ -15,7 +15,7 @@ namespace verbs::soft::test::faults {
 struct Message {
   ibv_wr_opcode opcode;
   std::uint32_t size;
-  std::uint32_t imm;
+  std::uint32_t imm;          // or the key of the window that it invalidates
   std::uint64_t operand = 0;  // what an atomic adds, or compares with
 };
 
@@ -61,6 +61,7 @@ class Stream {
  private:
   void connect(Random& random);
   void plan_messages(Random& random);
+  std::uint32_t bind_window(std::size_t i);
   void post_receives();
   void post(std::size_t i);
   void collect();

@@ -1,0 +1,39 @@
+import { natural } from './arguments.js';
+import type { CaptureOptions } from './config.js';
+import { check } from './errors.js';
+import { native } from './native.js';
+
+/** The capture that each device has last been given: an older one that is stopped may not end its successor. */
+const running = new Map<string, Capture>();
+
+/** A capture of a device's packets; see {@link SoftNic.capture}. */
+export class Capture implements Disposable {
+  readonly #device: string;
+  /** As it was given: `%p` stands for the process id, `%d` for the device's name. */
+  readonly path: string;
+
+  constructor(device: string, path: string, options: CaptureOptions) {
+    const { maxBytes = 0, snapLength = 0 } = options;
+    const limit = natural('options.maxBytes', maxBytes, 2n ** 64n - 1n);
+    const snap = natural('options.snapLength', snapLength, 2n ** 32n - 1n);
+    check(native().captureStart(device, path, limit, snap), 'verbs_soft_capture_start');
+    this.#device = device;
+    this.path = path;
+    running.set(device, this);
+  }
+
+  /**
+   * Ends the capture; its file is complete then. Nothing happens if it has ended, or if another has taken its place.
+   *
+   * @throws SoftError the error that ended the capture early (ENOSPC for a full disk).
+   */
+  stop(): void {
+    if (running.get(this.#device) !== this) return;
+    running.delete(this.#device);
+    check(native().captureStop(this.#device), 'verbs_soft_capture_stop');
+  }
+
+  [Symbol.dispose](): void {
+    this.stop();
+  }
+}

@@ -1,0 +1,186 @@
+import { natural, show } from './arguments.js';
+
+/**
+ * Which frames, which of those, and what happens to them. Without a field of the first group all frames match; the
+ * second group chooses among those that match; at least one field of the third says what happens.
+ *
+ * All rules of a plan look at each frame as it came, and what all of them do happens to it. Each counts its matches for
+ * itself, frames that another rule drops included, and has random numbers of its own.
+ *
+ * @example
+ * { drop: true, opcode: 'RC SEND Only', nth: 3 }             // the third SEND of one packet is lost
+ * { drop: 0.02 }                                             // every fiftieth frame, by chance
+ * { delay: 200, psn: [0x10, 0x1f], direction: 'ingress' }    // those packets arrive 200 µs late
+ */
+export interface FaultRule {
+  /** Frames that leave (the default), that arrive, or both. */
+  direction?: 'egress' | 'ingress' | 'both';
+  /**
+   * By name as tshark and the IBTA have it ('RC SEND Only'; case, blanks, `_` and the word RDMA do not matter), by the
+   * beginning of several names ('RC READ response', 'UD'), or by number.
+   */
+  opcode?: string | number | readonly (string | number)[];
+  /** The destination queue pair. */
+  qpn?: number;
+  /** A packet sequence number, or the first and the last of a range, which may go through the wrap at 2^24. */
+  psn?: number | readonly [first: number, last: number];
+  /** What an acknowledgement says: 'nak' is any NAK but that of a receiver that is not ready, 'rnr'. */
+  aeth?: 'ack' | 'nak' | 'rnr';
+
+  /** The nth frame that matches, counted from 1: that one, or with `count` so many from there on. */
+  nth?: number;
+  /** Every so many, from the nth on. */
+  every?: number;
+  /** How many times something happens at most. */
+  count?: number;
+  /** Of the rule as a whole, from 0 to 1. */
+  probability?: number;
+
+  /** The frame vanishes: true, or a probability from 0 to 1. */
+  drop?: boolean | number;
+  /** The frame goes twice. */
+  duplicate?: boolean | number;
+  /** The frame is held for `reorderDelay` longer, so that later ones overtake it. */
+  reorder?: boolean | number;
+  /** One bit is inverted; the receiver drops the frame for its ICRC. */
+  corrupt?: boolean | number;
+  /** The end of the frame is missing. */
+  truncate?: boolean | number;
+  /** The frame is held for so many microseconds. */
+  delay?: number;
+  /** And for up to so many more. */
+  jitter?: number;
+  /** Microseconds; 50 if it is not given. */
+  reorderDelay?: number;
+  /** Frames leave one after the other, no faster than this. */
+  bytesPerSecond?: number;
+  packetsPerSecond?: number;
+}
+
+const MAX_24 = 0xffffffn;
+const MAX_COUNT = BigInt(Number.MAX_SAFE_INTEGER);
+const MAX_DELAY = 10_000_000n; // ten seconds, in microseconds
+const MAX_RATE = 1_000_000_000_000n;
+
+type Write = (name: string, value: unknown) => string | undefined;
+
+const whole =
+  (high: bigint, low = 0n): Write =>
+  (name, value) =>
+    natural(name, numeric(name, value), high, low).toString();
+
+const word =
+  (...words: string[]): Write =>
+  (name, value) => {
+    if (words.includes(value as string)) return value as string;
+    throw new TypeError(`${name}: expected ${words.map(show).join(', ')}, got ${show(value)}`);
+  };
+
+const probability: Write = (name, value) => {
+  if (typeof value === 'number' && value >= 0 && value <= 1) return String(value);
+  throw new RangeError(`${name}: expected a probability from 0 to 1, got ${show(value)}`);
+};
+
+/** True is written as the key alone; false, and a key that is not there, not at all. */
+const chance: Write = (name, value) => {
+  if (typeof value === 'boolean') return value ? '' : undefined;
+  if (typeof value === 'number' && value >= 0 && value <= 1) return String(value);
+  throw new RangeError(`${name}: expected true or a probability from 0 to 1, got ${show(value)}`);
+};
+
+const opcode: Write = (name, value) => {
+  const one = (code: unknown): string => {
+    if (typeof code === 'number') return natural(name, code, 255n).toString();
+    if (typeof code === 'string' && /^[A-Za-z_ -]+$/.test(code)) return code.toLowerCase().replace(/[ -]/g, '_');
+    throw new TypeError(`${name}: expected names such as "RC SEND Only" or numbers, got ${show(value)}`);
+  };
+  return Array.isArray(value) ? value.map(one).join('|') : one(value);
+};
+
+const psn: Write = (name, value) => {
+  if (!Array.isArray(value)) return whole(MAX_24)(name, value);
+  if (value.length !== 2) throw new TypeError(`${name}: expected a number or [first, last], got ${show(value)}`);
+  return value.map((end) => whole(MAX_24)(name, end)).join('-');
+};
+
+const fields: Readonly<Record<keyof FaultRule, Write>> = {
+  drop: chance,
+  duplicate: chance,
+  reorder: chance,
+  corrupt: chance,
+  truncate: chance,
+  delay: whole(MAX_DELAY),
+  jitter: whole(MAX_DELAY),
+  reorderDelay: whole(MAX_DELAY),
+  bytesPerSecond: whole(MAX_RATE, 1n),
+  packetsPerSecond: whole(MAX_RATE, 1n),
+  direction: word('egress', 'ingress', 'both'),
+  opcode,
+  qpn: whole(MAX_24),
+  psn,
+  aeth: word('ack', 'nak', 'rnr'),
+  nth: whole(MAX_COUNT, 1n),
+  every: whole(MAX_COUNT, 1n),
+  count: whole(MAX_COUNT, 1n),
+  probability,
+};
+
+const ACTIONS: readonly (keyof FaultRule)[] = [
+  'drop',
+  'duplicate',
+  'reorder',
+  'corrupt',
+  'truncate',
+  'delay',
+  'jitter',
+  'bytesPerSecond',
+  'packetsPerSecond',
+];
+
+/** A rule as the option `fault` of the configuration text takes it: 'drop:opcode=rc_send_only:nth=3'. */
+export function ruleText(rule: FaultRule, name = 'rule'): string {
+  const parts: string[] = [];
+  let acts = false;
+  for (const [key, value] of Object.entries(rule) as [keyof FaultRule, unknown][]) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(fields, key)) {
+      throw new TypeError(`${name}.${key}: there is no such field; there are ${Object.keys(fields).join(', ')}`);
+    }
+    const text = fields[key](`${name}.${key}`, value);
+    if (text === undefined) continue;
+    acts ||= ACTIONS.includes(key);
+    parts.push(text === '' ? key : `${snakeCase(key)}=${text}`);
+  }
+  if (!acts) throw new TypeError(`${name}: it says not what happens to the frames; give one of ${ACTIONS.join(', ')}`);
+  return parts.join(':');
+}
+
+/** The rule that a text of the configuration stands for. */
+export function parseRule(text: string): FaultRule {
+  const rule: Record<string, unknown> = {};
+  for (const part of text.split(':')) {
+    const [key = '', value] = part.split('=');
+    rule[camelCase(key)] = value === undefined ? true : valueOf(key, value);
+  }
+  return rule;
+}
+
+function valueOf(key: string, text: string): unknown {
+  if (key === 'direction' || key === 'aeth') return text;
+  const values = key === 'opcode' ? text.split('|') : key === 'psn' ? text.split('-') : [text];
+  const numbers = values.map((value) => (/^(0x)?[\d.]/i.test(value) ? Number(value) : value));
+  return numbers.length === 1 ? numbers[0] : numbers;
+}
+
+function numeric(name: string, value: unknown): number {
+  if (typeof value === 'number') return value;
+  throw new TypeError(`${name}: expected a number, got ${show(value)}`);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
