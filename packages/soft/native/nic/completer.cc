@@ -26,7 +26,7 @@ void progressed(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   req.round_trip.acknowledged(una, now);
   req.una_psn = una;
   req.recovering = false;
-  req.probed = false;
+  req.probes = 0;
   req.retries_left = qp.attr.retry_cnt;
   req.rnr_left = qp.attr.rnr_retry;
   // A late acknowledgement may overtake a repetition.
@@ -240,14 +240,8 @@ void take_timeout(Core& core, Qp& qp, Nanos now) {
     return;
   }
   if (req.una_psn == req.max_psn) return;
-  if (now < req.ack_deadline) {
-    // Only a probe: it does not count as a retry, and says nothing about the path.
-    req.probed = true;
-    repeat(core, qp);
-    core.timers.arm(qp, req.ack_deadline);
-    return;
-  }
-  req.probed = true;
+  if (now < req.ack_deadline) return probe(core, qp, now);  // not a retry yet, and nothing against the path
+  req.probes = kMaxProbes;
   ++core.counters.ack_timeout;
   if (req.retries_left == 0) {
     ++core.counters.retry_exceeded_err;

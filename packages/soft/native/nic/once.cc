@@ -36,7 +36,7 @@ void answer_once(Core& core, Qp& qp, const Request& request, std::uint64_t origi
 
 void repeat_once(Core& core, Qp& qp, const Request& request) {
   const SavedResult* saved = qp.resp.results.find(request.bth.psn, request.bth.opcode);
-  if (saved == nullptr) return;
+  if (saved == nullptr || ResponseRing(qp.resp).owes(saved->psn)) return;
   ResponseRing(qp.resp).drop_from(request.bth.psn);
   if (!is_busy(qp)) answer(core, qp, result_of(qp, request.info, saved->psn, saved->original));
 }

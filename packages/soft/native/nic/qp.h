@@ -46,7 +46,7 @@ struct RequesterState {
   Window window;
   RoundTrip round_trip;
   Nanos ack_deadline = kNever;        // when the ACK timeout runs out; the timer may come before it, to probe
-  bool probed = false;                // once between two signs of life
+  std::uint8_t probes = 0;            // since the last sign of life
   std::vector<AwaitedRange> awaited;  // what is outstanding of them, oldest first (at most max_rd_atomic)
 };
 

@@ -68,7 +68,7 @@ void apply(Core& core, Qp& qp, int mask) {
     ResponseRing(qp.resp).allocate(qp.attr.max_dest_rd_atomic);
     qp.resp.results.allocate(qp.attr.max_dest_rd_atomic);
   }
-  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.awaited.reserve(qp.attr.max_rd_atomic);
+  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.awaited.reserve(qp.attr.max_rd_atomic + 1u);  // and the probe
   if ((mask & IBV_QP_RETRY_CNT) != 0) qp.req.retries_left = qp.attr.retry_cnt;
   if ((mask & IBV_QP_RNR_RETRY) != 0) qp.req.rnr_left = qp.attr.rnr_retry;
   if ((mask & IBV_QP_SQ_PSN) != 0) {

@@ -57,6 +57,7 @@ void repeat_read(Core& core, Qp& qp, const Request& request) {
       (qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) == 0) {
     return;
   }
+  if (ResponseRing(qp.resp).owes(request.bth.psn)) return;
   ResponseRing(qp.resp).drop_from(request.bth.psn);
   queue_read(core, qp, reth, request.bth.psn);
 }

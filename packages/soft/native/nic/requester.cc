@@ -22,7 +22,8 @@ constexpr std::uint32_t kReadPiece = 16;
 // window: so the window slides, and a lost packet is soon followed by one that shows the gap.
 constexpr std::uint32_t kAckEvery = 16;
 constexpr std::uint32_t kAcksPerWindow = 4;
-// How late an answer must be to be missed before the ACK timeout, in round trips and at least.
+// How late an answer must be to be missed before the ACK timeout, in round trips and at least. It is asked for again
+// after twice that time, and so on.
 constexpr Nanos kLateRoundTrips = 4;
 constexpr Nanos kLateAtLeast = 1'000'000;
 
@@ -136,6 +137,36 @@ bool send_single(Core& core, Qp& qp) {
   return true;
 }
 
+// The packet that is next. False when the memory of its request is gone.
+bool send_packet(Core& core, Qp& qp, Nanos now) {
+  switch (info_of(qp.sq.at(qp.req.position).opcode).answer) {
+    case Answer::kAcknowledgement:
+      return send_data_packet(core, qp, now);
+    case Answer::kData:
+      send_read_request(core, qp);
+      return true;
+    default:
+      return send_single(core, qp);
+  }
+}
+
+// The packet with `psn`, which has been sent before, or is the next one of the last request that was begun, is next.
+void seek(Qp& qp, std::uint32_t psn) {
+  RequesterState& req = qp.req;
+  req.send_psn = psn;
+  req.position = qp.sq.head;
+  req.packet = 0;
+  while (req.position != qp.sq.tail) {
+    const SendWqe& wqe = qp.sq.at(req.position);
+    if (!wqe.started) break;
+    if (!psn_before(wqe.last_psn(), psn)) {
+      req.packet = static_cast<std::uint32_t>(psn_diff(psn, wqe.first_psn));
+      break;
+    }
+    ++req.position;
+  }
+}
+
 enum class Step : std::uint8_t { kSent, kDone, kWait, kFailed };
 
 Step start(Core& core, Qp& qp, SendWqe& wqe) {
@@ -176,18 +207,18 @@ Step step(Core& core, Qp& qp, Nanos now) {
   }
   if (window_left(qp) == 0) return Step::kWait;
   const WorkRequestInfo& info = info_of(wqe.opcode);
-  if (info.is_awaited()) {
-    if (req.awaited.size() >= qp.attr.max_rd_atomic) return Step::kWait;
-    if (info.answer == Answer::kData) {
-      send_read_request(core, qp);
-      return Step::kSent;
-    }
-    if (send_single(core, qp)) return Step::kSent;
-  } else if (send_data_packet(core, qp, now)) {
-    return Step::kSent;
-  }
+  if (info.is_awaited() && req.awaited.size() >= qp.attr.max_rd_atomic) return Step::kWait;
+  if (send_packet(core, qp, now)) return Step::kSent;
   wqe.error = IBV_WC_LOC_PROT_ERR;
   return Step::kFailed;
+}
+
+void arm_probe(Core& core, Qp& qp, Nanos now) {
+  const RequesterState& req = qp.req;
+  const Nanos usual = req.round_trip.smoothed();
+  const Nanos late = std::max(kLateRoundTrips * usual, kLateAtLeast) << req.probes;
+  core.timers.arm(qp,
+                  usual != 0 && req.probes < kMaxProbes ? std::min(now + late, req.ack_deadline) : req.ack_deadline);
 }
 
 }  // namespace
@@ -198,28 +229,32 @@ void restart_ack_timer(Core& core, Qp& qp, Nanos now) {
   RequesterState& req = qp.req;
   if (qp.attr.timeout == 0) return;
   req.ack_deadline = now + ack_timeout(qp);
-  const Nanos usual = req.round_trip.smoothed();
-  const Nanos probe = now + std::max(kLateRoundTrips * usual, kLateAtLeast);
-  core.timers.arm(qp, usual != 0 && !req.probed ? std::min(probe, req.ack_deadline) : req.ack_deadline);
+  arm_probe(core, qp, now);
 }
 
 void rewind(Qp& qp, std::uint32_t psn) {
   RequesterState& req = qp.req;
-  req.send_psn = psn;
+  seek(qp, psn);
   req.awaited.clear();
   req.round_trip.discard();
   req.since_ack_request = 0;
-  req.position = qp.sq.head;
-  req.packet = 0;
-  while (req.position != qp.sq.tail) {
-    const SendWqe& wqe = qp.sq.at(req.position);
-    if (!wqe.started) break;
-    if (!psn_before(wqe.last_psn(), psn)) {
-      req.packet = static_cast<std::uint32_t>(psn_diff(psn, wqe.first_psn));
-      break;
-    }
-    ++req.position;
-  }
+}
+
+void probe(Core& core, Qp& qp, Nanos now) {
+  RequesterState& req = qp.req;
+  ++req.probes;
+  arm_probe(core, qp, now);
+  core.active.add(qp);
+  if (!psn_before(req.una_psn, req.send_psn)) return;  // what has to be repeated has not gone yet
+  const std::size_t outstanding = req.awaited.size();
+  const std::uint32_t next = req.send_psn;
+  seek(qp, psn_add(next, kPsnMask));
+  req.round_trip.discard();
+  req.recovery_psn = next;            // what is answered now is news even in the middle of a repetition
+  req.since_ack_request = kAckEvery;  // whatever it is, it asks for an acknowledgement
+  // If its memory is gone, the ACK timeout will find that out.
+  if (!send_packet(core, qp, now)) seek(qp, next);
+  req.awaited.resize(outstanding);
 }
 
 std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now) {

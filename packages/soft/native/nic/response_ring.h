@@ -46,6 +46,16 @@ class ResponseRing {
     return true;
   }
 
+  // The response packet with `psn` is queued and has not gone yet.
+  bool owes(std::uint32_t psn) {
+    for (std::uint32_t i = 0; i < state_.ring_count; ++i) {
+      const Response& response = at(i);
+      if (response.takes_resource() && !psn_before(psn, response.psn) && !psn_before(response.last_psn, psn))
+        return true;
+    }
+    return false;
+  }
+
   // The requester repeats from `psn` on: what was to follow will be asked for again.
   void drop_from(std::uint32_t psn) {
     while (state_.ring_count > 0) {

@@ -179,3 +179,38 @@ TEST_CASE("loss in both directions of a stream is repaired without waiting for t
   CHECK(counters.rcvd_seq_err > 300);
   CHECK(counters.ack_timeout * 100 < counters.rcvd_seq_err);
 }
+
+TEST_CASE("a late answer costs one packet, not a window") {
+  for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
+    CAPTURE(opcode);
+    VirtualNetwork net;
+    nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+    nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+    Connection connection;
+    connection.timeout = 14;
+    net.connect(qa, qb, connection);
+    std::vector<std::uint8_t> near = pattern(30'000);
+    std::vector<std::uint8_t> far(30'000);
+    nic::Mr* local = net.a.reg(near.data(), near.size());
+    nic::Mr* remote = net.b.reg(far.data(), far.size());
+    const auto run = [&](ibv_wr_opcode what, std::uint32_t size) {
+      REQUIRE(post_send(net.a, qa,
+                        {.opcode = what,
+                         .sges = {sge_of(near.data(), size, local)},
+                         .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
+                         .rkey = nic::rkey_of(remote)}) == 0);
+      net.run();
+      CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
+    };
+    for (int i = 0; i < 20; ++i) run(IBV_WR_RDMA_WRITE, 64);  // the NIC learns how long an answer takes
+    REQUIRE(net.a.nic->counters().retransmitted_pkts == 0);
+    link::FaultPlan slow;
+    slow.delay = 3 * kMillisecond;
+    net.b.faults.set_plan(slow);
+    run(opcode, 30'000);
+    CHECK(near == far);
+    CHECK(net.a.nic->counters().retransmitted_pkts <= 2);
+    CHECK(net.a.nic->counters().ack_timeout == 0);
+    CHECK(net.a.nic->counters().completer_retry_err == 0);
+  }
+}
