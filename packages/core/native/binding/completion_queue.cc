@@ -114,9 +114,20 @@ int CompletionQueue::Poll(std::uint8_t* records, int count) {
   return total;
 }
 
+Napi::Value CompletionQueue::Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
+                                   const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq) {
+  const std::uintptr_t id = context->environment().next_id++;
+  cq->cq_context = reinterpret_cast<void*>(id);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("id", static_cast<double>(id));
+  result.Set("cqe", cq->cqe);
+  result.Set("handle", WrapObject(env, std::make_shared<CompletionQueue>(context, channel, cq)));
+  return result;
+}
+
 namespace {
 
-// createCq(context, cqe, id, channel | undefined, compVector): { handle, cqe } | -errno. `id` names the queue in
+// createCq(context, cqe, channel | undefined, compVector): { handle, cqe } | -errno. `id` names the queue in
 // events.
 Napi::Value CreateCq(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
@@ -128,16 +139,11 @@ Napi::Value CreateCq(const Napi::CallbackInfo& info) {
     if (&channel->context() != context.get()) return Failure(env, EINVAL);
   }
   const int vector = info[3].As<Napi::Number>().Int32Value();
-  const std::uintptr_t id = context->environment().next_id++;
   errno = 0;
-  ibv_cq* cq = context->functions().create_cq(context->ctx(), cqe, reinterpret_cast<void*>(id),
+  ibv_cq* cq = context->functions().create_cq(context->ctx(), cqe, nullptr,
                                               channel == nullptr ? nullptr : channel->channel(), vector);
   if (cq == nullptr) return Failure(env, CreationError());
-  Napi::Object result = Napi::Object::New(env);
-  result.Set("id", static_cast<double>(id));
-  result.Set("cqe", cq->cqe);
-  result.Set("handle", WrapObject(env, std::make_shared<CompletionQueue>(context, channel, cq)));
-  return result;
+  return CompletionQueue::Adopt(env, context, channel, cq);
 }
 
 // reqNotify(cq, solicitedOnly): 0 | -errno

@@ -21,6 +21,10 @@ class CompletionQueue final : public Object {
   const Context& context() const override { return *context_; }
   ibv_cq* cq() const { return cq_; }
 
+  // What createCq() gives for a queue that exists: { handle, id, cqe }.
+  static Napi::Value Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
+                           const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq);
+
   // A new work queue that completes here. It stays known until it is abandoned and its last completion was polled.
   std::shared_ptr<WorkQueue> AddQueue(std::uint32_t capacity, std::uint32_t max_sge);
   // Its QP is gone: nothing new will come, only completions that already wait.

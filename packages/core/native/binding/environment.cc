@@ -24,6 +24,9 @@ void CloseWatchers(napi_async_cleanup_hook_handle hook, void* data) {
   for (FdWatcher* watcher : watchers) watcher->Close(done);
 }
 
+// An environment lives on one thread.
+thread_local std::weak_ptr<Environment> of_thread;
+
 }  // namespace
 
 std::shared_ptr<Environment> Environment::Create(napi_env env) {
@@ -44,8 +47,11 @@ std::shared_ptr<Environment> Environment::Create(napi_env env) {
     delete instance;
     throw Napi::Error::New(env);
   }
+  of_thread = environment;
   return environment;
 }
+
+std::shared_ptr<Environment> Environment::OfThread() { return of_thread.lock(); }
 
 const std::shared_ptr<Environment>& Environment::Of(napi_env env) {
   void* held = nullptr;

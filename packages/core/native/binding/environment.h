@@ -22,6 +22,8 @@ class MemoryRegion;
 struct Environment {
   static std::shared_ptr<Environment> Create(napi_env env);
   static const std::shared_ptr<Environment>& Of(napi_env env);
+  // For calls of a sibling addon, whose napi_env is another.
+  static std::shared_ptr<Environment> OfThread();
 
   napi_env env = nullptr;
   uv_loop_s* loop = nullptr;

@@ -2,8 +2,10 @@
 
 #include <new>
 
+#include "completion_queue.h"
 #include "context.h"
 #include "handle.h"
+#include "qp_attributes.h"
 #include "verbs_core.h"
 
 // A counted reference, as C sees it.
@@ -45,15 +47,21 @@ struct verbs_core_child {
 namespace verbs::core {
 namespace {
 
-verbs_core_object* Take(napi_env env, napi_value handle, verbs_core_kind kind) {
+// Runs `call`, and leaves what it throws pending in JavaScript.
+template <typename Call>
+auto Guarded(napi_env env, Call&& call) -> decltype(call()) {
   try {
-    return new verbs_core_object{UnwrapOpen(env, handle, kind)};
+    return call();
   } catch (const Napi::Error& error) {
     error.ThrowAsJavaScriptException();
   } catch (const std::bad_alloc&) {
     napi_throw_error(env, "ENOMEM", "out of memory");
   }
   return nullptr;
+}
+
+verbs_core_object* Take(napi_env env, napi_value handle, verbs_core_kind kind) {
+  return Guarded(env, [&] { return new verbs_core_object{UnwrapOpen(env, handle, kind)}; });
 }
 
 verbs_core_object* Retain(verbs_core_object* object) { return new (std::nothrow) verbs_core_object{object->object}; }
@@ -86,6 +94,40 @@ int CloseChild(verbs_core_child* child) { return child->object->Close(); }
 
 void Detach(verbs_core_child* child) { delete child; }
 
+void* LibrarySymbol(napi_env env, napi_value library, const char* name, const char* version) {
+  return Guarded(env, [&] { return UnwrapLibrary(env, library)->Symbol(name, version); });
+}
+
+napi_value AdoptContext(napi_env env, napi_value library, void* context) {
+  return Guarded(env, [&]() -> napi_value {
+    return WrapObject(env, std::make_shared<Context>(Environment::OfThread(), UnwrapLibrary(env, library),
+                                                     static_cast<ibv_context*>(context)));
+  });
+}
+
+napi_value AdoptCq(napi_env env, verbs_core_object* context, verbs_core_object* channel, void* cq) {
+  return Guarded(env, [&]() -> napi_value {
+    std::shared_ptr<CompletionChannel> its_channel;
+    if (channel != nullptr) its_channel = std::static_pointer_cast<CompletionChannel>(channel->object);
+    return CompletionQueue::Adopt(env, std::static_pointer_cast<Context>(context->object), its_channel,
+                                  static_cast<ibv_cq*>(cq));
+  });
+}
+
+napi_value ChildHandle(napi_env env, verbs_core_child* child) {
+  return Guarded(env, [&]() -> napi_value { return WrapObject(env, child->object); });
+}
+
+int ReadQpAttributes(napi_env env, napi_value attr, void* qp_attr) {
+  try {
+    *static_cast<ibv_qp_attr*>(qp_attr) = ReadQpAttr(Napi::Value(env, attr).As<Napi::Object>());
+    return 0;
+  } catch (const Napi::Error& error) {
+    error.ThrowAsJavaScriptException();
+    return -1;
+  }
+}
+
 constexpr verbs_core_api kApi = {
     .version = VERBS_CORE_API_VERSION,
     .size = sizeof(verbs_core_api),
@@ -98,6 +140,11 @@ constexpr verbs_core_api kApi = {
     .attach = Attach,
     .close = CloseChild,
     .detach = Detach,
+    .library_symbol = LibrarySymbol,
+    .adopt_context = AdoptContext,
+    .adopt_cq = AdoptCq,
+    .child_handle = ChildHandle,
+    .read_qp_attr = ReadQpAttributes,
 };
 
 }  // namespace

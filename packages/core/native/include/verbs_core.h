@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VERBS_CORE_API_VERSION 1u
+#define VERBS_CORE_API_VERSION 2u
 
 /* The tag of the External that holds a `const verbs_core_api*`. */
 #define VERBS_CORE_API_TAG {0x6f1d7c0b52a94e83ull, 0x9b3e5a70c4d82f16ull}
@@ -67,6 +67,23 @@ typedef struct verbs_core_api {
   int (*close)(verbs_core_child* child);
   /* Forgets the child, closing it if it is open. To be called once, for instance by the finalizer of its handle. */
   void (*detach)(verbs_core_child* child);
+
+  /* -- since version 2 */
+
+  /* A symbol of a loaded libibverbs, by the handle that sibling.libibverbs() gives; `version` may be NULL. NULL if there
+   * is none, or with a JavaScript exception pending if the value is no such handle. */
+  void* (*library_symbol)(napi_env env, napi_value library, const char* name, const char* version);
+  /* An ibv_context that a vendor's function has opened with that libibverbs: owned from here on, and closed by
+   * ibv_close_device. What sibling.adoptContext() takes; NULL with an exception pending, and then not owned. */
+  napi_value (*adopt_context)(napi_env env, napi_value library, void* context);
+  /* An ibv_cq of `context` that a vendor's function has made; `channel` may be NULL. Its cq_context is set. As above,
+   * for sibling.adoptCq(). */
+  napi_value (*adopt_cq)(napi_env env, verbs_core_object* context, verbs_core_object* channel, void* cq);
+  /* A handle of a child for JavaScript: what a subclass of sibling.Resource is made with, and what take() gives back as
+   * VERBS_CORE_FOREIGN. The child may be detached as soon as it has one. NULL with an exception pending. */
+  napi_value (*child_handle)(napi_env env, verbs_core_child* child);
+  /* Fills a struct ibv_qp_attr from what sibling.nativeQpAttr() has checked. 0, or -1 with an exception pending. */
+  int (*read_qp_attr)(napi_env env, napi_value attr, void* qp_attr);
 } verbs_core_api;
 
 #ifdef __cplusplus
