@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { dropIn, nicLibrary } from './paths.js';
 
 /** What a vendor's package says of its model for the software NIC. */
@@ -32,6 +32,8 @@ export function dropInDirectory(models: readonly SoftModel[] = []): string {
   const directory = mkdtempSync(join(tmpdir(), 'verbs-dropin-'));
   try {
     symlinkSync(nicLibrary, join(directory, 'libverbs-soft-nic.so.1'));
+    // Where a model's drop-in library is a shim over the model itself, it looks for it beside itself.
+    for (const { library } of models) symlinkSync(library, join(directory, basename(library)));
     for (const folder of [dropIn, ...models.map((model) => model.dropIn)]) {
       for (const file of readdirSync(folder)) symlinkSync(join(folder, file), join(directory, file));
     }
