@@ -1,0 +1,12 @@
+// The addon: one JavaScript function for each function of libhbl, without policy. Calls that fail give the errno,
+// negated; wrong handles throw. What the functions take and give is declared in src/native.ts.
+#include "library.h"
+
+NAPI_MODULE_INIT() {
+  verbs::hbl::init_library(env, exports);
+  verbs::hbl::init_device(env, exports);
+  verbs::hbl::init_encap(env, exports);
+  verbs::hbl::init_usr_fifo(env, exports);
+  verbs::hbl::init_queues(env, exports);
+  return exports;
+}

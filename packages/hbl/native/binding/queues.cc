@@ -1,0 +1,140 @@
+// Queue pairs and completion queues.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "library.h"
+
+namespace verbs::hbl {
+namespace {
+
+constexpr auto kUnmapped = ~std::uintptr_t{0};
+
+bool mapped(const void* address) { return address && reinterpret_cast<std::uintptr_t>(address) != kUnmapped; }
+
+// createCq(library, context, cqe, channel | undefined, compVector, { portNum, cqType }): { handle, id, cqe } | -errno
+napi_value create_cq(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  const Library* library = library_of(arguments, 0);
+  const Taken context = library ? take(arguments, 1, VERBS_CORE_CONTEXT) : nullptr;
+  if (!context) return nullptr;
+  Taken channel;
+  if (!is_undefined(env, arguments[3])) {
+    channel = take(arguments, 3, VERBS_CORE_CHANNEL);
+    if (!channel) return nullptr;
+    if (pointer<ibv_comp_channel>(channel)->context != pointer<ibv_context>(context)) return failure(env, EINVAL);
+  }
+  hbldv_cq_attr attr{};
+  attr.port_num = static_cast<std::uint8_t>(to_u32(env, get(env, arguments[5], "portNum")));
+  attr.cq_type = static_cast<hbldv_cq_type>(to_u32(env, get(env, arguments[5], "cqType")));
+  errno = 0;
+  ibv_cq* cq = library->hbldv_create_cq(pointer<ibv_context>(context), static_cast<int>(to_integer(env, arguments[2])),
+                                        channel ? pointer<ibv_comp_channel>(channel) : nullptr,
+                                        static_cast<int>(to_integer(env, arguments[4])), &attr);
+  if (!cq) return failure(env, errno == 0 ? EIO : errno);
+  return core()->adopt_cq(env, context.get(), channel.get(), cq);
+}
+
+// queryCq(library, cq): { cqNum, cqSize, regsOffset, cqType, mapped } | -errno
+napi_value query_cq(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  const Library* library = library_of(arguments, 0);
+  const Taken cq = library ? take(arguments, 1, VERBS_CORE_CQ) : nullptr;
+  if (!cq) return nullptr;
+  hbldv_query_cq_attr attr{};
+  if (const int error = library->hbldv_query_cq(pointer<ibv_cq>(cq), &attr)) return failure(env, error);
+  napi_value result = object(env);
+  set(env, result, "cqNum", number(env, attr.cq_num));
+  set(env, result, "cqSize", number(env, attr.cq_size));
+  set(env, result, "regsOffset", number(env, attr.regs_offset));
+  set(env, result, "cqType", number(env, attr.cq_type));
+  set(env, result, "mapped", boolean(env, mapped(attr.mem_cpu_addr) && mapped(attr.pi_cpu_addr)));
+  return result;
+}
+
+// readCq(library, cq, into): the producer index | -errno. Copies the buffer's entries.
+napi_value read_cq(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  const Library* library = library_of(arguments, 0);
+  const Taken cq = library ? take(arguments, 1, VERBS_CORE_CQ) : nullptr;
+  if (!cq) return nullptr;
+  hbldv_query_cq_attr attr{};
+  if (const int error = library->hbldv_query_cq(pointer<ibv_cq>(cq), &attr)) return failure(env, error);
+  if (!mapped(attr.mem_cpu_addr) || !mapped(attr.pi_cpu_addr)) return failure(env, EOPNOTSUPP);
+  const Bytes into = to_bytes(env, arguments[2]);
+  // The index first: what it counts has been written.
+  const std::uint32_t index = __atomic_load_n(static_cast<std::uint32_t*>(attr.pi_cpu_addr), __ATOMIC_ACQUIRE);
+  if (into.data) std::memcpy(into.data, attr.mem_cpu_addr, std::min<std::size_t>(into.size, attr.cq_size));
+  return number(env, index);
+}
+
+// modifyQp(library, qp, attr, mask, pathMtu | undefined, hblAttr | undefined): 0 | -errno. `pathMtu` overrides attr's.
+napi_value modify_qp(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  const Library* library = library_of(arguments, 0);
+  const Taken qp = library ? take(arguments, 1, VERBS_CORE_QP) : nullptr;
+  if (!qp) return nullptr;
+  ibv_qp_attr attr{};
+  if (core()->read_qp_attr(env, arguments[2], &attr) != 0) return nullptr;
+  if (!is_undefined(env, arguments[4])) attr.path_mtu = static_cast<ibv_mtu>(to_u32(env, arguments[4]));
+  hbldv_qp_attr hbl{};
+  const napi_value given = arguments[5];
+  const bool has_hbl = !is_undefined(env, given);
+  if (has_hbl) {
+    hbl.caps = to_u64(env, get(env, given, "caps"));
+    hbl.local_key = to_u32(env, get(env, given, "localKey"));
+    hbl.remote_key = to_u32(env, get(env, given, "remoteKey"));
+    hbl.congestion_wnd = to_u32(env, get(env, given, "congestionWnd"));
+    hbl.dest_wq_size = to_u32(env, get(env, given, "destWqSize"));
+    hbl.wq_type = static_cast<hbldv_qp_wq_types>(to_u32(env, get(env, given, "wqType")));
+    hbl.wq_granularity = static_cast<hbldv_swq_granularity>(to_u32(env, get(env, given, "wqGranularity")));
+    hbl.priority = static_cast<std::uint8_t>(to_u32(env, get(env, given, "priority")));
+    hbl.encap_num = static_cast<std::uint8_t>(to_u32(env, get(env, given, "encapNum")));
+  }
+  const int mask = static_cast<int>(to_integer(env, arguments[3]));
+  return failure(env, library->hbldv_modify_qp(pointer<ibv_qp>(qp), &attr, mask, has_hbl ? &hbl : nullptr));
+}
+
+// queryQp(library, qp): { qpNum, sendQueueMapped, receiveQueueMapped } | -errno
+napi_value query_qp(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  const Library* library = library_of(arguments, 0);
+  const Taken qp = library ? take(arguments, 1, VERBS_CORE_QP) : nullptr;
+  if (!qp) return nullptr;
+  hbldv_query_qp_attr attr{};
+  if (const int error = library->hbldv_query_qp(pointer<ibv_qp>(qp), &attr)) return failure(env, error);
+  napi_value result = object(env);
+  set(env, result, "qpNum", number(env, attr.qp_num));
+  set(env, result, "sendQueueMapped", boolean(env, mapped(attr.swq_cpu_addr)));
+  set(env, result, "receiveQueueMapped", boolean(env, mapped(attr.rwq_cpu_addr)));
+  return result;
+}
+
+// writeSendQueue(library, qp, offset, bytes, size): 0 | -errno. Into the mapped send work queue of `size` bytes.
+napi_value write_send_queue(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  const Library* library = library_of(arguments, 0);
+  const Taken qp = library ? take(arguments, 1, VERBS_CORE_QP) : nullptr;
+  if (!qp) return nullptr;
+  hbldv_query_qp_attr attr{};
+  if (const int error = library->hbldv_query_qp(pointer<ibv_qp>(qp), &attr)) return failure(env, error);
+  if (!mapped(attr.swq_cpu_addr)) return failure(env, EINVAL);
+  const std::uint64_t offset = to_u32(env, arguments[2]), size = to_u32(env, arguments[4]);
+  const Bytes bytes = to_bytes(env, arguments[3]);
+  if (offset > size || bytes.size > size - offset) return failure(env, ERANGE);
+  if (bytes.data) std::memcpy(static_cast<std::uint8_t*>(attr.swq_cpu_addr) + offset, bytes.data, bytes.size);
+  return failure(env, 0);
+}
+
+}  // namespace
+
+void init_queues(napi_env env, napi_value exports) {
+  export_function<create_cq>(env, exports, "createCq");
+  export_function<query_cq>(env, exports, "queryCq");
+  export_function<read_cq>(env, exports, "readCq");
+  export_function<modify_qp>(env, exports, "modifyQp");
+  export_function<query_qp>(env, exports, "queryQp");
+  export_function<write_send_queue>(env, exports, "writeSendQueue");
+}
+
+}  // namespace verbs::hbl

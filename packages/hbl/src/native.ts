@@ -1,0 +1,123 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { sibling } from '@verbs/core';
+
+declare const libraryBrand: unique symbol;
+
+/** A loaded libhbl. */
+export interface NativeLibrary {
+  readonly [libraryBrand]: 'libhbl';
+}
+
+type CoreHandle = Parameters<typeof sibling.adoptContext>[1];
+/** A type-tagged External of @verbs/core: a context, queue pair, …, or one of this package's objects. */
+export type NativeHandle = CoreHandle;
+/** A loaded libibverbs. */
+export type Libibverbs = Extract<ReturnType<typeof sibling.libibverbs>, { handle: unknown }>['handle'];
+
+export interface NativePort {
+  maxNumOfQps: number;
+  numAllocatedQps: number;
+  maxAllocatedQpNum: number;
+  maxCqSize: number;
+  advanced: boolean;
+  maxNumOfCqs: number;
+  maxNumOfUsrFifos: number;
+  maxNumOfEncaps: number;
+  nicMacroIdx: number;
+  nicPhysPortIdx: number;
+}
+
+/**
+ * The addon: one function for each function of libhbl, and those for mapped memory. Where a number stands beside a
+ * result, a negative one is the errno of the failed call.
+ */
+export interface Native {
+  setUp(coreApi: object): number;
+  openLibrary(name: string): { handle: NativeLibrary; reason?: never } | { handle?: never; reason: string };
+  attachModel(library: NativeLibrary, libibverbs: Libibverbs): number;
+
+  isSupported(library: NativeLibrary, libibverbs: Libibverbs, name: string): boolean;
+  openDevice(
+    library: NativeLibrary,
+    libibverbs: Libibverbs,
+    name: string,
+    attr: { portsMask: bigint; coreFd: number } | undefined,
+  ): NativeHandle | number;
+  queryDevice(library: NativeLibrary, context: NativeHandle): { caps: bigint; portsMask: bigint } | number;
+  setPortEx(library: NativeLibrary, context: NativeHandle, attr: object): number;
+  queryPort(library: NativeLibrary, context: NativeHandle, portNum: number): NativePort | number;
+
+  createEncap(
+    library: NativeLibrary,
+    context: NativeHandle,
+    attr: object,
+  ): { handle: NativeHandle; encapNum: number } | number;
+  useEncap(qp: NativeHandle, encap: NativeHandle): NativeHandle;
+
+  createUsrFifo(
+    library: NativeLibrary,
+    context: NativeHandle,
+    attr: object,
+  ):
+    | {
+        handle: NativeHandle;
+        usrFifoNum: number;
+        size: number;
+        bpThresh: number;
+        regsOffset: number;
+        mapped: boolean;
+      }
+    | number;
+  consumerIndex(fifo: NativeHandle): number;
+  space(fifo: NativeHandle): number;
+  push(fifo: NativeHandle, doorbells: bigint | BigUint64Array, first: number, count: number): number;
+
+  createCq(
+    library: NativeLibrary,
+    context: NativeHandle,
+    cqe: number,
+    channel: NativeHandle | undefined,
+    compVector: number,
+    attr: { portNum: number; cqType: number },
+  ): { handle: NativeHandle; id: number; cqe: number } | number;
+  queryCq(
+    library: NativeLibrary,
+    cq: NativeHandle,
+  ): { cqNum: number; cqSize: number; regsOffset: number; cqType: number; mapped: boolean } | number;
+  readCq(library: NativeLibrary, cq: NativeHandle, into: Uint8Array): number;
+
+  modifyQp(
+    library: NativeLibrary,
+    qp: NativeHandle,
+    attr: object,
+    mask: number,
+    pathMtu: number | undefined,
+    hblAttr: object | undefined,
+  ): number;
+  queryQp(
+    library: NativeLibrary,
+    qp: NativeHandle,
+  ): { qpNum: number; sendQueueMapped: boolean; receiveQueueMapped: boolean } | number;
+  writeSendQueue(library: NativeLibrary, qp: NativeHandle, offset: number, bytes: Uint8Array, size: number): number;
+}
+
+/** Where node-gyp puts the addon, seen from dist/ and from src/ alike. */
+const ADDON = '../native/binding/build/Release/verbs_hbl.node';
+
+function load(): Native {
+  try {
+    const addon = createRequire(import.meta.url)(ADDON) as Native;
+    addon.setUp(sibling.nativeApi);
+    return addon;
+  } catch (cause) {
+    const path = fileURLToPath(new URL(ADDON, import.meta.url));
+    throw new Error(
+      `the native part of @verbs/hbl does not load from ${path}: build it with "npm run build:native" in the ` +
+        `package's folder (needs g++, make, python3 and the package libibverbs-dev)`,
+      { cause },
+    );
+  }
+}
+
+export const native: Native = load();

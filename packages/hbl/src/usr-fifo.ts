@@ -1,0 +1,176 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { type Context, sibling, VerbsError } from '@verbs/core';
+import { type Doorbell, encodeDoorbell } from './doorbell.js';
+import { UsrFifoType } from './enums.js';
+import { hintFor } from './hints.js';
+import { forContext } from './libraries.js';
+import { native, type NativeHandle } from './native.js';
+
+const { Resource, validate, checked } = sibling;
+const U32 = 0xffffffff;
+const ENTRY_BYTES = 8;
+/** So many entries stay free: the consumer index lags by one. */
+const RESERVE = 2;
+/** So many turns of the loop without space, and the waiting pauses between its looks. */
+const EAGER_TURNS = 64;
+
+/** `struct hbldv_usr_fifo_attr`. */
+export interface UsrFifoAttr {
+  /** Counts from 1. */
+  portNum: number;
+  /** A number that is not 0 is mandatory, not a wish: if it is taken, the call fails. 0, the default, is any. */
+  usrFifoNumHint?: number;
+  /** {@link UsrFifoType}, default DB. */
+  usrFifoType?: number;
+}
+
+/**
+ * A hardware resource of a port that takes commands from the user directly. Made by {@link createUsrFifo}; `close()` is
+ * `hbldv_destroy_usr_fifo`.
+ *
+ * What the C structure has as pointers is behind methods here: the consumer index that the device writes is `ci`, the
+ * register `push()`.
+ */
+export class UsrFifo extends Resource {
+  readonly context: Context;
+  readonly portNum: number;
+  /** See {@link UsrFifoType}. */
+  readonly usrFifoType: number;
+  /** The resource's number, from 1. */
+  readonly usrFifoNum: number;
+  /** Bytes; an entry has 8. */
+  readonly size: number;
+  /** Bytes: the device reports back-pressure from here on. */
+  readonly bpThresh: number;
+  /** Bytes, within the page of registers. */
+  readonly regsOffset: number;
+  readonly #mapped: boolean;
+
+  /** @internal */
+  constructor(
+    context: Context,
+    attr: { portNum: number; usrFifoType: number },
+    made: {
+      handle: NativeHandle;
+      usrFifoNum: number;
+      size: number;
+      bpThresh: number;
+      regsOffset: number;
+      mapped: boolean;
+    },
+  ) {
+    super('UsrFifo', made.handle, 'hbldv_destroy_usr_fifo', [context]);
+    this.context = context;
+    this.portNum = attr.portNum;
+    this.usrFifoType = attr.usrFifoType;
+    this.usrFifoNum = made.usrFifoNum;
+    this.size = made.size;
+    this.bpThresh = made.bpThresh;
+    this.regsOffset = made.regsOffset;
+    this.#mapped = made.mapped;
+  }
+
+  /** How many entries it has. */
+  get entries(): number {
+    return this.size / ENTRY_BYTES;
+  }
+
+  /** False if this context may not map registers: then nothing can be pushed. */
+  get mapped(): boolean {
+    return this.#mapped;
+  }
+
+  /** The consumer index, read afresh: in entries, modulo {@link UsrFifo.entries}. */
+  get ci(): number {
+    return native.consumerIndex(this.use('hbldv_usr_fifo.ci_cpu_addr'));
+  }
+
+  /** How many doorbells fit now: at most two less than the entries. */
+  get free(): number {
+    return native.space(this.use('hbldv_usr_fifo.ci_cpu_addr'));
+  }
+
+  /** Whether as much is outstanding as the back-pressure threshold says. */
+  get underPressure(): boolean {
+    return (this.entries - RESERVE - this.free) * ENTRY_BYTES >= this.bpThresh;
+  }
+
+  /**
+   * Pushes doorbells in their order, each by one 64-bit store; what was written to work queues before is visible to the
+   * device first. Never waits: gives how many fitted. The rest is to be pushed again after `await fifo.space()`.
+   *
+   * @throws VerbsError EOPNOTSUPP if the registers are not mapped
+   * @example
+   * if (fifo.push(encodeDoorbell({ index, qpNum, portNum: 1 })) === 0) await fifo.space();
+   */
+  push(doorbells: bigint | Doorbell | BigUint64Array, first = 0, count = Number.MAX_SAFE_INTEGER): number {
+    const fifo = this.use('hbldv_usr_fifo.regs_cpu_addr');
+    const many = doorbells instanceof BigUint64Array;
+    if (many) {
+      validate.integer(first, 'first', 0, doorbells.length);
+      validate.integer(count, 'count', 0, Number.MAX_SAFE_INTEGER);
+    }
+    const value = many ? doorbells : typeof doorbells === 'object' ? encodeDoorbell(doorbells) : one(doorbells);
+    const pushed = native.push(fifo, value, first, Math.min(count, U32));
+    if (pushed >= 0) return pushed;
+    throw new VerbsError(pushed, 'hbldv_usr_fifo.regs_cpu_addr', {
+      hint: 'this context has no mapped registers (regs_cpu_addr is -1)',
+    });
+  }
+
+  /** Resolves when `wanted` doorbells fit. Other work of the loop goes on meanwhile. */
+  async space(wanted = 1, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    validate.integer(wanted, 'wanted', 1, this.entries - RESERVE);
+    for (let turn = 0; ; turn++) {
+      signal?.throwIfAborted();
+      if (this.free >= wanted) return;
+      if (turn < EAGER_TURNS) await setImmediate();
+      else await setTimeout(1, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+
+  /** Pushes all of them, waiting for space as often as needed. */
+  async pushAll(doorbells: BigUint64Array, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    for (let done = 0; done < doorbells.length;) {
+      const pushed = this.push(doorbells, done);
+      done += pushed;
+      if (pushed === 0) await this.space(1, signal === undefined ? {} : { signal });
+    }
+  }
+
+  protected override describe() {
+    const { portNum, usrFifoNum, size, bpThresh } = this;
+    return { portNum, usrFifoNum, size, bpThresh };
+  }
+}
+
+function one(doorbell: unknown): bigint {
+  if (typeof doorbell !== 'bigint')
+    throw validate.typeError('doorbells', 'a bigint, a Doorbell or a BigUint64Array', doorbell);
+  validate.u64(doorbell, 'doorbells');
+  return doorbell;
+}
+
+/**
+ * `hbldv_create_usr_fifo`.
+ *
+ * @throws VerbsError EPERM (no setPortEx yet), EBUSY (the number of the hint is taken, or none is left), EINVAL (the
+ *   port, the hint or the type), ENODEV (the port is closed)
+ * @example
+ * const fifo = createUsrFifo(ctx, { portNum: 1, usrFifoType: UsrFifoType.DB });
+ */
+export function createUsrFifo(ctx: Context, attr: UsrFifoAttr): UsrFifo {
+  const syscall = 'hbldv_create_usr_fifo';
+  const { hbl, handle } = forContext(ctx, syscall);
+  const given = validate.object(attr, 'attr', ['portNum', 'usrFifoNumHint', 'usrFifoType']);
+  const fields = {
+    portNum: validate.integer(given['portNum'], 'attr.portNum', 0, U32),
+    usrFifoNumHint: validate.optional(given['usrFifoNumHint'], 'attr.usrFifoNumHint', U32, 0),
+    usrFifoType: validate.optional(given['usrFifoType'], 'attr.usrFifoType', U32, UsrFifoType.DB),
+  };
+  const made = checked(native.createUsrFifo(hbl, handle, fields), syscall, {
+    detail: `on port ${fields.portNum}`,
+    ...hintFor(syscall),
+  });
+  return new UsrFifo(ctx, fields, made);
+}
