@@ -17,6 +17,8 @@ TEST_CASE("random and damaged frames do no harm") {
   Connection connection;
   connection.access |= IBV_ACCESS_REMOTE_ATOMIC | nic::kAccessFlushGlobal | nic::kAccessFlushPersistent;
   net.connect(qa, qb, connection);
+  nic::Qp* uc = net.b.create_qp(IBV_QPT_UC);
+  VirtualNetwork::to_rts(net.b, uc, 0x99, net.a.gid, connection, 0x123, 0xfffff0);
   std::vector<std::uint8_t> memory(4096 * 3, 0x55);
   nic::Mr* mr =
       net.b.reg(memory.data() + 4096, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | connection.access);
@@ -36,10 +38,16 @@ TEST_CASE("random and damaged frames do no harm") {
     const std::size_t network = wire::write_network(frame, path, transport);
     for (std::size_t at = network; at < network + transport; ++at) frame[at] = static_cast<std::uint8_t>(random());
     wire::Bth bth = wire::Bth::parse(frame + network);
-    bth.opcode = static_cast<std::uint8_t>(random() % 0x20 | (random() % 4 == 0 ? 0x60 : 0));
+    const struct {
+      nic::Qp* qp;
+      wire::Transport transport;
+    } targets[] = {{qb, wire::Transport::kRc}, {uc, wire::Transport::kUc}, {ud, wire::Transport::kUd}};
+    const auto& target = targets[random() % 3];
+    const auto& other = random() % 8 == 0 ? targets[random() % 3] : target;  // now and then what is not for that QP
+    bth.opcode = wire::make_opcode(other.transport, static_cast<wire::Operation>(random() % 0x20));
     bth.version = 0;
     bth.pkey = 0xffff;
-    bth.dest_qpn = random() % 3 == 0 ? nic::qp_num(ud) : nic::qp_num(qb);
+    bth.dest_qpn = nic::qp_num(target.qp);
     bth.psn = (0xfffff0 + random() % 4) & 0xffffff;
     bth.emit(frame + network);
     const wire::OpcodeInfo* info = wire::opcode_info(bth.opcode);
@@ -55,6 +63,7 @@ TEST_CASE("random and damaged frames do no harm") {
     net.b.nic->deliver(1, {frame, network + transport}, 0);
     net.b.nic->pump(0);
     net.b.poll();
+    REQUIRE(nic::qp_state(uc) == IBV_QPS_RTS);
     if (nic::qp_state(qb) == IBV_QPS_ERR) {
       ibv_qp_attr attr = {};
       attr.qp_state = IBV_QPS_RESET;

@@ -222,3 +222,39 @@ TEST_CASE("attributes out of range are refused and change nothing") {
   same.qp_state = IBV_QPS_SQD;
   CHECK(pair.net.a.nic->modify_qp(pair.qa, &same, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE, 0) == 0);
 }
+
+TEST_CASE("COMM_EST is raised once, by the first packet that comes in RTR; a QP in RTS has no need of it") {
+  for (const ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC}) {
+    CAPTURE(type);
+    StatePair pair(type);
+    nic::Qp* waiting = pair.net.b.create_qp(type);
+    nic::Qp* calling = pair.net.a.create_qp(type);
+    Connection connection;
+    VirtualNetwork::to_rts(pair.net.a, calling, nic::qp_num(waiting), pair.net.b.gid, connection, 7, 9);
+    ibv_qp_attr attr = {};
+    attr.qp_state = IBV_QPS_INIT;
+    attr.port_num = 1;
+    const int answers = type == IBV_QPT_RC ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
+    REQUIRE(pair.net.b.nic->modify_qp(waiting, &attr,
+                                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0) == 0);
+    for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(post_recv(pair.net.b, waiting, i, {}) == 0);  // INIT takes them
+    attr.qp_state = IBV_QPS_RTR;
+    attr.path_mtu = connection.mtu;
+    attr.dest_qp_num = nic::qp_num(calling);
+    attr.rq_psn = 7;
+    attr.ah_attr.is_global = 1;
+    attr.ah_attr.port_num = 1;
+    std::memcpy(attr.ah_attr.grh.dgid.raw, pair.net.a.gid.bytes.data(), 16);
+    REQUIRE(pair.net.b.nic->modify_qp(
+                waiting, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers,
+                0) == 0);
+    for (int i = 0; i < 3; ++i) REQUIRE(post_send(pair.net.a, calling, {}) == 0);
+    pair.net.run();
+    CHECK(pair.net.b.poll().size() == 3);
+    CHECK(pair.net.b.events.size() == 1);
+    CHECK(pair.net.b.saw(IBV_EVENT_COMM_EST));
+    REQUIRE(post_send(pair.net.a, pair.qa, pair.write(10)) == 0);
+    pair.net.run();
+    CHECK(pair.net.b.events.size() == 1);
+  }
+}

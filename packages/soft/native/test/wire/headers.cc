@@ -33,6 +33,17 @@ TEST_CASE("headers survive parse and emit") {
   round_trip<wire::Deth>({4});
 }
 
+TEST_CASE("FETH has its fields in the last byte") {
+  std::uint8_t bytes[wire::Feth::kSize] = {0xff, 0xff, 0xff, 0xff};
+  wire::Feth{wire::Feth::kGlobal | wire::Feth::kPersistent, wire::Feth::kRegion}.emit(bytes);
+  const std::uint8_t expected[wire::Feth::kSize] = {0, 0, 0, 0x13};
+  CHECK(std::memcmp(bytes, expected, sizeof bytes) == 0);
+  const std::uint8_t reserved[wire::Feth::kSize] = {0xff, 0xff, 0xff, 0xc2};
+  const wire::Feth feth = wire::Feth::parse(reserved);
+  CHECK(feth.placement == wire::Feth::kPersistent);
+  CHECK(feth.selectivity == wire::Feth::kRange);
+}
+
 TEST_CASE("BTH fields lie where IBTA 9.2 puts them") {
   const std::uint8_t bytes[12] = {0x0a, 0xf5, 0x12, 0x34, 0xc0, 0xab, 0xcd, 0xef, 0x80, 0x01, 0x02, 0x03};
   const wire::Bth bth = wire::Bth::parse(bytes);
