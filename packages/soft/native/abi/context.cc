@@ -16,8 +16,8 @@
 #include "parent_domain.h"
 #include "qp_ex.h"
 #include "query.h"
-#include "slots.h"
 #include "srq.h"
+#include "xrcd.h"
 
 namespace verbs::soft::abi {
 
@@ -56,7 +56,9 @@ void fill_verbs(verbs_context* verbs) {
   verbs->modify_cq = modify_cq;
   verbs->create_srq_ex = create_srq_ex;
   verbs->get_srq_num = get_srq_num;
+  verbs->open_xrcd = open_xrcd;
   verbs->close_xrcd = close_xrcd;
+  verbs->open_qp = open_qp;
 }
 
 int set_up(Context* context, ibv_device* device) {

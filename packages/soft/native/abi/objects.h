@@ -104,10 +104,17 @@ struct Cq {
   ModelData model;
 };
 
+struct Xrcd {
+  ibv_xrcd face{};
+  nic::Xrcd* nic = nullptr;
+  std::uint32_t handle = 0;
+};
+
 struct Srq {
   ibv_srq face{};
   host::Adapter* adapter = nullptr;
   nic::Srq* nic = nullptr;
+  bool is_xrc = false;
   host::EventTarget events;
 };
 
@@ -135,6 +142,7 @@ inline Mw* of(ibv_mw* mw) { return reinterpret_cast<Mw*>(mw); }
 inline Dm* of(ibv_dm* dm) { return reinterpret_cast<Dm*>(dm); }
 inline Channel* of(ibv_comp_channel* channel) { return reinterpret_cast<Channel*>(channel); }
 inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
+inline Xrcd* of(ibv_xrcd* xrcd) { return reinterpret_cast<Xrcd*>(xrcd); }
 inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
 

@@ -6,6 +6,7 @@
 
 #include "../nic/work_request.h"
 #include "objects.h"
+#include "qp.h"
 #include "send_batch.h"
 
 namespace verbs::soft::abi {
@@ -170,9 +171,12 @@ std::uint64_t operations_of(ibv_qp_type type) {
 
 int check(ibv_context* context, const ibv_qp_init_attr_ex& attr) {
   constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
-                                   IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+                                   IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
+                                   IBV_QP_INIT_ATTR_XRCD;
   if ((attr.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
-  if ((attr.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || !is_usable(attr.pd, context)) return EINVAL;
+  const bool target = attr.qp_type == IBV_QPT_XRC_RECV;
+  if ((attr.comp_mask & (target ? IBV_QP_INIT_ATTR_XRCD : IBV_QP_INIT_ATTR_PD)) == 0) return EINVAL;
+  if (!target && !is_usable(attr.pd, context)) return EINVAL;
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attr.create_flags != 0) return EOPNOTSUPP;
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_MAX_TSO_HEADER) != 0 && attr.max_tso_header != 0) return EOPNOTSUPP;
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
@@ -185,13 +189,16 @@ int check(ibv_context* context, const ibv_qp_init_attr_ex& attr) {
 }  // namespace
 
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
+  if (!is_live(context)) return null_with<ibv_qp>(EINVAL);
   if (const int error = check(context, *attr)) return null_with<ibv_qp>(error);
   const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
   if (extended && (attr->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE) != 0) {
     attr->cap.max_inline_data = std::max<std::uint32_t>(attr->cap.max_inline_data, 8);
   }
   // The extended structure begins as the plain one does.
-  ibv_qp* qp = ibv_create_qp(attr->pd, reinterpret_cast<ibv_qp_init_attr*>(attr));
+  auto* plain = reinterpret_cast<ibv_qp_init_attr*>(attr);
+  ibv_qp* qp = attr->qp_type == IBV_QPT_XRC_RECV ? create_qp(context, nullptr, attr->xrcd, plain)
+                                                 : ibv_create_qp(attr->pd, plain);
   if (!qp || !extended) return qp;
   of(qp)->batch = std::make_unique<SendBatch>(attr->cap, attr->send_ops_flags);
   fill_calls(&of(qp)->face_ex);

@@ -32,7 +32,7 @@ void destroy_unacknowledged(void* object) {
   if (detach(srq) == 0) release(srq);
 }
 
-ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr) {
+ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr, const nic::SrqXrc& xrc = {}) {
   if (!abi::is_live(context) || !abi::is_usable(pd, context)) return abi::null_with<ibv_srq>(EINVAL);
   auto srq = std::make_unique<abi::Srq>();
   ibv_srq& face = srq->face;
@@ -40,9 +40,10 @@ ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_att
   srq->events.face = &face;
   srq->events.async = &abi::of(context)->async;
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.create_srq(abi::of(pd)->nic, attr, &srq->events, &srq->nic);
+    return nic.create_srq(abi::of(pd)->nic, attr, &srq->events, &srq->nic, xrc);
   });
   if (error != 0) return abi::null_with<ibv_srq>(error);
+  srq->is_xrc = xrc.xrcd != nullptr;
   face.context = context;
   face.srq_context = srq_context;
   face.pd = pd;
@@ -57,11 +58,17 @@ ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_att
 namespace verbs::soft::abi {
 
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
-  const bool typed = (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0;
+  const auto has = [attr](std::uint32_t bits) { return (attr->comp_mask & bits) == bits; };
+  const ibv_srq_type type = has(IBV_SRQ_INIT_ATTR_TYPE) ? attr->srq_type : IBV_SRQT_BASIC;
   if (attr->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED) return null_with<ibv_srq>(EINVAL);
-  if (typed && attr->srq_type != IBV_SRQT_BASIC) return null_with<ibv_srq>(EOPNOTSUPP);
-  if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || !attr->pd) return null_with<ibv_srq>(EINVAL);
-  return create(context, attr->pd, attr->srq_context, &attr->attr);
+  if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC) return null_with<ibv_srq>(EOPNOTSUPP);
+  if (!has(IBV_SRQ_INIT_ATTR_PD)) return null_with<ibv_srq>(EINVAL);
+  if (type == IBV_SRQT_BASIC) return create(context, attr->pd, attr->srq_context, &attr->attr);
+  if (!has(IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ) || !is_live(context) || !is_usable(attr->xrcd, context) ||
+      !is_usable(attr->cq, context)) {
+    return null_with<ibv_srq>(EINVAL);
+  }
+  return create(context, attr->pd, attr->srq_context, &attr->attr, {of(attr->xrcd)->nic, of(attr->cq)->nic});
 }
 
 int get_srq_num(ibv_srq* srq, std::uint32_t* number) {

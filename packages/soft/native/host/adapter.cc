@@ -214,6 +214,10 @@ void Adapter::async(const nic::AsyncEvent& event) {
   EventTarget* target = nullptr;
   if (event.qp) {
     target = static_cast<EventTarget*>(nic::owner_of(event.qp));
+    for (EventTarget* other = target->sharing; other; other = other->sharing) {
+      told.element.qp = static_cast<ibv_qp*>(other->face);
+      other->async->push(told, other);
+    }
     told.element.qp = static_cast<ibv_qp*>(target->face);
   } else if (event.cq) {
     target = static_cast<EventTarget*>(nic::owner_of(event.cq));

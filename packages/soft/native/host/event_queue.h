@@ -23,6 +23,7 @@ struct EventTarget {
   void* face = nullptr;  // the ibv_cq, ibv_qp or ibv_srq
   CompletionChannel* channel = nullptr;
   AsyncQueue* async = nullptr;
+  EventTarget* sharing = nullptr;  // the next handle of a shared QP, which gets the same events
   // How many events were handed out: destroying the object waits until as many are acknowledged. Read these two after
   // forget(); before, they are the queues'.
   std::uint32_t completions_reported = 0;

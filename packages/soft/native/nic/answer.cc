@@ -42,7 +42,8 @@ bool send_read_packet(Core& core, Qp& qp, Response& response) {
       wire::make_opcode(qp.transport, response_operation(response.first, response.psn == response.last_psn));
   PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
   if (size > 0) {
-    const std::uint8_t* memory = remote_memory(core, qp, response.rkey, response.address, size, IBV_ACCESS_REMOTE_READ);
+    const std::uint8_t* memory =
+        remote_memory(core, qp, response.pd, response.rkey, response.address, size, IBV_ACCESS_REMOTE_READ);
     if (memory == nullptr || !guarded_copy(packet.payload(), memory, size)) return false;
   }
   if (wire::opcode_info(opcode)->has(wire::kHasAeth)) {
@@ -101,7 +102,7 @@ void not_ready(Core& core, Qp& qp) {
 void abandon(Core& core, Qp& qp, ibv_wc_status receive_status) {
   ++core.counters.dropped_pkts;
   qp.resp.message = Message::kNone;
-  if (qp.recv.shared) {
+  if (qp.recv.srq != nullptr) {
     complete_recv(core, qp, receive_status, {});
   } else {
     qp.recv = {};

@@ -28,10 +28,16 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
   wc.qp_num = qp.number;
   wc.src_qp = received.src_qp;
   wc.wc_flags = received.flags;
-  if (!qp.recv.shared) ++qp.rq.head;
+  Srq* srq = qp.recv.srq;
+  if (srq == nullptr) ++qp.rq.head;
   qp.recv = {};
   ++core.counters.rdma_recvs;
-  return qp.recv_cq->push(wc, received.solicited, core.events);
+  if (srq == nullptr || srq->cq == nullptr) return qp.recv_cq->push(wc, received.solicited, core.events);
+  if (srq->cq->push(wc, received.solicited, core.events)) return true;
+  // The queue's own CQ has overrun: no QP can use it any more.
+  if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
+  srq->failed = true;
+  return false;
 }
 
 }  // namespace verbs::soft::nic

@@ -5,6 +5,12 @@
 #include "requester.h"
 
 namespace verbs::soft::nic {
+namespace {
+
+// No attribute of a device tells it.
+constexpr std::uint32_t kMaxXrcds = 1u << 16;
+
+}  // namespace
 
 Core::Core(NicConfig nic_config, EventSink& sink)
     : config(std::move(nic_config)),
@@ -14,6 +20,7 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       ahs(1, static_cast<std::uint32_t>(config.limits.max_ah)),
       qps(kFirstQpn, static_cast<std::uint32_t>(config.limits.max_qp)),
       srqs(1, static_cast<std::uint32_t>(config.limits.max_srq)),
+      xrcds(1, kMaxXrcds),
       mrs(config.limits),
       mws(config.limits),
       device_memory(static_cast<std::size_t>(config.limits.max_dm_size)) {
@@ -30,7 +37,7 @@ void enter_error(Core& core, Qp& qp) {
   flush_sends(core, qp);
   flush_receives(core, qp);
   // Nobody flushes a shared queue, so the application is told that this QP has taken its last request from it.
-  if (qp.srq != nullptr && !was_in_error) {
+  if (qp.is_fed_by_srq() && !was_in_error) {
     core.events.async({IBV_EVENT_QP_LAST_WQE_REACHED, &qp, nullptr, qp.attr.port_num});
   }
 }

@@ -18,6 +18,7 @@
 #include "srq.h"
 #include "table.h"
 #include "timer_heap.h"
+#include "xrcd.h"
 
 namespace verbs::soft::nic {
 
@@ -68,6 +69,7 @@ struct Core {
   Table<Ah> ahs;
   Table<Qp> qps;
   Table<Srq> srqs;
+  Table<Xrcd> xrcds;
   MrTable mrs;
   MwTable mws;
   DmPool device_memory;

@@ -101,8 +101,8 @@ void take_write(Core& core, Qp& qp, const Request& request) {
       return refuse_invalid(core, qp);
     }
     // A zero-length write touches nothing, whatever its key says (IBTA 9.7.4.1.5).
-    if (reth.length > 0 &&
-        remote_memory(core, qp, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_WRITE) == nullptr) {
+    if (reth.length > 0 && remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length,
+                                         IBV_ACCESS_REMOTE_WRITE) == nullptr) {
       return refuse_access(core, qp);
     }
     resp.offset = 0;
@@ -115,8 +115,8 @@ void take_write(Core& core, Qp& qp, const Request& request) {
   if (request.has(wire::kHasImmDt) && !take_recv(core, qp)) return not_ready(core, qp);
   resp.message = Message::kWrite;
   if (!payload.empty()) {
-    std::uint8_t* memory =
-        remote_memory(core, qp, resp.rkey, resp.address + resp.offset, payload.size(), IBV_ACCESS_REMOTE_WRITE);
+    std::uint8_t* memory = remote_memory(core, qp, qp.remote_pd, resp.rkey, resp.address + resp.offset, payload.size(),
+                                         IBV_ACCESS_REMOTE_WRITE);
     if (memory == nullptr) return refuse_access(core, qp);
     // The key is right and the memory is gone: for who posted the receive request an error of its own (IBTA 11.6.2).
     if (!guarded_copy(memory, payload.data(), payload.size())) {

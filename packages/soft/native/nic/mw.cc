@@ -96,9 +96,9 @@ void MwTable::forget(const Qp& qp) {
   });
 }
 
-const Mw* MwTable::find(std::uint32_t key, const Qp& qp, unsigned access) const {
+const Mw* MwTable::find(std::uint32_t key, const Qp& qp, const Pd* pd, unsigned access) const {
   const Mw* mw = table_.find(key >> 8);
-  if (mw == nullptr || mw->key != key || mw->pd != qp.pd || mw->mr == nullptr) return nullptr;
+  if (mw == nullptr || mw->key != key || mw->pd != pd || mw->mr == nullptr) return nullptr;
   if (mw->qp != nullptr && mw->qp != &qp) return nullptr;
   return (mw->access & access) == access ? mw : nullptr;
 }

@@ -60,8 +60,8 @@ class MwTable {
   // The QP is about to go: what it bound opens nothing any more.
   void forget(const Qp& qp);
 
-  // The window of `key`, if it is open to `qp` with all of `access`.
-  const Mw* find(std::uint32_t key, const Qp& qp, unsigned access) const;
+  // The window of `key`, if it belongs to `pd` and is open to `qp` with all of `access`.
+  const Mw* find(std::uint32_t key, const Qp& qp, const Pd* pd, unsigned access) const;
 
  private:
   Table<Mw> table_;

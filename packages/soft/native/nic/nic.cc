@@ -44,7 +44,7 @@ void Nic::query_device(ibv_device_attr* attr) const {
   attr->max_qp_wr = limits.max_qp_wr;
   attr->device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_UD_AV_PORT_ENFORCE | IBV_DEVICE_SYS_IMAGE_GUID |
                            IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |
-                           IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS;
+                           IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC;
   attr->max_sge = limits.max_sge;
   attr->max_sge_rd = limits.max_sge_rd;
   attr->max_cq = limits.max_cq;
@@ -231,6 +231,8 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
   const bool datagram = transport == wire::Transport::kUd;
   if (qp == nullptr || qp->attr.port_num != port_num || qp->transport != transport) return drop();
   const bool request = info->has(wire::kIsRequest);
+  // An XRC initiator takes no requests, a target no responses.
+  if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return drop();
   if (request ? !qp->may_receive() : !qp->may_send()) return drop();
   if (!datagram && !from_peer(*qp, request, view->path)) return drop();
   const auto network = static_cast<std::size_t>(view->transport.data() - frame.data()) - view->tunnel_header;

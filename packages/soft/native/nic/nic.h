@@ -30,6 +30,7 @@ class Cq;
 class Qp;
 class Ah;
 class Srq;
+class Xrcd;
 struct Counters;
 
 struct PortConfig {
@@ -61,7 +62,20 @@ struct QpParts {
   Pd* pd = nullptr;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
-  Srq* srq = nullptr;  // or nullptr: a receive queue of its own
+  Srq* srq = nullptr;    // or nullptr: a receive queue of its own
+  Xrcd* xrcd = nullptr;  // of an XRC target, which has nothing else of these; an initiator has no recv_cq
+};
+
+// What makes a shared receive queue one for XRC.
+struct SrqXrc {
+  Xrcd* xrcd = nullptr;
+  Cq* cq = nullptr;  // where its requests complete
+};
+
+// The file that names an XRC domain.
+struct XrcdFile {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
 };
 
 class Nic {
@@ -109,14 +123,21 @@ class Nic {
   int destroy_cq(Cq* cq);
   int create_ah(Pd* pd, const ibv_ah_attr* attr, Ah** ah);
   int destroy_ah(Ah* ah);
-  int create_srq(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq);  // updates *attr; the limit is armed by modify
+  // Updates *attr; the limit is armed by modify_srq().
+  int create_srq(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqXrc& xrc = {});
   int modify_srq(Srq* srq, const ibv_srq_attr* attr, int mask);
   int query_srq(const Srq* srq, ibv_srq_attr* attr) const;
   int destroy_srq(Srq* srq);
+  // With a file: the domain that it names already (EINVAL if `exclusive`), or a new one (EAGAIN unless `create`).
+  // With nullptr: a new one of its own. Each open is closed; EBUSY for the last one while something is in the domain.
+  int open_xrcd(const XrcdFile* file, bool create, bool exclusive, Xrcd** xrcd);
+  int close_xrcd(Xrcd* xrcd);
+  int find_target_qp(const Xrcd* xrcd, std::uint32_t number, Qp** qp) const;          // EINVAL: not in that domain
   int create_qp(const QpParts& parts, ibv_qp_init_attr* attr, void* owner, Qp** qp);  // updates attr->cap
   int modify_qp(Qp* qp, const ibv_qp_attr* attr, int mask, Nanos now);
   int query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;  // leaves pd/cq/srq pointers alone
   int destroy_qp(Qp* qp);
+  void set_owner(Qp* qp, void* owner);
   // Gives a QP in RESET a number of the caller's choice. EINVAL for a number that create_qp may give out, for one of
   // more than 24 bits and in another state; EADDRINUSE if it is taken.
   int renumber_qp(Qp* qp, std::uint32_t number);

@@ -18,6 +18,7 @@ PacketBuilder::PacketBuilder(Core& core, Port& port, const wire::Path& path, std
   bth.opcode = opcode;
 }
 
+std::uint8_t* PacketBuilder::xrceth() { return transport_ + wire::opcode_info(bth.opcode)->xrceth; }
 std::uint8_t* PacketBuilder::deth() { return transport_ + wire::opcode_info(bth.opcode)->deth; }
 std::uint8_t* PacketBuilder::reth() { return transport_ + wire::opcode_info(bth.opcode)->reth; }
 std::uint8_t* PacketBuilder::aeth() { return transport_ + wire::opcode_info(bth.opcode)->aeth; }

@@ -18,6 +18,7 @@ class PacketBuilder {
   wire::Bth bth;  // opcode is set; fill in the rest before send()
 
   // The extended headers, at their places for this opcode. Only those that the opcode has.
+  std::uint8_t* xrceth();
   std::uint8_t* deth();
   std::uint8_t* reth();
   std::uint8_t* aeth();

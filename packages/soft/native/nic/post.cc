@@ -82,6 +82,7 @@ int fill_flush(const ibv_send_wr& wr, SendWqe& wqe) {
 // What depends on the operation: where it goes and what it carries besides data.
 int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
+  if (qp.type == IBV_QPT_XRC_SEND) wqe.remote_srqn = wr.qp_type.xrc.remote_srqn & 0xffffff;
   if (info_of(wr.opcode).answer == Answer::kOriginal) {
     if (wqe.length < sizeof(std::uint64_t)) return EINVAL;
     wqe.length = sizeof(std::uint64_t);
@@ -166,7 +167,7 @@ int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
 }
 
 int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr) {
-  if (qp.state == IBV_QPS_RESET || qp.srq != nullptr) return EINVAL;
+  if (qp.state == IBV_QPS_RESET || qp.is_fed_by_srq() || qp.type == IBV_QPT_XRC_SEND) return EINVAL;
   if (const int error = enqueue_recv(qp.rq, wr)) return error;
   if (qp.state == IBV_QPS_ERR) flush_receives(core, qp);
   return 0;

@@ -7,26 +7,53 @@
 
 namespace verbs::soft::nic {
 
+namespace {
+
+bool complete(const QpParts& parts, ibv_qp_type type) {
+  if (type == IBV_QPT_XRC_RECV) return parts.xrcd != nullptr;
+  return parts.pd != nullptr && parts.send_cq != nullptr && (parts.recv_cq != nullptr || type == IBV_QPT_XRC_SEND);
+}
+
+void take_parts(Qp& qp, const QpParts& parts, ibv_qp_type type) {
+  if (type == IBV_QPT_XRC_RECV) {
+    qp.xrcd = parts.xrcd;
+    return;
+  }
+  qp.pd = parts.pd;
+  qp.remote_pd = parts.pd;
+  qp.send_cq = parts.send_cq;
+  if (type == IBV_QPT_XRC_SEND) return;
+  qp.recv_cq = parts.recv_cq;
+  qp.srq = parts.srq;
+}
+
+// Adds the QP to the users of what it is made of, or takes it from them.
+void count(const Qp& qp, int users) {
+  const auto add = [users](auto* part) {
+    if (part != nullptr) part->users += static_cast<std::uint32_t>(users);
+  };
+  add(qp.pd);
+  add(qp.send_cq);
+  add(qp.recv_cq);
+  add(qp.srq);
+  add(qp.xrcd);
+}
+
+}  // namespace
+
 int Nic::create_qp(const QpParts& parts, ibv_qp_init_attr* attr, void* owner, Qp** qp) {
-  if (parts.send_cq == nullptr || parts.recv_cq == nullptr) return EINVAL;
+  if (!complete(parts, attr->qp_type)) return EINVAL;
   auto made = std::make_unique<Qp>();
-  made->pd = parts.pd;
-  made->send_cq = parts.send_cq;
-  made->recv_cq = parts.recv_cq;
-  made->srq = parts.srq;
+  take_parts(*made, parts, attr->qp_type);
   made->owner = owner;
   if (const int error = lay_out_qp(impl_->core, *attr, *made)) return error;
   Qp* raw = made.get();
   const std::uint32_t index = impl_->core.qps.insert(std::move(made));
   if (index == 0) return ENOMEM;
   raw->number = index;
-  ++parts.pd->users;
-  ++parts.send_cq->users;
-  ++parts.recv_cq->users;
-  if (parts.srq != nullptr) {
-    ++parts.srq->users;
-    raw->held_sges.resize(parts.srq->queue.max_sge());
-  }
+  count(*raw, 1);
+  if (raw->srq != nullptr) raw->held_sges.resize(raw->srq->queue.max_sge());
+  if (raw->xrcd != nullptr) raw->held_sges.resize(static_cast<std::size_t>(impl_->core.config.limits.max_srq_sge));
   *qp = raw;
   return 0;
 }
@@ -45,13 +72,12 @@ int Nic::destroy_qp(Qp* qp) {
   core.timers.remove(*qp);
   core.active.remove(*qp);
   core.mws.forget(*qp);
-  --qp->pd->users;
-  --qp->send_cq->users;
-  --qp->recv_cq->users;
-  if (qp->srq != nullptr) --qp->srq->users;
+  count(*qp, -1);
   core.qps.erase(qp->number);
   return 0;
 }
+
+void Nic::set_owner(Qp* qp, void* owner) { qp->owner = owner; }
 
 int Nic::renumber_qp(Qp* qp, std::uint32_t number) {
   Core& core = impl_->core;

@@ -58,6 +58,7 @@ struct Response {
   std::uint32_t psn = 0;  // next to send
   std::uint32_t msn = 0;
   std::uint32_t last_psn = 0;  // READ: of its last packet; else psn
+  const Pd* pd = nullptr;      // READ: that the key must belong to
   std::uint32_t rkey = 0;
   std::uint32_t remaining = 0;  // READ: bytes still to send
   std::uint64_t address = 0;
@@ -92,7 +93,7 @@ struct TakenRecv {
   const RecvWqe* wqe = nullptr;  // nullptr: none is taken
   const ibv_sge* sges = nullptr;
   const Pd* pd = nullptr;  // that the keys of the SGEs belong to
-  bool shared = false;     // out of a shared queue: `wqe` and `sges` are the QP's copies
+  Srq* srq = nullptr;      // that it came from: then `wqe` and `sges` are the QP's copies
 };
 
 inline wire::Transport transport_of(ibv_qp_type type) {
@@ -114,8 +115,10 @@ class Qp : public TimerSlot {
   Pd* pd = nullptr;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
-  Srq* srq = nullptr;         // instead of rq
-  std::uint32_t windows = 0;  // type 2 memory windows that it bound
+  Srq* srq = nullptr;             // instead of rq; of an XRC target only while a request is taken, which names it
+  Xrcd* xrcd = nullptr;           // of an XRC target
+  const Pd* remote_pd = nullptr;  // that remote keys must belong to: `pd`, or that of the SRQ that a request names
+  std::uint32_t windows = 0;      // type 2 memory windows that it bound
   void* owner = nullptr;
   std::uint32_t number = 0;
   ibv_qp_type type = IBV_QPT_RC;
@@ -146,6 +149,8 @@ class Qp : public TimerSlot {
 
   bool may_send() const { return state == IBV_QPS_RTS || state == IBV_QPS_SQD; }
   bool may_receive() const { return state == IBV_QPS_RTR || state == IBV_QPS_SQE || may_send(); }
+  // Its receive requests are not its own: nobody flushes them.
+  bool is_fed_by_srq() const { return srq != nullptr || type == IBV_QPT_XRC_RECV; }
   // Packets are acknowledged, and repeated until they are.
   bool is_reliable() const { return type != IBV_QPT_UC && type != IBV_QPT_UD; }
 };

@@ -102,11 +102,17 @@ void reset(Core& core, Qp& qp) {
 int lay_out_qp(Core& core, ibv_qp_init_attr& init, Qp& qp) {
   const Limits& limits = core.config.limits;
   ibv_qp_cap& cap = init.cap;
-  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
+  const bool initiator = init.qp_type == IBV_QPT_XRC_SEND;
+  const bool target = init.qp_type == IBV_QPT_XRC_RECV;
+  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD && !initiator && !target) {
+    return EOPNOTSUPP;
+  }
   const auto wr_limit = static_cast<std::uint32_t>(limits.max_qp_wr);
   const auto sge_limit = static_cast<std::uint32_t>(limits.max_sge);
-  // With a shared receive queue the QP has none, whatever is asked for (ibv_create_qp(3)).
-  if (qp.srq != nullptr) cap.max_recv_wr = cap.max_recv_sge = 0;
+  // With a shared receive queue the QP has none, whatever is asked for (ibv_create_qp(3)); each half of XRC lacks its
+  // other half's.
+  if (target) cap = {};
+  if (qp.srq != nullptr || initiator) cap.max_recv_wr = cap.max_recv_sge = 0;
   if (cap.max_send_wr > wr_limit || cap.max_recv_wr > wr_limit || cap.max_send_sge > sge_limit ||
       cap.max_recv_sge > sge_limit || cap.max_inline_data > static_cast<std::uint32_t>(limits.max_inline_data)) {
     return EINVAL;

@@ -16,11 +16,11 @@ bool take_recv(Core& core, Qp& qp) {
   RecvQueue& queue = queue_of(qp);
   if (queue.empty()) return false;
   if (qp.srq == nullptr) {
-    qp.recv = {&queue.at(queue.head), queue.sges(queue.head), qp.pd, false};
+    qp.recv = {&queue.at(queue.head), queue.sges(queue.head), qp.pd, nullptr};
     return true;
   }
   qp.srq->take(&qp.held_wqe, qp.held_sges.data(), core.events);
-  qp.recv = {&qp.held_wqe, qp.held_sges.data(), qp.srq->pd, true};
+  qp.recv = {&qp.held_wqe, qp.held_sges.data(), qp.srq->pd, qp.srq};
   return true;
 }
 

@@ -28,7 +28,7 @@ bool execute(const Request& request, const wire::AtomicEth& eth, std::uint8_t* m
 void take_atomic(Core& core, Qp& qp, const Request& request) {
   if (!allows_once(qp, IBV_ACCESS_REMOTE_ATOMIC) || !request.payload().empty()) return refuse_invalid(core, qp);
   const wire::AtomicEth eth = wire::AtomicEth::parse(request.header(request.info.atomic_eth));
-  std::uint8_t* memory = remote_memory(core, qp, eth.rkey, eth.address, kWord, IBV_ACCESS_REMOTE_ATOMIC);
+  std::uint8_t* memory = remote_memory(core, qp, qp.remote_pd, eth.rkey, eth.address, kWord, IBV_ACCESS_REMOTE_ATOMIC);
   if (memory == nullptr) return refuse_access(core, qp);
   if (!aligned(memory, eth.address)) return refuse_invalid(core, qp);
   if (is_busy(qp)) return;
@@ -44,7 +44,7 @@ void take_atomic_write(Core& core, Qp& qp, const Request& request) {
       request.bth.pad != 0) {
     return refuse_invalid(core, qp);
   }
-  std::uint8_t* memory = remote_memory(core, qp, reth.rkey, reth.address, kWord, IBV_ACCESS_REMOTE_WRITE);
+  std::uint8_t* memory = remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, kWord, IBV_ACCESS_REMOTE_WRITE);
   if (memory == nullptr) return refuse_access(core, qp);
   if (!aligned(memory, reth.address)) return refuse_invalid(core, qp);
   if (is_busy(qp)) return;

@@ -14,7 +14,7 @@ std::uint32_t response_packets(const Qp& qp, std::uint32_t length) {
 
 bool may_read(Core& core, const Qp& qp, const wire::Reth& reth) {
   return reth.length == 0 ||
-         remote_memory(core, qp, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_READ) != nullptr;
+         remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_READ) != nullptr;
 }
 
 bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn) {
@@ -25,6 +25,7 @@ bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn) {
                  .psn = psn,
                  .msn = qp.resp.msn,
                  .last_psn = last,
+                 .pd = qp.remote_pd,
                  .rkey = reth.rkey,
                  .remaining = reth.length,
                  .address = reth.address});

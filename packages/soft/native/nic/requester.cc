@@ -64,6 +64,11 @@ void sent(Core& core, Qp& qp, std::uint32_t psns) {
   if (last) complete_send(core, qp, IBV_WC_SUCCESS);
 }
 
+// XRC: every packet of a request says which shared queue it is about.
+void name_srq(PacketBuilder& packet, const Qp& qp, const SendWqe& wqe) {
+  if (qp.transport == wire::Transport::kXrc) wire::Xrceth{wqe.remote_srqn}.emit(packet.xrceth());
+}
+
 // False when the memory of the request is gone.
 bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   RequesterState& req = qp.req;
@@ -77,6 +82,7 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
   if (!load_payload(core, qp, req.position, offset, packet.payload(), size)) return false;
   const wire::OpcodeInfo* info = wire::opcode_info(opcode);
+  name_srq(packet, qp, wqe);
   if (info->has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
   if (info->has(wire::kHasImmDt)) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
   if (info->has(wire::kHasIeth)) wire::store_be(packet.ieth(), std::uint32_t{wqe.imm_data});
@@ -105,6 +111,7 @@ void send_read_request(Core& core, Qp& qp) {
       static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{count} * qp.mtu, wqe.length - offset));
 
   PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(qp.transport, wire::kReadRequest));
+  name_srq(packet, qp, wqe);
   wire::Reth{wqe.remote_addr + offset, wqe.rkey, size}.emit(packet.reth());
   packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;
@@ -123,6 +130,7 @@ bool send_single(Core& core, Qp& qp) {
   PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
   const std::size_t size = info->has(wire::kHasPayload) ? wqe.length : 0;
   if (!load_payload(core, qp, req.position, 0, packet.payload(), size)) return false;
+  name_srq(packet, qp, wqe);
   if (info->has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
   if (info->has(wire::kHasFeth)) wire::Feth{wqe.flush.type, wqe.flush.level}.emit(packet.feth());
   if (info->has(wire::kHasAtomicEth)) {

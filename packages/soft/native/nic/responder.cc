@@ -44,9 +44,7 @@ void take_unreliable(Core& core, Qp& qp, const Request& request) {
   take_write(core, qp, request);
 }
 
-}  // namespace
-
-void take_request(Core& core, Qp& qp, const Request& request) {
+void take_connected(Core& core, Qp& qp, const Request& request) {
   ResponderState& resp = qp.resp;
   if (!resp.communication_established && qp.state == IBV_QPS_RTR) {
     core.events.async({IBV_EVENT_COMM_EST, &qp, nullptr, qp.attr.port_num});
@@ -65,11 +63,31 @@ void take_request(Core& core, Qp& qp, const Request& request) {
     return out_of_sequence(core, qp);
   }
   resp.nak_sent = false;
+  if (qp.type == IBV_QPT_XRC_RECV && qp.srq == nullptr) return refuse_invalid(core, qp);
   if (!in_order(resp, request.info)) return refuse_invalid(core, qp);
   if (!request.has(wire::kIsSend | wire::kIsWrite)) return take_single(core, qp, request);
   if (!length_fits(qp, request)) return refuse_invalid(core, qp);
   if (request.has(wire::kIsSend)) return take_send(core, qp, request);
   take_write(core, qp, request);
+}
+
+// XRC: a request names the shared queue that it is about, and is taken with that queue's PD.
+void take_xrc(Core& core, Qp& qp, const Request& request) {
+  Srq* named = core.srqs.find(wire::Xrceth::parse(request.header(request.info.xrceth)).srqn);
+  qp.srq = named != nullptr && named->xrcd == qp.xrcd ? named : nullptr;
+  qp.remote_pd = qp.srq != nullptr ? qp.srq->pd : nullptr;
+  take_connected(core, qp, request);
+  qp.srq = nullptr;
+}
+
+}  // namespace
+
+void take_request(Core& core, Qp& qp, const Request& request) {
+  if (qp.type == IBV_QPT_XRC_RECV) {
+    take_xrc(core, qp, request);
+  } else {
+    take_connected(core, qp, request);
+  }
 }
 
 }  // namespace verbs::soft::nic

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "../wire/headers.h"
+#include "answer.h"
 #include "nic_impl.h"
 #include "post.h"
 
@@ -52,7 +54,7 @@ bool fits(const Limits& limits, const ibv_srq_attr& attr) {
 
 }  // namespace
 
-int Nic::create_srq(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq) {
+int Nic::create_srq(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqXrc& xrc) {
   Core& core = impl_->core;
   if (!fits(core.config.limits, *attr)) return EINVAL;
   if (attr->max_sge > static_cast<std::uint32_t>(core.config.limits.max_srq_sge)) return EINVAL;
@@ -61,6 +63,10 @@ int Nic::create_srq(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq) {
   raw->number = core.srqs.insert(std::move(made));
   if (raw->number == 0) return ENOMEM;
   ++pd->users;
+  raw->xrcd = xrc.xrcd;
+  raw->cq = xrc.cq;
+  if (raw->xrcd != nullptr) ++raw->xrcd->users;
+  if (raw->cq != nullptr) ++raw->cq->users;
   attr->max_wr = raw->queue.capacity();
   attr->max_sge = raw->queue.max_sge();
   *srq = raw;
@@ -90,8 +96,17 @@ int Nic::query_srq(const Srq* srq, ibv_srq_attr* attr) const {
 
 int Nic::destroy_srq(Srq* srq) {
   if (srq->users > 0) return EBUSY;
+  Core& core = impl_->core;
+  if (srq->xrcd != nullptr) {
+    // A message of some target QP may be on its way into one of its requests: it cannot be finished.
+    core.qps.for_each([&](Qp& qp) {
+      if (qp.recv.srq == srq) refuse(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_QP_OP_ERR);
+    });
+    --srq->xrcd->users;
+    --srq->cq->users;
+  }
   --srq->pd->users;
-  impl_->core.srqs.erase(srq->number);
+  core.srqs.erase(srq->number);
   return 0;
 }
 

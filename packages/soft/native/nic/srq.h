@@ -12,6 +12,9 @@
 
 namespace verbs::soft::nic {
 
+class Cq;
+class Xrcd;
+
 class Srq {
  public:
   Srq(Pd* srq_pd, void* srq_owner, std::uint32_t max_wr, std::uint32_t max_sge);
@@ -31,6 +34,10 @@ class Srq {
   std::uint32_t users = 0;   // QPs that take from it
   std::uint32_t limit = 0;   // armed: the event comes when fewer requests than this are posted
   RecvQueue queue;
+  // XRC only. A target QP takes from the SRQ that a packet names, if it is in the same domain.
+  Xrcd* xrcd = nullptr;
+  Cq* cq = nullptr;     // instead of the QP's
+  bool failed = false;  // its CQ has overrun
 
  private:
   void check_limit(EventSink& events);

@@ -65,6 +65,7 @@ class Table {
     for (const std::unique_ptr<T>& object : slots_) {
       if (object != nullptr) visit(*object);
     }
+    for (const auto& [index, object] : chosen_) visit(*object);
   }
 
   std::size_t size() const { return count_; }

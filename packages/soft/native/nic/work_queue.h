@@ -31,6 +31,7 @@ struct SendWqe {
     } flush;
   };
   std::uint32_t rkey;
+  std::uint32_t remote_srqn;  // XRC
   std::uint32_t length;
   std::uint32_t first_psn;
   std::uint32_t packets;  // how many PSNs it takes

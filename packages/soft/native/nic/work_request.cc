@@ -11,9 +11,9 @@ constexpr std::uint32_t types(std::initializer_list<ibv_qp_type> list) {
   return bits;
 }
 
-constexpr std::uint32_t kReliable = types({IBV_QPT_RC});
-constexpr std::uint32_t kConnected = types({IBV_QPT_RC, IBV_QPT_UC});
-constexpr std::uint32_t kAll = types({IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD});
+constexpr std::uint32_t kReliable = types({IBV_QPT_RC, IBV_QPT_XRC_SEND});
+constexpr std::uint32_t kConnected = types({IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_XRC_SEND});
+constexpr std::uint32_t kAll = types({IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_XRC_SEND});
 
 constexpr WorkRequestInfo message(std::uint32_t qp_types, ibv_wc_opcode completion, wire::Operation first,
                                   wire::Operation middle, wire::Operation last, wire::Operation only) {
@@ -25,12 +25,12 @@ constexpr WorkRequestInfo single(ibv_wc_opcode completion, wire::Operation only,
   return {true, may_be_inline, answer, completion, only, only, only, only, kReliable};
 }
 
-constexpr WorkRequestInfo local(ibv_wc_opcode completion) {
+constexpr WorkRequestInfo local(ibv_wc_opcode completion, std::uint32_t qp_types) {
   WorkRequestInfo info;
   info.defined = true;
   info.answer = Answer::kNone;
   info.completion = completion;
-  info.qp_types = kReliable;
+  info.qp_types = qp_types;
   return info;
 }
 
@@ -51,8 +51,8 @@ const WorkRequestInfo kWorkRequests[kWorkRequestKinds] = {
     single(IBV_WC_COMP_SWAP, wire::kCompareSwap, Answer::kOriginal, false),
     single(IBV_WC_FETCH_ADD, wire::kFetchAdd, Answer::kOriginal, false),
     // IBV_WR_LOCAL_INV, IBV_WR_BIND_MW
-    local(IBV_WC_LOCAL_INV),
-    local(IBV_WC_BIND_MW),
+    local(IBV_WC_LOCAL_INV, kReliable),
+    local(IBV_WC_BIND_MW, kConnected),
     // IBV_WR_SEND_WITH_INV
     message(kReliable, IBV_WC_SEND, wire::kSendFirst, wire::kSendMiddle, wire::kSendLastInvalidate,
             wire::kSendOnlyInvalidate),

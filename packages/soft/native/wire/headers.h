@@ -63,6 +63,17 @@ struct Deth {
   }
 };
 
+struct Xrceth {
+  static constexpr std::size_t kSize = 4;
+  std::uint32_t srqn = 0;
+
+  static Xrceth parse(const std::uint8_t* at) { return {load_be24(at + 1)}; }
+  void emit(std::uint8_t* at) const {
+    at[0] = 0;
+    store_be24(at + 1, srqn);
+  }
+};
+
 struct Reth {
   static constexpr std::size_t kSize = 16;
   std::uint64_t address = 0;
@@ -131,7 +142,6 @@ struct Feth {
 inline constexpr std::size_t kImmDtSize = 4;
 inline constexpr std::size_t kIethSize = 4;
 inline constexpr std::size_t kAtomicAckEthSize = 8;
-inline constexpr std::size_t kXrcethSize = 4;
 inline constexpr std::size_t kIcrcSize = 4;
 
 // AETH syndromes (IBTA 9.7.5.2): the kind is in bits 6-5, the value in bits 4-0.

@@ -139,7 +139,7 @@ constexpr OpcodeInfo lay_out(const char* name, std::uint32_t flags) {
     at += size;
     return offset;
   };
-  info.xrceth = place(kHasXrceth, kXrcethSize);
+  info.xrceth = place(kHasXrceth, Xrceth::kSize);
   info.deth = place(kHasDeth, Deth::kSize);
   info.feth = place(kHasFeth, Feth::kSize);
   info.reth = place(kHasReth, Reth::kSize);
