@@ -32,6 +32,7 @@ Core::Core(NicConfig nic_config, EventSink& sink)
 void enter_error(Core& core, Qp& qp) {
   const bool was_in_error = qp.state == IBV_QPS_ERR;
   qp.state = qp.attr.qp_state = IBV_QPS_ERR;
+  qp.draining = false;
   qp.req.waiting_rnr = false;
   core.timers.remove(qp);
   flush_sends(core, qp);
@@ -51,6 +52,7 @@ void fail_send(Core& core, Qp& qp, ibv_wc_status status) {
   complete_send(core, qp, status);
   if (qp.is_reliable()) return enter_error(core, qp);
   qp.state = qp.attr.qp_state = IBV_QPS_SQE;
+  qp.draining = false;
   flush_sends(core, qp);
   // A message that broke off takes no more PSNs.
   if (qp.type == IBV_QPT_UC) qp.req.next_psn = qp.req.una_psn = qp.req.max_psn = qp.req.send_psn;

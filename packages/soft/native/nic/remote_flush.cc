@@ -47,7 +47,7 @@ void take_flush(Core& core, Qp& qp, const Request& request) {
   if (range.memory == nullptr) return refuse_access(core, qp);
   if (is_busy(qp)) return;
   // What was written is in the coherent memory of this machine, which is all that global visibility means. What
-  // survives is what its file has.
+  // survives is what its file has; the whole device waits for the file system here.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if ((feth.placement & wire::Feth::kPersistent) != 0 && write_back(range.memory, range.size) != 0) {
     return refuse_access(core, qp);

@@ -258,3 +258,25 @@ TEST_CASE("COMM_EST is raised once, by the first packet that comes in RTR; a QP 
     CHECK(pair.net.b.events.size() == 1);
   }
 }
+
+TEST_CASE("a queue that fails while it drains is in SQE, and the way back to RTS is open") {
+  StatePair pair(IBV_QPT_UC);
+  std::vector<std::uint8_t> large(400'000);  // more packets than one call of pump() sends
+  nic::Mr* mr = pair.net.a.reg(large.data(), large.size());
+  Send send = pair.write(0);
+  send.sges = {sge_of(large.data(), 400'000, mr)};
+  REQUIRE(post_send(pair.net.a, pair.qa, send) == 0);
+  pair.net.a.nic->pump(0);
+  CHECK(pair.net.a.poll().empty());
+  REQUIRE(pair.move(IBV_QPS_SQD) == 0);
+  REQUIRE(pair.net.a.nic->dereg_mr(mr) == 0);
+  pair.net.run();
+  CHECK(pair.net.a.poll().at(0).status == IBV_WC_LOC_PROT_ERR);
+  CHECK(nic::qp_state(pair.qa) == IBV_QPS_SQE);
+  CHECK(pair.query().sq_draining == 0);
+  CHECK(pair.move(IBV_QPS_RTS) == 0);
+  REQUIRE(post_send(pair.net.a, pair.qa, pair.write(1000)) == 0);
+  pair.net.run();
+  CHECK(pair.net.a.poll().at(0).status == IBV_WC_SUCCESS);
+  CHECK(std::equal(pair.near.begin(), pair.near.begin() + 1000, pair.far.begin()));
+}
