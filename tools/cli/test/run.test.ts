@@ -24,6 +24,14 @@ describe('verbs run', () => {
     expect(status).toBe(0);
   });
 
+  it("gives an unmodified program a vendor's device, by the model of an installed package", async () => {
+    const { status, stdout } = await verbs(['run', '--device', 'hbl_0,kind=hbl,ports=2', '--', 'ibv_devinfo']);
+    expect(stdout).toMatch(/hca_id:\s+hbl_0\n/);
+    expect(stdout).toMatch(/board_id:\s+VERBS_SOFT_HBL\n/);
+    expect(stdout).toMatch(/phys_port_cnt:\s+2\n/);
+    expect(status).toBe(0);
+  });
+
   it('works without -- and leaves options behind the program to it', async () => {
     const { stdout } = await verbs(['run', '--device', 'blue', 'ibv_devinfo', '-l']);
     expect(stdout).toBe('1 HCA found:\n\tblue\n\n');

@@ -9,6 +9,8 @@ export interface Additions {
   capture?: string;
   /** Fault options, for example `drop=0.02,seed=7`. */
   faults?: string;
+  /** Models by the kind of their devices: a program need not load the vendor's library for a device to be there. */
+  models?: readonly { kind: string; library: string }[];
 }
 
 const DEFAULT_DEVICE = 'soft0';
@@ -22,7 +24,13 @@ export function configurationText(inherited: string | undefined, additions: Addi
   const options: string[] = [];
   if (additions.capture !== undefined) options.push(`capture=${additions.capture}`);
   if (additions.faults !== undefined && additions.faults !== '') options.push(additions.faults);
-  return devices.map((device) => [device, ...options].join(',')).join(';');
+  return devices.map((device) => [device, ...modelOption(device, additions.models), ...options].join(',')).join(';');
+}
+
+function modelOption(device: string, models: Additions['models'] = []): string[] {
+  const kind = /,\s*kind\s*=\s*([^,]*?)\s*(,|$)/.exec(device)?.[1];
+  const model = /,\s*model\s*=/.test(device) ? undefined : models.find((each) => each.kind === kind);
+  return model === undefined ? [] : [`model=${escapeValue(model.library)}`];
 }
 
 function inheritedDevices(inherited: string | undefined): string[] {

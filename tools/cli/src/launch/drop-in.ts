@@ -8,6 +8,8 @@ const MODEL_PACKAGES = ['@verbs/mlx5', '@verbs/hbl', '@verbs/doca-comm'];
 /** A directory for LD_LIBRARY_PATH with our libibverbs.so.1, and the vendor libraries of the installed packages. */
 export interface DropIn {
   directory: string;
+  /** The models of those packages. */
+  models: readonly SoftModel[];
   remove(): void;
 }
 
@@ -17,6 +19,7 @@ export async function prepareDropIn(): Promise<DropIn> {
     const directory = dropInDirectory(models);
     return {
       directory,
+      models,
       remove: () => {
         // Only a directory that was made for these models is ours to remove.
         if (directory !== dropIn) rmSync(directory, { recursive: true, force: true });

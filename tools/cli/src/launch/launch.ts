@@ -5,7 +5,7 @@ import { Failure, messageOf } from '../failure.js';
 import { note } from '../output.js';
 import { runProgram } from './child.js';
 import { configurationText } from './configuration.js';
-import { prepareDropIn } from './drop-in.js';
+import { type DropIn, prepareDropIn } from './drop-in.js';
 
 export interface LaunchOptions {
   device?: string[];
@@ -28,7 +28,7 @@ export async function launch(command: readonly string[], options: LaunchOptions)
   try {
     const collection = options.capture === undefined ? undefined : new Collection(options.capture);
     try {
-      const environment = environmentFor(dropIn.directory, options, collection);
+      const environment = environmentFor(dropIn, options, collection);
       checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
       const status = await runProgram(program, args, environment);
       return collection === undefined ? { status } : await withCapture(status, collection, options.capture ?? '');
@@ -40,13 +40,18 @@ export async function launch(command: readonly string[], options: LaunchOptions)
   }
 }
 
-function environmentFor(directory: string, options: LaunchOptions, collection?: Collection): NodeJS.ProcessEnv {
+function environmentFor(
+  { directory, models }: DropIn,
+  options: LaunchOptions,
+  collection?: Collection,
+): NodeJS.ProcessEnv {
   const { LD_LIBRARY_PATH: path, VERBS_SOFT: inherited } = process.env;
   return {
     ...process.env,
     // An empty element would stand for the working directory.
     LD_LIBRARY_PATH: path ? `${directory}:${path}` : directory,
     VERBS_SOFT: configurationText(inherited, {
+      models,
       ...(options.device && { devices: options.device }),
       ...(options.faults !== undefined && { faults: options.faults }),
       ...(collection && { capture: collection.pattern }),
