@@ -5,9 +5,9 @@
 
 #include <bit>
 #include <cstdint>
-#include <vector>
 
 #include "../wire/frame.h"
+#include "lazy_array.h"
 
 namespace verbs::soft::nic {
 
@@ -66,8 +66,8 @@ class WorkQueue {
   void allocate(std::uint32_t wr, std::uint32_t sge) {
     const std::uint32_t size = wr == 0 ? 0 : std::bit_ceil(wr);
     max_sge_ = sge;
-    wqes_.assign(size, Wqe{});
-    sges_.assign(static_cast<std::size_t>(size) * sge, ibv_sge{});
+    wqes_.allocate(size);
+    sges_.allocate(static_cast<std::size_t>(size) * sge);
   }
 
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(wqes_.size()); }
@@ -84,8 +84,8 @@ class WorkQueue {
 
  private:
   std::uint32_t max_sge_ = 0;
-  std::vector<Wqe> wqes_;
-  std::vector<ibv_sge> sges_;
+  LazyArray<Wqe> wqes_;
+  LazyArray<ibv_sge> sges_;
 };
 
 class SendQueue : public WorkQueue<SendWqe> {
@@ -93,8 +93,8 @@ class SendQueue : public WorkQueue<SendWqe> {
   void allocate(std::uint32_t wr, std::uint32_t sge, std::uint32_t inline_data, bool datagrams) {
     WorkQueue::allocate(wr, sge);
     max_inline_ = inline_data;
-    inline_.assign(static_cast<std::size_t>(capacity()) * inline_data, 0);
-    datagrams_.assign(datagrams ? capacity() : 0, Datagram{});
+    inline_.allocate(static_cast<std::size_t>(capacity()) * inline_data);
+    datagrams_.allocate(datagrams ? capacity() : 0);
   }
 
   std::uint32_t max_inline() const { return max_inline_; }
@@ -105,8 +105,8 @@ class SendQueue : public WorkQueue<SendWqe> {
 
  private:
   std::uint32_t max_inline_ = 0;
-  std::vector<std::uint8_t> inline_;
-  std::vector<Datagram> datagrams_;
+  LazyArray<std::uint8_t> inline_;
+  LazyArray<Datagram> datagrams_;
 };
 
 using RecvQueue = WorkQueue<RecvWqe>;
