@@ -20,10 +20,10 @@ struct Windows {
   nic::Mr* region = net.b.reg(far.data(), far.size(), kBindable);
   std::vector<nic::Qp*> from, to;
 
-  explicit Windows(int qps = 1) {
+  explicit Windows(int qps = 1, ibv_qp_type type = IBV_QPT_RC) {
     for (int i = 0; i < qps; ++i) {
-      from.push_back(net.a.create_qp(IBV_QPT_RC));
-      to.push_back(net.b.create_qp(IBV_QPT_RC));
+      from.push_back(net.a.create_qp(type));
+      to.push_back(net.b.create_qp(type));
       net.connect(from.back(), to.back());
     }
   }
@@ -299,6 +299,17 @@ TEST_CASE("with its QP or itself gone, a window opens nothing and lets its regio
   CHECK(windows.write(key, windows.at(0), 1, 1) == IBV_WC_REM_ACCESS_ERR);
   CHECK(nic.dereg_mr(windows.region) == 0);
   CHECK(nic.dealloc_mw(by_qp) == 0);
+}
+
+TEST_CASE("UC binds windows too") {
+  Windows windows(1, IBV_QPT_UC);
+  nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
+  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  CHECK(windows.bind_2(mw, key, windows.region, windows.at(64), 64, IBV_ACCESS_REMOTE_WRITE) == IBV_WC_SUCCESS);
+  CHECK(windows.write(key, windows.at(64), 64) == IBV_WC_SUCCESS);
+  CHECK(std::equal(windows.near.begin(), windows.near.begin() + 64, windows.far.begin() + 64));
+  CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, IBV_ACCESS_REMOTE_WRITE) == IBV_WC_MW_BIND_ERR);
+  CHECK(nic::qp_state(windows.to[0]) == IBV_QPS_SQE);
 }
 
 TEST_CASE("a bind waits for the requests before it") {
