@@ -4,6 +4,8 @@ import type { Measurement } from './program.js';
 export interface Contender {
   name: string;
   program: string;
+  /** The software NIC's configuration; by default a plain device on UDP alone. */
+  configuration?: string;
   args: readonly string[];
 }
 
@@ -29,6 +31,7 @@ export interface Target {
 
 /** @param scale multiplies the number of round trips and messages: 1 for figures, less for a quick look. */
 export function comparisons(scale = 1): Comparison[] {
+  const doorbells = { configuration: 'hbl_0,kind=hbl', args: [String(Math.max(32, Math.round(100_000 * scale)))] };
   const times = (count: number) => ['-n', String(Math.max(1, Math.round(count * scale)))];
   return [
     {
@@ -52,6 +55,17 @@ export function comparisons(scale = 1): Comparison[] {
         { name: 'the target sleeps', program: 'rc_stream', args: ['-s', '1048576', '-w', '16', '-b', ...times(256)] },
       ],
       target: { contender: 'the target polls', of: 'value', limit: 300 },
+    },
+    {
+      name: "a doorbell into a user FIFO of the model of Habana's devices, in batches of 32",
+      unit: 'ns',
+      valueOf: (measurement) => read(measurement, 'push'),
+      better: 'small',
+      contenders: [
+        { name: 'C', program: 'doorbell_push', ...doorbells },
+        { name: 'TypeScript', program: 'doorbell-push.mjs', ...doorbells },
+      ],
+      target: { contender: 'TypeScript', of: 'ratio', limit: 1.5 },
     },
   ];
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { softModel } from '@verbs/hbl';
 import { dropInDirectory } from '@verbs/soft';
 import type { Contender } from './comparisons.js';
 
@@ -8,20 +9,31 @@ import type { Contender } from './comparisons.js';
 export type Measurement = Record<string, number | string>;
 
 const programs = join(import.meta.dirname, '../build/bin');
+const scripts = join(import.meta.dirname, '../bin');
 
 // Far more than any measurement takes: only a program that hangs gets there.
 const PATIENCE_MS = 120_000;
 
 /**
- * Runs one of the C programs on the software NIC, on UDP alone.
+ * Runs one of the programs on the software NIC.
  *
  * @throws Error with the program's own words if it fails, or if it is not built.
  */
-export async function measure({ program, args }: Contender): Promise<Measurement> {
-  const path = join(programs, program);
+export async function measure(contender: Contender): Promise<Measurement> {
+  const directory = dropInDirectory([softModel]);
+  try {
+    return await run(contender, directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function run({ program, args, configuration }: Contender, directory: string): Promise<Measurement> {
+  const script = program.endsWith('.mjs');
+  const path = join(script ? scripts : programs, program);
   if (!existsSync(path)) throw new Error(`${path} is not built; run "npm run build"`);
-  const child = spawn(path, args, {
-    env: { ...process.env, LD_LIBRARY_PATH: dropInDirectory(), VERBS_SOFT: 'soft0,link=udp,mtu=4096' },
+  const child = spawn(script ? process.execPath : path, script ? [path, ...args] : args, {
+    env: { ...process.env, LD_LIBRARY_PATH: directory, VERBS_SOFT: configuration ?? 'soft0,link=udp,mtu=4096' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',

@@ -26,6 +26,12 @@ test.each([
   expect(rate).toBeGreaterThan(0);
 });
 
+test.each(['doorbell_push', 'doorbell-push.mjs'])('%s measures pushes into a user FIFO', async (program) => {
+  const { unit, push } = await measure({ name: '', program, args: ['640'], configuration: 'hbl_0,kind=hbl' });
+  expect(unit).toBe('ns');
+  expect(push).toBeGreaterThan(0);
+});
+
 test('a program that fails is an error with its own words', async () => {
   const wrong = { name: '', program: 'rc_pingpong', args: ['-n', 'many'] };
   await expect(measure(wrong)).rejects.toThrow('usage: rc_pingpong');
@@ -40,6 +46,7 @@ test('--json prints one document', async () => {
   };
   expect(rounds).toBe(1);
   expect(results.map(({ contenders }) => contenders.map(({ values }) => values.length))).toEqual([
+    [1, 1],
     [1, 1],
     [1, 1],
   ]);
