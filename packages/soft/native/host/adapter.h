@@ -63,6 +63,10 @@ class Adapter final : private nic::EventSink, private Engine {
 
   // What never changes while the device is open: needs no lock, and a forked child may ask too.
   void query_device(ibv_device_attr* attr) const { nic_->query_device(attr); }
+  // Multicast groups of UD queue pairs: 0 or errno as the verbs give it.
+  int attach_mcast(nic::Qp* qp, const wire::Gid& group);
+  int detach_mcast(nic::Qp* qp, const wire::Gid& group);
+  void detach_all(nic::Qp* qp);
 
   // Blocks until `source` has an event, making progress meanwhile. 0 or errno.
   int wait(EventSource& source);
@@ -99,6 +103,8 @@ class Adapter final : private nic::EventSink, private Engine {
 
   int open_ports(const DeviceConfig& config, const FrameHook& hook);
   std::vector<int> sockets() const;
+  int join(const wire::Gid& group);
+  int leave(nic::Qp* qp, const wire::Gid& group);
   int refuse_inherited() const;
   void fill(nic::Cq* cq);
   void stamp_flushed(const nic::Qp* qp);

@@ -4,14 +4,6 @@
 
 namespace verbs::soft::host {
 
-namespace {
-
-wire::Gid source_of(const std::uint8_t* frame) {
-  return frame[0] >> 4 == 4 ? wire::Gid::from_ipv4(frame + 12) : wire::Gid::from_bytes(frame + 8);
-}
-
-}  // namespace
-
 AddressLink::AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links)
     : links_(std::move(links)), source_port_(links_.empty() ? 0 : links_.front().second->fixed_source_port()) {}
 
@@ -26,7 +18,7 @@ std::uint8_t* AddressLink::reserve() {
 
 void AddressLink::commit(std::size_t size) {
   if (links_.empty()) return;
-  const wire::Gid source = source_of(reserved_);
+  const wire::Gid source = wire::source_of({reserved_, size});
   for (std::size_t i = 1; i < links_.size(); ++i) {
     if (links_[i].first != source) continue;
     std::memcpy(links_[i].second->reserve(), reserved_, size);

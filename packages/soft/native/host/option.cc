@@ -32,6 +32,8 @@ constexpr Limit kLimits[] = {
     {"max_pd", &nic::Limits::max_pd, 1, 1 << 20},
     {"max_ah", &nic::Limits::max_ah, 1, 1 << 20},
     {"max_dm_size", &nic::Limits::max_dm_size, 0, 1 << 30},
+    {"max_mcast_grp", &nic::Limits::max_mcast_grp, 0, 1 << 20},
+    {"max_mcast_qp_attach", &nic::Limits::max_mcast_qp_attach, 0, 1 << 20},
     {"max_srq", &nic::Limits::max_srq, 1, 1 << 20},
     {"max_srq_wr", &nic::Limits::max_srq_wr, 1, 1 << 20},
     {"max_srq_sge", &nic::Limits::max_srq_sge, 1, 32},

@@ -53,6 +53,19 @@ void PortAddress::unlisten(const wire::Tunnel& tunnel) {
   if (tunnels_) tunnels_->unlisten(tunnel);
 }
 
+int PortAddress::join(const wire::Gid& group) {
+  if (udp_) {
+    if (const int error = udp_->join(group)) return error;
+  }
+  if (inproc_) inproc_->join(group);
+  return 0;
+}
+
+void PortAddress::leave(const wire::Gid& group) {
+  if (udp_) udp_->leave(group);
+  if (inproc_) inproc_->leave(group);
+}
+
 PortAddress::~PortAddress() {
   const std::lock_guard lock(claims().mutex);
   claims().gids.erase(gid_);

@@ -29,6 +29,9 @@ class PortAddress {
   // which this process may not have matters only where there is no other way.
   int listen(const wire::Tunnel& tunnel);
   void unlisten(const wire::Tunnel& tunnel);
+  // What is sent to the group arrives from now on: 0 or errno.
+  int join(const wire::Gid& group);
+  void leave(const wire::Gid& group);
 
  private:
   link::Link& sockets() { return tunnels_ ? static_cast<link::Link&>(*tunnels_) : *udp_; }

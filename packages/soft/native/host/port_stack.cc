@@ -7,6 +7,7 @@
 
 #include "../link/capture_link.h"
 #include "../link/fault_link.h"
+#include "../nic/multicast.h"
 #include "address.h"
 #include "address_link.h"
 #include "error.h"
@@ -78,7 +79,23 @@ struct PortStack::Links {
   bool has_tunnels = false;
   std::vector<const wire::Tunnel*> tunnels;  // that are listened for
   link::FaultPlan plan;
+  std::vector<wire::Gid> groups;
   LinkCounters ended;  // of earlier plans and addresses
+
+  // By the first address of each sort: more would bring each packet more than once. 0, or EADDRNOTAVAIL without one.
+  int join(const wire::Gid& group) {
+    int error = EADDRNOTAVAIL;
+    for (const bool ipv4 : {true, false}) {
+      const wire::Gid on_wire = nic::group_on_wire(group, ipv4);
+      if (on_wire.is_ipv4() != ipv4) continue;
+      const auto first = std::find_if(addresses.begin(), addresses.end(),
+                                      [&](const auto& address) { return address->gid().is_ipv4() == ipv4; });
+      if (first == addresses.end()) continue;
+      error = (*first)->join(on_wire);
+      if (error != 0) return error;
+    }
+    return error;
+  }
 
   link::Link& base() { return several ? static_cast<link::Link&>(*several) : addresses.front()->link(); }
 
@@ -177,6 +194,7 @@ int PortStack::add_address(const wire::Gid& address) {
   make_changeable();
   links_->several->add(address, &claimed->link());
   links_->addresses.push_back(std::move(claimed));
+  for (const wire::Gid& group : links_->groups) links_->join(group);
   return 0;
 }
 
@@ -192,6 +210,8 @@ int PortStack::remove_address(const wire::Gid& address) {
   links_->several->remove(address);
   add_counters(**found, &links_->ended);
   links_->addresses.erase(found);
+  // What that address has heard of groups, another one does now.
+  for (const wire::Gid& group : links_->groups) links_->join(group);
   return 0;
 }
 
@@ -208,9 +228,26 @@ void PortStack::make_changeable() {
   }
 }
 
+int PortStack::join(const wire::Gid& group) {
+  const int error = links_->join(group);
+  if (error != 0) {
+    return fail(error, "port " + links_->interface_name() + ": the multicast group " + format_address(group) +
+                           " cannot be joined: " + std::strerror(error));
+  }
+  links_->groups.push_back(group);
+  return 0;
+}
+
+void PortStack::leave(const wire::Gid& group) {
+  std::erase(links_->groups, group);
+  for (const bool ipv4 : {true, false}) {
+    for (const auto& address : links_->addresses) address->leave(nic::group_on_wire(group, ipv4));
+  }
+}
+
 void PortStack::add_sockets(std::vector<int>* sockets) const {
   for (const auto& address : links_->addresses) {
-    if (address->udp()) sockets->push_back(address->udp()->wait_fd());
+    if (address->udp()) address->udp()->add_sockets(sockets);
     if (address->tunnels()) sockets->push_back(address->tunnels()->wait_fd());
   }
 }

@@ -41,6 +41,10 @@ class PortStack final : public link::Transmitter {
   // Claims one more address, gives one back. 0, or fail()'s errno: EADDRINUSE, EADDRNOTAVAIL; ENOENT.
   int add_address(const wire::Gid& address);
   int remove_address(const wire::Gid& address);
+  // What is sent to the multicast group arrives from now on, by one of the addresses of each sort that can: 0 or
+  // fail()'s errno.
+  int join(const wire::Gid& group);
+  void leave(const wire::Gid& group);
   void add_sockets(std::vector<int>* sockets) const;
 
   std::uint8_t* reserve() override { return top_->reserve(); }

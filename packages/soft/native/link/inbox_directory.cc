@@ -42,12 +42,30 @@ void InboxDirectory::replace(std::shared_ptr<const List> list) {
   version_.fetch_add(1, std::memory_order_release);
 }
 
-Inbox* InboxDirectory::Reader::find(const wire::Gid& address) {
+void InboxDirectory::join(const wire::Gid& group, std::shared_ptr<Inbox> inbox) {
+  const std::lock_guard lock(mutex_);
+  auto next = std::make_shared<List>(*list_);
+  next->emplace_back(group, std::move(inbox));
+  replace(std::move(next));
+}
+
+void InboxDirectory::leave(const wire::Gid& group, const Inbox* inbox) {
+  const std::lock_guard lock(mutex_);
+  auto next = std::make_shared<List>(*list_);
+  std::erase_if(*next, [&](const auto& entry) { return entry.first == group && entry.second.get() == inbox; });
+  replace(std::move(next));
+}
+
+void InboxDirectory::Reader::refresh() {
   if (version_ != directory_.version_.load(std::memory_order_acquire)) {
     const std::lock_guard lock(directory_.mutex_);
     list_ = directory_.list_;
     version_ = directory_.version_.load(std::memory_order_relaxed);
   }
+}
+
+Inbox* InboxDirectory::Reader::find(const wire::Gid& address) {
+  refresh();
   for (const auto& [known, inbox] : *list_) {
     if (known == address) return inbox.get();
   }

@@ -25,14 +25,27 @@ class InboxDirectory {
   // False if the address is there already.
   bool add(const wire::Gid& address, std::shared_ptr<Inbox> inbox);
   void remove(const wire::Gid& address);
+  // A group has any number of inboxes.
+  void join(const wire::Gid& group, std::shared_ptr<Inbox> inbox);
+  void leave(const wire::Gid& group, const Inbox* inbox);
 
   class Reader {
    public:
     explicit Reader(InboxDirectory& directory) : directory_(directory) {}
     // nullptr if the address is not of this process. Valid until the next call.
     Inbox* find(const wire::Gid& address);
+    // Calls visit(inbox) for each inbox of the group.
+    template <typename Visit>
+    void for_each(const wire::Gid& group, Visit visit) {
+      refresh();
+      for (const auto& [known, inbox] : *list_) {
+        if (known == group) visit(*inbox);
+      }
+    }
 
    private:
+    void refresh();
+
     InboxDirectory& directory_;
     std::shared_ptr<const List> list_;
     std::uint64_t version_ = 0;

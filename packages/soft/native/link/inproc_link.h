@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "inbox.h"
 #include "inbox_directory.h"
@@ -35,9 +36,15 @@ class InprocLink final : public Link {
   Nanos next_deadline() const override { return next_ != nullptr ? next_->next_deadline() : INT64_MAX; }
   int wait_fd() const override { return next_ != nullptr ? next_->wait_fd() : -1; }
 
+  // Frames to the group from this process arrive from now on. What the next link brings of those is not taken twice.
+  void join(const wire::Gid& group);
+  void leave(const wire::Gid& group);
+
   const InprocCounters& counters() const { return counters_; }
 
  private:
+  void commit_to_group(std::size_t size);
+
   wire::Gid address_;
   Link* next_;
   std::shared_ptr<Inbox> inbox_;
@@ -45,6 +52,7 @@ class InprocLink final : public Link {
   bool listed_;
   InboxDirectory::Reader neighbours_;
   InprocCounters counters_;
+  std::vector<wire::Gid> groups_;
   std::uint8_t* reserved_ = nullptr;
   std::unique_ptr<std::uint8_t[]> buffer_;  // where frames are built when there is no next link
 };

@@ -1,6 +1,7 @@
 #include "socket_address.h"
 
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 
 #include <cstring>
@@ -39,17 +40,20 @@ std::uint16_t port_of(const sockaddr_storage& storage) {
                                             : reinterpret_cast<const sockaddr_in6&>(storage).sin6_port);
 }
 
-std::uint32_t scope_of(const wire::Gid& gid) {
-  if (gid.bytes[0] != 0xfe || (gid.bytes[1] & 0xc0) != 0x80) return 0;
+std::uint32_t interface_of(const wire::Gid& gid) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return 0;
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
     if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET6) continue;
     const auto& address = *reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr);
-    if (std::memcmp(&address.sin6_addr, gid.bytes.data(), 16) == 0) return address.sin6_scope_id;
+    if (std::memcmp(&address.sin6_addr, gid.bytes.data(), 16) == 0) return if_nametoindex(entry->ifa_name);
   }
   return 0;
+}
+
+std::uint32_t scope_of(const wire::Gid& gid) {
+  return gid.bytes[0] == 0xfe && (gid.bytes[1] & 0xc0) == 0x80 ? interface_of(gid) : 0;
 }
 
 }  // namespace verbs::soft::link

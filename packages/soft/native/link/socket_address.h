@@ -16,6 +16,9 @@ socklen_t to_sockaddr(const wire::Gid& gid, std::uint16_t port, std::uint32_t sc
 wire::Gid gid_of(const sockaddr_storage& storage);
 std::uint16_t port_of(const sockaddr_storage& storage);
 
+// The index of the interface that has the IPv6 address `gid`; 0 if there is none.
+std::uint32_t interface_of(const wire::Gid& gid);
+
 // The index of the interface that has the link-local IPv6 address `gid`; 0 for every other address.
 std::uint32_t scope_of(const wire::Gid& gid);
 

@@ -51,6 +51,7 @@ int UdpLink::open(const wire::Gid& address, const UdpOptions& options, std::uniq
   const std::uint32_t scope = scope_of(address);
   const socklen_t length = to_sockaddr(address, options.port, scope, &storage);
   int error = prepare_socket(fd, ipv4, options.buffer_bytes);
+  if (error == 0) error = GroupSockets::prepare_sender(fd, address);
   if (error == 0 && bind(fd, reinterpret_cast<sockaddr*>(&storage), length) != 0) error = errno;
   if (error != 0) {
     close(fd);
@@ -65,6 +66,7 @@ UdpLink::UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint
       address_(address),
       port_(port),
       scope_(scope),
+      groups_(address, port),
       sending_(std::make_unique<Batch>()),
       receiving_(std::make_unique<Batch>()) {
   for (std::size_t i = 0; i < kBatch; ++i) {
@@ -129,6 +131,11 @@ std::size_t UdpLink::receive(Receiver& receiver, std::size_t budget) {
     for (std::size_t slot = 0; slot < count; ++slot) hand_over(slot, receiver);
     taken += count;
     if (count < room) break;
+  }
+  if (!groups_.empty() && taken < budget) {
+    const std::size_t from_groups = groups_.receive(receiver, budget - taken);
+    counters_.received += from_groups;
+    taken += from_groups;
   }
   return taken;
 }

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "group_sockets.h"
 #include "link.h"
 
 namespace verbs::soft::link {
@@ -33,6 +35,15 @@ class UdpLink final : public Link {
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
   int wait_fd() const override { return fd_; }
 
+  // Frames to the group arrive from now on. 0 or errno.
+  int join(const wire::Gid& group) { return groups_.join(group); }
+  void leave(const wire::Gid& group) { groups_.leave(group); }
+  // Those that are readable when frames wait.
+  void add_sockets(std::vector<int>* sockets) const {
+    sockets->push_back(fd_);
+    groups_.add_sockets(sockets);
+  }
+
   const UdpCounters& counters() const { return counters_; }
 
  private:
@@ -45,6 +56,7 @@ class UdpLink final : public Link {
   std::uint16_t port_;
   std::uint32_t scope_;  // the interface of a link-local address
   UdpCounters counters_;
+  GroupSockets groups_;
   std::unique_ptr<Batch> sending_;
   std::unique_ptr<Batch> receiving_;
 };

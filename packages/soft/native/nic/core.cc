@@ -23,7 +23,8 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       xrcds(1, kMaxXrcds),
       mrs(config.limits),
       mws(config.limits),
-      device_memory(static_cast<std::size_t>(config.limits.max_dm_size)) {
+      device_memory(static_cast<std::size_t>(config.limits.max_dm_size)),
+      multicast(config.limits) {
   for (PortConfig& port : config.ports) {
     ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu).set_up(port.up);
   }

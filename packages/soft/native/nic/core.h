@@ -10,6 +10,7 @@
 #include "cq.h"
 #include "event.h"
 #include "mr.h"
+#include "multicast.h"
 #include "mw.h"
 #include "nic.h"
 #include "pd.h"
@@ -73,6 +74,7 @@ struct Core {
   MrTable mrs;
   MwTable mws;
   DmPool device_memory;
+  MulticastTable multicast;
   TimerHeap timers;     // of QPs
   TimerHeap cq_timers;  // of CQs
   ActiveList active;

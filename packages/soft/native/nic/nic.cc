@@ -58,6 +58,10 @@ void Nic::query_device(ibv_device_attr* attr) const {
       static_cast<int>(std::min<std::int64_t>(std::int64_t{limits.max_qp_rd_atom} * limits.max_qp, INT32_MAX));
   attr->atomic_cap = IBV_ATOMIC_HCA;
   attr->max_ah = limits.max_ah;
+  attr->max_mcast_grp = limits.max_mcast_grp;
+  attr->max_mcast_qp_attach = limits.max_mcast_qp_attach;
+  attr->max_total_mcast_qp_attach = static_cast<int>(
+      std::min<std::int64_t>(std::int64_t{limits.max_mcast_grp} * limits.max_mcast_qp_attach, INT32_MAX));
   attr->max_srq = limits.max_srq;
   attr->max_srq_wr = limits.max_srq_wr;
   attr->max_srq_sge = limits.max_srq_sge;
@@ -214,7 +218,8 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
   const auto drop = [&core] { ++core.counters.dropped_pkts; };
   const Port* port = core.port(port_num);
   const std::optional<wire::FrameView> view = port != nullptr ? unwrap(core, *port, frame) : std::nullopt;
-  if (!view || !port->owns(view->path.dgid)) return drop();
+  const bool to_group = view && view->path.dgid.is_multicast();
+  if (!view || (!to_group && !port->owns(view->path.dgid))) return drop();
   if (!port->is_up()) {
     ++core.counters.link_dropped;
     return;
@@ -229,11 +234,15 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
   Qp* qp = core.qps.find(bth.dest_qpn);
   const wire::Transport transport = wire::transport_of(bth.opcode);
   const bool datagram = transport == wire::Transport::kUd;
-  if (qp == nullptr || qp->attr.port_num != port_num || qp->transport != transport) return drop();
   const bool request = info->has(wire::kIsRequest);
-  // An XRC initiator takes no requests, a target no responses.
-  if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return drop();
-  if (request ? !qp->may_receive() : !qp->may_send()) return drop();
+  if (to_group) {
+    if (!datagram || bth.dest_qpn != kMulticastQpn) return drop();
+  } else {
+    if (qp == nullptr || qp->attr.port_num != port_num || qp->transport != transport) return drop();
+    // An XRC initiator takes no requests, a target no responses.
+    if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return drop();
+    if (request ? !qp->may_receive() : !qp->may_send()) return drop();
+  }
   if (!datagram && !from_peer(*qp, request, view->path)) return drop();
   const auto network = static_cast<std::size_t>(view->transport.data() - frame.data()) - view->tunnel_header;
   if (!wire::check_icrc(frame, network, view->tunnel_header)) {
@@ -243,7 +252,9 @@ void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Na
   ++core.counters.rcvd_pkts;
   core.counters.rcvd_bytes += frame.size();
   const std::span<const std::uint8_t> body = view->transport.first(view->transport.size() - tail);
-  if (datagram) {
+  if (to_group) {
+    core.multicast.deliver(core, port_num, *view, {bth, *info, body});
+  } else if (datagram) {
     take_datagram(core, *qp, *view, {bth, *info, body});
   } else if (request) {
     take_request(core, *qp, {bth, *info, body});

@@ -136,7 +136,7 @@ class Nic {
   int create_qp(const QpParts& parts, ibv_qp_init_attr* attr, void* owner, Qp** qp);  // updates attr->cap
   int modify_qp(Qp* qp, const ibv_qp_attr* attr, int mask, Nanos now);
   int query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;  // leaves pd/cq/srq pointers alone
-  int destroy_qp(Qp* qp);
+  int destroy_qp(Qp* qp);  // EBUSY while it is attached to a multicast group
   void set_owner(Qp* qp, void* owner);
   // Gives a QP in RESET a number of the caller's choice. EINVAL for a number that create_qp may give out, for one of
   // more than 24 bits and in another state; EADDRINUSE if it is taken.
@@ -150,6 +150,11 @@ class Nic {
 
   // The time of the calls that have none of their own; deliver() and pump() set it too.
   void set_time(Nanos now);
+  // Multicast groups of UD queue pairs (multicast.h). `first` and `last` tell when the links have to join or leave.
+  int attach_mcast(Qp* qp, const wire::Gid& group, bool* first);
+  int detach_mcast(Qp* qp, const wire::Gid& group, bool* last);
+  std::vector<wire::Gid> groups_of(const Qp* qp) const;
+
   DmPool& device_memory();  // by any thread, without the lock
 
   // -- data path: nothing here allocates.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "multicast.h"
+
 namespace verbs::soft::nic {
 namespace {
 
@@ -47,6 +49,7 @@ int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
   if (!attr.is_global || attr.grh.sgid_index >= gids_.size() || attr.grh.flow_label > 0xfffff) return EINVAL;
   path->sgid = gids_[attr.grh.sgid_index];
   path->dgid = wire::Gid::from_bytes(attr.grh.dgid.raw);
+  if (path->dgid.is_multicast()) path->dgid = group_on_wire(path->dgid, path->sgid.is_ipv4());
   if (path->sgid.is_zero() || path->dgid.is_zero() || path->dgid.is_ipv4() != path->sgid.is_ipv4()) return EINVAL;
   path->traffic_class = attr.grh.traffic_class;
   path->hop_limit = attr.grh.hop_limit != 0 ? attr.grh.hop_limit : kDefaultHopLimit;

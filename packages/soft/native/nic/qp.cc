@@ -68,6 +68,7 @@ int Nic::query_qp(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) 
 }
 
 int Nic::destroy_qp(Qp* qp) {
+  if (qp->groups > 0) return EBUSY;
   Core& core = impl_->core;
   core.timers.remove(*qp);
   core.active.remove(*qp);

@@ -119,6 +119,7 @@ class Qp : public TimerSlot {
   Xrcd* xrcd = nullptr;           // of an XRC target
   const Pd* remote_pd = nullptr;  // that remote keys must belong to: `pd`, or that of the SRQ that a request names
   std::uint32_t windows = 0;      // type 2 memory windows that it bound
+  std::uint32_t groups = 0;       // multicast groups that it is attached to
   void* owner = nullptr;
   std::uint32_t number = 0;
   ibv_qp_type type = IBV_QPT_RC;

@@ -119,6 +119,10 @@ std::size_t network_size_of(std::span<const std::uint8_t> frame) {
   return frame.size() >= size ? size : 0;
 }
 
+Gid source_of(std::span<const std::uint8_t> frame) {
+  return frame[0] >> 4 == 4 ? Gid::from_ipv4(&frame[12]) : Gid::from_bytes(&frame[8]);
+}
+
 Gid destination_of(std::span<const std::uint8_t> frame) {
   return frame[0] >> 4 == 4 ? Gid::from_ipv4(&frame[16]) : Gid::from_bytes(&frame[24]);
 }

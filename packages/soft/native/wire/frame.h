@@ -66,7 +66,8 @@ std::optional<FrameView> parse_ipv4_packet(std::span<const std::uint8_t> frame, 
 // field; 0 if `frame` is neither or is shorter than that.
 std::size_t network_size_of(std::span<const std::uint8_t> frame);
 
-// The destination address of a frame for which network_size_of() is not 0.
+// The source and the destination address of a frame for which network_size_of() is not 0.
+Gid source_of(std::span<const std::uint8_t> frame);
 Gid destination_of(std::span<const std::uint8_t> frame);
 
 }  // namespace verbs::soft::wire
