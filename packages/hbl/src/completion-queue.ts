@@ -61,10 +61,9 @@ export function createCq(ctx: Context, cqe: number, options: HblCqOptions): Comp
   const { channel } = options;
   const via =
     channel === undefined ? undefined : sibling.handleOf(channel, 'CompletionChannel', 'options.channel', syscall);
-  const made = checked(native.createCq(hbl, handle, cqe, via, vector, attr), syscall, {
-    detail: `of ${cqe} entries on port ${attr.portNum}`,
-    ...hintFor(syscall),
-  });
+  const result = native.createCq(hbl, handle, cqe, via, vector, attr);
+  const detail = `of ${cqe} entries on port ${attr.portNum}`;
+  const made = checked(result, syscall, { detail, ...hintFor(syscall, result) });
   return sibling.adoptCq(ctx, channel, made);
 }
 

@@ -85,9 +85,11 @@ export function createEncap(ctx: Context, attr: EncapAttr): Encap {
   const syscall = 'hbldv_create_encap';
   const { hbl, handle } = forContext(ctx, syscall);
   const fields = nativeAttr(attr);
-  const made = checked(native.createEncap(hbl, handle, fields), syscall, {
+  const result = native.createEncap(hbl, handle, fields);
+  const made = checked(result, syscall, {
     detail: `on port ${fields.portNum}`,
-    hint: (softHint(ctx.device.library) ?? '') || hintFor(syscall).hint,
+    // The software NIC has words of its own where an address or a port cannot be used.
+    hint: hintFor(syscall, result).hint ?? softHint(ctx.device.library),
   });
   return new Encap(ctx, fields.portNum, made);
 }

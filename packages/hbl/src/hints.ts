@@ -1,17 +1,46 @@
-const PORT = 'ports count from 1: see portsMask of queryDevice(ctx) and openDevice';
-const FIRST = 'call setPortEx(ctx, { portNum }) first: it comes before everything else on a port';
+import { sibling } from '@verbs/core';
 
-/** What mostly helps, by function. */
-const hints: Readonly<Record<string, string>> = {
-  hbldv_set_port_ex: `EPERM: a port is set up once, and by a default open already; EINVAL: ${PORT}`,
-  hbldv_query_port: `EINVAL: ${PORT}`,
-  hbldv_create_encap: `EPERM: ${FIRST}; EBUSY: the port has no free encapsulation; EOPNOTSUPP: a gaudi2 has ENC_OVER_UDP with a header of exactly 32 bytes only; EINVAL: ${PORT}`,
-  hbldv_create_usr_fifo: `EPERM: ${FIRST}; EBUSY: the number of the hint is taken, or none is left; EINVAL: ${PORT}, FIFO numbers are 1 to maxNumOfUsrFifos`,
-  hbldv_create_cq: `EPERM: ${FIRST}; EOPNOTSUPP: a congestion-control queue needs PortCaps.ADVANCED; EBUSY: the port has no free queue; EINVAL: ${PORT}`,
-  hbldv_modify_qp:
-    'the attributes must fit the transition; encapNum needs QpCaps.ENCAP, at RTR and at RTS; priority is 1 to 3 at RTS; wqType is needed at INIT',
+const PORT = 'ports count from 1, and only those of the context are there: see portsMask of queryDevice(ctx)';
+const FIRST = 'call setPortEx(ctx, { portNum }) first: it comes before everything else on a port';
+const CLOSED = 'the network interface of the port is down';
+
+/** What mostly helps, by function and error code. */
+const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  hbldv_set_port_ex: {
+    EPERM: 'a port is set up exactly once, and a default open (without attr) has set all of them up',
+    EINVAL: `${PORT}; work queues have 16 to 32768 entries; the first two offsets need PortCaps.ADVANCED`,
+    ENODEV: CLOSED,
+  },
+  hbldv_query_port: { EINVAL: PORT, ENODEV: CLOSED },
+  hbldv_create_encap: {
+    EPERM: FIRST,
+    EBUSY: 'the port has no free encapsulation: close one',
+    EINVAL: `${PORT}; the header has 0 to 32 bytes in steps of 4`,
+    EOPNOTSUPP: 'this device encapsulates with EncapType.ENC_OVER_UDP and a header of exactly 32 bytes only',
+    ENODEV: CLOSED,
+  },
+  hbldv_create_usr_fifo: {
+    EPERM: FIRST,
+    EBUSY: 'the number of the hint is taken, or none is left: close one, or give no hint',
+    EINVAL: `${PORT}; numbers are 1 to maxNumOfUsrFifos of queryPort(); types are those of UsrFifoType`,
+    ENODEV: CLOSED,
+  },
+  hbldv_create_cq: {
+    EPERM: FIRST,
+    EBUSY: 'the port has no free queue of this type: close one',
+    EINVAL: `${PORT}; cqe is 1 to 8192; types are those of CqType`,
+    EOPNOTSUPP: 'a queue for congestion control needs PortCaps.ADVANCED in setPortEx',
+    ENODEV: CLOSED,
+  },
+  hbldv_modify_qp: {
+    EINVAL:
+      'the attributes do not fit this transition: wqType counts at INIT; priority is 1 to 3 at RTS; encapNum needs ' +
+      'QpCaps.ENCAP and an encapsulation of the port, at RTR and at RTS',
+  },
 };
 
-export function hintFor(syscall: string): { hint: string | undefined } {
-  return { hint: hints[syscall] };
+/** For the result of a native call, which is a negated errno if it is a negative number. */
+export function hintFor(syscall: string, result: unknown): { hint: string | undefined } {
+  if (typeof result !== 'number' || result >= 0) return { hint: undefined };
+  return { hint: hints[syscall]?.[sibling.coreNative.errnoName(-result) ?? ''] };
 }

@@ -57,7 +57,8 @@ export function setPortEx(ctx: Context, attr: PortExAttr): void {
       validate.integer(offset, `attr.qpWqBpOffs[${i}]`, 0, U32),
     ),
   };
-  check(native.setPortEx(hbl, handle, fields), syscall, { detail: `of port ${portNum}`, ...hintFor(syscall) });
+  const code = native.setPortEx(hbl, handle, fields);
+  check(code, syscall, { detail: `of port ${portNum}`, ...hintFor(syscall, code) });
 }
 
 /**
@@ -72,10 +73,8 @@ export function queryPort(ctx: Context, portNum: number): QueryPortAttr {
   const syscall = 'hbldv_query_port';
   const { hbl, handle } = forContext(ctx, syscall);
   validate.integer(portNum, 'portNum', 0, U32);
-  return checked(native.queryPort(hbl, handle, portNum), syscall, {
-    detail: `of port ${portNum}`,
-    ...hintFor(syscall),
-  });
+  const attr = native.queryPort(hbl, handle, portNum);
+  return checked(attr, syscall, { detail: `of port ${portNum}`, ...hintFor(syscall, attr) });
 }
 
 function list(value: unknown, path: string, max: number): readonly unknown[] {

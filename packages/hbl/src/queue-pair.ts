@@ -62,7 +62,7 @@ export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void
   if (code < 0 && use !== undefined) sibling.coreNative.close(use);
   check(-Math.abs(code), syscall, {
     detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
-    ...hintFor(syscall),
+    ...hintFor(syscall, -Math.abs(code)),
   });
   if (attr.qpState === QpState.INIT) known.granularity = extended?.wqGranularity ?? SwqGranularity.GRAN_32B;
   if (attr.qpState === QpState.RESET) {

@@ -168,9 +168,7 @@ export function createUsrFifo(ctx: Context, attr: UsrFifoAttr): UsrFifo {
     usrFifoNumHint: validate.optional(given['usrFifoNumHint'], 'attr.usrFifoNumHint', U32, 0),
     usrFifoType: validate.optional(given['usrFifoType'], 'attr.usrFifoType', U32, UsrFifoType.DB),
   };
-  const made = checked(native.createUsrFifo(hbl, handle, fields), syscall, {
-    detail: `on port ${fields.portNum}`,
-    ...hintFor(syscall),
-  });
+  const result = native.createUsrFifo(hbl, handle, fields);
+  const made = checked(result, syscall, { detail: `on port ${fields.portNum}`, ...hintFor(syscall, result) });
   return new UsrFifo(ctx, fields, made);
 }
