@@ -29,7 +29,10 @@ bool holds_ipv4(const std::uint8_t* bytes) {
 int find_gid(ibv_context* context, std::uint8_t port_num, const wire::Gid& wanted) {
   ibv_gid gid;
   for (int index = 0; ibv_query_gid(context, port_num, index, &gid) == 0; ++index) {
-    if (wire::Gid::from_bytes(gid.raw) == wanted) return index;
+    const wire::Gid known = wire::Gid::from_bytes(gid.raw);
+    if (known == wanted) return index;
+    // What came to a group is answered from the port's first address of that sort.
+    if (wanted.is_multicast() && !known.is_zero() && known.is_ipv4() == wanted.is_ipv4()) return index;
   }
   return -1;
 }

@@ -164,8 +164,14 @@ TEST_CASE("a group reaches other processes") {
   REQUIRE(read(ready[0], &answer, 1) == 1);
   REQUIRE(answer == 'y');
   a.send_to(group, 'p');
-  CHECK(b.wait_for(10).status == IBV_WC_SUCCESS);
+  ibv_wc wc = b.wait_for(10);
+  CHECK(wc.status == IBV_WC_SUCCESS);
   CHECK(b.memory[40] == 'p');
+  // An answer to the sender leaves from the port's own address.
+  ibv_ah_attr back{};
+  CHECK(ibv_init_ah_from_wc(b.context.get(), 1, &wc, reinterpret_cast<ibv_grh*>(b.memory.data()), &back) == 0);
+  CHECK(back.grh.sgid_index == 0);
+  CHECK(std::memcmp(back.grh.dgid.raw, a.gid.raw, 16) == 0);
   int status = 1;
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(status == 0);
