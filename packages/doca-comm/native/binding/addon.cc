@@ -1,0 +1,19 @@
+// The addon: one JavaScript function for each function of the DOCA libraries, without policy. Calls that fail give the
+// DOCA error, negated; wrong handles throw. What the functions take and give is declared in src/native.ts.
+#include "device.h"
+#include "endpoint.h"
+#include "environment.h"
+#include "library.h"
+#include "representor.h"
+
+static Napi::Object init_addon(Napi::Env env, Napi::Object exports) {
+  using namespace verbs::doca_comm;
+  Environment::create(env);
+  Library::init(exports);
+  Device::init(exports);
+  Representor::init(exports);
+  Endpoint::init(exports);
+  Endpoint::init_peers(exports);
+  return exports;
+}
+NODE_API_MODULE(verbs_doca_comm, init_addon)

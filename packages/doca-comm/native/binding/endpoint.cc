@@ -1,0 +1,140 @@
+#include "endpoint.h"
+
+#include <utility>
+
+#include "device.h"
+#include "representor.h"
+
+namespace verbs::doca_comm {
+
+Endpoint::Endpoint(const Library& library, std::shared_ptr<Environment> environment, doca_comm_channel_ep_t* ep)
+    : library_(library), environment_(std::move(environment)), ep_(ep) {
+  environment_->endpoints.insert(this);
+}
+
+doca_error_t Endpoint::destroy(const std::shared_ptr<void>& done) {
+  if (!ep_) return DOCA_SUCCESS;
+  for (Watcher& watcher : watchers_) watcher.close(done);
+  environment_->endpoints.erase(this);
+  numbers_.clear();
+  addresses_.clear();
+  return functions().ep_destroy(std::exchange(ep_, nullptr));
+}
+
+std::uint32_t Endpoint::number_of(doca_comm_channel_addr_t* address) {
+  const auto [entry, fresh] = numbers_.try_emplace(address, next_number_);
+  if (fresh) addresses_[next_number_++] = address;
+  return entry->second;
+}
+
+doca_comm_channel_addr_t* Endpoint::address_of(std::uint32_t number) const {
+  const auto found = addresses_.find(number);
+  return found == addresses_.end() ? nullptr : found->second;
+}
+
+void Endpoint::forget(std::uint32_t number) {
+  numbers_.erase(address_of(number));
+  addresses_.erase(number);
+}
+
+doca_error_t Endpoint::watch(Channel channel, napi_value callback) {
+  const Functions& f = functions();
+  doca_event_channel_t fd = -1;
+  doca_error_t error = DOCA_ERROR_NOT_SUPPORTED;
+  if (channel == kService) {
+    if (f.ep_get_service_event_channel) error = f.ep_get_service_event_channel(ep_, &fd);
+  } else {
+    error = f.ep_get_event_channel(ep_, channel == kSend ? &fd : nullptr, channel == kReceive ? &fd : nullptr);
+  }
+  if (error != DOCA_SUCCESS || watchers_[channel].is_open()) return error;
+  return watchers_[channel].open(environment_, fd, callback) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+doca_error_t Endpoint::arm(Channel channel) {
+  doca_error_t error = DOCA_SUCCESS;  // the service's channel is armed by every update
+  if (channel == kSend) error = functions().ep_event_handle_arm_send(ep_);
+  if (channel == kReceive) error = functions().ep_event_handle_arm_recv(ep_);
+  if (error == DOCA_SUCCESS) watchers_[channel].start();
+  return error;
+}
+
+namespace {
+
+Endpoint& endpoint(const Napi::CallbackInfo& info) { return handle<Endpoint>(info, 0, kEndpointTag); }
+
+Napi::Value create(const Napi::CallbackInfo& info) {
+  const Library& library = library_of(info, 0);
+  doca_comm_channel_ep_t* ep = nullptr;
+  if (const doca_error_t error = library.functions().ep_create(&ep)) return failure(info, error);
+  return give(info.Env(), std::make_unique<Endpoint>(library, Environment::of(info.Env()), ep), kEndpointTag);
+}
+
+Napi::Value destroy_endpoint(const Napi::CallbackInfo& info) { return failure(info, endpoint(info).destroy(nullptr)); }
+
+// getSize(endpoint, which): 0 message, 1 send queue, 2 receive queue
+Napi::Value get_size(const Napi::CallbackInfo& info) {
+  Endpoint& ep = endpoint(info);
+  const Functions& f = ep.functions();
+  const std::array getters{f.ep_get_max_msg_size, f.ep_get_send_queue_size, f.ep_get_recv_queue_size};
+  std::uint16_t size = 0;
+  const doca_error_t error = getters.at(info[1].As<Napi::Number>().Uint32Value())(ep.get(), &size);
+  return error ? failure(info, error) : number(info, size);
+}
+
+// setSize(endpoint, which, size)
+Napi::Value set_size(const Napi::CallbackInfo& info) {
+  Endpoint& ep = endpoint(info);
+  const Functions& f = ep.functions();
+  const std::array setters{f.ep_set_max_msg_size, f.ep_set_send_queue_size, f.ep_set_recv_queue_size};
+  const auto size = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
+  return failure(info, setters.at(info[1].As<Napi::Number>().Uint32Value())(ep.get(), size));
+}
+
+Napi::Value set_device(const Napi::CallbackInfo& info) {
+  Endpoint& ep = endpoint(info);
+  return failure(info, ep.functions().ep_set_device(ep.get(), handle<Device>(info, 1, kDeviceTag).get()));
+}
+
+Napi::Value set_representor(const Napi::CallbackInfo& info) {
+  Endpoint& ep = endpoint(info);
+  doca_dev_rep* rep = handle<Representor>(info, 1, kRepresentorTag).get();
+  return failure(info, ep.functions().ep_set_device_rep(ep.get(), rep));
+}
+
+Napi::Value listen(const Napi::CallbackInfo& info) {
+  Endpoint& ep = endpoint(info);
+  return failure(info, ep.functions().ep_listen(ep.get(), info[1].As<Napi::String>().Utf8Value().c_str()));
+}
+
+Endpoint::Channel channel_of(const Napi::CallbackInfo& info) {
+  const std::uint32_t channel = info[1].As<Napi::Number>();
+  if (channel >= Endpoint::kChannels) throw Napi::RangeError::New(info.Env(), "no such event channel");
+  return static_cast<Endpoint::Channel>(channel);
+}
+
+// watch(endpoint, channel, callback), arm(endpoint, channel), disarm(endpoint, channel)
+Napi::Value watch_channel(const Napi::CallbackInfo& info) {
+  return failure(info, endpoint(info).watch(channel_of(info), info[2].As<Napi::Function>()));
+}
+Napi::Value arm_channel(const Napi::CallbackInfo& info) { return failure(info, endpoint(info).arm(channel_of(info))); }
+Napi::Value disarm_channel(const Napi::CallbackInfo& info) {
+  endpoint(info).disarm(channel_of(info));
+  return info.Env().Undefined();
+}
+
+}  // namespace
+
+void Endpoint::init(Napi::Object exports) {
+  add_function<create>(exports, "createEndpoint");
+  add_function<destroy_endpoint>(exports, "destroyEndpoint");
+  add_function<get_size>(exports, "getSize");
+  add_function<set_size>(exports, "setSize");
+  add_function<set_device>(exports, "setDevice");
+  add_function<set_representor>(exports, "setRepresentor");
+  add_function<listen>(exports, "listen");
+  add_function<watch_channel>(exports, "watch");
+  add_function<arm_channel>(exports, "arm");
+  add_function<disarm_channel>(exports, "disarm");
+}
+
+}  // namespace verbs::doca_comm

@@ -1,0 +1,50 @@
+// An endpoint, its peers by the numbers that JavaScript knows them by, and the watchers of its descriptors.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+
+#include "environment.h"
+#include "watcher.h"
+
+namespace verbs::doca_comm {
+
+class Endpoint {
+ public:
+  enum Channel : std::uint8_t { kSend, kReceive, kService, kChannels };
+
+  Endpoint(const Library& library, std::shared_ptr<Environment> environment, doca_comm_channel_ep_t* ep);
+  ~Endpoint() { destroy(nullptr); }
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  const Functions& functions() const { return library_.functions(); }
+  doca_comm_channel_ep_t* get() const { return ep_; }  // nullptr once it is destroyed
+  // Stops the watchers first. `done` is dropped when the loop has let go of them.
+  doca_error_t destroy(const std::shared_ptr<void>& done);
+
+  // A peer's number: the same as long as it is not disconnected.
+  std::uint32_t number_of(doca_comm_channel_addr_t* address);
+  doca_comm_channel_addr_t* address_of(std::uint32_t number) const;  // nullptr if there is none
+  void forget(std::uint32_t number);
+
+  // Calls `callback` once for every arm() that is followed by an event.
+  doca_error_t watch(Channel channel, napi_value callback);
+  doca_error_t arm(Channel channel);
+  void disarm(Channel channel) { watchers_[channel].stop(); }
+
+  static void init(Napi::Object exports);
+  static void init_peers(Napi::Object exports);
+
+ private:
+  const Library& library_;
+  std::shared_ptr<Environment> environment_;
+  doca_comm_channel_ep_t* ep_;
+  std::array<Watcher, kChannels> watchers_;
+  std::uint32_t next_number_ = 1;
+  std::unordered_map<doca_comm_channel_addr_t*, std::uint32_t> numbers_;
+  std::unordered_map<std::uint32_t, doca_comm_channel_addr_t*> addresses_;
+};
+
+}  // namespace verbs::doca_comm

@@ -1,0 +1,34 @@
+// A pair of loaded DOCA libraries.
+#pragma once
+
+#include <string>
+
+#include "functions.h"
+#include "napi_setup.h"
+
+namespace verbs::doca_comm {
+
+class Library {
+ public:
+  // By paths or SONAMEs. `nic` is our libibverbs, which our model of a DPU is handed; empty for the system's libraries.
+  // On failure gives null and says in `reason` what is missing. Loaded libraries stay.
+  static const Library* open(const std::string& common, const std::string& channel, const std::string& nic,
+                             std::string* reason);
+
+  const Functions& functions() const { return functions_; }
+  bool soft() const { return soft_; }
+  // Fails calls of the model on purpose: 0 or a negative errno, ENOSYS for a system library.
+  int set_faults(const char* plan) const;
+
+  static void init(Napi::Object exports);
+
+ private:
+  bool resolve(void* common, void* channel, std::string* reason);
+  bool attach(void* common, const std::string& nic, std::string* reason);
+
+  Functions functions_;
+  bool soft_ = false;
+  int (*set_faults_)(const char*) = nullptr;
+};
+
+}  // namespace verbs::doca_comm

@@ -1,0 +1,172 @@
+// Endpoints: capabilities, properties, events, state of a service.
+#include "../../channel/endpoint.h"
+
+using verbs::doca::Bluefield;
+using verbs::doca::Endpoint;
+using verbs::doca::EndpointPool;
+using verbs::doca::Fault;
+using verbs::doca::Faults;
+using verbs::doca::Service;
+using verbs::doca::Sizes;
+using verbs::doca::Traffic;
+
+namespace {
+
+Endpoint* of(const doca_comm_channel_ep_t* ep) { return ep ? ep->get() : nullptr; }
+
+doca_error_t capability(doca_devinfo* devinfo, std::uint32_t value, std::uint32_t* answer) {
+  if (!devinfo || !answer || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
+  if (Faults::get().next(Fault::kQueryDevice) != 0) return DOCA_ERROR_UNEXPECTED;
+  *answer = value;
+  return DOCA_SUCCESS;
+}
+
+doca_error_t size_of(doca_comm_channel_ep_t* ep, std::uint16_t Sizes::* member, std::uint16_t* size) {
+  if (!of(ep) || !size) return DOCA_ERROR_INVALID_VALUE;
+  *size = of(ep)->sizes().*member;
+  return DOCA_SUCCESS;
+}
+
+// The role of an endpoint as a service: NOT_SUPPORTED for a client, and `before` where nothing was started yet.
+doca_error_t service_of(const doca_comm_channel_ep_t* ep, doca_error_t before, Service** service) {
+  if (!of(ep)) return DOCA_ERROR_INVALID_VALUE;
+  *service = of(ep)->service();
+  if (*service) return DOCA_SUCCESS;
+  return of(ep)->client() ? DOCA_ERROR_NOT_SUPPORTED : before;
+}
+
+}  // namespace
+
+extern "C" {
+
+doca_error_t doca_comm_channel_get_max_service_name_len(std::uint32_t* max_service_name_len) {
+  if (!max_service_name_len) return DOCA_ERROR_INVALID_VALUE;
+  *max_service_name_len = verbs::doca::kMaxNameLength;
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_comm_channel_get_max_message_size(doca_devinfo* devinfo, std::uint32_t* max_message_size) {
+  return capability(devinfo, verbs::doca::kMaxMessage, max_message_size);
+}
+doca_error_t doca_comm_channel_get_max_send_queue_size(doca_devinfo* devinfo, std::uint32_t* max_send_queue_size) {
+  return capability(devinfo, verbs::doca::kMaxQueue, max_send_queue_size);
+}
+doca_error_t doca_comm_channel_get_max_recv_queue_size(doca_devinfo* devinfo, std::uint32_t* max_recv_queue_size) {
+  return capability(devinfo, verbs::doca::kMaxQueue, max_recv_queue_size);
+}
+doca_error_t doca_comm_channel_get_service_max_num_connections(doca_devinfo* devinfo,
+                                                               std::uint32_t* max_num_connections) {
+  if (!devinfo || !max_num_connections || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
+  if (!devinfo->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
+  return capability(devinfo, devinfo->options.max_connections, max_num_connections);
+}
+
+doca_error_t doca_comm_channel_ep_create(doca_comm_channel_ep_t** ep) {
+  if (!ep) return DOCA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Endpoint> made;
+  if (const doca_error_t error = Endpoint::create(&made)) return error;
+  *ep = EndpointPool::get().add(std::move(made));
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_comm_channel_ep_destroy(doca_comm_channel_ep_t* local_ep) {
+  if (!of(local_ep)) return DOCA_ERROR_NOT_CONNECTED;
+  EndpointPool::get().remove(local_ep);
+  return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comm_channel_ep_get_device(doca_comm_channel_ep_t* ep, doca_dev** device) {
+  if (!of(ep) || !device) return DOCA_ERROR_INVALID_VALUE;
+  *device = of(ep)->device();
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_comm_channel_ep_get_device_rep(doca_comm_channel_ep_t* ep, doca_dev_rep** device_rep) {
+  if (!of(ep) || !device_rep) return DOCA_ERROR_INVALID_VALUE;
+  *device_rep = of(ep)->representor();
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_comm_channel_ep_get_max_msg_size(doca_comm_channel_ep_t* ep, std::uint16_t* max_msg_size) {
+  return size_of(ep, &Sizes::message, max_msg_size);
+}
+doca_error_t doca_comm_channel_ep_get_send_queue_size(doca_comm_channel_ep_t* ep, std::uint16_t* send_queue_size) {
+  return size_of(ep, &Sizes::send_queue, send_queue_size);
+}
+doca_error_t doca_comm_channel_ep_get_recv_queue_size(doca_comm_channel_ep_t* ep, std::uint16_t* recv_queue_size) {
+  return size_of(ep, &Sizes::recv_queue, recv_queue_size);
+}
+
+doca_error_t doca_comm_channel_ep_set_device(doca_comm_channel_ep_t* ep, doca_dev* device) {
+  return of(ep) && device ? of(ep)->set_device(device) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_comm_channel_ep_set_device_rep(doca_comm_channel_ep_t* ep, doca_dev_rep* device_rep) {
+  return of(ep) && device_rep ? of(ep)->set_representor(device_rep) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_comm_channel_ep_set_max_msg_size(doca_comm_channel_ep_t* ep, std::uint16_t max_msg_size) {
+  return of(ep) ? of(ep)->set_message_size(max_msg_size) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_comm_channel_ep_set_send_queue_size(doca_comm_channel_ep_t* ep, std::uint16_t send_queue_size) {
+  return of(ep) ? of(ep)->set_queue_size(&Sizes::send_queue, send_queue_size) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_comm_channel_ep_set_recv_queue_size(doca_comm_channel_ep_t* ep, std::uint16_t recv_queue_size) {
+  return of(ep) ? of(ep)->set_queue_size(&Sizes::recv_queue, recv_queue_size) : DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t doca_comm_channel_ep_get_event_channel(doca_comm_channel_ep_t* local_ep,
+                                                    doca_event_channel_t* send_event_channel,
+                                                    doca_event_channel_t* recv_event_channel) {
+  if (!of(local_ep) || (!send_event_channel && !recv_event_channel)) return DOCA_ERROR_INVALID_VALUE;
+  const Traffic* traffic = of(local_ep)->traffic();
+  if (!traffic) return DOCA_ERROR_BAD_STATE;
+  if (Faults::get().next(Fault::kDescriptor) != 0) return DOCA_ERROR_NOT_FOUND;
+  if (send_event_channel) *send_event_channel = traffic->send_fd();
+  if (recv_event_channel) *recv_event_channel = traffic->recv_fd();
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_comm_channel_ep_get_service_event_channel(doca_comm_channel_ep_t* local_ep,
+                                                            doca_event_channel_t* service_event_channel) {
+  if (!service_event_channel) return DOCA_ERROR_INVALID_VALUE;
+  Service* service = nullptr;
+  if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_BAD_STATE, &service)) return error;
+  *service_event_channel = service->fd();
+  return DOCA_SUCCESS;
+}
+// Before listen or connect there is nothing to arm, which is no error.
+doca_error_t doca_comm_channel_ep_event_handle_arm_send(doca_comm_channel_ep_t* local_ep) {
+  if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
+  if (Traffic* traffic = of(local_ep)->traffic()) {
+    const std::lock_guard guard(traffic->mutex());
+    traffic->arm_send();
+  }
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_comm_channel_ep_event_handle_arm_recv(doca_comm_channel_ep_t* local_ep) {
+  if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
+  of(local_ep)->arm_recv();
+  return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comm_channel_ep_update_service_state_info(doca_comm_channel_ep_t* local_ep) {
+  Service* service = nullptr;
+  if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
+  const std::lock_guard guard(service->traffic().mutex());
+  return service->update_state();
+}
+doca_error_t doca_comm_channel_ep_get_peer_addr_list(const doca_comm_channel_ep_t* local_ep,
+                                                     doca_comm_channel_addr_t*** peer_addr_array,
+                                                     std::uint32_t* peer_addr_array_len) {
+  if (!peer_addr_array || !peer_addr_array_len) return DOCA_ERROR_INVALID_VALUE;
+  Service* service = nullptr;
+  if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
+  const auto& peers = service->peers();
+  *peer_addr_array = const_cast<doca_comm_channel_addr_t**>(peers.data());
+  *peer_addr_array_len = static_cast<std::uint32_t>(peers.size());
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_comm_channel_ep_get_pending_connections(const doca_comm_channel_ep_t* local_ep,
+                                                          std::uint32_t* pending_connections) {
+  if (!pending_connections) return DOCA_ERROR_INVALID_VALUE;
+  Service* service = nullptr;
+  if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
+  *pending_connections = service->pending();
+  return DOCA_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,117 @@
+// Lists of devices and representors, and opening them.
+#include "../../bluefield/device.h"
+
+#include <mutex>
+#include <set>
+
+#include "versions.h"
+
+using verbs::doca::Bluefield;
+using verbs::doca::Fault;
+using verbs::doca::Faults;
+
+namespace {
+
+// The arrays that are out, so that a wrong pointer is not freed. Their elements live on.
+template <typename Info>
+class Lists {
+ public:
+  doca_error_t give(const std::vector<Info*>& elements, Info*** list, std::uint32_t* count) {
+    if (Faults::get().next(Fault::kAllocate) != 0) return DOCA_ERROR_NO_MEMORY;
+    auto** array = new Info*[elements.size() + 1]();
+    std::copy(elements.begin(), elements.end(), array);
+    const std::lock_guard guard(mutex_);
+    out_.insert(array);
+    *list = array;
+    *count = static_cast<std::uint32_t>(elements.size());
+    return DOCA_SUCCESS;
+  }
+
+  doca_error_t take(Info** list) {
+    const std::lock_guard guard(mutex_);
+    if (out_.erase(list) == 0) return DOCA_ERROR_INVALID_VALUE;
+    delete[] list;
+    return DOCA_SUCCESS;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<Info**> out_;
+};
+
+Lists<doca_devinfo>& devices() {
+  static auto* lists = new Lists<doca_devinfo>;
+  return *lists;
+}
+Lists<doca_devinfo_rep>& representors() {
+  static auto* lists = new Lists<doca_devinfo_rep>;
+  return *lists;
+}
+
+}  // namespace
+
+extern "C" {
+
+doca_error_t doca_devinfo_create_list(doca_devinfo*** dev_list, std::uint32_t* nb_devs) {
+  if (!dev_list || !nb_devs) return DOCA_ERROR_INVALID_VALUE;
+  std::vector<doca_devinfo*> found;
+  if (const doca_error_t error = Bluefield::get().list(&found)) return error;
+  return devices().give(found, dev_list, nb_devs);
+}
+
+doca_error_t doca_devinfo_destroy_list(doca_devinfo** dev_list) { return devices().take(dev_list); }
+
+doca_error_t doca_devinfo_rep_create_list(doca_dev* dev, int filter, doca_devinfo_rep*** dev_list_rep,
+                                          std::uint32_t* nb_devs_rep) {
+  constexpr int kNet = DOCA_DEVINFO_REP_FILTER_NET, kEmulated = DOCA_DEVINFO_REP_FILTER_EMULATED;
+  if (!dev || !dev_list_rep || !nb_devs_rep || (filter & ~(kNet | kEmulated)) != 0) return DOCA_ERROR_INVALID_VALUE;
+  if (!Bluefield::get().is_open(dev)) return DOCA_ERROR_INVALID_VALUE;
+  if (!dev->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
+  std::vector<doca_devinfo_rep*> found;
+  // All of them are network functions.
+  if (filter == DOCA_DEVINFO_REP_FILTER_ALL || (filter & kNet) != 0) {
+    for (const auto& representor : dev->info->representors) found.push_back(&representor->info);
+  }
+  return representors().give(found, dev_list_rep, nb_devs_rep);
+}
+
+doca_error_t doca_devinfo_rep_destroy_list(doca_devinfo_rep** dev_list_rep) {
+  return representors().take(dev_list_rep);
+}
+
+doca_error_t doca_devinfo_list_create(doca_devinfo*** dev_list, std::uint32_t* nb_devs) {
+  return doca_devinfo_create_list(dev_list, nb_devs);
+}
+doca_error_t doca_devinfo_list_destroy(doca_devinfo** dev_list) { return doca_devinfo_destroy_list(dev_list); }
+doca_error_t doca_devinfo_rep_list_create(doca_dev* dev, int filter, doca_devinfo_rep*** dev_list_rep,
+                                          std::uint32_t* nb_devs_rep) {
+  return doca_devinfo_rep_create_list(dev, filter, dev_list_rep, nb_devs_rep);
+}
+doca_error_t doca_devinfo_rep_list_destroy(doca_devinfo_rep** dev_list_rep) {
+  return doca_devinfo_rep_destroy_list(dev_list_rep);
+}
+
+doca_error_t doca_dev_open_both(doca_devinfo* devinfo, doca_dev** dev) {
+  if (!devinfo || !dev || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
+  return Bluefield::get().open(devinfo, dev);
+}
+doca_error_t doca_dev_close_both(doca_dev* dev) { return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE; }
+doca_devinfo* doca_dev_as_devinfo_both(const doca_dev* dev) { return dev ? dev->info : nullptr; }
+
+doca_error_t doca_dev_rep_open_both(doca_devinfo_rep* devinfo, doca_dev_rep** dev_rep) {
+  if (!devinfo || !dev_rep || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
+  return Bluefield::get().open(devinfo, dev_rep);
+}
+doca_error_t doca_dev_rep_close_both(doca_dev_rep* dev) {
+  return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_devinfo_rep* doca_dev_rep_as_devinfo_both(doca_dev_rep* dev_rep) { return dev_rep ? dev_rep->info : nullptr; }
+
+}  // extern "C"
+
+VERBS_DOCA_BOTH(doca_dev_open);
+VERBS_DOCA_BOTH(doca_dev_close);
+VERBS_DOCA_BOTH(doca_dev_as_devinfo);
+VERBS_DOCA_BOTH(doca_dev_rep_open);
+VERBS_DOCA_BOTH(doca_dev_rep_close);
+VERBS_DOCA_BOTH(doca_dev_rep_as_devinfo);

@@ -1,0 +1,161 @@
+// What a device and a representor say of themselves.
+#include <cstdio>
+#include <cstring>
+
+#include "../../bluefield/device.h"
+#include "../../text.h"
+#include "versions.h"
+
+using verbs::doca::full_pci;
+using verbs::doca::Gid;
+using verbs::doca::Verbs;
+
+namespace {
+
+doca_error_t put(const std::string& text, char* to, std::size_t size) {
+  if (text.size() >= size) return DOCA_ERROR_INVALID_VALUE;
+  std::memset(to, 0, size);
+  text.copy(to, size - 1);
+  return DOCA_SUCCESS;
+}
+
+template <typename Info>
+doca_error_t put_pci(const Info* info, const std::string& pci, char* to) {
+  return info && to ? put(pci, to, DOCA_DEVINFO_PCI_ADDR_SIZE) : DOCA_ERROR_INVALID_VALUE;
+}
+
+// Takes the full and the short form.
+doca_error_t compare(const std::string& own, const char* pci, std::uint8_t* is_equal) {
+  const std::string other = full_pci(std::string(pci, strnlen(pci, DOCA_DEVINFO_PCI_ADDR_SIZE)));
+  if (other.empty()) return DOCA_ERROR_INVALID_VALUE;
+  *is_equal = other == own;
+  return DOCA_SUCCESS;
+}
+
+doca_error_t split_pci(const std::string& pci, doca_pci_bdf* bdf) {
+  unsigned bus = 0, device = 0, function = 0;
+  if (std::sscanf(pci.c_str() + 5, "%x:%x.%x", &bus, &device, &function) != 3) return DOCA_ERROR_UNEXPECTED;
+  bdf->raw = static_cast<std::uint16_t>(bus << 8 | (device & 31) << 3 | (function & 7));
+  return DOCA_SUCCESS;
+}
+
+// The GID is known once the device is open: before, no address is claimed.
+doca_error_t gid_of_device(const doca_devinfo* info, Gid* gid) {
+  if (!info->opened.context) return DOCA_ERROR_NOT_SUPPORTED;
+  *gid = info->opened.gid;
+  return DOCA_SUCCESS;
+}
+
+doca_error_t supported(const doca_devinfo* devinfo, std::uint8_t* answer, bool filter) {
+  if (!devinfo || !answer) return DOCA_ERROR_INVALID_VALUE;
+  *answer = filter && devinfo->options.dpu;
+  return DOCA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+doca_error_t doca_devinfo_get_pci_addr_str_both(const doca_devinfo* devinfo, char* pci_addr) {
+  return put_pci(devinfo, devinfo ? devinfo->options.pci : "", pci_addr);
+}
+doca_error_t doca_devinfo_rep_get_pci_addr_str_both(const doca_devinfo_rep* devinfo_rep, char* pci_addr) {
+  return put_pci(devinfo_rep, devinfo_rep ? devinfo_rep->pci : "", pci_addr);
+}
+doca_error_t doca_devinfo_get_pci_addr(const doca_devinfo* devinfo, doca_pci_bdf* pci_addr) {
+  return devinfo && pci_addr ? split_pci(devinfo->options.pci, pci_addr) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_devinfo_rep_get_pci_addr(const doca_devinfo_rep* devinfo_rep, doca_pci_bdf* pci_addr) {
+  return devinfo_rep && pci_addr ? split_pci(devinfo_rep->pci, pci_addr) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_devinfo_is_equal_pci_addr(const doca_devinfo* devinfo, const char* pci_addr, std::uint8_t* is_equal) {
+  if (!devinfo || !pci_addr || !is_equal) return DOCA_ERROR_INVALID_VALUE;
+  return compare(devinfo->options.pci, pci_addr, is_equal);
+}
+doca_error_t doca_devinfo_rep_is_equal_pci_addr(const doca_devinfo_rep* devinfo_rep, const char* pci_addr,
+                                                std::uint8_t* is_equal) {
+  if (!devinfo_rep || !pci_addr || !is_equal) return DOCA_ERROR_INVALID_VALUE;
+  return compare(devinfo_rep->pci, pci_addr, is_equal);
+}
+doca_error_t doca_devinfo_get_is_pci_addr_equal(const doca_devinfo* devinfo, const char* pci_addr,
+                                                std::uint8_t* is_equal) {
+  return doca_devinfo_is_equal_pci_addr(devinfo, pci_addr, is_equal);
+}
+doca_error_t doca_devinfo_rep_get_is_pci_addr_equal(const doca_devinfo_rep* devinfo_rep, const char* pci_addr,
+                                                    std::uint8_t* is_equal) {
+  return doca_devinfo_rep_is_equal_pci_addr(devinfo_rep, pci_addr, is_equal);
+}
+
+doca_error_t doca_devinfo_rep_cap_is_filter_all_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
+  return supported(devinfo, answer, true);
+}
+doca_error_t doca_devinfo_rep_cap_is_filter_net_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
+  return supported(devinfo, answer, true);
+}
+doca_error_t doca_devinfo_rep_cap_is_filter_emulated_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
+  return supported(devinfo, answer, false);
+}
+doca_error_t doca_devinfo_rep_get_is_list_all_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
+  return supported(devinfo, answer, true);
+}
+doca_error_t doca_devinfo_rep_get_is_list_net_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
+  return supported(devinfo, answer, true);
+}
+doca_error_t doca_devinfo_rep_get_is_list_emulated_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
+  return supported(devinfo, answer, false);
+}
+
+doca_error_t doca_devinfo_get_ipv4_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
+  if (!devinfo || !addr || size < DOCA_DEVINFO_IPV4_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
+  Gid gid;
+  if (const doca_error_t error = gid_of_device(devinfo, &gid)) return error;
+  if (gid[10] != 0xff || gid[11] != 0xff) return DOCA_ERROR_NOT_FOUND;
+  std::memcpy(addr, gid.data() + 12, DOCA_DEVINFO_IPV4_ADDR_SIZE);
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_devinfo_get_ipv6_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
+  if (!devinfo || !addr || size < DOCA_DEVINFO_IPV6_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
+  Gid gid;
+  if (const doca_error_t error = gid_of_device(devinfo, &gid)) return error;
+  std::memcpy(addr, gid.data(), gid.size());
+  return DOCA_SUCCESS;
+}
+// A software NIC on an address has neither an Ethernet address nor a network interface of its own.
+doca_error_t doca_devinfo_get_mac_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
+  return devinfo && addr && size >= DOCA_DEVINFO_MAC_ADDR_SIZE ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_devinfo_get_iface_name_both(const doca_devinfo* devinfo, char* name, std::uint32_t size) {
+  return devinfo && name && size >= DOCA_DEVINFO_IFACE_NAME_SIZE ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_devinfo_get_ibdev_name_both(const doca_devinfo* devinfo, char* name, std::uint32_t size) {
+  return devinfo && name ? put(devinfo->name, name, size) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_devinfo_get_lid_both(const doca_devinfo* devinfo, std::uint16_t* lid) {
+  return devinfo && lid ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;  // RoCE has none
+}
+doca_error_t doca_devinfo_rep_get_vuid_both(const doca_devinfo_rep* devinfo_rep, char* vuid, std::uint32_t size) {
+  return devinfo_rep && vuid ? put("SOFT" + devinfo_rep->pci, vuid, size) : DOCA_ERROR_INVALID_VALUE;
+}
+doca_error_t doca_devinfo_rep_get_pci_func_type_both(const doca_devinfo_rep* devinfo_rep, doca_pci_func_type* type) {
+  if (!devinfo_rep || !type) return DOCA_ERROR_INVALID_VALUE;
+  *type = DOCA_PCI_FUNC_TYPE_PF;
+  return DOCA_SUCCESS;
+}
+doca_error_t doca_devinfo_rep_get_is_hotplug(const doca_devinfo_rep* devinfo_rep, std::uint8_t* is_hotplug) {
+  if (!devinfo_rep || !is_hotplug) return DOCA_ERROR_INVALID_VALUE;
+  *is_hotplug = 0;
+  return DOCA_SUCCESS;
+}
+
+}  // extern "C"
+
+VERBS_DOCA_BOTH(doca_devinfo_get_pci_addr_str);
+VERBS_DOCA_BOTH(doca_devinfo_rep_get_pci_addr_str);
+VERBS_DOCA_BOTH(doca_devinfo_get_ipv4_addr);
+VERBS_DOCA_BOTH(doca_devinfo_get_ipv6_addr);
+VERBS_DOCA_BOTH(doca_devinfo_get_mac_addr);
+VERBS_DOCA_BOTH(doca_devinfo_get_iface_name);
+VERBS_DOCA_BOTH(doca_devinfo_get_ibdev_name);
+VERBS_DOCA_BOTH(doca_devinfo_get_lid);
+VERBS_DOCA_BOTH(doca_devinfo_rep_get_vuid);
+VERBS_DOCA_BOTH(doca_devinfo_rep_get_pci_func_type);

@@ -1,0 +1,190 @@
+#include "device.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <new>
+
+#include "../error.h"
+#include "../meeting/meeting_point.h"
+#include "../meeting/registry.h"
+#include "model.h"
+
+namespace verbs::doca {
+
+Bluefield& Bluefield::get() {
+  static auto* bluefield = new Bluefield;  // outlives every thread
+  return *bluefield;
+}
+
+Bluefield::Bluefield() {
+  pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, forget_parent);
+}
+
+// What is open stays the parent's: its device refuses the child. The child may open the devices anew.
+void Bluefield::forget_parent() {
+  Bluefield& bluefield = get();
+  new (&bluefield.mutex_) std::mutex;
+  for (const auto& info : bluefield.devices_) {
+    // Not destroyed: that would join a thread which does not exist here.
+    new std::shared_ptr<MeetingPoint>(std::move(info->opened.meeting));
+    info->opened = {};
+    info->opened.info = info.get();
+    for (const auto& representor : info->representors) representor->opened.opens = representor->opened.users = 0;
+  }
+  ServiceEntry::forget_parent();
+}
+
+doca_devinfo* Bluefield::find(const ibv_device* device) {
+  for (const auto& info : devices_) {
+    if (info->device == device) return info.get();
+  }
+  return nullptr;
+}
+
+doca_error_t Bluefield::list(std::vector<doca_devinfo*>* devices) {
+  const Verbs* verbs = Verbs::get();
+  if (!verbs) return DOCA_ERROR_NOT_FOUND;
+  const std::lock_guard guard(mutex_);
+  devices->clear();
+  // A wrong configuration shows as a list without devices; the reason is the NIC's last error.
+  verbs->extension().ensure_device(kKind);
+  int count = 0;
+  ibv_device** list = verbs->get_device_list(&count);
+  if (!list) return DOCA_ERROR_NOT_FOUND;
+  for (int i = 0; i < count; ++i) {
+    const char* kind = verbs->extension().device_kind(list[i]);
+    if (!kind || std::string(kKind) != kind) continue;
+    doca_devinfo* info = find(list[i]);
+    if (!info) {
+      auto made = std::make_unique<doca_devinfo>();
+      if (!read_options(verbs->extension(), list[i], &made->options)) continue;
+      made->device = list[i];
+      made->name = verbs->get_device_name(list[i]);
+      made->opened.info = made.get();
+      for (const RepresentorOptions& options : made->options.representors) {
+        auto representor = std::make_unique<doca_devinfo::Representor>();
+        representor->info = {.parent = made.get(), .pci = options.pci, .host = options.host};
+        representor->opened.info = &representor->info;
+        made->representors.push_back(std::move(representor));
+      }
+      info = devices_.emplace_back(std::move(made)).get();
+    }
+    devices->push_back(info);
+  }
+  verbs->free_device_list(list);
+  return DOCA_SUCCESS;
+}
+
+bool Bluefield::knows(const doca_devinfo* info) {
+  const std::lock_guard guard(mutex_);
+  return std::any_of(devices_.begin(), devices_.end(), [&](const auto& known) { return known.get() == info; });
+}
+
+bool Bluefield::knows(const doca_devinfo_rep* info) {
+  const std::lock_guard guard(mutex_);
+  for (const auto& device : devices_) {
+    for (const auto& representor : device->representors) {
+      if (&representor->info == info) return true;
+    }
+  }
+  return false;
+}
+
+doca_error_t Bluefield::start(doca_dev& dev) {
+  const Verbs* verbs = Verbs::get();
+  dev.context = verbs->open_device(dev.info->device);
+  if (!dev.context) return error_of(errno, DOCA_ERROR_NOT_CONNECTED);
+  ibv_gid gid;
+  dev.pd = verbs->alloc_pd(dev.context);
+  if (!dev.pd || verbs->query_gid(dev.context, 1, 0, &gid) != 0) return error_of(errno, DOCA_ERROR_INITIALIZATION);
+  dev.gid = gid_of(gid);
+  return MeetingPoint::open(dev.context, dev.pd, &dev.meeting);
+}
+
+void Bluefield::stop(doca_dev& dev) {
+  const Verbs* verbs = Verbs::get();
+  dev.meeting.reset();
+  if (dev.pd) verbs->dealloc_pd(dev.pd);
+  if (dev.context) verbs->close_device(dev.context);
+  dev.pd = nullptr;
+  dev.context = nullptr;
+}
+
+doca_error_t Bluefield::open(doca_devinfo* info, doca_dev** dev) {
+  const std::lock_guard guard(mutex_);
+  doca_dev& opened = info->opened;
+  if (opened.opens == 0) {
+    if (const doca_error_t error = start(opened)) {
+      stop(opened);
+      return error;
+    }
+  }
+  ++opened.opens;
+  *dev = &opened;
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Bluefield::close(doca_dev* dev) {
+  const std::lock_guard guard(mutex_);
+  if (dev->opens == 0) return DOCA_ERROR_INVALID_VALUE;
+  if (dev->opens == 1 && dev->users > 0) return DOCA_ERROR_IN_USE;
+  if (--dev->opens == 0) stop(*dev);
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Bluefield::open(doca_devinfo_rep* info, doca_dev_rep** rep) {
+  const std::lock_guard guard(mutex_);
+  auto* parent = const_cast<doca_devinfo*>(info->parent);
+  if (parent->opened.opens == 0) return DOCA_ERROR_NOT_CONNECTED;
+  for (const auto& representor : parent->representors) {
+    if (&representor->info != info) continue;
+    if (representor->opened.opens++ == 0) ++parent->opened.users;
+    *rep = &representor->opened;
+  }
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Bluefield::close(doca_dev_rep* rep) {
+  const std::lock_guard guard(mutex_);
+  if (rep->opens == 0) return DOCA_ERROR_INVALID_VALUE;
+  if (rep->opens == 1 && rep->users > 0) return DOCA_ERROR_IN_USE;
+  if (--rep->opens == 0) --const_cast<doca_devinfo*>(rep->info->parent)->opened.users;
+  return DOCA_SUCCESS;
+}
+
+bool Bluefield::is_open(const doca_dev* dev) {
+  const std::lock_guard guard(mutex_);
+  return dev->opens > 0;
+}
+
+bool Bluefield::is_open(const doca_dev_rep* rep) {
+  const std::lock_guard guard(mutex_);
+  return rep->opens > 0;
+}
+
+bool Bluefield::hold(doca_dev* dev) {
+  const std::lock_guard guard(mutex_);
+  if (dev->opens == 0) return false;
+  ++dev->users;
+  return true;
+}
+
+void Bluefield::release(doca_dev* dev) {
+  const std::lock_guard guard(mutex_);
+  --dev->users;
+}
+
+bool Bluefield::hold(doca_dev_rep* rep) {
+  const std::lock_guard guard(mutex_);
+  if (rep->opens == 0) return false;
+  ++rep->users;
+  return true;
+}
+
+void Bluefield::release(doca_dev_rep* rep) {
+  const std::lock_guard guard(mutex_);
+  --rep->users;
+}
+
+}  // namespace verbs::doca

@@ -1,0 +1,88 @@
+// Devices and representors behind the opaque structures of libdoca_common. One of each for a function of the
+// configuration, for the life of the process: an old pointer is never a dangling one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../../include/doca_dev.h"
+#include "../nic/verbs.h"
+#include "options.h"
+
+namespace verbs::doca {
+class MeetingPoint;
+}
+
+struct doca_devinfo_rep {
+  const doca_devinfo* parent = nullptr;
+  std::string pci;
+  std::optional<verbs::doca::Gid> host;
+};
+
+struct doca_dev_rep {
+  doca_devinfo_rep* info = nullptr;
+  int opens = 0;
+  int users = 0;  // endpoints
+};
+
+struct doca_dev {
+  doca_devinfo* info = nullptr;
+  int opens = 0;
+  int users = 0;  // endpoints, and open representors
+  // While it is open.
+  ibv_context* context = nullptr;
+  ibv_pd* pd = nullptr;
+  verbs::doca::Gid gid{};
+  std::shared_ptr<verbs::doca::MeetingPoint> meeting;
+};
+
+struct doca_devinfo {
+  ibv_device* device = nullptr;
+  std::string name;
+  verbs::doca::Options options;
+  doca_dev opened;
+  struct Representor {
+    doca_devinfo_rep info;
+    doca_dev_rep opened;
+  };
+  std::vector<std::unique_ptr<Representor>> representors;
+};
+
+namespace verbs::doca {
+
+class Bluefield {
+ public:
+  static Bluefield& get();
+
+  // Those of the present configuration. Also adds the default pair if no device of the kind is configured.
+  doca_error_t list(std::vector<doca_devinfo*>* devices);
+  bool knows(const doca_devinfo* info);
+  bool knows(const doca_devinfo_rep* info);
+
+  doca_error_t open(doca_devinfo* info, doca_dev** dev);
+  doca_error_t close(doca_dev* dev);
+  doca_error_t open(doca_devinfo_rep* info, doca_dev_rep** rep);
+  doca_error_t close(doca_dev_rep* rep);
+  bool is_open(const doca_dev* dev);
+  bool is_open(const doca_dev_rep* rep);
+  // An endpoint uses the device, so that it cannot be closed. False if it is not open.
+  bool hold(doca_dev* dev);
+  void release(doca_dev* dev);
+  bool hold(doca_dev_rep* rep);
+  void release(doca_dev_rep* rep);
+
+ private:
+  Bluefield();
+  doca_devinfo* find(const ibv_device* device);
+  doca_error_t start(doca_dev& dev);
+  static void stop(doca_dev& dev);
+  static void forget_parent();
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<doca_devinfo>> devices_;
+};
+
+}  // namespace verbs::doca

@@ -1,0 +1,44 @@
+#include "model.h"
+
+#include <cerrno>
+
+#include "../nic/verbs.h"
+#include "options.h"
+
+namespace verbs::doca {
+
+namespace {
+
+int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
+  const Verbs* verbs = Verbs::get();
+  Options options;
+  if (!verbs || !read_options(verbs->extension(), device, &options)) return EINVAL;
+  constexpr std::uint32_t kMellanox = 0x02c9, kBlueField2 = 0xa2d6;
+  identity->vendor_id = kMellanox;
+  identity->vendor_part_id = kBlueField2;
+  identity->board_id = "VERBS_SOFT_BF";
+  identity->hca_type = "verbs-soft-bluefield";
+  return 0;
+}
+
+}  // namespace
+
+const verbs_soft_model& model() {
+  static const char* const options[] = {"role", "pci", "reps", "dpu", "max_connections", nullptr};
+  static const verbs_soft_model model = [] {
+    verbs_soft_model made{};
+    made.kind = kKind;
+    made.default_device =
+        "doca_host0,kind=doca,role=host,pci=0000:3b:00.0;doca_dpu0,role=dpu,pci=0000:03:00.0,reps=0000:3b:00.0";
+    made.option_names = options;
+    made.init_device = init_device;
+    return made;
+  }();
+  return model;
+}
+
+}  // namespace verbs::doca
+
+extern "C" int verbs_soft_model_load(verbs_soft_extension_function extension) {
+  return verbs::doca::Verbs::attach(extension);
+}

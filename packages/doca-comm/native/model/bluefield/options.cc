@@ -1,0 +1,72 @@
+#include "options.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "../text.h"
+
+namespace verbs::doca {
+
+namespace {
+
+constexpr std::uint32_t kMostConnections = 4096;
+
+std::optional<Gid> parse_address(const std::string& text) {
+  Gid gid{};
+  if (inet_pton(AF_INET6, text.c_str(), gid.data()) == 1) return gid;
+  gid = {};
+  gid[10] = gid[11] = 0xff;
+  if (inet_pton(AF_INET, text.c_str(), gid.data() + 12) == 1) return gid;
+  return std::nullopt;
+}
+
+bool read_representors(const std::string& text, std::vector<RepresentorOptions>* representors) {
+  for (const std::string& part : split(text, '|')) {
+    const std::vector<std::string> halves = split(part, '@');
+    RepresentorOptions representor{.pci = full_pci(halves[0]), .host = {}};
+    if (representor.pci.empty() || halves.size() > 2) return false;
+    if (halves.size() == 2 && !(representor.host = parse_address(halves[1]))) return false;
+    for (const RepresentorOptions& other : *representors) {
+      if (other.pci == representor.pci) return false;
+    }
+    representors->push_back(std::move(representor));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string full_pci(const std::string& text) {
+  constexpr std::size_t kShort = 7, kFull = 12;
+  std::string pci = text.size() == kShort ? "0000:" + text : text;
+  if (pci.size() != kFull) return {};
+  static constexpr char kShape[] = "xxxx:xx:xx.x";
+  for (std::size_t i = 0; i < kFull; ++i) {
+    pci[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(pci[i])));
+    const bool digit = std::isxdigit(static_cast<unsigned char>(pci[i])) != 0;
+    if (kShape[i] == 'x' ? !digit : pci[i] != kShape[i]) return {};
+  }
+  return pci;
+}
+
+bool read_options(const verbs_soft_extension_table& extension, const ibv_device* device, Options* options) {
+  const auto option = [&](const char* key, const char* otherwise) {
+    const char* value = extension.device_option(device, key);
+    return std::string(value ? value : otherwise);
+  };
+  const std::string role = option("role", "host");
+  if (role != "host" && role != "dpu") return false;
+  options->dpu = role == "dpu";
+  options->pci = full_pci(option("pci", options->dpu ? "0000:03:00.0" : "0000:3b:00.0"));
+  if (options->pci.empty()) return false;
+  if (options->dpu && !read_representors(option("reps", "0000:3b:00.0"), &options->representors)) return false;
+  const std::string dpu = option("dpu", "");
+  if (!dpu.empty() && !(options->dpu_address = parse_address(dpu))) return false;
+  const std::string most = option("max_connections", "512");
+  return parse_number(most, &options->max_connections) && options->max_connections >= 1 &&
+         options->max_connections <= kMostConnections;
+}
+
+}  // namespace verbs::doca

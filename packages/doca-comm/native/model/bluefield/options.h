@@ -1,0 +1,43 @@
+// The options of a device of kind "doca"; model.h says what they mean.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../../../../soft/native/include/verbs_soft_extension.h"
+
+namespace verbs::doca {
+
+using Gid = std::array<std::uint8_t, 16>;
+
+inline Gid gid_of(const ibv_gid& gid) {
+  Gid bytes;
+  std::copy(std::begin(gid.raw), std::end(gid.raw), bytes.begin());
+  return bytes;
+}
+
+struct RepresentorOptions {
+  std::string pci;
+  std::optional<Gid> host;  // clients of another host, from this address only
+};
+
+struct Options {
+  bool dpu = false;
+  std::string pci;
+  std::vector<RepresentorOptions> representors;
+  std::optional<Gid> dpu_address;
+  std::uint32_t max_connections = 512;
+};
+
+// "0000:3b:00.0" of that or the short form, in lower case; empty if it is no PCI address.
+std::string full_pci(const std::string& text);
+
+// False if an option is wrong.
+bool read_options(const verbs_soft_extension_table& extension, const ibv_device* device, Options* options);
+
+}  // namespace verbs::doca

@@ -1,0 +1,116 @@
+#include "endpoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "../error.h"
+#include "../nic/verbs.h"
+
+namespace verbs::doca {
+
+namespace {
+
+bool is_name(const char* name) {
+  const std::size_t length = strnlen(name, kMaxNameLength);
+  return length > 0 && length < kMaxNameLength;
+}
+
+}  // namespace
+
+doca_error_t Endpoint::create(std::shared_ptr<Endpoint>* endpoint) {
+  // The fault plan stands for a system that is out of memory, out of descriptors or without its driver.
+  if (const int error = Faults::get().next(Fault::kAllocate)) return error_of(error, DOCA_ERROR_NO_MEMORY);
+  if (const int error = Faults::get().next(Fault::kDescriptor)) return error_of(error, DOCA_ERROR_INITIALIZATION);
+  if (!Verbs::get() || Faults::get().next(Fault::kQueryDevice) != 0) return DOCA_ERROR_DRIVER;
+  endpoint->reset(new Endpoint);
+  return DOCA_SUCCESS;
+}
+
+Endpoint::~Endpoint() {
+  if (service_) service_->close();
+  if (client_) client_->close();
+  if (rep_) Bluefield::get().release(rep_);
+  if (dev_) Bluefield::get().release(dev_);
+}
+
+Traffic* Endpoint::traffic() const {
+  if (service_) return &service_->traffic();
+  return client_ ? &client_->traffic() : nullptr;
+}
+
+doca_error_t Endpoint::set_device(doca_dev* dev) {
+  if (active()) return DOCA_ERROR_BAD_STATE;
+  if (!Bluefield::get().hold(dev)) return DOCA_ERROR_INVALID_VALUE;
+  if (dev_) Bluefield::get().release(dev_);
+  dev_ = dev;
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Endpoint::set_representor(doca_dev_rep* rep) {
+  if (active()) return DOCA_ERROR_BAD_STATE;
+  if (!Bluefield::get().hold(rep)) return DOCA_ERROR_INVALID_VALUE;
+  if (rep_) Bluefield::get().release(rep_);
+  rep_ = rep;
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Endpoint::set_message_size(std::uint16_t size) {
+  if (active()) return DOCA_ERROR_BAD_STATE;
+  if (size > kMaxMessage) return DOCA_ERROR_INVALID_VALUE;
+  sizes_.message = std::max(size, kMinMessage);
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Endpoint::set_queue_size(std::uint16_t Sizes::* queue, std::uint16_t size) {
+  if (active()) return DOCA_ERROR_BAD_STATE;
+  if (size > kMaxQueue) return DOCA_ERROR_INVALID_VALUE;
+  sizes_.*queue = std::bit_ceil(std::max(size, kMinQueue));
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Endpoint::listen(const char* name) {
+  if (active()) return DOCA_ERROR_NOT_PERMITTED;
+  if (!dev_) return DOCA_ERROR_BAD_STATE;
+  if (!dev_->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
+  if (!rep_ || rep_->info->parent != dev_->info) return DOCA_ERROR_BAD_STATE;
+  if (!is_name(name)) return DOCA_ERROR_CONNECTION_ABORTED;
+  return Service::listen(*dev_, *rep_->info, sizes_, name, &service_);
+}
+
+doca_error_t Endpoint::connect(const char* name, doca_comm_channel_addr_t** address) {
+  if (service_ || (client_ && client_->connected())) return DOCA_ERROR_NOT_PERMITTED;
+  if (!dev_) return DOCA_ERROR_BAD_STATE;
+  if (dev_->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
+  if (!is_name(name)) return DOCA_ERROR_CONNECTION_ABORTED;
+  if (client_) return client_->connect(client_, name, address);
+  auto client = std::make_shared<Client>(*dev_, sizes_);
+  if (const doca_error_t error = client->open()) return error;
+  const doca_error_t error = client->connect(client, name, address);
+  // What failed leaves the endpoint as it was.
+  if (error == DOCA_SUCCESS) client_ = std::move(client);
+  return error;
+}
+
+doca_error_t Endpoint::disconnect(Peer& peer) {
+  if (!traffic() || peer.traffic != traffic()) return DOCA_ERROR_NOT_CONNECTED;
+  return client_ ? client_->disconnect() : traffic()->disconnect({&peer});
+}
+
+doca_error_t Endpoint::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
+  if (!traffic()) return DOCA_ERROR_NOT_CONNECTED;
+  const std::lock_guard guard(traffic()->mutex());
+  return service_ ? service_->receive(message, size, from) : client_->traffic().receive(message, size, from);
+}
+
+void Endpoint::arm_recv() {
+  if (!traffic()) return;
+  const std::lock_guard guard(traffic()->mutex());
+  if (service_) {
+    service_->arm_recv();
+  } else {
+    client_->traffic().arm_recv(false);
+  }
+}
+
+}  // namespace verbs::doca

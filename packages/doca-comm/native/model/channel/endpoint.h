@@ -1,0 +1,62 @@
+// An endpoint: its properties, and from listen or connect on its role.
+#pragma once
+
+#include <memory>
+
+#include "../../include/doca_comm_channel.h"
+#include "client.h"
+#include "handles.h"
+#include "service.h"
+
+namespace verbs::doca {
+
+inline constexpr std::uint16_t kMaxMessage = 4080;
+inline constexpr std::uint16_t kMinMessage = 64;
+inline constexpr std::uint16_t kMaxQueue = 8192;
+inline constexpr std::uint16_t kMinQueue = 8;
+
+class Endpoint {
+ public:
+  static doca_error_t create(std::shared_ptr<Endpoint>* endpoint);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  doca_dev* device() const { return dev_; }
+  doca_dev_rep* representor() const { return rep_; }
+  const Sizes& sizes() const { return sizes_; }
+  // These give BAD_STATE once the endpoint listens or has connected.
+  doca_error_t set_device(doca_dev* dev);
+  doca_error_t set_representor(doca_dev_rep* rep);
+  doca_error_t set_message_size(std::uint16_t size);
+  doca_error_t set_queue_size(std::uint16_t Sizes::* queue, std::uint16_t size);
+
+  doca_error_t listen(const char* name);
+  doca_error_t connect(const char* name, doca_comm_channel_addr_t** address);
+  doca_error_t disconnect(Peer& peer);
+
+  Service* service() const { return service_.get(); }
+  Client* client() const { return client_.get(); }
+  // nullptr before listen or connect.
+  Traffic* traffic() const;
+  doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
+  void arm_recv();
+
+ private:
+  Endpoint() = default;
+  bool active() const { return service_ != nullptr || client_ != nullptr; }
+
+  doca_dev* dev_ = nullptr;
+  doca_dev_rep* rep_ = nullptr;
+  Sizes sizes_;
+  std::shared_ptr<Service> service_;
+  std::shared_ptr<Client> client_;
+};
+
+}  // namespace verbs::doca
+
+struct doca_comm_channel_ep_t : verbs::doca::Handle<verbs::doca::Endpoint> {};
+
+namespace verbs::doca {
+using EndpointPool = HandlePool<doca_comm_channel_ep_t, Endpoint>;
+}

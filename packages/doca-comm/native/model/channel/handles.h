@@ -1,0 +1,64 @@
+// The opaque structures that the user holds. They are never given back to the system, so that an old pointer is noticed
+// instead of followed; a freed one rests before it is used again.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+namespace verbs::doca {
+
+// Which process made a handle: a forked child cannot use its parent's.
+std::uint32_t process_generation();
+
+template <typename Object>
+struct Handle {
+  static constexpr std::uint64_t kAlive = 0x646f63612d63632dull;
+  std::uint64_t magic = 0;
+  std::uint32_t generation = 0;
+  std::shared_ptr<Object> object;
+
+  Object* get() const { return magic == kAlive && generation == process_generation() ? object.get() : nullptr; }
+};
+
+// `Structure` derives from Handle<Object>.
+template <typename Structure, typename Object>
+class HandlePool {
+ public:
+  static HandlePool& get() {
+    static auto* pool = new HandlePool;  // outlives every thread
+    return *pool;
+  }
+
+  Structure* add(std::shared_ptr<Object> object) {
+    const std::lock_guard guard(mutex_);
+    Structure* handle = nullptr;
+    if (free_.size() > kRest) {
+      handle = free_.front();
+      free_.pop_front();
+    } else {
+      handle = &all_.emplace_back();
+    }
+    handle->object = std::move(object);
+    handle->generation = process_generation();
+    handle->magic = Structure::kAlive;
+    return handle;
+  }
+
+  void remove(Structure* handle) {
+    std::shared_ptr<Object> object;  // its end is outside the lock
+    const std::lock_guard guard(mutex_);
+    handle->magic = 0;
+    object.swap(handle->object);
+    free_.push_back(handle);
+  }
+
+ private:
+  static constexpr std::size_t kRest = 1024;
+  std::mutex mutex_;
+  std::deque<Structure> all_;
+  std::deque<Structure*> free_;
+};
+
+}  // namespace verbs::doca

@@ -1,0 +1,97 @@
+#include "notifier.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "../nic/verbs.h"
+
+namespace verbs::doca {
+
+int Notifier::open(ibv_context* context) {
+  if (const int error = Faults::get().next(Fault::kDescriptor)) return error;
+  fd_ = epoll_create1(EPOLL_CLOEXEC);
+  bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd_ < 0 || bell_ < 0) return errno;
+  epoll_event event{.events = EPOLLIN, .data = {}};
+  if (epoll_ctl(fd_, EPOLL_CTL_ADD, bell_, &event) != 0) return errno;
+  if (!context) return 0;
+  channel_ = Verbs::get()->create_comp_channel(context);
+  if (!channel_) return errno;
+  if (fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK) != 0) return errno;
+  return epoll_ctl(fd_, EPOLL_CTL_ADD, channel_->fd, &event) == 0 ? 0 : errno;
+}
+
+void Notifier::close() {
+  if (channel_) Verbs::get()->destroy_comp_channel(std::exchange(channel_, nullptr));
+  if (bell_ >= 0) ::close(std::exchange(bell_, -1));
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+void Notifier::clear() {
+  eventfd_t rung = 0;
+  eventfd_read(bell_, &rung);
+  const Verbs* verbs = Verbs::get();
+  ibv_cq* cq = nullptr;
+  void* owner = nullptr;
+  while (channel_ && verbs->get_cq_event(channel_, &cq, &owner) == 0) verbs->ack_cq_events(cq, 1);
+}
+
+void Notifier::signal() {
+  if (bell_ >= 0) eventfd_write(bell_, 1);
+}
+
+void CompletionQueues::open(ibv_context* context, ibv_comp_channel* channel) {
+  context_ = context;
+  channel_ = channel;
+}
+
+void CompletionQueues::close() {
+  for (const Queue& queue : queues_) Verbs::get()->destroy_cq(queue.cq);
+  queues_.clear();
+}
+
+ibv_cq* CompletionQueues::reserve(int entries) {
+  int all = 0;
+  for (Queue& queue : queues_) {
+    all += queue.size;
+    if (queue.size - queue.reserved < entries) continue;
+    queue.reserved += entries;
+    return queue.cq;
+  }
+  constexpr int kFirst = 512;
+  const int size = std::max({kFirst, entries, all});
+  ibv_cq* cq = Verbs::get()->create_cq(context_, size, channel_);
+  // The device may not have one that large.
+  const bool smaller = !cq && errno == EINVAL && size > entries;
+  if (smaller) cq = Verbs::get()->create_cq(context_, entries, channel_);
+  if (cq) queues_.push_back({.cq = cq, .size = smaller ? entries : size, .reserved = entries});
+  return cq;
+}
+
+void CompletionQueues::release(ibv_cq* cq, int entries) {
+  for (Queue& queue : queues_) {
+    if (queue.cq == cq) queue.leaving += entries;
+  }
+}
+
+int CompletionQueues::poll(ibv_wc* completions, int count) {
+  for (Queue& queue : queues_) {
+    const int found = Verbs::poll(queue.cq, count, completions);
+    if (found != 0) return found;
+    queue.reserved -= queue.leaving;
+    queue.leaving = 0;
+  }
+  return 0;
+}
+
+void CompletionQueues::arm() {
+  for (const Queue& queue : queues_) ibv_req_notify_cq(queue.cq, 0);
+}
+
+}  // namespace verbs::doca

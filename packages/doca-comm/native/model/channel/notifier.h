@@ -1,0 +1,58 @@
+// A descriptor for the user to wait on: readable when an armed completion queue had an event, or when signal() was
+// called. The user never reads from it; arming clears it.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <vector>
+
+namespace verbs::doca {
+
+class Notifier {
+ public:
+  Notifier() = default;
+  ~Notifier() { close(); }
+  Notifier(const Notifier&) = delete;
+  Notifier& operator=(const Notifier&) = delete;
+
+  int open(ibv_context* context);  // 0 or errno; nullptr makes one without a completion channel
+  void close();
+  int fd() const { return fd_; }
+  ibv_comp_channel* channel() const { return channel_; }
+  void clear();
+  void signal();
+
+ private:
+  ibv_comp_channel* channel_ = nullptr;
+  int bell_ = -1;
+  int fd_ = -1;
+};
+
+// Completion queues of one direction. A connection reserves room in one of them, so that none can overrun; new ones are
+// made as connections come, each as large as all before.
+class CompletionQueues {
+ public:
+  ~CompletionQueues() { close(); }
+  void close();  // no connection is left
+  void open(ibv_context* context, ibv_comp_channel* channel);
+
+  ibv_cq* reserve(int entries);  // nullptr and errno
+  // The connection's queue pairs are gone. What it left in the queue keeps its room until the queue is seen empty.
+  void release(ibv_cq* cq, int entries);
+  int poll(ibv_wc* completions, int count);  // negative on failure
+  void arm();
+
+ private:
+  struct Queue {
+    ibv_cq* cq;
+    int size;
+    int reserved = 0;
+    int leaving = 0;
+  };
+
+  ibv_context* context_ = nullptr;
+  ibv_comp_channel* channel_ = nullptr;
+  std::vector<Queue> queues_;
+};
+
+}  // namespace verbs::doca

@@ -1,0 +1,70 @@
+// The listening side: clients that ask, those that recvfrom accepted, and what a service can be asked about them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../meeting/meeting_point.h"
+#include "../meeting/registry.h"
+#include "traffic.h"
+
+namespace verbs::doca {
+
+class Service final : public Attendant {
+ public:
+  Service(doca_dev& dev, const doca_devinfo_rep& representor, const Sizes& sizes)
+      : dev_(dev), representor_(representor), traffic_(dev, sizes, true) {}
+
+  static doca_error_t listen(doca_dev& dev, const doca_devinfo_rep& representor, const Sizes& sizes,
+                             const std::string& name, std::shared_ptr<Service>* service);
+  // Takes leave of everybody. The last call.
+  void close();
+
+  Traffic& traffic() { return traffic_; }
+  int fd() const { return events_.fd(); }
+
+  // Like the traffic's, but they see to those who wait for being accepted first.
+  doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
+  void arm_recv();
+
+  doca_error_t update_state();
+  // As of the last update. The array lives until the next.
+  const std::vector<doca_comm_channel_addr_t*>& peers() const { return listed_; }
+  std::uint32_t pending() const { return listed_pending_; }
+
+  void on_datagram(const Datagram& datagram, const Sender& sender) override;
+  Nanos on_tick(Nanos now) override;
+
+ private:
+  struct Request {
+    Datagram datagram;
+    Sender sender;
+    Nanos heard = 0;
+  };
+
+  doca_error_t open(const std::string& name);
+  bool admits(const Datagram& datagram, const Sender& sender) const;
+  void answer(Datagram::Type type, const Datagram& request, const Sender& sender, const EndAttributes* end);
+  bool repeat_answer(const Datagram& datagram, const Sender& sender);
+  void enqueue(const Datagram& datagram, const Sender& sender);
+  doca_error_t accept_some();
+  doca_error_t accept(const Request& request);
+
+  doca_dev& dev_;
+  const doca_devinfo_rep& representor_;
+  Traffic traffic_;  // its lock guards everything below
+  std::unique_ptr<ServiceEntry> entry_;
+  Key key_{};
+  Notifier events_;
+  bool closed_ = false;
+  std::deque<Request> requests_;
+  std::uint64_t changes_seen_ = 0;
+  std::vector<doca_comm_channel_addr_t*> listed_;
+  std::uint32_t listed_pending_ = 0;
+  std::vector<std::uint32_t> shown_;  // the numbers of the listed
+};
+
+}  // namespace verbs::doca

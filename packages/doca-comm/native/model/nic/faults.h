@@ -1,0 +1,52 @@
+// Failures on purpose: the nth call of a kind fails, so that a test reaches the errors that no real situation gives.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace verbs::doca {
+
+enum class Fault : std::uint8_t {
+  kAllocate,
+  kDescriptor,
+  kOpenDevice,
+  kQueryDevice,
+  kRegisterMemory,
+  kCreateQueue,
+  kModifyQueue,
+  kDestroyQueue,
+  kPostSend,
+  kPostReceive,
+  kPoll,
+  kRegistry,
+};
+
+class Faults {
+ public:
+  static Faults& get();
+
+  // "KIND:NTH[:ERRNO]" joined by '+', for example "create_queue:2:ENOMEM+post_send:1". The nth call from now on of that
+  // kind fails, once. Empty or nullptr takes the plan off. EINVAL for anything else.
+  int set(const char* plan);
+
+  // The errno that this call is to fail with, or 0.
+  int next(Fault kind) { return active_.load(std::memory_order_relaxed) ? count(kind) : 0; }
+
+ private:
+  struct Rule {
+    Fault kind;
+    std::uint64_t left;
+    int error;
+  };
+  static int parse(const std::string& text, Rule* rule);
+  int count(Fault kind);
+
+  std::atomic<bool> active_{false};
+  std::mutex mutex_;
+  std::vector<Rule> rules_;
+};
+
+}  // namespace verbs::doca

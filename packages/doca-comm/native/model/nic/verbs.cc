@@ -1,0 +1,149 @@
+#include "verbs.h"
+
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <type_traits>
+
+#include "../bluefield/model.h"
+
+namespace verbs::doca {
+
+namespace {
+
+std::mutex mutex;
+const Verbs* attached = nullptr;
+
+// Whether this call is to fail; sets errno, as the verbs that give pointers do.
+bool fails(Fault kind) {
+  errno = Faults::get().next(kind);
+  return errno != 0;
+}
+
+}  // namespace
+
+bool Verbs::resolve(void* library) {
+  bool all = true;
+  const auto find = [&](const char* name, const char* version, auto* function) {
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlvsym(library, name, version));
+    all &= *function != nullptr;
+  };
+  find("ibv_get_device_list", "IBVERBS_1.1", &get_device_list);
+  find("ibv_free_device_list", "IBVERBS_1.1", &free_device_list);
+  find("ibv_get_device_name", "IBVERBS_1.1", &get_device_name);
+  find("ibv_open_device", "IBVERBS_1.1", &open_device_);
+  find("ibv_close_device", "IBVERBS_1.1", &close_device);
+  find("ibv_query_device", "IBVERBS_1.1", &query_device_);
+  find("ibv_query_port", "IBVERBS_1.1", &query_port_);
+  find("ibv_query_gid", "IBVERBS_1.1", &query_gid);
+  find("ibv_alloc_pd", "IBVERBS_1.1", &alloc_pd_);
+  find("ibv_dealloc_pd", "IBVERBS_1.1", &dealloc_pd);
+  find("ibv_reg_mr", "IBVERBS_1.1", &reg_mr_);
+  find("ibv_dereg_mr", "IBVERBS_1.1", &dereg_mr);
+  find("ibv_create_comp_channel", "IBVERBS_1.0", &create_comp_channel_);
+  find("ibv_destroy_comp_channel", "IBVERBS_1.0", &destroy_comp_channel);
+  find("ibv_create_cq", "IBVERBS_1.1", &create_cq_);
+  find("ibv_destroy_cq", "IBVERBS_1.1", &destroy_cq);
+  find("ibv_get_cq_event", "IBVERBS_1.1", &get_cq_event);
+  find("ibv_ack_cq_events", "IBVERBS_1.1", &ack_cq_events);
+  find("ibv_create_qp", "IBVERBS_1.1", &create_qp_);
+  find("ibv_modify_qp", "IBVERBS_1.1", &modify_qp_);
+  find("ibv_destroy_qp", "IBVERBS_1.1", &destroy_qp_);
+  find("ibv_init_ah_from_wc", "IBVERBS_1.1", &init_ah_from_wc);
+  find("ibv_create_ah", "IBVERBS_1.1", &create_ah);
+  find("ibv_destroy_ah", "IBVERBS_1.1", &destroy_ah);
+  return all;
+}
+
+int Verbs::attach(verbs_soft_extension_function extension) {
+  const std::lock_guard guard(mutex);
+  if (attached) return 0;
+  const verbs_soft_extension_table* table = extension ? extension(VERBS_SOFT_EXTENSION_VERSION) : nullptr;
+  Dl_info place;
+  if (!table || dladdr(reinterpret_cast<void*>(extension), &place) == 0) return ENOSYS;
+  void* library = dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  if (!library) return ENOSYS;
+  auto* made = new Verbs;  // for the life of the process, as the library itself
+  made->extension_ = table;
+  const int error = made->resolve(library) ? table->register_model(&model()) : ENOSYS;
+  if (error != 0) {
+    delete made;
+    return error;
+  }
+  attached = made;
+  return 0;
+}
+
+const Verbs* Verbs::get() {
+  {
+    const std::lock_guard guard(mutex);
+    if (attached) return attached;
+  }
+  void* library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return nullptr;
+  attach(reinterpret_cast<verbs_soft_extension_function>(dlsym(library, "verbs_soft_extension")));
+  const std::lock_guard guard(mutex);
+  return attached;
+}
+
+ibv_context* Verbs::open_device(ibv_device* device) const {
+  return fails(Fault::kOpenDevice) ? nullptr : open_device_(device);
+}
+
+int Verbs::query_device(ibv_context* context, ibv_device_attr* attr) const {
+  return fails(Fault::kQueryDevice) ? errno : query_device_(context, attr);
+}
+
+int Verbs::query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) const {
+  std::memset(attr, 0, sizeof *attr);  // the call fills in the fields of an older structure only
+  return query_port_(context, port, attr);
+}
+
+ibv_pd* Verbs::alloc_pd(ibv_context* context) const { return fails(Fault::kAllocate) ? nullptr : alloc_pd_(context); }
+
+ibv_mr* Verbs::reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) const {
+  return fails(Fault::kRegisterMemory) ? nullptr : reg_mr_(pd, address, length, access);
+}
+
+ibv_comp_channel* Verbs::create_comp_channel(ibv_context* context) const {
+  return fails(Fault::kDescriptor) ? nullptr : create_comp_channel_(context);
+}
+
+ibv_cq* Verbs::create_cq(ibv_context* context, int entries, ibv_comp_channel* channel) const {
+  return fails(Fault::kCreateQueue) ? nullptr : create_cq_(context, entries, nullptr, channel, 0);
+}
+
+ibv_qp* Verbs::create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) const {
+  return fails(Fault::kCreateQueue) ? nullptr : create_qp_(pd, attr);
+}
+
+int Verbs::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) const {
+  return fails(Fault::kModifyQueue) ? errno : modify_qp_(qp, attr, mask);
+}
+
+int Verbs::destroy_qp(ibv_qp* qp) const {
+  const int fault = Faults::get().next(Fault::kDestroyQueue);
+  const int error = destroy_qp_(qp);
+  return fault != 0 ? fault : error;
+}
+
+int Verbs::post_send(ibv_qp* qp, ibv_send_wr* request) {
+  if (const int error = Faults::get().next(Fault::kPostSend)) return error;
+  ibv_send_wr* bad = nullptr;
+  return ibv_post_send(qp, request, &bad);
+}
+
+int Verbs::post_recv(ibv_qp* qp, ibv_recv_wr* request) {
+  if (const int error = Faults::get().next(Fault::kPostReceive)) return error;
+  ibv_recv_wr* bad = nullptr;
+  return ibv_post_recv(qp, request, &bad);
+}
+
+int Verbs::poll(ibv_cq* cq, int count, ibv_wc* completions) {
+  if (const int error = Faults::get().next(Fault::kPoll)) return -error;
+  return ibv_poll_cq(cq, count, completions);
+}
+
+}  // namespace verbs::doca

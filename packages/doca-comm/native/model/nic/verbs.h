@@ -1,0 +1,75 @@
+// The libibverbs of the software NIC, found at run time: handed over by the extension function in private mode, or
+// libibverbs.so.1 if that is the software NIC's. Calls that can fail for lack of something pass the fault plan.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../../../soft/native/include/verbs_soft_extension.h"
+#include "faults.h"
+
+#undef ibv_reg_mr
+#undef ibv_query_port
+#undef ibv_get_device_list
+
+namespace verbs::doca {
+
+class Verbs {
+ public:
+  // The loaded libibverbs; looks for libibverbs.so.1 if none was handed over. nullptr if it is not the software NIC's.
+  static const Verbs* get();
+  // 0, or ENOSYS for a NIC of another version. The first one stays.
+  static int attach(verbs_soft_extension_function extension);
+
+  const verbs_soft_extension_table& extension() const { return *extension_; }
+
+  ibv_device** (*get_device_list)(int*) = nullptr;
+  void (*free_device_list)(ibv_device**) = nullptr;
+  const char* (*get_device_name)(ibv_device*) = nullptr;
+  int (*close_device)(ibv_context*) = nullptr;
+  int (*query_gid)(ibv_context*, std::uint8_t, int, ibv_gid*) = nullptr;
+  int (*dealloc_pd)(ibv_pd*) = nullptr;
+  int (*dereg_mr)(ibv_mr*) = nullptr;
+  int (*destroy_comp_channel)(ibv_comp_channel*) = nullptr;
+  int (*destroy_cq)(ibv_cq*) = nullptr;
+  int (*get_cq_event)(ibv_comp_channel*, ibv_cq**, void**) = nullptr;
+  void (*ack_cq_events)(ibv_cq*, unsigned int) = nullptr;
+  int (*init_ah_from_wc)(ibv_context*, std::uint8_t, ibv_wc*, ibv_grh*, ibv_ah_attr*) = nullptr;
+  ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*) = nullptr;
+  int (*destroy_ah)(ibv_ah*) = nullptr;
+
+  // These give nullptr with errno, or an errno value, also when the fault plan says so.
+  ibv_context* open_device(ibv_device* device) const;
+  int query_device(ibv_context* context, ibv_device_attr* attr) const;
+  int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) const;
+  ibv_pd* alloc_pd(ibv_context* context) const;
+  ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) const;
+  ibv_comp_channel* create_comp_channel(ibv_context* context) const;
+  ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel) const;
+  ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) const;
+  int modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) const;
+  int destroy_qp(ibv_qp* qp) const;
+
+  static int post_send(ibv_qp* qp, ibv_send_wr* request);
+  static int post_recv(ibv_qp* qp, ibv_recv_wr* request);
+  static int poll(ibv_cq* cq, int count, ibv_wc* completions);  // negative on failure
+
+ private:
+  bool resolve(void* library);
+
+  const verbs_soft_extension_table* extension_ = nullptr;
+  ibv_context* (*open_device_)(ibv_device*) = nullptr;
+  int (*query_device_)(ibv_context*, ibv_device_attr*) = nullptr;
+  int (*query_port_)(ibv_context*, std::uint8_t, ibv_port_attr*) = nullptr;
+  ibv_pd* (*alloc_pd_)(ibv_context*) = nullptr;
+  ibv_mr* (*reg_mr_)(ibv_pd*, void*, std::size_t, int) = nullptr;
+  ibv_comp_channel* (*create_comp_channel_)(ibv_context*) = nullptr;
+  ibv_cq* (*create_cq_)(ibv_context*, int, void*, ibv_comp_channel*, int) = nullptr;
+  ibv_qp* (*create_qp_)(ibv_pd*, ibv_qp_init_attr*) = nullptr;
+  int (*modify_qp_)(ibv_qp*, ibv_qp_attr*, int) = nullptr;
+  int (*destroy_qp_)(ibv_qp*) = nullptr;
+};
+
+}  // namespace verbs::doca

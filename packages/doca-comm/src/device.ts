@@ -1,0 +1,192 @@
+import { checked, DocaError, DocaStatus } from './errors.js';
+import { loadLibrary, softFailure, type Library, type LibraryKind } from './libraries.js';
+import { native, Size, type DeviceHandle, type RepresentorHandle } from './native.js';
+
+/** What `listDevices` tells of a device. */
+export interface DeviceInfo {
+  /** Which libraries it belongs to. */
+  library: LibraryKind;
+  /** '0000:3b:00.0' */
+  pciAddr: string;
+  /** 'mlx5_0'; empty where the library does not tell. */
+  ibdevName: string;
+  /** 'ens1f0np0'; empty where the library does not tell. */
+  ifaceName: string;
+  /** Whether it is a DPU's device, that has representors of the host's functions. */
+  hasRepresentors: boolean;
+}
+
+/** What `listRepresentors` tells of a host's function as the DPU sees it. */
+export interface RepresentorInfo {
+  /** The host's PCI address of the function. */
+  pciAddr: string;
+  vuid: string;
+}
+
+/** The values of `doca_devinfo_rep_filter`. */
+export const RepresentorFilter = { ALL: 0, NET: 1 << 1, EMULATED: 1 << 2 } as const;
+
+/**
+ * The devices of DOCA's libraries, then those of the software BlueField: a host's function and a DPU, unless others are
+ * configured (`VERBS_SOFT`, or `configure()` of @verbs/soft).
+ *
+ * @example
+ * const dpu = listDevices().find((device) => device.hasRepresentors);
+ */
+export function listDevices(): DeviceInfo[] {
+  return (['system', 'soft'] as const).flatMap((kind) => {
+    const attempt = loadLibrary(kind);
+    if ('reason' in attempt) return [];
+    const found = native.listDevices(attempt.handle);
+    return typeof found === 'number' ? [] : found.map((info) => ({ library: kind, ...info }));
+  });
+}
+
+/** Why there is no device of that kind; undefined if there is one. */
+export function unavailableReason(kind: LibraryKind): string | undefined {
+  const attempt = loadLibrary(kind);
+  if ('reason' in attempt) return attempt.reason;
+  const found = native.listDevices(attempt.handle);
+  if (typeof found !== 'number' && found.length > 0) return undefined;
+  return (kind === 'soft' ? softFailure() : undefined) ?? 'the library lists no device';
+}
+
+/** The largest values that a device takes. */
+export interface Capabilities {
+  /** Bytes of a service's name, with the terminating NUL. */
+  maxServiceNameLen: number;
+  maxMessageSize: number;
+  maxSendQueueSize: number;
+  maxRecvQueueSize: number;
+  /** Clients of one service; undefined where a device does not tell, as on a host. */
+  maxConnections: number | undefined;
+}
+
+/** An open device (`doca_dev`). */
+export class Device implements Disposable {
+  /** @internal */
+  readonly handle: DeviceHandle;
+  /** @internal */
+  readonly library: Library;
+  readonly info: DeviceInfo;
+
+  /** @internal Use `openDevice`. */
+  constructor(info: DeviceInfo, library: Library, handle: DeviceHandle) {
+    this.info = info;
+    this.library = library;
+    this.handle = handle;
+  }
+
+  /** `doca_comm_channel_get_max_*`. */
+  capabilities(): Capabilities {
+    const get = (which: number, name: string) =>
+      checked(native.capability(this.handle, which), `doca_comm_channel_get_${name}`);
+    const connections = native.capability(this.handle, Size.CONNECTIONS);
+    if (connections !== -DocaStatus.NOT_SUPPORTED) {
+      checked(connections, 'doca_comm_channel_get_service_max_num_connections');
+    }
+    return {
+      maxServiceNameLen: checked(
+        native.maxServiceNameLen(this.library.handle),
+        'doca_comm_channel_get_max_service_name_len',
+      ),
+      maxMessageSize: get(Size.MESSAGE, 'max_message_size'),
+      maxSendQueueSize: get(Size.SEND_QUEUE, 'max_send_queue_size'),
+      maxRecvQueueSize: get(Size.RECV_QUEUE, 'max_recv_queue_size'),
+      maxConnections: connections < 0 ? undefined : connections,
+    };
+  }
+
+  /** `doca_dev_close`. @throws DocaError IN_USE while an endpoint or a representor uses it. */
+  close(): void {
+    checked(native.closeDevice(this.handle), 'doca_dev_close');
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** An open representor (`doca_dev_rep`). */
+export class Representor implements Disposable {
+  /** @internal */
+  readonly handle: RepresentorHandle;
+  readonly device: Device;
+  readonly info: RepresentorInfo;
+
+  /** @internal Use `openRepresentor`. */
+  constructor(device: Device, info: RepresentorInfo, handle: RepresentorHandle) {
+    this.device = device;
+    this.info = info;
+    this.handle = handle;
+  }
+
+  /** `doca_dev_rep_close`. @throws DocaError IN_USE while an endpoint uses it. */
+  close(): void {
+    checked(native.closeRepresentor(this.handle), 'doca_dev_rep_close');
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/**
+ * `doca_dev_open`: one of `listDevices()`, or the device with that PCI address (with or without its domain) or name.
+ *
+ * @throws DocaError NOT_FOUND, NOT_CONNECTED if it cannot be opened, and others.
+ */
+export function openDevice(device: DeviceInfo | string): Device {
+  const info = typeof device === 'string' ? findDevice(device) : device;
+  const attempt = loadLibrary(info.library);
+  if ('reason' in attempt) throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', attempt.reason);
+  const hint = info.library === 'soft' ? softFailure() : undefined;
+  const handle = checked<DeviceHandle>(
+    native.openDevice(attempt.handle, info.pciAddr, info.ibdevName),
+    'doca_dev_open',
+    hint,
+  );
+  return new Device(info, attempt, handle);
+}
+
+function findDevice(name: string): DeviceInfo {
+  const devices = listDevices();
+  const wanted = samePci(name);
+  const found = devices.find((device) => device.ibdevName === name || wanted(device));
+  if (found !== undefined) return found;
+  const names = devices.map((device) => `${device.pciAddr} (${device.ibdevName})`).join(', ');
+  throw new DocaError(
+    DocaStatus.NOT_FOUND,
+    'doca_dev_open',
+    `there is no device ${name}; there are: ${names || 'none'}`,
+  );
+}
+
+function samePci(name: string): (info: { pciAddr: string }) => boolean {
+  const full = (name.length === 7 ? `0000:${name}` : name).toLowerCase();
+  return (info) => info.pciAddr === full;
+}
+
+/** `doca_devinfo_rep_create_list`. @throws DocaError NOT_SUPPORTED on a host. */
+export function listRepresentors(device: Device, filter: number = RepresentorFilter.ALL): RepresentorInfo[] {
+  const hint = 'only a DPU has representors';
+  return checked<RepresentorInfo[]>(
+    native.listRepresentors(device.handle, filter),
+    'doca_devinfo_rep_create_list',
+    hint,
+  );
+}
+
+/** `doca_dev_rep_open`: one of `listRepresentors()`, or the one with that PCI address of the host. */
+export function openRepresentor(device: Device, representor: RepresentorInfo | string): Representor {
+  const known = listRepresentors(device);
+  const wanted = typeof representor === 'string' ? representor : representor.pciAddr;
+  const info = known.find(samePci(wanted));
+  if (info === undefined) {
+    const names = known.map((other) => other.pciAddr).join(', ');
+    const hint = `there is no representor ${wanted}; there are: ${names || 'none'}`;
+    throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_rep_open', hint);
+  }
+  const handle = native.openRepresentor(device.handle, RepresentorFilter.ALL, info.pciAddr);
+  return new Representor(device, info, checked<RepresentorHandle>(handle, 'doca_dev_rep_open'));
+}

@@ -1,0 +1,341 @@
+import { EventEmitter } from 'node:events';
+import { sibling } from '@verbs/core';
+import type { Device, Representor } from './device.js';
+import { checked, DocaError, DocaStatus } from './errors.js';
+import { loadLibrary, type Library } from './libraries.js';
+import { native, Size, type EndpointHandle } from './native.js';
+import { PeerAddr } from './peer-addr.js';
+
+const { integer, typeError } = sibling.validate as {
+  integer: (value: unknown, path: string, min: number, max: number) => number;
+  typeError: (path: string, wanted: string, value: unknown) => TypeError;
+};
+
+export interface EndpointOptions {
+  device?: Device;
+  /** Of a service: for which of the host's functions. */
+  deviceRep?: Representor;
+  /** Bytes. A minimum: read back what it became. */
+  maxMsgSize?: number;
+  /** Messages. Rounded up to a power of two. */
+  sendQueueSize?: number;
+  /** Messages. Rounded up to a power of two. */
+  recvQueueSize?: number;
+}
+
+export interface Received {
+  peer: PeerAddr;
+  data: Uint8Array;
+}
+
+interface EndpointEvents {
+  /** A client has sent its first message, or was accepted: `update()` tells of that. */
+  peer: [PeerAddr];
+  /** A peer is gone. It was disconnected, unless it is a client's only one. */
+  lost: [PeerAddr];
+}
+
+const U16 = 0xffff;
+
+/** The properties of an endpoint and the calls as C has them; `Endpoint` adds promises, iteration and events. */
+export abstract class EndpointCalls extends EventEmitter<EndpointEvents> implements Disposable {
+  #created: { handle: EndpointHandle; library: Library } | undefined;
+  #device: Device | undefined;
+  #deviceRep: Representor | undefined;
+  #role: 'none' | 'service' | 'client' | 'closed' = 'none';
+  readonly #peers = new Map<number, PeerAddr>();
+  #peer: PeerAddr | undefined;
+  #slab = new Uint8Array(0);
+  readonly #from = new Uint32Array(1);
+
+  /** `doca_comm_channel_ep_create`, and the setters of what is given. */
+  constructor(options: EndpointOptions = {}) {
+    super();
+    const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize'];
+    for (const name of Object.keys(options)) {
+      if (!known.includes(name))
+        throw new TypeError(`options.${name} is not known here; known are ${known.join(', ')}`);
+    }
+    if (options.device !== undefined) this.device = options.device;
+    if (options.deviceRep !== undefined) this.deviceRep = options.deviceRep;
+    if (options.maxMsgSize !== undefined) this.maxMsgSize = options.maxMsgSize;
+    if (options.sendQueueSize !== undefined) this.sendQueueSize = options.sendQueueSize;
+    if (options.recvQueueSize !== undefined) this.recvQueueSize = options.recvQueueSize;
+  }
+
+  get device(): Device | undefined {
+    return this.#device;
+  }
+  set device(device: Device | undefined) {
+    if (device === undefined) throw typeError('device', 'a Device', device);
+    checked(native.setDevice(this.use('set_device', device.library), device.handle), 'doca_comm_channel_ep_set_device');
+    this.#device = device;
+  }
+
+  get deviceRep(): Representor | undefined {
+    return this.#deviceRep;
+  }
+  set deviceRep(representor: Representor | undefined) {
+    if (representor === undefined) throw typeError('deviceRep', 'a Representor', representor);
+    const handle = this.use('set_device_rep', representor.device.library);
+    checked(native.setRepresentor(handle, representor.handle), 'doca_comm_channel_ep_set_device_rep');
+    this.#deviceRep = representor;
+  }
+
+  /** The longest message, bytes. */
+  get maxMsgSize(): number {
+    return this.#size(Size.MESSAGE, 'max_msg_size');
+  }
+  set maxMsgSize(size: number) {
+    this.#setSize(Size.MESSAGE, 'max_msg_size', 'maxMsgSize', size);
+  }
+
+  /** Messages that can be on their way to one peer. */
+  get sendQueueSize(): number {
+    return this.#size(Size.SEND_QUEUE, 'send_queue_size');
+  }
+  set sendQueueSize(size: number) {
+    this.#setSize(Size.SEND_QUEUE, 'send_queue_size', 'sendQueueSize', size);
+  }
+
+  /** Messages from one peer that can wait to be received. */
+  get recvQueueSize(): number {
+    return this.#size(Size.RECV_QUEUE, 'recv_queue_size');
+  }
+  set recvQueueSize(size: number) {
+    this.#setSize(Size.RECV_QUEUE, 'recv_queue_size', 'recvQueueSize', size);
+  }
+
+  get closed(): boolean {
+    return this.#role === 'closed';
+  }
+
+  /** The peers that are known and connected. */
+  get peers(): PeerAddr[] {
+    return [...this.#peers.values()];
+  }
+
+  /**
+   * `doca_comm_channel_ep_listen`: from now on clients of the representor's function find the service. They are
+   * accepted while it receives.
+   *
+   * @throws DocaError BAD_STATE without device or representor, NOT_SUPPORTED on a host, NOT_PERMITTED if it is active
+   * already, CONNECTION_ABORTED if there is a service of that name, or the name is too long.
+   */
+  listen(name: string): void {
+    const hint = listenHint(serviceName(name));
+    const status = native.listen(this.use('listen'), name);
+    checked(status, 'doca_comm_channel_ep_listen', hint[-status]);
+    this.#start('service');
+  }
+
+  /**
+   * `doca_comm_channel_ep_connect`. The peer may still be in the handshake: `send()` waits for its end by itself,
+   * `peer.established()` does nothing else.
+   *
+   * @throws DocaError CONNECTION_ABORTED if no such service listens, BAD_STATE without device, NOT_SUPPORTED on a DPU,
+   * NOT_PERMITTED if it is connected already.
+   */
+  connect(name: string): PeerAddr {
+    const hint = connectHint(serviceName(name));
+    const number = native.connect(this.use('connect'), name);
+    checked(number, 'doca_comm_channel_ep_connect', hint[-number]);
+    this.#start('client');
+    this.#peer = this.#peerOf(number);
+    return this.#peer;
+  }
+
+  /**
+   * `doca_comm_channel_ep_sendto`. False if the queue is full ("again").
+   *
+   * @throws DocaError CONNECTION_RESET if the peer is gone, NOT_CONNECTED before the handshake's end, INVALID_VALUE if
+   * the message is longer than both ends take.
+   */
+  sendTo(message: Uint8Array, peer: PeerAddr): boolean {
+    if (!(message instanceof Uint8Array)) throw typeError('message', 'a Uint8Array', message);
+    const status = -native.sendTo(this.use('sendto'), message, this.#numberOf(peer));
+    if (status === 0) return true;
+    if (status === DocaStatus.AGAIN) return false;
+    const hint =
+      status === DocaStatus.INVALID_VALUE
+        ? `the message has ${message.length} bytes; the maximum is ${this.maxMsgSize}, or less on the other side`
+        : undefined;
+    throw new DocaError(status, 'doca_comm_channel_ep_sendto', hint);
+  }
+
+  /**
+   * `doca_comm_channel_ep_recvfrom`: a message and whose it is; undefined if there is none ("again"). Into `buffer`, if
+   * one of at least `maxMsgSize` bytes is given; `data` is then a part of it.
+   *
+   * @throws DocaError CONNECTION_RESET if a peer is gone; `error.peer` is which. NOT_CONNECTED before listen or connect.
+   */
+  recvFrom(buffer?: Uint8Array): Received | undefined {
+    const handle = this.use('recvfrom');
+    const target = buffer ?? this.#slab;
+    if (buffer !== undefined && buffer.length < this.#slab.length) {
+      throw new RangeError(
+        `buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`,
+      );
+    }
+    const result = native.recvFrom(handle, target, this.#from);
+    if (result === -DocaStatus.AGAIN) return undefined;
+    const number = this.#from[0] ?? 0;
+    if (result < 0) {
+      const error = new DocaError(-result, 'doca_comm_channel_ep_recvfrom', receiveHints[-result]);
+      throw result === -DocaStatus.CONNECTION_RESET && number !== 0
+        ? Object.assign(error, { peer: this.#peerOf(number) })
+        : error;
+    }
+    return {
+      peer: this.#peerOf(number),
+      data: buffer === undefined ? target.slice(0, result) : target.subarray(0, result),
+    };
+  }
+
+  /**
+   * `doca_comm_channel_ep_disconnect`: frees what belongs to the peer, which is told. What was sent before still arrives,
+   * if the peer is alive. Blocks, about a round trip, and at most 1.5 seconds.
+   */
+  disconnect(peer: PeerAddr): void {
+    const number = this.#numberOf(peer);
+    const status = native.disconnect(this.use('disconnect'), number);
+    this.#peers.delete(number);
+    peer.gone();
+    if (this.#peer === peer) this.#peer = undefined;
+    checked(status, 'doca_comm_channel_ep_disconnect');
+  }
+
+  /**
+   * `doca_comm_channel_ep_update_service_state_info`, and what it tells: the connected clients, and how many wait for
+   * being accepted. Undefined for a library of DOCA 1.5, that has no such function.
+   *
+   * @throws DocaError CONNECTION_RESET if the service is dead (close it), NOT_SUPPORTED on a client.
+   */
+  update(): { peers: PeerAddr[]; pendingConnections: number } | undefined {
+    const handle = this.use('update_service_state_info');
+    if (this.#created?.library.services !== true) return undefined;
+    const status = -native.updateService(handle);
+    if (status !== DocaStatus.AGAIN) checked(-status, 'doca_comm_channel_ep_update_service_state_info');
+    const numbers = checked<number[]>(native.peerList(handle), 'doca_comm_channel_ep_get_peer_addr_list');
+    const pendingConnections = native.pendingConnections(handle);
+    checked(pendingConnections, 'doca_comm_channel_ep_get_pending_connections');
+    return { peers: numbers.map((number) => this.#peerOf(number)), pendingConnections };
+  }
+
+  /**
+   * `doca_comm_channel_ep_destroy`: disconnects every peer and frees everything, the event channels too. Closing twice
+   * does nothing.
+   */
+  close(): void {
+    if (this.#role === 'closed') return;
+    this.#role = 'closed';
+    this.onClose();
+    for (const peer of this.#peers.values()) peer.gone();
+    this.#peers.clear();
+    if (this.#created !== undefined) {
+      checked(native.destroyEndpoint(this.#created.handle), 'doca_comm_channel_ep_destroy');
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** The peer of a client; of a service there is none. */
+  protected get onlyPeer(): PeerAddr | undefined {
+    return this.#peer;
+  }
+
+  protected get isService(): boolean {
+    return this.#role === 'service';
+  }
+
+  /** What waits is ended before the endpoint goes. */
+  protected abstract onClose(): void;
+
+  /** The native endpoint, made at first use: only then it is known which library it is of. */
+  protected use(name: string, library?: Library): EndpointHandle {
+    const syscall = `doca_comm_channel_ep_${name}`;
+    if (this.#role === 'closed') throw new DocaError(DocaStatus.NOT_CONNECTED, syscall, 'the endpoint is closed');
+    if (this.#created === undefined) {
+      const chosen = library ?? anyLibrary();
+      const handle = native.createEndpoint(chosen.handle);
+      this.#created = { handle: checked<EndpointHandle>(handle, 'doca_comm_channel_ep_create'), library: chosen };
+    } else if (library !== undefined && library !== this.#created.library) {
+      throw new DocaError(
+        DocaStatus.INVALID_VALUE,
+        syscall,
+        `the endpoint is one of the ${this.#created.library.kind} libraries, the device of the ${library.kind} ones`,
+      );
+    }
+    return this.#created.handle;
+  }
+
+  #start(role: 'service' | 'client'): void {
+    this.#role = role;
+    this.#slab = new Uint8Array(this.maxMsgSize);
+  }
+
+  #numberOf(peer: PeerAddr): number {
+    if (!(peer instanceof PeerAddr)) throw typeError('peer', 'a PeerAddr of this endpoint', peer);
+    // A number that is not known is NOT_CONNECTED.
+    return peer.endpoint === this && peer.connected ? peer.number : 0;
+  }
+
+  #peerOf(number: number): PeerAddr {
+    let peer = this.#peers.get(number);
+    if (peer === undefined) {
+      peer = new PeerAddr(this, this.use('recvfrom'), number);
+      this.#peers.set(number, peer);
+      if (this.#role === 'service') this.emit('peer', peer);
+    }
+    return peer;
+  }
+
+  #size(which: number, name: string): number {
+    return checked(native.getSize(this.use(`get_${name}`), which), `doca_comm_channel_ep_get_${name}`);
+  }
+
+  #setSize(which: number, name: string, path: string, size: number): void {
+    integer(size, path, 0, U16);
+    const hint = `the device's maximum is less than ${path} ${size}, or the endpoint is active already`;
+    checked(native.setSize(this.use(`set_${name}`), which, size), `doca_comm_channel_ep_set_${name}`, hint);
+  }
+}
+
+function anyLibrary(): Library {
+  const system = loadLibrary('system');
+  if (!('reason' in system)) return system;
+  const soft = loadLibrary('soft');
+  if (!('reason' in soft)) return soft;
+  throw new DocaError(DocaStatus.DRIVER, 'doca_comm_channel_ep_create', `${system.reason}; ${soft.reason}`);
+}
+
+function serviceName(name: unknown): string {
+  if (typeof name !== 'string') throw typeError('name', 'a string', name);
+  if (name === '' || name.includes('\0')) throw new TypeError('name must not be empty and must not contain a NUL');
+  return name;
+}
+
+function listenHint(name: string): Record<number, string> {
+  return {
+    [DocaStatus.CONNECTION_ABORTED]: `the service ${name} cannot be registered: another one on this representor has that name, or it is too long`,
+    [DocaStatus.NOT_SUPPORTED]: 'a service runs on the DPU; on a host, connect',
+    [DocaStatus.BAD_STATE]: 'a service needs a device and a representor of it',
+    [DocaStatus.NOT_PERMITTED]: 'the endpoint listens or is connected already',
+  };
+}
+
+function connectHint(name: string): Record<number, string> {
+  return {
+    [DocaStatus.CONNECTION_ABORTED]: `no service named ${name} is listening on the DPU for this function, or it refused; start it first`,
+    [DocaStatus.NOT_SUPPORTED]: 'a client runs on the host; on the DPU, listen',
+    [DocaStatus.BAD_STATE]: 'a client needs a device',
+    [DocaStatus.NOT_PERMITTED]: 'the endpoint listens or is connected already',
+  };
+}
+
+const receiveHints: Record<number, string> = {
+  [DocaStatus.CONNECTION_RESET]: 'a peer is gone (error.peer); disconnect it',
+  [DocaStatus.NOT_CONNECTED]: 'listen or connect first',
+};

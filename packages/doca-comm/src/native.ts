@@ -1,0 +1,91 @@
+import { createRequire } from 'node:module';
+
+declare const handleBrand: unique symbol;
+
+/** Type-tagged Externals: nothing but the addon can make or look into one. */
+export interface LibraryHandle {
+  readonly [handleBrand]: 'library';
+}
+export interface DeviceHandle {
+  readonly [handleBrand]: 'device';
+}
+export interface RepresentorHandle {
+  readonly [handleBrand]: 'representor';
+}
+export interface EndpointHandle {
+  readonly [handleBrand]: 'endpoint';
+}
+
+export const Size = { MESSAGE: 0, SEND_QUEUE: 1, RECV_QUEUE: 2, CONNECTIONS: 3 } as const;
+export const Channel = { SEND: 0, RECV: 1, SERVICE: 2 } as const;
+
+export interface NativeDeviceInfo {
+  pciAddr: string;
+  ibdevName: string;
+  ifaceName: string;
+  hasRepresentors: boolean;
+}
+
+export interface NativeRepresentorInfo {
+  pciAddr: string;
+  vuid: string;
+}
+
+/** The addon: one function for each of DOCA's. Where a number comes back, a negative one is the DOCA error. */
+export interface Native {
+  openLibrary(
+    common: string,
+    channel: string,
+    nic: string,
+  ): { handle: LibraryHandle; soft: boolean; services: boolean; reason?: never } | { handle?: never; reason: string };
+  setFaults(library: LibraryHandle, plan: string | null): number;
+
+  listDevices(library: LibraryHandle): NativeDeviceInfo[] | number;
+  openDevice(library: LibraryHandle, pciAddr: string, ibdevName: string): DeviceHandle | number;
+  closeDevice(device: DeviceHandle): number;
+  listRepresentors(device: DeviceHandle, filter: number): NativeRepresentorInfo[] | number;
+  openRepresentor(device: DeviceHandle, filter: number, pciAddr: string): RepresentorHandle | number;
+  closeRepresentor(representor: RepresentorHandle): number;
+  maxServiceNameLen(library: LibraryHandle): number;
+  capability(device: DeviceHandle, which: number): number;
+
+  createEndpoint(library: LibraryHandle): EndpointHandle | number;
+  destroyEndpoint(endpoint: EndpointHandle): number;
+  getSize(endpoint: EndpointHandle, which: number): number;
+  setSize(endpoint: EndpointHandle, which: number, size: number): number;
+  setDevice(endpoint: EndpointHandle, device: DeviceHandle): number;
+  setRepresentor(endpoint: EndpointHandle, representor: RepresentorHandle): number;
+  listen(endpoint: EndpointHandle, name: string): number;
+  watch(endpoint: EndpointHandle, channel: number, callback: () => void): number;
+  arm(endpoint: EndpointHandle, channel: number): number;
+  disarm(endpoint: EndpointHandle, channel: number): void;
+
+  connect(endpoint: EndpointHandle, name: string): number;
+  disconnect(endpoint: EndpointHandle, peer: number): number;
+  sendTo(endpoint: EndpointHandle, message: Uint8Array, peer: number): number;
+  recvFrom(endpoint: EndpointHandle, buffer: Uint8Array, from: Uint32Array): number;
+  updateInfo(endpoint: EndpointHandle, peer: number): number;
+  statistics(endpoint: EndpointHandle, peer: number, out: BigUint64Array): number;
+  getUserData(endpoint: EndpointHandle, peer: number): bigint | number;
+  setUserData(endpoint: EndpointHandle, peer: number, value: bigint): number;
+  updateService(endpoint: EndpointHandle): number;
+  peerList(endpoint: EndpointHandle): number[] | number;
+  pendingConnections(endpoint: EndpointHandle): number;
+}
+
+// src/ and dist/ both lie right below the package's root.
+const ADDON = '../native/build/Release/verbs_doca_comm.node';
+
+export const native: Native = load();
+
+function load(): Native {
+  try {
+    return createRequire(import.meta.url)(ADDON) as Native;
+  } catch (cause) {
+    throw new Error(
+      `the addon of @verbs/doca-comm is not built or does not load (${ADDON}); ` +
+        'reinstall @verbs/doca-comm, or in a checkout run "npm run setup"',
+      { cause },
+    );
+  }
+}

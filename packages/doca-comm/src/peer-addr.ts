@@ -1,0 +1,132 @@
+import { checked, DocaError, DocaStatus } from './errors.js';
+import { native, type EndpointHandle } from './native.js';
+import type { EndpointCalls } from './endpoint-calls.js';
+
+/** What passed between two ends, as of the last `updateInfo()`. */
+export interface PeerStats {
+  sendMessages: bigint;
+  sendBytes: bigint;
+  recvMessages: bigint;
+  recvBytes: bigint;
+  /** Messages that were sent and not acknowledged yet. */
+  sendInFlightMessages: bigint;
+}
+
+export type PeerState = 'in-progress' | 'established' | 'aborted';
+
+/**
+ * The other end of a connection (`doca_comm_channel_addr_t`), as `connect()` gives it to a client and the first message
+ * to a service. It is the same object as long as the connection lasts.
+ */
+export class PeerAddr {
+  readonly endpoint: EndpointCalls;
+  /** @internal */
+  readonly number: number;
+  readonly #handle: EndpointHandle;
+  readonly #counters = new BigUint64Array(5);
+  #connected = true;
+  /** Anything that helps to recognise the peer. Undefined at first; the C library does not see it. */
+  userData: unknown;
+
+  /** @internal */
+  constructor(endpoint: EndpointCalls, handle: EndpointHandle, number: number) {
+    this.endpoint = endpoint;
+    this.#handle = handle;
+    this.number = number;
+  }
+
+  /** False once it was disconnected. */
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /** @internal */
+  gone(): void {
+    this.#connected = false;
+  }
+
+  /** `doca_comm_channel_peer_addr_get_user_data`, `_set_user_data`: the 64 bits of the C library, 0 at first. */
+  get userData64(): bigint {
+    const value = native.getUserData(this.#use('get_user_data'), this.number);
+    return checked<bigint>(value, 'doca_comm_channel_peer_addr_get_user_data');
+  }
+  set userData64(value: bigint) {
+    if (BigInt.asUintN(64, value) !== value) {
+      throw new RangeError(`userData64 must be from 0 to 2^64 - 1; received ${value}`);
+    }
+    checked(
+      native.setUserData(this.#use('set_user_data'), this.number, value),
+      'doca_comm_channel_peer_addr_set_user_data',
+    );
+  }
+
+  /** `doca_comm_channel_peer_addr_update_info`: how the connection stands; the counters are as of now. */
+  updateInfo(): PeerState {
+    const status = -native.updateInfo(this.#use('update_info'), this.number);
+    if (status === DocaStatus.CONNECTION_INPROGRESS) return 'in-progress';
+    if (status === DocaStatus.CONNECTION_ABORTED) return 'aborted';
+    checked(-status, 'doca_comm_channel_peer_addr_update_info');
+    return 'established';
+  }
+
+  /** The counters as of the last `updateInfo()`. */
+  counters(): PeerStats {
+    const result = native.statistics(this.#use('get_send_messages'), this.number, this.#counters);
+    checked(result, 'doca_comm_channel_peer_addr_get_send_messages');
+    const [sendMessages = 0n, sendBytes = 0n, recvMessages = 0n, recvBytes = 0n, sendInFlightMessages = 0n] =
+      this.#counters;
+    return { sendMessages, sendBytes, recvMessages, recvBytes, sendInFlightMessages };
+  }
+
+  /** The counters as of now. */
+  stats(): PeerStats {
+    this.updateInfo();
+    return this.counters();
+  }
+
+  /**
+   * Resolves when the service has accepted. It does so inside its receive call: one that never receives never accepts.
+   *
+   * @throws DocaError CONNECTION_ABORTED if it refuses or is gone.
+   */
+  async established(options: { signal?: AbortSignal } = {}): Promise<void> {
+    for (let pause = 0; ; pause = Math.min(pause + 1, 10)) {
+      options.signal?.throwIfAborted();
+      const state = this.updateInfo();
+      if (state === 'established') return;
+      if (state === 'aborted') {
+        throw new DocaError(
+          DocaStatus.CONNECTION_ABORTED,
+          'doca_comm_channel_peer_addr_update_info',
+          'the service refused the connection or is gone; disconnect, then try again',
+        );
+      }
+      await pauseFor(pause, options.signal);
+    }
+  }
+
+  #use(name: string): EndpointHandle {
+    if (!this.#connected) {
+      throw new DocaError(
+        DocaStatus.NOT_CONNECTED,
+        `doca_comm_channel_peer_addr_${name}`,
+        'the peer was disconnected; its address is not valid any more',
+      );
+    }
+    return this.#handle;
+  }
+}
+
+/** Waits for so many milliseconds, or for the next turn of the loop; a signal ends it early, without an error. */
+export function pauseFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  if (milliseconds === 0) return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,36 @@
+import { onTestFinished } from 'vitest';
+import { Endpoint, openDevice, openRepresentor, type EndpointOptions } from '../../dist/index.js';
+
+/** An endpoint on the DPU that listens; closed, with its devices, when the test ends. */
+export function serve(name: string, options: EndpointOptions = {}): Endpoint {
+  const device = openDevice('doca_dpu0');
+  const deviceRep = openRepresentor(device, '0000:3b:00.0');
+  const endpoint = new Endpoint({ device, deviceRep, ...options });
+  onTestFinished(() => {
+    endpoint.close();
+    deviceRep.close();
+    device.close();
+  });
+  endpoint.listen(name);
+  return endpoint;
+}
+
+/** An endpoint on the host that is not connected yet. */
+export function client(options: EndpointOptions = {}): Endpoint {
+  const device = openDevice('doca_host0');
+  const endpoint = new Endpoint({ device, ...options });
+  onTestFinished(() => {
+    endpoint.close();
+    device.close();
+  });
+  return endpoint;
+}
+
+/** Sends back what comes. */
+export async function echo(service: Endpoint): Promise<void> {
+  for await (const { peer, data } of service) await service.send(data, peer);
+}
+
+export function text(data: Uint8Array): string {
+  return Buffer.from(data).toString();
+}
