@@ -24,6 +24,9 @@ test.each<Case>([
   { name: rc, args: ['-c', '-o', '-O'], bytes: 4096, iterations: 1000 },
   { name: rc, args: ['-c', '-o', '-P', '-e'], bytes: 4096, iterations: 1000 },
   { name: rc, args: ['-c', '-N'], bytes: 4096, iterations: 1000 },
+  // Time stamps (-t), device memory (-j).
+  { name: rc, args: ['-c', '-t', '-N'], bytes: 4096, iterations: 1000 },
+  { name: rc, args: ['-j'], bytes: 4096, iterations: 1000 },
   { name: uc, args: ['-c'], bytes: 4096, iterations: 1000 },
   { name: uc, args: ['-c', '-e'], bytes: 4096, iterations: 1000 },
   { name: uc, args: ['-c', '-s', '20001', '-n', '100'], bytes: 20001, iterations: 100 },
@@ -39,5 +42,13 @@ test.each<Case>([
     expect(stdout).toContain(`${2 * bytes * iterations} bytes in `);
     expect(stdout).toContain(`${iterations} iters in `);
     expect(stdout).not.toMatch(/invalid data/);
+  }
+});
+
+// It prints no figures.
+test.each([[[]], [['-e']], [['-s', '70001', '-n', '100']]])('ibv_xsrq_pingpong -g 0 %j', async (args) => {
+  for (const { status, stdout, stderr } of await runPair('ibv_xsrq_pingpong', args)) {
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/success/);
   }
 });
