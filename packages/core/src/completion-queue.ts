@@ -5,7 +5,9 @@ import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import { COMPLETION_BYTES } from './records.js';
 import { Resource } from './resource.js';
-import { boolean, integer, rangeError } from './validate.js';
+import { WcExFlags } from './create-enums.js';
+import type { ProtectionDomain } from './protection-domain.js';
+import { boolean, integer, object, rangeError } from './validate.js';
 import { WakeList } from './wake-list.js';
 import { WorkCompletion } from './work-completion.js';
 import { kElement, kEvents, kNotified, kRegister } from './symbols.js';
@@ -37,8 +39,10 @@ export class CompletionQueue extends Resource {
   readonly context: Context;
   /** Undefined: the queue can only be polled. */
   readonly channel: CompletionChannel | undefined;
-  /** How many completions it holds; more make it overflow, which breaks it. */
-  readonly cqe: number;
+  /** See {@link WcExFlags}; undefined for a queue that was not made as an extended one. */
+  readonly wcFlags: number | undefined;
+  #cqe: number;
+  readonly #timestamps: boolean;
   readonly #id: number;
   readonly #wakes = new WakeList();
   /** Reaped while waiting, not handed out yet. */
@@ -49,18 +53,57 @@ export class CompletionQueue extends Resource {
     context: Context,
     channel: CompletionChannel | undefined,
     made: { handle: NativeHandle; id: number; cqe: number },
+    extended?: { wcFlags: number; parentDomain?: ProtectionDomain | undefined },
   ) {
-    super('CompletionQueue', made.handle, 'ibv_destroy_cq', channel === undefined ? [context] : [context, channel]);
+    const parents = [context, channel, extended?.parentDomain].filter((parent) => parent !== undefined);
+    super('CompletionQueue', made.handle, 'ibv_destroy_cq', parents);
     this.context = context;
     this.channel = channel;
-    this.cqe = made.cqe;
+    this.#cqe = made.cqe;
+    this.wcFlags = extended?.wcFlags;
+    const stamps = WcExFlags.COMPLETION_TIMESTAMP | WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK;
+    this.#timestamps = ((this.wcFlags ?? 0) & stamps) !== 0;
     this.#id = made.id;
     context[kElement](made.id, this);
     channel?.[kRegister](made.id, this);
   }
 
+  /** How many completions it holds; more make it overflow, which breaks it. */
+  get cqe(): number {
+    return this.#cqe;
+  }
+
   /**
-   * `ibv_poll_cq`: up to `max` completions, an empty array if there are none. Never waits.
+   * `ibv_resize_cq`. The completions in it stay.
+   *
+   * @param cqe room for at least so many
+   * @throws VerbsError EINVAL (more than the device has, or fewer than wait in it), EOPNOTSUPP
+   */
+  resize(cqe: number): void {
+    const cq = this.use('ibv_resize_cq');
+    checkCqe(cqe);
+    const made = native.resizeCq(cq, cqe);
+    check(made, 'ibv_resize_cq', { detail: `to ${cqe} entries` });
+    this.#cqe = made;
+  }
+
+  /**
+   * `ibv_modify_cq`: one event for up to `cqCount` completions, or when the first of them has waited `cqPeriod`
+   * microseconds; both 0 to 65535, and 0 ends it.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has no moderation (see `cqModCaps` of `queryDeviceEx`)
+   */
+  modify(moderation: { cqCount: number; cqPeriod: number }): void {
+    const cq = this.use('ibv_modify_cq');
+    const given = object(moderation, 'moderation', ['cqCount', 'cqPeriod']);
+    const count = integer(given['cqCount'], 'moderation.cqCount', 0, 0xffff);
+    const period = integer(given['cqPeriod'], 'moderation.cqPeriod', 0, 0xffff);
+    check(-Math.abs(native.modifyCq(cq, count, period)), 'ibv_modify_cq');
+  }
+
+  /**
+   * `ibv_poll_cq`, or for an extended queue `ibv_start_poll`, `ibv_next_poll`, `ibv_end_poll` and those of
+   * `ibv_wc_read_*` that it was made for: up to `max` completions, an empty array if there are none. Never waits.
    *
    * @throws VerbsError with the library's errno if the queue is broken
    */
@@ -76,7 +119,7 @@ export class CompletionQueue extends Resource {
         this.#ready = result;
         throw new VerbsError(found, 'ibv_poll_cq');
       }
-      for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION_BYTES));
+      for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION_BYTES, this.#timestamps));
       if (found < wanted) break;
     }
     return result;

@@ -26,7 +26,8 @@ export interface DeviceInfo {
 export type DeviceList = DeviceInfo[] & { readonly reason?: string };
 
 /**
- * `ibv_get_device_list` of both libraries, hardware first. Each device is listed once, also when the software NIC
+ * `ibv_get_device_list` and `ibv_free_device_list` of both libraries, hardware first, with `ibv_get_device_name`,
+ * `ibv_get_device_guid` and `ibv_get_device_index` of each device. Each device is listed once, also when the software NIC
  * stands in for the system's library. Listing opens nothing and never throws for missing hardware.
  *
  * @example

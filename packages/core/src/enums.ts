@@ -63,7 +63,11 @@ export const WrOpcode = {
   ATOMIC_CMP_AND_SWP: 5,
   ATOMIC_FETCH_AND_ADD: 6,
   LOCAL_INV: 7,
+  /** Memory windows of type 2. */
+  BIND_MW: 8,
   SEND_WITH_INV: 9,
+  /** Eight bytes at once, without a tear. */
+  ATOMIC_WRITE: 15,
 } as const;
 export type WrOpcode = (typeof WrOpcode)[keyof typeof WrOpcode];
 

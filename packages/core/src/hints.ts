@@ -13,6 +13,8 @@ const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     EFAULT: 'the memory is not mapped, or not writable although the access asks for writing',
     EINVAL: 'REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too; the length must not exceed maxMrSize',
   },
+  ibv_memcpy_to_dm: { EINVAL: 'offset and length must be multiples of 4, and within the device memory' },
+  ibv_memcpy_from_dm: { EINVAL: 'offset and length must be multiples of 4, and within the device memory' },
   ibv_create_cq: { EINVAL: 'compare cqe with maxCqe of queryDevice(), and compVector with the number of vectors' },
   ibv_create_qp: {
     EINVAL: 'compare cap with maxQpWr and maxSge of queryDevice(); all objects must belong to the same context',

@@ -1,40 +1,95 @@
 import { inspect } from 'node:util';
+import type { DeviceMemory } from './device-memory.js';
 import { AccessFlags, flagNames } from './enums.js';
-import type { NativeRegion } from './native.js';
+import { VerbsError } from './errors.js';
+import { native, type NativeRegion } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
-import { Resource } from './resource.js';
+import { type Registrable, registrableBytes } from './registrable.js';
+import { handleOf, Resource } from './resource.js';
 import { kRequestId } from './symbols.js';
+import { boolean, integer, object, valueError } from './validate.js';
+
+/** What {@link MemoryRegion.rereg} changes: what is left out stays. */
+export interface ReregAttr {
+  /** IBV_REREG_MR_CHANGE_PD */
+  pd?: ProtectionDomain;
+  /** IBV_REREG_MR_CHANGE_TRANSLATION: other memory, as {@link ProtectionDomain.regMr} takes it. */
+  view?: Registrable;
+  unsafe?: boolean;
+  /** IBV_REREG_MR_CHANGE_ACCESS, see {@link AccessFlags}. */
+  access?: number;
+}
+
+const TRANSLATION = 1 << 0;
+const PD = 1 << 1;
+const ACCESS = 1 << 2;
+
+/** What a region is made of, beside what the library says. */
+interface Registered {
+  bytes: Uint8Array;
+  /** Where there are no bytes to look at. */
+  length?: number;
+  access: number;
+  imported?: boolean;
+  /** Device memory, which must not go first. */
+  dm?: DeviceMemory;
+}
 
 /**
  * `ibv_mr`: memory that the adapter may use. Made by {@link ProtectionDomain.allocMr} or
  * {@link ProtectionDomain.regMr}; `close()` is `ibv_dereg_mr`. Memory of allocMr stays readable after it.
  */
 export class MemoryRegion extends Resource {
-  readonly pd: ProtectionDomain;
-  /** The registered bytes. */
-  readonly bytes: Uint8Array;
-  /** The virtual address that a peer uses together with `rkey`. */
-  readonly addr: bigint;
-  /** Bytes. */
-  readonly length: number;
-  /** See {@link AccessFlags}. */
-  readonly access: number;
-  readonly lkey: number;
-  /** What a peer needs to reach the memory. */
-  readonly rkey: number;
-  readonly #id: number;
+  #pd: ProtectionDomain;
+  #region: NativeRegion;
+  #registered: Registered;
 
   /** @internal */
-  constructor(pd: ProtectionDomain, region: NativeRegion, bytes: Uint8Array, access: number) {
-    super('MemoryRegion', region.handle, 'ibv_dereg_mr', [pd]);
-    this.pd = pd;
-    this.bytes = bytes;
-    this.addr = region.addr;
-    this.length = bytes.byteLength;
-    this.access = access;
-    this.lkey = region.lkey;
-    this.rkey = region.rkey;
-    this.#id = region.id;
+  constructor(pd: ProtectionDomain, region: NativeRegion, registered: Registered) {
+    const { imported, dm } = registered;
+    const syscall = imported === true ? 'ibv_unimport_mr' : 'ibv_dereg_mr';
+    super('MemoryRegion', region.handle, syscall, dm === undefined ? [pd] : [pd, dm]);
+    this.#pd = pd;
+    this.#region = region;
+    this.#registered = registered;
+  }
+
+  get pd(): ProtectionDomain {
+    return this.#pd;
+  }
+
+  /** The registered bytes; none of a null region, of device memory, of a dma-buf and of an imported one. */
+  get bytes(): Uint8Array {
+    return this.#registered.bytes;
+  }
+
+  /** The address that a peer uses together with `rkey`: the bytes' own, or what they were registered under. */
+  get addr(): bigint {
+    return this.#region.addr;
+  }
+
+  /** Bytes. */
+  get length(): number {
+    return this.#registered.length ?? this.#registered.bytes.byteLength;
+  }
+
+  /** See {@link AccessFlags}. */
+  get access(): number {
+    return this.#registered.access;
+  }
+
+  get lkey(): number {
+    return this.#region.lkey;
+  }
+
+  /** What a peer needs to reach the memory. */
+  get rkey(): number {
+    return this.#region.rkey;
+  }
+
+  /** `ibv_mr.handle`: what {@link ProtectionDomain.importMr} takes. */
+  get mrHandle(): number {
+    return this.#region.mrHandle;
   }
 
   /** The buffer that `bytes` lies in; with allocMr they are the whole of it. */
@@ -42,9 +97,47 @@ export class MemoryRegion extends Resource {
     return this.bytes.buffer;
   }
 
+  /**
+   * `ibv_rereg_mr`: changes memory, protection domain or rights. No request that uses the region may be outstanding. The
+   * keys may change.
+   *
+   * @throws VerbsError EINVAL, ENOMEM, EFAULT; the message says whether the region can still be used. If it cannot, it is
+   *   closed.
+   * @example mr.rereg({ access: AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ });
+   */
+  rereg(attr: ReregAttr): void {
+    const syscall = 'ibv_rereg_mr';
+    const mr = this.use(syscall);
+    const given = object(attr, 'attr', ['pd', 'view', 'unsafe', 'access']);
+    const pd = given['pd'] === undefined ? undefined : handleOf(given['pd'], 'ProtectionDomain', 'attr.pd', syscall);
+    const unsafe = boolean(given['unsafe'], 'attr.unsafe', false);
+    const bytes = given['view'] === undefined ? undefined : registrableBytes(given['view'], 'attr.view', unsafe);
+    const access = given['access'] === undefined ? undefined : integer(given['access'], 'attr.access', 0, 0x7fffffff);
+    const bit = (value: unknown, flag: number) => (value === undefined ? 0 : flag);
+    const flags = bit(bytes, TRANSLATION) | bit(pd, PD) | bit(access, ACCESS);
+    if (flags === 0) throw valueError('attr', 'changes nothing: give pd, view or access');
+    const result = native.reregMr(mr, flags, pd, bytes, access);
+    if (typeof result === 'number') throw new VerbsError(result, syscall);
+    if (Array.isArray(result)) {
+      const [valid, errno] = result;
+      if (!valid) this.close();
+      throw new VerbsError(errno, syscall, {
+        hint: valid ? 'the region is as it was' : 'the region is lost and was closed: register the memory anew',
+      });
+    }
+    this.#region = result;
+    this.#registered = { ...this.#registered, ...(bytes && { bytes }), ...(access !== undefined && { access }) };
+    if (attr.pd !== undefined) this.#moveTo(attr.pd);
+  }
+
+  #moveTo(pd: ProtectionDomain): void {
+    this.replaceParent(this.#pd, pd);
+    this.#pd = pd;
+  }
+
   /** @internal The name of the region in work requests. */
   get [kRequestId](): number {
-    return this.#id;
+    return this.#region.id;
   }
 
   protected override describe() {

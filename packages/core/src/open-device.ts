@@ -3,7 +3,7 @@ import { type DeviceInfo, listDevices } from './device-info.js';
 import { checked, VerbsError } from './errors.js';
 import { type LibraryKind, loadLibrary, softFailure } from './libraries.js';
 import { native } from './native.js';
-import { typeError } from './validate.js';
+import { integer, typeError } from './validate.js';
 
 const ENODEV = 19;
 
@@ -32,6 +32,22 @@ export function openDevice(device?: string | DeviceInfo, options: OpenOptions = 
     detail: info.name,
     hint: info.library === 'soft' ? softFailure() : undefined,
   });
+  return new Context(info, handle);
+}
+
+/**
+ * `ibv_import_device`: a context of a device that is open already, by (a duplicate of) its `cmdFd`. The context keeps the
+ * descriptor and closes it.
+ *
+ * @param device what the descriptor is of: an entry of {@link listDevices}, or its name
+ * @throws VerbsError EBADF, EINVAL (no such descriptor), EOPNOTSUPP (of another process, with the software NIC)
+ */
+export function importDevice(fd: number, device: string | DeviceInfo): Context {
+  integer(fd, 'fd', 0, 0x7fffffff);
+  const info = chosen(device, undefined);
+  const attempt = loadLibrary(info.library);
+  if ('reason' in attempt) throw new VerbsError(ENODEV, 'ibv_import_device', { hint: attempt.reason });
+  const handle = checked(native.importDevice(attempt.handle, fd), 'ibv_import_device', { detail: `of ${info.name}` });
   return new Context(info, handle);
 }
 

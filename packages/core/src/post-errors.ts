@@ -29,10 +29,10 @@ function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
     case -2:
       return valueError(
         `${path}.sgList`,
-        `has more elements than the queue pair takes: at most ${maxSge} (see cap of createQp)`,
+        `has more elements than the queue takes: at most ${maxSge} (see the size that it was created with)`,
       );
     case -3:
-      return valueError(`${element}.mr`, 'is not of the device of this queue pair, or was closed');
+      return valueError(`${element}.mr`, 'is not of the device of this queue, or was closed');
     case -4:
       return Object.assign(new RangeError(`${element} reaches past the end of its memory region`), {
         code: 'ERR_OUT_OF_RANGE',
@@ -45,8 +45,12 @@ function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
       return new VerbsError(12, syscall, {
         hint:
           `${path} does not fit: ${maxWr} requests are outstanding, as many as the queue takes. Poll the completions of ` +
-          'signaled requests first, or raise the cap of createQp',
+          'signaled requests first, or create the queue larger',
       });
+    case -8:
+      return typeError(`${path}.mw`, "an open MemoryWindow of this queue pair's device", undefined);
+    case -9:
+      return valueError(`${path}.sgList`, 'must be one element of 8 bytes: what ATOMIC_WRITE writes');
     default:
       return new VerbsError(code, syscall, path === 'wr' ? {} : { detail: `of ${path}` });
   }

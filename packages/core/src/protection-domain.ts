@@ -1,15 +1,23 @@
 import { AddressHandle } from './address-handle.js';
 import { type AhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
 import type { Context } from './context.js';
+import { MwType } from './create-enums.js';
 import { PortFlags } from './device-enums.js';
+import type { DeviceMemory } from './device-memory.js';
 import { checked, VerbsError } from './errors.js';
-import { MemoryRegion } from './memory-region.js';
+import type { MemoryRegion } from './memory-region.js';
+import { MemoryWindow } from './memory-window.js';
 import { native, type NativeHandle } from './native.js';
 import { nativeQpInitAttr, type QpInitAttr } from './qp-init-attr.js';
 import { QueuePair } from './queue-pair.js';
-import { registrableBytes, type Registrable } from './registrable.js';
-import { Resource } from './resource.js';
-import { boolean, integer } from './validate.js';
+import { type ReceivedFrom, receivedFrom } from './received-from.js';
+import { ReceiveWorkQueue, type WqInitAttr } from './receive-work-queue.js';
+import type { Registrable } from './registrable.js';
+import * as registration from './registration.js';
+import { handleOf, Resource } from './resource.js';
+import { SharedReceiveQueue, type SrqInitAttr } from './shared-receive-queue.js';
+import type { ThreadDomain } from './thread-domain.js';
+import { integer, object } from './validate.js';
 
 const NO_ROUTE = { dgid: new Uint8Array(16), flowLabel: 0, sgidIndex: 0, hopLimit: 0, trafficClass: 0 };
 
@@ -20,29 +28,46 @@ const NO_ROUTE = { dgid: new Uint8Array(16), flowLabel: 0, sgidIndex: 0, hopLimi
 export class ProtectionDomain extends Resource {
   readonly context: Context;
 
-  /** @internal */
-  constructor(context: Context, handle: NativeHandle) {
-    super('ProtectionDomain', handle, 'ibv_dealloc_pd', [context]);
+  /** @internal `others` are what a parent domain is made of. */
+  constructor(context: Context, handle: NativeHandle, others: readonly Resource[] = [context], imported = false) {
+    super('ProtectionDomain', handle, imported ? 'ibv_unimport_pd' : 'ibv_dealloc_pd', others);
     this.context = context;
   }
 
+  /** `ibv_pd.handle`: what {@link Context.importPd} takes. */
+  get pdHandle(): number {
+    return native.pdHandle(this.use('ibv_pd.handle'));
+  }
+
   /**
-   * Memory of its own, page-aligned and zeroed, registered by `ibv_reg_mr`: the recommended way. The buffer stays
-   * readable after `close()`.
+   * `ibv_alloc_parent_domain`: this protection domain, with a thread domain for the objects that are made in it.
+   *
+   * @throws VerbsError EOPNOTSUPP, EINVAL
+   * @example const mine = pd.allocParentDomain({ td: ctx.allocTd() });
+   */
+  allocParentDomain(attr: { td?: ThreadDomain } = {}): ProtectionDomain {
+    const syscall = 'ibv_alloc_parent_domain';
+    const pd = this.use(syscall);
+    const { td } = object(attr, 'attr', ['td']) as { td?: ThreadDomain };
+    const domain = td === undefined ? undefined : handleOf(td, 'ThreadDomain', 'attr.td', syscall);
+    const handle = checked(native.allocParentDomain(pd, domain), syscall);
+    return new ProtectionDomain(this.context, handle, td === undefined ? [this] : [this, td]);
+  }
+
+  /**
+   * Memory of its own, page-aligned and zeroed, registered by `ibv_reg_mr` (`ibv_reg_mr_iova2` with `iova` or with the
+   * optional flags of {@link AccessFlags}): the recommended way. The buffer stays readable after `close()`.
    *
    * @param length bytes, at least 1
    * @param access {@link AccessFlags}, or-ed; reading by this side is always allowed
+   * @param options `iova`: the address by which `lkey` and `rkey` reach the first byte; default its own
    * @throws VerbsError ENOMEM (no memory, or the limit of locked memory), EINVAL (access without LOCAL_WRITE)
    * @example
    * const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
    * mr.bytes.set(data);
    */
-  allocMr(length: number, access: number): MemoryRegion {
-    const pd = this.use('ibv_reg_mr');
-    integer(length, 'length', 1, Number.MAX_SAFE_INTEGER);
-    integer(access, 'access', 0, 0x7fffffff);
-    const region = checked(native.allocMr(pd, length, access), 'ibv_reg_mr', { detail: `of ${length} bytes` });
-    return new MemoryRegion(this, region, new Uint8Array(region.buffer), access);
+  allocMr(length: number, access: number, options: { iova?: bigint } = {}): MemoryRegion {
+    return registration.allocMr(this, this.use('ibv_reg_mr'), length, access, options);
   }
 
   /**
@@ -51,29 +76,98 @@ export class ProtectionDomain extends Resource {
    * transfer, it is refused unless `unsafe` is true: then never transfer or detach it while it is registered.
    *
    * @param access {@link AccessFlags}, or-ed
+   * @param options `iova` as with allocMr
    * @throws TypeError for other memory, also empty, detached and resizable buffers
    * @throws VerbsError EFAULT, ENOMEM, EINVAL
    */
-  regMr(view: Registrable, access: number, options: { unsafe?: boolean } = {}): MemoryRegion {
-    const pd = this.use('ibv_reg_mr');
-    integer(access, 'access', 0, 0x7fffffff);
-    const bytes = registrableBytes(view, 'view', boolean(options.unsafe, 'options.unsafe', false));
-    const region = checked(native.regMr(pd, bytes, access), 'ibv_reg_mr', { detail: `of ${bytes.byteLength} bytes` });
-    return new MemoryRegion(this, region, bytes, access);
+  regMr(view: Registrable, access: number, options: { unsafe?: boolean; iova?: bigint } = {}): MemoryRegion {
+    return registration.regMr(this, this.use('ibv_reg_mr'), view, access, options);
+  }
+
+  /** `ibv_alloc_null_mr`: reading it gives zeros, writing it goes nowhere. Only for this side's requests. */
+  allocNullMr(): MemoryRegion {
+    return registration.allocNullMr(this, this.use('ibv_alloc_null_mr'));
   }
 
   /**
-   * `ibv_create_qp`.
+   * `ibv_reg_dm_mr`: device memory. The region is zero-based: its `addr` is 0.
+   *
+   * @param options `offset` and `length` in bytes, default all of it
+   * @throws VerbsError EINVAL (outside of the device memory), EOPNOTSUPP
+   */
+  regDmMr(dm: DeviceMemory, access: number, options: { offset?: number; length?: number } = {}): MemoryRegion {
+    return registration.regDmMr(this, this.use('ibv_reg_dm_mr'), dm, access, options);
+  }
+
+  /**
+   * `ibv_reg_dmabuf_mr`: memory of another device, by a dma-buf's descriptor.
+   *
+   * @param attr `offset` in the buffer, `length`, and `iova`, the address that the keys reach it by (default 0)
+   * @throws VerbsError EOPNOTSUPP, EBADF, EINVAL
+   */
+  regDmabufMr(fd: number, access: number, attr: { offset?: number; length: number; iova?: bigint }): MemoryRegion {
+    return registration.regDmabufMr(this, this.use('ibv_reg_dmabuf_mr'), fd, access, attr);
+  }
+
+  /**
+   * `ibv_import_mr`: the region that another import of this device registered, by its `mrHandle`. Its memory is the
+   * exporter's to keep. `close()` is `ibv_unimport_mr`.
+   */
+  importMr(mrHandle: number): MemoryRegion {
+    return registration.importMr(this, this.use('ibv_import_mr'), mrHandle);
+  }
+
+  /**
+   * `ibv_advise_mr`: what will soon be used of regions registered with AccessFlags.ON_DEMAND.
+   *
+   * @param advice one of {@link MrAdvice}
+   * @param flags see {@link MrAdviceFlags}; default 0
+   * @throws VerbsError EOPNOTSUPP, EINVAL, EFAULT, ENOENT
+   */
+  adviseMr(advice: number, sgList: readonly { mr: MemoryRegion; offset?: number; length?: number }[], flags = 0): void {
+    registration.adviseMr(this.use('ibv_advise_mr'), advice, sgList, flags);
+  }
+
+  /**
+   * `ibv_alloc_mw`.
+   *
+   * @param type one of {@link MwType}, default TYPE_1
+   * @throws VerbsError EOPNOTSUPP, ENOMEM
+   */
+  allocMw(type: number = MwType.TYPE_1): MemoryWindow {
+    const pd = this.use('ibv_alloc_mw');
+    integer(type, 'type', MwType.TYPE_1, MwType.TYPE_2);
+    return new MemoryWindow(this, type, checked(native.allocMw(pd, type), 'ibv_alloc_mw'));
+  }
+
+  /**
+   * `ibv_create_qp`, or `ibv_create_qp_ex` for what that has more (and `ibv_qp_to_qp_ex` with `sendOpsFlags`).
    *
    * @throws VerbsError EINVAL, ENOMEM (more than the device has), EOPNOTSUPP (a type that it does not have)
    * @example
    * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
    */
   createQp(attr: QpInitAttr): QueuePair {
-    const pd = this.use('ibv_create_qp');
-    const init = nativeQpInitAttr(attr, 'attr');
-    const made = checked(native.createQp(pd, init.sendCq, init.recvCq, init), 'ibv_create_qp');
-    return new QueuePair(this, attr.sendCq, attr.recvCq, init.qpType, made);
+    const init = nativeQpInitAttr(attr, 'attr', this.use('ibv_create_qp'));
+    const made = checked(native.createQp(init), 'ibv_create_qp');
+    return new QueuePair({ context: this.context, pd: this, attr, made });
+  }
+
+  /**
+   * `ibv_create_srq`, or `ibv_create_srq_ex` for another type than BASIC.
+   *
+   * @throws VerbsError EINVAL, ENOMEM, EOPNOTSUPP
+   * @example const srq = pd.createSrq({ maxWr: 256 });
+   */
+  createSrq(attr: SrqInitAttr): SharedReceiveQueue {
+    this.use('ibv_create_srq');
+    return new SharedReceiveQueue(this, attr);
+  }
+
+  /** `ibv_create_wq`. */
+  createWq(attr: WqInitAttr): ReceiveWorkQueue {
+    this.use('ibv_create_wq');
+    return new ReceiveWorkQueue(this, attr);
   }
 
   /**
@@ -96,6 +190,25 @@ export class ProtectionDomain extends Resource {
     }
     const { handle, id } = checked(native.createAh(pd, vector), 'ibv_create_ah');
     return new AddressHandle(this, handle, id, publicAhAttr({ grh: NO_ROUTE, ...vector }));
+  }
+
+  /**
+   * `ibv_create_ah_from_wc`: the way back to who sent a datagram.
+   *
+   * @param grh the first 40 bytes of the receive buffer; needed if `wc.wcFlags` has GRH
+   * @throws TypeError if they are needed and missing, or fewer than 40
+   * @throws VerbsError EINVAL (a header that is none, or that was not sent to this port)
+   * @example const ah = pd.createAhFromWc(wc, mr.bytes.subarray(0, 40), 1);
+   */
+  createAhFromWc(wc: ReceivedFrom, grh: Uint8Array | undefined, portNum: number): AddressHandle {
+    const syscall = 'ibv_create_ah_from_wc';
+    const pd = this.use(syscall);
+    const { completion, header } = receivedFrom(wc, grh);
+    integer(portNum, 'portNum', 1, 255);
+    // The attributes first: the handle shows what it was made with.
+    const attr = this.context.initAhFromWc(portNum, wc, grh);
+    const { handle, id } = checked(native.createAhFromWc(pd, completion, header, portNum), syscall);
+    return new AddressHandle(this, handle, id, attr);
   }
 
   protected override describe() {

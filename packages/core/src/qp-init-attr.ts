@@ -1,8 +1,12 @@
+import { types } from 'node:util';
 import type { CompletionQueue } from './completion-queue.js';
-import type { NativeCap, NativeHandle } from './native.js';
+import { QpType } from './enums.js';
+import type { IndirectionTable } from './indirection-table.js';
+import type { NativeCap, NativeHandle, NativeQpInit } from './native.js';
 import { handleOf } from './resource.js';
-import { boolean, integer, object, optional } from './validate.js';
-import type { QpType } from './enums.js';
+import type { SharedReceiveQueue } from './shared-receive-queue.js';
+import { boolean, integer, object, optional, typeError } from './validate.js';
+import type { XrcDomain } from './xrc-domain.js';
 
 /** `struct ibv_qp_cap`: how much a queue pair takes. The device may give more. */
 export interface QpCap {
@@ -22,33 +26,91 @@ export interface QpCap {
 export interface QpInitAttr {
   /** See {@link QpType}. */
   qpType: QpType;
-  sendCq: CompletionQueue;
-  recvCq: CompletionQueue;
+  /** Every type but XRC_RECV has one. */
+  sendCq?: CompletionQueue;
+  /** Every type but those of XRC has one. */
+  recvCq?: CompletionQueue;
+  /** Takes the place of the queue pair's own receive queue. */
+  srq?: SharedReceiveQueue;
   cap: QpCap;
   /** Whether every send request completes visibly, without SendFlags.SIGNALED; default false. */
   sqSigAll?: boolean;
+
+  // What follows makes it `ibv_create_qp_ex`.
+
+  /** XRC_RECV only. */
+  xrcd?: XrcDomain;
+  /** See {@link QpCreateFlags}. */
+  createFlags?: number;
+  /** See {@link SendOpsFlags}: requests are then posted by `ibv_wr_*`, all of one `postSend` or none. */
+  sendOpsFlags?: number;
+  /** Bytes of headers in front of a TSO request. */
+  maxTsoHeader?: number;
+  /** With QpCreateFlags.SOURCE_QPN: the number that the packets are sent from. */
+  sourceQpn?: number;
+  /** Receive side scaling: where packets go, by a hash. */
+  rwqIndTbl?: IndirectionTable;
+  rxHashConf?: RxHashConf;
 }
 
-const names = ['qpType', 'sendCq', 'recvCq', 'cap', 'sqSigAll'];
+/** `struct ibv_rx_hash_conf`. */
+export interface RxHashConf {
+  /** See {@link RxHashFunction}. */
+  function: number;
+  /** At most 255 bytes; Toeplitz takes 40. */
+  key: Uint8Array;
+  /** See {@link RxHashFields}. */
+  fields: number;
+}
+
+const names = [
+  ...['qpType', 'sendCq', 'recvCq', 'srq', 'cap', 'sqSigAll', 'xrcd', 'createFlags', 'sendOpsFlags', 'maxTsoHeader'],
+  ...['sourceQpn', 'rwqIndTbl', 'rxHashConf'],
+];
 const capNames = ['maxSendWr', 'maxRecvWr', 'maxSendSge', 'maxRecvSge', 'maxInlineData'];
 
-interface NativeInit {
-  qpType: number;
-  sqSigAll: boolean;
-  sendCq: NativeHandle;
-  recvCq: NativeHandle;
-  cap: NativeCap;
+/** `pd` is missing for XRC_RECV. Which parts a type needs is checked here, for providers follow the pointers. */
+export function nativeQpInitAttr(value: unknown, path: string, pd?: NativeHandle): NativeQpInit {
+  const attr = object(value, path, names);
+  const qpType = integer(attr['qpType'], `${path}.qpType`, 0, 255);
+  const part = (name: string, kind: string, needed: boolean) => {
+    const given = attr[name];
+    return given === undefined && !needed ? {} : { [name]: handleOf(given, kind, `${path}.${name}`, 'ibv_create_qp') };
+  };
+  const number = (name: string, max: number) => {
+    const given = attr[name];
+    return given === undefined ? {} : { [name]: integer(given, `${path}.${name}`, 0, max) };
+  };
+  const ops = attr['sendOpsFlags'];
+  const hash = attr['rxHashConf'];
+  const hashed = attr['rwqIndTbl'] !== undefined;
+  const xrc = qpType === QpType.XRC_RECV || qpType === QpType.XRC_SEND;
+  return {
+    ...(pd === undefined ? {} : { pd }),
+    qpType,
+    sqSigAll: boolean(attr['sqSigAll'], `${path}.sqSigAll`, false),
+    ...part('sendCq', 'CompletionQueue', qpType !== QpType.XRC_RECV && !hashed),
+    ...part('recvCq', 'CompletionQueue', !xrc && !hashed),
+    ...part('srq', 'SharedReceiveQueue', false),
+    ...part('xrcd', 'XrcDomain', qpType === QpType.XRC_RECV),
+    ...part('rwqIndTbl', 'IndirectionTable', false),
+    cap: nativeCap(attr['cap'], `${path}.cap`),
+    ...number('createFlags', 0x7fffffff),
+    ...number('maxTsoHeader', 0xffff),
+    ...number('sourceQpn', 0xffffff),
+    ...(ops === undefined ? {} : { sendOpsFlags: BigInt(integer(ops, `${path}.sendOpsFlags`, 0, 0x7fffffff)) }),
+    ...(hash === undefined ? {} : { rxHashConf: nativeHash(hash, `${path}.rxHashConf`) }),
+  };
 }
 
-export function nativeQpInitAttr(value: unknown, path: string): NativeInit {
-  const attr = object(value, path, names);
-  const queue = (name: string) => handleOf(attr[name], 'CompletionQueue', `${path}.${name}`, 'ibv_create_qp');
+function nativeHash(value: unknown, path: string) {
+  const conf = object(value, path, ['function', 'key', 'fields']);
+  const key = conf['key'];
+  if (!types.isUint8Array(key) || key.byteLength > 255) throw typeError(`${path}.key`, 'at most 255 bytes', key);
   return {
-    qpType: integer(attr['qpType'], `${path}.qpType`, 0, 255),
-    sqSigAll: boolean(attr['sqSigAll'], `${path}.sqSigAll`, false),
-    sendCq: queue('sendCq'),
-    recvCq: queue('recvCq'),
-    cap: nativeCap(attr['cap'], `${path}.cap`),
+    function: integer(conf['function'], `${path}.function`, 0, 255),
+    key,
+    fields: BigInt(integer(conf['fields'], `${path}.fields`, 0, Number.MAX_SAFE_INTEGER)),
   };
 }
 

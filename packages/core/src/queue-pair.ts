@@ -1,25 +1,36 @@
 import { inspect } from 'node:util';
+import type { MwBindInfo } from './bind-info.js';
 import type { CompletionQueue } from './completion-queue.js';
+import type { Context } from './context.js';
 import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
-import { enumName, QpType } from './enums.js';
+import { enumName, QpType, WrOpcode } from './enums.js';
 import { check, checked, VerbsError } from './errors.js';
-import { native, type NativeCap, type NativeHandle } from './native.js';
-import { postError } from './post-errors.js';
+import { Flow } from './flow.js';
+import { type FlowAttr, nativeFlowAttr } from './flow-attr.js';
+import { type Gid, gidBytes } from './gid.js';
+import type { MemoryWindow } from './memory-window.js';
+import { native, type NativeQp } from './native.js';
+import { postRequests } from './posting.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { type FullQpAttr, nativeQpAttr, publicQpAttr, type QpAttr } from './qp-attr.js';
-import type { QpCap } from './qp-init-attr.js';
-import { BatchWriter } from './records.js';
+import type { QpCap, QpInitAttr } from './qp-init-attr.js';
+import type { BatchWriter } from './records.js';
 import { Resource } from './resource.js';
-import { integer } from './validate.js';
+import type { SharedReceiveQueue } from './shared-receive-queue.js';
+import { integer, object, optional } from './validate.js';
 import type { RecvWr, SendWr } from './work-request.js';
 import { kElement } from './symbols.js';
 
-/** All queue pairs of this thread write into one batch. */
-const shared = new BatchWriter();
-let sharedBusy = false;
-
 /** The bits that every kernel takes. */
 const ALL_ATTRIBUTES = (1 << 21) - 1;
+
+/** A queue pair that the library made. */
+interface MadeQp {
+  context: Context;
+  pd?: ProtectionDomain;
+  attr: QpInitAttr;
+  made: NativeQp;
+}
 
 /**
  * `ibv_qp`: where work requests are posted. Made by {@link ProtectionDomain.createQp}; `close()` is `ibv_destroy_qp`.
@@ -29,9 +40,12 @@ const ALL_ATTRIBUTES = (1 << 21) - 1;
  * `cap.maxSendWr` requests are outstanding in that sense.
  */
 export class QueuePair extends Resource {
-  readonly pd: ProtectionDomain;
-  readonly sendCq: CompletionQueue;
-  readonly recvCq: CompletionQueue;
+  readonly context: Context;
+  /** Undefined for XRC_RECV. */
+  readonly pd: ProtectionDomain | undefined;
+  readonly sendCq: CompletionQueue | undefined;
+  readonly recvCq: CompletionQueue | undefined;
+  readonly srq: SharedReceiveQueue | undefined;
   /** See {@link QpType}. */
   readonly qpType: number;
   /** 24 bits: what a peer calls it. */
@@ -41,22 +55,20 @@ export class QueuePair extends Resource {
   readonly #id: number;
 
   /** @internal */
-  constructor(
-    pd: ProtectionDomain,
-    sendCq: CompletionQueue,
-    recvCq: CompletionQueue,
-    qpType: number,
-    made: { handle: NativeHandle; id: number; qpNum: number; cap: NativeCap },
-  ) {
-    super('QueuePair', made.handle, 'ibv_destroy_qp', [pd, sendCq, recvCq]);
+  constructor({ context, pd, attr, made }: MadeQp) {
+    const { sendCq, recvCq, srq, xrcd, rwqIndTbl, qpType } = attr;
+    const parents = new Set([pd, xrcd, sendCq, recvCq, srq, rwqIndTbl].filter((part) => part !== undefined));
+    super('QueuePair', made.handle, 'ibv_destroy_qp', [...parents]);
+    this.context = context;
     this.pd = pd;
     this.sendCq = sendCq;
     this.recvCq = recvCq;
+    this.srq = srq;
     this.qpType = qpType;
     this.qpNum = made.qpNum;
     this.cap = made.cap;
     this.#id = made.id;
-    pd.context[kElement](made.id, this);
+    context[kElement](made.id, this);
   }
 
   /**
@@ -113,7 +125,99 @@ export class QueuePair extends Resource {
   }
 
   /**
-   * `ibv_post_send` of one or many requests, in their order, in one native call.
+   * `ibv_bind_mw`: opens a window of type 1, or closes it (without `bindInfo.mr`). It completes like a send request; when
+   * this returns the window has its new rkey.
+   *
+   * @throws VerbsError EINVAL (a window of type 2: post BIND_MW), EPERM (another protection domain), ENOMEM
+   * @example qp.bindMw(mw, { wrId: 1, bindInfo: { mr, offset: 0, length: 64, access: AccessFlags.REMOTE_READ } });
+   */
+  bindMw(mw: MemoryWindow, bind: { wrId?: bigint | number; sendFlags?: number; bindInfo: MwBindInfo }): void {
+    const qp = this.use('ibv_bind_mw');
+    const given = object(bind, 'bind', ['wrId', 'sendFlags', 'bindInfo']);
+    const write = (batch: BatchWriter) => {
+      batch.send({ ...given, opcode: WrOpcode.BIND_MW, mw, rkey: 0 }, 'bind', { ud: false, xrc: false });
+    };
+    postRequests(undefined, write, (batch, count) => native.bindMw(qp, batch.bytes, count), {
+      syscall: 'ibv_bind_mw',
+      maxSge: this.cap.maxSendSge,
+      maxWr: this.cap.maxSendWr,
+    });
+  }
+
+  /**
+   * `ibv_attach_mcast`: a UD queue pair receives what is sent to the group.
+   *
+   * @throws VerbsError EINVAL (no UD queue pair, no multicast GID), ENOMEM (more groups than the device has)
+   * @example qp.attachMcast('ff0e::ffff:224.1.2.3');
+   */
+  attachMcast(gid: Gid, lid = 0): void {
+    const qp = this.use('ibv_attach_mcast');
+    const group = gidBytes(gid, 'gid');
+    check(-Math.abs(native.attachMcast(qp, group, optional(lid, 'lid', 0xffff, 0))), 'ibv_attach_mcast');
+  }
+
+  /** `ibv_detach_mcast`. */
+  detachMcast(gid: Gid, lid = 0): void {
+    const qp = this.use('ibv_detach_mcast');
+    const group = gidBytes(gid, 'gid');
+    check(-Math.abs(native.detachMcast(qp, group, optional(lid, 'lid', 0xffff, 0))), 'ibv_detach_mcast');
+  }
+
+  /**
+   * `ibv_modify_qp_rate_limit`: kbit/s, 0 for none; `maxBurstSz` and `typicalPktSz` in bytes.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has no packet pacing (see `packetPacingCaps` of `queryDeviceEx`)
+   */
+  modifyRateLimit(attr: { rateLimit: number; maxBurstSz?: number; typicalPktSz?: number }): void {
+    const qp = this.use('ibv_modify_qp_rate_limit');
+    const given = object(attr, 'attr', ['rateLimit', 'maxBurstSz', 'typicalPktSz']);
+    const rate = integer(given['rateLimit'], 'attr.rateLimit', 0, 0xffffffff);
+    const burst = optional(given['maxBurstSz'], 'attr.maxBurstSz', 0xffffffff, 0);
+    const packet = optional(given['typicalPktSz'], 'attr.typicalPktSz', 0xffff, 0);
+    check(-Math.abs(native.modifyQpRateLimit(qp, rate, burst, packet)), 'ibv_modify_qp_rate_limit');
+  }
+
+  /** `ibv_query_ece`: the enhancements that the connection could have. EOPNOTSUPP where the device has none. */
+  queryEce(): { vendorId: number; options: number } {
+    return checked(native.queryEce(this.use('ibv_query_ece')), 'ibv_query_ece');
+  }
+
+  /** `ibv_set_ece`: those that both ends have, before the queue pair leaves INIT. */
+  setEce(ece: { vendorId: number; options: number }): void {
+    const qp = this.use('ibv_set_ece');
+    const given = object(ece, 'ece', ['vendorId', 'options']);
+    const vendorId = integer(given['vendorId'], 'ece.vendorId', 0, 0xffffffff);
+    const options = integer(given['options'], 'ece.options', 0, 0xffffffff);
+    check(-Math.abs(native.setEce(qp, vendorId, options)), 'ibv_set_ece');
+  }
+
+  /**
+   * `ibv_query_qp_data_in_order`: whether data of that operation is written in its order, so that a program may watch
+   * its last byte. False where the library cannot tell.
+   */
+  queryDataInOrder(opcode: WrOpcode, flags = 0): boolean {
+    const qp = this.use('ibv_query_qp_data_in_order');
+    integer(opcode, 'opcode', 0, 0xffff);
+    optional(flags, 'flags', 0x7fffffff, 0);
+    return native.queryQpDataInOrder(qp, opcode, flags) > 0;
+  }
+
+  /**
+   * `ibv_create_flow`: the frames that a RAW_PACKET or UD queue pair receives.
+   *
+   * @throws TypeError, RangeError for a field, by its path
+   * @throws VerbsError EOPNOTSUPP, EPERM (CAP_NET_RAW), EINVAL
+   * @example qp.createFlow({ specs: [{ type: 'udp', val: { dstPort: 4789 } }] });
+   */
+  createFlow(attr: FlowAttr): Flow {
+    const qp = this.use('ibv_create_flow');
+    const { attr: fields, specs, parents } = nativeFlowAttr(attr, 'attr');
+    return new Flow(this, checked(native.createFlow(qp, fields, specs), 'ibv_create_flow'), parents);
+  }
+
+  /**
+   * `ibv_post_send` of one or many requests, in their order, in one native call. A queue pair that was made with
+   * `sendOpsFlags` posts them by `ibv_wr_start`, the builders `ibv_wr_*` and `ibv_wr_complete`: all or none.
    *
    * If one is refused, those before it are posted, as in C: the error's `posted` tells how many. Errors in the values
    * themselves are found before anything is posted.
@@ -125,11 +229,11 @@ export class QueuePair extends Resource {
    */
   postSend(wr: SendWr | readonly SendWr[]): void {
     const qp = this.use('ibv_post_send');
-    const ud = this.qpType === QpType.UD;
+    const kind = { ud: this.qpType === QpType.UD, xrc: this.qpType === QpType.XRC_SEND };
     const write = (batch: BatchWriter, one: unknown, path: string) => {
-      batch.send(one, path, ud);
+      batch.send(one, path, kind);
     };
-    post(wr, write, (batch, count) => native.postSend(qp, batch.bytes, count), {
+    postRequests(wr, write, (batch, count) => native.postSend(qp, batch.bytes, count), {
       syscall: 'ibv_post_send',
       maxSge: this.cap.maxSendSge,
       maxWr: this.cap.maxSendWr,
@@ -146,7 +250,7 @@ export class QueuePair extends Resource {
     const write = (batch: BatchWriter, one: unknown, path: string) => {
       batch.recv(one, path);
     };
-    post(wr, write, (batch, count) => native.postRecv(qp, batch.bytes, count), {
+    postRequests(wr, write, (batch, count) => native.postRecv(qp, batch.bytes, count), {
       syscall: 'ibv_post_recv',
       maxSge: this.cap.maxRecvSge,
       maxWr: this.cap.maxRecvWr,
@@ -154,7 +258,7 @@ export class QueuePair extends Resource {
   }
 
   protected override onClosed(): void {
-    this.pd.context[kElement](this.#id, undefined);
+    this.context[kElement](this.#id, undefined);
   }
 
   protected override describe() {
@@ -163,31 +267,5 @@ export class QueuePair extends Resource {
       qpNum: { [inspect.custom]: () => `0x${this.qpNum.toString(16)}` },
       cap: this.cap,
     };
-  }
-}
-
-type Write = (batch: BatchWriter, wr: unknown, path: string) => void;
-type Call = (batch: BatchWriter, count: number) => number;
-
-function post(wr: unknown, write: Write, call: Call, about: { syscall: string; maxSge: number; maxWr: number }): void {
-  // A getter in a request may post on its own: then the shared batch is not free.
-  const batch = sharedBusy ? new BatchWriter() : shared;
-  const mine = batch === shared;
-  sharedBusy = true;
-  try {
-    batch.reset();
-    let count = 1;
-    if (Array.isArray(wr)) {
-      count = wr.length;
-      for (let i = 0; i < count; i++) write(batch, wr[i], `wr[${i}]`);
-    } else {
-      write(batch, wr, 'wr');
-    }
-    const code = call(batch, count);
-    if (code === 0) return;
-    const { posted, badSge: sge } = batch;
-    throw postError({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr', ...about });
-  } finally {
-    if (mine) sharedBusy = false;
   }
 }

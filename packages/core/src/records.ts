@@ -1,14 +1,16 @@
 import { closedError } from './errors.js';
 import { WrOpcode } from './enums.js';
+import { bindInfo } from './bind-info.js';
 import { requestId, type Resource } from './resource.js';
+import { kBound } from './symbols.js';
 import { integer, optional, typeError, u64, valueError } from './validate.js';
 
 // The layouts of native/binding/records.h.
 const HEADER_BYTES = 8;
-const SEND_BYTES = 72;
+const SEND_BYTES = 80;
 const RECV_BYTES = 16;
 const SGE_BYTES = 16;
-export const COMPLETION_BYTES = 48;
+export const COMPLETION_BYTES = 64;
 const ID_IS_NUMBER = 1;
 
 const U32 = 0xffffffff;
@@ -37,8 +39,8 @@ export class BatchWriter {
     return this.#view.getUint32(4, true);
   }
 
-  /** `ud`: the request needs an address. */
-  send(value: unknown, path: string, ud: boolean): void {
+  /** `ud`: the request needs an address; `xrc`: the number of a shared receive queue. */
+  send(value: unknown, path: string, { ud, xrc }: { ud: boolean; xrc: boolean }): void {
     const wr = requestOf(value, path);
     const opcode = integer(wr['opcode'], `${path}.opcode`, 0, U32);
     if (!opcodes.has(opcode))
@@ -46,11 +48,12 @@ export class BatchWriter {
     const list = listOf(wr['sgList'], path);
     const sendFlags = optional(wr['sendFlags'], `${path}.sendFlags`, U32, 0);
     const id = wr['wrId'] === undefined ? 0 : u64(wr['wrId'], `${path}.wrId`);
-    const remote: Remote = { addr: 0, rkey: 0, compareAdd: 0, swap: 0, imm: 0 };
+    const remote: Remote = { addr: 0, rkey: 0, compareAdd: 0, swap: 0, imm: 0, window: 0, region: 0 };
     readRemote(wr, opcode, path, remote);
     const address = ud ? addressOf(wr['ah'], path) : 0;
     const remoteQpn = ud ? integer(wr['remoteQpn'], `${path}.remoteQpn`, 0, U24) : 0;
     const remoteQkey = ud ? integer(wr['remoteQkey'], `${path}.remoteQkey`, 0, U32) : 0;
+    const remoteSrqn = xrc ? integer(wr['remoteSrqn'], `${path}.remoteSrqn`, 0, U24) : 0;
     // All that runs the caller's code (getters) has run before the first byte is written, but for the elements.
     const at = this.#take(SEND_BYTES);
     const view = this.#view;
@@ -67,6 +70,9 @@ export class BatchWriter {
     view.setUint32(at + 56, remoteQkey, true);
     view.setUint32(at + 60, list.length, true);
     view.setUint32(at + 64, typeof id === 'number' ? ID_IS_NUMBER : 0, true);
+    view.setUint32(at + 68, remoteSrqn, true);
+    view.setUint32(at + 72, remote.window, true);
+    view.setUint32(at + 76, remote.region, true);
     this.#elements(list, path);
   }
 
@@ -127,6 +133,8 @@ interface Remote {
   compareAdd: bigint | number;
   swap: bigint | number;
   imm: number;
+  window: number;
+  region: number;
 }
 
 function readRemote(wr: Record<string, unknown>, opcode: number, path: string, remote: Remote): void {
@@ -147,6 +155,9 @@ function readRemote(wr: Record<string, unknown>, opcode: number, path: string, r
       remote.compareAdd = u64(wr['compare'], `${path}.compare`);
       remote.swap = u64(wr['swap'], `${path}.swap`);
       break;
+    case WrOpcode.BIND_MW:
+      readBind(wr, path, remote);
+      return;
     case WrOpcode.ATOMIC_FETCH_AND_ADD:
       remote.compareAdd = u64(wr['add'], `${path}.add`);
       break;
@@ -155,6 +166,21 @@ function readRemote(wr: Record<string, unknown>, opcode: number, path: string, r
   }
   remote.addr = u64(wr['remoteAddr'], `${path}.remoteAddr`);
   remote.rkey = integer(wr['rkey'], `${path}.rkey`, 0, U32);
+}
+
+function readBind(wr: Record<string, unknown>, path: string, remote: Remote): void {
+  const mw = wr['mw'];
+  const window = requestId(mw, 'MemoryWindow');
+  if (window === undefined) throw typeError(`${path}.mw`, 'a MemoryWindow', mw);
+  if ((mw as Resource).closed) throw closedError(`MemoryWindow in ${path}.mw`, 'ibv_post_send');
+  remote.window = window;
+  remote.rkey = integer(wr['rkey'], `${path}.rkey`, 0, U32);
+  const bind = bindInfo(wr['bindInfo'], `${path}.bindInfo`);
+  remote.imm = bind.access;
+  remote.region = bind.region;
+  remote.addr = bind.offset;
+  remote.compareAdd = bind.length;
+  if (bind.region !== 0) (mw as { [kBound](): void })[kBound]();
 }
 
 function addressOf(value: unknown, path: string): number {

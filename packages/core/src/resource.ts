@@ -22,7 +22,7 @@ export abstract class Resource implements Disposable {
   readonly #syscall: string;
   #parents: readonly Resource[];
   readonly #children = new WeakTable<Resource>();
-  readonly #id = nextId++;
+  #id = nextId++;
   #state: 'open' | 'closing' | 'closed' = 'open';
 
   /** @internal `syscall` is the C function that destroys the object. */
@@ -74,6 +74,23 @@ export abstract class Resource implements Disposable {
   /** Called once when the object has been closed. */
   protected onClosed(): void {
     // Most objects have nothing further to end.
+  }
+
+  /** @internal It belongs to another parent from now on. */
+  protected replaceParent(from: Resource, to: Resource): void {
+    from[kRelease](this.#id);
+    to[kAdopt](this.#id, this);
+    this.#parents = this.#parents.map((parent) => (parent === from ? to : parent));
+  }
+
+  /** @internal It uses younger siblings from now on, so it must be closed before them. */
+  protected becomeNewest(): void {
+    const old = this.#id;
+    this.#id = nextId++;
+    for (const parent of this.#parents) {
+      parent[kRelease](old);
+      parent[kAdopt](this.#id, this);
+    }
   }
 
   /** @internal The native handle; throws for a closed object. */

@@ -18,3 +18,5 @@ export const kRegister: unique symbol = Symbol.for('@verbs/core.register') as ne
 export const kNotified: unique symbol = Symbol.for('@verbs/core.notified') as never;
 /** A context gets to know an object that asynchronous events may be about. */
 export const kElement: unique symbol = Symbol.for('@verbs/core.element') as never;
+/** A bind of a memory window was posted. */
+export const kBound: unique symbol = Symbol.for('@verbs/core.bound') as never;

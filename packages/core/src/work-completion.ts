@@ -27,9 +27,13 @@ export class WorkCompletion {
   declare readonly slid: number;
   declare readonly sl: number;
   declare readonly dlidPathBits: number;
+  /** Ticks of the device's clock, of a queue made with WcExFlags.COMPLETION_TIMESTAMP; else 0n. */
+  declare readonly completionTimestamp: bigint;
+  /** Nanoseconds since 1970, of a queue made with WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK; else 0n. */
+  declare readonly completionWallclockNs: bigint;
 
   /** @internal */
-  constructor(view: DataView, offset: number) {
+  constructor(view: DataView, offset: number, timestamps: boolean) {
     const idIsNumber = (view.getUint16(offset + 46, true) & 1) !== 0;
     this.wrId = idIsNumber
       ? view.getUint32(offset, true) + view.getUint32(offset + 4, true) * 0x1_0000_0000
@@ -46,6 +50,8 @@ export class WorkCompletion {
     this.slid = view.getUint16(offset + 42, true);
     this.sl = view.getUint8(offset + 44);
     this.dlidPathBits = view.getUint8(offset + 45);
+    this.completionTimestamp = timestamps ? view.getBigUint64(offset + 48, true) : 0n;
+    this.completionWallclockNs = timestamps ? view.getBigUint64(offset + 56, true) : 0n;
   }
 
   /** The rkey that a SEND_WITH_INV of the peer invalidated, if `wcFlags` has WITH_INV: the same field in C. */

@@ -1,6 +1,8 @@
 import type { AddressHandle } from './address-handle.js';
+import type { MwBindInfo } from './bind-info.js';
 import type { WrOpcode } from './enums.js';
 import type { MemoryRegion } from './memory-region.js';
+import type { MemoryWindow } from './memory-window.js';
 
 /** `struct ibv_sge`: a part of a memory region. Bounds are checked when it is posted. */
 export interface Sge {
@@ -41,41 +43,60 @@ interface Remote {
 
 type Opcode = typeof WrOpcode;
 
-export interface SendRequest extends SendBase, Datagram {
+/** XRC: which of the peer's shared receive queues takes the message. */
+interface Shared {
+  /** 24 bits: `srq.srqNum` of the peer. */
+  remoteSrqn?: number;
+}
+
+export interface SendRequest extends SendBase, Datagram, Shared {
   opcode: Opcode['SEND'];
 }
-export interface SendWithImmRequest extends SendBase, Datagram {
+export interface SendWithImmRequest extends SendBase, Datagram, Shared {
   opcode: Opcode['SEND_WITH_IMM'];
   /** 32 bits for the receiver's `immData`: a number here as there, in network order on the wire. */
   immData: number;
 }
-export interface SendWithInvRequest extends SendBase {
+export interface SendWithInvRequest extends SendBase, Shared {
   opcode: Opcode['SEND_WITH_INV'];
   /** The receiver's rkey that this invalidates. */
   invalidateRkey: number;
 }
-export interface RdmaWriteRequest extends SendBase, Remote {
+export interface RdmaWriteRequest extends SendBase, Remote, Shared {
   opcode: Opcode['RDMA_WRITE'];
 }
-export interface RdmaWriteWithImmRequest extends SendBase, Remote {
+export interface RdmaWriteWithImmRequest extends SendBase, Remote, Shared {
   opcode: Opcode['RDMA_WRITE_WITH_IMM'];
   immData: number;
 }
-export interface RdmaReadRequest extends SendBase, Remote {
+export interface RdmaReadRequest extends SendBase, Remote, Shared {
   opcode: Opcode['RDMA_READ'];
 }
-export interface CompareAndSwapRequest extends SendBase, Remote {
+export interface CompareAndSwapRequest extends SendBase, Remote, Shared {
   opcode: Opcode['ATOMIC_CMP_AND_SWP'];
   compare: bigint | number;
   swap: bigint | number;
 }
-export interface FetchAndAddRequest extends SendBase, Remote {
+export interface FetchAndAddRequest extends SendBase, Remote, Shared {
   opcode: Opcode['ATOMIC_FETCH_AND_ADD'];
   add: bigint | number;
 }
 export interface LocalInvRequest extends SendBase {
   opcode: Opcode['LOCAL_INV'];
   invalidateRkey: number;
+}
+export interface BindMwRequest extends SendBase {
+  opcode: Opcode['BIND_MW'];
+  /** A window of type 2. */
+  mw: MemoryWindow;
+  /** Its new rkey: `mw.nextRkey()`. */
+  rkey: number;
+  bindInfo: MwBindInfo;
+}
+export interface AtomicWriteRequest extends SendBase, Remote, Shared {
+  opcode: Opcode['ATOMIC_WRITE'];
+  /** One element of 8 bytes. */
+  sgList: readonly Sge[];
 }
 
 /** `struct ibv_send_wr`: the opcode says which fields there are. */
@@ -88,7 +109,9 @@ export type SendWr =
   | RdmaReadRequest
   | CompareAndSwapRequest
   | FetchAndAddRequest
-  | LocalInvRequest;
+  | LocalInvRequest
+  | BindMwRequest
+  | AtomicWriteRequest;
 
 /** `struct ibv_recv_wr`. For UD the buffer needs 40 bytes more than the payload, in front of it. */
 export type RecvWr = Request;

@@ -9,7 +9,7 @@ it('queries the device', () => {
   expect(attr.physPortCnt).toBe(1);
   expect(attr.maxQp).toBeGreaterThan(0);
   expect(attr.nodeGuid).toBe(ctx.device.guid);
-  expect(ctx.queryDeviceEx()).toMatchObject({ maxQp: attr.maxQp, odpCaps: { generalCaps: 0n } });
+  expect(ctx.queryDeviceEx()).toMatchObject({ maxQp: attr.maxQp, odpCaps: { generalCaps: 3n } });
 });
 
 it('queries ports, GIDs and pkeys', () => {

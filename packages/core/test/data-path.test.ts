@@ -213,7 +213,7 @@ describe('refusals', () => {
     const wrong: [SendWr | object, RegExp][] = [
       [5 as never, /^wr must be a work request/],
       [{}, /^wr\.opcode must be/],
-      [{ opcode: 8 }, /^wr\.opcode is 8/],
+      [{ opcode: 11 }, /^wr\.opcode is 11/],
       [{ opcode: 2, wrId: -1 }, /^wr\.wrId must be/],
       [{ opcode: 2, wrId: 2n ** 64n }, /^wr\.wrId must be/],
       [{ opcode: 2, wrId: '1' }, /^wr\.wrId must be/],

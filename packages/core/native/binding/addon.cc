@@ -7,15 +7,24 @@
 #include "channel.h"
 #include "completion_queue.h"
 #include "context.h"
+#include "device_memory.h"
+#include "domains.h"
 #include "environment.h"
+#include "flow.h"
 #include "gid.h"
 #include "handle.h"
+#include "indirection_table.h"
 #include "memory_region.h"
+#include "memory_window.h"
 #include "post.h"
 #include "protection_domain.h"
 #include "query.h"
 #include "queue_pair.h"
+#include "receive_work_queue.h"
+#include "shared_receive_queue.h"
 #include "sibling_api.h"
+#include "special_regions.h"
+#include "text.h"
 
 namespace verbs::core {
 namespace {
@@ -41,6 +50,15 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   CompletionQueue::Init(exports);
   QueuePair::Init(exports);
   AddressHandle::Init(exports);
+  SharedReceiveQueue::Init(exports);
+  ReceiveWorkQueue::Init(exports);
+  MemoryWindow::Init(exports);
+  DeviceMemory::Init(exports);
+  InitDomains(exports);
+  InitFlow(exports);
+  InitIndirectionTable(exports);
+  InitSpecialRegions(exports);
+  InitText(exports);
   InitGid(exports);
   InitPost(exports);
   InitQuery(exports);

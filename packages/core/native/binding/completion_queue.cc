@@ -5,70 +5,65 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "handle.h"
-#include "records.h"
+#include "protection_domain.h"
 
 namespace verbs::core {
-namespace {
-
-std::vector<std::shared_ptr<Object>> Parents(const std::shared_ptr<Context>& context,
-                                             const std::shared_ptr<CompletionChannel>& channel) {
-  std::vector<std::shared_ptr<Object>> parents{context};
-  if (channel != nullptr) parents.push_back(channel);
-  return parents;
-}
-
-}  // namespace
-
-CompletionQueue::CompletionQueue(std::shared_ptr<Context> context, std::shared_ptr<CompletionChannel> channel,
-                                 ibv_cq* cq)
-    : Object(kKind, Parents(context, channel)), context_(std::move(context)), channel_(std::move(channel)), cq_(cq) {}
+CompletionQueue::CompletionQueue(std::shared_ptr<Context> context, const std::vector<std::shared_ptr<Object>>& parents,
+                                 ibv_cq* cq, ibv_cq_ex* extended, std::uint64_t wc_flags)
+    : Object(kKind, parents), context_(std::move(context)), cq_(cq), extended_(extended), wc_flags_(wc_flags) {}
 
 int CompletionQueue::Release() {
   if (const int error = context_->functions().destroy_cq(cq_); error != 0) return error;
   cq_ = nullptr;
-  queues_.clear();
+  abandoned_.clear();
   return 0;
 }
 
-std::shared_ptr<WorkQueue> CompletionQueue::AddQueue(std::uint32_t capacity, std::uint32_t max_sge) {
-  std::uint32_t slot = static_cast<std::uint32_t>(queues_.size());
-  if (!free_slots_.empty()) {
-    slot = free_slots_.back();
-  } else {
-    queues_.emplace_back();
-    // Room for giving every slot back, so that abandoning never allocates.
-    free_slots_.reserve(queues_.size());
-    abandoned_.reserve(queues_.size());
-    free_slots_.push_back(slot);
+void CompletionQueue::KeepUntilPolled(std::shared_ptr<RequestQueue> queue) noexcept {
+  if (queue->idle() || cq_ == nullptr) return;
+  try {
+    abandoned_.push_back(std::move(queue));
+  } catch (const std::bad_alloc&) {
+    // Its late completions come without the caller's ids.
   }
-  queues_[slot] = std::make_shared<WorkQueue>(slot, capacity, max_sge);
-  free_slots_.pop_back();
-  return queues_[slot];
 }
 
-void CompletionQueue::AbandonQueue(const std::shared_ptr<WorkQueue>& queue) {
-  queue->ReleaseReferences();
-  if (cq_ == nullptr) return;
-  const std::uint32_t slot = queue->slot();
-  if (queue->outstanding() != 0) {
-    abandoned_.push_back(slot);
-    return;
+CompletionRecord CompletionQueue::Recorded(const ibv_wc& wc) {
+  CompletionRecord record{};
+  if (RequestQueue* queue = context_->environment().request_queues.Find(RequestQueue::IdOf(wc.wr_id));
+      queue != nullptr) {
+    const UserId id = queue->Retire(wc.wr_id);
+    record.wr_id = id.value;
+    record.flags = id.is_number ? std::uint16_t{kIdIsNumber} : std::uint16_t{0};
   }
-  queues_[slot].reset();
-  free_slots_.push_back(slot);
+  record.status = wc.status;
+  record.opcode = wc.opcode;
+  record.vendor_err = wc.vendor_err;
+  record.byte_len = wc.byte_len;
+  record.imm_data = (wc.wc_flags & IBV_WC_WITH_IMM) != 0 ? ntohl(wc.imm_data) : wc.invalidated_rkey;
+  record.qp_num = wc.qp_num;
+  record.src_qp = wc.src_qp;
+  record.wc_flags = wc.wc_flags;
+  record.pkey_index = wc.pkey_index;
+  record.slid = wc.slid;
+  record.sl = wc.sl;
+  record.dlid_path_bits = wc.dlid_path_bits;
+  return record;
 }
 
-void CompletionQueue::ForgetAbandoned() {
-  for (const std::uint32_t slot : abandoned_) {
-    queues_[slot].reset();
-    free_slots_.push_back(slot);
-  }
-  abandoned_.clear();
+namespace {
+
+void Put(std::uint8_t* records, int index, const CompletionRecord& record) {
+  std::memcpy(records + static_cast<std::size_t>(index) * sizeof record, &record, sizeof record);
 }
+
+}  // namespace
 
 int CompletionQueue::Poll(std::uint8_t* records, int count) {
+  if (extended_ != nullptr) return PollExtended(records, count);
   constexpr int kChunk = 32;
   ibv_wc completions[kChunk];
   int total = 0;
@@ -81,69 +76,104 @@ int CompletionQueue::Poll(std::uint8_t* records, int count) {
       if (total != 0) return total;
       return errno == 0 ? -EIO : -errno;
     }
-    for (int i = 0; i < found; i++) {
-      const ibv_wc& wc = completions[i];
-      CompletionRecord record{};
-      const std::uint32_t slot = WorkQueue::SlotOf(wc.wr_id);
-      if (slot < queues_.size() && queues_[slot] != nullptr) {
-        const UserId id = queues_[slot]->Retire(wc.wr_id);
-        record.wr_id = id.value;
-        record.flags = id.is_number ? std::uint16_t{kIdIsNumber} : std::uint16_t{0};
-      }
-      record.status = wc.status;
-      record.opcode = wc.opcode;
-      record.vendor_err = wc.vendor_err;
-      record.byte_len = wc.byte_len;
-      record.imm_data = (wc.wc_flags & IBV_WC_WITH_IMM) != 0 ? ntohl(wc.imm_data) : wc.invalidated_rkey;
-      record.qp_num = wc.qp_num;
-      record.src_qp = wc.src_qp;
-      record.wc_flags = wc.wc_flags;
-      record.pkey_index = wc.pkey_index;
-      record.slid = wc.slid;
-      record.sl = wc.sl;
-      record.dlid_path_bits = wc.dlid_path_bits;
-      std::memcpy(records + static_cast<std::size_t>(total + i) * sizeof record, &record, sizeof record);
-    }
+    for (int i = 0; i < found; i++) Put(records, total + i, Recorded(completions[i]));
     total += found;
     if (found < wanted) {
       // The queue is empty, and gone queue pairs add nothing more.
-      ForgetAbandoned();
+      abandoned_.clear();
       break;
     }
   }
   return total;
 }
 
-Napi::Value CompletionQueue::Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
-                                   const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq) {
+namespace {
+
+// { handle, id, cqe }: the id names the queue in events.
+Napi::Value Describe(Napi::Env env, const std::shared_ptr<Context>& context,
+                     const std::vector<std::shared_ptr<Object>>& parents, ibv_cq* cq, ibv_cq_ex* extended,
+                     std::uint64_t wc_flags) {
   const std::uintptr_t id = context->environment().next_id++;
   cq->cq_context = reinterpret_cast<void*>(id);
   Napi::Object result = Napi::Object::New(env);
   result.Set("id", static_cast<double>(id));
   result.Set("cqe", cq->cqe);
-  result.Set("handle", WrapObject(env, std::make_shared<CompletionQueue>(context, channel, cq)));
+  result.Set("handle", WrapObject(env, std::make_shared<CompletionQueue>(context, parents, cq, extended, wc_flags)));
   return result;
+}
+
+}  // namespace
+
+Napi::Value CompletionQueue::Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
+                                   const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq) {
+  std::vector<std::shared_ptr<Object>> parents{context};
+  if (channel != nullptr) parents.push_back(channel);
+  return Describe(env, context, parents, cq, nullptr, 0);
 }
 
 namespace {
 
-// createCq(context, cqe, channel | undefined, compVector): { handle, cqe } | -errno. `id` names the queue in
-// events.
+// createCq(context, cqe, channel | undefined, compVector, { wcFlags: bigint, flags, parentDomain? } | undefined):
+// { handle, id, cqe } | -errno. `id` names the queue in events. With the last argument it is ibv_create_cq_ex.
 Napi::Value CreateCq(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto context = Unwrap<Context>(info, 0);
   const int cqe = info[1].As<Napi::Number>().Int32Value();
+  std::vector<std::shared_ptr<Object>> parents{context};
   std::shared_ptr<CompletionChannel> channel;
   if (!info[2].IsUndefined()) {
     channel = Unwrap<CompletionChannel>(info, 2);
     if (&channel->context() != context.get()) return Failure(env, EINVAL);
+    parents.push_back(channel);
   }
   const int vector = info[3].As<Napi::Number>().Int32Value();
+  ibv_comp_channel* events = channel == nullptr ? nullptr : channel->channel();
+  ibv_cq* cq = nullptr;
+  ibv_cq_ex* extended = nullptr;
+  std::uint64_t wc_flags = 0;
   errno = 0;
-  ibv_cq* cq = context->functions().create_cq(context->ctx(), cqe, nullptr,
-                                              channel == nullptr ? nullptr : channel->channel(), vector);
+  if (info[4].IsUndefined()) {
+    cq = context->functions().create_cq(context->ctx(), cqe, nullptr, events, vector);
+  } else {
+    const auto more = info[4].As<Napi::Object>();
+    bool lossless = false;
+    wc_flags = more.Get("wcFlags").As<Napi::BigInt>().Uint64Value(&lossless);
+    ibv_cq_init_attr_ex attr{};
+    attr.cqe = static_cast<std::uint32_t>(cqe);
+    attr.channel = events;
+    attr.comp_vector = static_cast<std::uint32_t>(vector);
+    attr.wc_flags = wc_flags;
+    attr.flags = more.Get("flags").As<Napi::Number>().Uint32Value();
+    if (attr.flags != 0) attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_FLAGS;
+    if (const Napi::Value domain = more.Get("parentDomain"); !domain.IsUndefined()) {
+      const auto pd = std::static_pointer_cast<ProtectionDomain>(UnwrapOpen(env, domain, ProtectionDomain::kKind));
+      if (&pd->context() != context.get()) return Failure(env, EINVAL);
+      attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_PD;
+      attr.parent_domain = pd->pd();
+      parents.push_back(pd);
+    }
+    extended = ibv_create_cq_ex(context->ctx(), &attr);
+    cq = extended == nullptr ? nullptr : ibv_cq_ex_to_cq(extended);
+  }
   if (cq == nullptr) return Failure(env, CreationError());
-  return CompletionQueue::Adopt(env, context, channel, cq);
+  return Describe(env, context, parents, cq, extended, wc_flags);
+}
+
+// resizeCq(cq, cqe): the new size | -errno
+Napi::Value ResizeCq(const Napi::CallbackInfo& info) {
+  const auto queue = Unwrap<CompletionQueue>(info, 0);
+  const int error = queue->context().functions().resize_cq(queue->cq(), info[1].As<Napi::Number>().Int32Value());
+  return error == 0 ? Napi::Value(Napi::Number::New(info.Env(), queue->cq()->cqe)) : Failure(info.Env(), error);
+}
+
+// modifyCq(cq, count, period): 0 | -errno
+Napi::Value ModifyCq(const Napi::CallbackInfo& info) {
+  const auto queue = Unwrap<CompletionQueue>(info, 0);
+  ibv_modify_cq_attr attr{};
+  attr.attr_mask = IBV_CQ_ATTR_MODERATE;
+  attr.moderate.cq_count = static_cast<std::uint16_t>(info[1].As<Napi::Number>().Uint32Value());
+  attr.moderate.cq_period = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
+  return Failure(info.Env(), ibv_modify_cq(queue->cq(), &attr));
 }
 
 // reqNotify(cq, solicitedOnly): 0 | -errno
@@ -158,6 +188,8 @@ Napi::Value ReqNotify(const Napi::CallbackInfo& info) {
 void CompletionQueue::Init(Napi::Object exports) {
   Export<CreateCq>(exports, "createCq");
   Export<ReqNotify>(exports, "reqNotify");
+  Export<verbs::core::ResizeCq>(exports, "resizeCq");
+  Export<verbs::core::ModifyCq>(exports, "modifyCq");
 }
 
 }  // namespace verbs::core

@@ -1,11 +1,12 @@
-// ibv_cq, with the work queues whose requests complete on it.
+// ibv_cq.
 #pragma once
 
 #include <vector>
 
 #include "channel.h"
 #include "context.h"
-#include "work_queue.h"
+#include "records.h"
+#include "request_queue.h"
 
 namespace verbs::core {
 
@@ -13,8 +14,9 @@ class CompletionQueue final : public Object {
  public:
   static constexpr verbs_core_kind kKind = VERBS_CORE_CQ;
 
-  // Owns `cq`; `channel` may be null.
-  CompletionQueue(std::shared_ptr<Context> context, std::shared_ptr<CompletionChannel> channel, ibv_cq* cq);
+  // Owns `cq`; `channel` may be null. `wc_flags` are those of an extended one (ibv_cq_ex).
+  CompletionQueue(std::shared_ptr<Context> context, const std::vector<std::shared_ptr<Object>>& parents, ibv_cq* cq,
+                  ibv_cq_ex* extended, std::uint64_t wc_flags);
   ~CompletionQueue() override { Dispose(); }
 
   void* pointer() const override { return cq_; }
@@ -25,10 +27,9 @@ class CompletionQueue final : public Object {
   static Napi::Value Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
                            const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq);
 
-  // A new work queue that completes here. It stays known until it is abandoned and its last completion was polled.
-  std::shared_ptr<WorkQueue> AddQueue(std::uint32_t capacity, std::uint32_t max_sge);
-  // Its QP is gone: nothing new will come, only completions that already wait.
-  void AbandonQueue(const std::shared_ptr<WorkQueue>& queue);
+  // The QP of a queue that completes here is gone: nothing new will come, only completions that already wait. Until
+  // they were polled the caller's ids are kept.
+  void KeepUntilPolled(std::shared_ptr<RequestQueue> queue) noexcept;
   // Reaps up to `count` completions as records of bytes. Gives their number or a negative errno.
   int Poll(std::uint8_t* records, int count);
 
@@ -36,14 +37,14 @@ class CompletionQueue final : public Object {
 
  private:
   int Release() override;
-  void ForgetAbandoned();
+  CompletionRecord Recorded(const ibv_wc& wc);
+  int PollExtended(std::uint8_t* records, int count);
 
   std::shared_ptr<Context> context_;
-  std::shared_ptr<CompletionChannel> channel_;
   ibv_cq* cq_;
-  std::vector<std::shared_ptr<WorkQueue>> queues_;  // by slot
-  std::vector<std::uint32_t> free_slots_;
-  std::vector<std::uint32_t> abandoned_;
+  ibv_cq_ex* extended_;
+  std::uint64_t wc_flags_;
+  std::vector<std::shared_ptr<RequestQueue>> abandoned_;
 };
 
 }  // namespace verbs::core

@@ -157,6 +157,13 @@ Napi::Value GetAsyncEvent(const Napi::CallbackInfo& info) {
     case IBV_EVENT_QP_LAST_WQE_REACHED:
       element = static_cast<double>(reinterpret_cast<std::uintptr_t>(event.element.qp->qp_context));
       break;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      element = static_cast<double>(reinterpret_cast<std::uintptr_t>(event.element.srq->srq_context));
+      break;
+    case IBV_EVENT_WQ_FATAL:
+      element = static_cast<double>(reinterpret_cast<std::uintptr_t>(event.element.wq->wq_context));
+      break;
     case IBV_EVENT_PORT_ACTIVE:
     case IBV_EVENT_PORT_ERR:
     case IBV_EVENT_LID_CHANGE:
@@ -187,17 +194,20 @@ Napi::Value RefAsync(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-// wcStatusText(library, status), eventTypeText(library, type)
-Napi::Value WcStatusText(const Napi::CallbackInfo& info) {
-  const auto library = UnwrapLibrary(info.Env(), info[0]);
-  const auto status = static_cast<ibv_wc_status>(info[1].As<Napi::Number>().Int32Value());
-  return Napi::String::New(info.Env(), library->functions().wc_status_str(status));
+// cmdFd(context): the descriptor that importDevice takes.
+Napi::Value CmdFd(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), Unwrap<Context>(info, 0)->ctx()->cmd_fd);
 }
 
-Napi::Value EventTypeText(const Napi::CallbackInfo& info) {
-  const auto library = UnwrapLibrary(info.Env(), info[0]);
-  const auto type = static_cast<ibv_event_type>(info[1].As<Napi::Number>().Int32Value());
-  return Napi::String::New(info.Env(), library->functions().event_type_str(type));
+// importDevice(library, fd): handle | -errno. The context closes the descriptor.
+Napi::Value ImportDevice(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto library = UnwrapLibrary(env, info[0]);
+  if (library->functions().import_device == nullptr) return Failure(env, EOPNOTSUPP);
+  errno = 0;
+  ibv_context* context = library->functions().import_device(info[1].As<Napi::Number>().Int32Value());
+  if (context == nullptr) return Failure(env, CreationError());
+  return WrapObject(env, std::make_shared<Context>(Environment::Of(env), library, context));
 }
 
 }  // namespace
@@ -212,8 +222,8 @@ void Context::Init(Napi::Object exports) {
   Export<GetAsyncEvent>(exports, "getAsyncEvent");
   Export<WatchAsync>(exports, "watchAsync");
   Export<RefAsync>(exports, "refAsync");
-  Export<WcStatusText>(exports, "wcStatusText");
-  Export<EventTypeText>(exports, "eventTypeText");
+  Export<CmdFd>(exports, "cmdFd");
+  Export<ImportDevice>(exports, "importDevice");
 }
 
 }  // namespace verbs::core

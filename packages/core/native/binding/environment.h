@@ -18,6 +18,8 @@ class FdWatcher;
 class Library;
 class MemoryBlock;
 class MemoryRegion;
+class MemoryWindow;
+class RequestQueue;
 
 struct Environment {
   static std::shared_ptr<Environment> Create(napi_env env);
@@ -29,9 +31,13 @@ struct Environment {
   uv_loop_s* loop = nullptr;
   // What events call a completion queue or queue pair.
   std::uintptr_t next_id = 1;
-  // Work requests name memory regions and address handles by these ids, so that no pointer ever comes from JavaScript.
+  // Work requests name memory regions, address handles and memory windows by these ids, so that no pointer ever comes
+  // from JavaScript.
   IdTable<MemoryRegion> memory_regions;
   IdTable<AddressHandle> address_handles;
+  IdTable<MemoryWindow> memory_windows;
+  // What a wr_id of the C side belongs to.
+  IdTable<RequestQueue> request_queues;
   // The memory that allocMr gave out, by its first address.
   std::map<std::uintptr_t, std::weak_ptr<MemoryBlock>> blocks;
   // Libraries by the name they were asked for.

@@ -89,6 +89,24 @@ const char* KindName(verbs_core_kind kind) {
       return "QueuePair";
     case VERBS_CORE_AH:
       return "AddressHandle";
+    case VERBS_CORE_SRQ:
+      return "SharedReceiveQueue";
+    case VERBS_CORE_TD:
+      return "ThreadDomain";
+    case VERBS_CORE_DM:
+      return "DeviceMemory";
+    case VERBS_CORE_MW:
+      return "MemoryWindow";
+    case VERBS_CORE_XRCD:
+      return "XrcDomain";
+    case VERBS_CORE_WQ:
+      return "ReceiveWorkQueue";
+    case VERBS_CORE_RWQ_IND_TABLE:
+      return "IndirectionTable";
+    case VERBS_CORE_FLOW:
+      return "Flow";
+    case VERBS_CORE_COUNTERS:
+      return "Counters";
     case VERBS_CORE_FOREIGN:
       return "sibling package's object";
   }

@@ -33,9 +33,11 @@ struct Functions {
   int (*dealloc_pd)(ibv_pd*);
   ibv_mr* (*reg_mr)(ibv_pd*, void*, std::size_t, int);
   int (*dereg_mr)(ibv_mr*);
+  int (*rereg_mr)(ibv_mr*, int, ibv_pd*, void*, std::size_t, int);
   ibv_comp_channel* (*create_comp_channel)(ibv_context*);
   int (*destroy_comp_channel)(ibv_comp_channel*);
   ibv_cq* (*create_cq)(ibv_context*, int, void*, ibv_comp_channel*, int);
+  int (*resize_cq)(ibv_cq*, int);
   int (*destroy_cq)(ibv_cq*);
   int (*get_cq_event)(ibv_comp_channel*, ibv_cq**, void**);
   void (*ack_cq_events)(ibv_cq*, unsigned int);
@@ -45,10 +47,44 @@ struct Functions {
   int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int);
   int (*query_qp)(ibv_qp*, ibv_qp_attr*, int, ibv_qp_init_attr*);
   int (*destroy_qp)(ibv_qp*);
+  int (*attach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t);
+  int (*detach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t);
+  ibv_srq* (*create_srq)(ibv_pd*, ibv_srq_init_attr*);
+  int (*modify_srq)(ibv_srq*, ibv_srq_attr*, int);
+  int (*query_srq)(ibv_srq*, ibv_srq_attr*);
+  int (*destroy_srq)(ibv_srq*);
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*);
+  ibv_ah* (*create_ah_from_wc)(ibv_pd*, ibv_wc*, ibv_grh*, std::uint8_t);
+  int (*init_ah_from_wc)(ibv_context*, std::uint8_t, ibv_wc*, ibv_grh*, ibv_ah_attr*);
   int (*destroy_ah)(ibv_ah*);
   const char* (*wc_status_str)(ibv_wc_status);
   const char* (*event_type_str)(ibv_event_type);
+  const char* (*node_type_str)(ibv_node_type);
+  const char* (*port_state_str)(ibv_port_state);
+  int (*rate_to_mult)(ibv_rate);
+  ibv_rate (*mult_to_rate)(int);
+  int (*rate_to_mbps)(ibv_rate);
+  ibv_rate (*mbps_to_rate)(int);
+  int (*fork_init)();
+
+  // Each of these may be missing: a version of the library later than 1.1 has it.
+  int (*get_pkey_index)(ibv_context*, std::uint8_t, __be16);
+  ibv_qp_ex* (*qp_to_qp_ex)(ibv_qp*);
+  ibv_mr* (*reg_mr_iova2)(ibv_pd*, void*, std::size_t, std::uint64_t, unsigned int);
+  ibv_mr* (*reg_dmabuf_mr)(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int);
+  ibv_context* (*import_device)(int);
+  ibv_pd* (*import_pd)(ibv_context*, std::uint32_t);
+  void (*unimport_pd)(ibv_pd*);
+  ibv_mr* (*import_mr)(ibv_pd*, std::uint32_t);
+  void (*unimport_mr)(ibv_mr*);
+  ibv_dm* (*import_dm)(ibv_context*, std::uint32_t);
+  void (*unimport_dm)(ibv_dm*);
+  int (*query_ece)(ibv_qp*, ibv_ece*);
+  int (*set_ece)(ibv_qp*, ibv_ece*);
+  int (*query_gid_ex)(ibv_context*, std::uint32_t, std::uint32_t, ibv_gid_entry*, std::uint32_t, std::size_t);
+  ibv_fork_status (*is_fork_initialized)();
+  int (*query_qp_data_in_order)(ibv_qp*, ibv_wr_opcode, std::uint32_t);
+  int (*resolve_eth_l2_from_gid)(ibv_context*, ibv_ah_attr*, std::uint8_t*, std::uint16_t*);
 };
 
 class Library {

@@ -3,10 +3,25 @@
 namespace verbs::core {
 
 Object::Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents) : kind_(kind) {
-  links_.reserve(parents.size());
+  SetParents(parents);
+}
+
+void Object::SetParents(const std::vector<std::shared_ptr<Object>>& parents) {
+  // The old ones last, or the object could lose its last owner.
+  std::vector<Link> links;
+  links.reserve(parents.size());
   for (const std::shared_ptr<Object>& parent : parents) {
     parent->children_.push_back(this);
-    links_.push_back({parent, std::prev(parent->children_.end())});
+    links.push_back({parent, std::prev(parent->children_.end())});
+  }
+  links_.swap(links);
+  for (const Link& link : links) link.parent->children_.erase(link.place);
+}
+
+void Object::BecomeNewest() {
+  for (const Link& link : links_) {
+    std::list<Object*>& children = link.parent->children_;
+    children.splice(children.end(), children, link.place);
   }
 }
 

@@ -35,6 +35,10 @@ class Object : public std::enable_shared_from_this<Object> {
   Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents);
   // Calls the C library's destroy function: 0 or an errno.
   virtual int Release() = 0;
+  // Other parents from now on.
+  void SetParents(const std::vector<std::shared_ptr<Object>>& parents);
+  // It uses a younger sibling from now on, so it must be closed before that.
+  void BecomeNewest();
   // Every final class calls it in its destructor, while Release() is still its own.
   void Dispose();
 

@@ -16,17 +16,6 @@ namespace {
 
 Napi::Value Big(Napi::Env env, std::uint64_t value) { return Napi::BigInt::New(env, value); }
 
-// The extended calls that verbs.h has inline are slots in front of the context, if the context has such a front, if it
-// reaches back that far, and if the slot is filled. Gives null otherwise.
-template <typename F>
-F Slot(ibv_context* context, F verbs_context::* slot, std::size_t offset) {
-  if (context->abi_compat != reinterpret_cast<void*>(UINTPTR_MAX)) return nullptr;
-  auto* extended =
-      reinterpret_cast<verbs_context*>(reinterpret_cast<char*>(context) - offsetof(verbs_context, context));
-  if (extended->sz < sizeof(verbs_context) - offset) return nullptr;
-  return extended->*slot;
-}
-
 Napi::Object WriteDevice(Napi::Env env, const ibv_device_attr& attr) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("fwVer", Napi::String::New(env, attr.fw_ver, strnlen(attr.fw_ver, sizeof attr.fw_ver)));
@@ -88,10 +77,8 @@ Napi::Value QueryDeviceEx(const Napi::CallbackInfo& info) {
   const auto context = Unwrap<Context>(info, 0);
   ibv_device_attr_ex attr{};
   int error = EOPNOTSUPP;
-  if (const auto query =
-          Slot(context->ctx(), &verbs_context::query_device_ex, offsetof(verbs_context, query_device_ex));
-      query != nullptr) {
-    error = query(context->ctx(), nullptr, &attr, sizeof attr);
+  if (verbs_context* slots = verbs_get_ctx_op(context->ctx(), query_device_ex); slots != nullptr) {
+    error = slots->query_device_ex(context->ctx(), nullptr, &attr, sizeof attr);
   }
   if (error == EOPNOTSUPP || error == ENOSYS) {
     attr = {};
@@ -152,9 +139,9 @@ Napi::Value QueryPort(const Napi::CallbackInfo& info) {
   const auto context = Unwrap<Context>(info, 0);
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
   ibv_port_attr attr{};
-  const auto query = Slot(context->ctx(), &verbs_context::query_port, offsetof(verbs_context, query_port));
+  verbs_context* slots = verbs_get_ctx_op(context->ctx(), query_port);
   // The exported function fills the shorter structure of older programs; what it leaves out stays zero.
-  const int error = query != nullptr ? query(context->ctx(), port, &attr, sizeof attr)
+  const int error = slots != nullptr ? slots->query_port(context->ctx(), port, &attr, sizeof attr)
                                      : context->functions().query_port(context->ctx(), port, &attr);
   if (error != 0) return Failure(env, error);
   Napi::Object object = Napi::Object::New(env);
@@ -210,6 +197,16 @@ Napi::Value QueryPkey(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), ntohs(pkey));
 }
 
+Napi::Object WriteGidEntry(Napi::Env env, const ibv_gid_entry& entry) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("gid", WriteGid(env, entry.gid));
+  object.Set("gidIndex", entry.gid_index);
+  object.Set("portNum", entry.port_num);
+  object.Set("gidType", entry.gid_type);
+  object.Set("ndevIfindex", entry.ndev_ifindex);
+  return object;
+}
+
 // queryGidTable(context, room): { gid, gidIndex, portNum, gidType, ndevIfindex }[] | -errno
 Napi::Value QueryGidTable(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
@@ -224,15 +221,46 @@ Napi::Value QueryGidTable(const Napi::CallbackInfo& info) {
   if (count < 0) return Failure(env, static_cast<int>(-count));
   Napi::Array result = Napi::Array::New(env, static_cast<std::size_t>(count));
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); i++) {
-    Napi::Object entry = Napi::Object::New(env);
-    entry.Set("gid", WriteGid(env, entries[i].gid));
-    entry.Set("gidIndex", entries[i].gid_index);
-    entry.Set("portNum", entries[i].port_num);
-    entry.Set("gidType", entries[i].gid_type);
-    entry.Set("ndevIfindex", entries[i].ndev_ifindex);
-    result.Set(i, entry);
+    result.Set(i, WriteGidEntry(env, entries[i]));
   }
   return result;
+}
+
+// queryGidEx(context, portNum, index): as an entry of the table | -errno
+Napi::Value QueryGidEx(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto context = Unwrap<Context>(info, 0);
+  if (context->functions().query_gid_ex == nullptr) return Failure(env, EOPNOTSUPP);
+  ibv_gid_entry entry{};
+  const int error =
+      context->functions().query_gid_ex(context->ctx(), info[1].As<Napi::Number>().Uint32Value(),
+                                        info[2].As<Napi::Number>().Uint32Value(), &entry, 0, sizeof entry);
+  return error != 0 ? Failure(env, error < 0 ? -error : error) : Napi::Value(WriteGidEntry(env, entry));
+}
+
+// getPkeyIndex(context, portNum, pkey): the index | -errno. The key in host order.
+Napi::Value GetPkeyIndex(const Napi::CallbackInfo& info) {
+  const auto context = Unwrap<Context>(info, 0);
+  if (context->functions().get_pkey_index == nullptr) return Failure(info.Env(), EOPNOTSUPP);
+  const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
+  const auto pkey = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
+  errno = 0;
+  const int index = context->functions().get_pkey_index(context->ctx(), port, htons(pkey));
+  return index < 0 ? Failure(info.Env(), errno == 0 ? ENOENT : errno)
+                   : Napi::Value(Napi::Number::New(info.Env(), index));
+}
+
+// queryRtValues(context): the device's clock in ticks, a bigint | -errno
+Napi::Value QueryRtValues(const Napi::CallbackInfo& info) {
+  const auto context = Unwrap<Context>(info, 0);
+  ibv_values_ex values{};
+  values.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+  if (const int error = ibv_query_rt_values_ex(context->ctx(), &values); error != 0) {
+    return Failure(info.Env(), error < 0 ? -error : error);
+  }
+  // The clock's two parts are seconds and nanoseconds only by their names: providers put ticks in the second.
+  return Big(info.Env(), static_cast<std::uint64_t>(values.raw_clock.tv_sec) * 1000000000u +
+                             static_cast<std::uint64_t>(values.raw_clock.tv_nsec));
 }
 
 // numCompVectors(context): ibv_context.num_comp_vectors
@@ -249,6 +277,9 @@ void InitQuery(Napi::Object exports) {
   Export<QueryGid>(exports, "queryGid");
   Export<QueryPkey>(exports, "queryPkey");
   Export<QueryGidTable>(exports, "queryGidTable");
+  Export<QueryGidEx>(exports, "queryGidEx");
+  Export<GetPkeyIndex>(exports, "getPkeyIndex");
+  Export<QueryRtValues>(exports, "queryRtValues");
   Export<NumCompVectors>(exports, "numCompVectors");
 }
 

@@ -3,35 +3,40 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "gid.h"
 #include "handle.h"
 #include "qp_attributes.h"
+#include "qp_creation.h"
 
 namespace verbs::core {
 namespace {
 
-std::vector<std::shared_ptr<Object>> Parents(const std::shared_ptr<ProtectionDomain>& pd,
-                                             const std::shared_ptr<CompletionQueue>& send_cq,
-                                             const std::shared_ptr<CompletionQueue>& recv_cq) {
-  std::vector<std::shared_ptr<Object>> parents{pd, send_cq};
-  if (recv_cq != send_cq) parents.push_back(recv_cq);
+std::vector<std::shared_ptr<Object>> Parents(const QueuePair::Parts& parts) {
+  std::vector<std::shared_ptr<Object>> parents;
+  const auto add = [&](const std::shared_ptr<Object>& object) {
+    if (object != nullptr && std::find(parents.begin(), parents.end(), object) == parents.end()) {
+      parents.push_back(object);
+    }
+  };
+  add(parts.pd);
+  add(parts.xrcd);
+  add(parts.send_cq);
+  add(parts.recv_cq);
+  add(parts.srq);
+  for (const std::shared_ptr<Object>& other : parts.others) add(other);
   return parents;
 }
 
 }  // namespace
 
-QueuePair::QueuePair(std::shared_ptr<ProtectionDomain> pd, std::shared_ptr<CompletionQueue> send_cq,
-                     std::shared_ptr<CompletionQueue> recv_cq, ibv_qp* qp, const ibv_qp_cap& cap)
-    : Object(kKind, Parents(pd, send_cq, recv_cq)),
-      pd_(std::move(pd)),
-      send_cq_(std::move(send_cq)),
-      recv_cq_(std::move(recv_cq)),
-      qp_(qp),
-      send_queue_(send_cq_->AddQueue(cap.max_send_wr, cap.max_send_sge)),
-      recv_queue_(recv_cq_->AddQueue(cap.max_recv_wr, cap.max_recv_sge)),
-      send_requests_(std::min(cap.max_send_wr, kChunk)),
-      recv_requests_(std::min(cap.max_recv_wr, kChunk)),
-      send_sges_(send_requests_.size() * cap.max_send_sge),
-      recv_sges_(recv_requests_.size() * cap.max_recv_sge) {}
+QueuePair::QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap)
+    : Object(kKind, Parents(parts)), parts_(std::move(parts)), qp_(qp) {
+  if (parts_.send_cq != nullptr) send_.emplace(context(), qp_, extended, cap);
+  if (parts_.recv_cq != nullptr && parts_.srq == nullptr) {
+    recv_.emplace(std::make_shared<WorkQueue>(context().environment(), cap.max_recv_wr, cap.max_recv_sge),
+                  cap.max_recv_wr);
+  }
+}
 
 QueuePair::~QueuePair() {
   Dispose();
@@ -46,50 +51,37 @@ int QueuePair::Release() {
 }
 
 void QueuePair::Abandon() {
-  if (send_queue_ != nullptr) send_cq_->AbandonQueue(send_queue_);
-  if (recv_queue_ != nullptr) recv_cq_->AbandonQueue(recv_queue_);
-  send_queue_.reset();
-  recv_queue_.reset();
+  if (send_) {
+    send_->queue()->ReleaseReferences();
+    parts_.send_cq->KeepUntilPolled(send_->queue());
+  }
+  if (recv_) {
+    recv_->queue()->ReleaseReferences();
+    parts_.recv_cq->KeepUntilPolled(recv_->queue());
+  }
+  // Its completions may still wait when the shared receive queue is gone too.
+  if (parts_.srq != nullptr && parts_.recv_cq != nullptr) parts_.recv_cq->KeepUntilPolled(parts_.srq->queue());
+  send_.reset();
+  recv_.reset();
+}
+
+int QueuePair::PostSend(Cursor& cursor, std::uint32_t count) {
+  return send_ ? send_->Post(context(), cursor, count) : EOPNOTSUPP;
+}
+
+int QueuePair::BindMw(Cursor& cursor, std::uint32_t count) {
+  return send_ && count == 1 ? send_->BindWindow(context(), cursor) : EINVAL;
+}
+
+int QueuePair::PostRecv(Cursor& cursor, std::uint32_t count) {
+  if (!recv_) return EINVAL;
+  // The inline ibv_post_recv, spelled out: a function of the context.
+  return recv_->Post(context(), cursor, count, [&](ibv_recv_wr* first, ibv_recv_wr** bad) {
+    return qp_->context->ops.post_recv(qp_, first, bad);
+  });
 }
 
 namespace {
-
-// createQp(pd, sendCq, recvCq, { qpType, sqSigAll, cap }): { handle, id, qpNum, cap } | -errno. `id` is its name in
-// events.
-Napi::Value CreateQp(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto pd = Unwrap<ProtectionDomain>(info, 0);
-  const auto send_cq = Unwrap<CompletionQueue>(info, 1);
-  const auto recv_cq = Unwrap<CompletionQueue>(info, 2);
-  // A provider casts what it gets to its own structures: objects of two contexts must never meet.
-  if (&send_cq->context() != &pd->context() || &recv_cq->context() != &pd->context()) return Failure(env, EINVAL);
-  const auto attr = info[3].As<Napi::Object>();
-  ibv_qp_init_attr init{};
-  const std::uintptr_t id = pd->context().environment().next_id++;
-  init.qp_context = reinterpret_cast<void*>(id);
-  init.send_cq = send_cq->cq();
-  init.recv_cq = recv_cq->cq();
-  init.qp_type = static_cast<ibv_qp_type>(attr.Get("qpType").As<Napi::Number>().Uint32Value());
-  init.sq_sig_all = attr.Get("sqSigAll").As<Napi::Boolean>().Value() ? 1 : 0;
-  init.cap = ReadCap(attr.Get("cap").As<Napi::Object>());
-  const ibv_qp_cap asked = init.cap;
-  errno = 0;
-  ibv_qp* qp = pd->context().functions().create_qp(pd->pd(), &init);
-  if (qp == nullptr) return Failure(env, CreationError());
-  // Some providers leave a value that they do not round up at zero.
-  ibv_qp_cap cap = init.cap;
-  cap.max_send_wr = std::max(cap.max_send_wr, asked.max_send_wr);
-  cap.max_recv_wr = std::max(cap.max_recv_wr, asked.max_recv_wr);
-  cap.max_send_sge = std::max(cap.max_send_sge, asked.max_send_sge);
-  cap.max_recv_sge = std::max(cap.max_recv_sge, asked.max_recv_sge);
-  const auto pair = std::make_shared<QueuePair>(pd, send_cq, recv_cq, qp, cap);
-  Napi::Object result = Napi::Object::New(env);
-  result.Set("id", static_cast<double>(id));
-  result.Set("qpNum", qp->qp_num);
-  result.Set("cap", WriteCap(env, cap));
-  result.Set("handle", WrapObject(env, pair));
-  return result;
-}
 
 // modifyQp(qp, attr, mask): 0 | -errno
 Napi::Value ModifyQp(const Napi::CallbackInfo& info) {
@@ -119,12 +111,70 @@ Napi::Value QueryQp(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// attachMcast(qp, gid, lid), detachMcast(qp, gid, lid): 0 | -errno
+template <int (*Functions::*Call)(ibv_qp*, const ibv_gid*, std::uint16_t)>
+Napi::Value Multicast(const Napi::CallbackInfo& info) {
+  const auto pair = Unwrap<QueuePair>(info, 0);
+  const ibv_gid gid = ReadGid(info[1]);
+  const auto lid = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
+  return Failure(info.Env(), (pair->context().functions().*Call)(pair->qp(), &gid, lid));
+}
+
+// modifyQpRateLimit(qp, rateLimit, maxBurstSz, typicalPktSz): 0 | -errno
+Napi::Value ModifyQpRateLimit(const Napi::CallbackInfo& info) {
+  const auto pair = Unwrap<QueuePair>(info, 0);
+  ibv_qp_rate_limit_attr attr{};
+  attr.rate_limit = info[1].As<Napi::Number>().Uint32Value();
+  attr.max_burst_sz = info[2].As<Napi::Number>().Uint32Value();
+  attr.typical_pkt_sz = static_cast<std::uint16_t>(info[3].As<Napi::Number>().Uint32Value());
+  return Failure(info.Env(), ibv_modify_qp_rate_limit(pair->qp(), &attr));
+}
+
+// queryEce(qp): { vendorId, options } | -errno; setEce(qp, vendorId, options): 0 | -errno
+Napi::Value QueryEce(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto pair = Unwrap<QueuePair>(info, 0);
+  const auto query = pair->context().functions().query_ece;
+  ibv_ece ece{};
+  if (const int error = query == nullptr ? EOPNOTSUPP : query(pair->qp(), &ece); error != 0) {
+    return Failure(env, error);
+  }
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("vendorId", ece.vendor_id);
+  result.Set("options", ece.options);
+  return result;
+}
+
+Napi::Value SetEce(const Napi::CallbackInfo& info) {
+  const auto pair = Unwrap<QueuePair>(info, 0);
+  const auto set = pair->context().functions().set_ece;
+  ibv_ece ece{};
+  ece.vendor_id = info[1].As<Napi::Number>().Uint32Value();
+  ece.options = info[2].As<Napi::Number>().Uint32Value();
+  return Failure(info.Env(), set == nullptr ? EOPNOTSUPP : set(pair->qp(), &ece));
+}
+
+// queryQpDataInOrder(qp, opcode, flags): the answer, 0 where the library cannot tell.
+Napi::Value QueryQpDataInOrder(const Napi::CallbackInfo& info) {
+  const auto pair = Unwrap<QueuePair>(info, 0);
+  const auto query = pair->context().functions().query_qp_data_in_order;
+  const auto opcode = static_cast<ibv_wr_opcode>(info[1].As<Napi::Number>().Int32Value());
+  const int answer = query == nullptr ? 0 : query(pair->qp(), opcode, info[2].As<Napi::Number>().Uint32Value());
+  return Napi::Number::New(info.Env(), answer);
+}
+
 }  // namespace
 
 void QueuePair::Init(Napi::Object exports) {
-  Export<CreateQp>(exports, "createQp");
-  Export<ModifyQp>(exports, "modifyQp");
-  Export<QueryQp>(exports, "queryQp");
+  InitQpCreation(exports);
+  Export<verbs::core::ModifyQp>(exports, "modifyQp");
+  Export<verbs::core::QueryQp>(exports, "queryQp");
+  Export<Multicast<&Functions::attach_mcast>>(exports, "attachMcast");
+  Export<Multicast<&Functions::detach_mcast>>(exports, "detachMcast");
+  Export<ModifyQpRateLimit>(exports, "modifyQpRateLimit");
+  Export<QueryEce>(exports, "queryEce");
+  Export<SetEce>(exports, "setEce");
+  Export<QueryQpDataInOrder>(exports, "queryQpDataInOrder");
 }
 
 }  // namespace verbs::core

@@ -1,55 +1,58 @@
 // ibv_qp, with its two work queues.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "completion_queue.h"
+#include "domains.h"
 #include "protection_domain.h"
-#include "work_queue.h"
+#include "receive_poster.h"
+#include "send_poster.h"
+#include "shared_receive_queue.h"
 
 namespace verbs::core {
-
-class Cursor;
 
 class QueuePair final : public Object {
  public:
   static constexpr verbs_core_kind kKind = VERBS_CORE_QP;
 
-  // Owns `qp`. `cap` says what it was created with.
-  QueuePair(std::shared_ptr<ProtectionDomain> pd, std::shared_ptr<CompletionQueue> send_cq,
-            std::shared_ptr<CompletionQueue> recv_cq, ibv_qp* qp, const ibv_qp_cap& cap);
+  // What a QP is made of. Of the queues and domains those are there that its type has.
+  struct Parts {
+    std::shared_ptr<ProtectionDomain> pd;
+    std::shared_ptr<CompletionQueue> send_cq;
+    std::shared_ptr<CompletionQueue> recv_cq;
+    std::shared_ptr<SharedReceiveQueue> srq;
+    std::shared_ptr<XrcDomain> xrcd;
+    std::vector<std::shared_ptr<Object>> others;
+
+    const Context& context() const { return pd != nullptr ? pd->context() : xrcd->context(); }
+  };
+
+  // Owns `qp`. `cap` says what it was created with; `extended` is null unless it was made for the extended post calls.
+  QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap);
   ~QueuePair() override;
 
   void* pointer() const override { return qp_; }
-  const Context& context() const override { return pd_->context(); }
+  const Context& context() const override { return parts_.context(); }
   ibv_qp* qp() const { return qp_; }
 
   // Post the first `count` requests of a batch (records.h). 0, a positive errno of the C library, or a PostError.
   int PostSend(Cursor& cursor, std::uint32_t count);
   int PostRecv(Cursor& cursor, std::uint32_t count);
+  // One BIND_MW request, by ibv_bind_mw.
+  int BindMw(Cursor& cursor, std::uint32_t count);
 
   static void Init(Napi::Object exports);
 
  private:
-  // So many requests go to the C library in one call.
-  static constexpr std::uint32_t kChunk = 64;
-
   int Release() override;
   void Abandon();
-  int StageSend(Cursor& cursor, std::uint32_t index);
-  int StageRecv(Cursor& cursor, std::uint32_t index);
-  int StageSges(Cursor& cursor, WorkQueue& queue, std::uint32_t count, ibv_sge* sges, int* used);
 
-  std::shared_ptr<ProtectionDomain> pd_;
-  std::shared_ptr<CompletionQueue> send_cq_;
-  std::shared_ptr<CompletionQueue> recv_cq_;
+  Parts parts_;
   ibv_qp* qp_;
-  std::shared_ptr<WorkQueue> send_queue_;
-  std::shared_ptr<WorkQueue> recv_queue_;
-  std::vector<ibv_send_wr> send_requests_;
-  std::vector<ibv_recv_wr> recv_requests_;
-  std::vector<ibv_sge> send_sges_;
-  std::vector<ibv_sge> recv_sges_;
+  std::optional<SendPoster> send_;
+  std::optional<ReceivePoster> recv_;  // not with a shared receive queue
 };
 
 }  // namespace verbs::core

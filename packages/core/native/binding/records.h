@@ -31,16 +31,18 @@ struct SendRecord {
   std::uint64_t swap;
   std::uint32_t opcode;
   std::uint32_t send_flags;
-  std::uint32_t imm_data;  // host order; for SEND_WITH_INV and LOCAL_INV the rkey
-  std::uint32_t rkey;
+  std::uint32_t imm_data;        // host order; for SEND_WITH_INV and LOCAL_INV the rkey, for BIND_MW the access flags
+  std::uint32_t rkey;            // for BIND_MW the window's new one
   std::uint32_t address_handle;  // id, 0 for none
   std::uint32_t remote_qpn;
   std::uint32_t remote_qkey;
   std::uint32_t num_sge;
   std::uint32_t flags;
-  std::uint32_t reserved;
+  std::uint32_t remote_srqn;    // XRC
+  std::uint32_t memory_window;  // BIND_MW: id, and of the region, 0 to unbind; remote_addr is the offset in the region,
+  std::uint32_t memory_region;  // compare_add the length
 };
-static_assert(sizeof(SendRecord) == 72 && std::is_trivially_copyable_v<SendRecord>);
+static_assert(sizeof(SendRecord) == 80 && std::is_trivially_copyable_v<SendRecord>);
 static_assert(offsetof(SendRecord, opcode) == 32 && offsetof(SendRecord, num_sge) == 60);
 
 struct RecvRecord {
@@ -72,8 +74,10 @@ struct CompletionRecord {
   std::uint8_t sl;
   std::uint8_t dlid_path_bits;
   std::uint16_t flags;
+  std::uint64_t timestamp;     // of a queue made for it: ticks of the device's clock
+  std::uint64_t wallclock_ns;  // likewise
 };
-static_assert(sizeof(CompletionRecord) == 48 && offsetof(CompletionRecord, pkey_index) == 40);
+static_assert(sizeof(CompletionRecord) == 64 && offsetof(CompletionRecord, pkey_index) == 40);
 
 // Why a request was refused before it reached the C library. Negative, where an errno of the C library is positive.
 enum PostError : int {
@@ -84,6 +88,11 @@ enum PostError : int {
   kBadOpcode = -5,       // an opcode that this call does not carry
   kNoAddress = -6,       // the address handle is closed, missing, or of another device
   kQueueFull = -7,       // more requests outstanding than the queue pair has room for
+  kNoMemoryWindow = -8,  // the window is closed, missing, or of another device
+  kBadLength = -9,       // ATOMIC_WRITE without exactly one element of 8 bytes
 };
+
+// So many requests go to the C library in one call.
+inline constexpr std::uint32_t kPostChunk = 64;
 
 }  // namespace verbs::core

@@ -1,11 +1,13 @@
 // From the records of a batch to the C library's chain of work requests, chunk by chunk.
 #pragma once
 
+#include <infiniband/verbs.h>
+
 #include <cstring>
 #include <vector>
 
 #include "records.h"
-#include "work_queue.h"
+#include "request_queue.h"
 
 namespace verbs::core {
 
@@ -31,11 +33,17 @@ class Cursor {
   std::size_t offset_ = sizeof(BatchHeader);
 };
 
+class Context;
+
+// The elements of the request staged last, from the cursor. 0 or a PostError.
+int StageSges(const Context& context, RequestQueue& queue, Cursor& cursor, std::uint32_t count, ibv_sge* sges,
+              int* used);
+
 // As in C, the requests before one that is refused are posted. `stage(i)` fills requests[i] from the cursor and gives 0
 // or a PostError; `post` is the library's call. Gives 0, a positive errno of the library, or a PostError;
 // cursor.header says how far it came.
 template <typename Request, typename Stage, typename Post>
-int PostChunks(Cursor& cursor, std::uint32_t count, WorkQueue& queue, std::vector<Request>& requests, Stage stage,
+int PostChunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::vector<Request>& requests, Stage stage,
                Post post) {
   std::uint32_t& posted = cursor.header.posted;
   if (requests.empty() && count != 0) return kQueueFull;

@@ -31,7 +31,16 @@ typedef enum verbs_core_kind {
   VERBS_CORE_CQ = 5,      /* ibv_cq */
   VERBS_CORE_QP = 6,      /* ibv_qp */
   VERBS_CORE_AH = 7,      /* ibv_ah */
-  VERBS_CORE_FOREIGN = 8  /* an object of a sibling addon, see attach */
+  VERBS_CORE_FOREIGN = 8, /* an object of a sibling addon, see attach */
+  VERBS_CORE_SRQ = 9,     /* ibv_srq */
+  VERBS_CORE_TD = 10,     /* ibv_td */
+  VERBS_CORE_DM = 11,     /* ibv_dm */
+  VERBS_CORE_MW = 12,     /* ibv_mw */
+  VERBS_CORE_XRCD = 13,   /* ibv_xrcd */
+  VERBS_CORE_WQ = 14,     /* ibv_wq */
+  VERBS_CORE_RWQ_IND_TABLE = 15, /* ibv_rwq_ind_table */
+  VERBS_CORE_FLOW = 16,          /* ibv_flow */
+  VERBS_CORE_COUNTERS = 17       /* ibv_counters */
 } verbs_core_kind;
 
 typedef enum verbs_core_library { VERBS_CORE_SYSTEM = 0, VERBS_CORE_SOFT = 1 } verbs_core_library;

@@ -1,0 +1,62 @@
+import { types } from 'node:util';
+import type { Context } from './context.js';
+import { check } from './errors.js';
+import { native, type NativeHandle } from './native.js';
+import { Resource } from './resource.js';
+import { integer, typeError } from './validate.js';
+
+/**
+ * `ibv_dm`: memory on the device. Made by {@link Context.allocDm}; `close()` is `ibv_free_dm`.
+ *
+ * @example
+ * const dm = ctx.allocDm(4096);
+ * dm.copyTo(0, data);
+ * const mr = pd.regDmMr(dm, { access: AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ });
+ */
+export class DeviceMemory extends Resource {
+  readonly context: Context;
+  /** Bytes. */
+  readonly length: number;
+  /** What {@link Context.importDm} takes. */
+  readonly dmHandle: number;
+
+  /** @internal */
+  constructor(context: Context, made: { handle: NativeHandle; dmHandle: number }, length: number, imported: boolean) {
+    super('DeviceMemory', made.handle, imported ? 'ibv_unimport_dm' : 'ibv_free_dm', [context]);
+    this.context = context;
+    this.length = length;
+    this.dmHandle = made.dmHandle;
+  }
+
+  /**
+   * `ibv_memcpy_to_dm`.
+   *
+   * @param offset bytes from the start of the device memory; it and the length are multiples of 4
+   * @throws VerbsError EINVAL otherwise, and if it reaches past the end
+   */
+  copyTo(offset: number, from: Uint8Array): void {
+    const dm = this.use('ibv_memcpy_to_dm');
+    integer(offset, 'offset', 0, Number.MAX_SAFE_INTEGER);
+    check(-Math.abs(native.copyToDm(dm, offset, bytesOf(from, 'from'))), 'ibv_memcpy_to_dm', this.#about(offset, from));
+  }
+
+  /** `ibv_memcpy_from_dm`: fills `to`. */
+  copyFrom(offset: number, to: Uint8Array): void {
+    const dm = this.use('ibv_memcpy_from_dm');
+    integer(offset, 'offset', 0, Number.MAX_SAFE_INTEGER);
+    check(-Math.abs(native.copyFromDm(dm, offset, bytesOf(to, 'to'))), 'ibv_memcpy_from_dm', this.#about(offset, to));
+  }
+
+  #about(offset: number, { byteLength }: Uint8Array) {
+    return { detail: `of ${byteLength} bytes at ${offset} of ${this.length}` };
+  }
+
+  protected override describe() {
+    return { length: this.length };
+  }
+}
+
+function bytesOf(value: unknown, path: string): Uint8Array {
+  if (!types.isUint8Array(value)) throw typeError(path, 'a Uint8Array', value);
+  return value;
+}

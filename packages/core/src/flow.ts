@@ -1,0 +1,20 @@
+import type { NativeHandle } from './native.js';
+import type { QueuePair } from './queue-pair.js';
+import { Resource } from './resource.js';
+
+/**
+ * `ibv_flow`: frames that a queue pair receives. Made by {@link QueuePair.createFlow}; `close()` is `ibv_destroy_flow`.
+ */
+export class Flow extends Resource {
+  readonly qp: QueuePair;
+
+  /** @internal */
+  constructor(qp: QueuePair, handle: NativeHandle, others: readonly Resource[]) {
+    super('Flow', handle, 'ibv_destroy_flow', [qp, ...others]);
+    this.qp = qp;
+  }
+
+  protected override describe() {
+    return { qpNum: this.qp.qpNum };
+  }
+}

@@ -1,0 +1,36 @@
+import type { Context } from './context.js';
+import { checked } from './errors.js';
+import { native } from './native.js';
+import type { ReceiveWorkQueue } from './receive-work-queue.js';
+import { handleOf, Resource } from './resource.js';
+import { typeError, valueError } from './validate.js';
+
+/**
+ * `ibv_rwq_ind_table`: which receive work queue a packet's hash chooses. Made by {@link Context.createRwqIndTable};
+ * `close()` is `ibv_destroy_rwq_ind_table`.
+ */
+export class IndirectionTable extends Resource {
+  readonly context: Context;
+  readonly queues: readonly ReceiveWorkQueue[];
+  readonly indTblNum: number;
+
+  /** @internal */
+  constructor(context: Context, queues: readonly ReceiveWorkQueue[]) {
+    const syscall = 'ibv_create_rwq_ind_table';
+    if (!Array.isArray(queues)) throw typeError('queues', 'an array of ReceiveWorkQueue', queues);
+    const list = [...(queues as readonly ReceiveWorkQueue[])];
+    const { length: count } = list;
+    if (count === 0 || (count & (count - 1)) !== 0)
+      throw valueError('queues', `has ${count} entries, not a power of two`);
+    const handles = list.map((queue, i) => handleOf(queue, 'ReceiveWorkQueue', `queues[${i}]`, syscall));
+    const made = checked(native.createRwqIndTable(handleOf(context, 'Context', 'context', syscall), handles), syscall);
+    super('IndirectionTable', made.handle, 'ibv_destroy_rwq_ind_table', [context, ...new Set(list)]);
+    this.context = context;
+    this.queues = list;
+    this.indTblNum = made.indTblNum;
+  }
+
+  protected override describe() {
+    return { indTblNum: this.indTblNum, queues: this.queues.length };
+  }
+}

@@ -1,0 +1,55 @@
+import { inspect } from 'node:util';
+import { MwType } from './create-enums.js';
+import { enumName } from './enums.js';
+import { native, type NativeHandle } from './native.js';
+import type { ProtectionDomain } from './protection-domain.js';
+import { Resource } from './resource.js';
+import { kBound, kRequestId } from './symbols.js';
+
+/**
+ * `ibv_mw`: a part of a memory region that a peer may use, opened and closed by requests in a queue pair's send queue.
+ * Made by {@link ProtectionDomain.allocMw}; `close()` is `ibv_dealloc_mw`.
+ */
+export class MemoryWindow extends Resource {
+  readonly pd: ProtectionDomain;
+  /** See {@link MwType}. */
+  readonly mwType: number;
+  readonly #id: number;
+
+  /** @internal */
+  constructor(pd: ProtectionDomain, mwType: number, made: { handle: NativeHandle; id: number }) {
+    super('MemoryWindow', made.handle, 'ibv_dealloc_mw', [pd]);
+    this.pd = pd;
+    this.mwType = mwType;
+    this.#id = made.id;
+  }
+
+  /** What a peer needs to use the window: of type 1 after `qp.bindMw`, of type 2 as `nextRkey` made it. */
+  get rkey(): number {
+    return native.mwRkey(this.use('ibv_mw.rkey'));
+  }
+
+  /** `ibv_inc_rkey`: the rkey for the next BIND_MW of a type 2 window, which `rkey` is from now on. */
+  nextRkey(): number {
+    const mw = this.use('ibv_inc_rkey');
+    const rkey = native.mwRkey(mw);
+    // The low byte is the program's.
+    const next = ((rkey & ~0xff) | ((rkey + 1) & 0xff)) >>> 0;
+    native.setMwRkey(mw, next);
+    return next;
+  }
+
+  /** @internal The name of the window in work requests. */
+  get [kRequestId](): number {
+    return this.#id;
+  }
+
+  /** @internal A bind to a region was posted. */
+  [kBound](): void {
+    this.becomeNewest();
+  }
+
+  protected override describe() {
+    return { mwType: { [inspect.custom]: () => enumName(MwType, this.mwType) } };
+  }
+}

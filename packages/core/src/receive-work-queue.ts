@@ -1,0 +1,116 @@
+import type { CompletionQueue } from './completion-queue.js';
+import { WqState, WqType } from './create-enums.js';
+import { check, checked } from './errors.js';
+import { native } from './native.js';
+import { postRequests } from './posting.js';
+import type { ProtectionDomain } from './protection-domain.js';
+import { handleOf, Resource } from './resource.js';
+import { kElement } from './symbols.js';
+import { integer, object, optional } from './validate.js';
+import type { RecvWr } from './work-request.js';
+
+/** `struct ibv_wq_init_attr`. */
+export interface WqInitAttr {
+  /** Where its receives complete. */
+  cq: CompletionQueue;
+  /** Outstanding requests, at least 1. */
+  maxWr: number;
+  /** Elements of a request, default 1. */
+  maxSge?: number;
+  /** See {@link WqFlags}; default 0. */
+  createFlags?: number;
+}
+
+/** `struct ibv_wq_attr`: the fields that are there are changed. */
+export interface WqAttr {
+  /** See {@link WqState}. */
+  wqState?: number;
+  currWqState?: number;
+  /** See {@link WqFlags}. */
+  flags?: number;
+  /** Which of the flags are changed. */
+  flagsMask?: number;
+}
+
+const names = ['cq', 'maxWr', 'maxSge', 'createFlags'];
+const attrNames = ['wqState', 'currWqState', 'flags', 'flagsMask'];
+const MANY = 0xffffff;
+
+/**
+ * `ibv_wq`: a receive queue for receive side scaling. Made by {@link ProtectionDomain.createWq}; `close()` is
+ * `ibv_destroy_wq`.
+ */
+export class ReceiveWorkQueue extends Resource {
+  readonly pd: ProtectionDomain;
+  readonly cq: CompletionQueue;
+  readonly wqNum: number;
+  readonly maxWr: number;
+  readonly maxSge: number;
+  readonly #id: number;
+
+  /** @internal */
+  constructor(pd: ProtectionDomain, attr: WqInitAttr) {
+    const made = create(pd, attr);
+    super('ReceiveWorkQueue', made.handle, 'ibv_destroy_wq', [pd, attr.cq]);
+    this.pd = pd;
+    this.cq = attr.cq;
+    this.wqNum = made.wqNum;
+    this.maxWr = made.maxWr;
+    this.maxSge = made.maxSge;
+    this.#id = made.id;
+    pd.context[kElement](made.id, this);
+  }
+
+  /**
+   * `ibv_modify_wq`.
+   *
+   * @throws VerbsError EINVAL, EOPNOTSUPP
+   * @example wq.modify({ wqState: WqState.RDY });
+   */
+  modify(attr: WqAttr): void {
+    const wq = this.use('ibv_modify_wq');
+    const given = object(attr, 'attr', attrNames);
+    const fields = Object.fromEntries(
+      attrNames.filter((name) => given[name] !== undefined).map((name) => [name, field(given, name)]),
+    );
+    check(-Math.abs(native.modifyWq(wq, fields)), 'ibv_modify_wq');
+  }
+
+  /** `ibv_post_wq_recv` of one or many requests; errors as with {@link QueuePair.postRecv}. */
+  postRecv(wr: RecvWr | readonly RecvWr[]): void {
+    const wq = this.use('ibv_post_wq_recv');
+    postRequests(
+      wr,
+      (batch, one, path) => {
+        batch.recv(one, path);
+      },
+      (batch, count) => native.postWqRecv(wq, batch.bytes, count),
+      { syscall: 'ibv_post_wq_recv', maxSge: this.maxSge, maxWr: this.maxWr },
+    );
+  }
+
+  protected override onClosed(): void {
+    this.pd.context[kElement](this.#id, undefined);
+  }
+
+  protected override describe() {
+    return { wqNum: this.wqNum, maxWr: this.maxWr };
+  }
+}
+
+function field(given: Record<string, unknown>, name: string): number {
+  return integer(given[name], `attr.${name}`, 0, name.endsWith('State') ? WqState.UNKNOWN : 0x7fffffff);
+}
+
+function create(pd: ProtectionDomain, value: unknown) {
+  const attr = object(value, 'attr', names);
+  const init = {
+    wqType: WqType.RQ,
+    maxWr: integer(attr['maxWr'], 'attr.maxWr', 1, MANY),
+    maxSge: optional(attr['maxSge'], 'attr.maxSge', 0xffff, 1),
+    createFlags: optional(attr['createFlags'], 'attr.createFlags', 0x7fffffff, 0),
+  };
+  const handle = handleOf(pd, 'ProtectionDomain', 'pd', 'ibv_create_wq');
+  const cq = handleOf(attr['cq'], 'CompletionQueue', 'attr.cq', 'ibv_create_wq');
+  return checked(native.createWq(handle, cq, init), 'ibv_create_wq');
+}

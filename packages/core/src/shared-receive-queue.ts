@@ -1,0 +1,139 @@
+import { inspect } from 'node:util';
+import type { CompletionQueue } from './completion-queue.js';
+import { SrqType } from './create-enums.js';
+import { enumName } from './enums.js';
+import { check, checked } from './errors.js';
+import { native, type NativeHandle } from './native.js';
+import { postRequests } from './posting.js';
+import type { ProtectionDomain } from './protection-domain.js';
+import { handleOf, Resource } from './resource.js';
+import { kElement } from './symbols.js';
+import { integer, object, optional } from './validate.js';
+import type { RecvWr } from './work-request.js';
+import type { XrcDomain } from './xrc-domain.js';
+
+/** `struct ibv_srq_init_attr` and `struct ibv_srq_init_attr_ex`. */
+export interface SrqInitAttr {
+  /** Outstanding requests, at least 1. */
+  maxWr: number;
+  /** Elements of a request, default 1. */
+  maxSge?: number;
+  /** Fewer requests than that raise SRQ_LIMIT_REACHED, once; default 0: never. */
+  srqLimit?: number;
+  /** Default BASIC. */
+  srqType?: SrqType;
+  /** XRC only. */
+  xrcd?: XrcDomain;
+  /** XRC only: where the receives complete. */
+  cq?: CompletionQueue;
+}
+
+const names = ['maxWr', 'maxSge', 'srqLimit', 'srqType', 'xrcd', 'cq'];
+const MANY = 0xffffff;
+const MAX_WR = 1 << 0;
+const LIMIT = 1 << 1;
+
+/**
+ * `ibv_srq`: receive requests that several queue pairs share. Made by {@link ProtectionDomain.createSrq}; `close()` is
+ * `ibv_destroy_srq`.
+ */
+export class SharedReceiveQueue extends Resource {
+  readonly pd: ProtectionDomain;
+  /** See {@link SrqType}. */
+  readonly srqType: number;
+  /** XRC: the number that a peer's requests name (`ibv_get_srq_num`). */
+  readonly srqNum: number | undefined;
+  readonly maxSge: number;
+  #maxWr: number;
+  readonly #id: number;
+
+  /** @internal */
+  constructor(pd: ProtectionDomain, attr: SrqInitAttr) {
+    const made = create(pd, attr);
+    const parents = [pd, attr.xrcd, attr.cq].filter((parent) => parent !== undefined);
+    super('SharedReceiveQueue', made.handle, 'ibv_destroy_srq', parents);
+    this.pd = pd;
+    this.srqType = attr.srqType ?? SrqType.BASIC;
+    this.srqNum = made.srqNum;
+    this.maxSge = made.maxSge;
+    this.#maxWr = made.maxWr;
+    this.#id = made.id;
+    pd.context[kElement](made.id, this);
+  }
+
+  /** What the device gave, at least what was asked for. */
+  get maxWr(): number {
+    return this.#maxWr;
+  }
+
+  /**
+   * `ibv_modify_srq`: arms the limit event, which happens once (`srqLimit`), or gives the queue another size (`maxWr`).
+   *
+   * @throws VerbsError EINVAL (a limit above the size, or a size below what is outstanding), EOPNOTSUPP
+   * @example srq.modify({ srqLimit: 16 });
+   */
+  modify(attr: { srqLimit?: number; maxWr?: number }): void {
+    const srq = this.use('ibv_modify_srq');
+    const given = object(attr, 'attr', ['srqLimit', 'maxWr']);
+    const srqLimit = optional(given['srqLimit'], 'attr.srqLimit', MANY, 0);
+    const maxWr = optional(given['maxWr'], 'attr.maxWr', MANY, 0);
+    const mask = (given['srqLimit'] === undefined ? 0 : LIMIT) | (given['maxWr'] === undefined ? 0 : MAX_WR);
+    check(-Math.abs(native.modifySrq(srq, { maxWr, srqLimit }, mask)), 'ibv_modify_srq');
+    if (given['maxWr'] !== undefined) this.#maxWr = this.query().maxWr;
+  }
+
+  /** `ibv_query_srq`. */
+  query(): { maxWr: number; maxSge: number; srqLimit: number } {
+    return checked(native.querySrq(this.use('ibv_query_srq')), 'ibv_query_srq');
+  }
+
+  /**
+   * `ibv_post_srq_recv` of one or many requests; errors as with {@link QueuePair.postRecv}.
+   *
+   * @example srq.postRecv({ wrId: 1, sgList: [{ mr, length: 4096 }] });
+   */
+  postRecv(wr: RecvWr | readonly RecvWr[]): void {
+    const srq = this.use('ibv_post_srq_recv');
+    postRequests(
+      wr,
+      (batch, one, path) => {
+        batch.recv(one, path);
+      },
+      (batch, count) => native.postSrqRecv(srq, batch.bytes, count),
+      { syscall: 'ibv_post_srq_recv', maxSge: this.maxSge, maxWr: this.#maxWr },
+    );
+  }
+
+  protected override onClosed(): void {
+    this.pd.context[kElement](this.#id, undefined);
+  }
+
+  protected override describe() {
+    return {
+      srqType: { [inspect.custom]: () => enumName(SrqType, this.srqType) },
+      maxWr: this.maxWr,
+      maxSge: this.maxSge,
+      ...(this.srqNum === undefined ? {} : { srqNum: this.srqNum }),
+    };
+  }
+}
+
+function create(pd: ProtectionDomain, value: unknown) {
+  const attr = object(value, 'attr', names);
+  const part = (name: string, kind: string): NativeHandle | undefined =>
+    attr[name] === undefined ? undefined : handleOf(attr[name], kind, `attr.${name}`, 'ibv_create_srq');
+  const type = optional(attr['srqType'], 'attr.srqType', 2, SrqType.BASIC);
+  const init = {
+    maxWr: integer(attr['maxWr'], 'attr.maxWr', 1, MANY),
+    maxSge: optional(attr['maxSge'], 'attr.maxSge', 0xffff, 1),
+    srqLimit: optional(attr['srqLimit'], 'attr.srqLimit', MANY, 0),
+    // The plain call does for a plain queue, and older libraries have no other.
+    srqType: type === SrqType.BASIC ? -1 : type,
+  };
+  const handle = handleOf(pd, 'ProtectionDomain', 'pd', 'ibv_create_srq');
+  return checked(
+    native.createSrq(handle, init, part('xrcd', 'XrcDomain'), part('cq', 'CompletionQueue')),
+    type === SrqType.BASIC ? 'ibv_create_srq' : 'ibv_create_srq_ex',
+    { detail: `of ${init.maxWr} requests` },
+  );
+}

@@ -1,0 +1,53 @@
+import type { Context } from './context.js';
+import { QpType } from './enums.js';
+import { checked } from './errors.js';
+import { native, type NativeHandle } from './native.js';
+import { nativeQpInitAttr } from './qp-init-attr.js';
+import { QueuePair } from './queue-pair.js';
+import { Resource } from './resource.js';
+import { integer } from './validate.js';
+
+/**
+ * `ibv_xrcd`: what the receiving queue pairs and shared receive queues of the extended reliable connection have in
+ * common. Made by {@link Context.openXrcd}; `close()` is `ibv_close_xrcd`.
+ */
+export class XrcDomain extends Resource {
+  readonly context: Context;
+
+  /** @internal */
+  constructor(context: Context, handle: NativeHandle) {
+    super('XrcDomain', handle, 'ibv_close_xrcd', [context]);
+    this.context = context;
+  }
+
+  /**
+   * `ibv_create_qp_ex` of the receiving kind (IBV_QPT_XRC_RECV): it has no queues of its own.
+   *
+   * @throws VerbsError EOPNOTSUPP, ENOMEM
+   */
+  createQp(): QueuePair {
+    this.use('ibv_create_qp_ex');
+    const attr = { qpType: QpType.XRC_RECV, xrcd: this, cap: { maxSendWr: 0, maxRecvWr: 0 } };
+    const made = checked(native.createQp(nativeQpInitAttr(attr, 'attr')), 'ibv_create_qp_ex');
+    return new QueuePair({ context: this.context, attr, made });
+  }
+
+  /**
+   * `ibv_open_qp`: a receiving queue pair that somebody else of this domain made, by its number.
+   *
+   * @throws VerbsError EINVAL, ENOENT (no such queue pair), EOPNOTSUPP
+   */
+  openQp(qpNum: number): QueuePair {
+    const xrcd = this.use('ibv_open_qp');
+    integer(qpNum, 'qpNum', 0, 0xffffff);
+    const made = checked(native.openQp(xrcd, qpNum, QpType.XRC_RECV), 'ibv_open_qp', {
+      detail: `0x${qpNum.toString(16)}`,
+    });
+    const attr = { qpType: QpType.XRC_RECV, xrcd: this, cap: made.cap };
+    return new QueuePair({ context: this.context, attr, made });
+  }
+
+  protected override describe() {
+    return {};
+  }
+}

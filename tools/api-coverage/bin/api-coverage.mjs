@@ -1,0 +1,43 @@
+#!/usr/bin/env node
+// Accounts for every function of the C library behind a package: `api-coverage.mjs [PACKAGE] [--write] [--json]`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import prettier from 'prettier';
+import { cover } from '../src/cover.mjs';
+import { markdown } from '../src/document.mjs';
+import { readPlan } from '../src/plan.mjs';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+});
+const directory = resolve(positionals[0] ?? '.');
+const plan = readPlan(directory);
+const coverage = cover(directory, plan);
+const { rows, problems, missing } = coverage;
+const path = resolve(directory, plan.document);
+const options = (await prettier.resolveConfig(path)) ?? {};
+const text = await prettier.format(markdown(plan.title, coverage), { ...options, parser: 'markdown' });
+if (values.write) writeFileSync(path, text);
+else if (read(path) !== text) problems.push(`${plan.document} is not up to date: run the coverage check with --write`);
+
+if (values.json) {
+  console.log(JSON.stringify({ functions: rows, problems, missing }, null, 2));
+} else {
+  for (const { name, api, reason } of rows) console.log(`${name.padEnd(40)} ${reason ?? api.join(', ')}`);
+  for (const library of missing) console.log(`${library} was not found; its symbols were not compared`);
+  for (const problem of problems) console.error(`coverage: ${problem}`);
+  console.log(`${rows.length} functions, ${problems.length} unaccounted`);
+}
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** @param {string} file */
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+/** @import { Coverage } from './cover.mjs' */
+
+/**
+ * The table of the functions, as Markdown.
+ * @param {string} title
+ * @param {Coverage} coverage
+ */
+export function markdown(title, { rows }) {
+  const exposed = rows.filter(({ reason }) => reason === undefined);
+  const listed = rows.filter(({ reason }) => reason !== undefined);
+  return [
+    `# ${title}`,
+    '',
+    `${rows.length} functions: ${exposed.length} exposed, ${listed.length} not. This file is made by the coverage check.`,
+    '',
+    '| C function | TypeScript |',
+    '| --- | --- |',
+    ...exposed.map(({ name, api, inline }) => `| \`${name}\`${inline ? ' (inline)' : ''} | ${code(api)} |`),
+    '',
+    '## Not exposed',
+    '',
+    '| C function | why |',
+    '| --- | --- |',
+    ...listed.map(({ name, reason }) => `| \`${name}\` | ${reason ?? ''} |`),
+    '',
+  ].join('\n');
+}
+
+/** @param {string[]} names */
+function code(names) {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
