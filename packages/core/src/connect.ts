@@ -73,7 +73,9 @@ export function connectSteps(value: ConnectOptions, qpType: number): QpAttr[] {
   if (remote['gid'] === undefined && remote['lid'] === undefined) {
     throw typeError('options.remote.gid', 'a GID (or options.remote.lid a LID, on InfiniBand)', undefined);
   }
-  const reliable = qpType !== QpType.UC;
+  // An initiator of XRC only sends, a target only receives.
+  const sends = qpType === QpType.RC || qpType === QpType.XRC_SEND;
+  const receives = qpType === QpType.RC || qpType === QpType.XRC_RECV;
   const portNum = number('portNum', 255, 1);
   const access = number(
     'access',
@@ -99,16 +101,16 @@ export function connectSteps(value: ConnectOptions, qpType: number): QpAttr[] {
         dlid: optional(remote['lid'], 'options.remote.lid', 0xffff, 0),
         ...(remote['gid'] === undefined ? {} : { grh }),
       },
-      ...(reliable
+      ...(receives
         ? { maxDestRdAtomic: number('maxDestRdAtomic', 255, 1), minRnrTimer: number('minRnrTimer', 31, 12) }
         : {}),
     },
     {
       qpState: QpState.RTS,
       sqPsn: number('psn', 0xffffff, 0),
-      ...(reliable
+      ...(sends || receives ? { timeout: number('timeout', 31, 14) } : {}),
+      ...(sends
         ? {
-            timeout: number('timeout', 31, 14),
             retryCnt: number('retryCnt', 7, 7),
             rnrRetry: number('rnrRetry', 7, 7),
             maxRdAtomic: number('maxRdAtomic', 255, 1),

@@ -21,6 +21,8 @@ import { integer, object, optional } from './validate.js';
 import type { RecvWr, SendWr } from './work-request.js';
 import { kElement } from './symbols.js';
 
+const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
+
 /** The bits that every kernel takes. */
 const ALL_ATTRIBUTES = (1 << 21) - 1;
 
@@ -100,14 +102,16 @@ export class QueuePair extends Resource {
   }
 
   /**
-   * Brings an RC or UC queue pair from RESET to RTS: three calls of `modify` with the usual values.
+   * Brings an RC, UC or XRC queue pair from RESET to RTS: three calls of `modify` with the usual values.
    *
    * @example
    * qp.connect({ remote: { qpNum, psn, gid }, psn: myPsn, pathMtu: Mtu.MTU_4096 });
    */
   connect(options: ConnectOptions): void {
-    if (this.qpType !== QpType.RC && this.qpType !== QpType.UC) {
-      throw new VerbsError(22, 'ibv_modify_qp', { hint: 'connect() is for RC and UC; a UD queue pair has activate()' });
+    if (!CONNECTED.has(this.qpType)) {
+      throw new VerbsError(22, 'ibv_modify_qp', {
+        hint: 'connect() is for RC, UC and XRC; a UD queue pair has activate()',
+      });
     }
     for (const step of connectSteps(options, this.qpType)) this.modify(step);
   }
@@ -119,7 +123,9 @@ export class QueuePair extends Resource {
    */
   activate(options: ActivateOptions): void {
     if (this.qpType !== QpType.UD) {
-      throw new VerbsError(22, 'ibv_modify_qp', { hint: 'activate() is for UD; an RC or UC queue pair has connect()' });
+      throw new VerbsError(22, 'ibv_modify_qp', {
+        hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',
+      });
     }
     for (const step of activateSteps(options)) this.modify(step);
   }

@@ -98,6 +98,33 @@ describe('an address handle from a completion', () => {
   });
 });
 
+describe('multicast', () => {
+  it('reaches every attached queue pair', async () => {
+    const b = bench();
+    const receivers = [datagram(b), datagram(b)];
+    const sender = datagram(b);
+    const group = '::ffff:224.9.9.9';
+    for (const qp of receivers) {
+      qp.attachMcast(group);
+      qp.postRecv({ wrId: qp.qpNum, sgList: [{ mr: b.mr, length: 100 }] });
+    }
+    const ah = b.pd.createAh({ portNum: 1, grh: { dgid: group } });
+    sender.postSend({ opcode: WrOpcode.SEND, ah, remoteQpn: 0xffffff, remoteQkey: QKEY });
+    const ids = (await take(b.cq, 2)).map(({ wrId }) => wrId);
+    expect(ids.sort()).toEqual(receivers.map(({ qpNum }) => qpNum).sort());
+    for (const qp of receivers) qp.detachMcast(group);
+    expect(() => {
+      receivers[0]?.detachMcast(group);
+    }).toThrow(/ibv_detach_mcast/);
+    expect(() => {
+      pair(b)[0].attachMcast(group);
+    }).toThrow(expect.objectContaining({ code: 'EINVAL' }));
+    expect(() => {
+      sender.attachMcast('nonsense');
+    }).toThrow(/^gid is no GID/);
+  });
+});
+
 describe('what the device does not have', () => {
   it('is told by the name of the function', () => {
     const b = bench();

@@ -81,7 +81,7 @@ function keepEncap(
   const connects = attr.qpState === QpState.RTR || attr.qpState === QpState.RTS;
   if (!connects || (caps & BigInt(QpCaps.ENCAP)) === 0n) return undefined;
   const { portNum } = qp.query(QpAttrMask.PORT).attr;
-  const encap = findEncap(qp.pd.context, portNum, encapNum);
+  const encap = findEncap(qp.context, portNum, encapNum);
   if (encap === undefined) return undefined;
   return native.useEncap(handle, sibling.handleOf(encap, 'Encap', 'hblAttr.encapNum', 'hbldv_modify_qp'));
 }
@@ -160,5 +160,5 @@ export class SendWorkQueue {
 
 function forQueuePair(qp: QueuePair, syscall: string): { hbl: NativeLibrary; handle: NativeHandle } {
   const handle = sibling.handleOf(qp, 'QueuePair', 'qp', syscall);
-  return { hbl: librariesFor(qp.pd.context.device.library, syscall).hbl, handle };
+  return { hbl: librariesFor(qp.context.device.library, syscall).hbl, handle };
 }

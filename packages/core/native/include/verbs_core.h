@@ -24,20 +24,20 @@ extern "C" {
 #define VERBS_CORE_API_TAG {0x6f1d7c0b52a94e83ull, 0x9b3e5a70c4d82f16ull}
 
 typedef enum verbs_core_kind {
-  VERBS_CORE_CONTEXT = 1, /* ibv_context */
-  VERBS_CORE_PD = 2,      /* ibv_pd */
-  VERBS_CORE_MR = 3,      /* ibv_mr */
-  VERBS_CORE_CHANNEL = 4, /* ibv_comp_channel */
-  VERBS_CORE_CQ = 5,      /* ibv_cq */
-  VERBS_CORE_QP = 6,      /* ibv_qp */
-  VERBS_CORE_AH = 7,      /* ibv_ah */
-  VERBS_CORE_FOREIGN = 8, /* an object of a sibling addon, see attach */
-  VERBS_CORE_SRQ = 9,     /* ibv_srq */
-  VERBS_CORE_TD = 10,     /* ibv_td */
-  VERBS_CORE_DM = 11,     /* ibv_dm */
-  VERBS_CORE_MW = 12,     /* ibv_mw */
-  VERBS_CORE_XRCD = 13,   /* ibv_xrcd */
-  VERBS_CORE_WQ = 14,     /* ibv_wq */
+  VERBS_CORE_CONTEXT = 1,        /* ibv_context */
+  VERBS_CORE_PD = 2,             /* ibv_pd */
+  VERBS_CORE_MR = 3,             /* ibv_mr */
+  VERBS_CORE_CHANNEL = 4,        /* ibv_comp_channel */
+  VERBS_CORE_CQ = 5,             /* ibv_cq */
+  VERBS_CORE_QP = 6,             /* ibv_qp */
+  VERBS_CORE_AH = 7,             /* ibv_ah */
+  VERBS_CORE_FOREIGN = 8,        /* an object of a sibling addon, see attach */
+  VERBS_CORE_SRQ = 9,            /* ibv_srq */
+  VERBS_CORE_TD = 10,            /* ibv_td */
+  VERBS_CORE_DM = 11,            /* ibv_dm */
+  VERBS_CORE_MW = 12,            /* ibv_mw */
+  VERBS_CORE_XRCD = 13,          /* ibv_xrcd */
+  VERBS_CORE_WQ = 14,            /* ibv_wq */
   VERBS_CORE_RWQ_IND_TABLE = 15, /* ibv_rwq_ind_table */
   VERBS_CORE_FLOW = 16,          /* ibv_flow */
   VERBS_CORE_COUNTERS = 17       /* ibv_counters */
