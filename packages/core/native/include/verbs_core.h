@@ -79,8 +79,8 @@ typedef struct verbs_core_api {
 
   /* -- since version 2 */
 
-  /* A symbol of a loaded libibverbs, by the handle that sibling.libibverbs() gives; `version` may be NULL. NULL if there
-   * is none, or with a JavaScript exception pending if the value is no such handle. */
+  /* A symbol of a loaded libibverbs, by the handle that sibling.libibverbs() gives; `version` may be NULL. NULL if
+   * there is none, or with a JavaScript exception pending if the value is no such handle. */
   void* (*library_symbol)(napi_env env, napi_value library, const char* name, const char* version);
   /* An ibv_context that a vendor's function has opened with that libibverbs: owned from here on, and closed by
    * ibv_close_device. What sibling.adoptContext() takes; NULL with an exception pending, and then not owned. */

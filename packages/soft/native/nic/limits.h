@@ -20,7 +20,7 @@ struct Limits {
   int max_ah = 1 << 20;
   int max_mcast_grp = 8192;
   int max_mcast_qp_attach = 56;  // to a group
-  int max_dm_size = 256 << 10;  // bytes in all
+  int max_dm_size = 256 << 10;   // bytes in all
   int max_srq = 1 << 20;
   int max_srq_wr = 1 << 15;
   int max_srq_sge = 32;
