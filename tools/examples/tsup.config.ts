@@ -3,5 +3,5 @@ import { program } from '../../tsup.base.ts';
 
 export default defineConfig({
   ...program,
-  entry: ['src/demo.ts', 'src/file-transfer.ts', 'src/meeting/index.ts'],
+  entry: ['src/demo.ts', 'src/file-transfer.ts', 'src/comm-file.ts', 'src/comm/index.ts', 'src/meeting/index.ts'],
 });

@@ -1,9 +1,6 @@
-import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { captureOption, checkCapture, prepareCapture } from './demo/capture.js';
-import { type RunResult, run } from './demo/run.js';
-import { table } from './demo/table.js';
+import { chapters } from './demo/chapters/index.js';
 import { Failure } from './transfer/failure.js';
 import { SourceFile } from './transfer/source-file.js';
 
@@ -11,13 +8,11 @@ const USAGE = `usage: npm run demo -- [FILE] [--capture FILE] [--seed NUMBER] [-
 
 Moves a file (default: the node executable) between two processes by RDMA WRITE over the software NIC: once as it is,
 once encrypted and with 2 % of all packets lost at either end. Writes the sender's packets of the second run to a
-capture.
+capture. Then a process of a host sends the file to one of its DPU over the DOCA Comm Channel and gets its SHA-256 back.
 
   --capture FILE   the capture (default ./verbs-demo.pcapng), at most 32 MiB of it
   --seed NUMBER    which packets are lost (default 1)
   --json           print the results as JSON`;
-
-const LOSS = 0.02;
 
 interface Settings {
   file: string;
@@ -53,51 +48,24 @@ function readSettings(): Settings | undefined {
   return { file: resolve(file), capture: resolve(values.capture), seed, json: values.json };
 }
 
-async function demo({ file, capture, seed, json }: Settings, signal: AbortSignal): Promise<RunResult[]> {
+async function demo({ file, capture, seed, json }: Settings, signal: AbortSignal): Promise<void> {
   SourceFile.open(file).close();
-  prepareCapture(capture);
-  try {
-    const say = (text: string) => process.stderr.write(`${text}\n`);
-    say(`Moving ${file} between two processes over the software NIC`);
-    const plain = await run({ file, label: 'no loss', sender: '', receiver: '', encrypt: false, signal });
-    const results = [
-      plain,
-      await run({
-        file,
-        label: `${LOSS * 100} % loss`,
-        sender: `drop=${LOSS},seed=${seed},${captureOption(capture)}`,
-        receiver: `drop=${LOSS},seed=${seed + 1}`,
-        encrypt: true,
-        signal,
-      }),
-    ];
-    checkCapture(capture);
-    if (json) process.stdout.write(`${JSON.stringify({ file, capture, runs: results }, null, 2)}\n`);
-    else process.stdout.write(report(results, capture));
-    return results;
-  } catch (error) {
-    rmSync(capture, { force: true });
-    throw error;
+  const say = (text: string) => process.stderr.write(`${text}\n`);
+  let document: Record<string, unknown> = { file };
+  let text = '';
+  for (const chapter of chapters) {
+    const outcome = await chapter({ file, capture, seed, signal, say });
+    document = { ...document, ...outcome.document };
+    text += outcome.text;
   }
-}
-
-function report(results: RunResult[], capture: string): string {
-  return `
-${table(results)}
-
-Seconds run from the first read of the file to the receiver's word that the last chunk is in its copy; the digests are
-computed after that. Packets, losses and retransmissions are the counters of both NICs. SHA-256 of the copies:
-${results.map(({ sha256 }) => `  ${sha256}`).join('\n')}
-The sender's packets of the second run are in ${capture}: open it with Wireshark.
-In that run the file's bytes are encrypted (AES-128-CTR), so the capture does not show the file.
-`;
+  process.stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : text);
 }
 
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(name, () => {
-      controller.abort(new Failure(`stopped by ${name}`, 'nothing is left behind'));
+      controller.abort(new Failure(`stopped by ${name}`, 'its processes have ended and the copies are removed'));
     });
   }
   return controller.signal;

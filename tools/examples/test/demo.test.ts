@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,7 @@ interface Document {
     sha256: string;
     sha256Equal: boolean;
   }[];
+  comm: { bytes: number; messages: number; seconds: number; sha256: string };
 }
 
 /** The processes whose parent is the given one. */
@@ -41,11 +42,12 @@ function childrenOf(pid: number | undefined): string[] {
 
 describe('the demo', () => {
   it('moves a file without and with loss, and leaves a capture', async () => {
-    writeFileSync(join(directory, 'file'), randomBytes(5_000_000));
+    const contents = randomBytes(5_000_000);
+    writeFileSync(join(directory, 'file'), contents);
     const { status, stdout, stderr } = await demo(['file', '--json']).outcome();
     expect(stderr).toContain('100 %');
     expect(status).toBe(0);
-    const { runs } = JSON.parse(stdout) as Document;
+    const { runs, comm } = JSON.parse(stdout) as Document;
     expect(runs.map(({ bytes, sha256Equal }) => [bytes, sha256Equal])).toEqual([
       [5_000_000, true],
       [5_000_000, true],
@@ -56,6 +58,9 @@ describe('the demo', () => {
     expect(runs[0]).toMatchObject({ lost: 0 });
     expect(runs[1]?.lost).toBeGreaterThan(0);
     expect(runs[1]?.retransmissions).toBeGreaterThan(0);
+    const sha256 = createHash('sha256').update(contents).digest('hex');
+    expect(comm).toMatchObject({ bytes: 5_000_000, messages: Math.ceil(5_000_000 / 4080), sha256 });
+    expect(comm.seconds).toBeGreaterThan(0);
     expect(readFileSync(join(directory, 'verbs-demo.pcapng')).readUInt32LE(0)).toBe(0x0a0d0d0a);
     expect(readdirSync(directory).sort()).toEqual(['file', 'tmp', 'verbs-demo.pcapng']);
     expect(readdirSync(scratch)).toEqual([]);
@@ -67,6 +72,7 @@ describe('the demo', () => {
     expect(stdout).toMatch(/^ +bytes +seconds +MB\/s +packets +lost +retransmissions +SHA-256$/m);
     expect(stdout).toMatch(/^no loss +100000 +[\d.]+ +[\d.]+ +\d+ +0 +\d+ +equal$/m);
     expect(stdout).toMatch(/^2 % loss +100000 .* equal$/m);
+    expect(stdout).toMatch(/^From the host to its DPU .*: 100000 bytes in 25 messages, /m);
     expect(existsSync(join(directory, 'my,own.pcapng'))).toBe(true);
   });
 
@@ -103,6 +109,18 @@ describe('the demo', () => {
     for (const pid of children) expect(existsSync(`/proc/${pid}`)).toBe(false);
     expect(readdirSync(directory)).toEqual(['tmp']);
     expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it('ends the processes of its second chapter as well', async () => {
+    const program = demo([]);
+    await program.until(/host to DPU +\[/);
+    const children = childrenOf(program.process.pid);
+    expect(children).toHaveLength(2);
+    program.process.kill('SIGTERM');
+    const { status, stderr } = await program.outcome();
+    expect(stderr).toContain('stopped by SIGTERM');
+    expect(status).toBe(1);
+    for (const pid of children) expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 
   it('says that one of its processes died, and ends the other', async () => {

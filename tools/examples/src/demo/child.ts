@@ -1,32 +1,30 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Counters } from '../transfer/counters.js';
 import { Failure } from '../transfer/failure.js';
-import type { Report } from '../transfer/protocol.js';
 
-const PROGRAM = fileURLToPath(new URL('../bin/file-transfer.mjs', import.meta.url));
+const programPath = (program: string) => fileURLToPath(new URL(`../bin/${program}.mjs`, import.meta.url));
 /** A child that was asked to end has this long before it is made to. */
 const PATIENCE_MS = 3000;
 
-type Message = { listening: number } | { report: Report & { counters: Counters } } | { error: string; hint?: string };
+type Message<Report> = { listening: number | string } | { report: Report } | { error: string; hint?: string };
 
-/** One side of the transfer: a process of its own, with a software NIC of its own. */
-export class Child {
+/** One side of a transfer: a program of the examples in a process of its own, with a software NIC of its own. */
+export class Child<Report> {
   readonly #process: ChildProcess;
   readonly #name: string;
-  readonly #messages: Message[] = [];
+  readonly #messages: Message<Report>[] = [];
   readonly #exited: Promise<void>;
   #over = false;
   #wake: (() => void) | undefined;
 
-  constructor(name: string, args: string[], configuration: string) {
+  constructor(name: string, program: string, args: string[], configuration: string) {
     this.#name = name;
-    this.#process = fork(PROGRAM, args, {
+    this.#process = fork(programPath(program), args, {
       env: { ...process.env, VERBS_SOFT: configuration },
       // Standard error is shared for the progress bar; what a child has to say about a failure comes as a message.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    this.#process.on('message', (message: Message) => {
+    this.#process.on('message', (message: Message<Report>) => {
       this.#messages.push(message);
       this.#wake?.();
     });
@@ -45,14 +43,14 @@ export class Child {
     return this.#process.pid;
   }
 
-  /** The TCP port that the receiver waits on. */
-  async listening(): Promise<number> {
+  /** What the other side finds it by: the TCP port or the name of the service that it waits on. */
+  async listening(): Promise<number | string> {
     const message = await this.#next();
     if ('listening' in message) return message.listening;
     throw this.#unexpected();
   }
 
-  async report(): Promise<Report & { counters: Counters }> {
+  async report(): Promise<Report> {
     const message = await this.#next();
     if (!('report' in message)) throw this.#unexpected();
     await this.#exited;
@@ -69,7 +67,7 @@ export class Child {
     }
   }
 
-  async #next(): Promise<Message> {
+  async #next(): Promise<Message<Report>> {
     for (;;) {
       const message = this.#messages.shift();
       if (message !== undefined) {

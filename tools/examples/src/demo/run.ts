@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Counters } from '../transfer/counters.js';
+import type { Report } from '../transfer/protocol.js';
 import { Child } from './child.js';
 
 export interface RunOptions {
@@ -27,16 +28,18 @@ export interface RunResult {
   sha256Equal: boolean;
 }
 
+type Side = Child<Report & { counters: Counters }>;
+
 const DEVICE = 'soft0';
 
 /** Transfers the file once, between two new processes. Whatever happens, both have ended and the copy is gone after it. */
 export async function run({ file, label, sender, receiver, encrypt, signal }: RunOptions): Promise<RunResult> {
   const directory = mkdtempSync(join(tmpdir(), 'verbs-demo-'));
-  const children: Child[] = [];
-  const start = (name: string, role: string, path: string, options: string, port: number): Child => {
+  const children: Side[] = [];
+  const start = (name: string, role: string, path: string, options: string, port: number | string): Side => {
     const args = [role, path, '--device', DEVICE, '--port', String(port), '--label', label];
     if (encrypt) args.push('--encrypt');
-    const child = new Child(name, args, options === '' ? DEVICE : `${DEVICE},${options}`);
+    const child: Side = new Child(name, 'file-transfer', args, options === '' ? DEVICE : `${DEVICE},${options}`);
     children.push(child);
     return child;
   };

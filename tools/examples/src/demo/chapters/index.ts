@@ -1,0 +1,6 @@
+import type { Chapter } from '../chapter.js';
+import { commChannel } from './comm-channel.js';
+import { fileTransfer } from './file-transfer.js';
+
+/** In the order in which they are played. */
+export const chapters: readonly Chapter[] = [fileTransfer, commChannel];
