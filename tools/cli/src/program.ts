@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { captureCommand } from './commands/capture.js';
+import { commCommand } from './commands/comm.js';
 import { devicesCommand } from './commands/devices.js';
 import { devinfoCommand } from './commands/devinfo.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -26,8 +27,23 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the program's own.`,
     );
-  const commands = [devicesCommand(), devinfoCommand(), doctorCommand(), runCommand(), captureCommand(), pingCommand()];
-  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
-  for (const command of [program, ...commands]) command.exitOverride();
+  const commands = [
+    devicesCommand(),
+    devinfoCommand(),
+    doctorCommand(),
+    runCommand(),
+    captureCommand(),
+    pingCommand(),
+    commCommand(),
+  ];
+  for (const command of commands) program.addCommand(inherit(command, program));
+  program.exitOverride();
   return program;
+}
+
+/** Settings are inherited by commands of commands as well; exits become exceptions. */
+function inherit(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent).exitOverride();
+  for (const each of command.commands) inherit(each, command);
+  return command;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verbs } from './verbs.js';
 
-const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping'];
+const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping', 'comm'];
 
 describe('the command line', () => {
   it.each(COMMANDS)('%s --help shows an example and leaves with 0', async (command) => {
@@ -26,6 +26,9 @@ describe('the command line', () => {
     [['ping', '-c', '0'], 'a whole number from 1'],
     [['ping', '-S', 'x'], 'a whole number from 0'],
     [['ping', '-i', '-1'], 'seconds from 0'],
+    [['comm'], 'Usage: verbs comm'],
+    [['comm', 'serve'], "missing required argument 'name'"],
+    [['comm', 'connect', 'x', '--wait', '-1'], 'seconds from 0'],
     [['run', '--device', '', '--', 'true'], 'a device begins with its name'],
     [['run', '--faults', 'drop', '--', 'true'], 'KEY=VALUE'],
     [['run', '--faults', 'drop=0.1;evil', '--', 'true'], 'KEY=VALUE'],

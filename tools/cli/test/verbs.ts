@@ -18,10 +18,11 @@ export class Verbs {
   readonly #closed: Promise<Outcome>;
   #watchers: (() => void)[] = [];
 
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  /** With 'pipe' the test writes its input: `process.stdin`. */
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin: 'ignore' | 'pipe' = 'ignore') {
     this.process = spawn(process.execPath, [VERBS, ...args], {
       env: { ...process.env, NO_COLOR: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     });
     this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;

@@ -8,6 +8,7 @@ import { MAX_SIZE } from '../ping/protocol.js';
 import { serve } from '../ping/server.js';
 import type { Summary } from '../ping/statistics.js';
 import { hex, plural } from '../text.js';
+import { seconds, stopSignal } from './settings.js';
 
 interface Options {
   server?: boolean;
@@ -167,17 +168,6 @@ function rounded({ sent, received, ...times }: Summary): Record<string, number> 
   return { sent, received, ...(Object.fromEntries(usec) as Record<string, number>) };
 }
 
-/** Ctrl-C ends the pinging, and what was measured is still printed. A second one ends the program at once. */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(name, () => {
-      controller.abort(new Failure(`stopped by ${name}`));
-    });
-  }
-  return controller.signal;
-}
-
 function integer(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -186,11 +176,4 @@ function integer(min: number, max: number): (text: string) => number {
     }
     return value;
   };
-}
-
-function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= 0 && value <= 86400))
-    throw new InvalidArgumentError('seconds from 0 to 86400 are needed.');
-  return value;
 }

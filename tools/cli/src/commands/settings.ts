@@ -1,0 +1,21 @@
+import { InvalidArgumentError } from 'commander';
+import { Failure } from '../failure.js';
+
+/** Ctrl-C ends what goes on, and what was measured is still printed. A second one ends the program at once. */
+export function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(name, () => {
+      controller.abort(new Failure(`stopped by ${name}`));
+    });
+  }
+  return controller.signal;
+}
+
+/** An option's value: seconds, as long as a day. */
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 86400))
+    throw new InvalidArgumentError('seconds from 0 to 86400 are needed.');
+  return value;
+}
