@@ -230,12 +230,14 @@ int Connection::consume(std::uint32_t slot) {
   ++consumed_;
   const std::uint64_t often = std::max<std::uint64_t>(1, sizes_.recv_queue / 4);
   if (consumed_ - told_ < often) return 0;
-  // If too many are on their way already, the next message or the next tick says it.
-  if (reap_control() && control_posted_ - control_completed_ < kControlSends - 2 &&
-      post_control(kConsumed, static_cast<std::uint32_t>(consumed_)) == 0) {
-    told_ = consumed_;
-  }
+  if (reap_control()) tell_consumed();
   return 0;
+}
+
+// If too many are on their way already, the next message or the next tick says it.
+void Connection::tell_consumed() {
+  if (parted_ || control_posted_ - control_completed_ >= kControlSends - 2) return;
+  if (post_control(kConsumed, static_cast<std::uint32_t>(consumed_)) == 0) told_ = consumed_;
 }
 
 int Connection::post_control(std::uint8_t kind, std::uint32_t value) {
@@ -273,23 +275,23 @@ bool Connection::take_control(const ibv_wc& completion, std::uint32_t slot) {
   if (completion.byte_len != sizeof(Control) || slot >= kControlReceives) return false;
   const Control control = *control_slot(slot);
   if (post_control_receive(slot) != 0) return false;
+  // After the farewell there is nothing to say.
+  if (left_) return false;
   if (control.kind == kFarewell) {
     left_ = true;
     return true;
   }
-  // The count is the lower half of one that only grows, and nobody consumes what was not sent.
+  // The count is the lower half of one that only grows, and nobody consumes what was not sent. So a peer can send no
+  // more of these than it was sent messages.
   const std::uint64_t more = static_cast<std::uint32_t>(control.value - static_cast<std::uint32_t>(consumed_by_peer_));
-  if (control.kind != kConsumed || more > posted_ - consumed_by_peer_) return false;
+  if (control.kind != kConsumed || more == 0 || more > posted_ - consumed_by_peer_) return false;
   consumed_by_peer_ += more;
   return true;
 }
 
 bool Connection::keep_alive() {
   if (!reap_control()) return false;
-  if (consumed_ != told_ && control_posted_ - control_completed_ < kControlSends - 2 &&
-      post_control(kConsumed, static_cast<std::uint32_t>(consumed_)) == 0) {
-    told_ = consumed_;
-  }
+  if (consumed_ != told_) tell_consumed();
   if (control_posted_ != control_completed_) return true;  // what is on its way tells as much
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
@@ -299,6 +301,7 @@ bool Connection::keep_alive() {
 
 void Connection::say_farewell() {
   if (in_flight() <= sizes_.send_queue) post_frame(kFarewell, nullptr, 0);
+  parted_ = true;
   post_control(kFarewell, 0);
 }
 

@@ -100,6 +100,7 @@ class Connection {
   int post_frame(std::uint8_t kind, const void* message, std::size_t size);
   int post_control(std::uint8_t kind, std::uint32_t value);
   bool reap_control();
+  void tell_consumed();
   bool take_control(const ibv_wc& completion, std::uint32_t slot);
   Frame* receive_slot(std::uint32_t slot) const;
   Frame* send_slot(std::uint32_t slot) const;
@@ -135,6 +136,7 @@ class Connection {
   std::uint32_t control_posted_ = 0;
   std::uint32_t control_completed_ = 0;
   bool left_ = false;
+  bool parted_ = false;  // has said farewell itself
   bool failed_ = false;  // a control send did
 };
 

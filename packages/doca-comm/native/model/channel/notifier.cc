@@ -54,6 +54,7 @@ void CompletionQueues::open(ibv_context* context, ibv_comp_channel* channel) {
 void CompletionQueues::close() {
   for (const Queue& queue : queues_) Verbs::get()->destroy_cq(queue.cq);
   queues_.clear();
+  turn_ = 0;
 }
 
 ibv_cq* CompletionQueues::reserve(int entries) {
@@ -81,13 +82,21 @@ void CompletionQueues::release(ibv_cq* cq, int entries) {
 }
 
 int CompletionQueues::poll(ibv_wc* completions, int count) {
-  for (Queue& queue : queues_) {
+  // Each has its turn: one that never becomes empty holds up none of the others.
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    Queue& queue = queues_[turn_++ % queues_.size()];
     const int found = Verbs::poll(queue.cq, count, completions);
     if (found != 0) return found;
     queue.reserved -= queue.leaving;
     queue.leaving = 0;
   }
   return 0;
+}
+
+std::uint64_t CompletionQueues::backlog(int count) const {
+  int largest = 0;
+  for (const Queue& queue : queues_) largest = std::max(largest, queue.size);
+  return queues_.size() * static_cast<std::uint64_t>(largest + count);
 }
 
 void CompletionQueues::arm() {

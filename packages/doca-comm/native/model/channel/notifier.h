@@ -4,6 +4,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace verbs::doca {
@@ -41,6 +43,8 @@ class CompletionQueues {
   void release(ibv_cq* cq, int entries);
   int poll(ibv_wc* completions, int count);  // negative on failure
   void arm();
+  // After that many completions of polls for `count`, all that is there now has been polled, whatever comes meanwhile.
+  std::uint64_t backlog(int count) const;
 
  private:
   struct Queue {
@@ -53,6 +57,7 @@ class CompletionQueues {
   ibv_context* context_ = nullptr;
   ibv_comp_channel* channel_ = nullptr;
   std::vector<Queue> queues_;
+  std::size_t turn_ = 0;
 };
 
 }  // namespace verbs::doca

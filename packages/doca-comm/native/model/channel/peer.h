@@ -31,6 +31,7 @@ struct Peer {
   bool known = false;    // the user has its address
   bool blocked = false;  // a message was refused for lack of room
   bool broken = false;
+  bool silent = false;  // nothing that comes after its farewell, or what broke the connection, is a message
 };
 
 }  // namespace verbs::doca

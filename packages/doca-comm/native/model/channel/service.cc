@@ -109,7 +109,9 @@ bool Service::repeat_answer(const Datagram& datagram, const Sender& sender) {
 
 void Service::enqueue(const Datagram& datagram, const Sender& sender) {
   const bool bad = datagram.end.max_msg_size == 0 || datagram.end.recv_queue_size == 0;
-  if (bad || traffic_.living() + requests_.size() >= dev_.info->options.max_connections) {
+  const std::size_t most = dev_.info->options.max_connections;
+  // Lost peers that the user has not freed count on their own: they have memory too.
+  if (bad || traffic_.living() + requests_.size() >= most || traffic_.count() + requests_.size() >= 2 * most) {
     answer(Datagram::Type::kReject, datagram, sender, nullptr);
     return;
   }

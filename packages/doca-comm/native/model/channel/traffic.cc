@@ -71,7 +71,7 @@ void Traffic::remove(Peer& peer) {
   Entry& entry = peers_[peer.number & ((1u << kIndexBits) - 1)];
   peer.connection.reset();
   peer.traffic = nullptr;
-  std::erase(lost_, peer.number);
+  std::erase_if(lost_, [&](const Loss& loss) { return loss.number == peer.number; });
   AddressPool::get().remove(entry.address);
   entry.address = nullptr;
   entry.peer.reset();
@@ -92,6 +92,11 @@ std::size_t Traffic::living() const {
                                                 [](const Entry& entry) { return entry.peer && !entry.peer->broken; }));
 }
 
+std::size_t Traffic::count() const {
+  return static_cast<std::size_t>(
+      std::count_if(peers_.begin(), peers_.end(), [](const Entry& entry) { return entry.peer != nullptr; }));
+}
+
 void Traffic::take_completions() {
   ibv_wc completions[kBatch];
   int count = 0;
@@ -99,7 +104,8 @@ void Traffic::take_completions() {
     for (int i = 0; i < count; ++i) {
       const WorkId id = WorkId::unpack(completions[i].wr_id);
       Peer* peer = find(id.connection);
-      if (peer && !peer->connection->complete(completions[i], id)) lose(*peer);
+      if (!peer || (peer->broken && id.work == Work::kControlReceive)) continue;
+      if (!peer->connection->complete(completions[i], id)) lose(*peer);
     }
   }
 }
@@ -134,29 +140,36 @@ bool Traffic::fetch() {
   return batch_size_ > 0;
 }
 
+void Traffic::take() {
+  ++batch_next_;
+  ++taken_;
+}
+
 doca_error_t Traffic::deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size) {
   if (*size < found.size) {
     *size = found.size;  // the message stays, for a larger buffer
     return DOCA_ERROR_INVALID_VALUE;
   }
-  ++batch_next_;
+  take();
   std::memcpy(message, found.data, found.size);
   *size = found.size;
   ++peer.now.recv_messages;
   peer.now.recv_bytes += found.size;
   peer.known = true;
-  // The message has arrived; that the next one cannot is the connection's end.
-  if (peer.connection->consume(found.slot) != 0) lose(peer);
+  // The message has arrived; that the next one cannot is the connection's end. A lost peer gets no more room.
+  if (!peer.broken && peer.connection->consume(found.slot) != 0) lose(peer);
   return DOCA_SUCCESS;
 }
 
 doca_error_t Traffic::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
-  while (fetch()) {
+  for (;;) {
+    if (!lost_.empty() && taken_ >= lost_.front().due && report_loss(from)) return DOCA_ERROR_CONNECTION_RESET;
+    if (!fetch()) break;
     const ibv_wc& completion = batch_[batch_next_];
     const WorkId id = WorkId::unpack(completion.wr_id);
     Peer* peer = find(id.connection);
-    if (!peer) {  // of a connection that is gone
-      ++batch_next_;
+    if (!peer || peer->silent) {  // of a connection that is gone, or has ended
+      take();
       continue;
     }
     Connection::Message found;
@@ -164,7 +177,8 @@ doca_error_t Traffic::receive(void* message, std::size_t* size, doca_comm_channe
       *from = address_of(*peer);
       return deliver(*peer, found, message, size);
     }
-    ++batch_next_;
+    take();
+    peer->silent = true;
     lose(*peer);
   }
   if (poll_failed_) return DOCA_ERROR_UNKNOWN;
@@ -173,7 +187,7 @@ doca_error_t Traffic::receive(void* message, std::size_t* size, doca_comm_channe
 
 bool Traffic::report_loss(doca_comm_channel_addr_t** from) {
   while (!lost_.empty()) {
-    Peer* peer = find(lost_.front());
+    Peer* peer = find(lost_.front().number);
     if (peer && service_ && !peer->known) {
       remove(*peer);  // takes it off the list
       continue;
@@ -200,7 +214,7 @@ void Traffic::lose(Peer& peer) {
   if (peer.broken) return;
   peer.broken = true;
   ++changes_;
-  lost_.push_back(peer.number);
+  lost_.push_back({peer.number, taken_ + kBatch + receives_.backlog(kBatch)});
   notify_recv();
   notify_send();
 }

@@ -47,6 +47,8 @@ class Traffic {
     }
   }
   std::size_t living() const;
+  // Also counts those that are lost and not freed.
+  std::size_t count() const;
 
   doca_error_t send(Peer& peer, const void* message, std::size_t size);
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
@@ -71,10 +73,17 @@ class Traffic {
     std::shared_ptr<Peer> peer;
     doca_comm_channel_addr_t* address = nullptr;
   };
+  // Told when what had arrived before is delivered, which others cannot put off by sending more: at the latest when so
+  // many completions are taken.
+  struct Loss {
+    std::uint32_t number;
+    std::uint64_t due;
+  };
   static constexpr int kBatch = 16;
 
   Peer* find(std::uint32_t number);
   bool fetch();
+  void take();
   doca_error_t deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size);
   bool report_loss(doca_comm_channel_addr_t** from);
   void take_completions();
@@ -91,7 +100,8 @@ class Traffic {
   CompletionQueues sends_;
   CompletionQueues receives_;
   std::vector<Entry> peers_;
-  std::deque<std::uint32_t> lost_;  // not reported yet
+  std::deque<Loss> lost_;  // not reported yet
+  std::uint64_t taken_ = 0;
   ibv_wc batch_[kBatch];
   int batch_size_ = 0;
   int batch_next_ = 0;

@@ -173,21 +173,24 @@ void MeetingPoint::run() {
     void* owner = nullptr;
     while (verbs->get_cq_event(channel_, &cq, &owner) == 0) verbs->ack_cq_events(cq, 1);
     ibv_req_notify_cq(cq_, 0);
-    take_in();
+    const bool more = take_in();
+    // Has its turn between two queues full of datagrams too, so that a flood stops no keep-alive.
     const Nanos next = tick();
     pollfd fds[] = {{channel_->fd, POLLIN, 0}, {bell_, POLLIN, 0}};
-    const Nanos wait = next == kNever ? -1 : std::max<Nanos>(0, (next - now()) / kMillisecond + 1);
+    const Nanos wait = more ? 0 : next == kNever ? -1 : std::max<Nanos>(0, (next - now()) / kMillisecond + 1);
     poll(fds, 2, static_cast<int>(wait));
     eventfd_t rung = 0;
     eventfd_read(bell_, &rung);
   }
 }
 
-void MeetingPoint::take_in() {
+bool MeetingPoint::take_in() {
   const Verbs* verbs = Verbs::get();
   ibv_wc completions[16];
-  int count = 0;
-  while ((count = ibv_poll_cq(cq_, 16, completions)) > 0) {
+  for (std::uint32_t taken = 0; taken < kReceives + kSends;) {
+    const int count = ibv_poll_cq(cq_, 16, completions);
+    if (count <= 0) return false;
+    taken += static_cast<std::uint32_t>(count);
     for (int i = 0; i < count; ++i) {
       ibv_wc& wc = completions[i];
       if ((wc.wr_id & kSendFlag) != 0) {
@@ -207,6 +210,7 @@ void MeetingPoint::take_in() {
       if (good) dispatch(datagram, sender);
     }
   }
+  return true;
 }
 
 void MeetingPoint::reap(const ibv_wc& completion) {

@@ -51,7 +51,8 @@ class MeetingPoint {
   bool make_queue_pair();
   int post_receive(std::uint32_t slot);
   void run();
-  void take_in();
+  // At most a queue full of completions; true if there may be more.
+  bool take_in();
   void dispatch(const Datagram& datagram, const Sender& sender);
   std::shared_ptr<Attendant> receiver_of(const Datagram& datagram);
   Nanos tick();

@@ -51,7 +51,7 @@ struct Devices {
     doca_devinfo_rep** list = nullptr;
     std::uint32_t count = 0;
     REQUIRE(doca_devinfo_rep_create_list(dpu, DOCA_DEVINFO_REP_FILTER_ALL, &list, &count) == DOCA_SUCCESS);
-    REQUIRE(count == 1);
+    REQUIRE(count >= 1);
     REQUIRE(doca_dev_rep_open(list[0], &rep) == DOCA_SUCCESS);
     REQUIRE(doca_devinfo_rep_destroy_list(list) == DOCA_SUCCESS);
   }
