@@ -1,4 +1,7 @@
 import { defineConfig } from 'tsup';
 import { program } from '../../tsup.base.ts';
 
-export default defineConfig(program);
+export default defineConfig({
+  ...program,
+  entry: ['src/main.ts', 'src/messages/comm-channel.ts', 'src/messages/unix-socket.ts'],
+});

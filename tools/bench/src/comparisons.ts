@@ -1,4 +1,5 @@
-import type { Measurement } from './program.js';
+import { commComparisons } from './comm.js';
+import { type Measurement, figureOf } from './program.js';
 
 /** One way to do what is compared: a program, and what to run it with. */
 export interface Contender {
@@ -37,7 +38,7 @@ export function comparisons(scale = 1): Comparison[] {
     {
       name: 'round trip of 64 bytes between two processes, both polling',
       unit: 'us',
-      valueOf: (measurement) => read(measurement, 'median') / 1000,
+      valueOf: (measurement) => figureOf(measurement, 'median') / 1000,
       better: 'small',
       contenders: [
         { name: 'UDP sockets', program: 'udp_pingpong', args: ['-s', '64', ...times(20_000)] },
@@ -48,7 +49,7 @@ export function comparisons(scale = 1): Comparison[] {
     {
       name: 'stream of RDMA WRITEs of 1 MiB between two processes, 16 on their way, MTU 4096',
       unit: 'MB/s',
-      valueOf: (measurement) => read(measurement, 'rate'),
+      valueOf: (measurement) => figureOf(measurement, 'rate'),
       better: 'large',
       contenders: [
         { name: 'the target polls', program: 'rc_stream', args: ['-s', '1048576', '-w', '16', ...times(256)] },
@@ -59,7 +60,7 @@ export function comparisons(scale = 1): Comparison[] {
     {
       name: "a doorbell into a user FIFO of the model of Habana's devices, in batches of 32",
       unit: 'ns',
-      valueOf: (measurement) => read(measurement, 'push'),
+      valueOf: (measurement) => figureOf(measurement, 'push'),
       better: 'small',
       contenders: [
         { name: 'C', program: 'doorbell_push', ...doorbells },
@@ -67,11 +68,6 @@ export function comparisons(scale = 1): Comparison[] {
       ],
       target: { contender: 'TypeScript', of: 'ratio', limit: 1.5 },
     },
+    ...commComparisons(scale),
   ];
-}
-
-function read(measurement: Measurement, field: string): number {
-  const value = measurement[field];
-  if (typeof value !== 'number') throw new Error(`the measurement ${JSON.stringify(measurement)} has no ${field}`);
-  return value;
 }

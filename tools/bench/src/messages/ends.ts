@@ -1,0 +1,62 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Measurement } from '../program.js';
+
+/** What is measured: PROGRAM WAY round-trip|stream SIZE COUNT. */
+export interface Task {
+  way: string;
+  what: 'round-trip' | 'stream';
+  size: number;
+  count: number;
+}
+
+export interface Ends {
+  /** `ready` tells the other process that it may begin. Returns when the other has its last answer. */
+  serve(task: Task, ready: () => void): Promise<void>;
+  measure(task: Task): Promise<Measurement>;
+}
+
+/** The two ends of a measurement, each a process: the one that was started measures, the other, which it starts, serves. */
+export async function play(ends: Ends): Promise<void> {
+  const [way = '', what, size, count] = process.argv.slice(2);
+  const task: Task = { way, what: what === 'stream' ? what : 'round-trip', size: Number(size), count: Number(count) };
+  if (process.send !== undefined) {
+    await ends.serve(task, () => process.send?.('ready'));
+    process.disconnect();
+    return;
+  }
+  const server = fork(process.argv[1] ?? '', process.argv.slice(2), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const ended = once(server, 'exit');
+  const [first] = (await Promise.race([once(server, 'message'), ended])) as unknown[];
+  if (first !== 'ready') throw new Error('the other process failed');
+  const served = ended.then(([status]) => {
+    // It has told why.
+    if (status !== 0) throw new Error('the other process failed');
+  });
+  const [measurement] = await Promise.all([ends.measure(task), served]);
+  process.stdout.write(`${JSON.stringify(measurement)}\n`);
+}
+
+/** A message that differs from one number to the next, at both of its ends. */
+export function fill(message: Uint8Array, n: number): void {
+  message[0] = n;
+  message[message.length - 1] = n;
+}
+
+export function check(message: Uint8Array, n: number, { size }: Task): void {
+  const byte = n & 0xff;
+  if (message.length !== size || message[0] !== byte || message[size - 1] !== byte) {
+    throw new Error(`message ${n} is not the one that was sent`);
+  }
+}
+
+/** Of round trips in milliseconds. */
+export function roundTrips(milliseconds: Float64Array): Measurement {
+  const sorted = milliseconds.toSorted();
+  const at = (share: number) => Math.round((sorted[Math.floor((sorted.length - 1) * share)] ?? NaN) * 1e6);
+  return { unit: 'ns', min: at(0), median: at(0.5), p99: at(0.99) };
+}
+
+export function rate({ count }: Task, milliseconds: number): Measurement {
+  return { unit: 'messages/s', rate: Math.round((count / milliseconds) * 1000) };
+}
