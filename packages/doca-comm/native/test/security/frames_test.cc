@@ -105,14 +105,29 @@ TEST_CASE("clients that never stop sending hold up no other, nor the news that o
   }
   std::vector<std::unique_ptr<Steady>> others;
   for (int i = 0; i < 4; ++i) others.push_back(std::make_unique<Steady>(stage));
+  int arrived = 0;
   const auto pour = [&] {
     for (const auto& hostile : flood) {
-      hostile->completed();
+      arrived += hostile->completed();
       for (int i = 0; i < 100; ++i) hostile->data(data_frame(kDataKind, 5, "flood"));
     }
   };
+  // Most of what there is room for, before the others' messages.
   pour();
-  for (const auto& other : others) REQUIRE(other->client.send("other", other->to_service) == DOCA_SUCCESS);
+  until([&] {
+    for (const auto& hostile : flood) arrived += hostile->completed();
+    return arrived > 400;
+  });
+  for (const auto& other : others) {
+    REQUIRE(other->client.send("other", other->to_service) == DOCA_SUCCESS);
+    until([&] {
+      std::uint64_t in_flight = 0;
+      CHECK(doca_comm_channel_peer_addr_update_info(other->to_service) == DOCA_SUCCESS);
+      CHECK(doca_comm_channel_peer_addr_get_send_in_flight_messages(other->to_service, &in_flight) == DOCA_SUCCESS);
+      return in_flight == 0;
+    });
+  }
+  int received = 0;
   const auto receive_in_flood = [&](Addr** from) {
     for (int n = 0; n < 5'000; ++n) {
       // The flood is faster than who receives: what was taken is there again.
@@ -122,6 +137,7 @@ TEST_CASE("clients that never stop sending hold up no other, nor the news that o
       }
       std::string message;
       const doca_error_t error = stage.service.receive(&message, from);
+      ++received;
       if (error == DOCA_ERROR_AGAIN || (error == DOCA_SUCCESS && message == "flood")) continue;
       return error == DOCA_SUCCESS ? message : std::string(doca_error_get_name(error));
     }
@@ -129,6 +145,7 @@ TEST_CASE("clients that never stop sending hold up no other, nor the news that o
   };
   Addr* from = nullptr;
   for (std::size_t i = 0; i < others.size(); ++i) CHECK(receive_in_flood(&from) == "other");
+  CHECK_MESSAGE(received < 100, "they did not wait for the flood's end");
   others.pop_back();
   CHECK(receive_in_flood(&from) == "DOCA_ERROR_CONNECTION_RESET");
   CHECK(doca_comm_channel_ep_disconnect(stage.service.ep, from) == DOCA_SUCCESS);
