@@ -3,5 +3,13 @@ import { program } from '../../tsup.base.ts';
 
 export default defineConfig({
   ...program,
-  entry: ['src/demo.ts', 'src/file-transfer.ts', 'src/comm-file.ts', 'src/comm/index.ts', 'src/meeting/index.ts'],
+  entry: [
+    'src/demo.ts',
+    'src/file-transfer.ts',
+    'src/comm-file.ts',
+    'src/comm/index.ts',
+    'src/meeting/index.ts',
+    'src/pcapng/index.ts',
+    'src/tunnel/index.ts',
+  ],
 });

@@ -33,6 +33,7 @@ interface Document {
     sha256Equal: boolean;
   }[];
   comm: { bytes: number; messages: number; seconds: number; sha256: string };
+  tunnels: { tunnel: string; arrived: boolean }[];
 }
 
 /** The processes whose parent is the given one. */
@@ -74,6 +75,19 @@ describe('the demo', () => {
     expect(stdout).toMatch(/^2 % loss +100000 .* equal$/m);
     expect(stdout).toMatch(/^From the host to its DPU .*: 100000 bytes in 25 messages, /m);
     expect(existsSync(join(directory, 'my,own.pcapng'))).toBe(true);
+  });
+
+  it('sends through tunnels', async () => {
+    writeFileSync(join(directory, 'file'), 'x');
+    const people = await demo(['file']).outcome();
+    expect(people.stdout).toMatch(/^ {2}vxlan +outer IPv4 20 \| outer UDP 8 \| VXLAN 8 \| BTH 12 \| .* {2}arrived$/m);
+    expect(people.stdout).toMatch(/^ {2}gre +outer IPv4 20 \| GRE 4 \| BTH 12 \| .* {2}arrived$/m);
+    const { stdout } = await demo(['file', '--json']).outcome();
+    expect((JSON.parse(stdout) as Document).tunnels).toMatchObject([
+      { tunnel: 'vxlan', arrived: true },
+      { tunnel: 'gre', arrived: true },
+    ]);
+    expect(readdirSync(scratch)).toEqual([]);
   });
 
   it.each([

@@ -1,0 +1,77 @@
+/** One field of a header, explained. */
+export interface Field {
+  name: string;
+  bits: number;
+  /** As the field is usually written: addresses with dots, keys in hexadecimal. */
+  text: string;
+  /** What the value says, where the name does not. */
+  meaning?: string;
+}
+
+/** A header, or what stands behind the headers. */
+export interface Layer {
+  name: string;
+  /** From the first byte of the outer IP header. */
+  offset: number;
+  bytes: Uint8Array;
+  fields: Field[];
+}
+
+type Text = (value: bigint, bits: number) => string;
+type Meaning = string | ((value: bigint) => string | undefined);
+
+export const decimal: Text = (value) => value.toString();
+/** With as many digits as the field has room for. */
+export const hex: Text = (value, bits) => `0x${value.toString(16).padStart(Math.ceil(bits / 4), '0')}`;
+export const ipv4: Text = (value) => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
+
+/** Reads a header field by field, as the drawings of the RFCs have them: bits from the left, most significant first. */
+export class LayerReader {
+  readonly #packet: Uint8Array;
+  readonly #name: string;
+  readonly #start: number;
+  readonly #fields: Field[] = [];
+  #bit = 0;
+
+  constructor(packet: Uint8Array, name: string, start: number) {
+    this.#packet = packet;
+    this.#name = name;
+    this.#start = start;
+  }
+
+  /** The next field: at most 64 bits. */
+  field(name: string, bits: number, text: Text = decimal, meaning?: Meaning): bigint {
+    let value = 0n;
+    for (let i = 0; i < bits; i++, this.#bit++) {
+      const byte = this.#packet[this.#start + (this.#bit >> 3)];
+      if (byte === undefined)
+        throw new RangeError(`the packet ends within ${this.#name}, before "${name}" is complete`);
+      value = (value << 1n) | BigInt((byte >> (7 - (this.#bit & 7))) & 1);
+    }
+    const says = typeof meaning === 'function' ? meaning(value) : meaning;
+    this.#fields.push({ name, bits, text: text(value, bits), ...(says !== undefined && { meaning: says }) });
+    return value;
+  }
+
+  /** Bytes that are no number. */
+  bytes(name: string, count: number, meaning: string): void {
+    const at = this.#start + (this.#bit >> 3);
+    const text = JSON.stringify(new TextDecoder('latin1').decode(this.#packet.subarray(at, at + count)));
+    this.#fields.push({ name, bits: count * 8, text, meaning });
+    this.#bit += count * 8;
+  }
+
+  /** Where the next layer begins. */
+  get end(): number {
+    return this.#start + Math.ceil(this.#bit / 8);
+  }
+
+  get layer(): Layer {
+    return {
+      name: this.#name,
+      offset: this.#start,
+      bytes: this.#packet.subarray(this.#start, this.end),
+      fields: this.#fields,
+    };
+  }
+}

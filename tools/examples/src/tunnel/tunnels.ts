@@ -1,0 +1,24 @@
+import { type EncapAttr, EncapType } from '@verbs/hbl';
+
+export const TUNNEL_NAMES = ['vxlan', 'gre'] as const;
+export type TunnelName = (typeof TUNNEL_NAMES)[number];
+
+export const VNI = 42;
+
+/** What `createEncap` takes for each tunnel: the header is the user's, the device puts it in front of every packet. */
+export const TUNNELS: Readonly<Record<TunnelName, EncapAttr>> = {
+  vxlan: {
+    portNum: 1,
+    encapType: EncapType.ENC_OVER_UDP,
+    udpDstPort: 4789,
+    // The flag that says that the VNI is valid, and the VNI.
+    header: Uint8Array.of(0x08, 0, 0, 0, 0, 0, VNI, 0),
+  },
+  gre: {
+    portNum: 1,
+    encapType: EncapType.ENC_OVER_IPV4,
+    ipProto: 47,
+    // No option, version 0, protocol type 0x6558.
+    header: Uint8Array.of(0, 0, 0x65, 0x58),
+  },
+};
