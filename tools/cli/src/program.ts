@@ -5,6 +5,7 @@ import { commCommand } from './commands/comm.js';
 import { devicesCommand } from './commands/devices.js';
 import { devinfoCommand } from './commands/devinfo.js';
 import { doctorCommand } from './commands/doctor.js';
+import { encapCommand } from './commands/encap.js';
 import { pingCommand } from './commands/ping.js';
 import { runCommand } from './commands/run.js';
 
@@ -35,6 +36,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the pr
     captureCommand(),
     pingCommand(),
     commCommand(),
+    encapCommand(),
   ];
   for (const command of commands) program.addCommand(inherit(command, program));
   program.exitOverride();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verbs } from './verbs.js';
 
-const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping', 'comm'];
+const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping', 'comm', 'encap'];
 
 describe('the command line', () => {
   it.each(COMMANDS)('%s --help shows an example and leaves with 0', async (command) => {
@@ -23,6 +23,8 @@ describe('the command line', () => {
     [['run'], "missing required argument 'program'"],
     [['capture', '--', 'true'], "required option '-o, --output <file>' not specified"],
     [['devinfo', '-i', '0'], 'ports count from 1'],
+    [['encap', 'nonsense'], 'Allowed choices are show, demo'],
+    [['encap', 'demo', '-t', 'ipip'], 'Allowed choices are vxlan, gre'],
     [['ping', '-c', '0'], 'a whole number from 1'],
     [['ping', '-S', 'x'], 'a whole number from 0'],
     [['ping', '-i', '-1'], 'seconds from 0'],
