@@ -41,11 +41,11 @@ it.each([
   ['arrives where both processes have the encapsulation', true, 'SUCCESS', TEXT],
   ['does not arrive where the far one has none', false, 'RETRY_EXC_ERR', '\0'.repeat(TEXT.length)],
 ] as const)('VXLAN: a WRITE %s', async (_, both, status, text) => {
-  const far = fork(PROGRAM, { env: { ...process.env, VERBS_SOFT: device('127.0.0.62') } });
+  const far = fork(PROGRAM, { env: { ...process.env, VERBS_SOFT: device('127.0.7.62') } });
   child = far;
   const { gid, qpNum, addr, rkey } = await answer<{ gid: string; qpNum: number; addr: string; rkey: number }>(far);
 
-  configure(device('127.0.0.61'));
+  configure(device('127.0.7.61'));
   const near = end(open('hbl_0', 'default'));
   const connected = answer(far);
   const peer = { gid: near.ctx.queryGid(1, 0), qpNum: near.qp.qpNum };
