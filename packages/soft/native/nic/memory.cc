@@ -25,6 +25,25 @@ namespace {
 constexpr int kPopulateRead = 22;
 constexpr int kPopulateWrite = 23;
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define VERBS_ADDRESS_SANITIZER
+#endif
+#if __has_feature(thread_sanitizer)
+#define VERBS_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define VERBS_ADDRESS_SANITIZER
+#elif defined(__SANITIZE_THREAD__)
+#define VERBS_THREAD_SANITIZER
+#endif
+
+#if defined(VERBS_THREAD_SANITIZER)
+constexpr int kSaveMask = 1;  // its handler blocks every signal, whatever the flags of ours say
+#else
+constexpr int kSaveMask = 0;
+#endif
+
 thread_local sigjmp_buf recovery VERBS_FAST_TLS;
 thread_local volatile sig_atomic_t recoverable VERBS_FAST_TLS = 0;
 
@@ -99,7 +118,7 @@ bool for_each_mapping(Visit visit) {
 // Runs `access`; false when it faults.
 template <typename Access>
 bool guarded(Access access) {
-  if (sigsetjmp(recovery, 0) != 0) return false;
+  if (sigsetjmp(recovery, kSaveMask) != 0) return false;
   recoverable = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   access();
@@ -108,27 +127,37 @@ bool guarded(Access access) {
   return true;
 }
 
-std::atomic_ref<std::uint64_t> word_at(void* at) {
-  return std::atomic_ref<std::uint64_t>(*static_cast<std::uint64_t*>(at));
+// A fault inside ThreadSanitizer's own runtime cannot be left by a jump: guarded accesses go without it. (The built-in
+// functions, because the templates of <atomic> would be instrumented.)
+#define VERBS_NO_THREAD_SANITIZER __attribute__((no_sanitize("thread")))
+
+VERBS_NO_THREAD_SANITIZER void swap_word(std::uint64_t* at, std::uint64_t* original, std::uint64_t swap) {
+  __atomic_compare_exchange_n(at, original, swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+VERBS_NO_THREAD_SANITIZER std::uint64_t add_word(std::uint64_t* at, std::uint64_t add) {
+  return __atomic_fetch_add(at, add, __ATOMIC_SEQ_CST);
+}
+
+VERBS_NO_THREAD_SANITIZER void store_word(std::uint64_t* at, std::uint64_t value) {
+  __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
 }
 
 // AddressSanitizer ends the process at an address that no process can have, where the access alone would fault: such
 // copies go without it.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define VERBS_ADDRESS_SANITIZER
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define VERBS_ADDRESS_SANITIZER
-#endif
-#if defined(VERBS_ADDRESS_SANITIZER)
-constexpr std::uintptr_t kEndOfProcess = std::uintptr_t{1} << 47;
-
-__attribute__((no_sanitize("address"))) void copy_unchecked(void* to, const void* from, std::size_t size) {
+#if defined(VERBS_ADDRESS_SANITIZER) || defined(VERBS_THREAD_SANITIZER)
+__attribute__((no_sanitize("address"))) VERBS_NO_THREAD_SANITIZER void copy_unchecked(void* to, const void* from,
+                                                                                      std::size_t size) {
   auto* target = static_cast<volatile std::uint8_t*>(to);
   const auto* source = static_cast<const volatile std::uint8_t*>(from);
   for (std::size_t i = 0; i < size; ++i) target[i] = source[i];
 }
+#endif
+
+#if defined(VERBS_THREAD_SANITIZER)
+void copy_bytes(void* to, const void* from, std::size_t size) { copy_unchecked(to, from, size); }
+#elif defined(VERBS_ADDRESS_SANITIZER)
+constexpr std::uintptr_t kEndOfProcess = std::uintptr_t{1} << 47;
 
 void copy_bytes(void* to, const void* from, std::size_t size) {
   const std::uintptr_t highest = std::max(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from));
@@ -150,15 +179,15 @@ bool guarded_copy(void* to, const void* from, std::size_t size) {
 
 bool guarded_compare_swap(void* at, std::uint64_t compare, std::uint64_t swap, std::uint64_t* original) {
   *original = compare;
-  return guarded([=] { word_at(at).compare_exchange_strong(*original, swap); });
+  return guarded([=] { swap_word(static_cast<std::uint64_t*>(at), original, swap); });
 }
 
 bool guarded_fetch_add(void* at, std::uint64_t add, std::uint64_t* original) {
-  return guarded([=] { *original = word_at(at).fetch_add(add); });
+  return guarded([=] { *original = add_word(static_cast<std::uint64_t*>(at), add); });
 }
 
 bool guarded_store(void* at, std::uint64_t value) {
-  return guarded([=] { word_at(at).store(value); });
+  return guarded([=] { store_word(static_cast<std::uint64_t*>(at), value); });
 }
 
 // A program may have put its own handler in front since the last time, so this runs at every registration.

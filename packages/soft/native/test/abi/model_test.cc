@@ -86,19 +86,19 @@ TEST_CASE("a model that is loaded brings its default device on demand") {
   CHECK(soft->ensure_device("toy") == 0);
   CHECK(listed() == std::vector<std::string>{"soft0", "toy0"});
   CHECK(soft->ensure_device("strange") == ENODEV);
-  const verbs_soft_model again{.kind = "toy",
-                               .default_device = "x",
-                               .defaults = nullptr,
-                               .option_names = nullptr,
-                               .data = nullptr,
-                               .init_device = nullptr,
-                               .open_context = nullptr,
-                               .close_context = nullptr,
-                               .egress = nullptr,
-                               .ingress = nullptr,
-                               .reopen_context = nullptr,
-                               .keep_context = nullptr,
-                               .tunnels = 0};
+  static const verbs_soft_model again{.kind = "toy",
+                                      .default_device = "x",
+                                      .defaults = nullptr,
+                                      .option_names = nullptr,
+                                      .data = nullptr,
+                                      .init_device = nullptr,
+                                      .open_context = nullptr,
+                                      .close_context = nullptr,
+                                      .egress = nullptr,
+                                      .ingress = nullptr,
+                                      .reopen_context = nullptr,
+                                      .keep_context = nullptr,
+                                      .tunnels = 0};
   CHECK(soft->register_model(&again) == EEXIST);
 }
 
