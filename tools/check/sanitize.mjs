@@ -28,7 +28,8 @@ const sanitizers = [
   {
     name: 'ThreadSanitizer',
     flag: 'thread',
-    // Not nic: its tests have one thread. What threads do with it is in abi.
+    // Not nic: its unit tests unmap memory and open 10,000 queue pairs, and run the sanitizer's own allocator out of memory.
+    // They start no thread; what threads do with the NIC is in host and abi.
     tests: ['wire', 'link', 'host', 'abi'],
     build: 'packages/soft/build/sanitize-thread',
     options: { TSAN_OPTIONS: `second_deadlock_stack=1 suppressions=${join(native, 'test/tsan.supp')}` },
