@@ -17,10 +17,12 @@ if (isMainThread) {
   })();
   for (const end of ['closes', 'returns', 'waits']) {
     const worker = new Worker(fileURLToPath(import.meta.url), { workerData: end });
+    // Both at once: a worker that ends hands over its last message and its exit in one go.
+    const exited = once(worker, 'exit');
     const [text] = await once(worker, 'message');
     process.stdout.write(`${text}\n`);
     if (end === 'waits') await worker.terminate();
-    else await once(worker, 'exit');
+    await exited;
   }
   await serving;
   process.stdout.write(`${lost} lost\n`);
