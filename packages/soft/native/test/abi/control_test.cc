@@ -109,7 +109,7 @@ TEST_CASE("a capture file that cannot be written keeps its device from opening, 
     int error;
   };
   for (const Wrong& wrong : {Wrong{"/no/such/folder/x", ENOENT}, Wrong{"/dev/full", ENOSPC}}) {
-    configure((std::string("j,capture=") + wrong.path).c_str());
+    configure(std::string("j,capture=") + wrong.path);
     ibv_device** list = ibv_get_device_list(nullptr);
     CHECK(ibv_open_device(list[0]) == nullptr);
     CHECK(errno == wrong.error);

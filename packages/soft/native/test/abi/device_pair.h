@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <infiniband/verbs.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -163,9 +164,18 @@ struct End {
   ibv_qp* qp = nullptr;
 };
 
+// A loopback address of this process alone: other tests run beside this one, and a device without an address claims
+// the first free one of 127.0.0.0/24.
+inline std::string local_address(int last) {
+  const int pid = getpid();
+  return "127." + std::to_string(128 + ((pid >> 8) & 127)) + "." + std::to_string(pid & 255) + "." +
+         std::to_string(last);
+}
+
 inline void configure(const char* text) {
   REQUIRE_MESSAGE(verbs_soft_configure(text) == 0, std::string(verbs_soft_last_error()));
 }
+inline void configure(const std::string& text) { configure(text.c_str()); }
 
 // The device's counter of that name.
 inline std::uint64_t counter(const char* device, const std::string& name) {

@@ -35,7 +35,7 @@ TEST_CASE("a device without its model is left out, with the reason") {
 }
 
 TEST_CASE("a model describes its devices, takes its options and changes its contexts") {
-  configure(("t0,part=9" + kToy + ";t1,max_qp=5,kind=toy").c_str());
+  configure("t0,part=9" + kToy + ";t1,max_qp=5,kind=toy");
   CHECK(listed() == std::vector<std::string>{"t0", "t1"});
   const verbs_soft_extension_table* soft = verbs_soft_extension(VERBS_SOFT_EXTENSION_VERSION);
   const Context t0 = open_device("t0"), t1 = open_device("t1");
@@ -70,7 +70,7 @@ TEST_CASE("a model describes its devices, takes its options and changes its cont
 }
 
 TEST_CASE("wrong options and a refusal of the model leave a device out") {
-  configure(("t,colour=red" + kToy + ";u,part=13,kind=toy;v,kind=toy").c_str());
+  configure("t,colour=red" + kToy + ";u,part=13,kind=toy;v,kind=toy");
   CHECK(listed() == std::vector<std::string>{"v"});
   const std::string reason = verbs_soft_last_error();
   CHECK(reason.find("unknown option colour; kind toy has part") != std::string::npos);
@@ -79,7 +79,7 @@ TEST_CASE("wrong options and a refusal of the model leave a device out") {
 
 TEST_CASE("a model that is loaded brings its default device on demand") {
   const verbs_soft_extension_table* soft = verbs_soft_extension(VERBS_SOFT_EXTENSION_VERSION);
-  configure(("t" + kToy).c_str());
+  configure("t" + kToy);
   listed();
   configure("soft0");
   CHECK(soft->ensure_device("toy") == 0);
@@ -103,7 +103,7 @@ TEST_CASE("a model that is loaded brings its default device on demand") {
 }
 
 TEST_CASE("a model rewrites the frames of its devices: they understand each other, a plain device does not") {
-  configure(("t0" + kToy + ",ports=1;t1,kind=toy,ports=1;plain0").c_str());
+  configure("t0" + kToy + ",ports=1;t1,kind=toy,ports=1;plain0");
   End a("t0"), b("t1"), c("plain0");
   a.connect(b);
   b.connect(a);

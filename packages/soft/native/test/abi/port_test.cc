@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kLong = 30'000;  // only a hang takes that long
 
+const std::string kA = local_address(41), kB = local_address(42), kC = local_address(43);
+
 std::string last_error() { return verbs_soft_last_error(); }
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -95,16 +97,16 @@ TEST_CASE("a port can be down or have another MTU from the beginning") {
 }
 
 TEST_CASE("a GID that is added works at once, also for packets that come from elsewhere") {
-  for (const char* text :
-       {"a,addr=127.0.0.41;b,addr=127.0.0.42", "a,addr=127.0.0.41,link=udp;b,addr=127.0.0.42,link=udp"}) {
+  for (const std::string& text :
+       {"a,addr=" + kA + ";b,addr=" + kB, "a,addr=" + kA + ",link=udp;b,addr=" + kB + ",link=udp"}) {
     CAPTURE(text);
     configure(text);
     End a("a"), b("b");
     unsigned int index = 0;
-    REQUIRE_MESSAGE(verbs_soft_add_gid("b", 1, "127.0.0.43", &index) == 0, last_error());
+    REQUIRE_MESSAGE(verbs_soft_add_gid("b", 1, kC.c_str(), &index) == 0, last_error());
     CHECK(index == 1);
     CHECK(next_event(b.context).event_type == IBV_EVENT_GID_CHANGE);
-    CHECK(gid_at(b.context, 1) == "127.0.0.43");
+    CHECK(gid_at(b.context, 1) == kC);
     CHECK(port_of(b.context).gid_tbl_len >= 2);
 
     // b answers from its new address, and sleeps until the packet comes.
@@ -123,7 +125,7 @@ TEST_CASE("a GID that is added works at once, also for packets that come from el
     CHECK(far.poll().status == IBV_WC_SUCCESS);
     CHECK(near.poll().status == IBV_WC_SUCCESS);
 
-    REQUIRE(verbs_soft_remove_gid("b", 1, "127.0.0.43") == 0);
+    REQUIRE(verbs_soft_remove_gid("b", 1, kC.c_str()) == 0);
     CHECK(next_event(b.context).event_type == IBV_EVENT_GID_CHANGE);
     CHECK(gid_at(b.context, 1) == "0.0.0.0");
     CHECK(port_of(b.context).gid_tbl_len >= 2);
@@ -134,55 +136,55 @@ TEST_CASE("a GID that is added works at once, also for packets that come from el
     b.connect(a);
     CHECK(transfer(a, b));
     // It can be had again, by somebody else too.
-    REQUIRE(verbs_soft_add_gid("a", 1, "127.0.0.43", nullptr) == 0);
+    REQUIRE(verbs_soft_add_gid("a", 1, kC.c_str(), nullptr) == 0);
   }
 }
 
 TEST_CASE("the last GID can go, too, and come back") {
-  configure("a,addr=127.0.0.41;b,addr=127.0.0.42");
+  configure("a,addr=" + kA + ";b,addr=" + kB);
   End a("a"), b("b");
   a.connect(b);
   b.connect(a);
-  REQUIRE(verbs_soft_remove_gid("a", 1, "127.0.0.41") == 0);
+  REQUIRE(verbs_soft_remove_gid("a", 1, kA.c_str()) == 0);
   CHECK(gid_at(a.context, 0) == "0.0.0.0");
   REQUIRE(b.post_recv(0, 64) == 0);
   REQUIRE(a.send(0, 64) == 0);
-  REQUIRE(verbs_soft_add_gid("a", 1, "127.0.0.41", nullptr) == 0);
-  CHECK(gid_at(a.context, 0) == "127.0.0.41");
+  REQUIRE(verbs_soft_add_gid("a", 1, kA.c_str(), nullptr) == 0);
+  CHECK(gid_at(a.context, 0) == kA);
   CHECK(a.poll().status == IBV_WC_SUCCESS);
   CHECK(b.poll().status == IBV_WC_SUCCESS);
 }
 
 TEST_CASE("addresses that cannot be added or taken away") {
-  configure("a,addr=127.0.0.41;b,addr=127.0.0.42");
-  CHECK(verbs_soft_add_gid("a", 1, "127.0.0.43", nullptr) == ENOTCONN);
+  configure("a,addr=" + kA + ";b,addr=" + kB);
+  CHECK(verbs_soft_add_gid("a", 1, kC.c_str(), nullptr) == ENOTCONN);
   CHECK(has(last_error(), "not open"));
   const Context a = open_device("a"), b = open_device("b");
   CHECK(verbs_soft_add_gid("a", 1, "192.0.2.1", nullptr) == EADDRNOTAVAIL);
   CHECK(has(last_error(), "192.0.2.1"));
-  CHECK(verbs_soft_add_gid("a", 1, "127.0.0.42", nullptr) == EADDRINUSE);
-  CHECK(verbs_soft_add_gid("a", 1, "127.0.0.41", nullptr) == EADDRINUSE);
+  CHECK(verbs_soft_add_gid("a", 1, kB.c_str(), nullptr) == EADDRINUSE);
+  CHECK(verbs_soft_add_gid("a", 1, kA.c_str(), nullptr) == EADDRINUSE);
   CHECK(verbs_soft_add_gid("a", 1, "somewhere", nullptr) == EINVAL);
   CHECK(has(last_error(), "somewhere"));
   CHECK(verbs_soft_add_gid("a", 1, "224.0.0.1", nullptr) == EINVAL);
-  CHECK(verbs_soft_add_gid("a", 2, "127.0.0.43", nullptr) == EINVAL);
-  CHECK(verbs_soft_remove_gid("a", 1, "127.0.0.42") == ENOENT);
-  CHECK(has(last_error(), "127.0.0.42"));
+  CHECK(verbs_soft_add_gid("a", 2, kC.c_str(), nullptr) == EINVAL);
+  CHECK(verbs_soft_remove_gid("a", 1, kB.c_str()) == ENOENT);
+  CHECK(has(last_error(), kB));
   for (int i = 0; i < 15; ++i) {
-    REQUIRE(verbs_soft_add_gid("a", 1, ("127.0.1." + std::to_string(i + 1)).c_str(), nullptr) == 0);
+    REQUIRE(verbs_soft_add_gid("a", 1, local_address(101 + i).c_str(), nullptr) == 0);
   }
-  CHECK(verbs_soft_add_gid("a", 1, "127.0.1.16", nullptr) == ENOSPC);
+  CHECK(verbs_soft_add_gid("a", 1, local_address(116).c_str(), nullptr) == ENOSPC);
   CHECK(has(last_error(), "full"));
-  CHECK(verbs_soft_add_gid("b", 1, "127.0.1.16", nullptr) == 0);  // it was given back
+  CHECK(verbs_soft_add_gid("b", 1, local_address(116).c_str(), nullptr) == 0);  // it was given back
 }
 
 TEST_CASE("addresses change under a capture and a fault plan, which go on") {
-  configure("a,addr=127.0.0.41;b,addr=127.0.0.42,fault=drop:opcode=rc_acknowledge:nth=1");
+  configure("a,addr=" + kA + ";b,addr=" + kB + ",fault=drop:opcode=rc_acknowledge:nth=1");
   End a("a"), b("b");
   a.connect(b, 12);
   b.connect(a, 12);
   CHECK(transfer(a, b));
-  REQUIRE(verbs_soft_add_gid("b", 1, "127.0.0.43", nullptr) == 0);
+  REQUIRE(verbs_soft_add_gid("b", 1, kC.c_str(), nullptr) == 0);
   CHECK(transfer(a, b));
   CHECK(counter("b", "fault_dropped") == 1);  // a plan that began anew would have dropped another one
   struct Rules {

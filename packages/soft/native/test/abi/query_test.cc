@@ -184,7 +184,7 @@ TEST_CASE("an address that is not local, or taken, is explained") {
   CHECK(std::string(verbs_soft_last_error()).find("192.0.2.1 is not one of this machine") != std::string::npos);
   ibv_free_device_list(list);
 
-  configure("a,addr=127.0.0.99;b,addr=127.0.0.99,link=udp");
+  configure("a,addr=" + local_address(99) + ";b,addr=" + local_address(99) + ",link=udp");
   const Context first = open_device("a");
   list = ibv_get_device_list(&count);
   REQUIRE(count == 2);

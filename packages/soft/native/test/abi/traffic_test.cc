@@ -120,7 +120,8 @@ TEST_CASE("a datagram's sender can be answered from its completion") {
 }
 
 TEST_CASE("a port with several addresses sends from each of them") {
-  configure("m,addr=127.0.0.61,addr=127.0.0.62,link=udp;n,addr=127.0.0.63,link=udp");
+  configure("m,addr=" + local_address(61) + ",addr=" + local_address(62) + ",link=udp;n,addr=" + local_address(63) +
+            ",link=udp");
   for (std::uint8_t index = 0; index < 2; ++index) {
     End m("m"), n("n");
     REQUIRE(ibv_query_gid(m.context.get(), 1, index, &m.gid) == 0);
