@@ -18,7 +18,9 @@ export { SharedReceiveQueue, type SrqInitAttr } from './shared-receive-queue.js'
 export { ThreadDomain } from './thread-domain.js';
 export { XrcDomain } from './xrc-domain.js';
 export type { ActivateOptions, ConnectOptions } from './connect.js';
-export { Context, type CqOptions } from './context.js';
+export { Context } from './context.js';
+export type { CqOptions } from './cq-options.js';
+export type { DeviceQueries } from './device-queries.js';
 export * from './device-enums.js';
 export { type DeviceInfo, type DeviceList, listDevices, readSysfsFile } from './device-info.js';
 export * from './enums.js';

@@ -1,0 +1,50 @@
+import type { CompletionChannel } from './completion-channel.js';
+import type { NativeHandle } from './native.js';
+import type { ProtectionDomain } from './protection-domain.js';
+import { handleOf } from './resource.js';
+import { object, optional } from './validate.js';
+
+/** What {@link Context.createCq} may be told. */
+export interface CqOptions {
+  /** Needed for `cq.wait()` and `for await (… of cq)`. */
+  channel?: CompletionChannel;
+  /** Which interrupt of the device serves the queue, default 0. */
+  compVector?: number;
+  /** See {@link WcExFlags}: what completions tell; default the plain fields. */
+  wcFlags?: number;
+  /** See {@link CreateCqFlags}; default 0. */
+  flags?: number;
+  /** The parent domain whose thread uses the queue. */
+  parentDomain?: ProtectionDomain;
+}
+
+const extendedNames = ['wcFlags', 'flags', 'parentDomain'];
+/** What `struct ibv_wc` has. */
+const STANDARD_WC = 0x7f;
+
+function extendedCq(given: Record<string, unknown>) {
+  const domain = given['parentDomain'];
+  return {
+    wcFlags: BigInt(optional(given['wcFlags'], 'options.wcFlags', 0x7fffffff, STANDARD_WC)),
+    flags: optional(given['flags'], 'options.flags', 0x7fffffff, 0),
+    ...(domain === undefined
+      ? {}
+      : { parentDomain: handleOf(domain, 'ProtectionDomain', 'options.parentDomain', 'ibv_create_cq_ex') }),
+  };
+}
+
+/** Checks every option by its name; `extended` is there if one asks for `ibv_create_cq_ex`. */
+export function nativeCqOptions(options: CqOptions): {
+  channel: NativeHandle | undefined;
+  compVector: number;
+  extended: ReturnType<typeof extendedCq> | undefined;
+} {
+  const given = object(options, 'options', ['channel', 'compVector', ...extendedNames]);
+  const channel = given['channel'];
+  return {
+    channel:
+      channel === undefined ? undefined : handleOf(channel, 'CompletionChannel', 'options.channel', 'ibv_create_cq'),
+    compVector: optional(given['compVector'], 'options.compVector', 0x7fffffff, 0),
+    extended: extendedNames.some((name) => given[name] !== undefined) ? extendedCq(given) : undefined,
+  };
+}

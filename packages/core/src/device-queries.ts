@@ -1,0 +1,138 @@
+import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
+import type { DeviceAttr, DeviceAttrEx, GidEntry, PortAttr } from './attributes.js';
+import { check, checked, VerbsError } from './errors.js';
+import { gidText } from './gid.js';
+import { native, type NativeGidEntry } from './native.js';
+import { type ReceivedFrom, receivedFrom } from './received-from.js';
+import { Resource } from './resource.js';
+import { integer } from './validate.js';
+
+function gidEntry({ gid, gidIndex, portNum, gidType, ndevIfindex }: NativeGidEntry): GidEntry {
+  return { index: gidIndex, portNum, gid: gidText(gid), type: gidType, ndevIfindex };
+}
+
+function port(portNum: unknown): void {
+  integer(portNum, 'portNum', 1, 255);
+}
+
+/** What an open device tells of itself, its ports and their tables. */
+export abstract class DeviceQueries extends Resource {
+  /** `ibv_context.num_comp_vectors`: how many completion vectors `createCq` may choose from. */
+  get numCompVectors(): number {
+    return native.numCompVectors(this.use('ibv_context.num_comp_vectors'));
+  }
+
+  /** `ibv_query_device`. */
+  queryDevice(): DeviceAttr {
+    return checked(native.queryDevice(this.use('ibv_query_device')), 'ibv_query_device');
+  }
+
+  /** `ibv_query_device_ex`: the same and more; zero where the device has no extended query. */
+  queryDeviceEx(): DeviceAttrEx {
+    return checked(native.queryDeviceEx(this.use('ibv_query_device_ex')), 'ibv_query_device_ex');
+  }
+
+  /**
+   * `ibv_query_port`. Ports count from 1.
+   *
+   * @throws VerbsError EINVAL for a port that the device does not have
+   */
+  queryPort(portNum: number): PortAttr {
+    const context = this.use('ibv_query_port');
+    port(portNum);
+    return checked(native.queryPort(context, portNum), 'ibv_query_port', { detail: `of port ${portNum}` });
+  }
+
+  /** `ibv_query_gid`: the GID as IPv6 text. An empty entry is `::`. */
+  queryGid(portNum: number, index: number): string {
+    const context = this.use('ibv_query_gid');
+    port(portNum);
+    integer(index, 'index', 0, 0x7fffffff);
+    const detail = `${index} of port ${portNum}`;
+    return gidText(checked(native.queryGid(context, portNum, index), 'ibv_query_gid', { detail }));
+  }
+
+  /** `ibv_query_pkey`: a partition key in host order. */
+  queryPkey(portNum: number, index: number): number {
+    const context = this.use('ibv_query_pkey');
+    port(portNum);
+    integer(index, 'index', 0, 0x7fffffff);
+    const pkey = native.queryPkey(context, portNum, index);
+    if (pkey < 0) throw new VerbsError(pkey, 'ibv_query_pkey', { detail: `${index} of port ${portNum}` });
+    return pkey;
+  }
+
+  /** `ibv_query_gid_table`: the used entries of a port's GID table, or of all ports. */
+  gidTable(portNum?: number): GidEntry[] {
+    const context = this.use('ibv_query_gid_table');
+    const { physPortCnt } = this.queryDevice();
+    if (portNum !== undefined) this.queryPort(portNum);
+    let room = 0;
+    for (let each = 1; each <= physPortCnt; each++) room += this.queryPort(each).gidTblLen;
+    const table = checked(native.queryGidTable(context, room), 'ibv_query_gid_table');
+    return table.filter((entry) => portNum === undefined || entry.portNum === portNum).map(gidEntry);
+  }
+
+  /**
+   * `ibv_query_gid_ex`: one entry of the GID table, with its type and network interface.
+   *
+   * @throws VerbsError ENODATA (an empty entry), EINVAL
+   */
+  queryGidEx(portNum: number, index: number): GidEntry {
+    const context = this.use('ibv_query_gid_ex');
+    port(portNum);
+    integer(index, 'index', 0, 0x7fffffff);
+    const detail = `${index} of port ${portNum}`;
+    return gidEntry(checked(native.queryGidEx(context, portNum, index), 'ibv_query_gid_ex', { detail }));
+  }
+
+  /** `ibv_get_pkey_index`: where a partition key (in host order) is in the port's table. */
+  pkeyIndex(portNum: number, pkey: number): number {
+    const context = this.use('ibv_get_pkey_index');
+    port(portNum);
+    integer(pkey, 'pkey', 0, 0xffff);
+    const index = native.getPkeyIndex(context, portNum, pkey);
+    check(index, 'ibv_get_pkey_index', { detail: `of 0x${pkey.toString(16)}` });
+    return index;
+  }
+
+  /**
+   * `ibv_query_rt_values_ex`: the device's clock now, in ticks (`hcaCoreClock` kHz), as completion timestamps have it.
+   *
+   * @throws VerbsError EOPNOTSUPP
+   */
+  queryRtValues(): { rawClock: bigint } {
+    const syscall = 'ibv_query_rt_values_ex';
+    const rawClock = native.queryRtValues(this.use(syscall));
+    if (typeof rawClock === 'number') throw new VerbsError(rawClock, syscall);
+    return { rawClock };
+  }
+
+  /** `ibv_context.cmd_fd`: give a duplicate of it to {@link importDevice}, which keeps what it gets. */
+  get cmdFd(): number {
+    return native.cmdFd(this.use('ibv_context.cmd_fd'));
+  }
+
+  /**
+   * `ibv_init_ah_from_wc`: the way back to who sent a datagram, for {@link ProtectionDomain.createAh}.
+   *
+   * @param grh the first 40 bytes of the receive buffer; needed if `wc.wcFlags` has GRH
+   */
+  initAhFromWc(portNum: number, wc: ReceivedFrom, grh: Uint8Array | undefined): FullAhAttr {
+    const syscall = 'ibv_init_ah_from_wc';
+    const context = this.use(syscall);
+    port(portNum);
+    const { completion, header } = receivedFrom(wc, grh);
+    return publicAhAttr(checked(native.initAhFromWc(context, portNum, completion, header), syscall));
+  }
+
+  /**
+   * `ibv_resolve_eth_l2_from_gid`: the peer's MAC address and VLAN (0 to 4095; 0xffff for none) behind a route.
+   *
+   * @throws VerbsError EINVAL, EHOSTUNREACH, EOPNOTSUPP
+   */
+  resolveEthL2FromGid(attr: AhAttr): { mac: Uint8Array; vlanId: number } {
+    const syscall = 'ibv_resolve_eth_l2_from_gid';
+    return checked(native.resolveEthL2FromGid(this.use(syscall), nativeAhAttr(attr, 'attr')), syscall);
+  }
+}
