@@ -32,6 +32,7 @@ export { importDevice, openDevice, type OpenOptions } from './open-device.js';
 export * from './values.js';
 export { ProtectionDomain } from './protection-domain.js';
 export type { FullQpAttr, QpAttr } from './qp-attr.js';
+export type { QpModify } from './qp-transition.js';
 export type { QpCap, QpInitAttr, RxHashConf } from './qp-init-attr.js';
 export { QueuePair } from './queue-pair.js';
 export type { Registrable } from './registrable.js';

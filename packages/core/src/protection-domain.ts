@@ -4,6 +4,7 @@ import type { Context } from './context.js';
 import { MwType } from './create-enums.js';
 import { PortFlags } from './device-enums.js';
 import type { DeviceMemory } from './device-memory.js';
+import type { QpType } from './enums.js';
 import { checked, VerbsError } from './errors.js';
 import type { MemoryRegion } from './memory-region.js';
 import { MemoryWindow } from './memory-window.js';
@@ -147,7 +148,7 @@ export class ProtectionDomain extends Resource {
    * @example
    * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
    */
-  createQp(attr: QpInitAttr): QueuePair {
+  createQp<const T extends QpType>(attr: QpInitAttr<T>): QueuePair<T> {
     const init = nativeQpInitAttr(attr, 'attr', this.use('ibv_create_qp'));
     const made = checked(native.createQp(init), 'ibv_create_qp');
     return new QueuePair({ context: this.context, pd: this, attr, made });

@@ -23,9 +23,9 @@ export interface QpCap {
 }
 
 /** `struct ibv_qp_init_attr`. */
-export interface QpInitAttr {
+export interface QpInitAttr<T extends number = QpType> {
   /** See {@link QpType}. */
-  qpType: QpType;
+  qpType: T;
   /** Every type but XRC_RECV has one. */
   sendCq?: CompletionQueue;
   /** Every type but those of XRC has one. */

@@ -3,7 +3,7 @@ import type { MwBindInfo } from './bind-info.js';
 import type { CompletionQueue } from './completion-queue.js';
 import type { Context } from './context.js';
 import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
-import { enumName, QpType, WrOpcode } from './enums.js';
+import { enumName, QpAttrMask, QpType, WrOpcode } from './enums.js';
 import { check, checked, VerbsError } from './errors.js';
 import { Flow } from './flow.js';
 import { type FlowAttr, nativeFlowAttr } from './flow-attr.js';
@@ -12,8 +12,9 @@ import type { MemoryWindow } from './memory-window.js';
 import { native, type NativeQp } from './native.js';
 import { postRequests } from './posting.js';
 import type { ProtectionDomain } from './protection-domain.js';
-import { type FullQpAttr, nativeQpAttr, publicQpAttr, type QpAttr } from './qp-attr.js';
+import { type FullQpAttr, nativeQpAttr, publicQpAttr } from './qp-attr.js';
 import type { QpCap, QpInitAttr } from './qp-init-attr.js';
+import type { QpModify } from './qp-transition.js';
 import type { BatchWriter } from './records.js';
 import { Resource } from './resource.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
@@ -27,10 +28,10 @@ const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC
 const ALL_ATTRIBUTES = (1 << 21) - 1;
 
 /** A queue pair that the library made. */
-interface MadeQp {
+interface MadeQp<T extends number> {
   context: Context;
   pd?: ProtectionDomain;
-  attr: QpInitAttr;
+  attr: QpInitAttr<T>;
   made: NativeQp;
 }
 
@@ -41,7 +42,7 @@ interface MadeQp {
  * the same queue, whatever becomes of the JavaScript objects meanwhile. The same holds for the queue's room: at most
  * `cap.maxSendWr` requests are outstanding in that sense.
  */
-export class QueuePair extends Resource {
+export class QueuePair<out T extends number = number> extends Resource {
   readonly context: Context;
   /** Undefined for XRC_RECV. */
   readonly pd: ProtectionDomain | undefined;
@@ -49,7 +50,7 @@ export class QueuePair extends Resource {
   readonly recvCq: CompletionQueue | undefined;
   readonly srq: SharedReceiveQueue | undefined;
   /** See {@link QpType}. */
-  readonly qpType: number;
+  readonly qpType: T;
   /** 24 bits: what a peer calls it. */
   readonly qpNum: number;
   /** What the device gave, at least what was asked for. */
@@ -57,7 +58,7 @@ export class QueuePair extends Resource {
   readonly #id: number;
 
   /** @internal */
-  constructor({ context, pd, attr, made }: MadeQp) {
+  constructor({ context, pd, attr, made }: MadeQp<T>) {
     const { sendCq, recvCq, srq, xrcd, rwqIndTbl, qpType } = attr;
     const parents = new Set([pd, xrcd, sendCq, recvCq, srq, rwqIndTbl].filter((part) => part !== undefined));
     super('QueuePair', made.handle, 'ibv_destroy_qp', [...parents]);
@@ -74,19 +75,20 @@ export class QueuePair extends Resource {
   }
 
   /**
-   * `ibv_modify_qp` with the mask of the given fields.
+   * `ibv_modify_qp` with the mask of the given fields. For a type that the compiler knows it also knows what each step
+   * needs: see {@link QpModify}.
    *
    * @throws TypeError, RangeError for a field that is misspelt or out of its range, by its name
    * @throws VerbsError EINVAL if the fields do not fit the transition, ETIMEDOUT, ENETUNREACH, ENODATA
    * @example
    * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: AccessFlags.REMOTE_WRITE });
    */
-  modify(attr: QpAttr): void {
+  modify(attr: QpModify<T>): void {
     const qp = this.use('ibv_modify_qp');
     const { attr: fields, mask } = nativeQpAttr(attr, 'attr');
     // Positive errno values by the manual; some providers give -1 or a negated one.
     check(-Math.abs(native.modifyQp(qp, fields, mask)), 'ibv_modify_qp', {
-      detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
+      detail: mask & QpAttrMask.STATE ? `to state ${String(fields['qpState'])}` : undefined,
     });
   }
 
@@ -113,7 +115,7 @@ export class QueuePair extends Resource {
         hint: 'connect() is for RC, UC and XRC; a UD queue pair has activate()',
       });
     }
-    for (const step of connectSteps(options, this.qpType)) this.modify(step);
+    for (const step of connectSteps(options, this.qpType)) this.modify(step as QpModify<T>);
   }
 
   /**
@@ -127,7 +129,7 @@ export class QueuePair extends Resource {
         hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',
       });
     }
-    for (const step of activateSteps(options)) this.modify(step);
+    for (const step of activateSteps(options)) this.modify(step as QpModify<T>);
   }
 
   /**

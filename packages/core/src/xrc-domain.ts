@@ -25,7 +25,7 @@ export class XrcDomain extends Resource {
    *
    * @throws VerbsError EOPNOTSUPP, ENOMEM
    */
-  createQp(): QueuePair {
+  createQp(): QueuePair<typeof QpType.XRC_RECV> {
     this.use('ibv_create_qp_ex');
     const attr = { qpType: QpType.XRC_RECV, xrcd: this, cap: { maxSendWr: 0, maxRecvWr: 0 } };
     const made = checked(native.createQp(nativeQpInitAttr(attr, 'attr')), 'ibv_create_qp_ex');
@@ -37,7 +37,7 @@ export class XrcDomain extends Resource {
    *
    * @throws VerbsError EINVAL, ENOENT (no such queue pair), EOPNOTSUPP
    */
-  openQp(qpNum: number): QueuePair {
+  openQp(qpNum: number): QueuePair<typeof QpType.XRC_RECV> {
     const xrcd = this.use('ibv_open_qp');
     integer(qpNum, 'qpNum', 0, 0xffffff);
     const made = checked(native.openQp(xrcd, qpNum, QpType.XRC_RECV), 'ibv_open_qp', {
