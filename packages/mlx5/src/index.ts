@@ -1,1 +1,1 @@
-export {};
+export { softModel } from './soft-model.js';

@@ -1,0 +1,39 @@
+// What a device of the model can do, as its options say.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "verbs_soft_extension.h"
+
+namespace verbs::mlx5 {
+
+struct Capabilities {
+  // Names and units of the device's capability block: sizes in bytes, counts as binary logarithms.
+  std::uint32_t max_encap_header_size = 128;
+  std::uint32_t max_modify_header_actions = 16;
+  std::uint32_t max_ft_level = 64;
+  std::uint32_t log_max_packet_reformat_context = 18;
+  std::uint32_t log_max_modify_header_context = 18;
+  std::uint32_t log_max_ft_size = 16;
+  std::uint32_t log_max_ft_num = 16;
+  std::uint32_t log_max_flow = 16;
+  std::uint32_t log_max_flow_counter = 16;
+  // 0 or 1 each.
+  std::uint32_t decap = 1;
+  std::uint32_t encap_general_header = 1;
+  std::uint32_t reformat_l3_tunnel_to_l2 = 1;
+  std::uint32_t reformat_l2_to_l3_tunnel = 1;
+  std::uint32_t nic_rx_multi_path_tirs = 1;
+  // The kernel's checks of privileges: frames that stay in the process need none.
+  std::uint32_t strict = 0;
+};
+
+// The names of all options, and NULL: a device may have each of them.
+const char* const* capability_options();
+
+// EINVAL if an option of the device is no number, or out of range.
+int parse_capabilities(const verbs_soft_extension_table& soft, const ibv_device* device, Capabilities* capabilities);
+
+}  // namespace verbs::mlx5
