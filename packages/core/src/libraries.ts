@@ -88,7 +88,7 @@ function softLibrary(): Attempt {
   return found;
 }
 
-function softModule(): SoftModule | { reason: string } {
+export function softModule(): SoftModule | { reason: string } {
   // Where this package is installed, where the program is, and where it was started.
   const places = [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')];
   for (const place of places) {

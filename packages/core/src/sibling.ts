@@ -10,6 +10,8 @@ export { check, checked, closedError } from './errors.js';
 export * as validate from './validate.js';
 export { nativeQpAttr } from './qp-attr.js';
 export { softFailure } from './libraries.js';
+export { softHint, VendorLibraries } from './vendor-libraries.js';
+export { chooseVendorDevice, isVendorDevice, listVendorDevices } from './vendor-devices.js';
 
 import type { CompletionChannel } from './completion-channel.js';
 import { CompletionQueue } from './completion-queue.js';

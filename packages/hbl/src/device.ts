@@ -1,16 +1,8 @@
-import {
-  type Context,
-  type DeviceInfo,
-  type DeviceList,
-  listDevices as listAllDevices,
-  sibling,
-  VerbsError,
-} from '@verbs/core';
-import { ensureSoftDevice, findLibraries, forContext, isSupportedByName, librariesFor, softHint } from './libraries.js';
+import { type Context, type DeviceInfo, type DeviceList, sibling } from '@verbs/core';
+import { forContext, libraries, librariesFor } from './libraries.js';
 import { native } from './native.js';
 
 const { validate, checked } = sibling;
-const ENODEV = 19;
 const S32 = 0x7fffffff;
 
 /** `struct hbldv_ucontext_attr`. */
@@ -27,10 +19,7 @@ export interface OpenAttr {
  * @example listDevices().filter(isSupported)
  */
 export function isSupported(device: DeviceInfo): boolean {
-  if (typeof device !== 'object' || (device as DeviceInfo | null) === null || typeof device.name !== 'string') {
-    throw validate.typeError('device', 'an entry of listDevices()', device);
-  }
-  return isSupportedByName(device.library, device.name);
+  return sibling.isVendorDevice(libraries, device);
 }
 
 /**
@@ -38,19 +27,7 @@ export function isSupported(device: DeviceInfo): boolean {
  * no other. An empty list says why in its `reason`.
  */
 export function listDevices(): DeviceList {
-  ensureSoftDevice();
-  const all = listAllDevices();
-  const list: DeviceInfo[] & { reason?: string } = all.filter(isSupported);
-  if (list.length === 0) Object.defineProperty(list, 'reason', { value: emptyReason(all) });
-  return list;
-}
-
-function emptyReason(all: DeviceList): string {
-  const reasons = (['system', 'soft'] as const).map((kind) => {
-    const libraries = findLibraries(kind);
-    return `${kind}: ${'reason' in libraries ? libraries.reason : (softHint(kind) ?? all.reason ?? 'no hbl device')}`;
-  });
-  return reasons.join('; ');
+  return sibling.listVendorDevices(libraries);
 }
 
 /**
@@ -65,11 +42,11 @@ function emptyReason(all: DeviceList): string {
  */
 export function openDevice(device?: string | DeviceInfo, attr?: OpenAttr): Context {
   const given = attr === undefined ? undefined : nativeAttr(attr);
-  const info = chosen(device);
+  const info = sibling.chooseVendorDevice(libraries, device);
   const { hbl, libibverbs } = librariesFor(info.library, 'hbldv_open_device');
   const handle = checked(native.openDevice(hbl, libibverbs, info.name, given), 'hbldv_open_device', {
     detail: info.name,
-    hint: softHint(info.library),
+    hint: sibling.softHint(info.library),
   });
   return sibling.adoptContext(info, handle);
 }
@@ -81,23 +58,6 @@ function nativeAttr(attr: OpenAttr): { portsMask: bigint; coreFd: number } {
     throw validate.valueError('attr.portsMask', 'has bit 0 set: ports count from 1, bit n is port n');
   const coreFd = given['coreFd'] === undefined ? -1 : validate.integer(given['coreFd'], 'attr.coreFd', -1, S32);
   return { portsMask: mask, coreFd };
-}
-
-function chosen(device: string | DeviceInfo | undefined): DeviceInfo {
-  const list = listDevices();
-  const [first] = list;
-  if (device === undefined) {
-    if (first !== undefined) return first;
-    throw new VerbsError(ENODEV, 'hbldv_open_device', { hint: list.reason });
-  }
-  const name = typeof device === 'string' ? device : device.name;
-  const all = typeof device === 'string' ? list : [...list, ...listAllDevices()];
-  const found = all.find(
-    (info) => info.name === name && (typeof device === 'string' || info.library === device.library),
-  );
-  if (found !== undefined) return found;
-  const there = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
-  throw new VerbsError(ENODEV, 'hbldv_open_device', { detail: JSON.stringify(name), hint: there });
 }
 
 /** `hbldv_query_device`: {@link DeviceCaps}, and the open ports (bit n is port n). */

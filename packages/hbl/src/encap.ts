@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { type Context, sibling } from '@verbs/core';
 import { EncapType } from './enums.js';
 import { hintFor } from './hints.js';
-import { forContext, softHint } from './libraries.js';
+import { forContext } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
 const { Resource, validate, checked } = sibling;
@@ -89,7 +89,7 @@ export function createEncap(ctx: Context, attr: EncapAttr): Encap {
   const made = checked(result, syscall, {
     detail: `on port ${fields.portNum}`,
     // The software NIC has words of its own where an address or a port cannot be used.
-    hint: hintFor(syscall, result).hint ?? softHint(ctx.device.library),
+    hint: hintFor(syscall, result).hint ?? sibling.softHint(ctx.device.library),
   });
   return new Encap(ctx, fields.portNum, made);
 }

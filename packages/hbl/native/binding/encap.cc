@@ -1,8 +1,8 @@
 // Encapsulations, and that queue pairs keep theirs.
 #include <cerrno>
 
-#include "child.h"
 #include "library.h"
+#include "sibling/child.h"
 
 namespace verbs::hbl {
 namespace {
@@ -25,21 +25,22 @@ class Resource {
 
 class Encap final : public Child {
  public:
-  static constexpr Type kType = Type::kEncap;
-  explicit Encap(std::shared_ptr<Resource> its_resource) : resource(std::move(its_resource)) {}
+  static constexpr char kType = 0;
+  explicit Encap(std::shared_ptr<Resource> its_resource) : Child(&kType), resource(std::move(its_resource)) {}
   const std::shared_ptr<Resource> resource;
 
  private:
-  Type type() const override { return kType; }
+  int release() override { return 0; }
 };
 
 // A queue pair's share.
 class EncapUse final : public Child {
  public:
-  explicit EncapUse(std::shared_ptr<Resource> resource) : resource_(std::move(resource)) {}
+  static constexpr char kType = 0;
+  explicit EncapUse(std::shared_ptr<Resource> resource) : Child(&kType), resource_(std::move(resource)) {}
 
  private:
-  Type type() const override { return Type::kEncapUse; }
+  int release() override { return 0; }
   const std::shared_ptr<Resource> resource_;
 };
 

@@ -9,29 +9,7 @@
 namespace verbs::hbl {
 namespace {
 
-constexpr napi_type_tag kApiTag = VERBS_CORE_API_TAG;
 constexpr napi_type_tag kLibraryTag = {0x71f0c5a94e2d4b83ull, 0x9a6db02f35e81c47ull};
-
-const verbs_core_api* api = nullptr;
-
-bool tagged(napi_env env, napi_value value, const napi_type_tag& tag, void** data) {
-  napi_valuetype type = napi_undefined;
-  bool ours = false;
-  return napi_typeof(env, value, &type) == napi_ok && type == napi_external &&
-         napi_check_object_type_tag(env, value, &tag, &ours) == napi_ok && ours &&
-         napi_get_value_external(env, value, data) == napi_ok;
-}
-
-// setUp(nativeApi of @verbs/core): its version
-napi_value set_up(const Arguments& arguments) {
-  void* table = nullptr;
-  if (!tagged(arguments.env, arguments[0], kApiTag, &table)) {
-    napi_throw_type_error(arguments.env, "ERR_INVALID_ARG_TYPE", "not the native table of @verbs/core");
-    return nullptr;
-  }
-  api = static_cast<const verbs_core_api*>(table);
-  return number(arguments.env, api->version);
-}
 
 // Libraries stay loaded for ever, as do their entries here.
 const Library* load(const std::string& name, std::string* reason) {
@@ -91,11 +69,9 @@ napi_value attach_model(const Arguments& arguments) {
 
 }  // namespace
 
-const verbs_core_api* core() { return api; }
-
 const Library* library_of(const Arguments& arguments, std::size_t index) {
   void* library = nullptr;
-  if (api && tagged(arguments.env, arguments[index], kLibraryTag, &library)) return static_cast<Library*>(library);
+  if (core() && tagged(arguments.env, arguments[index], kLibraryTag, &library)) return static_cast<Library*>(library);
   napi_throw_type_error(arguments.env, "ERR_INVALID_ARG_TYPE", "the native handle is not a libhbl");
   return nullptr;
 }

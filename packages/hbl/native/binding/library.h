@@ -1,10 +1,12 @@
 // A loaded libhbl: its 13 functions, found by name and version. Nothing links it.
 #pragma once
 
-#include "core.h"
 #include "hbldv.h"
+#include "sibling/core.h"
 
 namespace verbs::hbl {
+
+using namespace verbs::sibling;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
 
 #define HBLDV_MEMBER(result, name, parameters, arguments) result(*name) parameters;
 struct Library {

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cerrno>
 
-#include "child.h"
 #include "library.h"
+#include "sibling/child.h"
 
 namespace verbs::hbl {
 namespace {
@@ -15,9 +15,9 @@ constexpr std::uint32_t kReserve = 2;
 
 class UsrFifo final : public Child {
  public:
-  static constexpr Type kType = Type::kUsrFifo;
+  static constexpr char kType = 0;
   UsrFifo(const Library& library, hbldv_usr_fifo* fifo)
-      : library_(library), fifo_(fifo), entries_(fifo->size / kEntrySize) {}
+      : Child(&kType), library_(library), fifo_(fifo), entries_(fifo->size / kEntrySize) {}
   // Frees it also when it fails.
   ~UsrFifo() override { library_.hbldv_destroy_usr_fifo(fifo_); }
 
@@ -41,7 +41,7 @@ class UsrFifo final : public Child {
   }
 
  private:
-  Type type() const override { return kType; }
+  int release() override { return 0; }  // the destructor does it
   static void fence() {
 #if defined(__x86_64__)
     __builtin_ia32_sfence();

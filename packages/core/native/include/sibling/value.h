@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace verbs::hbl {
+namespace verbs::sibling {
 
 class Arguments {
  public:
@@ -19,7 +19,7 @@ class Arguments {
   napi_env const env;
 
  private:
-  static constexpr std::size_t kMax = 8;
+  static constexpr std::size_t kMax = 10;
   napi_value values_[kMax];
 };
 
@@ -107,4 +107,4 @@ void export_function(napi_env env, napi_value exports, const char* name) {
   set(env, exports, name, function);
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::sibling
