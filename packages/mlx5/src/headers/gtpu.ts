@@ -1,0 +1,120 @@
+import { types } from 'node:util';
+import { sibling } from '@verbs/core';
+import type { ByteReader } from './bytes.js';
+import { given, type Given, type Header, TunnelPort } from './header.js';
+
+const { validate } = sibling;
+const VERSION_1 = 0x20;
+const PROTOCOL_GTP = 0x10;
+const EXTENSION = 4;
+const SEQUENCE = 2;
+const N_PDU = 1;
+
+/** The message that carries a user's packet. */
+export const GTPU_G_PDU = 255;
+
+export interface GtpuExtension {
+  /** For example 0x85, a PDU session container. Not 0, which ends the list. */
+  type: number;
+  /** The bytes between its length and the next type: 2, 6, 10 and so on, up to 1018. */
+  content: Uint8Array;
+}
+
+export interface GtpuFields {
+  /** 32 bits. */
+  teid: number;
+  /** Default 255: a user's packet. */
+  messageType?: number;
+  /** Bytes behind the first 8 of this header. Default 0. */
+  length?: number;
+  /** 16 bits; given, the S bit is set and the extension word is there. */
+  sequence?: number;
+  /** 8 bits; given, the PN bit is set and the extension word is there. */
+  nPdu?: number;
+  /** Given, the E bit is set and the extension word is there, even for an empty list. */
+  extensions?: readonly GtpuExtension[];
+}
+
+/** A GTP-U header (3GPP TS 29.281): 8 bytes, the extension word (4 bytes) and its extensions. UDP port 2152. */
+export function gtpu(fields: GtpuFields): Header {
+  const all = given(fields, 'gtpu', ['teid', 'messageType', 'length', 'sequence', 'nPdu', 'extensions']);
+  const teid = validate.integer(all['teid'], 'gtpu.teid', 0, 0xffffffff);
+  const messageType = validate.optional(all['messageType'], 'gtpu.messageType', 255, GTPU_G_PDU);
+  const length = validate.optional(all['length'], 'gtpu.length', 0xffff, 0);
+  const sequence = present(all, 'sequence', 0xffff);
+  const nPdu = present(all, 'nPdu', 255);
+  const extensions = readExtensions(all['extensions']);
+  const flags =
+    (extensions === undefined ? 0 : EXTENSION) |
+    (sequence === undefined ? 0 : SEQUENCE) |
+    (nPdu === undefined ? 0 : N_PDU);
+  const size = (extensions ?? []).reduce((sum, { content }) => sum + 2 + content.length, flags === 0 ? 8 : 12);
+  return {
+    name: 'gtpu',
+    size,
+    announced: { udpPort: TunnelPort.GTPU },
+    write: (writer) => {
+      writer
+        .u8(VERSION_1 | PROTOCOL_GTP | flags)
+        .u8(messageType)
+        .u16(length)
+        .u32(teid);
+      if (flags === 0) return;
+      writer.u16(sequence ?? 0).u8(nPdu ?? 0);
+      for (const { type, content } of extensions ?? []) {
+        writer
+          .u8(type)
+          .u8((content.length + 2) / 4)
+          .put(content);
+      }
+      writer.u8(0);
+    },
+    complete: (bytes) => {
+      if (all['length'] === undefined) {
+        new DataView(bytes.buffer, bytes.byteOffset, 8).setUint16(2, bytes.length - 8);
+      }
+    },
+  };
+}
+
+function present(all: Given, name: string, max: number): number | undefined {
+  return all[name] === undefined ? undefined : validate.integer(all[name], `gtpu.${name}`, 0, max);
+}
+
+function readExtensions(value: unknown): GtpuExtension[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw validate.typeError('gtpu.extensions', 'an array', value);
+  return value.map((extension: unknown, i) => {
+    const path = `gtpu.extensions[${i}]`;
+    const { type, content } = given(extension, path, ['type', 'content']);
+    if (!types.isUint8Array(content)) throw validate.typeError(`${path}.content`, 'a Uint8Array', content);
+    if (content.byteLength % 4 !== 2 || content.byteLength > 1018) {
+      throw validate.valueError(`${path}.content`, `must have 2, 6, 10 … 1018 bytes, not ${content.byteLength}`);
+    }
+    return {
+      type: validate.integer(type, `${path}.type`, 1, 255),
+      content: Uint8Array.prototype.slice.call(content),
+    };
+  });
+}
+
+export function readGtpu(from: ByteReader): GtpuFields {
+  const flags = from.u8();
+  const fields: GtpuFields = { messageType: from.u8(), length: from.u16(), teid: from.u32() };
+  if ((flags & (EXTENSION | SEQUENCE | N_PDU)) === 0) return fields;
+  const sequence = from.u16();
+  const nPdu = from.u8();
+  let next = from.u8();
+  if ((flags & SEQUENCE) !== 0) fields.sequence = sequence;
+  if ((flags & N_PDU) !== 0) fields.nPdu = nPdu;
+  if ((flags & EXTENSION) === 0) return fields;
+  const extensions: GtpuExtension[] = [];
+  while (next !== 0) {
+    const type = next;
+    // A length of 0 is none: nothing can be read after it.
+    const words = Math.max(from.u8(), 1);
+    extensions.push({ type, content: from.take(words * 4 - 2) });
+    next = from.u8();
+  }
+  return { ...fields, extensions };
+}

@@ -1,0 +1,10 @@
+export { ether, type EtherFields, vlan, type VlanFields } from './ether.js';
+export { geneve, type GeneveFields, type GeneveOption } from './geneve.js';
+export { gre, type GreFields, nvgre, type NvgreFields } from './gre.js';
+export { gtpu, type GtpuExtension, type GtpuFields } from './gtpu.js';
+export type { Announcement, Header, HeaderName } from './header.js';
+export { headers, packet } from './headers.js';
+export { ipv4, type Ipv4Fields, ipv6, type Ipv6Fields } from './ip.js';
+export { type Layer, type ParsedHeaders, parseHeaders } from './parse.js';
+export { mpls, type MplsFields, vxlan, type VxlanFields } from './tunnels.js';
+export { udp, type UdpFields } from './udp.js';

@@ -1,0 +1,3 @@
+export { decodeMatch } from './decode.js';
+export { encodeMatch } from './encode.js';
+export type { EncodedMatch, Match, MatchFields, MatchIp, MatchParams } from './params.js';
