@@ -1,1 +1,3 @@
 export { softModel } from './soft-model.js';
+export * from './headers/index.js';
+export * from './match/index.js';
