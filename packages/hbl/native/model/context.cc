@@ -159,7 +159,10 @@ const verbs_soft_model kModel{.kind = "hbl",
                               .ingress = nullptr,
                               .reopen_context = reopen_context,
                               .keep_context = keep_context,
-                              .tunnels = 1};
+                              .tunnels = 1,
+                              .raw_send = nullptr,
+                              .raw_receive = nullptr,
+                              .raw_packet_caps = 0};
 
 }  // namespace
 

@@ -58,9 +58,10 @@ std::uint64_t read_completion_wallclock_ns(ibv_cq_ex* cq) {
   return static_cast<std::uint64_t>(of(cq)->reader->current.at + host::wall_clock_offset());
 }
 
+std::uint16_t read_cvlan(ibv_cq_ex* cq) { return of(cq)->reader->current.tags.cvlan; }
+std::uint32_t read_flow_tag(ibv_cq_ex* cq) { return of(cq)->reader->current.tags.flow_tag; }
+
 // No CQ is created for these.
-std::uint16_t read_cvlan(ibv_cq_ex*) { return 0; }
-std::uint32_t read_flow_tag(ibv_cq_ex*) { return 0; }
 void read_tm_info(ibv_cq_ex*, ibv_wc_tm_info* info) { *info = {}; }
 
 // Callers check none of these pointers.
@@ -87,12 +88,14 @@ void fill_calls(ibv_cq_ex* cq) {
 
 constexpr std::uint64_t kTimestamps =
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+// Only what comes as a raw packet has any.
+constexpr std::uint64_t kTags = IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_CVLAN;
 
-bool supported(const ibv_cq_init_attr_ex& attr) {
-  constexpr std::uint64_t kFields = std::uint64_t{IBV_WC_STANDARD_FLAGS} | kTimestamps;
+bool supported(const ibv_cq_init_attr_ex& attr, bool raw_packets) {
+  const std::uint64_t fields = std::uint64_t{IBV_WC_STANDARD_FLAGS} | kTimestamps | (raw_packets ? kTags : 0);
   constexpr std::uint32_t kFlags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
   constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
-  return (attr.wc_flags & ~kFields) == 0 && (attr.comp_mask & ~kKnown) == 0 &&
+  return (attr.wc_flags & ~fields) == 0 && (attr.comp_mask & ~kKnown) == 0 &&
          ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0 || (attr.flags & ~kFlags) == 0);
 }
 
@@ -103,7 +106,7 @@ bool is_parent_domain(ibv_pd* pd, ibv_context* context) {
 }  // namespace
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
-  if (!supported(*attr)) return null_with<ibv_cq_ex>(EOPNOTSUPP);
+  if (!supported(*attr, of(context)->device->has_raw_packets())) return null_with<ibv_cq_ex>(EOPNOTSUPP);
   // What no bit of comp_mask speaks of is not there.
   const std::uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
   ibv_cq_init_attr_ex given = *attr;
@@ -114,7 +117,8 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
   }
   Cq* cq = create_cq(context, given,
                      {.timestamps = (attr->wc_flags & kTimestamps) != 0,
-                      .ignore_overrun = (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0});
+                      .ignore_overrun = (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0,
+                      .tags = (attr->wc_flags & kTags) != 0});
   if (!cq) return nullptr;
   cq->reader = std::make_unique<CqReader>();
   cq->reader->single_threaded = (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;

@@ -4,6 +4,7 @@
 #include "../host/registry.h"
 #include "../include/verbs_soft_extension.h"
 #include "objects.h"
+#include "raw_packet.h"
 #include "tunnel.h"
 
 using namespace verbs::soft;
@@ -76,6 +77,14 @@ const verbs_soft_extension_table kTable = {
     .close_tunnel = abi::close_tunnel,
     .set_qp_tunnel = abi::set_qp_tunnel,
     .set_qp_num = set_qp_num,
+    .transmit_frame = abi::transmit_frame,
+    .deliver_frame = abi::deliver_frame,
+    .frame_limit = abi::frame_limit,
+    .lock_device = abi::lock_device,
+    .unlock_device = abi::unlock_device,
+    .port_mac = abi::port_mac,
+    .set_self_loopback = abi::set_self_loopback,
+    .counter = abi::model_counter,
 };
 
 }  // namespace

@@ -46,10 +46,13 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   full.odp_caps = nic::kOdpCaps;
   full.xrc_odp_caps = nic::kXrcOdpCaps;
   // What there is no field for here is zero, and that is the answer: no TSO, RSS, receive work queues, packet pacing,
-  // raw packet offloads, tag matching and atomics of other devices on the bus.
+  // tag matching and atomics of other devices on the bus.
   full.completion_timestamp_mask = UINT64_MAX;
   full.hca_core_clock = kClockKilohertz;
   full.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
+  if (const host::Device& device = *of(context)->device; device.has_raw_packets()) {
+    full.raw_packet_caps = device.model()->raw_packet_caps;
+  }
   full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
   std::memset(attr, 0, size);
   std::memcpy(attr, &full, std::min(size, sizeof full));

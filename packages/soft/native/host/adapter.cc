@@ -33,14 +33,23 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
                   std::unique_ptr<Adapter>* adapter) {
   std::unique_ptr<Adapter> opened(new Adapter);
   if (const int error = opened->open_ports(config, hook)) return error;
-  nic::NicConfig nic{.guid = guid, .limits = config.limits, .ports = {}};
+  nic::NicConfig nic{.guid = guid, .limits = config.limits, .ports = {}, .steering = nullptr};
+  if (hook.has_raw_packets()) {
+    opened->raw_ = std::make_unique<RawPackets>(config, hook, [progress = &opened->progress_] { progress->ring(); });
+    nic.steering = opened->raw_.get();
+  }
   for (std::size_t i = 0; i < opened->ports_.size(); ++i) {
     PortStack& port = *opened->ports_[i];
     const PortState& state = config.port_states.at(i);
-    nic.ports.push_back(
-        {.transmitter = &port, .gids = port.gids(), .max_mtu = IBV_MTU_4096, .active_mtu = state.mtu, .up = state.up});
+    nic.ports.push_back({.transmitter = &port,
+                         .gids = port.gids(),
+                         .max_mtu = IBV_MTU_4096,
+                         .active_mtu = state.mtu,
+                         .up = state.up,
+                         .frames = opened->raw_ ? &opened->raw_->port(i) : nullptr});
   }
   opened->nic_ = std::make_unique<nic::Nic>(std::move(nic), static_cast<nic::EventSink&>(*opened));
+  if (opened->raw_) opened->raw_->attach(*opened->nic_);
   if (const int error = opened->progress_.start(opened->sockets())) {
     return fail(error, "device " + config.name + ": its helper thread cannot be started: " + std::strerror(error));
   }
@@ -78,6 +87,12 @@ int Adapter::refuse_inherited() const {
   return fail(EIO,
               "this process was forked from the one that opened the device, and the device stayed with the parent; "
               "open it again in the child");
+}
+
+int Adapter::lock() {
+  if (const int error = refuse_inherited()) return error;
+  lock_.lock();
+  return 0;
 }
 
 void Adapter::settle() {
@@ -258,6 +273,7 @@ bool Adapter::receive(Nanos time) {
     PortReceiver receiver(*nic_, static_cast<std::uint8_t>(i + 1), time);
     more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
   }
+  if (raw_) more |= raw_->receive(time, kReceiveBudget);
   return more;
 }
 
@@ -307,43 +323,6 @@ int Adapter::stop_capture() {
 void Adapter::set_faults(const link::FaultPlan& plan) {
   const std::lock_guard guard(lock_);
   for (const auto& port : ports_) port->set_faults(plan);
-}
-
-void Adapter::tell(const nic::Counters& counters, const LinkCounters& links, const Counter& counter) {
-  using nic::Counters;
-  static constexpr std::pair<const char*, std::uint64_t Counters::*> names[] = {
-      {"sent_pkts", &Counters::sent_pkts},
-      {"rcvd_pkts", &Counters::rcvd_pkts},
-      {"sent_bytes", &Counters::sent_bytes},
-      {"rcvd_bytes", &Counters::rcvd_bytes},
-      {"duplicate_request", &Counters::duplicate_request},
-      {"out_of_seq_request", &Counters::out_of_seq_request},
-      {"rcvd_rnr_err", &Counters::rcvd_rnr_err},
-      {"send_rnr_err", &Counters::send_rnr_err},
-      {"rcvd_seq_err", &Counters::rcvd_seq_err},
-      {"retry_exceeded_err", &Counters::retry_exceeded_err},
-      {"retry_rnr_exceeded_err", &Counters::retry_rnr_exceeded_err},
-      {"completer_retry_err", &Counters::completer_retry_err},
-      {"ack_deferred", &Counters::ack_deferred},
-      {"ack_timeout", &Counters::ack_timeout},
-      {"retransmitted_pkts", &Counters::retransmitted_pkts},
-      {"icrc_err", &Counters::icrc_err},
-      {"dropped_pkts", &Counters::dropped_pkts},
-      {"link_downed", &Counters::link_downed},
-      {"link_dropped", &Counters::link_dropped},
-      {"rdma_sends", &Counters::rdma_sends},
-      {"rdma_recvs", &Counters::rdma_recvs},
-  };
-  static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
-  for (const auto& [name, member] : names) counter(name, counters.*member);
-  links.tell(counter);
-}
-
-void Adapter::count(const Counter& counter) {
-  const std::lock_guard guard(lock_);
-  LinkCounters links;
-  for (const auto& port : ports_) port->count(&links);
-  tell(nic_->counters(), links, counter);
 }
 
 void Adapter::flush_at_exit() {

@@ -5,6 +5,7 @@
 #include <infiniband/verbs.h>
 
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "event_queue.h"
 #include "port_stack.h"
 #include "progress.h"
+#include "raw_packets.h"
 
 namespace verbs::soft::host {
 
@@ -55,6 +57,20 @@ class Adapter final : private nic::EventSink, private Engine {
     return error;
   }
 
+  // Runs `call()`, which makes no progress and changes nothing of the NIC, under the lock.
+  template <typename Call>
+  void locked(Call&& call) {
+    const std::lock_guard guard(lock_);
+    call();
+  }
+  // Under the lock: gives a raw packet to a queue pair. As the extension's function of that name.
+  int deliver_frame(nic::Qp* qp, const verbs_soft_frame& frame, const verbs_soft_delivery& delivery) {
+    return raw_ ? raw_->deliver(qp, frame, delivery) : EINVAL;
+  }
+  // What a model's steering reads is changed between these two. 0, or fail()'s errno.
+  int lock();
+  void unlock() { lock_.unlock(); }
+
   // 0, or fail()'s errno. A closed tunnel's packets go nowhere.
   int open_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
   void close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
@@ -88,6 +104,8 @@ class Adapter final : private nic::EventSink, private Engine {
   void count(const Counter& counter);
   // Names and values; with zeros for a device that was never opened.
   static void tell(const nic::Counters& counters, const LinkCounters& links, const Counter& counter);
+  // The same for raw packets.
+  static void tell(const nic::FrameCounters& counters, const LinkCounters& links, const Counter& counter);
 
   // The process is ending: sends what is due, if the lock can be had.
   void flush_at_exit();
@@ -123,6 +141,7 @@ class Adapter final : private nic::EventSink, private Engine {
   DeviceLock lock_;
   Progress progress_;  // before the ports: their in-process links ring it until they are gone
   std::vector<std::unique_ptr<PortStack>> ports_;
+  std::unique_ptr<RawPackets> raw_;  // if its model has raw packets
   std::unique_ptr<nic::Nic> nic_;
   std::vector<AsyncQueue*> listeners_;
   std::atomic<bool> inherited_{false};

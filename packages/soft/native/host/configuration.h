@@ -44,6 +44,7 @@ struct DeviceConfig {
   PortState port_state;                // of every port, as the text says
   std::vector<PortState> port_states;  // of each one
   Reach reach = Reach::kAuto;
+  std::string switch_name = "default";  // the Ethernet switch of its ports, if it has raw packets
   nic::Limits limits;
   CaptureConfig capture;
   link::FaultPlan faults;

@@ -24,7 +24,9 @@ std::string format_guid(std::uint64_t guid) {
 }  // namespace
 
 Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid)
-    : config_(std::move(config)), model_(model), guid_(guid) {
+    : config_(std::move(config)), model_(model) {
+  set_guid(guid);
+  face_.ports = config_.ports;
   ibv_device& device = face_.device;
   device.node_type = IBV_NODE_CA;
   device.transport_type = IBV_TRANSPORT_IB;
@@ -38,6 +40,15 @@ Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t
                .fw_ver = "1.0.0",
                .board_id = "VERBS_SOFT",
                .hca_type = "verbs-soft"};
+}
+
+// The addresses of the ports are made of what makes the GUID unique: a part of the process's random bits, and the
+// device's number. The last byte is the port's.
+void Device::set_guid(std::uint64_t guid) {
+  guid_ = guid;
+  const auto byte = [guid](int from_end) { return static_cast<std::uint8_t>(guid >> 8 * from_end); };
+  constexpr std::uint8_t kLocal = 2, kGroup = 1;
+  face_.mac = {static_cast<std::uint8_t>((byte(6) | kLocal) & ~kGroup), byte(5), byte(4), byte(1), byte(0), 1};
 }
 
 int Device::init() {
@@ -110,14 +121,26 @@ void Device::tell_faults(const Rule& rule) {
 
 void Device::count(const Adapter::Counter& counter) {
   std::map<std::string, std::uint64_t> sums = closed_counters_;
-  Adapter::tell({}, {}, [&](const char* name, std::uint64_t) { sums[name]; });
-  if (adapter_) adapter_->count([&](const char* name, std::uint64_t value) { sums[name] += value; });
+  const auto name_it = [&](const char* name, std::uint64_t) { sums[name]; };
+  Adapter::tell(nic::Counters{}, {}, name_it);
+  if (has_raw_packets()) Adapter::tell(nic::FrameCounters{}, {}, name_it);
+  const auto add = [&](const char* name, std::uint64_t value) { sums[name] += value; };
+  const auto add_models = [&] {
+    for (const auto& [name, value] : model_counters_) add(name.c_str(), value);
+  };
+  if (adapter_) {
+    adapter_->count(add);
+    adapter_->locked(add_models);
+  } else {
+    add_models();
+  }
   for (const auto& [name, value] : sums) counter(name.c_str(), value);
 }
 
 void Device::forget_parent(std::uint64_t guid) {
-  guid_ = guid;
+  set_guid(guid);
   closed_counters_.clear();
+  for (auto& [name, value] : model_counters_) value = 0;
   open_count_ = 0;
   if (!adapter_) return;
   adapter_->mark_inherited();

@@ -3,7 +3,6 @@
 
 #include <infiniband/verbs.h>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +12,7 @@
 #include "../include/verbs_soft_extension.h"
 #include "adapter.h"
 #include "configuration.h"
+#include "face.h"
 
 namespace verbs::soft::host {
 
@@ -28,6 +28,7 @@ class Device {
   ibv_device* face() { return &face_.device; }
   const DeviceConfig& config() const { return config_; }
   const verbs_soft_model* model() const { return model_; }
+  bool has_raw_packets() const { return model_ && model_->raw_send && model_->raw_receive; }
   const verbs_soft_identity& identity() const { return identity_; }
   std::uint64_t guid() const { return guid_; }
   // The value of an option that only the model knows; nullptr if it was not given.
@@ -54,21 +55,18 @@ class Device {
   int remove_gid(unsigned port_num, const wire::Gid& gid);
   int fail_open();
   void count(const Adapter::Counter& counter);
+  // A counter that the model counts up itself, under the adapter's lock while there is one.
+  std::uint64_t* model_counter(const std::string& name) { return &model_counters_[name]; }
 
   // In a forked child: what is open stays the parent's, and this device can be opened anew.
   void forget_parent(std::uint64_t guid);
 
  private:
+  void set_guid(std::uint64_t guid);
   int check_port(unsigned port_num) const;
   int check_open() const;
   template <typename Change>
   int change_ports(unsigned port_num, Change&& change);
-
-  // Debian's libmlx5 and libefa look past the end of an ibv_device to see whether it is theirs.
-  struct Face {
-    ibv_device device;
-    std::array<unsigned char, 1024> zero;
-  };
 
   DeviceConfig config_;
   const verbs_soft_model* model_;
@@ -78,6 +76,7 @@ class Device {
   std::unique_ptr<Adapter> adapter_;
   int open_count_ = 0;
   std::map<std::string, std::uint64_t> closed_counters_;  // of earlier opens
+  std::map<std::string, std::uint64_t> model_counters_;
 };
 
 }  // namespace verbs::soft::host

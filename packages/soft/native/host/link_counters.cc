@@ -20,6 +20,14 @@ void LinkCounters::add(const LinkCounters& more) {
   add(more.udp_);
   add(more.process_);
   add(more.faults_);
+  add(more.switch_);
+}
+
+void LinkCounters::add(const link::SwitchCounters& more) {
+  switch_.sent += more.sent;
+  switch_.received += more.received;
+  switch_.overflow += more.overflow;
+  switch_.filtered += more.filtered;
 }
 
 void LinkCounters::add(const link::FaultCounters& more) {
@@ -50,6 +58,13 @@ void LinkCounters::tell(const Counter& counter) const {
   counter("fault_truncated", faults_.truncated);
   counter("fault_delayed", faults_.delayed);
   counter("fault_overflow", faults_.overflow);
+}
+
+void LinkCounters::tell_switch(const Counter& counter) const {
+  counter("link_switch_sent", switch_.sent);
+  counter("link_switch_received", switch_.received);
+  counter("link_switch_overflow", switch_.overflow);
+  counter("link_switch_filtered", switch_.filtered);
 }
 
 }  // namespace verbs::soft::host

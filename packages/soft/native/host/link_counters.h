@@ -6,6 +6,7 @@
 
 #include "../link/fault_link.h"
 #include "../link/inproc_link.h"
+#include "../link/switch_link.h"
 #include "../link/udp_link.h"
 
 namespace verbs::soft::host {
@@ -17,14 +18,17 @@ class LinkCounters {
   void add(const link::UdpCounters& more);
   void add(const link::InprocCounters& more);
   void add(const link::FaultCounters& more);
+  void add(const link::SwitchCounters& more);
   void add(const LinkCounters& more);
 
   void tell(const Counter& counter) const;
+  void tell_switch(const Counter& counter) const;
 
  private:
   link::UdpCounters udp_;
   link::InprocCounters process_;
   link::FaultCounters faults_;
+  link::SwitchCounters switch_;
 };
 
 }  // namespace verbs::soft::host

@@ -11,6 +11,7 @@ struct FrameHook {
   const verbs_soft_model* model = nullptr;
   ibv_device* device = nullptr;
   bool wanted() const { return model && (model->egress || model->ingress); }
+  bool has_raw_packets() const { return model && model->raw_send && model->raw_receive; }
 };
 
 class ModelLink final : public link::Link {

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 2
+#define VERBS_SOFT_EXTENSION_VERSION 3
 
 /* What a device says of itself; ibv_device_attr and the files of its ibdev_path show it. */
 struct verbs_soft_identity {
@@ -33,6 +33,27 @@ struct verbs_soft_identity {
   const char *fw_ver;   /* at most 63 characters */
   const char *board_id; /* at most 63 characters */
   const char *hca_type; /* at most 63 characters */
+};
+
+/* An Ethernet frame, from the destination address on and without the checksum at its end. Headers are put on, taken off
+ * and changed in place: moving `data` and changing `size` keeps their sum within the room, and headroom and tailroom
+ * right. */
+struct verbs_soft_frame {
+  uint8_t *data;
+  uint32_t size;     /* bytes */
+  uint32_t headroom; /* bytes before `data`; VERBS_SOFT_FRAME_HEADROOM at first */
+  uint32_t tailroom; /* bytes behind */
+};
+
+#define VERBS_SOFT_FRAME_MIN 14
+#define VERBS_SOFT_FRAME_MAX 4608 /* what transmit_frame() takes, whatever the port's MTU */
+#define VERBS_SOFT_FRAME_HEADROOM 1024
+
+/* What a received frame's completion says beside its length. */
+struct verbs_soft_delivery {
+  uint32_t flow_tag; /* its low 24 bits: ibv_wc_read_flow_tag() */
+  uint32_t wc_flags; /* of enum ibv_wc_flags: IBV_WC_IP_CSUM_OK */
+  uint16_t cvlan;    /* the tag that was taken off, 0 without one: ibv_wc_read_cvlan() */
 };
 
 struct verbs_soft_model {
@@ -65,6 +86,20 @@ struct verbs_soft_model {
   int (*keep_context)(void *data, struct ibv_context *context);
   /* Not 0: open_tunnel() may be called for devices of this kind. */
   int tunnels;
+
+  /* Raw packets: with both of these, devices of this kind have queue pairs of type IBV_QPT_RAW_PACKET, and each of
+   * their ports is a port of an Ethernet switch in this process. Both run under the device's lock, on whichever thread
+   * makes its progress, also before the first context is opened and after the last is closed: they must not call verbs,
+   * nor anything else that takes that lock. They call transmit_frame() and deliver_frame() as often as they like, and
+   * what they do not pass on is gone. The frame is theirs until they return.
+   *
+   * A queue pair of the device sends a frame of 14 bytes up to the port's frame limit. */
+  void (*raw_send)(void *data, struct ibv_device *device, uint8_t port_num, struct ibv_qp *qp,
+                   struct verbs_soft_frame *frame);
+  /* A frame of 14 bytes or more arrives at a port that is up. */
+  void (*raw_receive)(void *data, struct ibv_device *device, uint8_t port_num, struct verbs_soft_frame *frame);
+  /* enum ibv_raw_packet_caps: what ibv_query_device_ex() shows. */
+  uint32_t raw_packet_caps;
 };
 
 /* Control verbs of a context. The functions of those names call them. In open_context() a model may put its own in
@@ -152,6 +187,31 @@ struct verbs_soft_extension_table {
    * below 17 plus the device's max_qp, above 0xfffffe, or the queue pair is in another state; EADDRINUSE if it is
    * taken. */
   int (*set_qp_num)(struct ibv_qp *qp, uint32_t qp_num);
+
+  /* -- raw packets. The first two are for raw_send() and raw_receive(), and EPERM elsewhere.
+   * Sends a frame from a port of the device that is at work. It is copied. EINVAL: no such port; EMSGSIZE: shorter than
+   * 14 bytes or longer than VERBS_SOFT_FRAME_MAX. What gets lost on its way is counted, and no error. */
+  int (*transmit_frame)(struct ibv_device *device, uint8_t port_num, const struct verbs_soft_frame *frame);
+  /* Gives a frame to a RAW_PACKET queue pair of the device that is at work: copied to its next receive request.
+   * EINVAL: another device's, or of another type; EMSGSIZE: longer than VERBS_SOFT_FRAME_MAX. A queue pair that does
+   * not receive, or has no request posted, loses it; that is counted (out_of_buffer), and no error. */
+  int (*deliver_frame)(struct ibv_qp *qp, const struct verbs_soft_frame *frame,
+                       const struct verbs_soft_delivery *delivery);
+  /* The longest frame of a port: 18 bytes more than its active MTU, or than 1500 if that is more. Under the lock. */
+  uint32_t (*frame_limit)(struct ibv_device *device, uint8_t port_num);
+  /* What raw_send() and raw_receive() read is changed between these two; verbs must not be called there. EIO in a
+   * forked child, whose device stayed with the parent: then the lock is not taken. */
+  int (*lock_device)(struct ibv_context *context);
+  void (*unlock_device)(struct ibv_context *context);
+  /* The address of a port: locally administered, unique to the process and the port. EINVAL: no such port. */
+  int (*port_mac)(const struct ibv_device *device, uint8_t port_num, uint8_t mac[6]);
+  /* Whether a RAW_PACKET queue pair is given frames that its own port sent to that port's own address. Not, at first.
+   */
+  int (*set_self_loopback)(struct ibv_qp *qp, int allowed);
+  /* A counter of the model's own among those of verbs_soft_stats(), for it to count up in raw_send() and raw_receive(),
+   * or with the device locked. Only in init_device(); lives as long as the process. The same again for the same name.
+   */
+  uint64_t *(*counter)(struct ibv_device *device, const char *name);
 };
 
 /* The table of `version`, or NULL if this NIC does not have that version. */

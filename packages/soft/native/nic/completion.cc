@@ -32,8 +32,10 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
   if (srq == nullptr) ++qp.rq.head;
   qp.recv = {};
   ++core.counters.rdma_recvs;
-  if (srq == nullptr || srq->cq == nullptr) return qp.recv_cq->push(wc, received.solicited, core.events);
-  if (srq->cq->push(wc, received.solicited, core.events)) return true;
+  if (srq == nullptr || srq->cq == nullptr) {
+    return qp.recv_cq->push(wc, received.solicited, core.events, received.tags);
+  }
+  if (srq->cq->push(wc, received.solicited, core.events, received.tags)) return true;
   // The queue's own CQ has overrun: no QP can use it any more.
   if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
   srq->failed = true;

@@ -16,6 +16,7 @@ struct Received {
   unsigned flags = 0;
   std::uint32_t src_qp = 0;
   bool solicited = false;
+  FrameTags tags = {};
 };
 
 // Completes the receive request that was taken (receive.h). False when the CQ is full.

@@ -26,7 +26,7 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       device_memory(static_cast<std::size_t>(config.limits.max_dm_size)),
       multicast(config.limits) {
   for (PortConfig& port : config.ports) {
-    ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu).set_up(port.up);
+    ports.emplace_back(port.transmitter, port.gids, port.max_mtu, port.active_mtu, port.frames).set_up(port.up);
   }
 }
 

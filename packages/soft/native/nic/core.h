@@ -16,6 +16,7 @@
 #include "pd.h"
 #include "port.h"
 #include "qp.h"
+#include "raw_packet.h"
 #include "srq.h"
 #include "table.h"
 #include "timer_heap.h"
@@ -64,6 +65,7 @@ struct Core {
   NicConfig config;
   EventSink& events;
   Counters counters;
+  FrameCounters frame_counters;
   std::vector<Port> ports;
   Table<Pd> pds;
   Table<Cq> cqs;
@@ -75,6 +77,7 @@ struct Core {
   MwTable mws;
   DmPool device_memory;
   MulticastTable multicast;
+  FrameBuffer frame;    // the raw packet that the steering is busy with
   TimerHeap timers;     // of QPs
   TimerHeap cq_timers;  // of CQs
   ActiveList active;

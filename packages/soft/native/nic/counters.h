@@ -29,4 +29,17 @@ struct Counters {
   std::uint64_t rdma_recvs = 0;
 };
 
+// Of raw packets, on devices that have them.
+struct FrameCounters {
+  std::uint64_t raw_sent_frames = 0;  // that left the steering
+  std::uint64_t raw_sent_bytes = 0;
+  std::uint64_t raw_rcvd_frames = 0;  // that came to it
+  std::uint64_t raw_rcvd_bytes = 0;
+  std::uint64_t raw_delivered = 0;         // completed receive requests
+  std::uint64_t out_of_buffer = 0;         // for a queue pair without a receive request
+  std::uint64_t raw_not_receiving = 0;     // for a queue pair in a state that receives nothing
+  std::uint64_t raw_loopback_blocked = 0;  // for a queue pair that wants nothing of its own port
+  std::uint64_t raw_malformed = 0;         // too short to be Ethernet, or too long for a port
+};
+
 }  // namespace verbs::soft::nic

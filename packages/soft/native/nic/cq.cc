@@ -14,6 +14,7 @@ Cq::Cq(int cqe, const CqOptions& options, void* cq_owner, const Nanos& now, Time
       size_(static_cast<std::size_t>(cqe)),
       ring_(std::make_unique_for_overwrite<ibv_wc[]>(size_)),
       stamps_(options.timestamps ? std::make_unique_for_overwrite<Nanos[]>(size_) : nullptr),
+      tags_(options.tags ? std::make_unique_for_overwrite<FrameTags[]>(size_) : nullptr),
       ignore_overrun_(options.ignore_overrun) {}
 
 bool Cq::make_room(EventSink& events) {
@@ -31,13 +32,16 @@ int Cq::resize(int cqe) {
   if (size < count_) return EINVAL;
   auto ring = std::make_unique_for_overwrite<ibv_wc[]>(size);
   auto stamps = stamps_ ? std::make_unique_for_overwrite<Nanos[]>(size) : nullptr;
+  auto tags = tags_ ? std::make_unique_for_overwrite<FrameTags[]>(size) : nullptr;
   for (std::size_t i = 0; i < count_; ++i) {
     const std::size_t from = (head_ + i) % size_;
     ring[i] = ring_[from];
     if (stamps) stamps[i] = stamps_[from];
+    if (tags) tags[i] = tags_[from];
   }
   ring_ = std::move(ring);
   stamps_ = std::move(stamps);
+  tags_ = std::move(tags);
   size_ = size;
   head_ = 0;
   tail_ = count_ % size_;
@@ -52,6 +56,7 @@ void Cq::clean(std::uint32_t qp_num) {
     const std::size_t to = (head_ + kept++) % size_;
     ring_[to] = ring_[from];
     if (stamps_) stamps_[to] = stamps_[from];
+    if (tags_) tags_[to] = tags_[from];
   }
   count_ = kept;
   tail_ = (head_ + count_) % size_;

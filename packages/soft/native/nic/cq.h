@@ -20,9 +20,10 @@ class Cq : public TimerSlot {
 
   // False when the queue is full: the entry is lost and the CQ has overrun (IBV_EVENT_CQ_ERR, once). A queue that
   // ignores overruns loses its oldest entry instead.
-  bool push(const ibv_wc& wc, bool solicited, EventSink& events) {
+  bool push(const ibv_wc& wc, bool solicited, EventSink& events, const FrameTags& tags = {}) {
     if (count_ == size_ && !make_room(events)) return false;
     ring_[tail_] = wc;
+    if (tags_) tags_[tail_] = tags;
     if (stamps_) stamps_[tail_] = now_;
     if (++tail_ == size_) tail_ = 0;
     ++count_;
@@ -46,6 +47,7 @@ class Cq : public TimerSlot {
     if (count_ == 0) return false;
     completion->wc = ring_[head_];
     completion->at = stamps_ ? stamps_[head_] : 0;
+    completion->tags = tags_ ? tags_[head_] : FrameTags{};
     drop_oldest();
     return true;
   }
@@ -94,7 +96,8 @@ class Cq : public TimerSlot {
   TimerHeap& timers_;
   std::size_t size_;
   std::unique_ptr<ibv_wc[]> ring_;
-  std::unique_ptr<Nanos[]> stamps_;  // if completions are to be timestamped
+  std::unique_ptr<Nanos[]> stamps_;    // if completions are to be timestamped
+  std::unique_ptr<FrameTags[]> tags_;  // if flow tags or VLAN tags are to be read
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
   std::size_t count_ = 0;

@@ -24,12 +24,19 @@ namespace {
 constexpr std::size_t kPumpBudget = 256;  // packets a call
 constexpr std::size_t kTurnBudget = 64;   // packets a QP before the next one has its turn
 
+std::size_t run_sends(Core& core, Qp& qp, std::size_t budget, Nanos now) {
+  if (qp.type == IBV_QPT_UD) return run_datagrams(core, qp, budget);
+  if (qp.type == IBV_QPT_RAW_PACKET) return run_raw_packets(core, qp, budget);
+  return run_requester(core, qp, budget, now);
+}
+
 }  // namespace
 
 Nic::Nic(NicConfig config, EventSink& events) : impl_(std::make_unique<Impl>(std::move(config), events)) {}
 Nic::~Nic() = default;
 
 const Counters& Nic::counters() const { return impl_->core.counters; }
+const FrameCounters& Nic::frame_counters() const { return impl_->core.frame_counters; }
 
 void Nic::query_device(ibv_device_attr* attr) const {
   const NicConfig& config = impl_->core.config;
@@ -279,8 +286,7 @@ bool Nic::pump(Nanos now) {
     const bool answers_first = qp->send_cq != nullptr && qp->send_cq->armed();
     std::size_t sent = answers_first ? run_answers(core, *qp, turn) : 0;
     if (sent < turn) {
-      sent +=
-          qp->type == IBV_QPT_UD ? run_datagrams(core, *qp, turn - sent) : run_requester(core, *qp, turn - sent, now);
+      sent += run_sends(core, *qp, turn - sent, now);
     }
     if (!answers_first && sent < turn) sent += run_answers(core, *qp, turn - sent);
     left -= sent;

@@ -16,6 +16,7 @@
 #include "../link/link.h"
 #include "../wire/tunnel.h"
 #include "event.h"
+#include "frame_steering.h"
 #include "limits.h"
 #include "time.h"
 
@@ -32,6 +33,7 @@ class Ah;
 class Srq;
 class Xrcd;
 struct Counters;
+struct FrameCounters;
 
 struct PortConfig {
   link::Transmitter* transmitter = nullptr;
@@ -39,22 +41,32 @@ struct PortConfig {
   ibv_mtu max_mtu = IBV_MTU_4096;
   ibv_mtu active_mtu = IBV_MTU_4096;
   bool up = true;
+  link::Transmitter* frames = nullptr;  // where Ethernet frames go, if the NIC has raw packets
 };
 
 struct NicConfig {
   std::uint64_t guid = 0;  // host byte order
   Limits limits;
-  std::vector<PortConfig> ports;  // port_num 1 is ports[0]
+  std::vector<PortConfig> ports;      // port_num 1 is ports[0]
+  FrameSteering* steering = nullptr;  // who decides about raw packets; without it there are none
 };
 
 struct CqOptions {
   bool timestamps = false;
   bool ignore_overrun = false;
+  bool tags = false;
+};
+
+// What a model's steering has to say about a received frame.
+struct FrameTags {
+  std::uint32_t flow_tag = 0;
+  std::uint16_t cvlan = 0;
 };
 
 struct Completion {
   ibv_wc wc;
-  Nanos at;  // when it came, if the CQ has timestamps; else 0
+  Nanos at;        // when it came, if the CQ has timestamps; else 0
+  FrameTags tags;  // if the CQ has them; else zeros
 };
 
 // What a QP is made of.
@@ -91,6 +103,7 @@ class Nic {
   int query_gid(std::uint8_t port_num, int index, wire::Gid* gid) const;
   int query_pkey(std::uint8_t port_num, int index, std::uint16_t* pkey) const;  // network byte order, as ibv_query_pkey
   const Counters& counters() const;
+  const FrameCounters& frame_counters() const;
 
   // -- what happens to a port while it runs. EINVAL if there is none of that number.
   // Nothing leaves or enters a port that is down: queue pairs run into their timeouts. IBV_EVENT_PORT_ERR and _ACTIVE.
@@ -170,6 +183,13 @@ class Nic {
   // -- progress
   // A frame arrived on a port. May write memory, complete work requests and raise events; sends nothing.
   void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now);
+  // An Ethernet frame arrived on a port, or comes back to the one that sent it. The steering decides where it goes.
+  void take_frame(std::uint8_t port_num, std::span<const std::uint8_t> frame, bool looped, Nanos now);
+  // For the steering: sends a frame from a port, gives one to a queue pair. See verbs_soft_extension.h.
+  int transmit_frame(std::uint8_t port_num, const verbs_soft_frame& frame);
+  int deliver_frame(Qp* qp, const verbs_soft_frame& frame, const verbs_soft_delivery& delivery);
+  std::uint32_t frame_limit(std::uint8_t port_num) const;  // 0 if there is no such port
+  int set_self_loopback(Qp* qp, bool allowed);
   // Sends what is due: new and repeated requests as windows allow, read responses, acknowledgements; fires timers that
   // are due by `now`. Bounded work: false while more could be sent at once. The host flushes the transmitters after it.
   bool pump(Nanos now);

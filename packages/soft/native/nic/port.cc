@@ -23,8 +23,9 @@ std::uint32_t flow_label_of(std::uint32_t local_qpn, std::uint32_t remote_qpn) {
 
 }  // namespace
 
-Port::Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu)
-    : transmitter_(transmitter), gids_(std::move(gids)), max_mtu_(max_mtu), active_mtu_(active_mtu) {
+Port::Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu,
+           link::Transmitter* frames)
+    : transmitter_(transmitter), frames_(frames), gids_(std::move(gids)), max_mtu_(max_mtu), active_mtu_(active_mtu) {
   if (gids_.size() < kGidTableLength) gids_.resize(kGidTableLength);
 }
 

@@ -19,8 +19,9 @@ inline constexpr std::size_t kGidTableLength = 16;
 
 class Port {
  public:
-  // `gids` are the first entries of the table.
-  Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu);
+  // `gids` are the first entries of the table; `frames` is where Ethernet frames go, or nullptr.
+  Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu,
+       link::Transmitter* frames = nullptr);
 
   void query(ibv_port_attr* attr) const;
   // 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside the table or of an empty entry, a GID that
@@ -36,6 +37,7 @@ class Port {
   void remove_tunnel(const std::shared_ptr<const wire::Tunnel>& tunnel) { std::erase(tunnels_, tunnel); }
 
   link::Transmitter& transmitter() const { return *transmitter_; }
+  link::Transmitter* frames() const { return frames_; }
   const std::vector<wire::Gid>& gids() const { return gids_; }
   ibv_mtu max_mtu() const { return max_mtu_; }
   ibv_mtu active_mtu() const { return active_mtu_; }
@@ -52,6 +54,7 @@ class Port {
 
  private:
   link::Transmitter* transmitter_;
+  link::Transmitter* frames_;
   std::vector<wire::Gid> gids_;
   ibv_mtu max_mtu_;
   ibv_mtu active_mtu_;

@@ -105,6 +105,8 @@ inline wire::Transport transport_of(ibv_qp_type type) {
     case IBV_QPT_XRC_SEND:
     case IBV_QPT_XRC_RECV:
       return wire::Transport::kXrc;
+    case IBV_QPT_RAW_PACKET:
+      return wire::Transport::kNone;
     default:
       return wire::Transport::kRc;
   }
@@ -128,6 +130,7 @@ class Qp : public TimerSlot {
   bool sq_sig_all = false;
   bool sqd_notify = false;
   bool draining = false;
+  bool self_loopback = false;  // RAW_PACKET: takes what its port sent to its own address
   ibv_qp_attr attr = {};  // what modify set, as query returns it
   wire::Path path;        // RC: to the connected peer
   // What the path's tunnel pointers point to.
@@ -153,7 +156,7 @@ class Qp : public TimerSlot {
   // Its receive requests are not its own: nobody flushes them.
   bool is_fed_by_srq() const { return srq != nullptr || type == IBV_QPT_XRC_RECV; }
   // Packets are acknowledged, and repeated until they are.
-  bool is_reliable() const { return type != IBV_QPT_UC && type != IBV_QPT_UD; }
+  bool is_reliable() const { return type != IBV_QPT_UC && type != IBV_QPT_UD && type != IBV_QPT_RAW_PACKET; }
 };
 
 }  // namespace verbs::soft::nic

@@ -22,6 +22,7 @@ int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask
       bad(IBV_QP_MIN_RNR_TIMER, attr.min_rnr_timer > 31) ||
       bad(IBV_QP_MAX_QP_RD_ATOMIC, attr.max_rd_atomic > limits.max_qp_init_rd_atom) ||
       bad(IBV_QP_MAX_DEST_RD_ATOMIC, attr.max_dest_rd_atomic > limits.max_qp_rd_atom) ||
+      bad(IBV_QP_RATE_LIMIT, attr.rate_limit != 0) ||  // no packet pacing
       // The kernel bans alternate paths on RoCE, so the path has always migrated.
       bad(IBV_QP_ALT_PATH, true) || bad(IBV_QP_PATH_MIG_STATE, attr.path_mig_state != IBV_MIG_MIGRATED)) {
     return EINVAL;
@@ -104,7 +105,9 @@ int lay_out_qp(Core& core, ibv_qp_init_attr& init, Qp& qp) {
   ibv_qp_cap& cap = init.cap;
   const bool initiator = init.qp_type == IBV_QPT_XRC_SEND;
   const bool target = init.qp_type == IBV_QPT_XRC_RECV;
-  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD && !initiator && !target) {
+  const bool raw = init.qp_type == IBV_QPT_RAW_PACKET && core.config.steering != nullptr;
+  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD && !initiator && !target &&
+      !raw) {
     return EOPNOTSUPP;
   }
   const auto wr_limit = static_cast<std::uint32_t>(limits.max_qp_wr);

@@ -43,7 +43,8 @@ const WorkRequestInfo kWorkRequests[kWorkRequestKinds] = {
     message(kConnected, IBV_WC_RDMA_WRITE, wire::kWriteFirst, wire::kWriteMiddle, wire::kWriteLastImm,
             wire::kWriteOnlyImm),
     // IBV_WR_SEND, _WITH_IMM
-    message(kAll, IBV_WC_SEND, wire::kSendFirst, wire::kSendMiddle, wire::kSendLast, wire::kSendOnly),
+    message(kAll | types({IBV_QPT_RAW_PACKET}), IBV_WC_SEND, wire::kSendFirst, wire::kSendMiddle, wire::kSendLast,
+            wire::kSendOnly),
     message(kAll, IBV_WC_SEND, wire::kSendFirst, wire::kSendMiddle, wire::kSendLastImm, wire::kSendOnlyImm),
     // IBV_WR_RDMA_READ
     single(IBV_WC_RDMA_READ, wire::kReadRequest, Answer::kData, false),

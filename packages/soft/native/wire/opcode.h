@@ -35,8 +35,8 @@ enum Operation : std::uint8_t {
   kAtomicWrite = 0x1d,
 };
 
-// Transport (high three bits of the opcode).
-enum class Transport : std::uint8_t { kRc = 0x00, kUc = 0x20, kRd = 0x40, kUd = 0x60, kXrc = 0xa0 };
+// Transport (high three bits of the opcode). kNone is no opcode's: of queue pairs whose frames have no BTH.
+enum class Transport : std::uint8_t { kRc = 0x00, kUc = 0x20, kRd = 0x40, kUd = 0x60, kXrc = 0xa0, kNone = 0xff };
 
 enum OpcodeFlag : std::uint32_t {
   kIsRequest = 1u << 0,

@@ -98,7 +98,10 @@ TEST_CASE("a model that is loaded brings its default device on demand") {
                                       .ingress = nullptr,
                                       .reopen_context = nullptr,
                                       .keep_context = nullptr,
-                                      .tunnels = 0};
+                                      .tunnels = 0,
+                                      .raw_send = nullptr,
+                                      .raw_receive = nullptr,
+                                      .raw_packet_caps = 0};
   CHECK(soft->register_model(&again) == EEXIST);
 }
 

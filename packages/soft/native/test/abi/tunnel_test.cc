@@ -43,7 +43,10 @@ void register_model() {
       },
       .keep_context = [](void*,
                          ibv_context* context) { return context == shared_context && shared_count-- > 0 ? 1 : 0; },
-      .tunnels = 1};
+      .tunnels = 1,
+      .raw_send = nullptr,
+      .raw_receive = nullptr,
+      .raw_packet_caps = 0};
   static const int registered = soft()->register_model(&model);
   REQUIRE(registered == 0);
 }

@@ -1,0 +1,46 @@
+// The Ethernet side of a port: its place at the switch, and the way back for what it sends to its own address, which no
+// switch returns. Used under the device's lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "../link/switch_link.h"
+#include "clock.h"
+#include "link_counters.h"
+
+namespace verbs::soft::host {
+
+class EthernetPort final : public link::Transmitter {
+ public:
+  // `ring`: a frame came in, as of links.
+  EthernetPort(const link::Mac& mac, const std::string& switch_name, std::function<void()> ring);
+
+  std::uint8_t* reserve() override { return reserved_ = link_.reserve(); }
+  void commit(std::size_t size) override;
+  void flush() override { link_.flush(); }
+
+  // Frames that this port sent to its own address come with `looped`. Returns how many came.
+  class Receiver {
+   public:
+    virtual void deliver(std::span<const std::uint8_t> frame, bool looped) = 0;
+
+   protected:
+    ~Receiver() = default;
+  };
+  std::size_t receive(Receiver& receiver, std::size_t budget);
+
+  void count(LinkCounters* counters) const;
+
+ private:
+  link::Mac mac_;
+  std::function<void()> ring_;
+  link::SwitchLink link_;
+  std::unique_ptr<link::Inbox> looped_;  // at the first such frame
+  std::uint64_t loop_overflow_ = 0;
+  std::uint8_t* reserved_ = nullptr;
+};
+
+}  // namespace verbs::soft::host
