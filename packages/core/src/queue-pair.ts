@@ -3,7 +3,7 @@ import type { MwBindInfo } from './bind-info.js';
 import type { CompletionQueue } from './completion-queue.js';
 import type { Context } from './context.js';
 import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
-import { enumName, QpAttrMask, QpType, WrOpcode } from './enums.js';
+import { enumName, QpType, WrOpcode } from './enums.js';
 import { check, checked, VerbsError } from './errors.js';
 import { Flow } from './flow.js';
 import { type FlowAttr, nativeFlowAttr } from './flow-attr.js';
@@ -88,7 +88,7 @@ export class QueuePair<out T extends number = number> extends Resource {
     const { attr: fields, mask } = nativeQpAttr(attr, 'attr');
     // Positive errno values by the manual; some providers give -1 or a negated one.
     check(-Math.abs(native.modifyQp(qp, fields, mask)), 'ibv_modify_qp', {
-      detail: mask & QpAttrMask.STATE ? `to state ${String(fields['qpState'])}` : undefined,
+      detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
     });
   }
 
@@ -115,7 +115,7 @@ export class QueuePair<out T extends number = number> extends Resource {
         hint: 'connect() is for RC, UC and XRC; a UD queue pair has activate()',
       });
     }
-    for (const step of connectSteps(options, this.qpType)) this.modify(step as QpModify<T>);
+    for (const step of connectSteps(options, this.qpType)) this.modify(step);
   }
 
   /**
@@ -129,7 +129,7 @@ export class QueuePair<out T extends number = number> extends Resource {
         hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',
       });
     }
-    for (const step of activateSteps(options)) this.modify(step as QpModify<T>);
+    for (const step of activateSteps(options)) this.modify(step);
   }
 
   /**
