@@ -56,6 +56,7 @@ export class VerbsError extends Error {
     if (options.cause === undefined) delete this.cause;
   }
 
+  /** Holds across copies of the package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // A subclass asks for itself, and that only its own chain can answer.
     if (!Object.hasOwn(this, Symbol.hasInstance)) return Function.prototype[Symbol.hasInstance].call(this, value);
@@ -81,6 +82,7 @@ export function checked<T extends object | string>(
   return result;
 }
 
+/** What a method of a closed object throws: EBADF, ERR_VERBS_CLOSED. */
 export function closedError(what: string, syscall: string): VerbsError {
   return new VerbsError(constants.errno.EBADF, syscall, {
     code: 'ERR_VERBS_CLOSED',

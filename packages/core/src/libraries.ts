@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { native, type NativeDevice, type NativeLibrary } from './native.js';
 import type { DeviceInfo } from './device-info.js';
 
+/** The vendor's own library, or the model of @verbs/soft. */
 export type LibraryKind = 'system' | 'soft';
 
 /** What became of one of the two libraries. */

@@ -54,6 +54,7 @@ export class MemoryRegion extends Resource {
     this.#registered = registered;
   }
 
+  /** The protection domain that it belongs to; another one after `rereg`. */
   get pd(): ProtectionDomain {
     return this.#pd;
   }
@@ -78,6 +79,7 @@ export class MemoryRegion extends Resource {
     return this.#registered.access;
   }
 
+  /** `ibv_mr.lkey`: what scatter/gather elements name it by. `sgList` takes the region itself. */
   get lkey(): number {
     return this.#region.lkey;
   }

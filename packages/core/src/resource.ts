@@ -119,6 +119,7 @@ export abstract class Resource implements Disposable {
     this.#children.delete(id);
   }
 
+  /** What `util.inspect` and `console.log` show: the object's state and what matters of its attributes. */
   [inspect.custom](depth: number, options: InspectOptions): string {
     const state = this.#state === 'closed' ? ' (closed)' : '';
     if (depth < 0) return `[${this.#kind}]${state}`;

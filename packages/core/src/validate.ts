@@ -43,6 +43,7 @@ export function u64(value: unknown, path: string): bigint | number {
   return value;
 }
 
+/** A boolean, or `otherwise` if it is left out. */
 export function boolean(value: unknown, path: string, otherwise: boolean): boolean {
   if (value === undefined) return otherwise;
   if (typeof value !== 'boolean') throw typeError(path, 'a boolean', value);

@@ -59,6 +59,7 @@ export class WorkCompletion {
     return this.immData;
   }
 
+  /** Whether `status` is SUCCESS. Of a failed one only `wrId`, `status`, `qpNum` and `vendorErr` are valid. */
   get ok(): boolean {
     return this.status === WcStatus.SUCCESS;
   }

@@ -13,14 +13,15 @@ export interface Sge {
   length?: number;
 }
 
-interface Request {
+/** What every work request has. */
+export interface WorkRequest {
   /** Comes back in the completion, as it is given here. Default 0. */
   wrId?: bigint | number;
   /** Gathered on sending, scattered on receiving. Default none: a message of 0 bytes. */
   sgList?: readonly Sge[];
 }
 
-interface SendBase extends Request {
+interface SendBase extends WorkRequest {
   /** See {@link SendFlags}. Without SIGNALED there is no completion unless it fails (or the QP has sqSigAll). */
   sendFlags?: number;
 }
@@ -49,42 +50,68 @@ interface Shared {
   remoteSrqn?: number;
 }
 
+/**
+ * IBV_WR_SEND: a message for the peer's next receive request. On RC, UC, UD and XRC.
+ *
+ * @example qp.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED, sgList: [{ mr, length: 64 }] });
+ * @example qp.postSend({ opcode: WrOpcode.SEND, ah, remoteQpn: 17, remoteQkey: 0x11111111, sgList: [{ mr }] }); // UD
+ */
 export interface SendRequest extends SendBase, Datagram, Shared {
   opcode: Opcode['SEND'];
 }
+/** IBV_WR_SEND_WITH_IMM: the same, with 32 bits that the receiver's completion shows (WcFlags.WITH_IMM). */
 export interface SendWithImmRequest extends SendBase, Datagram, Shared {
   opcode: Opcode['SEND_WITH_IMM'];
   /** 32 bits for the receiver's `immData`: a number here as there, in network order on the wire. */
   immData: number;
 }
+/** IBV_WR_SEND_WITH_INV: the same, and the receiver's device invalidates a key of its own before it completes. RC and XRC. */
 export interface SendWithInvRequest extends SendBase, Shared {
   opcode: Opcode['SEND_WITH_INV'];
   /** The receiver's rkey that this invalidates. */
   invalidateRkey: number;
 }
+/**
+ * IBV_WR_RDMA_WRITE: into the peer's memory, which needs REMOTE_WRITE; the peer's program notices nothing. RC, UC, XRC.
+ *
+ * @example qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr }], remoteAddr: peer.addr, rkey: peer.rkey });
+ */
 export interface RdmaWriteRequest extends SendBase, Remote, Shared {
   opcode: Opcode['RDMA_WRITE'];
 }
+/** IBV_WR_RDMA_WRITE_WITH_IMM: the same, and it takes a receive request of the peer, whose completion shows `immData`. */
 export interface RdmaWriteWithImmRequest extends SendBase, Remote, Shared {
   opcode: Opcode['RDMA_WRITE_WITH_IMM'];
   immData: number;
 }
+/**
+ * IBV_WR_RDMA_READ: out of the peer's memory, which needs REMOTE_READ, into `sgList`. RC and XRC; at most `maxRdAtomic`
+ * of them and of atomics are on their way at a time, the others wait in the queue.
+ */
 export interface RdmaReadRequest extends SendBase, Remote, Shared {
   opcode: Opcode['RDMA_READ'];
 }
+/**
+ * IBV_WR_ATOMIC_CMP_AND_SWP: if the 8 bytes at `remoteAddr` (a multiple of 8, in the peer's byte order) equal
+ * `compare`, `swap` takes their place. What was there before lands in `sgList`, one element of 8 bytes. The peer's region
+ * needs REMOTE_ATOMIC. RC and XRC.
+ */
 export interface CompareAndSwapRequest extends SendBase, Remote, Shared {
   opcode: Opcode['ATOMIC_CMP_AND_SWP'];
   compare: bigint | number;
   swap: bigint | number;
 }
+/** IBV_WR_ATOMIC_FETCH_AND_ADD: adds to the 8 bytes at `remoteAddr`, else as {@link CompareAndSwapRequest}. */
 export interface FetchAndAddRequest extends SendBase, Remote, Shared {
   opcode: Opcode['ATOMIC_FETCH_AND_ADD'];
   add: bigint | number;
 }
+/** IBV_WR_LOCAL_INV: invalidates a key of this side: of a memory window of type 2 that is bound to this queue pair. */
 export interface LocalInvRequest extends SendBase {
   opcode: Opcode['LOCAL_INV'];
   invalidateRkey: number;
 }
+/** IBV_WR_BIND_MW: opens a part of a region to this queue pair's peer, in the order of the requests. */
 export interface BindMwRequest extends SendBase {
   opcode: Opcode['BIND_MW'];
   /** A window of type 2. */
@@ -93,6 +120,7 @@ export interface BindMwRequest extends SendBase {
   rkey: number;
   bindInfo: MwBindInfo;
 }
+/** IBV_WR_ATOMIC_WRITE: the 8 bytes at `remoteAddr` (a multiple of 8) change at once. RC. */
 export interface AtomicWriteRequest extends SendBase, Remote, Shared {
   opcode: Opcode['ATOMIC_WRITE'];
   /** One element of 8 bytes. */
@@ -114,4 +142,4 @@ export type SendWr =
   | AtomicWriteRequest;
 
 /** `struct ibv_recv_wr`. For UD the buffer needs 40 bytes more than the payload, in front of it. */
-export type RecvWr = Request;
+export type RecvWr = WorkRequest;

@@ -102,6 +102,7 @@ export class Device implements Disposable {
     checked(native.closeDevice(this.handle), 'doca_dev_close');
   }
 
+  /** `using` closes it at the end of its block. */
   [Symbol.dispose](): void {
     this.close();
   }
@@ -126,6 +127,7 @@ export class Representor implements Disposable {
     checked(native.closeRepresentor(this.handle), 'doca_dev_rep_close');
   }
 
+  /** `using` closes it at the end of its block. */
   [Symbol.dispose](): void {
     this.close();
   }

@@ -11,6 +11,7 @@ const { integer, typeError } = sibling.validate as {
   typeError: (path: string, wanted: string, value: unknown) => TypeError;
 };
 
+/** The properties of an endpoint, which are set before `listen` or `connect`. */
 export interface EndpointOptions {
   device?: Device;
   /** Of a service: for which of the host's functions. */
@@ -23,6 +24,7 @@ export interface EndpointOptions {
   recvQueueSize?: number;
 }
 
+/** A message and whom it came from. */
 export interface Received {
   peer: PeerAddr;
   data: Uint8Array;
@@ -63,6 +65,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
     if (options.recvQueueSize !== undefined) this.recvQueueSize = options.recvQueueSize;
   }
 
+  /** `doca_comm_channel_ep_get_device`, `_set_device`: the device that it goes through. */
   get device(): Device | undefined {
     return this.#device;
   }
@@ -72,6 +75,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
     this.#device = device;
   }
 
+  /** `doca_comm_channel_ep_get_device_rep`, `_set_device_rep`: of a service, the representor of the host's function. */
   get deviceRep(): Representor | undefined {
     return this.#deviceRep;
   }
@@ -106,6 +110,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
     this.#setSize(Size.RECV_QUEUE, 'recv_queue_size', 'recvQueueSize', size);
   }
 
+  /** True after `close()`. */
   get closed(): boolean {
     return this.#role === 'closed';
   }
@@ -237,6 +242,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
     }
   }
 
+  /** `using` closes it at the end of its block. */
   [Symbol.dispose](): void {
     this.close();
   }

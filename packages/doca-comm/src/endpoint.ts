@@ -4,6 +4,7 @@ import { EventChannel } from './event-channel.js';
 import { Channel } from './native.js';
 import { pauseFor, type PeerAddr } from './peer-addr.js';
 
+/** The options of the waiting calls. `signal` ends the waiting: the promise rejects with the signal's reason. */
 export interface WaitOptions {
   signal?: AbortSignal;
 }

@@ -72,6 +72,7 @@ export class DocaError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
+  /** Holds across copies of the package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (!Object.hasOwn(this, Symbol.hasInstance)) return Function.prototype[Symbol.hasInstance].call(this, value);
     return typeof value === 'object' && value !== null && brand in value;

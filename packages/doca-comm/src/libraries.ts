@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { native, type LibraryHandle } from './native.js';
 
+/** The vendor's own library, or the model of @verbs/soft. */
 export type LibraryKind = 'system' | 'soft';
 
 /** A loaded pair of libraries. */

@@ -12,6 +12,7 @@ export interface PeerStats {
   sendInFlightMessages: bigint;
 }
 
+/** How far the connection to a service is: `doca_comm_channel_peer_addr_update_info`. */
 export type PeerState = 'in-progress' | 'established' | 'aborted';
 
 /**

@@ -37,6 +37,7 @@ export const QpWqTypes = { WRITE: 0x1, RECV_RDV: 0x2, READ_RDV: 0x4, SEND_RDV: 0
 /** What a completion queue is for. */
 export const CqType = { QP: 0, CC: 1 } as const;
 
+/** `enum hbldv_encap_type`. */
 export const EncapType = {
   /** No tunnelling. */
   NO_ENC: 0,

@@ -33,6 +33,7 @@ export class Capture implements Disposable {
     check(native().captureStop(this.#device), 'verbs_soft_capture_stop');
   }
 
+  /** `using` ends the capture at the end of its block. */
   [Symbol.dispose](): void {
     this.stop();
   }

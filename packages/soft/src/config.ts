@@ -17,6 +17,7 @@ export interface DeviceLimits {
   maxMsgSize?: number;
 }
 
+/** How much a capture keeps. */
 export interface CaptureOptions {
   /** The file ends before it grows beyond so many bytes; 0, the default, is no limit. */
   maxBytes?: number | bigint;

@@ -24,6 +24,7 @@ export class SoftError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
+  /** Holds across copies of the package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && brand in value;
   }

@@ -14,6 +14,7 @@ export interface FaultRuleState {
   hits: bigint;
 }
 
+/** The fault plan that is in force, and what it has done. */
 export interface FaultPlanState {
   seed: bigint;
   rules: FaultRuleState[];

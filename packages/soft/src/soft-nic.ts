@@ -25,6 +25,7 @@ export function softNic(device?: string): SoftNic {
   return nic;
 }
 
+/** One device of the software NIC, beside its verbs: faults, captures, counters, addresses and link. Made by {@link softNic}. */
 export class SoftNic {
   readonly name: string;
   /** What happens to the device's frames on their way. */
