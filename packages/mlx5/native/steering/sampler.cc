@@ -1,0 +1,22 @@
+#include "sampler.h"
+
+#include <algorithm>
+
+namespace verbs::mlx5::steering {
+
+Sampler::Sampler(std::uint32_t ratio, std::vector<Action> sample_actions, std::shared_ptr<FlowTable> next,
+                 std::uint64_t seed)
+    : ratio_(std::max(ratio, 1u)), state_(seed), actions_(std::move(sample_actions)), next_(std::move(next)) {}
+
+bool Sampler::take() {
+  // SplitMix64: any seed will do, and each number is as likely as any other.
+  state_ += 0x9e3779b97f4a7c15;
+  std::uint64_t mixed = state_;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  mixed ^= mixed >> 31;
+  // The upper 32 bits times the ratio fall into `ratio` ranges of the same size.
+  return (mixed >> 32) * ratio_ >> 32 == 0;
+}
+
+}  // namespace verbs::mlx5::steering
