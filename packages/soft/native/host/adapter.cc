@@ -33,11 +33,7 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
                   std::unique_ptr<Adapter>* adapter) {
   std::unique_ptr<Adapter> opened(new Adapter);
   if (const int error = opened->open_ports(config, hook)) return error;
-  nic::NicConfig nic{.guid = guid, .limits = config.limits, .ports = {}, .steering = nullptr};
-  if (hook.has_raw_packets()) {
-    opened->raw_ = std::make_unique<RawPackets>(config, hook, [progress = &opened->progress_] { progress->ring(); });
-    nic.steering = opened->raw_.get();
-  }
+  nic::NicConfig nic{.guid = guid, .limits = config.limits, .ports = {}, .steering = opened->raw_.get()};
   for (std::size_t i = 0; i < opened->ports_.size(); ++i) {
     PortStack& port = *opened->ports_[i];
     const PortState& state = config.port_states.at(i);
@@ -67,6 +63,9 @@ int Adapter::open_ports(const DeviceConfig& config, const FrameHook& hook) {
     if (const int error = PortStack::open(setup, &port)) return error;
     ports_.push_back(std::move(port));
   }
+  if (hook.has_raw_packets()) {
+    if (const int error = RawPackets::open(config, hook, [this] { progress_.ring(); }, &raw_)) return error;
+  }
   if (config.capture.path.empty()) return 0;
   return start_capture(capture_path(config.capture.path, config.name), config.capture);
 }
@@ -74,6 +73,7 @@ int Adapter::open_ports(const DeviceConfig& config, const FrameHook& hook) {
 std::vector<int> Adapter::sockets() const {
   std::vector<int> all;
   for (const auto& port : ports_) port->add_sockets(&all);
+  if (raw_) raw_->add_sockets(&all);
   return all;
 }
 
@@ -273,7 +273,10 @@ bool Adapter::receive(Nanos time) {
     PortReceiver receiver(*nic_, static_cast<std::uint8_t>(i + 1), time);
     more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
   }
-  if (raw_) more |= raw_->receive(time, kReceiveBudget);
+  if (raw_) {
+    raw_->advance(time);
+    more |= raw_->receive(time, kReceiveBudget);
+  }
   return more;
 }
 
@@ -281,10 +284,12 @@ bool Adapter::has_output() const { return nic_->has_output(); }
 
 bool Adapter::transmit(Nanos time) {
   for (const auto& port : ports_) port->advance(time);
+  if (raw_) raw_->advance(time);
   bool more = nic_->has_output() || nic_->next_deadline() <= time;
   for (int round = 0; more && round < kPumpRounds; ++round) {
     more = !nic_->pump(time);
     for (const auto& port : ports_) port->flush();
+    if (raw_) raw_->flush();
   }
   return more;
 }
@@ -292,7 +297,7 @@ bool Adapter::transmit(Nanos time) {
 Nanos Adapter::next_deadline() const {
   Nanos deadline = nic_->next_deadline();
   for (const auto& port : ports_) deadline = std::min(deadline, port->next_deadline());
-  return deadline;
+  return raw_ ? std::min(deadline, raw_->next_deadline()) : deadline;
 }
 
 void Adapter::idle() {
@@ -301,11 +306,13 @@ void Adapter::idle() {
 
 int Adapter::start_capture(const std::string& path, const CaptureConfig& capture) {
   const std::lock_guard guard(lock_);
+  if (raw_) raw_->stop_capture();  // lets go of the old file
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     // A device with several ports writes a file for each; the first has the name that was asked for.
     const std::string file = i == 0 ? path : path + "." + std::to_string(i + 1);
     const int error = ports_[i]->start_capture(file, capture);
     if (error != 0) return fail(error, "the capture file " + file + " cannot be written: " + std::strerror(error));
+    if (raw_) raw_->start_capture(i, ports_[i]->capture_writer());
   }
   return 0;
 }
@@ -313,6 +320,7 @@ int Adapter::start_capture(const std::string& path, const CaptureConfig& capture
 int Adapter::stop_capture() {
   const std::lock_guard guard(lock_);
   int error = 0;
+  if (raw_) raw_->stop_capture();
   for (const auto& port : ports_) {
     const int ended = port->stop_capture();
     if (error == 0) error = ended;
@@ -323,6 +331,7 @@ int Adapter::stop_capture() {
 void Adapter::set_faults(const link::FaultPlan& plan) {
   const std::lock_guard guard(lock_);
   for (const auto& port : ports_) port->set_faults(plan);
+  if (raw_) raw_->set_faults(plan);
 }
 
 void Adapter::flush_at_exit() {

@@ -113,7 +113,10 @@ class Adapter final : private nic::EventSink, private Engine {
   void lock_for_fork() { lock_.lock(); }
   void unlock_after_fork() { lock_.unlock(); }
   // This is a forked child: the addresses, the helper thread and the lock's state are the parent's.
-  void mark_inherited() { inherited_.store(true, std::memory_order_relaxed); }
+  void mark_inherited() {
+    inherited_.store(true, std::memory_order_relaxed);
+    if (raw_) raw_->mark_inherited();
+  }
   bool inherited() const { return inherited_.load(std::memory_order_relaxed); }
 
  private:

@@ -49,6 +49,7 @@ std::vector<link::RuleCounters> Adapter::count_rules() {
   const std::lock_guard guard(lock_);
   std::vector<link::RuleCounters> sums;
   for (const auto& port : ports_) port->count_rules(&sums);
+  if (raw_) raw_->count_rules(&sums);
   return sums;
 }
 

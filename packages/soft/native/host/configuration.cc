@@ -96,6 +96,12 @@ std::string split_device(std::string_view entry, std::vector<DeviceText>* device
   return error;
 }
 
+std::string check_tap(const DeviceConfig& config) {
+  if (config.tap.empty() || config.ports == 1) return {};
+  return "device " + config.name + ": tap= is for devices with one port, and this one has " +
+         std::to_string(config.ports);
+}
+
 std::string check_addresses(const DeviceConfig& config) {
   if (config.addresses.size() % static_cast<std::size_t>(config.ports) == 0) return {};
   return "device " + config.name + ": addr is given " + std::to_string(config.addresses.size()) + " times for " +
@@ -131,7 +137,8 @@ std::string read_device(const DeviceText& text, std::string_view defaults, Devic
     if (!error.empty()) return "device " + text.name + ": " + error;
   }
   config->port_states.assign(static_cast<std::size_t>(config->ports), config->port_state);
-  return check_addresses(*config);
+  error = check_tap(*config);
+  return error.empty() ? check_addresses(*config) : error;
 }
 
 std::string read_faults(std::string_view text, link::FaultPlan* plan) {

@@ -44,7 +44,9 @@ struct DeviceConfig {
   PortState port_state;                // of every port, as the text says
   std::vector<PortState> port_states;  // of each one
   Reach reach = Reach::kAuto;
-  std::string switch_name = "default";  // the Ethernet switch of its ports, if it has raw packets
+  // -- of devices with raw packets
+  std::string switch_name;  // the Ethernet switch of its ports; empty: the one of all that name none
+  std::string tap;          // a network interface of the kernel at that switch; empty: none
   nic::Limits limits;
   CaptureConfig capture;
   link::FaultPlan faults;

@@ -28,7 +28,7 @@ class Device {
   ibv_device* face() { return &face_.device; }
   const DeviceConfig& config() const { return config_; }
   const verbs_soft_model* model() const { return model_; }
-  bool has_raw_packets() const { return model_ && model_->raw_send && model_->raw_receive; }
+  bool has_raw_packets() const { return FrameHook{model_, nullptr}.has_raw_packets(); }
   const verbs_soft_identity& identity() const { return identity_; }
   std::uint64_t guid() const { return guid_; }
   // The value of an option that only the model knows; nullptr if it was not given.

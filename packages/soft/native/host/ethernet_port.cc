@@ -18,10 +18,10 @@ class Marked final : public link::Receiver {
 }  // namespace
 
 EthernetPort::EthernetPort(const link::Mac& mac, const std::string& switch_name, std::function<void()> ring)
-    : mac_(mac), ring_(std::move(ring)), link_(link::EthernetSwitch::named(switch_name), &mac_, ring_) {}
+    : mac_(mac), ring_(std::move(ring)), link_(link::EthernetSwitch::named(switch_name), &mac_, ring_), stack_(link_) {}
 
 void EthernetPort::commit(std::size_t size) {
-  if (size < mac_.size() || !std::equal(mac_.begin(), mac_.end(), reserved_)) return link_.commit(size);
+  if (size < mac_.size() || !std::equal(mac_.begin(), mac_.end(), reserved_)) return stack_.top().commit(size);
   if (!looped_) looped_ = std::make_unique<link::Inbox>(ring_);
   if (!looped_->push({reserved_, size})) ++loop_overflow_;
 }
@@ -29,11 +29,12 @@ void EthernetPort::commit(std::size_t size) {
 std::size_t EthernetPort::receive(Receiver& receiver, std::size_t budget) {
   Marked back(receiver, true), in(receiver, false);
   const std::size_t taken = looped_ ? looped_->drain(back, budget) : 0;
-  return taken < budget ? taken + link_.receive(in, budget - taken) : taken;
+  return taken < budget ? taken + stack_.top().receive(in, budget - taken) : taken;
 }
 
 void EthernetPort::count(LinkCounters* counters) const {
   counters->add(link_.counters());
+  stack_.count(counters);
   counters->add(link::SwitchCounters{.overflow = loop_overflow_});
 }
 

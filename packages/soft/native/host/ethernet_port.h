@@ -1,5 +1,5 @@
-// The Ethernet side of a port: its place at the switch, and the way back for what it sends to its own address, which no
-// switch returns. Used under the device's lock.
+// The Ethernet side of a port: its place at the switch with the capture and the fault plan before it, and the way back
+// for what it sends to its own address, which never leaves the port. Used under the device's lock.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 #include "../link/switch_link.h"
 #include "clock.h"
-#include "link_counters.h"
+#include "link_stack.h"
 
 namespace verbs::soft::host {
 
@@ -18,9 +18,16 @@ class EthernetPort final : public link::Transmitter {
   // `ring`: a frame came in, as of links.
   EthernetPort(const link::Mac& mac, const std::string& switch_name, std::function<void()> ring);
 
-  std::uint8_t* reserve() override { return reserved_ = link_.reserve(); }
+  std::uint8_t* reserve() override { return reserved_ = stack_.top().reserve(); }
   void commit(std::size_t size) override;
-  void flush() override { link_.flush(); }
+  void flush() override { stack_.top().flush(); }
+
+  // As PortStack's functions of these names.
+  LinkStack& stack() { return stack_; }
+  void advance(Nanos now) {
+    if (stack_.is_timed()) stack_.top().advance(now);
+  }
+  Nanos next_deadline() { return stack_.is_timed() ? stack_.top().next_deadline() : INT64_MAX; }
 
   // Frames that this port sent to its own address come with `looped`. Returns how many came.
   class Receiver {
@@ -38,6 +45,7 @@ class EthernetPort final : public link::Transmitter {
   link::Mac mac_;
   std::function<void()> ring_;
   link::SwitchLink link_;
+  LinkStack stack_;
   std::unique_ptr<link::Inbox> looped_;  // at the first such frame
   std::uint64_t loop_overflow_ = 0;
   std::uint8_t* reserved_ = nullptr;

@@ -21,6 +21,13 @@ void LinkCounters::add(const LinkCounters& more) {
   add(more.process_);
   add(more.faults_);
   add(more.switch_);
+  add(more.tap_);
+}
+
+void LinkCounters::add(const link::TapCounters& more) {
+  tap_.sent += more.sent;
+  tap_.received += more.received;
+  tap_.dropped += more.dropped;
 }
 
 void LinkCounters::add(const link::SwitchCounters& more) {
@@ -65,6 +72,9 @@ void LinkCounters::tell_switch(const Counter& counter) const {
   counter("link_switch_received", switch_.received);
   counter("link_switch_overflow", switch_.overflow);
   counter("link_switch_filtered", switch_.filtered);
+  counter("link_tap_sent", tap_.sent);
+  counter("link_tap_received", tap_.received);
+  counter("link_tap_dropped", tap_.dropped);
 }
 
 }  // namespace verbs::soft::host

@@ -6,7 +6,7 @@
 
 #include "../link/fault_link.h"
 #include "../link/inproc_link.h"
-#include "../link/switch_link.h"
+#include "../link/tap.h"
 #include "../link/udp_link.h"
 
 namespace verbs::soft::host {
@@ -19,6 +19,7 @@ class LinkCounters {
   void add(const link::InprocCounters& more);
   void add(const link::FaultCounters& more);
   void add(const link::SwitchCounters& more);
+  void add(const link::TapCounters& more);
   void add(const LinkCounters& more);
 
   void tell(const Counter& counter) const;
@@ -29,6 +30,7 @@ class LinkCounters {
   link::InprocCounters process_;
   link::FaultCounters faults_;
   link::SwitchCounters switch_;
+  link::TapCounters tap_;
 };
 
 }  // namespace verbs::soft::host

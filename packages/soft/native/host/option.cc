@@ -67,6 +67,15 @@ std::string set_link(const std::string& value, DeviceConfig* config) {
   return {};
 }
 
+std::string set_tap(const std::string& value, DeviceConfig* config) {
+  constexpr std::size_t kLongest = 15;  // IFNAMSIZ without the end
+  const bool named = !value.empty() && value.size() <= kLongest && value != "." && value != ".." &&
+                     value.find_first_of("/:% \t\n") == std::string::npos;
+  if (!named) return refuse("tap", value, "the name of a network interface to make, up to 15 characters, such as tap0");
+  config->tap = value;
+  return {};
+}
+
 std::string add_address(const std::string& value, DeviceConfig* config) {
   const auto address = parse_address(value);
   if (!address || !is_unicast(*address)) {
@@ -94,7 +103,8 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
 }
 
 std::string known_keys() {
-  std::string keys = "kind, model, addr, ports, mtu, state, link, capture, capture_limit, snap, " + fault_option_keys();
+  std::string keys =
+      "kind, model, addr, ports, mtu, state, link, switch, tap, capture, capture_limit, snap, " + fault_option_keys();
   for (const Limit& limit : kLimits) keys += std::string(", ") + limit.key;
   return keys + ", max_msg_size";
 }
@@ -116,6 +126,8 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "mtu") return set_mtu(value, config);
   if (key == "state") return set_state(value, config);
   if (key == "link") return set_link(value, config);
+  if (key == "switch") return set_text(key, value, &config->switch_name);
+  if (key == "tap") return set_tap(value, config);
   if (key == "ports") return set_number<int>(key, value, 1, kMaxPorts, &config->ports);
   if (key == "capture") return set_text(key, value, &config->capture.path);
   if (key == "capture_limit") {

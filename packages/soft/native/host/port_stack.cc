@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
-#include "../link/capture_link.h"
-#include "../link/fault_link.h"
 #include "../nic/multicast.h"
 #include "address.h"
 #include "address_link.h"
 #include "error.h"
+#include "link_stack.h"
 #include "port_address.h"
 #include "port_holder.h"
 
@@ -19,12 +17,6 @@ namespace verbs::soft::host {
 namespace {
 
 constexpr int kLoopbackAddresses = 254;
-
-std::uint64_t wall_clock() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
 
 void add_counters(const PortAddress& address, LinkCounters* counters) {
   if (address.udp()) counters->add(address.udp()->counters());
@@ -68,8 +60,7 @@ std::string describe_tunnel(int error, const wire::Tunnel& tunnel) {
 struct PortStack::Links {
   std::vector<std::unique_ptr<PortAddress>> addresses;
   std::unique_ptr<AddressLink> several;  // with more than one address
-  std::unique_ptr<link::CaptureLink> capture;
-  std::unique_ptr<link::FaultLink> faults;
+  std::unique_ptr<LinkStack> stack;
   std::unique_ptr<ModelLink> model;
   FrameHook hook;
   std::uint8_t port_num = 1;
@@ -78,9 +69,8 @@ struct PortStack::Links {
   std::function<void()> ring;
   bool has_tunnels = false;
   std::vector<const wire::Tunnel*> tunnels;  // that are listened for
-  link::FaultPlan plan;
   std::vector<wire::Gid> groups;
-  LinkCounters ended;  // of earlier plans and addresses
+  LinkCounters ended;  // of earlier addresses
 
   // By the first address of each sort: more would bring each packet more than once. 0, or EADDRNOTAVAIL without one.
   int join(const wire::Gid& group) {
@@ -107,28 +97,11 @@ struct PortStack::Links {
     return links;
   }
 
-  // Builds what stands on the capture anew. Frames that a fault plan held are lost, as on a cable that is changed.
-  link::Link* stack() {
-    link::Link* top = capture ? static_cast<link::Link*>(capture.get()) : &base();
-    end_faults();
-    model.reset();
-    if (plan.acts()) {
-      faults = std::make_unique<link::FaultLink>(*top);
-      faults->set_plan(plan);
-      top = faults.get();
-    }
-    if (hook.wanted()) {
-      model = std::make_unique<ModelLink>(*top, hook, port_num);
-      top = model.get();
-    }
-    return top;
-  }
-
-  void end_faults() {
-    if (!faults) return;
-    ended.add(faults->egress_counters());
-    ended.add(faults->ingress_counters());
-    faults.reset();
+  // The model's link is rebuilt on what is behind it now.
+  link::Link* top() {
+    if (!hook.wanted()) return &stack->top();
+    model = std::make_unique<ModelLink>(stack->top(), hook, port_num);
+    return model.get();
   }
 };
 
@@ -150,6 +123,7 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
   links.reach = setup.config.reach;
   links.ring = setup.ring;
   links.has_tunnels = setup.has_tunnels();
+  links.stack = std::make_unique<LinkStack>(links.base());
   opened->set_faults(setup.config.faults);
   *port = std::move(opened);
   return 0;
@@ -219,13 +193,8 @@ int PortStack::remove_address(const wire::Gid& address) {
 void PortStack::make_changeable() {
   if (links_->several) return;
   links_->several = std::make_unique<AddressLink>(links_->address_links());
-  if (links_->capture) {
-    links_->capture->redirect(*links_->several);
-  } else if (links_->faults) {
-    links_->faults->redirect(*links_->several);
-  } else {
-    top_ = links_->stack();
-  }
+  links_->stack->redirect(*links_->several);
+  top_ = links_->top();
 }
 
 int PortStack::join(const wire::Gid& group) {
@@ -273,50 +242,44 @@ int PortStack::start_capture(const std::string& path, const CaptureConfig& captu
   // The old capture's file is complete before the new one is made: they may have the same name.
   stop_capture();
   std::unique_ptr<link::PcapngWriter> writer;
-  const link::PcapngOptions options{
-      .interface_name = links_->interface_name(), .max_bytes = capture.max_bytes, .snap_length = capture.snap_length};
+  const std::string name = links_->interface_name();
+  const link::PcapngOptions options{.interface_name = name,
+                                    .ethernet_name = links_->hook.has_raw_packets() ? name + " Ethernet" : "",
+                                    .max_bytes = capture.max_bytes,
+                                    .snap_length = capture.snap_length};
   if (const int error = link::PcapngWriter::open(path, options, &writer)) return error;
-  links_->capture = std::make_unique<link::CaptureLink>(links_->base(), std::move(writer), wall_clock);
-  top_ = links_->stack();
+  links_->stack->start_capture(std::move(writer), link::CaptureInterface::kIp);
+  top_ = links_->top();
   return 0;
 }
 
+std::shared_ptr<link::PcapngWriter> PortStack::capture_writer() const { return links_->stack->writer(); }
+
 int PortStack::stop_capture() {
-  if (!links_->capture) return 0;
-  flush_capture();
-  const int error = links_->capture->writer().error();
-  const std::unique_ptr<link::CaptureLink> ended = std::move(links_->capture);
-  top_ = links_->stack();
-  return error;
+  const std::shared_ptr<link::PcapngWriter> writer = links_->stack->writer();
+  if (!writer) return 0;
+  writer->flush();
+  links_->stack->stop_capture();
+  top_ = links_->top();
+  return writer->error();
 }
 
 void PortStack::flush_capture() {
-  if (links_->capture) links_->capture->writer().flush();
+  if (const auto writer = links_->stack->writer()) writer->flush();
 }
 
 void PortStack::set_faults(const link::FaultPlan& plan) {
-  links_->plan = plan;
+  links_->stack->set_faults(plan);
   timed_ = plan.acts();
-  top_ = links_->stack();
+  top_ = links_->top();
 }
 
 void PortStack::count(LinkCounters* counters) const {
   for (const auto& address : links_->addresses) add_counters(*address, counters);
   counters->add(links_->ended);
-  if (links_->faults) {
-    counters->add(links_->faults->egress_counters());
-    counters->add(links_->faults->ingress_counters());
-  }
+  links_->stack->count(counters);
 }
 
-void PortStack::count_rules(std::vector<link::RuleCounters>* sums) const {
-  if (!links_->faults) return;
-  const std::vector<link::RuleCounters> rules = links_->faults->rule_counters();
-  sums->resize(std::max(sums->size(), rules.size()));
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    (*sums)[i].matched += rules[i].matched;
-    (*sums)[i].hits += rules[i].hits;
-  }
-}
+void PortStack::count_rules(std::vector<link::RuleCounters>* sums) const { links_->stack->count_rules(sums); }
 
 }  // namespace verbs::soft::host

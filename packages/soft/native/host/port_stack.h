@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../link/link.h"
+#include "../link/pcapng_writer.h"
 #include "clock.h"
 #include "configuration.h"
 #include "link_counters.h"
@@ -65,7 +66,8 @@ class PortStack final : public link::Transmitter {
 
   // 0 or errno. The capture writes to `path` as it is given.
   int start_capture(const std::string& path, const CaptureConfig& capture);
-  int stop_capture();  // the error that ended the capture early, or 0
+  std::shared_ptr<link::PcapngWriter> capture_writer() const;  // nullptr without a capture
+  int stop_capture();                                          // the error that ended the capture early, or 0
   void flush_capture();
   void set_faults(const link::FaultPlan& plan);
   void count(LinkCounters* counters) const;  // adds this port's

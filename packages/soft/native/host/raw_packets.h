@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "../link/tap.h"
 #include "../nic/nic.h"
 #include "configuration.h"
 #include "ethernet_port.h"
@@ -15,8 +16,9 @@ namespace verbs::soft::host {
 
 class RawPackets final : public nic::FrameSteering {
  public:
-  // `ring`: a frame came in, as of links.
-  RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring);
+  // `ring`: a frame came in, as of links. 0, or fail()'s errno.
+  static int open(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring,
+                  std::unique_ptr<RawPackets>* raw);
   ~RawPackets();
   RawPackets(const RawPackets&) = delete;
   RawPackets& operator=(const RawPackets&) = delete;
@@ -25,9 +27,22 @@ class RawPackets final : public nic::FrameSteering {
   void attach(nic::Nic& nic) { nic_ = &nic; }
   EthernetPort& port(std::size_t index) { return *ports_[index]; }
 
+  void add_sockets(std::vector<int>* sockets) const;
+
+  // What the device's ports do, theirs do too.
+  void start_capture(std::size_t index, std::shared_ptr<link::PcapngWriter> writer);
+  void stop_capture();
+  void set_faults(const link::FaultPlan& plan);
+  void count_rules(std::vector<link::RuleCounters>* sums) const;
+  void advance(Nanos now);
+  Nanos next_deadline() const;
+
   // At most `budget` frames of each port. Returns whether there may be more.
   bool receive(Nanos now, std::size_t budget);
+  // What was sent goes to the kernel, if there is an interface.
+  void flush();
   void count(LinkCounters* counters) const;
+  void mark_inherited();
 
   // -- for the model: as the extension's functions of these names
   int transmit(std::uint8_t port_num, const verbs_soft_frame& frame);
@@ -35,14 +50,17 @@ class RawPackets final : public nic::FrameSteering {
   std::uint32_t frame_limit(std::uint8_t port_num) const { return nic_->frame_limit(port_num); }
 
  private:
+  RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring);
+  int open_tap(const DeviceConfig& config, const std::function<void()>& ring);
+
   // FrameSteering
   void send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) override;
   void receive(std::uint8_t port_num, verbs_soft_frame* frame) override;
 
   FrameHook hook_;
   std::vector<std::unique_ptr<EthernetPort>> ports_;
+  std::unique_ptr<link::Tap> tap_;
   nic::Nic* nic_ = nullptr;
-  bool at_work_ = false;  // the model is deciding about a frame
 };
 
 }  // namespace verbs::soft::host

@@ -156,6 +156,12 @@ int Registry::check_model_options(const DeviceConfig& config, const verbs_soft_m
   return 0;
 }
 
+int Registry::check_raw_options(const DeviceConfig& config, const verbs_soft_model* model) const {
+  if ((config.switch_name.empty() && config.tap.empty()) || FrameHook{model, nullptr}.has_raw_packets()) return 0;
+  return fail(EINVAL, "device " + config.name + ": switch= and tap= are for devices with raw packets, and kind " +
+                          config.kind + " has none");
+}
+
 int Registry::make_device(Entry& entry, verbs_soft_extension_function extension) {
   DeviceConfig config;
   if (const std::string error = read_device(entry.text, "", &config); !error.empty()) return fail(EINVAL, error);
@@ -174,6 +180,7 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
     if (!error.empty()) return fail(EINVAL, error);
     if (const int refused = check_model_options(config, *model)) return refused;
   }
+  if (const int error = check_raw_options(config, model)) return error;
   auto device = std::make_unique<Device>(std::move(config), model, next_guid());
   // Known before it is initialised, because the model asks for the device's options there.
   devices_.push_back(std::move(device));

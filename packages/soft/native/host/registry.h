@@ -64,6 +64,7 @@ class Registry {
   const verbs_soft_model* find_model(const std::string& kind) const;
   int make_device(Entry& entry, verbs_soft_extension_function extension);
   int check_model_options(const DeviceConfig& config, const verbs_soft_model& model) const;
+  int check_raw_options(const DeviceConfig& config, const verbs_soft_model* model) const;
   std::uint64_t next_guid();
 
   static void before_fork();

@@ -193,7 +193,7 @@ struct verbs_soft_extension_table {
    * 14 bytes or longer than VERBS_SOFT_FRAME_MAX. What gets lost on its way is counted, and no error. */
   int (*transmit_frame)(struct ibv_device *device, uint8_t port_num, const struct verbs_soft_frame *frame);
   /* Gives a frame to a RAW_PACKET queue pair of the device that is at work: copied to its next receive request.
-   * EINVAL: another device's, or of another type; EMSGSIZE: longer than VERBS_SOFT_FRAME_MAX. A queue pair that does
+   * EPERM, too, if it is another device's; EINVAL: of another type; EMSGSIZE: longer than VERBS_SOFT_FRAME_MAX. A queue pair that does
    * not receive, or has no request posted, loses it; that is counted (out_of_buffer), and no error. */
   int (*deliver_frame)(struct ibv_qp *qp, const struct verbs_soft_frame *frame,
                        const struct verbs_soft_delivery *delivery);

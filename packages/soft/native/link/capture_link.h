@@ -14,16 +14,17 @@ class CaptureLink final : public Link {
   using Clock = std::uint64_t (*)();  // nanoseconds since 1970
 
   // `next` must outlive this link.
-  CaptureLink(Link& next, std::unique_ptr<PcapngWriter> writer, Clock clock)
-      : next_(&next), writer_(std::move(writer)), clock_(clock) {}
+  CaptureLink(Link& next, std::shared_ptr<PcapngWriter> writer, Clock clock,
+              CaptureInterface interface = CaptureInterface::kIp)
+      : next_(&next), writer_(std::move(writer)), clock_(clock), interface_(interface) {}
 
   // From here on `next` is the one behind.
   void redirect(Link& next) { next_ = &next; }
-  PcapngWriter& writer() { return *writer_; }
+  const std::shared_ptr<PcapngWriter>& writer() const { return writer_; }
 
   std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }
   void commit(std::size_t size) override {
-    writer_->write({reserved_, size}, PacketDirection::kOutbound, clock_());
+    writer_->write({reserved_, size}, PacketDirection::kOutbound, clock_(), interface_);
     next_->commit(size);
   }
   void flush() override { next_->flush(); }
@@ -40,7 +41,7 @@ class CaptureLink final : public Link {
   struct Tap final : Receiver {
     Tap(CaptureLink& of, Receiver& to) : link(of), receiver(to) {}
     void deliver(std::span<const std::uint8_t> frame) override {
-      link.writer_->write(frame, PacketDirection::kInbound, link.clock_());
+      link.writer_->write(frame, PacketDirection::kInbound, link.clock_(), link.interface_);
       receiver.deliver(frame);
     }
     CaptureLink& link;
@@ -48,8 +49,9 @@ class CaptureLink final : public Link {
   };
 
   Link* next_;
-  std::unique_ptr<PcapngWriter> writer_;
+  std::shared_ptr<PcapngWriter> writer_;
   Clock clock_;
+  CaptureInterface interface_;
   std::uint8_t* reserved_ = nullptr;
 };
 

@@ -19,6 +19,7 @@ constexpr std::uint32_t kSectionHeader = 0x0a0d0d0a;
 constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
 constexpr std::uint32_t kInterfaceDescription = 1;
 constexpr std::uint32_t kEnhancedPacket = 6;
+constexpr std::uint16_t kLinkTypeEthernet = 1;
 constexpr std::uint16_t kLinkTypeRawIp = 101;
 constexpr std::uint16_t kOptEnd = 0;
 constexpr std::uint16_t kOptComment = 1;
@@ -111,7 +112,8 @@ int PcapngWriter::open(const std::string& path, const PcapngOptions& options, st
 PcapngWriter::PcapngWriter(int fd, const PcapngOptions& options) : fd_(fd), options_(options) {
   buffer_.reserve(kFlushAt + 8192);
   put_section_header(kComment);
-  put_interface(options.interface_name);
+  put_interface(options.interface_name, kLinkTypeRawIp);
+  if (!options.ethernet_name.empty()) put_interface(options.ethernet_name, kLinkTypeEthernet);
 }
 
 PcapngWriter::~PcapngWriter() {
@@ -146,12 +148,12 @@ void PcapngWriter::put_section_header(const std::string& comment) {
   put(static_cast<std::uint32_t>(kSectionHeaderSize));
 }
 
-void PcapngWriter::put_interface(const std::string& name) {
+void PcapngWriter::put_interface(const std::string& name, std::uint16_t link_type) {
   const std::size_t size = 20 + 4 + padded(name.size()) + 8 + 4;
   const auto half = [this](std::size_t a, std::size_t b) { put(static_cast<std::uint32_t>(a | b << 16)); };
   put(kInterfaceDescription);
   put(static_cast<std::uint32_t>(size));
-  half(kLinkTypeRawIp, 0);
+  half(link_type, 0);
   put(options_.snap_length);
   half(kIfName, name.size());
   put_bytes(name.data(), name.size());
@@ -162,7 +164,8 @@ void PcapngWriter::put_interface(const std::string& name) {
   put(static_cast<std::uint32_t>(size));
 }
 
-void PcapngWriter::write(std::span<const std::uint8_t> frame, PacketDirection direction, std::uint64_t time) {
+void PcapngWriter::write(std::span<const std::uint8_t> frame, PacketDirection direction, std::uint64_t time,
+                         CaptureInterface interface) {
   if (error_ != 0 || full_) return;
   const std::size_t kept =
       options_.snap_length == 0 ? frame.size() : std::min<std::size_t>(frame.size(), options_.snap_length);
@@ -174,7 +177,7 @@ void PcapngWriter::write(std::span<const std::uint8_t> frame, PacketDirection di
   }
   put(kEnhancedPacket);
   put(size);
-  put(std::uint32_t{0});  // interface
+  put(static_cast<std::uint32_t>(interface));
   put(static_cast<std::uint32_t>(time >> 32));
   put(static_cast<std::uint32_t>(time));
   put(static_cast<std::uint32_t>(kept));

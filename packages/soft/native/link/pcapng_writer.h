@@ -1,5 +1,5 @@
-// A capture file in the pcapng format: link type raw IP, nanosecond time stamps. Writes are gathered; what is flushed
-// always ends with a whole block, so the file can be read at any time.
+// A capture file in the pcapng format: raw IP packets and Ethernet frames, nanosecond time stamps. Writes are gathered;
+// what is flushed always ends with a whole block, so the file can be read at any time.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,14 @@
 namespace verbs::soft::link {
 
 struct PcapngOptions {
-  std::string interface_name;
+  std::string interface_name;     // of the raw IP packets
+  std::string ethernet_name;      // of the Ethernet frames; empty: there are none
   std::uint64_t max_bytes = 0;    // the file ends before it grows beyond; 0: no limit
   std::uint32_t snap_length = 0;  // bytes kept of a frame; 0: all
 };
+
+// In the order in which the file describes them.
+enum class CaptureInterface : std::uint32_t { kIp = 0, kEthernet = 1 };
 
 enum class PacketDirection : std::uint32_t { kInbound = 1, kOutbound = 2 };
 
@@ -28,7 +32,8 @@ class PcapngWriter {
   PcapngWriter& operator=(const PcapngWriter&) = delete;
 
   // `time` is nanoseconds since 1970. After an error or at the limit, packets are left out.
-  void write(std::span<const std::uint8_t> frame, PacketDirection direction, std::uint64_t time);
+  void write(std::span<const std::uint8_t> frame, PacketDirection direction, std::uint64_t time,
+             CaptureInterface interface = CaptureInterface::kIp);
   void flush();
 
   // 0, or the errno that ended the capture. Then the comment of the file's section header says so too: it is written
@@ -40,7 +45,7 @@ class PcapngWriter {
   PcapngWriter(int fd, const PcapngOptions& options);
 
   void put_section_header(const std::string& comment);
-  void put_interface(const std::string& name);
+  void put_interface(const std::string& name, std::uint16_t link_type);
   template <typename T>
   void put(T value);
   void put_bytes(const void* bytes, std::size_t size);

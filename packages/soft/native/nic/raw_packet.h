@@ -2,6 +2,7 @@
 // received whole. There is no connection, no acknowledgement and no address.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,10 +29,10 @@ class FrameBuffer {
 };
 
 // Ethernet's own MTU is what netdevices have at least, whatever part of it RoCE uses.
+inline std::uint32_t ethernet_mtu(ibv_mtu active) { return std::max<std::uint32_t>(mtu_bytes(active), 1500); }
 inline std::uint32_t frame_limit_of(const Port& port) {
-  constexpr std::uint32_t kEthernetMtu = 1500, kHeaders = 18;  // addresses, type and one VLAN tag
-  const std::uint32_t mtu = mtu_bytes(port.active_mtu());
-  return (mtu > kEthernetMtu ? mtu : kEthernetMtu) + kHeaders;
+  constexpr std::uint32_t kHeaders = 18;  // addresses, type and one VLAN tag
+  return ethernet_mtu(port.active_mtu()) + kHeaders;
 }
 
 // Sends what is posted, at most `budget` frames. Returns how many.

@@ -5,8 +5,6 @@
 namespace verbs::soft::test {
 namespace {
 
-constexpr std::size_t kReceiveAt = 64 << 10;
-
 void send(void*, ibv_device* device, std::uint8_t port_num, ibv_qp*, verbs_soft_frame* frame) {
   FrameModel& model = frame_model();
   const std::lock_guard guard(model.mutex);
@@ -14,9 +12,9 @@ void send(void*, ibv_device* device, std::uint8_t port_num, ibv_qp*, verbs_soft_
     frame->data -= model.pushed;
     frame->size += static_cast<std::uint32_t>(model.pushed);
     frame->headroom -= static_cast<std::uint32_t>(model.pushed);
-    std::fill_n(frame->data, model.pushed, 0xee);
+    std::fill_n(frame->data, model.pushed, 0xff);
   }
-  soft()->transmit_frame(device, model.send_port != 0 ? model.send_port : port_num, frame);
+  model.transmitted = soft()->transmit_frame(device, model.send_port != 0 ? model.send_port : port_num, frame);
 }
 
 void receive(void*, ibv_device* device, std::uint8_t port_num, verbs_soft_frame* frame) {
@@ -80,24 +78,34 @@ void remove_receiver(const ibv_qp* qp) {
   soft()->unlock_device(qp->context);
 }
 
-RawEnd::RawEnd(const std::string& device, std::uint8_t port_num) : End(device, IBV_QPT_RAW_PACKET), port(port_num) {
-  to_rts(port_num);
-  add_receiver({context->device, port_num, qp, {}});
+RawEnd::RawEnd(const std::string& device, std::uint8_t port_num, bool events)
+    : End(device, IBV_QPT_RAW_PACKET, events), port(port_num) {
+  start({});
 }
 
 RawEnd::~RawEnd() {
   if (qp) remove_receiver(qp);
 }
 
-void RawEnd::to_rts(std::uint8_t port_num) {
+void RawEnd::replace_qp(ibv_qp* by, const verbs_soft_delivery& delivery) {
+  if (qp) {
+    remove_receiver(qp);
+    REQUIRE(ibv_destroy_qp(qp) == 0);
+  }
+  qp = by;
+  if (qp) start(delivery);
+}
+
+void RawEnd::start(const verbs_soft_delivery& delivery) {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
-  attr.port_num = port_num;
+  attr.port_num = port;
   REQUIRE(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT) == 0);
   for (const ibv_qp_state state : {IBV_QPS_RTR, IBV_QPS_RTS}) {
     attr.qp_state = state;
     REQUIRE(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == 0);
   }
+  add_receiver({context->device, port, qp, delivery});
 }
 
 int RawEnd::send_frame(const Bytes& frame, unsigned flags) {

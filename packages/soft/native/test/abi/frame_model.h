@@ -31,9 +31,9 @@ void remove_receiver(const ibv_qp* qp);
 struct FrameModel {
   std::vector<FrameReceiver> receivers;
   std::uint8_t send_port = 0;     // not 0: frames leave by this port
-  std::size_t pushed = 0;         // bytes of 0xee that are put in front of each frame that is sent
+  std::size_t pushed = 0;         // bytes of 0xff that are put in front of each frame that is sent
   std::uint64_t* seen = nullptr;  // the last device's counter of frames that arrived
-  int misuse = 0;                 // what the last call that must be refused returned
+  int transmitted = 0;            // what the last transmit_frame() returned
   std::mutex mutex;               // devices have a lock each, and the list is for all of them
 };
 FrameModel& frame_model();
@@ -58,18 +58,24 @@ inline Bytes frame_of(const Address& to, const Address& from, std::size_t size) 
   return frame;
 }
 
+inline constexpr std::size_t kReceiveAt = 64 << 10;
+
 // A context with a RAW_PACKET queue pair in RTS that is a receiver of its port.
 struct RawEnd : End {
-  explicit RawEnd(const std::string& device, std::uint8_t port_num = 1);
+  explicit RawEnd(const std::string& device, std::uint8_t port_num = 1, bool events = false);
   ~RawEnd();
 
-  void to_rts(std::uint8_t port_num);
+  // In place of the first: to RTS, and a receiver. nullptr: none.
+  void replace_qp(ibv_qp* by, const verbs_soft_delivery& delivery = {});
   int send_frame(const Bytes& frame, unsigned flags = IBV_SEND_SIGNALED);
-  // Receives the next frame into the memory from 64 KiB on.
+  // The next frame, which was received into the memory from kReceiveAt on.
   Bytes receive_frame();
   Address mac() const { return mac_of(context.get(), port); }
 
   std::uint8_t port;
+
+ private:
+  void start(const verbs_soft_delivery& delivery);
 };
 
 }  // namespace verbs::soft::test
