@@ -9,3 +9,8 @@ if(VERBS_MLX5_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test/steering)  # the
   target_link_libraries(steering_test PRIVATE steering)
   add_test(NAME steering COMMAND steering_test)
 endif()
+
+if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/bench)
+  add_executable(steering_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/steering_bench.cc)
+  target_link_libraries(steering_bench PRIVATE steering)
+endif()

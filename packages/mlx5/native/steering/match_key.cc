@@ -1,5 +1,6 @@
 #include "match_key.h"
 
+#include <bit>
 #include <cstring>
 
 #include "bytes.h"
@@ -13,7 +14,6 @@ namespace {
 void encode_ip(const std::uint8_t* data, const HeaderSet& set, std::uint8_t* out) {
   const std::uint8_t* ip = data + set.l3;
   out[header::kIpProtocol] = set.ip_protocol;
-  const ChecksumState sums = check_checksums(data, set);
   if (set.ip_version == 4) {
     out[header::kDscpEcn] = ip[1];
     out[header::kIhlChecks] = static_cast<std::uint8_t>(ip[0] << 4);
@@ -25,9 +25,12 @@ void encode_ip(const std::uint8_t* data, const HeaderSet& set, std::uint8_t* out
     out[header::kTtl] = ip[7];
     std::memcpy(out + header::kSourceIp, ip + 8, 32);  // both addresses
   }
-  out[header::kIhlChecks] =
-      static_cast<std::uint8_t>(out[header::kIhlChecks] | (set.l3_ok ? 8 : 0) | (set.l4_ok ? 4 : 0) |
-                                (sums.ipv4_ok ? 2 : 0) | (sums.l4_ok ? 1 : 0));
+  out[header::kIhlChecks] |= static_cast<std::uint8_t>((set.l3_ok ? 8 : 0) | (set.l4_ok ? 4 : 0));
+}
+
+void encode_checksums(const std::uint8_t* data, const HeaderSet& set, std::uint8_t* out) {
+  const ChecksumState sums = check_checksums(data, set);
+  out[header::kIhlChecks] |= static_cast<std::uint8_t>((sums.ipv4_ok ? 2 : 0) | (sums.l4_ok ? 1 : 0));
 }
 
 void encode_headers(const std::uint8_t* data, const HeaderSet& set, std::uint8_t* out) {
@@ -200,13 +203,12 @@ void encode_misc5(const Packet& packet, std::uint8_t* out) {
 }  // namespace
 
 void MatchKey::encode(const Packet& packet, SectionMask sections, const GeneveOption& option) {
-  for (std::uint32_t index = 0; index < kMatchSections; ++index) {
-    const auto section = static_cast<SectionMask>(1u << index);
-    if ((sections & section) == 0) continue;
-    std::uint8_t* out = bytes_ + std::size_t{index} * kMatchSectionSize;
+  const std::uint8_t* data = packet.frame().data;
+  for (std::uint32_t left = sections & ((1u << kMatchSections) - 1); left != 0; left &= left - 1) {
+    const int index = std::countr_zero(left);
+    std::uint8_t* out = bytes_ + static_cast<std::size_t>(index) * kMatchSectionSize;
     std::memset(out, 0, kMatchSectionSize);
-    const std::uint8_t* data = packet.frame().data;
-    switch (section) {
+    switch (1u << index) {
       case kOuter:
         encode_headers(data, packet.layers().outer, out);
         break;
@@ -229,6 +231,9 @@ void MatchKey::encode(const Packet& packet, SectionMask sections, const GeneveOp
         break;
     }
   }
+  // Into the sections made above or before.
+  if ((sections & kOuterChecksums) != 0) encode_checksums(data, packet.layers().outer, bytes_);
+  if ((sections & kInnerChecksums) != 0) encode_checksums(data, packet.layers().inner, bytes_ + 2 * kMatchSectionSize);
   valid_ = static_cast<SectionMask>(valid_ | sections);
 }
 

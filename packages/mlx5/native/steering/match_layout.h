@@ -11,7 +11,7 @@ inline constexpr std::uint32_t kMatchSectionSize = 64;
 inline constexpr std::uint32_t kMatchSections = 10;
 inline constexpr std::uint32_t kMatchSize = kMatchSectionSize * kMatchSections;  // 640, the longest that is taken
 
-using SectionMask = std::uint16_t;  // a bit a section
+using SectionMask = std::uint16_t;  // a bit a section, and two for what costs a pass over the whole packet
 enum Section : SectionMask {
   kOuter = 1 << 0,
   kMisc = 1 << 1,
@@ -20,6 +20,8 @@ enum Section : SectionMask {
   kMisc3 = 1 << 4,
   kMisc4 = 1 << 5,
   kMisc5 = 1 << 6,
+  kOuterChecksums = 1 << 10,  // ipv4_checksum_ok and l4_checksum_ok of the section of that name
+  kInnerChecksums = 1 << 11,
 };
 
 // Offsets inside a section of headers (outer and inner).
@@ -33,7 +35,8 @@ inline constexpr std::uint32_t kDscpEcn = 17;  // dscp 6, ecn 2
 inline constexpr std::uint32_t kFlags = 18;    // cvlan_tag 1, svlan_tag 1, frag 1, ip_version 4, tcp_flags 9
 inline constexpr std::uint32_t kTcpSport = 20;
 inline constexpr std::uint32_t kTcpDport = 22;
-inline constexpr std::uint32_t kIhlChecks = 26;  // ipv4_ihl 4, l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok
+inline constexpr std::uint32_t kIhlChecks = 26;   // ipv4_ihl 4, l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok
+inline constexpr std::uint8_t kChecksumBits = 3;  // of the byte at kIhlChecks
 inline constexpr std::uint32_t kTtl = 27;
 inline constexpr std::uint32_t kUdpSport = 28;
 inline constexpr std::uint32_t kUdpDport = 30;

@@ -13,6 +13,13 @@ namespace {
 constexpr std::size_t kWordSize = sizeof(std::uint64_t);
 constexpr std::size_t kWords = kMatchSize / kWordSize;
 
+// Mostly one to three words: less than a call of memcmp.
+bool is_same(const std::vector<std::uint64_t>& words, const std::uint64_t* others) {
+  std::uint64_t difference = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) difference |= words[i] ^ others[i];
+  return difference == 0;
+}
+
 }  // namespace
 
 Matcher::Matcher(std::uint32_t priority, std::span<const std::uint8_t> mask) : priority_(priority), slots_(8) {
@@ -24,6 +31,9 @@ Matcher::Matcher(std::uint32_t priority, std::span<const std::uint8_t> mask) : p
     words_.push_back({offset, bits});
     sections_ = static_cast<SectionMask>(sections_ | 1u << offset / kMatchSectionSize);
   }
+  constexpr std::uint32_t kInnerAt = 2 * kMatchSectionSize;
+  if ((mask_[header::kIhlChecks] & header::kChecksumBits) != 0) sections_ |= kOuterChecksums;
+  if ((mask_[kInnerAt + header::kIhlChecks] & header::kChecksumBits) != 0) sections_ |= kInnerChecksums;
 }
 
 Matcher::~Matcher() {
@@ -72,7 +82,7 @@ std::size_t Matcher::slot_of(const std::uint64_t* words, std::uint32_t hash) con
   for (std::size_t slot = hash & last;; slot = (slot + 1) & last) {
     const Rule* rule = slots_[slot];
     if (rule == nullptr) return slot;
-    if (rule->hash_ == hash && std::equal(rule->words_.begin(), rule->words_.end(), words)) return slot;
+    if (rule->hash_ == hash && is_same(rule->words_, words)) return slot;
   }
 }
 
