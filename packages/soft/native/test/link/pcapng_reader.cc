@@ -42,8 +42,10 @@ void read_block(const Frame& block, Capture* capture) {
       if (code == 2) capture->interface_name = text(value);
       if (code == 9) capture->time_resolution = value.at(0);
     });
+    capture->interfaces.emplace_back(capture->interface_name, capture->link_type);
   } else if (type == 6) {
     CapturedPacket packet;
+    packet.interface = number<std::uint32_t>(block, 8);
     packet.time = std::uint64_t{number<std::uint32_t>(block, 12)} << 32 | number<std::uint32_t>(block, 16);
     const std::size_t kept = number<std::uint32_t>(block, 20);
     packet.original_size = number<std::uint32_t>(block, 24);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "memory_link.h"
@@ -10,6 +11,7 @@
 namespace verbs::soft::link::test {
 
 struct CapturedPacket {
+  std::uint32_t interface = 0;
   std::uint64_t time = 0;
   std::uint32_t direction = 0;
   std::uint32_t original_size = 0;
@@ -23,6 +25,8 @@ struct Capture {
   unsigned link_type = 0;
   unsigned time_resolution = 0;
   unsigned snap_length = 0;
+  std::vector<std::pair<std::string, unsigned>>
+      interfaces;  // names and link types; the fields above are the last one's
   std::vector<CapturedPacket> packets;
 };
 

@@ -87,6 +87,24 @@ TEST_CASE("what was written is read back, whatever the length") {
   }
 }
 
+TEST_CASE("Ethernet frames have an interface of their own in the file") {
+  const Folder folder;
+  const std::string path = folder.file("a.pcapng");
+  auto writer = open_writer(path, {.interface_name = "soft0/1", .ethernet_name = "soft0/1 Ethernet"});
+  writer->write(numbered_frame(1, 40), PacketDirection::kOutbound, kTime);
+  writer->write(numbered_frame(2, 64), PacketDirection::kInbound, kTime, CaptureInterface::kEthernet);
+  writer.reset();
+  const Capture capture = read_capture(path);
+  CHECK(capture.whole);
+  REQUIRE(capture.interfaces.size() == 2);
+  CHECK(capture.interfaces[0] == std::pair{std::string("soft0/1"), 101u});
+  CHECK(capture.interfaces[1] == std::pair{std::string("soft0/1 Ethernet"), 1u});
+  REQUIRE(capture.packets.size() == 2);
+  CHECK(capture.packets[0].interface == 0);
+  CHECK(capture.packets[1].interface == 1);
+  CHECK(capture.packets[1].bytes == numbered_frame(2, 64));
+}
+
 TEST_CASE("the file is readable at once and after each flush") {
   const Folder folder;
   const std::string path = folder.file("a.pcapng");

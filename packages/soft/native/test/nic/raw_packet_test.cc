@@ -1,0 +1,252 @@
+// Raw packets in the NIC alone, with a steering that writes down what it sees.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "virtual_network.h"
+
+using namespace verbs::soft;
+using namespace verbs::soft::test;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+class Wire final : public link::Transmitter {
+ public:
+  std::uint8_t* reserve() override { return buffer_; }
+  void commit(std::size_t size) override { sent.emplace_back(buffer_, buffer_ + size); }
+  void flush() override {}
+  std::vector<Bytes> sent;
+
+ private:
+  std::uint8_t buffer_[wire::kMaxFrame];
+};
+
+// A NIC whose frames leave as they are, and of which every arrival goes to `receivers`.
+class RawStation final : public nic::EventSink, public nic::FrameSteering {
+ public:
+  RawStation() {
+    nic::NicConfig config;
+    config.steering = this;
+    const std::uint8_t address[4] = {10, 0, 0, 1};
+    config.ports.push_back({.transmitter = &wire, .gids = {wire::Gid::from_ipv4(address)}, .frames = &frames});
+    nic = std::make_unique<nic::Nic>(config, *this);
+    REQUIRE(nic->alloc_pd(&pd) == 0);
+    REQUIRE(nic->create_cq(256, this, &cq) == 0);
+    REQUIRE(nic->reg_mr(pd, memory, sizeof memory, reinterpret_cast<std::uint64_t>(memory), IBV_ACCESS_LOCAL_WRITE,
+                        &mr) == 0);
+  }
+
+  nic::Qp* create_qp(nic::Cq* to = nullptr) {
+    ibv_qp_init_attr init{};
+    init.qp_type = IBV_QPT_RAW_PACKET;
+    init.cap = {256, 16, 2, 2, 128};
+    nic::Qp* qp = nullptr;
+    nic::Cq* its = to != nullptr ? to : cq;
+    REQUIRE(nic->create_qp({.pd = pd, .send_cq = its, .recv_cq = its}, &init, this, &qp) == 0);
+    ibv_qp_attr attr{};
+    attr.port_num = 1;
+    for (const ibv_qp_state state : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
+      attr.qp_state = state;
+      const int mask = IBV_QP_STATE | (state == IBV_QPS_INIT ? int{IBV_QP_PORT} : 0);
+      REQUIRE(nic->modify_qp(qp, &attr, mask, 0) == 0);
+    }
+    return qp;
+  }
+
+  int post_send(nic::Qp* qp, std::uint32_t size, unsigned flags = IBV_SEND_SIGNALED) {
+    ibv_sge sge{reinterpret_cast<std::uint64_t>(memory), size, nic::lkey_of(mr)};
+    ibv_send_wr wr{}, *bad = nullptr;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.opcode = IBV_WR_SEND;
+    wr.send_flags = flags;
+    return nic->post_send(qp, &wr, &bad);
+  }
+
+  void post_recv(nic::Qp* qp, std::vector<ibv_sge> sges, std::uint64_t wr_id = 0) {
+    ibv_recv_wr wr{}, *bad = nullptr;
+    wr.wr_id = wr_id;
+    wr.sg_list = sges.data();
+    wr.num_sge = static_cast<int>(sges.size());
+    REQUIRE(nic->post_recv(qp, &wr, &bad) == 0);
+  }
+
+  ibv_sge piece(std::size_t at, std::uint32_t size) const {
+    return {reinterpret_cast<std::uint64_t>(memory + at), size, nic::lkey_of(mr)};
+  }
+
+  void completion(nic::Cq*) override {}
+  void async(const nic::AsyncEvent& event) override { events.push_back(event.type); }
+  void send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) override {
+    senders.push_back(qp);
+    CHECK(frame->headroom >= VERBS_SOFT_FRAME_HEADROOM);
+    CHECK(nic->transmit_frame(port_num, *frame) == 0);
+  }
+  void receive(std::uint8_t, verbs_soft_frame* frame) override {
+    // All of the room is the steering's.
+    std::fill_n(frame->data - frame->headroom, frame->headroom, 0xee);
+    std::fill_n(frame->data + frame->size, frame->tailroom, 0xee);
+    for (nic::Qp* qp : receivers) CHECK(nic->deliver_frame(qp, *frame, {}) == 0);
+  }
+
+  Wire wire, frames;
+  std::unique_ptr<nic::Nic> nic;
+  nic::Pd* pd = nullptr;
+  nic::Cq* cq = nullptr;
+  nic::Mr* mr = nullptr;
+  std::vector<nic::Qp*> senders, receivers;
+  std::vector<ibv_event_type> events;
+  alignas(64) std::uint8_t memory[16384] = {};
+};
+
+std::vector<ibv_wc> completions(RawStation& station, nic::Cq* cq = nullptr) {
+  std::vector<ibv_wc> found(512);
+  found.resize(static_cast<std::size_t>(station.nic->poll_cq(cq != nullptr ? cq : station.cq, 512, found.data())));
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("raw packets: queue pairs take turns, and everything posted leaves in order") {
+  RawStation station;
+  nic::Qp *a = station.create_qp(), *b = station.create_qp();
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    REQUIRE(station.post_send(a, 60 + i, 0) == 0);
+    REQUIRE(station.post_send(b, 600 + i, 0) == 0);
+  }
+  while (!station.nic->pump(0)) {
+  }
+  REQUIRE(station.frames.sent.size() == 200);
+  CHECK(station.wire.sent.empty());
+  std::size_t next_a = 60, next_b = 600;
+  for (std::size_t i = 0; i < 200; ++i)
+    CHECK(station.frames.sent[i].size() == (station.senders[i] == a ? next_a++ : next_b++));
+  const auto first_of_b = std::ranges::find(station.senders, b);
+  CHECK(first_of_b - station.senders.begin() == 64);
+}
+
+TEST_CASE("raw packets: what arrives is scattered; hostile sizes stop at the port") {
+  RawStation station;
+  nic::Qp* qp = station.create_qp();
+  station.receivers = {qp};
+  Bytes frame(100);
+  for (std::size_t i = 0; i < frame.size(); ++i) frame[i] = static_cast<std::uint8_t>(i);
+  station.post_recv(qp, {station.piece(0, 30), station.piece(1000, 70)}, 5);
+  station.nic->take_frame(1, frame, false, 0);
+  const std::vector<ibv_wc> got = completions(station);
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].status == IBV_WC_SUCCESS);
+  CHECK(got[0].byte_len == 100);
+  CHECK(std::equal(frame.begin(), frame.begin() + 30, station.memory));
+  CHECK(std::equal(frame.begin() + 30, frame.end(), station.memory + 1000));
+
+  station.post_recv(qp, {station.piece(0, 8000)});
+  for (const std::size_t size : {0u, 1u, 13u, 4609u, 60000u}) station.nic->take_frame(1, Bytes(size, 0xff), false, 0);
+  station.nic->take_frame(0, frame, false, 0);
+  station.nic->take_frame(2, frame, false, 0);
+  CHECK(completions(station).empty());
+  CHECK(station.nic->frame_counters().raw_malformed == 5);
+  station.nic->take_frame(1, Bytes(4608, 0xff), false, 0);
+  CHECK(completions(station).size() == 1);
+}
+
+TEST_CASE("raw packets: memory that may not be written, and a queue that overruns, end the queue pair") {
+  RawStation station;
+  nic::Qp* qp = station.create_qp();
+  station.receivers = {qp};
+  ibv_sge wrong = station.piece(0, 200);
+  wrong.lkey ^= 0xff00;
+  station.post_recv(qp, {wrong}, 1);
+  station.post_recv(qp, {station.piece(0, 200)}, 2);
+  station.nic->take_frame(1, Bytes(64), false, 0);
+  const std::vector<ibv_wc> got = completions(station);
+  REQUIRE(got.size() == 2);
+  CHECK(got[0].status == IBV_WC_LOC_PROT_ERR);
+  CHECK(got[1].status == IBV_WC_WR_FLUSH_ERR);
+  CHECK(nic::qp_state(qp) == IBV_QPS_ERR);
+  CHECK(station.events == std::vector{IBV_EVENT_QP_FATAL});
+  // Sends are flushed, too.
+  REQUIRE(station.post_send(qp, 64) == 0);
+  CHECK(completions(station).at(0).status == IBV_WC_WR_FLUSH_ERR);
+  CHECK(station.frames.sent.empty());
+
+  nic::Cq* small = nullptr;
+  REQUIRE(station.nic->create_cq(1, &station, &small) == 0);
+  nic::Qp* other = station.create_qp(small);
+  station.receivers = {other};
+  for (int i = 0; i < 2; ++i) station.post_recv(other, {station.piece(0, 200)});
+  station.events.clear();
+  for (int i = 0; i < 2; ++i) station.nic->take_frame(1, Bytes(64), false, 0);
+  CHECK(station.events == std::vector{IBV_EVENT_CQ_ERR, IBV_EVENT_QP_FATAL});
+}
+
+TEST_CASE("raw packets: a queue pair of another type is given none; destroying one with frames queued") {
+  RawStation station;
+  ibv_qp_init_attr init{};
+  init.qp_type = IBV_QPT_UD;
+  init.cap = {4, 4, 1, 1, 0};
+  nic::Qp* datagrams = nullptr;
+  REQUIRE(station.nic->create_qp({.pd = station.pd, .send_cq = station.cq, .recv_cq = station.cq}, &init, &station,
+                                 &datagrams) == 0);
+  Bytes bytes(100);
+  const verbs_soft_frame frame{.data = bytes.data(), .size = 64, .headroom = 0, .tailroom = 36};
+  CHECK(station.nic->deliver_frame(datagrams, frame, {}) == EINVAL);
+  CHECK(station.nic->set_self_loopback(datagrams, true) == EINVAL);
+  CHECK(station.nic->transmit_frame(2, frame) == EINVAL);
+  for (const std::uint32_t size : {0u, 13u, 4609u, UINT32_MAX}) {
+    CHECK(station.nic->transmit_frame(1, {.data = bytes.data(), .size = size, .headroom = 0, .tailroom = 0}) ==
+          EMSGSIZE);
+  }
+
+  nic::Qp* qp = station.create_qp();
+  REQUIRE(station.post_send(qp, 64) == 0);
+  CHECK(station.nic->has_output());
+  REQUIRE(station.nic->destroy_qp(qp) == 0);
+  CHECK_FALSE(station.nic->has_output());
+  CHECK(station.nic->pump(0));
+  CHECK(station.frames.sent.empty());
+}
+
+TEST_CASE("raw packets: a RoCE packet does not reach such a queue pair, whatever its opcode") {
+  RawStation station;
+  const auto attack = [&station](const nic::Qp* qp) {
+    constexpr std::uint8_t kUdp = 17, kFrom[4] = {10, 0, 0, 2}, kTo[4] = {10, 0, 0, 1};
+    for (unsigned opcode = 0; opcode < 256; ++opcode) {
+      Bytes packet(20 + 8 + 64);
+      packet[0] = 0x45;
+      packet[3] = static_cast<std::uint8_t>(packet.size());
+      packet[8] = 64;
+      packet[9] = kUdp;
+      std::copy_n(kFrom, 4, packet.begin() + 12);
+      std::copy_n(kTo, 4, packet.begin() + 16);
+      wire::store_be(&packet[22], wire::kRocePort);
+      packet[25] = static_cast<std::uint8_t>(packet.size() - 20);
+      wire::Bth bth;
+      bth.opcode = static_cast<std::uint8_t>(opcode);
+      bth.dest_qpn = nic::qp_num(qp);
+      bth.emit(&packet[28]);
+      station.nic->deliver(1, packet, 0);
+    }
+  };
+  attack(station.create_qp());
+  CHECK(station.nic->counters().dropped_pkts == 256);
+  CHECK(station.nic->counters().icrc_err == 0);
+  // A queue pair for datagrams takes some of them, and finds that their ICRC is wrong.
+  ibv_qp_init_attr init{};
+  init.qp_type = IBV_QPT_UD;
+  init.cap = {4, 4, 1, 1, 0};
+  nic::Qp* datagrams = nullptr;
+  REQUIRE(station.nic->create_qp({.pd = station.pd, .send_cq = station.cq, .recv_cq = station.cq}, &init, &station,
+                                 &datagrams) == 0);
+  ibv_qp_attr attr{};
+  attr.port_num = 1;
+  attr.qp_state = IBV_QPS_INIT;
+  const int basis = IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
+  REQUIRE(station.nic->modify_qp(datagrams, &attr, basis, 0) == 0);
+  attr.qp_state = IBV_QPS_RTR;
+  REQUIRE(station.nic->modify_qp(datagrams, &attr, IBV_QP_STATE, 0) == 0);
+  attack(datagrams);
+  CHECK(station.nic->counters().icrc_err > 0);
+}
