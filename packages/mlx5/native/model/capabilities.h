@@ -26,6 +26,8 @@ struct Capabilities {
   std::uint32_t reformat_l3_tunnel_to_l2 = 1;
   std::uint32_t reformat_l2_to_l3_tunnel = 1;
   std::uint32_t nic_rx_multi_path_tirs = 1;
+  // Whether a frame that an encapsulation or a tag makes longer than the port's frames may be is dropped.
+  std::uint32_t mtu_check = 1;
   // The kernel's checks of privileges: frames that stay in the process need none.
   std::uint32_t strict = 0;
 };

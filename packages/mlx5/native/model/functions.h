@@ -9,6 +9,12 @@
 #include "functions_modelled.h"
 #include "functions_unmodelled.h"
 
+// Newer headers make this of mlx5dv_create_flow(), with the size of the actions that they know: 16 bytes, or 24 with
+// the offset of a counter.
+extern "C" struct ibv_flow* __mlx5dv_create_flow(struct mlx5dv_flow_matcher* matcher,
+                                                 struct mlx5dv_flow_match_parameters* match_value, size_t num_actions,
+                                                 struct mlx5dv_flow_action_attr actions_attr[], size_t attr_len);
+
 #define MLX5DV_FUNCTIONS(X)        \
   MLX5DV_DEVICE_FUNCTIONS(X)       \
   MLX5DV_FLOW_FUNCTIONS(X)         \

@@ -21,6 +21,10 @@
     (context, port_num, info, info_len))
 
 #define MLX5DV_FLOW_FUNCTIONS(X)                                                                                       \
+  X(struct ibv_flow *, __mlx5dv_create_flow,                                                                           \
+    (struct mlx5dv_flow_matcher * matcher, struct mlx5dv_flow_match_parameters * match_value, size_t num_actions,      \
+     struct mlx5dv_flow_action_attr actions_attr[], size_t attr_len),                                                  \
+    (matcher, match_value, num_actions, actions_attr, attr_len))                                                       \
   X(struct ibv_flow *, mlx5dv_create_flow,                                                                             \
     (struct mlx5dv_flow_matcher * matcher, struct mlx5dv_flow_match_parameters * match_value, size_t num_actions,      \
      struct mlx5dv_flow_action_attr actions_attr[]),                                                                   \

@@ -19,7 +19,7 @@ add_library(mlx5_model OBJECT ${model_sources})
 target_include_directories(mlx5_model PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${extension_include})
 add_library(mlx5_private SHARED $<TARGET_OBJECTS:mlx5_model>)
 verbs_library(mlx5_private libverbs-soft-mlx5 ${lib_dir} ${CMAKE_CURRENT_SOURCE_DIR}/model/private.map)
-target_link_libraries(mlx5_private PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(mlx5_private PRIVATE steering Threads::Threads ${CMAKE_DL_LIBS})
 
 add_library(mlx5_dropin SHARED ${CMAKE_CURRENT_SOURCE_DIR}/model/dropin/libmlx5.cc)
 verbs_library(mlx5_dropin libmlx5 ${lib_dir}/dropin ${CMAKE_CURRENT_SOURCE_DIR}/model/libmlx5.map)

@@ -2,9 +2,15 @@
 #include "model.h"
 
 #include <cstring>
-#include <deque>
+#include <string>
+#include <unordered_map>
 
+#include "devx_objects.h"
+#include "flow.h"
+#include "frames.h"
 #include "functions.h"
+#include "qp.h"
+#include "steering_anchor.h"
 
 namespace verbs::mlx5 {
 
@@ -12,21 +18,19 @@ namespace {
 
 const verbs_soft_extension_table* table = nullptr;
 
-// Guards the list of devices, which only grows.
-std::mutex devices_mutex;
-std::deque<Device> devices;
-
-Device* device_of(ibv_device* face) {
-  const std::lock_guard guard(devices_mutex);
-  for (Device& each : devices) {
-    if (each.face == face) return &each;
-  }
-  return &devices.emplace_back(face);
+// By the pointers that programs have, so that a stale one is found out.
+std::unordered_map<const ibv_context*, std::unique_ptr<Context>>& contexts() {
+  static auto& open = *new std::unordered_map<const ibv_context*, std::unique_ptr<Context>>;
+  return open;
 }
 
-int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
-  Capabilities capabilities;
-  if (const int error = parse_capabilities(*table, device, &capabilities)) return error;
+int init_device(void*, ibv_device* face, verbs_soft_identity* identity) {
+  Device& device = add_device(face);
+  if (const int error = parse_capabilities(*table, face, &device.capabilities)) return error;
+  for (std::size_t i = 0; i < steering::kDropReasons; ++i) {
+    const std::string name = std::string("dropped_") + steering::name_of(static_cast<steering::DropReason>(i));
+    device.drops[i] = table->counter(face, name.c_str());
+  }
   // The vendor's number, by which programs look for mlx5, with a part that no adapter has.
   identity->vendor_id = 0x02c9;
   identity->vendor_part_id = 0x5f05;
@@ -36,14 +40,34 @@ int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
   return 0;
 }
 
-void forget(void* data) { delete static_cast<Context*>(data); }
-
-int open_context(void*, ibv_context* verbs) {
-  Device* device = device_of(verbs->device);
-  if (const int error = parse_capabilities(*table, verbs->device, &device->capabilities)) return error;
-  auto* context = new Context{.verbs = verbs, .device = device, .base = *table->verbs(verbs)};
-  table->set_data(verbs, VERBS_SOFT_CONTEXT, context, forget);
+int open_context(void*, ibv_context* face) {
+  auto context = std::make_unique<Context>();
+  context->verbs = face;
+  context->device = find_device(face->device);
+  verbs_soft_verbs* control = table->verbs(face);
+  context->base = *control;
+  install_qp_verbs(*control);
+  verbs_context* verbs = verbs_get_ctx(face);
+  verbs->ibv_destroy_flow = destroy_flow;
+  verbs->destroy_flow_action = destroy_flow_action;
+  const ModelLock guard(model_mutex());
+  contexts().emplace(face, std::move(context));
   return 0;
+}
+
+// Users before what they use.
+void close_context(void*, ibv_context* face) {
+  const ModelLock guard(model_mutex());
+  Context* context = context_of(face);
+  if (!context) return;
+  forget_flows(*context);
+  forget_steering_anchors(*context);
+  forget_flow_matchers(*context);
+  forget_flow_actions(*context);
+  forget_devx_objects(*context);
+  forget_qps(*context);
+  *table->verbs(face) = context->base;
+  contexts().erase(face);
 }
 
 const verbs_soft_model kModel{.kind = "mlx5",
@@ -53,12 +77,15 @@ const verbs_soft_model kModel{.kind = "mlx5",
                               .data = nullptr,
                               .init_device = init_device,
                               .open_context = open_context,
-                              .close_context = nullptr,
+                              .close_context = close_context,
                               .egress = nullptr,
                               .ingress = nullptr,
                               .reopen_context = nullptr,
                               .keep_context = nullptr,
-                              .tunnels = 0};
+                              .tunnels = 0,
+                              .raw_send = raw_send,
+                              .raw_receive = raw_receive,
+                              .raw_packet_caps = 0};
 
 }  // namespace
 
@@ -69,9 +96,10 @@ bool is_ours(const ibv_device* device) {
   return kind && std::strcmp(kind, kModel.kind) == 0;
 }
 
-Context* context_of(ibv_context* verbs) {
-  if (!verbs || !is_ours(verbs->device)) return nullptr;
-  return static_cast<Context*>(table->get_data(verbs, VERBS_SOFT_CONTEXT));
+Context* context_of(const ibv_context* face) {
+  const ModelLock guard(model_mutex());
+  const auto found = contexts().find(face);
+  return found == contexts().end() ? nullptr : found->second.get();
 }
 
 }  // namespace verbs::mlx5
@@ -106,8 +134,9 @@ int verbs_soft_model_load(verbs_soft_extension_function extension) {
   if (table) return 0;
   const verbs_soft_extension_table* found = extension(VERBS_SOFT_EXTENSION_VERSION);
   if (!found) return ENOSYS;
+  table = found;
   const int error = found->register_model(&kModel);
-  if (error == 0) table = found;
+  if (error != 0) table = nullptr;
   return error;
 }
 

@@ -7,20 +7,11 @@
 #include <infiniband/mlx5dv.h>
 
 #include <cerrno>
-#include <mutex>
 
-#include "capabilities.h"
+#include "device.h"
 #include "verbs_soft_extension.h"
 
 namespace verbs::mlx5 {
-
-// One for every device that was opened, for ever.
-struct Device {
-  explicit Device(ibv_device* its_face) : face(its_face) {}
-
-  ibv_device* const face;
-  Capabilities capabilities;
-};
 
 struct Context {
   ibv_context* verbs = nullptr;
@@ -32,7 +23,23 @@ struct Context {
 const verbs_soft_extension_table* soft();
 bool is_ours(const ibv_device* device);
 // The open context of a device of ours; nullptr for any other.
-Context* context_of(ibv_context* verbs);
+Context* context_of(const ibv_context* verbs);
+
+// Frames stay out while one of these is there. In a forked child there is no device any more.
+class DeviceLock {
+ public:
+  explicit DeviceLock(const Context& context) : verbs_(context.verbs), error_(soft()->lock_device(verbs_)) {}
+  ~DeviceLock() {
+    if (error_ == 0) soft()->unlock_device(verbs_);
+  }
+  DeviceLock(const DeviceLock&) = delete;
+  DeviceLock& operator=(const DeviceLock&) = delete;
+  int error() const { return error_; }
+
+ private:
+  ibv_context* verbs_;
+  int error_;
+};
 
 template <typename T>
 T* null_with(int error) {

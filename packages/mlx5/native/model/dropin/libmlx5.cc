@@ -7,11 +7,20 @@
 
 namespace {
 
-// The software NIC is the libibverbs of the program; without it no device is supported.
+// The software NIC is the program's libibverbs, which may be no global symbols (Python loads its modules so).
+verbs_soft_extension_function find_extension() {
+  constexpr const char* kName = "verbs_soft_extension";
+  void* found = dlsym(RTLD_DEFAULT, kName);
+  if (!found) {
+    if (void* libibverbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD)) found = dlsym(libibverbs, kName);
+  }
+  return reinterpret_cast<verbs_soft_extension_function>(found);
+}
+
+// Without the software NIC no device is supported.
 const Mlx5Functions& model() {
   static const Mlx5Functions* functions = [] {
-    const auto extension = reinterpret_cast<verbs_soft_extension_function>(dlsym(RTLD_DEFAULT, "verbs_soft_extension"));
-    if (extension) verbs_soft_model_load(extension);
+    if (const auto extension = find_extension()) verbs_soft_model_load(extension);
     return verbs_soft_mlx5();
   }();
   return *functions;

@@ -1,0 +1,23 @@
+// Flows of the verbs.
+#pragma once
+
+#include "flow_entry.h"
+
+namespace verbs::mlx5 {
+
+struct Flow : ibv_flow {
+  Flow(FlowMatcher& matcher, FlowEntry& its_entry, FlowRequest& its_request);
+
+  Context* const owner;
+  FlowEntry* const entry;
+  FlowRequest* const request;
+  Use used_matcher;
+};
+
+// The kernel's checks, then the tables: nullptr and errno.
+Flow* create_flow(FlowMatcher& matcher, const mlx5dv_flow_match_parameters& value,
+                  std::unique_ptr<FlowRequest> request);
+int destroy_flow(ibv_flow* face);
+void forget_flows(Context& context);
+
+}  // namespace verbs::mlx5
