@@ -31,6 +31,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* face) {
   const bool in_use = face->refcnt > 0;
   pthread_mutex_unlock(&face->context->mutex);
   if (in_use) return EBUSY;
+  abi::of(face->context)->adapter->release(abi::of(face)->queue);
   abi::of(face->context)->handles.remove(abi::of(face)->handle);
   delete abi::of(face);
   return 0;
@@ -38,19 +39,15 @@ int ibv_destroy_comp_channel(ibv_comp_channel* face) {
 
 int ibv_get_cq_event(ibv_comp_channel* face, ibv_cq** cq, void** cq_context) {
   host::CompletionChannel& queue = abi::of(face)->queue;
+  host::Adapter* adapter = abi::of(face->context)->adapter;
   host::EventTarget* target = queue.pop();
   while (!target) {
-    if (fcntl(face->fd, F_GETFL) & O_NONBLOCK) {
-      queue.waited_inline = false;
-      errno = EAGAIN;
-      return -1;
-    }
-    queue.waited_inline = true;
-    if (const int error = abi::of(face->context)->adapter->wait(queue)) {
+    const bool blocking = (fcntl(face->fd, F_GETFL) & O_NONBLOCK) == 0;
+    if (const int error = blocking ? adapter->wait(queue) : adapter->fetch(queue, &target)) {
       errno = error;
       return -1;
     }
-    target = queue.pop();
+    if (blocking) target = queue.pop();
   }
   *cq = static_cast<ibv_cq*>(target->face);
   *cq_context = (*cq)->cq_context;

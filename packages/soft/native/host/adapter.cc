@@ -199,53 +199,8 @@ int Adapter::req_notify(nic::Cq* cq, bool solicited_only, const CompletionChanne
   if (const int error = refuse_inherited()) return error;
   const std::lock_guard guard(lock_);
   const int error = nic_->req_notify_cq(cq, solicited_only);
-  if (channel) progress_.note_armed(channel->waited_inline.load(std::memory_order_relaxed));
+  if (channel && !channel->waited_inline && !channel->wait_set.attached()) progress_.note_armed();
   return error;
-}
-
-int Adapter::wait(EventSource& source) {
-  if (const int error = refuse_inherited()) return error;
-  return progress_.wait(source);
-}
-
-void Adapter::add_listener(AsyncQueue* queue) {
-  const std::lock_guard guard(lock_);
-  listeners_.push_back(queue);
-}
-
-void Adapter::remove_listener(AsyncQueue* queue) {
-  const std::lock_guard guard(lock_);
-  std::erase(listeners_, queue);
-}
-
-void Adapter::completion(nic::Cq* cq) {
-  auto* target = static_cast<EventTarget*>(nic::owner_of(cq));
-  if (target->channel) target->channel->push(target);
-}
-
-void Adapter::async(const nic::AsyncEvent& event) {
-  ibv_async_event told{};
-  told.event_type = event.type;
-  EventTarget* target = nullptr;
-  if (event.qp) {
-    target = static_cast<EventTarget*>(nic::owner_of(event.qp));
-    for (EventTarget* other = target->sharing; other; other = other->sharing) {
-      told.element.qp = static_cast<ibv_qp*>(other->face);
-      other->async->push(told, other);
-    }
-    told.element.qp = static_cast<ibv_qp*>(target->face);
-  } else if (event.cq) {
-    target = static_cast<EventTarget*>(nic::owner_of(event.cq));
-    told.element.cq = static_cast<ibv_cq*>(target->face);
-  } else if (event.srq) {
-    target = static_cast<EventTarget*>(nic::owner_of(event.srq));
-    told.element.srq = static_cast<ibv_srq*>(target->face);
-  } else {
-    told.element.port_num = event.port_num;
-    for (AsyncQueue* queue : listeners_) queue->push(told, nullptr);
-    return;
-  }
-  target->async->push(told, target);
 }
 
 int Adapter::open_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel) {

@@ -86,6 +86,12 @@ class Adapter final : private nic::EventSink, private Engine {
 
   // Blocks until `source` has an event, making progress meanwhile. 0 or errno.
   int wait(EventSource& source);
+  int wait(CompletionChannel& channel);
+  // The next event of a channel that is waited for through its descriptor, which the packet that brings it makes
+  // readable from here on; makes progress to get one. 0, EAGAIN if there is none, or another errno.
+  int fetch(CompletionChannel& channel, EventTarget** target);
+  // Before the channel goes.
+  void release(CompletionChannel& channel);
 
   // Contexts hear of the events of the port and the device.
   void add_listener(AsyncQueue* queue);

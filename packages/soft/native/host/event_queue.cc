@@ -4,6 +4,11 @@
 
 namespace verbs::soft::host {
 
+int CompletionChannel::open() {
+  const int error = EventSource::open();
+  return error != 0 ? error : wait_set.open(signal());
+}
+
 void CompletionChannel::append(EventTarget* target) {
   target->next = nullptr;
   if (tail_) {
@@ -18,13 +23,32 @@ void CompletionChannel::push(EventTarget* target) {
   const std::lock_guard lock(mutex_);
   if (target->pending++ == 0) append(target);
   size_.fetch_add(1, std::memory_order_release);
-  signal_.raise();
+  if (!fetching_) signal_.raise();
 }
 
 EventTarget* CompletionChannel::pop() {
+  if (empty()) return nullptr;
   const std::lock_guard lock(mutex_);
+  return take();
+}
+
+void CompletionChannel::begin_fetch() {
+  const std::lock_guard lock(mutex_);
+  fetching_ = true;
+}
+
+EventTarget* CompletionChannel::end_fetch() {
+  const std::lock_guard lock(mutex_);
+  fetching_ = false;
+  EventTarget* target = take();
+  if (head_) signal_.raise();
+  return target;
+}
+
+EventTarget* CompletionChannel::take() {
   EventTarget* target = head_;
   if (!target) return nullptr;
+  empty_looks = 0;
   head_ = target->next;
   if (!head_) tail_ = nullptr;
   if (--target->pending > 0) append(target);

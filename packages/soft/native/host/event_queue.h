@@ -1,6 +1,6 @@
-// The queues behind a completion channel and behind a context's asynchronous events. Each has a descriptor that is
-// readable exactly while events are queued, and a lock of its own: events are put in under the device's lock and taken
-// out without it.
+// The queues behind a completion channel and behind a context's asynchronous events. Each has a signal, a descriptor
+// that is readable exactly while events are queued, and a lock of its own: events are put in under the device's lock
+// and taken out without it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "signal_fd.h"
+#include "wait_set.h"
 
 namespace verbs::soft::host {
 
@@ -39,8 +40,10 @@ struct EventTarget {
 class EventSource {
  public:
   virtual ~EventSource() = default;
-  int open() { return signal_.open(); }
-  int fd() const { return signal_.fd(); }
+  virtual int open() { return signal_.open(); }  // 0 or errno
+  // What the program waits on.
+  virtual int fd() const { return signal_.fd(); }
+  int signal() const { return signal_.fd(); }
   bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
  protected:
@@ -52,18 +55,31 @@ class EventSource {
 // Completion events. A CQ with several events stands in the queue once, with a count: no allocation.
 class CompletionChannel final : public EventSource {
  public:
+  int open() override;
+  int fd() const override { return wait_set.fd(); }
   void push(EventTarget* target);
   EventTarget* pop();  // nullptr when empty
   void forget(EventTarget* target);
 
+  // What is pushed between these two is about to be popped by the caller: no signal for it. The end pops the first
+  // event and signals if there are more.
+  void begin_fetch();
+  EventTarget* end_fetch();
+
   // Whether the last event was waited for inside ibv_get_cq_event, not through the descriptor. The helper thread need
   // not hurry for such a channel: the waiting thread makes its own progress.
   std::atomic<bool> waited_inline{false};
+  // Attached while events are waited for through the descriptor by a program that does not mind finding none.
+  WaitSet wait_set;
+  // How often in a row nothing was found.
+  std::atomic<int> empty_looks{0};
 
  private:
+  EventTarget* take();
   void append(EventTarget* target);
   EventTarget* head_ = nullptr;
   EventTarget* tail_ = nullptr;
+  bool fetching_ = false;
 };
 
 class AsyncQueue final : public EventSource {

@@ -11,6 +11,8 @@ namespace verbs::soft::host {
 namespace {
 
 constexpr Nanos kTick = kMillisecond;
+// How long a packet is left to those who wait on attached channels.
+constexpr Nanos kGrace = kMillisecond;
 // How long after arming a completion queue its owner is taken to sleep on the channel's descriptor.
 constexpr Nanos kArmedFor = 20 * kMillisecond;
 
@@ -53,7 +55,8 @@ int wait_for(int fd) {
 int Progress::start(std::vector<int> sockets) {
   if (const int error = helper_.open()) return error;
   if (const int error = driver_.open()) return error;
-  helper_fds_ = {readable(helper_.fd())};
+  if (const int error = bell_.open()) return error;
+  helper_fds_ = {readable(helper_.fd()), readable(bell_.fd())};
   driver_fds_ = {readable(driver_.fd()), readable(-1)};
   sockets_ = std::move(sockets);
   // The program's signals are for the program's threads. Not so faults: the copy from or to memory that was unmapped
@@ -100,8 +103,32 @@ void Progress::refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_
   for (const int socket : sockets_) fds->push_back(readable(socket));
 }
 
-void Progress::note_armed(bool waited_inline) {
-  if (waited_inline) return;
+void Progress::attach(WaitSet& set) {
+  std::vector<int> fds = sockets_;
+  fds.push_back(bell_.fd());
+  if (set.attach(fds)) attached_.push_back(&set);
+  has_attached_ = !attached_.empty();
+}
+
+void Progress::detach(WaitSet& set) {
+  if (std::erase(attached_, &set) == 0) return;
+  set.detach();
+  has_attached_ = !attached_.empty();
+}
+
+void Progress::detach_all() {
+  while (!attached_.empty()) detach(*attached_.back());
+}
+
+void Progress::ring() {
+  if (has_attached_ && !driver_active_) {
+    bell_.ring();
+  } else {
+    expect(0);
+  }
+}
+
+void Progress::note_armed() {
   armed_at_ = now();
   if (watching_ && !driver_active_) helper_.kick();
 }
@@ -112,6 +139,7 @@ void Progress::run() {
     const Nanos time = now();
     const bool active = activity_ != activity_seen_;
     activity_seen_ = activity_;
+    if (active) attended_ = true;
     const bool hurried = armed_at_ != INT64_MIN && time - armed_at_ < kArmedFor;
     watching_ = active && (driver_active_ || !hurried);
     if (watching_) {
@@ -119,7 +147,7 @@ void Progress::run() {
     } else if (driver_active_) {
       park(lock);
     } else {
-      drive(lock, time);
+      drive(lock, time, hurried);
     }
   }
 }
@@ -130,9 +158,10 @@ void Progress::park(std::unique_lock<DeviceLock>& lock) {
   parked_ = false;
 }
 
-void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time) {
-  refresh(&helper_fds_, 1, &helper_version_);
+void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool hurried) {
+  refresh(&helper_fds_, 2, &helper_version_);
   helper_.prepare();
+  hush();
   const bool more_in = engine_.receive(time);
   const bool more_out = engine_.transmit(time);
   if (more_in || more_out) {
@@ -141,7 +170,12 @@ void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time) {
     return;
   }
   engine_.idle();
-  helper_.sleep(lock, helper_fds_, engine_.next_deadline());
+  const Nanos deadline = engine_.next_deadline();
+  if (!attended_ || hurried || attached_.empty()) {
+    helper_.sleep(lock, helper_fds_, deadline);
+  } else if (helper_.sleep_with_grace(lock, helper_fds_, deadline, kGrace)) {
+    attended_ = activity_ != activity_seen_;
+  }
 }
 
 int Progress::wait(EventSource& source) {
@@ -150,7 +184,7 @@ int Progress::wait(EventSource& source) {
     int error = 0;
     if (driver_active_) {
       lock.unlock();
-      error = wait_for(source.fd());  // the driver, and after it the helper, makes the progress
+      error = wait_for(source.signal());  // the driver, and after it the helper, makes the progress
       lock.lock();
     } else {
       error = drive_inline(lock, source);
@@ -163,7 +197,7 @@ int Progress::wait(EventSource& source) {
 int Progress::drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& source) {
   ++activity_;
   driver_active_ = true;
-  driver_fds_[1] = readable(source.fd());
+  driver_fds_[1] = readable(source.signal());
   int error = 0;
   while (error == 0 && source.empty()) error = step_inline(lock, source);
   driver_active_ = false;

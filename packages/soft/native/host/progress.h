@@ -1,13 +1,16 @@
 // Who makes a device's progress, and when.
 //
 // The thread that polls makes it inline. A thread that blocks for an event makes it too, as the "driver" (one at a
-// time). A helper thread backs both up:
+// time). So does a thread that waits on the descriptor of a completion channel which is attached: packets wake it, and
+// it makes the progress when it looks for the event. A helper thread backs all of them up:
 //   watching  somebody polled or waited within the last tick. The helper only looks again a tick later, not at the
 //             sockets: packets of a busy poller must not wake it. Work may be left for it for as long as that.
-//   driving   nobody did: it makes the progress, and between packets and timers sleeps without a limit.
+//   driving   nobody did: it makes the progress, and between packets and timers sleeps without a limit. A packet wakes
+//             it as well as those who wait on an attached channel; they have a moment's grace to take it. Once they let
+//             it pass, the helper gives no more grace until one of them shows up again.
 //   parked    a driver is blocked in a call and makes the progress: the helper sleeps until the driver leaves.
-// A completion queue that was armed for somebody who waits on the channel's descriptor (an event loop) keeps the helper
-// driving in spite of polls, since that somebody sleeps until an event comes.
+// A completion queue that was armed for somebody who waits on the descriptor of a channel that is not attached keeps
+// the helper driving in spite of polls, since that somebody sleeps until an event comes.
 #pragma once
 
 #include <poll.h>
@@ -18,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "bell.h"
 #include "device_lock.h"
 #include "event_queue.h"
 #include "sleeper.h"
@@ -53,24 +57,30 @@ class Progress {
 
   // -- under the lock
   void note_poll() { ++activity_; }
-  void note_armed(bool waited_inline);
+  // Somebody will sleep until an event comes, and only the helper brings it.
+  void note_armed();
+  // Whoever waits on the set wakes by packets from here on, and calls hush() before he takes them in.
+  void attach(WaitSet& set);
+  void detach(WaitSet& set);
+  void hush() { bell_.hush(); }
   // Whether work may be left to the helper: it looks within a tick.
   bool watching() const { return watching_; }
-  // From here on these are the sockets that wake whoever sleeps.
+  // From here on these are the sockets that wake whoever sleeps. Before one of them is closed, none may be attached.
   void watch(std::vector<int> sockets);
+  void detach_all();
   // There is work at `deadline` at the latest: wakes the sleeper that would miss it.
   void expect(Nanos deadline) { (driver_active_ ? driver_ : helper_).wake_before(deadline); }
 
   // -- without the lock
-  // Work arrived from another thread.
-  void ring() { expect(0); }
+  // Work arrived from another thread, or from the same one by another device.
+  void ring();
   // Makes progress until `source` has something. 0, or EINTR if a signal handler ran that does not restart calls.
   int wait(EventSource& source);
 
  private:
   void run();
   void refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const;
-  void drive(std::unique_lock<DeviceLock>& lock, Nanos time);
+  void drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool hurried);
   void park(std::unique_lock<DeviceLock>& lock);
   int drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& source);
   int step_inline(std::unique_lock<DeviceLock>& lock, EventSource& source);
@@ -84,6 +94,9 @@ class Progress {
   std::vector<pollfd> helper_fds_;
   std::vector<pollfd> driver_fds_;
   std::atomic<bool> driver_active_{false};
+  // Frames from this process come without a packet: what wakes the attached sets, and the helper behind them.
+  Bell bell_;
+  std::atomic<bool> has_attached_{false};
   // The rest is guarded by the lock.
   std::vector<int> sockets_;
   std::uint64_t sockets_version_ = 1;
@@ -95,6 +108,8 @@ class Progress {
   std::uint64_t activity_ = 0;
   std::uint64_t activity_seen_ = 0;
   Nanos armed_at_ = INT64_MIN;
+  std::vector<WaitSet*> attached_;
+  bool attended_ = false;  // whoever waits on attached sets did not let the last grace pass
 };
 
 }  // namespace verbs::soft::host

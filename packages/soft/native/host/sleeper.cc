@@ -23,30 +23,55 @@ void Sleeper::kick() {
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);  // full means kicked already
 }
 
-int Sleeper::wait(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos timeout) {
+namespace {
+
+Nanos time_until(Nanos deadline) {
+  return deadline == Sleeper::kForever ? Sleeper::kForever : std::max<Nanos>(deadline - now(), 0);
+}
+
+}  // namespace
+
+int Sleeper::wait(std::span<pollfd> fds, Nanos timeout) {
   const timespec time{static_cast<time_t>(timeout / 1'000'000'000), static_cast<long>(timeout % 1'000'000'000)};
-  lock.unlock();
   const int ready = ppoll(fds.data(), fds.size(), timeout == kForever ? nullptr : &time, nullptr);
   const int error = ready < 0 ? errno : 0;
   if (ready > 0 && fds[0].revents != 0) {
     std::uint64_t value = 0;
     [[maybe_unused]] const ssize_t size = read(fd_, &value, sizeof value);
   }
-  lock.lock();
   return error;
 }
 
 int Sleeper::sleep(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline) {
   wake_at_.store(deadline);
-  const Nanos timeout = deadline == kForever ? kForever : std::max<Nanos>(deadline - now(), 0);
-  const int error = wait(lock, fds, timeout);
-  wake_at_.store(kAwake);
+  const Nanos timeout = time_until(deadline);
+  lock.unlock();
+  const int error = wait(fds, timeout);
+  lock.lock();
+  stay_awake();
   return error;
+}
+
+bool Sleeper::sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline,
+                               Nanos grace) {
+  wake_at_.store(deadline);
+  const Nanos timeout = time_until(deadline);
+  for (pollfd& each : fds) each.revents = 0;
+  lock.unlock();
+  wait(fds, timeout);
+  stay_awake();  // it will look again soon: nobody needs to wake it
+  const auto woken = [](const pollfd& each) { return each.revents != 0; };
+  const bool graced = !woken(fds[0]) && std::any_of(fds.begin() + 1, fds.end(), woken);
+  if (graced) wait(fds.first(1), grace);
+  lock.lock();
+  return graced;
 }
 
 void Sleeper::nap(std::unique_lock<DeviceLock>& lock, Nanos duration) {
   pollfd kicked{fd_, POLLIN, 0};
-  wait(lock, {&kicked, 1}, duration);
+  lock.unlock();
+  wait({&kicked, 1}, duration);
+  lock.lock();
 }
 
 }  // namespace verbs::soft::host

@@ -32,6 +32,8 @@ class Sleeper {
   void stay_awake() { wake_at_.store(kAwake); }
   // Gives the lock up while it sleeps. 0, or EINTR if a signal handler ran.
   int sleep(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline);
+  // As sleep(), but if a descriptor wakes it, others get so much time to do what there is to do; true if they got it.
+  bool sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline, Nanos grace);
   // As sleep(), but for a short fixed time in which wake_before() does nothing.
   void nap(std::unique_lock<DeviceLock>& lock, Nanos duration);
 
@@ -41,7 +43,8 @@ class Sleeper {
   void kick();
 
  private:
-  int wait(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos timeout);
+  // Without the lock. 0 or errno.
+  int wait(std::span<pollfd> fds, Nanos timeout);
 
   int fd_ = -1;
   std::atomic<Nanos> wake_at_{kAwake};

@@ -31,7 +31,8 @@ bool Inbox::push(std::span<const std::uint8_t> frame) {
   std::memcpy(slot->bytes, frame.data(), frame.size());
   const std::size_t count = count_.load(std::memory_order_relaxed);
   order_[(head_ + count) % kCapacity] = slot;
-  count_.store(count + 1, std::memory_order_release);
+  // In one order with the owner's going to sleep: either it sees this frame, or the bell sees the sleeper.
+  count_.store(count + 1, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
   // Under the lock, so that close() is the last word.
   if (count == 0 && ring_) ring_();
   return true;
@@ -39,7 +40,7 @@ bool Inbox::push(std::span<const std::uint8_t> frame) {
 
 std::size_t Inbox::drain(Receiver& receiver, std::size_t budget) {
   std::size_t taken = 0;
-  std::size_t waiting = count_.load(std::memory_order_acquire);
+  std::size_t waiting = count_.load(std::memory_order_seq_cst);
   while (taken < budget && waiting > 0) {
     // Frames count as waiting until they are read: what arrives meanwhile needs no bell. Only the owner moves head_ and
     // takes from order_, so neither needs the lock here.
