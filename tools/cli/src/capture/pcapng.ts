@@ -1,5 +1,13 @@
 import { closeSync, openSync } from 'node:fs';
-import { ENHANCED_PACKET, SECTION_HEADER, blocks, option, packetOf } from '@verbs/examples/pcapng';
+import {
+  type Block,
+  ENHANCED_PACKET,
+  FileBytes,
+  SECTION_HEADER,
+  blocks,
+  option,
+  packetOf,
+} from '@verbs/examples/pcapng';
 
 /** What a pcapng file holds, as far as a summary needs it. */
 export interface CaptureSummary {
@@ -22,9 +30,9 @@ export function summarize(path: string): CaptureSummary {
   const summary: CaptureSummary = { sections: 0, packets: 0, bytes: 0, sent: 0, received: 0, incomplete: [] };
   const descriptor = openSync(path, 'r');
   try {
-    for (const block of blocks(descriptor, path)) {
-      if (block.type === SECTION_HEADER) addSection(summary, block.body);
-      else if (block.type === ENHANCED_PACKET) addPacket(summary, block.body);
+    for (const block of blocks(new FileBytes(descriptor), path)) {
+      if (block.type === SECTION_HEADER) addSection(summary, block);
+      else if (block.type === ENHANCED_PACKET) addPacket(summary, block);
     }
   } finally {
     closeSync(descriptor);
@@ -32,16 +40,16 @@ export function summarize(path: string): CaptureSummary {
   return summary;
 }
 
-function addSection(summary: CaptureSummary, body: DataView): void {
+function addSection(summary: CaptureSummary, block: Block): void {
   summary.sections += 1;
-  const comment = option(body, 16, OPTION_COMMENT);
+  const comment = option(block, 16, OPTION_COMMENT);
   if (comment === undefined) return;
   const text = new TextDecoder().decode(comment).trimEnd();
   if (text.startsWith(INCOMPLETE)) summary.incomplete.push(text.slice(INCOMPLETE.length));
 }
 
-function addPacket(summary: CaptureSummary, body: DataView): void {
-  const packet = packetOf(body);
+function addPacket(summary: CaptureSummary, block: Block): void {
+  const packet = packetOf(block);
   if (packet === undefined) return;
   summary.packets += 1;
   summary.bytes += packet.length;

@@ -1,4 +1,4 @@
-import { readSync } from 'node:fs';
+import type { FileBytes } from './file-bytes.js';
 import { SECTION_HEADER } from './types.js';
 
 const BYTE_ORDER_MAGIC = 0x1a2b3c4d;
@@ -9,44 +9,51 @@ const MAX_BLOCK = 16 * 1024 * 1024;
 export interface Block {
   type: number;
   body: DataView;
+  /** The byte order of its section. */
+  littleEndian: boolean;
 }
 
-/** A file's blocks, one after the other. A file that is cut off in its last block is read up to there. */
-export function* blocks(descriptor: number, path: string): Generator<Block> {
-  let buffer = Buffer.alloc(1 << 20);
-  let start = 0;
-  let end = 0;
-  const fill = (wanted: number): boolean => {
-    if (end - start >= wanted) return true;
-    if (wanted > buffer.length) {
-      const larger = Buffer.alloc(wanted * 2);
-      buffer.copy(larger, 0, start, end);
-      buffer = larger;
-    } else {
-      buffer.copy(buffer, 0, start, end);
+export interface BlockOptions {
+  /** The end of a file that is cut off in its last block: 'read' up to there, or 'refuse' it. Default 'read'. */
+  cutOff?: 'read' | 'refuse';
+}
+
+/** A file's blocks, one after the other. */
+export function* blocks(bytes: FileBytes, path: string, { cutOff = 'read' }: BlockOptions = {}): Generator<Block> {
+  let littleEndian: boolean | undefined;
+  for (;;) {
+    const head = bytes.peek(12);
+    // The only block that reads the same in both byte orders, since it tells the order.
+    const section = head.byteLength >= 4 && head.getUint32(0, true) === SECTION_HEADER;
+    if (littleEndian === undefined && !section) throw new Error(`${path} is no pcapng file`);
+    if (head.byteLength === 0) return;
+    if (head.byteLength < 12) {
+      if (cutOff === 'read') return;
+      throw cut(path);
     }
-    end -= start;
-    start = 0;
-    while (end < wanted) {
-      const count = readSync(descriptor, buffer, end, buffer.length - end, null);
-      if (count === 0) return false;
-      end += count;
-    }
-    return true;
-  };
-  let first = true;
-  while (fill(12)) {
-    const type = buffer.readUInt32LE(start);
-    if (first && type !== SECTION_HEADER) throw new Error(`${path} is no pcapng file`);
-    first = false;
-    if (type === SECTION_HEADER && buffer.readUInt32LE(start + 8) !== BYTE_ORDER_MAGIC) {
-      throw new Error(`${path} holds a section in the other byte order, which this machine does not write`);
-    }
-    const length = buffer.readUInt32LE(start + 4);
+    if (section) littleEndian = byteOrder(head, path);
+    const little = littleEndian === true;
+    const length = head.getUint32(4, little);
     if (length < 12 || length % 4 !== 0 || length > MAX_BLOCK)
       throw new Error(`${path} is damaged: a block of ${length} bytes`);
-    if (!fill(length)) return;
-    yield { type, body: new DataView(buffer.buffer, buffer.byteOffset + start + 8, length - 12) };
-    start += length;
+    const type = head.getUint32(0, little);
+    const block = bytes.peek(length);
+    if (block.byteLength < length) {
+      if (cutOff === 'read') return;
+      throw cut(path);
+    }
+    const body = new DataView(block.buffer, block.byteOffset + 8, length - 12);
+    yield { type, body, littleEndian: little };
+    bytes.skip(length);
   }
+}
+
+function byteOrder(head: DataView, path: string): boolean {
+  if (head.getUint32(8, true) === BYTE_ORDER_MAGIC) return true;
+  if (head.getUint32(8, false) === BYTE_ORDER_MAGIC) return false;
+  throw new Error(`${path} is damaged: a section without byte order`);
+}
+
+function cut(path: string): Error {
+  return new Error(`${path} is cut off in its last block`);
 }

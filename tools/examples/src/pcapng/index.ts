@@ -1,3 +1,4 @@
-export { type Block, blocks } from './blocks.js';
+export { type Block, type BlockOptions, blocks } from './blocks.js';
+export { FileBytes } from './file-bytes.js';
 export { type CapturedPacket, type Direction, option, packetOf, packets } from './packets.js';
-export { ENHANCED_PACKET, SECTION_HEADER } from './types.js';
+export { ENHANCED_PACKET, INTERFACE, PACKET, SECTION_HEADER, SIMPLE_PACKET } from './types.js';
