@@ -36,7 +36,6 @@
         'binding/shared_receive_queue.cc',
         'binding/sibling_api.cc',
         'binding/special_regions.cc',
-        'binding/staging.cc',
         'binding/text.cc',
         'binding/work_queue.cc',
       ],

@@ -3,18 +3,20 @@ import type { CompletionChannel } from './completion-channel.js';
 import type { Context } from './context.js';
 import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
-import { COMPLETION_BYTES } from './records.js';
+import type { CompletionBatch } from './completion-batch.js';
+import { ReapedCompletions } from './reaped.js';
+import { COMPLETION } from './records.js';
 import { Resource } from './resource.js';
 import { WcExFlags } from './create-enums.js';
 import type { ProtectionDomain } from './protection-domain.js';
-import { boolean, integer, object, rangeError } from './validate.js';
+import { boolean, integer, object, rangeError, typeError } from './validate.js';
 import { WakeList } from './wake-list.js';
 import { WorkCompletion } from './work-completion.js';
-import { kElement, kEvents, kNotified, kRegister } from './symbols.js';
+import { kElement, kEvents, kFilled, kNotified, kRecords, kRegister } from './symbols.js';
 
 // A poll runs no code of the user between the native call and the decoding, so one buffer serves all queues.
 const CHUNK = 64;
-const records = new Uint8Array(CHUNK * COMPLETION_BYTES);
+const records = new Uint8Array(CHUNK * COMPLETION.BYTES);
 const view = new DataView(records.buffer);
 
 /** So many completions an async iteration hands out before other callbacks of the loop get their turn. */
@@ -45,8 +47,7 @@ export class CompletionQueue extends Resource {
   readonly #timestamps: boolean;
   readonly #id: number;
   readonly #wakes = new WakeList();
-  /** Reaped while waiting, not handed out yet. */
-  #ready: WorkCompletion[] = [];
+  readonly #reaped = new ReapedCompletions();
 
   /** @internal */
   constructor(
@@ -110,19 +111,39 @@ export class CompletionQueue extends Resource {
   poll(max = 16): WorkCompletion[] {
     const cq = this.use('ibv_poll_cq');
     if (typeof max !== 'number' || !(max >= 1)) throw rangeError('max', 'a number of at least 1', max);
-    const result = this.#ready.length === 0 ? [] : this.#ready.splice(0, max);
+    const result: WorkCompletion[] = [];
+    while (result.length < max && this.#reaped.count !== 0) result.push(this.#reaped.next(this.#timestamps));
     while (result.length < max) {
       const wanted = Math.min(max - result.length, CHUNK);
       const found = native.poll(cq, records, wanted);
-      if (found < 0) {
-        // What was reaped before the error must not be lost.
-        this.#ready = result;
-        throw new VerbsError(found, 'ibv_poll_cq');
-      }
-      for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION_BYTES, this.#timestamps));
+      // What was reaped before an error must not be lost; the error shows again at the next call.
+      if (found < 0 && result.length === 0) throw new VerbsError(found, 'ibv_poll_cq');
+      for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION.BYTES, this.#timestamps));
       if (found < wanted) break;
     }
     return result;
+  }
+
+  /**
+   * As {@link CompletionQueue.poll}, into a batch and without allocating: up to `max` completions by one native call.
+   *
+   * @param max default: as many as the batch holds
+   * @returns their number, which is `batch.length` from now on
+   * @throws VerbsError with the library's errno if the queue is broken
+   */
+  pollBatch(batch: CompletionBatch, max?: number): number {
+    const cq = this.use('ibv_poll_cq');
+    const bytes = (batch as Partial<CompletionBatch> | null | undefined)?.[kRecords];
+    if (bytes === undefined) throw typeError('batch', 'a CompletionBatch', batch);
+    const room = max === undefined ? batch.capacity : integer(max, 'max', 1, batch.capacity);
+    let count = this.#reaped.count === 0 ? 0 : this.#reaped.moveTo(bytes, room);
+    if (count < room) {
+      const found = native.poll(cq, count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES), room - count);
+      if (found < 0 && count === 0) throw new VerbsError(found, 'ibv_poll_cq');
+      count += Math.max(found, 0);
+    }
+    batch[kFilled](count);
+    return count;
   }
 
   /**
@@ -161,9 +182,7 @@ export class CompletionQueue extends Resource {
         await this.#waitOrEnd();
         continue;
       }
-      const next = this.#ready.shift();
-      if (next === undefined) continue;
-      yield next;
+      yield this.#reaped.next(this.#timestamps);
       if (++handedOut % COMPLETIONS_PER_TURN === 0) await setImmediate();
     }
   }
@@ -177,8 +196,9 @@ export class CompletionQueue extends Resource {
   }
 
   #someReady(): boolean {
-    if (this.#ready.length === 0) this.#ready = this.poll(CHUNK);
-    return this.#ready.length !== 0;
+    const found = this.#reaped.fill(this.use('ibv_poll_cq'));
+    if (found < 0) throw new VerbsError(found, 'ibv_poll_cq');
+    return found !== 0;
   }
 
   #channelFor(syscall: string): CompletionChannel {

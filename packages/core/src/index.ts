@@ -2,6 +2,7 @@ export { AddressHandle } from './address-handle.js';
 export type { AhAttr, FullAhAttr, GlobalRoute } from './ah-attr.js';
 export type { AsyncEvent } from './async-event.js';
 export type { DeviceAttr, DeviceAttrEx, GidEntry, PortAttr } from './attributes.js';
+export { CompletionBatch } from './completion-batch.js';
 export { CompletionChannel } from './completion-channel.js';
 export { CompletionQueue, type WaitOptions } from './completion-queue.js';
 export { Counters } from './counters.js';
@@ -13,6 +14,9 @@ export type { FlowAttr, FlowFilters, FlowMatch, FlowSpec } from './flow-attr.js'
 export { IndirectionTable } from './indirection-table.js';
 export { MemoryWindow } from './memory-window.js';
 export type { ReceivedFrom } from './received-from.js';
+export { RecvBatch } from './recv-batch.js';
+export type { BatchOptions, RequestBatch } from './request-batch.js';
+export { type BatchSendWr, SendBatch } from './send-batch.js';
 export { ReceiveWorkQueue, type WqAttr, type WqInitAttr } from './receive-work-queue.js';
 export { SharedReceiveQueue, type SrqInitAttr } from './shared-receive-queue.js';
 export { ThreadDomain } from './thread-domain.js';

@@ -9,7 +9,7 @@ export interface Refusal {
   posted: number;
   /** The element at fault, for the codes that have one. */
   sge: number;
-  /** The argument's path: 'wr' or 'wr[2]'. */
+  /** The request's path: 'wr', 'wr[2]' or 'batch[2]'. */
   path: string;
   syscall: string;
   maxSge: number;
@@ -51,6 +51,8 @@ function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
       return typeError(`${path}.mw`, "an open MemoryWindow of this queue pair's device", undefined);
     case -9:
       return valueError(`${path}.sgList`, 'must be one element of 8 bytes: what ATOMIC_WRITE writes');
+    case -10:
+      return valueError(path, 'is a slot that holds no request: write it by set() first');
     default:
       return new VerbsError(code, syscall, path === 'wr' ? {} : { detail: `of ${path}` });
   }

@@ -1,20 +1,26 @@
+import { BatchWriter } from './batch-writer.js';
 import { postError } from './post-errors.js';
-import { BatchWriter } from './records.js';
+import { HEADER } from './records.js';
+import type { RequestBatch } from './request-batch.js';
+import { kSelect } from './symbols.js';
+import { typeError } from './validate.js';
 
 /** All queues of this thread write into one batch. */
 const shared = new BatchWriter();
 let sharedBusy = false;
 
+/** Of a queue, for the errors that its post calls throw. */
+export interface Limits {
+  syscall: string;
+  maxSge: number;
+  maxWr: number;
+}
+
 type Write = (batch: BatchWriter, wr: unknown, path: string) => void;
 type Call = (batch: BatchWriter, count: number) => number;
 
 /** Writes one or many work requests into a batch and posts it by one native call. */
-export function postRequests(
-  wr: unknown,
-  write: Write,
-  call: Call,
-  about: { syscall: string; maxSge: number; maxWr: number },
-): void {
+export function postRequests(wr: unknown, write: Write, call: Call, about: Limits): void {
   // A getter in a request may post on its own: then the shared batch is not free.
   const batch = sharedBusy ? new BatchWriter() : shared;
   const mine = batch === shared;
@@ -35,4 +41,24 @@ export function postRequests(
   } finally {
     if (mine) sharedBusy = false;
   }
+}
+
+/** The bytes of a batch, for a native call that posts `count` of its requests from `first` on. */
+export function selectRequests(batch: unknown, kind: string, first: number, count: number | undefined): Uint8Array {
+  if (typeof (batch as RequestBatch | null | undefined)?.[kSelect] !== 'function')
+    throw typeError('batch', `a ${kind}`, batch);
+  return (batch as RequestBatch)[kSelect](kind, first, count);
+}
+
+/** Throws for a batch that was not posted as a whole: `code` is what the native call gave. */
+export function failBatch(code: number, bytes: Uint8Array, first: number, about: Limits): never {
+  const header = new DataView(bytes.buffer, bytes.byteOffset);
+  const posted = header.getUint32(HEADER.POSTED, true);
+  throw postError({
+    code,
+    posted,
+    sge: header.getUint32(HEADER.SGE, true),
+    path: `batch[${first + posted}]`,
+    ...about,
+  });
 }

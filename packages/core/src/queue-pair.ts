@@ -10,13 +10,15 @@ import { type FlowAttr, nativeFlowAttr } from './flow-attr.js';
 import { type Gid, gidBytes } from './gid.js';
 import type { MemoryWindow } from './memory-window.js';
 import { native, type NativeQp } from './native.js';
-import { postRequests } from './posting.js';
+import { failBatch, type Limits, postRequests, selectRequests } from './posting.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { type FullQpAttr, nativeQpAttr, publicQpAttr } from './qp-attr.js';
 import type { QpCap, QpInitAttr } from './qp-init-attr.js';
 import type { QpModify } from './qp-transition.js';
-import type { BatchWriter } from './records.js';
+import { type RecordSpace, writeRecv, writeSend } from './records.js';
+import type { RecvBatch } from './recv-batch.js';
 import { Resource } from './resource.js';
+import type { SendBatch } from './send-batch.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
 import { integer, object, optional } from './validate.js';
 import type { RecvWr, SendWr } from './work-request.js';
@@ -142,14 +144,11 @@ export class QueuePair<out T extends number = number> extends Resource {
   bindMw(mw: MemoryWindow, bind: { wrId?: bigint | number; sendFlags?: number; bindInfo: MwBindInfo }): void {
     const qp = this.use('ibv_bind_mw');
     const given = object(bind, 'bind', ['wrId', 'sendFlags', 'bindInfo']);
-    const write = (batch: BatchWriter) => {
-      batch.send({ ...given, opcode: WrOpcode.BIND_MW, mw, rkey: 0 }, 'bind', { ud: false, xrc: false });
+    const write = (space: RecordSpace) => {
+      writeSend(space, { ...given, opcode: WrOpcode.BIND_MW, mw, rkey: 0 }, 'bind', { ud: false, xrc: false });
     };
-    postRequests(undefined, write, (batch, count) => native.bindMw(qp, batch.bytes, count), {
-      syscall: 'ibv_bind_mw',
-      maxSge: this.cap.maxSendSge,
-      maxWr: this.cap.maxSendWr,
-    });
+    const limits = this.#sendLimits('ibv_bind_mw');
+    postRequests(undefined, write, (batch, count) => native.bindMw(qp, batch.bytes, count), limits);
   }
 
   /**
@@ -238,14 +237,28 @@ export class QueuePair<out T extends number = number> extends Resource {
   postSend(wr: SendWr | readonly SendWr[]): void {
     const qp = this.use('ibv_post_send');
     const kind = { ud: this.qpType === QpType.UD, xrc: this.qpType === QpType.XRC_SEND };
-    const write = (batch: BatchWriter, one: unknown, path: string) => {
-      batch.send(one, path, kind);
+    const write = (space: RecordSpace, one: unknown, path: string) => {
+      writeSend(space, one, path, kind);
     };
-    postRequests(wr, write, (batch, count) => native.postSend(qp, batch.bytes, count), {
-      syscall: 'ibv_post_send',
-      maxSge: this.cap.maxSendSge,
-      maxWr: this.cap.maxSendWr,
-    });
+    const limits = this.#sendLimits('ibv_post_send');
+    postRequests(wr, write, (batch, count) => native.postSend(qp, batch.bytes, count), limits);
+  }
+
+  /**
+   * `ibv_post_send` of the requests of a {@link SendBatch} from slot `first` on, in one native call that allocates
+   * nothing. The batch may be changed and posted again as soon as this returns.
+   *
+   * @param count default: up to the end of the batch
+   * @throws TypeError, RangeError with the request's path, for instance `batch[2].sgList[0]`; as with `postSend`, those
+   *   before the request at fault are posted, and the error's `posted` tells how many
+   * @throws VerbsError as with `postSend`
+   * @example qp.postSendBatch(batch, 0, 16);
+   */
+  postSendBatch(batch: SendBatch, first = 0, count?: number): void {
+    const qp = this.use('ibv_post_send');
+    const bytes = selectRequests(batch, 'SendBatch', first, count);
+    const code = native.postSend(qp, bytes, count ?? batch.capacity - first);
+    if (code !== 0) failBatch(code, bytes, first, this.#sendLimits('ibv_post_send'));
   }
 
   /**
@@ -255,14 +268,27 @@ export class QueuePair<out T extends number = number> extends Resource {
    */
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
     const qp = this.use('ibv_post_recv');
-    const write = (batch: BatchWriter, one: unknown, path: string) => {
-      batch.recv(one, path);
-    };
-    postRequests(wr, write, (batch, count) => native.postRecv(qp, batch.bytes, count), {
-      syscall: 'ibv_post_recv',
-      maxSge: this.cap.maxRecvSge,
-      maxWr: this.cap.maxRecvWr,
-    });
+    postRequests(wr, writeRecv, (batch, count) => native.postRecv(qp, batch.bytes, count), this.#recvLimits());
+  }
+
+  /**
+   * `ibv_post_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}.
+   *
+   * @example qp.postRecvBatch(batch, done.wrId(i), 1);
+   */
+  postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
+    const qp = this.use('ibv_post_recv');
+    const bytes = selectRequests(batch, 'RecvBatch', first, count);
+    const code = native.postRecv(qp, bytes, count ?? batch.capacity - first);
+    if (code !== 0) failBatch(code, bytes, first, this.#recvLimits());
+  }
+
+  #sendLimits(syscall: string): Limits {
+    return { syscall, maxSge: this.cap.maxSendSge, maxWr: this.cap.maxSendWr };
+  }
+
+  #recvLimits(): Limits {
+    return { syscall: 'ibv_post_recv', maxSge: this.cap.maxRecvSge, maxWr: this.cap.maxRecvWr };
   }
 
   protected override onClosed(): void {

@@ -2,8 +2,10 @@ import type { CompletionQueue } from './completion-queue.js';
 import { WqState, WqType } from './create-enums.js';
 import { check, checked } from './errors.js';
 import { native } from './native.js';
-import { postRequests } from './posting.js';
+import { failBatch, type Limits, postRequests, selectRequests } from './posting.js';
 import type { ProtectionDomain } from './protection-domain.js';
+import { writeRecv } from './records.js';
+import type { RecvBatch } from './recv-batch.js';
 import { handleOf, Resource } from './resource.js';
 import { kElement } from './symbols.js';
 import { integer, object, optional } from './validate.js';
@@ -79,14 +81,19 @@ export class ReceiveWorkQueue extends Resource {
   /** `ibv_post_wq_recv` of one or many requests; errors as with {@link QueuePair.postRecv}. */
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
     const wq = this.use('ibv_post_wq_recv');
-    postRequests(
-      wr,
-      (batch, one, path) => {
-        batch.recv(one, path);
-      },
-      (batch, count) => native.postWqRecv(wq, batch.bytes, count),
-      { syscall: 'ibv_post_wq_recv', maxSge: this.maxSge, maxWr: this.maxWr },
-    );
+    postRequests(wr, writeRecv, (batch, count) => native.postWqRecv(wq, batch.bytes, count), this.#limits());
+  }
+
+  /** `ibv_post_wq_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}. */
+  postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
+    const wq = this.use('ibv_post_wq_recv');
+    const bytes = selectRequests(batch, 'RecvBatch', first, count);
+    const code = native.postWqRecv(wq, bytes, count ?? batch.capacity - first);
+    if (code !== 0) failBatch(code, bytes, first, this.#limits());
+  }
+
+  #limits(): Limits {
+    return { syscall: 'ibv_post_wq_recv', maxSge: this.maxSge, maxWr: this.maxWr };
   }
 
   protected override onClosed(): void {

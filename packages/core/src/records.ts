@@ -1,129 +1,159 @@
-import { closedError } from './errors.js';
-import { WrOpcode } from './enums.js';
 import { bindInfo } from './bind-info.js';
+import { WrOpcode } from './enums.js';
+import { closedError } from './errors.js';
 import { requestId, type Resource } from './resource.js';
 import { kBound } from './symbols.js';
 import { integer, optional, typeError, u64, valueError } from './validate.js';
 
 // The layouts of native/binding/records.h.
-const HEADER_BYTES = 8;
-const SEND_BYTES = 80;
-const RECV_BYTES = 16;
-const SGE_BYTES = 16;
-export const COMPLETION_BYTES = 64;
-const ID_IS_NUMBER = 1;
+export const HEADER = { BYTES: 16, POSTED: 0, SGE: 4, FIRST: 8, SLOT: 12 } as const;
+export const SEND = {
+  BYTES: 80,
+  WR_ID: 0,
+  REMOTE_ADDR: 8,
+  COMPARE_ADD: 16,
+  SWAP: 24,
+  OPCODE: 32,
+  SEND_FLAGS: 36,
+  IMM_DATA: 40,
+  RKEY: 44,
+  ADDRESS: 48,
+  REMOTE_QPN: 52,
+  REMOTE_QKEY: 56,
+  NUM_SGE: 60,
+  FLAGS: 64,
+  REMOTE_SRQN: 68,
+  WINDOW: 72,
+  REGION: 76,
+} as const;
+export const RECV = { BYTES: 16, WR_ID: 0, NUM_SGE: 8, FLAGS: 12 } as const;
+export const SGE = { BYTES: 16, OFFSET: 0, REGION: 8, LENGTH: 12 } as const;
+export const COMPLETION = {
+  BYTES: 64,
+  WR_ID: 0,
+  STATUS: 8,
+  OPCODE: 12,
+  VENDOR_ERR: 16,
+  BYTE_LEN: 20,
+  IMM_DATA: 24,
+  QP_NUM: 28,
+  SRC_QP: 32,
+  WC_FLAGS: 36,
+  PKEY_INDEX: 40,
+  SLID: 42,
+  SL: 44,
+  DLID_PATH_BITS: 45,
+  FLAGS: 46,
+  TIMESTAMP: 48,
+  WALLCLOCK_NS: 56,
+} as const;
+/** Flags of a record. */
+export const ID_IS_NUMBER = 1;
+export const WRITTEN = 2;
 
-const U32 = 0xffffffff;
-const U24 = 0xffffff;
-const HIGH = 0x1_0000_0000;
+export const U32 = 0xffffffff;
+export const U24 = 0xffffff;
+export const HIGH = 0x1_0000_0000;
 
 /** The opcodes that postSend carries. */
 const opcodes = new Set<number>(Object.values(WrOpcode));
 
-/** Work requests as bytes, one after the other, for one native call. It grows as needed and is used again. */
-export class BatchWriter {
-  bytes = new Uint8Array(4096);
-  #view = new DataView(this.bytes.buffer);
-  #end = HEADER_BYTES;
+/** Where the records of work requests are written. */
+export interface RecordSpace {
+  /** Of all the space: `take` may put another in its place. */
+  readonly view: DataView;
+  /** Gives so many bytes, behind those that it gave before. */
+  take(bytes: number): number;
+  /** What a request uses. */
+  hold(object: Resource): void;
+}
 
-  reset(): void {
-    this.#end = HEADER_BYTES;
-  }
+/** `ud`: the request needs an address; `xrc`: the number of a shared receive queue. */
+export interface QueueKind {
+  ud: boolean;
+  xrc: boolean;
+}
 
-  /** What a post call left in the header. */
-  get posted(): number {
-    return this.#view.getUint32(0, true);
-  }
+/** Without `kind` the queue is not known yet: the request's own fields tell for which it is. */
+export function writeSend(space: RecordSpace, value: unknown, path: string, kind?: QueueKind): void {
+  const wr = requestOf(value, path);
+  const opcode = integer(wr['opcode'], `${path}.opcode`, 0, U32);
+  if (!opcodes.has(opcode))
+    throw valueError(`${path}.opcode`, `is ${opcode}, which postSend does not carry: see WrOpcode`);
+  const { ud, xrc } = kind ?? kindOf(wr, opcode, path);
+  const list = listOf(wr['sgList'], path);
+  const sendFlags = optional(wr['sendFlags'], `${path}.sendFlags`, U32, 0);
+  const id = wr['wrId'] === undefined ? 0 : u64(wr['wrId'], `${path}.wrId`);
+  const remote: Remote = { addr: 0, rkey: 0, compareAdd: 0, swap: 0, imm: 0, window: 0, region: 0 };
+  readRemote(wr, opcode, path, remote);
+  const address = ud ? addressOf(space, wr['ah'], `${path}.ah`) : 0;
+  const remoteQpn = ud ? integer(wr['remoteQpn'], `${path}.remoteQpn`, 0, U24) : 0;
+  const remoteQkey = ud ? integer(wr['remoteQkey'], `${path}.remoteQkey`, 0, U32) : 0;
+  const remoteSrqn = xrc ? integer(wr['remoteSrqn'], `${path}.remoteSrqn`, 0, U24) : 0;
+  // All that runs the caller's code (getters) has run before the first byte is written, but for the elements.
+  const at = space.take(SEND.BYTES);
+  const { view } = space;
+  putU64(view, at + SEND.WR_ID, id);
+  putU64(view, at + SEND.REMOTE_ADDR, remote.addr);
+  putU64(view, at + SEND.COMPARE_ADD, remote.compareAdd);
+  putU64(view, at + SEND.SWAP, remote.swap);
+  view.setUint32(at + SEND.OPCODE, opcode, true);
+  view.setUint32(at + SEND.SEND_FLAGS, sendFlags, true);
+  view.setUint32(at + SEND.IMM_DATA, remote.imm, true);
+  view.setUint32(at + SEND.RKEY, remote.rkey, true);
+  view.setUint32(at + SEND.ADDRESS, address, true);
+  view.setUint32(at + SEND.REMOTE_QPN, remoteQpn, true);
+  view.setUint32(at + SEND.REMOTE_QKEY, remoteQkey, true);
+  view.setUint32(at + SEND.NUM_SGE, list.length, true);
+  view.setUint32(at + SEND.FLAGS, flagsFor(id), true);
+  view.setUint32(at + SEND.REMOTE_SRQN, remoteSrqn, true);
+  view.setUint32(at + SEND.WINDOW, remote.window, true);
+  view.setUint32(at + SEND.REGION, remote.region, true);
+  writeElements(space, list, path);
+}
 
-  get badSge(): number {
-    return this.#view.getUint32(4, true);
-  }
+function kindOf(wr: Record<string, unknown>, opcode: number, path: string): QueueKind {
+  if (opcode === WrOpcode.BIND_MW)
+    throw valueError(`${path}.opcode`, 'is BIND_MW, which goes by postSend only: its rkey is another each time');
+  return { ud: wr['ah'] !== undefined, xrc: wr['remoteSrqn'] !== undefined };
+}
 
-  /** `ud`: the request needs an address; `xrc`: the number of a shared receive queue. */
-  send(value: unknown, path: string, { ud, xrc }: { ud: boolean; xrc: boolean }): void {
-    const wr = requestOf(value, path);
-    const opcode = integer(wr['opcode'], `${path}.opcode`, 0, U32);
-    if (!opcodes.has(opcode))
-      throw valueError(`${path}.opcode`, `is ${opcode}, which postSend does not carry: see WrOpcode`);
-    const list = listOf(wr['sgList'], path);
-    const sendFlags = optional(wr['sendFlags'], `${path}.sendFlags`, U32, 0);
-    const id = wr['wrId'] === undefined ? 0 : u64(wr['wrId'], `${path}.wrId`);
-    const remote: Remote = { addr: 0, rkey: 0, compareAdd: 0, swap: 0, imm: 0, window: 0, region: 0 };
-    readRemote(wr, opcode, path, remote);
-    const address = ud ? addressOf(wr['ah'], path) : 0;
-    const remoteQpn = ud ? integer(wr['remoteQpn'], `${path}.remoteQpn`, 0, U24) : 0;
-    const remoteQkey = ud ? integer(wr['remoteQkey'], `${path}.remoteQkey`, 0, U32) : 0;
-    const remoteSrqn = xrc ? integer(wr['remoteSrqn'], `${path}.remoteSrqn`, 0, U24) : 0;
-    // All that runs the caller's code (getters) has run before the first byte is written, but for the elements.
-    const at = this.#take(SEND_BYTES);
-    const view = this.#view;
-    putU64(view, at, id);
-    putU64(view, at + 8, remote.addr);
-    putU64(view, at + 16, remote.compareAdd);
-    putU64(view, at + 24, remote.swap);
-    view.setUint32(at + 32, opcode, true);
-    view.setUint32(at + 36, sendFlags, true);
-    view.setUint32(at + 40, remote.imm, true);
-    view.setUint32(at + 44, remote.rkey, true);
-    view.setUint32(at + 48, address, true);
-    view.setUint32(at + 52, remoteQpn, true);
-    view.setUint32(at + 56, remoteQkey, true);
-    view.setUint32(at + 60, list.length, true);
-    view.setUint32(at + 64, typeof id === 'number' ? ID_IS_NUMBER : 0, true);
-    view.setUint32(at + 68, remoteSrqn, true);
-    view.setUint32(at + 72, remote.window, true);
-    view.setUint32(at + 76, remote.region, true);
-    this.#elements(list, path);
-  }
+export function writeRecv(space: RecordSpace, value: unknown, path: string): void {
+  const wr = requestOf(value, path);
+  const list = listOf(wr['sgList'], path);
+  const id = wr['wrId'] === undefined ? 0 : u64(wr['wrId'], `${path}.wrId`);
+  const at = space.take(RECV.BYTES);
+  putU64(space.view, at + RECV.WR_ID, id);
+  space.view.setUint32(at + RECV.NUM_SGE, list.length, true);
+  space.view.setUint32(at + RECV.FLAGS, flagsFor(id), true);
+  writeElements(space, list, path);
+}
 
-  recv(value: unknown, path: string): void {
-    const wr = requestOf(value, path);
-    const list = listOf(wr['sgList'], path);
-    const id = wr['wrId'] === undefined ? 0 : u64(wr['wrId'], `${path}.wrId`);
-    const at = this.#take(RECV_BYTES);
-    putU64(this.#view, at, id);
-    this.#view.setUint32(at + 8, list.length, true);
-    this.#view.setUint32(at + 12, typeof id === 'number' ? ID_IS_NUMBER : 0, true);
-    this.#elements(list, path);
-  }
-
-  #elements(list: readonly unknown[], path: string): void {
-    const { length: count } = list;
-    for (let i = 0; i < count; i++) {
-      const sge = list[i];
-      if (typeof sge !== 'object' || sge === null) throw typeError(`${path}.sgList[${i}]`, 'an object with mr', sge);
-      const { mr, offset = 0, length } = sge as { mr: unknown; offset?: unknown; length?: unknown };
-      const id = requestId(mr, 'MemoryRegion');
-      if (id === undefined) throw typeError(`${path}.sgList[${i}].mr`, 'a MemoryRegion', mr);
-      const region = mr as Resource & { length: number };
-      if (region.closed) throw closedError(`MemoryRegion in ${path}.sgList[${i}].mr`, 'ibv_post');
-      const start = integer(offset, `${path}.sgList[${i}].offset`, 0, Number.MAX_SAFE_INTEGER);
-      const bytes =
-        length === undefined
-          ? Math.max(0, region.length - start)
-          : integer(length, `${path}.sgList[${i}].length`, 0, U32);
-      if (bytes > U32)
-        throw valueError(
-          `${path}.sgList[${i}].length`,
-          'is missing, and the rest of the region is too long: at most 4294967295 bytes go in an element',
-        );
-      const at = this.#take(SGE_BYTES);
-      putU64(this.#view, at, start);
-      this.#view.setUint32(at + 8, id, true);
-      this.#view.setUint32(at + 12, bytes, true);
-    }
-  }
-
-  #take(size: number): number {
-    const at = this.#end;
-    this.#end += size;
-    if (this.#end > this.bytes.byteLength) {
-      const larger = new Uint8Array(Math.max(this.#end, 2 * this.bytes.byteLength));
-      larger.set(this.bytes);
-      this.bytes = larger;
-      this.#view = new DataView(larger.buffer);
-    }
-    return at;
+function writeElements(space: RecordSpace, list: readonly unknown[], path: string): void {
+  const { length: count } = list;
+  for (let i = 0; i < count; i++) {
+    const sge = list[i];
+    if (typeof sge !== 'object' || sge === null) throw typeError(`${path}.sgList[${i}]`, 'an object with mr', sge);
+    const { mr, offset = 0, length } = sge as { mr: unknown; offset?: unknown; length?: unknown };
+    const id = requestId(mr, 'MemoryRegion');
+    if (id === undefined) throw typeError(`${path}.sgList[${i}].mr`, 'a MemoryRegion', mr);
+    const region = mr as Resource & { length: number };
+    if (region.closed) throw closedError(`MemoryRegion in ${path}.sgList[${i}].mr`, 'ibv_post');
+    const start = integer(offset, `${path}.sgList[${i}].offset`, 0, Number.MAX_SAFE_INTEGER);
+    const bytes =
+      length === undefined
+        ? Math.max(0, region.length - start)
+        : integer(length, `${path}.sgList[${i}].length`, 0, U32);
+    if (bytes > U32)
+      throw valueError(
+        `${path}.sgList[${i}].length`,
+        'is missing, and the rest of the region is too long: at most 4294967295 bytes go in an element',
+      );
+    const at = space.take(SGE.BYTES);
+    putU64(space.view, at + SGE.OFFSET, start);
+    space.view.setUint32(at + SGE.REGION, id, true);
+    space.view.setUint32(at + SGE.LENGTH, bytes, true);
+    space.hold(region);
   }
 }
 
@@ -183,11 +213,12 @@ function readBind(wr: Record<string, unknown>, path: string, remote: Remote): vo
   if (bind.region !== 0) (mw as { [kBound](): void })[kBound]();
 }
 
-function addressOf(value: unknown, path: string): number {
+/** The id of an address handle, which the space holds from now on. */
+export function addressOf(space: RecordSpace, value: unknown, path: string): number {
   const id = requestId(value, 'AddressHandle');
-  if (id === undefined)
-    throw typeError(`${path}.ah`, 'an AddressHandle, as every request of a UD queue pair has', value);
-  if ((value as Resource).closed) throw closedError(`AddressHandle in ${path}.ah`, 'ibv_post_send');
+  if (id === undefined) throw typeError(path, 'an AddressHandle, as every request of a UD queue pair has', value);
+  if ((value as Resource).closed) throw closedError(`AddressHandle in ${path}`, 'ibv_post_send');
+  space.hold(value as Resource);
   return id;
 }
 
@@ -202,6 +233,10 @@ function listOf(value: unknown, path: string): readonly unknown[] {
   if (value === undefined) return NONE;
   if (!Array.isArray(value)) throw typeError(`${path}.sgList`, 'an array of { mr, offset, length }', value);
   return value as readonly unknown[];
+}
+
+export function flagsFor(wrId: bigint | number): number {
+  return typeof wrId === 'number' ? WRITTEN | ID_IS_NUMBER : WRITTEN;
 }
 
 function putU64(view: DataView, at: number, value: bigint | number): void {

@@ -4,8 +4,10 @@ import { SrqType } from './create-enums.js';
 import { enumName } from './enums.js';
 import { check, checked } from './errors.js';
 import { native, type NativeHandle } from './native.js';
-import { postRequests } from './posting.js';
+import { failBatch, type Limits, postRequests, selectRequests } from './posting.js';
 import type { ProtectionDomain } from './protection-domain.js';
+import { writeRecv } from './records.js';
+import type { RecvBatch } from './recv-batch.js';
 import { handleOf, Resource } from './resource.js';
 import { kElement } from './symbols.js';
 import { integer, object, optional } from './validate.js';
@@ -94,14 +96,19 @@ export class SharedReceiveQueue extends Resource {
    */
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
     const srq = this.use('ibv_post_srq_recv');
-    postRequests(
-      wr,
-      (batch, one, path) => {
-        batch.recv(one, path);
-      },
-      (batch, count) => native.postSrqRecv(srq, batch.bytes, count),
-      { syscall: 'ibv_post_srq_recv', maxSge: this.maxSge, maxWr: this.#maxWr },
-    );
+    postRequests(wr, writeRecv, (batch, count) => native.postSrqRecv(srq, batch.bytes, count), this.#limits());
+  }
+
+  /** `ibv_post_srq_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}. */
+  postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
+    const srq = this.use('ibv_post_srq_recv');
+    const bytes = selectRequests(batch, 'RecvBatch', first, count);
+    const code = native.postSrqRecv(srq, bytes, count ?? batch.capacity - first);
+    if (code !== 0) failBatch(code, bytes, first, this.#limits());
+  }
+
+  #limits(): Limits {
+    return { syscall: 'ibv_post_srq_recv', maxSge: this.maxSge, maxWr: this.#maxWr };
   }
 
   protected override onClosed(): void {

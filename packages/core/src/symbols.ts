@@ -20,3 +20,8 @@ export const kNotified: unique symbol = Symbol.for('@verbs/core.notified') as ne
 export const kElement: unique symbol = Symbol.for('@verbs/core.element') as never;
 /** A bind of a memory window was posted. */
 export const kBound: unique symbol = Symbol.for('@verbs/core.bound') as never;
+/** A batch of work requests, for a post call. */
+export const kSelect: unique symbol = Symbol.for('@verbs/core.select') as never;
+/** The records of a batch of completions, and how many of them are filled. */
+export const kRecords: unique symbol = Symbol.for('@verbs/core.records') as never;
+export const kFilled: unique symbol = Symbol.for('@verbs/core.filled') as never;

@@ -32,12 +32,13 @@ const MAX_U64 = (1n << 64n) - 1n;
 
 /** A 64-bit unsigned integer: a bigint, or a number that is exact. */
 export function u64(value: unknown, path: string): bigint | number {
-  if (typeof value === 'number') {
-    if (!Number.isSafeInteger(value) || value < 0) {
-      throw rangeError(path, 'a bigint from 0 to 2^64 - 1 or an integer from 0 to 2^53 - 1', value);
-    }
-    return value;
-  }
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  return otherU64(value, path);
+}
+
+function otherU64(value: unknown, path: string): bigint {
+  if (typeof value === 'number')
+    throw rangeError(path, 'a bigint from 0 to 2^64 - 1 or an integer from 0 to 2^53 - 1', value);
   if (typeof value !== 'bigint') throw typeError(path, 'a bigint or a number', value);
   if (value < 0n || value > MAX_U64) throw rangeError(path, 'a bigint from 0 to 2^64 - 1', value);
   return value;

@@ -1,6 +1,7 @@
 import { enumName, WcOpcode, WcStatus } from './enums.js';
 import { anyLibrary } from './libraries.js';
 import { native } from './native.js';
+import { COMPLETION, ID_IS_NUMBER } from './records.js';
 
 /**
  * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and
@@ -34,24 +35,21 @@ export class WorkCompletion {
 
   /** @internal */
   constructor(view: DataView, offset: number, timestamps: boolean) {
-    const idIsNumber = (view.getUint16(offset + 46, true) & 1) !== 0;
-    this.wrId = idIsNumber
-      ? view.getUint32(offset, true) + view.getUint32(offset + 4, true) * 0x1_0000_0000
-      : view.getBigUint64(offset, true);
-    this.status = view.getUint32(offset + 8, true);
-    this.opcode = view.getUint32(offset + 12, true);
-    this.vendorErr = view.getUint32(offset + 16, true);
-    this.byteLen = view.getUint32(offset + 20, true);
-    this.immData = view.getUint32(offset + 24, true);
-    this.qpNum = view.getUint32(offset + 28, true);
-    this.srcQp = view.getUint32(offset + 32, true);
-    this.wcFlags = view.getUint32(offset + 36, true);
-    this.pkeyIndex = view.getUint16(offset + 40, true);
-    this.slid = view.getUint16(offset + 42, true);
-    this.sl = view.getUint8(offset + 44);
-    this.dlidPathBits = view.getUint8(offset + 45);
-    this.completionTimestamp = timestamps ? view.getBigUint64(offset + 48, true) : 0n;
-    this.completionWallclockNs = timestamps ? view.getBigUint64(offset + 56, true) : 0n;
+    this.wrId = readWrId(view, offset);
+    this.status = view.getUint32(offset + COMPLETION.STATUS, true);
+    this.opcode = view.getUint32(offset + COMPLETION.OPCODE, true);
+    this.vendorErr = view.getUint32(offset + COMPLETION.VENDOR_ERR, true);
+    this.byteLen = view.getUint32(offset + COMPLETION.BYTE_LEN, true);
+    this.immData = view.getUint32(offset + COMPLETION.IMM_DATA, true);
+    this.qpNum = view.getUint32(offset + COMPLETION.QP_NUM, true);
+    this.srcQp = view.getUint32(offset + COMPLETION.SRC_QP, true);
+    this.wcFlags = view.getUint32(offset + COMPLETION.WC_FLAGS, true);
+    this.pkeyIndex = view.getUint16(offset + COMPLETION.PKEY_INDEX, true);
+    this.slid = view.getUint16(offset + COMPLETION.SLID, true);
+    this.sl = view.getUint8(offset + COMPLETION.SL);
+    this.dlidPathBits = view.getUint8(offset + COMPLETION.DLID_PATH_BITS);
+    this.completionTimestamp = timestamps ? view.getBigUint64(offset + COMPLETION.TIMESTAMP, true) : 0n;
+    this.completionWallclockNs = timestamps ? view.getBigUint64(offset + COMPLETION.WALLCLOCK_NS, true) : 0n;
   }
 
   /** The rkey that a SEND_WITH_INV of the peer invalidated, if `wcFlags` has WITH_INV: the same field in C. */
@@ -78,6 +76,13 @@ export class WorkCompletion {
   get opcodeName(): string {
     return enumName(WcOpcode, this.opcode);
   }
+}
+
+export function readWrId(view: DataView, offset: number): bigint | number {
+  const isNumber = (view.getUint16(offset + COMPLETION.FLAGS, true) & ID_IS_NUMBER) !== 0;
+  const at = offset + COMPLETION.WR_ID;
+  if (!isNumber) return view.getBigUint64(at, true);
+  return view.getUint32(at, true) + view.getUint32(at + 4, true) * 0x1_0000_0000;
 }
 
 /** `ibv_wc_status_str`: what a status means. */

@@ -77,6 +77,10 @@ describe('the addon', () => {
     for (let round = 0; round < 3000; round++) {
       const bytes = new Uint8Array(random() % 400);
       for (let i = 0; i < bytes.length; i++) bytes[i] = random() % 4 === 0 ? random() : 0;
+      // Where the reading begins and the slots lie, and that they hold requests, is mostly made to look right.
+      if (random() % 4 !== 0) bytes.fill(0, 8, 16);
+      if (random() % 2 !== 0) bytes[12] = 16 * (random() % 8);
+      for (const flags of [28, 80]) if (random() % 4 !== 0) bytes[flags] = (bytes[flags] ?? 0) | 2;
       const count = random() % 8;
       for (const qp of [rc, ud]) {
         const target = handle(qp, 'QueuePair');

@@ -8,16 +8,44 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 // Below the package, so that it finds "@verbs/core" under its own name.
 const folder = fileURLToPath(new URL('../build/readme/', import.meta.url));
 
-it("runs the README's example, with the output that the README shows", async () => {
-  const [, program] = /```js\n([^]*?)```/.exec(readme) ?? [];
-  const [, output] = /```text\n([^]*?)```/.exec(readme) ?? [];
-  expect(program).toContain("from '@verbs/core'");
+const programs = [...readme.matchAll(/```js\n([^]*?)```/g)].map(([, program = '']) => program);
+
+async function runProgram(name: string, program: string) {
   mkdirSync(folder, { recursive: true });
   try {
-    writeFileSync(`${folder}example.mjs`, program ?? '');
-    const ended = await run(`${folder}example.mjs`);
-    expect(ended).toEqual({ code: 0, signal: null, stdout: output, stderr: '' });
+    writeFileSync(`${folder}${name}`, program);
+    return await run(`${folder}${name}`);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(`${folder}${name}`);
   }
+}
+
+it("runs the README's example, with the output that the README shows", async () => {
+  const [, output] = /```text\n([^]*?)```/.exec(readme) ?? [];
+  expect(programs[0]).toContain("from '@verbs/core'");
+  const ended = await runProgram('example.mjs', programs[0] ?? '');
+  expect(ended).toEqual({ code: 0, signal: null, stdout: output, stderr: '' });
+});
+
+// What its lines take for granted.
+const BEFORE = `
+import { AccessFlags, CompletionBatch, openDevice, QpType, SendBatch, SendFlags, WrOpcode, wcStatusText } from '@verbs/core';
+const ctx = openDevice('soft0');
+const pd = ctx.allocPd();
+const channel = ctx.createCompChannel();
+const [cq, receives] = [ctx.createCq(64, { channel }), ctx.createCq(64)];
+const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE);
+const cap = { maxSendWr: 64, maxRecvWr: 64 };
+const [qp, peer] = [cq, receives].map((recvCq) => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq, cap }));
+const gid = ctx.queryGid(1, 0);
+qp.connect({ remote: { qpNum: peer.qpNum, gid } });
+peer.connect({ remote: { qpNum: qp.qpNum, gid } });
+for (let i = 0; i < 64; i++) peer.postRecv({ wrId: i, sgList: [{ mr, length: 64 }] });
+`;
+const AFTER = 'console.log(receives.poll(64).filter((wc) => wc.ok && wc.byteLen === 64).length); ctx.close();';
+
+it('runs the lines about batches', async () => {
+  expect(programs[1]).toContain('postSendBatch');
+  const ended = await runProgram('batches.mjs', BEFORE + (programs[1] ?? '') + AFTER);
+  expect(ended).toEqual({ code: 0, signal: null, stdout: '64\n', stderr: '' });
 });

@@ -37,7 +37,12 @@ class CompletionQueue final : public Object {
 
  private:
   int Release() override;
-  CompletionRecord Recorded(const ibv_wc& wc);
+  struct Times {
+    std::uint64_t timestamp = 0;
+    std::uint64_t wallclock_ns = 0;
+  };
+  // Writes a record of bytes and lets go of the request.
+  void Record(const ibv_wc& wc, const Times& times, std::uint8_t* record);
   int PollExtended(std::uint8_t* records, int count);
 
   std::shared_ptr<Context> context_;

@@ -1,7 +1,6 @@
 // Polling an ibv_cq_ex: ibv_start_poll, ibv_next_poll, ibv_end_poll, and the reading of what the queue was made for.
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "completion_queue.h"
 
@@ -44,16 +43,17 @@ int CompletionQueue::PollExtended(std::uint8_t* records, int count) {
   if (state != 0) return -state;
   int total = 0;
   while (state == 0) {
-    CompletionRecord record = Recorded(Read(extended_, wc_flags_));
+    Times times;
     if (extended_->status == IBV_WC_SUCCESS) {
       if ((wc_flags_ & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) != 0) {
-        record.timestamp = ibv_wc_read_completion_ts(extended_);
+        times.timestamp = ibv_wc_read_completion_ts(extended_);
       }
       if ((wc_flags_ & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) != 0) {
-        record.wallclock_ns = ibv_wc_read_completion_wallclock_ns(extended_);
+        times.wallclock_ns = ibv_wc_read_completion_wallclock_ns(extended_);
       }
     }
-    std::memcpy(records + static_cast<std::size_t>(total) * sizeof record, &record, sizeof record);
+    Record(Read(extended_, wc_flags_), times, records);
+    records += sizeof(CompletionRecord);
     total++;
     if (total == count) break;
     state = ibv_next_poll(extended_);

@@ -5,6 +5,7 @@
 // can no longer reach but whose finalizers have not run yet. All objects of an environment live on its one thread.
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <vector>
@@ -31,6 +32,16 @@ class Object : public std::enable_shared_from_this<Object> {
   // The context that the object belongs to, itself for a context.
   virtual const Context& context() const = 0;
 
+  // Keeps it alive until Unpin(), as often as it was called. On the data path: a shared_ptr would cost two operations
+  // on its counter that no other processor may disturb.
+  void Pin() {
+    if (pins_++ == 0) pinned_ = shared_from_this();
+  }
+  void Unpin() {
+    if (--pins_ != 0) return;
+    const std::shared_ptr<Object> last = std::move(pinned_);  // may be the last owner
+  }
+
  protected:
   Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents);
   // Calls the C library's destroy function: 0 or an errno.
@@ -51,7 +62,9 @@ class Object : public std::enable_shared_from_this<Object> {
 
   verbs_core_kind kind_;
   bool open_ = true;
-  std::list<Object*> children_;  // oldest first; each of them keeps this object alive
+  std::uint32_t pins_ = 0;
+  std::shared_ptr<Object> pinned_;  // itself, while pinned
+  std::list<Object*> children_;     // oldest first; each of them keeps this object alive
   std::vector<Link> links_;
 };
 

@@ -27,7 +27,9 @@ class ReceivePoster {
  private:
   int Stage(const Context& context, Cursor& cursor, std::uint32_t index) {
     RecvRecord record;
+    cursor.Next();
     if (!cursor.Read(&record)) return kTruncated;
+    if ((record.flags & kWritten) == 0) return kNotWritten;
     if (queue_->full()) return kQueueFull;
     ibv_recv_wr& wr = requests_[index];
     wr = {};

@@ -1,7 +1,8 @@
 // The bytes in which work requests and completions cross the border to JavaScript: src/records.ts is their other side.
 // Little-endian, as the processors that Node runs on; every record starts at a multiple of 8.
 //
-// A batch of work requests is a header and then the records, each followed by its scatter/gather elements.
+// A batch of work requests is a header and then the records, each followed by its scatter/gather elements. They lie one
+// behind the other, or, so that one can be changed without moving the others, each in a slot of the same size.
 #pragma once
 
 #include <bit>
@@ -13,15 +14,19 @@ namespace verbs::core {
 
 static_assert(std::endian::native == std::endian::little);
 
-// What a post call leaves in the first bytes of its batch.
 struct BatchHeader {
+  // What a post call leaves here.
   std::uint32_t posted;  // requests taken by the C library
   std::uint32_t sge;     // the element at fault, if an element is
+  // Where it reads.
+  std::uint32_t first;  // slot of the first request
+  std::uint32_t slot;   // bytes of a slot; 0: the records lie one behind the other
 };
-static_assert(sizeof(BatchHeader) == 8);
+static_assert(sizeof(BatchHeader) == 16);
 
 enum RecordFlag : std::uint32_t {
   kIdIsNumber = 1u << 0,  // wrId was given as a number and goes back as one
+  kWritten = 1u << 1,     // a slot without it holds no request
 };
 
 struct SendRecord {
@@ -90,6 +95,7 @@ enum PostError : int {
   kQueueFull = -7,       // more requests outstanding than the queue pair has room for
   kNoMemoryWindow = -8,  // the window is closed, missing, or of another device
   kBadLength = -9,       // ATOMIC_WRITE without exactly one element of 8 bytes
+  kNotWritten = -10,     // the slot holds no request
 };
 
 // So many requests go to the C library in one call.

@@ -12,11 +12,9 @@
 #include <vector>
 
 #include "environment.h"
+#include "object.h"
 
 namespace verbs::core {
-
-class AddressHandle;
-class MemoryRegion;
 
 struct UserId {
   std::uint64_t value = 0;
@@ -27,7 +25,10 @@ class RequestQueue {
  public:
   RequestQueue(const RequestQueue&) = delete;
   RequestQueue& operator=(const RequestQueue&) = delete;
-  virtual ~RequestQueue() { environment_.request_queues.Erase(id_); }
+  virtual ~RequestQueue() {
+    ReleaseReferences();
+    environment_.request_queues.Erase(id_);
+  }
 
   std::uint32_t max_sge() const { return max_sge_; }
   // Nothing is posted that is not known to be done.
@@ -37,8 +38,11 @@ class RequestQueue {
   virtual bool full() const = 0;
   // …and give the wr_id for the C side. Must not be full.
   virtual std::uint64_t Stage(UserId id) = 0;
-  void Hold(std::shared_ptr<MemoryRegion> region);    // for the request staged last; at most max_sge of them
-  void Hold(std::shared_ptr<AddressHandle> address);  // likewise; at most one
+  // What the request staged last uses: at most max_sge memory regions and an address handle.
+  void Hold(Object& object) {
+    object.Pin();
+    held_[std::size_t{last_} * holds_ + entries_[last_].held++] = &object;
+  }
   // The first `count` staged requests were taken by the C library; the rest is forgotten.
   virtual void Commit(std::uint32_t count) = 0;
 
@@ -53,31 +57,36 @@ class RequestQueue {
  protected:
   struct Entry {
     UserId id;
-    std::uint32_t regions = 0;
-    std::shared_ptr<AddressHandle> address;
+    std::uint32_t held = 0;
   };
 
   RequestQueue(Environment& environment, std::size_t entries, std::uint32_t max_sge)
       : entries_(entries),
-        regions_(entries * max_sge),
-        environment_(environment),
         max_sge_(max_sge),
+        holds_(max_sge + 1),
+        held_(entries * holds_),
+        environment_(environment),
         id_(environment.request_queues.Insert(this)) {}
 
   std::uint64_t WrId(std::uint32_t low) const { return std::uint64_t{id_} << 32 | low; }
-  void Forget(std::uint32_t index);
+  void Forget(std::uint32_t index) {
+    Entry& entry = entries_[index];
+    Object** held = held_.data() + std::size_t{index} * holds_;
+    while (entry.held != 0) held[--entry.held]->Unpin();
+  }
   void Resize(std::size_t entries) {
     entries_.resize(entries);
-    regions_.resize(entries * max_sge_);
+    held_.resize(entries * holds_);
   }
 
   std::vector<Entry> entries_;
   std::uint32_t last_ = 0;  // the entry staged last
 
  private:
-  std::vector<std::shared_ptr<MemoryRegion>> regions_;  // max_sge_ for each entry
-  Environment& environment_;                            // outlives it: whoever holds a queue holds a context
   std::uint32_t max_sge_;
+  std::uint32_t holds_;        // for each entry: its regions and an address handle
+  std::vector<Object*> held_;  // pinned
+  Environment& environment_;   // outlives it: whoever holds a queue holds a context
   std::uint32_t id_;
 };
 

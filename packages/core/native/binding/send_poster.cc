@@ -46,10 +46,16 @@ int SendPoster::BindWindow(const Context& context, Cursor& cursor) {
 
 int SendPoster::Stage(const Context& context, Cursor& cursor, std::uint32_t index) {
   SendRecord record;
+  cursor.Next();
   if (!cursor.Read(&record)) return kTruncated;
+  if ((record.flags & kWritten) == 0) return kNotWritten;
   if (queue_->full()) return kQueueFull;
   ibv_send_wr& wr = requests_[index];
-  wr = {};
+  // Not the whole structure, which compilers clear the slow way; what is left over belongs to other opcodes.
+  wr.next = nullptr;
+  wr.imm_data = 0;
+  wr.wr.atomic = {};
+  wr.qp_type.xrc.remote_srqn = 0;
   wr.wr_id = queue_->Stage({record.wr_id, (record.flags & kIdIsNumber) != 0});
   wr.opcode = static_cast<ibv_wr_opcode>(record.opcode);
   wr.send_flags = record.send_flags;
@@ -101,6 +107,7 @@ int SendPoster::StageOperation(const Context& context, const SendRecord& record,
 int SendPoster::StageBind(const Context& context, const SendRecord& record, ibv_send_wr& wr) {
   MemoryWindow* window = context.environment().memory_windows.Find(record.memory_window);
   if (window == nullptr || &window->context() != &context) return kNoMemoryWindow;
+  wr.bind_mw = {};
   wr.bind_mw.mw = window->mw();
   wr.bind_mw.rkey = record.rkey;
   wr.bind_mw.bind_info.mw_access_flags = record.imm_data;
@@ -122,7 +129,7 @@ int SendPoster::StageAddress(const Context& context, const SendRecord& record, i
   wr.wr.ud.ah = address->ah();
   wr.wr.ud.remote_qpn = record.remote_qpn;
   wr.wr.ud.remote_qkey = record.remote_qkey;
-  queue_->Hold(std::static_pointer_cast<AddressHandle>(address->shared_from_this()));
+  queue_->Hold(*address);
   return 0;
 }
 

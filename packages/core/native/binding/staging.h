@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "context.h"
+#include "memory_region.h"
 #include "records.h"
 #include "request_queue.h"
 
@@ -15,9 +17,19 @@ namespace verbs::core {
 // value is copied out once and checked before it is used.
 class Cursor {
  public:
-  Cursor(const std::uint8_t* batch, std::size_t size) : batch_(batch), size_(size) {}
+  Cursor(const std::uint8_t* batch, std::size_t size) : batch_(batch), size_(size) {
+    if (size_ >= sizeof header) std::memcpy(&header, batch_, sizeof header);
+    header.posted = 0;
+    header.sge = 0;
+  }
 
   BatchHeader header{};
+
+  // To the record of the next request.
+  void Next() {
+    if (header.slot != 0) offset_ = sizeof header + std::size_t{header.slot} * (std::size_t{header.first} + number_);
+    number_++;
+  }
 
   template <typename T>
   bool Read(T* value) {
@@ -31,13 +43,32 @@ class Cursor {
   const std::uint8_t* batch_;
   std::size_t size_;
   std::size_t offset_ = sizeof(BatchHeader);
+  std::uint32_t number_ = 0;
 };
 
-class Context;
-
 // The elements of the request staged last, from the cursor. 0 or a PostError.
-int StageSges(const Context& context, RequestQueue& queue, Cursor& cursor, std::uint32_t count, ibv_sge* sges,
-              int* used);
+inline int StageSges(const Context& context, RequestQueue& queue, Cursor& cursor, std::uint32_t count, ibv_sge* sges,
+                     int* used) {
+  if (count > queue.max_sge()) return kTooManySge;
+  const IdTable<MemoryRegion>& regions = context.environment().memory_regions;
+  *used = 0;
+  for (std::uint32_t i = 0; i < count; i++) {
+    cursor.header.sge = i;
+    SgeRecord record;
+    if (!cursor.Read(&record)) return kTruncated;
+    MemoryRegion* region = regions.Find(record.memory_region);
+    if (region == nullptr || &region->context() != &context) return kNoMemoryRegion;
+    if (!region->Contains(record.offset, record.length)) return kOutOfBounds;
+    // To some adapters a length of zero means 2^31 bytes.
+    if (record.length == 0) continue;
+    ibv_sge& sge = sges[(*used)++];
+    sge.addr = region->start() + record.offset;
+    sge.length = record.length;
+    sge.lkey = region->mr()->lkey;
+    queue.Hold(*region);
+  }
+  return 0;
+}
 
 // As in C, the requests before one that is refused are posted. `stage(i)` fills requests[i] from the cursor and gives 0
 // or a PostError; `post` is the library's call. Gives 0, a positive errno of the library, or a PostError;
