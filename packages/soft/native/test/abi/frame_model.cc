@@ -60,6 +60,18 @@ void register_frame_model() {
   REQUIRE(registered == 0);
 }
 
+void configure_frames(const std::string& options) {
+  register_frame_model();
+  configure("f0,kind=frames" + options + ";f1,kind=frames,ports=2" + options + ";plain0");
+}
+
+ibv_qp_state state_of(ibv_qp* qp) {
+  ibv_qp_attr attr;
+  ibv_qp_init_attr init;
+  REQUIRE(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) == 0);
+  return attr.qp_state;
+}
+
 void add_receiver(const FrameReceiver& receiver) {
   REQUIRE(soft()->lock_device(receiver.qp->context) == 0);
   {

@@ -59,6 +59,11 @@ inline Bytes frame_of(const Address& to, const Address& from, std::size_t size) 
 }
 
 inline constexpr std::size_t kReceiveAt = 64 << 10;
+inline constexpr std::uint32_t kRoom = 8192;
+
+// f0 with one port, f1 with two, and plain0 without raw packets.
+void configure_frames(const std::string& options = "");
+ibv_qp_state state_of(ibv_qp* qp);
 
 // A context with a RAW_PACKET queue pair in RTS that is a receiver of its port.
 struct RawEnd : End {

@@ -17,7 +17,6 @@ using namespace verbs::soft::test;
 namespace {
 
 constexpr int kSkipped = 77;  // as the build tells ctest
-constexpr std::uint32_t kRoom = 8192;
 
 // A queue pair that answers for its IP address, as much as a ping needs.
 struct Host : RawEnd {
