@@ -5,7 +5,17 @@ import { exitStatus } from '../setup/src/shell.mjs';
 import { expectedSuites, removeOldReports, resultOf } from './src/suites.mjs';
 import { add, describe } from './src/tally.mjs';
 
-const checks = ['typecheck', 'typecheck:root', 'lint', 'lint:root', 'lint:package', 'api:check', 'lint:cpp', 'docs', 'format:check'];
+const checks = [
+  'typecheck',
+  'typecheck:root',
+  'lint',
+  'lint:root',
+  'lint:package',
+  'api:check',
+  'lint:cpp',
+  'docs',
+  'format:check',
+];
 
 /** @param {NodeJS.ProcessEnv} env */
 function runEverything(env) {

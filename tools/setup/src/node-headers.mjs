@@ -1,10 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
-import { npm } from './npm.mjs';
+import { fetchNode } from './node-package.mjs';
 import { toolsDirectory } from './paths.mjs';
 import { say } from './say.mjs';
-import { mustRun } from './shell.mjs';
 
 /**
  * The folder whose include/node holds the headers of the running Node, or undefined if there is none yet.
@@ -21,18 +20,8 @@ export function getNodeHeaders() {
     say('Node headers', join(there, 'include/node'));
     return;
   }
-  const name = `node-linux-${process.arch}`;
-  const spec = `${name}@${process.versions.node}`;
-  say('Node headers', `there are none beside ${process.execPath}; fetching the npm package ${spec}`);
-  const partial = `${fetched()}.partial`;
-  rmSync(partial, { recursive: true, force: true });
-  mkdirSync(partial, { recursive: true });
-  npm(['pack', spec, '--pack-destination', partial]);
-  const archive = join(partial, `${name}-${process.versions.node}.tgz`);
-  mustRun('tar', ['-xzf', archive, '-C', partial, '--strip-components=1', 'package/include']);
-  rmSync(archive);
-  rmSync(fetched(), { recursive: true, force: true });
-  renameSync(partial, fetched());
+  say('Node headers', `there are none beside ${process.execPath}; fetching them from npm`);
+  fetchNode({ version: process.versions.node, part: 'include', into: fetched() });
 }
 
 function fetched() {
