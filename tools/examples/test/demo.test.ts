@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 const demo = (args: string[], env: NodeJS.ProcessEnv = {}) =>
-  new Program('demo', args, { cwd: directory, env: { TMPDIR: scratch, ...env } });
+  new Program('bin/demo', args, { cwd: directory, env: { TMPDIR: scratch, ...env } });
 
 interface Document {
   runs: {

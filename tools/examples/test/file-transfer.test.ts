@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 function start(args: string[], configuration = ''): Program {
-  const program = new Program('file-transfer', args, { env: { VERBS_SOFT: configuration } });
+  const program = new Program('bin/file-transfer', args, { env: { VERBS_SOFT: configuration } });
   running.push(program);
   return program;
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const pathOf = (program: string) => fileURLToPath(new URL(`../bin/${program}.mjs`, import.meta.url));
+const pathOf = (program: string) => fileURLToPath(new URL(`../${program}.mjs`, import.meta.url));
 
 export interface Outcome {
   status: number | null;
@@ -18,7 +18,7 @@ export class Program {
   #watchers: (() => void)[] = [];
 
   constructor(
-    name: 'demo' | 'file-transfer',
+    name: 'bin/demo' | 'bin/file-transfer' | `programs/${string}`,
     args: readonly string[],
     options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
   ) {

@@ -1,0 +1,174 @@
+// @ts-check
+// A key-value store whose server sleeps: clients read and write its memory by themselves.
+//   node kv.mjs serve                    # in one shell
+//   node kv.mjs put colour green         # in another one
+//   node kv.mjs get colour
+//
+// The table is an array of slots, found by a hash of the key. A slot is a version, the lengths of key and value, and
+// their bytes. An even version is at rest; a writer makes it odd by compare-and-swap, writes, and makes it even again. A
+// reader reads the whole slot, and reads again while the version is odd or was another one afterwards. A slot keeps its
+// key for good.
+import { createHash } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { AccessFlags, openDevice, QpType, SendFlags, WrOpcode } from '@verbs/core';
+import { dial, Listener } from '@verbs/examples/meeting';
+
+const SLOTS = 1024;
+const SLOT = 256;
+const HEAD = 16;
+const REMOTE = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { host: { type: 'string', default: '127.0.0.1' }, port: { type: 'string', default: '18516' } },
+});
+const [command, key, value] = positionals;
+const where = { host: values.host, port: Number(values.port) };
+
+const ctx = openDevice();
+const pd = ctx.allocPd();
+const cq = ctx.createCq(16, { channel: ctx.createCompChannel() });
+const gid = ctx.queryGid(1, 0);
+const newQp = () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 4, maxRecvWr: 1 } });
+
+async function serve() {
+  const table = pd.allocMr(SLOTS * SLOT, AccessFlags.LOCAL_WRITE | REMOTE);
+  const listener = await Listener.open(where);
+  console.error(`serving ${SLOTS} slots on ${where.host} port ${listener.port}`);
+  listener.onPeer((channel) => {
+    // The only thing that the server does for a client: a queue pair, as long as the client is there.
+    const qp = newQp();
+    channel.gone.addEventListener('abort', () => {
+      qp.close();
+    });
+    channel.receive().then(
+      (remote) => {
+        qp.connect({ remote: /** @type {{ qpNum: number, gid: string }} */ (remote), access: REMOTE });
+        channel.send({ qpNum: qp.qpNum, gid, addr: String(table.addr), rkey: table.rkey });
+      },
+      () => {
+        channel.destroy();
+      },
+    );
+  });
+}
+
+async function openTable() {
+  const channel = await dial(where);
+  const qp = newQp();
+  channel.send({ qpNum: qp.qpNum, gid });
+  const remote = /** @type {{ qpNum: number, gid: string, addr: string, rkey: number }} */ (await channel.receive());
+  qp.connect({ remote: { qpNum: remote.qpNum, gid: remote.gid } });
+  const { rkey } = remote;
+  const mr = pd.allocMr(SLOT + 8, AccessFlags.LOCAL_WRITE);
+  const view = new DataView(mr.buffer);
+  const whole = [{ mr, offset: 0, length: SLOT }];
+  const body = [{ mr, offset: 8, length: SLOT - 8 }];
+  const word = [{ mr, offset: SLOT, length: 8 }];
+
+  const perform = async (/** @type {import('@verbs/core').SendWr} */ wr) => {
+    qp.postSend({ ...wr, sendFlags: SendFlags.SIGNALED });
+    await cq.wait();
+    for (const wc of cq.poll()) if (!wc.ok) throw new Error(`${wc.opcodeName}: ${wc.statusText}`);
+  };
+  const addressOf = (/** @type {number} */ slot) => BigInt(remote.addr) + BigInt(slot * SLOT);
+  /** @param {number} slot */
+  const version = async (slot) => {
+    await perform({ opcode: WrOpcode.RDMA_READ, remoteAddr: addressOf(slot), rkey, sgList: word });
+    return view.getBigUint64(SLOT, true);
+  };
+  return {
+    version,
+    /** The slot's key and value, neither of which a writer was at; undefined if it was never written. */
+    read: async (/** @type {number} */ slot) => {
+      for (;;) {
+        await perform({ opcode: WrOpcode.RDMA_READ, remoteAddr: addressOf(slot), rkey, sgList: whole });
+        const before = view.getBigUint64(0, true);
+        const content = Buffer.from(mr.bytes.subarray(HEAD, SLOT));
+        const keyEnd = view.getUint32(8, true);
+        const valueEnd = keyEnd + view.getUint32(12, true);
+        if (before % 2n !== 0n || (await version(slot)) !== before) continue;
+        if (before === 0n) return undefined;
+        return { key: content.toString('utf8', 0, keyEnd), value: content.toString('utf8', keyEnd, valueEnd) };
+      }
+    },
+    write: async (/** @type {number} */ slot, /** @type {Buffer} */ name, /** @type {Buffer} */ text) => {
+      view.setUint32(8, name.length, true);
+      view.setUint32(12, text.length, true);
+      mr.bytes.set(Buffer.concat([name, text]), HEAD);
+      await perform({ opcode: WrOpcode.RDMA_WRITE, remoteAddr: addressOf(slot) + 8n, rkey, sgList: body });
+    },
+    /** True if the version was `from`, and is `to` now. */
+    exchange: async (/** @type {number} */ slot, /** @type {bigint} */ from, /** @type {bigint} */ to) => {
+      const opcode = WrOpcode.ATOMIC_CMP_AND_SWP;
+      await perform({ opcode, remoteAddr: addressOf(slot), rkey, compare: from, swap: to, sgList: word });
+      return view.getBigUint64(SLOT, true) === from;
+    },
+    close: () => {
+      channel.close();
+    },
+  };
+}
+
+/** Where a key may be: from its hash on, up to the first slot that was never written. @param {string} name */
+function* slotsOf(name) {
+  const first = createHash('sha256').update(name).digest().readUInt32LE();
+  for (let probe = 0; probe < SLOTS; probe++) yield (first + probe) % SLOTS;
+}
+
+/** @param {string} name @returns {Promise<string | undefined>} */
+async function get(name) {
+  const table = await openTable();
+  try {
+    for (const slot of slotsOf(name)) {
+      const found = await table.read(slot);
+      if (found === undefined) return undefined;
+      if (found.key === name) return found.value;
+    }
+    return undefined;
+  } finally {
+    table.close();
+  }
+}
+
+/** @param {string} name @param {string} text */
+async function put(name, text) {
+  const [nameBytes, textBytes] = [Buffer.from(name), Buffer.from(text)];
+  if (HEAD + nameBytes.length + textBytes.length > SLOT) {
+    throw new Error(`key and value have more than ${SLOT - HEAD} bytes`);
+  }
+  const table = await openTable();
+  try {
+    for (const slot of slotsOf(name)) {
+      for (;;) {
+        const found = await table.read(slot);
+        if (found !== undefined && found.key !== name) break;
+        const version = await table.version(slot);
+        // Somebody else writes here, or did since the look: look again.
+        if (version % 2n !== 0n || (found === undefined) !== (version === 0n)) continue;
+        if (!(await table.exchange(slot, version, version + 1n))) continue;
+        await table.write(slot, nameBytes, textBytes);
+        await table.exchange(slot, version + 1n, version + 2n);
+        return;
+      }
+    }
+    throw new Error('the table is full');
+  } finally {
+    table.close();
+  }
+}
+
+if (command === 'serve') {
+  await serve();
+} else if (command === 'put' && key !== undefined && value !== undefined) {
+  await put(key, value);
+  ctx.close();
+} else if (command === 'get' && key !== undefined) {
+  const found = await get(key);
+  if (found === undefined) process.exitCode = 1;
+  else console.log(found);
+  ctx.close();
+} else {
+  console.error('kv serve | kv put KEY VALUE | kv get KEY   [--host ADDRESS] [--port N]');
+  process.exitCode = 2;
+}

@@ -1,0 +1,62 @@
+// @ts-check
+// A datagram there and back, as ibv_ud_pingpong. The side that was called makes its address handle from the first
+// datagram that it gets: it is not told where the caller is.
+//   node ud-pingpong.mjs            # in one shell
+//   node ud-pingpong.mjs 127.0.0.1  # in another one
+import { AccessFlags, openDevice, QpType, SendFlags, WcOpcode, WrOpcode } from '@verbs/core';
+import { meet, pingPongArguments, report } from './meet.mjs';
+
+const { host, port, size, iters } = pingPongArguments();
+/** In front of the payload of every datagram that is received there is room for its routing header. */
+const GRH = 40;
+const qkey = 0x11111111;
+
+const ctx = openDevice();
+const pd = ctx.allocPd();
+const cq = ctx.createCq(16, { channel: ctx.createCompChannel() });
+const qp = pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, cap: { maxSendWr: 1, maxRecvWr: 1 } });
+qp.activate({ qkey });
+const out = pd.allocMr(size, AccessFlags.LOCAL_WRITE);
+const incoming = pd.allocMr(GRH + size, AccessFlags.LOCAL_WRITE);
+qp.postRecv({ sgList: [{ mr: incoming }] });
+
+const channel = await meet(host, port);
+/** @type {{ ah: import('@verbs/core').AddressHandle, remoteQpn: number } | undefined} */
+let peer;
+if (host === undefined) {
+  channel.send({ qpNum: qp.qpNum, gid: ctx.queryGid(1, 0) });
+} else {
+  const remote = /** @type {{ qpNum: number, gid: string }} */ (await channel.receive());
+  // The route to the peer: RoCE has none without a global routing header.
+  const ah = pd.createAh({ portNum: 1, grh: { dgid: remote.gid, sgidIndex: 0, hopLimit: 64 } });
+  peer = { ah, remoteQpn: remote.qpNum };
+}
+
+const send = (/** @type {number} */ round) => {
+  out.bytes.fill(round);
+  const sendFlags = SendFlags.SIGNALED;
+  qp.postSend({ opcode: WrOpcode.SEND, sendFlags, ...peer, remoteQkey: qkey, sgList: [{ mr: out }] });
+};
+
+const since = process.hrtime.bigint();
+let received = 0;
+let sent = 0;
+if (host !== undefined) send(0);
+for await (const wc of cq) {
+  if (!wc.ok) throw new Error(`${wc.opcodeName}: ${wc.statusText}`);
+  if (wc.opcode === WcOpcode.SEND) {
+    sent++;
+  } else {
+    if (wc.byteLen !== GRH + size) throw new Error(`a datagram of ${wc.byteLen - GRH} bytes`);
+    if (incoming.bytes[GRH + size - 1] !== (received & 0xff)) throw new Error(`round ${received} brought other bytes`);
+    peer ??= { ah: pd.createAhFromWc(wc, incoming.bytes.subarray(0, GRH), 1), remoteQpn: wc.srcQp };
+    received++;
+    if (received < iters) qp.postRecv({ sgList: [{ mr: incoming }] });
+    const next = host === undefined ? received - 1 : received;
+    if (next < iters) send(next);
+  }
+  if (sent === iters && received === iters) break;
+}
+report(size, iters, since);
+channel.close();
+ctx.close();
