@@ -1,5 +1,5 @@
-// `npm run test:sanitize`: the C++ tests of @verbs/soft under AddressSanitizer with UndefinedBehaviorSanitizer, and then
-// under ThreadSanitizer.
+// `npm run test:sanitize`: the C++ tests of @verbs/soft and @verbs/mlx5 under AddressSanitizer with
+// UndefinedBehaviorSanitizer, and then those that have threads under ThreadSanitizer.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -12,27 +12,41 @@ const usage = `Usage: npm run test:sanitize
 
 Builds the tests of packages/soft/native (the rooms of the NIC, and the exported functions through the drop-in library,
 with a larger stress test) twice, and runs them: with AddressSanitizer and UndefinedBehaviorSanitizer in
-packages/soft/build/sanitize, leaks included, and with ThreadSanitizer in packages/soft/build/sanitize-thread. Anything
-that a sanitizer finds is a failure.`;
+packages/soft/build/sanitize, leaks included, and with ThreadSanitizer in packages/soft/build/sanitize-thread. The tests
+of packages/mlx5/native (the steering engine, which starts no thread) run with the former, in packages/mlx5/build/sanitize.
+Anything that a sanitizer finds is a failure.`;
 
-const native = join(root, 'packages/soft/native');
+const soft = join(root, 'packages/soft');
+const mlx5 = join(root, 'packages/mlx5');
+
+const addressOptions = { ASAN_OPTIONS: 'detect_stack_use_after_return=1', UBSAN_OPTIONS: 'print_stacktrace=1' };
 
 const sanitizers = [
   {
     name: 'AddressSanitizer and UndefinedBehaviorSanitizer',
     flag: 'address,undefined',
+    owner: soft,
     tests: ['wire', 'link', 'nic', 'host', 'abi'],
-    build: 'packages/soft/build/sanitize',
-    options: { ASAN_OPTIONS: 'detect_stack_use_after_return=1', UBSAN_OPTIONS: 'print_stacktrace=1' },
+    build: 'build/sanitize',
+    options: addressOptions,
+  },
+  {
+    name: 'AddressSanitizer and UndefinedBehaviorSanitizer on the steering engine',
+    flag: 'address,undefined',
+    owner: mlx5,
+    tests: ['steering'],
+    build: 'build/sanitize',
+    options: addressOptions,
   },
   {
     name: 'ThreadSanitizer',
     flag: 'thread',
     // Not nic: its unit tests unmap memory and open 10,000 queue pairs, and run the sanitizer's own allocator out of memory.
     // They start no thread; what threads do with the NIC is in host and abi.
+    owner: soft,
     tests: ['wire', 'link', 'host', 'abi'],
-    build: 'packages/soft/build/sanitize-thread',
-    options: { TSAN_OPTIONS: `second_deadlock_stack=1 suppressions=${join(native, 'test/tsan.supp')}` },
+    build: 'build/sanitize-thread',
+    options: { TSAN_OPTIONS: `second_deadlock_stack=1 suppressions=${join(soft, 'native/test/tsan.supp')}` },
   },
 ];
 
@@ -49,11 +63,11 @@ function addressesAreTooRandom() {
  * @param {typeof sanitizers[number]} sanitizer
  * @param {NodeJS.ProcessEnv} env
  */
-function isClean({ name, flag, tests, build, options }, env) {
+function isClean({ name, flag, owner, tests, build, options }, env) {
   console.error(`sanitize: ${name}: building`);
-  const folder = join(root, build);
+  const folder = join(owner, build);
   const flags = ['-DCMAKE_BUILD_TYPE=Debug', `-DVERBS_SANITIZE=${flag}`];
-  mustRun('cmake', ['-S', native, '-B', folder, '-G', 'Ninja', ...flags], { env });
+  mustRun('cmake', ['-S', join(owner, 'native'), '-B', folder, '-G', 'Ninja', ...flags], { env });
   mustRun('cmake', ['--build', folder, '--target', ...tests.map((test) => `${test}_test`)], { env });
   console.error(`sanitize: ${name}: testing`);
   const pattern = `^(${tests.join('|')})$`;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { committedCorpus, targetNames } from '../src/fuzz/build.mjs';
+import { committedCorpusOf, targetNames } from '../src/fuzz/build.mjs';
 
 function fuzz(...args: string[]) {
   return spawnSync(process.execPath, [join(import.meta.dirname, '../fuzz.mjs'), ...args], { encoding: 'utf8' });
@@ -23,7 +23,7 @@ describe('npm run fuzz', () => {
   it('has a committed corpus for every target, and the NIC is the last', () => {
     expect(targetNames().at(-1)).toBe('nic');
     for (const name of targetNames()) {
-      const folder = join(committedCorpus, name);
+      const folder = committedCorpusOf(name);
       expect(existsSync(folder) ? readdirSync(folder).length : 0, name).toBeGreaterThan(0);
     }
   });

@@ -10,6 +10,10 @@ if(VERBS_MLX5_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test/steering)  # the
   add_test(NAME steering COMMAND steering_test)
 endif()
 
+if(VERBS_MLX5_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/fuzz)
+  add_subdirectory(fuzz)
+endif()
+
 if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/bench)
   add_executable(steering_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/steering_bench.cc)
   target_link_libraries(steering_bench PRIVATE steering)

@@ -48,12 +48,11 @@ void encode_headers(const std::uint8_t* data, const HeaderSet& set, std::uint8_t
     flags |= (set.fragment ? 0x2000u : 0u) | std::uint32_t{set.ip_version} << 9;
     encode_ip(data, set, out);
   }
-  const std::uint8_t* l4 = data + set.l4;
   if (set.transport == Transport::kTcp) {
-    flags |= load16(l4 + 12) & 0x1ffu;
-    std::memcpy(out + header::kTcpSport, l4, 4);
+    flags |= load16(data + set.l4 + 12) & 0x1ffu;
+    std::memcpy(out + header::kTcpSport, data + set.l4, 4);
   } else if (set.transport == Transport::kUdp) {
-    std::memcpy(out + header::kUdpSport, l4, 4);
+    std::memcpy(out + header::kUdpSport, data + set.l4, 4);
   }
   store16(out + header::kFlags, flags);
 }
@@ -94,6 +93,16 @@ const std::uint8_t* find_geneve_option(const std::uint8_t* data, const Layers& l
   return nullptr;
 }
 
+void encode_geneve(const std::uint8_t* data, const Layers& layers, const GeneveOption& option, std::uint8_t* out) {
+  const std::uint8_t* geneve = data + layers.tunnel_header;
+  bool exists = false;
+  find_geneve_option(data, layers, option, &exists);
+  std::memcpy(out + misc::kGeneveVni, geneve + 4, 3);
+  out[misc::kGeneveFlags] = static_cast<std::uint8_t>((exists ? 2 : 0) | geneve[1] >> 7);
+  out[misc::kGeneveOptLen] = geneve[0] & 0x3f;
+  std::memcpy(out + misc::kGeneveProtocol, geneve + 2, 2);
+}
+
 void encode_flow_label(const std::uint8_t* data, const HeaderSet& set, std::uint8_t* out) {
   if (set.ip_version == 6) store32(out, load32(data + set.l3) & 0xfffff);
 }
@@ -108,16 +117,8 @@ void encode_misc(const Packet& packet, const GeneveOption& option, std::uint8_t*
   store16(out + misc::kSourcePort, origin.source_port);
   encode_second_vlans(data, layers, out);
   if (layers.gre != kAbsent) encode_gre(data + layers.gre, out);
-  const std::uint8_t* tunnel = data + layers.tunnel_header;
-  if (layers.tunnel == Tunnel::kVxlan) std::memcpy(out + misc::kVxlanVni, tunnel + 4, 3);
-  if (layers.tunnel == Tunnel::kGeneve) {
-    bool exists = false;
-    find_geneve_option(data, layers, option, &exists);
-    std::memcpy(out + misc::kGeneveVni, tunnel + 4, 3);
-    out[misc::kGeneveFlags] = static_cast<std::uint8_t>((exists ? 2 : 0) | tunnel[1] >> 7);
-    out[misc::kGeneveOptLen] = tunnel[0] & 0x3f;
-    std::memcpy(out + misc::kGeneveProtocol, tunnel + 2, 2);
-  }
+  if (layers.tunnel == Tunnel::kVxlan) std::memcpy(out + misc::kVxlanVni, data + layers.tunnel_header + 4, 3);
+  if (layers.tunnel == Tunnel::kGeneve) encode_geneve(data, layers, option, out);
   if (layers.bth != kAbsent) {
     const std::uint8_t* bth = data + layers.bth;
     out[misc::kBthOpcode] = bth[0];

@@ -4,37 +4,63 @@ import { installMissing } from '../../../setup/src/debian.mjs';
 import { root } from '../../../setup/src/paths.mjs';
 import { mustRun } from '../../../setup/src/shell.mjs';
 
-const native = join(root, 'packages/soft/native');
-
-/** Where the targets are built and work; below the folder that git ignores. */
-export const workDirectory = join(root, 'packages/soft/build/fuzz');
-/** The inputs that are part of the sources. */
-export const committedCorpus = join(native, 'fuzz/corpus');
+/** The packages that have targets, in native/fuzz. */
+const packagesWithTargets = ['soft', 'mlx5'].map((name) => join(root, 'packages', name));
 
 /** The compiler with libFuzzer; nothing else needs it. */
-const packages = ['clang-19', 'libclang-rt-19-dev'];
+const compiler = ['clang-19', 'libclang-rt-19-dev'];
 
 const sanitizers = 'fuzzer-no-link,address,undefined';
 
+/** @param {string} folder a package's */
+function targetsOf(folder) {
+  return readdirSync(join(folder, 'native/fuzz'))
+    .filter((file) => file.endsWith('_target.cc'))
+    .map((file) => file.slice(0, -'_target.cc'.length));
+}
+
+/** @param {string} target */
+function packageOf(target) {
+  const folder = packagesWithTargets.find((candidate) => targetsOf(candidate).includes(target));
+  if (folder === undefined) throw new Error(`no package has a fuzz target ${target}`);
+  return folder;
+}
+
 /** The names of all targets; the NIC's, which is the slow one, comes last. */
 export function targetNames() {
-  const names = readdirSync(join(native, 'fuzz'))
-    .filter((file) => file.endsWith('_target.cc'))
-    .map((file) => file.slice(0, -'_target.cc'.length))
-    .sort();
+  const names = packagesWithTargets.flatMap(targetsOf).sort();
   return [...names.filter((name) => name !== 'nic'), ...names.filter((name) => name === 'nic')];
 }
 
-/** @param {string} name */
-export function programOf(name) {
-  return join(workDirectory, 'fuzz', `fuzz_${name}`);
+/**
+ * Where the target is built and works; below the folder that git ignores.
+ * @param {string} target
+ */
+export function workDirectoryOf(target) {
+  return join(packageOf(target), 'build/fuzz');
+}
+
+/**
+ * The target's inputs that are part of the sources.
+ * @param {string} target
+ */
+export function committedCorpusOf(target) {
+  return join(packageOf(target), 'native/fuzz/corpus', target);
+}
+
+/** @param {string} target */
+export function programOf(target) {
+  return join(workDirectoryOf(target), 'fuzz', `fuzz_${target}`);
 }
 
 /** @param {NodeJS.ProcessEnv} env */
 export function buildTargets(env) {
-  installMissing(packages);
+  installMissing(compiler);
   const options = { env: { ...env, CC: 'clang-19', CXX: 'clang++-19' } };
   const flags = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DVERBS_FUZZ=ON', `-DVERBS_SANITIZE=${sanitizers}`];
-  mustRun('cmake', ['-S', native, '-B', workDirectory, '-G', 'Ninja', ...flags], options);
-  mustRun('cmake', ['--build', workDirectory, '--target', 'fuzzers'], options);
+  for (const folder of packagesWithTargets) {
+    const build = join(folder, 'build/fuzz');
+    mustRun('cmake', ['-S', join(folder, 'native'), '-B', build, '-G', 'Ninja', ...flags], options);
+    mustRun('cmake', ['--build', build, '--target', 'fuzzers'], options);
+  }
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { root } from '../../../setup/src/paths.mjs';
-import { committedCorpus, programOf, workDirectory } from './build.mjs';
+import { committedCorpusOf, programOf, workDirectoryOf } from './build.mjs';
 
 /**
  * @typedef {object} Result
@@ -25,11 +25,11 @@ const options = [...limits, '-detect_leaks=0', '-print_final_stats=1'];
  * @returns {Promise<Result>}
  */
 export async function runTarget(name, { seconds, executions }) {
-  const corpus = join(workDirectory, 'corpus', name);
-  const crashes = join(workDirectory, 'crashes');
+  const corpus = join(workDirectoryOf(name), 'corpus', name);
+  const crashes = join(workDirectoryOf(name), 'crashes');
   mkdirSync(corpus, { recursive: true });
   mkdirSync(crashes, { recursive: true });
-  const seeds = join(committedCorpus, name);
+  const seeds = committedCorpusOf(name);
   const args = [...options, `-max_total_time=${seconds}`, `-artifact_prefix=${crashes}/${name}-`];
   if (executions !== undefined) args.push(`-runs=${executions}`);
   const begin = Date.now();
