@@ -1,15 +1,25 @@
 #include "checksum.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "bytes.h"
 
 namespace verbs::mlx5::steering {
 
 std::uint64_t checksum_add(std::uint64_t sum, const std::uint8_t* data, std::uint32_t size) {
-  // Four bytes at a time: 2^16 is 1 in this arithmetic, so that the halves need not be added one by one.
-  for (; size >= 4; data += 4, size -= 4) sum += load32(data);
-  if (size >= 2) {
+  // In the processor's own byte order and four bytes at a time, which a compiler makes vectors of: in this arithmetic
+  // 2^16 is 1, so that the halves need not be added one by one, and the bytes of the sum can be swapped afterwards.
+  std::uint64_t native = 0;
+  const std::uint32_t words = size / 4;
+  for (std::uint32_t i = 0; i < words; ++i) {
+    std::uint32_t word;
+    std::memcpy(&word, data + std::size_t{i} * 4, sizeof word);
+    native += word;
+  }
+  data += std::size_t{words} * 4;
+  sum += __builtin_bswap16(checksum_fold(native));
+  if ((size & 2) != 0) {
     sum += load16(data);
     data += 2;
   }
