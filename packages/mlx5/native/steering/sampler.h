@@ -10,7 +10,8 @@ namespace verbs::mlx5::steering {
 
 class Sampler {
  public:
-  // One frame in `ratio` is sampled, by a generator with this seed; a ratio of 0 is taken as 1, which samples each.
+  // Of each `ratio` frames one is sampled, which of them is random by this seed: so that the share is exact, and no
+  // pattern in the traffic escapes. A ratio of 0 is taken as 1, which samples each frame.
   Sampler(std::uint32_t ratio, std::vector<Action> sample_actions, std::shared_ptr<FlowTable> next,
           std::uint64_t seed = 1);
 
@@ -20,8 +21,12 @@ class Sampler {
   const std::shared_ptr<FlowTable>& next() const { return next_; }
 
  private:
+  std::uint32_t any_place();
+
   std::uint32_t ratio_;
   std::uint64_t state_;
+  std::uint32_t place_ = 0;   // of the next frame among its `ratio`
+  std::uint32_t chosen_ = 0;  // the one that is sampled
   ActionList actions_;
   std::shared_ptr<FlowTable> next_;
 };

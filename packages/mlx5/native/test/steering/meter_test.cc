@@ -146,8 +146,15 @@ TEST_CASE("a sampler takes one in so many, the same ones for one seed") {
   };
   CHECK(taken(1, 1).size() == 10'000);
   CHECK(taken(0, 1).size() == 10'000);
-  CHECK(taken(2, 1).size() == doctest::Approx(5000).epsilon(0.05));
-  CHECK(taken(10, 1).size() == doctest::Approx(1000).epsilon(0.1));
+  CHECK(taken(2, 1).size() == 5000);
+  const auto tenth = taken(10, 1);
+  REQUIRE(tenth.size() == 1000);
+  std::array<int, 10> places{};
+  for (std::size_t i = 0; i < tenth.size(); ++i) {
+    CHECK(tenth[i] / 10 == static_cast<int>(i));  // one of each ten
+    ++places[static_cast<std::size_t>(tenth[i] % 10)];
+  }
+  for (const int count : places) CHECK(count == doctest::Approx(100).epsilon(0.4));  // any of them
   CHECK(taken(10, 1) == taken(10, 1));
   CHECK(taken(10, 1) != taken(10, 2));
 }
