@@ -151,3 +151,8 @@ export function requestId(value: unknown, kind: string): number | undefined {
   if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) return undefined;
   return (value as { [kRequestId]?: number })[kRequestId];
 }
+
+/** The kind of an object of this package or a sibling's, 'QueuePair'; undefined for anything else. */
+export function kindOf(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null ? (value as Partial<Resource>)[kKind] : undefined;
+}

@@ -5,7 +5,7 @@
  * `handleOf`. Their classes extend `Resource` over an External of their own.
  */
 export { native as coreNative } from './native.js';
-export { handleOf, Resource } from './resource.js';
+export { handleOf, kindOf, Resource } from './resource.js';
 export { check, checked, closedError } from './errors.js';
 export * as validate from './validate.js';
 export { nativeQpAttr } from './qp-attr.js';

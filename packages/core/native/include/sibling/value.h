@@ -39,6 +39,16 @@ inline napi_value boolean(napi_env env, bool value) {
   napi_get_boolean(env, value, &result);
   return result;
 }
+inline napi_value undefined(napi_env env) {
+  napi_value result = nullptr;
+  napi_get_undefined(env, &result);
+  return result;
+}
+inline napi_value text(napi_env env, const std::string& value) {
+  napi_value result = nullptr;
+  napi_create_string_utf8(env, value.data(), value.size(), &result);
+  return result;
+}
 inline napi_value object(napi_env env) {
   napi_value result = nullptr;
   napi_create_object(env, &result);
@@ -56,6 +66,21 @@ inline napi_value get(napi_env env, napi_value from, const char* name) {
 inline bool is_undefined(napi_env env, napi_value value) {
   napi_valuetype type = napi_undefined;
   return napi_typeof(env, value, &type) != napi_ok || type == napi_undefined;
+}
+// Of an array; 0 for any other value.
+inline std::uint32_t length_of(napi_env env, napi_value value) {
+  std::uint32_t length = 0;
+  return napi_get_array_length(env, value, &length) == napi_ok ? length : 0;
+}
+inline napi_value element(napi_env env, napi_value from, std::uint32_t index) {
+  napi_value value = nullptr;
+  if (napi_get_element(env, from, index, &value) != napi_ok) napi_get_undefined(env, &value);
+  return value;
+}
+inline bool to_boolean(napi_env env, napi_value value) {
+  bool result = false;
+  napi_get_value_bool(env, value, &result);
+  return result;
 }
 inline std::int64_t to_integer(napi_env env, napi_value value) {
   std::int64_t result = 0;

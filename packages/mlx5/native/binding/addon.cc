@@ -1,0 +1,16 @@
+// The addon: one JavaScript function for each function of libmlx5, without policy. Calls that fail give the errno,
+// negated; wrong handles throw. What the functions take and give is declared in src/native*.ts.
+#include "library.h"
+
+NAPI_MODULE_INIT() {
+  using namespace verbs::mlx5;
+  init_library(env, exports);
+  init_device(env, exports);
+  init_flow(env, exports);
+  init_flow_actions(env, exports);
+  init_devx(env, exports);
+  init_dr(env, exports);
+  init_dr_actions(env, exports);
+  init_dr_meters(env, exports);
+  return exports;
+}

@@ -1,0 +1,18 @@
+{
+  'targets': [
+    {
+      'target_name': 'verbs_mlx5',
+      'sources': [
+        'addon.cc', 'device.cc', 'devx.cc', 'dr.cc', 'dr_actions.cc', 'dr_meters.cc', 'flow.cc', 'flow_actions.cc',
+        'library.cc',
+      ],
+      'include_dirs': [
+        "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/include')\")",
+      ],
+      'defines': ['NAPI_VERSION=9', '_GNU_SOURCE'],
+      'cflags_cc!': ['-std=gnu++17', '-std=gnu++20', '-fno-rtti'],
+      'cflags_cc': ['-std=c++20', '-Wall', '-Wextra', '-Wno-missing-field-initializers', '-fvisibility=hidden'],
+      'libraries': ['-ldl'],
+    },
+  ],
+}

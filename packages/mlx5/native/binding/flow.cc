@@ -1,0 +1,139 @@
+// Matchers, flows and steering anchors.
+#include <cstring>
+
+#include "match_parameters.h"
+#include "objects.h"
+
+namespace verbs::mlx5 {
+namespace {
+
+int destroy_matcher(const Library& library, mlx5dv_flow_matcher* matcher) {
+  return status(library.mlx5dv_destroy_flow_matcher, matcher);
+}
+int destroy_flow(const Library&, ibv_flow* flow) { return std::abs(ibv_destroy_flow(flow)); }
+
+// createFlowMatcher(library, context, { type, flags, priority, matchCriteriaEnable, matchMask, compMask, ftType,
+// ibPort }): handle | -errno
+napi_value create_flow_matcher(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  Held held;
+  const Library* library = library_of(arguments, 0);
+  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  if (!context) return nullptr;
+  const napi_value given = arguments[2];
+  const auto field = [&](const char* name) { return to_u32(env, get(env, given, name)); };
+  MatchParameters mask(to_bytes(env, get(env, given, "matchMask")));
+  mlx5dv_flow_matcher_attr attr{};
+  attr.type = static_cast<ibv_flow_attr_type>(field("type"));
+  attr.flags = field("flags");
+  attr.priority = static_cast<std::uint16_t>(field("priority"));
+  attr.match_criteria_enable = static_cast<std::uint8_t>(field("matchCriteriaEnable"));
+  attr.match_mask = mask.get();
+  attr.comp_mask = to_u64(env, get(env, given, "compMask"));
+  attr.ft_type = static_cast<mlx5dv_flow_table_type>(field("ftType"));
+  // In rdma-core 44 these four bytes are padding.
+  static_assert(sizeof attr == 40);
+  const std::uint32_t ib_port = field("ibPort");
+  std::memcpy(reinterpret_cast<char*>(&attr) + 36, &ib_port, sizeof ib_port);
+  return attach(env, *library, context, made(library->mlx5dv_create_flow_matcher, context, &attr), destroy_matcher,
+                held.parents());
+}
+
+// Fills in one action: { type, object?, tagValue?, offset? }. 0, an errno, or -1 with an exception pending.
+int read_action(napi_env env, napi_value given, const ibv_context* context, Held* held, newer::FlowActionAttr* action) {
+  action->type = to_u32(env, get(env, given, "type"));
+  action->offset = to_u32(env, get(env, given, "offset"));
+  const napi_value object = get(env, given, "object");
+  const auto use = [&](auto* found, const ibv_context* its_context) {
+    action->object = found;
+    return its_context == context ? 0 : EINVAL;
+  };
+  const auto use_object = [&](auto* found) { return found ? use(found->get(), found->context()) : -1; };
+  switch (action->type) {
+    case MLX5DV_FLOW_ACTION_DEST_IBV_QP: {
+      auto* qp = held->verbs<ibv_qp>(env, object, VERBS_CORE_QP);
+      return qp ? use(qp, qp->context) : -1;
+    }
+    case MLX5DV_FLOW_ACTION_IBV_COUNTER: {
+      auto* counters = held->verbs<ibv_counters>(env, object, VERBS_CORE_COUNTERS);
+      return counters ? use(counters, counters->context) : -1;
+    }
+    case MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION:
+      return use_object(held->object<ibv_flow_action>(env, object));
+    case MLX5DV_FLOW_ACTION_TAG: {
+      const std::uint32_t tag = to_u32(env, get(env, given, "tagValue"));
+      std::memcpy(&action->object, &tag, sizeof tag);
+      return 0;
+    }
+    case MLX5DV_FLOW_ACTION_DEST_DEVX:
+    case MLX5DV_FLOW_ACTION_COUNTERS_DEVX:
+    case 8:  // with an offset: newer than rdma-core 44
+      return use_object(held->object<mlx5dv_devx_obj>(env, object));
+    default:
+      return 0;
+  }
+}
+
+// The plain mlx5dv_create_flow walks the shorter structure, whatever the library's version is; only the newer function
+// is told the length.
+ibv_flow* make_flow(const Library& library, mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_parameters* value,
+                    std::vector<newer::FlowActionAttr>& actions) {
+  if (library.__mlx5dv_create_flow) {
+    return made(library.__mlx5dv_create_flow, matcher, value, actions.size(), actions.data(), sizeof actions[0]);
+  }
+  std::vector<mlx5dv_flow_action_attr> plain(actions.size());
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    if (actions[i].type == 8) {
+      errno = EOPNOTSUPP;
+      return nullptr;
+    }
+    static_assert(offsetof(mlx5dv_flow_action_attr, qp) == offsetof(newer::FlowActionAttr, object));
+    std::memcpy(static_cast<void*>(&plain[i]), &actions[i], offsetof(newer::FlowActionAttr, offset));
+  }
+  return made(library.mlx5dv_create_flow, matcher, value, plain.size(), plain.data());
+}
+
+// createFlow(matcher, value, actions: { type, object?, tagValue?, offset? }[]): handle | -errno
+napi_value create_flow(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  Held held;
+  auto* matcher = held.object<mlx5dv_flow_matcher>(arguments, 0);
+  if (!matcher) return nullptr;
+  MatchParameters value(to_bytes(env, arguments[1]));
+  std::vector<newer::FlowActionAttr> actions(length_of(env, arguments[2]));
+  for (std::uint32_t i = 0; i < actions.size(); ++i) {
+    const int error = read_action(env, element(env, arguments[2], i), matcher->context(), &held, &actions[i]);
+    if (error != 0) return error < 0 ? nullptr : failure(env, error);
+  }
+  ibv_flow* flow = make_flow(matcher->library(), matcher->get(), value.get(), actions);
+  return attach(env, matcher->library(), matcher->context(), flow, destroy_flow, held.parents());
+}
+
+// createSteeringAnchor(library, context, { ftType, priority, compMask }): { handle, id } | -errno
+napi_value create_steering_anchor(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  Held held;
+  const Library* library = library_of(arguments, 0);
+  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  if (!context) return nullptr;
+  mlx5dv_steering_anchor_attr attr{};
+  attr.ft_type = static_cast<mlx5dv_flow_table_type>(to_u32(env, get(env, arguments[2], "ftType")));
+  attr.priority = static_cast<std::uint16_t>(to_u32(env, get(env, arguments[2], "priority")));
+  mlx5dv_steering_anchor* anchor = made(library->mlx5dv_create_steering_anchor, context, &attr);
+  if (!anchor) return failure(env, errno);
+  const std::uint32_t id = anchor->id;
+  const auto destroy = [](const Library& its_library, mlx5dv_steering_anchor* its_anchor) {
+    return status(its_library.mlx5dv_destroy_steering_anchor, its_anchor);
+  };
+  return described(env, attach(env, *library, context, anchor, destroy, held.parents()), {{"id", number(env, id)}});
+}
+
+}  // namespace
+
+void init_flow(napi_env env, napi_value exports) {
+  export_function<create_flow_matcher>(env, exports, "createFlowMatcher");
+  export_function<create_flow>(env, exports, "createFlow");
+  export_function<create_steering_anchor>(env, exports, "createSteeringAnchor");
+}
+
+}  // namespace verbs::mlx5

@@ -1,0 +1,49 @@
+// The flow actions of the verbs: packet reformat and modify header.
+#include "objects.h"
+
+namespace verbs::mlx5 {
+namespace {
+
+int destroy_action(const Library&, ibv_flow_action* action) { return std::abs(ibv_destroy_flow_action(action)); }
+
+// createFlowActionPacketReformat(library, context, data | undefined, reformatType, ftType): handle | -errno
+napi_value create_packet_reformat(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  Held held;
+  const Library* library = library_of(arguments, 0);
+  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  if (!context) return nullptr;
+  const Bytes data = to_bytes(env, arguments[2]);
+  // An empty array is a buffer of no bytes, which the library tells from no buffer.
+  char nothing = 0;
+  void* buffer = is_undefined(env, arguments[2]) || data.data ? data.data : static_cast<void*>(&nothing);
+  const auto type = static_cast<mlx5dv_flow_action_packet_reformat_type>(to_u32(env, arguments[3]));
+  const auto table = static_cast<mlx5dv_flow_table_type>(to_u32(env, arguments[4]));
+  ibv_flow_action* action =
+      made(library->mlx5dv_create_flow_action_packet_reformat, context, data.size, buffer, type, table);
+  return attach(env, *library, context, action, destroy_action, held.parents());
+}
+
+// createFlowActionModifyHeader(library, context, actions: BigUint64Array in the device's byte order, ftType):
+// handle | -errno
+napi_value create_modify_header(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  Held held;
+  const Library* library = library_of(arguments, 0);
+  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  if (!context) return nullptr;
+  const Bytes actions = to_bytes(env, arguments[2]);
+  const auto table = static_cast<mlx5dv_flow_table_type>(to_u32(env, arguments[3]));
+  ibv_flow_action* action = made(library->mlx5dv_create_flow_action_modify_header, context, actions.size,
+                                 reinterpret_cast<std::uint64_t*>(actions.data), table);
+  return attach(env, *library, context, action, destroy_action, held.parents());
+}
+
+}  // namespace
+
+void init_flow_actions(napi_env env, napi_value exports) {
+  export_function<create_packet_reformat>(env, exports, "createFlowActionPacketReformat");
+  export_function<create_modify_header>(env, exports, "createFlowActionModifyHeader");
+}
+
+}  // namespace verbs::mlx5

@@ -1,0 +1,95 @@
+// A loaded libmlx5. Nothing links it.
+#pragma once
+
+#include <infiniband/mlx5dv.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "functions.h"
+#include "sibling/core.h"
+
+// Newer headers have macros over the functions of longer structures; the table below needs the plain names.
+#undef mlx5dv_create_flow
+#undef ibv_query_port
+#undef ibv_get_device_list
+#undef ibv_reg_mr
+
+namespace verbs::mlx5 {
+
+using namespace verbs::sibling;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
+
+// What the header of rdma-core 44 does not declare.
+namespace newer {
+
+// mlx5dv_flow_action_attr as __mlx5dv_create_flow walks it: longer than what the plain mlx5dv_create_flow walks.
+struct FlowActionAttr {
+  std::uint32_t type;
+  void* object;  // or the tag
+  std::uint32_t offset;
+};
+static_assert(sizeof(FlowActionAttr) == 24);
+
+struct ExportSizes {
+  std::uint32_t var;
+  std::uint32_t devx_umem;
+  std::uint32_t devx_obj;
+};
+
+}  // namespace newer
+
+struct Library {
+  void* handle;
+  verbs_core_library kind;
+#define MLX5DV_MEMBER(name, release) decltype(&::name) name;
+  MLX5DV_FUNCTIONS(MLX5DV_MEMBER)
+#undef MLX5DV_MEMBER
+#define MLX5DV_MEMBER(name, release, result, parameters) result(*name) parameters;
+  MLX5DV_NEWER_FUNCTIONS(MLX5DV_MEMBER)
+#undef MLX5DV_MEMBER
+};
+
+// Null with a TypeError pending for anything that is no handle of a library.
+const Library* library_of(const Arguments& arguments, std::size_t index);
+
+// What a function with an int result says: 0 or a positive errno. A missing function is EOPNOTSUPP.
+template <typename... Parameters, typename... Given>
+int status(int (*function)(Parameters...), Given... given) {
+  if (!function) return EOPNOTSUPP;
+  errno = 0;
+  const int result = function(given...);
+  // By the manual it is errno's value; old versions gave a negative one, or -1 with errno.
+  return result == -1 && errno != 0 ? errno : std::abs(result);
+}
+
+// What a function with a pointer result makes; null with errno set. A missing function is EOPNOTSUPP.
+template <typename Result, typename... Parameters, typename... Given>
+Result* made(Result* (*function)(Parameters...), Given... given) {
+  errno = EOPNOTSUPP;
+  if (!function) return nullptr;
+  errno = 0;
+  Result* result = function(given...);
+  if (!result && errno == 0) errno = EIO;
+  return result;
+}
+
+void init_library(napi_env env, napi_value exports);
+void init_device(napi_env env, napi_value exports);
+void init_flow(napi_env env, napi_value exports);
+void init_flow_actions(napi_env env, napi_value exports);
+void init_devx(napi_env env, napi_value exports);
+void init_devx_memory(napi_env env, napi_value exports);
+void init_devx_events(napi_env env, napi_value exports);
+void init_dr(napi_env env, napi_value exports);
+void init_dr_actions(napi_env env, napi_value exports);
+void init_dr_meters(napi_env env, napi_value exports);
+void init_queues(napi_env env, napi_value exports);
+void init_queue_settings(napi_env env, napi_value exports);
+void init_memory(napi_env env, napi_value exports);
+void init_crypto(napi_env env, napi_value exports);
+void init_scheduling(napi_env env, napi_value exports);
+void init_vfio(napi_env env, napi_value exports);
+void init_internals(napi_env env, napi_value exports);
+
+}  // namespace verbs::mlx5

@@ -1,0 +1,107 @@
+// The objects of libmlx5 that JavaScript holds, and what belongs to one context.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "library.h"
+#include "sibling/child.h"
+
+namespace verbs::mlx5 {
+
+// An object of the library with the function that destroys it.
+template <typename T>
+class Object final : public Child {
+ public:
+  static constexpr char kType = 0;
+  // 0 or an errno.
+  using Destroy = int (*)(const Library& library, T* object);
+
+  Object(const Library& library, const ibv_context* context, T* object, Destroy destroy)
+      : Child(&kType), library_(library), context_(context), object_(object), destroy_(destroy) {}
+
+  T* get() const { return object_; }
+  const Library& library() const { return library_; }
+  const ibv_context* context() const { return context_; }
+
+ private:
+  int release() override { return destroy_(library_, object_); }
+
+  const Library& library_;
+  const ibv_context* context_;
+  T* object_;
+  Destroy destroy_;
+};
+
+// The handle of a new object, or -errno where `made` is null.
+template <typename T>
+napi_value attach(napi_env env, const Library& library, const ibv_context* context, T* made,
+                  typename Object<T>::Destroy destroy, const std::vector<verbs_core_object*>& parents) {
+  if (!made) return failure(env, errno);
+  return Child::attach(env, std::make_unique<Object<T>>(library, context, made, destroy), parents);
+}
+
+// A handle with what there is to say of its object: { handle, … }. A failure stays what it is.
+inline napi_value described(napi_env env, napi_value handle,
+                            std::initializer_list<std::pair<const char*, napi_value>> fields) {
+  napi_valuetype type = napi_undefined;
+  if (!handle || napi_typeof(env, handle, &type) != napi_ok || type != napi_external) return handle;
+  napi_value result = sibling::object(env);
+  set(env, result, "handle", handle);
+  for (const auto& [name, value] : fields) set(env, result, name, value);
+  return result;
+}
+
+// The objects of a call: they stay until its end, and are the parents of what it makes.
+class Held {
+ public:
+  // The open object of libmlx5 behind a value; null with an exception pending.
+  template <typename T>
+  Object<T>* object(napi_env env, napi_value value) {
+    Taken keep;
+    auto* found = Child::of<Object<T>>(env, value, &keep);
+    if (found) hold(std::move(keep));
+    return found;
+  }
+  template <typename T>
+  Object<T>* object(const Arguments& arguments, std::size_t index) {
+    return object<T>(arguments.env, arguments[index]);
+  }
+  // The same for an object of @verbs/core.
+  template <typename T>
+  T* verbs(napi_env env, napi_value value, verbs_core_kind kind) {
+    Taken keep = take(env, value, kind);
+    if (!keep) return nullptr;
+    T* found = pointer<T>(keep);
+    hold(std::move(keep));
+    return found;
+  }
+  template <typename T>
+  T* verbs(const Arguments& arguments, std::size_t index, verbs_core_kind kind) {
+    return verbs<T>(arguments.env, arguments[index], kind);
+  }
+  // The same, and it must belong to the libibverbs that goes with the library.
+  template <typename T>
+  T* verbs(const Library& library, const Arguments& arguments, std::size_t index, verbs_core_kind kind) {
+    T* found = verbs<T>(arguments, index, kind);
+    if (!found || core()->library(newest()) == library.kind) return found;
+    napi_throw_type_error(arguments.env, "ERR_INVALID_ARG_TYPE", "the object belongs to another kind of library");
+    return nullptr;
+  }
+  ibv_context* context(const Library& library, const Arguments& arguments, std::size_t index) {
+    return verbs<ibv_context>(library, arguments, index, VERBS_CORE_CONTEXT);
+  }
+
+  const std::vector<verbs_core_object*>& parents() const { return parents_; }
+  verbs_core_object* newest() const { return parents_.back(); }
+
+ private:
+  void hold(Taken keep) {
+    parents_.push_back(keep.get());
+    held_.push_back(std::move(keep));
+  }
+  std::vector<Taken> held_;
+  std::vector<verbs_core_object*> parents_;
+};
+
+}  // namespace verbs::mlx5

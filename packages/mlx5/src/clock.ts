@@ -1,0 +1,49 @@
+import { type Context, sibling } from '@verbs/core';
+import { made } from './calls.js';
+import { forContext } from './libraries.js';
+import { native } from './native.js';
+
+const { validate } = sibling;
+
+/** `struct mlx5dv_clock_info`: how the device's ticks become nanoseconds. */
+export interface ClockInfo {
+  /** Nanoseconds at `lastCycles`. */
+  nsec: bigint;
+  lastCycles: bigint;
+  frac: bigint;
+  mult: number;
+  shift: number;
+  /** The bits that the device's counter has. */
+  mask: bigint;
+}
+
+/**
+ * `mlx5dv_get_clock_info`: for {@link tsToNs}. It is good for `maxClockInfoUpdateNsec` of {@link queryDevice}.
+ *
+ * @throws VerbsError EINVAL, EOPNOTSUPP
+ */
+export function getClockInfo(ctx: Context): ClockInfo {
+  const syscall = 'mlx5dv_get_clock_info';
+  const { library, handle } = forContext(ctx, syscall);
+  return made(native.getClockInfo(library, handle), { library, syscall });
+}
+
+const U64 = (1n << 64n) - 1n;
+
+/**
+ * `mlx5dv_ts_to_ns`: a completion's timestamp (`wc.completionTimestamp`) in nanoseconds of the system's clock.
+ *
+ * @example tsToNs(getClockInfo(ctx), wc.completionTimestamp);
+ */
+export function tsToNs(clockInfo: ClockInfo, deviceTimestamp: bigint): bigint {
+  const { nsec, lastCycles, frac, mask } = clockInfo;
+  const [mult, shift] = [BigInt(clockInfo.mult), BigInt(clockInfo.shift)];
+  const ticks = BigInt(validate.u64(deviceTimestamp, 'deviceTimestamp'));
+  const ahead = (ticks - lastCycles) & mask;
+  // More than half the counter's range ahead is rather a time before.
+  if (ahead > mask / 2n) {
+    const behind = (lastCycles - ticks) & mask;
+    return (nsec - (((behind * mult - frac) & U64) >> shift)) & U64;
+  }
+  return (nsec + (((ahead * mult + frac) & U64) >> shift)) & U64;
+}

@@ -1,0 +1,155 @@
+import { type Context, type DeviceInfo, type DeviceList, sibling } from '@verbs/core';
+import { counted, done, made } from './calls.js';
+import { forContext, libraries, trust } from './libraries.js';
+import { native } from './native.js';
+
+const { validate } = sibling;
+const SYSCALL = 'mlx5dv_open_device';
+
+/** `struct mlx5dv_context_attr`. */
+export interface Mlx5ContextAttr {
+  /** {@link ContextAttrFlags}: with DEVX, the open fails where the device or the user's rights do not allow it. */
+  flags?: number;
+}
+
+/** `struct mlx5dv_context`, without its pointer to the clock's page. Fields without their bit in `compMask` are 0. */
+export interface Mlx5DeviceAttr {
+  /** Of the completion queue entries. */
+  version: number;
+  /** {@link ContextFlags}, or-ed. */
+  flags: bigint;
+  /** {@link ContextMask}, or-ed: what the device told. */
+  compMask: bigint;
+  cqeCompCaps: { maxNum: number; supportedFormat: number };
+  swParsingCaps: { swParsingOffloads: number; supportedQpts: number };
+  stridingRqCaps: {
+    minSingleStrideLogNumOfBytes: number;
+    maxSingleStrideLogNumOfBytes: number;
+    minSingleWqeLogNumOfStrides: number;
+    maxSingleWqeLogNumOfStrides: number;
+    supportedQpts: number;
+  };
+  /** Which tunnels the checksum and segmentation offloads of RAW_PACKET queue pairs know. */
+  tunnelOffloadsCaps: number;
+  maxDynamicBfregs: number;
+  /** How long a {@link ClockInfo} is good for. */
+  maxClockInfoUpdateNsec: bigint;
+  flowActionFlags: number;
+  dcOdpCaps: number;
+  /** Ports of the link aggregation group; 0 without one. */
+  numLagPorts: number;
+  sigCaps: { blockSize: bigint; blockProt: number; t10difBg: number; crcType: number };
+  dciStreamsCaps: { maxLogNumConcurent: number; maxLogNumErrored: number };
+  /** Bytes of a memcpy work request. */
+  maxWrMemcpyLength: number;
+  cryptoCaps: {
+    /** Not 0: some engine failed its self-test. */
+    failedSelftests: number;
+    cryptoEngines: number;
+    wrappedImportMethod: number;
+    logMaxNumDeks: number;
+    flags: number;
+  };
+}
+
+/** `struct mlx5dv_port`. Fields without their bit in `flags` are 0. */
+export interface Mlx5PortAttr {
+  /** {@link QueryPortFlags}, or-ed. */
+  flags: bigint;
+  vport: number;
+  vportVhcaId: number;
+  eswOwnerVhcaId: number;
+  vportSteeringIcmRx: bigint;
+  vportSteeringIcmTx: bigint;
+  /** Of the register's value in packets from this port, under `mask`. */
+  regC0: { value: number; mask: number };
+}
+
+/**
+ * `mlx5dv_is_supported`: whether the device is an mlx5 adapter, or a model of one.
+ *
+ * @example listDevices().filter(isSupported)
+ */
+export function isSupported(device: DeviceInfo): boolean {
+  return sibling.isVendorDevice(libraries, device);
+}
+
+/**
+ * The supported devices of both libraries, hardware first. The software NIC has one, `mlx5_soft0`, if its configuration
+ * has no other. An empty list says why in its `reason`.
+ */
+export function listDevices(): DeviceList {
+  return sibling.listVendorDevices(libraries);
+}
+
+/**
+ * `mlx5dv_open_device`. Without a device: the first of {@link listDevices}. A context that @verbs/core's `openDevice`
+ * has opened does as well for everything here.
+ *
+ * @throws VerbsError ENODEV (no such device), EOPNOTSUPP (a device of another vendor), EPERM, EACCES
+ * @example
+ * using ctx = openDevice('mlx5_soft0');
+ */
+export function openDevice(device?: string | DeviceInfo, attr?: Mlx5ContextAttr): Context {
+  const flags = attr === undefined ? undefined : validate.optional(known(attr)['flags'], 'attr.flags', 0xffffffff, 0);
+  const info = sibling.chooseVendorDevice(libraries, device);
+  const { vendor: library, libibverbs } = libraries.for(info.library, SYSCALL);
+  const result = native.openDevice(library, libibverbs, info.name, flags);
+  const hint = sibling.softHint(info.library);
+  return trust(sibling.adoptContext(info, made(result, { library, syscall: SYSCALL, detail: info.name, hint })));
+}
+
+function known(attr: Mlx5ContextAttr): Record<string, unknown> {
+  return validate.object(attr, 'attr', ['flags']);
+}
+
+/** `mlx5dv_query_device`: what `ctx.queryDevice()` does not tell. */
+export function queryDevice(ctx: Context): Mlx5DeviceAttr {
+  const syscall = 'mlx5dv_query_device';
+  const { library, handle } = forContext(ctx, syscall);
+  return made(native.queryDevice(library, handle), { library, syscall });
+}
+
+/**
+ * `mlx5dv_query_port` (`_mlx5dv_query_port`): a port's place in the e-switch.
+ *
+ * @throws VerbsError EINVAL (no such port), EOPNOTSUPP
+ */
+export function queryPort(ctx: Context, portNum: number): Mlx5PortAttr {
+  const syscall = '_mlx5dv_query_port';
+  const { library, handle } = forContext(ctx, syscall);
+  validate.integer(portNum, 'portNum', 0, 0xffffffff);
+  const result = made(native.queryPort(library, handle, portNum), { library, syscall, detail: `of port ${portNum}` });
+  const { regC0Value: value, regC0Mask: mask, ...rest } = result;
+  return { ...rest, regC0: { value, mask } };
+}
+
+/**
+ * `mlx5dv_reserved_qpn_alloc`: a queue pair number that no queue pair has, for the parameters of connections.
+ *
+ * @throws VerbsError EOPNOTSUPP
+ */
+export function reservedQpnAlloc(ctx: Context): number {
+  const syscall = 'mlx5dv_reserved_qpn_alloc';
+  const { library, handle } = forContext(ctx, syscall);
+  return counted(native.reservedQpnAlloc(library, handle), { library, syscall });
+}
+
+/** `mlx5dv_reserved_qpn_dealloc`. EINVAL for a number that is not reserved. */
+export function reservedQpnDealloc(ctx: Context, qpn: number): void {
+  const syscall = 'mlx5dv_reserved_qpn_dealloc';
+  const { library, handle } = forContext(ctx, syscall);
+  validate.integer(qpn, 'qpn', 0, 0xffffff);
+  done(native.reservedQpnDealloc(library, handle, qpn), { library, syscall, detail: `0x${qpn.toString(16)}` });
+}
+
+/**
+ * `mlx5dv_get_data_direct_sysfs_path`: of the device's data direct function, for dma-buf regions.
+ *
+ * @throws VerbsError ENODEV, EOPNOTSUPP (also from a libmlx5 without it: it is newer than rdma-core 44)
+ */
+export function getDataDirectSysfsPath(ctx: Context): string {
+  const syscall = 'mlx5dv_get_data_direct_sysfs_path';
+  const { library, handle } = forContext(ctx, syscall);
+  return made(native.getDataDirectSysfsPath(library, handle), { library, syscall });
+}

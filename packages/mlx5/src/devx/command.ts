@@ -1,0 +1,37 @@
+import { types } from 'node:util';
+import { sibling } from '@verbs/core';
+import { type About, done } from '../calls.js';
+
+const { validate } = sibling;
+
+/** Every command and answer of the device's manual has at least so many bytes. */
+const LEAST = 16;
+const MOST = 0xffff;
+
+/** A command and the room for its answer, both of sizes that can be. */
+export function request(input: unknown, outLength: unknown): { bytes: Uint8Array; out: Uint8Array } {
+  if (!types.isUint8Array(input)) throw validate.typeError('input', 'a Uint8Array with a command', input);
+  const wanted = `${LEAST} to ${MOST}, as commands have`;
+  if (input.byteLength < LEAST || input.byteLength > MOST) {
+    throw validate.rangeError('input.byteLength', wanted, input.byteLength);
+  }
+  return { bytes: input, out: new Uint8Array(validate.integer(outLength, 'outLength', LEAST, MOST)) };
+}
+
+/** How a command ended. The device's own status is at the beginning of its answer. */
+export function exchange(result: number, out: Uint8Array, input: Uint8Array, about: About): void {
+  if (result >= 0) return;
+  done(result, { ...about, detail: refusal(out, input) });
+}
+
+export function refusal(out: Uint8Array, input: Uint8Array): string {
+  const hex = (value: number) => `0x${value.toString(16)}`;
+  const opcode = hex(viewOf(input).getUint16(0));
+  const [status] = out;
+  if (status === undefined || status === 0) return `with command ${opcode}`;
+  return `with command ${opcode}: status ${hex(status)}, syndrome ${hex(viewOf(out).getUint32(4))}`;
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

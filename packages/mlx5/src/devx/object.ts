@@ -1,0 +1,87 @@
+import { type Context, sibling } from '@verbs/core';
+import { done } from '../calls.js';
+import { libraryFor } from '../libraries.js';
+import { native, type NativeHandle } from '../native.js';
+import { exchange, request } from './command.js';
+import { exportSize } from './sharing.js';
+
+const { Resource } = sibling;
+
+/** Where a DEVX object comes from. */
+export interface MadeObject {
+  handle: NativeHandle;
+  /** What the command that created it answered; empty for an imported one. */
+  out: Uint8Array;
+  imported?: boolean;
+}
+
+/**
+ * `struct mlx5dv_devx_obj`: an object of the device's firmware, made by a command of the device's manual. Made by
+ * {@link devx.createObj}; `close()` is `mlx5dv_devx_obj_destroy`, or `mlx5dv_devx_obj_unimport` for an imported one.
+ */
+export class DevxObject extends Resource {
+  readonly context: Context;
+  /** What the command that created it answered. */
+  readonly out: Uint8Array;
+
+  /** @internal */
+  constructor(context: Context, { handle, out, imported }: MadeObject) {
+    super('DevxObject', handle, imported === true ? 'mlx5dv_devx_obj_unimport' : 'mlx5dv_devx_obj_destroy', [context]);
+    this.context = context;
+    this.out = out;
+  }
+
+  /** The object's number in the answer of the commands that have it at byte 8: tables, TIRs, counters and others. */
+  get id(): number {
+    return this.out.byteLength < 12 ? 0 : new DataView(this.out.buffer, this.out.byteOffset).getUint32(8);
+  }
+
+  /**
+   * `mlx5dv_devx_obj_query`.
+   *
+   * @returns the answer, of `outLength` bytes
+   * @throws VerbsError EREMOTEIO (the device refused; status and syndrome are in the message), EINVAL
+   */
+  query(input: Uint8Array, outLength: number): Uint8Array {
+    const syscall = 'mlx5dv_devx_obj_query';
+    const handle = this.use(syscall);
+    return this.#run(syscall, input, outLength, (bytes, out) => native.devxObjQuery(handle, bytes, out));
+  }
+
+  /** `mlx5dv_devx_obj_modify`. As {@link DevxObject.query}. */
+  modify(input: Uint8Array, outLength: number): Uint8Array {
+    const syscall = 'mlx5dv_devx_obj_modify';
+    const handle = this.use(syscall);
+    return this.#run(syscall, input, outLength, (bytes, out) => native.devxObjModify(handle, bytes, out));
+  }
+
+  /**
+   * `mlx5dv_devx_obj_export`: what {@link devx.importObj} takes, in this process or another that shares the device's
+   * open file (see `importDevice` of @verbs/core).
+   *
+   * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44)
+   */
+  export(): Uint8Array {
+    const syscall = 'mlx5dv_devx_obj_export';
+    const handle = this.use(syscall);
+    const library = libraryFor(this.context.device.library, syscall);
+    const data = new Uint8Array(exportSize(library, 'devxObjAttrsSize', syscall));
+    done(native.devxObjExport(handle, data), { library, syscall });
+    return data;
+  }
+
+  #run(
+    syscall: string,
+    input: Uint8Array,
+    outLength: number,
+    call: (bytes: Uint8Array, out: Uint8Array) => number,
+  ): Uint8Array {
+    const { bytes, out } = request(input, outLength);
+    exchange(call(bytes, out), out, bytes, { library: libraryFor(this.context.device.library, syscall), syscall });
+    return out;
+  }
+
+  protected override describe(): Record<string, unknown> {
+    return { id: this.id, out: Buffer.from(this.out).toString('hex') };
+  }
+}

@@ -1,0 +1,39 @@
+import { type Context } from '@verbs/core';
+import { types } from 'node:util';
+import { sibling } from '@verbs/core';
+import { made } from '../calls.js';
+import { forContext } from '../libraries.js';
+import { native, type NativeLibrary } from '../native.js';
+
+const { validate } = sibling;
+const SYSCALL = '_mlx5dv_get_export_sizes';
+
+/** `struct mlx5dv_export_sizes`: bytes. */
+export interface ExportSizes {
+  varAttrsSize: number;
+  devxUmemAttrsSize: number;
+  devxObjAttrsSize: number;
+}
+
+/**
+ * `mlx5dv_get_export_sizes` (`_mlx5dv_get_export_sizes`): how large the exported forms of objects are.
+ *
+ * @throws VerbsError EOPNOTSUPP from a libmlx5 without it: it is newer than rdma-core 44
+ */
+export function getExportSizes(ctx: Context): ExportSizes {
+  const { library } = forContext(ctx, SYSCALL);
+  return made(native.exportSizes(library), { library, syscall: SYSCALL });
+}
+
+export function exportSize(library: NativeLibrary, name: keyof ExportSizes, syscall: string): number {
+  const missing = native.missing(library, syscall) === undefined ? SYSCALL : syscall;
+  return made(native.exportSizes(library), { library, syscall: missing })[name];
+}
+
+/** What an export function gave. */
+export function exported(data: unknown, library: NativeLibrary, name: keyof ExportSizes, syscall: string): Uint8Array {
+  if (!types.isUint8Array(data)) throw validate.typeError('data', 'what export() gave', data);
+  const size = exportSize(library, name, syscall);
+  if (data.byteLength !== size) throw validate.rangeError('data.byteLength', `${size}`, data.byteLength);
+  return data;
+}

@@ -1,0 +1,28 @@
+import { sibling } from '@verbs/core';
+import type { NativeHandle } from '../native.js';
+import type { Domain } from './domain.js';
+
+const { Resource } = sibling;
+type Parent = InstanceType<typeof Resource>;
+
+/**
+ * `struct mlx5dv_dr_action`: what rules do. Made by the functions `dr.createAction*`; `close()` is
+ * `mlx5dv_dr_action_destroy`. It keeps what it was made of.
+ */
+export class Action extends Resource {
+  /** Whose library it came from; the C functions of some actions name none. */
+  readonly domain: Domain;
+  /** The end of the name of the C function that made it, `packet_reformat`. */
+  readonly kind: string;
+
+  /** @internal */
+  constructor(domain: Domain, handle: NativeHandle, kind: string, others: readonly Parent[] = []) {
+    super('Action', handle, 'mlx5dv_dr_action_destroy', [...new Set<Parent>([domain, ...others])]);
+    this.domain = domain;
+    this.kind = kind;
+  }
+
+  protected override describe(): Record<string, unknown> {
+    return { kind: this.kind };
+  }
+}

@@ -1,0 +1,191 @@
+import type { QueuePair } from '@verbs/core';
+import { sibling } from '@verbs/core';
+import { made } from '../calls.js';
+import type { DevxObject } from '../devx/object.js';
+import type { FlowActionPacketReformatType } from '../enums.js';
+import { type ModifyAction, modifyActions } from '../modify-header.js';
+import { native, type NativeHandle } from '../native.js';
+import { bytesOf } from '../reformat.js';
+import { Action } from './action.js';
+import type { Domain } from './domain.js';
+import type { Table } from './table.js';
+
+const { validate, handleOf } = sibling;
+const PREFIX = 'mlx5dv_dr_action_create_';
+const U32 = 0xffffffff;
+type Parent = ConstructorParameters<typeof Action>[3];
+
+function create(
+  domain: Domain,
+  kind: string,
+  call: (handle: NativeHandle, syscall: string) => NativeHandle | number,
+  others?: Parent,
+): Action {
+  const syscall = PREFIX + kind;
+  const result = call(handleOf(domain, 'Domain', 'domain', syscall), syscall);
+  return new Action(domain, made(result, { library: domain.library(syscall), syscall }), kind, others);
+}
+
+/** `mlx5dv_dr_action_create_drop`: the packet ends here. */
+export function createActionDrop(domain: Domain): Action {
+  return create(domain, 'drop', (handle) => native.drActionCreateDrop(handle));
+}
+
+/**
+ * `mlx5dv_dr_action_create_default_miss`: as if no rule had matched: NIC_RX drops, NIC_TX sends, FDB asks the e-switch
+ * manager.
+ */
+export function createActionDefaultMiss(domain: Domain): Action {
+  return create(domain, 'default_miss', (handle) => native.drActionCreateDefaultMiss(handle));
+}
+
+/** `mlx5dv_dr_action_create_pop_vlan`: removes the outermost VLAN tag. */
+export function createActionPopVlan(domain: Domain): Action {
+  return create(domain, 'pop_vlan', (handle) => native.drActionCreatePopVlan(handle));
+}
+
+/**
+ * `mlx5dv_dr_action_create_push_vlan`.
+ *
+ * @param vlanHdr the tag: its EtherType (0x8100 or 0x88a8) in the upper 16 bits, priority and VLAN id in the lower
+ * @throws VerbsError EINVAL for another EtherType
+ * @example dr.createActionPushVlan(domain, 0x8100_0064); // VLAN 100
+ */
+export function createActionPushVlan(domain: Domain, vlanHdr: number): Action {
+  return create(domain, 'push_vlan', (handle) => {
+    validate.integer(vlanHdr, 'vlanHdr', 0, U32);
+    return native.drActionCreatePushVlan(handle, vlanHdr);
+  });
+}
+
+/** `mlx5dv_dr_action_create_tag`: `wc.flowTag` of the completion. 24 bits; the library drops the others. */
+export function createActionTag(domain: Domain, tagValue: number): Action {
+  return create(domain, 'tag', (handle) => {
+    validate.integer(tagValue, 'tagValue', 0, U32);
+    return native.drActionCreateTag(handle, tagValue);
+  });
+}
+
+/** `mlx5dv_dr_action_create_dest_vport`: to a port of the e-switch. FDB domains. */
+export function createActionDestVport(domain: Domain, vport: number): Action {
+  return create(domain, 'dest_vport', (handle) => {
+    validate.integer(vport, 'vport', 0, U32);
+    return native.drActionCreateDestVport(handle, vport);
+  });
+}
+
+/** `mlx5dv_dr_action_create_dest_ib_port`: to a port of the device, counted from 1. FDB domains. */
+export function createActionDestIbPort(domain: Domain, ibPort: number): Action {
+  return create(domain, 'dest_ib_port', (handle) => {
+    validate.integer(ibPort, 'ibPort', 0, U32);
+    return native.drActionCreateDestIbPort(handle, ibPort);
+  });
+}
+
+/** `mlx5dv_dr_action_create_dest_ibv_qp`: to a RAW_PACKET queue pair. NIC_RX domains. */
+export function createActionDestIbvQp(domain: Domain, qp: QueuePair): Action {
+  const call = (handle: NativeHandle, syscall: string) =>
+    native.drActionCreateDestIbvQp(handle, handleOf(qp, 'QueuePair', 'qp', syscall));
+  return create(domain, 'dest_ibv_qp', call, [qp]);
+}
+
+/** `mlx5dv_dr_action_create_dest_table`: on to another table of the domain, with a level above 0. */
+export function createActionDestTable(domain: Domain, table: Table): Action {
+  const call = (handle: NativeHandle, syscall: string) =>
+    native.drActionCreateDestTable(handle, handleOf(table, 'Table', 'table', syscall));
+  return create(domain, 'dest_table', call, [table]);
+}
+
+/** `mlx5dv_dr_action_create_dest_root_table`: on to a priority of the root table. */
+export function createActionDestRootTable(domain: Domain, table: Table, priority: number): Action {
+  const call = (handle: NativeHandle, syscall: string) => {
+    validate.integer(priority, 'priority', 0, 0xffff);
+    return native.drActionCreateDestRootTable(handle, handleOf(table, 'Table', 'table', syscall), priority);
+  };
+  return create(domain, 'dest_root_table', call, [table]);
+}
+
+/** `mlx5dv_dr_action_create_dest_devx_tir`: to a TIR made by DEVX. NIC_RX domains. */
+export function createActionDestDevxTir(domain: Domain, obj: DevxObject): Action {
+  const call = (handle: NativeHandle, syscall: string) =>
+    native.drActionCreateDestDevxTir(handle, handleOf(obj, 'DevxObject', 'obj', syscall));
+  return create(domain, 'dest_devx_tir', call, [obj]);
+}
+
+/** `mlx5dv_dr_action_create_flow_counter`: counts packets. `offset` is the counter's number in a bulk. */
+export function createActionFlowCounter(domain: Domain, obj: DevxObject, offset = 0): Action {
+  const call = (handle: NativeHandle, syscall: string) => {
+    validate.integer(offset, 'offset', 0, U32);
+    return native.drActionCreateFlowCounter(handle, handleOf(obj, 'DevxObject', 'obj', syscall), offset);
+  };
+  return create(domain, 'flow_counter', call, [obj]);
+}
+
+/** What {@link dr.createActionPacketReformat} takes. */
+export interface DrPacketReformatAttr {
+  /** {@link FlowActionPacketReformatType}. */
+  reformatType: FlowActionPacketReformatType;
+  /** As with {@link createFlowActionPacketReformat}. */
+  data?: Uint8Array;
+  /** {@link dr.ActionFlags}, default 0. */
+  flags?: number;
+}
+
+/**
+ * `mlx5dv_dr_action_create_packet_reformat`: NIC_RX domains decapsulate, NIC_TX domains encapsulate, FDB domains do both.
+ *
+ * @throws VerbsError EINVAL (the domain's direction; data that is missing or too large), EOPNOTSUPP
+ */
+export function createActionPacketReformat(domain: Domain, attr: DrPacketReformatAttr): Action {
+  return create(domain, 'packet_reformat', (handle) => {
+    const given = validate.object(attr, 'attr', ['reformatType', 'data', 'flags']);
+    const type = validate.integer(given['reformatType'], 'attr.reformatType', 0, U32);
+    const flags = validate.optional(given['flags'], 'attr.flags', U32, 0);
+    return native.drActionCreatePacketReformat(handle, flags, type, bytesOf(given['data'], 'attr.data'));
+  });
+}
+
+/** What {@link dr.createActionModifyHeader} takes. */
+export interface DrModifyHeaderAttr {
+  /** As with {@link createFlowActionModifyHeader}. */
+  actions: readonly ModifyAction[] | BigUint64Array | Uint8Array;
+  /** {@link dr.ActionFlags}, default 0. */
+  flags?: number;
+}
+
+/** `mlx5dv_dr_action_create_modify_header`. @throws VerbsError EINVAL, EOPNOTSUPP */
+export function createActionModifyHeader(domain: Domain, attr: DrModifyHeaderAttr): Action {
+  return create(domain, 'modify_header', (handle) => {
+    const given = validate.object(attr, 'attr', ['actions', 'flags']);
+    const flags = validate.optional(given['flags'], 'attr.flags', U32, 0);
+    return native.drActionCreateModifyHeader(handle, flags, modifyActions(given['actions'], 'attr.actions'));
+  });
+}
+
+/** `struct mlx5dv_dr_action_dest_attr`: a destination, with a reformat action in front (DEST_REFORMAT) or without. */
+export interface DestAttr {
+  dest: Action;
+  reformat?: Action;
+}
+
+/** `mlx5dv_dr_action_create_dest_array`: each destination gets a copy. @throws VerbsError EINVAL, EOPNOTSUPP */
+export function createActionDestArray(domain: Domain, dests: readonly (Action | DestAttr)[]): Action {
+  if (!Array.isArray(dests)) throw validate.typeError('dests', 'an array', dests);
+  const others = new Set<Action>();
+  const call = (handle: NativeHandle, syscall: string) => {
+    const list = dests.map((each: unknown, i) => {
+      const path = `dests[${i}]`;
+      const one = each instanceof Action ? { dest: each } : (each as DestAttr);
+      const { dest, reformat } = validate.object(one, path, ['dest', 'reformat']);
+      const result = { dest: handleOf(dest, 'Action', `${path}.dest`, syscall) };
+      others.add(dest as Action);
+      if (reformat === undefined) return result;
+      others.add(reformat as Action);
+      return { ...result, reformat: handleOf(reformat, 'Action', `${path}.reformat`, syscall) };
+    });
+    return native.drActionCreateDestArray(handle, list);
+  };
+  const syscall = `${PREFIX}dest_array`;
+  const result = call(handleOf(domain, 'Domain', 'domain', syscall), syscall);
+  return new Action(domain, made(result, { library: domain.library(syscall), syscall }), 'dest_array', [...others]);
+}

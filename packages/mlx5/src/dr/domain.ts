@@ -1,0 +1,87 @@
+import { inspect } from 'node:util';
+import { type Context, sibling } from '@verbs/core';
+import { done, made } from '../calls.js';
+import { forContext, libraryFor } from '../libraries.js';
+import { native, type NativeHandle, type NativeLibrary } from '../native.js';
+import { DomainType } from './enums.js';
+
+const { Resource, validate } = sibling;
+
+/**
+ * `struct mlx5dv_dr_domain`: the tables of one direction. Made by {@link dr.createDomain}; `close()` is
+ * `mlx5dv_dr_domain_destroy`.
+ */
+export class Domain extends Resource {
+  readonly context: Context;
+  /** See {@link dr.DomainType}. */
+  readonly type: number;
+
+  /** @internal */
+  constructor(context: Context, handle: NativeHandle, type: number) {
+    super('Domain', handle, 'mlx5dv_dr_domain_destroy', [context]);
+    this.context = context;
+    this.type = type;
+  }
+
+  /** @internal */
+  library(syscall: string): NativeLibrary {
+    return libraryFor(this.context.device.library, syscall);
+  }
+
+  /**
+   * `mlx5dv_dr_domain_sync`: rules come into force in the background; this waits for them.
+   *
+   * @param flags {@link dr.DomainSyncFlags}, or-ed
+   * @throws VerbsError EINVAL
+   */
+  sync(flags: number): void {
+    const syscall = 'mlx5dv_dr_domain_sync';
+    const domain = this.use(syscall);
+    validate.integer(flags, 'flags', 0, 0xffffffff);
+    done(native.drDomainSync(domain, flags), { library: this.library(syscall), syscall });
+  }
+
+  /** `mlx5dv_dr_domain_set_reclaim_device_memory`: whether memory of closed rules goes back to the device. */
+  setReclaimDeviceMemory(enable: boolean): void {
+    const syscall = 'mlx5dv_dr_domain_set_reclaim_device_memory';
+    const domain = this.use(syscall);
+    if (typeof enable !== 'boolean') throw validate.typeError('enable', 'a boolean', enable);
+    done(native.drDomainSetReclaimDeviceMemory(domain, enable), { library: this.library(syscall), syscall });
+  }
+
+  /** `mlx5dv_dr_domain_allow_duplicate_rules`: whether a second rule with the same match is taken. It is by default. */
+  allowDuplicateRules(allow: boolean): void {
+    const syscall = 'mlx5dv_dr_domain_allow_duplicate_rules';
+    const domain = this.use(syscall);
+    if (typeof allow !== 'boolean') throw validate.typeError('allow', 'a boolean', allow);
+    done(native.drDomainAllowDuplicateRules(domain, allow), { library: this.library(syscall), syscall });
+  }
+
+  /** `mlx5dv_dump_dr_domain`: everything in it, in the library's text form for its own tools. */
+  dump(): string {
+    const syscall = 'mlx5dv_dump_dr_domain';
+    return made(native.dumpDrDomain(this.use(syscall)), { library: this.library(syscall), syscall });
+  }
+
+  protected override describe(): Record<string, unknown> {
+    const name = Object.entries(DomainType).find(([, value]) => value === this.type)?.[0];
+    return { type: { [inspect.custom]: () => name ?? String(this.type) } };
+  }
+}
+
+/**
+ * `mlx5dv_dr_domain_create`.
+ *
+ * @param type {@link dr.DomainType}
+ * @throws VerbsError EOPNOTSUPP, EINVAL (no such type), EPERM
+ * @example
+ * const domain = dr.createDomain(ctx, dr.DomainType.NIC_RX);
+ * const table = dr.createTable(domain, 1);
+ */
+export function createDomain(ctx: Context, type: DomainType): Domain {
+  const syscall = 'mlx5dv_dr_domain_create';
+  const { library, handle } = forContext(ctx, syscall);
+  validate.integer(type, 'type', 0, 0xffffffff);
+  const detail = `of type ${type}`;
+  return new Domain(ctx, made(native.drDomainCreate(library, handle, type), { library, syscall, detail }), type);
+}

@@ -1,0 +1,60 @@
+import { sibling } from '@verbs/core';
+import { made } from '../calls.js';
+import { type MatchValue, valueOf } from '../match-value.js';
+import { native, type NativeHandle } from '../native.js';
+import type { Action } from './action.js';
+import type { Matcher } from './matcher.js';
+
+const { Resource, validate, handleOf } = sibling;
+
+/**
+ * `struct mlx5dv_dr_rule`: packets that match go through its actions. Made by {@link dr.createRule}; `close()` is
+ * `mlx5dv_dr_rule_destroy`. It keeps the matcher and the actions; closing one of these closes it first.
+ */
+export class Rule extends Resource {
+  readonly matcher: Matcher;
+  /** In their order. */
+  readonly actions: readonly Action[];
+  /** A copy of the value. */
+  readonly value: Uint8Array;
+
+  /** @internal */
+  constructor(matcher: Matcher, handle: NativeHandle, value: Uint8Array, actions: readonly Action[]) {
+    super('Rule', handle, 'mlx5dv_dr_rule_destroy', [...new Set([matcher, ...actions])]);
+    this.matcher = matcher;
+    this.value = value.slice();
+    this.actions = [...actions];
+  }
+
+  /** `mlx5dv_dump_dr_rule`: as {@link Domain.dump}. */
+  dump(): string {
+    const syscall = 'mlx5dv_dump_dr_rule';
+    const library = this.matcher.table.domain.library(syscall);
+    return made(native.dumpDrRule(this.use(syscall)), { library, syscall });
+  }
+
+  protected override describe(): Record<string, unknown> {
+    return { priority: this.matcher.priority, actions: this.actions.map(({ kind }) => kind) };
+  }
+}
+
+/**
+ * `mlx5dv_dr_rule_create`: packets with `value` in the bits of the matcher's mask go through the actions, in their order.
+ *
+ * @param value match parameters by name, or bytes; default zeros, which is right for an empty mask
+ * @throws VerbsError EINVAL, EOPNOTSUPP (actions that cannot follow each other), EEXIST (the same match is there, see
+ *   {@link Domain.allowDuplicateRules}), EPERM
+ * @example const rule = dr.createRule(matcher, { outer: { smac: '24:8a:07:a5:28:c8' } }, [decap, toQp]);
+ */
+export function createRule(matcher: Matcher, value: MatchValue | undefined, actions: readonly Action[]): Rule {
+  const syscall = 'mlx5dv_dr_rule_create';
+  const handle = handleOf(matcher, 'Matcher', 'matcher', syscall);
+  const bytes = valueOf(value, 'value', matcher.mask.byteLength);
+  if (!Array.isArray(actions)) throw validate.typeError('actions', 'an array', actions);
+  const handles = actions.map((action: unknown, i) => handleOf(action, 'Action', `actions[${i}]`, syscall));
+  const library = matcher.table.domain.library(syscall);
+  const list: readonly Action[] = actions;
+  const detail = `with actions ${list.map(({ kind }) => kind).join(', ')}`;
+  const rule = made(native.drRuleCreate(handle, bytes, handles), { library, syscall, detail });
+  return new Rule(matcher, rule, bytes, list);
+}

@@ -1,0 +1,121 @@
+import { inspect, types } from 'node:util';
+import { type Context, sibling, VerbsError } from '@verbs/core';
+import { made } from '../calls.js';
+import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../enums.js';
+import { forContext } from '../libraries.js';
+import { type ModifyAction, modifyActions } from '../modify-header.js';
+import { native, type NativeHandle } from '../native.js';
+import { bytesOf, reformatHint, refusedSize } from '../reformat.js';
+
+const { Resource, validate } = sibling;
+const U32 = 0xffffffff;
+const EINVAL = 22;
+
+/**
+ * `struct ibv_flow_action`: what flows do to packets. Made by {@link createFlowActionPacketReformat} and
+ * {@link createFlowActionModifyHeader}; `close()` is `ibv_destroy_flow_action`, after the flows that use it have been
+ * closed.
+ */
+export class FlowAction extends Resource {
+  readonly context: Context;
+  /** See {@link FlowTableType}: only flows of such a table can use it. */
+  readonly ftType: number;
+  /** What it was made from. */
+  readonly attr: Readonly<PacketReformatAttr> | Readonly<ModifyHeaderAttr>;
+
+  /** @internal */
+  constructor(context: Context, handle: NativeHandle, attr: PacketReformatAttr | ModifyHeaderAttr) {
+    super('FlowAction', handle, 'ibv_destroy_flow_action', [context]);
+    this.context = context;
+    this.ftType = attr.ftType;
+    this.attr = attr;
+  }
+
+  protected override describe() {
+    const name = (values: Record<string, number>, value: number) => ({
+      [inspect.custom]: () => Object.keys(values).find((key) => values[key] === value) ?? String(value),
+    });
+    const ftType = name(Table, this.ftType);
+    if ('actions' in this.attr) return { ftType, modifyHeader: this.attr.actions };
+    const { reformatType, data } = this.attr;
+    return { ftType, reformatType: name(Type, reformatType), dataSize: data?.byteLength ?? 0 };
+  }
+}
+
+/** What {@link createFlowActionPacketReformat} takes. */
+export interface PacketReformatAttr {
+  /** {@link FlowActionPacketReformatType}. */
+  reformatType: number;
+  /** {@link FlowTableType}: NIC_RX to decapsulate, NIC_TX to encapsulate. */
+  ftType: number;
+  /**
+   * The headers, copied, for instance from {@link headers}: all that comes in front of an encapsulated packet (at most
+   * max_encap_header_size bytes, an even number), or the Ethernet header that L3_TUNNEL_TO_L2 puts back: 14 bytes, or
+   * 18 with a VLAN tag. None with L2_TUNNEL_TO_L2.
+   */
+  data?: Uint8Array;
+}
+
+/**
+ * `mlx5dv_create_flow_action_packet_reformat`: adds headers to packets or removes them.
+ *
+ * Decapsulation (L2_TUNNEL_TO_L2, L3_TUNNEL_TO_L2) is for NIC_RX, encapsulation (L2_TO_L2_TUNNEL, L2_TO_L3_TUNNEL) for
+ * NIC_TX. The device fills in what depends on the packet: the outer lengths, the IPv4 header's checksum and the UDP
+ * source port (see {@link calcEncapEntropy}).
+ *
+ * @throws VerbsError EOPNOTSUPP (the type does not go with the table, or the device cannot), ENOENT (data is missing),
+ *   EINVAL (a size that is too large, odd, or neither 14 nor 18), ENOMEM (too many)
+ * @example
+ * const encap = createFlowActionPacketReformat(ctx, {
+ *   reformatType: FlowActionPacketReformatType.L2_TO_L2_TUNNEL,
+ *   ftType: FlowTableType.NIC_TX,
+ *   data: headers(ether({ src, dst }), ipv4({ src: '10.1.0.1', dst: '10.1.0.2' }), udp(), vxlan({ vni: 42 })),
+ * });
+ */
+export function createFlowActionPacketReformat(ctx: Context, attr: PacketReformatAttr): FlowAction {
+  const syscall = 'mlx5dv_create_flow_action_packet_reformat';
+  const { library, handle } = forContext(ctx, syscall);
+  const given = validate.object(attr, 'attr', ['reformatType', 'ftType', 'data']);
+  const reformatType = validate.integer(given['reformatType'], 'attr.reformatType', 0, U32);
+  const ftType = validate.integer(given['ftType'], 'attr.ftType', 0, U32);
+  const data = bytesOf(given['data'], 'attr.data');
+  const detail = `of type ${reformatType} for table type ${ftType}, with ${data?.byteLength ?? 'no'} bytes of data`;
+  // The kernel does not look at this size; a device that took another one would cut packets in the wrong place.
+  const refused = ftType === Table.NIC_RX ? refusedSize(reformatType, data) : undefined;
+  if (refused !== undefined) throw new VerbsError(EINVAL, syscall, { detail, hint: refused });
+  const result = native.createFlowActionPacketReformat(library, handle, data, reformatType, ftType);
+  const action = made(result, { library, syscall, detail, hint: reformatHint(result, reformatType, ftType, data) });
+  return new FlowAction(ctx, action, { reformatType, ftType, ...(data && { data: data.slice() }) });
+}
+
+/** What {@link createFlowActionModifyHeader} takes. */
+export interface ModifyHeaderAttr {
+  /** {@link FlowTableType}: NIC_RX, NIC_TX, FDB or RDMA_TX. */
+  ftType: number;
+  /** What to change, in this order; or the entries of 8 bytes as they lie in memory, in the device's byte order. */
+  actions: readonly ModifyAction[] | BigUint64Array | Uint8Array;
+}
+
+/**
+ * `mlx5dv_create_flow_action_modify_header`: sets, adds to and copies fields of packets. The device corrects the
+ * checksums.
+ *
+ * @throws TypeError, RangeError for an entry, by its path
+ * @throws VerbsError EINVAL (no multiple of 8 bytes, an unknown table type), EOPNOTSUPP (too many entries, another table)
+ * @example
+ * const action = createFlowActionModifyHeader(ctx, {
+ *   ftType: FlowTableType.NIC_TX,
+ *   actions: [{ set: 'dmac_47_16', value: 0x01005e00 }, { add: 'ipv4_ttl', value: -1 }],
+ * });
+ */
+export function createFlowActionModifyHeader(ctx: Context, attr: ModifyHeaderAttr): FlowAction {
+  const syscall = 'mlx5dv_create_flow_action_modify_header';
+  const { library, handle } = forContext(ctx, syscall);
+  const given = validate.object(attr, 'attr', ['ftType', 'actions']);
+  const ftType = validate.integer(given['ftType'], 'attr.ftType', 0, U32);
+  const actions = modifyActions(given['actions'], 'attr.actions');
+  const detail = `of ${actions.byteLength / 8} entries for table type ${ftType}`;
+  const result = native.createFlowActionModifyHeader(library, handle, actions, ftType);
+  const kept = types.isTypedArray(attr.actions) ? attr.actions.slice() : [...attr.actions];
+  return new FlowAction(ctx, made(result, { library, syscall, detail }), { ftType, actions: kept });
+}

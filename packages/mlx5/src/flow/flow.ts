@@ -1,0 +1,142 @@
+import type { Counters, QueuePair } from '@verbs/core';
+import { sibling } from '@verbs/core';
+import { made } from '../calls.js';
+import type { DevxObject } from '../devx/object.js';
+import { FlowActionType as Type } from '../enums.js';
+import { libraryFor } from '../libraries.js';
+import { type MatchValue, valueOf } from '../match-value.js';
+import { native, type NativeHandle } from '../native.js';
+import type { NativeFlowActionAttr } from '../native-flow.js';
+import type { FlowAction } from './action.js';
+import type { FlowMatcher } from './matcher.js';
+
+const { Resource, validate, handleOf } = sibling;
+const SYSCALL = 'mlx5dv_create_flow';
+const U32 = 0xffffffff;
+
+/** `struct mlx5dv_flow_action_attr`: one of what a flow does, by its {@link FlowActionType}. */
+export type FlowActionAttr =
+  | { type: typeof Type.DEST_IBV_QP; qp: QueuePair }
+  | { type: typeof Type.DROP }
+  | { type: typeof Type.IBV_COUNTER; counter: Counters }
+  | { type: typeof Type.IBV_FLOW_ACTION; action: FlowAction }
+  /** 24 bits: `wc.flowTag` of an extended completion queue. */
+  | { type: typeof Type.TAG; tagValue: number }
+  /** A TIR or a flow table. */
+  | { type: typeof Type.DEST_DEVX; obj: DevxObject }
+  /** A flow counter. */
+  | { type: typeof Type.COUNTERS_DEVX; obj: DevxObject }
+  | { type: typeof Type.DEFAULT_MISS }
+  /** Counter `offset` of a bulk. Newer than rdma-core 44. */
+  | { type: typeof Type.COUNTERS_DEVX_WITH_OFFSET; obj: DevxObject; offset: number };
+
+/** A queue pair stands for DEST_IBV_QP, an action for IBV_FLOW_ACTION. */
+export type FlowActionLike = FlowActionAttr | QueuePair | FlowAction;
+
+/** Which field each type has, and of what kind that is. */
+const OBJECTS: Readonly<Record<number, readonly [field: string, kind: string]>> = {
+  [Type.DEST_IBV_QP]: ['qp', 'QueuePair'],
+  [Type.IBV_COUNTER]: ['counter', 'Counters'],
+  [Type.IBV_FLOW_ACTION]: ['action', 'FlowAction'],
+  [Type.DEST_DEVX]: ['obj', 'DevxObject'],
+  [Type.COUNTERS_DEVX]: ['obj', 'DevxObject'],
+  [Type.COUNTERS_DEVX_WITH_OFFSET]: ['obj', 'DevxObject'],
+};
+const SHORT: Readonly<Record<string, number>> = { QueuePair: Type.DEST_IBV_QP, FlowAction: Type.IBV_FLOW_ACTION };
+
+/**
+ * `struct ibv_flow`: packets that match are treated as its actions say. Made by {@link createFlow}; `close()` is
+ * `ibv_destroy_flow`. It keeps the matcher and everything that its actions name; closing one of these closes it first.
+ */
+export class Mlx5Flow extends Resource {
+  readonly matcher: FlowMatcher;
+  /** A copy of the value. */
+  readonly matchValue: Uint8Array;
+  /** What it does, as C has it. */
+  readonly actionTypes: readonly number[];
+
+  /** @internal */
+  constructor(
+    matcher: FlowMatcher,
+    handle: NativeHandle,
+    matchValue: Uint8Array,
+    used: readonly { type: number; object?: InstanceType<typeof Resource> }[],
+  ) {
+    const objects = used.flatMap(({ object }) => (object === undefined ? [] : [object]));
+    super('Mlx5Flow', handle, 'ibv_destroy_flow', [...new Set([matcher, ...objects])]);
+    this.matcher = matcher;
+    this.matchValue = matchValue.slice();
+    this.actionTypes = used.map(({ type }) => type);
+  }
+
+  protected override describe() {
+    const names = Object.entries(Type);
+    return {
+      priority: this.matcher.priority,
+      actions: this.actionTypes.map((type) => names.find(([, value]) => value === type)?.[0] ?? type),
+    };
+  }
+}
+
+/**
+ * `mlx5dv_create_flow` (`__mlx5dv_create_flow` where the library has it, for the longer structure): packets with `value`
+ * in the bits of the matcher's mask are treated as `actions` say. Their order does not matter: decapsulate, modify,
+ * encapsulate, then the destination. On NIC_TX packets go to the wire without one.
+ *
+ * @param value match parameters by name, or bytes; default zeros, which is right for an empty mask
+ * @throws TypeError, RangeError for an action, by its path
+ * @throws VerbsError EPERM (CAP_NET_RAW), EINVAL, EEXIST (a contradicting flow with the same match), EOPNOTSUPP (more
+ *   than 8 actions, two destinations or counters), ENOMEM (a priority above 15)
+ * @example
+ * using flow = createFlow(matcher, { outer: { udpDport: 4789 } }, [decap, { type: FlowActionType.TAG, tagValue: 7 }, qp]);
+ */
+export function createFlow(
+  matcher: FlowMatcher,
+  value: MatchValue | undefined,
+  actions: readonly FlowActionLike[],
+): Mlx5Flow {
+  const handle = handleOf(matcher, 'FlowMatcher', 'matcher', SYSCALL);
+  const bytes = valueOf(value, 'value', matcher.matchMask.byteLength);
+  if (!Array.isArray(actions)) throw validate.typeError('actions', 'an array', actions);
+  const used = actions.map((action: unknown, i) => usedBy(action, `actions[${i}]`));
+  const attributes = used.map(({ attr }) => attr);
+  const library = libraryFor(matcher.context.device.library, SYSCALL);
+  const flow = made(native.createFlow(handle, bytes, attributes), { library, syscall: missing(library, attributes) });
+  return new Mlx5Flow(
+    matcher,
+    flow,
+    bytes,
+    used.map(({ attr: { type }, object }) => ({ type, ...(object && { object }) })),
+  );
+}
+
+/** Which of the two functions an error is about. */
+function missing(library: Parameters<typeof native.missing>[0], attributes: readonly { type: number }[]): string {
+  const longer = '__mlx5dv_create_flow';
+  const wanted = attributes.some(({ type }) => type === Type.COUNTERS_DEVX_WITH_OFFSET);
+  return wanted && native.missing(library, longer) !== undefined ? longer : SYSCALL;
+}
+
+interface Used {
+  attr: NativeFlowActionAttr;
+  object?: InstanceType<typeof Resource>;
+}
+
+function usedBy(action: unknown, path: string): Used {
+  const short = SHORT[sibling.kindOf(action) ?? ''];
+  if (short !== undefined) {
+    const [, kind = ''] = OBJECTS[short] ?? [];
+    const object = handleOf(action, kind, path, SYSCALL);
+    return { attr: { type: short, object }, object: action as InstanceType<typeof Resource> };
+  }
+  const given = validate.object(action, path, ['type', 'qp', 'counter', 'action', 'tagValue', 'obj', 'offset']);
+  const type = validate.integer(given['type'], `${path}.type`, 0, U32);
+  if (type === Type.TAG) {
+    return { attr: { type, tagValue: validate.integer(given['tagValue'], `${path}.tagValue`, 0, U32) } };
+  }
+  const [field, kind] = OBJECTS[type] ?? [];
+  if (field === undefined || kind === undefined) return { attr: { type } };
+  const object = handleOf(given[field], kind, `${path}.${field}`, SYSCALL);
+  const offset = validate.optional(given['offset'], `${path}.offset`, U32, 0);
+  return { attr: { type, object, offset }, object: given[field] as InstanceType<typeof Resource> };
+}

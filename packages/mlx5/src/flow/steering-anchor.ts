@@ -1,0 +1,51 @@
+import { type Context, sibling } from '@verbs/core';
+import { made } from '../calls.js';
+import { forContext } from '../libraries.js';
+import { native, type NativeHandle } from '../native.js';
+
+const { Resource, validate } = sibling;
+
+/** `struct mlx5dv_steering_anchor_attr`. */
+export interface SteeringAnchorAttr {
+  /** {@link FlowTableType}. */
+  ftType: number;
+  /** Of the root table, default 0. */
+  priority?: number;
+}
+
+/**
+ * `struct mlx5dv_steering_anchor`: a place in the root steering that tables of DEVX can point to. Made by
+ * {@link createSteeringAnchor}; `close()` is `mlx5dv_destroy_steering_anchor`.
+ */
+export class SteeringAnchor extends Resource {
+  readonly context: Context;
+  /** The flow table's number. */
+  readonly id: number;
+
+  /** @internal */
+  constructor(context: Context, made: { handle: NativeHandle; id: number }) {
+    super('SteeringAnchor', made.handle, 'mlx5dv_destroy_steering_anchor', [context]);
+    this.context = context;
+    this.id = made.id;
+  }
+
+  protected override describe() {
+    return { id: this.id };
+  }
+}
+
+/**
+ * `mlx5dv_create_steering_anchor`.
+ *
+ * @throws VerbsError EPERM (CAP_NET_RAW), EINVAL, EOPNOTSUPP
+ */
+export function createSteeringAnchor(ctx: Context, attr: SteeringAnchorAttr): SteeringAnchor {
+  const syscall = 'mlx5dv_create_steering_anchor';
+  const { library, handle } = forContext(ctx, syscall);
+  const given = validate.object(attr, 'attr', ['ftType', 'priority']);
+  const fields = {
+    ftType: validate.integer(given['ftType'], 'attr.ftType', 0, 0xffffffff),
+    priority: validate.optional(given['priority'], 'attr.priority', 0xffff, 0),
+  };
+  return new SteeringAnchor(ctx, made(native.createSteeringAnchor(library, handle, fields), { library, syscall }));
+}

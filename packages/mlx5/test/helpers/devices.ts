@@ -1,0 +1,45 @@
+import type { Context } from '@verbs/core';
+import { VerbsError } from '@verbs/core';
+import { configure } from '@verbs/soft';
+import { afterEach } from 'vitest';
+import { openDevice } from '../../src/index.js';
+
+const opened: Disposable[] = [];
+
+afterEach(() => {
+  for (const each of opened.splice(0).reverse()) each[Symbol.dispose]();
+});
+
+/** Closes it after the test. */
+export function owned<T extends Disposable>(object: T): T {
+  opened.push(object);
+  return object;
+}
+
+/** Opens mlx5_soft0, configured with those options, to be closed after the test. */
+export function open(options = ''): Context {
+  configure(`mlx5_soft0,kind=mlx5${options === '' ? '' : `,${options}`};soft0`);
+  return owned(openDevice('mlx5_soft0'));
+}
+
+/** What a call fails with. */
+export function failure(call: () => unknown): VerbsError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof VerbsError) return error;
+    throw error;
+  }
+  throw new Error('the call did not fail');
+}
+
+/** 'EINVAL', or '' if the call does not fail. */
+export function code(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof VerbsError) return error.code;
+    throw error;
+  }
+  return '';
+}
