@@ -3,5 +3,11 @@ import { program } from '../../tsup.base.ts';
 
 export default defineConfig({
   ...program,
-  entry: ['src/main.ts', 'src/messages/comm-channel.ts', 'src/messages/unix-socket.ts'],
+  entry: [
+    'src/main.ts',
+    'src/messages/comm-channel.ts',
+    'src/messages/unix-socket.ts',
+    'src/rc/local.ts',
+    'src/rc/processes.ts',
+  ],
 });

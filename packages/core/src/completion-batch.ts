@@ -132,6 +132,7 @@ export class CompletionBatch {
     this.#length = length;
   }
 
+  /** What `util.inspect` and `console.log` show: its size. */
   [inspect.custom](): string {
     return `CompletionBatch { capacity: ${this.capacity}, length: ${this.#length} }`;
   }

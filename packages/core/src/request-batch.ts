@@ -100,6 +100,7 @@ export abstract class RequestBatch {
     return this.slots.bytes;
   }
 
+  /** What `util.inspect` and `console.log` show: its size. */
   [inspect.custom](): string {
     return `${this.#layout.kind} { capacity: ${this.capacity}, maxSge: ${this.maxSge} }`;
   }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static _Noreturn void usage(void) {
-  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-b]\n", program_invocation_short_name);
+  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-b]\n", program_invocation_short_name);
   exit(2);
 }
 
@@ -20,13 +20,16 @@ static uint32_t number(const char* text) {
 
 void parse_options(int argc, char** argv, struct options* options) {
   int letter;
-  while ((letter = getopt(argc, argv, "s:n:w:b")) != -1) {
+  while ((letter = getopt(argc, argv, "s:n:w:l:b")) != -1) {
     if (letter == 's') {
       options->size = number(optarg);
     } else if (letter == 'n') {
       options->count = number(optarg);
     } else if (letter == 'w') {
       options->window = number(optarg);
+    } else if (letter == 'l') {
+      options->list = number(optarg);
+      if (options->list > kMaxList) usage();
     } else if (letter == 'b') {
       options->idle_peer = true;
     } else {

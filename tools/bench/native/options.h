@@ -4,10 +4,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { kMaxList = 64 };
+
 struct options {
   uint32_t size;    // -s: bytes of a message
   uint32_t count;   // -n: round trips, or messages of a stream
   uint32_t window;  // -w: messages of a stream that are on their way at a time
+  uint32_t list;    // -l: messages of a stream that go to one post call, at most kMaxList
   bool idle_peer;   // -b: the peer of a stream blocks instead of polling
 };
 

@@ -6,13 +6,6 @@
 
 #include "fail.h"
 
-struct address {
-  union ibv_gid gid;
-  uint32_t qp_num;
-  uint32_t rkey;
-  uint64_t buffer;
-};
-
 static void check(int error, const char* what) {
   if (error != 0) fail_with(error, what);
 }
@@ -22,11 +15,11 @@ static void* need(void* object, const char* what) {
   return object;
 }
 
-static void open_first_device(struct queue_pair* pair) {
+static void open_device(struct queue_pair* pair, int device) {
   int count = 0;
   struct ibv_device** devices = need(ibv_get_device_list(&count), "ibv_get_device_list");
-  if (count == 0) fail("there is no RDMA device");
-  pair->context = need(ibv_open_device(devices[0]), "ibv_open_device");
+  if (count <= device) fail("there are only %d RDMA devices", count);
+  pair->context = need(ibv_open_device(devices[device]), "ibv_open_device");
   ibv_free_device_list(devices);
 }
 
@@ -53,8 +46,8 @@ static void connect_to(struct queue_pair* pair, const struct address* theirs, en
         "ibv_modify_qp to RTS");
 }
 
-void queue_pair_connect(struct queue_pair* pair, const struct peer* peer, size_t bytes, uint32_t depth) {
-  open_first_device(pair);
+void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t depth) {
+  open_device(pair, device);
   pair->pd = need(ibv_alloc_pd(pair->context), "ibv_alloc_pd");
   pair->buffer = need(aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), "-s and -w");
   memset(pair->buffer, 0, bytes);
@@ -68,15 +61,36 @@ void queue_pair_connect(struct queue_pair* pair, const struct peer* peer, size_t
       .qp_type = IBV_QPT_RC,
   };
   pair->qp = need(ibv_create_qp(pair->pd, &attr), "ibv_create_qp");
-  struct ibv_port_attr port;
+}
+
+struct address queue_pair_address(const struct queue_pair* pair) {
   struct address mine = {.qp_num = pair->qp->qp_num, .rkey = pair->mr->rkey, .buffer = (uintptr_t)pair->buffer};
-  struct address theirs;
-  check(ibv_query_port(pair->context, 1, &port), "ibv_query_port");
   if (ibv_query_gid(pair->context, 1, 0, &mine.gid) != 0) fail_with(errno, "ibv_query_gid");
+  return mine;
+}
+
+void queue_pair_join(struct queue_pair* pair, const struct address* theirs) {
+  struct ibv_port_attr port;
+  check(ibv_query_port(pair->context, 1, &port), "ibv_query_port");
+  connect_to(pair, theirs, port.active_mtu);
+  pair->remote_address = theirs->buffer;
+  pair->remote_key = theirs->rkey;
+}
+
+void queue_pair_open_both(struct queue_pair* left, struct queue_pair* right, size_t bytes, uint32_t depth) {
+  queue_pair_open(left, 0, bytes, depth);
+  queue_pair_open(right, 1, bytes, depth);
+  const struct address ends[2] = {queue_pair_address(left), queue_pair_address(right)};
+  queue_pair_join(left, &ends[1]);
+  queue_pair_join(right, &ends[0]);
+}
+
+void queue_pair_connect(struct queue_pair* pair, const struct peer* peer, size_t bytes, uint32_t depth) {
+  queue_pair_open(pair, 0, bytes, depth);
+  const struct address mine = queue_pair_address(pair);
+  struct address theirs;
   peer_swap(peer, &mine, &theirs, sizeof mine);
-  connect_to(pair, &theirs, port.active_mtu);
-  pair->remote_address = theirs.buffer;
-  pair->remote_key = theirs.rkey;
+  queue_pair_join(pair, &theirs);
 }
 
 void queue_pair_receive(struct queue_pair* pair, size_t offset, uint32_t size) {
@@ -88,10 +102,14 @@ void queue_pair_receive(struct queue_pair* pair, size_t offset, uint32_t size) {
 
 void queue_pair_post(struct queue_pair* pair, size_t offset, uint32_t size, struct ibv_send_wr* work) {
   struct ibv_sge piece = {.addr = (uintptr_t)pair->buffer + offset, .length = size, .lkey = pair->mr->lkey};
-  struct ibv_send_wr* bad;
   work->sg_list = &piece;
   work->num_sge = 1;
-  check(ibv_post_send(pair->qp, work, &bad), "ibv_post_send");
+  queue_pair_post_list(pair, work);
+}
+
+void queue_pair_post_list(struct queue_pair* pair, struct ibv_send_wr* first) {
+  struct ibv_send_wr* bad;
+  check(ibv_post_send(pair->qp, first, &bad), "ibv_post_send");
 }
 
 int queue_pair_poll(struct queue_pair* pair, struct ibv_wc* completions, int max) {

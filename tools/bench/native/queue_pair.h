@@ -1,4 +1,4 @@
-// An RC queue pair between the two processes, with one buffer that the other side may write.
+// One end of an RC connection, with one buffer that the other end may write.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -17,7 +17,23 @@ struct queue_pair {
   uint32_t remote_key;
 };
 
-// Opens the first device (each process has its own), and connects at its port's MTU.
+// What the two ends tell each other.
+struct address {
+  union ibv_gid gid;
+  uint32_t qp_num;
+  uint32_t rkey;
+  uint64_t buffer;
+};
+
+// Opens the device of that place in the list, and connects it to the other end at its port's MTU.
+void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t depth);
+struct address queue_pair_address(const struct queue_pair* pair);
+void queue_pair_join(struct queue_pair* pair, const struct address* theirs);
+
+// The same between the first two devices of this process.
+void queue_pair_open_both(struct queue_pair* left, struct queue_pair* right, size_t bytes, uint32_t depth);
+
+// All three between two processes: each opens its first device.
 void queue_pair_connect(struct queue_pair* pair, const struct peer* peer, size_t bytes, uint32_t depth);
 
 // Receives into the whole of the buffer's `size` bytes from `offset` on.
@@ -25,6 +41,9 @@ void queue_pair_receive(struct queue_pair* pair, size_t offset, uint32_t size);
 
 // Sends; `work` needs its opcode and flags (and the remote offset for a WRITE in wr.rdma.remote_addr).
 void queue_pair_post(struct queue_pair* pair, size_t offset, uint32_t size, struct ibv_send_wr* work);
+
+// The requests of a list, with all that they need.
+void queue_pair_post_list(struct queue_pair* pair, struct ibv_send_wr* first);
 
 // Up to `max` completions, without waiting; any error ends the program.
 int queue_pair_poll(struct queue_pair* pair, struct ibv_wc* completions, int max);

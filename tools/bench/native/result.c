@@ -23,6 +23,7 @@ void print_round_trips(uint64_t* samples, size_t count) {
          samples[count / 2], samples[count - 1 - count / 100]);
 }
 
-void print_rate(uint64_t bytes, uint64_t duration_ns) {
-  printf("{\"unit\":\"MB/s\",\"rate\":%.6g}\n", (double)bytes * 1e3 / (double)duration_ns);
+void print_rate(uint64_t messages, uint64_t size, uint64_t duration_ns) {
+  const double rate = (double)messages * 1e9 / (double)duration_ns;
+  printf("{\"unit\":\"MB/s\",\"rate\":%.6g,\"messages\":%.6g}\n", rate * (double)size / 1e6, rate);
 }

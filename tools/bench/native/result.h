@@ -10,5 +10,5 @@ uint64_t now_ns(void);
 // {"unit":"ns","min":…,"median":…,"p99":…} of round trips. Sorts `samples`.
 void print_round_trips(uint64_t* samples, size_t count);
 
-// {"unit":"MB/s","rate":…}: 10^6 bytes a second.
-void print_rate(uint64_t bytes, uint64_t duration_ns);
+// {"unit":"MB/s","rate":…,"messages":…}: 10^6 bytes a second, and messages a second.
+void print_rate(uint64_t messages, uint64_t size, uint64_t duration_ns);

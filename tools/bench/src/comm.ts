@@ -27,7 +27,7 @@ export function commComparisons(scale: number): Comparison[] {
       valueOf: (measurement) => figureOf(measurement, 'median') / 1000,
       better: 'small',
       contenders: contenders(way, name, ['round-trip', String(size), times(5000)]),
-      target: { contender: name, of: 'ratio', limit: roundTrip },
+      targets: [{ contender: name, of: 'ratio', limit: roundTrip }],
     })),
   );
   const streams = WAYS.map(({ way, name }): Comparison => ({
@@ -36,7 +36,7 @@ export function commComparisons(scale: number): Comparison[] {
     valueOf: (measurement) => figureOf(measurement, 'rate'),
     better: 'large',
     contenders: contenders(way, name, ['stream', '4080', times(20_000)]),
-    target: { contender: name, of: 'ratio', limit: STREAM },
+    targets: [{ contender: name, of: 'ratio', limit: STREAM }],
   }));
   return [...roundTrips, ...streams];
 }

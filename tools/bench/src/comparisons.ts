@@ -1,5 +1,6 @@
 import { commComparisons } from './comm.js';
 import { type Measurement, figureOf } from './program.js';
+import { speedComparisons } from './speeds.js';
 
 /** One way to do what is compared: a program, and what to run it with. */
 export interface Contender {
@@ -20,13 +21,15 @@ export interface Comparison {
   better: 'small' | 'large';
   /** The first one is what the others are compared with. */
   contenders: readonly [Contender, ...Contender[]];
-  target: Target;
+  targets: readonly Target[];
 }
 
-/** What is to be reached: by the ratio of a contender to the first one, or by its own figure. */
+/** What is to be reached: by the ratio of a contender to another, or by its own figure. */
 export interface Target {
   contender: string;
   of: 'ratio' | 'value';
+  /** The other; the first contender if left out. */
+  to?: string;
   limit: number;
 }
 
@@ -44,7 +47,7 @@ export function comparisons(scale = 1): Comparison[] {
         { name: 'UDP sockets', program: 'udp_pingpong', args: ['-s', '64', ...times(20_000)] },
         { name: 'RC SEND', program: 'rc_pingpong', args: ['-s', '64', ...times(20_000)] },
       ],
-      target: { contender: 'RC SEND', of: 'ratio', limit: 2 },
+      targets: [{ contender: 'RC SEND', of: 'ratio', limit: 2 }],
     },
     {
       name: 'stream of RDMA WRITEs of 1 MiB between two processes, 16 on their way, MTU 4096',
@@ -55,7 +58,7 @@ export function comparisons(scale = 1): Comparison[] {
         { name: 'the target polls', program: 'rc_stream', args: ['-s', '1048576', '-w', '16', ...times(256)] },
         { name: 'the target sleeps', program: 'rc_stream', args: ['-s', '1048576', '-w', '16', '-b', ...times(256)] },
       ],
-      target: { contender: 'the target polls', of: 'value', limit: 300 },
+      targets: [{ contender: 'the target polls', of: 'value', limit: 300 }],
     },
     {
       name: "a doorbell into a user FIFO of the model of Habana's devices, in batches of 32",
@@ -66,8 +69,9 @@ export function comparisons(scale = 1): Comparison[] {
         { name: 'C', program: 'doorbell_push', ...doorbells },
         { name: 'TypeScript', program: 'doorbell-push.mjs', ...doorbells },
       ],
-      target: { contender: 'TypeScript', of: 'ratio', limit: 1.5 },
+      targets: [{ contender: 'TypeScript', of: 'ratio', limit: 1.5 }],
     },
+    ...speedComparisons(scale),
     ...commComparisons(scale),
   ];
 }

@@ -1,20 +1,25 @@
 import type { ComparisonResult } from './rounds.js';
 
 /** A comparison for people. */
-export function describe({ name, unit, contenders, target }: ComparisonResult): string {
+export function describe({ name, unit, contenders, targets }: ComparisonResult): string {
   const width = Math.max(...contenders.map((contender) => contender.name.length));
   const columns = ['best', 'median', 'ratio'].map((title) => title.padStart(10)).join('');
   const rows = contenders.map(({ name: contender, best, median, ratio }) => {
     const figures = [figure(best), figure(median), ratio.toFixed(2)].map((text) => text.padStart(10)).join('');
     return `  ${contender.padEnd(width)}${figures}`;
   });
-  return [`${name}, ${unit}`, `  ${''.padEnd(width)}${columns}`, ...rows, `  ${verdict(target, unit)}`].join('\n');
+  const verdicts = targets.map((target) => `  ${verdict(target, unit)}`);
+  return [`${name}, ${unit}`, `  ${''.padEnd(width)}${columns}`, ...rows, ...verdicts].join('\n');
 }
 
-function verdict(target: ComparisonResult['target'], unit: string): string {
-  const what = target.of === 'ratio' ? 'ratio' : 'median';
-  const limit = target.of === 'ratio' ? target.limit.toFixed(1) : `${target.limit} ${unit}`;
-  return `target for "${target.contender}": ${what} ${limit}, ${target.reached ? 'reached' : 'missed'}`;
+function verdict(
+  { contender, of, to, limit, value, reached }: ComparisonResult['targets'][number],
+  unit: string,
+): string {
+  const outcome = reached ? 'reached' : 'missed';
+  if (of === 'value') return `target for "${contender}": median ${limit} ${unit}, ${outcome}`;
+  const other = to === undefined ? '' : ` to "${to}" is ${value.toFixed(2)}`;
+  return `target for "${contender}": ratio ${limit.toFixed(1)}${other}, ${outcome}`;
 }
 
 function figure(value: number): string {

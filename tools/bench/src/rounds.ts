@@ -1,4 +1,4 @@
-import type { Comparison } from './comparisons.js';
+import type { Comparison, Target } from './comparisons.js';
 import type { Measurement } from './program.js';
 import { median } from './statistics.js';
 
@@ -16,7 +16,7 @@ export interface ComparisonResult {
   name: string;
   unit: string;
   contenders: ContenderResult[];
-  target: Comparison['target'] & { value: number; reached: boolean };
+  targets: (Target & { value: number; reached: boolean })[];
 }
 
 /**
@@ -37,7 +37,13 @@ export async function compare(
     table.push(row);
   }
   const contenders = comparison.contenders.map(({ name }, column) => summarize(name, comparison.better, table, column));
-  return { name: comparison.name, unit: comparison.unit, contenders, target: judge(comparison, contenders) };
+  const targets = comparison.targets.map((target) => judge(target, comparison, contenders, table));
+  return { name: comparison.name, unit: comparison.unit, contenders, targets };
+}
+
+/** The median of the ratios of two columns, each taken within a row. */
+function ratioOf(table: number[][], column: number, other: number): number {
+  return median(table.map((row) => (row[column] ?? NaN) / (row[other] ?? NaN)));
 }
 
 function summarize(name: string, better: Comparison['better'], table: number[][], column: number): ContenderResult {
@@ -47,13 +53,23 @@ function summarize(name: string, better: Comparison['better'], table: number[][]
     values,
     best: better === 'small' ? Math.min(...values) : Math.max(...values),
     median: median(values),
-    ratio: median(table.map((row) => (row[column] ?? NaN) / (row[0] ?? NaN))),
+    ratio: ratioOf(table, column, 0),
   };
 }
 
-function judge({ target, better }: Comparison, contenders: ContenderResult[]): ComparisonResult['target'] {
-  const contender = contenders.find(({ name }) => name === target.contender);
-  if (contender === undefined) throw new Error(`there is no contender ${target.contender}`);
-  const value = target.of === 'ratio' ? contender.ratio : contender.median;
+function judge(
+  target: Target,
+  { better }: Comparison,
+  contenders: ContenderResult[],
+  table: number[][],
+): ComparisonResult['targets'][number] {
+  const columnOf = (name: string) => {
+    const column = contenders.findIndex((contender) => contender.name === name);
+    if (column < 0) throw new Error(`there is no contender ${name}`);
+    return column;
+  };
+  const column = columnOf(target.contender);
+  const other = target.to === undefined ? 0 : columnOf(target.to);
+  const value = target.of === 'ratio' ? ratioOf(table, column, other) : (contenders[column]?.median ?? NaN);
   return { ...target, value, reached: better === 'small' ? value <= target.limit : value >= target.limit };
 }

@@ -12,7 +12,7 @@ const comparison: Comparison = {
     { name: 'floor', program: 'floor', args: [] },
     { name: 'runner', program: 'runner', args: [] },
   ],
-  target: { contender: 'runner', of: 'ratio', limit: 2 },
+  targets: [{ contender: 'runner', of: 'ratio', limit: 2 }],
 };
 
 /** The figures of a machine that is five times as slow in its second round. */
@@ -33,22 +33,37 @@ test('the contenders take turns', async () => {
 });
 
 test('the ratio is the median of the ratios within a round', async () => {
-  const { contenders, target } = await compare(comparison, 3, machine().run);
+  const { contenders, targets } = await compare(comparison, 3, machine().run);
   expect(contenders[0]).toEqual({ name: 'floor', values: [10, 50, 10], best: 10, median: 10, ratio: 1 });
   expect(contenders[1]).toEqual({ name: 'runner', values: [15, 100, 19], best: 15, median: 19, ratio: 1.9 });
-  expect(target).toMatchObject({ value: 1.9, reached: true });
+  expect(targets).toMatchObject([{ value: 1.9, reached: true }]);
 });
 
 test('a target that is missed says so', async () => {
-  const strict: Comparison = { ...comparison, target: { ...comparison.target, limit: 1.5 } };
+  const strict: Comparison = { ...comparison, targets: [{ contender: 'runner', of: 'ratio', limit: 1.5 }] };
   const result = await compare(strict, 3, machine().run);
-  expect(result.target.reached).toBe(false);
+  expect(result.targets[0]?.reached).toBe(false);
   expect(describe(result)).toMatch(/runner +15\.00 +19\.00 +1\.90\n.*ratio 1\.5, missed/);
 });
 
 test('for rates more is better', async () => {
-  const rate: Comparison = { ...comparison, better: 'large', target: { contender: 'floor', of: 'value', limit: 20 } };
-  const { contenders, target } = await compare(rate, 3, machine().run);
+  const rate: Comparison = {
+    ...comparison,
+    better: 'large',
+    targets: [{ contender: 'floor', of: 'value', limit: 20 }],
+  };
+  const { contenders, targets } = await compare(rate, 3, machine().run);
   expect(contenders[0]?.best).toBe(50);
-  expect(target.reached).toBe(false);
+  expect(targets[0]?.reached).toBe(false);
+});
+
+test('a target may be about any other contender', async () => {
+  const swapped: Comparison = {
+    ...comparison,
+    targets: [{ contender: 'floor', of: 'ratio', to: 'runner', limit: 0.6 }],
+  };
+  const result = await compare(swapped, 3, machine().run);
+  // Of 10/15, 50/100 and 10/19.
+  expect(result.targets[0]).toMatchObject({ value: 10 / 19, reached: true });
+  expect(describe(result)).toContain('target for "floor": ratio 0.6 to "runner" is 0.53, reached');
 });

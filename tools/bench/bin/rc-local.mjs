@@ -1,0 +1,1 @@
+await import('../dist/rc/local.js');

@@ -1,0 +1,56 @@
+#include "writes.h"
+
+#include "fail.h"
+
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static char pattern(size_t offset) { return (char)(offset * 31 + (offset >> 12)); }
+
+size_t writes_bytes(const struct options* options) {
+  return (size_t)smaller(options->count, options->window) * options->size;
+}
+
+void writes_fill(const struct queue_pair* pair, const struct options* options) {
+  for (size_t i = 0; i < writes_bytes(options); ++i) pair->buffer[i] = pattern(i);
+}
+
+void writes_check(const struct queue_pair* pair, const struct options* options) {
+  for (size_t i = 0; i < writes_bytes(options); ++i) {
+    if (pair->buffer[i] != pattern(i)) fail("byte %zu is wrong", i);
+  }
+}
+
+// `count` requests in one call.
+static void post(struct writes* writes, struct queue_pair* pair, uint32_t count) {
+  struct ibv_send_wr work[kMaxList];
+  struct ibv_sge pieces[kMaxList];
+  const struct options* options = writes->options;
+  for (uint32_t i = 0; i < count; ++i, ++writes->posted) {
+    const size_t offset = (size_t)(writes->posted % options->window) * options->size;
+    const bool last = writes->posted == options->count - 1;
+    pieces[i] =
+        (struct ibv_sge){.addr = (uintptr_t)pair->buffer + offset, .length = options->size, .lkey = pair->mr->lkey};
+    work[i] = (struct ibv_send_wr){
+        .wr_id = writes->posted,
+        .next = i + 1 < count ? &work[i + 1] : NULL,
+        .sg_list = &pieces[i],
+        .num_sge = 1,
+        .opcode = last ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
+        .send_flags = IBV_SEND_SIGNALED,
+        .wr.rdma = {.remote_addr = pair->remote_address + offset, .rkey = pair->remote_key},
+    };
+  }
+  queue_pair_post_list(pair, work);
+}
+
+bool writes_turn(struct writes* writes, struct queue_pair* pair) {
+  const struct options* options = writes->options;
+  for (;;) {
+    const uint32_t next = smaller(options->list, options->count - writes->posted);
+    if (next == 0 || writes->posted - writes->done + next > options->window) break;
+    post(writes, pair, next);
+  }
+  struct ibv_wc completions[64];
+  writes->done += (uint32_t)queue_pair_poll(pair, completions, 64);
+  return writes->done < options->count;
+}
