@@ -10,7 +10,7 @@ namespace verbs::mlx5::steering {
 namespace {
 
 constexpr std::uint32_t kMaxIpLength = 0xffff;
-constexpr std::uint32_t kIpv6Size = 40;
+constexpr std::uint32_t kIpv6Size = 40, kGtpSize = 8;
 
 ReformatProblem check(ReformatType type, std::span<const std::uint8_t> data, const ReformatOptions& options) {
   if (type == ReformatType::kL2TunnelToL2)
@@ -57,6 +57,7 @@ void Reformat::find_fields() {
   ip_ = layers.outer.l3;
   ip_version_ = layers.outer.ip_version;
   if (layers.outer.transport == Transport::kUdp) udp_ = layers.outer.l4;
+  if (layers.tunnel == Tunnel::kGtpU) gtp_ = layers.tunnel_header;
   if (ip_version_ == 4) {
     const std::uint8_t* ip = data_.data() + ip_;
     const std::uint32_t size = (ip[0] & 0xfu) * 4;
@@ -120,6 +121,7 @@ std::optional<DropReason> Reformat::encapsulate(Packet& packet) const {
     store16(frame.data + udp_, entropy_udp_port(crc, options_.udp_ports));
     store16(frame.data + udp_ + 4, size - udp_);
   }
+  if (gtp_ != kAbsent) store16(frame.data + gtp_ + 2, size - gtp_ - kGtpSize);
   if (nvgre_key_ != kAbsent) frame.data[nvgre_key_ + 3] = entropy_flow_id(crc);
   return std::nullopt;
 }

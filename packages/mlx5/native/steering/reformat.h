@@ -6,9 +6,10 @@
 //   kL2ToL3Tunnel  everything before the first IP header goes (MAC and VLAN tags), the data comes in its place
 //
 // Encapsulation fills in, of the data's outermost headers: the IPv4 total length and header checksum, the IPv6 payload
-// length, the UDP length, the UDP source port (entropy), and the flow id of an NVGRE header that leaves it 0 (a GRE
-// header with the key bit alone, protocol 0x6558 and a key whose low 8 bits are 0). Nothing else: the UDP checksum
-// stays as the data has it, which should be 0, and the inner packet is not touched.
+// length, the UDP length, the UDP source port (entropy), the length of a GTP-U header (no source says whether hardware
+// does; a receiver needs it, and no program can give it beforehand), and the flow id of an NVGRE header that leaves it
+// 0 (a GRE header with the key bit alone, protocol 0x6558 and a key whose low 8 bits are 0). Nothing else: the UDP
+// checksum stays as the data has it, which should be 0, and the inner packet is not touched.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +69,7 @@ class Reformat {
   // Of encapsulation: what is filled in, as offsets into the data.
   std::uint16_t ip_ = kAbsent;
   std::uint16_t udp_ = kAbsent;
+  std::uint16_t gtp_ = kAbsent;
   std::uint16_t nvgre_key_ = kAbsent;
   std::uint8_t ip_version_ = 0;
   std::uint32_t checksum_start_ = 0;  // the sum of the IPv4 header without its length and checksum

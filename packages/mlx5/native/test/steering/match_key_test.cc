@@ -100,7 +100,7 @@ TEST_CASE("the fields of each tunnel's header, and none of another's") {
       {TunnelKind::kMplsOverGre, false, kMisc2 + 8, 4, 0x1b2c3140},
       {TunnelKind::kGtpU, false, kMisc3 + 40, 4, 0xa1b2c3},
       {TunnelKind::kGtpU, false, kMisc3 + 44, 2, 0xff30},
-      {TunnelKind::kGtpU, false, kMisc3 + 56, 4, 0x30ff0000},
+      {TunnelKind::kGtpU, false, kMisc3 + 56, 2, 0x30ff},
   };
   for (const Field& field : fields) {
     CAPTURE(field.at);

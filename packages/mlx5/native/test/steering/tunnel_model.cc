@@ -36,7 +36,7 @@ bool TunnelModel::must_carry_mac() const { return kind == TunnelKind::kVxlan || 
 
 bool TunnelModel::is_udp() const { return udp_port_of(kind) != 0; }
 
-Bytes TunnelModel::header(int carried_version) const {
+Bytes TunnelModel::header(int carried_version, std::size_t payload) const {
   const Bytes ethertype = big_endian(ethertype_of(carried_version), 2);
   const Bytes label = big_endian(std::uint64_t{id & 0xfffff} << 12 | 0x140, 4);  // bottom of the stack, time to live 64
   switch (kind) {
@@ -59,10 +59,13 @@ Bytes TunnelModel::header(int carried_version) const {
       return label;
     case TunnelKind::kMplsOverGre:
       return from_hex("00008847") + label;
-    case TunnelKind::kGtpU:
+    case TunnelKind::kGtpU: {
       // The extension: one word of PDU session container, then no more.
-      return (has_extension ? from_hex("34ff0000") : from_hex("30ff0000")) + big_endian(id, 4) +
-             (has_extension ? from_hex("00000085 01100100") : Bytes{});
+      const Bytes extension = has_extension ? from_hex("00000085 01100100") : Bytes{};
+      const Bytes length = big_endian(payload == 0 ? 0 : extension.size() + payload, 2);
+      return Bytes{has_extension ? std::uint8_t{0x34} : std::uint8_t{0x30}, 0xff} + length + big_endian(id, 4) +
+             extension;
+    }
     case TunnelKind::kIpInIp:
       return {};
   }
@@ -76,7 +79,7 @@ Bytes TunnelModel::outer(int carried_version, std::uint16_t source_port, std::si
   frame.tags = tags;
   frame.ip = ip;
   frame.ip.protocol = is_udp() ? 17 : kind == TunnelKind::kIpInIp ? (carried_version == 4 ? 4 : 41) : 47;
-  Bytes segment = header(carried_version);
+  Bytes segment = header(carried_version, with_lengths ? payload : 0);
   if (is_udp()) {
     const std::size_t length = with_lengths ? 8 + segment.size() + payload : 0;
     segment = big_endian(with_lengths ? source_port : 0, 2) + big_endian(udp_port_of(kind), 2) + big_endian(length, 2) +
@@ -84,7 +87,7 @@ Bytes TunnelModel::outer(int carried_version, std::uint16_t source_port, std::si
   }
   // Lengths and the checksum are over the payload as well.
   Bytes packet = frame.ip.bytes(segment + Bytes(payload));
-  packet.resize(packet.size() - payload);
+  packet.erase(packet.end() - static_cast<std::ptrdiff_t>(payload), packet.end());
   if (!with_lengths) {
     const std::size_t length_at = ip.version == 4 ? 2 : 4;
     packet[length_at] = packet[length_at + 1] = 0;

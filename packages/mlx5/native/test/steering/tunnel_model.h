@@ -22,8 +22,9 @@ struct TunnelModel {
   bool can_carry_mac() const;
   bool must_carry_mac() const;
   bool is_udp() const;
-  // The tunnel's own header before a packet of this IP version, of a MAC header (0).
-  Bytes header(int carried_version) const;
+  // The tunnel's own header before a packet of this IP version, or before a MAC header (0). Only GTP-U says how many
+  // bytes it carries.
+  Bytes header(int carried_version, std::size_t payload = 0) const;
   // All outer headers around a payload. The UDP source port is given, the UDP checksum 0. Without lengths: as a program
   // gives them to hardware, with zeros for what is filled in.
   Bytes outer(int carried_version, std::uint16_t source_port, std::size_t payload, bool with_lengths) const;
