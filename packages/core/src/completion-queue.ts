@@ -3,6 +3,7 @@ import type { CompletionChannel } from './completion-channel.js';
 import type { Context } from './context.js';
 import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
+import { AwaitedRequests } from './awaited-requests.js';
 import type { CompletionBatch } from './completion-batch.js';
 import { ReapedCompletions } from './reaped.js';
 import { COMPLETION } from './records.js';
@@ -12,7 +13,7 @@ import type { ProtectionDomain } from './protection-domain.js';
 import { boolean, integer, object, rangeError, typeError } from './validate.js';
 import { WakeList } from './wake-list.js';
 import { WorkCompletion } from './work-completion.js';
-import { kElement, kEvents, kFilled, kNotified, kRecords, kRegister } from './symbols.js';
+import { kAbandon, kAwait, kElement, kEvents, kFilled, kNotified, kRecords, kRegister } from './symbols.js';
 
 // A poll runs no code of the user between the native call and the decoding, so one buffer serves all queues.
 const CHUNK = 64;
@@ -48,6 +49,8 @@ export class CompletionQueue extends Resource {
   readonly #id: number;
   readonly #wakes = new WakeList();
   readonly #reaped = new ReapedCompletions();
+  readonly #awaited = new AwaitedRequests();
+  #sorting = false;
 
   /** @internal */
   constructor(
@@ -112,8 +115,9 @@ export class CompletionQueue extends Resource {
     const cq = this.use('ibv_poll_cq');
     if (typeof max !== 'number' || !(max >= 1)) throw rangeError('max', 'a number of at least 1', max);
     const result: WorkCompletion[] = [];
+    this.#sort();
     while (result.length < max && this.#reaped.count !== 0) result.push(this.#reaped.next(this.#timestamps));
-    while (result.length < max) {
+    while (result.length < max && this.#awaited.size === 0) {
       const wanted = Math.min(max - result.length, CHUNK);
       const found = native.poll(cq, records, wanted);
       // What was reaped before an error must not be lost; the error shows again at the next call.
@@ -136,8 +140,9 @@ export class CompletionQueue extends Resource {
     const bytes = (batch as Partial<CompletionBatch> | null | undefined)?.[kRecords];
     if (bytes === undefined) throw typeError('batch', 'a CompletionBatch', batch);
     const room = max === undefined ? batch.capacity : integer(max, 'max', 1, batch.capacity);
+    this.#sort();
     let count = this.#reaped.count === 0 ? 0 : this.#reaped.moveTo(bytes, room);
-    if (count < room) {
+    if (count < room && this.#awaited.size === 0) {
       const found = native.poll(cq, count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES), room - count);
       if (found < 0 && count === 0) throw new VerbsError(found, 'ibv_poll_cq');
       count += Math.max(found, 0);
@@ -195,7 +200,61 @@ export class CompletionQueue extends Resource {
     }
   }
 
+  /** @internal Posts a request with the `wrId` that `post` is given, and waits for its completion. */
+  async [kAwait](
+    qp: Resource,
+    wrId: bigint | number,
+    { signal }: WaitOptions,
+    post: (wrId: bigint) => void,
+  ): Promise<WorkCompletion> {
+    signal?.throwIfAborted();
+    this.#channelFor('ibv_get_cq_event');
+    const { id, promise } = this.#awaited.add(qp, wrId, signal);
+    try {
+      post(id);
+    } catch (error) {
+      this.#awaited.forget(id);
+      throw error;
+    }
+    if (!this.#sorting) void this.#sortAll();
+    return promise;
+  }
+
+  /** @internal The queue pair is closed: what it had posted does not complete any more. */
+  [kAbandon](qp: Resource): void {
+    this.#awaited.failAll(closedError('QueuePair', 'ibv_poll_cq'), qp);
+  }
+
+  /** While promises wait for requests, every completion that is reaped by whomever is looked at. */
+  #sort(): void {
+    if (this.#awaited.size === 0) return;
+    const result = this.#reaped.sort(this.use('ibv_poll_cq'), this.#awaited, this.#timestamps);
+    if (result < 0 && this.#reaped.count === 0) throw new VerbsError(result, 'ibv_poll_cq');
+  }
+
+  async #sortAll(): Promise<void> {
+    this.#sorting = true;
+    try {
+      for (;;) {
+        this.#sort();
+        if (this.#awaited.size === 0) return;
+        this.reqNotify();
+        this.#sort();
+        if (this.#awaited.size === 0) return;
+        await this.#wakes.sleep(this.#channelFor('ibv_get_cq_event')[kEvents], this, undefined);
+      }
+    } catch (error) {
+      this.#awaited.failAll(error);
+    } finally {
+      this.#sorting = false;
+    }
+  }
+
   #someReady(): boolean {
+    if (this.#awaited.size !== 0) {
+      this.#sort();
+      return this.#reaped.count !== 0;
+    }
     const found = this.#reaped.fill(this.use('ibv_poll_cq'));
     if (found < 0) throw new VerbsError(found, 'ibv_poll_cq');
     return found !== 0;

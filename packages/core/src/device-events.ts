@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { asyncEvent, type AsyncEvent } from './async-event.js';
 import { closedError } from './errors.js';
 import { FdEvents } from './fd-events.js';
@@ -5,6 +6,9 @@ import { native, type NativeHandle } from './native.js';
 import type { Resource } from './resource.js';
 import { WakeList } from './wake-list.js';
 import { WeakTable } from './weak-table.js';
+
+/** So many events an iteration hands out before other callbacks of the loop get their turn. */
+const EVENTS_PER_TURN = 64;
 
 /** The asynchronous events of one open device, and the objects that they are about. */
 export class DeviceEvents {
@@ -34,12 +38,15 @@ export class DeviceEvents {
   }
 
   async *iterate(signal: AbortSignal | undefined): AsyncGenerator<AsyncEvent, void, undefined> {
+    let handedOut = 0;
     while (!this.#context.closed) {
       signal?.throwIfAborted();
       if (this.#queue.length === 0) this.#drain();
       const event = this.#queue.shift();
       if (event !== undefined) {
         yield event;
+        // What the program does about an event may raise the next one.
+        if (++handedOut % EVENTS_PER_TURN === 0) await setImmediate();
         continue;
       }
       await this.#wakes.sleep(this.#descriptor, this.#context, signal).catch((error: unknown) => {

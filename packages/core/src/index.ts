@@ -4,6 +4,7 @@ export type { AsyncEvent } from './async-event.js';
 export type { DeviceAttr, DeviceAttrEx, GidEntry, PortAttr } from './attributes.js';
 export { CompletionBatch } from './completion-batch.js';
 export { CompletionChannel } from './completion-channel.js';
+export { CompletionError } from './completion-error.js';
 export { CompletionQueue, type WaitOptions } from './completion-queue.js';
 export { Counters } from './counters.js';
 export * from './create-enums.js';

@@ -3,7 +3,7 @@ import { postError } from './post-errors.js';
 import { HEADER } from './records.js';
 import type { RequestBatch } from './request-batch.js';
 import { kSelect } from './symbols.js';
-import { typeError } from './validate.js';
+import { optional, typeError, u64 } from './validate.js';
 
 /** All queues of this thread write into one batch. */
 const shared = new BatchWriter();
@@ -61,4 +61,14 @@ export function failBatch(code: number, bytes: Uint8Array, first: number, about:
     path: `batch[${first + posted}]`,
     ...about,
   });
+}
+
+/** What a request is awaited by. Its other fields are checked when it is posted. */
+export function awaitable(wr: unknown): { wrId: bigint | number; sendFlags: number } {
+  if (typeof wr !== 'object' || wr === null || Array.isArray(wr)) throw typeError('wr', 'one work request', wr);
+  const { wrId, sendFlags } = wr as Record<string, unknown>;
+  return {
+    wrId: wrId === undefined ? 0 : u64(wrId, 'wr.wrId'),
+    sendFlags: optional(sendFlags, 'wr.sendFlags', 0x7fffffff, 0),
+  };
 }

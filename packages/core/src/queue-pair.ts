@@ -1,16 +1,16 @@
 import { inspect } from 'node:util';
 import type { MwBindInfo } from './bind-info.js';
-import type { CompletionQueue } from './completion-queue.js';
+import type { CompletionQueue, WaitOptions } from './completion-queue.js';
 import type { Context } from './context.js';
 import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
-import { enumName, QpType, WrOpcode } from './enums.js';
+import { enumName, QpType, SendFlags, WrOpcode } from './enums.js';
 import { check, checked, VerbsError } from './errors.js';
 import { Flow } from './flow.js';
 import { type FlowAttr, nativeFlowAttr } from './flow-attr.js';
 import { type Gid, gidBytes } from './gid.js';
 import type { MemoryWindow } from './memory-window.js';
 import { native, type NativeQp } from './native.js';
-import { failBatch, type Limits, postRequests, selectRequests } from './posting.js';
+import { awaitable, failBatch, type Limits, postRequests, selectRequests } from './posting.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { type FullQpAttr, nativeQpAttr, publicQpAttr } from './qp-attr.js';
 import type { QpCap, QpInitAttr } from './qp-init-attr.js';
@@ -22,7 +22,8 @@ import type { SendBatch } from './send-batch.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
 import { integer, object, optional } from './validate.js';
 import type { RecvWr, SendWr } from './work-request.js';
-import { kElement } from './symbols.js';
+import type { WorkCompletion } from './work-completion.js';
+import { kAbandon, kAwait, kElement } from './symbols.js';
 
 const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
 
@@ -291,7 +292,48 @@ export class QueuePair<out T extends number = number> extends Resource {
     return { syscall: 'ibv_post_recv', maxSge: this.cap.maxRecvSge, maxWr: this.cap.maxRecvWr };
   }
 
+  /**
+   * Posts a request with SIGNALED and waits for its completion, on the completion channel of `sendCq`. Node's loop goes on
+   * meanwhile. Many may be under way at a time; the completions of other requests stay in the queue for those who poll it.
+   *
+   * @param options `signal` ends the waiting, not the request
+   * @throws CompletionError if it completes with another status than SUCCESS
+   * @throws VerbsError, TypeError, RangeError as {@link QueuePair.postSend}; EINVAL if `sendCq` has no channel;
+   *   ERR_VERBS_CLOSED if the queue pair is closed before it completes
+   * @example
+   * const { byteLen } = await qp.send({ opcode: WrOpcode.RDMA_READ, sgList: [{ mr }], remoteAddr, rkey });
+   */
+  async send(wr: SendWr, options: WaitOptions = {}): Promise<WorkCompletion> {
+    const { wrId, sendFlags } = awaitable(wr);
+    const cq = this.#queueOf(this.sendCq, 'sendCq', 'ibv_post_send');
+    return cq[kAwait](this, wrId, options, (id) => {
+      this.postSend({ ...wr, wrId: id, sendFlags: sendFlags | SendFlags.SIGNALED });
+    });
+  }
+
+  /**
+   * Posts a receive request and waits for its message, as {@link QueuePair.send} does.
+   *
+   * @example
+   * const { byteLen } = await qp.recv({ sgList: [{ mr }] }, { signal: AbortSignal.timeout(1000) });
+   */
+  async recv(wr: RecvWr, options: WaitOptions = {}): Promise<WorkCompletion> {
+    const { wrId } = awaitable(wr);
+    const cq = this.#queueOf(this.recvCq, 'recvCq', 'ibv_post_recv');
+    return cq[kAwait](this, wrId, options, (id) => {
+      this.postRecv({ ...wr, wrId: id });
+    });
+  }
+
+  #queueOf(cq: CompletionQueue | undefined, name: string, syscall: string): CompletionQueue {
+    this.use(syscall);
+    if (cq !== undefined) return cq;
+    throw new VerbsError(22, syscall, { hint: `this queue pair has no ${name}` });
+  }
+
   protected override onClosed(): void {
+    this.sendCq?.[kAbandon](this);
+    this.recvCq?.[kAbandon](this);
     this.context[kElement](this.#id, undefined);
   }
 

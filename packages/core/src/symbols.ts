@@ -25,3 +25,6 @@ export const kSelect: unique symbol = Symbol.for('@verbs/core.select') as never;
 /** The records of a batch of completions, and how many of them are filled. */
 export const kRecords: unique symbol = Symbol.for('@verbs/core.records') as never;
 export const kFilled: unique symbol = Symbol.for('@verbs/core.filled') as never;
+/** A completion queue waits for one request, or no longer for those of a queue pair. */
+export const kAwait: unique symbol = Symbol.for('@verbs/core.await') as never;
+export const kAbandon: unique symbol = Symbol.for('@verbs/core.abandon') as never;

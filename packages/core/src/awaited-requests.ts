@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { CompletionError } from './completion-error.js';
+import { COMPLETION } from './records.js';
+import type { Resource } from './resource.js';
+import { WorkCompletion } from './work-completion.js';
+
+interface Awaited {
+  /** As the program gave it. */
+  wrId: bigint | number;
+  /** Held: the completion of a queue pair that was collected would never come. */
+  qp: Resource;
+  resolve: (wc: WorkCompletion) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** The requests of one completion queue that a promise waits for, by the number that stands in for their `wrId`. */
+export class AwaitedRequests {
+  readonly #requests = new Map<bigint, Awaited>();
+  // From a place of its own, so that it does not meet the program's numbers.
+  #next = randomBytes(8).readBigUInt64LE();
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  /** An aborted signal rejects the promise; the request goes on, and nobody is told of its completion. */
+  add(qp: Resource, wrId: bigint | number, signal: AbortSignal | undefined) {
+    const id = (this.#next = BigInt.asUintN(64, this.#next + 1n));
+    const promise = new Promise<WorkCompletion>((resolve, reject) => {
+      const aborted = () => {
+        reject(signal?.reason as Error);
+      };
+      const ended = () => signal?.removeEventListener('abort', aborted);
+      signal?.addEventListener('abort', aborted, { once: true });
+      this.#requests.set(id, {
+        wrId,
+        qp,
+        resolve: (wc) => {
+          ended();
+          resolve(wc);
+        },
+        reject: (reason) => {
+          ended();
+          reject(reason);
+        },
+      });
+    });
+    return { id, promise };
+  }
+
+  /** It was not posted. */
+  forget(id: bigint): void {
+    this.#requests.delete(id);
+  }
+
+  /** Settles the promise of a completion's request; false if nobody awaits it. */
+  settle(view: DataView, offset: number, timestamps: boolean): boolean {
+    const id = view.getBigUint64(offset + COMPLETION.WR_ID, true);
+    const request = this.#requests.get(id);
+    if (request === undefined) return false;
+    this.#requests.delete(id);
+    const wc = new WorkCompletion(view, offset, timestamps);
+    Object.defineProperty(wc, 'wrId', { value: request.wrId, enumerable: true, configurable: true, writable: true });
+    if (wc.ok) request.resolve(wc);
+    else request.reject(new CompletionError(wc));
+    return true;
+  }
+
+  /** Of one queue pair, or of all. */
+  failAll(reason: unknown, qp?: Resource): void {
+    for (const [id, request] of this.#requests) {
+      if (qp !== undefined && request.qp !== qp) continue;
+      this.#requests.delete(id);
+      request.reject(reason);
+    }
+  }
+}
