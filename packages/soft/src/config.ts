@@ -41,6 +41,16 @@ export interface DeviceConfig {
   state?: 'up' | 'down';
   /** 'auto': directly within the process, else by UDP. */
   link?: 'auto' | 'udp' | 'process';
+  /**
+   * The Ethernet switch of its ports, of devices with raw packets: ports of this process with the same name are joined,
+   * and so are all that name none.
+   */
+  switch?: string;
+  /**
+   * A network interface of the kernel (TAP) that the device makes at its switch and takes away when it closes. Needs
+   * CAP_NET_ADMIN and a device with raw packets and one port.
+   */
+  tap?: string;
   limits?: DeviceLimits;
   /** A pcapng file; `%p` in it is the process id, `%d` the device's name. */
   capture?: string | ({ path: string } & CaptureOptions);

@@ -33,7 +33,11 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
                   std::unique_ptr<Adapter>* adapter) {
   std::unique_ptr<Adapter> opened(new Adapter);
   if (const int error = opened->open_ports(config, hook)) return error;
-  nic::NicConfig nic{.guid = guid, .limits = config.limits, .ports = {}, .steering = opened->raw_.get()};
+  nic::NicConfig nic{.guid = guid,
+                     .limits = config.limits,
+                     .ports = {},
+                     .fills_checksums = opened->raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
+                     .steering = opened->raw_.get()};
   for (std::size_t i = 0; i < opened->ports_.size(); ++i) {
     PortStack& port = *opened->ports_[i];
     const PortState& state = config.port_states.at(i);

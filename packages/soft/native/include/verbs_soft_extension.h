@@ -98,7 +98,9 @@ struct verbs_soft_model {
                    struct verbs_soft_frame *frame);
   /* A frame of 14 bytes or more arrives at a port that is up. */
   void (*raw_receive)(void *data, struct ibv_device *device, uint8_t port_num, struct verbs_soft_frame *frame);
-  /* enum ibv_raw_packet_caps: what ibv_query_device_ex() shows. */
+  /* enum ibv_raw_packet_caps: what ibv_query_device_ex() shows. With IBV_RAW_PACKET_CAP_IP_CSUM the NIC fills in the
+   * checksums of IP, TCP and UDP before raw_send() if IBV_SEND_IP_CSUM asks for it (else that is EINVAL), and the model
+   * says IBV_WC_IP_CSUM_OK of what it delivers. */
   uint32_t raw_packet_caps;
 };
 
@@ -193,8 +195,8 @@ struct verbs_soft_extension_table {
    * 14 bytes or longer than VERBS_SOFT_FRAME_MAX. What gets lost on its way is counted, and no error. */
   int (*transmit_frame)(struct ibv_device *device, uint8_t port_num, const struct verbs_soft_frame *frame);
   /* Gives a frame to a RAW_PACKET queue pair of the device that is at work: copied to its next receive request.
-   * EPERM, too, if it is another device's; EINVAL: of another type; EMSGSIZE: longer than VERBS_SOFT_FRAME_MAX. A queue pair that does
-   * not receive, or has no request posted, loses it; that is counted (out_of_buffer), and no error. */
+   * EPERM, too, if it is another device's; EINVAL: of another type; EMSGSIZE: longer than VERBS_SOFT_FRAME_MAX. A queue
+   * pair that does not receive, or has no request posted, loses it; that is counted (out_of_buffer), and no error. */
   int (*deliver_frame)(struct ibv_qp *qp, const struct verbs_soft_frame *frame,
                        const struct verbs_soft_delivery *delivery);
   /* The longest frame of a port: 18 bytes more than its active MTU, or than 1500 if that is more. Under the lock. */

@@ -48,6 +48,7 @@ struct NicConfig {
   std::uint64_t guid = 0;  // host byte order
   Limits limits;
   std::vector<PortConfig> ports;      // port_num 1 is ports[0]
+  bool fills_checksums = false;       // of raw packets, for IBV_SEND_IP_CSUM
   FrameSteering* steering = nullptr;  // who decides about raw packets; without it there are none
 };
 

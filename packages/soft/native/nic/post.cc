@@ -82,6 +82,9 @@ int fill_flush(const ibv_send_wr& wr, SendWqe& wqe) {
 // What depends on the operation: where it goes and what it carries besides data.
 int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
+  if (qp.type == IBV_QPT_RAW_PACKET) {
+    return (wr.send_flags & IBV_SEND_IP_CSUM) != 0 && !core.config.fills_checksums ? EINVAL : 0;
+  }
   if (qp.type == IBV_QPT_XRC_SEND) wqe.remote_srqn = wr.qp_type.xrc.remote_srqn & 0xffffff;
   if (info_of(wr.opcode).answer == Answer::kOriginal) {
     if (wqe.length < sizeof(std::uint64_t)) return EINVAL;

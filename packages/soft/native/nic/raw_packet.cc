@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "checksum.h"
 #include "completion.h"
 #include "nic_impl.h"
 #include "outbound.h"
@@ -23,6 +24,7 @@ ibv_wc_status send_frame(Core& core, Qp& qp, std::uint32_t position) {
   if (status != IBV_WC_SUCCESS) return status;
   verbs_soft_frame frame = core.frame.frame(length);
   if (!load_payload(core, qp, position, 0, frame.data, length)) return IBV_WC_LOC_PROT_ERR;
+  if ((qp.sq.at(position).flags & IBV_SEND_IP_CSUM) != 0) fill_checksums({frame.data, frame.size});
   core.config.steering->send(qp.attr.port_num, &qp, &frame);
   return IBV_WC_SUCCESS;
 }

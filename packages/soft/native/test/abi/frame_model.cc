@@ -20,7 +20,7 @@ void send(void*, ibv_device* device, std::uint8_t port_num, ibv_qp*, verbs_soft_
 void receive(void*, ibv_device* device, std::uint8_t port_num, verbs_soft_frame* frame) {
   FrameModel& model = frame_model();
   const std::lock_guard guard(model.mutex);
-  if (model.seen) ++*model.seen;
+  ++*model.seen.at(device);
   for (const FrameReceiver& receiver : model.receivers) {
     if (receiver.device != device || receiver.port_num != port_num) continue;
     soft()->deliver_frame(receiver.qp, frame, &receiver.delivery);
@@ -28,7 +28,8 @@ void receive(void*, ibv_device* device, std::uint8_t port_num, verbs_soft_frame*
 }
 
 int init_device(void*, ibv_device* device, verbs_soft_identity*) {
-  frame_model().seen = soft()->counter(device, "frames_seen");
+  const std::lock_guard guard(frame_model().mutex);
+  frame_model().seen[device] = soft()->counter(device, "frames_seen");
   return 0;
 }
 

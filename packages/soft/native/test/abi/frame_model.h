@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -30,11 +31,11 @@ void remove_receiver(const ibv_qp* qp);
 
 struct FrameModel {
   std::vector<FrameReceiver> receivers;
-  std::uint8_t send_port = 0;     // not 0: frames leave by this port
-  std::size_t pushed = 0;         // bytes of 0xff that are put in front of each frame that is sent
-  std::uint64_t* seen = nullptr;  // the last device's counter of frames that arrived
-  int transmitted = 0;            // what the last transmit_frame() returned
-  std::mutex mutex;               // devices have a lock each, and the list is for all of them
+  std::uint8_t send_port = 0;                        // not 0: frames leave by this port
+  std::size_t pushed = 0;                            // bytes of 0xff that are put in front of each frame that is sent
+  std::map<const ibv_device*, std::uint64_t*> seen;  // counters of frames that arrived
+  int transmitted = 0;                               // what the last transmit_frame() returned
+  std::mutex mutex;                                  // devices have a lock each, and the list is for all of them
 };
 FrameModel& frame_model();
 

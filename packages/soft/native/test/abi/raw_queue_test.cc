@@ -208,3 +208,21 @@ TEST_CASE("the extended posting calls send frames; segmentation is not there") {
   CHECK(std::equal(second.begin(), second.end(), b.memory.begin() + kReceiveAt + kRoom));
   a.replace_qp(nullptr);
 }
+
+TEST_CASE("the NIC fills in checksums on request") {
+  configure_frames();
+  RawEnd a("f0"), b("f1");
+  Bytes frame = frame_of(b.mac(), a.mac(), 46);
+  const Bytes packet{0x08, 0, 0x45, 0, 0, 32,   0,    0,    0x40, 0, 64, 17, 0, 0, 1, 1, 1,
+                     1,    2, 2,    2, 2, 0x04, 0xd2, 0x16, 0x2e, 0, 12, 0,  0, 1, 2, 3, 4};
+  std::ranges::copy(packet, frame.begin() + 12);
+  for (const unsigned flags : {0u, unsigned{IBV_SEND_IP_CSUM}}) {
+    REQUIRE(b.post_recv(kReceiveAt, kRoom) == 0);
+    REQUIRE(a.send_frame(frame, flags) == 0);
+    if (flags != 0) {
+      frame[24] = 0x34, frame[25] = 0xc8;
+      frame[40] = 0xda, frame[41] = 0xca;
+    }
+    CHECK(b.receive_frame() == frame);
+  }
+}

@@ -201,6 +201,7 @@ TEST_CASE("raw packets: a queue pair of another type is given none; destroying o
   }
 
   nic::Qp* qp = station.create_qp();
+  CHECK(station.post_send(qp, 64, IBV_SEND_IP_CSUM) == EINVAL);  // not with this steering
   REQUIRE(station.post_send(qp, 64) == 0);
   CHECK(station.nic->has_output());
   REQUIRE(station.nic->destroy_qp(qp) == 0);
