@@ -68,6 +68,7 @@ export class VendorLibraries<Vendor extends object> {
     return { vendor: this.for((context as Context).device.library, syscall).vendor, handle };
   }
 
+  /** Whether the vendor's library of that kind drives the device. */
   isSupported(kind: LibraryKind, name: string): boolean {
     const libraries = this.find(kind);
     return 'vendor' in libraries && this.about.isSupported(libraries.vendor, libraries.libibverbs, name);

@@ -5,6 +5,7 @@ import { derived, EtherType, given, type Header } from './header.js';
 
 const { validate } = sibling;
 
+/** What {@link ether} takes. */
 export interface EtherFields {
   dst: MacAddress;
   src: MacAddress;
@@ -36,6 +37,7 @@ export function ether(fields: EtherFields): Header {
   };
 }
 
+/** What {@link vlan} takes. */
 export interface VlanFields {
   /** 0 to 4095. */
   vid: number;

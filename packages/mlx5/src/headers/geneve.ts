@@ -6,6 +6,7 @@ const { validate } = sibling;
 const MAX_OPTION_BYTES = 124;
 const MAX_OPTIONS_BYTES = 252;
 
+/** A TLV option of a GENEVE header (RFC 8926, section 3.5). */
 export interface GeneveOption {
   /** 16 bits: whose type it is. */
   class: number;
@@ -17,6 +18,7 @@ export interface GeneveOption {
   reserved?: number;
 }
 
+/** What {@link geneve} takes. */
 export interface GeneveFields {
   /** 24 bits. */
   vni: number;

@@ -8,6 +8,7 @@ const CHECKSUM = 0x8000;
 const KEY = 0x2000;
 const SEQUENCE = 0x1000;
 
+/** What {@link gre} takes. */
 export interface GreFields {
   /** EtherType of what is carried. Default: what follows; Ethernet (0x6558) if nothing does. */
   protocol?: number;
@@ -51,6 +52,7 @@ function present(all: Given, name: string, max: number): number | undefined {
   return all[name] === undefined ? undefined : validate.integer(all[name], `gre.${name}`, 0, max);
 }
 
+/** What {@link nvgre} takes. */
 export interface NvgreFields {
   /** Virtual subnet, 24 bits. */
   vsid: number;

@@ -13,6 +13,7 @@ const N_PDU = 1;
 /** The message that carries a user's packet. */
 export const GTPU_G_PDU = 255;
 
+/** An extension header of GTP-U (3GPP TS 29.281, section 5.2). */
 export interface GtpuExtension {
   /** For example 0x85, a PDU session container. Not 0, which ends the list. */
   type: number;
@@ -20,6 +21,7 @@ export interface GtpuExtension {
   content: Uint8Array;
 }
 
+/** What {@link gtpu} takes. */
 export interface GtpuFields {
   /** 32 bits. */
   teid: number;

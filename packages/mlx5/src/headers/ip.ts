@@ -6,6 +6,7 @@ import { derived, EtherType, given, type Header, IpProtocol, words } from './hea
 
 const { validate } = sibling;
 
+/** What {@link ipv4} takes. */
 export interface Ipv4Fields {
   src: Ipv4Address;
   dst: Ipv4Address;
@@ -95,6 +96,7 @@ export function ipv4(fields: Ipv4Fields): Header {
   };
 }
 
+/** What {@link ipv6} takes. */
 export interface Ipv6Fields {
   src: Ipv6Address;
   dst: Ipv6Address;

@@ -37,6 +37,7 @@ export type Layer = {
   };
 }[HeaderName];
 
+/** What {@link parseHeaders} found. */
 export interface ParsedHeaders {
   /** Outermost first. */
   layers: Layer[];

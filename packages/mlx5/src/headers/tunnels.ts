@@ -5,6 +5,7 @@ import { given, type Header, IpProtocol, EtherType, TunnelPort } from './header.
 const { validate } = sibling;
 const U24 = 0xffffff;
 
+/** What {@link vxlan} takes. */
 export interface VxlanFields {
   /** 24 bits. */
   vni: number;
@@ -35,6 +36,7 @@ export function readVxlan(from: ByteReader): Required<VxlanFields> {
   return { flags: from.u8(), reserved1: from.u24(), vni: from.u24(), reserved2: from.u8() };
 }
 
+/** What {@link mpls} takes. */
 export interface MplsFields {
   /** 20 bits. */
   label: number;

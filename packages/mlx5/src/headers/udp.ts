@@ -5,6 +5,7 @@ import { derived, given, type Header, IpProtocol } from './header.js';
 
 const { validate } = sibling;
 
+/** What {@link udp} takes. */
 export interface UdpFields {
   /** Default 0: on encapsulation the device fills in its entropy. */
   srcPort?: number;
