@@ -11,7 +11,7 @@ export const FlowTableType = {
   RDMA_TRANSPORT_RX: 5,
   RDMA_TRANSPORT_TX: 6,
 } as const;
-/** One of {@link (FlowTableType:variable)}. */
+/** One of `FlowTableType`. */
 export type FlowTableType = (typeof FlowTableType)[keyof typeof FlowTableType];
 
 /** `enum mlx5dv_flow_action_packet_reformat_type`: which headers come and go. */
@@ -25,7 +25,7 @@ export const FlowActionPacketReformatType = {
   /** Put the data in the place of the Ethernet header and VLAN tags. NIC_TX; data: the outer headers. */
   L2_TO_L3_TUNNEL: 3,
 } as const;
-/** One of {@link (FlowActionPacketReformatType:variable)}. */
+/** One of `FlowActionPacketReformatType`. */
 export type FlowActionPacketReformatType =
   (typeof FlowActionPacketReformatType)[keyof typeof FlowActionPacketReformatType];
 
@@ -42,7 +42,7 @@ export const FlowActionType = {
   /** Newer than rdma-core 44. */
   COUNTERS_DEVX_WITH_OFFSET: 8,
 } as const;
-/** One of {@link (FlowActionType:variable)}. */
+/** One of `FlowActionType`. */
 export type FlowActionType = (typeof FlowActionType)[keyof typeof FlowActionType];
 
 /** The parts of match parameters, to be or-ed: `match_criteria_enable`. */

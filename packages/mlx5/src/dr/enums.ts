@@ -1,6 +1,6 @@
 /** `enum mlx5dv_dr_domain_type`. */
 export const DomainType = { NIC_RX: 0, NIC_TX: 1, FDB: 2 } as const;
-/** One of {@link (DomainType:variable)}. */
+/** One of `DomainType`. */
 export type DomainType = (typeof DomainType)[keyof typeof DomainType];
 
 /** `enum mlx5dv_dr_domain_sync_flags`, to be or-ed. */

@@ -4,7 +4,7 @@ import type { ByteWriter } from './bytes.js';
 
 const { validate } = sibling;
 
-/** The headers that there are builders for, and others that are recognised. */
+/** The headers that there are builders for; `nvgre` is a form of `gre`. */
 export type HeaderName = 'ether' | 'vlan' | 'ipv4' | 'ipv6' | 'udp' | 'vxlan' | 'geneve' | 'gre' | 'mpls' | 'gtpu';
 
 /** How the header in front says that this one follows. What is missing, it cannot say. */
