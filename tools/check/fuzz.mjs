@@ -56,7 +56,7 @@ async function fuzz() {
     console.log(usage);
     return 0;
   }
-  buildTargets(setUp({ forTests: false }));
+  buildTargets(options.targets, setUp({ forTests: false }));
   const results = await runAll(options);
   const crashes = results.filter(({ crash }) => crash !== undefined);
   const total = results.reduce((sum, { executions }) => sum + executions, 0);

@@ -53,12 +53,16 @@ export function programOf(target) {
   return join(workDirectoryOf(target), 'fuzz', `fuzz_${target}`);
 }
 
-/** @param {NodeJS.ProcessEnv} env */
-export function buildTargets(env) {
+/**
+ * Builds the packages of these targets.
+ * @param {string[]} targets
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function buildTargets(targets, env) {
   installMissing(compiler);
   const options = { env: { ...env, CC: 'clang-19', CXX: 'clang++-19' } };
   const flags = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DVERBS_FUZZ=ON', `-DVERBS_SANITIZE=${sanitizers}`];
-  for (const folder of packagesWithTargets) {
+  for (const folder of new Set(targets.map(packageOf))) {
     const build = join(folder, 'build/fuzz');
     mustRun('cmake', ['-S', join(folder, 'native'), '-B', build, '-G', 'Ninja', ...flags], options);
     mustRun('cmake', ['--build', build, '--target', 'fuzzers'], options);

@@ -181,9 +181,27 @@ class Round {
     CHECK(to_hex(out.bytes) == to_hex(expected_on_wire()));
   }
 
+  // Some fields of the carried packet, of the section of inner headers.
+  void add_inner_fields(MatchWriter& mask, MatchWriter& value) {
+    constexpr std::uint32_t kHeaderBits = 512, kInner = 1024;
+    FrameModel inner = after_;
+    if (!tunnel_.carries_mac) {
+      inner.dmac = inner.smac = 0;
+      inner.tags.clear();
+    }
+    if (inner.tags.size() > 2) return;  // what is behind the second is not known
+    for (std::uint32_t count = random_.below(4); count > 0; --count) {
+      const NamedField& field = named_fields()[random_.below(static_cast<std::uint32_t>(named_fields().size()))];
+      if (field.bit >= kHeaderBits) continue;
+      mask.put(kInner + field.bit, field.width, Bytes(16, 0xff));
+      value.put(kInner + field.bit, field.width, field.value(inner));
+    }
+  }
+
   void receive(const Bytes& frame) {
-    // Only what was to be found again is written into the rule: the outer destination address.
+    // What is to be found again: the outer destination address, and what the tunnel carries.
     MatchWriter mask, value;
+    add_inner_fields(mask, value);
     const Address& address = tunnel_.ip.destination;
     mask.put(384, 128, Bytes(16, 0xff));
     value.put(384, 128, Bytes(address.begin(), address.end()));
