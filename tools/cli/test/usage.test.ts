@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verbs } from './verbs.js';
 
-const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping', 'comm', 'encap'];
+const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping', 'perf', 'comm', 'encap'];
 
 describe('the command line', () => {
   it.each(COMMANDS)('%s --help shows an example and leaves with 0', async (command) => {
@@ -28,6 +28,13 @@ describe('the command line', () => {
     [['ping', '-c', '0'], 'a whole number from 1'],
     [['ping', '-S', 'x'], 'a whole number from 0'],
     [['ping', '-i', '-1'], 'seconds from 0'],
+    [['perf'], "missing required argument 'kind'"],
+    [['perf', 'speed', 'send'], 'Allowed choices are lat, bw'],
+    [['perf', 'lat', 'recv'], 'Allowed choices are send, write, read, atomic'],
+    [['perf', 'lat', 'read', '127.0.0.1', '-c', 'UD'], 'UD has no read: it carries send'],
+    [['perf', 'lat', 'atomic', '127.0.0.1', '-s', '16'], 'an atomic operation is about 8 bytes'],
+    [['perf', 'bw', 'send', '127.0.0.1', '-c', 'UD', '-s', '65536'], 'the MTU'],
+    [['perf', 'bw', 'send', '-n', '0'], 'a whole number from 1'],
     [['comm'], 'Usage: verbs comm'],
     [['comm', 'serve'], "missing required argument 'name'"],
     [['comm', 'connect', 'x', '--wait', '-1'], 'seconds from 0'],

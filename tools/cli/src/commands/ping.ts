@@ -1,6 +1,6 @@
 import { openDevice } from '@verbs/core';
 import { DEFAULT_PORT, Listener, type SideChannel, dial } from '@verbs/examples/meeting';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { Failure, messageOf } from '../failure.js';
 import { note, print, printJson } from '../output.js';
 import { type PingOptions, ping } from '../ping/client.js';
@@ -8,7 +8,7 @@ import { MAX_SIZE } from '../ping/protocol.js';
 import { serve } from '../ping/server.js';
 import type { Summary } from '../ping/statistics.js';
 import { hex, plural } from '../text.js';
-import { seconds, stopSignal } from './settings.js';
+import { integer, seconds, stopSignal } from './settings.js';
 
 interface Options {
   server?: boolean;
@@ -166,14 +166,4 @@ function summaryText(address: string, { sent, received, min, avg, max, stddev }:
 function rounded({ sent, received, ...times }: Summary): Record<string, number> {
   const usec = Object.entries(times).map(([name, value]) => [`${name}Usec`, Math.round(value * 1000) / 1000]);
   return { sent, received, ...(Object.fromEntries(usec) as Record<string, number>) };
-}
-
-function integer(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
-      throw new InvalidArgumentError(`a whole number from ${min} to ${max} is needed.`);
-    }
-    return value;
-  };
 }

@@ -19,3 +19,14 @@ export function seconds(text: string): number {
     throw new InvalidArgumentError('seconds from 0 to 86400 are needed.');
   return value;
 }
+
+/** An option's value: a whole number. */
+export function integer(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
+      throw new InvalidArgumentError(`a whole number from ${min} to ${max} is needed.`);
+    }
+    return value;
+  };
+}

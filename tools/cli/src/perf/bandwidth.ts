@@ -1,0 +1,93 @@
+import { RecvBatch, SendBatch, SendFlags } from '@verbs/core';
+import { Failure } from '../failure.js';
+import type { End } from './end.js';
+import { operationRequest } from './request.js';
+import type { Spinner } from './spin.js';
+import { Progress } from './statistics.js';
+
+/** So long Node's loop stands still at most, in milliseconds. */
+const TURN_MS = 50;
+
+/** The end that posts: `depth` messages are on their way at a time. */
+export class BandwidthSource {
+  readonly #end: End;
+  readonly #spinner: Spinner;
+  readonly #requests: SendBatch;
+
+  constructor(end: End, spinner: Spinner) {
+    this.#end = end;
+    this.#spinner = spinner;
+    this.#requests = new SendBatch(end.plan.depth);
+  }
+
+  begin(size: number): void {
+    const request = operationRequest(this.#end, size, SendFlags.SIGNALED);
+    for (let i = 0; i < this.#requests.capacity; i++) this.#requests.set(i, request);
+  }
+
+  async measure(count: number, timeoutMs: number): Promise<Progress> {
+    const progress = new Progress(count + 1);
+    let posted = 0;
+    let done = 0;
+    let turn = performance.now();
+    let last = turn;
+    progress.add(turn, 0);
+    while (done < count) {
+      posted += this.#fill(count, posted, done);
+      const found = this.#spinner.poll();
+      if (found === 0 && !this.#spinner.due) continue;
+      const now = performance.now();
+      if (found !== 0) {
+        done += found;
+        last = now;
+        progress.add(now, done);
+      }
+      if (now - turn < TURN_MS) continue;
+      if (now - last > timeoutMs) throw new Failure(`message ${done + 1} was not done within ${timeoutMs} ms`);
+      await this.#spinner.breathe();
+      turn = performance.now();
+    }
+    return progress;
+  }
+
+  /** Posts what the window has room for, `list` requests a call. */
+  #fill(count: number, posted: number, done: number): number {
+    const { depth, list } = this.#end.plan;
+    const first = posted;
+    for (;;) {
+      const next = Math.min(list, count - posted);
+      if (next === 0 || posted - done + next > depth) return posted - first;
+      // They are all alike, so any of them will do.
+      this.#end.qp.postSendBatch(this.#requests, 0, next);
+      posted += next;
+    }
+  }
+}
+
+/** The end that is sent to, written to or read from. */
+export class BandwidthTarget {
+  readonly #end: End;
+  readonly #spinner: Spinner;
+  readonly #receives: RecvBatch;
+
+  constructor(end: End, spinner: Spinner) {
+    this.#end = end;
+    this.#spinner = spinner;
+    this.#receives = new RecvBatch(end.rxDepth);
+    if (end.plan.operation !== 'send') return;
+    const length = Math.max(...end.plan.sizes) + end.grhBytes;
+    for (let i = 0; i < end.rxDepth; i++)
+      this.#receives.set(i, { sgList: [{ mr: end.mr, offset: end.inbox, length }] });
+    end.qp.postRecvBatch(this.#receives);
+  }
+
+  /** Takes what comes until `over`. Gives the number of messages. */
+  async take(over: () => boolean): Promise<number> {
+    let received = 0;
+    await this.#spinner.pollUntil(over, (count) => {
+      received += count;
+      this.#end.qp.postRecvBatch(this.#receives, 0, count);
+    });
+    return received;
+  }
+}

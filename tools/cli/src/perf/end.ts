@@ -1,0 +1,130 @@
+import { randomInt } from 'node:crypto';
+import {
+  AccessFlags,
+  type AddressHandle,
+  type CompletionQueue,
+  type Context,
+  type MemoryRegion,
+  type ProtectionDomain,
+  QpType,
+  type QueuePair,
+} from '@verbs/core';
+import {
+  type ConnectionAddress,
+  type Fields,
+  connectionAddress,
+  regionMessage,
+  type RemoteRegion,
+  remoteRegion,
+} from '@verbs/examples/meeting';
+import type { Plan, Transport } from './plan.js';
+
+export const QKEY = 0x11111111;
+/** What a datagram's receive buffer keeps free for the routing header. */
+export const GRH_BYTES = 40;
+/** Receives that wait, of a bandwidth: as many as perftest has. */
+const RX_DEPTH = 512;
+const RDS = 16;
+const ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
+const TYPES: Record<Transport, QpType> = { RC: QpType.RC, UC: QpType.UC, UD: QpType.UD };
+
+/** What the two ends tell each other. */
+export interface Peer {
+  connection: ConnectionAddress;
+  region: RemoteRegion;
+}
+
+export function readPeer(fields: Fields): Peer {
+  return { connection: connectionAddress(fields.object('connection')), region: remoteRegion(fields.object('region')) };
+}
+
+/** One end of a measurement: a queue pair, and a region whose first half is sent and whose second half is received into. */
+export class End implements Disposable {
+  readonly plan: Plan;
+  readonly cq: CompletionQueue;
+  readonly qp: QueuePair;
+  readonly mr: MemoryRegion;
+  /** Where the half begins that is received into. */
+  readonly inbox: number;
+  /** Requests that may be posted at a time: fewer for READs and atomics than for the others, on most devices. */
+  readonly rxDepth: number;
+  readonly #context: Context;
+  readonly #rds: number;
+  readonly #psn = randomInt(1 << 24);
+  #peer: Peer | undefined;
+  #ah: AddressHandle | undefined;
+  readonly #pd: ProtectionDomain;
+
+  constructor(context: Context, plan: Plan) {
+    this.plan = plan;
+    this.#context = context;
+    this.#pd = context.allocPd();
+    this.inbox = Math.ceil(Math.max(...plan.sizes) / 4096) * 4096;
+    this.mr = this.#pd.allocMr(2 * this.inbox + 4096, ACCESS);
+    const { maxQpRdAtom, maxQpWr } = context.queryDevice();
+    this.#rds = Math.min(RDS, maxQpRdAtom);
+    this.rxDepth = Math.min(plan.kind === 'bw' ? RX_DEPTH : 16, maxQpWr);
+    this.cq = context.createCq(plan.depth + this.rxDepth, { channel: context.createCompChannel() });
+    this.qp = this.#pd.createQp({
+      qpType: TYPES[plan.transport],
+      sendCq: this.cq,
+      recvCq: this.cq,
+      cap: { maxSendWr: plan.depth, maxRecvWr: this.rxDepth, maxSendSge: 1, maxRecvSge: 1 },
+    });
+  }
+
+  get message(): unknown {
+    const connection: ConnectionAddress = {
+      gid: this.#context.queryGid(1, 0),
+      qpNum: this.qp.qpNum,
+      psn: this.#psn,
+      mtu: this.#context.queryPort(1).activeMtu,
+    };
+    const { addr, rkey, length } = this.mr;
+    return { connection, region: regionMessage({ addr, rkey, length }) };
+  }
+
+  get peer(): Peer {
+    if (this.#peer === undefined) throw new Error('the peer is not met yet');
+    return this.#peer;
+  }
+
+  /** For the requests of a UD queue pair; nothing for the others, which know their peer. */
+  get address(): { ah: AddressHandle; remoteQpn: number; remoteQkey: number } | Record<string, never> {
+    if (this.#ah === undefined) return {};
+    return { ah: this.#ah, remoteQpn: this.peer.connection.qpNum, remoteQkey: QKEY };
+  }
+
+  /** In front of what is received. */
+  get grhBytes(): number {
+    return this.plan.transport === 'UD' ? GRH_BYTES : 0;
+  }
+
+  join(peer: Peer): void {
+    this.#peer = peer;
+    const { gid, qpNum, psn, mtu } = peer.connection;
+    if (this.plan.transport === 'UD') {
+      this.qp.activate({ qkey: QKEY, psn: this.#psn });
+      this.#ah = this.#pd.createAh({ portNum: 1, grh: { dgid: gid, hopLimit: 64 } });
+      return;
+    }
+    this.qp.connect({
+      remote: { qpNum, psn, gid },
+      psn: this.#psn,
+      pathMtu: Math.min(mtu, this.#context.queryPort(1).activeMtu),
+      access: ACCESS,
+      timeout: 14,
+      retryCnt: 7,
+      rnrRetry: 7,
+      minRnrTimer: 1,
+      maxRdAtomic: this.#rds,
+      maxDestRdAtomic: this.#rds,
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#pd.close();
+    this.cq.close();
+    this.cq.channel?.close();
+  }
+}
