@@ -46,6 +46,7 @@ struct DeviceConfig {
   Reach reach = Reach::kAuto;
   // -- of devices with raw packets
   std::string switch_name;  // the Ethernet switch of its ports; empty: the one of all that name none
+  bool learning = true;     // the switch learns where addresses are from the frames that these ports send
   std::string tap;          // a network interface of the kernel at that switch; empty: none
   nic::Limits limits;
   CaptureConfig capture;

@@ -17,8 +17,12 @@ class Marked final : public link::Receiver {
 
 }  // namespace
 
-EthernetPort::EthernetPort(const link::Mac& mac, const std::string& switch_name, std::function<void()> ring)
-    : mac_(mac), ring_(std::move(ring)), link_(link::EthernetSwitch::named(switch_name), &mac_, ring_), stack_(link_) {}
+EthernetPort::EthernetPort(const link::Mac& mac, const std::string& switch_name, bool teaches,
+                           std::function<void()> ring)
+    : mac_(mac),
+      ring_(std::move(ring)),
+      link_(link::EthernetSwitch::named(switch_name), &mac_, ring_, teaches),
+      stack_(link_) {}
 
 void EthernetPort::commit(std::size_t size) {
   if (size < mac_.size() || !std::equal(mac_.begin(), mac_.end(), reserved_)) return stack_.top().commit(size);

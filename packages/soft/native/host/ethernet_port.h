@@ -15,8 +15,8 @@ namespace verbs::soft::host {
 
 class EthernetPort final : public link::Transmitter {
  public:
-  // `ring`: a frame came in, as of links.
-  EthernetPort(const link::Mac& mac, const std::string& switch_name, std::function<void()> ring);
+  // `ring`: a frame came in, as of links. `teaches`: the switch learns from its frames.
+  EthernetPort(const link::Mac& mac, const std::string& switch_name, bool teaches, std::function<void()> ring);
 
   std::uint8_t* reserve() override { return reserved_ = stack_.top().reserve(); }
   void commit(std::size_t size) override;

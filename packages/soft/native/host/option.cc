@@ -76,6 +76,12 @@ std::string set_tap(const std::string& value, DeviceConfig* config) {
   return {};
 }
 
+std::string set_flag(const std::string& key, const std::string& value, bool* target) {
+  if (value != "0" && value != "1") return refuse(key, value, "0 or 1");
+  *target = value == "1";
+  return {};
+}
+
 std::string add_address(const std::string& value, DeviceConfig* config) {
   const auto address = parse_address(value);
   if (!address || !is_unicast(*address)) {
@@ -104,7 +110,8 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
 
 std::string known_keys() {
   std::string keys =
-      "kind, model, addr, ports, mtu, state, link, switch, tap, capture, capture_limit, snap, " + fault_option_keys();
+      "kind, model, addr, ports, mtu, state, link, switch, learning, tap, capture, capture_limit, snap, " +
+      fault_option_keys();
   for (const Limit& limit : kLimits) keys += std::string(", ") + limit.key;
   return keys + ", max_msg_size";
 }
@@ -127,6 +134,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "state") return set_state(value, config);
   if (key == "link") return set_link(value, config);
   if (key == "switch") return set_text(key, value, &config->switch_name);
+  if (key == "learning") return set_flag(key, value, &config->learning);
   if (key == "tap") return set_tap(value, config);
   if (key == "ports") return set_number<int>(key, value, 1, kMaxPorts, &config->ports);
   if (key == "capture") return set_text(key, value, &config->capture.path);

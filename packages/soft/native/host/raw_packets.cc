@@ -45,7 +45,7 @@ RawPackets::RawPackets(const DeviceConfig& config, const FrameHook& hook, const 
   Face& face = face_of(hook.device);
   link::Mac mac = face.mac;
   for (int i = 0; i < config.ports; ++i, ++mac.back()) {
-    ports_.push_back(std::make_unique<EthernetPort>(mac, config.switch_name, ring));
+    ports_.push_back(std::make_unique<EthernetPort>(mac, config.switch_name, config.learning, ring));
   }
   set_faults(config.faults);
   face.raw = this;

@@ -37,9 +37,9 @@ std::shared_ptr<EthernetSwitch> EthernetSwitch::named(const std::string& name) {
   return found;
 }
 
-void EthernetSwitch::join(const std::shared_ptr<Inbox>& inbox, const Mac* own) {
+void EthernetSwitch::join(const std::shared_ptr<Inbox>& inbox, const Mac* own, bool teaches) {
   const std::lock_guard lock(mutex_);
-  members_.push_back({own != nullptr ? mac_key(own->data()) : kNobody, inbox});
+  members_.push_back({own != nullptr ? mac_key(own->data()) : kNobody, inbox, teaches});
 }
 
 void EthernetSwitch::leave(const Inbox* inbox) {
@@ -96,7 +96,9 @@ EthernetSwitch::Outcome EthernetSwitch::forward(const Inbox* from, std::span<con
   const std::lock_guard lock(mutex_);
   const auto ingress = std::ranges::find(members_, from, [](const Member& member) { return member.inbox.get(); });
   if (ingress == members_.end()) return outcome;
-  if (!is_group_address(source) && mac_key(source) != ingress->own) learn(mac_key(source), ingress->inbox.get());
+  if (ingress->teaches && !is_group_address(source) && mac_key(source) != ingress->own) {
+    learn(mac_key(source), ingress->inbox.get());
+  }
   const bool group = is_group_address(destination);
   Inbox* known = group ? nullptr : find(mac_key(destination));
   if (known == from) {

@@ -33,8 +33,9 @@ class EthernetSwitch {
   // parent's inboxes, which nobody empties.
   static std::shared_ptr<EthernetSwitch> named(const std::string& name);
 
-  // A port whose frames go to `inbox`. `own` is the address that is always behind it, or nullptr.
-  void join(const std::shared_ptr<Inbox>& inbox, const Mac* own);
+  // A port whose frames go to `inbox`. `own` is the address that is always behind it, or nullptr. Of the frames of a
+  // port that does not teach nothing is learned.
+  void join(const std::shared_ptr<Inbox>& inbox, const Mac* own, bool teaches);
   void leave(const Inbox* inbox);
 
   struct Outcome {
@@ -50,6 +51,7 @@ class EthernetSwitch {
   struct Member {
     std::uint64_t own;  // kNobody without an address
     std::shared_ptr<Inbox> inbox;
+    bool teaches;
   };
   // Learned addresses: sets of a few places, of which a new address takes one that is free or the next in turn. So a
   // sender of ever new addresses only makes the switch forget, and nothing is allocated.

@@ -2,9 +2,9 @@
 
 namespace verbs::soft::link {
 
-SwitchLink::SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> ring)
+SwitchLink::SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> ring, bool teaches)
     : switch_(std::move(to)), inbox_(std::make_shared<Inbox>(std::move(ring))) {
-  switch_->join(inbox_, own);
+  switch_->join(inbox_, own, teaches);
 }
 
 SwitchLink::~SwitchLink() {

@@ -20,7 +20,7 @@ class SwitchLink final : public Link {
  public:
   // `ring` is called, by any thread, when a frame arrives in the empty inbox; it must not block, and is not called any
   // more once the link is gone.
-  SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> ring);
+  SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> ring, bool teaches = true);
   ~SwitchLink() override;
 
   std::uint8_t* reserve() override { return buffer_; }

@@ -104,8 +104,9 @@ TEST_CASE("switch and tap are for devices with raw packets, a tap for one port")
   ibv_free_device_list(list);
   CHECK(std::string(verbs_soft_last_error()).find("switch= and tap= are for devices with raw packets") !=
         std::string::npos);
-  for (const char* wrong : {"q,kind=frames,ports=2,tap=tap0", "q,kind=frames,tap=", "q,kind=frames,tap=a/b",
-                            "q,kind=frames,tap=sixteencharacter", "q,kind=frames,switch="}) {
+  for (const char* wrong :
+       {"q,kind=frames,ports=2,tap=tap0", "q,kind=frames,tap=", "q,kind=frames,tap=a/b",
+        "q,kind=frames,tap=sixteencharacter", "q,kind=frames,switch=", "q,kind=frames,learning=yes"}) {
     CAPTURE(wrong);
     CHECK(verbs_soft_configure(wrong) == EINVAL);
     CHECK(std::string(verbs_soft_last_error()).find("device q: ") != std::string::npos);

@@ -22,7 +22,8 @@ Bytes frame(const Mac& to, const Mac& from, std::size_t size = 60) {
 }
 
 struct Port final : Receiver {
-  Port(const std::shared_ptr<EthernetSwitch>& to, const Mac* own) : link(to, own, [this] { ++rings; }) {}
+  Port(const std::shared_ptr<EthernetSwitch>& to, const Mac* own, bool teaches = true)
+      : link(to, own, [this] { ++rings; }, teaches) {}
   void deliver(std::span<const std::uint8_t> bytes) override { got.emplace_back(bytes.begin(), bytes.end()); }
   std::size_t take() {
     got.clear();
@@ -59,6 +60,23 @@ TEST_CASE("a switch floods what it does not know, and learns") {
   CHECK(b.take() == 1);
   CHECK(tap.take() == 0);
   CHECK(b.rings == 3);  // each time the inbox was empty
+}
+
+TEST_CASE("a port that does not teach replays both sides of a conversation") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  Port player(joined, &kA, false), listener(joined, &kB);
+  constexpr Mac one{2, 9, 9, 9, 9, 1}, two{2, 9, 9, 9, 9, 2};
+  player.link.send(frame(one, two));
+  player.link.send(frame(two, one));
+  CHECK(listener.take() == 2);
+  CHECK(player.link.counters().filtered == 0);
+  // What others teach holds for it, too.
+  listener.link.send(frame(kA, one));
+  player.take();
+  Port third(joined, nullptr);
+  player.link.send(frame(one, two));
+  CHECK(listener.take() == 1);
+  CHECK(third.take() == 0);
 }
 
 TEST_CASE("a group's frame comes back to its own port, and only that") {
