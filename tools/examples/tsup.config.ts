@@ -8,8 +8,10 @@ export default defineConfig({
     'src/file-transfer.ts',
     'src/comm-file.ts',
     'src/comm/index.ts',
+    'src/frames/index.ts',
     'src/meeting/index.ts',
     'src/pcapng/index.ts',
+    'src/reformat/index.ts',
     'src/tunnel/index.ts',
   ],
 });

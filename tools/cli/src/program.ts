@@ -8,6 +8,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { encapCommand } from './commands/encap.js';
 import { perfCommand } from './commands/perf.js';
 import { pingCommand } from './commands/ping.js';
+import { reformatCommand } from './commands/reformat.js';
 import { runCommand } from './commands/run.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -39,6 +40,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the pr
     perfCommand(),
     commCommand(),
     encapCommand(),
+    reformatCommand(),
   ];
   for (const command of commands) program.addCommand(inherit(command, program));
   program.exitOverride();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verbs } from './verbs.js';
 
-const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping', 'perf', 'comm', 'encap'];
+const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping', 'perf', 'comm', 'encap', 'reformat'];
 
 describe('the command line', () => {
   it.each(COMMANDS)('%s --help shows an example and leaves with 0', async (command) => {

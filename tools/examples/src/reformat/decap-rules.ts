@@ -1,0 +1,72 @@
+import type { Context, QueuePair } from '@verbs/core';
+import {
+  createFlow,
+  createFlowActionPacketReformat,
+  createFlowMatcher,
+  FlowActionPacketReformatType,
+  FlowTableType,
+  type MatchParams,
+} from '@verbs/mlx5';
+import type { DecapSpec } from './spec.js';
+import { innerMac, type IpVersion } from './template.js';
+
+const UDP = 17;
+const GRE = 47;
+const TRANSPARENT_ETHERNET = 0x6558;
+
+/** The flows that decapsulate what a device receives for `qp`. What they do not take is dropped. */
+export function addDecapRules(context: Context, spec: DecapSpec, qp: QueuePair): void {
+  const { mac } = spec;
+  if (mac === undefined) {
+    add(context, tunnelMatch(spec), { reformatType: FlowActionPacketReformatType.L2_TUNNEL_TO_L2 }, qp);
+    return;
+  }
+  // The EtherType is part of an action's data, so that each IP version needs its own.
+  for (const version of [4, 6] as const satisfies IpVersion[]) {
+    const match = { ...tunnelMatch(spec), inner: { ipVersion: version } };
+    const data = innerMac(mac, version);
+    add(context, match, { reformatType: FlowActionPacketReformatType.L3_TUNNEL_TO_L2, data }, qp);
+  }
+}
+
+function add(
+  context: Context,
+  match: MatchParams,
+  attr: { reformatType: number; data?: Uint8Array },
+  qp: QueuePair,
+): void {
+  const ftType = FlowTableType.NIC_RX;
+  const action = createFlowActionPacketReformat(context, { ...attr, ftType });
+  createFlow(createFlowMatcher(context, { ftType, matchMask: match }), match, [action, qp]);
+}
+
+function tunnelMatch({ tunnel, id }: DecapSpec): MatchParams {
+  switch (tunnel) {
+    case 'vxlan':
+      return { outer: { ipProtocol: UDP, udpDport: 4789 }, ...(id !== undefined && { misc: { vxlanVni: id } }) };
+    case 'geneve':
+      return { outer: { ipProtocol: UDP, udpDport: 6081 }, ...(id !== undefined && { misc: { geneveVni: id } }) };
+    case 'gre':
+      return {
+        outer: { ipProtocol: GRE },
+        ...(id !== undefined && { misc: { greKPresent: true, greKey: id } }),
+      };
+    case 'nvgre':
+      return {
+        outer: { ipProtocol: GRE },
+        misc: {
+          greKPresent: true,
+          greProtocol: TRANSPARENT_ETHERNET,
+          // The lowest 8 bits are the flow's.
+          ...(id !== undefined && { greKey: { value: id * 256, mask: 0xffffff00 } }),
+        },
+      };
+    case 'mplsoudp':
+      return {
+        outer: { ipProtocol: UDP, udpDport: 6635 },
+        ...(id !== undefined && { misc2: { outerFirstMplsOverUdpLabel: id } }),
+      };
+    case 'gtpu':
+      return { outer: { ipProtocol: UDP, udpDport: 2152 }, ...(id !== undefined && { misc3: { gtpuTeid: id } }) };
+  }
+}
