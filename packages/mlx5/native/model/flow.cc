@@ -61,7 +61,7 @@ ibv_flow* create(mlx5dv_flow_matcher* face, const mlx5dv_flow_match_parameters* 
     if (stride == kPlainAction && action.plain.type == kCountersDevxWithOffset) return null_with<ibv_flow>(EOPNOTSUPP);
     if (const int error = add(action, *request)) return null_with<ibv_flow>(error);
   }
-  return create_flow(*matcher, *value, std::move(request));
+  return create_flow(*matcher, match_bytes(*value), std::move(request));
 }
 
 }  // namespace
@@ -73,15 +73,13 @@ Flow::Flow(FlowMatcher& matcher, FlowEntry& its_entry, FlowRequest& its_request)
       request(&its_request),
       used_matcher(matcher) {}
 
-Flow* create_flow(FlowMatcher& matcher, const mlx5dv_flow_match_parameters& value,
-                  std::unique_ptr<FlowRequest> request) {
-  const std::span<const std::uint8_t> bytes = match_bytes(value);
-  if (bytes.empty()) return null_with<Flow>(EINVAL);
+Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request) {
+  if (value.empty()) return null_with<Flow>(EINVAL);
   if (request->exceeds_kernel()) return null_with<Flow>(EINVAL);
   if (matcher.owner->device->capabilities.strict != 0 && !has_net_raw()) return null_with<Flow>(EPERM);
   if (const int error = request->check(matcher.direction)) return null_with<Flow>(error);
   FlowRequest* inserted = nullptr;
-  FlowEntry* entry = FlowEntry::insert(matcher, bytes, std::move(request), &inserted);
+  FlowEntry* entry = FlowEntry::insert(matcher, value, std::move(request), &inserted);
   if (!entry) return nullptr;
   Flow* flow = flows().add(std::make_unique<Flow>(matcher, *entry, *inserted));
   flow->handle = matcher.owner->device->next_id++;

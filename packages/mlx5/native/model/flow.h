@@ -15,8 +15,7 @@ struct Flow : ibv_flow {
 };
 
 // The kernel's checks, then the tables: nullptr and errno.
-Flow* create_flow(FlowMatcher& matcher, const mlx5dv_flow_match_parameters& value,
-                  std::unique_ptr<FlowRequest> request);
+Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request);
 int destroy_flow(ibv_flow* face);
 void forget_flows(Context& context);
 

@@ -20,6 +20,7 @@ class FlowEntry {
   // nullptr and errno.
   static FlowEntry* insert(const FlowMatcher& matcher, std::span<const std::uint8_t> value,
                            std::unique_ptr<FlowRequest> request, FlowRequest** inserted);
+  std::uint64_t hits() const { return rule_->hits(); }
   // Takes a flow out; the entry goes with the last one.
   int remove(FlowRequest* request);
 

@@ -48,14 +48,14 @@ int FlowRequest::add_devx_destination(const mlx5dv_devx_obj* face) {
   return 0;
 }
 
-int FlowRequest::add_table(std::shared_ptr<steering::FlowTable> table, Use use) {
-  uses_.push_back(std::move(use));
-  return set_destination(steering::ToTable{std::move(table)});
-}
-
-int FlowRequest::add_array(std::shared_ptr<const steering::DestinationArray> array, Use use) {
-  uses_.push_back(std::move(use));
-  return set_destination(steering::ToArray{std::move(array)});
+int FlowRequest::add_steps(const std::vector<steering::Action>& steps) {
+  for (const steering::Action& step : steps) {
+    if (const auto* count = std::get_if<steering::CountAction>(&step)) counters_.push_back(count->counter);
+    const auto* destination = std::get_if<steering::Destination>(&step);
+    if (!destination) continue;
+    if (const int error = set_destination(*destination)) return error;
+  }
+  return 0;
 }
 
 int FlowRequest::add_drop() {

@@ -22,8 +22,8 @@ class FlowRequest {
   // The library's rules: 0 or errno.
   int add_qp(const ibv_qp* face);
   int add_devx_destination(const mlx5dv_devx_obj* face);
-  int add_table(std::shared_ptr<steering::FlowTable> table, Use use);
-  int add_array(std::shared_ptr<const steering::DestinationArray> array, Use use);
+  // The destination of a direct rule, with what counts before it.
+  int add_steps(const std::vector<steering::Action>& steps);
   int add_drop();
   int add_default_miss();
   int add_flow_action(const ibv_flow_action* face);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "devx_objects.h"
+#include "dr_objects.h"
 #include "flow.h"
 #include "frames.h"
 #include "functions.h"
@@ -60,6 +61,10 @@ void close_context(void*, ibv_context* face) {
   const ModelLock guard(model_mutex());
   Context* context = context_of(face);
   if (!context) return;
+  forget_dr_rules(*context);
+  forget_dr_actions(*context);
+  forget_dr_matchers(*context);
+  forget_dr_tables(*context);
   forget_flows(*context);
   forget_steering_anchors(*context);
   forget_flow_matchers(*context);

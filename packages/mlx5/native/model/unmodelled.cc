@@ -24,8 +24,6 @@ extern "C" {
 #define MLX5DV_REFUSE(result, name, parameters, arguments) \
   result name parameters { return refuse<result>(); }
 MLX5DV_UNMODELLED_FUNCTIONS(MLX5DV_REFUSE)
-MLX5DV_RULES_FUNCTIONS(MLX5DV_REFUSE)
-MLX5DV_RULE_ACTIONS_FUNCTIONS(MLX5DV_REFUSE)
 #undef MLX5DV_REFUSE
 
 #define MLX5DV_REFUSE(result, name, parameters, arguments) \
