@@ -24,3 +24,21 @@ target_link_libraries(mlx5_private PRIVATE steering Threads::Threads ${CMAKE_DL_
 add_library(mlx5_dropin SHARED ${CMAKE_CURRENT_SOURCE_DIR}/model/dropin/libmlx5.cc)
 verbs_library(mlx5_dropin libmlx5 ${lib_dir}/dropin ${CMAKE_CURRENT_SOURCE_DIR}/model/libmlx5.map)
 target_link_libraries(mlx5_dropin PRIVATE mlx5_private ${CMAKE_DL_LIBS})
+
+if(VERBS_MLX5_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test/model)  # the published package has none
+  # Through the exported functions, as a program that is linked with the vendor's libraries: at run time both are ours.
+  find_library(VERBS_SYSTEM_LIBRARY NAMES libibverbs.so.1 REQUIRED)
+  file(GLOB model_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/model/*.cc)
+  add_executable(model_test ${CMAKE_CURRENT_SOURCE_DIR}/test/main.cc ${model_tests})
+  target_link_libraries(model_test PRIVATE mlx5_dropin ${VERBS_SYSTEM_LIBRARY})
+  target_link_options(model_test PRIVATE -Wl,--unresolved-symbols=ignore-in-shared-libs)
+  set_target_properties(model_test PROPERTIES SKIP_BUILD_RPATH ON)
+  add_test(NAME model COMMAND model_test)
+  set(soft_lib ${CMAKE_CURRENT_SOURCE_DIR}/../../soft/build/lib)
+  set(devices "mlx5_soft0,kind=mlx5" "mlx5_no0,kind=mlx5,decap=0" "mlx5_no1,kind=mlx5,encap_general_header=0"
+    "mlx5_no2,kind=mlx5,reformat_l3_tunnel_to_l2=0" "mlx5_no3,kind=mlx5,reformat_l2_to_l3_tunnel=0"
+    "mlx5_few,kind=mlx5,log_max_packet_reformat_context=1" "mlx5_strict,kind=mlx5,strict=1")
+  string(JOIN "\\;" devices ${devices})
+  set_tests_properties(model PROPERTIES ENVIRONMENT
+    "VERBS_SOFT=${devices};LD_LIBRARY_PATH=${soft_lib}/dropin:${soft_lib}:${lib_dir}/dropin:${lib_dir}")
+endif()

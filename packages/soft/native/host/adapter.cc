@@ -96,6 +96,12 @@ int Adapter::refuse_inherited() const {
 int Adapter::lock() {
   if (const int error = refuse_inherited()) return error;
   lock_.lock();
+  if (!raw_) return 0;
+  // What has arrived meets the tables as they are, before they change or their counters are read.
+  const Nanos time = now();
+  for (int round = 0; round < kPumpRounds && receive(time); ++round) continue;
+  transmit(time);
+  settle();
   return 0;
 }
 

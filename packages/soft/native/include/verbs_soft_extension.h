@@ -201,8 +201,9 @@ struct verbs_soft_extension_table {
                        const struct verbs_soft_delivery *delivery);
   /* The longest frame of a port: 18 bytes more than its active MTU, or than 1500 if that is more. Under the lock. */
   uint32_t (*frame_limit)(struct ibv_device *device, uint8_t port_num);
-  /* What raw_send() and raw_receive() read is changed between these two; verbs must not be called there. EIO in a
-   * forked child, whose device stayed with the parent: then the lock is not taken. */
+  /* What raw_send() and raw_receive() read is changed between these two; verbs must not be called there. Frames that
+   * have arrived before are received first. EIO in a forked child, whose device stayed with the parent: then the lock
+   * is not taken. */
   int (*lock_device)(struct ibv_context *context);
   void (*unlock_device)(struct ibv_context *context);
   /* The address of a port: locally administered, unique to the process and the port. EINVAL: no such port. */

@@ -1,0 +1,95 @@
+// What the tests of the model share: two ends on mlx5_soft0 with RAW_PACKET queue pairs, through the real libibverbs.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <string.h>
+
+// After string.h, which it uses.
+#include <infiniband/mlx5dv.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace verbs::mlx5::test {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// Of hexadecimal digits; blanks do not count.
+Bytes hex(const std::string& digits);
+
+// Match parameters with these bytes at their places.
+struct Field {
+  std::size_t at;
+  Bytes bytes;
+};
+class Parameters {
+ public:
+  explicit Parameters(std::initializer_list<Field> fields = {}, std::size_t size = 0x180);
+  operator mlx5dv_flow_match_parameters*() { return reinterpret_cast<mlx5dv_flow_match_parameters*>(words_.data()); }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+// A context with a queue pair in RTS. What is not closed by hand goes with the context.
+class End {
+ public:
+  explicit End(const char* device = "mlx5_soft0");
+  ~End();
+  End(const End&) = delete;
+  End& operator=(const End&) = delete;
+
+  ibv_qp* add_qp();
+  void post_receive(ibv_qp* on = nullptr);
+  void send(const Bytes& frame);
+  // The next frame that comes in; empty: none does.
+  Bytes receive();
+  // The queue pair that it came in on, and its tag.
+  std::uint32_t qp_num = 0, flow_tag = 0;
+
+  ibv_context* context = nullptr;
+  ibv_pd* pd = nullptr;
+  ibv_qp* qp = nullptr;
+
+ private:
+  ibv_cq* send_cq_ = nullptr;
+  ibv_cq_ex* receive_cq_ = nullptr;
+  Bytes memory_;
+  ibv_mr* mr_ = nullptr;
+  std::uint64_t posted_ = 0;
+};
+
+// A matcher with the mask, destroyed at the end.
+struct FlowMatcherCloser {
+  void operator()(mlx5dv_flow_matcher* matcher) const { mlx5dv_destroy_flow_matcher(matcher); }
+};
+using FlowMatcher = std::unique_ptr<mlx5dv_flow_matcher, FlowMatcherCloser>;
+FlowMatcher make_matcher(ibv_context* context, Parameters& mask, bool egress = false, std::uint16_t priority = 0,
+                         std::uint8_t criteria = 1);
+
+mlx5dv_flow_action_attr to_qp(ibv_qp* qp);
+mlx5dv_flow_action_attr by_action(ibv_flow_action* action);
+mlx5dv_flow_action_attr of_type(mlx5dv_flow_action_type type);
+mlx5dv_flow_action_attr with_tag(std::uint32_t tag);
+mlx5dv_flow_action_attr count_with(mlx5dv_devx_obj* counter);
+ibv_flow* make_flow(mlx5dv_flow_matcher* matcher, Parameters& value, std::vector<mlx5dv_flow_action_attr> actions);
+
+mlx5dv_devx_obj* make_counter(ibv_context* context, std::uint32_t* id, std::uint8_t log_bulk = 0);
+struct Count {
+  std::uint64_t packets, bytes;
+};
+Count read_counter(mlx5dv_devx_obj* counter, std::uint32_t id);
+
+// The frame of the worked examples, 100 bytes: UDP from 1.1.1.1 to 2.2.2.2, to a multicast address.
+Bytes example_frame();
+inline const Bytes kSmac = {0x24, 0x8a, 0x07, 0xa5, 0x28, 0xc8};
+inline const Bytes kAllOnes = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+// The errno of a call that returns a pointer: 0 if it is not null.
+#define ERRNO_OF(call) (errno = 0, (call) != nullptr ? 0 : errno)
+
+}  // namespace verbs::mlx5::test
