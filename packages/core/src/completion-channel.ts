@@ -67,6 +67,9 @@ export class CompletionChannel extends Resource {
       const id = this.#next();
       if (id === undefined) return;
       this.#queues.get(id)?.[kNotified]();
+      // A queue has one event at most until it is armed again; asking for more would be a system call in vain. And if
+      // there is one all the same, the descriptor stays readable.
+      if (this.#queues.size <= 1) return;
     }
   }
 

@@ -49,6 +49,8 @@ export class CompletionQueue extends Resource {
   readonly #id: number;
   readonly #wakes = new WakeList();
   readonly #reaped = new ReapedCompletions();
+  /** The last wait() found nothing and slept. */
+  #slept = false;
   readonly #awaited = new AwaitedRequests();
   #sorting = false;
 
@@ -167,14 +169,18 @@ export class CompletionQueue extends Resource {
    * @throws VerbsError EINVAL without a channel, ERR_VERBS_CLOSED when the queue is closed
    */
   async wait({ signal }: WaitOptions = {}): Promise<void> {
+    // A look costs a system call on some devices. Who slept the last time will mostly have to sleep again.
+    let look = !this.#slept || this.#reaped.count !== 0;
     for (;;) {
       signal?.throwIfAborted();
-      if (this.#someReady()) return;
+      if (look && this.#someReady()) return;
       const events = this.#channelFor('ibv_get_cq_event')[kEvents];
       this.reqNotify();
       // A completion between the look and the arming makes no event.
-      if (this.#someReady()) return;
+      this.#slept = !this.#someReady();
+      if (!this.#slept) return;
       await this.#wakes.sleep(events, this, signal);
+      look = true;
     }
   }
 

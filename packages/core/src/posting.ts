@@ -2,6 +2,7 @@ import { BatchWriter } from './batch-writer.js';
 import { postError } from './post-errors.js';
 import { HEADER } from './records.js';
 import type { RequestBatch } from './request-batch.js';
+import type { RequestPath } from './request-path.js';
 import { kSelect } from './symbols.js';
 import { optional, typeError, u64 } from './validate.js';
 
@@ -16,7 +17,7 @@ export interface Limits {
   maxWr: number;
 }
 
-type Write = (batch: BatchWriter, wr: unknown, path: string) => void;
+type Write = (batch: BatchWriter, wr: unknown, path: RequestPath) => void;
 type Call = (batch: BatchWriter, count: number) => number;
 
 /** Writes one or many work requests into a batch and posts it by one native call. */
@@ -30,7 +31,7 @@ export function postRequests(wr: unknown, write: Write, call: Call, about: Limit
     let count = 1;
     if (Array.isArray(wr)) {
       count = wr.length;
-      for (let i = 0; i < count; i++) write(batch, wr[i], `wr[${i}]`);
+      for (let i = 0; i < count; i++) write(batch, wr[i], i);
     } else {
       write(batch, wr, 'wr');
     }

@@ -17,6 +17,7 @@ import type { QpCap, QpInitAttr } from './qp-init-attr.js';
 import type { QpModify } from './qp-transition.js';
 import { type RecordSpace, writeRecv, writeSend } from './records.js';
 import type { RecvBatch } from './recv-batch.js';
+import type { RequestPath } from './request-path.js';
 import { Resource } from './resource.js';
 import type { SendBatch } from './send-batch.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
@@ -238,7 +239,7 @@ export class QueuePair<out T extends number = number> extends Resource {
   postSend(wr: SendWr | readonly SendWr[]): void {
     const qp = this.use('ibv_post_send');
     const kind = { ud: this.qpType === QpType.UD, xrc: this.qpType === QpType.XRC_SEND };
-    const write = (space: RecordSpace, one: unknown, path: string) => {
+    const write = (space: RecordSpace, one: unknown, path: RequestPath) => {
       writeSend(space, one, path, kind);
     };
     const limits = this.#sendLimits('ibv_post_send');

@@ -1,9 +1,10 @@
 import { bindInfo } from './bind-info.js';
 import { WrOpcode } from './enums.js';
 import { closedError } from './errors.js';
+import { pathText, type RequestPath, u32Field, u64Field } from './request-path.js';
 import { requestId, type Resource } from './resource.js';
 import { kBound } from './symbols.js';
-import { integer, optional, typeError, u64, valueError } from './validate.js';
+import { integer, typeError, valueError } from './validate.js';
 
 // The layouts of native/binding/records.h.
 export const HEADER = { BYTES: 16, POSTED: 0, SGE: 4, FIRST: 8, SLOT: 12 } as const;
@@ -75,21 +76,21 @@ export interface QueueKind {
 }
 
 /** Without `kind` the queue is not known yet: the request's own fields tell for which it is. */
-export function writeSend(space: RecordSpace, value: unknown, path: string, kind?: QueueKind): void {
+export function writeSend(space: RecordSpace, value: unknown, path: RequestPath, kind?: QueueKind): void {
   const wr = requestOf(value, path);
-  const opcode = integer(wr['opcode'], `${path}.opcode`, 0, U32);
+  const opcode = u32Field(wr, 'opcode', path);
   if (!opcodes.has(opcode))
-    throw valueError(`${path}.opcode`, `is ${opcode}, which postSend does not carry: see WrOpcode`);
+    throw valueError(`${pathText(path)}.opcode`, `is ${opcode}, which postSend does not carry: see WrOpcode`);
   const { ud, xrc } = kind ?? kindOf(wr, opcode, path);
   const list = listOf(wr['sgList'], path);
-  const sendFlags = optional(wr['sendFlags'], `${path}.sendFlags`, U32, 0);
-  const id = wr['wrId'] === undefined ? 0 : u64(wr['wrId'], `${path}.wrId`);
+  const sendFlags = wr['sendFlags'] === undefined ? 0 : u32Field(wr, 'sendFlags', path);
+  const id = wr['wrId'] === undefined ? 0 : u64Field(wr, 'wrId', path);
   const remote: Remote = { addr: 0, rkey: 0, compareAdd: 0, swap: 0, imm: 0, window: 0, region: 0 };
   readRemote(wr, opcode, path, remote);
-  const address = ud ? addressOf(space, wr['ah'], `${path}.ah`) : 0;
-  const remoteQpn = ud ? integer(wr['remoteQpn'], `${path}.remoteQpn`, 0, U24) : 0;
-  const remoteQkey = ud ? integer(wr['remoteQkey'], `${path}.remoteQkey`, 0, U32) : 0;
-  const remoteSrqn = xrc ? integer(wr['remoteSrqn'], `${path}.remoteSrqn`, 0, U24) : 0;
+  const address = ud ? addressOf(space, wr['ah'], path) : 0;
+  const remoteQpn = ud ? u32Field(wr, 'remoteQpn', path, U24) : 0;
+  const remoteQkey = ud ? u32Field(wr, 'remoteQkey', path) : 0;
+  const remoteSrqn = xrc ? u32Field(wr, 'remoteSrqn', path, U24) : 0;
   // All that runs the caller's code (getters) has run before the first byte is written, but for the elements.
   const at = space.take(SEND.BYTES);
   const { view } = space;
@@ -112,16 +113,19 @@ export function writeSend(space: RecordSpace, value: unknown, path: string, kind
   writeElements(space, list, path);
 }
 
-function kindOf(wr: Record<string, unknown>, opcode: number, path: string): QueueKind {
+function kindOf(wr: Record<string, unknown>, opcode: number, path: RequestPath): QueueKind {
   if (opcode === WrOpcode.BIND_MW)
-    throw valueError(`${path}.opcode`, 'is BIND_MW, which goes by postSend only: its rkey is another each time');
+    throw valueError(
+      `${pathText(path)}.opcode`,
+      'is BIND_MW, which goes by postSend only: its rkey is another each time',
+    );
   return { ud: wr['ah'] !== undefined, xrc: wr['remoteSrqn'] !== undefined };
 }
 
-export function writeRecv(space: RecordSpace, value: unknown, path: string): void {
+export function writeRecv(space: RecordSpace, value: unknown, path: RequestPath): void {
   const wr = requestOf(value, path);
   const list = listOf(wr['sgList'], path);
-  const id = wr['wrId'] === undefined ? 0 : u64(wr['wrId'], `${path}.wrId`);
+  const id = wr['wrId'] === undefined ? 0 : u64Field(wr, 'wrId', path);
   const at = space.take(RECV.BYTES);
   putU64(space.view, at + RECV.WR_ID, id);
   space.view.setUint32(at + RECV.NUM_SGE, list.length, true);
@@ -129,24 +133,22 @@ export function writeRecv(space: RecordSpace, value: unknown, path: string): voi
   writeElements(space, list, path);
 }
 
-function writeElements(space: RecordSpace, list: readonly unknown[], path: string): void {
+function writeElements(space: RecordSpace, list: readonly unknown[], path: RequestPath): void {
   const { length: count } = list;
   for (let i = 0; i < count; i++) {
     const sge = list[i];
-    if (typeof sge !== 'object' || sge === null) throw typeError(`${path}.sgList[${i}]`, 'an object with mr', sge);
-    const { mr, offset = 0, length } = sge as { mr: unknown; offset?: unknown; length?: unknown };
+    if (typeof sge !== 'object' || sge === null)
+      throw typeError(`${pathText(path)}.sgList[${i}]`, 'an object with mr', sge);
+    const { mr, offset, length } = sge as { mr: unknown; offset?: unknown; length?: unknown };
     const id = requestId(mr, 'MemoryRegion');
-    if (id === undefined) throw typeError(`${path}.sgList[${i}].mr`, 'a MemoryRegion', mr);
+    if (id === undefined) throw typeError(`${pathText(path)}.sgList[${i}].mr`, 'a MemoryRegion', mr);
     const region = mr as Resource & { length: number };
-    if (region.closed) throw closedError(`MemoryRegion in ${path}.sgList[${i}].mr`, 'ibv_post');
-    const start = integer(offset, `${path}.sgList[${i}].offset`, 0, Number.MAX_SAFE_INTEGER);
-    const bytes =
-      length === undefined
-        ? Math.max(0, region.length - start)
-        : integer(length, `${path}.sgList[${i}].length`, 0, U32);
+    if (region.closed) throw closedError(`MemoryRegion in ${pathText(path)}.sgList[${i}].mr`, 'ibv_post');
+    const start = offset === undefined ? 0 : inElement(offset, 'offset', Number.MAX_SAFE_INTEGER, path, i);
+    const bytes = length === undefined ? Math.max(0, region.length - start) : inElement(length, 'length', U32, path, i);
     if (bytes > U32)
       throw valueError(
-        `${path}.sgList[${i}].length`,
+        `${pathText(path)}.sgList[${i}].length`,
         'is missing, and the rest of the region is too long: at most 4294967295 bytes go in an element',
       );
     const at = space.take(SGE.BYTES);
@@ -155,6 +157,11 @@ function writeElements(space: RecordSpace, list: readonly unknown[], path: strin
     space.view.setUint32(at + SGE.LENGTH, bytes, true);
     space.hold(region);
   }
+}
+
+function inElement(value: unknown, name: string, max: number, path: RequestPath, i: number): number {
+  if (typeof value === 'number' && value >= 0 && value <= max && Number.isSafeInteger(value)) return value;
+  return integer(value, `${pathText(path)}.sgList[${i}].${name}`, 0, max);
 }
 
 interface Remote {
@@ -167,45 +174,45 @@ interface Remote {
   region: number;
 }
 
-function readRemote(wr: Record<string, unknown>, opcode: number, path: string, remote: Remote): void {
+function readRemote(wr: Record<string, unknown>, opcode: number, path: RequestPath, remote: Remote): void {
   switch (opcode) {
     case WrOpcode.SEND:
       return;
     case WrOpcode.SEND_WITH_IMM:
-      remote.imm = integer(wr['immData'], `${path}.immData`, 0, U32);
+      remote.imm = u32Field(wr, 'immData', path);
       return;
     case WrOpcode.SEND_WITH_INV:
     case WrOpcode.LOCAL_INV:
-      remote.imm = integer(wr['invalidateRkey'], `${path}.invalidateRkey`, 0, U32);
+      remote.imm = u32Field(wr, 'invalidateRkey', path);
       return;
     case WrOpcode.RDMA_WRITE_WITH_IMM:
-      remote.imm = integer(wr['immData'], `${path}.immData`, 0, U32);
+      remote.imm = u32Field(wr, 'immData', path);
       break;
     case WrOpcode.ATOMIC_CMP_AND_SWP:
-      remote.compareAdd = u64(wr['compare'], `${path}.compare`);
-      remote.swap = u64(wr['swap'], `${path}.swap`);
+      remote.compareAdd = u64Field(wr, 'compare', path);
+      remote.swap = u64Field(wr, 'swap', path);
       break;
     case WrOpcode.BIND_MW:
       readBind(wr, path, remote);
       return;
     case WrOpcode.ATOMIC_FETCH_AND_ADD:
-      remote.compareAdd = u64(wr['add'], `${path}.add`);
+      remote.compareAdd = u64Field(wr, 'add', path);
       break;
     default:
       break;
   }
-  remote.addr = u64(wr['remoteAddr'], `${path}.remoteAddr`);
-  remote.rkey = integer(wr['rkey'], `${path}.rkey`, 0, U32);
+  remote.addr = u64Field(wr, 'remoteAddr', path);
+  remote.rkey = u32Field(wr, 'rkey', path);
 }
 
-function readBind(wr: Record<string, unknown>, path: string, remote: Remote): void {
+function readBind(wr: Record<string, unknown>, path: RequestPath, remote: Remote): void {
   const mw = wr['mw'];
   const window = requestId(mw, 'MemoryWindow');
-  if (window === undefined) throw typeError(`${path}.mw`, 'a MemoryWindow', mw);
-  if ((mw as Resource).closed) throw closedError(`MemoryWindow in ${path}.mw`, 'ibv_post_send');
+  if (window === undefined) throw typeError(`${pathText(path)}.mw`, 'a MemoryWindow', mw);
+  if ((mw as Resource).closed) throw closedError(`MemoryWindow in ${pathText(path)}.mw`, 'ibv_post_send');
   remote.window = window;
-  remote.rkey = integer(wr['rkey'], `${path}.rkey`, 0, U32);
-  const bind = bindInfo(wr['bindInfo'], `${path}.bindInfo`);
+  remote.rkey = u32Field(wr, 'rkey', path);
+  const bind = bindInfo(wr['bindInfo'], `${pathText(path)}.bindInfo`);
   remote.imm = bind.access;
   remote.region = bind.region;
   remote.addr = bind.offset;
@@ -213,25 +220,26 @@ function readBind(wr: Record<string, unknown>, path: string, remote: Remote): vo
   if (bind.region !== 0) (mw as { [kBound](): void })[kBound]();
 }
 
-/** The id of an address handle, which the space holds from now on. */
-export function addressOf(space: RecordSpace, value: unknown, path: string): number {
+/** The id of an address handle, which the space holds from now on. Without a path it is the argument `ah`. */
+export function addressOf(space: RecordSpace, value: unknown, path?: RequestPath): number {
   const id = requestId(value, 'AddressHandle');
-  if (id === undefined) throw typeError(path, 'an AddressHandle, as every request of a UD queue pair has', value);
-  if ((value as Resource).closed) throw closedError(`AddressHandle in ${path}`, 'ibv_post_send');
+  const argument = () => (path === undefined ? 'ah' : `${pathText(path)}.ah`);
+  if (id === undefined) throw typeError(argument(), 'an AddressHandle, as every request of a UD queue pair has', value);
+  if ((value as Resource).closed) throw closedError(`AddressHandle in ${argument()}`, 'ibv_post_send');
   space.hold(value as Resource);
   return id;
 }
 
-function requestOf(value: unknown, path: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) throw typeError(path, 'a work request', value);
+function requestOf(value: unknown, path: RequestPath): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw typeError(pathText(path), 'a work request', value);
   return value as Record<string, unknown>;
 }
 
 const NONE: readonly unknown[] = [];
 
-function listOf(value: unknown, path: string): readonly unknown[] {
+function listOf(value: unknown, path: RequestPath): readonly unknown[] {
   if (value === undefined) return NONE;
-  if (!Array.isArray(value)) throw typeError(`${path}.sgList`, 'an array of { mr, offset, length }', value);
+  if (!Array.isArray(value)) throw typeError(`${pathText(path)}.sgList`, 'an array of { mr, offset, length }', value);
   return value as readonly unknown[];
 }
 

@@ -110,7 +110,7 @@ export class SendBatch extends RequestBatch {
     integer(remoteQpn, 'remoteQpn', 0, U24);
     integer(remoteQkey, 'remoteQkey', 0, U32);
     this.slots.beginAddress(index);
-    this.slots.putU32(at + SEND.ADDRESS, addressOf(this.slots, ah, 'ah'));
+    this.slots.putU32(at + SEND.ADDRESS, addressOf(this.slots, ah));
     this.slots.putU32(at + SEND.REMOTE_QPN, remoteQpn);
     this.slots.putU32(at + SEND.REMOTE_QKEY, remoteQkey);
   }

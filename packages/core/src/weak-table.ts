@@ -12,6 +12,11 @@ export class WeakTable<T extends object> {
     return this.#entries.get(id)?.deref();
   }
 
+  /** At least as many as are still there. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   delete(id: number): void {
     this.#entries.delete(id);
   }
