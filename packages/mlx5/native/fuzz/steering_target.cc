@@ -40,8 +40,9 @@ class Outcome : public Sink {
  private:
   void add(const Packet& packet) {
     ++frames;
-    for (std::uint32_t i = 0; i < packet.frame().size; ++i)
+    for (std::uint32_t i = 0; i < packet.frame().size; ++i) {
       sum = static_cast<std::uint8_t>(sum + packet.frame().data[i]);
+    }
     packet.layers();
   }
 };
@@ -108,8 +109,9 @@ Action any_action(Input& input, const std::shared_ptr<FlowTable>& next) {
 void fill(FlowTable& table, Input& input, const std::shared_ptr<FlowTable>& next) {
   for (std::size_t matchers = 1 + input.below(3); matchers > 0; --matchers) {
     std::vector<std::uint8_t> mask(kMatchSize);
-    for (std::size_t bits = input.below(4); bits > 0; --bits)
+    for (std::size_t bits = input.below(4); bits > 0; --bits) {
       mask[input.take<std::uint16_t>() % kMatchSize] = input.byte();
+    }
     Matcher& matcher = table.add_matcher(input.byte(), mask);
     std::vector<Action> actions;
     for (std::size_t count = input.below(6); count > 0; --count) actions.push_back(any_action(input, next));

@@ -141,7 +141,7 @@ void encode_misc2(const Packet& packet, std::uint8_t* out) {
     std::memcpy(out + at, data + layers.tunnel_mpls, 4);
   }
   const Registers& registers = packet.registers();
-  for (std::uint32_t i = 0; i < 8; ++i) store32(out + misc2::kRegC7 + 4 * (7 - i), registers.c[i]);
+  for (std::size_t i = 0; i < 8; ++i) store32(out + misc2::kRegC7 + 4 * (7 - i), registers.c[i]);
   store32(out + misc2::kRegA, registers.a);
   store32(out + misc2::kRegB, registers.b);
 }
@@ -234,7 +234,7 @@ void MatchKey::encode(const Packet& packet, SectionMask sections, const GeneveOp
   }
   // Into the sections made above or before.
   if ((sections & kOuterChecksums) != 0) encode_checksums(data, packet.layers().outer, bytes_);
-  if ((sections & kInnerChecksums) != 0) encode_checksums(data, packet.layers().inner, bytes_ + 2 * kMatchSectionSize);
+  if ((sections & kInnerChecksums) != 0) encode_checksums(data, packet.layers().inner, bytes_ + kInnerSection);
   valid_ = static_cast<SectionMask>(valid_ | sections);
 }
 

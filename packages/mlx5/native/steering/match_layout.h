@@ -1,6 +1,7 @@
 // The layout of match parameters (the PRM's fte_match_param): byte offsets, all fields big-endian.
 //
-// Ten sections of 64 bytes; those from 7 on hold nothing that this engine parses and are zero in every packet.
+// Ten sections of 64 bytes. Those from 7 on hold nothing that this engine parses and are zero in every packet, and so
+// are misc4 (samples of a programmable parser, which there is none of) and the MACsec tags of misc5.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@ enum Section : SectionMask {
   kOuterChecksums = 1 << 10,  // ipv4_checksum_ok and l4_checksum_ok of the section of that name
   kInnerChecksums = 1 << 11,
 };
+inline constexpr std::uint32_t kInnerSection = 2 * kMatchSectionSize;  // where the inner headers begin
 
 // Offsets inside a section of headers (outer and inner).
 namespace header {

@@ -31,9 +31,8 @@ Matcher::Matcher(std::uint32_t priority, std::span<const std::uint8_t> mask) : p
     words_.push_back({offset, bits});
     sections_ = static_cast<SectionMask>(sections_ | 1u << offset / kMatchSectionSize);
   }
-  constexpr std::uint32_t kInnerAt = 2 * kMatchSectionSize;
   if ((mask_[header::kIhlChecks] & header::kChecksumBits) != 0) sections_ |= kOuterChecksums;
-  if ((mask_[kInnerAt + header::kIhlChecks] & header::kChecksumBits) != 0) sections_ |= kInnerChecksums;
+  if ((mask_[kInnerSection + header::kIhlChecks] & header::kChecksumBits) != 0) sections_ |= kInnerChecksums;
 }
 
 Matcher::~Matcher() {

@@ -13,8 +13,9 @@ constexpr std::uint32_t kMaxIpLength = 0xffff;
 constexpr std::uint32_t kIpv6Size = 40, kGtpSize = 8;
 
 ReformatProblem check(ReformatType type, std::span<const std::uint8_t> data, const ReformatOptions& options) {
-  if (type == ReformatType::kL2TunnelToL2)
+  if (type == ReformatType::kL2TunnelToL2) {
     return data.empty() ? ReformatProblem::kNone : ReformatProblem::kUnexpectedData;
+  }
   if (data.empty()) return ReformatProblem::kNoData;
   if (data.size() > options.max_size) return ReformatProblem::kTooLarge;
   if (type == ReformatType::kL3TunnelToL2) {

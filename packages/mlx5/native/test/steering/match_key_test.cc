@@ -42,7 +42,7 @@ FrameModel inner_frame() {
   return frame;
 }
 
-Bytes tunnelled(TunnelModel tunnel, const FrameModel& inner) {
+Bytes tunnelled(const TunnelModel& tunnel, const FrameModel& inner) {
   const Bytes payload = tunnel.carries_mac ? inner.bytes() : inner.packet_bytes();
   return tunnel.outer(tunnel.carries_mac ? 0 : inner.ip.version, 50000, payload.size(), true) + payload;
 }
@@ -80,7 +80,7 @@ TEST_CASE("the inner headers of a tunnel have a section of their own") {
 }
 
 TEST_CASE("the fields of each tunnel's header, and none of another's") {
-  const auto key = [](TunnelModel tunnel) { return key_of(tunnelled(tunnel, inner_frame())); };
+  const auto key = [](const TunnelModel& tunnel) { return key_of(tunnelled(tunnel, inner_frame())); };
   struct Field {
     TunnelKind kind;
     bool carries_mac;
@@ -195,7 +195,7 @@ TEST_CASE("where a frame came from, and the registers") {
   packet.change_registers().b = 201;
   const std::uint8_t* bytes = packet.key(kAll, {}).bytes();
   const Bytes after(bytes, bytes + kMatchSize);
-  for (std::uint32_t i = 0; i < 8; ++i) CHECK(number(after, kMisc2 + 16 + 4 * (7 - i), 4) == 100 + i);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(number(after, kMisc2 + 16 + 4 * (7 - i), 4) == 100 + i);
   CHECK(number(after, kMisc2 + 48, 4) == 200);
   CHECK(number(after, kMisc2 + 52, 4) == 201);
 }
