@@ -9,7 +9,7 @@ const USAGE = `usage: npm run demo -- [FILE] [--capture FILE] [--seed NUMBER] [-
 Moves a file (default: the node executable) between two processes by RDMA WRITE over the software NIC: once as it is,
 once encrypted and with 2 % of all packets lost at either end. Writes the sender's packets of the second run to a
 capture. Then a process of a host sends the file to one of its DPU over the DOCA Comm Channel and gets its SHA-256 back,
-and an RDMA WRITE goes through a VXLAN and a GRE tunnel.
+and an RDMA WRITE goes through a VXLAN and a GRE tunnel. Last, Ethernet frames go into a VXLAN tunnel and out of it.
 
   --capture FILE   the capture (default ./verbs-demo.pcapng), at most 32 MiB of it
   --seed NUMBER    which packets are lost (default 1)

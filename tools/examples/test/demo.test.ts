@@ -34,6 +34,7 @@ interface Document {
   }[];
   comm: { bytes: number; messages: number; seconds: number; sha256: string };
   tunnels: { tunnel: string; arrived: boolean }[];
+  reformat: { frames: number; equal: boolean };
 }
 
 /** The processes whose parent is the given one. */
@@ -87,6 +88,9 @@ describe('the demo', () => {
       { tunnel: 'vxlan', arrived: true },
       { tunnel: 'gre', arrived: true },
     ]);
+    expect((JSON.parse(stdout) as Document).reformat).toMatchObject({ frames: 1000, equal: true });
+    expect(people.stdout).toContain('they are the same, byte for byte');
+    expect(people.stdout).toMatch(/^ +42 {2}vxlan {2}vni 42$/m);
     expect(readdirSync(scratch)).toEqual([]);
   });
 
