@@ -51,8 +51,7 @@ export class ReceiveWorkQueue extends Resource {
   readonly #id: number;
 
   /** @internal */
-  constructor(pd: ProtectionDomain, attr: WqInitAttr) {
-    const made = create(pd, attr);
+  constructor(pd: ProtectionDomain, attr: WqInitAttr, made: NativeWq = create(pd, attr)) {
     super('ReceiveWorkQueue', made.handle, 'ibv_destroy_wq', [pd, attr.cq]);
     this.pd = pd;
     this.cq = attr.cq;
@@ -109,7 +108,16 @@ function field(given: Record<string, unknown>, name: string): number {
   return integer(given[name], `attr.${name}`, 0, name.endsWith('State') ? WqState.UNKNOWN : 0x7fffffff);
 }
 
-function create(pd: ProtectionDomain, value: unknown) {
+/** What the native call makes: a receive work queue. */
+export type NativeWq = Exclude<ReturnType<typeof native.createWq>, number>;
+
+function create(pd: ProtectionDomain, value: unknown): NativeWq {
+  const { handle, cq, init } = nativeWqAttr(pd, value);
+  return checked(native.createWq(handle, cq, init), 'ibv_create_wq');
+}
+
+/** Checks every field by its path. */
+export function nativeWqAttr(pd: ProtectionDomain, value: unknown) {
   const attr = object(value, 'attr', names);
   const init = {
     wqType: WqType.RQ,
@@ -119,5 +127,5 @@ function create(pd: ProtectionDomain, value: unknown) {
   };
   const handle = handleOf(pd, 'ProtectionDomain', 'pd', 'ibv_create_wq');
   const cq = handleOf(attr['cq'], 'CompletionQueue', 'attr.cq', 'ibv_create_wq');
-  return checked(native.createWq(handle, cq, init), 'ibv_create_wq');
+  return { handle, cq, init };
 }

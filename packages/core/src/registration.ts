@@ -93,7 +93,7 @@ export function adviseMr(handle: NativeHandle, advice: unknown, sgList: unknown,
   check(-Math.abs(native.adviseMr(handle, kind, options, elements)), syscall);
 }
 
-function withoutBytes(pd: ProtectionDomain, region: NativeRegion, length: number, access: number) {
+export function withoutBytes(pd: ProtectionDomain, region: NativeRegion, length: number, access: number) {
   return new MemoryRegion(pd, region, { bytes: NOTHING, length, access });
 }
 

@@ -23,7 +23,7 @@ export interface EncapEntropy {
   crc: number;
   /** The outer UDP source port: 0xc000 to 0xffff. */
   udpSport: number;
-  /** The flow id of NVGRE, and the low 8 bits of a GRE key. */
+  /** The flow id of NVGRE; of a GRE key the low 8 bits where the device is set up for it. */
   flowId: number;
 }
 

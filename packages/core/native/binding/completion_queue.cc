@@ -120,27 +120,27 @@ namespace {
 
 // createCq(context, cqe, channel | undefined, compVector, { wcFlags: bigint, flags, parentDomain? } | undefined):
 // { handle, id, cqe } | -errno. `id` names the queue in events. With the last argument it is ibv_create_cq_ex.
-Napi::Value CreateCq(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto context = Unwrap<Context>(info, 0);
-  const int cqe = info[1].As<Napi::Number>().Int32Value();
+Napi::Value CreateCqBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+  const auto argument = [&](std::size_t index) { return Napi::Value(env, arguments[index]); };
+  const auto context = std::static_pointer_cast<Context>(UnwrapOpen(env, arguments[0], Context::kKind));
+  const int cqe = argument(1).As<Napi::Number>().Int32Value();
   std::vector<std::shared_ptr<Object>> parents{context};
   std::shared_ptr<CompletionChannel> channel;
-  if (!info[2].IsUndefined()) {
-    channel = Unwrap<CompletionChannel>(info, 2);
+  if (!argument(2).IsUndefined()) {
+    channel = std::static_pointer_cast<CompletionChannel>(UnwrapOpen(env, arguments[2], CompletionChannel::kKind));
     if (&channel->context() != context.get()) return Failure(env, EINVAL);
     parents.push_back(channel);
   }
-  const int vector = info[3].As<Napi::Number>().Int32Value();
+  const int vector = argument(3).As<Napi::Number>().Int32Value();
   ibv_comp_channel* events = channel == nullptr ? nullptr : channel->channel();
   ibv_cq* cq = nullptr;
   ibv_cq_ex* extended = nullptr;
   std::uint64_t wc_flags = 0;
   errno = 0;
-  if (info[4].IsUndefined()) {
+  if (argument(4).IsUndefined() && vendor == nullptr) {
     cq = context->functions().create_cq(context->ctx(), cqe, nullptr, events, vector);
   } else {
-    const auto more = info[4].As<Napi::Object>();
+    const auto more = argument(4).As<Napi::Object>();
     bool lossless = false;
     wc_flags = more.Get("wcFlags").As<Napi::BigInt>().Uint64Value(&lossless);
     ibv_cq_init_attr_ex attr{};
@@ -157,11 +157,17 @@ Napi::Value CreateCq(const Napi::CallbackInfo& info) {
       attr.parent_domain = pd->pd();
       parents.push_back(pd);
     }
-    extended = ibv_create_cq_ex(context->ctx(), &attr);
+    extended = vendor != nullptr ? (*vendor).operator()<ibv_cq_ex>(context->ctx(), &attr)
+                                 : ibv_create_cq_ex(context->ctx(), &attr);
     cq = extended == nullptr ? nullptr : ibv_cq_ex_to_cq(extended);
   }
   if (cq == nullptr) return Failure(env, CreationError());
   return Describe(env, context, parents, cq, extended, wc_flags);
+}
+
+Napi::Value CreateCq(const Napi::CallbackInfo& info) {
+  const napi_value arguments[] = {info[0], info[1], info[2], info[3], info[4]};
+  return CreateCqBy(info.Env(), arguments, nullptr);
 }
 
 // resizeCq(cq, cqe): the new size | -errno
@@ -189,6 +195,10 @@ Napi::Value ReqNotify(const Napi::CallbackInfo& info) {
 }
 
 }  // namespace
+
+Napi::Value CompletionQueue::Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return CreateCqBy(env, arguments, &vendor);
+}
 
 void CompletionQueue::Init(Napi::Object exports) {
   Export<CreateCq>(exports, "createCq");

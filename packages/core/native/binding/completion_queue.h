@@ -7,6 +7,7 @@
 #include "context.h"
 #include "records.h"
 #include "request_queue.h"
+#include "vendor_make.h"
 
 namespace verbs::core {
 
@@ -26,6 +27,9 @@ class CompletionQueue final : public Object {
   // What createCq() gives for a queue that exists: { handle, id, cqe }.
   static Napi::Value Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
                            const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq);
+
+  // createCq(), by a vendor's function.
+  static Napi::Value Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
   // The QP of a queue that completes here is gone: nothing new will come, only completions that already wait. Until
   // they were polled the caller's ids are kept.

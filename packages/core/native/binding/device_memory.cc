@@ -28,13 +28,20 @@ Napi::Value Made(Napi::Env env, const std::shared_ptr<Context>& context, ibv_dm*
 }
 
 // allocDm(context, length, logAlignment): { handle, dmHandle } | -errno
-Napi::Value AllocDm(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value AllocDmBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+  const auto context = std::static_pointer_cast<Context>(UnwrapOpen(env, arguments[0], Context::kKind));
   ibv_alloc_dm_attr attr{};
-  attr.length = static_cast<std::size_t>(info[1].As<Napi::Number>().Int64Value());
-  attr.log_align_req = info[2].As<Napi::Number>().Uint32Value();
+  attr.length = static_cast<std::size_t>(Napi::Number(env, arguments[1]).Int64Value());
+  attr.log_align_req = Napi::Number(env, arguments[2]).Uint32Value();
   errno = 0;
-  return Made(info.Env(), context, ibv_alloc_dm(context->ctx(), &attr), attr.length, false);
+  ibv_dm* dm =
+      vendor != nullptr ? (*vendor).operator()<ibv_dm>(context->ctx(), &attr) : ibv_alloc_dm(context->ctx(), &attr);
+  return Made(env, context, dm, attr.length, false);
+}
+
+Napi::Value AllocDm(const Napi::CallbackInfo& info) {
+  const napi_value arguments[] = {info[0], info[1], info[2]};
+  return AllocDmBy(info.Env(), arguments, nullptr);
 }
 
 // importDm(context, dmHandle, length): { handle, dmHandle } | -errno. The length is the exporter's word.
@@ -82,6 +89,10 @@ Napi::Value CopyFromDm(const Napi::CallbackInfo& info) {
 }
 
 }  // namespace
+
+Napi::Value DeviceMemory::Alloc(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return AllocDmBy(env, arguments, &vendor);
+}
 
 void DeviceMemory::Init(Napi::Object exports) {
   Export<AllocDm>(exports, "allocDm");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "context.h"
+#include "vendor_make.h"
 
 namespace verbs::core {
 
@@ -17,6 +18,9 @@ class DeviceMemory final : public Object {
   const Context& context() const override { return *context_; }
   ibv_dm* dm() const { return dm_; }
   std::uint64_t length() const { return length_; }
+
+  // allocDm(), by a vendor's function.
+  static Napi::Value Alloc(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
   static void Init(Napi::Object exports);
 

@@ -104,9 +104,7 @@ Extended ReadExtended(const Napi::Object& given) {
 
 // createQp({ pd?, sendCq?, recvCq?, srq?, xrcd?, qpType, sqSigAll, cap, and those of ibv_qp_init_attr_ex }):
 // { handle, id, qpNum, cap } | -errno. `id` is its name in events.
-Napi::Value CreateQp(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto given = info[0].As<Napi::Object>();
+Napi::Value CreateQpBy(Napi::Env env, const Napi::Object& given, const VendorMake* vendor) {
   QueuePair::Parts parts = ReadParts(given);
   const Extended extended = ReadExtended(given);
   if (extended.table != nullptr) parts.others.push_back(extended.table);
@@ -125,10 +123,11 @@ Napi::Value CreateQp(const Napi::CallbackInfo& info) {
   ibv_qp* qp = nullptr;
   ibv_qp_ex* builders = nullptr;
   errno = 0;
-  if (extended.mask == 0 && parts.xrcd == nullptr) {
+  if (extended.mask == 0 && parts.xrcd == nullptr && vendor == nullptr) {
     // The shorter structure is the longer one's beginning.
     qp = context.functions().create_qp(parts.pd->pd(), reinterpret_cast<ibv_qp_init_attr*>(&init));
-  } else if (verbs_context* slots = verbs_get_ctx_op(context.ctx(), create_qp_ex); slots != nullptr) {
+  } else if (verbs_context* slots = verbs_get_ctx_op(context.ctx(), create_qp_ex);
+             slots != nullptr || vendor != nullptr) {
     init.comp_mask = extended.mask;
     if (parts.pd != nullptr) init.comp_mask |= IBV_QP_INIT_ATTR_PD;
     if (parts.pd != nullptr) init.pd = parts.pd->pd();
@@ -140,7 +139,8 @@ Napi::Value CreateQp(const Napi::CallbackInfo& info) {
     init.source_qpn = extended.source_qpn;
     init.send_ops_flags = extended.send_ops_flags;
     init.rx_hash_conf = extended.hash;
-    qp = slots->create_qp_ex(context.ctx(), &init);
+    qp = vendor != nullptr ? (*vendor).operator()<ibv_qp>(context.ctx(), &init)
+                           : slots->create_qp_ex(context.ctx(), &init);
     const auto to_extended = context.functions().qp_to_qp_ex;
     const bool wanted = (extended.mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
     if (qp != nullptr && wanted && to_extended != nullptr) builders = to_extended(qp);
@@ -149,6 +149,10 @@ Napi::Value CreateQp(const Napi::CallbackInfo& info) {
   }
   if (qp == nullptr) return Failure(env, CreationError());
   return Made(env, id, std::move(parts), qp, builders, Larger(init.cap, asked));
+}
+
+Napi::Value CreateQp(const Napi::CallbackInfo& info) {
+  return CreateQpBy(info.Env(), info[0].As<Napi::Object>(), nullptr);
 }
 
 // openQp(xrcd, qpNum, qpType): { handle, id, qpNum, cap } | -errno
@@ -171,6 +175,10 @@ Napi::Value OpenQp(const Napi::CallbackInfo& info) {
 }
 
 }  // namespace
+
+Napi::Value CreateQp(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return CreateQpBy(env, Napi::Object(env, arguments[0]), &vendor);
+}
 
 void InitQpCreation(Napi::Object exports) {
   Export<CreateQp>(exports, "createQp");

@@ -2,8 +2,12 @@
 #pragma once
 
 #include "napi_setup.h"
+#include "vendor_make.h"
 
 namespace verbs::core {
+
+// createQp(), by a vendor's function.
+Napi::Value CreateQp(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
 void InitQpCreation(Napi::Object exports);
 

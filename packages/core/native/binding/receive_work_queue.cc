@@ -38,12 +38,11 @@ int ReceiveWorkQueue::PostRecv(Cursor& cursor, std::uint32_t count) {
 namespace {
 
 // createWq(pd, cq, { wqType, maxWr, maxSge, createFlags }): { handle, id, wqNum, maxWr, maxSge } | -errno
-Napi::Value CreateWq(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto pd = Unwrap<ProtectionDomain>(info, 0);
-  const auto cq = Unwrap<CompletionQueue>(info, 1);
+Napi::Value CreateWqBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+  const auto pd = std::static_pointer_cast<ProtectionDomain>(UnwrapOpen(env, arguments[0], ProtectionDomain::kKind));
+  const auto cq = std::static_pointer_cast<CompletionQueue>(UnwrapOpen(env, arguments[1], CompletionQueue::kKind));
   if (&pd->context() != &cq->context()) return Failure(env, EINVAL);
-  const auto given = info[2].As<Napi::Object>();
+  const auto given = Napi::Object(env, arguments[2]);
   const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
   const std::uintptr_t id = pd->context().environment().next_id++;
   ibv_wq_init_attr attr{};
@@ -58,7 +57,8 @@ Napi::Value CreateWq(const Napi::CallbackInfo& info) {
   const std::uint32_t asked_wr = attr.max_wr;
   const std::uint32_t asked_sge = attr.max_sge;
   errno = 0;
-  ibv_wq* wq = ibv_create_wq(pd->context().ctx(), &attr);
+  ibv_wq* wq = vendor != nullptr ? (*vendor).operator()<ibv_wq>(pd->context().ctx(), &attr)
+                                 : ibv_create_wq(pd->context().ctx(), &attr);
   if (wq == nullptr) return Failure(env, CreationError());
   const std::uint32_t max_wr = std::max(attr.max_wr, asked_wr);
   const std::uint32_t max_sge = std::max(attr.max_sge, asked_sge);
@@ -70,6 +70,11 @@ Napi::Value CreateWq(const Napi::CallbackInfo& info) {
   result.Set("maxSge", max_sge);
   result.Set("handle", WrapObject(env, queue));
   return result;
+}
+
+Napi::Value CreateWq(const Napi::CallbackInfo& info) {
+  const napi_value arguments[] = {info[0], info[1], info[2]};
+  return CreateWqBy(info.Env(), arguments, nullptr);
 }
 
 // modifyWq(wq, { wqState?, currWqState?, flags?, flagsMask? }): 0 | -errno
@@ -91,6 +96,10 @@ Napi::Value ModifyWq(const Napi::CallbackInfo& info) {
 }
 
 }  // namespace
+
+Napi::Value ReceiveWorkQueue::Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return CreateWqBy(env, arguments, &vendor);
+}
 
 void ReceiveWorkQueue::Init(Napi::Object exports) {
   Export<CreateWq>(exports, "createWq");

@@ -4,6 +4,7 @@
 #include "completion_queue.h"
 #include "protection_domain.h"
 #include "receive_poster.h"
+#include "vendor_make.h"
 
 namespace verbs::core {
 
@@ -20,6 +21,9 @@ class ReceiveWorkQueue final : public Object {
   ibv_wq* wq() const { return wq_; }
 
   int PostRecv(Cursor& cursor, std::uint32_t count);
+
+  // createWq(), by a vendor's function.
+  static Napi::Value Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
   static void Init(Napi::Object exports);
 

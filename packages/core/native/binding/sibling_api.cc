@@ -4,8 +4,12 @@
 
 #include "completion_queue.h"
 #include "context.h"
+#include "device_memory.h"
 #include "handle.h"
+#include "memory_region.h"
 #include "qp_attributes.h"
+#include "qp_creation.h"
+#include "receive_work_queue.h"
 #include "verbs_core.h"
 
 // A counted reference, as C sees it.
@@ -128,6 +132,22 @@ int ReadQpAttributes(napi_env env, napi_value attr, void* qp_attr) {
   }
 }
 
+using Create = Napi::Value (*)(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
+
+template <Create F>
+napi_value CreateBy(napi_env env, const napi_value* arguments, verbs_core_make make, void* data) {
+  return Guarded(env, [&]() -> napi_value { return F(env, arguments, VendorMake{make, data}); });
+}
+
+napi_value AdoptMr(napi_env env, verbs_core_object* pd, void* mr, std::uint64_t start, std::uint64_t length) {
+  return Guarded(env, [&]() -> napi_value {
+    return MemoryRegion::Describe(
+        env, std::make_shared<MemoryRegion>(std::static_pointer_cast<ProtectionDomain>(pd->object),
+                                            static_cast<ibv_mr*>(mr), MemoryRegion::Memory{},
+                                            MemoryRegion::Range{start, length}, MemoryRegion::Deregister));
+  });
+}
+
 constexpr verbs_core_api kApi = {
     .version = VERBS_CORE_API_VERSION,
     .size = sizeof(verbs_core_api),
@@ -145,6 +165,11 @@ constexpr verbs_core_api kApi = {
     .adopt_cq = AdoptCq,
     .child_handle = ChildHandle,
     .read_qp_attr = ReadQpAttributes,
+    .create_qp = CreateBy<CreateQp>,
+    .create_cq = CreateBy<CompletionQueue::Create>,
+    .create_wq = CreateBy<ReceiveWorkQueue::Create>,
+    .alloc_dm = CreateBy<DeviceMemory::Alloc>,
+    .adopt_mr = AdoptMr,
 };
 
 }  // namespace

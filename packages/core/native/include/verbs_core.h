@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VERBS_CORE_API_VERSION 2u
+#define VERBS_CORE_API_VERSION 3u
 
 /* The tag of the External that holds a `const verbs_core_api*`. */
 #define VERBS_CORE_API_TAG {0x6f1d7c0b52a94e83ull, 0x9b3e5a70c4d82f16ull}
@@ -50,6 +50,10 @@ typedef struct verbs_core_object verbs_core_object;
 
 /* A sibling's own object in the tree of lifetimes. */
 typedef struct verbs_core_child verbs_core_child;
+
+/* A vendor's function in the place of the library's: gets the ibv_context and the attributes filled in, and gives the new
+ * object or NULL with errno. */
+typedef void* (*verbs_core_make)(void* data, void* context, void* attr);
 
 typedef struct verbs_core_api {
   uint32_t version; /* VERBS_CORE_API_VERSION: a later one only appends */
@@ -93,6 +97,20 @@ typedef struct verbs_core_api {
   napi_value (*child_handle)(napi_env env, verbs_core_child* child);
   /* Fills a struct ibv_qp_attr from what sibling.nativeQpAttr() has checked. 0, or -1 with an exception pending. */
   int (*read_qp_attr)(napi_env env, napi_value attr, void* qp_attr);
+
+  /* -- since version 3 */
+
+  /* What the addon's createQp, createCq, createWq and allocDm do, with `make` in the place of the library's function. It
+   * gets a struct ibv_qp_init_attr_ex, ibv_cq_init_attr_ex (and gives an ibv_cq_ex), ibv_wq_init_attr or
+   * ibv_alloc_dm_attr. `arguments` are those of the function, checked by sibling.nativeQpInitAttr() and so on; the result
+   * is its result, a negated errno too. NULL with an exception pending. */
+  napi_value (*create_qp)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
+  napi_value (*create_cq)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
+  napi_value (*create_wq)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
+  napi_value (*alloc_dm)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
+  /* An ibv_mr of `pd` that a vendor's function has registered, of memory that is not the process's: what regDmabufMr
+   * gives. Owned from here on, and closed by ibv_dereg_mr; NULL with an exception pending, and then not owned. */
+  napi_value (*adopt_mr)(napi_env env, verbs_core_object* pd, void* mr, uint64_t start, uint64_t length);
 } verbs_core_api;
 
 #ifdef __cplusplus

@@ -3,8 +3,9 @@
     {
       'target_name': 'verbs_mlx5',
       'sources': [
-        'addon.cc', 'device.cc', 'devx.cc', 'dr.cc', 'dr_actions.cc', 'dr_meters.cc', 'flow.cc', 'flow_actions.cc',
-        'library.cc',
+        'addon.cc', 'crypto.cc', 'device.cc', 'devx.cc', 'devx_events.cc', 'devx_memory.cc', 'dr.cc', 'dr_actions.cc',
+        'dr_meters.cc', 'flow.cc', 'flow_actions.cc', 'internals.cc', 'library.cc', 'queue_settings.cc', 'queues.cc',
+        'scheduling.cc', 'vfio.cc',
       ],
       'include_dirs': [
         "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/include')\")",

@@ -86,7 +86,6 @@ void init_dr_actions(napi_env env, napi_value exports);
 void init_dr_meters(napi_env env, napi_value exports);
 void init_queues(napi_env env, napi_value exports);
 void init_queue_settings(napi_env env, napi_value exports);
-void init_memory(napi_env env, napi_value exports);
 void init_crypto(napi_env env, napi_value exports);
 void init_scheduling(napi_env env, napi_value exports);
 void init_vfio(napi_env env, napi_value exports);

@@ -10,8 +10,8 @@ import { sibling } from '@verbs/core';
 import { counted, made } from '../calls.js';
 import { forContext, forObject } from '../libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
-import { exchange, refusal, request } from './command.js';
-import { DevxObject } from './object.js';
+import { exchange, request } from './command.js';
+import { DevxObject, makeObj } from './object.js';
 import { exported } from './sharing.js';
 
 const { validate } = sibling;
@@ -25,11 +25,7 @@ const { validate } = sibling;
  *   EOPNOTSUPP, EPERM
  */
 export function createObj(ctx: Context, input: Uint8Array, outLength: number): DevxObject {
-  const syscall = 'mlx5dv_devx_obj_create';
-  const { library, handle } = forContext(ctx, syscall);
-  const { bytes, out } = request(input, outLength);
-  const result = native.devxObjCreate(library, handle, bytes, out);
-  return new DevxObject(ctx, { handle: made(result, { library, syscall, detail: refusal(out, bytes) }), out });
+  return new DevxObject(ctx, makeObj(ctx, input, outLength));
 }
 
 /**

@@ -1,8 +1,8 @@
 import { type Context, sibling } from '@verbs/core';
-import { done } from '../calls.js';
-import { libraryFor } from '../libraries.js';
+import { done, made } from '../calls.js';
+import { forContext, libraryFor } from '../libraries.js';
 import { native, type NativeHandle } from '../native.js';
-import { exchange, request } from './command.js';
+import { exchange, refusal, request } from './command.js';
 import { exportSize } from './sharing.js';
 
 const { Resource } = sibling;
@@ -84,4 +84,13 @@ export class DevxObject extends Resource {
   protected override describe(): Record<string, unknown> {
     return { id: this.id, out: Buffer.from(this.out).toString('hex') };
   }
+}
+
+/** Runs a create command. */
+export function makeObj(ctx: Context, input: Uint8Array, outLength: number): MadeObject {
+  const syscall = 'mlx5dv_devx_obj_create';
+  const { library, handle } = forContext(ctx, syscall);
+  const { bytes, out } = request(input, outLength);
+  const result = native.devxObjCreate(library, handle, bytes, out);
+  return { handle: made(result, { library, syscall, detail: refusal(out, bytes) }), out };
 }

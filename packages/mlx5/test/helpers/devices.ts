@@ -6,9 +6,10 @@ import { openDevice } from '../../src/index.js';
 
 const opened: Disposable[] = [];
 
-afterEach(() => {
+function closeAll(): void {
   for (const each of opened.splice(0).reverse()) each[Symbol.dispose]();
-});
+}
+afterEach(closeAll);
 
 /** Closes it after the test. */
 export function owned<T extends Disposable>(object: T): T {
@@ -16,8 +17,9 @@ export function owned<T extends Disposable>(object: T): T {
   return object;
 }
 
-/** Opens mlx5_soft0, configured with those options, to be closed after the test. */
+/** Opens mlx5_soft0, configured with those options, to be closed after the test or by the next call. */
 export function open(options = ''): Context {
+  closeAll();
   configure(`mlx5_soft0,kind=mlx5${options === '' ? '' : `,${options}`};soft0`);
   return owned(openDevice('mlx5_soft0'));
 }

@@ -16,6 +16,8 @@ class Arguments {
     for (std::size_t i = count; i < kMax; ++i) napi_get_undefined(env, &values_[i]);
   }
   napi_value operator[](std::size_t index) const { return values_[index]; }
+  // That argument and those behind it.
+  const napi_value* from(std::size_t index) const { return values_ + index; }
   napi_env const env;
 
  private:

@@ -1,0 +1,20 @@
+// A vendor's function that makes an object in the place of the library's.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include "verbs_core.h"
+
+namespace verbs::core {
+
+struct VendorMake {
+  verbs_core_make make = nullptr;
+  void* data = nullptr;
+
+  template <typename T, typename Attr>
+  T* operator()(ibv_context* context, Attr* attr) const {
+    return static_cast<T*>(make(data, context, attr));
+  }
+};
+
+}  // namespace verbs::core

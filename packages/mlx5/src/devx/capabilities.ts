@@ -1,0 +1,115 @@
+import type { Context } from '@verbs/core';
+import { viewOf } from './command.js';
+import { generalCmd } from './commands.js';
+
+const QUERY_HCA_CAP = 0x100;
+const NIC_FLOW_TABLE = 7;
+const CURRENT = 1;
+const HEADER_BYTES = 16;
+const BLOCK_BYTES = 0x1000;
+
+/** What one kind of flow table can. */
+export interface FlowTableProperties {
+  /** Whether there are such tables at all. */
+  ftSupport: boolean;
+  flowTag: boolean;
+  flowCounter: boolean;
+  flowModifyEn: boolean;
+  /** L2_TO_L2_TUNNEL on NIC_TX. */
+  reformat: boolean;
+  /** L2_TUNNEL_TO_L2. */
+  decap: boolean;
+  popVlan: boolean;
+  pushVlan: boolean;
+  reformatAndVlanAction: boolean;
+  /** Direct rules write its memory themselves. */
+  swOwner: boolean;
+  reformatL3TunnelToL2: boolean;
+  reformatL2ToL3Tunnel: boolean;
+  reformatAndModifyAction: boolean;
+  swOwnerV2: boolean;
+  logMaxFtSize: number;
+  logMaxModifyHeaderContext: number;
+  maxModifyHeaderActions: number;
+  maxFtLevel: number;
+  logMaxFtNum: number;
+  logMaxFlowCounter: number;
+  logMaxDestination: number;
+  logMaxFlow: number;
+}
+
+/** The capabilities of the device's flow tables. */
+export interface NicFlowTableCaps {
+  /** DEFAULT_MISS is there for NIC_RX. */
+  nicRxMultiPathTirs: boolean;
+  /** Encapsulation is there. */
+  encapGeneralHeader: boolean;
+  /** So many reformat actions with data, as a power of two. */
+  logMaxPacketReformatContext: number;
+  /** Bytes of a reformat action's data. */
+  maxEncapHeaderSize: number;
+  nicReceive: FlowTableProperties;
+  nicReceiveRdma: FlowTableProperties;
+  nicReceiveSniffer: FlowTableProperties;
+  nicTransmit: FlowTableProperties;
+  nicTransmitRdma: FlowTableProperties;
+  nicTransmitSniffer: FlowTableProperties;
+}
+
+/**
+ * QUERY_HCA_CAP for the NIC's flow tables, by `mlx5dv_devx_general_cmd`: which reformat actions the device has, and their
+ * limits.
+ *
+ * @throws VerbsError EREMOTEIO, EOPNOTSUPP
+ * @example devx.queryNicFlowTableCaps(ctx).maxEncapHeaderSize;
+ */
+export function queryNicFlowTableCaps(ctx: Context): NicFlowTableCaps {
+  const input = new Uint8Array(HEADER_BYTES);
+  viewOf(input).setUint16(0, QUERY_HCA_CAP);
+  viewOf(input).setUint16(6, (NIC_FLOW_TABLE << 1) | CURRENT);
+  const block = viewOf(generalCmd(ctx, input, HEADER_BYTES + BLOCK_BYTES).subarray(HEADER_BYTES));
+  return {
+    nicRxMultiPathTirs: bit(block, 0, 0),
+    encapGeneralHeader: bit(block, 4, 0),
+    logMaxPacketReformatContext: block.getUint8(5) & 0x1f,
+    maxEncapHeaderSize: block.getUint16(6) & 0x3ff,
+    nicReceive: properties(block, 0x40),
+    nicReceiveRdma: properties(block, 0x80),
+    nicReceiveSniffer: properties(block, 0xc0),
+    nicTransmit: properties(block, 0x100),
+    nicTransmitRdma: properties(block, 0x140),
+    nicTransmitSniffer: properties(block, 0x180),
+  };
+}
+
+/** Bits count from the most significant one. */
+function bit(block: DataView, at: number, number: number): boolean {
+  return (block.getUint8(at + (number >> 3)) & (0x80 >> (number & 7))) !== 0;
+}
+
+function properties(block: DataView, at: number): FlowTableProperties {
+  return {
+    ftSupport: bit(block, at, 0),
+    flowTag: bit(block, at, 1),
+    flowCounter: bit(block, at, 2),
+    flowModifyEn: bit(block, at, 3),
+    reformat: bit(block, at, 7),
+    decap: bit(block, at, 8),
+    popVlan: bit(block, at, 10),
+    pushVlan: bit(block, at, 11),
+    reformatAndVlanAction: bit(block, at, 15),
+    swOwner: bit(block, at, 17),
+    reformatL3TunnelToL2: bit(block, at, 18),
+    reformatL2ToL3Tunnel: bit(block, at, 19),
+    reformatAndModifyAction: bit(block, at, 20),
+    swOwnerV2: bit(block, at, 30),
+    logMaxFtSize: block.getUint8(at + 4) & 0x3f,
+    logMaxModifyHeaderContext: block.getUint8(at + 5),
+    maxModifyHeaderActions: block.getUint8(at + 6),
+    maxFtLevel: block.getUint8(at + 7),
+    logMaxFtNum: block.getUint8(at + 15),
+    logMaxFlowCounter: block.getUint8(at + 18),
+    logMaxDestination: block.getUint8(at + 19),
+    logMaxFlow: block.getUint8(at + 23),
+  };
+}
