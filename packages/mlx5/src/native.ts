@@ -6,6 +6,8 @@ import type { NativeDevx } from './native-devx.js';
 import type { NativeDr } from './native-dr.js';
 import type { NativeFlow } from './native-flow.js';
 import type { Libibverbs, NativeLibrary } from './native-handles.js';
+import type { NativeQueues } from './native-queues.js';
+import type { NativeResources } from './native-resources.js';
 
 export type { Libibverbs, NativeHandle, NativeLibrary } from './native-handles.js';
 
@@ -13,7 +15,7 @@ export type { Libibverbs, NativeHandle, NativeLibrary } from './native-handles.j
  * The addon: one function for each function of libmlx5. Where a number stands beside a result, a negative one is the
  * errno of the failed call.
  */
-export interface Native extends NativeDevice, NativeFlow, NativeDevx, NativeDr {
+export interface Native extends NativeDevice, NativeFlow, NativeDevx, NativeDr, NativeQueues, NativeResources {
   setUp(coreApi: object): number;
   openLibrary(name: string): { handle: NativeLibrary; reason?: never } | { handle?: never; reason: string };
   attachModel(library: NativeLibrary, libibverbs: Libibverbs): number;

@@ -23,12 +23,12 @@ describe('packet reformat', () => {
     return failure(() => createFlowActionPacketReformat(ctx, { reformatType, ftType, ...(data && { data }) }));
   };
 
-  it.each([
+  it.each<[number, number]>([
     [Type.L2_TUNNEL_TO_L2, Table.NIC_TX],
     [Type.L3_TUNNEL_TO_L2, Table.NIC_TX],
     [Type.L2_TO_L2_TUNNEL, Table.NIC_RX],
     [Type.L2_TO_L3_TUNNEL, Table.NIC_RX],
-    ...Object.values(Type).flatMap((type) => [2, 3, 4, 5, 6, 7].map((table) => [type, table] as const)),
+    ...Object.values(Type).flatMap((type) => [2, 3, 4, 5, 6, 7].map((table): [number, number] => [type, table])),
     [4, Table.NIC_TX],
     [0xffffffff, Table.NIC_RX],
   ])('of type %i is not for table type %i', (type, table) => {
@@ -130,7 +130,7 @@ describe('flows', () => {
   const receiver = () => {
     const port = new Port(open());
     const matcher = createFlowMatcher(port.ctx, { ftType: Table.NIC_RX, matchMask: { outer: { udpDport: 1 } } });
-    return { ...port, port, ctx: port.ctx, qp: port.qp, matcher };
+    return { ctx: port.ctx, qp: port.qp, matcher };
   };
 
   it('have a value within the mask', () => {

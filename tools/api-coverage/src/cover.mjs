@@ -23,7 +23,8 @@ export function cover(directory, plan) {
   const addon = /** @type {object} */ (createRequire(import.meta.url)(resolve(directory, plan.addon)));
   const methods = new Set(Object.keys(addon));
   const members = publicMembers(resolve(directory, plan.declarations));
-  const all = new Set([...declared, ...exported.names]);
+  const { others = [] } = plan;
+  const all = new Set([...declared, ...exported.names, ...others]);
   const { functions, notExposed, helpers } = plan;
   const problems = [];
 
@@ -53,7 +54,7 @@ export function cover(directory, plan) {
     name,
     api: functions[name]?.api ?? [],
     ...(notExposed[name] === undefined ? {} : { reason: notExposed[name] }),
-    inline: !exported.names.has(name),
+    inline: declared.has(name) && !exported.names.has(name),
   }));
   return { rows, problems, missing: exported.missing };
 }
@@ -64,7 +65,7 @@ export function cover(directory, plan) {
  */
 function mentions(text, name) {
   // A leading underscore is an inline function's own; `ibv_wr_*` speaks for a family.
-  const plain = name.replace(/^_/, '');
+  const plain = name.replace(/^_+/, '');
   const families = [...text.matchAll(/\b(\w+_)\*/g)].map(([, prefix = '']) => prefix);
   return new RegExp(`\\b${plain}\\b`).test(text) || families.some((prefix) => plain.startsWith(prefix));
 }

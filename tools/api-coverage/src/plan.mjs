@@ -10,6 +10,7 @@ import { join } from 'node:path';
  * @property {string} match a regular expression: the names that belong to the library
  * @property {string[]} libraries files or SONAMEs whose exported symbols count, as far as they are there
  * @property {string} [hidden] a regular expression: version nodes of symbols that are not public
+ * @property {string[]} [others] names that count too: those of later releases than the header here, or of other processors
  * @property {string} addon
  * @property {string} declarations the bundled .d.ts file
  * @property {string} document the table, as a file of the package

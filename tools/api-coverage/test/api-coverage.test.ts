@@ -61,13 +61,17 @@ describe('the declarations', () => {
       '}',
       '/** A function. */',
       'export declare function make(): Thing;',
-      'export {};',
+      'declare function inner(): void;',
+      'declare namespace space { const Again: typeof Thing; export { inner, Thing as Other, Again }; }',
+      'export { space };',
     ];
     writeFileSync(file, text.join('\n'));
     const members = publicMembers(file);
     expect(members.get('Thing.run')).toBe('Does `some_one`.');
     expect(members.get('make')).toBe('A function.');
     expect(members.has('Thing.close')).toBe(true);
+    expect(members.has('space.inner')).toBe(true);
+    expect([members.get('space.Other.run'), members.get('space.Again.run')]).toEqual(Array(2).fill('Does `some_one`.'));
     expect([members.has('Base'), members.has('Thing.secret')]).toEqual([false, false]);
   });
 });

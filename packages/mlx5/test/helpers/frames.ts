@@ -21,14 +21,17 @@ const DEADLINE = 20_000;
 
 /** A RAW_PACKET queue pair in RTS, with buffers posted. */
 export class Port {
-  readonly qp: QueuePair;
+  readonly qp: QueuePair<typeof QpType.RAW_PACKET>;
   readonly #cq: CompletionQueue;
   readonly #out: MemoryRegion;
   readonly #in: MemoryRegion;
   readonly #received: { bytes: Uint8Array; wc: WorkCompletion }[] = [];
   #sent = 0;
 
-  constructor(readonly ctx: Context) {
+  readonly ctx: Context;
+
+  constructor(ctx: Context) {
+    this.ctx = ctx;
     const pd = owned(ctx.allocPd());
     this.#cq = ctx.createCq(4 * SLOTS, { wcFlags: WcExFlags.BYTE_LEN | WcExFlags.QP_NUM | WcExFlags.FLOW_TAG });
     this.qp = pd.createQp({
@@ -57,6 +60,13 @@ export class Port {
     });
     const wanted = this.#sent + 1;
     await this.#until(() => this.#sent >= wanted);
+  }
+
+  /** The next frame. */
+  async receiveOne(): Promise<{ bytes: Uint8Array; wc: WorkCompletion }> {
+    const [frame] = await this.receive();
+    if (frame === undefined) throw new Error('no frame');
+    return frame;
   }
 
   /** The next `count` frames. */

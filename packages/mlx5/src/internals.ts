@@ -1,0 +1,112 @@
+import {
+  type AddressHandle,
+  type CompletionQueue,
+  type DeviceMemory,
+  type ProtectionDomain,
+  type QueuePair,
+  type ReceiveWorkQueue,
+  sibling,
+  type SharedReceiveQueue,
+} from '@verbs/core';
+import { counted, done, made } from './calls.js';
+import { forObject } from './libraries.js';
+import { native } from './native.js';
+
+const { validate } = sibling;
+const syscall = 'mlx5dv_init_obj';
+const AV_BYTES = 48;
+
+/** `struct mlx5dv_qp`, without its pointers: numbers for commands of DEVX. */
+export interface Mlx5Qp {
+  /** Entries, and bytes of one. */
+  sq: { wqeCnt: number; stride: number };
+  rq: { wqeCnt: number; stride: number };
+  /** Bytes of the BlueField register. */
+  bfSize: number;
+  /** `enum mlx5dv_qp_comp_mask`: which of the following are valid. */
+  compMask: bigint;
+  tirn: number;
+  tisn: number;
+  rqn: number;
+  sqn: number;
+  tirIcmAddr: bigint;
+}
+
+/** What {@link initObj} tells of each kind of object. */
+export interface Mlx5Objects {
+  qp: Mlx5Qp;
+  cq: { cqeCnt: number; cqeSize: number; cqn: number };
+  srq: { stride: number; head: number; tail: number; srqn: number };
+  rwq: { wqeCnt: number; stride: number };
+  dm: { length: bigint; remoteVa: bigint };
+  pd: { pdn: number };
+  /** `av`: the address vector, as work requests have it. */
+  ah: { av: Uint8Array };
+}
+
+/** What {@link initObj} takes: one of these. */
+export interface Mlx5ObjectIn {
+  qp?: QueuePair;
+  cq?: CompletionQueue;
+  srq?: SharedReceiveQueue;
+  rwq?: ReceiveWorkQueue;
+  dm?: DeviceMemory;
+  pd?: ProtectionDomain;
+  ah?: AddressHandle;
+}
+
+const KINDS: Readonly<Record<keyof Mlx5Objects, string>> = {
+  qp: 'QueuePair',
+  cq: 'CompletionQueue',
+  srq: 'SharedReceiveQueue',
+  rwq: 'ReceiveWorkQueue',
+  dm: 'DeviceMemory',
+  pd: 'ProtectionDomain',
+  ah: 'AddressHandle',
+};
+
+/**
+ * `mlx5dv_init_obj`: the device's own view of objects of the verbs: their numbers, for commands of DEVX, and how their
+ * queues lie in memory. The queues themselves are not handed out.
+ *
+ * @param objects each of its fields is answered
+ * @throws VerbsError EOPNOTSUPP, EINVAL
+ * @example const { pd, cq } = initObj({ pd: myPd, cq: myCq }); // pd.pdn, cq.cqn
+ */
+export function initObj<const In extends Mlx5ObjectIn>(objects: In): Pick<Mlx5Objects, keyof In & keyof Mlx5Objects> {
+  const names = Object.keys(KINDS) as (keyof Mlx5Objects)[];
+  const given = validate.object(objects, 'objects', names);
+  const result: Partial<Record<string, object>> = {};
+  for (const name of names) if (given[name] !== undefined) result[name] = view(name, given[name]);
+  return result as unknown as Pick<Mlx5Objects, keyof In & keyof Mlx5Objects>;
+}
+
+function view(name: keyof Mlx5Objects, object: unknown): object {
+  const { library, handle } = forObject(object, KINDS[name], `objects.${name}`, syscall);
+  const about = { library, syscall, detail: `of objects.${name}` };
+  switch (name) {
+    case 'qp': {
+      const { sqWqeCnt, sqStride, rqWqeCnt, rqStride, ...rest } = made(native.initQp(library, handle), about);
+      const [sq, rq] = [
+        { wqeCnt: sqWqeCnt, stride: sqStride },
+        { wqeCnt: rqWqeCnt, stride: rqStride },
+      ];
+      return { sq, rq, ...rest } satisfies Mlx5Qp;
+    }
+    case 'cq':
+      return made(native.initCq(library, handle), about);
+    case 'srq':
+      return made(native.initSrq(library, handle), about);
+    case 'rwq':
+      return made(native.initRwq(library, handle), about);
+    case 'dm':
+      return made(native.initDm(library, handle), about);
+    case 'pd':
+      return { pdn: counted(native.initPd(library, handle), about) };
+    case 'ah': {
+      const av = new Uint8Array(AV_BYTES);
+      done(native.initAh(library, handle, av), about);
+      return { av };
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { type Context, sibling } from '@verbs/core';
+import { counted, done, made } from './calls.js';
+import { forContext, libraries, trust } from './libraries.js';
+import { native } from './native.js';
+
+const { validate } = sibling;
+
+/** `struct mlx5dv_vfio_context_attr`. */
+export interface VfioContextAttr {
+  /** '0000:3b:00.0' */
+  pciName: string;
+  /** {@link VfioContextFlags}, default 0. */
+  flags?: number;
+}
+
+/** `enum mlx5dv_vfio_context_attr_flags`. */
+export const VfioContextFlags = {
+  /** The port stays down until the program raises it. */
+  INIT_LINK_DOWN: 1,
+} as const;
+
+/**
+ * `mlx5dv_get_vfio_device_list` and `ibv_open_device`: a device that is bound to vfio-pci, driven by this process alone.
+ * Only commands of DEVX are there. The program must let {@link vfioProcessEvents} run whenever the descriptor of
+ * {@link vfioGetEventsFd} is readable.
+ *
+ * @throws VerbsError ENODEV, EINVAL, EPERM, EOPNOTSUPP
+ */
+export function openVfioDevice(attr: VfioContextAttr): Context {
+  const syscall = 'mlx5dv_get_vfio_device_list';
+  const given = validate.object(attr, 'attr', ['pciName', 'flags']);
+  const { pciName } = given;
+  if (typeof pciName !== 'string' || !/^[\da-f]{4,}:[\da-f]{2}:[\da-f]{2}\.[0-7]$/i.test(pciName)) {
+    throw validate.typeError('attr.pciName', "a PCI address such as '0000:3b:00.0'", pciName);
+  }
+  const flags = validate.optional(given['flags'], 'attr.flags', 0xffffffff, 0);
+  const { vendor: library, libibverbs } = libraries.for('system', syscall);
+  const result = native.openVfioDevice(library, libibverbs, pciName, flags);
+  const { handle, name } = made(result, { library, syscall, detail: pciName });
+  return trust(
+    sibling.adoptContext(
+      {
+        name,
+        guid: 0n,
+        nodeType: 1,
+        transportType: 0,
+        devName: name,
+        devPath: '',
+        ibdevPath: '',
+        index: -1,
+        library: 'system',
+      },
+      handle,
+    ),
+  );
+}
+
+/** `mlx5dv_vfio_get_events_fd`: readable when there is something to process. @throws VerbsError EOPNOTSUPP */
+export function vfioGetEventsFd(ctx: Context): number {
+  const syscall = 'mlx5dv_vfio_get_events_fd';
+  const { library, handle } = forContext(ctx, syscall);
+  return counted(native.vfioGetEventsFd(library, handle), { library, syscall });
+}
+
+/** `mlx5dv_vfio_process_events`: the driver's own work, which nobody else does. @throws VerbsError EOPNOTSUPP */
+export function vfioProcessEvents(ctx: Context): void {
+  const syscall = 'mlx5dv_vfio_process_events';
+  const { library, handle } = forContext(ctx, syscall);
+  done(native.vfioProcessEvents(library, handle), { library, syscall });
+}
