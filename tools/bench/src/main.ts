@@ -5,18 +5,20 @@ import { measure } from './program.js';
 import { describe } from './report.js';
 import { type ComparisonResult, compare } from './rounds.js';
 
-const USAGE = `usage: npm run bench -- [--rounds NUMBER] [--quick] [--json]
+const USAGE = `usage: npm run bench -- [--rounds NUMBER] [--quick] [--only TEXT] [--json]
 
 Measures the software NIC side by side with its peers, the contenders taking turns. A ratio is the median of the ratios
 within each round. Whatever else runs on the machine shows in the figures.
 
   --rounds NUMBER  how often each contender runs (default 9, with --quick 3)
   --quick          a tenth of the round trips and messages
+  --only TEXT      the comparisons with that in their names, for instance speeds
   --json           print the results as JSON`;
 
 interface Settings {
   rounds: number;
   scale: number;
+  only: string;
   json: boolean;
 }
 
@@ -35,9 +37,11 @@ export async function main(args: string[]): Promise<void> {
   }
 }
 
-async function runAll({ rounds, scale }: Settings): Promise<ComparisonResult[]> {
+async function runAll({ rounds, scale, only }: Settings): Promise<ComparisonResult[]> {
   const results: ComparisonResult[] = [];
-  for (const comparison of comparisons(scale)) {
+  const wanted = comparisons(scale).filter(({ name }) => name.includes(only));
+  if (wanted.length === 0) throw new Error(`no comparison has "${only}" in its name`);
+  for (const comparison of wanted) {
     console.error(comparison.name);
     const say = (round: number) => process.stderr.isTTY && process.stderr.write(`  round ${round} of ${rounds}\r`);
     results.push(await compare(comparison, rounds, measure, say));
@@ -52,6 +56,7 @@ function readSettings(args: string[]): Settings | undefined {
       options: {
         rounds: { type: 'string' },
         quick: { type: 'boolean', default: false },
+        only: { type: 'string', default: '' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -64,7 +69,7 @@ function readSettings(args: string[]): Settings | undefined {
     if (!Number.isSafeInteger(rounds) || rounds < 1) {
       throw new Error(`--rounds is ${values.rounds}: a whole number from 1 on is needed`);
     }
-    return { rounds, scale: values.quick ? 0.1 : 1, json: values.json };
+    return { rounds, scale: values.quick ? 0.1 : 1, only: values.only, json: values.json };
   } catch (error) {
     console.error(`bench: ${(error as Error).message}\n\n${USAGE}`);
     process.exitCode = 2;

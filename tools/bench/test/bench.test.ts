@@ -99,6 +99,18 @@ test('--json prints one document', async () => {
   for (const { contenders } of results) for (const { values } of contenders) expect(values).toHaveLength(1);
 }, 240_000);
 
+test('--only picks comparisons by their names', async () => {
+  const args = [BENCH, '--quick', '--rounds', '1', '--only', 'stream of RDMA WRITEs of 64 bytes between two devices'];
+  const { stdout } = await execute(process.execPath, args);
+  expect(stdout).toMatch(
+    /^\nstream of RDMA WRITEs of 64 bytes between two devices of one process[^\n]*, messages\/s\n +best +median +ratio\n +C [^]*typed arrays[^]*plain calls[^]*awaited[^]*target for "typed arrays": ratio 0\.8, (reached|missed)\n/,
+  );
+  await expect(execute(process.execPath, [BENCH, '--only', 'nothing'])).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no comparison has "nothing" in its name') as unknown,
+  });
+}, 120_000);
+
 test('a wrong command line ends with exit code 2 and the usage', async () => {
   await expect(execute(process.execPath, [BENCH, '--rounds', '0'])).rejects.toMatchObject({
     code: 2,
