@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { Measurement } from '../program.js';
 import { roundTrips } from '../messages/ends.js';
 import { type Address, End } from './end.js';
+import { pin } from './pin.js';
 import { DEPTH, type Player, pollingPlayer, sleepingPlayer } from './ping-pong.js';
 import { messageRate, readTask, type Task, wholeWindows } from './task.js';
 import { BatchedWrites, checkPattern, fillPattern, PlainWrites, writesBytes } from './writes.js';
@@ -113,6 +114,7 @@ async function measureStream(task: Task, end: End, theirs: Address): Promise<Mea
 async function main(task: Task): Promise<void> {
   const given = process.env['VERBS_BENCH_END'];
   if (given !== undefined) {
+    if (task.way !== 'await') pin(1);
     await serve(task, JSON.parse(given) as Address);
     return;
   }
@@ -122,6 +124,8 @@ async function main(task: Task): Promise<void> {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+  // Now: the server would have inherited it. Who sleeps is the scheduler's, as the peers over sockets are.
+  if (task.way !== 'await') pin(0);
   // Who spins does not turn the loop: a server that fails would not be noticed, but by the NIC, whose retries end.
   server.once('exit', (status) => {
     if (status !== 0) process.exit(1);
