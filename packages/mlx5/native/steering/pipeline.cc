@@ -1,5 +1,6 @@
 #include "pipeline.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bytes.h"
@@ -54,7 +55,7 @@ class Pipeline::Copy {
     if (frame.size > options.copy_size || pipeline.copies_used_ == options.copies) return;
     const std::size_t slot = kCopyHeadroom + std::size_t{options.copy_size};
     std::uint8_t* data = pipeline.copies_.data() + pipeline.copies_used_ * slot + kCopyHeadroom;
-    std::memcpy(data, frame.data, frame.size);
+    std::copy_n(frame.data, frame.size, data);
     packet_.change() = {data, frame.size, kCopyHeadroom, options.copy_size - frame.size};
     ++pipeline.copies_used_;
     made_ = true;
