@@ -6,38 +6,39 @@ import {
   FlowActionPacketReformatType,
   FlowTableType,
   type MatchParams,
+  type Mlx5Flow,
 } from '@verbs/mlx5';
 import type { DecapSpec } from './spec.js';
 import { innerMac, type IpVersion } from './template.js';
 
+const VERSIONS: readonly IpVersion[] = [4, 6];
 const UDP = 17;
 const GRE = 47;
 const TRANSPARENT_ETHERNET = 0x6558;
 
-/** The flows that decapsulate what a device receives for `qp`. What they do not take is dropped. */
-export function addDecapRules(context: Context, spec: DecapSpec, qp: QueuePair): void {
+/** Flows that decapsulate what a device receives for `qp`, as long as they are held. What they do not take is dropped. */
+export function decapRules(context: Context, spec: DecapSpec, qp: QueuePair): Mlx5Flow[] {
   const { mac } = spec;
   if (mac === undefined) {
-    add(context, tunnelMatch(spec), { reformatType: FlowActionPacketReformatType.L2_TUNNEL_TO_L2 }, qp);
-    return;
+    return [rule(context, tunnelMatch(spec), { reformatType: FlowActionPacketReformatType.L2_TUNNEL_TO_L2 }, qp)];
   }
   // The EtherType is part of an action's data, so that each IP version needs its own.
-  for (const version of [4, 6] as const satisfies IpVersion[]) {
+  return VERSIONS.map((version) => {
     const match = { ...tunnelMatch(spec), inner: { ipVersion: version } };
     const data = innerMac(mac, version);
-    add(context, match, { reformatType: FlowActionPacketReformatType.L3_TUNNEL_TO_L2, data }, qp);
-  }
+    return rule(context, match, { reformatType: FlowActionPacketReformatType.L3_TUNNEL_TO_L2, data }, qp);
+  });
 }
 
-function add(
+function rule(
   context: Context,
   match: MatchParams,
   attr: { reformatType: number; data?: Uint8Array },
   qp: QueuePair,
-): void {
+): Mlx5Flow {
   const ftType = FlowTableType.NIC_RX;
   const action = createFlowActionPacketReformat(context, { ...attr, ftType });
-  createFlow(createFlowMatcher(context, { ftType, matchMask: match }), match, [action, qp]);
+  return createFlow(createFlowMatcher(context, { ftType, matchMask: match }), match, [action, qp]);
 }
 
 function tunnelMatch({ tunnel, id }: DecapSpec): MatchParams {

@@ -1,6 +1,6 @@
-import { createFlow, createFlowMatcher, FlowTableType, openDevice } from '@verbs/mlx5';
+import { createFlow, createFlowMatcher, FlowTableType, type Mlx5Flow, openDevice } from '@verbs/mlx5';
 import { configure } from '@verbs/soft';
-import { addDecapRules } from './decap-rules.js';
+import { decapRules } from './decap-rules.js';
 import { EncapRules } from './encap-rules.js';
 import { LossCounter } from './losses.js';
 import { RawEnd } from './raw-end.js';
@@ -28,6 +28,8 @@ export class Devices implements Disposable {
   readonly sender: RawEnd;
   readonly receiver: RawEnd;
   readonly losses: LossCounter;
+  /** The receiver's: a flow that nobody holds is collected, and then it is gone from the device. */
+  readonly #flows: readonly Mlx5Flow[];
   /** The sender's, if it encapsulates. */
   readonly #rules: EncapRules | undefined;
   readonly #close: () => void;
@@ -49,9 +51,9 @@ export class Devices implements Disposable {
       if ('encap' in work) {
         this.#rules = new EncapRules(sending, work.encap);
         const every = createFlowMatcher(receiving, { ftType: FlowTableType.NIC_RX });
-        createFlow(every, undefined, [this.receiver.qp]);
+        this.#flows = [createFlow(every, undefined, [this.receiver.qp])];
       } else {
-        addDecapRules(receiving, work.decap, this.receiver.qp);
+        this.#flows = decapRules(receiving, work.decap, this.receiver.qp);
       }
     } catch (error) {
       this.#close();
@@ -65,6 +67,7 @@ export class Devices implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    for (const flow of this.#flows) flow.close();
     this.#close();
   }
 }

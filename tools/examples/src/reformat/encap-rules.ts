@@ -7,6 +7,7 @@ import {
   type FlowMatcher,
   FlowTableType,
   type MatchParams,
+  type Mlx5Flow,
 } from '@verbs/mlx5';
 import type { EncapSpec } from './spec.js';
 import { type IpVersion, outerHeaders } from './template.js';
@@ -22,6 +23,8 @@ export class EncapRules {
   readonly #spec: EncapSpec;
   readonly #matcher: FlowMatcher;
   readonly #known = new Set<string>();
+  /** A flow that nobody holds is collected, and then it is gone from the device. It holds what it uses. */
+  readonly #flows: Mlx5Flow[] = [];
 
   constructor(context: Context, spec: EncapSpec) {
     this.#context = context;
@@ -54,7 +57,7 @@ export class EncapRules {
       ftType: FlowTableType.NIC_TX,
       data: outerHeaders(this.#spec, outer, version),
     });
-    createFlow(this.#matcher, this.#match(macs, version), [action]);
+    this.#flows.push(createFlow(this.#matcher, this.#match(macs, version), [action]));
   }
 
   #match(macs: Uint8Array, version: IpVersion | undefined): MatchParams {
