@@ -28,5 +28,5 @@ export default defineConfig(
     },
   },
   // Plain programs that tests run in processes of their own: they belong to no TypeScript project.
-  { files: ['**/test/programs/*.mjs'], ...tseslint.configs.disableTypeChecked },
+  { files: ['**/test/programs/**/*.mjs'], ...tseslint.configs.disableTypeChecked },
 );

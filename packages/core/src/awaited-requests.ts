@@ -9,6 +9,8 @@ interface Awaited {
   wrId: bigint | number;
   /** Held: the completion of a queue pair that was collected would never come. */
   qp: Resource;
+  /** Stops listening to the signal. */
+  ended: () => void;
   resolve: (wc: WorkCompletion) => void;
   reject: (reason: unknown) => void;
 }
@@ -28,13 +30,15 @@ export class AwaitedRequests {
     const id = (this.#next = BigInt.asUintN(64, this.#next + 1n));
     const promise = new Promise<WorkCompletion>((resolve, reject) => {
       const aborted = () => {
-        reject(signal?.reason as Error);
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
+        reject(signal?.reason);
       };
       const ended = () => signal?.removeEventListener('abort', aborted);
       signal?.addEventListener('abort', aborted, { once: true });
       this.#requests.set(id, {
         wrId,
         qp,
+        ended,
         resolve: (wc) => {
           ended();
           resolve(wc);
@@ -48,8 +52,9 @@ export class AwaitedRequests {
     return { id, promise };
   }
 
-  /** It was not posted. */
+  /** It was not posted. Nobody has its promise, so an abort must not reject it any more. */
   forget(id: bigint): void {
+    this.#requests.get(id)?.ended();
     this.#requests.delete(id);
   }
 

@@ -4,6 +4,7 @@ import { VerbsError } from './errors.js';
 import { FdEvents } from './fd-events.js';
 import { native, type NativeHandle } from './native.js';
 import { Resource } from './resource.js';
+import { typeError } from './validate.js';
 import { WeakTable } from './weak-table.js';
 import { kEvents, kNotified, kRegister } from './symbols.js';
 
@@ -81,6 +82,8 @@ export class CompletionChannel extends Resource {
   /** @internal */
   [kRegister](id: number, queue: Notifiable | undefined): void {
     if (queue === undefined) this.#queues.delete(id);
+    else if (typeof (queue as Partial<Notifiable>)[kNotified] !== 'function')
+      throw typeError('queue', 'a CompletionQueue', queue);
     else this.#queues.set(id, queue);
   }
 

@@ -115,14 +115,14 @@ export class Context extends DeviceQueries {
   createCq(cqe: number, options: CqOptions = {}): CompletionQueue {
     const context = this.use('ibv_create_cq');
     checkCqe(cqe);
-    const { channel, compVector, extended } = nativeCqOptions(options);
+    const { given, channel, compVector, extended } = nativeCqOptions(options);
     const syscall = extended === undefined ? 'ibv_create_cq' : 'ibv_create_cq_ex';
     const detail = `of ${cqe} entries`;
     const made = checked(native.createCq(context, cqe, channel, compVector, extended), syscall, { detail });
-    const { parentDomain } = options;
+    const { parentDomain } = given;
     return new CompletionQueue(
       this,
-      options.channel,
+      given.channel,
       made,
       extended && { wcFlags: Number(extended.wcFlags), parentDomain },
     );

@@ -33,8 +33,12 @@ function extendedCq(given: Record<string, unknown>) {
   };
 }
 
-/** Checks every option by its name; `extended` is there if one asks for `ibv_create_cq_ex`. */
+/**
+ * Checks every option by its name; `extended` is there if one asks for `ibv_create_cq_ex`. `given` has the options as
+ * they were read, once.
+ */
 export function nativeCqOptions(options: CqOptions): {
+  given: CqOptions;
   channel: NativeHandle | undefined;
   compVector: number;
   extended: ReturnType<typeof extendedCq> | undefined;
@@ -42,6 +46,7 @@ export function nativeCqOptions(options: CqOptions): {
   const given = object(options, 'options', ['channel', 'compVector', ...extendedNames]);
   const channel = given['channel'];
   return {
+    given,
     channel:
       channel === undefined ? undefined : handleOf(channel, 'CompletionChannel', 'options.channel', 'ibv_create_cq'),
     compVector: optional(given['compVector'], 'options.compVector', 0x7fffffff, 0),

@@ -1,4 +1,5 @@
 import { VerbsError } from './errors.js';
+import { typeError } from './validate.js';
 import { loadLibrary, type LibraryKind, probeLibraries } from './libraries.js';
 import { native } from './native.js';
 
@@ -51,8 +52,14 @@ export function listDevices(options: { library?: LibraryKind } = {}): DeviceList
  * @example readSysfsFile(device, 'board_id')
  */
 export function readSysfsFile(device: DeviceInfo, file: string): string | undefined {
-  const attempt = loadLibrary(device.library);
+  if (typeof device !== 'object' || (device as DeviceInfo | null) === null) {
+    throw typeError('device', 'an entry of listDevices()', device);
+  }
+  const { library, ibdevPath } = device;
+  if (typeof ibdevPath !== 'string') throw typeError('device.ibdevPath', 'a string', ibdevPath);
+  if (typeof file !== 'string') throw typeError('file', "a file's name", file);
+  const attempt = loadLibrary(library);
   if ('reason' in attempt) throw new VerbsError(38, 'ibv_read_sysfs_file', { hint: attempt.reason });
-  const text = native.readSysfsFile(attempt.handle, device.ibdevPath, file);
+  const text = native.readSysfsFile(attempt.handle, ibdevPath, file);
   return typeof text === 'number' ? undefined : text;
 }

@@ -108,7 +108,7 @@ export abstract class DeviceQueries extends Resource {
     return { rawClock };
   }
 
-  /** `ibv_context.cmd_fd`: give a duplicate of it to {@link importDevice}, which keeps what it gets. */
+  /** `ibv_context.cmd_fd`: what {@link importDevice} takes. */
   get cmdFd(): number {
     return native.cmdFd(this.use('ibv_context.cmd_fd'));
   }

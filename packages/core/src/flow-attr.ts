@@ -3,7 +3,7 @@ import type { Counters } from './counters.js';
 import { FlowAttrType } from './create-enums.js';
 import type { NativeFlowSpec } from './native.js';
 import { handleOf, type Resource } from './resource.js';
-import { boolean, integer, object, optional, typeError, valueError } from './validate.js';
+import { boolean, elements, integer, object, optional, typeError, valueError } from './validate.js';
 
 /** A value to compare and the bits of it that count; without a mask all of them. */
 export interface FlowMatch<T> {
@@ -135,8 +135,7 @@ const names = ['type', 'priority', 'port', 'flags', 'specs'];
 /** Checks every field by its path. `parents` are the objects that the flow uses. */
 export function nativeFlowAttr(value: unknown, path: string) {
   const attr = object(value, path, names);
-  const specs = attr['specs'] ?? [];
-  if (!Array.isArray(specs)) throw typeError(`${path}.specs`, 'an array of flow specifications', specs);
+  const specs = elements(attr['specs'] ?? [], `${path}.specs`, 'an array of flow specifications', 0xff);
   const parents: Resource[] = [];
   return {
     attr: {

@@ -31,6 +31,7 @@ export function gidText(bytes: Uint8Array): string {
 
 /** A GUID as the tools print it: `0200:00ff:fe00:0001`. */
 export function formatGuid(guid: bigint): string {
+  if (typeof guid !== 'bigint') throw typeError('guid', 'a bigint', guid);
   return guid
     .toString(16)
     .padStart(16, '0')

@@ -3,7 +3,10 @@ import { checked } from './errors.js';
 import { native } from './native.js';
 import type { ReceiveWorkQueue } from './receive-work-queue.js';
 import { handleOf, Resource } from './resource.js';
-import { typeError, valueError } from './validate.js';
+import { elements, valueError } from './validate.js';
+
+/** Far above what any device has. */
+const MAX_QUEUES = 0xffff;
 
 /**
  * `ibv_rwq_ind_table`: which receive work queue a packet's hash chooses. Made by {@link Context.createRwqIndTable};
@@ -17,8 +20,7 @@ export class IndirectionTable extends Resource {
   /** @internal */
   constructor(context: Context, queues: readonly ReceiveWorkQueue[]) {
     const syscall = 'ibv_create_rwq_ind_table';
-    if (!Array.isArray(queues)) throw typeError('queues', 'an array of ReceiveWorkQueue', queues);
-    const list = [...(queues as readonly ReceiveWorkQueue[])];
+    const list = elements(queues, 'queues', 'an array of ReceiveWorkQueue', MAX_QUEUES) as ReceiveWorkQueue[];
     const { length: count } = list;
     if (count === 0 || (count & (count - 1)) !== 0)
       throw valueError('queues', `has ${count} entries, not a power of two`);

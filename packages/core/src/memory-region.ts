@@ -129,7 +129,7 @@ export class MemoryRegion extends Resource {
     }
     this.#region = result;
     this.#registered = { ...this.#registered, ...(bytes && { bytes }), ...(access !== undefined && { access }) };
-    if (attr.pd !== undefined) this.#moveTo(attr.pd);
+    if (pd !== undefined) this.#moveTo(given['pd'] as ProtectionDomain);
   }
 
   #moveTo(pd: ProtectionDomain): void {

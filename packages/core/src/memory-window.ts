@@ -4,7 +4,7 @@ import { enumName } from './enums.js';
 import { native, type NativeHandle } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { Resource } from './resource.js';
-import { kBound, kRequestId } from './symbols.js';
+import { kRequestId } from './symbols.js';
 
 /**
  * `ibv_mw`: a part of a memory region that a peer may use, opened and closed by requests in a queue pair's send queue.
@@ -42,11 +42,6 @@ export class MemoryWindow extends Resource {
   /** @internal The name of the window in work requests. */
   get [kRequestId](): number {
     return this.#id;
-  }
-
-  /** @internal A bind to a region was posted. */
-  [kBound](): void {
-    this.becomeNewest();
   }
 
   protected override describe() {

@@ -136,6 +136,8 @@ export interface Native {
 
   close(handle: NativeHandle): number;
   isOpen(handle: NativeHandle): boolean;
+  /** True once for each handle. */
+  claim(handle: NativeHandle): boolean;
 
   queryDevice(context: NativeHandle): DeviceAttr | number;
   queryDeviceEx(context: NativeHandle): DeviceAttrEx | number;
@@ -292,6 +294,7 @@ export interface Native {
   formatGid(gid: Uint8Array): string;
   errnoName(errno: number): string | undefined;
   errnoText(errno: number): string;
+  objectCounts(): Record<string, number>;
   readonly nativeApi: object;
 }
 

@@ -36,8 +36,8 @@ export function openDevice(device?: string | DeviceInfo, options: OpenOptions = 
 }
 
 /**
- * `ibv_import_device`: a context of a device that is open already, by (a duplicate of) its `cmdFd`. The context keeps the
- * descriptor and closes it.
+ * `ibv_import_device`: a context of a device that is open already, by its `cmdFd` or a copy of that. The context has a
+ * duplicate of the descriptor.
  *
  * @param device what the descriptor is of: an entry of {@link listDevices}, or its name
  * @throws VerbsError EBADF, EINVAL (no such descriptor), EOPNOTSUPP (of another process, with the software NIC)

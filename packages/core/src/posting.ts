@@ -30,7 +30,8 @@ export function postRequests(wr: unknown, write: Write, call: Call, about: Limit
     batch.reset();
     let count = 1;
     if (Array.isArray(wr)) {
-      count = wr.length;
+      // The one after the last that fits is refused, whatever follows it.
+      count = Math.min(wr.length, about.maxWr + 1);
       for (let i = 0; i < count; i++) write(batch, wr[i], i);
     } else {
       write(batch, wr, 'wr');

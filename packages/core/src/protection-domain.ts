@@ -9,7 +9,7 @@ import { checked, VerbsError } from './errors.js';
 import type { MemoryRegion } from './memory-region.js';
 import { MemoryWindow } from './memory-window.js';
 import { native, type NativeHandle } from './native.js';
-import { nativeQpInitAttr, type QpInitAttr } from './qp-init-attr.js';
+import { nativeQpInitAttr, qpInitAttr, type QpInitAttr } from './qp-init-attr.js';
 import { QueuePair } from './queue-pair.js';
 import { type ReceivedFrom, receivedFrom } from './received-from.js';
 import { ReceiveWorkQueue, type WqInitAttr } from './receive-work-queue.js';
@@ -149,9 +149,10 @@ export class ProtectionDomain extends Resource {
    * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
    */
   createQp<const T extends QpType>(attr: QpInitAttr<T>): QueuePair<T> {
-    const init = nativeQpInitAttr(attr, 'attr', this.use('ibv_create_qp'));
-    const made = checked(native.createQp(init), 'ibv_create_qp');
-    return new QueuePair({ context: this.context, pd: this, attr, made });
+    const pd = this.use('ibv_create_qp');
+    const given = qpInitAttr(attr, 'attr');
+    const made = checked(native.createQp(nativeQpInitAttr(given, 'attr', pd)), 'ibv_create_qp');
+    return new QueuePair({ context: this.context, pd: this, attr: given, made });
   }
 
   /**

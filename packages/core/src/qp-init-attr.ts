@@ -69,6 +69,11 @@ const names = [
 ];
 const capNames = ['maxSendWr', 'maxRecvWr', 'maxSendSge', 'maxRecvSge', 'maxInlineData'];
 
+/** What the program gave, read once. */
+export function qpInitAttr<T extends number>(value: QpInitAttr<T>, path: string): QpInitAttr<T> {
+  return object(value, path, names) as unknown as QpInitAttr<T>;
+}
+
 /** `pd` is missing for XRC_RECV. Which parts a type needs is checked here, for providers follow the pointers. */
 export function nativeQpInitAttr(value: unknown, path: string, pd?: NativeHandle): NativeQpInit {
   const attr = object(value, path, names);

@@ -51,7 +51,9 @@ export class ReceiveWorkQueue extends Resource {
   readonly #id: number;
 
   /** @internal */
-  constructor(pd: ProtectionDomain, attr: WqInitAttr, made: NativeWq = create(pd, attr)) {
+  constructor(pd: ProtectionDomain, given: WqInitAttr, adopted?: NativeWq) {
+    const attr = adopted === undefined ? (object(given, 'attr', names) as unknown as WqInitAttr) : given;
+    const made = adopted ?? create(pd, attr);
     super('ReceiveWorkQueue', made.handle, 'ibv_destroy_wq', [pd, attr.cq]);
     this.pd = pd;
     this.cq = attr.cq;

@@ -3,7 +3,6 @@ import { WrOpcode } from './enums.js';
 import { closedError } from './errors.js';
 import { pathText, type RequestPath, u32Field, u64Field } from './request-path.js';
 import { requestId, type Resource } from './resource.js';
-import { kBound } from './symbols.js';
 import { integer, typeError, valueError } from './validate.js';
 
 // The layouts of native/binding/records.h.
@@ -54,6 +53,8 @@ export const WRITTEN = 2;
 
 export const U32 = 0xffffffff;
 export const U24 = 0xffffff;
+/** What cap.maxSendSge may be. */
+const MAX_SGE = 0xffff;
 export const HIGH = 0x1_0000_0000;
 
 /** The opcodes that postSend carries. */
@@ -135,6 +136,8 @@ export function writeRecv(space: RecordSpace, value: unknown, path: RequestPath)
 
 function writeElements(space: RecordSpace, list: readonly unknown[], path: RequestPath): void {
   const { length: count } = list;
+  if (count > MAX_SGE)
+    throw valueError(`${pathText(path)}.sgList`, `has ${count} elements; at most ${MAX_SGE} are possible`);
   for (let i = 0; i < count; i++) {
     const sge = list[i];
     if (typeof sge !== 'object' || sge === null)
@@ -217,7 +220,6 @@ function readBind(wr: Record<string, unknown>, path: RequestPath, remote: Remote
   remote.region = bind.region;
   remote.addr = bind.offset;
   remote.compareAdd = bind.length;
-  if (bind.region !== 0) (mw as { [kBound](): void })[kBound]();
 }
 
 /** The id of an address handle, which the space holds from now on. Without a path it is the argument `ah`. */

@@ -6,7 +6,7 @@ import { native, type NativeHandle, type NativeRegion } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { registrableBytes } from './registrable.js';
 import { handleOf } from './resource.js';
-import { boolean, integer, object, optional, typeError, u64 } from './validate.js';
+import { boolean, elements, integer, object, optional, u64 } from './validate.js';
 
 const NOTHING = new Uint8Array(0);
 const MANY = Number.MAX_SAFE_INTEGER;
@@ -81,8 +81,8 @@ export function adviseMr(handle: NativeHandle, advice: unknown, sgList: unknown,
   const syscall = 'ibv_advise_mr';
   const kind = integer(advice, 'advice', 0, 0xffff);
   const options = integer(flags, 'flags', 0, 0x7fffffff);
-  if (!Array.isArray(sgList)) throw typeError('sgList', 'an array of { mr, offset, length }', sgList);
-  const elements = sgList.map((element: unknown, i): [NativeHandle, number, number] => {
+  const list = elements(sgList, 'sgList', 'an array of { mr, offset, length }', 0xffff);
+  const ranges = list.map((element, i): [NativeHandle, number, number] => {
     const given = object(element, `sgList[${i}]`, ['mr', 'offset', 'length']);
     const mr = handleOf(given['mr'], 'MemoryRegion', `sgList[${i}].mr`, syscall);
     const whole = (given['mr'] as MemoryRegion).length;
@@ -90,7 +90,7 @@ export function adviseMr(handle: NativeHandle, advice: unknown, sgList: unknown,
     const rest = Math.min(0xffffffff, Math.max(0, whole - offset));
     return [mr, offset, optional(given['length'], `sgList[${i}].length`, 0xffffffff, rest)];
   });
-  check(-Math.abs(native.adviseMr(handle, kind, options, elements)), syscall);
+  check(-Math.abs(native.adviseMr(handle, kind, options, ranges)), syscall);
 }
 
 export function withoutBytes(pd: ProtectionDomain, region: NativeRegion, length: number, access: number) {

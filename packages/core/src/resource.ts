@@ -4,7 +4,7 @@ import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import { typeError } from './validate.js';
 import { WeakTable } from './weak-table.js';
-import { kAdopt, kHandle, kKind, kRelease, kRequestId } from './symbols.js';
+import { kAdopt, kHandle, kKind, kRelease, kRequestId, kSettle } from './symbols.js';
 
 /** Newer objects have larger numbers. */
 let nextId = 1;
@@ -22,8 +22,8 @@ export abstract class Resource implements Disposable {
   readonly #syscall: string;
   #parents: readonly Resource[];
   readonly #children = new WeakTable<Resource>();
-  #id = nextId++;
-  #state: 'open' | 'closing' | 'closed' = 'open';
+  readonly #id = nextId++;
+  #closed = false;
 
   /** @internal `syscall` is the C function that destroys the object. */
   constructor(kind: string, handle: NativeHandle, syscall: string, parents: readonly Resource[]) {
@@ -31,33 +31,38 @@ export abstract class Resource implements Disposable {
     this.#handle = handle;
     this.#syscall = syscall;
     this.#parents = parents;
-    for (const parent of parents) parent[kAdopt](this.#id, this);
+    // The constructors are not for programs, but JavaScript can call them, with a handle that it took from elsewhere.
+    if (!native.claim(handle)) throw typeError('handle', `that of a ${kind} that was just made`, handle);
+    this.#joinParents();
     // A structured clone would be an empty object: where Node can refuse it, it does.
     markAsUncloneable(this);
   }
 
   /** True after `close()`, or after a parent's. */
   get closed(): boolean {
-    return this.#state === 'closed';
+    return this.#closed;
   }
 
   /**
    * Destroys the object: its children first, newest first, then itself. Closing twice does nothing.
    *
-   * @throws VerbsError with the errno of the C library's destroy function; the object then stays open.
+   * @throws VerbsError with the errno of the C library's destroy function, of the object or of a child; what was not
+   *   destroyed stays open.
    */
   close(): void {
-    if (this.#state !== 'open') return;
-    this.#state = 'closing';
-    try {
-      for (const child of this.#children.values().reverse()) child.close();
-      // Natively that also closes the children that were forgotten but not collected yet.
-      check(native.close(this.#handle), this.#syscall);
-      this.#state = 'closed';
-    } finally {
-      // A destroy function that failed leaves the object as it was.
-      if (!this.closed) this.#state = 'open';
-    }
+    if (this.#closed) return;
+    // The addon closes the children first, also those that were forgotten but not collected yet: it knows who uses whom.
+    const result = native.close(this.#handle);
+    this[kSettle]();
+    check(result, this.#syscall);
+  }
+
+  /** @internal Takes over what the addon closed; a destroy function that failed leaves an object open. */
+  [kSettle](): void {
+    if (this.#closed) return;
+    for (const child of this.#children.values().reverse()) child[kSettle]();
+    if (native.isOpen(this.#handle)) return;
+    this.#closed = true;
     for (const parent of this.#parents) parent[kRelease](this.#id);
     this.#parents = [];
     this.onClosed();
@@ -76,6 +81,21 @@ export abstract class Resource implements Disposable {
     // Most objects have nothing further to end.
   }
 
+  #joinParents(): void {
+    const joined: Resource[] = [];
+    try {
+      for (const parent of this.#parents) {
+        parent[kAdopt](this.#id, this);
+        joined.push(parent);
+      }
+    } catch (error) {
+      // Something that only looked like a parent, a proxy of one for example: then this object was never made.
+      for (const parent of joined) parent[kRelease](this.#id);
+      native.close(this.#handle);
+      throw error;
+    }
+  }
+
   /** @internal It belongs to another parent from now on. */
   protected replaceParent(from: Resource, to: Resource): void {
     from[kRelease](this.#id);
@@ -83,19 +103,9 @@ export abstract class Resource implements Disposable {
     this.#parents = this.#parents.map((parent) => (parent === from ? to : parent));
   }
 
-  /** @internal It uses younger siblings from now on, so it must be closed before them. */
-  protected becomeNewest(): void {
-    const old = this.#id;
-    this.#id = nextId++;
-    for (const parent of this.#parents) {
-      parent[kRelease](old);
-      parent[kAdopt](this.#id, this);
-    }
-  }
-
   /** @internal The native handle; throws for a closed object. */
   protected use(syscall: string): NativeHandle {
-    if (this.#state === 'closed') throw closedError(this.#kind, syscall);
+    if (this.#closed) throw closedError(this.#kind, syscall);
     return this.#handle;
   }
 
@@ -111,6 +121,7 @@ export abstract class Resource implements Disposable {
 
   /** @internal */
   [kAdopt](id: number, child: Resource): void {
+    if (typeof (child as Partial<Resource>)[kSettle] !== 'function') throw typeError('child', 'a verbs object', child);
     this.#children.set(id, child);
   }
 
@@ -120,8 +131,8 @@ export abstract class Resource implements Disposable {
   }
 
   /** What `util.inspect` and `console.log` show: the object's state and what matters of its attributes. */
-  [inspect.custom](depth: number, options: InspectOptions): string {
-    const state = this.#state === 'closed' ? ' (closed)' : '';
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    const state = this.#closed ? ' (closed)' : '';
     if (depth < 0) return `[${this.#kind}]${state}`;
     return `${this.#kind}${state} ${inspect(this.describe(), { ...options, depth: options.depth ?? 1 })}`;
   }

@@ -50,7 +50,8 @@ export class SharedReceiveQueue extends Resource {
   readonly #id: number;
 
   /** @internal */
-  constructor(pd: ProtectionDomain, attr: SrqInitAttr) {
+  constructor(pd: ProtectionDomain, given: SrqInitAttr) {
+    const attr = object(given, 'attr', names) as unknown as SrqInitAttr;
     const made = create(pd, attr);
     const parents = [pd, attr.xrcd, attr.cq].filter((parent) => parent !== undefined);
     super('SharedReceiveQueue', made.handle, 'ibv_destroy_srq', parents);

@@ -8,6 +8,8 @@ export const kKind: unique symbol = Symbol.for('@verbs/core.kind') as never;
 /** A parent gets to know a child, or that it closed. */
 export const kAdopt: unique symbol = Symbol.for('@verbs/core.adopt') as never;
 export const kRelease: unique symbol = Symbol.for('@verbs/core.release') as never;
+/** The addon closed something: an object and its children look whether it was them. */
+export const kSettle: unique symbol = Symbol.for('@verbs/core.settle') as never;
 /** The id of a memory region or address handle in work requests. */
 export const kRequestId: unique symbol = Symbol.for('@verbs/core.requestId') as never;
 /** The events of a completion channel. */
@@ -18,8 +20,6 @@ export const kRegister: unique symbol = Symbol.for('@verbs/core.register') as ne
 export const kNotified: unique symbol = Symbol.for('@verbs/core.notified') as never;
 /** A context gets to know an object that asynchronous events may be about. */
 export const kElement: unique symbol = Symbol.for('@verbs/core.element') as never;
-/** A bind of a memory window was posted. */
-export const kBound: unique symbol = Symbol.for('@verbs/core.bound') as never;
 /** A batch of work requests, for a post call. */
 export const kSelect: unique symbol = Symbol.for('@verbs/core.select') as never;
 /** The records of a batch of completions, and how many of them are filled. */

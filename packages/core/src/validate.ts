@@ -51,13 +51,30 @@ export function boolean(value: unknown, path: string, otherwise: boolean): boole
   return value;
 }
 
-/** An object that is no array; `known` are the names it may have, so that a misspelt one is found. */
+/**
+ * An object that is no array; `known` are the names it may have, so that a misspelt one is found. Gives a copy of its
+ * fields: each is read once, so that none can be another when it is used than when it was checked.
+ */
 export function object(value: unknown, path: string, known: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw typeError(path, 'an object', value);
   for (const name of Object.keys(value)) {
     if (!known.includes(name)) throw valueError(`${path}.${name}`, `is not known here; known are ${known.join(', ')}`);
   }
-  return value as Record<string, unknown>;
+  const copy: Record<string, unknown> = {};
+  for (const name of known) {
+    const field = (value as Record<string, unknown>)[name];
+    if (field !== undefined) copy[name] = field;
+  }
+  return copy;
+}
+
+/** The elements of an array of at most `max`, each read once. */
+export function elements(value: unknown, path: string, wanted: string, max: number): unknown[] {
+  if (!Array.isArray(value)) throw typeError(path, wanted, value);
+  const { length } = value;
+  // Also a sparse array of four billion holes would else be walked through.
+  if (length > max) throw valueError(path, `has ${length} elements; at most ${max} are possible`);
+  return Array.from({ length }, (_, i): unknown => value[i]);
 }
 
 function shown(value: unknown): string {

@@ -2,6 +2,7 @@ import { enumName, WcOpcode, WcStatus } from './enums.js';
 import { anyLibrary } from './libraries.js';
 import { native } from './native.js';
 import { COMPLETION, ID_IS_NUMBER } from './records.js';
+import { integer } from './validate.js';
 
 /**
  * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and
@@ -87,6 +88,7 @@ export function readWrId(view: DataView, offset: number): bigint | number {
 
 /** `ibv_wc_status_str`: what a status means. */
 export function wcStatusText(status: number): string {
+  integer(status, 'status', -0x80000000, 0x7fffffff);
   const library = anyLibrary();
   return library === undefined ? enumName(WcStatus, status) : native.wcStatusText(library, status);
 }

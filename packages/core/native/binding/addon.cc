@@ -14,6 +14,7 @@
 #include "gid.h"
 #include "handle.h"
 #include "indirection_table.h"
+#include "memory_block.h"
 #include "memory_region.h"
 #include "memory_window.h"
 #include "post.h"
@@ -41,6 +42,17 @@ Napi::Value ErrnoText(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), text == nullptr ? "Unknown error" : text);
 }
 
+// objectCounts(): { Context: 1, …, blockBytes }: what this thread has now, open or closed.
+Napi::Value ObjectCounts(const Napi::CallbackInfo& info) {
+  Napi::Object result = Napi::Object::New(info.Env());
+  for (int kind = kFirstKind; kind <= kLastKind; kind++) {
+    const auto each = static_cast<verbs_core_kind>(kind);
+    result.Set(KindName(each), static_cast<double>(Object::CountOf(each)));
+  }
+  result.Set("blockBytes", static_cast<double>(MemoryBlock::TotalBytes()));
+  return result;
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   Environment::Create(env);
   Context::Init(exports);
@@ -65,6 +77,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitSiblingApi(exports);
   Export<ErrnoName>(exports, "errnoName");
   Export<ErrnoText>(exports, "errnoText");
+  Export<ObjectCounts>(exports, "objectCounts");
   return exports;
 }
 

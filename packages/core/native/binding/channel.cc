@@ -63,6 +63,8 @@ Napi::Value WatchChannel(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value RefChannel(const Napi::CallbackInfo& info) {
+  // What waited is told of a close when all of it is done.
+  if (!UnwrapObject(info.Env(), info[0])->open()) return info.Env().Undefined();
   Unwrap<CompletionChannel>(info, 0)->watcher().SetRef(info[1].As<Napi::Boolean>().Value());
   return info.Env().Undefined();
 }

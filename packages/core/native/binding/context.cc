@@ -2,6 +2,7 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -130,6 +131,11 @@ Napi::Value Close(const Napi::CallbackInfo& info) {
   return Failure(info.Env(), UnwrapObject(info.Env(), info[0])->Close());
 }
 
+// claim(handle): true once for each handle, which is then that of one object of JavaScript.
+Napi::Value ClaimHandle(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), Claim(info.Env(), info[0]));
+}
+
 Napi::Value IsOpen(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), UnwrapObject(info.Env(), info[0])->open());
 }
@@ -190,6 +196,8 @@ Napi::Value WatchAsync(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value RefAsync(const Napi::CallbackInfo& info) {
+  // What waited is told of a close when all of it is done.
+  if (!UnwrapObject(info.Env(), info[0])->open()) return info.Env().Undefined();
   Unwrap<Context>(info, 0)->async_watcher().SetRef(info[1].As<Napi::Boolean>().Value());
   return info.Env().Undefined();
 }
@@ -199,14 +207,20 @@ Napi::Value CmdFd(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), Unwrap<Context>(info, 0)->ctx()->cmd_fd);
 }
 
-// importDevice(library, fd): handle | -errno. The context closes the descriptor.
+// importDevice(library, fd): handle | -errno. The context closes what it gets, so it gets a descriptor of its own.
 Napi::Value ImportDevice(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto library = UnwrapLibrary(env, info[0]);
   if (library->functions().import_device == nullptr) return Failure(env, EOPNOTSUPP);
+  const int fd = fcntl(info[1].As<Napi::Number>().Int32Value(), F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return Failure(env, errno);
   errno = 0;
-  ibv_context* context = library->functions().import_device(info[1].As<Napi::Number>().Int32Value());
-  if (context == nullptr) return Failure(env, CreationError());
+  ibv_context* context = library->functions().import_device(fd);
+  if (context == nullptr) {
+    const int error = CreationError();
+    close(fd);
+    return Failure(env, error);
+  }
   return WrapObject(env, std::make_shared<Context>(Environment::Of(env), library, context));
 }
 
@@ -218,6 +232,7 @@ void Context::Init(Napi::Object exports) {
   Export<OpenDevice>(exports, "openDevice");
   Export<ReadSysfsFile>(exports, "readSysfsFile");
   Export<verbs::core::Close>(exports, "close");
+  Export<ClaimHandle>(exports, "claim");
   Export<IsOpen>(exports, "isOpen");
   Export<GetAsyncEvent>(exports, "getAsyncEvent");
   Export<WatchAsync>(exports, "watchAsync");

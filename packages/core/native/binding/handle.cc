@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "library.h"
 
@@ -11,13 +12,20 @@ namespace {
 constexpr napi_type_tag kObjectTag = {0x3c96d1a7e05b4f28ull, 0xa1f47b9c2e6d8053ull};
 constexpr napi_type_tag kLibraryTag = {0x58e2bb06d3174c9aull, 0x8d06f1e3a95c4b72ull};
 
+// What an External holds.
+template <typename T>
+struct Holder {
+  std::shared_ptr<T> object;
+  bool claimed = false;
+};
+
 template <typename T>
 Napi::Value Wrap(Napi::Env env, std::shared_ptr<T> object, const napi_type_tag& tag) {
-  auto holder = std::make_unique<std::shared_ptr<T>>(std::move(object));
+  auto holder = std::make_unique<Holder<T>>(Holder<T>{std::move(object)});
   napi_value external = nullptr;
   const napi_status status = napi_create_external(
-      env, holder.get(), [](node_api_basic_env, void* held, void*) { delete static_cast<std::shared_ptr<T>*>(held); },
-      nullptr, &external);
+      env, holder.get(), [](node_api_basic_env, void* held, void*) { delete static_cast<Holder<T>*>(held); }, nullptr,
+      &external);
   if (status != napi_ok) throw Napi::Error::New(env);
   holder.release();  // the finalizer's now
   if (napi_type_tag_object(env, external, &tag) != napi_ok) throw Napi::Error::New(env);
@@ -25,18 +33,38 @@ Napi::Value Wrap(Napi::Env env, std::shared_ptr<T> object, const napi_type_tag& 
 }
 
 template <typename T>
-std::shared_ptr<T> UnwrapTagged(napi_env env, napi_value value, const napi_type_tag& tag, const char* what) {
+Holder<T>& HolderOf(napi_env env, napi_value value, const napi_type_tag& tag, const char* what) {
   napi_valuetype type = napi_undefined;
   bool ours = false;
   void* held = nullptr;
   if (napi_typeof(env, value, &type) == napi_ok && type == napi_external &&
       napi_check_object_type_tag(env, value, &tag, &ours) == napi_ok && ours &&
       napi_get_value_external(env, value, &held) == napi_ok) {
-    return *static_cast<std::shared_ptr<T>*>(held);
+    return *static_cast<Holder<T>*>(held);
   }
   Napi::TypeError error = Napi::TypeError::New(env, std::string("the native handle is not ") + what);
   error.Set("code", "ERR_INVALID_ARG_TYPE");
   throw error;
+}
+
+// TypeScript has looked before every call, but a getter in an argument may close what the call is about to use. The
+// error is a VerbsError by its brand, see src/errors.ts.
+Napi::Error ClosedError(Napi::Env env, verbs_core_kind kind) {
+  Napi::Error error =
+      Napi::Error::New(env, std::string("ERR_VERBS_CLOSED: the ") + KindName(kind) +
+                                " is closed, it was closed while the call read its arguments: keep it open meanwhile");
+  Napi::Object value = error.Value();
+  value.Set("code", "ERR_VERBS_CLOSED");
+  value.Set("errno", Napi::Number::New(env, -EBADF));
+  value.Set("syscall", "verbs");
+  const auto hidden = [](const Napi::Name& name, const Napi::Value& value) {
+    return Napi::PropertyDescriptor::Value(name, value, napi_writable);
+  };
+  value.DefineProperties({
+      hidden(Napi::Symbol::For(env, "@verbs/core.VerbsError"), Napi::Boolean::New(env, true)),
+      hidden(Napi::String::New(env, "name"), Napi::String::New(env, "VerbsError")),
+  });
+  return error;
 }
 
 }  // namespace
@@ -50,11 +78,15 @@ Napi::Value WrapLibrary(Napi::Env env, std::shared_ptr<const Library> library) {
 }
 
 std::shared_ptr<Object> UnwrapObject(napi_env env, napi_value value) {
-  return UnwrapTagged<Object>(env, value, kObjectTag, "a verbs object");
+  return HolderOf<Object>(env, value, kObjectTag, "a verbs object").object;
+}
+
+bool Claim(napi_env env, napi_value value) {
+  return !std::exchange(HolderOf<Object>(env, value, kObjectTag, "a verbs object").claimed, true);
 }
 
 std::shared_ptr<const Library> UnwrapLibrary(napi_env env, napi_value value) {
-  return UnwrapTagged<const Library>(env, value, kLibraryTag, "a library");
+  return HolderOf<const Library>(env, value, kLibraryTag, "a library").object;
 }
 
 std::shared_ptr<Object> UnwrapOpen(napi_env env, napi_value value, verbs_core_kind kind) {
@@ -66,9 +98,7 @@ std::shared_ptr<Object> UnwrapOpen(napi_env env, napi_value value, verbs_core_ki
     throw error;
   }
   if (!object->open()) {
-    Napi::Error error = Napi::Error::New(env, std::string("the ") + KindName(kind) + " is closed");
-    error.Set("code", "ERR_VERBS_CLOSED");
-    throw error;
+    throw ClosedError(env, kind);
   }
   return object;
 }

@@ -21,6 +21,9 @@ std::shared_ptr<const Library> UnwrapLibrary(napi_env env, napi_value value);
 // The same for one kind of object, and it must be open: throws otherwise (code ERR_VERBS_CLOSED).
 std::shared_ptr<Object> UnwrapOpen(napi_env env, napi_value value, verbs_core_kind kind);
 
+// True the first time that it is asked for a handle: each is for one object of JavaScript.
+bool Claim(napi_env env, napi_value value);
+
 template <typename T>
 std::shared_ptr<T> Unwrap(const Napi::CallbackInfo& info, std::size_t index) {
   return std::static_pointer_cast<T>(UnwrapOpen(info.Env(), info[index], T::kKind));

@@ -3,9 +3,18 @@
 #include <sys/mman.h>
 
 namespace verbs::core {
+namespace {
+
+thread_local std::size_t total_bytes = 0;
+
+}  // namespace
 
 MemoryBlock::MemoryBlock(std::shared_ptr<Environment> environment, std::byte* data, std::size_t length)
-    : environment_(std::move(environment)), data_(data), length_(length) {}
+    : environment_(std::move(environment)), data_(data), length_(length) {
+  total_bytes += length_;
+}
+
+std::size_t MemoryBlock::TotalBytes() { return total_bytes; }
 
 std::shared_ptr<MemoryBlock> MemoryBlock::Allocate(std::shared_ptr<Environment> environment, std::size_t length) {
   void* data = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -30,6 +39,7 @@ std::shared_ptr<MemoryBlock> MemoryBlock::Find(const Environment& environment, c
 MemoryBlock::~MemoryBlock() {
   environment_->blocks.erase(reinterpret_cast<std::uintptr_t>(data_));
   munmap(data_, length_);
+  total_bytes -= length_;
 }
 
 }  // namespace verbs::core

@@ -20,6 +20,9 @@ class MemoryBlock {
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
+  // How many bytes of such memory this thread has.
+  static std::size_t TotalBytes();
+
   std::byte* data() const { return data_; }
   std::size_t length() const { return length_; }
 

@@ -1,9 +1,18 @@
 #include "object.h"
 
+#include <array>
+
 namespace verbs::core {
+namespace {
+
+// All objects of an environment live on its one thread.
+thread_local std::array<std::size_t, kLastKind + 1> counts{};
+
+}  // namespace
 
 Object::Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents) : kind_(kind) {
   SetParents(parents);
+  counts[kind_]++;
 }
 
 void Object::SetParents(const std::vector<std::shared_ptr<Object>>& parents) {
@@ -25,7 +34,12 @@ void Object::BecomeNewest() {
   }
 }
 
-Object::~Object() { Detach(); }
+Object::~Object() {
+  counts[kind_]--;
+  Detach();
+}
+
+std::size_t Object::CountOf(verbs_core_kind kind) { return counts[kind]; }
 
 int Object::Close() {
   if (!open_) return 0;

@@ -5,6 +5,7 @@
 // can no longer reach but whose finalizers have not run yet. All objects of an environment live on its one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -15,6 +16,9 @@
 namespace verbs::core {
 
 class Context;
+
+inline constexpr verbs_core_kind kFirstKind = VERBS_CORE_CONTEXT;
+inline constexpr verbs_core_kind kLastKind = VERBS_CORE_COUNTERS;
 
 class Object : public std::enable_shared_from_this<Object> {
  public:
@@ -31,6 +35,9 @@ class Object : public std::enable_shared_from_this<Object> {
   virtual void* pointer() const = 0;
   // The context that the object belongs to, itself for a context.
   virtual const Context& context() const = 0;
+  // How many objects of that kind this thread has, open or closed: those that JavaScript holds, that others need as
+  // parents, or that posted requests use.
+  static std::size_t CountOf(verbs_core_kind kind);
 
   // Keeps it alive until Unpin(), as often as it was called. On the data path: a shared_ptr would cost two operations
   // on its counter that no other processor may disturb.

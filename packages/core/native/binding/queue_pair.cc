@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "gid.h"
 #include "handle.h"
@@ -43,7 +44,29 @@ QueuePair::~QueuePair() {
   Abandon();
 }
 
+int QueuePair::Attach(const ibv_gid& gid, std::uint16_t lid) {
+  const int error = context().functions().attach_mcast(qp_, &gid, lid);
+  if (error == 0 && FindGroup(gid, lid) == groups_.end()) groups_.push_back({gid, lid});
+  return error;
+}
+
+int QueuePair::Detach(const ibv_gid& gid, std::uint16_t lid) {
+  const int error = context().functions().detach_mcast(qp_, &gid, lid);
+  if (error != 0) return error;
+  if (const auto group = FindGroup(gid, lid); group != groups_.end()) groups_.erase(group);
+  return 0;
+}
+
+std::vector<QueuePair::Group>::iterator QueuePair::FindGroup(const ibv_gid& gid, std::uint16_t lid) {
+  return std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
+    return group.lid == lid && std::memcmp(group.gid.raw, gid.raw, sizeof gid.raw) == 0;
+  });
+}
+
 int QueuePair::Release() {
+  // A queue pair in a multicast group cannot be destroyed (EBUSY).
+  for (const Group& group : groups_) context().functions().detach_mcast(qp_, &group.gid, group.lid);
+  groups_.clear();
   if (const int error = context().functions().destroy_qp(qp_); error != 0) return error;
   qp_ = nullptr;
   Abandon();
@@ -112,12 +135,12 @@ Napi::Value QueryQp(const Napi::CallbackInfo& info) {
 }
 
 // attachMcast(qp, gid, lid), detachMcast(qp, gid, lid): 0 | -errno
-template <int (*Functions::*Call)(ibv_qp*, const ibv_gid*, std::uint16_t)>
+template <int (QueuePair::*Call)(const ibv_gid&, std::uint16_t)>
 Napi::Value Multicast(const Napi::CallbackInfo& info) {
   const auto pair = Unwrap<QueuePair>(info, 0);
   const ibv_gid gid = ReadGid(info[1]);
   const auto lid = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
-  return Failure(info.Env(), (pair->context().functions().*Call)(pair->qp(), &gid, lid));
+  return Failure(info.Env(), ((*pair).*Call)(gid, lid));
 }
 
 // modifyQpRateLimit(qp, rateLimit, maxBurstSz, typicalPktSz): 0 | -errno
@@ -169,8 +192,8 @@ void QueuePair::Init(Napi::Object exports) {
   InitQpCreation(exports);
   Export<verbs::core::ModifyQp>(exports, "modifyQp");
   Export<verbs::core::QueryQp>(exports, "queryQp");
-  Export<Multicast<&Functions::attach_mcast>>(exports, "attachMcast");
-  Export<Multicast<&Functions::detach_mcast>>(exports, "detachMcast");
+  Export<Multicast<&QueuePair::Attach>>(exports, "attachMcast");
+  Export<Multicast<&QueuePair::Detach>>(exports, "detachMcast");
   Export<ModifyQpRateLimit>(exports, "modifyQpRateLimit");
   Export<QueryEce>(exports, "queryEce");
   Export<SetEce>(exports, "setEce");

@@ -43,14 +43,25 @@ class QueuePair final : public Object {
   // One BIND_MW request, by ibv_bind_mw.
   int BindMw(Cursor& cursor, std::uint32_t count);
 
+  // Multicast groups; those that are left are detached by the close. 0 or an errno.
+  int Attach(const ibv_gid& gid, std::uint16_t lid);
+  int Detach(const ibv_gid& gid, std::uint16_t lid);
+
   static void Init(Napi::Object exports);
 
  private:
   int Release() override;
   void Abandon();
 
+  struct Group {
+    ibv_gid gid;
+    std::uint16_t lid;
+  };
+  std::vector<Group>::iterator FindGroup(const ibv_gid& gid, std::uint16_t lid);
+
   Parts parts_;
   ibv_qp* qp_;
+  std::vector<Group> groups_;  // attached
   std::optional<SendPoster> send_;
   std::optional<ReceivePoster> recv_;  // not with a shared receive queue
 };
