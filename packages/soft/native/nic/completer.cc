@@ -117,6 +117,8 @@ void take_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t syndrome, Nano
   if (req.una_psn != psn) return;
   if ((syndrome & wire::kSyndromeKind) == wire::kRnrNak) {
     ++core.counters.rcvd_rnr_err;
+    // The peer is there and answers: what was lost before does not count against the path any more.
+    req.retries_left = qp.attr.retry_cnt;
     if (qp.attr.rnr_retry != kInfiniteRnr) {
       if (req.rnr_left == 0) {
         ++core.counters.retry_rnr_exceeded_err;

@@ -250,6 +250,25 @@ TEST_CASE("rnr_retry 7 never ends") {
   CHECK(scene.run() == std::set<ibv_wc_status>{IBV_WC_SUCCESS});
 }
 
+TEST_CASE("rnr_retry 7 never ends, neither with many messages behind the first nor on a path that loses some") {
+  for (const double loss : {0.0, 0.05}) {
+    CAPTURE(loss);
+    Scene scene;
+    link::FaultPlan plan;
+    plan.seed = 7;
+    plan.drop = loss;
+    scene.net.a.faults.set_plan(plan);
+    scene.net.b.faults.set_plan(plan);
+    constexpr int kMessages = 40;
+    for (int i = 0; i < kMessages; ++i) scene.send(scene.request());
+    scene.net.run(500 * kMillisecond);
+    CHECK(scene.net.a.poll().empty());
+    CHECK(nic::qp_state(scene.qa) == IBV_QPS_RTS);
+    for (int i = 0; i < kMessages; ++i) scene.recv();
+    CHECK(scene.run() == std::set<ibv_wc_status>{IBV_WC_SUCCESS});
+  }
+}
+
 TEST_CASE("a full CQ on the send side loses entries and says so once; the QP goes on") {
   VirtualNetwork net(false, 2);
   nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
