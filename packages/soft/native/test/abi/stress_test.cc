@@ -179,9 +179,14 @@ TEST_CASE("stress: a peer that goes away in mid-flight") {
     auto to = std::make_unique<End>("b");
     from.connect(*to, 8);
     to->connect(from);
-    constexpr int kWrites = 8;
-    for (int i = 0; i < kWrites; ++i) REQUIRE(from.rdma(IBV_WR_RDMA_WRITE, *to, 32'768) == 0);
+    constexpr int kInFlight = 8;
+    ibv_sge sge;
+    ibv_send_wr write = from.request(&sge, IBV_WR_RDMA_WRITE, 0, 32'768);
+    write.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(to->memory.data());
+    write.wr.rdma.rkey = to->mr->rkey;
+    std::atomic<int> completed{0};
     std::thread closer([&] {
+      while (completed < round % 5) std::this_thread::yield();
       if (round % 2 == 0) {
         CHECK(ibv_destroy_qp(to->qp) == 0);
         to->qp = nullptr;
@@ -189,8 +194,13 @@ TEST_CASE("stress: a peer that goes away in mid-flight") {
         to.reset();
       }
     });
+    // Until the end shows: the first that fails was given up, and those behind it are flushed.
     bool failed = false;
-    for (int i = 0; i < kWrites; ++i) {
+    for (int in_flight = 0; !failed || in_flight > 0; --in_flight) {
+      for (; !failed && in_flight < kInFlight; ++in_flight) {
+        ibv_send_wr* bad = nullptr;
+        REQUIRE(ibv_post_send(from.qp, &write, &bad) == 0);
+      }
       const ibv_wc wc = from.poll();
       CAPTURE(wc.status);
       if (wc.status == IBV_WC_SUCCESS) {
@@ -199,6 +209,7 @@ TEST_CASE("stress: a peer that goes away in mid-flight") {
         CHECK(wc.status == (failed ? IBV_WC_WR_FLUSH_ERR : IBV_WC_RETRY_EXC_ERR));
         failed = true;
       }
+      ++completed;
     }
     closer.join();
   }
