@@ -5,7 +5,8 @@ import { native, type EndpointHandle } from './native.js';
  * Promises that wait for an endpoint's descriptor, in the order in which they came.
  *
  * One arming gives one event. So the channel is armed first, then everybody tries again, and only who still has nothing
- * waits. A slow timer backs it up: between a failed try and the arming a library may lose an event.
+ * waits. A slow timer backs it up: between a failed try and the arming a library may lose an event. Most who got
+ * something wait again soon, so the watching goes on until the descriptor is readable for nobody.
  */
 export class EventChannel {
   readonly #handle: EndpointHandle;
@@ -31,39 +32,47 @@ export class EventChannel {
   }
 
   leave(attempt: () => boolean): void {
-    if (this.#tries.delete(attempt) && this.#tries.size === 0) this.#rest();
+    if (this.#tries.delete(attempt) && this.#tries.size === 0) native.rest(this.#handle, this.#channel);
   }
 
   close(): void {
     this.#tries.clear();
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer();
+  }
+
+  #watch(): void {
+    if (this.#watched) return;
+    checked(
+      native.watch(this.#handle, this.#channel, () => {
+        if (this.#tries.size === 0) native.disarm(this.#handle, this.#channel);
+        else if (!this.#tryAll()) this.#run();
+      }),
+      'doca_comm_channel_ep_get_event_channel',
+    );
+    this.#watched = true;
   }
 
   #run(): void {
-    if (!this.#watched) {
-      checked(
-        native.watch(this.#handle, this.#channel, () => {
-          this.#run();
-        }),
-        'doca_comm_channel_ep_get_event_channel',
-      );
-      this.#watched = true;
-    }
-    if (this.#tries.size === 0) return;
+    this.#watch();
     checked(native.arm(this.#handle, this.#channel), 'doca_comm_channel_ep_event_handle_arm');
+    if (this.#tryAll()) return;
+    this.#timer ??= setInterval(() => {
+      if (this.#tries.size > 0) this.#run();
+      else this.#stopTimer();
+    }, 500).unref();
+  }
+
+  /** Whether nobody waits any more. */
+  #tryAll(): boolean {
     for (const attempt of this.#tries) {
       if (attempt()) this.#tries.delete(attempt);
     }
-    if (this.#tries.size === 0) this.#rest();
-    else
-      this.#timer ??= setInterval(() => {
-        this.#run();
-      }, 500).unref();
+    if (this.#tries.size > 0) return false;
+    native.rest(this.#handle, this.#channel);
+    return true;
   }
 
-  #rest(): void {
-    native.disarm(this.#handle, this.#channel);
+  #stopTimer(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

@@ -58,6 +58,8 @@ export interface Native {
   listen(endpoint: EndpointHandle, name: string): number;
   watch(endpoint: EndpointHandle, channel: number, callback: () => void): number;
   arm(endpoint: EndpointHandle, channel: number): number;
+  /** The watching goes on without keeping Node's loop alive, until the next `arm`. */
+  rest(endpoint: EndpointHandle, channel: number): void;
   disarm(endpoint: EndpointHandle, channel: number): void;
 
   connect(endpoint: EndpointHandle, name: string): number;

@@ -112,11 +112,15 @@ Endpoint::Channel channel_of(const Napi::CallbackInfo& info) {
   return static_cast<Endpoint::Channel>(channel);
 }
 
-// watch(endpoint, channel, callback), arm(endpoint, channel), disarm(endpoint, channel)
+// watch(endpoint, channel, callback), arm(endpoint, channel), rest(endpoint, channel), disarm(endpoint, channel)
 Napi::Value watch_channel(const Napi::CallbackInfo& info) {
   return failure(info, endpoint(info).watch(channel_of(info), info[2].As<Napi::Function>()));
 }
 Napi::Value arm_channel(const Napi::CallbackInfo& info) { return failure(info, endpoint(info).arm(channel_of(info))); }
+Napi::Value rest_channel(const Napi::CallbackInfo& info) {
+  endpoint(info).rest(channel_of(info));
+  return info.Env().Undefined();
+}
 Napi::Value disarm_channel(const Napi::CallbackInfo& info) {
   endpoint(info).disarm(channel_of(info));
   return info.Env().Undefined();
@@ -134,6 +138,7 @@ void Endpoint::init(Napi::Object exports) {
   add_function<listen>(exports, "listen");
   add_function<watch_channel>(exports, "watch");
   add_function<arm_channel>(exports, "arm");
+  add_function<rest_channel>(exports, "rest");
   add_function<disarm_channel>(exports, "disarm");
 }
 

@@ -33,6 +33,7 @@ class Endpoint {
   doca_error_t watch(Channel channel, napi_value callback);
   doca_error_t arm(Channel channel);
   void disarm(Channel channel) { watchers_[channel].stop(); }
+  void rest(Channel channel) { watchers_[channel].rest(); }
 
   static void init(Napi::Object exports);
   static void init_peers(Napi::Object exports);

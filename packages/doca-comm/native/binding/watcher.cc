@@ -20,11 +20,18 @@ int Watcher::open(const std::shared_ptr<Environment>& environment, int fd, napi_
 }
 
 void Watcher::start() {
-  if (poll_) uv_poll_start(poll_, UV_READABLE, readable);
+  if (!poll_) return;
+  uv_ref(reinterpret_cast<uv_handle_t*>(poll_));
+  if (!started_) started_ = uv_poll_start(poll_, UV_READABLE, readable) == 0;
 }
 
 void Watcher::stop() {
-  if (poll_) uv_poll_stop(poll_);
+  if (poll_ && started_) uv_poll_stop(poll_);
+  started_ = false;
+}
+
+void Watcher::rest() {
+  if (poll_) uv_unref(reinterpret_cast<uv_handle_t*>(poll_));
 }
 
 void Watcher::close(std::shared_ptr<void> done) {
@@ -35,15 +42,17 @@ void Watcher::close(std::shared_ptr<void> done) {
     delete reinterpret_cast<uv_poll_t*>(handle);
   });
   poll_ = nullptr;
+  started_ = false;
   if (context_) napi_async_destroy(environment_->env, context_);
   if (callback_) napi_delete_reference(environment_->env, callback_);
   context_ = nullptr;
   callback_ = nullptr;
 }
 
-void Watcher::readable(uv_poll_s* poll, int, int) {
+void Watcher::readable(uv_poll_s* poll, int status, int) {
   auto* self = static_cast<Watcher*>(poll->data);
-  uv_poll_stop(poll);
+  // A descriptor that went bad would call without end. What happened to it, the next call of the library tells.
+  if (status < 0) self->stop();
   napi_env env = self->environment_->env;
   const Napi::HandleScope scope(env);
   napi_value callback = nullptr, receiver = nullptr, error = nullptr;

@@ -34,16 +34,15 @@ void Notifier::close() {
 }
 
 void Notifier::clear() {
+  if (!signaled_) return;
   eventfd_t rung = 0;
   eventfd_read(bell_, &rung);
-  const Verbs* verbs = Verbs::get();
-  ibv_cq* cq = nullptr;
-  void* owner = nullptr;
-  while (channel_ && verbs->get_cq_event(channel_, &cq, &owner) == 0) verbs->ack_cq_events(cq, 1);
+  signaled_ = false;
 }
 
 void Notifier::signal() {
-  if (bell_ >= 0) eventfd_write(bell_, 1);
+  if (bell_ < 0 || signaled_) return;
+  signaled_ = eventfd_write(bell_, 1) == 0;
 }
 
 void CompletionQueues::open(ibv_context* context, ibv_comp_channel* channel) {
@@ -54,7 +53,8 @@ void CompletionQueues::open(ibv_context* context, ibv_comp_channel* channel) {
 void CompletionQueues::close() {
   for (const Queue& queue : queues_) Verbs::get()->destroy_cq(queue.cq);
   queues_.clear();
-  turn_ = 0;
+  turn_ = armed_ = 0;
+  wanted_ = quiet_ = false;
 }
 
 ibv_cq* CompletionQueues::reserve(int entries) {
@@ -71,7 +71,9 @@ ibv_cq* CompletionQueues::reserve(int entries) {
   // The device may not have one that large.
   const bool smaller = !cq && errno == EINVAL && size > entries;
   if (smaller) cq = Verbs::get()->create_cq(context_, entries, channel_);
-  if (cq) queues_.push_back({.cq = cq, .size = smaller ? entries : size, .reserved = entries});
+  if (!cq) return nullptr;
+  queues_.push_back({.cq = cq, .size = smaller ? entries : size, .reserved = entries});
+  if (wanted_) arm();
   return cq;
 }
 
@@ -79,9 +81,11 @@ void CompletionQueues::release(ibv_cq* cq, int entries) {
   for (Queue& queue : queues_) {
     if (queue.cq == cq) queue.leaving += entries;
   }
+  quiet_ = false;
 }
 
 int CompletionQueues::poll(ibv_wc* completions, int count) {
+  quiet_ = false;
   // Each has its turn: one that never becomes empty holds up none of the others.
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     Queue& queue = queues_[turn_++ % queues_.size()];
@@ -90,6 +94,7 @@ int CompletionQueues::poll(ibv_wc* completions, int count) {
     queue.reserved -= queue.leaving;
     queue.leaving = 0;
   }
+  quiet_ = wanted_ && armed_ == queues_.size();
   return 0;
 }
 
@@ -100,7 +105,30 @@ std::uint64_t CompletionQueues::backlog(int count) const {
 }
 
 void CompletionQueues::arm() {
-  for (const Queue& queue : queues_) ibv_req_notify_cq(queue.cq, 0);
+  wanted_ = true;
+  for (Queue& queue : queues_) {
+    if (queue.armed || ibv_req_notify_cq(queue.cq, 0) != 0) continue;
+    queue.armed = true;
+    ++armed_;
+    quiet_ = false;
+  }
+}
+
+bool CompletionQueues::take_events() {
+  const Verbs* verbs = Verbs::get();
+  bool some = false;
+  while (armed_ > 0) {
+    ibv_cq* cq = nullptr;
+    void* owner = nullptr;
+    if (verbs->get_cq_event(channel_, &cq, &owner) != 0) return some || errno != EAGAIN;
+    verbs->ack_cq_events(cq, 1);
+    const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) { return queue.cq == cq; });
+    if (found->armed) --armed_;
+    found->armed = false;
+    quiet_ = false;
+    some = true;
+  }
+  return some;
 }
 
 }  // namespace verbs::doca

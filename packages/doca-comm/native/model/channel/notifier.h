@@ -1,5 +1,5 @@
-// A descriptor for the user to wait on: readable when an armed completion queue had an event, or when signal() was
-// called. The user never reads from it; arming clears it.
+// A descriptor for the user to wait on: readable when an armed completion queue had an event, when signal() was called,
+// or when a packet came that may lead to one. The user never reads from it; arming clears it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -21,6 +21,7 @@ class Notifier {
   void close();
   int fd() const { return fd_; }
   ibv_comp_channel* channel() const { return channel_; }
+  // Takes back what signal() said.
   void clear();
   void signal();
 
@@ -28,6 +29,7 @@ class Notifier {
   ibv_comp_channel* channel_ = nullptr;
   int bell_ = -1;
   int fd_ = -1;
+  bool signaled_ = false;
 };
 
 // Completion queues of one direction. A connection reserves room in one of them, so that none can overrun; new ones are
@@ -42,7 +44,12 @@ class CompletionQueues {
   // The connection's queue pairs are gone. What it left in the queue keeps its room until the queue is seen empty.
   void release(ibv_cq* cq, int entries);
   int poll(ibv_wc* completions, int count);  // negative on failure
+  // Each gives one event at its next completion. What is there already gives none: poll after it.
   void arm();
+  // Takes what events there are, making progress. Whether there was one, or cannot be known.
+  bool take_events();
+  // Every queue was armed, then found empty, and has had no event since: there is nothing to poll for.
+  bool quiet() const { return quiet_; }
   // After that many completions of polls for `count`, all that is there now has been polled, whatever comes meanwhile.
   std::uint64_t backlog(int count) const;
 
@@ -52,12 +59,16 @@ class CompletionQueues {
     int size;
     int reserved = 0;
     int leaving = 0;
+    bool armed = false;
   };
 
   ibv_context* context_ = nullptr;
   ibv_comp_channel* channel_ = nullptr;
   std::vector<Queue> queues_;
   std::size_t turn_ = 0;
+  std::size_t armed_ = 0;  // of the queues
+  bool wanted_ = false;    // somebody waits for events: new queues are armed from the start
+  bool quiet_ = false;
 };
 
 }  // namespace verbs::doca

@@ -133,6 +133,7 @@ doca_error_t Traffic::send(Peer& peer, const void* message, std::size_t size) {
 
 bool Traffic::fetch() {
   if (batch_next_ < batch_size_) return true;
+  if (receives_.quiet() && !receives_.take_events()) return false;
   batch_next_ = 0;
   batch_size_ = receives_.poll(batch_, kBatch);
   poll_failed_ = batch_size_ < 0;
@@ -230,6 +231,7 @@ void Traffic::keep_alive() {
 void Traffic::arm_send() {
   send_events_.clear();
   send_armed_ = true;
+  sends_.take_events();
   sends_.arm();
   take_completions();
   bool ready = false;
@@ -244,6 +246,7 @@ void Traffic::arm_send() {
 void Traffic::arm_recv(bool more) {
   recv_events_.clear();
   recv_armed_ = true;
+  receives_.take_events();
   receives_.arm();
   if (more || fetch() || !lost_.empty()) notify_recv();
 }

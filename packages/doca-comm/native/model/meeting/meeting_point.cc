@@ -1,6 +1,5 @@
 #include "meeting_point.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +35,6 @@ doca_error_t MeetingPoint::start() {
   if (!mr_) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   channel_ = verbs->create_comp_channel(context_);
   if (!channel_) return error_of(errno, DOCA_ERROR_INITIALIZATION);
-  fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK);
   cq_ = verbs->create_cq(context_, kReceives + kSends, channel_);
   bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (!cq_ || bell_ < 0 || !make_queue_pair()) return error_of(errno, DOCA_ERROR_INITIALIZATION);
@@ -167,20 +165,27 @@ void MeetingPoint::send(const Datagram& datagram, const Sender& to) {
 
 void MeetingPoint::run() {
   const Verbs* verbs = Verbs::get();
+  bool armed = false;
   while (!stopping_) {
     // Armed first, then emptied: nothing falls between the two.
-    ibv_cq* cq = nullptr;
-    void* owner = nullptr;
-    while (verbs->get_cq_event(channel_, &cq, &owner) == 0) verbs->ack_cq_events(cq, 1);
-    ibv_req_notify_cq(cq_, 0);
+    if (!armed) ibv_req_notify_cq(cq_, 0);
+    armed = true;
     const bool more = take_in();
     // Has its turn between two queues full of datagrams too, so that a flood stops no keep-alive.
     const Nanos next = tick();
     pollfd fds[] = {{channel_->fd, POLLIN, 0}, {bell_, POLLIN, 0}};
     const Nanos wait = more ? 0 : next == kNever ? -1 : std::max<Nanos>(0, (next - now()) / kMillisecond + 1);
-    poll(fds, 2, static_cast<int>(wait));
+    if (poll(fds, 2, static_cast<int>(wait)) <= 0) continue;
+    // The channel's descriptor is a blocking one, which only events make readable: the packets of the connections wake
+    // whoever waits for messages, and not this thread.
+    ibv_cq* cq = nullptr;
+    void* owner = nullptr;
+    if (fds[0].revents != 0 && verbs->get_cq_event(channel_, &cq, &owner) == 0) {
+      verbs->ack_cq_events(cq, 1);
+      armed = false;
+    }
     eventfd_t rung = 0;
-    eventfd_read(bell_, &rung);
+    if (fds[1].revents != 0) eventfd_read(bell_, &rung);
   }
 }
 
