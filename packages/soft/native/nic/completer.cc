@@ -19,6 +19,15 @@ constexpr std::array<std::uint32_t, 32> kRnrTable = {
     256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 constexpr std::uint8_t kInfiniteRnr = 7;
+// A peer that refuses again and again is asked less often, down to so often, if it does not want to be asked less often
+// still: the shortest waits that it can ask for would keep both ends busy with nothing else.
+constexpr Nanos kLongestRnrBackOff = 160'000;
+constexpr std::uint8_t kMostRnrDoublings = 4;
+
+Nanos back_off(const RequesterState& req, std::uint8_t code) {
+  const Nanos asked = rnr_wait(code);
+  return std::max(asked, std::min(asked << (req.refusals - 1), kLongestRnrBackOff));
+}
 
 void progressed(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   RequesterState& req = qp.req;
@@ -29,6 +38,7 @@ void progressed(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   req.probes = 0;
   req.retries_left = qp.attr.retry_cnt;
   req.rnr_left = qp.attr.rnr_retry;
+  req.refusals = 0;
   // A late acknowledgement may overtake a repetition.
   if (psn_before(req.send_psn, una)) rewind(qp, una);
   while (!req.awaited.empty() && psn_before(req.awaited.front().last_psn, una)) req.awaited.erase(req.awaited.begin());
@@ -129,7 +139,8 @@ void take_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t syndrome, Nano
     }
     rewind(qp, psn);
     req.waiting_rnr = true;
-    core.timers.arm(qp, now + rnr_wait(syndrome & 0x1f));
+    req.refusals = std::min<std::uint8_t>(req.refusals + 1, 1 + kMostRnrDoublings);
+    core.timers.arm(qp, now + back_off(req, syndrome & 0x1f));
     return;
   }
   switch (syndrome) {

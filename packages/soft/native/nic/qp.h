@@ -41,6 +41,7 @@ struct RequesterState {
   std::uint8_t retries_left = 0;
   std::uint8_t rnr_left = 0;
   bool waiting_rnr = false;
+  std::uint8_t refusals = 0;       // RNR NAKs in a row
   bool recovering = false;         // repeating since una_psn
   std::uint32_t recovery_psn = 0;  // then: where repeating ends and new packets begin
   Window window;
@@ -131,8 +132,8 @@ class Qp : public TimerSlot {
   bool sqd_notify = false;
   bool draining = false;
   bool self_loopback = false;  // RAW_PACKET: takes what its port sent to its own address
-  ibv_qp_attr attr = {};  // what modify set, as query returns it
-  wire::Path path;        // RC: to the connected peer
+  ibv_qp_attr attr = {};       // what modify set, as query returns it
+  wire::Path path;             // RC: to the connected peer
   // What the path's tunnel pointers point to.
   std::shared_ptr<const wire::Tunnel> request_tunnel;
   std::shared_ptr<const wire::Tunnel> response_tunnel;

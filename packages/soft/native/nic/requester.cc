@@ -39,13 +39,16 @@ Operation operation_of(const SendWqe& wqe, bool first, bool last) {
   return last ? info.last : info.middle;
 }
 
+// After a refusal one packet asks whether the peer has a receive by now: the others would be refused with it.
+std::uint32_t window_of(const Qp& qp) { return qp.req.refusals > 0 ? 1 : qp.req.window.packets(); }
+
 std::uint32_t window_left(const Qp& qp) {
   const auto in_flight = static_cast<std::uint32_t>(psn_diff(qp.req.send_psn, qp.req.una_psn));
-  const std::uint32_t window = qp.req.window.packets();
+  const std::uint32_t window = window_of(qp);
   return in_flight >= window ? 0 : window - in_flight;
 }
 
-std::uint32_t ack_interval(const Qp& qp) { return std::clamp(qp.req.window.packets() / kAcksPerWindow, 1u, kAckEvery); }
+std::uint32_t ack_interval(const Qp& qp) { return std::clamp(window_of(qp) / kAcksPerWindow, 1u, kAckEvery); }
 
 void sent(Core& core, Qp& qp, std::uint32_t psns) {
   RequesterState& req = qp.req;
