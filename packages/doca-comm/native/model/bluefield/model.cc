@@ -24,7 +24,7 @@ int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
 }  // namespace
 
 const verbs_soft_model& model() {
-  static const char* const options[] = {"role", "pci", "reps", "dpu", "max_connections", nullptr};
+  static const char* const options[] = {"role", "pci", "reps", "dpu", "max_connections", "max_per_client", nullptr};
   static const verbs_soft_model model = [] {
     verbs_soft_model made{};
     made.kind = kKind;

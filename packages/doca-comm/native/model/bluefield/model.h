@@ -9,6 +9,7 @@
 //                    clients of other hosts, from that address only
 //   dpu              (host) the address of a DPU on another host; without it services of this host and user are found
 //   max_connections  (dpu) clients of one service
+//   max_per_client   (dpu) those of one address
 #pragma once
 
 #include "../../../../soft/native/include/verbs_soft_extension.h"

@@ -36,6 +36,15 @@ bool read_representors(const std::string& text, std::vector<RepresentorOptions>*
   return true;
 }
 
+bool read_number(const std::string& text, std::uint32_t most, std::uint32_t* number) {
+  return parse_number(text, number) && *number >= 1 && *number <= most;
+}
+
+// Without the option one address cannot take the last eighth.
+std::uint32_t share_of_one(std::uint32_t connections) {
+  return connections == 1 ? 1 : connections - std::max(1u, connections / 8);
+}
+
 }  // namespace
 
 std::string full_pci(const std::string& text) {
@@ -64,9 +73,9 @@ bool read_options(const verbs_soft_extension_table& extension, const ibv_device*
   if (options->dpu && !read_representors(option("reps", "0000:3b:00.0"), &options->representors)) return false;
   const std::string dpu = option("dpu", "");
   if (!dpu.empty() && !(options->dpu_address = parse_address(dpu))) return false;
-  const std::string most = option("max_connections", "512");
-  return parse_number(most, &options->max_connections) && options->max_connections >= 1 &&
-         options->max_connections <= kMostConnections;
+  return read_number(option("max_connections", "512"), kMostConnections, &options->max_connections) &&
+         read_number(option("max_per_client", std::to_string(share_of_one(options->max_connections)).c_str()),
+                     options->max_connections, &options->max_per_client);
 }
 
 }  // namespace verbs::doca

@@ -31,7 +31,8 @@ struct Options {
   std::string pci;
   std::vector<RepresentorOptions> representors;
   std::optional<Gid> dpu_address;
-  std::uint32_t max_connections = 512;
+  std::uint32_t max_connections = 512;  // of a service
+  std::uint32_t max_per_client = 0;     // of these, from one address
 };
 
 // "0000:3b:00.0" of that or the short form, in lower case; empty if it is no PCI address.

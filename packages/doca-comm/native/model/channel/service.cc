@@ -18,6 +18,8 @@ constexpr Nanos kTick = 300 * kMillisecond;
 // How many clients one call accepts, and how many new ones one update can tell of.
 constexpr std::size_t kAcceptedAtOnce = 16;
 constexpr std::size_t kToldAtOnce = 64;
+// So many clients of one address can wait for being accepted, or a quarter of those that a service takes.
+constexpr std::size_t kWaitingAtLeast = 4;
 
 }  // namespace
 
@@ -109,9 +111,7 @@ bool Service::repeat_answer(const Datagram& datagram, const Sender& sender) {
 
 void Service::enqueue(const Datagram& datagram, const Sender& sender) {
   const bool bad = datagram.end.max_msg_size == 0 || datagram.end.recv_queue_size == 0;
-  const std::size_t most = dev_.info->options.max_connections;
-  // Lost peers that the user has not freed count on their own: they have memory too.
-  if (bad || traffic_.living() + requests_.size() >= most || traffic_.count() + requests_.size() >= 2 * most) {
+  if (bad || !has_place_for(sender)) {
     answer(Datagram::Type::kReject, datagram, sender, nullptr);
     return;
   }
@@ -119,6 +119,18 @@ void Service::enqueue(const Datagram& datagram, const Sender& sender) {
   answer(Datagram::Type::kPending, datagram, sender, nullptr);
   traffic_.notify_recv();
   events_.signal();
+}
+
+bool Service::has_place_for(const Sender& sender) {
+  const std::size_t most = dev_.info->options.max_connections;
+  // Lost peers that the user has not freed count on their own: they have memory too.
+  if (traffic_.living() + requests_.size() >= most || traffic_.count() + requests_.size() >= 2 * most) return false;
+  // One host leaves places to others, and the more so while its handshakes are only half done.
+  const auto waiting = static_cast<std::size_t>(std::count_if(
+      requests_.begin(), requests_.end(), [&](const Request& request) { return request.sender.gid == sender.gid; }));
+  std::size_t all = waiting;
+  traffic_.each([&](const Peer& peer) { all += !peer.broken && peer.sender.gid == sender.gid ? 1 : 0; });
+  return waiting < std::max(kWaitingAtLeast, most / 4) && all < dev_.info->options.max_per_client;
 }
 
 doca_error_t Service::accept(const Request& request) {

@@ -50,6 +50,7 @@ class Service final : public Attendant {
   void answer(Datagram::Type type, const Datagram& request, const Sender& sender, const EndAttributes* end);
   bool repeat_answer(const Datagram& datagram, const Sender& sender);
   void enqueue(const Datagram& datagram, const Sender& sender);
+  bool has_place_for(const Sender& sender);
   doca_error_t accept_some();
   doca_error_t accept(const Request& request);
 

@@ -23,8 +23,9 @@ std::string bytes_of(const Datagram& datagram) {
   return {reinterpret_cast<const char*>(bytes), sizeof bytes};
 }
 
-// The configuration of this test has room for so many clients of a service.
+// The configuration of this test has room for so many clients of a service, and for all but one of them from one host.
 constexpr std::size_t kMaxConnections = 12;
+constexpr std::size_t kMaxPerClient = 11;
 
 }  // namespace
 
@@ -142,7 +143,9 @@ TEST_CASE("a client takes answers from its service only") {
 TEST_CASE("clients beyond the maximum are refused, waiting ones count, and one that leaves makes room") {
   Stage stage;
   std::vector<std::unique_ptr<Steady>> clients;
-  while (clients.size() < kMaxConnections - 1) clients.push_back(std::make_unique<Steady>(stage));
+  Hostile other("doca_host1");  // one place is left to another host
+  stage.admit(other);
+  while (clients.size() < kMaxConnections - 2) clients.push_back(std::make_unique<Steady>(stage));
   Endpoint waiting(stage.devices.host), refused(stage.devices.host);
   Addr* peer = nullptr;
   CHECK(doca_comm_channel_ep_connect(waiting.ep, "stage", &peer) == DOCA_SUCCESS);
@@ -155,6 +158,35 @@ TEST_CASE("clients beyond the maximum are refused, waiting ones count, and one t
     return doca_comm_channel_ep_connect(refused.ep, "stage", &peer) == DOCA_SUCCESS;
   });
   CHECK(clients.front()->echoes("undisturbed"));
+}
+
+TEST_CASE("one host cannot take all places, neither by connections nor by handshakes that it leaves half done") {
+  Stage stage;
+  {
+    Hostile crowd, other("doca_host1");
+    const auto is_taken = [&](Hostile& client) {
+      const Datagram request = client.request("stage");
+      client.tell(request);
+      const std::optional<Datagram> answer = client.answer(request.client_id);
+      REQUIRE(answer);
+      return answer->type == Type::kPending;
+    };
+    std::size_t waiting = 0;
+    while (waiting < kMaxConnections && is_taken(crowd)) ++waiting;
+    CHECK(waiting == 4);
+    CHECK(is_taken(other));
+    // Nobody asks again.
+    until([&] { return stage.pending() == 0; });
+  }
+  std::vector<std::unique_ptr<Steady>> clients;
+  while (clients.size() < kMaxPerClient) clients.push_back(std::make_unique<Steady>(stage));
+  Endpoint refused(stage.devices.host);
+  Addr* peer = nullptr;
+  CHECK(doca_comm_channel_ep_connect(refused.ep, "stage", &peer) == DOCA_ERROR_CONNECTION_ABORTED);
+  Hostile other("doca_host1");
+  stage.admit(other);
+  CHECK(stage.peers() == kMaxConnections);
+  CHECK(clients.back()->echoes("undisturbed"));
 }
 
 TEST_CASE("a service that frees no lost client refuses new ones before their memory is too much") {
