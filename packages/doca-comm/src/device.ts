@@ -142,13 +142,9 @@ export function openDevice(device: DeviceInfo | string): Device {
   const info = typeof device === 'string' ? findDevice(device) : device;
   const attempt = loadLibrary(info.library);
   if ('reason' in attempt) throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', attempt.reason);
-  const hint = info.library === 'soft' ? softFailure() : undefined;
-  const handle = checked<DeviceHandle>(
-    native.openDevice(attempt.handle, info.pciAddr, info.ibdevName),
-    'doca_dev_open',
-    hint,
-  );
-  return new Device(info, attempt, handle);
+  const handle = native.openDevice(attempt.handle, info.pciAddr, info.ibdevName);
+  const hint = typeof handle === 'number' && info.library === 'soft' ? softFailure() : undefined;
+  return new Device(info, attempt, checked<DeviceHandle>(handle, 'doca_dev_open', hint));
 }
 
 function findDevice(name: string): DeviceInfo {

@@ -13,6 +13,7 @@ const buildPackages = ['cmake', 'ibverbs-utils', 'libibverbs-dev', 'ninja-build'
 const testPackages = [
   'clang-format-19',
   'doctest-dev',
+  'iproute2',
   'perftest',
   'python3-pyverbs',
   'python3-scapy',

@@ -21,10 +21,11 @@ export function foreign(name: string, args: string[]): Program {
   return start(path, args, { LD_LIBRARY_PATH });
 }
 
-/** A program of test/programs in a Node process of its own. */
-export function script(name: string, args: string[], env: Record<string, string> = {}): Program {
+/** A program of test/programs in a Node process of its own, which may be in another network namespace. */
+export function script(name: string, args: string[], env: Record<string, string> = {}, namespace?: string): Program {
   const path = fileURLToPath(new URL(`../programs/${name}`, import.meta.url));
-  return start(process.execPath, [path, ...args], env);
+  if (namespace === undefined) return start(process.execPath, [path, ...args], env);
+  return start('ip', ['netns', 'exec', namespace, process.execPath, path, ...args], env);
 }
 
 function start(path: string, args: string[], env: Record<string, string>): Program {
