@@ -209,7 +209,7 @@ int Adapter::req_notify(nic::Cq* cq, bool solicited_only, const CompletionChanne
   if (const int error = refuse_inherited()) return error;
   const std::lock_guard guard(lock_);
   const int error = nic_->req_notify_cq(cq, solicited_only);
-  if (channel && !channel->waited_inline && !channel->wait_set.attached()) progress_.note_armed();
+  if (channel && !channel->waited_inline && !progress_.attended()) progress_.note_armed();
   return error;
 }
 

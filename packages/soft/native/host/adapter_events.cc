@@ -32,10 +32,9 @@ int Adapter::fetch(CompletionChannel& channel, EventTarget** target) {
   lock_.lock_after_others();
   const std::lock_guard guard(lock_, std::adopt_lock);
   channel.waited_inline = false;
-  progress_.note_poll();
-  progress_.hush();
-  channel.begin_fetch();
   const Nanos time = now();
+  progress_.look(channel.wait_set, time);
+  channel.begin_fetch();
   const bool had_output = nic_->has_output();
   bool more = true;
   for (int round = 0; round < kFetchRounds && more && channel.empty(); ++round) more = receive(time);

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <system_error>
@@ -13,6 +14,9 @@ namespace {
 constexpr Nanos kTick = kMillisecond;
 // How long a packet is left to those who wait on attached channels.
 constexpr Nanos kGrace = kMillisecond;
+constexpr std::size_t kMostAttached = 4;
+// One who has not looked for so long makes room for another.
+constexpr Nanos kForgottenAfter = 100 * kMillisecond;
 // How long after arming a completion queue its owner is taken to sleep on the channel's descriptor.
 constexpr Nanos kArmedFor = 20 * kMillisecond;
 
@@ -104,6 +108,10 @@ void Progress::refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_
 }
 
 void Progress::attach(WaitSet& set) {
+  if (attached_.size() >= kMostAttached) {
+    if (now() - attached_.front()->looked_at < kForgottenAfter) return;
+    detach(*attached_.front());
+  }
   std::vector<int> fds = sockets_;
   fds.push_back(bell_.fd());
   if (set.attach(fds)) attached_.push_back(&set);
@@ -114,6 +122,16 @@ void Progress::detach(WaitSet& set) {
   if (std::erase(attached_, &set) == 0) return;
   set.detach();
   has_attached_ = !attached_.empty();
+}
+
+void Progress::look(WaitSet& set, Nanos time) {
+  ++activity_;
+  bell_.hush();
+  set.looked_at = time;
+  const auto found = std::find(attached_.begin(), attached_.end(), &set);
+  if (found == attached_.end()) return;
+  std::rotate(found, found + 1, attached_.end());
+  attended_ = true;
 }
 
 void Progress::detach_all() {
@@ -139,7 +157,6 @@ void Progress::run() {
     const Nanos time = now();
     const bool active = activity_ != activity_seen_;
     activity_seen_ = activity_;
-    if (active) attended_ = true;
     const bool hurried = armed_at_ != INT64_MIN && time - armed_at_ < kArmedFor;
     watching_ = active && (driver_active_ || !hurried);
     if (watching_) {
@@ -161,7 +178,7 @@ void Progress::park(std::unique_lock<DeviceLock>& lock) {
 void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool hurried) {
   refresh(&helper_fds_, 2, &helper_version_);
   helper_.prepare();
-  hush();
+  bell_.hush();
   const bool more_in = engine_.receive(time);
   const bool more_out = engine_.transmit(time);
   if (more_in || more_out) {
@@ -171,7 +188,7 @@ void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool hurrie
   }
   engine_.idle();
   const Nanos deadline = engine_.next_deadline();
-  if (!attended_ || hurried || attached_.empty()) {
+  if (hurried || !attended()) {
     helper_.sleep(lock, helper_fds_, deadline);
   } else if (helper_.sleep_with_grace(lock, helper_fds_, deadline, kGrace)) {
     attended_ = activity_ != activity_seen_;

@@ -59,10 +59,14 @@ class Progress {
   void note_poll() { ++activity_; }
   // Somebody will sleep until an event comes, and only the helper brings it.
   void note_armed();
-  // Whoever waits on the set wakes by packets from here on, and calls hush() before he takes them in.
+  // Whoever waits on the set wakes by packets from here on, if there is room for it: each packet wakes all of them, and
+  // one is enough for those of one loop, since he makes the progress for everybody.
   void attach(WaitSet& set);
   void detach(WaitSet& set);
-  void hush() { bell_.hush(); }
+  // Whoever waits on `set` is about to take in what has come, at `time`.
+  void look(WaitSet& set, Nanos time);
+  // Those who wait on attached sets take the packets.
+  bool attended() const { return attended_ && !attached_.empty(); }
   // Whether work may be left to the helper: it looks within a tick.
   bool watching() const { return watching_; }
   // From here on these are the sockets that wake whoever sleeps. Before one of them is closed, none may be attached.
@@ -108,8 +112,8 @@ class Progress {
   std::uint64_t activity_ = 0;
   std::uint64_t activity_seen_ = 0;
   Nanos armed_at_ = INT64_MIN;
-  std::vector<WaitSet*> attached_;
-  bool attended_ = false;  // whoever waits on attached sets did not let the last grace pass
+  std::vector<WaitSet*> attached_;  // those who looked last at the end
+  bool attended_ = false;           // whoever waits on attached sets did not let the last grace pass
 };
 
 }  // namespace verbs::soft::host

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "../link/link.h"
+
 namespace verbs::soft::host {
 
 class WaitSet {
@@ -24,6 +26,7 @@ class WaitSet {
   // Comes before one of them is closed: a copy of it in a forked child would keep it in the set for ever.
   void detach();
   bool attached() const { return attached_.load(std::memory_order_relaxed); }
+  link::Nanos looked_at = 0;  // by whom waits on it
 
  private:
   int fd_ = -1;

@@ -102,6 +102,42 @@ TEST_CASE("two queue pairs and channels of one device that talk to each other") 
   }
 }
 
+TEST_CASE("more channels than wake by packets, each waited for in turn and all at once") {
+  configure(over_sockets());
+  constexpr std::size_t kChannels = 12;
+  std::vector<std::unique_ptr<End>> near, far;
+  for (std::size_t i = 0; i < kChannels; ++i) {
+    near.push_back(std::make_unique<End>("a", IBV_QPT_RC, true));
+    far.push_back(std::make_unique<End>("b", IBV_QPT_RC, true));
+    near[i]->connect(*far[i]);
+    far[i]->connect(*near[i]);
+    set_blocking(*near[i], false);
+    set_blocking(*far[i], false);
+  }
+  for (int round = 0; round < 10; ++round) {
+    for (std::size_t i = 0; i < kChannels; ++i) pass_message(*near[i], *far[i]);
+    for (std::size_t i = 0; i < kChannels; ++i) pass_message(*far[i], *near[i]);
+  }
+  for (int round = 0; round < 10; ++round) {
+    for (const auto& end : far) arm(*end);
+    for (const auto& end : near) REQUIRE(end->send(0, 64) == 0);
+    std::vector<pollfd> fds;
+    for (const auto& end : far) fds.push_back({end->channel->fd, POLLIN, 0});
+    for (std::size_t left = kChannels; left > 0;) {
+      REQUIRE(poll(fds.data(), fds.size(), kLong) > 0);
+      for (std::size_t i = 0; i < kChannels; ++i) {
+        if (fds[i].revents == 0 || !look(*far[i])) continue;
+        fds[i].fd = -1;
+        --left;
+      }
+    }
+    for (std::size_t i = 0; i < kChannels; ++i) {
+      CHECK(far[i]->poll().status == IBV_WC_SUCCESS);
+      CHECK(near[i]->poll().status == IBV_WC_SUCCESS);
+    }
+  }
+}
+
 TEST_CASE("operations that complete nothing here are served while nobody looks, and looking in vain does no harm") {
   Pair pair(over_sockets());
   for (int i = 0; i < 20; ++i) {
