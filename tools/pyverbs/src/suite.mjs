@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { dropInDirectory } from '@verbs/soft';
+import { softModel as mlx5 } from '@verbs/mlx5';
+import { dropIn, dropInDirectory } from '@verbs/soft';
 import { Problem } from '../../setup/src/problem.mjs';
 
 /** Debian's modules belong to Debian's Python, whatever other one is on PATH. */
@@ -12,25 +13,49 @@ const python = '/usr/bin/python3';
 const installedTests = '/usr/share/doc/rdma-core/tests';
 const driver = join(import.meta.dirname, '../python/run.py');
 
-/** One device, which the tests of the suite all use. */
-const device = 'soft0';
-
 /** Far more than the suite takes: it is over in seconds. */
 const timeLimit = 300_000;
 
-/** What is not run, and why. */
+/**
+ * One device, which all tests of a run use, and what is not run on it.
+ * @typedef {object} Bench
+ * @property {string} device its name
+ * @property {string} config the software NIC's configuration
+ * @property {import('@verbs/soft').SoftModel[]} models
+ * @property {(module: string) => boolean} leavesOut
+ */
+
+/** What is not run on the plain software NIC, and why. */
 export const leftOut = [
-  { modules: /^test_mlx5_/, reason: 'they need an mlx5 device' },
+  { modules: /^test_mlx5_/, reason: 'they run on the model of an mlx5 device, by themselves' },
   { modules: /^test_efa/, reason: 'they need an efa device' },
   { modules: /^test_rdmacm$/, reason: "they need the kernel's connection manager" },
 ];
 
+/** @type {Bench} */
+export const softBench = {
+  device: 'soft0',
+  config: 'soft0',
+  models: [],
+  leavesOut: (name) => leftOut.some((group) => group.modules.test(name)),
+};
+
+/** The tests of mlx5 devices, and those of flows, which no other device has. @type {Bench} */
+export const mlx5Bench = {
+  device: 'mlx5_soft0',
+  config: 'mlx5_soft0,kind=mlx5',
+  models: [mlx5],
+  leavesOut: (name) =>
+    !/^test_(mlx5_.*|flow)$/.test(name) || /^test_mlx5_(rdmacm|vfio|cuda_umem|devx|huge_page)$/.test(name),
+};
+
 /**
  * Runs the suite and returns what came of each test.
  * @param {(text: string) => void} print takes what the suite prints, as it comes
+ * @param {Bench} bench
  * @returns {Promise<Outcomes>}
  */
-export async function runSuite(print) {
+export async function runSuite(print, bench = softBench) {
   for (const path of [python, join(installedTests, '__init__.py')]) {
     if (existsSync(path)) continue;
     throw new Problem(
@@ -41,8 +66,8 @@ export async function runSuite(print) {
   try {
     const tests = join(directory, 'tests');
     const report = join(directory, 'report.json');
-    const modules = copyTests(tests).filter((name) => leftOut.some((group) => group.modules.test(name)));
-    const ended = await run([tests, report, device, ...modules], print);
+    const modules = copyTests(tests).filter((name) => bench.leavesOut(name));
+    const ended = await run(bench, [tests, report, bench.device, ...modules], print);
     if (!existsSync(report)) throw new Problem(`the suite did not come to its end: ${ended}`);
     return /** @type {Outcomes} */ (JSON.parse(readFileSync(report, 'utf8')));
   } finally {
@@ -65,13 +90,15 @@ function copyTests(directory) {
 }
 
 /**
+ * @param {Bench} bench
  * @param {string[]} args
  * @param {(text: string) => void} print
  * @returns {Promise<string>} how Python ended
  */
-async function run(args, print) {
+async function run(bench, args, print) {
+  const libraries = dropInDirectory(bench.models);
   const child = spawn(python, ['-W', 'ignore::DeprecationWarning', '-u', driver, ...args], {
-    env: { ...process.env, LD_LIBRARY_PATH: dropInDirectory(), VERBS_SOFT: device, PYTHONDONTWRITEBYTECODE: '1' },
+    env: { ...process.env, LD_LIBRARY_PATH: libraries, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const watchdog = setTimeout(() => child.kill('SIGKILL'), timeLimit);
@@ -85,5 +112,6 @@ async function run(args, print) {
     });
   } finally {
     clearTimeout(watchdog);
+    if (libraries !== dropIn) rmSync(libraries, { recursive: true, force: true });
   }
 }

@@ -11,6 +11,7 @@ struct Flow : ibv_flow {
   Context* const owner;
   FlowEntry* const entry;
   FlowRequest* const request;
+  std::unique_ptr<FlowMatcher> own_matcher;  // of a flow that was made without one
   Use used_matcher;
 };
 

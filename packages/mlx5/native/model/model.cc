@@ -11,6 +11,7 @@
 #include "frames.h"
 #include "functions.h"
 #include "qp.h"
+#include "spec_flow.h"
 #include "steering_anchor.h"
 
 namespace verbs::mlx5 {
@@ -49,6 +50,7 @@ int open_context(void*, ibv_context* face) {
   context->base = *control;
   install_qp_verbs(*control);
   verbs_context* verbs = verbs_get_ctx(face);
+  verbs->ibv_create_flow = create_spec_flow;
   verbs->ibv_destroy_flow = destroy_flow;
   verbs->destroy_flow_action = destroy_flow_action;
   const ModelLock guard(model_mutex());

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kReceiveBudget = 32;
 // Rounds of pump() in one call of the application: enough for whole windows, not for ever.
 constexpr int kPumpRounds = 8;
+constexpr int kDrainRounds = 256;  // more than an inbox holds
 
 class PortReceiver final : public link::Receiver {
  public:
@@ -99,7 +100,7 @@ int Adapter::lock() {
   if (!raw_) return 0;
   // What has arrived meets the tables as they are, before they change or their counters are read.
   const Nanos time = now();
-  for (int round = 0; round < kPumpRounds && receive(time); ++round) continue;
+  for (int round = 0; round < kDrainRounds && receive(time); ++round) continue;
   transmit(time);
   settle();
   return 0;
