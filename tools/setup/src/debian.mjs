@@ -14,6 +14,7 @@ const testPackages = [
   'clang-format-19',
   'doctest-dev',
   'iproute2',
+  'iputils-ping',
   'perftest',
   'python3-pyverbs',
   'python3-scapy',
