@@ -131,7 +131,8 @@ export class CompletionQueue extends Resource {
   }
 
   /**
-   * As {@link CompletionQueue.poll}, into a batch and without allocating: up to `max` completions by one native call.
+   * `ibv_poll_cq` into a batch: as {@link CompletionQueue.poll}, up to `max` completions by one native call, without
+   * allocating.
    *
    * @param max default: as many as the batch holds
    * @returns their number, which is `batch.length` from now on
