@@ -221,6 +221,8 @@ export class CompletionQueue extends Resource {
       post(id);
     } catch (error) {
       this.#awaited.forget(id);
+      // A getter in the request may have closed the queue, which rejects what nobody will ever see.
+      promise.catch(() => undefined);
       throw error;
     }
     if (!this.#sorting) void this.#sortAll();
