@@ -24,10 +24,11 @@ EthernetPort::EthernetPort(const link::Mac& mac, const std::string& switch_name,
       link_(link::EthernetSwitch::named(switch_name), &mac_, ring_, teaches),
       stack_(link_) {}
 
-void EthernetPort::commit(std::size_t size) {
-  if (size < mac_.size() || !std::equal(mac_.begin(), mac_.end(), reserved_)) return stack_.top().commit(size);
+bool EthernetPort::take_back(std::span<const std::uint8_t> frame) {
+  if (frame.size() < mac_.size() || !std::equal(mac_.begin(), mac_.end(), frame.begin())) return false;
   if (!looped_) looped_ = std::make_unique<link::Inbox>(ring_);
-  if (!looped_->push({reserved_, size})) ++loop_overflow_;
+  if (!looped_->push(frame)) ++loop_overflow_;
+  return true;
 }
 
 std::size_t EthernetPort::receive(Receiver& receiver, std::size_t budget) {

@@ -19,7 +19,12 @@ class EthernetPort final : public link::Transmitter {
   EthernetPort(const link::Mac& mac, const std::string& switch_name, bool teaches, std::function<void()> ring);
 
   std::uint8_t* reserve() override { return reserved_ = stack_.top().reserve(); }
-  void commit(std::size_t size) override;
+  void commit(std::size_t size) override {
+    if (!take_back({reserved_, size})) stack_.top().commit(size);
+  }
+  void send(std::span<const std::uint8_t> frame) override {
+    if (!take_back(frame)) stack_.top().send(frame);
+  }
   void flush() override { stack_.top().flush(); }
 
   // As PortStack's functions of these names.
@@ -42,6 +47,9 @@ class EthernetPort final : public link::Transmitter {
   void count(LinkCounters* counters) const;
 
  private:
+  // Whether the frame is for this port itself: then it has been kept.
+  bool take_back(std::span<const std::uint8_t> frame);
+
   link::Mac mac_;
   std::function<void()> ring_;
   link::SwitchLink link_;

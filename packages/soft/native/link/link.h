@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "../wire/frame.h"
@@ -20,6 +21,11 @@ class Transmitter {
   virtual std::uint8_t* reserve() = 0;
   // The first `size` bytes of the reserved buffer are a frame: send it (at flush() at the latest).
   virtual void commit(std::size_t size) = 0;
+  // reserve() and commit() in one, for a frame that is somewhere else: at most wire::kMaxFrame bytes.
+  virtual void send(std::span<const std::uint8_t> frame) {
+    std::memcpy(reserve(), frame.data(), frame.size());
+    commit(frame.size());
+  }
   // Hands everything committed to the network. What it cannot take is dropped and counted, as a wire would.
   virtual void flush() = 0;
   // The UDP source port that every frame leaves with, whatever its path says (a socket has one); 0 if frames may

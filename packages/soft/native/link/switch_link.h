@@ -28,8 +28,8 @@ class SwitchLink final : public Link {
   void flush() override {}
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
 
-  // At once, from wherever it is. Shorter frames than a header are dropped.
-  void send(std::span<const std::uint8_t> frame);
+  // At once, from where it is. Shorter frames than a header are dropped.
+  void send(std::span<const std::uint8_t> frame) override;
 
   const SwitchCounters& counters() const { return counters_; }
 

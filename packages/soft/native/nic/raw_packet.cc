@@ -89,8 +89,7 @@ int transmit_frame(Core& core, std::uint8_t port_num, const verbs_soft_frame& fr
   }
   ++core.frame_counters.raw_sent_frames;
   core.frame_counters.raw_sent_bytes += frame.size;
-  std::memcpy(port->frames()->reserve(), frame.data, frame.size);
-  port->frames()->commit(frame.size);
+  port->frames()->send({frame.data, frame.size});
   return 0;
 }
 
