@@ -89,6 +89,8 @@ describe('the fields that a transition needs are needed by its type', () => {
       any.modify({ qpState: QpState.INIT });
     });
     // @ts-expect-error a name that is misspelt
-    expect(() => { qp.modify({ ...init, qkey: 1, pkeyindex: 0 }); }).toThrow(TypeError);
+    expect(() => {
+      qp.modify({ ...init, qkey: 1, pkeyindex: 0 });
+    }).toThrow(TypeError);
   });
 });

@@ -51,8 +51,8 @@ typedef struct verbs_core_object verbs_core_object;
 /* A sibling's own object in the tree of lifetimes. */
 typedef struct verbs_core_child verbs_core_child;
 
-/* A vendor's function in the place of the library's: gets the ibv_context and the attributes filled in, and gives the new
- * object or NULL with errno. */
+/* A vendor's function in the place of the library's: gets the ibv_context and the attributes filled in, and gives the
+ * new object or NULL with errno. */
 typedef void* (*verbs_core_make)(void* data, void* context, void* attr);
 
 typedef struct verbs_core_api {
@@ -100,10 +100,10 @@ typedef struct verbs_core_api {
 
   /* -- since version 3 */
 
-  /* What the addon's createQp, createCq, createWq and allocDm do, with `make` in the place of the library's function. It
-   * gets a struct ibv_qp_init_attr_ex, ibv_cq_init_attr_ex (and gives an ibv_cq_ex), ibv_wq_init_attr or
-   * ibv_alloc_dm_attr. `arguments` are those of the function, checked by sibling.nativeQpInitAttr() and so on; the result
-   * is its result, a negated errno too. NULL with an exception pending. */
+  /* What the addon's createQp, createCq, createWq and allocDm do, with `make` in the place of the library's function.
+   * It gets a struct ibv_qp_init_attr_ex, ibv_cq_init_attr_ex (and gives an ibv_cq_ex), ibv_wq_init_attr or
+   * ibv_alloc_dm_attr. `arguments` are those of the function, checked by sibling.nativeQpInitAttr() and so on; the
+   * result is its result, a negated errno too. NULL with an exception pending. */
   napi_value (*create_qp)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
   napi_value (*create_cq)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
   napi_value (*create_wq)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);

@@ -52,8 +52,7 @@ int Sleeper::sleep(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Na
   return error;
 }
 
-bool Sleeper::sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline,
-                               Nanos grace) {
+bool Sleeper::sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline, Nanos grace) {
   wake_at_.store(deadline);
   const Nanos timeout = time_until(deadline);
   for (pollfd& each : fds) each.revents = 0;
