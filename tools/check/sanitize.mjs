@@ -13,7 +13,8 @@ const usage = `Usage: npm run test:sanitize
 Builds the tests of packages/soft/native (the rooms of the NIC, and the exported functions through the drop-in library,
 with a larger stress test) twice, and runs them: with AddressSanitizer and UndefinedBehaviorSanitizer in
 packages/soft/build/sanitize, leaks included, and with ThreadSanitizer in packages/soft/build/sanitize-thread. The tests
-of packages/mlx5/native (the steering engine, which starts no thread) run with the former, in packages/mlx5/build/sanitize.
+of packages/mlx5/native (the steering engine and the model, which start no thread) run with the former, in
+packages/mlx5/build/sanitize.
 Anything that a sanitizer finds is a failure.`;
 
 const soft = join(root, 'packages/soft');
@@ -31,10 +32,10 @@ const sanitizers = [
     options: addressOptions,
   },
   {
-    name: 'AddressSanitizer and UndefinedBehaviorSanitizer on the steering engine',
+    name: 'AddressSanitizer and UndefinedBehaviorSanitizer on the steering engine and the model of mlx5 devices',
     flag: 'address,undefined',
     owner: mlx5,
-    tests: ['steering'],
+    tests: ['steering', 'model'],
     build: 'build/sanitize',
     options: addressOptions,
   },
