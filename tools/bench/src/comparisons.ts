@@ -1,5 +1,6 @@
 import { commComparisons } from './comm.js';
 import { type Measurement, figureOf } from './program.js';
+import { reformatComparisons } from './reformat.js';
 import { speedComparisons } from './speeds.js';
 
 /** One way to do what is compared: a program, and what to run it with. */
@@ -73,5 +74,6 @@ export function comparisons(scale = 1): Comparison[] {
     },
     ...speedComparisons(scale),
     ...commComparisons(scale),
+    ...reformatComparisons(scale),
   ];
 }

@@ -95,7 +95,7 @@ test('--json prints one document', async () => {
     results: { contenders: { values: number[] }[] }[];
   };
   expect(rounds).toBe(1);
-  expect(results).toHaveLength(13);
+  expect(results).toHaveLength(15);
   for (const { contenders } of results) for (const { values } of contenders) expect(values).toHaveLength(1);
 }, 240_000);
 
