@@ -68,9 +68,14 @@ export class CompletionBatch {
     return this.#word(index, COMPLETION.OPCODE);
   }
 
-  /** What the device says about a failure. */
+  /** What the device says about a failure; 0 of a success. */
   vendorErr(index: number): number {
-    return this.#word(index, COMPLETION.VENDOR_ERR);
+    return this.ok(index) ? 0 : this.#word(index, COMPLETION.VENDOR_ERR);
+  }
+
+  /** The tag of the flow that brought the packet, of a queue made with WcExFlags.FLOW_TAG; else 0. */
+  flowTag(index: number): number {
+    return this.ok(index) ? this.#word(index, COMPLETION.VENDOR_ERR) : 0;
   }
 
   /** Bytes received or read. A UD receive counts the 40 bytes in front of the payload. */

@@ -15,6 +15,7 @@ export class WorkCompletion {
   declare readonly status: number;
   /** See {@link WcOpcode}. */
   declare readonly opcode: number;
+  /** 0 of a success. */
   declare readonly vendorErr: number;
   /** Bytes received or read. A UD receive counts the 40 bytes in front of the payload. */
   declare readonly byteLen: number;
@@ -29,6 +30,8 @@ export class WorkCompletion {
   declare readonly slid: number;
   declare readonly sl: number;
   declare readonly dlidPathBits: number;
+  /** The tag of the flow that brought the packet, of a queue made with WcExFlags.FLOW_TAG; else 0. */
+  declare readonly flowTag: number;
   /** Ticks of the device's clock, of a queue made with WcExFlags.COMPLETION_TIMESTAMP; else 0n. */
   declare readonly completionTimestamp: bigint;
   /** Nanoseconds since 1970, of a queue made with WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK; else 0n. */
@@ -39,7 +42,11 @@ export class WorkCompletion {
     this.wrId = readWrId(view, offset);
     this.status = view.getUint32(offset + COMPLETION.STATUS, true);
     this.opcode = view.getUint32(offset + COMPLETION.OPCODE, true);
-    this.vendorErr = view.getUint32(offset + COMPLETION.VENDOR_ERR, true);
+    // One field for both.
+    const detail = view.getUint32(offset + COMPLETION.VENDOR_ERR, true);
+    const failed = this.status !== WcStatus.SUCCESS;
+    this.vendorErr = failed ? detail : 0;
+    this.flowTag = failed ? 0 : detail;
     this.byteLen = view.getUint32(offset + COMPLETION.BYTE_LEN, true);
     this.immData = view.getUint32(offset + COMPLETION.IMM_DATA, true);
     this.qpNum = view.getUint32(offset + COMPLETION.QP_NUM, true);

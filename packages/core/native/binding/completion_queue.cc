@@ -52,7 +52,9 @@ void CompletionQueue::Record(const ibv_wc& wc, const Times& times, std::uint8_t*
   Put(record, offsetof(CompletionRecord, wr_id), id.value);
   Put(record, offsetof(CompletionRecord, status), std::uint32_t{wc.status});
   Put(record, offsetof(CompletionRecord, opcode), std::uint32_t{wc.opcode});
-  Put(record, offsetof(CompletionRecord, vendor_err), wc.vendor_err);
+  // Of a success ibv_poll_cq leaves it as it was; an extended queue has the flow's tag there.
+  const bool told = extended_ != nullptr || wc.status != IBV_WC_SUCCESS;
+  Put(record, offsetof(CompletionRecord, vendor_err), told ? wc.vendor_err : 0);
   Put(record, offsetof(CompletionRecord, byte_len), wc.byte_len);
   Put(record, offsetof(CompletionRecord, imm_data), imm_data);
   Put(record, offsetof(CompletionRecord, qp_num), wc.qp_num);

@@ -17,6 +17,8 @@ ibv_wc Read(ibv_cq_ex* cq, std::uint64_t wanted) {
   if (cq->status != IBV_WC_SUCCESS) return wc;
   wc.opcode = ibv_wc_read_opcode(cq);
   wc.wc_flags = ibv_wc_read_wc_flags(cq);
+  // A success has no other use for the field.
+  if ((wanted & IBV_WC_EX_WITH_FLOW_TAG) != 0) wc.vendor_err = ibv_wc_read_flow_tag(cq);
   if ((wanted & IBV_WC_EX_WITH_BYTE_LEN) != 0) wc.byte_len = ibv_wc_read_byte_len(cq);
   if ((wc.wc_flags & IBV_WC_WITH_INV) != 0) {
     wc.invalidated_rkey = ibv_wc_read_invalidated_rkey(cq);

@@ -68,7 +68,7 @@ struct CompletionRecord {
   std::uint64_t wr_id;
   std::uint32_t status;
   std::uint32_t opcode;
-  std::uint32_t vendor_err;
+  std::uint32_t vendor_err;  // of a failure; of a success the flow's tag, if the queue was made for it
   std::uint32_t byte_len;
   std::uint32_t imm_data;  // host order; with IBV_WC_WITH_INV the rkey that was invalidated
   std::uint32_t qp_num;

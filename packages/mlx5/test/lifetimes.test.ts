@@ -1,0 +1,104 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import {
+  createFlow,
+  createFlowActionPacketReformat,
+  createFlowMatcher,
+  createSteeringAnchor,
+  devx,
+  FlowActionPacketReformatType as Type,
+  FlowActionType,
+  FlowTableType as Table,
+} from '../src/index.js';
+import { collect, collectUntil } from './helpers/collect.js';
+import { code, failure, open } from './helpers/devices.js';
+import { INNER, Port } from './helpers/frames.js';
+
+function parts() {
+  const port = new Port(open());
+  const matcher = createFlowMatcher(port.ctx, { ftType: Table.NIC_RX });
+  const action = createFlowActionPacketReformat(port.ctx, {
+    reformatType: Type.L2_TUNNEL_TO_L2,
+    ftType: Table.NIC_RX,
+  });
+  const counter = devx.allocFlowCounter(port.ctx);
+  const actions = [action, port.qp, { type: FlowActionType.COUNTERS_DEVX, obj: counter } as const];
+  return { port, matcher, action, counter, flow: createFlow(matcher, undefined, actions) };
+}
+
+describe('closing', () => {
+  it.each([
+    ['matcher', [true, false, false]],
+    ['action', [false, true, false]],
+    ['counter', [false, false, false]],
+    ['qp', [false, false, true]],
+    ['context', [true, true, true]],
+  ] as const)('the %s closes the flow first', (which, closed) => {
+    const { port, matcher, action, counter, flow } = parts();
+    ({ matcher, action, counter, qp: port.qp, context: port.ctx })[which].close();
+    expect(flow.closed).toBe(true);
+    expect([matcher.closed, action.closed, port.qp.closed]).toEqual(closed);
+    flow.close();
+    expect(flow.closed).toBe(true);
+  });
+
+  it('twice does nothing; use afterwards throws', () => {
+    const { matcher, action, counter, flow, port } = parts();
+    flow.close();
+    flow.close();
+    action.close();
+    expect(failure(() => createFlow(matcher, undefined, [action, port.qp])).code).toBe('ERR_VERBS_CLOSED');
+    matcher.close();
+    expect(failure(() => createFlow(matcher, undefined, [port.qp])).message).toMatch(
+      /the FlowMatcher in matcher is closed/,
+    );
+    counter.close();
+    expect(failure(() => counter.read()).code).toBe('ERR_VERBS_CLOSED');
+    port.ctx.close();
+    expect(failure(() => createSteeringAnchor(port.ctx, { ftType: 0 })).code).toBe('ERR_VERBS_CLOSED');
+  });
+
+  it('happens at the end of a block', () => {
+    const { flow, matcher } = parts();
+    {
+      using again = flow;
+      expect(again.closed).toBe(false);
+    }
+    expect([flow.closed, matcher.closed]).toEqual([true, false]);
+  });
+});
+
+describe('what is forgotten', () => {
+  it('goes in the right order: the limit of actions is free again', async () => {
+    const port = new Port(open('log_max_packet_reformat_context=2'));
+    const attr = { reformatType: Type.L2_TO_L2_TUNNEL, ftType: Table.NIC_TX, data: new Uint8Array(50) };
+    const make = () => {
+      const matcher = createFlowMatcher(port.ctx, { ftType: Table.NIC_TX });
+      createFlow(matcher, undefined, [createFlowActionPacketReformat(port.ctx, attr)]);
+    };
+    for (let i = 0; i < 4; i++) createFlowActionPacketReformat(port.ctx, attr);
+    expect(code(() => createFlowActionPacketReformat(port.ctx, attr))).toBe('ENOMEM');
+    let freed = false;
+    expect(await collectUntil(() => (freed ||= code(make) === ''))).toBe(true);
+  });
+
+  it('stays as long as something needs it', async () => {
+    const port = new Port(open());
+    const flow = createFlow(createFlowMatcher(port.ctx, { ftType: Table.NIC_RX }), {}, [port.qp]);
+    for (let i = 0; i < 5; i++) await collect();
+    await port.send(INNER);
+    expect((await port.receiveOne()).bytes).toHaveLength(INNER.byteLength);
+    expect(flow.matcher.closed).toBe(false);
+  });
+});
+
+it('objects show what they are', () => {
+  const shown = (value: unknown) => inspect(value, { breakLength: 200 });
+  const { flow, matcher, action, counter } = parts();
+  expect(shown(flow)).toBe("Mlx5Flow { priority: 0, actions: [ 'IBV_FLOW_ACTION', 'DEST_IBV_QP', 'COUNTERS_DEVX' ] }");
+  expect(shown(matcher)).toMatch(/^FlowMatcher \{ priority: 0, ftType: 0, matchCriteriaEnable: 0, maskSize: 384/);
+  expect(shown(action)).toBe('FlowAction { ftType: NIC_RX, reformatType: L2_TUNNEL_TO_L2, dataSize: 0 }');
+  expect(shown(counter)).toMatch(/DevxObject \{ id: \d+, size: 1, packets: 0n, octets: 0n \}/);
+  flow.close();
+  expect(inspect(flow)).toMatch(/^Mlx5Flow \(closed\)/);
+});
