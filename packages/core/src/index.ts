@@ -33,6 +33,7 @@ export { VerbsError } from './errors.js';
 export { formatGuid, type Gid } from './gid.js';
 export { type LibraryKind, type LibraryReport, probeLibraries } from './libraries.js';
 export { MemoryRegion, type ReregAttr } from './memory-region.js';
+export type { ObjectMessage } from './diagnostics.js';
 export { objectCounts } from './object-counts.js';
 export { importDevice, openDevice, type OpenOptions } from './open-device.js';
 export * from './values.js';

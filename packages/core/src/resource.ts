@@ -1,4 +1,5 @@
 import { inspect, type InspectOptions } from 'node:util';
+import { objectClosed, objectOpened } from './diagnostics.js';
 import { markAsUncloneable } from './node-features.js';
 import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
@@ -34,6 +35,7 @@ export abstract class Resource implements Disposable {
     // The constructors are not for programs, but JavaScript can call them, with a handle that it took from elsewhere.
     if (!native.claim(handle)) throw typeError('handle', `that of a ${kind} that was just made`, handle);
     this.#joinParents();
+    objectOpened(this, kind, this.#id);
     // A structured clone would be an empty object: where Node can refuse it, it does.
     markAsUncloneable(this);
   }
@@ -66,6 +68,7 @@ export abstract class Resource implements Disposable {
     for (const parent of this.#parents) parent[kRelease](this.#id);
     this.#parents = [];
     this.onClosed();
+    objectClosed(this, this.#kind, this.#id);
   }
 
   /** `using` closes the object at the end of its block. */
