@@ -88,8 +88,8 @@ describe('the fields that a transition needs are needed by its type', () => {
     refused(() => {
       any.modify({ qpState: QpState.INIT });
     });
-    // @ts-expect-error a name that is misspelt
     expect(() => {
+      // @ts-expect-error a name that is misspelt
       qp.modify({ ...init, qkey: 1, pkeyindex: 0 });
     }).toThrow(TypeError);
   });
