@@ -45,6 +45,7 @@ export class AwaitedRequests {
         },
         reject: (reason) => {
           ended();
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
           reject(reason);
         },
       });
