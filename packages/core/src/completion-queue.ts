@@ -232,6 +232,8 @@ export class CompletionQueue extends Resource {
   /** @internal The queue pair is closed: what it had posted does not complete any more. */
   [kAbandon](qp: Resource): void {
     this.#awaited.failAll(closedError('QueuePair', 'ibv_poll_cq'), qp);
+    // Whoever sleeps for the completions would else sleep for ever, and hold the queue and the process.
+    if (this.#awaited.size === 0) this.#wakes.wakeAll();
   }
 
   /** While promises wait for requests, every completion that is reaped by whomever is looked at. */
