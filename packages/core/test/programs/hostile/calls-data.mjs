@@ -140,7 +140,7 @@ export const dataCalls = {
       'srcQp',
       'wcFlags',
     ]
-      .concat('at')
+      .concat('flowTag', 'at')
       .map((name) => [`CompletionBatch.${name}`, (w) => [w.random.below(4)]]),
   ),
 
