@@ -31,7 +31,7 @@ int Adapter::add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint32_t*
 
 int Adapter::remove_gid(std::uint8_t port_num, const wire::Gid& gid) {
   return control([&](nic::Nic& nic, Nanos) {
-    progress_.detach_all();
+    progress_.release_sockets();
     if (const int error = ports_[port_num - 1u]->remove_address(gid)) return error;
     nic.remove_gid(port_num, gid);
     progress_.watch(sockets());

@@ -37,7 +37,7 @@ int Adapter::leave(nic::Qp* qp, const wire::Gid& group) {
   bool last = false;
   if (const int error = nic_->detach_mcast(qp, group, &last)) return error;
   if (!last) return 0;
-  progress_.detach_all();
+  progress_.release_sockets();
   for (const auto& port : ports_) port->leave(group);
   progress_.watch(sockets());
   return 0;

@@ -134,6 +134,12 @@ void Progress::look(WaitSet& set, Nanos time) {
   attended_ = true;
 }
 
+void Progress::release_sockets() {
+  detach_all();
+  helper_.let_go();
+  driver_.let_go();
+}
+
 void Progress::detach_all() {
   while (!attached_.empty()) detach(*attached_.back());
 }

@@ -72,6 +72,8 @@ class Progress {
   // From here on these are the sockets that wake whoever sleeps. Before one of them is closed, none may be attached.
   void watch(std::vector<int> sockets);
   void detach_all();
+  // Comes before one of the sockets is closed: nobody waits for it from here on.
+  void release_sockets();
   // There is work at `deadline` at the latest: wakes the sleeper that would miss it.
   void expect(Nanos deadline) { (driver_active_ ? driver_ : helper_).wake_before(deadline); }
 

@@ -1,5 +1,6 @@
 #include "sleeper.h"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -23,6 +24,13 @@ void Sleeper::kick() {
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);  // full means kicked already
 }
 
+void Sleeper::let_go() {
+  while (polling_.load()) {
+    kick();
+    sched_yield();
+  }
+}
+
 namespace {
 
 Nanos time_until(Nanos deadline) {
@@ -35,6 +43,7 @@ int Sleeper::wait(std::span<pollfd> fds, Nanos timeout) {
   const timespec time{static_cast<time_t>(timeout / 1'000'000'000), static_cast<long>(timeout % 1'000'000'000)};
   const int ready = ppoll(fds.data(), fds.size(), timeout == kForever ? nullptr : &time, nullptr);
   const int error = ready < 0 ? errno : 0;
+  polling_.store(false);
   if (ready > 0 && fds[0].revents != 0) {
     std::uint64_t value = 0;
     [[maybe_unused]] const ssize_t size = read(fd_, &value, sizeof value);
@@ -45,6 +54,7 @@ int Sleeper::wait(std::span<pollfd> fds, Nanos timeout) {
 int Sleeper::sleep(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline) {
   wake_at_.store(deadline);
   const Nanos timeout = time_until(deadline);
+  polling_.store(true);
   lock.unlock();
   const int error = wait(fds, timeout);
   lock.lock();
@@ -56,6 +66,7 @@ bool Sleeper::sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pol
   wake_at_.store(deadline);
   const Nanos timeout = time_until(deadline);
   for (pollfd& each : fds) each.revents = 0;
+  polling_.store(true);
   lock.unlock();
   wait(fds, timeout);
   stay_awake();  // it will look again soon: nobody needs to wake it

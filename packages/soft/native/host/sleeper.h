@@ -41,6 +41,9 @@ class Sleeper {
     if (wake_at_.load() > deadline && wake_at_.exchange(kAwake) > deadline) kick();
   }
   void kick();
+  // Under the lock. The kernel keeps a socket that somebody polls, bound to its address, after it was closed: once this
+  // returns the thread polls none any more.
+  void let_go();
 
  private:
   // Without the lock. 0 or errno.
@@ -48,6 +51,7 @@ class Sleeper {
 
   int fd_ = -1;
   std::atomic<Nanos> wake_at_{kAwake};
+  std::atomic<bool> polling_{false};
 };
 
 }  // namespace verbs::soft::host
