@@ -18,18 +18,32 @@ interface Awaited {
 /** The requests of one completion queue that a promise waits for, by the number that stands in for their `wrId`. */
 export class AwaitedRequests {
   readonly #requests = new Map<bigint, Awaited>();
+  /** Whose waiting was aborted: their completions are still to come, for nobody. They hold nothing. */
+  readonly #aborted = new Map<bigint, WeakRef<Resource>>();
   // From a place of its own, so that it does not meet the program's numbers.
   #next = randomBytes(8).readBigUInt64LE();
 
-  get size(): number {
+  /** Promises that wait. */
+  get waiting(): number {
     return this.#requests.size;
   }
 
-  /** An aborted signal rejects the promise; the request goes on, and nobody is told of its completion. */
-  add(qp: Resource, wrId: bigint | number, signal: AbortSignal | undefined) {
+  /** Whether completions may come that must not reach the program. */
+  get expecting(): boolean {
+    return this.#requests.size + this.#aborted.size !== 0;
+  }
+
+  /**
+   * An aborted signal rejects the promise, and `abandoned` is called; the request goes on, and nobody is told of its
+   * completion.
+   */
+  add(qp: Resource, wrId: bigint | number, signal: AbortSignal | undefined, abandoned: () => void) {
     const id = (this.#next = BigInt.asUintN(64, this.#next + 1n));
     const promise = new Promise<WorkCompletion>((resolve, reject) => {
       const aborted = () => {
+        this.#requests.delete(id);
+        this.#aborted.set(id, new WeakRef(qp));
+        abandoned();
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
         reject(signal?.reason);
       };
@@ -57,13 +71,14 @@ export class AwaitedRequests {
   forget(id: bigint): void {
     this.#requests.get(id)?.ended();
     this.#requests.delete(id);
+    this.#aborted.delete(id);
   }
 
   /** Settles the promise of a completion's request; false if nobody awaits it. */
   settle(view: DataView, offset: number, timestamps: boolean): boolean {
     const id = view.getBigUint64(offset + COMPLETION.WR_ID, true);
     const request = this.#requests.get(id);
-    if (request === undefined) return false;
+    if (request === undefined) return this.#aborted.delete(id);
     this.#requests.delete(id);
     const wc = new WorkCompletion(view, offset, timestamps);
     Object.defineProperty(wc, 'wrId', { value: request.wrId, enumerable: true, configurable: true, writable: true });
@@ -78,6 +93,10 @@ export class AwaitedRequests {
       if (qp !== undefined && request.qp !== qp) continue;
       this.#requests.delete(id);
       request.reject(reason);
+    }
+    for (const [id, reference] of this.#aborted) {
+      const owner = reference.deref();
+      if (qp === undefined || owner === undefined || owner === qp) this.#aborted.delete(id);
     }
   }
 }

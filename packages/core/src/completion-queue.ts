@@ -119,7 +119,7 @@ export class CompletionQueue extends Resource {
     const result: WorkCompletion[] = [];
     this.#sort();
     while (result.length < max && this.#reaped.count !== 0) result.push(this.#reaped.next(this.#timestamps));
-    while (result.length < max && this.#awaited.size === 0) {
+    while (result.length < max && !this.#awaited.expecting) {
       const wanted = Math.min(max - result.length, CHUNK);
       const found = native.poll(cq, records, wanted);
       // What was reaped before an error must not be lost; the error shows again at the next call.
@@ -145,7 +145,7 @@ export class CompletionQueue extends Resource {
     const room = max === undefined ? batch.capacity : integer(max, 'max', 1, batch.capacity);
     this.#sort();
     let count = this.#reaped.count === 0 ? 0 : this.#reaped.moveTo(bytes, room);
-    if (count < room && this.#awaited.size === 0) {
+    if (count < room && !this.#awaited.expecting) {
       const found = native.poll(cq, count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES), room - count);
       if (found < 0 && count === 0) throw new VerbsError(found, 'ibv_poll_cq');
       count += Math.max(found, 0);
@@ -216,7 +216,9 @@ export class CompletionQueue extends Resource {
   ): Promise<WorkCompletion> {
     signal?.throwIfAborted();
     this.#channelFor('ibv_get_cq_event');
-    const { id, promise } = this.#awaited.add(qp, wrId, signal);
+    const { id, promise } = this.#awaited.add(qp, wrId, signal, () => {
+      this.#endSorting();
+    });
     try {
       post(id);
     } catch (error) {
@@ -232,13 +234,17 @@ export class CompletionQueue extends Resource {
   /** @internal The queue pair is closed: what it had posted does not complete any more. */
   [kAbandon](qp: Resource): void {
     this.#awaited.failAll(closedError('QueuePair', 'ibv_poll_cq'), qp);
-    // Whoever sleeps for the completions would else sleep for ever, and hold the queue and the process.
-    if (this.#awaited.size === 0) this.#wakes.wakeAll();
+    this.#endSorting();
+  }
+
+  /** Once nobody waits any more: the sleep for completions would else hold the queue and the process for ever. */
+  #endSorting(): void {
+    if (this.#sorting && this.#awaited.waiting === 0) this.#wakes.wakeAll();
   }
 
   /** While promises wait for requests, every completion that is reaped by whomever is looked at. */
   #sort(): void {
-    if (this.#awaited.size === 0) return;
+    if (!this.#awaited.expecting) return;
     const result = this.#reaped.sort(this.use('ibv_poll_cq'), this.#awaited, this.#timestamps);
     if (result < 0 && this.#reaped.count === 0) throw new VerbsError(result, 'ibv_poll_cq');
   }
@@ -248,10 +254,10 @@ export class CompletionQueue extends Resource {
     try {
       for (;;) {
         this.#sort();
-        if (this.#awaited.size === 0) return;
+        if (this.#awaited.waiting === 0) return;
         this.reqNotify();
         this.#sort();
-        if (this.#awaited.size === 0) return;
+        if (this.#awaited.waiting === 0) return;
         await this.#wakes.sleep(this.#channelFor('ibv_get_cq_event')[kEvents], this, undefined);
       }
     } catch (error) {
@@ -262,7 +268,7 @@ export class CompletionQueue extends Resource {
   }
 
   #someReady(): boolean {
-    if (this.#awaited.size !== 0) {
+    if (this.#awaited.expecting) {
       this.#sort();
       return this.#reaped.count !== 0;
     }

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { CompletionBatch, CompletionError, SendFlags, VerbsError, WcStatus, WrOpcode } from '../src/index.js';
-import { ALL_ACCESS, bench, createQp, pair } from './helpers/devices.js';
+import {
+  CompletionBatch,
+  CompletionError,
+  objectCounts,
+  SendFlags,
+  VerbsError,
+  WcStatus,
+  WrOpcode,
+} from '../src/index.js';
+import { ALL_ACCESS, bench, createQp, open, pair } from './helpers/devices.js';
 
 const { SEND, RDMA_READ, RDMA_WRITE } = WrOpcode;
 
@@ -124,6 +132,22 @@ describe('send and recv', () => {
     b.ctx.close();
     await expect(last).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
     await expect(one.recv({ sgList })).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+  });
+
+  it('an aborted wait holds neither the queue pair nor the process', async () => {
+    const ctx = open();
+    const start = () => {
+      const pd = ctx.allocPd();
+      const cq = ctx.createCq(8, { channel: ctx.createCompChannel() });
+      const [one] = pair({ ctx, pd, cq });
+      return one.recv({ sgList: [{ mr: pd.allocMr(64, ALL_ACCESS) }] }, { signal: AbortSignal.timeout(10) });
+    };
+    await expect(start()).rejects.toThrow(/timeout/);
+    for (let i = 0; i < 500 && objectCounts()['QueuePair'] !== 0; i++) {
+      globalThis.gc?.();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(objectCounts()).toMatchObject({ QueuePair: 0, CompletionQueue: 0, CompletionChannel: 0, MemoryRegion: 0 });
   });
 
   it('a queue pair that is only awaited is not collected', async () => {

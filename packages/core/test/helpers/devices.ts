@@ -53,7 +53,7 @@ export function createQp({ pd, cq }: Pick<Bench, 'pd' | 'cq'>, qpType: QpType = 
 }
 
 /** Two connected queue pairs of one device. */
-export function pair(b: Bench, cap = CAP): [QueuePair, QueuePair] {
+export function pair(b: Pick<Bench, 'ctx' | 'pd' | 'cq'>, cap = CAP): [QueuePair, QueuePair] {
   const [one, two] = [createQp(b, QpType.RC, cap), createQp(b, QpType.RC, cap)];
   const gid = b.ctx.queryGid(1, 0);
   const common = { pathMtu: Mtu.MTU_1024, access: ALL_ACCESS };
