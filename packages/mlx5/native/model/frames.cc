@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "../steering/checksum.h"
 #include "qp.h"
 
 namespace verbs::mlx5 {
@@ -15,6 +16,12 @@ steering::Frame frame_of(const verbs_soft_frame& frame) {
 verbs_soft_frame frame_of(const steering::Packet& packet) {
   const steering::Frame& frame = packet.frame();
   return {.data = frame.data, .size = frame.size, .headroom = frame.headroom, .tailroom = frame.tailroom};
+}
+
+// As mlx5 says it: of an IPv4 packet, if the checksums of its header and of what it carries are right.
+std::uint32_t checksums_of(const steering::Packet& packet) {
+  const auto [ipv4_ok, l4_ok] = steering::check_checksums(packet.frame().data, packet.layers().outer);
+  return ipv4_ok && l4_ok ? static_cast<std::uint32_t>(IBV_WC_IP_CSUM_OK) : 0;
 }
 
 std::uint64_t now() {
@@ -32,7 +39,7 @@ class Exit final : public steering::Sink {
     const auto& qp = *static_cast<const RawQp*>(receiver);
     if (qp.port_num != port_num_) return;
     const verbs_soft_frame frame = frame_of(packet);
-    const verbs_soft_delivery delivery{.flow_tag = packet.flow_tag, .wc_flags = 0, .cvlan = 0};
+    const verbs_soft_delivery delivery{.flow_tag = packet.flow_tag, .wc_flags = checksums_of(packet), .cvlan = 0};
     soft()->deliver_frame(qp.face, &frame, &delivery);
   }
   void to_wire(const steering::Packet& packet) override {

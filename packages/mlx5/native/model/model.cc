@@ -92,7 +92,7 @@ const verbs_soft_model kModel{.kind = "mlx5",
                               .tunnels = 0,
                               .raw_send = raw_send,
                               .raw_receive = raw_receive,
-                              .raw_packet_caps = 0};
+                              .raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM};
 
 }  // namespace
 

@@ -90,14 +90,14 @@ void End::post_receive(ibv_qp* on) {
   REQUIRE(ibv_post_recv(on ? on : qp, &wr, &bad) == 0);
 }
 
-void End::send(const Bytes& frame) {
+void End::send(const Bytes& frame, unsigned flags) {
   std::memcpy(memory_.data(), frame.data(), frame.size());
   ibv_sge sge{reinterpret_cast<std::uintptr_t>(memory_.data()), static_cast<std::uint32_t>(frame.size()), mr_->lkey};
   ibv_send_wr wr{};
   wr.sg_list = &sge;
   wr.num_sge = 1;
   wr.opcode = IBV_WR_SEND;
-  wr.send_flags = IBV_SEND_SIGNALED;
+  wr.send_flags = IBV_SEND_SIGNALED | flags;
   ibv_send_wr* bad = nullptr;
   REQUIRE(ibv_post_send(qp, &wr, &bad) == 0);
   ibv_wc wc{};
@@ -116,6 +116,7 @@ Bytes End::receive() {
     REQUIRE(receive_cq_->status == IBV_WC_SUCCESS);
     qp_num = ibv_wc_read_qp_num(receive_cq_);
     flow_tag = ibv_wc_read_flow_tag(receive_cq_);
+    wc_flags = ibv_wc_read_wc_flags(receive_cq_);
     const auto* data = &memory_[receive_cq_->wr_id * kSlot];
     Bytes frame(data, data + ibv_wc_read_byte_len(receive_cq_));
     ibv_end_poll(receive_cq_);

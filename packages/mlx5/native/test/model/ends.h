@@ -45,11 +45,11 @@ class End {
 
   ibv_qp* add_qp();
   void post_receive(ibv_qp* on = nullptr);
-  void send(const Bytes& frame);
+  void send(const Bytes& frame, unsigned flags = 0);
   // The next frame that comes in; empty: none does.
   Bytes receive();
-  // The queue pair that it came in on, and its tag.
-  std::uint32_t qp_num = 0, flow_tag = 0;
+  // The queue pair that it came in on, its tag, and what else the completion says of it.
+  std::uint32_t qp_num = 0, flow_tag = 0, wc_flags = 0;
 
   ibv_context* context = nullptr;
   ibv_pd* pd = nullptr;
