@@ -19,7 +19,7 @@ const arrivals = ctx.createCq(BUFFERS, { channel: ctx.createCompChannel() });
 /** Buffers that nobody uses. */
 const free = Array.from({ length: BUFFERS }, (_, index) => index);
 /** The device said that few requests are left, and no buffer was free then. */
-let low = false;
+let low = /** @type {boolean} */ (false);
 let refills = 0;
 
 const refill = () => {
