@@ -1,0 +1,120 @@
+// Makes and closes objects of every type again and again, and sees that memory stays flat. `--collect` leaves the closing
+// to the garbage collector.
+import process from 'node:process';
+import { setImmediate as turn } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { AccessFlags, MwType, objectCounts, openDevice, QpType } from '../../dist/index.js';
+
+const usage = `Usage: node --expose-gc leaks.mjs [--cycles N] [--type NAME] [--collect] [--json]
+
+  --cycles N    of each type, 100000 if not given
+  --type NAME   one type
+  --collect     nothing is closed: the garbage collector frees it
+  --json        the results as one JSON object`;
+
+const { values: options } = parseArgs({
+  options: {
+    cycles: { type: 'string', default: '100000' },
+    type: { type: 'string' },
+    collect: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (options.help) {
+  console.log(usage);
+  process.exit(0);
+}
+const cycles = Number(options.cycles);
+if (!Number.isInteger(cycles) || cycles < 1) {
+  console.error(`leaks: --cycles ${options.cycles}: give a whole number\n\n${usage}`);
+  process.exit(2);
+}
+
+const WARM_UP = 10_000;
+/** What the heap goes up and down by: of 100,000 cycles 84 bytes each. */
+const SLACK = 8 * 1024 * 1024;
+
+const ctx = openDevice('soft0');
+const pd = ctx.allocPd();
+const channel = ctx.createCompChannel();
+const cq = ctx.createCq(16, { channel });
+const cap = { maxSendWr: 4, maxRecvWr: 4 };
+const shared = new SharedArrayBuffer(4096);
+const grh = { dgid: ctx.queryGid(1, 0), sgidIndex: 0, hopLimit: 1 };
+
+/** What each type is made by. */
+const types = {
+  Context: () => openDevice('soft0'),
+  ProtectionDomain: () => ctx.allocPd(),
+  CompletionChannel: () => ctx.createCompChannel(),
+  CompletionQueue: () => ctx.createCq(16, { channel }),
+  'CompletionQueue, extended': () => ctx.createCq(16, { wcFlags: 0xff }),
+  'MemoryRegion, allocMr': () => pd.allocMr(4096, AccessFlags.LOCAL_WRITE),
+  'MemoryRegion, regMr': () => pd.regMr(shared, AccessFlags.LOCAL_WRITE),
+  MemoryWindow: () => pd.allocMw(MwType.TYPE_2),
+  DeviceMemory: () => ctx.allocDm(64),
+  ThreadDomain: () => ctx.allocTd(),
+  XrcDomain: () => ctx.openXrcd(),
+  SharedReceiveQueue: () => pd.createSrq({ maxWr: 16 }),
+  AddressHandle: () => pd.createAh({ portNum: 1, grh }),
+  'QueuePair, RC': () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap }),
+  'QueuePair, UD': () => pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, cap }),
+};
+
+/** Lets the collector and the finalizers do all that they have to do. */
+async function settle() {
+  for (let i = 0; i < 4; i++) {
+    globalThis.gc?.();
+    await turn();
+  }
+}
+
+// A function of its own: its frame, which holds the object, is gone afterwards.
+/** @param {() => { close(): void }} make */
+function once(make) {
+  const made = make();
+  if (!options.collect) made.close();
+}
+
+/** @param {() => { close(): void }} make @param {number} count */
+async function repeat(make, count) {
+  for (let i = 0; i < count; i++) {
+    once(make);
+    // Finalizers run between turns of the loop.
+    if (i % 1000 === 999) {
+      if (options.collect) globalThis.gc?.();
+      await turn();
+    }
+  }
+  await settle();
+}
+
+const results = [];
+for (const [type, make] of Object.entries(types)) {
+  if (options.type !== undefined && options.type !== type) continue;
+  // The first cycles bring the heap and the tables to their size.
+  await repeat(make, WARM_UP);
+  const before = { objects: objectCounts(), bytes: process.memoryUsage.rss() };
+  const since = process.hrtime.bigint();
+  await repeat(make, cycles);
+  const microseconds = Number(process.hrtime.bigint() - since) / 1000 / cycles;
+  const left = Object.entries(objectCounts()).filter(([name, count]) => count !== before.objects[name]);
+  const bytesPerCycle = Math.max(0, process.memoryUsage.rss() - before.bytes) / cycles;
+  const flat = left.length === 0 && bytesPerCycle * cycles < SLACK;
+  results.push({ type, cycles, microseconds, bytesPerCycle, left: Object.fromEntries(left), flat });
+  if (!options.json) {
+    const text = `${microseconds.toFixed(1)} us a cycle, ${bytesPerCycle.toFixed(1)} bytes more a cycle`;
+    console.log(
+      `${flat ? 'flat ' : 'LEAKS'} ${type}: ${text}${left.length > 0 ? `, left: ${JSON.stringify(left)}` : ''}`,
+    );
+  }
+}
+if (options.json) console.log(JSON.stringify(results, undefined, 2));
+if (results.length === 0) {
+  console.error(`leaks: no type ${options.type}; there are ${Object.keys(types).join('; ')}`);
+  process.exitCode = 2;
+} else if (results.some(({ flat }) => !flat)) {
+  process.exitCode = 1;
+}
+ctx.close();
