@@ -3,6 +3,7 @@ import { CompletionChannel } from './completion-channel.js';
 import { checkCqe, CompletionQueue, type WaitOptions } from './completion-queue.js';
 import { Counters } from './counters.js';
 import { type CqOptions, nativeCqOptions } from './cq-options.js';
+import type { DeviceEventEmitter } from './device-event-emitter.js';
 import { DeviceEvents } from './device-events.js';
 import type { DeviceInfo } from './device-info.js';
 import { DeviceMemory } from './device-memory.js';
@@ -136,6 +137,19 @@ export class Context extends DeviceQueries {
    */
   asyncEvents({ signal }: WaitOptions = {}): AsyncGenerator<AsyncEvent, void, undefined> {
     return this.#events.iterate(signal);
+  }
+
+  /**
+   * The same as Node.js events: each by its name (see {@link EventType}), and all of them as 'event'. Iterations have them,
+   * too. As long as there is a listener the process stays alive.
+   *
+   * @example
+   * ctx.events.on('PORT_ERR', ({ portNum }) => console.log(`port ${portNum} went down`));
+   * ctx.events.on('event', ({ name, element }) => console.log(name, element));
+   */
+  get events(): DeviceEventEmitter {
+    this.use('ibv_get_async_event');
+    return this.#events.emitter;
   }
 
   /** @internal Lets events find the object of an id; undefined forgets it. */

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { asyncEvent, type AsyncEvent } from './async-event.js';
+import { DeviceEventEmitter } from './device-event-emitter.js';
+import type { EventType } from './device-enums.js';
 import { closedError } from './errors.js';
 import { FdEvents } from './fd-events.js';
 import { native, type NativeHandle } from './native.js';
@@ -16,8 +18,12 @@ export class DeviceEvents {
   readonly #handle: NativeHandle;
   readonly #descriptor: FdEvents;
   readonly #wakes = new WakeList();
-  readonly #queue: AsyncEvent[] = [];
+  /** What came while nobody listened and nobody iterated; for the first iteration. */
+  readonly #missed: AsyncEvent[] = [];
+  /** Every iteration has all events. */
+  readonly #iterations = new Set<AsyncEvent[]>();
   readonly #elements = new WeakTable<object>();
+  #emitter: DeviceEventEmitter | undefined;
 
   constructor(context: Resource, handle: NativeHandle) {
     this.#context = context;
@@ -37,21 +43,34 @@ export class DeviceEvents {
     });
   }
 
+  get emitter(): DeviceEventEmitter {
+    return (this.#emitter ??= new DeviceEventEmitter((inUse) => {
+      if (this.#context.closed) return;
+      if (inUse) this.#descriptor.enter(this.emitter);
+      else this.#descriptor.leave(this.emitter);
+    }));
+  }
+
   async *iterate(signal: AbortSignal | undefined): AsyncGenerator<AsyncEvent, void, undefined> {
-    let handedOut = 0;
-    while (!this.#context.closed) {
-      signal?.throwIfAborted();
-      if (this.#queue.length === 0) this.#drain();
-      const event = this.#queue.shift();
-      if (event !== undefined) {
+    const queue = this.#missed.splice(0);
+    this.#iterations.add(queue);
+    try {
+      let handedOut = 0;
+      while (!this.#context.closed) {
+        signal?.throwIfAborted();
+        if (queue.length === 0) this.#drain();
+        const event = queue.shift();
+        if (event === undefined) {
+          await this.#sleep(signal);
+          continue;
+        }
         yield event;
         // What the program does about an event may raise the next one.
         if (++handedOut % EVENTS_PER_TURN === 0) await setImmediate();
-        continue;
       }
-      await this.#wakes.sleep(this.#descriptor, this.#context, signal).catch((error: unknown) => {
-        if (!this.#context.closed) throw error;
-      });
+    } finally {
+      this.#iterations.delete(queue);
+      if (this.#iterations.size === 0) this.#missed.push(...queue);
     }
   }
 
@@ -66,13 +85,31 @@ export class DeviceEvents {
     this.#wakes.failAll(closedError('Context', 'ibv_get_async_event'));
   }
 
+  async #sleep(signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.#wakes.sleep(this.#descriptor, this.#context, signal);
+    } catch (error) {
+      if (!this.#context.closed) throw error;
+    }
+  }
+
   #drain(): void {
     // Bounded: the rest makes the descriptor readable again.
     for (let count = 0; count < 64; count++) {
       const event = native.getAsyncEvent(this.#handle);
       if (typeof event === 'number') break;
-      this.#queue.push(asyncEvent(...event, (id) => this.#elements.get(id)));
+      this.#deliver(asyncEvent(...event, (id) => this.#elements.get(id)));
     }
-    if (this.#queue.length !== 0) this.#wakes.wakeAll();
+  }
+
+  #deliver(event: AsyncEvent): void {
+    const listened = this.#emitter?.hasListeners === true;
+    for (const queue of this.#iterations) queue.push(event);
+    if (this.#iterations.size === 0 && !listened) this.#missed.push(event);
+    this.#wakes.wakeAll();
+    // Last, since a listener may throw.
+    if (!listened) return;
+    this.#emitter?.emit(event.name as keyof typeof EventType, event);
+    this.#emitter?.emit('event', event);
   }
 }

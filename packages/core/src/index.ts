@@ -25,6 +25,7 @@ export { XrcDomain } from './xrc-domain.js';
 export type { ActivateOptions, ConnectOptions } from './connect.js';
 export { Context } from './context.js';
 export type { CqOptions } from './cq-options.js';
+export type { DeviceEventEmitter, DeviceEventMap } from './device-event-emitter.js';
 export type { DeviceQueries } from './device-queries.js';
 export * from './device-enums.js';
 export { type DeviceInfo, type DeviceList, listDevices, readSysfsFile } from './device-info.js';

@@ -25,6 +25,7 @@ export abstract class Resource implements Disposable {
   readonly #children = new WeakTable<Resource>();
   readonly #id = nextId++;
   #closed = false;
+  #settling = false;
 
   /** @internal `syscall` is the C function that destroys the object. */
   constructor(kind: string, handle: NativeHandle, syscall: string, parents: readonly Resource[]) {
@@ -61,8 +62,14 @@ export abstract class Resource implements Disposable {
 
   /** @internal Takes over what the addon closed; a destroy function that failed leaves an object open. */
   [kSettle](): void {
-    if (this.#closed) return;
-    for (const child of this.#children.values().reverse()) child[kSettle]();
+    // Nothing of the user's can make an object its own ancestor, but what is internal can be called, too.
+    if (this.#closed || this.#settling) return;
+    this.#settling = true;
+    try {
+      for (const child of this.#children.values().reverse()) child[kSettle]();
+    } finally {
+      this.#settling = false;
+    }
     if (native.isOpen(this.#handle)) return;
     this.#closed = true;
     for (const parent of this.#parents) parent[kRelease](this.#id);

@@ -161,7 +161,8 @@ constexpr std::uintptr_t kEndOfProcess = std::uintptr_t{1} << 47;
 
 void copy_bytes(void* to, const void* from, std::size_t size) {
   const std::uintptr_t highest = std::max(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from));
-  if (highest < kEndOfProcess) {
+  // A program may give an inline element at address 0: that is a fault like any other.
+  if (highest < kEndOfProcess && to != nullptr && from != nullptr) {
     std::memcpy(to, from, size);
   } else {
     copy_unchecked(to, from, size);
