@@ -143,11 +143,12 @@ VERBS_NO_THREAD_SANITIZER void store_word(std::uint64_t* at, std::uint64_t value
   __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
 }
 
-// AddressSanitizer ends the process at an address that no process can have, where the access alone would fault: such
+// The sanitizers end the process at an address that no process can have, and at 0, where the access would fault: such
 // copies go without it.
 #if defined(VERBS_ADDRESS_SANITIZER) || defined(VERBS_THREAD_SANITIZER)
-__attribute__((no_sanitize("address"))) VERBS_NO_THREAD_SANITIZER void copy_unchecked(void* to, const void* from,
-                                                                                      std::size_t size) {
+__attribute__((no_sanitize("address", "undefined"))) VERBS_NO_THREAD_SANITIZER void copy_unchecked(void* to,
+                                                                                                   const void* from,
+                                                                                                   std::size_t size) {
   auto* target = static_cast<volatile std::uint8_t*>(to);
   const auto* source = static_cast<const volatile std::uint8_t*>(from);
   for (std::size_t i = 0; i < size; ++i) target[i] = source[i];
