@@ -23,15 +23,13 @@ napi_value byte_array(napi_env env, const char* from, std::size_t size) {
 // cryptoLogin(library, context, { credentialId, importKekId, credential }): 0 | -errno
 napi_value login(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   mlx5dv_crypto_login_attr attr{};
   attr.credential_id = to_u32(env, get(env, arguments[2], "credentialId"));
   attr.import_kek_id = to_u32(env, get(env, arguments[2], "importKekId"));
   copy_bytes(to_bytes(env, get(env, arguments[2], "credential")), attr.credential);
-  const int error = status(library->mlx5dv_crypto_login, context, &attr);
+  const int error = status(context.library().mlx5dv_crypto_login, context.get(), &attr);
   explicit_bzero(&attr, sizeof attr);
   return failure(env, error);
 }
@@ -39,27 +37,21 @@ napi_value login(const Arguments& arguments) {
 // cryptoLoginQueryState(library, context): state | -errno; cryptoLogout(library, context): 0 | -errno
 napi_value query_state(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   mlx5dv_crypto_login_state state{};
-  const int error = status(library->mlx5dv_crypto_login_query_state, context, &state);
+  const int error = status(context.library().mlx5dv_crypto_login_query_state, context.get(), &state);
   return error != 0 ? failure(env, error) : number(env, state);
 }
 napi_value logout(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
-  return context ? failure(arguments.env, status(library->mlx5dv_crypto_logout, context)) : nullptr;
+  Subject<ibv_context> context(arguments);
+  return context ? failure(arguments.env, status(context.library().mlx5dv_crypto_logout, context.get())) : nullptr;
 }
 
 // cryptoLoginCreate(library, context, { credentialId, importKekId, credential }): handle | -errno
 napi_value login_create(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes credential = to_bytes(env, get(env, arguments[2], "credential"));
   mlx5dv_crypto_login_attr_ex attr{};
@@ -70,8 +62,7 @@ napi_value login_create(const Arguments& arguments) {
   const auto destroy = [](const Library& its_library, mlx5dv_crypto_login_obj* object) {
     return status(its_library.mlx5dv_crypto_login_destroy, object);
   };
-  return attach(env, *library, context, made(library->mlx5dv_crypto_login_create, context, &attr), destroy,
-                held.parents());
+  return context.attach(env, made(context.library().mlx5dv_crypto_login_create, context.get(), &attr), destroy);
 }
 
 // cryptoLoginQuery(login): state | -errno
@@ -88,12 +79,10 @@ napi_value login_query(const Arguments& arguments) {
 // dekCreate(library, context, pd, { keySize, hasKeytag, keyPurpose, opaque, key, cryptoLogin? }): handle | -errno
 napi_value dek_create(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
-  auto* pd = context ? held.verbs<ibv_pd>(arguments, 2, VERBS_CORE_PD) : nullptr;
+  Subject<ibv_context> context(arguments);
+  auto* pd = context ? context.held.verbs<ibv_pd>(arguments, 2, VERBS_CORE_PD) : nullptr;
   if (!pd) return nullptr;
-  if (pd->context != context) return failure(env, EINVAL);
+  if (pd->context != context.get()) return failure(env, EINVAL);
   const napi_value given = arguments[3], its_login = get(env, given, "cryptoLogin");
   mlx5dv_dek_init_attr attr{};
   attr.key_size = static_cast<mlx5dv_crypto_key_size>(to_u32(env, get(env, given, "keySize")));
@@ -103,20 +92,20 @@ napi_value dek_create(const Arguments& arguments) {
   copy_bytes(to_bytes(env, get(env, given, "opaque")), attr.opaque);
   copy_bytes(to_bytes(env, get(env, given, "key")), attr.key);
   if (!is_undefined(env, its_login)) {
-    auto* object = held.object<mlx5dv_crypto_login_obj>(env, its_login);
+    auto* object = context.held.object<mlx5dv_crypto_login_obj>(env, its_login);
     if (!object) return nullptr;
-    if (object->context() != context) return failure(env, EINVAL);
+    if (object->context() != context.get()) return failure(env, EINVAL);
     attr.crypto_login = object->get();
     attr.comp_mask = MLX5DV_DEK_INIT_ATTR_CRYPTO_LOGIN;
   }
   const auto destroy = [](const Library& its_library, mlx5dv_dek* dek) {
     return status(its_library.mlx5dv_dek_destroy, dek);
   };
-  mlx5dv_dek* dek = made(library->mlx5dv_dek_create, context, &attr);
+  mlx5dv_dek* dek = made(context.library().mlx5dv_dek_create, context.get(), &attr);
   const int error = errno;
   explicit_bzero(&attr, sizeof attr);
   errno = error;
-  return attach(env, *library, context, dek, destroy, held.parents());
+  return context.attach(env, dek, destroy);
 }
 
 // dekQuery(dek): { state, opaque: 8 bytes } | -errno
@@ -136,21 +125,19 @@ napi_value dek_query(const Arguments& arguments) {
 // createMkey(library, pd, createFlags, maxEntries): { handle, lkey, rkey } | -errno
 napi_value create_mkey(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* pd = library ? held.verbs<ibv_pd>(*library, arguments, 1, VERBS_CORE_PD) : nullptr;
+  Subject<ibv_pd> pd(arguments);
   if (!pd) return nullptr;
   mlx5dv_mkey_init_attr attr{};
-  attr.pd = pd;
+  attr.pd = pd.get();
   attr.create_flags = to_u32(env, arguments[2]);
   attr.max_entries = static_cast<std::uint16_t>(to_u32(env, arguments[3]));
-  mlx5dv_mkey* mkey = made(library->mlx5dv_create_mkey, &attr);
+  mlx5dv_mkey* mkey = made(pd.library().mlx5dv_create_mkey, &attr);
   if (!mkey) return failure(env, errno);
   const mlx5dv_mkey face = *mkey;
   const auto destroy = [](const Library& its_library, mlx5dv_mkey* its_mkey) {
     return status(its_library.mlx5dv_destroy_mkey, its_mkey);
   };
-  return described(env, attach(env, *library, pd->context, mkey, destroy, held.parents()),
+  return described(env, pd.attach(env, mkey, destroy),
                    {{"lkey", number(env, face.lkey)}, {"rkey", number(env, face.rkey)}});
 }
 

@@ -19,11 +19,9 @@ napi_value is_supported(const Arguments& arguments) {
 
 // isMlx5(library, context): boolean
 napi_value is_mlx5(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  return boolean(arguments.env, library->mlx5dv_is_supported(context->device));
+  return boolean(arguments.env, context.library().mlx5dv_is_supported(context.get()->device));
 }
 
 // openDevice(library, libibverbs, name, flags | undefined): handle | -errno
@@ -89,26 +87,24 @@ napi_value write_capabilities(napi_env env, const mlx5dv_context& device) {
 // queryDevice(library, context): { version, flags, compMask, … } | -errno. `compMask` says what the device filled in.
 napi_value query_device(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   mlx5dv_context device{};
   constexpr std::uint64_t kAll = (MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD << 1) - 1;
   device.comp_mask = kAll;
-  if (const int error = status(library->mlx5dv_query_device, context, &device)) return failure(env, error);
+  if (const int error = status(context.library().mlx5dv_query_device, context.get(), &device))
+    return failure(env, error);
   return write_capabilities(env, device);
 }
 
 // queryPort(library, context, portNum): { flags, vport, … } | -errno
 napi_value query_port(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   mlx5dv_port port{};
-  if (const int error = status(library->_mlx5dv_query_port, context, to_u32(env, arguments[2]), &port, sizeof port)) {
+  if (const int error =
+          status(context.library()._mlx5dv_query_port, context.get(), to_u32(env, arguments[2]), &port, sizeof port)) {
     return failure(env, error);
   }
   napi_value result = object(env);
@@ -126,12 +122,11 @@ napi_value query_port(const Arguments& arguments) {
 // getClockInfo(library, context): { nsec, lastCycles, frac, mult, shift, mask } | -errno
 napi_value get_clock_info(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   mlx5dv_clock_info clock{};
-  if (const int error = status(library->mlx5dv_get_clock_info, context, &clock)) return failure(env, error);
+  if (const int error = status(context.library().mlx5dv_get_clock_info, context.get(), &clock))
+    return failure(env, error);
   napi_value result = object(env);
   set(env, result, "nsec", big(env, clock.nsec));
   set(env, result, "lastCycles", big(env, clock.last_cycles));
@@ -145,32 +140,27 @@ napi_value get_clock_info(const Arguments& arguments) {
 // reservedQpnAlloc(library, context): qpn | -errno; reservedQpnDealloc(library, context, qpn): 0 | -errno
 napi_value reserved_qpn_alloc(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   std::uint32_t number_of_qp = 0;
-  const int error = status(library->mlx5dv_reserved_qpn_alloc, context, &number_of_qp);
+  const int error = status(context.library().mlx5dv_reserved_qpn_alloc, context.get(), &number_of_qp);
   return error != 0 ? failure(env, error) : number(env, number_of_qp);
 }
 napi_value reserved_qpn_dealloc(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  return failure(arguments.env,
-                 status(library->mlx5dv_reserved_qpn_dealloc, context, to_u32(arguments.env, arguments[2])));
+  return failure(arguments.env, status(context.library().mlx5dv_reserved_qpn_dealloc, context.get(),
+                                       to_u32(arguments.env, arguments[2])));
 }
 
 // getDataDirectSysfsPath(library, context): string | -errno
 napi_value get_data_direct_sysfs_path(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   std::array<char, 4096> path{};
-  const int error = status(library->mlx5dv_get_data_direct_sysfs_path, context, path.data(), path.size() - 1);
+  const int error =
+      status(context.library().mlx5dv_get_data_direct_sysfs_path, context.get(), path.data(), path.size() - 1);
   return error != 0 ? failure(env, error) : text(env, path.data());
 }
 

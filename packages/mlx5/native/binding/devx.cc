@@ -15,14 +15,12 @@ int unimport_object(const Library& library, mlx5dv_devx_obj* object) {
 // devxObjCreate(library, context, in, out): handle | -errno. `out` is filled in, also by a command that failed.
 napi_value obj_create(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes in = to_bytes(env, arguments[2]), out = to_bytes(env, arguments[3]);
-  mlx5dv_devx_obj* object = made(library->mlx5dv_devx_obj_create, context, static_cast<const void*>(in.data), in.size,
-                                 static_cast<void*>(out.data), out.size);
-  return attach(env, *library, context, object, destroy_object, held.parents());
+  mlx5dv_devx_obj* object = made(context.library().mlx5dv_devx_obj_create, context.get(),
+                                 static_cast<const void*>(in.data), in.size, static_cast<void*>(out.data), out.size);
+  return context.attach(env, object, destroy_object);
 }
 
 template <typename T>
@@ -37,11 +35,9 @@ napi_value command(napi_env env, Command<T> function, T* object, napi_value in_v
 
 // devxGeneralCmd(library, context, in, out): 0 | -errno
 napi_value general_cmd(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  return command(arguments.env, library->mlx5dv_devx_general_cmd, context, arguments[2], arguments[3]);
+  return command(arguments.env, context.library().mlx5dv_devx_general_cmd, context.get(), arguments[2], arguments[3]);
 }
 
 // devxObjQuery(object, in, out), devxObjModify(object, in, out): 0 | -errno
@@ -54,13 +50,11 @@ napi_value on_object(const Arguments& arguments) {
 }
 
 // devxCqQuery(library, cq, in, out) and so on, for objects of the verbs: 0 | -errno
-template <typename T, verbs_core_kind Kind, Command<T> Library::* Function>
+template <typename T, Command<T> Library::* Function>
 napi_value on_verbs(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  T* object = library ? held.verbs<T>(*library, arguments, 1, Kind) : nullptr;
+  Subject<T> object(arguments);
   if (!object) return nullptr;
-  return command(arguments.env, library->*Function, object, arguments[2], arguments[3]);
+  return command(arguments.env, object.library().*Function, object.get(), arguments[2], arguments[3]);
 }
 
 // exportSizes(library): { varAttrsSize, devxUmemAttrsSize, devxObjAttrsSize } | -errno
@@ -89,24 +83,19 @@ napi_value obj_export(const Arguments& arguments) {
 }
 napi_value obj_import(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   void* data = to_bytes(env, arguments[2]).data;
-  return attach(env, *library, context, made(library->mlx5dv_devx_obj_import, context, data), unimport_object,
-                held.parents());
+  return context.attach(env, made(context.library().mlx5dv_devx_obj_import, context.get(), data), unimport_object);
 }
 
 // devxQueryEqn(library, context, vector): eqn | -errno
 napi_value query_eqn(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   std::uint32_t eqn = 0;
-  const int error = status(library->mlx5dv_devx_query_eqn, context, to_u32(env, arguments[2]), &eqn);
+  const int error = status(context.library().mlx5dv_devx_query_eqn, context.get(), to_u32(env, arguments[2]), &eqn);
   return error != 0 ? failure(env, error) : number(env, eqn);
 }
 
@@ -121,19 +110,16 @@ void init_devx(napi_env env, napi_value exports) {
   export_function<obj_export>(env, exports, "devxObjExport");
   export_function<obj_import>(env, exports, "devxObjImport");
   export_function<query_eqn>(env, exports, "devxQueryEqn");
-#define ON_VERBS(type, kind, function, name) \
-  export_function<on_verbs<type, kind, &Library::function>>(env, exports, name)
-  ON_VERBS(ibv_cq, VERBS_CORE_CQ, mlx5dv_devx_cq_query, "devxCqQuery");
-  ON_VERBS(ibv_cq, VERBS_CORE_CQ, mlx5dv_devx_cq_modify, "devxCqModify");
-  ON_VERBS(ibv_qp, VERBS_CORE_QP, mlx5dv_devx_qp_query, "devxQpQuery");
-  ON_VERBS(ibv_qp, VERBS_CORE_QP, mlx5dv_devx_qp_modify, "devxQpModify");
-  ON_VERBS(ibv_srq, VERBS_CORE_SRQ, mlx5dv_devx_srq_query, "devxSrqQuery");
-  ON_VERBS(ibv_srq, VERBS_CORE_SRQ, mlx5dv_devx_srq_modify, "devxSrqModify");
-  ON_VERBS(ibv_wq, VERBS_CORE_WQ, mlx5dv_devx_wq_query, "devxWqQuery");
-  ON_VERBS(ibv_wq, VERBS_CORE_WQ, mlx5dv_devx_wq_modify, "devxWqModify");
-  ON_VERBS(ibv_rwq_ind_table, VERBS_CORE_RWQ_IND_TABLE, mlx5dv_devx_ind_tbl_query, "devxIndTblQuery");
-  ON_VERBS(ibv_rwq_ind_table, VERBS_CORE_RWQ_IND_TABLE, mlx5dv_devx_ind_tbl_modify, "devxIndTblModify");
-#undef ON_VERBS
+  export_function<on_verbs<ibv_cq, &Library::mlx5dv_devx_cq_query>>(env, exports, "devxCqQuery");
+  export_function<on_verbs<ibv_cq, &Library::mlx5dv_devx_cq_modify>>(env, exports, "devxCqModify");
+  export_function<on_verbs<ibv_qp, &Library::mlx5dv_devx_qp_query>>(env, exports, "devxQpQuery");
+  export_function<on_verbs<ibv_qp, &Library::mlx5dv_devx_qp_modify>>(env, exports, "devxQpModify");
+  export_function<on_verbs<ibv_srq, &Library::mlx5dv_devx_srq_query>>(env, exports, "devxSrqQuery");
+  export_function<on_verbs<ibv_srq, &Library::mlx5dv_devx_srq_modify>>(env, exports, "devxSrqModify");
+  export_function<on_verbs<ibv_wq, &Library::mlx5dv_devx_wq_query>>(env, exports, "devxWqQuery");
+  export_function<on_verbs<ibv_wq, &Library::mlx5dv_devx_wq_modify>>(env, exports, "devxWqModify");
+  export_function<on_verbs<ibv_rwq_ind_table, &Library::mlx5dv_devx_ind_tbl_query>>(env, exports, "devxIndTblQuery");
+  export_function<on_verbs<ibv_rwq_ind_table, &Library::mlx5dv_devx_ind_tbl_modify>>(env, exports, "devxIndTblModify");
 }
 
 }  // namespace verbs::mlx5

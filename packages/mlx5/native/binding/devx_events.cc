@@ -17,11 +17,9 @@ void do_not_wait(int fd) {
 // devxCreateCmdComp(library, context): { handle, fd } | -errno
 napi_value create_cmd_comp(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_devx_cmd_comp* completions = made(library->mlx5dv_devx_create_cmd_comp, context);
+  mlx5dv_devx_cmd_comp* completions = made(context.library().mlx5dv_devx_create_cmd_comp, context.get());
   if (!completions) return failure(env, errno);
   const int fd = completions->fd;
   do_not_wait(fd);
@@ -29,8 +27,7 @@ napi_value create_cmd_comp(const Arguments& arguments) {
     its_library.mlx5dv_devx_destroy_cmd_comp(its_completions);
     return 0;
   };
-  return described(env, attach(env, *library, context, completions, destroy, held.parents()),
-                   {{"fd", number(env, fd)}});
+  return described(env, context.attach(env, completions, destroy), {{"fd", number(env, fd)}});
 }
 
 // devxObjQueryAsync(object, in, outLength, wrId: bigint, completions): 0 | -errno
@@ -68,12 +65,10 @@ napi_value get_async_cmd_comp(const Arguments& arguments) {
 // devxCreateEventChannel(library, context, flags): { handle, fd } | -errno
 napi_value create_event_channel(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const auto flags = static_cast<mlx5dv_devx_create_event_channel_flags>(to_u32(env, arguments[2]));
-  mlx5dv_devx_event_channel* channel = made(library->mlx5dv_devx_create_event_channel, context, flags);
+  mlx5dv_devx_event_channel* channel = made(context.library().mlx5dv_devx_create_event_channel, context.get(), flags);
   if (!channel) return failure(env, errno);
   const int fd = channel->fd;
   do_not_wait(fd);
@@ -81,7 +76,7 @@ napi_value create_event_channel(const Arguments& arguments) {
     its_library.mlx5dv_devx_destroy_event_channel(its_channel);
     return 0;
   };
-  return described(env, attach(env, *library, context, channel, destroy, held.parents()), {{"fd", number(env, fd)}});
+  return described(env, context.attach(env, channel, destroy), {{"fd", number(env, fd)}});
 }
 
 // devxSubscribeDevxEvent(channel, object | undefined, events: number[], cookie: bigint): 0 | -errno

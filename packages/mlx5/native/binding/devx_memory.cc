@@ -6,12 +6,11 @@ namespace {
 
 // { handle, id } of a new object that has its number in a field.
 template <typename T>
-napi_value with_id(napi_env env, const Library& library, ibv_context* context, T* object, std::uint32_t T::* id,
-                   typename Object<T>::Destroy destroy, const Held& held) {
+napi_value with_id(napi_env env, const Subject<ibv_context>& context, T* object, std::uint32_t T::* id,
+                   typename Object<T>::Destroy destroy) {
   if (!object) return failure(env, errno);
   const std::uint32_t number_of_it = object->*id;
-  return described(env, attach(env, library, context, object, destroy, held.parents()),
-                   {{"id", number(env, number_of_it)}});
+  return described(env, context.attach(env, object, destroy), {{"id", number(env, number_of_it)}});
 }
 
 int dereg_umem(const Library& library, mlx5dv_devx_umem* umem) { return status(library.mlx5dv_devx_umem_dereg, umem); }
@@ -20,36 +19,32 @@ int dereg_umem(const Library& library, mlx5dv_devx_umem* umem) { return status(l
 // memory that a memory region keeps; with the last argument it is mlx5dv_devx_umem_reg_ex.
 napi_value umem_reg(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
-  auto* mr = context ? held.verbs<ibv_mr>(arguments, 2, VERBS_CORE_MR) : nullptr;
+  Subject<ibv_context> context(arguments);
+  auto* mr = context ? context.held.verbs<ibv_mr>(arguments, 2, VERBS_CORE_MR) : nullptr;
   if (!mr) return nullptr;
   const std::uint64_t offset = to_u64(env, arguments[3]), size = to_u64(env, arguments[4]);
   // A region without an address is of device memory, or imported: there is nothing to pin.
-  if (mr->context != context || !mr->addr) return failure(env, EINVAL);
+  if (mr->context != context.get() || !mr->addr) return failure(env, EINVAL);
   if (offset > mr->length || size > mr->length - offset) return failure(env, ERANGE);
   void* address = static_cast<char*>(mr->addr) + offset;
   const std::uint32_t access = to_u32(env, arguments[5]);
   if (is_undefined(env, arguments[6])) {
-    mlx5dv_devx_umem* umem = made(library->mlx5dv_devx_umem_reg, context, address, size, access);
-    return with_id(env, *library, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem, held);
+    mlx5dv_devx_umem* umem = made(context.library().mlx5dv_devx_umem_reg, context.get(), address, size, access);
+    return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
   }
   mlx5dv_devx_umem_in in{};
   in.addr = address;
   in.size = size;
   in.access = access;
   in.pgsz_bitmap = to_u64(env, arguments[6]);
-  mlx5dv_devx_umem* umem = made(library->mlx5dv_devx_umem_reg_ex, context, &in);
-  return with_id(env, *library, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem, held);
+  mlx5dv_devx_umem* umem = made(context.library().mlx5dv_devx_umem_reg_ex, context.get(), &in);
+  return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
 }
 
 // devxUmemRegDmabuf(library, context, fd, offset, size, access, pgszBitmap): { handle, id } | -errno
 napi_value umem_reg_dmabuf(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   mlx5dv_devx_umem_in in{};
   in.comp_mask = MLX5DV_UMEM_MASK_DMABUF;
@@ -59,8 +54,8 @@ napi_value umem_reg_dmabuf(const Arguments& arguments) {
   in.size = to_u64(env, arguments[4]);
   in.access = to_u32(env, arguments[5]);
   in.pgsz_bitmap = to_u64(env, arguments[6]);
-  mlx5dv_devx_umem* umem = made(library->mlx5dv_devx_umem_reg_ex, context, &in);
-  return with_id(env, *library, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem, held);
+  mlx5dv_devx_umem* umem = made(context.library().mlx5dv_devx_umem_reg_ex, context.get(), &in);
+  return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
 }
 
 // devxUmemExport(umem, data): 0 | -errno; devxUmemImport(library, context, data): { handle, id } | -errno. TypeScript
@@ -74,27 +69,23 @@ napi_value umem_export(const Arguments& arguments) {
 }
 napi_value umem_import(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   void* data = to_bytes(env, arguments[2]).data;
   const auto unimport = [](const Library& its_library, mlx5dv_devx_umem* umem) {
     its_library.mlx5dv_devx_umem_unimport(umem);
     return 0;
   };
-  mlx5dv_devx_umem* umem = made(library->mlx5dv_devx_umem_import, context, data);
-  return with_id(env, *library, context, umem, &mlx5dv_devx_umem::umem_id, unimport, held);
+  mlx5dv_devx_umem* umem = made(context.library().mlx5dv_devx_umem_import, context.get(), data);
+  return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, unimport);
 }
 
 // devxAllocUar(library, context, flags): { handle, id, mmapOff } | -errno
 napi_value alloc_uar(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_devx_uar* uar = made(library->mlx5dv_devx_alloc_uar, context, to_u32(env, arguments[2]));
+  mlx5dv_devx_uar* uar = made(context.library().mlx5dv_devx_alloc_uar, context.get(), to_u32(env, arguments[2]));
   if (!uar) return failure(env, errno);
   const mlx5dv_devx_uar face = *uar;
   const auto destroy = [](const Library& its_library, mlx5dv_devx_uar* its_uar) {
@@ -102,7 +93,7 @@ napi_value alloc_uar(const Arguments& arguments) {
     return 0;
   };
   return described(
-      env, attach(env, *library, context, uar, destroy, held.parents()),
+      env, context.attach(env, uar, destroy),
       {{"id", number(env, face.page_id)}, {"mmapOff", big(env, static_cast<std::uint64_t>(face.mmap_off))}});
 }
 
@@ -119,11 +110,11 @@ napi_value uar_export_dmabuf_fd(const Arguments& arguments) {
   return fd < 0 ? failure(env, errno == 0 ? EIO : errno) : number(env, fd);
 }
 
-napi_value describe_var(napi_env env, const Library& library, ibv_context* context, mlx5dv_var* var,
-                        Object<mlx5dv_var>::Destroy destroy, const Held& held) {
+napi_value describe_var(napi_env env, const Subject<ibv_context>& context, mlx5dv_var* var,
+                        Object<mlx5dv_var>::Destroy destroy) {
   if (!var) return failure(env, errno);
   const mlx5dv_var face = *var;
-  return described(env, attach(env, library, context, var, destroy, held.parents()),
+  return described(env, context.attach(env, var, destroy),
                    {{"id", number(env, face.page_id)},
                     {"length", number(env, face.length)},
                     {"mmapOff", big(env, static_cast<std::uint64_t>(face.mmap_off))}});
@@ -132,16 +123,14 @@ napi_value describe_var(napi_env env, const Library& library, ibv_context* conte
 // allocVar(library, context, flags): { handle, id, length, mmapOff } | -errno
 napi_value alloc_var(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const auto destroy = [](const Library& its_library, mlx5dv_var* var) {
     its_library.mlx5dv_free_var(var);
     return 0;
   };
-  return describe_var(env, *library, context, made(library->mlx5dv_alloc_var, context, to_u32(env, arguments[2])),
-                      destroy, held);
+  return describe_var(env, context, made(context.library().mlx5dv_alloc_var, context.get(), to_u32(env, arguments[2])),
+                      destroy);
 }
 
 // varExport(var, data): 0 | -errno; varImport(library, context, data): as allocVar
@@ -154,49 +143,43 @@ napi_value var_export(const Arguments& arguments) {
 }
 napi_value var_import(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   void* data = to_bytes(env, arguments[2]).data;
   const auto destroy = [](const Library& its_library, mlx5dv_var* var) {
     its_library.mlx5dv_var_unimport(var);
     return 0;
   };
-  return describe_var(env, *library, context, made(library->mlx5dv_var_import, context, data), destroy, held);
+  return describe_var(env, context, made(context.library().mlx5dv_var_import, context.get(), data), destroy);
 }
 
 // devxAllocMsiVector(library, context): { handle, vector, fd } | -errno
 napi_value alloc_msi_vector(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_devx_msi_vector* msi = made(library->mlx5dv_devx_alloc_msi_vector, context);
+  mlx5dv_devx_msi_vector* msi = made(context.library().mlx5dv_devx_alloc_msi_vector, context.get());
   if (!msi) return failure(env, errno);
   const mlx5dv_devx_msi_vector face = *msi;
   const auto destroy = [](const Library& its_library, mlx5dv_devx_msi_vector* its_msi) {
     return status(its_library.mlx5dv_devx_free_msi_vector, its_msi);
   };
-  return described(env, attach(env, *library, context, msi, destroy, held.parents()),
+  return described(env, context.attach(env, msi, destroy),
                    {{"vector", number(env, face.vector)}, {"fd", number(env, face.fd)}});
 }
 
 // devxCreateEq(library, context, in, out): handle | -errno
 napi_value create_eq(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes in = to_bytes(env, arguments[2]), out = to_bytes(env, arguments[3]);
-  mlx5dv_devx_eq* eq = made(library->mlx5dv_devx_create_eq, context, static_cast<const void*>(in.data), in.size,
-                            static_cast<void*>(out.data), out.size);
+  mlx5dv_devx_eq* eq = made(context.library().mlx5dv_devx_create_eq, context.get(), static_cast<const void*>(in.data),
+                            in.size, static_cast<void*>(out.data), out.size);
   const auto destroy = [](const Library& its_library, mlx5dv_devx_eq* its_eq) {
     return status(its_library.mlx5dv_devx_destroy_eq, its_eq);
   };
-  return attach(env, *library, context, eq, destroy, held.parents());
+  return context.attach(env, eq, destroy);
 }
 
 }  // namespace

@@ -11,15 +11,13 @@ namespace {
 // drDomainCreate(library, context, type): handle | -errno
 napi_value domain_create(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const auto type = static_cast<mlx5dv_dr_domain_type>(to_u32(env, arguments[2]));
   const auto destroy = [](const Library& its_library, mlx5dv_dr_domain* domain) {
     return status(its_library.mlx5dv_dr_domain_destroy, domain);
   };
-  return attach(env, *library, context, made(library->mlx5dv_dr_domain_create, context, type), destroy, held.parents());
+  return context.attach(env, made(context.library().mlx5dv_dr_domain_create, context.get(), type), destroy);
 }
 
 // drDomainSync(domain, flags): 0 | -errno

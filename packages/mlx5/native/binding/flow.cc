@@ -16,9 +16,7 @@ int destroy_flow(const Library&, ibv_flow* flow) { return std::abs(ibv_destroy_f
 // ibPort }): handle | -errno
 napi_value create_flow_matcher(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const napi_value given = arguments[2];
   const auto field = [&](const char* name) { return to_u32(env, get(env, given, name)); };
@@ -35,8 +33,7 @@ napi_value create_flow_matcher(const Arguments& arguments) {
   static_assert(sizeof attr == 40);
   const std::uint32_t ib_port = field("ibPort");
   std::memcpy(reinterpret_cast<char*>(&attr) + 36, &ib_port, sizeof ib_port);
-  return attach(env, *library, context, made(library->mlx5dv_create_flow_matcher, context, &attr), destroy_matcher,
-                held.parents());
+  return context.attach(env, made(context.library().mlx5dv_create_flow_matcher, context.get(), &attr), destroy_matcher);
 }
 
 // Fills in one action: { type, object?, tagValue?, offset? }. 0, an errno, or -1 with an exception pending.
@@ -112,20 +109,18 @@ napi_value create_flow(const Arguments& arguments) {
 // createSteeringAnchor(library, context, { ftType, priority, compMask }): { handle, id } | -errno
 napi_value create_steering_anchor(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   mlx5dv_steering_anchor_attr attr{};
   attr.ft_type = static_cast<mlx5dv_flow_table_type>(to_u32(env, get(env, arguments[2], "ftType")));
   attr.priority = static_cast<std::uint16_t>(to_u32(env, get(env, arguments[2], "priority")));
-  mlx5dv_steering_anchor* anchor = made(library->mlx5dv_create_steering_anchor, context, &attr);
+  mlx5dv_steering_anchor* anchor = made(context.library().mlx5dv_create_steering_anchor, context.get(), &attr);
   if (!anchor) return failure(env, errno);
   const std::uint32_t id = anchor->id;
   const auto destroy = [](const Library& its_library, mlx5dv_steering_anchor* its_anchor) {
     return status(its_library.mlx5dv_destroy_steering_anchor, its_anchor);
   };
-  return described(env, attach(env, *library, context, anchor, destroy, held.parents()), {{"id", number(env, id)}});
+  return described(env, context.attach(env, anchor, destroy), {{"id", number(env, id)}});
 }
 
 }  // namespace

@@ -9,9 +9,7 @@ int destroy_action(const Library&, ibv_flow_action* action) { return std::abs(ib
 // createFlowActionPacketReformat(library, context, data | undefined, reformatType, ftType): handle | -errno
 napi_value create_packet_reformat(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes data = to_bytes(env, arguments[2]);
   // An empty array is a buffer of no bytes, which the library tells from no buffer.
@@ -20,23 +18,21 @@ napi_value create_packet_reformat(const Arguments& arguments) {
   const auto type = static_cast<mlx5dv_flow_action_packet_reformat_type>(to_u32(env, arguments[3]));
   const auto table = static_cast<mlx5dv_flow_table_type>(to_u32(env, arguments[4]));
   ibv_flow_action* action =
-      made(library->mlx5dv_create_flow_action_packet_reformat, context, data.size, buffer, type, table);
-  return attach(env, *library, context, action, destroy_action, held.parents());
+      made(context.library().mlx5dv_create_flow_action_packet_reformat, context.get(), data.size, buffer, type, table);
+  return context.attach(env, action, destroy_action);
 }
 
 // createFlowActionModifyHeader(library, context, actions: BigUint64Array in the device's byte order, ftType):
 // handle | -errno
 napi_value create_modify_header(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes actions = to_bytes(env, arguments[2]);
   const auto table = static_cast<mlx5dv_flow_table_type>(to_u32(env, arguments[3]));
-  ibv_flow_action* action = made(library->mlx5dv_create_flow_action_modify_header, context, actions.size,
+  ibv_flow_action* action = made(context.library().mlx5dv_create_flow_action_modify_header, context.get(), actions.size,
                                  reinterpret_cast<std::uint64_t*>(actions.data), table);
-  return attach(env, *library, context, action, destroy_action, held.parents());
+  return context.attach(env, action, destroy_action);
 }
 
 }  // namespace

@@ -6,20 +6,22 @@
 namespace verbs::mlx5 {
 namespace {
 
+// Fills in the view that libmlx5 has of the subject: 0, or an errno. `Face` is its place in mlx5dv_obj.
+template <auto Face, typename T, typename View>
+int look(const Subject<T>& subject, std::uint64_t type, View* view) {
+  mlx5dv_obj objects{};
+  objects.*Face = {subject.get(), view};
+  return status(subject.library().mlx5dv_init_obj, &objects, type);
+}
+
 // initQp(library, qp): { sqWqeCnt, … } | -errno
 napi_value init_qp(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* qp = library ? held.verbs<ibv_qp>(*library, arguments, 1, VERBS_CORE_QP) : nullptr;
+  Subject<ibv_qp> qp(arguments);
   if (!qp) return nullptr;
   mlx5dv_qp out{};
   out.comp_mask = MLX5DV_QP_MASK_RAW_QP_HANDLES | MLX5DV_QP_MASK_RAW_QP_TIR_ADDR;
-  mlx5dv_obj init{};
-  init.qp = {qp, &out};
-  if (const int error = status(library->mlx5dv_init_obj, &init, std::uint64_t{MLX5DV_OBJ_QP})) {
-    return failure(env, error);
-  }
+  if (const int error = look<&mlx5dv_obj::qp>(qp, MLX5DV_OBJ_QP, &out)) return failure(env, error);
   napi_value result = object(env);
   set(env, result, "sqWqeCnt", number(env, out.sq.wqe_cnt));
   set(env, result, "sqStride", number(env, out.sq.stride));
@@ -38,16 +40,10 @@ napi_value init_qp(const Arguments& arguments) {
 // initCq(library, cq): { cqeCnt, cqeSize, cqn } | -errno
 napi_value init_cq(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* cq = library ? held.verbs<ibv_cq>(*library, arguments, 1, VERBS_CORE_CQ) : nullptr;
+  Subject<ibv_cq> cq(arguments);
   if (!cq) return nullptr;
   mlx5dv_cq out{};
-  mlx5dv_obj init{};
-  init.cq = {cq, &out};
-  if (const int error = status(library->mlx5dv_init_obj, &init, std::uint64_t{MLX5DV_OBJ_CQ})) {
-    return failure(env, error);
-  }
+  if (const int error = look<&mlx5dv_obj::cq>(cq, MLX5DV_OBJ_CQ, &out)) return failure(env, error);
   napi_value result = object(env);
   set(env, result, "cqeCnt", number(env, out.cqe_cnt));
   set(env, result, "cqeSize", number(env, out.cqe_size));
@@ -58,17 +54,11 @@ napi_value init_cq(const Arguments& arguments) {
 // initSrq(library, srq): { stride, head, tail, srqn } | -errno
 napi_value init_srq(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* srq = library ? held.verbs<ibv_srq>(*library, arguments, 1, VERBS_CORE_SRQ) : nullptr;
+  Subject<ibv_srq> srq(arguments);
   if (!srq) return nullptr;
   mlx5dv_srq out{};
   out.comp_mask = MLX5DV_SRQ_MASK_SRQN;
-  mlx5dv_obj init{};
-  init.srq = {srq, &out};
-  if (const int error = status(library->mlx5dv_init_obj, &init, std::uint64_t{MLX5DV_OBJ_SRQ})) {
-    return failure(env, error);
-  }
+  if (const int error = look<&mlx5dv_obj::srq>(srq, MLX5DV_OBJ_SRQ, &out)) return failure(env, error);
   napi_value result = object(env);
   set(env, result, "stride", number(env, out.stride));
   set(env, result, "head", number(env, out.head));
@@ -80,16 +70,10 @@ napi_value init_srq(const Arguments& arguments) {
 // initRwq(library, wq): { wqeCnt, stride } | -errno
 napi_value init_rwq(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* wq = library ? held.verbs<ibv_wq>(*library, arguments, 1, VERBS_CORE_WQ) : nullptr;
+  Subject<ibv_wq> wq(arguments);
   if (!wq) return nullptr;
   mlx5dv_rwq out{};
-  mlx5dv_obj init{};
-  init.rwq = {wq, &out};
-  if (const int error = status(library->mlx5dv_init_obj, &init, std::uint64_t{MLX5DV_OBJ_RWQ})) {
-    return failure(env, error);
-  }
+  if (const int error = look<&mlx5dv_obj::rwq>(wq, MLX5DV_OBJ_RWQ, &out)) return failure(env, error);
   napi_value result = object(env);
   set(env, result, "wqeCnt", number(env, out.wqe_cnt));
   set(env, result, "stride", number(env, out.stride));
@@ -99,17 +83,11 @@ napi_value init_rwq(const Arguments& arguments) {
 // initDm(library, dm): { length, remoteVa } | -errno
 napi_value init_dm(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* dm = library ? held.verbs<ibv_dm>(*library, arguments, 1, VERBS_CORE_DM) : nullptr;
+  Subject<ibv_dm> dm(arguments);
   if (!dm) return nullptr;
   mlx5dv_dm out{};
   out.comp_mask = MLX5DV_DM_MASK_REMOTE_VA;
-  mlx5dv_obj init{};
-  init.dm = {dm, &out};
-  if (const int error = status(library->mlx5dv_init_obj, &init, std::uint64_t{MLX5DV_OBJ_DM})) {
-    return failure(env, error);
-  }
+  if (const int error = look<&mlx5dv_obj::dm>(dm, MLX5DV_OBJ_DM, &out)) return failure(env, error);
   napi_value result = object(env);
   set(env, result, "length", big(env, out.length));
   set(env, result, "remoteVa", big(env, out.remote_va));
@@ -118,32 +96,22 @@ napi_value init_dm(const Arguments& arguments) {
 
 // initPd(library, pd): pdn | -errno
 napi_value init_pd(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* pd = library ? held.verbs<ibv_pd>(*library, arguments, 1, VERBS_CORE_PD) : nullptr;
+  Subject<ibv_pd> pd(arguments);
   if (!pd) return nullptr;
   mlx5dv_pd out{};
-  mlx5dv_obj init{};
-  init.pd = {pd, &out};
-  const int error = status(library->mlx5dv_init_obj, &init, std::uint64_t{MLX5DV_OBJ_PD});
+  const int error = look<&mlx5dv_obj::pd>(pd, MLX5DV_OBJ_PD, &out);
   return error != 0 ? failure(arguments.env, error) : number(arguments.env, out.pdn);
 }
 
 // initAh(library, ah, into: 48 bytes): 0 | -errno. The address vector, as work requests have it.
 napi_value init_ah(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* ah = library ? held.verbs<ibv_ah>(*library, arguments, 1, VERBS_CORE_AH) : nullptr;
+  Subject<ibv_ah> ah(arguments);
   if (!ah) return nullptr;
   const Bytes into = to_bytes(env, arguments[2]);
   if (into.size != sizeof(mlx5_wqe_av)) return failure(env, EINVAL);
   mlx5dv_ah out{};
-  mlx5dv_obj init{};
-  init.ah = {ah, &out};
-  if (const int error = status(library->mlx5dv_init_obj, &init, std::uint64_t{MLX5DV_OBJ_AH})) {
-    return failure(env, error);
-  }
+  if (const int error = look<&mlx5dv_obj::ah>(ah, MLX5DV_OBJ_AH, &out)) return failure(env, error);
   if (!out.av) return failure(env, EOPNOTSUPP);
   std::memcpy(into.data, out.av, into.size);
   return failure(env, 0);

@@ -1,6 +1,7 @@
 // The objects of libmlx5 that JavaScript holds, and what belongs to one context.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,60 @@ class Held {
   }
   std::vector<Taken> held_;
   std::vector<verbs_core_object*> parents_;
+};
+
+// The kind that @verbs/core gives a structure of the verbs.
+template <typename T>
+inline constexpr verbs_core_kind kKindOf = VERBS_CORE_FOREIGN;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_context> = VERBS_CORE_CONTEXT;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_pd> = VERBS_CORE_PD;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_cq> = VERBS_CORE_CQ;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_qp> = VERBS_CORE_QP;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_srq> = VERBS_CORE_SRQ;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_wq> = VERBS_CORE_WQ;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_rwq_ind_table> = VERBS_CORE_RWQ_IND_TABLE;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_dm> = VERBS_CORE_DM;
+template <>
+inline constexpr verbs_core_kind kKindOf<ibv_ah> = VERBS_CORE_AH;
+
+// What most calls are about: the library in their first argument and the object of @verbs/core in the second, until
+// the call's end. False, with an exception pending, if one of them is none.
+template <typename T>
+class Subject {
+ public:
+  explicit Subject(const Arguments& arguments)
+      : library_(library_of(arguments, 0)),
+        object_(library_ ? held.verbs<T>(*library_, arguments, 1, kKindOf<T>) : nullptr) {}
+
+  explicit operator bool() const { return object_ != nullptr; }
+  T* get() const { return object_; }
+  const Library& library() const { return *library_; }
+
+  // The handle of what was made from it and the other objects that are held, or -errno where `made` is null.
+  template <typename Made>
+  napi_value attach(napi_env env, Made* made, typename Object<Made>::Destroy destroy) const {
+    const ibv_context* context = nullptr;
+    if constexpr (std::is_same_v<T, ibv_context>) {
+      context = object_;
+    } else {
+      context = object_->context;
+    }
+    return mlx5::attach(env, *library_, context, made, destroy, held.parents());
+  }
+
+  Held held;
+
+ private:
+  const Library* library_;
+  T* object_;
 };
 
 }  // namespace verbs::mlx5

@@ -7,12 +7,11 @@ namespace {
 // queryQpLagPort(library, qp): { portNum, activePortNum } | -errno
 napi_value query_lag_port(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* qp = library ? held.verbs<ibv_qp>(*library, arguments, 1, VERBS_CORE_QP) : nullptr;
+  Subject<ibv_qp> qp(arguments);
   if (!qp) return nullptr;
   std::uint8_t port = 0, active = 0;
-  if (const int error = status(library->mlx5dv_query_qp_lag_port, qp, &port, &active)) return failure(env, error);
+  if (const int error = status(qp.library().mlx5dv_query_qp_lag_port, qp.get(), &port, &active))
+    return failure(env, error);
   napi_value result = object(env);
   set(env, result, "portNum", number(env, port));
   set(env, result, "activePortNum", number(env, active));
@@ -23,20 +22,18 @@ napi_value query_lag_port(const Arguments& arguments) {
 // streamId): 0 | -errno
 template <typename T, int (*Library::*Function)(ibv_qp*, T)>
 napi_value modify(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* qp = library ? held.verbs<ibv_qp>(*library, arguments, 1, VERBS_CORE_QP) : nullptr;
+  Subject<ibv_qp> qp(arguments);
   if (!qp) return nullptr;
-  return failure(arguments.env, status(library->*Function, qp, static_cast<T>(to_u32(arguments.env, arguments[2]))));
+  return failure(arguments.env,
+                 status(qp.library().*Function, qp.get(), static_cast<T>(to_u32(arguments.env, arguments[2]))));
 }
 
 // mapAhToQp(library, ah, qpNum): 0 | -errno
 napi_value map_ah_to_qp(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* ah = library ? held.verbs<ibv_ah>(*library, arguments, 1, VERBS_CORE_AH) : nullptr;
+  Subject<ibv_ah> ah(arguments);
   if (!ah) return nullptr;
-  return failure(arguments.env, status(library->mlx5dv_map_ah_to_qp, ah, to_u32(arguments.env, arguments[2])));
+  return failure(arguments.env,
+                 status(ah.library().mlx5dv_map_ah_to_qp, ah.get(), to_u32(arguments.env, arguments[2])));
 }
 
 }  // namespace

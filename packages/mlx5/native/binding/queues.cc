@@ -83,15 +83,13 @@ napi_value alloc_dm(const Arguments& arguments) {
 // regDmabufMr(library, pd, offset, length, iova, fd, access, mlx5Access): as regDmabufMr of @verbs/core
 napi_value reg_dmabuf_mr(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* pd = library ? held.verbs<ibv_pd>(*library, arguments, 1, VERBS_CORE_PD) : nullptr;
+  Subject<ibv_pd> pd(arguments);
   if (!pd) return nullptr;
   const std::uint64_t length = to_u64(env, arguments[3]), iova = to_u64(env, arguments[4]);
-  ibv_mr* mr = made(library->mlx5dv_reg_dmabuf_mr, pd, to_u64(env, arguments[2]), length, iova,
+  ibv_mr* mr = made(pd.library().mlx5dv_reg_dmabuf_mr, pd.get(), to_u64(env, arguments[2]), length, iova,
                     static_cast<int>(to_integer(env, arguments[5])), static_cast<int>(to_integer(env, arguments[6])),
                     static_cast<int>(to_integer(env, arguments[7])));
-  return mr ? core()->adopt_mr(env, held.newest(), mr, iova, length) : failure(env, errno);
+  return mr ? core()->adopt_mr(env, pd.held.newest(), mr, iova, length) : failure(env, errno);
 }
 
 }  // namespace

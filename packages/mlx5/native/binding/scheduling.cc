@@ -21,17 +21,16 @@ int read_attr(napi_env env, napi_value given, const ibv_context* context, Held* 
 template <typename T, T* (*Library::*Create)(ibv_context*, const mlx5dv_sched_attr*), int (*Library::*Destroy)(T*)>
 napi_value create(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   mlx5dv_sched_attr attr{};
-  if (const int error = read_attr(env, arguments[2], context, &held, &attr)) {
+  if (const int error = read_attr(env, arguments[2], context.get(), &context.held, &attr)) {
     return error < 0 ? nullptr : failure(env, error);
   }
   const auto destroy = [](const Library& its_library, T* element) { return status(its_library.*Destroy, element); };
-  return attach(env, *library, context, made(library->*Create, context, static_cast<const mlx5dv_sched_attr*>(&attr)),
-                static_cast<typename Object<T>::Destroy>(destroy), held.parents());
+  return context.attach(env,
+                        made(context.library().*Create, context.get(), static_cast<const mlx5dv_sched_attr*>(&attr)),
+                        static_cast<typename Object<T>::Destroy>(destroy));
 }
 
 // schedNodeModify(node, attr), schedLeafModify(leaf, attr): 0 | -errno. A parent is the one that it has.
@@ -52,39 +51,34 @@ napi_value modify(const Arguments& arguments) {
 // modifyQpSchedElem(library, qp, requestor | undefined, responder | undefined): 0 | -errno
 napi_value modify_qp_sched_elem(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  auto* qp = library ? held.verbs<ibv_qp>(*library, arguments, 1, VERBS_CORE_QP) : nullptr;
+  Subject<ibv_qp> qp(arguments);
   if (!qp) return nullptr;
   const mlx5dv_sched_leaf* leaves[2] = {};
   for (std::size_t i = 0; i < 2; ++i) {
     if (is_undefined(env, arguments[2 + i])) continue;
-    auto* leaf = held.object<mlx5dv_sched_leaf>(arguments, 2 + i);
+    auto* leaf = qp.held.object<mlx5dv_sched_leaf>(arguments, 2 + i);
     if (!leaf) return nullptr;
-    if (leaf->context() != qp->context) return failure(env, EINVAL);
+    if (leaf->context() != qp.get()->context) return failure(env, EINVAL);
     leaves[i] = leaf->get();
   }
-  return failure(env, status(library->mlx5dv_modify_qp_sched_elem, qp, leaves[0], leaves[1]));
+  return failure(env, status(qp.library().mlx5dv_modify_qp_sched_elem, qp.get(), leaves[0], leaves[1]));
 }
 
 // ppAlloc(library, context, ppContext, flags): { handle, index } | -errno
 napi_value pp_alloc(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes bytes = to_bytes(env, arguments[2]);
-  mlx5dv_pp* pacing = made(library->mlx5dv_pp_alloc, context, bytes.size, static_cast<const void*>(bytes.data),
-                           to_u32(env, arguments[3]));
+  mlx5dv_pp* pacing = made(context.library().mlx5dv_pp_alloc, context.get(), bytes.size,
+                           static_cast<const void*>(bytes.data), to_u32(env, arguments[3]));
   if (!pacing) return failure(env, errno);
   const std::uint16_t index = pacing->index;
   const auto destroy = [](const Library& its_library, mlx5dv_pp* its_pacing) {
     its_library.mlx5dv_pp_free(its_pacing);
     return 0;
   };
-  return described(env, attach(env, *library, context, pacing, destroy, held.parents()),
-                   {{"index", number(env, index)}});
+  return described(env, context.attach(env, pacing, destroy), {{"index", number(env, index)}});
 }
 
 }  // namespace

@@ -34,23 +34,20 @@ napi_value open_vfio_device(const Arguments& arguments) {
 // vfioGetEventsFd(library, context): fd | -errno
 napi_value get_events_fd(const Arguments& arguments) {
   const napi_env env = arguments.env;
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
+  Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  if (!library->mlx5dv_vfio_get_events_fd) return failure(env, EOPNOTSUPP);
+  if (!context.library().mlx5dv_vfio_get_events_fd) return failure(env, EOPNOTSUPP);
   errno = 0;
-  const int fd = library->mlx5dv_vfio_get_events_fd(context);
+  const int fd = context.library().mlx5dv_vfio_get_events_fd(context.get());
   // A descriptor or a negative errno.
   return fd < 0 ? failure(env, errno != 0 ? errno : -fd) : number(env, fd);
 }
 
 // vfioProcessEvents(library, context): 0 | -errno
 napi_value process_events(const Arguments& arguments) {
-  Held held;
-  const Library* library = library_of(arguments, 0);
-  ibv_context* context = library ? held.context(*library, arguments, 1) : nullptr;
-  return context ? failure(arguments.env, status(library->mlx5dv_vfio_process_events, context)) : nullptr;
+  Subject<ibv_context> context(arguments);
+  return context ? failure(arguments.env, status(context.library().mlx5dv_vfio_process_events, context.get()))
+                 : nullptr;
 }
 
 }  // namespace
