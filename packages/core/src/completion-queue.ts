@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CompletionChannel } from './completion-channel.js';
 import type { Context } from './context.js';
+import { checkCqe } from './cq-options.js';
 import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import { AwaitedRequests } from './awaited-requests.js';
@@ -11,6 +12,7 @@ import { Resource } from './resource.js';
 import { WcExFlags } from './create-enums.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { boolean, integer, object, rangeError, typeError } from './validate.js';
+import type { WaitOptions } from './wait-options.js';
 import { WakeList } from './wake-list.js';
 import { WorkCompletion } from './work-completion.js';
 import { kAbandon, kAwait, kElement, kEvents, kFilled, kNotified, kRecords, kRegister } from './symbols.js';
@@ -22,12 +24,6 @@ const view = new DataView(records.buffer);
 
 /** So many completions an async iteration hands out before other callbacks of the loop get their turn. */
 const COMPLETIONS_PER_TURN = 256;
-
-/** The options of the waiting calls. */
-export interface WaitOptions {
-  /** Ends the waiting: the promise rejects with the signal's reason. */
-  signal?: AbortSignal;
-}
 
 /**
  * `ibv_cq`: where finished work requests show. Made by {@link Context.createCq}; `close()` is `ibv_destroy_cq`.
@@ -298,9 +294,4 @@ export class CompletionQueue extends Resource {
   protected override describe() {
     return { cqe: this.cqe, channel: this.channel !== undefined };
   }
-}
-
-/** Checks the size that `createCq` is asked for. */
-export function checkCqe(cqe: unknown): number {
-  return integer(cqe, 'cqe', 1, 0x7fffffff);
 }

@@ -1,8 +1,8 @@
 import type { AsyncEvent } from './async-event.js';
 import { CompletionChannel } from './completion-channel.js';
-import { checkCqe, CompletionQueue, type WaitOptions } from './completion-queue.js';
+import { CompletionQueue } from './completion-queue.js';
 import { Counters } from './counters.js';
-import { type CqOptions, nativeCqOptions } from './cq-options.js';
+import { checkCqe, type CqOptions, nativeCqOptions } from './cq-options.js';
 import type { DeviceEventEmitter } from './device-event-emitter.js';
 import { DeviceEvents } from './device-events.js';
 import type { DeviceInfo } from './device-info.js';
@@ -15,6 +15,7 @@ import { ProtectionDomain } from './protection-domain.js';
 import type { ReceiveWorkQueue } from './receive-work-queue.js';
 import { ThreadDomain } from './thread-domain.js';
 import { boolean, integer, object, optional } from './validate.js';
+import type { WaitOptions } from './wait-options.js';
 import { kElement } from './symbols.js';
 import { XrcDomain } from './xrc-domain.js';
 

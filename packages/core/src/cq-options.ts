@@ -2,7 +2,7 @@ import type { CompletionChannel } from './completion-channel.js';
 import type { NativeHandle } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { handleOf } from './resource.js';
-import { object, optional } from './validate.js';
+import { integer, object, optional } from './validate.js';
 
 /** What {@link Context.createCq} may be told. */
 export interface CqOptions {
@@ -52,4 +52,9 @@ export function nativeCqOptions(options: CqOptions): {
     compVector: optional(given['compVector'], 'options.compVector', 0x7fffffff, 0),
     extended: extendedNames.some((name) => given[name] !== undefined) ? extendedCq(given) : undefined,
   };
+}
+
+/** Checks the size that `createCq` is asked for. */
+export function checkCqe(cqe: unknown): number {
+  return integer(cqe, 'cqe', 1, 0x7fffffff);
 }

@@ -5,7 +5,8 @@ export type { DeviceAttr, DeviceAttrEx, GidEntry, PortAttr } from './attributes.
 export { CompletionBatch } from './completion-batch.js';
 export { CompletionChannel } from './completion-channel.js';
 export { CompletionError } from './completion-error.js';
-export { CompletionQueue, type WaitOptions } from './completion-queue.js';
+export { CompletionQueue } from './completion-queue.js';
+export type { WaitOptions } from './wait-options.js';
 export { Counters } from './counters.js';
 export * from './create-enums.js';
 export type { MwBindInfo } from './bind-info.js';
@@ -43,6 +44,7 @@ export type { FullQpAttr, QpAttr } from './qp-attr.js';
 export type { QpModify } from './qp-transition.js';
 export type { QpCap, QpInitAttr, RxHashConf } from './qp-init-attr.js';
 export { QueuePair } from './queue-pair.js';
+export type { QueuePairControl } from './queue-pair-control.js';
 export type { Registrable } from './registrable.js';
 export type { Resource } from './resource.js';
 export * as sibling from './sibling.js';
