@@ -1,44 +1,24 @@
 # The model itself, and the libmlx5.so.1 for foreign programs over it.
-find_package(Threads REQUIRED)
-set(lib_dir ${CMAKE_BINARY_DIR}/lib)
-# The header by which models plug into the software NIC, of the package beside this one.
-set(extension_include ${CMAKE_CURRENT_SOURCE_DIR}/../../soft/native/include)
-
-# One file, as an installed package has no symbolic links: SOVERSION only in the name.
-function(verbs_library target name directory map)
-  set_target_properties(${target} PROPERTIES
-    PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so.1" NO_SONAME ON LIBRARY_OUTPUT_DIRECTORY ${directory}
-    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN:$ORIGIN/.." LINK_DEPENDS ${map})
-  target_link_options(${target} PRIVATE
-    -Wl,-soname,${name}.so.1 -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,nodelete)
-  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${extension_include})
-endfunction()
-
 file(GLOB model_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/model/*.cc)
 add_library(mlx5_model OBJECT ${model_sources})
 target_include_directories(mlx5_model PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${extension_include})
 add_library(mlx5_private SHARED $<TARGET_OBJECTS:mlx5_model>)
-verbs_library(mlx5_private libverbs-soft-mlx5 ${lib_dir} ${CMAKE_CURRENT_SOURCE_DIR}/model/private.map)
+verbs_model_library(mlx5_private libverbs-soft-mlx5.so.1 ${lib_dir} ${CMAKE_CURRENT_SOURCE_DIR}/model/private.map)
 target_link_libraries(mlx5_private PRIVATE steering Threads::Threads ${CMAKE_DL_LIBS})
 
 add_library(mlx5_dropin SHARED ${CMAKE_CURRENT_SOURCE_DIR}/model/dropin/libmlx5.cc)
-verbs_library(mlx5_dropin libmlx5 ${lib_dir}/dropin ${CMAKE_CURRENT_SOURCE_DIR}/model/libmlx5.map)
+verbs_model_library(mlx5_dropin libmlx5.so.1 ${lib_dir}/dropin ${CMAKE_CURRENT_SOURCE_DIR}/model/libmlx5.map)
 target_link_libraries(mlx5_dropin PRIVATE mlx5_private ${CMAKE_DL_LIBS})
 
 if(VERBS_MLX5_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test/model)  # the published package has none
-  # Through the exported functions, as a program that is linked with the vendor's libraries: at run time both are ours.
-  find_library(VERBS_SYSTEM_LIBRARY NAMES libibverbs.so.1 REQUIRED)
   file(GLOB model_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/model/*.cc)
   add_executable(model_test ${CMAKE_CURRENT_SOURCE_DIR}/test/main.cc ${model_tests})
-  target_link_libraries(model_test PRIVATE mlx5_dropin ${VERBS_SYSTEM_LIBRARY})
-  target_link_options(model_test PRIVATE -Wl,--unresolved-symbols=ignore-in-shared-libs)
-  set_target_properties(model_test PROPERTIES SKIP_BUILD_RPATH ON)
+  verbs_foreign_program(model_test mlx5_dropin)
   add_test(NAME model COMMAND model_test)
-  set(soft_lib ${CMAKE_CURRENT_SOURCE_DIR}/../../soft/build/lib)
   set(devices "mlx5_soft0,kind=mlx5" "mlx5_no0,kind=mlx5,decap=0" "mlx5_no1,kind=mlx5,encap_general_header=0"
     "mlx5_no2,kind=mlx5,reformat_l3_tunnel_to_l2=0" "mlx5_no3,kind=mlx5,reformat_l2_to_l3_tunnel=0"
     "mlx5_few,kind=mlx5,log_max_packet_reformat_context=1" "mlx5_strict,kind=mlx5,strict=1")
   string(JOIN "\\;" devices ${devices})
   set_tests_properties(model PROPERTIES ENVIRONMENT
-    "VERBS_SOFT=${devices};LD_LIBRARY_PATH=${soft_lib}/dropin:${soft_lib}:${lib_dir}/dropin:${lib_dir}")
+    "VERBS_SOFT=${devices};LD_LIBRARY_PATH=${soft_path}:${lib_dir}/dropin:${lib_dir}")
 endif()

@@ -1,0 +1,26 @@
+# The libraries of vendors' models.
+
+# The header by which models plug into the software NIC.
+set(extension_include ${CMAKE_CURRENT_LIST_DIR}/../include)
+# Where tests find the software NIC as libibverbs.so.1.
+set(soft_lib ${CMAKE_CURRENT_LIST_DIR}/../../build/lib)
+set(soft_path ${soft_lib}/dropin:${soft_lib})
+
+# One regular file with the name by which it is loaded, as an installed package has no symbolic links. It stays loaded:
+# others hold its functions.
+function(verbs_model_library target file directory map)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${file} SUFFIX "" NO_SONAME ON LIBRARY_OUTPUT_DIRECTORY ${directory}
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN:$ORIGIN/.." LINK_DEPENDS ${map})
+  target_link_options(${target} PRIVATE
+    -Wl,-soname,${file} -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,nodelete)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${extension_include})
+endfunction()
+
+# A program that is linked with the vendors' libraries; at run time both are ours.
+function(verbs_foreign_program target)
+  find_library(VERBS_SYSTEM_LIBRARY NAMES libibverbs.so.1 REQUIRED)
+  target_link_libraries(${target} PRIVATE ${ARGN} ${VERBS_SYSTEM_LIBRARY})
+  target_link_options(${target} PRIVATE -Wl,--unresolved-symbols=ignore-in-shared-libs)
+  set_target_properties(${target} PROPERTIES SKIP_BUILD_RPATH ON)
+endfunction()
