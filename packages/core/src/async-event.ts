@@ -1,5 +1,4 @@
-import { enumName } from './enums.js';
-import { EventType } from './device-enums.js';
+import { enumName, EventType } from './enums.js';
 
 /** `struct ibv_async_event`: something happened to a device, a port, a queue pair or a completion queue. */
 export interface AsyncEvent {

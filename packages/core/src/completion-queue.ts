@@ -9,7 +9,7 @@ import type { CompletionBatch } from './completion-batch.js';
 import { ReapedCompletions } from './reaped.js';
 import { COMPLETION } from './records.js';
 import { Resource } from './resource.js';
-import { WcExFlags } from './create-enums.js';
+import { WcExFlags } from './enums.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { boolean, integer, object, rangeError, typeError } from './validate.js';
 import type { WaitOptions } from './wait-options.js';

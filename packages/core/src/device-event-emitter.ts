@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { AsyncEvent } from './async-event.js';
-import type { EventType } from './device-enums.js';
+import type { EventType } from './enums.js';
 
 /** The events of {@link Context.events}: each by its name, and all of them as 'event'. */
 export type DeviceEventMap = Record<keyof typeof EventType | 'event', [event: AsyncEvent]>;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { asyncEvent, type AsyncEvent } from './async-event.js';
 import { DeviceEventEmitter } from './device-event-emitter.js';
-import type { EventType } from './device-enums.js';
+import type { EventType } from './enums.js';
 import { closedError } from './errors.js';
 import { FdEvents } from './fd-events.js';
 import { native, type NativeHandle } from './native.js';

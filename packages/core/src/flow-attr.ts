@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import type { Counters } from './counters.js';
-import { FlowAttrType } from './create-enums.js';
+import { FlowAttrType } from './enums.js';
 import type { NativeFlowSpec } from './native.js';
 import { handleOf, type Resource } from './resource.js';
 import { boolean, elements, integer, object, optional, typeError, valueError } from './validate.js';

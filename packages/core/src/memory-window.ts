@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
-import { MwType } from './create-enums.js';
-import { enumName } from './enums.js';
+import { enumName, MwType } from './enums.js';
 import { native, type NativeHandle } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { Resource } from './resource.js';

@@ -1,10 +1,8 @@
 import { AddressHandle } from './address-handle.js';
 import { type AhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
 import type { Context } from './context.js';
-import { MwType } from './create-enums.js';
-import { PortFlags } from './device-enums.js';
 import type { DeviceMemory } from './device-memory.js';
-import type { QpType } from './enums.js';
+import { MwType, PortFlags, type QpType } from './enums.js';
 import { checked, VerbsError } from './errors.js';
 import type { MemoryRegion } from './memory-region.js';
 import { MemoryWindow } from './memory-window.js';

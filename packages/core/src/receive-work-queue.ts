@@ -1,5 +1,5 @@
 import type { CompletionQueue } from './completion-queue.js';
-import { WqState, WqType } from './create-enums.js';
+import { WqState, WqType } from './enums.js';
 import { check, checked } from './errors.js';
 import { native } from './native.js';
 import { failBatch, type Limits, postRequests, selectRequests } from './posting.js';

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import type { CompletionQueue } from './completion-queue.js';
-import { SrqType } from './create-enums.js';
-import { enumName } from './enums.js';
+import { enumName, SrqType } from './enums.js';
 import { check, checked } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import { failBatch, type Limits, postRequests, selectRequests } from './posting.js';

@@ -1,6 +1,4 @@
-import type { ForkStatus } from './create-enums.js';
-import { EventType, NodeType, PortState } from './device-enums.js';
-import { enumName } from './enums.js';
+import { enumName, EventType, type ForkStatus, NodeType, PortState } from './enums.js';
 import { check, VerbsError } from './errors.js';
 import { anyLibrary, loadLibrary, type LibraryKind } from './libraries.js';
 import { native, type NativeLibrary } from './native.js';

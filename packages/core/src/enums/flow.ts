@@ -1,0 +1,33 @@
+/** `enum ibv_flow_attr_type`: which packets a flow takes, before its specs choose among them. */
+export const FlowAttrType = {
+  /** `IBV_FLOW_ATTR_NORMAL`: those that its specs describe. */
+  NORMAL: 0,
+  /** `IBV_FLOW_ATTR_ALL_DEFAULT`: all that no other flow takes; has no specs. */
+  ALL_DEFAULT: 1,
+  /** `IBV_FLOW_ATTR_MC_DEFAULT`: all multicast that no other flow takes; has no specs. */
+  MC_DEFAULT: 2,
+  /** `IBV_FLOW_ATTR_SNIFFER`: a copy of everything on the port. */
+  SNIFFER: 3,
+} as const;
+
+/** `enum ibv_flow_flags`, to be or-ed. */
+export const FlowFlags = {
+  /** `IBV_FLOW_ATTR_FLAGS_DONT_TRAP`: a packet goes on to flows of lower priority, too. */
+  DONT_TRAP: 1 << 1,
+  /** `IBV_FLOW_ATTR_FLAGS_EGRESS`: packets that are sent, not those that are received. */
+  EGRESS: 1 << 2,
+} as const;
+
+/** `enum ibv_counter_description`: what a counter of a flow counts. */
+export const CounterDescription = {
+  /** `IBV_COUNTER_PACKETS`. */
+  PACKETS: 0,
+  /** `IBV_COUNTER_BYTES`. */
+  BYTES: 1,
+} as const;
+
+/** `enum ibv_read_counters_flags`. */
+export const ReadCountersFlags = {
+  /** `IBV_READ_COUNTERS_ATTR_PREFER_CACHED`: values of a moment ago will do, where the device keeps some. */
+  ATTR_PREFER_CACHED: 1,
+} as const;

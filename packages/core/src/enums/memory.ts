@@ -1,0 +1,51 @@
+/**
+ * Permissions of a memory region, a memory window or a queue pair (`enum ibv_access_flags`), to be or-ed. Local reading
+ * is always allowed.
+ *
+ * @example const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
+ */
+export const AccessFlags = {
+  /** `IBV_ACCESS_LOCAL_WRITE`: the device may write here for this side: receives, and the results of reads and atomics. */
+  LOCAL_WRITE: 1,
+  /** `IBV_ACCESS_REMOTE_WRITE`: peers may RDMA_WRITE. Needs LOCAL_WRITE. */
+  REMOTE_WRITE: 1 << 1,
+  /** `IBV_ACCESS_REMOTE_READ`: peers may RDMA_READ. */
+  REMOTE_READ: 1 << 2,
+  /** `IBV_ACCESS_REMOTE_ATOMIC`: peers may run atomics. Needs LOCAL_WRITE. */
+  REMOTE_ATOMIC: 1 << 3,
+  /** `IBV_ACCESS_MW_BIND`: memory windows may be bound to parts of the region. */
+  MW_BIND: 1 << 4,
+  /** `IBV_ACCESS_ZERO_BASED`: remote addresses count from the start of the region or window, not from its address. */
+  ZERO_BASED: 1 << 5,
+  /** `IBV_ACCESS_ON_DEMAND`: pages are not pinned but brought in when used; see {@link DeviceAttrEx.odpCaps}. */
+  ON_DEMAND: 1 << 6,
+  /** `IBV_ACCESS_HUGETLB`: a promise that all of an ON_DEMAND region is in huge pages. */
+  HUGETLB: 1 << 7,
+  /** `IBV_ACCESS_RELAXED_ORDERING`: PCI may reorder the device's writes; a hint that is ignored where unknown. */
+  RELAXED_ORDERING: 1 << 20,
+} as const;
+
+/** `enum ibv_mw_type`: how a memory window is bound. */
+export const MwType = {
+  /** `IBV_MW_TYPE_1`: bound by `qp.bindMw`; every queue pair of the domain may be addressed with its key. */
+  TYPE_1: 1,
+  /** `IBV_MW_TYPE_2`: bound by a BIND_MW request, to one queue pair. */
+  TYPE_2: 2,
+} as const;
+export type MwType = (typeof MwType)[keyof typeof MwType];
+
+/** `enum ibv_advise_mr_advice`: what `pd.adviseMr` asks for, of regions with AccessFlags.ON_DEMAND. */
+export const MrAdvice = {
+  /** `IBV_ADVISE_MR_ADVICE_PREFETCH`: bring the pages in, for reading. */
+  PREFETCH: 0,
+  /** `IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE`: bring the pages in, for writing. */
+  PREFETCH_WRITE: 1,
+  /** `IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT`: map the pages that are in memory already; cause no page fault. */
+  PREFETCH_NO_FAULT: 2,
+} as const;
+
+/** Whether `pd.adviseMr` waits until it is done (`enum ibv_advise_mr_flags`). */
+export const MrAdviceFlags = {
+  /** `IBV_ADVISE_MR_FLAG_FLUSH`: return when it is done, with its errors. Without it the call only asks. */
+  FLUSH: 1,
+} as const;

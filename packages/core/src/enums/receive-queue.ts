@@ -1,0 +1,68 @@
+/** `enum ibv_srq_type`: who may use a shared receive queue. */
+export const SrqType = {
+  /** `IBV_SRQT_BASIC`: queue pairs that name it in `srq`. */
+  BASIC: 0,
+  /** `IBV_SRQT_XRC`: the XRC_RECV queue pairs of its XRC domain. */
+  XRC: 1,
+  /** `IBV_SRQT_TM`: tag matching. */
+  TM: 2,
+} as const;
+export type SrqType = (typeof SrqType)[keyof typeof SrqType];
+
+/** `enum ibv_wq_type`. */
+export const WqType = {
+  /** `IBV_WQT_RQ`: a receive queue, the only kind there is. */
+  RQ: 0,
+} as const;
+
+/** `enum ibv_wq_state`: a receive work queue goes from RESET to RDY before it takes packets. */
+export const WqState = {
+  /** `IBV_WQS_RESET`: new, or emptied. */
+  RESET: 0,
+  /** `IBV_WQS_RDY`: works. */
+  RDY: 1,
+  /** `IBV_WQS_ERR`: what is posted completes with WR_FLUSH_ERR. */
+  ERR: 2,
+  /** `IBV_WQS_UNKNOWN`: the device did not tell. */
+  UNKNOWN: 3,
+} as const;
+
+/** `enum ibv_wq_flags`, to be or-ed. */
+export const WqFlags = {
+  /** `IBV_WQ_FLAGS_CVLAN_STRIPPING`: the VLAN tag is taken out of received frames. */
+  CVLAN_STRIPPING: 1 << 0,
+  /** `IBV_WQ_FLAGS_SCATTER_FCS`: the frame's checksum (4 bytes) is received, too. */
+  SCATTER_FCS: 1 << 1,
+  /** `IBV_WQ_FLAGS_DELAY_DROP`: packets wait for a while for a receive request instead of being dropped. */
+  DELAY_DROP: 1 << 2,
+  /** `IBV_WQ_FLAGS_PCI_WRITE_END_PADDING`: the device pads what it writes to whole cache lines. */
+  PCI_WRITE_END_PADDING: 1 << 3,
+} as const;
+
+/** `enum ibv_rx_hash_function_flags`: how receive side scaling makes a number of a packet. */
+export const RxHashFunction = {
+  /** `IBV_RX_HASH_FUNC_TOEPLITZ`: Toeplitz, with a key of 40 bytes. */
+  TOEPLITZ: 1,
+} as const;
+
+/** `enum ibv_rx_hash_fields`, to be or-ed: what of a packet goes into the hash. */
+export const RxHashFields = {
+  /** `IBV_RX_HASH_SRC_IPV4`: the source address of IPv4. */
+  SRC_IPV4: 1 << 0,
+  /** `IBV_RX_HASH_DST_IPV4`: the destination address of IPv4. */
+  DST_IPV4: 1 << 1,
+  /** `IBV_RX_HASH_SRC_IPV6`: the source address of IPv6. */
+  SRC_IPV6: 1 << 2,
+  /** `IBV_RX_HASH_DST_IPV6`: the destination address of IPv6. */
+  DST_IPV6: 1 << 3,
+  /** `IBV_RX_HASH_SRC_PORT_TCP`: the source port of TCP. */
+  SRC_PORT_TCP: 1 << 4,
+  /** `IBV_RX_HASH_DST_PORT_TCP`: the destination port of TCP. */
+  DST_PORT_TCP: 1 << 5,
+  /** `IBV_RX_HASH_SRC_PORT_UDP`: the source port of UDP. */
+  SRC_PORT_UDP: 1 << 6,
+  /** `IBV_RX_HASH_DST_PORT_UDP`: the destination port of UDP. */
+  DST_PORT_UDP: 1 << 7,
+  /** `IBV_RX_HASH_IPSEC_SPI`: the security parameters index of ESP. */
+  IPSEC_SPI: 1 << 8,
+} as const;
