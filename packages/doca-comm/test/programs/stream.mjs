@@ -23,7 +23,12 @@ async function sendAll(endpoint, peer, direction) {
 }
 
 async function receiveAll(endpoint, direction, first) {
+  let told = performance.now();
   for (let n = 0; n < count; n++) {
+    if (n % 1024 === 0 && performance.now() - told > 5000) {
+      told = performance.now();
+      process.stdout.write(`${n} of ${count}\n`);
+    }
     const { data } = n === 0 && first !== undefined ? first : await endpoint.receive();
     const expected = message(direction, n);
     if (Buffer.compare(data, expected) !== 0) {
