@@ -44,7 +44,7 @@ doca_error_t Client::begin(const std::string& name, const ServiceAddress& servic
   service_ = {.gid = service.gid, .qpn = service.qpn};
   peer_->known = true;
   phase_ = Phase::kAsking;
-  heard_ = now();
+  heard_ = asked_ = now();
   return DOCA_SUCCESS;
 }
 
@@ -57,10 +57,11 @@ doca_error_t Client::connect(const std::shared_ptr<Client>& self, const std::str
   {
     const std::lock_guard guard(traffic_.mutex());
     if (const doca_error_t error = begin(name, service)) return error;
-    ask(now());
   }
+  // Before it asks: an answer to nobody is dropped.
   dev_.meeting->add_client(request_.client_id, self);
   std::unique_lock lock(traffic_.mutex());
+  if (phase_ == Phase::kAsking) ask(now());
   answered_.wait_for(lock, std::chrono::nanoseconds(kSilence), [&] { return phase_ != Phase::kAsking; });
   if (phase_ == Phase::kWaiting || phase_ == Phase::kEstablished) {
     *address = traffic_.address_of(*peer_);

@@ -15,12 +15,6 @@
 
 namespace verbs::doca {
 
-namespace {
-
-constexpr std::uint64_t kSendFlag = 1ull << 32;
-
-}  // namespace
-
 doca_error_t MeetingPoint::open(ibv_context* context, ibv_pd* pd, std::shared_ptr<MeetingPoint>* point) {
   std::shared_ptr<MeetingPoint> made(new MeetingPoint(context, pd));
   const doca_error_t error = made->start();
@@ -35,9 +29,10 @@ doca_error_t MeetingPoint::start() {
   if (!mr_) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   channel_ = verbs->create_comp_channel(context_);
   if (!channel_) return error_of(errno, DOCA_ERROR_INITIALIZATION);
-  cq_ = verbs->create_cq(context_, kReceives + kSends, channel_);
+  cq_ = verbs->create_cq(context_, kReceives, channel_);
+  send_cq_ = verbs->create_cq(context_, kSends, nullptr);
   bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (!cq_ || bell_ < 0 || !make_queue_pair()) return error_of(errno, DOCA_ERROR_INITIALIZATION);
+  if (!cq_ || !send_cq_ || bell_ < 0 || !make_queue_pair()) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   for (std::uint32_t slot = 0; slot < kReceives; ++slot) {
     if (const int error = post_receive(slot)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   }
@@ -61,7 +56,8 @@ doca_error_t MeetingPoint::start() {
 bool MeetingPoint::make_queue_pair() {
   const Verbs* verbs = Verbs::get();
   ibv_qp_init_attr init{};
-  init.send_cq = init.recv_cq = cq_;
+  init.send_cq = send_cq_;
+  init.recv_cq = cq_;
   init.qp_type = IBV_QPT_UD;
   init.sq_sig_all = 1;
   init.cap = {
@@ -93,6 +89,7 @@ MeetingPoint::~MeetingPoint() {
   const Verbs* verbs = Verbs::get();
   if (qp_) verbs->destroy_qp(qp_);
   if (cq_) verbs->destroy_cq(cq_);
+  if (send_cq_) verbs->destroy_cq(send_cq_);
   if (channel_) verbs->destroy_comp_channel(channel_);
   for (ibv_ah* handle : handles_) {
     if (handle) verbs->destroy_ah(handle);
@@ -139,6 +136,7 @@ int MeetingPoint::post_receive(std::uint32_t slot) {
 void MeetingPoint::send(const Datagram& datagram, const Sender& to) {
   const Verbs* verbs = Verbs::get();
   const std::lock_guard guard(send_mutex_);
+  if (free_sends_.empty()) reap();
   if (free_sends_.empty()) return;
   const std::uint32_t slot = free_sends_.back();
   if (handles_[slot]) verbs->destroy_ah(std::exchange(handles_[slot], nullptr));
@@ -153,7 +151,7 @@ void MeetingPoint::send(const Datagram& datagram, const Sender& to) {
   datagram.write(std::span<std::uint8_t, Datagram::kSize>(bytes, Datagram::kSize));
   ibv_sge sge{reinterpret_cast<std::uintptr_t>(bytes), Datagram::kSize, mr_->lkey};
   ibv_send_wr request{};
-  request.wr_id = kSendFlag | slot;
+  request.wr_id = slot;
   request.sg_list = &sge;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
@@ -192,16 +190,12 @@ void MeetingPoint::run() {
 bool MeetingPoint::take_in() {
   const Verbs* verbs = Verbs::get();
   ibv_wc completions[16];
-  for (std::uint32_t taken = 0; taken < kReceives + kSends;) {
+  for (std::uint32_t taken = 0; taken < kReceives;) {
     const int count = ibv_poll_cq(cq_, 16, completions);
     if (count <= 0) return false;
     taken += static_cast<std::uint32_t>(count);
     for (int i = 0; i < count; ++i) {
       ibv_wc& wc = completions[i];
-      if ((wc.wr_id & kSendFlag) != 0) {
-        reap(wc);
-        continue;
-      }
       const auto slot = static_cast<std::uint32_t>(wc.wr_id);
       std::uint8_t* bytes = memory_.data() + slot * kSlot;
       ibv_ah_attr from{};
@@ -218,9 +212,10 @@ bool MeetingPoint::take_in() {
   return true;
 }
 
-void MeetingPoint::reap(const ibv_wc& completion) {
-  const std::lock_guard guard(send_mutex_);
-  free_sends_.push_back(static_cast<std::uint32_t>(completion.wr_id));
+void MeetingPoint::reap() {
+  ibv_wc completions[kSends];
+  const int count = ibv_poll_cq(send_cq_, kSends, completions);
+  for (int i = 0; i < count; ++i) free_sends_.push_back(static_cast<std::uint32_t>(completions[i].wr_id));
 }
 
 std::shared_ptr<Attendant> MeetingPoint::receiver_of(const Datagram& datagram) {

@@ -56,7 +56,7 @@ class MeetingPoint {
   void dispatch(const Datagram& datagram, const Sender& sender);
   std::shared_ptr<Attendant> receiver_of(const Datagram& datagram);
   Nanos tick();
-  void reap(const ibv_wc& completion);
+  void reap();
 
   static constexpr std::uint32_t kReceives = 256;
   static constexpr std::uint32_t kSends = 64;
@@ -69,6 +69,7 @@ class MeetingPoint {
   ibv_mr* mr_ = nullptr;
   ibv_comp_channel* channel_ = nullptr;
   ibv_cq* cq_ = nullptr;
+  ibv_cq* send_cq_ = nullptr;  // nobody waits for those
   ibv_qp* qp_ = nullptr;
   int bell_ = -1;
   std::thread thread_;
