@@ -39,11 +39,11 @@
         'binding/text.cc',
         'binding/work_queue.cc',
       ],
-      # "_all" turns every C++ exception, std::bad_alloc too, into a JavaScript one.
-      'dependencies': ["<!(node -p \"require('node-addon-api').targets\"):node_addon_api_except_all"],
-      'include_dirs': ['include'],
-      'defines': ['_GNU_SOURCE'],
-      'cflags_cc!': ['-std=gnu++17', '-std=gnu++20', '-fno-rtti'],
+      # Not by the package's own gyp target: that writes into its directory, which addons that are built at once share.
+      'include_dirs': ['include', "<!(node -p \"require('node-addon-api').include_dir\")"],
+      # "_ALL" turns every C++ exception, std::bad_alloc too, into a JavaScript one.
+      'defines': ['_GNU_SOURCE', 'NAPI_CPP_EXCEPTIONS', 'NODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
+      'cflags_cc!': ['-std=gnu++17', '-std=gnu++20', '-fno-rtti', '-fno-exceptions'],
       'cflags_cc': ['-std=c++20', '-Wall', '-Wextra', '-Wno-unused-parameter', '-fvisibility=hidden'],
       'libraries': ['-ldl'],
     },
