@@ -1,10 +1,9 @@
 // `npm run test:faults`: every operation of the software NIC under every fault, in virtual time, and two real processes
 // of which one comes to harm.
 import { randomBytes } from 'node:crypto';
-import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { runProgram } from '../setup/src/program.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
+import { runCommand } from './src/command.mjs';
 import { buildPrograms, runMatrix, runProcesses } from './src/faults.mjs';
 
 const usage = `Usage: npm run test:faults -- [--seed N] [--cells N] [--only CELL] [--list] [--json]
@@ -38,20 +37,8 @@ function readOptions(args) {
   return values;
 }
 
-function testFaults() {
-  /** @type {ReturnType<typeof readOptions>} */
-  let options;
-  try {
-    options = readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`faults: ${error.message}\n\n${usage}`);
-    return 2;
-  }
-  if (options.help) {
-    console.log(usage);
-    return 0;
-  }
+/** @param {ReturnType<typeof readOptions>} options */
+function testFaults(options) {
   buildPrograms(setUp({ forTests: false }));
   const matrix = runMatrix(options);
   // A cell that is repeated alone has nothing to do with the real processes.
@@ -66,4 +53,4 @@ function testFaults() {
   return matrix.status === 0 && processes.status === 0 ? 0 : 1;
 }
 
-await runProgram('faults', testFaults);
+await runCommand({ name: 'faults', usage, read: readOptions, run: testFaults });

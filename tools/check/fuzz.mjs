@@ -1,10 +1,9 @@
 // `npm run fuzz`: builds the fuzz targets of @verbs/soft and @verbs/mlx5 with libFuzzer and the sanitizers, and runs
 // them for a while.
 import { availableParallelism } from 'node:os';
-import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { runProgram } from '../setup/src/program.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
+import { runCommand } from './src/command.mjs';
 import { buildTargets, targetNames } from './src/fuzz/build.mjs';
 import { runAll } from './src/fuzz/schedule.mjs';
 
@@ -42,20 +41,8 @@ function readOptions(args) {
   return { minutes, jobs, help: values.help, targets: values.target.length > 0 ? values.target : targetNames() };
 }
 
-async function fuzz() {
-  /** @type {ReturnType<typeof readOptions>} */
-  let options;
-  try {
-    options = readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`fuzz: ${error.message}\n\n${usage}`);
-    return 2;
-  }
-  if (options.help) {
-    console.log(usage);
-    return 0;
-  }
+/** @param {ReturnType<typeof readOptions>} options */
+async function fuzz(options) {
   buildTargets(options.targets, setUp({ forTests: false }));
   const results = await runAll(options);
   const crashes = results.filter(({ crash }) => crash !== undefined);
@@ -64,4 +51,4 @@ async function fuzz() {
   return crashes.length === 0 ? 0 : 1;
 }
 
-await runProgram('fuzz', fuzz);
+await runCommand({ name: 'fuzz', usage, read: readOptions, run: fuzz });

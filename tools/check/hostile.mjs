@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { runProgram } from '../setup/src/program.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
+import { runCommand } from './src/command.mjs';
 import { buildSanitized } from './src/hostile/build.mjs';
 import { runShare } from './src/hostile/run.mjs';
 
@@ -48,20 +48,8 @@ function show(done, sequences) {
   else console.error(line);
 }
 
-async function testHostile() {
-  /** @type {ReturnType<typeof readOptions>} */
-  let options;
-  try {
-    options = readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`hostile: ${error.message}\n\n${usage}`);
-    return 2;
-  }
-  if (options.help) {
-    console.log(usage);
-    return 0;
-  }
+/** @param {ReturnType<typeof readOptions>} options */
+async function testHostile(options) {
   const core = buildSanitized(setUp({ forTests: true }));
   const { seed, sequences, jobs } = options;
   console.error(`hostile: seed ${seed}`);
@@ -101,4 +89,4 @@ async function testHostile() {
   return 0;
 }
 
-await runProgram('hostile', testHostile);
+await runCommand({ name: 'hostile', usage, read: readOptions, run: testHostile });

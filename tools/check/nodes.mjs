@@ -1,8 +1,8 @@
 // `npm run test:nodes`: the packages' tests on every release line of Node, with one build of the addons.
 import { parseArgs } from 'node:util';
-import { runProgram } from '../setup/src/program.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { mustRun } from '../setup/src/shell.mjs';
+import { runCommand } from './src/command.mjs';
 import { releases, testOn } from './src/nodes.mjs';
 import { describe } from './src/tally.mjs';
 
@@ -16,8 +16,10 @@ that same build. The releases are fetched from npm into .tools/.
   --json           the results as one JSON object
   --help           print this text`;
 
-function readOptions() {
+/** @param {string[]} args */
+function readOptions(args) {
   const { values } = parseArgs({
+    args,
     options: {
       node: { type: 'string', multiple: true, default: releases },
       package: { type: 'string', multiple: true },
@@ -31,20 +33,8 @@ function readOptions() {
   return values;
 }
 
-function testNodes() {
-  /** @type {ReturnType<typeof readOptions>} */
-  let options;
-  try {
-    options = readOptions();
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`nodes: ${error.message}\n\n${usage}`);
-    return 2;
-  }
-  if (options.help) {
-    console.log(usage);
-    return 0;
-  }
+/** @param {ReturnType<typeof readOptions>} options */
+function testNodes(options) {
   const env = setUp({ forTests: true });
   mustRun('turbo', ['run', 'build:test', '--output-logs=new-only'], { env });
   const results = options.node.flatMap((version) => testOn(version, options.package, env));
@@ -53,4 +43,4 @@ function testNodes() {
   return results.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-await runProgram('nodes', testNodes);
+await runCommand({ name: 'nodes', usage, read: readOptions, run: testNodes });

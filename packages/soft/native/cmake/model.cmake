@@ -3,8 +3,9 @@
 # The header by which models plug into the software NIC.
 set(extension_include ${CMAKE_CURRENT_LIST_DIR}/../include)
 # Where tests find the software NIC as libibverbs.so.1.
-set(soft_lib ${CMAKE_CURRENT_LIST_DIR}/../../build/lib)
-set(soft_path ${soft_lib}/dropin:${soft_lib})
+cmake_path(SET soft_build NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../../build)
+set(VERBS_SOFT_BUILD ${soft_build} CACHE PATH "The build folder of the software NIC that tests run on")
+set(soft_path ${VERBS_SOFT_BUILD}/lib/dropin:${VERBS_SOFT_BUILD}/lib)
 
 # One regular file with the name by which it is loaded, as an installed package has no symbolic links. It stays loaded:
 # others hold its functions.
