@@ -1,5 +1,5 @@
 import { openDevice } from '@verbs/core';
-import { DEFAULT_PORT, Listener, type SideChannel, dial } from '@verbs/examples/meeting';
+import { DEFAULT_PORT, type SideChannel, dial } from '@verbs/examples/meeting';
 import { Argument, Command, Option } from 'commander';
 import { Failure, messageOf } from '../failure.js';
 import { note, print, printJson } from '../output.js';
@@ -31,6 +31,7 @@ import {
   type LatencyResult,
 } from '../perf/table.js';
 import { hex } from '../text.js';
+import { listen } from './listening.js';
 import { integer, seconds, stopSignal } from './settings.js';
 
 interface Options {
@@ -237,16 +238,5 @@ async function server(kind: Kind, operation: Operation, options: Options, signal
   } finally {
     listener.close();
     channel?.close();
-  }
-}
-
-async function listen({ bind, port }: Options): Promise<Listener> {
-  try {
-    return await Listener.open({ host: bind, port });
-  } catch (error) {
-    throw new Failure(`cannot wait on ${bind} port ${port}: ${messageOf(error)}`, {
-      hint: 'another server may run already: choose another --port',
-      cause: error,
-    });
   }
 }

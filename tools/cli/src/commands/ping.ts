@@ -1,5 +1,5 @@
 import { openDevice } from '@verbs/core';
-import { DEFAULT_PORT, Listener, type SideChannel, dial } from '@verbs/examples/meeting';
+import { DEFAULT_PORT, type SideChannel, dial } from '@verbs/examples/meeting';
 import { Command } from 'commander';
 import { Failure, messageOf } from '../failure.js';
 import { note, print, printJson } from '../output.js';
@@ -8,6 +8,7 @@ import { MAX_SIZE } from '../ping/protocol.js';
 import { serve } from '../ping/server.js';
 import type { Summary } from '../ping/statistics.js';
 import { hex, plural } from '../text.js';
+import { listen } from './listening.js';
 import { integer, seconds, stopSignal } from './settings.js';
 
 interface Options {
@@ -144,17 +145,6 @@ async function server(options: Options, stop: AbortSignal): Promise<void> {
   await Promise.all(sessions);
   if (options.json) printJson(totals);
   else print(`${plural(totals.clients, 'client')}, ${plural(totals.answered, 'ping')} answered`);
-}
-
-async function listen({ bind, port }: Options): Promise<Listener> {
-  try {
-    return await Listener.open({ host: bind, port });
-  } catch (error) {
-    throw new Failure(`cannot wait on ${bind} port ${port}: ${messageOf(error)}`, {
-      hint: 'another server may run already: choose another --port',
-      cause: error,
-    });
-  }
 }
 
 function summaryText(address: string, { sent, received, min, avg, max, stddev }: Summary): string {

@@ -1,4 +1,4 @@
-import { RecvBatch, SendBatch, SendFlags } from '@verbs/core';
+import { type RecvBatch, SendBatch, SendFlags } from '@verbs/core';
 import { Failure } from '../failure.js';
 import type { End } from './end.js';
 import { operationRequest } from './request.js';
@@ -73,12 +73,7 @@ export class BandwidthTarget {
   constructor(end: End, spinner: Spinner) {
     this.#end = end;
     this.#spinner = spinner;
-    this.#receives = new RecvBatch(end.rxDepth);
-    if (end.plan.operation !== 'send') return;
-    const length = Math.max(...end.plan.sizes) + end.grhBytes;
-    for (let i = 0; i < end.rxDepth; i++)
-      this.#receives.set(i, { sgList: [{ mr: end.mr, offset: end.inbox, length }] });
-    end.qp.postRecvBatch(this.#receives);
+    this.#receives = end.postReceives();
   }
 
   /** Takes what comes until `over`. Gives the number of messages. */

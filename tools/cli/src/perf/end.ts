@@ -8,6 +8,7 @@ import {
   type ProtectionDomain,
   QpType,
   type QueuePair,
+  RecvBatch,
 } from '@verbs/core';
 import {
   type ConnectionAddress,
@@ -98,6 +99,16 @@ export class End implements Disposable {
   /** In front of what is received. */
   get grhBytes(): number {
     return this.plan.transport === 'UD' ? GRH_BYTES : 0;
+  }
+
+  /** As many receives as may wait, each for any message of the plan; posted once, if messages are sent at all. */
+  postReceives(): RecvBatch {
+    const receives = new RecvBatch(this.rxDepth);
+    if (this.plan.operation !== 'send') return receives;
+    const length = Math.max(...this.plan.sizes) + this.grhBytes;
+    for (let i = 0; i < this.rxDepth; i++) receives.set(i, { sgList: [{ mr: this.mr, offset: this.inbox, length }] });
+    this.qp.postRecvBatch(receives);
+    return receives;
   }
 
   join(peer: Peer): void {

@@ -1,4 +1,4 @@
-import { RecvBatch, SendBatch, SendFlags, WcOpcode } from '@verbs/core';
+import { type RecvBatch, SendBatch, SendFlags, WcOpcode } from '@verbs/core';
 import { Failure } from '../failure.js';
 import type { End } from './end.js';
 import { operationRequest } from './request.js';
@@ -27,12 +27,7 @@ export class LatencyEnd {
   constructor(end: End, spinner: Spinner) {
     this.#end = end;
     this.#spinner = spinner;
-    this.#receives = new RecvBatch(end.rxDepth);
-    if (end.plan.operation !== 'send') return;
-    const length = Math.max(...end.plan.sizes) + end.grhBytes;
-    for (let i = 0; i < end.rxDepth; i++)
-      this.#receives.set(i, { sgList: [{ mr: end.mr, offset: end.inbox, length }] });
-    end.qp.postRecvBatch(this.#receives);
+    this.#receives = end.postReceives();
   }
 
   /** Before the other end begins with messages of that size. */

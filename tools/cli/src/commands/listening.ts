@@ -1,0 +1,14 @@
+import { Listener } from '@verbs/examples/meeting';
+import { Failure, messageOf } from '../failure.js';
+
+/** Waits for clients of a `verbs` command at an address and TCP port. */
+export async function listen({ bind, port }: { bind: string; port: number }): Promise<Listener> {
+  try {
+    return await Listener.open({ host: bind, port });
+  } catch (error) {
+    throw new Failure(`cannot wait on ${bind} port ${port}: ${messageOf(error)}`, {
+      hint: 'another server may run already: choose another --port',
+      cause: error,
+    });
+  }
+}
