@@ -9,6 +9,7 @@ import { kRequestId } from './symbols.js';
  * {@link ProtectionDomain.createAh}; `close()` is `ibv_destroy_ah`.
  */
 export class AddressHandle extends Resource {
+  /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
   /** What it was made with. */
   readonly attr: Readonly<FullAhAttr>;

@@ -6,13 +6,13 @@ import { boolean, integer, object, optional, typeError, valueError } from './val
 export interface GlobalRoute {
   /** The destination's GID, or a multicast group. */
   dgid: Gid;
-  /** 20 bits, default 0. */
+  /** 20 bits, default 0; on RoCE v2 the UDP source port is made of it, by which routers choose among paths. */
   flowLabel?: number;
   /** Which of the port's own GIDs is the source: an index of `ctx.gidTable(port)`, 0 to 255, default 0. */
   sgidIndex?: number;
-  /** 0 to 255, default 64. */
+  /** How many routers may forward a packet: 0 to 255, default 64. */
   hopLimit?: number;
-  /** 0 to 255, default 0. */
+  /** The upper six bits are the DSCP, the lower two ECN: 0 to 255, default 0. */
   trafficClass?: number;
 }
 
@@ -22,20 +22,28 @@ export interface AhAttr {
   portNum: number;
   /** The destination's LID on InfiniBand, 0 to 65535, default 0. */
   dlid?: number;
-  /** Service level, 0 to 15, default 0. */
+  /** Service level, the priority class of the packets: 0 to 15, default 0. */
   sl?: number;
-  /** 0 to 127, default 0. */
+  /** The low bits of the source LID on InfiniBand, of a port with several (`lmc`): 0 to 127, default 0. */
   srcPathBits?: number;
   /** See {@link Rate}; default 0, the port's rate. */
   staticRate?: number;
   /** Whether `grh` is used; default: whether `grh` is given. RoCE ports require it. */
   isGlobal?: boolean;
+  /** The route in the packets' global header; required on RoCE. */
   grh?: GlobalRoute;
 }
 
 /** As `qp.query()` gives it back: everything is there. */
 export type FullAhAttr = Required<Omit<AhAttr, 'grh'>> & {
-  grh: Required<Omit<GlobalRoute, 'dgid'>> & { dgid: string };
+  /** All zero if `isGlobal` is false. */
+  grh: FullGlobalRoute;
+};
+
+/** As `qp.query()` gives it back: everything is there. */
+export type FullGlobalRoute = Required<Omit<GlobalRoute, 'dgid'>> & {
+  /** The destination's GID as IPv6 text. */
+  dgid: string;
 };
 
 const names = ['portNum', 'dlid', 'sl', 'srcPathBits', 'staticRate', 'isGlobal', 'grh'];

@@ -20,6 +20,7 @@ const EVENTS_PER_TURN = 256;
  * {@link Context.createCompChannel}; `close()` is `ibv_destroy_comp_channel`. Several queues may share one.
  */
 export class CompletionChannel extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   readonly #queues = new WeakTable<Notifiable>();
   readonly #events: FdEvents;

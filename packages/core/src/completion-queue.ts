@@ -35,6 +35,7 @@ const COMPLETIONS_PER_TURN = 256;
  * }
  */
 export class CompletionQueue extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** Undefined: the queue can only be polled. */
   readonly channel: CompletionChannel | undefined;

@@ -5,44 +5,56 @@ import { object, optional, typeError } from './validate.js';
 
 /** What {@link QueuePair.connect} needs; what is left out has the value given here. */
 export interface ConnectOptions {
-  /** The peer's side, learned over some other way. `lid` is for InfiniBand, `gid` for RoCE. */
-  remote: { qpNum: number; psn?: number; gid?: Gid; lid?: number };
-  /** The first packet sequence number of this side, default 0. */
+  /** The peer's side, learned over some other way. */
+  remote: {
+    /** Its queue pair, 24 bits. */
+    qpNum: number;
+    /** The first packet sequence number that it sends, 24 bits; default 0. */
+    psn?: number;
+    /** Its GID: required on RoCE. */
+    gid?: Gid;
+    /** Its LID on InfiniBand, 0 to 65535: required there without a GID. */
+    lid?: number;
+  };
+  /** The first packet sequence number of this side, 24 bits; default 0. */
   psn?: number;
-  /** Default 1. */
+  /** The local port, default 1. */
   portNum?: number;
-  /** Index of this side's GID, default 0. */
+  /** Index of this side's GID (`ctx.gidTable(portNum)`), 0 to 255, default 0. */
   sgidIndex?: number;
-  /** See {@link Mtu}; default MTU_1024. */
+  /** The largest packet, at most `activeMtu` of both ports; see {@link Mtu}; default MTU_1024. */
   pathMtu?: number;
   /** What the peer may do: {@link AccessFlags}, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
   access?: number;
-  /** RC: 4.096 µs · 2^n, default 14 (67 ms). */
+  /** RC, XRC: the wait for an acknowledgement: 4.096 µs · 2^n, 0 to 31, 0 waits forever; default 14 (67 ms). */
   timeout?: number;
-  /** RC: default 7. */
+  /** RC, XRC: repetitions after timeouts: 0 to 7, default 7. */
   retryCnt?: number;
-  /** RC: default 7, forever. */
+  /** RC, XRC: repetitions while the peer has no receive request: 0 to 7, default 7: forever. */
   rnrRetry?: number;
-  /** RC: default 12 (0.64 ms). */
+  /** RC, XRC: how long a peer waits before it repeats, as a code: 0 to 31, default 12 (0.64 ms). */
   minRnrTimer?: number;
-  /** RC: default 1. */
+  /** RC, XRC: reads and atomics on their way from this side at a time: 0 to 255, default 1. */
   maxRdAtomic?: number;
-  /** RC: default 1. */
+  /** RC, XRC: reads and atomics of the peer that this side serves at a time: 0 to 255, default 1. */
   maxDestRdAtomic?: number;
+  /** How many routers may forward a packet: 0 to 255, default 64. */
   hopLimit?: number;
+  /** The upper six bits are the DSCP, the lower two ECN: 0 to 255, default 0. */
   trafficClass?: number;
+  /** Service level: 0 to 15, default 0. */
   sl?: number;
 }
 
 /** What {@link QueuePair.activate} needs. */
 export interface ActivateOptions {
-  /** Datagrams must carry it. */
+  /** 32 bits: datagrams must carry it. */
   qkey: number;
-  /** Default 1. */
+  /** The local port, default 1. */
   portNum?: number;
-  /** Default 0. */
+  /** The first packet sequence number, 24 bits; default 0. */
   psn?: number;
-  /** Default 0. */
+  /** Which of the port's partition keys, an index; default 0. */
   pkeyIndex?: number;
 }
 

@@ -21,6 +21,7 @@ import { XrcDomain } from './xrc-domain.js';
 
 /** `ibv_context`: an open device. Made by {@link openDevice}; `close()` is `ibv_close_device`. */
 export class Context extends DeviceQueries {
+  /** The device, as `listDevices()` tells of it. */
   readonly device: DeviceInfo;
   readonly #events: DeviceEvents;
 

@@ -7,6 +7,7 @@ import { integer, object, optional } from './validate.js';
 
 /** `ibv_counters`. Made by {@link Context.createCounters}; `close()` is `ibv_destroy_counters`. */
 export class Counters extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   #size = 0;
 
@@ -18,7 +19,7 @@ export class Counters extends Resource {
 
   /**
    * `ibv_attach_counters_point_flow`: what is counted at an index, before the counters are used in a flow
-   * ({@link FlowSpec} of type ACTION_COUNT), or for one flow that exists.
+   * ({@link FlowCount}), or for one flow that exists.
    *
    * @param attr `counterDesc` is one of {@link CounterDescription}, `index` the place in what `read` gives
    * @throws VerbsError EOPNOTSUPP, EINVAL, EBUSY

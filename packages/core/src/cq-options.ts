@@ -25,11 +25,16 @@ const STANDARD_WC = 0x7f;
 function extendedCq(given: Record<string, unknown>) {
   const domain = given['parentDomain'];
   return {
+    /** See {@link WcExFlags}. */
     wcFlags: BigInt(optional(given['wcFlags'], 'options.wcFlags', 0x7fffffff, STANDARD_WC)),
+    /** See {@link CreateCqFlags}. */
     flags: optional(given['flags'], 'options.flags', 0x7fffffff, 0),
     ...(domain === undefined
       ? {}
-      : { parentDomain: handleOf(domain, 'ProtectionDomain', 'options.parentDomain', 'ibv_create_cq_ex') }),
+      : {
+          /** The parent domain's. */
+          parentDomain: handleOf(domain, 'ProtectionDomain', 'options.parentDomain', 'ibv_create_cq_ex'),
+        }),
   };
 }
 
@@ -38,9 +43,13 @@ function extendedCq(given: Record<string, unknown>) {
  * they were read, once.
  */
 export function nativeCqOptions(options: CqOptions): {
+  /** What the program gave, read once. */
   given: CqOptions;
+  /** The completion channel's. */
   channel: NativeHandle | undefined;
+  /** With its default. */
   compVector: number;
+  /** What only `ibv_create_cq_ex` takes. */
   extended: ReturnType<typeof extendedCq> | undefined;
 } {
   const given = object(options, 'options', ['channel', 'compVector', ...extendedNames]);

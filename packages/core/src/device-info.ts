@@ -5,9 +5,9 @@ import { native } from './native.js';
 
 /** A device that is there. Plain data: nothing is open, nothing needs closing. */
 export interface DeviceInfo {
-  /** 'mlx5_0', 'soft0' */
+  /** `ibv_get_device_name`: 'mlx5_0', 'soft0'. */
   name: string;
-  /** The node GUID in host order; {@link formatGuid} prints it. */
+  /** `ibv_get_device_guid`: the node GUID in host order; {@link formatGuid} prints it. */
   guid: bigint;
   /** See {@link NodeType}. */
   nodeType: number;
@@ -15,16 +15,21 @@ export interface DeviceInfo {
   transportType: number;
   /** Which library drives it: the system's libibverbs, or the software NIC. */
   library: LibraryKind;
-  /** 'uverbs0' */
+  /** `ibv_device.dev_name`: 'uverbs0'. */
   devName: string;
+  /** `ibv_device.dev_path`: the folder of the kernel's uverbs device in sysfs. */
   devPath: string;
+  /** `ibv_device.ibdev_path`: the folder of the RDMA device in sysfs, for {@link readSysfsFile}. */
   ibdevPath: string;
-  /** ibv_get_device_index; -1 where the library has none. */
+  /** `ibv_get_device_index`: the kernel's number of the device; -1 where the library has none. */
   index: number;
 }
 
 /** The devices, and if there are none, why. */
-export type DeviceList = DeviceInfo[] & { readonly reason?: string };
+export type DeviceList = DeviceInfo[] & {
+  /** Of an empty list: what was looked for, and what would help. */
+  readonly reason?: string;
+};
 
 /**
  * `ibv_get_device_list` and `ibv_free_device_list` of both libraries, hardware first, with `ibv_get_device_name`,

@@ -14,6 +14,7 @@ import { integer, typeError } from './validate.js';
  * const mr = pd.regDmMr(dm, { access: AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ });
  */
 export class DeviceMemory extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** Bytes. */
   readonly length: number;

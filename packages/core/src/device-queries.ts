@@ -1,8 +1,9 @@
 import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
-import type { DeviceAttr, DeviceAttrEx, GidEntry, PortAttr } from './attributes.js';
+import type { DeviceAttr, DeviceAttrEx } from './device-attr.js';
 import { check, checked, VerbsError } from './errors.js';
 import { gidText } from './gid.js';
 import { native, type NativeGidEntry } from './native.js';
+import type { GidEntry, PortAttr } from './port-attr.js';
 import { type ReceivedFrom, receivedFrom } from './received-from.js';
 import { Resource } from './resource.js';
 import { integer } from './validate.js';
@@ -101,7 +102,10 @@ export abstract class DeviceQueries extends Resource {
    *
    * @throws VerbsError EOPNOTSUPP
    */
-  queryRtValues(): { rawClock: bigint } {
+  queryRtValues(): {
+    /** Ticks. */
+    rawClock: bigint;
+  } {
     const syscall = 'ibv_query_rt_values_ex';
     const rawClock = native.queryRtValues(this.use(syscall));
     if (typeof rawClock === 'number') throw new VerbsError(rawClock, syscall);
@@ -131,7 +135,12 @@ export abstract class DeviceQueries extends Resource {
    *
    * @throws VerbsError EINVAL, EHOSTUNREACH, EOPNOTSUPP
    */
-  resolveEthL2FromGid(attr: AhAttr): { mac: Uint8Array; vlanId: number } {
+  resolveEthL2FromGid(attr: AhAttr): {
+    /** 6 bytes. */
+    mac: Uint8Array;
+    /** 0 to 4095; 0xffff for none. */
+    vlanId: number;
+  } {
     const syscall = 'ibv_resolve_eth_l2_from_gid';
     return checked(native.resolveEthL2FromGid(this.use(syscall), nativeAhAttr(attr, 'attr')), syscall);
   }

@@ -1,75 +1,9 @@
 import { types } from 'node:util';
-import type { Counters } from './counters.js';
 import { FlowAttrType } from './enums.js';
+import type { FlowFilters } from './flow-spec.js';
 import type { NativeFlowSpec } from './native.js';
 import { handleOf, type Resource } from './resource.js';
 import { boolean, elements, integer, object, optional, typeError, valueError } from './validate.js';
-
-/** A value to compare and the bits of it that count; without a mask all of them. */
-export interface FlowMatch<T> {
-  val: T;
-  mask?: T;
-}
-
-/** Addresses are bytes in network order; other numbers are in host order. What is left out is not compared. */
-export interface FlowFilters {
-  /** `ibv_flow_spec_eth`. */
-  eth: { dstMac?: Uint8Array; srcMac?: Uint8Array; etherType?: number; vlanTag?: number };
-  /** `ibv_flow_spec_ipv4`. */
-  ipv4: { srcIp?: Uint8Array; dstIp?: Uint8Array };
-  /** `ibv_flow_spec_ipv4_ext`. */
-  ipv4Ext: { srcIp?: Uint8Array; dstIp?: Uint8Array; proto?: number; tos?: number; ttl?: number; flags?: number };
-  /** `ibv_flow_spec_ipv6`. */
-  ipv6: {
-    srcIp?: Uint8Array;
-    dstIp?: Uint8Array;
-    flowLabel?: number;
-    nextHdr?: number;
-    trafficClass?: number;
-    hopLimit?: number;
-  };
-  /** `ibv_flow_spec_tcp_udp`. */
-  tcp: { dstPort?: number; srcPort?: number };
-  udp: { dstPort?: number; srcPort?: number };
-  /** `ibv_flow_spec_esp`. */
-  esp: { spi?: number; seq?: number };
-  /** `ibv_flow_spec_tunnel`: the network identifier in its upper 24 bits, as in the header. */
-  vxlanTunnel: { tunnelId?: number };
-  /** `ibv_flow_spec_gre`. */
-  gre: { cKsRes0Ver?: number; protocol?: number; key?: number };
-  /** `ibv_flow_spec_mpls`: label, traffic class, bottom of stack and TTL, as in the header. */
-  mpls: { label?: number };
-}
-
-/** `struct ibv_flow_spec`: one header to compare, or one action. */
-export type FlowSpec =
-  | {
-      [Type in keyof FlowFilters]: {
-        type: Type;
-        /** Of the encapsulated packet (IBV_FLOW_SPEC_INNER). */
-        inner?: boolean;
-      } & FlowMatch<FlowFilters[Type]>;
-    }[keyof FlowFilters]
-  /** `ibv_flow_spec_action_tag`. */
-  | { type: 'tag'; tagId: number }
-  /** `ibv_flow_spec_action_drop`. */
-  | { type: 'drop' }
-  /** `ibv_flow_spec_counter_action`. */
-  | { type: 'count'; counters: Counters };
-
-/** `struct ibv_flow_attr`. */
-export interface FlowAttr {
-  /** See {@link FlowAttrType}; default NORMAL. */
-  type?: number;
-  /** 0 is the highest, default 0. */
-  priority?: number;
-  /** Default 1. */
-  port?: number;
-  /** See {@link FlowFlags}; default 0. */
-  flags?: number;
-  /** From the outer header to the inner, actions last. */
-  specs?: readonly FlowSpec[];
-}
 
 // A field of a C structure: where it is, its size, and whether it is bytes, a number in network order, or one in host
 // order.

@@ -6,6 +6,7 @@ import { Resource } from './resource.js';
  * `ibv_flow`: frames that a queue pair receives. Made by {@link QueuePair.createFlow}; `close()` is `ibv_destroy_flow`.
  */
 export class Flow extends Resource {
+  /** Who receives them. */
   readonly qp: QueuePair;
 
   /** @internal */

@@ -13,8 +13,11 @@ const MAX_QUEUES = 0xffff;
  * `close()` is `ibv_destroy_rwq_ind_table`.
  */
 export class IndirectionTable extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
+  /** What a packet's hash chooses from, in this order. */
   readonly queues: readonly ReceiveWorkQueue[];
+  /** `ibv_rwq_ind_table.ind_tbl_num`: the device's number for it. */
   readonly indTblNum: number;
 
   /** @internal */

@@ -8,6 +8,7 @@ export type LibraryKind = 'system' | 'soft';
 
 /** What became of one of the two libraries. */
 export interface LibraryReport {
+  /** Which of the two. */
   kind: LibraryKind;
   /** The file or SONAME, if one was found. */
   path?: string;

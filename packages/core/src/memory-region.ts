@@ -11,10 +11,11 @@ import { boolean, integer, object, valueError } from './validate.js';
 
 /** What {@link MemoryRegion.rereg} changes: what is left out stays. */
 export interface ReregAttr {
-  /** IBV_REREG_MR_CHANGE_PD */
+  /** IBV_REREG_MR_CHANGE_PD: another protection domain of the same device. */
   pd?: ProtectionDomain;
   /** IBV_REREG_MR_CHANGE_TRANSLATION: other memory, as {@link ProtectionDomain.regMr} takes it. */
   view?: Registrable;
+  /** As with {@link ProtectionDomain.regMr}: take memory that Node.js could move; default false. */
   unsafe?: boolean;
   /** IBV_REREG_MR_CHANGE_ACCESS, see {@link AccessFlags}. */
   access?: number;

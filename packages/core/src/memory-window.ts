@@ -10,6 +10,7 @@ import { kRequestId } from './symbols.js';
  * Made by {@link ProtectionDomain.allocMw}; `close()` is `ibv_dealloc_mw`.
  */
 export class MemoryWindow extends Resource {
+  /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
   /** See {@link MwType}. */
   readonly mwType: number;

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { DeviceAttr, DeviceAttrEx, PortAttr } from './attributes.js';
+import type { DeviceAttr, DeviceAttrEx } from './device-attr.js';
+import type { PortAttr } from './port-attr.js';
 
 declare const handleBrand: unique symbol;
 

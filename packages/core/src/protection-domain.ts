@@ -25,6 +25,7 @@ const NO_ROUTE = { dgid: new Uint8Array(16), flowLabel: 0, sgidIndex: 0, hopLimi
  * {@link Context.allocPd}; `close()` is `ibv_dealloc_pd`.
  */
 export class ProtectionDomain extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
 
   /** @internal `others` are what a parent domain is made of. */

@@ -6,15 +6,15 @@ import { integer, object } from './validate.js';
 
 /** `struct ibv_qp_attr`: the fields that are given are the ones that change, as the C call's mask says. */
 export interface QpAttr {
-  /** See {@link QpState}. */
+  /** Where the queue pair shall go: see {@link QpState}. */
   qpState?: number;
-  /** Asserts the state before the change. */
+  /** Asserts the state before the change; see {@link QpState}. */
   curQpState?: number;
-  /** See {@link Mtu}. */
+  /** The largest packet, at most `activeMtu` of both ports: see {@link Mtu}. */
   pathMtu?: number;
-  /** See {@link MigState}. */
+  /** Moves to the alternate path, or arms it: see {@link MigState}. */
   pathMigState?: number;
-  /** UD: 32 bits. */
+  /** UD: datagrams must carry it, 32 bits. */
   qkey?: number;
   /** The first packet sequence number that the peer sends: 24 bits. */
   rqPsn?: number;
@@ -24,37 +24,52 @@ export interface QpAttr {
   destQpNum?: number;
   /** What the peer may do: {@link AccessFlags}. */
   qpAccessFlags?: number;
+  /** Another size, where the device has DeviceCapFlags.RESIZE_MAX_WR. */
   cap?: QpCap;
+  /** The way to the peer, of a connected queue pair. */
   ahAttr?: AhAttr;
-  /** The alternate path is set by its four fields together. */
+  /** The alternate way. It is set by its four fields together. */
   altAhAttr?: AhAttr;
+  /** The `pkeyIndex` of the alternate path. */
   altPkeyIndex?: number;
+  /** The `portNum` of the alternate path. */
   altPortNum?: number;
+  /** The `timeout` of the alternate path. */
   altTimeout?: number;
+  /** Which of the port's partition keys: an index, 0 to 65535. */
   pkeyIndex?: number;
+  /** On the way to SQD: 1 asks for the event SQ_DRAINED, 0 does not. */
   enSqdAsyncNotify?: number;
-  /** RDMA reads and atomics outstanding as requester: 0 to 255. */
+  /** RDMA reads and atomics on their way from this side at a time: 0 to 255. */
   maxRdAtomic?: number;
-  /** The same as responder. */
+  /** RDMA reads and atomics of the peer that this side serves at a time: 0 to 255. */
   maxDestRdAtomic?: number;
-  /** The code of the delay that an RNR NAK asks for: 0 to 31. */
+  /**
+   * How long a peer waits before it repeats a message that found no receive request, as a code: 1 is 10 µs, 12 is
+   * 0.64 ms, 31 is 491 ms, 0 is 655 ms.
+   */
   minRnrTimer?: number;
+  /** The local port, from 1. */
   portNum?: number;
   /** How long to wait for an acknowledgement: 4.096 µs · 2^n, 0 to 31; 0 waits forever. */
   timeout?: number;
   /** Repetitions after timeouts: 0 to 7. */
   retryCnt?: number;
-  /** Repetitions after RNR NAKs: 0 to 7; 7 repeats forever. */
+  /** Repetitions while the peer has no receive request (RNR NAK): 0 to 7; 7 repeats forever. */
   rnrRetry?: number;
-  /** kbit/s. */
+  /** Packet pacing of RAW_PACKET: kbit/s, 0 for none. */
   rateLimit?: number;
 }
 
 /** As `qp.query()` gives it. */
 export type FullQpAttr = Required<Omit<QpAttr, 'cap' | 'ahAttr' | 'altAhAttr'>> & {
+  /** 1 while the send queue drains (SQD), else 0. */
   sqDraining: number;
+  /** What the device gave, at least what was asked for. */
   cap: Required<QpCap>;
+  /** The way to the peer; all zero if there is none. */
   ahAttr: FullAhAttr;
+  /** The alternate way; all zero if there is none. */
   altAhAttr: FullAhAttr;
 };
 
@@ -88,7 +103,15 @@ const fields: Readonly<Record<string, readonly [mask: number, max: number]>> = {
 const names = [...Object.keys(fields), 'cap', 'ahAttr', 'altAhAttr'];
 
 /** Checks every field by its path, and finds the mask. */
-export function nativeQpAttr(value: unknown, path: string): { attr: NativeQpAttr; mask: number } {
+export function nativeQpAttr(
+  value: unknown,
+  path: string,
+): {
+  /** The fields that were given. */
+  attr: NativeQpAttr;
+  /** Their bits: {@link QpAttrMask}. */
+  mask: number;
+} {
   const given = object(value, path, names);
   const attr: NativeQpAttr = {};
   let mask = 0;

@@ -32,6 +32,7 @@ export interface QpInitAttr<T extends number = QpType> {
   recvCq?: CompletionQueue;
   /** Takes the place of the queue pair's own receive queue. */
   srq?: SharedReceiveQueue;
+  /** How much it takes; {@link QueuePair.cap} tells what the device gave. */
   cap: QpCap;
   /** Whether every send request completes visibly, without SendFlags.SIGNALED; default false. */
   sqSigAll?: boolean;
@@ -50,6 +51,7 @@ export interface QpInitAttr<T extends number = QpType> {
   sourceQpn?: number;
   /** Receive side scaling: where packets go, by a hash. */
   rwqIndTbl?: IndirectionTable;
+  /** With `rwqIndTbl`: what the hash is made of. */
   rxHashConf?: RxHashConf;
 }
 

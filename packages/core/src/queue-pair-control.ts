@@ -28,13 +28,40 @@ export interface MadeQp<T extends number> {
   made: NativeQp;
 }
 
+/** What {@link QueuePair.query} gives. */
+export interface QpQuery {
+  /** The attributes that `modify` sets. */
+  attr: FullQpAttr;
+  /** What it was made with. */
+  initAttr: {
+    /** See {@link QpType}. */
+    qpType: number;
+    /** Whether every send request completes visibly. */
+    sqSigAll: boolean;
+    /** What the device gave, at least what was asked for. */
+    cap: Required<QpCap>;
+  };
+}
+
+/** `struct ibv_ece`: enhancements of a connection that only devices of one vendor have. */
+export interface Ece {
+  /** Whose enhancements they are. */
+  vendorId: number;
+  /** Which ones, in the vendor's own bits: 32. */
+  options: number;
+}
+
 /** What a queue pair is, and what changes it: its state, its path and its groups. Requests are posted elsewhere. */
 export abstract class QueuePairControl<out T extends number = number> extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** Undefined for XRC_RECV. */
   readonly pd: ProtectionDomain | undefined;
+  /** Where send requests complete; undefined for XRC_RECV. */
   readonly sendCq: CompletionQueue | undefined;
+  /** Where receive requests complete; undefined for XRC. */
   readonly recvCq: CompletionQueue | undefined;
+  /** The shared receive queue that it takes requests from; undefined if it has a receive queue of its own. */
   readonly srq: SharedReceiveQueue | undefined;
   /** See {@link QpType}. */
   readonly qpType: T;
@@ -80,10 +107,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   }
 
   /** `ibv_query_qp`: all attributes, or with a {@link QpAttrMask} at least those. */
-  query(mask = ALL_ATTRIBUTES): {
-    attr: FullQpAttr;
-    initAttr: { qpType: number; sqSigAll: boolean; cap: Required<QpCap> };
-  } {
+  query(mask = ALL_ATTRIBUTES): QpQuery {
     const qp = this.use('ibv_query_qp');
     integer(mask, 'mask', 0, 0x7fffffff);
     const { attr, initAttr } = checked(native.queryQp(qp, mask), 'ibv_query_qp');
@@ -153,12 +177,12 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   }
 
   /** `ibv_query_ece`: the enhancements that the connection could have. EOPNOTSUPP where the device has none. */
-  queryEce(): { vendorId: number; options: number } {
+  queryEce(): Ece {
     return checked(native.queryEce(this.use('ibv_query_ece')), 'ibv_query_ece');
   }
 
   /** `ibv_set_ece`: those that both ends have, before the queue pair leaves INIT. */
-  setEce(ece: { vendorId: number; options: number }): void {
+  setEce(ece: Ece): void {
     const qp = this.use('ibv_set_ece');
     const given = object(ece, 'ece', ['vendorId', 'options']);
     const vendorId = integer(given['vendorId'], 'ece.vendorId', 0, 0xffffffff);

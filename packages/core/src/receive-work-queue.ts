@@ -27,6 +27,7 @@ export interface WqInitAttr {
 export interface WqAttr {
   /** See {@link WqState}. */
   wqState?: number;
+  /** Asserts the state before the change; see {@link WqState}. */
   currWqState?: number;
   /** See {@link WqFlags}. */
   flags?: number;
@@ -43,10 +44,15 @@ const MANY = 0xffffff;
  * `ibv_destroy_wq`.
  */
 export class ReceiveWorkQueue extends Resource {
+  /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
+  /** Where its receives complete. */
   readonly cq: CompletionQueue;
+  /** `ibv_wq.wq_num`: the device's number for it. */
   readonly wqNum: number;
+  /** Outstanding requests: what the device gave, at least what was asked for. */
   readonly maxWr: number;
+  /** Elements of a request: what the device gave, at least what was asked for. */
   readonly maxSge: number;
   readonly #id: number;
 
@@ -122,12 +128,23 @@ function create(pd: ProtectionDomain, value: unknown): NativeWq {
 export function nativeWqAttr(pd: ProtectionDomain, value: unknown) {
   const attr = object(value, 'attr', names);
   const init = {
+    /** See {@link WqType}. */
     wqType: WqType.RQ,
+    /** Outstanding requests. */
     maxWr: integer(attr['maxWr'], 'attr.maxWr', 1, MANY),
+    /** Elements of a request. */
     maxSge: optional(attr['maxSge'], 'attr.maxSge', 0xffff, 1),
+    /** See {@link WqFlags}. */
     createFlags: optional(attr['createFlags'], 'attr.createFlags', 0x7fffffff, 0),
   };
   const handle = handleOf(pd, 'ProtectionDomain', 'pd', 'ibv_create_wq');
   const cq = handleOf(attr['cq'], 'CompletionQueue', 'attr.cq', 'ibv_create_wq');
-  return { handle, cq, init };
+  return {
+    /** The protection domain's. */
+    handle,
+    /** The completion queue's. */
+    cq,
+    /** The rest, with its defaults. */
+    init,
+  };
 }

@@ -5,11 +5,17 @@ import { integer, typeError, valueError } from './validate.js';
 
 /** What a completion says about its sender: a {@link WorkCompletion}, or an object with these fields of it. */
 export interface ReceivedFrom {
+  /** See {@link WcFlags}: GRH says whether there is a routing header. */
   wcFlags: number;
+  /** The sender's queue pair, 24 bits. */
   srcQp: number;
+  /** The sender's LID on InfiniBand, 16 bits. */
   slid: number;
+  /** Service level, 0 to 15. */
   sl: number;
+  /** The low bits of the LID that it was sent to, on InfiniBand. */
   dlidPathBits: number;
+  /** Which of the port's partition keys it carried, an index. */
   pkeyIndex: number;
 }
 

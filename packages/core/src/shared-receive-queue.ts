@@ -21,12 +21,22 @@ export interface SrqInitAttr {
   maxSge?: number;
   /** Fewer requests than that raise SRQ_LIMIT_REACHED, once; default 0: never. */
   srqLimit?: number;
-  /** Default BASIC. */
+  /** Who may use it; default BASIC. */
   srqType?: SrqType;
-  /** XRC only. */
+  /** XRC only: whose queue pairs may use it. */
   xrcd?: XrcDomain;
   /** XRC only: where the receives complete. */
   cq?: CompletionQueue;
+}
+
+/** `struct ibv_srq_attr`. */
+export interface SrqAttr {
+  /** Outstanding requests. */
+  maxWr: number;
+  /** Elements of a request. */
+  maxSge: number;
+  /** What is armed: fewer requests than that raise SRQ_LIMIT_REACHED; 0: nothing is, or it was raised. */
+  srqLimit: number;
 }
 
 const names = ['maxWr', 'maxSge', 'srqLimit', 'srqType', 'xrcd', 'cq'];
@@ -39,11 +49,13 @@ const LIMIT = 1 << 1;
  * `ibv_destroy_srq`.
  */
 export class SharedReceiveQueue extends Resource {
+  /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
   /** See {@link SrqType}. */
   readonly srqType: number;
   /** XRC: the number that a peer's requests name (`ibv_get_srq_num`). */
   readonly srqNum: number | undefined;
+  /** Elements of a request: what the device gave, at least what was asked for. */
   readonly maxSge: number;
   #maxWr: number;
   readonly #id: number;
@@ -63,7 +75,7 @@ export class SharedReceiveQueue extends Resource {
     pd.context[kElement](made.id, this);
   }
 
-  /** What the device gave, at least what was asked for. */
+  /** Outstanding requests: what the device gave, at least what was asked for. */
   get maxWr(): number {
     return this.#maxWr;
   }
@@ -84,8 +96,12 @@ export class SharedReceiveQueue extends Resource {
     if (given['maxWr'] !== undefined) this.#maxWr = this.query().maxWr;
   }
 
-  /** `ibv_query_srq`. */
-  query(): { maxWr: number; maxSge: number; srqLimit: number } {
+  /**
+   * `ibv_query_srq`: its size, and whether the limit is armed.
+   *
+   * @example if (srq.query().srqLimit === 0) srq.modify({ srqLimit: 16 });
+   */
+  query(): SrqAttr {
     return checked(native.querySrq(this.use('ibv_query_srq')), 'ibv_query_srq');
   }
 

@@ -36,7 +36,15 @@ import { withoutBytes } from './registration.js';
 export const nativeApi: object = native.nativeApi;
 
 /** The loaded libibverbs of that kind, for `library_symbol` and `adopt_context`; or why there is none. */
-export function libibverbs(kind: LibraryKind): { handle: NativeLibrary } | { reason: string } {
+export function libibverbs(kind: LibraryKind):
+  | {
+      /** The loaded library. */
+      handle: NativeLibrary;
+    }
+  | {
+      /** Why there is none, and what would help. */
+      reason: string;
+    } {
   return loadLibrary(kind);
 }
 

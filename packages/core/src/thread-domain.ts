@@ -7,6 +7,7 @@ import { Resource } from './resource.js';
  * given to {@link ProtectionDomain.allocParentDomain}; `close()` is `ibv_dealloc_td`.
  */
 export class ThreadDomain extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
 
   /** @internal */

@@ -11,8 +11,9 @@ const EEXIST = 17;
 export interface VendorLibrary<Vendor extends object> {
   /** The `kind` of the software NIC's devices, 'hbl'. */
   kind: string;
-  /** The system's library, 'libhbl.so.1', and what to do where it is missing. */
+  /** The system's library, 'libhbl.so.1'. */
   system: string;
+  /** What to do where it is missing. */
   install: string;
   /** The model's library. */
   model: string;
@@ -20,14 +21,19 @@ export interface VendorLibrary<Vendor extends object> {
   defaultDevice: string;
   /** The C function that opens a device. */
   openSyscall: string;
+  /** Loads a library of that name. */
   open: (name: string) => { handle: Vendor; reason?: never } | { handle?: never; reason: string };
+  /** Hands the software NIC to the model, which adds its kind of device: 0 or a negative errno. */
   attachModel: (library: Vendor, libibverbs: NativeLibrary) => number;
+  /** Whether the library drives the device of that name. */
   isSupported: (library: Vendor, libibverbs: NativeLibrary, name: string) => boolean;
 }
 
 /** What belongs together: calls go to the vendor's library of the context's own libibverbs, never across. */
 export interface Libraries<Vendor extends object> {
+  /** The vendor's. */
   vendor: Vendor;
+  /** The libibverbs that its calls belong to. */
   libibverbs: NativeLibrary;
 }
 
@@ -38,6 +44,7 @@ interface SoftControl {
 
 /** A vendor's library of both kinds: the system's, and the model on the software NIC. */
 export class VendorLibraries<Vendor extends object> {
+  /** What the package says of its library. */
   readonly about: VendorLibrary<Vendor>;
   readonly #found = new Map<LibraryKind, Libraries<Vendor> | { reason: string }>();
 
@@ -46,7 +53,12 @@ export class VendorLibraries<Vendor extends object> {
   }
 
   /** Both libraries of that kind, or why there are none. */
-  find(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
+  find(kind: LibraryKind):
+    | Libraries<Vendor>
+    | {
+        /** Why there are none, and what would help. */
+        reason: string;
+      } {
     let answer = this.#found.get(kind);
     if (answer === undefined) {
       answer = this.#load(kind);
@@ -63,7 +75,15 @@ export class VendorLibraries<Vendor extends object> {
   }
 
   /** An open context's own vendor library and its handle, for a call. Throws TypeError for anything else. */
-  forContext(context: unknown, syscall: string): { vendor: Vendor; handle: NativeHandle } {
+  forContext(
+    context: unknown,
+    syscall: string,
+  ): {
+    /** The vendor's library. */
+    vendor: Vendor;
+    /** The context's. */
+    handle: NativeHandle;
+  } {
     const handle = handleOf(context, 'Context', 'ctx', syscall);
     return { vendor: this.for((context as Context).device.library, syscall).vendor, handle };
   }

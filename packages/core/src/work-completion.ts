@@ -21,14 +21,19 @@ export class WorkCompletion {
   declare readonly byteLen: number;
   /** The peer's 32 bits as the number that it sent, if `wcFlags` has WITH_IMM. */
   declare readonly immData: number;
+  /** The queue pair of this side; of a receive of a shared queue it tells which. */
   declare readonly qpNum: number;
   /** UD: the sender's queue pair. */
   declare readonly srcQp: number;
   /** See {@link WcFlags}. */
   declare readonly wcFlags: number;
+  /** UD: which of the port's partition keys it carried, an index; many devices tell it of management queue pairs only. */
   declare readonly pkeyIndex: number;
+  /** UD: the sender's LID on InfiniBand. */
   declare readonly slid: number;
+  /** UD: the service level. */
   declare readonly sl: number;
+  /** UD: the low bits of the LID that it was sent to, on InfiniBand. */
   declare readonly dlidPathBits: number;
   /** The tag of the flow that brought the packet, of a queue made with WcExFlags.FLOW_TAG; else 0. */
   declare readonly flowTag: number;
@@ -75,12 +80,12 @@ export class WorkCompletion {
     return wcStatusText(this.status);
   }
 
-  /** 'RETRY_EXC_ERR' */
+  /** The name of `status` in {@link WcStatus}: 'RETRY_EXC_ERR'. */
   get statusName(): string {
     return enumName(WcStatus, this.status);
   }
 
-  /** 'RECV' */
+  /** The name of `opcode` in {@link WcOpcode}: 'RECV'. */
   get opcodeName(): string {
     return enumName(WcOpcode, this.opcode);
   }

@@ -12,6 +12,7 @@ import { integer } from './validate.js';
  * common. Made by {@link Context.openXrcd}; `close()` is `ibv_close_xrcd`.
  */
 export class XrcDomain extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
 
   /** @internal */
