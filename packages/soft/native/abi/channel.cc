@@ -49,6 +49,7 @@ int ibv_get_cq_event(ibv_comp_channel* face, ibv_cq** cq, void** cq_context) {
     }
     if (blocking) target = queue.pop();
   }
+  adapter->attend(queue);
   *cq = static_cast<ibv_cq*>(target->face);
   *cq_context = (*cq)->cq_context;
   return 0;

@@ -90,6 +90,8 @@ class Adapter final : private nic::EventSink, private Engine {
   // The next event of a channel that is waited for through its descriptor, which the packet that brings it makes
   // readable from here on; makes progress to get one. 0, EAGAIN if there is none, or another errno.
   int fetch(CompletionChannel& channel, EventTarget** target);
+  // An event of the channel was fetched: from here on packets wake whoever waits on its descriptor, if he takes that.
+  void attend(CompletionChannel& channel);
   // Before the channel goes.
   void release(CompletionChannel& channel);
 

@@ -24,6 +24,7 @@ int Adapter::wait(EventSource& source) {
 int Adapter::wait(CompletionChannel& channel) {
   release(channel);
   channel.waited_inline = true;
+  channel.takes_none = false;
   return wait(static_cast<EventSource&>(channel));
 }
 
@@ -45,6 +46,7 @@ int Adapter::fetch(CompletionChannel& channel, EventTarget** target) {
   }
   *target = channel.end_fetch();
   if (*target) return 0;
+  channel.takes_none = true;
   if (!channel.wait_set.attached()) {
     if (channel.empty_looks <= kEmptyLooks) progress_.attach(channel.wait_set);
   } else if (++channel.empty_looks > kEmptyLooks) {
@@ -52,6 +54,12 @@ int Adapter::fetch(CompletionChannel& channel, EventTarget** target) {
     progress_.note_armed();
   }
   return EAGAIN;
+}
+
+void Adapter::attend(CompletionChannel& channel) {
+  if (!channel.takes_none || channel.wait_set.attached() || inherited()) return;
+  const std::lock_guard guard(lock_);
+  progress_.attach(channel.wait_set);
 }
 
 void Adapter::release(CompletionChannel& channel) {

@@ -71,6 +71,8 @@ class CompletionChannel final : public EventSource {
   std::atomic<bool> waited_inline{false};
   // Attached while events are waited for through the descriptor by a program that does not mind finding none.
   WaitSet wait_set;
+  // The program looked for an event, found none and did not mind: it may be woken for nothing.
+  std::atomic<bool> takes_none{false};
   // How often in a row nothing was found.
   std::atomic<int> empty_looks{0};
 

@@ -153,6 +153,26 @@ TEST_CASE("operations that complete nothing here are served while nobody looks, 
   for (int i = 0; i < 20; ++i) pass_message(pair.a, pair.b);
 }
 
+TEST_CASE(
+    "packets wake again after they were left to the helper thread, though only events are asked for that are there") {
+  Pair pair(over_sockets());
+  for (int i = 0; i < 50; ++i) CHECK_FALSE(look(pair.b));
+  bool woken = false;
+  for (int attempt = 0; attempt < 200 && !woken; ++attempt) {
+    arm(pair.b);
+    REQUIRE(pair.a.send(0, 64) == 0);
+    REQUIRE(readable(pair.b.channel->fd, kLong));
+    while (!look(pair.b)) REQUIRE(readable(pair.b.channel->fd, kLong));
+    CHECK(pair.b.poll().status == IBV_WC_SUCCESS);
+    CHECK(pair.a.poll().status == IBV_WC_SUCCESS);
+    // Nothing completes at b, so only the packet can wake.
+    REQUIRE(pair.a.rdma(IBV_WR_RDMA_WRITE, pair.b, 64) == 0);
+    woken = readable(pair.b.channel->fd, 20);
+    CHECK(pair.a.poll().status == IBV_WC_SUCCESS);
+  }
+  CHECK(woken);
+}
+
 TEST_CASE("a descriptor that is made blocking again blocks until there is an event") {
   Pair pair(over_sockets());
   pass_message(pair.a, pair.b);
