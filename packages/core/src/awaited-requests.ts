@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { CompletionError } from './completion-error.js';
 import { COMPLETION } from './records.js';
 import type { Resource } from './resource.js';
+import { handOut } from './turn.js';
 import { WorkCompletion } from './work-completion.js';
 
 interface Awaited {
@@ -80,6 +81,7 @@ export class AwaitedRequests {
     const request = this.#requests.get(id);
     if (request === undefined) return this.#aborted.delete(id);
     this.#requests.delete(id);
+    handOut(1);
     const wc = new WorkCompletion(view, offset, timestamps);
     Object.defineProperty(wc, 'wrId', { value: request.wrId, enumerable: true, configurable: true, writable: true });
     if (wc.ok) request.resolve(wc);

@@ -24,6 +24,7 @@ export class CompletionChannel extends Resource {
   readonly context: Context;
   readonly #queues = new WeakTable<Notifiable>();
   readonly #events: FdEvents;
+  #drained = false;
 
   /** @internal */
   constructor(context: Context, handle: NativeHandle) {
@@ -54,7 +55,11 @@ export class CompletionChannel extends Resource {
    */
   getCqEvent(): CompletionQueue | undefined {
     const id = this.#next();
-    return id === undefined ? undefined : (this.#queues.get(id) as CompletionQueue | undefined);
+    if (id === undefined) return undefined;
+    const queue = this.#queues.get(id);
+    // Promises that sleep on it get no event of their own.
+    queue?.[kNotified]();
+    return queue as CompletionQueue | undefined;
   }
 
   #next(): number | undefined {
@@ -67,11 +72,15 @@ export class CompletionChannel extends Resource {
   #drain(): void {
     for (let count = 0; count < EVENTS_PER_TURN && !this.closed; count++) {
       const id = this.#next();
-      if (id === undefined) return;
+      if (id === undefined) {
+        this.#drained = true;
+        return;
+      }
       this.#queues.get(id)?.[kNotified]();
       // A queue has one event at most until it is armed again; asking for more would be a system call in vain. And if
-      // there is one all the same, the descriptor stays readable.
-      if (this.#queues.size <= 1) return;
+      // there is one all the same, the descriptor stays readable. But once it is asked: the software NIC learns by it
+      // that finding none is no fault here, and lets its packets wake this loop without a thread between.
+      if (this.#queues.size <= 1 && this.#drained) return;
     }
   }
 

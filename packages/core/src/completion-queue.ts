@@ -4,11 +4,12 @@ import type { Context } from './context.js';
 import { checkCqe } from './cq-options.js';
 import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
-import { AwaitedRequests } from './awaited-requests.js';
 import type { CompletionBatch } from './completion-batch.js';
 import { ReapedCompletions } from './reaped.js';
 import { COMPLETION } from './records.js';
+import { RequestWaits } from './request-waits.js';
 import { Resource } from './resource.js';
+import { handOut, mustTurn } from './turn.js';
 import { WcExFlags } from './enums.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { boolean, integer, object, rangeError, typeError } from './validate.js';
@@ -21,9 +22,6 @@ import { kAbandon, kAwait, kElement, kEvents, kFilled, kNotified, kRecords, kReg
 const CHUNK = 64;
 const records = new Uint8Array(CHUNK * COMPLETION.BYTES);
 const view = new DataView(records.buffer);
-
-/** So many completions an async iteration hands out before other callbacks of the loop get their turn. */
-const COMPLETIONS_PER_TURN = 256;
 
 /**
  * `ibv_cq`: where finished work requests show. Made by {@link Context.createCq}; `close()` is `ibv_destroy_cq`.
@@ -48,8 +46,9 @@ export class CompletionQueue extends Resource {
   readonly #reaped = new ReapedCompletions();
   /** The last wait() found nothing and slept. */
   #slept = false;
-  readonly #awaited = new AwaitedRequests();
-  #sorting = false;
+  /** The program armed the queue itself: what a poll does not find must be there later. */
+  #armed = false;
+  readonly #waits: RequestWaits;
 
   /** @internal */
   constructor(
@@ -67,6 +66,15 @@ export class CompletionQueue extends Resource {
     const stamps = WcExFlags.COMPLETION_TIMESTAMP | WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK;
     this.#timestamps = ((this.wcFlags ?? 0) & stamps) !== 0;
     this.#id = made.id;
+    this.#waits = new RequestWaits({
+      events: () => this.#channelFor('ibv_get_cq_event')[kEvents],
+      arm: () => {
+        this.#arm(false);
+      },
+      look: () => {
+        this.#sort();
+      },
+    });
     context[kElement](made.id, this);
     channel?.[kRegister](made.id, this);
   }
@@ -106,7 +114,8 @@ export class CompletionQueue extends Resource {
 
   /**
    * `ibv_poll_cq`, or for an extended queue `ibv_start_poll`, `ibv_next_poll`, `ibv_end_poll` and those of
-   * `ibv_wc_read_*` that it was made for: up to `max` completions, an empty array if there are none. Never waits.
+   * `ibv_wc_read_*` that it was made for: up to `max` completions, an empty array if there are none. Never waits. What
+   * {@link CompletionQueue.wait} found comes first, and what followed it at the next call.
    *
    * @throws VerbsError with the library's errno if the queue is broken
    */
@@ -116,7 +125,7 @@ export class CompletionQueue extends Resource {
     const result: WorkCompletion[] = [];
     this.#sort();
     while (result.length < max && this.#reaped.count !== 0) result.push(this.#reaped.next(this.#timestamps));
-    while (result.length < max && !this.#awaited.expecting) {
+    while (result.length < max && this.#looksFurther(result.length)) {
       const wanted = Math.min(max - result.length, CHUNK);
       const found = native.poll(cq, records, wanted);
       // What was reaped before an error must not be lost; the error shows again at the next call.
@@ -142,7 +151,7 @@ export class CompletionQueue extends Resource {
     const room = max === undefined ? batch.capacity : integer(max, 'max', 1, batch.capacity);
     this.#sort();
     let count = this.#reaped.count === 0 ? 0 : this.#reaped.moveTo(bytes, room);
-    if (count < room && !this.#awaited.expecting) {
+    if (count < room && this.#looksFurther(count)) {
       const found = native.poll(cq, count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES), room - count);
       if (found < 0 && count === 0) throw new VerbsError(found, 'ibv_poll_cq');
       count += Math.max(found, 0);
@@ -151,13 +160,24 @@ export class CompletionQueue extends Resource {
     return count;
   }
 
+  /** Whether a poll that has `count` of what was reaped before asks the library as well. */
+  #looksFurther(count: number): boolean {
+    // An empty look costs a system call on some devices, and on the software NIC sends the acknowledgement that could go
+    // with the program's answer. So what wait() found is all there is, until the next call.
+    return !this.#waits.requests.expecting && (count === 0 || this.#armed);
+  }
+
   /**
    * `ibv_req_notify_cq`: one event on the channel at the next completion, or at the next solicited one.
    * {@link CompletionQueue.wait} and the async iteration do this by themselves.
    */
   reqNotify(solicitedOnly = false): void {
-    const cq = this.use('ibv_req_notify_cq');
-    check(-Math.abs(native.reqNotify(cq, boolean(solicitedOnly, 'solicitedOnly', false))), 'ibv_req_notify_cq');
+    this.#arm(boolean(solicitedOnly, 'solicitedOnly', false));
+    this.#armed = true;
+  }
+
+  #arm(solicitedOnly: boolean): void {
+    check(-Math.abs(native.reqNotify(this.use('ibv_req_notify_cq'), solicitedOnly)), 'ibv_req_notify_cq');
   }
 
   /**
@@ -167,32 +187,30 @@ export class CompletionQueue extends Resource {
    * @throws VerbsError EINVAL without a channel, ERR_VERBS_CLOSED when the queue is closed
    */
   async wait({ signal }: WaitOptions = {}): Promise<void> {
+    if (mustTurn()) await setImmediate();
     // A look costs a system call on some devices. Who slept the last time will mostly have to sleep again.
     let look = !this.#slept || this.#reaped.count !== 0;
     for (;;) {
       signal?.throwIfAborted();
-      if (look && this.#someReady()) return;
+      if (look && this.#someReady()) break;
       const events = this.#channelFor('ibv_get_cq_event')[kEvents];
-      this.reqNotify();
+      this.#arm(false);
       // A completion between the look and the arming makes no event.
       this.#slept = !this.#someReady();
-      if (!this.#slept) return;
+      if (!this.#slept) break;
       await this.#wakes.sleep(events, this, signal);
       look = true;
     }
+    this.#armed = false;
+    handOut(this.#reaped.count);
   }
 
   /** All completions as they come. Ends when the queue is closed; the loop's other callbacks get their turns. */
   async *[Symbol.asyncIterator](): AsyncGenerator<WorkCompletion, void, undefined> {
     this.#channelFor('ibv_get_cq_event');
-    let handedOut = 0;
     while (!this.closed) {
-      if (!this.#someReady()) {
-        await this.#waitOrEnd();
-        continue;
-      }
-      yield this.#reaped.next(this.#timestamps);
-      if (++handedOut % COMPLETIONS_PER_TURN === 0) await setImmediate();
+      if (this.#reaped.count === 0) await this.#waitOrEnd();
+      else yield this.#reaped.next(this.#timestamps);
     }
   }
 
@@ -205,7 +223,7 @@ export class CompletionQueue extends Resource {
   }
 
   /** @internal Posts a request with the `wrId` that `post` is given, and waits for its completion. */
-  async [kAwait](
+  [kAwait](
     qp: Resource,
     wrId: bigint | number,
     { signal }: WaitOptions,
@@ -213,59 +231,38 @@ export class CompletionQueue extends Resource {
   ): Promise<WorkCompletion> {
     signal?.throwIfAborted();
     this.#channelFor('ibv_get_cq_event');
-    const { id, promise } = this.#awaited.add(qp, wrId, signal, () => {
-      this.#endSorting();
+    const { id, promise } = this.#waits.requests.add(qp, wrId, signal, () => {
+      this.#waits.restIfDone();
     });
     try {
       post(id);
     } catch (error) {
-      this.#awaited.forget(id);
+      this.#waits.requests.forget(id);
       // A getter in the request may have closed the queue, which rejects what nobody will ever see.
       promise.catch(() => undefined);
       throw error;
     }
-    if (!this.#sorting) void this.#sortAll();
+    this.#waits.changed();
     return promise;
   }
 
   /** @internal The queue pair is closed: what it had posted does not complete any more. */
   [kAbandon](qp: Resource): void {
-    this.#awaited.failAll(closedError('QueuePair', 'ibv_poll_cq'), qp);
-    this.#endSorting();
-  }
-
-  /** Once nobody waits any more: the sleep for completions would else hold the queue and the process for ever. */
-  #endSorting(): void {
-    if (this.#sorting && this.#awaited.waiting === 0) this.#wakes.wakeAll();
+    this.#waits.failAll(closedError('QueuePair', 'ibv_poll_cq'), qp);
   }
 
   /** While promises wait for requests, every completion that is reaped by whomever is looked at. */
   #sort(): void {
-    if (!this.#awaited.expecting) return;
-    const result = this.#reaped.sort(this.use('ibv_poll_cq'), this.#awaited, this.#timestamps);
+    const { requests } = this.#waits;
+    if (!requests.expecting) return;
+    const { waiting } = requests;
+    const result = this.#reaped.sort(this.use('ibv_poll_cq'), requests, this.#timestamps);
+    if (waiting !== 0 && requests.waiting === 0) this.#waits.changed();
     if (result < 0 && this.#reaped.count === 0) throw new VerbsError(result, 'ibv_poll_cq');
   }
 
-  async #sortAll(): Promise<void> {
-    this.#sorting = true;
-    try {
-      for (;;) {
-        this.#sort();
-        if (this.#awaited.waiting === 0) return;
-        this.reqNotify();
-        this.#sort();
-        if (this.#awaited.waiting === 0) return;
-        await this.#wakes.sleep(this.#channelFor('ibv_get_cq_event')[kEvents], this, undefined);
-      }
-    } catch (error) {
-      this.#awaited.failAll(error);
-    } finally {
-      this.#sorting = false;
-    }
-  }
-
   #someReady(): boolean {
-    if (this.#awaited.expecting) {
+    if (this.#waits.requests.expecting) {
       this.#sort();
       return this.#reaped.count !== 0;
     }
@@ -283,13 +280,16 @@ export class CompletionQueue extends Resource {
 
   /** @internal */
   [kNotified](): void {
+    this.#waits.notified();
     this.#wakes.wakeAll();
   }
 
   protected override onClosed(): void {
     this.context[kElement](this.#id, undefined);
     this.channel?.[kRegister](this.#id, undefined);
-    this.#wakes.failAll(closedError('CompletionQueue', 'ibv_get_cq_event'));
+    const error = closedError('CompletionQueue', 'ibv_get_cq_event');
+    this.#waits.failAll(error);
+    this.#wakes.failAll(error);
   }
 
   protected override describe() {

@@ -13,6 +13,7 @@ describe('worker threads', () => {
 describe('a process', () => {
   it.each([
     ['return', 0],
+    ['awaited', 0],
     ['exit', 0],
     ['close-while-waiting', 0],
     ['throw', 1],

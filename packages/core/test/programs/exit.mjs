@@ -21,6 +21,16 @@ switch (process.argv[2]) {
     // A watched channel keeps nothing alive once nobody waits.
     await cq.wait();
     break;
+  case 'awaited': {
+    const sent = one.send(write);
+    await new Promise(setImmediate);
+    // Whoever polls settles the promise, and nobody waits any more.
+    for (let done = false; !done; cq.poll()) {
+      void sent.then(() => (done = true));
+      await undefined;
+    }
+    break;
+  }
   case 'exit':
     process.exit(0);
     break;
