@@ -58,7 +58,7 @@ export class ProtectionDomain extends Resource {
    * Memory of its own, page-aligned and zeroed, registered by `ibv_reg_mr` (`ibv_reg_mr_iova2` with `iova` or with the
    * optional flags of {@link AccessFlags}): the recommended way. The buffer stays readable after `close()`.
    *
-   * @param length bytes, at least 1
+   * @param length bytes, from 1 to `buffer.constants.MAX_LENGTH` of Node.js (4 GiB in version 20)
    * @param access {@link AccessFlags}, or-ed; reading by this side is always allowed
    * @param options `iova`: the address by which `lkey` and `rkey` reach the first byte; default its own
    * @throws VerbsError ENOMEM (no memory, or the limit of locked memory), EINVAL (access without LOCAL_WRITE)

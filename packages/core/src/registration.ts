@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import type { DeviceMemory } from './device-memory.js';
 import { AccessFlags } from './enums.js';
 import { check, checked } from './errors.js';
@@ -20,7 +21,7 @@ export function allocMr(
   access: unknown,
   options: unknown,
 ) {
-  const bytes = integer(length, 'length', 1, MANY);
+  const bytes = integer(length, 'length', 1, constants.MAX_LENGTH);
   const rights = accessOf(access);
   const { iova } = object(options, 'options', ['iova']);
   const region = checked(native.allocMr(handle, bytes, rights, iovaOf(iova)), 'ibv_reg_mr', {
@@ -97,7 +98,6 @@ export function withoutBytes(pd: ProtectionDomain, region: NativeRegion, length:
   return new MemoryRegion(pd, region, { bytes: NOTHING, length, access });
 }
 
-/** The access flags of a region, checked by name. */
 /** The access flags of a region, whatever it is made of, checked by name. */
 export function accessOf(access: unknown): number {
   return integer(access, 'access', 0, 0x7fffffff);

@@ -102,10 +102,11 @@ Napi::Value Describe(Napi::Env env, const std::shared_ptr<Context>& context,
                      std::uint64_t wc_flags) {
   const std::uintptr_t id = context->environment().next_id++;
   cq->cq_context = reinterpret_cast<void*>(id);
+  const auto queue = std::make_shared<CompletionQueue>(context, parents, cq, extended, wc_flags);
   Napi::Object result = Napi::Object::New(env);
   result.Set("id", static_cast<double>(id));
   result.Set("cqe", cq->cqe);
-  result.Set("handle", WrapObject(env, std::make_shared<CompletionQueue>(context, parents, cq, extended, wc_flags)));
+  result.Set("handle", WrapObject(env, queue));
   return result;
 }
 

@@ -6,8 +6,8 @@
 #include "channel.h"
 #include "context.h"
 #include "records.h"
-#include "request_queue.h"
 #include "vendor_make.h"
+#include "work_queue.h"
 
 namespace verbs::core {
 
@@ -34,6 +34,15 @@ class CompletionQueue final : public Object {
   // The QP of a queue that completes here is gone: nothing new will come, only completions that already wait. Until
   // they were polled the caller's ids are kept.
   void KeepUntilPolled(std::shared_ptr<RequestQueue> queue) noexcept;
+  // The C object of the poster's work queue forgot all that was posted there (RESET): it begins anew with an empty one.
+  template <typename Poster>
+  void Renew(Poster& poster) {
+    const auto queue = std::static_pointer_cast<WorkQueue>(poster.queue());
+    if (queue->idle()) return;
+    poster.Replace(queue->Successor());
+    queue->ReleaseReferences();
+    KeepUntilPolled(queue);
+  }
   // Reaps up to `count` completions as records of bytes. Gives their number or a negative errno.
   int Poll(std::uint8_t* records, int count);
 

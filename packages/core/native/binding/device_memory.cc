@@ -21,9 +21,10 @@ namespace {
 Napi::Value Made(Napi::Env env, const std::shared_ptr<Context>& context, ibv_dm* dm, std::uint64_t length,
                  bool imported) {
   if (dm == nullptr) return Failure(env, CreationError());
+  const auto memory = std::make_shared<DeviceMemory>(context, dm, length, imported);
   Napi::Object result = Napi::Object::New(env);
   result.Set("dmHandle", dm->handle);
-  result.Set("handle", WrapObject(env, std::make_shared<DeviceMemory>(context, dm, length, imported)));
+  result.Set("handle", WrapObject(env, memory));
   return result;
 }
 

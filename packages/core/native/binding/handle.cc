@@ -9,8 +9,12 @@
 namespace verbs::core {
 namespace {
 
-constexpr napi_type_tag kObjectTag = {0x3c96d1a7e05b4f28ull, 0xa1f47b9c2e6d8053ull};
-constexpr napi_type_tag kLibraryTag = {0x58e2bb06d3174c9aull, 0x8d06f1e3a95c4b72ull};
+// A process may have loaded two copies of this addon, of two versions even, and JavaScript may bring the handles of one
+// to the other: what is inside may lie differently there. So a tag names the copy, too, by an address in it.
+constexpr char kCopy = 0;
+
+napi_type_tag ObjectTag() { return {0x3c96d1a7e05b4f28ull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
+napi_type_tag LibraryTag() { return {0x58e2bb06d3174c9aull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
 
 // What an External holds.
 template <typename T>
@@ -42,7 +46,8 @@ Holder<T>& HolderOf(napi_env env, napi_value value, const napi_type_tag& tag, co
       napi_get_value_external(env, value, &held) == napi_ok) {
     return *static_cast<Holder<T>*>(held);
   }
-  Napi::TypeError error = Napi::TypeError::New(env, std::string("the native handle is not ") + what);
+  Napi::TypeError error =
+      Napi::TypeError::New(env, std::string("the native handle is not ") + what + " of this copy of @verbs/core");
   error.Set("code", "ERR_INVALID_ARG_TYPE");
   throw error;
 }
@@ -70,23 +75,23 @@ Napi::Error ClosedError(Napi::Env env, verbs_core_kind kind) {
 }  // namespace
 
 Napi::Value WrapObject(Napi::Env env, std::shared_ptr<Object> object) {
-  return Wrap(env, std::move(object), kObjectTag);
+  return Wrap(env, std::move(object), ObjectTag());
 }
 
 Napi::Value WrapLibrary(Napi::Env env, std::shared_ptr<const Library> library) {
-  return Wrap(env, std::move(library), kLibraryTag);
+  return Wrap(env, std::move(library), LibraryTag());
 }
 
 std::shared_ptr<Object> UnwrapObject(napi_env env, napi_value value) {
-  return HolderOf<Object>(env, value, kObjectTag, "a verbs object").object;
+  return HolderOf<Object>(env, value, ObjectTag(), "a verbs object").object;
 }
 
 bool Claim(napi_env env, napi_value value) {
-  return !std::exchange(HolderOf<Object>(env, value, kObjectTag, "a verbs object").claimed, true);
+  return !std::exchange(HolderOf<Object>(env, value, ObjectTag(), "a verbs object").claimed, true);
 }
 
 std::shared_ptr<const Library> UnwrapLibrary(napi_env env, napi_value value) {
-  return HolderOf<const Library>(env, value, kLibraryTag, "a library").object;
+  return HolderOf<const Library>(env, value, LibraryTag(), "a library").object;
 }
 
 std::shared_ptr<Object> UnwrapOpen(napi_env env, napi_value value, verbs_core_kind kind) {

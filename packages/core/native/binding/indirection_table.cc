@@ -30,12 +30,11 @@ Napi::Value CreateRwqIndTable(const Napi::CallbackInfo& info) {
   errno = 0;
   ibv_rwq_ind_table* table = ibv_create_rwq_ind_table(context->ctx(), &attr);
   if (table == nullptr) return Failure(env, CreationError());
+  const auto owned = std::make_shared<IndirectionTable>(
+      parents, table, [](const Context&, ibv_rwq_ind_table* made) { return ibv_destroy_rwq_ind_table(made); });
   Napi::Object result = Napi::Object::New(env);
   result.Set("indTblNum", table->ind_tbl_num);
-  result.Set("handle", WrapObject(env, std::make_shared<IndirectionTable>(parents, table,
-                                                                          [](const Context&, ibv_rwq_ind_table* made) {
-                                                                            return ibv_destroy_rwq_ind_table(made);
-                                                                          })));
+  result.Set("handle", WrapObject(env, owned));
   return result;
 }
 

@@ -32,6 +32,8 @@ MemoryRegion::~MemoryRegion() {
   context().environment().memory_regions.Erase(id_);
   // Before the members go: until here the adapter could still reach the memory.
   Dispose();
+  // And it still can if the library refused, for a window is bound to the region.
+  if (mr_ != nullptr) context().KeepUntilClosed(std::make_shared<Memory>(std::move(memory_)));
 }
 
 int MemoryRegion::Release() {
@@ -96,6 +98,29 @@ std::uint64_t ReadIova(const Napi::Value& value, const void* data) {
   return value.As<Napi::BigInt>().Uint64Value(&lossless);
 }
 
+// An ArrayBuffer of a block, which keeps it.
+Napi::Value BufferOf(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) {
+  struct Hold {
+    std::shared_ptr<MemoryBlock> block;
+    bool* finalized;
+  };
+  bool finalized = false;
+  auto hold = std::make_unique<Hold>(Hold{block, &finalized});
+  napi_value buffer = nullptr;
+  const napi_status status = napi_create_external_arraybuffer(
+      env, block->data(), block->length(),
+      [](node_api_basic_env, void*, void* held) {
+        const std::unique_ptr<Hold> last(static_cast<Hold*>(held));
+        if (last->finalized != nullptr) *last->finalized = true;
+      },
+      hold.get(), &buffer);
+  // Node runs the finalizer of some of those that it refuses (a buffer longer than it can have).
+  if (finalized) std::ignore = hold.release();
+  if (status != napi_ok) throw Napi::Error::New(env);
+  hold.release()->finalized = nullptr;  // the finalizer's now
+  return {env, buffer};
+}
+
 // allocMr(pd, length, access, iova | undefined): { buffer, addr, lkey, rkey, id, mrHandle, handle } | -errno
 Napi::Value AllocMr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
@@ -112,14 +137,7 @@ Napi::Value AllocMr(const Napi::CallbackInfo& info) {
       std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = block, .view = nullptr, .device = nullptr},
                                      RangeOf(wanted), MemoryRegion::Deregister);
 
-  auto shared = std::make_unique<std::shared_ptr<MemoryBlock>>(block);
-  napi_value buffer = nullptr;
-  const napi_status status = napi_create_external_arraybuffer(
-      env, block->data(), block->length(),
-      [](node_api_basic_env, void*, void* held) { delete static_cast<std::shared_ptr<MemoryBlock>*>(held); },
-      shared.get(), &buffer);
-  if (status != napi_ok) throw Napi::Error::New(env);
-  std::ignore = shared.release();  // the finalizer's now
+  const Napi::Value buffer = BufferOf(env, block);
   Napi::Object result = MemoryRegion::Describe(env, region);
   result.Set("buffer", buffer);
   return result;

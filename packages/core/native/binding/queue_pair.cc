@@ -88,6 +88,11 @@ void QueuePair::Abandon() {
   recv_.reset();
 }
 
+void QueuePair::Forget() {
+  if (send_) parts_.send_cq->Renew(*send_);
+  if (recv_) parts_.recv_cq->Renew(*recv_);
+}
+
 int QueuePair::PostSend(Cursor& cursor, std::uint32_t count) {
   return send_ ? send_->Post(context(), cursor, count) : EOPNOTSUPP;
 }
@@ -110,8 +115,10 @@ namespace {
 Napi::Value ModifyQp(const Napi::CallbackInfo& info) {
   const auto pair = Unwrap<QueuePair>(info, 0);
   ibv_qp_attr attr = ReadQpAttr(info[1].As<Napi::Object>());
-  return Failure(info.Env(),
-                 pair->context().functions().modify_qp(pair->qp(), &attr, info[2].As<Napi::Number>().Int32Value()));
+  const int mask = info[2].As<Napi::Number>().Int32Value();
+  const int error = pair->context().functions().modify_qp(pair->qp(), &attr, mask);
+  if (error == 0 && (mask & IBV_QP_STATE) != 0 && attr.qp_state == IBV_QPS_RESET) pair->Forget();
+  return Failure(info.Env(), error);
 }
 
 // queryQp(qp, mask): { attr, initAttr } | -errno

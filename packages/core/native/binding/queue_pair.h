@@ -43,6 +43,9 @@ class QueuePair final : public Object {
   // One BIND_MW request, by ibv_bind_mw.
   int BindMw(Cursor& cursor, std::uint32_t count);
 
+  // ibv_modify_qp was done, to RESET: nothing is posted any more.
+  void Forget();
+
   // Multicast groups; those that are left are detached by the close. 0 or an errno.
   int Attach(const ibv_gid& gid, std::uint16_t lid);
   int Detach(const ibv_gid& gid, std::uint16_t lid);

@@ -15,6 +15,8 @@ class ReceivePoster {
         sges_(requests_.size() * queue_->max_sge()) {}
 
   const std::shared_ptr<RequestQueue>& queue() const { return queue_; }
+  // One of the same size in its place.
+  void Replace(std::shared_ptr<RequestQueue> queue) { queue_ = std::move(queue); }
 
   // The first `count` requests of a batch (records.h), by `call(first, bad)` of the C library. 0, a positive errno of
   // the C library, or a PostError.

@@ -92,7 +92,9 @@ Napi::Value ModifyWq(const Napi::CallbackInfo& info) {
   attr.curr_wq_state = static_cast<ibv_wq_state>(number("currWqState", IBV_WQ_ATTR_CURR_STATE));
   attr.flags = number("flags", IBV_WQ_ATTR_FLAGS);
   attr.flags_mask = number("flagsMask", IBV_WQ_ATTR_FLAGS);
-  return Failure(info.Env(), ibv_modify_wq(queue->wq(), &attr));
+  const int error = ibv_modify_wq(queue->wq(), &attr);
+  if (error == 0 && (attr.attr_mask & IBV_WQ_ATTR_STATE) != 0 && attr.wq_state == IBV_WQS_RESET) queue->Forget();
+  return Failure(info.Env(), error);
 }
 
 }  // namespace

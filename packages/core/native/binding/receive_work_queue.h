@@ -21,6 +21,8 @@ class ReceiveWorkQueue final : public Object {
   ibv_wq* wq() const { return wq_; }
 
   int PostRecv(Cursor& cursor, std::uint32_t count);
+  // ibv_modify_wq was done, to RESET: nothing is posted any more.
+  void Forget() { cq_->Renew(poster_); }
 
   // createWq(), by a vendor's function.
   static Napi::Value Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);

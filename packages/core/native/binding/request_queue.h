@@ -68,6 +68,7 @@ class RequestQueue {
         environment_(environment),
         id_(environment.request_queues.Insert(this)) {}
 
+  Environment& environment() const { return environment_; }
   std::uint64_t WrId(std::uint32_t low) const { return std::uint64_t{id_} << 32 | low; }
   void Forget(std::uint32_t index) {
     Entry& entry = entries_[index];

@@ -13,6 +13,8 @@ class SendPoster {
   SendPoster(const Context& context, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap);
 
   const std::shared_ptr<WorkQueue>& queue() const { return queue_; }
+  // One of the same size in its place.
+  void Replace(std::shared_ptr<WorkQueue> queue) { queue_ = std::move(queue); }
 
   // The first `count` requests of a batch (records.h). 0, a positive errno of the C library, or a PostError.
   int Post(const Context& context, Cursor& cursor, std::uint32_t count);

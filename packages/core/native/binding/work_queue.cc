@@ -32,4 +32,8 @@ UserId WorkQueue::Retire(std::uint64_t wr_id) {
   return id;
 }
 
+std::shared_ptr<WorkQueue> WorkQueue::Successor() const {
+  return std::make_shared<WorkQueue>(environment(), capacity_, max_sge());
+}
+
 }  // namespace verbs::core

@@ -16,6 +16,9 @@ class WorkQueue final : public RequestQueue {
   void Commit(std::uint32_t count) override;
   UserId Retire(std::uint64_t wr_id) override;
 
+  // An empty one of the same size, for the same C object.
+  std::shared_ptr<WorkQueue> Successor() const;
+
  private:
   std::uint32_t IndexOf(std::uint32_t number) const { return number & mask_; }
 
