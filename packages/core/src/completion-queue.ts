@@ -16,7 +16,7 @@ import { boolean, integer, object, rangeError, typeError } from './validate.js';
 import type { WaitOptions } from './wait-options.js';
 import { WakeList } from './wake-list.js';
 import { WorkCompletion } from './work-completion.js';
-import { kAbandon, kAwait, kElement, kEvents, kFilled, kNotified, kRecords, kRegister } from './symbols.js';
+import { kAbandon, kAwait, kElement, kEvents, kFilled, kHandle, kNotified, kRecords, kRegister } from './symbols.js';
 
 // A poll runs no code of the user between the native call and the decoding, so one buffer serves all queues.
 const CHUNK = 64;
@@ -246,9 +246,14 @@ export class CompletionQueue extends Resource {
     return promise;
   }
 
-  /** @internal The queue pair is closed: what it had posted does not complete any more. */
-  [kAbandon](qp: Resource): void {
-    this.#waits.failAll(closedError('QueuePair', 'ibv_poll_cq'), qp);
+  /** @internal The queue pair is closed, or was reset: what it had posted does not complete any more. */
+  [kAbandon](qp: Resource, reason: VerbsError): void {
+    const { requests } = this.#waits;
+    // What did complete may still wait in the queue.
+    if (requests.expecting && native.isOpen(this[kHandle])) {
+      this.#reaped.sort(this[kHandle], requests, this.#timestamps);
+    }
+    this.#waits.failAll(reason, qp);
   }
 
   /** While promises wait for requests, every completion that is reaped by whomever is looked at. */

@@ -1,9 +1,10 @@
+import { constants } from 'node:os';
 import { inspect } from 'node:util';
 import type { CompletionQueue } from './completion-queue.js';
 import type { Context } from './context.js';
 import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
-import { enumName, QpType, type WrOpcode } from './enums.js';
-import { check, checked, VerbsError } from './errors.js';
+import { enumName, QpState, QpType, type WrOpcode } from './enums.js';
+import { check, checked, closedError, VerbsError } from './errors.js';
 import { type Gid, gidBytes } from './gid.js';
 import { native, type NativeQp } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
@@ -12,7 +13,7 @@ import type { QpCap, QpInitAttr } from './qp-init-attr.js';
 import type { QpModify } from './qp-transition.js';
 import { Resource } from './resource.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
-import { kElement } from './symbols.js';
+import { kAbandon, kElement } from './symbols.js';
 import { integer, object, optional } from './validate.js';
 
 const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
@@ -98,12 +99,23 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
    * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: AccessFlags.REMOTE_WRITE });
    */
   modify(attr: QpModify<T>): void {
-    const qp = this.use('ibv_modify_qp');
+    const syscall = 'ibv_modify_qp';
+    const qp = this.use(syscall);
     const { attr: fields, mask } = nativeQpAttr(attr, 'attr');
+    const state = fields['qpState'] as number | undefined;
     // Positive errno values by the manual; some providers give -1 or a negated one.
-    check(-Math.abs(native.modifyQp(qp, fields, mask)), 'ibv_modify_qp', {
-      detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
+    check(-Math.abs(native.modifyQp(qp, fields, mask)), syscall, {
+      detail: state === undefined ? undefined : `to state ${state}`,
     });
+    if (state !== QpState.RESET) return;
+    const text = 'the queue pair was reset, which drops its requests';
+    this.#forgetRequests(new VerbsError(constants.errno.ECANCELED, syscall, { text }));
+  }
+
+  /** What was posted does not complete any more. */
+  #forgetRequests(reason: VerbsError): void {
+    this.sendCq?.[kAbandon](this, reason);
+    this.recvCq?.[kAbandon](this, reason);
   }
 
   /** `ibv_query_qp`: all attributes, or with a {@link QpAttrMask} at least those. */
@@ -202,6 +214,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   }
 
   protected override onClosed(): void {
+    this.#forgetRequests(closedError('QueuePair', 'ibv_poll_cq'));
     this.context[kElement](this.#id, undefined);
   }
 

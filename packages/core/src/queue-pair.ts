@@ -17,7 +17,7 @@ import { object } from './validate.js';
 import type { WaitOptions } from './wait-options.js';
 import type { RecvWr, SendWr } from './work-request.js';
 import type { WorkCompletion } from './work-completion.js';
-import { kAbandon, kAwait } from './symbols.js';
+import { kAwait } from './symbols.js';
 
 /**
  * `ibv_qp`: where work requests are posted. Made by {@link ProtectionDomain.createQp}; `close()` is `ibv_destroy_qp`.
@@ -90,7 +90,8 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
 
   /**
    * `ibv_bind_mw`: opens a window of type 1, or closes it (without `bindInfo.mr`). It completes like a send request; when
-   * this returns the window has its new rkey.
+   * this returns the window has its new rkey. Every region that a window was to be bound to stays registered until it is
+   * closed or the window is, for a bind may fail later than it is posted.
    *
    * @throws VerbsError EINVAL (a window of type 2: post BIND_MW), EPERM (another protection domain), ENOMEM
    * @example qp.bindMw(mw, { wrId: 1, bindInfo: { mr, offset: 0, length: 64, access: AccessFlags.REMOTE_READ } });
@@ -163,11 +164,5 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
     this.use(syscall);
     if (cq !== undefined) return cq;
     throw new VerbsError(22, syscall, { hint: `this queue pair has no ${name}` });
-  }
-
-  protected override onClosed(): void {
-    this.sendCq?.[kAbandon](this);
-    this.recvCq?.[kAbandon](this);
-    super.onClosed();
   }
 }

@@ -12,15 +12,14 @@ export type Registrable = ArrayBufferView | ArrayBuffer | SharedArrayBuffer;
  * transferred, or the caller's own risk.
  */
 export function registrableBytes(view: unknown, path: string, unsafe: boolean): Uint8Array {
-  const [buffer, offset, length] = partsOf(view, path);
-  if (length === 0) throw valueError(path, 'is empty or detached: there is no memory to register');
-  if ((buffer as { resizable?: boolean }).resizable === true || (buffer as { growable?: boolean }).growable === true) {
+  const bytes = bytesOf(view, path);
+  const { buffer } = bytes;
+  if (isResizable(buffer)) {
     throw valueError(
       path,
       'is a resizable buffer: its memory can shrink under the adapter; use pd.allocMr(length, access)',
     );
   }
-  const bytes = new Uint8Array(buffer, offset, length);
   if (types.isSharedArrayBuffer(buffer) || native.isBlock(bytes)) return bytes;
   if (!keepInPlace(buffer) && !unsafe) {
     throw valueError(
@@ -32,8 +31,25 @@ export function registrableBytes(view: unknown, path: string, unsafe: boolean): 
   return bytes;
 }
 
+/** The view's bytes. Of its own properties nothing is believed: what is looked at afterwards is the new view's. */
+function bytesOf(view: unknown, path: string): Uint8Array {
+  const [buffer, offset, length] = partsOf(view, path);
+  if (!types.isAnyArrayBuffer(buffer)) throw typeError(`${path}.buffer`, 'the buffer of the view', buffer);
+  // A detached buffer makes no view.
+  const bytes = length === 0 ? undefined : new Uint8Array(buffer, offset, length);
+  if (bytes === undefined || bytes.byteLength === 0)
+    throw valueError(path, 'is empty or detached: there is no memory to register');
+  return bytes;
+}
+
 function partsOf(view: unknown, path: string): [buffer: ArrayBufferLike, offset: number, length: number] {
   if (types.isAnyArrayBuffer(view)) return [view, 0, view.byteLength];
   if (!ArrayBuffer.isView(view)) throw typeError(path, 'an ArrayBuffer, a SharedArrayBuffer or a view of one', view);
   return [view.buffer, view.byteOffset, view.byteLength];
+}
+
+function isResizable(buffer: ArrayBufferLike): boolean {
+  return types.isSharedArrayBuffer(buffer)
+    ? Reflect.get(SharedArrayBuffer.prototype, 'growable', buffer) === true
+    : Reflect.get(ArrayBuffer.prototype, 'resizable', buffer) === true;
 }

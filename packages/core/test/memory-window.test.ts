@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AccessFlags, MwType, SendFlags, WcOpcode, WrOpcode } from '../src/index.js';
+import { AccessFlags, MwType, objectCounts, QpState, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../src/index.js';
+import { collect, collectUntil } from './helpers/collect.js';
 import { ALL_ACCESS, bench, pair, take } from './helpers/devices.js';
 
 const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, MW_BIND } = AccessFlags;
@@ -80,5 +81,44 @@ describe('a memory window', () => {
     expect(() => {
       one.bindMw(mw, { bindInfo: {} });
     }).toThrow(/closed/);
+  });
+
+  it('keeps the memory of a region that it is still bound to, whatever was tried since', async () => {
+    const b = bench();
+    const [one, two] = pair(b);
+    const mw = b.pd.allocMw();
+    const bind = async () => {
+      const region = b.pd.allocMr(4096, LOCAL_WRITE | MW_BIND);
+      two.bindMw(mw, { sendFlags: SIGNALED, bindInfo: { mr: region, length: 64, access: REMOTE_WRITE } });
+      await take(b.cq, 1);
+      return { addr: region.addr, rkey: mw.rkey };
+    };
+    const { addr, rkey } = await bind();
+    const other = b.pd.allocMr(4096, LOCAL_WRITE | MW_BIND);
+    two.modify({ qpState: QpState.ERR });
+    // Flushed: the window is where it was.
+    two.bindMw(mw, { sendFlags: SIGNALED, bindInfo: { mr: other, length: 64, access: REMOTE_WRITE } });
+    expect((await take(b.cq, 1))[0]?.status).toBe(WcStatus.WR_FLUSH_ERR);
+    for (let i = 0; i < 10; i++) await collect();
+    // A peer can still reach it, and it is nobody else's memory.
+    const gid = b.ctx.queryGid(1, 0);
+    two.modify({ qpState: QpState.RESET });
+    two.connect({ remote: { qpNum: one.qpNum, gid }, access: ALL_ACCESS });
+    one.modify({ qpState: QpState.RESET });
+    one.connect({ remote: { qpNum: two.qpNum, gid } });
+    const write = { opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, remoteAddr: addr, rkey } as const;
+    one.postSend({ ...write, sgList: [{ mr: b.mr, length: 8 }] });
+    expect((await take(b.cq, 1))[0]?.status).toBe(WcStatus.SUCCESS);
+    // Those that are closed are let go by the next bind.
+    const kept = objectCounts()['MemoryRegion'] ?? 0;
+    for (let i = 0; i < 20; i++) {
+      using region = b.pd.allocMr(4096, LOCAL_WRITE | MW_BIND);
+      two.bindMw(mw, { sendFlags: SIGNALED, bindInfo: { mr: region, length: 64, access: REMOTE_WRITE } });
+      await take(b.cq, 1);
+      two.bindMw(mw, { sendFlags: SIGNALED, bindInfo: { mr: other, length: 64, access: REMOTE_WRITE } });
+      await take(b.cq, 1);
+    }
+    expect(await collectUntil(() => (objectCounts()['MemoryRegion'] ?? 0) <= kept + 1)).toBe(true);
+    b.ctx.close();
   });
 });

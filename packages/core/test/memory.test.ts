@@ -1,8 +1,12 @@
+import { constants } from 'node:buffer';
 import { inspect } from 'node:util';
 import * as workerThreads from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { AccessFlags, VerbsError } from '../src/index.js';
+import { AccessFlags, objectCounts, VerbsError } from '../src/index.js';
+import { native } from '../src/native.js';
 import { untransferableHolds } from '../src/node-features.js';
+import { kHandle } from '../src/symbols.js';
+import { collect } from './helpers/collect.js';
 import { ALL_ACCESS, bench } from './helpers/devices.js';
 
 const { LOCAL_WRITE, REMOTE_WRITE } = AccessFlags;
@@ -47,9 +51,22 @@ describe('allocMr', () => {
     const { pd } = bench();
     expect(() => pd.allocMr('1' as never, LOCAL_WRITE)).toThrow(/length must be a number/);
     expect(() => pd.allocMr(1, -1)).toThrow(/access must be/);
-    expect(() => pd.allocMr(2 ** 52, LOCAL_WRITE)).toThrow(VerbsError);
+    expect(() => pd.allocMr(2 ** 52, LOCAL_WRITE)).toThrow(constants.MAX_LENGTH < 2 ** 52 ? RangeError : VerbsError);
     expect(() => pd.allocMr(4096, REMOTE_WRITE)).toThrow(/EINVAL.*LOCAL_WRITE/);
   });
+});
+
+it('survives a buffer that Node.js refuses to make', async () => {
+  const { pd, mr } = bench();
+  const before = objectCounts();
+  // Beyond it the addon is asked directly: pd.allocMr() looks at the length before.
+  const length = constants.MAX_LENGTH + 4096;
+  const made = () => native.allocMr(pd[kHandle], length, LOCAL_WRITE, undefined);
+  if (length < 2 ** 40) expect(made).toThrow();
+  else expect(made()).toBeLessThan(0);
+  await collect();
+  expect(objectCounts()).toEqual(before);
+  expect(mr.bytes[0]).toBe(0);
 });
 
 describe('regMr', () => {
@@ -106,7 +123,11 @@ describe('regMr', () => {
     for (const view of [new Uint8Array(0), detached]) {
       expect(() => pd.regMr(view, LOCAL_WRITE, { unsafe: true })).toThrow(/empty or detached/);
     }
-    expect(() => pd.regMr(resizable, LOCAL_WRITE, { unsafe: true })).toThrow(/resizable/);
+    // Also one that says of itself that it is not.
+    const liar = Object.defineProperty(resizable.slice(0), 'resizable', { value: false });
+    for (const buffer of [resizable, Object.defineProperty(resizable, 'resizable', { value: false })])
+      expect(() => pd.regMr(buffer, LOCAL_WRITE, { unsafe: true })).toThrow(/resizable/);
+    expect(pd.regMr(liar, LOCAL_WRITE, { unsafe: true }).length).toBe(16);
     for (const view of [null, 5, {}, 'text', [1]]) {
       expect(() => pd.regMr(view as never, LOCAL_WRITE)).toThrow(/view must be an ArrayBuffer/);
     }

@@ -26,7 +26,6 @@ int Context::Release() {
   async_watcher_.Close();
   if (functions().close_device(context_) != 0) return errno == 0 ? EIO : errno;
   context_ = nullptr;
-  kept_.clear();
   return 0;
 }
 

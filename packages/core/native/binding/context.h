@@ -26,8 +26,6 @@ class Context final : public Object {
   Environment& environment() const { return *environment_; }
   const std::shared_ptr<Environment>& shared_environment() const { return environment_; }
   FdWatcher& async_watcher() { return async_watcher_; }
-  // Memory of a region that could not be deregistered.
-  void KeepUntilClosed(std::shared_ptr<void> memory) const { kept_.push_back(std::move(memory)); }
 
   static void Init(Napi::Object exports);
 
@@ -37,7 +35,6 @@ class Context final : public Object {
   std::shared_ptr<Environment> environment_;
   std::shared_ptr<const Library> library_;
   ibv_context* context_;
-  mutable std::vector<std::shared_ptr<void>> kept_;
   FdWatcher async_watcher_;
 };
 

@@ -32,8 +32,6 @@ MemoryRegion::~MemoryRegion() {
   context().environment().memory_regions.Erase(id_);
   // Before the members go: until here the adapter could still reach the memory.
   Dispose();
-  // And it still can if the library refused, for a window is bound to the region.
-  if (mr_ != nullptr) context().KeepUntilClosed(std::make_shared<Memory>(std::move(memory_)));
 }
 
 int MemoryRegion::Release() {

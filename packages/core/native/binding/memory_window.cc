@@ -14,13 +14,14 @@ MemoryWindow::~MemoryWindow() {
 int MemoryWindow::Release() {
   if (const int error = ibv_dealloc_mw(mw_); error != 0) return error;
   mw_ = nullptr;
-  region_.reset();
+  regions_.clear();
   context().environment().memory_windows.Erase(id_);
   return 0;
 }
 
-void MemoryWindow::Bind(std::shared_ptr<MemoryRegion> region) {
-  region_ = std::move(region);
+void MemoryWindow::Bind(const std::shared_ptr<MemoryRegion>& region) {
+  std::erase_if(regions_, [&](const auto& earlier) { return earlier == region || !earlier->open(); });
+  regions_.push_back(region);
   BecomeNewest();
 }
 

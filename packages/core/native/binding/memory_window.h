@@ -18,8 +18,9 @@ class MemoryWindow final : public Object {
   ibv_mw* mw() const { return mw_; }
   std::uint32_t id() const { return id_; }
 
-  // A bind to the region was posted. It stays registered at least until the window goes, and that goes first.
-  void Bind(std::shared_ptr<MemoryRegion> region);
+  // A bind to the region is to be posted. It stays registered until it is closed or the window goes, and that goes
+  // first. So do those before it: the bind may yet be refused or flushed, and then the window is where it was.
+  void Bind(const std::shared_ptr<MemoryRegion>& region);
 
   static void Init(Napi::Object exports);
 
@@ -29,7 +30,7 @@ class MemoryWindow final : public Object {
   std::shared_ptr<ProtectionDomain> pd_;
   ibv_mw* mw_;
   std::uint32_t id_;
-  std::shared_ptr<MemoryRegion> region_;
+  std::vector<std::shared_ptr<MemoryRegion>> regions_;
 };
 
 }  // namespace verbs::core
