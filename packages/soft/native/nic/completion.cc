@@ -7,7 +7,7 @@ void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
   const SendWqe& wqe = qp.sq.at(qp.sq.head++);
   if (status == IBV_WC_SUCCESS) {
     if (info_of(wqe.opcode).is_awaited()) --qp.req.awaited_unfinished;
-    if (!qp.sq_sig_all && (wqe.flags & IBV_SEND_SIGNALED) == 0) return;
+    if (!qp.signals(wqe)) return;
   }
   ibv_wc wc = {};
   wc.wr_id = wqe.wr_id;

@@ -36,6 +36,7 @@ struct RequesterState {
   std::uint32_t position = 0;  // send queue position of the request that send_psn belongs to
   std::uint32_t packet = 0;    // packet of that request
   std::uint32_t since_ack_request = 0;
+  Nanos ask_anyway = 0;  // from then on a message asks for an acknowledgement, also if nobody waits for it
   std::uint32_t awaited_unfinished =
       0;  // READs, atomics and the like, started and not complete: a fence waits for them
   std::uint8_t retries_left = 0;
@@ -157,6 +158,8 @@ class Qp : public TimerSlot {
   // Its receive requests are not its own: nobody flushes them.
   bool is_fed_by_srq() const { return srq != nullptr || type == IBV_QPT_XRC_RECV; }
   // Packets are acknowledged, and repeated until they are.
+  // Whether the request gives a completion when all goes well.
+  bool signals(const SendWqe& wqe) const { return sq_sig_all || (wqe.flags & IBV_SEND_SIGNALED) != 0; }
   bool is_reliable() const { return type != IBV_QPT_UC && type != IBV_QPT_UD && type != IBV_QPT_RAW_PACKET; }
 };
 

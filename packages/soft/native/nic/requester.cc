@@ -19,9 +19,11 @@ using wire::Operation;
 // are at fixed places of the READ: a repeated piece must be a part of one that the responder has seen.
 constexpr std::uint32_t kReadPiece = 16;
 // An acknowledgement is asked for at the end of each message, at least once in so many packets, and a few times a
-// window: so the window slides, and a lost packet is soon followed by one that shows the gap.
+// window: so the window slides, and a lost packet is soon followed by one that shows the gap. A message that gives no
+// completion asks only if none has for a while, which is less than the time after which an answer is missed.
 constexpr std::uint32_t kAckEvery = 16;
 constexpr std::uint32_t kAcksPerWindow = 4;
+constexpr Nanos kAskAnyway = 500'000;
 // How late an answer must be to be missed before the ACK timeout, in round trips and at least. It is asked for again
 // after twice that time, and so on.
 constexpr Nanos kLateRoundTrips = 4;
@@ -49,6 +51,12 @@ std::uint32_t window_left(const Qp& qp) {
 }
 
 std::uint32_t ack_interval(const Qp& qp) { return std::clamp(window_of(qp) / kAcksPerWindow, 1u, kAckEvery); }
+
+bool asks(const Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
+  if (!qp.is_reliable()) return false;
+  if (qp.req.since_ack_request >= ack_interval(qp)) return true;
+  return last && (qp.signals(wqe) || now >= qp.req.ask_anyway);
+}
 
 void sent(Core& core, Qp& qp, std::uint32_t psns) {
   RequesterState& req = qp.req;
@@ -94,9 +102,10 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   packet.bth.solicited =
       last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (info->has(wire::kIsSend) || info->has(wire::kHasImmDt));
   ++req.since_ack_request;
-  packet.bth.ack_req = qp.is_reliable() && (last || req.since_ack_request >= ack_interval(qp));
+  packet.bth.ack_req = asks(qp, wqe, last, now);
   if (packet.bth.ack_req) {
     req.since_ack_request = 0;
+    req.ask_anyway = now + kAskAnyway;
     if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
   }
   packet.send(size);

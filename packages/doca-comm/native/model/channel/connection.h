@@ -16,6 +16,8 @@
 #include "../bluefield/device.h"
 #include "../clock.h"
 #include "../meeting/datagram.h"
+#include "frame.h"
+#include "in_flight.h"
 #include "notifier.h"
 
 namespace verbs::doca {
@@ -27,7 +29,7 @@ struct Sizes {
 };
 
 // What a completion is about: the connection's number and a slot, in its wr_id.
-enum class Work : std::uint8_t { kReceive, kSend, kControlReceive };
+enum class Work : std::uint8_t { kReceive, kSend, kFlush, kControlReceive };
 
 struct WorkId {
   std::uint32_t connection;
@@ -68,10 +70,14 @@ class Connection {
 
   // The longest message that both ends take.
   std::size_t max_message() const { return max_message_; }
-  bool has_slot() const { return posted_ - completed_ < sizes_.send_queue; }
-  bool has_credit() const { return posted_ - consumed_by_peer_ < peer_queue_; }
-  std::uint64_t in_flight() const { return posted_ - completed_; }
+  bool has_slot() const { return sent_.count() < sizes_.send_queue; }
+  bool has_credit() const { return sent_.posted() - consumed_by_peer_ < peer_queue_; }
+  std::uint64_t in_flight() const { return sent_.count(); }
   int send(const void* message, std::size_t size);  // 0 or errno; there must be a slot and a credit
+  // Whether no completion of what was sent is to come by itself.
+  bool silent() const { return sent_.silent(); }
+  // Asks for the completion of everything that was sent.
+  void flush();
 
   Arrival read(const ibv_wc& completion, std::uint32_t slot, Message* message) const;
   int consume(std::uint32_t slot);  // gives the slot back to the peer: 0 or errno
@@ -87,18 +93,17 @@ class Connection {
   bool quiet();
 
  private:
-  struct Frame;
-  struct Control;
-
   Connection(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
              std::uint32_t number);
   int allocate();
-  int make_pair(ibv_qp** qp, std::uint32_t sends, std::uint32_t receives, ibv_cq* send_cq, ibv_cq* recv_cq);
+  int make_pair(ibv_qp** qp, const ibv_qp_init_attr& init);
+  std::uint32_t data_sends() const { return sent_.slots() + 1; }  // and the flush
+  int sends_reserved() const { return static_cast<int>(data_sends() + kControlReceives); }
   int connect_pair(ibv_qp* qp, const Gid& gid, std::uint32_t qpn, const EndAttributes& peer);
   int post_receive(std::uint32_t slot);
   int post_control_receive(std::uint32_t slot);
-  int post_frame(std::uint8_t kind, const void* message, std::size_t size);
-  int post_control(std::uint8_t kind, std::uint32_t value);
+  int post_frame(FrameKind kind, const void* message, std::size_t size, bool asks);
+  int post_control(FrameKind kind, std::uint32_t value);
   bool reap_control();
   void tell_consumed();
   bool take_control(const ibv_wc& completion, std::uint32_t slot);
@@ -127,8 +132,8 @@ class Connection {
   bool established_ = false;
   std::size_t max_message_ = 0;
 
-  std::uint64_t posted_ = 0;
-  std::uint64_t completed_ = 0;
+  InFlight sent_;
+  bool flushing_ = false;
   std::uint64_t peer_queue_ = 0;
   std::uint64_t consumed_by_peer_ = 0;
   std::uint64_t consumed_ = 0;

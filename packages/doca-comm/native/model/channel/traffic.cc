@@ -205,6 +205,7 @@ bool Traffic::report_loss(doca_comm_channel_addr_t** from) {
 doca_error_t Traffic::update(Peer& peer) {
   take_completions();
   if (peer.connection->left()) lose(peer);
+  if (!peer.broken) peer.connection->flush();
   peer.now.in_flight = peer.connection->in_flight();
   peer.shown = peer.now;
   if (peer.broken) return DOCA_ERROR_CONNECTION_ABORTED;
@@ -236,6 +237,7 @@ void Traffic::arm_send() {
   take_completions();
   bool ready = false;
   each([&](Peer& peer) {
+    if (!peer.broken && peer.connection->silent()) peer.connection->flush();
     if (!peer.blocked || !(peer.broken || peer.connection->left() || has_room(peer))) return;
     peer.blocked = false;
     ready = true;

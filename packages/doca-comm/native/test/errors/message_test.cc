@@ -47,6 +47,37 @@ TEST_CASE("ep_sendto: AGAIN when the queue is full, and the event afterwards; no
   CHECK(pair.service.wait_for_message(&from) == "more");
 }
 
+TEST_CASE("what was sent is known to have arrived: by the event of an armed handle, by updates, and with time") {
+  Pair pair;
+  doca_event_channel_t fd = -1;
+  REQUIRE(doca_comm_channel_ep_get_event_channel(pair.client.ep, &fd, nullptr) == DOCA_SUCCESS);
+  const auto in_flight = [&] {
+    std::uint64_t value = 0;
+    CHECK(doca_comm_channel_peer_addr_update_info(pair.to_service) == DOCA_SUCCESS);
+    CHECK(doca_comm_channel_peer_addr_get_send_in_flight_messages(pair.to_service, &value) == DOCA_SUCCESS);
+    return value;
+  };
+  for (int sent = 1; sent <= 40; ++sent) {
+    CAPTURE(sent);
+    REQUIRE(pair.client.send("x", pair.to_service) == DOCA_SUCCESS);
+    REQUIRE(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
+    pollfd event{fd, POLLIN, 0};
+    CHECK(poll(&event, 1, 5000) == 1);
+    if (sent % 7 == 0) until([&] { return in_flight() == 0; });
+  }
+  until([&] { return in_flight() == 0; });
+  // The other end asks for nothing, and finds it done.
+  Addr* from = nullptr;
+  for (int received = 0; received < 40; ++received) CHECK(pair.service.wait_for_message(&from) == "x");
+  CHECK(pair.service.send("back", pair.to_client) == DOCA_SUCCESS);
+  CHECK(pair.client.wait_for_message(&from) == "back");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  CHECK(doca_comm_channel_peer_addr_update_info(pair.to_client) == DOCA_SUCCESS);
+  std::uint64_t value = 1;
+  CHECK(doca_comm_channel_peer_addr_get_send_in_flight_messages(pair.to_client, &value) == DOCA_SUCCESS);
+  CHECK(value == 0);
+}
+
 TEST_CASE("ep_recvfrom: INVALID_VALUE, NOT_CONNECTED, AGAIN, UNKNOWN, INITIALIZATION") {
   Pair pair;
   Endpoint idle(pair.devices.dpu, pair.devices.rep);
