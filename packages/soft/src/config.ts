@@ -2,18 +2,45 @@ import { type FaultRule, ruleText } from './fault-rules.js';
 
 /** The bounds on a device's objects, as `ibv_query_device` shows them. What is left out has its default. */
 export interface DeviceLimits {
+  /** Queue pairs: 1 to 2^20, the default. */
   maxQp?: number;
+  /** Outstanding requests of a queue: 1 to 2^20, default 2^15. */
   maxQpWr?: number;
+  /** Elements of a request: 1 to 32, the default. */
   maxSge?: number;
+  /** Elements of an RDMA_READ: 1 to 32, the default. */
   maxSgeRd?: number;
+  /** Bytes that SendFlags.INLINE may carry: 0 to 512, the default. */
   maxInlineData?: number;
+  /** Completion queues: 1 to 2^20, the default. */
   maxCq?: number;
+  /** Entries of a completion queue: 1 to 2^20, the default. */
   maxCqe?: number;
+  /** Memory regions: 1 to 2^19 - 1, the default. */
   maxMr?: number;
+  /** Protection domains: 1 to 2^20, the default. */
   maxPd?: number;
+  /** Address handles: 1 to 2^20, the default. */
   maxAh?: number;
+  /** Reads and atomics that a queue pair serves at a time: 1 to 128, the default. */
   maxQpRdAtom?: number;
+  /** Reads and atomics that a queue pair has on their way at a time: 1 to 128, the default. */
   maxQpInitRdAtom?: number;
+  /** Memory windows: 1 to 2^19 - 1, the default. */
+  maxMw?: number;
+  /** Shared receive queues: 1 to 2^20, the default. */
+  maxSrq?: number;
+  /** Outstanding requests of a shared receive queue: 1 to 2^20, default 2^15. */
+  maxSrqWr?: number;
+  /** Elements of a request of a shared receive queue: 1 to 32, the default. */
+  maxSrqSge?: number;
+  /** Multicast groups: 0 to 2^20, default 8192. */
+  maxMcastGrp?: number;
+  /** Queue pairs in one multicast group: 0 to 2^20, default 56. */
+  maxMcastQpAttach?: number;
+  /** Bytes of device memory: 0 to 2^30, default 2^18. */
+  maxDmSize?: number;
+  /** Bytes of a message: 1 to 2^31, the default. */
   maxMsgSize?: number;
 }
 
@@ -35,7 +62,9 @@ export interface DeviceConfig {
   model?: string;
   /** IPv4 and IPv6 addresses of this machine. Without one: the first free of 127.0.0.1 … 127.0.0.254. */
   addr?: string | readonly string[];
+  /** 1 to 64, default 1; vendor models may have other defaults. */
   ports?: number;
+  /** The MTU of its ports at first: bytes of a packet's payload, default 4096. */
   mtu?: 256 | 512 | 1024 | 2048 | 4096;
   /** How the links of its ports are at first; 'up' if it is not given. */
   state?: 'up' | 'down';
@@ -51,9 +80,15 @@ export interface DeviceConfig {
    * CAP_NET_ADMIN and a device with raw packets and one port.
    */
   tap?: string;
+  /** How much of everything it has; see {@link DeviceLimits}. */
   limits?: DeviceLimits;
   /** A pcapng file; `%p` in it is the process id, `%d` the device's name. */
-  capture?: string | ({ path: string } & CaptureOptions);
+  capture?:
+    | string
+    | ({
+        /** The file. */
+        path: string;
+      } & CaptureOptions);
   /** One rule, or several. */
   faults?: FaultRule | readonly FaultRule[];
   /** The same frames meet the same faults with the same seed; 1 if it is not given. */

@@ -10,9 +10,13 @@ const brand = Symbol.for('@verbs/soft.SoftError');
  * `instanceof` holds across copies of this package.
  */
 export class SoftError extends Error {
+  /** 'SoftError' */
   override readonly name = 'SoftError';
+  /** The name of the errno: 'EINVAL'. */
   readonly code: string;
+  /** Negative, as in Node's own errors: -22. */
   readonly errno: number;
+  /** The C function: 'verbs_soft_configure'. */
   readonly syscall: string;
 
   constructor(errno: number, syscall: string, text: string) {

@@ -54,6 +54,7 @@ export interface FaultRule {
   reorderDelay?: number;
   /** Frames leave one after the other, no faster than this. */
   bytesPerSecond?: number;
+  /** The same, in frames. */
   packetsPerSecond?: number;
 }
 

@@ -5,6 +5,7 @@ import { native } from './native.js';
 
 /** A rule in force, and what came of it so far. */
 export interface FaultRuleState {
+  /** What it was set to. */
   rule: FaultRule;
   /** As the configuration text has it. */
   text: string;
@@ -16,7 +17,9 @@ export interface FaultRuleState {
 
 /** The fault plan that is in force, and what it has done. */
 export interface FaultPlanState {
+  /** What the random numbers come from. */
   seed: bigint;
+  /** The rules, in the plan's order. */
   rules: FaultRuleState[];
 }
 

@@ -27,6 +27,7 @@ export function softNic(device?: string): SoftNic {
 
 /** One device of the software NIC, beside its verbs: faults, captures, counters, addresses and link. Made by {@link softNic}. */
 export class SoftNic {
+  /** As the configuration has it: 'soft0'. */
   readonly name: string;
   /** What happens to the device's frames on their way. */
   readonly faults: Faults;
