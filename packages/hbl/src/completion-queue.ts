@@ -13,15 +13,19 @@ export interface HblCqOptions {
   portNum: number;
   /** {@link CqType}, default QP. */
   cqType?: number;
+  /** Needed for `cq.wait()` and `for await (… of cq)`. */
   channel?: CompletionChannel;
+  /** Which interrupt of the device serves the queue, default 0. */
   compVector?: number;
 }
 
 /** `struct hbldv_query_cq_attr`, without its pointers: `readCq` reads what they point to. */
 export interface QueryCqAttr {
+  /** The hardware's number. */
   cqNum: number;
   /** Bytes of the buffer; 0 for a queue of `ctx.createCq()`. */
   cqSize: number;
+  /** Where the queue's register is in its page, bytes. */
   regsOffset: number;
   /** See {@link CqType}. */
   cqType: number;
@@ -31,9 +35,11 @@ export interface QueryCqAttr {
 
 /** An entry of a completion queue's buffer, in the software model's layout (native/include/hbl_doorbell.h). */
 export interface Cqe {
+  /** The hardware's number of the queue pair. */
   qpNum: number;
   /** Of the work queue entry; 0 for requests of ordinary verbs. */
   tag: number;
+  /** Bytes written or received. */
   byteLen: number;
   /** core's `WcStatus` */
   status: number;
@@ -80,7 +86,12 @@ export function queryCq(cq: CompletionQueue): QueryCqAttr {
  *
  * @throws VerbsError EOPNOTSUPP if nothing is mapped
  */
-export function readCq(cq: CompletionQueue): { producerIndex: number; entries: Cqe[] } {
+export function readCq(cq: CompletionQueue): {
+  /** Completions that there ever were, modulo 2^32. */
+  producerIndex: number;
+  /** Those that the buffer still holds, oldest first. */
+  entries: Cqe[];
+} {
   const syscall = 'hbldv_query_cq';
   const handle = sibling.handleOf(cq, 'CompletionQueue', 'cq', syscall);
   const bytes = new Uint8Array(queryCq(cq).cqSize);

@@ -61,7 +61,12 @@ function nativeAttr(attr: OpenAttr): { portsMask: bigint; coreFd: number } {
 }
 
 /** `hbldv_query_device`: {@link DeviceCaps}, and the open ports (bit n is port n). */
-export function queryDevice(ctx: Context): { caps: bigint; portsMask: bigint } {
+export function queryDevice(ctx: Context): {
+  /** {@link DeviceCaps}, or-ed. */
+  caps: bigint;
+  /** Bit n is port n; bit 0 is never set. */
+  portsMask: bigint;
+} {
   const syscall = 'hbldv_query_device';
   const { hbl, handle } = forContext(ctx, syscall);
   return checked(native.queryDevice(hbl, handle), syscall);

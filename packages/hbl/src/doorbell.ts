@@ -37,12 +37,20 @@ export function decodeDoorbell(doorbell: bigint): Doorbell {
 }
 
 /** What an entry of a send work queue asks for. */
-export const WqeOpcode = { NOP: 0, WRITE: 1, WRITE_WITH_IMM: 2 } as const;
+export const WqeOpcode = {
+  /** Nothing; with SIGNALED it completes. */
+  NOP: 0,
+  /** An RDMA write. */
+  WRITE: 1,
+  /** An RDMA write with 32 bits for the receiver's completion. */
+  WRITE_WITH_IMM: 2,
+} as const;
 
 /** Flags of such an entry, to be or-ed. */
 export const WqeFlags = {
   /** It completes on the queue pair's send completion queue. */
   SIGNALED: 1,
+  /** It wakes a receiver that asked for solicited completions only. */
   SOLICITED: 2,
 } as const;
 
@@ -54,13 +62,23 @@ export interface Wqe {
   flags?: number;
   /** Bytes; of each block with `strides`. */
   length?: number;
+  /** Where the bytes are: an address of the region of `localKey`. */
   localAddr?: bigint | number;
+  /** Where they go: an address of the peer's region of `remoteKey`. */
   remoteAddr?: bigint | number;
+  /** WRITE_WITH_IMM: 32 bits for the receiver's `immData`. */
   immData?: number;
   /** Comes back in the completion queue's entry: 32 bits. */
   tag?: number;
   /** Queues with 64-byte entries: so many blocks, each so far behind the one before. */
-  strides?: { count: number; local: bigint | number; remote: bigint | number };
+  strides?: {
+    /** How many blocks. */
+    count: number;
+    /** From one block to the next on this side, bytes. */
+    local: bigint | number;
+    /** From one block to the next at the peer, bytes. */
+    remote: bigint | number;
+  };
 }
 
 const NAMES = ['opcode', 'flags', 'length', 'localAddr', 'remoteAddr', 'immData', 'tag', 'strides'];

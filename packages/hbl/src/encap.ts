@@ -18,8 +18,14 @@ interface EncapCommon {
 
 /** `struct hbldv_encap_attr`: the C union of `udp_dst_port` and `ip_proto` is one here, by the type. */
 export type EncapAttr =
-  | (EncapCommon & { encapType: typeof EncapType.NO_ENC; header?: Uint8Array })
   | (EncapCommon & {
+      /** Plain RoCE v2. */
+      encapType: typeof EncapType.NO_ENC;
+      /** Not used. */
+      header?: Uint8Array;
+    })
+  | (EncapCommon & {
+      /** UDP to a port, the header, the RDMA packet. */
       encapType: typeof EncapType.ENC_OVER_UDP;
       /** The destination port of the outer UDP header. */
       udpDstPort: number;
@@ -27,9 +33,11 @@ export type EncapAttr =
       header: Uint8Array;
     })
   | (EncapCommon & {
+      /** IPv4 with a protocol number, the header, the RDMA packet. */
       encapType: typeof EncapType.ENC_OVER_IPV4;
       /** The protocol number of the outer IPv4 header. */
       ipProto: number;
+      /** The tunnel header, copied: 0 to 32 bytes in steps of 4. */
       header: Uint8Array;
     });
 
@@ -42,7 +50,9 @@ const table = new WeakMap<Context, Map<string, WeakRef<Encap>>>();
  * A queue pair that uses it keeps it alive: the resource goes when both the Encap and those queue pairs are closed.
  */
 export class Encap extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
+  /** The port, from 1. */
   readonly portNum: number;
   /** The hardware's number, for `modifyQp`. 0 is a number like any other. */
   readonly encapNum: number;

@@ -1,27 +1,44 @@
 /** Capabilities of a queue pair, to be or-ed: `modifyQp`'s `caps`. */
 export const QpCaps = {
+  /** `HBLDV_QP_CAP_LOOPBACK`: packets come back to the port that sends them. At RTR. */
   LOOPBACK: 0x1,
+  /** `HBLDV_QP_CAP_CONG_CTRL`: congestion control, with `congestionWnd`. At RTS. */
   CONG_CTRL: 0x2,
+  /** `HBLDV_QP_CAP_COMPRESSION`: the device compresses what it sends. At RTS. */
   COMPRESSION: 0x4,
-  /** `encapNum` is valid. Needed at RTR and at RTS. */
+  /** `HBLDV_QP_CAP_ENCAP`: `encapNum` is valid. Needed at RTR and at RTS. */
   ENCAP: 0x10,
 } as const;
 
 /** Capabilities of a port, to be or-ed: `setPortEx`'s `caps`. */
 export const PortCaps = {
-  /** Rendezvous, QMan and WTD; also needed for congestion-control completion queues. */
+  /** `HBLDV_PORT_CAP_ADVANCED`: rendezvous, QMan and WTD; also needed for congestion-control completion queues. */
   ADVANCED: 0x1,
+  /** `HBLDV_PORT_CAP_ADAPTIVE_TIMEOUT`: the device finds the time to wait for acknowledgements by itself. */
   ADAPTIVE_TIMEOUT: 0x2,
 } as const;
 
 /** Where the memory of work queues lies. */
-export const MemId = { HOST: 1, DEVICE: 2 } as const;
+export const MemId = {
+  /** `HBLDV_MEM_HOST`: the host's memory. */
+  HOST: 1,
+  /** `HBLDV_MEM_DEVICE`: the accelerator's memory. */
+  DEVICE: 2,
+} as const;
 
 /** The arrays of `setPortEx`'s `wqArrAttr` by their index; the others are reserved. */
-export const WqArrayType = { GENERIC: 0 } as const;
+export const WqArrayType = {
+  /** `HBLDV_WQ_ARRAY_TYPE_GENERIC`: the work queues of ordinary queue pairs. */
+  GENERIC: 0,
+} as const;
 
 /** The size of an entry of a send work queue: of a linear, or of a multi-stride write. */
-export const SwqGranularity = { GRAN_32B: 0, GRAN_64B: 1 } as const;
+export const SwqGranularity = {
+  /** `HBLDV_SWQE_GRAN_32B`: 32 bytes, linear writes. */
+  GRAN_32B: 0,
+  /** `HBLDV_SWQE_GRAN_64B`: 64 bytes, multi-stride writes. */
+  GRAN_64B: 1,
+} as const;
 
 /** The operation mode of a user FIFO. */
 export const UsrFifoType = {
@@ -32,10 +49,26 @@ export const UsrFifoType = {
 } as const;
 
 /** What a queue pair's work queue is for, to be or-ed: WRITE with RECV_RDV or with READ_RDV, the others alone. */
-export const QpWqTypes = { WRITE: 0x1, RECV_RDV: 0x2, READ_RDV: 0x4, SEND_RDV: 0x8, READ_RDV_ENDP: 0x10 } as const;
+export const QpWqTypes = {
+  /** `HBLDV_WQ_WRITE`: RDMA writes; there is no native send. */
+  WRITE: 0x1,
+  /** `HBLDV_WQ_RECV_RDV`: the receiving side of a rendezvous. */
+  RECV_RDV: 0x2,
+  /** `HBLDV_WQ_READ_RDV`: a rendezvous that reads. */
+  READ_RDV: 0x4,
+  /** `HBLDV_WQ_SEND_RDV`: the sending side of a rendezvous. */
+  SEND_RDV: 0x8,
+  /** `HBLDV_WQ_READ_RDV_ENDP`: the end that READ_RDV reads from; it has no operations of its own. */
+  READ_RDV_ENDP: 0x10,
+} as const;
 
 /** What a completion queue is for. */
-export const CqType = { QP: 0, CC: 1 } as const;
+export const CqType = {
+  /** `HBLDV_CQ_TYPE_QP`: completions of queue pairs. */
+  QP: 0,
+  /** `HBLDV_CQ_TYPE_CC`: congestion control. */
+  CC: 1,
+} as const;
 
 /** `enum hbldv_encap_type`. */
 export const EncapType = {
@@ -48,7 +81,10 @@ export const EncapType = {
 } as const;
 
 /** `queryDevice`'s `caps`. */
-export const DeviceCaps = { CC: 1 } as const;
+export const DeviceCaps = {
+  /** `HBLDV_DEVICE_ATTR_CAP_CC`: congestion control. */
+  CC: 1,
+} as const;
 
 /** A `pathMtu` beyond core's `Mtu`. The software model uses its largest, 4096 bytes, for it. */
 export const MTU_8192 = 6;

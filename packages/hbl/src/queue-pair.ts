@@ -111,6 +111,7 @@ export interface QueryQpAttr {
   qpNum: number;
   /** From RTS on, if the port has an array of work queues. */
   sendQueue: SendWorkQueue | undefined;
+  /** Whether the receive work queue is mapped. */
   receiveQueueMapped: boolean;
 }
 
@@ -124,6 +125,7 @@ export function queryQp(qp: QueuePair): QueryQpAttr {
 
 /** The mapped send work queue of a queue pair: where the entries are written that doorbells announce. */
 export class SendWorkQueue {
+  /** The queue pair that it belongs to. */
   readonly qp: QueuePair;
   /** How many entries it has: a power of two, for what the queue pair was created for. */
   readonly entries: number;

@@ -12,6 +12,7 @@ const lib = join(dirname(fileURLToPath(import.meta.url)), '..', 'build', 'lib');
  * and `closed_ports` (a mask of ports whose network interface is down: bit 1 is port 1).
  */
 export const softModel = {
+  /** What `kind=` says in the configuration of a device. */
   kind: 'hbl',
   /** The model's library, for loading by this path. */
   library: join(lib, 'libverbs-soft-hbl.so.1'),

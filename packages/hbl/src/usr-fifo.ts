@@ -32,7 +32,9 @@ export interface UsrFifoAttr {
  * register `push()`.
  */
 export class UsrFifo extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
+  /** The port, from 1. */
   readonly portNum: number;
   /** See {@link UsrFifoType}. */
   readonly usrFifoType: number;
