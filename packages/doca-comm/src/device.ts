@@ -20,11 +20,19 @@ export interface DeviceInfo {
 export interface RepresentorInfo {
   /** The host's PCI address of the function. */
   pciAddr: string;
+  /** The function's unique text; empty where the library does not tell. */
   vuid: string;
 }
 
 /** The values of `doca_devinfo_rep_filter`. */
-export const RepresentorFilter = { ALL: 0, NET: 1 << 1, EMULATED: 1 << 2 } as const;
+export const RepresentorFilter = {
+  /** `DOCA_DEVINFO_REP_FILTER_ALL`: all. */
+  ALL: 0,
+  /** `DOCA_DEVINFO_REP_FILTER_NET`: network functions. */
+  NET: 1 << 1,
+  /** `DOCA_DEVINFO_REP_FILTER_EMULATED`: functions that the DPU emulates. */
+  EMULATED: 1 << 2,
+} as const;
 
 /**
  * The devices of DOCA's libraries, then those of the software BlueField: a host's function and a DPU, unless others are
@@ -55,8 +63,11 @@ export function unavailableReason(kind: LibraryKind): string | undefined {
 export interface Capabilities {
   /** Bytes of a service's name, with the terminating NUL. */
   maxServiceNameLen: number;
+  /** Bytes of a message. */
   maxMessageSize: number;
+  /** Messages that can be on their way to one peer. */
   maxSendQueueSize: number;
+  /** Messages from one peer that can wait to be received. */
   maxRecvQueueSize: number;
   /** Clients of one service; undefined where a device does not tell, as on a host. */
   maxConnections: number | undefined;
@@ -68,6 +79,7 @@ export class Device implements Disposable {
   readonly handle: DeviceHandle;
   /** @internal */
   readonly library: Library;
+  /** As `listDevices()` tells of it. */
   readonly info: DeviceInfo;
 
   /** @internal Use `openDevice`. */
@@ -112,7 +124,9 @@ export class Device implements Disposable {
 export class Representor implements Disposable {
   /** @internal */
   readonly handle: RepresentorHandle;
+  /** The DPU's device. */
   readonly device: Device;
+  /** As `listRepresentors()` tells of it. */
   readonly info: RepresentorInfo;
 
   /** @internal Use `openRepresentor`. */

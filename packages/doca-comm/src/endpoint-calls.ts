@@ -13,6 +13,7 @@ const { integer, typeError } = sibling.validate as {
 
 /** The properties of an endpoint, which are set before `listen` or `connect`. */
 export interface EndpointOptions {
+  /** The device that it goes through; needed by `listen` and `connect`. */
   device?: Device;
   /** Of a service: for which of the host's functions. */
   deviceRep?: Representor;
@@ -26,7 +27,9 @@ export interface EndpointOptions {
 
 /** A message and whom it came from. */
 export interface Received {
+  /** Who sent it. */
   peer: PeerAddr;
+  /** The message. */
   data: Uint8Array;
 }
 
@@ -69,6 +72,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   get device(): Device | undefined {
     return this.#device;
   }
+  /** Before `listen` or `connect`. @throws DocaError BAD_STATE afterwards */
   set device(device: Device | undefined) {
     if (device === undefined) throw typeError('device', 'a Device', device);
     checked(native.setDevice(this.use('set_device', device.library), device.handle), 'doca_comm_channel_ep_set_device');
@@ -79,6 +83,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   get deviceRep(): Representor | undefined {
     return this.#deviceRep;
   }
+  /** Before `listen` or `connect`. @throws DocaError BAD_STATE afterwards */
   set deviceRep(representor: Representor | undefined) {
     if (representor === undefined) throw typeError('deviceRep', 'a Representor', representor);
     const handle = this.use('set_device_rep', representor.device.library);
@@ -90,6 +95,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   get maxMsgSize(): number {
     return this.#size(Size.MESSAGE, 'max_msg_size');
   }
+  /** A minimum: read back what it became. @throws DocaError BAD_STATE after `listen` or `connect`, INVALID_VALUE */
   set maxMsgSize(size: number) {
     this.#setSize(Size.MESSAGE, 'max_msg_size', 'maxMsgSize', size);
   }
@@ -98,6 +104,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   get sendQueueSize(): number {
     return this.#size(Size.SEND_QUEUE, 'send_queue_size');
   }
+  /** A minimum: read back what it became. @throws DocaError BAD_STATE after `listen` or `connect`, INVALID_VALUE */
   set sendQueueSize(size: number) {
     this.#setSize(Size.SEND_QUEUE, 'send_queue_size', 'sendQueueSize', size);
   }
@@ -106,6 +113,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   get recvQueueSize(): number {
     return this.#size(Size.RECV_QUEUE, 'recv_queue_size');
   }
+  /** A minimum: read back what it became. @throws DocaError BAD_STATE after `listen` or `connect`, INVALID_VALUE */
   set recvQueueSize(size: number) {
     this.#setSize(Size.RECV_QUEUE, 'recv_queue_size', 'recvQueueSize', size);
   }
@@ -216,7 +224,14 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
    *
    * @throws DocaError CONNECTION_RESET if the service is dead (close it), NOT_SUPPORTED on a client.
    */
-  update(): { peers: PeerAddr[]; pendingConnections: number } | undefined {
+  update():
+    | {
+        /** The connected clients. */
+        peers: PeerAddr[];
+        /** Clients that wait for being accepted, which receiving does. */
+        pendingConnections: number;
+      }
+    | undefined {
     const handle = this.use('update_service_state_info');
     if (this.#created?.library.services !== true) return undefined;
     const status = -native.updateService(handle);

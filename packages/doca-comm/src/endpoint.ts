@@ -4,8 +4,9 @@ import { EventChannel } from './event-channel.js';
 import { Channel } from './native.js';
 import { pauseFor, type PeerAddr } from './peer-addr.js';
 
-/** The options of the waiting calls. `signal` ends the waiting: the promise rejects with the signal's reason. */
+/** The options of the waiting calls. */
 export interface WaitOptions {
+  /** Ends the waiting: the promise rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 

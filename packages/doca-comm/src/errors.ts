@@ -2,37 +2,72 @@ const brand = Symbol.for('@verbs/doca-comm.DocaError');
 
 /** The results of DOCA's functions, by their documented numbers. */
 export const DocaStatus = {
+  /** `DOCA_SUCCESS`: done. */
   SUCCESS: 0,
+  /** `DOCA_ERROR_UNKNOWN`: an error without a name of its own. */
   UNKNOWN: 1,
+  /** `DOCA_ERROR_NOT_PERMITTED`: not now or not to this one: the endpoint listens or is connected already. */
   NOT_PERMITTED: 2,
+  /** `DOCA_ERROR_IN_USE`: something still uses it: close that first. */
   IN_USE: 3,
+  /** `DOCA_ERROR_NOT_SUPPORTED`: this side cannot: a service runs on the DPU, a client on the host. */
   NOT_SUPPORTED: 4,
+  /** `DOCA_ERROR_AGAIN`: nothing is there, or the queue is full; `receive()` and `send()` wait for it. */
   AGAIN: 5,
+  /** `DOCA_ERROR_INVALID_VALUE`: an argument is wrong, for instance a message longer than `maxMsgSize`. */
   INVALID_VALUE: 6,
+  /** `DOCA_ERROR_NO_MEMORY`: there is no memory for it. */
   NO_MEMORY: 7,
+  /** `DOCA_ERROR_INITIALIZATION`: an object could not be set up. */
   INITIALIZATION: 8,
+  /** `DOCA_ERROR_TIME_OUT`: it took too long. */
   TIME_OUT: 9,
+  /** `DOCA_ERROR_SHUTDOWN`: the object is being shut down. */
   SHUTDOWN: 10,
+  /** `DOCA_ERROR_CONNECTION_RESET`: the peer is gone: disconnect it. */
   CONNECTION_RESET: 11,
+  /**
+   * `DOCA_ERROR_CONNECTION_ABORTED`: the connection was refused or failed: no such service, or its name cannot be
+   * registered.
+   */
   CONNECTION_ABORTED: 12,
+  /** `DOCA_ERROR_CONNECTION_INPROGRESS`: the connection is not established yet: the service has not received. */
   CONNECTION_INPROGRESS: 13,
+  /** `DOCA_ERROR_NOT_CONNECTED`: there is no connection to this peer. */
   NOT_CONNECTED: 14,
+  /** `DOCA_ERROR_NO_LOCK`: a lock could not be taken. */
   NO_LOCK: 15,
+  /** `DOCA_ERROR_NOT_FOUND`: there is no such device, representor or library. */
   NOT_FOUND: 16,
+  /** `DOCA_ERROR_IO_FAILED`: reading or writing failed. */
   IO_FAILED: 17,
+  /** `DOCA_ERROR_BAD_STATE`: not in this state: the endpoint is active, or lacks its device. */
   BAD_STATE: 18,
+  /** `DOCA_ERROR_UNSUPPORTED_VERSION`: the version does not fit. */
   UNSUPPORTED_VERSION: 19,
+  /** `DOCA_ERROR_OPERATING_SYSTEM`: a call of the operating system failed. */
   OPERATING_SYSTEM: 20,
+  /** `DOCA_ERROR_DRIVER`: the driver refused, or there is no library. */
   DRIVER: 21,
+  /** `DOCA_ERROR_UNEXPECTED`: something happened that should not. */
   UNEXPECTED: 22,
+  /** `DOCA_ERROR_ALREADY_EXIST`: there is one already. */
   ALREADY_EXIST: 23,
+  /** `DOCA_ERROR_FULL`: there is no room. */
   FULL: 24,
+  /** `DOCA_ERROR_EMPTY`: there is nothing in it. */
   EMPTY: 25,
+  /** `DOCA_ERROR_IN_PROGRESS`: it has begun and is not done. */
   IN_PROGRESS: 26,
+  /** `DOCA_ERROR_TOO_BIG`: it is too large. */
   TOO_BIG: 27,
+  /** `DOCA_ERROR_AUTHENTICATION`: the other side could not prove who it is. */
   AUTHENTICATION: 28,
+  /** `DOCA_ERROR_BAD_CONFIG`: the configuration is wrong. */
   BAD_CONFIG: 29,
+  /** `DOCA_ERROR_SKIPPED`: it was left out. */
   SKIPPED: 30,
+  /** `DOCA_ERROR_DEVICE_FATAL_ERROR`: the device failed. */
   DEVICE_FATAL_ERROR: 31,
 } as const;
 

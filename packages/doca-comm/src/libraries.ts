@@ -20,8 +20,11 @@ const lib = join(dirname(fileURLToPath(import.meta.url)), '..', 'build', 'lib');
 
 /** How tools let foreign programs use the software BlueField: see `dropInDirectory` of @verbs/soft. */
 export const softModel = {
+  /** What `kind=` says in the configuration of a device. */
   kind: 'doca',
+  /** The model's library, for loading by this path. */
   library: join(lib, 'libverbs-soft-doca.so.1'),
+  /** The folder with the model under the vendor's own names, `libdoca_comm_channel.so.2` and `libdoca_common.so.2`. */
   dropIn: join(lib, 'dropin'),
 } as const;
 

@@ -4,9 +4,13 @@ import type { EndpointCalls } from './endpoint-calls.js';
 
 /** What passed between two ends, as of the last `updateInfo()`. */
 export interface PeerStats {
+  /** Messages sent to the peer. */
   sendMessages: bigint;
+  /** Bytes sent to the peer. */
   sendBytes: bigint;
+  /** Messages received from the peer. */
   recvMessages: bigint;
+  /** Bytes received from the peer. */
   recvBytes: bigint;
   /** Messages that were sent and not acknowledged yet. */
   sendInFlightMessages: bigint;
@@ -20,6 +24,7 @@ export type PeerState = 'in-progress' | 'established' | 'aborted';
  * to a service. It is the same object as long as the connection lasts.
  */
 export class PeerAddr {
+  /** This end of the connection. */
   readonly endpoint: EndpointCalls;
   /** @internal */
   readonly number: number;
@@ -51,6 +56,7 @@ export class PeerAddr {
     const value = native.getUserData(this.#use('get_user_data'), this.number);
     return checked<bigint>(value, 'doca_comm_channel_peer_addr_get_user_data');
   }
+  /** 0 to 2^64 - 1. @throws RangeError otherwise */
   set userData64(value: bigint) {
     if (BigInt.asUintN(64, value) !== value) {
       throw new RangeError(`userData64 must be from 0 to 2^64 - 1; received ${value}`);
