@@ -9,9 +9,13 @@ const { validate } = sibling;
 export interface ClockInfo {
   /** Nanoseconds at `lastCycles`. */
   nsec: bigint;
+  /** The device's ticks at `nsec`. */
   lastCycles: bigint;
+  /** The part of a nanosecond at `lastCycles`, in units of 2^-shift. */
   frac: bigint;
+  /** Nanoseconds of a tick, times 2^shift. */
   mult: number;
+  /** See `mult`. */
   shift: number;
   /** The bits that the device's counter has. */
   mask: bigint;

@@ -11,17 +11,39 @@ const CREDENTIAL_BYTES = 48;
 const OPAQUE_BYTES = 8;
 
 /** `enum mlx5dv_crypto_login_state`. */
-export const CryptoLoginState = { VALID: 0, NO_LOGIN: 1, INVALID: 2 } as const;
+export const CryptoLoginState = {
+  /** `MLX5DV_CRYPTO_LOGIN_STATE_VALID`: logged in. */
+  VALID: 0,
+  /** `MLX5DV_CRYPTO_LOGIN_STATE_NO_LOGIN`: not logged in. */
+  NO_LOGIN: 1,
+  /** `MLX5DV_CRYPTO_LOGIN_STATE_INVALID`: logged in, but the credential or the import key is not valid any more. */
+  INVALID: 2,
+} as const;
 /** `enum mlx5dv_crypto_key_size`. */
-export const CryptoKeySize = { BITS_128: 0, BITS_256: 1 } as const;
+export const CryptoKeySize = {
+  /** `MLX5DV_CRYPTO_KEY_SIZE_128`: AES-128. */
+  BITS_128: 0,
+  /** `MLX5DV_CRYPTO_KEY_SIZE_256`: AES-256. */
+  BITS_256: 1,
+} as const;
 /** `enum mlx5dv_crypto_key_purpose`. */
-export const CryptoKeyPurpose = { AES_XTS: 0 } as const;
+export const CryptoKeyPurpose = {
+  /** `MLX5DV_CRYPTO_KEY_PURPOSE_AES_XTS`: encryption of blocks, as disks have it. */
+  AES_XTS: 0,
+} as const;
 /** `enum mlx5dv_dek_state`. */
-export const DekState = { READY: 0, ERROR: 1 } as const;
+export const DekState = {
+  /** `MLX5DV_DEK_STATE_READY`: it can be used. */
+  READY: 0,
+  /** `MLX5DV_DEK_STATE_ERROR`: it cannot, and must be made anew. */
+  ERROR: 1,
+} as const;
 
 /** `struct mlx5dv_crypto_login_attr`, and `struct mlx5dv_crypto_login_attr_ex`. */
 export interface CryptoLoginAttr {
+  /** Which of the credentials that the device's administrator stored, 32 bits. */
   credentialId: number;
+  /** Which of the stored key encryption keys unwraps keys, 32 bits. */
   importKekId: number;
   /** 48 bytes; {@link cryptoLoginCreate} takes wrapped ones of 40 too. */
   credential: Uint8Array;
@@ -70,6 +92,7 @@ export function cryptoLogout(ctx: Context): void {
  * `mlx5dv_crypto_login_destroy`.
  */
 export class CryptoLogin extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
 
   /** @internal */
@@ -110,11 +133,13 @@ export interface DekInitAttr {
   opaque?: Uint8Array;
   /** At most 128 bytes, wrapped or plain. */
   key: Uint8Array;
+  /** Whose rights a wrapped key is imported with; default those of {@link cryptoLogin}. */
   cryptoLogin?: CryptoLogin;
 }
 
 /** `struct mlx5dv_dek`: a data encryption key. Made by {@link dekCreate}; `close()` is `mlx5dv_dek_destroy`. */
 export class Dek extends Resource {
+  /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
 
   /** @internal */
@@ -124,7 +149,12 @@ export class Dek extends Resource {
   }
 
   /** `mlx5dv_dek_query`: {@link DekState}, and the bytes that the key is known by. @throws VerbsError */
-  query(): { state: number; opaque: Uint8Array } {
+  query(): {
+    /** See {@link DekState}. */
+    state: number;
+    /** 8 bytes. */
+    opaque: Uint8Array;
+  } {
     const syscall = 'mlx5dv_dek_query';
     const library = libraryFor(this.pd.context.device.library, syscall);
     return made(native.dekQuery(this.use(syscall)), { library, syscall });

@@ -20,34 +20,79 @@ export interface Mlx5DeviceAttr {
   flags: bigint;
   /** {@link ContextMask}, or-ed: what the device told. */
   compMask: bigint;
-  cqeCompCaps: { maxNum: number; supportedFormat: number };
-  swParsingCaps: { swParsingOffloads: number; supportedQpts: number };
-  stridingRqCaps: {
-    minSingleStrideLogNumOfBytes: number;
-    maxSingleStrideLogNumOfBytes: number;
-    minSingleWqeLogNumOfStrides: number;
-    maxSingleWqeLogNumOfStrides: number;
+  /** Completions that the device writes several to an entry. */
+  cqeCompCaps: {
+    /** Completions in an entry; 0: there is no such thing. */
+    maxNum: number;
+    /** {@link CqeCompResFormat}, or-ed. */
+    supportedFormat: number;
+  };
+  /** Offloads for headers whose place the program tells. */
+  swParsingCaps: {
+    /** 1 there are some, 2 checksums, 4 segmentation. */
+    swParsingOffloads: number;
+    /** A bit for each QpType. */
     supportedQpts: number;
   };
-  /** Which tunnels the checksum and segmentation offloads of RAW_PACKET queue pairs know. */
+  /** Receive queues that put several packets into one buffer: see {@link Mlx5WqInitAttr}. */
+  stridingRqCaps: {
+    /** The least bytes of a stride, as a power of two. */
+    minSingleStrideLogNumOfBytes: number;
+    /** The most bytes of a stride, as a power of two. */
+    maxSingleStrideLogNumOfBytes: number;
+    /** The fewest strides of a receive request, as a power of two. */
+    minSingleWqeLogNumOfStrides: number;
+    /** The most strides of a receive request, as a power of two. */
+    maxSingleWqeLogNumOfStrides: number;
+    /** A bit for each QpType. */
+    supportedQpts: number;
+  };
+  /**
+   * Which tunnels the checksum and segmentation offloads of RAW_PACKET queue pairs know: 1 VXLAN, 2 GRE, 4 GENEVE,
+   * 8 and 16 MPLS over GRE and over UDP.
+   */
   tunnelOffloadsCaps: number;
+  /** Doorbell registers that a program may allocate, for thread domains. */
   maxDynamicBfregs: number;
   /** How long a {@link ClockInfo} is good for. */
   maxClockInfoUpdateNsec: bigint;
+  /** What flow actions for ESP the device has. */
   flowActionFlags: number;
+  /** Which operations of DC work on regions with ON_DEMAND, as `rcOdpCaps` of `ctx.queryDeviceEx()`. */
   dcOdpCaps: number;
   /** Ports of the link aggregation group; 0 without one. */
   numLagPorts: number;
-  sigCaps: { blockSize: bigint; blockProt: number; t10difBg: number; crcType: number };
-  dciStreamsCaps: { maxLogNumConcurent: number; maxLogNumErrored: number };
+  /** Signatures of blocks. */
+  sigCaps: {
+    /** A bit for each size: 512, 520, 4048, 4096 and 4160 bytes. */
+    blockSize: bigint;
+    /** 1 T10-DIF, 2 CRC. */
+    blockProt: number;
+    /** Guards of T10-DIF: 1 CRC, 2 checksum. */
+    t10difBg: number;
+    /** 1 CRC-32, 2 CRC-32C, 4 CRC-64 XP10. */
+    crcType: number;
+  };
+  /** Streams of a DCI. */
+  dciStreamsCaps: {
+    /** So many streams, as a power of two. */
+    maxLogNumConcurent: number;
+    /** So many that may fail before the queue pair does, as a power of two. */
+    maxLogNumErrored: number;
+  };
   /** Bytes of a memcpy work request. */
   maxWrMemcpyLength: number;
+  /** Encryption. */
   cryptoCaps: {
     /** Not 0: some engine failed its self-test. */
     failedSelftests: number;
+    /** 1 and 2 AES-XTS of one block at a time, 4 of several. */
     cryptoEngines: number;
+    /** 1: keys for AES-XTS must be wrapped. */
     wrappedImportMethod: number;
+    /** Data encryption keys, as a power of two. */
     logMaxNumDeks: number;
+    /** 1 there is encryption, 2 wrapped keys can be used, 4 the device is being commissioned for them. */
     flags: number;
   };
 }
@@ -56,13 +101,23 @@ export interface Mlx5DeviceAttr {
 export interface Mlx5PortAttr {
   /** {@link QueryPortFlags}, or-ed. */
   flags: bigint;
+  /** The port's number in the e-switch. */
   vport: number;
+  /** The number of the function behind it. */
   vportVhcaId: number;
+  /** The number of the function that owns the e-switch. */
   eswOwnerVhcaId: number;
+  /** Where its receive steering begins in the device's memory. */
   vportSteeringIcmRx: bigint;
+  /** Where its send steering begins in the device's memory. */
   vportSteeringIcmTx: bigint;
-  /** Of the register's value in packets from this port, under `mask`. */
-  regC0: { value: number; mask: number };
+  /** What register C0 holds of packets from this port. */
+  regC0: {
+    /** The value, under `mask`. */
+    value: number;
+    /** The bits that count. */
+    mask: number;
+  };
 }
 
 /**

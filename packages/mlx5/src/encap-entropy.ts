@@ -9,11 +9,13 @@ const { validate } = sibling;
 export interface EncapEntropyFields {
   /** The destination address: text, 4 or 16 bytes. */
   dst?: string | Uint8Array;
+  /** The source address: text, 4 or 16 bytes. */
   src?: string | Uint8Array;
   /** The IP protocol, or the IPv6 next header. */
   protocol?: number;
   /** The destination port of TCP or UDP. */
   dport?: number;
+  /** The source port of TCP or UDP. */
   sport?: number;
 }
 

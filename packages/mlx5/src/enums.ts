@@ -1,14 +1,18 @@
 /** `enum mlx5dv_flow_table_type`: which packets a matcher or an action is for. */
 export const FlowTableType = {
-  /** Packets that a port received. */
+  /** `MLX5DV_FLOW_TABLE_TYPE_NIC_RX`: packets that a port received. */
   NIC_RX: 0,
-  /** Packets that queue pairs send. */
+  /** `MLX5DV_FLOW_TABLE_TYPE_NIC_TX`: packets that queue pairs send. */
   NIC_TX: 1,
-  /** The e-switch's forwarding database. */
+  /** `MLX5DV_FLOW_TABLE_TYPE_FDB`: packets between the functions of an adapter: the e-switch's forwarding database. */
   FDB: 2,
+  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_RX`: RoCE packets that a port received. */
   RDMA_RX: 3,
+  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TX`: RoCE packets that queue pairs send. */
   RDMA_TX: 4,
+  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TRANSPORT_RX`: the same, of the port that `ibPort` names; newer than rdma-core 44. */
   RDMA_TRANSPORT_RX: 5,
+  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TRANSPORT_TX`: the same, of the port that `ibPort` names; newer than rdma-core 44. */
   RDMA_TRANSPORT_TX: 6,
 } as const;
 /** One of `FlowTableType`. */
@@ -16,13 +20,25 @@ export type FlowTableType = (typeof FlowTableType)[keyof typeof FlowTableType];
 
 /** `enum mlx5dv_flow_action_packet_reformat_type`: which headers come and go. */
 export const FlowActionPacketReformatType = {
-  /** Decapsulate up to the inner Ethernet header. NIC_RX; no data. */
+  /**
+   * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2`: decapsulates up to the inner Ethernet header. NIC_RX; no
+   * data.
+   */
   L2_TUNNEL_TO_L2: 0,
-  /** Put the data in front of the packet. NIC_TX; data: the outer headers. */
+  /**
+   * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL`: puts the data in front of the packet. NIC_TX; data: the
+   * outer headers.
+   */
   L2_TO_L2_TUNNEL: 1,
-  /** Decapsulate up to the inner IP header. NIC_RX; data: the Ethernet header to put in front, 14 or 18 bytes. */
+  /**
+   * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2`: decapsulates up to the inner IP header. NIC_RX; data:
+   * the Ethernet header to put in front, 14 or 18 bytes.
+   */
   L3_TUNNEL_TO_L2: 2,
-  /** Put the data in the place of the Ethernet header and VLAN tags. NIC_TX; data: the outer headers. */
+  /**
+   * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL`: puts the data in the place of the Ethernet header and
+   * VLAN tags. NIC_TX; data: the outer headers.
+   */
   L2_TO_L3_TUNNEL: 3,
 } as const;
 /** One of `FlowActionPacketReformatType`. */
@@ -31,15 +47,23 @@ export type FlowActionPacketReformatType =
 
 /** `enum mlx5dv_flow_action_type`: what a flow does. */
 export const FlowActionType = {
+  /** `MLX5DV_FLOW_ACTION_DEST_IBV_QP`: a RAW_PACKET queue pair gets the packet. */
   DEST_IBV_QP: 0,
+  /** `MLX5DV_FLOW_ACTION_DROP`: nobody gets it. */
   DROP: 1,
+  /** `MLX5DV_FLOW_ACTION_IBV_COUNTER`: counters of libibverbs; the library refuses them. */
   IBV_COUNTER: 2,
+  /** `MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION`: a flow action: packet reformat, modify header. */
   IBV_FLOW_ACTION: 3,
+  /** `MLX5DV_FLOW_ACTION_TAG`: completions show a number, of 24 bits. */
   TAG: 4,
+  /** `MLX5DV_FLOW_ACTION_DEST_DEVX`: a TIR or a flow table of devx gets it. */
   DEST_DEVX: 5,
+  /** `MLX5DV_FLOW_ACTION_COUNTERS_DEVX`: a flow counter of devx counts it. */
   COUNTERS_DEVX: 6,
+  /** `MLX5DV_FLOW_ACTION_DEFAULT_MISS`: it goes where packets go that no flow takes. */
   DEFAULT_MISS: 7,
-  /** Newer than rdma-core 44. */
+  /** `MLX5DV_FLOW_ACTION_COUNTERS_DEVX_WITH_OFFSET`: one counter of a bulk counts it. Newer than rdma-core 44. */
   COUNTERS_DEVX_WITH_OFFSET: 8,
 } as const;
 /** One of `FlowActionType`. */
@@ -47,58 +71,102 @@ export type FlowActionType = (typeof FlowActionType)[keyof typeof FlowActionType
 
 /** The parts of match parameters, to be or-ed: `match_criteria_enable`. */
 export const MatchCriteria = {
+  /** No part: every packet. */
   NONE: 0,
+  /** `outer` of {@link MatchParams}. */
   OUTER: 1,
+  /** `misc`. */
   MISC: 2,
+  /** `inner`. */
   INNER: 4,
+  /** `misc2`. */
   MISC2: 8,
+  /** `misc3`. */
   MISC3: 16,
+  /** `misc4`. */
   MISC4: 32,
+  /** `misc5`. */
   MISC5: 64,
 } as const;
 
 /** `enum mlx5dv_flow_matcher_attr_mask`: what `comp_mask` says is there. */
-export const FlowMatcherMask = { FT_TYPE: 1, IB_PORT: 2 } as const;
+export const FlowMatcherMask = {
+  /** `MLX5DV_FLOW_MATCHER_MASK_FT_TYPE`: `ftType`. */
+  FT_TYPE: 1,
+  /** `MLX5DV_FLOW_MATCHER_MASK_IB_PORT`: `ibPort`. Newer than rdma-core 44. */
+  IB_PORT: 2,
+} as const;
 
 /** `enum mlx5dv_context_attr_flags`. */
-export const ContextAttrFlags = { DEVX: 1 } as const;
+export const ContextAttrFlags = {
+  /** `MLX5DV_CONTEXT_FLAGS_DEVX`: open the context for devx; fails where that is not allowed. */
+  DEVX: 1,
+} as const;
 
 /** `enum mlx5dv_context_comp_mask`: what {@link queryDevice} was told by the device. */
 export const ContextMask = {
+  /** `MLX5DV_CONTEXT_MASK_CQE_COMPRESION`: `cqeCompCaps`. */
   CQE_COMPRESION: 1n << 0n,
+  /** `MLX5DV_CONTEXT_MASK_SWP`: `swParsingCaps`. */
   SWP: 1n << 1n,
+  /** `MLX5DV_CONTEXT_MASK_STRIDING_RQ`: `stridingRqCaps`. */
   STRIDING_RQ: 1n << 2n,
+  /** `MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS`: `tunnelOffloadsCaps`. */
   TUNNEL_OFFLOADS: 1n << 3n,
+  /** `MLX5DV_CONTEXT_MASK_DYN_BFREGS`: `maxDynamicBfregs`. */
   DYN_BFREGS: 1n << 4n,
+  /** `MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE`: `maxClockInfoUpdateNsec`. */
   CLOCK_INFO_UPDATE: 1n << 5n,
+  /** `MLX5DV_CONTEXT_MASK_FLOW_ACTION_FLAGS`: `flowActionFlags`. */
   FLOW_ACTION_FLAGS: 1n << 6n,
+  /** `MLX5DV_CONTEXT_MASK_DC_ODP_CAPS`: `dcOdpCaps`. */
   DC_ODP_CAPS: 1n << 7n,
+  /** `MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK`: `hcaCoreClock`. */
   HCA_CORE_CLOCK: 1n << 8n,
+  /** `MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS`: `numLagPorts`. */
   NUM_LAG_PORTS: 1n << 9n,
+  /** `MLX5DV_CONTEXT_MASK_SIGNATURE_OFFLOAD`: `sigCaps`. */
   SIGNATURE_OFFLOAD: 1n << 10n,
+  /** `MLX5DV_CONTEXT_MASK_DCI_STREAMS`: `dciStreamsCaps`. */
   DCI_STREAMS: 1n << 11n,
+  /** `MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH`: `maxWrMemcpyLength`. */
   WR_MEMCPY_LENGTH: 1n << 12n,
+  /** `MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD`: `cryptoCaps`. */
   CRYPTO_OFFLOAD: 1n << 13n,
 } as const;
 
 /** `enum mlx5dv_context_flags`. */
 export const ContextFlags = {
+  /** `MLX5DV_CONTEXT_FLAGS_CQE_V1`: completions have the newer format. */
   CQE_V1: 1n << 0n,
+  /** `MLX5DV_CONTEXT_FLAGS_OBSOLETE`: not used any more. */
   OBSOLETE: 1n << 1n,
+  /** `MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED`: one send entry may carry several packets. */
   MPW_ALLOWED: 1n << 2n,
+  /** `MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW`: the same, with inline data among them. */
   ENHANCED_MPW: 1n << 3n,
+  /** `MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP`: completions of 128 bytes can be compressed. */
   CQE_128B_COMP: 1n << 4n,
+  /** `MLX5DV_CONTEXT_FLAGS_CQE_128B_PAD`: completions of 64 bytes can be padded to 128. */
   CQE_128B_PAD: 1n << 5n,
+  /** `MLX5DV_CONTEXT_FLAGS_PACKET_BASED_CREDIT_MODE`: RC can have credits for packets instead of messages. */
   PACKET_BASED_CREDIT_MODE: 1n << 6n,
+  /** `MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS`: timestamps can be wall clock time. */
   REAL_TIME_TS: 1n << 7n,
 } as const;
 
 /** Which fields of {@link Mlx5PortAttr} are valid. */
 export const QueryPortFlags = {
+  /** `MLX5DV_QUERY_PORT_VPORT`: the port's number in the e-switch. */
   VPORT: 1n << 0n,
+  /** `MLX5DV_QUERY_PORT_VPORT_VHCA_ID`: the number of the function behind it. */
   VPORT_VHCA_ID: 1n << 1n,
+  /** `MLX5DV_QUERY_PORT_VPORT_STEERING_ICM_RX`: where its receive steering begins in the device's memory. */
   VPORT_STEERING_ICM_RX: 1n << 2n,
+  /** `MLX5DV_QUERY_PORT_VPORT_STEERING_ICM_TX`: where its send steering begins in the device's memory. */
   VPORT_STEERING_ICM_TX: 1n << 3n,
+  /** `MLX5DV_QUERY_PORT_VPORT_REG_C0`: what register C0 holds of its packets. */
   VPORT_REG_C0: 1n << 4n,
+  /** `MLX5DV_QUERY_PORT_ESW_OWNER_VHCA_ID`: the number of the function that owns the e-switch. */
   ESW_OWNER_VHCA_ID: 1n << 5n,
 } as const;

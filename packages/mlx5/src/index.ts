@@ -42,12 +42,20 @@ export { createFlow, type FlowActionAttr, type FlowActionLike, Mlx5Flow } from '
 export { createFlowMatcher, FlowMatcher, type FlowMatcherAttr } from './flow/matcher.js';
 export { createSteeringAnchor, SteeringAnchor, type SteeringAnchorAttr } from './flow/steering-anchor.js';
 export * from './headers/index.js';
-export { initObj, type Mlx5ObjectIn, type Mlx5Objects, type Mlx5Qp } from './internals.js';
+export { initObj, type Mlx5ObjectIn, type Mlx5Objects, type Mlx5Qp, type Mlx5Ring } from './internals.js';
 export * from './match/index.js';
 export type { MatchValue } from './match-value.js';
 export { allocDm, DmabufAccess, DmType, regDmabufMr } from './memory.js';
 export { createMkey, Mkey, type MkeyErr, MkeyErrType, MkeyInitAttrFlags } from './mkey.js';
-export { encodeModifyHeader, type ModifyAction, ModifyField, type ModifyFieldName } from './modify-header.js';
+export {
+  type AddField,
+  type CopyField,
+  encodeModifyHeader,
+  type ModifyAction,
+  ModifyField,
+  type ModifyFieldName,
+  type SetField,
+} from './modify-header.js';
 export {
   CqeCompResFormat,
   createCq,

@@ -18,40 +18,94 @@ const AV_BYTES = 48;
 
 /** `struct mlx5dv_qp`, without its pointers: numbers for commands of DEVX. */
 export interface Mlx5Qp {
-  /** Entries, and bytes of one. */
-  sq: { wqeCnt: number; stride: number };
-  rq: { wqeCnt: number; stride: number };
+  /** The send queue. */
+  sq: Mlx5Ring;
+  /** The receive queue. */
+  rq: Mlx5Ring;
   /** Bytes of the BlueField register. */
   bfSize: number;
   /** `enum mlx5dv_qp_comp_mask`: which of the following are valid. */
   compMask: bigint;
+  /** Number of the TIR, which receives. */
   tirn: number;
+  /** Number of the TIS, which sends. */
   tisn: number;
+  /** Number of the receive queue. */
   rqn: number;
+  /** Number of the send queue. */
   sqn: number;
+  /** Where the TIR is in the device's memory. */
   tirIcmAddr: bigint;
+}
+
+/** How a queue lies in memory. */
+export interface Mlx5Ring {
+  /** Entries. */
+  wqeCnt: number;
+  /** Bytes of an entry. */
+  stride: number;
 }
 
 /** What {@link initObj} tells of each kind of object. */
 export interface Mlx5Objects {
+  /** `struct mlx5dv_qp`. */
   qp: Mlx5Qp;
-  cq: { cqeCnt: number; cqeSize: number; cqn: number };
-  srq: { stride: number; head: number; tail: number; srqn: number };
-  rwq: { wqeCnt: number; stride: number };
-  dm: { length: bigint; remoteVa: bigint };
-  pd: { pdn: number };
-  /** `av`: the address vector, as work requests have it. */
-  ah: { av: Uint8Array };
+  /** `struct mlx5dv_cq`. */
+  cq: {
+    /** Entries. */
+    cqeCnt: number;
+    /** Bytes of an entry. */
+    cqeSize: number;
+    /** The completion queue's number. */
+    cqn: number;
+  };
+  /** `struct mlx5dv_srq`. */
+  srq: {
+    /** Bytes of an entry. */
+    stride: number;
+    /** The first free entry. */
+    head: number;
+    /** The last free entry. */
+    tail: number;
+    /** The shared receive queue's number. */
+    srqn: number;
+  };
+  /** `struct mlx5dv_rwq`. */
+  rwq: Mlx5Ring;
+  /** `struct mlx5dv_dm`. */
+  dm: {
+    /** Bytes. */
+    length: bigint;
+    /** Its address for peers. */
+    remoteVa: bigint;
+  };
+  /** `struct mlx5dv_pd`. */
+  pd: {
+    /** The protection domain's number. */
+    pdn: number;
+  };
+  /** `struct mlx5dv_ah`. */
+  ah: {
+    /** The address vector, 48 bytes as work requests have it. */
+    av: Uint8Array;
+  };
 }
 
 /** What {@link initObj} takes: one of these. */
 export interface Mlx5ObjectIn {
+  /** A queue pair. */
   qp?: QueuePair;
+  /** A completion queue. */
   cq?: CompletionQueue;
+  /** A shared receive queue. */
   srq?: SharedReceiveQueue;
+  /** A receive work queue. */
   rwq?: ReceiveWorkQueue;
+  /** Device memory. */
   dm?: DeviceMemory;
+  /** A protection domain. */
   pd?: ProtectionDomain;
+  /** An address handle. */
   ah?: AddressHandle;
 }
 

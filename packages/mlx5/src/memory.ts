@@ -8,9 +8,13 @@ const MAX = Number.MAX_SAFE_INTEGER;
 
 /** `enum mlx5dv_alloc_dm_type`. */
 export const DmType = {
+  /** `MLX5DV_DM_TYPE_MEMIC`: memory for programs, as `ctx.allocDm` gives it. */
   MEMIC: 0,
+  /** `MLX5DV_DM_TYPE_STEERING_SW_ICM`: memory for steering rules. */
   STEERING_SW_ICM: 1,
+  /** `MLX5DV_DM_TYPE_HEADER_MODIFY_SW_ICM`: memory for modify header actions. */
   HEADER_MODIFY_SW_ICM: 2,
+  /** `MLX5DV_DM_TYPE_HEADER_MODIFY_PATTERN_SW_ICM`: memory for patterns of modify header actions. */
   HEADER_MODIFY_PATTERN_SW_ICM: 3,
 } as const;
 

@@ -8,18 +8,29 @@ const { Resource, validate } = sibling;
 
 /** `enum mlx5dv_mkey_init_attr_flags`, to be or-ed. */
 export const MkeyInitAttrFlags = {
+  /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT`: a key over other keys; every mkey needs it. */
   INDIRECT: 1 << 0,
+  /**
+   * `MLX5DV_MKEY_INIT_ATTR_FLAGS_BLOCK_SIGNATURE`: blocks of data with signatures, which the device makes and checks.
+   */
   BLOCK_SIGNATURE: 1 << 1,
+  /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO`: data that the device encrypts and decrypts. */
   CRYPTO: 1 << 2,
+  /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_UPDATE_TAG`: the lowest byte of the key may change. */
   UPDATE_TAG: 1 << 3,
+  /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_REMOTE_INVALIDATE`: a peer may invalidate it, by SEND_WITH_INV. */
   REMOTE_INVALIDATE: 1 << 4,
 } as const;
 
 /** `enum mlx5dv_mkey_err_type`. */
 export const MkeyErrType = {
+  /** `MLX5DV_MKEY_NO_ERR`: there was no error. */
   NO_ERR: 0,
+  /** `MLX5DV_MKEY_SIG_BLOCK_BAD_GUARD`: a block's checksum is wrong. */
   SIG_BLOCK_BAD_GUARD: 1,
+  /** `MLX5DV_MKEY_SIG_BLOCK_BAD_REFTAG`: a block's reference tag is wrong. */
   SIG_BLOCK_BAD_REFTAG: 2,
+  /** `MLX5DV_MKEY_SIG_BLOCK_BAD_APPTAG`: a block's application tag is wrong. */
   SIG_BLOCK_BAD_APPTAG: 3,
 } as const;
 
@@ -27,7 +38,9 @@ export const MkeyErrType = {
 export interface MkeyErr {
   /** {@link MkeyErrType} */
   errType: number;
+  /** What the block has. */
   actualValue: bigint;
+  /** What it should have. */
   expectedValue: bigint;
   /** Bytes from the start of the transfer. */
   offset: bigint;
@@ -38,8 +51,11 @@ export interface MkeyErr {
  * `close()` is `mlx5dv_destroy_mkey`.
  */
 export class Mkey extends Resource {
+  /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
+  /** What elements of requests name it by, 32 bits. */
   readonly lkey: number;
+  /** What a peer needs to use it, 32 bits. */
   readonly rkey: number;
 
   /** @internal */

@@ -5,55 +5,123 @@ const { validate } = sibling;
 
 /** The fields that a modify header action can change, with the device's numbers. */
 export const ModifyField = {
+  /** Source MAC address, its first 4 bytes. */
   SMAC_47_16: 0x1,
+  /** Source MAC address, its last 2 bytes: 16 bits. */
   SMAC_15_0: 0x2,
+  /** 16 bits. */
   ETHERTYPE: 0x3,
+  /** Destination MAC address, its first 4 bytes. */
   DMAC_47_16: 0x4,
+  /** Destination MAC address, its last 2 bytes: 16 bits. */
   DMAC_15_0: 0x5,
+  /** 6 bits. */
   IP_DSCP: 0x6,
+  /** 9 bits. */
   TCP_FLAGS: 0x7,
+  /** Source port of TCP, 16 bits. */
   TCP_SPORT: 0x8,
+  /** Destination port of TCP, 16 bits. */
   TCP_DPORT: 0x9,
+  /** TTL of IPv4, 8 bits; adding -1 is what a router does. */
   IPV4_TTL: 0xa,
+  /** Source port of UDP, 16 bits. */
   UDP_SPORT: 0xb,
+  /** Destination port of UDP, 16 bits. */
   UDP_DPORT: 0xc,
+  /** Source address of IPv6, its first 4 bytes. */
   SIPV6_127_96: 0xd,
+  /** Source address of IPv6, its second 4 bytes. */
   SIPV6_95_64: 0xe,
+  /** Source address of IPv6, its third 4 bytes. */
   SIPV6_63_32: 0xf,
+  /** Source address of IPv6, its last 4 bytes. */
   SIPV6_31_0: 0x10,
+  /** Destination address of IPv6, its first 4 bytes. */
   DIPV6_127_96: 0x11,
+  /** Destination address of IPv6, its second 4 bytes. */
   DIPV6_95_64: 0x12,
+  /** Destination address of IPv6, its third 4 bytes. */
   DIPV6_63_32: 0x13,
+  /** Destination address of IPv6, its last 4 bytes. */
   DIPV6_31_0: 0x14,
+  /** Source address of IPv4. */
   SIPV4: 0x15,
+  /** Destination address of IPv4. */
   DIPV4: 0x16,
+  /** Number of the first VLAN, 12 bits. */
   FIRST_VID: 0x17,
+  /** Hop limit of IPv6, 8 bits. */
   IPV6_HOPLIMIT: 0x47,
+  /** Register A, of packets that are sent. */
   METADATA_REG_A: 0x49,
+  /** Register B, of packets that are received: the completion's word. */
   METADATA_REG_B: 0x50,
+  /** Register C0, which goes along with the packet from table to table. */
   METADATA_REG_C_0: 0x51,
+  /** Register C1, which goes along with the packet from table to table. */
   METADATA_REG_C_1: 0x52,
+  /** Register C2, which goes along with the packet from table to table. */
   METADATA_REG_C_2: 0x53,
+  /** Register C3, which goes along with the packet from table to table. */
   METADATA_REG_C_3: 0x54,
+  /** Register C4, which goes along with the packet from table to table. */
   METADATA_REG_C_4: 0x55,
+  /** Register C5, which goes along with the packet from table to table. */
   METADATA_REG_C_5: 0x56,
+  /** Sequence number of TCP. */
   TCP_SEQ_NUM: 0x59,
+  /** Acknowledgement number of TCP. */
   TCP_ACK_NUM: 0x5b,
+  /** Tunnel endpoint identifier of GTP-U. */
   GTPU_TEID: 0x6e,
+  /** 2 bits. */
   IP_ECN: 0x73,
 } as const;
 
 /** A field by its name in lower case, or its number. */
 export type ModifyFieldName = Lowercase<keyof typeof ModifyField> | (number & {});
 
-/**
- * One change. `offset` counts bits from the field's least significant one, default 0; `length` bits, default the field's
- * own width, or what remains of it. The value to add is signed.
- */
-export type ModifyAction =
-  | { set: ModifyFieldName; value: number; offset?: number; length?: number }
-  | { add: ModifyFieldName; value: number; offset?: number; length?: number }
-  | { copy: ModifyFieldName; to: ModifyFieldName; offset?: number; toOffset?: number; length?: number };
+/** `struct mlx5_ifc_set_action_in_bits` and its like: one change. */
+export type ModifyAction = SetField | AddField | CopyField;
+
+/** Puts a value into a field. */
+export interface SetField {
+  /** The field. */
+  set: ModifyFieldName;
+  /** At most `length` bits. */
+  value: number;
+  /** Bits from the field's least significant one, default 0. */
+  offset?: number;
+  /** Bits, default what remains of the field, at most 32. */
+  length?: number;
+}
+
+/** Adds to a field, modulo its size. */
+export interface AddField {
+  /** The field. */
+  add: ModifyFieldName;
+  /** Signed: -1 takes one away. */
+  value: number;
+  /** Bits from the field's least significant one, default 0. */
+  offset?: number;
+  /** Bits, default what remains of the field, at most 32. */
+  length?: number;
+}
+
+/** Copies one field into another. */
+export interface CopyField {
+  /** The field to copy from. */
+  copy: ModifyFieldName;
+  /** The field to copy to. */
+  to: ModifyFieldName;
+  /** Bits from the least significant one of the field to copy from, default 0. */
+  offset?: number;
+  /** Bits from the least significant one of the field to copy to, default 0. */
+  toOffset?: number;
+  /** Bits, default what remains of the field to copy from, at most 32. */
+  length?: number;
+}
 
 /** Fields with fewer bits than 32. */
 const WIDTHS: Readonly<Record<number, number>> = {

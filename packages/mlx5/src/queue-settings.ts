@@ -22,7 +22,12 @@ function set(
  *
  * @throws VerbsError EOPNOTSUPP
  */
-export function queryQpLagPort(qp: QueuePair): { portNum: number; activePortNum: number } {
+export function queryQpLagPort(qp: QueuePair): {
+  /** From 1. */
+  portNum: number;
+  /** From 1; another one while the first is down. */
+  activePortNum: number;
+} {
   const syscall = 'mlx5dv_query_qp_lag_port';
   const { library, handle } = forObject(qp, 'QueuePair', 'qp', syscall);
   return made(native.queryQpLagPort(library, handle), { library, syscall });

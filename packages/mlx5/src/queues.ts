@@ -20,10 +20,20 @@ const U32 = 0xffffffff;
 const STANDARD_WC = 0x7fn;
 
 /** `enum mlx5dv_cqe_comp_res_format`. */
-export const CqeCompResFormat = { HASH: 1, CSUM: 2, CSUM_STRIDX: 4 } as const;
+export const CqeCompResFormat = {
+  /** `MLX5DV_CQE_RES_FORMAT_HASH`: the short entries keep the hash of receive side scaling. */
+  HASH: 1,
+  /** `MLX5DV_CQE_RES_FORMAT_CSUM`: they keep the checksum. */
+  CSUM: 2,
+  /** `MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX`: they keep the checksum and the index of the stride. */
+  CSUM_STRIDX: 4,
+} as const;
 
 /** `enum mlx5dv_cq_init_attr_flags`. */
-export const Mlx5CqFlags = { CQE_PAD: 1 } as const;
+export const Mlx5CqFlags = {
+  /** `MLX5DV_CQ_INIT_ATTR_FLAGS_CQE_PAD`: the device pads an entry of 64 bytes to a cache line of 128. */
+  CQE_PAD: 1,
+} as const;
 
 /** `struct mlx5dv_cq_init_attr`: what is given is in its `comp_mask`. */
 export interface Mlx5CqInitAttr {
@@ -73,23 +83,36 @@ export function createCq(
 
 /** `enum mlx5dv_qp_create_flags`, to be or-ed. */
 export const Mlx5QpCreateFlags = {
-  /** RAW_PACKET: offloads look into tunnels. */
+  /** `MLX5DV_QP_CREATE_TUNNEL_OFFLOADS`: of RAW_PACKET: offloads look into tunnels. */
   TUNNEL_OFFLOADS: 1 << 0,
-  /** RAW_PACKET: it receives what its own port sends to itself. */
+  /** `MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_UC`: of RAW_PACKET: it receives what its own port sends to itself. */
   TIR_ALLOW_SELF_LOOPBACK_UC: 1 << 1,
+  /** `MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_MC`: of RAW_PACKET: it receives multicast that its own port sends. */
   TIR_ALLOW_SELF_LOOPBACK_MC: 1 << 2,
+  /** `MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE`: small messages are never put into the completion entry. */
   DISABLE_SCATTER_TO_CQE: 1 << 3,
+  /** `MLX5DV_QP_CREATE_ALLOW_SCATTER_TO_CQE`: small messages may be, also of DC queue pairs. */
   ALLOW_SCATTER_TO_CQE: 1 << 4,
+  /** `MLX5DV_QP_CREATE_PACKET_BASED_CREDIT_MODE`: RC has credits for packets instead of messages. */
   PACKET_BASED_CREDIT_MODE: 1 << 5,
+  /**
+   * `MLX5DV_QP_CREATE_SIG_PIPELINING`: after a signature error the send queue stops (SQD), so that the next request
+   * does not run on bad data.
+   */
   SIG_PIPELINING: 1 << 6,
 } as const;
 
 /** `enum mlx5dv_qp_create_send_ops_flags`, to be or-ed. */
 export const Mlx5SendOpsFlags = {
+  /** `MLX5DV_QP_EX_WITH_MR_INTERLEAVED`: `mlx5dv_wr_mr_interleaved`. */
   MR_INTERLEAVED: 1 << 0,
+  /** `MLX5DV_QP_EX_WITH_MR_LIST`: `mlx5dv_wr_mr_list`. */
   MR_LIST: 1 << 1,
+  /** `MLX5DV_QP_EX_WITH_MKEY_CONFIGURE`: `mlx5dv_wr_mkey_configure` and its setters. */
   MKEY_CONFIGURE: 1 << 2,
+  /** `MLX5DV_QP_EX_WITH_RAW_WQE`: `mlx5dv_wr_raw_wqe`. */
   RAW_WQE: 1 << 3,
+  /** `MLX5DV_QP_EX_WITH_MEMCPY`: `mlx5dv_wr_memcpy`. */
   MEMCPY: 1 << 4,
 } as const;
 
@@ -107,10 +130,25 @@ export interface Mlx5QpInitAttr {
   createFlags?: number;
   /** {@link Mlx5SendOpsFlags}, or-ed. */
   sendOpsFlags?: number;
-  /** `struct mlx5dv_dc_init_attr`. `dciStreams` are the logarithms of their number and of those that may fail. */
+  /** `struct mlx5dv_dc_init_attr`: a dynamically connected queue pair. */
   dcInitAttr?:
-    | { dcType: typeof DcType.DCT; dctAccessKey: bigint | number }
-    | { dcType: typeof DcType.DCI; dciStreams?: { logNumConcurent: number; logNumErrored: number } };
+    | {
+        /** The receiving side. */
+        dcType: typeof DcType.DCT;
+        /** 64 bits that a sender must know. */
+        dctAccessKey: bigint | number;
+      }
+    | {
+        /** The sending side. */
+        dcType: typeof DcType.DCI;
+        /** `struct mlx5dv_dci_streams`: streams that do not wait for each other. */
+        dciStreams?: {
+          /** So many streams, as a power of two. */
+          logNumConcurent: number;
+          /** So many may fail before the queue pair does, as a power of two. */
+          logNumErrored: number;
+        };
+      };
 }
 
 const DC = 2n;
@@ -161,7 +199,9 @@ export function createQp<const T extends QpType>(
 export interface Mlx5WqInitAttr {
   /** `struct mlx5dv_striding_rq_init_attr`: several packets into one buffer. */
   stridingRqAttrs?: {
+    /** Bytes of a stride, as a power of two. */
     singleStrideLogNumOfBytes: number;
+    /** Strides of a receive request, as a power of two. */
     singleWqeLogNumOfStrides: number;
     /** Two bytes in front of each packet, so that its IP header is aligned; default false. */
     twoByteShiftEn?: boolean;

@@ -37,7 +37,9 @@ function schedFields(attr: SchedAttr, syscall: string): NativeSched {
  * `mlx5dv_sched_node_destroy`.
  */
 export class SchedNode extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
+  /** Who shares its bandwidth with this node; undefined for a root. */
   readonly parent: SchedNode | undefined;
 
   /** @internal */
@@ -66,7 +68,9 @@ export class SchedNode extends Resource {
  * `mlx5dv_sched_leaf_destroy`.
  */
 export class SchedLeaf extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
+  /** Who shares its bandwidth with this leaf. */
   readonly parent: SchedNode;
 
   /** @internal */
@@ -132,6 +136,7 @@ export const PpAllocFlags = {
  * `struct mlx5dv_pp`: an entry of the packet pacing table. Made by {@link ppAlloc}; `close()` is `mlx5dv_pp_free`.
  */
 export class PacketPacing extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** The number in commands that make send queues. */
   readonly index: number;

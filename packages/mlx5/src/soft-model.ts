@@ -16,6 +16,7 @@ const lib = join(dirname(fileURLToPath(import.meta.url)), '..', 'build', 'lib');
  * do on hardware.
  */
 export const softModel = {
+  /** What `kind=` says in the configuration of a device. */
   kind: 'mlx5',
   /** The model's library, for loading by this path. */
   library: join(lib, 'libverbs-soft-mlx5.so.1'),

@@ -12,29 +12,47 @@ const BLOCK_BYTES = 0x1000;
 export interface FlowTableProperties {
   /** Whether there are such tables at all. */
   ftSupport: boolean;
+  /** Flows can mark completions. */
   flowTag: boolean;
+  /** Flows can count. */
   flowCounter: boolean;
+  /** Entries can change in place. */
   flowModifyEn: boolean;
   /** L2_TO_L2_TUNNEL on NIC_TX. */
   reformat: boolean;
   /** L2_TUNNEL_TO_L2. */
   decap: boolean;
+  /** Flows can take a VLAN tag off. */
   popVlan: boolean;
+  /** Flows can put a VLAN tag on. */
   pushVlan: boolean;
+  /** One flow can reformat and change VLAN tags. */
   reformatAndVlanAction: boolean;
   /** Direct rules write its memory themselves. */
   swOwner: boolean;
+  /** L3_TUNNEL_TO_L2. */
   reformatL3TunnelToL2: boolean;
+  /** L2_TO_L3_TUNNEL. */
   reformatL2ToL3Tunnel: boolean;
+  /** One flow can reformat and modify headers. */
   reformatAndModifyAction: boolean;
+  /** The same, in the format of newer devices. */
   swOwnerV2: boolean;
+  /** Entries of a table, as a power of two. */
   logMaxFtSize: number;
+  /** Modify header actions, as a power of two. */
   logMaxModifyHeaderContext: number;
+  /** Entries of a modify header action. */
   maxModifyHeaderActions: number;
+  /** Levels of tables, one behind the other. */
   maxFtLevel: number;
+  /** Tables, as a power of two. */
   logMaxFtNum: number;
+  /** Flow counters, as a power of two. */
   logMaxFlowCounter: number;
+  /** Destinations of a flow, as a power of two. */
   logMaxDestination: number;
+  /** Flows, as a power of two. */
   logMaxFlow: number;
 }
 
@@ -48,11 +66,17 @@ export interface NicFlowTableCaps {
   logMaxPacketReformatContext: number;
   /** Bytes of a reformat action's data. */
   maxEncapHeaderSize: number;
+  /** Tables of NIC_RX. */
   nicReceive: FlowTableProperties;
+  /** Tables of RDMA_RX. */
   nicReceiveRdma: FlowTableProperties;
+  /** Tables that copy what is received. */
   nicReceiveSniffer: FlowTableProperties;
+  /** Tables of NIC_TX. */
   nicTransmit: FlowTableProperties;
+  /** Tables of RDMA_TX. */
   nicTransmitRdma: FlowTableProperties;
+  /** Tables that copy what is sent. */
   nicTransmitSniffer: FlowTableProperties;
 }
 

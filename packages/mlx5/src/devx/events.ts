@@ -12,6 +12,7 @@ const EAGAIN = 11;
 export interface AsyncAnswer {
   /** What {@link CommandCompletions.queryObj} was given. */
   wrId: bigint;
+  /** The command's answer, in the device's layout. */
   out: Uint8Array;
 }
 
@@ -20,6 +21,7 @@ export interface AsyncAnswer {
  * {@link devx.createCommandCompletions}; `close()` is `mlx5dv_devx_destroy_cmd_comp`.
  */
 export class CommandCompletions extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** Readable when there is an answer. The object's own: do not close it. */
   readonly fd: number;
@@ -99,6 +101,7 @@ export interface DevxEvent {
  * `mlx5dv_devx_destroy_event_channel`.
  */
 export class EventChannel extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** Readable when there is an event. The object's own: do not close it. */
   readonly fd: number;

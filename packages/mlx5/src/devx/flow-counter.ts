@@ -14,6 +14,7 @@ const CLEAR = 0x80;
 
 /** What a flow counter has counted. */
 export interface FlowStatistics {
+  /** Packets. */
   packets: bigint;
   /** Bytes. */
   octets: bigint;

@@ -26,6 +26,7 @@ export interface UmemAttr {
  * `mlx5dv_devx_umem_dereg`, or `mlx5dv_devx_umem_unimport` for an imported one.
  */
 export class Umem extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** The number in commands. */
   readonly umemId: number;

@@ -20,6 +20,7 @@ export interface MadeObject {
  * {@link devx.createObj}; `close()` is `mlx5dv_devx_obj_destroy`, or `mlx5dv_devx_obj_unimport` for an imported one.
  */
 export class DevxObject extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** What the command that created it answered. */
   readonly out: Uint8Array;

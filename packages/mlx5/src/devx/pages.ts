@@ -20,6 +20,7 @@ export const UarAllocType = {
  * {@link devx.allocUar}; `close()` is `mlx5dv_devx_free_uar`. The mapped registers are not handed out.
  */
 export class Uar extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** The number in commands. */
   readonly pageId: number;
@@ -79,6 +80,7 @@ export interface MadeVar {
  * `mlx5dv_free_var`, or `mlx5dv_var_unimport` for an imported one.
  */
 export class Var extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** The number in commands. */
   readonly pageId: number;
@@ -137,6 +139,7 @@ export function importVar(ctx: Context, data: Uint8Array): Var {
  * {@link devx.allocMsiVector}; `close()` is `mlx5dv_devx_free_msi_vector`.
  */
 export class MsiVector extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** The number in commands. */
   readonly vector: number;
@@ -168,6 +171,7 @@ export function allocMsiVector(ctx: Context): MsiVector {
  * `mlx5dv_devx_destroy_eq`. Its entries are not handed out.
  */
 export class EventQueue extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** What the command that created it answered. */
   readonly out: Uint8Array;

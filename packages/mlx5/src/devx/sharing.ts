@@ -10,8 +10,11 @@ const SYSCALL = '_mlx5dv_get_export_sizes';
 
 /** `struct mlx5dv_export_sizes`: bytes. */
 export interface ExportSizes {
+  /** Of {@link devx.Var.export}. */
   varAttrsSize: number;
+  /** Of {@link devx.Umem.export}. */
   devxUmemAttrsSize: number;
+  /** Of {@link devx.DevxObject.export}. */
   devxObjAttrsSize: number;
 }
 

@@ -164,7 +164,9 @@ export function createActionModifyHeader(domain: Domain, attr: DrModifyHeaderAtt
 
 /** `struct mlx5dv_dr_action_dest_attr`: a destination, with a reformat action in front (DEST_REFORMAT) or without. */
 export interface DestAttr {
+  /** Where a copy goes: an action made by one of `createActionDest…`. */
   dest: Action;
+  /** What is done to that copy before: a packet reformat action. */
   reformat?: Action;
 }
 

@@ -12,6 +12,7 @@ const { Resource, validate } = sibling;
  * `mlx5dv_dr_domain_destroy`.
  */
 export class Domain extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** See {@link dr.DomainType}. */
   readonly type: number;

@@ -30,7 +30,9 @@ export interface MatcherLayout {
  * `mlx5dv_dr_matcher_destroy`.
  */
 export class Matcher extends Resource {
+  /** The table that it is in. */
   readonly table: Table;
+  /** The lower it is, the earlier it is tried. */
   readonly priority: number;
   /** See {@link MatchCriteria}. */
   readonly matchCriteriaEnable: number;

@@ -103,6 +103,7 @@ function meterFields(attr: FlowMeterAttr, syscall: string): NativeMeterAttr {
 
 /** A flow meter, with the table that it needs at every change. */
 export class FlowMeterAction extends Action {
+  /** Where packets go on, with their colour in the register. */
   readonly nextTable: Table;
 
   /** @internal */

@@ -12,6 +12,7 @@ const { Resource, validate, handleOf } = sibling;
  * `mlx5dv_dr_rule_destroy`. It keeps the matcher and the actions; closing one of these closes it first.
  */
 export class Rule extends Resource {
+  /** The matcher that it is under. */
   readonly matcher: Matcher;
   /** In their order. */
   readonly actions: readonly Action[];

@@ -10,6 +10,7 @@ const { Resource, validate, handleOf } = sibling;
  * `mlx5dv_dr_table_destroy`.
  */
 export class Table extends Resource {
+  /** The domain that it is in. */
   readonly domain: Domain;
   /** 0 is the root table. */
   readonly level: number;

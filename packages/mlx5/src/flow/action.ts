@@ -17,6 +17,7 @@ const EINVAL = 22;
  * closed.
  */
 export class FlowAction extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** See {@link FlowTableType}: only flows of such a table can use it. */
   readonly ftType: number;

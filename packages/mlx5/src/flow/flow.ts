@@ -16,19 +16,54 @@ const U32 = 0xffffffff;
 
 /** `struct mlx5dv_flow_action_attr`: one of what a flow does, by its {@link FlowActionType}. */
 export type FlowActionAttr =
-  | { type: typeof Type.DEST_IBV_QP; qp: QueuePair }
-  | { type: typeof Type.DROP }
-  | { type: typeof Type.IBV_COUNTER; counter: Counters }
-  | { type: typeof Type.IBV_FLOW_ACTION; action: FlowAction }
-  /** 24 bits: `wc.flowTag` of an extended completion queue. */
-  | { type: typeof Type.TAG; tagValue: number }
-  /** A TIR or a flow table. */
-  | { type: typeof Type.DEST_DEVX; obj: DevxObject }
-  /** A flow counter. */
-  | { type: typeof Type.COUNTERS_DEVX; obj: DevxObject }
-  | { type: typeof Type.DEFAULT_MISS }
-  /** Counter `offset` of a bulk. Newer than rdma-core 44. */
-  | { type: typeof Type.COUNTERS_DEVX_WITH_OFFSET; obj: DevxObject; offset: number };
+  | {
+      /** The packet goes to a queue pair. */
+      type: typeof Type.DEST_IBV_QP;
+      /** Of type RAW_PACKET, for flows of NIC_RX. */
+      qp: QueuePair;
+    }
+  | {
+      /** Without anything further: nobody gets the packet, or it goes the default way. */
+      type: typeof Type.DROP | typeof Type.DEFAULT_MISS;
+    }
+  | {
+      /** Counts in counters of libibverbs. */
+      type: typeof Type.IBV_COUNTER;
+      /** The library refuses them (EOPNOTSUPP): COUNTERS_DEVX is what counts. */
+      counter: Counters;
+    }
+  | {
+      /** Changes the packet. */
+      type: typeof Type.IBV_FLOW_ACTION;
+      /** How: packet reformat, modify header. */
+      action: FlowAction;
+    }
+  | {
+      /** Marks the packet's completion. */
+      type: typeof Type.TAG;
+      /** 24 bits: `wc.flowTag` of an extended completion queue. */
+      tagValue: number;
+    }
+  | {
+      /** The packet goes to an object of devx. */
+      type: typeof Type.DEST_DEVX;
+      /** A TIR or a flow table. */
+      obj: DevxObject;
+    }
+  | {
+      /** Counts packets and bytes. */
+      type: typeof Type.COUNTERS_DEVX;
+      /** A flow counter: {@link devx.allocFlowCounter}. */
+      obj: DevxObject;
+    }
+  | {
+      /** Counts in one counter of a bulk. Newer than rdma-core 44. */
+      type: typeof Type.COUNTERS_DEVX_WITH_OFFSET;
+      /** A bulk of flow counters: {@link devx.allocFlowCounter}. */
+      obj: DevxObject;
+      /** Which of them, from 0. */
+      offset: number;
+    };
 
 /** A queue pair stands for DEST_IBV_QP, an action for IBV_FLOW_ACTION. */
 export type FlowActionLike = FlowActionAttr | QueuePair | FlowAction;
@@ -49,6 +84,7 @@ const SHORT: Readonly<Record<string, number>> = { QueuePair: Type.DEST_IBV_QP, F
  * `ibv_destroy_flow`. It keeps the matcher and everything that its actions name; closing one of these closes it first.
  */
 export class Mlx5Flow extends Resource {
+  /** The matcher that it is under. */
   readonly matcher: FlowMatcher;
   /** A copy of the value. */
   readonly matchValue: Uint8Array;

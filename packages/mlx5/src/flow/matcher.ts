@@ -35,7 +35,9 @@ const NAMES = ['matchMask', 'matchCriteriaEnable', 'priority', 'ftType', 'flags'
  * {@link createFlowMatcher}; `close()` is `mlx5dv_destroy_flow_matcher`, after its flows have been closed.
  */
 export class FlowMatcher extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
+  /** The lower it is, the earlier it is tried. */
   readonly priority: number;
   /** See {@link FlowTableType}; undefined if `flags` said it. */
   readonly ftType: number | undefined;

@@ -18,6 +18,7 @@ export interface SteeringAnchorAttr {
  * {@link createSteeringAnchor}; `close()` is `mlx5dv_destroy_steering_anchor`.
  */
 export class SteeringAnchor extends Resource {
+  /** The open device that it belongs to. */
   readonly context: Context;
   /** The flow table's number. */
   readonly id: number;

@@ -7,7 +7,9 @@ const { validate } = sibling;
 
 /** What {@link ether} takes. */
 export interface EtherFields {
+  /** The destination: text like '02:00:00:00:00:01', or 6 bytes. */
   dst: MacAddress;
+  /** The source: text or 6 bytes. */
   src: MacAddress;
   /** Default: what follows; IPv4 if nothing does. */
   etherType?: number;

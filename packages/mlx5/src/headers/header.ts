@@ -9,16 +9,21 @@ export type HeaderName = 'ether' | 'vlan' | 'ipv4' | 'ipv6' | 'udp' | 'vxlan' | 
 
 /** How the header in front says that this one follows. What is missing, it cannot say. */
 export interface Announcement {
+  /** Of an Ethernet header, VLAN tag or tunnel. */
   etherType?: number;
+  /** Of an IP header. */
   ipProtocol?: number;
+  /** The destination port of UDP. */
   udpPort?: number;
 }
 
 /** A header of a packet, from one of the builders; `headers()` makes bytes of several. */
 export interface Header {
+  /** Which header it is. */
   readonly name: HeaderName;
   /** Bytes. */
   readonly size: number;
+  /** How the header in front says that this one follows. */
   readonly announced: Announcement;
   /** @internal `next` is the header that follows. */
   readonly write: (to: ByteWriter, next: Header | undefined) => void;

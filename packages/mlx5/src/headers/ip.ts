@@ -8,7 +8,9 @@ const { validate } = sibling;
 
 /** What {@link ipv4} takes. */
 export interface Ipv4Fields {
+  /** The source: text like '10.0.0.1', or 4 bytes. */
   src: Ipv4Address;
+  /** The destination: text or 4 bytes. */
   dst: Ipv4Address;
   /** Default: what follows. Must be given if nothing does. */
   protocol?: number;
@@ -98,7 +100,9 @@ export function ipv4(fields: Ipv4Fields): Header {
 
 /** What {@link ipv6} takes. */
 export interface Ipv6Fields {
+  /** The source: text like '2001:db8::1', or 16 bytes. */
   src: Ipv6Address;
+  /** The destination: text or 16 bytes. */
   dst: Ipv6Address;
   /** Default: what follows. Must be given if nothing does. */
   nextHeader?: number;

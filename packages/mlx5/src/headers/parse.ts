@@ -28,11 +28,13 @@ interface FieldsOf {
 /** A header that was found, with the fields that its builder takes. */
 export type Layer = {
   [Name in HeaderName]: {
+    /** Which header it is. */
     name: Name;
     /** From the first byte. */
     offset: number;
     /** Bytes. */
     size: number;
+    /** What its builder takes. */
     fields: FieldsOf[Name];
   };
 }[HeaderName];

@@ -2,7 +2,14 @@ import type { MacAddress } from '../addresses.js';
 import type { HEADERS, MISC, MISC2, MISC3, MISC4, MISC5 } from './layout.js';
 
 /** What a field must be: the value itself, which means all of its bits, or the bits of it that count. */
-export type Match<T> = T | { value?: T; mask: T };
+export type Match<T> =
+  | T
+  | {
+      /** What the bits must be, default 0. */
+      value?: T;
+      /** The bits that count. */
+      mask: T;
+    };
 
 /**
  * An address: '10.0.0.1', '2001:db8::1', 4 or 16 bytes. With '/24' behind it only so many bits count, as they do with
@@ -26,12 +33,19 @@ export type MatchFields<Layout> = {
  * tunnel, `outer` is the tunnel's and `inner` what it carries.
  */
 export interface MatchParams {
+  /** Headers of layer 2 to 4 of the packet as it comes. */
   outer?: MatchFields<typeof HEADERS>;
+  /** Second VLAN tags, GRE, VXLAN, GENEVE, RoCE, ESP. */
   misc?: MatchFields<typeof MISC>;
+  /** Headers of layer 2 to 4 of what a tunnel carries. */
   inner?: MatchFields<typeof HEADERS>;
+  /** MPLS, and the registers. */
   misc2?: MatchFields<typeof MISC2>;
+  /** TCP numbers, VXLAN-GPE, ICMP, GTP-U. */
   misc3?: MatchFields<typeof MISC3>;
+  /** Samples of the programmable parser. */
   misc4?: MatchFields<typeof MISC4>;
+  /** Words of MACsec and of tunnel headers. */
   misc5?: MatchFields<typeof MISC5>;
 }
 
