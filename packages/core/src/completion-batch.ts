@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { WcStatus } from './enums.js';
+import { markAsUncloneable } from './node-features.js';
 import { COMPLETION, HIGH, ID_IS_NUMBER } from './records.js';
 import { kFilled, kRecords } from './symbols.js';
 import { integer, rangeError } from './validate.js';
@@ -39,6 +40,7 @@ export class CompletionBatch {
     this.#bytes = new Uint8Array(this.capacity * COMPLETION.BYTES);
     this.#view = new DataView(this.#bytes.buffer);
     this.#words = new Uint32Array(this.#bytes.buffer);
+    markAsUncloneable(this);
   }
 
   /** How many the last `cq.pollBatch` found. */

@@ -7,9 +7,16 @@ interface Threads {
 }
 const threads = workerThreads as unknown as Threads;
 
-/** Lets structuredClone and postMessage refuse an object, where Node can do that (22.10 and later). */
+/** In the error's message: `Symbol(…) could not be cloned`. */
+const OF_ITS_THREAD = Symbol('a verbs object belongs to its thread, open a context in each: it');
+
+/**
+ * Lets structuredClone and postMessage refuse an object, which would else arrive as an empty one. Node can do that from
+ * 22.10 on; before it the object gets a property that no clone can have.
+ */
 export function markAsUncloneable(value: object): void {
-  threads.markAsUncloneable?.(value);
+  if (threads.markAsUncloneable !== undefined) threads.markAsUncloneable(value);
+  else Object.defineProperty(value, 'uncloneable', { value: OF_ITS_THREAD, enumerable: true });
 }
 
 /** Whether a mark keeps a buffer's memory in its place against every transfer: tried out, because versions differ. */

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { markAsUncloneable } from './node-features.js';
 import { HEADER, type RecordSpace, SGE, U32, WRITTEN } from './records.js';
 import { RequestSlots } from './request-slots.js';
 import { kSelect } from './symbols.js';
@@ -44,6 +45,7 @@ export abstract class RequestBatch {
     this.maxSge = optional(object(options, 'options', ['maxSge'])['maxSge'], 'options.maxSge', MAX_SGE, 1);
     this.slots = new RequestSlots(this.capacity, layout.recordBytes, this.maxSge);
     this.#layout = layout;
+    markAsUncloneable(this);
   }
 
   /**

@@ -37,7 +37,6 @@ export abstract class Resource implements Disposable {
     if (!native.claim(handle)) throw typeError('handle', `that of a ${kind} that was just made`, handle);
     this.#joinParents();
     objectOpened(this, kind, this.#id);
-    // A structured clone would be an empty object: where Node can refuse it, it does.
     markAsUncloneable(this);
   }
 
