@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events';
 import { sibling } from '@verbs/core';
 import type { Device, Representor } from './device.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
-import { loadLibrary, type Library } from './libraries.js';
+import { connectHint, listenHint, receiveHints } from './hints.js';
+import { anyLibrary, type Library } from './libraries.js';
 import { native, Size, type EndpointHandle } from './native.js';
 import { PeerAddr } from './peer-addr.js';
 
@@ -324,39 +325,8 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   }
 }
 
-function anyLibrary(): Library {
-  const system = loadLibrary('system');
-  if (!('reason' in system)) return system;
-  const soft = loadLibrary('soft');
-  if (!('reason' in soft)) return soft;
-  throw new DocaError(DocaStatus.DRIVER, 'doca_comm_channel_ep_create', `${system.reason}; ${soft.reason}`);
-}
-
 function serviceName(name: unknown): string {
   if (typeof name !== 'string') throw typeError('name', 'a string', name);
   if (name === '' || name.includes('\0')) throw new TypeError('name must not be empty and must not contain a NUL');
   return name;
 }
-
-function listenHint(name: string): Record<number, string> {
-  return {
-    [DocaStatus.CONNECTION_ABORTED]: `the service ${name} cannot be registered: another one on this representor has that name, or it is too long`,
-    [DocaStatus.NOT_SUPPORTED]: 'a service runs on the DPU; on a host, connect',
-    [DocaStatus.BAD_STATE]: 'a service needs a device and a representor of it',
-    [DocaStatus.NOT_PERMITTED]: 'the endpoint listens or is connected already',
-  };
-}
-
-function connectHint(name: string): Record<number, string> {
-  return {
-    [DocaStatus.CONNECTION_ABORTED]: `no service named ${name} is listening on the DPU for this function, or it refused; start it first`,
-    [DocaStatus.NOT_SUPPORTED]: 'a client runs on the host; on the DPU, listen',
-    [DocaStatus.BAD_STATE]: 'a client needs a device',
-    [DocaStatus.NOT_PERMITTED]: 'the endpoint listens or is connected already',
-  };
-}
-
-const receiveHints: Record<number, string> = {
-  [DocaStatus.CONNECTION_RESET]: 'a peer is gone (error.peer); disconnect it',
-  [DocaStatus.NOT_CONNECTED]: 'listen or connect first',
-};

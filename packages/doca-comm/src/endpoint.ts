@@ -2,7 +2,9 @@ import { DocaError, DocaStatus } from './errors.js';
 import { EndpointCalls, type Received } from './endpoint-calls.js';
 import { EventChannel } from './event-channel.js';
 import { Channel } from './native.js';
+import { Outbox } from './outbox.js';
 import { pauseFor, type PeerAddr } from './peer-addr.js';
+import { waitingFor, type Settler, type Waiting } from './waiting.js';
 
 /** The options of the waiting calls. */
 export interface WaitOptions {
@@ -10,13 +12,8 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-/** So many messages are handed out in one turn of Node's loop before others have theirs. */
+/** So many messages pass without a pause before others have their turn of Node's loop. */
 const MESSAGES_PER_TURN = 256;
-
-interface Waiting {
-  attempt: () => boolean;
-  fail: (reason: unknown) => void;
-}
 
 /**
  * One end of a channel (`doca_comm_channel_ep_t`): a service on the DPU with many clients, or a client on the host.
@@ -32,10 +29,9 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
   #sends: EventChannel | undefined;
   #receives: EventChannel | undefined;
   readonly #waiting = new Set<Waiting>();
-  /** The messages that wait for room, by peer, in the order of their calls. */
-  readonly #outboxes = new Map<PeerAddr, Waiting[]>();
+  readonly #outboxes = new Map<PeerAddr, Outbox>();
   readonly #established = new WeakSet<PeerAddr>();
-  #handedOut = 0;
+  #passed = 0;
 
   /**
    * Sends; resolves when the message is in the queue. Messages to one peer go in the order of the calls, and one that is
@@ -52,15 +48,14 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
       throw new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'connect, or name the peer');
     }
     options.signal?.throwIfAborted();
-    if (!this.isService && !this.#established.has(peer)) {
-      await peer.established(options);
+    const established = this.isService || this.#established.has(peer);
+    if (!established || this.#outboxes.has(peer) || !this.sendTo(message, peer)) {
+      await new Promise<true>((resolve, reject) => {
+        this.#enqueue(peer, message, established, { resolve, reject, signal: options.signal });
+      });
       this.#established.add(peer);
     }
-    const outbox = this.#outboxes.get(peer);
-    if (outbox === undefined && this.sendTo(message, peer)) return;
-    await new Promise<void>((resolve, reject) => {
-      this.#enqueue(peer, message, resolve, reject, options.signal);
-    });
+    await this.#othersTurn();
   }
 
   /**
@@ -71,15 +66,14 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
    */
   async receive(options: WaitOptions = {}): Promise<Received> {
     options.signal?.throwIfAborted();
-    if (++this.#handedOut >= MESSAGES_PER_TURN) {
-      this.#handedOut = 0;
-      await pauseFor(0, undefined);
-    }
     const receives = this.#channels().receives;
     const found = receives.waiting ? undefined : this.recvFrom();
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      await this.#othersTurn();
+      return found;
+    }
     return new Promise((resolve, reject) => {
-      this.#wait(receives, () => this.recvFrom(), resolve, reject, options.signal);
+      this.#wait(receives, () => this.recvFrom(), { resolve, reject, signal: options.signal });
     });
   }
 
@@ -116,15 +110,14 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
   override disconnect(peer: PeerAddr): void {
     super.disconnect(peer);
     const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'the peer was disconnected');
-    for (const waiting of this.#outboxes.get(peer) ?? []) waiting.fail(error);
-    this.#outboxes.delete(peer);
+    this.#outboxes.get(peer)?.fail(error);
   }
 
   protected override onClose(): void {
     this.#sends?.close();
     this.#receives?.close();
     const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_destroy', 'the endpoint was closed');
-    for (const waiting of [...this.#waiting]) waiting.fail(error);
+    for (const waiting of [...this.#waiting, ...this.#outboxes.values()]) waiting.fail(error);
   }
 
   #channels(): { sends: EventChannel; receives: EventChannel } {
@@ -134,89 +127,37 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
     return { sends: this.#sends, receives: this.#receives };
   }
 
-  #enqueue(
-    peer: PeerAddr,
-    message: Uint8Array,
-    resolve: () => void,
-    reject: (reason: unknown) => void,
-    signal: AbortSignal | undefined,
-  ): void {
-    const outbox = this.#outboxes.get(peer) ?? [];
-    const waiting = this.#waiter(
-      () => this.sendTo(message, peer) || undefined,
-      resolve,
-      reject,
-      signal,
-      () => {
-        const at = outbox.indexOf(waiting);
-        if (at >= 0) outbox.splice(at, 1);
-      },
-    );
-    outbox.push(waiting);
-    if (outbox.length > 1) return;
-    this.#outboxes.set(peer, outbox);
-    this.#channels().sends.wait(() => {
-      // Each takes itself out when it is settled.
-      while (outbox[0]?.attempt() === true);
-      if (outbox.length > 0) return false;
-      this.#outboxes.delete(peer);
-      return true;
-    });
+  /** A pause that comes with every so many messages. */
+  async #othersTurn(): Promise<void> {
+    if (++this.#passed < MESSAGES_PER_TURN) return;
+    this.#passed = 0;
+    await pauseFor(0, undefined);
   }
 
-  #wait<T>(
-    channel: EventChannel,
-    attempt: () => T | undefined,
-    resolve: (value: T) => void,
-    reject: (reason: unknown) => void,
-    signal: AbortSignal | undefined,
-  ): void {
-    const waiting = this.#waiter(attempt, resolve, reject, signal, () => {
+  #enqueue(peer: PeerAddr, message: Uint8Array, established: boolean, settler: Settler<true>): void {
+    const send = () => this.sendTo(message, peer) || undefined;
+    const outbox = this.#outboxes.get(peer);
+    if (outbox !== undefined) {
+      outbox.add(send, settler);
+      return;
+    }
+    const made = new Outbox(this.#channels().sends, () => this.#outboxes.delete(peer));
+    this.#outboxes.set(peer, made);
+    made.add(send, settler);
+    made.start(established ? undefined : peer);
+  }
+
+  #wait<T>(channel: EventChannel, attempt: () => T | undefined, settler: Settler<T>): void {
+    const waiting = waitingFor(attempt, settler, () => {
+      this.#waiting.delete(waiting);
       channel.leave(waiting.attempt);
     });
+    this.#waiting.add(waiting);
     try {
       channel.wait(waiting.attempt);
     } catch (error) {
       waiting.fail(error);
     }
-  }
-
-  /** What settles a promise once: by a successful attempt, an exception of one, the signal, or the endpoint's end. */
-  #waiter<T>(
-    attempt: () => T | undefined,
-    resolve: (value: T) => void,
-    reject: (reason: unknown) => void,
-    signal: AbortSignal | undefined,
-    leave: () => void,
-  ): Waiting {
-    const settle = () => {
-      signal?.removeEventListener('abort', aborted);
-      this.#waiting.delete(waiting);
-      leave();
-    };
-    const waiting: Waiting = {
-      attempt: () => {
-        try {
-          const result = attempt();
-          if (result === undefined) return false;
-          settle();
-          resolve(result);
-        } catch (error) {
-          waiting.fail(error);
-        }
-        return true;
-      },
-      fail: (reason) => {
-        settle();
-        reject(reason);
-      },
-    };
-    const aborted = () => {
-      waiting.fail(signal?.reason);
-    };
-    this.#waiting.add(waiting);
-    signal?.addEventListener('abort', aborted, { once: true });
-    return waiting;
   }
 }
 

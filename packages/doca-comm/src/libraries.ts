@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DocaError, DocaStatus } from './errors.js';
 import { native, type LibraryHandle } from './native.js';
 
 /** The vendor's own library, or the model of @verbs/soft. */
@@ -38,6 +39,15 @@ export function loadLibrary(kind: LibraryKind): Attempt {
     attempts.set(kind, attempt);
   }
   return attempt;
+}
+
+/** The vendor's libraries if they are there, else the model's: for an endpoint that has no device yet. */
+export function anyLibrary(): Library {
+  const system = loadLibrary('system');
+  if (!('reason' in system)) return system;
+  const soft = loadLibrary('soft');
+  if (!('reason' in soft)) return soft;
+  throw new DocaError(DocaStatus.DRIVER, 'doca_comm_channel_ep_create', `${system.reason}; ${soft.reason}`);
 }
 
 /** The NIC's own words about a wrong configuration, if it has some. */

@@ -192,3 +192,57 @@ test('failures on purpose have the documented codes', () => {
   }).toThrow(TypeError);
   endpoint.connect('faulty');
 });
+
+test('messages sent before and after the end of the handshake keep their order', async () => {
+  const service = serve('patient');
+  const endpoint = client();
+  const peer = endpoint.connect('patient');
+  const sends = [endpoint.send(Buffer.from('first'))];
+  await sleep(60); // the first one looks for the handshake's end now and then
+  sends.push(endpoint.send(Buffer.from('second')));
+  service.recvFrom();
+  while (peer.updateInfo() !== 'established');
+  sends.push(endpoint.send(Buffer.from('third')));
+  for (const expected of ['first', 'second', 'third']) expect(text((await service.receive()).data)).toBe(expected);
+  await Promise.all(sends);
+});
+
+test('messages that wait end with the handshake that fails, the signal, the disconnect', async () => {
+  const service = serve('refusing');
+  const endpoint = client();
+  let peer = endpoint.connect('refusing');
+  const controller = new AbortController();
+  const given = endpoint.send(Buffer.from('given up'), peer, { signal: controller.signal });
+  const sends = Array.from({ length: 3 }, () => endpoint.send(Buffer.from('waits')));
+  controller.abort(new Error('enough'));
+  await expect(given).rejects.toThrow('enough');
+  service.close();
+  for (const send of sends) await expect(send).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_ABORTED' });
+  endpoint.disconnect(peer);
+
+  const next = serve('full of it');
+  peer = endpoint.connect('full of it');
+  expect(next.recvFrom()).toBeUndefined();
+  await peer.established();
+  while (endpoint.sendTo(Buffer.from('x'), peer));
+  const more = Array.from({ length: 5 }, () => endpoint.send(Buffer.from('waits')));
+  await sleep(10);
+  endpoint.disconnect(peer);
+  for (const send of more) await expect(send).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
+});
+
+test('who sends and receives without a pause leaves others their turns of the loop', async () => {
+  const service = serve('busy');
+  const endpoint = client();
+  endpoint.connect('busy');
+  void endpoint.send(Buffer.from('x'));
+  await service.receive();
+  let turns = 0;
+  const others = setInterval(() => turns++, 0);
+  for (let n = 0; n < 20_000; n++) {
+    await endpoint.send(Buffer.from('x'));
+    service.recvFrom();
+  }
+  expect(turns).toBeGreaterThan(10);
+  clearInterval(others);
+});

@@ -1,0 +1,63 @@
+import type { EventChannel } from './event-channel.js';
+import type { PeerAddr } from './peer-addr.js';
+import { waitingFor, type Settler, type Waiting } from './waiting.js';
+
+/** The messages to one peer that wait, in the order of the calls: first for the handshake's end, then for room. */
+export class Outbox {
+  readonly #sends: EventChannel;
+  readonly #emptied: () => void;
+  readonly #waiting: Waiting[] = [];
+  readonly #handshake = new AbortController();
+
+  /** `emptied` is called when nothing waits any more; the outbox is not used again. */
+  constructor(sends: EventChannel, emptied: () => void) {
+    this.#sends = sends;
+    this.#emptied = emptied;
+  }
+
+  /** To be called once, with the first message in it. `handshake` is the peer if that may not have ended yet. */
+  start(handshake: PeerAddr | undefined): void {
+    if (handshake === undefined) {
+      this.#wait();
+      return;
+    }
+    handshake.established({ signal: this.#handshake.signal }).then(
+      () => {
+        if (this.#waiting.length > 0) this.#wait();
+      },
+      (error: unknown) => {
+        this.fail(error);
+      },
+    );
+  }
+
+  /** `send` gives undefined while there is no room. */
+  add(send: () => true | undefined, settler: Settler<true>): void {
+    const waiting = waitingFor(send, settler, () => {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      if (this.#waiting.length > 0) return;
+      this.#handshake.abort();
+      this.#sends.leave(this.#sendAll);
+      this.#emptied();
+    });
+    this.#waiting.push(waiting);
+  }
+
+  fail(reason: unknown): void {
+    for (const waiting of [...this.#waiting]) waiting.fail(reason);
+  }
+
+  #wait(): void {
+    try {
+      this.#sends.wait(this.#sendAll);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Each takes itself out when it is settled. */
+  readonly #sendAll = (): boolean => {
+    while (this.#waiting[0]?.attempt() === true);
+    return this.#waiting.length === 0;
+  };
+}
