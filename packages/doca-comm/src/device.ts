@@ -167,11 +167,8 @@ function findDevice(name: string): DeviceInfo {
   const found = devices.find((device) => device.ibdevName === name || wanted(device));
   if (found !== undefined) return found;
   const names = devices.map((device) => `${device.pciAddr} (${device.ibdevName})`).join(', ');
-  throw new DocaError(
-    DocaStatus.NOT_FOUND,
-    'doca_dev_open',
-    `there is no device ${name}; there are: ${names || 'none'}`,
-  );
+  const others = names || `none (${unavailableReason('soft') ?? ''})`;
+  throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', `there is no device ${name}; there are: ${others}`);
 }
 
 function samePci(name: string): (info: { pciAddr: string }) => boolean {

@@ -137,9 +137,8 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
    * already, CONNECTION_ABORTED if there is a service of that name, or the name is too long.
    */
   listen(name: string): void {
-    const hint = listenHint(serviceName(name));
-    const status = native.listen(this.use('listen'), name);
-    checked(status, 'doca_comm_channel_ep_listen', hint[-status]);
+    const status = native.listen(this.use('listen'), serviceName(name));
+    if (status !== 0) checked(status, 'doca_comm_channel_ep_listen', listenHint(name, this.#maxNameLength())[-status]);
     this.#start('service');
   }
 
@@ -151,9 +150,8 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
    * NOT_PERMITTED if it is connected already.
    */
   connect(name: string): PeerAddr {
-    const hint = connectHint(serviceName(name));
-    const number = native.connect(this.use('connect'), name);
-    checked(number, 'doca_comm_channel_ep_connect', hint[-number]);
+    const number = native.connect(this.use('connect'), serviceName(name));
+    if (number < 0) checked(number, 'doca_comm_channel_ep_connect', connectHint(name, this.#maxNameLength())[-number]);
     this.#start('client');
     this.#peer = this.#peerOf(number);
     return this.#peer;
@@ -291,6 +289,10 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
       );
     }
     return this.#created.handle;
+  }
+
+  #maxNameLength(): number {
+    return this.#created === undefined ? 0 : native.maxServiceNameLen(this.#created.library.handle);
   }
 
   #start(role: 'service' | 'client'): void {

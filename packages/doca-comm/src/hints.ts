@@ -1,18 +1,22 @@
 import { DocaStatus } from './errors.js';
 
 /** What helps when a call is refused, by the code. */
-export function listenHint(name: string): Record<number, string> {
+export function listenHint(name: string, maxLength: number): Record<number, string> {
   return {
-    [DocaStatus.CONNECTION_ABORTED]: `the service ${name} cannot be registered: another one on this representor has that name, or it is too long`,
+    [DocaStatus.CONNECTION_ABORTED]:
+      tooLong(name, maxLength) ??
+      `the service ${name} cannot be registered: another one on this representor has that name`,
     [DocaStatus.NOT_SUPPORTED]: 'a service runs on the DPU; on a host, connect',
     [DocaStatus.BAD_STATE]: 'a service needs a device and a representor of it',
     [DocaStatus.NOT_PERMITTED]: 'the endpoint listens or is connected already',
   };
 }
 
-export function connectHint(name: string): Record<number, string> {
+export function connectHint(name: string, maxLength: number): Record<number, string> {
   return {
-    [DocaStatus.CONNECTION_ABORTED]: `no service named ${name} is listening on the DPU for this function, or it refused; start it first`,
+    [DocaStatus.CONNECTION_ABORTED]:
+      tooLong(name, maxLength) ??
+      `no service named ${name} is listening on the DPU for this function, or it refused; start it first`,
     [DocaStatus.NOT_SUPPORTED]: 'a client runs on the host; on the DPU, listen',
     [DocaStatus.BAD_STATE]: 'a client needs a device',
     [DocaStatus.NOT_PERMITTED]: 'the endpoint listens or is connected already',
@@ -23,3 +27,9 @@ export const receiveHints: Record<number, string> = {
   [DocaStatus.CONNECTION_RESET]: 'a peer is gone (error.peer); disconnect it',
   [DocaStatus.NOT_CONNECTED]: 'listen or connect first',
 };
+
+/** `maxLength` counts the terminating NUL. */
+function tooLong(name: string, maxLength: number): string | undefined {
+  const length = Buffer.byteLength(name);
+  return length < maxLength ? undefined : `the name has ${length} bytes; ${maxLength - 1} is the maximum`;
+}

@@ -6,6 +6,7 @@ import {
   listRepresentors,
   openDevice,
   openRepresentor,
+  unavailableReason,
 } from '@verbs/doca-comm';
 import { Failure } from '../transfer/failure.js';
 
@@ -77,7 +78,8 @@ function firstDevice(hasRepresentors: boolean): DeviceInfo {
   const kind = hasRepresentors ? 'device of a DPU' : 'device of a host';
   throw new Failure(
     `there is no ${kind}`,
-    'the software BlueField has both: see VERBS_SOFT in the README of @verbs/doca-comm, or name a device',
+    unavailableReason('soft') ??
+      'the software BlueField has both: see VERBS_SOFT in the README of @verbs/doca-comm, or name a device',
   );
 }
 
