@@ -68,10 +68,11 @@ std::string file_name(const std::string& representor, const std::string& name) {
 int open_directory(std::string* path) {
   if (const int error = Faults::get().next(Fault::kRegistry)) return error;
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const std::string user = std::to_string(geteuid());
-  *path = runtime && *runtime ? std::string(runtime) + "/verbs-doca-comm" : "/dev/shm/verbs-doca-comm-" + user;
-  if (mkdir(path->c_str(), 0700) != 0 && errno != EEXIST) return errno;
   struct stat status;
+  // The variable may be left over from another user, whose directory it names, or name one that is gone.
+  const bool own = runtime && stat(runtime, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+  *path = own ? std::string(runtime) + "/verbs-doca-comm" : "/dev/shm/verbs-doca-comm-" + std::to_string(geteuid());
+  if (mkdir(path->c_str(), 0700) != 0 && errno != EEXIST) return errno;
   if (lstat(path->c_str(), &status) != 0) return errno;
   if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0) return EACCES;
   return 0;

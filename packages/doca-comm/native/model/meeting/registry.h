@@ -1,6 +1,6 @@
 // How processes of one user on one host find each other: a directory with one locked file a service. It lies in
-// XDG_RUNTIME_DIR, else in shared memory; only its owner can look into it. The lock is what counts: an entry whose
-// owner is dead has none, and is ignored.
+// XDG_RUNTIME_DIR if that is the user's own, else in shared memory; only its owner can look into it. The lock is what
+// counts: an entry whose owner is dead has none, and is ignored.
 #pragma once
 
 #include <cstdint>
