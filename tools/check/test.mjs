@@ -11,6 +11,7 @@ const checks = [
   'lint',
   'lint:root',
   'lint:package',
+  'lint:examples',
   'api:check',
   'lint:cpp',
   'docs',

@@ -17,6 +17,7 @@ const NUMBER = ID_IS_NUMBER << 16;
  *
  * @example
  * const done = new CompletionBatch(64);
+ * const free: (bigint | number)[] = []; // the slots that can be posted again
  * const count = cq.pollBatch(done);
  * for (let i = 0; i < count; i++) {
  *   if (!done.ok(i)) throw new Error(wcStatusText(done.status(i)));

@@ -54,7 +54,7 @@ export function listDevices(options: { library?: LibraryKind } = {}): DeviceList
 /**
  * `ibv_read_sysfs_file` below the device's folder, without the trailing newline; undefined if there is no such file.
  *
- * @example readSysfsFile(device, 'board_id')
+ * @example for (const device of listDevices()) console.log(device.name, readSysfsFile(device, 'board_id'));
  */
 export function readSysfsFile(device: DeviceInfo, file: string): string | undefined {
   if (typeof device !== 'object' || (device as DeviceInfo | null) === null) {

@@ -11,7 +11,7 @@ import { integer, typeError } from './validate.js';
  * @example
  * const dm = ctx.allocDm(4096);
  * dm.copyTo(0, data);
- * const mr = pd.regDmMr(dm, { access: AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ });
+ * const mr = pd.regDmMr(dm, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
  */
 export class DeviceMemory extends Resource {
   /** The open device that it belongs to. */

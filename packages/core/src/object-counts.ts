@@ -8,8 +8,10 @@ import { native } from './native.js';
  * posted work request that uses it.
  *
  * @example
+ * import assert from 'node:assert';
+ *
  * const before = objectCounts();
- * await work();
+ * ctx.allocPd().close();
  * globalThis.gc?.(); // node --expose-gc
  * assert.deepEqual(objectCounts(), before);
  */

@@ -130,7 +130,10 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
    * Brings an RC, UC or XRC queue pair from RESET to RTS: three calls of `modify` with the usual values.
    *
    * @example
-   * qp.connect({ remote: { qpNum, psn, gid }, psn: myPsn, pathMtu: Mtu.MTU_4096 });
+   * import { randomInt } from 'node:crypto';
+   *
+   * const psn = randomInt(2 ** 24); // which the peer is told, with qp.qpNum and this port's GID
+   * qp.connect({ remote: { qpNum: peer.qpNum, psn: peer.psn, gid: peer.gid }, psn, pathMtu: Mtu.MTU_4096 });
    */
   connect(options: ConnectOptions): void {
     if (!CONNECTED.has(this.qpType)) {

@@ -57,7 +57,7 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * @throws TypeError, RangeError with the request's path, for instance `batch[2].sgList[0]`; as with `postSend`, those
    *   before the request at fault are posted, and the error's `posted` tells how many
    * @throws VerbsError as with `postSend`
-   * @example qp.postSendBatch(batch, 0, 16);
+   * @example qp.postSendBatch(sends, 0, 16); // the first 16 of them
    */
   postSendBatch(batch: SendBatch, first = 0, count?: number): void {
     const qp = this.use('ibv_post_send');
@@ -79,7 +79,10 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
   /**
    * `ibv_post_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}.
    *
-   * @example qp.postRecvBatch(batch, done.wrId(i), 1);
+   * @example
+   * // With slots as `wrId`: each goes back into the queue when it was used.
+   * const count = cq.pollBatch(completions);
+   * for (let i = 0; i < count; i++) qp.postRecvBatch(receives, Number(completions.wrId(i)), 1);
    */
   postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
     const qp = this.use('ibv_post_recv');
@@ -136,7 +139,12 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * @throws VerbsError, TypeError, RangeError as {@link QueuePair.postSend}; EINVAL if `sendCq` has no channel;
    *   ERR_VERBS_CLOSED if the queue pair is closed before it completes
    * @example
-   * const { byteLen } = await qp.send({ opcode: WrOpcode.RDMA_READ, sgList: [{ mr }], remoteAddr, rkey });
+   * const { byteLen } = await qp.send({
+   *   opcode: WrOpcode.RDMA_READ,
+   *   sgList: [{ mr }],
+   *   remoteAddr: peer.addr,
+   *   rkey: peer.rkey,
+   * });
    */
   async send(wr: SendWr, options: WaitOptions = {}): Promise<WorkCompletion> {
     const { wrId, sendFlags } = awaitable(wr);

@@ -89,7 +89,13 @@ export function findEncap(context: Context, portNum: number, encapNum: number): 
  * @example
  * const vxlan = Uint8Array.of(0x08, 0, 0, 0, 0, 0, 42, 0); // VNI 42
  * const encap = createEncap(ctx, { portNum: 1, encapType: EncapType.ENC_OVER_UDP, udpDstPort: 4789, header: vxlan });
- * modifyQp(qp, toRtr, { caps: QpCaps.ENCAP, encapNum: encap.encapNum });
+ * // At RTR and at RTS:
+ * const ahAttr = { portNum: 1, grh: { dgid: peer.gid } };
+ * modifyQp(
+ *   qp,
+ *   { qpState: QpState.RTR, ahAttr, pathMtu: Mtu.MTU_1024, destQpNum: peer.qpNum, rqPsn: peer.psn },
+ *   { caps: QpCaps.ENCAP, encapNum: encap.encapNum },
+ * );
  */
 export function createEncap(ctx: Context, attr: EncapAttr): Encap {
   const syscall = 'hbldv_create_encap';

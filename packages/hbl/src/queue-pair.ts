@@ -47,7 +47,12 @@ const remembered = new WeakMap<QueuePair, Remembered>();
  *
  * @throws TypeError, RangeError for a field that is misspelt or out of its range
  * @throws VerbsError EINVAL if the fields do not fit the transition
- * @example modifyQp(qp, { qpState: QpState.RTS, … }, { caps: QpCaps.ENCAP, encapNum: encap.encapNum, remoteKey });
+ * @example
+ * modifyQp(
+ *   qp,
+ *   { qpState: QpState.RTS, sqPsn: 0, timeout: 14, retryCnt: 7, rnrRetry: 7, maxRdAtomic: 1 },
+ *   { caps: QpCaps.ENCAP, encapNum: encap.encapNum, remoteKey: peer.rkey },
+ * );
  */
 export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void {
   const syscall = 'hbldv_modify_qp';

@@ -103,7 +103,8 @@ export class UsrFifo extends Resource {
    *
    * @throws VerbsError EOPNOTSUPP if the registers are not mapped
    * @example
-   * if (fifo.push(encodeDoorbell({ index, qpNum, portNum: 1 })) === 0) await fifo.space();
+   * const doorbell = encodeDoorbell({ index: 1, qpNum: queryQp(qp).qpNum, portNum: 1 });
+   * while (fifo.push(doorbell) === 0) await fifo.space();
    */
   push(doorbells: bigint | Doorbell | BigUint64Array, first = 0, count = Number.MAX_SAFE_INTEGER): number {
     const fifo = this.use('hbldv_usr_fifo.regs_cpu_addr');

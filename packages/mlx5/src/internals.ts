@@ -125,7 +125,9 @@ const KINDS: Readonly<Record<keyof Mlx5Objects, string>> = {
  *
  * @param objects each of its fields is answered
  * @throws VerbsError EOPNOTSUPP, EINVAL
- * @example const { pd, cq } = initObj({ pd: myPd, cq: myCq }); // pd.pdn, cq.cqn
+ * @example
+ * const numbers = initObj({ pd, cq });
+ * console.log(numbers.pd.pdn, numbers.cq.cqn);
  */
 export function initObj<const In extends Mlx5ObjectIn>(objects: In): Pick<Mlx5Objects, keyof In & keyof Mlx5Objects> {
   const names = Object.keys(KINDS) as (keyof Mlx5Objects)[];

@@ -174,6 +174,7 @@ function dcFields(value: unknown) {
  *
  * @throws VerbsError EINVAL, EOPNOTSUPP (an attribute that the device does not have)
  * @example
+ * const attr = { qpType: QpType.RAW_PACKET, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } };
  * const qp = createQp(pd, attr, { createFlags: Mlx5QpCreateFlags.TIR_ALLOW_SELF_LOOPBACK_UC });
  */
 export function createQp<const T extends QpType>(

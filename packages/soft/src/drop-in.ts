@@ -20,7 +20,9 @@ export interface SoftModel {
  *
  * @throws Error if the software NIC or a model is not built.
  * @example
- * spawn('ibv_devinfo', { env: { ...process.env, LD_LIBRARY_PATH: dropInDirectory() } })
+ * import { spawn } from 'node:child_process';
+ *
+ * spawn('ibv_devinfo', { env: { ...process.env, LD_LIBRARY_PATH: dropInDirectory() } });
  */
 export function dropInDirectory(models: readonly SoftModel[] = []): string {
   if (!existsSync(join(dropIn, 'libibverbs.so.1'))) {

@@ -8,9 +8,12 @@ import { natural, show } from './arguments.js';
  * itself, frames that another rule drops included, and has random numbers of its own.
  *
  * @example
- * { drop: true, opcode: 'RC SEND Only', nth: 3 }             // the third SEND of one packet is lost
- * { drop: 0.02 }                                             // every fiftieth frame, by chance
- * { delay: 200, psn: [0x10, 0x1f], direction: 'ingress' }    // those packets arrive 200 µs late
+ * const rules: FaultRule[] = [
+ *   { drop: true, opcode: 'RC SEND Only', nth: 3 }, // the third SEND of one packet is lost
+ *   { drop: 0.02 }, // every fiftieth frame, by chance
+ *   { delay: 200, psn: [0x10, 0x1f], direction: 'ingress' }, // those packets arrive 200 µs late
+ * ];
+ * nic.faults.set(rules);
  */
 export interface FaultRule {
   /** Frames that leave (the default), that arrive, or both. */

@@ -55,7 +55,7 @@ export class Faults {
    * The plan in force, with how often its rules matched and hit since it was set. Wraps `verbs_soft_get_faults`.
    *
    * @example
-   * if (nic.faults.get().rules[0].hits === 0n) throw new Error('the packet that was to be lost never came');
+   * if (nic.faults.get().rules[0]?.hits === 0n) throw new Error('the packet that was to be lost never came');
    */
   get(): FaultPlanState {
     const plan = native().getFaults(this.#device);

@@ -85,7 +85,9 @@ export class Matcher extends Resource {
  * @throws TypeError, RangeError for a field that is misspelt or out of its range
  * @throws VerbsError EINVAL (a size that is no multiple of 4, fields of parts that are not enabled), EOPNOTSUPP (a field
  *   that the device cannot match)
- * @example const matcher = dr.createMatcher(table, { mask: { outer: { smac: { mask: 'ff:ff:ff:ff:ff:ff' } } } });
+ * @example
+ * const table = dr.createTable(domain, 1);
+ * const matcher = dr.createMatcher(table, { mask: { outer: { smac: { mask: 'ff:ff:ff:ff:ff:ff' } } } });
  */
 export function createMatcher(table: Table, attr: MatcherAttr = {}): Matcher {
   const syscall = 'mlx5dv_dr_matcher_create';

@@ -45,7 +45,11 @@ export class Rule extends Resource {
  * @param value match parameters by name, or bytes; default zeros, which is right for an empty mask
  * @throws VerbsError EINVAL, EOPNOTSUPP (actions that cannot follow each other), EEXIST (the same match is there, see
  *   {@link Domain.allowDuplicateRules}), EPERM
- * @example const rule = dr.createRule(matcher, { outer: { smac: '24:8a:07:a5:28:c8' } }, [decap, toQp]);
+ * @example
+ * const table = dr.createTable(domain, 1);
+ * const matcher = dr.createMatcher(table, { mask: { outer: { smac: { mask: 'ff:ff:ff:ff:ff:ff' } } } });
+ * const toQp = dr.createActionDestIbvQp(domain, qp);
+ * const rule = dr.createRule(matcher, { outer: { smac: '24:8a:07:a5:28:c8' } }, [toQp]);
  */
 export function createRule(matcher: Matcher, value: MatchValue | undefined, actions: readonly Action[]): Rule {
   const syscall = 'mlx5dv_dr_rule_create';

@@ -70,7 +70,12 @@ export interface PacketReformatAttr {
  * const encap = createFlowActionPacketReformat(ctx, {
  *   reformatType: FlowActionPacketReformatType.L2_TO_L2_TUNNEL,
  *   ftType: FlowTableType.NIC_TX,
- *   data: headers(ether({ src, dst }), ipv4({ src: '10.1.0.1', dst: '10.1.0.2' }), udp(), vxlan({ vni: 42 })),
+ *   data: headers(
+ *     ether({ src: '02:00:00:00:00:01', dst: '02:00:00:00:00:02' }),
+ *     ipv4({ src: '10.1.0.1', dst: '10.1.0.2' }),
+ *     udp(),
+ *     vxlan({ vni: 42 }),
+ *   ),
  * });
  */
 export function createFlowActionPacketReformat(ctx: Context, attr: PacketReformatAttr): FlowAction {

@@ -124,6 +124,10 @@ export class Mlx5Flow extends Resource {
  * @throws VerbsError EPERM (CAP_NET_RAW), EINVAL, EEXIST (a contradicting flow with the same match), EOPNOTSUPP (more
  *   than 8 actions, two destinations or counters), ENOMEM (a priority above 15)
  * @example
+ * const decap = createFlowActionPacketReformat(ctx, {
+ *   reformatType: FlowActionPacketReformatType.L2_TUNNEL_TO_L2,
+ *   ftType: FlowTableType.NIC_RX,
+ * });
  * using flow = createFlow(matcher, { outer: { udpDport: 4789 } }, [decap, { type: FlowActionType.TAG, tagValue: 7 }, qp]);
  */
 export function createFlow(

@@ -19,7 +19,8 @@ const { validate } = sibling;
  *   udp(),
  *   vxlan({ vni: 42 }),
  * );
- * createFlowActionPacketReformat(ctx, { reformatType, ftType, data });
+ * const reformatType = FlowActionPacketReformatType.L2_TO_L2_TUNNEL;
+ * createFlowActionPacketReformat(ctx, { reformatType, ftType: FlowTableType.NIC_TX, data });
  */
 export function headers(...row: Header[]): Uint8Array {
   row.forEach((each: unknown, i) => {
@@ -38,7 +39,12 @@ export function headers(...row: Header[]): Uint8Array {
  * A length or a checksum that was given stays. The UDP checksum of a tunnel stays 0.
  *
  * @example
- * const frame = packet([ether({ dst, src }), ipv4({ src: '10.0.0.1', dst: '10.0.0.2' }), udp({ srcPort: 1, dstPort: 2 })], data);
+ * const row = [
+ *   ether({ dst: '02:00:00:00:00:02', src: '02:00:00:00:00:01' }),
+ *   ipv4({ src: '10.0.0.1', dst: '10.0.0.2' }),
+ *   udp({ srcPort: 1, dstPort: 2 }),
+ * ];
+ * const frame = packet(row, data);
  */
 export function packet(row: readonly Header[], payload: Uint8Array = new Uint8Array()): Uint8Array {
   if (!types.isUint8Array(payload)) throw validate.typeError('payload', 'a Uint8Array', payload);

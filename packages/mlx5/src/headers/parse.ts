@@ -55,7 +55,7 @@ export interface ParsedHeaders {
  *
  * @param from how the bytes begin, by default with Ethernet; 'ip' for either version
  * @example
- * const { layers } = parseHeaders(frame);
+ * const { layers } = parseHeaders(data);
  * layers.map(({ name }) => name); // ['ether', 'ipv4', 'udp', 'vxlan', 'ether', 'ipv4']
  */
 export function parseHeaders(bytes: Uint8Array, from: 'ether' | 'ip' = 'ether'): ParsedHeaders {

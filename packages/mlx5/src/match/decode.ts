@@ -13,7 +13,9 @@ const { validate } = sibling;
  *
  * @param mask of the matcher; a short one looks at nothing behind its end
  * @param value of the flow; without it the values are 0
- * @example decodeMatch(mask, value); // { outer: { ipProtocol: 17, udpDport: 4789 }, misc: { vxlanVni: 42 } }
+ * @example
+ * const { mask, value } = encodeMatch({ outer: { ipProtocol: 17, udpDport: 4789 }, misc: { vxlanVni: 42 } });
+ * decodeMatch(mask, value); // { outer: { ipProtocol: 17, udpDport: 4789 }, misc: { vxlanVni: 42 } }
  */
 export function decodeMatch(mask: Uint8Array, value: Uint8Array = new Uint8Array()): MatchParams {
   if (!types.isUint8Array(mask)) throw validate.typeError('mask', 'a Uint8Array', mask);

@@ -1,0 +1,48 @@
+// The variables that examples in the packages' comments take for granted. What is said here once need not be said in
+// every example; an example that declares one of these names itself has its own.
+import type { Endpoint } from '@verbs/doca-comm';
+import type { Encap, UsrFifo } from '@verbs/hbl';
+import type {
+  AddressHandle,
+  CompletionBatch,
+  CompletionQueue,
+  Context,
+  Gid,
+  MemoryRegion,
+  MemoryWindow,
+  ProtectionDomain,
+  QueuePair,
+  ReceiveWorkQueue,
+  RecvBatch,
+  SendBatch,
+  SharedReceiveQueue,
+  WorkCompletion,
+} from '@verbs/core';
+import type { dr, FlowMatcher } from '@verbs/mlx5';
+import type { SoftNic } from '@verbs/soft';
+
+declare global {
+  const ctx: Context;
+  const pd: ProtectionDomain;
+  const mr: MemoryRegion;
+  const mw: MemoryWindow;
+  const cq: CompletionQueue;
+  const qp: QueuePair;
+  const srq: SharedReceiveQueue;
+  const wq: ReceiveWorkQueue;
+  const ah: AddressHandle;
+  const wc: WorkCompletion;
+  const sends: SendBatch;
+  const receives: RecvBatch;
+  const completions: CompletionBatch;
+  /** The peer, as it told of itself. */
+  const peer: { qpNum: number; psn: number; gid: Gid; addr: bigint; rkey: number };
+  const data: Uint8Array;
+
+  const matcher: FlowMatcher;
+  const domain: dr.Domain;
+  const fifo: UsrFifo;
+  const encap: Encap;
+  const endpoint: Endpoint;
+  const nic: SoftNic;
+}
