@@ -58,11 +58,13 @@ interface Modifications {
  * the fields that it needs; a way back to RTS (from SQD or SQE) is told from the first one by `curQpState`.
  *
  * @example
+ * ```ts
  * const cap = { maxSendWr: 16, maxRecvWr: 16 };
  * const qp = pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, cap }); // QueuePair<4>
  * // @ts-expect-error qkey is missing
  * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1 });
  * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: 0x11111111 });
  * qp.modify({ qpState: QpState.RTS, curQpState: QpState.SQD }); // without sqPsn: not the first way to RTS
+ * ```
  */
 export type QpModify<T extends number = number> = Modifications[T];

@@ -34,6 +34,11 @@ describe('examplesOf', () => {
     ]);
   });
 
+  it('leaves the fence of a code block out', () => {
+    const text = '/**\n * @example\n * ```ts\n * a();\n * ```\n */\nexport const a = () => 1;';
+    expect(examplesOf('a.ts', text)).toEqual([{ file: 'a.ts', line: 2, code: '\n\na();' }]);
+  });
+
   it('finds none where there is none', () => {
     expect(examplesOf('a.ts', '// @example a();\n/** No example. */\nexport const a = 1;')).toEqual([]);
   });

@@ -43,5 +43,7 @@ export function examplesOf(file, text) {
 function block(source, start, raw) {
   const line = source.getLineAndCharacterOfPosition(start).line + 1;
   const lines = raw.split('\n').map((each, i) => (i === 0 ? each : each.replace(/^\s*\* ?/, '')));
-  return { file: source.fileName, line, code: lines.join('\n').trimEnd() };
+  // The fence of a code block is no code.
+  const code = lines.map((each) => (each.trimStart().startsWith('```') ? '' : each)).join('\n');
+  return { file: source.fileName, line, code: code.trimEnd() };
 }
