@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CompletionError } from './completion-error.js';
+import { noticeFailure } from './completion-failures.js';
 import { COMPLETION } from './records.js';
 import type { Resource } from './resource.js';
 import { handOut } from './turn.js';
@@ -20,7 +21,7 @@ interface Awaited {
 export class AwaitedRequests {
   readonly #requests = new Map<bigint, Awaited>();
   /** Whose waiting was aborted: their completions are still to come, for nobody. They hold nothing. */
-  readonly #aborted = new Map<bigint, WeakRef<Resource>>();
+  readonly #aborted = new Map<bigint, { wrId: bigint | number; qp: WeakRef<Resource> }>();
   // From a place of its own, so that it does not meet the program's numbers.
   #next = randomBytes(8).readBigUInt64LE();
 
@@ -43,7 +44,7 @@ export class AwaitedRequests {
     const promise = new Promise<WorkCompletion>((resolve, reject) => {
       const aborted = () => {
         this.#requests.delete(id);
-        this.#aborted.set(id, new WeakRef(qp));
+        this.#aborted.set(id, { wrId, qp: new WeakRef(qp) });
         abandoned();
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
         reject(signal?.reason);
@@ -79,13 +80,16 @@ export class AwaitedRequests {
   settle(view: DataView, offset: number, timestamps: boolean): boolean {
     const id = view.getBigUint64(offset + COMPLETION.WR_ID, true);
     const request = this.#requests.get(id);
-    if (request === undefined) return this.#aborted.delete(id);
+    const { wrId } = request ?? this.#aborted.get(id) ?? {};
+    if (wrId === undefined) return false;
     this.#requests.delete(id);
+    this.#aborted.delete(id);
     handOut(1);
     const wc = new WorkCompletion(view, offset, timestamps);
-    Object.defineProperty(wc, 'wrId', { value: request.wrId, enumerable: true, configurable: true, writable: true });
-    if (wc.ok) request.resolve(wc);
-    else request.reject(new CompletionError(wc));
+    Object.defineProperty(wc, 'wrId', { value: wrId, enumerable: true, configurable: true, writable: true });
+    if (!wc.ok) noticeFailure(wc);
+    if (wc.ok) request?.resolve(wc);
+    else request?.reject(new CompletionError(wc));
     return true;
   }
 
@@ -96,8 +100,8 @@ export class AwaitedRequests {
       this.#requests.delete(id);
       request.reject(reason);
     }
-    for (const [id, reference] of this.#aborted) {
-      const owner = reference.deref();
+    for (const [id, aborted] of this.#aborted) {
+      const owner = aborted.qp.deref();
       if (qp === undefined || owner === undefined || owner === qp) this.#aborted.delete(id);
     }
   }

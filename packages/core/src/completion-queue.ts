@@ -5,6 +5,7 @@ import { checkCqe } from './cq-options.js';
 import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import type { CompletionBatch } from './completion-batch.js';
+import { noticeFailures, reportFailures } from './completion-failures.js';
 import { ReapedCompletions } from './reaped.js';
 import { COMPLETION } from './records.js';
 import { RequestWaits } from './request-waits.js';
@@ -128,11 +129,13 @@ export class CompletionQueue extends Resource {
     while (result.length < max && this.#looksFurther(result.length)) {
       const wanted = Math.min(max - result.length, CHUNK);
       const found = native.poll(cq, records, wanted);
+      noticeFailures(found, records, this.#timestamps);
       // What was reaped before an error must not be lost; the error shows again at the next call.
       if (found < 0 && result.length === 0) throw new VerbsError(found, 'ibv_poll_cq');
       for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION.BYTES, this.#timestamps));
       if (found < wanted) break;
     }
+    reportFailures(this);
     return result;
   }
 
@@ -152,11 +155,14 @@ export class CompletionQueue extends Resource {
     this.#sort();
     let count = this.#reaped.count === 0 ? 0 : this.#reaped.moveTo(bytes, room);
     if (count < room && this.#looksFurther(count)) {
-      const found = native.poll(cq, count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES), room - count);
+      const rest = count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES);
+      const found = native.poll(cq, rest, room - count);
+      noticeFailures(found, rest, this.#timestamps);
       if (found < 0 && count === 0) throw new VerbsError(found, 'ibv_poll_cq');
       count += Math.max(found, 0);
     }
     batch[kFilled](count);
+    reportFailures(this);
     return count;
   }
 
@@ -254,6 +260,7 @@ export class CompletionQueue extends Resource {
       this.#reaped.sort(this[kHandle], requests, this.#timestamps);
     }
     this.#waits.failAll(reason, qp);
+    reportFailures(this);
   }
 
   /** While promises wait for requests, every completion that is reaped by whomever is looked at. */
@@ -263,6 +270,7 @@ export class CompletionQueue extends Resource {
     const { waiting } = requests;
     const result = this.#reaped.sort(this.use('ibv_poll_cq'), requests, this.#timestamps);
     if (waiting !== 0 && requests.waiting === 0) this.#waits.changed();
+    reportFailures(this);
     if (result < 0 && this.#reaped.count === 0) throw new VerbsError(result, 'ibv_poll_cq');
   }
 
@@ -271,7 +279,8 @@ export class CompletionQueue extends Resource {
       this.#sort();
       return this.#reaped.count !== 0;
     }
-    const found = this.#reaped.fill(this.use('ibv_poll_cq'));
+    const found = this.#reaped.fill(this.use('ibv_poll_cq'), this.#timestamps);
+    reportFailures(this);
     if (found < 0) throw new VerbsError(found, 'ibv_poll_cq');
     return found !== 0;
   }

@@ -1,20 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
 import { asyncEvent, type AsyncEvent } from './async-event.js';
+import type { Context } from './context.js';
+import { deviceEvents } from './diagnostics.js';
 import { DeviceEventEmitter } from './device-event-emitter.js';
 import type { EventType } from './enums.js';
 import { closedError } from './errors.js';
 import { FdEvents } from './fd-events.js';
 import { native, type NativeHandle } from './native.js';
-import type { Resource } from './resource.js';
+import type { QueuePair } from './queue-pair.js';
+import { kindOf } from './resource.js';
+import { kSeeState, kSerial } from './symbols.js';
 import { WakeList } from './wake-list.js';
 import { WeakTable } from './weak-table.js';
 
 /** So many events an iteration hands out before other callbacks of the loop get their turn. */
 const EVENTS_PER_TURN = 64;
+/** So many of those that came while nobody listened are kept: the newest. */
+const MISSED_AT_MOST = 1024;
 
 /** The asynchronous events of one open device, and the objects that they are about. */
 export class DeviceEvents {
-  readonly #context: Resource;
+  readonly #context: Context;
   readonly #handle: NativeHandle;
   readonly #descriptor: FdEvents;
   readonly #wakes = new WakeList();
@@ -25,7 +31,7 @@ export class DeviceEvents {
   readonly #elements = new WeakTable<object>();
   #emitter: DeviceEventEmitter | undefined;
 
-  constructor(context: Resource, handle: NativeHandle) {
+  constructor(context: Context, handle: NativeHandle) {
     this.#context = context;
     this.#handle = handle;
     const weak = new WeakRef(this);
@@ -41,6 +47,17 @@ export class DeviceEvents {
       },
       syscall: 'ibv_get_async_event',
     });
+    if (deviceEvents.hasSubscribers) this.#watch();
+  }
+
+  /** Watches for those who only observe. It holds nothing, and nothing is lost where it cannot be done. */
+  #watch(): void {
+    try {
+      this.#descriptor.enter(this);
+      this.#descriptor.leave(this);
+    } catch {
+      // Who listens for events gets the error.
+    }
   }
 
   get emitter(): DeviceEventEmitter {
@@ -70,7 +87,7 @@ export class DeviceEvents {
       }
     } finally {
       this.#iterations.delete(queue);
-      if (this.#iterations.size === 0) this.#missed.push(...queue);
+      if (this.#iterations.size === 0) for (const event of queue) this.#miss(event);
     }
   }
 
@@ -102,10 +119,23 @@ export class DeviceEvents {
     }
   }
 
+  #miss(event: AsyncEvent): void {
+    this.#missed.push(event);
+    if (this.#missed.length > MISSED_AT_MOST) this.#missed.shift();
+  }
+
+  #tell(event: AsyncEvent): void {
+    const { element } = event;
+    if (kindOf(element) === 'QueuePair') (element as QueuePair)[kSeeState]('event');
+    if (!deviceEvents.hasSubscribers) return;
+    deviceEvents.publish({ id: this.#context[kSerial], context: this.#context, event });
+  }
+
   #deliver(event: AsyncEvent): void {
+    this.#tell(event);
     const listened = this.#emitter?.hasListeners === true;
     for (const queue of this.#iterations) queue.push(event);
-    if (this.#iterations.size === 0 && !listened) this.#missed.push(event);
+    if (this.#iterations.size === 0 && !listened) this.#miss(event);
     this.#wakes.wakeAll();
     // Last, since a listener may throw.
     if (!listened) return;

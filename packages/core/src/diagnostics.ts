@@ -1,18 +1,28 @@
 import { channel } from 'node:diagnostics_channel';
+import type { DiagnosticsMessages, ObjectMessage } from './diagnostics-messages.js';
 
-/** What the channels `verbs:object:open`, `verbs:object:close` and `verbs:object:leaked` tell about an object. */
-export interface ObjectMessage {
-  /** The name of its class: 'QueuePair'. */
-  type: string;
-  /** Unique in this thread; newer objects have larger numbers. */
-  id: number;
-  /** Where it was made. `verbs:object:leaked` only. */
-  stack?: string;
+/** A channel with its messages. Whoever publishes asks `hasSubscribers` first, and makes no message in vain. */
+interface TypedChannel<Message> {
+  readonly hasSubscribers: boolean;
+  publish(message: Message): void;
 }
 
-const opened = channel('verbs:object:open');
-const closed = channel('verbs:object:close');
-const leaked = channel('verbs:object:leaked');
+function named<Name extends keyof DiagnosticsMessages>(name: Name): TypedChannel<DiagnosticsMessages[Name]> {
+  return channel(name);
+}
+
+export const libraryLoads = named('verbs:library:load');
+export const deviceLists = named('verbs:library:devices');
+export const registrations = named('verbs:mr:register');
+export const deregistrations = named('verbs:mr:deregister');
+export const qpStates = named('verbs:qp:state');
+export const postErrors = named('verbs:post:error');
+export const completionErrors = named('verbs:completion:error');
+export const deviceEvents = named('verbs:device:event');
+
+const opened = named('verbs:object:open');
+const closed = named('verbs:object:close');
+const leaked = named('verbs:object:leaked');
 
 const registry = new FinalizationRegistry<ObjectMessage>((message) => {
   leaked.publish(message);
@@ -20,7 +30,7 @@ const registry = new FinalizationRegistry<ObjectMessage>((message) => {
 
 /** Somebody who subscribed to the leaks is told of those objects that are made from then on. */
 export function objectOpened(object: object, type: string, id: number): void {
-  if (opened.hasSubscribers) opened.publish({ type, id } satisfies ObjectMessage);
+  if (opened.hasSubscribers) opened.publish({ type, id });
   if (!leaked.hasSubscribers) return;
   const { stack = '' } = new Error(`${type} ${id} was made here`);
   registry.register(object, { type, id, stack }, object);
@@ -28,5 +38,5 @@ export function objectOpened(object: object, type: string, id: number): void {
 
 export function objectClosed(object: object, type: string, id: number): void {
   registry.unregister(object);
-  if (closed.hasSubscribers) closed.publish({ type, id } satisfies ObjectMessage);
+  if (closed.hasSubscribers) closed.publish({ type, id });
 }

@@ -1,3 +1,4 @@
+import './debug-log.js';
 export { AddressHandle } from './address-handle.js';
 export type { AhAttr, FullAhAttr, FullGlobalRoute, GlobalRoute } from './ah-attr.js';
 export type { AsyncEvent } from './async-event.js';
@@ -34,7 +35,7 @@ export { VerbsError } from './errors.js';
 export { formatGuid, type Gid } from './gid.js';
 export { type LibraryKind, type LibraryReport, probeLibraries } from './libraries.js';
 export { MemoryRegion, type ReregAttr } from './memory-region.js';
-export type { ObjectMessage } from './diagnostics.js';
+export type * from './diagnostics-messages.js';
 export { objectCounts } from './object-counts.js';
 export { importDevice, openDevice, type OpenOptions } from './open-device.js';
 export * from './values.js';

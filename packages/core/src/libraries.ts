@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { devicesListed, libraryTried } from './library-loads.js';
 import { native, type NativeDevice, type NativeLibrary } from './native.js';
 import type { DeviceInfo } from './device-info.js';
 
@@ -34,17 +35,22 @@ const SYSTEM = 'libibverbs.so.1';
 
 /** Both libraries with their devices. Nothing is opened by it. */
 export function probeLibraries(): LibraryReport[] {
-  return [report('system', systemLibrary()), report('soft', softLibrary())];
+  return [report('system', loadLibrary('system')), report('soft', loadLibrary('soft'))];
 }
 
 /** The library of that kind, or the reason why there is none. */
 export function loadLibrary(kind: LibraryKind): Attempt {
-  return kind === 'system' ? systemLibrary() : softLibrary();
+  const attempt = kind === 'system' ? systemLibrary() : softLibrary();
+  libraryTried('libibverbs', kind, attempt);
+  return attempt;
 }
 
 /** Any library that loads, for functions that all have alike. */
 export function anyLibrary(): NativeLibrary | undefined {
-  for (const attempt of [softLibrary(), systemLibrary()]) if ('handle' in attempt) return attempt.handle;
+  for (const kind of ['soft', 'system'] as const) {
+    const attempt = loadLibrary(kind);
+    if ('handle' in attempt) return attempt.handle;
+  }
   return undefined;
 }
 
@@ -124,10 +130,16 @@ function requireFrom(place: string) {
 function report(kind: LibraryKind, attempt: Attempt): LibraryReport {
   const path = attempt.path === undefined ? {} : { path: attempt.path };
   if ('reason' in attempt) return { kind, ...path, devices: [], reason: attempt.reason };
-  const list = native.getDeviceList(attempt.handle);
-  if (typeof list === 'number') return { kind, ...path, devices: [], reason: listFailure(kind, -list) };
+  const found = listOf(kind, attempt.handle);
+  devicesListed(kind, found);
+  return { kind, ...path, ...found };
+}
+
+function listOf(kind: LibraryKind, library: NativeLibrary): Pick<LibraryReport, 'devices' | 'reason'> {
+  const list = native.getDeviceList(library);
+  if (typeof list === 'number') return { devices: [], reason: listFailure(kind, -list) };
   const devices = list.map((device) => describe(kind, device));
-  return devices.length > 0 ? { kind, ...path, devices } : { kind, ...path, devices, reason: emptyReason(kind) };
+  return devices.length > 0 ? { devices } : { devices, reason: emptyReason(kind) };
 }
 
 function listFailure(kind: LibraryKind, errno: number): string {

@@ -1,12 +1,13 @@
 import { inspect } from 'node:util';
 import type { DeviceMemory } from './device-memory.js';
+import { deregistrations, registrations } from './diagnostics.js';
 import { AccessFlags, flagNames } from './enums.js';
 import { VerbsError } from './errors.js';
 import { native, type NativeRegion } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { type Registrable, registrableBytes } from './registrable.js';
 import { handleOf, Resource } from './resource.js';
-import { kRequestId } from './symbols.js';
+import { kRequestId, kSerial } from './symbols.js';
 import { boolean, integer, object, valueError } from './validate.js';
 
 /** What {@link MemoryRegion.rereg} changes: what is left out stays. */
@@ -53,6 +54,7 @@ export class MemoryRegion extends Resource {
     this.#pd = pd;
     this.#region = region;
     this.#registered = registered;
+    this.#tell(registrations);
   }
 
   /** The protection domain that it belongs to; another one after `rereg`. */
@@ -131,11 +133,21 @@ export class MemoryRegion extends Resource {
     this.#region = result;
     this.#registered = { ...this.#registered, ...(bytes && { bytes }), ...(access !== undefined && { access }) };
     if (pd !== undefined) this.#moveTo(given['pd'] as ProtectionDomain);
+    this.#tell(registrations);
+  }
+
+  #tell(channel: typeof registrations): void {
+    if (!channel.hasSubscribers) return;
+    channel.publish({ id: this[kSerial], mr: this, length: this.length, access: this.access });
   }
 
   #moveTo(pd: ProtectionDomain): void {
     this.replaceParent(this.#pd, pd);
     this.#pd = pd;
+  }
+
+  protected override onClosed(): void {
+    this.#tell(deregistrations);
   }
 
   /** @internal The name of the region in work requests. */

@@ -1,9 +1,11 @@
 import { BatchWriter } from './batch-writer.js';
-import { postError } from './post-errors.js';
+import { postErrors } from './diagnostics.js';
+import type { PostErrorMessage } from './diagnostics-messages.js';
+import { postError, type Refusal } from './post-errors.js';
 import { HEADER } from './records.js';
 import type { RequestBatch } from './request-batch.js';
 import type { RequestPath } from './request-path.js';
-import { kSelect } from './symbols.js';
+import { kSelect, kSerial } from './symbols.js';
 import { optional, typeError, u64 } from './validate.js';
 
 /** All queues of this thread write into one batch. */
@@ -12,6 +14,7 @@ let sharedBusy = false;
 
 /** Of a queue, for the errors that its post calls throw. */
 export interface Limits {
+  queue: PostErrorMessage['queue'];
   syscall: string;
   maxSge: number;
   maxWr: number;
@@ -39,7 +42,7 @@ export function postRequests(wr: unknown, write: Write, call: Call, about: Limit
     const code = call(batch, count);
     if (code === 0) return;
     const { posted, badSge: sge } = batch;
-    throw postError({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr', ...about });
+    refuse({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr' }, about);
   } finally {
     if (mine) sharedBusy = false;
   }
@@ -56,13 +59,15 @@ export function selectRequests(batch: unknown, kind: string, first: number, coun
 export function failBatch(code: number, bytes: Uint8Array, first: number, about: Limits): never {
   const header = new DataView(bytes.buffer, bytes.byteOffset);
   const posted = header.getUint32(HEADER.POSTED, true);
-  throw postError({
-    code,
-    posted,
-    sge: header.getUint32(HEADER.SGE, true),
-    path: `batch[${first + posted}]`,
-    ...about,
-  });
+  refuse({ code, posted, sge: header.getUint32(HEADER.SGE, true), path: `batch[${first + posted}]` }, about);
+}
+
+function refuse(what: Pick<Refusal, 'code' | 'posted' | 'sge' | 'path'>, { queue, ...about }: Limits): never {
+  const error = postError({ ...what, ...about });
+  if (postErrors.hasSubscribers) {
+    postErrors.publish({ id: queue[kSerial], queue, syscall: about.syscall, error, posted: what.posted });
+  }
+  throw error;
 }
 
 /** What a request is awaited by. Its other fields are checked when it is posted. */

@@ -3,9 +3,12 @@ import { inspect } from 'node:util';
 import type { CompletionQueue } from './completion-queue.js';
 import type { Context } from './context.js';
 import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
-import { enumName, QpState, QpType, type WrOpcode } from './enums.js';
+import { enumName, QpAttrMask, QpState, QpType, type WrOpcode } from './enums.js';
+import { qpStates } from './diagnostics.js';
+import type { QpStateMessage } from './diagnostics-messages.js';
 import { check, checked, closedError, VerbsError } from './errors.js';
 import { type Gid, gidBytes } from './gid.js';
+import { KnownState } from './known-state.js';
 import { native, type NativeQp } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { type FullQpAttr, nativeQpAttr, publicQpAttr } from './qp-attr.js';
@@ -13,7 +16,7 @@ import type { QpCap, QpInitAttr } from './qp-init-attr.js';
 import type { QpModify } from './qp-transition.js';
 import { Resource } from './resource.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
-import { kAbandon, kElement } from './symbols.js';
+import { kAbandon, kElement, kSeeState, kState } from './symbols.js';
 import { integer, object, optional } from './validate.js';
 
 const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
@@ -27,6 +30,8 @@ export interface MadeQp<T extends number> {
   pd?: ProtectionDomain;
   attr: QpInitAttr<T>;
   made: NativeQp;
+  /** Somebody else made it, and may have changed it. */
+  opened?: boolean;
 }
 
 /** What {@link QueuePair.query} gives. */
@@ -71,9 +76,10 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   /** What the device gave, at least what was asked for. */
   readonly cap: Readonly<Required<QpCap>>;
   readonly #id: number;
+  readonly #state: KnownState;
 
   /** @internal */
-  constructor({ context, pd, attr, made }: MadeQp<T>) {
+  constructor({ context, pd, attr, made, opened }: MadeQp<T>) {
     const { sendCq, recvCq, srq, xrcd, rwqIndTbl, qpType } = attr;
     const parents = new Set([pd, xrcd, sendCq, recvCq, srq, rwqIndTbl].filter((part) => part !== undefined));
     super('QueuePair', made.handle, 'ibv_destroy_qp', [...parents]);
@@ -86,6 +92,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     this.qpNum = made.qpNum;
     this.cap = made.cap;
     this.#id = made.id;
+    this.#state = new KnownState(opened === true ? QpState.UNKNOWN : QpState.RESET);
     context[kElement](made.id, this);
   }
 
@@ -107,6 +114,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     check(-Math.abs(native.modifyQp(qp, fields, mask)), syscall, {
       detail: state === undefined ? undefined : `to state ${state}`,
     });
+    if (state !== undefined) this.#state.see(this, state, 'modify');
     if (state !== QpState.RESET) return;
     const text = 'the queue pair was reset, which drops its requests';
     this.#forgetRequests(new VerbsError(constants.errno.ECANCELED, syscall, { text }));
@@ -123,7 +131,9 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     const qp = this.use('ibv_query_qp');
     integer(mask, 'mask', 0, 0x7fffffff);
     const { attr, initAttr } = checked(native.queryQp(qp, mask), 'ibv_query_qp');
-    return { attr: publicQpAttr(attr), initAttr };
+    const full = publicQpAttr(attr);
+    if ((mask & QpAttrMask.STATE) !== 0) this.#state.see(this, full.qpState, 'query');
+    return { attr: full, initAttr };
   }
 
   /**
@@ -214,6 +224,18 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     integer(opcode, 'opcode', 0, 0xffff);
     optional(flags, 'flags', 0x7fffffff, 0);
     return native.queryQpDataInOrder(qp, opcode, flags) > 0;
+  }
+
+  /** @internal A vendor's call brought it to this state. */
+  [kState](state: number): void {
+    this.#state.see(this, integer(state, 'state', 0, QpState.UNKNOWN), 'modify');
+  }
+
+  /** @internal Something happened that may have changed its state: if somebody wants to know, this looks. */
+  [kSeeState](cause: QpStateMessage['cause']): void {
+    if (this.closed || this.#state.lasting || !qpStates.hasSubscribers) return;
+    const found = native.queryQp(this.use('ibv_query_qp'), QpAttrMask.STATE);
+    if (typeof found !== 'number') this.#state.see(this, found.attr['qpState'] as number, cause);
   }
 
   protected override onClosed(): void {

@@ -13,6 +13,7 @@ import { type RecordSpace, writeRecv, writeSend } from './records.js';
 import type { RecvBatch } from './recv-batch.js';
 import type { RequestPath } from './request-path.js';
 import type { SendBatch } from './send-batch.js';
+import { traced } from './request-tracing.js';
 import { object } from './validate.js';
 import type { WaitOptions } from './wait-options.js';
 import type { RecvWr, SendWr } from './work-request.js';
@@ -123,11 +124,11 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
   }
 
   #sendLimits(syscall: string): Limits {
-    return { syscall, maxSge: this.cap.maxSendSge, maxWr: this.cap.maxSendWr };
+    return { queue: this, syscall, maxSge: this.cap.maxSendSge, maxWr: this.cap.maxSendWr };
   }
 
   #recvLimits(): Limits {
-    return { syscall: 'ibv_post_recv', maxSge: this.cap.maxRecvSge, maxWr: this.cap.maxRecvWr };
+    return { queue: this, syscall: 'ibv_post_recv', maxSge: this.cap.maxRecvSge, maxWr: this.cap.maxRecvWr };
   }
 
   /**
@@ -146,7 +147,11 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    *   rkey: peer.rkey,
    * });
    */
-  async send(wr: SendWr, options: WaitOptions = {}): Promise<WorkCompletion> {
+  send(wr: SendWr, options: WaitOptions = {}): Promise<WorkCompletion> {
+    return traced(this, { method: 'send', wr }, () => this.#send(wr, options));
+  }
+
+  async #send(wr: SendWr, options: WaitOptions): Promise<WorkCompletion> {
     const { wrId, sendFlags } = awaitable(wr);
     const cq = this.#queueOf(this.sendCq, 'sendCq', 'ibv_post_send');
     return cq[kAwait](this, wrId, options, (id) => {
@@ -160,7 +165,11 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * @example
    * const { byteLen } = await qp.recv({ sgList: [{ mr }] }, { signal: AbortSignal.timeout(1000) });
    */
-  async recv(wr: RecvWr, options: WaitOptions = {}): Promise<WorkCompletion> {
+  recv(wr: RecvWr, options: WaitOptions = {}): Promise<WorkCompletion> {
+    return traced(this, { method: 'recv', wr }, () => this.#recv(wr, options));
+  }
+
+  async #recv(wr: RecvWr, options: WaitOptions): Promise<WorkCompletion> {
     const { wrId } = awaitable(wr);
     const cq = this.#queueOf(this.recvCq, 'recvCq', 'ibv_post_recv');
     return cq[kAwait](this, wrId, options, (id) => {

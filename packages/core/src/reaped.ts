@@ -1,4 +1,5 @@
 import type { AwaitedRequests } from './awaited-requests.js';
+import { failuresObserved, noticeFailures, noticeRecord } from './completion-failures.js';
 import { native, type NativeHandle } from './native.js';
 import { COMPLETION } from './records.js';
 import { WorkCompletion } from './work-completion.js';
@@ -23,9 +24,11 @@ export class ReapedCompletions {
   }
 
   /** Polls the queue if none are left. Gives their number or a negative errno. */
-  fill(cq: NativeHandle): number {
+  fill(cq: NativeHandle, timestamps: boolean): number {
     if (this.count !== 0) return this.count;
-    const count = native.poll(cq, (this.#bytes ??= this.#grow()), CHUNK);
+    const bytes = (this.#bytes ??= this.#grow());
+    const count = native.poll(cq, bytes, CHUNK);
+    noticeFailures(count, bytes, timestamps);
     this.#from = 0;
     this.#to = Math.max(count, 0);
     return count;
@@ -39,9 +42,12 @@ export class ReapedCompletions {
     for (let chunk = 0; chunk < CHUNKS_PER_TURN; chunk++) {
       const count = native.poll(cq, found, CHUNK);
       if (count < 0) return chunk === 0 ? count : 0;
+      const observed = count !== 0 && failuresObserved();
       for (let i = 0; i < count; i++) {
         const at = i * COMPLETION.BYTES;
-        if (!awaited.settle(foundView, at, timestamps)) this.#keep(found.subarray(at, at + COMPLETION.BYTES));
+        if (awaited.settle(foundView, at, timestamps)) continue;
+        if (observed) noticeRecord(foundView, at, timestamps);
+        this.#keep(found.subarray(at, at + COMPLETION.BYTES));
       }
       if (count < CHUNK) break;
     }

@@ -100,7 +100,7 @@ export class ReceiveWorkQueue extends Resource {
   }
 
   #limits(): Limits {
-    return { syscall: 'ibv_post_wq_recv', maxSge: this.maxSge, maxWr: this.maxWr };
+    return { queue: this, syscall: 'ibv_post_wq_recv', maxSge: this.maxSge, maxWr: this.maxWr };
   }
 
   protected override onClosed(): void {

@@ -5,7 +5,7 @@ import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import { typeError } from './validate.js';
 import { WeakTable } from './weak-table.js';
-import { kAdopt, kHandle, kKind, kRelease, kRequestId, kSettle } from './symbols.js';
+import { kAdopt, kChildren, kHandle, kKind, kRelease, kRequestId, kSerial, kSettle } from './symbols.js';
 
 /** Newer objects have larger numbers. */
 let nextId = 1;
@@ -121,6 +121,16 @@ export abstract class Resource implements Disposable {
   /** @internal */
   get [kHandle](): NativeHandle {
     return this.#handle;
+  }
+
+  /** @internal */
+  get [kSerial](): number {
+    return this.#id;
+  }
+
+  /** @internal Those that are still there, oldest first. */
+  get [kChildren](): Resource[] {
+    return this.#children.values();
   }
 
   /** @internal */

@@ -124,7 +124,7 @@ export class SharedReceiveQueue extends Resource {
   }
 
   #limits(): Limits {
-    return { syscall: 'ibv_post_srq_recv', maxSge: this.maxSge, maxWr: this.#maxWr };
+    return { queue: this, syscall: 'ibv_post_srq_recv', maxSge: this.maxSge, maxWr: this.#maxWr };
   }
 
   protected override onClosed(): void {

@@ -28,3 +28,9 @@ export const kFilled: unique symbol = Symbol.for('@verbs/core.filled') as never;
 /** A completion queue waits for one request, or no longer for those of a queue pair. */
 export const kAwait: unique symbol = Symbol.for('@verbs/core.await') as never;
 export const kAbandon: unique symbol = Symbol.for('@verbs/core.abandon') as never;
+/** The number of an object in the messages of the diagnostics channels, and its children. */
+export const kSerial: unique symbol = Symbol.for('@verbs/core.serial') as never;
+export const kChildren: unique symbol = Symbol.for('@verbs/core.children') as never;
+/** A queue pair is in a state that somebody else brought it to; or something happened that may have changed it. */
+export const kState: unique symbol = Symbol.for('@verbs/core.state') as never;
+export const kSeeState: unique symbol = Symbol.for('@verbs/core.seeState') as never;

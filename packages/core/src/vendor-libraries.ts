@@ -1,5 +1,6 @@
 import type { Context } from './context.js';
 import { VerbsError } from './errors.js';
+import { libraryTried } from './library-loads.js';
 import { type LibraryKind, loadLibrary, softFailure, softModule } from './libraries.js';
 import type { NativeHandle, NativeLibrary } from './native.js';
 import { handleOf } from './resource.js';
@@ -107,6 +108,15 @@ export class VendorLibraries<Vendor extends object> {
   }
 
   #load(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
+    const found = this.#open(kind);
+    const { system, model } = this.about;
+    const [name = system] = system.split('.so');
+    const path = kind === 'system' ? system : model;
+    libraryTried(name, kind, 'reason' in found ? found : { path });
+    return found;
+  }
+
+  #open(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
     const { system, model, install, open, attachModel } = this.about;
     const verbs = loadLibrary(kind);
     if ('reason' in verbs) return verbs;

@@ -45,7 +45,7 @@ export class XrcDomain extends Resource {
       detail: `0x${qpNum.toString(16)}`,
     });
     const attr = { qpType: QpType.XRC_RECV, xrcd: this, cap: made.cap };
-    return new QueuePair({ context: this.context, attr, made });
+    return new QueuePair({ context: this.context, attr, made, opened: true });
   }
 
   protected override describe() {

@@ -1,23 +1,9 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { afterEach, expect, it } from 'vitest';
-import { type ObjectMessage, openDevice } from '../src/index.js';
+import { expect, it } from 'vitest';
+import { openDevice } from '../src/index.js';
+import { listen } from './helpers/channels.js';
+import { programPath, run } from './helpers/program.js';
 import { collectUntil } from './helpers/collect.js';
 import { open } from './helpers/devices.js';
-
-const undo: (() => void)[] = [];
-
-afterEach(() => {
-  for (const each of undo.splice(0)) each();
-});
-
-/** What a channel tells from now on. */
-function listen(name: string): ObjectMessage[] {
-  const heard: ObjectMessage[] = [];
-  const take = (message: unknown) => heard.push(message as ObjectMessage);
-  subscribe(name, take);
-  undo.push(() => unsubscribe(name, take));
-  return heard;
-}
 
 it('tells of every object that is made and closed, by type and number', () => {
   const [opened, closed] = [listen('verbs:object:open'), listen('verbs:object:close')];
@@ -41,4 +27,18 @@ it('tells of what was collected without a close, with the place where it was mad
   await collectUntil(() => leaked.length > 2);
   expect(leaked.map(({ type }) => type).sort()).toEqual(['Context', 'ProtectionDomain']);
   expect(leaked[0]?.stack).toContain('diagnostics.test.ts');
+});
+
+it('goes on when subscribers throw, which Node.js reports as uncaught, and lets the process end', async () => {
+  const ended = await run(programPath('subscribers.mjs'), { env: { NODE_DEBUG: 'verbs' } });
+  expect(ended).toMatchObject({ code: 0, signal: null });
+  expect(JSON.parse(ended.stdout)).toEqual({
+    results: ['EINVAL', ['WR_FLUSH_ERR'], 'EINVAL', ['WR_FLUSH_ERR']],
+    counts: {
+      ...{ 'object:open': 10, 'mr:register': 2, 'qp:state': 4, 'post:error': 2, 'completion:error': 2 },
+      ...{ 'device:event': 0, 'library:load': 4 },
+    },
+  });
+  // The two copies of the package log together, not twice.
+  expect(ended.stderr.match(/open ProtectionDomain/g)).toHaveLength(2);
 });
