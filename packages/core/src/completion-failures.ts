@@ -1,5 +1,6 @@
 import type { CompletionQueue } from './completion-queue.js';
 import { completionErrors, qpStates } from './diagnostics.js';
+import { native, type NativeHandle } from './native.js';
 import type { QueuePair } from './queue-pair.js';
 import { WcStatus } from './enums.js';
 import { COMPLETION } from './records.js';
@@ -18,14 +19,19 @@ export function failuresObserved(): boolean {
   return completionErrors.hasSubscribers || qpStates.hasSubscribers;
 }
 
-/** Looks for failures among records that were just polled. */
-export function noticeFailures(count: number, bytes: Uint8Array, timestamps: boolean): void {
-  if (count <= 0 || !failuresObserved()) return;
+/** `native.poll`, and a look for failures among what it found if anybody wants to know. */
+export function pollRecords(cq: NativeHandle, bytes: Uint8Array, max: number, timestamps: boolean): number {
+  const count = native.poll(cq, bytes, max);
+  if (count > 0 && failuresObserved()) noticeRecords(count, bytes, timestamps);
+  return count;
+}
+
+function noticeRecords(count: number, bytes: Uint8Array, timestamps: boolean): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   for (let at = 0; at < count * COMPLETION.BYTES; at += COMPLETION.BYTES) noticeRecord(view, at, timestamps);
 }
 
-/** The same for one record, for somebody who listens. */
+/** Looks at one record, for somebody who listens. */
 export function noticeRecord(view: DataView, at: number, timestamps: boolean): void {
   if (view.getUint32(at + COMPLETION.STATUS, true) === WcStatus.SUCCESS) return;
   found.push(new WorkCompletion(view, at, timestamps));

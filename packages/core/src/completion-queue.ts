@@ -5,7 +5,7 @@ import { checkCqe } from './cq-options.js';
 import { check, closedError, VerbsError } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import type { CompletionBatch } from './completion-batch.js';
-import { noticeFailures, reportFailures } from './completion-failures.js';
+import { pollRecords, reportFailures } from './completion-failures.js';
 import { ReapedCompletions } from './reaped.js';
 import { COMPLETION } from './records.js';
 import { RequestWaits } from './request-waits.js';
@@ -128,8 +128,7 @@ export class CompletionQueue extends Resource {
     while (result.length < max && this.#reaped.count !== 0) result.push(this.#reaped.next(this.#timestamps));
     while (result.length < max && this.#looksFurther(result.length)) {
       const wanted = Math.min(max - result.length, CHUNK);
-      const found = native.poll(cq, records, wanted);
-      noticeFailures(found, records, this.#timestamps);
+      const found = pollRecords(cq, records, wanted, this.#timestamps);
       // What was reaped before an error must not be lost; the error shows again at the next call.
       if (found < 0 && result.length === 0) throw new VerbsError(found, 'ibv_poll_cq');
       for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION.BYTES, this.#timestamps));
@@ -156,8 +155,7 @@ export class CompletionQueue extends Resource {
     let count = this.#reaped.count === 0 ? 0 : this.#reaped.moveTo(bytes, room);
     if (count < room && this.#looksFurther(count)) {
       const rest = count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES);
-      const found = native.poll(cq, rest, room - count);
-      noticeFailures(found, rest, this.#timestamps);
+      const found = pollRecords(cq, rest, room - count, this.#timestamps);
       if (found < 0 && count === 0) throw new VerbsError(found, 'ibv_poll_cq');
       count += Math.max(found, 0);
     }

@@ -1,5 +1,5 @@
 import type { AwaitedRequests } from './awaited-requests.js';
-import { failuresObserved, noticeFailures, noticeRecord } from './completion-failures.js';
+import { failuresObserved, noticeRecord, pollRecords } from './completion-failures.js';
 import { native, type NativeHandle } from './native.js';
 import { COMPLETION } from './records.js';
 import { WorkCompletion } from './work-completion.js';
@@ -27,8 +27,7 @@ export class ReapedCompletions {
   fill(cq: NativeHandle, timestamps: boolean): number {
     if (this.count !== 0) return this.count;
     const bytes = (this.#bytes ??= this.#grow());
-    const count = native.poll(cq, bytes, CHUNK);
-    noticeFailures(count, bytes, timestamps);
+    const count = pollRecords(cq, bytes, CHUNK, timestamps);
     this.#from = 0;
     this.#to = Math.max(count, 0);
     return count;

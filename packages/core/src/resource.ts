@@ -151,9 +151,19 @@ export abstract class Resource implements Disposable {
 
   /** What `util.inspect` and `console.log` show: the object's state and what matters of its attributes. */
   [inspect.custom](depth: number, options: InspectOptions = {}): string {
-    const state = this.#closed ? ' (closed)' : '';
-    if (depth < 0) return `[${this.#kind}]${state}`;
-    return `${this.#kind}${state} ${inspect(this.describe(), { ...options, depth: options.depth ?? 1 })}`;
+    // A prototype or a proxy is shown like any other object.
+    if (!(#kind in this)) return inspect(this, { ...options, depth, customInspect: false });
+    const name = `${this.#kind} #${this.#id}${this.#closed ? ' (closed)' : ''}`;
+    return depth < 0 ? `[${name}]` : `${name} ${inspect(this.#described(), { ...options, depth: options.depth ?? 1 })}`;
+  }
+
+  /** Whoever debugs must not stumble over an object that is half made. */
+  #described(): Record<string, unknown> {
+    try {
+      return this.describe();
+    } catch {
+      return {};
+    }
   }
 }
 

@@ -49,3 +49,20 @@ it('runs the lines about batches', async () => {
   const ended = await runProgram('batches.mjs', BEFORE + (programs[1] ?? '') + AFTER);
   expect(ended).toEqual({ code: 0, signal: null, stdout: '64\n', stderr: '' });
 });
+
+it('runs the lines about the diagnostics channels', async () => {
+  expect(programs[2]).toContain("subscribe('verbs:qp:state'");
+  const broken = `
+const { QpState } = await import('@verbs/core');
+qp.modify({ qpState: QpState.ERR });
+qp.postRecv({ wrId: 9, sgList: [{ mr, length: 64 }] });
+cq.poll();
+ctx.close();`;
+  const ended = await runProgram('diagnostics.mjs', (programs[2] ?? '') + BEFORE + broken);
+  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  expect(ended.stdout.replaceAll(/0x[0-9a-f]+/g, '0xN').split('\n')).toEqual([
+    ...['0xN: RESET -> INIT', '0xN: INIT -> RTR', '0xN: RTR -> RTS'],
+    ...['0xN: RESET -> INIT', '0xN: INIT -> RTR', '0xN: RTR -> RTS'],
+    ...['0xN: RTS -> ERR', '9 Work Request Flushed Error', ''],
+  ]);
+});
