@@ -114,10 +114,10 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     check(-Math.abs(native.modifyQp(qp, fields, mask)), syscall, {
       detail: state === undefined ? undefined : `to state ${state}`,
     });
-    if (state !== undefined) this.#state.see(this, state, 'modify');
-    if (state !== QpState.RESET) return;
+    if (state === undefined) return;
     const text = 'the queue pair was reset, which drops its requests';
-    this.#forgetRequests(new VerbsError(constants.errno.ECANCELED, syscall, { text }));
+    if (state === QpState.RESET) this.#forgetRequests(new VerbsError(constants.errno.ECANCELED, syscall, { text }));
+    this.#state.see(this, state, 'modify');
   }
 
   /** What was posted does not complete any more. */
