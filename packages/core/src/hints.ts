@@ -1,5 +1,13 @@
 const RAISE_MEMLOCK = 'the limit of locked memory may be too low (see "ulimit -l"), or memory is short';
 
+const FROM_WC = {
+  EINVAL:
+    'see that portNum exists; a RoCE port needs a routing header: wcFlags with GRH, and the first 40 bytes of the ' +
+    'receive buffer as grh',
+  EPROTONOSUPPORT: 'grh is no routing header: it is the first 40 bytes of the receive buffer, of that completion',
+  ENOENT: "no GID of the port is the routing header's destination: is grh that of the completion, and portNum right?",
+};
+
 /** What mostly helps, by C function and error code. */
 const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ibv_open_device: {
@@ -33,6 +41,8 @@ const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ETIMEDOUT: "the peer's link-layer address was not found: is grh.dgid right, and reachable?",
     ENETUNREACH: 'there is no route to grh.dgid',
   },
+  ibv_init_ah_from_wc: FROM_WC,
+  ibv_create_ah_from_wc: FROM_WC,
   ibv_post_send: {
     EINVAL: 'the state of the queue pair, its type or its limits do not allow the request: it must be in RTS',
     ENOMEM: 'the send queue is full: poll completions first, or raise cap.maxSendWr',

@@ -53,6 +53,8 @@ function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
       return valueError(`${path}.sgList`, 'must be one element of 8 bytes: what ATOMIC_WRITE writes');
     case -10:
       return valueError(path, 'is a slot that holds no request: write it by set() first');
+    case -11:
+      return valueError(`${path}.ah`, "is of another protection domain than the queue pair's: make one by its own");
     default:
       return new VerbsError(code, syscall, path === 'wr' ? {} : { detail: `of ${path}` });
   }

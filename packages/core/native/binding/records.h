@@ -96,6 +96,7 @@ enum PostError : int {
   kNoMemoryWindow = -8,  // the window is closed, missing, or of another device
   kBadLength = -9,       // ATOMIC_WRITE without exactly one element of 8 bytes
   kNotWritten = -10,     // the slot holds no request
+  kOtherDomain = -11,    // the address handle is of another protection domain
 };
 
 // So many requests go to the C library in one call.

@@ -126,6 +126,8 @@ int SendPoster::StageAddress(const Context& context, const SendRecord& record, i
   // Providers follow the pointer without a look.
   AddressHandle* address = context.environment().address_handles.Find(record.address_handle);
   if (address == nullptr || &address->context() != &context) return kNoAddress;
+  // An adapter would fail the request, if it looks. A parent domain has the handle of what it was made of.
+  if (address->ah()->pd->handle != qp_->pd->handle) return kOtherDomain;
   wr.wr.ud.ah = address->ah();
   wr.wr.ud.remote_qpn = record.remote_qpn;
   wr.wr.ud.remote_qkey = record.remote_qkey;
