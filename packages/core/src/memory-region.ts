@@ -29,8 +29,8 @@ const ACCESS = 1 << 2;
 /** What a region is made of, beside what the library says. */
 interface Registered {
   bytes: Uint8Array;
-  /** Where there are no bytes to look at. */
-  length?: number;
+  /** Also of bytes that JavaScript may have taken away since. */
+  length: number;
   access: number;
   imported?: boolean;
   /** Device memory, which must not go first. */
@@ -74,7 +74,7 @@ export class MemoryRegion extends Resource {
 
   /** Bytes. */
   get length(): number {
-    return this.#registered.length ?? this.#registered.bytes.byteLength;
+    return this.#registered.length;
   }
 
   /** See {@link AccessFlags}. */
@@ -131,7 +131,11 @@ export class MemoryRegion extends Resource {
       });
     }
     this.#region = result;
-    this.#registered = { ...this.#registered, ...(bytes && { bytes }), ...(access !== undefined && { access }) };
+    this.#registered = {
+      ...this.#registered,
+      ...(bytes && { bytes, length: bytes.byteLength }),
+      ...(access !== undefined && { access }),
+    };
     if (pd !== undefined) this.#moveTo(given['pd'] as ProtectionDomain);
     this.#tell(registrations);
   }

@@ -27,7 +27,7 @@ export function allocMr(
   const region = checked(native.allocMr(handle, bytes, rights, iovaOf(iova)), 'ibv_reg_mr', {
     detail: `of ${bytes} bytes`,
   });
-  return new MemoryRegion(pd, region, { bytes: new Uint8Array(region.buffer), access: rights });
+  return new MemoryRegion(pd, region, { bytes: new Uint8Array(region.buffer), length: bytes, access: rights });
 }
 
 export function regMr(pd: ProtectionDomain, handle: NativeHandle, view: unknown, access: unknown, options: unknown) {
@@ -37,7 +37,7 @@ export function regMr(pd: ProtectionDomain, handle: NativeHandle, view: unknown,
   const region = checked(native.regMr(handle, bytes, rights, iovaOf(iova)), 'ibv_reg_mr', {
     detail: `of ${bytes.byteLength} bytes`,
   });
-  return new MemoryRegion(pd, region, { bytes, access: rights });
+  return new MemoryRegion(pd, region, { bytes, length: bytes.byteLength, access: rights });
 }
 
 export function allocNullMr(pd: ProtectionDomain, handle: NativeHandle) {
