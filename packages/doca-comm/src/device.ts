@@ -1,3 +1,4 @@
+import { device as deviceOf, deviceInfo, integer, typeError } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { loadLibrary, softFailure, type Library, type LibraryKind } from './libraries.js';
 import { native, Size, type DeviceHandle, type RepresentorHandle } from './native.js';
@@ -153,7 +154,7 @@ export class Representor implements Disposable {
  * @throws DocaError NOT_FOUND, NOT_CONNECTED if it cannot be opened, and others.
  */
 export function openDevice(device: DeviceInfo | string): Device {
-  const info = typeof device === 'string' ? findDevice(device) : device;
+  const info = typeof device === 'string' ? findDevice(device) : deviceInfo(device, 'device');
   const attempt = loadLibrary(info.library);
   if ('reason' in attempt) throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', attempt.reason);
   const handle = native.openDevice(attempt.handle, info.pciAddr, info.ibdevName);
@@ -180,7 +181,7 @@ function samePci(name: string): (info: { pciAddr: string }) => boolean {
 export function listRepresentors(device: Device, filter: number = RepresentorFilter.ALL): RepresentorInfo[] {
   const hint = 'only a DPU has representors';
   return checked<RepresentorInfo[]>(
-    native.listRepresentors(device.handle, filter),
+    native.listRepresentors(deviceOf(device).handle, integer(filter, 'filter', 0, 0xff)),
     'doca_devinfo_rep_create_list',
     hint,
   );
@@ -189,7 +190,10 @@ export function listRepresentors(device: Device, filter: number = RepresentorFil
 /** `doca_dev_rep_open`: one of `listRepresentors()`, or the one with that PCI address of the host. */
 export function openRepresentor(device: Device, representor: RepresentorInfo | string): Representor {
   const known = listRepresentors(device);
-  const wanted = typeof representor === 'string' ? representor : representor.pciAddr;
+  const wanted: unknown =
+    typeof representor === 'object' ? (representor as Partial<RepresentorInfo> | null)?.pciAddr : representor;
+  if (typeof wanted !== 'string')
+    throw typeError('representor', 'a PCI address or one of listRepresentors()', representor);
   const info = known.find(samePci(wanted));
   if (info === undefined) {
     const names = known.map((other) => other.pciAddr).join(', ');

@@ -1,16 +1,19 @@
 import { EventEmitter } from 'node:events';
-import { sibling } from '@verbs/core';
+import {
+  bytes,
+  device as deviceOf,
+  integer,
+  object,
+  representor as representorOf,
+  serviceName,
+  typeError,
+} from './arguments.js';
 import type { Device, Representor } from './device.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { connectHint, listenHint, receiveHints } from './hints.js';
 import { anyLibrary, type Library } from './libraries.js';
 import { native, Size, type EndpointHandle } from './native.js';
 import { PeerAddr } from './peer-addr.js';
-
-const { integer, typeError } = sibling.validate as {
-  integer: (value: unknown, path: string, min: number, max: number) => number;
-  typeError: (path: string, wanted: string, value: unknown) => TypeError;
-};
 
 /** The properties of an endpoint, which are set before `listen` or `connect`. */
 export interface EndpointOptions {
@@ -57,16 +60,8 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   /** `doca_comm_channel_ep_create`, and the setters of what is given. */
   constructor(options: EndpointOptions = {}) {
     super();
-    const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize'];
-    for (const name of Object.keys(options)) {
-      if (!known.includes(name))
-        throw new TypeError(`options.${name} is not known here; known are ${known.join(', ')}`);
-    }
-    if (options.device !== undefined) this.device = options.device;
-    if (options.deviceRep !== undefined) this.deviceRep = options.deviceRep;
-    if (options.maxMsgSize !== undefined) this.maxMsgSize = options.maxMsgSize;
-    if (options.sendQueueSize !== undefined) this.sendQueueSize = options.sendQueueSize;
-    if (options.recvQueueSize !== undefined) this.recvQueueSize = options.recvQueueSize;
+    const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize'] as const;
+    Object.assign(this, object(options, 'options', known));
   }
 
   /** `doca_comm_channel_ep_get_device`, `_set_device`: the device that it goes through. */
@@ -75,8 +70,8 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   }
   /** Before `listen` or `connect`. @throws DocaError BAD_STATE afterwards */
   set device(device: Device | undefined) {
-    if (device === undefined) throw typeError('device', 'a Device', device);
-    checked(native.setDevice(this.use('set_device', device.library), device.handle), 'doca_comm_channel_ep_set_device');
+    const { library, handle } = deviceOf(device);
+    checked(native.setDevice(this.use('set_device', library), handle), 'doca_comm_channel_ep_set_device');
     this.#device = device;
   }
 
@@ -86,9 +81,9 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   }
   /** Before `listen` or `connect`. @throws DocaError BAD_STATE afterwards */
   set deviceRep(representor: Representor | undefined) {
-    if (representor === undefined) throw typeError('deviceRep', 'a Representor', representor);
-    const handle = this.use('set_device_rep', representor.device.library);
-    checked(native.setRepresentor(handle, representor.handle), 'doca_comm_channel_ep_set_device_rep');
+    const { device, handle } = representorOf(representor, 'deviceRep');
+    const endpoint = this.use('set_device_rep', device.library);
+    checked(native.setRepresentor(endpoint, handle), 'doca_comm_channel_ep_set_device_rep');
     this.#deviceRep = representor;
   }
 
@@ -164,8 +159,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
    * the message is longer than both ends take.
    */
   sendTo(message: Uint8Array, peer: PeerAddr): boolean {
-    if (!(message instanceof Uint8Array)) throw typeError('message', 'a Uint8Array', message);
-    const status = -native.sendTo(this.use('sendto'), message, this.#numberOf(peer));
+    const status = -native.sendTo(this.use('sendto'), bytes(message, 'message'), this.#numberOf(peer));
     if (status === 0) return true;
     if (status === DocaStatus.AGAIN) return false;
     const hint =
@@ -183,7 +177,7 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
    */
   recvFrom(buffer?: Uint8Array): Received | undefined {
     const handle = this.use('recvfrom');
-    const target = buffer ?? this.#slab;
+    const target = buffer === undefined ? this.#slab : bytes(buffer, 'buffer');
     if (buffer !== undefined && buffer.length < this.#slab.length) {
       throw new RangeError(
         `buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`,
@@ -209,8 +203,10 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
    * if the peer is alive. Blocks, about a round trip, and at most 1.5 seconds.
    */
   disconnect(peer: PeerAddr): void {
+    const handle = this.use('disconnect');
     const number = this.#numberOf(peer);
-    const status = native.disconnect(this.use('disconnect'), number);
+    if (number === 0) checked(-DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_disconnect');
+    const status = native.disconnect(handle, number);
     this.#peers.delete(number);
     peer.gone();
     if (this.#peer === peer) this.#peer = undefined;
@@ -325,10 +321,4 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
     const hint = `the device's maximum is less than ${path} ${size}, or the endpoint is active already`;
     checked(native.setSize(this.use(`set_${name}`), which, size), `doca_comm_channel_ep_set_${name}`, hint);
   }
-}
-
-function serviceName(name: unknown): string {
-  if (typeof name !== 'string') throw typeError('name', 'a string', name);
-  if (name === '' || name.includes('\0')) throw new TypeError('name must not be empty and must not contain a NUL');
-  return name;
 }

@@ -1,9 +1,10 @@
+import { signalOf, typeError } from './arguments.js';
 import { DocaError, DocaStatus } from './errors.js';
 import { EndpointCalls, type Received } from './endpoint-calls.js';
 import { EventChannel } from './event-channel.js';
 import { Channel } from './native.js';
 import { Outbox } from './outbox.js';
-import { pauseFor, type PeerAddr } from './peer-addr.js';
+import { pauseFor, PeerAddr } from './peer-addr.js';
 import { waitingFor, type Settler, type Waiting } from './waiting.js';
 
 /** The options of the waiting calls. */
@@ -47,11 +48,12 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
     if (peer === undefined) {
       throw new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'connect, or name the peer');
     }
-    options.signal?.throwIfAborted();
+    if (!(peer instanceof PeerAddr)) throw typeError('peer', 'a PeerAddr of this endpoint', peer);
+    const signal = signalOf(options);
     const established = this.isService || this.#established.has(peer);
     if (!established || this.#outboxes.has(peer) || !this.sendTo(message, peer)) {
       await new Promise<true>((resolve, reject) => {
-        this.#enqueue(peer, message, established, { resolve, reject, signal: options.signal });
+        this.#enqueue(peer, message, established, { resolve, reject, signal });
       });
       this.#established.add(peer);
     }
@@ -65,7 +67,7 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
    * `signal.reason`.
    */
   async receive(options: WaitOptions = {}): Promise<Received> {
-    options.signal?.throwIfAborted();
+    const signal = signalOf(options);
     const receives = this.#channels().receives;
     const found = receives.waiting ? undefined : this.recvFrom();
     if (found !== undefined) {
@@ -73,7 +75,7 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
       return found;
     }
     return new Promise((resolve, reject) => {
-      this.#wait(receives, () => this.recvFrom(), { resolve, reject, signal: options.signal });
+      this.#wait(receives, () => this.recvFrom(), { resolve, reject, signal });
     });
   }
 
@@ -97,13 +99,14 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
 
   /** Resolves when everything that was sent to the peer is acknowledged: before a disconnect, for instance. */
   async drained(peer: PeerAddr | undefined = this.onlyPeer, options: WaitOptions = {}): Promise<void> {
+    if (peer !== undefined && !(peer instanceof PeerAddr)) throw typeError('peer', 'a PeerAddr of this endpoint', peer);
     for (let pause = 0; peer !== undefined; pause = Math.min(pause + 1, 10)) {
-      options.signal?.throwIfAborted();
+      const signal = signalOf(options);
       const state = peer.updateInfo();
       if (state === 'aborted')
         throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comm_channel_peer_addr_update_info');
       if (!this.#outboxes.has(peer) && peer.counters().sendInFlightMessages === 0n) return;
-      await pauseFor(pause, options.signal);
+      await pauseFor(pause, signal);
     }
   }
 

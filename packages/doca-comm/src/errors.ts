@@ -76,7 +76,7 @@ const names = new Map<number, string>(Object.entries(DocaStatus).map(([name, sta
 /** 'DOCA_ERROR_AGAIN' for 5; a number that is not known is named as such. */
 export function statusName(status: number): string {
   const name = names.get(status);
-  if (name === undefined) return `DOCA_ERROR_${status}`;
+  if (name === undefined) return `DOCA_ERROR_${String(status)}`;
   return status === 0 ? 'DOCA_SUCCESS' : `DOCA_ERROR_${name}`;
 }
 

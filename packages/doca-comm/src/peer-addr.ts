@@ -1,3 +1,4 @@
+import { signalOf, u64 } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { native, type EndpointHandle } from './native.js';
 import type { EndpointCalls } from './endpoint-calls.js';
@@ -58,11 +59,9 @@ export class PeerAddr {
   }
   /** 0 to 2^64 - 1. @throws RangeError otherwise */
   set userData64(value: bigint) {
-    if (BigInt.asUintN(64, value) !== value) {
-      throw new RangeError(`userData64 must be from 0 to 2^64 - 1; received ${value}`);
-    }
+    const bits = BigInt(u64(value, 'userData64'));
     checked(
-      native.setUserData(this.#use('set_user_data'), this.number, value),
+      native.setUserData(this.#use('set_user_data'), this.number, bits),
       'doca_comm_channel_peer_addr_set_user_data',
     );
   }
@@ -98,7 +97,7 @@ export class PeerAddr {
    */
   async established(options: { signal?: AbortSignal } = {}): Promise<void> {
     for (let pause = 0; ; pause = Math.min(pause + 1, 10)) {
-      options.signal?.throwIfAborted();
+      const signal = signalOf(options);
       const state = this.updateInfo();
       if (state === 'established') return;
       if (state === 'aborted') {
@@ -108,7 +107,7 @@ export class PeerAddr {
           'the service refused the connection or is gone; disconnect, then try again',
         );
       }
-      await pauseFor(pause, options.signal);
+      await pauseFor(pause, signal);
     }
   }
 

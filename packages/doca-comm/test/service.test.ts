@@ -1,0 +1,85 @@
+// What a service knows of its clients, what a device tells, and how waiting ends.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { listDevices, listRepresentors, openDevice, type PeerAddr } from '../dist/index.js';
+import { client, serve, text } from './helpers/devices.js';
+
+test('peer is emitted once for each client, with the address that its messages come from', async () => {
+  const service = serve('events');
+  const seen: PeerAddr[] = [];
+  service.on('peer', (peer) => seen.push(peer));
+  const endpoints = [client(), client(), client()];
+  for (const [i, endpoint] of endpoints.entries()) {
+    endpoint.connect('events');
+    for (let n = 0; n < 2; n++) {
+      void endpoint.send(Buffer.from(`from ${i}`));
+      const { peer, data } = await service.receive();
+      expect(text(data)).toBe(`from ${i}`);
+      expect(peer).toBe(seen[i]);
+    }
+  }
+  expect(seen).toHaveLength(3);
+  expect(service.peers).toEqual(seen);
+});
+
+test('devices, representors and capabilities', () => {
+  const [host, dpu] = listDevices();
+  expect(host).toMatchObject({ library: 'soft', pciAddr: '0000:3b:00.0', hasRepresentors: false });
+  expect(dpu).toMatchObject({ library: 'soft', pciAddr: '0000:03:00.0', hasRepresentors: true });
+  const limits = { maxServiceNameLen: 120, maxMessageSize: 4080, maxSendQueueSize: 8192, maxRecvQueueSize: 8192 };
+  for (const name of ['0000:03:00.0', '03:00.0', '03:00.0'.toUpperCase(), 'doca_dpu0']) {
+    using device = openDevice(name);
+    expect(device.capabilities()).toEqual({ ...limits, maxConnections: 512 });
+    expect(listRepresentors(device).map(({ pciAddr }) => pciAddr)).toEqual(['0000:3b:00.0']);
+  }
+  using device = openDevice('doca_host0');
+  expect(device.capabilities()).toEqual({ ...limits, maxConnections: undefined });
+  expect(() => listRepresentors(device)).toThrow(/NOT_SUPPORTED.*only a DPU/);
+});
+
+test('a device and a representor stay open while an endpoint uses them', () => {
+  const service = serve('holds');
+  expect(() => service.device?.close()).toThrow(/IN_USE.*close what uses it first/);
+  expect(() => service.deviceRep?.close()).toThrow(/IN_USE/);
+});
+
+test('a signal ends the waiting for the handshake, for room, and for acknowledgements', async () => {
+  const service = serve('slow');
+  const endpoint = client();
+  const peer = endpoint.connect('slow');
+  const soon = () => ({ signal: AbortSignal.timeout(20) });
+  await expect(peer.established(soon())).rejects.toMatchObject({ name: 'TimeoutError' });
+  await expect(endpoint.send(Buffer.from('x'), peer, soon())).rejects.toMatchObject({ name: 'TimeoutError' });
+  service.recvFrom();
+  await peer.established();
+  while (endpoint.sendTo(Buffer.from('x'), peer));
+  await expect(endpoint.send(Buffer.from('x'), peer, soon())).rejects.toMatchObject({ name: 'TimeoutError' });
+  const aborted = { signal: AbortSignal.abort(new Error('before')) };
+  await expect(endpoint.send(Buffer.from('x'), peer, aborted)).rejects.toThrow('before');
+  await expect(endpoint.receive(aborted)).rejects.toThrow('before');
+  await expect(endpoint.drained(peer, aborted)).rejects.toThrow('before');
+  // What was given up was not sent.
+  let received = 0;
+  await sleep(50);
+  while (service.recvFrom() !== undefined) received++;
+  expect(received).toBe(64);
+  await endpoint.drained();
+});
+
+test('messages of 0 to 4080 bytes arrive as they are; a property that was raised holds', async () => {
+  const service = serve('sizes of messages', { maxMsgSize: 100 });
+  const endpoint = client();
+  const peer = endpoint.connect('sizes of messages');
+  for (const size of [0, 1, 64, 99, 100]) {
+    void endpoint.send(Buffer.alloc(size, size));
+    expect(Buffer.compare((await service.receive()).data, Buffer.alloc(size, size))).toBe(0);
+  }
+  // The service takes 100, so that is the connection's.
+  expect(() => endpoint.sendTo(Buffer.alloc(101), peer)).toThrow(/INVALID_VALUE.*101 bytes/);
+  const own = new Uint8Array(200);
+  void endpoint.send(Buffer.from('into a buffer'));
+  let found = service.recvFrom(own);
+  while (found === undefined) found = service.recvFrom(own);
+  expect(found.data.buffer).toBe(own.buffer);
+  expect(text(found.data)).toBe('into a buffer');
+});
