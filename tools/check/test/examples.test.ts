@@ -72,7 +72,7 @@ describe('checkExamples', { timeout: 60_000 }, () => {
     write('other/src/more.ts', 'export const half = (n: number) => n / 2;\n');
     write(
       'other/src/index.ts',
-      "/** @example\n * import { half } from './src/more.js';\n *\n * await Promise.resolve(own(double(half(given))));\n */\nexport const own = (n: number) => n;\n",
+      "/** @example\n * import { half } from './src/more.js';\n * import { own } from './src/index.js';\n *\n * await Promise.resolve(own(double(half(given))));\n */\nexport const own = (n: number) => n;\n",
     );
     expect(check()).toEqual({ count: 1, findings: [] });
   });

@@ -33,9 +33,9 @@ export function checkExamples(tsconfig, packages) {
   /** @type {Map<string, { block: Block, text: string }>} */
   const files = new Map();
   for (const folder of packages) {
-    const prelude = imports(folder, names);
     for (const block of blocksOf(folder)) {
-      files.set(join(folder, `example-${files.size}.ts`), { block, text: fileOf(block, prelude) });
+      const text = fileOf(block, (own) => imports(folder, names, own));
+      files.set(join(folder, `example-${files.size}.ts`), { block, text });
     }
   }
   const program = ts.createProgram([...fileNames, ...files.keys()], options, withFiles(host, files));
@@ -61,7 +61,7 @@ function settingsOf(tsconfig) {
 /**
  * The code as a function's body, on the same lines: its imports go in front.
  * @param {Block} block
- * @param {string} prelude one line
+ * @param {(own: Set<string>) => string} prelude one line, without what the example imports itself
  */
 function fileOf({ code }, prelude) {
   /** @type {string[]} */
@@ -70,7 +70,8 @@ function fileOf({ code }, prelude) {
     hoisted.push(line);
     return '';
   });
-  return `${[prelude, ...hoisted].join(' ')}\nexport async function example() {\n${body}\n}\n`;
+  const own = new Set(hoisted.flatMap((line) => line.split(' from ')[0]?.match(/\w+/g) ?? []));
+  return `${[prelude(own), ...hoisted].join(' ')}\nexport async function example() {\n${body}\n}\n`;
 }
 
 /** @param {string} folder */
@@ -102,11 +103,12 @@ function exportedNames(program, entries) {
  * One line that imports what an example of the package may use: its own names before those of @verbs/core.
  * @param {string} folder
  * @param {Map<string, string[]>} names
+ * @param {ReadonlySet<string>} without
  */
-function imports(folder, names) {
+function imports(folder, names, without) {
   const own = join(folder, 'src', 'index.ts');
   const core = join(dirname(folder), 'core', 'src', 'index.ts');
-  const seen = new Set();
+  const seen = new Set(without);
   return [own, core]
     .map((entry) => {
       const fresh = (names.get(entry) ?? []).filter((name) => !seen.has(name));
