@@ -4,11 +4,11 @@ import { enumName, EventType } from './enums.js';
 export interface AsyncEvent {
   /** See {@link EventType}. */
   type: number;
-  /** 'PORT_ERR' */
+  /** The name of `type` in {@link EventType}: 'PORT_ERR'. */
   name: string;
   /** The port, of port events. */
   portNum?: number;
-  /** The QueuePair or CompletionQueue, of their events, if the program still holds it. */
+  /** The object of its event, a {@link QueuePair} for instance, if the program still holds it. */
   element?: object;
 }
 

@@ -52,6 +52,14 @@ export class CompletionChannel extends Resource {
   /**
    * `ibv_get_cq_event` and `ibv_ack_cq_events`, without blocking: a queue with an event, or undefined if there is none.
    * `cq.wait()` and `for await (… of cq)` do this by themselves.
+   *
+   * @throws VerbsError with the library's errno if the descriptor cannot be read
+   * @example
+   * const channel = ctx.createCompChannel();
+   * const cq = ctx.createCq(64, { channel });
+   * cq.reqNotify();
+   * // When channel.fd is readable:
+   * if (channel.getCqEvent() === cq) console.log(cq.poll());
    */
   getCqEvent(): CompletionQueue | undefined {
     const id = this.#next();

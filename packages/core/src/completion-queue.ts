@@ -88,7 +88,7 @@ export class CompletionQueue extends Resource {
   /**
    * `ibv_resize_cq`. The completions in it stay.
    *
-   * @param cqe room for at least so many
+   * @param cqe room for at least so many, at most `maxCqe` of `queryDevice()`
    * @throws VerbsError EINVAL (more than the device has, or fewer than wait in it), EOPNOTSUPP
    */
   resize(cqe: number): void {
@@ -104,6 +104,7 @@ export class CompletionQueue extends Resource {
    * microseconds; both 0 to 65535, and 0 ends it.
    *
    * @throws VerbsError EOPNOTSUPP where the device has no moderation (see `cqModCaps` of `queryDeviceEx`)
+   * @example cq.modify({ cqCount: 16, cqPeriod: 50 }); // an event for 16 completions, or after 50 µs
    */
   modify(moderation: { cqCount: number; cqPeriod: number }): void {
     const cq = this.use('ibv_modify_cq');
@@ -118,7 +119,9 @@ export class CompletionQueue extends Resource {
    * `ibv_wc_read_*` that it was made for: up to `max` completions, an empty array if there are none. Never waits. What
    * {@link CompletionQueue.wait} found comes first, and what followed it at the next call.
    *
+   * @param max at least 1, default 16
    * @throws VerbsError with the library's errno if the queue is broken
+   * @example for (const wc of cq.poll()) if (!wc.ok) console.log(wc.wrId, wc.statusText);
    */
   poll(max = 16): WorkCompletion[] {
     const cq = this.use('ibv_poll_cq');
@@ -145,6 +148,7 @@ export class CompletionQueue extends Resource {
    * @param max default: as many as the batch holds
    * @returns their number, which is `batch.length` from now on
    * @throws VerbsError with the library's errno if the queue is broken
+   * @example const count = cq.pollBatch(completions);
    */
   pollBatch(batch: CompletionBatch, max?: number): number {
     const cq = this.use('ibv_poll_cq');
@@ -174,6 +178,9 @@ export class CompletionQueue extends Resource {
   /**
    * `ibv_req_notify_cq`: one event on the channel at the next completion, or at the next solicited one.
    * {@link CompletionQueue.wait} and the async iteration do this by themselves.
+   *
+   * @param solicitedOnly at the next receive with SendFlags.SOLICITED, or failure; default false
+   * @throws VerbsError with the library's errno
    */
   reqNotify(solicitedOnly = false): void {
     this.#arm(boolean(solicitedOnly, 'solicitedOnly', false));
@@ -188,7 +195,11 @@ export class CompletionQueue extends Resource {
    * Resolves when a completion can be polled: arms the queue, looks again, and only then sleeps on the channel.
    * It keeps the process alive meanwhile.
    *
+   * @param options `signal` ends the waiting: the promise rejects with its reason
    * @throws VerbsError EINVAL without a channel, ERR_VERBS_CLOSED when the queue is closed
+   * @example
+   * await cq.wait({ signal: AbortSignal.timeout(1000) });
+   * const found = cq.poll();
    */
   async wait({ signal }: WaitOptions = {}): Promise<void> {
     if (mustTurn()) await setImmediate();
@@ -209,7 +220,12 @@ export class CompletionQueue extends Resource {
     handOut(this.#reaped.count);
   }
 
-  /** All completions as they come. Ends when the queue is closed; the loop's other callbacks get their turns. */
+  /**
+   * All completions as they come. Ends when the queue is closed; the loop's other callbacks get their turns.
+   *
+   * @throws VerbsError EINVAL without a channel
+   * @example for await (const wc of cq) console.log(wc.wrId, wc.statusName);
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<WorkCompletion, void, undefined> {
     this.#channelFor('ibv_get_cq_event');
     while (!this.closed) {

@@ -19,7 +19,16 @@ import type { WaitOptions } from './wait-options.js';
 import { kElement } from './symbols.js';
 import { XrcDomain } from './xrc-domain.js';
 
-/** `ibv_context`: an open device. Made by {@link openDevice}; `close()` is `ibv_close_device`. */
+/**
+ * `ibv_context`: an open device. Made by {@link openDevice}; `close()` is `ibv_close_device`, and closes everything that
+ * was made with it.
+ *
+ * @example
+ * using ctx = openDevice();
+ * const pd = ctx.allocPd();
+ * const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
+ * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
+ */
 export class Context extends DeviceQueries {
   /** The device, as `listDevices()` tells of it. */
   readonly device: DeviceInfo;
@@ -32,7 +41,11 @@ export class Context extends DeviceQueries {
     this.#events = new DeviceEvents(this, handle);
   }
 
-  /** `ibv_import_pd`: by the `pdHandle` of a protection domain of this device. `close()` is `ibv_unimport_pd`. */
+  /**
+   * `ibv_import_pd`: by the `pdHandle` of a protection domain of this device. `close()` is `ibv_unimport_pd`.
+   *
+   * @throws VerbsError ENOENT (there is none with that handle), EOPNOTSUPP
+   */
   importPd(pdHandle: number): ProtectionDomain {
     const context = this.use('ibv_import_pd');
     integer(pdHandle, 'pdHandle', 0, 0xffffffff);
@@ -40,17 +53,22 @@ export class Context extends DeviceQueries {
     return new ProtectionDomain(this, handle, [this], true);
   }
 
-  /** `ibv_alloc_td`. */
+  /**
+   * `ibv_alloc_td`: for {@link ProtectionDomain.allocParentDomain}.
+   *
+   * @throws VerbsError EOPNOTSUPP, ENOMEM
+   */
   allocTd(): ThreadDomain {
     return new ThreadDomain(this, checked(native.allocTd(this.use('ibv_alloc_td')), 'ibv_alloc_td'));
   }
 
   /**
-   * `ibv_open_xrcd`.
+   * `ibv_open_xrcd`: a domain for XRC queue pairs and their shared receive queues.
    *
    * @param options `fd`: an open file that names the domain, so that others can open the same; without it nobody can.
    *   `exclusive` (O_EXCL): it must not exist yet
-   * @throws VerbsError EOPNOTSUPP, EINVAL, EEXIST
+   * @throws VerbsError EOPNOTSUPP (a device without XRC), EBADF (no such descriptor), EEXIST (with `exclusive`), EINVAL
+   * @example const xrcd = ctx.openXrcd();
    */
   openXrcd(options: { fd?: number; exclusive?: boolean } = {}): XrcDomain {
     const context = this.use('ibv_open_xrcd');
@@ -65,7 +83,8 @@ export class Context extends DeviceQueries {
    *
    * @param length bytes, at most `maxDmSize` of `queryDeviceEx()`
    * @param options `logAlignment`: the alignment as a power of two, default 0
-   * @throws VerbsError EOPNOTSUPP, ENOMEM, EINVAL
+   * @throws VerbsError EOPNOTSUPP (a device without memory), ENOMEM (more than is left), EINVAL
+   * @example const dm = ctx.allocDm(4096);
    */
   allocDm(length: number, options: { logAlignment?: number } = {}): DeviceMemory {
     const context = this.use('ibv_alloc_dm');
@@ -76,7 +95,11 @@ export class Context extends DeviceQueries {
     return new DeviceMemory(this, made, length, false);
   }
 
-  /** `ibv_import_dm`: by the `dmHandle` and the length of device memory. `close()` is `ibv_unimport_dm`. */
+  /**
+   * `ibv_import_dm`: by the `dmHandle` and the length of device memory. `close()` is `ibv_unimport_dm`.
+   *
+   * @throws VerbsError ENOENT (there is none with that handle), EOPNOTSUPP
+   */
   importDm(dmHandle: number, length: number): DeviceMemory {
     const context = this.use('ibv_import_dm');
     integer(dmHandle, 'dmHandle', 0, 0xffffffff);
@@ -85,24 +108,43 @@ export class Context extends DeviceQueries {
     return new DeviceMemory(this, made, length, true);
   }
 
-  /** `ibv_create_counters`. */
+  /**
+   * `ibv_create_counters`: for flows.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none
+   */
   createCounters(): Counters {
     const syscall = 'ibv_create_counters';
     return new Counters(this, checked(native.createCounters(this.use(syscall)), syscall));
   }
 
-  /** `ibv_create_rwq_ind_table`: a power of two of queues. */
+  /**
+   * `ibv_create_rwq_ind_table`: what a packet's hash chooses from, for `rwqIndTbl` of {@link ProtectionDomain.createQp}.
+   *
+   * @param queues a power of two of them; one may stand in several places
+   * @throws VerbsError EOPNOTSUPP, EINVAL (more than `maxRwqIndirectionTableSize` of `queryDeviceEx()`)
+   */
   createRwqIndTable(queues: readonly ReceiveWorkQueue[]): IndirectionTable {
     this.use('ibv_create_rwq_ind_table');
     return new IndirectionTable(this, queues);
   }
 
-  /** `ibv_alloc_pd`. */
+  /**
+   * `ibv_alloc_pd`.
+   *
+   * @throws VerbsError ENOMEM (more than the device has)
+   * @example const pd = ctx.allocPd();
+   */
   allocPd(): ProtectionDomain {
     return new ProtectionDomain(this, checked(native.allocPd(this.use('ibv_alloc_pd')), 'ibv_alloc_pd'));
   }
 
-  /** `ibv_create_comp_channel`. */
+  /**
+   * `ibv_create_comp_channel`: what lets a program wait for completions instead of polling for them.
+   *
+   * @throws VerbsError EMFILE (too many open files)
+   * @example const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
+   */
   createCompChannel(): CompletionChannel {
     const syscall = 'ibv_create_comp_channel';
     return new CompletionChannel(this, checked(native.createCompChannel(this.use(syscall)), syscall));
@@ -112,7 +154,7 @@ export class Context extends DeviceQueries {
    * `ibv_create_cq`, or `ibv_create_cq_ex` (and `ibv_cq_ex_to_cq`) with any of `wcFlags`, `flags` and `parentDomain`.
    *
    * @param cqe room for at least so many completions: of all requests that may be outstanding, failing ones included
-   * @throws VerbsError EINVAL, ENOMEM
+   * @throws VerbsError EINVAL (more than `maxCqe`, or no such vector), ENOMEM (more queues than the device has)
    * @example const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
    */
   createCq(cqe: number, options: CqOptions = {}): CompletionQueue {

@@ -5,7 +5,15 @@ import { native, type NativeHandle } from './native.js';
 import { handleOf, Resource } from './resource.js';
 import { integer, object, optional } from './validate.js';
 
-/** `ibv_counters`. Made by {@link Context.createCounters}; `close()` is `ibv_destroy_counters`. */
+/**
+ * `ibv_counters`: what flows count. Made by {@link Context.createCounters}; `close()` is `ibv_destroy_counters`.
+ *
+ * @example
+ * const counters = ctx.createCounters();
+ * counters.attach({ counterDesc: CounterDescription.PACKETS, index: 0 });
+ * qp.createFlow({ specs: [{ type: 'udp', val: { dstPort: 4789 } }, { type: 'count', counters }] });
+ * const [packets] = counters.read();
+ */
 export class Counters extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
@@ -35,7 +43,12 @@ export class Counters extends Resource {
     this.#size = Math.max(this.#size, index + 1);
   }
 
-  /** `ibv_read_counters`: by their indices. `flags` as {@link ReadCountersFlags}. */
+  /**
+   * `ibv_read_counters`: by their indices.
+   *
+   * @param flags see {@link ReadCountersFlags}; default 0
+   * @throws VerbsError EINVAL, EOPNOTSUPP
+   */
   read(flags = 0): BigUint64Array {
     const counters = this.use('ibv_read_counters');
     optional(flags, 'flags', 0x7fffffff, 0);

@@ -30,7 +30,7 @@ export class DeviceMemory extends Resource {
   }
 
   /**
-   * `ibv_memcpy_to_dm`.
+   * `ibv_memcpy_to_dm`: writes into the device memory.
    *
    * @param offset bytes from the start of the device memory; it and the length are multiples of 4
    * @throws VerbsError EINVAL otherwise, and if it reaches past the end
@@ -41,7 +41,12 @@ export class DeviceMemory extends Resource {
     check(-Math.abs(native.copyToDm(dm, offset, bytesOf(from, 'from'))), 'ibv_memcpy_to_dm', this.#about(offset, from));
   }
 
-  /** `ibv_memcpy_from_dm`: fills `to`. */
+  /**
+   * `ibv_memcpy_from_dm`: fills `to`.
+   *
+   * @param offset bytes from the start of the device memory; it and the length are multiples of 4
+   * @throws VerbsError EINVAL otherwise, and if it reaches past the end
+   */
   copyFrom(offset: number, to: Uint8Array): void {
     const dm = this.use('ibv_memcpy_from_dm');
     integer(offset, 'offset', 0, Number.MAX_SAFE_INTEGER);

@@ -23,20 +23,32 @@ export abstract class DeviceQueries extends Resource {
     return native.numCompVectors(this.use('ibv_context.num_comp_vectors'));
   }
 
-  /** `ibv_query_device`. */
+  /**
+   * `ibv_query_device`: what the device is, and how much of everything it has.
+   *
+   * @throws VerbsError with the library's errno, of a device that failed
+   * @example if (ctx.queryDevice().maxQpWr < 4096) console.log('queues are short here');
+   */
   queryDevice(): DeviceAttr {
     return checked(native.queryDevice(this.use('ibv_query_device')), 'ibv_query_device');
   }
 
-  /** `ibv_query_device_ex`: the same and more; zero where the device has no extended query. */
+  /**
+   * `ibv_query_device_ex`: the same and more; zero where the device has no extended query.
+   *
+   * @throws VerbsError with the library's errno, of a device that failed
+   * @example const ticksPerSecond = ctx.queryDeviceEx().hcaCoreClock * 1000n;
+   */
   queryDeviceEx(): DeviceAttrEx {
     return checked(native.queryDeviceEx(this.use('ibv_query_device_ex')), 'ibv_query_device_ex');
   }
 
   /**
-   * `ibv_query_port`. Ports count from 1.
+   * `ibv_query_port`: a port's state, addresses and limits.
    *
+   * @param portNum from 1 to `physPortCnt` of {@link DeviceQueries.queryDevice}
    * @throws VerbsError EINVAL for a port that the device does not have
+   * @example if (ctx.queryPort(1).state !== PortState.ACTIVE) throw new Error('the link is down');
    */
   queryPort(portNum: number): PortAttr {
     const context = this.use('ibv_query_port');
@@ -44,7 +56,13 @@ export abstract class DeviceQueries extends Resource {
     return checked(native.queryPort(context, portNum), 'ibv_query_port', { detail: `of port ${portNum}` });
   }
 
-  /** `ibv_query_gid`: the GID as IPv6 text. An empty entry is `::`. */
+  /**
+   * `ibv_query_gid`: the GID as IPv6 text. An empty entry is `::`.
+   *
+   * @param index 0 to `gidTblLen` - 1 of {@link DeviceQueries.queryPort}
+   * @throws VerbsError EINVAL for a port or an index that the device does not have
+   * @example ctx.queryGid(1, 0); // '::ffff:127.0.0.1'
+   */
   queryGid(portNum: number, index: number): string {
     const context = this.use('ibv_query_gid');
     port(portNum);
@@ -53,7 +71,12 @@ export abstract class DeviceQueries extends Resource {
     return gidText(checked(native.queryGid(context, portNum, index), 'ibv_query_gid', { detail }));
   }
 
-  /** `ibv_query_pkey`: a partition key in host order. */
+  /**
+   * `ibv_query_pkey`: a partition key in host order, 16 bits. 0xffff is that of the default partition.
+   *
+   * @param index 0 to `pkeyTblLen` - 1 of {@link DeviceQueries.queryPort}
+   * @throws VerbsError EINVAL for a port or an index that the device does not have
+   */
   queryPkey(portNum: number, index: number): number {
     const context = this.use('ibv_query_pkey');
     port(portNum);
@@ -63,7 +86,12 @@ export abstract class DeviceQueries extends Resource {
     return pkey;
   }
 
-  /** `ibv_query_gid_table`: the used entries of a port's GID table, or of all ports. */
+  /**
+   * `ibv_query_gid_table`: the used entries of a port's GID table, or of all ports.
+   *
+   * @throws VerbsError EINVAL for a port that the device does not have
+   * @example const sgidIndex = ctx.gidTable(1).find(({ type }) => type === GidType.ROCE_V2)?.index;
+   */
   gidTable(portNum?: number): GidEntry[] {
     const context = this.use('ibv_query_gid_table');
     const { physPortCnt } = this.queryDevice();
@@ -77,7 +105,7 @@ export abstract class DeviceQueries extends Resource {
   /**
    * `ibv_query_gid_ex`: one entry of the GID table, with its type and network interface.
    *
-   * @throws VerbsError ENODATA (an empty entry), EINVAL
+   * @throws VerbsError ENODATA (an empty entry), EINVAL (a port or an index that the device does not have)
    */
   queryGidEx(portNum: number, index: number): GidEntry {
     const context = this.use('ibv_query_gid_ex');
@@ -87,7 +115,11 @@ export abstract class DeviceQueries extends Resource {
     return gidEntry(checked(native.queryGidEx(context, portNum, index), 'ibv_query_gid_ex', { detail }));
   }
 
-  /** `ibv_get_pkey_index`: where a partition key (in host order) is in the port's table. */
+  /**
+   * `ibv_get_pkey_index`: where a partition key (in host order) is in the port's table.
+   *
+   * @throws VerbsError EINVAL if it is not there, or the device has no such port
+   */
   pkeyIndex(portNum: number, pkey: number): number {
     const context = this.use('ibv_get_pkey_index');
     port(portNum);
@@ -100,7 +132,7 @@ export abstract class DeviceQueries extends Resource {
   /**
    * `ibv_query_rt_values_ex`: the device's clock now, in ticks (`hcaCoreClock` kHz), as completion timestamps have it.
    *
-   * @throws VerbsError EOPNOTSUPP
+   * @throws VerbsError EOPNOTSUPP where the device has no clock to read
    */
   queryRtValues(): {
     /** Ticks. */
@@ -121,6 +153,9 @@ export abstract class DeviceQueries extends Resource {
    * `ibv_init_ah_from_wc`: the way back to who sent a datagram, for {@link ProtectionDomain.createAh}.
    *
    * @param grh the first 40 bytes of the receive buffer; needed if `wc.wcFlags` has GRH
+   * @throws TypeError if they are needed and missing, or fewer than 40
+   * @throws VerbsError EINVAL (a header that is none, or that was not sent to this port)
+   * @example const ah = pd.createAh(ctx.initAhFromWc(1, wc, mr.bytes.subarray(0, 40)));
    */
   initAhFromWc(portNum: number, wc: ReceivedFrom, grh: Uint8Array | undefined): FullAhAttr {
     const syscall = 'ibv_init_ah_from_wc';
@@ -133,7 +168,7 @@ export abstract class DeviceQueries extends Resource {
   /**
    * `ibv_resolve_eth_l2_from_gid`: the peer's MAC address and VLAN (0 to 4095; 0xffff for none) behind a route.
    *
-   * @throws VerbsError EINVAL, EHOSTUNREACH, EOPNOTSUPP
+   * @throws VerbsError EINVAL (no route in `attr`, no such port or GID index), EHOSTUNREACH, EOPNOTSUPP
    */
   resolveEthL2FromGid(attr: AhAttr): {
     /** 6 bytes. */

@@ -29,7 +29,12 @@ export function gidText(bytes: Uint8Array): string {
   return native.formatGid(bytes);
 }
 
-/** A GUID as the tools print it: `0200:00ff:fe00:0001`. */
+/**
+ * A GUID as the tools print it: `0200:00ff:fe00:0001`.
+ *
+ * @throws TypeError for what is no bigint
+ * @example formatGuid(ctx.device.guid);
+ */
 export function formatGuid(guid: bigint): string {
   if (typeof guid !== 'bigint') throw typeError('guid', 'a bigint', guid);
   return guid

@@ -33,7 +33,11 @@ interface SoftModule {
 
 const SYSTEM = 'libibverbs.so.1';
 
-/** Both libraries with their devices. Nothing is opened by it. */
+/**
+ * Both libraries with their devices. Nothing is opened by it.
+ *
+ * @example for (const { kind, reason } of probeLibraries()) console.log(kind, reason ?? 'has devices');
+ */
 export function probeLibraries(): LibraryReport[] {
   return [report('system', loadLibrary('system')), report('soft', loadLibrary('soft'))];
 }

@@ -8,6 +8,11 @@ import { kRequestId } from './symbols.js';
 /**
  * `ibv_mw`: a part of a memory region that a peer may use, opened and closed by requests in a queue pair's send queue.
  * Made by {@link ProtectionDomain.allocMw}; `close()` is `ibv_dealloc_mw`.
+ *
+ * @example
+ * const mw = pd.allocMw(MwType.TYPE_2);
+ * const bindInfo = { mr, offset: 0, length: 64, access: AccessFlags.REMOTE_READ };
+ * qp.postSend({ opcode: WrOpcode.BIND_MW, mw, rkey: mw.nextRkey(), bindInfo });
  */
 export class MemoryWindow extends Resource {
   /** The protection domain that it belongs to. */
@@ -29,7 +34,7 @@ export class MemoryWindow extends Resource {
     return native.mwRkey(this.use('ibv_mw.rkey'));
   }
 
-  /** `ibv_inc_rkey`: the rkey for the next BIND_MW of a type 2 window, which `rkey` is from now on. */
+  /** `ibv_inc_rkey`: the rkey for the next BIND_MW of a type 2 window, which `rkey` is from now on: its lowest byte counts. */
   nextRkey(): number {
     const mw = this.use('ibv_inc_rkey');
     const rkey = native.mwRkey(mw);

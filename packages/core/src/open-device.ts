@@ -40,7 +40,9 @@ export function openDevice(device?: string | DeviceInfo, options: OpenOptions = 
  * duplicate of the descriptor.
  *
  * @param device what the descriptor is of: an entry of {@link listDevices}, or its name
- * @throws VerbsError EBADF, EINVAL (no such descriptor), EOPNOTSUPP (of another process, with the software NIC)
+ * @throws VerbsError EBADF, EINVAL (no such descriptor), ENODEV (no such device), EOPNOTSUPP (of another process, with
+ *   the software NIC)
+ * @example using twin = importDevice(ctx.cmdFd, ctx.device);
  */
 export function importDevice(fd: number, device: string | DeviceInfo): Context {
   integer(fd, 'fd', 0, 0x7fffffff);

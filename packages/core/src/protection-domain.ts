@@ -42,7 +42,7 @@ export class ProtectionDomain extends Resource {
   /**
    * `ibv_alloc_parent_domain`: this protection domain, with a thread domain for the objects that are made in it.
    *
-   * @throws VerbsError EOPNOTSUPP, EINVAL
+   * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL
    * @example const mine = pd.allocParentDomain({ td: ctx.allocTd() });
    */
   allocParentDomain(attr: { td?: ThreadDomain } = {}): ProtectionDomain {
@@ -78,13 +78,18 @@ export class ProtectionDomain extends Resource {
    * @param access {@link AccessFlags}, or-ed
    * @param options `iova` as with allocMr
    * @throws TypeError for other memory, also empty, detached and resizable buffers
-   * @throws VerbsError EFAULT, ENOMEM, EINVAL
+   * @throws VerbsError EFAULT (memory that is not there or not writable), ENOMEM, EINVAL (access without LOCAL_WRITE)
+   * @example const mr = pd.regMr(new SharedArrayBuffer(4096), AccessFlags.LOCAL_WRITE);
    */
   regMr(view: Registrable, access: number, options: { unsafe?: boolean; iova?: bigint } = {}): MemoryRegion {
     return registration.regMr(this, this.use('ibv_reg_mr'), view, access, options);
   }
 
-  /** `ibv_alloc_null_mr`: reading it gives zeros, writing it goes nowhere. Only for this side's requests. */
+  /**
+   * `ibv_alloc_null_mr`: reading it gives zeros, writing it goes nowhere. Only for this side's requests.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none
+   */
   allocNullMr(): MemoryRegion {
     return registration.allocNullMr(this, this.use('ibv_alloc_null_mr'));
   }
@@ -112,6 +117,8 @@ export class ProtectionDomain extends Resource {
   /**
    * `ibv_import_mr`: the region that another import of this device registered, by its `mrHandle`. Its memory is the
    * exporter's to keep. `close()` is `ibv_unimport_mr`.
+   *
+   * @throws VerbsError ENOENT (there is none with that handle), EOPNOTSUPP
    */
   importMr(mrHandle: number): MemoryRegion {
     return registration.importMr(this, this.use('ibv_import_mr'), mrHandle);
@@ -129,10 +136,11 @@ export class ProtectionDomain extends Resource {
   }
 
   /**
-   * `ibv_alloc_mw`.
+   * `ibv_alloc_mw`: a window on a part of a region, which is bound later.
    *
    * @param type one of {@link MwType}, default TYPE_1
-   * @throws VerbsError EOPNOTSUPP, ENOMEM
+   * @throws VerbsError EOPNOTSUPP (a type that the device does not have), ENOMEM
+   * @example const mw = pd.allocMw(MwType.TYPE_2);
    */
   allocMw(type: number = MwType.TYPE_1): MemoryWindow {
     const pd = this.use('ibv_alloc_mw');
@@ -143,7 +151,9 @@ export class ProtectionDomain extends Resource {
   /**
    * `ibv_create_qp`, or `ibv_create_qp_ex` for what that has more (and `ibv_qp_to_qp_ex` with `sendOpsFlags`).
    *
-   * @throws VerbsError EINVAL, ENOMEM (more than the device has), EOPNOTSUPP (a type that it does not have)
+   * @throws TypeError, RangeError for a field that is missing, misspelt or out of its range, by its name
+   * @throws VerbsError EINVAL (a capacity above the device's, objects of other contexts), ENOMEM (more queue pairs than
+   *   the device has), EOPNOTSUPP (a type that it does not have), EPERM (RAW_PACKET without CAP_NET_RAW)
    * @example
    * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
    */
@@ -157,7 +167,7 @@ export class ProtectionDomain extends Resource {
   /**
    * `ibv_create_srq`, or `ibv_create_srq_ex` for another type than BASIC.
    *
-   * @throws VerbsError EINVAL, ENOMEM, EOPNOTSUPP
+   * @throws VerbsError EINVAL (more than `maxSrqWr` or `maxSrqSge`), ENOMEM (more queues than the device has), EOPNOTSUPP
    * @example const srq = pd.createSrq({ maxWr: 256 });
    */
   createSrq(attr: SrqInitAttr): SharedReceiveQueue {
@@ -165,7 +175,14 @@ export class ProtectionDomain extends Resource {
     return new SharedReceiveQueue(this, attr);
   }
 
-  /** `ibv_create_wq`. */
+  /**
+   * `ibv_create_wq`: a receive queue for {@link Context.createRwqIndTable}. It is in RESET: `modify` brings it to RDY.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL, ENOMEM
+   * @example
+   * const wq = pd.createWq({ cq, maxWr: 256 });
+   * wq.modify({ wqState: WqState.RDY });
+   */
   createWq(attr: WqInitAttr): ReceiveWorkQueue {
     this.use('ibv_create_wq');
     return new ReceiveWorkQueue(this, attr);

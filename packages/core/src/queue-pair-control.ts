@@ -126,7 +126,12 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     this.recvCq?.[kAbandon](this, reason);
   }
 
-  /** `ibv_query_qp`: all attributes, or with a {@link QpAttrMask} at least those. */
+  /**
+   * `ibv_query_qp`: all attributes, or with a {@link QpAttrMask} at least those.
+   *
+   * @throws VerbsError with the library's errno
+   * @example enumName(QpState, qp.query().attr.qpState); // 'RTS'
+   */
   query(mask = ALL_ATTRIBUTES): QpQuery {
     const qp = this.use('ibv_query_qp');
     integer(mask, 'mask', 0, 0x7fffffff);
@@ -139,6 +144,8 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   /**
    * Brings an RC, UC or XRC queue pair from RESET to RTS: three calls of `modify` with the usual values.
    *
+   * @throws TypeError, RangeError for an option that is missing, misspelt or out of its range, by its name
+   * @throws VerbsError EINVAL (another type, another state than RESET), and what `modify` throws
    * @example
    * import { randomInt } from 'node:crypto';
    *
@@ -157,6 +164,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   /**
    * Brings a UD queue pair from RESET to RTS: three calls of `modify`.
    *
+   * @throws VerbsError EINVAL (another type, another state than RESET)
    * @example qp.activate({ qkey: 0x11111111 });
    */
   activate(options: ActivateOptions): void {
@@ -171,6 +179,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   /**
    * `ibv_attach_mcast`: a UD queue pair receives what is sent to the group.
    *
+   * @param lid the group's LID on InfiniBand, default 0
    * @throws VerbsError EINVAL (no UD queue pair, no multicast GID), ENOMEM (more groups than the device has)
    * @example qp.attachMcast('ff0e::ffff:224.1.2.3');
    */
@@ -180,7 +189,11 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     check(-Math.abs(native.attachMcast(qp, group, optional(lid, 'lid', 0xffff, 0))), 'ibv_attach_mcast');
   }
 
-  /** `ibv_detach_mcast`. */
+  /**
+   * `ibv_detach_mcast`: it receives no more of the group.
+   *
+   * @throws VerbsError EINVAL if it was not attached to the group
+   */
   detachMcast(gid: Gid, lid = 0): void {
     const qp = this.use('ibv_detach_mcast');
     const group = gidBytes(gid, 'gid');
@@ -201,12 +214,20 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     check(-Math.abs(native.modifyQpRateLimit(qp, rate, burst, packet)), 'ibv_modify_qp_rate_limit');
   }
 
-  /** `ibv_query_ece`: the enhancements that the connection could have. EOPNOTSUPP where the device has none. */
+  /**
+   * `ibv_query_ece`: the enhancements that the connection could have, for the peer to choose from.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none
+   */
   queryEce(): Ece {
     return checked(native.queryEce(this.use('ibv_query_ece')), 'ibv_query_ece');
   }
 
-  /** `ibv_set_ece`: those that both ends have, before the queue pair leaves INIT. */
+  /**
+   * `ibv_set_ece`: those that both ends have, before the queue pair leaves INIT.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL
+   */
   setEce(ece: Ece): void {
     const qp = this.use('ibv_set_ece');
     const given = object(ece, 'ece', ['vendorId', 'options']);

@@ -71,9 +71,9 @@ export class ReceiveWorkQueue extends Resource {
   }
 
   /**
-   * `ibv_modify_wq`.
+   * `ibv_modify_wq`: brings it to another state, or changes flags.
    *
-   * @throws VerbsError EINVAL, EOPNOTSUPP
+   * @throws VerbsError EINVAL (a step that there is not), EOPNOTSUPP
    * @example wq.modify({ wqState: WqState.RDY });
    */
   modify(attr: WqAttr): void {

@@ -83,6 +83,7 @@ export class SharedReceiveQueue extends Resource {
   /**
    * `ibv_modify_srq`: arms the limit event, which happens once (`srqLimit`), or gives the queue another size (`maxWr`).
    *
+   * @param attr `srqLimit`: requests; 0 disarms. `maxWr`: requests, at most `maxSrqWr` of `queryDevice()`
    * @throws VerbsError EINVAL (a limit above the size, or a size below what is outstanding), EOPNOTSUPP
    * @example srq.modify({ srqLimit: 16 });
    */

@@ -98,7 +98,11 @@ export function readWrId(view: DataView, offset: number): bigint | number {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 0x1_0000_0000;
 }
 
-/** `ibv_wc_status_str`: what a status means. */
+/**
+ * `ibv_wc_status_str`: what a {@link WcStatus} means; its name where there is no library.
+ *
+ * @example wcStatusText(WcStatus.RETRY_EXC_ERR); // 'transport retry counter exceeded'
+ */
 export function wcStatusText(status: number): string {
   integer(status, 'status', -0x80000000, 0x7fffffff);
   const library = anyLibrary();

@@ -24,7 +24,8 @@ export class XrcDomain extends Resource {
   /**
    * `ibv_create_qp_ex` of the receiving kind (IBV_QPT_XRC_RECV): it has no queues of its own.
    *
-   * @throws VerbsError EOPNOTSUPP, ENOMEM
+   * @throws VerbsError EOPNOTSUPP, ENOMEM (more queue pairs than the device has)
+   * @example const qp = ctx.openXrcd().createQp();
    */
   createQp(): QueuePair<typeof QpType.XRC_RECV> {
     this.use('ibv_create_qp_ex');
