@@ -29,6 +29,29 @@ int fill_sges(World& world, Input& input, ibv_sge* sges, bool in_bounds) {
   return count;
 }
 
+ibv_mw_type type_of(std::size_t window) { return window % 2 == 0 ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2; }
+
+// A range that mostly lies in a region, with rights of any kind.
+ibv_mw_bind_info bind_info(World& world, Input& input, ibv_mr* region) {
+  const std::uint8_t choice = input.byte();
+  region->lkey = nic::lkey_of(world.region(choice));
+  std::uint64_t length = input.byte() * 16u;
+  if (input.one_in(16)) length = input.take<std::uint64_t>();
+  return {region, World::address(choice) + choice * 8u, length, input.byte()};
+}
+
+void bind_window(World& world, Input& input) {
+  Slot& slot = world.slot(input.byte());
+  if (slot.qp == nullptr || slot.type == IBV_QPT_XRC_RECV) return;
+  ibv_mr region = {};
+  ibv_mw_bind bind = {};
+  bind.wr_id = request_id(index_of(world, slot), false, slot.sent + 1);
+  bind.send_flags = input.byte() & 0x1f;
+  bind.bind_info = bind_info(world, input, &region);
+  if (world.nic().bind_mw(slot.qp, &bind, nic::rkey_of(world.window(input.byte())) + (input.byte() & 1u)) == 0)
+    ++slot.sent;
+}
+
 void post_send(World& world, Input& input) {
   Slot& slot = world.slot(input.byte());
   if (slot.qp == nullptr) return;
@@ -36,6 +59,7 @@ void post_send(World& world, Input& input) {
       IBV_WR_SEND,          IBV_WR_RDMA_WRITE,          IBV_WR_RDMA_READ,
       IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_CMP_AND_SWP,
       IBV_WR_LOCAL_INV,     IBV_WR_SEND_WITH_INV,       IBV_WR_ATOMIC_FETCH_AND_ADD,
+      IBV_WR_BIND_MW,
   };
   ibv_sge sges[4] = {};
   ibv_send_wr wr = {};
@@ -47,7 +71,18 @@ void post_send(World& world, Input& input) {
   wr.sg_list = sges;
   wr.imm_data = input.byte();
   if (wr.opcode == IBV_WR_LOCAL_INV || wr.opcode == IBV_WR_SEND_WITH_INV) wr.invalidate_rkey = world.key(input, true);
-  if (slot.type == IBV_QPT_UD) {
+  ibv_mw window = {};
+  ibv_mr region = {};
+  if (slot.type == IBV_QPT_XRC_SEND) wr.qp_type.xrc.remote_srqn = input.byte();
+  if (wr.opcode == IBV_WR_BIND_MW) {
+    const std::size_t which = input.byte();
+    window = {.context = nullptr,
+              .pd = nullptr,
+              .rkey = nic::rkey_of(world.window(which)),
+              .handle = 0,
+              .type = type_of(which)};
+    wr.bind_mw = {&window, window.rkey ^ (input.byte() & 3u), bind_info(world, input, &region)};
+  } else if (slot.type == IBV_QPT_UD) {
     wr.wr.ud = {world.datagram_peer(input.byte()), input.byte(), input.byte()};
   } else if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     wr.wr.atomic = {World::address(input.byte()), input.byte(), input.byte(), world.key(input, true)};
@@ -81,11 +116,12 @@ void post_shared(World& world, Input& input) {
   ibv_sge sges[4] = {};
   ibv_recv_wr wr = {};
   ibv_recv_wr* bad = nullptr;
-  wr.wr_id = world.shared_id();
+  const std::size_t index = input.below(kSharedQueues);
+  wr.wr_id = world.shared_id(index);
   wr.num_sge = fill_sges(world, input, sges, false);
   wr.sg_list = sges;
-  if (world.nic().post_srq_recv(world.srq(), &wr, &bad) == 0) {
-    world.shared_posted();
+  if (world.nic().post_srq_recv(world.srq(index), &wr, &bad) == 0) {
+    world.shared_posted(index);
   } else {
     FUZZ_CHECK(bad == &wr);
   }
@@ -93,7 +129,7 @@ void post_shared(World& world, Input& input) {
 
 void modify_shared(World& world, Input& input) {
   const ibv_srq_attr attr = {input.byte(), 0, input.byte()};
-  world.nic().modify_srq(world.srq(), &attr, static_cast<int>(input.below(4)));
+  world.nic().modify_srq(world.srq(input.below(kSharedQueues)), &attr, static_cast<int>(input.below(4)));
 }
 
 // Attributes of any kind, right or wrong: the answer may be an error, nothing worse.
@@ -152,6 +188,8 @@ void step(World& world, Input& input) {
       // Rarely: the search for the mapping is slow.
       if (input.byte() == 255) return world.register_again();
       if (input.one_in(4)) return modify_shared(world, input);
+      if (input.one_in(4)) return bind_window(world, input);
+      if (input.one_in(4)) return world.change_membership(world.slot(input.byte()));
       world.nic().req_notify_cq(world.cq(), input.one_in(2));
       return world.pass(1000);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nic/multicast.h"
 #include "wire/frame.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"
@@ -15,6 +16,7 @@ constexpr std::uint32_t kMtu = 256;
 
 wire::Transport transport_of(ibv_qp_type type) {
   if (type == IBV_QPT_UD) return wire::Transport::kUd;
+  if (type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV) return wire::Transport::kXrc;
   return type == IBV_QPT_UC ? wire::Transport::kUc : wire::Transport::kRc;
 }
 
@@ -74,7 +76,10 @@ void write_extended_headers(World& world, Input& input, const wire::OpcodeInfo& 
   if (info.has(wire::kHasImmDt)) write_word(info.imm_dt, input.byte());
   if (info.has(wire::kHasIeth)) write_word(info.ieth, world.key(input, true));
   if (info.has(wire::kHasFeth)) write_word(info.feth, input.byte());
-  if (info.has(wire::kHasXrceth)) write_word(info.xrceth, input.byte());
+  if (info.has(wire::kHasXrceth)) {
+    const std::uint8_t choice = input.byte();
+    write_word(info.xrceth, choice < 224 ? nic::srq_num(world.srq(choice % kSharedQueues)) : choice);
+  }
 }
 
 // Seals (mostly) and delivers.
@@ -102,6 +107,7 @@ wire::Path path_to_victim(Input& input, bool ipv6) {
   const std::uint8_t host = choice < 240 ? 2 : choice & 3;
   path.sgid = ipv6 ? ipv6_gid(host) : ipv4_gid(host);
   path.dgid = ipv6 ? ipv6_gid(1) : ipv4_gid(1);
+  if (choice >= 224 && choice < 240) path.dgid = ipv4_group();
   path.hop_limit = choice;
   return path;
 }
@@ -124,7 +130,8 @@ void deliver_made(World& world, Input& input) {
   const std::uint8_t flags = input.byte();
   bth.solicited = (flags & 1) != 0;
   bth.ack_req = (flags & 2) != 0;
-  bth.dest_qpn = flags < 250 ? nic::qp_num(slot.qp) : input.take<std::uint32_t>() & 0xffffff;
+  bth.dest_qpn = flags < 240 ? nic::qp_num(slot.qp) : input.take<std::uint32_t>() & 0xffffff;
+  if (flags >= 240 && flags < 248) bth.dest_qpn = nic::kMulticastQpn;
   if (world.is_control(bth.dest_qpn)) return;
   bth.psn = near_psn(input, response ? attr.sq_psn - 1 : attr.rq_psn);
 

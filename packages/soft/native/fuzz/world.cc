@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arena.h"
 #include "check.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"
@@ -13,37 +14,11 @@
 namespace verbs::soft::fuzz {
 namespace {
 
-constexpr std::size_t kGuardSize = 4096;
-constexpr std::uint8_t kCanary = 0xc9;
-constexpr std::uint8_t kUntouched = 0x37;
 constexpr std::uint32_t kQkey = 0x1234;
 constexpr std::uint32_t kDepth = 8;
 constexpr std::uint32_t kMaxInline = 64;
 constexpr int kRemote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-
-// Guard, region, guard, region, …, guard; whole pages each.
-struct Arena {
-  static constexpr std::size_t kSize = kRegions * (kGuardSize + kRegionSize) + kGuardSize;
-  std::uint8_t* bytes;
-  std::vector<std::uint8_t> canary = std::vector<std::uint8_t>(kGuardSize, kCanary);
-  std::vector<std::uint8_t> untouched = std::vector<std::uint8_t>(kRegionSize, kUntouched);
-
-  Arena()
-      : bytes(static_cast<std::uint8_t*>(
-            mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
-    FUZZ_CHECK(bytes != MAP_FAILED);
-    for (std::size_t i = 0; i <= kRegions; ++i) std::memset(guard(i), kCanary, kGuardSize);
-    for (std::size_t i = 0; i < kRegions; ++i) std::memset(region(i), kUntouched, kRegionSize);
-  }
-  std::uint8_t* guard(std::size_t index) const { return bytes + index * (kGuardSize + kRegionSize); }
-  std::uint8_t* region(std::size_t index) const { return guard(index) + kGuardSize; }
-  bool is_whole(std::size_t index) const { return std::memcmp(guard(index), canary.data(), kGuardSize) == 0; }
-};
-
-const Arena& arena() {
-  static const Arena instance;
-  return instance;
-}
+constexpr int kOpenAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | kRemote;
 
 }  // namespace
 
@@ -54,7 +29,8 @@ World::World() {
   config.ports.push_back({this, {ipv4_gid(1), ipv6_gid(1)}, IBV_MTU_4096, IBV_MTU_4096});
   nic_ = std::make_unique<nic::Nic>(config, *this);
   FUZZ_CHECK(nic_->alloc_pd(&pd_) == 0 && nic_->alloc_pd(&control_pd_) == 0);
-  register_region(kOpen, pd_, IBV_ACCESS_LOCAL_WRITE | kRemote);
+  FUZZ_CHECK(nic_->open_xrcd(nullptr, true, false, &xrcd_) == 0);
+  register_region(kOpen, pd_, kOpenAccess);
   register_region(kLocal, pd_, IBV_ACCESS_LOCAL_WRITE);
   register_region(kReadOnly, pd_, IBV_ACCESS_REMOTE_READ);
   register_region(kVanishing, pd_, IBV_ACCESS_LOCAL_WRITE | kRemote);
@@ -69,14 +45,17 @@ World::World() {
 World::~World() {
   for (nic::Ah* ah : ahs_) FUZZ_CHECK(nic_->destroy_ah(ah) == 0);
   for (nic::Mr* mr : regions_) FUZZ_CHECK(nic_->dereg_mr(mr) == 0);
+  FUZZ_CHECK(nic_->close_xrcd(xrcd_) == 0);
   FUZZ_CHECK(nic_->dealloc_pd(pd_) == 0 && nic_->dealloc_pd(control_pd_) == 0);
 }
 
 void World::begin() {
   FUZZ_CHECK(nic_->create_cq(64, nullptr, &cq_) == 0 && nic_->create_cq(64, nullptr, &control_cq_) == 0);
   ibv_srq_attr attr = {kDepth, 2, 0};
-  FUZZ_CHECK(nic_->create_srq(pd_, &attr, nullptr, &srq_) == 0);
-  shared_open_.clear();
+  FUZZ_CHECK(nic_->create_srq(pd_, &attr, nullptr, &srqs_[0]) == 0);
+  FUZZ_CHECK(nic_->create_srq(pd_, &attr, nullptr, &srqs_[1], {xrcd_, cq_}) == 0);
+  for (std::vector<bool>& open : shared_open_) open.clear();
+  alloc_windows();
   for (nic::Qp*& qp : control_) qp = create({control_pd_, control_cq_, control_cq_, nullptr}, IBV_QPT_RC);
   for (std::size_t i = 0; i < 2; ++i) control_numbers_[i] = nic::qp_num(control_[i]);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -88,12 +67,13 @@ void World::end() {
   check_memory();
   check_progress();
   for (Slot& slot : slots_) {
-    if (slot.qp != nullptr) FUZZ_CHECK(nic_->destroy_qp(slot.qp) == 0);
+    destroy(slot);
     slot = {};
   }
+  dealloc_windows();
   for (nic::Qp* qp : control_) FUZZ_CHECK(nic_->destroy_qp(qp) == 0);
   // Nothing uses them any more, or the count of the users is wrong.
-  FUZZ_CHECK(nic_->destroy_srq(srq_) == 0);
+  for (nic::Srq* srq : srqs_) FUZZ_CHECK(nic_->destroy_srq(srq) == 0);
   FUZZ_CHECK(nic_->destroy_cq(cq_) == 0 && nic_->destroy_cq(control_cq_) == 0);
   FUZZ_CHECK(!nic_->has_output() && nic_->next_deadline() == nic::kNever);
   looping_.clear();
@@ -109,14 +89,36 @@ void World::register_region(std::size_t index, nic::Pd* pd, unsigned access) {
 }
 
 void World::register_again() {
+  // A region with a window bound to it stays.
+  dealloc_windows();
   FUZZ_CHECK(nic_->dereg_mr(regions_[kOpen]) == 0);
-  register_region(kOpen, pd_, IBV_ACCESS_LOCAL_WRITE | kRemote);
+  register_region(kOpen, pd_, kOpenAccess);
+  alloc_windows();
+}
+
+void World::alloc_windows() {
+  FUZZ_CHECK(nic_->alloc_mw(pd_, IBV_MW_TYPE_1, &windows_[0]) == 0);
+  FUZZ_CHECK(nic_->alloc_mw(pd_, IBV_MW_TYPE_2, &windows_[1]) == 0);
+}
+
+void World::dealloc_windows() {
+  for (nic::Mw* mw : windows_) FUZZ_CHECK(nic_->dealloc_mw(mw) == 0);
+}
+
+void World::change_membership(Slot& slot) {
+  if (slot.qp == nullptr) return;
+  bool edge = false;
+  const int error =
+      slot.member ? nic_->detach_mcast(slot.qp, ipv4_group(), &edge) : nic_->attach_mcast(slot.qp, ipv4_group(), &edge);
+  FUZZ_CHECK(error == 0 || slot.type != IBV_QPT_UD);
+  if (error == 0) slot.member = !slot.member;
 }
 
 std::uint32_t World::key(Input& input, bool remote) {
   const std::size_t choice = input.byte();
   nic::Mr* mr = region(choice);
   const std::uint32_t right = remote ? nic::rkey_of(mr) : nic::lkey_of(mr);
+  if (remote && choice >= 192 && choice < 216) return nic::rkey_of(window(choice));
   if (choice < 224) return right;
   if (choice < 240) return right ^ (1u << (choice % 16));
   return input.take<std::uint32_t>();
@@ -146,14 +148,30 @@ nic::Qp* World::create(const nic::QpParts& parts, ibv_qp_type type) {
   return nic_->create_qp(parts, &init, nullptr, &qp) == 0 ? qp : nullptr;
 }
 
+void World::destroy(Slot& slot) {
+  if (slot.qp == nullptr) return;
+  if (slot.member) {
+    FUZZ_CHECK(nic_->destroy_qp(slot.qp) == EBUSY);
+    change_membership(slot);
+  }
+  FUZZ_CHECK(nic_->destroy_qp(slot.qp) == 0);
+}
+
 void World::make(Slot& slot, Input& input) {
-  static constexpr ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_UC};
-  if (slot.qp != nullptr) FUZZ_CHECK(nic_->destroy_qp(slot.qp) == 0);
+  static constexpr ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UD,       IBV_QPT_UC,
+                                          IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV};
+  destroy(slot);
   const std::uint8_t choice = input.byte();
   slot.type = types[choice % std::size(types)];
   slot.ipv6 = (choice & 0x40) != 0;
   slot.shared = (choice & 0x80) != 0;
-  slot.qp = create({pd_, cq_, cq_, slot.shared ? srq_ : nullptr}, slot.type);
+  if (slot.type == IBV_QPT_XRC_RECV) {
+    slot.qp = create({.xrcd = xrcd_}, slot.type);
+  } else if (slot.type == IBV_QPT_XRC_SEND) {
+    slot.qp = create({.pd = pd_, .send_cq = cq_}, slot.type);
+  } else {
+    slot.qp = create({pd_, cq_, cq_, slot.shared ? srqs_[0] : nullptr}, slot.type);
+  }
   // Most are ready to work.
   static constexpr ibv_qp_state states[] = {IBV_QPS_RTS, IBV_QPS_RTS, IBV_QPS_RTS,   IBV_QPS_RTR,
                                             IBV_QPS_SQD, IBV_QPS_ERR, IBV_QPS_RESET, IBV_QPS_INIT};
@@ -168,7 +186,8 @@ void World::set_state(Slot& slot, ibv_qp_state state) {
 // Walks from RESET towards `state`; a type that the NIC does not have stays behind, which is its answer.
 void World::connect(nic::Qp* qp, std::uint32_t dest, const ibv_ah_attr& path, ibv_qp_type type, ibv_qp_state state) {
   const bool datagrams = type == IBV_QPT_UD;
-  const bool reliable = type == IBV_QPT_RC;
+  const bool requests = type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
+  const bool responds = type == IBV_QPT_RC || type == IBV_QPT_XRC_RECV;
   ibv_qp_attr attr = {};
   const auto step = [&](ibv_qp_state to, int mask) {
     attr.qp_state = to;
@@ -190,10 +209,10 @@ void World::connect(nic::Qp* qp, std::uint32_t dest, const ibv_ah_attr& path, ib
   step(IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | (datagrams ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS));
   if (state == IBV_QPS_INIT) return;
   const int connected = datagrams ? 0 : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-  step(IBV_QPS_RTR, connected | (reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0));
+  step(IBV_QPS_RTR, connected | (responds ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0));
   if (state == IBV_QPS_RTR) return;
   const int retries = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-  step(IBV_QPS_RTS, IBV_QP_SQ_PSN | (reliable ? retries : 0));
+  step(IBV_QPS_RTS, IBV_QP_SQ_PSN | (requests ? retries : 0));
   if (state == IBV_QPS_SQD || state == IBV_QPS_ERR) step(state, 0);
 }
 
@@ -228,75 +247,6 @@ void World::poll(int most) {
   const int count = nic_->poll_cq(cq_, wanted, wcs);
   FUZZ_CHECK(count >= 0 && count <= wanted);
   for (int i = 0; i < count; ++i) check_completion(wcs[i]);
-}
-
-// Completions of a queue come in the order of its requests, and only for requests that there were.
-void World::check_completion(const ibv_wc& wc) {
-  FUZZ_CHECK(wc.status >= IBV_WC_SUCCESS && wc.status <= IBV_WC_TM_RNDV_INCOMPLETE);
-  const std::size_t owner = wc.wr_id >> 33;
-  const bool receive = (wc.wr_id >> 32 & 1) != 0;
-  const auto number = static_cast<std::uint32_t>(wc.wr_id);
-  if (wc.status == IBV_WC_SUCCESS) FUZZ_CHECK(receive == ((wc.opcode & IBV_WC_RECV) != 0));
-  if (owner == kShared) {
-    // Those of the shared queue come in any order, but only once.
-    FUZZ_CHECK(receive && number >= 1 && number <= shared_open_.size() && shared_open_[number - 1]);
-    shared_open_[number - 1] = false;
-    return;
-  }
-  Slot& slot = slots_.at(owner);
-  std::uint32_t& last = receive ? slot.completed_receives : slot.completed_sends;
-  FUZZ_CHECK(number > last && number <= (receive ? slot.received : slot.sent));
-  last = number;
-}
-
-void World::check_memory() const {
-  for (std::size_t i = 0; i <= kRegions; ++i) FUZZ_CHECK(arena().is_whole(i));
-  FUZZ_CHECK(std::memcmp(arena().region(kReadOnly), arena().untouched.data(), kRegionSize) == 0);
-}
-
-// The control pair writes and sends between the halves of its region while the others have what they have to do.
-void World::check_progress() {
-  constexpr std::uint32_t kHalf = kRegionSize / 2;
-  constexpr std::uint32_t kLength = 1000;
-  std::uint8_t* memory = arena().region(kControl);
-  static std::uint8_t stamp = 0;
-  ++stamp;
-  std::memset(memory, stamp, kLength);
-  std::memset(memory + kHalf, 0, kHalf);
-
-  ibv_sge target{address(kControl) + kHalf, kLength, nic::lkey_of(regions_[kControl])};
-  ibv_recv_wr receive = {};
-  ibv_recv_wr* bad_receive = nullptr;
-  receive.sg_list = &target;
-  receive.num_sge = 1;
-  FUZZ_CHECK(nic_->post_recv(control_[1], &receive, &bad_receive) == 0);
-  ibv_sge source{address(kControl), kLength, nic::lkey_of(regions_[kControl])};
-  ibv_send_wr requests[2] = {};
-  ibv_send_wr* bad = nullptr;
-  for (ibv_send_wr& request : requests) {
-    request.sg_list = &source;
-    request.num_sge = 1;
-    request.send_flags = IBV_SEND_SIGNALED;
-  }
-  requests[0].opcode = IBV_WR_RDMA_WRITE;
-  requests[0].wr.rdma.remote_addr = address(kControl) + kHalf + kLength;
-  requests[0].wr.rdma.rkey = nic::rkey_of(regions_[kControl]);
-  requests[0].next = &requests[1];
-  requests[1].opcode = IBV_WR_SEND;
-  FUZZ_CHECK(nic_->post_send(control_[0], requests, &bad) == 0);
-
-  int completed = 0;
-  for (int turn = 0; turn < 1000 && completed < 3; ++turn) {
-    pass(1000, 1);
-    ibv_wc wc;
-    while (nic_->poll_cq(control_cq_, 1, &wc) == 1) {
-      FUZZ_CHECK(wc.status == IBV_WC_SUCCESS);
-      ++completed;
-    }
-  }
-  FUZZ_CHECK(completed == 3);
-  FUZZ_CHECK(std::memcmp(memory, memory + kHalf, kLength) == 0);
-  FUZZ_CHECK(std::memcmp(memory, memory + kHalf + kLength, kLength) == 0);
 }
 
 }  // namespace verbs::soft::fuzz

@@ -34,6 +34,10 @@ inline wire::Gid ipv4_gid(std::uint8_t host) {
   const std::uint8_t address[4] = {10, 0, 0, host};
   return wire::Gid::from_ipv4(address);
 }
+inline wire::Gid ipv4_group() {
+  static constexpr std::uint8_t address[4] = {224, 1, 1, 1};
+  return wire::Gid::from_ipv4(address);
+}
 inline wire::Gid ipv6_gid(std::uint8_t host) {
   wire::Gid gid;
   gid.bytes[0] = 0xfd;
@@ -41,8 +45,9 @@ inline wire::Gid ipv6_gid(std::uint8_t host) {
   return gid;
 }
 
-// Who a work request belongs to: a slot, or the shared receive queue. It is a part of the request's id.
+// Who a work request belongs to: a slot, or a shared receive queue. It is a part of the request's id.
 inline constexpr std::size_t kShared = kSlots;
+inline constexpr std::size_t kSharedQueues = 2;  // an ordinary one, and that of the XRC domain
 
 inline std::uint64_t request_id(std::size_t owner, bool receive, std::uint32_t number) {
   return std::uint64_t{owner} << 33 | std::uint64_t{receive} << 32 | number;
@@ -54,6 +59,7 @@ struct Slot {
   ibv_qp_type type = IBV_QPT_RC;
   bool ipv6 = false;
   bool shared = false;  // it takes receive requests from the shared queue
+  bool member = false;  // of the multicast group
   // Work request ids count up, and completions come in that order.
   std::uint32_t sent = 0, received = 0;
   std::uint32_t completed_sends = 0, completed_receives = 0;
@@ -71,12 +77,14 @@ class World final : public nic::EventSink, public link::Transmitter {
 
   nic::Nic& nic() { return *nic_; }
   nic::Cq* cq() { return cq_; }
-  nic::Srq* srq() { return srq_; }
-  // The id for the next request that is posted to the shared queue; posted() says that it was.
-  std::uint64_t shared_id() const {
-    return request_id(kShared, true, static_cast<std::uint32_t>(shared_open_.size()) + 1);
+  nic::Srq* srq(std::size_t index) { return srqs_[index]; }
+  // The id for the next request that is posted to a shared queue; shared_posted() says that it was.
+  std::uint64_t shared_id(std::size_t index) const {
+    return request_id(kShared + index, true, static_cast<std::uint32_t>(shared_open_[index].size()) + 1);
   }
-  void shared_posted() { shared_open_.push_back(true); }
+  void shared_posted(std::size_t index) { shared_open_[index].push_back(true); }
+  // Memory windows, of type 1 and of type 2.
+  nic::Mw* window(std::size_t index) { return windows_[index % windows_.size()]; }
   Slot& slot(std::size_t index) { return slots_[index % kSlots]; }
   nic::Mr* region(std::size_t index) { return regions_[index % kRegions]; }
   static std::uint64_t address(std::size_t region);
@@ -93,8 +101,10 @@ class World final : public nic::EventSink, public link::Transmitter {
   // The address vector to the peer (or to ourselves) for a slot.
   static ibv_ah_attr peer(bool ipv6, bool self);
   ibv_ah* datagram_peer(std::size_t index) { return nic::verbs_of(ahs_[index % ahs_.size()]); }
-  // Registers the open region anew: the old keys are stale from now on.
+  // Registers the open region anew, and allocates the windows: the old keys are stale from now on.
   void register_again();
+  // Enters the multicast group, or leaves it.
+  void change_membership(Slot& slot);
 
   void deliver(std::span<const std::uint8_t> frame) { nic_->deliver(1, frame, now_); }
   // Lets time pass and the NIC work, in bounded steps.
@@ -111,6 +121,9 @@ class World final : public nic::EventSink, public link::Transmitter {
  private:
   void register_region(std::size_t index, nic::Pd* pd, unsigned access);
   nic::Qp* create(const nic::QpParts& parts, ibv_qp_type type);
+  void destroy(Slot& slot);
+  void alloc_windows();
+  void dealloc_windows();
   void connect(nic::Qp* qp, std::uint32_t dest, const ibv_ah_attr& path, ibv_qp_type type, ibv_qp_state state);
   void check_completion(const ibv_wc& wc);
   void check_memory() const;
@@ -121,8 +134,10 @@ class World final : public nic::EventSink, public link::Transmitter {
   nic::Pd* control_pd_ = nullptr;
   nic::Cq* cq_ = nullptr;
   nic::Cq* control_cq_ = nullptr;
-  nic::Srq* srq_ = nullptr;
-  std::vector<bool> shared_open_;  // by number: posted to the shared queue and not completed
+  nic::Xrcd* xrcd_ = nullptr;
+  std::array<nic::Srq*, kSharedQueues> srqs_{};
+  std::array<std::vector<bool>, kSharedQueues> shared_open_;  // by number: posted to it and not completed
+  std::array<nic::Mw*, 2> windows_{};
   std::array<nic::Mr*, kRegions> regions_{};
   std::array<nic::Ah*, 2> ahs_{};
   std::array<Slot, kSlots> slots_;
