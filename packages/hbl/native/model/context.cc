@@ -9,12 +9,13 @@
 #include "functions.h"
 #include "model.h"
 #include "qp.h"
+#include "verbs_soft_model.h"
 
 namespace verbs::hbl {
 
 namespace {
 
-const verbs_soft_extension_table* table = nullptr;
+constinit soft_model::Attachment attachment;
 
 // Guards the list of open contexts, and with it the life of each.
 std::recursive_mutex opening;
@@ -23,12 +24,12 @@ std::vector<Context*> open_contexts;
 const hbldv_ucontext_attr* opening_attr = nullptr;
 
 Profile profile_of(const ibv_device* device) {
-  const char* text = table->device_option(device, "profile");
+  const char* text = soft()->device_option(device, "profile");
   return text && std::strcmp(text, "gaudi2") == 0 ? Profile::kGaudi2 : Profile::kGaudi;
 }
 
 int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
-  const char* profile = table->device_option(device, "profile");
+  const char* profile = soft()->device_option(device, "profile");
   if (profile && std::strcmp(profile, "gaudi") != 0 && std::strcmp(profile, "gaudi2") != 0) return EINVAL;
   identity->vendor_id = 0x1da3;
   identity->vendor_part_id = profile_of(device) == Profile::kGaudi2 ? 0x1020 : 0x1000;
@@ -62,7 +63,7 @@ ibv_pd* alloc_pd(ibv_context* verbs) {
   ibv_pd* pd = context->base.alloc_pd(verbs);
   if (pd) {
     ++context->pds;
-    table->set_data(pd, VERBS_SOFT_PD, context, [](void* data) { --static_cast<Context*>(data)->pds; });
+    soft()->set_data(pd, VERBS_SOFT_PD, context, [](void* data) { --static_cast<Context*>(data)->pds; });
   }
   return pd;
 }
@@ -80,19 +81,19 @@ int open_context(void*, ibv_context* verbs) {
     if (other->verbs->device == verbs->device) return EBUSY;
   }
   ibv_device_attr device{};
-  verbs_soft_verbs* control = table->verbs(verbs);
+  verbs_soft_verbs* control = soft()->verbs(verbs);
   if (const int error = control->query_device(verbs, &device)) return error;
   const std::uint64_t all = ((std::uint64_t{1} << device.phys_port_cnt) - 1) << 1;
   std::uint64_t mask = opening_attr && opening_attr->ports_mask != 0 ? opening_attr->ports_mask : all;
   if ((mask & ~all) != 0) return EINVAL;
   auto* context = new Context(verbs, profile_of(verbs->device), device.phys_port_cnt, mask, opening_attr == nullptr);
-  if (const char* closed = table->device_option(verbs->device, "closed_ports")) {
+  if (const char* closed = soft()->device_option(verbs->device, "closed_ports")) {
     const std::uint64_t ports = std::strtoull(closed, nullptr, 0);
     for (std::uint32_t i = 1; i <= context->ports.size(); ++i) context->port(i).closed = (ports >> i & 1) != 0;
   }
   context->base = *control;
   context->base_ops = verbs->ops;
-  table->set_data(verbs, VERBS_SOFT_CONTEXT, context, forget);
+  soft()->set_data(verbs, VERBS_SOFT_CONTEXT, context, forget);
   control->query_device = query_device;
   control->alloc_pd = alloc_pd;
   install_qp_verbs(*control);
@@ -143,7 +144,7 @@ void close_context(void*, ibv_context* verbs) {
   // The queue pairs and completion queues go with the context; nothing asks for their state any more.
   context->qps.clear();
   context->cqs.clear();
-  *table->verbs(verbs) = context->base;
+  *soft()->verbs(verbs) = context->base;
 }
 
 const char* const kOptions[] = {"profile", "closed_ports", nullptr};
@@ -193,16 +194,13 @@ Qp* Context::find_qp(const ibv_qp* qp) {
   return found == qps.end() ? nullptr : found->second.get();
 }
 
-const verbs_soft_extension_table* soft() { return table; }
+const verbs_soft_extension_table* soft() { return attachment.table(); }
 
-bool is_ours(const ibv_device* device) {
-  const char* kind = table && device ? table->device_kind(device) : nullptr;
-  return kind && std::strcmp(kind, kModel.kind) == 0;
-}
+bool is_ours(const ibv_device* device) { return attachment.owns(device, kModel.kind); }
 
 Context* context_of(ibv_context* verbs) {
   if (!verbs || !is_ours(verbs->device)) return nullptr;
-  return static_cast<Context*>(table->get_data(verbs, VERBS_SOFT_CONTEXT));
+  return static_cast<Context*>(soft()->get_data(verbs, VERBS_SOFT_CONTEXT));
 }
 
 namespace {
@@ -240,7 +238,7 @@ ibv_context* hbldv_open_device(ibv_device* device, hbldv_ucontext_attr* attr) {
   if (!is_ours(device)) return null_with<ibv_context>(EOPNOTSUPP);
   const std::lock_guard guard(opening);
   opening_attr = attr;
-  ibv_context* context = table->open_device(device);
+  ibv_context* context = soft()->open_device(device);
   opening_attr = nullptr;
   return context;
 }
@@ -260,17 +258,7 @@ const HblFunctions* verbs_soft_hbl() {
   return &functions;
 }
 
-int verbs_soft_model_load(verbs_soft_extension_function extension) {
-  // Not the lock of opening: the NIC may call this under its own.
-  static std::mutex loading;
-  const std::lock_guard guard(loading);
-  if (table) return 0;
-  const verbs_soft_extension_table* found = extension(VERBS_SOFT_EXTENSION_VERSION);
-  if (!found) return ENOSYS;
-  const int error = found->register_model(&kModel);
-  if (error == 0) table = found;
-  return error;
-}
+int verbs_soft_model_load(verbs_soft_extension_function extension) { return attachment.load(extension, kModel); }
 
 // By this symbol a library is known as the software model's.
 extern const char verbs_soft_marker[];

@@ -13,12 +13,13 @@
 #include "qp.h"
 #include "spec_flow.h"
 #include "steering_anchor.h"
+#include "verbs_soft_model.h"
 
 namespace verbs::mlx5 {
 
 namespace {
 
-const verbs_soft_extension_table* table = nullptr;
+constinit soft_model::Attachment attachment;
 
 // By the pointers that programs have, so that a stale one is found out.
 std::unordered_map<const ibv_context*, std::unique_ptr<Context>>& contexts() {
@@ -28,10 +29,10 @@ std::unordered_map<const ibv_context*, std::unique_ptr<Context>>& contexts() {
 
 int init_device(void*, ibv_device* face, verbs_soft_identity* identity) {
   Device& device = add_device(face);
-  if (const int error = parse_capabilities(*table, face, &device.capabilities)) return error;
+  if (const int error = parse_capabilities(*soft(), face, &device.capabilities)) return error;
   for (std::size_t i = 0; i < steering::kDropReasons; ++i) {
     const std::string name = std::string("dropped_") + steering::name_of(static_cast<steering::DropReason>(i));
-    device.drops[i] = table->counter(face, name.c_str());
+    device.drops[i] = soft()->counter(face, name.c_str());
   }
   // The vendor's number, by which programs look for mlx5, with a part that no adapter has.
   identity->vendor_id = 0x02c9;
@@ -46,7 +47,7 @@ int open_context(void*, ibv_context* face) {
   auto context = std::make_unique<Context>();
   context->verbs = face;
   context->device = find_device(face->device);
-  verbs_soft_verbs* control = table->verbs(face);
+  verbs_soft_verbs* control = soft()->verbs(face);
   context->base = *control;
   install_qp_verbs(*control);
   verbs_context* verbs = verbs_get_ctx(face);
@@ -73,7 +74,7 @@ void close_context(void*, ibv_context* face) {
   forget_flow_actions(*context);
   forget_devx_objects(*context);
   forget_qps(*context);
-  *table->verbs(face) = context->base;
+  *soft()->verbs(face) = context->base;
   contexts().erase(face);
 }
 
@@ -96,12 +97,9 @@ const verbs_soft_model kModel{.kind = "mlx5",
 
 }  // namespace
 
-const verbs_soft_extension_table* soft() { return table; }
+const verbs_soft_extension_table* soft() { return attachment.table(); }
 
-bool is_ours(const ibv_device* device) {
-  const char* kind = table && device ? table->device_kind(device) : nullptr;
-  return kind && std::strcmp(kind, kModel.kind) == 0;
-}
+bool is_ours(const ibv_device* device) { return attachment.owns(device, kModel.kind); }
 
 Context* context_of(const ibv_context* face) {
   const ModelLock guard(model_mutex());
@@ -134,18 +132,7 @@ const Mlx5Functions* verbs_soft_mlx5() {
   return &functions;
 }
 
-int verbs_soft_model_load(verbs_soft_extension_function extension) {
-  // The NIC may call this under its own lock.
-  static std::mutex loading;
-  const std::lock_guard guard(loading);
-  if (table) return 0;
-  const verbs_soft_extension_table* found = extension(VERBS_SOFT_EXTENSION_VERSION);
-  if (!found) return ENOSYS;
-  table = found;
-  const int error = found->register_model(&kModel);
-  if (error != 0) table = nullptr;
-  return error;
-}
+int verbs_soft_model_load(verbs_soft_extension_function extension) { return attachment.load(extension, kModel); }
 
 // By this symbol a library is known as the software model's.
 extern const char verbs_soft_marker[];

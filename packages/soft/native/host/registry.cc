@@ -217,7 +217,9 @@ int Registry::add_model(const verbs_soft_model* model) {
   if (!model || !model->kind || std::string("roce") == model->kind) {
     return fail(EINVAL, "a model needs a kind of its own");
   }
-  if (find_model(model->kind)) return fail(EEXIST, std::string("kind ") + model->kind + " has a model already");
+  const verbs_soft_model* known = find_model(model->kind);
+  if (known == model) return 0;
+  if (known) return fail(EEXIST, std::string("kind ") + model->kind + " has a model already");
   models_.push_back(model);
   return 0;
 }

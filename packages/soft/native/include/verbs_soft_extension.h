@@ -156,7 +156,7 @@ enum verbs_soft_object {
 
 struct verbs_soft_extension_table {
   uint32_t version;
-  /* EEXIST if the kind has a model already. */
+  /* 0 for a model that is registered already; EEXIST if its kind has another one. */
   int (*register_model)(const struct verbs_soft_model *model);
   /* Adds the model's default device unless one of this kind is configured. ENODEV if there is no such model. */
   int (*ensure_device)(const char *kind);

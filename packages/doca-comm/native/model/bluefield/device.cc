@@ -48,17 +48,17 @@ doca_error_t Bluefield::list(std::vector<doca_devinfo*>* devices) {
   const std::lock_guard guard(mutex_);
   devices->clear();
   // A wrong configuration shows as a list without devices; the reason is the NIC's last error.
-  verbs->extension().ensure_device(kKind);
+  Verbs::extension().ensure_device(kKind);
   int count = 0;
   ibv_device** list = verbs->get_device_list(&count);
   if (!list) return DOCA_ERROR_NOT_FOUND;
   for (int i = 0; i < count; ++i) {
-    const char* kind = verbs->extension().device_kind(list[i]);
+    const char* kind = Verbs::extension().device_kind(list[i]);
     if (!kind || std::string(kKind) != kind) continue;
     doca_devinfo* info = find(list[i]);
     if (!info) {
       auto made = std::make_unique<doca_devinfo>();
-      if (!read_options(verbs->extension(), list[i], &made->options)) continue;
+      if (!read_options(Verbs::extension(), list[i], &made->options)) continue;
       made->device = list[i];
       made->name = verbs->get_device_name(list[i]);
       made->opened.info = made.get();

@@ -10,9 +10,8 @@ namespace verbs::doca {
 namespace {
 
 int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
-  const Verbs* verbs = Verbs::get();
   Options options;
-  if (!verbs || !read_options(verbs->extension(), device, &options)) return EINVAL;
+  if (!read_options(Verbs::extension(), device, &options)) return EINVAL;
   constexpr std::uint32_t kMellanox = 0x02c9, kBlueField2 = 0xa2d6;
   identity->vendor_id = kMellanox;
   identity->vendor_part_id = kBlueField2;

@@ -12,7 +12,7 @@
 //   max_per_client   (dpu) those of one address
 #pragma once
 
-#include "../../../../soft/native/include/verbs_soft_extension.h"
+#include "verbs_soft_extension.h"
 
 namespace verbs::doca {
 

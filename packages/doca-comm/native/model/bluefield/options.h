@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../../../soft/native/include/verbs_soft_extension.h"
+#include "verbs_soft_extension.h"
 
 namespace verbs::doca {
 

@@ -64,7 +64,7 @@ bool MeetingPoint::make_queue_pair() {
       .max_send_wr = kSends, .max_recv_wr = kReceives, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
   qp_ = verbs->create_qp(pd_, &init);
   if (!qp_) return false;
-  errno = verbs->extension().set_qp_num(qp_, kMeetingQpn);
+  errno = Verbs::extension().set_qp_num(qp_, kMeetingQpn);
   if (errno != 0) return false;
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;

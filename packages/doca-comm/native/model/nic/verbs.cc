@@ -2,19 +2,21 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
+#include <memory>
 #include <type_traits>
 
 #include "../bluefield/model.h"
+#include "verbs_soft_model.h"
 
 namespace verbs::doca {
 
 namespace {
 
-std::mutex mutex;
-const Verbs* attached = nullptr;
+constinit soft_model::Attachment attachment;
+std::atomic<const Verbs*> attached = nullptr;
 
 // Whether this call is to fail; sets errno, as the verbs that give pointers do.
 bool fails(Fault kind) {
@@ -58,35 +60,29 @@ bool Verbs::resolve(void* library) {
 }
 
 int Verbs::attach(verbs_soft_extension_function extension) {
-  const std::lock_guard guard(mutex);
-  if (attached) return 0;
-  const verbs_soft_extension_table* table = extension ? extension(VERBS_SOFT_EXTENSION_VERSION) : nullptr;
+  if (attached.load(std::memory_order_acquire)) return 0;
   Dl_info place;
-  if (!table || dladdr(reinterpret_cast<void*>(extension), &place) == 0) return ENOSYS;
+  if (!extension || dladdr(reinterpret_cast<void*>(extension), &place) == 0) return ENOSYS;
   void* library = dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   if (!library) return ENOSYS;
-  auto* made = new Verbs;  // for the life of the process, as the library itself
-  made->extension_ = table;
-  const int error = made->resolve(library) ? table->register_model(&model()) : ENOSYS;
-  if (error != 0) {
-    delete made;
-    return error;
-  }
-  attached = made;
+  auto made = std::make_unique<Verbs>();
+  if (!made->resolve(library)) return ENOSYS;
+  if (const int error = attachment.load(extension, model())) return error;
+  // For the life of the process, as the library itself; the first of two threads is the one that counts.
+  const Verbs* none = nullptr;
+  if (attached.compare_exchange_strong(none, made.get())) static_cast<void>(made.release());
   return 0;
 }
 
 const Verbs* Verbs::get() {
-  {
-    const std::lock_guard guard(mutex);
-    if (attached) return attached;
-  }
+  if (const Verbs* found = attached.load(std::memory_order_acquire)) return found;
   void* library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) return nullptr;
   attach(reinterpret_cast<verbs_soft_extension_function>(dlsym(library, "verbs_soft_extension")));
-  const std::lock_guard guard(mutex);
-  return attached;
+  return attached.load(std::memory_order_acquire);
 }
+
+const verbs_soft_extension_table& Verbs::extension() { return *attachment.table(); }
 
 ibv_context* Verbs::open_device(ibv_device* device) const {
   return fails(Fault::kOpenDevice) ? nullptr : open_device_(device);

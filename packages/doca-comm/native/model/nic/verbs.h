@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../../../soft/native/include/verbs_soft_extension.h"
 #include "faults.h"
+#include "verbs_soft_extension.h"
 
 #undef ibv_reg_mr
 #undef ibv_query_port
@@ -22,8 +22,8 @@ class Verbs {
   static const Verbs* get();
   // 0, or ENOSYS for a NIC of another version. The first one stays.
   static int attach(verbs_soft_extension_function extension);
-
-  const verbs_soft_extension_table& extension() const { return *extension_; }
+  // What models have of the NIC; there is one whenever the NIC calls the model, and in all that get() gave.
+  static const verbs_soft_extension_table& extension();
 
   ibv_device** (*get_device_list)(int*) = nullptr;
   void (*free_device_list)(ibv_device**) = nullptr;
@@ -59,7 +59,6 @@ class Verbs {
  private:
   bool resolve(void* library);
 
-  const verbs_soft_extension_table* extension_ = nullptr;
   ibv_context* (*open_device_)(ibv_device*) = nullptr;
   int (*query_device_)(ibv_context*, ibv_device_attr*) = nullptr;
   int (*query_port_)(ibv_context*, std::uint8_t, ibv_port_attr*) = nullptr;
