@@ -1,5 +1,5 @@
-// `npm run fuzz`: builds the fuzz targets of @verbs/soft and @verbs/mlx5 with libFuzzer and the sanitizers, and runs
-// them for a while.
+// `npm run fuzz`: builds the fuzz targets of @verbs/soft, @verbs/mlx5 and @verbs/doca-comm with libFuzzer and the
+// sanitizers, and runs them for a while.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { setUp } from '../setup/src/set-up.mjs';
@@ -9,10 +9,10 @@ import { runAll } from './src/fuzz/schedule.mjs';
 
 const usage = `Usage: npm run fuzz -- [--minutes M] [--target NAME]… [--jobs N]
 
-Runs every fuzz target of packages/soft/native/fuzz and packages/mlx5/native/fuzz for M minutes altogether. Each has an
-equal share of the time; a target that has made a million executions leaves the rest of its share to those after it. The
-NIC's own target comes last and takes all that is left, on every processor. What the targets discover stays in the
-package's build/fuzz/corpus and is where the next run begins; the committed corpus is its native/fuzz/corpus.
+Runs every fuzz target of packages/{soft,mlx5,doca-comm}/native/fuzz for M minutes altogether. Each has an equal share
+of the time; a target that has made a million executions leaves the rest of its share to those after it. The NIC's own
+target comes last and takes all that is left, on every processor. What the targets discover stays in the package's
+build/fuzz/corpus and is where the next run begins; the committed corpus is its native/fuzz/corpus.
 
   --minutes M     how long all of it may take, without the build; 5 if not given
   --target NAME   only this target, for all of the time (may be repeated): ${targetNames().join(', ')}

@@ -1,0 +1,29 @@
+// Datagrams of the handshake, which anybody on the network can send: what is taken is within its limits, and is the
+// same when it is written and read again.
+#include <array>
+
+#include "../model/meeting/datagram.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
+
+using verbs::doca::Datagram;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Datagram datagram;
+  if (!datagram.read({data, size})) return 0;
+  FUZZ_CHECK(size == Datagram::kSize);
+  FUZZ_CHECK(datagram.name.size() < verbs::doca::kMaxNameLength);
+  FUZZ_CHECK(datagram.end.mtu >= IBV_MTU_256 && datagram.end.mtu <= IBV_MTU_4096);
+  FUZZ_CHECK((datagram.end.data_qpn | datagram.end.control_qpn | datagram.end.psn) <= 0xffffff);
+  std::array<std::uint8_t, Datagram::kSize> bytes;
+  datagram.write(bytes);
+  Datagram again;
+  FUZZ_CHECK(again.read(bytes));
+  FUZZ_CHECK(again.type == datagram.type && again.client_id == datagram.client_id && again.key == datagram.key);
+  FUZZ_CHECK(again.name == datagram.name && again.representor == datagram.representor);
+  FUZZ_CHECK(again.end.data_qpn == datagram.end.data_qpn && again.end.control_qpn == datagram.end.control_qpn);
+  FUZZ_CHECK(again.end.psn == datagram.end.psn && again.end.mtu == datagram.end.mtu);
+  FUZZ_CHECK(again.end.max_msg_size == datagram.end.max_msg_size);
+  FUZZ_CHECK(again.end.recv_queue_size == datagram.end.recv_queue_size);
+  return 0;
+}
