@@ -3,6 +3,7 @@ import type { NativeHandle } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { Resource } from './resource.js';
 import { kRequestId } from './symbols.js';
+import { brief } from './shown.js';
 
 /**
  * `ibv_ah`: the way to a peer, for UD work requests of any queue pair of its protection domain. Made by
@@ -30,6 +31,7 @@ export class AddressHandle extends Resource {
 
   protected override describe() {
     const { isGlobal, portNum, dlid, grh } = this.attr;
-    return isGlobal ? { portNum, dgid: grh.dgid, sgidIndex: grh.sgidIndex } : { portNum, dlid };
+    const way = isGlobal ? { dgid: grh.dgid, sgidIndex: grh.sgidIndex } : { dlid };
+    return { portNum, ...way, pd: brief(this.pd) };
   }
 }

@@ -142,6 +142,7 @@ export class CompletionBatch {
 
   /** What `util.inspect` and `console.log` show: its size. */
   [inspect.custom](): string {
+    if (!(#length in this)) return inspect(this, { customInspect: false });
     return `CompletionBatch { capacity: ${this.capacity}, length: ${this.#length} }`;
   }
 }

@@ -7,6 +7,7 @@ import { Resource } from './resource.js';
 import { typeError } from './validate.js';
 import { WeakTable } from './weak-table.js';
 import { kEvents, kNotified, kRegister } from './symbols.js';
+import { brief, present } from './shown.js';
 
 interface Notifiable {
   [kNotified](): void;
@@ -110,6 +111,7 @@ export class CompletionChannel extends Resource {
   }
 
   protected override describe() {
-    return this.closed ? {} : { fd: this.fd };
+    const fd = this.closed ? undefined : this.fd;
+    return present({ fd, context: brief(this.context) });
   }
 }

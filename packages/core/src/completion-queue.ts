@@ -18,6 +18,7 @@ import type { WaitOptions } from './wait-options.js';
 import { WakeList } from './wake-list.js';
 import { WorkCompletion } from './work-completion.js';
 import { kAbandon, kAwait, kElement, kEvents, kFilled, kHandle, kNotified, kRecords, kRegister } from './symbols.js';
+import { brief, flags, present } from './shown.js';
 
 // A poll runs no code of the user between the native call and the decoding, so one buffer serves all queues.
 const CHUNK = 64;
@@ -321,6 +322,12 @@ export class CompletionQueue extends Resource {
   }
 
   protected override describe() {
-    return { cqe: this.cqe, channel: this.channel !== undefined };
+    const wcFlags = this.wcFlags === undefined ? undefined : flags(WcExFlags, this.wcFlags);
+    return present({
+      cqe: this.cqe,
+      wcFlags,
+      channel: this.channel && brief(this.channel),
+      context: brief(this.context),
+    });
   }
 }

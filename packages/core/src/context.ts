@@ -18,6 +18,7 @@ import { boolean, integer, object, optional } from './validate.js';
 import type { WaitOptions } from './wait-options.js';
 import { kElement } from './symbols.js';
 import { XrcDomain } from './xrc-domain.js';
+import { formatGuid } from './gid.js';
 
 /**
  * `ibv_context`: an open device. Made by {@link openDevice}; `close()` is `ibv_close_device`, and closes everything that
@@ -206,7 +207,7 @@ export class Context extends DeviceQueries {
   }
 
   protected override describe() {
-    const { name, library } = this.device;
-    return { name, library };
+    const { name, guid, library } = this.device;
+    return { name, guid: formatGuid(guid), library };
   }
 }

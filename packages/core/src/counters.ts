@@ -4,6 +4,7 @@ import type { Flow } from './flow.js';
 import { native, type NativeHandle } from './native.js';
 import { handleOf, Resource } from './resource.js';
 import { integer, object, optional } from './validate.js';
+import { brief } from './shown.js';
 
 /**
  * `ibv_counters`: what flows count. Made by {@link Context.createCounters}; `close()` is `ibv_destroy_counters`.
@@ -58,6 +59,6 @@ export class Counters extends Resource {
   }
 
   protected override describe() {
-    return { size: this.#size };
+    return { size: this.#size, context: brief(this.context) };
   }
 }

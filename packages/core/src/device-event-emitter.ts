@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { inspect, type InspectOptions } from 'node:util';
 import type { AsyncEvent } from './async-event.js';
 import type { EventType } from './enums.js';
 
@@ -35,5 +36,12 @@ export class DeviceEventEmitter extends EventEmitter<DeviceEventMap> {
   /** Whether somebody listens. */
   get hasListeners(): boolean {
     return (this as EventEmitter).eventNames().some((name) => !OWN.has(name));
+  }
+
+  /** What `util.inspect` and `console.log` show: how many listeners each event has. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    const names = (this as EventEmitter).eventNames().filter((name) => !OWN.has(name));
+    const counts = Object.fromEntries(names.map((name) => [name, (this as EventEmitter).listenerCount(name)]));
+    return `DeviceEventEmitter ${inspect(counts, { ...options, depth })}`;
   }
 }

@@ -4,6 +4,7 @@ import { check } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import { Resource } from './resource.js';
 import { integer, typeError } from './validate.js';
+import { brief } from './shown.js';
 
 /**
  * `ibv_dm`: memory on the device. Made by {@link Context.allocDm}; `close()` is `ibv_free_dm`.
@@ -58,7 +59,8 @@ export class DeviceMemory extends Resource {
   }
 
   protected override describe() {
-    return { length: this.length };
+    const { length, dmHandle } = this;
+    return { length, dmHandle, context: brief(this.context) };
   }
 }
 

@@ -1,15 +1,41 @@
 import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
 import type { DeviceAttr, DeviceAttrEx } from './device-attr.js';
 import { check, checked, VerbsError } from './errors.js';
-import { gidText } from './gid.js';
+import { formatGuid, gidText } from './gid.js';
 import { native, type NativeGidEntry } from './native.js';
 import type { GidEntry, PortAttr } from './port-attr.js';
 import { type ReceivedFrom, receivedFrom } from './received-from.js';
 import { Resource } from './resource.js';
 import { integer } from './validate.js';
+import { flags, type Forms, hex, mtu, named, readable } from './shown.js';
+import { AtomicCap, DeviceCapFlags, GidType, LinkLayer, PortFlags, PortState } from './enums.js';
+
+const gidForms: Forms<GidEntry> = { type: (value) => named(GidType, value) };
+
+const deviceForms: Forms<DeviceAttr> = {
+  nodeGuid: formatGuid,
+  sysImageGuid: formatGuid,
+  pageSizeCap: hex,
+  vendorId: hex,
+  hwVer: hex,
+  deviceCapFlags: (value) => flags(DeviceCapFlags, value),
+  atomicCap: (value) => named(AtomicCap, value),
+};
+
+const deviceExForms: Forms<DeviceAttrEx> = { ...deviceForms, completionTimestampMask: hex, deviceCapFlagsEx: hex };
+
+const portForms: Forms<PortAttr> = {
+  state: (value) => named(PortState, value),
+  maxMtu: mtu,
+  activeMtu: mtu,
+  portCapFlags: hex,
+  portCapFlags2: hex,
+  linkLayer: (value) => named(LinkLayer, value),
+  flags: (value) => flags(PortFlags, value),
+};
 
 function gidEntry({ gid, gidIndex, portNum, gidType, ndevIfindex }: NativeGidEntry): GidEntry {
-  return { index: gidIndex, portNum, gid: gidText(gid), type: gidType, ndevIfindex };
+  return readable({ index: gidIndex, portNum, gid: gidText(gid), type: gidType, ndevIfindex }, gidForms);
 }
 
 function port(portNum: unknown): void {
@@ -30,7 +56,8 @@ export abstract class DeviceQueries extends Resource {
    * @example if (ctx.queryDevice().maxQpWr < 4096) console.log('queues are short here');
    */
   queryDevice(): DeviceAttr {
-    return checked(native.queryDevice(this.use('ibv_query_device')), 'ibv_query_device');
+    const attr = checked(native.queryDevice(this.use('ibv_query_device')), 'ibv_query_device');
+    return readable(attr, deviceForms);
   }
 
   /**
@@ -40,7 +67,8 @@ export abstract class DeviceQueries extends Resource {
    * @example const ticksPerSecond = ctx.queryDeviceEx().hcaCoreClock * 1000n;
    */
   queryDeviceEx(): DeviceAttrEx {
-    return checked(native.queryDeviceEx(this.use('ibv_query_device_ex')), 'ibv_query_device_ex');
+    const attr = checked(native.queryDeviceEx(this.use('ibv_query_device_ex')), 'ibv_query_device_ex');
+    return readable(attr, deviceExForms);
   }
 
   /**
@@ -53,7 +81,8 @@ export abstract class DeviceQueries extends Resource {
   queryPort(portNum: number): PortAttr {
     const context = this.use('ibv_query_port');
     port(portNum);
-    return checked(native.queryPort(context, portNum), 'ibv_query_port', { detail: `of port ${portNum}` });
+    const attr = checked(native.queryPort(context, portNum), 'ibv_query_port', { detail: `of port ${portNum}` });
+    return readable(attr, portForms);
   }
 
   /**

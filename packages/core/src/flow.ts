@@ -1,6 +1,7 @@
 import type { NativeHandle } from './native.js';
 import type { QueuePair } from './queue-pair.js';
 import { Resource } from './resource.js';
+import { brief } from './shown.js';
 
 /**
  * `ibv_flow`: frames that a queue pair receives. Made by {@link QueuePair.createFlow}; `close()` is `ibv_destroy_flow`.
@@ -16,6 +17,6 @@ export class Flow extends Resource {
   }
 
   protected override describe() {
-    return { qpNum: this.qp.qpNum };
+    return { qp: brief(this.qp) };
   }
 }

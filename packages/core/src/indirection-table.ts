@@ -4,6 +4,7 @@ import { native } from './native.js';
 import type { ReceiveWorkQueue } from './receive-work-queue.js';
 import { handleOf, Resource } from './resource.js';
 import { elements, valueError } from './validate.js';
+import { brief, hex } from './shown.js';
 
 /** Far above what any device has. */
 const MAX_QUEUES = 0xffff;
@@ -36,6 +37,6 @@ export class IndirectionTable extends Resource {
   }
 
   protected override describe() {
-    return { indTblNum: this.indTblNum, queues: this.queues.length };
+    return { indTblNum: hex(this.indTblNum), queues: this.queues.map(brief), context: brief(this.context) };
   }
 }

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { devicesListed, libraryTried } from './library-loads.js';
 import { native, type NativeDevice, type NativeLibrary } from './native.js';
 import type { DeviceInfo } from './device-info.js';
+import { NodeType, TransportType } from './enums.js';
+import { formatGuid } from './gid.js';
+import { type Forms, named, readable } from './shown.js';
 
 /** The vendor's own library, or the model of @verbs/soft. */
 export type LibraryKind = 'system' | 'soft';
@@ -160,6 +163,12 @@ function emptyReason(kind: LibraryKind): string {
   return 'no RDMA adapter is there: /sys/class/infiniband is empty, or the package with its provider is not installed';
 }
 
+const forms: Forms<DeviceInfo> = {
+  guid: formatGuid,
+  nodeType: (value) => named(NodeType, value),
+  transportType: (value) => named(TransportType, value),
+};
+
 function describe(library: LibraryKind, device: NativeDevice): DeviceInfo {
-  return { ...device, library };
+  return readable<DeviceInfo>({ ...device, library }, forms);
 }

@@ -1,7 +1,6 @@
-import { inspect } from 'node:util';
 import type { DeviceMemory } from './device-memory.js';
 import { deregistrations, registrations } from './diagnostics.js';
-import { AccessFlags, flagNames } from './enums.js';
+import { AccessFlags } from './enums.js';
 import { VerbsError } from './errors.js';
 import { native, type NativeRegion } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
@@ -9,6 +8,7 @@ import { type Registrable, registrableBytes } from './registrable.js';
 import { handleOf, Resource } from './resource.js';
 import { kRequestId, kSerial } from './symbols.js';
 import { boolean, integer, object, valueError } from './validate.js';
+import { brief, flags, hex } from './shown.js';
 
 /** What {@link MemoryRegion.rereg} changes: what is left out stays. */
 export interface ReregAttr {
@@ -119,9 +119,9 @@ export class MemoryRegion extends Resource {
     const bytes = given['view'] === undefined ? undefined : registrableBytes(given['view'], 'attr.view', unsafe);
     const access = given['access'] === undefined ? undefined : integer(given['access'], 'attr.access', 0, 0x7fffffff);
     const bit = (value: unknown, flag: number) => (value === undefined ? 0 : flag);
-    const flags = bit(bytes, TRANSLATION) | bit(pd, PD) | bit(access, ACCESS);
-    if (flags === 0) throw valueError('attr', 'changes nothing: give pd, view or access');
-    const result = native.reregMr(mr, flags, pd, bytes, access);
+    const mask = bit(bytes, TRANSLATION) | bit(pd, PD) | bit(access, ACCESS);
+    if (mask === 0) throw valueError('attr', 'changes nothing: give pd, view or access');
+    const result = native.reregMr(mr, mask, pd, bytes, access);
     if (typeof result === 'number') throw new VerbsError(result, syscall);
     if (Array.isArray(result)) {
       const [valid, errno] = result;
@@ -160,13 +160,13 @@ export class MemoryRegion extends Resource {
   }
 
   protected override describe() {
-    const hex = (value: number | bigint) => ({ [inspect.custom]: () => `0x${value.toString(16)}` });
     return {
       addr: hex(this.addr),
       length: this.length,
-      access: flagNames(AccessFlags, this.access),
+      access: flags(AccessFlags, this.access),
       lkey: hex(this.lkey),
       rkey: hex(this.rkey),
+      pd: brief(this.pd),
     };
   }
 }

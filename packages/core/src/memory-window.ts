@@ -1,9 +1,9 @@
-import { inspect } from 'node:util';
-import { enumName, MwType } from './enums.js';
+import { MwType } from './enums.js';
 import { native, type NativeHandle } from './native.js';
 import type { ProtectionDomain } from './protection-domain.js';
 import { Resource } from './resource.js';
 import { kRequestId } from './symbols.js';
+import { brief, hex, named, present } from './shown.js';
 
 /**
  * `ibv_mw`: a part of a memory region that a peer may use, opened and closed by requests in a queue pair's send queue.
@@ -50,6 +50,7 @@ export class MemoryWindow extends Resource {
   }
 
   protected override describe() {
-    return { mwType: { [inspect.custom]: () => enumName(MwType, this.mwType) } };
+    const rkey = this.closed ? undefined : hex(this.rkey);
+    return present({ mwType: named(MwType, this.mwType), rkey, pd: brief(this.pd) });
   }
 }

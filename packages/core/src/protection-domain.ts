@@ -17,6 +17,7 @@ import { handleOf, Resource } from './resource.js';
 import { SharedReceiveQueue, type SrqInitAttr } from './shared-receive-queue.js';
 import type { ThreadDomain } from './thread-domain.js';
 import { integer, object } from './validate.js';
+import { brief } from './shown.js';
 
 const NO_ROUTE = { dgid: new Uint8Array(16), flowLabel: 0, sgidIndex: 0, hopLimit: 0, trafficClass: 0 };
 
@@ -230,6 +231,6 @@ export class ProtectionDomain extends Resource {
   }
 
   protected override describe() {
-    return { context: this.context.device.name };
+    return { context: brief(this.context) };
   }
 }

@@ -1,8 +1,9 @@
 import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
-import { QpAttrMask } from './enums.js';
+import { AccessFlags, MigState, QpAttrMask, QpState } from './enums.js';
 import type { NativeAhAttr, NativeCap, NativeQpAttr } from './native.js';
 import { nativeCap, type QpCap } from './qp-init-attr.js';
 import { integer, object } from './validate.js';
+import { flags, type Forms, hex, mtu, named, qpn, readable } from './shown.js';
 
 /** `struct ibv_qp_attr`: the fields that are given are the ones that change, as the C call's mask says. */
 export interface QpAttr {
@@ -136,12 +137,25 @@ export function nativeQpAttr(
   return { attr, mask };
 }
 
+const forms: Forms<FullQpAttr> = {
+  qpState: (value) => named(QpState, value),
+  curQpState: (value) => named(QpState, value),
+  pathMtu: mtu,
+  pathMigState: (value) => named(MigState, value),
+  qkey: hex,
+  rqPsn: qpn,
+  sqPsn: qpn,
+  destQpNum: qpn,
+  qpAccessFlags: (value) => flags(AccessFlags, value),
+};
+
 export function publicQpAttr(attr: NativeQpAttr): FullQpAttr {
   const { cap, ahAttr, altAhAttr, ...plain } = attr;
-  return {
+  const full = {
     ...(plain as Omit<FullQpAttr, 'cap' | 'ahAttr' | 'altAhAttr'>),
     cap: cap as NativeCap,
     ahAttr: publicAhAttr(ahAttr as Required<NativeAhAttr>),
     altAhAttr: publicAhAttr(altAhAttr as Required<NativeAhAttr>),
   };
+  return readable(full, forms);
 }

@@ -1,9 +1,8 @@
 import { constants } from 'node:os';
-import { inspect } from 'node:util';
 import type { CompletionQueue } from './completion-queue.js';
 import type { Context } from './context.js';
 import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
-import { enumName, QpAttrMask, QpState, QpType, type WrOpcode } from './enums.js';
+import { QpAttrMask, QpState, QpType, type WrOpcode } from './enums.js';
 import { qpStates } from './diagnostics.js';
 import type { QpStateMessage } from './diagnostics-messages.js';
 import { check, checked, closedError, VerbsError } from './errors.js';
@@ -18,6 +17,7 @@ import { Resource } from './resource.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
 import { kAbandon, kElement, kSeeState, kState } from './symbols.js';
 import { integer, object, optional } from './validate.js';
+import { brief, named, present, qpn } from './shown.js';
 
 const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
 
@@ -265,10 +265,16 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   }
 
   protected override describe() {
-    return {
-      qpType: { [inspect.custom]: () => enumName(QpType, this.qpType) },
-      qpNum: { [inspect.custom]: () => `0x${this.qpNum.toString(16)}` },
+    const part = (object: Resource | undefined) => object && brief(object);
+    return present({
+      qpType: named(QpType, this.qpType),
+      qpNum: qpn(this.qpNum),
+      knownState: named(QpState, QpState[this.#state.name]),
       cap: this.cap,
-    };
+      pd: part(this.pd),
+      sendCq: part(this.sendCq),
+      recvCq: part(this.recvCq),
+      srq: part(this.srq),
+    });
   }
 }

@@ -10,6 +10,7 @@ import { handleOf, Resource } from './resource.js';
 import { kElement } from './symbols.js';
 import { integer, object, optional } from './validate.js';
 import type { RecvWr } from './work-request.js';
+import { brief, qpn } from './shown.js';
 
 /** `struct ibv_wq_init_attr`. */
 export interface WqInitAttr {
@@ -108,7 +109,8 @@ export class ReceiveWorkQueue extends Resource {
   }
 
   protected override describe() {
-    return { wqNum: this.wqNum, maxWr: this.maxWr };
+    const { maxWr, maxSge } = this;
+    return { wqNum: qpn(this.wqNum), maxWr, maxSge, cq: brief(this.cq), pd: brief(this.pd) };
   }
 }
 

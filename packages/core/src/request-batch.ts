@@ -104,6 +104,7 @@ export abstract class RequestBatch {
 
   /** What `util.inspect` and `console.log` show: its size. */
   [inspect.custom](): string {
+    if (!(#layout in this)) return inspect(this, { customInspect: false });
     return `${this.#layout.kind} { capacity: ${this.capacity}, maxSge: ${this.maxSge} }`;
   }
 }

@@ -1,6 +1,5 @@
-import { inspect } from 'node:util';
 import type { CompletionQueue } from './completion-queue.js';
-import { enumName, SrqType } from './enums.js';
+import { SrqType } from './enums.js';
 import { check, checked } from './errors.js';
 import { native, type NativeHandle } from './native.js';
 import { failBatch, type Limits, postRequests, selectRequests } from './posting.js';
@@ -12,6 +11,7 @@ import { kElement } from './symbols.js';
 import { integer, object, optional } from './validate.js';
 import type { RecvWr } from './work-request.js';
 import type { XrcDomain } from './xrc-domain.js';
+import { brief, named, present, qpn } from './shown.js';
 
 /** `struct ibv_srq_init_attr` and `struct ibv_srq_init_attr_ex`. */
 export interface SrqInitAttr {
@@ -133,12 +133,9 @@ export class SharedReceiveQueue extends Resource {
   }
 
   protected override describe() {
-    return {
-      srqType: { [inspect.custom]: () => enumName(SrqType, this.srqType) },
-      maxWr: this.maxWr,
-      maxSge: this.maxSge,
-      ...(this.srqNum === undefined ? {} : { srqNum: this.srqNum }),
-    };
+    const { srqType, srqNum, maxWr, maxSge } = this;
+    const number = srqNum === undefined ? undefined : qpn(srqNum);
+    return present({ srqType: named(SrqType, srqType), srqNum: number, maxWr, maxSge, pd: brief(this.pd) });
   }
 }
 

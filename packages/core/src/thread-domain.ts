@@ -1,6 +1,7 @@
 import type { Context } from './context.js';
 import type { NativeHandle } from './native.js';
 import { Resource } from './resource.js';
+import { brief } from './shown.js';
 
 /**
  * `ibv_td`: what is used by one thread only, and so needs no locks in the library. Made by {@link Context.allocTd} and
@@ -17,6 +18,6 @@ export class ThreadDomain extends Resource {
   }
 
   protected override describe() {
-    return {};
+    return { context: brief(this.context) };
   }
 }

@@ -1,8 +1,10 @@
-import { enumName, WcOpcode, WcStatus } from './enums.js';
+import { inspect, type InspectOptions } from 'node:util';
+import { enumName, WcFlags, WcOpcode, WcStatus } from './enums.js';
 import { anyLibrary } from './libraries.js';
 import { native } from './native.js';
 import { COMPLETION, ID_IS_NUMBER } from './records.js';
 import { integer } from './validate.js';
+import { flags, hex, named, present, qpn } from './shown.js';
 
 /**
  * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and
@@ -89,6 +91,42 @@ export class WorkCompletion {
   get opcodeName(): string {
     return enumName(WcOpcode, this.opcode);
   }
+
+  /** What `util.inspect` and `console.log` show: the fields that mean something. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    if (depth < 0) return '[WorkCompletion]';
+    try {
+      return `WorkCompletion ${inspect(fieldsOf(this), { ...options, depth })}`;
+    } catch {
+      // Something that is none any more.
+      return inspect(this, { ...options, depth, customInspect: false });
+    }
+  }
+}
+
+/** Those that mean something. */
+function fieldsOf(wc: WorkCompletion): Record<string, unknown> {
+  const { wrId, vendorErr, byteLen, slid, sl, flowTag } = wc;
+  const status = named(WcStatus, wc.status);
+  if (!wc.ok) return { wrId, status, qpNum: qpn(wc.qpNum), vendorErr: hex(vendorErr) };
+  const has = (flag: number, value: unknown) => ((wc.wcFlags & flag) === 0 ? undefined : value);
+  const stamp = (value: bigint) => (value === 0n ? undefined : value);
+  return present({
+    wrId,
+    status,
+    opcode: named(WcOpcode, wc.opcode),
+    byteLen,
+    qpNum: qpn(wc.qpNum),
+    wcFlags: wc.wcFlags === 0 ? undefined : flags(WcFlags, wc.wcFlags),
+    immData: has(WcFlags.WITH_IMM, hex(wc.immData, 8)),
+    invalidatedRkey: has(WcFlags.WITH_INV, hex(wc.immData)),
+    srcQp: has(WcFlags.GRH, qpn(wc.srcQp)),
+    slid: slid === 0 ? undefined : slid,
+    sl: sl === 0 ? undefined : sl,
+    flowTag: flowTag === 0 ? undefined : flowTag,
+    completionTimestamp: stamp(wc.completionTimestamp),
+    completionWallclockNs: stamp(wc.completionWallclockNs),
+  });
 }
 
 export function readWrId(view: DataView, offset: number): bigint | number {

@@ -6,6 +6,7 @@ import { nativeQpInitAttr } from './qp-init-attr.js';
 import { QueuePair } from './queue-pair.js';
 import { Resource } from './resource.js';
 import { integer } from './validate.js';
+import { brief } from './shown.js';
 
 /**
  * `ibv_xrcd`: what the receiving queue pairs and shared receive queues of the extended reliable connection have in
@@ -50,6 +51,6 @@ export class XrcDomain extends Resource {
   }
 
   protected override describe() {
-    return {};
+    return { context: brief(this.context) };
   }
 }

@@ -92,8 +92,8 @@ it('ends the waiting for events by a signal and by close', async () => {
 
 it('shows itself', () => {
   const ctx = open();
-  expect(inspect(ctx)).toMatch(/^Context #\d+ \{ name: 'soft0', library: 'soft' \}$/);
+  expect(inspect(ctx)).toMatch(/^Context #\d+ \{ name: 'soft0', guid: '[0-9a-f:]{19}', library: 'soft' \}$/);
   ctx.close();
-  expect(inspect(ctx)).toMatch(/^Context #\d+ \(closed\) \{ name: 'soft0', library: 'soft' \}$/);
+  expect(inspect(ctx)).toMatch(/^Context #\d+ \(closed\) \{ name: 'soft0', guid: '[0-9a-f:]{19}', library: 'soft' \}$/);
   expect(inspect({ deep: { ctx } }, { depth: 0 })).toContain('[Object]');
 });

@@ -32,7 +32,7 @@ describe('allocMr', () => {
     mr.close();
     expect(mr.bytes[4999]).toBe(7);
     expect(inspect(mr)).toMatch(
-      /^MemoryRegion #\d+ \(closed\) \{\s+addr: 0x[0-9a-f]+,\s+length: 5000,\s+access: 'LOCAL_WRITE'/,
+      /^MemoryRegion #\d+ \(closed\) \{\s+addr: 0x[0-9a-f]+,\s+length: 5000,\s+access: LOCAL_WRITE/,
     );
   });
 

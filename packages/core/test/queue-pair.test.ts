@@ -10,7 +10,7 @@ describe('createQp', () => {
     expect(qp.cap.maxSendWr).toBeGreaterThanOrEqual(16);
     expect(qp.cap.maxRecvSge).toBeGreaterThanOrEqual(4);
     expect(qp.qpNum).toBeGreaterThan(0);
-    expect(inspect(qp)).toMatch(/^QueuePair #\d+ \{\s+qpType: RC,\s+qpNum: 0x[0-9a-f]+,/);
+    expect(inspect(qp)).toMatch(/^QueuePair #\d+ \{\s+qpType: RC \(2\),\s+qpNum: 0x[0-9a-f]+,/);
   });
 
   it('checks its attributes by name', () => {
