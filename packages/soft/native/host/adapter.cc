@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "error.h"
 
@@ -142,7 +143,7 @@ int Adapter::next_completion(nic::Cq* cq, nic::Completion* completion) {
 void Adapter::fill(nic::Cq* cq) {
   const Nanos time = now();
   const bool had_output = nic_->has_output();
-  receive(time);
+  if (!std::exchange(static_cast<EventTarget*>(nic::owner_of(cq))->packets_wake, false)) receive(time);
   // The acknowledgement of what just arrived goes out with the caller's answer or at its next empty poll, unless nobody
   // would notice if neither came.
   if (nic::pending_of(cq) == 0 || had_output || !progress_.watching()) {
@@ -210,6 +211,7 @@ int Adapter::req_notify(nic::Cq* cq, bool solicited_only, const CompletionChanne
   if (const int error = refuse_inherited()) return error;
   const std::lock_guard guard(lock_);
   const int error = nic_->req_notify_cq(cq, solicited_only);
+  static_cast<EventTarget*>(nic::owner_of(cq))->packets_wake = channel && channel->wait_set.attached();
   if (channel && !channel->waited_inline && !progress_.attended()) progress_.note_armed();
   return error;
 }

@@ -29,6 +29,9 @@ struct EventTarget {
   // forget(); before, they are the queues'.
   std::uint32_t completions_reported = 0;
   std::uint32_t async_reported = 0;
+  // A CQ that was armed for a descriptor which packets make readable: the look that follows the arming need not ask the
+  // sockets, for what waits there wakes whoever goes to sleep now. Guarded by the device's lock.
+  bool packets_wake = false;
 
  private:
   friend class CompletionChannel;

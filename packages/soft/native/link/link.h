@@ -43,8 +43,9 @@ class Receiver {
 
 class Link : public Transmitter {
  public:
-  // Takes at most `budget` frames and hands them to `receiver`, without blocking. Returns how many it took, those that
-  // a fault dropped included: less than `budget` means that the link is empty for now. `receiver` may transmit.
+  // Takes about `budget` frames and hands them to `receiver`, without blocking; frames that came as one datagram are
+  // taken together. Returns how many it took, those that a fault dropped included: less than `budget` means that the
+  // link is empty for now. `receiver` may transmit.
   virtual std::size_t receive(Receiver& receiver, std::size_t budget) = 0;
   // Time passes: delayed frames that are due by `now` go out. Only the fault link cares.
   virtual void advance(Nanos now) { (void)now; }

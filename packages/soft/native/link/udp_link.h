@@ -7,6 +7,7 @@
 
 #include "group_sockets.h"
 #include "link.h"
+#include "outbox.h"
 
 namespace verbs::soft::link {
 
@@ -47,18 +48,17 @@ class UdpLink final : public Link {
   const UdpCounters& counters() const { return counters_; }
 
  private:
-  struct Batch;
+  struct Receiving;
   UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint32_t scope);
-  void hand_over(std::size_t slot, Receiver& receiver);
+  std::size_t hand_over(std::size_t slot, Receiver& receiver);  // how many frames it was
 
   int fd_;
   wire::Gid address_;
   std::uint16_t port_;
-  std::uint32_t scope_;  // the interface of a link-local address
   UdpCounters counters_;
   GroupSockets groups_;
-  std::unique_ptr<Batch> sending_;
-  std::unique_ptr<Batch> receiving_;
+  Outbox sending_;
+  std::unique_ptr<Receiving> receiving_;
 };
 
 }  // namespace verbs::soft::link
