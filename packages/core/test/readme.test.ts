@@ -4,11 +4,14 @@ import { expect, it } from 'vitest';
 import { run } from './helpers/program.js';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+// Its example needs this package, which @verbs/soft itself does not know.
+const softReadme = readFileSync(new URL('../../soft/README.md', import.meta.url), 'utf8');
 
 // Below the package, so that it finds "@verbs/core" under its own name.
 const folder = fileURLToPath(new URL('../build/readme/', import.meta.url));
 
-const programs = [...readme.matchAll(/```js\n([^]*?)```/g)].map(([, program = '']) => program);
+const programsOf = (text: string) => [...text.matchAll(/```js\n([^]*?)```/g)].map(([, program = '']) => program);
+const programs = programsOf(readme);
 
 async function runProgram(name: string, program: string) {
   mkdirSync(folder, { recursive: true });
@@ -65,4 +68,16 @@ ctx.close();`;
     ...['0xN: RESET -> INIT', '0xN: INIT -> RTR', '0xN: RTR -> RTS'],
     ...['0xN: RTS -> ERR', '9 Work Request Flushed Error', ''],
   ]);
+});
+
+it("runs the example of @verbs/soft's README", async () => {
+  const [program = ''] = programsOf(softReadme);
+  expect(program).toContain("configure([{ name: 'soft0', addr: '127.0.9.1'");
+  // An address of this process alone: another checkout may be running its tests, too.
+  const address = `127.9.${(process.pid >> 8) & 0xff}.${(process.pid & 0xfe) | 1}`;
+  const ended = await runProgram('soft.mjs', program.replaceAll('127.0.9.1', address));
+  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  expect(ended.stdout).toMatch(
+    /^\{ done: 8, sent_pkts: \d+n, retransmitted_pkts: \d+n, fault_dropped: [1-9]\d*n \}\n$/,
+  );
 });
