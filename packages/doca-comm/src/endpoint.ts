@@ -80,19 +80,20 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
   }
 
   /**
-   * Messages until the endpoint is closed. A service goes on when a client is gone: it disconnects it and emits 'lost'.
-   * A client's iteration ends with CONNECTION_RESET.
+   * Messages until the endpoint is closed, or the client disconnects. A service goes on when a client is gone: it
+   * disconnects it and emits 'lost'. A client whose service is gone gets CONNECTION_RESET.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Received, void, undefined> {
+    const peer = this.onlyPeer;
     for (;;) {
       try {
         yield await this.receive();
       } catch (error) {
-        if (this.closed) return;
-        const peer = lostPeer(error);
-        if (peer === undefined || !this.isService) throw error;
-        this.disconnect(peer);
-        this.emit('lost', peer);
+        if (this.closed || (peer !== undefined && this.onlyPeer !== peer)) return;
+        const lost = lostPeer(error);
+        if (lost === undefined || !this.isService) throw error;
+        this.disconnect(lost);
+        this.emit('lost', lost);
       }
     }
   }
@@ -114,6 +115,8 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
     super.disconnect(peer);
     const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'the peer was disconnected');
     this.#outboxes.get(peer)?.fail(error);
+    // A client has no other peer to wait for.
+    if (!this.isService) this.#receives?.retry();
   }
 
   protected override onClose(): void {

@@ -35,6 +35,11 @@ export class EventChannel {
     if (this.#tries.delete(attempt) && this.#tries.size === 0) native.rest(this.#handle, this.#channel);
   }
 
+  /** Something has changed that gives no event. */
+  retry(): void {
+    if (this.waiting) this.#run();
+  }
+
   close(): void {
     this.#tries.clear();
     this.#stopTimer();

@@ -83,3 +83,19 @@ test('messages of 0 to 4080 bytes arrive as they are; a property that was raised
   expect(found.data.buffer).toBe(own.buffer);
   expect(text(found.data)).toBe('into a buffer');
 });
+
+test('a client that disconnects while it receives waits for nothing any more', async () => {
+  serve('left');
+  const endpoint = client();
+  const peer = endpoint.connect('left');
+  const iterating = (async () => {
+    for await (const { data } of endpoint) expect(data).toBeUndefined();
+  })();
+  const receiving = endpoint.receive();
+  endpoint.disconnect(peer);
+  await expect(receiving).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
+  await iterating;
+  const unconnected = endpoint[Symbol.asyncIterator]().next();
+  await expect(unconnected).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
+  endpoint.connect('left');
+});

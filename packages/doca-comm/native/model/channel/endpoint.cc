@@ -98,7 +98,8 @@ doca_error_t Endpoint::disconnect(Peer& peer) {
 }
 
 doca_error_t Endpoint::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
-  if (!traffic()) return DOCA_ERROR_NOT_CONNECTED;
+  // Also of a client that has disconnected: nothing will ever come.
+  if (!traffic() || (client_ && !client_->connected())) return DOCA_ERROR_NOT_CONNECTED;
   const std::lock_guard guard(traffic()->mutex());
   return service_ ? service_->receive(message, size, from) : client_->traffic().receive(message, size, from);
 }

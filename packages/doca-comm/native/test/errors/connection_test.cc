@@ -47,6 +47,7 @@ TEST_CASE("ep_connect: INVALID_VALUE, BAD_STATE, NOT_SUPPORTED, CONNECTION_ABORT
   CHECK(doca_comm_channel_ep_connect(client.ep, "nobody", &peer) == DOCA_ERROR_CONNECTION_ABORTED);
   CHECK(doca_comm_channel_ep_connect(pair.client.ep, "pair", &peer) == DOCA_ERROR_NOT_PERMITTED);
   CHECK(doca_comm_channel_ep_connect(pair.service.ep, "pair", &peer) == DOCA_ERROR_NOT_PERMITTED);
+  CHECK(doca_comm_channel_ep_listen(pair.client.ep, "other") == DOCA_ERROR_NOT_PERMITTED);
 }
 
 TEST_CASE("ep_connect: DRIVER, NO_MEMORY, INITIALIZATION; then it works") {
@@ -77,6 +78,8 @@ TEST_CASE("ep_disconnect: INVALID_VALUE, NOT_CONNECTED, UNKNOWN, NO_MEMORY; the 
   CHECK(doca_comm_channel_ep_disconnect(pair.client.ep, pair.to_client) == DOCA_ERROR_NOT_CONNECTED);
   CHECK(doca_comm_channel_ep_disconnect(pair.client.ep, pair.to_service) == DOCA_SUCCESS);
   CHECK(doca_comm_channel_ep_disconnect(pair.client.ep, pair.to_service) == DOCA_ERROR_NOT_CONNECTED);
+  std::string none;
+  CHECK_MESSAGE(pair.client.receive(&none, &peer) == DOCA_ERROR_NOT_CONNECTED, "nothing will ever come");
   for (const auto& [plan, error] : {std::pair{"destroy_queue:1:EIO", DOCA_ERROR_UNKNOWN},
                                     std::pair{"destroy_queue:1:ENOMEM", DOCA_ERROR_NO_MEMORY}}) {
     REQUIRE(doca_comm_channel_ep_connect(pair.client.ep, "pair", &peer) == DOCA_SUCCESS);
