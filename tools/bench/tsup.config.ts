@@ -5,6 +5,7 @@ export default defineConfig({
   ...program,
   entry: [
     'src/main.ts',
+    'src/awaited/main.ts',
     'src/messages/comm-channel.ts',
     'src/messages/unix-socket.ts',
     'src/rc/local.ts',

@@ -10,6 +10,8 @@ export interface Contender {
   /** The software NIC's configuration; by default a plain device on UDP alone. */
   configuration?: string;
   args: readonly string[];
+  /** Its figure, where one run of the program measures several contenders in turn. */
+  figure?: string;
 }
 
 /** Contenders that take turns, so that each meets the same mood of the machine. */
@@ -17,7 +19,7 @@ export interface Comparison {
   name: string;
   unit: string;
   /** The figure that counts, in the comparison's unit. */
-  valueOf: (measurement: Measurement) => number;
+  valueOf: (measurement: Measurement, contender: Contender) => number;
   /** Small is good for times, large for rates. */
   better: 'small' | 'large';
   /** The first one is what the others are compared with. */
@@ -25,12 +27,10 @@ export interface Comparison {
   targets: readonly Target[];
 }
 
-/** What is to be reached: by the ratio of a contender to another, or by its own figure. */
+/** What is to be reached: by the ratio of a contender to the first, or by its own figure. */
 export interface Target {
   contender: string;
   of: 'ratio' | 'value';
-  /** The other; the first contender if left out. */
-  to?: string;
   limit: number;
 }
 

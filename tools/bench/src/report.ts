@@ -12,14 +12,10 @@ export function describe({ name, unit, contenders, targets }: ComparisonResult):
   return [`${name}, ${unit}`, `  ${''.padEnd(width)}${columns}`, ...rows, ...verdicts].join('\n');
 }
 
-function verdict(
-  { contender, of, to, limit, value, reached }: ComparisonResult['targets'][number],
-  unit: string,
-): string {
+function verdict({ contender, of, limit, reached }: ComparisonResult['targets'][number], unit: string): string {
   const outcome = reached ? 'reached' : 'missed';
   if (of === 'value') return `target for "${contender}": median ${limit} ${unit}, ${outcome}`;
-  const other = to === undefined ? '' : ` to "${to}" is ${value.toFixed(2)}`;
-  return `target for "${contender}": ratio ${limit.toFixed(1)}${other}, ${outcome}`;
+  return `target for "${contender}": ratio ${limit.toFixed(1)}, ${outcome}`;
 }
 
 function figure(value: number): string {

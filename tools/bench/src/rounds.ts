@@ -33,17 +33,22 @@ export async function compare(
   for (let round = 1; round <= rounds; ++round) {
     onRound(round);
     const row: number[] = [];
-    for (const contender of comparison.contenders) row.push(comparison.valueOf(await run(contender)));
+    let shared: Measurement | undefined;
+    for (const contender of comparison.contenders) {
+      const measurement: Measurement =
+        contender.figure === undefined ? await run(contender) : (shared ??= await run(contender));
+      row.push(comparison.valueOf(measurement, contender));
+    }
     table.push(row);
   }
   const contenders = comparison.contenders.map(({ name }, column) => summarize(name, comparison.better, table, column));
-  const targets = comparison.targets.map((target) => judge(target, comparison, contenders, table));
+  const targets = comparison.targets.map((target) => judge(target, comparison, contenders));
   return { name: comparison.name, unit: comparison.unit, contenders, targets };
 }
 
-/** The median of the ratios of two columns, each taken within a row. */
-function ratioOf(table: number[][], column: number, other: number): number {
-  return median(table.map((row) => (row[column] ?? NaN) / (row[other] ?? NaN)));
+/** The median of the ratios of a column to the first, each taken within a row. */
+function ratioOf(table: number[][], column: number): number {
+  return median(table.map((row) => (row[column] ?? NaN) / (row[0] ?? NaN)));
 }
 
 function summarize(name: string, better: Comparison['better'], table: number[][], column: number): ContenderResult {
@@ -53,7 +58,7 @@ function summarize(name: string, better: Comparison['better'], table: number[][]
     values,
     best: better === 'small' ? Math.min(...values) : Math.max(...values),
     median: median(values),
-    ratio: ratioOf(table, column, 0),
+    ratio: ratioOf(table, column),
   };
 }
 
@@ -61,15 +66,9 @@ function judge(
   target: Target,
   { better }: Comparison,
   contenders: ContenderResult[],
-  table: number[][],
 ): ComparisonResult['targets'][number] {
-  const columnOf = (name: string) => {
-    const column = contenders.findIndex((contender) => contender.name === name);
-    if (column < 0) throw new Error(`there is no contender ${name}`);
-    return column;
-  };
-  const column = columnOf(target.contender);
-  const other = target.to === undefined ? 0 : columnOf(target.to);
-  const value = target.of === 'ratio' ? ratioOf(table, column, other) : (contenders[column]?.median ?? NaN);
+  const result = contenders.find(({ name }) => name === target.contender);
+  if (result === undefined) throw new Error(`there is no contender ${target.contender}`);
+  const value = target.of === 'ratio' ? result.ratio : result.median;
   return { ...target, value, reached: better === 'small' ? value <= target.limit : value >= target.limit };
 }

@@ -1,3 +1,4 @@
+import { awaitedComparison } from './awaited.js';
 import type { Comparison, Contender, Target } from './comparisons.js';
 import { figureOf } from './program.js';
 
@@ -6,7 +7,6 @@ const LOCAL = 'soft0,link=process,mtu=4096;soft1,link=process,mtu=4096';
 
 const STREAM = 0.8;
 const ROUND_TRIP = 1.3;
-const AWAITED = 1.5;
 
 /** So many are on their way, and so many go to one call where a call takes several. */
 const WINDOW = 64;
@@ -34,19 +34,50 @@ export function speedComparisons(scale: number): Comparison[] {
       { c: 'local_pingpong', ts: 'rc-local.mjs', configuration: LOCAL },
       sized(50_000, 20_000),
       [],
+      WAYS,
     ),
     stream(
       'two devices of one process',
       { c: 'local_stream', ts: 'rc-local.mjs', configuration: LOCAL },
       sized(2_000_000, 200_000),
     ),
-    roundTrips('two processes', { c: 'rc_pingpong', ts: 'rc-processes.mjs' }, sized(20_000, 5000), [
-      { contender: 'typed arrays', of: 'ratio', limit: ROUND_TRIP },
-      { contender: 'awaited', of: 'ratio', to: 'unix socket', limit: AWAITED },
-    ]),
+    roundTrips(
+      'two processes',
+      { c: 'rc_pingpong', ts: 'rc-processes.mjs' },
+      sized(20_000, 5000),
+      [{ contender: 'typed arrays', of: 'ratio', limit: ROUND_TRIP }],
+      POLLED,
+    ),
+    ...AWAITED.map(({ contender, way }) =>
+      awaitedComparison({
+        name: `round trip of 64 bytes between two processes, RC SEND, awaited by ${contender} of @verbs/core`,
+        contender,
+        way,
+        size: 64,
+        count: sized(0, 5000).awaited,
+      }),
+    ),
     stream('two processes', { c: 'rc_stream', ts: 'rc-processes.mjs' }, sized(200_000, 50_000)),
   ];
 }
+
+/** Each of them sleeps: one on the queue, one on its requests. */
+const AWAITED = [
+  { contender: 'cq.wait()', way: 'wait' },
+  { contender: 'qp.send() and qp.recv()', way: 'promises' },
+];
+
+interface Speed {
+  name: string;
+  way: string;
+}
+
+const POLLED: readonly Speed[] = [
+  { name: 'typed arrays', way: 'batch' },
+  { name: 'plain calls', way: 'plain' },
+];
+
+const WAYS: readonly Speed[] = [...POLLED, { name: 'awaited', way: 'await' }];
 
 interface Programs {
   c: string;
@@ -54,12 +85,13 @@ interface Programs {
   configuration?: string;
 }
 
-function roundTrips(between: string, programs: Programs, size: Size, targets: Target[]): Comparison {
-  const socket: Contender = {
-    name: 'unix socket',
-    program: 'unix-socket.mjs',
-    args: ['framed', 'round-trip', '64', String(size.awaited)],
-  };
+function roundTrips(
+  between: string,
+  programs: Programs,
+  size: Size,
+  targets: Target[],
+  speeds: readonly Speed[],
+): Comparison {
   return {
     name: `round trip of 64 bytes between ${between}, RC SEND, in C and at the speeds of @verbs/core`,
     unit: 'us',
@@ -67,8 +99,7 @@ function roundTrips(between: string, programs: Programs, size: Size, targets: Ta
     better: 'small',
     contenders: [
       inC(programs, ['-s', '64', '-n', String(size.count)]),
-      ...atEachSpeed(programs, 'round-trip', size),
-      ...(targets.some(({ to }) => to === socket.name) ? [socket] : []),
+      ...atEachSpeed(programs, 'round-trip', size, speeds),
     ],
     targets,
   };
@@ -83,7 +114,7 @@ function stream(between: string, programs: Programs, size: Size): Comparison {
     better: 'large',
     contenders: [
       inC(programs, ['-s', '64', '-n', String(size.count), ...window]),
-      ...atEachSpeed(programs, 'stream', size),
+      ...atEachSpeed(programs, 'stream', size, WAYS),
     ],
     targets: [{ contender: 'typed arrays', of: 'ratio', limit: STREAM }],
   };
@@ -93,16 +124,16 @@ function inC({ c, configuration }: Programs, args: string[]): Contender {
   return { name: 'C', program: c, args, ...(configuration !== undefined && { configuration }) };
 }
 
-function atEachSpeed({ ts, configuration }: Programs, what: string, { count, awaited }: Size): Contender[] {
-  const ways = [
-    { name: 'typed arrays', way: 'batch', count },
-    { name: 'plain calls', way: 'plain', count },
-    { name: 'awaited', way: 'await', count: awaited },
-  ];
-  return ways.map(({ name, way, count: times }) => ({
+function atEachSpeed(
+  { ts, configuration }: Programs,
+  what: string,
+  { count, awaited }: Size,
+  speeds: readonly Speed[],
+): Contender[] {
+  return speeds.map(({ name, way }) => ({
     name,
     program: ts,
-    args: [way, what, '64', String(times), String(WINDOW), String(LIST)],
+    args: [way, what, '64', String(way === 'await' ? awaited : count), String(WINDOW), String(LIST)],
     ...(configuration !== undefined && { configuration }),
   }));
 }

@@ -57,13 +57,20 @@ test('for rates more is better', async () => {
   expect(targets[0]?.reached).toBe(false);
 });
 
-test('a target may be about any other contender', async () => {
-  const swapped: Comparison = {
+test('contenders with figures of one program share its run', async () => {
+  let runs = 0;
+  const together: Comparison = {
     ...comparison,
-    targets: [{ contender: 'floor', of: 'ratio', to: 'runner', limit: 0.6 }],
+    valueOf: (measurement, { figure = '' }) => Number(measurement[figure]),
+    contenders: [
+      { name: 'floor', program: 'race', args: [], figure: 'first' },
+      { name: 'runner', program: 'race', args: [], figure: 'second' },
+    ],
   };
-  const result = await compare(swapped, 3, machine().run);
-  // Of 10/15, 50/100 and 10/19.
-  expect(result.targets[0]).toMatchObject({ value: 10 / 19, reached: true });
-  expect(describe(result)).toContain('target for "floor": ratio 0.6 to "runner" is 0.53, reached');
+  const { contenders } = await compare(together, 3, () => Promise.resolve({ first: ++runs, second: 3 * runs }));
+  expect(runs).toBe(3);
+  expect(contenders.map(({ values }) => values)).toEqual([
+    [1, 2, 3],
+    [3, 6, 9],
+  ]);
 });

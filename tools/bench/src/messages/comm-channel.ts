@@ -1,4 +1,4 @@
-// Messages over the Comm Channel: comm-channel.mjs polled|awaited round-trip|stream SIZE COUNT
+// Messages over the Comm Channel: comm-channel.mjs polled round-trip … or polled|awaited stream SIZE COUNT
 import { type Client, connectTo, serviceFor } from '@verbs/examples/comm';
 import { type Task, check, fill, play, rate, roundTrips } from './ends.js';
 
@@ -22,7 +22,7 @@ function servePolled(task: Task, endpoint: Endpoint): void {
   const buffer = new Uint8Array(endpoint.maxMsgSize);
   for (let n = 0; ; n++) {
     const { peer, data } = polled.take(endpoint, buffer);
-    check(data, n, task);
+    check(data, n, task.size);
     const last = n === task.count - 1;
     if (task.what === 'round-trip' || last) polled.put(endpoint, data, peer);
     if (last) return;
@@ -32,10 +32,11 @@ function servePolled(task: Task, endpoint: Endpoint): void {
 async function serveAwaited(task: Task, endpoint: Endpoint): Promise<void> {
   let n = 0;
   for await (const { peer, data } of endpoint) {
-    check(data, n, task);
+    check(data, n, task.size);
     const last = ++n === task.count;
-    if (task.what === 'round-trip' || last) await endpoint.send(data, peer);
-    if (last) return;
+    if (!last) continue;
+    await endpoint.send(data, peer);
+    return;
   }
   throw new Error('the endpoint was closed');
 }
@@ -50,42 +51,26 @@ function measurePolled(task: Task, { endpoint, peer }: Client) {
     fill(message, n);
     polled.put(endpoint, message, peer);
     if (task.what === 'stream') continue;
-    check(polled.take(endpoint, buffer).data, n, task);
+    check(polled.take(endpoint, buffer).data, n, task.size);
     samples[n] = performance.now() - start;
   }
   if (task.what === 'round-trip') return roundTrips(samples);
-  check(polled.take(endpoint, buffer).data, task.count - 1, task);
+  check(polled.take(endpoint, buffer).data, task.count - 1, task.size);
   return rate(task, performance.now() - begin);
 }
 
-async function measureAwaited(task: Task, { endpoint }: Client) {
+async function measureStreamAwaited(task: Task, { endpoint }: Client) {
   const message = new Uint8Array(task.size);
-  const samples = new Float64Array(task.count);
   const begin = performance.now();
-  let n = 0;
-  if (task.what === 'stream') {
-    for (; n < task.count; n++) {
-      fill(message, n);
-      await endpoint.send(message);
-    }
-    for await (const { data } of endpoint) {
-      check(data, task.count - 1, task);
-      break;
-    }
-    return rate(task, performance.now() - begin);
-  }
-  fill(message, n);
-  let start = performance.now();
-  await endpoint.send(message);
-  for await (const { data } of endpoint) {
-    check(data, n, task);
-    samples[n] = performance.now() - start;
-    if (++n === task.count) break;
-    start = performance.now();
+  for (let n = 0; n < task.count; n++) {
     fill(message, n);
     await endpoint.send(message);
   }
-  return roundTrips(samples);
+  for await (const { data } of endpoint) {
+    check(data, task.count - 1, task.size);
+    return rate(task, performance.now() - begin);
+  }
+  throw new Error('the endpoint was closed');
 }
 
 await play({
@@ -99,6 +84,6 @@ await play({
   },
   async measure(task) {
     using client = await connectTo(`bench-${process.pid}`, AbortSignal.timeout(30_000));
-    return task.way === 'polled' ? measurePolled(task, client) : await measureAwaited(task, client);
+    return task.way === 'polled' ? measurePolled(task, client) : await measureStreamAwaited(task, client);
   },
 });

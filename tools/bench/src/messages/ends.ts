@@ -43,7 +43,7 @@ export function fill(message: Uint8Array, n: number): void {
   message[message.length - 1] = n;
 }
 
-export function check(message: Uint8Array, n: number, { size }: Task): void {
+export function check(message: Uint8Array, n: number, size: number): void {
   const byte = n & 0xff;
   if (message.length !== size || message[0] !== byte || message[size - 1] !== byte) {
     throw new Error(`message ${n} is not the one that was sent`);

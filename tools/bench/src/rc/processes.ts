@@ -1,11 +1,11 @@
-// RC messages between two processes: rc-processes.mjs await|plain|batch round-trip|stream SIZE COUNT …
+// RC messages between two processes: rc-processes.mjs plain|batch round-trip … or await|plain|batch stream SIZE COUNT …
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Measurement } from '../program.js';
 import { roundTrips } from '../messages/ends.js';
 import { type Address, End } from './end.js';
 import { pin } from './pin.js';
-import { DEPTH, type Player, pollingPlayer, sleepingPlayer } from './ping-pong.js';
+import { DEPTH, type Player, pollingPlayer } from './ping-pong.js';
 import { messageRate, readTask, type Task, wholeWindows } from './task.js';
 import { BatchedWrites, checkPattern, fillPattern, PlainWrites, writesBytes } from './writes.js';
 
@@ -26,7 +26,7 @@ async function serve(task: Task, theirs: Address): Promise<void> {
   end.join(theirs);
   const tell = () => process.send?.(end.address);
   if (task.what === 'stream') await takeStream(task, end, tell);
-  else await answer(task, end, tell);
+  else answer(task, end, tell);
   process.send?.('done');
   // The other end may still ask for an acknowledgement.
   await once(process, 'disconnect');
@@ -40,17 +40,8 @@ async function takeStream({ way }: Task, end: End, ready: () => void): Promise<v
   checkPattern(end);
 }
 
-async function answer(task: Task, end: End, ready: () => void): Promise<void> {
+function answer(task: Task, end: End, ready: () => void): void {
   const count = warmUp(task) + task.count;
-  if (task.way === 'await') {
-    const { send, take } = sleepingPlayer(end, task.size);
-    ready();
-    for (let i = 0; i < count; i++) {
-      await take();
-      send();
-    }
-    return;
-  }
   const { send, take } = pollingPlayer(task.way, end, task.size);
   ready();
   for (let i = 0; i < count; i++) {
@@ -68,25 +59,10 @@ function polledRounds({ send, take }: Player, samples: Float64Array): void {
   }
 }
 
-async function awaitedRounds({ send, take }: Player<Promise<void>>, samples: Float64Array): Promise<void> {
-  for (let i = 0; i < samples.length; i++) {
-    const start = performance.now();
-    send();
-    await take();
-    samples[i] = performance.now() - start;
-  }
-}
-
-async function measureRoundTrips(task: Task, end: End): Promise<Measurement> {
+function measureRoundTrips(task: Task, end: End): Measurement {
   const samples = new Float64Array(task.count);
-  const turns = [new Float64Array(warmUp(task)), samples];
-  if (task.way === 'await') {
-    const player = sleepingPlayer(end, task.size);
-    for (const each of turns) await awaitedRounds(player, each);
-  } else {
-    const player = pollingPlayer(task.way, end, task.size);
-    for (const each of turns) polledRounds(player, each);
-  }
+  const player = pollingPlayer(task.way, end, task.size);
+  for (const each of [new Float64Array(warmUp(task)), samples]) polledRounds(player, each);
   return roundTrips(samples);
 }
 
@@ -112,6 +88,7 @@ async function measureStream(task: Task, end: End, theirs: Address): Promise<Mea
 }
 
 async function main(task: Task): Promise<void> {
+  if (task.way === 'await' && task.what === 'round-trip') throw new Error('awaited round trips: see awaited.mjs');
   const given = process.env['VERBS_BENCH_END'];
   if (given !== undefined) {
     if (task.way !== 'await') pin(1);
@@ -133,7 +110,7 @@ async function main(task: Task): Promise<void> {
   const [theirs] = (await once(server, 'message')) as [Address];
   const done = once(server, 'message');
   end.join(theirs);
-  const measurement = await (task.what === 'stream' ? measureStream(task, end, theirs) : measureRoundTrips(task, end));
+  const measurement = task.what === 'stream' ? await measureStream(task, end, theirs) : measureRoundTrips(task, end);
   await done;
   server.disconnect();
   process.stdout.write(`${JSON.stringify(measurement)}\n`);
