@@ -54,6 +54,21 @@ export class DeviceMemory extends Resource {
     check(-Math.abs(native.copyFromDm(dm, offset, bytesOf(to, 'to'))), 'ibv_memcpy_from_dm', this.#about(offset, to));
   }
 
+  /**
+   * `ibv_dm_export_dmabuf_fd`, which libibverbs has since version 62: a dma-buf of the device memory, for
+   * {@link ProtectionDomain.regDmabufMr} of another device.
+   *
+   * @returns a descriptor, which the caller closes
+   * @throws VerbsError EOPNOTSUPP with an older library, and where the device cannot
+   * @example const mr = otherPd.regDmabufMr(dm.exportDmabufFd(), AccessFlags.LOCAL_WRITE, { length: dm.length });
+   */
+  exportDmabufFd(): number {
+    const syscall = 'ibv_dm_export_dmabuf_fd';
+    const fd = native.exportDmFd(this.use(syscall));
+    check(fd, syscall);
+    return fd;
+  }
+
   #about(offset: number, { byteLength }: Uint8Array) {
     return { detail: `of ${byteLength} bytes at ${offset} of ${this.length}` };
   }

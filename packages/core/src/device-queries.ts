@@ -173,6 +173,23 @@ export abstract class DeviceQueries extends Resource {
     return { rawClock };
   }
 
+  /**
+   * `ibv_query_port_speed`, which libibverbs has since version 62: what the port can carry now, in 100 Mbit/s. Unlike
+   * `activeSpeed` and `activeWidth` of {@link Context.queryPort} it may be any number, and of a virtual function behind
+   * a bond it is the sum.
+   *
+   * @throws VerbsError EOPNOTSUPP with an older library, and where the device does not tell
+   * @example const gigabits = Number(ctx.queryPortSpeed(1)) / 10;
+   */
+  queryPortSpeed(portNum: number): bigint {
+    const syscall = 'ibv_query_port_speed';
+    const context = this.use(syscall);
+    port(portNum);
+    const speed = native.queryPortSpeed(context, portNum);
+    if (typeof speed === 'number') throw new VerbsError(speed, syscall, { detail: `of port ${portNum}` });
+    return speed;
+  }
+
   /** `ibv_context.cmd_fd`: what {@link importDevice} takes. */
   get cmdFd(): number {
     return native.cmdFd(this.use('ibv_context.cmd_fd'));

@@ -149,6 +149,7 @@ export interface Native {
   queryGidEx(context: NativeHandle, portNum: number, index: number): NativeGidEntry | number;
   getPkeyIndex(context: NativeHandle, portNum: number, pkey: number): number;
   queryRtValues(context: NativeHandle): bigint | number;
+  queryPortSpeed(context: NativeHandle, portNum: number): bigint | number;
   numCompVectors(context: NativeHandle): number;
   cmdFd(context: NativeHandle): number;
   getAsyncEvent(context: NativeHandle): [type: number, element: number] | number;
@@ -205,6 +206,8 @@ export interface Native {
   ): { handle: NativeHandle; dmHandle: number } | number;
   copyToDm(dm: NativeHandle, offset: number, from: Uint8Array): number;
   copyFromDm(dm: NativeHandle, offset: number, to: Uint8Array): number;
+  /** A descriptor. */
+  exportDmFd(dm: NativeHandle): number;
   allocMw(pd: NativeHandle, type: number): { handle: NativeHandle; id: number; rkey: number } | number;
   mwRkey(mw: NativeHandle): number;
   setMwRkey(mw: NativeHandle, rkey: number): void;

@@ -89,6 +89,16 @@ Napi::Value CopyFromDm(const Napi::CallbackInfo& info) {
                  copy.inside ? ibv_memcpy_from_dm(copy.data, copy.memory->dm(), copy.offset, copy.size) : EINVAL);
 }
 
+// exportDmFd(dm): a descriptor, which the caller closes | -errno
+Napi::Value ExportDmFd(const Napi::CallbackInfo& info) {
+  const auto memory = Unwrap<DeviceMemory>(info, 0);
+  const auto call = memory->context().functions().dm_export_dmabuf_fd;
+  if (call == nullptr) return Failure(info.Env(), EOPNOTSUPP);
+  errno = 0;
+  const int fd = call(memory->dm());
+  return fd < 0 ? Failure(info.Env(), CreationError()) : Napi::Value(Napi::Number::New(info.Env(), fd));
+}
+
 }  // namespace
 
 Napi::Value DeviceMemory::Alloc(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
@@ -100,6 +110,7 @@ void DeviceMemory::Init(Napi::Object exports) {
   Export<ImportDm>(exports, "importDm");
   Export<CopyToDm>(exports, "copyToDm");
   Export<CopyFromDm>(exports, "copyFromDm");
+  Export<ExportDmFd>(exports, "exportDmFd");
 }
 
 }  // namespace verbs::core

@@ -102,6 +102,8 @@ std::shared_ptr<const Library> Library::Open(const std::string& name, std::strin
   Find(handle, "ibv_unimport_dm", "IBVERBS_1.13", &f.unimport_dm);
   Find(handle, "ibv_is_fork_initialized", "IBVERBS_1.13", &f.is_fork_initialized);
   Find(handle, "ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
+  Find(handle, "ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
+  Find(handle, "ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
   Find(handle, "ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
   return library;
 }

@@ -85,6 +85,9 @@ struct Functions {
   ibv_fork_status (*is_fork_initialized)();
   int (*query_qp_data_in_order)(ibv_qp*, ibv_wr_opcode, std::uint32_t);
   int (*resolve_eth_l2_from_gid)(ibv_context*, ibv_ah_attr*, std::uint8_t*, std::uint16_t*);
+  // Later than the header here.
+  int (*query_port_speed)(ibv_context*, std::uint32_t, std::uint64_t*);
+  int (*dm_export_dmabuf_fd)(ibv_dm*);
 };
 
 class Library {

@@ -263,6 +263,18 @@ Napi::Value QueryRtValues(const Napi::CallbackInfo& info) {
                              static_cast<std::uint64_t>(values.raw_clock.tv_nsec));
 }
 
+// queryPortSpeed(context, portNum): 100 Mbit/s each, a bigint | -errno
+Napi::Value QueryPortSpeed(const Napi::CallbackInfo& info) {
+  const auto context = Unwrap<Context>(info, 0);
+  const auto query = context->functions().query_port_speed;
+  std::uint64_t speed = 0;
+  errno = 0;
+  const int error =
+      query == nullptr ? EOPNOTSUPP : query(context->ctx(), info[1].As<Napi::Number>().Uint32Value(), &speed);
+  if (error != 0) return Failure(info.Env(), error > 0 ? error : CreationError());
+  return Big(info.Env(), speed);
+}
+
 // numCompVectors(context): ibv_context.num_comp_vectors
 Napi::Value NumCompVectors(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), Unwrap<Context>(info, 0)->ctx()->num_comp_vectors);
@@ -280,6 +292,7 @@ void InitQuery(Napi::Object exports) {
   Export<QueryGidEx>(exports, "queryGidEx");
   Export<GetPkeyIndex>(exports, "getPkeyIndex");
   Export<QueryRtValues>(exports, "queryRtValues");
+  Export<QueryPortSpeed>(exports, "queryPortSpeed");
   Export<NumCompVectors>(exports, "numCompVectors");
 }
 

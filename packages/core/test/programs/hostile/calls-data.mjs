@@ -162,6 +162,7 @@ export const dataCalls = {
   'Context.queryGidEx': entry,
   'Context.pkeyIndex': (w) => [1, w.random.pick([0xffff, 0x7fff, 1])],
   'Context.queryRtValues': () => [],
+  'Context.queryPortSpeed': (w) => [w.random.pick([0, 1, 2, 256])],
 
   enumName: (w) => [{ ...w.core.QpType }, w.random.below(12)],
   flagNames: (w) => [{ ...w.core.AccessFlags }, w.random.below(64)],

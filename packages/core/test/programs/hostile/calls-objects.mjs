@@ -125,6 +125,7 @@ export const objectCalls = {
     },
   ],
   'DeviceMemory.copyTo': (w) => [w.random.pick([0, 4, 64]), new Uint8Array(w.random.pick([4, 8, 64]))],
+  'DeviceMemory.exportDmabufFd': () => [],
   'DeviceMemory.copyFrom': (w) => [w.random.pick([0, 4, 64]), new Uint8Array(w.random.pick([4, 8, 64]))],
   'MemoryWindow.nextRkey': () => [],
   'XrcDomain.createQp': () => [],
