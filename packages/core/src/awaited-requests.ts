@@ -11,8 +11,8 @@ interface Awaited {
   wrId: bigint | number;
   /** Held: the completion of a queue pair that was collected would never come. */
   qp: Resource;
-  /** Stops listening to the signal. */
-  ended: () => void;
+  /** Of the one who listens to the signal, if there is one. */
+  ended: (() => void) | undefined;
   resolve: (wc: WorkCompletion) => void;
   reject: (reason: unknown) => void;
 }
@@ -42,36 +42,31 @@ export class AwaitedRequests {
   add(qp: Resource, wrId: bigint | number, signal: AbortSignal | undefined, abandoned: () => void) {
     const id = (this.#next = BigInt.asUintN(64, this.#next + 1n));
     const promise = new Promise<WorkCompletion>((resolve, reject) => {
-      const aborted = () => {
-        this.#requests.delete(id);
-        this.#aborted.set(id, { wrId, qp: new WeakRef(qp) });
-        abandoned();
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
-        reject(signal?.reason);
-      };
-      const ended = () => signal?.removeEventListener('abort', aborted);
-      signal?.addEventListener('abort', aborted, { once: true });
-      this.#requests.set(id, {
-        wrId,
-        qp,
-        ended,
-        resolve: (wc) => {
-          ended();
-          resolve(wc);
-        },
-        reject: (reason) => {
-          ended();
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
-          reject(reason);
-        },
-      });
+      const ended = signal === undefined ? undefined : this.#listen(id, signal, reject, abandoned);
+      this.#requests.set(id, { wrId, qp, ended, resolve, reject });
     });
     return { id, promise };
   }
 
+  /** Gives what stops the listening. */
+  #listen(id: bigint, signal: AbortSignal, reject: (reason: unknown) => void, abandoned: () => void): () => void {
+    const aborted = () => {
+      const request = this.#requests.get(id);
+      if (request === undefined) return;
+      this.#requests.delete(id);
+      this.#aborted.set(id, { wrId: request.wrId, qp: new WeakRef(request.qp) });
+      abandoned();
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', aborted, { once: true });
+    return () => {
+      signal.removeEventListener('abort', aborted);
+    };
+  }
+
   /** It was not posted. Nobody has its promise, so an abort must not reject it any more. */
   forget(id: bigint): void {
-    this.#requests.get(id)?.ended();
+    this.#requests.get(id)?.ended?.();
     this.#requests.delete(id);
     this.#aborted.delete(id);
   }
@@ -85,11 +80,14 @@ export class AwaitedRequests {
     this.#requests.delete(id);
     this.#aborted.delete(id);
     handOut(1);
-    const wc = new WorkCompletion(view, offset, timestamps);
-    Object.defineProperty(wc, 'wrId', { value: wrId, enumerable: true, configurable: true, writable: true });
-    if (!wc.ok) noticeFailure(wc);
-    if (wc.ok) request?.resolve(wc);
-    else request?.reject(new CompletionError(wc));
+    request?.ended?.();
+    const wc = new WorkCompletion(view, offset, timestamps, wrId);
+    if (wc.ok) {
+      request?.resolve(wc);
+    } else {
+      noticeFailure(wc);
+      request?.reject(new CompletionError(wc));
+    }
     return true;
   }
 
@@ -98,6 +96,7 @@ export class AwaitedRequests {
     for (const [id, request] of this.#requests) {
       if (qp !== undefined && request.qp !== qp) continue;
       this.#requests.delete(id);
+      request.ended?.();
       request.reject(reason);
     }
     for (const [id, aborted] of this.#aborted) {

@@ -44,9 +44,9 @@ export class WorkCompletion {
   /** Nanoseconds since 1970, of a queue made with WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK; else 0n. */
   declare readonly completionWallclockNs: bigint;
 
-  /** @internal */
-  constructor(view: DataView, offset: number, timestamps: boolean) {
-    this.wrId = readWrId(view, offset);
+  /** @internal `wrId`: of a request that was posted with a number that stood in for it. */
+  constructor(view: DataView, offset: number, timestamps: boolean, wrId: bigint | number = readWrId(view, offset)) {
+    this.wrId = wrId;
     this.status = view.getUint32(offset + COMPLETION.STATUS, true);
     this.opcode = view.getUint32(offset + COMPLETION.OPCODE, true);
     // One field for both.
