@@ -43,6 +43,7 @@ export function deviceInfo(value: unknown, path: string): DeviceInfo {
 
 /** The signal of `{ signal }`, which is not aborted. */
 export function signalOf(options: unknown): AbortSignal | undefined {
+  if (options === undefined) return undefined;
   const { signal } = object(options, 'options', ['signal']);
   if (signal === undefined) return undefined;
   if (!(signal instanceof AbortSignal)) throw typeError('options.signal', 'an AbortSignal', signal);

@@ -40,11 +40,7 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
    *
    * @throws DocaError as `sendTo`; `signal.reason`.
    */
-  async send(
-    message: Uint8Array,
-    peer: PeerAddr | undefined = this.onlyPeer,
-    options: WaitOptions = {},
-  ): Promise<void> {
+  async send(message: Uint8Array, peer: PeerAddr | undefined = this.onlyPeer, options?: WaitOptions): Promise<void> {
     if (peer === undefined) {
       throw new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'connect, or name the peer');
     }
@@ -57,7 +53,7 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
       });
       this.#established.add(peer);
     }
-    await this.#othersTurn();
+    if (++this.#passed >= MESSAGES_PER_TURN) await this.#othersTurn();
   }
 
   /**
@@ -66,12 +62,12 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
    * @throws DocaError CONNECTION_RESET with `peer` if one is gone; NOT_CONNECTED when the endpoint is closed;
    * `signal.reason`.
    */
-  async receive(options: WaitOptions = {}): Promise<Received> {
+  async receive(options?: WaitOptions): Promise<Received> {
     const signal = signalOf(options);
     const receives = this.#channels().receives;
     const found = receives.waiting ? undefined : this.recvFrom();
     if (found !== undefined) {
-      await this.#othersTurn();
+      if (++this.#passed >= MESSAGES_PER_TURN) await this.#othersTurn();
       return found;
     }
     return new Promise((resolve, reject) => {
@@ -99,7 +95,7 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
   }
 
   /** Resolves when everything that was sent to the peer is acknowledged: before a disconnect, for instance. */
-  async drained(peer: PeerAddr | undefined = this.onlyPeer, options: WaitOptions = {}): Promise<void> {
+  async drained(peer: PeerAddr | undefined = this.onlyPeer, options?: WaitOptions): Promise<void> {
     if (peer !== undefined && !(peer instanceof PeerAddr)) throw typeError('peer', 'a PeerAddr of this endpoint', peer);
     for (let pause = 0; peer !== undefined; pause = Math.min(pause + 1, 10)) {
       const signal = signalOf(options);
@@ -133,11 +129,9 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
     return { sends: this.#sends, receives: this.#receives };
   }
 
-  /** A pause that comes with every so many messages. */
-  async #othersTurn(): Promise<void> {
-    if (++this.#passed < MESSAGES_PER_TURN) return;
+  #othersTurn(): Promise<void> {
     this.#passed = 0;
-    await pauseFor(0, undefined);
+    return pauseFor(0, undefined);
   }
 
   #enqueue(peer: PeerAddr, message: Uint8Array, established: boolean, settler: Settler<true>): void {

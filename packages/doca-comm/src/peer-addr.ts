@@ -95,7 +95,7 @@ export class PeerAddr {
    *
    * @throws DocaError CONNECTION_ABORTED if it refuses or is gone.
    */
-  async established(options: { signal?: AbortSignal } = {}): Promise<void> {
+  async established(options?: { signal?: AbortSignal }): Promise<void> {
     for (let pause = 0; ; pause = Math.min(pause + 1, 10)) {
       const signal = signalOf(options);
       const state = this.updateInfo();
