@@ -114,9 +114,16 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     check(-Math.abs(native.modifyQp(qp, fields, mask)), syscall, {
       detail: state === undefined ? undefined : `to state ${state}`,
     });
-    if (state === undefined) return;
+    if (state !== undefined) this[kState](state);
+  }
+
+  /** @internal It was brought to this state, here or by a vendor's call. */
+  [kState](state: number): void {
+    integer(state, 'state', 0, QpState.UNKNOWN);
     const text = 'the queue pair was reset, which drops its requests';
-    if (state === QpState.RESET) this.#forgetRequests(new VerbsError(constants.errno.ECANCELED, syscall, { text }));
+    if (state === QpState.RESET) {
+      this.#forgetRequests(new VerbsError(constants.errno.ECANCELED, 'ibv_modify_qp', { text }));
+    }
     this.#state.see(this, state, 'modify');
   }
 
@@ -245,11 +252,6 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     integer(opcode, 'opcode', 0, 0xffff);
     optional(flags, 'flags', 0x7fffffff, 0);
     return native.queryQpDataInOrder(qp, opcode, flags) > 0;
-  }
-
-  /** @internal A vendor's call brought it to this state. */
-  [kState](state: number): void {
-    this.#state.see(this, integer(state, 'state', 0, QpState.UNKNOWN), 'modify');
   }
 
   /** @internal Something happened that may have changed its state: if somebody wants to know, this looks. */

@@ -13,6 +13,7 @@ export { nativeQpAttr } from './qp-attr.js';
 export { nativeQpInitAttr } from './qp-init-attr.js';
 export { nativeWqAttr } from './receive-work-queue.js';
 export { accessOf } from './registration.js';
+export * as shown from './shown.js';
 export { softFailure } from './libraries.js';
 export { softHint, VendorLibraries } from './vendor-libraries.js';
 export { chooseVendorDevice, isVendorDevice, listVendorDevices } from './vendor-devices.js';
@@ -31,6 +32,7 @@ import type { QpInitAttr } from './qp-init-attr.js';
 import { QueuePair } from './queue-pair.js';
 import { type NativeWq, ReceiveWorkQueue, type WqInitAttr } from './receive-work-queue.js';
 import { withoutBytes } from './registration.js';
+import { kState } from './symbols.js';
 
 /** The function table of verbs_core.h, for the set-up function of an addon. */
 export const nativeApi: object = native.nativeApi;
@@ -70,6 +72,11 @@ export function adoptQp<const T extends QpType>(
   made: NativeQp,
 ): QueuePair<T> {
   return new QueuePair({ context: pd.context, pd, attr, made });
+}
+
+/** A vendor's modify call brought the queue pair to this state. */
+export function queuePairMoved(qp: QueuePair, state: number): void {
+  qp[kState](state);
 }
 
 /** The receive work queue behind what `create_wq` gave. */

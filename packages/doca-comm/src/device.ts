@@ -1,3 +1,4 @@
+import { inspect, type InspectOptions } from 'node:util';
 import { device as deviceOf, deviceInfo, integer, typeError } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { loadLibrary, softFailure, type Library, type LibraryKind } from './libraries.js';
@@ -115,6 +116,11 @@ export class Device implements Disposable {
     checked(native.closeDevice(this.handle), 'doca_dev_close');
   }
 
+  /** What `util.inspect` and `console.log` show: what it is. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    return depth < 0 ? '[Device]' : `Device ${inspect(this.info, { ...options, depth })}`;
+  }
+
   /** `using` closes it at the end of its block. */
   [Symbol.dispose](): void {
     this.close();
@@ -140,6 +146,11 @@ export class Representor implements Disposable {
   /** `doca_dev_rep_close`. @throws DocaError IN_USE while an endpoint uses it. */
   close(): void {
     checked(native.closeRepresentor(this.handle), 'doca_dev_rep_close');
+  }
+
+  /** What `util.inspect` and `console.log` show: what it is. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    return depth < 0 ? '[Representor]' : `Representor ${inspect(this.info, { ...options, depth })}`;
   }
 
   /** `using` closes it at the end of its block. */

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { inspect, type InspectOptions } from 'node:util';
 import {
   bytes,
   device as deviceOf,
@@ -117,6 +118,20 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   /** True after `close()`. */
   get closed(): boolean {
     return this.#role === 'closed';
+  }
+
+  /** What `util.inspect` and `console.log` show: its role, its device and its peers. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    if (!(#role in this)) return inspect(this, { ...options, depth, customInspect: false });
+    const device = this.#device?.info.ibdevName;
+    const deviceRep = this.#deviceRep?.info.pciAddr;
+    const known = {
+      role: this.#role,
+      ...(device && { device }),
+      ...(deviceRep && { deviceRep }),
+      peers: this.#peers.size,
+    };
+    return depth < 0 ? '[Endpoint]' : `Endpoint ${inspect(known, { ...options, depth })}`;
   }
 
   /** The peers that are known and connected. */

@@ -1,3 +1,4 @@
+import { inspect, type InspectOptions } from 'node:util';
 import { signalOf, u64 } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { native, type EndpointHandle } from './native.js';
@@ -45,6 +46,13 @@ export class PeerAddr {
   /** False once it was disconnected. */
   get connected(): boolean {
     return this.#connected;
+  }
+
+  /** What `util.inspect` and `console.log` show: which peer it is, and whether it is there. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    if (!(#connected in this)) return inspect(this, { ...options, depth, customInspect: false });
+    const { number, connected } = this;
+    return depth < 0 ? `[PeerAddr ${number}]` : `PeerAddr ${inspect({ number, connected }, { ...options, depth })}`;
   }
 
   /** @internal */

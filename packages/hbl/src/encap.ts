@@ -69,7 +69,8 @@ export class Encap extends Resource {
   }
 
   protected override describe() {
-    return { portNum: this.portNum, encapNum: this.encapNum };
+    const { portNum, encapNum } = this;
+    return { portNum, encapNum, context: sibling.shown.brief(this.context) };
   }
 }
 

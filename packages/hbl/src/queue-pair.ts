@@ -75,6 +75,8 @@ export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void
   }
   if (use !== undefined) known.uses.push(use);
   remembered.set(qp, known);
+  const { qpState } = fields;
+  if (typeof qpState === 'number') sibling.queuePairMoved(qp, qpState);
 }
 
 function keepEncap(

@@ -109,7 +109,7 @@ export class CryptoLogin extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    return {};
+    return { context: sibling.shown.brief(this.context) };
   }
 }
 
@@ -161,7 +161,7 @@ export class Dek extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    return {};
+    return { pd: sibling.shown.brief(this.pd) };
   }
 }
 

@@ -1,10 +1,9 @@
-import { inspect } from 'node:util';
 import { type ProtectionDomain, sibling } from '@verbs/core';
 import { made } from './calls.js';
 import { forObject, libraryFor } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
-const { Resource, validate } = sibling;
+const { Resource, shown, validate } = sibling;
 
 /** `enum mlx5dv_mkey_init_attr_flags`, to be or-ed. */
 export const MkeyInitAttrFlags = {
@@ -74,8 +73,7 @@ export class Mkey extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    const hex = (value: number) => ({ [inspect.custom]: () => `0x${value.toString(16)}` });
-    return { lkey: hex(this.lkey), rkey: hex(this.rkey) };
+    return { lkey: shown.hex(this.lkey), rkey: shown.hex(this.rkey) };
   }
 }
 

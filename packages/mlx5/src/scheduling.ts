@@ -90,7 +90,7 @@ export class SchedLeaf extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    return {};
+    return { parent: sibling.shown.brief(this.parent) };
   }
 }
 

@@ -146,7 +146,7 @@ describe('objects', () => {
     const action = dr.createActionDestIbvQp(domain, port.qp);
     const rule = dr.createRule(matcher, SMAC, [action]);
     expect(inspect(rule)).toMatch(/^Rule #\d+ \{ priority: 0, actions: \[ 'dest_ibv_qp' \] \}$/);
-    expect(inspect(domain)).toMatch(/^Domain #\d+ \{ type: NIC_RX \}$/);
+    expect(inspect(domain)).toMatch(/^Domain #\d+ \{ type: NIC_RX \(\d\) \}$/);
     expect(inspect(table)).toMatch(/^Table #\d+ \{ level: 1 \}$/);
     action.close();
     expect([rule.closed, matcher.closed]).toEqual([true, false]);

@@ -53,7 +53,8 @@ export class FlowCounter extends DevxObject {
   }
 
   protected override describe(): Record<string, unknown> {
-    return { id: this.id, size: this.size, ...(this.closed ? {} : this.read()) };
+    // Its values cost a command of the device: see read().
+    return { id: this.id, size: this.size };
   }
 }
 

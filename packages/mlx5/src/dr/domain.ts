@@ -1,11 +1,10 @@
-import { inspect } from 'node:util';
 import { type Context, sibling } from '@verbs/core';
 import { done, made } from '../calls.js';
 import { forContext, libraryFor } from '../libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
 import { DomainType } from './enums.js';
 
-const { Resource, validate } = sibling;
+const { Resource, shown, validate } = sibling;
 
 /**
  * `struct mlx5dv_dr_domain`: the tables of one direction. Made by {@link dr.createDomain}; `close()` is
@@ -65,8 +64,7 @@ export class Domain extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    const name = Object.entries(DomainType).find(([, value]) => value === this.type)?.[0];
-    return { type: { [inspect.custom]: () => name ?? String(this.type) } };
+    return { type: shown.named(DomainType, this.type) };
   }
 }
 

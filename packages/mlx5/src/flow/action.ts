@@ -1,4 +1,4 @@
-import { inspect, types } from 'node:util';
+import { types } from 'node:util';
 import { type Context, sibling, VerbsError } from '@verbs/core';
 import { made } from '../calls.js';
 import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../enums.js';
@@ -7,7 +7,7 @@ import { type ModifyAction, modifyActions } from '../modify-header.js';
 import { native, type NativeHandle } from '../native.js';
 import { bytesOf, reformatHint, refusedSize } from '../reformat.js';
 
-const { Resource, validate } = sibling;
+const { Resource, shown, validate } = sibling;
 const U32 = 0xffffffff;
 const EINVAL = 22;
 
@@ -33,13 +33,10 @@ export class FlowAction extends Resource {
   }
 
   protected override describe() {
-    const name = (values: Record<string, number>, value: number) => ({
-      [inspect.custom]: () => Object.keys(values).find((key) => values[key] === value) ?? String(value),
-    });
-    const ftType = name(Table, this.ftType);
+    const ftType = shown.named(Table, this.ftType);
     if ('actions' in this.attr) return { ftType, modifyHeader: this.attr.actions };
     const { reformatType, data } = this.attr;
-    return { ftType, reformatType: name(Type, reformatType), dataSize: data?.byteLength ?? 0 };
+    return { ftType, reformatType: shown.named(Type, reformatType), dataSize: data?.byteLength ?? 0 };
   }
 }
 

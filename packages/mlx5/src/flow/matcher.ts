@@ -1,11 +1,11 @@
 import { type Context, sibling } from '@verbs/core';
 import { made } from '../calls.js';
-import { FlowMatcherMask } from '../enums.js';
+import { FlowMatcherMask, FlowTableType } from '../enums.js';
 import { forContext } from '../libraries.js';
 import { maskOf, type MatchValue } from '../match-value.js';
 import { native, type NativeHandle } from '../native.js';
 
-const { Resource, validate } = sibling;
+const { Resource, shown, validate } = sibling;
 const U32 = 0xffffffff;
 
 /** `struct mlx5dv_flow_matcher_attr`. */
@@ -63,7 +63,8 @@ export class FlowMatcher extends Resource {
 
   protected override describe() {
     const { priority, ftType, matchCriteriaEnable, matchMask } = this;
-    return { priority, ftType, matchCriteriaEnable, maskSize: matchMask.byteLength };
+    const table = ftType === undefined ? undefined : shown.named(FlowTableType, ftType);
+    return { priority, ftType: table, matchCriteriaEnable, maskSize: matchMask.byteLength };
   }
 }
 
