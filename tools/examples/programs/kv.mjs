@@ -10,7 +10,7 @@
 // key for good.
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { AccessFlags, openDevice, QpType, SendFlags, WrOpcode } from '@verbs/core';
+import { AccessFlags, openDevice, QpType, WrOpcode } from '@verbs/core';
 import { dial, Listener } from '@verbs/examples/meeting';
 
 const SLOTS = 1024;
@@ -66,15 +66,10 @@ async function openTable() {
   const body = [{ mr, offset: 8, length: SLOT - 8 }];
   const word = [{ mr, offset: SLOT, length: 8 }];
 
-  const perform = async (/** @type {import('@verbs/core').SendWr} */ wr) => {
-    qp.postSend({ ...wr, sendFlags: SendFlags.SIGNALED });
-    await cq.wait();
-    for (const wc of cq.poll()) if (!wc.ok) throw new Error(`${wc.opcodeName}: ${wc.statusText}`);
-  };
   const addressOf = (/** @type {number} */ slot) => BigInt(remote.addr) + BigInt(slot * SLOT);
   /** @param {number} slot */
   const version = async (slot) => {
-    await perform({ opcode: WrOpcode.RDMA_READ, remoteAddr: addressOf(slot), rkey, sgList: word });
+    await qp.send({ opcode: WrOpcode.RDMA_READ, remoteAddr: addressOf(slot), rkey, sgList: word });
     return view.getBigUint64(SLOT, true);
   };
   return {
@@ -82,7 +77,7 @@ async function openTable() {
     /** The slot's key and value, neither of which a writer was at; undefined if it was never written. */
     read: async (/** @type {number} */ slot) => {
       for (;;) {
-        await perform({ opcode: WrOpcode.RDMA_READ, remoteAddr: addressOf(slot), rkey, sgList: whole });
+        await qp.send({ opcode: WrOpcode.RDMA_READ, remoteAddr: addressOf(slot), rkey, sgList: whole });
         const before = view.getBigUint64(0, true);
         const content = Buffer.from(mr.bytes.subarray(HEAD, SLOT));
         const keyEnd = view.getUint32(8, true);
@@ -96,12 +91,12 @@ async function openTable() {
       view.setUint32(8, name.length, true);
       view.setUint32(12, text.length, true);
       mr.bytes.set(Buffer.concat([name, text]), HEAD);
-      await perform({ opcode: WrOpcode.RDMA_WRITE, remoteAddr: addressOf(slot) + 8n, rkey, sgList: body });
+      await qp.send({ opcode: WrOpcode.RDMA_WRITE, remoteAddr: addressOf(slot) + 8n, rkey, sgList: body });
     },
     /** True if the version was `from`, and is `to` now. */
     exchange: async (/** @type {number} */ slot, /** @type {bigint} */ from, /** @type {bigint} */ to) => {
       const opcode = WrOpcode.ATOMIC_CMP_AND_SWP;
-      await perform({ opcode, remoteAddr: addressOf(slot), rkey, compare: from, swap: to, sgList: word });
+      await qp.send({ opcode, remoteAddr: addressOf(slot), rkey, compare: from, swap: to, sgList: word });
       return view.getBigUint64(SLOT, true) === from;
     },
     close: () => {
