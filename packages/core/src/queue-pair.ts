@@ -26,6 +26,8 @@ import { kAwait } from './symbols.js';
  * The memory of a posted request stays valid until its completion was polled, or that of a later signaled request of
  * the same queue, whatever becomes of the JavaScript objects meanwhile. The same holds for the queue's room: at most
  * `cap.maxSendWr` requests are outstanding in that sense.
+ *
+ * Hold it as long as its peer needs it, also if it only answers: like every object it is closed when it is collected.
  */
 export class QueuePair<out T extends number = number> extends QueuePairControl<T> {
   /**

@@ -33,6 +33,8 @@ const clients = Array.from({ length: CLIENTS }, (_, number) => {
   };
   return {
     number: BigInt(number + 1),
+    // Held, though nothing is asked of it: a queue pair that is collected answers nobody.
+    owner,
     fetchAndAdd: (/** @type {bigint} */ at, /** @type {bigint} */ add) =>
       perform({ opcode: WrOpcode.ATOMIC_FETCH_AND_ADD, remoteAddr: shared.addr + at, rkey: shared.rkey, add }),
     compareAndSwap: (/** @type {bigint} */ at, /** @type {bigint} */ compare, /** @type {bigint} */ swap) =>
