@@ -49,7 +49,11 @@ export class CompletionBatch {
     return this.#length;
   }
 
-  /** As it was given to the post call: a number stays a number, a bigint a bigint. */
+  /**
+   * `wr_id`, as it was given to the post call: a number stays a number, a bigint a bigint.
+   *
+   * @throws RangeError for an index that is not below `length`, as all of these calls
+   */
   wrId(index: number): bigint | number {
     const at = this.#at(index);
     if ((this.#word(index, COMPLETION.SL) & NUMBER) === 0) return this.#view.getBigUint64(at, true);
@@ -86,12 +90,12 @@ export class CompletionBatch {
     return this.#word(index, COMPLETION.BYTE_LEN);
   }
 
-  /** If `wcFlags` has WITH_IMM. */
+  /** If `wcFlags` has WITH_IMM: the peer's 32 bits. */
   immData(index: number): number {
     return this.#word(index, COMPLETION.IMM_DATA);
   }
 
-  /** If `wcFlags` has WITH_INV. */
+  /** If `wcFlags` has WITH_INV: the rkey that the peer invalidated. */
   invalidatedRkey(index: number): number {
     return this.immData(index);
   }

@@ -178,6 +178,7 @@ export class Context extends DeviceQueries {
    * `ibv_get_async_event` and `ibv_ack_async_event`: the device's events as they come, until the context is closed or
    * the signal is aborted. It keeps the process alive meanwhile.
    *
+   * @throws VerbsError with the library's errno if events cannot be read
    * @example for await (const { name, portNum } of ctx.asyncEvents()) console.log(name, portNum);
    */
   asyncEvents({ signal }: WaitOptions = {}): AsyncGenerator<AsyncEvent, void, undefined> {

@@ -54,6 +54,7 @@ export function listDevices(options: { library?: LibraryKind } = {}): DeviceList
 /**
  * `ibv_read_sysfs_file` below the device's folder, without the trailing newline; undefined if there is no such file.
  *
+ * @throws TypeError for what is no device or name; VerbsError ENOSYS if the device's library is gone
  * @example for (const device of listDevices()) console.log(device.name, readSysfsFile(device, 'board_id'));
  */
 export function readSysfsFile(device: DeviceInfo, file: string): string | undefined {

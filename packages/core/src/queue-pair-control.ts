@@ -149,7 +149,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   }
 
   /**
-   * Brings an RC, UC or XRC queue pair from RESET to RTS: three calls of `modify` with the usual values.
+   * Brings an RC, UC or XRC queue pair from RESET to RTS: `ibv_modify_qp` three times, with the usual values.
    *
    * @throws TypeError, RangeError for an option that is missing, misspelt or out of its range, by its name
    * @throws VerbsError EINVAL (another type, another state than RESET), and what `modify` throws
@@ -169,7 +169,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   }
 
   /**
-   * Brings a UD queue pair from RESET to RTS: three calls of `modify`.
+   * Brings a UD queue pair from RESET to RTS: `ibv_modify_qp` three times.
    *
    * @throws VerbsError EINVAL (another type, another state than RESET)
    * @example qp.activate({ qkey: 0x11111111 });
@@ -246,6 +246,10 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
   /**
    * `ibv_query_qp_data_in_order`: whether data of that operation is written in its order, so that a program may watch
    * its last byte. False where the library cannot tell.
+   *
+   * @param flags of `enum ibv_query_qp_data_in_order_flags`, default 0
+   * @throws TypeError, RangeError for an argument
+   * @example if (qp.queryDataInOrder(WrOpcode.RDMA_WRITE)) console.log('the last byte is written last');
    */
   queryDataInOrder(opcode: WrOpcode, flags = 0): boolean {
     const qp = this.use('ibv_query_qp_data_in_order');

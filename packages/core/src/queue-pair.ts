@@ -70,8 +70,9 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
   }
 
   /**
-   * `ibv_post_recv` of one or many requests; errors as with {@link QueuePair.postSend}.
+   * `ibv_post_recv` of one or many requests, in their order, in one native call.
    *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postSend}; EINVAL also for a queue pair with an `srq`
    * @example qp.postRecv([{ wrId: 1, sgList: [{ mr, offset: 0, length: 4096 }] }]);
    */
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
@@ -82,6 +83,7 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
   /**
    * `ibv_post_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}.
    *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postSendBatch}
    * @example
    * // With slots as `wrId`: each goes back into the queue when it was used.
    * const count = cq.pollBatch(completions);
@@ -134,7 +136,7 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
   }
 
   /**
-   * Posts a request with SIGNALED and waits for its completion, on the completion channel of `sendCq`. Node's loop goes on
+   * Posts a request with SIGNALED (`ibv_post_send`) and waits for its completion, on the completion channel of `sendCq`. Node's loop goes on
    * meanwhile. Many may be under way at a time; the completions of other requests stay in the queue for those who poll it.
    *
    * @param options `signal` ends the waiting, not the request
@@ -162,8 +164,9 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
   }
 
   /**
-   * Posts a receive request and waits for its message, as {@link QueuePair.send} does.
+   * Posts a receive request (`ibv_post_recv`) and waits for its message, as {@link QueuePair.send} does.
    *
+   * @throws CompletionError, VerbsError, TypeError, RangeError as {@link QueuePair.send}; EINVAL if `recvCq` has no channel
    * @example
    * const { byteLen } = await qp.recv({ sgList: [{ mr }] }, { signal: AbortSignal.timeout(1000) });
    */

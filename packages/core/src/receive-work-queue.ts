@@ -86,13 +86,21 @@ export class ReceiveWorkQueue extends Resource {
     check(-Math.abs(native.modifyWq(wq, fields)), 'ibv_modify_wq');
   }
 
-  /** `ibv_post_wq_recv` of one or many requests; errors as with {@link QueuePair.postRecv}. */
+  /**
+   * `ibv_post_wq_recv` of one or many requests.
+   *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postRecv}
+   */
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
     const wq = this.use('ibv_post_wq_recv');
     postRequests(wr, writeRecv, (batch, count) => native.postWqRecv(wq, batch.bytes, count), this.#limits());
   }
 
-  /** `ibv_post_wq_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}. */
+  /**
+   * `ibv_post_wq_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}.
+   *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postSendBatch}
+   */
   postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
     const wq = this.use('ibv_post_wq_recv');
     const bytes = selectRequests(batch, 'RecvBatch', first, count);

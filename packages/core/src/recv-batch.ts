@@ -37,7 +37,11 @@ export class RecvBatch extends RequestBatch {
     });
   }
 
-  /** The `wrId` of the request in that slot; comes back in its completion as it is given here. */
+  /**
+   * The `wrId` of the request in that slot; comes back in its completion as it is given here.
+   *
+   * @throws TypeError, RangeError (no such slot, nothing in it, more than 64 bits)
+   */
   setWrId(index: number, wrId: bigint | number): void {
     const at = this.requestAt(index);
     const id = u64(wrId, 'wrId');

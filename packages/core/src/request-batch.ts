@@ -55,6 +55,7 @@ export abstract class RequestBatch {
    * @param element which one, from 0
    * @param offset bytes from the region's start
    * @param length bytes
+   * @throws TypeError, RangeError (no such slot, nothing in it, no such element)
    * @example sends.setSge(3, 0, 4096, 64); // the first element of the request in slot 3
    */
   setSge(index: number, element: number, offset: number, length: number): void {

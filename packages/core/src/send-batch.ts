@@ -54,7 +54,12 @@ export class SendBatch extends RequestBatch {
     });
   }
 
-  /** The `wrId` of the request in that slot; comes back in its completion as it is given here. */
+  /**
+   * The `wrId` of the request in that slot; comes back in its completion as it is given here.
+   *
+   * @throws TypeError, RangeError (no such slot, nothing in it, more than 64 bits)
+   * @example sends.setWrId(3, 3);
+   */
   setWrId(index: number, wrId: bigint | number): void {
     const at = this.requestAt(index);
     const id = u64(wrId, 'wrId');
@@ -62,25 +67,43 @@ export class SendBatch extends RequestBatch {
     this.slots.putU32(at + SEND.FLAGS, flagsFor(id));
   }
 
-  /** See {@link SendFlags}. */
+  /**
+   * The flags of the request in that slot; see {@link SendFlags}.
+   *
+   * @throws TypeError, RangeError (no such slot, nothing in it, more than 32 bits)
+   * @example sends.setSendFlags(3, SendFlags.SIGNALED);
+   */
   setSendFlags(index: number, sendFlags: number): void {
     const at = this.requestAt(index);
     this.slots.putU32(at + SEND.SEND_FLAGS, integer(sendFlags, 'sendFlags', 0, U32));
   }
 
-  /** Of SEND_WITH_IMM and RDMA_WRITE_WITH_IMM: 32 bits for the receiver. */
+  /**
+   * Of SEND_WITH_IMM and RDMA_WRITE_WITH_IMM: 32 bits for the receiver.
+   *
+   * @throws TypeError, RangeError (no such slot, nothing in it, a request of another kind)
+   */
   setImmData(index: number, immData: number): void {
     const at = this.#requestWith(IMM, index, 'immData');
     this.slots.putU32(at + SEND.IMM_DATA, integer(immData, 'immData', 0, U32));
   }
 
-  /** Of SEND_WITH_INV and LOCAL_INV. */
+  /**
+   * Of SEND_WITH_INV and LOCAL_INV: the key that is invalidated, 32 bits.
+   *
+   * @throws TypeError, RangeError (no such slot, nothing in it, a request of another kind)
+   */
   setInvalidateRkey(index: number, invalidateRkey: number): void {
     const at = this.#requestWith(INVALIDATE, index, 'invalidateRkey');
     this.slots.putU32(at + SEND.IMM_DATA, integer(invalidateRkey, 'invalidateRkey', 0, U32));
   }
 
-  /** Of RDMA and atomic requests: where in the peer's memory, and optionally by which rkey. */
+  /**
+   * Of RDMA and atomic requests: where in the peer's memory, and optionally by which rkey.
+   *
+   * @throws TypeError, RangeError (no such slot, nothing in it, a request of another kind)
+   * @example sends.setRemote(3, peer.addr + 4096n);
+   */
   setRemote(index: number, remoteAddr: bigint | number, rkey?: number): void {
     const at = this.#requestWith(REMOTE, index, 'remoteAddr');
     const addr = u64(remoteAddr, 'remoteAddr');
@@ -88,7 +111,11 @@ export class SendBatch extends RequestBatch {
     this.slots.putU64(at + SEND.REMOTE_ADDR, addr);
   }
 
-  /** Of ATOMIC_CMP_AND_SWP. */
+  /**
+   * Of ATOMIC_CMP_AND_SWP: what is expected there and what takes its place, 64 bits each.
+   *
+   * @throws TypeError, RangeError (no such slot, nothing in it, a request of another kind)
+   */
   setCompareSwap(index: number, compare: bigint | number, swap: bigint | number): void {
     const at = this.#requestWith(CAS, index, 'compare');
     const [expected, wanted] = [u64(compare, 'compare'), u64(swap, 'swap')];
@@ -96,13 +123,23 @@ export class SendBatch extends RequestBatch {
     this.slots.putU64(at + SEND.SWAP, wanted);
   }
 
-  /** Of ATOMIC_FETCH_AND_ADD. */
+  /**
+   * Of ATOMIC_FETCH_AND_ADD: the addend, 64 bits.
+   *
+   * @throws TypeError, RangeError (no such slot, nothing in it, a request of another kind)
+   */
   setAdd(index: number, add: bigint | number): void {
     const at = this.#requestWith(ADD, index, 'add');
     this.slots.putU64(at + SEND.COMPARE_ADD, u64(add, 'add'));
   }
 
-  /** Of a request that was written with `ah`: another address. */
+  /**
+   * Of a request that was written with `ah`: another receiver.
+   *
+   * @param remoteQpn its queue pair, 24 bits
+   * @param remoteQkey its qkey, 32 bits
+   * @throws TypeError, RangeError (no such slot, nothing in it, a request without an address)
+   */
   setAddress(index: number, ah: AddressHandle, remoteQpn: number, remoteQkey: number): void {
     const at = this.requestAt(index);
     if (this.slots.u32(at + SEND.ADDRESS) === 0)

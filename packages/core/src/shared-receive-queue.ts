@@ -100,6 +100,7 @@ export class SharedReceiveQueue extends Resource {
   /**
    * `ibv_query_srq`: its size, and whether the limit is armed.
    *
+   * @throws VerbsError with the library's errno
    * @example if (srq.query().srqLimit === 0) srq.modify({ srqLimit: 16 });
    */
   query(): SrqAttr {
@@ -107,8 +108,9 @@ export class SharedReceiveQueue extends Resource {
   }
 
   /**
-   * `ibv_post_srq_recv` of one or many requests; errors as with {@link QueuePair.postRecv}.
+   * `ibv_post_srq_recv` of one or many requests.
    *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postRecv}; ENOMEM if the queue is full
    * @example srq.postRecv({ wrId: 1, sgList: [{ mr, length: 4096 }] });
    */
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
@@ -116,7 +118,12 @@ export class SharedReceiveQueue extends Resource {
     postRequests(wr, writeRecv, (batch, count) => native.postSrqRecv(srq, batch.bytes, count), this.#limits());
   }
 
-  /** `ibv_post_srq_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}. */
+  /**
+   * `ibv_post_srq_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}.
+   *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postSendBatch}
+   * @example srq.postRecvBatch(receives);
+   */
   postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
     const srq = this.use('ibv_post_srq_recv');
     const bytes = selectRequests(batch, 'RecvBatch', first, count);

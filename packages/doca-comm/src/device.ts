@@ -91,7 +91,11 @@ export class Device implements Disposable {
     this.handle = handle;
   }
 
-  /** `doca_comm_channel_get_max_*`. */
+  /**
+   * `doca_comm_channel_get_max_*`: the largest values that the device takes.
+   *
+   * @throws DocaError INVALID_VALUE for a closed device
+   */
   capabilities(): Capabilities {
     const get = (which: number, name: string) =>
       checked(native.capability(this.handle, which), `doca_comm_channel_get_${name}`);

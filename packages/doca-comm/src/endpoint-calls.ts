@@ -216,6 +216,8 @@ export abstract class EndpointCalls extends EventEmitter<EndpointEvents> impleme
   /**
    * `doca_comm_channel_ep_disconnect`: frees what belongs to the peer, which is told. What was sent before still arrives,
    * if the peer is alive. Blocks, about a round trip, and at most 1.5 seconds.
+   *
+   * @throws DocaError NOT_CONNECTED for a peer that is gone or of another endpoint
    */
   disconnect(peer: PeerAddr): void {
     const handle = this.use('disconnect');

@@ -74,7 +74,11 @@ export class PeerAddr {
     );
   }
 
-  /** `doca_comm_channel_peer_addr_update_info`: how the connection stands; the counters are as of now. */
+  /**
+   * `doca_comm_channel_peer_addr_update_info`: how the connection stands; the counters are as of now.
+   *
+   * @throws DocaError NOT_CONNECTED after a disconnect
+   */
   updateInfo(): PeerState {
     const status = -native.updateInfo(this.#use('update_info'), this.number);
     if (status === DocaStatus.CONNECTION_INPROGRESS) return 'in-progress';
@@ -83,7 +87,7 @@ export class PeerAddr {
     return 'established';
   }
 
-  /** The counters as of the last `updateInfo()`. */
+  /** `doca_comm_channel_peer_addr_get_*`: the counters as of the last `updateInfo()`. @throws DocaError NOT_CONNECTED */
   counters(): PeerStats {
     const result = native.statistics(this.#use('get_send_messages'), this.number, this.#counters);
     checked(result, 'doca_comm_channel_peer_addr_get_send_messages');
@@ -92,7 +96,7 @@ export class PeerAddr {
     return { sendMessages, sendBytes, recvMessages, recvBytes, sendInFlightMessages };
   }
 
-  /** The counters as of now. */
+  /** `updateInfo()` and `counters()`: the counters as of now. @throws DocaError NOT_CONNECTED */
   stats(): PeerStats {
     this.updateInfo();
     return this.counters();

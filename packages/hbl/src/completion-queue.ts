@@ -73,7 +73,11 @@ export function createCq(ctx: Context, cqe: number, options: HblCqOptions): Comp
   return sibling.adoptCq(ctx, channel, made);
 }
 
-/** `hbldv_query_cq`. */
+/**
+ * `hbldv_query_cq`: the hardware's number of a queue and the size of its mapped buffer.
+ *
+ * @throws TypeError for what is no CompletionQueue; VerbsError EOPNOTSUPP for one of another vendor's device
+ */
 export function queryCq(cq: CompletionQueue): QueryCqAttr {
   const syscall = 'hbldv_query_cq';
   const handle = sibling.handleOf(cq, 'CompletionQueue', 'cq', syscall);

@@ -60,7 +60,12 @@ function nativeAttr(attr: OpenAttr): { portsMask: bigint; coreFd: number } {
   return { portsMask: mask, coreFd };
 }
 
-/** `hbldv_query_device`: {@link DeviceCaps}, and the open ports (bit n is port n). */
+/**
+ * `hbldv_query_device`: {@link DeviceCaps}, and the open ports.
+ *
+ * @throws TypeError for what is no Context; VerbsError EOPNOTSUPP for one of another vendor's device
+ * @example const hasPort2 = (queryDevice(ctx).portsMask & (1n << 2n)) !== 0n;
+ */
 export function queryDevice(ctx: Context): {
   /** {@link DeviceCaps}, or-ed. */
   caps: bigint;

@@ -16,6 +16,7 @@ export interface Doorbell {
 /**
  * The 64 bits of a doorbell, as the hardware reads them: bits 0 to 21 index, 32 to 55 queue pair, 56 to 63 port.
  *
+ * @throws TypeError, RangeError for a field that is missing or out of its range
  * @example fifo.push(encodeDoorbell({ index: 1, qpNum: queryQp(qp).qpNum, portNum: 1 }));
  */
 export function encodeDoorbell(doorbell: Doorbell): bigint {

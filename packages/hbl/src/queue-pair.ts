@@ -122,7 +122,11 @@ export interface QueryQpAttr {
   receiveQueueMapped: boolean;
 }
 
-/** `hbldv_query_qp`. */
+/**
+ * `hbldv_query_qp`: the hardware's number of a queue pair, and its mapped queues once it is in RTS.
+ *
+ * @throws TypeError for what is no QueuePair; VerbsError EOPNOTSUPP for one of another vendor's device
+ */
 export function queryQp(qp: QueuePair): QueryQpAttr {
   const syscall = 'hbldv_query_qp';
   const { hbl, handle } = forQueuePair(qp, syscall);

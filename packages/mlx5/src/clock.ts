@@ -37,6 +37,7 @@ const U64 = (1n << 64n) - 1n;
 /**
  * `mlx5dv_ts_to_ns`: a completion's timestamp (`wc.completionTimestamp`) in nanoseconds of the system's clock.
  *
+ * @throws RangeError for a timestamp that is not 0 to 2^64 - 1
  * @example tsToNs(getClockInfo(ctx), wc.completionTimestamp);
  */
 export function tsToNs(clockInfo: ClockInfo, deviceTimestamp: bigint): bigint {

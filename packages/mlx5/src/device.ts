@@ -158,7 +158,12 @@ function known(attr: Mlx5ContextAttr): Record<string, unknown> {
   return validate.object(attr, 'attr', ['flags']);
 }
 
-/** `mlx5dv_query_device`: what `ctx.queryDevice()` does not tell. */
+/**
+ * `mlx5dv_query_device`: what `ctx.queryDevice()` does not tell.
+ *
+ * @throws TypeError for what is no Context; VerbsError EOPNOTSUPP for a device of another vendor
+ * @example const striding = (queryDevice(ctx).compMask & ContextMask.STRIDING_RQ) !== 0n;
+ */
 export function queryDevice(ctx: Context): Mlx5DeviceAttr {
   const syscall = 'mlx5dv_query_device';
   const { library, handle } = forContext(ctx, syscall);
@@ -190,7 +195,11 @@ export function reservedQpnAlloc(ctx: Context): number {
   return counted(native.reservedQpnAlloc(library, handle), { library, syscall });
 }
 
-/** `mlx5dv_reserved_qpn_dealloc`. EINVAL for a number that is not reserved. */
+/**
+ * `mlx5dv_reserved_qpn_dealloc`: gives a reserved number back.
+ *
+ * @throws VerbsError EINVAL (a number that is not reserved), EOPNOTSUPP
+ */
 export function reservedQpnDealloc(ctx: Context, qpn: number): void {
   const syscall = 'mlx5dv_reserved_qpn_dealloc';
   const { library, handle } = forContext(ctx, syscall);

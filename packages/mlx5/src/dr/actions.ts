@@ -26,7 +26,11 @@ function create(
   return new Action(domain, made(result, { library: domain.library(syscall), syscall }), kind, others);
 }
 
-/** `mlx5dv_dr_action_create_drop`: the packet ends here. */
+/**
+ * `mlx5dv_dr_action_create_drop`: the packet ends here.
+ *
+ * @throws VerbsError ENOMEM
+ */
 export function createActionDrop(domain: Domain): Action {
   return create(domain, 'drop', (handle) => native.drActionCreateDrop(handle));
 }
@@ -39,7 +43,11 @@ export function createActionDefaultMiss(domain: Domain): Action {
   return create(domain, 'default_miss', (handle) => native.drActionCreateDefaultMiss(handle));
 }
 
-/** `mlx5dv_dr_action_create_pop_vlan`: removes the outermost VLAN tag. */
+/**
+ * `mlx5dv_dr_action_create_pop_vlan`: removes the outermost VLAN tag.
+ *
+ * @throws VerbsError EOPNOTSUPP from a libmlx5 without it
+ */
 export function createActionPopVlan(domain: Domain): Action {
   return create(domain, 'pop_vlan', (handle) => native.drActionCreatePopVlan(handle));
 }
@@ -58,7 +66,12 @@ export function createActionPushVlan(domain: Domain, vlanHdr: number): Action {
   });
 }
 
-/** `mlx5dv_dr_action_create_tag`: `wc.flowTag` of the completion. 24 bits; the library drops the others. */
+/**
+ * `mlx5dv_dr_action_create_tag`: `wc.flowTag` of the completion.
+ *
+ * @param tagValue 24 bits; the library drops the others
+ * @throws VerbsError ENOMEM
+ */
 export function createActionTag(domain: Domain, tagValue: number): Action {
   return create(domain, 'tag', (handle) => {
     validate.integer(tagValue, 'tagValue', 0, U32);
@@ -66,7 +79,11 @@ export function createActionTag(domain: Domain, tagValue: number): Action {
   });
 }
 
-/** `mlx5dv_dr_action_create_dest_vport`: to a port of the e-switch. FDB domains. */
+/**
+ * `mlx5dv_dr_action_create_dest_vport`: to a port of the e-switch.
+ *
+ * @throws VerbsError EOPNOTSUPP (another domain than FDB), EINVAL (no such port)
+ */
 export function createActionDestVport(domain: Domain, vport: number): Action {
   return create(domain, 'dest_vport', (handle) => {
     validate.integer(vport, 'vport', 0, U32);
@@ -74,7 +91,11 @@ export function createActionDestVport(domain: Domain, vport: number): Action {
   });
 }
 
-/** `mlx5dv_dr_action_create_dest_ib_port`: to a port of the device, counted from 1. FDB domains. */
+/**
+ * `mlx5dv_dr_action_create_dest_ib_port`: to a port of the device, counted from 1.
+ *
+ * @throws VerbsError EOPNOTSUPP (another domain than FDB), EINVAL (no such port)
+ */
 export function createActionDestIbPort(domain: Domain, ibPort: number): Action {
   return create(domain, 'dest_ib_port', (handle) => {
     validate.integer(ibPort, 'ibPort', 0, U32);
@@ -82,21 +103,33 @@ export function createActionDestIbPort(domain: Domain, ibPort: number): Action {
   });
 }
 
-/** `mlx5dv_dr_action_create_dest_ibv_qp`: to a RAW_PACKET queue pair. NIC_RX domains. */
+/**
+ * `mlx5dv_dr_action_create_dest_ibv_qp`: to a queue pair, for rules of NIC_RX domains.
+ *
+ * @throws VerbsError EINVAL for a queue pair of another type than RAW_PACKET
+ */
 export function createActionDestIbvQp(domain: Domain, qp: QueuePair): Action {
   const call = (handle: NativeHandle, syscall: string) =>
     native.drActionCreateDestIbvQp(handle, handleOf(qp, 'QueuePair', 'qp', syscall));
   return create(domain, 'dest_ibv_qp', call, [qp]);
 }
 
-/** `mlx5dv_dr_action_create_dest_table`: on to another table of the domain, with a level above 0. */
+/**
+ * `mlx5dv_dr_action_create_dest_table`: on to another table of the domain.
+ *
+ * @throws VerbsError EINVAL for a table of level 0
+ */
 export function createActionDestTable(domain: Domain, table: Table): Action {
   const call = (handle: NativeHandle, syscall: string) =>
     native.drActionCreateDestTable(handle, handleOf(table, 'Table', 'table', syscall));
   return create(domain, 'dest_table', call, [table]);
 }
 
-/** `mlx5dv_dr_action_create_dest_root_table`: on to a priority of the root table. */
+/**
+ * `mlx5dv_dr_action_create_dest_root_table`: on to a priority of the root table.
+ *
+ * @throws VerbsError EINVAL for a table of another level than 0, EOPNOTSUPP
+ */
 export function createActionDestRootTable(domain: Domain, table: Table, priority: number): Action {
   const call = (handle: NativeHandle, syscall: string) => {
     validate.integer(priority, 'priority', 0, 0xffff);
@@ -105,14 +138,24 @@ export function createActionDestRootTable(domain: Domain, table: Table, priority
   return create(domain, 'dest_root_table', call, [table]);
 }
 
-/** `mlx5dv_dr_action_create_dest_devx_tir`: to a TIR made by DEVX. NIC_RX domains. */
+/**
+ * `mlx5dv_dr_action_create_dest_devx_tir`: to a TIR made by DEVX, for rules of NIC_RX domains.
+ *
+ * @throws VerbsError EINVAL for another object
+ */
 export function createActionDestDevxTir(domain: Domain, obj: DevxObject): Action {
   const call = (handle: NativeHandle, syscall: string) =>
     native.drActionCreateDestDevxTir(handle, handleOf(obj, 'DevxObject', 'obj', syscall));
   return create(domain, 'dest_devx_tir', call, [obj]);
 }
 
-/** `mlx5dv_dr_action_create_flow_counter`: counts packets. `offset` is the counter's number in a bulk. */
+/**
+ * `mlx5dv_dr_action_create_flow_counter`: counts packets and bytes.
+ *
+ * @param offset the counter's number in a bulk, default 0
+ * @throws VerbsError EINVAL (no flow counter, or an offset past its bulk)
+ * @example const count = dr.createActionFlowCounter(domain, devx.allocFlowCounter(ctx));
+ */
 export function createActionFlowCounter(domain: Domain, obj: DevxObject, offset = 0): Action {
   const call = (handle: NativeHandle, syscall: string) => {
     validate.integer(offset, 'offset', 0, U32);
