@@ -60,7 +60,10 @@ export class DeviceMemory extends Resource {
    *
    * @returns a descriptor, which the caller closes
    * @throws VerbsError EOPNOTSUPP with an older library, and where the device cannot
-   * @example const mr = otherPd.regDmabufMr(dm.exportDmabufFd(), AccessFlags.LOCAL_WRITE, { length: dm.length });
+   * @example
+   * // `pd` is of the other device:
+   * const fd = dm.exportDmabufFd();
+   * const mr = pd.regDmabufMr(fd, AccessFlags.LOCAL_WRITE, { length: dm.length });
    */
   exportDmabufFd(): number {
     const syscall = 'ibv_dm_export_dmabuf_fd';

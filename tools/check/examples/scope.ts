@@ -7,6 +7,7 @@ import type {
   CompletionBatch,
   CompletionQueue,
   Context,
+  DeviceMemory,
   Gid,
   MemoryRegion,
   MemoryWindow,
@@ -28,6 +29,7 @@ declare global {
   const mw: MemoryWindow;
   const cq: CompletionQueue;
   const qp: QueuePair;
+  const dm: DeviceMemory;
   const srq: SharedReceiveQueue;
   const wq: ReceiveWorkQueue;
   const ah: AddressHandle;
