@@ -11,7 +11,8 @@ const OWN = new Set<string | symbol>(['newListener', 'removeListener']);
 
 /**
  * The asynchronous events of a device as Node.js events. As long as it has a listener the context is not collected and
- * the process stays alive.
+ * the process stays alive. There is no event 'error': what fails is told by the call that failed. A listener that throws
+ * is an uncaught exception, as with every EventEmitter.
  */
 export class DeviceEventEmitter extends EventEmitter<DeviceEventMap> {
   /** @internal `used` is told when the first listener comes and when the last one goes. */
