@@ -10,8 +10,8 @@ import type { MeasuringEnd, Way } from './way.js';
 
 /** Round trips of one kind before the other has its turn: some milliseconds. */
 const BLOCK = 100;
-/** What the compiler sees before anything is measured. */
-const WARM_UP_BLOCKS = 20;
+/** Before anything is measured the compiler has seen it all, and the kernel has spread two new processes as it likes. */
+const WARM_UP_MS = 1500;
 
 const WAYS: Readonly<Record<string, Way>> = { wait: waitWay, promises: promiseWay, comm: commWay };
 
@@ -40,10 +40,13 @@ async function serve(args: readonly string[]): Promise<void> {
 async function measure(ends: readonly MeasuringEnd[], count: number): Promise<number[]> {
   const medians = ends.map((): number[] => []);
   const samples = new Float64Array(BLOCK);
-  for (let i = -WARM_UP_BLOCKS; i * BLOCK < count; i++) {
+  const start = performance.now();
+  do for (const end of ends) await end.measure(samples);
+  while (performance.now() - start < WARM_UP_MS);
+  for (let done = 0; done < count; done += BLOCK) {
     for (const [which, end] of ends.entries()) {
       await end.measure(samples);
-      if (i >= 0) medians[which]?.push(median([...samples]));
+      medians[which]?.push(median([...samples]));
     }
   }
   return medians.map(median);
