@@ -1,6 +1,7 @@
 // RC messages between two processes: rc-processes.mjs plain|batch round-trip … or await|plain|batch stream SIZE COUNT …
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { CompletionBatch } from '@verbs/core';
 import type { Measurement } from '../program.js';
 import { roundTrips } from '../messages/ends.js';
 import { type Address, End } from './end.js';
@@ -12,6 +13,8 @@ import { BatchedWrites, checkPattern, fillPattern, PlainWrites, writesBytes } fr
 const DEVICE = 'soft0';
 // What the compiler needs to see before it compiles for good. C was compiled before.
 const WARM_UP = 5000;
+/** A batch is a call, so many messages are few calls. */
+const STREAM_WARM_UP = { batch: 100_000, plain: WARM_UP, await: WARM_UP };
 
 const warmUp = ({ count }: Task) => Math.min(count, WARM_UP);
 
@@ -36,7 +39,10 @@ async function takeStream({ way }: Task, end: End, ready: () => void): Promise<v
   end.qp.postRecv({});
   ready();
   if (way === 'await') await end.cq.wait();
-  else while (end.cq.poll(1).length === 0);
+  else if (way === 'batch') {
+    const batch = new CompletionBatch(1);
+    while (end.cq.pollBatch(batch) === 0);
+  } else while (end.cq.poll(1).length === 0);
   checkPattern(end);
 }
 
@@ -78,7 +84,7 @@ async function measureStream(task: Task, end: End, theirs: Address): Promise<Mea
     }
   };
   const count = wholeWindows(task);
-  await run(wholeWindows({ ...task, count: warmUp(task) }));
+  await run(wholeWindows({ ...task, count: STREAM_WARM_UP[task.way] }));
   const start = performance.now();
   await run(count);
   const duration = performance.now() - start;
