@@ -107,8 +107,11 @@ export abstract class Resource implements Disposable {
 
   /** @internal It belongs to another parent from now on. */
   protected replaceParent(from: Resource, to: Resource): void {
-    from[kRelease](this.#id);
+    // Whatever is called with here, the object keeps a parent that closes it.
+    if (!this.#parents.includes(from)) throw typeError('from', 'a parent of the object', from);
+    if (from === to) return;
     to[kAdopt](this.#id, this);
+    from[kRelease](this.#id);
     this.#parents = this.#parents.map((parent) => (parent === from ? to : parent));
   }
 

@@ -56,6 +56,15 @@ describe('a region', () => {
     expect(await read(b, mr.addr, mr.rkey, 9)).toBe('elsewhere');
   });
 
+  it('stays a child of a protection domain that it is given again', () => {
+    const { ctx } = bench();
+    const pd = ctx.allocPd();
+    const mr = pd.allocMr(64, LOCAL_WRITE);
+    mr.rereg({ pd });
+    pd.close();
+    expect(mr.closed).toBe(true);
+  });
+
   it('refuses a change that is none', () => {
     const { pd } = bench();
     const mr = pd.allocMr(16, LOCAL_WRITE);
