@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "../host/event_queue.h"
+#include "host/event_queue.h"
 
 namespace verbs::soft::abi {
 

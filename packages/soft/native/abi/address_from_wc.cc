@@ -1,10 +1,10 @@
-#include "address_from_wc.h"
+#include "abi/address_from_wc.h"
 
 #include <cerrno>
 #include <cstring>
 
-#include "../wire/bytes.h"
-#include "../wire/gid.h"
+#include "wire/bytes.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::abi {
 

@@ -1,9 +1,9 @@
 // ibv_advise_mr: brings the pages of on-demand regions in before a request needs them.
 #include <cerrno>
 
-#include "../nic/memory.h"
-#include "mr.h"
-#include "objects.h"
+#include "abi/mr.h"
+#include "abi/objects.h"
+#include "nic/memory.h"
 
 namespace verbs::soft::abi {
 

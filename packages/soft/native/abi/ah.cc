@@ -1,8 +1,8 @@
 #include <cerrno>
 
-#include "address_from_wc.h"
-#include "control_verbs.h"
-#include "objects.h"
+#include "abi/address_from_wc.h"
+#include "abi/control_verbs.h"
+#include "abi/objects.h"
 
 using namespace verbs::soft;
 

@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "objects.h"
+#include "abi/objects.h"
 
 using namespace verbs::soft;
 

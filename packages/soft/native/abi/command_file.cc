@@ -1,4 +1,4 @@
-#include "command_file.h"
+#include "abi/command_file.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,8 +9,8 @@
 #include <mutex>
 #include <string>
 
-#include "objects.h"
-#include "process_lock.h"
+#include "abi/objects.h"
+#include "abi/process_lock.h"
 
 namespace verbs::soft::abi {
 

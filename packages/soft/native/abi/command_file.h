@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "handles.h"
+#include "abi/handles.h"
 
 namespace verbs::soft::abi {
 

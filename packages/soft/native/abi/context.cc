@@ -1,23 +1,23 @@
-#include "context.h"
+#include "abi/context.h"
 
 #include <unistd.h>
 
 #include <cerrno>
 #include <thread>
 
-#include "../host/error.h"
-#include "../host/registry.h"
-#include "control_verbs.h"
-#include "cq.h"
-#include "data_path.h"
-#include "dm.h"
-#include "mr.h"
-#include "mw.h"
-#include "parent_domain.h"
-#include "qp_ex.h"
-#include "query.h"
-#include "srq.h"
-#include "xrcd.h"
+#include "abi/control_verbs.h"
+#include "abi/cq.h"
+#include "abi/data_path.h"
+#include "abi/dm.h"
+#include "abi/mr.h"
+#include "abi/mw.h"
+#include "abi/parent_domain.h"
+#include "abi/qp_ex.h"
+#include "abi/query.h"
+#include "abi/srq.h"
+#include "abi/xrcd.h"
+#include "host/error.h"
+#include "host/registry.h"
 
 namespace verbs::soft::abi {
 

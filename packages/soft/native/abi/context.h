@@ -1,7 +1,7 @@
 // Opening and closing contexts.
 #pragma once
 
-#include "objects.h"
+#include "abi/objects.h"
 
 namespace verbs::soft::abi {
 

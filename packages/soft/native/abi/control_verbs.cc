@@ -1,8 +1,8 @@
-#include "control_verbs.h"
+#include "abi/control_verbs.h"
 
 #include <cerrno>
 
-#include "objects.h"
+#include "abi/objects.h"
 
 using namespace verbs::soft;
 

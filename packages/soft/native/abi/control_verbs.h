@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "../include/verbs_soft_extension.h"
+#include "verbs_soft_extension.h"
 
 extern "C" {
 

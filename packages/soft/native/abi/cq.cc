@@ -1,9 +1,9 @@
-#include "cq.h"
+#include "abi/cq.h"
 
 #include <cerrno>
 
-#include "control_verbs.h"
-#include "driver.h"
+#include "abi/control_verbs.h"
+#include "abi/driver.h"
 
 using namespace verbs::soft;
 

@@ -3,7 +3,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "objects.h"
+#include "abi/objects.h"
 
 namespace verbs::soft::abi {
 

@@ -1,8 +1,8 @@
 // ibv_cq_ex: completions one at a time, with the fields that are asked for.
 #include <cerrno>
 
-#include "../host/clock.h"
-#include "cq.h"
+#include "abi/cq.h"
+#include "host/clock.h"
 
 namespace verbs::soft::abi {
 

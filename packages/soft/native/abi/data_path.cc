@@ -1,6 +1,6 @@
-#include "data_path.h"
+#include "abi/data_path.h"
 
-#include "objects.h"
+#include "abi/objects.h"
 
 namespace verbs::soft::abi {
 

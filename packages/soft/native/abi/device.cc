@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "../host/registry.h"
-#include "context.h"
+#include "abi/context.h"
+#include "host/registry.h"
 
 using namespace verbs::soft;
 

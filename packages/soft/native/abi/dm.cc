@@ -1,10 +1,10 @@
-#include "dm.h"
+#include "abi/dm.h"
 
 #include <cerrno>
 
-#include "../nic/dm.h"
-#include "mr.h"
-#include "objects.h"
+#include "abi/mr.h"
+#include "abi/objects.h"
+#include "nic/dm.h"
 
 using namespace verbs::soft;
 

@@ -1,7 +1,7 @@
 // The private symbols of rdma-core's drivers, except for their kernel commands. Programs that are linked with a
 // vendor's library (perftest, pyverbs) load it with whatever libibverbs is there, and it brings its driver along. Here
 // no driver finds a device: it may register, and everything else that it asks for is refused.
-#include "driver.h"
+#include "abi/driver.h"
 
 #include <infiniband/verbs.h>
 
@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "objects.h"
+#include "abi/objects.h"
 
 using namespace verbs::soft;
 

@@ -1,11 +1,11 @@
 // The table for vendors' models, and the symbol by which this libibverbs is known as ours.
 #include <cerrno>
 
-#include "../host/registry.h"
-#include "../include/verbs_soft_extension.h"
-#include "objects.h"
-#include "raw_packet.h"
-#include "tunnel.h"
+#include "abi/objects.h"
+#include "abi/raw_packet.h"
+#include "abi/tunnel.h"
+#include "host/registry.h"
+#include "verbs_soft_extension.h"
 
 using namespace verbs::soft;
 

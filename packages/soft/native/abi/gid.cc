@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "objects.h"
+#include "abi/objects.h"
 
 using namespace verbs::soft;
 

@@ -1,11 +1,11 @@
-#include "handles.h"
+#include "abi/handles.h"
 
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 
-#include "process_lock.h"
+#include "abi/process_lock.h"
 
 namespace verbs::soft::abi {
 

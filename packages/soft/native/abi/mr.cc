@@ -1,9 +1,9 @@
-#include "mr.h"
+#include "abi/mr.h"
 
 #include <cerrno>
 
-#include "control_verbs.h"
-#include "objects.h"
+#include "abi/control_verbs.h"
+#include "abi/objects.h"
 
 using namespace verbs::soft;
 

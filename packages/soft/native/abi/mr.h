@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "../nic/nic.h"
+#include "nic/nic.h"
 
 namespace verbs::soft::abi {
 

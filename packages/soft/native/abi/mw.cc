@@ -1,8 +1,8 @@
-#include "mw.h"
+#include "abi/mw.h"
 
 #include <cerrno>
 
-#include "objects.h"
+#include "abi/objects.h"
 
 namespace verbs::soft::abi {
 namespace {

@@ -8,13 +8,13 @@
 #include <memory>
 #include <utility>
 
-#include "../host/adapter.h"
-#include "../host/device.h"
-#include "../host/event_queue.h"
-#include "command_file.h"
-#include "critical_section.h"
-#include "handles.h"
-#include "send_batch.h"
+#include "abi/command_file.h"
+#include "abi/critical_section.h"
+#include "abi/handles.h"
+#include "abi/send_batch.h"
+#include "host/adapter.h"
+#include "host/device.h"
+#include "host/event_queue.h"
 
 namespace verbs::soft::abi {
 

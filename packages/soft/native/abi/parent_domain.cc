@@ -1,8 +1,8 @@
-#include "parent_domain.h"
+#include "abi/parent_domain.h"
 
 #include <cerrno>
 
-#include "objects.h"
+#include "abi/objects.h"
 
 namespace verbs::soft::abi {
 

@@ -1,8 +1,8 @@
 #include <cerrno>
 
-#include "control_verbs.h"
-#include "objects.h"
-#include "parent_domain.h"
+#include "abi/control_verbs.h"
+#include "abi/objects.h"
+#include "abi/parent_domain.h"
 
 using namespace verbs::soft;
 

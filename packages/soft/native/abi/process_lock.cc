@@ -1,4 +1,4 @@
-#include "process_lock.h"
+#include "abi/process_lock.h"
 
 #include <pthread.h>
 

@@ -1,13 +1,13 @@
-#include "qp.h"
+#include "abi/qp.h"
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
-#include "acknowledgement.h"
-#include "control_verbs.h"
-#include "objects.h"
-#include "xrcd.h"
+#include "abi/acknowledgement.h"
+#include "abi/control_verbs.h"
+#include "abi/objects.h"
+#include "abi/xrcd.h"
 
 using namespace verbs::soft;
 

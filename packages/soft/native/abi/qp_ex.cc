@@ -1,13 +1,13 @@
-#include "qp_ex.h"
+#include "abi/qp_ex.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
 
-#include "../nic/work_request.h"
-#include "objects.h"
-#include "qp.h"
-#include "send_batch.h"
+#include "abi/objects.h"
+#include "abi/qp.h"
+#include "abi/send_batch.h"
+#include "nic/work_request.h"
 
 namespace verbs::soft::abi {
 

@@ -1,15 +1,15 @@
 // ibv_query_device, ibv_query_port, ibv_query_pkey.
-#include "query.h"
+#include "abi/query.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
-#include "../nic/flush.h"
-#include "../nic/odp.h"
-#include "control_verbs.h"
-#include "objects.h"
+#include "abi/control_verbs.h"
+#include "abi/objects.h"
+#include "nic/flush.h"
+#include "nic/odp.h"
 
 using namespace verbs::soft;
 

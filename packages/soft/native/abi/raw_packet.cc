@@ -1,11 +1,11 @@
-#include "raw_packet.h"
+#include "abi/raw_packet.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "../host/face.h"
-#include "../host/registry.h"
-#include "objects.h"
+#include "abi/objects.h"
+#include "host/face.h"
+#include "host/registry.h"
 
 namespace verbs::soft::abi {
 

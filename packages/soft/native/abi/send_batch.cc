@@ -1,9 +1,9 @@
-#include "send_batch.h"
+#include "abi/send_batch.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "../nic/memory.h"
+#include "nic/memory.h"
 
 namespace verbs::soft::abi {
 

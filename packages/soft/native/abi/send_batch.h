@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "../host/adapter.h"
-#include "critical_section.h"
+#include "abi/critical_section.h"
+#include "host/adapter.h"
 
 namespace verbs::soft::abi {
 

@@ -1,9 +1,9 @@
-#include "srq.h"
+#include "abi/srq.h"
 
 #include <cerrno>
 
-#include "acknowledgement.h"
-#include "objects.h"
+#include "abi/acknowledgement.h"
+#include "abi/objects.h"
 
 using namespace verbs::soft;
 

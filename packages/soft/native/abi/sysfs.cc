@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "../host/registry.h"
+#include "host/registry.h"
 
 using namespace verbs::soft;
 

@@ -1,11 +1,11 @@
-#include "tunnel.h"
+#include "abi/tunnel.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
 
-#include "../host/error.h"
-#include "objects.h"
+#include "abi/objects.h"
+#include "host/error.h"
 
 // What a model holds of an open tunnel.
 struct verbs_soft_tunnel {

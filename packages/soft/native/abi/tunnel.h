@@ -1,7 +1,7 @@
 // The calls of the extension table that a model reaches into a running device by.
 #pragma once
 
-#include "../include/verbs_soft_extension.h"
+#include "verbs_soft_extension.h"
 
 namespace verbs::soft::abi {
 

@@ -1,11 +1,11 @@
-#include "xrcd.h"
+#include "abi/xrcd.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 
-#include "objects.h"
+#include "abi/objects.h"
 
 namespace verbs::soft::abi {
 namespace {

@@ -1,9 +1,9 @@
 // Addresses as text: what is taken is printed so that it is taken again, as the same address.
 #include <string>
 
-#include "check.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
 #include "host/address.h"
-#include "input.h"
 #include "link/socket_address.h"
 
 using namespace verbs::soft;

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "check.h"
-#include "world.h"
+#include "fuzz/check.h"
+#include "fuzz/world.h"
 
 namespace verbs::soft::fuzz {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
-#include "input.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
 #include "link/pcapng_writer.h"
 #include "test/link/pcapng_reader.h"
 

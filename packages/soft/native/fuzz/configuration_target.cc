@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <string>
 
-#include "check.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
 #include "host/configuration.h"
-#include "input.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::fuzz;

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
 #include "host/configuration.h"
-#include "input.h"
 #include "link/fault_link.h"
 
 using namespace verbs::soft;

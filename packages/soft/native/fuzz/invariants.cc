@@ -1,9 +1,9 @@
 // What holds in the world whatever is sent to it.
 #include <cstring>
 
-#include "arena.h"
-#include "check.h"
-#include "world.h"
+#include "fuzz/arena.h"
+#include "fuzz/check.h"
+#include "fuzz/world.h"
 
 namespace verbs::soft::fuzz {
 

@@ -2,9 +2,9 @@
 // destroyed queue pairs and stale keys. At the end the invariants of the world hold (world.h).
 #include <algorithm>
 
-#include "check.h"
-#include "packet_recipe.h"
-#include "world.h"
+#include "fuzz/check.h"
+#include "fuzz/packet_recipe.h"
+#include "fuzz/world.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::fuzz;

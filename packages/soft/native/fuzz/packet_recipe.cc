@@ -1,4 +1,4 @@
-#include "packet_recipe.h"
+#include "fuzz/packet_recipe.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Hostile packets: every header field is chosen by the input, mostly near what the queue pair waits for.
 #pragma once
 
-#include "world.h"
+#include "fuzz/world.h"
 
 namespace verbs::soft::fuzz {
 

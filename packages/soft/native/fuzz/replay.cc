@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-#include "input.h"
+#include "fuzz/input.h"
 
 namespace {
 

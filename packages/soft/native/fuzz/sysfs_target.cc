@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
-#include "input.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
 
 using namespace verbs::soft::fuzz;
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
-#include "check.h"
-#include "input.h"
+#include "fuzz/check.h"
+#include "fuzz/input.h"
 #include "wire/crc32.h"
 #include "wire/frame.h"
 #include "wire/headers.h"

@@ -1,12 +1,12 @@
-#include "world.h"
+#include "fuzz/world.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "arena.h"
-#include "check.h"
+#include "fuzz/arena.h"
+#include "fuzz/check.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"
 #include "wire/opcode.h"

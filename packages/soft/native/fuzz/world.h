@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "input.h"
+#include "fuzz/input.h"
 #include "link/link.h"
 #include "nic/nic.h"
 

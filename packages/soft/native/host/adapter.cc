@@ -1,4 +1,4 @@
-#include "adapter.h"
+#include "host/adapter.h"
 
 #include <sched.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "error.h"
+#include "host/error.h"
 
 namespace verbs::soft::host {
 

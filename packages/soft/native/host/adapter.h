@@ -11,13 +11,13 @@
 #include <mutex>
 #include <vector>
 
-#include "../nic/counters.h"
-#include "../nic/nic.h"
-#include "configuration.h"
-#include "event_queue.h"
-#include "port_stack.h"
-#include "progress.h"
-#include "raw_packets.h"
+#include "host/configuration.h"
+#include "host/event_queue.h"
+#include "host/port_stack.h"
+#include "host/progress.h"
+#include "host/raw_packets.h"
+#include "nic/counters.h"
+#include "nic/nic.h"
 
 namespace verbs::soft::host {
 

@@ -1,7 +1,7 @@
 // What a device in operation has counted, by name.
 #include <utility>
 
-#include "adapter.h"
+#include "host/adapter.h"
 
 namespace verbs::soft::host {
 

@@ -1,7 +1,7 @@
 // Events of an adapter: how the NIC's become those of channels and contexts, and how they are waited for.
 #include <cerrno>
 
-#include "adapter.h"
+#include "host/adapter.h"
 
 namespace verbs::soft::host {
 

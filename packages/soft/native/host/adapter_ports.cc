@@ -1,9 +1,9 @@
 // What happens to the ports of a device in operation.
 #include <cerrno>
 
-#include "adapter.h"
-#include "address.h"
-#include "error.h"
+#include "host/adapter.h"
+#include "host/address.h"
+#include "host/error.h"
 
 namespace verbs::soft::host {
 

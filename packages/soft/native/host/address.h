@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "../wire/gid.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "address_link.h"
+#include "host/address_link.h"
 
 #include <cstring>
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "../link/link.h"
-#include "../wire/gid.h"
+#include "link/link.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::host {
 

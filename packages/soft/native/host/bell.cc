@@ -1,4 +1,4 @@
-#include "bell.h"
+#include "host/bell.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-#include "../link/link.h"
+#include "link/link.h"
 
 namespace verbs::soft::host {
 

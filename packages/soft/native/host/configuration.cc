@@ -1,4 +1,4 @@
-#include "configuration.h"
+#include "host/configuration.h"
 
 #include <unistd.h>
 
@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "fault_option.h"
-#include "option.h"
+#include "host/fault_option.h"
+#include "host/option.h"
 
 namespace verbs::soft::host {
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "../link/fault_link.h"
-#include "../nic/limits.h"
-#include "../wire/gid.h"
+#include "link/fault_link.h"
+#include "nic/limits.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::host {
 

@@ -1,9 +1,9 @@
 // The functions of verbs_soft.h.
 #include <cerrno>
 
-#include "../include/verbs_soft.h"
-#include "error.h"
-#include "registry.h"
+#include "host/error.h"
+#include "host/registry.h"
+#include "verbs_soft.h"
 
 using namespace verbs::soft::host;
 

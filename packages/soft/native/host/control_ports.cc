@@ -1,11 +1,11 @@
 // The functions of verbs_soft.h that are about ports.
 #include <cerrno>
 
-#include "../include/verbs_soft.h"
-#include "address.h"
-#include "error.h"
-#include "option.h"
-#include "registry.h"
+#include "host/address.h"
+#include "host/error.h"
+#include "host/option.h"
+#include "host/registry.h"
+#include "verbs_soft.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::host;

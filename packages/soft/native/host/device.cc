@@ -1,11 +1,11 @@
-#include "device.h"
+#include "host/device.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
-#include "error.h"
+#include "host/error.h"
 
 namespace verbs::soft::host {
 

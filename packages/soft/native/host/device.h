@@ -9,10 +9,10 @@
 #include <memory>
 #include <string>
 
-#include "../include/verbs_soft_extension.h"
-#include "adapter.h"
-#include "configuration.h"
-#include "face.h"
+#include "host/adapter.h"
+#include "host/configuration.h"
+#include "host/face.h"
+#include "verbs_soft_extension.h"
 
 namespace verbs::soft::host {
 

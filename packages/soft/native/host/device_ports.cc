@@ -1,8 +1,8 @@
 // What happens to the ports of a configured device, open or not.
 #include <cerrno>
 
-#include "device.h"
-#include "error.h"
+#include "host/device.h"
+#include "host/error.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "error.h"
+#include "host/error.h"
 
 #include <cerrno>
 #include <utility>

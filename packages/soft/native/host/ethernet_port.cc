@@ -1,4 +1,4 @@
-#include "ethernet_port.h"
+#include "host/ethernet_port.h"
 
 #include <algorithm>
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
-#include "../link/switch_link.h"
-#include "clock.h"
-#include "link_stack.h"
+#include "host/clock.h"
+#include "host/link_stack.h"
+#include "link/switch_link.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "event_queue.h"
+#include "host/event_queue.h"
 
 #include <algorithm>
 

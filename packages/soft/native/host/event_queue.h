@@ -11,8 +11,8 @@
 #include <memory>
 #include <mutex>
 
-#include "signal_fd.h"
-#include "wait_set.h"
+#include "host/signal_fd.h"
+#include "host/wait_set.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "fault_option.h"
+#include "host/fault_option.h"
 
 #include <array>
 #include <functional>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "value.h"
+#include "host/value.h"
 
 namespace verbs::soft::host {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "../link/fault_plan.h"
+#include "link/fault_plan.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "link_counters.h"
+#include "host/link_counters.h"
 
 namespace verbs::soft::host {
 

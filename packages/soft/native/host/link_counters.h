@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "../link/fault_link.h"
-#include "../link/inproc_link.h"
-#include "../link/tap.h"
-#include "../link/udp_link.h"
+#include "link/fault_link.h"
+#include "link/inproc_link.h"
+#include "link/tap.h"
+#include "link/udp_link.h"
 
 namespace verbs::soft::host {
 

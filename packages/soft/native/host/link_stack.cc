@@ -1,4 +1,4 @@
-#include "link_stack.h"
+#include "host/link_stack.h"
 
 #include <algorithm>
 #include <ctime>

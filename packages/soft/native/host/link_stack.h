@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include "../link/capture_link.h"
-#include "../link/fault_link.h"
-#include "../link/link.h"
-#include "link_counters.h"
+#include "host/link_counters.h"
+#include "link/capture_link.h"
+#include "link/fault_link.h"
+#include "link/link.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "model_link.h"
+#include "host/model_link.h"
 
 #include <cstring>
 

@@ -1,8 +1,8 @@
 // The link through which a vendor's model sees and rewrites the frames of its device's ports.
 #pragma once
 
-#include "../include/verbs_soft_extension.h"
-#include "../link/link.h"
+#include "link/link.h"
+#include "verbs_soft_extension.h"
 
 namespace verbs::soft::host {
 

@@ -1,11 +1,11 @@
-#include "model_loader.h"
+#include "host/model_loader.h"
 
 #include <dlfcn.h>
 
 #include <cerrno>
 #include <cstring>
 
-#include "error.h"
+#include "host/error.h"
 
 namespace verbs::soft::host {
 

@@ -1,10 +1,10 @@
 // Multicast of an adapter: the NIC knows the members of a group, the ports' links bring what is sent to it.
-#include "../nic/multicast.h"
+#include "nic/multicast.h"
 
 #include <cerrno>
 
-#include "adapter.h"
-#include "error.h"
+#include "host/adapter.h"
+#include "host/error.h"
 
 namespace verbs::soft::host {
 

@@ -1,11 +1,11 @@
-#include "option.h"
+#include "host/option.h"
 
 #include <optional>
 
-#include "../nic/port.h"
-#include "address.h"
-#include "fault_option.h"
-#include "value.h"
+#include "host/address.h"
+#include "host/fault_option.h"
+#include "host/value.h"
+#include "nic/port.h"
 
 namespace verbs::soft::host {
 

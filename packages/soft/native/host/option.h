@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "configuration.h"
+#include "host/configuration.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "port_address.h"
+#include "host/port_address.h"
 
 #include <cerrno>
 #include <mutex>

@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
-#include "../link/inproc_link.h"
-#include "../link/tunnel_link.h"
-#include "../link/udp_link.h"
-#include "configuration.h"
+#include "host/configuration.h"
+#include "link/inproc_link.h"
+#include "link/tunnel_link.h"
+#include "link/udp_link.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "port_holder.h"
+#include "host/port_holder.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include <optional>
 #include <sstream>
 
-#include "address.h"
+#include "host/address.h"
 
 namespace verbs::soft::host {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../wire/gid.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::host {
 

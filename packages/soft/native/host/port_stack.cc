@@ -1,16 +1,16 @@
-#include "port_stack.h"
+#include "host/port_stack.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "../nic/multicast.h"
-#include "address.h"
-#include "address_link.h"
-#include "error.h"
-#include "link_stack.h"
-#include "port_address.h"
-#include "port_holder.h"
+#include "host/address.h"
+#include "host/address_link.h"
+#include "host/error.h"
+#include "host/link_stack.h"
+#include "host/port_address.h"
+#include "host/port_holder.h"
+#include "nic/multicast.h"
 
 namespace verbs::soft::host {
 

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "../link/link.h"
-#include "../link/pcapng_writer.h"
-#include "clock.h"
-#include "configuration.h"
-#include "link_counters.h"
-#include "model_link.h"
+#include "host/clock.h"
+#include "host/configuration.h"
+#include "host/link_counters.h"
+#include "host/model_link.h"
+#include "link/link.h"
+#include "link/pcapng_writer.h"
 
 namespace verbs::soft::host {
 

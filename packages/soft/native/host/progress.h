@@ -21,10 +21,10 @@
 #include <thread>
 #include <vector>
 
-#include "bell.h"
-#include "device_lock.h"
-#include "event_queue.h"
-#include "sleeper.h"
+#include "host/bell.h"
+#include "host/device_lock.h"
+#include "host/event_queue.h"
+#include "host/sleeper.h"
 
 namespace verbs::soft::host {
 

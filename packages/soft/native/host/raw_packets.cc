@@ -1,13 +1,13 @@
-#include "raw_packets.h"
+#include "host/raw_packets.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "../nic/raw_packet.h"
-#include "error.h"
-#include "event_queue.h"
-#include "face.h"
+#include "host/error.h"
+#include "host/event_queue.h"
+#include "host/face.h"
+#include "nic/raw_packet.h"
 
 namespace verbs::soft::host {
 namespace {

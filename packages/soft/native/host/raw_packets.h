@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "../link/tap.h"
-#include "../nic/nic.h"
-#include "configuration.h"
-#include "ethernet_port.h"
-#include "model_link.h"
+#include "host/configuration.h"
+#include "host/ethernet_port.h"
+#include "host/model_link.h"
+#include "link/tap.h"
+#include "nic/nic.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "registry.h"
+#include "host/registry.h"
 
 #include <pthread.h>
 #include <sys/random.h>
@@ -11,9 +11,9 @@
 #include <cstring>
 #include <new>
 
-#include "clock.h"
-#include "error.h"
-#include "model_loader.h"
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/model_loader.h"
 
 namespace verbs::soft::host {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../include/verbs_soft_extension.h"
-#include "device.h"
+#include "host/device.h"
+#include "verbs_soft_extension.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "signal_fd.h"
+#include "host/signal_fd.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "sleeper.h"
+#include "host/sleeper.h"
 
 #include <sched.h>
 #include <sys/eventfd.h>

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <span>
 
-#include "clock.h"
-#include "device_lock.h"
+#include "host/clock.h"
+#include "host/device_lock.h"
 
 namespace verbs::soft::host {
 

@@ -1,4 +1,4 @@
-#include "wait_set.h"
+#include "host/wait_set.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "../link/link.h"
+#include "link/link.h"
 
 namespace verbs::soft::host {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "link.h"
-#include "pcapng_writer.h"
+#include "link/link.h"
+#include "link/pcapng_writer.h"
 
 namespace verbs::soft::link {
 

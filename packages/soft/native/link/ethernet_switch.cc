@@ -1,4 +1,4 @@
-#include "ethernet_switch.h"
+#include "link/ethernet_switch.h"
 
 #include <unistd.h>
 

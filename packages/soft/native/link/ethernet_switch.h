@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "inbox.h"
+#include "link/inbox.h"
 
 namespace verbs::soft::link {
 

@@ -1,4 +1,4 @@
-#include "fault_dice.h"
+#include "link/fault_dice.h"
 
 #include <algorithm>
 

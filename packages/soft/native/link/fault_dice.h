@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "fault_plan.h"
-#include "frame_facts.h"
+#include "link/fault_plan.h"
+#include "link/frame_facts.h"
 
 namespace verbs::soft::link {
 

@@ -1,11 +1,11 @@
-#include "fault_link.h"
+#include "link/fault_link.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "fault_dice.h"
-#include "frame_facts.h"
-#include "hold_queue.h"
+#include "link/fault_dice.h"
+#include "link/frame_facts.h"
+#include "link/hold_queue.h"
 
 namespace verbs::soft::link {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "fault_plan.h"
-#include "link.h"
+#include "link/fault_plan.h"
+#include "link/link.h"
 
 namespace verbs::soft::link {
 

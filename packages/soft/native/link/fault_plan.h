@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "link.h"
-#include "opcode_set.h"
+#include "link/link.h"
+#include "link/opcode_set.h"
 
 namespace verbs::soft::link {
 

@@ -1,8 +1,8 @@
-#include "frame_facts.h"
+#include "link/frame_facts.h"
 
-#include "../wire/bytes.h"
-#include "../wire/headers.h"
-#include "../wire/opcode.h"
+#include "wire/bytes.h"
+#include "wire/headers.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::link {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "fault_plan.h"
+#include "link/fault_plan.h"
 
 namespace verbs::soft::link {
 

@@ -1,4 +1,4 @@
-#include "group_sockets.h"
+#include "link/group_sockets.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "ip_socket.h"
-#include "socket_address.h"
+#include "link/ip_socket.h"
+#include "link/socket_address.h"
 
 namespace verbs::soft::link {
 namespace {

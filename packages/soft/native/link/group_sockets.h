@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "../wire/gid.h"
-#include "link.h"
+#include "link/link.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::link {
 

@@ -1,4 +1,4 @@
-#include "hold_queue.h"
+#include "link/hold_queue.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "link.h"
+#include "link/link.h"
 
 namespace verbs::soft::link {
 

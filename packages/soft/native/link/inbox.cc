@@ -1,4 +1,4 @@
-#include "inbox.h"
+#include "link/inbox.h"
 
 #include <algorithm>
 #include <cstring>

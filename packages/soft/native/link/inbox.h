@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "link.h"
+#include "link/link.h"
 
 namespace verbs::soft::link {
 

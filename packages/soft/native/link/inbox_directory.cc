@@ -1,4 +1,4 @@
-#include "inbox_directory.h"
+#include "link/inbox_directory.h"
 
 #include <unistd.h>
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "../wire/gid.h"
-#include "inbox.h"
+#include "link/inbox.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::link {
 

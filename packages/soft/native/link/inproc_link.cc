@@ -1,4 +1,4 @@
-#include "inproc_link.h"
+#include "link/inproc_link.h"
 
 #include <algorithm>
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "inbox.h"
-#include "inbox_directory.h"
-#include "link.h"
+#include "link/inbox.h"
+#include "link/inbox_directory.h"
+#include "link/link.h"
 
 namespace verbs::soft::link {
 

@@ -1,4 +1,4 @@
-#include "ip_socket.h"
+#include "link/ip_socket.h"
 
 #include <netinet/in.h>
 #include <netinet/udp.h>

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../wire/frame.h"
+#include "wire/frame.h"
 
 namespace verbs::soft::link {
 

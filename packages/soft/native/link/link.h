@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "../wire/frame.h"
+#include "wire/frame.h"
 
 namespace verbs::soft::link {
 

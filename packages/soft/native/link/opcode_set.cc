@@ -1,9 +1,9 @@
-#include "opcode_set.h"
+#include "link/opcode_set.h"
 
 #include <cctype>
 #include <string>
 
-#include "../wire/opcode.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::link {
 namespace {

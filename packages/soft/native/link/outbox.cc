@@ -1,4 +1,4 @@
-#include "outbox.h"
+#include "link/outbox.h"
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "ip_socket.h"
-#include "socket_address.h"
+#include "link/ip_socket.h"
+#include "link/socket_address.h"
 
 namespace verbs::soft::link {
 namespace {

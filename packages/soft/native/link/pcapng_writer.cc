@@ -1,4 +1,4 @@
-#include "pcapng_writer.h"
+#include "link/pcapng_writer.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "socket_address.h"
+#include "link/socket_address.h"
 
 #include <ifaddrs.h>
 #include <net/if.h>

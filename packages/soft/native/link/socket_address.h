@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "../wire/gid.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::link {
 

@@ -1,4 +1,4 @@
-#include "switch_link.h"
+#include "link/switch_link.h"
 
 namespace verbs::soft::link {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "ethernet_switch.h"
-#include "link.h"
+#include "link/ethernet_switch.h"
+#include "link/link.h"
 
 namespace verbs::soft::link {
 

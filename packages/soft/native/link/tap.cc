@@ -1,4 +1,4 @@
-#include "tap.h"
+#include "link/tap.h"
 
 #include <fcntl.h>
 #include <linux/if_tun.h>

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "switch_link.h"
+#include "link/switch_link.h"
 
 namespace verbs::soft::link {
 

@@ -1,4 +1,4 @@
-#include "tunnel_link.h"
+#include "link/tunnel_link.h"
 
 #include <netinet/in.h>
 #include <sys/epoll.h>
@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "../wire/bytes.h"
-#include "ip_socket.h"
-#include "socket_address.h"
+#include "link/ip_socket.h"
+#include "link/socket_address.h"
+#include "wire/bytes.h"
 
 namespace verbs::soft::link {
 namespace {

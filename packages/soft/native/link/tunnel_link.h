@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "../wire/tunnel.h"
-#include "udp_link.h"
+#include "link/udp_link.h"
+#include "wire/tunnel.h"
 
 namespace verbs::soft::link {
 

@@ -1,4 +1,4 @@
-#include "udp_link.h"
+#include "link/udp_link.h"
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "ip_socket.h"
-#include "socket_address.h"
+#include "link/ip_socket.h"
+#include "link/socket_address.h"
 
 namespace verbs::soft::link {
 namespace {

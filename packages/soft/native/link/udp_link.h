@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "group_sockets.h"
-#include "link.h"
-#include "outbox.h"
+#include "link/group_sockets.h"
+#include "link/link.h"
+#include "link/outbox.h"
 
 namespace verbs::soft::link {
 

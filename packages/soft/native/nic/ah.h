@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "../wire/frame.h"
-#include "pd.h"
+#include "nic/pd.h"
+#include "wire/frame.h"
 
 namespace verbs::soft::nic {
 

@@ -1,14 +1,14 @@
-#include "answer.h"
+#include "nic/answer.h"
 
 #include <algorithm>
 
-#include "../wire/opcode.h"
-#include "completion.h"
-#include "memory.h"
-#include "packet.h"
-#include "psn.h"
-#include "remote_memory.h"
-#include "response_ring.h"
+#include "nic/completion.h"
+#include "nic/memory.h"
+#include "nic/packet.h"
+#include "nic/psn.h"
+#include "nic/remote_memory.h"
+#include "nic/response_ring.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -1,7 +1,7 @@
 // What a responder tells its requester, and what it does with a request that it cannot take.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

@@ -1,7 +1,7 @@
-#include "arrival.h"
+#include "nic/arrival.h"
 
-#include "../wire/headers.h"
-#include "../wire/opcode.h"
+#include "wire/headers.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 namespace {

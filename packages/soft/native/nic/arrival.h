@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

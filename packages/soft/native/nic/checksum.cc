@@ -1,6 +1,6 @@
-#include "checksum.h"
+#include "nic/checksum.h"
 
-#include "../wire/bytes.h"
+#include "wire/bytes.h"
 
 namespace verbs::soft::nic {
 namespace {

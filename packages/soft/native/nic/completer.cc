@@ -1,14 +1,14 @@
-#include "completer.h"
+#include "nic/completer.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "completion.h"
-#include "psn.h"
-#include "requester.h"
-#include "scatter.h"
-#include "work_request.h"
+#include "nic/completion.h"
+#include "nic/psn.h"
+#include "nic/requester.h"
+#include "nic/scatter.h"
+#include "nic/work_request.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "../wire/headers.h"
-#include "../wire/opcode.h"
-#include "core.h"
+#include "nic/core.h"
+#include "wire/headers.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 

@@ -1,6 +1,6 @@
-#include "completion.h"
+#include "nic/completion.h"
 
-#include "work_request.h"
+#include "nic/work_request.h"
 
 namespace verbs::soft::nic {
 void complete_send(Core& core, Qp& qp, ibv_wc_status status) {

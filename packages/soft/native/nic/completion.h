@@ -1,7 +1,7 @@
 // Making work completions out of work requests.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

@@ -1,8 +1,8 @@
-#include "core.h"
+#include "nic/core.h"
 
-#include "completion.h"
-#include "receive.h"
-#include "requester.h"
+#include "nic/completion.h"
+#include "nic/receive.h"
+#include "nic/requester.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -5,22 +5,22 @@
 #include <memory>
 #include <vector>
 
-#include "ah.h"
-#include "counters.h"
-#include "cq.h"
-#include "event.h"
-#include "mr.h"
-#include "multicast.h"
-#include "mw.h"
-#include "nic.h"
-#include "pd.h"
-#include "port.h"
-#include "qp.h"
-#include "raw_packet.h"
-#include "srq.h"
-#include "table.h"
-#include "timer_heap.h"
-#include "xrcd.h"
+#include "nic/ah.h"
+#include "nic/counters.h"
+#include "nic/cq.h"
+#include "nic/event.h"
+#include "nic/mr.h"
+#include "nic/multicast.h"
+#include "nic/mw.h"
+#include "nic/nic.h"
+#include "nic/pd.h"
+#include "nic/port.h"
+#include "nic/qp.h"
+#include "nic/raw_packet.h"
+#include "nic/srq.h"
+#include "nic/table.h"
+#include "nic/timer_heap.h"
+#include "nic/xrcd.h"
 
 namespace verbs::soft::nic {
 

@@ -1,8 +1,8 @@
-#include "cq.h"
+#include "nic/cq.h"
 
 #include <cerrno>
 
-#include "nic_impl.h"
+#include "nic/nic_impl.h"
 
 namespace verbs::soft::nic {
 

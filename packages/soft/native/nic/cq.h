@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "event.h"
-#include "nic.h"
-#include "timer_heap.h"
+#include "nic/event.h"
+#include "nic/nic.h"
+#include "nic/timer_heap.h"
 
 namespace verbs::soft::nic {
 

@@ -1,15 +1,15 @@
-#include "datagram.h"
+#include "nic/datagram.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "completion.h"
-#include "inbound.h"
-#include "outbound.h"
-#include "packet.h"
-#include "psn.h"
-#include "receive.h"
-#include "scatter.h"
+#include "nic/completion.h"
+#include "nic/inbound.h"
+#include "nic/outbound.h"
+#include "nic/packet.h"
+#include "nic/psn.h"
+#include "nic/receive.h"
+#include "nic/scatter.h"
 
 namespace verbs::soft::nic {
 namespace {

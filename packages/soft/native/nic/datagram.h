@@ -1,9 +1,9 @@
 // UD: datagrams out and in. Nothing answers them, so there is no state beyond the PSN.
 #pragma once
 
-#include "../wire/frame.h"
-#include "core.h"
-#include "request.h"
+#include "nic/core.h"
+#include "nic/request.h"
+#include "wire/frame.h"
 
 namespace verbs::soft::nic {
 

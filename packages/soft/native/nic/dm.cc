@@ -1,10 +1,10 @@
-#include "dm.h"
+#include "nic/dm.h"
 
 #include <sys/mman.h>
 
 #include <cerrno>
 
-#include "memory.h"
+#include "nic/memory.h"
 
 namespace verbs::soft::nic {
 namespace {

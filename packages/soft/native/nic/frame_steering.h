@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "../include/verbs_soft_extension.h"
+#include "verbs_soft_extension.h"
 
 namespace verbs::soft::nic {
 

@@ -1,15 +1,15 @@
-#include "inbound.h"
+#include "nic/inbound.h"
 
 #include <cstring>
 
-#include "answer.h"
-#include "completion.h"
-#include "memory.h"
-#include "psn.h"
-#include "receive.h"
-#include "remote_memory.h"
-#include "remote_read.h"
-#include "scatter.h"
+#include "nic/answer.h"
+#include "nic/completion.h"
+#include "nic/memory.h"
+#include "nic/psn.h"
+#include "nic/receive.h"
+#include "nic/remote_memory.h"
+#include "nic/remote_read.h"
+#include "nic/scatter.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -1,8 +1,8 @@
 // SEND and WRITE messages that come in: packet by packet into memory, with a completion at the end.
 #pragma once
 
-#include "core.h"
-#include "request.h"
+#include "nic/core.h"
+#include "nic/request.h"
 
 namespace verbs::soft::nic {
 

@@ -1,4 +1,4 @@
-#include "local_request.h"
+#include "nic/local_request.h"
 
 namespace verbs::soft::nic {
 

@@ -1,7 +1,7 @@
 // Send requests that put nothing on the wire: they change this NIC's own objects, in their turn.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "nic/memory.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,9 +1,9 @@
-#include "mr.h"
+#include "nic/mr.h"
 
 #include <cerrno>
 #include <cstring>
 
-#include "memory.h"
+#include "nic/memory.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "dm.h"
-#include "limits.h"
-#include "pd.h"
-#include "table.h"
+#include "nic/dm.h"
+#include "nic/limits.h"
+#include "nic/pd.h"
+#include "nic/table.h"
 
 namespace verbs::soft::nic {
 

@@ -1,11 +1,11 @@
-#include "multicast.h"
+#include "nic/multicast.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "core.h"
-#include "datagram.h"
-#include "nic_impl.h"
+#include "nic/core.h"
+#include "nic/datagram.h"
+#include "nic/nic_impl.h"
 
 namespace verbs::soft::nic {
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "../wire/frame.h"
-#include "../wire/gid.h"
-#include "limits.h"
-#include "request.h"
+#include "nic/limits.h"
+#include "nic/request.h"
+#include "wire/frame.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::nic {
 

@@ -1,9 +1,9 @@
-#include "mw.h"
+#include "nic/mw.h"
 
 #include <cerrno>
 
-#include "nic_impl.h"
-#include "post.h"
+#include "nic/nic_impl.h"
+#include "nic/post.h"
 
 namespace verbs::soft::nic {
 namespace {

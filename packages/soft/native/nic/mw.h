@@ -7,10 +7,10 @@
 
 #include <cstdint>
 
-#include "limits.h"
-#include "mr.h"
-#include "pd.h"
-#include "table.h"
+#include "nic/limits.h"
+#include "nic/mr.h"
+#include "nic/pd.h"
+#include "nic/table.h"
 
 namespace verbs::soft::nic {
 

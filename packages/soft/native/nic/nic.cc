@@ -1,22 +1,22 @@
-#include "nic.h"
+#include "nic/nic.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
-#include "../wire/headers.h"
-#include "../wire/icrc.h"
-#include "../wire/opcode.h"
-#include "answer.h"
-#include "arrival.h"
-#include "completer.h"
-#include "datagram.h"
-#include "nic_impl.h"
-#include "port_control.h"
-#include "post.h"
-#include "psn.h"
-#include "requester.h"
-#include "responder.h"
+#include "nic/answer.h"
+#include "nic/arrival.h"
+#include "nic/completer.h"
+#include "nic/datagram.h"
+#include "nic/nic_impl.h"
+#include "nic/port_control.h"
+#include "nic/post.h"
+#include "nic/psn.h"
+#include "nic/requester.h"
+#include "nic/responder.h"
+#include "wire/headers.h"
+#include "wire/icrc.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -13,12 +13,12 @@
 #include <span>
 #include <vector>
 
-#include "../link/link.h"
-#include "../wire/tunnel.h"
-#include "event.h"
-#include "frame_steering.h"
-#include "limits.h"
-#include "time.h"
+#include "link/link.h"
+#include "nic/event.h"
+#include "nic/frame_steering.h"
+#include "nic/limits.h"
+#include "nic/time.h"
+#include "wire/tunnel.h"
 
 namespace verbs::soft::nic {
 

@@ -1,7 +1,7 @@
 // The inside of a Nic, for the files that implement its calls theme by theme.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

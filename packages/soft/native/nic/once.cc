@@ -1,8 +1,8 @@
-#include "once.h"
+#include "nic/once.h"
 
-#include "answer.h"
-#include "psn.h"
-#include "response_ring.h"
+#include "nic/answer.h"
+#include "nic/psn.h"
+#include "nic/response_ring.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -2,8 +2,8 @@
 // and a repeated request is answered with what was saved (IBTA 9.4.5).
 #pragma once
 
-#include "core.h"
-#include "request.h"
+#include "nic/core.h"
+#include "nic/request.h"
 
 namespace verbs::soft::nic {
 

@@ -1,9 +1,9 @@
-#include "outbound.h"
+#include "nic/outbound.h"
 
 #include <algorithm>
 
-#include "scatter.h"
-#include "work_request.h"
+#include "nic/scatter.h"
+#include "nic/work_request.h"
 
 namespace verbs::soft::nic {
 

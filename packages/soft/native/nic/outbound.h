@@ -1,7 +1,7 @@
 // What all transports do with a posted send request.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

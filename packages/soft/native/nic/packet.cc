@@ -1,9 +1,9 @@
-#include "packet.h"
+#include "nic/packet.h"
 
 #include <cstring>
 
-#include "../wire/icrc.h"
-#include "../wire/opcode.h"
+#include "wire/icrc.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../wire/frame.h"
-#include "../wire/headers.h"
-#include "../wire/tunnel.h"
-#include "core.h"
+#include "nic/core.h"
+#include "wire/frame.h"
+#include "wire/headers.h"
+#include "wire/tunnel.h"
 
 namespace verbs::soft::nic {
 

@@ -1,9 +1,9 @@
-#include "port.h"
+#include "nic/port.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "multicast.h"
+#include "nic/multicast.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "../link/link.h"
-#include "../wire/tunnel.h"
+#include "link/link.h"
+#include "wire/tunnel.h"
 
 namespace verbs::soft::nic {
 

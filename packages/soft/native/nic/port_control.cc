@@ -1,4 +1,4 @@
-#include "port_control.h"
+#include "nic/port_control.h"
 
 #include <cerrno>
 

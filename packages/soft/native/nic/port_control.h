@@ -1,7 +1,7 @@
 // What happens to a port, or to the whole device, while it runs. nic.h says what each call means.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

@@ -1,12 +1,12 @@
-#include "post.h"
+#include "nic/post.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "../wire/headers.h"
-#include "completion.h"
-#include "memory.h"
-#include "work_request.h"
+#include "nic/completion.h"
+#include "nic/memory.h"
+#include "nic/work_request.h"
+#include "wire/headers.h"
 
 namespace verbs::soft::nic {
 namespace {

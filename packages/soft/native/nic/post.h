@@ -1,7 +1,7 @@
 // Posting work requests: checks, and a copy into the queue.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

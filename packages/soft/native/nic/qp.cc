@@ -1,9 +1,9 @@
-#include "qp.h"
+#include "nic/qp.h"
 
 #include <cerrno>
 
-#include "nic_impl.h"
-#include "qp_attributes.h"
+#include "nic/nic_impl.h"
+#include "nic/qp_attributes.h"
 
 namespace verbs::soft::nic {
 

@@ -7,17 +7,17 @@
 #include <memory>
 #include <vector>
 
-#include "../wire/headers.h"
-#include "../wire/opcode.h"
-#include "../wire/tunnel.h"
-#include "cq.h"
-#include "pd.h"
-#include "round_trip.h"
-#include "saved_results.h"
-#include "srq.h"
-#include "timer_heap.h"
-#include "window.h"
-#include "work_queue.h"
+#include "nic/cq.h"
+#include "nic/pd.h"
+#include "nic/round_trip.h"
+#include "nic/saved_results.h"
+#include "nic/srq.h"
+#include "nic/timer_heap.h"
+#include "nic/window.h"
+#include "nic/work_queue.h"
+#include "wire/headers.h"
+#include "wire/opcode.h"
+#include "wire/tunnel.h"
 
 namespace verbs::soft::nic {
 

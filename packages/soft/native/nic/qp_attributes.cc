@@ -1,11 +1,11 @@
-#include "qp_attributes.h"
+#include "nic/qp_attributes.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "psn.h"
-#include "response_ring.h"
-#include "transitions.h"
+#include "nic/psn.h"
+#include "nic/response_ring.h"
+#include "nic/transitions.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -1,7 +1,7 @@
 // Creating a QP and changing its state: ibv_create_qp, ibv_modify_qp and ibv_query_qp.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

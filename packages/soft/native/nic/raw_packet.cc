@@ -1,14 +1,14 @@
-#include "raw_packet.h"
+#include "nic/raw_packet.h"
 
 #include <cerrno>
 #include <cstring>
 
-#include "checksum.h"
-#include "completion.h"
-#include "nic_impl.h"
-#include "outbound.h"
-#include "receive.h"
-#include "scatter.h"
+#include "nic/checksum.h"
+#include "nic/completion.h"
+#include "nic/nic_impl.h"
+#include "nic/outbound.h"
+#include "nic/receive.h"
+#include "nic/scatter.h"
 
 namespace verbs::soft::nic {
 namespace {

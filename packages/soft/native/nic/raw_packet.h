@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-#include "../include/verbs_soft_extension.h"
-#include "port.h"
+#include "nic/port.h"
+#include "verbs_soft_extension.h"
 
 namespace verbs::soft::nic {
 

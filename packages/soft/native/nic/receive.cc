@@ -1,4 +1,4 @@
-#include "receive.h"
+#include "nic/receive.h"
 
 namespace verbs::soft::nic {
 namespace {

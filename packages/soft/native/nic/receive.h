@@ -2,7 +2,7 @@
 // meanwhile qp.recv holds it, so nothing else needs to know whether it came from the QP's own queue or a shared one.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

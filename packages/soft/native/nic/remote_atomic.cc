@@ -1,11 +1,11 @@
-#include "remote_atomic.h"
+#include "nic/remote_atomic.h"
 
 #include <cstring>
 
-#include "answer.h"
-#include "memory.h"
-#include "once.h"
-#include "remote_memory.h"
+#include "nic/answer.h"
+#include "nic/memory.h"
+#include "nic/once.h"
+#include "nic/remote_memory.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -1,8 +1,8 @@
 // Atomic operations and ATOMIC WRITE that come in: requests at the expected PSN.
 #pragma once
 
-#include "core.h"
-#include "request.h"
+#include "nic/core.h"
+#include "nic/request.h"
 
 namespace verbs::soft::nic {
 

@@ -1,12 +1,12 @@
-#include "remote_flush.h"
+#include "nic/remote_flush.h"
 
 #include <atomic>
 
-#include "answer.h"
-#include "flush.h"
-#include "memory.h"
-#include "once.h"
-#include "remote_memory.h"
+#include "nic/answer.h"
+#include "nic/flush.h"
+#include "nic/memory.h"
+#include "nic/once.h"
+#include "nic/remote_memory.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -1,8 +1,8 @@
 // FLUSH: the requester asks that what it wrote before is visible to all, or survives a power failure.
 #pragma once
 
-#include "core.h"
-#include "request.h"
+#include "nic/core.h"
+#include "nic/request.h"
 
 namespace verbs::soft::nic {
 

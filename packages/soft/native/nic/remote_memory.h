@@ -1,7 +1,7 @@
 // What a key opens to the other end of a QP.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

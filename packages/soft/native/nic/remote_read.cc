@@ -1,9 +1,9 @@
-#include "remote_read.h"
+#include "nic/remote_read.h"
 
-#include "answer.h"
-#include "psn.h"
-#include "remote_memory.h"
-#include "response_ring.h"
+#include "nic/answer.h"
+#include "nic/psn.h"
+#include "nic/remote_memory.h"
+#include "nic/response_ring.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -1,8 +1,8 @@
 // READ requests that come in. Their responses go out as answers, piece by piece (answer.h).
 #pragma once
 
-#include "core.h"
-#include "request.h"
+#include "nic/core.h"
+#include "nic/request.h"
 
 namespace verbs::soft::nic {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "../wire/headers.h"
-#include "../wire/opcode.h"
+#include "wire/headers.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 

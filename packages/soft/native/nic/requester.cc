@@ -1,14 +1,14 @@
-#include "requester.h"
+#include "nic/requester.h"
 
 #include <algorithm>
 
-#include "../wire/opcode.h"
-#include "completion.h"
-#include "local_request.h"
-#include "outbound.h"
-#include "packet.h"
-#include "psn.h"
-#include "work_request.h"
+#include "nic/completion.h"
+#include "nic/local_request.h"
+#include "nic/outbound.h"
+#include "nic/packet.h"
+#include "nic/psn.h"
+#include "nic/work_request.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 namespace {

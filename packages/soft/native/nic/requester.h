@@ -1,7 +1,7 @@
 // The requester: turns posted send requests into request packets, as far as window, fence and limits allow.
 #pragma once
 
-#include "core.h"
+#include "nic/core.h"
 
 namespace verbs::soft::nic {
 

@@ -1,12 +1,12 @@
-#include "responder.h"
+#include "nic/responder.h"
 
-#include "answer.h"
-#include "inbound.h"
-#include "once.h"
-#include "psn.h"
-#include "remote_atomic.h"
-#include "remote_flush.h"
-#include "remote_read.h"
+#include "nic/answer.h"
+#include "nic/inbound.h"
+#include "nic/once.h"
+#include "nic/psn.h"
+#include "nic/remote_atomic.h"
+#include "nic/remote_flush.h"
+#include "nic/remote_read.h"
 
 namespace verbs::soft::nic {
 namespace {

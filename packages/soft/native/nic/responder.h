@@ -2,8 +2,8 @@
 // UC drops messages that miss a packet.
 #pragma once
 
-#include "core.h"
-#include "request.h"
+#include "nic/core.h"
+#include "nic/request.h"
 
 namespace verbs::soft::nic {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "psn.h"
-#include "qp.h"
+#include "nic/psn.h"
+#include "nic/qp.h"
 
 namespace verbs::soft::nic {
 

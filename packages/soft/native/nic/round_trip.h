@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "psn.h"
-#include "time.h"
+#include "nic/psn.h"
+#include "nic/time.h"
 
 namespace verbs::soft::nic {
 

@@ -1,4 +1,4 @@
-#include "scatter.h"
+#include "nic/scatter.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mr.h"
+#include "nic/mr.h"
 
 namespace verbs::soft::nic {
 

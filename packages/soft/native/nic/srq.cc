@@ -1,12 +1,12 @@
-#include "srq.h"
+#include "nic/srq.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "../wire/headers.h"
-#include "answer.h"
-#include "nic_impl.h"
-#include "post.h"
+#include "nic/answer.h"
+#include "nic/nic_impl.h"
+#include "nic/post.h"
+#include "wire/headers.h"
 
 namespace verbs::soft::nic {
 

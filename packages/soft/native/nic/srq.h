@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "event.h"
-#include "pd.h"
-#include "work_queue.h"
+#include "nic/event.h"
+#include "nic/pd.h"
+#include "nic/work_queue.h"
 
 namespace verbs::soft::nic {
 

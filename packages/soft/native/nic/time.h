@@ -1,7 +1,7 @@
 // Time as the NIC sees it: nanoseconds since an epoch of the caller's choice.
 #pragma once
 
-#include "../link/link.h"
+#include "link/link.h"
 
 namespace verbs::soft::nic {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "time.h"
+#include "nic/time.h"
 
 namespace verbs::soft::nic {
 

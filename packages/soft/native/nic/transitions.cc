@@ -1,4 +1,4 @@
-#include "transitions.h"
+#include "nic/transitions.h"
 
 #include <cerrno>
 #include <cstdint>

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "../wire/frame.h"
-#include "lazy_array.h"
+#include "nic/lazy_array.h"
+#include "wire/frame.h"
 
 namespace verbs::soft::nic {
 

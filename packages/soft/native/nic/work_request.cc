@@ -1,4 +1,4 @@
-#include "work_request.h"
+#include "nic/work_request.h"
 
 #include <initializer_list>
 

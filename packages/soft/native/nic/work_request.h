@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../wire/opcode.h"
-#include "flush.h"
+#include "nic/flush.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 

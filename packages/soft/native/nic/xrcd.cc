@@ -1,8 +1,8 @@
-#include "xrcd.h"
+#include "nic/xrcd.h"
 
 #include <cerrno>
 
-#include "nic_impl.h"
+#include "nic/nic_impl.h"
 
 namespace verbs::soft::nic {
 

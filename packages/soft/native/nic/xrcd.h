@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "nic.h"
+#include "nic/nic.h"
 
 namespace verbs::soft::nic {
 

@@ -1,9 +1,9 @@
-#include "frame.h"
+#include "wire/frame.h"
 
 #include <cstring>
 
-#include "bytes.h"
-#include "headers.h"
+#include "wire/bytes.h"
+#include "wire/headers.h"
 
 namespace verbs::soft::wire {
 namespace {

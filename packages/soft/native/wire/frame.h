@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "gid.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::wire {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "bytes.h"
+#include "wire/bytes.h"
 
 namespace verbs::soft::wire {
 

@@ -1,10 +1,10 @@
-#include "icrc.h"
+#include "wire/icrc.h"
 
 #include <cstring>
 
-#include "crc32.h"
-#include "frame.h"
-#include "headers.h"
+#include "wire/crc32.h"
+#include "wire/frame.h"
+#include "wire/headers.h"
 
 namespace verbs::soft::wire {
 namespace {

@@ -1,8 +1,8 @@
-#include "opcode.h"
+#include "wire/opcode.h"
 
 #include <array>
 
-#include "headers.h"
+#include "wire/headers.h"
 
 namespace verbs::soft::wire {
 namespace {

@@ -1,8 +1,8 @@
-#include "tunnel.h"
+#include "wire/tunnel.h"
 
 #include <cstring>
 
-#include "headers.h"
+#include "wire/headers.h"
 
 namespace verbs::soft::wire {
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <span>
 
-#include "frame.h"
+#include "wire/frame.h"
 
 namespace verbs::soft::wire {
 

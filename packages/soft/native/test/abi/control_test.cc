@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "device_pair.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

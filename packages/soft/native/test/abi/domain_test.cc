@@ -1,7 +1,7 @@
 // Parent domains and thread domains.
 #include <doctest/doctest.h>
 
-#include "device_pair.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "device_pair.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

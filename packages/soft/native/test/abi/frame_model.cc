@@ -1,4 +1,4 @@
-#include "frame_model.h"
+#include "test/abi/frame_model.h"
 
 #include <algorithm>
 

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "device_pair.h"
 #include "include/verbs_soft_extension.h"
+#include "test/abi/device_pair.h"
 
 namespace verbs::soft::test {
 

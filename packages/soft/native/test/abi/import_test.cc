@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device_pair.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "device_pair.h"
 #include "include/verbs_soft_extension.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

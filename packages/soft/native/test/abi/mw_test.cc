@@ -1,5 +1,5 @@
 // Memory windows through the exported functions.
-#include "device_pair.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 #include <poll.h>
 
-#include "device_pair.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <thread>
 
-#include "frame_model.h"
+#include "test/abi/frame_model.h"
 
 using namespace verbs::soft::test;
 

@@ -1,7 +1,7 @@
 // RAW_PACKET queue pairs of a vendor's model: whole Ethernet frames, between the ports of devices of this process.
 #include <algorithm>
 
-#include "frame_model.h"
+#include "test/abi/frame_model.h"
 
 using namespace verbs::soft::test;
 

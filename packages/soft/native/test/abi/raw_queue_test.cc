@@ -1,7 +1,7 @@
 // RAW_PACKET queue pairs: how requests are posted, and what their completions say.
 #include <algorithm>
 
-#include "frame_model.h"
+#include "test/abi/frame_model.h"
 
 using namespace verbs::soft::test;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../include/verbs_soft_extension.h"
+#include "verbs_soft_extension.h"
 
 enum { IPV4 = 20, UDP = 8, MARK = 4 };
 

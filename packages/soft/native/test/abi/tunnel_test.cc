@@ -4,8 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "device_pair.h"
 #include "include/verbs_soft_extension.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "device_pair.h"
+#include "test/abi/device_pair.h"
 
 using namespace verbs::soft::test;
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "checks.h"
+#include "test/faults/checks.h"
 
 namespace verbs::soft::test::faults {
 

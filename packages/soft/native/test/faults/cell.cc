@@ -1,10 +1,10 @@
-#include "cell.h"
+#include "test/faults/cell.h"
 
 #include <algorithm>
 
-#include "checks.h"
 #include "nic/counters.h"
-#include "stream.h"
+#include "test/faults/checks.h"
+#include "test/faults/stream.h"
 
 namespace verbs::soft::test::faults {
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "fault_case.h"
-#include "operation.h"
+#include "test/faults/fault_case.h"
+#include "test/faults/operation.h"
 
 namespace verbs::soft::test::faults {
 

@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "checks.h"
+#include "test/faults/checks.h"
 
 namespace verbs::soft::test::faults {
 

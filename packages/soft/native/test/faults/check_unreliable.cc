@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "checks.h"
+#include "test/faults/checks.h"
 
 namespace verbs::soft::test::faults {
 

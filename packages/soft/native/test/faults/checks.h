@@ -1,7 +1,7 @@
 // What must be true of a stream that has come to its end. Throw Wrong.
 #pragma once
 
-#include "stream.h"
+#include "test/faults/stream.h"
 
 namespace verbs::soft::test::faults {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "operation.h"
+#include "test/faults/operation.h"
 
 namespace verbs::soft::test::faults {
 

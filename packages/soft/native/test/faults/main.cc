@@ -6,9 +6,9 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "digest.h"
-#include "matrix.h"
-#include "options.h"
+#include "test/faults/digest.h"
+#include "test/faults/matrix.h"
+#include "test/faults/options.h"
 
 using namespace verbs::soft::test::faults;
 

@@ -1,6 +1,6 @@
-#include "matrix.h"
+#include "test/faults/matrix.h"
 
-#include "digest.h"
+#include "test/faults/digest.h"
 
 namespace verbs::soft::test::faults {
 

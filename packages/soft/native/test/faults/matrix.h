@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cell.h"
+#include "test/faults/cell.h"
 
 namespace verbs::soft::test::faults {
 

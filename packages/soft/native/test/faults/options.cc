@@ -1,4 +1,4 @@
-#include "options.h"
+#include "test/faults/options.h"
 
 #include <charconv>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "stream.h"
+#include "test/faults/stream.h"
 
 #include "host/configuration.h"
 #include "nic/counters.h"

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "../nic/virtual_network.h"
-#include "cell.h"
-#include "digest.h"
-#include "random.h"
+#include "test/faults/cell.h"
+#include "test/faults/digest.h"
+#include "test/faults/random.h"
+#include "test/nic/virtual_network.h"
 
 namespace verbs::soft::test::faults {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "memory_link.h"
+#include "test/link/memory_link.h"
 #include "wire/icrc.h"
 
 using namespace verbs::soft::link;

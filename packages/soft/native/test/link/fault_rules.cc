@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "link/fault_link.h"
-#include "memory_link.h"
+#include "test/link/memory_link.h"
 #include "wire/headers.h"
 #include "wire/opcode.h"
 

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "memory_link.h"
+#include "test/link/memory_link.h"
 
 using namespace verbs::soft::link;
 using namespace verbs::soft::link::test;

@@ -1,4 +1,4 @@
-#include "memory_link.h"
+#include "test/link/memory_link.h"
 
 #include "wire/bytes.h"
 #include "wire/headers.h"

@@ -1,4 +1,4 @@
-#include "pcapng_reader.h"
+#include "test/link/pcapng_reader.h"
 
 #include <cstring>
 #include <fstream>

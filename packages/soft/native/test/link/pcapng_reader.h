@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "memory_link.h"
+#include "test/link/memory_link.h"
 
 namespace verbs::soft::link::test {
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "link/capture_link.h"
-#include "pcapng_reader.h"
+#include "test/link/pcapng_reader.h"
 
 using namespace verbs::soft::link;
 using namespace verbs::soft::link::test;

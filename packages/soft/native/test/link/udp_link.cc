@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "memory_link.h"
+#include "test/link/memory_link.h"
 #include "wire/icrc.h"
 
 using namespace verbs::soft::link;

@@ -1,7 +1,7 @@
 // When acknowledgements are asked for: a message that nobody waits for goes without one while others follow it.
 #include <algorithm>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

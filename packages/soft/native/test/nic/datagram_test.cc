@@ -1,5 +1,5 @@
 // UD: address handles, keys, the 40 bytes in front, and what is dropped.
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

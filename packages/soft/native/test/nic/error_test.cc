@@ -1,7 +1,7 @@
 // Every way in which a work request can fail, at both ends.
 #include <sys/mman.h>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

@@ -1,5 +1,5 @@
 // Lossy cables: everything arrives once and in order, and a seed replays exactly.
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

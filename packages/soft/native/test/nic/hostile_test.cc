@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "nic/flush.h"
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 #include "wire/icrc.h"
 
 using namespace verbs::soft;

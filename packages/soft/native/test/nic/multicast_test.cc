@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

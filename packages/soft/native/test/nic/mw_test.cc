@@ -1,5 +1,5 @@
 // Memory windows: what they open and to whom, how they are bound and taken back, and what holds on to what.
-#include "mw_windows.h"
+#include "test/nic/mw_windows.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

@@ -1,7 +1,7 @@
 // Memory windows of one NIC, and the QPs of another that use them.
 #pragma once
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 namespace verbs::soft::test {
 

@@ -1,5 +1,5 @@
 // What happens to a port while it runs: link down and up, GIDs that come and go, another MTU, a failing device.
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

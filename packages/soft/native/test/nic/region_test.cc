@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

@@ -1,5 +1,5 @@
 // RC operations on a perfect cable: what arrives, and what completes.
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

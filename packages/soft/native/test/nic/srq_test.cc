@@ -1,7 +1,7 @@
 // Shared receive queues: who takes what, out of order completion, the limit event, resizing, and QPs that fail.
 #include <doctest/doctest.h>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

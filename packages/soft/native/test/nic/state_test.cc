@@ -1,7 +1,7 @@
 // What a QP does in its states: a drained send queue, a send queue in error, and attributes out of range.
 #include <algorithm>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 #include "wire/icrc.h"
 
 using namespace verbs::soft;

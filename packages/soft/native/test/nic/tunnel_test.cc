@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 #include "wire/icrc.h"
 
 using namespace verbs::soft;

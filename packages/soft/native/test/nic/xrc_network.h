@@ -1,7 +1,7 @@
 // XRC between two NICs: initiators at one, targets and shared queues at the other.
 #pragma once
 
-#include "virtual_network.h"
+#include "test/nic/virtual_network.h"
 
 namespace verbs::soft::test {
 

@@ -1,5 +1,5 @@
 // XRC: initiators, targets, and the shared receive queue that each request names.
-#include "xrc_network.h"
+#include "test/nic/xrc_network.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::test;

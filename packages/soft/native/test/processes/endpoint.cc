@@ -1,4 +1,4 @@
-#include "endpoint.h"
+#include "test/processes/endpoint.h"
 
 #include <sys/mman.h>
 

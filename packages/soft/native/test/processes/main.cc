@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-#include "peer.h"
+#include "test/processes/peer.h"
 
 using namespace verbs::soft::test::processes;
 

@@ -1,4 +1,4 @@
-#include "peer.h"
+#include "test/processes/peer.h"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "endpoint.h"
+#include "test/processes/endpoint.h"
 
 namespace verbs::soft::test::processes {
 

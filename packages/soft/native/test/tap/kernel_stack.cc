@@ -1,4 +1,4 @@
-#include "kernel_stack.h"
+#include "test/tap/kernel_stack.h"
 
 #include <net/if.h>
 #include <netinet/in.h>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "../abi/frame_model.h"
+#include "test/abi/frame_model.h"
 
 namespace verbs::soft::test {
 

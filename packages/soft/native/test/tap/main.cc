@@ -10,7 +10,7 @@
 
 #include <cstdio>
 
-#include "kernel_stack.h"
+#include "test/tap/kernel_stack.h"
 
 using namespace verbs::soft::test;
 
