@@ -8,8 +8,8 @@
 
 #include "fuzz/check.h"
 #include "fuzz/input.h"
-#include "link/pcapng_writer.h"
-#include "test/link/pcapng_reader.h"
+#include "link/capture/pcapng_writer.h"
+#include "test/link/support/pcapng_reader.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::fuzz;

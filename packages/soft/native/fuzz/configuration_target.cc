@@ -4,7 +4,7 @@
 
 #include "fuzz/check.h"
 #include "fuzz/input.h"
-#include "host/configuration.h"
+#include "host/configuration/configuration.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::fuzz;

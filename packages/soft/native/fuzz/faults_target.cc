@@ -5,8 +5,8 @@
 
 #include "fuzz/check.h"
 #include "fuzz/input.h"
-#include "host/configuration.h"
-#include "link/fault_link.h"
+#include "host/configuration/configuration.h"
+#include "link/faults/fault_link.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::fuzz;

@@ -1,6 +1,6 @@
 #include "test/faults/stream.h"
 
-#include "host/configuration.h"
+#include "host/configuration/configuration.h"
 #include "nic/counters.h"
 
 namespace verbs::soft::test::faults {

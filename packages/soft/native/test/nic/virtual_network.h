@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "link/fault_link.h"
+#include "link/faults/fault_link.h"
 #include "nic/counters.h"
 #include "nic/nic.h"
 #include "wire/headers.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "test/abi/frame_model.h"
+#include "test/abi/support/frame_model.h"
 
 namespace verbs::soft::test {
 

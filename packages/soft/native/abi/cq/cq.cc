@@ -1,0 +1,128 @@
+#include "abi/cq/cq.h"
+
+#include <cerrno>
+
+#include "abi/driver/driver.h"
+#include "abi/model/control_verbs.h"
+
+using namespace verbs::soft;
+
+namespace {
+
+void wait_for_acknowledgements(abi::Cq* cq) {
+  ibv_cq& face = cq->face;
+  pthread_mutex_lock(&face.mutex);
+  while (face.comp_events_completed != cq->events.completions_reported ||
+         face.async_events_completed != cq->events.async_reported) {
+    pthread_cond_wait(&face.cond, &face.mutex);
+  }
+  pthread_mutex_unlock(&face.mutex);
+}
+
+void release(abi::Cq* cq) {
+  ibv_cq& face = cq->face;
+  if (face.channel) {
+    pthread_mutex_lock(&face.context->mutex);
+    --face.channel->refcnt;
+    pthread_mutex_unlock(&face.context->mutex);
+  }
+  abi::of(face.context)->handles.remove(face.handle);
+  pthread_cond_destroy(&face.cond);
+  pthread_mutex_destroy(&face.mutex);
+  delete cq;
+}
+
+// Takes the CQ from the NIC and drops the events that nobody has fetched.
+int detach(abi::Cq* cq) {
+  const int error = abi::control(cq->face.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_cq(cq->nic); });
+  if (error != 0) return error;
+  if (cq->events.channel) cq->events.channel->forget(&cq->events);
+  cq->events.async->forget(&cq->events);
+  return 0;
+}
+
+// At the close of the context nobody is left to acknowledge anything.
+void destroy_unacknowledged(void* object) {
+  auto* cq = static_cast<abi::Cq*>(object);
+  if (detach(cq) == 0) release(cq);
+}
+
+}  // namespace
+
+namespace verbs::soft::abi {
+
+Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::CqOptions& options) {
+  if (attr.channel && !is_usable(attr.channel, context)) return null_with<Cq>(EINVAL);
+  if (attr.comp_vector >= static_cast<std::uint32_t>(context->num_comp_vectors)) return null_with<Cq>(EINVAL);
+  if (attr.cqe > INT32_MAX) return null_with<Cq>(EINVAL);
+  auto cq = std::make_unique<Cq>();
+  ibv_cq& face = cq->face;
+  cq->adapter = of(context)->adapter;
+  cq->events.face = &face;
+  cq->events.channel = attr.channel ? &of(attr.channel)->queue : nullptr;
+  cq->events.async = &of(context)->async;
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.create_cq(static_cast<int>(attr.cqe), &cq->events, &cq->nic, options);
+    if (failure == 0) face.cqe = nic::cqe_of(cq->nic);
+    return failure;
+  });
+  if (error != 0) return null_with<Cq>(error);
+  verbs_init_cq(&face, context, attr.channel, attr.cq_context);
+  face.handle = of(context)->handles.add(cq.get(), destroy_unacknowledged,
+                                         attr.parent_domain ? users_of(attr.parent_domain) : nullptr);
+  return cq.release();
+}
+
+int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
+  if (!is_live(cq) || attr->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
+  return control(cq->context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.moderate_cq(of(cq)->nic, attr->moderate.cq_count, link::Nanos{attr->moderate.cq_period} * 1000);
+  });
+}
+
+}  // namespace verbs::soft::abi
+
+extern "C" {
+
+void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, void* cq_context) {
+  cq->context = context;
+  cq->channel = channel;
+  cq->cq_context = cq_context;
+  cq->comp_events_completed = cq->async_events_completed = 0;
+  pthread_mutex_init(&cq->mutex, nullptr);
+  pthread_cond_init(&cq->cond, nullptr);
+  if (!channel) return;
+  pthread_mutex_lock(&context->mutex);
+  ++channel->refcnt;
+  pthread_mutex_unlock(&context->mutex);
+}
+
+ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
+  // A number below 0 becomes one that is too large.
+  abi::Cq* cq = abi::create_cq(context,
+                               {.cqe = static_cast<std::uint32_t>(cqe),
+                                .cq_context = cq_context,
+                                .channel = channel,
+                                .comp_vector = static_cast<std::uint32_t>(comp_vector)},
+                               {});
+  return cq ? &cq->face : nullptr;
+}
+
+int ibv_resize_cq(ibv_cq* face, int cqe) {
+  if (!abi::is_live(face)) return EINVAL;
+  return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) {
+    const int error = nic.resize_cq(abi::of(face)->nic, cqe);
+    face->cqe = nic::cqe_of(abi::of(face)->nic);
+    return error;
+  });
+}
+
+int soft_destroy_cq(ibv_cq* face) {
+  abi::Cq* cq = abi::of(face);
+  if (const int error = detach(cq)) return error;
+  wait_for_acknowledgements(cq);
+  release(cq);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,176 @@
+#include "abi/device/context.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <thread>
+
+#include "abi/cq/cq.h"
+#include "abi/device/query.h"
+#include "abi/memory/dm.h"
+#include "abi/memory/mr.h"
+#include "abi/memory/mw.h"
+#include "abi/memory/parent_domain.h"
+#include "abi/model/control_verbs.h"
+#include "abi/qp/data_path.h"
+#include "abi/qp/qp_ex.h"
+#include "abi/qp/srq.h"
+#include "abi/qp/xrcd.h"
+#include "host/devices/registry.h"
+#include "host/error.h"
+
+namespace verbs::soft::abi {
+
+namespace {
+
+void fill_ops(ibv_context* context) {
+  ibv_context_ops& ops = context->ops;
+  ops._compat_query_device = ibv_query_device;
+  // Callers from before version 1.1 have the older, shorter structure, which is how our function of that name fills it.
+  ops._compat_query_port = reinterpret_cast<decltype(ops._compat_query_port)>((ibv_query_port));
+  ops.poll_cq = poll_cq;
+  ops.req_notify_cq = req_notify_cq;
+  ops.post_send = post_send;
+  ops.post_recv = post_recv;
+  ops.post_srq_recv = post_srq_recv;
+  ops.alloc_mw = alloc_mw;
+  ops.bind_mw = bind_mw;
+  ops.dealloc_mw = dealloc_mw;
+}
+
+void fill_verbs(verbs_context* verbs) {
+  verbs->sz = sizeof *verbs;
+  verbs->query_port = query_port;
+  verbs->advise_mr = advise_mr;
+  verbs->alloc_null_mr = alloc_null_mr;
+  verbs->alloc_td = alloc_td;
+  verbs->dealloc_td = dealloc_td;
+  verbs->alloc_parent_domain = alloc_parent_domain;
+  verbs->alloc_dm = alloc_dm;
+  verbs->free_dm = free_dm;
+  verbs->reg_dm_mr = reg_dm_mr;
+  verbs->query_device_ex = query_device_ex;
+  verbs->query_rt_values = query_rt_values;
+  verbs->create_qp_ex = create_qp_ex;
+  verbs->create_cq_ex = create_cq_ex;
+  verbs->modify_cq = modify_cq;
+  verbs->create_srq_ex = create_srq_ex;
+  verbs->get_srq_num = get_srq_num;
+  verbs->open_xrcd = open_xrcd;
+  verbs->close_xrcd = close_xrcd;
+  verbs->open_qp = open_qp;
+}
+
+int set_up(Context* context, ibv_device* device) {
+  ibv_context* face = &context->verbs.context;
+  face->async_fd = -1;
+  if (const int error = context->async.open()) return error;
+  face->device = device;
+  face->async_fd = context->async.fd();
+  face->num_comp_vectors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  face->abi_compat = __VERBS_ABI_IS_EXTENDED;
+  pthread_mutex_init(&face->mutex, nullptr);
+  fill_ops(face);
+  fill_verbs(&context->verbs);
+  context->control = kControlVerbs;
+  return 0;
+}
+
+void close_command(Context* context) {
+  int& fd = context->verbs.context.cmd_fd;
+  if (fd >= 0) close(fd);
+  fd = -1;
+}
+
+void tear_down(Context* context) {
+  host::Registry::get().close(context->device, context->adapter);
+  delete context;
+}
+
+const verbs_soft_model* model_of(const Context* context) { return context->device->model(); }
+
+ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
+  ibv_device* device = file->device();
+  auto context = std::make_unique<Context>(std::move(file));
+  if (const int error = host::Registry::get().open(device, &context->device, &context->adapter)) {
+    return null_with<ibv_context>(error);
+  }
+  Context* opened = context.release();
+  ibv_context* face = &opened->verbs.context;
+  face->cmd_fd = cmd_fd;
+  add_context(face);
+  int error = set_up(opened, device);
+  if (error != 0) host::fail(error, "a context needs two more file descriptors");
+  const verbs_soft_model* model = model_of(opened);
+  if (error == 0 && model && model->open_context) {
+    error = model->open_context(model->data, face);
+    if (error != 0) host::fail(error, std::string("the model of kind ") + model->kind + " refuses the context");
+  }
+  if (error != 0) {
+    remove_context(face);
+    tear_down(opened);
+    return null_with<ibv_context>(error);
+  }
+  opened->file->open(opened);
+  opened->adapter->add_listener(&opened->async);
+  return face;
+}
+
+}  // namespace
+
+ibv_context* open_context(ibv_device* device) {
+  host::Device* known = host::Registry::get().find(device);
+  const verbs_soft_model* model = known ? known->model() : nullptr;
+  if (model && model->reopen_context) {
+    if (ibv_context* again = model->reopen_context(model->data, device)) return again;
+  }
+  std::shared_ptr<CommandFile> file;
+  int fd = -1;
+  if (const int error = CommandFile::create(device, &file, &fd)) {
+    return null_with<ibv_context>(host::fail(error, "a context needs two more file descriptors"));
+  }
+  ibv_context* context = open_context(std::move(file), fd);
+  if (!context) {
+    const int error = errno;
+    close(fd);
+    errno = error;
+  }
+  return context;
+}
+
+ibv_context* import_context(int cmd_fd) {
+  std::shared_ptr<CommandFile> file;
+  if (const int error = CommandFile::find(cmd_fd, &file)) {
+    const std::string what = "the descriptor " + std::to_string(cmd_fd) + " ";
+    if (error == EOPNOTSUPP) host::fail(error, what + "is of a device that another process opened: open it here");
+    if (error == EINVAL) host::fail(error, what + "is not the cmd_fd of a context, nor a copy of one");
+    return null_with<ibv_context>(error);
+  }
+  return open_context(std::move(file), cmd_fd);
+}
+
+int close_context(ibv_context* face) {
+  if (!is_live(face)) {
+    errno = EINVAL;
+    return -1;
+  }
+  Context* context = of(face);
+  const verbs_soft_model* model = model_of(context);
+  if (model && model->keep_context && model->keep_context(model->data, face)) return 0;
+  if (model && model->close_context) model->close_context(model->data, face);
+  remove_context(face);
+  if (!context->adapter->inherited()) context->adapter->remove_listener(&context->async);
+  close_command(context);
+  const std::shared_ptr<CommandFile> file = context->file;
+  const std::vector<Context*> ended = file->close(context);
+  if (ended.empty()) return 0;
+  // In a forked child the objects are the parent's: only the contexts' own memory and descriptors go.
+  if (!context->adapter->inherited()) file->handles.destroy_all();
+  for (Context* each : ended) {
+    pthread_mutex_destroy(&each->verbs.context.mutex);
+    tear_down(each);
+  }
+  return 0;
+}
+
+}  // namespace verbs::soft::abi

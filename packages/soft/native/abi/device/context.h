@@ -1,0 +1,14 @@
+// Opening and closing contexts.
+#pragma once
+
+#include "abi/objects/objects.h"
+
+namespace verbs::soft::abi {
+
+// nullptr and errno if the device cannot be opened.
+ibv_context* open_context(ibv_device* device);
+// One more context over the command file of `cmd_fd`, which it takes over.
+ibv_context* import_context(int cmd_fd);
+int close_context(ibv_context* context);
+
+}  // namespace verbs::soft::abi

@@ -1,0 +1,94 @@
+// ibv_query_gid and the GID table.
+#include <infiniband/verbs.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "abi/objects/objects.h"
+
+using namespace verbs::soft;
+
+namespace {
+
+// The fields of ibv_gid_entry that the caller's header knows.
+void copy_entry(const ibv_gid_entry& entry, void* to, std::size_t size) {
+  std::memset(to, 0, size);
+  std::memcpy(to, &entry, std::min(size, sizeof entry));
+}
+
+int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index, ibv_gid_entry* entry) {
+  if (port_num > UINT8_MAX || index > INT32_MAX) return EINVAL;
+  wire::Gid gid;
+  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.query_gid(static_cast<std::uint8_t>(port_num), static_cast<int>(index), &gid);
+  });
+  if (error != 0) return error;
+  *entry = {};
+  std::memcpy(entry->gid.raw, gid.bytes.data(), sizeof entry->gid.raw);
+  entry->gid_index = index;
+  entry->port_num = port_num;
+  entry->gid_type = IBV_GID_TYPE_ROCE_V2;
+  entry->ndev_ifindex = 0;  // the device hangs on no network interface of its own
+  return 0;
+}
+
+bool is_empty(const ibv_gid_entry& entry) {
+  static constexpr std::uint8_t zero[16] = {};
+  return std::memcmp(entry.gid.raw, zero, sizeof zero) == 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int ibv_query_gid(ibv_context* context, std::uint8_t port_num, int index, ibv_gid* gid) {
+  ibv_gid_entry entry;
+  const int error = index < 0 ? EINVAL : read_entry(context, port_num, static_cast<std::uint32_t>(index), &entry);
+  if (error != 0) {
+    errno = error;
+    return -1;
+  }
+  *gid = entry.gid;
+  return 0;
+}
+
+int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_num, std::uint32_t index, ibv_gid_entry* entry,
+                      std::uint32_t flags, std::size_t size) {
+  if (flags != 0 || size == 0) return EINVAL;
+  ibv_gid_entry found;
+  if (const int error = read_entry(context, port_num, index, &found)) return error;
+  if (is_empty(found)) return ENODATA;
+  copy_entry(found, entry, size);
+  return 0;
+}
+
+ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::size_t count, std::uint32_t flags,
+                             std::size_t size) {
+  if (flags != 0 || size == 0) return -EINVAL;
+  ibv_device_attr device;
+  if (const int error = ibv_query_device(context, &device)) return -error;
+  std::size_t filled = 0;
+  for (std::uint32_t port_num = 1; port_num <= device.phys_port_cnt; ++port_num) {
+    ibv_gid_entry found;
+    for (std::uint32_t index = 0; read_entry(context, port_num, index, &found) == 0; ++index) {
+      if (is_empty(found)) continue;
+      if (filled == count) return -EINVAL;
+      copy_entry(found, reinterpret_cast<char*>(entries) + filled++ * size, size);
+    }
+  }
+  return static_cast<ssize_t>(filled);
+}
+
+// A private symbol of rdma-core that ibv_devinfo and pyverbs use. Its own numbering: 0 InfiniBand and RoCE v1, 1 RoCE
+// v2.
+int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned int index, unsigned int* type) {
+  ibv_gid_entry entry;
+  if (const int error = read_entry(context, port_num, index, &entry)) {
+    errno = error;
+    return -1;
+  }
+  *type = 1;
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,66 @@
+// ibv_get_sysfs_path and ibv_read_sysfs_file: our devices have no folder in /sys, so what programs look for there is
+// answered here.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+
+#include "host/devices/registry.h"
+
+using namespace verbs::soft;
+
+namespace {
+
+// The content of `file` in a folder that a device of ours has as its ibdev_path; nullopt for any other folder.
+std::optional<std::string> soft_file(const std::string& folder, const std::string& file) {
+  const std::string prefix = "/sys/class/infiniband/";
+  if (folder.compare(0, prefix.size(), prefix) != 0) return std::nullopt;
+  const std::string name = folder.substr(prefix.size(), folder.find('/', prefix.size()) - prefix.size());
+  const host::Device* device = host::Registry::get().find(name);
+  if (!device) return std::nullopt;
+  return folder == prefix + name ? device->attribute(file) : std::string();
+}
+
+int read_file(const std::string& path, char* buf, std::size_t size) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  const ssize_t length = read(fd, buf, size);
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return length < 0 ? -1 : static_cast<int>(length);
+}
+
+// The length without the line end, which is cut off; the text is terminated if there is room.
+int finish(char* buf, std::size_t size, int length) {
+  if (length > 0 && buf[length - 1] == '\n') buf[--length] = '\0';
+  if (static_cast<std::size_t>(length) < size) {
+    buf[length] = '\0';
+  } else if (size > 0) {
+    buf[size - 1] = '\0';
+  }
+  return length;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* ibv_get_sysfs_path() { return "/sys"; }
+
+int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t size) {
+  if (const auto content = soft_file(dir, file)) {
+    if (content->empty()) {
+      errno = ENOENT;
+      return -1;
+    }
+    const std::size_t length = content->copy(buf, size);
+    return finish(buf, size, static_cast<int>(length));
+  }
+  const int length = read_file(std::string(dir) + "/" + file, buf, size);
+  return length < 0 ? -1 : finish(buf, size, length);
+}
+
+}  // extern "C"

@@ -1,0 +1,42 @@
+// ibv_advise_mr: brings the pages of on-demand regions in before a request needs them.
+#include <cerrno>
+
+#include "abi/memory/mr.h"
+#include "abi/objects/objects.h"
+#include "nic/memory.h"
+
+namespace verbs::soft::abi {
+
+namespace {
+
+bool is_known(ibv_advise_mr_advice advice) {
+  return advice == IBV_ADVISE_MR_ADVICE_PREFETCH || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE ||
+         advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT;
+}
+
+}  // namespace
+
+// Whether or not the caller waits for it (IBV_ADVISE_MR_FLAG_FLUSH), the pages are there when this returns. Only who
+// waits is told when they cannot come, as by the kernel.
+int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* sg_list, std::uint32_t num_sge) {
+  if (!is_known(advice)) return EOPNOTSUPP;
+  if ((flags & ~static_cast<std::uint32_t>(IBV_ADVISE_MR_FLAG_FLUSH)) != 0 || !sg_list || num_sge == 0) return EINVAL;
+  const bool writable = advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+  std::vector<void*> addresses(num_sge);
+  const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
+    for (std::uint32_t i = 0; i < num_sge; ++i) {
+      const int failure = nic.advised_range(of(pd)->nic, sg_list[i], writable, &addresses[i]);
+      if (failure != 0) return failure;
+    }
+    return 0;
+  });
+  // What is present is within the reach of this device at once.
+  if (error != 0 || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT) return error;
+  for (std::uint32_t i = 0; i < num_sge; ++i) {
+    const int failure = nic::populate(addresses[i], sg_list[i].length, writable);
+    if (failure != 0 && (flags & IBV_ADVISE_MR_FLAG_FLUSH) != 0) return failure;
+  }
+  return 0;
+}
+
+}  // namespace verbs::soft::abi

@@ -1,0 +1,143 @@
+#include "abi/memory/mr.h"
+
+#include <cerrno>
+
+#include "abi/model/control_verbs.h"
+#include "abi/objects/objects.h"
+
+using namespace verbs::soft;
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+namespace {
+
+void destroy(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
+void free_face(void* face) { delete static_cast<abi::Mr*>(face); }
+
+ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
+  return abi::of(pd->context)->control.reg_mr(pd, addr, length, iova, access);
+}
+
+int fail(ibv_rereg_mr_err_code code, int error) {
+  errno = error;
+  return code;
+}
+
+}  // namespace
+
+namespace verbs::soft::abi {
+
+ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, const RegisterMr& reg) {
+  auto mr = std::make_unique<Mr>();
+  ibv_mr& face = mr->face;
+  const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = reg(nic, &mr->nic);
+    if (failure != 0) return failure;
+    face.lkey = nic::lkey_of(mr->nic);
+    face.rkey = nic::rkey_of(mr->nic);
+    return 0;
+  });
+  if (error != 0) return null_with<ibv_mr>(error);
+  mr->may_rereg = may_rereg;
+  face.context = pd->context;
+  face.pd = pd;
+  face.addr = addr;
+  face.length = length;
+  face.handle = of(pd->context)->handles.add_importable(mr.get(), destroy, Kind::kMr, free_face, users_of(pd));
+  return &mr.release()->face;
+}
+
+ibv_mr* alloc_null_mr(ibv_pd* pd) {
+  if (!is_live(pd)) return null_with<ibv_mr>(EINVAL);
+  return make_mr(pd, nullptr, SIZE_MAX, false,
+                 [pd](nic::Nic& nic, nic::Mr** mr) { return nic.alloc_null_mr(of(pd)->nic, mr); });
+}
+
+}  // namespace verbs::soft::abi
+
+extern "C" {
+
+ibv_mr* soft_reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  return abi::make_mr(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
+    return nic.reg_mr(abi::of(pd)->nic, addr, length, iova, access, mr);
+  });
+}
+
+ibv_mr* ibv_reg_mr(ibv_pd* pd, void* addr, std::size_t length, int access) {
+  return reg_mr(pd, addr, length, reinterpret_cast<std::uintptr_t>(addr), static_cast<unsigned>(access));
+}
+
+ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, int access) {
+  return reg_mr(pd, addr, length, iova, static_cast<unsigned>(access));
+}
+
+// The optional access flags are hints that a device may pass over, and this one has no use for them.
+ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  return reg_mr(pd, addr, length, iova, access & ~static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE));
+}
+
+int ibv_dereg_mr(ibv_mr* face) {
+  if (!abi::is_live(face)) return EINVAL;
+  abi::Mr* mr = abi::of(face);
+  const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.dereg_mr(mr->nic); });
+  if (error != 0) return error;
+  abi::of(face->context)->handles.remove(face->handle, face);
+  delete mr;
+  return 0;
+}
+
+// What the caller got wrong is IBV_REREG_MR_ERR_INPUT, what the device refuses IBV_REREG_MR_ERR_CMD, errno has the
+// reason. Here the region is as it was after either. Pages are never pinned, so that there is nothing to say about
+// forks.
+int ibv_rereg_mr(ibv_mr* face, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
+  if (!abi::is_live(face)) return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
+  abi::Mr* mr = abi::of(face);
+  const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+  const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
+  if (!mr->may_rereg || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || (moves && (!addr || length == 0)) ||
+      (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) ||
+      (changes_pd && !abi::is_usable(pd, face->context))) {
+    return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
+  }
+  const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.rereg_mr(mr->nic, flags, changes_pd ? abi::of(pd)->nic : nullptr, addr, length,
+                        static_cast<unsigned>(access));
+  });
+  if (error != 0) return fail(IBV_REREG_MR_ERR_CMD, error);
+  if (changes_pd) {
+    face->pd = pd;
+    abi::of(face->context)->handles.set_users(face->handle, abi::users_of(pd));
+  }
+  if (moves) {
+    face->addr = addr;
+    face->length = length;
+  }
+  return 0;
+}
+
+ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int) {
+  return abi::null_with<ibv_mr>(EOPNOTSUPP);
+}
+
+// Keys and length are the region's; its address is not known here, since it need not be of this process.
+ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
+  if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
+  abi::Handles& handles = abi::of(pd->context)->handles;
+  const auto* known = static_cast<const abi::Mr*>(handles.find(handle, abi::Kind::kMr));
+  if (!known) return abi::null_with<ibv_mr>(ENOENT);
+  auto mr = std::make_unique<abi::Mr>();
+  mr->face = known->face;
+  mr->face.context = pd->context;
+  mr->face.pd = pd;
+  mr->face.addr = nullptr;
+  mr->nic = known->nic;
+  mr->may_rereg = false;
+  if (!handles.add_face(handle, mr.get(), free_face)) return abi::null_with<ibv_mr>(ENOENT);
+  return &mr.release()->face;
+}
+
+void ibv_unimport_mr(ibv_mr* face) { abi::Handles::drop_face(face); }
+
+}  // extern "C"

@@ -1,0 +1,102 @@
+// The table for vendors' models, and the symbol by which this libibverbs is known as ours.
+#include <cerrno>
+
+#include "abi/model/raw_packet.h"
+#include "abi/model/tunnel.h"
+#include "abi/objects/objects.h"
+#include "host/devices/registry.h"
+#include "verbs_soft_extension.h"
+
+using namespace verbs::soft;
+
+namespace {
+
+abi::ModelData* model_data(void* object, verbs_soft_object type) {
+  switch (type) {
+    case VERBS_SOFT_CONTEXT:
+      return &abi::of(static_cast<ibv_context*>(object))->model;
+    case VERBS_SOFT_PD:
+      return &abi::of(static_cast<ibv_pd*>(object))->model;
+    case VERBS_SOFT_MR:
+      return &abi::of(static_cast<ibv_mr*>(object))->model;
+    case VERBS_SOFT_CQ:
+      return &abi::of(static_cast<ibv_cq*>(object))->model;
+    case VERBS_SOFT_QP:
+      return &abi::of(static_cast<ibv_qp*>(object))->model;
+  }
+  return nullptr;
+}
+
+void set_data(void* object, verbs_soft_object type, void* data, void (*release)(void*)) {
+  abi::ModelData* model = model_data(object, type);
+  if (!model) return;
+  model->data = data;
+  model->release = release;
+}
+
+void* get_data(void* object, verbs_soft_object type) {
+  const abi::ModelData* model = model_data(object, type);
+  return model ? model->data : nullptr;
+}
+
+int register_model(const verbs_soft_model* model) { return host::Registry::get().add_model(model); }
+int ensure_device(const char* kind) { return host::Registry::get().ensure_device(kind); }
+
+const char* device_kind(const ibv_device* device) {
+  const host::Device* found = host::Registry::get().find(device);
+  return found ? found->config().kind.c_str() : nullptr;
+}
+
+const char* device_option(const ibv_device* device, const char* key) {
+  const host::Device* found = host::Registry::get().find(device);
+  return found ? found->option(key) : nullptr;
+}
+
+verbs_soft_verbs* verbs(ibv_context* context) { return &abi::of(context)->control; }
+
+int set_qp_num(ibv_qp* face, std::uint32_t qp_num) {
+  abi::Qp* qp = abi::of(face);
+  const int error =
+      abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.renumber_qp(qp->nic, qp_num); });
+  if (error == 0) face->qp_num = qp_num;
+  return error;
+}
+
+const verbs_soft_extension_table kTable = {
+    .version = VERBS_SOFT_EXTENSION_VERSION,
+    .register_model = register_model,
+    .ensure_device = ensure_device,
+    .device_kind = device_kind,
+    .device_option = device_option,
+    .set_data = set_data,
+    .get_data = get_data,
+    .open_device = ibv_open_device,
+    .verbs = verbs,
+    .raise_event = abi::raise_event,
+    .open_tunnel = abi::open_tunnel,
+    .close_tunnel = abi::close_tunnel,
+    .set_qp_tunnel = abi::set_qp_tunnel,
+    .set_qp_num = set_qp_num,
+    .transmit_frame = abi::transmit_frame,
+    .deliver_frame = abi::deliver_frame,
+    .frame_limit = abi::frame_limit,
+    .lock_device = abi::lock_device,
+    .unlock_device = abi::unlock_device,
+    .port_mac = abi::port_mac,
+    .set_self_loopback = abi::set_self_loopback,
+    .counter = abi::model_counter,
+};
+
+}  // namespace
+
+extern "C" {
+
+const verbs_soft_extension_table* verbs_soft_extension(std::uint32_t version) {
+  return version == VERBS_SOFT_EXTENSION_VERSION ? &kTable : nullptr;
+}
+
+// A libibverbs that has this symbol is the software NIC's, whatever its name and place.
+extern const char verbs_soft_marker[];
+const char verbs_soft_marker[] = "verbs-soft 1";
+
+}  // extern "C"

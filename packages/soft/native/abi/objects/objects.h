@@ -1,0 +1,171 @@
+// The objects behind the pointers of the verbs. Each begins with the public structure, so that the pointer that a
+// program holds is the pointer to ours.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "abi/objects/command_file.h"
+#include "abi/objects/critical_section.h"
+#include "abi/objects/handles.h"
+#include "abi/qp/send_batch.h"
+#include "host/adapter/adapter.h"
+#include "host/devices/device.h"
+#include "host/events/event_queue.h"
+
+namespace verbs::soft::abi {
+
+// What a model has hung on an object.
+struct ModelData {
+  ModelData() = default;
+  ~ModelData() {
+    if (release) release(data);
+  }
+  ModelData(const ModelData&) = delete;
+  ModelData& operator=(const ModelData&) = delete;
+
+  void* data = nullptr;
+  void (*release)(void*) = nullptr;
+};
+
+struct Context {
+  explicit Context(std::shared_ptr<CommandFile> command_file) : file(std::move(command_file)), handles(file->handles) {}
+
+  verbs_context verbs{};
+  std::shared_ptr<CommandFile> file;
+  Handles& handles;
+  host::Device* device = nullptr;
+  host::Adapter* adapter = nullptr;
+  host::AsyncQueue async;
+  verbs_soft_verbs control{};  // what the control verbs call
+  ModelData model;
+};
+
+struct Td {
+  ibv_td face{};
+  std::uint32_t handle = 0;
+  Handles::Users users{0};  // parent domains
+};
+
+struct Pd {
+  ibv_pd face{};
+  nic::Pd* nic = nullptr;
+  // Of a parent domain, which shows the handle of the domain that it stands on:
+  bool is_parent_domain = false;
+  std::uint32_t own_handle = 0;
+  Td* td = nullptr;
+  Handles::Users users{0};  // objects that were made with it
+  ModelData model;
+};
+
+struct Mr {
+  ibv_mr face{};
+  nic::Mr* nic = nullptr;
+  bool may_rereg = true;  // it is the program's own memory
+  ModelData model;
+};
+
+struct Mw {
+  ibv_mw face{};
+  nic::Mw* nic = nullptr;
+};
+
+struct Dm {
+  ibv_dm face{};
+  std::shared_ptr<nic::Dm> nic;
+};
+
+struct Channel {
+  ibv_comp_channel face{};
+  host::CompletionChannel queue;
+  std::uint32_t handle = 0;
+};
+
+// What ibv_start_poll() and its like work on.
+struct CqReader {
+  bool single_threaded = false;
+  CriticalSection section;  // from start_poll to end_poll
+  nic::Completion current{};
+};
+
+struct Cq {
+  // One object: ibv_cq_ex begins as the ibv_cq.
+  union {
+    ibv_cq_ex face_ex{};
+    ibv_cq face;
+  };
+  host::Adapter* adapter = nullptr;
+  nic::Cq* nic = nullptr;
+  host::EventTarget events;
+  std::unique_ptr<CqReader> reader;  // if it was created as an ibv_cq_ex
+  ModelData model;
+};
+
+struct Xrcd {
+  ibv_xrcd face{};
+  nic::Xrcd* nic = nullptr;
+  std::uint32_t handle = 0;
+};
+
+struct Srq {
+  ibv_srq face{};
+  host::Adapter* adapter = nullptr;
+  nic::Srq* nic = nullptr;
+  bool is_xrc = false;
+  host::EventTarget events;
+};
+
+struct Qp {
+  // One object: ibv_qp_ex begins with the ibv_qp.
+  union {
+    ibv_qp_ex face_ex{};
+    ibv_qp face;
+  };
+  host::Adapter* adapter = nullptr;
+  nic::Qp* nic = nullptr;
+  bool sq_sig_all = false;
+  host::EventTarget events;
+  std::unique_ptr<SendBatch> batch;  // if it was created with send_ops_flags
+  ModelData model;
+};
+
+inline Context* of(ibv_context* context) {
+  return reinterpret_cast<Context*>(reinterpret_cast<char*>(context) - offsetof(verbs_context, context));
+}
+inline Pd* of(ibv_pd* pd) { return reinterpret_cast<Pd*>(pd); }
+inline Td* of(ibv_td* td) { return reinterpret_cast<Td*>(td); }
+inline Mr* of(ibv_mr* mr) { return reinterpret_cast<Mr*>(mr); }
+inline Mw* of(ibv_mw* mw) { return reinterpret_cast<Mw*>(mw); }
+inline Dm* of(ibv_dm* dm) { return reinterpret_cast<Dm*>(dm); }
+inline Channel* of(ibv_comp_channel* channel) { return reinterpret_cast<Channel*>(channel); }
+inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
+inline Xrcd* of(ibv_xrcd* xrcd) { return reinterpret_cast<Xrcd*>(xrcd); }
+inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
+inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
+
+// Whether the object is alive and belongs with `context`, which is: to it or to one that shares its command file.
+template <typename Face>
+bool is_usable(Face* face, ibv_context* context) {
+  return is_live(face) && of(face->context)->file == of(context)->file;
+}
+
+// Who counts the objects that are made with `pd`; the NIC does it for domains of its own.
+inline Handles::Users* users_of(ibv_pd* pd) { return of(pd)->is_parent_domain ? &of(pd)->users : nullptr; }
+
+// Runs a control call of the NIC under the device's lock.
+template <typename Call>
+int control(ibv_context* context, Call&& call) {
+  return of(context)->adapter->control(std::forward<Call>(call));
+}
+
+// The convention of functions that return a pointer: NULL and errno.
+template <typename T = void>
+inline T* null_with(int error) {
+  errno = error;
+  return nullptr;
+}
+
+}  // namespace verbs::soft::abi

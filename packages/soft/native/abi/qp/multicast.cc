@@ -1,0 +1,23 @@
+// ibv_attach_mcast and ibv_detach_mcast.
+#include <infiniband/verbs.h>
+
+#include <cerrno>
+
+#include "abi/objects/objects.h"
+
+using namespace verbs::soft;
+
+// The LID names a group on InfiniBand only.
+extern "C" {
+
+int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
+  if (!abi::is_live(qp) || !gid) return EINVAL;
+  return abi::of(qp)->adapter->attach_mcast(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+}
+
+int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
+  if (!abi::is_live(qp) || !gid) return EINVAL;
+  return abi::of(qp)->adapter->detach_mcast(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+}
+
+}  // extern "C"

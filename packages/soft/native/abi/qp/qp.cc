@@ -1,0 +1,193 @@
+#include "abi/qp/qp.h"
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "abi/events/acknowledgement.h"
+#include "abi/model/control_verbs.h"
+#include "abi/objects/objects.h"
+#include "abi/qp/xrcd.h"
+
+using namespace verbs::soft;
+
+namespace {
+
+void release(abi::Qp* qp) {
+  ibv_qp& face = qp->face;
+  abi::of(face.context)->handles.remove(face.handle);
+  pthread_cond_destroy(&face.cond);
+  pthread_mutex_destroy(&face.mutex);
+  delete qp;
+}
+
+int detach(abi::Qp* qp) {
+  const int error = abi::control(qp->face.context, [&](nic::Nic& nic, link::Nanos) {
+    auto* first = static_cast<host::EventTarget*>(nic::owner_of(qp->nic));
+    if (first == &qp->events && !first->sharing) return nic.destroy_qp(qp->nic);
+    // Other handles of a shared QP remain.
+    if (first == &qp->events) {
+      nic.set_owner(qp->nic, first->sharing);
+    } else {
+      while (first->sharing != &qp->events) first = first->sharing;
+      first->sharing = qp->events.sharing;
+    }
+    return 0;
+  });
+  if (error != 0) return error;
+  qp->events.async->forget(&qp->events);
+  return 0;
+}
+
+void destroy_unacknowledged(void* object) {
+  auto* qp = static_cast<abi::Qp*>(object);
+  qp->adapter->detach_all(qp->nic);
+  if (detach(qp) == 0) release(qp);
+}
+
+// Control calls of a QP also show its new state in ibv_qp.state, as programs read it there.
+template <typename Call>
+int control(abi::Qp* qp, Call&& call) {
+  return abi::control(qp->face.context, [&](nic::Nic& nic, link::Nanos now) {
+    const int error = call(nic, now);
+    qp->face.state = nic::qp_state(qp->nic);
+    return error;
+  });
+}
+
+// What the type of QP is made of, looked up. False if something is missing or is another context's.
+bool find_parts(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, const ibv_qp_init_attr& attr, nic::QpParts* parts) {
+  if (attr.qp_type == IBV_QPT_XRC_RECV) {
+    if (!abi::is_usable(xrcd, context)) return false;
+    parts->xrcd = abi::of(xrcd)->nic;
+    return true;
+  }
+  if (!abi::is_usable(pd, context) || !abi::is_usable(attr.send_cq, context)) return false;
+  parts->pd = abi::of(pd)->nic;
+  parts->send_cq = abi::of(attr.send_cq)->nic;
+  if (attr.qp_type == IBV_QPT_XRC_SEND) return true;
+  if (!abi::is_usable(attr.recv_cq, context)) return false;
+  parts->recv_cq = abi::of(attr.recv_cq)->nic;
+  if (!attr.srq) return true;
+  // An XRC SRQ is for target QPs, which it is not given to: packets name it.
+  if (!abi::is_usable(attr.srq, context) || abi::of(attr.srq)->is_xrc) return false;
+  parts->srq = abi::of(attr.srq)->nic;
+  return true;
+}
+
+// A handle whose NIC's QP is known; not yet among the handles of its context.
+std::unique_ptr<abi::Qp> new_handle(ibv_context* context, void* qp_context, ibv_qp_type type) {
+  auto qp = std::make_unique<abi::Qp>();
+  ibv_qp& face = qp->face;
+  qp->adapter = abi::of(context)->adapter;
+  qp->events.face = &face;
+  qp->events.async = &abi::of(context)->async;
+  face.context = context;
+  face.qp_context = qp_context;
+  face.qp_type = type;
+  return qp;
+}
+
+ibv_qp* publish(std::unique_ptr<abi::Qp> qp) {
+  ibv_qp& face = qp->face;
+  pthread_mutex_init(&face.mutex, nullptr);
+  pthread_cond_init(&face.cond, nullptr);
+  abi::Handles::Users* users = face.pd ? abi::users_of(face.pd) : nullptr;
+  face.handle = abi::of(face.context)->handles.add(qp.get(), destroy_unacknowledged, users);
+  return &qp.release()->face;
+}
+
+}  // namespace
+
+namespace verbs::soft::abi {
+
+ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_attr* attr) {
+  nic::QpParts parts;
+  if (!find_parts(context, pd, xrcd, *attr, &parts)) return null_with<ibv_qp>(EINVAL);
+  std::unique_ptr<Qp> qp = new_handle(context, attr->qp_context, attr->qp_type);
+  ibv_qp& face = qp->face;
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.create_qp(parts, attr, &qp->events, &qp->nic);
+    if (failure == 0) face.qp_num = nic::qp_num(qp->nic);
+    return failure;
+  });
+  if (error != 0) return null_with<ibv_qp>(error);
+  qp->sq_sig_all = attr->sq_sig_all != 0;
+  face.pd = parts.pd ? pd : nullptr;
+  face.send_cq = parts.send_cq ? attr->send_cq : nullptr;
+  face.recv_cq = parts.recv_cq ? attr->recv_cq : nullptr;
+  face.srq = parts.srq ? attr->srq : nullptr;
+  face.state = IBV_QPS_RESET;
+  return publish(std::move(qp));
+}
+
+ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
+  constexpr std::uint32_t kNeeded = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+  if (!is_live(context) || (attr->comp_mask & kNeeded) != kNeeded || attr->qp_type != IBV_QPT_XRC_RECV ||
+      !is_usable(attr->xrcd, context)) {
+    return null_with<ibv_qp>(EINVAL);
+  }
+  if (attr->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED) return null_with<ibv_qp>(EOPNOTSUPP);
+  void* qp_context = (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0 ? attr->qp_context : nullptr;
+  std::unique_ptr<Qp> qp = new_handle(context, qp_context, IBV_QPT_XRC_RECV);
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    if (const int failure = nic.find_target_qp(of(attr->xrcd)->nic, attr->qp_num, &qp->nic)) return failure;
+    auto* first = static_cast<host::EventTarget*>(nic::owner_of(qp->nic));
+    qp->events.sharing = first->sharing;
+    first->sharing = &qp->events;
+    qp->face.state = nic::qp_state(qp->nic);
+    return 0;
+  });
+  if (error != 0) return null_with<ibv_qp>(error);
+  qp->face.qp_num = attr->qp_num;
+  return publish(std::move(qp));
+}
+
+}  // namespace verbs::soft::abi
+
+extern "C" {
+
+ibv_qp* soft_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) { return abi::create_qp(pd->context, pd, nullptr, attr); }
+
+int soft_modify_qp(ibv_qp* face, ibv_qp_attr* attr, int mask) {
+  abi::Qp* qp = abi::of(face);
+  return control(qp, [&](nic::Nic& nic, link::Nanos now) { return nic.modify_qp(qp->nic, attr, mask, now); });
+}
+
+int ibv_query_qp(ibv_qp* face, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
+  if (!abi::is_live(face)) return EINVAL;
+  abi::Qp* qp = abi::of(face);
+  const int error = control(qp, [&](nic::Nic& nic, link::Nanos) {
+    std::memset(attr, 0, sizeof *attr);
+    std::memset(init_attr, 0, sizeof *init_attr);
+    return nic.query_qp(qp->nic, attr, init_attr);
+  });
+  if (error != 0) return error;
+  init_attr->qp_context = face->qp_context;
+  init_attr->send_cq = face->send_cq;
+  init_attr->recv_cq = face->recv_cq;
+  init_attr->srq = face->srq;
+  init_attr->qp_type = face->qp_type;
+  init_attr->sq_sig_all = qp->sq_sig_all;
+  return 0;
+}
+
+int soft_destroy_qp(ibv_qp* face) {
+  abi::Qp* qp = abi::of(face);
+  if (const int error = detach(qp)) return error;
+  abi::wait_for_acknowledgements(*face, qp->events);
+  release(qp);
+  return 0;
+}
+
+// Data may be written out of order when packets are lost and sent again.
+int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t) { return 0; }
+
+int ibv_query_ece(ibv_qp*, ibv_ece* ece) {
+  *ece = {};
+  return EOPNOTSUPP;
+}
+
+int ibv_set_ece(ibv_qp*, ibv_ece*) { return EOPNOTSUPP; }
+
+}  // extern "C"

@@ -1,0 +1,51 @@
+// Work requests between ibv_wr_start() and ibv_wr_complete(): they are collected in memory that was set aside when the
+// QP was made, and posted together or not at all.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "abi/objects/critical_section.h"
+#include "host/adapter/adapter.h"
+
+namespace verbs::soft::abi {
+
+// Between start() and complete() or abort() it belongs to the thread that started it; others wait in start(). What a
+// thread calls outside of that does nothing.
+class SendBatch {
+ public:
+  // `operations` is a mask of ibv_qp_create_send_ops_flags.
+  SendBatch(const ibv_qp_cap& cap, std::uint64_t operations);
+
+  void start();
+  // Posts what was built. 0 or errno: the first thing that was wrong, and then nothing was posted.
+  int complete(host::Adapter* adapter, nic::Qp* qp);
+  void abort();
+
+  // A new request, or nullptr: `operation` is not one that the QP was created for, or the batch is full.
+  ibv_send_wr* add(std::uint64_t operation, ibv_wr_opcode opcode, const ibv_qp_ex& from);
+  // The request that setters are about; nullptr if none was built since start().
+  ibv_send_wr* last();
+
+  void set_sges(std::span<const ibv_sge> sges);
+  void set_inline(std::span<const ibv_data_buf> buffers);
+  // The setter that was called is not one for this QP or this request.
+  void fail(int error);
+
+ private:
+  CriticalSection section_;
+  const std::uint64_t operations_;
+  const std::uint32_t max_sge_;
+  const std::uint32_t max_inline_;
+  int error_ = 0;
+  std::size_t count_ = 0;
+  std::vector<ibv_send_wr> requests_;
+  std::vector<ibv_sge> sges_;        // max_sge_ for each request, at least one
+  std::vector<std::uint8_t> bytes_;  // max_inline_ for each request
+};
+
+}  // namespace verbs::soft::abi

@@ -1,0 +1,109 @@
+#include "abi/qp/srq.h"
+
+#include <cerrno>
+
+#include "abi/events/acknowledgement.h"
+#include "abi/objects/objects.h"
+
+using namespace verbs::soft;
+
+namespace {
+
+void release(abi::Srq* srq) {
+  ibv_srq& face = srq->face;
+  abi::of(face.context)->handles.remove(face.handle);
+  pthread_cond_destroy(&face.cond);
+  pthread_mutex_destroy(&face.mutex);
+  delete srq;
+}
+
+// Takes the SRQ from the NIC and drops the events that nobody has fetched.
+int detach(abi::Srq* srq) {
+  const int error =
+      abi::control(srq->face.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_srq(srq->nic); });
+  if (error != 0) return error;
+  srq->events.async->forget(&srq->events);
+  return 0;
+}
+
+// At the close of the context nobody is left to acknowledge anything.
+void destroy_unacknowledged(void* object) {
+  auto* srq = static_cast<abi::Srq*>(object);
+  if (detach(srq) == 0) release(srq);
+}
+
+ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr, const nic::SrqXrc& xrc = {}) {
+  if (!abi::is_live(context) || !abi::is_usable(pd, context)) return abi::null_with<ibv_srq>(EINVAL);
+  auto srq = std::make_unique<abi::Srq>();
+  ibv_srq& face = srq->face;
+  srq->adapter = abi::of(context)->adapter;
+  srq->events.face = &face;
+  srq->events.async = &abi::of(context)->async;
+  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.create_srq(abi::of(pd)->nic, attr, &srq->events, &srq->nic, xrc);
+  });
+  if (error != 0) return abi::null_with<ibv_srq>(error);
+  srq->is_xrc = xrc.xrcd != nullptr;
+  face.context = context;
+  face.srq_context = srq_context;
+  face.pd = pd;
+  pthread_mutex_init(&face.mutex, nullptr);
+  pthread_cond_init(&face.cond, nullptr);
+  face.handle = abi::of(context)->handles.add(srq.get(), destroy_unacknowledged, abi::users_of(pd));
+  return &srq.release()->face;
+}
+
+}  // namespace
+
+namespace verbs::soft::abi {
+
+ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
+  const auto has = [attr](std::uint32_t bits) { return (attr->comp_mask & bits) == bits; };
+  const ibv_srq_type type = has(IBV_SRQ_INIT_ATTR_TYPE) ? attr->srq_type : IBV_SRQT_BASIC;
+  if (attr->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED) return null_with<ibv_srq>(EINVAL);
+  if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC) return null_with<ibv_srq>(EOPNOTSUPP);
+  if (!has(IBV_SRQ_INIT_ATTR_PD)) return null_with<ibv_srq>(EINVAL);
+  if (type == IBV_SRQT_BASIC) return create(context, attr->pd, attr->srq_context, &attr->attr);
+  if (!has(IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ) || !is_live(context) || !is_usable(attr->xrcd, context) ||
+      !is_usable(attr->cq, context)) {
+    return null_with<ibv_srq>(EINVAL);
+  }
+  return create(context, attr->pd, attr->srq_context, &attr->attr, {of(attr->xrcd)->nic, of(attr->cq)->nic});
+}
+
+int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
+  *number = nic::srq_num(of(srq)->nic);
+  return 0;
+}
+
+}  // namespace verbs::soft::abi
+
+extern "C" {
+
+ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
+  if (!abi::is_live(pd)) return abi::null_with<ibv_srq>(EINVAL);
+  return create(pd->context, pd, attr->srq_context, &attr->attr);
+}
+
+int ibv_modify_srq(ibv_srq* face, ibv_srq_attr* attr, int mask) {
+  if (!abi::is_live(face)) return EINVAL;
+  abi::Srq* srq = abi::of(face);
+  return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.modify_srq(srq->nic, attr, mask); });
+}
+
+int ibv_query_srq(ibv_srq* face, ibv_srq_attr* attr) {
+  if (!abi::is_live(face)) return EINVAL;
+  const abi::Srq* srq = abi::of(face);
+  return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.query_srq(srq->nic, attr); });
+}
+
+int ibv_destroy_srq(ibv_srq* face) {
+  if (!abi::is_live(face)) return EINVAL;
+  abi::Srq* srq = abi::of(face);
+  if (const int error = detach(srq)) return error;
+  abi::wait_for_acknowledgements(*face, srq->events);
+  release(srq);
+  return 0;
+}
+
+}  // extern "C"

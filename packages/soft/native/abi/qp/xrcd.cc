@@ -1,0 +1,48 @@
+#include "abi/qp/xrcd.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "abi/objects/objects.h"
+
+namespace verbs::soft::abi {
+namespace {
+
+void destroy(void* object) { close_xrcd(static_cast<ibv_xrcd*>(object)); }
+
+}  // namespace
+
+ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
+  constexpr std::uint32_t kNeeded = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+  if (!is_live(context) || (attr->comp_mask & kNeeded) != kNeeded) return null_with<ibv_xrcd>(EINVAL);
+  if (attr->comp_mask >= IBV_XRCD_INIT_ATTR_RESERVED) return null_with<ibv_xrcd>(EOPNOTSUPP);
+  nic::XrcdFile file;
+  if (attr->fd != -1) {
+    struct stat status{};
+    if (fstat(attr->fd, &status) != 0) return null_with<ibv_xrcd>(errno);
+    file = {.device = status.st_dev, .inode = status.st_ino};
+  }
+  auto xrcd = std::make_unique<Xrcd>();
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.open_xrcd(attr->fd != -1 ? &file : nullptr, (attr->oflags & O_CREAT) != 0, (attr->oflags & O_EXCL) != 0,
+                         &xrcd->nic);
+  });
+  if (error != 0) return null_with<ibv_xrcd>(error);
+  xrcd->face.context = context;
+  xrcd->handle = of(context)->handles.add(xrcd.get(), destroy);
+  return &xrcd.release()->face;
+}
+
+int close_xrcd(ibv_xrcd* face) {
+  if (!is_live(face)) return EINVAL;
+  Xrcd* xrcd = of(face);
+  const int error = control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.close_xrcd(xrcd->nic); });
+  if (error != 0) return error;
+  of(face->context)->handles.remove(xrcd->handle);
+  delete xrcd;
+  return 0;
+}
+
+}  // namespace verbs::soft::abi

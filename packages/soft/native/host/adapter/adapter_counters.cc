@@ -1,0 +1,65 @@
+// What a device in operation has counted, by name.
+#include <utility>
+
+#include "host/adapter/adapter.h"
+
+namespace verbs::soft::host {
+
+void Adapter::tell(const nic::Counters& counters, const LinkCounters& links, const Counter& counter) {
+  using nic::Counters;
+  static constexpr std::pair<const char*, std::uint64_t Counters::*> names[] = {
+      {"sent_pkts", &Counters::sent_pkts},
+      {"rcvd_pkts", &Counters::rcvd_pkts},
+      {"sent_bytes", &Counters::sent_bytes},
+      {"rcvd_bytes", &Counters::rcvd_bytes},
+      {"duplicate_request", &Counters::duplicate_request},
+      {"out_of_seq_request", &Counters::out_of_seq_request},
+      {"rcvd_rnr_err", &Counters::rcvd_rnr_err},
+      {"send_rnr_err", &Counters::send_rnr_err},
+      {"rcvd_seq_err", &Counters::rcvd_seq_err},
+      {"retry_exceeded_err", &Counters::retry_exceeded_err},
+      {"retry_rnr_exceeded_err", &Counters::retry_rnr_exceeded_err},
+      {"completer_retry_err", &Counters::completer_retry_err},
+      {"ack_deferred", &Counters::ack_deferred},
+      {"ack_timeout", &Counters::ack_timeout},
+      {"retransmitted_pkts", &Counters::retransmitted_pkts},
+      {"icrc_err", &Counters::icrc_err},
+      {"dropped_pkts", &Counters::dropped_pkts},
+      {"link_downed", &Counters::link_downed},
+      {"link_dropped", &Counters::link_dropped},
+      {"rdma_sends", &Counters::rdma_sends},
+      {"rdma_recvs", &Counters::rdma_recvs},
+  };
+  static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
+  for (const auto& [name, member] : names) counter(name, counters.*member);
+  links.tell(counter);
+}
+
+void Adapter::tell(const nic::FrameCounters& counters, const LinkCounters& links, const Counter& counter) {
+  using nic::FrameCounters;
+  static constexpr std::pair<const char*, std::uint64_t FrameCounters::*> names[] = {
+      {"raw_sent_frames", &FrameCounters::raw_sent_frames},
+      {"raw_sent_bytes", &FrameCounters::raw_sent_bytes},
+      {"raw_rcvd_frames", &FrameCounters::raw_rcvd_frames},
+      {"raw_rcvd_bytes", &FrameCounters::raw_rcvd_bytes},
+      {"raw_delivered", &FrameCounters::raw_delivered},
+      {"out_of_buffer", &FrameCounters::out_of_buffer},
+      {"raw_not_receiving", &FrameCounters::raw_not_receiving},
+      {"raw_loopback_blocked", &FrameCounters::raw_loopback_blocked},
+      {"raw_malformed", &FrameCounters::raw_malformed},
+  };
+  static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(FrameCounters), "one has no name");
+  for (const auto& [name, member] : names) counter(name, counters.*member);
+  links.tell_switch(counter);
+}
+
+void Adapter::count(const Counter& counter) {
+  const std::lock_guard guard(lock_);
+  LinkCounters links;
+  for (const auto& port : ports_) port->count(&links);
+  if (raw_) raw_->count(&links);
+  tell(nic_->counters(), links, counter);
+  if (raw_) tell(nic_->frame_counters(), links, counter);
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,152 @@
+#include "host/devices/device.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "host/error.h"
+
+namespace verbs::soft::host {
+
+namespace {
+
+void copy_name(char* to, std::size_t size, const std::string& text) { std::snprintf(to, size, "%s", text.c_str()); }
+
+std::string format_guid(std::uint64_t guid) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%04x:%04x:%04x:%04x", static_cast<unsigned>(guid >> 48 & 0xffff),
+                static_cast<unsigned>(guid >> 32 & 0xffff), static_cast<unsigned>(guid >> 16 & 0xffff),
+                static_cast<unsigned>(guid & 0xffff));
+  return text;
+}
+
+}  // namespace
+
+Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid)
+    : config_(std::move(config)), model_(model) {
+  set_guid(guid);
+  face_.ports = config_.ports;
+  ibv_device& device = face_.device;
+  device.node_type = IBV_NODE_CA;
+  device.transport_type = IBV_TRANSPORT_IB;
+  copy_name(device.name, sizeof device.name, config_.name);
+  copy_name(device.dev_name, sizeof device.dev_name, config_.name);
+  copy_name(device.dev_path, sizeof device.dev_path, "/sys/class/infiniband_verbs/" + config_.name);
+  copy_name(device.ibdev_path, sizeof device.ibdev_path, "/sys/class/infiniband/" + config_.name);
+  identity_ = {.vendor_id = 0xffffff,  // as the kernel's soft-RoCE: nobody's
+               .vendor_part_id = 0,
+               .hw_ver = 0,
+               .fw_ver = "1.0.0",
+               .board_id = "VERBS_SOFT",
+               .hca_type = "verbs-soft"};
+}
+
+// The addresses of the ports are made of what makes the GUID unique: a part of the process's random bits, and the
+// device's number. The last byte is the port's.
+void Device::set_guid(std::uint64_t guid) {
+  guid_ = guid;
+  const auto byte = [guid](int from_end) { return static_cast<std::uint8_t>(guid >> 8 * from_end); };
+  constexpr std::uint8_t kLocal = 2, kGroup = 1;
+  face_.mac = {static_cast<std::uint8_t>((byte(6) | kLocal) & ~kGroup), byte(5), byte(4), byte(1), byte(0), 1};
+}
+
+int Device::init() {
+  if (!model_ || !model_->init_device) return 0;
+  const int error = model_->init_device(model_->data, face(), &identity_);
+  if (error == 0) return 0;
+  return fail(
+      error, "device " + config_.name + ": its model of kind " + config_.kind + " refuses it: " + std::strerror(error));
+}
+
+const char* Device::option(const std::string& key) const {
+  const char* value = nullptr;
+  for (const auto& [name, text] : config_.model_options) {
+    if (name == key) value = text.c_str();  // the last one given wins, as for every option
+  }
+  return value;
+}
+
+std::string Device::attribute(const std::string& file) const {
+  if (file == "board_id") return std::string(identity_.board_id) + "\n";
+  if (file == "fw_ver") return std::string(identity_.fw_ver) + "\n";
+  if (file == "hca_type") return std::string(identity_.hca_type) + "\n";
+  if (file == "hw_rev") return std::to_string(identity_.hw_ver) + "\n";
+  if (file == "node_guid" || file == "sys_image_guid") return format_guid(guid_) + "\n";
+  if (file == "node_desc") return config_.name + "\n";
+  if (file == "node_type") return "1: CA\n";
+  return {};
+}
+
+int Device::open(Adapter** adapter) {
+  if (!adapter_) {
+    const FrameHook hook{model_, face()};
+    if (const int error = Adapter::open(config_, guid_, hook, &adapter_)) return error;
+  }
+  ++open_count_;
+  *adapter = adapter_.get();
+  return 0;
+}
+
+void Device::close() {
+  if (--open_count_ > 0) return;
+  adapter_->count([this](const char* name, std::uint64_t value) { closed_counters_[name] += value; });
+  adapter_.reset();
+}
+
+int Device::start_capture(CaptureConfig capture) {
+  int error = 0;
+  if (adapter_) error = adapter_->start_capture(capture_path(capture.path, config_.name), capture);
+  if (error == 0) config_.capture = std::move(capture);
+  return error;
+}
+
+int Device::stop_capture() {
+  config_.capture = {};
+  return adapter_ ? adapter_->stop_capture() : 0;
+}
+
+void Device::set_faults(const link::FaultPlan& plan) {
+  config_.faults = plan;
+  if (adapter_) adapter_->set_faults(plan);
+}
+
+void Device::tell_faults(const Rule& rule) {
+  std::vector<link::RuleCounters> counters;
+  if (adapter_) counters = adapter_->count_rules();
+  counters.resize(1 + config_.faults.rules.size());
+  if (config_.faults.FaultRule::acts()) rule(config_.faults.text, counters[0]);
+  for (std::size_t i = 0; i < config_.faults.rules.size(); ++i) rule(config_.faults.rules[i].text, counters[i + 1]);
+}
+
+void Device::count(const Adapter::Counter& counter) {
+  std::map<std::string, std::uint64_t> sums = closed_counters_;
+  const auto name_it = [&](const char* name, std::uint64_t) { sums[name]; };
+  Adapter::tell(nic::Counters{}, {}, name_it);
+  if (has_raw_packets()) Adapter::tell(nic::FrameCounters{}, {}, name_it);
+  const auto add = [&](const char* name, std::uint64_t value) { sums[name] += value; };
+  const auto add_models = [&] {
+    for (const auto& [name, value] : model_counters_) add(name.c_str(), value);
+  };
+  if (adapter_) {
+    adapter_->count(add);
+    adapter_->locked(add_models);
+  } else {
+    add_models();
+  }
+  for (const auto& [name, value] : sums) counter(name.c_str(), value);
+}
+
+void Device::forget_parent(std::uint64_t guid) {
+  set_guid(guid);
+  closed_counters_.clear();
+  for (auto& [name, value] : model_counters_) value = 0;
+  open_count_ = 0;
+  if (!adapter_) return;
+  adapter_->mark_inherited();
+  // Destroying it would join a thread that does not exist here and take a lock in an unknown state; contexts of the
+  // parent still point to it.
+  [[maybe_unused]] const Adapter* left_behind = adapter_.release();
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,82 @@
+// A configured device: what ibv_get_device_list() shows. It takes no address and starts nothing until it is opened.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "host/adapter/adapter.h"
+#include "host/configuration/configuration.h"
+#include "host/devices/verbs_device.h"
+#include "verbs_soft_extension.h"
+
+namespace verbs::soft::host {
+
+// The registry's lock guards it.
+class Device {
+ public:
+  // `model` is nullptr for the kind "roce".
+  Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid);
+
+  // Lets the model describe its device. 0 or fail()'s errno.
+  int init();
+
+  ibv_device* face() { return &face_.device; }
+  const DeviceConfig& config() const { return config_; }
+  const verbs_soft_model* model() const { return model_; }
+  bool has_raw_packets() const { return FrameHook{model_, nullptr}.has_raw_packets(); }
+  const verbs_soft_identity& identity() const { return identity_; }
+  std::uint64_t guid() const { return guid_; }
+  // The value of an option that only the model knows; nullptr if it was not given.
+  const char* option(const std::string& key) const;
+  // The content of a file in ibdev_path, with its line end; empty if there is no such file.
+  std::string attribute(const std::string& file) const;
+
+  int open(Adapter** adapter);  // 0 or fail()'s errno
+  void close();
+  bool is_open() const { return adapter_ != nullptr; }
+  Adapter* adapter() { return adapter_.get(); }
+
+  int start_capture(CaptureConfig capture);
+  int stop_capture();
+  void set_faults(const link::FaultPlan& plan);
+  // Calls `rule` for each rule of the plan that does something, with how often it did since the plan was set.
+  using Rule = std::function<void(const std::string& text, const link::RuleCounters& counters)>;
+  void tell_faults(const Rule& rule);
+  // Port 0 stands for all of them. These two also set up a device that is not open. 0 or fail()'s errno.
+  int set_link(unsigned port_num, bool up);
+  int set_mtu(unsigned port_num, ibv_mtu mtu);
+  // Of an open device, until its last close.
+  int add_gid(unsigned port_num, const wire::Gid& gid, std::uint32_t* index);
+  int remove_gid(unsigned port_num, const wire::Gid& gid);
+  int fail_open();
+  void count(const Adapter::Counter& counter);
+  // A counter that the model counts up itself, under the adapter's lock while there is one.
+  std::uint64_t* model_counter(const std::string& name) { return &model_counters_[name]; }
+
+  // In a forked child: what is open stays the parent's, and this device can be opened anew.
+  void forget_parent(std::uint64_t guid);
+
+ private:
+  void set_guid(std::uint64_t guid);
+  int check_port(unsigned port_num) const;
+  int check_open() const;
+  template <typename Change>
+  int change_ports(unsigned port_num, Change&& change);
+
+  DeviceConfig config_;
+  const verbs_soft_model* model_;
+  std::uint64_t guid_;
+  Face face_{};
+  verbs_soft_identity identity_{};
+  std::unique_ptr<Adapter> adapter_;
+  int open_count_ = 0;
+  std::map<std::string, std::uint64_t> closed_counters_;  // of earlier opens
+  std::map<std::string, std::uint64_t> model_counters_;
+};
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,307 @@
+#include "host/devices/registry.h"
+
+#include <pthread.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "host/error.h"
+#include "host/models/model_loader.h"
+#include "host/progress/clock.h"
+
+namespace verbs::soft::host {
+
+namespace {
+
+// A locally administered EUI-64: nobody's vendor number, and another one in every process.
+std::uint64_t random_guid_base() {
+  std::uint64_t bits = 0;
+  if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
+    bits = static_cast<std::uint64_t>(now()) * 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(getpid()) << 32;
+  }
+  constexpr std::uint64_t kLocal = 0x02ull << 56;
+  return kLocal | (bits & 0x00ffffffffff0000ull);
+}
+
+}  // namespace
+
+namespace {
+std::atomic<Registry*> made{nullptr};
+}
+
+Registry& Registry::get() {
+  static Registry* registry = new Registry;  // never destroyed: threads may outlive the static objects
+  return *registry;
+}
+
+Registry::Registry() : guid_base_(random_guid_base()) {
+  made = this;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+// The locks are held across a fork, so that the child finds the registry and the links' shared state in one piece.
+void Registry::before_fork() {
+  get().mutex_.lock();
+  for (const auto& device : get().devices_) {
+    if (device->is_open()) device->adapter()->lock_for_fork();
+  }
+}
+void Registry::after_fork_in_parent() {
+  for (const auto& device : get().devices_) {
+    if (device->is_open()) device->adapter()->unlock_after_fork();
+  }
+  get().mutex_.unlock();
+}
+void Registry::after_fork_in_child() {
+  Registry& registry = get();
+  // A recursive mutex belongs to a thread number, and the child has another one: it could not unlock it.
+  new (&registry.mutex_) std::recursive_mutex;
+  registry.forget_parent();
+}
+
+void Registry::forget_parent() {
+  guid_base_ = random_guid_base();
+  guid_count_ = 0;
+  for (const auto& device : devices_) device->forget_parent(next_guid());
+}
+
+std::uint64_t Registry::next_guid() { return guid_base_ | ++guid_count_; }
+
+bool Registry::any_open() const {
+  return std::any_of(devices_.begin(), devices_.end(), [](const auto& device) { return device->is_open(); });
+}
+
+int Registry::no_device(const std::string& name) const {
+  std::string names;
+  for (const Entry& entry : entries_) names += (names.empty() ? "" : ", ") + entry.text.name;
+  return fail(ENODEV, "there is no device " + name + "; configured are: " + names);
+}
+
+int Registry::replace(const std::string& text) {
+  std::vector<DeviceText> texts;
+  if (const std::string error = split_configuration(text, &texts); !error.empty()) return fail(EINVAL, error);
+  std::vector<Entry> entries;
+  for (DeviceText& device : texts) {
+    DeviceConfig config;  // a wrong option is better told now than when the device's model comes
+    if (const std::string error = read_device(device, "", &config); !error.empty()) return fail(EINVAL, error);
+    entries.push_back({std::move(device), nullptr});
+  }
+  entries_ = std::move(entries);
+  configured_ = true;
+  return 0;
+}
+
+int Registry::configure_once() {
+  if (configured_) return 0;
+  const char* variable = std::getenv("VERBS_SOFT");
+  std::string text;
+  if (const std::string error = load_text(variable ? variable : "", &text); !error.empty()) {
+    return fail(EINVAL, "VERBS_SOFT: " + error);
+  }
+  const int error = replace(text);
+  return error == 0 ? 0 : fail(error, "VERBS_SOFT: " + std::string(last_error()));
+}
+
+int Registry::configure(const char* text) {
+  const std::lock_guard guard(mutex_);
+  if (any_open()) return fail(EBUSY, "a device of the software NIC is open; configure before the first open");
+  if (text) return replace(text);
+  configured_ = false;
+  return configure_once();
+}
+
+int Registry::add_devices(const char* text) {
+  const std::lock_guard guard(mutex_);
+  if (const int error = configure_once()) return error;
+  std::vector<DeviceText> texts;
+  if (const std::string error = split_configuration(text, &texts); !error.empty()) return fail(EINVAL, error);
+  for (const DeviceText& device : texts) {
+    DeviceConfig config;
+    if (const std::string error = read_device(device, "", &config); !error.empty()) return fail(EINVAL, error);
+    if (find_locked(device.name) || std::any_of(entries_.begin(), entries_.end(),
+                                                [&](const Entry& entry) { return entry.text.name == device.name; })) {
+      return fail(EEXIST, "there is a device " + device.name + " already");
+    }
+  }
+  for (DeviceText& device : texts) entries_.push_back({std::move(device), nullptr});
+  return 0;
+}
+
+const verbs_soft_model* Registry::find_model(const std::string& kind) const {
+  for (const verbs_soft_model* model : models_) {
+    if (kind == model->kind) return model;
+  }
+  return nullptr;
+}
+
+int Registry::check_model_options(const DeviceConfig& config, const verbs_soft_model& model) const {
+  std::string names;
+  for (const char* const* name = model.option_names; name && *name; ++name) {
+    names += std::string(names.empty() ? "" : ", ") + *name;
+  }
+  for (const auto& [key, value] : config.model_options) {
+    bool known = false;
+    for (const char* const* name = model.option_names; name && *name; ++name) known |= key == *name;
+    if (!known) {
+      return fail(EINVAL, "device " + config.name + ": unknown option " + key + "; kind " + config.kind + " has " +
+                              (names.empty() ? "none of its own" : names));
+    }
+  }
+  return 0;
+}
+
+int Registry::check_raw_options(const DeviceConfig& config, const verbs_soft_model* model) const {
+  if ((config.switch_name.empty() && config.tap.empty()) || FrameHook{model, nullptr}.has_raw_packets()) return 0;
+  return fail(EINVAL, "device " + config.name + ": switch= and tap= are for devices with raw packets, and kind " +
+                          config.kind + " has none");
+}
+
+int Registry::make_device(Entry& entry, verbs_soft_extension_function extension) {
+  DeviceConfig config;
+  if (const std::string error = read_device(entry.text, "", &config); !error.empty()) return fail(EINVAL, error);
+  const verbs_soft_model* model = nullptr;
+  if (config.kind != "roce") {
+    model = find_model(config.kind);
+    if (!model && !config.model.empty()) {
+      if (const int error = load_model(config.model, extension)) return error;
+      model = find_model(config.kind);
+    }
+    if (!model) {
+      return fail(ENODEV, "device " + config.name + " is left out: no model of kind " + config.kind +
+                              " is loaded; load the package or library that has it, or name it with model=PATH");
+    }
+    const std::string error = read_device(entry.text, model->defaults ? model->defaults : "", &config);
+    if (!error.empty()) return fail(EINVAL, error);
+    if (const int refused = check_model_options(config, *model)) return refused;
+  }
+  if (const int error = check_raw_options(config, model)) return error;
+  auto device = std::make_unique<Device>(std::move(config), model, next_guid());
+  // Known before it is initialised, because the model asks for the device's options there.
+  devices_.push_back(std::move(device));
+  if (const int error = devices_.back()->init()) {
+    devices_.pop_back();
+    return error;
+  }
+  entry.device = devices_.back().get();
+  return 0;
+}
+
+int Registry::list(verbs_soft_extension_function extension, std::vector<Device*>* devices) {
+  const std::lock_guard guard(mutex_);
+  if (const int error = configure_once()) return error;
+  devices->clear();
+  std::string left_out;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].device && make_device(entries_[i], extension) != 0) {
+      left_out += (left_out.empty() ? "" : "; ") + last_error();
+      continue;
+    }
+    devices->push_back(entries_[i].device);
+  }
+  if (left_out.empty()) {
+    clear_last_error();
+  } else {
+    fail(ENODEV, left_out);
+  }
+  return 0;
+}
+
+int Registry::add_model(const verbs_soft_model* model) {
+  const std::lock_guard guard(mutex_);
+  if (!model || !model->kind || std::string("roce") == model->kind) {
+    return fail(EINVAL, "a model needs a kind of its own");
+  }
+  const verbs_soft_model* known = find_model(model->kind);
+  if (known == model) return 0;
+  if (known) return fail(EEXIST, std::string("kind ") + model->kind + " has a model already");
+  models_.push_back(model);
+  return 0;
+}
+
+int Registry::ensure_device(const char* kind) {
+  const std::lock_guard guard(mutex_);
+  if (const int error = configure_once()) return error;
+  const verbs_soft_model* model = kind ? find_model(kind) : nullptr;
+  if (!model || !model->default_device) {
+    return fail(ENODEV, std::string("no model of kind ") + (kind ? kind : "(null)") + " with a default device");
+  }
+  for (const Entry& entry : entries_) {
+    for (const auto& [key, value] : entry.text.options) {
+      if (key == "kind" && value == kind) return 0;
+    }
+  }
+  return add_devices((std::string(model->default_device) + ",kind=" + kind).c_str());
+}
+
+Device* Registry::find(const ibv_device* face) {
+  const std::lock_guard guard(mutex_);
+  for (const auto& device : devices_) {
+    if (device->face() == face) return device.get();
+  }
+  return nullptr;
+}
+
+Device* Registry::find_locked(const std::string& name) {
+  for (Entry& entry : entries_) {
+    if (entry.text.name != name) continue;
+    // Counters, captures and faults may be asked for before anybody made a list.
+    if (!entry.device) make_device(entry, nullptr);
+    return entry.device;
+  }
+  return nullptr;
+}
+
+Device* Registry::at(std::size_t index) {
+  const std::lock_guard guard(mutex_);
+  if (configure_once() != 0) return nullptr;
+  for (Entry& entry : entries_) {
+    Device* device = find_locked(entry.text.name);
+    if (device && index-- == 0) return device;
+  }
+  return nullptr;
+}
+
+Device* Registry::find(const std::string& name) {
+  const std::lock_guard guard(mutex_);
+  return configure_once() == 0 ? find_locked(name) : nullptr;
+}
+
+int Registry::open(const ibv_device* face, Device** device, Adapter** adapter) {
+  const std::lock_guard guard(mutex_);
+  *device = find(face);
+  const auto listed = [&](const Entry& entry) { return entry.device == *device; };
+  if (!*device || std::none_of(entries_.begin(), entries_.end(), listed)) {
+    return fail(ENODEV, "the device is not one of the software NIC's present configuration; list the devices again");
+  }
+  return (*device)->open(adapter);
+}
+
+void Registry::close(Device* device, Adapter* adapter) {
+  const std::lock_guard guard(mutex_);
+  if (!adapter->inherited()) device->close();
+}
+
+void Registry::flush_at_exit() {
+  if (!mutex_.try_lock()) return;
+  for (const auto& device : devices_) {
+    if (device->is_open()) device->adapter()->flush_at_exit();
+  }
+  mutex_.unlock();
+}
+
+namespace {
+
+// Runs when the process exits: an acknowledgement that was left for the helper thread still goes out.
+[[gnu::destructor]] void flush_at_exit() {
+  if (Registry* registry = made) registry->flush_at_exit();
+}
+
+}  // namespace
+
+}  // namespace verbs::soft::host

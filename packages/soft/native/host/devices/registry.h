@@ -1,0 +1,86 @@
+// The devices of this process, and the models of their kinds. One for the process, whichever libibverbs of ours its
+// callers came through.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "host/devices/device.h"
+#include "verbs_soft_extension.h"
+
+namespace verbs::soft::host {
+
+class Registry {
+ public:
+  static Registry& get();
+
+  // All calls that can fail return 0 or fail()'s errno.
+
+  // Replaces the configuration; nullptr goes back to the variable VERBS_SOFT. EBUSY while a device is open.
+  int configure(const char* text);
+  int add_devices(const char* text);
+  // `extension` is what the libraries of "model=PATH" options are handed. Devices whose kind has no model are left out,
+  // and the last error says why.
+  int list(verbs_soft_extension_function extension, std::vector<Device*>* devices);
+
+  int add_model(const verbs_soft_model* model);
+  int ensure_device(const char* kind);
+
+  // nullptr if it is none of ours. Also finds devices of an earlier configuration, so that an old list does no harm.
+  Device* find(const ibv_device* face);
+  Device* find(const std::string& name);
+  Device* at(std::size_t index);
+
+  int open(const ibv_device* face, Device** device, Adapter** adapter);
+  void close(Device* device, Adapter* adapter);
+
+  // Runs `call(device)` under the lock. ENODEV if there is no device of that name.
+  template <typename Call>
+  int with(const std::string& name, Call&& call) {
+    const std::lock_guard guard(mutex_);
+    if (const int error = configure_once()) return error;
+    Device* device = find_locked(name);
+    return device ? call(*device) : no_device(name);
+  }
+
+  void flush_at_exit();
+
+ private:
+  struct Entry {
+    DeviceText text;
+    Device* device = nullptr;  // once its kind has a model
+  };
+
+  Registry();
+  int configure_once();
+  int replace(const std::string& text);
+  bool any_open() const;
+  int no_device(const std::string& name) const;
+  Device* find_locked(const std::string& name);
+  const verbs_soft_model* find_model(const std::string& kind) const;
+  int make_device(Entry& entry, verbs_soft_extension_function extension);
+  int check_model_options(const DeviceConfig& config, const verbs_soft_model& model) const;
+  int check_raw_options(const DeviceConfig& config, const verbs_soft_model* model) const;
+  std::uint64_t next_guid();
+
+  static void before_fork();
+  static void after_fork_in_parent();
+  static void after_fork_in_child();
+  void forget_parent();
+
+  // Recursive, because a model's library registers its model while the list that loads it is made.
+  std::recursive_mutex mutex_;
+  bool configured_ = false;
+  std::vector<Entry> entries_;
+  // Every device ever made: pointers from old lists stay valid.
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<const verbs_soft_model*> models_;
+  std::uint64_t guid_base_ = 0;
+  std::uint16_t guid_count_ = 0;
+};
+
+}  // namespace verbs::soft::host

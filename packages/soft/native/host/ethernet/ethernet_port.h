@@ -1,0 +1,62 @@
+// The Ethernet side of a port: its place at the switch with the capture and the fault plan before it, and the way back
+// for what it sends to its own address, which never leaves the port. Used under the device's lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "host/ports/link_stack.h"
+#include "host/progress/clock.h"
+#include "link/ethernet/switch_link.h"
+
+namespace verbs::soft::host {
+
+class EthernetPort final : public link::Transmitter {
+ public:
+  // `ring`: a frame came in, as of links. `teaches`: the switch learns from its frames.
+  EthernetPort(const link::Mac& mac, const std::string& switch_name, bool teaches, std::function<void()> ring);
+
+  std::uint8_t* reserve() override { return reserved_ = stack_.top().reserve(); }
+  void commit(std::size_t size) override {
+    if (!take_back({reserved_, size})) stack_.top().commit(size);
+  }
+  void send(std::span<const std::uint8_t> frame) override {
+    if (!take_back(frame)) stack_.top().send(frame);
+  }
+  void flush() override { stack_.top().flush(); }
+
+  // As PortStack's functions of these names.
+  LinkStack& stack() { return stack_; }
+  void advance(Nanos now) {
+    if (stack_.is_timed()) stack_.top().advance(now);
+  }
+  Nanos next_deadline() { return stack_.is_timed() ? stack_.top().next_deadline() : INT64_MAX; }
+
+  // Frames that this port sent to its own address come with `looped`. Returns how many came.
+  class Receiver {
+   public:
+    virtual void deliver(std::span<const std::uint8_t> frame, bool looped) = 0;
+
+   protected:
+    ~Receiver() = default;
+  };
+  std::size_t receive(Receiver& receiver, std::size_t budget);
+
+  void count(LinkCounters* counters) const;
+
+ private:
+  // Whether the frame is for this port itself: then it has been kept.
+  bool take_back(std::span<const std::uint8_t> frame);
+
+  link::Mac mac_;
+  std::function<void()> ring_;
+  link::SwitchLink link_;
+  LinkStack stack_;
+  std::unique_ptr<link::Inbox> looped_;  // at the first such frame
+  std::uint64_t loop_overflow_ = 0;
+  std::uint8_t* reserved_ = nullptr;
+};
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,66 @@
+// The raw packets of a device in operation: its ports on the Ethernet switch, and its model, which decides where frames
+// go. Used under the device's lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "host/configuration/configuration.h"
+#include "host/ethernet/ethernet_port.h"
+#include "host/models/model_link.h"
+#include "link/ethernet/tap.h"
+#include "nic/nic.h"
+
+namespace verbs::soft::host {
+
+class RawPackets final : public nic::FrameSteering {
+ public:
+  // `ring`: a frame came in, as of links. 0, or fail()'s errno.
+  static int open(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring,
+                  std::unique_ptr<RawPackets>* raw);
+  ~RawPackets();
+  RawPackets(const RawPackets&) = delete;
+  RawPackets& operator=(const RawPackets&) = delete;
+
+  // Before anything else but port(). The NIC is there as long as frames are received.
+  void attach(nic::Nic& nic) { nic_ = &nic; }
+  EthernetPort& port(std::size_t index) { return *ports_[index]; }
+
+  void add_sockets(std::vector<int>* sockets) const;
+
+  // What the device's ports do, theirs do too.
+  void start_capture(std::size_t index, std::shared_ptr<link::PcapngWriter> writer);
+  void stop_capture();
+  void set_faults(const link::FaultPlan& plan);
+  void count_rules(std::vector<link::RuleCounters>* sums) const;
+  void advance(Nanos now);
+  Nanos next_deadline() const;
+
+  // At most `budget` frames of each port. Returns whether there may be more.
+  bool receive(Nanos now, std::size_t budget);
+  // What was sent goes to the kernel, if there is an interface.
+  void flush();
+  void count(LinkCounters* counters) const;
+  void mark_inherited();
+
+  // -- for the model: as the extension's functions of these names
+  int transmit(std::uint8_t port_num, const verbs_soft_frame& frame);
+  int deliver(nic::Qp* qp, const verbs_soft_frame& frame, const verbs_soft_delivery& delivery);
+  std::uint32_t frame_limit(std::uint8_t port_num) const { return nic_->frame_limit(port_num); }
+
+ private:
+  RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring);
+  int open_tap(const DeviceConfig& config, const std::function<void()>& ring);
+
+  // FrameSteering
+  void send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) override;
+  void receive(std::uint8_t port_num, verbs_soft_frame* frame) override;
+
+  FrameHook hook_;
+  std::vector<std::unique_ptr<EthernetPort>> ports_;
+  std::unique_ptr<link::Tap> tap_;
+  nic::Nic* nic_ = nullptr;
+};
+
+}  // namespace verbs::soft::host

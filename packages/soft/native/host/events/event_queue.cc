@@ -1,0 +1,96 @@
+#include "host/events/event_queue.h"
+
+#include <algorithm>
+
+namespace verbs::soft::host {
+
+int CompletionChannel::open() {
+  const int error = EventSource::open();
+  return error != 0 ? error : wait_set.open(signal());
+}
+
+void CompletionChannel::append(EventTarget* target) {
+  target->next = nullptr;
+  if (tail_) {
+    tail_->next = target;
+  } else {
+    head_ = target;
+  }
+  tail_ = target;
+}
+
+void CompletionChannel::push(EventTarget* target) {
+  const std::lock_guard lock(mutex_);
+  if (target->pending++ == 0) append(target);
+  size_.fetch_add(1, std::memory_order_release);
+  if (!fetching_) signal_.raise();
+}
+
+EventTarget* CompletionChannel::pop() {
+  if (empty()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return take();
+}
+
+void CompletionChannel::begin_fetch() {
+  const std::lock_guard lock(mutex_);
+  fetching_ = true;
+}
+
+EventTarget* CompletionChannel::end_fetch() {
+  const std::lock_guard lock(mutex_);
+  fetching_ = false;
+  EventTarget* target = take();
+  if (head_) signal_.raise();
+  return target;
+}
+
+EventTarget* CompletionChannel::take() {
+  EventTarget* target = head_;
+  if (!target) return nullptr;
+  empty_looks = 0;
+  head_ = target->next;
+  if (!head_) tail_ = nullptr;
+  if (--target->pending > 0) append(target);
+  ++target->completions_reported;
+  if (size_.fetch_sub(1, std::memory_order_release) == 1) signal_.lower();
+  return target;
+}
+
+void CompletionChannel::forget(EventTarget* target) {
+  const std::lock_guard lock(mutex_);
+  if (target->pending == 0) return;
+  EventTarget* before = nullptr;
+  for (EventTarget* other = head_; other != target; other = other->next) before = other;
+  (before ? before->next : head_) = target->next;
+  if (tail_ == target) tail_ = before;
+  if (size_.fetch_sub(target->pending, std::memory_order_release) == target->pending) signal_.lower();
+  target->pending = 0;
+}
+
+void AsyncQueue::push(const ibv_async_event& event, EventTarget* target) {
+  const std::lock_guard lock(mutex_);
+  entries_.push_back({event, target});
+  size_.store(entries_.size(), std::memory_order_release);
+  signal_.raise();
+}
+
+bool AsyncQueue::pop(ibv_async_event* event) {
+  const std::lock_guard lock(mutex_);
+  if (entries_.empty()) return false;
+  *event = entries_.front().event;
+  if (entries_.front().target) ++entries_.front().target->async_reported;
+  entries_.pop_front();
+  size_.store(entries_.size(), std::memory_order_release);
+  if (entries_.empty()) signal_.lower();
+  return true;
+}
+
+void AsyncQueue::forget(const EventTarget* target) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.target == target; });
+  size_.store(entries_.size(), std::memory_order_release);
+  if (entries_.empty()) signal_.lower();
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,41 @@
+#include "host/ports/address_link.h"
+
+#include <cstring>
+
+namespace verbs::soft::host {
+
+AddressLink::AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links)
+    : links_(std::move(links)), source_port_(links_.empty() ? 0 : links_.front().second->fixed_source_port()) {}
+
+void AddressLink::remove(const wire::Gid& address) {
+  std::erase_if(links_, [&](const auto& entry) { return entry.first == address; });
+  if (links_.empty() && !nowhere_) nowhere_ = std::make_unique<std::uint8_t[]>(wire::kMaxFrame);
+}
+
+std::uint8_t* AddressLink::reserve() {
+  return reserved_ = links_.empty() ? nowhere_.get() : links_.front().second->reserve();
+}
+
+void AddressLink::commit(std::size_t size) {
+  if (links_.empty()) return;
+  const wire::Gid source = wire::source_of({reserved_, size});
+  for (std::size_t i = 1; i < links_.size(); ++i) {
+    if (links_[i].first != source) continue;
+    std::memcpy(links_[i].second->reserve(), reserved_, size);
+    return links_[i].second->commit(size);
+  }
+  links_.front().second->commit(size);
+}
+
+void AddressLink::flush() {
+  for (const auto& [address, link] : links_) link->flush();
+}
+
+std::size_t AddressLink::receive(link::Receiver& receiver, std::size_t budget) {
+  // Each link has the whole budget, so that a flood on one address does not silence the others.
+  std::size_t taken = 0;
+  for (const auto& [address, link] : links_) taken += link->receive(receiver, budget);
+  return taken;
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,80 @@
+#include "host/ports/link_counters.h"
+
+namespace verbs::soft::host {
+
+void LinkCounters::add(const link::UdpCounters& more) {
+  udp_.sent += more.sent;
+  udp_.received += more.received;
+  udp_.send_dropped += more.send_dropped;
+  udp_.receive_dropped += more.receive_dropped;
+}
+
+void LinkCounters::add(const link::InprocCounters& more) {
+  process_.sent += more.sent;
+  process_.received += more.received;
+  process_.overflow += more.overflow;
+  process_.unreachable += more.unreachable;
+}
+
+void LinkCounters::add(const LinkCounters& more) {
+  add(more.udp_);
+  add(more.process_);
+  add(more.faults_);
+  add(more.switch_);
+  add(more.tap_);
+}
+
+void LinkCounters::add(const link::TapCounters& more) {
+  tap_.sent += more.sent;
+  tap_.received += more.received;
+  tap_.dropped += more.dropped;
+}
+
+void LinkCounters::add(const link::SwitchCounters& more) {
+  switch_.sent += more.sent;
+  switch_.received += more.received;
+  switch_.overflow += more.overflow;
+  switch_.filtered += more.filtered;
+}
+
+void LinkCounters::add(const link::FaultCounters& more) {
+  faults_.passed += more.passed;
+  faults_.dropped += more.dropped;
+  faults_.duplicated += more.duplicated;
+  faults_.reordered += more.reordered;
+  faults_.corrupted += more.corrupted;
+  faults_.truncated += more.truncated;
+  faults_.delayed += more.delayed;
+  faults_.overflow += more.overflow;
+}
+
+void LinkCounters::tell(const Counter& counter) const {
+  counter("send_err", udp_.send_dropped + process_.overflow + process_.unreachable);
+  counter("link_udp_sent", udp_.sent);
+  counter("link_udp_received", udp_.received);
+  counter("link_udp_send_dropped", udp_.send_dropped);
+  counter("link_udp_receive_dropped", udp_.receive_dropped);
+  counter("link_process_sent", process_.sent);
+  counter("link_process_received", process_.received);
+  counter("link_process_overflow", process_.overflow);
+  counter("link_process_unreachable", process_.unreachable);
+  counter("fault_dropped", faults_.dropped);
+  counter("fault_duplicated", faults_.duplicated);
+  counter("fault_reordered", faults_.reordered);
+  counter("fault_corrupted", faults_.corrupted);
+  counter("fault_truncated", faults_.truncated);
+  counter("fault_delayed", faults_.delayed);
+  counter("fault_overflow", faults_.overflow);
+}
+
+void LinkCounters::tell_switch(const Counter& counter) const {
+  counter("link_switch_sent", switch_.sent);
+  counter("link_switch_received", switch_.received);
+  counter("link_switch_overflow", switch_.overflow);
+  counter("link_switch_filtered", switch_.filtered);
+  counter("link_tap_sent", tap_.sent);
+  counter("link_tap_received", tap_.received);
+  counter("link_tap_dropped", tap_.dropped);
+}
+
+}  // namespace verbs::soft::host

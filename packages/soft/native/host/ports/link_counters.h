@@ -1,0 +1,36 @@
+// What the links of a device have counted, added up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "link/ethernet/tap.h"
+#include "link/faults/fault_link.h"
+#include "link/inproc/inproc_link.h"
+#include "link/udp/udp_link.h"
+
+namespace verbs::soft::host {
+
+class LinkCounters {
+ public:
+  using Counter = std::function<void(const char* name, std::uint64_t value)>;
+
+  void add(const link::UdpCounters& more);
+  void add(const link::InprocCounters& more);
+  void add(const link::FaultCounters& more);
+  void add(const link::SwitchCounters& more);
+  void add(const link::TapCounters& more);
+  void add(const LinkCounters& more);
+
+  void tell(const Counter& counter) const;
+  void tell_switch(const Counter& counter) const;
+
+ private:
+  link::UdpCounters udp_;
+  link::InprocCounters process_;
+  link::FaultCounters faults_;
+  link::SwitchCounters switch_;
+  link::TapCounters tap_;
+};
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,74 @@
+#include "host/ports/port_address.h"
+
+#include <cerrno>
+#include <mutex>
+#include <set>
+
+namespace verbs::soft::host {
+
+namespace {
+
+// Addresses in use by devices of this process; those without a socket are claimed by nothing else. A forked child
+// inherits the set but not the addresses, which is right as long as the parent lives and harmless after it.
+struct Claims {
+  std::mutex mutex;
+  std::set<wire::Gid> gids;
+};
+
+Claims& claims() {
+  static auto* instance = new Claims;  // outlives every thread
+  return *instance;
+}
+
+}  // namespace
+
+int PortAddress::claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& ring,
+                       std::unique_ptr<PortAddress>* claimed) {
+  {
+    const std::lock_guard lock(claims().mutex);
+    if (!claims().gids.insert(address).second) return EADDRINUSE;
+  }
+  std::unique_ptr<PortAddress> made(new PortAddress(address));
+  if (reach != Reach::kProcess) {
+    if (const int error = link::UdpLink::open(address, {}, &made->udp_)) return error;
+    if (tunnels && address.is_ipv4()) {
+      if (const int error = link::TunnelLink::open(address, *made->udp_, &made->tunnels_)) return error;
+    }
+  }
+  if (reach != Reach::kUdp) {
+    link::Link* next = made->udp_ ? &made->sockets() : nullptr;
+    made->inproc_ = std::make_unique<link::InprocLink>(address, next, ring);
+  }
+  *claimed = std::move(made);
+  return 0;
+}
+
+int PortAddress::listen(const wire::Tunnel& tunnel) {
+  if (!tunnels_) return 0;
+  const int error = tunnels_->listen(tunnel);
+  return error == EPERM && inproc_ ? 0 : error;
+}
+
+void PortAddress::unlisten(const wire::Tunnel& tunnel) {
+  if (tunnels_) tunnels_->unlisten(tunnel);
+}
+
+int PortAddress::join(const wire::Gid& group) {
+  if (udp_) {
+    if (const int error = udp_->join(group)) return error;
+  }
+  if (inproc_) inproc_->join(group);
+  return 0;
+}
+
+void PortAddress::leave(const wire::Gid& group) {
+  if (udp_) udp_->leave(group);
+  if (inproc_) inproc_->leave(group);
+}
+
+PortAddress::~PortAddress() {
+  const std::lock_guard lock(claims().mutex);
+  claims().gids.erase(gid_);
+}
+
+}  // namespace verbs::soft::host

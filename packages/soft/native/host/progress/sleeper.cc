@@ -1,0 +1,87 @@
+#include "host/progress/sleeper.h"
+
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+
+namespace verbs::soft::host {
+
+Sleeper::~Sleeper() {
+  if (fd_ >= 0) close(fd_);
+}
+
+int Sleeper::open() {
+  fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return fd_ < 0 ? errno : 0;
+}
+
+void Sleeper::kick() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);  // full means kicked already
+}
+
+void Sleeper::let_go() {
+  while (polling_.load()) {
+    kick();
+    sched_yield();
+  }
+}
+
+namespace {
+
+Nanos time_until(Nanos deadline) {
+  return deadline == Sleeper::kForever ? Sleeper::kForever : std::max<Nanos>(deadline - now(), 0);
+}
+
+}  // namespace
+
+int Sleeper::wait(std::span<pollfd> fds, Nanos timeout) {
+  const timespec time{static_cast<time_t>(timeout / 1'000'000'000), static_cast<long>(timeout % 1'000'000'000)};
+  const int ready = ppoll(fds.data(), fds.size(), timeout == kForever ? nullptr : &time, nullptr);
+  const int error = ready < 0 ? errno : 0;
+  polling_.store(false);
+  if (ready > 0 && fds[0].revents != 0) {
+    std::uint64_t value = 0;
+    [[maybe_unused]] const ssize_t size = read(fd_, &value, sizeof value);
+  }
+  return error;
+}
+
+int Sleeper::sleep(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline) {
+  wake_at_.store(deadline);
+  const Nanos timeout = time_until(deadline);
+  polling_.store(true);
+  lock.unlock();
+  const int error = wait(fds, timeout);
+  lock.lock();
+  stay_awake();
+  return error;
+}
+
+bool Sleeper::sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline, Nanos grace) {
+  wake_at_.store(deadline);
+  const Nanos timeout = time_until(deadline);
+  for (pollfd& each : fds) each.revents = 0;
+  polling_.store(true);
+  lock.unlock();
+  wait(fds, timeout);
+  stay_awake();  // it will look again soon: nobody needs to wake it
+  const auto woken = [](const pollfd& each) { return each.revents != 0; };
+  const bool graced = !woken(fds[0]) && std::any_of(fds.begin() + 1, fds.end(), woken);
+  if (graced) wait(fds.first(1), grace);
+  lock.lock();
+  return graced;
+}
+
+void Sleeper::nap(std::unique_lock<DeviceLock>& lock, Nanos duration) {
+  pollfd kicked{fd_, POLLIN, 0};
+  lock.unlock();
+  wait({&kicked, 1}, duration);
+  lock.lock();
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,116 @@
+#include "link/ethernet/ethernet_switch.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+namespace verbs::soft::link {
+namespace {
+
+struct Switches {
+  const pid_t owner = getpid();
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<EthernetSwitch>> by_name;
+};
+
+// As InboxDirectory::process(): without a lock, which a fork could leave locked for ever; never freed.
+Switches& switches() {
+  static std::atomic<Switches*> current{nullptr};
+  Switches* known = current.load(std::memory_order_acquire);
+  while (known == nullptr || known->owner != getpid()) {
+    auto made = std::make_unique<Switches>();
+    if (current.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
+  }
+  return *known;
+}
+
+}  // namespace
+
+std::shared_ptr<EthernetSwitch> EthernetSwitch::named(const std::string& name) {
+  Switches& all = switches();
+  const std::lock_guard lock(all.mutex);
+  std::weak_ptr<EthernetSwitch>& entry = all.by_name[name];
+  std::shared_ptr<EthernetSwitch> found = entry.lock();
+  if (!found) entry = found = std::make_shared<EthernetSwitch>();
+  return found;
+}
+
+void EthernetSwitch::join(const std::shared_ptr<Inbox>& inbox, const Mac* own, bool teaches) {
+  const std::lock_guard lock(mutex_);
+  members_.push_back({own != nullptr ? mac_key(own->data()) : kNobody, inbox, teaches});
+}
+
+void EthernetSwitch::leave(const Inbox* inbox) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(members_, [&](const Member& member) { return member.inbox.get() == inbox; });
+  forget(inbox);
+}
+
+const EthernetSwitch::Member* EthernetSwitch::owner_of(std::uint64_t key) const {
+  const auto found = std::ranges::find(members_, key, &Member::own);
+  return found == members_.end() ? nullptr : &*found;
+}
+
+Inbox* EthernetSwitch::find(std::uint64_t key) const {
+  if (const Member* owner = owner_of(key)) return owner->inbox.get();
+  if (!learned_) return nullptr;
+  const Set& set = learned_[set_of(key)];
+  for (std::size_t way = 0; way < kWays; ++way) {
+    if (set.keys[way] == key) return set.inboxes[way];
+  }
+  return nullptr;
+}
+
+void EthernetSwitch::learn(std::uint64_t key, Inbox* inbox) {
+  if (owner_of(key) != nullptr) return;
+  if (!learned_) {
+    learned_ = std::make_unique<Set[]>(kSets);
+    for (std::size_t i = 0; i < kSets; ++i) learned_[i].keys.fill(kNobody);
+  }
+  Set& set = learned_[set_of(key)];
+  std::size_t way = kWays;
+  for (std::size_t i = 0; i < kWays; ++i) {
+    if (set.keys[i] == key || (set.keys[i] == kNobody && way == kWays)) way = i;
+    if (set.keys[i] == key) break;
+  }
+  if (way == kWays) way = set.next++ % kWays;
+  set.keys[way] = key;
+  set.inboxes[way] = inbox;
+}
+
+void EthernetSwitch::forget(const Inbox* inbox) {
+  for (std::size_t i = 0; learned_ && i < kSets; ++i) {
+    for (std::size_t way = 0; way < kWays; ++way) {
+      if (learned_[i].inboxes[way] == inbox) learned_[i].keys[way] = kNobody;
+    }
+  }
+}
+
+EthernetSwitch::Outcome EthernetSwitch::forward(const Inbox* from, std::span<const std::uint8_t> frame) {
+  const std::uint8_t* destination = frame.data();
+  const std::uint8_t* source = destination + 6;
+  Outcome outcome;
+  const auto send = [&](Inbox& inbox) { ++(inbox.push(frame) ? outcome.sent : outcome.overflow); };
+  const std::lock_guard lock(mutex_);
+  const auto ingress = std::ranges::find(members_, from, [](const Member& member) { return member.inbox.get(); });
+  if (ingress == members_.end()) return outcome;
+  if (ingress->teaches && !is_group_address(source) && mac_key(source) != ingress->own) {
+    learn(mac_key(source), ingress->inbox.get());
+  }
+  const bool group = is_group_address(destination);
+  Inbox* known = group ? nullptr : find(mac_key(destination));
+  if (known == from) {
+    outcome.filtered = true;
+  } else if (known != nullptr) {
+    send(*known);
+  } else {
+    for (const Member& member : members_) {
+      if (group || member.inbox.get() != from) send(*member.inbox);
+    }
+  }
+  return outcome;
+}
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,52 @@
+// The decisions of one rule of a fault plan, in one direction.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "link/faults/fault_plan.h"
+#include "link/faults/frame_fields.h"
+
+namespace verbs::soft::link {
+
+struct FaultVerdict {
+  bool hit = false;  // anything below happens
+  bool drop = false;
+  bool duplicate = false;
+  bool reorder = false;
+  Nanos hold = 0;                // delay, jitter and reordering together
+  std::size_t size = 0;          // what is left of the frame
+  bool truncate = false;         // size is less than it was
+  std::size_t corrupt_byte = 0;  // 0: no corruption, since the first byte is never corrupted
+  std::uint8_t corrupt_mask = 0;
+};
+
+class FaultDice {
+ public:
+  // `place` of the rule in its plan, from 0: a rule has random numbers of its own, in each direction.
+  FaultDice(const FaultRule& rule, std::uint64_t seed, std::size_t place, FaultDirection direction);
+
+  // Draws nine numbers for each frame that matches, in this order: drop, duplicate, reorder, corrupt, place of the
+  // corruption, truncate, length of the rest, jitter, the rule's own probability. So changing one probability does not
+  // move the decisions about the others.
+  FaultVerdict roll(std::span<const std::uint8_t> frame, const FrameFacts& facts);
+  // For a rule that limits the rate: how long a frame waits for its turn that could leave at `ready`, its own time on
+  // the link included. To be called once for each frame that goes.
+  Nanos queue(std::size_t size, Nanos ready);
+
+  const FaultRule& rule() const { return rule_; }
+  std::size_t place() const { return place_; }
+  const RuleCounters& counters() const { return counters_; }
+
+ private:
+  std::uint64_t draw();
+  bool is_turn(std::uint64_t index) const;
+
+  FaultRule rule_;
+  std::size_t place_;
+  std::uint64_t state_;
+  RuleCounters counters_;
+  Nanos free_at_ = INT64_MIN;  // when a limited link is free again
+};
+
+}  // namespace verbs::soft::link

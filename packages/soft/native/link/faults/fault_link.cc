@@ -1,0 +1,182 @@
+#include "link/faults/fault_link.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "link/faults/delay_queue.h"
+#include "link/faults/fault_decision.h"
+#include "link/faults/frame_fields.h"
+
+namespace verbs::soft::link {
+
+// One way through the link. `release` is called with each frame that goes on at once; the others wait in `held`.
+struct FaultLink::Direction {
+  Direction(std::vector<FaultDice> rules, std::size_t capacity) : dice(std::move(rules)), held(capacity) {}
+
+  template <typename Release>
+  void pass(std::span<const std::uint8_t> frame, Nanos now, Release release) {
+    if (frame.size() > sizeof scratch) {
+      ++counters.dropped;
+      return;
+    }
+    // A copy, because the original may be the receiver's to read only, or be gone after the first release.
+    std::memcpy(scratch, frame.data(), frame.size());
+    const Fate fate = decide(frame);
+    if (fate.drop) {
+      ++counters.dropped;
+      return;
+    }
+    ++counters.passed;
+    counters.duplicated += fate.duplicates;
+    counters.reordered += fate.reorder;
+    counters.corrupted += fate.corrupt;
+    counters.truncated += fate.size < frame.size();
+    const std::span<const std::uint8_t> result{scratch, fate.size};
+    for (std::uint64_t copies = 1 + fate.duplicates; copies > 0; --copies) {
+      // A frame that finds no room takes no time on a limited link.
+      const bool limited = fate.limit != nullptr && !held.full();
+      const Nanos hold = fate.hold + (limited ? fate.limit->queue(fate.size, now + fate.hold) : 0);
+      if (hold == 0 && fate.limit == nullptr) {
+        release(result);
+      } else if (held.push(result, now + hold)) {
+        ++counters.delayed;
+      } else {
+        ++counters.overflow;
+      }
+    }
+  }
+
+  std::vector<FaultDice> dice;
+  HoldQueue held;
+  FaultCounters counters;
+  std::uint8_t scratch[wire::kMaxFrame];
+
+ private:
+  // What all rules together do to a frame.
+  struct Fate {
+    bool drop = false;
+    std::uint64_t duplicates = 0;
+    bool reorder = false;
+    bool corrupt = false;
+    Nanos hold = 0;
+    std::size_t size = 0;
+    FaultDice* limit = nullptr;  // the last rule that limits its rate
+  };
+
+  Fate decide(std::span<const std::uint8_t> frame) {
+    const FrameFacts facts = facts_of(frame);
+    Fate fate{.size = frame.size()};
+    for (FaultDice& die : dice) {
+      const FaultVerdict verdict = die.roll(frame, facts);
+      if (!verdict.hit) continue;
+      fate.drop |= verdict.drop;
+      fate.duplicates += verdict.duplicate;
+      fate.reorder |= verdict.reorder;
+      fate.hold += verdict.hold;
+      fate.size = std::min(fate.size, verdict.size);
+      if (verdict.corrupt_byte != 0) {
+        scratch[verdict.corrupt_byte] ^= verdict.corrupt_mask;
+        fate.corrupt = true;
+      }
+      if (die.rule().limits_rate()) fate.limit = &die;
+    }
+    return fate;
+  }
+};
+
+// Stands between the next link and the real receiver.
+class FaultLink::Intake final : public Receiver {
+ public:
+  Intake(Direction& direction, Receiver& receiver, Nanos now) : direction_(direction), receiver_(receiver), now_(now) {}
+  void deliver(std::span<const std::uint8_t> frame) override {
+    direction_.pass(frame, now_, [this](std::span<const std::uint8_t> result) { receiver_.deliver(result); });
+  }
+
+ private:
+  Direction& direction_;
+  Receiver& receiver_;
+  Nanos now_;
+};
+
+FaultLink::FaultLink(Link& next) : next_(&next) {}
+FaultLink::~FaultLink() = default;
+
+void FaultLink::set_plan(const std::optional<FaultPlan>& plan) {
+  plan_ = plan;
+  egress_.reset();
+  ingress_.reset();
+  if (!plan_) return;
+  egress_ = direction(FaultDirection::kEgress);
+  ingress_ = direction(FaultDirection::kIngress);
+}
+
+// Null if no rule is about that direction.
+std::unique_ptr<FaultLink::Direction> FaultLink::direction(FaultDirection which) const {
+  std::vector<FaultDice> dice;
+  std::size_t place = 0;
+  bool holds = false;
+  const auto add = [&](const FaultRule& rule) {
+    if (rule.direction == which || rule.direction == FaultDirection::kBoth) {
+      dice.emplace_back(rule, plan_->seed, place, which);
+      holds = holds || rule.holds();
+    }
+    ++place;
+  };
+  add(*plan_);
+  for (const FaultRule& rule : plan_->rules) add(rule);
+  if (dice.empty()) return nullptr;
+  return std::make_unique<Direction>(std::move(dice), holds ? plan_->capacity : 0);
+}
+
+FaultCounters FaultLink::egress_counters() const { return egress_ ? egress_->counters : FaultCounters{}; }
+FaultCounters FaultLink::ingress_counters() const { return ingress_ ? ingress_->counters : FaultCounters{}; }
+
+std::vector<RuleCounters> FaultLink::rule_counters() const {
+  std::vector<RuleCounters> sums(plan_ ? 1 + plan_->rules.size() : 0);
+  for (const auto* way : {egress_.get(), ingress_.get()}) {
+    if (way == nullptr) continue;
+    for (const FaultDice& die : way->dice) {
+      sums[die.place()].matched += die.counters().matched;
+      sums[die.place()].hits += die.counters().hits;
+    }
+  }
+  return sums;
+}
+
+void FaultLink::emit(std::span<const std::uint8_t> frame) {
+  std::memcpy(next_->reserve(), frame.data(), frame.size());
+  next_->commit(frame.size());
+}
+
+void FaultLink::commit(std::size_t size) {
+  if (!egress_) return next_->commit(size);
+  egress_->pass({reserved_, size}, now_, [this](std::span<const std::uint8_t> frame) { emit(frame); });
+}
+
+std::size_t FaultLink::receive(Receiver& receiver, std::size_t budget) {
+  if (!ingress_) return next_->receive(receiver, budget);
+  std::size_t taken = 0;
+  for (HoldQueue& held = ingress_->held; taken < budget && held.next_due() <= now_; ++taken) {
+    receiver.deliver(held.front());
+    held.pop();
+  }
+  Intake intake(*ingress_, receiver, now_);
+  return taken + next_->receive(intake, budget - taken);
+}
+
+void FaultLink::advance(Nanos now) {
+  now_ = now;
+  next_->advance(now);
+  if (!egress_ || egress_->held.next_due() > now) return;
+  for (HoldQueue& held = egress_->held; held.next_due() <= now; held.pop()) emit(held.front());
+  next_->flush();
+}
+
+Nanos FaultLink::next_deadline() const {
+  Nanos deadline = next_->next_deadline();
+  if (egress_) deadline = std::min(deadline, egress_->held.next_due());
+  if (ingress_) deadline = std::min(deadline, ingress_->held.next_due());
+  return deadline;
+}
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,53 @@
+// A link that loses, doubles, delays, reorders, damages and slows the frames of the link behind it, as its plan says.
+// It works in the time that advance() tells it, so a test replays a plan exactly.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "link/faults/fault_plan.h"
+#include "link/link.h"
+
+namespace verbs::soft::link {
+
+class FaultLink final : public Link {
+ public:
+  // `next` must outlive this link. Without a plan frames pass untouched.
+  explicit FaultLink(Link& next);
+  ~FaultLink() override;
+
+  // From here on `next` is the one behind; the plan goes on.
+  void redirect(Link& next) { next_ = &next; }
+  // Starts a plan from its seed, with counters at zero; std::nullopt ends it. Frames that are held are dropped.
+  void set_plan(const std::optional<FaultPlan>& plan);
+  const std::optional<FaultPlan>& plan() const { return plan_; }
+  FaultCounters egress_counters() const;
+  FaultCounters ingress_counters() const;
+  // Of the plan's own rule and of each further one, both directions together; empty without a plan.
+  std::vector<RuleCounters> rule_counters() const;
+
+  std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }
+  void commit(std::size_t size) override;
+  void flush() override { next_->flush(); }
+  std::uint16_t fixed_source_port() const override { return next_->fixed_source_port(); }
+  std::size_t receive(Receiver& receiver, std::size_t budget) override;
+  void advance(Nanos now) override;
+  Nanos next_deadline() const override;
+  int wait_fd() const override { return next_->wait_fd(); }
+
+ private:
+  struct Direction;
+  class Intake;
+
+  std::unique_ptr<Direction> direction(FaultDirection which) const;
+  void emit(std::span<const std::uint8_t> frame);
+
+  Link* next_;
+  std::optional<FaultPlan> plan_;
+  std::unique_ptr<Direction> egress_, ingress_;  // null where the plan changes nothing
+  std::uint8_t* reserved_ = nullptr;
+  Nanos now_ = 0;
+};
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,25 @@
+// What the rules of a fault plan ask about a frame.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "link/faults/fault_plan.h"
+
+namespace verbs::soft::link {
+
+struct FrameFacts {
+  std::size_t network = 0;  // size of the IP and UDP headers; 0 if this is not a packet for a NIC
+  std::uint8_t opcode = 0;
+  std::uint32_t qpn = 0;
+  std::uint32_t psn = 0;
+  std::optional<AethKind> aeth;
+};
+
+FrameFacts facts_of(std::span<const std::uint8_t> frame);
+
+// Whether the frame is one of those that `rule` is about; its direction is not asked here.
+bool matches(const FaultRule& rule, const FrameFacts& facts);
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,68 @@
+#include "link/frame_queue.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace verbs::soft::link {
+
+Inbox::Inbox(std::function<void()> ring) : ring_(std::move(ring)) {
+  chunks_.reserve(kCapacity / kChunk);
+  free_.reserve(kCapacity);
+  grow();
+}
+
+bool Inbox::grow() {
+  if (chunks_.size() == kCapacity / kChunk) return false;
+  auto* chunk = new (std::nothrow) Slot[kChunk];
+  if (chunk == nullptr) return false;
+  chunks_.emplace_back(chunk);
+  for (std::size_t i = kChunk; i > 0; --i) free_.push_back(&chunk[i - 1]);
+  return true;
+}
+
+bool Inbox::push(std::span<const std::uint8_t> frame) {
+  if (frame.size() > wire::kMaxFrame) return false;
+  const std::lock_guard lock(mutex_);
+  if (!open_ || (free_.empty() && !grow())) return false;
+  Slot* slot = free_.back();
+  free_.pop_back();
+  slot->size = frame.size();
+  std::memcpy(slot->bytes, frame.data(), frame.size());
+  const std::size_t count = count_.load(std::memory_order_relaxed);
+  order_[(head_ + count) % kCapacity] = slot;
+  // In one order with the owner's going to sleep: either it sees this frame, or the bell sees the sleeper.
+  count_.store(count + 1, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
+  // Under the lock, so that close() is the last word.
+  if (count == 0 && ring_) ring_();
+  return true;
+}
+
+std::size_t Inbox::drain(Receiver& receiver, std::size_t budget) {
+  std::size_t taken = 0;
+  std::size_t waiting = count_.load(std::memory_order_seq_cst);
+  while (taken < budget && waiting > 0) {
+    // Frames count as waiting until they are read: what arrives meanwhile needs no bell. Only the owner moves head_ and
+    // takes from order_, so neither needs the lock here.
+    const std::size_t batch = std::min({waiting, budget - taken, kChunk});
+    for (std::size_t i = 0; i < batch; ++i) {
+      const Slot* slot = order_[(head_ + i) % kCapacity];
+      receiver.deliver({slot->bytes, slot->size});
+    }
+    taken += batch;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < batch; ++i) free_.push_back(order_[(head_ + i) % kCapacity]);
+    head_ = (head_ + batch) % kCapacity;
+    waiting = count_.load(std::memory_order_relaxed) - batch;
+    count_.store(waiting, std::memory_order_release);
+  }
+  return taken;
+}
+
+void Inbox::close() {
+  const std::lock_guard lock(mutex_);
+  open_ = false;
+  ring_ = nullptr;
+}
+
+}  // namespace verbs::soft::link

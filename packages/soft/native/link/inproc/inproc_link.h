@@ -1,0 +1,60 @@
+// Frames between addresses of one process, without a socket. Everything else goes to the next link.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "link/frame_queue.h"
+#include "link/inproc/queue_directory.h"
+#include "link/link.h"
+
+namespace verbs::soft::link {
+
+struct InprocCounters {
+  std::uint64_t sent = 0;  // into an inbox of this process
+  std::uint64_t received = 0;
+  std::uint64_t overflow = 0;     // the inbox was full, or its owner was leaving
+  std::uint64_t unreachable = 0;  // not an address of this process, and there is no next link
+};
+
+class InprocLink final : public Link {
+ public:
+  // `next` may be null and must outlive this link. `ring` is called, by any thread, when a frame arrives in the empty
+  // inbox; it must not block, and is not called any more once the link is gone. An address that another link of this
+  // process has already stays that link's.
+  InprocLink(const wire::Gid& address, Link* next, std::function<void()> ring);
+  ~InprocLink() override;
+
+  std::uint8_t* reserve() override;
+  void commit(std::size_t size) override;
+  void flush() override;
+  std::uint16_t fixed_source_port() const override { return next_ != nullptr ? next_->fixed_source_port() : 0; }
+  std::size_t receive(Receiver& receiver, std::size_t budget) override;
+  void advance(Nanos now) override;
+  Nanos next_deadline() const override { return next_ != nullptr ? next_->next_deadline() : INT64_MAX; }
+  int wait_fd() const override { return next_ != nullptr ? next_->wait_fd() : -1; }
+
+  // Frames to the group from this process arrive from now on. What the next link brings of those is not taken twice.
+  void join(const wire::Gid& group);
+  void leave(const wire::Gid& group);
+
+  const InprocCounters& counters() const { return counters_; }
+
+ private:
+  void commit_to_group(std::size_t size);
+
+  wire::Gid address_;
+  Link* next_;
+  std::shared_ptr<Inbox> inbox_;
+  InboxDirectory& directory_;
+  bool listed_;
+  InboxDirectory::Reader neighbours_;
+  InprocCounters counters_;
+  std::vector<wire::Gid> groups_;
+  std::uint8_t* reserved_ = nullptr;
+  std::unique_ptr<std::uint8_t[]> buffer_;  // where frames are built when there is no next link
+};
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,62 @@
+// Which address of this process has which inbox. Looked up for every frame and changed rarely: so each reader keeps a
+// copy of the list and only looks whether it is still the newest.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "link/frame_queue.h"
+#include "wire/gid.h"
+
+namespace verbs::soft::link {
+
+class InboxDirectory {
+ public:
+  using List = std::vector<std::pair<wire::Gid, std::shared_ptr<Inbox>>>;
+
+  // The one of this process. A forked child starts with an empty one: what it inherited leads to copies of its parent's
+  // inboxes, which nobody empties.
+  static InboxDirectory& process();
+
+  // False if the address is there already.
+  bool add(const wire::Gid& address, std::shared_ptr<Inbox> inbox);
+  void remove(const wire::Gid& address);
+  // A group has any number of inboxes.
+  void join(const wire::Gid& group, std::shared_ptr<Inbox> inbox);
+  void leave(const wire::Gid& group, const Inbox* inbox);
+
+  class Reader {
+   public:
+    explicit Reader(InboxDirectory& directory) : directory_(directory) {}
+    // nullptr if the address is not of this process. Valid until the next call.
+    Inbox* find(const wire::Gid& address);
+    // Calls visit(inbox) for each inbox of the group.
+    template <typename Visit>
+    void for_each(const wire::Gid& group, Visit visit) {
+      refresh();
+      for (const auto& [known, inbox] : *list_) {
+        if (known == group) visit(*inbox);
+      }
+    }
+
+   private:
+    void refresh();
+
+    InboxDirectory& directory_;
+    std::shared_ptr<const List> list_;
+    std::uint64_t version_ = 0;
+  };
+
+ private:
+  void replace(std::shared_ptr<const List> list);
+
+  std::mutex mutex_;
+  std::shared_ptr<const List> list_ = std::make_shared<const List>();
+  std::atomic<std::uint64_t> version_{1};
+};
+
+}  // namespace verbs::soft::link

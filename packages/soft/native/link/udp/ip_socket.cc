@@ -1,0 +1,79 @@
+#include "link/udp/ip_socket.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+
+#include <cerrno>
+#include <cstring>
+
+#ifndef UDP_NO_CHECK6_RX
+#define UDP_NO_CHECK6_RX 102
+#endif
+
+namespace verbs::soft::link {
+namespace {
+
+int set(int fd, int level, int name, int value) { return setsockopt(fd, level, name, &value, sizeof value); }
+
+void grow_buffer(int fd, int forced, int ordinary, int bytes) {
+  if (set(fd, SOL_SOCKET, forced, bytes) != 0) set(fd, SOL_SOCKET, ordinary, bytes);
+}
+
+}  // namespace
+
+int prepare_socket(int fd, bool ipv4, int buffer_bytes) {
+  const int failed =
+      ipv4
+          ? set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) | set(fd, IPPROTO_IP, IP_TTL, kDefaultHopLimit) |
+                set(fd, IPPROTO_IP, IP_RECVTOS, 1) | set(fd, IPPROTO_IP, IP_RECVTTL, 1)
+          : set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) | set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO) |
+                set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, kDefaultHopLimit) | set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) |
+                set(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1) | set(fd, SOL_UDP, UDP_NO_CHECK6_RX, 1);
+  if (failed != 0) return errno;
+  grow_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, buffer_bytes);
+  grow_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, buffer_bytes);
+  return 0;
+}
+
+bool is_stale_report(int error) { return error == EINTR || error == ECONNREFUSED; }
+
+void read_controls(msghdr& header, wire::Path* path) {
+  for (cmsghdr* message = CMSG_FIRSTHDR(&header); message != nullptr; message = CMSG_NXTHDR(&header, message)) {
+    const int level = message->cmsg_level, type = message->cmsg_type;
+    if (level == IPPROTO_IP && type == IP_TOS) {
+      path->traffic_class = *CMSG_DATA(message);  // one byte, unlike all others
+      continue;
+    }
+    int value = 0;
+    if (message->cmsg_len < CMSG_LEN(sizeof value)) continue;
+    std::memcpy(&value, CMSG_DATA(message), sizeof value);
+    if (level == IPPROTO_IPV6 && type == IPV6_TCLASS) path->traffic_class = static_cast<std::uint8_t>(value);
+    if ((level == IPPROTO_IP && type == IP_TTL) || (level == IPPROTO_IPV6 && type == IPV6_HOPLIMIT)) {
+      path->hop_limit = static_cast<std::uint8_t>(value);
+    }
+  }
+}
+
+void add_control(msghdr& header, int level, int type, const void* value, std::size_t size) {
+  auto* message = reinterpret_cast<cmsghdr*>(static_cast<char*>(header.msg_control) + header.msg_controllen);
+  message->cmsg_level = level;
+  message->cmsg_type = type;
+  message->cmsg_len = CMSG_LEN(size);
+  std::memcpy(CMSG_DATA(message), value, size);
+  header.msg_controllen += CMSG_SPACE(size);
+}
+
+void write_controls(const std::uint8_t* frame, msghdr& header, char* room) {
+  const bool ipv4 = frame[0] >> 4 == 4;
+  const int traffic_class = ipv4 ? frame[1] : (frame[0] & 0x0f) << 4 | frame[1] >> 4;
+  const int hop_limit = ipv4 ? frame[8] : frame[7];
+  const int level = ipv4 ? IPPROTO_IP : IPPROTO_IPV6;
+  header.msg_control = room;
+  header.msg_controllen = 0;
+  if (traffic_class != 0) add_control(header, level, ipv4 ? IP_TOS : IPV6_TCLASS, &traffic_class, sizeof traffic_class);
+  if (hop_limit != kDefaultHopLimit) {
+    add_control(header, level, ipv4 ? IP_TTL : IPV6_HOPLIMIT, &hop_limit, sizeof hop_limit);
+  }
+}
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,137 @@
+#include "link/udp/transmit_batch.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "link/udp/ip_socket.h"
+#include "link/udp/socket_address.h"
+
+namespace verbs::soft::link {
+namespace {
+
+constexpr std::size_t kFrames = 64;
+// Of one datagram. What a receiver takes in at once stays bounded, and more gains little.
+constexpr std::size_t kMostSegments = 16;
+constexpr std::size_t kMostBytes = 60'000;
+
+// Between two sockets of one machine a datagram stays whole. Elsewhere the kernel would cut it up and number the IPv4
+// identifications, over which the ICRC was computed.
+bool is_loopback(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == 127;
+  }
+  return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+}
+
+}  // namespace
+
+struct Outbox::Batch {
+  alignas(64) std::array<std::array<std::uint8_t, wire::kMaxFrame>, kFrames> frames;
+  std::array<iovec, kFrames> pieces = {};  // of each frame, what the kernel takes
+  std::size_t count = 0;
+  // Datagrams: each has a row of pieces.
+  std::array<mmsghdr, kFrames> messages = {};
+  std::array<sockaddr_storage, kFrames> addresses = {};
+  alignas(cmsghdr) std::array<std::array<char, kControl>, kFrames> controls = {};
+  std::array<std::size_t, kFrames> bytes = {};
+  std::size_t datagrams = 0;
+
+  std::size_t frames_of(std::size_t message) const { return messages[message].msg_hdr.msg_iovlen; }
+};
+
+Outbox::Outbox(int fd, std::uint16_t port, std::uint32_t scope)
+    : fd_(fd), port_(port), scope_(scope), batch_(std::make_unique<Batch>()) {}
+
+Outbox::~Outbox() = default;
+
+bool Outbox::full() const { return batch_->count == kFrames; }
+
+std::uint8_t* Outbox::reserve() { return batch_->frames[batch_->count].data(); }
+
+bool Outbox::commit(std::size_t size) {
+  Batch& batch = *batch_;
+  std::uint8_t* frame = batch.frames[batch.count].data();
+  const std::size_t network = wire::network_size_of({frame, size});
+  if (network == 0) return false;  // a fault or a model has left nothing
+  const std::size_t slot = batch.datagrams;
+  msghdr& header = batch.messages[slot].msg_hdr;
+  header.msg_name = &batch.addresses[slot];
+  header.msg_namelen = to_sockaddr(wire::destination_of({frame, size}), port_, scope_, &batch.addresses[slot]);
+  write_controls(frame, header, batch.controls[slot].data());
+  header.msg_iov = &batch.pieces[batch.count];
+  header.msg_iovlen = 1;
+  batch.pieces[batch.count] = {frame + network, size - network};
+  if (joins_last(slot)) {
+    ++batch.messages[slot - 1].msg_hdr.msg_iovlen;
+    batch.bytes[slot - 1] += size - network;
+  } else {
+    batch.bytes[slot] = size - network;
+    ++batch.datagrams;
+  }
+  ++batch.count;
+  return true;
+}
+
+// Segments are of one size; only the last may be shorter.
+bool Outbox::joins_last(std::size_t slot) const {
+  if (slot == 0 || !joining_) return false;
+  const Batch& batch = *batch_;
+  const msghdr& last = batch.messages[slot - 1].msg_hdr;
+  const msghdr& next = batch.messages[slot].msg_hdr;
+  const std::size_t segment = last.msg_iov[0].iov_len, size = next.msg_iov[0].iov_len;
+  return last.msg_iov[last.msg_iovlen - 1].iov_len == segment && size <= segment && last.msg_iovlen < kMostSegments &&
+         batch.bytes[slot - 1] + size <= kMostBytes && last.msg_namelen == next.msg_namelen &&
+         std::memcmp(last.msg_name, next.msg_name, last.msg_namelen) == 0 &&
+         last.msg_controllen == next.msg_controllen &&
+         std::memcmp(last.msg_control, next.msg_control, last.msg_controllen) == 0 &&
+         is_loopback(batch.addresses[slot]);
+}
+
+Outbox::Outcome Outbox::flush() {
+  Batch& batch = *batch_;
+  for (std::size_t i = 0; i < batch.datagrams; ++i) {
+    msghdr& header = batch.messages[i].msg_hdr;
+    if (header.msg_iovlen == 1) continue;
+    const auto segment = static_cast<std::uint16_t>(header.msg_iov[0].iov_len);
+    add_control(header, SOL_UDP, UDP_SEGMENT, &segment, sizeof segment);
+  }
+  Outcome outcome;
+  std::size_t done = 0;
+  while (done < batch.datagrams) {
+    const int sent = sendmmsg(fd_, &batch.messages[done], static_cast<unsigned>(batch.datagrams - done),
+                              MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent > 0) {
+      for (int i = 0; i < sent; ++i) outcome.sent += batch.frames_of(done++);
+    } else if (errno == EAGAIN || errno == ENOBUFS) {
+      break;  // the kernel is full: the rest would fare no better
+    } else if (!is_stale_report(errno)) {
+      send_singly(done++, &outcome);
+    }
+  }
+  for (; done < batch.datagrams; ++done) outcome.dropped += batch.frames_of(done);
+  batch.count = batch.datagrams = 0;
+  return outcome;
+}
+
+// The kernel refused the datagram: one frame has no route, or is too long for it; many may go by themselves.
+void Outbox::send_singly(std::size_t message, Outcome* outcome) {
+  msghdr header = batch_->messages[message].msg_hdr;
+  if (header.msg_iovlen == 1) {
+    ++outcome->dropped;
+    return;
+  }
+  header.msg_controllen -= CMSG_SPACE(sizeof(std::uint16_t));  // the segment's size
+  const std::size_t count = header.msg_iovlen;
+  header.msg_iovlen = 1;
+  for (std::size_t i = 0; i < count; ++i, ++header.msg_iov) {
+    const bool sent = sendmsg(fd_, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+    ++(sent ? outcome->sent : outcome->dropped);
+    if (sent) joining_ = false;
+  }
+}
+
+}  // namespace verbs::soft::link

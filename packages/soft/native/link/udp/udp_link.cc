@@ -1,0 +1,165 @@
+#include "link/udp/udp_link.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "link/udp/ip_socket.h"
+#include "link/udp/socket_address.h"
+
+namespace verbs::soft::link {
+namespace {
+
+// Datagrams that are read by one call, each of which may hold many frames.
+constexpr std::size_t kReads = 32;
+constexpr std::size_t kReadBytes = 64 << 10;
+
+// How many bytes of a received datagram each frame has, 0 for all of them.
+std::size_t segment_size(msghdr& header) {
+  for (cmsghdr* message = CMSG_FIRSTHDR(&header); message != nullptr; message = CMSG_NXTHDR(&header, message)) {
+    if (message->cmsg_level != SOL_UDP || message->cmsg_type != UDP_GRO) continue;
+    int size = 0;
+    std::memcpy(&size, CMSG_DATA(message), sizeof size);
+    return size > 0 ? static_cast<std::size_t>(size) : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+struct UdpLink::Receiving {
+  // Headroom for the headers that the kernel keeps to itself. Only what is used becomes resident.
+  static constexpr std::size_t kSlot = wire::kMaxNetworkSize + kReadBytes;
+  std::unique_ptr<std::uint8_t[]> bytes{new std::uint8_t[kReads * kSlot]};
+  std::array<mmsghdr, kReads> messages = {};
+  std::array<iovec, kReads> pieces = {};
+  std::array<sockaddr_storage, kReads> addresses = {};
+  alignas(cmsghdr) std::array<std::array<char, kControl>, kReads> controls;
+
+  Receiving() {
+    for (std::size_t i = 0; i < kReads; ++i) {
+      pieces[i] = {payload(i), kReadBytes};
+      messages[i].msg_hdr.msg_iov = &pieces[i];
+      messages[i].msg_hdr.msg_iovlen = 1;
+      messages[i].msg_hdr.msg_name = &addresses[i];
+      await(i);
+    }
+  }
+
+  std::uint8_t* payload(std::size_t slot) { return bytes.get() + slot * kSlot + wire::kMaxNetworkSize; }
+
+  // Readies a slot for the next datagram; the kernel has overwritten the lengths.
+  void await(std::size_t slot) {
+    msghdr& header = messages[slot].msg_hdr;
+    header.msg_namelen = sizeof(sockaddr_storage);
+    header.msg_control = controls[slot].data();
+    header.msg_controllen = kControl;
+  }
+};
+
+int UdpLink::open(const wire::Gid& address, const UdpOptions& options, std::unique_ptr<UdpLink>* link) {
+  const bool ipv4 = address.is_ipv4();
+  const int fd = socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return errno;
+  sockaddr_storage storage;
+  const std::uint32_t scope = scope_of(address);
+  const socklen_t length = to_sockaddr(address, options.port, scope, &storage);
+  int error = prepare_socket(fd, ipv4, options.buffer_bytes);
+  if (error == 0) error = GroupSockets::prepare_sender(fd, address);
+  const int on = 1;  // where the kernel cannot, each datagram is one frame
+  if (error == 0) (void)setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof on);
+  if (error == 0 && bind(fd, reinterpret_cast<sockaddr*>(&storage), length) != 0) error = errno;
+  if (error != 0) {
+    close(fd);
+    return error;
+  }
+  link->reset(new UdpLink(fd, address, options.port, scope));
+  return 0;
+}
+
+UdpLink::UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint32_t scope)
+    : fd_(fd),
+      address_(address),
+      port_(port),
+      groups_(address, port),
+      sending_(fd, port, scope),
+      receiving_(std::make_unique<Receiving>()) {}
+
+UdpLink::~UdpLink() { close(fd_); }
+
+std::uint8_t* UdpLink::reserve() {
+  if (sending_.full()) flush();
+  return sending_.reserve();
+}
+
+void UdpLink::commit(std::size_t size) {
+  if (!sending_.commit(size)) ++counters_.send_dropped;
+}
+
+void UdpLink::flush() {
+  const Outbox::Outcome outcome = sending_.flush();
+  counters_.sent += outcome.sent;
+  counters_.send_dropped += outcome.dropped;
+}
+
+std::size_t UdpLink::receive(Receiver& receiver, std::size_t budget) {
+  std::size_t taken = 0;
+  while (taken < budget) {
+    const std::size_t room = std::min(budget - taken, kReads);
+    const int got = recvmmsg(fd_, receiving_->messages.data(), static_cast<unsigned>(room), MSG_DONTWAIT, nullptr);
+    if (got < 0 && is_stale_report(errno)) continue;
+    if (got <= 0) break;
+    const auto count = static_cast<std::size_t>(got);
+    for (std::size_t slot = 0; slot < count; ++slot) taken += hand_over(slot, receiver);
+    if (count < room) break;
+  }
+  if (!groups_.empty() && taken < budget) {
+    const std::size_t from_groups = groups_.receive(receiver, budget - taken);
+    counters_.received += from_groups;
+    taken += from_groups;
+  }
+  return taken;
+}
+
+std::size_t UdpLink::hand_over(std::size_t slot, Receiver& receiver) {
+  Receiving& batch = *receiving_;
+  msghdr& header = batch.messages[slot].msg_hdr;
+  if ((header.msg_flags & MSG_TRUNC) != 0) {
+    ++counters_.receive_dropped;
+    batch.await(slot);
+    return 1;
+  }
+  wire::Path path;
+  path.sgid = gid_of(batch.addresses[slot]);
+  path.dgid = address_;
+  path.source_port = port_of(batch.addresses[slot]);
+  path.destination_port = wire::kRocePort;
+  read_controls(header, &path);
+  const std::size_t segment = segment_size(header);
+  batch.await(slot);
+  const std::size_t whole = batch.messages[slot].msg_len;
+  std::size_t count = 0, done = 0;
+  do {
+    const std::size_t size = segment == 0 ? whole : std::min(segment, whole - done);
+    if (size > wire::kMaxFrame - wire::kMaxNetworkSize) {
+      ++counters_.receive_dropped;
+    } else {
+      // The headers of all but the first take the place of what was handed over already.
+      std::uint8_t* frame = batch.payload(slot) + done - wire::network_size(path);
+      const std::size_t network = wire::write_network(frame, path, size);
+      ++counters_.received;
+      receiver.deliver({frame, network + size});
+    }
+    done += size;
+    ++count;
+  } while (done < whole);
+  return count;
+}
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,64 @@
+// Frames over a UDP socket: the kernel writes the IP and UDP headers that the NIC has sealed its ICRC over.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "link/link.h"
+#include "link/udp/group_sockets.h"
+#include "link/udp/transmit_batch.h"
+
+namespace verbs::soft::link {
+
+struct UdpOptions {
+  std::uint16_t port = wire::kRocePort;  // of this end and of every peer; frames carry it as their source port
+  int buffer_bytes = 4 << 20;            // asked for; the kernel may grant less
+};
+
+struct UdpCounters {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t send_dropped = 0;     // the kernel would not take the frame
+  std::uint64_t receive_dropped = 0;  // longer than any frame
+};
+
+class UdpLink final : public Link {
+ public:
+  // Binds `address`, which claims it: nobody shares it. 0 or errno (EADDRINUSE, EADDRNOTAVAIL, …).
+  static int open(const wire::Gid& address, const UdpOptions& options, std::unique_ptr<UdpLink>* link);
+  ~UdpLink() override;
+
+  std::uint8_t* reserve() override;
+  void commit(std::size_t size) override;
+  void flush() override;
+  std::uint16_t fixed_source_port() const override { return port_; }
+  std::size_t receive(Receiver& receiver, std::size_t budget) override;
+  int wait_fd() const override { return fd_; }
+
+  // Frames to the group arrive from now on. 0 or errno.
+  int join(const wire::Gid& group) { return groups_.join(group); }
+  void leave(const wire::Gid& group) { groups_.leave(group); }
+  // Those that are readable when frames wait.
+  void add_sockets(std::vector<int>* sockets) const {
+    sockets->push_back(fd_);
+    groups_.add_sockets(sockets);
+  }
+
+  const UdpCounters& counters() const { return counters_; }
+
+ private:
+  struct Receiving;
+  UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint32_t scope);
+  std::size_t hand_over(std::size_t slot, Receiver& receiver);  // how many frames it was
+
+  int fd_;
+  wire::Gid address_;
+  std::uint16_t port_;
+  UdpCounters counters_;
+  GroupSockets groups_;
+  Outbox sending_;
+  std::unique_ptr<Receiving> receiving_;
+};
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,61 @@
+// A forked child cannot use its parent's contexts, does not disturb them, and can open the device for itself.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test/abi/support/device_pair.h"
+
+using namespace verbs::soft::test;
+
+namespace {
+
+#ifdef __SANITIZE_THREAD__
+// ThreadSanitizer ends a forked child that starts a thread, as an open device does.
+int open_for_itself(const ibv_gid&) { return 0; }
+#else
+int open_for_itself(const ibv_gid& parents) {
+  ibv_device** list = ibv_get_device_list(nullptr);
+  if (!list) return 7;
+  ibv_context* mine = ibv_open_device(list[0]);
+  if (!mine) return 8;
+  ibv_gid gid;
+  if (ibv_query_gid(mine, 1, 0, &gid) != 0) return 9;
+  if (std::memcmp(&gid, &parents, sizeof gid) == 0) return 10;
+  ibv_free_device_list(list);
+  return ibv_close_device(mine) == 0 ? 0 : 11;
+}
+#endif
+
+// What the child finds, as an exit status; 0 is right.
+int child(End& end) {
+  ibv_wc wc;
+  if (ibv_poll_cq(end.cq, 1, &wc) >= 0) return 1;
+  if (end.post_recv(0, 64) != EIO) return 2;
+  if (end.send(0, 64) != EIO) return 3;
+  if (ibv_alloc_pd(end.context.get()) != nullptr || errno != EIO) return 4;
+  if (std::string(verbs_soft_last_error()).find("forked") == std::string::npos) return 5;
+  if (ibv_destroy_qp(end.qp) != EIO) return 6;
+  if (const int wrong = open_for_itself(end.gid)) return wrong;
+  if (ibv_close_device(end.context.release()) != 0) return 12;
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("fork") {
+  configure("fork0;fork1");
+  End a("fork0"), b("fork1");
+  a.connect(b);
+  b.connect(a);
+  const pid_t pid = fork();
+  REQUIRE(pid >= 0);
+  if (pid == 0) _exit(child(a));
+  int status = -1;
+  REQUIRE(waitpid(pid, &status, 0) == pid);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  REQUIRE(b.post_recv(0, 64) == 0);
+  REQUIRE(a.send(0, 64) == 0);
+  CHECK(b.poll().status == IBV_WC_SUCCESS);
+  CHECK(a.poll().status == IBV_WC_SUCCESS);
+}

@@ -1,0 +1,163 @@
+#include "link/ethernet/ethernet_switch.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <thread>
+
+#include "link/ethernet/switch_link.h"
+
+using namespace verbs::soft::link;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+constexpr Mac kA{2, 0, 0, 0, 0, 1}, kB{2, 0, 0, 0, 0, 2}, kGuest{2, 9, 9, 9, 9, 9};
+
+Bytes frame(const Mac& to, const Mac& from, std::size_t size = 60) {
+  Bytes bytes(to.begin(), to.end());
+  bytes.insert(bytes.end(), from.begin(), from.end());
+  bytes.resize(std::max<std::size_t>(size, 12), 0x5a);
+  return bytes;
+}
+
+struct Port final : Receiver {
+  Port(const std::shared_ptr<EthernetSwitch>& to, const Mac* own, bool teaches = true)
+      : link(to, own, [this] { ++rings; }, teaches) {}
+  void deliver(std::span<const std::uint8_t> bytes) override { got.emplace_back(bytes.begin(), bytes.end()); }
+  std::size_t take() {
+    got.clear();
+    return link.receive(*this, 4096);
+  }
+
+  int rings = 0;
+  SwitchLink link;
+  std::vector<Bytes> got;
+};
+
+}  // namespace
+
+TEST_CASE("a switch floods what it does not know, and learns") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  Port a(joined, &kA), b(joined, &kB), tap(joined, nullptr);
+  a.link.send(frame(kB, kA));
+  CHECK(a.take() == 0);
+  CHECK(b.take() == 1);
+  CHECK(b.got[0] == frame(kB, kA));
+  CHECK(tap.take() == 0);
+  a.link.send(frame(kGuest, kA));
+  CHECK(b.take() == 1);
+  CHECK(tap.take() == 1);
+  tap.link.send(frame(kA, kGuest));
+  CHECK(a.take() == 1);
+  a.link.send(frame(kGuest, kA));
+  CHECK(b.take() == 0);
+  CHECK(tap.take() == 1);
+  // Nobody takes another port's own address.
+  tap.link.send(frame(kA, kB));
+  a.take();
+  a.link.send(frame(kB, kA));
+  CHECK(b.take() == 1);
+  CHECK(tap.take() == 0);
+  CHECK(b.rings == 3);  // each time the inbox was empty
+}
+
+TEST_CASE("a port that does not teach replays both sides of a conversation") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  Port player(joined, &kA, false), listener(joined, &kB);
+  constexpr Mac one{2, 9, 9, 9, 9, 1}, two{2, 9, 9, 9, 9, 2};
+  player.link.send(frame(one, two));
+  player.link.send(frame(two, one));
+  CHECK(listener.take() == 2);
+  CHECK(player.link.counters().filtered == 0);
+  // What others teach holds for it, too.
+  listener.link.send(frame(kA, one));
+  player.take();
+  Port third(joined, nullptr);
+  player.link.send(frame(one, two));
+  CHECK(listener.take() == 1);
+  CHECK(third.take() == 0);
+}
+
+TEST_CASE("a group's frame comes back to its own port, and only that") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  Port a(joined, &kA), b(joined, &kB);
+  constexpr Mac group{0x33, 0x33, 0, 0, 0, 1};
+  a.link.send(frame(group, kA));
+  CHECK(a.take() == 1);
+  CHECK(b.take() == 1);
+  CHECK(a.link.counters().sent == 2);
+  a.link.send(frame(kA, kA));
+  CHECK(a.take() == 0);
+  CHECK(a.link.counters().filtered == 1);
+  // A group is nobody's source.
+  b.link.send(frame(kA, group));
+  CHECK(a.take() == 1);
+}
+
+TEST_CASE("a port that leaves takes what was learned of it along") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  Port a(joined, &kA);
+  {
+    Port tap(joined, nullptr);
+    tap.link.send(frame(kA, kGuest));
+    CHECK(a.take() == 1);
+  }
+  Port other(joined, nullptr);
+  a.link.send(frame(kGuest, kA));
+  CHECK(other.take() == 1);
+}
+
+TEST_CASE("a full inbox loses frames and counts them; too short ones go nowhere") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  Port a(joined, &kA), b(joined, &kB);
+  for (std::size_t i = 0; i < Inbox::kCapacity + 10; ++i) a.link.send(frame(kB, kA));
+  CHECK(a.link.counters().sent == Inbox::kCapacity);
+  CHECK(a.link.counters().overflow == 10);
+  CHECK(b.take() == Inbox::kCapacity);
+  a.link.send(Bytes(13, 0xff));
+  a.link.send({});
+  CHECK(b.take() == 0);
+}
+
+TEST_CASE("a sender of ever new addresses makes the switch forget, nothing else") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  Port a(joined, &kA), b(joined, &kB), tap(joined, nullptr);
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 50'000; ++i) {
+    Mac source;
+    for (std::uint8_t& byte : source) byte = static_cast<std::uint8_t>(random());
+    tap.link.send(frame(kA, source, 14));
+    if (i % 512 == 0) a.take();
+  }
+  a.take();
+  CHECK(b.take() == 0);
+  b.link.send(frame(kA, kB));
+  CHECK(a.take() == 1);
+  a.link.send(frame(kB, kA));
+  CHECK(b.take() == 1);
+}
+
+TEST_CASE("switches have names") {
+  CHECK(EthernetSwitch::named("x") == EthernetSwitch::named("x"));
+  const auto left = EthernetSwitch::named("left"), right = EthernetSwitch::named("right");
+  Port a(left, &kA), b(right, &kB);
+  a.link.send(frame(kB, kA));
+  CHECK(b.take() == 0);
+}
+
+TEST_CASE("ports of different threads") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  constexpr int kFrames = 2000;
+  const auto talk = [&](std::uint8_t number) {
+    const Mac own{2, 0, 0, 0, 1, number}, peer{2, 0, 0, 0, 1, static_cast<std::uint8_t>(number ^ 1)};
+    Port port(joined, &own);
+    for (int i = 0; i < kFrames; ++i) {
+      port.link.send(frame(i % 7 == 0 ? Mac{0xff, 0xff, 0xff, 0xff, 0xff, 0xff} : peer, own));
+      port.take();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint8_t number = 0; number < 4; ++number) threads.emplace_back(talk, number);
+  for (std::thread& thread : threads) thread.join();
+}

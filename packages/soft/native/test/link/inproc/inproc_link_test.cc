@@ -1,0 +1,192 @@
+#include "link/inproc/inproc_link.h"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "test/link/support/memory_link.h"
+
+using namespace verbs::soft::link;
+using namespace verbs::soft::link::test;
+namespace wire = verbs::soft::wire;
+
+namespace {
+
+const wire::Gid kA = ipv4_gid(10, 0, 0, 1);
+const wire::Gid kB = ipv4_gid(10, 0, 0, 2);
+const wire::Gid kFar = ipv4_gid(10, 0, 0, 9);
+
+Frame frame_to(const wire::Gid& to, std::uint32_t number) {
+  wire::Path path;
+  path.sgid = kA;
+  path.dgid = to;
+  return sealed_frame(path, number, 32);
+}
+
+void nothing() {}
+
+// Answers every frame by sending it once more, a limited number of times.
+class Echo final : public Receiver {
+ public:
+  Echo(Transmitter& out, int times) : out_(out), times_(times) {}
+  void deliver(std::span<const std::uint8_t> frame) override {
+    ++delivered;
+    if (times_-- > 0) send(out_, Frame(frame.begin(), frame.end()));
+  }
+  int delivered = 0;
+
+ private:
+  Transmitter& out_;
+  int times_;
+};
+
+}  // namespace
+
+TEST_CASE("a frame for an address of the process goes there, all others to the next link") {
+  MemoryLink wire_a, wire_b;
+  InprocLink a(kA, &wire_a, nothing), b(kB, &wire_b, nothing);
+  CHECK(a.fixed_source_port() == 4791);
+  send(a, frame_to(kB, 1));
+  send(a, frame_to(kFar, 2));
+  send(a, frame_to(kA, 3));
+  send(a, Frame{1, 2, 3});
+  a.flush();
+  REQUIRE(wire_a.sent.size() == 2);
+  CHECK(wire_a.sent[0] == frame_to(kFar, 2));
+  CHECK(a.counters().sent == 2);
+
+  Collector at_a, at_b;
+  wire_b.arriving = {frame_to(kB, 7)};
+  CHECK(b.receive(at_b, 10) == 2);
+  CHECK(at_b.frames == std::vector<Frame>{frame_to(kB, 1), frame_to(kB, 7)});
+  CHECK(a.receive(at_a, 10) == 1);
+  CHECK(at_a.frames == std::vector<Frame>{frame_to(kA, 3)});
+}
+
+TEST_CASE("without a next link other addresses are unreachable") {
+  InprocLink a(kA, nullptr, nothing);
+  CHECK(a.fixed_source_port() == 0);
+  CHECK(a.wait_fd() == -1);
+  CHECK(a.next_deadline() == INT64_MAX);
+  send(a, frame_to(kB, 1));
+  a.flush();
+  CHECK(a.counters().unreachable == 1);
+  // An address that comes later is found, one that went is not.
+  {
+    InprocLink b(kB, nullptr, nothing);
+    send(a, frame_to(kB, 2));
+    CHECK(a.counters().sent == 1);
+  }
+  send(a, frame_to(kB, 3));
+  CHECK(a.counters().unreachable == 2);
+}
+
+TEST_CASE("the bell rings for the first frame only") {
+  int rings = 0;
+  InprocLink a(kA, nullptr, nothing), b(kB, nullptr, [&] { ++rings; });
+  Collector collector;
+  for (std::uint32_t i = 0; i < 3; ++i) send(a, frame_to(kB, i));
+  CHECK(rings == 1);
+  CHECK(b.receive(collector, 2) == 2);
+  send(a, frame_to(kB, 3));
+  CHECK(rings == 1);
+  CHECK(b.receive(collector, 10) == 2);
+  send(a, frame_to(kB, 4));
+  CHECK(rings == 2);
+}
+
+TEST_CASE("an inbox is bounded and keeps the order") {
+  InprocLink a(kA, nullptr, nothing), b(kB, nullptr, nothing);
+  for (int round = 0; round < 3; ++round) {
+    const std::uint64_t lost = a.counters().overflow;
+    for (std::uint32_t i = 0; i < Inbox::kCapacity + 5; ++i) send(a, frame_to(kB, i));
+    CHECK(a.counters().overflow == lost + 5);
+    Collector collector;
+    CHECK(b.receive(collector, 700) == 700);
+    CHECK(b.receive(collector, 700) == Inbox::kCapacity - 700);
+    for (std::uint32_t i = 0; i < Inbox::kCapacity; ++i) CHECK(number_of(collector.frames[i]) == i);
+  }
+}
+
+TEST_CASE("a receiver may send to itself") {
+  InprocLink a(kA, nullptr, nothing);
+  Echo echo(a, 100);
+  send(a, frame_to(kA, 1));
+  CHECK(a.receive(echo, 40) == 40);
+  CHECK(a.receive(echo, 1000) == 61);
+  CHECK(echo.delivered == 101);
+}
+
+TEST_CASE("an address has one owner, who is not disturbed by a second") {
+  InprocLink a(kA, nullptr, nothing), b(kB, nullptr, nothing);
+  {
+    InprocLink thief(kB, nullptr, nothing);
+  }
+  send(a, frame_to(kB, 1));
+  Collector collector;
+  CHECK(b.receive(collector, 10) == 1);
+}
+
+TEST_CASE("two threads exchange frames in order") {
+  constexpr std::uint32_t kCount = 20000;
+  InprocLink a(kA, nullptr, nothing), b(kB, nullptr, nothing);
+  std::thread sender([&] {
+    for (std::uint32_t i = 0; i < kCount;) {
+      const std::uint64_t before = a.counters().sent;
+      send(a, frame_to(kB, i));
+      if (a.counters().sent != before) ++i;  // else the inbox was full: again
+    }
+  });
+  std::uint32_t next = 0, wrong = 0;
+  while (next < kCount) {
+    Collector collector;
+    b.receive(collector, 64);
+    for (const Frame& frame : collector.frames) wrong += number_of(frame) != next++;
+  }
+  sender.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("an address may leave while others send to it") {
+  InprocLink a(kA, nullptr, nothing);
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint32_t> sent{0};
+  std::thread sender([&] {
+    while (!stop) {
+      send(a, frame_to(kB, ++sent));
+    }
+  });
+  int rings_after_close = 0;
+  for (int round = 0; round < 50; ++round) {
+    auto alive = std::make_unique<bool>(true);
+    {
+      InprocLink b(kB, nullptr, [&] { rings_after_close += *alive ? 0 : 1; });
+      Collector collector;
+      while (collector.frames.empty()) b.receive(collector, 8);
+    }
+    *alive = false;
+  }
+  stop = true;
+  sender.join();
+  CHECK(rings_after_close == 0);
+  CHECK(a.counters().sent >= 50);
+}
+
+TEST_CASE("a forked child does not deliver into copies of its parent's inboxes") {
+  MemoryLink out;
+  InprocLink a(kA, &out, nothing);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    MemoryLink child_out;
+    InprocLink b(kB, &child_out, nothing);
+    send(b, frame_to(kA, 1));
+    b.flush();
+    _exit(child_out.sent.size() == 1 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
