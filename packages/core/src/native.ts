@@ -303,7 +303,7 @@ export interface Native {
 }
 
 /** Where node-gyp puts the addon, seen from dist/ and from src/ alike. */
-const ADDON = '../native/build/Release/verbs_core.node';
+const ADDON = '../native/binding/build/Release/verbs_core.node';
 
 function load(): Native {
   try {

@@ -16,7 +16,7 @@ afterEach(() => {
 it('refuses the handles of another copy of the addon, which may be of another version', () => {
   const require = createRequire(import.meta.url);
   const path = join(folder, 'verbs_core.node');
-  copyFileSync(require.resolve('../native/build/Release/verbs_core.node'), path);
+  copyFileSync(require.resolve('../native/binding/build/Release/verbs_core.node'), path);
   const copy = require(path) as Native;
   expect(copy).not.toBe(native);
   const { ctx, pd } = bench();

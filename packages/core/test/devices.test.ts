@@ -42,8 +42,8 @@ describe('listDevices', () => {
     try {
       cpSync(join(PACKAGE, 'dist'), join(folder, 'dist'), { recursive: true });
       cpSync(
-        join(PACKAGE, 'native/build/Release/verbs_core.node'),
-        join(folder, 'native/build/Release/verbs_core.node'),
+        join(PACKAGE, 'native/binding/build/Release/verbs_core.node'),
+        join(folder, 'native/binding/build/Release/verbs_core.node'),
       );
       cpSync(programPath('list.mjs'), join(folder, 'list.mjs'));
       const ended = await run(join(folder, 'list.mjs'), {

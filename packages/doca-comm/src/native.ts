@@ -76,7 +76,7 @@ export interface Native {
 }
 
 // src/ and dist/ both lie right below the package's root.
-const ADDON = '../native/build/Release/verbs_doca_comm.node';
+const ADDON = '../native/binding/build/Release/verbs_doca_comm.node';
 
 export const native: Native = load();
 

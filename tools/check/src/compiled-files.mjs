@@ -16,7 +16,7 @@ import { mustRun } from '../../setup/src/shell.mjs';
 export function compiledFiles(env) {
   const databases = packageDirectories().flatMap((directory) => [
     join(directory, 'build'),
-    ...['native', 'native/binding'].flatMap((addon) => addonDatabase(directory, addon, env)),
+    ...addonDatabase(directory, env),
   ]);
   const files = new Map();
   for (const database of databases) {
@@ -28,10 +28,10 @@ export function compiledFiles(env) {
 /**
  * The folder of an addon's database. node-gyp writes none unless it is asked to, beside the Makefile it always writes.
  * @param {string} directory of the package
- * @param {string} addon the folder in it
  * @param {NodeJS.ProcessEnv} env
  */
-function addonDatabase(directory, addon, env) {
+function addonDatabase(directory, env) {
+  const addon = 'native/binding';
   if (!existsSync(join(directory, addon, 'binding.gyp'))) return [];
   const formats = ['-f', 'make', '-f', 'compile_commands_json'];
   mustRun('node_modules/.bin/node-gyp', ['-C', addon, 'configure', '--', ...formats], { cwd: directory, env });

@@ -1,10 +1,10 @@
 // The addon: one JavaScript function for each function of the DOCA libraries, without policy. Calls that fail give the
 // DOCA error, negated; wrong handles throw. What the functions take and give is declared in src/native.ts.
-#include "device.h"
-#include "endpoint.h"
-#include "environment.h"
-#include "library.h"
-#include "representor.h"
+#include "binding/device.h"
+#include "binding/endpoint.h"
+#include "binding/environment.h"
+#include "binding/library.h"
+#include "binding/representor.h"
 
 static Napi::Object init_addon(Napi::Env env, Napi::Object exports) {
   using namespace verbs::doca_comm;

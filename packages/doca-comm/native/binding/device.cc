@@ -1,4 +1,4 @@
-#include "device.h"
+#include "binding/device.h"
 
 #include <iterator>
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "environment.h"
+#include "binding/environment.h"
 
 namespace verbs::doca_comm {
 

@@ -1,9 +1,9 @@
-#include "endpoint.h"
+#include "binding/endpoint.h"
 
 #include <utility>
 
-#include "device.h"
-#include "representor.h"
+#include "binding/device.h"
+#include "binding/representor.h"
 
 namespace verbs::doca_comm {
 

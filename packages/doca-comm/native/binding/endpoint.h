@@ -5,8 +5,8 @@
 #include <memory>
 #include <unordered_map>
 
-#include "environment.h"
-#include "watcher.h"
+#include "binding/environment.h"
+#include "binding/watcher.h"
 
 namespace verbs::doca_comm {
 

@@ -1,6 +1,6 @@
-#include "environment.h"
+#include "binding/environment.h"
 
-#include "endpoint.h"
+#include "binding/endpoint.h"
 
 namespace verbs::doca_comm {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <set>
 
-#include "library.h"
-#include "napi_setup.h"
+#include "binding/library.h"
+#include "binding/napi_setup.h"
 
 struct uv_loop_s;
 

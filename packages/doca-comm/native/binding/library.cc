@@ -1,4 +1,4 @@
-#include "library.h"
+#include "binding/library.h"
 
 #include <dlfcn.h>
 
@@ -8,7 +8,7 @@
 #include <mutex>
 #include <tuple>
 
-#include "environment.h"
+#include "binding/environment.h"
 
 namespace verbs::doca_comm {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "functions.h"
-#include "napi_setup.h"
+#include "binding/functions.h"
+#include "binding/napi_setup.h"
 
 namespace verbs::doca_comm {
 

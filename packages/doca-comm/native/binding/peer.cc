@@ -1,5 +1,5 @@
 // Connections, messages and peers of an endpoint. JavaScript names a peer by its number.
-#include "endpoint.h"
+#include "binding/endpoint.h"
 
 namespace verbs::doca_comm {
 

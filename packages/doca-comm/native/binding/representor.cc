@@ -1,6 +1,6 @@
-#include "representor.h"
+#include "binding/representor.h"
 
-#include "device.h"
+#include "binding/device.h"
 
 namespace verbs::doca_comm {
 

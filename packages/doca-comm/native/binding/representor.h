@@ -1,6 +1,6 @@
 #pragma once
 
-#include "environment.h"
+#include "binding/environment.h"
 
 namespace verbs::doca_comm {
 

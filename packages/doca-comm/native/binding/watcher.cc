@@ -1,4 +1,4 @@
-#include "watcher.h"
+#include "binding/watcher.h"
 
 #include <uv.h>
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "environment.h"
+#include "binding/environment.h"
 
 struct uv_poll_s;
 

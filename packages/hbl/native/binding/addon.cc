@@ -1,6 +1,6 @@
 // The addon: one JavaScript function for each function of libhbl, without policy. Calls that fail give the errno,
 // negated; wrong handles throw. What the functions take and give is declared in src/native.ts.
-#include "library.h"
+#include "binding/library.h"
 
 NAPI_MODULE_INIT() {
   verbs::hbl::init_library(env, exports);

@@ -4,6 +4,7 @@
       'target_name': 'verbs_hbl',
       'sources': ['addon.cc', 'device.cc', 'encap.cc', 'library.cc', 'queues.cc', 'usr_fifo.cc'],
       'include_dirs': [
+        '..',
         '../include',
         "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/include')\")",
       ],

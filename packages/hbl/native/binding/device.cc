@@ -2,8 +2,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "library.h"
-#include "sibling/device_list.h"
+#include "binding/library.h"
+#include "provider/device_list.h"
 
 namespace verbs::hbl {
 namespace {

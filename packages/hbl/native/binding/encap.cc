@@ -1,8 +1,8 @@
 // Encapsulations, and that queue pairs keep theirs.
 #include <cerrno>
 
-#include "library.h"
-#include "sibling/child.h"
+#include "binding/library.h"
+#include "provider/child.h"
 
 namespace verbs::hbl {
 namespace {

@@ -1,8 +1,8 @@
-#include "library.h"
+#include "binding/library.h"
 
 #include <dlfcn.h>
 
-#include "sibling/libraries.h"
+#include "provider/libraries.h"
 
 namespace verbs::hbl {
 namespace {

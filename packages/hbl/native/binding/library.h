@@ -2,11 +2,11 @@
 #pragma once
 
 #include "hbldv.h"
-#include "sibling/core.h"
+#include "provider/core.h"
 
 namespace verbs::hbl {
 
-using namespace verbs::sibling;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
+using namespace verbs::provider;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
 
 #define HBLDV_MEMBER(result, name, parameters, arguments) result(*name) parameters;
 struct Library {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "library.h"
+#include "binding/library.h"
 
 namespace verbs::hbl {
 namespace {

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cerrno>
 
-#include "library.h"
-#include "sibling/child.h"
+#include "binding/library.h"
+#include "provider/child.h"
 
 namespace verbs::hbl {
 namespace {

@@ -3,11 +3,12 @@
     {
       'target_name': 'verbs_mlx5',
       'sources': [
-        'addon.cc', 'crypto.cc', 'device.cc', 'devx.cc', 'devx_events.cc', 'devx_memory.cc', 'dr.cc', 'dr_actions.cc',
-        'dr_meters.cc', 'flow.cc', 'flow_actions.cc', 'internals.cc', 'library.cc', 'queue_settings.cc', 'queues.cc',
-        'scheduling.cc', 'vfio.cc',
+        'addon.cc', 'crypto.cc', 'device.cc', 'devx/devx.cc', 'devx/devx_events.cc', 'devx/devx_memory.cc', 'dr/dr.cc',
+        'dr/dr_actions.cc', 'dr/dr_meters.cc', 'flow.cc', 'flow_actions.cc', 'internals.cc', 'library.cc',
+        'queue_settings.cc', 'queues.cc', 'scheduling.cc', 'vfio.cc',
       ],
       'include_dirs': [
+        '..',
         "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/include')\")",
       ],
       'defines': ['NAPI_VERSION=9', '_GNU_SOURCE'],

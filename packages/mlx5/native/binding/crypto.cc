@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "objects.h"
+#include "binding/objects.h"
 
 namespace verbs::mlx5 {
 namespace {

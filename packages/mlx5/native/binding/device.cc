@@ -1,8 +1,8 @@
 // Devices, ports and the device's clock.
 #include <array>
 
-#include "objects.h"
-#include "sibling/device_list.h"
+#include "binding/objects.h"
+#include "provider/device_list.h"
 
 namespace verbs::mlx5 {
 namespace {

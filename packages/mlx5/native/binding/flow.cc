@@ -1,8 +1,8 @@
 // Matchers, flows and steering anchors.
 #include <cstring>
 
-#include "match_parameters.h"
-#include "objects.h"
+#include "binding/match_parameters.h"
+#include "binding/objects.h"
 
 namespace verbs::mlx5 {
 namespace {

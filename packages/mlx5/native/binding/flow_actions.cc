@@ -1,5 +1,5 @@
 // The flow actions of the verbs: packet reformat and modify header.
-#include "objects.h"
+#include "binding/objects.h"
 
 namespace verbs::mlx5 {
 namespace {

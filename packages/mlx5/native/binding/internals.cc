@@ -1,7 +1,7 @@
 // The device's own view of objects of the verbs: mlx5dv_init_obj, without its pointers into mapped memory.
 #include <cstring>
 
-#include "objects.h"
+#include "binding/objects.h"
 
 namespace verbs::mlx5 {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "functions.h"
-#include "sibling/core.h"
+#include "binding/functions.h"
+#include "provider/core.h"
 
 // Newer headers have macros over the functions of longer structures; the table below needs the plain names.
 #undef mlx5dv_create_flow
@@ -18,7 +18,7 @@
 
 namespace verbs::mlx5 {
 
-using namespace verbs::sibling;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
+using namespace verbs::provider;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
 
 // What the header of rdma-core 44 does not declare.
 namespace newer {

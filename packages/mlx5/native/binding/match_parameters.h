@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "library.h"
+#include "binding/library.h"
 
 namespace verbs::mlx5 {
 

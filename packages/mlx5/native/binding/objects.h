@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "library.h"
-#include "sibling/child.h"
+#include "binding/library.h"
+#include "provider/child.h"
 
 namespace verbs::mlx5 {
 
@@ -47,7 +47,7 @@ inline napi_value described(napi_env env, napi_value handle,
                             std::initializer_list<std::pair<const char*, napi_value>> fields) {
   napi_valuetype type = napi_undefined;
   if (!handle || napi_typeof(env, handle, &type) != napi_ok || type != napi_external) return handle;
-  napi_value result = sibling::object(env);
+  napi_value result = provider::object(env);
   set(env, result, "handle", handle);
   for (const auto& [name, value] : fields) set(env, result, name, value);
   return result;

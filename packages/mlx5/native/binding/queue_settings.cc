@@ -1,5 +1,5 @@
 // What can be told of queue pairs and address handles.
-#include "objects.h"
+#include "binding/objects.h"
 
 namespace verbs::mlx5 {
 namespace {

@@ -1,7 +1,7 @@
 // Completion queues, queue pairs, receive work queues, device memory and regions with what mlx5 adds to their
 // attributes.
 // @verbs/core reads the ordinary ones and owns what comes out; here is only the library's function.
-#include "objects.h"
+#include "binding/objects.h"
 
 namespace verbs::mlx5 {
 namespace {

@@ -1,5 +1,5 @@
 // Shares of the bandwidth: scheduling elements and packet pacing.
-#include "objects.h"
+#include "binding/objects.h"
 
 namespace verbs::mlx5 {
 namespace {

@@ -1,6 +1,6 @@
 // Devices that the user space drives alone, through VFIO.
-#include "objects.h"
-#include "sibling/device_list.h"
+#include "binding/objects.h"
+#include "provider/device_list.h"
 
 namespace verbs::mlx5 {
 namespace {

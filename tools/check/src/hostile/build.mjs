@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../../setup/src/paths.mjs';
 import { mustRun } from '../../../setup/src/shell.mjs';
@@ -37,18 +37,25 @@ export function buildSanitized(env) {
   );
   mustRun('cmake', ['--build', nic, '--target', 'soft_nic', 'shim_private', 'shim_dropin'], { env });
 
-  mkdirSync(join(installation, 'native'), { recursive: true });
+  // Files one by one: node-gyp builds beside its binding.gyp, which must not be the ordinary build's folder.
+  rmSync(join(installation, 'native'), { recursive: true, force: true });
+  mkdirSync(join(installation, 'native/binding'), { recursive: true });
   mkdirSync(join(installation, 'node_modules/@verbs/soft/build'), { recursive: true });
   copy(join(core, 'dist'), join(installation, 'dist'));
   copy(join(core, 'package.json'), join(installation, 'package.json'));
-  for (const part of ['binding.gyp', 'binding', 'include']) {
-    link(join(core, 'native', part), join(installation, 'native', part));
+  link(join(core, 'native/include'), join(installation, 'native/include'));
+  for (const part of readdirSync(join(core, 'native/binding')).filter((name) => name !== 'build')) {
+    link(join(core, 'native/binding', part), join(installation, 'native/binding', part));
   }
   const nodeGyp = join(core, 'node_modules/node-gyp/bin/node-gyp.js');
   const sanitized = { ...env, CXXFLAGS: flags, LDFLAGS: flags };
-  mustRun(process.execPath, [nodeGyp, '-C', join(installation, 'native'), 'configure', 'build', '--jobs', 'max'], {
-    env: sanitized,
-  });
+  mustRun(
+    process.execPath,
+    [nodeGyp, '-C', join(installation, 'native/binding'), 'configure', 'build', '--jobs', 'max'],
+    {
+      env: sanitized,
+    },
+  );
 
   const peer = join(installation, 'node_modules/@verbs/soft');
   copy(join(soft, 'dist'), join(peer, 'dist'));

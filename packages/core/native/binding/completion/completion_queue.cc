@@ -1,0 +1,213 @@
+#include "binding/completion/completion_queue.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "binding/lifetime/handle.h"
+#include "binding/memory/protection_domain.h"
+
+namespace verbs::core {
+CompletionQueue::CompletionQueue(std::shared_ptr<Context> context, const std::vector<std::shared_ptr<Object>>& parents,
+                                 ibv_cq* cq, ibv_cq_ex* extended, std::uint64_t wc_flags)
+    : Object(kKind, parents), context_(std::move(context)), cq_(cq), extended_(extended), wc_flags_(wc_flags) {}
+
+int CompletionQueue::Release() {
+  if (const int error = context_->functions().destroy_cq(cq_); error != 0) return error;
+  cq_ = nullptr;
+  abandoned_.clear();
+  return 0;
+}
+
+void CompletionQueue::KeepUntilPolled(std::shared_ptr<RequestQueue> queue) noexcept {
+  if (queue->idle() || cq_ == nullptr) return;
+  try {
+    abandoned_.push_back(std::move(queue));
+  } catch (const std::bad_alloc&) {
+    // Its late completions come without the caller's ids.
+  }
+}
+
+namespace {
+
+// Each field goes straight to its place. A record that is put together first and copied then would be read back before
+// its parts have left the processor's store buffer, which takes longer than all the rest.
+template <typename T>
+void Put(std::uint8_t* record, std::size_t offset, T value) {
+  std::memcpy(record + offset, &value, sizeof value);
+}
+
+}  // namespace
+
+void CompletionQueue::Record(const ibv_wc& wc, const Times& times, std::uint8_t* record) {
+  UserId id;
+  if (RequestQueue* queue = context_->environment().request_queues.Find(RequestQueue::IdOf(wc.wr_id));
+      queue != nullptr) {
+    id = queue->Retire(wc.wr_id);
+  }
+  const std::uint32_t imm_data = (wc.wc_flags & IBV_WC_WITH_IMM) != 0 ? ntohl(wc.imm_data) : wc.invalidated_rkey;
+  Put(record, offsetof(CompletionRecord, wr_id), id.value);
+  Put(record, offsetof(CompletionRecord, status), std::uint32_t{wc.status});
+  Put(record, offsetof(CompletionRecord, opcode), std::uint32_t{wc.opcode});
+  // Of a success ibv_poll_cq leaves it as it was; an extended queue has the flow's tag there.
+  const bool told = extended_ != nullptr || wc.status != IBV_WC_SUCCESS;
+  Put(record, offsetof(CompletionRecord, vendor_err), told ? wc.vendor_err : 0);
+  Put(record, offsetof(CompletionRecord, byte_len), wc.byte_len);
+  Put(record, offsetof(CompletionRecord, imm_data), imm_data);
+  Put(record, offsetof(CompletionRecord, qp_num), wc.qp_num);
+  Put(record, offsetof(CompletionRecord, src_qp), wc.src_qp);
+  Put(record, offsetof(CompletionRecord, wc_flags), std::uint32_t{wc.wc_flags});
+  Put(record, offsetof(CompletionRecord, pkey_index), wc.pkey_index);
+  Put(record, offsetof(CompletionRecord, slid), wc.slid);
+  Put(record, offsetof(CompletionRecord, sl), wc.sl);
+  Put(record, offsetof(CompletionRecord, dlid_path_bits), wc.dlid_path_bits);
+  Put(record, offsetof(CompletionRecord, flags), id.is_number ? std::uint16_t{kIdIsNumber} : std::uint16_t{0});
+  Put(record, offsetof(CompletionRecord, timestamp), times.timestamp);
+  Put(record, offsetof(CompletionRecord, wallclock_ns), times.wallclock_ns);
+}
+
+int CompletionQueue::Poll(std::uint8_t* records, int count) {
+  if (extended_ != nullptr) return PollExtended(records, count);
+  constexpr int kChunk = 64;
+  ibv_wc completions[kChunk];
+  int total = 0;
+  while (total < count) {
+    const int wanted = std::min(count - total, kChunk);
+    // The inline ibv_poll_cq, spelled out: a function of the context.
+    const int found = cq_->context->ops.poll_cq(cq_, wanted, completions);
+    if (found < 0) {
+      // What was reaped before must not be lost; the error shows again at the next call.
+      if (total != 0) return total;
+      return errno == 0 ? -EIO : -errno;
+    }
+    for (int i = 0; i < found; i++, records += sizeof(CompletionRecord)) Record(completions[i], {}, records);
+    total += found;
+    if (found < wanted) {
+      // The queue is empty, and gone queue pairs add nothing more.
+      abandoned_.clear();
+      break;
+    }
+  }
+  return total;
+}
+
+namespace {
+
+// { handle, id, cqe }: the id names the queue in events.
+Napi::Value Describe(Napi::Env env, const std::shared_ptr<Context>& context,
+                     const std::vector<std::shared_ptr<Object>>& parents, ibv_cq* cq, ibv_cq_ex* extended,
+                     std::uint64_t wc_flags) {
+  const std::uintptr_t id = context->environment().next_id++;
+  cq->cq_context = reinterpret_cast<void*>(id);
+  const auto queue = std::make_shared<CompletionQueue>(context, parents, cq, extended, wc_flags);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("id", static_cast<double>(id));
+  result.Set("cqe", cq->cqe);
+  result.Set("handle", WrapObject(env, queue));
+  return result;
+}
+
+}  // namespace
+
+Napi::Value CompletionQueue::Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
+                                   const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq) {
+  std::vector<std::shared_ptr<Object>> parents{context};
+  if (channel != nullptr) parents.push_back(channel);
+  return Describe(env, context, parents, cq, nullptr, 0);
+}
+
+namespace {
+
+// createCq(context, cqe, channel | undefined, compVector, { wcFlags: bigint, flags, parentDomain? } | undefined):
+// { handle, id, cqe } | -errno. `id` names the queue in events. With the last argument it is ibv_create_cq_ex.
+Napi::Value CreateCqBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+  const auto argument = [&](std::size_t index) { return Napi::Value(env, arguments[index]); };
+  const auto context = std::static_pointer_cast<Context>(UnwrapOpen(env, arguments[0], Context::kKind));
+  const int cqe = argument(1).As<Napi::Number>().Int32Value();
+  std::vector<std::shared_ptr<Object>> parents{context};
+  std::shared_ptr<CompletionChannel> channel;
+  if (!argument(2).IsUndefined()) {
+    channel = std::static_pointer_cast<CompletionChannel>(UnwrapOpen(env, arguments[2], CompletionChannel::kKind));
+    if (&channel->context() != context.get()) return Failure(env, EINVAL);
+    parents.push_back(channel);
+  }
+  const int vector = argument(3).As<Napi::Number>().Int32Value();
+  ibv_comp_channel* events = channel == nullptr ? nullptr : channel->channel();
+  ibv_cq* cq = nullptr;
+  ibv_cq_ex* extended = nullptr;
+  std::uint64_t wc_flags = 0;
+  errno = 0;
+  if (argument(4).IsUndefined() && vendor == nullptr) {
+    cq = context->functions().create_cq(context->ctx(), cqe, nullptr, events, vector);
+  } else {
+    const auto more = argument(4).As<Napi::Object>();
+    bool lossless = false;
+    wc_flags = more.Get("wcFlags").As<Napi::BigInt>().Uint64Value(&lossless);
+    ibv_cq_init_attr_ex attr{};
+    attr.cqe = static_cast<std::uint32_t>(cqe);
+    attr.channel = events;
+    attr.comp_vector = static_cast<std::uint32_t>(vector);
+    attr.wc_flags = wc_flags;
+    attr.flags = more.Get("flags").As<Napi::Number>().Uint32Value();
+    if (attr.flags != 0) attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_FLAGS;
+    if (const Napi::Value domain = more.Get("parentDomain"); !domain.IsUndefined()) {
+      const auto pd = std::static_pointer_cast<ProtectionDomain>(UnwrapOpen(env, domain, ProtectionDomain::kKind));
+      if (&pd->context() != context.get()) return Failure(env, EINVAL);
+      attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_PD;
+      attr.parent_domain = pd->pd();
+      parents.push_back(pd);
+    }
+    extended = vendor != nullptr ? (*vendor).operator()<ibv_cq_ex>(context->ctx(), &attr)
+                                 : ibv_create_cq_ex(context->ctx(), &attr);
+    cq = extended == nullptr ? nullptr : ibv_cq_ex_to_cq(extended);
+  }
+  if (cq == nullptr) return Failure(env, CreationError());
+  return Describe(env, context, parents, cq, extended, wc_flags);
+}
+
+Napi::Value CreateCq(const Napi::CallbackInfo& info) {
+  const napi_value arguments[] = {info[0], info[1], info[2], info[3], info[4]};
+  return CreateCqBy(info.Env(), arguments, nullptr);
+}
+
+// resizeCq(cq, cqe): the new size | -errno
+Napi::Value ResizeCq(const Napi::CallbackInfo& info) {
+  const auto queue = Unwrap<CompletionQueue>(info, 0);
+  const int error = queue->context().functions().resize_cq(queue->cq(), info[1].As<Napi::Number>().Int32Value());
+  return error == 0 ? Napi::Value(Napi::Number::New(info.Env(), queue->cq()->cqe)) : Failure(info.Env(), error);
+}
+
+// modifyCq(cq, count, period): 0 | -errno
+Napi::Value ModifyCq(const Napi::CallbackInfo& info) {
+  const auto queue = Unwrap<CompletionQueue>(info, 0);
+  ibv_modify_cq_attr attr{};
+  attr.attr_mask = IBV_CQ_ATTR_MODERATE;
+  attr.moderate.cq_count = static_cast<std::uint16_t>(info[1].As<Napi::Number>().Uint32Value());
+  attr.moderate.cq_period = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
+  return Failure(info.Env(), ibv_modify_cq(queue->cq(), &attr));
+}
+
+// reqNotify(cq, solicitedOnly): 0 | -errno
+Napi::Value ReqNotify(const Napi::CallbackInfo& info) {
+  const auto queue = Unwrap<CompletionQueue>(info, 0);
+  const bool solicited_only = info[1].As<Napi::Boolean>().Value();
+  return Failure(info.Env(), queue->cq()->context->ops.req_notify_cq(queue->cq(), solicited_only ? 1 : 0));
+}
+
+}  // namespace
+
+Napi::Value CompletionQueue::Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return CreateCqBy(env, arguments, &vendor);
+}
+
+void CompletionQueue::Init(Napi::Object exports) {
+  Export<CreateCq>(exports, "createCq");
+  Export<ReqNotify>(exports, "reqNotify");
+  Export<verbs::core::ResizeCq>(exports, "resizeCq");
+  Export<verbs::core::ModifyCq>(exports, "modifyCq");
+}
+
+}  // namespace verbs::core

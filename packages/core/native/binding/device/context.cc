@@ -1,0 +1,244 @@
+#include "binding/device/context.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "binding/lifetime/handle.h"
+
+namespace verbs::core {
+
+Context::Context(std::shared_ptr<Environment> environment, std::shared_ptr<const Library> library, ibv_context* context)
+    : Object(kKind, {}),
+      environment_(std::move(environment)),
+      library_(std::move(library)),
+      context_(context),
+      async_watcher_(environment_) {
+  // A read of events must never block Node's thread.
+  const int flags = fcntl(context_->async_fd, F_GETFL);
+  if (flags >= 0) (void)fcntl(context_->async_fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+int Context::Release() {
+  async_watcher_.Close();
+  if (functions().close_device(context_) != 0) return errno == 0 ? EIO : errno;
+  context_ = nullptr;
+  return 0;
+}
+
+namespace {
+
+// openLibrary(name): { handle, soft } | { reason }
+Napi::Value OpenLibrary(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::string name = info[0].As<Napi::String>().Utf8Value();
+  std::shared_ptr<const Library>& library = Environment::Of(env)->libraries[name];
+  std::string reason;
+  if (library == nullptr) library = Library::Open(name, &reason);
+  Napi::Object result = Napi::Object::New(env);
+  if (library == nullptr) {
+    result.Set("reason", reason);
+  } else {
+    result.Set("handle", WrapLibrary(env, library));
+    result.Set("soft", library->soft());
+  }
+  return result;
+}
+
+class DeviceList {
+ public:
+  explicit DeviceList(const Functions& functions) : functions_(functions) {
+    errno = 0;
+    list_ = functions_.get_device_list(&count_);
+    error_ = errno;
+  }
+  ~DeviceList() {
+    if (list_ != nullptr) functions_.free_device_list(list_);
+  }
+  DeviceList(const DeviceList&) = delete;
+  DeviceList& operator=(const DeviceList&) = delete;
+
+  int error() const { return list_ != nullptr ? 0 : error_ == 0 ? EIO : error_; }
+  int count() const { return count_; }
+  ibv_device* operator[](int index) const { return list_[index]; }
+
+ private:
+  const Functions& functions_;
+  ibv_device** list_;
+  int count_ = 0;
+  int error_;
+};
+
+// getDeviceList(library): { name, guid, nodeType, … }[] | -errno
+Napi::Value GetDeviceList(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto library = UnwrapLibrary(env, info[0]);
+  const Functions& functions = library->functions();
+  const DeviceList list(functions);
+  if (list.error() != 0) return Failure(env, list.error());
+  Napi::Array result = Napi::Array::New(env, static_cast<std::size_t>(list.count()));
+  for (int i = 0; i < list.count(); i++) {
+    ibv_device* device = list[i];
+    Napi::Object entry = Napi::Object::New(env);
+    entry.Set("name", functions.get_device_name(device));
+    entry.Set("guid", Napi::BigInt::New(env, static_cast<std::uint64_t>(be64toh(functions.get_device_guid(device)))));
+    entry.Set("nodeType", static_cast<int>(device->node_type));
+    entry.Set("transportType", static_cast<int>(device->transport_type));
+    entry.Set("devName", device->dev_name);
+    entry.Set("devPath", device->dev_path);
+    entry.Set("ibdevPath", device->ibdev_path);
+    entry.Set("index", functions.get_device_index == nullptr ? -1 : functions.get_device_index(device));
+    result.Set(static_cast<std::uint32_t>(i), entry);
+  }
+  return result;
+}
+
+// openDevice(library, name): handle | -errno
+Napi::Value OpenDevice(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto library = UnwrapLibrary(env, info[0]);
+  const std::string name = info[1].As<Napi::String>().Utf8Value();
+  const Functions& functions = library->functions();
+  const DeviceList list(functions);
+  if (list.error() != 0) return Failure(env, list.error());
+  for (int i = 0; i < list.count(); i++) {
+    if (name != functions.get_device_name(list[i])) continue;
+    errno = 0;
+    ibv_context* context = functions.open_device(list[i]);
+    if (context == nullptr) return Failure(env, CreationError());
+    return WrapObject(env, std::make_shared<Context>(Environment::Of(env), library, context));
+  }
+  return Failure(env, ENODEV);
+}
+
+// readSysfsFile(library, directory, file): string | -1
+Napi::Value ReadSysfsFile(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto library = UnwrapLibrary(env, info[0]);
+  char text[512];
+  const int length =
+      library->functions().read_sysfs_file(info[1].As<Napi::String>().Utf8Value().c_str(),
+                                           info[2].As<Napi::String>().Utf8Value().c_str(), text, sizeof text);
+  if (length < 0 || static_cast<std::size_t>(length) > sizeof text) return Failure(env, 1);
+  return Napi::String::New(env, text, static_cast<std::size_t>(length));
+}
+
+// close(handle): 0 | -errno. For every kind of object.
+Napi::Value Close(const Napi::CallbackInfo& info) {
+  return Failure(info.Env(), UnwrapObject(info.Env(), info[0])->Close());
+}
+
+// claim(handle): true once for each handle, which is then that of one object of JavaScript.
+Napi::Value ClaimHandle(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), Claim(info.Env(), info[0]));
+}
+
+Napi::Value IsOpen(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), UnwrapObject(info.Env(), info[0])->open());
+}
+
+// getAsyncEvent(context): [eventType, element] | -errno. `element` is the id that the CQ or QP was created with, or the
+// port's number, or 0 for the device. The event is acknowledged before this returns.
+Napi::Value GetAsyncEvent(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto context = Unwrap<Context>(info, 0);
+  ibv_async_event event{};
+  errno = 0;
+  if (context->functions().get_async_event(context->ctx(), &event) != 0) return Failure(env, errno == 0 ? EIO : errno);
+  double element = 0;
+  switch (event.event_type) {
+    case IBV_EVENT_CQ_ERR:
+      element = static_cast<double>(reinterpret_cast<std::uintptr_t>(event.element.cq->cq_context));
+      break;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+      element = static_cast<double>(reinterpret_cast<std::uintptr_t>(event.element.qp->qp_context));
+      break;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      element = static_cast<double>(reinterpret_cast<std::uintptr_t>(event.element.srq->srq_context));
+      break;
+    case IBV_EVENT_WQ_FATAL:
+      element = static_cast<double>(reinterpret_cast<std::uintptr_t>(event.element.wq->wq_context));
+      break;
+    case IBV_EVENT_PORT_ACTIVE:
+    case IBV_EVENT_PORT_ERR:
+    case IBV_EVENT_LID_CHANGE:
+    case IBV_EVENT_PKEY_CHANGE:
+    case IBV_EVENT_SM_CHANGE:
+    case IBV_EVENT_CLIENT_REREGISTER:
+    case IBV_EVENT_GID_CHANGE:
+      element = event.element.port_num;
+      break;
+    default:
+      break;
+  }
+  context->functions().ack_async_event(&event);
+  Napi::Array result = Napi::Array::New(env, 2);
+  result.Set(0u, static_cast<int>(event.event_type));
+  result.Set(1u, element);
+  return result;
+}
+
+// watchAsync(context, callback): 0 | -errno; refAsync(context, boolean)
+Napi::Value WatchAsync(const Napi::CallbackInfo& info) {
+  const auto context = Unwrap<Context>(info, 0);
+  return Failure(info.Env(), context->async_watcher().Start(context->ctx()->async_fd, info[1].As<Napi::Function>()));
+}
+
+Napi::Value RefAsync(const Napi::CallbackInfo& info) {
+  // What waited is told of a close when all of it is done.
+  if (!UnwrapObject(info.Env(), info[0])->open()) return info.Env().Undefined();
+  Unwrap<Context>(info, 0)->async_watcher().SetRef(info[1].As<Napi::Boolean>().Value());
+  return info.Env().Undefined();
+}
+
+// cmdFd(context): the descriptor that importDevice takes.
+Napi::Value CmdFd(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), Unwrap<Context>(info, 0)->ctx()->cmd_fd);
+}
+
+// importDevice(library, fd): handle | -errno. The context closes what it gets, so it gets a descriptor of its own.
+Napi::Value ImportDevice(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto library = UnwrapLibrary(env, info[0]);
+  if (library->functions().import_device == nullptr) return Failure(env, EOPNOTSUPP);
+  const int fd = fcntl(info[1].As<Napi::Number>().Int32Value(), F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return Failure(env, errno);
+  errno = 0;
+  ibv_context* context = library->functions().import_device(fd);
+  if (context == nullptr) {
+    const int error = CreationError();
+    close(fd);
+    return Failure(env, error);
+  }
+  return WrapObject(env, std::make_shared<Context>(Environment::Of(env), library, context));
+}
+
+}  // namespace
+
+void Context::Init(Napi::Object exports) {
+  Export<OpenLibrary>(exports, "openLibrary");
+  Export<GetDeviceList>(exports, "getDeviceList");
+  Export<OpenDevice>(exports, "openDevice");
+  Export<ReadSysfsFile>(exports, "readSysfsFile");
+  Export<verbs::core::Close>(exports, "close");
+  Export<ClaimHandle>(exports, "claim");
+  Export<IsOpen>(exports, "isOpen");
+  Export<GetAsyncEvent>(exports, "getAsyncEvent");
+  Export<WatchAsync>(exports, "watchAsync");
+  Export<RefAsync>(exports, "refAsync");
+  Export<CmdFd>(exports, "cmdFd");
+  Export<ImportDevice>(exports, "importDevice");
+}
+
+}  // namespace verbs::core

@@ -1,0 +1,41 @@
+// ibv_context: an open device, with the library that it belongs to.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include "binding/device/library.h"
+#include "binding/lifetime/environment.h"
+#include "binding/lifetime/fd_watcher.h"
+#include "binding/lifetime/object.h"
+
+namespace verbs::core {
+
+class Context final : public Object {
+ public:
+  static constexpr verbs_core_kind kKind = VERBS_CORE_CONTEXT;
+
+  // Owns `context`.
+  Context(std::shared_ptr<Environment> environment, std::shared_ptr<const Library> library, ibv_context* context);
+  ~Context() override { Dispose(); }
+
+  void* pointer() const override { return context_; }
+  const Context& context() const override { return *this; }
+  ibv_context* ctx() const { return context_; }
+  const Library& library() const { return *library_; }
+  const Functions& functions() const { return library_->functions(); }
+  Environment& environment() const { return *environment_; }
+  const std::shared_ptr<Environment>& shared_environment() const { return environment_; }
+  FdWatcher& async_watcher() { return async_watcher_; }
+
+  static void Init(Napi::Object exports);
+
+ private:
+  int Release() override;
+
+  std::shared_ptr<Environment> environment_;
+  std::shared_ptr<const Library> library_;
+  ibv_context* context_;
+  FdWatcher async_watcher_;
+};
+
+}  // namespace verbs::core

@@ -1,0 +1,115 @@
+#include "binding/device/library.h"
+
+#include <dlfcn.h>
+
+namespace verbs::core {
+namespace {
+
+constexpr const char* kMarker = "verbs_soft_marker";
+
+template <typename F>
+bool Find(void* handle, const char* name, const char* version, F* function) {
+  *function = reinterpret_cast<F>(dlvsym(handle, name, version));
+  return *function != nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const Library> Library::Open(const std::string& name, std::string* reason) {
+  // RTLD_LOCAL: two libraries with the same names live side by side.
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    *reason = dlerror();
+    return nullptr;
+  }
+  std::shared_ptr<Library> library(new Library());
+  library->handle_ = handle;
+  library->soft_ = dlsym(handle, kMarker) != nullptr;
+  Functions& f = library->functions_;
+
+  const char* missing = nullptr;
+  // Asked for by version: the same names exist at IBVERBS_1.0 with the structures of before 2007.
+  auto need = [&](const char* symbol, const char* version, auto* function) {
+    if (!Find(handle, symbol, version, function) && missing == nullptr) missing = symbol;
+  };
+  need("ibv_get_device_list", "IBVERBS_1.1", &f.get_device_list);
+  need("ibv_free_device_list", "IBVERBS_1.1", &f.free_device_list);
+  need("ibv_get_device_name", "IBVERBS_1.1", &f.get_device_name);
+  need("ibv_get_device_guid", "IBVERBS_1.1", &f.get_device_guid);
+  need("ibv_read_sysfs_file", "IBVERBS_1.0", &f.read_sysfs_file);
+  need("ibv_open_device", "IBVERBS_1.1", &f.open_device);
+  need("ibv_close_device", "IBVERBS_1.1", &f.close_device);
+  need("ibv_query_device", "IBVERBS_1.1", &f.query_device);
+  need("ibv_query_port", "IBVERBS_1.1", &f.query_port);
+  need("ibv_query_gid", "IBVERBS_1.1", &f.query_gid);
+  need("ibv_query_pkey", "IBVERBS_1.1", &f.query_pkey);
+  need("ibv_alloc_pd", "IBVERBS_1.1", &f.alloc_pd);
+  need("ibv_dealloc_pd", "IBVERBS_1.1", &f.dealloc_pd);
+  need("ibv_reg_mr", "IBVERBS_1.1", &f.reg_mr);
+  need("ibv_dereg_mr", "IBVERBS_1.1", &f.dereg_mr);
+  need("ibv_rereg_mr", "IBVERBS_1.1", &f.rereg_mr);
+  need("ibv_create_comp_channel", "IBVERBS_1.0", &f.create_comp_channel);
+  need("ibv_destroy_comp_channel", "IBVERBS_1.0", &f.destroy_comp_channel);
+  need("ibv_create_cq", "IBVERBS_1.1", &f.create_cq);
+  need("ibv_resize_cq", "IBVERBS_1.1", &f.resize_cq);
+  need("ibv_destroy_cq", "IBVERBS_1.1", &f.destroy_cq);
+  need("ibv_get_cq_event", "IBVERBS_1.1", &f.get_cq_event);
+  need("ibv_ack_cq_events", "IBVERBS_1.1", &f.ack_cq_events);
+  need("ibv_get_async_event", "IBVERBS_1.1", &f.get_async_event);
+  need("ibv_ack_async_event", "IBVERBS_1.1", &f.ack_async_event);
+  need("ibv_create_qp", "IBVERBS_1.1", &f.create_qp);
+  need("ibv_modify_qp", "IBVERBS_1.1", &f.modify_qp);
+  need("ibv_query_qp", "IBVERBS_1.1", &f.query_qp);
+  need("ibv_destroy_qp", "IBVERBS_1.1", &f.destroy_qp);
+  need("ibv_attach_mcast", "IBVERBS_1.1", &f.attach_mcast);
+  need("ibv_detach_mcast", "IBVERBS_1.1", &f.detach_mcast);
+  need("ibv_create_srq", "IBVERBS_1.1", &f.create_srq);
+  need("ibv_modify_srq", "IBVERBS_1.1", &f.modify_srq);
+  need("ibv_query_srq", "IBVERBS_1.1", &f.query_srq);
+  need("ibv_destroy_srq", "IBVERBS_1.1", &f.destroy_srq);
+  need("ibv_create_ah", "IBVERBS_1.1", &f.create_ah);
+  need("ibv_create_ah_from_wc", "IBVERBS_1.1", &f.create_ah_from_wc);
+  need("ibv_init_ah_from_wc", "IBVERBS_1.1", &f.init_ah_from_wc);
+  need("ibv_destroy_ah", "IBVERBS_1.1", &f.destroy_ah);
+  need("ibv_wc_status_str", "IBVERBS_1.1", &f.wc_status_str);
+  need("ibv_event_type_str", "IBVERBS_1.1", &f.event_type_str);
+  need("ibv_node_type_str", "IBVERBS_1.1", &f.node_type_str);
+  need("ibv_port_state_str", "IBVERBS_1.1", &f.port_state_str);
+  need("ibv_rate_to_mult", "IBVERBS_1.0", &f.rate_to_mult);
+  need("mult_to_ibv_rate", "IBVERBS_1.0", &f.mult_to_rate);
+  need("ibv_rate_to_mbps", "IBVERBS_1.1", &f.rate_to_mbps);
+  need("mbps_to_ibv_rate", "IBVERBS_1.1", &f.mbps_to_rate);
+  need("ibv_fork_init", "IBVERBS_1.1", &f.fork_init);
+  if (missing != nullptr) {
+    *reason = name + " has no function " + missing + " of the expected version: it is too old or not libibverbs";
+    return nullptr;
+  }
+  Find(handle, "ibv_get_device_index", "IBVERBS_1.9", &f.get_device_index);
+  Find(handle, "ibv_get_pkey_index", "IBVERBS_1.5", &f.get_pkey_index);
+  Find(handle, "ibv_qp_to_qp_ex", "IBVERBS_1.6", &f.qp_to_qp_ex);
+  Find(handle, "ibv_reg_mr_iova2", "IBVERBS_1.8", &f.reg_mr_iova2);
+  Find(handle, "ibv_import_device", "IBVERBS_1.10", &f.import_device);
+  Find(handle, "ibv_import_pd", "IBVERBS_1.10", &f.import_pd);
+  Find(handle, "ibv_unimport_pd", "IBVERBS_1.10", &f.unimport_pd);
+  Find(handle, "ibv_import_mr", "IBVERBS_1.10", &f.import_mr);
+  Find(handle, "ibv_unimport_mr", "IBVERBS_1.10", &f.unimport_mr);
+  Find(handle, "ibv_query_ece", "IBVERBS_1.10", &f.query_ece);
+  Find(handle, "ibv_set_ece", "IBVERBS_1.10", &f.set_ece);
+  Find(handle, "_ibv_query_gid_ex", "IBVERBS_1.11", &f.query_gid_ex);
+  Find(handle, "_ibv_query_gid_table", "IBVERBS_1.11", &f.query_gid_table);
+  Find(handle, "ibv_reg_dmabuf_mr", "IBVERBS_1.12", &f.reg_dmabuf_mr);
+  Find(handle, "ibv_import_dm", "IBVERBS_1.13", &f.import_dm);
+  Find(handle, "ibv_unimport_dm", "IBVERBS_1.13", &f.unimport_dm);
+  Find(handle, "ibv_is_fork_initialized", "IBVERBS_1.13", &f.is_fork_initialized);
+  Find(handle, "ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
+  Find(handle, "ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
+  Find(handle, "ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
+  Find(handle, "ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
+  return library;
+}
+
+void* Library::Symbol(const char* name, const char* version) const {
+  return version == nullptr ? dlsym(handle_, name) : dlvsym(handle_, name, version);
+}
+
+}  // namespace verbs::core

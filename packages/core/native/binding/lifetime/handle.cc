@@ -1,0 +1,153 @@
+#include "binding/lifetime/handle.h"
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "binding/device/library.h"
+
+namespace verbs::core {
+namespace {
+
+// A process may have loaded two copies of this addon, of two versions even, and JavaScript may bring the handles of one
+// to the other: what is inside may lie differently there. So a tag names the copy, too, by an address in it.
+constexpr char kCopy = 0;
+
+napi_type_tag ObjectTag() { return {0x3c96d1a7e05b4f28ull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
+napi_type_tag LibraryTag() { return {0x58e2bb06d3174c9aull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
+
+// What an External holds.
+template <typename T>
+struct Holder {
+  std::shared_ptr<T> object;
+  bool claimed = false;
+};
+
+template <typename T>
+Napi::Value Wrap(Napi::Env env, std::shared_ptr<T> object, const napi_type_tag& tag) {
+  auto holder = std::make_unique<Holder<T>>(Holder<T>{std::move(object)});
+  napi_value external = nullptr;
+  const napi_status status = napi_create_external(
+      env, holder.get(), [](node_api_basic_env, void* held, void*) { delete static_cast<Holder<T>*>(held); }, nullptr,
+      &external);
+  if (status != napi_ok) throw Napi::Error::New(env);
+  holder.release();  // the finalizer's now
+  if (napi_type_tag_object(env, external, &tag) != napi_ok) throw Napi::Error::New(env);
+  return {env, external};
+}
+
+template <typename T>
+Holder<T>& HolderOf(napi_env env, napi_value value, const napi_type_tag& tag, const char* what) {
+  napi_valuetype type = napi_undefined;
+  bool ours = false;
+  void* held = nullptr;
+  if (napi_typeof(env, value, &type) == napi_ok && type == napi_external &&
+      napi_check_object_type_tag(env, value, &tag, &ours) == napi_ok && ours &&
+      napi_get_value_external(env, value, &held) == napi_ok) {
+    return *static_cast<Holder<T>*>(held);
+  }
+  Napi::TypeError error =
+      Napi::TypeError::New(env, std::string("the native handle is not ") + what + " of this copy of @verbs/core");
+  error.Set("code", "ERR_INVALID_ARG_TYPE");
+  throw error;
+}
+
+// TypeScript has looked before every call, but a getter in an argument may close what the call is about to use. The
+// error is a VerbsError by its brand, see src/errors.ts.
+Napi::Error ClosedError(Napi::Env env, verbs_core_kind kind) {
+  Napi::Error error =
+      Napi::Error::New(env, std::string("ERR_VERBS_CLOSED: the ") + KindName(kind) +
+                                " is closed, it was closed while the call read its arguments: keep it open meanwhile");
+  Napi::Object value = error.Value();
+  value.Set("code", "ERR_VERBS_CLOSED");
+  value.Set("errno", Napi::Number::New(env, -EBADF));
+  value.Set("syscall", "verbs");
+  const auto hidden = [](const Napi::Name& name, const Napi::Value& value) {
+    return Napi::PropertyDescriptor::Value(name, value, napi_writable);
+  };
+  value.DefineProperties({
+      hidden(Napi::Symbol::For(env, "@verbs/core.VerbsError"), Napi::Boolean::New(env, true)),
+      hidden(Napi::String::New(env, "name"), Napi::String::New(env, "VerbsError")),
+  });
+  return error;
+}
+
+}  // namespace
+
+Napi::Value WrapObject(Napi::Env env, std::shared_ptr<Object> object) {
+  return Wrap(env, std::move(object), ObjectTag());
+}
+
+Napi::Value WrapLibrary(Napi::Env env, std::shared_ptr<const Library> library) {
+  return Wrap(env, std::move(library), LibraryTag());
+}
+
+std::shared_ptr<Object> UnwrapObject(napi_env env, napi_value value) {
+  return HolderOf<Object>(env, value, ObjectTag(), "a verbs object").object;
+}
+
+bool Claim(napi_env env, napi_value value) {
+  return !std::exchange(HolderOf<Object>(env, value, ObjectTag(), "a verbs object").claimed, true);
+}
+
+std::shared_ptr<const Library> UnwrapLibrary(napi_env env, napi_value value) {
+  return HolderOf<const Library>(env, value, LibraryTag(), "a library").object;
+}
+
+std::shared_ptr<Object> UnwrapOpen(napi_env env, napi_value value, verbs_core_kind kind) {
+  std::shared_ptr<Object> object = UnwrapObject(env, value);
+  if (object->kind() != kind) {
+    Napi::TypeError error = Napi::TypeError::New(
+        env, std::string("expected a handle of a ") + KindName(kind) + ", not of a " + KindName(object->kind()));
+    error.Set("code", "ERR_INVALID_ARG_TYPE");
+    throw error;
+  }
+  if (!object->open()) {
+    throw ClosedError(env, kind);
+  }
+  return object;
+}
+
+const char* KindName(verbs_core_kind kind) {
+  switch (kind) {
+    case VERBS_CORE_CONTEXT:
+      return "Context";
+    case VERBS_CORE_PD:
+      return "ProtectionDomain";
+    case VERBS_CORE_MR:
+      return "MemoryRegion";
+    case VERBS_CORE_CHANNEL:
+      return "CompletionChannel";
+    case VERBS_CORE_CQ:
+      return "CompletionQueue";
+    case VERBS_CORE_QP:
+      return "QueuePair";
+    case VERBS_CORE_AH:
+      return "AddressHandle";
+    case VERBS_CORE_SRQ:
+      return "SharedReceiveQueue";
+    case VERBS_CORE_TD:
+      return "ThreadDomain";
+    case VERBS_CORE_DM:
+      return "DeviceMemory";
+    case VERBS_CORE_MW:
+      return "MemoryWindow";
+    case VERBS_CORE_XRCD:
+      return "XrcDomain";
+    case VERBS_CORE_WQ:
+      return "ReceiveWorkQueue";
+    case VERBS_CORE_RWQ_IND_TABLE:
+      return "IndirectionTable";
+    case VERBS_CORE_FLOW:
+      return "Flow";
+    case VERBS_CORE_COUNTERS:
+      return "Counters";
+    case VERBS_CORE_FOREIGN:
+      return "sibling package's object";
+  }
+  return "unknown object";
+}
+
+int CreationError() { return errno == 0 ? EINVAL : errno; }
+
+}  // namespace verbs::core

@@ -1,0 +1,69 @@
+#include "binding/lifetime/object.h"
+
+#include <array>
+
+namespace verbs::core {
+namespace {
+
+// All objects of an environment live on its one thread.
+thread_local std::array<std::size_t, kLastKind + 1> counts{};
+
+}  // namespace
+
+Object::Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents) : kind_(kind) {
+  SetParents(parents);
+  counts[kind_]++;
+}
+
+void Object::SetParents(const std::vector<std::shared_ptr<Object>>& parents) {
+  // The old ones last, or the object could lose its last owner.
+  std::vector<Link> links;
+  links.reserve(parents.size());
+  for (const std::shared_ptr<Object>& parent : parents) {
+    parent->children_.push_back(this);
+    links.push_back({parent, std::prev(parent->children_.end())});
+  }
+  links_.swap(links);
+  for (const Link& link : links) link.parent->children_.erase(link.place);
+}
+
+void Object::BecomeNewest() {
+  for (const Link& link : links_) {
+    std::list<Object*>& children = link.parent->children_;
+    children.splice(children.end(), children, link.place);
+  }
+}
+
+Object::~Object() {
+  counts[kind_]--;
+  Detach();
+}
+
+std::size_t Object::CountOf(verbs_core_kind kind) { return counts[kind]; }
+
+int Object::Close() {
+  if (!open_) return 0;
+  // Detaching a child may drop the last owner of this object.
+  const std::shared_ptr<Object> self = shared_from_this();
+  while (!children_.empty()) {
+    const std::shared_ptr<Object> child = children_.back()->shared_from_this();
+    if (const int error = child->Close(); error != 0) return error;
+  }
+  if (const int error = Release(); error != 0) return error;
+  open_ = false;
+  Detach();
+  return 0;
+}
+
+void Object::Dispose() {
+  // No children are left here: they would have kept this object alive.
+  if (open_) (void)Release();
+  open_ = false;
+}
+
+void Object::Detach() {
+  for (const Link& link : links_) link.parent->children_.erase(link.place);
+  links_.clear();
+}
+
+}  // namespace verbs::core

@@ -1,0 +1,116 @@
+#include "binding/memory/device_memory.h"
+
+#include <cerrno>
+
+#include "binding/lifetime/handle.h"
+
+namespace verbs::core {
+
+int DeviceMemory::Release() {
+  if (imported_) {
+    context_->functions().unimport_dm(dm_);
+  } else if (const int error = ibv_free_dm(dm_); error != 0) {
+    return error;
+  }
+  dm_ = nullptr;
+  return 0;
+}
+
+namespace {
+
+Napi::Value Made(Napi::Env env, const std::shared_ptr<Context>& context, ibv_dm* dm, std::uint64_t length,
+                 bool imported) {
+  if (dm == nullptr) return Failure(env, CreationError());
+  const auto memory = std::make_shared<DeviceMemory>(context, dm, length, imported);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("dmHandle", dm->handle);
+  result.Set("handle", WrapObject(env, memory));
+  return result;
+}
+
+// allocDm(context, length, logAlignment): { handle, dmHandle } | -errno
+Napi::Value AllocDmBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+  const auto context = std::static_pointer_cast<Context>(UnwrapOpen(env, arguments[0], Context::kKind));
+  ibv_alloc_dm_attr attr{};
+  attr.length = static_cast<std::size_t>(Napi::Number(env, arguments[1]).Int64Value());
+  attr.log_align_req = Napi::Number(env, arguments[2]).Uint32Value();
+  errno = 0;
+  ibv_dm* dm =
+      vendor != nullptr ? (*vendor).operator()<ibv_dm>(context->ctx(), &attr) : ibv_alloc_dm(context->ctx(), &attr);
+  return Made(env, context, dm, attr.length, false);
+}
+
+Napi::Value AllocDm(const Napi::CallbackInfo& info) {
+  const napi_value arguments[] = {info[0], info[1], info[2]};
+  return AllocDmBy(info.Env(), arguments, nullptr);
+}
+
+// importDm(context, dmHandle, length): { handle, dmHandle } | -errno. The length is the exporter's word.
+Napi::Value ImportDm(const Napi::CallbackInfo& info) {
+  const auto context = Unwrap<Context>(info, 0);
+  const auto length = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
+  if (context->functions().import_dm == nullptr) return Failure(info.Env(), EOPNOTSUPP);
+  errno = 0;
+  return Made(info.Env(), context,
+              context->functions().import_dm(context->ctx(), info[1].As<Napi::Number>().Uint32Value()), length, true);
+}
+
+// The part of the device memory and the bytes that a copy is about: (dm, offset, bytes: Uint8Array).
+struct Copy {
+  std::shared_ptr<DeviceMemory> memory;
+  std::uint64_t offset;
+  void* data;
+  std::size_t size;
+  bool inside;
+};
+
+Copy ReadCopy(const Napi::CallbackInfo& info) {
+  Copy copy{Unwrap<DeviceMemory>(info, 0), static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value()), nullptr,
+            0, false};
+  napi_typedarray_type type = napi_int8_array;
+  if (napi_get_typedarray_info(info.Env(), info[2], &type, &copy.size, &copy.data, nullptr, nullptr) != napi_ok ||
+      type != napi_uint8_array) {
+    throw Napi::TypeError::New(info.Env(), "device memory is copied from and to a Uint8Array");
+  }
+  copy.inside = copy.offset <= copy.memory->length() && copy.size <= copy.memory->length() - copy.offset;
+  return copy;
+}
+
+// copyToDm(dm, offset, bytes), copyFromDm(dm, offset, bytes): 0 | -errno
+Napi::Value CopyToDm(const Napi::CallbackInfo& info) {
+  const Copy copy = ReadCopy(info);
+  return Failure(info.Env(),
+                 copy.inside ? ibv_memcpy_to_dm(copy.memory->dm(), copy.offset, copy.data, copy.size) : EINVAL);
+}
+
+Napi::Value CopyFromDm(const Napi::CallbackInfo& info) {
+  const Copy copy = ReadCopy(info);
+  return Failure(info.Env(),
+                 copy.inside ? ibv_memcpy_from_dm(copy.data, copy.memory->dm(), copy.offset, copy.size) : EINVAL);
+}
+
+// exportDmFd(dm): a descriptor, which the caller closes | -errno
+Napi::Value ExportDmFd(const Napi::CallbackInfo& info) {
+  const auto memory = Unwrap<DeviceMemory>(info, 0);
+  const auto call = memory->context().functions().dm_export_dmabuf_fd;
+  if (call == nullptr) return Failure(info.Env(), EOPNOTSUPP);
+  errno = 0;
+  const int fd = call(memory->dm());
+  return fd < 0 ? Failure(info.Env(), CreationError()) : Napi::Value(Napi::Number::New(info.Env(), fd));
+}
+
+}  // namespace
+
+Napi::Value DeviceMemory::Alloc(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return AllocDmBy(env, arguments, &vendor);
+}
+
+void DeviceMemory::Init(Napi::Object exports) {
+  Export<AllocDm>(exports, "allocDm");
+  Export<ImportDm>(exports, "importDm");
+  Export<CopyToDm>(exports, "copyToDm");
+  Export<CopyFromDm>(exports, "copyFromDm");
+  Export<ExportDmFd>(exports, "exportDmFd");
+}
+
+}  // namespace verbs::core

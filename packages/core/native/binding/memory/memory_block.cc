@@ -1,0 +1,45 @@
+#include "binding/memory/memory_block.h"
+
+#include <sys/mman.h>
+
+namespace verbs::core {
+namespace {
+
+thread_local std::size_t total_bytes = 0;
+
+}  // namespace
+
+MemoryBlock::MemoryBlock(std::shared_ptr<Environment> environment, std::byte* data, std::size_t length)
+    : environment_(std::move(environment)), data_(data), length_(length) {
+  total_bytes += length_;
+}
+
+std::size_t MemoryBlock::TotalBytes() { return total_bytes; }
+
+std::shared_ptr<MemoryBlock> MemoryBlock::Allocate(std::shared_ptr<Environment> environment, std::size_t length) {
+  void* data = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return nullptr;
+  Environment& registry = *environment;
+  std::shared_ptr<MemoryBlock> block(new MemoryBlock(std::move(environment), static_cast<std::byte*>(data), length));
+  registry.blocks[reinterpret_cast<std::uintptr_t>(data)] = block;
+  return block;
+}
+
+std::shared_ptr<MemoryBlock> MemoryBlock::Find(const Environment& environment, const void* address,
+                                               std::size_t length) {
+  const auto start = reinterpret_cast<std::uintptr_t>(address);
+  auto after = environment.blocks.upper_bound(start);
+  if (after == environment.blocks.begin()) return nullptr;
+  std::shared_ptr<MemoryBlock> block = std::prev(after)->second.lock();
+  if (block == nullptr) return nullptr;
+  const std::size_t offset = start - reinterpret_cast<std::uintptr_t>(block->data_);
+  return offset <= block->length_ && length <= block->length_ - offset ? block : nullptr;
+}
+
+MemoryBlock::~MemoryBlock() {
+  environment_->blocks.erase(reinterpret_cast<std::uintptr_t>(data_));
+  munmap(data_, length_);
+  total_bytes -= length_;
+}
+
+}  // namespace verbs::core

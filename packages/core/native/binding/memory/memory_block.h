@@ -1,0 +1,37 @@
+// Page-aligned memory outside of JavaScript's heap, which both an ArrayBuffer and registrations may share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "binding/lifetime/environment.h"
+
+namespace verbs::core {
+
+class MemoryBlock {
+ public:
+  // Zeroed memory of whole pages; null with errno set if there is none.
+  static std::shared_ptr<MemoryBlock> Allocate(std::shared_ptr<Environment> environment, std::size_t length);
+  // The block that the range lies in, if it is one of allocMr's.
+  static std::shared_ptr<MemoryBlock> Find(const Environment& environment, const void* address, std::size_t length);
+
+  ~MemoryBlock();
+  MemoryBlock(const MemoryBlock&) = delete;
+  MemoryBlock& operator=(const MemoryBlock&) = delete;
+
+  // How many bytes of such memory this thread has.
+  static std::size_t TotalBytes();
+
+  std::byte* data() const { return data_; }
+  std::size_t length() const { return length_; }
+
+ private:
+  MemoryBlock(std::shared_ptr<Environment> environment, std::byte* data, std::size_t length);
+
+  std::shared_ptr<Environment> environment_;
+  std::byte* data_;
+  std::size_t length_;
+};
+
+}  // namespace verbs::core

@@ -1,0 +1,74 @@
+// ibv_mr, with the memory it is a registration of.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include "binding/lifetime/object.h"
+#include "binding/memory/memory_block.h"
+#include "binding/memory/protection_domain.h"
+
+namespace verbs::core {
+
+class MemoryRegion final : public Object {
+ public:
+  static constexpr verbs_core_kind kKind = VERBS_CORE_MR;
+
+  // A strong reference to a JavaScript view.
+  struct View {
+    View(napi_env in, napi_ref to) : env(in), reference(to) {}
+    ~View() { napi_delete_reference(env, reference); }
+    View(const View&) = delete;
+    View& operator=(const View&) = delete;
+    napi_env env;
+    napi_ref reference;
+  };
+  // What keeps the memory: a block of ours, a view, device memory; or nothing.
+  struct Memory {
+    std::shared_ptr<MemoryBlock> block;
+    std::shared_ptr<View> view;
+    std::shared_ptr<Object> device;
+  };
+  // The addresses that the region's keys are good for.
+  struct Range {
+    std::uint64_t start = 0;
+    std::uint64_t length = 0;
+  };
+  using Destroy = int (*)(const Context& context, ibv_mr* mr);
+
+  // Owns `mr`.
+  MemoryRegion(std::shared_ptr<ProtectionDomain> pd, ibv_mr* mr, Memory memory, Range range, Destroy destroy);
+  ~MemoryRegion() override;
+
+  void* pointer() const override { return mr_; }
+  const Context& context() const override { return pd_->context(); }
+  ibv_mr* mr() const { return mr_; }
+  std::uint32_t id() const { return id_; }
+  std::uint64_t start() const { return range_.start; }
+  bool Contains(std::uint64_t offset, std::uint64_t length) const {
+    return offset <= range_.length && length <= range_.length - offset;
+  }
+
+  // ibv_rereg_mr was done: the region is another.
+  void Become(std::shared_ptr<ProtectionDomain> pd, Memory memory, Range range);
+  const std::shared_ptr<ProtectionDomain>& pd() const { return pd_; }
+  const Memory& memory() const { return memory_; }
+  const Range& range() const { return range_; }
+
+  // { addr, lkey, rkey, id, mrHandle, handle }
+  static Napi::Object Describe(Napi::Env env, const std::shared_ptr<MemoryRegion>& region);
+  static int Deregister(const Context& context, ibv_mr* mr);
+
+  static void Init(Napi::Object exports);
+
+ private:
+  int Release() override;
+
+  std::shared_ptr<ProtectionDomain> pd_;
+  ibv_mr* mr_;
+  Memory memory_;
+  Range range_;
+  Destroy destroy_;
+  std::uint32_t id_;
+};
+
+}  // namespace verbs::core

@@ -1,0 +1,11 @@
+// Memory regions that are no registration of memory of the program: null, of device memory, of a dma-buf, imported. And
+// the advice on regions.
+#pragma once
+
+#include "binding/lifetime/napi_setup.h"
+
+namespace verbs::core {
+
+void InitSpecialRegions(Napi::Object exports);
+
+}  // namespace verbs::core

@@ -1,0 +1,122 @@
+#include "binding/posting/address_handle.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "binding/device/gid.h"
+#include "binding/lifetime/handle.h"
+
+namespace verbs::core {
+
+AddressHandle::AddressHandle(std::shared_ptr<ProtectionDomain> pd, ibv_ah* ah)
+    : Object(kKind, {pd}), pd_(std::move(pd)), ah_(ah), id_(context().environment().address_handles.Insert(this)) {}
+
+AddressHandle::~AddressHandle() {
+  context().environment().address_handles.Erase(id_);
+  Dispose();
+}
+
+int AddressHandle::Release() {
+  if (const int error = context().functions().destroy_ah(ah_); error != 0) return error;
+  ah_ = nullptr;
+  context().environment().address_handles.Erase(id_);
+  return 0;
+}
+
+namespace {
+
+Napi::Value Made(Napi::Env env, const std::shared_ptr<ProtectionDomain>& pd, ibv_ah* ah) {
+  if (ah == nullptr) return Failure(env, CreationError());
+  const auto handle = std::make_shared<AddressHandle>(pd, ah);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("id", handle->id());
+  result.Set("handle", WrapObject(env, handle));
+  return result;
+}
+
+// createAh(pd, attr): { handle, id } | -errno
+Napi::Value CreateAh(const Napi::CallbackInfo& info) {
+  const auto pd = Unwrap<ProtectionDomain>(info, 0);
+  ibv_ah_attr attr = ReadAhAttr(info[1].As<Napi::Object>());
+  errno = 0;
+  return Made(info.Env(), pd, pd->context().functions().create_ah(pd->pd(), &attr));
+}
+
+// What the C calls read of a completion, and the 40 bytes of routing header in front of a datagram. They are copied:
+// the C calls follow the pointer whenever the completion says so.
+struct Received {
+  ibv_wc wc{};
+  ibv_grh grh{};
+};
+
+// { slid, sl, dlidPathBits, srcQp, wcFlags, pkeyIndex }, 40 bytes or undefined
+Received ReadReceived(const Napi::Value& completion, const Napi::Value& header) {
+  const auto given = completion.As<Napi::Object>();
+  const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
+  Received received;
+  received.wc.slid = static_cast<std::uint16_t>(number("slid"));
+  received.wc.sl = static_cast<std::uint8_t>(number("sl"));
+  received.wc.dlid_path_bits = static_cast<std::uint8_t>(number("dlidPathBits"));
+  received.wc.src_qp = number("srcQp");
+  received.wc.pkey_index = static_cast<std::uint16_t>(number("pkeyIndex"));
+  received.wc.wc_flags = number("wcFlags");
+  if (header.IsUndefined()) return received;
+  const auto bytes = header.As<Napi::Uint8Array>();
+  if (bytes.ByteLength() < sizeof(ibv_grh)) {
+    throw Napi::TypeError::New(completion.Env(), "a routing header has 40 bytes");
+  }
+  std::memcpy(&received.grh, bytes.Data(), sizeof(ibv_grh));
+  return received;
+}
+
+// createAhFromWc(pd, completion, grh: Uint8Array | undefined, portNum): { handle, id } | -errno
+Napi::Value CreateAhFromWc(const Napi::CallbackInfo& info) {
+  const auto pd = Unwrap<ProtectionDomain>(info, 0);
+  Received received = ReadReceived(info[1], info[2]);
+  const auto port = static_cast<std::uint8_t>(info[3].As<Napi::Number>().Uint32Value());
+  errno = 0;
+  return Made(info.Env(), pd, pd->context().functions().create_ah_from_wc(pd->pd(), &received.wc, &received.grh, port));
+}
+
+// initAhFromWc(context, portNum, completion, grh: Uint8Array | undefined): attr | -errno
+Napi::Value InitAhFromWc(const Napi::CallbackInfo& info) {
+  const auto context = Unwrap<Context>(info, 0);
+  const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
+  Received received = ReadReceived(info[2], info[3]);
+  ibv_ah_attr attr{};
+  errno = 0;
+  if (context->functions().init_ah_from_wc(context->ctx(), port, &received.wc, &received.grh, &attr) != 0) {
+    return Failure(info.Env(), CreationError());
+  }
+  return WriteAhAttr(info.Env(), attr);
+}
+
+// resolveEthL2FromGid(context, attr): { mac: Uint8Array, vlanId } | -errno
+Napi::Value ResolveEthL2FromGid(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto context = Unwrap<Context>(info, 0);
+  const auto resolve = context->functions().resolve_eth_l2_from_gid;
+  if (resolve == nullptr) return Failure(env, EOPNOTSUPP);
+  ibv_ah_attr attr = ReadAhAttr(info[1].As<Napi::Object>());
+  std::uint16_t vlan = 0;
+  Napi::Uint8Array mac = Napi::Uint8Array::New(env, 6);
+  errno = 0;
+  if (const int error = resolve(context->ctx(), &attr, mac.Data(), &vlan); error != 0) {
+    return Failure(env, error > 0 ? error : errno == 0 ? -error : errno);
+  }
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("mac", mac);
+  result.Set("vlanId", static_cast<int>(vlan));
+  return result;
+}
+
+}  // namespace
+
+void AddressHandle::Init(Napi::Object exports) {
+  Export<CreateAh>(exports, "createAh");
+  Export<CreateAhFromWc>(exports, "createAhFromWc");
+  Export<InitAhFromWc>(exports, "initAhFromWc");
+  Export<ResolveEthL2FromGid>(exports, "resolveEthL2FromGid");
+}
+
+}  // namespace verbs::core

@@ -1,0 +1,37 @@
+// Posts the send requests of a QP: by ibv_post_send, or by the builders ibv_wr_* where the QP was made for them.
+#pragma once
+
+#include <vector>
+
+#include "binding/posting/staging.h"
+#include "binding/posting/work_queue.h"
+
+namespace verbs::core {
+
+class SendPoster {
+ public:
+  SendPoster(const Context& context, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap);
+
+  const std::shared_ptr<WorkQueue>& queue() const { return queue_; }
+  // One of the same size in its place.
+  void Replace(std::shared_ptr<WorkQueue> queue) { queue_ = std::move(queue); }
+
+  // The first `count` requests of a batch (records.h). 0, a positive errno of the C library, or a PostError.
+  int Post(const Context& context, Cursor& cursor, std::uint32_t count);
+  // One BIND_MW request of a batch, by ibv_bind_mw.
+  int BindWindow(const Context& context, Cursor& cursor);
+
+ private:
+  int Stage(const Context& context, Cursor& cursor, std::uint32_t index);
+  int StageOperation(const Context& context, const SendRecord& record, ibv_send_wr& wr);
+  int StageBind(const Context& context, const SendRecord& record, ibv_send_wr& wr);
+  int StageAddress(const Context& context, const SendRecord& record, ibv_send_wr& wr);
+
+  ibv_qp* qp_;
+  ibv_qp_ex* extended_;
+  std::shared_ptr<WorkQueue> queue_;
+  std::vector<ibv_send_wr> requests_;
+  std::vector<ibv_sge> sges_;
+};
+
+}  // namespace verbs::core

@@ -1,0 +1,105 @@
+// From the records of a batch to the C library's chain of work requests, chunk by chunk.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstring>
+#include <vector>
+
+#include "binding/device/context.h"
+#include "binding/memory/memory_region.h"
+#include "binding/posting/records.h"
+#include "binding/posting/request_queue.h"
+
+namespace verbs::core {
+
+// Where in a batch the next bytes are. A batch is not trusted: JavaScript may write into it at any moment, so every
+// value is copied out once and checked before it is used.
+class Cursor {
+ public:
+  Cursor(const std::uint8_t* batch, std::size_t size) : batch_(batch), size_(size) {
+    if (size_ >= sizeof header) std::memcpy(&header, batch_, sizeof header);
+    header.posted = 0;
+    header.sge = 0;
+  }
+
+  BatchHeader header{};
+
+  // To the record of the next request.
+  void Next() {
+    if (header.slot != 0) offset_ = sizeof header + std::size_t{header.slot} * (std::size_t{header.first} + number_);
+    number_++;
+  }
+
+  template <typename T>
+  bool Read(T* value) {
+    if (size_ < offset_ || size_ - offset_ < sizeof(T)) return false;
+    std::memcpy(value, batch_ + offset_, sizeof(T));
+    offset_ += sizeof(T);
+    return true;
+  }
+
+ private:
+  const std::uint8_t* batch_;
+  std::size_t size_;
+  std::size_t offset_ = sizeof(BatchHeader);
+  std::uint32_t number_ = 0;
+};
+
+// The elements of the request staged last, from the cursor. 0 or a PostError.
+inline int StageSges(const Context& context, RequestQueue& queue, Cursor& cursor, std::uint32_t count, ibv_sge* sges,
+                     int* used) {
+  if (count > queue.max_sge()) return kTooManySge;
+  const IdTable<MemoryRegion>& regions = context.environment().memory_regions;
+  *used = 0;
+  for (std::uint32_t i = 0; i < count; i++) {
+    cursor.header.sge = i;
+    SgeRecord record;
+    if (!cursor.Read(&record)) return kTruncated;
+    MemoryRegion* region = regions.Find(record.memory_region);
+    if (region == nullptr || &region->context() != &context) return kNoMemoryRegion;
+    if (!region->Contains(record.offset, record.length)) return kOutOfBounds;
+    // To some adapters a length of zero means 2^31 bytes.
+    if (record.length == 0) continue;
+    ibv_sge& sge = sges[(*used)++];
+    sge.addr = region->start() + record.offset;
+    sge.length = record.length;
+    sge.lkey = region->mr()->lkey;
+    queue.Hold(*region);
+  }
+  return 0;
+}
+
+// As in C, the requests before one that is refused are posted. `stage(i)` fills requests[i] from the cursor and gives 0
+// or a PostError; `post` is the library's call. Gives 0, a positive errno of the library, or a PostError;
+// cursor.header says how far it came.
+template <typename Request, typename Stage, typename Post>
+int PostChunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::vector<Request>& requests, Stage stage,
+               Post post) {
+  std::uint32_t& posted = cursor.header.posted;
+  if (requests.empty() && count != 0) return kQueueFull;
+  while (posted < count) {
+    std::uint32_t staged = 0;
+    int refusal = 0;
+    while (staged < requests.size() && posted + staged < count) {
+      if (refusal = stage(staged); refusal != 0) break;
+      if (staged != 0) requests[staged - 1].next = &requests[staged];
+      staged++;
+    }
+    int error = 0;
+    std::uint32_t taken = staged;
+    if (staged != 0) {
+      Request* bad = nullptr;
+      error = post(requests.data(), &bad);
+      if (error != 0) taken = bad == nullptr ? 0 : static_cast<std::uint32_t>(bad - requests.data());
+    }
+    queue.Commit(taken);
+    posted += taken;
+    // Providers give a positive errno; some give it negated.
+    if (error != 0) return error < 0 ? -error : error;
+    if (refusal != 0) return refusal;
+  }
+  return 0;
+}
+
+}  // namespace verbs::core

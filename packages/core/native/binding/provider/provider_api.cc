@@ -1,0 +1,188 @@
+#include "binding/provider/provider_api.h"
+
+#include <new>
+
+#include "binding/completion/completion_queue.h"
+#include "binding/device/context.h"
+#include "binding/lifetime/handle.h"
+#include "binding/memory/device_memory.h"
+#include "binding/memory/memory_region.h"
+#include "binding/qp/qp_attributes.h"
+#include "binding/qp/qp_creation.h"
+#include "binding/qp/receive_work_queue.h"
+#include "verbs_core.h"
+
+// A counted reference, as C sees it.
+struct verbs_core_object {
+  std::shared_ptr<verbs::core::Object> object;
+};
+
+namespace verbs::core {
+namespace {
+
+class ForeignObject final : public Object {
+ public:
+  ForeignObject(const std::vector<std::shared_ptr<Object>>& parents, int (*destroy)(void*), void* object)
+      : Object(VERBS_CORE_FOREIGN, parents), first_parent_(parents.front()), destroy_(destroy), object_(object) {}
+  ~ForeignObject() override { Dispose(); }
+
+  void* pointer() const override { return object_; }
+  const Context& context() const override { return first_parent_->context(); }
+
+ private:
+  int Release() override {
+    if (const int error = destroy_(object_); error != 0) return error;
+    object_ = nullptr;
+    return 0;
+  }
+
+  std::shared_ptr<Object> first_parent_;
+  int (*destroy_)(void*);
+  void* object_;
+};
+
+}  // namespace
+}  // namespace verbs::core
+
+struct verbs_core_child {
+  std::shared_ptr<verbs::core::ForeignObject> object;
+};
+
+namespace verbs::core {
+namespace {
+
+// Runs `call`, and leaves what it throws pending in JavaScript.
+template <typename Call>
+auto Guarded(napi_env env, Call&& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const Napi::Error& error) {
+    error.ThrowAsJavaScriptException();
+  } catch (const std::bad_alloc&) {
+    napi_throw_error(env, "ENOMEM", "out of memory");
+  }
+  return nullptr;
+}
+
+verbs_core_object* Take(napi_env env, napi_value handle, verbs_core_kind kind) {
+  return Guarded(env, [&] { return new verbs_core_object{UnwrapOpen(env, handle, kind)}; });
+}
+
+verbs_core_object* Retain(verbs_core_object* object) { return new (std::nothrow) verbs_core_object{object->object}; }
+
+void Release(verbs_core_object* object) { delete object; }
+
+void* Pointer(const verbs_core_object* object) { return object->object->open() ? object->object->pointer() : nullptr; }
+
+verbs_core_library LibraryOf(const verbs_core_object* object) {
+  return object->object->context().library().soft() ? VERBS_CORE_SOFT : VERBS_CORE_SYSTEM;
+}
+
+void* Symbol(const verbs_core_object* object, const char* name, const char* version) {
+  return object->object->context().library().Symbol(name, version);
+}
+
+verbs_core_child* Attach(verbs_core_object* const* parents, std::size_t count, int (*destroy)(void*), void* object) {
+  if (count == 0) return nullptr;
+  try {
+    std::vector<std::shared_ptr<Object>> shared;
+    shared.reserve(count);
+    for (std::size_t i = 0; i < count; i++) shared.push_back(parents[i]->object);
+    return new verbs_core_child{std::make_shared<ForeignObject>(shared, destroy, object)};
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+int CloseChild(verbs_core_child* child) { return child->object->Close(); }
+
+void Detach(verbs_core_child* child) { delete child; }
+
+void* LibrarySymbol(napi_env env, napi_value library, const char* name, const char* version) {
+  return Guarded(env, [&] { return UnwrapLibrary(env, library)->Symbol(name, version); });
+}
+
+napi_value AdoptContext(napi_env env, napi_value library, void* context) {
+  return Guarded(env, [&]() -> napi_value {
+    return WrapObject(env, std::make_shared<Context>(Environment::OfThread(), UnwrapLibrary(env, library),
+                                                     static_cast<ibv_context*>(context)));
+  });
+}
+
+napi_value AdoptCq(napi_env env, verbs_core_object* context, verbs_core_object* channel, void* cq) {
+  return Guarded(env, [&]() -> napi_value {
+    std::shared_ptr<CompletionChannel> its_channel;
+    if (channel != nullptr) its_channel = std::static_pointer_cast<CompletionChannel>(channel->object);
+    return CompletionQueue::Adopt(env, std::static_pointer_cast<Context>(context->object), its_channel,
+                                  static_cast<ibv_cq*>(cq));
+  });
+}
+
+napi_value ChildHandle(napi_env env, verbs_core_child* child) {
+  return Guarded(env, [&]() -> napi_value { return WrapObject(env, child->object); });
+}
+
+int ReadQpAttributes(napi_env env, napi_value attr, void* qp_attr) {
+  try {
+    *static_cast<ibv_qp_attr*>(qp_attr) = ReadQpAttr(Napi::Value(env, attr).As<Napi::Object>());
+    return 0;
+  } catch (const Napi::Error& error) {
+    error.ThrowAsJavaScriptException();
+    return -1;
+  }
+}
+
+using Create = Napi::Value (*)(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
+
+template <Create F>
+napi_value CreateBy(napi_env env, const napi_value* arguments, verbs_core_make make, void* data) {
+  return Guarded(env, [&]() -> napi_value { return F(env, arguments, VendorMake{make, data}); });
+}
+
+napi_value AdoptMr(napi_env env, verbs_core_object* pd, void* mr, std::uint64_t start, std::uint64_t length) {
+  return Guarded(env, [&]() -> napi_value {
+    return MemoryRegion::Describe(
+        env, std::make_shared<MemoryRegion>(std::static_pointer_cast<ProtectionDomain>(pd->object),
+                                            static_cast<ibv_mr*>(mr), MemoryRegion::Memory{},
+                                            MemoryRegion::Range{start, length}, MemoryRegion::Deregister));
+  });
+}
+
+constexpr verbs_core_api kApi = {
+    .version = VERBS_CORE_API_VERSION,
+    .size = sizeof(verbs_core_api),
+    .take = Take,
+    .retain = Retain,
+    .release = Release,
+    .pointer = Pointer,
+    .library = LibraryOf,
+    .symbol = Symbol,
+    .attach = Attach,
+    .close = CloseChild,
+    .detach = Detach,
+    .library_symbol = LibrarySymbol,
+    .adopt_context = AdoptContext,
+    .adopt_cq = AdoptCq,
+    .child_handle = ChildHandle,
+    .read_qp_attr = ReadQpAttributes,
+    .create_qp = CreateBy<CreateQp>,
+    .create_cq = CreateBy<CompletionQueue::Create>,
+    .create_wq = CreateBy<ReceiveWorkQueue::Create>,
+    .alloc_dm = CreateBy<DeviceMemory::Alloc>,
+    .adopt_mr = AdoptMr,
+};
+
+}  // namespace
+
+void InitSiblingApi(Napi::Object exports) {
+  constexpr napi_type_tag kTag = VERBS_CORE_API_TAG;
+  napi_value external = nullptr;
+  napi_env env = exports.Env();
+  if (napi_create_external(env, const_cast<verbs_core_api*>(&kApi), nullptr, nullptr, &external) != napi_ok ||
+      napi_type_tag_object(env, external, &kTag) != napi_ok) {
+    throw Napi::Error::New(env);
+  }
+  exports.Set("nativeApi", external);
+}
+
+}  // namespace verbs::core

@@ -1,0 +1,12 @@
+// ibv_rwq_ind_table: which receive work queue a hash chooses.
+#pragma once
+
+#include "binding/lifetime/owned.h"
+
+namespace verbs::core {
+
+using IndirectionTable = Owned<ibv_rwq_ind_table, VERBS_CORE_RWQ_IND_TABLE>;
+
+void InitIndirectionTable(Napi::Object exports);
+
+}  // namespace verbs::core

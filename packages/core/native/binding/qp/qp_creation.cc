@@ -1,0 +1,188 @@
+#include "binding/qp/qp_creation.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "binding/lifetime/handle.h"
+#include "binding/qp/indirection_table.h"
+#include "binding/qp/qp_attributes.h"
+#include "binding/qp/queue_pair.h"
+
+namespace verbs::core {
+namespace {
+
+// An optional object of `given`, by its field.
+template <typename T>
+std::shared_ptr<T> Part(const Napi::Object& given, const char* name) {
+  const Napi::Value value = given.Get(name);
+  if (value.IsUndefined()) return nullptr;
+  return std::static_pointer_cast<T>(UnwrapOpen(given.Env(), value, T::kKind));
+}
+
+QueuePair::Parts ReadParts(const Napi::Object& given) {
+  QueuePair::Parts parts;
+  parts.pd = Part<ProtectionDomain>(given, "pd");
+  parts.send_cq = Part<CompletionQueue>(given, "sendCq");
+  parts.recv_cq = Part<CompletionQueue>(given, "recvCq");
+  parts.srq = Part<SharedReceiveQueue>(given, "srq");
+  parts.xrcd = Part<XrcDomain>(given, "xrcd");
+  return parts;
+}
+
+// A provider casts what it gets to its own structures: objects of two contexts must never meet.
+bool OneContext(const QueuePair::Parts& parts) {
+  if (parts.pd == nullptr && parts.xrcd == nullptr) return false;
+  const auto same = [&](const std::shared_ptr<Object>& object) {
+    return object == nullptr || &object->context() == &parts.context();
+  };
+  return same(parts.pd) && same(parts.send_cq) && same(parts.recv_cq) && same(parts.srq) && same(parts.xrcd) &&
+         std::all_of(parts.others.begin(), parts.others.end(), same);
+}
+
+// Some providers leave a value that they do not round up at zero.
+ibv_qp_cap Larger(ibv_qp_cap made, const ibv_qp_cap& asked) {
+  made.max_send_wr = std::max(made.max_send_wr, asked.max_send_wr);
+  made.max_recv_wr = std::max(made.max_recv_wr, asked.max_recv_wr);
+  made.max_send_sge = std::max(made.max_send_sge, asked.max_send_sge);
+  made.max_recv_sge = std::max(made.max_recv_sge, asked.max_recv_sge);
+  return made;
+}
+
+Napi::Value Made(Napi::Env env, std::uintptr_t id, QueuePair::Parts parts, ibv_qp* qp, ibv_qp_ex* extended,
+                 const ibv_qp_cap& cap) {
+  const auto pair = std::make_shared<QueuePair>(std::move(parts), qp, extended, cap);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("id", static_cast<double>(id));
+  result.Set("qpNum", qp->qp_num);
+  result.Set("cap", WriteCap(env, cap));
+  result.Set("handle", WrapObject(env, pair));
+  return result;
+}
+
+// The extended attributes that JavaScript gave; `mask` is empty without any, and the plain call does.
+struct Extended {
+  std::uint32_t mask = 0;
+  std::uint32_t create_flags = 0;
+  std::uint32_t max_tso_header = 0;
+  std::uint32_t source_qpn = 0;
+  std::uint64_t send_ops_flags = 0;
+  std::shared_ptr<IndirectionTable> table;
+  ibv_rx_hash_conf hash{};
+};
+
+Extended ReadExtended(const Napi::Object& given) {
+  Extended extended;
+  const auto number = [&](const char* name, std::uint32_t bit, std::uint32_t* field) {
+    const Napi::Value value = given.Get(name);
+    if (value.IsUndefined()) return;
+    *field = value.As<Napi::Number>().Uint32Value();
+    extended.mask |= bit;
+  };
+  number("createFlags", IBV_QP_INIT_ATTR_CREATE_FLAGS, &extended.create_flags);
+  number("maxTsoHeader", IBV_QP_INIT_ATTR_MAX_TSO_HEADER, &extended.max_tso_header);
+  if (const Napi::Value flags = given.Get("sendOpsFlags"); !flags.IsUndefined()) {
+    bool lossless = false;
+    extended.send_ops_flags = flags.As<Napi::BigInt>().Uint64Value(&lossless);
+    extended.mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  }
+  number("sourceQpn", 0, &extended.source_qpn);
+  if (const Napi::Value hash = given.Get("rxHashConf"); !hash.IsUndefined()) {
+    const auto conf = hash.As<Napi::Object>();
+    bool lossless = false;
+    auto key = conf.Get("key").As<Napi::Uint8Array>();
+    extended.hash.rx_hash_function = static_cast<std::uint8_t>(conf.Get("function").As<Napi::Number>().Uint32Value());
+    extended.hash.rx_hash_key = key.Data();
+    extended.hash.rx_hash_key_len = static_cast<std::uint8_t>(std::min<std::size_t>(key.ByteLength(), 255));
+    extended.hash.rx_hash_fields_mask = conf.Get("fields").As<Napi::BigInt>().Uint64Value(&lossless);
+    extended.mask |= IBV_QP_INIT_ATTR_RX_HASH;
+  }
+  extended.table = Part<IndirectionTable>(given, "rwqIndTbl");
+  if (extended.table != nullptr) extended.mask |= IBV_QP_INIT_ATTR_IND_TABLE;
+  return extended;
+}
+
+// createQp({ pd?, sendCq?, recvCq?, srq?, xrcd?, qpType, sqSigAll, cap, and those of ibv_qp_init_attr_ex }):
+// { handle, id, qpNum, cap } | -errno. `id` is its name in events.
+Napi::Value CreateQpBy(Napi::Env env, const Napi::Object& given, const VendorMake* vendor) {
+  QueuePair::Parts parts = ReadParts(given);
+  const Extended extended = ReadExtended(given);
+  if (extended.table != nullptr) parts.others.push_back(extended.table);
+  if (!OneContext(parts)) return Failure(env, EINVAL);
+  const Context& context = parts.context();
+  const std::uintptr_t id = context.environment().next_id++;
+  ibv_qp_init_attr_ex init{};
+  init.qp_context = reinterpret_cast<void*>(id);
+  if (parts.send_cq != nullptr) init.send_cq = parts.send_cq->cq();
+  if (parts.recv_cq != nullptr) init.recv_cq = parts.recv_cq->cq();
+  if (parts.srq != nullptr) init.srq = parts.srq->srq();
+  init.qp_type = static_cast<ibv_qp_type>(given.Get("qpType").As<Napi::Number>().Uint32Value());
+  init.sq_sig_all = given.Get("sqSigAll").As<Napi::Boolean>().Value() ? 1 : 0;
+  init.cap = ReadCap(given.Get("cap").As<Napi::Object>());
+  const ibv_qp_cap asked = init.cap;
+  ibv_qp* qp = nullptr;
+  ibv_qp_ex* builders = nullptr;
+  errno = 0;
+  if (extended.mask == 0 && parts.xrcd == nullptr && vendor == nullptr) {
+    // The shorter structure is the longer one's beginning.
+    qp = context.functions().create_qp(parts.pd->pd(), reinterpret_cast<ibv_qp_init_attr*>(&init));
+  } else if (verbs_context* slots = verbs_get_ctx_op(context.ctx(), create_qp_ex);
+             slots != nullptr || vendor != nullptr) {
+    init.comp_mask = extended.mask;
+    if (parts.pd != nullptr) init.comp_mask |= IBV_QP_INIT_ATTR_PD;
+    if (parts.pd != nullptr) init.pd = parts.pd->pd();
+    if (parts.xrcd != nullptr) init.comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+    if (parts.xrcd != nullptr) init.xrcd = parts.xrcd->get();
+    if (extended.table != nullptr) init.rwq_ind_tbl = extended.table->get();
+    init.create_flags = extended.create_flags;
+    init.max_tso_header = static_cast<std::uint16_t>(extended.max_tso_header);
+    init.source_qpn = extended.source_qpn;
+    init.send_ops_flags = extended.send_ops_flags;
+    init.rx_hash_conf = extended.hash;
+    qp = vendor != nullptr ? (*vendor).operator()<ibv_qp>(context.ctx(), &init)
+                           : slots->create_qp_ex(context.ctx(), &init);
+    const auto to_extended = context.functions().qp_to_qp_ex;
+    const bool wanted = (extended.mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
+    if (qp != nullptr && wanted && to_extended != nullptr) builders = to_extended(qp);
+  } else {
+    errno = EOPNOTSUPP;
+  }
+  if (qp == nullptr) return Failure(env, CreationError());
+  return Made(env, id, std::move(parts), qp, builders, Larger(init.cap, asked));
+}
+
+Napi::Value CreateQp(const Napi::CallbackInfo& info) {
+  return CreateQpBy(info.Env(), info[0].As<Napi::Object>(), nullptr);
+}
+
+// openQp(xrcd, qpNum, qpType): { handle, id, qpNum, cap } | -errno
+Napi::Value OpenQp(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  QueuePair::Parts parts;
+  parts.xrcd = Unwrap<XrcDomain>(info, 0);
+  const Context& context = parts.context();
+  const std::uintptr_t id = context.environment().next_id++;
+  ibv_qp_open_attr attr{};
+  attr.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE;
+  attr.qp_num = info[1].As<Napi::Number>().Uint32Value();
+  attr.xrcd = parts.xrcd->get();
+  attr.qp_context = reinterpret_cast<void*>(id);
+  attr.qp_type = static_cast<ibv_qp_type>(info[2].As<Napi::Number>().Uint32Value());
+  errno = 0;
+  ibv_qp* qp = ibv_open_qp(context.ctx(), &attr);
+  if (qp == nullptr) return Failure(env, CreationError());
+  return Made(env, id, std::move(parts), qp, nullptr, ibv_qp_cap{});
+}
+
+}  // namespace
+
+Napi::Value CreateQp(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return CreateQpBy(env, Napi::Object(env, arguments[0]), &vendor);
+}
+
+void InitQpCreation(Napi::Object exports) {
+  Export<CreateQp>(exports, "createQp");
+  Export<OpenQp>(exports, "openQp");
+}
+
+}  // namespace verbs::core

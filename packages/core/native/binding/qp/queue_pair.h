@@ -1,0 +1,72 @@
+// ibv_qp, with its two work queues.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "binding/completion/completion_queue.h"
+#include "binding/device/domains.h"
+#include "binding/memory/protection_domain.h"
+#include "binding/posting/receive_poster.h"
+#include "binding/posting/send_poster.h"
+#include "binding/qp/shared_receive_queue.h"
+
+namespace verbs::core {
+
+class QueuePair final : public Object {
+ public:
+  static constexpr verbs_core_kind kKind = VERBS_CORE_QP;
+
+  // What a QP is made of. Of the queues and domains those are there that its type has.
+  struct Parts {
+    std::shared_ptr<ProtectionDomain> pd;
+    std::shared_ptr<CompletionQueue> send_cq;
+    std::shared_ptr<CompletionQueue> recv_cq;
+    std::shared_ptr<SharedReceiveQueue> srq;
+    std::shared_ptr<XrcDomain> xrcd;
+    std::vector<std::shared_ptr<Object>> others;
+
+    const Context& context() const { return pd != nullptr ? pd->context() : xrcd->context(); }
+  };
+
+  // Owns `qp`. `cap` says what it was created with; `extended` is null unless it was made for the extended post calls.
+  QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap);
+  ~QueuePair() override;
+
+  void* pointer() const override { return qp_; }
+  const Context& context() const override { return parts_.context(); }
+  ibv_qp* qp() const { return qp_; }
+
+  // Post the first `count` requests of a batch (records.h). 0, a positive errno of the C library, or a PostError.
+  int PostSend(Cursor& cursor, std::uint32_t count);
+  int PostRecv(Cursor& cursor, std::uint32_t count);
+  // One BIND_MW request, by ibv_bind_mw.
+  int BindMw(Cursor& cursor, std::uint32_t count);
+
+  // ibv_modify_qp was done, to RESET: nothing is posted any more.
+  void Forget();
+
+  // Multicast groups; those that are left are detached by the close. 0 or an errno.
+  int Attach(const ibv_gid& gid, std::uint16_t lid);
+  int Detach(const ibv_gid& gid, std::uint16_t lid);
+
+  static void Init(Napi::Object exports);
+
+ private:
+  int Release() override;
+  void Abandon();
+
+  struct Group {
+    ibv_gid gid;
+    std::uint16_t lid;
+  };
+  std::vector<Group>::iterator FindGroup(const ibv_gid& gid, std::uint16_t lid);
+
+  Parts parts_;
+  ibv_qp* qp_;
+  std::vector<Group> groups_;  // attached
+  std::optional<SendPoster> send_;
+  std::optional<ReceivePoster> recv_;  // not with a shared receive queue
+};
+
+}  // namespace verbs::core

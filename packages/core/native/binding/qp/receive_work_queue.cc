@@ -1,0 +1,111 @@
+#include "binding/qp/receive_work_queue.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "binding/lifetime/handle.h"
+#include "binding/posting/work_queue.h"
+
+namespace verbs::core {
+
+ReceiveWorkQueue::ReceiveWorkQueue(std::shared_ptr<ProtectionDomain> pd, std::shared_ptr<CompletionQueue> cq,
+                                   ibv_wq* wq, std::uint32_t max_wr, std::uint32_t max_sge)
+    : Object(kKind, {pd, cq}),
+      pd_(std::move(pd)),
+      cq_(std::move(cq)),
+      wq_(wq),
+      poster_(std::make_shared<WorkQueue>(context().environment(), max_wr, max_sge), max_wr) {}
+
+ReceiveWorkQueue::~ReceiveWorkQueue() {
+  Dispose();
+  poster_.queue()->ReleaseReferences();
+}
+
+int ReceiveWorkQueue::Release() {
+  if (const int error = ibv_destroy_wq(wq_); error != 0) return error;
+  wq_ = nullptr;
+  poster_.queue()->ReleaseReferences();
+  cq_->KeepUntilPolled(poster_.queue());
+  return 0;
+}
+
+int ReceiveWorkQueue::PostRecv(Cursor& cursor, std::uint32_t count) {
+  // The inline ibv_post_wq_recv, spelled out: a function of the queue.
+  return poster_.Post(context(), cursor, count,
+                      [&](ibv_recv_wr* first, ibv_recv_wr** bad) { return wq_->post_recv(wq_, first, bad); });
+}
+
+namespace {
+
+// createWq(pd, cq, { wqType, maxWr, maxSge, createFlags }): { handle, id, wqNum, maxWr, maxSge } | -errno
+Napi::Value CreateWqBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+  const auto pd = std::static_pointer_cast<ProtectionDomain>(UnwrapOpen(env, arguments[0], ProtectionDomain::kKind));
+  const auto cq = std::static_pointer_cast<CompletionQueue>(UnwrapOpen(env, arguments[1], CompletionQueue::kKind));
+  if (&pd->context() != &cq->context()) return Failure(env, EINVAL);
+  const auto given = Napi::Object(env, arguments[2]);
+  const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
+  const std::uintptr_t id = pd->context().environment().next_id++;
+  ibv_wq_init_attr attr{};
+  attr.wq_context = reinterpret_cast<void*>(id);
+  attr.wq_type = static_cast<ibv_wq_type>(number("wqType"));
+  attr.max_wr = number("maxWr");
+  attr.max_sge = number("maxSge");
+  attr.pd = pd->pd();
+  attr.cq = cq->cq();
+  attr.create_flags = number("createFlags");
+  if (attr.create_flags != 0) attr.comp_mask = IBV_WQ_INIT_ATTR_FLAGS;
+  const std::uint32_t asked_wr = attr.max_wr;
+  const std::uint32_t asked_sge = attr.max_sge;
+  errno = 0;
+  ibv_wq* wq = vendor != nullptr ? (*vendor).operator()<ibv_wq>(pd->context().ctx(), &attr)
+                                 : ibv_create_wq(pd->context().ctx(), &attr);
+  if (wq == nullptr) return Failure(env, CreationError());
+  const std::uint32_t max_wr = std::max(attr.max_wr, asked_wr);
+  const std::uint32_t max_sge = std::max(attr.max_sge, asked_sge);
+  const auto queue = std::make_shared<ReceiveWorkQueue>(pd, cq, wq, max_wr, max_sge);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("id", static_cast<double>(id));
+  result.Set("wqNum", wq->wq_num);
+  result.Set("maxWr", max_wr);
+  result.Set("maxSge", max_sge);
+  result.Set("handle", WrapObject(env, queue));
+  return result;
+}
+
+Napi::Value CreateWq(const Napi::CallbackInfo& info) {
+  const napi_value arguments[] = {info[0], info[1], info[2]};
+  return CreateWqBy(info.Env(), arguments, nullptr);
+}
+
+// modifyWq(wq, { wqState?, currWqState?, flags?, flagsMask? }): 0 | -errno
+Napi::Value ModifyWq(const Napi::CallbackInfo& info) {
+  const auto queue = Unwrap<ReceiveWorkQueue>(info, 0);
+  const auto given = info[1].As<Napi::Object>();
+  ibv_wq_attr attr{};
+  const auto number = [&](const char* name, std::uint32_t bit) -> std::uint32_t {
+    const Napi::Value value = given.Get(name);
+    if (value.IsUndefined()) return 0;
+    attr.attr_mask |= bit;
+    return value.As<Napi::Number>().Uint32Value();
+  };
+  attr.wq_state = static_cast<ibv_wq_state>(number("wqState", IBV_WQ_ATTR_STATE));
+  attr.curr_wq_state = static_cast<ibv_wq_state>(number("currWqState", IBV_WQ_ATTR_CURR_STATE));
+  attr.flags = number("flags", IBV_WQ_ATTR_FLAGS);
+  attr.flags_mask = number("flagsMask", IBV_WQ_ATTR_FLAGS);
+  const int error = ibv_modify_wq(queue->wq(), &attr);
+  if (error == 0 && (attr.attr_mask & IBV_WQ_ATTR_STATE) != 0 && attr.wq_state == IBV_WQS_RESET) queue->Forget();
+  return Failure(info.Env(), error);
+}
+
+}  // namespace
+
+Napi::Value ReceiveWorkQueue::Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return CreateWqBy(env, arguments, &vendor);
+}
+
+void ReceiveWorkQueue::Init(Napi::Object exports) {
+  Export<CreateWq>(exports, "createWq");
+  Export<verbs::core::ModifyWq>(exports, "modifyWq");
+}
+
+}  // namespace verbs::core

@@ -1,0 +1,41 @@
+// ibv_wq: a receive queue of its own, for receive side scaling.
+#pragma once
+
+#include "binding/completion/completion_queue.h"
+#include "binding/lifetime/vendor_make.h"
+#include "binding/memory/protection_domain.h"
+#include "binding/posting/receive_poster.h"
+
+namespace verbs::core {
+
+class ReceiveWorkQueue final : public Object {
+ public:
+  static constexpr verbs_core_kind kKind = VERBS_CORE_WQ;
+
+  ReceiveWorkQueue(std::shared_ptr<ProtectionDomain> pd, std::shared_ptr<CompletionQueue> cq, ibv_wq* wq,
+                   std::uint32_t max_wr, std::uint32_t max_sge);
+  ~ReceiveWorkQueue() override;
+
+  void* pointer() const override { return wq_; }
+  const Context& context() const override { return pd_->context(); }
+  ibv_wq* wq() const { return wq_; }
+
+  int PostRecv(Cursor& cursor, std::uint32_t count);
+  // ibv_modify_wq was done, to RESET: nothing is posted any more.
+  void Forget() { cq_->Renew(poster_); }
+
+  // createWq(), by a vendor's function.
+  static Napi::Value Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
+
+  static void Init(Napi::Object exports);
+
+ private:
+  int Release() override;
+
+  std::shared_ptr<ProtectionDomain> pd_;
+  std::shared_ptr<CompletionQueue> cq_;
+  ibv_wq* wq_;
+  ReceivePoster poster_;
+};
+
+}  // namespace verbs::core

@@ -1,0 +1,142 @@
+#include "binding/qp/shared_receive_queue.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "binding/lifetime/handle.h"
+
+namespace verbs::core {
+namespace {
+
+std::vector<std::shared_ptr<Object>> Parents(const std::shared_ptr<ProtectionDomain>& pd,
+                                             const std::shared_ptr<XrcDomain>& xrcd,
+                                             const std::shared_ptr<CompletionQueue>& cq) {
+  std::vector<std::shared_ptr<Object>> parents{pd};
+  if (xrcd != nullptr) parents.push_back(xrcd);
+  if (cq != nullptr) parents.push_back(cq);
+  return parents;
+}
+
+}  // namespace
+
+SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, std::shared_ptr<XrcDomain> xrcd,
+                                       std::shared_ptr<CompletionQueue> cq, ibv_srq* srq, std::uint32_t max_wr,
+                                       std::uint32_t max_sge)
+    : Object(kKind, Parents(pd, xrcd, cq)),
+      pd_(std::move(pd)),
+      xrcd_(std::move(xrcd)),
+      cq_(std::move(cq)),
+      srq_(srq),
+      poster_(std::make_shared<SharedQueue>(context().environment(), max_wr, max_sge), max_wr) {}
+
+SharedReceiveQueue::~SharedReceiveQueue() {
+  Dispose();
+  queue()->ReleaseReferences();
+}
+
+int SharedReceiveQueue::Release() {
+  if (const int error = context().functions().destroy_srq(srq_); error != 0) return error;
+  srq_ = nullptr;
+  queue()->ReleaseReferences();
+  if (cq_ != nullptr) cq_->KeepUntilPolled(queue());
+  return 0;
+}
+
+int SharedReceiveQueue::PostRecv(Cursor& cursor, std::uint32_t count) {
+  // The inline ibv_post_srq_recv, spelled out: a function of the context.
+  return poster_.Post(context(), cursor, count, [&](ibv_recv_wr* first, ibv_recv_wr** bad) {
+    return srq_->context->ops.post_srq_recv(srq_, first, bad);
+  });
+}
+
+namespace {
+
+// createSrq(pd, { maxWr, maxSge, srqLimit, srqType }, xrcd | undefined, cq | undefined):
+// { handle, id, maxWr, maxSge, srqNum } | -errno. `srqType` -1 is the plain call. `srqNum` is there for XRC.
+Napi::Value CreateSrq(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto pd = Unwrap<ProtectionDomain>(info, 0);
+  const auto given = info[1].As<Napi::Object>();
+  const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Int64Value(); };
+  const auto xrcd = info[2].IsUndefined() ? nullptr : Unwrap<XrcDomain>(info, 2);
+  const auto cq = info[3].IsUndefined() ? nullptr : Unwrap<CompletionQueue>(info, 3);
+  const Context& context = pd->context();
+  if ((xrcd != nullptr && &xrcd->context() != &context) || (cq != nullptr && &cq->context() != &context)) {
+    return Failure(env, EINVAL);
+  }
+  const std::uintptr_t id = context.environment().next_id++;
+  const auto type = number("srqType");
+  ibv_srq_init_attr_ex attr{};
+  attr.srq_context = reinterpret_cast<void*>(id);
+  attr.attr.max_wr = static_cast<std::uint32_t>(number("maxWr"));
+  attr.attr.max_sge = static_cast<std::uint32_t>(number("maxSge"));
+  attr.attr.srq_limit = static_cast<std::uint32_t>(number("srqLimit"));
+  const ibv_srq_attr asked = attr.attr;
+  ibv_srq* srq = nullptr;
+  errno = 0;
+  if (type < 0) {
+    // The shorter structure is the longer one's beginning.
+    srq = context.functions().create_srq(pd->pd(), reinterpret_cast<ibv_srq_init_attr*>(&attr));
+  } else if (verbs_context* extended = verbs_get_ctx_op(context.ctx(), create_srq_ex); extended != nullptr) {
+    attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
+    attr.srq_type = static_cast<ibv_srq_type>(type);
+    attr.pd = pd->pd();
+    if (xrcd != nullptr) attr.comp_mask |= IBV_SRQ_INIT_ATTR_XRCD;
+    if (xrcd != nullptr) attr.xrcd = xrcd->get();
+    if (cq != nullptr) attr.comp_mask |= IBV_SRQ_INIT_ATTR_CQ;
+    if (cq != nullptr) attr.cq = cq->cq();
+    srq = extended->create_srq_ex(context.ctx(), &attr);
+  } else {
+    errno = EOPNOTSUPP;
+  }
+  if (srq == nullptr) return Failure(env, CreationError());
+  const std::uint32_t max_wr = std::max(attr.attr.max_wr, asked.max_wr);
+  const std::uint32_t max_sge = std::max(attr.attr.max_sge, asked.max_sge);
+  const auto queue = std::make_shared<SharedReceiveQueue>(pd, xrcd, cq, srq, max_wr, max_sge);
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("id", static_cast<double>(id));
+  result.Set("maxWr", max_wr);
+  result.Set("maxSge", max_sge);
+  std::uint32_t srq_num = 0;
+  if (xrcd != nullptr && ibv_get_srq_num(srq, &srq_num) == 0) result.Set("srqNum", srq_num);
+  result.Set("handle", WrapObject(env, queue));
+  return result;
+}
+
+// modifySrq(srq, { maxWr, srqLimit }, mask): 0 | -errno
+Napi::Value ModifySrq(const Napi::CallbackInfo& info) {
+  const auto queue = Unwrap<SharedReceiveQueue>(info, 0);
+  const auto given = info[1].As<Napi::Object>();
+  ibv_srq_attr attr{};
+  attr.max_wr = given.Get("maxWr").As<Napi::Number>().Uint32Value();
+  attr.srq_limit = given.Get("srqLimit").As<Napi::Number>().Uint32Value();
+  const int mask = info[2].As<Napi::Number>().Int32Value();
+  const int error = queue->context().functions().modify_srq(queue->srq(), &attr, mask);
+  if (error == 0 && (mask & IBV_SRQ_MAX_WR) != 0) queue->Grow(attr.max_wr);
+  return Failure(info.Env(), error);
+}
+
+// querySrq(srq): { maxWr, maxSge, srqLimit } | -errno
+Napi::Value QuerySrq(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto queue = Unwrap<SharedReceiveQueue>(info, 0);
+  ibv_srq_attr attr{};
+  if (const int error = queue->context().functions().query_srq(queue->srq(), &attr); error != 0) {
+    return Failure(env, error);
+  }
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("maxWr", attr.max_wr);
+  result.Set("maxSge", attr.max_sge);
+  result.Set("srqLimit", attr.srq_limit);
+  return result;
+}
+
+}  // namespace
+
+void SharedReceiveQueue::Init(Napi::Object exports) {
+  Export<CreateSrq>(exports, "createSrq");
+  Export<ModifySrq>(exports, "modifySrq");
+  Export<QuerySrq>(exports, "querySrq");
+}
+
+}  // namespace verbs::core

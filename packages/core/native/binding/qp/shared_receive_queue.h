@@ -1,0 +1,41 @@
+// ibv_srq, of every type.
+#pragma once
+
+#include "binding/completion/completion_queue.h"
+#include "binding/device/domains.h"
+#include "binding/memory/protection_domain.h"
+#include "binding/posting/receive_poster.h"
+#include "binding/posting/shared_queue.h"
+
+namespace verbs::core {
+
+class SharedReceiveQueue final : public Object {
+ public:
+  static constexpr verbs_core_kind kKind = VERBS_CORE_SRQ;
+
+  // Owns `srq`. `xrcd` and `cq` are null for a basic one.
+  SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, std::shared_ptr<XrcDomain> xrcd,
+                     std::shared_ptr<CompletionQueue> cq, ibv_srq* srq, std::uint32_t max_wr, std::uint32_t max_sge);
+  ~SharedReceiveQueue() override;
+
+  void* pointer() const override { return srq_; }
+  const Context& context() const override { return pd_->context(); }
+  ibv_srq* srq() const { return srq_; }
+  const std::shared_ptr<RequestQueue>& queue() const { return poster_.queue(); }
+  void Grow(std::uint32_t max_wr) { static_cast<SharedQueue&>(*queue()).Grow(max_wr); }
+
+  int PostRecv(Cursor& cursor, std::uint32_t count);
+
+  static void Init(Napi::Object exports);
+
+ private:
+  int Release() override;
+
+  std::shared_ptr<ProtectionDomain> pd_;
+  std::shared_ptr<XrcDomain> xrcd_;
+  std::shared_ptr<CompletionQueue> cq_;
+  ibv_srq* srq_;
+  ReceivePoster poster_;
+};
+
+}  // namespace verbs::core
