@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "steering/bytes.h"
-#include "steering/pipeline.h"
+#include "steering/headers/bytes.h"
+#include "steering/pipeline/pipeline.h"
 
 using namespace verbs::mlx5::steering;
 

@@ -6,8 +6,8 @@
 
 #include "fuzz/check.h"
 #include "fuzz/input.h"
-#include "steering/pipeline.h"
-#include "steering/sampler.h"
+#include "steering/actions/sampler.h"
+#include "steering/pipeline/pipeline.h"
 
 using namespace verbs::mlx5::steering;
 using verbs::soft::fuzz::Input;

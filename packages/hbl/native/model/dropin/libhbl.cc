@@ -2,8 +2,8 @@
 // itself is one for the process, also when this package's addon uses it beside such a program.
 #include <dlfcn.h>
 
-#include "include/hbldv.h"
-#include "model/functions.h"
+#include "hbldv.h"
+#include "model/library/functions.h"
 #include "verbs_soft_extension.h"
 
 namespace {

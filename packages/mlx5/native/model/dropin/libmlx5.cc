@@ -2,7 +2,7 @@
 // The model itself is one for the process, also when this package's addon uses it beside such a program.
 #include <dlfcn.h>
 
-#include "model/functions.h"
+#include "model/abi/functions.h"
 #include "verbs_soft_extension.h"
 
 namespace {

@@ -1,0 +1,141 @@
+#include "model/doorbell/register_page.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "model/doorbell/doorbell_ring.h"
+#include "model/doorbell/store_decoder.h"
+
+namespace verbs::hbl {
+namespace {
+
+constexpr std::size_t kPages = 1024;  // two FIFOs a page: more than all ports of several devices have
+
+struct Slot {
+  std::atomic<DoorbellRing*> rings[RegisterPage::kRegisters];
+  std::atomic<unsigned> inside{0};
+  bool used = false;
+};
+
+// One region for all pages, so that a fault finds its page by arithmetic. Never unmapped: a store through an address
+// from before still only goes nowhere.
+std::atomic<std::uint8_t*> region{nullptr};
+std::array<Slot, kPages> slots;
+std::mutex allocation;
+struct sigaction previous;
+
+#if defined(__x86_64__)
+
+// The general registers by their numbers in instructions.
+constexpr int kGeneral[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                              REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+bool emulate(std::size_t at, ucontext_t* context) {
+  greg_t* registers = context->uc_mcontext.gregs;
+  Store store;
+  if (!decode_store(reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]), &store)) return false;
+  std::uint64_t value = store.value;
+  if (store.vector) {
+    std::memcpy(&value, context->uc_mcontext.fpregs->_xmm[store.reg].element, sizeof value);
+  } else if (!store.immediate) {
+    value = static_cast<std::uint64_t>(registers[kGeneral[store.reg]]);
+  }
+  if (store.width == 4) value = static_cast<std::uint32_t>(value);
+  Slot& slot = slots[at / RegisterPage::kSize];
+  const auto offset = static_cast<std::uint32_t>(at % RegisterPage::kSize);
+  const std::uint32_t index = offset / RegisterPage::kOddOffset;
+  slot.inside.fetch_add(1);
+  if (DoorbellRing* ring = slot.rings[index].load()) {
+    ring->store(offset - index * RegisterPage::kOddOffset, store.width, value);
+  }
+  slot.inside.fetch_sub(1);
+  registers[REG_RIP] += static_cast<greg_t>(store.length);
+  return true;
+}
+
+constexpr bool kDecodable = true;
+
+#else
+
+bool emulate(std::size_t, ucontext_t*) { return false; }
+constexpr bool kDecodable = false;
+
+#endif
+
+// A fault that is not ours is whoever's had this signal before.
+void pass_on(int number, siginfo_t* info, void* context) {
+  if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction) {
+    previous.sa_sigaction(number, info, context);
+  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(number);
+  } else {
+    signal(number, SIG_DFL);  // the instruction faults again, now without a handler
+  }
+}
+
+void on_fault(int number, siginfo_t* info, void* context) {
+  const std::uint8_t* base = region.load(std::memory_order_acquire);
+  const auto* address = static_cast<const std::uint8_t*>(info->si_addr);
+  const auto at = static_cast<std::size_t>(address - base);
+  const bool ours = base && address >= base && at < kPages * RegisterPage::kSize;
+  if (!ours || !emulate(at, static_cast<ucontext_t*>(context))) pass_on(number, info, context);
+}
+
+bool prepare() {
+  if (region.load()) return true;
+  if (!kDecodable) return false;
+  void* memory = mmap(nullptr, kPages * RegisterPage::kSize, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  struct sigaction action{};
+  action.sa_sigaction = on_fault;
+  // The alternate stack if the thread has one. Nothing interrupts the handler, which may hold a register's lock.
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  if (mprotect(memory, kPages * RegisterPage::kSize, PROT_READ) != 0 || sigaction(SIGSEGV, &action, &previous) != 0) {
+    munmap(memory, kPages * RegisterPage::kSize);
+    return false;
+  }
+  region.store(static_cast<std::uint8_t*>(memory), std::memory_order_release);
+  return true;
+}
+
+std::size_t index_of(const RegisterPage* page) {
+  return static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(page) - region.load()) / RegisterPage::kSize;
+}
+
+}  // namespace
+
+RegisterPage* RegisterPage::allocate() {
+  const std::lock_guard guard(allocation);
+  if (!prepare()) return nullptr;
+  for (std::size_t i = 0; i < kPages; ++i) {
+    if (slots[i].used) continue;
+    slots[i].used = true;
+    return reinterpret_cast<RegisterPage*>(region.load() + i * kSize);
+  }
+  return nullptr;
+}
+
+void RegisterPage::free(RegisterPage* page) {
+  const std::lock_guard guard(allocation);
+  slots[index_of(page)].used = false;
+}
+
+void* RegisterPage::address() const { return const_cast<RegisterPage*>(this); }
+
+void RegisterPage::connect(int index, DoorbellRing* ring) {
+  Slot& slot = slots[index_of(this)];
+  slot.rings[index].store(ring);
+  while (slot.inside.load() != 0) sched_yield();
+}
+
+}  // namespace verbs::hbl

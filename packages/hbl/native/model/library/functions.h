@@ -1,0 +1,12 @@
+// How the libhbl.so.1 for foreign programs reaches the model.
+#pragma once
+
+#include "hbldv.h"
+
+#define HBLDV_MEMBER(result, name, parameters, arguments) result(*name) parameters;
+struct HblFunctions {
+  HBLDV_FUNCTIONS(HBLDV_MEMBER)
+};
+#undef HBLDV_MEMBER
+
+extern "C" const HblFunctions* verbs_soft_hbl();

@@ -1,0 +1,133 @@
+// hbldv_create_cq, hbldv_query_cq, and what ibv_poll_cq does with such queues.
+#include "model/verbs/cq.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+namespace verbs::hbl {
+
+namespace {
+
+constexpr int kMinCqes = 4;
+
+Cq* cq_of(ibv_cq* verbs) { return static_cast<Cq*>(soft()->get_data(verbs, VERBS_SOFT_CQ)); }
+
+// The worker moves completions too, so those of a mapped queue come from where it puts them.
+int poll_cq(ibv_cq* verbs, int count, ibv_wc* wc) {
+  Cq* cq = cq_of(verbs);
+  Context* context = static_cast<Context*>(soft()->get_data(verbs->context, VERBS_SOFT_CONTEXT));
+  if (!cq) return context->base_ops.poll_cq(verbs, count, wc);
+  const std::lock_guard guard(context->mutex);
+  reap(*context, *cq);
+  int found = 0;
+  while (found < count && cq->ready_count > 0) {
+    wc[found++] = cq->ready[cq->ready_head];
+    cq->ready_head = (cq->ready_head + 1) % cq->capacity();
+    --cq->ready_count;
+  }
+  return found;
+}
+
+// The plain call makes a queue of all ports, which the kernel of a gaudi2 does not have for this library.
+ibv_cq* no_create_cq(ibv_context*, int, void*, ibv_comp_channel*, int) { return null_with<ibv_cq>(EOPNOTSUPP); }
+
+int destroy_cq(ibv_cq* verbs) {
+  Context* context = context_of(verbs->context);
+  const std::lock_guard guard(context->mutex);
+  const auto found = context->cqs.find(verbs);
+  if (found == context->cqs.end()) return context->base.destroy_cq(verbs);
+  std::unique_ptr<Cq> cq = std::move(found->second);
+  context->cqs.erase(found);
+  if (const int error = context->base.destroy_cq(verbs)) {
+    context->cqs.emplace(verbs, std::move(cq));
+    return error;
+  }
+  if (cq->page) RegisterPage::free(cq->page);
+  Port& port = context->port(cq->port_num);
+  if (cq->type == HBLDV_CQ_TYPE_CC) {
+    port.has_cc_cq = false;
+  } else {
+    --port.cqs;
+  }
+  return 0;
+}
+
+int check(Context& context, int cqe, const hbldv_cq_attr& attr) {
+  if (const int error = context.check_port(attr.port_num, false)) return error;
+  const Port& port = context.port(attr.port_num);
+  if (attr.cq_type != HBLDV_CQ_TYPE_QP && attr.cq_type != HBLDV_CQ_TYPE_CC) return EINVAL;
+  if (cqe < 1 || static_cast<std::uint32_t>(cqe) > kMaxCqes) return EINVAL;
+  if (attr.cq_type == HBLDV_CQ_TYPE_QP) return port.cqs == kCqsPerPort ? EBUSY : 0;
+  if (!port.set) return EPERM;
+  if (!port.advanced) return EOPNOTSUPP;
+  return port.has_cc_cq ? EBUSY : 0;
+}
+
+}  // namespace
+
+void install_cq_verbs(Context& context, verbs_soft_verbs& control) {
+  context.verbs->ops.poll_cq = poll_cq;
+  control.destroy_cq = destroy_cq;
+  if (context.profile == Profile::kGaudi2) control.create_cq = no_create_cq;
+}
+
+}  // namespace verbs::hbl
+
+using namespace verbs::hbl;
+
+extern "C" {
+
+ibv_cq* hbldv_create_cq(ibv_context* verbs, int cqe, ibv_comp_channel* channel, int comp_vector, hbldv_cq_attr* attr) {
+  if (!verbs) return null_with<ibv_cq>(EINVAL);
+  Context* context = context_of(verbs);
+  if (!context) return null_with<ibv_cq>(EOPNOTSUPP);
+  if (!attr) return null_with<ibv_cq>(EINVAL);
+  const std::lock_guard guard(context->mutex);
+  if (const int error = check(*context, cqe, *attr)) return null_with<ibv_cq>(error);
+  const std::uint32_t entries = std::bit_ceil(static_cast<std::uint32_t>(std::max(cqe, kMinCqes)));
+  auto cq = std::make_unique<Cq>();
+  if (!cq->entries.allocate(entries * kCqeSize) || !cq->producer.allocate(sizeof(std::uint32_t))) {
+    return null_with<ibv_cq>(ENOMEM);
+  }
+  ibv_cq* face = context->base.create_cq(verbs, static_cast<int>(entries), nullptr, channel, comp_vector);
+  if (!face) return nullptr;
+  cq->verbs = face;
+  cq->context = context;
+  cq->port_num = attr->port_num;
+  cq->type = attr->cq_type;
+  cq->number = context->next_cq_number++;
+  cq->page = RegisterPage::allocate();
+  cq->ready.resize(entries);
+  Port& port = context->port(attr->port_num);
+  if (cq->type == HBLDV_CQ_TYPE_CC) {
+    port.has_cc_cq = true;
+  } else {
+    ++port.cqs;
+  }
+  soft()->set_data(face, VERBS_SOFT_CQ, cq.get(), nullptr);
+  context->cqs.emplace(face, std::move(cq));
+  return face;
+}
+
+int hbldv_query_cq(ibv_cq* verbs, hbldv_query_cq_attr* attr) {
+  if (!verbs) return EINVAL;
+  Context* context = context_of(verbs->context);
+  if (!context) return EOPNOTSUPP;
+  if (!attr) return EINVAL;
+  const std::lock_guard guard(context->mutex);
+  *attr = {};
+  attr->ibvcq = verbs;
+  const auto found = context->cqs.find(verbs);
+  if (found == context->cqs.end()) return 0;  // of ibv_create_cq(): nothing is mapped
+  const Cq& cq = *found->second;
+  attr->mem_cpu_addr = cq.entries.as();
+  attr->pi_cpu_addr = cq.producer.as();
+  attr->regs_cpu_addr = cq.page ? cq.page->address() : reinterpret_cast<void*>(-1);
+  attr->cq_size = cq.capacity() * kCqeSize;
+  attr->cq_num = cq.number;
+  attr->cq_type = cq.type;
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,15 @@
+// Encapsulations of a context.
+#pragma once
+
+#include <cstdint>
+
+#include "model/device/context.h"
+
+namespace verbs::hbl {
+
+// The encapsulation with that number on the port; nullptr if there is none.
+Encap* find_encap(Context& context, std::uint32_t port_num, std::uint32_t number);
+void close_encaps(Context& context);
+void close_fifos(Context& context);
+
+}  // namespace verbs::hbl

@@ -1,0 +1,99 @@
+// What a device and its objects are: mlx5dv_query_device, mlx5dv_query_port, mlx5dv_get_clock_info, mlx5dv_init_obj.
+#include <cstring>
+#include <ctime>
+
+#include "model/device/context.h"
+
+using namespace verbs::mlx5;
+
+namespace {
+
+std::uint64_t nanoseconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// The queues of the software NIC lie in no memory that a program could work on: there are only the numbers, and they
+// are the queue pair's own. As a device that has none of it, without them it is not supported.
+int init_qp(const ibv_qp& qp, mlx5dv_qp* out) {
+  const std::uint64_t wanted = out->comp_mask;
+  if ((wanted & MLX5DV_QP_MASK_RAW_QP_HANDLES) == 0 || qp.qp_type != IBV_QPT_RAW_PACKET) return EOPNOTSUPP;
+  *out = {};
+  out->comp_mask = MLX5DV_QP_MASK_RAW_QP_HANDLES;
+  out->tirn = out->tisn = out->rqn = out->sqn = qp.qp_num;
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int mlx5dv_query_device(ibv_context* verbs, mlx5dv_context* attr) {
+  if (!verbs || !attr) return EINVAL;
+  if (!context_of(verbs)) return EOPNOTSUPP;
+  const std::uint64_t wanted = attr->comp_mask;
+  attr->version = 0;
+  attr->flags = 0;
+  attr->comp_mask = 0;
+  if ((wanted & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS) != 0) {
+    attr->tunnel_offloads_caps = MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN |
+                                 MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE |
+                                 MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE;
+    attr->comp_mask |= MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS;
+  }
+  if ((wanted & MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE) != 0) {
+    // Half the range of the clock's differences, see mlx5dv_ts_to_ns().
+    attr->max_clock_info_update_nsec = UINT64_MAX / 2;
+    attr->comp_mask |= MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE;
+  }
+  if ((wanted & MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS) != 0) {
+    attr->num_lag_ports = 1;
+    attr->comp_mask |= MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS;
+  }
+  return 0;
+}
+
+int _mlx5dv_query_port(ibv_context* verbs, std::uint32_t port_num, mlx5dv_port* info, std::size_t info_len) {
+  if (!verbs || !info) return EINVAL;
+  Context* context = context_of(verbs);
+  if (!context) return EOPNOTSUPP;
+  ibv_device_attr device{};
+  if (const int error = context->base.query_device(verbs, &device)) return error;
+  if (port_num < 1 || port_num > device.phys_port_cnt) return EINVAL;
+  // As of a port without an e-switch in switchdev mode: no field has a value.
+  std::memset(info, 0, info_len);
+  return 0;
+}
+
+int mlx5dv_get_clock_info(ibv_context* verbs, mlx5dv_clock_info* info) {
+  if (!verbs || !info) return EINVAL;
+  if (!context_of(verbs)) return EOPNOTSUPP;
+  // A cycle is a nanosecond of CLOCK_MONOTONIC.
+  *info = {.nsec = nanoseconds(CLOCK_REALTIME),
+           .last_cycles = nanoseconds(CLOCK_MONOTONIC),
+           .frac = 0,
+           .mult = 1,
+           .shift = 0,
+           .mask = UINT64_MAX};
+  return 0;
+}
+
+int mlx5dv_init_obj(mlx5dv_obj* obj, std::uint64_t type) {
+  constexpr std::uint64_t kKnown = MLX5DV_OBJ_QP | MLX5DV_OBJ_PD;
+  if (!obj) return EINVAL;
+  if ((type & ~kKnown) != 0) return EOPNOTSUPP;
+  if ((type & MLX5DV_OBJ_QP) != 0) {
+    if (!obj->qp.in || !obj->qp.out) return EINVAL;
+    if (!context_of(obj->qp.in->context)) return EOPNOTSUPP;
+    if (const int error = init_qp(*obj->qp.in, obj->qp.out)) return error;
+  }
+  if ((type & MLX5DV_OBJ_PD) != 0) {
+    if (!obj->pd.in || !obj->pd.out) return EINVAL;
+    if (!context_of(obj->pd.in->context)) return EOPNOTSUPP;
+    *obj->pd.out = {.pdn = obj->pd.in->handle, .comp_mask = 0};
+  }
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,120 @@
+// mlx5dv_devx_obj_create, _query, _modify, _destroy and mlx5dv_devx_general_cmd: the firmware's command interface as
+// far as there is an object behind it.
+//
+// What the firmware refuses is EREMOTEIO with its status in the output; what the kernel does not let through is EINVAL.
+#include <algorithm>
+
+#include "model/devx/objects.h"
+#include "steering/headers/bytes.h"
+
+namespace verbs::mlx5 {
+
+namespace {
+
+Live<DevxObject>& objects() { return live<DevxObject>(); }
+
+constexpr std::uint16_t kQueryHcaCap = 0x100, kCreateTir = 0x900, kAllocFlowCounter = 0x939;
+
+struct Command {
+  std::span<const std::uint8_t> in;
+  std::span<std::uint8_t> out;
+  std::uint16_t opcode = 0;
+};
+
+// EINVAL if there is not even room for the headers.
+int parse(const void* in, std::size_t in_size, void* out, std::size_t out_size, Command* command) {
+  if (!in || !out || in_size < kDevxHeader || out_size < kDevxHeader) return EINVAL;
+  if (in_size > UINT16_MAX || out_size > UINT16_MAX) return EINVAL;  // the length of an attribute
+  command->in = {static_cast<const std::uint8_t*>(in), in_size};
+  command->out = {static_cast<std::uint8_t*>(out), out_size};
+  command->opcode = steering::load16(command->in.data());
+  std::fill(command->out.begin(), command->out.end(), std::uint8_t{0});
+  return 0;
+}
+
+int answer(const Command& command, DevxStatus status) {
+  command.out[0] = static_cast<std::uint8_t>(status);
+  return status == DevxStatus::kOk ? 0 : EREMOTEIO;
+}
+
+DevxStatus create(Context& context, const Command& command, std::unique_ptr<DevxObject>* object) {
+  switch (command.opcode) {
+    case kAllocFlowCounter:
+      return DevxCounters::create(context, command.in, command.out, object);
+    case kCreateTir:
+      return DevxTir::create(context, command.in, command.out, object);
+    default:
+      return DevxStatus::kBadOp;
+  }
+}
+
+}  // namespace
+
+DevxObject* find_devx_object(const mlx5dv_devx_obj* face) { return objects().find(face); }
+
+void forget_devx_objects(Context& context) {
+  objects().remove_if([&](const DevxObject& object) { return object.owner == &context; });
+}
+
+}  // namespace verbs::mlx5
+
+using namespace verbs::mlx5;
+
+extern "C" {
+
+mlx5dv_devx_obj* mlx5dv_devx_obj_create(ibv_context* verbs, const void* in, std::size_t in_size, void* out,
+                                        std::size_t out_size) {
+  if (!verbs) return null_with<mlx5dv_devx_obj>(EINVAL);
+  const ModelLock guard(model_mutex());
+  Context* context = context_of(verbs);
+  if (!context) return null_with<mlx5dv_devx_obj>(EOPNOTSUPP);
+  Command command;
+  if (const int error = parse(in, in_size, out, out_size, &command)) return null_with<mlx5dv_devx_obj>(error);
+  std::unique_ptr<DevxObject> object;
+  const DevxStatus status = create(*context, command, &object);
+  if (const int error = answer(command, status)) return null_with<mlx5dv_devx_obj>(error);
+  return objects().add(std::move(object));
+}
+
+int mlx5dv_devx_obj_query(mlx5dv_devx_obj* face, const void* in, std::size_t in_size, void* out, std::size_t out_size) {
+  const ModelLock guard(model_mutex());
+  DevxObject* object = objects().find(face);
+  Command command;
+  if (!object) return EINVAL;
+  if (const int error = parse(in, in_size, out, out_size, &command)) return error;
+  if (command.opcode != object->query_opcode() || !object->is_meant(command.in)) return EINVAL;
+  return answer(command, object->query(command.in, command.out));
+}
+
+// No object here can be changed by a command.
+int mlx5dv_devx_obj_modify(mlx5dv_devx_obj* face, const void* in, std::size_t in_size, void* out,
+                           std::size_t out_size) {
+  const ModelLock guard(model_mutex());
+  Command command;
+  if (!objects().find(face)) return EINVAL;
+  if (const int error = parse(in, in_size, out, out_size, &command)) return error;
+  return answer(command, DevxStatus::kBadOp);
+}
+
+int mlx5dv_devx_obj_destroy(mlx5dv_devx_obj* face) {
+  const ModelLock guard(model_mutex());
+  DevxObject* object = objects().find(face);
+  if (!object) return EINVAL;
+  // The kernel does not count who uses it; the firmware refuses.
+  if (object->in_use()) return EREMOTEIO;
+  objects().remove(object);
+  return 0;
+}
+
+int mlx5dv_devx_general_cmd(ibv_context* verbs, const void* in, std::size_t in_size, void* out, std::size_t out_size) {
+  if (!verbs) return EINVAL;
+  const ModelLock guard(model_mutex());
+  Context* context = context_of(verbs);
+  if (!context) return EOPNOTSUPP;
+  Command command;
+  if (const int error = parse(in, in_size, out, out_size, &command)) return error;
+  if (command.opcode != kQueryHcaCap) return EINVAL;
+  return answer(command, query_capabilities(*context, command.in, command.out));
+}
+
+}  // extern "C"

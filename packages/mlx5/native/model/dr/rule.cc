@@ -1,0 +1,138 @@
+// Direct rules.
+#include <algorithm>
+
+#include "model/dr/action.h"
+#include "model/dr/close.h"
+
+namespace verbs::mlx5 {
+
+namespace {
+
+Live<DrRule>& rules() { return live<DrRule>(); }
+
+bool is_outside(std::span<const std::uint8_t> value, const DrMatcher& matcher) {
+  const auto mask = matcher.root ? std::span<const std::uint8_t>(matcher.root->mask) : matcher.matcher->mask();
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    // Sections that the criteria leave out do not count.
+    const std::size_t section = i / steering::kMatchSectionSize;
+    const bool counts = section < 8 && (matcher.criteria >> section & 1) != 0;
+    if (counts && (value[i] & ~mask[i]) != 0) return true;
+  }
+  return false;
+}
+
+// The value without what does not count.
+std::array<std::uint8_t, steering::kMatchSize> counted(std::span<const std::uint8_t> value, const DrMatcher& matcher) {
+  std::array<std::uint8_t, steering::kMatchSize> kept;
+  filter_mask(value, matcher.criteria, kept);
+  return kept;
+}
+
+// A root rule asks the verbs for what its actions are there.
+int add_to_request(DrAction& action, const DrDomain& domain, FlowRequest& request) {
+  if (action.owner && action.owner != domain.owner) return EINVAL;
+  if (action.domain && action.domain != &domain) return EINVAL;
+  switch (action.kind) {
+    case DrKind::kDrop:
+      return request.add_drop();
+    case DrKind::kDefaultMiss:
+      return request.add_default_miss();
+    case DrKind::kTag:
+      return request.add_tag(action.tag);
+    case DrKind::kCounter:
+      return request.add_counter(action.counter, action.counter_offset);
+    case DrKind::kQp:
+    case DrKind::kTable:
+    case DrKind::kArray:
+      return request.add_steps(action.steps);
+    case DrKind::kL2Decap:
+    case DrKind::kL3Decap:
+    case DrKind::kL2Encap:
+    case DrKind::kL3Encap:
+    case DrKind::kModify:
+      // One that was not made for root tables is no flow action.
+      return action.flow_action ? request.add_flow_action(action.flow_action) : EINVAL;
+    default:
+      return EOPNOTSUPP;
+  }
+}
+
+// 0 or errno.
+int insert_root(DrRule& rule, std::span<const std::uint8_t> value) {
+  const DrDomain& domain = rule.matcher.table.domain;
+  auto request = std::make_unique<FlowRequest>(*domain.owner);
+  for (DrAction* action : rule.actions) {
+    if (const int error = add_to_request(*action, domain, *request)) return error;
+  }
+  rule.flow = create_flow(*rule.matcher.root, value, std::move(request));
+  return rule.flow ? 0 : errno;
+}
+
+int insert(DrRule& rule, std::span<const std::uint8_t> value) {
+  const DrDomain& domain = rule.matcher.table.domain;
+  if (const int error = check_actions(rule.matcher, rule.actions)) return error;
+  std::vector<steering::Action> steps;
+  for (const DrAction* action : rule.actions) steps.insert(steps.end(), action->steps.begin(), action->steps.end());
+  const DeviceLock lock(*domain.owner);
+  if (lock.error() != 0) return lock.error();
+  steering::Matcher& matcher = *rule.matcher.matcher;
+  if (!domain.duplicates && matcher.find(value)) return EEXIST;
+  rule.rule = &matcher.add(value, steering::ActionList(std::move(steps)));
+  return 0;
+}
+
+// EIO in a forked child.
+int remove(DrRule& rule) {
+  if (rule.flow) return destroy_flow(rule.flow);
+  const DeviceLock lock(*rule.matcher.table.domain.owner);
+  if (lock.error() != 0) return lock.error();
+  rule.matcher.matcher->remove(*rule.rule);
+  return 0;
+}
+
+}  // namespace
+
+void forget_dr_rules(Context& context) {
+  rules().remove_if([&](DrRule& rule) {
+    if (rule.matcher.table.domain.owner != &context) return false;
+    remove(rule);
+    return true;
+  });
+}
+
+}  // namespace verbs::mlx5
+
+using namespace verbs::mlx5;
+
+extern "C" {
+
+mlx5dv_dr_rule* mlx5dv_dr_rule_create(mlx5dv_dr_matcher* face, mlx5dv_flow_match_parameters* parameters,
+                                      std::size_t count, mlx5dv_dr_action* actions[]) {
+  const ModelLock guard(model_mutex());
+  DrMatcher* matcher = find_dr_matcher(face);
+  if (!matcher || (count != 0 && !actions)) return null_with<mlx5dv_dr_rule>(EINVAL);
+  const std::span<const std::uint8_t> value = dr_match_bytes(matcher->table, parameters);
+  if (value.empty()) return null_with<mlx5dv_dr_rule>(EINVAL);
+  if (is_outside(value, *matcher)) return null_with<mlx5dv_dr_rule>(EINVAL);
+  auto rule = std::make_unique<DrRule>(*matcher);
+  for (std::size_t i = 0; i < count; ++i) {
+    DrAction* action = find_dr_action(actions[i]);
+    if (!action) return null_with<mlx5dv_dr_rule>(EINVAL);
+    rule->actions.push_back(action);
+    rule->used_actions.emplace_back(*action);
+  }
+  const auto whole = counted(value, *matcher);
+  const int error = matcher->root ? insert_root(*rule, whole) : insert(*rule, whole);
+  return error == 0 ? rules().add(std::move(rule)) : null_with<mlx5dv_dr_rule>(error);
+}
+
+int mlx5dv_dr_rule_destroy(mlx5dv_dr_rule* face) {
+  const ModelLock guard(model_mutex());
+  DrRule* rule = rules().find(face);
+  if (!rule) return EINVAL;
+  if (const int error = remove(*rule)) return error;
+  rules().remove(rule);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,140 @@
+#include "model/flow/entry.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace verbs::mlx5 {
+
+namespace {
+
+constexpr std::uint32_t kLargestTable = 65536;  // entries of a table that flows make
+
+// Whether this match selects a multicast destination: by the MAC address, or by that of IPv4.
+bool is_multicast(std::span<const std::uint8_t> mask, std::span<const std::uint8_t> value) {
+  const auto bits = [&](std::uint32_t at, std::uint8_t wanted, std::uint8_t is) {
+    return at < value.size() && (mask[at] & wanted) == wanted && (value[at] & wanted) == is;
+  };
+  return bits(steering::header::kDmac, 0x01, 0x01) || bits(steering::header::kDestinationIp + 12, 0xf0, 0xe0);
+}
+
+bool same(const steering::Destination& a, const steering::Destination& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* to = std::get_if<steering::ToReceiver>(&a)) {
+    return to->receiver == std::get<steering::ToReceiver>(b).receiver;
+  }
+  if (const auto* to = std::get_if<steering::ToTable>(&a)) return to->table == std::get<steering::ToTable>(b).table;
+  if (const auto* to = std::get_if<steering::ToArray>(&a)) return to->array == std::get<steering::ToArray>(b).array;
+  return true;
+}
+
+// The value padded to the whole of the match parameters.
+std::array<std::uint8_t, steering::kMatchSize> padded(std::span<const std::uint8_t> value) {
+  std::array<std::uint8_t, steering::kMatchSize> whole{};
+  std::copy(value.begin(), value.end(), whole.begin());
+  return whole;
+}
+
+}  // namespace
+
+FlowEntry* FlowEntry::insert(const FlowMatcher& matcher, std::span<const std::uint8_t> value,
+                             std::unique_ptr<FlowRequest> request, FlowRequest** inserted) {
+  if (matcher.priority >= kPriorities) return null_with<FlowEntry>(ENOMEM);
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if ((value[i] & ~matcher.given[i]) != 0) return null_with<FlowEntry>(EINVAL);
+  }
+  Context& context = *matcher.owner;
+  Device& device = *context.device;
+  // What the criteria leave out counts neither in the mask nor here.
+  const auto whole = padded(value);
+  const std::uint32_t priority =
+      is_multicast(matcher.mask, value) ? steering::RootTables::kMulticastPriority : matcher.priority;
+
+  const DeviceLock lock(context);
+  if (lock.error() != 0) return null_with<FlowEntry>(lock.error());
+  const std::shared_ptr<steering::FlowTable> table = device.root(matcher.direction).table(priority);
+  steering::Matcher* group = table->find_matcher(0, matcher.mask);
+  steering::Rule* rule = group ? group->find(whole) : nullptr;
+  FlowEntry* entry = nullptr;
+  if (rule) {
+    entry = device.entries.at(rule).get();
+    if (entry->conflicts(*request)) return null_with<FlowEntry>(EEXIST);
+  } else if (table->rules() >= std::min(std::uint32_t{1} << device.capabilities.log_max_ft_size, kLargestTable)) {
+    return null_with<FlowEntry>(ENOSPC);
+  }
+  if (const int error = request->check_firmware(matcher.direction)) return null_with<FlowEntry>(error);
+  *inserted = request.get();
+  if (entry) {
+    entry->requests_.push_back(std::move(request));
+    rule->set_actions(entry->actions());
+    return entry;
+  }
+  if (!group) group = &table->add_matcher(0, matcher.mask);
+  std::shared_ptr<FlowEntry> made(new FlowEntry(context, table, *group));
+  made->requests_.push_back(std::move(request));
+  made->rule_ = &group->add(whole, made->actions());
+  entry = made.get();
+  device.entries.emplace(made->rule_, std::move(made));
+  return entry;
+}
+
+int FlowEntry::remove(FlowRequest* request) {
+  const DeviceLock lock(context_);
+  if (lock.error() != 0) return lock.error();
+  requests_.remove_if([&](const auto& each) { return each.get() == request; });
+  if (!requests_.empty()) {
+    rule_->set_actions(actions());
+    return 0;
+  }
+  const steering::Rule* key = rule_;
+  Device& device = *context_.device;
+  matcher_.remove(*rule_);
+  if (matcher_.rules() == 0) table_->remove_matcher(matcher_);
+  device.entries.erase(key);  // and this
+  return 0;
+}
+
+// As the kernel compares two entries: forwarding to one more place is no conflict, nor is a flow that only counts.
+bool FlowEntry::conflicts(const FlowRequest& request) const {
+  const auto kind = [](const FlowRequest& each) {
+    return std::tuple(each.drops(), each.decapsulates(), each.reformat(), each.modify());
+  };
+  const bool counting =
+      std::all_of(requests_.begin(), requests_.end(), [](const auto& each) { return each->only_counts(); });
+  const FlowRequest* full = requests_.front().get();
+  std::uint32_t tag = 0;
+  for (const auto& each : requests_) {
+    if (!each->only_counts()) full = each.get();
+    tag = each->tag().value_or(tag);
+  }
+  if (!counting && !request.only_counts() && kind(*full) != kind(request)) return true;
+  return request.tag() && *request.tag() != tag;
+}
+
+steering::ActionList FlowEntry::actions() const {
+  std::vector<steering::Action> steps;
+  std::vector<std::shared_ptr<steering::Counter>> counters;
+  std::vector<steering::Destination> destinations;
+  const FlowRequest* leading = requests_.front().get();
+  for (const auto& each : requests_) {
+    if (leading->only_counts()) leading = each.get();
+    for (const auto& counter : each->counters()) {
+      if (std::find(counters.begin(), counters.end(), counter) == counters.end()) counters.push_back(counter);
+    }
+    const auto& destination = each->destination();
+    if (!destination) continue;
+    const bool known = std::any_of(destinations.begin(), destinations.end(),
+                                   [&](const auto& other) { return same(other, *destination); });
+    if (!known) destinations.push_back(*destination);
+  }
+  leading->append_steps(steps);
+  for (const auto& counter : counters) steps.emplace_back(steering::CountAction{counter});
+  if (destinations.size() == 1) steps.emplace_back(destinations.front());
+  if (destinations.size() > 1) {
+    auto array = std::make_shared<steering::DestinationArray>();
+    for (const auto& destination : destinations) array->entries.push_back({nullptr, destination});
+    steps.emplace_back(steering::Destination{steering::ToArray{std::move(array)}});
+  }
+  return steering::ActionList(std::move(steps));
+}
+
+}  // namespace verbs::mlx5

@@ -1,0 +1,43 @@
+// An entry of a root table: one match with the flows that share it, as the kernel lets flows share one.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <span>
+
+#include "model/flow/matcher.h"
+#include "model/flow/request.h"
+#include "steering/pipeline/flow_table.h"
+
+namespace verbs::mlx5 {
+
+// Of each table type; a higher number in a flow is refused.
+inline constexpr std::uint32_t kPriorities = 16;
+
+class FlowEntry {
+ public:
+  // Adds what is asked for to the tables of the matcher's device: the entry, with the request as one of its flows, or
+  // nullptr and errno.
+  static FlowEntry* insert(const FlowMatcher& matcher, std::span<const std::uint8_t> value,
+                           std::unique_ptr<FlowRequest> request, FlowRequest** inserted);
+  std::uint64_t hits() const { return rule_->hits(); }
+  // Takes a flow out; the entry goes with the last one.
+  int remove(FlowRequest* request);
+
+ private:
+  using Requests = std::list<std::unique_ptr<FlowRequest>>;
+
+  FlowEntry(Context& context, std::shared_ptr<steering::FlowTable> table, steering::Matcher& matcher)
+      : context_(context), table_(std::move(table)), matcher_(matcher) {}
+
+  bool conflicts(const FlowRequest& request) const;
+  steering::ActionList actions() const;
+
+  Context& context_;
+  const std::shared_ptr<steering::FlowTable> table_;
+  steering::Matcher& matcher_;
+  steering::Rule* rule_ = nullptr;
+  Requests requests_;
+};
+
+}  // namespace verbs::mlx5

@@ -1,0 +1,124 @@
+// mlx5dv_create_flow, and ibv_destroy_flow for its flows.
+#include "model/flow/flow.h"
+
+#include <cstring>
+
+#include "model/abi/functions.h"
+#include "model/device/privilege.h"
+
+namespace verbs::mlx5 {
+
+namespace {
+
+using Flows = Live<Flow, ibv_flow>;
+Flows& flows() { return live<Flow, ibv_flow>(); }
+
+// The actions of newer headers are longer, by the offset of a counter in its bulk.
+constexpr std::size_t kPlainAction = 16, kLongAction = 24;
+static_assert(sizeof(mlx5dv_flow_action_attr) == kPlainAction);
+constexpr unsigned kCountersDevxWithOffset = 8;
+
+struct LongAction {
+  mlx5dv_flow_action_attr plain;
+  std::uint32_t offset;
+};
+static_assert(sizeof(LongAction) == kLongAction);
+
+int add(const LongAction& action, FlowRequest& request) {
+  const mlx5dv_flow_action_attr& attr = action.plain;
+  switch (static_cast<unsigned>(attr.type)) {
+    case MLX5DV_FLOW_ACTION_DEST_IBV_QP:
+      return request.add_qp(attr.qp);
+    case MLX5DV_FLOW_ACTION_DROP:
+      return request.add_drop();
+    case MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION:
+      return request.add_flow_action(attr.action);
+    case MLX5DV_FLOW_ACTION_TAG:
+      return request.add_tag(attr.tag_value);
+    case MLX5DV_FLOW_ACTION_DEST_DEVX:
+      return request.add_devx_destination(attr.obj);
+    case MLX5DV_FLOW_ACTION_COUNTERS_DEVX:
+      return request.add_counter(attr.obj, 0);
+    case MLX5DV_FLOW_ACTION_DEFAULT_MISS:
+      return request.add_default_miss();
+    case kCountersDevxWithOffset:
+      return request.add_counter(attr.obj, action.offset);
+    default:
+      return EOPNOTSUPP;  // IBV_COUNTER too
+  }
+}
+
+ibv_flow* create(mlx5dv_flow_matcher* face, const mlx5dv_flow_match_parameters* value, std::size_t count,
+                 const void* actions, std::size_t stride) {
+  const ModelLock guard(model_mutex());
+  FlowMatcher* matcher = find_flow_matcher(face);
+  if (!matcher || !value || (count != 0 && !actions)) return null_with<ibv_flow>(EINVAL);
+  auto request = std::make_unique<FlowRequest>(*matcher->owner);
+  for (std::size_t i = 0; i < count; ++i) {
+    LongAction action{};
+    std::memcpy(static_cast<void*>(&action), static_cast<const char*>(actions) + i * stride, stride);
+    // The plain structure's types end before it.
+    if (stride == kPlainAction && action.plain.type == kCountersDevxWithOffset) return null_with<ibv_flow>(EOPNOTSUPP);
+    if (const int error = add(action, *request)) return null_with<ibv_flow>(error);
+  }
+  return create_flow(*matcher, match_bytes(*value), std::move(request));
+}
+
+}  // namespace
+
+Flow::Flow(FlowMatcher& matcher, FlowEntry& its_entry, FlowRequest& its_request)
+    : ibv_flow{.comp_mask = 0, .context = matcher.owner->verbs, .handle = 0},
+      owner(matcher.owner),
+      entry(&its_entry),
+      request(&its_request),
+      used_matcher(matcher) {}
+
+Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request) {
+  if (value.empty()) return null_with<Flow>(EINVAL);
+  if (request->exceeds_kernel()) return null_with<Flow>(EINVAL);
+  if (matcher.owner->device->capabilities.strict != 0 && !has_net_raw()) return null_with<Flow>(EPERM);
+  if (const int error = request->check(matcher.direction)) return null_with<Flow>(error);
+  FlowRequest* inserted = nullptr;
+  FlowEntry* entry = FlowEntry::insert(matcher, value, std::move(request), &inserted);
+  if (!entry) return nullptr;
+  Flow* flow = flows().add(std::make_unique<Flow>(matcher, *entry, *inserted));
+  flow->handle = matcher.owner->device->next_id++;
+  return flow;
+}
+
+int destroy_flow(ibv_flow* face) {
+  const ModelLock guard(model_mutex());
+  Flow* flow = flows().find(face);
+  if (!flow) return EINVAL;
+  if (const int error = flow->entry->remove(flow->request)) return error;
+  flows().remove(flow);
+  return 0;
+}
+
+void forget_flows(Context& context) {
+  flows().remove_if([&](const Flow& flow) {
+    if (flow.owner != &context) return false;
+    flow.entry->remove(flow.request);
+    return true;
+  });
+}
+
+}  // namespace verbs::mlx5
+
+using namespace verbs::mlx5;
+
+extern "C" {
+
+ibv_flow* mlx5dv_create_flow(mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_parameters* value, std::size_t count,
+                             mlx5dv_flow_action_attr actions[]) {
+  return create(matcher, value, count, actions, kPlainAction);
+}
+
+// What newer headers make of mlx5dv_create_flow(): with the size of the structure that the program knows.
+ibv_flow* __mlx5dv_create_flow(mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_parameters* value, std::size_t count,
+                               mlx5dv_flow_action_attr actions[], std::size_t size) {
+  if (size != kPlainAction && size != kLongAction) return null_with<ibv_flow>(EINVAL);
+  return create(matcher, value, count, actions, size);
+}
+
+}  // extern "C"

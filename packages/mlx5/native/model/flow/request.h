@@ -1,0 +1,73 @@
+// What a flow is to do: collected with the library's rules, checked with the kernel's, then handed to the engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/device/objects.h"
+#include "model/device/raw_qp.h"
+#include "model/flow/action.h"
+#include "steering/actions/action.h"
+
+struct mlx5dv_devx_obj;
+
+namespace verbs::mlx5 {
+
+class FlowRequest {
+ public:
+  explicit FlowRequest(Context& owner) : owner_(owner) {}
+
+  // The library's rules: 0 or errno.
+  int add_qp(const ibv_qp* face);
+  int add_devx_destination(const mlx5dv_devx_obj* face);
+  // The destination of a direct rule, with what counts before it.
+  int add_steps(const std::vector<steering::Action>& steps);
+  int add_drop();
+  int add_default_miss();
+  int add_flow_action(const ibv_flow_action* face);
+  int add_tag(std::uint32_t tag);
+  int add_counter(const mlx5dv_devx_obj* face, std::uint32_t offset);
+
+  // More flow actions than the kernel's call can carry.
+  bool exceeds_kernel() const;
+  // The kernel's rules up to the tables themselves: 0 or errno.
+  int check(Direction direction) const;
+  // The firmware's, which come after those of the tables.
+  int check_firmware(Direction direction) const;
+
+  bool drops() const { return drops_; }
+  std::optional<std::uint32_t> tag() const { return tag_; }
+  bool decapsulates() const { return decap_ != nullptr; }
+  const std::shared_ptr<const steering::Reformat>& reformat() const { return reformat_; }
+  const std::shared_ptr<const steering::ModifyHeader>& modify() const { return modify_; }
+  const std::vector<std::shared_ptr<steering::Counter>>& counters() const { return counters_; }
+  const std::optional<steering::Destination>& destination() const { return destination_; }
+  // Neither headers nor destination: the kernel lets such a flow share another's match.
+  bool only_counts() const;
+  // The steps without the destination.
+  void append_steps(std::vector<steering::Action>& actions) const;
+
+ private:
+  int set_destination(steering::Destination destination);
+  int claim_destination();
+
+  Context& owner_;
+  Uses uses_;
+  bool claimed_ = false;  // a destination of any kind
+  bool drops_ = false;
+  bool misses_ = false;
+  bool wrong_object_ = false;  // what only the kernel finds out
+  std::size_t flow_actions_ = 0;
+  bool repeated_ = false;                   // two flow actions of a kind
+  bool foreign_table_[2] = {false, false};  // flow actions for receive, for transmit
+  std::optional<steering::Destination> destination_;
+  std::optional<std::uint32_t> tag_;
+  std::shared_ptr<const steering::Reformat> decap_;     // of type L2_TUNNEL_TO_L2, which is no object of the firmware's
+  std::shared_ptr<const steering::Reformat> reformat_;  // any other
+  std::shared_ptr<const steering::ModifyHeader> modify_;
+  std::vector<std::shared_ptr<steering::Counter>> counters_;
+};
+
+}  // namespace verbs::mlx5

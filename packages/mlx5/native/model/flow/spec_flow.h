@@ -1,0 +1,10 @@
+// ibv_create_flow: flows of the plain verbs, whose match is a list of specifications.
+#pragma once
+
+#include "model/device/context.h"
+
+namespace verbs::mlx5 {
+
+ibv_flow* create_spec_flow(ibv_qp* qp, ibv_flow_attr* attr);
+
+}  // namespace verbs::mlx5

@@ -1,0 +1,140 @@
+// Loading, devices and contexts: mlx5dv_is_supported and mlx5dv_open_device.
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "model/abi/functions.h"
+#include "model/device/context.h"
+#include "model/device/frames.h"
+#include "model/device/raw_qp.h"
+#include "model/devx/objects.h"
+#include "model/dr/close.h"
+#include "model/flow/flow.h"
+#include "model/flow/spec_flow.h"
+#include "model/flow/steering_anchor.h"
+#include "verbs_soft_model.h"
+
+namespace verbs::mlx5 {
+
+namespace {
+
+constinit soft_model::Attachment attachment;
+
+// By the pointers that programs have, so that a stale one is found out.
+std::unordered_map<const ibv_context*, std::unique_ptr<Context>>& contexts() {
+  static auto& open = *new std::unordered_map<const ibv_context*, std::unique_ptr<Context>>;
+  return open;
+}
+
+int init_device(void*, ibv_device* face, verbs_soft_identity* identity) {
+  Device& device = add_device(face);
+  if (const int error = parse_capabilities(*soft(), face, &device.capabilities)) return error;
+  for (std::size_t i = 0; i < steering::kDropReasons; ++i) {
+    const std::string name = std::string("dropped_") + steering::name_of(static_cast<steering::DropReason>(i));
+    device.drops[i] = soft()->counter(face, name.c_str());
+  }
+  // The vendor's number, by which programs look for mlx5, with a part that no adapter has.
+  identity->vendor_id = 0x02c9;
+  identity->vendor_part_id = 0x5f05;
+  identity->hw_ver = 0;
+  identity->board_id = "VERBS_SOFT_MLX5";
+  identity->hca_type = "mlx5";
+  return 0;
+}
+
+int open_context(void*, ibv_context* face) {
+  auto context = std::make_unique<Context>();
+  context->verbs = face;
+  context->device = find_device(face->device);
+  verbs_soft_verbs* control = soft()->verbs(face);
+  context->base = *control;
+  install_qp_verbs(*control);
+  verbs_context* verbs = verbs_get_ctx(face);
+  verbs->ibv_create_flow = create_spec_flow;
+  verbs->ibv_destroy_flow = destroy_flow;
+  verbs->destroy_flow_action = destroy_flow_action;
+  const ModelLock guard(model_mutex());
+  contexts().emplace(face, std::move(context));
+  return 0;
+}
+
+// Users before what they use.
+void close_context(void*, ibv_context* face) {
+  const ModelLock guard(model_mutex());
+  Context* context = context_of(face);
+  if (!context) return;
+  forget_dr_rules(*context);
+  forget_dr_actions(*context);
+  forget_dr_matchers(*context);
+  forget_dr_tables(*context);
+  forget_flows(*context);
+  forget_steering_anchors(*context);
+  forget_flow_matchers(*context);
+  forget_flow_actions(*context);
+  forget_devx_objects(*context);
+  forget_qps(*context);
+  *soft()->verbs(face) = context->base;
+  contexts().erase(face);
+}
+
+const verbs_soft_model kModel{.kind = "mlx5",
+                              .default_device = "mlx5_soft0",
+                              .defaults = nullptr,
+                              .option_names = capability_options(),
+                              .data = nullptr,
+                              .init_device = init_device,
+                              .open_context = open_context,
+                              .close_context = close_context,
+                              .egress = nullptr,
+                              .ingress = nullptr,
+                              .reopen_context = nullptr,
+                              .keep_context = nullptr,
+                              .tunnels = 0,
+                              .raw_send = raw_send,
+                              .raw_receive = raw_receive,
+                              .raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM};
+
+}  // namespace
+
+const verbs_soft_extension_table* soft() { return attachment.table(); }
+
+bool is_ours(const ibv_device* device) { return attachment.owns(device, kModel.kind); }
+
+Context* context_of(const ibv_context* face) {
+  const ModelLock guard(model_mutex());
+  const auto found = contexts().find(face);
+  return found == contexts().end() ? nullptr : found->second.get();
+}
+
+}  // namespace verbs::mlx5
+
+using namespace verbs::mlx5;
+
+extern "C" {
+
+bool mlx5dv_is_supported(ibv_device* device) { return is_ours(device); }
+
+ibv_context* mlx5dv_open_device(ibv_device* device, mlx5dv_context_attr* attr) {
+  if (!device) return null_with<ibv_context>(EINVAL);
+  if (!is_ours(device)) return null_with<ibv_context>(EOPNOTSUPP);
+  // Every context has devx.
+  if (attr && (attr->comp_mask != 0 || (attr->flags & ~std::uint32_t{MLX5DV_CONTEXT_FLAGS_DEVX}) != 0)) {
+    return null_with<ibv_context>(EINVAL);
+  }
+  return soft()->open_device(device);
+}
+
+const Mlx5Functions* verbs_soft_mlx5() {
+#define MLX5DV_ENTRY(result, name, parameters, arguments) name,
+  static constexpr Mlx5Functions functions{MLX5DV_FUNCTIONS(MLX5DV_ENTRY)};
+#undef MLX5DV_ENTRY
+  return &functions;
+}
+
+int verbs_soft_model_load(verbs_soft_extension_function extension) { return attachment.load(extension, kModel); }
+
+// By this symbol a library is known as the software model's.
+extern const char verbs_soft_marker[];
+const char verbs_soft_marker[] = "verbs-soft-mlx5 1";
+
+}  // extern "C"

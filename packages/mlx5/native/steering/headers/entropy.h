@@ -1,0 +1,35 @@
+// The entropy that encapsulation puts into the outer header, so that the packets of one connection take one path and
+// those of several spread: a CRC-16 (polynomial 0x100B) of the addresses, protocol and ports before encapsulation.
+#pragma once
+
+#include <cstdint>
+
+#include "steering/headers/layers.h"
+
+namespace verbs::mlx5::steering {
+
+// What is hashed; absent fields are zero. IPv4 addresses are in the last four bytes.
+struct EntropyInput {
+  std::uint8_t destination[16] = {};
+  std::uint8_t source[16] = {};
+  std::uint8_t protocol = 0;
+  std::uint16_t destination_port = 0;
+  std::uint16_t source_port = 0;
+};
+
+std::uint16_t entropy_crc(const EntropyInput& input);
+// The same of a frame's outermost IP packet (0 if it is none); ports of TCP and UDP only.
+std::uint16_t entropy_crc(const std::uint8_t* data, const Layers& layers);
+
+// The port range that a device draws from (roce_min_src_udp_port, roce_max_src_udp_port).
+struct UdpPortRange {
+  std::uint16_t min = 0xc000;
+  std::uint16_t max = 0xffff;
+};
+
+inline std::uint16_t entropy_udp_port(std::uint16_t crc, const UdpPortRange& range = {}) {
+  return static_cast<std::uint16_t>((range.min | crc) & range.max);
+}
+inline std::uint8_t entropy_flow_id(std::uint16_t crc) { return static_cast<std::uint8_t>(crc); }
+
+}  // namespace verbs::mlx5::steering

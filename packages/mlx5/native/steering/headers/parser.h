@@ -1,0 +1,22 @@
+// Finds the headers of a frame. Reads nothing outside of it, whatever its bytes say.
+//
+// Known: Ethernet with up to two VLAN tags (0x8100, 0x88a8), IPv4 with options, IPv6 with extension headers, TCP, UDP,
+// ICMP, ICMPv6, ESP, RoCE v2 (4791) and the tunnels VXLAN (4789), VXLAN-GPE (4790), GENEVE (6081), GRE and NVGRE, MPLS
+// over UDP (6635) and over GRE, GTP-U (2152) and IP in IP. Only the outermost tunnel is entered. A fragment is no
+// tunnel. Behind an Ethernet MPLS label nothing is parsed.
+#pragma once
+
+#include <cstdint>
+
+#include "steering/headers/layers.h"
+
+namespace verbs::mlx5::steering {
+
+enum class Lengths : std::uint8_t {
+  kChecked,  // of a frame
+  kIgnored,  // of an encapsulation's headers, whose lengths are filled in later
+};
+
+Layers parse(const std::uint8_t* data, std::uint32_t size, Lengths lengths = Lengths::kChecked);
+
+}  // namespace verbs::mlx5::steering

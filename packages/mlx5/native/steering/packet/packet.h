@@ -1,0 +1,85 @@
+// A frame on its way through the tables, with what hardware carries beside it: registers, flow tag, where it came from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "steering/headers/frame.h"
+#include "steering/headers/layers.h"
+#include "steering/headers/parser.h"
+#include "steering/packet/match_key.h"
+
+namespace verbs::mlx5::steering {
+
+// Where a frame came from: match fields that are in no header.
+struct Origin {
+  std::uint32_t source_sqn = 0;            // 24 bits: the send queue (the queue pair's number) on the transmit side
+  std::uint16_t source_port = 0;           // the vport
+  std::uint16_t source_eswitch_owner = 0;  // vhca id
+  std::uint8_t source_vhca_port = 0;       // 4 bits: the physical port
+};
+
+struct Registers {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::array<std::uint32_t, 8> c = {};
+};
+
+class Packet {
+ public:
+  // `now_ns` is any clock that does not go back; meters measure by it.
+  explicit Packet(const Frame& frame, const Origin& origin = {}, std::uint64_t now_ns = 0)
+      : frame_(frame), origin_(origin), now_ns_(now_ns) {}
+
+  const Frame& frame() const { return frame_; }
+  const Origin& origin() const { return origin_; }
+  std::uint64_t now_ns() const { return now_ns_; }
+
+  // The headers, found on first use after a change.
+  const Layers& layers() const {
+    if (!parsed_) {
+      layers_ = parse(frame_.data, frame_.size);
+      parsed_ = true;
+    }
+    return layers_;
+  }
+  // The frame for writing: afterwards the headers are looked for again.
+  Frame& change() {
+    parsed_ = false;
+    key_.forget();
+    return frame_;
+  }
+  // The frame for writing fields that move no header (addresses, ports, time to live): only the key is made again.
+  std::uint8_t* change_fields() {
+    key_.forget();
+    return frame_.data;
+  }
+  const Registers& registers() const { return registers_; }
+  Registers& change_registers() {
+    key_.forget(kMisc2);
+    return registers_;
+  }
+  // The packet's match parameters with at least the wanted sections filled in.
+  const MatchKey& key(SectionMask sections, const GeneveOption& option) {
+    const SectionMask missing = static_cast<SectionMask>(sections & ~key_.valid());
+    if (missing != 0) key_.encode(*this, missing, option);
+    return key_;
+  }
+
+  // What the completion tells: 24 bits, 0 if no rule set it.
+  std::uint32_t flow_tag = 0;
+  // After a decapsulation the virtual network of the tunnel that was taken off (VXLAN, GENEVE, NVGRE), else 0.
+  std::uint32_t tunnel_vni = 0;
+  bool decapsulated = false;
+
+ private:
+  Frame frame_;
+  Origin origin_;
+  std::uint64_t now_ns_;
+  Registers registers_;
+  mutable Layers layers_;
+  mutable bool parsed_ = false;
+  MatchKey key_;
+};
+
+}  // namespace verbs::mlx5::steering

@@ -1,0 +1,79 @@
+// A matcher: a mask over the match parameters, and the rules under it in a hash table by the masked bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "steering/actions/action.h"
+#include "steering/packet/match_key.h"
+
+namespace verbs::mlx5::steering {
+
+class Matcher;
+
+// A value under a matcher's mask with what is to be done.
+class Rule {
+ public:
+  const Matcher& matcher() const { return *matcher_; }
+  const ActionList& actions() const { return actions_; }
+  // Exchanges what the rule does; not from within a Sink.
+  void set_actions(ActionList actions) { actions_ = std::move(actions); }
+  std::uint64_t hits() const { return hits_; }
+
+ private:
+  friend class Matcher;
+  friend class Pipeline;
+  Matcher* matcher_ = nullptr;
+  std::vector<std::uint64_t> words_;  // masked
+  std::uint32_t hash_ = 0;
+  Rule* shadowed_ = nullptr;  // the next rule with the same words: takes over when this one goes
+  mutable std::uint64_t hits_ = 0;
+  ActionList actions_;
+};
+
+class Matcher {
+ public:
+  // Of the mask at most kMatchSize bytes count; missing ones are 0.
+  Matcher(std::uint32_t priority, std::span<const std::uint8_t> mask);
+  ~Matcher();
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
+
+  std::uint32_t priority() const { return priority_; }
+  std::span<const std::uint8_t, kMatchSize> mask() const { return mask_; }
+  bool has_mask(std::span<const std::uint8_t> mask) const;
+  std::size_t rules() const { return count_; }
+
+  // Whether the value has a bit outside of the mask (the kernel refuses such a rule; here it would count for nothing).
+  bool is_outside_mask(std::span<const std::uint8_t> value) const;
+  // The rule with this value that frames meet; nullptr: there is none.
+  Rule* find(std::span<const std::uint8_t> value) const;
+  // With a value that is there already, the new rule waits behind the older one.
+  Rule& add(std::span<const std::uint8_t> value, ActionList actions);
+  void remove(Rule& rule);
+
+  const Rule* look_up(Packet& packet, const GeneveOption& option) const;
+
+ private:
+  struct Word {
+    std::uint32_t offset;
+    std::uint64_t mask;
+  };
+  std::vector<std::uint64_t> masked(std::span<const std::uint8_t> value) const;
+  static std::uint32_t hash_of(const std::uint64_t* words, std::size_t count);
+  std::size_t slot_of(const std::uint64_t* words, std::uint32_t hash) const;  // that rule's, or the free one for it
+  void grow();
+  void close_gap(std::size_t slot);
+
+  std::uint32_t priority_;
+  std::uint8_t mask_[kMatchSize] = {};
+  std::vector<Word> words_;
+  SectionMask sections_ = 0;
+  std::vector<Rule*> slots_;  // a power of two, at most half full
+  std::size_t used_ = 0;      // slots
+  std::size_t count_ = 0;     // rules, those that wait too
+};
+
+}  // namespace verbs::mlx5::steering
