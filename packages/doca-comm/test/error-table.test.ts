@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const tests = new URL('../native/test/errors/', import.meta.url);
+const tests = new URL('../native/test/abi/', import.meta.url);
 /** The text of each test, by its name. */
 const bodies = new Map<string, string>();
 for (const file of readdirSync(tests)) {

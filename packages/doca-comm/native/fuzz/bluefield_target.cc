@@ -3,12 +3,12 @@
 #include <map>
 #include <string>
 
-#include "../model/bluefield/options.h"
-#include "../model/text.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
+#include "model/base/text.h"
+#include "model/bluefield/options.h"
 
-using namespace verbs::doca;
+using namespace verbs::doca_comm::model;
 
 namespace {
 

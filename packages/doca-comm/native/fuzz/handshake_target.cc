@@ -2,22 +2,22 @@
 // same when it is written and read again.
 #include <array>
 
-#include "../model/meeting/datagram.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
+#include "model/setup/handshake.h"
 
-using verbs::doca::Datagram;
+using verbs::doca_comm::model::HandshakeMessage;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Datagram datagram;
+  HandshakeMessage datagram;
   if (!datagram.read({data, size})) return 0;
-  FUZZ_CHECK(size == Datagram::kSize);
-  FUZZ_CHECK(datagram.name.size() < verbs::doca::kMaxNameLength);
+  FUZZ_CHECK(size == HandshakeMessage::kSize);
+  FUZZ_CHECK(datagram.name.size() < verbs::doca_comm::model::kMaxNameLength);
   FUZZ_CHECK(datagram.end.mtu >= IBV_MTU_256 && datagram.end.mtu <= IBV_MTU_4096);
   FUZZ_CHECK((datagram.end.data_qpn | datagram.end.control_qpn | datagram.end.psn) <= 0xffffff);
-  std::array<std::uint8_t, Datagram::kSize> bytes;
+  std::array<std::uint8_t, HandshakeMessage::kSize> bytes;
   datagram.write(bytes);
-  Datagram again;
+  HandshakeMessage again;
   FUZZ_CHECK(again.read(bytes));
   FUZZ_CHECK(again.type == datagram.type && again.client_id == datagram.client_id && again.key == datagram.key);
   FUZZ_CHECK(again.name == datagram.name && again.representor == datagram.representor);

@@ -1,16 +1,16 @@
-#include "device.h"
+#include "model/bluefield/device.h"
 
 #include <pthread.h>
 
 #include <algorithm>
 #include <new>
 
-#include "../error.h"
-#include "../meeting/meeting_point.h"
-#include "../meeting/registry.h"
-#include "model.h"
+#include "model/base/error.h"
+#include "model/bluefield/model.h"
+#include "model/setup/handshake_channel.h"
+#include "model/setup/registry.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 Bluefield& Bluefield::get() {
   static auto* bluefield = new Bluefield;  // outlives every thread
@@ -27,7 +27,7 @@ void Bluefield::forget_parent() {
   new (&bluefield.mutex_) std::mutex;
   for (const auto& info : bluefield.devices_) {
     // Not destroyed: that would join a thread which does not exist here.
-    new std::shared_ptr<MeetingPoint>(std::move(info->opened.meeting));
+    new std::shared_ptr<HandshakeChannel>(std::move(info->opened.meeting));
     info->opened = {};
     info->opened.info = info.get();
     for (const auto& representor : info->representors) representor->opened.opens = representor->opened.users = 0;
@@ -99,7 +99,7 @@ doca_error_t Bluefield::start(doca_dev& dev) {
   dev.pd = verbs->alloc_pd(dev.context);
   if (!dev.pd || verbs->query_gid(dev.context, 1, 0, &gid) != 0) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   dev.gid = gid_of(gid);
-  return MeetingPoint::open(dev.context, dev.pd, &dev.meeting);
+  return HandshakeChannel::open(dev.context, dev.pd, &dev.meeting);
 }
 
 void Bluefield::stop(doca_dev& dev) {
@@ -187,4 +187,4 @@ void Bluefield::release(doca_dev_rep* rep) {
   --rep->users;
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "../../include/doca_dev.h"
-#include "../nic/verbs.h"
-#include "options.h"
+#include "doca_dev.h"
+#include "model/bluefield/options.h"
+#include "model/nic/verbs.h"
 
-namespace verbs::doca {
-class MeetingPoint;
+namespace verbs::doca_comm::model {
+class HandshakeChannel;
 }
 
 struct doca_devinfo_rep {
   const doca_devinfo* parent = nullptr;
   std::string pci;
-  std::optional<verbs::doca::Gid> host;
+  std::optional<verbs::doca_comm::model::Gid> host;
 };
 
 struct doca_dev_rep {
@@ -35,14 +35,14 @@ struct doca_dev {
   // While it is open.
   ibv_context* context = nullptr;
   ibv_pd* pd = nullptr;
-  verbs::doca::Gid gid{};
-  std::shared_ptr<verbs::doca::MeetingPoint> meeting;
+  verbs::doca_comm::model::Gid gid{};
+  std::shared_ptr<verbs::doca_comm::model::HandshakeChannel> meeting;
 };
 
 struct doca_devinfo {
   ibv_device* device = nullptr;
   std::string name;
-  verbs::doca::Options options;
+  verbs::doca_comm::model::Options options;
   doca_dev opened;
   struct Representor {
     doca_devinfo_rep info;
@@ -51,7 +51,7 @@ struct doca_devinfo {
   std::vector<std::unique_ptr<Representor>> representors;
 };
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 class Bluefield {
  public:
@@ -85,4 +85,4 @@ class Bluefield {
   std::vector<std::unique_ptr<doca_devinfo>> devices_;
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

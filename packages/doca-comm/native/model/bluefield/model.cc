@@ -1,11 +1,11 @@
-#include "model.h"
+#include "model/bluefield/model.h"
 
 #include <cerrno>
 
-#include "../nic/verbs.h"
-#include "options.h"
+#include "model/bluefield/options.h"
+#include "model/nic/verbs.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 namespace {
 
@@ -36,8 +36,8 @@ const verbs_soft_model& model() {
   return model;
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model
 
 extern "C" int verbs_soft_model_load(verbs_soft_extension_function extension) {
-  return verbs::doca::Verbs::attach(extension);
+  return verbs::doca_comm::model::Verbs::attach(extension);
 }

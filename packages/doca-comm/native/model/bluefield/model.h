@@ -14,10 +14,10 @@
 
 #include "verbs_soft_extension.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 inline constexpr const char* kKind = "doca";
 
 const verbs_soft_model& model();
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

@@ -1,13 +1,13 @@
-#include "options.h"
+#include "model/bluefield/options.h"
 
 #include <arpa/inet.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "../text.h"
+#include "model/base/text.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 namespace {
 
@@ -78,4 +78,4 @@ bool read_options(const verbs_soft_extension_table& extension, const ibv_device*
                      options->max_connections, &options->max_per_client);
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

@@ -11,7 +11,7 @@
 
 #include "verbs_soft_extension.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 using Gid = std::array<std::uint8_t, 16>;
 
@@ -41,4 +41,4 @@ std::string full_pci(const std::string& text);
 // False if an option is wrong.
 bool read_options(const verbs_soft_extension_table& extension, const ibv_device* device, Options* options);
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

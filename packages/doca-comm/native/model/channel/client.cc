@@ -1,14 +1,14 @@
-#include "client.h"
+#include "model/channel/client.h"
 
 #include <sys/random.h>
 
 #include <cerrno>
 #include <chrono>
 
-#include "../error.h"
-#include "../nic/verbs.h"
+#include "model/base/error.h"
+#include "model/nic/verbs.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 namespace {
 
@@ -24,7 +24,7 @@ doca_error_t Client::open() { return traffic_.open(); }
 int Client::find(const std::string& name, ServiceAddress* service) const {
   const Options& options = dev_.info->options;
   if (!options.dpu_address) return ServiceEntry::find(options.pci, name, service);
-  *service = {.gid = *options.dpu_address, .qpn = kMeetingQpn, .key = {}};
+  *service = {.gid = *options.dpu_address, .qpn = kHandshakeQpn, .key = {}};
   return 0;
 }
 
@@ -36,7 +36,7 @@ doca_error_t Client::begin(const std::string& name, const ServiceAddress& servic
     peer_ = nullptr;
     return DOCA_ERROR_INITIALIZATION;
   }
-  request_.type = Datagram::Type::kConnect;
+  request_.type = HandshakeMessage::Type::kConnect;
   request_.key = service.key;
   request_.representor = dev_.info->options.pci;
   request_.name = name;
@@ -77,16 +77,16 @@ void Client::ask(Nanos time) {
   dev_.meeting->send(request_, service_);
 }
 
-void Client::on_datagram(const Datagram& datagram, const Sender& sender) {
+void Client::on_datagram(const HandshakeMessage& datagram, const UdAddress& sender) {
   const std::lock_guard guard(traffic_.mutex());
   if (!peer_ || datagram.client_id != request_.client_id || !(sender == service_)) return;
   heard_ = now();
   if (phase_ != Phase::kAsking && phase_ != Phase::kWaiting) return;
-  if (datagram.type == Datagram::Type::kPending) {
+  if (datagram.type == HandshakeMessage::Type::kPending) {
     phase_ = Phase::kWaiting;
-  } else if (datagram.type == Datagram::Type::kAccept) {
+  } else if (datagram.type == HandshakeMessage::Type::kAccept) {
     accepted(datagram);
-  } else if (datagram.type == Datagram::Type::kReject) {
+  } else if (datagram.type == HandshakeMessage::Type::kReject) {
     phase_ = Phase::kRefused;
     traffic_.lose(*peer_);
   } else {
@@ -95,7 +95,7 @@ void Client::on_datagram(const Datagram& datagram, const Sender& sender) {
   answered_.notify_all();
 }
 
-void Client::accepted(const Datagram& datagram) {
+void Client::accepted(const HandshakeMessage& datagram) {
   if (peer_->connection->establish(service_.gid, datagram.end) == DOCA_SUCCESS) {
     phase_ = Phase::kEstablished;
     traffic_.notify_send();
@@ -138,7 +138,7 @@ doca_error_t Client::disconnect() {
     peer = peer_;
     if (!peer) return DOCA_ERROR_NOT_CONNECTED;
     if (phase_ == Phase::kAsking || phase_ == Phase::kWaiting) {
-      request_.type = Datagram::Type::kCancel;
+      request_.type = HandshakeMessage::Type::kCancel;
       dev_.meeting->send(request_, service_);
       phase_ = Phase::kNone;
     }
@@ -150,4 +150,4 @@ doca_error_t Client::disconnect() {
   return error;
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

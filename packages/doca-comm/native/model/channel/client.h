@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
-#include "../meeting/meeting_point.h"
-#include "../meeting/registry.h"
-#include "traffic.h"
+#include "model/channel/transport.h"
+#include "model/setup/handshake_channel.h"
+#include "model/setup/registry.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
-class Client final : public Attendant {
+class Client final : public HandshakeHandler {
  public:
   Client(doca_dev& dev, const Sizes& sizes) : dev_(dev), traffic_(dev, sizes, false) {}
 
@@ -24,10 +24,10 @@ class Client final : public Attendant {
   // The last call.
   void close();
 
-  Traffic& traffic() { return traffic_; }
+  Transport& traffic() { return traffic_; }
   bool connected() const { return peer_ != nullptr; }
 
-  void on_datagram(const Datagram& datagram, const Sender& sender) override;
+  void on_datagram(const HandshakeMessage& datagram, const UdAddress& sender) override;
   Nanos on_tick(Nanos now) override;
 
  private:
@@ -36,17 +36,17 @@ class Client final : public Attendant {
   int find(const std::string& name, ServiceAddress* service) const;
   doca_error_t begin(const std::string& name, const ServiceAddress& service);
   void ask(Nanos time);
-  void accepted(const Datagram& datagram);
+  void accepted(const HandshakeMessage& datagram);
 
   doca_dev& dev_;
-  Traffic traffic_;  // its lock guards everything below
+  Transport traffic_;  // its lock guards everything below
   std::condition_variable answered_;
   Peer* peer_ = nullptr;
   Phase phase_ = Phase::kNone;
-  Datagram request_;
-  Sender service_;
+  HandshakeMessage request_;
+  UdAddress service_;
   Nanos heard_ = 0;
   Nanos asked_ = 0;
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

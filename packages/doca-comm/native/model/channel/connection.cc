@@ -1,12 +1,12 @@
 // What a connection sends and receives.
-#include "connection.h"
+#include "model/channel/connection.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "../nic/verbs.h"
+#include "model/nic/verbs.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 Frame* Connection::receive_slot(std::uint32_t slot) const { return reinterpret_cast<Frame*>(memory_ + slot * stride_); }
 Frame* Connection::send_slot(std::uint32_t slot) const { return receive_slot(sizes_.recv_queue + 1 + slot); }
@@ -166,4 +166,4 @@ bool Connection::quiet() {
   return !reap_control() || (control_posted_ == control_completed_ && in_flight() == 0);
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

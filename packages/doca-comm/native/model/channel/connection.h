@@ -12,15 +12,15 @@
 #include <cstdint>
 #include <memory>
 
-#include "../../include/doca_error.h"
-#include "../bluefield/device.h"
-#include "../clock.h"
-#include "../meeting/datagram.h"
-#include "frame.h"
-#include "in_flight.h"
-#include "notifier.h"
+#include "doca_error.h"
+#include "model/base/clock.h"
+#include "model/bluefield/device.h"
+#include "model/channel/event_channel.h"
+#include "model/channel/frame.h"
+#include "model/channel/in_flight.h"
+#include "model/setup/handshake.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 struct Sizes {
   std::uint16_t message = 4080;
@@ -145,4 +145,4 @@ class Connection {
   bool failed_ = false;  // a control send did
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

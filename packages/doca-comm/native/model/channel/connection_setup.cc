@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <utility>
 
-#include "../error.h"
-#include "../nic/verbs.h"
-#include "connection.h"
+#include "model/base/error.h"
+#include "model/channel/connection.h"
+#include "model/nic/verbs.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 Connection::Connection(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
                        std::uint32_t number)
@@ -145,4 +145,4 @@ int Connection::close() {
   return result;
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

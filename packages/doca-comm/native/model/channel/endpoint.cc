@@ -1,13 +1,13 @@
-#include "endpoint.h"
+#include "model/channel/endpoint.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "../error.h"
-#include "../nic/verbs.h"
+#include "model/base/error.h"
+#include "model/nic/verbs.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 namespace {
 
@@ -34,7 +34,7 @@ Endpoint::~Endpoint() {
   if (dev_) Bluefield::get().release(dev_);
 }
 
-Traffic* Endpoint::traffic() const {
+Transport* Endpoint::traffic() const {
   if (service_) return &service_->traffic();
   return client_ ? &client_->traffic() : nullptr;
 }
@@ -114,4 +114,4 @@ void Endpoint::arm_recv() {
   }
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "../../include/doca_comm_channel.h"
-#include "client.h"
-#include "handles.h"
-#include "service.h"
+#include "doca_comm_channel.h"
+#include "model/channel/client.h"
+#include "model/channel/handles.h"
+#include "model/channel/service.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 inline constexpr std::uint16_t kMaxMessage = 4080;
 inline constexpr std::uint16_t kMinMessage = 64;
@@ -38,7 +38,7 @@ class Endpoint {
   Service* service() const { return service_.get(); }
   Client* client() const { return client_.get(); }
   // nullptr before listen or connect.
-  Traffic* traffic() const;
+  Transport* traffic() const;
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
   void arm_recv();
 
@@ -53,10 +53,10 @@ class Endpoint {
   std::shared_ptr<Client> client_;
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model
 
-struct doca_comm_channel_ep_t : verbs::doca::Handle<verbs::doca::Endpoint> {};
+struct doca_comm_channel_ep_t : verbs::doca_comm::model::Handle<verbs::doca_comm::model::Endpoint> {};
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 using EndpointPool = HandlePool<doca_comm_channel_ep_t, Endpoint>;
 }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 enum class FrameKind : std::uint8_t { kData = 1, kFarewell, kConsumed };
 
@@ -22,4 +22,4 @@ struct Control {
   std::uint32_t value;
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 // Which process made a handle: a forked child cannot use its parent's.
 std::uint32_t process_generation();
@@ -61,4 +61,4 @@ class HandlePool {
   std::deque<Structure*> free_;
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

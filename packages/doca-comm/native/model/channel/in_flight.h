@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 class InFlight {
  public:
@@ -41,4 +41,4 @@ class InFlight {
   std::uint64_t asked_ = 0;  // as `posted_` was when one asked last
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

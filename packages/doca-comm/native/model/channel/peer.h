@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "../meeting/datagram.h"
-#include "connection.h"
+#include "model/channel/connection.h"
+#include "model/setup/handshake.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
-class Traffic;
+class Transport;
 
 struct Statistics {
   std::uint64_t send_messages = 0;
@@ -20,10 +20,10 @@ struct Statistics {
 };
 
 struct Peer {
-  Traffic* traffic = nullptr;
+  Transport* traffic = nullptr;
   std::uint32_t number = 0;
   std::unique_ptr<Connection> connection;
-  Sender sender;                // whom the handshake was with
+  UdAddress sender;             // whom the handshake was with
   std::uint64_t client_id = 0;  // of the handshake
   std::uint64_t user_data = 0;
   Statistics now;
@@ -34,4 +34,4 @@ struct Peer {
   bool silent = false;  // nothing that comes after its farewell, or what broke the connection, is a message
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

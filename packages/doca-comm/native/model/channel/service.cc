@@ -1,14 +1,14 @@
-#include "service.h"
+#include "model/channel/service.h"
 
 #include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "../error.h"
-#include "../nic/verbs.h"
+#include "model/base/error.h"
+#include "model/nic/verbs.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 namespace {
 
@@ -38,7 +38,7 @@ doca_error_t Service::open(const std::string& name) {
   if (const doca_error_t error = traffic_.open()) return error;
   if (const int error = events_.open(nullptr)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   if (getrandom(key_.data(), key_.size(), 0) != static_cast<ssize_t>(key_.size())) return DOCA_ERROR_INITIALIZATION;
-  const int error = ServiceEntry::add(representor_.pci, name, {dev_.gid, kMeetingQpn, key_}, &entry_);
+  const int error = ServiceEntry::add(representor_.pci, name, {dev_.gid, kHandshakeQpn, key_}, &entry_);
   return error == 0 ? DOCA_SUCCESS : error_of(error, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
@@ -49,7 +49,8 @@ void Service::close() {
     const std::lock_guard guard(traffic_.mutex());
     closed_ = true;
     entry_.reset();
-    for (const Request& request : requests_) answer(Datagram::Type::kReject, request.datagram, request.sender, nullptr);
+    for (const Request& request : requests_)
+      answer(HandshakeMessage::Type::kReject, request.datagram, request.sender, nullptr);
     requests_.clear();
     traffic_.each([&](Peer& peer) { peers.push_back(&peer); });
   }
@@ -59,13 +60,14 @@ void Service::close() {
   events_.close();
 }
 
-bool Service::admits(const Datagram& datagram, const Sender& sender) const {
+bool Service::admits(const HandshakeMessage& datagram, const UdAddress& sender) const {
   // A process of this user, that could read the key; or the host that this representor stands for.
   return datagram.key == key_ || (representor_.host && *representor_.host == sender.gid);
 }
 
-void Service::answer(Datagram::Type type, const Datagram& request, const Sender& sender, const EndAttributes* end) {
-  Datagram datagram;
+void Service::answer(HandshakeMessage::Type type, const HandshakeMessage& request, const UdAddress& sender,
+                     const EndAttributes* end) {
+  HandshakeMessage datagram;
   datagram.type = type;
   datagram.client_id = request.client_id;
   if (end) {
@@ -76,14 +78,15 @@ void Service::answer(Datagram::Type type, const Datagram& request, const Sender&
   dev_.meeting->send(datagram, sender);
 }
 
-void Service::on_datagram(const Datagram& datagram, const Sender& sender) {
+void Service::on_datagram(const HandshakeMessage& datagram, const UdAddress& sender) {
   const std::lock_guard guard(traffic_.mutex());
   if (closed_) return;
   if (!admits(datagram, sender)) {
-    if (datagram.type == Datagram::Type::kConnect) answer(Datagram::Type::kReject, datagram, sender, nullptr);
+    if (datagram.type == HandshakeMessage::Type::kConnect)
+      answer(HandshakeMessage::Type::kReject, datagram, sender, nullptr);
     return;
   }
-  if (datagram.type == Datagram::Type::kCancel) {
+  if (datagram.type == HandshakeMessage::Type::kCancel) {
     std::erase_if(requests_, [&](const Request& request) {
       return request.sender == sender && request.datagram.client_id == datagram.client_id;
     });
@@ -93,35 +96,35 @@ void Service::on_datagram(const Datagram& datagram, const Sender& sender) {
 }
 
 // The client asks again for what it was told already: the answer was lost.
-bool Service::repeat_answer(const Datagram& datagram, const Sender& sender) {
+bool Service::repeat_answer(const HandshakeMessage& datagram, const UdAddress& sender) {
   for (Request& request : requests_) {
     if (!(request.sender == sender) || request.datagram.client_id != datagram.client_id) continue;
     request.heard = now();
-    answer(Datagram::Type::kPending, datagram, sender, nullptr);
+    answer(HandshakeMessage::Type::kPending, datagram, sender, nullptr);
     return true;
   }
   bool accepted = false;
   traffic_.each([&](const Peer& peer) {
     if (peer.broken || !(peer.sender == sender) || peer.client_id != datagram.client_id) return;
-    answer(Datagram::Type::kAccept, datagram, sender, &peer.connection->own());
+    answer(HandshakeMessage::Type::kAccept, datagram, sender, &peer.connection->own());
     accepted = true;
   });
   return accepted;
 }
 
-void Service::enqueue(const Datagram& datagram, const Sender& sender) {
+void Service::enqueue(const HandshakeMessage& datagram, const UdAddress& sender) {
   const bool bad = datagram.end.max_msg_size == 0 || datagram.end.recv_queue_size == 0;
   if (bad || !has_place_for(sender)) {
-    answer(Datagram::Type::kReject, datagram, sender, nullptr);
+    answer(HandshakeMessage::Type::kReject, datagram, sender, nullptr);
     return;
   }
   requests_.push_back({datagram, sender, now()});
-  answer(Datagram::Type::kPending, datagram, sender, nullptr);
+  answer(HandshakeMessage::Type::kPending, datagram, sender, nullptr);
   traffic_.notify_recv();
   events_.signal();
 }
 
-bool Service::has_place_for(const Sender& sender) {
+bool Service::has_place_for(const UdAddress& sender) {
   const std::size_t most = dev_.info->options.max_connections;
   // Lost peers that the user has not freed count on their own: they have memory too.
   if (traffic_.living() + requests_.size() >= most || traffic_.count() + requests_.size() >= 2 * most) return false;
@@ -143,10 +146,10 @@ doca_error_t Service::accept(const Request& request) {
     if (error != DOCA_SUCCESS) traffic_.remove(*peer);
   }
   if (error != DOCA_SUCCESS) {
-    answer(Datagram::Type::kReject, request.datagram, request.sender, nullptr);
+    answer(HandshakeMessage::Type::kReject, request.datagram, request.sender, nullptr);
     return DOCA_ERROR_INITIALIZATION;
   }
-  answer(Datagram::Type::kAccept, request.datagram, request.sender, &peer->connection->own());
+  answer(HandshakeMessage::Type::kAccept, request.datagram, request.sender, &peer->connection->own());
   events_.signal();
   return DOCA_SUCCESS;
 }
@@ -206,4 +209,4 @@ Nanos Service::on_tick(Nanos time) {
   return time + kTick;
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "../meeting/meeting_point.h"
-#include "../meeting/registry.h"
-#include "traffic.h"
+#include "model/channel/transport.h"
+#include "model/setup/handshake_channel.h"
+#include "model/setup/registry.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
-class Service final : public Attendant {
+class Service final : public HandshakeHandler {
  public:
   Service(doca_dev& dev, const doca_devinfo_rep& representor, const Sizes& sizes)
       : dev_(dev), representor_(representor), traffic_(dev, sizes, true) {}
@@ -23,7 +23,7 @@ class Service final : public Attendant {
   // Takes leave of everybody. The last call.
   void close();
 
-  Traffic& traffic() { return traffic_; }
+  Transport& traffic() { return traffic_; }
   int fd() const { return events_.fd(); }
 
   // Like the traffic's, but they see to those who wait for being accepted first.
@@ -35,31 +35,32 @@ class Service final : public Attendant {
   const std::vector<doca_comm_channel_addr_t*>& peers() const { return listed_; }
   std::uint32_t pending() const { return listed_pending_; }
 
-  void on_datagram(const Datagram& datagram, const Sender& sender) override;
+  void on_datagram(const HandshakeMessage& datagram, const UdAddress& sender) override;
   Nanos on_tick(Nanos now) override;
 
  private:
   struct Request {
-    Datagram datagram;
-    Sender sender;
+    HandshakeMessage datagram;
+    UdAddress sender;
     Nanos heard = 0;
   };
 
   doca_error_t open(const std::string& name);
-  bool admits(const Datagram& datagram, const Sender& sender) const;
-  void answer(Datagram::Type type, const Datagram& request, const Sender& sender, const EndAttributes* end);
-  bool repeat_answer(const Datagram& datagram, const Sender& sender);
-  void enqueue(const Datagram& datagram, const Sender& sender);
-  bool has_place_for(const Sender& sender);
+  bool admits(const HandshakeMessage& datagram, const UdAddress& sender) const;
+  void answer(HandshakeMessage::Type type, const HandshakeMessage& request, const UdAddress& sender,
+              const EndAttributes* end);
+  bool repeat_answer(const HandshakeMessage& datagram, const UdAddress& sender);
+  void enqueue(const HandshakeMessage& datagram, const UdAddress& sender);
+  bool has_place_for(const UdAddress& sender);
   doca_error_t accept_some();
   doca_error_t accept(const Request& request);
 
   doca_dev& dev_;
   const doca_devinfo_rep& representor_;
-  Traffic traffic_;  // its lock guards everything below
+  Transport traffic_;  // its lock guards everything below
   std::unique_ptr<ServiceEntry> entry_;
   Key key_{};
-  Notifier events_;
+  EventChannel events_;
   bool closed_ = false;
   std::deque<Request> requests_;
   std::uint64_t changes_seen_ = 0;
@@ -68,4 +69,4 @@ class Service final : public Attendant {
   std::vector<std::uint32_t> shown_;  // the numbers of the listed
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

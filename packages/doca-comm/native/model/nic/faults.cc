@@ -1,12 +1,12 @@
-#include "faults.h"
+#include "model/nic/faults.h"
 
 #include <cerrno>
 #include <charconv>
 #include <utility>
 
-#include "../text.h"
+#include "model/base/text.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 namespace {
 
@@ -81,4 +81,4 @@ int Faults::count(Fault kind) {
   return 0;
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

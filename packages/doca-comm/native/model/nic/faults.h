@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 enum class Fault : std::uint8_t {
   kAllocate,
@@ -49,4 +49,4 @@ class Faults {
   std::vector<Rule> rules_;
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

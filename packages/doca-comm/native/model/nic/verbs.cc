@@ -1,4 +1,4 @@
-#include "verbs.h"
+#include "model/nic/verbs.h"
 
 #include <dlfcn.h>
 
@@ -8,14 +8,14 @@
 #include <memory>
 #include <type_traits>
 
-#include "../bluefield/model.h"
+#include "model/bluefield/model.h"
 #include "verbs_soft_model.h"
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 namespace {
 
-constinit soft_model::Attachment attachment;
+constinit soft::model::Attachment attachment;
 std::atomic<const Verbs*> attached = nullptr;
 
 // Whether this call is to fail; sets errno, as the verbs that give pointers do.
@@ -76,9 +76,7 @@ int Verbs::attach(verbs_soft_extension_function extension) {
 
 const Verbs* Verbs::get() {
   if (const Verbs* found = attached.load(std::memory_order_acquire)) return found;
-  void* library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return nullptr;
-  attach(reinterpret_cast<verbs_soft_extension_function>(dlsym(library, "verbs_soft_extension")));
+  attach(soft::model::load_extension());
   return attached.load(std::memory_order_acquire);
 }
 
@@ -142,4 +140,4 @@ int Verbs::poll(ibv_cq* cq, int count, ibv_wc* completions) {
   return ibv_poll_cq(cq, count, completions);
 }
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

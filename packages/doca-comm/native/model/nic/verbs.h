@@ -7,14 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faults.h"
+#include "model/nic/faults.h"
 #include "verbs_soft_extension.h"
 
 #undef ibv_reg_mr
 #undef ibv_query_port
 #undef ibv_get_device_list
 
-namespace verbs::doca {
+namespace verbs::doca_comm::model {
 
 class Verbs {
  public:
@@ -71,4 +71,4 @@ class Verbs {
   int (*destroy_qp_)(ibv_qp*) = nullptr;
 };
 
-}  // namespace verbs::doca
+}  // namespace verbs::doca_comm::model

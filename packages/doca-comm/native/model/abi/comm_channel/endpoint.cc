@@ -1,14 +1,14 @@
 // Endpoints: capabilities, properties, events, state of a service.
-#include "../../channel/endpoint.h"
+#include "model/channel/endpoint.h"
 
-using verbs::doca::Bluefield;
-using verbs::doca::Endpoint;
-using verbs::doca::EndpointPool;
-using verbs::doca::Fault;
-using verbs::doca::Faults;
-using verbs::doca::Service;
-using verbs::doca::Sizes;
-using verbs::doca::Traffic;
+using verbs::doca_comm::model::Bluefield;
+using verbs::doca_comm::model::Endpoint;
+using verbs::doca_comm::model::EndpointPool;
+using verbs::doca_comm::model::Fault;
+using verbs::doca_comm::model::Faults;
+using verbs::doca_comm::model::Service;
+using verbs::doca_comm::model::Sizes;
+using verbs::doca_comm::model::Transport;
 
 namespace {
 
@@ -41,17 +41,17 @@ extern "C" {
 
 doca_error_t doca_comm_channel_get_max_service_name_len(std::uint32_t* max_service_name_len) {
   if (!max_service_name_len) return DOCA_ERROR_INVALID_VALUE;
-  *max_service_name_len = verbs::doca::kMaxNameLength;
+  *max_service_name_len = verbs::doca_comm::model::kMaxNameLength;
   return DOCA_SUCCESS;
 }
 doca_error_t doca_comm_channel_get_max_message_size(doca_devinfo* devinfo, std::uint32_t* max_message_size) {
-  return capability(devinfo, verbs::doca::kMaxMessage, max_message_size);
+  return capability(devinfo, verbs::doca_comm::model::kMaxMessage, max_message_size);
 }
 doca_error_t doca_comm_channel_get_max_send_queue_size(doca_devinfo* devinfo, std::uint32_t* max_send_queue_size) {
-  return capability(devinfo, verbs::doca::kMaxQueue, max_send_queue_size);
+  return capability(devinfo, verbs::doca_comm::model::kMaxQueue, max_send_queue_size);
 }
 doca_error_t doca_comm_channel_get_max_recv_queue_size(doca_devinfo* devinfo, std::uint32_t* max_recv_queue_size) {
-  return capability(devinfo, verbs::doca::kMaxQueue, max_recv_queue_size);
+  return capability(devinfo, verbs::doca_comm::model::kMaxQueue, max_recv_queue_size);
 }
 doca_error_t doca_comm_channel_get_service_max_num_connections(doca_devinfo* devinfo,
                                                                std::uint32_t* max_num_connections) {
@@ -113,7 +113,7 @@ doca_error_t doca_comm_channel_ep_get_event_channel(doca_comm_channel_ep_t* loca
                                                     doca_event_channel_t* send_event_channel,
                                                     doca_event_channel_t* recv_event_channel) {
   if (!of(local_ep) || (!send_event_channel && !recv_event_channel)) return DOCA_ERROR_INVALID_VALUE;
-  const Traffic* traffic = of(local_ep)->traffic();
+  const Transport* traffic = of(local_ep)->traffic();
   if (!traffic) return DOCA_ERROR_BAD_STATE;
   if (Faults::get().next(Fault::kDescriptor) != 0) return DOCA_ERROR_NOT_FOUND;
   if (send_event_channel) *send_event_channel = traffic->send_fd();
@@ -131,7 +131,7 @@ doca_error_t doca_comm_channel_ep_get_service_event_channel(doca_comm_channel_ep
 // Before listen or connect there is nothing to arm, which is no error.
 doca_error_t doca_comm_channel_ep_event_handle_arm_send(doca_comm_channel_ep_t* local_ep) {
   if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
-  if (Traffic* traffic = of(local_ep)->traffic()) {
+  if (Transport* traffic = of(local_ep)->traffic()) {
     const std::lock_guard guard(traffic->mutex());
     traffic->arm_send();
   }

@@ -1,10 +1,10 @@
 // Connections and messages, and what peer addresses tell.
-#include "../../channel/endpoint.h"
+#include "model/channel/endpoint.h"
 
-using verbs::doca::Endpoint;
-using verbs::doca::Peer;
-using verbs::doca::Statistics;
-using verbs::doca::Traffic;
+using verbs::doca_comm::model::Endpoint;
+using verbs::doca_comm::model::Peer;
+using verbs::doca_comm::model::Statistics;
+using verbs::doca_comm::model::Transport;
 
 namespace {
 
@@ -46,7 +46,7 @@ doca_error_t doca_comm_channel_ep_sendto(doca_comm_channel_ep_t* local_ep, const
                                          doca_comm_channel_addr_t* peer_addr) {
   if (!of(local_ep) || !msg || flags != DOCA_CC_MSG_FLAG_NONE) return DOCA_ERROR_INVALID_VALUE;
   Peer* peer = of(peer_addr);
-  Traffic* traffic = of(local_ep)->traffic();
+  Transport* traffic = of(local_ep)->traffic();
   if (!peer || !traffic || peer->traffic != traffic) return DOCA_ERROR_NOT_CONNECTED;
   const std::lock_guard guard(traffic->mutex());
   return len > of(local_ep)->sizes().message ? DOCA_ERROR_INVALID_VALUE : traffic->send(*peer, msg, len);

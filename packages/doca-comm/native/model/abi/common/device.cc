@@ -1,14 +1,14 @@
 // Lists of devices and representors, and opening them.
-#include "../../bluefield/device.h"
+#include "model/bluefield/device.h"
 
 #include <mutex>
 #include <set>
 
-#include "versions.h"
+#include "model/abi/common/versions.h"
 
-using verbs::doca::Bluefield;
-using verbs::doca::Fault;
-using verbs::doca::Faults;
+using verbs::doca_comm::model::Bluefield;
+using verbs::doca_comm::model::Fault;
+using verbs::doca_comm::model::Faults;
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <cstddef>
 
-#include "../../../include/doca_error.h"
+#include "doca_error.h"
 
 namespace {
 

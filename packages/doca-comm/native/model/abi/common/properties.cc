@@ -2,13 +2,13 @@
 #include <cstdio>
 #include <cstring>
 
-#include "../../bluefield/device.h"
-#include "../../text.h"
-#include "versions.h"
+#include "model/abi/common/versions.h"
+#include "model/base/text.h"
+#include "model/bluefield/device.h"
 
-using verbs::doca::full_pci;
-using verbs::doca::Gid;
-using verbs::doca::Verbs;
+using verbs::doca_comm::model::full_pci;
+using verbs::doca_comm::model::Gid;
+using verbs::doca_comm::model::Verbs;
 
 namespace {
 

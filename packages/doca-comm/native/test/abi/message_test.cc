@@ -1,0 +1,184 @@
+// sendto, recvfrom and the peer addresses: every documented error code, and the sentences about them.
+#include "test/support/pair.h"
+
+using namespace verbs::doca_comm::model::test;
+
+TEST_CASE("ep_sendto: NOT_CONNECTED, INVALID_VALUE, INITIALIZATION, UNKNOWN") {
+  Pair pair;
+  const std::string long_message(4081, 'x');
+  CHECK(doca_comm_channel_ep_sendto(nullptr, "x", 1, 0, pair.to_service) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_ep_sendto(pair.client.ep, nullptr, 1, 0, pair.to_service) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_ep_sendto(pair.client.ep, "x", 1, 1, pair.to_service) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_ep_sendto(pair.client.ep, "x", 1, 0, nullptr) == DOCA_ERROR_NOT_CONNECTED);
+  CHECK(doca_comm_channel_ep_sendto(pair.client.ep, "x", 1, 0, pair.to_client) == DOCA_ERROR_NOT_CONNECTED);
+  CHECK(pair.client.send(long_message, pair.to_service) == DOCA_ERROR_INVALID_VALUE);
+  faults("post_send:1:EINVAL");
+  CHECK(pair.client.send("x", pair.to_service) == DOCA_ERROR_INITIALIZATION);
+  faults("post_send:1:EIO");
+  CHECK(pair.client.send("x", pair.to_service) == DOCA_ERROR_UNKNOWN);
+  faults(nullptr);
+  CHECK(pair.client.send("after", pair.to_service) == DOCA_SUCCESS);
+  Addr* from = nullptr;
+  CHECK(pair.service.wait_for_message(&from) == "after");
+  Endpoint second(pair.devices.host);
+  Addr* waiting = nullptr;
+  REQUIRE(doca_comm_channel_ep_connect(second.ep, "pair", &waiting) == DOCA_SUCCESS);
+  CHECK_MESSAGE(second.send("x", waiting) == DOCA_ERROR_NOT_CONNECTED, "the handshake has not ended");
+}
+
+TEST_CASE("ep_sendto: AGAIN when the queue is full, and the event afterwards; nothing is lost") {
+  Pair pair;
+  int sent = 0;
+  doca_error_t error = DOCA_SUCCESS;
+  while ((error = pair.client.send(std::to_string(sent), pair.to_service)) == DOCA_SUCCESS) ++sent;
+  CHECK(error == DOCA_ERROR_AGAIN);
+  // 64 at most; the peer tells of what it has consumed a quarter of its queue at a time.
+  CHECK(sent <= 64);
+  CHECK(sent > 48);
+  doca_event_channel_t fd = -1;
+  REQUIRE(doca_comm_channel_ep_get_event_channel(pair.client.ep, &fd, nullptr) == DOCA_SUCCESS);
+  REQUIRE(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
+  CHECK(pair.client.send("x", pair.to_service) == DOCA_ERROR_AGAIN);
+  pollfd event{fd, POLLIN, 0};
+  Addr* from = nullptr;
+  for (int i = 0; i < sent; ++i) CHECK(pair.service.wait_for_message(&from) == std::to_string(i));
+  CHECK(poll(&event, 1, 5000) == 1);
+  CHECK(pair.client.send("more", pair.to_service) == DOCA_SUCCESS);
+  CHECK(pair.service.wait_for_message(&from) == "more");
+}
+
+TEST_CASE("what was sent is known to have arrived: by the event of an armed handle, by updates, and with time") {
+  Pair pair;
+  doca_event_channel_t fd = -1;
+  REQUIRE(doca_comm_channel_ep_get_event_channel(pair.client.ep, &fd, nullptr) == DOCA_SUCCESS);
+  const auto in_flight = [&] {
+    std::uint64_t value = 0;
+    CHECK(doca_comm_channel_peer_addr_update_info(pair.to_service) == DOCA_SUCCESS);
+    CHECK(doca_comm_channel_peer_addr_get_send_in_flight_messages(pair.to_service, &value) == DOCA_SUCCESS);
+    return value;
+  };
+  for (int sent = 1; sent <= 40; ++sent) {
+    CAPTURE(sent);
+    REQUIRE(pair.client.send("x", pair.to_service) == DOCA_SUCCESS);
+    REQUIRE(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
+    pollfd event{fd, POLLIN, 0};
+    CHECK(poll(&event, 1, 5000) == 1);
+    if (sent % 7 == 0) until([&] { return in_flight() == 0; });
+  }
+  until([&] { return in_flight() == 0; });
+  // The other end asks for nothing, and finds it done.
+  Addr* from = nullptr;
+  for (int received = 0; received < 40; ++received) CHECK(pair.service.wait_for_message(&from) == "x");
+  CHECK(pair.service.send("back", pair.to_client) == DOCA_SUCCESS);
+  CHECK(pair.client.wait_for_message(&from) == "back");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  CHECK(doca_comm_channel_peer_addr_update_info(pair.to_client) == DOCA_SUCCESS);
+  std::uint64_t value = 1;
+  CHECK(doca_comm_channel_peer_addr_get_send_in_flight_messages(pair.to_client, &value) == DOCA_SUCCESS);
+  CHECK(value == 0);
+}
+
+TEST_CASE("ep_recvfrom: INVALID_VALUE, NOT_CONNECTED, AGAIN, UNKNOWN, INITIALIZATION") {
+  Pair pair;
+  Endpoint idle(pair.devices.dpu, pair.devices.rep);
+  char buffer[4080];
+  std::size_t length = sizeof buffer;
+  Addr* from = nullptr;
+  Ep* ep = pair.service.ep;
+  CHECK(doca_comm_channel_ep_recvfrom(nullptr, buffer, &length, 0, &from) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_ep_recvfrom(ep, nullptr, &length, 0, &from) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_ep_recvfrom(ep, buffer, nullptr, 0, &from) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_ep_recvfrom(ep, buffer, &length, 0, nullptr) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_ep_recvfrom(ep, buffer, &length, 1, &from) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_ep_recvfrom(idle.ep, buffer, &length, 0, &from) == DOCA_ERROR_NOT_CONNECTED);
+  CHECK(doca_comm_channel_ep_recvfrom(ep, buffer, &length, 0, &from) == DOCA_ERROR_AGAIN);
+  faults("poll:1");
+  CHECK(doca_comm_channel_ep_recvfrom(ep, buffer, &length, 0, &from) == DOCA_ERROR_UNKNOWN);
+  faults(nullptr);
+  // A client that cannot be accepted is refused, and the next one is accepted.
+  Endpoint second(pair.devices.host);
+  Addr* peer = nullptr;
+  REQUIRE(doca_comm_channel_ep_connect(second.ep, "pair", &peer) == DOCA_SUCCESS);
+  faults("create_queue:1");
+  CHECK(doca_comm_channel_ep_recvfrom(ep, buffer, &length, 0, &from) == DOCA_ERROR_INITIALIZATION);
+  faults(nullptr);
+  until([&] { return doca_comm_channel_peer_addr_update_info(peer) == DOCA_ERROR_CONNECTION_ABORTED; });
+  CHECK(doca_comm_channel_ep_disconnect(second.ep, peer) == DOCA_SUCCESS);
+  CHECK(pair.client.send("still there", pair.to_service) == DOCA_SUCCESS);
+  CHECK(pair.service.wait_for_message(&from) == "still there");
+}
+
+TEST_CASE("ep_recvfrom: a buffer that is too small keeps the message; an empty message is a message") {
+  Pair pair;
+  REQUIRE(pair.client.send("four", pair.to_service) == DOCA_SUCCESS);
+  REQUIRE(pair.client.send("", pair.to_service) == DOCA_SUCCESS);
+  char buffer[8];
+  std::size_t length = 3;
+  Addr* from = nullptr;
+  doca_error_t error = DOCA_ERROR_AGAIN;
+  until([&] {
+    length = 3;
+    return (error = doca_comm_channel_ep_recvfrom(pair.service.ep, buffer, &length, 0, &from)) != DOCA_ERROR_AGAIN;
+  });
+  CHECK(error == DOCA_ERROR_INVALID_VALUE);
+  CHECK(length == 4);
+  CHECK(pair.service.wait_for_message(&from) == "four");
+  CHECK(pair.service.wait_for_message(&from).empty());
+}
+
+TEST_CASE(
+    "a peer that leaves: its messages still arrive, then CONNECTION_RESET for receive and send, ABORTED for update") {
+  Pair pair;
+  REQUIRE(pair.client.send("last words", pair.to_service) == DOCA_SUCCESS);
+  REQUIRE(doca_comm_channel_ep_disconnect(pair.client.ep, pair.to_service) == DOCA_SUCCESS);
+  Addr* from = nullptr;
+  CHECK(pair.service.wait_for_message(&from) == "last words");
+  std::string message;
+  doca_error_t error = DOCA_ERROR_AGAIN;
+  until([&] { return (error = pair.service.receive(&message, &from)) != DOCA_ERROR_AGAIN; });
+  CHECK(error == DOCA_ERROR_CONNECTION_RESET);
+  CHECK(from == pair.to_client);
+  CHECK_MESSAGE(pair.service.receive(&message, &from) == DOCA_ERROR_AGAIN, "a service hears of it once");
+  CHECK(pair.service.send("x", pair.to_client) == DOCA_ERROR_CONNECTION_RESET);
+  CHECK(doca_comm_channel_peer_addr_update_info(pair.to_client) == DOCA_ERROR_CONNECTION_ABORTED);
+  CHECK(doca_comm_channel_ep_disconnect(pair.service.ep, pair.to_client) == DOCA_SUCCESS);
+}
+
+TEST_CASE("peer_addr_*: INVALID_VALUE; user data is 0 at first; counters are as of the last update") {
+  Pair pair;
+  using Counter = doca_error_t (*)(const Addr*, std::uint64_t*);
+  std::uint64_t value = 1;
+  for (const Counter counter :
+       {doca_comm_channel_peer_addr_get_send_messages, doca_comm_channel_peer_addr_get_send_bytes,
+        doca_comm_channel_peer_addr_get_recv_messages, doca_comm_channel_peer_addr_get_recv_bytes,
+        doca_comm_channel_peer_addr_get_send_in_flight_messages}) {
+    CHECK(counter(nullptr, &value) == DOCA_ERROR_INVALID_VALUE);
+    CHECK(counter(pair.to_client, nullptr) == DOCA_ERROR_INVALID_VALUE);
+    CHECK(counter(pair.to_client, &value) == DOCA_SUCCESS);
+    CHECK_MESSAGE(value == 0, "nobody has updated yet");
+  }
+  CHECK(doca_comm_channel_peer_addr_update_info(nullptr) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_peer_addr_update_info(pair.to_client) == DOCA_SUCCESS);
+  CHECK(doca_comm_channel_peer_addr_get_recv_messages(pair.to_client, &value) == DOCA_SUCCESS);
+  CHECK(value == 1);
+  CHECK(doca_comm_channel_peer_addr_get_recv_bytes(pair.to_client, &value) == DOCA_SUCCESS);
+  CHECK(value == 5);
+  REQUIRE(pair.service.send("back", pair.to_client) == DOCA_SUCCESS);
+  CHECK(doca_comm_channel_peer_addr_get_send_bytes(pair.to_client, &value) == DOCA_SUCCESS);
+  CHECK(value == 0);
+  until([&] {
+    CHECK(doca_comm_channel_peer_addr_update_info(pair.to_client) == DOCA_SUCCESS);
+    CHECK(doca_comm_channel_peer_addr_get_send_in_flight_messages(pair.to_client, &value) == DOCA_SUCCESS);
+    return value == 0;
+  });
+  CHECK(doca_comm_channel_peer_addr_get_send_bytes(pair.to_client, &value) == DOCA_SUCCESS);
+  CHECK(value == 4);
+  CHECK(doca_comm_channel_peer_addr_get_user_data(nullptr, &value) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_peer_addr_get_user_data(pair.to_client, nullptr) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_peer_addr_set_user_data(nullptr, 1) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_comm_channel_peer_addr_get_user_data(pair.to_client, &value) == DOCA_SUCCESS);
+  CHECK(value == 0);
+  CHECK(doca_comm_channel_peer_addr_set_user_data(pair.to_client, UINT64_MAX) == DOCA_SUCCESS);
+  CHECK(doca_comm_channel_peer_addr_get_user_data(pair.to_client, &value) == DOCA_SUCCESS);
+  CHECK(value == UINT64_MAX);
+}
