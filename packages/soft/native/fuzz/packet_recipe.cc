@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "nic/multicast.h"
+#include "nic/ports/multicast.h"
 #include "wire/frame.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"

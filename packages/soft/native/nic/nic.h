@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "link/link.h"
-#include "nic/event.h"
-#include "nic/frame_steering.h"
-#include "nic/limits.h"
-#include "nic/time.h"
+#include "nic/raw/frame_steering.h"
+#include "nic/shared/event.h"
+#include "nic/shared/limits.h"
+#include "nic/shared/time.h"
 #include "wire/tunnel.h"
 
 namespace verbs::soft::nic {

@@ -8,8 +8,8 @@
 
 #include "abi/model/control_verbs.h"
 #include "abi/objects/objects.h"
-#include "nic/flush.h"
-#include "nic/odp.h"
+#include "nic/objects/odp.h"
+#include "nic/shared/flush.h"
 
 using namespace verbs::soft;
 

@@ -4,7 +4,7 @@
 
 #include "abi/memory/mr.h"
 #include "abi/objects/objects.h"
-#include "nic/dm.h"
+#include "nic/objects/dm.h"
 
 using namespace verbs::soft;
 

@@ -7,7 +7,7 @@
 #include "abi/objects/objects.h"
 #include "abi/qp/qp.h"
 #include "abi/qp/send_batch.h"
-#include "nic/work_request.h"
+#include "nic/device/work_request.h"
 
 namespace verbs::soft::abi {
 

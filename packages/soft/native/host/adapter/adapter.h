@@ -16,8 +16,8 @@
 #include "host/events/event_queue.h"
 #include "host/ports/port_stack.h"
 #include "host/progress/progress.h"
-#include "nic/counters.h"
 #include "nic/nic.h"
+#include "nic/shared/counters.h"
 
 namespace verbs::soft::host {
 

@@ -1,5 +1,5 @@
 // Multicast of an adapter: the NIC knows the members of a group, the ports' links bring what is sent to it.
-#include "nic/multicast.h"
+#include "nic/ports/multicast.h"
 
 #include <cerrno>
 

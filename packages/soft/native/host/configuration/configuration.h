@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "link/faults/fault_link.h"
-#include "nic/limits.h"
+#include "nic/shared/limits.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::host {

@@ -5,7 +5,7 @@
 #include "host/configuration/address.h"
 #include "host/configuration/fault_option.h"
 #include "host/configuration/value.h"
-#include "nic/port.h"
+#include "nic/ports/port.h"
 
 namespace verbs::soft::host {
 

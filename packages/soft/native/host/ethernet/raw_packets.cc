@@ -7,7 +7,7 @@
 #include "host/devices/verbs_device.h"
 #include "host/error.h"
 #include "host/events/event_queue.h"
-#include "nic/raw_packet.h"
+#include "nic/raw/raw_packet.h"
 
 namespace verbs::soft::host {
 namespace {

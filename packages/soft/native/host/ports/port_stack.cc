@@ -10,7 +10,7 @@
 #include "host/ports/link_stack.h"
 #include "host/ports/port_address.h"
 #include "host/ports/port_holder.h"
-#include "nic/multicast.h"
+#include "nic/ports/multicast.h"
 
 namespace verbs::soft::host {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nic/counters.h"
+#include "nic/shared/counters.h"
 #include "test/faults/checks.h"
 #include "test/faults/stream.h"
 

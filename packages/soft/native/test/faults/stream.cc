@@ -1,7 +1,7 @@
 #include "test/faults/stream.h"
 
 #include "host/configuration/configuration.h"
-#include "nic/counters.h"
+#include "nic/shared/counters.h"
 
 namespace verbs::soft::test::faults {
 

@@ -1,0 +1,58 @@
+#include "nic/device/scatter.h"
+
+#include <algorithm>
+
+namespace verbs::soft::nic {
+namespace {
+
+// Calls visit(region, address, size) for each piece of [offset, offset + size) of the list.
+template <typename Visit>
+bool for_each_piece(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
+                    std::size_t size, unsigned access, Visit visit) {
+  for (std::uint32_t i = 0; i < count && size > 0; ++i) {
+    const ibv_sge& sge = sges[i];
+    if (offset >= sge.length) {
+      offset -= sge.length;
+      continue;
+    }
+    const std::size_t piece = std::min<std::size_t>(sge.length - offset, size);
+    const Mr* mr = mrs.find(sge.lkey, pd, access);
+    if (mr == nullptr || !visit(*mr, sge.addr + offset, piece)) return false;
+    size -= piece;
+    offset = 0;
+  }
+  return size == 0;
+}
+
+}  // namespace
+
+ibv_wc_status check_sges(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, unsigned access) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (sges[i].length == 0) continue;
+    const Mr* mr = mrs.find(sges[i].lkey, pd, access);
+    if (mr == nullptr || !mr->covers(sges[i].addr, sges[i].length)) return IBV_WC_LOC_PROT_ERR;
+  }
+  return IBV_WC_SUCCESS;
+}
+
+bool gather(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
+            std::uint8_t* to, std::size_t size) {
+  return for_each_piece(mrs, pd, sges, count, offset, size, 0,
+                        [&to](const Mr& mr, std::uint64_t address, std::size_t piece) {
+                          if (!mr.read(to, address, piece)) return false;
+                          to += piece;
+                          return true;
+                        });
+}
+
+bool scatter(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
+             const std::uint8_t* from, std::size_t size) {
+  return for_each_piece(mrs, pd, sges, count, offset, size, IBV_ACCESS_LOCAL_WRITE,
+                        [&from](const Mr& mr, std::uint64_t address, std::size_t piece) {
+                          if (!mr.write(address, from, piece)) return false;
+                          from += piece;
+                          return true;
+                        });
+}
+
+}  // namespace verbs::soft::nic

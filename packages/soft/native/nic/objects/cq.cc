@@ -1,0 +1,125 @@
+#include "nic/objects/cq.h"
+
+#include <cerrno>
+
+#include "nic/device/nic_impl.h"
+
+namespace verbs::soft::nic {
+
+// The rings are not cleared, so that a large one costs memory only as far as it fills.
+Cq::Cq(int cqe, const CqOptions& options, void* cq_owner, const Nanos& now, TimerHeap& timers)
+    : owner(cq_owner),
+      now_(now),
+      timers_(timers),
+      size_(static_cast<std::size_t>(cqe)),
+      ring_(std::make_unique_for_overwrite<ibv_wc[]>(size_)),
+      stamps_(options.timestamps ? std::make_unique_for_overwrite<Nanos[]>(size_) : nullptr),
+      tags_(options.tags ? std::make_unique_for_overwrite<FrameTags[]>(size_) : nullptr),
+      ignore_overrun_(options.ignore_overrun) {}
+
+bool Cq::make_room(EventSink& events) {
+  if (ignore_overrun_) {
+    drop_oldest();
+    return true;
+  }
+  if (!overrun_) events.async({IBV_EVENT_CQ_ERR, nullptr, this, 0});
+  overrun_ = true;
+  return false;
+}
+
+int Cq::resize(int cqe) {
+  const auto size = static_cast<std::size_t>(cqe);
+  if (size < count_) return EINVAL;
+  auto ring = std::make_unique_for_overwrite<ibv_wc[]>(size);
+  auto stamps = stamps_ ? std::make_unique_for_overwrite<Nanos[]>(size) : nullptr;
+  auto tags = tags_ ? std::make_unique_for_overwrite<FrameTags[]>(size) : nullptr;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::size_t from = (head_ + i) % size_;
+    ring[i] = ring_[from];
+    if (stamps) stamps[i] = stamps_[from];
+    if (tags) tags[i] = tags_[from];
+  }
+  ring_ = std::move(ring);
+  stamps_ = std::move(stamps);
+  tags_ = std::move(tags);
+  size_ = size;
+  head_ = 0;
+  tail_ = count_ % size_;
+  return 0;
+}
+
+void Cq::clean(std::uint32_t qp_num) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::size_t from = (head_ + i) % size_;
+    if (ring_[from].qp_num == qp_num) continue;
+    const std::size_t to = (head_ + kept++) % size_;
+    ring_[to] = ring_[from];
+    if (stamps_) stamps_[to] = stamps_[from];
+    if (tags_) tags_[to] = tags_[from];
+  }
+  count_ = kept;
+  tail_ = (head_ + count_) % size_;
+}
+
+void Cq::moderate(std::uint32_t count, Nanos period) {
+  moderation_count_ = count;
+  moderation_period_ = period;
+}
+
+void Cq::notify(EventSink& events) {
+  if (moderation_count_ <= 1 || moderation_period_ == 0) return fire(events);
+  ++unreported_;
+  if (unreported_ >= moderation_count_) return fire(events);
+  if (unreported_ == 1) timers_.arm(*this, now_ + moderation_period_);
+}
+
+void Cq::fire(EventSink& events) {
+  armed_ = Armed::kNo;
+  unreported_ = 0;
+  timers_.cancel(*this);
+  events.completion(this);
+}
+
+void Cq::expire(EventSink& events) {
+  if (unreported_ > 0) fire(events);
+}
+
+int Nic::create_cq(int cqe, void* owner, Cq** cq, const CqOptions& options) {
+  Core& core = impl_->core;
+  if (cqe < 1 || cqe > core.config.limits.max_cqe) return EINVAL;
+  auto made = std::make_unique<Cq>(cqe, options, owner, core.now, core.cq_timers);
+  Cq* raw = made.get();
+  const std::uint32_t index = core.cqs.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->handle = index;
+  *cq = raw;
+  return 0;
+}
+
+int Nic::resize_cq(Cq* cq, int cqe) {
+  return cqe < 1 || cqe > impl_->core.config.limits.max_cqe ? EINVAL : cq->resize(cqe);
+}
+
+int Nic::moderate_cq(Cq* cq, std::uint32_t count, Nanos period) {
+  cq->moderate(count, period);
+  return 0;
+}
+
+int Nic::destroy_cq(Cq* cq) {
+  if (cq->users > 0) return EBUSY;
+  impl_->core.cq_timers.remove(*cq);
+  impl_->core.cqs.erase(cq->handle);
+  return 0;
+}
+
+int Nic::req_notify_cq(Cq* cq, bool solicited_only) {
+  cq->arm(solicited_only);
+  return 0;
+}
+
+int Nic::poll_cq(Cq* cq, int count, ibv_wc* wc) { return cq->poll(count, wc); }
+
+bool Nic::take_completion(Cq* cq, Completion* completion) { return cq->take(completion); }
+
+}  // namespace verbs::soft::nic

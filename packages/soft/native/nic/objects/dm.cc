@@ -1,0 +1,56 @@
+#include "nic/objects/dm.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "nic/shared/guarded_memory.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr std::uint32_t kMaxLogAlign = 12;  // a page
+constexpr std::size_t kUnit = 4;            // in which cards copy to and from theirs
+
+}  // namespace
+
+Dm::~Dm() { munmap(address, length); }
+
+int Dm::check(std::uint64_t at, std::size_t size) const {
+  if (at % kUnit != 0 || size % kUnit != 0) return EINVAL;
+  return covers(at, size) ? 0 : EFAULT;
+}
+
+int Dm::copy_in(std::uint64_t at, const void* from, std::size_t size) {
+  if (const int error = check(at, size)) return error;
+  return guarded_copy(address + at, from, size) ? 0 : EFAULT;
+}
+
+int Dm::copy_out(std::uint64_t at, void* to, std::size_t size) const {
+  if (const int error = check(at, size)) return error;
+  return guarded_copy(to, address + at, size) ? 0 : EFAULT;
+}
+
+int DmPool::alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<Dm>* dm) {
+  if (length == 0 || log_align > kMaxLogAlign) return EINVAL;
+  std::size_t left = left_.load();
+  do {
+    if (length > left) return ENOMEM;
+  } while (!left_.compare_exchange_weak(left, left - length));
+  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    left_ += length;
+    return ENOMEM;
+  }
+  arm_fault_handler();
+  *dm = std::make_shared<Dm>(static_cast<std::uint8_t*>(memory), length);
+  return 0;
+}
+
+int DmPool::free(const Dm& dm) {
+  if (dm.regions != 0) return EBUSY;
+  left_ += dm.length;
+  return 0;
+}
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,144 @@
+#include "nic/objects/mr.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "nic/shared/guarded_memory.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr unsigned kWriters =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+// Rights to flush to memory (bits 8 and 9 of the kernel's flags): later headers name them.
+constexpr unsigned kFlush = 3u << 8;
+constexpr unsigned kKnown = kWriters | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND |
+                            IBV_ACCESS_HUGETLB | kFlush | IBV_ACCESS_OPTIONAL_RANGE;
+
+int check_access(unsigned access) {
+  if ((access & ~kKnown) != 0) return EINVAL;
+  // IBTA 10.6.3.1: the remote may not have a right to write that the owner does not have.
+  const bool remote_writes = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
+  return remote_writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
+}
+
+// IBV_ACCESS_HUGETLB is the caller's promise about the pages; nothing here depends on their size.
+int check_memory(const void* address, std::size_t length, unsigned access) {
+  if ((access & IBV_ACCESS_ON_DEMAND) == 0) return check_mapped(address, length, (access & kWriters) != 0);
+  arm_fault_handler();
+  if (address == nullptr && length == SIZE_MAX) return (access & IBV_ACCESS_HUGETLB) != 0 ? EINVAL : 0;
+  return reinterpret_cast<std::uintptr_t>(address) + length < length ? EINVAL : 0;
+}
+
+int check(const void* address, std::size_t length, unsigned access) {
+  if (const int error = check_access(access)) return error;
+  return length == 0 ? EINVAL : check_memory(address, length, access);
+}
+
+}  // namespace
+
+bool Mr::read(void* to, std::uint64_t from, std::size_t size) const {
+  if (null) {
+    if (!covers(from, size)) return false;
+    std::memset(to, 0, size);
+    return true;
+  }
+  const std::uint8_t* memory = at(from, size);
+  return memory != nullptr && guarded_copy(to, memory, size);
+}
+
+bool Mr::write(std::uint64_t to, const void* from, std::size_t size) const {
+  if (null) return covers(to, size);
+  std::uint8_t* memory = at(to, size);
+  return memory != nullptr && guarded_copy(memory, from, size);
+}
+
+int MrTable::insert(std::unique_ptr<Mr> region, Mr** mr) {
+  Mr* raw = region.get();
+  const std::uint32_t index = table_.insert(std::move(region));
+  if (index == 0) return ENOMEM;
+  raw->key = index << 8 | ++next_byte_;
+  ++raw->pd->users;
+  *mr = raw;
+  return 0;
+}
+
+int MrTable::reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr) {
+  if (const int error = check(address, length, access)) return error;
+  auto region = std::make_unique<Mr>();
+  region->pd = pd;
+  region->address = static_cast<std::uint8_t*>(address);
+  region->length = length;
+  region->iova = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
+  region->access = access;
+  return insert(std::move(region), mr);
+}
+
+int MrTable::alloc_null(Pd* pd, Mr** mr) {
+  auto region = std::make_unique<Mr>();
+  region->pd = pd;
+  region->length = SIZE_MAX;
+  region->access = IBV_ACCESS_LOCAL_WRITE;
+  region->null = true;
+  return insert(std::move(region), mr);
+}
+
+int MrTable::reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access,
+                    Mr** mr) {
+  constexpr unsigned kAllowed = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                                IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_OPTIONAL_RANGE;
+  if (const int error = check_access(access)) return error;
+  const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
+  if ((access & ~kAllowed) != 0 || !zero_based || !dm->covers(offset, length)) return EINVAL;
+  auto region = std::make_unique<Mr>();
+  region->pd = pd;
+  region->address = dm->address + offset;
+  region->length = length;
+  region->access = access;
+  region->dm = std::move(dm);
+  if (const int error = insert(std::move(region), mr)) return error;
+  ++(*mr)->dm->regions;
+  return 0;
+}
+
+int MrTable::rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length, unsigned access) {
+  if (mr->null || mr->dm) return EINVAL;
+  const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+  const bool changes_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
+  void* to = moves ? address : mr->address;
+  const std::size_t size = moves ? length : mr->length;
+  const unsigned rights = changes_access ? access : mr->access;
+  if (moves || changes_access) {
+    if (const int error = check(to, size, rights)) return error;
+  }
+  if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
+    --mr->pd->users;
+    mr->pd = pd;
+    ++pd->users;
+  }
+  const bool was_zero_based = (mr->access & IBV_ACCESS_ZERO_BASED) != 0;
+  const bool zero_based = (rights & IBV_ACCESS_ZERO_BASED) != 0;
+  if (moves || zero_based != was_zero_based) mr->iova = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(to);
+  mr->address = static_cast<std::uint8_t*>(to);
+  mr->length = size;
+  mr->access = rights;
+  return 0;
+}
+
+void MrTable::dereg(Mr* mr) {
+  --mr->pd->users;
+  if (mr->dm) --mr->dm->regions;
+  table_.erase(mr->key >> 8);
+}
+
+int MrTable::find_range(const ibv_sge& sge, const Pd* pd, bool for_writing, void** address) const {
+  const Mr* mr = table_.find(sge.lkey >> 8);
+  if (mr == nullptr || mr->key != sge.lkey) return ENOENT;
+  if (mr->pd != pd || (for_writing && (mr->access & IBV_ACCESS_LOCAL_WRITE) == 0)) return EPERM;
+  if ((mr->access & IBV_ACCESS_ON_DEMAND) == 0) return EINVAL;
+  if (!mr->covers(sge.addr, sge.length)) return EFAULT;
+  *address = mr->at(sge.addr, sge.length);
+  return 0;
+}
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,84 @@
+// Memory regions: keys, ranges and rights.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "nic/objects/dm.h"
+#include "nic/objects/pd.h"
+#include "nic/shared/limits.h"
+#include "nic/shared/table.h"
+
+namespace verbs::soft::nic {
+
+class Mr {
+ public:
+  Pd* pd = nullptr;
+  std::uint8_t* address = nullptr;
+  std::size_t length = 0;
+  std::uint64_t iova = 0;
+  unsigned access = 0;
+  std::uint32_t key = 0;      // lkey == rkey: table index << 8 | a byte that changes with every registration
+  std::uint32_t windows = 0;  // memory windows bound to it: it cannot go before them
+  bool null = false;          // reads as zeros, swallows what is written; known by its lkey only
+
+  std::shared_ptr<Dm> dm;  // of device memory
+
+  // [from, from + size) of the region's address space lies in the region.
+  bool covers(std::uint64_t from, std::size_t size) const {
+    const std::uint64_t offset = from - iova;
+    return offset <= length && size <= length - offset;
+  }
+  // The memory behind [from, from + size), or nullptr when that leaves the region. Not for a null MR, which has none.
+  // An implicit on-demand region begins at nullptr: hence the arithmetic with integers.
+  std::uint8_t* at(std::uint64_t from, std::size_t size) const {
+    if (!covers(from, size)) return nullptr;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    return reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(address) + (from - iova));
+  }
+
+  // Copies out of and into the region. False when the range leaves it or its memory is not there (any more).
+  bool read(void* to, std::uint64_t from, std::size_t size) const;
+  bool write(std::uint64_t to, const void* from, std::size_t size) const;
+};
+
+class MrTable {
+ public:
+  explicit MrTable(const Limits& limits) : table_(1, static_cast<std::uint32_t>(limits.max_mr)) {}
+
+  // 0 or errno (EINVAL, EFAULT, ENOMEM). With IBV_ACCESS_ON_DEMAND the memory need not be there yet, and nullptr with
+  // SIZE_MAX is the whole address space (an implicit region).
+  int reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
+  int alloc_null(Pd* pd, Mr** mr);
+  int reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access, Mr** mr);
+  // Changes what `flags` (IBV_REREG_MR_*) names, all or nothing: 0, or errno and the region is as it was. The keys
+  // stay.
+  int rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length, unsigned access);
+  void dereg(Mr* mr);
+  // The memory that one entry of ibv_advise_mr() is about, or errno: ENOENT, EPERM, EINVAL (not on demand), EFAULT.
+  int find_range(const ibv_sge& sge, const Pd* pd, bool for_writing, void** address) const;
+
+  // The region of `key`, if it belongs to `pd` and grants all of `access`.
+  const Mr* find(std::uint32_t key, const Pd* pd, unsigned access) const {
+    const Mr* mr = table_.find(key >> 8);
+    if (mr == nullptr || mr->key != key || mr->pd != pd || (mr->access & access) != access) return nullptr;
+    return mr;
+  }
+
+  // The region of `key`, if it belongs to `pd`.
+  Mr* find(std::uint32_t key, const Pd* pd) {
+    Mr* mr = table_.find(key >> 8);
+    return mr != nullptr && mr->key == key && mr->pd == pd ? mr : nullptr;
+  }
+
+ private:
+  int insert(std::unique_ptr<Mr> region, Mr** mr);
+
+  Table<Mr> table_;
+  std::uint8_t next_byte_ = 0;
+};
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,119 @@
+#include "nic/objects/mw.h"
+
+#include <cerrno>
+
+#include "nic/device/nic_impl.h"
+#include "nic/verbs/post.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr unsigned kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                            IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
+constexpr unsigned kRemoteWriters = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+
+void attach(Mw& mw, Mr* mr, Qp* qp) {
+  mw.mr = mr;
+  mw.qp = qp;
+  if (mr != nullptr) ++mr->windows;
+  if (qp != nullptr) ++qp->windows;
+}
+
+void detach(Mw& mw) {
+  if (mw.mr != nullptr) --mw.mr->windows;
+  if (mw.qp != nullptr) --mw.qp->windows;
+  mw.mr = nullptr;
+  mw.qp = nullptr;
+}
+
+bool may_open(const Mr& mr, const MwBind& bind) {
+  if ((mr.access & IBV_ACCESS_MW_BIND) == 0 || (mr.access & IBV_ACCESS_ZERO_BASED) != 0) return false;
+  // The remote may not have a right to write that the owner does not have.
+  if ((bind.access & kRemoteWriters) != 0 && (mr.access & IBV_ACCESS_LOCAL_WRITE) == 0) return false;
+  return mr.covers(bind.address, bind.length);
+}
+
+}  // namespace
+
+std::uint8_t* Mw::at(std::uint64_t from, std::size_t size) const {
+  const std::uint64_t offset = (access & IBV_ACCESS_ZERO_BASED) != 0 ? from : from - address;
+  if (offset > length || size > length - offset) return nullptr;
+  return mr->at(address + offset, size);
+}
+
+int MwTable::alloc(Pd* pd, ibv_mw_type type, Mw** mw) {
+  if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return EINVAL;
+  auto made = std::make_unique<Mw>();
+  made->pd = pd;
+  made->type = type;
+  Mw* raw = made.get();
+  const std::uint32_t index = table_.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->key = index << 8 | ++next_byte_;
+  ++pd->users;
+  *mw = raw;
+  return 0;
+}
+
+void MwTable::dealloc(Mw* mw) {
+  detach(*mw);
+  --mw->pd->users;
+  table_.erase(mw->key >> 8);
+}
+
+bool MwTable::bind(MrTable& mrs, Qp& qp, const MwBind& bind) {
+  Mw* mw = table_.find(bind.rkey >> 8);
+  if (mw == nullptr || mw->pd != qp.pd || (bind.access & ~kKnown) != 0) return false;
+  const bool type_2 = mw->type == IBV_MW_TYPE_2;
+  // Type 2 is bound again only after it was invalidated, and never to nothing; type 1 is never zero-based.
+  if (type_2 ? mw->mr != nullptr || bind.length == 0 : (bind.access & IBV_ACCESS_ZERO_BASED) != 0) return false;
+  Mr* mr = nullptr;
+  if (bind.length > 0) {
+    mr = mrs.find(bind.lkey, qp.pd);
+    if (mr == nullptr || !may_open(*mr, bind)) return false;
+  }
+  detach(*mw);
+  attach(*mw, mr, type_2 ? &qp : nullptr);
+  mw->key = bind.rkey;
+  mw->address = bind.address;
+  mw->length = bind.length;
+  mw->access = bind.access;
+  return true;
+}
+
+bool MwTable::invalidate(const Qp& qp, std::uint32_t key) {
+  Mw* mw = table_.find(key >> 8);
+  if (mw == nullptr || mw->key != key || mw->type != IBV_MW_TYPE_2 || mw->pd != qp.pd) return false;
+  if (mw->qp != nullptr && mw->qp != &qp) return false;
+  detach(*mw);
+  return true;
+}
+
+void MwTable::forget(const Qp& qp) {
+  if (qp.windows == 0) return;
+  table_.for_each([&qp](Mw& mw) {
+    if (mw.qp == &qp) detach(mw);
+  });
+}
+
+const Mw* MwTable::find(std::uint32_t key, const Qp& qp, const Pd* pd, unsigned access) const {
+  const Mw* mw = table_.find(key >> 8);
+  if (mw == nullptr || mw->key != key || mw->pd != pd || mw->mr == nullptr) return nullptr;
+  if (mw->qp != nullptr && mw->qp != &qp) return nullptr;
+  return (mw->access & access) == access ? mw : nullptr;
+}
+
+int Nic::alloc_mw(Pd* pd, ibv_mw_type type, Mw** mw) { return impl_->core.mws.alloc(pd, type, mw); }
+
+int Nic::dealloc_mw(Mw* mw) {
+  impl_->core.mws.dealloc(mw);
+  return 0;
+}
+
+int Nic::bind_mw(Qp* qp, const ibv_mw_bind* bind, std::uint32_t rkey) {
+  return post_bind(impl_->core, *qp, *bind, rkey);
+}
+
+std::uint32_t rkey_of(const Mw* mw) { return mw->key; }
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,22 @@
+// What the device can do with memory that is not there when it is registered (ibv_device_attr_ex): everything, since no
+// region is ever pinned and every access is ready to find nothing (shared/guarded_memory.h).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+namespace verbs::soft::nic {
+
+inline constexpr std::uint32_t kOdpOperations = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+                                                IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
+                                                IBV_ODP_SUPPORT_SRQ_RECV;
+inline constexpr ibv_odp_caps kOdpCaps = {
+    .general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
+    .per_transport_caps = {
+        .rc_odp_caps = kOdpOperations,
+        .uc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_SRQ_RECV,
+        .ud_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV}};
+inline constexpr std::uint32_t kXrcOdpCaps = kOdpOperations;
+
+}  // namespace verbs::soft::nic

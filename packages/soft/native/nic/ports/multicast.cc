@@ -1,0 +1,78 @@
+#include "nic/ports/multicast.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "nic/datagram/datagram.h"
+#include "nic/device/core.h"
+#include "nic/device/nic_impl.h"
+
+namespace verbs::soft::nic {
+
+wire::Gid group_on_wire(const wire::Gid& group, bool ipv4) {
+  if (!ipv4 || group.is_ipv4()) return group;
+  const std::uint8_t address[4] = {239, group.bytes[13], group.bytes[14], group.bytes[15]};
+  return wire::Gid::from_ipv4(address);
+}
+
+std::vector<MulticastTable::Group>::iterator MulticastTable::find(const wire::Gid& group) {
+  return std::find_if(groups_.begin(), groups_.end(), [&](const Group& known) { return known.gid == group; });
+}
+
+int MulticastTable::attach(Qp& qp, const wire::Gid& group, bool* first) {
+  *first = false;
+  if (qp.type != IBV_QPT_UD || !group.is_multicast()) return EINVAL;
+  auto found = find(group);
+  if (found == groups_.end()) {
+    if (groups_.size() >= max_groups_ || max_members_ == 0) return ENOMEM;
+    found = groups_.insert(found, {group, group_on_wire(group, true), {}});
+    *first = true;
+  }
+  std::vector<Qp*>& members = found->members;
+  if (std::find(members.begin(), members.end(), &qp) != members.end()) return 0;
+  if (members.size() >= max_members_) return ENOMEM;
+  members.push_back(&qp);
+  ++qp.groups;
+  return 0;
+}
+
+int MulticastTable::detach(Qp& qp, const wire::Gid& group, bool* last) {
+  *last = false;
+  const auto found = find(group);
+  if (found == groups_.end() || std::erase(found->members, &qp) == 0) return EINVAL;
+  --qp.groups;
+  *last = found->members.empty();
+  if (*last) groups_.erase(found);
+  return 0;
+}
+
+std::vector<wire::Gid> MulticastTable::groups_of(const Qp& qp) const {
+  std::vector<wire::Gid> all;
+  for (const Group& group : groups_) {
+    if (std::find(group.members.begin(), group.members.end(), &qp) != group.members.end()) all.push_back(group.gid);
+  }
+  return all;
+}
+
+void MulticastTable::deliver(Core& core, std::uint8_t port_num, const wire::FrameView& frame,
+                             const Request& request) const {
+  const wire::Gid& to = frame.path.dgid;
+  for (const Group& group : groups_) {
+    if (group.gid != to && group.ipv4 != to) continue;
+    for (Qp* member : group.members) {
+      if (member->attr.port_num == port_num && member->may_receive()) take_datagram(core, *member, frame, request);
+    }
+  }
+}
+
+int Nic::attach_mcast(Qp* qp, const wire::Gid& group, bool* first) {
+  return impl_->core.multicast.attach(*qp, group, first);
+}
+
+int Nic::detach_mcast(Qp* qp, const wire::Gid& group, bool* last) {
+  return impl_->core.multicast.detach(*qp, group, last);
+}
+
+std::vector<wire::Gid> Nic::groups_of(const Qp* qp) const { return impl_->core.multicast.groups_of(*qp); }
+
+}  // namespace verbs::soft::nic

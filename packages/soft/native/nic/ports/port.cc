@@ -1,0 +1,89 @@
+#include "nic/ports/port.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "nic/ports/multicast.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr std::uint8_t kDefaultHopLimit = 64;
+// ibv_port_attr.phys_state, as the kernel's enum ib_port_phys_state has it; user space has no names for the values.
+constexpr std::uint8_t kPhysDisabled = 3;
+constexpr std::uint8_t kPhysLinkUp = 5;
+
+// The flow label that stands in when the user gave none (include/rdma/ib_verbs.h: rdma_calc_flow_label).
+std::uint32_t flow_label_of(std::uint32_t local_qpn, std::uint32_t remote_qpn) {
+  std::uint64_t value = static_cast<std::uint64_t>(local_qpn) * remote_qpn;
+  value ^= value >> 20;
+  value ^= value >> 40;
+  return static_cast<std::uint32_t>(value & 0xfffff);
+}
+
+}  // namespace
+
+Port::Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu,
+           link::Transmitter* frames)
+    : transmitter_(transmitter), frames_(frames), gids_(std::move(gids)), max_mtu_(max_mtu), active_mtu_(active_mtu) {
+  if (gids_.size() < kGidTableLength) gids_.resize(kGidTableLength);
+}
+
+void Port::query(ibv_port_attr* attr) const {
+  *attr = {};
+  attr->state = up_ ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+  attr->max_mtu = max_mtu_;
+  attr->active_mtu = active_mtu_;
+  attr->gid_tbl_len = static_cast<int>(gids_.size());
+  attr->port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
+  attr->max_msg_sz = 1u << 31;
+  attr->pkey_tbl_len = 1;
+  attr->max_vl_num = 1;
+  attr->active_width = 2;   // 4X
+  attr->active_speed = 32;  // 25 Gb/s a lane
+  attr->phys_state = up_ ? kPhysLinkUp : kPhysDisabled;
+  attr->link_layer = IBV_LINK_LAYER_ETHERNET;
+  attr->flags = IBV_QPF_GRH_REQUIRED;
+}
+
+int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
+  if (!attr.is_global || attr.grh.sgid_index >= gids_.size() || attr.grh.flow_label > 0xfffff) return EINVAL;
+  path->sgid = gids_[attr.grh.sgid_index];
+  path->dgid = wire::Gid::from_bytes(attr.grh.dgid.raw);
+  if (path->dgid.is_multicast()) path->dgid = group_on_wire(path->dgid, path->sgid.is_ipv4());
+  if (path->sgid.is_zero() || path->dgid.is_zero() || path->dgid.is_ipv4() != path->sgid.is_ipv4()) return EINVAL;
+  path->traffic_class = attr.grh.traffic_class;
+  path->hop_limit = attr.grh.hop_limit != 0 ? attr.grh.hop_limit : kDefaultHopLimit;
+  path->flow_label = attr.grh.flow_label;
+  path->destination_port = wire::kRocePort;
+  return 0;
+}
+
+bool Port::owns(const wire::Gid& gid) const {
+  return std::find(gids_.begin(), gids_.end(), gid) != gids_.end() && !gid.is_zero();
+}
+
+int Port::add_gid(const wire::Gid& gid, std::uint32_t* index) {
+  if (gid.is_zero()) return EINVAL;
+  if (owns(gid)) return EEXIST;
+  const auto empty = std::find_if(gids_.begin(), gids_.end(), [](const wire::Gid& entry) { return entry.is_zero(); });
+  if (empty == gids_.end()) return ENOSPC;
+  *empty = gid;
+  *index = static_cast<std::uint32_t>(empty - gids_.begin());
+  return 0;
+}
+
+int Port::remove_gid(const wire::Gid& gid) {
+  if (!owns(gid)) return ENOENT;
+  *std::find(gids_.begin(), gids_.end(), gid) = {};
+  lost_gids_ = true;
+  return 0;
+}
+
+std::uint16_t Port::source_port(std::uint32_t flow_label, std::uint32_t local_qpn, std::uint32_t remote_qpn) const {
+  if (const std::uint16_t fixed = transmitter_->fixed_source_port()) return fixed;
+  const std::uint32_t label = flow_label != 0 ? flow_label : flow_label_of(local_qpn, remote_qpn);
+  return static_cast<std::uint16_t>(((label & 0x3fff) ^ (label >> 14)) | 0xc000);
+}
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,179 @@
+#include "nic/verbs/post.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "nic/device/completion.h"
+#include "nic/device/work_request.h"
+#include "nic/shared/guarded_memory.h"
+#include "wire/headers.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr std::uint32_t kQkeyFromQp = 0x80000000;
+constexpr std::uint64_t kTooLong = UINT32_MAX;
+
+int check_send(const Qp& qp, const ibv_send_wr& wr) {
+  if (!qp.may_send() && qp.state != IBV_QPS_SQE && qp.state != IBV_QPS_ERR) return EINVAL;
+  if (qp.sq.full()) return ENOMEM;
+  const WorkRequestInfo* info = find_work_request(wr.opcode);
+  if (info == nullptr || !info->allowed_on(qp.type)) return EINVAL;
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.sq.max_sge()) return EINVAL;
+  if (!info->may_be_inline && (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
+  return 0;
+}
+
+std::uint64_t total_length(const ibv_sge* sges, int count) {
+  std::uint64_t total = 0;
+  for (int i = 0; i < count; ++i) total += sges[i].length;
+  return total;
+}
+
+// Inline data is taken at once: the caller's memory is free when the post returns, and needs no region.
+int copy_inline(Qp& qp, const ibv_send_wr& wr) {
+  std::uint8_t* to = qp.sq.inline_data(qp.sq.tail);
+  for (int i = 0; i < wr.num_sge; ++i) {
+    const ibv_sge& sge = wr.sg_list[i];
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the ABI has addresses as integers.
+    if (!guarded_copy(to, reinterpret_cast<const void*>(sge.addr), sge.length)) return EFAULT;
+    to += sge.length;
+  }
+  return 0;
+}
+
+int fill_datagram(Core& core, Qp& qp, const ibv_send_wr& wr) {
+  const Ah* ah = reinterpret_cast<const Ah*>(wr.wr.ud.ah);
+  if (ah == nullptr || ah->pd != qp.pd) return EINVAL;
+  Datagram& datagram = qp.sq.datagram(qp.sq.tail);
+  datagram.path = ah->path;
+  datagram.path.source_port = core.port_of(qp).source_port(ah->path.flow_label, qp.number, qp.number);
+  datagram.qpn = wr.wr.ud.remote_qpn & 0xffffff;
+  datagram.qkey = (wr.wr.ud.remote_qkey & kQkeyFromQp) != 0 ? qp.attr.qkey : wr.wr.ud.remote_qkey;
+  return 0;
+}
+
+int fill_bind(const ibv_send_wr& wr, SendWqe& wqe) {
+  if (wr.num_sge != 0) return EINVAL;
+  const ibv_mw_bind_info& info = wr.bind_mw.bind_info;
+  wqe.rkey = wr.bind_mw.rkey;
+  wqe.remote_addr = info.addr;
+  wqe.bind = {info.length, info.mr != nullptr ? info.mr->lkey : 0, info.mw_access_flags};
+  return 0;
+}
+
+// Type 1 windows are bound by ibv_bind_mw(). Of a type 2 window the consumer chooses the low byte of the key.
+bool may_bind(const ibv_mw* mw, std::uint32_t rkey) {
+  return mw != nullptr && mw->type == IBV_MW_TYPE_2 && (mw->rkey ^ rkey) >> 8 == 0;
+}
+
+int fill_flush(const ibv_send_wr& wr, SendWqe& wqe) {
+  const FlushRequest flush = FlushRequest::of(wr);
+  constexpr unsigned kTypes = wire::Feth::kGlobal | wire::Feth::kPersistent;
+  if (flush.type == 0 || (flush.type & ~kTypes) != 0 || flush.level > wire::Feth::kRegion) return EINVAL;
+  wqe.remote_addr = flush.remote_addr;
+  wqe.rkey = flush.rkey;
+  wqe.length = flush.length;
+  wqe.num_sge = 0;  // it moves nothing
+  wqe.flush = {flush.type, flush.level};
+  return 0;
+}
+
+// What depends on the operation: where it goes and what it carries besides data.
+int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
+  if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
+  if (qp.type == IBV_QPT_RAW_PACKET) {
+    return (wr.send_flags & IBV_SEND_IP_CSUM) != 0 && !core.config.fills_checksums ? EINVAL : 0;
+  }
+  if (qp.type == IBV_QPT_XRC_SEND) wqe.remote_srqn = wr.qp_type.xrc.remote_srqn & 0xffffff;
+  if (info_of(wr.opcode).answer == Answer::kOriginal) {
+    if (wqe.length < sizeof(std::uint64_t)) return EINVAL;
+    wqe.length = sizeof(std::uint64_t);
+    wqe.remote_addr = wr.wr.atomic.remote_addr;
+    wqe.rkey = wr.wr.atomic.rkey;
+    const bool swaps = wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+    wqe.atomic.swap_or_add = swaps ? wr.wr.atomic.swap : wr.wr.atomic.compare_add;
+    wqe.atomic.compare = swaps ? wr.wr.atomic.compare_add : 0;
+    return 0;
+  }
+  if (wr.opcode == IBV_WR_BIND_MW) return fill_bind(wr, wqe);
+  if (wr.opcode == kWrFlush) return fill_flush(wr, wqe);
+  if (wr.opcode == IBV_WR_ATOMIC_WRITE && wqe.length != sizeof(std::uint64_t)) return EINVAL;
+  if (wr.opcode == IBV_WR_LOCAL_INV) {
+    wqe.rkey = wr.invalidate_rkey;
+    return 0;
+  }
+  wqe.remote_addr = wr.wr.rdma.remote_addr;
+  wqe.rkey = wr.wr.rdma.rkey;
+  return 0;
+}
+
+int enqueue_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
+  if (const int error = check_send(qp, wr)) return error;
+  const std::uint64_t length = total_length(wr.sg_list, wr.num_sge);
+  if (length >= kTooLong) return EINVAL;
+  SendWqe& wqe = qp.sq.at(qp.sq.tail);
+  wqe = {};
+  wqe.wr_id = wr.wr_id;
+  wqe.opcode = wr.opcode;
+  wqe.flags = static_cast<std::uint16_t>(wr.send_flags);
+  wqe.imm_data = wr.imm_data;
+  wqe.length = static_cast<std::uint32_t>(length);
+  wqe.num_sge = static_cast<std::uint16_t>(wr.num_sge);
+  wqe.error = IBV_WC_SUCCESS;
+  if ((wr.send_flags & IBV_SEND_INLINE) != 0) {
+    if (length > qp.sq.max_inline()) return EINVAL;
+    if (const int error = copy_inline(qp, wr)) return error;
+  } else {
+    std::copy_n(wr.sg_list, wr.num_sge, qp.sq.sges(qp.sq.tail));
+  }
+  if (const int error = fill_operation(core, qp, wr, wqe)) return error;
+  ++qp.sq.tail;
+  if (qp.may_send()) {
+    core.active.add(qp);
+  } else {
+    flush_sends(core, qp);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
+  if (wr.opcode == IBV_WR_BIND_MW && !may_bind(wr.bind_mw.mw, wr.bind_mw.rkey)) return EINVAL;
+  return enqueue_send(core, qp, wr);
+}
+
+int post_bind(Core& core, Qp& qp, const ibv_mw_bind& bind, std::uint32_t rkey) {
+  if ((bind.bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0) return EINVAL;  // not for type 1
+  ibv_send_wr wr = {};
+  wr.wr_id = bind.wr_id;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.send_flags = bind.send_flags;
+  wr.bind_mw.rkey = rkey;
+  wr.bind_mw.bind_info = bind.bind_info;
+  return enqueue_send(core, qp, wr);
+}
+
+int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
+  if (queue.full()) return ENOMEM;
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > queue.max_sge()) return EINVAL;
+  const std::uint64_t length = total_length(wr.sg_list, wr.num_sge);
+  if (length >= kTooLong) return EINVAL;
+  RecvWqe& wqe = queue.at(queue.tail);
+  wqe.wr_id = wr.wr_id;
+  wqe.length = static_cast<std::uint32_t>(length);
+  wqe.num_sge = static_cast<std::uint32_t>(wr.num_sge);
+  std::copy_n(wr.sg_list, wr.num_sge, queue.sges(queue.tail));
+  ++queue.tail;
+  return 0;
+}
+
+int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr) {
+  if (qp.state == IBV_QPS_RESET || qp.is_fed_by_srq() || qp.type == IBV_QPT_XRC_SEND) return EINVAL;
+  if (const int error = enqueue_recv(qp.rq, wr)) return error;
+  if (qp.state == IBV_QPS_ERR) flush_receives(core, qp);
+  return 0;
+}
+
+}  // namespace verbs::soft::nic
