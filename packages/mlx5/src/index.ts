@@ -1,4 +1,4 @@
-export { type ClockInfo, getClockInfo, tsToNs } from './clock.js';
+export { type ClockInfo, getClockInfo, tsToNs } from './device/clock.js';
 export {
   getDataDirectSysfsPath,
   isSupported,
@@ -11,7 +11,7 @@ export {
   queryPort,
   reservedQpnAlloc,
   reservedQpnDealloc,
-} from './device.js';
+} from './device/device.js';
 export {
   CryptoKeyPurpose,
   CryptoKeySize,
@@ -26,11 +26,11 @@ export {
   dekCreate,
   type DekInitAttr,
   DekState,
-} from './crypto.js';
+} from './memory/crypto.js';
 export * as devx from './devx/index.js';
 export * as dr from './dr/index.js';
-export { calcEncapEntropy, type EncapEntropy, type EncapEntropyFields } from './encap-entropy.js';
-export * from './enums.js';
+export { calcEncapEntropy, type EncapEntropy, type EncapEntropyFields } from './headers/encap-entropy.js';
+export * from './base/enums.js';
 export {
   createFlowActionModifyHeader,
   createFlowActionPacketReformat,
@@ -42,11 +42,11 @@ export { createFlow, type FlowActionAttr, type FlowActionLike, Mlx5Flow } from '
 export { createFlowMatcher, FlowMatcher, type FlowMatcherAttr } from './flow/matcher.js';
 export { createSteeringAnchor, SteeringAnchor, type SteeringAnchorAttr } from './flow/steering-anchor.js';
 export * from './headers/index.js';
-export { initObj, type Mlx5ObjectIn, type Mlx5Objects, type Mlx5Qp, type Mlx5Ring } from './internals.js';
+export { initObj, type Mlx5ObjectIn, type Mlx5Objects, type Mlx5Qp, type Mlx5Ring } from './queues/internals.js';
 export * from './match/index.js';
-export type { MatchValue } from './match-value.js';
-export { allocDm, DmabufAccess, DmType, regDmabufMr } from './memory.js';
-export { createMkey, Mkey, type MkeyErr, MkeyErrType, MkeyInitAttrFlags } from './mkey.js';
+export type { MatchValue } from './match/match-value.js';
+export { allocDm, DmabufAccess, DmType, regDmabufMr } from './memory/memory.js';
+export { createMkey, Mkey, type MkeyErr, MkeyErrType, MkeyInitAttrFlags } from './memory/mkey.js';
 export {
   type AddField,
   type CopyField,
@@ -55,7 +55,7 @@ export {
   ModifyField,
   type ModifyFieldName,
   type SetField,
-} from './modify-header.js';
+} from './actions/modify-header.js';
 export {
   CqeCompResFormat,
   createCq,
@@ -68,8 +68,8 @@ export {
   type Mlx5QpInitAttr,
   Mlx5SendOpsFlags,
   type Mlx5WqInitAttr,
-} from './queues.js';
-export { dciStreamIdReset, mapAhToQp, modifyQpLagPort, modifyQpUdpSport, queryQpLagPort } from './queue-settings.js';
+} from './queues/queues.js';
+export { dciStreamIdReset, mapAhToQp, modifyQpLagPort, modifyQpUdpSport, queryQpLagPort } from './queues/settings.js';
 export {
   modifyQpSchedElem,
   PacketPacing,
@@ -80,6 +80,12 @@ export {
   schedLeafCreate,
   SchedNode,
   schedNodeCreate,
-} from './scheduling.js';
+} from './queues/scheduling.js';
 export { softModel } from './soft-model.js';
-export { openVfioDevice, type VfioContextAttr, VfioContextFlags, vfioGetEventsFd, vfioProcessEvents } from './vfio.js';
+export {
+  openVfioDevice,
+  type VfioContextAttr,
+  VfioContextFlags,
+  vfioGetEventsFd,
+  vfioProcessEvents,
+} from './device/vfio.js';

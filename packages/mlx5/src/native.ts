@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { sibling } from '@verbs/core';
-import type { NativeDevice } from './native-device.js';
-import type { NativeDevx } from './native-devx.js';
-import type { NativeDr } from './native-dr.js';
-import type { NativeFlow } from './native-flow.js';
-import type { Libibverbs, NativeLibrary } from './native-handles.js';
-import type { NativeQueues } from './native-queues.js';
-import type { NativeResources } from './native-resources.js';
+import type { NativeDevice } from './native/device.js';
+import type { NativeDevx } from './native/devx.js';
+import type { NativeDr } from './native/dr.js';
+import type { NativeFlow } from './native/flow.js';
+import type { Libibverbs, NativeLibrary } from './native/handles.js';
+import type { NativeQueues } from './native/queues.js';
+import type { NativeResources } from './native/resources.js';
 
-export type { Libibverbs, NativeHandle, NativeLibrary } from './native-handles.js';
+export type { Libibverbs, NativeHandle, NativeLibrary } from './native/handles.js';
 
 /**
  * The addon: one function for each function of libmlx5. Where a number stands beside a result, a negative one is the

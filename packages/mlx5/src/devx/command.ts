@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { sibling } from '@verbs/core';
-import { type About, done } from '../calls.js';
+import { type About, done } from '../base/calls.js';
 
 const { validate } = sibling;
 

@@ -7,8 +7,8 @@ import type {
   SharedReceiveQueue,
 } from '@verbs/core';
 import { sibling } from '@verbs/core';
-import { counted, made } from '../calls.js';
-import { forContext, forObject } from '../libraries.js';
+import { counted, made } from '../base/calls.js';
+import { forContext, forObject } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
 import { exchange, request } from './command.js';
 import { DevxObject, makeObj } from './object.js';

@@ -1,6 +1,6 @@
 import { type Context, type MemoryRegion, sibling } from '@verbs/core';
-import { done, made } from '../calls.js';
-import { forContext, libraryFor } from '../libraries.js';
+import { done, made } from '../base/calls.js';
+import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
 import { exported, exportSize } from './sharing.js';
 

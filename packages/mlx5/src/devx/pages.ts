@@ -1,6 +1,6 @@
 import { type Context, sibling } from '@verbs/core';
-import { counted, done, made } from '../calls.js';
-import { forContext, libraryFor } from '../libraries.js';
+import { counted, done, made } from '../base/calls.js';
+import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
 import { refusal, request } from './command.js';
 import { exported, exportSize } from './sharing.js';

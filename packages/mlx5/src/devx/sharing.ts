@@ -1,8 +1,8 @@
 import { type Context } from '@verbs/core';
 import { types } from 'node:util';
 import { sibling } from '@verbs/core';
-import { made } from '../calls.js';
-import { forContext } from '../libraries.js';
+import { made } from '../base/calls.js';
+import { forContext } from '../base/libraries.js';
 import { native, type NativeLibrary } from '../native.js';
 
 const { validate } = sibling;

@@ -1,11 +1,11 @@
 import type { QueuePair } from '@verbs/core';
 import { sibling } from '@verbs/core';
-import { made } from '../calls.js';
+import { made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
-import type { FlowActionPacketReformatType } from '../enums.js';
-import { type ModifyAction, modifyActions } from '../modify-header.js';
+import type { FlowActionPacketReformatType } from '../base/enums.js';
+import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
 import { native, type NativeHandle } from '../native.js';
-import { bytesOf } from '../reformat.js';
+import { bytesOf } from '../actions/reformat.js';
 import { Action } from './action.js';
 import type { Domain } from './domain.js';
 import type { Table } from './table.js';

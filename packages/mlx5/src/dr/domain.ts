@@ -1,6 +1,6 @@
 import { type Context, sibling } from '@verbs/core';
-import { done, made } from '../calls.js';
-import { forContext, libraryFor } from '../libraries.js';
+import { done, made } from '../base/calls.js';
+import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
 import { DomainType } from './enums.js';
 

@@ -1,6 +1,6 @@
 import { sibling } from '@verbs/core';
-import { done, made } from '../calls.js';
-import { maskOf, type MatchValue } from '../match-value.js';
+import { done, made } from '../base/calls.js';
+import { maskOf, type MatchValue } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native.js';
 import { MatcherLayoutFlags } from './enums.js';
 import type { Table } from './table.js';

@@ -1,9 +1,9 @@
 import { sibling } from '@verbs/core';
-import { done, made } from '../calls.js';
+import { done, made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import { native, type NativeHandle } from '../native.js';
-import type { NativeMeterAttr } from '../native-dr.js';
-import { bytesOf } from '../reformat.js';
+import type { NativeMeterAttr } from '../native/dr.js';
+import { bytesOf } from '../actions/reformat.js';
 import { Action } from './action.js';
 import type { Domain } from './domain.js';
 import type { Table } from './table.js';

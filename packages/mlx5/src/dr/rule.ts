@@ -1,6 +1,6 @@
 import { sibling } from '@verbs/core';
-import { made } from '../calls.js';
-import { type MatchValue, valueOf } from '../match-value.js';
+import { made } from '../base/calls.js';
+import { type MatchValue, valueOf } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native.js';
 import type { Action } from './action.js';
 import type { Matcher } from './matcher.js';

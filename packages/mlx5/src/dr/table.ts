@@ -1,5 +1,5 @@
 import { sibling } from '@verbs/core';
-import { made } from '../calls.js';
+import { made } from '../base/calls.js';
 import { native, type NativeHandle } from '../native.js';
 import type { Domain } from './domain.js';
 

@@ -1,11 +1,11 @@
 import { types } from 'node:util';
 import { type Context, sibling, VerbsError } from '@verbs/core';
-import { made } from '../calls.js';
-import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../enums.js';
-import { forContext } from '../libraries.js';
-import { type ModifyAction, modifyActions } from '../modify-header.js';
+import { made } from '../base/calls.js';
+import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../base/enums.js';
+import { forContext } from '../base/libraries.js';
+import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
 import { native, type NativeHandle } from '../native.js';
-import { bytesOf, reformatHint, refusedSize } from '../reformat.js';
+import { bytesOf, reformatHint, refusedSize } from '../actions/reformat.js';
 
 const { Resource, shown, validate } = sibling;
 const U32 = 0xffffffff;

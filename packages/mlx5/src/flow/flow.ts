@@ -1,12 +1,12 @@
 import type { Counters, QueuePair } from '@verbs/core';
 import { sibling } from '@verbs/core';
-import { made } from '../calls.js';
+import { made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
-import { FlowActionType as Type } from '../enums.js';
-import { libraryFor } from '../libraries.js';
-import { type MatchValue, valueOf } from '../match-value.js';
+import { FlowActionType as Type } from '../base/enums.js';
+import { libraryFor } from '../base/libraries.js';
+import { type MatchValue, valueOf } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native.js';
-import type { NativeFlowActionAttr } from '../native-flow.js';
+import type { NativeFlowActionAttr } from '../native/flow.js';
 import type { FlowAction } from './action.js';
 import type { FlowMatcher } from './matcher.js';
 

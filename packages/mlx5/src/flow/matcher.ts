@@ -1,8 +1,8 @@
 import { type Context, sibling } from '@verbs/core';
-import { made } from '../calls.js';
-import { FlowMatcherMask, FlowTableType } from '../enums.js';
-import { forContext } from '../libraries.js';
-import { maskOf, type MatchValue } from '../match-value.js';
+import { made } from '../base/calls.js';
+import { FlowMatcherMask, FlowTableType } from '../base/enums.js';
+import { forContext } from '../base/libraries.js';
+import { maskOf, type MatchValue } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native.js';
 
 const { Resource, shown, validate } = sibling;

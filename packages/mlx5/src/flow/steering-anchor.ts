@@ -1,6 +1,6 @@
 import { type Context, sibling } from '@verbs/core';
-import { made } from '../calls.js';
-import { forContext } from '../libraries.js';
+import { made } from '../base/calls.js';
+import { forContext } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
 
 const { Resource, validate } = sibling;

@@ -1,5 +1,5 @@
 import { sibling } from '@verbs/core';
-import { macBytes, macText, type MacAddress } from '../addresses.js';
+import { macBytes, macText, type MacAddress } from '../base/addresses.js';
 import type { ByteReader } from './bytes.js';
 import { derived, EtherType, given, type Header } from './header.js';
 

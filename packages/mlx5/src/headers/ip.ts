@@ -1,5 +1,5 @@
 import { sibling } from '@verbs/core';
-import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text, type Ipv4Address, type Ipv6Address } from '../addresses.js';
+import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text, type Ipv4Address, type Ipv6Address } from '../base/addresses.js';
 import type { ByteReader } from './bytes.js';
 import { internetChecksum } from './checksum.js';
 import { derived, EtherType, given, type Header, IpProtocol, words } from './header.js';

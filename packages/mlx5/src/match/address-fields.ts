@@ -1,5 +1,5 @@
 import { sibling } from '@verbs/core';
-import { ipBytes, ipText, macBytes, macText } from '../addresses.js';
+import { ipBytes, ipText, macBytes, macText } from '../base/addresses.js';
 
 const { validate } = sibling;
 

@@ -1,4 +1,4 @@
-import type { MacAddress } from '../addresses.js';
+import type { MacAddress } from '../base/addresses.js';
 import type { HEADERS, MISC, MISC2, MISC3, MISC4, MISC5 } from './layout.js';
 
 /** What a field must be: the value itself, which means all of its bits, or the bits of it that count. */

@@ -1,6 +1,6 @@
 import { sibling, VerbsError } from '@verbs/core';
 import { hints } from './hints.js';
-import { native, type NativeLibrary } from './native.js';
+import { native, type NativeLibrary } from '../native.js';
 
 /** What a failed call was about, for its message. */
 export interface About {

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { sibling } from '@verbs/core';
-import { ipBytes } from './addresses.js';
-import { parseHeaders } from './headers/index.js';
+import { ipBytes } from '../base/addresses.js';
+import { parseHeaders } from './index.js';
 
 const { validate } = sibling;
 

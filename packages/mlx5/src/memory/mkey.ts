@@ -1,7 +1,7 @@
 import { type ProtectionDomain, sibling } from '@verbs/core';
-import { made } from './calls.js';
-import { forObject, libraryFor } from './libraries.js';
-import { native, type NativeHandle } from './native.js';
+import { made } from '../base/calls.js';
+import { forObject, libraryFor } from '../base/libraries.js';
+import { native, type NativeHandle } from '../native.js';
 
 const { Resource, shown, validate } = sibling;
 

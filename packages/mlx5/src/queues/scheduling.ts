@@ -1,9 +1,9 @@
 import { types } from 'node:util';
 import { type Context, type QueuePair, sibling } from '@verbs/core';
-import { done, made } from './calls.js';
-import { forContext, forObject, libraryFor } from './libraries.js';
-import { native, type NativeHandle } from './native.js';
-import type { NativeSched } from './native-resources.js';
+import { done, made } from '../base/calls.js';
+import { forContext, forObject, libraryFor } from '../base/libraries.js';
+import { native, type NativeHandle } from '../native.js';
+import type { NativeSched } from '../native/resources.js';
 
 const { Resource, validate, handleOf } = sibling;
 const U32 = 0xffffffff;

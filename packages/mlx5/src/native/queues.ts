@@ -1,5 +1,5 @@
 import type { sibling } from '@verbs/core';
-import type { NativeHandle, NativeLibrary } from './native-handles.js';
+import type { NativeHandle, NativeLibrary } from './handles.js';
 
 type CoreNative = typeof sibling.coreNative;
 type Made<Name extends 'createCq' | 'createQp' | 'createWq' | 'allocDm' | 'regDmabufMr'> = ReturnType<CoreNative[Name]>;

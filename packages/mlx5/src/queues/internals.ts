@@ -8,9 +8,9 @@ import {
   sibling,
   type SharedReceiveQueue,
 } from '@verbs/core';
-import { counted, done, made } from './calls.js';
-import { forObject } from './libraries.js';
-import { native } from './native.js';
+import { counted, done, made } from '../base/calls.js';
+import { forObject } from '../base/libraries.js';
+import { native } from '../native.js';
 
 const { validate } = sibling;
 const syscall = 'mlx5dv_init_obj';

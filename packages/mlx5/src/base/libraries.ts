@@ -1,7 +1,7 @@
 import type { Context, LibraryKind } from '@verbs/core';
 import { sibling, VerbsError } from '@verbs/core';
-import { native, type NativeHandle, type NativeLibrary } from './native.js';
-import { softModel } from './soft-model.js';
+import { native, type NativeHandle, type NativeLibrary } from '../native.js';
+import { softModel } from '../soft-model.js';
 
 const EOPNOTSUPP = 95;
 

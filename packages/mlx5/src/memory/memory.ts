@@ -1,7 +1,7 @@
 import { type Context, type DeviceMemory, type MemoryRegion, type ProtectionDomain, sibling } from '@verbs/core';
-import { made } from './calls.js';
-import { forContext, forObject } from './libraries.js';
-import { native } from './native.js';
+import { made } from '../base/calls.js';
+import { forContext, forObject } from '../base/libraries.js';
+import { native } from '../native.js';
 
 const { validate } = sibling;
 const MAX = Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { sibling } from '@verbs/core';
-import { FlowActionPacketReformatType as Type, FlowTableType as Table } from './enums.js';
+import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../base/enums.js';
 
 const { validate } = sibling;
 

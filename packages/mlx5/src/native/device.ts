@@ -1,6 +1,6 @@
-import type { ClockInfo } from './clock.js';
-import type { Mlx5DeviceAttr } from './device.js';
-import type { Libibverbs, NativeHandle, NativeLibrary } from './native-handles.js';
+import type { ClockInfo } from '../device/clock.js';
+import type { Mlx5DeviceAttr } from '../device/device.js';
+import type { Libibverbs, NativeHandle, NativeLibrary } from './handles.js';
 
 export interface NativePort {
   flags: bigint;

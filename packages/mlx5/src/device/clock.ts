@@ -1,7 +1,7 @@
 import { type Context, sibling } from '@verbs/core';
-import { made } from './calls.js';
-import { forContext } from './libraries.js';
-import { native } from './native.js';
+import { made } from '../base/calls.js';
+import { forContext } from '../base/libraries.js';
+import { native } from '../native.js';
 
 const { validate } = sibling;
 

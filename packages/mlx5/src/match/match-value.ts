@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { sibling } from '@verbs/core';
-import { encodeMatch } from './match/index.js';
-import type { EncodedMatch, MatchParams } from './match/index.js';
+import { encodeMatch } from './index.js';
+import type { EncodedMatch, MatchParams } from './index.js';
 
 const { validate } = sibling;
 

@@ -10,9 +10,9 @@ import {
   sibling,
   type WqInitAttr,
 } from '@verbs/core';
-import { made } from './calls.js';
-import { forContext, forObject } from './libraries.js';
-import { native } from './native.js';
+import { made } from '../base/calls.js';
+import { forContext, forObject } from '../base/libraries.js';
+import { native } from '../native.js';
 
 const { validate } = sibling;
 const U32 = 0xffffffff;

@@ -1,7 +1,7 @@
 import { type Context, sibling } from '@verbs/core';
-import { counted, done, made } from './calls.js';
-import { forContext, libraries, trust } from './libraries.js';
-import { native } from './native.js';
+import { counted, done, made } from '../base/calls.js';
+import { forContext, libraries, trust } from '../base/libraries.js';
+import { native } from '../native.js';
 
 const { validate } = sibling;
 

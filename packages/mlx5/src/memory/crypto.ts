@@ -1,9 +1,9 @@
 import { types } from 'node:util';
 import { type Context, type ProtectionDomain, sibling } from '@verbs/core';
-import { counted, done, made } from './calls.js';
-import { forContext, libraryFor } from './libraries.js';
-import { native, type NativeHandle } from './native.js';
-import type { NativeLogin } from './native-resources.js';
+import { counted, done, made } from '../base/calls.js';
+import { forContext, libraryFor } from '../base/libraries.js';
+import { native, type NativeHandle } from '../native.js';
+import type { NativeLogin } from '../native/resources.js';
 
 const { Resource, validate, handleOf } = sibling;
 const U32 = 0xffffffff;

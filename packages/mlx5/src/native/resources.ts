@@ -1,4 +1,4 @@
-import type { Libibverbs, NativeHandle, NativeLibrary } from './native-handles.js';
+import type { Libibverbs, NativeHandle, NativeLibrary } from './handles.js';
 
 export interface NativeLogin {
   credentialId: number;

@@ -1,4 +1,4 @@
-import type { NativeHandle, NativeLibrary } from './native-handles.js';
+import type { NativeHandle, NativeLibrary } from './handles.js';
 
 type OnVerbsObject = (library: NativeLibrary, object: NativeHandle, input: Uint8Array, output: Uint8Array) => number;
 type OnObject = (object: NativeHandle, input: Uint8Array, output: Uint8Array) => number;

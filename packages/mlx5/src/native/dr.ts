@@ -1,4 +1,4 @@
-import type { NativeHandle, NativeLibrary } from './native-handles.js';
+import type { NativeHandle, NativeLibrary } from './handles.js';
 
 type Made = NativeHandle | number;
 

@@ -1,7 +1,7 @@
 import { type AddressHandle, type QueuePair, sibling } from '@verbs/core';
-import { done, made } from './calls.js';
-import { forObject } from './libraries.js';
-import { native, type NativeHandle, type NativeLibrary } from './native.js';
+import { done, made } from '../base/calls.js';
+import { forObject } from '../base/libraries.js';
+import { native, type NativeHandle, type NativeLibrary } from '../native.js';
 
 const { validate } = sibling;
 
