@@ -1,20 +1,19 @@
-import { signalOf, typeError } from './arguments.js';
-import { DocaError, DocaStatus } from './errors.js';
-import { EndpointCalls, type Received } from './endpoint-calls.js';
-import { EventChannel } from './event-channel.js';
-import { Channel } from './native.js';
-import { Outbox } from './outbox.js';
-import { pauseFor, PeerAddr } from './peer-addr.js';
-import { waitingFor, type Settler, type Waiting } from './waiting.js';
+import { EventEmitter } from 'node:events';
+import { inspect, type InspectOptions } from 'node:util';
+import { bytes, device as deviceOf, object, representor as representorOf, serviceName, signalOf } from './arguments.js';
+import type { Device, Representor } from './device.js';
+import type { EndpointEvents, EndpointOptions, Received, WaitOptions } from './endpoint-types.js';
+import { checked, DocaError, DocaStatus } from './errors.js';
+import { connectHint, listenHint, receiveHints } from './hints.js';
+import { native, Size } from './native.js';
+import { NativeEndpoint } from './native-endpoint.js';
+import { pauseFor, type PeerAddr } from './peer-addr.js';
+import { checkPeer, Peers } from './peers.js';
+import { PendingReceives } from './pending-receives.js';
+import { PendingSends } from './pending-sends.js';
 
-/** The options of the waiting calls. */
-export interface WaitOptions {
-  /** Ends the waiting: the promise rejects with the signal's reason. */
-  signal?: AbortSignal;
-}
-
-/** So many messages pass without a pause before others have their turn of Node's loop. */
-const MESSAGES_PER_TURN = 256;
+/** After this many messages in a row, `send()` and `receive()` yield to the event loop. */
+const BUDGET = 256;
 
 /**
  * One end of a channel (`doca_comm_channel_ep_t`): a service on the DPU with many clients, or a client on the host.
@@ -26,34 +25,271 @@ const MESSAGES_PER_TURN = 256;
  * service.listen('echo');
  * for await (const { peer, data } of service) await service.send(data, peer);
  */
-export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
-  #sends: EventChannel | undefined;
-  #receives: EventChannel | undefined;
-  readonly #waiting = new Set<Waiting>();
-  readonly #outboxes = new Map<PeerAddr, Outbox>();
-  readonly #established = new WeakSet<PeerAddr>();
+export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncIterable<Received>, Disposable {
+  readonly #native = new NativeEndpoint();
+  readonly #peers: Peers;
+  readonly #sends = new PendingSends(() => this.#native.use('get_event_channel'));
+  readonly #receives = new PendingReceives(() => this.#native.use('get_event_channel'));
+  #role: 'none' | 'service' | 'client' | 'closed' = 'none';
+  #device: Device | undefined;
+  #deviceRep: Representor | undefined;
+  /** A client's only peer. */
+  #peer: PeerAddr | undefined;
+  #slab = new Uint8Array(0);
+  readonly #from = new Uint32Array(1);
   #passed = 0;
 
+  /** `doca_comm_channel_ep_create`, and the setters of the properties that are given. */
+  constructor(options: EndpointOptions = {}) {
+    super();
+    this.#peers = new Peers(
+      this,
+      () => this.#native.use('recvfrom'),
+      (peer) => {
+        if (this.#role === 'service') this.emit('peer', peer);
+      },
+    );
+    const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize'] as const;
+    Object.assign(this, object(options, 'options', known));
+  }
+
+  /** `doca_comm_channel_ep_get_device`, `_set_device`: the device that it goes through. */
+  get device(): Device | undefined {
+    return this.#device;
+  }
+  /** Before `listen` or `connect`. @throws DocaError BAD_STATE afterwards */
+  set device(device: Device | undefined) {
+    const { library, handle } = deviceOf(device);
+    checked(native.setDevice(this.#native.use('set_device', library), handle), 'doca_comm_channel_ep_set_device');
+    this.#device = device;
+  }
+
+  /** `doca_comm_channel_ep_get_device_rep`, `_set_device_rep`: of a service, the representor of the host's function. */
+  get deviceRep(): Representor | undefined {
+    return this.#deviceRep;
+  }
+  /** Before `listen` or `connect`. @throws DocaError BAD_STATE afterwards */
+  set deviceRep(representor: Representor | undefined) {
+    const { device, handle } = representorOf(representor, 'deviceRep');
+    const endpoint = this.#native.use('set_device_rep', device.library);
+    checked(native.setRepresentor(endpoint, handle), 'doca_comm_channel_ep_set_device_rep');
+    this.#deviceRep = representor;
+  }
+
+  /** The longest message, bytes. */
+  get maxMsgSize(): number {
+    return this.#native.size(Size.MESSAGE, 'max_msg_size');
+  }
+  /** A minimum: read back what it became. @throws DocaError BAD_STATE after `listen` or `connect`, INVALID_VALUE */
+  set maxMsgSize(size: number) {
+    this.#native.setSize(Size.MESSAGE, 'max_msg_size', 'maxMsgSize', size);
+  }
+
+  /** Messages that can be on their way to one peer. */
+  get sendQueueSize(): number {
+    return this.#native.size(Size.SEND_QUEUE, 'send_queue_size');
+  }
+  /** A minimum: read back what it became. @throws DocaError BAD_STATE after `listen` or `connect`, INVALID_VALUE */
+  set sendQueueSize(size: number) {
+    this.#native.setSize(Size.SEND_QUEUE, 'send_queue_size', 'sendQueueSize', size);
+  }
+
+  /** Messages from one peer that can wait to be received. */
+  get recvQueueSize(): number {
+    return this.#native.size(Size.RECV_QUEUE, 'recv_queue_size');
+  }
+  /** A minimum: read back what it became. @throws DocaError BAD_STATE after `listen` or `connect`, INVALID_VALUE */
+  set recvQueueSize(size: number) {
+    this.#native.setSize(Size.RECV_QUEUE, 'recv_queue_size', 'recvQueueSize', size);
+  }
+
+  /** True after `close()`. */
+  get closed(): boolean {
+    return this.#role === 'closed';
+  }
+
+  /** The peers that are known and connected. */
+  get peers(): PeerAddr[] {
+    return this.#peers.all();
+  }
+
+  /** What `util.inspect` and `console.log` show: its role, its device and its peers. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    if (!(#role in this)) return inspect(this, { ...options, depth, customInspect: false });
+    const device = this.#device?.info.ibdevName;
+    const deviceRep = this.#deviceRep?.info.pciAddr;
+    const known = {
+      role: this.#role,
+      ...(device && { device }),
+      ...(deviceRep && { deviceRep }),
+      peers: this.#peers.size,
+    };
+    return depth < 0 ? '[Endpoint]' : `Endpoint ${inspect(known, { ...options, depth })}`;
+  }
+
   /**
-   * Sends; resolves when the message is in the queue. Messages to one peer go in the order of the calls, and one that is
-   * full holds up nobody else. Waits for the end of the handshake. `message` must not be changed before it resolves.
+   * `doca_comm_channel_ep_listen`: from now on clients of the representor's function find the service. It accepts them
+   * while it receives.
+   *
+   * @throws DocaError BAD_STATE without device or representor, NOT_SUPPORTED on a host, NOT_PERMITTED if it is active
+   * already, CONNECTION_ABORTED if there is a service of that name, or the name is too long.
+   */
+  listen(name: string): void {
+    const syscall = 'doca_comm_channel_ep_listen';
+    const status = native.listen(this.#native.use('listen'), serviceName(name));
+    if (status !== 0) checked(status, syscall, listenHint(name, this.#native.maxNameLength())[-status]);
+    this.#start('service');
+  }
+
+  /**
+   * `doca_comm_channel_ep_connect`. The handshake may still go on when it returns: `send()` waits for its end;
+   * `peer.established()` waits for nothing else.
+   *
+   * @throws DocaError CONNECTION_ABORTED if no such service listens, BAD_STATE without device, NOT_SUPPORTED on a DPU,
+   * NOT_PERMITTED if it is connected already.
+   */
+  connect(name: string): PeerAddr {
+    const syscall = 'doca_comm_channel_ep_connect';
+    const number = native.connect(this.#native.use('connect'), serviceName(name));
+    if (number < 0) checked(number, syscall, connectHint(name, this.#native.maxNameLength())[-number]);
+    this.#start('client');
+    this.#peer = this.#peers.of(number);
+    return this.#peer;
+  }
+
+  /**
+   * `doca_comm_channel_ep_sendto`. False if the queue is full ("again").
+   *
+   * @throws DocaError CONNECTION_RESET if the peer is gone, NOT_CONNECTED before the handshake's end, INVALID_VALUE if
+   * the message is longer than both ends take.
+   */
+  sendTo(message: Uint8Array, peer: PeerAddr): boolean {
+    const handle = this.#native.use('sendto');
+    const status = -native.sendTo(handle, bytes(message, 'message'), this.#peers.numberOf(peer));
+    if (status === 0) return true;
+    if (status === DocaStatus.AGAIN) return false;
+    const hint =
+      status === DocaStatus.INVALID_VALUE
+        ? `the message has ${message.length} bytes; the maximum is ${this.maxMsgSize}, or less on the other side`
+        : undefined;
+    throw new DocaError(status, 'doca_comm_channel_ep_sendto', hint);
+  }
+
+  /**
+   * `doca_comm_channel_ep_recvfrom`: a message and its sender; undefined if there is none ("again"). With `buffer`, of at
+   * least `maxMsgSize` bytes, `data` is a part of it.
+   *
+   * @throws DocaError CONNECTION_RESET if a peer is gone; `error.peer` is that peer. NOT_CONNECTED before listen or
+   * connect.
+   */
+  recvFrom(buffer?: Uint8Array): Received | undefined {
+    const handle = this.#native.use('recvfrom');
+    const target = buffer === undefined ? this.#slab : bytes(buffer, 'buffer');
+    if (buffer !== undefined && buffer.length < this.#slab.length) {
+      throw new RangeError(
+        `buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`,
+      );
+    }
+    const result = native.recvFrom(handle, target, this.#from);
+    if (result === -DocaStatus.AGAIN) return undefined;
+    const number = this.#from[0] ?? 0;
+    if (result < 0) {
+      const error = new DocaError(-result, 'doca_comm_channel_ep_recvfrom', receiveHints[-result]);
+      throw result === -DocaStatus.CONNECTION_RESET && number !== 0
+        ? Object.assign(error, { peer: this.#peers.of(number) })
+        : error;
+    }
+    return {
+      peer: this.#peers.of(number),
+      data: buffer === undefined ? target.slice(0, result) : target.subarray(0, result),
+    };
+  }
+
+  /**
+   * `doca_comm_channel_ep_disconnect`: tells the peer, and frees its resources. Messages sent before still arrive, if the
+   * peer is alive. Blocks, about a round trip, and at most 1.5 seconds.
+   *
+   * @throws DocaError NOT_CONNECTED for a peer that is gone or of another endpoint
+   */
+  disconnect(peer: PeerAddr): void {
+    const syscall = 'doca_comm_channel_ep_disconnect';
+    const handle = this.#native.use('disconnect');
+    const number = this.#peers.numberOf(peer);
+    if (number === 0) checked(-DocaStatus.NOT_CONNECTED, syscall);
+    const status = native.disconnect(handle, number);
+    this.#peers.remove(peer);
+    if (this.#peer === peer) this.#peer = undefined;
+    checked(status, syscall);
+    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'the peer was disconnected');
+    this.#sends.fail(peer, error);
+    // A client has no other peer to wait for.
+    if (this.#role !== 'service') this.#receives.retry();
+  }
+
+  /**
+   * `doca_comm_channel_ep_update_service_state_info`, and the getters of its results: the connected clients, and the
+   * number of clients that are not accepted yet. Undefined for a library of DOCA 1.5, which has no such function.
+   *
+   * @throws DocaError CONNECTION_RESET if the service is dead (close it), NOT_SUPPORTED on a client.
+   */
+  update():
+    | {
+        /** The connected clients. */
+        peers: PeerAddr[];
+        /** Clients that are not accepted yet: receiving accepts them. */
+        pendingConnections: number;
+      }
+    | undefined {
+    const handle = this.#native.use('update_service_state_info');
+    if (this.#native.library?.services !== true) return undefined;
+    const status = -native.updateService(handle);
+    if (status !== DocaStatus.AGAIN) checked(-status, 'doca_comm_channel_ep_update_service_state_info');
+    const numbers = checked<number[]>(native.peerList(handle), 'doca_comm_channel_ep_get_peer_addr_list');
+    const pendingConnections = native.pendingConnections(handle);
+    checked(pendingConnections, 'doca_comm_channel_ep_get_pending_connections');
+    return { peers: numbers.map((number) => this.#peers.of(number)), pendingConnections };
+  }
+
+  /**
+   * `doca_comm_channel_ep_destroy`: disconnects every peer and frees everything, the event channels too. Closing twice
+   * does nothing.
+   */
+  close(): void {
+    if (this.#role === 'closed') return;
+    this.#role = 'closed';
+    this.#native.close();
+    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_destroy', 'the endpoint was closed');
+    this.#receives.close(error);
+    this.#sends.close(error);
+    this.#peers.clear();
+    this.#native.destroy();
+  }
+
+  /** `using` closes it at the end of its block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /**
+   * Sends; resolves when the message is in the queue. Messages to one peer go in the order of the calls, and a peer with
+   * a full queue holds up no other. Waits for the end of the handshake. `message` must not be changed before it resolves.
    *
    * @throws DocaError as `sendTo`; `signal.reason`.
    */
-  async send(message: Uint8Array, peer: PeerAddr | undefined = this.onlyPeer, options?: WaitOptions): Promise<void> {
+  async send(message: Uint8Array, peer: PeerAddr | undefined = this.#peer, options?: WaitOptions): Promise<void> {
     if (peer === undefined) {
       throw new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'connect, or name the peer');
     }
-    if (!(peer instanceof PeerAddr)) throw typeError('peer', 'a PeerAddr of this endpoint', peer);
+    checkPeer(peer);
     const signal = signalOf(options);
-    const established = this.isService || this.#established.has(peer);
-    if (!established || this.#outboxes.has(peer) || !this.sendTo(message, peer)) {
+    const established = this.#role === 'service' || this.#sends.isEstablished(peer);
+    if (!established || this.#sends.has(peer) || !this.sendTo(message, peer)) {
       await new Promise<true>((resolve, reject) => {
-        this.#enqueue(peer, message, established, { resolve, reject, signal });
+        this.#sends.add(peer, established, () => this.sendTo(message, peer) || undefined, { resolve, reject, signal });
       });
-      this.#established.add(peer);
+      this.#sends.setEstablished(peer);
     }
-    if (++this.#passed >= MESSAGES_PER_TURN) await this.#othersTurn();
+    if (++this.#passed >= BUDGET) await this.#yield();
   }
 
   /**
@@ -64,14 +300,13 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
    */
   async receive(options?: WaitOptions): Promise<Received> {
     const signal = signalOf(options);
-    const receives = this.#channels().receives;
-    const found = receives.waiting ? undefined : this.recvFrom();
+    const found = this.#receives.any ? undefined : this.recvFrom();
     if (found !== undefined) {
-      if (++this.#passed >= MESSAGES_PER_TURN) await this.#othersTurn();
+      if (++this.#passed >= BUDGET) await this.#yield();
       return found;
     }
     return new Promise((resolve, reject) => {
-      this.#wait(receives, () => this.recvFrom(), { resolve, reject, signal });
+      this.#receives.add(() => this.recvFrom(), { resolve, reject, signal });
     });
   }
 
@@ -80,84 +315,42 @@ export class Endpoint extends EndpointCalls implements AsyncIterable<Received> {
    * disconnects it and emits 'lost'. A client whose service is gone gets CONNECTION_RESET.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Received, void, undefined> {
-    const peer = this.onlyPeer;
+    const peer = this.#peer;
     for (;;) {
       try {
         yield await this.receive();
       } catch (error) {
-        if (this.closed || (peer !== undefined && this.onlyPeer !== peer)) return;
+        if (this.closed || (peer !== undefined && this.#peer !== peer)) return;
         const lost = lostPeer(error);
-        if (lost === undefined || !this.isService) throw error;
+        if (lost === undefined || this.#role !== 'service') throw error;
         this.disconnect(lost);
         this.emit('lost', lost);
       }
     }
   }
 
-  /** Resolves when everything that was sent to the peer is acknowledged: before a disconnect, for instance. */
-  async drained(peer: PeerAddr | undefined = this.onlyPeer, options?: WaitOptions): Promise<void> {
-    if (peer !== undefined && !(peer instanceof PeerAddr)) throw typeError('peer', 'a PeerAddr of this endpoint', peer);
+  /** Resolves when the peer has acknowledged every message: before a disconnect, for instance. */
+  async drained(peer: PeerAddr | undefined = this.#peer, options?: WaitOptions): Promise<void> {
+    if (peer !== undefined) checkPeer(peer);
     for (let pause = 0; peer !== undefined; pause = Math.min(pause + 1, 10)) {
       const signal = signalOf(options);
       const state = peer.updateInfo();
       if (state === 'aborted')
         throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comm_channel_peer_addr_update_info');
-      if (!this.#outboxes.has(peer) && peer.counters().sendInFlightMessages === 0n) return;
+      if (!this.#sends.has(peer) && peer.counters().sendInFlightMessages === 0n) return;
       await pauseFor(pause, signal);
     }
   }
 
-  override disconnect(peer: PeerAddr): void {
-    super.disconnect(peer);
-    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'the peer was disconnected');
-    this.#outboxes.get(peer)?.fail(error);
-    // A client has no other peer to wait for.
-    if (!this.isService) this.#receives?.retry();
+  #start(role: 'service' | 'client'): void {
+    this.#role = role;
+    this.#slab = new Uint8Array(this.maxMsgSize);
   }
 
-  protected override onClose(): void {
-    this.#sends?.close();
-    this.#receives?.close();
-    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_destroy', 'the endpoint was closed');
-    for (const waiting of [...this.#waiting, ...this.#outboxes.values()]) waiting.fail(error);
-  }
-
-  #channels(): { sends: EventChannel; receives: EventChannel } {
-    const handle = this.use('get_event_channel');
-    this.#sends ??= new EventChannel(handle, Channel.SEND);
-    this.#receives ??= new EventChannel(handle, Channel.RECV);
-    return { sends: this.#sends, receives: this.#receives };
-  }
-
-  #othersTurn(): Promise<void> {
+  /** Yields to the event loop. */
+  #yield(): Promise<void> {
     this.#passed = 0;
     return pauseFor(0, undefined);
-  }
-
-  #enqueue(peer: PeerAddr, message: Uint8Array, established: boolean, settler: Settler<true>): void {
-    const send = () => this.sendTo(message, peer) || undefined;
-    const outbox = this.#outboxes.get(peer);
-    if (outbox !== undefined) {
-      outbox.add(send, settler);
-      return;
-    }
-    const made = new Outbox(this.#channels().sends, () => this.#outboxes.delete(peer));
-    this.#outboxes.set(peer, made);
-    made.add(send, settler);
-    made.start(established ? undefined : peer);
-  }
-
-  #wait<T>(channel: EventChannel, attempt: () => T | undefined, settler: Settler<T>): void {
-    const waiting = waitingFor(attempt, settler, () => {
-      this.#waiting.delete(waiting);
-      channel.leave(waiting.attempt);
-    });
-    this.#waiting.add(waiting);
-    try {
-      channel.wait(waiting.attempt);
-    } catch (error) {
-      waiting.fail(error);
-    }
   }
 }
 

@@ -11,8 +11,8 @@ export {
   type RepresentorInfo,
   unavailableReason,
 } from './device.js';
-export { Endpoint, type WaitOptions } from './endpoint.js';
-export { EndpointCalls, type EndpointOptions, type Received } from './endpoint-calls.js';
+export { Endpoint } from './endpoint.js';
+export type { EndpointOptions, Received, WaitOptions } from './endpoint-types.js';
 export { DocaError, DocaStatus, statusName } from './errors.js';
 export { setFaults } from './faults.js';
 export { type LibraryKind, softModel } from './libraries.js';

@@ -2,7 +2,7 @@ import { inspect, type InspectOptions } from 'node:util';
 import { signalOf, u64 } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { native, type EndpointHandle } from './native.js';
-import type { EndpointCalls } from './endpoint-calls.js';
+import type { Endpoint } from './endpoint.js';
 
 /** What passed between two ends, as of the last `updateInfo()`. */
 export interface PeerStats {
@@ -27,7 +27,7 @@ export type PeerState = 'in-progress' | 'established' | 'aborted';
  */
 export class PeerAddr {
   /** This end of the connection. */
-  readonly endpoint: EndpointCalls;
+  readonly endpoint: Endpoint;
   /** @internal */
   readonly number: number;
   readonly #handle: EndpointHandle;
@@ -37,7 +37,7 @@ export class PeerAddr {
   userData: unknown;
 
   /** @internal */
-  constructor(endpoint: EndpointCalls, handle: EndpointHandle, number: number) {
+  constructor(endpoint: Endpoint, handle: EndpointHandle, number: number) {
     this.endpoint = endpoint;
     this.#handle = handle;
     this.number = number;

@@ -1,0 +1,37 @@
+import type { Device, Representor } from './device.js';
+import type { PeerAddr } from './peer-addr.js';
+
+/** The properties of an endpoint, which are set before `listen` or `connect`. */
+export interface EndpointOptions {
+  /** The device that it goes through; needed by `listen` and `connect`. */
+  device?: Device;
+  /** Of a service: the representor of the host's function that it serves. */
+  deviceRep?: Representor;
+  /** Bytes. A minimum: read back what it became. */
+  maxMsgSize?: number;
+  /** Messages. Rounded up to a power of two. */
+  sendQueueSize?: number;
+  /** Messages. Rounded up to a power of two. */
+  recvQueueSize?: number;
+}
+
+/** A message and its sender. */
+export interface Received {
+  /** The sender. */
+  peer: PeerAddr;
+  /** The message. */
+  data: Uint8Array;
+}
+
+/** The options of the calls that wait. */
+export interface WaitOptions {
+  /** Ends the waiting: the promise rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface EndpointEvents {
+  /** A new client: it has sent its first message, or `update()` has listed it. */
+  peer: [PeerAddr];
+  /** A peer is gone. The service has disconnected it. */
+  lost: [PeerAddr];
+}

@@ -1,0 +1,58 @@
+import { typeError } from './arguments.js';
+import type { Endpoint } from './endpoint.js';
+import type { EndpointHandle } from './native.js';
+import { PeerAddr } from './peer-addr.js';
+
+/** Throws TypeError for a value that is no PeerAddr. */
+export function checkPeer(peer: unknown): asserts peer is PeerAddr {
+  if (!(peer instanceof PeerAddr)) throw typeError('peer', 'a PeerAddr of this endpoint', peer);
+}
+
+/** The connected peers of an endpoint, by the addon's numbers: one object for each connection. */
+export class Peers {
+  readonly #endpoint: Endpoint;
+  readonly #handle: () => EndpointHandle;
+  readonly #byNumber = new Map<number, PeerAddr>();
+  readonly #added: (peer: PeerAddr) => void;
+
+  /** `added` is called with each new peer. */
+  constructor(endpoint: Endpoint, handle: () => EndpointHandle, added: (peer: PeerAddr) => void) {
+    this.#endpoint = endpoint;
+    this.#handle = handle;
+    this.#added = added;
+  }
+
+  get size(): number {
+    return this.#byNumber.size;
+  }
+
+  all(): PeerAddr[] {
+    return [...this.#byNumber.values()];
+  }
+
+  /** The peer of that number, which is new if it is not known. */
+  of(number: number): PeerAddr {
+    const known = this.#byNumber.get(number);
+    if (known !== undefined) return known;
+    const peer = new PeerAddr(this.#endpoint, this.#handle(), number);
+    this.#byNumber.set(number, peer);
+    this.#added(peer);
+    return peer;
+  }
+
+  /** Its number; 0, which the addon answers with NOT_CONNECTED, for a peer that is gone or belongs to another endpoint. */
+  numberOf(peer: PeerAddr): number {
+    checkPeer(peer);
+    return peer.endpoint === this.#endpoint && peer.connected ? peer.number : 0;
+  }
+
+  remove(peer: PeerAddr): void {
+    this.#byNumber.delete(peer.number);
+    peer.gone();
+  }
+
+  clear(): void {
+    for (const peer of this.#byNumber.values()) peer.gone();
+    this.#byNumber.clear();
+  }
+}

@@ -1,0 +1,51 @@
+import { EventChannel } from './event-channel.js';
+import { Channel, type EndpointHandle } from './native.js';
+import { waitingFor, type Settler, type Waiting } from './waiting.js';
+
+/** The calls of `receive()` that wait, in their order. */
+export class PendingReceives {
+  readonly #handle: () => EndpointHandle;
+  #channel: EventChannel | undefined;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(handle: () => EndpointHandle) {
+    this.#handle = handle;
+  }
+
+  /** Whether some wait already, so that the next one must wait behind them. */
+  get any(): boolean {
+    return this.#events().waiting;
+  }
+
+  /** `attempt` returns undefined while there is no message. */
+  add<T>(attempt: () => T | undefined, settler: Settler<T>): void {
+    const channel = this.#events();
+    const waiting = waitingFor(attempt, settler, () => {
+      this.#waiting.delete(waiting);
+      channel.leave(waiting.attempt);
+    });
+    this.#waiting.add(waiting);
+    try {
+      channel.wait(waiting.attempt);
+    } catch (error) {
+      waiting.fail(error);
+    }
+  }
+
+  /** Tries again, after a change that raises no event. */
+  retry(): void {
+    this.#channel?.retry();
+  }
+
+  /** Rejects all of them. */
+  close(reason: unknown): void {
+    this.#channel?.close();
+    for (const waiting of [...this.#waiting]) waiting.fail(reason);
+  }
+
+  #events(): EventChannel {
+    const handle = this.#handle();
+    this.#channel ??= new EventChannel(handle, Channel.RECV);
+    return this.#channel;
+  }
+}

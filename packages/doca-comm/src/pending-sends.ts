@@ -1,0 +1,56 @@
+import { EventChannel } from './event-channel.js';
+import { Channel, type EndpointHandle } from './native.js';
+import { Outbox } from './outbox.js';
+import type { PeerAddr } from './peer-addr.js';
+import type { Settler } from './waiting.js';
+
+/** The messages of an endpoint that wait: an outbox for each peer that cannot take a message now. */
+export class PendingSends {
+  readonly #handle: () => EndpointHandle;
+  #channel: EventChannel | undefined;
+  readonly #outboxes = new Map<PeerAddr, Outbox>();
+  readonly #established = new WeakSet<PeerAddr>();
+
+  constructor(handle: () => EndpointHandle) {
+    this.#handle = handle;
+  }
+
+  /** Whether messages to this peer wait already, so that the next one must wait behind them. */
+  has(peer: PeerAddr): boolean {
+    return this.#outboxes.has(peer);
+  }
+
+  /** Whether the peer's handshake is known to have ended. */
+  isEstablished(peer: PeerAddr): boolean {
+    return this.#established.has(peer);
+  }
+
+  setEstablished(peer: PeerAddr): void {
+    this.#established.add(peer);
+  }
+
+  /** `send` returns undefined while the queue is full. Before the end of the handshake it is not called. */
+  add(peer: PeerAddr, established: boolean, send: () => true | undefined, settler: Settler<true>): void {
+    const known = this.#outboxes.get(peer);
+    if (known !== undefined) {
+      known.add(send, settler);
+      return;
+    }
+    this.#channel ??= new EventChannel(this.#handle(), Channel.SEND);
+    const outbox = new Outbox(this.#channel, () => this.#outboxes.delete(peer));
+    this.#outboxes.set(peer, outbox);
+    outbox.add(send, settler);
+    outbox.start(established ? undefined : peer);
+  }
+
+  /** Rejects the messages to this peer. */
+  fail(peer: PeerAddr, reason: unknown): void {
+    this.#outboxes.get(peer)?.fail(reason);
+  }
+
+  /** Rejects all messages. */
+  close(reason: unknown): void {
+    this.#channel?.close();
+    for (const outbox of [...this.#outboxes.values()]) outbox.fail(reason);
+  }
+}
