@@ -1,15 +1,5 @@
 # The model itself, and the libmlx5.so.1 for foreign programs over it.
-file(GLOB_RECURSE model_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/model/*.cc)
-list(FILTER model_sources EXCLUDE REGEX /model/dropin/)
-add_library(mlx5_model OBJECT ${model_sources})
-target_include_directories(mlx5_model PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${extension_include})
-add_library(mlx5_private SHARED $<TARGET_OBJECTS:mlx5_model>)
-verbs_model_library(mlx5_private libverbs-soft-mlx5.so.1 ${lib_dir} ${CMAKE_CURRENT_SOURCE_DIR}/model/library/private.map)
-target_link_libraries(mlx5_private PRIVATE steering Threads::Threads ${CMAKE_DL_LIBS})
-
-add_library(mlx5_dropin SHARED ${CMAKE_CURRENT_SOURCE_DIR}/model/dropin/libmlx5.cc)
-verbs_model_library(mlx5_dropin libmlx5.so.1 ${lib_dir}/dropin ${CMAKE_CURRENT_SOURCE_DIR}/model/dropin/libmlx5.map)
-target_link_libraries(mlx5_dropin PRIVATE mlx5_private ${CMAKE_DL_LIBS})
+verbs_model(mlx5 libverbs-soft-mlx5.so.1 libmlx5.so.1 steering)
 
 if(VERBS_MLX5_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test/model)  # the published package has none
   file(GLOB_RECURSE model_tests CONFIGURE_DEPENDS

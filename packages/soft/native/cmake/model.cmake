@@ -18,6 +18,21 @@ function(verbs_model_library target file directory map)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${extension_include})
 endfunction()
 
+# The two libraries of a model in model/ and its rooms: NAME_private, the model itself, and NAME_dropin, the library with
+# the vendor's name for foreign programs, which forwards to it.
+function(verbs_model name private_file dropin_file)
+  set(model ${CMAKE_CURRENT_SOURCE_DIR}/model)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${model}/*.cc)
+  file(GLOB dropin_sources CONFIGURE_DEPENDS ${model}/dropin/*.cc)
+  list(REMOVE_ITEM sources ${dropin_sources})
+  add_library(${name}_private SHARED ${sources})
+  verbs_model_library(${name}_private ${private_file} ${lib_dir} ${model}/library/private.map)
+  target_link_libraries(${name}_private PRIVATE Threads::Threads ${CMAKE_DL_LIBS} ${ARGN})
+  add_library(${name}_dropin SHARED ${dropin_sources})
+  verbs_model_library(${name}_dropin ${dropin_file} ${lib_dir}/dropin ${model}/dropin/dropin.map)
+  target_link_libraries(${name}_dropin PRIVATE ${name}_private ${CMAKE_DL_LIBS})
+endfunction()
+
 # A program that is linked with the vendors' libraries; at run time both are ours.
 function(verbs_foreign_program target)
   find_library(VERBS_SYSTEM_LIBRARY NAMES libibverbs.so.1 REQUIRED)

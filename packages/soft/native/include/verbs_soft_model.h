@@ -36,6 +36,21 @@ inline verbs_soft_extension_function load_extension() {
   return library ? find_extension() : nullptr;
 }
 
+// For a drop-in library: the function table of the model under it, which is attached to the NIC of this process.
+// Without the software NIC the model supports no device.
+template <typename Functions>
+const Functions* attached(const Functions* (*functions)()) {
+  if (const verbs_soft_extension_function extension = find_extension()) verbs_soft_model_load(extension);
+  return functions();
+}
+
+// The failure of a verb that returns a pointer.
+template <typename T>
+T* null_with(int error) {
+  errno = error;
+  return nullptr;
+}
+
 // A model's attachment to the NIC: one in a process. Usable before any constructor ran (constinit).
 class Attachment {
  public:
@@ -69,6 +84,13 @@ class Attachment {
 };
 
 }  // namespace verbs::soft::model
+
+// The symbol by which core recognises a library of a software model; `name` is the model's, for example "hbl".
+#define VERBS_SOFT_MARKER(name)                             \
+  extern "C" {                                              \
+  extern const char verbs_soft_marker[];                    \
+  const char verbs_soft_marker[] = "verbs-soft-" name " 1"; \
+  }
 
 namespace verbs {
 namespace soft_model = soft::model;

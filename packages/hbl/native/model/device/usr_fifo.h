@@ -1,4 +1,4 @@
-// A user FIFO: a doorbell ring behind a register, and the page that shows its consumer index.
+// A user FIFO: a doorbell ring behind a register, and the page with its consumer index.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,18 @@
 #include "model/doorbell/mapped_memory.h"
 #include "model/doorbell/register_page.h"
 
-namespace verbs::hbl {
-
-class Context;
+namespace verbs::hbl::model {
 
 struct UsrFifo {
   explicit UsrFifo(Waker& waker) : ring(waker) {}
-  hbldv_usr_fifo face{};
-  Context* context = nullptr;
+  hbldv_usr_fifo hbldv{};  // the structure that the program has
   std::uint32_t port_num = 0;
   hbldv_usr_fifo_type type = HBLDV_USR_FIFO_TYPE_DB;
   MappedMemory consumer;
   RegisterPage* page = nullptr;  // shared by two FIFOs
   DoorbellRing ring;
 
-  int hardware_id() const { return static_cast<int>(face.usr_fifo_num) - 1; }
+  int hardware_id() const { return static_cast<int>(hbldv.usr_fifo_num) - 1; }
 };
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

@@ -1,21 +1,17 @@
-// The part of the device that works by itself: a thread that takes doorbells out of a context's FIFOs and posts what
-// they announce to the software NIC. It sleeps while there is nothing to do.
+// The device's own thread: it takes doorbells out of a context's FIFOs and executes the send queues that they name. It
+// sleeps while there is nothing to do.
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <thread>
 
-#include "model/doorbell/doorbell_ring.h"
+#include "model/doorbell/waker.h"
 
 struct ibv_cq;
-struct ibv_wc;
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
 class Context;
-struct Cq;
-struct Qp;
 struct UsrFifo;
 
 class Worker {
@@ -28,15 +24,14 @@ class Worker {
   Waker& waker() { return waker_; }
 
  private:
-  enum class Outcome { kIdle, kWorked, kStuck };
+  // Of one round: nothing to do, progress, or work that waits for acknowledgements from the peer.
+  enum class Outcome { kIdle, kWorked, kBlocked };
 
   void run();
-  Outcome turn();
-  Outcome serve(UsrFifo& fifo);
-  // Runs the queue up to `index`; false while the NIC's queue has no room.
-  bool run_queue(Qp& qp, std::uint32_t index);
-  bool any_doorbell();
-  void tell_overrun();
+  Outcome run_once();
+  Outcome drain(UsrFifo& fifo);
+  bool has_doorbell();
+  void raise_overrun();
 
   Context& context_;
   Waker waker_;
@@ -45,7 +40,4 @@ class Worker {
   ibv_cq* progress_ = nullptr;  // polling it makes the NIC's progress
 };
 
-// Moves completions from the NIC to the queue's mapped buffer, and to where poll() fetches them. Under the lock.
-void reap(Context& context, Cq& cq);
-
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

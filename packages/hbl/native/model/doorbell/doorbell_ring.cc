@@ -1,32 +1,6 @@
 #include "model/doorbell/doorbell_ring.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <cerrno>
-
-namespace verbs::hbl {
-
-Waker::Waker() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-
-Waker::~Waker() {
-  if (fd_ >= 0) close(fd_);
-}
-
-void Waker::signal() {
-  const int saved = errno;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
-  errno = saved;
-}
-
-void Waker::wait(int milliseconds) {
-  pollfd entry{fd_, POLLIN, 0};
-  if (poll(&entry, 1, milliseconds) <= 0) return;
-  std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = read(fd_, &count, sizeof count);
-}
+namespace verbs::hbl::model {
 
 void DoorbellRing::store(std::uint32_t offset, unsigned width, std::uint64_t value) {
   while (busy_.test_and_set(std::memory_order_acquire)) {
@@ -61,4 +35,4 @@ std::uint32_t DoorbellRing::pop() {
   return head_ % kEntries;
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

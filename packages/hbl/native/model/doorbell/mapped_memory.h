@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
 class MappedMemory {
  public:
@@ -20,7 +20,7 @@ class MappedMemory {
     return *this;
   }
 
-  // Zeroed, at least `size` bytes; false if there is no memory.
+  // Zeroed, at least `size` bytes; false without memory.
   bool allocate(std::size_t size) {
     reset();
     const std::size_t pages = (size + 4095) / 4096 * 4096;
@@ -46,4 +46,4 @@ class MappedMemory {
   std::size_t size_ = 0;
 };
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

@@ -14,10 +14,10 @@
 #include "model/doorbell/doorbell_ring.h"
 #include "model/doorbell/store_decoder.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 namespace {
 
-constexpr std::size_t kPages = 1024;  // two FIFOs a page: more than all ports of several devices have
+constexpr std::size_t kPages = 1024;  // of two FIFOs each: enough for all ports of several devices
 
 struct Slot {
   std::atomic<DoorbellRing*> rings[RegisterPage::kRegisters];
@@ -25,8 +25,8 @@ struct Slot {
   bool used = false;
 };
 
-// One region for all pages, so that a fault finds its page by arithmetic. Never unmapped: a store through an address
-// from before still only goes nowhere.
+// One region for all pages, so that a fault finds its page by arithmetic. Never unmapped: a store through a stale
+// address is discarded.
 std::atomic<std::uint8_t*> region{nullptr};
 std::array<Slot, kPages> slots;
 std::mutex allocation;
@@ -70,8 +70,8 @@ constexpr bool kDecodable = false;
 
 #endif
 
-// A fault that is not ours is whoever's had this signal before.
-void pass_on(int number, siginfo_t* info, void* context) {
+// Hands a fault elsewhere in memory to the former handler of the signal.
+void call_previous(int number, siginfo_t* info, void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction) {
     previous.sa_sigaction(number, info, context);
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
@@ -86,7 +86,7 @@ void on_fault(int number, siginfo_t* info, void* context) {
   const auto* address = static_cast<const std::uint8_t*>(info->si_addr);
   const auto at = static_cast<std::size_t>(address - base);
   const bool ours = base && address >= base && at < kPages * RegisterPage::kSize;
-  if (!ours || !emulate(at, static_cast<ucontext_t*>(context))) pass_on(number, info, context);
+  if (!ours || !emulate(at, static_cast<ucontext_t*>(context))) call_previous(number, info, context);
 }
 
 bool prepare() {
@@ -97,7 +97,7 @@ bool prepare() {
   if (memory == MAP_FAILED) return false;
   struct sigaction action{};
   action.sa_sigaction = on_fault;
-  // The alternate stack if the thread has one. Nothing interrupts the handler, which may hold a register's lock.
+  // On the alternate stack if the thread has one. All signals are blocked: the handler may hold a ring's lock.
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
   if (mprotect(memory, kPages * RegisterPage::kSize, PROT_READ) != 0 || sigaction(SIGSEGV, &action, &previous) != 0) {
@@ -138,4 +138,4 @@ void RegisterPage::connect(int index, DoorbellRing* ring) {
   while (slot.inside.load() != 0) sched_yield();
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

@@ -1,15 +1,17 @@
-// Pages of device registers in ordinary memory. On the hardware a store to a register is a transaction of its own, even
-// when the next store to the same address follows at once; memory would keep only the last. So the pages cannot be
-// written: a store faults, and the handler of the fault decodes the instruction, hands the value to the register's
-// queue, and lets the program go on behind it. Reads give zeros.
+// Pages of device registers in ordinary memory.
 //
-// That costs about as much as a system call. It needs a decoder for the processor's stores: there is one for x86-64.
-// Elsewhere there are no pages, as on a device that does not let user space map its registers.
+// On the hardware each store to a register is a transaction of its own; memory would keep only the last of two stores
+// to the same address. Therefore the pages are read-only: a store faults, and the fault's handler decodes the
+// instruction, passes the value to the register's ring and continues behind the instruction. Reads give zeros. A store
+// costs about as much as a system call.
+//
+// There is a decoder for the stores of x86-64. On other processors there are no pages, as on a device that does not let
+// user space map its registers.
 #pragma once
 
 #include <cstdint>
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
 class DoorbellRing;
 
@@ -19,14 +21,14 @@ class RegisterPage {
   static constexpr std::uint32_t kOddOffset = 0x800;  // of the second register of a page
   static constexpr int kRegisters = 2;
 
-  // nullptr if there are no pages.
+  // nullptr without a decoder or a free page.
   static RegisterPage* allocate();
   static void free(RegisterPage* page);
 
   void* address() const;
-  // From now on stores to that register go to `ring`; nullptr: nowhere. Returns when no store is on its way to the
-  // former ring any more.
+  // Directs stores to the register to `ring`; nullptr discards them. On return no store to the former ring is in
+  // progress.
   void connect(int index, DoorbellRing* ring);
 };
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

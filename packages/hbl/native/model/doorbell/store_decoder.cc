@@ -2,12 +2,12 @@
 
 #include <cstring>
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 namespace {
 
 constexpr std::uint8_t kOperandSize = 0x66, kRep = 0xf3;
 
-// ModRM, SIB and displacement of a memory operand; 0 if it is no memory operand.
+// Bytes of ModRM, SIB and displacement of a memory operand; 0 for a register operand.
 std::size_t operand_size(const std::uint8_t* modrm) {
   const unsigned mod = *modrm >> 6, rm = *modrm & 7;
   if (mod == 3) return 0;
@@ -60,4 +60,4 @@ bool decode_store(const std::uint8_t* code, Store* store) {
   return true;
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

@@ -1,24 +1,17 @@
-// libhbl.so.1 for programs that know nothing of the software NIC: the 13 functions, handed on to the model. The model
-// itself is one for the process, also when this package's addon uses it beside such a program.
-#include <dlfcn.h>
-
+// libhbl.so.1 for programs that do not know the software NIC: each of the 13 functions forwards to the model. The model
+// is one for the process; this package's addon uses the same one.
 #include "hbldv.h"
 #include "model/library/functions.h"
-#include "verbs_soft_extension.h"
+#include "verbs_soft_model.h"
 
 namespace {
 
-// The software NIC is the libibverbs of the program; without it no device is supported.
 const HblFunctions& model() {
-  static const HblFunctions* functions = [] {
-    const auto extension = reinterpret_cast<verbs_soft_extension_function>(dlsym(RTLD_DEFAULT, "verbs_soft_extension"));
-    if (extension) verbs_soft_model_load(extension);
-    return verbs_soft_hbl();
-  }();
+  static const HblFunctions* functions = verbs::soft::model::attached(verbs_soft_hbl);
   return *functions;
 }
 
-// Before main(): the first device list of the program has the devices already.
+// Before main(): the program's first device list includes the model's devices.
 [[gnu::constructor]] void attach() { model(); }
 
 }  // namespace
@@ -30,8 +23,6 @@ extern "C" {
 HBLDV_FUNCTIONS(HBLDV_FORWARD)
 #undef HBLDV_FORWARD
 
-// By this symbol a library is known as the software model's.
-extern const char verbs_soft_marker[];
-const char verbs_soft_marker[] = "verbs-soft-hbl 1";
-
 }  // extern "C"
+
+VERBS_SOFT_MARKER("hbl")

@@ -1,4 +1,4 @@
-// How the libhbl.so.1 for foreign programs reaches the model.
+// The table by which the drop-in libhbl.so.1 calls the model.
 #pragma once
 
 #include "hbldv.h"

@@ -1,26 +1,21 @@
-// Opening and closing: hbldv_is_supported, hbldv_open_device, hbldv_query_device, and the model's place in the NIC.
+// The model as the NIC sees it, and hbldv_is_supported, hbldv_open_device, hbldv_query_device.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "model/device/context.h"
 #include "model/library/functions.h"
+#include "model/library/gaudi2.h"
 #include "model/verbs/cq.h"
 #include "model/verbs/encap.h"
 #include "model/verbs/qp.h"
-#include "verbs_soft_model.h"
+#include "model/verbs/usr_fifo.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
 namespace {
 
-constinit soft_model::Attachment attachment;
-
-// Guards the list of open contexts, and with it the life of each.
-std::recursive_mutex opening;
-std::vector<Context*> open_contexts;
-// Of the hbldv_open_device() that is going on: what open_context() below is to make.
+// The attributes of the hbldv_open_device() in progress, for open_context() below. Under `opening`.
 const hbldv_ucontext_attr* opening_attr = nullptr;
 
 Profile profile_of(const ibv_device* device) {
@@ -39,23 +34,6 @@ int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
 }
 
 void forget(void* data) { delete static_cast<Context*>(data); }
-
-// gaudi2: the ordinary verbs that its library does not implement.
-ibv_mr* no_reg_mr(ibv_pd*, void*, std::size_t, std::uint64_t, unsigned) { return null_with<ibv_mr>(EOPNOTSUPP); }
-ibv_ah* no_create_ah(ibv_pd*, ibv_ah_attr*) { return null_with<ibv_ah>(EOPNOTSUPP); }
-int no_poll_cq(ibv_cq*, int, ibv_wc*) {
-  errno = EOPNOTSUPP;
-  return -1;
-}
-int no_req_notify_cq(ibv_cq*, int) { return EOPNOTSUPP; }
-int no_post_send(ibv_qp*, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
-  *bad_wr = wr;
-  return EOPNOTSUPP;
-}
-int no_post_recv(ibv_qp*, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  *bad_wr = wr;
-  return EOPNOTSUPP;
-}
 
 ibv_pd* alloc_pd(ibv_context* verbs) {
   Context* context = context_of(verbs);
@@ -78,7 +56,7 @@ int query_device(ibv_context* verbs, ibv_device_attr* attr) {
 int open_context(void*, ibv_context* verbs) {
   const std::lock_guard guard(opening);
   for (const Context* other : open_contexts) {
-    if (other->verbs->device == verbs->device) return EBUSY;
+    if (other->ibv->device == verbs->device) return EBUSY;
   }
   ibv_device_attr device{};
   verbs_soft_verbs* control = soft()->verbs(verbs);
@@ -98,14 +76,7 @@ int open_context(void*, ibv_context* verbs) {
   control->alloc_pd = alloc_pd;
   install_qp_verbs(*control);
   install_cq_verbs(*context, *control);
-  if (context->profile == Profile::kGaudi2) {
-    control->reg_mr = no_reg_mr;
-    control->create_ah = no_create_ah;
-    verbs->ops.poll_cq = no_poll_cq;
-    verbs->ops.req_notify_cq = no_req_notify_cq;
-    verbs->ops.post_send = no_post_send;
-    verbs->ops.post_recv = no_post_recv;
-  }
+  if (context->profile == Profile::kGaudi2) remove_gaudi2_verbs(*context, *control);
   open_contexts.push_back(context);
   return 0;
 }
@@ -114,9 +85,9 @@ ibv_context* reopen_context(void*, ibv_device* device) {
   const std::lock_guard guard(opening);
   if (opening_attr) return nullptr;
   for (Context* context : open_contexts) {
-    if (context->verbs->device != device || !context->by_default) continue;
+    if (context->ibv->device != device || !context->by_default) continue;
     ++context->references;
-    return context->verbs;
+    return context->ibv;
   }
   return nullptr;
 }
@@ -132,16 +103,16 @@ void close_context(void*, ibv_context* verbs) {
     const std::lock_guard guard(opening);
     std::erase(open_contexts, context);
   }
-  // The thread first, and without the lock that its last turn needs.
+  // The thread first, without the lock, which its last round takes.
   if (context->worker) context->worker->stop();
   const std::lock_guard guard(context->mutex);
   close_fifos(*context);
-  context->worker.reset();  // after the FIFOs, which wake it
+  context->worker.reset();  // after the FIFOs, which refer to its waker
   close_encaps(*context);
-  for (const auto& [face, cq] : context->cqs) {
+  for (const auto& [ibv, cq] : context->cqs) {
     if (cq->page) RegisterPage::free(cq->page);
   }
-  // The queue pairs and completion queues go with the context; nothing asks for their state any more.
+  // The NIC destroys the queue pairs and completion queues with the context.
   context->qps.clear();
   context->cqs.clear();
   *soft()->verbs(verbs) = context->base;
@@ -167,67 +138,9 @@ const verbs_soft_model kModel{.kind = "hbl",
 
 }  // namespace
 
-Context::Context(ibv_context* face, Profile its_profile, std::uint32_t count, std::uint64_t mask, bool default_open)
-    : verbs(face), profile(its_profile), ports_mask(mask), by_default(default_open), ports(count) {
-  // Without attributes the kernel sets all ports up itself.
-  if (!default_open) return;
-  for (Port& each : ports) {
-    each.set = true;
-    each.advanced = true;
-    each.wqs = kMaxCqes;
-    each.wqes = kMaxCqes;
-  }
-}
+}  // namespace verbs::hbl::model
 
-bool Context::has_port(std::uint32_t port_num) const {
-  return port_num >= 1 && port_num <= ports.size() && (ports_mask >> port_num & 1) != 0;
-}
-
-int Context::check_port(std::uint32_t port_num, bool must_be_set) {
-  if (!has_port(port_num)) return EINVAL;
-  if (port(port_num).closed) return ENODEV;
-  return must_be_set && !port(port_num).set ? EPERM : 0;
-}
-
-Qp* Context::find_qp(const ibv_qp* qp) {
-  const auto found = qps.find(qp);
-  return found == qps.end() ? nullptr : found->second.get();
-}
-
-const verbs_soft_extension_table* soft() { return attachment.table(); }
-
-bool is_ours(const ibv_device* device) { return attachment.owns(device, kModel.kind); }
-
-Context* context_of(ibv_context* verbs) {
-  if (!verbs || !is_ours(verbs->device)) return nullptr;
-  return static_cast<Context*>(soft()->get_data(verbs, VERBS_SOFT_CONTEXT));
-}
-
-namespace {
-
-template <typename Has>
-Context* context_with(Has&& has) {
-  const std::lock_guard guard(opening);
-  for (Context* context : open_contexts) {
-    const std::lock_guard inner(context->mutex);
-    if (has(*context)) return context;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-Context* context_of_encap(const hbldv_encap* encap) {
-  return context_with([&](const Context& context) { return context.encaps.contains(encap); });
-}
-
-Context* context_of_fifo(const hbldv_usr_fifo* fifo) {
-  return context_with([&](const Context& context) { return context.fifos.contains(fifo); });
-}
-
-}  // namespace verbs::hbl
-
-using namespace verbs::hbl;
+using namespace verbs::hbl::model;
 
 extern "C" {
 
@@ -258,10 +171,8 @@ const HblFunctions* verbs_soft_hbl() {
   return &functions;
 }
 
-int verbs_soft_model_load(verbs_soft_extension_function extension) { return attachment.load(extension, kModel); }
-
-// By this symbol a library is known as the software model's.
-extern const char verbs_soft_marker[];
-const char verbs_soft_marker[] = "verbs-soft-hbl 1";
+int verbs_soft_model_load(verbs_soft_extension_function extension) { return attach(extension, kModel); }
 
 }  // extern "C"
+
+VERBS_SOFT_MARKER("hbl")

@@ -1,11 +1,11 @@
-// hbldv_create_cq, hbldv_query_cq, and what ibv_poll_cq does with such queues.
+// hbldv_create_cq, hbldv_query_cq, and the ordinary verbs of completion queues.
 #include "model/verbs/cq.h"
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
 namespace {
 
@@ -13,13 +13,13 @@ constexpr int kMinCqes = 4;
 
 Cq* cq_of(ibv_cq* verbs) { return static_cast<Cq*>(soft()->get_data(verbs, VERBS_SOFT_CQ)); }
 
-// The worker moves completions too, so those of a mapped queue come from where it puts them.
+// The completions of a mapped queue come from `ready`: the worker moves them there too.
 int poll_cq(ibv_cq* verbs, int count, ibv_wc* wc) {
   Cq* cq = cq_of(verbs);
   Context* context = static_cast<Context*>(soft()->get_data(verbs->context, VERBS_SOFT_CONTEXT));
   if (!cq) return context->base_ops.poll_cq(verbs, count, wc);
   const std::lock_guard guard(context->mutex);
-  reap(*context, *cq);
+  move_completions(*context, *cq);
   int found = 0;
   while (found < count && cq->ready_count > 0) {
     wc[found++] = cq->ready[cq->ready_head];
@@ -29,7 +29,7 @@ int poll_cq(ibv_cq* verbs, int count, ibv_wc* wc) {
   return found;
 }
 
-// The plain call makes a queue of all ports, which the kernel of a gaudi2 does not have for this library.
+// ibv_create_cq() makes a queue of all ports. The kernel of a gaudi2 has none for this library.
 ibv_cq* no_create_cq(ibv_context*, int, void*, ibv_comp_channel*, int) { return null_with<ibv_cq>(EOPNOTSUPP); }
 
 int destroy_cq(ibv_cq* verbs) {
@@ -67,14 +67,14 @@ int check(Context& context, int cqe, const hbldv_cq_attr& attr) {
 }  // namespace
 
 void install_cq_verbs(Context& context, verbs_soft_verbs& control) {
-  context.verbs->ops.poll_cq = poll_cq;
+  context.ibv->ops.poll_cq = poll_cq;
   control.destroy_cq = destroy_cq;
   if (context.profile == Profile::kGaudi2) control.create_cq = no_create_cq;
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model
 
-using namespace verbs::hbl;
+using namespace verbs::hbl::model;
 
 extern "C" {
 
@@ -90,10 +90,9 @@ ibv_cq* hbldv_create_cq(ibv_context* verbs, int cqe, ibv_comp_channel* channel, 
   if (!cq->entries.allocate(entries * kCqeSize) || !cq->producer.allocate(sizeof(std::uint32_t))) {
     return null_with<ibv_cq>(ENOMEM);
   }
-  ibv_cq* face = context->base.create_cq(verbs, static_cast<int>(entries), nullptr, channel, comp_vector);
-  if (!face) return nullptr;
-  cq->verbs = face;
-  cq->context = context;
+  ibv_cq* ibv = context->base.create_cq(verbs, static_cast<int>(entries), nullptr, channel, comp_vector);
+  if (!ibv) return nullptr;
+  cq->ibv = ibv;
   cq->port_num = attr->port_num;
   cq->type = attr->cq_type;
   cq->number = context->next_cq_number++;
@@ -105,9 +104,9 @@ ibv_cq* hbldv_create_cq(ibv_context* verbs, int cqe, ibv_comp_channel* channel, 
   } else {
     ++port.cqs;
   }
-  soft()->set_data(face, VERBS_SOFT_CQ, cq.get(), nullptr);
-  context->cqs.emplace(face, std::move(cq));
-  return face;
+  soft()->set_data(ibv, VERBS_SOFT_CQ, cq.get(), nullptr);
+  context->cqs.emplace(ibv, std::move(cq));
+  return ibv;
 }
 
 int hbldv_query_cq(ibv_cq* verbs, hbldv_query_cq_attr* attr) {
@@ -119,7 +118,7 @@ int hbldv_query_cq(ibv_cq* verbs, hbldv_query_cq_attr* attr) {
   *attr = {};
   attr->ibvcq = verbs;
   const auto found = context->cqs.find(verbs);
-  if (found == context->cqs.end()) return 0;  // of ibv_create_cq(): nothing is mapped
+  if (found == context->cqs.end()) return 0;  // of ibv_create_cq(): no buffer is mapped
   const Cq& cq = *found->second;
   attr->mem_cpu_addr = cq.entries.as();
   attr->pi_cpu_addr = cq.producer.as();

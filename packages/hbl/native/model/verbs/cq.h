@@ -1,11 +1,11 @@
-// Completion queues with a mapped buffer.
+// The verbs of completion queues.
 #pragma once
 
 #include "model/device/context.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
-// Puts the model's verbs of completion queues in the place of the NIC's.
+// Replaces the NIC's verbs of completion queues in this context.
 void install_cq_verbs(Context& context, verbs_soft_verbs& control);
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

@@ -6,19 +6,19 @@
 #include <cerrno>
 #include <cstring>
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
 namespace {
 
 constexpr std::uint32_t kMaxHeader = 32;
 constexpr std::uint16_t kUdp = 17;
 
-// The bytes at an address of the application's, which may be anything: 0 or EFAULT.
+// Copies the header from the program's address, which may be invalid: 0 or errno.
 int read_header(std::uint64_t address, std::uint32_t size, std::uint8_t* to) {
   int ends[2];
   if (size == 0) return 0;
   if (pipe(ends) != 0) return errno;
-  // The kernel looks whether the memory can be read.
+  // write() fails with EFAULT where reading the memory here would fault.
   const ssize_t written = write(ends[1], reinterpret_cast<const void*>(address), size);
   int error = written == static_cast<ssize_t>(size) ? 0 : EFAULT;
   if (error == 0 && read(ends[0], to, size) != static_cast<ssize_t>(size)) error = EFAULT;
@@ -27,7 +27,7 @@ int read_header(std::uint64_t address, std::uint32_t size, std::uint8_t* to) {
   return error;
 }
 
-// Which places a port has: a gaudi2 has one, whose number depends on the port.
+// The numbers of a port's encapsulations: a gaudi2 port has one, which depends on the port.
 std::uint32_t first_slot(const Context& context, std::uint32_t port_num) {
   return context.profile == Profile::kGaudi2 && (port_num - 1) % 2 != 0 ? 2 : 0;
 }
@@ -41,10 +41,10 @@ int check_attr(const Context& context, const hbldv_encap_attr& attr) {
     return EOPNOTSUPP;
   }
   if (static_cast<unsigned>(attr.encap_type) > HBLDV_ENCAP_TYPE_ENC_OVER_UDP) return EINVAL;
-  if (attr.encap_type == HBLDV_ENCAP_TYPE_NO_ENC) return 0;  // the header does not matter
+  if (attr.encap_type == HBLDV_ENCAP_TYPE_NO_ENC) return 0;  // the header is ignored
   if (attr.tnl_hdr_size > kMaxHeader) return EINVAL;
   if (attr.encap_type == HBLDV_ENCAP_TYPE_ENC_OVER_UDP) return attr.udp_dst_port == 0 ? EINVAL : 0;
-  // Protocol 17 would be UDP without its header; others do not exist.
+  // Protocol 17 would be UDP without a UDP header.
   return attr.ip_proto == 0 || attr.ip_proto > 255 || attr.ip_proto == kUdp ? EINVAL : 0;
 }
 
@@ -58,14 +58,14 @@ int fill_tunnel(const Context& context, const hbldv_encap_attr& attr, verbs_soft
   }
   if (attr.encap_type == HBLDV_ENCAP_TYPE_ENC_OVER_UDP) tunnel->udp_port = attr.udp_dst_port;
   if (attr.encap_type == HBLDV_ENCAP_TYPE_ENC_OVER_IPV4) tunnel->ip_protocol = static_cast<std::uint8_t>(attr.ip_proto);
-  // The kernel of a gaudi2 writes the port's own address for its only type.
+  // A gaudi2's kernel always writes the port's own address.
   if (context.profile == Profile::kGaudi) {
     for (int i = 0; i < 4; ++i) tunnel->source[i] = static_cast<std::uint8_t>(attr.ipv4_addr >> (24 - 8 * i));
   }
   return 0;
 }
 
-// The number that the device knows it by.
+// kEncapsPerPort: none is free.
 std::uint32_t free_slot(Context& context, std::uint32_t port_num) {
   const Port& port = context.port(port_num);
   for (std::uint32_t slot = first_slot(context, port_num); slot <= last_slot(context, port_num); ++slot) {
@@ -74,7 +74,7 @@ std::uint32_t free_slot(Context& context, std::uint32_t port_num) {
   return kEncapsPerPort;
 }
 
-int create(Context& context, const hbldv_encap_attr& attr, hbldv_encap** made) {
+int create(Context& context, const hbldv_encap_attr& attr, hbldv_encap** created) {
   if (const int error = context.check_port(attr.port_num, true)) return error;
   const std::uint32_t slot = free_slot(context, attr.port_num);
   if (slot == kEncapsPerPort) return EBUSY;
@@ -82,13 +82,12 @@ int create(Context& context, const hbldv_encap_attr& attr, hbldv_encap** made) {
   verbs_soft_tunnel_attr tunnel{};
   if (const int error = fill_tunnel(context, attr, &tunnel)) return error;
   auto encap = std::make_unique<Encap>();
-  if (const int error = soft()->open_tunnel(context.verbs, &tunnel, &encap->tunnel)) return error;
-  encap->face.encap_num = slot;
-  encap->context = &context;
+  if (const int error = soft()->open_tunnel(context.ibv, &tunnel, &encap->tunnel)) return error;
+  encap->hbldv.encap_num = slot;
   encap->port_num = attr.port_num;
   encap->slot = slot;
   context.port(attr.port_num).encaps[slot] = encap.get();
-  *made = &encap->face;
+  *created = &encap->hbldv;
   const void* key = encap.get();
   context.encaps.emplace(key, std::move(encap));
   return 0;
@@ -96,7 +95,7 @@ int create(Context& context, const hbldv_encap_attr& attr, hbldv_encap** made) {
 
 void destroy(Context& context, Encap& encap) {
   context.port(encap.port_num).encaps[encap.slot] = nullptr;
-  soft()->close_tunnel(context.verbs, encap.tunnel);
+  soft()->close_tunnel(context.ibv, encap.tunnel);
   context.encaps.erase(&encap);
 }
 
@@ -110,9 +109,9 @@ void close_encaps(Context& context) {
   while (!context.encaps.empty()) destroy(context, *context.encaps.begin()->second);
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model
 
-using namespace verbs::hbl;
+using namespace verbs::hbl::model;
 
 extern "C" {
 
@@ -122,9 +121,9 @@ hbldv_encap* hbldv_create_encap(ibv_context* verbs, hbldv_encap_attr* attr) {
   if (!context) return null_with<hbldv_encap>(EOPNOTSUPP);
   if (!attr) return null_with<hbldv_encap>(EINVAL);
   const std::lock_guard guard(context->mutex);
-  hbldv_encap* made = nullptr;
-  const int error = create(*context, *attr, &made);
-  return error == 0 ? made : null_with<hbldv_encap>(error);
+  hbldv_encap* created = nullptr;
+  const int error = create(*context, *attr, &created);
+  return error == 0 ? created : null_with<hbldv_encap>(error);
 }
 
 int hbldv_destroy_encap(hbldv_encap* encap) {

@@ -5,11 +5,10 @@
 
 #include "model/device/context.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
-// The encapsulation with that number on the port; nullptr if there is none.
+// The port's encapsulation with this number; nullptr if there is none.
 Encap* find_encap(Context& context, std::uint32_t port_num, std::uint32_t number);
 void close_encaps(Context& context);
-void close_fifos(Context& context);
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

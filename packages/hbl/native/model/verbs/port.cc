@@ -1,16 +1,17 @@
 // hbldv_set_port_ex and hbldv_query_port.
+#include <algorithm>
 #include <cerrno>
 
 #include "model/device/context.h"
 
-using namespace verbs::hbl;
+using namespace verbs::hbl::model;
 
 namespace {
 
 constexpr std::uint32_t kMinWqes = 16, kMaxWqes = 32 * 1024;
 constexpr std::uint32_t kMaxBackPressureOffset = 0x7ffffff;
 constexpr std::uint32_t kMaxQps = 8192;
-constexpr std::uint8_t kGaudi2Encaps = 2;  // what the kernel reports; it gives one
+constexpr std::uint8_t kGaudi2Encaps = 2;  // the kernel reports 2 and grants 1
 
 int check_offsets(const hbldv_port_ex_attr& attr) {
   const bool advanced = (attr.caps & HBLDV_PORT_CAP_ADVANCED) != 0;
@@ -65,7 +66,7 @@ int hbldv_query_port(ibv_context* verbs, std::uint32_t port_num, hbldv_query_por
   attr->max_num_of_qps = kMaxQps;
   attr->num_allocated_qps = 1;  // the port's own, for Ethernet
   attr->max_allocated_qp_num = 0;
-  for (const auto& [face, qp] : context->qps) {
+  for (const auto& [ibv, qp] : context->qps) {
     if (qp->number == 0 || qp->port_num != port_num) continue;
     ++attr->num_allocated_qps;
     attr->max_allocated_qp_num = std::max(attr->max_allocated_qp_num, qp->number);

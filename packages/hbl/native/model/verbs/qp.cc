@@ -7,14 +7,14 @@
 
 #include "model/verbs/encap.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
 namespace {
 
 constexpr std::uint32_t kRendezvous = HBLDV_WQ_RECV_RDV | HBLDV_WQ_READ_RDV | HBLDV_WQ_SEND_RDV;
 constexpr std::uint32_t kAllWqTypes = kRendezvous | HBLDV_WQ_WRITE | HBLDV_WQ_READ_RDV_ENDP;
 constexpr std::uint8_t kMinPriority = 1, kMaxPriority = 3;
-// A gaudi2's number has, above the NIC's own, which of the hardware's queue pairs of its life it is.
+// The number of a gaudi2's queue pair is the NIC's, and above it a count of its transitions to INIT.
 constexpr int kGenerationShift = 20;
 constexpr std::uint32_t kNicNumber = (1u << kGenerationShift) - 1;
 
@@ -34,8 +34,8 @@ int check_wq_type(const Context& context, std::uint32_t type) {
   return context.profile == Profile::kGaudi2 && std::popcount(type) != 1 ? EINVAL : 0;
 }
 
-// Which encapsulation the attributes name: nullptr for none. A number that nobody has allocated is refused by a gaudi;
-// on a gaudi2 it is not checked, and leads nowhere: here, to the plain protocol.
+// The tunnel of the encapsulation that the attributes name; nullptr: none. A gaudi rejects a number that is not
+// allocated. A gaudi2 does not check it; the model then uses plain RoCE v2.
 int find_tunnel(Context& context, std::uint32_t port_num, const hbldv_qp_attr& attr, const verbs_soft_tunnel** tunnel) {
   *tunnel = nullptr;
   if ((attr.caps & HBLDV_QP_CAP_ENCAP) == 0) return attr.encap_num != 0 ? EINVAL : 0;
@@ -52,8 +52,8 @@ int check_rts(const Qp& qp, const hbldv_qp_attr& attr) {
   return std::has_single_bit(attr.dest_wq_size) && attr.dest_wq_size >= 4 * std::bit_ceil(qp.max_send_wr) ? 0 : EINVAL;
 }
 
-// The work queues that the application writes entries into: with room for what the queue pair was created for, which
-// must not be more than the port's array has.
+// Maps the work queues that the program writes entries into. They hold max_send_wr entries, which must not exceed the
+// port's work queue array.
 int map_queues(const Context& context, Qp& qp) {
   const Port& port = context.ports[qp.port_num - 1];
   if (port.wqes == 0) return 0;
@@ -78,17 +78,17 @@ int to_init(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const hbldv_q
   if ((mask & IBV_QP_PORT) != 0 && !context.has_port(attr.port_num)) return EINVAL;
   if (const int error = check_wq_type(context, hbl.wq_type)) return error;
   if (static_cast<unsigned>(hbl.wq_granularity) > HBLDV_SWQE_GRAN_64B) return EINVAL;
-  if (const int error = context.base.modify_qp(qp.verbs, &attr, mask)) return error;
+  if (const int error = context.base.modify_qp(qp.ibv, &attr, mask)) return error;
   if ((mask & IBV_QP_PORT) != 0) qp.port_num = attr.port_num;
   qp.wq_type = hbl.wq_type;
   qp.granularity = hbl.wq_granularity;
-  qp.number = qp.verbs->qp_num;
+  qp.number = qp.ibv->qp_num;
   if (context.profile == Profile::kGaudi2) qp.number |= (qp.generation++ & 0xf) << kGenerationShift;
   return 0;
 }
 
-// The path MTU of 8192 bytes is one that the NIC does not have: its largest does as well.
-void fit_mtu(const Context& context, ibv_qp_attr& attr) {
+// Translates what the NIC does not have: a path MTU of 8192 bytes becomes its largest, and a gaudi2's number the NIC's.
+void translate(const Context& context, ibv_qp_attr& attr) {
   if (attr.path_mtu == static_cast<ibv_mtu>(HBL_IB_MTU_8192)) attr.path_mtu = IBV_MTU_4096;
   if (context.profile == Profile::kGaudi2) attr.dest_qp_num &= kNicNumber;
 }
@@ -99,10 +99,10 @@ int to_rtr(Context& context, Qp& qp, ibv_qp_attr attr, int mask, const hbldv_qp_
   if (context.profile == Profile::kGaudi2 && (mask & IBV_QP_PATH_MTU) != 0 && attr.path_mtu < IBV_MTU_1024) {
     return EINVAL;
   }
-  fit_mtu(context, attr);
-  if (const int error = soft()->set_qp_tunnel(qp.verbs, VERBS_SOFT_TUNNEL_RESPONSES, tunnel)) return error;
-  if (const int error = context.base.modify_qp(qp.verbs, &attr, mask)) {
-    soft()->set_qp_tunnel(qp.verbs, VERBS_SOFT_TUNNEL_RESPONSES, nullptr);
+  translate(context, attr);
+  if (const int error = soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_RESPONSES, tunnel)) return error;
+  if (const int error = context.base.modify_qp(qp.ibv, &attr, mask)) {
+    soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_RESPONSES, nullptr);
     return error;
   }
   qp.local_key = hbl.local_key;
@@ -114,19 +114,19 @@ int to_rts(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const hbldv_qp
   const verbs_soft_tunnel* tunnel = nullptr;
   if (const int error = find_tunnel(context, qp.port_num, hbl, &tunnel)) return error;
   if (const int error = map_queues(context, qp)) return error;
-  // What the responder uses was said in RTR.
-  if (const int error = soft()->set_qp_tunnel(qp.verbs, VERBS_SOFT_TUNNEL_REQUESTS, tunnel)) return error;
-  if (const int error = context.base.modify_qp(qp.verbs, &attr, mask)) return error;
+  // The responder's tunnel was set in RTR.
+  if (const int error = soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_REQUESTS, tunnel)) return error;
+  if (const int error = context.base.modify_qp(qp.ibv, &attr, mask)) return error;
   qp.remote_key = hbl.remote_key;
   return 0;
 }
 
 int modify_locked(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const hbldv_qp_attr* given) {
-  const ibv_qp_state old = qp.verbs->state;
-  // Without a change of the state, and in RTS, this is about the attributes of ordinary verbs.
+  const ibv_qp_state old = qp.ibv->state;
+  // Without a state transition, and from RTS to RTS, only the attributes of ordinary verbs change.
   const bool moves = (mask & IBV_QP_STATE) != 0;
   if (!moves || (attr.qp_state == IBV_QPS_RTS && old == IBV_QPS_RTS && !given)) {
-    return context.base.modify_qp(qp.verbs, &attr, mask);
+    return context.base.modify_qp(qp.ibv, &attr, mask);
   }
   const hbldv_qp_attr hbl = given ? *given : defaults_for(attr.qp_state);
   int error = 0;
@@ -137,28 +137,28 @@ int modify_locked(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const h
       error = to_rtr(context, qp, attr, mask, hbl);
       break;
     case IBV_QPS_RTS:
-      // Back from SQD or SQE a queue pair keeps what it had.
-      if (old != IBV_QPS_RTR) return context.base.modify_qp(qp.verbs, &attr, mask);
+      // From SQD or SQE a queue pair keeps its Gaudi attributes.
+      if (old != IBV_QPS_RTR) return context.base.modify_qp(qp.ibv, &attr, mask);
       error = to_rts(context, qp, attr, mask, hbl);
       break;
     case IBV_QPS_RESET:
-      if ((error = context.base.modify_qp(qp.verbs, &attr, mask)) != 0) return error;
-      soft()->set_qp_tunnel(qp.verbs, VERBS_SOFT_TUNNEL_REQUESTS, nullptr);
-      soft()->set_qp_tunnel(qp.verbs, VERBS_SOFT_TUNNEL_RESPONSES, nullptr);
+      if ((error = context.base.modify_qp(qp.ibv, &attr, mask)) != 0) return error;
+      soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_REQUESTS, nullptr);
+      soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_RESPONSES, nullptr);
       forget_number(qp);
       return 0;
     case IBV_QPS_ERR:
-      return context.base.modify_qp(qp.verbs, &attr, mask);
+      return context.base.modify_qp(qp.ibv, &attr, mask);
     default:
-      // The library of a gaudi2 knows no other state.
-      return context.profile == Profile::kGaudi2 ? EINVAL : context.base.modify_qp(qp.verbs, &attr, mask);
+      // A gaudi2's library has no other state.
+      return context.profile == Profile::kGaudi2 ? EINVAL : context.base.modify_qp(qp.ibv, &attr, mask);
   }
   if (error != 0 && context.profile == Profile::kGaudi2) {
-    // The kernel takes the queue pair back to RESET, and the library does not notice.
+    // The kernel moves the queue pair back to RESET; the library keeps the old state.
     ibv_qp_attr reset{};
     reset.qp_state = IBV_QPS_RESET;
-    context.base.modify_qp(qp.verbs, &reset, IBV_QP_STATE);
-    qp.verbs->state = old;
+    context.base.modify_qp(qp.ibv, &reset, IBV_QP_STATE);
+    qp.ibv->state = old;
   }
   return error;
 }
@@ -167,13 +167,13 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   Context* context = context_of(pd->context);
   const std::lock_guard guard(context->mutex);
   if (context->profile == Profile::kGaudi2 && attr->qp_type != IBV_QPT_RC) return null_with<ibv_qp>(EOPNOTSUPP);
-  ibv_qp* face = context->base.create_qp(pd, attr);
-  if (!face) return nullptr;
+  ibv_qp* ibv = context->base.create_qp(pd, attr);
+  if (!ibv) return nullptr;
   auto qp = std::make_unique<Qp>();
-  qp->verbs = face;
-  qp->max_send_wr = attr->cap.max_send_wr;  // as rounded up
-  context->qps.emplace(face, std::move(qp));
-  return face;
+  qp->ibv = ibv;
+  qp->max_send_wr = attr->cap.max_send_wr;  // rounded up by the NIC
+  context->qps.emplace(ibv, std::move(qp));
+  return ibv;
 }
 
 int modify_qp(ibv_qp* verbs, ibv_qp_attr* attr, int mask) { return hbldv_modify_qp(verbs, attr, mask, nullptr); }
@@ -182,7 +182,7 @@ int destroy_qp(ibv_qp* verbs) {
   Context* context = context_of(verbs->context);
   std::unique_ptr<Qp> qp;
   {
-    // The worker forgets it before it goes. Destroying waits for events to be acknowledged: not under the lock.
+    // Remove it from the worker first. Destroying waits until events are acknowledged, so not under the lock.
     const std::lock_guard guard(context->mutex);
     const auto found = context->qps.find(verbs);
     if (found == context->qps.end()) return context->base.destroy_qp(verbs);
@@ -205,9 +205,9 @@ void install_qp_verbs(verbs_soft_verbs& control) {
   control.destroy_qp = destroy_qp;
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model
 
-using namespace verbs::hbl;
+using namespace verbs::hbl::model;
 
 extern "C" {
 

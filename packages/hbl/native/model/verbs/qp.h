@@ -1,11 +1,11 @@
-// Queue pairs.
+// The verbs of queue pairs.
 #pragma once
 
 #include "model/device/context.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
-// Puts the model's verbs of queue pairs in the place of the NIC's.
+// Replaces the NIC's verbs of queue pairs.
 void install_qp_verbs(verbs_soft_verbs& control);
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model

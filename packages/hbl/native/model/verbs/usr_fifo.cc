@@ -1,18 +1,15 @@
 // hbldv_create_usr_fifo and hbldv_destroy_usr_fifo.
-#include "model/device/usr_fifo.h"
+#include "model/verbs/usr_fifo.h"
 
 #include <cerrno>
 
-#include "model/device/context.h"
-#include "model/verbs/encap.h"
-
-namespace verbs::hbl {
+namespace verbs::hbl::model {
 
 namespace {
 
 constexpr std::uint32_t kEntrySize = 8;
 
-// The number, from 1: a hint means exactly that one. 0 with an errno value in `error`.
+// A free number, from 1; a hint asks for exactly that one. 0: see `error`, an errno value.
 std::uint32_t choose(const Port& port, std::uint32_t hint, int* error) {
   *error = EBUSY;
   if (hint != 0) {
@@ -42,7 +39,7 @@ RegisterPage* page_for(const Port& port, int hardware_id) {
   return neighbour ? neighbour->page : RegisterPage::allocate();
 }
 
-int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** made) {
+int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** created) {
   if (const int error = context.check_port(attr.port_num, true)) return error;
   Port& port = context.port(attr.port_num);
   int error = 0;
@@ -53,21 +50,20 @@ int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** m
   auto fifo = std::make_unique<UsrFifo>(context.worker->waker());
   if (!fifo->consumer.allocate(sizeof(std::uint32_t))) return ENOMEM;
   const int hardware_id = static_cast<int>(number) - 1;
-  fifo->context = &context;
   fifo->port_num = attr.port_num;
   fifo->type = attr.usr_fifo_type;
   fifo->page = page_for(port, hardware_id);
-  hbldv_usr_fifo& face = fifo->face;
-  face.ci_cpu_addr = fifo->consumer.as();
-  face.regs_cpu_addr = fifo->page ? fifo->page->address() : reinterpret_cast<void*>(-1);
-  face.regs_offset = hardware_id % 2 == 0 ? 0 : RegisterPage::kOddOffset;
-  face.usr_fifo_num = number;
-  face.size = DoorbellRing::kEntries * kEntrySize;
-  face.bp_thresh = face.size / 2;
+  hbldv_usr_fifo& hbldv = fifo->hbldv;
+  hbldv.ci_cpu_addr = fifo->consumer.as();
+  hbldv.regs_cpu_addr = fifo->page ? fifo->page->address() : reinterpret_cast<void*>(-1);
+  hbldv.regs_offset = hardware_id % 2 == 0 ? 0 : RegisterPage::kOddOffset;
+  hbldv.usr_fifo_num = number;
+  hbldv.size = DoorbellRing::kEntries * kEntrySize;
+  hbldv.bp_thresh = hbldv.size / 2;
   if (fifo->page) fifo->page->connect(hardware_id % 2, &fifo->ring);
   port.fifos[number - 1] = fifo.get();
-  *made = &face;
-  const void* key = &face;
+  *created = &hbldv;
+  const void* key = &hbldv;
   context.fifos.emplace(key, std::move(fifo));
   return 0;
 }
@@ -80,7 +76,7 @@ void destroy(Context& context, UsrFifo& fifo) {
     if (!port.fifos[static_cast<std::size_t>(id ^ 1)]) RegisterPage::free(fifo.page);
   }
   port.fifos[static_cast<std::size_t>(id)] = nullptr;
-  context.fifos.erase(&fifo.face);
+  context.fifos.erase(&fifo.hbldv);
 }
 
 }  // namespace
@@ -89,9 +85,9 @@ void close_fifos(Context& context) {
   while (!context.fifos.empty()) destroy(context, *context.fifos.begin()->second);
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::model
 
-using namespace verbs::hbl;
+using namespace verbs::hbl::model;
 
 extern "C" {
 
@@ -101,9 +97,9 @@ hbldv_usr_fifo* hbldv_create_usr_fifo(ibv_context* verbs, hbldv_usr_fifo_attr* a
   if (!context) return null_with<hbldv_usr_fifo>(EOPNOTSUPP);
   if (!attr) return null_with<hbldv_usr_fifo>(EINVAL);
   const std::lock_guard guard(context->mutex);
-  hbldv_usr_fifo* made = nullptr;
-  const int error = create(*context, *attr, &made);
-  return error == 0 ? made : null_with<hbldv_usr_fifo>(error);
+  hbldv_usr_fifo* created = nullptr;
+  const int error = create(*context, *attr, &created);
+  return error == 0 ? created : null_with<hbldv_usr_fifo>(error);
 }
 
 int hbldv_destroy_usr_fifo(hbldv_usr_fifo* usr_fifo) {

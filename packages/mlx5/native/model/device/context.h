@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "model/device/device.h"
-#include "verbs_soft_extension.h"
+#include "verbs_soft_model.h"
 
 namespace verbs::mlx5 {
 
@@ -41,10 +41,6 @@ class DeviceLock {
   int error_;
 };
 
-template <typename T>
-T* null_with(int error) {
-  errno = error;
-  return nullptr;
-}
+using soft::model::null_with;
 
 }  // namespace verbs::mlx5

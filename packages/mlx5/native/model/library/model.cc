@@ -18,7 +18,7 @@ namespace verbs::mlx5 {
 
 namespace {
 
-constinit soft_model::Attachment attachment;
+constinit soft::model::Attachment attachment;
 
 // By the pointers that programs have, so that a stale one is found out.
 std::unordered_map<const ibv_context*, std::unique_ptr<Context>>& contexts() {
@@ -133,8 +133,6 @@ const Mlx5Functions* verbs_soft_mlx5() {
 
 int verbs_soft_model_load(verbs_soft_extension_function extension) { return attachment.load(extension, kModel); }
 
-// By this symbol a library is known as the software model's.
-extern const char verbs_soft_marker[];
-const char verbs_soft_marker[] = "verbs-soft-mlx5 1";
-
 }  // extern "C"
+
+VERBS_SOFT_MARKER("mlx5")

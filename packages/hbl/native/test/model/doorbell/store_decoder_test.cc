@@ -1,4 +1,4 @@
-// The decoder against instructions whose bytes an assembler has written.
+// The decoder, on instructions that an assembler has encoded.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "model/doorbell/store_decoder.h"
 
@@ -6,8 +6,8 @@
 
 #include <vector>
 
-using verbs::hbl::decode_store;
-using verbs::hbl::Store;
+using verbs::hbl::model::decode_store;
+using verbs::hbl::model::Store;
 
 namespace {
 
@@ -53,7 +53,7 @@ TEST_CASE("the stores that compilers make") {
   }
 }
 
-TEST_CASE("other instructions are not taken for stores") {
+TEST_CASE("other instructions are not decoded as stores") {
   const std::vector<std::vector<std::uint8_t>> codes = {
       {0x48, 0x8b, 0x02},              // mov (%rdx),%rax
       {0x48, 0x89, 0xc2},              // mov %rax,%rdx
