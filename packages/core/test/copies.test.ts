@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import type { Native } from '../src/native.js';
-import { native } from '../src/native.js';
-import { kHandle } from '../src/symbols.js';
+import type { Native } from '../src/base/native.js';
+import { native } from '../src/base/native.js';
+import { kHandle } from '../src/base/symbols.js';
 import { bench } from './helpers/devices.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbs-copies-'));

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { formatGuid, listDevices, openDevice, probeLibraries, readSysfsFile, VerbsError } from '../src/index.js';
-import { native } from '../src/native.js';
+import { native } from '../src/base/native.js';
 import { open } from './helpers/devices.js';
 import { programPath, run } from './helpers/program.js';
 

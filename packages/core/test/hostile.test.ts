@@ -1,7 +1,8 @@
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { Context, CompletionQueue, QueuePair, sibling } from '../src/index.js';
-import { native, type Native, type NativeHandle } from '../src/native.js';
+import { Context, CompletionQueue, QueuePair } from '../src/index.js';
+import { handleOf } from '../src/provider/index.js';
+import { native, type Native, type NativeHandle } from '../src/base/native.js';
 import { bench, createQp, datagram, pair } from './helpers/devices.js';
 
 /** Values that are no handles. */
@@ -21,7 +22,7 @@ const junk: unknown[] = [
   new Proxy({}, {}),
 ];
 
-const handle = (object: object, kind: string) => sibling.handleOf(object, kind, 'x', 'x');
+const handle = (object: object, kind: string) => handleOf(object, kind, 'x', 'x');
 
 describe('the addon', () => {
   it('throws for any junk in any place of any function', () => {

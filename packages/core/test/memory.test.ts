@@ -3,9 +3,9 @@ import { inspect } from 'node:util';
 import * as workerThreads from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { AccessFlags, objectCounts, VerbsError } from '../src/index.js';
-import { native } from '../src/native.js';
-import { untransferableHolds } from '../src/node-features.js';
-import { kHandle } from '../src/symbols.js';
+import { native } from '../src/base/native.js';
+import { untransferableHolds } from '../src/base/node-features.js';
+import { kHandle } from '../src/base/symbols.js';
 import { collect } from './helpers/collect.js';
 import { ALL_ACCESS, bench } from './helpers/devices.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { library as softLibrary } from '@verbs/soft';
-import { native, type NativeHandle } from '../src/native.js';
+import { native, type NativeHandle } from '../src/base/native.js';
 import { bench } from './helpers/devices.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'verbs-newer-'));

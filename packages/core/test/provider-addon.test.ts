@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
-import { sibling } from '../src/index.js';
+import { handleOf, nativeApi } from '../src/provider/index.js';
 import { bench, createQp, open } from './helpers/devices.js';
 import { collectUntil } from './helpers/collect.js';
 
@@ -16,7 +16,6 @@ interface ProviderAddon {
 
 // Built by the package's test script, apart from the addon that it works with.
 const addon = createRequire(import.meta.url)('./provider/build/Release/provider.node') as ProviderAddon;
-const { handleOf, nativeApi } = sibling;
 
 it('refuses another table', () => {
   const { ctx } = bench();

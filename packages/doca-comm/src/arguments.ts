@@ -1,8 +1,8 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import type { Device, DeviceInfo, Representor } from './device.js';
 
 /** Of @verbs/core: each throws a TypeError or RangeError that names the argument. */
-export const { integer, object, typeError, u64 } = sibling.validate as {
+export const { integer, object, typeError, u64 } = validate as {
   integer: (value: unknown, path: string, min: number, max: number) => number;
   object: (value: unknown, path: string, known: readonly string[]) => Record<string, unknown>;
   typeError: (path: string, wanted: string, value: unknown) => TypeError;

@@ -1,10 +1,10 @@
-import { type CompletionChannel, type CompletionQueue, type Context, sibling } from '@verbs/core';
+import type { CompletionChannel, CompletionQueue, Context } from '@verbs/core';
+import { adoptCq, check, checked, handleOf, validate } from '@verbs/core/provider';
 import { CqType } from './enums.js';
 import { hintFor } from './hints.js';
 import { librariesFor, forContext } from './libraries.js';
 import { native } from './native.js';
 
-const { validate, checked } = sibling;
 const CQE_BYTES = 16;
 
 /** What {@link createCq} is told. */
@@ -65,12 +65,11 @@ export function createCq(ctx: Context, cqe: number, options: HblCqOptions): Comp
   };
   const vector = validate.optional(given['compVector'], 'options.compVector', 0x7fffffff, 0);
   const { channel } = options;
-  const via =
-    channel === undefined ? undefined : sibling.handleOf(channel, 'CompletionChannel', 'options.channel', syscall);
+  const via = channel === undefined ? undefined : handleOf(channel, 'CompletionChannel', 'options.channel', syscall);
   const result = native.createCq(hbl, handle, cqe, via, vector, attr);
   const detail = `of ${cqe} entries on port ${attr.portNum}`;
   const made = checked(result, syscall, { detail, ...hintFor(syscall, result) });
-  return sibling.adoptCq(ctx, channel, made);
+  return adoptCq(ctx, channel, made);
 }
 
 /**
@@ -80,7 +79,7 @@ export function createCq(ctx: Context, cqe: number, options: HblCqOptions): Comp
  */
 export function queryCq(cq: CompletionQueue): QueryCqAttr {
   const syscall = 'hbldv_query_cq';
-  const handle = sibling.handleOf(cq, 'CompletionQueue', 'cq', syscall);
+  const handle = handleOf(cq, 'CompletionQueue', 'cq', syscall);
   return checked(native.queryCq(librariesFor(cq.context.device.library, syscall).hbl, handle), syscall);
 }
 
@@ -97,10 +96,10 @@ export function readCq(cq: CompletionQueue): {
   entries: Cqe[];
 } {
   const syscall = 'hbldv_query_cq';
-  const handle = sibling.handleOf(cq, 'CompletionQueue', 'cq', syscall);
+  const handle = handleOf(cq, 'CompletionQueue', 'cq', syscall);
   const bytes = new Uint8Array(queryCq(cq).cqSize);
   const result = native.readCq(librariesFor(cq.context.device.library, syscall).hbl, handle, bytes);
-  sibling.check(Math.min(result, 0), syscall);
+  check(Math.min(result, 0), syscall);
   const capacity = bytes.byteLength / CQE_BYTES;
   const held = Math.min(result, capacity);
   const view = new DataView(bytes.buffer);

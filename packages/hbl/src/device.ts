@@ -1,8 +1,16 @@
-import { type Context, type DeviceInfo, type DeviceList, sibling } from '@verbs/core';
+import type { Context, DeviceInfo, DeviceList } from '@verbs/core';
+import {
+  adoptContext,
+  checked,
+  chooseVendorDevice,
+  isVendorDevice,
+  listVendorDevices,
+  softHint,
+  validate,
+} from '@verbs/core/provider';
 import { forContext, libraries, librariesFor } from './libraries.js';
 import { native } from './native.js';
 
-const { validate, checked } = sibling;
 const S32 = 0x7fffffff;
 
 /** `struct hbldv_ucontext_attr`. */
@@ -19,7 +27,7 @@ export interface OpenAttr {
  * @example listDevices().filter(isSupported)
  */
 export function isSupported(device: DeviceInfo): boolean {
-  return sibling.isVendorDevice(libraries, device);
+  return isVendorDevice(libraries, device);
 }
 
 /**
@@ -27,7 +35,7 @@ export function isSupported(device: DeviceInfo): boolean {
  * no other. An empty list says why in its `reason`.
  */
 export function listDevices(): DeviceList {
-  return sibling.listVendorDevices(libraries);
+  return listVendorDevices(libraries);
 }
 
 /**
@@ -42,13 +50,13 @@ export function listDevices(): DeviceList {
  */
 export function openDevice(device?: string | DeviceInfo, attr?: OpenAttr): Context {
   const given = attr === undefined ? undefined : nativeAttr(attr);
-  const info = sibling.chooseVendorDevice(libraries, device);
+  const info = chooseVendorDevice(libraries, device);
   const { hbl, libibverbs } = librariesFor(info.library, 'hbldv_open_device');
   const handle = checked(native.openDevice(hbl, libibverbs, info.name, given), 'hbldv_open_device', {
     detail: info.name,
-    hint: sibling.softHint(info.library),
+    hint: softHint(info.library),
   });
-  return sibling.adoptContext(info, handle);
+  return adoptContext(info, handle);
 }
 
 function nativeAttr(attr: OpenAttr): { portsMask: bigint; coreFd: number } {

@@ -1,6 +1,5 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 
-const { validate } = sibling;
 const U32 = 0xffffffff;
 
 /** A doorbell taken apart. */

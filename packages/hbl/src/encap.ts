@@ -1,11 +1,11 @@
 import { isIPv4 } from 'node:net';
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { checked, inspection, Resource, softHint, validate } from '@verbs/core/provider';
 import { EncapType } from './enums.js';
 import { hintFor } from './hints.js';
 import { forContext } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
-const { Resource, validate, checked } = sibling;
 const U32 = 0xffffffff;
 const U16 = 0xffff;
 
@@ -70,7 +70,7 @@ export class Encap extends Resource {
 
   protected override describe() {
     const { portNum, encapNum } = this;
-    return { portNum, encapNum, context: sibling.shown.brief(this.context) };
+    return { portNum, encapNum, context: inspection.brief(this.context) };
   }
 }
 
@@ -106,7 +106,7 @@ export function createEncap(ctx: Context, attr: EncapAttr): Encap {
   const made = checked(result, syscall, {
     detail: `on port ${fields.portNum}`,
     // The software NIC has words of its own where an address or a port cannot be used.
-    hint: hintFor(syscall, result).hint ?? sibling.softHint(ctx.device.library),
+    hint: hintFor(syscall, result).hint ?? softHint(ctx.device.library),
   });
   return new Encap(ctx, fields.portNum, made);
 }

@@ -1,4 +1,4 @@
-import { sibling } from '@verbs/core';
+import { coreNative } from '@verbs/core/provider';
 
 const PORT = 'ports count from 1, and only those of the context are there: see portsMask of queryDevice(ctx)';
 const FIRST = 'call setPortEx(ctx, { portNum }) first: it comes before everything else on a port';
@@ -42,5 +42,5 @@ const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** For the result of a native call, which is a negated errno if it is a negative number. */
 export function hintFor(syscall: string, result: unknown): { hint: string | undefined } {
   if (typeof result !== 'number' || result >= 0) return { hint: undefined };
-  return { hint: hints[syscall]?.[sibling.coreNative.errnoName(-result) ?? ''] };
+  return { hint: hints[syscall]?.[coreNative.errnoName(-result) ?? ''] };
 }

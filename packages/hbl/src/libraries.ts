@@ -1,9 +1,9 @@
 import type { LibraryKind } from '@verbs/core';
-import { sibling } from '@verbs/core';
+import { VendorLibraries } from '@verbs/core/provider';
 import { type Libibverbs, native, type NativeHandle, type NativeLibrary } from './native.js';
 import { softModel } from './soft-model.js';
 
-export const libraries: sibling.VendorLibraries<NativeLibrary> = new sibling.VendorLibraries<NativeLibrary>({
+export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<NativeLibrary>({
   kind: 'hbl',
   system: 'libhbl.so.1',
   install: "install the rdma-core of Habana's software",

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { sibling } from '@verbs/core';
+import { type adoptContext, type libibverbs, nativeApi } from '@verbs/core/provider';
 
 declare const libraryBrand: unique symbol;
 
@@ -9,11 +9,11 @@ export interface NativeLibrary {
   readonly [libraryBrand]: 'libhbl';
 }
 
-type CoreHandle = Parameters<typeof sibling.adoptContext>[1];
+type CoreHandle = Parameters<typeof adoptContext>[1];
 /** A type-tagged External of @verbs/core: a context, queue pair, …, or one of this package's objects. */
 export type NativeHandle = CoreHandle;
 /** A loaded libibverbs. */
-export type Libibverbs = Extract<ReturnType<typeof sibling.libibverbs>, { handle: unknown }>['handle'];
+export type Libibverbs = Extract<ReturnType<typeof libibverbs>, { handle: unknown }>['handle'];
 
 export interface NativePort {
   maxNumOfQps: number;
@@ -108,7 +108,7 @@ const ADDON = '../native/binding/build/Release/verbs_hbl.node';
 function load(): Native {
   try {
     const addon = createRequire(import.meta.url)(ADDON) as Native;
-    addon.setUp(sibling.nativeApi);
+    addon.setUp(nativeApi);
     return addon;
   } catch (cause) {
     const path = fileURLToPath(new URL(ADDON, import.meta.url));

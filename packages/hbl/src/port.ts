@@ -1,10 +1,10 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { check, checked, validate } from '@verbs/core/provider';
 import { MemId, SwqGranularity } from './enums.js';
 import { hintFor } from './hints.js';
 import { forContext } from './libraries.js';
 import { native, type NativePort } from './native.js';
 
-const { validate, check, checked } = sibling;
 const U32 = 0xffffffff;
 const ARRAYS = 5;
 const OFFSETS = 16;

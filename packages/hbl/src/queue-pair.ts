@@ -1,4 +1,5 @@
-import { Mtu, type QpAttr, QpAttrMask, QpState, type QueuePair, sibling } from '@verbs/core';
+import { Mtu, type QpAttr, QpAttrMask, QpState, type QueuePair } from '@verbs/core';
+import { check, checked, coreNative, handleOf, nativeQpAttr, setQueuePairState, validate } from '@verbs/core/provider';
 import { encodeWqe, type Wqe } from './doorbell.js';
 import { findEncap } from './encap.js';
 import { MTU_8192, QpCaps, QpWqTypes, SwqGranularity } from './enums.js';
@@ -6,7 +7,6 @@ import { hintFor } from './hints.js';
 import { librariesFor } from './libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from './native.js';
 
-const { validate, check, checked } = sibling;
 const U32 = 0xffffffff;
 const INDEX_MASK = 0x3fffff;
 
@@ -58,25 +58,25 @@ export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void
   const syscall = 'hbldv_modify_qp';
   const { hbl, handle } = forQueuePair(qp, syscall);
   const large = attr.pathMtu === MTU_8192;
-  const { attr: fields, mask } = sibling.nativeQpAttr(large ? { ...attr, pathMtu: Mtu.MTU_4096 } : attr, 'attr');
+  const { attr: fields, mask } = nativeQpAttr(large ? { ...attr, pathMtu: Mtu.MTU_4096 } : attr, 'attr');
   const extended = hblAttr === undefined ? undefined : nativeHblAttr(hblAttr);
   const known = remembered.get(qp) ?? { granularity: SwqGranularity.GRAN_32B, uses: [] };
   // Before the call: between it and now nothing may take the encapsulation away.
   const use = extended === undefined ? undefined : keepEncap(qp, handle, attr, extended);
   const code = native.modifyQp(hbl, handle, fields, mask, large ? MTU_8192 : undefined, extended);
-  if (code < 0 && use !== undefined) sibling.coreNative.close(use);
+  if (code < 0 && use !== undefined) coreNative.close(use);
   check(-Math.abs(code), syscall, {
     detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
     ...hintFor(syscall, -Math.abs(code)),
   });
   if (attr.qpState === QpState.INIT) known.granularity = extended?.wqGranularity ?? SwqGranularity.GRAN_32B;
   if (attr.qpState === QpState.RESET) {
-    for (const each of known.uses.splice(0)) sibling.coreNative.close(each);
+    for (const each of known.uses.splice(0)) coreNative.close(each);
   }
   if (use !== undefined) known.uses.push(use);
   remembered.set(qp, known);
   const { qpState } = fields;
-  if (typeof qpState === 'number') sibling.queuePairMoved(qp, qpState);
+  if (typeof qpState === 'number') setQueuePairState(qp, qpState);
 }
 
 function keepEncap(
@@ -90,7 +90,7 @@ function keepEncap(
   const { portNum } = qp.query(QpAttrMask.PORT).attr;
   const encap = findEncap(qp.context, portNum, encapNum);
   if (encap === undefined) return undefined;
-  return native.useEncap(handle, sibling.handleOf(encap, 'Encap', 'hblAttr.encapNum', 'hbldv_modify_qp'));
+  return native.useEncap(handle, handleOf(encap, 'Encap', 'hblAttr.encapNum', 'hbldv_modify_qp'));
 }
 
 function nativeHblAttr(attr: HblQpAttr) {
@@ -172,6 +172,6 @@ export class SendWorkQueue {
 }
 
 function forQueuePair(qp: QueuePair, syscall: string): { hbl: NativeLibrary; handle: NativeHandle } {
-  const handle = sibling.handleOf(qp, 'QueuePair', 'qp', syscall);
+  const handle = handleOf(qp, 'QueuePair', 'qp', syscall);
   return { hbl: librariesFor(qp.context.device.library, syscall).hbl, handle };
 }

@@ -1,12 +1,12 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type Context, sibling, VerbsError } from '@verbs/core';
+import { type Context, VerbsError } from '@verbs/core';
+import { checked, Resource, validate } from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
 import { UsrFifoType } from './enums.js';
 import { hintFor } from './hints.js';
 import { forContext } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
-const { Resource, validate, checked } = sibling;
 const U32 = 0xffffffff;
 const ENTRY_BYTES = 8;
 /** So many entries stay free: the consumer index lags by one. */

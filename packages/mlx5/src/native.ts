@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { sibling } from '@verbs/core';
+import { nativeApi } from '@verbs/core/provider';
 import type { NativeDevice } from './native/device.js';
 import type { NativeDevx } from './native/devx.js';
 import type { NativeDr } from './native/dr.js';
@@ -29,7 +29,7 @@ const ADDON = '../native/binding/build/Release/verbs_mlx5.node';
 function load(): Native {
   try {
     const addon = createRequire(import.meta.url)(ADDON) as Native;
-    addon.setUp(sibling.nativeApi);
+    addon.setUp(nativeApi);
     return addon;
   } catch (cause) {
     const path = fileURLToPath(new URL(ADDON, import.meta.url));

@@ -1,4 +1,4 @@
-import { sibling } from '@verbs/core';
+import { handleOf, libibverbs } from '@verbs/core/provider';
 import { describe, expect, it } from 'vitest';
 import * as mlx5 from '../src/index.js';
 import { native } from '../src/native.js';
@@ -50,8 +50,8 @@ describe('nothing that JavaScript passes crashes', () => {
 
   it('natively: wrong handles are refused, whatever the function', () => {
     const ctx = open();
-    const context = sibling.handleOf(ctx, 'Context', 'ctx', 'test');
-    const libraries = sibling.libibverbs('soft');
+    const context = handleOf(ctx, 'Context', 'ctx', 'test');
+    const libraries = libibverbs('soft');
     const library = native.openLibrary(mlx5.softModel.library).handle;
     const handles = [context, library, 'handle' in libraries ? libraries.handle : undefined, undefined, {}, 5];
     const skipped = ['setUp', 'openLibrary', 'attachModel'];

@@ -1,7 +1,5 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
-
-const { validate } = sibling;
+import { validate } from '@verbs/core/provider';
 
 /** The fields that a modify header action can change, with the device's numbers. */
 export const ModifyField = {

@@ -1,8 +1,6 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { coreNative, validate } from '@verbs/core/provider';
 import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../base/enums.js';
-
-const { validate } = sibling;
 
 const ETHERNET = 14;
 const ETHERNET_VLAN = 18;
@@ -33,7 +31,7 @@ export function reformatHint(
   data: Uint8Array | undefined,
 ): string | undefined {
   if (typeof result !== 'number') return undefined;
-  switch (sibling.coreNative.errnoName(-result)) {
+  switch (coreNative.errnoName(-result)) {
     case 'EOPNOTSUPP':
       return direction(reformatType, ftType);
     case 'ENOENT':

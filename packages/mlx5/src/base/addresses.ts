@@ -1,8 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
-
-const { coreNative, validate } = sibling;
+import { coreNative, validate } from '@verbs/core/provider';
 
 /** '02:00:00:00:00:01', with ':' or '-', or 6 bytes. */
 export type MacAddress = string | Uint8Array;

@@ -1,4 +1,5 @@
-import { sibling, VerbsError } from '@verbs/core';
+import { VerbsError } from '@verbs/core';
+import { coreNative } from '@verbs/core/provider';
 import { hints } from './hints.js';
 import { native, type NativeLibrary } from '../native.js';
 
@@ -13,7 +14,7 @@ export interface About {
 
 function failure(errno: number, { library, syscall, detail, hint }: About): VerbsError {
   const release = native.missing(library, syscall);
-  const code = sibling.coreNative.errnoName(Math.abs(errno)) ?? '';
+  const code = coreNative.errnoName(Math.abs(errno)) ?? '';
   return new VerbsError(errno, syscall, {
     detail,
     hint: release === undefined ? (hint ?? hints[syscall]?.[code]) : missing(syscall, release),

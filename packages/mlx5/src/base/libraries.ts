@@ -1,11 +1,11 @@
-import type { Context, LibraryKind } from '@verbs/core';
-import { sibling, VerbsError } from '@verbs/core';
+import { type Context, type LibraryKind, VerbsError } from '@verbs/core';
+import { handleOf, VendorLibraries } from '@verbs/core/provider';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
 import { softModel } from '../soft-model.js';
 
 const EOPNOTSUPP = 95;
 
-export const libraries: sibling.VendorLibraries<NativeLibrary> = new sibling.VendorLibraries<NativeLibrary>({
+export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<NativeLibrary>({
   kind: 'mlx5',
   system: 'libmlx5.so.1',
   install: 'install it (Debian, Ubuntu: apt-get install ibverbs-providers)',
@@ -56,7 +56,7 @@ export function forObject(
   path: string,
   syscall: string,
 ): { library: NativeLibrary; handle: NativeHandle } {
-  const handle = sibling.handleOf(object, kind, path, syscall);
+  const handle = handleOf(object, kind, path, syscall);
   const { context, pd } = object as { context?: Context; pd?: { context: Context } };
   return { library: forContext(context ?? pd?.context, syscall).library, handle };
 }

@@ -1,9 +1,8 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
 import { native } from '../native.js';
-
-const { validate } = sibling;
 
 /** `struct mlx5dv_clock_info`: how the device's ticks become nanoseconds. */
 export interface ClockInfo {

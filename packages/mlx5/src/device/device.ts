@@ -1,9 +1,16 @@
-import { type Context, type DeviceInfo, type DeviceList, sibling } from '@verbs/core';
+import type { Context, DeviceInfo, DeviceList } from '@verbs/core';
+import {
+  adoptContext,
+  chooseVendorDevice,
+  isVendorDevice,
+  listVendorDevices,
+  softHint,
+  validate,
+} from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraries, trust } from '../base/libraries.js';
 import { native } from '../native.js';
 
-const { validate } = sibling;
 const SYSCALL = 'mlx5dv_open_device';
 
 /** `struct mlx5dv_context_attr`. */
@@ -126,7 +133,7 @@ export interface Mlx5PortAttr {
  * @example listDevices().filter(isSupported)
  */
 export function isSupported(device: DeviceInfo): boolean {
-  return sibling.isVendorDevice(libraries, device);
+  return isVendorDevice(libraries, device);
 }
 
 /**
@@ -134,7 +141,7 @@ export function isSupported(device: DeviceInfo): boolean {
  * has no other. An empty list says why in its `reason`.
  */
 export function listDevices(): DeviceList {
-  return sibling.listVendorDevices(libraries);
+  return listVendorDevices(libraries);
 }
 
 /**
@@ -147,11 +154,11 @@ export function listDevices(): DeviceList {
  */
 export function openDevice(device?: string | DeviceInfo, attr?: Mlx5ContextAttr): Context {
   const flags = attr === undefined ? undefined : validate.optional(known(attr)['flags'], 'attr.flags', 0xffffffff, 0);
-  const info = sibling.chooseVendorDevice(libraries, device);
+  const info = chooseVendorDevice(libraries, device);
   const { vendor: library, libibverbs } = libraries.for(info.library, SYSCALL);
   const result = native.openDevice(library, libibverbs, info.name, flags);
-  const hint = sibling.softHint(info.library);
-  return trust(sibling.adoptContext(info, made(result, { library, syscall: SYSCALL, detail: info.name, hint })));
+  const hint = softHint(info.library);
+  return trust(adoptContext(info, made(result, { library, syscall: SYSCALL, detail: info.name, hint })));
 }
 
 function known(attr: Mlx5ContextAttr): Record<string, unknown> {

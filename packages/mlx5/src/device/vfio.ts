@@ -1,9 +1,8 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { adoptContext, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraries, trust } from '../base/libraries.js';
 import { native } from '../native.js';
-
-const { validate } = sibling;
 
 /** `struct mlx5dv_vfio_context_attr`. */
 export interface VfioContextAttr {
@@ -38,7 +37,7 @@ export function openVfioDevice(attr: VfioContextAttr): Context {
   const result = native.openVfioDevice(library, libibverbs, pciName, flags);
   const { handle, name } = made(result, { library, syscall, detail: pciName });
   return trust(
-    sibling.adoptContext(
+    adoptContext(
       {
         name,
         guid: 0n,

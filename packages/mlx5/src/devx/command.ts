@@ -1,8 +1,6 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { type About, done } from '../base/calls.js';
-
-const { validate } = sibling;
 
 /** Every command and answer of the device's manual has at least so many bytes. */
 const LEAST = 16;

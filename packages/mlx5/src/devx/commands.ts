@@ -6,15 +6,13 @@ import type {
   ReceiveWorkQueue,
   SharedReceiveQueue,
 } from '@verbs/core';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { counted, made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
 import { exchange, request } from './command.js';
 import { DevxObject, makeObj } from './object.js';
 import { exported } from './sharing.js';
-
-const { validate } = sibling;
 
 /**
  * `mlx5dv_devx_obj_create`: an object of the firmware, by a create command of the device's manual.

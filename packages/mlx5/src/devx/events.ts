@@ -1,11 +1,11 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
 import { request } from './command.js';
 import type { DevxObject } from './object.js';
 
-const { Resource, validate, handleOf } = sibling;
 const EAGAIN = 11;
 
 /** The answer of an asynchronous command. */

@@ -1,9 +1,7 @@
 import type { Context } from '@verbs/core';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { viewOf } from './command.js';
 import { DevxObject, type MadeObject, makeObj } from './object.js';
-
-const { validate } = sibling;
 
 const ALLOC_FLOW_COUNTER = 0x939;
 const QUERY_FLOW_COUNTER = 0x93b;

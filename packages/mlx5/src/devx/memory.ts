@@ -1,10 +1,10 @@
-import { type Context, type MemoryRegion, sibling } from '@verbs/core';
+import type { Context, MemoryRegion } from '@verbs/core';
+import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
 import { exported, exportSize } from './sharing.js';
 
-const { Resource, validate, handleOf } = sibling;
 const U32 = 0xffffffff;
 const MAX = Number.MAX_SAFE_INTEGER;
 const U64_MAX = (1n << 64n) - 1n;

@@ -1,11 +1,10 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { Resource } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
 import { exchange, refusal, request } from './command.js';
 import { exportSize } from './sharing.js';
-
-const { Resource } = sibling;
 
 /** Where a DEVX object comes from. */
 export interface MadeObject {

@@ -1,11 +1,10 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { Resource, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
 import { refusal, request } from './command.js';
 import { exported, exportSize } from './sharing.js';
-
-const { Resource, validate } = sibling;
 
 /** `MLX5DV_UAR_ALLOC_TYPE_*`. */
 export const UarAllocType = {

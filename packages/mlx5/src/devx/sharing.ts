@@ -1,11 +1,10 @@
-import { type Context } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
 import { native, type NativeLibrary } from '../native.js';
 
-const { validate } = sibling;
 const SYSCALL = '_mlx5dv_get_export_sizes';
 
 /** `struct mlx5dv_export_sizes`: bytes. */

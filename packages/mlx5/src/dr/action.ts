@@ -1,8 +1,7 @@
-import { sibling } from '@verbs/core';
+import { Resource } from '@verbs/core/provider';
 import type { NativeHandle } from '../native.js';
 import type { Domain } from './domain.js';
 
-const { Resource } = sibling;
 type Parent = InstanceType<typeof Resource>;
 
 /**

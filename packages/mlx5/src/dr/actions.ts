@@ -1,5 +1,5 @@
 import type { QueuePair } from '@verbs/core';
-import { sibling } from '@verbs/core';
+import { handleOf, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import type { FlowActionPacketReformatType } from '../base/enums.js';
@@ -10,7 +10,6 @@ import { Action } from './action.js';
 import type { Domain } from './domain.js';
 import type { Table } from './table.js';
 
-const { validate, handleOf } = sibling;
 const PREFIX = 'mlx5dv_dr_action_create_';
 const U32 = 0xffffffff;
 type Parent = ConstructorParameters<typeof Action>[3];

@@ -1,10 +1,9 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { inspection, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
 import { DomainType } from './enums.js';
-
-const { Resource, shown, validate } = sibling;
 
 /**
  * `struct mlx5dv_dr_domain`: the tables of one direction. Made by {@link dr.createDomain}; `close()` is
@@ -64,7 +63,7 @@ export class Domain extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    return { type: shown.named(DomainType, this.type) };
+    return { type: inspection.named(DomainType, this.type) };
   }
 }
 

@@ -1,11 +1,9 @@
-import { sibling } from '@verbs/core';
+import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native.js';
 import { MatcherLayoutFlags } from './enums.js';
 import type { Table } from './table.js';
-
-const { Resource, validate, handleOf } = sibling;
 
 /** What {@link dr.createMatcher} takes. */
 export interface MatcherAttr {

@@ -1,4 +1,4 @@
-import { sibling } from '@verbs/core';
+import { handleOf, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import { native, type NativeHandle } from '../native.js';
@@ -8,7 +8,6 @@ import { Action } from './action.js';
 import type { Domain } from './domain.js';
 import type { Table } from './table.js';
 
-const { validate, handleOf } = sibling;
 const U32 = 0xffffffff;
 
 /** What {@link dr.createActionAso} and {@link dr.modifyActionAso} take. */

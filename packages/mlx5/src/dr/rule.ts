@@ -1,11 +1,9 @@
-import { sibling } from '@verbs/core';
+import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { type MatchValue, valueOf } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native.js';
 import type { Action } from './action.js';
 import type { Matcher } from './matcher.js';
-
-const { Resource, validate, handleOf } = sibling;
 
 /**
  * `struct mlx5dv_dr_rule`: packets that match go through its actions. Made by {@link dr.createRule}; `close()` is

@@ -1,9 +1,7 @@
-import { sibling } from '@verbs/core';
+import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { native, type NativeHandle } from '../native.js';
 import type { Domain } from './domain.js';
-
-const { Resource, validate, handleOf } = sibling;
 
 /**
  * `struct mlx5dv_dr_table`: matchers, asked in the order of their priorities. Made by {@link dr.createTable}; `close()` is

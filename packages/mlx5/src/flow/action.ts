@@ -1,5 +1,6 @@
 import { types } from 'node:util';
-import { type Context, sibling, VerbsError } from '@verbs/core';
+import { type Context, VerbsError } from '@verbs/core';
+import { inspection, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
@@ -7,7 +8,6 @@ import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
 import { native, type NativeHandle } from '../native.js';
 import { bytesOf, reformatHint, refusedSize } from '../actions/reformat.js';
 
-const { Resource, shown, validate } = sibling;
 const U32 = 0xffffffff;
 const EINVAL = 22;
 
@@ -33,10 +33,10 @@ export class FlowAction extends Resource {
   }
 
   protected override describe() {
-    const ftType = shown.named(Table, this.ftType);
+    const ftType = inspection.named(Table, this.ftType);
     if ('actions' in this.attr) return { ftType, modifyHeader: this.attr.actions };
     const { reformatType, data } = this.attr;
-    return { ftType, reformatType: shown.named(Type, reformatType), dataSize: data?.byteLength ?? 0 };
+    return { ftType, reformatType: inspection.named(Type, reformatType), dataSize: data?.byteLength ?? 0 };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Counters, QueuePair } from '@verbs/core';
-import { sibling } from '@verbs/core';
+import { handleOf, kindOf, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import { FlowActionType as Type } from '../base/enums.js';
@@ -10,7 +10,6 @@ import type { NativeFlowActionAttr } from '../native/flow.js';
 import type { FlowAction } from './action.js';
 import type { FlowMatcher } from './matcher.js';
 
-const { Resource, validate, handleOf } = sibling;
 const SYSCALL = 'mlx5dv_create_flow';
 const U32 = 0xffffffff;
 
@@ -163,7 +162,7 @@ interface Used {
 }
 
 function usedBy(action: unknown, path: string): Used {
-  const short = SHORT[sibling.kindOf(action) ?? ''];
+  const short = SHORT[kindOf(action) ?? ''];
   if (short !== undefined) {
     const [, kind = ''] = OBJECTS[short] ?? [];
     const object = handleOf(action, kind, path, SYSCALL);

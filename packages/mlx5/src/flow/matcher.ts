@@ -1,11 +1,11 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { inspection, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { FlowMatcherMask, FlowTableType } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native.js';
 
-const { Resource, shown, validate } = sibling;
 const U32 = 0xffffffff;
 
 /** `struct mlx5dv_flow_matcher_attr`. */
@@ -63,7 +63,7 @@ export class FlowMatcher extends Resource {
 
   protected override describe() {
     const { priority, ftType, matchCriteriaEnable, matchMask } = this;
-    const table = ftType === undefined ? undefined : shown.named(FlowTableType, ftType);
+    const table = ftType === undefined ? undefined : inspection.named(FlowTableType, ftType);
     return { priority, ftType: table, matchCriteriaEnable, maskSize: matchMask.byteLength };
   }
 }

@@ -1,9 +1,8 @@
-import { type Context, sibling } from '@verbs/core';
+import type { Context } from '@verbs/core';
+import { Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
-
-const { Resource, validate } = sibling;
 
 /** `struct mlx5dv_steering_anchor_attr`. */
 export interface SteeringAnchorAttr {

@@ -1,9 +1,7 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { ipBytes } from '../base/addresses.js';
 import { parseHeaders } from './index.js';
-
-const { validate } = sibling;
 
 /** What of a packet decides about the entropy of its tunnel header. What the packet does not have is left out. */
 export interface EncapEntropyFields {

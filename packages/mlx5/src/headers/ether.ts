@@ -1,9 +1,7 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { macBytes, macText, type MacAddress } from '../base/addresses.js';
 import type { ByteReader } from './bytes.js';
 import { derived, EtherType, given, type Header } from './header.js';
-
-const { validate } = sibling;
 
 /** What {@link ether} takes. */
 export interface EtherFields {

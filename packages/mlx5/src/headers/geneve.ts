@@ -1,8 +1,7 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
 import { derived, EtherType, given, type Header, TunnelPort, words } from './header.js';
 
-const { validate } = sibling;
 const MAX_OPTION_BYTES = 124;
 const MAX_OPTIONS_BYTES = 252;
 

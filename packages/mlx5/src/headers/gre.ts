@@ -1,8 +1,7 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
 import { derived, EtherType, given, type Given, type Header, IpProtocol } from './header.js';
 
-const { validate } = sibling;
 const U32 = 0xffffffff;
 const CHECKSUM = 0x8000;
 const KEY = 0x2000;

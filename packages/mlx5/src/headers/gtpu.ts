@@ -1,9 +1,8 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
 import { given, type Given, type Header, TunnelPort } from './header.js';
 
-const { validate } = sibling;
 const VERSION_1 = 0x20;
 const PROTOCOL_GTP = 0x10;
 const EXTENSION = 4;

@@ -1,8 +1,6 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import type { ByteWriter } from './bytes.js';
-
-const { validate } = sibling;
 
 /** The headers that there are builders for; `nvgre` is a form of `gre`. */
 export type HeaderName = 'ether' | 'vlan' | 'ipv4' | 'ipv6' | 'udp' | 'vxlan' | 'geneve' | 'gre' | 'mpls' | 'gtpu';

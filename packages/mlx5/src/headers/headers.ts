@@ -1,9 +1,7 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { ByteWriter } from './bytes.js';
 import type { Header } from './header.js';
-
-const { validate } = sibling;
 
 /**
  * The bytes of headers in a row, outermost first: the `data` of a packet reformat action.

@@ -1,10 +1,8 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text, type Ipv4Address, type Ipv6Address } from '../base/addresses.js';
 import type { ByteReader } from './bytes.js';
 import { internetChecksum } from './checksum.js';
 import { derived, EtherType, given, type Header, IpProtocol, words } from './header.js';
-
-const { validate } = sibling;
 
 /** What {@link ipv4} takes. */
 export interface Ipv4Fields {

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { ByteReader, Truncated } from './bytes.js';
 import { type EtherFields, readEther, readVlan, type VlanFields } from './ether.js';
 import { type GeneveFields, readGeneve } from './geneve.js';
@@ -9,8 +9,6 @@ import { EtherType, type HeaderName, IpProtocol, TunnelPort } from './header.js'
 import { type Ipv4Fields, type Ipv6Fields, readIpv4, readIpv6 } from './ip.js';
 import { type MplsFields, readMpls, readVxlan, type VxlanFields } from './tunnels.js';
 import { readUdp, type UdpFields } from './udp.js';
-
-const { validate } = sibling;
 
 interface FieldsOf {
   ether: Required<EtherFields>;

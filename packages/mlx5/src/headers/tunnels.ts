@@ -1,8 +1,7 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
 import { given, type Header, IpProtocol, EtherType, TunnelPort } from './header.js';
 
-const { validate } = sibling;
 const U24 = 0xffffff;
 
 /** What {@link vxlan} takes. */

@@ -1,9 +1,7 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { type ByteReader, ByteWriter } from './bytes.js';
 import { internetChecksum } from './checksum.js';
 import { derived, given, type Header, IpProtocol } from './header.js';
-
-const { validate } = sibling;
 
 /** What {@link udp} takes. */
 export interface UdpFields {

@@ -1,7 +1,5 @@
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { ipBytes, ipText, macBytes, macText } from '../base/addresses.js';
-
-const { validate } = sibling;
 
 /** The bytes of a value and of its mask. */
 export interface Masked {

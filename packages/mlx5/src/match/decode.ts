@@ -1,11 +1,9 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { ipMatch, macMatch, type Masked } from './address-fields.js';
 import { readBits } from './bits.js';
 import { PART_BYTES, PART_NAMES, PARTS, type Place } from './layout.js';
 import type { MatchParams } from './params.js';
-
-const { validate } = sibling;
 
 /**
  * Match parameters by name: the inverse of `encodeMatch`. Fields that the mask does not look at are left out, those of

@@ -1,11 +1,9 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { ipField, macField, type Masked } from './address-fields.js';
 import { writeBits } from './bits.js';
 import { PART_BYTES, PART_NAMES, PARTS, type Place } from './layout.js';
 import type { EncodedMatch, MatchParams } from './params.js';
-
-const { validate } = sibling;
 
 /** What every library knows: the parts up to misc4, as upstream's own tests send them. */
 const COMMON_BYTES = 0x180;

@@ -1,9 +1,7 @@
 import { types } from 'node:util';
-import { sibling } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { encodeMatch } from './index.js';
 import type { EncodedMatch, MatchParams } from './index.js';
-
-const { validate } = sibling;
 
 /** Match parameters by name, as {@link encodeMatch} takes them, or the bytes of `struct mlx5_ifc_fte_match_param_bits`. */
 export type MatchValue = MatchParams | Uint8Array;

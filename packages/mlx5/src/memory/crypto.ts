@@ -1,11 +1,11 @@
 import { types } from 'node:util';
-import { type Context, type ProtectionDomain, sibling } from '@verbs/core';
+import type { Context, ProtectionDomain } from '@verbs/core';
+import { handleOf, inspection, Resource, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
 import type { NativeLogin } from '../native/resources.js';
 
-const { Resource, validate, handleOf } = sibling;
 const U32 = 0xffffffff;
 const CREDENTIAL_BYTES = 48;
 const OPAQUE_BYTES = 8;
@@ -109,7 +109,7 @@ export class CryptoLogin extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    return { context: sibling.shown.brief(this.context) };
+    return { context: inspection.brief(this.context) };
   }
 }
 
@@ -161,7 +161,7 @@ export class Dek extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    return { pd: sibling.shown.brief(this.pd) };
+    return { pd: inspection.brief(this.pd) };
   }
 }
 

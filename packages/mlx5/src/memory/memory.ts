@@ -1,9 +1,9 @@
-import { type Context, type DeviceMemory, type MemoryRegion, type ProtectionDomain, sibling } from '@verbs/core';
+import type { Context, DeviceMemory, MemoryRegion, ProtectionDomain } from '@verbs/core';
+import { accessOf, adoptDm, adoptMr, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
 import { native } from '../native.js';
 
-const { validate } = sibling;
 const MAX = Number.MAX_SAFE_INTEGER;
 
 /** `enum mlx5dv_alloc_dm_type`. */
@@ -37,7 +37,7 @@ export function allocDm(
   const type = validate.optional(given['type'], 'options.type', 0xffffffff, DmType.MEMIC);
   const alignment = validate.optional(given['logAlignment'], 'options.logAlignment', 63, 0);
   const result = native.allocDm(library, handle, length, alignment, type);
-  return sibling.adoptDm(ctx, made(result, { library, syscall, detail: `of ${length} bytes` }), length);
+  return adoptDm(ctx, made(result, { library, syscall, detail: `of ${length} bytes` }), length);
 }
 
 /** `MLX5DV_REG_DMABUF_ACCESS_*`. */
@@ -61,12 +61,12 @@ export function regDmabufMr(
   const syscall = 'mlx5dv_reg_dmabuf_mr';
   const { library, handle } = forObject(pd, 'ProtectionDomain', 'pd', syscall);
   validate.integer(fd, 'fd', 0, 0x7fffffff);
-  const rights = sibling.accessOf(access);
+  const rights = accessOf(access);
   const given = validate.object(attr, 'attr', ['length', 'offset', 'iova', 'mlx5Access']);
   const length = validate.integer(given['length'], 'attr.length', 1, MAX);
   const offset = validate.optional(given['offset'], 'attr.offset', MAX, 0);
   const iova = BigInt(validate.u64(given['iova'] ?? 0n, 'attr.iova'));
   const more = validate.optional(given['mlx5Access'], 'attr.mlx5Access', 0x7fffffff, 0);
   const result = native.regDmabufMr(library, handle, BigInt(offset), BigInt(length), iova, fd, rights, more);
-  return sibling.adoptMr(pd, made(result, { library, syscall }), length, rights);
+  return adoptMr(pd, made(result, { library, syscall }), length, rights);
 }

@@ -1,9 +1,8 @@
-import { type ProtectionDomain, sibling } from '@verbs/core';
+import type { ProtectionDomain } from '@verbs/core';
+import { inspection, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
-
-const { Resource, shown, validate } = sibling;
 
 /** `enum mlx5dv_mkey_init_attr_flags`, to be or-ed. */
 export const MkeyInitAttrFlags = {
@@ -73,7 +72,7 @@ export class Mkey extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    return { lkey: shown.hex(this.lkey), rkey: shown.hex(this.rkey) };
+    return { lkey: inspection.hex(this.lkey), rkey: inspection.hex(this.rkey) };
   }
 }
 

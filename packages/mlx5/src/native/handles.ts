@@ -1,4 +1,4 @@
-import type { sibling } from '@verbs/core';
+import type { adoptContext, libibverbs } from '@verbs/core/provider';
 
 declare const libraryBrand: unique symbol;
 
@@ -8,6 +8,6 @@ export interface NativeLibrary {
 }
 
 /** A type-tagged External of \@verbs/core: a context, queue pair, …, or one of this package's objects. */
-export type NativeHandle = Parameters<typeof sibling.adoptContext>[1];
+export type NativeHandle = Parameters<typeof adoptContext>[1];
 /** A loaded libibverbs. */
-export type Libibverbs = Extract<ReturnType<typeof sibling.libibverbs>, { handle: unknown }>['handle'];
+export type Libibverbs = Extract<ReturnType<typeof libibverbs>, { handle: unknown }>['handle'];

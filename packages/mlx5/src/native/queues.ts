@@ -1,7 +1,7 @@
-import type { sibling } from '@verbs/core';
+import type { coreNative } from '@verbs/core/provider';
 import type { NativeHandle, NativeLibrary } from './handles.js';
 
-type CoreNative = typeof sibling.coreNative;
+type CoreNative = typeof coreNative;
 type Made<Name extends 'createCq' | 'createQp' | 'createWq' | 'allocDm' | 'regDmabufMr'> = ReturnType<CoreNative[Name]>;
 type Attr = Record<string, number | bigint | undefined>;
 

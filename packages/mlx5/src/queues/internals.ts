@@ -1,18 +1,17 @@
-import {
-  type AddressHandle,
-  type CompletionQueue,
-  type DeviceMemory,
-  type ProtectionDomain,
-  type QueuePair,
-  type ReceiveWorkQueue,
-  sibling,
-  type SharedReceiveQueue,
+import type {
+  AddressHandle,
+  CompletionQueue,
+  DeviceMemory,
+  ProtectionDomain,
+  QueuePair,
+  ReceiveWorkQueue,
+  SharedReceiveQueue,
 } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forObject } from '../base/libraries.js';
 import { native } from '../native.js';
 
-const { validate } = sibling;
 const syscall = 'mlx5dv_init_obj';
 const AV_BYTES = 48;
 

@@ -1,20 +1,27 @@
-import {
-  type CompletionQueue,
-  type Context,
-  type CqOptions,
-  type ProtectionDomain,
-  type QpInitAttr,
-  type QpType,
-  type QueuePair,
-  type ReceiveWorkQueue,
-  sibling,
-  type WqInitAttr,
+import type {
+  CompletionQueue,
+  Context,
+  CqOptions,
+  ProtectionDomain,
+  QpInitAttr,
+  QpType,
+  QueuePair,
+  ReceiveWorkQueue,
+  WqInitAttr,
 } from '@verbs/core';
+import {
+  adoptCq,
+  adoptQp,
+  adoptWq,
+  nativeCqOptions,
+  nativeQpInitAttr,
+  nativeWqAttr,
+  validate,
+} from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
 import { native } from '../native.js';
 
-const { validate } = sibling;
 const U32 = 0xffffffff;
 /** What `struct ibv_wc` has. */
 const STANDARD_WC = 0x7fn;
@@ -73,12 +80,12 @@ export function createCq(
   const syscall = 'mlx5dv_create_cq';
   const { library, handle } = forContext(ctx, syscall);
   validate.integer(cqe, 'cqe', 1, 0x7fffffff);
-  const { channel, compVector, extended = { wcFlags: STANDARD_WC, flags: 0 } } = sibling.nativeCqOptions(options);
+  const { channel, compVector, extended = { wcFlags: STANDARD_WC, flags: 0 } } = nativeCqOptions(options);
   const attr = masked(mlx5Attr, 'mlx5Attr', { cqeCompResFormat: [1, 0xff], flags: [2, U32], cqeSize: [4, 0xffff] });
   const result = native.createCq(library, handle, cqe, channel, compVector, extended, attr);
   const queue = made(result, { library, syscall, detail: `of ${cqe} entries` });
   const { parentDomain } = options;
-  return sibling.adoptCq(ctx, options.channel, queue, { wcFlags: Number(extended.wcFlags), parentDomain });
+  return adoptCq(ctx, options.channel, queue, { wcFlags: Number(extended.wcFlags), parentDomain });
 }
 
 /** `enum mlx5dv_qp_create_flags`, to be or-ed. */
@@ -184,7 +191,7 @@ export function createQp<const T extends QpType>(
 ): QueuePair<T> {
   const syscall = 'mlx5dv_create_qp';
   const { library, handle } = forObject(pd, 'ProtectionDomain', 'pd', syscall);
-  const init = sibling.nativeQpInitAttr(attr, 'attr', handle);
+  const init = nativeQpInitAttr(attr, 'attr', handle);
   const { dcInitAttr, ...numbers } = validate.object(mlx5Attr, 'mlx5Attr', [
     'createFlags',
     'sendOpsFlags',
@@ -193,7 +200,7 @@ export function createQp<const T extends QpType>(
   const fields = masked(numbers, 'mlx5Attr', { createFlags: [1, U32], sendOpsFlags: [4, U32] });
   const { mask, ...dc } = dcInitAttr === undefined ? { mask: 0n } : dcFields(dcInitAttr);
   const result = native.createQp(library, init, { ...fields, ...dc, compMask: fields.compMask | mask });
-  return sibling.adoptQp(pd, attr, made(result, { library, syscall }));
+  return adoptQp(pd, attr, made(result, { library, syscall }));
 }
 
 /** `struct mlx5dv_wq_init_attr`. */
@@ -213,11 +220,11 @@ export interface Mlx5WqInitAttr {
 export function createWq(pd: ProtectionDomain, attr: WqInitAttr, mlx5Attr: Mlx5WqInitAttr = {}): ReceiveWorkQueue {
   const syscall = 'mlx5dv_create_wq';
   const { library } = forObject(pd, 'ProtectionDomain', 'pd', syscall);
-  const { handle, cq, init } = sibling.nativeWqAttr(pd, attr);
+  const { handle, cq, init } = nativeWqAttr(pd, attr);
   const { stridingRqAttrs } = validate.object(mlx5Attr, 'mlx5Attr', ['stridingRqAttrs']);
   const striding = stridingRqAttrs === undefined ? { compMask: 0n } : strideFields(stridingRqAttrs);
   const result = native.createWq(library, handle, cq, init, striding);
-  return sibling.adoptWq(pd, attr, made(result, { library, syscall }));
+  return adoptWq(pd, attr, made(result, { library, syscall }));
 }
 
 function strideFields(value: unknown) {

@@ -1,11 +1,11 @@
 import { types } from 'node:util';
-import { type Context, type QueuePair, sibling } from '@verbs/core';
+import type { Context, QueuePair } from '@verbs/core';
+import { handleOf, inspection, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native.js';
 import type { NativeSched } from '../native/resources.js';
 
-const { Resource, validate, handleOf } = sibling;
 const U32 = 0xffffffff;
 const BW_SHARE = 1;
 const MAX_AVG_BW = 2;
@@ -90,7 +90,7 @@ export class SchedLeaf extends Resource {
   }
 
   protected override describe(): Record<string, unknown> {
-    return { parent: sibling.shown.brief(this.parent) };
+    return { parent: inspection.brief(this.parent) };
   }
 }
 

@@ -1,9 +1,8 @@
-import { type AddressHandle, type QueuePair, sibling } from '@verbs/core';
+import type { AddressHandle, QueuePair } from '@verbs/core';
+import { validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forObject } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native.js';
-
-const { validate } = sibling;
 
 function set(
   qp: QueuePair,

@@ -1,0 +1,343 @@
+import { setImmediate } from 'node:timers/promises';
+import type { CompletionChannel } from './completion-channel.js';
+import type { Context } from '../device/context.js';
+import { checkCqe } from './cq-options.js';
+import { check, closedError, VerbsError } from '../base/errors.js';
+import { native, type NativeHandle } from '../base/native.js';
+import type { CompletionBatch } from './completion-batch.js';
+import { pollRecords, reportFailures } from './completion-failures.js';
+import { ReapedCompletions } from './reaped.js';
+import { COMPLETION } from '../base/records.js';
+import { RequestWaits } from './request-waits.js';
+import { Resource } from '../lifetime/resource.js';
+import { handOut, mustTurn } from './turn.js';
+import { WcExFlags } from '../enums/index.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { boolean, integer, object, rangeError, typeError } from '../base/validate.js';
+import type { WaitOptions } from '../base/wait-options.js';
+import { WakeList } from '../base/wake-list.js';
+import { WorkCompletion } from './work-completion.js';
+import {
+  kAbandon,
+  kAwait,
+  kElement,
+  kEvents,
+  kFilled,
+  kHandle,
+  kNotified,
+  kRecords,
+  kRegister,
+} from '../base/symbols.js';
+import { brief, flags, present } from '../base/inspection.js';
+
+// A poll runs no code of the user between the native call and the decoding, so one buffer serves all queues.
+const CHUNK = 64;
+const records = new Uint8Array(CHUNK * COMPLETION.BYTES);
+const view = new DataView(records.buffer);
+
+/**
+ * `ibv_cq`: where finished work requests show. Made by {@link Context.createCq}; `close()` is `ibv_destroy_cq`.
+ *
+ * @example
+ * for await (const wc of cq) {
+ *   if (!wc.ok) throw new Error(wc.statusText);
+ *   console.log(wc.wrId, wc.byteLen);
+ * }
+ */
+export class CompletionQueue extends Resource {
+  /** The open device that it belongs to. */
+  readonly context: Context;
+  /** Undefined: the queue can only be polled. */
+  readonly channel: CompletionChannel | undefined;
+  /** See {@link WcExFlags}; undefined for a queue that was not made as an extended one. */
+  readonly wcFlags: number | undefined;
+  #cqe: number;
+  readonly #timestamps: boolean;
+  readonly #id: number;
+  readonly #wakes = new WakeList();
+  readonly #reaped = new ReapedCompletions();
+  /** The last wait() found nothing and slept. */
+  #slept = false;
+  /** The program armed the queue itself: what a poll does not find must be there later. */
+  #armed = false;
+  readonly #waits: RequestWaits;
+
+  /** @internal */
+  constructor(
+    context: Context,
+    channel: CompletionChannel | undefined,
+    made: { handle: NativeHandle; id: number; cqe: number },
+    extended?: { wcFlags: number; parentDomain?: ProtectionDomain | undefined },
+  ) {
+    const parents = [context, channel, extended?.parentDomain].filter((parent) => parent !== undefined);
+    super('CompletionQueue', made.handle, 'ibv_destroy_cq', parents);
+    this.context = context;
+    this.channel = channel;
+    this.#cqe = made.cqe;
+    this.wcFlags = extended?.wcFlags;
+    const stamps = WcExFlags.COMPLETION_TIMESTAMP | WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK;
+    this.#timestamps = ((this.wcFlags ?? 0) & stamps) !== 0;
+    this.#id = made.id;
+    this.#waits = new RequestWaits({
+      events: () => this.#channelFor('ibv_get_cq_event')[kEvents],
+      arm: () => {
+        this.#arm(false);
+      },
+      look: () => {
+        this.#sort();
+      },
+    });
+    context[kElement](made.id, this);
+    channel?.[kRegister](made.id, this);
+  }
+
+  /** How many completions it holds; more make it overflow, which breaks it. */
+  get cqe(): number {
+    return this.#cqe;
+  }
+
+  /**
+   * `ibv_resize_cq`. The completions in it stay.
+   *
+   * @param cqe room for at least so many, at most `maxCqe` of `queryDevice()`
+   * @throws VerbsError EINVAL (more than the device has, or fewer than wait in it), EOPNOTSUPP
+   */
+  resize(cqe: number): void {
+    const cq = this.use('ibv_resize_cq');
+    checkCqe(cqe);
+    const made = native.resizeCq(cq, cqe);
+    check(made, 'ibv_resize_cq', { detail: `to ${cqe} entries` });
+    this.#cqe = made;
+  }
+
+  /**
+   * `ibv_modify_cq`: one event for up to `cqCount` completions, or when the first of them has waited `cqPeriod`
+   * microseconds; both 0 to 65535, and 0 ends it.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has no moderation (see `cqModCaps` of `queryDeviceEx`)
+   * @example cq.modify({ cqCount: 16, cqPeriod: 50 }); // an event for 16 completions, or after 50 µs
+   */
+  modify(moderation: { cqCount: number; cqPeriod: number }): void {
+    const cq = this.use('ibv_modify_cq');
+    const given = object(moderation, 'moderation', ['cqCount', 'cqPeriod']);
+    const count = integer(given['cqCount'], 'moderation.cqCount', 0, 0xffff);
+    const period = integer(given['cqPeriod'], 'moderation.cqPeriod', 0, 0xffff);
+    check(-Math.abs(native.modifyCq(cq, count, period)), 'ibv_modify_cq');
+  }
+
+  /**
+   * `ibv_poll_cq`, or for an extended queue `ibv_start_poll`, `ibv_next_poll`, `ibv_end_poll` and those of
+   * `ibv_wc_read_*` that it was made for: up to `max` completions, an empty array if there are none. Never waits. What
+   * {@link CompletionQueue.wait} found comes first, and what followed it at the next call.
+   *
+   * @param max at least 1, default 16
+   * @throws VerbsError with the library's errno if the queue is broken
+   * @example for (const wc of cq.poll()) if (!wc.ok) console.log(wc.wrId, wc.statusText);
+   */
+  poll(max = 16): WorkCompletion[] {
+    const cq = this.use('ibv_poll_cq');
+    if (typeof max !== 'number' || !(max >= 1)) throw rangeError('max', 'a number of at least 1', max);
+    const result: WorkCompletion[] = [];
+    this.#sort();
+    while (result.length < max && this.#reaped.count !== 0) result.push(this.#reaped.next(this.#timestamps));
+    while (result.length < max && this.#looksFurther(result.length)) {
+      const wanted = Math.min(max - result.length, CHUNK);
+      const found = pollRecords(cq, records, wanted, this.#timestamps);
+      // What was reaped before an error must not be lost; the error shows again at the next call.
+      if (found < 0 && result.length === 0) throw new VerbsError(found, 'ibv_poll_cq');
+      for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION.BYTES, this.#timestamps));
+      if (found < wanted) break;
+    }
+    reportFailures(this);
+    return result;
+  }
+
+  /**
+   * `ibv_poll_cq` into a batch: as {@link CompletionQueue.poll}, up to `max` completions by one native call, without
+   * allocating.
+   *
+   * @param max default: as many as the batch holds
+   * @returns their number, which is `batch.length` from now on
+   * @throws VerbsError with the library's errno if the queue is broken
+   * @example const count = cq.pollBatch(completions);
+   */
+  pollBatch(batch: CompletionBatch, max?: number): number {
+    const cq = this.use('ibv_poll_cq');
+    const bytes = (batch as Partial<CompletionBatch> | null | undefined)?.[kRecords];
+    if (bytes === undefined) throw typeError('batch', 'a CompletionBatch', batch);
+    const room = max === undefined ? batch.capacity : integer(max, 'max', 1, batch.capacity);
+    this.#sort();
+    let count = this.#reaped.count === 0 ? 0 : this.#reaped.moveTo(bytes, room);
+    if (count < room && this.#looksFurther(count)) {
+      const rest = count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES);
+      const found = pollRecords(cq, rest, room - count, this.#timestamps);
+      if (found < 0 && count === 0) throw new VerbsError(found, 'ibv_poll_cq');
+      count += Math.max(found, 0);
+    }
+    batch[kFilled](count);
+    reportFailures(this);
+    return count;
+  }
+
+  /** Whether a poll that has `count` of what was reaped before asks the library as well. */
+  #looksFurther(count: number): boolean {
+    // An empty look costs a system call on some devices, and on the software NIC sends the acknowledgement that could go
+    // with the program's answer. So what wait() found is all there is, until the next call.
+    return !this.#waits.requests.expecting && (count === 0 || this.#armed);
+  }
+
+  /**
+   * `ibv_req_notify_cq`: one event on the channel at the next completion, or at the next solicited one.
+   * {@link CompletionQueue.wait} and the async iteration do this by themselves.
+   *
+   * @param solicitedOnly at the next receive with SendFlags.SOLICITED, or failure; default false
+   * @throws VerbsError with the library's errno
+   */
+  reqNotify(solicitedOnly = false): void {
+    this.#arm(boolean(solicitedOnly, 'solicitedOnly', false));
+    this.#armed = true;
+  }
+
+  #arm(solicitedOnly: boolean): void {
+    check(-Math.abs(native.reqNotify(this.use('ibv_req_notify_cq'), solicitedOnly)), 'ibv_req_notify_cq');
+  }
+
+  /**
+   * Resolves when a completion can be polled: arms the queue, looks again, and only then sleeps on the channel.
+   * It keeps the process alive meanwhile.
+   *
+   * @param options `signal` ends the waiting: the promise rejects with its reason
+   * @throws VerbsError EINVAL without a channel, ERR_VERBS_CLOSED when the queue is closed
+   * @example
+   * await cq.wait({ signal: AbortSignal.timeout(1000) });
+   * const found = cq.poll();
+   */
+  async wait({ signal }: WaitOptions = {}): Promise<void> {
+    if (mustTurn()) await setImmediate();
+    // A look costs a system call on some devices. Who slept the last time will mostly have to sleep again.
+    let look = !this.#slept || this.#reaped.count !== 0;
+    for (;;) {
+      signal?.throwIfAborted();
+      if (look && this.#someReady()) break;
+      const events = this.#channelFor('ibv_get_cq_event')[kEvents];
+      this.#arm(false);
+      // A completion between the look and the arming makes no event.
+      this.#slept = !this.#someReady();
+      if (!this.#slept) break;
+      await this.#wakes.sleep(events, this, signal);
+      look = true;
+    }
+    this.#armed = false;
+    handOut(this.#reaped.count);
+  }
+
+  /**
+   * All completions as they come. Ends when the queue is closed; the loop's other callbacks get their turns.
+   *
+   * @throws VerbsError EINVAL without a channel
+   * @example for await (const wc of cq) console.log(wc.wrId, wc.statusName);
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<WorkCompletion, void, undefined> {
+    this.#channelFor('ibv_get_cq_event');
+    while (!this.closed) {
+      if (this.#reaped.count === 0) await this.#waitOrEnd();
+      else yield this.#reaped.next(this.#timestamps);
+    }
+  }
+
+  async #waitOrEnd(): Promise<void> {
+    try {
+      await this.wait();
+    } catch (error) {
+      if (!this.closed) throw error;
+    }
+  }
+
+  /** @internal Posts a request with the `wrId` that `post` is given, and waits for its completion. */
+  [kAwait](
+    qp: Resource,
+    wrId: bigint | number,
+    { signal }: WaitOptions,
+    post: (wrId: bigint) => void,
+  ): Promise<WorkCompletion> {
+    signal?.throwIfAborted();
+    this.#channelFor('ibv_get_cq_event');
+    const { id, promise } = this.#waits.requests.add(qp, wrId, signal, () => {
+      this.#waits.restIfDone();
+    });
+    try {
+      post(id);
+    } catch (error) {
+      this.#waits.requests.forget(id);
+      // A getter in the request may have closed the queue, which rejects what nobody will ever see.
+      promise.catch(() => undefined);
+      throw error;
+    }
+    this.#waits.changed();
+    return promise;
+  }
+
+  /** @internal The queue pair is closed, or was reset: what it had posted does not complete any more. */
+  [kAbandon](qp: Resource, reason: VerbsError): void {
+    const { requests } = this.#waits;
+    // What did complete may still wait in the queue.
+    if (requests.expecting && native.isOpen(this[kHandle])) {
+      this.#reaped.sort(this[kHandle], requests, this.#timestamps);
+    }
+    this.#waits.failAll(reason, qp);
+    reportFailures(this);
+  }
+
+  /** While promises wait for requests, every completion that is reaped by whomever is looked at. */
+  #sort(): void {
+    const { requests } = this.#waits;
+    if (!requests.expecting) return;
+    const { waiting } = requests;
+    const result = this.#reaped.sort(this.use('ibv_poll_cq'), requests, this.#timestamps);
+    if (waiting !== 0 && requests.waiting === 0) this.#waits.changed();
+    reportFailures(this);
+    if (result < 0 && this.#reaped.count === 0) throw new VerbsError(result, 'ibv_poll_cq');
+  }
+
+  #someReady(): boolean {
+    if (this.#waits.requests.expecting) {
+      this.#sort();
+      return this.#reaped.count !== 0;
+    }
+    const found = this.#reaped.fill(this.use('ibv_poll_cq'), this.#timestamps);
+    reportFailures(this);
+    if (found < 0) throw new VerbsError(found, 'ibv_poll_cq');
+    return found !== 0;
+  }
+
+  #channelFor(syscall: string): CompletionChannel {
+    if (this.channel !== undefined) return this.channel;
+    throw new VerbsError(22, syscall, {
+      hint: 'this queue has no completion channel: make it by createCq(cqe, { channel: ctx.createCompChannel() })',
+    });
+  }
+
+  /** @internal */
+  [kNotified](): void {
+    this.#waits.notified();
+    this.#wakes.wakeAll();
+  }
+
+  protected override onClosed(): void {
+    this.context[kElement](this.#id, undefined);
+    this.channel?.[kRegister](this.#id, undefined);
+    const error = closedError('CompletionQueue', 'ibv_get_cq_event');
+    this.#waits.failAll(error);
+    this.#wakes.failAll(error);
+  }
+
+  protected override describe() {
+    const wcFlags = this.wcFlags === undefined ? undefined : flags(WcExFlags, this.wcFlags);
+    return present({
+      cqe: this.cqe,
+      wcFlags,
+      channel: this.channel && brief(this.channel),
+      context: brief(this.context),
+    });
+  }
+}

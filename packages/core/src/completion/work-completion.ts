@@ -1,0 +1,148 @@
+import { inspect, type InspectOptions } from 'node:util';
+import { enumName, WcFlags, WcOpcode, WcStatus } from '../enums/index.js';
+import { anyLibrary } from '../library/libraries.js';
+import { native } from '../base/native.js';
+import { COMPLETION, ID_IS_NUMBER } from '../base/records.js';
+import { integer } from '../base/validate.js';
+import { flags, hex, named, present, qpn } from '../base/inspection.js';
+
+/**
+ * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and
+ * `vendorErr` mean something.
+ */
+export class WorkCompletion {
+  /** As it was given to the post call: a number stays a number, a bigint a bigint. */
+  declare readonly wrId: bigint | number;
+  /** See {@link WcStatus}. */
+  declare readonly status: number;
+  /** See {@link WcOpcode}. */
+  declare readonly opcode: number;
+  /** 0 of a success. */
+  declare readonly vendorErr: number;
+  /** Bytes received or read. A UD receive counts the 40 bytes in front of the payload. */
+  declare readonly byteLen: number;
+  /** The peer's 32 bits as the number that it sent, if `wcFlags` has WITH_IMM. */
+  declare readonly immData: number;
+  /** The queue pair of this side; of a receive of a shared queue it tells which. */
+  declare readonly qpNum: number;
+  /** UD: the sender's queue pair. */
+  declare readonly srcQp: number;
+  /** See {@link WcFlags}. */
+  declare readonly wcFlags: number;
+  /** UD: which of the port's partition keys it carried, an index; many devices tell it of management queue pairs only. */
+  declare readonly pkeyIndex: number;
+  /** UD: the sender's LID on InfiniBand. */
+  declare readonly slid: number;
+  /** UD: the service level. */
+  declare readonly sl: number;
+  /** UD: the low bits of the LID that it was sent to, on InfiniBand. */
+  declare readonly dlidPathBits: number;
+  /** The tag of the flow that brought the packet, of a queue made with WcExFlags.FLOW_TAG; else 0. */
+  declare readonly flowTag: number;
+  /** Ticks of the device's clock, of a queue made with WcExFlags.COMPLETION_TIMESTAMP; else 0n. */
+  declare readonly completionTimestamp: bigint;
+  /** Nanoseconds since 1970, of a queue made with WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK; else 0n. */
+  declare readonly completionWallclockNs: bigint;
+
+  /** @internal `wrId`: of a request that was posted with a number that stood in for it. */
+  constructor(view: DataView, offset: number, timestamps: boolean, wrId: bigint | number = readWrId(view, offset)) {
+    this.wrId = wrId;
+    this.status = view.getUint32(offset + COMPLETION.STATUS, true);
+    this.opcode = view.getUint32(offset + COMPLETION.OPCODE, true);
+    // One field for both.
+    const detail = view.getUint32(offset + COMPLETION.VENDOR_ERR, true);
+    const failed = this.status !== WcStatus.SUCCESS;
+    this.vendorErr = failed ? detail : 0;
+    this.flowTag = failed ? 0 : detail;
+    this.byteLen = view.getUint32(offset + COMPLETION.BYTE_LEN, true);
+    this.immData = view.getUint32(offset + COMPLETION.IMM_DATA, true);
+    this.qpNum = view.getUint32(offset + COMPLETION.QP_NUM, true);
+    this.srcQp = view.getUint32(offset + COMPLETION.SRC_QP, true);
+    this.wcFlags = view.getUint32(offset + COMPLETION.WC_FLAGS, true);
+    this.pkeyIndex = view.getUint16(offset + COMPLETION.PKEY_INDEX, true);
+    this.slid = view.getUint16(offset + COMPLETION.SLID, true);
+    this.sl = view.getUint8(offset + COMPLETION.SL);
+    this.dlidPathBits = view.getUint8(offset + COMPLETION.DLID_PATH_BITS);
+    this.completionTimestamp = timestamps ? view.getBigUint64(offset + COMPLETION.TIMESTAMP, true) : 0n;
+    this.completionWallclockNs = timestamps ? view.getBigUint64(offset + COMPLETION.WALLCLOCK_NS, true) : 0n;
+  }
+
+  /** The rkey that a SEND_WITH_INV of the peer invalidated, if `wcFlags` has WITH_INV: the same field in C. */
+  get invalidatedRkey(): number {
+    return this.immData;
+  }
+
+  /** Whether `status` is SUCCESS. Of a failed one only `wrId`, `status`, `qpNum` and `vendorErr` are valid. */
+  get ok(): boolean {
+    return this.status === WcStatus.SUCCESS;
+  }
+
+  /** `ibv_wc_status_str`. */
+  get statusText(): string {
+    return wcStatusText(this.status);
+  }
+
+  /** The name of `status` in {@link WcStatus}: 'RETRY_EXC_ERR'. */
+  get statusName(): string {
+    return enumName(WcStatus, this.status);
+  }
+
+  /** The name of `opcode` in {@link WcOpcode}: 'RECV'. */
+  get opcodeName(): string {
+    return enumName(WcOpcode, this.opcode);
+  }
+
+  /** What `util.inspect` and `console.log` show: the fields that mean something. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    if (depth < 0) return '[WorkCompletion]';
+    try {
+      return `WorkCompletion ${inspect(fieldsOf(this), { ...options, depth })}`;
+    } catch {
+      // Something that is none any more.
+      return inspect(this, { ...options, depth, customInspect: false });
+    }
+  }
+}
+
+/** Those that mean something. */
+function fieldsOf(wc: WorkCompletion): Record<string, unknown> {
+  const { wrId, vendorErr, byteLen, slid, sl, flowTag } = wc;
+  const status = named(WcStatus, wc.status);
+  if (!wc.ok) return { wrId, status, qpNum: qpn(wc.qpNum), vendorErr: hex(vendorErr) };
+  const has = (flag: number, value: unknown) => ((wc.wcFlags & flag) === 0 ? undefined : value);
+  const stamp = (value: bigint) => (value === 0n ? undefined : value);
+  return present({
+    wrId,
+    status,
+    opcode: named(WcOpcode, wc.opcode),
+    byteLen,
+    qpNum: qpn(wc.qpNum),
+    wcFlags: wc.wcFlags === 0 ? undefined : flags(WcFlags, wc.wcFlags),
+    immData: has(WcFlags.WITH_IMM, hex(wc.immData, 8)),
+    invalidatedRkey: has(WcFlags.WITH_INV, hex(wc.immData)),
+    srcQp: has(WcFlags.GRH, qpn(wc.srcQp)),
+    slid: slid === 0 ? undefined : slid,
+    sl: sl === 0 ? undefined : sl,
+    flowTag: flowTag === 0 ? undefined : flowTag,
+    completionTimestamp: stamp(wc.completionTimestamp),
+    completionWallclockNs: stamp(wc.completionWallclockNs),
+  });
+}
+
+export function readWrId(view: DataView, offset: number): bigint | number {
+  const isNumber = (view.getUint16(offset + COMPLETION.FLAGS, true) & ID_IS_NUMBER) !== 0;
+  const at = offset + COMPLETION.WR_ID;
+  if (!isNumber) return view.getBigUint64(at, true);
+  return view.getUint32(at, true) + view.getUint32(at + 4, true) * 0x1_0000_0000;
+}
+
+/**
+ * `ibv_wc_status_str`: what a {@link WcStatus} means; its name where there is no library.
+ *
+ * @example wcStatusText(WcStatus.RETRY_EXC_ERR); // 'transport retry counter exceeded'
+ */
+export function wcStatusText(status: number): string {
+  integer(status, 'status', -0x80000000, 0x7fffffff);
+  const library = anyLibrary();
+  return library === undefined ? enumName(WcStatus, status) : native.wcStatusText(library, status);
+}

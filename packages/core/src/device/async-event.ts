@@ -1,0 +1,31 @@
+import { enumName, EventType } from '../enums/index.js';
+
+/** `struct ibv_async_event`: something happened to a device, a port, a queue pair or a completion queue. */
+export interface AsyncEvent {
+  /** See {@link EventType}. */
+  type: number;
+  /** The name of `type` in {@link EventType}: 'PORT_ERR'. */
+  name: string;
+  /** The port, of port events. */
+  portNum?: number;
+  /** The object of its event, a {@link QueuePair} for instance, if the program still holds it. */
+  element?: object;
+}
+
+const portEvents: ReadonlySet<number> = new Set([
+  EventType.PORT_ACTIVE,
+  EventType.PORT_ERR,
+  EventType.LID_CHANGE,
+  EventType.PKEY_CHANGE,
+  EventType.SM_CHANGE,
+  EventType.CLIENT_REREGISTER,
+  EventType.GID_CHANGE,
+]);
+
+/** `elementOf` finds an object by the id that it was created with. */
+export function asyncEvent(type: number, element: number, elementOf: (id: number) => object | undefined): AsyncEvent {
+  const event: AsyncEvent = { type, name: enumName(EventType, type) };
+  if (portEvents.has(type)) return { ...event, portNum: element };
+  const found = element === 0 ? undefined : elementOf(element);
+  return found === undefined ? event : { ...event, element: found };
+}

@@ -1,0 +1,214 @@
+import type { AsyncEvent } from './async-event.js';
+import { CompletionChannel } from '../completion/completion-channel.js';
+import { CompletionQueue } from '../completion/completion-queue.js';
+import { Counters } from '../qp/counters.js';
+import { checkCqe, type CqOptions, nativeCqOptions } from '../completion/cq-options.js';
+import type { DeviceEventEmitter } from './device-event-emitter.js';
+import { DeviceEvents } from './device-events.js';
+import type { DeviceInfo } from './device-info.js';
+import { DeviceMemory } from '../memory/device-memory.js';
+import { DeviceQueries } from './device-queries.js';
+import { checked } from '../base/errors.js';
+import { IndirectionTable } from '../qp/indirection-table.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { ProtectionDomain } from './protection-domain.js';
+import type { ReceiveWorkQueue } from '../qp/receive-work-queue.js';
+import { ThreadDomain } from './thread-domain.js';
+import { boolean, integer, object, optional } from '../base/validate.js';
+import type { WaitOptions } from '../base/wait-options.js';
+import { kElement } from '../base/symbols.js';
+import { XrcDomain } from '../qp/xrc-domain.js';
+import { formatGuid } from '../base/gid.js';
+
+/**
+ * `ibv_context`: an open device. Made by {@link openDevice}; `close()` is `ibv_close_device`, and closes everything that
+ * was made with it.
+ *
+ * @example
+ * using ctx = openDevice();
+ * const pd = ctx.allocPd();
+ * const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
+ * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
+ */
+export class Context extends DeviceQueries {
+  /** The device, as `listDevices()` tells of it. */
+  readonly device: DeviceInfo;
+  readonly #events: DeviceEvents;
+
+  /** @internal */
+  constructor(device: DeviceInfo, handle: NativeHandle) {
+    super('Context', handle, 'ibv_close_device', []);
+    this.device = device;
+    this.#events = new DeviceEvents(this, handle);
+  }
+
+  /**
+   * `ibv_import_pd`: by the `pdHandle` of a protection domain of this device. `close()` is `ibv_unimport_pd`.
+   *
+   * @throws VerbsError ENOENT (there is none with that handle), EOPNOTSUPP
+   */
+  importPd(pdHandle: number): ProtectionDomain {
+    const context = this.use('ibv_import_pd');
+    integer(pdHandle, 'pdHandle', 0, 0xffffffff);
+    const handle = checked(native.importPd(context, pdHandle), 'ibv_import_pd', { detail: `of handle ${pdHandle}` });
+    return new ProtectionDomain(this, handle, [this], true);
+  }
+
+  /**
+   * `ibv_alloc_td`: for {@link ProtectionDomain.allocParentDomain}.
+   *
+   * @throws VerbsError EOPNOTSUPP, ENOMEM
+   */
+  allocTd(): ThreadDomain {
+    return new ThreadDomain(this, checked(native.allocTd(this.use('ibv_alloc_td')), 'ibv_alloc_td'));
+  }
+
+  /**
+   * `ibv_open_xrcd`: a domain for XRC queue pairs and their shared receive queues.
+   *
+   * @param options `fd`: an open file that names the domain, so that others can open the same; without it nobody can.
+   *   `exclusive` (O_EXCL): it must not exist yet
+   * @throws VerbsError EOPNOTSUPP (a device without XRC), EBADF (no such descriptor), EEXIST (with `exclusive`), EINVAL
+   * @example const xrcd = ctx.openXrcd();
+   */
+  openXrcd(options: { fd?: number; exclusive?: boolean } = {}): XrcDomain {
+    const context = this.use('ibv_open_xrcd');
+    const given = object(options, 'options', ['fd', 'exclusive']);
+    const fd = given['fd'] === undefined ? -1 : integer(given['fd'], 'options.fd', 0, 0x7fffffff);
+    const exclusive = boolean(given['exclusive'], 'options.exclusive', false);
+    return new XrcDomain(this, checked(native.openXrcd(context, fd, exclusive), 'ibv_open_xrcd'));
+  }
+
+  /**
+   * `ibv_alloc_dm`: memory on the device.
+   *
+   * @param length bytes, at most `maxDmSize` of `queryDeviceEx()`
+   * @param options `logAlignment`: the alignment as a power of two, default 0
+   * @throws VerbsError EOPNOTSUPP (a device without memory), ENOMEM (more than is left), EINVAL
+   * @example const dm = ctx.allocDm(4096);
+   */
+  allocDm(length: number, options: { logAlignment?: number } = {}): DeviceMemory {
+    const context = this.use('ibv_alloc_dm');
+    integer(length, 'length', 1, Number.MAX_SAFE_INTEGER);
+    const { logAlignment } = object(options, 'options', ['logAlignment']);
+    const alignment = optional(logAlignment, 'options.logAlignment', 63, 0);
+    const made = checked(native.allocDm(context, length, alignment), 'ibv_alloc_dm', { detail: `of ${length} bytes` });
+    return new DeviceMemory(this, made, length, false);
+  }
+
+  /**
+   * `ibv_import_dm`: by the `dmHandle` and the length of device memory. `close()` is `ibv_unimport_dm`.
+   *
+   * @throws VerbsError ENOENT (there is none with that handle), EOPNOTSUPP
+   */
+  importDm(dmHandle: number, length: number): DeviceMemory {
+    const context = this.use('ibv_import_dm');
+    integer(dmHandle, 'dmHandle', 0, 0xffffffff);
+    integer(length, 'length', 1, Number.MAX_SAFE_INTEGER);
+    const made = checked(native.importDm(context, dmHandle, length), 'ibv_import_dm');
+    return new DeviceMemory(this, made, length, true);
+  }
+
+  /**
+   * `ibv_create_counters`: for flows.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none
+   */
+  createCounters(): Counters {
+    const syscall = 'ibv_create_counters';
+    return new Counters(this, checked(native.createCounters(this.use(syscall)), syscall));
+  }
+
+  /**
+   * `ibv_create_rwq_ind_table`: what a packet's hash chooses from, for `rwqIndTbl` of {@link ProtectionDomain.createQp}.
+   *
+   * @param queues a power of two of them; one may stand in several places
+   * @throws VerbsError EOPNOTSUPP, EINVAL (more than `maxRwqIndirectionTableSize` of `queryDeviceEx()`)
+   */
+  createRwqIndTable(queues: readonly ReceiveWorkQueue[]): IndirectionTable {
+    this.use('ibv_create_rwq_ind_table');
+    return new IndirectionTable(this, queues);
+  }
+
+  /**
+   * `ibv_alloc_pd`.
+   *
+   * @throws VerbsError ENOMEM (more than the device has)
+   * @example const pd = ctx.allocPd();
+   */
+  allocPd(): ProtectionDomain {
+    return new ProtectionDomain(this, checked(native.allocPd(this.use('ibv_alloc_pd')), 'ibv_alloc_pd'));
+  }
+
+  /**
+   * `ibv_create_comp_channel`: what lets a program wait for completions instead of polling for them.
+   *
+   * @throws VerbsError EMFILE (too many open files)
+   * @example const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
+   */
+  createCompChannel(): CompletionChannel {
+    const syscall = 'ibv_create_comp_channel';
+    return new CompletionChannel(this, checked(native.createCompChannel(this.use(syscall)), syscall));
+  }
+
+  /**
+   * `ibv_create_cq`, or `ibv_create_cq_ex` (and `ibv_cq_ex_to_cq`) with any of `wcFlags`, `flags` and `parentDomain`.
+   *
+   * @param cqe room for at least so many completions: of all requests that may be outstanding, failing ones included
+   * @throws VerbsError EINVAL (more than `maxCqe`, or no such vector), ENOMEM (more queues than the device has)
+   * @example const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
+   */
+  createCq(cqe: number, options: CqOptions = {}): CompletionQueue {
+    const context = this.use('ibv_create_cq');
+    checkCqe(cqe);
+    const { given, channel, compVector, extended } = nativeCqOptions(options);
+    const syscall = extended === undefined ? 'ibv_create_cq' : 'ibv_create_cq_ex';
+    const detail = `of ${cqe} entries`;
+    const made = checked(native.createCq(context, cqe, channel, compVector, extended), syscall, { detail });
+    const { parentDomain } = given;
+    return new CompletionQueue(
+      this,
+      given.channel,
+      made,
+      extended && { wcFlags: Number(extended.wcFlags), parentDomain },
+    );
+  }
+
+  /**
+   * `ibv_get_async_event` and `ibv_ack_async_event`: the device's events as they come, until the context is closed or
+   * the signal is aborted. It keeps the process alive meanwhile.
+   *
+   * @throws VerbsError with the library's errno if events cannot be read
+   * @example for await (const { name, portNum } of ctx.asyncEvents()) console.log(name, portNum);
+   */
+  asyncEvents({ signal }: WaitOptions = {}): AsyncGenerator<AsyncEvent, void, undefined> {
+    return this.#events.iterate(signal);
+  }
+
+  /**
+   * The same as Node.js events: each by its name (see {@link EventType}), and all of them as 'event'. Iterations have them,
+   * too. As long as there is a listener the process stays alive.
+   *
+   * @example
+   * ctx.events.on('PORT_ERR', ({ portNum }) => console.log(`port ${portNum} went down`));
+   * ctx.events.on('event', ({ name, element }) => console.log(name, element));
+   */
+  get events(): DeviceEventEmitter {
+    this.use('ibv_get_async_event');
+    return this.#events.emitter;
+  }
+
+  /** @internal Lets events find the object of an id; undefined forgets it. */
+  [kElement](id: number, element: object | undefined): void {
+    this.#events.element(id, element);
+  }
+
+  protected override onClosed(): void {
+    this.#events.closed();
+  }
+
+  protected override describe() {
+    const { name, guid, library } = this.device;
+    return { name, guid: formatGuid(guid), library };
+  }
+}

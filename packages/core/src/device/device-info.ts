@@ -1,0 +1,71 @@
+import { VerbsError } from '../base/errors.js';
+import { typeError } from '../base/validate.js';
+import { loadLibrary, type LibraryKind, probeLibraries } from '../library/libraries.js';
+import { native } from '../base/native.js';
+
+/** A device that is there. Plain data: nothing is open, nothing needs closing. */
+export interface DeviceInfo {
+  /** `ibv_get_device_name`: 'mlx5_0', 'soft0'. */
+  name: string;
+  /** `ibv_get_device_guid`: the node GUID in host order; {@link formatGuid} prints it. */
+  guid: bigint;
+  /** See {@link NodeType}. */
+  nodeType: number;
+  /** See {@link TransportType}. */
+  transportType: number;
+  /** Which library drives it: the system's libibverbs, or the software NIC. */
+  library: LibraryKind;
+  /** `ibv_device.dev_name`: 'uverbs0'. */
+  devName: string;
+  /** `ibv_device.dev_path`: the folder of the kernel's uverbs device in sysfs. */
+  devPath: string;
+  /** `ibv_device.ibdev_path`: the folder of the RDMA device in sysfs, for {@link readSysfsFile}. */
+  ibdevPath: string;
+  /** `ibv_get_device_index`: the kernel's number of the device; -1 where the library has none. */
+  index: number;
+}
+
+/** The devices, and if there are none, why. */
+export type DeviceList = DeviceInfo[] & {
+  /** Of an empty list: what was looked for, and what would help. */
+  readonly reason?: string;
+};
+
+/**
+ * `ibv_get_device_list` and `ibv_free_device_list` of both libraries, hardware first, with `ibv_get_device_name`,
+ * `ibv_get_device_guid` and `ibv_get_device_index` of each device. Each device is listed once, also when the software NIC
+ * stands in for the system's library. Listing opens nothing and never throws for missing hardware.
+ *
+ * @example
+ * const devices = listDevices();
+ * if (devices.length === 0) console.log(devices.reason);
+ */
+export function listDevices(options: { library?: LibraryKind } = {}): DeviceList {
+  const reports = probeLibraries().filter(({ kind }) => options.library === undefined || kind === options.library);
+  const list: DeviceInfo[] & { reason?: string } = reports.flatMap(({ devices }) => devices);
+  if (list.length === 0) {
+    const reason = reports.map(({ kind, reason }) => `${kind}: ${reason ?? 'no device'}`).join('; ');
+    // Not enumerable: the list prints and compares as the array that it is.
+    Object.defineProperty(list, 'reason', { value: reason });
+  }
+  return list;
+}
+
+/**
+ * `ibv_read_sysfs_file` below the device's folder, without the trailing newline; undefined if there is no such file.
+ *
+ * @throws TypeError for what is no device or name; VerbsError ENOSYS if the device's library is gone
+ * @example for (const device of listDevices()) console.log(device.name, readSysfsFile(device, 'board_id'));
+ */
+export function readSysfsFile(device: DeviceInfo, file: string): string | undefined {
+  if (typeof device !== 'object' || (device as DeviceInfo | null) === null) {
+    throw typeError('device', 'an entry of listDevices()', device);
+  }
+  const { library, ibdevPath } = device;
+  if (typeof ibdevPath !== 'string') throw typeError('device.ibdevPath', 'a string', ibdevPath);
+  if (typeof file !== 'string') throw typeError('file', "a file's name", file);
+  const attempt = loadLibrary(library);
+  if ('reason' in attempt) throw new VerbsError(38, 'ibv_read_sysfs_file', { hint: attempt.reason });
+  const text = native.readSysfsFile(attempt.handle, ibdevPath, file);
+  return typeof text === 'number' ? undefined : text;
+}

@@ -1,0 +1,12 @@
+// Devices and what is made from one directly: the list of devices, the open context with its queries and events, and the
+// protection domain, from which everything that moves data is made.
+export type { AsyncEvent } from './async-event.js';
+export { Context } from './context.js';
+export type * from './device-attr.js';
+export type { DeviceEventEmitter, DeviceEventMap } from './device-event-emitter.js';
+export { type DeviceInfo, type DeviceList, listDevices, readSysfsFile } from './device-info.js';
+export type { DeviceQueries } from './device-queries.js';
+export { importDevice, openDevice, type OpenOptions } from './open-device.js';
+export type * from './port-attr.js';
+export { ProtectionDomain } from './protection-domain.js';
+export { ThreadDomain } from './thread-domain.js';

@@ -1,0 +1,78 @@
+import { Context } from './context.js';
+import { type DeviceInfo, listDevices } from './device-info.js';
+import { checked, VerbsError } from '../base/errors.js';
+import { type LibraryKind, loadLibrary, softFailure } from '../library/libraries.js';
+import { native } from '../base/native.js';
+import { integer, typeError } from '../base/validate.js';
+
+const ENODEV = 19;
+
+/** What {@link openDevice} may be told. */
+export interface OpenOptions {
+  /** Only devices of this library. */
+  library?: LibraryKind;
+}
+
+/**
+ * `ibv_open_device`. Without a device: the first hardware device, or the software NIC if there is none.
+ *
+ * @param device a name or an entry of {@link listDevices}
+ * @throws VerbsError ENODEV if there is no such device; its message says why. EADDRINUSE if the software NIC finds no
+ *   free address
+ * @example
+ * using ctx = openDevice();
+ * console.log(ctx.device.name);
+ */
+export function openDevice(device?: string | DeviceInfo, options: OpenOptions = {}): Context {
+  const { library } = options;
+  const info = chosen(device, library);
+  const attempt = loadLibrary(info.library);
+  if ('reason' in attempt) throw new VerbsError(ENODEV, 'ibv_open_device', { hint: attempt.reason });
+  const handle = checked(native.openDevice(attempt.handle, info.name), 'ibv_open_device', {
+    detail: info.name,
+    hint: info.library === 'soft' ? softFailure() : undefined,
+  });
+  return new Context(info, handle);
+}
+
+/**
+ * `ibv_import_device`: a context of a device that is open already, by its `cmdFd` or a copy of that. The context has a
+ * duplicate of the descriptor.
+ *
+ * @param device what the descriptor is of: an entry of {@link listDevices}, or its name
+ * @throws VerbsError EBADF, EINVAL (no such descriptor), ENODEV (no such device), EOPNOTSUPP (of another process, with
+ *   the software NIC)
+ * @example using twin = importDevice(ctx.cmdFd, ctx.device);
+ */
+export function importDevice(fd: number, device: string | DeviceInfo): Context {
+  integer(fd, 'fd', 0, 0x7fffffff);
+  const info = chosen(device, undefined);
+  const attempt = loadLibrary(info.library);
+  if ('reason' in attempt) throw new VerbsError(ENODEV, 'ibv_import_device', { hint: attempt.reason });
+  const handle = checked(native.importDevice(attempt.handle, fd), 'ibv_import_device', { detail: `of ${info.name}` });
+  return new Context(info, handle);
+}
+
+function chosen(device: unknown, library: LibraryKind | undefined): DeviceInfo {
+  const list = listDevices(library === undefined ? {} : { library });
+  // The libraries are listed in the order of preference.
+  const [first] = list;
+  if (device === undefined) {
+    if (first !== undefined) return first;
+    throw new VerbsError(ENODEV, 'ibv_open_device', { hint: list.reason });
+  }
+  const [name, kind] = wanted(device);
+  const found = list.find((info) => info.name === name && (kind === undefined || info.library === kind));
+  if (found !== undefined) return found;
+  const there = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
+  throw new VerbsError(ENODEV, 'ibv_open_device', { detail: JSON.stringify(name), hint: there });
+}
+
+function wanted(device: unknown): [name: string, library: LibraryKind | undefined] {
+  if (typeof device === 'string') return [device, undefined];
+  if (typeof device === 'object' && device !== null) {
+    const { name, library } = device as Partial<DeviceInfo>;
+    if (typeof name === 'string' && (library === 'system' || library === 'soft')) return [name, library];
+  }
+  throw typeError('device', "a device's name or an entry of listDevices()", device);
+}

@@ -1,0 +1,236 @@
+import { AddressHandle } from '../qp/address-handle.js';
+import { type AhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
+import type { Context } from './context.js';
+import type { DeviceMemory } from '../memory/device-memory.js';
+import { MwType, PortFlags, type QpType } from '../enums/index.js';
+import { checked, VerbsError } from '../base/errors.js';
+import type { MemoryRegion } from '../memory/memory-region.js';
+import { MemoryWindow } from '../memory/memory-window.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { nativeQpInitAttr, qpInitAttr, type QpInitAttr } from '../qp/qp-init-attr.js';
+import { QueuePair } from '../qp/queue-pair.js';
+import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
+import { ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
+import type { Registrable } from '../memory/registrable.js';
+import * as registration from '../memory/registration.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
+import { SharedReceiveQueue, type SrqInitAttr } from '../qp/shared-receive-queue.js';
+import type { ThreadDomain } from './thread-domain.js';
+import { integer, object } from '../base/validate.js';
+import { brief } from '../base/inspection.js';
+
+const NO_ROUTE = { dgid: new Uint8Array(16), flowLabel: 0, sgidIndex: 0, hopLimit: 0, trafficClass: 0 };
+
+/**
+ * `ibv_pd`: memory regions, queue pairs and address handles of one protection domain work together. Made by
+ * {@link Context.allocPd}; `close()` is `ibv_dealloc_pd`.
+ */
+export class ProtectionDomain extends Resource {
+  /** The open device that it belongs to. */
+  readonly context: Context;
+
+  /** @internal `others` are what a parent domain is made of. */
+  constructor(context: Context, handle: NativeHandle, others: readonly Resource[] = [context], imported = false) {
+    super('ProtectionDomain', handle, imported ? 'ibv_unimport_pd' : 'ibv_dealloc_pd', others);
+    this.context = context;
+  }
+
+  /** `ibv_pd.handle`: what {@link Context.importPd} takes. */
+  get pdHandle(): number {
+    return native.pdHandle(this.use('ibv_pd.handle'));
+  }
+
+  /**
+   * `ibv_alloc_parent_domain`: this protection domain, with a thread domain for the objects that are made in it.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL
+   * @example const mine = pd.allocParentDomain({ td: ctx.allocTd() });
+   */
+  allocParentDomain(attr: { td?: ThreadDomain } = {}): ProtectionDomain {
+    const syscall = 'ibv_alloc_parent_domain';
+    const pd = this.use(syscall);
+    const { td } = object(attr, 'attr', ['td']) as { td?: ThreadDomain };
+    const domain = td === undefined ? undefined : handleOf(td, 'ThreadDomain', 'attr.td', syscall);
+    const handle = checked(native.allocParentDomain(pd, domain), syscall);
+    return new ProtectionDomain(this.context, handle, td === undefined ? [this] : [this, td]);
+  }
+
+  /**
+   * Memory of its own, page-aligned and zeroed, registered by `ibv_reg_mr` (`ibv_reg_mr_iova2` with `iova` or with the
+   * optional flags of {@link AccessFlags}): the recommended way. The buffer stays readable after `close()`.
+   *
+   * @param length bytes, from 1 to `buffer.constants.MAX_LENGTH` of Node.js (4 GiB in version 20)
+   * @param access {@link AccessFlags}, or-ed; reading by this side is always allowed
+   * @param options `iova`: the address by which `lkey` and `rkey` reach the first byte; default its own
+   * @throws VerbsError ENOMEM (no memory, or the limit of locked memory), EINVAL (access without LOCAL_WRITE)
+   * @example
+   * const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+   * mr.bytes.set(data);
+   */
+  allocMr(length: number, access: number, options: { iova?: bigint } = {}): MemoryRegion {
+    return registration.allocMr(this, this.use('ibv_reg_mr'), length, access, options);
+  }
+
+  /**
+   * `ibv_reg_mr` of memory that is there already: a SharedArrayBuffer, memory of allocMr (for further permissions), or
+   * a view of either. An ordinary ArrayBuffer is marked untransferable; where Node.js does not honour that for every
+   * transfer, it is refused unless `unsafe` is true: then never transfer or detach it while it is registered.
+   *
+   * @param access {@link AccessFlags}, or-ed
+   * @param options `iova` as with allocMr
+   * @throws TypeError for other memory, also empty, detached and resizable buffers
+   * @throws VerbsError EFAULT (memory that is not there or not writable), ENOMEM, EINVAL (access without LOCAL_WRITE)
+   * @example const mr = pd.regMr(new SharedArrayBuffer(4096), AccessFlags.LOCAL_WRITE);
+   */
+  regMr(view: Registrable, access: number, options: { unsafe?: boolean; iova?: bigint } = {}): MemoryRegion {
+    return registration.regMr(this, this.use('ibv_reg_mr'), view, access, options);
+  }
+
+  /**
+   * `ibv_alloc_null_mr`: reading it gives zeros, writing it goes nowhere. Only for this side's requests.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none
+   */
+  allocNullMr(): MemoryRegion {
+    return registration.allocNullMr(this, this.use('ibv_alloc_null_mr'));
+  }
+
+  /**
+   * `ibv_reg_dm_mr`: device memory. The region is zero-based: its `addr` is 0.
+   *
+   * @param options `offset` and `length` in bytes, default all of it
+   * @throws VerbsError EINVAL (outside of the device memory), EOPNOTSUPP
+   */
+  regDmMr(dm: DeviceMemory, access: number, options: { offset?: number; length?: number } = {}): MemoryRegion {
+    return registration.regDmMr(this, this.use('ibv_reg_dm_mr'), dm, access, options);
+  }
+
+  /**
+   * `ibv_reg_dmabuf_mr`: memory of another device, by a dma-buf's descriptor.
+   *
+   * @param attr `offset` in the buffer, `length`, and `iova`, the address that the keys reach it by (default 0)
+   * @throws VerbsError EOPNOTSUPP, EBADF, EINVAL
+   */
+  regDmabufMr(fd: number, access: number, attr: { offset?: number; length: number; iova?: bigint }): MemoryRegion {
+    return registration.regDmabufMr(this, this.use('ibv_reg_dmabuf_mr'), fd, access, attr);
+  }
+
+  /**
+   * `ibv_import_mr`: the region that another import of this device registered, by its `mrHandle`. Its memory is the
+   * exporter's to keep. `close()` is `ibv_unimport_mr`.
+   *
+   * @throws VerbsError ENOENT (there is none with that handle), EOPNOTSUPP
+   */
+  importMr(mrHandle: number): MemoryRegion {
+    return registration.importMr(this, this.use('ibv_import_mr'), mrHandle);
+  }
+
+  /**
+   * `ibv_advise_mr`: what will soon be used of regions registered with AccessFlags.ON_DEMAND.
+   *
+   * @param advice one of {@link MrAdvice}
+   * @param flags see {@link MrAdviceFlags}; default 0
+   * @throws VerbsError EOPNOTSUPP, EINVAL, EFAULT, ENOENT
+   */
+  adviseMr(advice: number, sgList: readonly { mr: MemoryRegion; offset?: number; length?: number }[], flags = 0): void {
+    registration.adviseMr(this.use('ibv_advise_mr'), advice, sgList, flags);
+  }
+
+  /**
+   * `ibv_alloc_mw`: a window on a part of a region, which is bound later.
+   *
+   * @param type one of {@link MwType}, default TYPE_1
+   * @throws VerbsError EOPNOTSUPP (a type that the device does not have), ENOMEM
+   * @example const mw = pd.allocMw(MwType.TYPE_2);
+   */
+  allocMw(type: number = MwType.TYPE_1): MemoryWindow {
+    const pd = this.use('ibv_alloc_mw');
+    integer(type, 'type', MwType.TYPE_1, MwType.TYPE_2);
+    return new MemoryWindow(this, type, checked(native.allocMw(pd, type), 'ibv_alloc_mw'));
+  }
+
+  /**
+   * `ibv_create_qp`, or `ibv_create_qp_ex` for what that has more (and `ibv_qp_to_qp_ex` with `sendOpsFlags`).
+   *
+   * @throws TypeError, RangeError for a field that is missing, misspelt or out of its range, by its name
+   * @throws VerbsError EINVAL (a capacity above the device's, objects of other contexts), ENOMEM (more queue pairs than
+   *   the device has), EOPNOTSUPP (a type that it does not have), EPERM (RAW_PACKET without CAP_NET_RAW)
+   * @example
+   * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
+   */
+  createQp<const T extends QpType>(attr: QpInitAttr<T>): QueuePair<T> {
+    const pd = this.use('ibv_create_qp');
+    const given = qpInitAttr(attr, 'attr');
+    const made = checked(native.createQp(nativeQpInitAttr(given, 'attr', pd)), 'ibv_create_qp');
+    return new QueuePair({ context: this.context, pd: this, attr: given, made });
+  }
+
+  /**
+   * `ibv_create_srq`, or `ibv_create_srq_ex` for another type than BASIC.
+   *
+   * @throws VerbsError EINVAL (more than `maxSrqWr` or `maxSrqSge`), ENOMEM (more queues than the device has), EOPNOTSUPP
+   * @example const srq = pd.createSrq({ maxWr: 256 });
+   */
+  createSrq(attr: SrqInitAttr): SharedReceiveQueue {
+    this.use('ibv_create_srq');
+    return new SharedReceiveQueue(this, attr);
+  }
+
+  /**
+   * `ibv_create_wq`: a receive queue for {@link Context.createRwqIndTable}. It is in RESET: `modify` brings it to RDY.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL, ENOMEM
+   * @example
+   * const wq = pd.createWq({ cq, maxWr: 256 });
+   * wq.modify({ wqState: WqState.RDY });
+   */
+  createWq(attr: WqInitAttr): ReceiveWorkQueue {
+    this.use('ibv_create_wq');
+    return new ReceiveWorkQueue(this, attr);
+  }
+
+  /**
+   * `ibv_create_ah`: the way to a peer for UD work requests.
+   *
+   * Ports with IBV_QPF_GRH_REQUIRED, which RoCE ports are, need `grh`.
+   *
+   * @throws TypeError, RangeError for a field that is missing, misspelt or out of its range, by its name
+   * @throws VerbsError EINVAL (no such port, GID index or route), ENODATA (an empty GID index), ETIMEDOUT, ENETUNREACH
+   * @example
+   * const ah = pd.createAh({ portNum: 1, grh: { dgid: '::ffff:10.0.0.2', sgidIndex: 0, hopLimit: 64 } });
+   */
+  createAh(attr: AhAttr): AddressHandle {
+    const pd = this.use('ibv_create_ah');
+    const vector = nativeAhAttr(attr, 'attr');
+    if (!vector.isGlobal && (this.context.queryPort(vector.portNum).flags & PortFlags.GRH_REQUIRED) !== 0) {
+      throw new VerbsError(22, 'ibv_create_ah', {
+        hint: `port ${vector.portNum} requires a global route: set attr.isGlobal to true and attr.grh with the dgid`,
+      });
+    }
+    const { handle, id } = checked(native.createAh(pd, vector), 'ibv_create_ah');
+    return new AddressHandle(this, handle, id, publicAhAttr({ grh: NO_ROUTE, ...vector }));
+  }
+
+  /**
+   * `ibv_create_ah_from_wc`: the way back to who sent a datagram.
+   *
+   * @param grh the first 40 bytes of the receive buffer; needed if `wc.wcFlags` has GRH
+   * @throws TypeError if they are needed and missing, or fewer than 40
+   * @throws VerbsError EINVAL (a header that is none, or that was not sent to this port)
+   * @example const ah = pd.createAhFromWc(wc, mr.bytes.subarray(0, 40), 1);
+   */
+  createAhFromWc(wc: ReceivedFrom, grh: Uint8Array | undefined, portNum: number): AddressHandle {
+    const syscall = 'ibv_create_ah_from_wc';
+    const pd = this.use(syscall);
+    const { completion, header } = receivedFrom(wc, grh);
+    integer(portNum, 'portNum', 1, 255);
+    // The attributes first: the handle shows what it was made with.
+    const attr = this.context.initAhFromWc(portNum, wc, grh);
+    const { handle, id } = checked(native.createAhFromWc(pd, completion, header, portNum), syscall);
+    return new AddressHandle(this, handle, id, attr);
+  }
+
+  protected override describe() {
+    return { context: brief(this.context) };
+  }
+}

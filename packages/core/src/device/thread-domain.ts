@@ -1,0 +1,23 @@
+import type { Context } from './context.js';
+import type { NativeHandle } from '../base/native.js';
+import { Resource } from '../lifetime/resource.js';
+import { brief } from '../base/inspection.js';
+
+/**
+ * `ibv_td`: what is used by one thread only, and so needs no locks in the library. Made by {@link Context.allocTd} and
+ * given to {@link ProtectionDomain.allocParentDomain}; `close()` is `ibv_dealloc_td`.
+ */
+export class ThreadDomain extends Resource {
+  /** The open device that it belongs to. */
+  readonly context: Context;
+
+  /** @internal */
+  constructor(context: Context, handle: NativeHandle) {
+    super('ThreadDomain', handle, 'ibv_dealloc_td', [context]);
+    this.context = context;
+  }
+
+  protected override describe() {
+    return { context: brief(this.context) };
+  }
+}

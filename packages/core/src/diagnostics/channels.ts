@@ -1,0 +1,42 @@
+import { channel } from 'node:diagnostics_channel';
+import type { DiagnosticsMessages, ObjectMessage } from './messages.js';
+
+/** A channel with its messages. Whoever publishes asks `hasSubscribers` first, and makes no message in vain. */
+interface TypedChannel<Message> {
+  readonly hasSubscribers: boolean;
+  publish(message: Message): void;
+}
+
+function named<Name extends keyof DiagnosticsMessages>(name: Name): TypedChannel<DiagnosticsMessages[Name]> {
+  return channel(name);
+}
+
+export const libraryLoads = named('verbs:library:load');
+export const deviceLists = named('verbs:library:devices');
+export const registrations = named('verbs:mr:register');
+export const deregistrations = named('verbs:mr:deregister');
+export const qpStates = named('verbs:qp:state');
+export const postErrors = named('verbs:post:error');
+export const completionErrors = named('verbs:completion:error');
+export const deviceEvents = named('verbs:device:event');
+
+const opened = named('verbs:object:open');
+const closed = named('verbs:object:close');
+const leaked = named('verbs:object:leaked');
+
+const registry = new FinalizationRegistry<ObjectMessage>((message) => {
+  leaked.publish(message);
+});
+
+/** Somebody who subscribed to the leaks is told of those objects that are made from then on. */
+export function objectOpened(object: object, type: string, id: number): void {
+  if (opened.hasSubscribers) opened.publish({ type, id });
+  if (!leaked.hasSubscribers) return;
+  const { stack = '' } = new Error(`${type} ${id} was made here`);
+  registry.register(object, { type, id, stack }, object);
+}
+
+export function objectClosed(object: object, type: string, id: number): void {
+  registry.unregister(object);
+  if (closed.hasSubscribers) closed.publish({ type, id });
+}

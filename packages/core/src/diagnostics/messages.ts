@@ -1,0 +1,167 @@
+import type { AsyncEvent } from '../device/async-event.js';
+import type { CompletionQueue } from '../completion/completion-queue.js';
+import type { Context } from '../device/context.js';
+import type { QpState } from '../enums/index.js';
+import type { LibraryKind } from '../library/libraries.js';
+import type { MemoryRegion } from '../memory/memory-region.js';
+import type { QueuePair } from '../qp/queue-pair.js';
+import type { ReceiveWorkQueue } from '../qp/receive-work-queue.js';
+import type { SharedReceiveQueue } from '../qp/shared-receive-queue.js';
+import type { WorkCompletion } from '../completion/work-completion.js';
+import type { RecvWr, SendWr } from '../posting/work-request.js';
+
+/** What `verbs:object:open`, `verbs:object:close` and `verbs:object:leaked` tell about an object. */
+export interface ObjectMessage {
+  /** The name of its class: 'QueuePair'. */
+  type: string;
+  /** Unique in this thread; newer objects have larger numbers. The object's `inspect` output shows it as `#7`. */
+  id: number;
+  /** Where it was made. `verbs:object:leaked` only. */
+  stack?: string;
+}
+
+/** What `verbs:library:load` tells: a library was looked for, and with what result. */
+export interface LibraryMessage {
+  /** The C library: 'libibverbs', or a vendor's such as 'libmlx5'. */
+  library: string;
+  /** Whether the vendor's own was looked for, or the one of the software NIC. */
+  kind: LibraryKind;
+  /** The file or SONAME, if one was found. */
+  path?: string;
+  /** Why it cannot be used, and what would help. Left out for one that is loaded. */
+  reason?: string;
+}
+
+/** What `verbs:library:devices` tells: a loaded library was asked for its devices. */
+export interface DeviceListMessage {
+  /** Which libibverbs. */
+  kind: LibraryKind;
+  /** Their names. */
+  devices: string[];
+  /** Why there is none, and what would help. */
+  reason?: string;
+}
+
+/** What `verbs:mr:register` and `verbs:mr:deregister` tell about a memory region. */
+export interface MemoryMessage {
+  /** As in {@link ObjectMessage}. */
+  id: number;
+  /** The region. */
+  mr: MemoryRegion;
+  /** Bytes. */
+  length: number;
+  /** See {@link AccessFlags}. */
+  access: number;
+}
+
+/** What `verbs:qp:state` tells: a queue pair is in another state than when it was last looked at. */
+export interface QpStateMessage {
+  /** As in {@link ObjectMessage}. */
+  id: number;
+  /** The queue pair. */
+  qp: QueuePair;
+  /** `qp.qpNum` */
+  qpNum: number;
+  /** By its name in {@link QpState}; 'UNKNOWN' for a queue pair that was opened, not made here. */
+  from: keyof typeof QpState;
+  /** By its name in {@link QpState}. */
+  to: keyof typeof QpState;
+  /**
+   * What showed it: `qp.modify` (so also `connect` and `activate`) and a vendor's modify call make the change;
+   * `qp.query`, a failed completion and an asynchronous event are where it was seen that the device made it.
+   */
+  cause: 'modify' | 'query' | 'completion' | 'event';
+}
+
+/** What `verbs:post:error` tells: a queue did not take all work requests of a post call. */
+export interface PostErrorMessage {
+  /** As in {@link ObjectMessage}. */
+  id: number;
+  /** The queue. */
+  queue: QueuePair | SharedReceiveQueue | ReceiveWorkQueue;
+  /** The C function, 'ibv_post_send'. */
+  syscall: string;
+  /** What the post call throws. */
+  error: Error;
+  /** So many requests were posted before the one at fault. */
+  posted: number;
+}
+
+/** What `verbs:completion:error` tells: a request completed with another status than SUCCESS. */
+export interface CompletionErrorMessage {
+  /** Of the completion queue, as in {@link ObjectMessage}. */
+  id: number;
+  /** Where it was reaped. */
+  cq: CompletionQueue;
+  /** Whose request it was; left out if the program holds it no longer. */
+  qp?: QueuePair;
+  /** The completion. Only its `wrId`, `status`, `qpNum` and `vendorErr` mean something. */
+  wc: WorkCompletion;
+}
+
+/** What `verbs:device:event` tells: a device had an asynchronous event. */
+export interface DeviceEventMessage {
+  /** Of the context, as in {@link ObjectMessage}. */
+  id: number;
+  /** The open device. */
+  context: Context;
+  /** The event, as listeners of `ctx.events` get it. */
+  event: AsyncEvent;
+}
+
+/** What the channels `tracing:verbs:request:*` tell about one `await qp.send(wr)` or `await qp.recv(wr)`. */
+export interface RequestMessage {
+  /** As in {@link ObjectMessage}. */
+  id: number;
+  /** The queue pair. */
+  qp: QueuePair;
+  /** The method. */
+  method: 'send' | 'recv';
+  /** As the program gave it. */
+  wr: SendWr | RecvWr;
+  /** `asyncStart` and `asyncEnd` of a request that succeeded. */
+  result?: WorkCompletion;
+  /** `error`, and what follows it: what the promise rejects with. */
+  error?: unknown;
+}
+
+/**
+ * The channels of `node:diagnostics_channel` and their messages. Messages are told while the call that they are about
+ * runs, those about completions right before it returns. Without subscribers nothing is recorded.
+ *
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel';
+ * import type { DiagnosticsMessages } from '@verbs/core';
+ *
+ * subscribe('verbs:qp:state', (message) => {
+ *   const { qpNum, from, to } = message as DiagnosticsMessages['verbs:qp:state'];
+ *   console.log(`queue pair 0x${qpNum.toString(16)}: ${from} -> ${to}`);
+ * });
+ */
+export interface DiagnosticsMessages {
+  /** An object was made. */
+  'verbs:object:open': ObjectMessage;
+  /** An object was closed, by itself or with a parent. */
+  'verbs:object:close': ObjectMessage;
+  /** An object was collected without a close. Only of objects made while the channel had a subscriber. */
+  'verbs:object:leaked': ObjectMessage;
+  /** A library was looked for: at its first use, and when the answer is another than before. */
+  'verbs:library:load': LibraryMessage;
+  /** A libibverbs gave its list of devices: the first time, and when the list is another than before. */
+  'verbs:library:devices': DeviceListMessage;
+  /** Memory was registered, or registered anew by `rereg`. */
+  'verbs:mr:register': MemoryMessage;
+  /** A registration ended. */
+  'verbs:mr:deregister': MemoryMessage;
+  /** A queue pair changed its state. */
+  'verbs:qp:state': QpStateMessage;
+  /** A post call failed in the C library or in its place. Wrong values are found before, and only thrown. */
+  'verbs:post:error': PostErrorMessage;
+  /** A request failed. All ways of reaping tell: `poll`, `pollBatch`, iterations, and awaited requests. */
+  'verbs:completion:error': CompletionErrorMessage;
+  /**
+   * A device had an event. They are taken off the device while somebody listens or iterates, and for the whole life of
+   * a context that was opened while this channel had a subscriber; that does not keep the process alive.
+   */
+  'verbs:device:event': DeviceEventMessage;
+}

@@ -1,0 +1,17 @@
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { RequestMessage } from './messages.js';
+import type { QueuePair } from '../qp/queue-pair.js';
+import { kSerial } from '../base/symbols.js';
+import type { WorkCompletion } from '../completion/work-completion.js';
+
+const requests = tracingChannel<unknown, RequestMessage>('verbs:request');
+
+/** Runs an awaited request, which the channels `tracing:verbs:request:*` tell of if anybody listens. */
+export function traced(
+  qp: QueuePair,
+  { method, wr }: Pick<RequestMessage, 'method' | 'wr'>,
+  run: () => Promise<WorkCompletion>,
+): Promise<WorkCompletion> {
+  if (!requests.hasSubscribers) return run();
+  return requests.tracePromise(run, { id: qp[kSerial], qp, method, wr });
+}

@@ -1,0 +1,3 @@
+// libibverbs: which copies there are, why one does not load, and the functions that need no device.
+export * from './functions.js';
+export { type LibraryKind, type LibraryReport, probeLibraries } from './libraries.js';

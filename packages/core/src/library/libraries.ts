@@ -1,0 +1,174 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { devicesListed, libraryTried } from './library-loads.js';
+import { native, type NativeDevice, type NativeLibrary } from '../base/native.js';
+import type { DeviceInfo } from '../device/device-info.js';
+import { NodeType, TransportType } from '../enums/index.js';
+import { formatGuid } from '../base/gid.js';
+import { type Forms, named, readable } from '../base/inspection.js';
+
+/** The vendor's own library, or the model of @verbs/soft. */
+export type LibraryKind = 'system' | 'soft';
+
+/** What became of one of the two libraries. */
+export interface LibraryReport {
+  /** Which of the two. */
+  kind: LibraryKind;
+  /** The file or SONAME, if one was found. */
+  path?: string;
+  /** Its devices; empty with a `reason`. */
+  devices: DeviceInfo[];
+  /** Why it has no device, and what would help. */
+  reason?: string;
+}
+
+interface Loaded {
+  path: string;
+  handle: NativeLibrary;
+}
+type Attempt = Loaded | { path?: string; reason: string };
+
+/** What this package needs of @verbs/soft, which it finds at run time: it is an optional peer. */
+interface SoftModule {
+  library: string;
+  lastError?: () => string | undefined;
+}
+
+const SYSTEM = 'libibverbs.so.1';
+
+/**
+ * Both libraries with their devices. Nothing is opened by it.
+ *
+ * @example for (const { kind, reason } of probeLibraries()) console.log(kind, reason ?? 'has devices');
+ */
+export function probeLibraries(): LibraryReport[] {
+  return [report('system', loadLibrary('system')), report('soft', loadLibrary('soft'))];
+}
+
+/** The library of that kind, or the reason why there is none. */
+export function loadLibrary(kind: LibraryKind): Attempt {
+  const attempt = kind === 'system' ? systemLibrary() : softLibrary();
+  libraryTried('libibverbs', kind, attempt);
+  return attempt;
+}
+
+/** Any library that loads, for functions that all have alike. */
+export function anyLibrary(): NativeLibrary | undefined {
+  for (const kind of ['soft', 'system'] as const) {
+    const attempt = loadLibrary(kind);
+    if ('handle' in attempt) return attempt.handle;
+  }
+  return undefined;
+}
+
+/** The software NIC's own words about its last failure, if it has some. */
+export function softFailure(): string | undefined {
+  const found = softModule();
+  if ('reason' in found) return undefined;
+  try {
+    const text = found.lastError?.();
+    return text === '' ? undefined : text;
+  } catch {
+    // Its control addon is not there. That is no reason to hide the failure that is asked about.
+    return undefined;
+  }
+}
+
+function systemLibrary(): Attempt {
+  const opened = native.openLibrary(SYSTEM);
+  if (opened.handle === undefined) {
+    return {
+      reason: `${opened.reason}: install libibverbs (Debian, Ubuntu: apt-get install libibverbs1 ibverbs-providers)`,
+    };
+  }
+  if (opened.soft) {
+    return {
+      path: SYSTEM,
+      reason: `the ${SYSTEM} found here is the software NIC (see LD_LIBRARY_PATH), not the system's`,
+    };
+  }
+  return { path: SYSTEM, handle: opened.handle };
+}
+
+function softLibrary(): Attempt {
+  const found = softModule();
+  if ('library' in found) {
+    const opened = native.openLibrary(found.library);
+    if (opened.handle !== undefined) return { path: found.library, handle: opened.handle };
+    return { path: found.library, reason: `the software NIC does not load: ${opened.reason}` };
+  }
+  // Without the package there may still be its drop-in library on LD_LIBRARY_PATH.
+  const opened = native.openLibrary(SYSTEM);
+  if (opened.handle !== undefined && opened.soft) return { path: SYSTEM, handle: opened.handle };
+  return found;
+}
+
+export function softModule(): SoftModule | { reason: string } {
+  // Where this package is installed, where the program is, and where it was started.
+  const places = [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')];
+  for (const place of places) {
+    if (place === undefined || !/^(file:|\/)/.test(place)) continue;
+    const { resolve, require } = requireFrom(place);
+    const path = resolve('@verbs/soft');
+    if (path === undefined) continue;
+    try {
+      const found = require(path) as Partial<SoftModule>;
+      if (typeof found.library === 'string') return found as SoftModule;
+      return { reason: `${path} is not built, or no @verbs/soft` };
+    } catch (error) {
+      return { reason: `@verbs/soft does not load: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  }
+  return { reason: 'the software NIC is not installed: npm install @verbs/soft' };
+}
+
+function requireFrom(place: string) {
+  const require = createRequire(place);
+  const resolve = (name: string): string | undefined => {
+    try {
+      return require.resolve(name);
+    } catch {
+      return undefined;
+    }
+  };
+  return { resolve, require };
+}
+
+function report(kind: LibraryKind, attempt: Attempt): LibraryReport {
+  const path = attempt.path === undefined ? {} : { path: attempt.path };
+  if ('reason' in attempt) return { kind, ...path, devices: [], reason: attempt.reason };
+  const found = listOf(kind, attempt.handle);
+  devicesListed(kind, found);
+  return { kind, ...path, ...found };
+}
+
+function listOf(kind: LibraryKind, library: NativeLibrary): Pick<LibraryReport, 'devices' | 'reason'> {
+  const list = native.getDeviceList(library);
+  if (typeof list === 'number') return { devices: [], reason: listFailure(kind, -list) };
+  const devices = list.map((device) => describe(kind, device));
+  return devices.length > 0 ? { devices } : { devices, reason: emptyReason(kind) };
+}
+
+function listFailure(kind: LibraryKind, errno: number): string {
+  const code = native.errnoName(errno) ?? String(errno);
+  if (kind === 'soft') return softFailure() ?? `the software NIC gives no device list: ${code}`;
+  if (code === 'ENOSYS') {
+    return 'this kernel has no RDMA (ENOSYS): load the modules ib_uverbs and the one of your adapter, for instance mlx5_ib';
+  }
+  return `ibv_get_device_list failed: ${code}, ${native.errnoText(errno)}`;
+}
+
+function emptyReason(kind: LibraryKind): string {
+  if (kind === 'soft') return softFailure() ?? 'the software NIC is configured without a device (see VERBS_SOFT)';
+  return 'no RDMA adapter is there: /sys/class/infiniband is empty, or the package with its provider is not installed';
+}
+
+const forms: Forms<DeviceInfo> = {
+  guid: formatGuid,
+  nodeType: (value) => named(NodeType, value),
+  transportType: (value) => named(TransportType, value),
+};
+
+function describe(library: LibraryKind, device: NativeDevice): DeviceInfo {
+  return readable<DeviceInfo>({ ...device, library }, forms);
+}

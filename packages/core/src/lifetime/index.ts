@@ -1,0 +1,3 @@
+// Objects that must be closed: the base class of all of them, which knows parents and children, and their counts.
+export { objectCounts } from './object-counts.js';
+export type { Resource } from './resource.js';

@@ -1,0 +1,201 @@
+import { inspect, type InspectOptions } from 'node:util';
+import { objectClosed, objectOpened } from '../diagnostics/channels.js';
+import { markAsUncloneable } from '../base/node-features.js';
+import { check, closedError, VerbsError } from '../base/errors.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { typeError } from '../base/validate.js';
+import { WeakTable } from './weak-table.js';
+import { kAdopt, kChildren, kHandle, kKind, kRelease, kRequestId, kSerial, kSettle } from '../base/symbols.js';
+
+/** Newer objects have larger numbers. */
+let nextId = 1;
+
+/**
+ * The base of every object that must be closed.
+ *
+ * A child pins its parents: they stay usable as long as it is reachable. A parent knows its children without pinning
+ * them, and closes them before itself, newest first. What is never closed is freed after its collection, in the right
+ * order.
+ */
+export abstract class Resource implements Disposable {
+  readonly #handle: NativeHandle;
+  readonly #kind: string;
+  readonly #syscall: string;
+  #parents: readonly Resource[];
+  readonly #children = new WeakTable<Resource>();
+  readonly #id = nextId++;
+  #closed = false;
+  #settling = false;
+
+  /** @internal `syscall` is the C function that destroys the object. */
+  constructor(kind: string, handle: NativeHandle, syscall: string, parents: readonly Resource[]) {
+    this.#kind = kind;
+    this.#handle = handle;
+    this.#syscall = syscall;
+    this.#parents = parents;
+    // The constructors are not for programs, but JavaScript can call them, with a handle that it took from elsewhere.
+    if (!native.claim(handle)) throw typeError('handle', `that of a ${kind} that was just made`, handle);
+    this.#joinParents();
+    objectOpened(this, kind, this.#id);
+    markAsUncloneable(this);
+  }
+
+  /** True after `close()`, or after a parent's. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * Destroys the object: its children first, newest first, then itself. Closing twice does nothing.
+   *
+   * @throws VerbsError with the errno of the C library's destroy function, of the object or of a child; what was not
+   *   destroyed stays open.
+   */
+  close(): void {
+    if (this.#closed) return;
+    // The addon closes the children first, also those that were forgotten but not collected yet: it knows who uses whom.
+    const result = native.close(this.#handle);
+    this[kSettle]();
+    check(result, this.#syscall);
+  }
+
+  /** @internal Takes over what the addon closed; a destroy function that failed leaves an object open. */
+  [kSettle](): void {
+    // Nothing of the user's can make an object its own ancestor, but what is internal can be called, too.
+    if (this.#closed || this.#settling) return;
+    this.#settling = true;
+    try {
+      for (const child of this.#children.values().reverse()) child[kSettle]();
+    } finally {
+      this.#settling = false;
+    }
+    if (native.isOpen(this.#handle)) return;
+    this.#closed = true;
+    for (const parent of this.#parents) parent[kRelease](this.#id);
+    this.#parents = [];
+    this.onClosed();
+    objectClosed(this, this.#kind, this.#id);
+  }
+
+  /** `using` closes the object at the end of its block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** What the object's `inspect` output shows. */
+  protected abstract describe(): Record<string, unknown>;
+
+  /** Called once when the object has been closed. */
+  protected onClosed(): void {
+    // Most objects have nothing further to end.
+  }
+
+  #joinParents(): void {
+    const joined: Resource[] = [];
+    try {
+      for (const parent of this.#parents) {
+        parent[kAdopt](this.#id, this);
+        joined.push(parent);
+      }
+    } catch (error) {
+      // Something that only looked like a parent, a proxy of one for example: then this object was never made.
+      for (const parent of joined) parent[kRelease](this.#id);
+      native.close(this.#handle);
+      throw error;
+    }
+  }
+
+  /** @internal It belongs to another parent from now on. */
+  protected replaceParent(from: Resource, to: Resource): void {
+    // Whatever is called with here, the object keeps a parent that closes it.
+    if (!this.#parents.includes(from)) throw typeError('from', 'a parent of the object', from);
+    if (from === to) return;
+    to[kAdopt](this.#id, this);
+    from[kRelease](this.#id);
+    this.#parents = this.#parents.map((parent) => (parent === from ? to : parent));
+  }
+
+  /** @internal The native handle; throws for a closed object. */
+  protected use(syscall: string): NativeHandle {
+    if (this.#closed) throw closedError(this.#kind, syscall);
+    return this.#handle;
+  }
+
+  /** @internal */
+  get [kHandle](): NativeHandle {
+    return this.#handle;
+  }
+
+  /** @internal */
+  get [kSerial](): number {
+    return this.#id;
+  }
+
+  /** @internal Those that are still there, oldest first. */
+  get [kChildren](): Resource[] {
+    return this.#children.values();
+  }
+
+  /** @internal */
+  get [kKind](): string {
+    return this.#kind;
+  }
+
+  /** @internal */
+  [kAdopt](id: number, child: Resource): void {
+    if (typeof (child as Partial<Resource>)[kSettle] !== 'function') throw typeError('child', 'a verbs object', child);
+    this.#children.set(id, child);
+  }
+
+  /** @internal */
+  [kRelease](id: number): void {
+    this.#children.delete(id);
+  }
+
+  /** What `util.inspect` and `console.log` show: the object's state and what matters of its attributes. */
+  [inspect.custom](depth: number, options: InspectOptions = {}): string {
+    // A prototype or a proxy is shown like any other object.
+    if (!(#kind in this)) return inspect(this, { ...options, depth, customInspect: false });
+    const name = `${this.#kind} #${this.#id}${this.#closed ? ' (closed)' : ''}`;
+    return depth < 0 ? `[${name}]` : `${name} ${inspect(this.#described(), { ...options, depth: options.depth ?? 1 })}`;
+  }
+
+  /** Whoever debugs must not stumble over an object that is half made. */
+  #described(): Record<string, unknown> {
+    try {
+      return this.describe();
+    } catch {
+      return {};
+    }
+  }
+}
+
+/**
+ * The native handle of an open object of that kind, for native calls. Throws TypeError for anything else, by the
+ * argument's path.
+ */
+export function handleOf(value: unknown, kind: string, path: string, syscall: string): NativeHandle {
+  if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) {
+    throw typeError(path, `a ${kind}`, value);
+  }
+  const resource = value as Resource;
+  if (resource.closed) {
+    throw new VerbsError(9, syscall, {
+      code: 'ERR_VERBS_CLOSED',
+      text: `the ${kind} in ${path} is closed`,
+      hint: 'keep it open while it is used, or make a new one',
+    });
+  }
+  return resource[kHandle];
+}
+
+/** The id of a memory region or address handle in work requests; undefined for anything else. */
+export function requestId(value: unknown, kind: string): number | undefined {
+  if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) return undefined;
+  return (value as { [kRequestId]?: number })[kRequestId];
+}
+
+/** The kind of an object of this package or a sibling's, 'QueuePair'; undefined for anything else. */
+export function kindOf(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null ? (value as Partial<Resource>)[kKind] : undefined;
+}

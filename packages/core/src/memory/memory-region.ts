@@ -1,0 +1,172 @@
+import type { DeviceMemory } from './device-memory.js';
+import { deregistrations, registrations } from '../diagnostics/channels.js';
+import { AccessFlags } from '../enums/index.js';
+import { VerbsError } from '../base/errors.js';
+import { native, type NativeRegion } from '../base/native.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { type Registrable, registrableBytes } from './registrable.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
+import { kRequestId, kSerial } from '../base/symbols.js';
+import { boolean, integer, object, valueError } from '../base/validate.js';
+import { brief, flags, hex } from '../base/inspection.js';
+
+/** What {@link MemoryRegion.rereg} changes: what is left out stays. */
+export interface ReregAttr {
+  /** IBV_REREG_MR_CHANGE_PD: another protection domain of the same device. */
+  pd?: ProtectionDomain;
+  /** IBV_REREG_MR_CHANGE_TRANSLATION: other memory, as {@link ProtectionDomain.regMr} takes it. */
+  view?: Registrable;
+  /** As with {@link ProtectionDomain.regMr}: take memory that Node.js could move; default false. */
+  unsafe?: boolean;
+  /** IBV_REREG_MR_CHANGE_ACCESS, see {@link AccessFlags}. */
+  access?: number;
+}
+
+const TRANSLATION = 1 << 0;
+const PD = 1 << 1;
+const ACCESS = 1 << 2;
+
+/** What a region is made of, beside what the library says. */
+interface Registered {
+  bytes: Uint8Array;
+  /** Also of bytes that JavaScript may have taken away since. */
+  length: number;
+  access: number;
+  imported?: boolean;
+  /** Device memory, which must not go first. */
+  dm?: DeviceMemory;
+}
+
+/**
+ * `ibv_mr`: memory that the adapter may use. Made by {@link ProtectionDomain.allocMr} or
+ * {@link ProtectionDomain.regMr}; `close()` is `ibv_dereg_mr`. Memory of allocMr stays readable after it.
+ */
+export class MemoryRegion extends Resource {
+  #pd: ProtectionDomain;
+  #region: NativeRegion;
+  #registered: Registered;
+
+  /** @internal */
+  constructor(pd: ProtectionDomain, region: NativeRegion, registered: Registered) {
+    const { imported, dm } = registered;
+    const syscall = imported === true ? 'ibv_unimport_mr' : 'ibv_dereg_mr';
+    super('MemoryRegion', region.handle, syscall, dm === undefined ? [pd] : [pd, dm]);
+    this.#pd = pd;
+    this.#region = region;
+    this.#registered = registered;
+    this.#tell(registrations);
+  }
+
+  /** The protection domain that it belongs to; another one after `rereg`. */
+  get pd(): ProtectionDomain {
+    return this.#pd;
+  }
+
+  /** The registered bytes; none of a null region, of device memory, of a dma-buf and of an imported one. */
+  get bytes(): Uint8Array {
+    return this.#registered.bytes;
+  }
+
+  /** The address that a peer uses together with `rkey`: the bytes' own, or what they were registered under. */
+  get addr(): bigint {
+    return this.#region.addr;
+  }
+
+  /** Bytes. */
+  get length(): number {
+    return this.#registered.length;
+  }
+
+  /** See {@link AccessFlags}. */
+  get access(): number {
+    return this.#registered.access;
+  }
+
+  /** `ibv_mr.lkey`: what scatter/gather elements name it by. `sgList` takes the region itself. */
+  get lkey(): number {
+    return this.#region.lkey;
+  }
+
+  /** What a peer needs to reach the memory. */
+  get rkey(): number {
+    return this.#region.rkey;
+  }
+
+  /** `ibv_mr.handle`: what {@link ProtectionDomain.importMr} takes. */
+  get mrHandle(): number {
+    return this.#region.mrHandle;
+  }
+
+  /** The buffer that `bytes` lies in; with allocMr they are the whole of it. */
+  get buffer(): ArrayBufferLike {
+    return this.bytes.buffer;
+  }
+
+  /**
+   * `ibv_rereg_mr`: changes memory, protection domain or rights. No request that uses the region may be outstanding. The
+   * keys may change.
+   *
+   * @throws VerbsError EINVAL, ENOMEM, EFAULT; the message says whether the region can still be used. If it cannot, it is
+   *   closed.
+   * @example mr.rereg({ access: AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ });
+   */
+  rereg(attr: ReregAttr): void {
+    const syscall = 'ibv_rereg_mr';
+    const mr = this.use(syscall);
+    const given = object(attr, 'attr', ['pd', 'view', 'unsafe', 'access']);
+    const pd = given['pd'] === undefined ? undefined : handleOf(given['pd'], 'ProtectionDomain', 'attr.pd', syscall);
+    const unsafe = boolean(given['unsafe'], 'attr.unsafe', false);
+    const bytes = given['view'] === undefined ? undefined : registrableBytes(given['view'], 'attr.view', unsafe);
+    const access = given['access'] === undefined ? undefined : integer(given['access'], 'attr.access', 0, 0x7fffffff);
+    const bit = (value: unknown, flag: number) => (value === undefined ? 0 : flag);
+    const mask = bit(bytes, TRANSLATION) | bit(pd, PD) | bit(access, ACCESS);
+    if (mask === 0) throw valueError('attr', 'changes nothing: give pd, view or access');
+    const result = native.reregMr(mr, mask, pd, bytes, access);
+    if (typeof result === 'number') throw new VerbsError(result, syscall);
+    if (Array.isArray(result)) {
+      const [valid, errno] = result;
+      if (!valid) this.close();
+      throw new VerbsError(errno, syscall, {
+        hint: valid ? 'the region is as it was' : 'the region is lost and was closed: register the memory anew',
+      });
+    }
+    this.#region = result;
+    this.#registered = {
+      ...this.#registered,
+      ...(bytes && { bytes, length: bytes.byteLength }),
+      ...(access !== undefined && { access }),
+    };
+    if (pd !== undefined) this.#moveTo(given['pd'] as ProtectionDomain);
+    this.#tell(registrations);
+  }
+
+  #tell(channel: typeof registrations): void {
+    if (!channel.hasSubscribers) return;
+    channel.publish({ id: this[kSerial], mr: this, length: this.length, access: this.access });
+  }
+
+  #moveTo(pd: ProtectionDomain): void {
+    this.replaceParent(this.#pd, pd);
+    this.#pd = pd;
+  }
+
+  protected override onClosed(): void {
+    this.#tell(deregistrations);
+  }
+
+  /** @internal The name of the region in work requests. */
+  get [kRequestId](): number {
+    return this.#region.id;
+  }
+
+  protected override describe() {
+    return {
+      addr: hex(this.addr),
+      length: this.length,
+      access: flags(AccessFlags, this.access),
+      lkey: hex(this.lkey),
+      rkey: hex(this.rkey),
+      pd: brief(this.pd),
+    };
+  }
+}

@@ -1,0 +1,56 @@
+import { MwType } from '../enums/index.js';
+import { native, type NativeHandle } from '../base/native.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { Resource } from '../lifetime/resource.js';
+import { kRequestId } from '../base/symbols.js';
+import { brief, hex, named, present } from '../base/inspection.js';
+
+/**
+ * `ibv_mw`: a part of a memory region that a peer may use, opened and closed by requests in a queue pair's send queue.
+ * Made by {@link ProtectionDomain.allocMw}; `close()` is `ibv_dealloc_mw`.
+ *
+ * @example
+ * const mw = pd.allocMw(MwType.TYPE_2);
+ * const bindInfo = { mr, offset: 0, length: 64, access: AccessFlags.REMOTE_READ };
+ * qp.postSend({ opcode: WrOpcode.BIND_MW, mw, rkey: mw.nextRkey(), bindInfo });
+ */
+export class MemoryWindow extends Resource {
+  /** The protection domain that it belongs to. */
+  readonly pd: ProtectionDomain;
+  /** See {@link MwType}. */
+  readonly mwType: number;
+  readonly #id: number;
+
+  /** @internal */
+  constructor(pd: ProtectionDomain, mwType: number, made: { handle: NativeHandle; id: number }) {
+    super('MemoryWindow', made.handle, 'ibv_dealloc_mw', [pd]);
+    this.pd = pd;
+    this.mwType = mwType;
+    this.#id = made.id;
+  }
+
+  /** What a peer needs to use the window: of type 1 after `qp.bindMw`, of type 2 as `nextRkey` made it. */
+  get rkey(): number {
+    return native.mwRkey(this.use('ibv_mw.rkey'));
+  }
+
+  /** `ibv_inc_rkey`: the rkey for the next BIND_MW of a type 2 window, which `rkey` is from now on: its lowest byte counts. */
+  nextRkey(): number {
+    const mw = this.use('ibv_inc_rkey');
+    const rkey = native.mwRkey(mw);
+    // The low byte is the program's.
+    const next = ((rkey & ~0xff) | ((rkey + 1) & 0xff)) >>> 0;
+    native.setMwRkey(mw, next);
+    return next;
+  }
+
+  /** @internal The name of the window in work requests. */
+  get [kRequestId](): number {
+    return this.#id;
+  }
+
+  protected override describe() {
+    const rkey = this.closed ? undefined : hex(this.rkey);
+    return present({ mwType: named(MwType, this.mwType), rkey, pd: brief(this.pd) });
+  }
+}

@@ -1,0 +1,61 @@
+import { VerbsError } from '../base/errors.js';
+import { typeError, valueError } from '../base/validate.js';
+
+/** What a refused batch was about. */
+export interface Refusal {
+  /** The result of the native call, not 0. */
+  code: number;
+  /** So many requests were posted before the one at fault. */
+  posted: number;
+  /** The element at fault, for the codes that have one. */
+  sge: number;
+  /** The request's path: 'wr', 'wr[2]' or 'batch[2]'. */
+  path: string;
+  syscall: string;
+  maxSge: number;
+  maxWr: number;
+}
+
+/** The error for a post call that did not take everything: negative codes are those of native/binding/records.h. */
+export function postError(refusal: Refusal): Error {
+  return Object.assign(errorFor(refusal), { posted: refusal.posted });
+}
+
+function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
+  const element = `${path}.sgList[${sge}]`;
+  switch (code) {
+    case -1:
+      return valueError(path, 'was changed while it was read');
+    case -2:
+      return valueError(
+        `${path}.sgList`,
+        `has more elements than the queue takes: at most ${maxSge} (see the size that it was created with)`,
+      );
+    case -3:
+      return valueError(`${element}.mr`, 'is not of the device of this queue, or was closed');
+    case -4:
+      return Object.assign(new RangeError(`${element} reaches past the end of its memory region`), {
+        code: 'ERR_OUT_OF_RANGE',
+      });
+    case -5:
+      return valueError(`${path}.opcode`, 'is not one that postSend carries');
+    case -6:
+      return typeError(`${path}.ah`, "an open AddressHandle of this queue pair's device", undefined);
+    case -7:
+      return new VerbsError(12, syscall, {
+        hint:
+          `${path} does not fit: ${maxWr} requests are outstanding, as many as the queue takes. Poll the completions of ` +
+          'signaled requests first, or create the queue larger',
+      });
+    case -8:
+      return typeError(`${path}.mw`, "an open MemoryWindow of this queue pair's device", undefined);
+    case -9:
+      return valueError(`${path}.sgList`, 'must be one element of 8 bytes: what ATOMIC_WRITE writes');
+    case -10:
+      return valueError(path, 'is a slot that holds no request: write it by set() first');
+    case -11:
+      return valueError(`${path}.ah`, "is of another protection domain than the queue pair's: make one by its own");
+    default:
+      return new VerbsError(code, syscall, path === 'wr' ? {} : { detail: `of ${path}` });
+  }
+}

@@ -1,0 +1,81 @@
+import { BatchWriter } from './batch-writer.js';
+import { postErrors } from '../diagnostics/channels.js';
+import type { PostErrorMessage } from '../diagnostics/messages.js';
+import { postError, type Refusal } from './post-errors.js';
+import { HEADER } from '../base/records.js';
+import type { RequestBatch } from './request-batch.js';
+import type { RequestPath } from './request-path.js';
+import { kSelect, kSerial } from '../base/symbols.js';
+import { optional, typeError, u64 } from '../base/validate.js';
+
+/** All queues of this thread write into one batch. */
+const shared = new BatchWriter();
+let sharedBusy = false;
+
+/** Of a queue, for the errors that its post calls throw. */
+export interface Limits {
+  queue: PostErrorMessage['queue'];
+  syscall: string;
+  maxSge: number;
+  maxWr: number;
+}
+
+type Write = (batch: BatchWriter, wr: unknown, path: RequestPath) => void;
+type Call = (batch: BatchWriter, count: number) => number;
+
+/** Writes one or many work requests into a batch and posts it by one native call. */
+export function postRequests(wr: unknown, write: Write, call: Call, about: Limits): void {
+  // A getter in a request may post on its own: then the shared batch is not free.
+  const batch = sharedBusy ? new BatchWriter() : shared;
+  const mine = batch === shared;
+  sharedBusy = true;
+  try {
+    batch.reset();
+    let count = 1;
+    if (Array.isArray(wr)) {
+      // The one after the last that fits is refused, whatever follows it.
+      count = Math.min(wr.length, about.maxWr + 1);
+      for (let i = 0; i < count; i++) write(batch, wr[i], i);
+    } else {
+      write(batch, wr, 'wr');
+    }
+    const code = call(batch, count);
+    if (code === 0) return;
+    const { posted, badSge: sge } = batch;
+    refuse({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr' }, about);
+  } finally {
+    if (mine) sharedBusy = false;
+  }
+}
+
+/** The bytes of a batch, for a native call that posts `count` of its requests from `first` on. */
+export function selectRequests(batch: unknown, kind: string, first: number, count: number | undefined): Uint8Array {
+  if (typeof (batch as RequestBatch | null | undefined)?.[kSelect] !== 'function')
+    throw typeError('batch', `a ${kind}`, batch);
+  return (batch as RequestBatch)[kSelect](kind, first, count);
+}
+
+/** Throws for a batch that was not posted as a whole: `code` is what the native call gave. */
+export function failBatch(code: number, bytes: Uint8Array, first: number, about: Limits): never {
+  const header = new DataView(bytes.buffer, bytes.byteOffset);
+  const posted = header.getUint32(HEADER.POSTED, true);
+  refuse({ code, posted, sge: header.getUint32(HEADER.SGE, true), path: `batch[${first + posted}]` }, about);
+}
+
+function refuse(what: Pick<Refusal, 'code' | 'posted' | 'sge' | 'path'>, { queue, ...about }: Limits): never {
+  const error = postError({ ...what, ...about });
+  if (postErrors.hasSubscribers) {
+    postErrors.publish({ id: queue[kSerial], queue, syscall: about.syscall, error, posted: what.posted });
+  }
+  throw error;
+}
+
+/** What a request is awaited by. Its other fields are checked when it is posted. */
+export function awaitable(wr: unknown): { wrId: bigint | number; sendFlags: number } {
+  if (typeof wr !== 'object' || wr === null || Array.isArray(wr)) throw typeError('wr', 'one work request', wr);
+  const { wrId, sendFlags } = wr as Record<string, unknown>;
+  return {
+    wrId: wrId === undefined ? 0 : u64(wrId, 'wr.wrId'),
+    sendFlags: optional(sendFlags, 'wr.sendFlags', 0x7fffffff, 0),
+  };
+}

@@ -1,0 +1,210 @@
+import { HIGH, ID_IS_NUMBER, RECV, SEND, SGE, U24, U32, WRITTEN } from '../base/records.js';
+import { bindInfo } from '../memory/bind-info.js';
+import { WrOpcode } from '../enums/index.js';
+import { closedError } from '../base/errors.js';
+import { pathText, type RequestPath, u32Field, u64Field } from './request-path.js';
+import { requestId, type Resource } from '../lifetime/resource.js';
+import { integer, typeError, valueError } from '../base/validate.js';
+
+/** What cap.maxSendSge may be. */
+const MAX_SGE = 0xffff;
+/** The opcodes that postSend carries. */
+const opcodes = new Set<number>(Object.values(WrOpcode));
+
+/** Where the records of work requests are written. */
+export interface RecordSpace {
+  /** Of all the space: `take` may put another in its place. */
+  readonly view: DataView;
+  /** Gives so many bytes, behind those that it gave before. */
+  take(bytes: number): number;
+  /** What a request uses. */
+  hold(object: Resource): void;
+}
+
+/** `ud`: the request needs an address; `xrc`: the number of a shared receive queue. */
+export interface QueueKind {
+  ud: boolean;
+  xrc: boolean;
+}
+
+/** Without `kind` the queue is not known yet: the request's own fields tell for which it is. */
+export function writeSend(space: RecordSpace, value: unknown, path: RequestPath, kind?: QueueKind): void {
+  const wr = requestOf(value, path);
+  const opcode = u32Field(wr, 'opcode', path);
+  if (!opcodes.has(opcode))
+    throw valueError(`${pathText(path)}.opcode`, `is ${opcode}, which postSend does not carry: see WrOpcode`);
+  const { ud, xrc } = kind ?? kindOf(wr, opcode, path);
+  const list = listOf(wr['sgList'], path);
+  const sendFlags = wr['sendFlags'] === undefined ? 0 : u32Field(wr, 'sendFlags', path);
+  const id = wr['wrId'] === undefined ? 0 : u64Field(wr, 'wrId', path);
+  const remote: Remote = { addr: 0, rkey: 0, compareAdd: 0, swap: 0, imm: 0, window: 0, region: 0 };
+  readRemote(wr, opcode, path, remote);
+  const address = ud ? addressOf(space, wr['ah'], path) : 0;
+  const remoteQpn = ud ? u32Field(wr, 'remoteQpn', path, U24) : 0;
+  const remoteQkey = ud ? u32Field(wr, 'remoteQkey', path) : 0;
+  const remoteSrqn = xrc ? u32Field(wr, 'remoteSrqn', path, U24) : 0;
+  // All that runs the caller's code (getters) has run before the first byte is written, but for the elements.
+  const at = space.take(SEND.BYTES);
+  const { view } = space;
+  putU64(view, at + SEND.WR_ID, id);
+  putU64(view, at + SEND.REMOTE_ADDR, remote.addr);
+  putU64(view, at + SEND.COMPARE_ADD, remote.compareAdd);
+  putU64(view, at + SEND.SWAP, remote.swap);
+  view.setUint32(at + SEND.OPCODE, opcode, true);
+  view.setUint32(at + SEND.SEND_FLAGS, sendFlags, true);
+  view.setUint32(at + SEND.IMM_DATA, remote.imm, true);
+  view.setUint32(at + SEND.RKEY, remote.rkey, true);
+  view.setUint32(at + SEND.ADDRESS, address, true);
+  view.setUint32(at + SEND.REMOTE_QPN, remoteQpn, true);
+  view.setUint32(at + SEND.REMOTE_QKEY, remoteQkey, true);
+  view.setUint32(at + SEND.NUM_SGE, list.length, true);
+  view.setUint32(at + SEND.FLAGS, flagsFor(id), true);
+  view.setUint32(at + SEND.REMOTE_SRQN, remoteSrqn, true);
+  view.setUint32(at + SEND.WINDOW, remote.window, true);
+  view.setUint32(at + SEND.REGION, remote.region, true);
+  writeElements(space, list, path);
+}
+
+function kindOf(wr: Record<string, unknown>, opcode: number, path: RequestPath): QueueKind {
+  if (opcode === WrOpcode.BIND_MW)
+    throw valueError(
+      `${pathText(path)}.opcode`,
+      'is BIND_MW, which goes by postSend only: its rkey is another each time',
+    );
+  return { ud: wr['ah'] !== undefined, xrc: wr['remoteSrqn'] !== undefined };
+}
+
+export function writeRecv(space: RecordSpace, value: unknown, path: RequestPath): void {
+  const wr = requestOf(value, path);
+  const list = listOf(wr['sgList'], path);
+  const id = wr['wrId'] === undefined ? 0 : u64Field(wr, 'wrId', path);
+  const at = space.take(RECV.BYTES);
+  putU64(space.view, at + RECV.WR_ID, id);
+  space.view.setUint32(at + RECV.NUM_SGE, list.length, true);
+  space.view.setUint32(at + RECV.FLAGS, flagsFor(id), true);
+  writeElements(space, list, path);
+}
+
+function writeElements(space: RecordSpace, list: readonly unknown[], path: RequestPath): void {
+  const { length: count } = list;
+  if (count > MAX_SGE)
+    throw valueError(`${pathText(path)}.sgList`, `has ${count} elements; at most ${MAX_SGE} are possible`);
+  for (let i = 0; i < count; i++) {
+    const sge = list[i];
+    if (typeof sge !== 'object' || sge === null)
+      throw typeError(`${pathText(path)}.sgList[${i}]`, 'an object with mr', sge);
+    const { mr, offset, length } = sge as { mr: unknown; offset?: unknown; length?: unknown };
+    const id = requestId(mr, 'MemoryRegion');
+    if (id === undefined) throw typeError(`${pathText(path)}.sgList[${i}].mr`, 'a MemoryRegion', mr);
+    const region = mr as Resource & { length: number };
+    if (region.closed) throw closedError(`MemoryRegion in ${pathText(path)}.sgList[${i}].mr`, 'ibv_post');
+    const start = offset === undefined ? 0 : inElement(offset, 'offset', Number.MAX_SAFE_INTEGER, path, i);
+    const bytes = length === undefined ? Math.max(0, region.length - start) : inElement(length, 'length', U32, path, i);
+    if (bytes > U32)
+      throw valueError(
+        `${pathText(path)}.sgList[${i}].length`,
+        'is missing, and the rest of the region is too long: at most 4294967295 bytes go in an element',
+      );
+    const at = space.take(SGE.BYTES);
+    putU64(space.view, at + SGE.OFFSET, start);
+    space.view.setUint32(at + SGE.REGION, id, true);
+    space.view.setUint32(at + SGE.LENGTH, bytes, true);
+    space.hold(region);
+  }
+}
+
+function inElement(value: unknown, name: string, max: number, path: RequestPath, i: number): number {
+  if (typeof value === 'number' && value >= 0 && value <= max && Number.isSafeInteger(value)) return value;
+  return integer(value, `${pathText(path)}.sgList[${i}].${name}`, 0, max);
+}
+
+interface Remote {
+  addr: bigint | number;
+  rkey: number;
+  compareAdd: bigint | number;
+  swap: bigint | number;
+  imm: number;
+  window: number;
+  region: number;
+}
+
+function readRemote(wr: Record<string, unknown>, opcode: number, path: RequestPath, remote: Remote): void {
+  switch (opcode) {
+    case WrOpcode.SEND:
+      return;
+    case WrOpcode.SEND_WITH_IMM:
+      remote.imm = u32Field(wr, 'immData', path);
+      return;
+    case WrOpcode.SEND_WITH_INV:
+    case WrOpcode.LOCAL_INV:
+      remote.imm = u32Field(wr, 'invalidateRkey', path);
+      return;
+    case WrOpcode.RDMA_WRITE_WITH_IMM:
+      remote.imm = u32Field(wr, 'immData', path);
+      break;
+    case WrOpcode.ATOMIC_CMP_AND_SWP:
+      remote.compareAdd = u64Field(wr, 'compare', path);
+      remote.swap = u64Field(wr, 'swap', path);
+      break;
+    case WrOpcode.BIND_MW:
+      readBind(wr, path, remote);
+      return;
+    case WrOpcode.ATOMIC_FETCH_AND_ADD:
+      remote.compareAdd = u64Field(wr, 'add', path);
+      break;
+    default:
+      break;
+  }
+  remote.addr = u64Field(wr, 'remoteAddr', path);
+  remote.rkey = u32Field(wr, 'rkey', path);
+}
+
+function readBind(wr: Record<string, unknown>, path: RequestPath, remote: Remote): void {
+  const mw = wr['mw'];
+  const window = requestId(mw, 'MemoryWindow');
+  if (window === undefined) throw typeError(`${pathText(path)}.mw`, 'a MemoryWindow', mw);
+  if ((mw as Resource).closed) throw closedError(`MemoryWindow in ${pathText(path)}.mw`, 'ibv_post_send');
+  remote.window = window;
+  remote.rkey = u32Field(wr, 'rkey', path);
+  const bind = bindInfo(wr['bindInfo'], `${pathText(path)}.bindInfo`);
+  remote.imm = bind.access;
+  remote.region = bind.region;
+  remote.addr = bind.offset;
+  remote.compareAdd = bind.length;
+}
+
+/** The id of an address handle, which the space holds from now on. Without a path it is the argument `ah`. */
+export function addressOf(space: RecordSpace, value: unknown, path?: RequestPath): number {
+  const id = requestId(value, 'AddressHandle');
+  const argument = () => (path === undefined ? 'ah' : `${pathText(path)}.ah`);
+  if (id === undefined) throw typeError(argument(), 'an AddressHandle, as every request of a UD queue pair has', value);
+  if ((value as Resource).closed) throw closedError(`AddressHandle in ${argument()}`, 'ibv_post_send');
+  space.hold(value as Resource);
+  return id;
+}
+
+function requestOf(value: unknown, path: RequestPath): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw typeError(pathText(path), 'a work request', value);
+  return value as Record<string, unknown>;
+}
+
+const NONE: readonly unknown[] = [];
+
+function listOf(value: unknown, path: RequestPath): readonly unknown[] {
+  if (value === undefined) return NONE;
+  if (!Array.isArray(value)) throw typeError(`${pathText(path)}.sgList`, 'an array of { mr, offset, length }', value);
+  return value as readonly unknown[];
+}
+
+export function flagsFor(wrId: bigint | number): number {
+  return typeof wrId === 'number' ? WRITTEN | ID_IS_NUMBER : WRITTEN;
+}
+
+function putU64(view: DataView, at: number, value: bigint | number): void {
+  if (typeof value === 'bigint') {
+    view.setBigUint64(at, value, true);
+  } else {
+    view.setUint32(at, value >>> 0, true);
+    view.setUint32(at + 4, Math.floor(value / HIGH), true);
+  }
+}

@@ -1,0 +1,164 @@
+import type { AddressHandle } from '../qp/address-handle.js';
+import type { MwBindInfo } from '../memory/bind-info.js';
+import type { WrOpcode } from '../enums/index.js';
+import type { MemoryRegion } from '../memory/memory-region.js';
+import type { MemoryWindow } from '../memory/memory-window.js';
+
+/** `struct ibv_sge`: a part of a memory region. Bounds are checked when it is posted. */
+export interface Sge {
+  /** The region; its lkey is what the device gets. LOCAL_WRITE is needed where something is written. */
+  mr: MemoryRegion;
+  /** Bytes from the region's start, default 0. */
+  offset?: number;
+  /** Bytes, default up to the region's end. An element of 0 bytes is left out. */
+  length?: number;
+}
+
+/** What every work request has. */
+export interface WorkRequest {
+  /** Comes back in the completion, as it is given here. Default 0. */
+  wrId?: bigint | number;
+  /** Gathered on sending, scattered on receiving. Default none: a message of 0 bytes. */
+  sgList?: readonly Sge[];
+}
+
+interface SendBase extends WorkRequest {
+  /** See {@link SendFlags}. Without SIGNALED there is no completion unless it fails (or the QP has sqSigAll). */
+  sendFlags?: number;
+}
+
+/** Where a UD datagram goes; other queue pairs know their peer. */
+interface Datagram {
+  /** The way to the receiver; required on UD, as the next two. */
+  ah?: AddressHandle;
+  /** The receiver's queue pair, 24 bits. */
+  remoteQpn?: number;
+  /** 32 bits; must equal the receiver's qkey. */
+  remoteQkey?: number;
+}
+
+interface Remote {
+  /** An address in the peer's memory region: its `addr` and an offset. */
+  remoteAddr: bigint | number;
+  /** The region's rkey. */
+  rkey: number;
+}
+
+type Opcode = typeof WrOpcode;
+
+/** XRC: which of the peer's shared receive queues takes the message. */
+interface Shared {
+  /** 24 bits: `srq.srqNum` of the peer. */
+  remoteSrqn?: number;
+}
+
+/**
+ * IBV_WR_SEND: a message for the peer's next receive request. On RC, UC, UD and XRC.
+ *
+ * @example qp.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED, sgList: [{ mr, length: 64 }] });
+ * @example qp.postSend({ opcode: WrOpcode.SEND, ah, remoteQpn: 17, remoteQkey: 0x11111111, sgList: [{ mr }] }); // UD
+ */
+export interface SendRequest extends SendBase, Datagram, Shared {
+  /** WrOpcode.SEND: tells this request from the others. */
+  opcode: Opcode['SEND'];
+}
+/** IBV_WR_SEND_WITH_IMM: the same, with 32 bits that the receiver's completion shows (WcFlags.WITH_IMM). */
+export interface SendWithImmRequest extends SendBase, Datagram, Shared {
+  /** WrOpcode.SEND_WITH_IMM: tells this request from the others. */
+  opcode: Opcode['SEND_WITH_IMM'];
+  /** 32 bits for the receiver's `immData`: a number here as there, in network order on the wire. */
+  immData: number;
+}
+/** IBV_WR_SEND_WITH_INV: the same, and the receiver's device invalidates a key of its own before it completes. RC and XRC. */
+export interface SendWithInvRequest extends SendBase, Shared {
+  /** WrOpcode.SEND_WITH_INV: tells this request from the others. */
+  opcode: Opcode['SEND_WITH_INV'];
+  /** The receiver's rkey that this invalidates. */
+  invalidateRkey: number;
+}
+/**
+ * IBV_WR_RDMA_WRITE: into the peer's memory, which needs REMOTE_WRITE; the peer's program notices nothing. RC, UC, XRC.
+ *
+ * @example qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr }], remoteAddr: peer.addr, rkey: peer.rkey });
+ */
+export interface RdmaWriteRequest extends SendBase, Remote, Shared {
+  /** WrOpcode.RDMA_WRITE: tells this request from the others. */
+  opcode: Opcode['RDMA_WRITE'];
+}
+/** IBV_WR_RDMA_WRITE_WITH_IMM: the same, and it takes a receive request of the peer, whose completion shows `immData`. */
+export interface RdmaWriteWithImmRequest extends SendBase, Remote, Shared {
+  /** WrOpcode.RDMA_WRITE_WITH_IMM: tells this request from the others. */
+  opcode: Opcode['RDMA_WRITE_WITH_IMM'];
+  /** 32 bits for the receiver's `immData`. */
+  immData: number;
+}
+/**
+ * IBV_WR_RDMA_READ: out of the peer's memory, which needs REMOTE_READ, into `sgList`. RC and XRC; at most `maxRdAtomic`
+ * of them and of atomics are on their way at a time, the others wait in the queue.
+ */
+export interface RdmaReadRequest extends SendBase, Remote, Shared {
+  /** WrOpcode.RDMA_READ: tells this request from the others. */
+  opcode: Opcode['RDMA_READ'];
+}
+/**
+ * IBV_WR_ATOMIC_CMP_AND_SWP: if the 8 bytes at `remoteAddr` (a multiple of 8, in the peer's byte order) equal
+ * `compare`, `swap` takes their place. What was there before lands in `sgList`, one element of 8 bytes. The peer's region
+ * needs REMOTE_ATOMIC. RC and XRC.
+ */
+export interface CompareAndSwapRequest extends SendBase, Remote, Shared {
+  /** WrOpcode.ATOMIC_CMP_AND_SWP: tells this request from the others. */
+  opcode: Opcode['ATOMIC_CMP_AND_SWP'];
+  /** What is expected there, 64 bits. */
+  compare: bigint | number;
+  /** What takes its place, 64 bits. */
+  swap: bigint | number;
+}
+/** IBV_WR_ATOMIC_FETCH_AND_ADD: adds to the 8 bytes at `remoteAddr`, else as {@link CompareAndSwapRequest}. */
+export interface FetchAndAddRequest extends SendBase, Remote, Shared {
+  /** WrOpcode.ATOMIC_FETCH_AND_ADD: tells this request from the others. */
+  opcode: Opcode['ATOMIC_FETCH_AND_ADD'];
+  /** The addend, 64 bits. The sum wraps around, so that 2n ** 64n - 1n takes one away. */
+  add: bigint | number;
+}
+/** IBV_WR_LOCAL_INV: invalidates a key of this side: of a memory window of type 2 that is bound to this queue pair. */
+export interface LocalInvRequest extends SendBase {
+  /** WrOpcode.LOCAL_INV: tells this request from the others. */
+  opcode: Opcode['LOCAL_INV'];
+  /** The key, 32 bits: `mw.rkey`. */
+  invalidateRkey: number;
+}
+/** IBV_WR_BIND_MW: opens a part of a region to this queue pair's peer, in the order of the requests. */
+export interface BindMwRequest extends SendBase {
+  /** WrOpcode.BIND_MW: tells this request from the others. */
+  opcode: Opcode['BIND_MW'];
+  /** A window of type 2. */
+  mw: MemoryWindow;
+  /** Its new rkey: `mw.nextRkey()`. */
+  rkey: number;
+  /** The part of a region that the window opens, and what the peer may do there. */
+  bindInfo: MwBindInfo;
+}
+/** IBV_WR_ATOMIC_WRITE: the 8 bytes at `remoteAddr` (a multiple of 8) change at once. RC. */
+export interface AtomicWriteRequest extends SendBase, Remote, Shared {
+  /** WrOpcode.ATOMIC_WRITE: tells this request from the others. */
+  opcode: Opcode['ATOMIC_WRITE'];
+  /** One element of 8 bytes. */
+  sgList: readonly Sge[];
+}
+
+/** `struct ibv_send_wr`: the opcode says which fields there are. */
+export type SendWr =
+  | SendRequest
+  | SendWithImmRequest
+  | SendWithInvRequest
+  | RdmaWriteRequest
+  | RdmaWriteWithImmRequest
+  | RdmaReadRequest
+  | CompareAndSwapRequest
+  | FetchAndAddRequest
+  | LocalInvRequest
+  | BindMwRequest
+  | AtomicWriteRequest;
+
+/** `struct ibv_recv_wr`. For UD the buffer needs 40 bytes more than the payload, in front of it. */
+export type RecvWr = WorkRequest;

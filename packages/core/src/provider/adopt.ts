@@ -1,0 +1,75 @@
+import type { CompletionChannel } from '../completion/completion-channel.js';
+import { CompletionQueue } from '../completion/completion-queue.js';
+import { Context } from '../device/context.js';
+import type { DeviceInfo } from '../device/device-info.js';
+import { DeviceMemory } from '../memory/device-memory.js';
+import type { QpType } from '../enums/index.js';
+import { type LibraryKind, loadLibrary } from '../library/libraries.js';
+import type { MemoryRegion } from '../memory/memory-region.js';
+import { native, type NativeHandle, type NativeLibrary, type NativeQp, type NativeRegion } from '../base/native.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import type { QpInitAttr } from '../qp/qp-init-attr.js';
+import { QueuePair } from '../qp/queue-pair.js';
+import { type NativeWq, ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
+import { withoutBytes } from '../memory/registration.js';
+import { kState } from '../base/symbols.js';
+
+/** The function table of verbs_core.h, for the set-up function of an addon. */
+export const nativeApi: object = native.nativeApi;
+
+/** The loaded libibverbs of that kind, for `library_symbol` and `adopt_context`; or why there is none. */
+export function libibverbs(kind: LibraryKind):
+  | {
+      /** The loaded library. */
+      handle: NativeLibrary;
+    }
+  | {
+      /** Why there is none, and what would help. */
+      reason: string;
+    } {
+  return loadLibrary(kind);
+}
+
+/** The context behind what `adopt_context` gave. */
+export function adoptContext(device: DeviceInfo, handle: NativeHandle): Context {
+  return new Context(device, handle);
+}
+
+/** The completion queue behind what `adopt_cq` or `create_cq` gave; `extended` for the latter. */
+export function adoptCq(
+  context: Context,
+  channel: CompletionChannel | undefined,
+  made: { handle: NativeHandle; id: number; cqe: number },
+  extended?: { wcFlags: number; parentDomain?: ProtectionDomain | undefined },
+): CompletionQueue {
+  return new CompletionQueue(context, channel, made, extended);
+}
+
+/** The queue pair behind what `create_qp` gave. */
+export function adoptQp<const T extends QpType>(
+  pd: ProtectionDomain,
+  attr: QpInitAttr<T>,
+  made: NativeQp,
+): QueuePair<T> {
+  return new QueuePair({ context: pd.context, pd, attr, made });
+}
+
+/** A vendor's modify call brought the queue pair to this state. */
+export function setQueuePairState(qp: QueuePair, state: number): void {
+  qp[kState](state);
+}
+
+/** The receive work queue behind what `create_wq` gave. */
+export function adoptWq(pd: ProtectionDomain, attr: WqInitAttr, made: NativeWq): ReceiveWorkQueue {
+  return new ReceiveWorkQueue(pd, attr, made);
+}
+
+/** The device memory behind what `alloc_dm` gave. */
+export function adoptDm(context: Context, made: { handle: NativeHandle; dmHandle: number }, length: number) {
+  return new DeviceMemory(context, made, length, false);
+}
+
+/** The memory region behind what `adopt_mr` gave. */
+export function adoptMr(pd: ProtectionDomain, region: NativeRegion, length: number, access: number): MemoryRegion {
+  return withoutBytes(pd, region, length, access);
+}

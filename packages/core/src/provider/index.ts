@@ -1,0 +1,31 @@
+/**
+ * The provider kit, for packages that add a vendor's objects to those of `@verbs/core` (`@verbs/mlx5` and others). It
+ * is not for programs, and it changes with the packages that use it.
+ *
+ * The addon of such a package includes `native/include/verbs_core.h`, gets `nativeApi` at set-up, and takes objects of
+ * this package by `handleOf`. Its classes extend `Resource` over an External of their own.
+ *
+ * @packageDocumentation
+ */
+export * from './adopt.js';
+export { chooseVendorDevice, isVendorDevice, listVendorDevices } from './vendor-devices.js';
+export { type Libraries, softHint, VendorLibraries, type VendorLibrary } from './vendor-libraries.js';
+export { type AddonPlace, loadAddon } from '../base/addon.js';
+export { check, checked, closedError } from '../base/errors.js';
+export * as inspection from '../base/inspection.js';
+export {
+  native as coreNative,
+  type Native as CoreNative,
+  type NativeHandle,
+  type NativeLibrary,
+  type NativeQp,
+  type NativeRegion,
+} from '../base/native.js';
+export * as validate from '../base/validate.js';
+export { nativeCqOptions } from '../completion/cq-options.js';
+export { softFailure } from '../library/libraries.js';
+export { handleOf, kindOf, Resource } from '../lifetime/resource.js';
+export { accessOf } from '../memory/registration.js';
+export { nativeQpAttr } from '../qp/qp-attr.js';
+export { nativeQpInitAttr } from '../qp/qp-init-attr.js';
+export { nativeWqAttr, type NativeWq } from '../qp/receive-work-queue.js';

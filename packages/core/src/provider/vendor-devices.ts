@@ -1,0 +1,61 @@
+import { type DeviceInfo, type DeviceList, listDevices } from '../device/device-info.js';
+import { VerbsError } from '../base/errors.js';
+import { typeError } from '../base/validate.js';
+import { softHint, type VendorLibraries } from './vendor-libraries.js';
+
+const ENODEV = 19;
+
+/** Whether the device is one of the vendor's, or a model of one. */
+export function isVendorDevice<V extends object>(libraries: VendorLibraries<V>, device: DeviceInfo): boolean {
+  if (typeof device !== 'object' || (device as DeviceInfo | null) === null || typeof device.name !== 'string') {
+    throw typeError('device', 'an entry of listDevices()', device);
+  }
+  return libraries.isSupported(device.library, device.name);
+}
+
+/**
+ * The vendor's devices of both libraries, hardware first. The software NIC gets one if its configuration has none. An
+ * empty list says why in its `reason`.
+ */
+export function listVendorDevices<V extends object>(libraries: VendorLibraries<V>): DeviceList {
+  libraries.ensureSoftDevice();
+  const all = listDevices();
+  const list: DeviceInfo[] & { reason?: string } = all.filter((device) => isVendorDevice(libraries, device));
+  if (list.length === 0) Object.defineProperty(list, 'reason', { value: emptyReason(libraries, all) });
+  return list;
+}
+
+function emptyReason<V extends object>(libraries: VendorLibraries<V>, all: DeviceList): string {
+  const reasons = (['system', 'soft'] as const).map((kind) => {
+    const found = libraries.find(kind);
+    const none = `no ${libraries.about.kind} device`;
+    return `${kind}: ${'reason' in found ? found.reason : (softHint(kind) ?? all.reason ?? none)}`;
+  });
+  return reasons.join('; ');
+}
+
+/**
+ * What openDevice() of a vendor's package was told: by default the first of its devices.
+ *
+ * @throws VerbsError ENODEV
+ */
+export function chooseVendorDevice<V extends object>(
+  libraries: VendorLibraries<V>,
+  device: string | DeviceInfo | undefined,
+): DeviceInfo {
+  const syscall = libraries.about.openSyscall;
+  const list = listVendorDevices(libraries);
+  const [first] = list;
+  if (device === undefined) {
+    if (first !== undefined) return first;
+    throw new VerbsError(ENODEV, syscall, { hint: list.reason });
+  }
+  const name = typeof device === 'string' ? device : device.name;
+  const all = typeof device === 'string' ? list : [...list, ...listDevices()];
+  const found = all.find(
+    (info) => info.name === name && (typeof device === 'string' || info.library === device.library),
+  );
+  if (found !== undefined) return found;
+  const there = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
+  throw new VerbsError(ENODEV, syscall, { detail: JSON.stringify(name), hint: there });
+}

@@ -1,0 +1,141 @@
+import type { Context } from '../device/context.js';
+import { VerbsError } from '../base/errors.js';
+import { libraryTried } from '../library/library-loads.js';
+import { type LibraryKind, loadLibrary, softFailure, softModule } from '../library/libraries.js';
+import type { NativeHandle, NativeLibrary } from '../base/native.js';
+import { handleOf } from '../lifetime/resource.js';
+
+const ENOSYS = 38;
+const EEXIST = 17;
+
+/** What a vendor's package says of its library. `Vendor` is its addon's handle of one that is loaded. */
+export interface VendorLibrary<Vendor extends object> {
+  /** The `kind` of the software NIC's devices, 'hbl'. */
+  kind: string;
+  /** The system's library, 'libhbl.so.1'. */
+  system: string;
+  /** What to do where it is missing. */
+  install: string;
+  /** The model's library. */
+  model: string;
+  /** The software NIC's device for who has configured none, 'hbl_0,kind=hbl'. */
+  defaultDevice: string;
+  /** The C function that opens a device. */
+  openSyscall: string;
+  /** Loads a library of that name. */
+  open: (name: string) => { handle: Vendor; reason?: never } | { handle?: never; reason: string };
+  /** Hands the software NIC to the model, which adds its kind of device: 0 or a negative errno. */
+  attachModel: (library: Vendor, libibverbs: NativeLibrary) => number;
+  /** Whether the library drives the device of that name. */
+  isSupported: (library: Vendor, libibverbs: NativeLibrary, name: string) => boolean;
+}
+
+/** What belongs together: calls go to the vendor's library of the context's own libibverbs, never across. */
+export interface Libraries<Vendor extends object> {
+  /** The vendor's. */
+  vendor: Vendor;
+  /** The libibverbs that its calls belong to. */
+  libibverbs: NativeLibrary;
+}
+
+interface SoftControl {
+  deviceNames(): string[];
+  addDevices(text: string): void;
+}
+
+/** A vendor's library of both kinds: the system's, and the model on the software NIC. */
+export class VendorLibraries<Vendor extends object> {
+  /** What the package says of its library. */
+  readonly about: VendorLibrary<Vendor>;
+  readonly #found = new Map<LibraryKind, Libraries<Vendor> | { reason: string }>();
+
+  constructor(about: VendorLibrary<Vendor>) {
+    this.about = about;
+  }
+
+  /** Both libraries of that kind, or why there are none. */
+  find(kind: LibraryKind):
+    | Libraries<Vendor>
+    | {
+        /** Why there are none, and what would help. */
+        reason: string;
+      } {
+    let answer = this.#found.get(kind);
+    if (answer === undefined) {
+      answer = this.#load(kind);
+      this.#found.set(kind, answer);
+    }
+    return answer;
+  }
+
+  /** The libraries of that kind; throws where there are none. */
+  for(kind: LibraryKind, syscall: string): Libraries<Vendor> {
+    const libraries = this.find(kind);
+    if ('reason' in libraries) throw new VerbsError(ENOSYS, syscall, { hint: libraries.reason });
+    return libraries;
+  }
+
+  /** An open context's own vendor library and its handle, for a call. Throws TypeError for anything else. */
+  forContext(
+    context: unknown,
+    syscall: string,
+  ): {
+    /** The vendor's library. */
+    vendor: Vendor;
+    /** The context's. */
+    handle: NativeHandle;
+  } {
+    const handle = handleOf(context, 'Context', 'ctx', syscall);
+    return { vendor: this.for((context as Context).device.library, syscall).vendor, handle };
+  }
+
+  /** Whether the vendor's library of that kind drives the device. */
+  isSupported(kind: LibraryKind, name: string): boolean {
+    const libraries = this.find(kind);
+    return 'vendor' in libraries && this.about.isSupported(libraries.vendor, libraries.libibverbs, name);
+  }
+
+  /** The software NIC has a device of this kind from now on, if its configuration has none. */
+  ensureSoftDevice(): void {
+    if ('reason' in this.find('soft')) return;
+    const found = softModule();
+    if ('reason' in found) return;
+    const soft = found as unknown as SoftControl;
+    const { kind, defaultDevice } = this.about;
+    // A device that is configured but left out has its reason in lastError(); another beside it would hide that.
+    if (new RegExp(`kind\\s*=\\s*${kind}`).test(process.env['VERBS_SOFT'] ?? '')) return;
+    if (!soft.deviceNames().some((name) => this.isSupported('soft', name))) soft.addDevices(defaultDevice);
+  }
+
+  #load(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
+    const found = this.#open(kind);
+    const { system, model } = this.about;
+    const [name = system] = system.split('.so');
+    const path = kind === 'system' ? system : model;
+    libraryTried(name, kind, 'reason' in found ? found : { path });
+    return found;
+  }
+
+  #open(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
+    const { system, model, install, open, attachModel } = this.about;
+    const verbs = loadLibrary(kind);
+    if ('reason' in verbs) return verbs;
+    const opened = open(kind === 'system' ? system : model);
+    if (opened.handle === undefined) {
+      return { reason: `${opened.reason}: ${kind === 'system' ? install : 'build the package: npm run build:native'}` };
+    }
+    if (kind === 'soft') {
+      const code = attachModel(opened.handle, verbs.handle);
+      if (code !== 0 && code !== -EEXIST) {
+        const what = `the software NIC does not take the model of ${this.about.kind} devices`;
+        return { reason: `${what} (errno ${-code}): update @verbs/soft` };
+      }
+    }
+    return { vendor: opened.handle, libibverbs: verbs.handle };
+  }
+}
+
+/** The software NIC's own words, where they say more than an errno. */
+export function softHint(kind: LibraryKind): string | undefined {
+  return kind === 'soft' ? softFailure() : undefined;
+}

@@ -1,0 +1,37 @@
+import type { FullAhAttr } from './ah-attr.js';
+import type { NativeHandle } from '../base/native.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { Resource } from '../lifetime/resource.js';
+import { kRequestId } from '../base/symbols.js';
+import { brief } from '../base/inspection.js';
+
+/**
+ * `ibv_ah`: the way to a peer, for UD work requests of any queue pair of its protection domain. Made by
+ * {@link ProtectionDomain.createAh}; `close()` is `ibv_destroy_ah`.
+ */
+export class AddressHandle extends Resource {
+  /** The protection domain that it belongs to. */
+  readonly pd: ProtectionDomain;
+  /** What it was made with. */
+  readonly attr: Readonly<FullAhAttr>;
+  readonly #id: number;
+
+  /** @internal */
+  constructor(pd: ProtectionDomain, handle: NativeHandle, id: number, attr: FullAhAttr) {
+    super('AddressHandle', handle, 'ibv_destroy_ah', [pd]);
+    this.pd = pd;
+    this.attr = attr;
+    this.#id = id;
+  }
+
+  /** @internal The name of the handle in work requests. */
+  get [kRequestId](): number {
+    return this.#id;
+  }
+
+  protected override describe() {
+    const { isGlobal, portNum, dlid, grh } = this.attr;
+    const way = isGlobal ? { dgid: grh.dgid, sgidIndex: grh.sgidIndex } : { dlid };
+    return { portNum, ...way, pd: brief(this.pd) };
+  }
+}

@@ -1,0 +1,64 @@
+import type { Context } from '../device/context.js';
+import { check } from '../base/errors.js';
+import type { Flow } from './flow.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
+import { integer, object, optional } from '../base/validate.js';
+import { brief } from '../base/inspection.js';
+
+/**
+ * `ibv_counters`: what flows count. Made by {@link Context.createCounters}; `close()` is `ibv_destroy_counters`.
+ *
+ * @example
+ * const counters = ctx.createCounters();
+ * counters.attach({ counterDesc: CounterDescription.PACKETS, index: 0 });
+ * qp.createFlow({ specs: [{ type: 'udp', val: { dstPort: 4789 } }, { type: 'count', counters }] });
+ * const [packets] = counters.read();
+ */
+export class Counters extends Resource {
+  /** The open device that it belongs to. */
+  readonly context: Context;
+  #size = 0;
+
+  /** @internal */
+  constructor(context: Context, handle: NativeHandle) {
+    super('Counters', handle, 'ibv_destroy_counters', [context]);
+    this.context = context;
+  }
+
+  /**
+   * `ibv_attach_counters_point_flow`: what is counted at an index, before the counters are used in a flow
+   * ({@link FlowCount}), or for one flow that exists.
+   *
+   * @param attr `counterDesc` is one of {@link CounterDescription}, `index` the place in what `read` gives
+   * @throws VerbsError EOPNOTSUPP, EINVAL, EBUSY
+   */
+  attach(attr: { counterDesc: number; index: number }, flow?: Flow): void {
+    const syscall = 'ibv_attach_counters_point_flow';
+    const counters = this.use(syscall);
+    const given = object(attr, 'attr', ['counterDesc', 'index']);
+    const description = integer(given['counterDesc'], 'attr.counterDesc', 0, 0x7fffffff);
+    const index = integer(given['index'], 'attr.index', 0, 0xffff);
+    const handle = flow === undefined ? undefined : handleOf(flow, 'Flow', 'flow', syscall);
+    check(-Math.abs(native.attachCounters(counters, description, index, handle)), syscall);
+    this.#size = Math.max(this.#size, index + 1);
+  }
+
+  /**
+   * `ibv_read_counters`: by their indices.
+   *
+   * @param flags see {@link ReadCountersFlags}; default 0
+   * @throws VerbsError EINVAL, EOPNOTSUPP
+   */
+  read(flags = 0): BigUint64Array {
+    const counters = this.use('ibv_read_counters');
+    optional(flags, 'flags', 0x7fffffff, 0);
+    const values = new BigUint64Array(this.#size);
+    check(-Math.abs(native.readCounters(counters, values, flags)), 'ibv_read_counters');
+    return values;
+  }
+
+  protected override describe() {
+    return { size: this.#size, context: brief(this.context) };
+  }
+}

@@ -1,0 +1,22 @@
+import type { NativeHandle } from '../base/native.js';
+import type { QueuePair } from './queue-pair.js';
+import { Resource } from '../lifetime/resource.js';
+import { brief } from '../base/inspection.js';
+
+/**
+ * `ibv_flow`: frames that a queue pair receives. Made by {@link QueuePair.createFlow}; `close()` is `ibv_destroy_flow`.
+ */
+export class Flow extends Resource {
+  /** Who receives them. */
+  readonly qp: QueuePair;
+
+  /** @internal */
+  constructor(qp: QueuePair, handle: NativeHandle, others: readonly Resource[]) {
+    super('Flow', handle, 'ibv_destroy_flow', [qp, ...others]);
+    this.qp = qp;
+  }
+
+  protected override describe() {
+    return { qp: brief(this.qp) };
+  }
+}

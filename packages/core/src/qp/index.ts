@@ -1,0 +1,18 @@
+// Queue pairs and the objects around them: their attributes and transitions, address handles, shared and raw receive
+// queues, flows.
+export { AddressHandle } from './address-handle.js';
+export type { AhAttr, FullAhAttr, FullGlobalRoute, GlobalRoute } from './ah-attr.js';
+export type { ActivateOptions, ConnectOptions } from './connect.js';
+export { Counters } from './counters.js';
+export type * from './flow-spec.js';
+export { Flow } from './flow.js';
+export { IndirectionTable } from './indirection-table.js';
+export type { FullQpAttr, QpAttr } from './qp-attr.js';
+export type { QpCap, QpInitAttr, RxHashConf } from './qp-init-attr.js';
+export type { QpModify } from './qp-transition.js';
+export type { Ece, QpQuery, QueuePairControl } from './queue-pair-control.js';
+export { QueuePair } from './queue-pair.js';
+export { ReceiveWorkQueue, type WqAttr, type WqInitAttr } from './receive-work-queue.js';
+export type { ReceivedFrom } from './received-from.js';
+export { SharedReceiveQueue, type SrqAttr, type SrqInitAttr } from './shared-receive-queue.js';
+export { XrcDomain } from './xrc-domain.js';

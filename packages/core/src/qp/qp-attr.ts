@@ -1,0 +1,161 @@
+import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
+import { AccessFlags, MigState, QpAttrMask, QpState } from '../enums/index.js';
+import type { NativeAhAttr, NativeCap, NativeQpAttr } from '../base/native.js';
+import { nativeCap, type QpCap } from './qp-init-attr.js';
+import { integer, object } from '../base/validate.js';
+import { flags, type Forms, hex, mtu, named, qpn, readable } from '../base/inspection.js';
+
+/** `struct ibv_qp_attr`: the fields that are given are the ones that change, as the C call's mask says. */
+export interface QpAttr {
+  /** Where the queue pair shall go: see {@link QpState}. */
+  qpState?: number;
+  /** Asserts the state before the change; see {@link QpState}. */
+  curQpState?: number;
+  /** The largest packet, at most `activeMtu` of both ports: see {@link Mtu}. */
+  pathMtu?: number;
+  /** Moves to the alternate path, or arms it: see {@link MigState}. */
+  pathMigState?: number;
+  /** UD: datagrams must carry it, 32 bits. */
+  qkey?: number;
+  /** The first packet sequence number that the peer sends: 24 bits. */
+  rqPsn?: number;
+  /** The first packet sequence number that this side sends: 24 bits. */
+  sqPsn?: number;
+  /** The peer's queue pair: 24 bits. */
+  destQpNum?: number;
+  /** What the peer may do: {@link AccessFlags}. */
+  qpAccessFlags?: number;
+  /** Another size, where the device has DeviceCapFlags.RESIZE_MAX_WR. */
+  cap?: QpCap;
+  /** The way to the peer, of a connected queue pair. */
+  ahAttr?: AhAttr;
+  /** The alternate way. It is set by its four fields together. */
+  altAhAttr?: AhAttr;
+  /** The `pkeyIndex` of the alternate path. */
+  altPkeyIndex?: number;
+  /** The `portNum` of the alternate path. */
+  altPortNum?: number;
+  /** The `timeout` of the alternate path. */
+  altTimeout?: number;
+  /** Which of the port's partition keys: an index, 0 to 65535. */
+  pkeyIndex?: number;
+  /** On the way to SQD: 1 asks for the event SQ_DRAINED, 0 does not. */
+  enSqdAsyncNotify?: number;
+  /** RDMA reads and atomics on their way from this side at a time: 0 to 255. */
+  maxRdAtomic?: number;
+  /** RDMA reads and atomics of the peer that this side serves at a time: 0 to 255. */
+  maxDestRdAtomic?: number;
+  /**
+   * How long a peer waits before it repeats a message that found no receive request, as a code: 1 is 10 µs, 12 is
+   * 0.64 ms, 31 is 491 ms, 0 is 655 ms.
+   */
+  minRnrTimer?: number;
+  /** The local port, from 1. */
+  portNum?: number;
+  /** How long to wait for an acknowledgement: 4.096 µs · 2^n, 0 to 31; 0 waits forever. */
+  timeout?: number;
+  /** Repetitions after timeouts: 0 to 7. */
+  retryCnt?: number;
+  /** Repetitions while the peer has no receive request (RNR NAK): 0 to 7; 7 repeats forever. */
+  rnrRetry?: number;
+  /** Packet pacing of RAW_PACKET: kbit/s, 0 for none. */
+  rateLimit?: number;
+}
+
+/** As `qp.query()` gives it. */
+export type FullQpAttr = Required<Omit<QpAttr, 'cap' | 'ahAttr' | 'altAhAttr'>> & {
+  /** 1 while the send queue drains (SQD), else 0. */
+  sqDraining: number;
+  /** What the device gave, at least what was asked for. */
+  cap: Required<QpCap>;
+  /** The way to the peer; all zero if there is none. */
+  ahAttr: FullAhAttr;
+  /** The alternate way; all zero if there is none. */
+  altAhAttr: FullAhAttr;
+};
+
+const U32 = 0xffffffff;
+
+/** Each plain field's bit in the mask and its largest value. */
+const fields: Readonly<Record<string, readonly [mask: number, max: number]>> = {
+  qpState: [QpAttrMask.STATE, 7],
+  curQpState: [QpAttrMask.CUR_STATE, 7],
+  pathMtu: [QpAttrMask.PATH_MTU, 5],
+  pathMigState: [QpAttrMask.PATH_MIG_STATE, 2],
+  qkey: [QpAttrMask.QKEY, U32],
+  rqPsn: [QpAttrMask.RQ_PSN, 0xffffff],
+  sqPsn: [QpAttrMask.SQ_PSN, 0xffffff],
+  destQpNum: [QpAttrMask.DEST_QPN, 0xffffff],
+  qpAccessFlags: [QpAttrMask.ACCESS_FLAGS, 0x7fffffff],
+  pkeyIndex: [QpAttrMask.PKEY_INDEX, 0xffff],
+  altPkeyIndex: [QpAttrMask.ALT_PATH, 0xffff],
+  enSqdAsyncNotify: [QpAttrMask.EN_SQD_ASYNC_NOTIFY, 1],
+  maxRdAtomic: [QpAttrMask.MAX_QP_RD_ATOMIC, 255],
+  maxDestRdAtomic: [QpAttrMask.MAX_DEST_RD_ATOMIC, 255],
+  minRnrTimer: [QpAttrMask.MIN_RNR_TIMER, 31],
+  portNum: [QpAttrMask.PORT, 255],
+  timeout: [QpAttrMask.TIMEOUT, 31],
+  retryCnt: [QpAttrMask.RETRY_CNT, 7],
+  rnrRetry: [QpAttrMask.RNR_RETRY, 7],
+  altPortNum: [QpAttrMask.ALT_PATH, 255],
+  altTimeout: [QpAttrMask.ALT_PATH, 31],
+  rateLimit: [QpAttrMask.RATE_LIMIT, U32],
+};
+const names = [...Object.keys(fields), 'cap', 'ahAttr', 'altAhAttr'];
+
+/** Checks every field by its path, and finds the mask. */
+export function nativeQpAttr(
+  value: unknown,
+  path: string,
+): {
+  /** The fields that were given. */
+  attr: NativeQpAttr;
+  /** Their bits: {@link QpAttrMask}. */
+  mask: number;
+} {
+  const given = object(value, path, names);
+  const attr: NativeQpAttr = {};
+  let mask = 0;
+  for (const [name, [bit, max]] of Object.entries(fields)) {
+    const field = given[name];
+    if (field === undefined) continue;
+    attr[name] = integer(field, `${path}.${name}`, 0, max);
+    mask |= bit;
+  }
+  if (given['cap'] !== undefined) {
+    attr['cap'] = nativeCap(given['cap'], `${path}.cap`);
+    mask |= QpAttrMask.CAP;
+  }
+  if (given['ahAttr'] !== undefined) {
+    attr['ahAttr'] = nativeAhAttr(given['ahAttr'], `${path}.ahAttr`);
+    mask |= QpAttrMask.AV;
+  }
+  if (given['altAhAttr'] !== undefined) {
+    attr['altAhAttr'] = nativeAhAttr(given['altAhAttr'], `${path}.altAhAttr`);
+    mask |= QpAttrMask.ALT_PATH;
+  }
+  return { attr, mask };
+}
+
+const forms: Forms<FullQpAttr> = {
+  qpState: (value) => named(QpState, value),
+  curQpState: (value) => named(QpState, value),
+  pathMtu: mtu,
+  pathMigState: (value) => named(MigState, value),
+  qkey: hex,
+  rqPsn: qpn,
+  sqPsn: qpn,
+  destQpNum: qpn,
+  qpAccessFlags: (value) => flags(AccessFlags, value),
+};
+
+export function publicQpAttr(attr: NativeQpAttr): FullQpAttr {
+  const { cap, ahAttr, altAhAttr, ...plain } = attr;
+  const full = {
+    ...(plain as Omit<FullQpAttr, 'cap' | 'ahAttr' | 'altAhAttr'>),
+    cap: cap as NativeCap,
+    ahAttr: publicAhAttr(ahAttr as Required<NativeAhAttr>),
+    altAhAttr: publicAhAttr(altAhAttr as Required<NativeAhAttr>),
+  };
+  return readable(full, forms);
+}

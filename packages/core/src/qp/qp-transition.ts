@@ -1,0 +1,70 @@
+import type { QpState, QpType } from '../enums/index.js';
+import type { QpAttr } from './qp-attr.js';
+
+/** What each step from RESET to RTS must be given, by the type of the queue pair (IBTA 11.2.5.2, tables 91 and 92). */
+interface Needed {
+  INIT: {
+    [QpType.RC]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
+    [QpType.UC]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
+    [QpType.XRC_SEND]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
+    [QpType.XRC_RECV]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
+    [QpType.UD]: 'pkeyIndex' | 'portNum' | 'qkey';
+    [QpType.RAW_PACKET]: 'portNum';
+  };
+  RTR: {
+    [QpType.RC]: 'ahAttr' | 'pathMtu' | 'destQpNum' | 'rqPsn' | 'maxDestRdAtomic' | 'minRnrTimer';
+    [QpType.UC]: 'ahAttr' | 'pathMtu' | 'destQpNum' | 'rqPsn';
+    [QpType.XRC_SEND]: 'ahAttr' | 'pathMtu' | 'destQpNum' | 'rqPsn';
+    [QpType.XRC_RECV]: 'ahAttr' | 'pathMtu' | 'destQpNum' | 'rqPsn' | 'maxDestRdAtomic' | 'minRnrTimer';
+    [QpType.UD]: never;
+    [QpType.RAW_PACKET]: never;
+  };
+  RTS: {
+    [QpType.RC]: 'sqPsn' | 'timeout' | 'retryCnt' | 'rnrRetry' | 'maxRdAtomic';
+    [QpType.UC]: 'sqPsn';
+    [QpType.XRC_SEND]: 'sqPsn' | 'timeout' | 'retryCnt' | 'rnrRetry' | 'maxRdAtomic';
+    [QpType.XRC_RECV]: 'sqPsn' | 'timeout';
+    [QpType.UD]: 'sqPsn';
+    [QpType.RAW_PACKET]: never;
+  };
+}
+
+type States = typeof QpState;
+type Known = keyof Needed['INIT'];
+type Step<State extends keyof Needed, T extends Known> = Omit<QpAttr, 'qpState'> & {
+  qpState: States[State];
+} & Required<Pick<QpAttr, Needed[State][T]>>;
+
+/** INIT to RTR to RTS, and what else `ibv_modify_qp` does with a queue pair of type `T`. */
+type Transition<T extends Known> =
+  | Step<'INIT', T>
+  | Step<'RTR', T>
+  | (Step<'RTS', T> & { curQpState?: States['RTR'] })
+  | (Omit<QpAttr, 'qpState'> & { qpState: States['RTS']; curQpState: States['RTS' | 'SQD' | 'SQE'] })
+  | (Omit<QpAttr, 'qpState'> & { qpState?: States['RESET' | 'SQD' | 'SQE' | 'ERR'] });
+
+interface Modifications {
+  [type: number]: QpAttr;
+  [QpType.RC]: Transition<typeof QpType.RC>;
+  [QpType.UC]: Transition<typeof QpType.UC>;
+  [QpType.UD]: Transition<typeof QpType.UD>;
+  [QpType.RAW_PACKET]: Transition<typeof QpType.RAW_PACKET>;
+  [QpType.XRC_SEND]: Transition<typeof QpType.XRC_SEND>;
+  [QpType.XRC_RECV]: Transition<typeof QpType.XRC_RECV>;
+}
+
+/**
+ * What {@link QueuePair.modify} takes. For a queue pair whose type the compiler knows, a step from RESET to RTS has
+ * the fields that it needs; a way back to RTS (from SQD or SQE) is told from the first one by `curQpState`.
+ *
+ * @example
+ * ```ts
+ * const cap = { maxSendWr: 16, maxRecvWr: 16 };
+ * const qp = pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, cap }); // QueuePair<4>
+ * // @ts-expect-error qkey is missing
+ * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1 });
+ * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: 0x11111111 });
+ * qp.modify({ qpState: QpState.RTS, curQpState: QpState.SQD }); // without sqPsn: not the first way to RTS
+ * ```
+ */
+export type QpModify<T extends number = number> = Modifications[T];

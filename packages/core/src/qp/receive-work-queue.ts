@@ -1,0 +1,160 @@
+import type { CompletionQueue } from '../completion/completion-queue.js';
+import { WqState, WqType } from '../enums/index.js';
+import { check, checked } from '../base/errors.js';
+import { native } from '../base/native.js';
+import { failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { writeRecv } from '../posting/request-records.js';
+import type { RecvBatch } from '../posting/recv-batch.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
+import { kElement } from '../base/symbols.js';
+import { integer, object, optional } from '../base/validate.js';
+import type { RecvWr } from '../posting/work-request.js';
+import { brief, qpn } from '../base/inspection.js';
+
+/** `struct ibv_wq_init_attr`. */
+export interface WqInitAttr {
+  /** Where its receives complete. */
+  cq: CompletionQueue;
+  /** Outstanding requests, at least 1. */
+  maxWr: number;
+  /** Elements of a request, default 1. */
+  maxSge?: number;
+  /** See {@link WqFlags}; default 0. */
+  createFlags?: number;
+}
+
+/** `struct ibv_wq_attr`: the fields that are there are changed. */
+export interface WqAttr {
+  /** See {@link WqState}. */
+  wqState?: number;
+  /** Asserts the state before the change; see {@link WqState}. */
+  currWqState?: number;
+  /** See {@link WqFlags}. */
+  flags?: number;
+  /** Which of the flags are changed. */
+  flagsMask?: number;
+}
+
+const names = ['cq', 'maxWr', 'maxSge', 'createFlags'];
+const attrNames = ['wqState', 'currWqState', 'flags', 'flagsMask'];
+const MANY = 0xffffff;
+
+/**
+ * `ibv_wq`: a receive queue for receive side scaling. Made by {@link ProtectionDomain.createWq}; `close()` is
+ * `ibv_destroy_wq`.
+ */
+export class ReceiveWorkQueue extends Resource {
+  /** The protection domain that it belongs to. */
+  readonly pd: ProtectionDomain;
+  /** Where its receives complete. */
+  readonly cq: CompletionQueue;
+  /** `ibv_wq.wq_num`: the device's number for it. */
+  readonly wqNum: number;
+  /** Outstanding requests: what the device gave, at least what was asked for. */
+  readonly maxWr: number;
+  /** Elements of a request: what the device gave, at least what was asked for. */
+  readonly maxSge: number;
+  readonly #id: number;
+
+  /** @internal */
+  constructor(pd: ProtectionDomain, given: WqInitAttr, adopted?: NativeWq) {
+    const attr = adopted === undefined ? (object(given, 'attr', names) as unknown as WqInitAttr) : given;
+    const made = adopted ?? create(pd, attr);
+    super('ReceiveWorkQueue', made.handle, 'ibv_destroy_wq', [pd, attr.cq]);
+    this.pd = pd;
+    this.cq = attr.cq;
+    this.wqNum = made.wqNum;
+    this.maxWr = made.maxWr;
+    this.maxSge = made.maxSge;
+    this.#id = made.id;
+    pd.context[kElement](made.id, this);
+  }
+
+  /**
+   * `ibv_modify_wq`: brings it to another state, or changes flags.
+   *
+   * @throws VerbsError EINVAL (a step that there is not), EOPNOTSUPP
+   * @example wq.modify({ wqState: WqState.RDY });
+   */
+  modify(attr: WqAttr): void {
+    const wq = this.use('ibv_modify_wq');
+    const given = object(attr, 'attr', attrNames);
+    const fields = Object.fromEntries(
+      attrNames.filter((name) => given[name] !== undefined).map((name) => [name, field(given, name)]),
+    );
+    check(-Math.abs(native.modifyWq(wq, fields)), 'ibv_modify_wq');
+  }
+
+  /**
+   * `ibv_post_wq_recv` of one or many requests.
+   *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postRecv}
+   */
+  postRecv(wr: RecvWr | readonly RecvWr[]): void {
+    const wq = this.use('ibv_post_wq_recv');
+    postRequests(wr, writeRecv, (batch, count) => native.postWqRecv(wq, batch.bytes, count), this.#limits());
+  }
+
+  /**
+   * `ibv_post_wq_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}.
+   *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postSendBatch}
+   */
+  postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
+    const wq = this.use('ibv_post_wq_recv');
+    const bytes = selectRequests(batch, 'RecvBatch', first, count);
+    const code = native.postWqRecv(wq, bytes, count ?? batch.capacity - first);
+    if (code !== 0) failBatch(code, bytes, first, this.#limits());
+  }
+
+  #limits(): Limits {
+    return { queue: this, syscall: 'ibv_post_wq_recv', maxSge: this.maxSge, maxWr: this.maxWr };
+  }
+
+  protected override onClosed(): void {
+    this.pd.context[kElement](this.#id, undefined);
+  }
+
+  protected override describe() {
+    const { maxWr, maxSge } = this;
+    return { wqNum: qpn(this.wqNum), maxWr, maxSge, cq: brief(this.cq), pd: brief(this.pd) };
+  }
+}
+
+function field(given: Record<string, unknown>, name: string): number {
+  return integer(given[name], `attr.${name}`, 0, name.endsWith('State') ? WqState.UNKNOWN : 0x7fffffff);
+}
+
+/** What the native call makes: a receive work queue. */
+export type NativeWq = Exclude<ReturnType<typeof native.createWq>, number>;
+
+function create(pd: ProtectionDomain, value: unknown): NativeWq {
+  const { handle, cq, init } = nativeWqAttr(pd, value);
+  return checked(native.createWq(handle, cq, init), 'ibv_create_wq');
+}
+
+/** Checks every field by its path. */
+export function nativeWqAttr(pd: ProtectionDomain, value: unknown) {
+  const attr = object(value, 'attr', names);
+  const init = {
+    /** See {@link WqType}. */
+    wqType: WqType.RQ,
+    /** Outstanding requests. */
+    maxWr: integer(attr['maxWr'], 'attr.maxWr', 1, MANY),
+    /** Elements of a request. */
+    maxSge: optional(attr['maxSge'], 'attr.maxSge', 0xffff, 1),
+    /** See {@link WqFlags}. */
+    createFlags: optional(attr['createFlags'], 'attr.createFlags', 0x7fffffff, 0),
+  };
+  const handle = handleOf(pd, 'ProtectionDomain', 'pd', 'ibv_create_wq');
+  const cq = handleOf(attr['cq'], 'CompletionQueue', 'attr.cq', 'ibv_create_wq');
+  return {
+    /** The protection domain's. */
+    handle,
+    /** The completion queue's. */
+    cq,
+    /** The rest, with its defaults. */
+    init,
+  };
+}

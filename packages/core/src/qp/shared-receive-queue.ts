@@ -1,0 +1,167 @@
+import type { CompletionQueue } from '../completion/completion-queue.js';
+import { SrqType } from '../enums/index.js';
+import { check, checked } from '../base/errors.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { writeRecv } from '../posting/request-records.js';
+import type { RecvBatch } from '../posting/recv-batch.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
+import { kElement } from '../base/symbols.js';
+import { integer, object, optional } from '../base/validate.js';
+import type { RecvWr } from '../posting/work-request.js';
+import type { XrcDomain } from './xrc-domain.js';
+import { brief, named, present, qpn } from '../base/inspection.js';
+
+/** `struct ibv_srq_init_attr` and `struct ibv_srq_init_attr_ex`. */
+export interface SrqInitAttr {
+  /** Outstanding requests, at least 1. */
+  maxWr: number;
+  /** Elements of a request, default 1. */
+  maxSge?: number;
+  /** Fewer requests than that raise SRQ_LIMIT_REACHED, once; default 0: never. */
+  srqLimit?: number;
+  /** Who may use it; default BASIC. */
+  srqType?: SrqType;
+  /** XRC only: whose queue pairs may use it. */
+  xrcd?: XrcDomain;
+  /** XRC only: where the receives complete. */
+  cq?: CompletionQueue;
+}
+
+/** `struct ibv_srq_attr`. */
+export interface SrqAttr {
+  /** Outstanding requests. */
+  maxWr: number;
+  /** Elements of a request. */
+  maxSge: number;
+  /** What is armed: fewer requests than that raise SRQ_LIMIT_REACHED; 0: nothing is, or it was raised. */
+  srqLimit: number;
+}
+
+const names = ['maxWr', 'maxSge', 'srqLimit', 'srqType', 'xrcd', 'cq'];
+const MANY = 0xffffff;
+const MAX_WR = 1 << 0;
+const LIMIT = 1 << 1;
+
+/**
+ * `ibv_srq`: receive requests that several queue pairs share. Made by {@link ProtectionDomain.createSrq}; `close()` is
+ * `ibv_destroy_srq`.
+ */
+export class SharedReceiveQueue extends Resource {
+  /** The protection domain that it belongs to. */
+  readonly pd: ProtectionDomain;
+  /** See {@link SrqType}. */
+  readonly srqType: number;
+  /** XRC: the number that a peer's requests name (`ibv_get_srq_num`). */
+  readonly srqNum: number | undefined;
+  /** Elements of a request: what the device gave, at least what was asked for. */
+  readonly maxSge: number;
+  #maxWr: number;
+  readonly #id: number;
+
+  /** @internal */
+  constructor(pd: ProtectionDomain, given: SrqInitAttr) {
+    const attr = object(given, 'attr', names) as unknown as SrqInitAttr;
+    const made = create(pd, attr);
+    const parents = [pd, attr.xrcd, attr.cq].filter((parent) => parent !== undefined);
+    super('SharedReceiveQueue', made.handle, 'ibv_destroy_srq', parents);
+    this.pd = pd;
+    this.srqType = attr.srqType ?? SrqType.BASIC;
+    this.srqNum = made.srqNum;
+    this.maxSge = made.maxSge;
+    this.#maxWr = made.maxWr;
+    this.#id = made.id;
+    pd.context[kElement](made.id, this);
+  }
+
+  /** Outstanding requests: what the device gave, at least what was asked for. */
+  get maxWr(): number {
+    return this.#maxWr;
+  }
+
+  /**
+   * `ibv_modify_srq`: arms the limit event, which happens once (`srqLimit`), or gives the queue another size (`maxWr`).
+   *
+   * @param attr `srqLimit`: requests; 0 disarms. `maxWr`: requests, at most `maxSrqWr` of `queryDevice()`
+   * @throws VerbsError EINVAL (a limit above the size, or a size below what is outstanding), EOPNOTSUPP
+   * @example srq.modify({ srqLimit: 16 });
+   */
+  modify(attr: { srqLimit?: number; maxWr?: number }): void {
+    const srq = this.use('ibv_modify_srq');
+    const given = object(attr, 'attr', ['srqLimit', 'maxWr']);
+    const srqLimit = optional(given['srqLimit'], 'attr.srqLimit', MANY, 0);
+    const maxWr = optional(given['maxWr'], 'attr.maxWr', MANY, 0);
+    const mask = (given['srqLimit'] === undefined ? 0 : LIMIT) | (given['maxWr'] === undefined ? 0 : MAX_WR);
+    check(-Math.abs(native.modifySrq(srq, { maxWr, srqLimit }, mask)), 'ibv_modify_srq');
+    if (given['maxWr'] !== undefined) this.#maxWr = this.query().maxWr;
+  }
+
+  /**
+   * `ibv_query_srq`: its size, and whether the limit is armed.
+   *
+   * @throws VerbsError with the library's errno
+   * @example if (srq.query().srqLimit === 0) srq.modify({ srqLimit: 16 });
+   */
+  query(): SrqAttr {
+    return checked(native.querySrq(this.use('ibv_query_srq')), 'ibv_query_srq');
+  }
+
+  /**
+   * `ibv_post_srq_recv` of one or many requests.
+   *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postRecv}; ENOMEM if the queue is full
+   * @example srq.postRecv({ wrId: 1, sgList: [{ mr, length: 4096 }] });
+   */
+  postRecv(wr: RecvWr | readonly RecvWr[]): void {
+    const srq = this.use('ibv_post_srq_recv');
+    postRequests(wr, writeRecv, (batch, count) => native.postSrqRecv(srq, batch.bytes, count), this.#limits());
+  }
+
+  /**
+   * `ibv_post_srq_recv` of the requests of a {@link RecvBatch}; as with {@link QueuePair.postSendBatch}.
+   *
+   * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postSendBatch}
+   * @example srq.postRecvBatch(receives);
+   */
+  postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
+    const srq = this.use('ibv_post_srq_recv');
+    const bytes = selectRequests(batch, 'RecvBatch', first, count);
+    const code = native.postSrqRecv(srq, bytes, count ?? batch.capacity - first);
+    if (code !== 0) failBatch(code, bytes, first, this.#limits());
+  }
+
+  #limits(): Limits {
+    return { queue: this, syscall: 'ibv_post_srq_recv', maxSge: this.maxSge, maxWr: this.#maxWr };
+  }
+
+  protected override onClosed(): void {
+    this.pd.context[kElement](this.#id, undefined);
+  }
+
+  protected override describe() {
+    const { srqType, srqNum, maxWr, maxSge } = this;
+    const number = srqNum === undefined ? undefined : qpn(srqNum);
+    return present({ srqType: named(SrqType, srqType), srqNum: number, maxWr, maxSge, pd: brief(this.pd) });
+  }
+}
+
+function create(pd: ProtectionDomain, value: unknown) {
+  const attr = object(value, 'attr', names);
+  const part = (name: string, kind: string): NativeHandle | undefined =>
+    attr[name] === undefined ? undefined : handleOf(attr[name], kind, `attr.${name}`, 'ibv_create_srq');
+  const type = optional(attr['srqType'], 'attr.srqType', 2, SrqType.BASIC);
+  const init = {
+    maxWr: integer(attr['maxWr'], 'attr.maxWr', 1, MANY),
+    maxSge: optional(attr['maxSge'], 'attr.maxSge', 0xffff, 1),
+    srqLimit: optional(attr['srqLimit'], 'attr.srqLimit', MANY, 0),
+    // The plain call does for a plain queue, and older libraries have no other.
+    srqType: type === SrqType.BASIC ? -1 : type,
+  };
+  const handle = handleOf(pd, 'ProtectionDomain', 'pd', 'ibv_create_srq');
+  return checked(
+    native.createSrq(handle, init, part('xrcd', 'XrcDomain'), part('cq', 'CompletionQueue')),
+    type === SrqType.BASIC ? 'ibv_create_srq' : 'ibv_create_srq_ex',
+    { detail: `of ${init.maxWr} requests` },
+  );
+}
