@@ -1,4 +1,4 @@
-// The options of a device of kind "doca", each a line of the input: what is taken is a BlueField that can be.
+// The options of a device of kind "doca", one a line: accepted options describe a consistent BlueField.
 #include <cstring>
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
-// Datagrams of the handshake, which anybody on the network can send: what is taken is within its limits, and is the
-// same when it is written and read again.
+// Datagrams of the handshake, which any host on the network can send: an accepted one is within the limits, and is the
+// same after it is written and read again.
 #include <array>
 
 #include "fuzz/check.h"

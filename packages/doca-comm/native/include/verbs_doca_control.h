@@ -1,4 +1,4 @@
-/* Control of the model, beside DOCA's own functions. Exported by libverbs-soft-doca.so.1. */
+/* Control of the BlueField model, for tests. Exported by libverbs-soft-doca.so.1. */
 #ifndef VERBS_DOCA_CONTROL_H_
 #define VERBS_DOCA_CONTROL_H_
 
@@ -6,10 +6,10 @@
 extern "C" {
 #endif
 
-/* Makes calls below the channel fail: "KIND:NTH[:ERRNO]" joined by '+', for example "create_queue:2:ENOMEM". The nth
- * call of that kind from now on fails, once. Kinds: allocate, descriptor, open_device, query_device, register_memory,
- * create_queue, modify_queue, destroy_queue, post_send, post_receive, poll, registry. NULL takes the plan off. 0 or
- * EINVAL. */
+/* Makes calls below the channel fail. The plan is "KIND:NTH[:ERRNO]" joined by '+', for example
+ * "create_queue:2:ENOMEM": the nth call of that kind from now on fails, once. Kinds: allocate, descriptor, open_device,
+ * query_device, register_memory, create_queue, modify_queue, destroy_queue, post_send, post_receive, poll, registry.
+ * NULL removes the plan. Returns 0, or EINVAL for an invalid plan. */
 int verbs_doca_set_faults(const char *plan);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 
 namespace verbs::doca_comm::model {
 
-// The result for a failed call of the NIC or the system: out of memory, or what the caller says otherwise.
+// The DOCA result of a call that failed with `error`: NO_MEMORY for ENOMEM, else `otherwise`.
 inline doca_error_t error_of(int error, doca_error_t otherwise) {
   return error == ENOMEM ? DOCA_ERROR_NO_MEMORY : otherwise;
 }

@@ -16,7 +16,7 @@ inline std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The whole text as a number.
+// Converts the whole text. False if a part of it is no digit, or the number does not fit.
 template <typename Number>
 bool parse_number(const std::string& text, Number* number, int base = 10) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number, base);

@@ -21,13 +21,13 @@ Bluefield::Bluefield() {
   pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, forget_parent);
 }
 
-// What is open stays the parent's: its device refuses the child. The child may open the devices anew.
+// Open devices stay the parent's, and reject calls of the child. The child can open the devices again.
 void Bluefield::forget_parent() {
   Bluefield& bluefield = get();
   new (&bluefield.mutex_) std::mutex;
   for (const auto& info : bluefield.devices_) {
-    // Not destroyed: that would join a thread which does not exist here.
-    new std::shared_ptr<HandshakeChannel>(std::move(info->opened.meeting));
+    // Leaked: the destructor would join a thread that does not exist in the child.
+    new std::shared_ptr<HandshakeChannel>(std::move(info->opened.handshakes));
     info->opened = {};
     info->opened.info = info.get();
     for (const auto& representor : info->representors) representor->opened.opens = representor->opened.users = 0;
@@ -47,7 +47,7 @@ doca_error_t Bluefield::list(std::vector<doca_devinfo*>* devices) {
   if (!verbs) return DOCA_ERROR_NOT_FOUND;
   const std::lock_guard guard(mutex_);
   devices->clear();
-  // A wrong configuration shows as a list without devices; the reason is the NIC's last error.
+  // With an invalid configuration the list is empty; the NIC's last error has the reason.
   Verbs::extension().ensure_device(kKind);
   int count = 0;
   ibv_device** list = verbs->get_device_list(&count);
@@ -57,18 +57,18 @@ doca_error_t Bluefield::list(std::vector<doca_devinfo*>* devices) {
     if (!kind || std::string(kKind) != kind) continue;
     doca_devinfo* info = find(list[i]);
     if (!info) {
-      auto made = std::make_unique<doca_devinfo>();
-      if (!read_options(Verbs::extension(), list[i], &made->options)) continue;
-      made->device = list[i];
-      made->name = verbs->get_device_name(list[i]);
-      made->opened.info = made.get();
-      for (const RepresentorOptions& options : made->options.representors) {
+      auto created = std::make_unique<doca_devinfo>();
+      if (!read_options(Verbs::extension(), list[i], &created->options)) continue;
+      created->device = list[i];
+      created->name = verbs->get_device_name(list[i]);
+      created->opened.info = created.get();
+      for (const RepresentorOptions& options : created->options.representors) {
         auto representor = std::make_unique<doca_devinfo::Representor>();
-        representor->info = {.parent = made.get(), .pci = options.pci, .host = options.host};
+        representor->info = {.parent = created.get(), .pci = options.pci, .host = options.host};
         representor->opened.info = &representor->info;
-        made->representors.push_back(std::move(representor));
+        created->representors.push_back(std::move(representor));
       }
-      info = devices_.emplace_back(std::move(made)).get();
+      info = devices_.emplace_back(std::move(created)).get();
     }
     devices->push_back(info);
   }
@@ -99,12 +99,12 @@ doca_error_t Bluefield::start(doca_dev& dev) {
   dev.pd = verbs->alloc_pd(dev.context);
   if (!dev.pd || verbs->query_gid(dev.context, 1, 0, &gid) != 0) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   dev.gid = gid_of(gid);
-  return HandshakeChannel::open(dev.context, dev.pd, &dev.meeting);
+  return HandshakeChannel::open(dev.context, dev.pd, &dev.handshakes);
 }
 
 void Bluefield::stop(doca_dev& dev) {
   const Verbs* verbs = Verbs::get();
-  dev.meeting.reset();
+  dev.handshakes.reset();
   if (dev.pd) verbs->dealloc_pd(dev.pd);
   if (dev.context) verbs->close_device(dev.context);
   dev.pd = nullptr;

@@ -1,5 +1,5 @@
-// Devices and representors behind the opaque structures of libdoca_common. One of each for a function of the
-// configuration, for the life of the process: an old pointer is never a dangling one.
+// The devices and representors behind the opaque structures of libdoca_common. Each PCI function of the configuration
+// has one of each for the life of the process, so that a stale pointer never dangles.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,11 @@ struct doca_dev {
   doca_devinfo* info = nullptr;
   int opens = 0;
   int users = 0;  // endpoints, and open representors
-  // While it is open.
+  // Set while the device is open.
   ibv_context* context = nullptr;
   ibv_pd* pd = nullptr;
   verbs::doca_comm::model::Gid gid{};
-  std::shared_ptr<verbs::doca_comm::model::HandshakeChannel> meeting;
+  std::shared_ptr<verbs::doca_comm::model::HandshakeChannel> handshakes;
 };
 
 struct doca_devinfo {
@@ -57,7 +57,7 @@ class Bluefield {
  public:
   static Bluefield& get();
 
-  // Those of the present configuration. Also adds the default pair if no device of the kind is configured.
+  // The devices of the current configuration. Adds the default pair if no device of the kind is configured.
   doca_error_t list(std::vector<doca_devinfo*>* devices);
   bool knows(const doca_devinfo* info);
   bool knows(const doca_devinfo_rep* info);
@@ -68,7 +68,7 @@ class Bluefield {
   doca_error_t close(doca_dev_rep* rep);
   bool is_open(const doca_dev* dev);
   bool is_open(const doca_dev_rep* rep);
-  // An endpoint uses the device, so that it cannot be closed. False if it is not open.
+  // Counts an endpoint as a user of the device, which then cannot be closed. False if it is not open.
   bool hold(doca_dev* dev);
   void release(doca_dev* dev);
   bool hold(doca_dev_rep* rep);

@@ -25,13 +25,13 @@ int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
 const verbs_soft_model& model() {
   static const char* const options[] = {"role", "pci", "reps", "dpu", "max_connections", "max_per_client", nullptr};
   static const verbs_soft_model model = [] {
-    verbs_soft_model made{};
-    made.kind = kKind;
-    made.default_device =
+    verbs_soft_model created{};
+    created.kind = kKind;
+    created.default_device =
         "doca_host0,kind=doca,role=host,pci=0000:3b:00.0;doca_dpu0,role=dpu,pci=0000:03:00.0,reps=0000:3b:00.0";
-    made.option_names = options;
-    made.init_device = init_device;
-    return made;
+    created.option_names = options;
+    created.init_device = init_device;
+    return created;
   }();
   return model;
 }

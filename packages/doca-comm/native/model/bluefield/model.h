@@ -4,12 +4,13 @@
 //   doca_dpu0,kind=doca,role=dpu,pci=0000:03:00.0,reps=0000:3b:00.0@10.0.0.2|0000:3b:00.1,max_connections=64
 //
 //   role             host or dpu
-//   pci              the function's own address. A host function is what a representor on the DPU stands for
-//   reps             (dpu) the host functions that are visible, separated by '|'. One with an address behind '@' takes
-//                    clients of other hosts, from that address only
-//   dpu              (host) the address of a DPU on another host; without it services of this host and user are found
+//   pci              the PCI address of the function
+//   reps             (dpu) the PCI addresses of the host functions that have a representor, separated by '|'. One with
+//                    an IP address behind '@' accepts clients of other hosts, from that address only
+//   dpu              (host) the IP address of a DPU on another host. Without it, clients find services of this host and
+//                    user
 //   max_connections  (dpu) clients of one service
-//   max_per_client   (dpu) those of one address
+//   max_per_client   (dpu) clients of one service with the same address
 #pragma once
 
 #include "verbs_soft_extension.h"

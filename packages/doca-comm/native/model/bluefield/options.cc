@@ -40,8 +40,8 @@ bool read_number(const std::string& text, std::uint32_t most, std::uint32_t* num
   return parse_number(text, number) && *number >= 1 && *number <= most;
 }
 
-// Without the option one address cannot take the last eighth.
-std::uint32_t share_of_one(std::uint32_t connections) {
+// The default of max_per_client: an eighth of the connections is left to other addresses.
+std::uint32_t default_share(std::uint32_t connections) {
   return connections == 1 ? 1 : connections - std::max(1u, connections / 8);
 }
 
@@ -74,7 +74,7 @@ bool read_options(const verbs_soft_extension_table& extension, const ibv_device*
   const std::string dpu = option("dpu", "");
   if (!dpu.empty() && !(options->dpu_address = parse_address(dpu))) return false;
   return read_number(option("max_connections", "512"), kMostConnections, &options->max_connections) &&
-         read_number(option("max_per_client", std::to_string(share_of_one(options->max_connections)).c_str()),
+         read_number(option("max_per_client", std::to_string(default_share(options->max_connections)).c_str()),
                      options->max_connections, &options->max_per_client);
 }
 

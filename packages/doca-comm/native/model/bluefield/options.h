@@ -23,7 +23,7 @@ inline Gid gid_of(const ibv_gid& gid) {
 
 struct RepresentorOptions {
   std::string pci;
-  std::optional<Gid> host;  // clients of another host, from this address only
+  std::optional<Gid> host;  // accepts clients of another host, from this address only
 };
 
 struct Options {
@@ -31,14 +31,14 @@ struct Options {
   std::string pci;
   std::vector<RepresentorOptions> representors;
   std::optional<Gid> dpu_address;
-  std::uint32_t max_connections = 512;  // of a service
-  std::uint32_t max_per_client = 0;     // of these, from one address
+  std::uint32_t max_connections = 512;  // clients of a service
+  std::uint32_t max_per_client = 0;     // of them, with the same address
 };
 
-// "0000:3b:00.0" of that or the short form, in lower case; empty if it is no PCI address.
+// The full form of a PCI address ("0000:3b:00.0") in lower case. Empty if the text is no PCI address.
 std::string full_pci(const std::string& text);
 
-// False if an option is wrong.
+// False if an option is invalid.
 bool read_options(const verbs_soft_extension_table& extension, const ibv_device* device, Options* options);
 
 }  // namespace verbs::doca_comm::model

@@ -12,14 +12,14 @@ namespace verbs::doca_comm::model {
 
 namespace {
 
-constexpr Nanos kTick = 300 * kMillisecond;
-constexpr Nanos kRepeat = 40 * kMillisecond;
-// A service that is silent for so long is dead.
-constexpr Nanos kSilence = 1800 * kMillisecond;
+constexpr Nanos kKeepAliveInterval = 300 * kMillisecond;
+constexpr Nanos kRetransmitInterval = 40 * kMillisecond;
+// A service that does not respond for this time is dead.
+constexpr Nanos kServiceTimeout = 1800 * kMillisecond;
 
 }  // namespace
 
-doca_error_t Client::open() { return traffic_.open(); }
+doca_error_t Client::open() { return transport_.open(); }
 
 int Client::find(const std::string& name, ServiceAddress* service) const {
   const Options& options = dev_.info->options;
@@ -29,10 +29,10 @@ int Client::find(const std::string& name, ServiceAddress* service) const {
 }
 
 doca_error_t Client::begin(const std::string& name, const ServiceAddress& service) {
-  if (const doca_error_t error = traffic_.add(&peer_)) return error;
+  if (const doca_error_t error = transport_.add(&peer_)) return error;
   request_ = {};
   if (getrandom(&request_.client_id, sizeof request_.client_id, 0) != sizeof request_.client_id) {
-    traffic_.remove(*peer_);
+    transport_.remove(*peer_);
     peer_ = nullptr;
     return DOCA_ERROR_INITIALIZATION;
   }
@@ -43,8 +43,8 @@ doca_error_t Client::begin(const std::string& name, const ServiceAddress& servic
   request_.end = peer_->connection->own();
   service_ = {.gid = service.gid, .qpn = service.qpn};
   peer_->known = true;
-  phase_ = Phase::kAsking;
-  heard_ = asked_ = now();
+  phase_ = Phase::kRequested;
+  response_time_ = request_time_ = now();
   return DOCA_SUCCESS;
 }
 
@@ -55,16 +55,16 @@ doca_error_t Client::connect(const std::shared_ptr<Client>& self, const std::str
   ServiceAddress service;
   if (const int error = find(name, &service)) return error_of(error, DOCA_ERROR_CONNECTION_ABORTED);
   {
-    const std::lock_guard guard(traffic_.mutex());
+    const std::lock_guard guard(transport_.mutex());
     if (const doca_error_t error = begin(name, service)) return error;
   }
-  // Before it asks: an answer to nobody is dropped.
-  dev_.meeting->add_client(request_.client_id, self);
-  std::unique_lock lock(traffic_.mutex());
-  if (phase_ == Phase::kAsking) ask(now());
-  answered_.wait_for(lock, std::chrono::nanoseconds(kSilence), [&] { return phase_ != Phase::kAsking; });
-  if (phase_ == Phase::kWaiting || phase_ == Phase::kEstablished) {
-    *address = traffic_.address_of(*peer_);
+  // Before the request: a response without a known client is dropped.
+  dev_.handshakes->add_client(request_.client_id, self);
+  std::unique_lock lock(transport_.mutex());
+  if (phase_ == Phase::kRequested) send_request(now());
+  responded_.wait_for(lock, std::chrono::nanoseconds(kServiceTimeout), [&] { return phase_ != Phase::kRequested; });
+  if (phase_ == Phase::kPending || phase_ == Phase::kEstablished) {
+    *address = transport_.peers().address_of(*peer_);
     return DOCA_SUCCESS;
   }
   lock.unlock();
@@ -72,79 +72,81 @@ doca_error_t Client::connect(const std::shared_ptr<Client>& self, const std::str
   return DOCA_ERROR_CONNECTION_ABORTED;
 }
 
-void Client::ask(Nanos time) {
-  asked_ = time;
-  dev_.meeting->send(request_, service_);
+void Client::send_request(Nanos time) {
+  request_time_ = time;
+  dev_.handshakes->send(request_, service_);
 }
 
-void Client::on_datagram(const HandshakeMessage& datagram, const UdAddress& sender) {
-  const std::lock_guard guard(traffic_.mutex());
-  if (!peer_ || datagram.client_id != request_.client_id || !(sender == service_)) return;
-  heard_ = now();
-  if (phase_ != Phase::kAsking && phase_ != Phase::kWaiting) return;
-  if (datagram.type == HandshakeMessage::Type::kPending) {
-    phase_ = Phase::kWaiting;
-  } else if (datagram.type == HandshakeMessage::Type::kAccept) {
-    accepted(datagram);
-  } else if (datagram.type == HandshakeMessage::Type::kReject) {
-    phase_ = Phase::kRefused;
-    traffic_.lose(*peer_);
+void Client::on_handshake(const HandshakeMessage& message, const UdAddress& from) {
+  const std::lock_guard guard(transport_.mutex());
+  if (!peer_ || message.client_id != request_.client_id || !(from == service_)) return;
+  response_time_ = now();
+  if (phase_ != Phase::kRequested && phase_ != Phase::kPending) return;
+  if (message.type == HandshakeMessage::Type::kPending) {
+    phase_ = Phase::kPending;
+  } else if (message.type == HandshakeMessage::Type::kAccept) {
+    receive_accept(message);
+  } else if (message.type == HandshakeMessage::Type::kReject) {
+    reject();
   } else {
     return;
   }
-  answered_.notify_all();
+  responded_.notify_all();
 }
 
-void Client::accepted(const HandshakeMessage& datagram) {
-  if (peer_->connection->establish(service_.gid, datagram.end) == DOCA_SUCCESS) {
+void Client::receive_accept(const HandshakeMessage& message) {
+  if (peer_->connection->establish(service_.gid, message.end) == DOCA_SUCCESS) {
     phase_ = Phase::kEstablished;
-    traffic_.notify_send();
-    traffic_.notify_recv();
+    transport_.notify_send();
+    transport_.notify_recv();
   } else {
-    phase_ = Phase::kRefused;
-    traffic_.lose(*peer_);
+    reject();
   }
 }
 
-Nanos Client::on_tick(Nanos time) {
-  const std::lock_guard guard(traffic_.mutex());
+void Client::reject() {
+  phase_ = Phase::kRejected;
+  transport_.mark_lost(*peer_);
+}
+
+Nanos Client::on_timer(Nanos time) {
+  const std::lock_guard guard(transport_.mutex());
   if (!peer_) return kNever;
-  if (phase_ == Phase::kAsking || phase_ == Phase::kWaiting) {
-    if (time - heard_ > kSilence) {
-      phase_ = Phase::kRefused;
-      traffic_.lose(*peer_);
-      answered_.notify_all();
+  if (phase_ == Phase::kRequested || phase_ == Phase::kPending) {
+    if (time - response_time_ > kServiceTimeout) {
+      reject();
+      responded_.notify_all();
       return kNever;
     }
-    if (time - asked_ >= kRepeat) ask(time);
-    return asked_ + kRepeat;
+    if (time - request_time_ >= kRetransmitInterval) send_request(time);
+    return request_time_ + kRetransmitInterval;
   }
   if (phase_ != Phase::kEstablished) return kNever;
-  traffic_.keep_alive();
-  return time + kTick;
+  transport_.keep_alive();
+  return time + kKeepAliveInterval;
 }
 
 void Client::close() {
   disconnect();
-  const std::lock_guard guard(traffic_.mutex());
-  traffic_.close();
+  const std::lock_guard guard(transport_.mutex());
+  transport_.close();
 }
 
 doca_error_t Client::disconnect() {
-  dev_.meeting->remove(this);
+  dev_.handshakes->remove(this);
   Peer* peer = nullptr;
   {
-    const std::lock_guard guard(traffic_.mutex());
+    const std::lock_guard guard(transport_.mutex());
     peer = peer_;
     if (!peer) return DOCA_ERROR_NOT_CONNECTED;
-    if (phase_ == Phase::kAsking || phase_ == Phase::kWaiting) {
+    if (phase_ == Phase::kRequested || phase_ == Phase::kPending) {
       request_.type = HandshakeMessage::Type::kCancel;
-      dev_.meeting->send(request_, service_);
+      dev_.handshakes->send(request_, service_);
       phase_ = Phase::kNone;
     }
   }
-  const doca_error_t error = traffic_.disconnect({peer});
-  const std::lock_guard guard(traffic_.mutex());
+  const doca_error_t error = transport_.disconnect({peer});
+  const std::lock_guard guard(transport_.mutex());
   peer_ = nullptr;
   phase_ = Phase::kNone;
   return error;

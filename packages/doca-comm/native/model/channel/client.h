@@ -1,4 +1,4 @@
-// The connecting side.
+// The connecting end of a channel.
 #pragma once
 
 #include <condition_variable>
@@ -14,39 +14,41 @@ namespace verbs::doca_comm::model {
 
 class Client final : public HandshakeHandler {
  public:
-  Client(doca_dev& dev, const Sizes& sizes) : dev_(dev), traffic_(dev, sizes, false) {}
+  Client(doca_dev& dev, const Sizes& sizes) : dev_(dev), transport_(dev, sizes, false) {}
 
   doca_error_t open();
-  // Asks the service, and returns once it answered; the handshake ends when the service accepts.
+  // Sends the request and waits for the service's first response. The handshake goes on until the service accepts.
+  // `self` keeps the client alive while the handshake channel calls it.
   doca_error_t connect(const std::shared_ptr<Client>& self, const std::string& name,
                        doca_comm_channel_addr_t** address);
   doca_error_t disconnect();
   // The last call.
   void close();
 
-  Transport& traffic() { return traffic_; }
+  Transport& transport() { return transport_; }
   bool connected() const { return peer_ != nullptr; }
 
-  void on_datagram(const HandshakeMessage& datagram, const UdAddress& sender) override;
-  Nanos on_tick(Nanos now) override;
+  void on_handshake(const HandshakeMessage& message, const UdAddress& from) override;
+  Nanos on_timer(Nanos now) override;
 
  private:
-  enum class Phase : std::uint8_t { kNone, kAsking, kWaiting, kEstablished, kRefused };
+  enum class Phase : std::uint8_t { kNone, kRequested, kPending, kEstablished, kRejected };
 
   int find(const std::string& name, ServiceAddress* service) const;
   doca_error_t begin(const std::string& name, const ServiceAddress& service);
-  void ask(Nanos time);
-  void accepted(const HandshakeMessage& datagram);
+  void send_request(Nanos time);
+  void receive_accept(const HandshakeMessage& message);
+  void reject();
 
   doca_dev& dev_;
-  Transport traffic_;  // its lock guards everything below
-  std::condition_variable answered_;
+  Transport transport_;  // its mutex guards all members below
+  std::condition_variable responded_;
   Peer* peer_ = nullptr;
   Phase phase_ = Phase::kNone;
   HandshakeMessage request_;
   UdAddress service_;
-  Nanos heard_ = 0;
-  Nanos asked_ = 0;
+  Nanos response_time_ = 0;
+  Nanos request_time_ = 0;
 };
 
 }  // namespace verbs::doca_comm::model

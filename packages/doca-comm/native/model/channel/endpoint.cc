@@ -19,7 +19,7 @@ bool is_name(const char* name) {
 }  // namespace
 
 doca_error_t Endpoint::create(std::shared_ptr<Endpoint>* endpoint) {
-  // The fault plan stands for a system that is out of memory, out of descriptors or without its driver.
+  // The fault plan simulates a system without memory, descriptors or driver.
   if (const int error = Faults::get().next(Fault::kAllocate)) return error_of(error, DOCA_ERROR_NO_MEMORY);
   if (const int error = Faults::get().next(Fault::kDescriptor)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   if (!Verbs::get() || Faults::get().next(Fault::kQueryDevice) != 0) return DOCA_ERROR_DRIVER;
@@ -34,9 +34,9 @@ Endpoint::~Endpoint() {
   if (dev_) Bluefield::get().release(dev_);
 }
 
-Transport* Endpoint::traffic() const {
-  if (service_) return &service_->traffic();
-  return client_ ? &client_->traffic() : nullptr;
+Transport* Endpoint::transport() const {
+  if (service_) return &service_->transport();
+  return client_ ? &client_->transport() : nullptr;
 }
 
 doca_error_t Endpoint::set_device(doca_dev* dev) {
@@ -87,30 +87,30 @@ doca_error_t Endpoint::connect(const char* name, doca_comm_channel_addr_t** addr
   auto client = std::make_shared<Client>(*dev_, sizes_);
   if (const doca_error_t error = client->open()) return error;
   const doca_error_t error = client->connect(client, name, address);
-  // What failed leaves the endpoint as it was.
+  // A failed connect() leaves the endpoint as it was.
   if (error == DOCA_SUCCESS) client_ = std::move(client);
   return error;
 }
 
 doca_error_t Endpoint::disconnect(Peer& peer) {
-  if (!traffic() || peer.traffic != traffic()) return DOCA_ERROR_NOT_CONNECTED;
-  return client_ ? client_->disconnect() : traffic()->disconnect({&peer});
+  if (!transport() || peer.transport != transport()) return DOCA_ERROR_NOT_CONNECTED;
+  return client_ ? client_->disconnect() : transport()->disconnect({&peer});
 }
 
 doca_error_t Endpoint::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
-  // Also of a client that has disconnected: nothing will ever come.
-  if (!traffic() || (client_ && !client_->connected())) return DOCA_ERROR_NOT_CONNECTED;
-  const std::lock_guard guard(traffic()->mutex());
-  return service_ ? service_->receive(message, size, from) : client_->traffic().receive(message, size, from);
+  // A client that has disconnected receives nothing any more.
+  if (!transport() || (client_ && !client_->connected())) return DOCA_ERROR_NOT_CONNECTED;
+  const std::lock_guard guard(transport()->mutex());
+  return service_ ? service_->receive(message, size, from) : client_->transport().receive(message, size, from);
 }
 
 void Endpoint::arm_recv() {
-  if (!traffic()) return;
-  const std::lock_guard guard(traffic()->mutex());
+  if (!transport()) return;
+  const std::lock_guard guard(transport()->mutex());
   if (service_) {
     service_->arm_recv();
   } else {
-    client_->traffic().arm_recv(false);
+    client_->transport().arm_recv(false);
   }
 }
 

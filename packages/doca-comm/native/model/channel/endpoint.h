@@ -1,4 +1,4 @@
-// An endpoint: its properties, and from listen or connect on its role.
+// An endpoint: its properties, and after listen() or connect() its role as a service or a client.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class Endpoint {
   doca_dev* device() const { return dev_; }
   doca_dev_rep* representor() const { return rep_; }
   const Sizes& sizes() const { return sizes_; }
-  // These give BAD_STATE once the endpoint listens or has connected.
+  // BAD_STATE after listen() or connect().
   doca_error_t set_device(doca_dev* dev);
   doca_error_t set_representor(doca_dev_rep* rep);
   doca_error_t set_message_size(std::uint16_t size);
@@ -37,8 +37,8 @@ class Endpoint {
 
   Service* service() const { return service_.get(); }
   Client* client() const { return client_.get(); }
-  // nullptr before listen or connect.
-  Transport* traffic() const;
+  // nullptr before listen() or connect().
+  Transport* transport() const;
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
   void arm_recv();
 

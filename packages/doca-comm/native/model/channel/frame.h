@@ -1,13 +1,13 @@
-// What passes between the two ends of a connection.
+// The frames that the two ends of a connection exchange.
 #pragma once
 
 #include <cstdint>
 
 namespace verbs::doca_comm::model {
 
-enum class FrameKind : std::uint8_t { kData = 1, kFarewell, kConsumed };
+enum class FrameKind : std::uint8_t { kData = 1, kDisconnect, kConsumed };
 
-// By the data pair.
+// On the data queue pair: a message, or the disconnect message behind the last one.
 struct Frame {
   FrameKind kind;
   std::uint8_t reserved[3];
@@ -15,7 +15,7 @@ struct Frame {
   std::uint8_t message[];
 };
 
-// By the control pair.
+// On the control queue pair: the count of consumed messages (the sender's credits), or the disconnect message.
 struct Control {
   FrameKind kind;
   std::uint8_t reserved[3];

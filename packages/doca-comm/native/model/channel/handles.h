@@ -1,5 +1,5 @@
-// The opaque structures that the user holds. They are never given back to the system, so that an old pointer is noticed
-// instead of followed; a freed one rests before it is used again.
+// The opaque structures that the user holds. Their memory is never freed, so that a stale pointer is recognised and not
+// followed. A released structure is used again only after many others were released.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace verbs::doca_comm::model {
 
-// Which process made a handle: a forked child cannot use its parent's.
+// Counts the forks between this process and the first one: a forked child cannot use a handle of its parent.
 std::uint32_t process_generation();
 
 template <typename Object>
@@ -34,7 +34,7 @@ class HandlePool {
   Structure* add(std::shared_ptr<Object> object) {
     const std::lock_guard guard(mutex_);
     Structure* handle = nullptr;
-    if (free_.size() > kRest) {
+    if (free_.size() > kMinFree) {
       handle = free_.front();
       free_.pop_front();
     } else {
@@ -47,7 +47,7 @@ class HandlePool {
   }
 
   void remove(Structure* handle) {
-    std::shared_ptr<Object> object;  // its end is outside the lock
+    std::shared_ptr<Object> object;  // destroyed after the lock is released
     const std::lock_guard guard(mutex_);
     handle->magic = 0;
     object.swap(handle->object);
@@ -55,7 +55,7 @@ class HandlePool {
   }
 
  private:
-  static constexpr std::size_t kRest = 1024;
+  static constexpr std::size_t kMinFree = 1024;
   std::mutex mutex_;
   std::deque<Structure> all_;
   std::deque<Structure*> free_;

@@ -1,5 +1,5 @@
-// What was sent and is not known to have arrived. Only some sends ask the NIC for a completion, which stands for all
-// before it: an acknowledgement of each would cost as much as the message.
+// The messages that were sent and are not acknowledged yet. Only some of the sends are signaled: the completion of one
+// stands for all before it. A signaled send each would cost as much as the message.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,9 @@ namespace verbs::doca_comm::model {
 
 class InFlight {
  public:
-  // Each is in a slot of its own; `queue` is what the user may have on its way, and one slot is the farewell's.
-  explicit InFlight(std::uint32_t queue) : slots_(queue + 1), often_(std::max(1u, queue / 4)) {}
+  // Each message has a slot of memory. `queue` is the number of messages that the user may have in flight; one more
+  // slot is for the disconnect message.
+  explicit InFlight(std::uint32_t queue) : slots_(queue + 1), interval_(std::max(1u, queue / 4)) {}
 
   std::uint32_t slots() const { return slots_; }
   std::uint64_t posted() const { return posted_; }
@@ -18,27 +19,27 @@ class InFlight {
   std::uint32_t next_slot() const { return static_cast<std::uint32_t>(posted_ % slots_); }
   std::uint32_t last_slot() const { return static_cast<std::uint32_t>((posted_ + slots_ - 1) % slots_); }
 
-  // Whether it is time that one asks for a completion.
-  bool due() const { return posted_ + 1 - asked_ >= often_; }
-  // Whether the last of them would complete only with later ones.
-  bool open() const { return asked_ != posted_; }
-  // Whether all of them would.
-  bool silent() const { return count() > 0 && asked_ <= completed_; }
-  void post(bool asks) {
+  // Whether the next send should be signaled.
+  bool signal_due() const { return posted_ + 1 - signaled_ >= interval_; }
+  // Whether no completion is requested for the last message.
+  bool last_unsignaled() const { return signaled_ != posted_; }
+  // Whether there are messages in flight, and no completion is requested for any of them.
+  bool all_unsignaled() const { return count() > 0 && signaled_ <= completed_; }
+  void post(bool signaled) {
     ++posted_;
-    if (asks) asked_ = posted_;
+    if (signaled) signaled_ = posted_;
   }
-  // Something behind all of them has asked.
-  void ask() { asked_ = posted_; }
-  // Those up to the one in this slot.
+  // A signaled work request was posted behind all messages.
+  void flush() { signaled_ = posted_; }
+  // Completes the messages up to the one in this slot.
   void complete(std::uint32_t slot) { completed_ += (slot + slots_ - completed_ % slots_) % slots_ + 1; }
 
  private:
   std::uint32_t slots_;
-  std::uint32_t often_;
+  std::uint32_t interval_;
   std::uint64_t posted_ = 0;
   std::uint64_t completed_ = 0;
-  std::uint64_t asked_ = 0;  // as `posted_` was when one asked last
+  std::uint64_t signaled_ = 0;  // the value of posted_ after the last signaled send
 };
 
 }  // namespace verbs::doca_comm::model

@@ -1,10 +1,12 @@
-// A peer address: one end of a connection as the user knows it.
+// A peer address: one end of a connection, as the user knows it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "doca_comm_channel.h"
 #include "model/channel/connection.h"
+#include "model/channel/handles.h"
 #include "model/setup/handshake.h"
 
 namespace verbs::doca_comm::model {
@@ -20,18 +22,24 @@ struct Statistics {
 };
 
 struct Peer {
-  Transport* traffic = nullptr;
+  Transport* transport = nullptr;
   std::uint32_t number = 0;
   std::unique_ptr<Connection> connection;
-  UdAddress sender;             // whom the handshake was with
-  std::uint64_t client_id = 0;  // of the handshake
+  UdAddress remote;  // the other end of the handshake
+  std::uint64_t client_id = 0;
   std::uint64_t user_data = 0;
-  Statistics now;
-  Statistics shown;      // as of the last update
-  bool known = false;    // the user has its address
-  bool blocked = false;  // a message was refused for lack of room
-  bool broken = false;
-  bool silent = false;  // nothing that comes after its farewell, or what broke the connection, is a message
+  Statistics current;
+  Statistics updated;           // as of the last update
+  bool known = false;           // the user has its address
+  bool blocked = false;         // a send failed for lack of a slot or a credit
+  bool lost = false;            // the connection failed or ended
+  bool receive_closed = false;  // frames after the disconnect message, or after an invalid frame, are ignored
 };
 
 }  // namespace verbs::doca_comm::model
+
+struct doca_comm_channel_addr_t : verbs::doca_comm::model::Handle<verbs::doca_comm::model::Peer> {};
+
+namespace verbs::doca_comm::model {
+using AddressPool = HandlePool<doca_comm_channel_addr_t, Peer>;
+}

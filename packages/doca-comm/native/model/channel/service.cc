@@ -12,30 +12,32 @@ namespace verbs::doca_comm::model {
 
 namespace {
 
-// A client that asks repeats itself more often than that.
-constexpr Nanos kRequestLife = 2 * kSecond;
-constexpr Nanos kTick = 300 * kMillisecond;
-// How many clients one call accepts, and how many new ones one update can tell of.
-constexpr std::size_t kAcceptedAtOnce = 16;
-constexpr std::size_t kToldAtOnce = 64;
-// So many clients of one address can wait for being accepted, or a quarter of those that a service takes.
-constexpr std::size_t kWaitingAtLeast = 4;
+using Type = HandshakeMessage::Type;
+
+// A client sends its request again more often than this. One that does not has given up.
+constexpr Nanos kRequestTimeout = 2 * kSecond;
+constexpr Nanos kKeepAliveInterval = 300 * kMillisecond;
+// The clients that one call of receive() accepts, and the new ones that one call of update_state() lists.
+constexpr std::size_t kMaxAccepted = 16;
+constexpr std::size_t kMaxNewListed = 64;
+// The pending requests of one address: this number, or a quarter of the service's connections if that is more.
+constexpr std::size_t kMinPending = 4;
 
 }  // namespace
 
 doca_error_t Service::listen(doca_dev& dev, const doca_devinfo_rep& representor, const Sizes& sizes,
                              const std::string& name, std::shared_ptr<Service>* service) {
-  auto made = std::make_shared<Service>(dev, representor, sizes);
-  if (const doca_error_t error = made->open(name)) return error;
-  if (!dev.meeting->add_service(representor.pci, name, made)) return DOCA_ERROR_CONNECTION_ABORTED;
-  *service = std::move(made);
+  auto created = std::make_shared<Service>(dev, representor, sizes);
+  if (const doca_error_t error = created->open(name)) return error;
+  if (!dev.handshakes->add_service(representor.pci, name, created)) return DOCA_ERROR_CONNECTION_ABORTED;
+  *service = std::move(created);
   return DOCA_SUCCESS;
 }
 
 doca_error_t Service::open(const std::string& name) {
   ibv_device_attr attributes;
   if (Verbs::get()->query_device(dev_.context, &attributes) != 0) return DOCA_ERROR_DRIVER;
-  if (const doca_error_t error = traffic_.open()) return error;
+  if (const doca_error_t error = transport_.open()) return error;
   if (const int error = events_.open(nullptr)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   if (getrandom(key_.data(), key_.size(), 0) != static_cast<ssize_t>(key_.size())) return DOCA_ERROR_INITIALIZATION;
   const int error = ServiceEntry::add(representor_.pci, name, {dev_.gid, kHandshakeQpn, key_}, &entry_);
@@ -43,119 +45,117 @@ doca_error_t Service::open(const std::string& name) {
 }
 
 void Service::close() {
-  dev_.meeting->remove(this);
+  dev_.handshakes->remove(this);
   std::vector<Peer*> peers;
   {
-    const std::lock_guard guard(traffic_.mutex());
+    const std::lock_guard guard(transport_.mutex());
     closed_ = true;
     entry_.reset();
-    for (const Request& request : requests_)
-      answer(HandshakeMessage::Type::kReject, request.datagram, request.sender, nullptr);
+    for (const Request& request : requests_) respond(Type::kReject, request.message, request.from);
     requests_.clear();
-    traffic_.each([&](Peer& peer) { peers.push_back(&peer); });
+    transport_.peers().each([&](Peer& peer) { peers.push_back(&peer); });
   }
-  traffic_.disconnect(peers);
-  const std::lock_guard guard(traffic_.mutex());
-  traffic_.close();
+  transport_.disconnect(peers);
+  const std::lock_guard guard(transport_.mutex());
+  transport_.close();
   events_.close();
 }
 
-bool Service::admits(const HandshakeMessage& datagram, const UdAddress& sender) const {
-  // A process of this user, that could read the key; or the host that this representor stands for.
-  return datagram.key == key_ || (representor_.host && *representor_.host == sender.gid);
+// Authorized are processes of this user, which can read the key, and the host that the representor stands for.
+bool Service::authorizes(const HandshakeMessage& message, const UdAddress& from) const {
+  return message.key == key_ || (representor_.host && *representor_.host == from.gid);
 }
 
-void Service::answer(HandshakeMessage::Type type, const HandshakeMessage& request, const UdAddress& sender,
-                     const EndAttributes* end) {
-  HandshakeMessage datagram;
-  datagram.type = type;
-  datagram.client_id = request.client_id;
+void Service::respond(Type type, const HandshakeMessage& request, const UdAddress& to, const EndAttributes* end) {
+  HandshakeMessage response;
+  response.type = type;
+  response.client_id = request.client_id;
   if (end) {
-    datagram.end = *end;
+    response.end = *end;
   } else {
-    datagram.end.mtu = IBV_MTU_256;
+    response.end.mtu = IBV_MTU_256;
   }
-  dev_.meeting->send(datagram, sender);
+  dev_.handshakes->send(response, to);
 }
 
-void Service::on_datagram(const HandshakeMessage& datagram, const UdAddress& sender) {
-  const std::lock_guard guard(traffic_.mutex());
+void Service::on_handshake(const HandshakeMessage& message, const UdAddress& from) {
+  const std::lock_guard guard(transport_.mutex());
   if (closed_) return;
-  if (!admits(datagram, sender)) {
-    if (datagram.type == HandshakeMessage::Type::kConnect)
-      answer(HandshakeMessage::Type::kReject, datagram, sender, nullptr);
+  if (!authorizes(message, from)) {
+    if (message.type == Type::kConnect) respond(Type::kReject, message, from);
     return;
   }
-  if (datagram.type == HandshakeMessage::Type::kCancel) {
+  if (message.type == Type::kCancel) {
     std::erase_if(requests_, [&](const Request& request) {
-      return request.sender == sender && request.datagram.client_id == datagram.client_id;
+      return request.from == from && request.message.client_id == message.client_id;
     });
     return;
   }
-  if (!repeat_answer(datagram, sender)) enqueue(datagram, sender);
+  if (!repeat_response(message, from)) enqueue(message, from);
 }
 
-// The client asks again for what it was told already: the answer was lost.
-bool Service::repeat_answer(const HandshakeMessage& datagram, const UdAddress& sender) {
-  for (Request& request : requests_) {
-    if (!(request.sender == sender) || request.datagram.client_id != datagram.client_id) continue;
-    request.heard = now();
-    answer(HandshakeMessage::Type::kPending, datagram, sender, nullptr);
+// A request that was received before: the client has not received the response to it.
+bool Service::repeat_response(const HandshakeMessage& request, const UdAddress& from) {
+  for (Request& pending : requests_) {
+    if (!(pending.from == from) || pending.message.client_id != request.client_id) continue;
+    pending.received = now();
+    respond(Type::kPending, request, from);
     return true;
   }
   bool accepted = false;
-  traffic_.each([&](const Peer& peer) {
-    if (peer.broken || !(peer.sender == sender) || peer.client_id != datagram.client_id) return;
-    answer(HandshakeMessage::Type::kAccept, datagram, sender, &peer.connection->own());
+  transport_.peers().each([&](const Peer& peer) {
+    if (peer.lost || !(peer.remote == from) || peer.client_id != request.client_id) return;
+    respond(Type::kAccept, request, from, &peer.connection->own());
     accepted = true;
   });
   return accepted;
 }
 
-void Service::enqueue(const HandshakeMessage& datagram, const UdAddress& sender) {
-  const bool bad = datagram.end.max_msg_size == 0 || datagram.end.recv_queue_size == 0;
-  if (bad || !has_place_for(sender)) {
-    answer(HandshakeMessage::Type::kReject, datagram, sender, nullptr);
+void Service::enqueue(const HandshakeMessage& request, const UdAddress& from) {
+  const bool invalid = request.end.max_msg_size == 0 || request.end.recv_queue_size == 0;
+  if (invalid || !has_capacity_for(from)) {
+    respond(Type::kReject, request, from);
     return;
   }
-  requests_.push_back({datagram, sender, now()});
-  answer(HandshakeMessage::Type::kPending, datagram, sender, nullptr);
-  traffic_.notify_recv();
+  requests_.push_back({request, from, now()});
+  respond(Type::kPending, request, from);
+  transport_.notify_recv();
   events_.signal();
 }
 
-bool Service::has_place_for(const UdAddress& sender) {
+bool Service::has_capacity_for(const UdAddress& from) {
+  const PeerTable& peers = transport_.peers();
   const std::size_t most = dev_.info->options.max_connections;
-  // Lost peers that the user has not freed count on their own: they have memory too.
-  if (traffic_.living() + requests_.size() >= most || traffic_.count() + requests_.size() >= 2 * most) return false;
-  // One host leaves places to others, and the more so while its handshakes are only half done.
-  const auto waiting = static_cast<std::size_t>(std::count_if(
-      requests_.begin(), requests_.end(), [&](const Request& request) { return request.sender.gid == sender.gid; }));
-  std::size_t all = waiting;
-  traffic_.each([&](const Peer& peer) { all += !peer.broken && peer.sender.gid == sender.gid ? 1 : 0; });
-  return waiting < std::max(kWaitingAtLeast, most / 4) && all < dev_.info->options.max_per_client;
+  // Lost peers that the user has not disconnected have a limit of their own, because they still use memory.
+  if (peers.count_connected() + requests_.size() >= most || peers.count() + requests_.size() >= 2 * most) return false;
+  // One host cannot take all connections, and even fewer of the pending requests.
+  const auto pending = static_cast<std::size_t>(std::count_if(
+      requests_.begin(), requests_.end(), [&](const Request& request) { return request.from.gid == from.gid; }));
+  std::size_t all = pending;
+  peers.each([&](const Peer& peer) { all += !peer.lost && peer.remote.gid == from.gid ? 1 : 0; });
+  return pending < std::max(kMinPending, most / 4) && all < dev_.info->options.max_per_client;
 }
 
 doca_error_t Service::accept(const Request& request) {
   Peer* peer = nullptr;
-  doca_error_t error = traffic_.add(&peer);
+  doca_error_t error = transport_.add(&peer);
   if (error == DOCA_SUCCESS) {
-    peer->sender = request.sender;
-    peer->client_id = request.datagram.client_id;
-    error = peer->connection->establish(request.sender.gid, request.datagram.end);
-    if (error != DOCA_SUCCESS) traffic_.remove(*peer);
+    peer->remote = request.from;
+    peer->client_id = request.message.client_id;
+    error = peer->connection->establish(request.from.gid, request.message.end);
+    if (error != DOCA_SUCCESS) transport_.remove(*peer);
   }
   if (error != DOCA_SUCCESS) {
-    answer(HandshakeMessage::Type::kReject, request.datagram, request.sender, nullptr);
+    respond(Type::kReject, request.message, request.from);
     return DOCA_ERROR_INITIALIZATION;
   }
-  answer(HandshakeMessage::Type::kAccept, request.datagram, request.sender, &peer->connection->own());
+  respond(Type::kAccept, request.message, request.from, &peer->connection->own());
   events_.signal();
   return DOCA_SUCCESS;
 }
 
-doca_error_t Service::accept_some() {
-  for (std::size_t i = 0; i < kAcceptedAtOnce && !requests_.empty(); ++i) {
+doca_error_t Service::accept_pending() {
+  for (std::size_t i = 0; i < kMaxAccepted && !requests_.empty(); ++i) {
     const Request request = std::move(requests_.front());
     requests_.pop_front();
     if (const doca_error_t error = accept(request)) return error;
@@ -165,48 +165,48 @@ doca_error_t Service::accept_some() {
 
 doca_error_t Service::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
   if (!requests_.empty()) {
-    if (const doca_error_t error = accept_some()) return error;
+    if (const doca_error_t error = accept_pending()) return error;
   }
-  return traffic_.receive(message, size, from);
+  return transport_.receive(message, size, from);
 }
 
-void Service::arm_recv() { traffic_.arm_recv(!requests_.empty()); }
+void Service::arm_recv() { transport_.arm_recv(!requests_.empty()); }
 
 doca_error_t Service::update_state() {
   ibv_device_attr attributes;
   if (Verbs::get()->query_device(dev_.context, &attributes) != 0) return DOCA_ERROR_DRIVER;
-  // Nobody finds the service any more: its entry was removed from outside.
+  // The entry was removed by someone else: clients no longer find the service.
   if (!entry_->intact()) return DOCA_ERROR_CONNECTION_RESET;
   events_.clear();
   listed_.clear();
   std::vector<std::uint32_t> numbers;
-  std::size_t fresh = 0;
+  std::size_t added = 0;
   bool all = true;
-  traffic_.each([&](Peer& peer) {
-    if (peer.broken) return;
-    const bool known = std::find(shown_.begin(), shown_.end(), peer.number) != shown_.end();
-    if (!known && ++fresh > kToldAtOnce) {
+  transport_.peers().each([&](Peer& peer) {
+    if (peer.lost) return;
+    const bool known = std::find(listed_numbers_.begin(), listed_numbers_.end(), peer.number) != listed_numbers_.end();
+    if (!known && ++added > kMaxNewListed) {
       all = false;
       return;
     }
     peer.known = true;
     numbers.push_back(peer.number);
-    listed_.push_back(traffic_.address_of(peer));
+    listed_.push_back(transport_.peers().address_of(peer));
   });
-  shown_ = std::move(numbers);
+  listed_numbers_ = std::move(numbers);
   listed_pending_ = static_cast<std::uint32_t>(requests_.size());
   if (!all) events_.signal();
   return all ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
 }
 
-Nanos Service::on_tick(Nanos time) {
-  const std::lock_guard guard(traffic_.mutex());
+Nanos Service::on_timer(Nanos time) {
+  const std::lock_guard guard(transport_.mutex());
   if (closed_) return kNever;
-  std::erase_if(requests_, [&](const Request& request) { return time - request.heard > kRequestLife; });
-  traffic_.keep_alive();
-  if (traffic_.changes() != changes_seen_ || !entry_->intact()) events_.signal();
-  changes_seen_ = traffic_.changes();
-  return time + kTick;
+  std::erase_if(requests_, [&](const Request& request) { return time - request.received > kRequestTimeout; });
+  transport_.keep_alive();
+  if (transport_.changes() != changes_seen_ || !entry_->intact()) events_.signal();
+  changes_seen_ = transport_.changes();
+  return time + kKeepAliveInterval;
 }
 
 }  // namespace verbs::doca_comm::model

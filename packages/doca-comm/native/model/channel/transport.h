@@ -1,29 +1,24 @@
-// The peers of one endpoint and everything that passes between them: what a service and a client have in common.
+// The peers of an endpoint and the messages between them: the part that a service and a client have in common.
 //
-// The user's thread and the thread of the meeting point both come here: every function needs the lock, except
-// disconnect(), which takes it.
+// Two threads call it, the user's and the handshake channel's. The caller holds mutex(), except for disconnect(), which
+// locks it.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <vector>
 
-#include "doca_comm_channel.h"
+#include "model/base/clock.h"
+#include "model/channel/completion_queues.h"
 #include "model/channel/event_channel.h"
-#include "model/channel/handles.h"
-#include "model/channel/peer.h"
-
-struct doca_comm_channel_addr_t : verbs::doca_comm::model::Handle<verbs::doca_comm::model::Peer> {};
+#include "model/channel/peer_table.h"
 
 namespace verbs::doca_comm::model {
 
-using AddressPool = HandlePool<doca_comm_channel_addr_t, Peer>;
-
 class Transport {
  public:
-  // A service reports a lost peer once, and frees one that the user never heard of by itself.
+  // A service reports a lost peer once, and removes a lost peer itself if the user never had its address.
   Transport(doca_dev& dev, const Sizes& sizes, bool service) : dev_(dev), sizes_(sizes), service_(service) {}
   ~Transport() { close(); }
   Transport(const Transport&) = delete;
@@ -31,65 +26,52 @@ class Transport {
 
   std::mutex& mutex() { return mutex_; }
   doca_error_t open();
-  // Frees everything, with the descriptors. Nothing is sent to the peers.
+  // Frees everything, with the descriptors. Sends nothing to the peers.
   void close();
   int send_fd() const { return send_events_.fd(); }
   int recv_fd() const { return recv_events_.fd(); }
 
+  PeerTable& peers() { return peers_; }
+  // A peer with a connection that is not established yet.
   doca_error_t add(Peer** peer);
   void remove(Peer& peer);
-  doca_comm_channel_addr_t* address_of(const Peer& peer);
-  // Those that are there, with the lost ones that the user has not disconnected yet.
-  template <typename Call>
-  void each(Call&& call) {
-    for (const Entry& entry : peers_) {
-      if (entry.peer) call(*entry.peer);
-    }
-  }
-  std::size_t living() const;
-  // Also counts those that are lost and not freed.
-  std::size_t count() const;
 
   doca_error_t send(Peer& peer, const void* message, std::size_t size);
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
   doca_error_t update(Peer& peer);
-  // Waits, for a limited time, until what was sent has arrived; then frees the peers.
+  // Sends disconnect messages, waits for a limited time until all messages are acknowledged, and removes the peers.
   doca_error_t disconnect(const std::vector<Peer*>& peers);
 
   void arm_send();
-  // `more` says that there is something to fetch besides messages.
-  void arm_recv(bool more);
-  void notify_recv();  // wakes who armed
+  // `ready`: there is something to receive besides messages.
+  void arm_recv(bool ready);
+  // Make the descriptors readable, if they are armed.
+  void notify_recv();
   void notify_send();
-  // The connection is lost, or was never made.
-  void lose(Peer& peer);
+  // The connection is lost, or was not established.
+  void mark_lost(Peer& peer);
   void keep_alive();
-  // Counts peers that came and went.
+  // Counts the peers that were lost or removed.
   std::uint64_t changes() const { return changes_; }
 
  private:
-  struct Entry {
-    std::uint32_t generation = 0;
-    std::shared_ptr<Peer> peer;
-    doca_comm_channel_addr_t* address = nullptr;
-  };
-  // Told when what had arrived before is delivered, which others cannot put off by sending more: at the latest when so
-  // many completions are taken.
+  // A lost peer that is to be reported: after its messages, and at the latest when `due` completions were handled, so
+  // that other peers cannot delay it by sending more.
   struct Loss {
     std::uint32_t number;
     std::uint64_t due;
   };
   static constexpr int kBatch = 16;
 
-  Peer* find(std::uint32_t number);
+  // Makes batch_[batch_next_] the next completion of a receive. False if there is none.
   bool fetch();
-  void take();
+  void advance();
   doca_error_t deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size);
   bool report_loss(doca_comm_channel_addr_t** from);
-  void take_completions();
+  void poll_sends();
   bool has_room(const Peer& peer) const { return peer.connection->has_slot() && peer.connection->has_credit(); }
-  bool settled(const std::vector<Peer*>& peers);
-  void wait_until_settled(const std::vector<Peer*>& peers, Nanos limit);
+  bool drained(const std::vector<Peer*>& peers);
+  void wait_until_drained(const std::vector<Peer*>& peers, Nanos limit);
 
   doca_dev& dev_;
   const Sizes sizes_;
@@ -99,9 +81,9 @@ class Transport {
   EventChannel recv_events_;
   CompletionQueues sends_;
   CompletionQueues receives_;
-  std::vector<Entry> peers_;
-  std::deque<Loss> lost_;  // not reported yet
-  std::uint64_t taken_ = 0;
+  PeerTable peers_;
+  std::deque<Loss> losses_;
+  std::uint64_t handled_ = 0;  // completions of receives
   ibv_wc batch_[kBatch];
   int batch_size_ = 0;
   int batch_next_ = 0;

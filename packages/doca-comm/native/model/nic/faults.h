@@ -1,4 +1,4 @@
-// Failures on purpose: the nth call of a kind fails, so that a test reaches the errors that no real situation gives.
+// Injected failures: the nth call of a kind fails, so that tests reach errors that are hard to provoke.
 #pragma once
 
 #include <atomic>
@@ -28,11 +28,11 @@ class Faults {
  public:
   static Faults& get();
 
-  // "KIND:NTH[:ERRNO]" joined by '+', for example "create_queue:2:ENOMEM+post_send:1". The nth call from now on of that
-  // kind fails, once. Empty or nullptr takes the plan off. EINVAL for anything else.
+  // "KIND:NTH[:ERRNO]" joined by '+', for example "create_queue:2:ENOMEM+post_send:1": the nth call of that kind from
+  // now on fails, once. Empty or nullptr removes the plan. 0, or EINVAL for an invalid plan.
   int set(const char* plan);
 
-  // The errno that this call is to fail with, or 0.
+  // The errno with which this call fails, or 0.
   int next(Fault kind) { return active_.load(std::memory_order_relaxed) ? count(kind) : 0; }
 
  private:

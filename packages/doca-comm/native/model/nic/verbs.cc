@@ -18,7 +18,7 @@ namespace {
 constinit soft::model::Attachment attachment;
 std::atomic<const Verbs*> attached = nullptr;
 
-// Whether this call is to fail; sets errno, as the verbs that give pointers do.
+// Whether the fault plan makes this call fail. Sets errno.
 bool fails(Fault kind) {
   errno = Faults::get().next(kind);
   return errno != 0;
@@ -65,12 +65,12 @@ int Verbs::attach(verbs_soft_extension_function extension) {
   if (!extension || dladdr(reinterpret_cast<void*>(extension), &place) == 0) return ENOSYS;
   void* library = dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   if (!library) return ENOSYS;
-  auto made = std::make_unique<Verbs>();
-  if (!made->resolve(library)) return ENOSYS;
+  auto created = std::make_unique<Verbs>();
+  if (!created->resolve(library)) return ENOSYS;
   if (const int error = attachment.load(extension, model())) return error;
-  // For the life of the process, as the library itself; the first of two threads is the one that counts.
+  // Never freed, as the library is never unloaded. Of two threads the first one attaches.
   const Verbs* none = nullptr;
-  if (attached.compare_exchange_strong(none, made.get())) static_cast<void>(made.release());
+  if (attached.compare_exchange_strong(none, created.get())) static_cast<void>(created.release());
   return 0;
 }
 
@@ -91,7 +91,7 @@ int Verbs::query_device(ibv_context* context, ibv_device_attr* attr) const {
 }
 
 int Verbs::query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) const {
-  std::memset(attr, 0, sizeof *attr);  // the call fills in the fields of an older structure only
+  std::memset(attr, 0, sizeof *attr);  // ibv_query_port@IBVERBS_1.1 sets the fields of an older structure only
   return query_port_(context, port, attr);
 }
 

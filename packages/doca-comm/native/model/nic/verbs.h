@@ -1,5 +1,5 @@
-// The libibverbs of the software NIC, found at run time: handed over by the extension function in private mode, or
-// libibverbs.so.1 if that is the software NIC's. Calls that can fail for lack of something pass the fault plan.
+// The libibverbs of the software NIC, resolved at run time. The binding hands over its extension function; a drop-in
+// library looks it up. Calls that can fail for lack of a resource consult the fault plan.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,11 +18,12 @@ namespace verbs::doca_comm::model {
 
 class Verbs {
  public:
-  // The loaded libibverbs; looks for libibverbs.so.1 if none was handed over. nullptr if it is not the software NIC's.
+  // The attached libibverbs. If there is none yet, attaches the one that the process has loaded, or loads
+  // libibverbs.so.1. nullptr if that is not the software NIC's.
   static const Verbs* get();
-  // 0, or ENOSYS for a NIC of another version. The first one stays.
+  // 0, or ENOSYS for a NIC of another version. Later calls have no effect.
   static int attach(verbs_soft_extension_function extension);
-  // What models have of the NIC; there is one whenever the NIC calls the model, and in all that get() gave.
+  // The function table of the NIC. Valid after attach().
   static const verbs_soft_extension_table& extension();
 
   ibv_device** (*get_device_list)(int*) = nullptr;
@@ -40,7 +41,7 @@ class Verbs {
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*) = nullptr;
   int (*destroy_ah)(ibv_ah*) = nullptr;
 
-  // These give nullptr with errno, or an errno value, also when the fault plan says so.
+  // nullptr with errno, or an errno value, of the verb or of the fault plan.
   ibv_context* open_device(ibv_device* device) const;
   int query_device(ibv_context* context, ibv_device_attr* attr) const;
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) const;

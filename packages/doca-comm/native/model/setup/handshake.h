@@ -1,10 +1,12 @@
-// The handshake between a client and a service: datagrams of one fixed form, in network byte order.
+// The handshake that sets up a connection: UD datagrams of a fixed format, in network byte order. The client
+// retransmits its request until the service accepts.
 //
-//   client                       service's process
-//   CONNECT (repeated)       →   the service is unknown, full, or refuses: REJECT
-//                            ←   PENDING, until the service receives
-//                            ←   ACCEPT, once recvfrom accepted
-//   CANCEL                   →   the client gave up before that
+//   client                service
+//   CONNECT           →
+//                     ←   REJECT: the service is unknown, has no capacity, or does not authorize the client
+//                     ←   PENDING: the service has not called recvfrom since the request
+//                     ←   ACCEPT: recvfrom accepted the request
+//   CANCEL            →   the client gave up before ACCEPT
 #pragma once
 
 #include <cstdint>
@@ -15,16 +17,16 @@
 
 namespace verbs::doca_comm::model {
 
-// Where datagrams for any service of an address go: far above the numbers that a NIC hands out in turn.
+// The queue pair of a device that receives handshakes. Far above the numbers that the NIC assigns.
 inline constexpr std::uint32_t kHandshakeQpn = 0xd0ca00;
 inline constexpr std::uint32_t kHandshakeQkey = 0x00d0ca01;
-// With its NUL. In hexadecimal digits behind a PCI address it fits into a file's name.
+// Of a service, in bytes, with its NUL. In hexadecimal digits behind a PCI address it fits into a file name.
 inline constexpr std::size_t kMaxNameLength = 120;
 
-// Whoever reads the service's entry in the registry of the user knows it.
+// Authorizes a client: a random number in the service's registry entry, which only processes of its user can read.
 using Key = std::array<std::uint8_t, 16>;
 
-// What one end tells of its half of a connection.
+// The half of a connection that one end reports to the other.
 struct EndAttributes {
   std::uint32_t data_qpn = 0;
   std::uint32_t control_qpn = 0;
@@ -39,18 +41,18 @@ struct HandshakeMessage {
   static constexpr std::size_t kSize = 200;
 
   Type type = Type::kConnect;
-  std::uint64_t client_id = 0;  // chosen at random by the client, in every answer
+  std::uint64_t client_id = 0;  // random, chosen by the client; repeated in the responses
   Key key{};
   std::string representor;
   std::string name;
   EndAttributes end;
 
   void write(std::span<std::uint8_t, kSize> bytes) const;
-  // False for anything that is no datagram of this form.
+  // False if the bytes have another format, or a value is out of range.
   bool read(std::span<const std::uint8_t> bytes);
 };
 
-// Whom a datagram came from, by the NIC and not by its own words.
+// The address of a UD queue pair. That of a sender is from the work completion, not from the datagram.
 struct UdAddress {
   Gid gid{};
   std::uint32_t qpn = 0;

@@ -1,11 +1,11 @@
-// Where clients and services of a device meet: one UD queue pair on the well-known number, and a thread that answers
-// datagrams and lets the connections of the device look after themselves when nobody calls them.
+// The handshakes of a device: one UD queue pair with a well-known number, and a thread that receives its datagrams. The
+// thread also runs the timers of the device's services and clients, so that their keep-alives do not depend on the
+// user.
 #pragma once
 
 #include <infiniband/verbs.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,47 +16,47 @@
 
 #include "doca_error.h"
 #include "model/base/clock.h"
+#include "model/base/wake_event.h"
 #include "model/setup/handshake.h"
 
 namespace verbs::doca_comm::model {
 
-// A service or a client. Called by the thread, without a lock of the meeting point.
+// A service or a client. The thread calls it without a lock of the handshake channel.
 class HandshakeHandler {
  public:
   virtual ~HandshakeHandler() = default;
-  virtual void on_datagram(const HandshakeMessage& datagram, const UdAddress& sender) = 0;
-  // Gives the time of the next call, at the latest.
-  virtual Nanos on_tick(Nanos now) = 0;
+  virtual void on_handshake(const HandshakeMessage& message, const UdAddress& from) = 0;
+  // Returns the time by which it wants the next call.
+  virtual Nanos on_timer(Nanos now) = 0;
 };
 
 class HandshakeChannel {
  public:
-  static doca_error_t open(ibv_context* context, ibv_pd* pd, std::shared_ptr<HandshakeChannel>* point);
+  static doca_error_t open(ibv_context* context, ibv_pd* pd, std::shared_ptr<HandshakeChannel>* channel);
   ~HandshakeChannel();
   HandshakeChannel(const HandshakeChannel&) = delete;
   HandshakeChannel& operator=(const HandshakeChannel&) = delete;
 
-  // False if there is a service of that name on that representor.
+  // False if the representor has a service of that name.
   bool add_service(const std::string& representor, const std::string& name, std::shared_ptr<HandshakeHandler> service);
   void add_client(std::uint64_t client_id, std::shared_ptr<HandshakeHandler> client);
-  void remove(const HandshakeHandler* attendant);
-  // May be lost, as on any network, and is when too many are on their way.
-  void send(const HandshakeMessage& datagram, const UdAddress& to);
-  // Somebody has something to do earlier than it said.
-  void wake();
+  void remove(const HandshakeHandler* handler);
+  // Unreliable: drops the message if all send slots are in use.
+  void send(const HandshakeMessage& message, const UdAddress& to);
 
  private:
   HandshakeChannel(ibv_context* context, ibv_pd* pd) : context_(context), pd_(pd) {}
   doca_error_t start();
-  bool make_queue_pair();
+  bool create_queue_pair();
   int post_receive(std::uint32_t slot);
   void run();
-  // At most a queue full of completions; true if there may be more.
-  bool take_in();
-  void dispatch(const HandshakeMessage& datagram, const UdAddress& sender);
-  std::shared_ptr<HandshakeHandler> receiver_of(const HandshakeMessage& datagram);
-  Nanos tick();
-  void reap();
+  // At most a queue full of completions. True if there may be more.
+  bool receive();
+  void dispatch(const HandshakeMessage& message, const UdAddress& from);
+  std::shared_ptr<HandshakeHandler> handler_of(const HandshakeMessage& message);
+  // Runs all timers. The time of the next one.
+  Nanos run_timers();
+  void poll_sends();
 
   static constexpr std::uint32_t kReceives = 256;
   static constexpr std::uint32_t kSends = 64;
@@ -69,9 +69,9 @@ class HandshakeChannel {
   ibv_mr* mr_ = nullptr;
   ibv_comp_channel* channel_ = nullptr;
   ibv_cq* cq_ = nullptr;
-  ibv_cq* send_cq_ = nullptr;  // nobody waits for those
+  ibv_cq* send_cq_ = nullptr;  // without a channel: no one waits for sends
   ibv_qp* qp_ = nullptr;
-  int bell_ = -1;
+  WakeEvent wake_;  // ends the thread's wait
   std::thread thread_;
   std::atomic<bool> stopping_{false};
 
@@ -81,7 +81,7 @@ class HandshakeChannel {
 
   std::mutex send_mutex_;
   std::vector<std::uint32_t> free_sends_;
-  std::vector<ibv_ah*> handles_;  // of a slot, until it is used again
+  std::vector<ibv_ah*> address_handles_;  // of each slot, until it is used again
 };
 
 }  // namespace verbs::doca_comm::model

@@ -20,7 +20,7 @@ namespace {
 
 struct Locked {
   std::mutex mutex;
-  std::set<int> descriptors;  // of this process's entries
+  std::set<int> descriptors;  // of the entries of this process
 };
 
 Locked& locked() {
@@ -61,15 +61,15 @@ std::string hex(const std::string& text) {
   return result;
 }
 
-// A name has any bytes; kMaxNameLength is what the name of a file has room for.
+// In hexadecimal, since the name of a service may have any bytes.
 std::string file_name(const std::string& representor, const std::string& name) { return representor + "-" + hex(name); }
 
-// A directory of this user that nobody else can look into; made if it is missing. 0 or errno.
+// The directory of the registry, which only this user can access. Created if it is missing. 0 or errno.
 int open_directory(std::string* path) {
   if (const int error = Faults::get().next(Fault::kRegistry)) return error;
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   struct stat status;
-  // The variable may be left over from another user, whose directory it names, or name one that is gone.
+  // The variable may name the directory of another user, or one that does not exist.
   const bool own = runtime && stat(runtime, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
   *path = own ? std::string(runtime) + "/verbs-doca-comm" : "/dev/shm/verbs-doca-comm-" + std::to_string(geteuid());
   if (mkdir(path->c_str(), 0700) != 0 && errno != EEXIST) return errno;
@@ -98,7 +98,7 @@ int lock_file(const std::string& path, int* locked_fd) {
     if (file.get() < 0) return errno;
     struct flock lock = whole_file(F_WRLCK);
     if (fcntl(file.get(), F_OFD_SETLK, &lock) != 0) return errno == EAGAIN || errno == EACCES ? EADDRINUSE : errno;
-    // Its former owner may have removed it between the two calls.
+    // The former owner may have removed the file between open and lock.
     if (!is_at(file.get(), path)) continue;
     *locked_fd = file.release();
     return 0;
@@ -114,7 +114,7 @@ ServiceEntry::ServiceEntry(std::string path, int fd) : path_(std::move(path)), f
 
 ServiceEntry::~ServiceEntry() {
   const std::lock_guard guard(locked().mutex);
-  if (locked().descriptors.erase(fd_) == 0) return;  // a parent's
+  if (locked().descriptors.erase(fd_) == 0) return;  // an entry of the parent process
   if (is_at(fd_, path_)) unlink(path_.c_str());
   close(fd_);
 }
@@ -159,7 +159,8 @@ int ServiceEntry::find(const std::string& representor, const std::string& name, 
 void ServiceEntry::forget_parent() {
   Locked& entries = locked();
   new (&entries.mutex) std::mutex;
-  // The lock is the parent's: closing its copy here does not end it, keeping it would outlive the parent.
+  // The descriptors share the parent's locks. Closing them here keeps the locks; left open, they would keep the locks
+  // after the parent's death.
   for (const int fd : entries.descriptors) ::close(fd);
   entries.descriptors.clear();
 }

@@ -1,6 +1,6 @@
-// How processes of one user on one host find each other: a directory with one locked file a service. It lies in
-// XDG_RUNTIME_DIR if that is the user's own, else in shared memory; only its owner can look into it. The lock is what
-// counts: an entry whose owner is dead has none, and is ignored.
+// Discovery: how a client finds a service of the same user on the same host. The registry is a directory with one file
+// for each service, in XDG_RUNTIME_DIR if that belongs to the user, else in /dev/shm, with mode 0700. The service holds
+// a lock on its file. A file without a lock is left over from a dead process and is ignored.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ struct ServiceAddress {
   Key key{};
 };
 
-// A registered service; its end takes the entry out.
+// The entry of a service. The destructor removes it.
 class ServiceEntry {
  public:
-  // 0, EADDRINUSE if a living process has a service of that name on that representor, or another errno.
+  // 0, EADDRINUSE if a living process has a service of that name on that representor, or another errno value.
   static int add(const std::string& representor, const std::string& name, const ServiceAddress& address,
                  std::unique_ptr<ServiceEntry>* entry);
   ~ServiceEntry();
   ServiceEntry(const ServiceEntry&) = delete;
   ServiceEntry& operator=(const ServiceEntry&) = delete;
 
-  // Whether others still find this entry.
+  // Whether clients still find this entry.
   bool intact() const;
 
-  // The service of a living process. 0 or ENOENT, or the errno of looking.
+  // Finds the service of a living process. 0, ENOENT, or the errno value of a failed access.
   static int find(const std::string& representor, const std::string& name, ServiceAddress* address);
 
-  // In a forked child: the entries stay the parent's.
+  // For a forked child: the entries stay the parent's.
   static void forget_parent();
 
  private:

@@ -1,4 +1,4 @@
-// sendto, recvfrom and the peer addresses: every documented error code, and the sentences about them.
+// sendto, recvfrom and the peer addresses: every documented error code, and their documented behaviour.
 #include "test/support/pair.h"
 
 using namespace verbs::doca_comm::model::test;
@@ -23,7 +23,7 @@ TEST_CASE("ep_sendto: NOT_CONNECTED, INVALID_VALUE, INITIALIZATION, UNKNOWN") {
   Endpoint second(pair.devices.host);
   Addr* waiting = nullptr;
   REQUIRE(doca_comm_channel_ep_connect(second.ep, "pair", &waiting) == DOCA_SUCCESS);
-  CHECK_MESSAGE(second.send("x", waiting) == DOCA_ERROR_NOT_CONNECTED, "the handshake has not ended");
+  CHECK_MESSAGE(second.send("x", waiting) == DOCA_ERROR_NOT_CONNECTED, "the handshake is pending");
 }
 
 TEST_CASE("ep_sendto: AGAIN when the queue is full, and the event afterwards; nothing is lost") {
@@ -32,7 +32,7 @@ TEST_CASE("ep_sendto: AGAIN when the queue is full, and the event afterwards; no
   doca_error_t error = DOCA_SUCCESS;
   while ((error = pair.client.send(std::to_string(sent), pair.to_service)) == DOCA_SUCCESS) ++sent;
   CHECK(error == DOCA_ERROR_AGAIN);
-  // 64 at most; the peer tells of what it has consumed a quarter of its queue at a time.
+  // At most 64. The peer reports consumed messages a quarter of its queue at a time.
   CHECK(sent <= 64);
   CHECK(sent > 48);
   doca_event_channel_t fd = -1;
@@ -47,7 +47,7 @@ TEST_CASE("ep_sendto: AGAIN when the queue is full, and the event afterwards; no
   CHECK(pair.service.wait_for_message(&from) == "more");
 }
 
-TEST_CASE("what was sent is known to have arrived: by the event of an armed handle, by updates, and with time") {
+TEST_CASE("sends are acknowledged: after the event of an armed handle, after updates, and by keep-alives") {
   Pair pair;
   doca_event_channel_t fd = -1;
   REQUIRE(doca_comm_channel_ep_get_event_channel(pair.client.ep, &fd, nullptr) == DOCA_SUCCESS);
@@ -66,7 +66,7 @@ TEST_CASE("what was sent is known to have arrived: by the event of an armed hand
     if (sent % 7 == 0) until([&] { return in_flight() == 0; });
   }
   until([&] { return in_flight() == 0; });
-  // The other end asks for nothing, and finds it done.
+  // The service does not arm its handle: the keep-alive flushes its sends.
   Addr* from = nullptr;
   for (int received = 0; received < 40; ++received) CHECK(pair.service.wait_for_message(&from) == "x");
   CHECK(pair.service.send("back", pair.to_client) == DOCA_SUCCESS);
@@ -95,7 +95,7 @@ TEST_CASE("ep_recvfrom: INVALID_VALUE, NOT_CONNECTED, AGAIN, UNKNOWN, INITIALIZA
   faults("poll:1");
   CHECK(doca_comm_channel_ep_recvfrom(ep, buffer, &length, 0, &from) == DOCA_ERROR_UNKNOWN);
   faults(nullptr);
-  // A client that cannot be accepted is refused, and the next one is accepted.
+  // A client that cannot be accepted is rejected, and the connected one is not affected.
   Endpoint second(pair.devices.host);
   Addr* peer = nullptr;
   REQUIRE(doca_comm_channel_ep_connect(second.ep, "pair", &peer) == DOCA_SUCCESS);
@@ -108,7 +108,7 @@ TEST_CASE("ep_recvfrom: INVALID_VALUE, NOT_CONNECTED, AGAIN, UNKNOWN, INITIALIZA
   CHECK(pair.service.wait_for_message(&from) == "still there");
 }
 
-TEST_CASE("ep_recvfrom: a buffer that is too small keeps the message; an empty message is a message") {
+TEST_CASE("ep_recvfrom: a buffer that is too small keeps the message; an empty message is delivered") {
   Pair pair;
   REQUIRE(pair.client.send("four", pair.to_service) == DOCA_SUCCESS);
   REQUIRE(pair.client.send("", pair.to_service) == DOCA_SUCCESS);
@@ -127,7 +127,7 @@ TEST_CASE("ep_recvfrom: a buffer that is too small keeps the message; an empty m
 }
 
 TEST_CASE(
-    "a peer that leaves: its messages still arrive, then CONNECTION_RESET for receive and send, ABORTED for update") {
+    "a peer that disconnects: its messages arrive, then CONNECTION_RESET for receive and send, ABORTED for update") {
   Pair pair;
   REQUIRE(pair.client.send("last words", pair.to_service) == DOCA_SUCCESS);
   REQUIRE(doca_comm_channel_ep_disconnect(pair.client.ep, pair.to_service) == DOCA_SUCCESS);
@@ -138,7 +138,7 @@ TEST_CASE(
   until([&] { return (error = pair.service.receive(&message, &from)) != DOCA_ERROR_AGAIN; });
   CHECK(error == DOCA_ERROR_CONNECTION_RESET);
   CHECK(from == pair.to_client);
-  CHECK_MESSAGE(pair.service.receive(&message, &from) == DOCA_ERROR_AGAIN, "a service hears of it once");
+  CHECK_MESSAGE(pair.service.receive(&message, &from) == DOCA_ERROR_AGAIN, "a service reports it once");
   CHECK(pair.service.send("x", pair.to_client) == DOCA_ERROR_CONNECTION_RESET);
   CHECK(doca_comm_channel_peer_addr_update_info(pair.to_client) == DOCA_ERROR_CONNECTION_ABORTED);
   CHECK(doca_comm_channel_ep_disconnect(pair.service.ep, pair.to_client) == DOCA_SUCCESS);
@@ -155,7 +155,7 @@ TEST_CASE("peer_addr_*: INVALID_VALUE; user data is 0 at first; counters are as 
     CHECK(counter(nullptr, &value) == DOCA_ERROR_INVALID_VALUE);
     CHECK(counter(pair.to_client, nullptr) == DOCA_ERROR_INVALID_VALUE);
     CHECK(counter(pair.to_client, &value) == DOCA_SUCCESS);
-    CHECK_MESSAGE(value == 0, "nobody has updated yet");
+    CHECK_MESSAGE(value == 0, "there was no update yet");
   }
   CHECK(doca_comm_channel_peer_addr_update_info(nullptr) == DOCA_ERROR_INVALID_VALUE);
   CHECK(doca_comm_channel_peer_addr_update_info(pair.to_client) == DOCA_SUCCESS);

@@ -1,5 +1,4 @@
-// What a service hears of itself: that nobody finds it any more, and that there are more new clients than one call
-// tells.
+// The state of a service: its registry entry is removed, or there are more new clients than one call lists.
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -11,7 +10,7 @@ using namespace verbs::doca_comm::model::test;
 
 namespace {
 
-// The file by which clients find the service "dying": its name is in hexadecimal digits.
+// The registry entry of the service "dying", with its name in hexadecimal digits.
 std::filesystem::path entry() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   const std::filesystem::path directory =
@@ -22,7 +21,7 @@ std::filesystem::path entry() {
 
 }  // namespace
 
-TEST_CASE("ep_update_service_state_info: CONNECTION_RESET when the service is dead; its event says so") {
+TEST_CASE("ep_update_service_state_info: CONNECTION_RESET and an event when the registry entry was removed") {
   Pair pair("dying");
   doca_event_channel_t fd = -1;
   REQUIRE(doca_comm_channel_ep_get_service_event_channel(pair.service.ep, &fd) == DOCA_SUCCESS);
@@ -31,7 +30,7 @@ TEST_CASE("ep_update_service_state_info: CONNECTION_RESET when the service is de
   pollfd event{fd, POLLIN, 0};
   CHECK(poll(&event, 1, 10'000) == 1);
   CHECK(doca_comm_channel_ep_update_service_state_info(pair.service.ep) == DOCA_ERROR_CONNECTION_RESET);
-  // Who is connected stays so until the service is destroyed.
+  // Connections stay until the service is destroyed.
   Addr* from = nullptr;
   REQUIRE(pair.client.send("still", pair.to_service) == DOCA_SUCCESS);
   CHECK(pair.service.wait_for_message(&from) == "still");
@@ -40,7 +39,7 @@ TEST_CASE("ep_update_service_state_info: CONNECTION_RESET when the service is de
   CHECK(doca_comm_channel_ep_listen(successor.ep, "dying") == DOCA_SUCCESS);
 }
 
-TEST_CASE("ep_update_service_state_info: AGAIN when there are more new clients than one call tells of; then the rest") {
+TEST_CASE("ep_update_service_state_info: AGAIN when there are more new clients than one call lists; then the rest") {
   Devices devices;
   Endpoint service(devices.dpu, devices.rep);
   REQUIRE(doca_comm_channel_ep_set_recv_queue_size(service.ep, 8) == DOCA_SUCCESS);

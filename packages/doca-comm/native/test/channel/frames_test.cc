@@ -1,4 +1,4 @@
-// Frames that no client of ours sends: each ends the connection it comes by, and nothing else.
+// Invalid frames: each ends the connection it arrives on, and no other.
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -20,13 +20,13 @@ const Attack kAttacks[] = {
     {"half a header", [](Hostile& h) { h.data("1234"); }},
     {"a frame of an unknown kind", [](Hostile& h) { h.data(data_frame(9, 1, "x")); }},
     {"a frame of kind 0", [](Hostile& h) { h.data(data_frame(0, 1, "x")); }},
-    {"a control frame by the data pair", [](Hostile& h) { h.data(control_frame(kConsumedKind, 1)); }},
+    {"a control frame on the data queue pair", [](Hostile& h) { h.data(control_frame(kConsumedKind, 1)); }},
     {"a size beyond the frame", [](Hostile& h) { h.data(data_frame(kDataKind, 4000, "x")); }},
     {"the largest size", [](Hostile& h) { h.data(data_frame(kDataKind, 0xffffffff, "x")); }},
     {"a size below the frame", [](Hostile& h) { h.data(data_frame(kDataKind, 1, "xyz")); }},
     {"a message of one byte too many", [](Hostile& h) { h.data(data_frame(kDataKind, 4081, std::string(4081, 'x'))); }},
     {"a message of twice the maximum", [](Hostile& h) { h.data(data_frame(kDataKind, 8160, std::string(8160, 'x'))); }},
-    {"a farewell", [](Hostile& h) { h.data(data_frame(kFarewellKind, 0, "")); }},
+    {"a disconnect message", [](Hostile& h) { h.data(data_frame(kDisconnectKind, 0, "")); }},
     {"an immediate without a frame", [](Hostile& h) { h.data("", IBV_WR_RDMA_WRITE_WITH_IMM); }},
     {"a write to memory", [](Hostile& h) { h.data("12345678", IBV_WR_RDMA_WRITE); }},
     {"a read of memory", [](Hostile& h) { h.data("12345678", IBV_WR_RDMA_READ); }},
@@ -37,18 +37,18 @@ const Attack kAttacks[] = {
     {"a control frame with more", [](Hostile& h) { h.control(control_frame(kConsumedKind, 0) + "x"); }},
     {"a long control frame", [](Hostile& h) { h.control(std::string(4000, 'x')); }},
     {"a control frame of an unknown kind", [](Hostile& h) { h.control(control_frame(77, 0)); }},
-    {"a message by the control pair", [](Hostile& h) { h.control(data_frame(kDataKind, 0, "")); }},
+    {"a message on the control queue pair", [](Hostile& h) { h.control(data_frame(kDataKind, 0, "")); }},
     {"room for a message that was never sent", [](Hostile& h) { h.control(control_frame(kConsumedKind, 1)); }},
     {"room for all messages", [](Hostile& h) { h.control(control_frame(kConsumedKind, 0xffffffff)); }},
-    {"no room at all, told as news", [](Hostile& h) { h.control(control_frame(kConsumedKind, 0)); }},
-    {"a write to memory by the control pair", [](Hostile& h) { h.control("12345678", IBV_WR_RDMA_WRITE); }},
+    {"no room at all, reported as more", [](Hostile& h) { h.control(control_frame(kConsumedKind, 0)); }},
+    {"a write to memory on the control queue pair", [](Hostile& h) { h.control("12345678", IBV_WR_RDMA_WRITE); }},
 };
 
 }  // namespace
 
 TEST_CASE("a hostile frame ends its own connection only") {
   Stage stage;
-  Steady steady(stage);
+  HonestClient honest(stage);
   for (const Attack& attack : kAttacks) {
     CAPTURE(attack.what);
     Hostile hostile;
@@ -60,17 +60,17 @@ TEST_CASE("a hostile frame ends its own connection only") {
     CHECK(stage.wait_for_loss() == peer);
     CHECK(stage.service.send("x", peer) == DOCA_ERROR_CONNECTION_RESET);
     CHECK(doca_comm_channel_ep_disconnect(stage.service.ep, peer) == DOCA_SUCCESS);
-    CHECK(steady.echoes("still served"));
+    CHECK(honest.echoes("still served"));
   }
   CHECK(stage.peers() == 1);
 }
 
-TEST_CASE("after the farewell nothing is a message") {
+TEST_CASE("frames after the disconnect message are ignored") {
   Stage stage;
   Hostile hostile;
   stage.admit(hostile);
   hostile.data(data_frame(kDataKind, 4, "last"));
-  hostile.data(data_frame(kFarewellKind, 0, ""));
+  hostile.data(data_frame(kDisconnectKind, 0, ""));
   for (int i = 0; i < 200; ++i) hostile.data(data_frame(kDataKind, 5, "ghost"));
   Addr* peer = nullptr;
   CHECK(stage.service.wait_for_message(&peer) == "last");
@@ -81,10 +81,10 @@ TEST_CASE("after the farewell nothing is a message") {
   CHECK(messages == 0);
 }
 
-TEST_CASE("control frames without end are not read without end") {
+TEST_CASE("an endless sequence of control frames ends the connection") {
   Stage stage;
-  Steady steady(stage);
-  for (const auto kind : {kConsumedKind, kFarewellKind}) {
+  HonestClient honest(stage);
+  for (const auto kind : {kConsumedKind, kDisconnectKind}) {
     Hostile hostile;
     stage.admit(hostile);
     hostile.data(data_frame(kDataKind, 5, "hello"));
@@ -93,20 +93,20 @@ TEST_CASE("control frames without end are not read without end") {
     for (int i = 0; i < 400; ++i) hostile.control(control_frame(kind, 0));
     CHECK(stage.wait_for_loss() == peer);
     CHECK(doca_comm_channel_ep_disconnect(stage.service.ep, peer) == DOCA_SUCCESS);
-    CHECK(steady.echoes("still served"));
+    CHECK(honest.echoes("still served"));
   }
 }
 
-TEST_CASE("clients that never stop sending hold up no other, nor the news that one is gone") {
+TEST_CASE("clients that send without pause delay no other client, nor the report of a lost one") {
   Stage stage;
-  // As many as share a completion queue: it is never empty.
+  // These share a completion queue, which is never empty.
   std::vector<std::unique_ptr<Hostile>> flood;
   for (int i = 0; i < 7; ++i) {
     flood.push_back(std::make_unique<Hostile>());
     stage.admit(*flood.back());
   }
-  std::vector<std::unique_ptr<Steady>> others;
-  for (int i = 0; i < 4; ++i) others.push_back(std::make_unique<Steady>(stage));
+  std::vector<std::unique_ptr<HonestClient>> others;
+  for (int i = 0; i < 4; ++i) others.push_back(std::make_unique<HonestClient>(stage));
   int arrived = 0;
   const auto pour = [&] {
     for (const auto& hostile : flood) {
@@ -114,7 +114,7 @@ TEST_CASE("clients that never stop sending hold up no other, nor the news that o
       for (int i = 0; i < 100; ++i) hostile->data(data_frame(kDataKind, 5, "flood"));
     }
   };
-  // Most of what there is room for, before the others' messages.
+  // Fills most of the queue, before the messages of the others.
   pour();
   until([&] {
     for (const auto& hostile : flood) arrived += hostile->completed();
@@ -131,7 +131,7 @@ TEST_CASE("clients that never stop sending hold up no other, nor the news that o
   }
   const auto receive_in_flood = [&](Addr** from) {
     for (int n = 0; n < 5'000; ++n) {
-      // The flood is faster than who receives: what was taken is there again.
+      // The flood is faster than the receiver: it replaces the received messages at once.
       if (n % 16 == 0) {
         pour();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -150,10 +150,10 @@ TEST_CASE("clients that never stop sending hold up no other, nor the news that o
   CHECK(doca_comm_channel_ep_disconnect(stage.service.ep, from) == DOCA_SUCCESS);
 }
 
-TEST_CASE("a client that takes nothing holds up no other") {
+TEST_CASE("a client that receives nothing delays no other client") {
   Stage stage;
-  Steady steady(stage);
-  Hostile hostile;  // posts no receive, and says that it has 64
+  HonestClient honest(stage);
+  Hostile hostile;  // posts no receive, and reports 64
   stage.admit(hostile);
   hostile.data(data_frame(kDataKind, 5, "hello"));
   Addr* peer = nullptr;
@@ -163,10 +163,10 @@ TEST_CASE("a client that takes nothing holds up no other") {
   for (; (error = stage.service.send("x", peer)) == DOCA_SUCCESS; ++sent) continue;
   CHECK(error == DOCA_ERROR_AGAIN);
   CHECK(sent == 64);
-  // Its NIC answers, so that it is not taken for dead, however long it takes nothing.
+  // Its NIC acknowledges the keep-alives, so that the service keeps the connection.
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));
   CHECK(stage.service.send("x", peer) == DOCA_ERROR_AGAIN);
-  CHECK(steady.echoes("still served"));
+  CHECK(honest.echoes("still served"));
   CHECK(doca_comm_channel_ep_disconnect(stage.service.ep, peer) == DOCA_SUCCESS);
-  CHECK(steady.echoes("still served"));
+  CHECK(honest.echoes("still served"));
 }

@@ -1,5 +1,6 @@
-/* Both libraries as DOCA 1.5 had them: the old names only, PCI addresses as bit-fields, none of the four functions
- * about a service's state. There is one device, which can be opened, and endpoints that can do nothing. */
+/* Both libraries as of DOCA 1.5: the old names only, PCI addresses as bit-fields, and none of the four functions for
+ * the state of a service. There is one device, which can be opened. Endpoints can be created, and fail every other
+ * call. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -67,41 +68,41 @@ doca_error_t doca_comm_channel_ep_set_device(void *ep, void *dev) {
   return DOCA_SUCCESS;
 }
 
-#define REFUSED(name) \
+#define NOT_SUPPORTED(name) \
   doca_error_t name(void) { return DOCA_ERROR_NOT_SUPPORTED; }
 
-REFUSED(doca_devinfo_get_is_pci_addr_equal)
-REFUSED(doca_devinfo_rep_list_create)
-REFUSED(doca_devinfo_rep_list_destroy)
-REFUSED(doca_devinfo_rep_get_pci_addr)
-REFUSED(doca_dev_rep_open)
-REFUSED(doca_dev_rep_close)
-REFUSED(doca_comm_channel_ep_connect)
-REFUSED(doca_comm_channel_ep_disconnect)
-REFUSED(doca_comm_channel_ep_event_handle_arm_recv)
-REFUSED(doca_comm_channel_ep_event_handle_arm_send)
-REFUSED(doca_comm_channel_ep_get_device)
-REFUSED(doca_comm_channel_ep_get_device_rep)
-REFUSED(doca_comm_channel_ep_get_event_channel)
-REFUSED(doca_comm_channel_ep_get_max_msg_size)
-REFUSED(doca_comm_channel_ep_get_recv_queue_size)
-REFUSED(doca_comm_channel_ep_get_send_queue_size)
-REFUSED(doca_comm_channel_ep_listen)
-REFUSED(doca_comm_channel_ep_recvfrom)
-REFUSED(doca_comm_channel_ep_sendto)
-REFUSED(doca_comm_channel_ep_set_device_rep)
-REFUSED(doca_comm_channel_ep_set_max_msg_size)
-REFUSED(doca_comm_channel_ep_set_recv_queue_size)
-REFUSED(doca_comm_channel_ep_set_send_queue_size)
-REFUSED(doca_comm_channel_get_max_message_size)
-REFUSED(doca_comm_channel_get_max_recv_queue_size)
-REFUSED(doca_comm_channel_get_max_send_queue_size)
-REFUSED(doca_comm_channel_get_service_max_num_connections)
-REFUSED(doca_comm_channel_peer_addr_get_recv_bytes)
-REFUSED(doca_comm_channel_peer_addr_get_recv_messages)
-REFUSED(doca_comm_channel_peer_addr_get_send_bytes)
-REFUSED(doca_comm_channel_peer_addr_get_send_in_flight_messages)
-REFUSED(doca_comm_channel_peer_addr_get_send_messages)
-REFUSED(doca_comm_channel_peer_addr_get_user_data)
-REFUSED(doca_comm_channel_peer_addr_set_user_data)
-REFUSED(doca_comm_channel_peer_addr_update_info)
+NOT_SUPPORTED(doca_devinfo_get_is_pci_addr_equal)
+NOT_SUPPORTED(doca_devinfo_rep_list_create)
+NOT_SUPPORTED(doca_devinfo_rep_list_destroy)
+NOT_SUPPORTED(doca_devinfo_rep_get_pci_addr)
+NOT_SUPPORTED(doca_dev_rep_open)
+NOT_SUPPORTED(doca_dev_rep_close)
+NOT_SUPPORTED(doca_comm_channel_ep_connect)
+NOT_SUPPORTED(doca_comm_channel_ep_disconnect)
+NOT_SUPPORTED(doca_comm_channel_ep_event_handle_arm_recv)
+NOT_SUPPORTED(doca_comm_channel_ep_event_handle_arm_send)
+NOT_SUPPORTED(doca_comm_channel_ep_get_device)
+NOT_SUPPORTED(doca_comm_channel_ep_get_device_rep)
+NOT_SUPPORTED(doca_comm_channel_ep_get_event_channel)
+NOT_SUPPORTED(doca_comm_channel_ep_get_max_msg_size)
+NOT_SUPPORTED(doca_comm_channel_ep_get_recv_queue_size)
+NOT_SUPPORTED(doca_comm_channel_ep_get_send_queue_size)
+NOT_SUPPORTED(doca_comm_channel_ep_listen)
+NOT_SUPPORTED(doca_comm_channel_ep_recvfrom)
+NOT_SUPPORTED(doca_comm_channel_ep_sendto)
+NOT_SUPPORTED(doca_comm_channel_ep_set_device_rep)
+NOT_SUPPORTED(doca_comm_channel_ep_set_max_msg_size)
+NOT_SUPPORTED(doca_comm_channel_ep_set_recv_queue_size)
+NOT_SUPPORTED(doca_comm_channel_ep_set_send_queue_size)
+NOT_SUPPORTED(doca_comm_channel_get_max_message_size)
+NOT_SUPPORTED(doca_comm_channel_get_max_recv_queue_size)
+NOT_SUPPORTED(doca_comm_channel_get_max_send_queue_size)
+NOT_SUPPORTED(doca_comm_channel_get_service_max_num_connections)
+NOT_SUPPORTED(doca_comm_channel_peer_addr_get_recv_bytes)
+NOT_SUPPORTED(doca_comm_channel_peer_addr_get_recv_messages)
+NOT_SUPPORTED(doca_comm_channel_peer_addr_get_send_bytes)
+NOT_SUPPORTED(doca_comm_channel_peer_addr_get_send_in_flight_messages)
+NOT_SUPPORTED(doca_comm_channel_peer_addr_get_send_messages)
+NOT_SUPPORTED(doca_comm_channel_peer_addr_get_user_data)
+NOT_SUPPORTED(doca_comm_channel_peer_addr_set_user_data)
+NOT_SUPPORTED(doca_comm_channel_peer_addr_update_info)

@@ -1,7 +1,7 @@
-/* The classic pair of programs: a client sends a request to a service by name and gets the reply. Written against
+/* A pair of programs: a client sends a request to a service by name and receives the reply. Written against
  * DOCA's prototypes alone, and bound to the names of the version node EXPERIMENTAL.
  *
- *   request_reply service NAME     answers one client, then waits until it is gone
+ *   request_reply service NAME     serves one client, then waits until it disconnects
  *   request_reply client NAME TEXT
  */
 #include <poll.h>
@@ -67,7 +67,7 @@ static doca_error_t make_endpoint(struct doca_dev *dev, struct doca_dev_rep *rep
   return DOCA_SUCCESS;
 }
 
-/* Arm, look, wait: nothing is missed between the last look and the wait. */
+/* Arms before it polls: a message in between makes the descriptor readable. */
 static doca_error_t receive(struct doca_comm_channel_ep_t *ep, char *message, size_t *length,
                             struct doca_comm_channel_addr_t **peer) {
   struct pollfd events = {.events = POLLIN};
@@ -100,7 +100,7 @@ static doca_error_t serve(const char *name) {
   printf("service got: %.*s\n", (int)length, message);
   snprintf(reply, sizeof reply, "reply to %.*s", (int)length < 100 ? (int)length : 100, message);
   TRY(doca_comm_channel_ep_sendto(ep, reply, strlen(reply), DOCA_CC_MSG_FLAG_NONE, peer));
-  /* The client goes first. */
+  /* The client disconnects first. */
   result = receive(ep, message, &length, &peer);
   printf("then: %s\n", doca_get_error_name(result));
   TRY(doca_comm_channel_ep_disconnect(ep, peer));

@@ -1,4 +1,4 @@
-// The directory by which services are found: who is dead is ignored, and what does not belong there is no service.
+// The registry of services: entries of dead processes are ignored, and so are files that no service wrote.
 #include "model/setup/registry.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kRepresentor = "0000:3b:00.0";
 constexpr const char* kFile = "0000:3b:00.0-61";  // of the name "a"
 
-// A runtime directory of its own, in the environment as long as it lives.
+// Sets XDG_RUNTIME_DIR to a temporary directory, and restores it.
 class Runtime {
  public:
   Runtime() {
@@ -60,7 +60,7 @@ int find() {
   return find(&address);
 }
 
-// Holds the lock that says that the owner lives.
+// Holds the lock of a living service.
 class Locked {
  public:
   explicit Locked(const fs::path& path) : fd_(open(path.c_str(), O_RDWR)) {
@@ -78,7 +78,7 @@ class Locked {
 
 }  // namespace
 
-TEST_CASE("a service is found as long as its entry lives; a second one of the name is refused") {
+TEST_CASE("a service is found while its entry exists; a second one of the same name is EADDRINUSE") {
   const Runtime runtime;
   CHECK(find() == ENOENT);
   std::unique_ptr<ServiceEntry> entry, second;
@@ -99,7 +99,7 @@ TEST_CASE("a service is found as long as its entry lives; a second one of the na
   CHECK(fs::is_empty(runtime.directory()));
 }
 
-TEST_CASE("the entry of a dead process is ignored, and its place taken") {
+TEST_CASE("the entry of a dead process is ignored, and can be replaced") {
   const Runtime runtime;
   const pid_t child = fork();
   if (child == 0) {
@@ -118,7 +118,7 @@ TEST_CASE("the entry of a dead process is ignored, and its place taken") {
   CHECK(address.qpn == 2);
 }
 
-TEST_CASE("what no service wrote is none, even if somebody holds its lock") {
+TEST_CASE("a file that no service wrote is ignored, even if it is locked") {
   const Runtime runtime;
   REQUIRE(find() == ENOENT);
   const fs::path file = runtime.directory() / kFile;
@@ -153,7 +153,7 @@ TEST_CASE("what no service wrote is none, even if somebody holds its lock") {
   CHECK(add(&entry) != 0);
 }
 
-TEST_CASE("a directory that others can look into, or that is a link, is not used") {
+TEST_CASE("a directory that others can access, or that is a link, is EACCES") {
   const Runtime runtime;
   std::unique_ptr<ServiceEntry> entry;
   fs::create_directory(runtime.directory());
@@ -168,7 +168,7 @@ TEST_CASE("a directory that others can look into, or that is a link, is not used
   CHECK(add(&entry) == EACCES);
 }
 
-TEST_CASE("a runtime directory that is gone, or another user's, is as none") {
+TEST_CASE("a runtime directory that does not exist, or is another user's, is not used") {
   const Runtime runtime;
   Runtime::use(runtime.path() / "gone");
   std::unique_ptr<ServiceEntry> entry;

@@ -39,37 +39,37 @@ Hostile::Hostile(const char* device) : verbs_(Verbs::get()), memory_(kSlot * kSl
   REQUIRE(context_);
   pd_ = verbs_->alloc_pd(context_);
   cq_ = verbs_->create_cq(context_, 4096, nullptr);
-  answers_ = verbs_->create_cq(context_, kReceives, nullptr);
+  responses_ = verbs_->create_cq(context_, kReceives, nullptr);
   mr_ = verbs_->reg_mr(pd_, memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE);
   REQUIRE(mr_);
-  meeting_ = make_pair(IBV_QPT_UD);
-  data_ = make_pair(IBV_QPT_RC);
-  control_ = make_pair(IBV_QPT_RC);
+  handshake_qp_ = create_pair(IBV_QPT_UD);
+  data_ = create_pair(IBV_QPT_RC);
+  control_ = create_pair(IBV_QPT_RC);
   for (std::uint32_t slot = 0; slot < kReceives; ++slot) {
     ibv_sge sge{reinterpret_cast<std::uintptr_t>(memory_.data() + slot * kSlot), kSlot, mr_->lkey};
     ibv_recv_wr receive{};
     receive.wr_id = slot;
     receive.sg_list = &sge;
     receive.num_sge = 1;
-    REQUIRE(Verbs::post_recv(meeting_, &receive) == 0);
+    REQUIRE(Verbs::post_recv(handshake_qp_, &receive) == 0);
   }
 }
 
 Hostile::~Hostile() {
-  for (ibv_qp* qp : {meeting_, data_, control_}) CHECK(verbs_->destroy_qp(qp) == 0);
-  if (handle_) CHECK(verbs_->destroy_ah(handle_) == 0);
+  for (ibv_qp* qp : {handshake_qp_, data_, control_}) CHECK(verbs_->destroy_qp(qp) == 0);
+  if (address_handle_) CHECK(verbs_->destroy_ah(address_handle_) == 0);
   CHECK(verbs_->dereg_mr(mr_) == 0);
   CHECK(verbs_->destroy_cq(cq_) == 0);
-  CHECK(verbs_->destroy_cq(answers_) == 0);
+  CHECK(verbs_->destroy_cq(responses_) == 0);
   CHECK(verbs_->dealloc_pd(pd_) == 0);
   CHECK(verbs_->close_device(context_) == 0);
 }
 
-ibv_qp* Hostile::make_pair(ibv_qp_type type) {
+ibv_qp* Hostile::create_pair(ibv_qp_type type) {
   const bool ud = type == IBV_QPT_UD;
   ibv_qp_init_attr init{};
   init.send_cq = cq_;
-  init.recv_cq = ud ? answers_ : cq_;
+  init.recv_cq = ud ? responses_ : cq_;
   init.qp_type = type;
   init.sq_sig_all = 1;
   init.cap = {.max_send_wr = kSlots,
@@ -83,7 +83,7 @@ ibv_qp* Hostile::make_pair(ibv_qp_type type) {
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = 1;
   attr.qkey = kHandshakeQkey;
-  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;  // lets the keep-alive pass: what it breaks, the test says
+  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;  // for the keep-alive of the service
   const int last = ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
   REQUIRE(verbs_->modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | last) == 0);
   if (!ud) return qp;
@@ -98,58 +98,58 @@ HandshakeMessage Hostile::request(const std::string& name) {
   static std::uint64_t clients = 1000;
   ServiceAddress address;
   REQUIRE(ServiceEntry::find(kRepresentor, name, &address) == 0);
-  HandshakeMessage datagram;
-  datagram.client_id = ++clients;
-  datagram.key = address.key;
-  datagram.representor = kRepresentor;
-  datagram.name = name;
-  datagram.end = {.data_qpn = data_->qp_num,
-                  .control_qpn = control_->qp_num,
-                  .psn = kFirstPsn,
-                  .max_msg_size = 4080,
-                  .recv_queue_size = 64,
-                  .mtu = IBV_MTU_1024};
+  HandshakeMessage message;
+  message.client_id = ++clients;
+  message.key = address.key;
+  message.representor = kRepresentor;
+  message.name = name;
+  message.end = {.data_qpn = data_->qp_num,
+                 .control_qpn = control_->qp_num,
+                 .psn = kFirstPsn,
+                 .max_msg_size = 4080,
+                 .recv_queue_size = 64,
+                 .mtu = IBV_MTU_1024};
   service_ = address.gid;
-  return datagram;
+  return message;
 }
 
-void Hostile::tell(const HandshakeMessage& datagram) {
+void Hostile::send(const HandshakeMessage& message) {
   std::uint8_t bytes[HandshakeMessage::kSize];
-  datagram.write(bytes);
-  tell(std::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes));
+  message.write(bytes);
+  send(std::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes));
 }
 
-void Hostile::tell(std::string_view bytes) {
-  if (!handle_) {
+void Hostile::send(std::string_view bytes) {
+  if (!address_handle_) {
     ibv_ah_attr address{};
     address.is_global = 1;
     address.port_num = 1;
     address.grh.hop_limit = 64;
     std::copy(service_.begin(), service_.end(), address.grh.dgid.raw);
-    handle_ = verbs_->create_ah(pd_, &address);
-    REQUIRE(handle_);
+    address_handle_ = verbs_->create_ah(pd_, &address);
+    REQUIRE(address_handle_);
   }
-  post(meeting_, bytes);
+  post(handshake_qp_, bytes);
 }
 
-std::optional<HandshakeMessage> Hostile::answer(std::uint64_t client_id) {
+std::optional<HandshakeMessage> Hostile::receive(std::uint64_t client_id) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (std::chrono::steady_clock::now() < limit) {
     ibv_wc completion;
-    if (Verbs::poll(answers_, 1, &completion) == 0) {
+    if (Verbs::poll(responses_, 1, &completion) == 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       continue;
     }
-    HandshakeMessage datagram;
+    HandshakeMessage message;
     const std::uint8_t* bytes = memory_.data() + completion.wr_id * kSlot + kGrh;
-    const bool good = datagram.read({bytes, completion.byte_len - kGrh});
+    const bool good = message.read({bytes, completion.byte_len - kGrh});
     ibv_sge sge{reinterpret_cast<std::uintptr_t>(bytes - kGrh), kSlot, mr_->lkey};
     ibv_recv_wr receive{};
     receive.wr_id = completion.wr_id;
     receive.sg_list = &sge;
     receive.num_sge = 1;
-    REQUIRE(Verbs::post_recv(meeting_, &receive) == 0);
-    if (good && datagram.client_id == client_id) return datagram;
+    REQUIRE(Verbs::post_recv(handshake_qp_, &receive) == 0);
+    if (good && message.client_id == client_id) return message;
   }
   return std::nullopt;
 }
@@ -196,8 +196,8 @@ void Hostile::post(ibv_qp* qp, std::string_view bytes, ibv_wr_opcode opcode, std
   request.sg_list = &sge;
   request.num_sge = 1;
   request.opcode = opcode;
-  if (qp == meeting_) {
-    request.wr.ud.ah = handle_;
+  if (qp == handshake_qp_) {
+    request.wr.ud.ah = address_handle_;
     request.wr.ud.remote_qpn = kHandshakeQpn;
     request.wr.ud.remote_qkey = kHandshakeQkey;
   } else if (opcode == IBV_WR_SEND_WITH_INV) {
@@ -208,7 +208,7 @@ void Hostile::post(ibv_qp* qp, std::string_view bytes, ibv_wr_opcode opcode, std
     request.wr.rdma.rkey = rkey;
     request.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(memory_.data());
   }
-  // A full queue drops what a flood has too much.
+  // A full queue drops the rest of a flood.
   Verbs::post_send(qp, &request);
 }
 

@@ -1,4 +1,4 @@
-// A client that keeps no rule: it has the queue pairs of a connection, and puts on them what the test likes.
+// A client that breaks the protocol: it has the queue pairs of a connection and sends any bytes on them.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -21,7 +21,7 @@ inline constexpr const char* kRepresentor = "0000:3b:00.0";
 std::string data_frame(std::uint8_t kind, std::uint32_t size, std::string_view message);
 // A frame of the control pair.
 std::string control_frame(std::uint8_t kind, std::uint32_t value);
-inline constexpr std::uint8_t kDataKind = 1, kFarewellKind = 2, kConsumedKind = 3;
+inline constexpr std::uint8_t kDataKind = 1, kDisconnectKind = 2, kConsumedKind = 3;
 
 class Hostile {
  public:
@@ -30,25 +30,25 @@ class Hostile {
   Hostile(const Hostile&) = delete;
   Hostile& operator=(const Hostile&) = delete;
 
-  // A right handshake datagram for that service, from the registry.
+  // A valid request to that service, with the key of the registry.
   HandshakeMessage request(const std::string& name);
-  void tell(const HandshakeMessage& datagram);
-  // Any bytes to the queue pair where handshakes arrive.
-  void tell(std::string_view bytes);
-  // The next answer with that client's number, if one comes within 5 seconds.
-  std::optional<HandshakeMessage> answer(std::uint64_t client_id);
+  void send(const HandshakeMessage& message);
+  // Sends any bytes to the queue pair of the handshakes.
+  void send(std::string_view bytes);
+  // The next response with that client ID, if one arrives within 5 seconds.
+  std::optional<HandshakeMessage> receive(std::uint64_t client_id);
 
-  // Its half of the connection that the service accepted.
+  // Connects its queue pairs to those of the service.
   void establish(const EndAttributes& service);
   void post(ibv_qp* qp, std::string_view bytes, ibv_wr_opcode opcode = IBV_WR_SEND, std::uint32_t rkey = 0);
   void data(std::string_view bytes, ibv_wr_opcode opcode = IBV_WR_SEND) { post(data_, bytes, opcode, rkey()); }
   void control(std::string_view bytes, ibv_wr_opcode opcode = IBV_WR_SEND) { post(control_, bytes, opcode, rkey()); }
   std::uint32_t rkey() const { return mr_->rkey; }
-  // How many of what was posted has completed since the last call.
+  // The number of work requests that have completed since the last call.
   int completed();
 
  private:
-  ibv_qp* make_pair(ibv_qp_type type);
+  ibv_qp* create_pair(ibv_qp_type type);
   void connect_pair(ibv_qp* qp, std::uint32_t qpn, const EndAttributes& service);
 
   static constexpr std::size_t kSlot = 8192;
@@ -58,14 +58,14 @@ class Hostile {
   const Verbs* verbs_;
   ibv_context* context_ = nullptr;
   ibv_pd* pd_ = nullptr;
-  ibv_cq* cq_ = nullptr;       // of sends
-  ibv_cq* answers_ = nullptr;  // of the datagrams' receives
+  ibv_cq* cq_ = nullptr;         // of sends
+  ibv_cq* responses_ = nullptr;  // of the handshakes' receives
   std::vector<std::uint8_t> memory_;
   ibv_mr* mr_ = nullptr;
-  ibv_qp* meeting_ = nullptr;
+  ibv_qp* handshake_qp_ = nullptr;
   ibv_qp* data_ = nullptr;
   ibv_qp* control_ = nullptr;
-  ibv_ah* handle_ = nullptr;
+  ibv_ah* address_handle_ = nullptr;
   Gid service_{};
   std::uint32_t next_ = kReceives;
 };

@@ -1,4 +1,4 @@
-// A service and a client of the default BlueField in one process, through the libraries that foreign programs load.
+// A service and a client of the default BlueField in one process, through the drop-in libraries.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace verbs::doca_comm::model::test {
 using Ep = doca_comm_channel_ep_t;
 using Addr = doca_comm_channel_addr_t;
 
-// Until `done()`; fails after a time that only a hang can take.
+// Waits for `done()`. Fails after 20 seconds.
 template <typename Done>
 void until(Done&& done) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -43,7 +43,7 @@ inline doca_devinfo* info_of(const char* pci) {
   return found;
 }
 
-// Both devices, open, and the representor.
+// Both devices and the representor, open.
 struct Devices {
   Devices() {
     REQUIRE(doca_dev_open(info_of("0000:03:00.0"), &dpu) == DOCA_SUCCESS);
@@ -98,7 +98,7 @@ struct Endpoint {
   Ep* ep = nullptr;
 };
 
-// Connected, each with the address of the other.
+// A connected service and client, each with the address of the other.
 struct Pair {
   explicit Pair(const char* name = "pair") : service(devices.dpu, devices.rep), client(devices.host) {
     REQUIRE(doca_comm_channel_ep_listen(service.ep, name) == DOCA_SUCCESS);

@@ -1,4 +1,4 @@
-// A service, and clients that keep the rules, whom hostile ones must not disturb.
+// A service, and well-behaved clients that hostile ones must not disturb.
 #pragma once
 
 #include <memory>
@@ -14,25 +14,26 @@ struct Stage {
     REQUIRE(doca_comm_channel_ep_listen(service.ep, service_name) == DOCA_SUCCESS);
   }
 
-  // Lets the service accept who waits; it must have no messages.
+  // Makes the service accept pending clients. It must have no messages.
   void accept() {
     std::string message;
     Addr* from = nullptr;
     CHECK(service.receive(&message, &from) == DOCA_ERROR_AGAIN);
   }
 
-  // The hostile client's handshake, done right.
+  // A correct handshake of the hostile client.
   void admit(Hostile& hostile) {
     const HandshakeMessage request = hostile.request(name);
-    hostile.tell(request);
-    std::optional<HandshakeMessage> answer;
-    while ((answer = hostile.answer(request.client_id)) && answer->type == HandshakeMessage::Type::kPending) accept();
-    REQUIRE(answer);
-    REQUIRE(answer->type == HandshakeMessage::Type::kAccept);
-    hostile.establish(answer->end);
+    hostile.send(request);
+    std::optional<HandshakeMessage> response;
+    while ((response = hostile.receive(request.client_id)) && response->type == HandshakeMessage::Type::kPending)
+      accept();
+    REQUIRE(response);
+    REQUIRE(response->type == HandshakeMessage::Type::kAccept);
+    hostile.establish(response->end);
   }
 
-  // Whose loss recvfrom tells; there must be no messages.
+  // The lost peer that recvfrom reports. There must be no messages.
   Addr* wait_for_loss() {
     std::string message;
     Addr* from = nullptr;
@@ -61,8 +62,8 @@ struct Stage {
   std::string name;
 };
 
-struct Steady {
-  explicit Steady(Stage& where) : stage(where), client(where.devices.host) {
+struct HonestClient {
+  explicit HonestClient(Stage& where) : stage(where), client(where.devices.host) {
     REQUIRE(doca_comm_channel_ep_connect(client.ep, stage.name.c_str(), &to_service) == DOCA_SUCCESS);
     until([&] {
       stage.accept();

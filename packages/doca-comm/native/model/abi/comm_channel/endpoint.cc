@@ -14,10 +14,10 @@ namespace {
 
 Endpoint* of(const doca_comm_channel_ep_t* ep) { return ep ? ep->get() : nullptr; }
 
-doca_error_t capability(doca_devinfo* devinfo, std::uint32_t value, std::uint32_t* answer) {
-  if (!devinfo || !answer || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
+doca_error_t capability(doca_devinfo* devinfo, std::uint32_t value, std::uint32_t* result) {
+  if (!devinfo || !result || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
   if (Faults::get().next(Fault::kQueryDevice) != 0) return DOCA_ERROR_UNEXPECTED;
-  *answer = value;
+  *result = value;
   return DOCA_SUCCESS;
 }
 
@@ -27,12 +27,12 @@ doca_error_t size_of(doca_comm_channel_ep_t* ep, std::uint16_t Sizes::* member, 
   return DOCA_SUCCESS;
 }
 
-// The role of an endpoint as a service: NOT_SUPPORTED for a client, and `before` where nothing was started yet.
-doca_error_t service_of(const doca_comm_channel_ep_t* ep, doca_error_t before, Service** service) {
+// The service of an endpoint. NOT_SUPPORTED for a client, `idle` for an endpoint that neither listens nor is connected.
+doca_error_t service_of(const doca_comm_channel_ep_t* ep, doca_error_t idle, Service** service) {
   if (!of(ep)) return DOCA_ERROR_INVALID_VALUE;
   *service = of(ep)->service();
   if (*service) return DOCA_SUCCESS;
-  return of(ep)->client() ? DOCA_ERROR_NOT_SUPPORTED : before;
+  return of(ep)->client() ? DOCA_ERROR_NOT_SUPPORTED : idle;
 }
 
 }  // namespace
@@ -62,9 +62,9 @@ doca_error_t doca_comm_channel_get_service_max_num_connections(doca_devinfo* dev
 
 doca_error_t doca_comm_channel_ep_create(doca_comm_channel_ep_t** ep) {
   if (!ep) return DOCA_ERROR_INVALID_VALUE;
-  std::shared_ptr<Endpoint> made;
-  if (const doca_error_t error = Endpoint::create(&made)) return error;
-  *ep = EndpointPool::get().add(std::move(made));
+  std::shared_ptr<Endpoint> created;
+  if (const doca_error_t error = Endpoint::create(&created)) return error;
+  *ep = EndpointPool::get().add(std::move(created));
   return DOCA_SUCCESS;
 }
 doca_error_t doca_comm_channel_ep_destroy(doca_comm_channel_ep_t* local_ep) {
@@ -113,11 +113,11 @@ doca_error_t doca_comm_channel_ep_get_event_channel(doca_comm_channel_ep_t* loca
                                                     doca_event_channel_t* send_event_channel,
                                                     doca_event_channel_t* recv_event_channel) {
   if (!of(local_ep) || (!send_event_channel && !recv_event_channel)) return DOCA_ERROR_INVALID_VALUE;
-  const Transport* traffic = of(local_ep)->traffic();
-  if (!traffic) return DOCA_ERROR_BAD_STATE;
+  const Transport* transport = of(local_ep)->transport();
+  if (!transport) return DOCA_ERROR_BAD_STATE;
   if (Faults::get().next(Fault::kDescriptor) != 0) return DOCA_ERROR_NOT_FOUND;
-  if (send_event_channel) *send_event_channel = traffic->send_fd();
-  if (recv_event_channel) *recv_event_channel = traffic->recv_fd();
+  if (send_event_channel) *send_event_channel = transport->send_fd();
+  if (recv_event_channel) *recv_event_channel = transport->recv_fd();
   return DOCA_SUCCESS;
 }
 doca_error_t doca_comm_channel_ep_get_service_event_channel(doca_comm_channel_ep_t* local_ep,
@@ -128,12 +128,12 @@ doca_error_t doca_comm_channel_ep_get_service_event_channel(doca_comm_channel_ep
   *service_event_channel = service->fd();
   return DOCA_SUCCESS;
 }
-// Before listen or connect there is nothing to arm, which is no error.
+// Before listen or connect there is nothing to arm, and the result is SUCCESS.
 doca_error_t doca_comm_channel_ep_event_handle_arm_send(doca_comm_channel_ep_t* local_ep) {
   if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
-  if (Transport* traffic = of(local_ep)->traffic()) {
-    const std::lock_guard guard(traffic->mutex());
-    traffic->arm_send();
+  if (Transport* transport = of(local_ep)->transport()) {
+    const std::lock_guard guard(transport->mutex());
+    transport->arm_send();
   }
   return DOCA_SUCCESS;
 }
@@ -146,7 +146,7 @@ doca_error_t doca_comm_channel_ep_event_handle_arm_recv(doca_comm_channel_ep_t* 
 doca_error_t doca_comm_channel_ep_update_service_state_info(doca_comm_channel_ep_t* local_ep) {
   Service* service = nullptr;
   if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
-  const std::lock_guard guard(service->traffic().mutex());
+  const std::lock_guard guard(service->transport().mutex());
   return service->update_state();
 }
 doca_error_t doca_comm_channel_ep_get_peer_addr_list(const doca_comm_channel_ep_t* local_ep,

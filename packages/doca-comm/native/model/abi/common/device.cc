@@ -1,4 +1,4 @@
-// Lists of devices and representors, and opening them.
+// Lists of devices and representors; how they are opened and closed.
 #include "model/bluefield/device.h"
 
 #include <mutex>
@@ -12,11 +12,11 @@ using verbs::doca_comm::model::Faults;
 
 namespace {
 
-// The arrays that are out, so that a wrong pointer is not freed. Their elements live on.
+// The arrays that the user holds: a pointer that is none of them is rejected, not freed. The elements are not copied.
 template <typename Info>
 class Lists {
  public:
-  doca_error_t give(const std::vector<Info*>& elements, Info*** list, std::uint32_t* count) {
+  doca_error_t create(const std::vector<Info*>& elements, Info*** list, std::uint32_t* count) {
     if (Faults::get().next(Fault::kAllocate) != 0) return DOCA_ERROR_NO_MEMORY;
     auto** array = new Info*[elements.size() + 1]();
     std::copy(elements.begin(), elements.end(), array);
@@ -27,7 +27,7 @@ class Lists {
     return DOCA_SUCCESS;
   }
 
-  doca_error_t take(Info** list) {
+  doca_error_t destroy(Info** list) {
     const std::lock_guard guard(mutex_);
     if (out_.erase(list) == 0) return DOCA_ERROR_INVALID_VALUE;
     delete[] list;
@@ -56,10 +56,10 @@ doca_error_t doca_devinfo_create_list(doca_devinfo*** dev_list, std::uint32_t* n
   if (!dev_list || !nb_devs) return DOCA_ERROR_INVALID_VALUE;
   std::vector<doca_devinfo*> found;
   if (const doca_error_t error = Bluefield::get().list(&found)) return error;
-  return devices().give(found, dev_list, nb_devs);
+  return devices().create(found, dev_list, nb_devs);
 }
 
-doca_error_t doca_devinfo_destroy_list(doca_devinfo** dev_list) { return devices().take(dev_list); }
+doca_error_t doca_devinfo_destroy_list(doca_devinfo** dev_list) { return devices().destroy(dev_list); }
 
 doca_error_t doca_devinfo_rep_create_list(doca_dev* dev, int filter, doca_devinfo_rep*** dev_list_rep,
                                           std::uint32_t* nb_devs_rep) {
@@ -68,15 +68,15 @@ doca_error_t doca_devinfo_rep_create_list(doca_dev* dev, int filter, doca_devinf
   if (!Bluefield::get().is_open(dev)) return DOCA_ERROR_INVALID_VALUE;
   if (!dev->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
   std::vector<doca_devinfo_rep*> found;
-  // All of them are network functions.
+  // All representors are of network functions.
   if (filter == DOCA_DEVINFO_REP_FILTER_ALL || (filter & kNet) != 0) {
     for (const auto& representor : dev->info->representors) found.push_back(&representor->info);
   }
-  return representors().give(found, dev_list_rep, nb_devs_rep);
+  return representors().create(found, dev_list_rep, nb_devs_rep);
 }
 
 doca_error_t doca_devinfo_rep_destroy_list(doca_devinfo_rep** dev_list_rep) {
-  return representors().take(dev_list_rep);
+  return representors().destroy(dev_list_rep);
 }
 
 doca_error_t doca_devinfo_list_create(doca_devinfo*** dev_list, std::uint32_t* nb_devs) {

@@ -1,4 +1,4 @@
-// What a device and a representor say of themselves.
+// The properties of devices and representors.
 #include <cstdio>
 #include <cstring>
 
@@ -24,7 +24,7 @@ doca_error_t put_pci(const Info* info, const std::string& pci, char* to) {
   return info && to ? put(pci, to, DOCA_DEVINFO_PCI_ADDR_SIZE) : DOCA_ERROR_INVALID_VALUE;
 }
 
-// Takes the full and the short form.
+// `pci` in the full or the short form.
 doca_error_t compare(const std::string& own, const char* pci, std::uint8_t* is_equal) {
   const std::string other = full_pci(std::string(pci, strnlen(pci, DOCA_DEVINFO_PCI_ADDR_SIZE)));
   if (other.empty()) return DOCA_ERROR_INVALID_VALUE;
@@ -39,16 +39,16 @@ doca_error_t split_pci(const std::string& pci, doca_pci_bdf* bdf) {
   return DOCA_SUCCESS;
 }
 
-// The GID is known once the device is open: before, no address is claimed.
+// Opening the device claims its address: before, it has no GID.
 doca_error_t gid_of_device(const doca_devinfo* info, Gid* gid) {
   if (!info->opened.context) return DOCA_ERROR_NOT_SUPPORTED;
   *gid = info->opened.gid;
   return DOCA_SUCCESS;
 }
 
-doca_error_t supported(const doca_devinfo* devinfo, std::uint8_t* answer, bool filter) {
-  if (!devinfo || !answer) return DOCA_ERROR_INVALID_VALUE;
-  *answer = filter && devinfo->options.dpu;
+doca_error_t supported(const doca_devinfo* devinfo, std::uint8_t* result, bool filter) {
+  if (!devinfo || !result) return DOCA_ERROR_INVALID_VALUE;
+  *result = filter && devinfo->options.dpu;
   return DOCA_SUCCESS;
 }
 
@@ -86,23 +86,23 @@ doca_error_t doca_devinfo_rep_get_is_pci_addr_equal(const doca_devinfo_rep* devi
   return doca_devinfo_rep_is_equal_pci_addr(devinfo_rep, pci_addr, is_equal);
 }
 
-doca_error_t doca_devinfo_rep_cap_is_filter_all_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
-  return supported(devinfo, answer, true);
+doca_error_t doca_devinfo_rep_cap_is_filter_all_supported(const doca_devinfo* devinfo, std::uint8_t* result) {
+  return supported(devinfo, result, true);
 }
-doca_error_t doca_devinfo_rep_cap_is_filter_net_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
-  return supported(devinfo, answer, true);
+doca_error_t doca_devinfo_rep_cap_is_filter_net_supported(const doca_devinfo* devinfo, std::uint8_t* result) {
+  return supported(devinfo, result, true);
 }
-doca_error_t doca_devinfo_rep_cap_is_filter_emulated_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
-  return supported(devinfo, answer, false);
+doca_error_t doca_devinfo_rep_cap_is_filter_emulated_supported(const doca_devinfo* devinfo, std::uint8_t* result) {
+  return supported(devinfo, result, false);
 }
-doca_error_t doca_devinfo_rep_get_is_list_all_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
-  return supported(devinfo, answer, true);
+doca_error_t doca_devinfo_rep_get_is_list_all_supported(const doca_devinfo* devinfo, std::uint8_t* result) {
+  return supported(devinfo, result, true);
 }
-doca_error_t doca_devinfo_rep_get_is_list_net_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
-  return supported(devinfo, answer, true);
+doca_error_t doca_devinfo_rep_get_is_list_net_supported(const doca_devinfo* devinfo, std::uint8_t* result) {
+  return supported(devinfo, result, true);
 }
-doca_error_t doca_devinfo_rep_get_is_list_emulated_supported(const doca_devinfo* devinfo, std::uint8_t* answer) {
-  return supported(devinfo, answer, false);
+doca_error_t doca_devinfo_rep_get_is_list_emulated_supported(const doca_devinfo* devinfo, std::uint8_t* result) {
+  return supported(devinfo, result, false);
 }
 
 doca_error_t doca_devinfo_get_ipv4_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
@@ -120,7 +120,7 @@ doca_error_t doca_devinfo_get_ipv6_addr_both(const doca_devinfo* devinfo, std::u
   std::memcpy(addr, gid.data(), gid.size());
   return DOCA_SUCCESS;
 }
-// A software NIC on an address has neither an Ethernet address nor a network interface of its own.
+// A software NIC has an IP address, but no Ethernet address and no network interface.
 doca_error_t doca_devinfo_get_mac_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
   return devinfo && addr && size >= DOCA_DEVINFO_MAC_ADDR_SIZE ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
 }
@@ -131,7 +131,7 @@ doca_error_t doca_devinfo_get_ibdev_name_both(const doca_devinfo* devinfo, char*
   return devinfo && name ? put(devinfo->name, name, size) : DOCA_ERROR_INVALID_VALUE;
 }
 doca_error_t doca_devinfo_get_lid_both(const doca_devinfo* devinfo, std::uint16_t* lid) {
-  return devinfo && lid ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;  // RoCE has none
+  return devinfo && lid ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;  // RoCE has no LIDs
 }
 doca_error_t doca_devinfo_rep_get_vuid_both(const doca_devinfo_rep* devinfo_rep, char* vuid, std::uint32_t size) {
   return devinfo_rep && vuid ? put("SOFT" + devinfo_rep->pci, vuid, size) : DOCA_ERROR_INVALID_VALUE;

@@ -1,4 +1,5 @@
-// Names that are spelled alike in 2.2 and 2.5 are found under both version nodes. The function is called NAME_both.
+// Exports the function NAME_both as NAME under the version nodes of DOCA 2.2 (EXPERIMENTAL) and 2.5 (DOCA_2). For names
+// that both releases have.
 #pragma once
 
 #include <type_traits>

@@ -1,4 +1,4 @@
-// Connections and messages, and what peer addresses tell.
+// Connections, messages, and the counters of peer addresses.
 #include "model/channel/endpoint.h"
 
 using verbs::doca_comm::model::Endpoint;
@@ -11,14 +11,14 @@ namespace {
 Endpoint* of(const doca_comm_channel_ep_t* ep) { return ep ? ep->get() : nullptr; }
 Peer* of(const doca_comm_channel_addr_t* addr) {
   Peer* peer = addr ? addr->get() : nullptr;
-  return peer && peer->traffic ? peer : nullptr;
+  return peer && peer->transport ? peer : nullptr;
 }
 
 doca_error_t statistic(const doca_comm_channel_addr_t* peer_addr, std::uint64_t Statistics::* member,
                        std::uint64_t* value) {
   const Peer* peer = of(peer_addr);
   if (!peer || !value) return DOCA_ERROR_INVALID_VALUE;
-  *value = peer->shown.*member;
+  *value = peer->updated.*member;
   return DOCA_SUCCESS;
 }
 
@@ -41,18 +41,18 @@ doca_error_t doca_comm_channel_ep_disconnect(doca_comm_channel_ep_t* local_ep, d
   return peer ? of(local_ep)->disconnect(*peer) : DOCA_ERROR_NOT_CONNECTED;
 }
 
-// A message of no bytes is a message: it arrives as one.
+// A message of no bytes is delivered like any other.
 doca_error_t doca_comm_channel_ep_sendto(doca_comm_channel_ep_t* local_ep, const void* msg, std::size_t len, int flags,
                                          doca_comm_channel_addr_t* peer_addr) {
   if (!of(local_ep) || !msg || flags != DOCA_CC_MSG_FLAG_NONE) return DOCA_ERROR_INVALID_VALUE;
   Peer* peer = of(peer_addr);
-  Transport* traffic = of(local_ep)->traffic();
-  if (!peer || !traffic || peer->traffic != traffic) return DOCA_ERROR_NOT_CONNECTED;
-  const std::lock_guard guard(traffic->mutex());
-  return len > of(local_ep)->sizes().message ? DOCA_ERROR_INVALID_VALUE : traffic->send(*peer, msg, len);
+  Transport* transport = of(local_ep)->transport();
+  if (!peer || !transport || peer->transport != transport) return DOCA_ERROR_NOT_CONNECTED;
+  const std::lock_guard guard(transport->mutex());
+  return len > of(local_ep)->sizes().message ? DOCA_ERROR_INVALID_VALUE : transport->send(*peer, msg, len);
 }
 
-// A buffer that is too small: INVALID_VALUE with the size that is needed in *len, and the message stays.
+// INVALID_VALUE for a buffer that is too small: *len is the size needed, and the message stays in the queue.
 doca_error_t doca_comm_channel_ep_recvfrom(doca_comm_channel_ep_t* local_ep, void* msg, std::size_t* len, int flags,
                                            doca_comm_channel_addr_t** peer_addr) {
   if (!of(local_ep) || !msg || !len || !peer_addr || flags != DOCA_CC_MSG_FLAG_NONE) return DOCA_ERROR_INVALID_VALUE;
@@ -77,8 +77,8 @@ doca_error_t doca_comm_channel_peer_addr_set_user_data(doca_comm_channel_addr_t*
 doca_error_t doca_comm_channel_peer_addr_update_info(doca_comm_channel_addr_t* peer_addr) {
   Peer* peer = of(peer_addr);
   if (!peer) return DOCA_ERROR_INVALID_VALUE;
-  const std::lock_guard guard(peer->traffic->mutex());
-  return peer->traffic->update(*peer);
+  const std::lock_guard guard(peer->transport->mutex());
+  return peer->transport->update(*peer);
 }
 
 doca_error_t doca_comm_channel_peer_addr_get_send_messages(const doca_comm_channel_addr_t* peer_addr,

@@ -1,0 +1,54 @@
+// The completion queues of an endpoint in one direction, sends or receives. A connection reserves entries in one of
+// them, so that none overruns. A new queue is created when no queue has room, as large as all others together.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace verbs::doca_comm::model {
+
+class CompletionQueues {
+ public:
+  ~CompletionQueues() { close(); }
+  void open(ibv_context* context, ibv_comp_channel* channel);
+  void close();  // after the last connection
+
+  ibv_cq* reserve(int entries);  // nullptr and errno
+  // Called when the connection's queue pairs are destroyed. Its completions may still be in the queue: the entries
+  // become free when the queue is next found empty.
+  void release(ibv_cq* cq, int entries);
+  // The number of completions, 0 if all queues are empty, negative on failure.
+  int poll(ibv_wc* completions, int count);
+  // Requests one event of each queue for its next completion. Completions that are there already give no event: poll
+  // afterwards.
+  void arm();
+  // Gets and acknowledges all events, which makes progress. True if there was an event, or if that cannot be known.
+  bool drain_events();
+  // Every queue was armed, then found empty, and has had no event since: a poll would find nothing.
+  bool idle() const { return idle_; }
+  // An upper bound: polling that many completions, `count` at a time, returns every completion that is there now,
+  // whatever arrives meanwhile.
+  std::uint64_t backlog(int count) const;
+
+ private:
+  struct Queue {
+    ibv_cq* cq;
+    int size;
+    int reserved = 0;
+    int released = 0;  // of the reserved: free when the queue is empty
+    bool armed = false;
+  };
+
+  ibv_context* context_ = nullptr;
+  ibv_comp_channel* channel_ = nullptr;
+  std::vector<Queue> queues_;
+  std::size_t next_ = 0;  // the queue that is polled next
+  std::size_t armed_ = 0;
+  bool events_wanted_ = false;  // arm() was called: new queues are armed at once
+  bool idle_ = false;
+};
+
+}  // namespace verbs::doca_comm::model

@@ -1,0 +1,200 @@
+#include "model/channel/queue_pairs.h"
+
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "model/nic/verbs.h"
+
+namespace verbs::doca_comm::model {
+
+QueuePairs::QueuePairs(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
+                       std::uint32_t number, std::uint32_t send_slots)
+    : dev_(dev), sends_(sends), receives_(receives), sizes_(sizes), number_(number), send_slots_(send_slots) {
+  constexpr std::size_t kAlign = 64;
+  stride_ = (sizeof(Frame) + sizes.message + kAlign - 1) / kAlign * kAlign;
+  size_ = (receive_slots() + send_slots) * stride_ + (kControlReceives + kControlSends) * sizeof(Control);
+}
+
+Frame* QueuePairs::receive_slot(std::uint32_t slot) const { return reinterpret_cast<Frame*>(memory_ + slot * stride_); }
+Frame* QueuePairs::send_slot(std::uint32_t slot) const { return receive_slot(receive_slots() + slot); }
+Control* QueuePairs::control_slots() const {
+  return reinterpret_cast<Control*>(memory_ + (receive_slots() + send_slots_) * stride_);
+}
+Control* QueuePairs::control_receive_slot(std::uint32_t slot) const { return control_slots() + slot; }
+Control* QueuePairs::control_send_slot(std::uint32_t slot) const { return control_slots() + kControlReceives + slot; }
+
+int QueuePairs::open() {
+  const Verbs* verbs = Verbs::get();
+  if (const int error = Faults::get().next(Fault::kAllocate)) return error;
+  void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return errno;
+  memory_ = static_cast<std::uint8_t*>(memory);
+  mr_ = verbs->reg_mr(dev_.pd, memory_, size_, IBV_ACCESS_LOCAL_WRITE);
+  if (!mr_) return errno;
+  send_cq_ = sends_.reserve(sends_reserved());
+  if (!send_cq_) return errno;
+  recv_cq_ = receives_.reserve(static_cast<int>(receive_slots()));
+  if (!recv_cq_) return errno;
+  control_send_cq_ = verbs->create_cq(dev_.context, kControlSends, nullptr);
+  if (!control_send_cq_) return errno;
+  ibv_qp_init_attr init{};
+  init.qp_type = IBV_QPT_RC;
+  init.send_cq = send_cq_;
+  init.recv_cq = recv_cq_;
+  init.cap = {data_sends(), receive_slots(), 1, 1, 0};
+  if (const int error = create_pair(&data_, init)) return error;
+  init.send_cq = control_send_cq_;
+  init.recv_cq = send_cq_;
+  init.cap = {kControlSends, kControlReceives, 1, 1, 0};
+  init.sq_sig_all = 1;
+  if (const int error = create_pair(&control_, init)) return error;
+  for (std::uint32_t slot = 0; slot < receive_slots(); ++slot) {
+    if (const int error = post_receive(slot)) return error;
+  }
+  for (std::uint32_t slot = 0; slot < kControlReceives; ++slot) {
+    if (const int error = post_control_receive(slot)) return error;
+  }
+  ibv_port_attr port;
+  if (const int error = verbs->query_port(dev_.context, 1, &port)) return error;
+  own_.data_qpn = data_->qp_num;
+  own_.control_qpn = control_->qp_num;
+  if (getrandom(&own_.psn, sizeof own_.psn, 0) != sizeof own_.psn) return errno;
+  own_.psn &= 0xffffff;
+  own_.max_msg_size = sizes_.message;
+  own_.recv_queue_size = sizes_.recv_queue;
+  own_.mtu = static_cast<std::uint8_t>(port.active_mtu);
+  return 0;
+}
+
+int QueuePairs::create_pair(ibv_qp** qp, const ibv_qp_init_attr& init) {
+  const Verbs* verbs = Verbs::get();
+  ibv_qp_init_attr granted = init;
+  *qp = verbs->create_qp(dev_.pd, &granted);
+  if (!*qp) return errno;
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_INIT;
+  attr.port_num = 1;
+  // For the keep-alive and the flush, which write no bytes. No memory is registered for remote access.
+  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+  return verbs->modify_qp(*qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+int QueuePairs::connect_pair(ibv_qp* qp, const Gid& gid, std::uint32_t qpn, const EndAttributes& peer) {
+  const Verbs* verbs = Verbs::get();
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_RTR;
+  attr.path_mtu = static_cast<ibv_mtu>(std::min(own_.mtu, peer.mtu));
+  attr.dest_qp_num = qpn;
+  attr.rq_psn = peer.psn;
+  attr.max_dest_rd_atomic = 1;
+  attr.min_rnr_timer = 1;
+  attr.ah_attr.is_global = 1;
+  attr.ah_attr.port_num = 1;
+  attr.ah_attr.grh.hop_limit = 64;
+  std::copy(gid.begin(), gid.end(), attr.ah_attr.grh.dgid.raw);
+  const int error = verbs->modify_qp(qp, &attr,
+                                     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+  if (error != 0) return error;
+  // A timeout of 134 ms and 7 retries: a dead peer is detected 1.1 seconds after the next keep-alive, and keep-alives
+  // are 0.3 seconds apart.
+  attr.qp_state = IBV_QPS_RTS;
+  attr.timeout = 15;
+  attr.retry_cnt = 7;
+  attr.rnr_retry = 7;
+  attr.sq_psn = own_.psn;
+  attr.max_rd_atomic = 1;
+  return verbs->modify_qp(
+      qp, &attr,
+      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+int QueuePairs::connect(const Gid& gid, const EndAttributes& peer) {
+  const int error = connect_pair(data_, gid, peer.data_qpn, peer);
+  return error != 0 ? error : connect_pair(control_, gid, peer.control_qpn, peer);
+}
+
+int QueuePairs::close() {
+  const Verbs* verbs = Verbs::get();
+  int result = 0;
+  for (ibv_qp** qp : {&data_, &control_}) {
+    if (!*qp) continue;
+    const int error = verbs->destroy_qp(*qp);
+    if (result == 0) result = error;
+    *qp = nullptr;
+  }
+  if (control_send_cq_) verbs->destroy_cq(std::exchange(control_send_cq_, nullptr));
+  if (send_cq_) sends_.release(send_cq_, sends_reserved());
+  if (recv_cq_) receives_.release(recv_cq_, static_cast<int>(receive_slots()));
+  send_cq_ = recv_cq_ = nullptr;
+  if (mr_) verbs->dereg_mr(std::exchange(mr_, nullptr));
+  if (memory_) munmap(std::exchange(memory_, nullptr), size_);
+  return result;
+}
+
+int QueuePairs::post_receive(std::uint32_t slot) {
+  ibv_sge sge{reinterpret_cast<std::uintptr_t>(receive_slot(slot)),
+              static_cast<std::uint32_t>(sizeof(Frame) + sizes_.message), mr_->lkey};
+  ibv_recv_wr request{};
+  request.wr_id = WorkId{number_, Work::kReceive, slot}.pack();
+  request.sg_list = &sge;
+  request.num_sge = 1;
+  return Verbs::post_recv(data_, &request);
+}
+
+int QueuePairs::post_control_receive(std::uint32_t slot) {
+  ibv_sge sge{reinterpret_cast<std::uintptr_t>(control_receive_slot(slot)), sizeof(Control), mr_->lkey};
+  ibv_recv_wr request{};
+  request.wr_id = WorkId{number_, Work::kControlReceive, slot}.pack();
+  request.sg_list = &sge;
+  request.num_sge = 1;
+  return Verbs::post_recv(control_, &request);
+}
+
+int QueuePairs::post_frame(std::uint32_t slot, std::size_t message_size, bool signaled) {
+  ibv_sge sge{reinterpret_cast<std::uintptr_t>(send_slot(slot)),
+              static_cast<std::uint32_t>(sizeof(Frame) + message_size), mr_->lkey};
+  ibv_send_wr request{};
+  request.wr_id = WorkId{number_, Work::kSend, slot}.pack();
+  request.sg_list = &sge;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  if (signaled) request.send_flags = IBV_SEND_SIGNALED;
+  return Verbs::post_send(data_, &request);
+}
+
+int QueuePairs::post_flush(std::uint32_t slot) {
+  ibv_send_wr request{};
+  request.wr_id = WorkId{number_, Work::kFlush, slot}.pack();
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = IBV_SEND_SIGNALED;
+  return Verbs::post_send(data_, &request);
+}
+
+int QueuePairs::post_control(std::uint32_t slot) {
+  ibv_sge sge{reinterpret_cast<std::uintptr_t>(control_send_slot(slot)), sizeof(Control), mr_->lkey};
+  ibv_send_wr request{};
+  request.sg_list = &sge;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  return Verbs::post_send(control_, &request);
+}
+
+int QueuePairs::post_keep_alive() {
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  return Verbs::post_send(control_, &request);
+}
+
+std::uint32_t QueuePairs::poll_control_sends(bool* failed) {
+  ibv_wc completions[kControlSends];
+  const int count = std::max(0, ibv_poll_cq(control_send_cq_, kControlSends, completions));
+  for (int i = 0; i < count; ++i) *failed |= completions[i].status != IBV_WC_SUCCESS;
+  return static_cast<std::uint32_t>(count);
+}
+
+}  // namespace verbs::doca_comm::model
