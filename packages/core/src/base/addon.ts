@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Where a package has its addon. */
 export interface AddonPlace {
@@ -7,7 +8,7 @@ export interface AddonPlace {
   name: string;
   /** The addon's file, by its path from the package's folder. */
   file: string;
-  /** `import.meta.url` of a module of the package: the same from `src/` and from `dist/`. */
+  /** `import.meta.url` of a module of the package, anywhere in its `src/` or `dist/`. */
   from: string;
 }
 
@@ -20,10 +21,9 @@ export interface AddonPlace {
  * const addon = loadAddon(place) as Native;
  */
 export function loadAddon({ name, file, from }: AddonPlace): unknown {
-  const require = createRequire(from);
-  const path = join(dirname(require.resolve(`${name}/package.json`)), file);
+  const path = join(packageFolder(from), file);
   try {
-    return require(path);
+    return createRequire(from)(path);
   } catch (cause) {
     throw new Error(
       `the native part of ${name} does not load from ${path}: build it with "npm run build:native" in the ` +
@@ -31,4 +31,16 @@ export function loadAddon({ name, file, from }: AddonPlace): unknown {
       { cause },
     );
   }
+}
+
+/** The folder above `src/` or `dist/`. Its package.json is no help: tests load copies of `dist/` without one. */
+function packageFolder(from: string): string {
+  const start = dirname(fileURLToPath(from));
+  let folder = start;
+  while (!['src', 'dist'].includes(basename(folder))) {
+    const above = dirname(folder);
+    if (above === folder) return dirname(start);
+    folder = above;
+  }
+  return dirname(folder);
 }
