@@ -31,58 +31,58 @@ namespace verbs::core {
 namespace {
 
 // errnoName(number): 'EINVAL', or undefined. Node's own table lacks names that RDMA uses, EREMOTEIO for one.
-Napi::Value ErrnoName(const Napi::CallbackInfo& info) {
+Napi::Value errno_name(const Napi::CallbackInfo& info) {
   const char* name = strerrorname_np(info[0].As<Napi::Number>().Int32Value());
   return name == nullptr ? info.Env().Undefined() : Napi::String::New(info.Env(), name);
 }
 
 // errnoText(number): 'Invalid argument'
-Napi::Value ErrnoText(const Napi::CallbackInfo& info) {
+Napi::Value errno_text(const Napi::CallbackInfo& info) {
   const char* text = strerrordesc_np(info[0].As<Napi::Number>().Int32Value());
   return Napi::String::New(info.Env(), text == nullptr ? "Unknown error" : text);
 }
 
 // objectCounts(): { Context: 1, …, blockBytes }: what this thread has now, open or closed.
-Napi::Value ObjectCounts(const Napi::CallbackInfo& info) {
+Napi::Value object_counts(const Napi::CallbackInfo& info) {
   Napi::Object result = Napi::Object::New(info.Env());
   for (int kind = kFirstKind; kind <= kLastKind; kind++) {
     const auto each = static_cast<verbs_core_kind>(kind);
-    result.Set(KindName(each), static_cast<double>(Object::CountOf(each)));
+    result.Set(kind_name(each), static_cast<double>(Object::count_of(each)));
   }
-  result.Set("blockBytes", static_cast<double>(MemoryBlock::TotalBytes()));
+  result.Set("blockBytes", static_cast<double>(MemoryBlock::total_bytes()));
   return result;
 }
 
-Napi::Object Init(Napi::Env env, Napi::Object exports) {
-  Environment::Create(env);
-  Context::Init(exports);
-  ProtectionDomain::Init(exports);
-  MemoryRegion::Init(exports);
-  CompletionChannel::Init(exports);
-  CompletionQueue::Init(exports);
-  QueuePair::Init(exports);
-  AddressHandle::Init(exports);
-  SharedReceiveQueue::Init(exports);
-  ReceiveWorkQueue::Init(exports);
-  MemoryWindow::Init(exports);
-  DeviceMemory::Init(exports);
-  InitDomains(exports);
-  InitFlow(exports);
-  InitIndirectionTable(exports);
-  InitSpecialRegions(exports);
-  InitText(exports);
-  InitGid(exports);
-  InitPost(exports);
-  InitQuery(exports);
-  InitSiblingApi(exports);
-  Export<ErrnoName>(exports, "errnoName");
-  Export<ErrnoText>(exports, "errnoText");
-  Export<ObjectCounts>(exports, "objectCounts");
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  Environment::create(env);
+  Context::init(exports);
+  ProtectionDomain::init(exports);
+  MemoryRegion::init(exports);
+  CompletionChannel::init(exports);
+  CompletionQueue::init(exports);
+  QueuePair::init(exports);
+  AddressHandle::init(exports);
+  SharedReceiveQueue::init(exports);
+  ReceiveWorkQueue::init(exports);
+  MemoryWindow::init(exports);
+  DeviceMemory::init(exports);
+  init_domains(exports);
+  init_flow(exports);
+  init_indirection_table(exports);
+  init_special_regions(exports);
+  init_text(exports);
+  init_gid(exports);
+  init_data_path(exports);
+  init_query(exports);
+  init_provider_api(exports);
+  export_function<errno_name>(exports, "errnoName");
+  export_function<errno_text>(exports, "errnoText");
+  export_function<object_counts>(exports, "objectCounts");
   return exports;
 }
 
 }  // namespace
 }  // namespace verbs::core
 
-static Napi::Object InitAddon(Napi::Env env, Napi::Object exports) { return verbs::core::Init(env, exports); }
-NODE_API_MODULE(verbs_core, InitAddon)
+static Napi::Object init_addon(Napi::Env env, Napi::Object exports) { return verbs::core::init(env, exports); }
+NODE_API_MODULE(verbs_core, init_addon)

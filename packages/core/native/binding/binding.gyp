@@ -15,7 +15,6 @@
         'device/query.cc',
         'device/text.cc',
         'lifetime/environment.cc',
-        'lifetime/fd_watcher.cc',
         'lifetime/handle.cc',
         'lifetime/object.cc',
         'memory/device_memory.cc',

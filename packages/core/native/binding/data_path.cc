@@ -16,7 +16,7 @@ struct Arguments {
 };
 
 // (handle, bytes: Uint8Array, count), as all three calls take them.
-Arguments ReadArguments(napi_env env, napi_callback_info info) {
+Arguments read_arguments(napi_env env, napi_callback_info info) {
   Arguments arguments;
   napi_value values[3];
   std::size_t argc = 3;
@@ -33,7 +33,7 @@ Arguments ReadArguments(napi_env env, napi_callback_info info) {
 }
 
 template <typename Call>
-napi_value Run(napi_env env, Call call) {
+napi_value run(napi_env env, Call call) {
   return Napi::details::WrapCallback(env, [&]() -> napi_value {
     napi_value result = nullptr;
     napi_create_int32(env, call(), &result);
@@ -42,10 +42,10 @@ napi_value Run(napi_env env, Call call) {
 }
 
 template <typename T, int (T::*Method)(Cursor&, std::uint32_t)>
-napi_value Post(napi_env env, napi_callback_info info) {
-  return Run(env, [&] {
-    const Arguments arguments = ReadArguments(env, info);
-    const auto object = UnwrapOpen(env, arguments.object, T::kKind);
+napi_value post(napi_env env, napi_callback_info info) {
+  return run(env, [&] {
+    const Arguments arguments = read_arguments(env, info);
+    const auto object = unwrap_open(env, arguments.object, T::kKind);
     Cursor cursor(arguments.bytes, arguments.size);
     const int result = (static_cast<T&>(*object).*Method)(cursor, arguments.count);
     if (arguments.size >= sizeof cursor.header) std::memcpy(arguments.bytes, &cursor.header, sizeof cursor.header);
@@ -54,16 +54,16 @@ napi_value Post(napi_env env, napi_callback_info info) {
 }
 
 // poll(cq, records, count): the number of completions, or -errno.
-napi_value Poll(napi_env env, napi_callback_info info) {
-  return Run(env, [&] {
-    const Arguments arguments = ReadArguments(env, info);
-    const auto object = UnwrapOpen(env, arguments.object, CompletionQueue::kKind);
+napi_value poll(napi_env env, napi_callback_info info) {
+  return run(env, [&] {
+    const Arguments arguments = read_arguments(env, info);
+    const auto object = unwrap_open(env, arguments.object, CompletionQueue::kKind);
     const std::size_t room = std::min<std::size_t>(arguments.size / sizeof(CompletionRecord), arguments.count);
-    return static_cast<CompletionQueue&>(*object).Poll(arguments.bytes, static_cast<int>(room));
+    return static_cast<CompletionQueue&>(*object).poll(arguments.bytes, static_cast<int>(room));
   });
 }
 
-void ExportRaw(Napi::Object exports, const char* name, napi_callback function) {
+void export_raw(Napi::Object exports, const char* name, napi_callback function) {
   napi_value value = nullptr;
   if (napi_create_function(exports.Env(), name, NAPI_AUTO_LENGTH, function, nullptr, &value) != napi_ok) {
     throw Napi::Error::New(exports.Env());
@@ -73,14 +73,14 @@ void ExportRaw(Napi::Object exports, const char* name, napi_callback function) {
 
 }  // namespace
 
-void InitPost(Napi::Object exports) {
+void init_data_path(Napi::Object exports) {
   // postSend(qp, batch, count) and the receiving calls: 0, a positive errno, or a PostError.
-  ExportRaw(exports, "postSend", Post<QueuePair, &QueuePair::PostSend>);
-  ExportRaw(exports, "postRecv", Post<QueuePair, &QueuePair::PostRecv>);
-  ExportRaw(exports, "bindMw", Post<QueuePair, &QueuePair::BindMw>);
-  ExportRaw(exports, "postSrqRecv", Post<SharedReceiveQueue, &SharedReceiveQueue::PostRecv>);
-  ExportRaw(exports, "postWqRecv", Post<ReceiveWorkQueue, &ReceiveWorkQueue::PostRecv>);
-  ExportRaw(exports, "poll", Poll);
+  export_raw(exports, "postSend", post<QueuePair, &QueuePair::post_send>);
+  export_raw(exports, "postRecv", post<QueuePair, &QueuePair::post_recv>);
+  export_raw(exports, "bindMw", post<QueuePair, &QueuePair::bind_mw>);
+  export_raw(exports, "postSrqRecv", post<SharedReceiveQueue, &SharedReceiveQueue::post_recv>);
+  export_raw(exports, "postWqRecv", post<ReceiveWorkQueue, &ReceiveWorkQueue::post_recv>);
+  export_raw(exports, "poll", poll);
 }
 
 }  // namespace verbs::core

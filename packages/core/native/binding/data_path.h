@@ -1,10 +1,10 @@
 // postSend, postRecv and poll for JavaScript: one plain Node-API call each, without allocation.
 #pragma once
 
-#include "binding/lifetime/napi_setup.h"
+#include "provider/napi_setup.h"
 
 namespace verbs::core {
 
-void InitPost(Napi::Object exports);
+void init_data_path(Napi::Object exports);
 
 }  // namespace verbs::core

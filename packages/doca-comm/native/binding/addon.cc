@@ -2,13 +2,13 @@
 // DOCA error, negated; wrong handles throw. What the functions take and give is declared in src/native.ts.
 #include "binding/device.h"
 #include "binding/endpoint.h"
-#include "binding/environment.h"
 #include "binding/library.h"
 #include "binding/representor.h"
+#include "provider/environment.h"
 
 static Napi::Object init_addon(Napi::Env env, Napi::Object exports) {
-  using namespace verbs::doca_comm;
-  Environment::create(env);
+  using namespace verbs::doca_comm::binding;
+  verbs::provider::create_environment<verbs::provider::Environment>(env);
   Library::init(exports);
   Device::init(exports);
   Representor::init(exports);

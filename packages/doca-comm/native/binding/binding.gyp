@@ -6,14 +6,17 @@
         'addon.cc',
         'device.cc',
         'endpoint.cc',
-        'environment.cc',
         'library.cc',
         'peer.cc',
         'representor.cc',
-        'watcher.cc',
       ],
       # Not by the package's own gyp target: that writes into its directory, which addons that are built at once share.
-      'include_dirs': ['..', '../include', "<!(node -p \"require('node-addon-api').include_dir\")"],
+      'include_dirs': [
+        '..',
+        '../include',
+        "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/include')\")",
+        "<!(node -p \"require('node-addon-api').include_dir\")",
+      ],
       # "_ALL" turns every C++ exception, std::bad_alloc too, into a JavaScript one.
       # "SWALLOW": a worker that is being terminated takes no exception any more, which must not end the process.
       'defines': ['_GNU_SOURCE', 'NAPI_CPP_EXCEPTIONS', 'NODE_ADDON_API_CPP_EXCEPTIONS_ALL',

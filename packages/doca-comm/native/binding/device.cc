@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
 namespace {
 
@@ -93,4 +93,4 @@ void Device::init(Napi::Object exports) {
   add_function<capability>(exports, "capability");
 }
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

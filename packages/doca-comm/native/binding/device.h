@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "binding/environment.h"
+#include "binding/handle.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
 // An open device. One that is never closed is closed with its handle, unless something still uses it.
 class Device {
@@ -42,4 +42,4 @@ std::string pci_text(doca_error_t (*text_of)(const Info*, char*), doca_error_t (
   return text;
 }
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

@@ -5,17 +5,18 @@
 #include "binding/device.h"
 #include "binding/representor.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
-Endpoint::Endpoint(const Library& library, std::shared_ptr<Environment> environment, doca_comm_channel_ep_t* ep)
+Endpoint::Endpoint(const Library& library, std::shared_ptr<provider::Environment> environment,
+                   doca_comm_channel_ep_t* ep)
     : library_(library), environment_(std::move(environment)), ep_(ep) {
-  environment_->endpoints.insert(this);
+  environment_->loop_users.insert(this);
 }
 
 doca_error_t Endpoint::destroy(const std::shared_ptr<void>& done) {
   if (!ep_) return DOCA_SUCCESS;
-  for (Watcher& watcher : watchers_) watcher.close(done);
-  environment_->endpoints.erase(this);
+  for (provider::DescriptorWatcher& watcher : watchers_) watcher.close(done);
+  environment_->loop_users.erase(this);
   numbers_.clear();
   addresses_.clear();
   return functions().ep_destroy(std::exchange(ep_, nullptr));
@@ -47,15 +48,17 @@ doca_error_t Endpoint::watch(Channel channel, napi_value callback) {
     error = f.ep_get_event_channel(ep_, channel == kSend ? &fd : nullptr, channel == kReceive ? &fd : nullptr);
   }
   if (error != DOCA_SUCCESS || watchers_[channel].is_open()) return error;
-  return watchers_[channel].open(environment_, fd, callback) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
+  return watchers_[channel].open(environment_, fd, callback, "verbs.DocaEvent") == 0 ? DOCA_SUCCESS
+                                                                                     : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
 doca_error_t Endpoint::arm(Channel channel) {
   doca_error_t error = DOCA_SUCCESS;  // the service's channel is armed by every update
   if (channel == kSend) error = functions().ep_event_handle_arm_send(ep_);
   if (channel == kReceive) error = functions().ep_event_handle_arm_recv(ep_);
-  if (error == DOCA_SUCCESS) watchers_[channel].start();
-  return error;
+  if (error != DOCA_SUCCESS) return error;
+  watchers_[channel].set_ref(true);
+  return watchers_[channel].start() == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
 namespace {
@@ -66,7 +69,9 @@ Napi::Value create(const Napi::CallbackInfo& info) {
   const Library& library = library_of(info, 0);
   doca_comm_channel_ep_t* ep = nullptr;
   if (const doca_error_t error = library.functions().ep_create(&ep)) return failure(info, error);
-  return give(info.Env(), std::make_unique<Endpoint>(library, Environment::of(info.Env()), ep), kEndpointTag);
+  return give(info.Env(),
+              std::make_unique<Endpoint>(library, provider::environment_of<provider::Environment>(info.Env()), ep),
+              kEndpointTag);
 }
 
 Napi::Value destroy_endpoint(const Napi::CallbackInfo& info) { return failure(info, endpoint(info).destroy(nullptr)); }
@@ -142,4 +147,4 @@ void Endpoint::init(Napi::Object exports) {
   add_function<disarm_channel>(exports, "disarm");
 }
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

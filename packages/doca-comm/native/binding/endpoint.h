@@ -5,17 +5,17 @@
 #include <memory>
 #include <unordered_map>
 
-#include "binding/environment.h"
-#include "binding/watcher.h"
+#include "binding/handle.h"
+#include "provider/descriptor_watcher.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
-class Endpoint {
+class Endpoint final : public provider::LoopUser {
  public:
   enum Channel : std::uint8_t { kSend, kReceive, kService, kChannels };
 
-  Endpoint(const Library& library, std::shared_ptr<Environment> environment, doca_comm_channel_ep_t* ep);
-  ~Endpoint() { destroy(nullptr); }
+  Endpoint(const Library& library, std::shared_ptr<provider::Environment> environment, doca_comm_channel_ep_t* ep);
+  ~Endpoint() override { destroy(nullptr); }
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -23,6 +23,7 @@ class Endpoint {
   doca_comm_channel_ep_t* get() const { return ep_; }  // nullptr once it is destroyed
   // Stops the watchers first. `done` is dropped when the loop has let go of them.
   doca_error_t destroy(const std::shared_ptr<void>& done);
+  void leave_loop(const std::shared_ptr<void>& done) override { destroy(done); }
 
   // A peer's number: the same as long as it is not disconnected.
   std::uint32_t number_of(doca_comm_channel_addr_t* address);
@@ -33,19 +34,19 @@ class Endpoint {
   doca_error_t watch(Channel channel, napi_value callback);
   doca_error_t arm(Channel channel);
   void disarm(Channel channel) { watchers_[channel].stop(); }
-  void rest(Channel channel) { watchers_[channel].rest(); }
+  void rest(Channel channel) { watchers_[channel].set_ref(false); }
 
   static void init(Napi::Object exports);
   static void init_peers(Napi::Object exports);
 
  private:
   const Library& library_;
-  std::shared_ptr<Environment> environment_;
+  std::shared_ptr<provider::Environment> environment_;
   doca_comm_channel_ep_t* ep_;
-  std::array<Watcher, kChannels> watchers_;
+  std::array<provider::DescriptorWatcher, kChannels> watchers_;
   std::uint32_t next_number_ = 1;
   std::unordered_map<doca_comm_channel_addr_t*, std::uint32_t> numbers_;
   std::unordered_map<std::uint32_t, doca_comm_channel_addr_t*> addresses_;
 };
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

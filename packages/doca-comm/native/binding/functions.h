@@ -3,7 +3,7 @@
 
 #include "doca_comm_channel.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
 #define VERBS_DOCA_CHANNEL_FUNCTIONS(X) \
   X(get_max_service_name_len)           \
@@ -74,4 +74,4 @@ struct Functions {
   decltype(&doca_devinfo_rep_get_vuid) rep_get_vuid = nullptr;
 };
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

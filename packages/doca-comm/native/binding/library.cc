@@ -8,9 +8,9 @@
 #include <mutex>
 #include <tuple>
 
-#include "binding/environment.h"
+#include "binding/handle.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
 namespace {
 
@@ -147,4 +147,4 @@ void Library::init(Napi::Object exports) {
   add_function<set_plan>(exports, "setFaults");
 }
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "binding/functions.h"
-#include "binding/napi_setup.h"
+#include "provider/napi_setup.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
 class Library {
  public:
@@ -31,4 +31,4 @@ class Library {
   int (*set_faults_)(const char*) = nullptr;
 };
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

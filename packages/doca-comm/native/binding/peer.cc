@@ -1,7 +1,7 @@
 // Connections, messages and peers of an endpoint. JavaScript names a peer by its number.
 #include "binding/endpoint.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
 namespace {
 
@@ -146,4 +146,4 @@ void Endpoint::init_peers(Napi::Object exports) {
   add_function<pending_connections>(exports, "pendingConnections");
 }
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

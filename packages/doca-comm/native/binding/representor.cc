@@ -2,7 +2,7 @@
 
 #include "binding/device.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
 namespace {
 
@@ -64,4 +64,4 @@ void Representor::init(Napi::Object exports) {
   add_function<close_representor>(exports, "closeRepresentor");
 }
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "binding/environment.h"
+#include "binding/handle.h"
 
-namespace verbs::doca_comm {
+namespace verbs::doca_comm::binding {
 
 // An open representor of a host's function.
 class Representor {
@@ -27,4 +27,4 @@ class Representor {
   doca_dev_rep* rep_;
 };
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding

@@ -3,10 +3,10 @@
 #include "binding/library.h"
 
 NAPI_MODULE_INIT() {
-  verbs::hbl::init_library(env, exports);
-  verbs::hbl::init_device(env, exports);
-  verbs::hbl::init_encap(env, exports);
-  verbs::hbl::init_usr_fifo(env, exports);
-  verbs::hbl::init_queues(env, exports);
+  verbs::hbl::binding::init_library(env, exports);
+  verbs::hbl::binding::init_device(env, exports);
+  verbs::hbl::binding::init_encap(env, exports);
+  verbs::hbl::binding::init_usr_fifo(env, exports);
+  verbs::hbl::binding::init_queues(env, exports);
   return exports;
 }

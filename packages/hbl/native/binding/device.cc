@@ -5,7 +5,7 @@
 #include "binding/library.h"
 #include "provider/device_list.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::binding {
 namespace {
 
 // isSupported(library, libibverbs, name): boolean
@@ -117,4 +117,4 @@ void init_device(napi_env env, napi_value exports) {
   export_function<query_port>(env, exports, "queryPort");
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::binding

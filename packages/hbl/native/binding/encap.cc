@@ -4,7 +4,7 @@
 #include "binding/library.h"
 #include "provider/child.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::binding {
 namespace {
 
 // The resource itself. Destroying it while a queue pair uses it would succeed, and break the queue pair silently: so it
@@ -89,4 +89,4 @@ void init_encap(napi_env env, napi_value exports) {
   export_function<use_encap>(env, exports, "useEncap");
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::binding

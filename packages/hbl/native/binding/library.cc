@@ -4,7 +4,7 @@
 
 #include "provider/libraries.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::binding {
 namespace {
 
 bool find_functions(const std::string& name, Library* library, std::string* reason) {
@@ -39,4 +39,4 @@ void init_library(napi_env env, napi_value exports) {
   export_function<attach_model>(env, exports, "attachModel");
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::binding

@@ -4,7 +4,7 @@
 #include "hbldv.h"
 #include "provider/core.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::binding {
 
 using namespace verbs::provider;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
 
@@ -24,4 +24,4 @@ void init_encap(napi_env env, napi_value exports);
 void init_usr_fifo(napi_env env, napi_value exports);
 void init_queues(napi_env env, napi_value exports);
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::binding

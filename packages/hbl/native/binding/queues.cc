@@ -5,7 +5,7 @@
 
 #include "binding/library.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::binding {
 namespace {
 
 constexpr auto kUnmapped = ~std::uintptr_t{0};
@@ -137,4 +137,4 @@ void init_queues(napi_env env, napi_value exports) {
   export_function<write_send_queue>(env, exports, "writeSendQueue");
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::binding

@@ -6,7 +6,7 @@
 #include "binding/library.h"
 #include "provider/child.h"
 
-namespace verbs::hbl {
+namespace verbs::hbl::binding {
 namespace {
 
 constexpr std::uint32_t kEntrySize = 8;
@@ -129,4 +129,4 @@ void init_usr_fifo(napi_env env, napi_value exports) {
   export_function<push>(env, exports, "push");
 }
 
-}  // namespace verbs::hbl
+}  // namespace verbs::hbl::binding

@@ -3,7 +3,7 @@
 #include "binding/library.h"
 
 NAPI_MODULE_INIT() {
-  using namespace verbs::mlx5;
+  using namespace verbs::mlx5::binding;
   init_library(env, exports);
   init_device(env, exports);
   init_flow(env, exports);

@@ -4,7 +4,7 @@
 
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 template <std::size_t Size>
@@ -173,4 +173,4 @@ void init_crypto(napi_env env, napi_value exports) {
   export_function<mkey_check>(env, exports, "mkeyCheck");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -4,7 +4,7 @@
 #include "binding/objects.h"
 #include "provider/device_list.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // isSupported(library, libibverbs, name): boolean
@@ -178,4 +178,4 @@ void init_device(napi_env env, napi_value exports) {
   export_function<get_data_direct_sysfs_path>(env, exports, "getDataDirectSysfsPath");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

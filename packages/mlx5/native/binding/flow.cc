@@ -4,7 +4,7 @@
 #include "binding/match_parameters.h"
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 int destroy_matcher(const Library& library, mlx5dv_flow_matcher* matcher) {
@@ -131,4 +131,4 @@ void init_flow(napi_env env, napi_value exports) {
   export_function<create_steering_anchor>(env, exports, "createSteeringAnchor");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -1,7 +1,7 @@
 // The flow actions of the verbs: packet reformat and modify header.
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 int destroy_action(const Library&, ibv_flow_action* action) { return std::abs(ibv_destroy_flow_action(action)); }
@@ -42,4 +42,4 @@ void init_flow_actions(napi_env env, napi_value exports) {
   export_function<create_modify_header>(env, exports, "createFlowActionModifyHeader");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

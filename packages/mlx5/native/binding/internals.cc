@@ -3,7 +3,7 @@
 
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // Fills in the view that libmlx5 has of the subject: 0, or an errno. `Face` is its place in mlx5dv_obj.
@@ -129,4 +129,4 @@ void init_internals(napi_env env, napi_value exports) {
   export_function<init_ah>(env, exports, "initAh");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -4,7 +4,7 @@
 
 #include "provider/libraries.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 bool find_functions(const std::string& name, Library* library, std::string* reason) {
@@ -58,4 +58,4 @@ void init_library(napi_env env, napi_value exports) {
   export_function<missing>(env, exports, "missing");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -16,7 +16,7 @@
 #undef ibv_get_device_list
 #undef ibv_reg_mr
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 
 using namespace verbs::provider;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
 
@@ -91,4 +91,4 @@ void init_scheduling(napi_env env, napi_value exports);
 void init_vfio(napi_env env, napi_value exports);
 void init_internals(napi_env env, napi_value exports);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -6,7 +6,7 @@
 
 #include "binding/library.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 
 class MatchParameters {
  public:
@@ -21,4 +21,4 @@ class MatchParameters {
   std::vector<std::uint64_t> words_;
 };
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -8,7 +8,7 @@
 #include "binding/library.h"
 #include "provider/child.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 
 // An object of the library with the function that destroys it.
 template <typename T>
@@ -149,7 +149,7 @@ class Subject {
     } else {
       context = object_->context;
     }
-    return mlx5::attach(env, *library_, context, made, destroy, held.parents());
+    return binding::attach(env, *library_, context, made, destroy, held.parents());
   }
 
   Held held;
@@ -159,4 +159,4 @@ class Subject {
   T* object_;
 };
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

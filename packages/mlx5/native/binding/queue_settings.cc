@@ -1,7 +1,7 @@
 // What can be told of queue pairs and address handles.
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // queryQpLagPort(library, qp): { portNum, activePortNum } | -errno
@@ -46,4 +46,4 @@ void init_queue_settings(napi_env env, napi_value exports) {
   export_function<map_ah_to_qp>(env, exports, "mapAhToQp");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

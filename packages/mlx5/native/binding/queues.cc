@@ -3,7 +3,7 @@
 // @verbs/core reads the ordinary ones and owns what comes out; here is only the library's function.
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // The function of libmlx5 in the place of the ordinary one.
@@ -102,4 +102,4 @@ void init_queues(napi_env env, napi_value exports) {
   export_function<reg_dmabuf_mr>(env, exports, "regDmabufMr");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

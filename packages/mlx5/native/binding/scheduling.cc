@@ -1,7 +1,7 @@
 // Shares of the bandwidth: scheduling elements and packet pacing.
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // Fills in { parent?, flags, bwShare, maxAvgBw }. 0, an errno, or -1 with an exception pending.
@@ -94,4 +94,4 @@ void init_scheduling(napi_env env, napi_value exports) {
   export_function<pp_alloc>(env, exports, "ppAlloc");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -2,7 +2,7 @@
 #include "binding/objects.h"
 #include "provider/device_list.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // openVfioDevice(library, libibverbs, pciName, flags): { handle, name } | -errno. The list has the one device that is
@@ -58,4 +58,4 @@ void init_vfio(napi_env env, napi_value exports) {
   export_function<process_events>(env, exports, "vfioProcessEvents");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -9,17 +9,14 @@
 namespace verbs::core {
 
 CompletionChannel::CompletionChannel(std::shared_ptr<Context> context, ibv_comp_channel* channel)
-    : Object(kKind, {context}),
-      context_(std::move(context)),
-      channel_(channel),
-      watcher_(context_->shared_environment()) {
+    : Object(kKind, {context}), context_(std::move(context)), channel_(channel) {
   // A read of events must never block Node's thread.
   const int flags = fcntl(channel_->fd, F_GETFL);
   if (flags >= 0) (void)fcntl(channel_->fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-int CompletionChannel::Release() {
-  watcher_.Close();
+int CompletionChannel::release() {
+  watcher_.close();
   if (const int error = context_->functions().destroy_comp_channel(channel_); error != 0) return error;
   channel_ = nullptr;
   return 0;
@@ -28,55 +25,56 @@ int CompletionChannel::Release() {
 namespace {
 
 // createCompChannel(context): handle | -errno
-Napi::Value CreateCompChannel(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value create_comp_channel(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   errno = 0;
   ibv_comp_channel* channel = context->functions().create_comp_channel(context->ctx());
-  if (channel == nullptr) return Failure(info.Env(), CreationError());
-  return WrapObject(info.Env(), std::make_shared<CompletionChannel>(context, channel));
+  if (channel == nullptr) return failure(info.Env(), creation_error());
+  return wrap_object(info.Env(), std::make_shared<CompletionChannel>(context, channel));
 }
 
 // channelFd(channel): number
-Napi::Value ChannelFd(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), Unwrap<CompletionChannel>(info, 0)->channel()->fd);
+Napi::Value channel_fd(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), unwrap<CompletionChannel>(info, 0)->channel()->fd);
 }
 
 // getCqEvent(channel): the id of a completion queue with an event, or -errno (EAGAIN: no more). The event is
 // acknowledged before this returns.
-Napi::Value GetCqEvent(const Napi::CallbackInfo& info) {
-  const auto channel = Unwrap<CompletionChannel>(info, 0);
+Napi::Value get_cq_event(const Napi::CallbackInfo& info) {
+  const auto channel = unwrap<CompletionChannel>(info, 0);
   const Functions& functions = channel->context().functions();
   ibv_cq* cq = nullptr;
   void* id = nullptr;
   errno = 0;
   if (functions.get_cq_event(channel->channel(), &cq, &id) != 0) {
-    return Failure(info.Env(), errno == 0 ? EIO : errno);
+    return failure(info.Env(), errno == 0 ? EIO : errno);
   }
   functions.ack_cq_events(cq, 1);
   return Napi::Number::New(info.Env(), static_cast<double>(reinterpret_cast<std::uintptr_t>(id)));
 }
 
 // watchChannel(channel, callback): 0 | -errno; refChannel(channel, boolean)
-Napi::Value WatchChannel(const Napi::CallbackInfo& info) {
-  const auto channel = Unwrap<CompletionChannel>(info, 0);
-  return Failure(info.Env(), channel->watcher().Start(channel->channel()->fd, info[1].As<Napi::Function>()));
+Napi::Value watch_channel(const Napi::CallbackInfo& info) {
+  const auto channel = unwrap<CompletionChannel>(info, 0);
+  return failure(info.Env(), channel->watcher().watch(channel->context().shared_environment(), channel->channel()->fd,
+                                                      info[1].As<Napi::Function>(), "verbs.CompletionEvent"));
 }
 
-Napi::Value RefChannel(const Napi::CallbackInfo& info) {
+Napi::Value ref_channel(const Napi::CallbackInfo& info) {
   // What waited is told of a close when all of it is done.
-  if (!UnwrapObject(info.Env(), info[0])->open()) return info.Env().Undefined();
-  Unwrap<CompletionChannel>(info, 0)->watcher().SetRef(info[1].As<Napi::Boolean>().Value());
+  if (!unwrap_object(info.Env(), info[0])->open()) return info.Env().Undefined();
+  unwrap<CompletionChannel>(info, 0)->watcher().set_ref(info[1].As<Napi::Boolean>().Value());
   return info.Env().Undefined();
 }
 
 }  // namespace
 
-void CompletionChannel::Init(Napi::Object exports) {
-  Export<CreateCompChannel>(exports, "createCompChannel");
-  Export<ChannelFd>(exports, "channelFd");
-  Export<GetCqEvent>(exports, "getCqEvent");
-  Export<WatchChannel>(exports, "watchChannel");
-  Export<RefChannel>(exports, "refChannel");
+void CompletionChannel::init(Napi::Object exports) {
+  export_function<create_comp_channel>(exports, "createCompChannel");
+  export_function<channel_fd>(exports, "channelFd");
+  export_function<get_cq_event>(exports, "getCqEvent");
+  export_function<watch_channel>(exports, "watchChannel");
+  export_function<ref_channel>(exports, "refChannel");
 }
 
 }  // namespace verbs::core

@@ -10,21 +10,21 @@ class CompletionChannel final : public Object {
   static constexpr verbs_core_kind kKind = VERBS_CORE_CHANNEL;
 
   CompletionChannel(std::shared_ptr<Context> context, ibv_comp_channel* channel);
-  ~CompletionChannel() override { Dispose(); }
+  ~CompletionChannel() override { dispose(); }
 
   void* pointer() const override { return channel_; }
   const Context& context() const override { return *context_; }
   ibv_comp_channel* channel() const { return channel_; }
-  FdWatcher& watcher() { return watcher_; }
+  provider::DescriptorWatcher& watcher() { return watcher_; }
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<Context> context_;
   ibv_comp_channel* channel_;
-  FdWatcher watcher_;
+  provider::DescriptorWatcher watcher_;
 };
 
 }  // namespace verbs::core

@@ -15,14 +15,14 @@ CompletionQueue::CompletionQueue(std::shared_ptr<Context> context, const std::ve
                                  ibv_cq* cq, ibv_cq_ex* extended, std::uint64_t wc_flags)
     : Object(kKind, parents), context_(std::move(context)), cq_(cq), extended_(extended), wc_flags_(wc_flags) {}
 
-int CompletionQueue::Release() {
+int CompletionQueue::release() {
   if (const int error = context_->functions().destroy_cq(cq_); error != 0) return error;
   cq_ = nullptr;
   abandoned_.clear();
   return 0;
 }
 
-void CompletionQueue::KeepUntilPolled(std::shared_ptr<RequestQueue> queue) noexcept {
+void CompletionQueue::keep_until_polled(std::shared_ptr<RequestQueue> queue) noexcept {
   if (queue->idle() || cq_ == nullptr) return;
   try {
     abandoned_.push_back(std::move(queue));
@@ -36,41 +36,41 @@ namespace {
 // Each field goes straight to its place. A record that is put together first and copied then would be read back before
 // its parts have left the processor's store buffer, which takes longer than all the rest.
 template <typename T>
-void Put(std::uint8_t* record, std::size_t offset, T value) {
+void put(std::uint8_t* record, std::size_t offset, T value) {
   std::memcpy(record + offset, &value, sizeof value);
 }
 
 }  // namespace
 
-void CompletionQueue::Record(const ibv_wc& wc, const Times& times, std::uint8_t* record) {
+void CompletionQueue::write_record(const ibv_wc& wc, const Times& times, std::uint8_t* record) {
   UserId id;
-  if (RequestQueue* queue = context_->environment().request_queues.Find(RequestQueue::IdOf(wc.wr_id));
+  if (RequestQueue* queue = context_->environment().request_queues.find(RequestQueue::id_of(wc.wr_id));
       queue != nullptr) {
-    id = queue->Retire(wc.wr_id);
+    id = queue->retire(wc.wr_id);
   }
   const std::uint32_t imm_data = (wc.wc_flags & IBV_WC_WITH_IMM) != 0 ? ntohl(wc.imm_data) : wc.invalidated_rkey;
-  Put(record, offsetof(CompletionRecord, wr_id), id.value);
-  Put(record, offsetof(CompletionRecord, status), std::uint32_t{wc.status});
-  Put(record, offsetof(CompletionRecord, opcode), std::uint32_t{wc.opcode});
+  put(record, offsetof(CompletionRecord, wr_id), id.value);
+  put(record, offsetof(CompletionRecord, status), std::uint32_t{wc.status});
+  put(record, offsetof(CompletionRecord, opcode), std::uint32_t{wc.opcode});
   // Of a success ibv_poll_cq leaves it as it was; an extended queue has the flow's tag there.
   const bool told = extended_ != nullptr || wc.status != IBV_WC_SUCCESS;
-  Put(record, offsetof(CompletionRecord, vendor_err), told ? wc.vendor_err : 0);
-  Put(record, offsetof(CompletionRecord, byte_len), wc.byte_len);
-  Put(record, offsetof(CompletionRecord, imm_data), imm_data);
-  Put(record, offsetof(CompletionRecord, qp_num), wc.qp_num);
-  Put(record, offsetof(CompletionRecord, src_qp), wc.src_qp);
-  Put(record, offsetof(CompletionRecord, wc_flags), std::uint32_t{wc.wc_flags});
-  Put(record, offsetof(CompletionRecord, pkey_index), wc.pkey_index);
-  Put(record, offsetof(CompletionRecord, slid), wc.slid);
-  Put(record, offsetof(CompletionRecord, sl), wc.sl);
-  Put(record, offsetof(CompletionRecord, dlid_path_bits), wc.dlid_path_bits);
-  Put(record, offsetof(CompletionRecord, flags), id.is_number ? std::uint16_t{kIdIsNumber} : std::uint16_t{0});
-  Put(record, offsetof(CompletionRecord, timestamp), times.timestamp);
-  Put(record, offsetof(CompletionRecord, wallclock_ns), times.wallclock_ns);
+  put(record, offsetof(CompletionRecord, vendor_err), told ? wc.vendor_err : 0);
+  put(record, offsetof(CompletionRecord, byte_len), wc.byte_len);
+  put(record, offsetof(CompletionRecord, imm_data), imm_data);
+  put(record, offsetof(CompletionRecord, qp_num), wc.qp_num);
+  put(record, offsetof(CompletionRecord, src_qp), wc.src_qp);
+  put(record, offsetof(CompletionRecord, wc_flags), std::uint32_t{wc.wc_flags});
+  put(record, offsetof(CompletionRecord, pkey_index), wc.pkey_index);
+  put(record, offsetof(CompletionRecord, slid), wc.slid);
+  put(record, offsetof(CompletionRecord, sl), wc.sl);
+  put(record, offsetof(CompletionRecord, dlid_path_bits), wc.dlid_path_bits);
+  put(record, offsetof(CompletionRecord, flags), id.is_number ? std::uint16_t{kIdIsNumber} : std::uint16_t{0});
+  put(record, offsetof(CompletionRecord, timestamp), times.timestamp);
+  put(record, offsetof(CompletionRecord, wallclock_ns), times.wallclock_ns);
 }
 
-int CompletionQueue::Poll(std::uint8_t* records, int count) {
-  if (extended_ != nullptr) return PollExtended(records, count);
+int CompletionQueue::poll(std::uint8_t* records, int count) {
+  if (extended_ != nullptr) return poll_extended(records, count);
   constexpr int kChunk = 64;
   ibv_wc completions[kChunk];
   int total = 0;
@@ -83,7 +83,7 @@ int CompletionQueue::Poll(std::uint8_t* records, int count) {
       if (total != 0) return total;
       return errno == 0 ? -EIO : -errno;
     }
-    for (int i = 0; i < found; i++, records += sizeof(CompletionRecord)) Record(completions[i], {}, records);
+    for (int i = 0; i < found; i++, records += sizeof(CompletionRecord)) write_record(completions[i], {}, records);
     total += found;
     if (found < wanted) {
       // The queue is empty, and gone queue pairs add nothing more.
@@ -97,7 +97,7 @@ int CompletionQueue::Poll(std::uint8_t* records, int count) {
 namespace {
 
 // { handle, id, cqe }: the id names the queue in events.
-Napi::Value Describe(Napi::Env env, const std::shared_ptr<Context>& context,
+Napi::Value describe(Napi::Env env, const std::shared_ptr<Context>& context,
                      const std::vector<std::shared_ptr<Object>>& parents, ibv_cq* cq, ibv_cq_ex* extended,
                      std::uint64_t wc_flags) {
   const std::uintptr_t id = context->environment().next_id++;
@@ -106,32 +106,32 @@ Napi::Value Describe(Napi::Env env, const std::shared_ptr<Context>& context,
   Napi::Object result = Napi::Object::New(env);
   result.Set("id", static_cast<double>(id));
   result.Set("cqe", cq->cqe);
-  result.Set("handle", WrapObject(env, queue));
+  result.Set("handle", wrap_object(env, queue));
   return result;
 }
 
 }  // namespace
 
-Napi::Value CompletionQueue::Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
+Napi::Value CompletionQueue::adopt(Napi::Env env, const std::shared_ptr<Context>& context,
                                    const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq) {
   std::vector<std::shared_ptr<Object>> parents{context};
   if (channel != nullptr) parents.push_back(channel);
-  return Describe(env, context, parents, cq, nullptr, 0);
+  return describe(env, context, parents, cq, nullptr, 0);
 }
 
 namespace {
 
 // createCq(context, cqe, channel | undefined, compVector, { wcFlags: bigint, flags, parentDomain? } | undefined):
 // { handle, id, cqe } | -errno. `id` names the queue in events. With the last argument it is ibv_create_cq_ex.
-Napi::Value CreateCqBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+Napi::Value create_cq_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
   const auto argument = [&](std::size_t index) { return Napi::Value(env, arguments[index]); };
-  const auto context = std::static_pointer_cast<Context>(UnwrapOpen(env, arguments[0], Context::kKind));
+  const auto context = std::static_pointer_cast<Context>(unwrap_open(env, arguments[0], Context::kKind));
   const int cqe = argument(1).As<Napi::Number>().Int32Value();
   std::vector<std::shared_ptr<Object>> parents{context};
   std::shared_ptr<CompletionChannel> channel;
   if (!argument(2).IsUndefined()) {
-    channel = std::static_pointer_cast<CompletionChannel>(UnwrapOpen(env, arguments[2], CompletionChannel::kKind));
-    if (&channel->context() != context.get()) return Failure(env, EINVAL);
+    channel = std::static_pointer_cast<CompletionChannel>(unwrap_open(env, arguments[2], CompletionChannel::kKind));
+    if (&channel->context() != context.get()) return failure(env, EINVAL);
     parents.push_back(channel);
   }
   const int vector = argument(3).As<Napi::Number>().Int32Value();
@@ -154,8 +154,8 @@ Napi::Value CreateCqBy(Napi::Env env, const napi_value* arguments, const VendorM
     attr.flags = more.Get("flags").As<Napi::Number>().Uint32Value();
     if (attr.flags != 0) attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_FLAGS;
     if (const Napi::Value domain = more.Get("parentDomain"); !domain.IsUndefined()) {
-      const auto pd = std::static_pointer_cast<ProtectionDomain>(UnwrapOpen(env, domain, ProtectionDomain::kKind));
-      if (&pd->context() != context.get()) return Failure(env, EINVAL);
+      const auto pd = std::static_pointer_cast<ProtectionDomain>(unwrap_open(env, domain, ProtectionDomain::kKind));
+      if (&pd->context() != context.get()) return failure(env, EINVAL);
       attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_PD;
       attr.parent_domain = pd->pd();
       parents.push_back(pd);
@@ -164,50 +164,50 @@ Napi::Value CreateCqBy(Napi::Env env, const napi_value* arguments, const VendorM
                                  : ibv_create_cq_ex(context->ctx(), &attr);
     cq = extended == nullptr ? nullptr : ibv_cq_ex_to_cq(extended);
   }
-  if (cq == nullptr) return Failure(env, CreationError());
-  return Describe(env, context, parents, cq, extended, wc_flags);
+  if (cq == nullptr) return failure(env, creation_error());
+  return describe(env, context, parents, cq, extended, wc_flags);
 }
 
-Napi::Value CreateCq(const Napi::CallbackInfo& info) {
+Napi::Value create_cq(const Napi::CallbackInfo& info) {
   const napi_value arguments[] = {info[0], info[1], info[2], info[3], info[4]};
-  return CreateCqBy(info.Env(), arguments, nullptr);
+  return create_cq_by(info.Env(), arguments, nullptr);
 }
 
 // resizeCq(cq, cqe): the new size | -errno
-Napi::Value ResizeCq(const Napi::CallbackInfo& info) {
-  const auto queue = Unwrap<CompletionQueue>(info, 0);
+Napi::Value resize_cq(const Napi::CallbackInfo& info) {
+  const auto queue = unwrap<CompletionQueue>(info, 0);
   const int error = queue->context().functions().resize_cq(queue->cq(), info[1].As<Napi::Number>().Int32Value());
-  return error == 0 ? Napi::Value(Napi::Number::New(info.Env(), queue->cq()->cqe)) : Failure(info.Env(), error);
+  return error == 0 ? Napi::Value(Napi::Number::New(info.Env(), queue->cq()->cqe)) : failure(info.Env(), error);
 }
 
 // modifyCq(cq, count, period): 0 | -errno
-Napi::Value ModifyCq(const Napi::CallbackInfo& info) {
-  const auto queue = Unwrap<CompletionQueue>(info, 0);
+Napi::Value modify_cq(const Napi::CallbackInfo& info) {
+  const auto queue = unwrap<CompletionQueue>(info, 0);
   ibv_modify_cq_attr attr{};
   attr.attr_mask = IBV_CQ_ATTR_MODERATE;
   attr.moderate.cq_count = static_cast<std::uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   attr.moderate.cq_period = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
-  return Failure(info.Env(), ibv_modify_cq(queue->cq(), &attr));
+  return failure(info.Env(), ibv_modify_cq(queue->cq(), &attr));
 }
 
 // reqNotify(cq, solicitedOnly): 0 | -errno
-Napi::Value ReqNotify(const Napi::CallbackInfo& info) {
-  const auto queue = Unwrap<CompletionQueue>(info, 0);
+Napi::Value req_notify(const Napi::CallbackInfo& info) {
+  const auto queue = unwrap<CompletionQueue>(info, 0);
   const bool solicited_only = info[1].As<Napi::Boolean>().Value();
-  return Failure(info.Env(), queue->cq()->context->ops.req_notify_cq(queue->cq(), solicited_only ? 1 : 0));
+  return failure(info.Env(), queue->cq()->context->ops.req_notify_cq(queue->cq(), solicited_only ? 1 : 0));
 }
 
 }  // namespace
 
-Napi::Value CompletionQueue::Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
-  return CreateCqBy(env, arguments, &vendor);
+Napi::Value CompletionQueue::create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return create_cq_by(env, arguments, &vendor);
 }
 
-void CompletionQueue::Init(Napi::Object exports) {
-  Export<CreateCq>(exports, "createCq");
-  Export<ReqNotify>(exports, "reqNotify");
-  Export<verbs::core::ResizeCq>(exports, "resizeCq");
-  Export<verbs::core::ModifyCq>(exports, "modifyCq");
+void CompletionQueue::init(Napi::Object exports) {
+  export_function<create_cq>(exports, "createCq");
+  export_function<req_notify>(exports, "reqNotify");
+  export_function<verbs::core::resize_cq>(exports, "resizeCq");
+  export_function<verbs::core::modify_cq>(exports, "modifyCq");
 }
 
 }  // namespace verbs::core

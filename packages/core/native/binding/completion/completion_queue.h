@@ -18,45 +18,45 @@ class CompletionQueue final : public Object {
   // Owns `cq`; `channel` may be null. `wc_flags` are those of an extended one (ibv_cq_ex).
   CompletionQueue(std::shared_ptr<Context> context, const std::vector<std::shared_ptr<Object>>& parents, ibv_cq* cq,
                   ibv_cq_ex* extended, std::uint64_t wc_flags);
-  ~CompletionQueue() override { Dispose(); }
+  ~CompletionQueue() override { dispose(); }
 
   void* pointer() const override { return cq_; }
   const Context& context() const override { return *context_; }
   ibv_cq* cq() const { return cq_; }
 
   // What createCq() gives for a queue that exists: { handle, id, cqe }.
-  static Napi::Value Adopt(Napi::Env env, const std::shared_ptr<Context>& context,
+  static Napi::Value adopt(Napi::Env env, const std::shared_ptr<Context>& context,
                            const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq);
 
   // createCq(), by a vendor's function.
-  static Napi::Value Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
+  static Napi::Value create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
   // The QP of a queue that completes here is gone: nothing new will come, only completions that already wait. Until
   // they were polled the caller's ids are kept.
-  void KeepUntilPolled(std::shared_ptr<RequestQueue> queue) noexcept;
+  void keep_until_polled(std::shared_ptr<RequestQueue> queue) noexcept;
   // The C object of the poster's work queue forgot all that was posted there (RESET): it begins anew with an empty one.
   template <typename Poster>
-  void Renew(Poster& poster) {
+  void renew(Poster& poster) {
     const auto queue = std::static_pointer_cast<WorkQueue>(poster.queue());
     if (queue->idle()) return;
-    poster.Replace(queue->Successor());
-    queue->ReleaseReferences();
-    KeepUntilPolled(queue);
+    poster.replace(queue->successor());
+    queue->release_references();
+    keep_until_polled(queue);
   }
   // Reaps up to `count` completions as records of bytes. Gives their number or a negative errno.
-  int Poll(std::uint8_t* records, int count);
+  int poll(std::uint8_t* records, int count);
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
   struct Times {
     std::uint64_t timestamp = 0;
     std::uint64_t wallclock_ns = 0;
   };
   // Writes a record of bytes and lets go of the request.
-  void Record(const ibv_wc& wc, const Times& times, std::uint8_t* record);
-  int PollExtended(std::uint8_t* records, int count);
+  void write_record(const ibv_wc& wc, const Times& times, std::uint8_t* record);
+  int poll_extended(std::uint8_t* records, int count);
 
   std::shared_ptr<Context> context_;
   ibv_cq* cq_;

@@ -7,7 +7,7 @@
 namespace verbs::core {
 namespace {
 
-ibv_wc Read(ibv_cq_ex* cq, std::uint64_t wanted) {
+ibv_wc read_completion(ibv_cq_ex* cq, std::uint64_t wanted) {
   ibv_wc wc{};
   wc.wr_id = cq->wr_id;
   wc.status = cq->status;
@@ -34,7 +34,7 @@ ibv_wc Read(ibv_cq_ex* cq, std::uint64_t wanted) {
 
 }  // namespace
 
-int CompletionQueue::PollExtended(std::uint8_t* records, int count) {
+int CompletionQueue::poll_extended(std::uint8_t* records, int count) {
   if (count <= 0) return 0;
   ibv_poll_cq_attr attr{};
   int state = ibv_start_poll(extended_, &attr);
@@ -54,7 +54,7 @@ int CompletionQueue::PollExtended(std::uint8_t* records, int count) {
         times.wallclock_ns = ibv_wc_read_completion_wallclock_ns(extended_);
       }
     }
-    Record(Read(extended_, wc_flags_), times, records);
+    write_record(read_completion(extended_, wc_flags_), times, records);
     records += sizeof(CompletionRecord);
     total++;
     if (total == count) break;

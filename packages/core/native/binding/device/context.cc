@@ -12,18 +12,14 @@
 namespace verbs::core {
 
 Context::Context(std::shared_ptr<Environment> environment, std::shared_ptr<const Library> library, ibv_context* context)
-    : Object(kKind, {}),
-      environment_(std::move(environment)),
-      library_(std::move(library)),
-      context_(context),
-      async_watcher_(environment_) {
+    : Object(kKind, {}), environment_(std::move(environment)), library_(std::move(library)), context_(context) {
   // A read of events must never block Node's thread.
   const int flags = fcntl(context_->async_fd, F_GETFL);
   if (flags >= 0) (void)fcntl(context_->async_fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-int Context::Release() {
-  async_watcher_.Close();
+int Context::release() {
+  async_watcher_.close();
   if (functions().close_device(context_) != 0) return errno == 0 ? EIO : errno;
   context_ = nullptr;
   return 0;
@@ -32,17 +28,17 @@ int Context::Release() {
 namespace {
 
 // openLibrary(name): { handle, soft } | { reason }
-Napi::Value OpenLibrary(const Napi::CallbackInfo& info) {
+Napi::Value open_library(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::string name = info[0].As<Napi::String>().Utf8Value();
-  std::shared_ptr<const Library>& library = Environment::Of(env)->libraries[name];
+  std::shared_ptr<const Library>& library = Environment::of(env)->libraries[name];
   std::string reason;
-  if (library == nullptr) library = Library::Open(name, &reason);
+  if (library == nullptr) library = Library::open(name, &reason);
   Napi::Object result = Napi::Object::New(env);
   if (library == nullptr) {
     result.Set("reason", reason);
   } else {
-    result.Set("handle", WrapLibrary(env, library));
+    result.Set("handle", wrap_library(env, library));
     result.Set("soft", library->soft());
   }
   return result;
@@ -73,12 +69,12 @@ class DeviceList {
 };
 
 // getDeviceList(library): { name, guid, nodeType, … }[] | -errno
-Napi::Value GetDeviceList(const Napi::CallbackInfo& info) {
+Napi::Value get_device_list(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto library = UnwrapLibrary(env, info[0]);
+  const auto library = unwrap_library(env, info[0]);
   const Functions& functions = library->functions();
   const DeviceList list(functions);
-  if (list.error() != 0) return Failure(env, list.error());
+  if (list.error() != 0) return failure(env, list.error());
   Napi::Array result = Napi::Array::New(env, static_cast<std::size_t>(list.count()));
   for (int i = 0; i < list.count(); i++) {
     ibv_device* device = list[i];
@@ -97,57 +93,57 @@ Napi::Value GetDeviceList(const Napi::CallbackInfo& info) {
 }
 
 // openDevice(library, name): handle | -errno
-Napi::Value OpenDevice(const Napi::CallbackInfo& info) {
+Napi::Value open_device(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto library = UnwrapLibrary(env, info[0]);
+  const auto library = unwrap_library(env, info[0]);
   const std::string name = info[1].As<Napi::String>().Utf8Value();
   const Functions& functions = library->functions();
   const DeviceList list(functions);
-  if (list.error() != 0) return Failure(env, list.error());
+  if (list.error() != 0) return failure(env, list.error());
   for (int i = 0; i < list.count(); i++) {
     if (name != functions.get_device_name(list[i])) continue;
     errno = 0;
     ibv_context* context = functions.open_device(list[i]);
-    if (context == nullptr) return Failure(env, CreationError());
-    return WrapObject(env, std::make_shared<Context>(Environment::Of(env), library, context));
+    if (context == nullptr) return failure(env, creation_error());
+    return wrap_object(env, std::make_shared<Context>(Environment::of(env), library, context));
   }
-  return Failure(env, ENODEV);
+  return failure(env, ENODEV);
 }
 
 // readSysfsFile(library, directory, file): string | -1
-Napi::Value ReadSysfsFile(const Napi::CallbackInfo& info) {
+Napi::Value read_sysfs_file(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto library = UnwrapLibrary(env, info[0]);
+  const auto library = unwrap_library(env, info[0]);
   char text[512];
   const int length =
       library->functions().read_sysfs_file(info[1].As<Napi::String>().Utf8Value().c_str(),
                                            info[2].As<Napi::String>().Utf8Value().c_str(), text, sizeof text);
-  if (length < 0 || static_cast<std::size_t>(length) > sizeof text) return Failure(env, 1);
+  if (length < 0 || static_cast<std::size_t>(length) > sizeof text) return failure(env, 1);
   return Napi::String::New(env, text, static_cast<std::size_t>(length));
 }
 
 // close(handle): 0 | -errno. For every kind of object.
-Napi::Value Close(const Napi::CallbackInfo& info) {
-  return Failure(info.Env(), UnwrapObject(info.Env(), info[0])->Close());
+Napi::Value close_object(const Napi::CallbackInfo& info) {
+  return failure(info.Env(), unwrap_object(info.Env(), info[0])->close());
 }
 
 // claim(handle): true once for each handle, which is then that of one object of JavaScript.
-Napi::Value ClaimHandle(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), Claim(info.Env(), info[0]));
+Napi::Value claim_handle(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), claim(info.Env(), info[0]));
 }
 
-Napi::Value IsOpen(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), UnwrapObject(info.Env(), info[0])->open());
+Napi::Value is_open(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), unwrap_object(info.Env(), info[0])->open());
 }
 
 // getAsyncEvent(context): [eventType, element] | -errno. `element` is the id that the CQ or QP was created with, or the
 // port's number, or 0 for the device. The event is acknowledged before this returns.
-Napi::Value GetAsyncEvent(const Napi::CallbackInfo& info) {
+Napi::Value get_async_event(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = Unwrap<Context>(info, 0);
+  const auto context = unwrap<Context>(info, 0);
   ibv_async_event event{};
   errno = 0;
-  if (context->functions().get_async_event(context->ctx(), &event) != 0) return Failure(env, errno == 0 ? EIO : errno);
+  if (context->functions().get_async_event(context->ctx(), &event) != 0) return failure(env, errno == 0 ? EIO : errno);
   double element = 0;
   switch (event.event_type) {
     case IBV_EVENT_CQ_ERR:
@@ -190,55 +186,56 @@ Napi::Value GetAsyncEvent(const Napi::CallbackInfo& info) {
 }
 
 // watchAsync(context, callback): 0 | -errno; refAsync(context, boolean)
-Napi::Value WatchAsync(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
-  return Failure(info.Env(), context->async_watcher().Start(context->ctx()->async_fd, info[1].As<Napi::Function>()));
+Napi::Value watch_async(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
+  return failure(info.Env(), context->async_watcher().watch(context->shared_environment(), context->ctx()->async_fd,
+                                                            info[1].As<Napi::Function>(), "verbs.AsyncEvent"));
 }
 
-Napi::Value RefAsync(const Napi::CallbackInfo& info) {
+Napi::Value ref_async(const Napi::CallbackInfo& info) {
   // What waited is told of a close when all of it is done.
-  if (!UnwrapObject(info.Env(), info[0])->open()) return info.Env().Undefined();
-  Unwrap<Context>(info, 0)->async_watcher().SetRef(info[1].As<Napi::Boolean>().Value());
+  if (!unwrap_object(info.Env(), info[0])->open()) return info.Env().Undefined();
+  unwrap<Context>(info, 0)->async_watcher().set_ref(info[1].As<Napi::Boolean>().Value());
   return info.Env().Undefined();
 }
 
 // cmdFd(context): the descriptor that importDevice takes.
-Napi::Value CmdFd(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), Unwrap<Context>(info, 0)->ctx()->cmd_fd);
+Napi::Value cmd_fd(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), unwrap<Context>(info, 0)->ctx()->cmd_fd);
 }
 
 // importDevice(library, fd): handle | -errno. The context closes what it gets, so it gets a descriptor of its own.
-Napi::Value ImportDevice(const Napi::CallbackInfo& info) {
+Napi::Value import_device(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto library = UnwrapLibrary(env, info[0]);
-  if (library->functions().import_device == nullptr) return Failure(env, EOPNOTSUPP);
+  const auto library = unwrap_library(env, info[0]);
+  if (library->functions().import_device == nullptr) return failure(env, EOPNOTSUPP);
   const int fd = fcntl(info[1].As<Napi::Number>().Int32Value(), F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) return Failure(env, errno);
+  if (fd < 0) return failure(env, errno);
   errno = 0;
   ibv_context* context = library->functions().import_device(fd);
   if (context == nullptr) {
-    const int error = CreationError();
-    close(fd);
-    return Failure(env, error);
+    const int error = creation_error();
+    ::close(fd);
+    return failure(env, error);
   }
-  return WrapObject(env, std::make_shared<Context>(Environment::Of(env), library, context));
+  return wrap_object(env, std::make_shared<Context>(Environment::of(env), library, context));
 }
 
 }  // namespace
 
-void Context::Init(Napi::Object exports) {
-  Export<OpenLibrary>(exports, "openLibrary");
-  Export<GetDeviceList>(exports, "getDeviceList");
-  Export<OpenDevice>(exports, "openDevice");
-  Export<ReadSysfsFile>(exports, "readSysfsFile");
-  Export<verbs::core::Close>(exports, "close");
-  Export<ClaimHandle>(exports, "claim");
-  Export<IsOpen>(exports, "isOpen");
-  Export<GetAsyncEvent>(exports, "getAsyncEvent");
-  Export<WatchAsync>(exports, "watchAsync");
-  Export<RefAsync>(exports, "refAsync");
-  Export<CmdFd>(exports, "cmdFd");
-  Export<ImportDevice>(exports, "importDevice");
+void Context::init(Napi::Object exports) {
+  export_function<open_library>(exports, "openLibrary");
+  export_function<get_device_list>(exports, "getDeviceList");
+  export_function<open_device>(exports, "openDevice");
+  export_function<read_sysfs_file>(exports, "readSysfsFile");
+  export_function<close_object>(exports, "close");
+  export_function<claim_handle>(exports, "claim");
+  export_function<is_open>(exports, "isOpen");
+  export_function<get_async_event>(exports, "getAsyncEvent");
+  export_function<watch_async>(exports, "watchAsync");
+  export_function<ref_async>(exports, "refAsync");
+  export_function<cmd_fd>(exports, "cmdFd");
+  export_function<import_device>(exports, "importDevice");
 }
 
 }  // namespace verbs::core

@@ -5,8 +5,8 @@
 
 #include "binding/device/library.h"
 #include "binding/lifetime/environment.h"
-#include "binding/lifetime/fd_watcher.h"
 #include "binding/lifetime/object.h"
+#include "provider/descriptor_watcher.h"
 
 namespace verbs::core {
 
@@ -16,7 +16,7 @@ class Context final : public Object {
 
   // Owns `context`.
   Context(std::shared_ptr<Environment> environment, std::shared_ptr<const Library> library, ibv_context* context);
-  ~Context() override { Dispose(); }
+  ~Context() override { dispose(); }
 
   void* pointer() const override { return context_; }
   const Context& context() const override { return *this; }
@@ -25,17 +25,17 @@ class Context final : public Object {
   const Functions& functions() const { return library_->functions(); }
   Environment& environment() const { return *environment_; }
   const std::shared_ptr<Environment>& shared_environment() const { return environment_; }
-  FdWatcher& async_watcher() { return async_watcher_; }
+  provider::DescriptorWatcher& async_watcher() { return async_watcher_; }
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<Environment> environment_;
   std::shared_ptr<const Library> library_;
   ibv_context* context_;
-  FdWatcher async_watcher_;
+  provider::DescriptorWatcher async_watcher_;
 };
 
 }  // namespace verbs::core

@@ -10,37 +10,37 @@ namespace verbs::core {
 namespace {
 
 // allocTd(context): handle | -errno
-Napi::Value AllocTd(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value alloc_td(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   ibv_td_init_attr attr{};
   errno = 0;
   ibv_td* td = ibv_alloc_td(context->ctx(), &attr);
-  if (td == nullptr) return Failure(info.Env(), CreationError());
-  return WrapObject(info.Env(),
-                    std::make_shared<ThreadDomain>(std::vector<std::shared_ptr<Object>>{context}, td,
-                                                   [](const Context&, ibv_td* made) { return ibv_dealloc_td(made); }));
+  if (td == nullptr) return failure(info.Env(), creation_error());
+  return wrap_object(info.Env(),
+                     std::make_shared<ThreadDomain>(std::vector<std::shared_ptr<Object>>{context}, td,
+                                                    [](const Context&, ibv_td* made) { return ibv_dealloc_td(made); }));
 }
 
 // openXrcd(context, fd, exclusive): handle | -errno. Fd -1 makes a domain that nobody shares.
-Napi::Value OpenXrcd(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value open_xrcd(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   ibv_xrcd_init_attr attr{};
   attr.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
   attr.fd = info[1].As<Napi::Number>().Int32Value();
   attr.oflags = O_CREAT | (info[2].As<Napi::Boolean>().Value() ? O_EXCL : 0);
   errno = 0;
   ibv_xrcd* xrcd = ibv_open_xrcd(context->ctx(), &attr);
-  if (xrcd == nullptr) return Failure(info.Env(), CreationError());
-  return WrapObject(info.Env(),
-                    std::make_shared<XrcDomain>(std::vector<std::shared_ptr<Object>>{context}, xrcd,
-                                                [](const Context&, ibv_xrcd* made) { return ibv_close_xrcd(made); }));
+  if (xrcd == nullptr) return failure(info.Env(), creation_error());
+  return wrap_object(info.Env(),
+                     std::make_shared<XrcDomain>(std::vector<std::shared_ptr<Object>>{context}, xrcd,
+                                                 [](const Context&, ibv_xrcd* made) { return ibv_close_xrcd(made); }));
 }
 
 }  // namespace
 
-void InitDomains(Napi::Object exports) {
-  Export<AllocTd>(exports, "allocTd");
-  Export<OpenXrcd>(exports, "openXrcd");
+void init_domains(Napi::Object exports) {
+  export_function<alloc_td>(exports, "allocTd");
+  export_function<open_xrcd>(exports, "openXrcd");
 }
 
 }  // namespace verbs::core

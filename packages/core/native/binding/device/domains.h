@@ -8,6 +8,6 @@ namespace verbs::core {
 using ThreadDomain = Owned<ibv_td, VERBS_CORE_TD>;
 using XrcDomain = Owned<ibv_xrcd, VERBS_CORE_XRCD>;
 
-void InitDomains(Napi::Object exports);
+void init_domains(Napi::Object exports);
 
 }  // namespace verbs::core

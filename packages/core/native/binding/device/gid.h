@@ -3,18 +3,18 @@
 
 #include <infiniband/verbs.h>
 
-#include "binding/lifetime/napi_setup.h"
+#include "provider/napi_setup.h"
 
 namespace verbs::core {
 
 // 16 bytes of a Uint8Array; TypeError for anything else.
-ibv_gid ReadGid(Napi::Value value);
-Napi::Value WriteGid(Napi::Env env, const ibv_gid& gid);
+ibv_gid read_gid(Napi::Value value);
+Napi::Value write_gid(Napi::Env env, const ibv_gid& gid);
 
 // A complete attribute object: every field must be there, `grh` too when isGlobal is set.
-ibv_ah_attr ReadAhAttr(Napi::Object object);
-Napi::Object WriteAhAttr(Napi::Env env, const ibv_ah_attr& attr);
+ibv_ah_attr read_ah_attr(Napi::Object object);
+Napi::Object write_ah_attr(Napi::Env env, const ibv_ah_attr& attr);
 
-void InitGid(Napi::Object exports);
+void init_gid(Napi::Object exports);
 
 }  // namespace verbs::core

@@ -8,14 +8,14 @@ namespace {
 constexpr const char* kMarker = "verbs_soft_marker";
 
 template <typename F>
-bool Find(void* handle, const char* name, const char* version, F* function) {
+bool find(void* handle, const char* name, const char* version, F* function) {
   *function = reinterpret_cast<F>(dlvsym(handle, name, version));
   return *function != nullptr;
 }
 
 }  // namespace
 
-std::shared_ptr<const Library> Library::Open(const std::string& name, std::string* reason) {
+std::shared_ptr<const Library> Library::open(const std::string& name, std::string* reason) {
   // RTLD_LOCAL: two libraries with the same names live side by side.
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -30,7 +30,7 @@ std::shared_ptr<const Library> Library::Open(const std::string& name, std::strin
   const char* missing = nullptr;
   // Asked for by version: the same names exist at IBVERBS_1.0 with the structures of before 2007.
   auto need = [&](const char* symbol, const char* version, auto* function) {
-    if (!Find(handle, symbol, version, function) && missing == nullptr) missing = symbol;
+    if (!find(handle, symbol, version, function) && missing == nullptr) missing = symbol;
   };
   need("ibv_get_device_list", "IBVERBS_1.1", &f.get_device_list);
   need("ibv_free_device_list", "IBVERBS_1.1", &f.free_device_list);
@@ -84,31 +84,31 @@ std::shared_ptr<const Library> Library::Open(const std::string& name, std::strin
     *reason = name + " has no function " + missing + " of the expected version: it is too old or not libibverbs";
     return nullptr;
   }
-  Find(handle, "ibv_get_device_index", "IBVERBS_1.9", &f.get_device_index);
-  Find(handle, "ibv_get_pkey_index", "IBVERBS_1.5", &f.get_pkey_index);
-  Find(handle, "ibv_qp_to_qp_ex", "IBVERBS_1.6", &f.qp_to_qp_ex);
-  Find(handle, "ibv_reg_mr_iova2", "IBVERBS_1.8", &f.reg_mr_iova2);
-  Find(handle, "ibv_import_device", "IBVERBS_1.10", &f.import_device);
-  Find(handle, "ibv_import_pd", "IBVERBS_1.10", &f.import_pd);
-  Find(handle, "ibv_unimport_pd", "IBVERBS_1.10", &f.unimport_pd);
-  Find(handle, "ibv_import_mr", "IBVERBS_1.10", &f.import_mr);
-  Find(handle, "ibv_unimport_mr", "IBVERBS_1.10", &f.unimport_mr);
-  Find(handle, "ibv_query_ece", "IBVERBS_1.10", &f.query_ece);
-  Find(handle, "ibv_set_ece", "IBVERBS_1.10", &f.set_ece);
-  Find(handle, "_ibv_query_gid_ex", "IBVERBS_1.11", &f.query_gid_ex);
-  Find(handle, "_ibv_query_gid_table", "IBVERBS_1.11", &f.query_gid_table);
-  Find(handle, "ibv_reg_dmabuf_mr", "IBVERBS_1.12", &f.reg_dmabuf_mr);
-  Find(handle, "ibv_import_dm", "IBVERBS_1.13", &f.import_dm);
-  Find(handle, "ibv_unimport_dm", "IBVERBS_1.13", &f.unimport_dm);
-  Find(handle, "ibv_is_fork_initialized", "IBVERBS_1.13", &f.is_fork_initialized);
-  Find(handle, "ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
-  Find(handle, "ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
-  Find(handle, "ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
-  Find(handle, "ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
+  find(handle, "ibv_get_device_index", "IBVERBS_1.9", &f.get_device_index);
+  find(handle, "ibv_get_pkey_index", "IBVERBS_1.5", &f.get_pkey_index);
+  find(handle, "ibv_qp_to_qp_ex", "IBVERBS_1.6", &f.qp_to_qp_ex);
+  find(handle, "ibv_reg_mr_iova2", "IBVERBS_1.8", &f.reg_mr_iova2);
+  find(handle, "ibv_import_device", "IBVERBS_1.10", &f.import_device);
+  find(handle, "ibv_import_pd", "IBVERBS_1.10", &f.import_pd);
+  find(handle, "ibv_unimport_pd", "IBVERBS_1.10", &f.unimport_pd);
+  find(handle, "ibv_import_mr", "IBVERBS_1.10", &f.import_mr);
+  find(handle, "ibv_unimport_mr", "IBVERBS_1.10", &f.unimport_mr);
+  find(handle, "ibv_query_ece", "IBVERBS_1.10", &f.query_ece);
+  find(handle, "ibv_set_ece", "IBVERBS_1.10", &f.set_ece);
+  find(handle, "_ibv_query_gid_ex", "IBVERBS_1.11", &f.query_gid_ex);
+  find(handle, "_ibv_query_gid_table", "IBVERBS_1.11", &f.query_gid_table);
+  find(handle, "ibv_reg_dmabuf_mr", "IBVERBS_1.12", &f.reg_dmabuf_mr);
+  find(handle, "ibv_import_dm", "IBVERBS_1.13", &f.import_dm);
+  find(handle, "ibv_unimport_dm", "IBVERBS_1.13", &f.unimport_dm);
+  find(handle, "ibv_is_fork_initialized", "IBVERBS_1.13", &f.is_fork_initialized);
+  find(handle, "ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
+  find(handle, "ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
+  find(handle, "ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
+  find(handle, "ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
   return library;
 }
 
-void* Library::Symbol(const char* name, const char* version) const {
+void* Library::symbol(const char* name, const char* version) const {
   return version == nullptr ? dlsym(handle_, name) : dlvsym(handle_, name, version);
 }
 

@@ -93,13 +93,13 @@ struct Functions {
 class Library {
  public:
   // Loads a library by path or SONAME. On failure gives null and says in `reason` what is missing.
-  static std::shared_ptr<const Library> Open(const std::string& name, std::string* reason);
+  static std::shared_ptr<const Library> open(const std::string& name, std::string* reason);
 
   const Functions& functions() const { return functions_; }
   // True for the software NIC, under whatever name it was found.
   bool soft() const { return soft_; }
   // A further symbol of this library; null if it has none. `version` may be null for the default version.
-  void* Symbol(const char* name, const char* version) const;
+  void* symbol(const char* name, const char* version) const;
 
  private:
   Library() = default;

@@ -14,15 +14,15 @@
 namespace verbs::core {
 namespace {
 
-Napi::Value Big(Napi::Env env, std::uint64_t value) { return Napi::BigInt::New(env, value); }
+Napi::Value big(Napi::Env env, std::uint64_t value) { return Napi::BigInt::New(env, value); }
 
-Napi::Object WriteDevice(Napi::Env env, const ibv_device_attr& attr) {
+Napi::Object write_device(Napi::Env env, const ibv_device_attr& attr) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("fwVer", Napi::String::New(env, attr.fw_ver, strnlen(attr.fw_ver, sizeof attr.fw_ver)));
-  object.Set("nodeGuid", Big(env, be64toh(attr.node_guid)));
-  object.Set("sysImageGuid", Big(env, be64toh(attr.sys_image_guid)));
-  object.Set("maxMrSize", Big(env, attr.max_mr_size));
-  object.Set("pageSizeCap", Big(env, attr.page_size_cap));
+  object.Set("nodeGuid", big(env, be64toh(attr.node_guid)));
+  object.Set("sysImageGuid", big(env, be64toh(attr.sys_image_guid)));
+  object.Set("maxMrSize", big(env, attr.max_mr_size));
+  object.Set("pageSizeCap", big(env, attr.page_size_cap));
   object.Set("vendorId", attr.vendor_id);
   object.Set("vendorPartId", attr.vendor_part_id);
   object.Set("hwVer", attr.hw_ver);
@@ -62,19 +62,19 @@ Napi::Object WriteDevice(Napi::Env env, const ibv_device_attr& attr) {
 }
 
 // queryDevice(context): the attributes | -errno
-Napi::Value QueryDevice(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value query_device(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   ibv_device_attr attr{};
   if (const int error = context->functions().query_device(context->ctx(), &attr); error != 0) {
-    return Failure(info.Env(), error);
+    return failure(info.Env(), error);
   }
-  return WriteDevice(info.Env(), attr);
+  return write_device(info.Env(), attr);
 }
 
 // queryDeviceEx(context): the extended attributes | -errno. Without the extended call they are zero, as in C.
-Napi::Value QueryDeviceEx(const Napi::CallbackInfo& info) {
+Napi::Value query_device_ex(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = Unwrap<Context>(info, 0);
+  const auto context = unwrap<Context>(info, 0);
   ibv_device_attr_ex attr{};
   int error = EOPNOTSUPP;
   if (verbs_context* slots = verbs_get_ctx_op(context->ctx(), query_device_ex); slots != nullptr) {
@@ -84,22 +84,22 @@ Napi::Value QueryDeviceEx(const Napi::CallbackInfo& info) {
     attr = {};
     error = context->functions().query_device(context->ctx(), &attr.orig_attr);
   }
-  if (error != 0) return Failure(env, error);
-  Napi::Object object = WriteDevice(env, attr.orig_attr);
+  if (error != 0) return failure(env, error);
+  Napi::Object object = write_device(env, attr.orig_attr);
   const auto nested = [&](const char* name) {
     Napi::Object inner = Napi::Object::New(env);
     object.Set(name, inner);
     return inner;
   };
   Napi::Object odp = nested("odpCaps");
-  odp.Set("generalCaps", Big(env, attr.odp_caps.general_caps));
+  odp.Set("generalCaps", big(env, attr.odp_caps.general_caps));
   odp.Set("rcOdpCaps", attr.odp_caps.per_transport_caps.rc_odp_caps);
   odp.Set("ucOdpCaps", attr.odp_caps.per_transport_caps.uc_odp_caps);
   odp.Set("udOdpCaps", attr.odp_caps.per_transport_caps.ud_odp_caps);
   odp.Set("xrcOdpCaps", attr.xrc_odp_caps);
-  object.Set("completionTimestampMask", Big(env, attr.completion_timestamp_mask));
-  object.Set("hcaCoreClock", Big(env, attr.hca_core_clock));
-  object.Set("deviceCapFlagsEx", Big(env, attr.device_cap_flags_ex));
+  object.Set("completionTimestampMask", big(env, attr.completion_timestamp_mask));
+  object.Set("hcaCoreClock", big(env, attr.hca_core_clock));
+  object.Set("deviceCapFlagsEx", big(env, attr.device_cap_flags_ex));
   Napi::Object tso = nested("tsoCaps");
   tso.Set("maxTso", attr.tso_caps.max_tso);
   tso.Set("supportedQpts", attr.tso_caps.supported_qpts);
@@ -107,7 +107,7 @@ Napi::Value QueryDeviceEx(const Napi::CallbackInfo& info) {
   rss.Set("supportedQpts", attr.rss_caps.supported_qpts);
   rss.Set("maxRwqIndirectionTables", attr.rss_caps.max_rwq_indirection_tables);
   rss.Set("maxRwqIndirectionTableSize", attr.rss_caps.max_rwq_indirection_table_size);
-  rss.Set("rxHashFieldsMask", Big(env, attr.rss_caps.rx_hash_fields_mask));
+  rss.Set("rxHashFieldsMask", big(env, attr.rss_caps.rx_hash_fields_mask));
   rss.Set("rxHashFunction", static_cast<int>(attr.rss_caps.rx_hash_function));
   object.Set("maxWqTypeRq", attr.max_wq_type_rq);
   Napi::Object pacing = nested("packetPacingCaps");
@@ -124,7 +124,7 @@ Napi::Value QueryDeviceEx(const Napi::CallbackInfo& info) {
   Napi::Object moderation = nested("cqModCaps");
   moderation.Set("maxCqCount", static_cast<int>(attr.cq_mod_caps.max_cq_count));
   moderation.Set("maxCqPeriod", static_cast<int>(attr.cq_mod_caps.max_cq_period));
-  object.Set("maxDmSize", Big(env, attr.max_dm_size));
+  object.Set("maxDmSize", big(env, attr.max_dm_size));
   Napi::Object atomic = nested("pciAtomicCaps");
   atomic.Set("fetchAdd", static_cast<int>(attr.pci_atomic_caps.fetch_add));
   atomic.Set("swap", static_cast<int>(attr.pci_atomic_caps.swap));
@@ -134,16 +134,16 @@ Napi::Value QueryDeviceEx(const Napi::CallbackInfo& info) {
 }
 
 // queryPort(context, portNum): the attributes | -errno
-Napi::Value QueryPort(const Napi::CallbackInfo& info) {
+Napi::Value query_port(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = Unwrap<Context>(info, 0);
+  const auto context = unwrap<Context>(info, 0);
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
   ibv_port_attr attr{};
   verbs_context* slots = verbs_get_ctx_op(context->ctx(), query_port);
   // The exported function fills the shorter structure of older programs; what it leaves out stays zero.
   const int error = slots != nullptr ? slots->query_port(context->ctx(), port, &attr, sizeof attr)
                                      : context->functions().query_port(context->ctx(), port, &attr);
-  if (error != 0) return Failure(env, error);
+  if (error != 0) return failure(env, error);
   Napi::Object object = Napi::Object::New(env);
   object.Set("state", static_cast<int>(attr.state));
   object.Set("maxMtu", static_cast<int>(attr.max_mtu));
@@ -171,35 +171,35 @@ Napi::Value QueryPort(const Napi::CallbackInfo& info) {
 }
 
 // queryGid(context, portNum, index): 16 bytes | -errno
-Napi::Value QueryGid(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value query_gid(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
   const int index = info[2].As<Napi::Number>().Int32Value();
   ibv_gid gid{};
   errno = 0;
   // The C call gives only -1.
   if (context->functions().query_gid(context->ctx(), port, index, &gid) != 0) {
-    return Failure(info.Env(), CreationError());
+    return failure(info.Env(), creation_error());
   }
-  return WriteGid(info.Env(), gid);
+  return write_gid(info.Env(), gid);
 }
 
 // queryPkey(context, portNum, index): number in host order | -errno
-Napi::Value QueryPkey(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value query_pkey(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
   const int index = info[2].As<Napi::Number>().Int32Value();
   __be16 pkey = 0;
   errno = 0;
   if (context->functions().query_pkey(context->ctx(), port, index, &pkey) != 0) {
-    return Failure(info.Env(), CreationError());
+    return failure(info.Env(), creation_error());
   }
   return Napi::Number::New(info.Env(), ntohs(pkey));
 }
 
-Napi::Object WriteGidEntry(Napi::Env env, const ibv_gid_entry& entry) {
+Napi::Object write_gid_entry(Napi::Env env, const ibv_gid_entry& entry) {
   Napi::Object object = Napi::Object::New(env);
-  object.Set("gid", WriteGid(env, entry.gid));
+  object.Set("gid", write_gid(env, entry.gid));
   object.Set("gidIndex", entry.gid_index);
   object.Set("portNum", entry.port_num);
   object.Set("gidType", entry.gid_type);
@@ -208,92 +208,92 @@ Napi::Object WriteGidEntry(Napi::Env env, const ibv_gid_entry& entry) {
 }
 
 // queryGidTable(context, room): { gid, gidIndex, portNum, gidType, ndevIfindex }[] | -errno
-Napi::Value QueryGidTable(const Napi::CallbackInfo& info) {
+Napi::Value query_gid_table(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = Unwrap<Context>(info, 0);
-  if (context->functions().query_gid_table == nullptr) return Failure(env, EOPNOTSUPP);
+  const auto context = unwrap<Context>(info, 0);
+  if (context->functions().query_gid_table == nullptr) return failure(env, EOPNOTSUPP);
   const std::uint32_t room = info[1].As<Napi::Number>().Uint32Value();
   // Far above any table, far below what would exhaust memory.
-  if (room > 1u << 20) return Failure(env, EINVAL);
+  if (room > 1u << 20) return failure(env, EINVAL);
   std::vector<ibv_gid_entry> entries(room);
   const ssize_t count =
       context->functions().query_gid_table(context->ctx(), entries.data(), entries.size(), 0, sizeof(ibv_gid_entry));
-  if (count < 0) return Failure(env, static_cast<int>(-count));
+  if (count < 0) return failure(env, static_cast<int>(-count));
   Napi::Array result = Napi::Array::New(env, static_cast<std::size_t>(count));
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); i++) {
-    result.Set(i, WriteGidEntry(env, entries[i]));
+    result.Set(i, write_gid_entry(env, entries[i]));
   }
   return result;
 }
 
 // queryGidEx(context, portNum, index): as an entry of the table | -errno
-Napi::Value QueryGidEx(const Napi::CallbackInfo& info) {
+Napi::Value query_gid_ex(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = Unwrap<Context>(info, 0);
-  if (context->functions().query_gid_ex == nullptr) return Failure(env, EOPNOTSUPP);
+  const auto context = unwrap<Context>(info, 0);
+  if (context->functions().query_gid_ex == nullptr) return failure(env, EOPNOTSUPP);
   ibv_gid_entry entry{};
   const int error =
       context->functions().query_gid_ex(context->ctx(), info[1].As<Napi::Number>().Uint32Value(),
                                         info[2].As<Napi::Number>().Uint32Value(), &entry, 0, sizeof entry);
-  return error != 0 ? Failure(env, error < 0 ? -error : error) : Napi::Value(WriteGidEntry(env, entry));
+  return error != 0 ? failure(env, error < 0 ? -error : error) : Napi::Value(write_gid_entry(env, entry));
 }
 
 // getPkeyIndex(context, portNum, pkey): the index | -errno. The key in host order.
-Napi::Value GetPkeyIndex(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
-  if (context->functions().get_pkey_index == nullptr) return Failure(info.Env(), EOPNOTSUPP);
+Napi::Value get_pkey_index(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
+  if (context->functions().get_pkey_index == nullptr) return failure(info.Env(), EOPNOTSUPP);
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
   const auto pkey = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
   errno = 0;
   const int index = context->functions().get_pkey_index(context->ctx(), port, htons(pkey));
-  return index < 0 ? Failure(info.Env(), errno == 0 ? ENOENT : errno)
+  return index < 0 ? failure(info.Env(), errno == 0 ? ENOENT : errno)
                    : Napi::Value(Napi::Number::New(info.Env(), index));
 }
 
 // queryRtValues(context): the device's clock in ticks, a bigint | -errno
-Napi::Value QueryRtValues(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value query_rt_values(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   ibv_values_ex values{};
   values.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
   if (const int error = ibv_query_rt_values_ex(context->ctx(), &values); error != 0) {
-    return Failure(info.Env(), error < 0 ? -error : error);
+    return failure(info.Env(), error < 0 ? -error : error);
   }
   // The clock's two parts are seconds and nanoseconds only by their names: providers put ticks in the second.
-  return Big(info.Env(), static_cast<std::uint64_t>(values.raw_clock.tv_sec) * 1000000000u +
+  return big(info.Env(), static_cast<std::uint64_t>(values.raw_clock.tv_sec) * 1000000000u +
                              static_cast<std::uint64_t>(values.raw_clock.tv_nsec));
 }
 
 // queryPortSpeed(context, portNum): 100 Mbit/s each, a bigint | -errno
-Napi::Value QueryPortSpeed(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value query_port_speed(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   const auto query = context->functions().query_port_speed;
   std::uint64_t speed = 0;
   errno = 0;
   const int error =
       query == nullptr ? EOPNOTSUPP : query(context->ctx(), info[1].As<Napi::Number>().Uint32Value(), &speed);
-  if (error != 0) return Failure(info.Env(), error > 0 ? error : CreationError());
-  return Big(info.Env(), speed);
+  if (error != 0) return failure(info.Env(), error > 0 ? error : creation_error());
+  return big(info.Env(), speed);
 }
 
 // numCompVectors(context): ibv_context.num_comp_vectors
-Napi::Value NumCompVectors(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), Unwrap<Context>(info, 0)->ctx()->num_comp_vectors);
+Napi::Value num_comp_vectors(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), unwrap<Context>(info, 0)->ctx()->num_comp_vectors);
 }
 
 }  // namespace
 
-void InitQuery(Napi::Object exports) {
-  Export<QueryDevice>(exports, "queryDevice");
-  Export<QueryDeviceEx>(exports, "queryDeviceEx");
-  Export<QueryPort>(exports, "queryPort");
-  Export<QueryGid>(exports, "queryGid");
-  Export<QueryPkey>(exports, "queryPkey");
-  Export<QueryGidTable>(exports, "queryGidTable");
-  Export<QueryGidEx>(exports, "queryGidEx");
-  Export<GetPkeyIndex>(exports, "getPkeyIndex");
-  Export<QueryRtValues>(exports, "queryRtValues");
-  Export<QueryPortSpeed>(exports, "queryPortSpeed");
-  Export<NumCompVectors>(exports, "numCompVectors");
+void init_query(Napi::Object exports) {
+  export_function<query_device>(exports, "queryDevice");
+  export_function<query_device_ex>(exports, "queryDeviceEx");
+  export_function<query_port>(exports, "queryPort");
+  export_function<query_gid>(exports, "queryGid");
+  export_function<query_pkey>(exports, "queryPkey");
+  export_function<query_gid_table>(exports, "queryGidTable");
+  export_function<query_gid_ex>(exports, "queryGidEx");
+  export_function<get_pkey_index>(exports, "getPkeyIndex");
+  export_function<query_rt_values>(exports, "queryRtValues");
+  export_function<query_port_speed>(exports, "queryPortSpeed");
+  export_function<num_comp_vectors>(exports, "numCompVectors");
 }
 
 }  // namespace verbs::core

@@ -1,10 +1,10 @@
 // What a library says without a device: the names of values, rates, and whether it is ready for fork().
 #pragma once
 
-#include "binding/lifetime/napi_setup.h"
+#include "provider/napi_setup.h"
 
 namespace verbs::core {
 
-void InitText(Napi::Object exports);
+void init_text(Napi::Object exports);
 
 }  // namespace verbs::core

@@ -13,8 +13,8 @@ namespace {
 // to the other: what is inside may lie differently there. So a tag names the copy, too, by an address in it.
 constexpr char kCopy = 0;
 
-napi_type_tag ObjectTag() { return {0x3c96d1a7e05b4f28ull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
-napi_type_tag LibraryTag() { return {0x58e2bb06d3174c9aull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
+napi_type_tag object_tag() { return {0x3c96d1a7e05b4f28ull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
+napi_type_tag library_tag() { return {0x58e2bb06d3174c9aull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
 
 // What an External holds.
 template <typename T>
@@ -24,7 +24,7 @@ struct Holder {
 };
 
 template <typename T>
-Napi::Value Wrap(Napi::Env env, std::shared_ptr<T> object, const napi_type_tag& tag) {
+Napi::Value wrap(Napi::Env env, std::shared_ptr<T> object, const napi_type_tag& tag) {
   auto holder = std::make_unique<Holder<T>>(Holder<T>{std::move(object)});
   napi_value external = nullptr;
   const napi_status status = napi_create_external(
@@ -37,7 +37,7 @@ Napi::Value Wrap(Napi::Env env, std::shared_ptr<T> object, const napi_type_tag& 
 }
 
 template <typename T>
-Holder<T>& HolderOf(napi_env env, napi_value value, const napi_type_tag& tag, const char* what) {
+Holder<T>& holder_of(napi_env env, napi_value value, const napi_type_tag& tag, const char* what) {
   napi_valuetype type = napi_undefined;
   bool ours = false;
   void* held = nullptr;
@@ -54,9 +54,9 @@ Holder<T>& HolderOf(napi_env env, napi_value value, const napi_type_tag& tag, co
 
 // TypeScript has looked before every call, but a getter in an argument may close what the call is about to use. The
 // error is a VerbsError by its brand, see src/errors.ts.
-Napi::Error ClosedError(Napi::Env env, verbs_core_kind kind) {
+Napi::Error closed_error(Napi::Env env, verbs_core_kind kind) {
   Napi::Error error =
-      Napi::Error::New(env, std::string("ERR_VERBS_CLOSED: the ") + KindName(kind) +
+      Napi::Error::New(env, std::string("ERR_VERBS_CLOSED: the ") + kind_name(kind) +
                                 " is closed, it was closed while the call read its arguments: keep it open meanwhile");
   Napi::Object value = error.Value();
   value.Set("code", "ERR_VERBS_CLOSED");
@@ -74,41 +74,41 @@ Napi::Error ClosedError(Napi::Env env, verbs_core_kind kind) {
 
 }  // namespace
 
-Napi::Value WrapObject(Napi::Env env, std::shared_ptr<Object> object) {
-  return Wrap(env, std::move(object), ObjectTag());
+Napi::Value wrap_object(Napi::Env env, std::shared_ptr<Object> object) {
+  return wrap(env, std::move(object), object_tag());
 }
 
-Napi::Value WrapLibrary(Napi::Env env, std::shared_ptr<const Library> library) {
-  return Wrap(env, std::move(library), LibraryTag());
+Napi::Value wrap_library(Napi::Env env, std::shared_ptr<const Library> library) {
+  return wrap(env, std::move(library), library_tag());
 }
 
-std::shared_ptr<Object> UnwrapObject(napi_env env, napi_value value) {
-  return HolderOf<Object>(env, value, ObjectTag(), "a verbs object").object;
+std::shared_ptr<Object> unwrap_object(napi_env env, napi_value value) {
+  return holder_of<Object>(env, value, object_tag(), "a verbs object").object;
 }
 
-bool Claim(napi_env env, napi_value value) {
-  return !std::exchange(HolderOf<Object>(env, value, ObjectTag(), "a verbs object").claimed, true);
+bool claim(napi_env env, napi_value value) {
+  return !std::exchange(holder_of<Object>(env, value, object_tag(), "a verbs object").claimed, true);
 }
 
-std::shared_ptr<const Library> UnwrapLibrary(napi_env env, napi_value value) {
-  return HolderOf<const Library>(env, value, LibraryTag(), "a library").object;
+std::shared_ptr<const Library> unwrap_library(napi_env env, napi_value value) {
+  return holder_of<const Library>(env, value, library_tag(), "a library").object;
 }
 
-std::shared_ptr<Object> UnwrapOpen(napi_env env, napi_value value, verbs_core_kind kind) {
-  std::shared_ptr<Object> object = UnwrapObject(env, value);
+std::shared_ptr<Object> unwrap_open(napi_env env, napi_value value, verbs_core_kind kind) {
+  std::shared_ptr<Object> object = unwrap_object(env, value);
   if (object->kind() != kind) {
     Napi::TypeError error = Napi::TypeError::New(
-        env, std::string("expected a handle of a ") + KindName(kind) + ", not of a " + KindName(object->kind()));
+        env, std::string("expected a handle of a ") + kind_name(kind) + ", not of a " + kind_name(object->kind()));
     error.Set("code", "ERR_INVALID_ARG_TYPE");
     throw error;
   }
   if (!object->open()) {
-    throw ClosedError(env, kind);
+    throw closed_error(env, kind);
   }
   return object;
 }
 
-const char* KindName(verbs_core_kind kind) {
+const char* kind_name(verbs_core_kind kind) {
   switch (kind) {
     case VERBS_CORE_CONTEXT:
       return "Context";
@@ -148,6 +148,6 @@ const char* KindName(verbs_core_kind kind) {
   return "unknown object";
 }
 
-int CreationError() { return errno == 0 ? EINVAL : errno; }
+int creation_error() { return errno == 0 ? EINVAL : errno; }
 
 }  // namespace verbs::core

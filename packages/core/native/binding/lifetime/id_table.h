@@ -11,7 +11,7 @@ template <typename T>
 class IdTable {
  public:
   // Never gives 0.
-  std::uint32_t Insert(T* object) {
+  std::uint32_t insert(T* object) {
     std::uint32_t index;
     if (free_.empty()) {
       index = static_cast<std::uint32_t>(slots_.size());
@@ -28,15 +28,15 @@ class IdTable {
     return slot.generation << kIndexBits | index;
   }
 
-  T* Find(std::uint32_t id) const {
+  T* find(std::uint32_t id) const {
     const std::uint32_t index = id & kMaxIndex;
     if (index >= slots_.size()) return nullptr;
     const Slot& slot = slots_[index];
     return slot.generation == id >> kIndexBits ? slot.object : nullptr;
   }
 
-  void Erase(std::uint32_t id) {
-    if (Find(id) == nullptr) return;
+  void erase(std::uint32_t id) {
+    if (find(id) == nullptr) return;
     Slot& slot = slots_[id & kMaxIndex];
     slot.object = nullptr;
     slot.generation = slot.generation == kMaxGeneration ? 1 : slot.generation + 1;

@@ -11,11 +11,11 @@ thread_local std::array<std::size_t, kLastKind + 1> counts{};
 }  // namespace
 
 Object::Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents) : kind_(kind) {
-  SetParents(parents);
+  set_parents(parents);
   counts[kind_]++;
 }
 
-void Object::SetParents(const std::vector<std::shared_ptr<Object>>& parents) {
+void Object::set_parents(const std::vector<std::shared_ptr<Object>>& parents) {
   // The old ones last, or the object could lose its last owner.
   std::vector<Link> links;
   links.reserve(parents.size());
@@ -27,7 +27,7 @@ void Object::SetParents(const std::vector<std::shared_ptr<Object>>& parents) {
   for (const Link& link : links) link.parent->children_.erase(link.place);
 }
 
-void Object::BecomeNewest() {
+void Object::become_newest() {
   for (const Link& link : links_) {
     std::list<Object*>& children = link.parent->children_;
     children.splice(children.end(), children, link.place);
@@ -36,32 +36,32 @@ void Object::BecomeNewest() {
 
 Object::~Object() {
   counts[kind_]--;
-  Detach();
+  detach();
 }
 
-std::size_t Object::CountOf(verbs_core_kind kind) { return counts[kind]; }
+std::size_t Object::count_of(verbs_core_kind kind) { return counts[kind]; }
 
-int Object::Close() {
+int Object::close() {
   if (!open_) return 0;
   // Detaching a child may drop the last owner of this object.
   const std::shared_ptr<Object> self = shared_from_this();
   while (!children_.empty()) {
     const std::shared_ptr<Object> child = children_.back()->shared_from_this();
-    if (const int error = child->Close(); error != 0) return error;
+    if (const int error = child->close(); error != 0) return error;
   }
-  if (const int error = Release(); error != 0) return error;
+  if (const int error = release(); error != 0) return error;
   open_ = false;
-  Detach();
+  detach();
   return 0;
 }
 
-void Object::Dispose() {
+void Object::dispose() {
   // No children are left here: they would have kept this object alive.
-  if (open_) (void)Release();
+  if (open_) (void)release();
   open_ = false;
 }
 
-void Object::Detach() {
+void Object::detach() {
   for (const Link& link : links_) link.parent->children_.erase(link.place);
   links_.clear();
 }

@@ -28,7 +28,7 @@ class Object : public std::enable_shared_from_this<Object> {
 
   // Destroys the children and then the object itself. Gives 0, or the errno of the destroy call that failed: the object
   // then stays open. Closing a closed object does nothing.
-  int Close();
+  int close();
   bool open() const { return open_; }
   verbs_core_kind kind() const { return kind_; }
   // The ibv_* structure, null once closed.
@@ -37,14 +37,14 @@ class Object : public std::enable_shared_from_this<Object> {
   virtual const Context& context() const = 0;
   // How many objects of that kind this thread has, open or closed: those that JavaScript holds, that others need as
   // parents, or that posted requests use.
-  static std::size_t CountOf(verbs_core_kind kind);
+  static std::size_t count_of(verbs_core_kind kind);
 
-  // Keeps it alive until Unpin(), as often as it was called. On the data path: a shared_ptr would cost two operations
+  // Keeps it alive until unpin(), as often as it was called. On the data path: a shared_ptr would cost two operations
   // on its counter that no other processor may disturb.
-  void Pin() {
+  void pin() {
     if (pins_++ == 0) pinned_ = shared_from_this();
   }
-  void Unpin() {
+  void unpin() {
     if (--pins_ != 0) return;
     const std::shared_ptr<Object> last = std::move(pinned_);  // may be the last owner
   }
@@ -52,20 +52,20 @@ class Object : public std::enable_shared_from_this<Object> {
  protected:
   Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents);
   // Calls the C library's destroy function: 0 or an errno.
-  virtual int Release() = 0;
+  virtual int release() = 0;
   // Other parents from now on.
-  void SetParents(const std::vector<std::shared_ptr<Object>>& parents);
+  void set_parents(const std::vector<std::shared_ptr<Object>>& parents);
   // It uses a younger sibling from now on, so it must be closed before that.
-  void BecomeNewest();
-  // Every final class calls it in its destructor, while Release() is still its own.
-  void Dispose();
+  void become_newest();
+  // Every final class calls it in its destructor, while release() is still its own.
+  void dispose();
 
  private:
   struct Link {
     std::shared_ptr<Object> parent;
     std::list<Object*>::iterator place;
   };
-  void Detach();
+  void detach();
 
   verbs_core_kind kind_;
   bool open_ = true;

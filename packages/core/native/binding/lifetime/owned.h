@@ -17,14 +17,14 @@ class Owned final : public Object {
 
   Owned(const std::vector<std::shared_ptr<Object>>& parents, T* object, Destroy destroy)
       : Object(kKind, parents), first_parent_(parents.front()), object_(object), destroy_(destroy) {}
-  ~Owned() override { Dispose(); }
+  ~Owned() override { dispose(); }
 
   void* pointer() const override { return object_; }
   const Context& context() const override { return first_parent_->context(); }
   T* get() const { return object_; }
 
  private:
-  int Release() override {
+  int release() override {
     if (const int error = destroy_(context(), object_); error != 0) return error;
     object_ = nullptr;
     return 0;

@@ -6,7 +6,7 @@
 
 namespace verbs::core {
 
-int DeviceMemory::Release() {
+int DeviceMemory::release() {
   if (imported_) {
     context_->functions().unimport_dm(dm_);
   } else if (const int error = ibv_free_dm(dm_); error != 0) {
@@ -18,41 +18,42 @@ int DeviceMemory::Release() {
 
 namespace {
 
-Napi::Value Made(Napi::Env env, const std::shared_ptr<Context>& context, ibv_dm* dm, std::uint64_t length,
-                 bool imported) {
-  if (dm == nullptr) return Failure(env, CreationError());
+Napi::Value created(Napi::Env env, const std::shared_ptr<Context>& context, ibv_dm* dm, std::uint64_t length,
+                    bool imported) {
+  if (dm == nullptr) return failure(env, creation_error());
   const auto memory = std::make_shared<DeviceMemory>(context, dm, length, imported);
   Napi::Object result = Napi::Object::New(env);
   result.Set("dmHandle", dm->handle);
-  result.Set("handle", WrapObject(env, memory));
+  result.Set("handle", wrap_object(env, memory));
   return result;
 }
 
 // allocDm(context, length, logAlignment): { handle, dmHandle } | -errno
-Napi::Value AllocDmBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
-  const auto context = std::static_pointer_cast<Context>(UnwrapOpen(env, arguments[0], Context::kKind));
+Napi::Value alloc_dm_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+  const auto context = std::static_pointer_cast<Context>(unwrap_open(env, arguments[0], Context::kKind));
   ibv_alloc_dm_attr attr{};
   attr.length = static_cast<std::size_t>(Napi::Number(env, arguments[1]).Int64Value());
   attr.log_align_req = Napi::Number(env, arguments[2]).Uint32Value();
   errno = 0;
   ibv_dm* dm =
       vendor != nullptr ? (*vendor).operator()<ibv_dm>(context->ctx(), &attr) : ibv_alloc_dm(context->ctx(), &attr);
-  return Made(env, context, dm, attr.length, false);
+  return created(env, context, dm, attr.length, false);
 }
 
-Napi::Value AllocDm(const Napi::CallbackInfo& info) {
+Napi::Value alloc_dm(const Napi::CallbackInfo& info) {
   const napi_value arguments[] = {info[0], info[1], info[2]};
-  return AllocDmBy(info.Env(), arguments, nullptr);
+  return alloc_dm_by(info.Env(), arguments, nullptr);
 }
 
 // importDm(context, dmHandle, length): { handle, dmHandle } | -errno. The length is the exporter's word.
-Napi::Value ImportDm(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value import_dm(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   const auto length = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
-  if (context->functions().import_dm == nullptr) return Failure(info.Env(), EOPNOTSUPP);
+  if (context->functions().import_dm == nullptr) return failure(info.Env(), EOPNOTSUPP);
   errno = 0;
-  return Made(info.Env(), context,
-              context->functions().import_dm(context->ctx(), info[1].As<Napi::Number>().Uint32Value()), length, true);
+  return created(info.Env(), context,
+                 context->functions().import_dm(context->ctx(), info[1].As<Napi::Number>().Uint32Value()), length,
+                 true);
 }
 
 // The part of the device memory and the bytes that a copy is about: (dm, offset, bytes: Uint8Array).
@@ -64,8 +65,8 @@ struct Copy {
   bool inside;
 };
 
-Copy ReadCopy(const Napi::CallbackInfo& info) {
-  Copy copy{Unwrap<DeviceMemory>(info, 0), static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value()), nullptr,
+Copy read_copy(const Napi::CallbackInfo& info) {
+  Copy copy{unwrap<DeviceMemory>(info, 0), static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value()), nullptr,
             0, false};
   napi_typedarray_type type = napi_int8_array;
   if (napi_get_typedarray_info(info.Env(), info[2], &type, &copy.size, &copy.data, nullptr, nullptr) != napi_ok ||
@@ -77,40 +78,40 @@ Copy ReadCopy(const Napi::CallbackInfo& info) {
 }
 
 // copyToDm(dm, offset, bytes), copyFromDm(dm, offset, bytes): 0 | -errno
-Napi::Value CopyToDm(const Napi::CallbackInfo& info) {
-  const Copy copy = ReadCopy(info);
-  return Failure(info.Env(),
+Napi::Value copy_to_dm(const Napi::CallbackInfo& info) {
+  const Copy copy = read_copy(info);
+  return failure(info.Env(),
                  copy.inside ? ibv_memcpy_to_dm(copy.memory->dm(), copy.offset, copy.data, copy.size) : EINVAL);
 }
 
-Napi::Value CopyFromDm(const Napi::CallbackInfo& info) {
-  const Copy copy = ReadCopy(info);
-  return Failure(info.Env(),
+Napi::Value copy_from_dm(const Napi::CallbackInfo& info) {
+  const Copy copy = read_copy(info);
+  return failure(info.Env(),
                  copy.inside ? ibv_memcpy_from_dm(copy.data, copy.memory->dm(), copy.offset, copy.size) : EINVAL);
 }
 
 // exportDmFd(dm): a descriptor, which the caller closes | -errno
-Napi::Value ExportDmFd(const Napi::CallbackInfo& info) {
-  const auto memory = Unwrap<DeviceMemory>(info, 0);
+Napi::Value export_dm_fd(const Napi::CallbackInfo& info) {
+  const auto memory = unwrap<DeviceMemory>(info, 0);
   const auto call = memory->context().functions().dm_export_dmabuf_fd;
-  if (call == nullptr) return Failure(info.Env(), EOPNOTSUPP);
+  if (call == nullptr) return failure(info.Env(), EOPNOTSUPP);
   errno = 0;
   const int fd = call(memory->dm());
-  return fd < 0 ? Failure(info.Env(), CreationError()) : Napi::Value(Napi::Number::New(info.Env(), fd));
+  return fd < 0 ? failure(info.Env(), creation_error()) : Napi::Value(Napi::Number::New(info.Env(), fd));
 }
 
 }  // namespace
 
-Napi::Value DeviceMemory::Alloc(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
-  return AllocDmBy(env, arguments, &vendor);
+Napi::Value DeviceMemory::alloc(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return alloc_dm_by(env, arguments, &vendor);
 }
 
-void DeviceMemory::Init(Napi::Object exports) {
-  Export<AllocDm>(exports, "allocDm");
-  Export<ImportDm>(exports, "importDm");
-  Export<CopyToDm>(exports, "copyToDm");
-  Export<CopyFromDm>(exports, "copyFromDm");
-  Export<ExportDmFd>(exports, "exportDmFd");
+void DeviceMemory::init(Napi::Object exports) {
+  export_function<alloc_dm>(exports, "allocDm");
+  export_function<import_dm>(exports, "importDm");
+  export_function<copy_to_dm>(exports, "copyToDm");
+  export_function<copy_from_dm>(exports, "copyFromDm");
+  export_function<export_dm_fd>(exports, "exportDmFd");
 }
 
 }  // namespace verbs::core

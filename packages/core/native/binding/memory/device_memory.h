@@ -12,7 +12,7 @@ class DeviceMemory final : public Object {
 
   DeviceMemory(std::shared_ptr<Context> context, ibv_dm* dm, std::uint64_t length, bool imported)
       : Object(kKind, {context}), context_(std::move(context)), dm_(dm), length_(length), imported_(imported) {}
-  ~DeviceMemory() override { Dispose(); }
+  ~DeviceMemory() override { dispose(); }
 
   void* pointer() const override { return dm_; }
   const Context& context() const override { return *context_; }
@@ -20,12 +20,12 @@ class DeviceMemory final : public Object {
   std::uint64_t length() const { return length_; }
 
   // allocDm(), by a vendor's function.
-  static Napi::Value Alloc(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
+  static Napi::Value alloc(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<Context> context_;
   ibv_dm* dm_;

@@ -5,18 +5,18 @@
 namespace verbs::core {
 namespace {
 
-thread_local std::size_t total_bytes = 0;
+thread_local std::size_t allocated_bytes = 0;
 
 }  // namespace
 
 MemoryBlock::MemoryBlock(std::shared_ptr<Environment> environment, std::byte* data, std::size_t length)
     : environment_(std::move(environment)), data_(data), length_(length) {
-  total_bytes += length_;
+  allocated_bytes += length_;
 }
 
-std::size_t MemoryBlock::TotalBytes() { return total_bytes; }
+std::size_t MemoryBlock::total_bytes() { return allocated_bytes; }
 
-std::shared_ptr<MemoryBlock> MemoryBlock::Allocate(std::shared_ptr<Environment> environment, std::size_t length) {
+std::shared_ptr<MemoryBlock> MemoryBlock::allocate(std::shared_ptr<Environment> environment, std::size_t length) {
   void* data = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return nullptr;
   Environment& registry = *environment;
@@ -25,7 +25,7 @@ std::shared_ptr<MemoryBlock> MemoryBlock::Allocate(std::shared_ptr<Environment> 
   return block;
 }
 
-std::shared_ptr<MemoryBlock> MemoryBlock::Find(const Environment& environment, const void* address,
+std::shared_ptr<MemoryBlock> MemoryBlock::find(const Environment& environment, const void* address,
                                                std::size_t length) {
   const auto start = reinterpret_cast<std::uintptr_t>(address);
   auto after = environment.blocks.upper_bound(start);
@@ -39,7 +39,7 @@ std::shared_ptr<MemoryBlock> MemoryBlock::Find(const Environment& environment, c
 MemoryBlock::~MemoryBlock() {
   environment_->blocks.erase(reinterpret_cast<std::uintptr_t>(data_));
   munmap(data_, length_);
-  total_bytes -= length_;
+  allocated_bytes -= length_;
 }
 
 }  // namespace verbs::core

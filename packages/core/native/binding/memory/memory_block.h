@@ -12,16 +12,16 @@ namespace verbs::core {
 class MemoryBlock {
  public:
   // Zeroed memory of whole pages; null with errno set if there is none.
-  static std::shared_ptr<MemoryBlock> Allocate(std::shared_ptr<Environment> environment, std::size_t length);
+  static std::shared_ptr<MemoryBlock> allocate(std::shared_ptr<Environment> environment, std::size_t length);
   // The block that the range lies in, if it is one of allocMr's.
-  static std::shared_ptr<MemoryBlock> Find(const Environment& environment, const void* address, std::size_t length);
+  static std::shared_ptr<MemoryBlock> find(const Environment& environment, const void* address, std::size_t length);
 
   ~MemoryBlock();
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
   // How many bytes of such memory this thread has.
-  static std::size_t TotalBytes();
+  static std::size_t total_bytes();
 
   std::byte* data() const { return data_; }
   std::size_t length() const { return length_; }

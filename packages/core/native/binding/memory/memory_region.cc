@@ -9,8 +9,8 @@
 namespace verbs::core {
 namespace {
 
-std::vector<std::shared_ptr<Object>> Parents(const std::shared_ptr<ProtectionDomain>& pd,
-                                             const MemoryRegion::Memory& memory) {
+std::vector<std::shared_ptr<Object>> parents_of(const std::shared_ptr<ProtectionDomain>& pd,
+                                                const MemoryRegion::Memory& memory) {
   std::vector<std::shared_ptr<Object>> parents{pd};
   if (memory.device != nullptr) parents.push_back(memory.device);
   return parents;
@@ -20,37 +20,37 @@ std::vector<std::shared_ptr<Object>> Parents(const std::shared_ptr<ProtectionDom
 
 MemoryRegion::MemoryRegion(std::shared_ptr<ProtectionDomain> pd, ibv_mr* mr, Memory memory, Range range,
                            Destroy destroy)
-    : Object(kKind, Parents(pd, memory)),
+    : Object(kKind, parents_of(pd, memory)),
       pd_(std::move(pd)),
       mr_(mr),
       memory_(std::move(memory)),
       range_(range),
       destroy_(destroy),
-      id_(context().environment().memory_regions.Insert(this)) {}
+      id_(context().environment().memory_regions.insert(this)) {}
 
 MemoryRegion::~MemoryRegion() {
-  context().environment().memory_regions.Erase(id_);
+  context().environment().memory_regions.erase(id_);
   // Before the members go: until here the adapter could still reach the memory.
-  Dispose();
+  dispose();
 }
 
-int MemoryRegion::Release() {
+int MemoryRegion::release() {
   if (const int error = destroy_(context(), mr_); error != 0) return error;
   mr_ = nullptr;
-  context().environment().memory_regions.Erase(id_);
+  context().environment().memory_regions.erase(id_);
   return 0;
 }
 
-void MemoryRegion::Become(std::shared_ptr<ProtectionDomain> pd, Memory memory, Range range) {
-  SetParents(Parents(pd, memory));
+void MemoryRegion::become(std::shared_ptr<ProtectionDomain> pd, Memory memory, Range range) {
+  set_parents(parents_of(pd, memory));
   pd_ = std::move(pd);
   memory_ = std::move(memory);
   range_ = range;
 }
 
-int MemoryRegion::Deregister(const Context& context, ibv_mr* mr) { return context.functions().dereg_mr(mr); }
+int MemoryRegion::deregister(const Context& context, ibv_mr* mr) { return context.functions().dereg_mr(mr); }
 
-Napi::Object MemoryRegion::Describe(Napi::Env env, const std::shared_ptr<MemoryRegion>& region) {
+Napi::Object MemoryRegion::describe(Napi::Env env, const std::shared_ptr<MemoryRegion>& region) {
   Napi::Object result = Napi::Object::New(env);
   const ibv_mr* mr = region->mr();
   result.Set("addr", Napi::BigInt::New(env, region->start()));
@@ -58,7 +58,7 @@ Napi::Object MemoryRegion::Describe(Napi::Env env, const std::shared_ptr<MemoryR
   result.Set("rkey", mr->rkey);
   result.Set("id", region->id());
   result.Set("mrHandle", mr->handle);
-  result.Set("handle", WrapObject(env, region));
+  result.Set("handle", wrap_object(env, region));
   return result;
 }
 
@@ -72,11 +72,11 @@ struct Wanted {
   std::int32_t access;
 };
 
-MemoryRegion::Range RangeOf(const Wanted& wanted) {
+MemoryRegion::Range range_of(const Wanted& wanted) {
   return {(wanted.access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : wanted.iova, wanted.length};
 }
 
-ibv_mr* Register(const ProtectionDomain& pd, const Wanted& wanted) {
+ibv_mr* register_memory(const ProtectionDomain& pd, const Wanted& wanted) {
   const Functions& functions = pd.context().functions();
   errno = 0;
   const bool plain =
@@ -90,14 +90,14 @@ ibv_mr* Register(const ProtectionDomain& pd, const Wanted& wanted) {
 }
 
 // undefined: the address of the bytes themselves.
-std::uint64_t ReadIova(const Napi::Value& value, const void* data) {
+std::uint64_t read_iova(const Napi::Value& value, const void* data) {
   if (value.IsUndefined()) return reinterpret_cast<std::uintptr_t>(data);
   bool lossless = false;
   return value.As<Napi::BigInt>().Uint64Value(&lossless);
 }
 
 // An ArrayBuffer of a block, which keeps it.
-Napi::Value BufferOf(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) {
+Napi::Value buffer_of(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) {
   struct Hold {
     std::shared_ptr<MemoryBlock> block;
     bool* finalized;
@@ -120,30 +120,30 @@ Napi::Value BufferOf(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) {
 }
 
 // allocMr(pd, length, access, iova | undefined): { buffer, addr, lkey, rkey, id, mrHandle, handle } | -errno
-Napi::Value AllocMr(const Napi::CallbackInfo& info) {
+Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = Unwrap<ProtectionDomain>(info, 0);
+  const auto pd = unwrap<ProtectionDomain>(info, 0);
   const double length = info[1].As<Napi::Number>().DoubleValue();
-  if (!(length >= 1 && length <= 9007199254740991.0)) return Failure(env, EINVAL);
-  auto block = MemoryBlock::Allocate(Environment::Of(env), static_cast<std::size_t>(length));
-  if (block == nullptr) return Failure(env, errno);
-  const Wanted wanted{block->data(), block->length(), ReadIova(info[3], block->data()),
+  if (!(length >= 1 && length <= 9007199254740991.0)) return failure(env, EINVAL);
+  auto block = MemoryBlock::allocate(Environment::of(env), static_cast<std::size_t>(length));
+  if (block == nullptr) return failure(env, errno);
+  const Wanted wanted{block->data(), block->length(), read_iova(info[3], block->data()),
                       info[2].As<Napi::Number>().Int32Value()};
-  ibv_mr* mr = Register(*pd, wanted);
-  if (mr == nullptr) return Failure(env, CreationError());
+  ibv_mr* mr = register_memory(*pd, wanted);
+  if (mr == nullptr) return failure(env, creation_error());
   auto region =
       std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = block, .view = nullptr, .device = nullptr},
-                                     RangeOf(wanted), MemoryRegion::Deregister);
+                                     range_of(wanted), MemoryRegion::deregister);
 
-  const Napi::Value buffer = BufferOf(env, block);
-  Napi::Object result = MemoryRegion::Describe(env, region);
+  const Napi::Value buffer = buffer_of(env, block);
+  Napi::Object result = MemoryRegion::describe(env, region);
   result.Set("buffer", buffer);
   return result;
 }
 
 // The bytes of a Uint8Array. Also the way to a SharedArrayBuffer's memory, which this version of Node-API cannot name
 // otherwise.
-void ReadBytes(const Napi::Value& value, Wanted* wanted) {
+void read_bytes(const Napi::Value& value, Wanted* wanted) {
   napi_typedarray_type type = napi_int8_array;
   if (napi_get_typedarray_info(value.Env(), value, &type, &wanted->length, &wanted->data, nullptr, nullptr) !=
           napi_ok ||
@@ -153,10 +153,10 @@ void ReadBytes(const Napi::Value& value, Wanted* wanted) {
 }
 
 // What keeps the bytes of a view.
-MemoryRegion::Memory Keep(const Napi::Value& view, const Wanted& wanted) {
+MemoryRegion::Memory keep(const Napi::Value& view, const Wanted& wanted) {
   const Napi::Env env = view.Env();
   MemoryRegion::Memory memory;
-  memory.block = MemoryBlock::Find(*Environment::Of(env), wanted.data, wanted.length);
+  memory.block = MemoryBlock::find(*Environment::of(env), wanted.data, wanted.length);
   if (memory.block != nullptr) return memory;
   napi_ref reference = nullptr;
   if (napi_create_reference(env, view, 1, &reference) != napi_ok) throw Napi::Error::New(env);
@@ -165,68 +165,68 @@ MemoryRegion::Memory Keep(const Napi::Value& view, const Wanted& wanted) {
 }
 
 // regMr(pd, view: Uint8Array, access, iova | undefined): { addr, lkey, rkey, id, mrHandle, handle } | -errno
-Napi::Value RegMr(const Napi::CallbackInfo& info) {
+Napi::Value reg_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = Unwrap<ProtectionDomain>(info, 0);
+  const auto pd = unwrap<ProtectionDomain>(info, 0);
   Wanted wanted{};
-  ReadBytes(info[1], &wanted);
+  read_bytes(info[1], &wanted);
   wanted.access = info[2].As<Napi::Number>().Int32Value();
-  wanted.iova = ReadIova(info[3], wanted.data);
-  if (wanted.length == 0) return Failure(env, EINVAL);
-  MemoryRegion::Memory memory = Keep(info[1], wanted);
-  ibv_mr* mr = Register(*pd, wanted);
-  if (mr == nullptr) return Failure(env, CreationError());
-  return MemoryRegion::Describe(
-      env, std::make_shared<MemoryRegion>(pd, mr, std::move(memory), RangeOf(wanted), MemoryRegion::Deregister));
+  wanted.iova = read_iova(info[3], wanted.data);
+  if (wanted.length == 0) return failure(env, EINVAL);
+  MemoryRegion::Memory memory = keep(info[1], wanted);
+  ibv_mr* mr = register_memory(*pd, wanted);
+  if (mr == nullptr) return failure(env, creation_error());
+  return MemoryRegion::describe(
+      env, std::make_shared<MemoryRegion>(pd, mr, std::move(memory), range_of(wanted), MemoryRegion::deregister));
 }
 
 // reregMr(mr, flags, pd | undefined, view | undefined, access | undefined): like regMr | [valid, -errno]. `valid` tells
 // whether the region is still what it was.
-Napi::Value ReregMr(const Napi::CallbackInfo& info) {
+Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto region = Unwrap<MemoryRegion>(info, 0);
+  const auto region = unwrap<MemoryRegion>(info, 0);
   const int flags = info[1].As<Napi::Number>().Int32Value();
-  const auto pd = info[2].IsUndefined() ? region->pd() : Unwrap<ProtectionDomain>(info, 2);
-  if (&pd->context() != &region->context()) return Failure(env, EINVAL);
+  const auto pd = info[2].IsUndefined() ? region->pd() : unwrap<ProtectionDomain>(info, 2);
+  if (&pd->context() != &region->context()) return failure(env, EINVAL);
   Wanted wanted{};
   const bool moved = !info[3].IsUndefined();
-  if (moved) ReadBytes(info[3], &wanted);
-  if (moved && wanted.length == 0) return Failure(env, EINVAL);
-  MemoryRegion::Memory memory = moved ? Keep(info[3], wanted) : region->memory();
+  if (moved) read_bytes(info[3], &wanted);
+  if (moved && wanted.length == 0) return failure(env, EINVAL);
+  MemoryRegion::Memory memory = moved ? keep(info[3], wanted) : region->memory();
   if (!info[4].IsUndefined()) wanted.access = info[4].As<Napi::Number>().Int32Value();
   errno = 0;
   const int error =
       region->context().functions().rereg_mr(region->mr(), flags, pd->pd(), wanted.data, wanted.length, wanted.access);
   if (error != 0) {
     Napi::Array result = Napi::Array::New(env, 2);
-    result.Set(1u, -CreationError());
+    result.Set(1u, -creation_error());
     result.Set(0u, Napi::Boolean::New(env, error >= IBV_REREG_MR_ERR_DO_FORK_OLD));
     return result;
   }
   MemoryRegion::Range range = region->range();
   if (moved) range = {reinterpret_cast<std::uintptr_t>(wanted.data), wanted.length};
-  region->Become(pd, std::move(memory), range);
-  return MemoryRegion::Describe(env, region);
+  region->become(pd, std::move(memory), range);
+  return MemoryRegion::describe(env, region);
 }
 
 // isBlock(view: Uint8Array): does the memory come from allocMr?
-Napi::Value IsBlock(const Napi::CallbackInfo& info) {
+Napi::Value is_block(const Napi::CallbackInfo& info) {
   const auto view = info[0].As<Napi::Uint8Array>();
   void* data = nullptr;
   std::size_t length = 0;
   if (napi_get_typedarray_info(info.Env(), view, nullptr, &length, &data, nullptr, nullptr) != napi_ok) {
     throw Napi::TypeError::New(info.Env(), "isBlock takes a typed array");
   }
-  return Napi::Boolean::New(info.Env(), MemoryBlock::Find(*Environment::Of(info.Env()), data, length) != nullptr);
+  return Napi::Boolean::New(info.Env(), MemoryBlock::find(*Environment::of(info.Env()), data, length) != nullptr);
 }
 
 }  // namespace
 
-void MemoryRegion::Init(Napi::Object exports) {
-  Export<AllocMr>(exports, "allocMr");
-  Export<RegMr>(exports, "regMr");
-  Export<verbs::core::ReregMr>(exports, "reregMr");
-  Export<IsBlock>(exports, "isBlock");
+void MemoryRegion::init(Napi::Object exports) {
+  export_function<alloc_mr>(exports, "allocMr");
+  export_function<reg_mr>(exports, "regMr");
+  export_function<verbs::core::rereg_mr>(exports, "reregMr");
+  export_function<is_block>(exports, "isBlock");
 }
 
 }  // namespace verbs::core

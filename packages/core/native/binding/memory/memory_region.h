@@ -44,24 +44,24 @@ class MemoryRegion final : public Object {
   ibv_mr* mr() const { return mr_; }
   std::uint32_t id() const { return id_; }
   std::uint64_t start() const { return range_.start; }
-  bool Contains(std::uint64_t offset, std::uint64_t length) const {
+  bool contains(std::uint64_t offset, std::uint64_t length) const {
     return offset <= range_.length && length <= range_.length - offset;
   }
 
   // ibv_rereg_mr was done: the region is another.
-  void Become(std::shared_ptr<ProtectionDomain> pd, Memory memory, Range range);
+  void become(std::shared_ptr<ProtectionDomain> pd, Memory memory, Range range);
   const std::shared_ptr<ProtectionDomain>& pd() const { return pd_; }
   const Memory& memory() const { return memory_; }
   const Range& range() const { return range_; }
 
   // { addr, lkey, rkey, id, mrHandle, handle }
-  static Napi::Object Describe(Napi::Env env, const std::shared_ptr<MemoryRegion>& region);
-  static int Deregister(const Context& context, ibv_mr* mr);
+  static Napi::Object describe(Napi::Env env, const std::shared_ptr<MemoryRegion>& region);
+  static int deregister(const Context& context, ibv_mr* mr);
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   ibv_mr* mr_;

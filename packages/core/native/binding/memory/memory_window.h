@@ -10,7 +10,7 @@ class MemoryWindow final : public Object {
   static constexpr verbs_core_kind kKind = VERBS_CORE_MW;
 
   MemoryWindow(std::shared_ptr<ProtectionDomain> pd, ibv_mw* mw)
-      : Object(kKind, {pd}), pd_(std::move(pd)), mw_(mw), id_(context().environment().memory_windows.Insert(this)) {}
+      : Object(kKind, {pd}), pd_(std::move(pd)), mw_(mw), id_(context().environment().memory_windows.insert(this)) {}
   ~MemoryWindow() override;
 
   void* pointer() const override { return mw_; }
@@ -20,12 +20,12 @@ class MemoryWindow final : public Object {
 
   // A bind to the region is to be posted. It stays registered until it is closed or the window goes, and that goes
   // first. So do those before it: the bind may yet be refused or flushed, and then the window is where it was.
-  void Bind(const std::shared_ptr<MemoryRegion>& region);
+  void bind(const std::shared_ptr<MemoryRegion>& region);
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   ibv_mw* mw_;

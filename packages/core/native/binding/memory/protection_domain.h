@@ -15,16 +15,16 @@ class ProtectionDomain final : public Object {
   ProtectionDomain(std::shared_ptr<Context> context, const std::vector<std::shared_ptr<Object>>& parents, ibv_pd* pd,
                    Destroy destroy)
       : Object(kKind, parents), context_(std::move(context)), pd_(pd), destroy_(destroy) {}
-  ~ProtectionDomain() override { Dispose(); }
+  ~ProtectionDomain() override { dispose(); }
 
   void* pointer() const override { return pd_; }
   const Context& context() const override { return *context_; }
   ibv_pd* pd() const { return pd_; }
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<Context> context_;
   ibv_pd* pd_;

@@ -2,10 +2,10 @@
 // the advice on regions.
 #pragma once
 
-#include "binding/lifetime/napi_setup.h"
+#include "provider/napi_setup.h"
 
 namespace verbs::core {
 
-void InitSpecialRegions(Napi::Object exports);
+void init_special_regions(Napi::Object exports);
 
 }  // namespace verbs::core

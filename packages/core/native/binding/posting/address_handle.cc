@@ -9,37 +9,37 @@
 namespace verbs::core {
 
 AddressHandle::AddressHandle(std::shared_ptr<ProtectionDomain> pd, ibv_ah* ah)
-    : Object(kKind, {pd}), pd_(std::move(pd)), ah_(ah), id_(context().environment().address_handles.Insert(this)) {}
+    : Object(kKind, {pd}), pd_(std::move(pd)), ah_(ah), id_(context().environment().address_handles.insert(this)) {}
 
 AddressHandle::~AddressHandle() {
-  context().environment().address_handles.Erase(id_);
-  Dispose();
+  context().environment().address_handles.erase(id_);
+  dispose();
 }
 
-int AddressHandle::Release() {
+int AddressHandle::release() {
   if (const int error = context().functions().destroy_ah(ah_); error != 0) return error;
   ah_ = nullptr;
-  context().environment().address_handles.Erase(id_);
+  context().environment().address_handles.erase(id_);
   return 0;
 }
 
 namespace {
 
-Napi::Value Made(Napi::Env env, const std::shared_ptr<ProtectionDomain>& pd, ibv_ah* ah) {
-  if (ah == nullptr) return Failure(env, CreationError());
+Napi::Value created(Napi::Env env, const std::shared_ptr<ProtectionDomain>& pd, ibv_ah* ah) {
+  if (ah == nullptr) return failure(env, creation_error());
   const auto handle = std::make_shared<AddressHandle>(pd, ah);
   Napi::Object result = Napi::Object::New(env);
   result.Set("id", handle->id());
-  result.Set("handle", WrapObject(env, handle));
+  result.Set("handle", wrap_object(env, handle));
   return result;
 }
 
 // createAh(pd, attr): { handle, id } | -errno
-Napi::Value CreateAh(const Napi::CallbackInfo& info) {
-  const auto pd = Unwrap<ProtectionDomain>(info, 0);
-  ibv_ah_attr attr = ReadAhAttr(info[1].As<Napi::Object>());
+Napi::Value create_ah(const Napi::CallbackInfo& info) {
+  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  ibv_ah_attr attr = read_ah_attr(info[1].As<Napi::Object>());
   errno = 0;
-  return Made(info.Env(), pd, pd->context().functions().create_ah(pd->pd(), &attr));
+  return created(info.Env(), pd, pd->context().functions().create_ah(pd->pd(), &attr));
 }
 
 // What the C calls read of a completion, and the 40 bytes of routing header in front of a datagram. They are copied:
@@ -50,7 +50,7 @@ struct Received {
 };
 
 // { slid, sl, dlidPathBits, srcQp, wcFlags, pkeyIndex }, 40 bytes or undefined
-Received ReadReceived(const Napi::Value& completion, const Napi::Value& header) {
+Received read_received(const Napi::Value& completion, const Napi::Value& header) {
   const auto given = completion.As<Napi::Object>();
   const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
   Received received;
@@ -70,39 +70,40 @@ Received ReadReceived(const Napi::Value& completion, const Napi::Value& header) 
 }
 
 // createAhFromWc(pd, completion, grh: Uint8Array | undefined, portNum): { handle, id } | -errno
-Napi::Value CreateAhFromWc(const Napi::CallbackInfo& info) {
-  const auto pd = Unwrap<ProtectionDomain>(info, 0);
-  Received received = ReadReceived(info[1], info[2]);
+Napi::Value create_ah_from_wc(const Napi::CallbackInfo& info) {
+  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  Received received = read_received(info[1], info[2]);
   const auto port = static_cast<std::uint8_t>(info[3].As<Napi::Number>().Uint32Value());
   errno = 0;
-  return Made(info.Env(), pd, pd->context().functions().create_ah_from_wc(pd->pd(), &received.wc, &received.grh, port));
+  return created(info.Env(), pd,
+                 pd->context().functions().create_ah_from_wc(pd->pd(), &received.wc, &received.grh, port));
 }
 
 // initAhFromWc(context, portNum, completion, grh: Uint8Array | undefined): attr | -errno
-Napi::Value InitAhFromWc(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value init_ah_from_wc(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
-  Received received = ReadReceived(info[2], info[3]);
+  Received received = read_received(info[2], info[3]);
   ibv_ah_attr attr{};
   errno = 0;
   if (context->functions().init_ah_from_wc(context->ctx(), port, &received.wc, &received.grh, &attr) != 0) {
-    return Failure(info.Env(), CreationError());
+    return failure(info.Env(), creation_error());
   }
-  return WriteAhAttr(info.Env(), attr);
+  return write_ah_attr(info.Env(), attr);
 }
 
 // resolveEthL2FromGid(context, attr): { mac: Uint8Array, vlanId } | -errno
-Napi::Value ResolveEthL2FromGid(const Napi::CallbackInfo& info) {
+Napi::Value resolve_eth_l2_from_gid(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = Unwrap<Context>(info, 0);
+  const auto context = unwrap<Context>(info, 0);
   const auto resolve = context->functions().resolve_eth_l2_from_gid;
-  if (resolve == nullptr) return Failure(env, EOPNOTSUPP);
-  ibv_ah_attr attr = ReadAhAttr(info[1].As<Napi::Object>());
+  if (resolve == nullptr) return failure(env, EOPNOTSUPP);
+  ibv_ah_attr attr = read_ah_attr(info[1].As<Napi::Object>());
   std::uint16_t vlan = 0;
   Napi::Uint8Array mac = Napi::Uint8Array::New(env, 6);
   errno = 0;
   if (const int error = resolve(context->ctx(), &attr, mac.Data(), &vlan); error != 0) {
-    return Failure(env, error > 0 ? error : errno == 0 ? -error : errno);
+    return failure(env, error > 0 ? error : errno == 0 ? -error : errno);
   }
   Napi::Object result = Napi::Object::New(env);
   result.Set("mac", mac);
@@ -112,11 +113,11 @@ Napi::Value ResolveEthL2FromGid(const Napi::CallbackInfo& info) {
 
 }  // namespace
 
-void AddressHandle::Init(Napi::Object exports) {
-  Export<CreateAh>(exports, "createAh");
-  Export<CreateAhFromWc>(exports, "createAhFromWc");
-  Export<InitAhFromWc>(exports, "initAhFromWc");
-  Export<ResolveEthL2FromGid>(exports, "resolveEthL2FromGid");
+void AddressHandle::init(Napi::Object exports) {
+  export_function<create_ah>(exports, "createAh");
+  export_function<create_ah_from_wc>(exports, "createAhFromWc");
+  export_function<init_ah_from_wc>(exports, "initAhFromWc");
+  export_function<resolve_eth_l2_from_gid>(exports, "resolveEthL2FromGid");
 }
 
 }  // namespace verbs::core

@@ -17,10 +17,10 @@ class AddressHandle final : public Object {
   ibv_ah* ah() const { return ah_; }
   std::uint32_t id() const { return id_; }
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   ibv_ah* ah_;

@@ -8,7 +8,7 @@
 namespace verbs::core {
 namespace {
 
-void SetData(ibv_qp_ex* qp, const ibv_send_wr& wr) {
+void set_data(ibv_qp_ex* qp, const ibv_send_wr& wr) {
   const auto count = static_cast<std::size_t>(wr.num_sge);
   if ((wr.send_flags & IBV_SEND_INLINE) == 0) {
     if (count == 1) {
@@ -37,7 +37,7 @@ void SetData(ibv_qp_ex* qp, const ibv_send_wr& wr) {
 }
 
 // False for an opcode without a builder.
-bool Build(ibv_qp_ex* qp, const ibv_send_wr& wr) {
+bool build(ibv_qp_ex* qp, const ibv_send_wr& wr) {
   const auto& rdma = wr.wr.rdma;
   const auto& atomic = wr.wr.atomic;
   bool data = true;
@@ -84,19 +84,19 @@ bool Build(ibv_qp_ex* qp, const ibv_send_wr& wr) {
   }
   if (qp->qp_base.qp_type == IBV_QPT_UD) ibv_wr_set_ud_addr(qp, wr.wr.ud.ah, wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey);
   if (qp->qp_base.qp_type == IBV_QPT_XRC_SEND) ibv_wr_set_xrc_srqn(qp, wr.qp_type.xrc.remote_srqn);
-  if (data) SetData(qp, wr);
+  if (data) set_data(qp, wr);
   return true;
 }
 
 }  // namespace
 
-int PostExtended(ibv_qp_ex* qp, ibv_send_wr* first, ibv_send_wr** bad) {
+int post_extended(ibv_qp_ex* qp, ibv_send_wr* first, ibv_send_wr** bad) {
   *bad = first;
   ibv_wr_start(qp);
   for (const ibv_send_wr* wr = first; wr != nullptr; wr = wr->next) {
     qp->wr_id = wr->wr_id;
     qp->wr_flags = wr->send_flags;
-    if (!Build(qp, *wr)) {
+    if (!build(qp, *wr)) {
       ibv_wr_abort(qp);
       return EINVAL;
     }

@@ -6,6 +6,6 @@
 namespace verbs::core {
 
 // Posts a chain of requests in one bracket: all of them, or on an error none. 0 or an errno; then *bad is the first.
-int PostExtended(ibv_qp_ex* qp, ibv_send_wr* first, ibv_send_wr** bad);
+int post_extended(ibv_qp_ex* qp, ibv_send_wr* first, ibv_send_wr** bad);
 
 }  // namespace verbs::core

@@ -2,8 +2,8 @@
 
 namespace verbs::core {
 
-void RequestQueue::ReleaseReferences() {
-  for (std::uint32_t index = 0; index < entries_.size(); index++) Forget(index);
+void RequestQueue::release_references() {
+  for (std::uint32_t index = 0; index < entries_.size(); index++) forget(index);
 }
 
 }  // namespace verbs::core

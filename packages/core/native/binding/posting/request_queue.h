@@ -26,8 +26,8 @@ class RequestQueue {
   RequestQueue(const RequestQueue&) = delete;
   RequestQueue& operator=(const RequestQueue&) = delete;
   virtual ~RequestQueue() {
-    ReleaseReferences();
-    environment_.request_queues.Erase(id_);
+    release_references();
+    environment_.request_queues.erase(id_);
   }
 
   std::uint32_t max_sge() const { return max_sge_; }
@@ -37,22 +37,22 @@ class RequestQueue {
   // Staging: requests are written one after the other behind the posted ones…
   virtual bool full() const = 0;
   // …and give the wr_id for the C side. Must not be full.
-  virtual std::uint64_t Stage(UserId id) = 0;
+  virtual std::uint64_t stage(UserId id) = 0;
   // What the request staged last uses: at most max_sge memory regions and an address handle.
-  void Hold(Object& object) {
-    object.Pin();
+  void hold(Object& object) {
+    object.pin();
     held_[std::size_t{last_} * holds_ + entries_[last_].held++] = &object;
   }
   // The first `count` staged requests were taken by the C library; the rest is forgotten.
-  virtual void Commit(std::uint32_t count) = 0;
+  virtual void commit(std::uint32_t count) = 0;
 
   // A completion with this wr_id came: gives the caller's id and lets go of what is done.
-  virtual UserId Retire(std::uint64_t wr_id) = 0;
+  virtual UserId retire(std::uint64_t wr_id) = 0;
 
   // The C object is gone, and so is the adapter's interest in the memory. The caller's ids stay for late completions.
-  void ReleaseReferences();
+  void release_references();
 
-  static std::uint32_t IdOf(std::uint64_t wr_id) { return static_cast<std::uint32_t>(wr_id >> 32); }
+  static std::uint32_t id_of(std::uint64_t wr_id) { return static_cast<std::uint32_t>(wr_id >> 32); }
 
  protected:
   struct Entry {
@@ -66,16 +66,16 @@ class RequestQueue {
         holds_(max_sge + 1),
         held_(entries * holds_),
         environment_(environment),
-        id_(environment.request_queues.Insert(this)) {}
+        id_(environment.request_queues.insert(this)) {}
 
   Environment& environment() const { return environment_; }
-  std::uint64_t WrId(std::uint32_t low) const { return std::uint64_t{id_} << 32 | low; }
-  void Forget(std::uint32_t index) {
+  std::uint64_t wr_id_of(std::uint32_t low) const { return std::uint64_t{id_} << 32 | low; }
+  void forget(std::uint32_t index) {
     Entry& entry = entries_[index];
     Object** held = held_.data() + std::size_t{index} * holds_;
-    while (entry.held != 0) held[--entry.held]->Unpin();
+    while (entry.held != 0) held[--entry.held]->unpin();
   }
-  void Resize(std::size_t entries) {
+  void resize(std::size_t entries) {
     entries_.resize(entries);
     held_.resize(entries * holds_);
   }

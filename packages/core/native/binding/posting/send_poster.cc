@@ -20,19 +20,19 @@ SendPoster::SendPoster(const Context& context, ibv_qp* qp, ibv_qp_ex* extended, 
       requests_(std::min(cap.max_send_wr, kPostChunk)),
       sges_(requests_.size() * cap.max_send_sge) {}
 
-int SendPoster::Post(const Context& context, Cursor& cursor, std::uint32_t count) {
-  return PostChunks(
-      cursor, count, *queue_, requests_, [&](std::uint32_t index) { return Stage(context, cursor, index); },
+int SendPoster::post(const Context& context, Cursor& cursor, std::uint32_t count) {
+  return post_chunks(
+      cursor, count, *queue_, requests_, [&](std::uint32_t index) { return stage(context, cursor, index); },
       [&](ibv_send_wr* first, ibv_send_wr** bad) {
-        if (extended_ != nullptr) return PostExtended(extended_, first, bad);
+        if (extended_ != nullptr) return post_extended(extended_, first, bad);
         // The inline ibv_post_send, spelled out: a function of the context.
         return qp_->context->ops.post_send(qp_, first, bad);
       });
 }
 
-int SendPoster::BindWindow(const Context& context, Cursor& cursor) {
-  return PostChunks(
-      cursor, 1, *queue_, requests_, [&](std::uint32_t index) { return Stage(context, cursor, index); },
+int SendPoster::bind_window(const Context& context, Cursor& cursor) {
+  return post_chunks(
+      cursor, 1, *queue_, requests_, [&](std::uint32_t index) { return stage(context, cursor, index); },
       [&](ibv_send_wr* wr, ibv_send_wr** bad) {
         *bad = wr;
         if (wr->opcode != IBV_WR_BIND_MW) return EINVAL;
@@ -44,10 +44,10 @@ int SendPoster::BindWindow(const Context& context, Cursor& cursor) {
       });
 }
 
-int SendPoster::Stage(const Context& context, Cursor& cursor, std::uint32_t index) {
+int SendPoster::stage(const Context& context, Cursor& cursor, std::uint32_t index) {
   SendRecord record;
-  cursor.Next();
-  if (!cursor.Read(&record)) return kTruncated;
+  cursor.next();
+  if (!cursor.read(&record)) return kTruncated;
   if ((record.flags & kWritten) == 0) return kNotWritten;
   if (queue_->full()) return kQueueFull;
   ibv_send_wr& wr = requests_[index];
@@ -56,17 +56,17 @@ int SendPoster::Stage(const Context& context, Cursor& cursor, std::uint32_t inde
   wr.imm_data = 0;
   wr.wr.atomic = {};
   wr.qp_type.xrc.remote_srqn = 0;
-  wr.wr_id = queue_->Stage({record.wr_id, (record.flags & kIdIsNumber) != 0});
+  wr.wr_id = queue_->stage({record.wr_id, (record.flags & kIdIsNumber) != 0});
   wr.opcode = static_cast<ibv_wr_opcode>(record.opcode);
   wr.send_flags = record.send_flags;
   wr.sg_list = sges_.data() + std::size_t{index} * queue_->max_sge();
-  if (const int error = StageSges(context, *queue_, cursor, record.num_sge, wr.sg_list, &wr.num_sge)) return error;
-  if (const int error = StageOperation(context, record, wr)) return error;
+  if (const int error = stage_sges(context, *queue_, cursor, record.num_sge, wr.sg_list, &wr.num_sge)) return error;
+  if (const int error = stage_operation(context, record, wr)) return error;
   if (qp_->qp_type == IBV_QPT_XRC_SEND) wr.qp_type.xrc.remote_srqn = record.remote_srqn;
-  return qp_->qp_type == IBV_QPT_UD ? StageAddress(context, record, wr) : 0;
+  return qp_->qp_type == IBV_QPT_UD ? stage_address(context, record, wr) : 0;
 }
 
-int SendPoster::StageOperation(const Context& context, const SendRecord& record, ibv_send_wr& wr) {
+int SendPoster::stage_operation(const Context& context, const SendRecord& record, ibv_send_wr& wr) {
   switch (record.opcode) {
     case IBV_WR_SEND:
     case IBV_WR_RDMA_WRITE:
@@ -98,40 +98,40 @@ int SendPoster::StageOperation(const Context& context, const SendRecord& record,
       wr.wr.atomic.swap = record.swap;
       return 0;
     case IBV_WR_BIND_MW:
-      return StageBind(context, record, wr);
+      return stage_bind(context, record, wr);
     default:
       return kBadOpcode;
   }
 }
 
-int SendPoster::StageBind(const Context& context, const SendRecord& record, ibv_send_wr& wr) {
-  MemoryWindow* window = context.environment().memory_windows.Find(record.memory_window);
+int SendPoster::stage_bind(const Context& context, const SendRecord& record, ibv_send_wr& wr) {
+  MemoryWindow* window = context.environment().memory_windows.find(record.memory_window);
   if (window == nullptr || &window->context() != &context) return kNoMemoryWindow;
   wr.bind_mw = {};
   wr.bind_mw.mw = window->mw();
   wr.bind_mw.rkey = record.rkey;
   wr.bind_mw.bind_info.mw_access_flags = record.imm_data;
   if (record.memory_region == 0) return 0;
-  MemoryRegion* region = context.environment().memory_regions.Find(record.memory_region);
+  MemoryRegion* region = context.environment().memory_regions.find(record.memory_region);
   if (region == nullptr || &region->context() != &context) return kNoMemoryRegion;
-  if (!region->Contains(record.remote_addr, record.compare_add)) return kOutOfBounds;
+  if (!region->contains(record.remote_addr, record.compare_add)) return kOutOfBounds;
   wr.bind_mw.bind_info.mr = region->mr();
   wr.bind_mw.bind_info.addr = region->start() + record.remote_addr;
   wr.bind_mw.bind_info.length = record.compare_add;
-  window->Bind(std::static_pointer_cast<MemoryRegion>(region->shared_from_this()));
+  window->bind(std::static_pointer_cast<MemoryRegion>(region->shared_from_this()));
   return 0;
 }
 
-int SendPoster::StageAddress(const Context& context, const SendRecord& record, ibv_send_wr& wr) {
+int SendPoster::stage_address(const Context& context, const SendRecord& record, ibv_send_wr& wr) {
   // Providers follow the pointer without a look.
-  AddressHandle* address = context.environment().address_handles.Find(record.address_handle);
+  AddressHandle* address = context.environment().address_handles.find(record.address_handle);
   if (address == nullptr || &address->context() != &context) return kNoAddress;
   // An adapter would fail the request, if it looks. A parent domain has the handle of what it was made of.
   if (address->ah()->pd->handle != qp_->pd->handle) return kOtherDomain;
   wr.wr.ud.ah = address->ah();
   wr.wr.ud.remote_qpn = record.remote_qpn;
   wr.wr.ud.remote_qkey = record.remote_qkey;
-  queue_->Hold(*address);
+  queue_->hold(*address);
   return 0;
 }
 

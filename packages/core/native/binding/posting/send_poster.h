@@ -14,18 +14,18 @@ class SendPoster {
 
   const std::shared_ptr<WorkQueue>& queue() const { return queue_; }
   // One of the same size in its place.
-  void Replace(std::shared_ptr<WorkQueue> queue) { queue_ = std::move(queue); }
+  void replace(std::shared_ptr<WorkQueue> queue) { queue_ = std::move(queue); }
 
   // The first `count` requests of a batch (records.h). 0, a positive errno of the C library, or a PostError.
-  int Post(const Context& context, Cursor& cursor, std::uint32_t count);
+  int post(const Context& context, Cursor& cursor, std::uint32_t count);
   // One BIND_MW request of a batch, by ibv_bind_mw.
-  int BindWindow(const Context& context, Cursor& cursor);
+  int bind_window(const Context& context, Cursor& cursor);
 
  private:
-  int Stage(const Context& context, Cursor& cursor, std::uint32_t index);
-  int StageOperation(const Context& context, const SendRecord& record, ibv_send_wr& wr);
-  int StageBind(const Context& context, const SendRecord& record, ibv_send_wr& wr);
-  int StageAddress(const Context& context, const SendRecord& record, ibv_send_wr& wr);
+  int stage(const Context& context, Cursor& cursor, std::uint32_t index);
+  int stage_operation(const Context& context, const SendRecord& record, ibv_send_wr& wr);
+  int stage_bind(const Context& context, const SendRecord& record, ibv_send_wr& wr);
+  int stage_address(const Context& context, const SendRecord& record, ibv_send_wr& wr);
 
   ibv_qp* qp_;
   ibv_qp_ex* extended_;

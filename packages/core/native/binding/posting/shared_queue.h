@@ -10,13 +10,13 @@ class SharedQueue final : public RequestQueue {
   SharedQueue(Environment& environment, std::uint32_t capacity, std::uint32_t max_sge);
 
   // Room for more; never for less.
-  void Grow(std::uint32_t capacity);
+  void grow(std::uint32_t capacity);
 
   bool idle() const override { return free_.size() == entries_.size(); }
   bool full() const override { return free_.size() == staged_; }
-  std::uint64_t Stage(UserId id) override;
-  void Commit(std::uint32_t count) override;
-  UserId Retire(std::uint64_t wr_id) override;
+  std::uint64_t stage(UserId id) override;
+  void commit(std::uint32_t count) override;
+  UserId retire(std::uint64_t wr_id) override;
 
  private:
   std::vector<std::uint32_t> free_;  // the last `staged_` of them are being staged, the first of those last

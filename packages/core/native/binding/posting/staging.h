@@ -26,13 +26,13 @@ class Cursor {
   BatchHeader header{};
 
   // To the record of the next request.
-  void Next() {
+  void next() {
     if (header.slot != 0) offset_ = sizeof header + std::size_t{header.slot} * (std::size_t{header.first} + number_);
     number_++;
   }
 
   template <typename T>
-  bool Read(T* value) {
+  bool read(T* value) {
     if (size_ < offset_ || size_ - offset_ < sizeof(T)) return false;
     std::memcpy(value, batch_ + offset_, sizeof(T));
     offset_ += sizeof(T);
@@ -47,25 +47,25 @@ class Cursor {
 };
 
 // The elements of the request staged last, from the cursor. 0 or a PostError.
-inline int StageSges(const Context& context, RequestQueue& queue, Cursor& cursor, std::uint32_t count, ibv_sge* sges,
-                     int* used) {
+inline int stage_sges(const Context& context, RequestQueue& queue, Cursor& cursor, std::uint32_t count, ibv_sge* sges,
+                      int* used) {
   if (count > queue.max_sge()) return kTooManySge;
   const IdTable<MemoryRegion>& regions = context.environment().memory_regions;
   *used = 0;
   for (std::uint32_t i = 0; i < count; i++) {
     cursor.header.sge = i;
     SgeRecord record;
-    if (!cursor.Read(&record)) return kTruncated;
-    MemoryRegion* region = regions.Find(record.memory_region);
+    if (!cursor.read(&record)) return kTruncated;
+    MemoryRegion* region = regions.find(record.memory_region);
     if (region == nullptr || &region->context() != &context) return kNoMemoryRegion;
-    if (!region->Contains(record.offset, record.length)) return kOutOfBounds;
+    if (!region->contains(record.offset, record.length)) return kOutOfBounds;
     // To some adapters a length of zero means 2^31 bytes.
     if (record.length == 0) continue;
     ibv_sge& sge = sges[(*used)++];
     sge.addr = region->start() + record.offset;
     sge.length = record.length;
     sge.lkey = region->mr()->lkey;
-    queue.Hold(*region);
+    queue.hold(*region);
   }
   return 0;
 }
@@ -74,8 +74,8 @@ inline int StageSges(const Context& context, RequestQueue& queue, Cursor& cursor
 // or a PostError; `post` is the library's call. Gives 0, a positive errno of the library, or a PostError;
 // cursor.header says how far it came.
 template <typename Request, typename Stage, typename Post>
-int PostChunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::vector<Request>& requests, Stage stage,
-               Post post) {
+int post_chunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::vector<Request>& requests, Stage stage,
+                Post post) {
   std::uint32_t& posted = cursor.header.posted;
   if (requests.empty() && count != 0) return kQueueFull;
   while (posted < count) {
@@ -93,7 +93,7 @@ int PostChunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::ve
       error = post(requests.data(), &bad);
       if (error != 0) taken = bad == nullptr ? 0 : static_cast<std::uint32_t>(bad - requests.data());
     }
-    queue.Commit(taken);
+    queue.commit(taken);
     posted += taken;
     // Providers give a positive errno; some give it negated.
     if (error != 0) return error < 0 ? -error : error;

@@ -10,29 +10,29 @@ WorkQueue::WorkQueue(Environment& environment, std::uint32_t capacity, std::uint
       capacity_(capacity),
       mask_(static_cast<std::uint32_t>(entries_.size()) - 1) {}
 
-std::uint64_t WorkQueue::Stage(UserId id) {
+std::uint64_t WorkQueue::stage(UserId id) {
   const std::uint32_t number = head_ + staged_++;
-  last_ = IndexOf(number);
+  last_ = index_of(number);
   entries_[last_].id = id;
-  return WrId(number);
+  return wr_id_of(number);
 }
 
-void WorkQueue::Commit(std::uint32_t count) {
-  for (std::uint32_t i = count; i < staged_; i++) Forget(IndexOf(head_ + i));
+void WorkQueue::commit(std::uint32_t count) {
+  for (std::uint32_t i = count; i < staged_; i++) forget(index_of(head_ + i));
   head_ += count;
   staged_ = 0;
 }
 
-UserId WorkQueue::Retire(std::uint64_t wr_id) {
+UserId WorkQueue::retire(std::uint64_t wr_id) {
   const auto number = static_cast<std::uint32_t>(wr_id);
   // A wr_id outside of what is outstanding would be the C library's error; the numbers wrap, so compare distances.
   if (number - tail_ >= head_ - tail_) return {};
-  const UserId id = entries_[IndexOf(number)].id;
-  while (tail_ != number + 1) Forget(IndexOf(tail_++));
+  const UserId id = entries_[index_of(number)].id;
+  while (tail_ != number + 1) forget(index_of(tail_++));
   return id;
 }
 
-std::shared_ptr<WorkQueue> WorkQueue::Successor() const {
+std::shared_ptr<WorkQueue> WorkQueue::successor() const {
   return std::make_shared<WorkQueue>(environment(), capacity_, max_sge());
 }
 

@@ -12,15 +12,15 @@ class WorkQueue final : public RequestQueue {
 
   bool idle() const override { return head_ == tail_; }
   bool full() const override { return head_ + staged_ - tail_ == capacity_; }
-  std::uint64_t Stage(UserId id) override;
-  void Commit(std::uint32_t count) override;
-  UserId Retire(std::uint64_t wr_id) override;
+  std::uint64_t stage(UserId id) override;
+  void commit(std::uint32_t count) override;
+  UserId retire(std::uint64_t wr_id) override;
 
   // An empty one of the same size, for the same C object.
-  std::shared_ptr<WorkQueue> Successor() const;
+  std::shared_ptr<WorkQueue> successor() const;
 
  private:
-  std::uint32_t IndexOf(std::uint32_t number) const { return number & mask_; }
+  std::uint32_t index_of(std::uint32_t number) const { return number & mask_; }
 
   std::uint32_t capacity_;
   std::uint32_t mask_;

@@ -24,13 +24,13 @@ class ForeignObject final : public Object {
  public:
   ForeignObject(const std::vector<std::shared_ptr<Object>>& parents, int (*destroy)(void*), void* object)
       : Object(VERBS_CORE_FOREIGN, parents), first_parent_(parents.front()), destroy_(destroy), object_(object) {}
-  ~ForeignObject() override { Dispose(); }
+  ~ForeignObject() override { dispose(); }
 
   void* pointer() const override { return object_; }
   const Context& context() const override { return first_parent_->context(); }
 
  private:
-  int Release() override {
+  int release() override {
     if (const int error = destroy_(object_); error != 0) return error;
     object_ = nullptr;
     return 0;
@@ -53,7 +53,7 @@ namespace {
 
 // Runs `call`, and leaves what it throws pending in JavaScript.
 template <typename Call>
-auto Guarded(napi_env env, Call&& call) -> decltype(call()) {
+auto guarded(napi_env env, Call&& call) -> decltype(call()) {
   try {
     return call();
   } catch (const Napi::Error& error) {
@@ -64,25 +64,25 @@ auto Guarded(napi_env env, Call&& call) -> decltype(call()) {
   return nullptr;
 }
 
-verbs_core_object* Take(napi_env env, napi_value handle, verbs_core_kind kind) {
-  return Guarded(env, [&] { return new verbs_core_object{UnwrapOpen(env, handle, kind)}; });
+verbs_core_object* take(napi_env env, napi_value handle, verbs_core_kind kind) {
+  return guarded(env, [&] { return new verbs_core_object{unwrap_open(env, handle, kind)}; });
 }
 
-verbs_core_object* Retain(verbs_core_object* object) { return new (std::nothrow) verbs_core_object{object->object}; }
+verbs_core_object* retain(verbs_core_object* object) { return new (std::nothrow) verbs_core_object{object->object}; }
 
-void Release(verbs_core_object* object) { delete object; }
+void release(verbs_core_object* object) { delete object; }
 
-void* Pointer(const verbs_core_object* object) { return object->object->open() ? object->object->pointer() : nullptr; }
+void* pointer(const verbs_core_object* object) { return object->object->open() ? object->object->pointer() : nullptr; }
 
-verbs_core_library LibraryOf(const verbs_core_object* object) {
+verbs_core_library library_of(const verbs_core_object* object) {
   return object->object->context().library().soft() ? VERBS_CORE_SOFT : VERBS_CORE_SYSTEM;
 }
 
-void* Symbol(const verbs_core_object* object, const char* name, const char* version) {
-  return object->object->context().library().Symbol(name, version);
+void* symbol(const verbs_core_object* object, const char* name, const char* version) {
+  return object->object->context().library().symbol(name, version);
 }
 
-verbs_core_child* Attach(verbs_core_object* const* parents, std::size_t count, int (*destroy)(void*), void* object) {
+verbs_core_child* attach(verbs_core_object* const* parents, std::size_t count, int (*destroy)(void*), void* object) {
   if (count == 0) return nullptr;
   try {
     std::vector<std::shared_ptr<Object>> shared;
@@ -94,37 +94,37 @@ verbs_core_child* Attach(verbs_core_object* const* parents, std::size_t count, i
   }
 }
 
-int CloseChild(verbs_core_child* child) { return child->object->Close(); }
+int close_child(verbs_core_child* child) { return child->object->close(); }
 
-void Detach(verbs_core_child* child) { delete child; }
+void detach(verbs_core_child* child) { delete child; }
 
-void* LibrarySymbol(napi_env env, napi_value library, const char* name, const char* version) {
-  return Guarded(env, [&] { return UnwrapLibrary(env, library)->Symbol(name, version); });
+void* library_symbol(napi_env env, napi_value library, const char* name, const char* version) {
+  return guarded(env, [&] { return unwrap_library(env, library)->symbol(name, version); });
 }
 
-napi_value AdoptContext(napi_env env, napi_value library, void* context) {
-  return Guarded(env, [&]() -> napi_value {
-    return WrapObject(env, std::make_shared<Context>(Environment::OfThread(), UnwrapLibrary(env, library),
-                                                     static_cast<ibv_context*>(context)));
+napi_value adopt_context(napi_env env, napi_value library, void* context) {
+  return guarded(env, [&]() -> napi_value {
+    return wrap_object(env, std::make_shared<Context>(Environment::of_thread(), unwrap_library(env, library),
+                                                      static_cast<ibv_context*>(context)));
   });
 }
 
-napi_value AdoptCq(napi_env env, verbs_core_object* context, verbs_core_object* channel, void* cq) {
-  return Guarded(env, [&]() -> napi_value {
+napi_value adopt_cq(napi_env env, verbs_core_object* context, verbs_core_object* channel, void* cq) {
+  return guarded(env, [&]() -> napi_value {
     std::shared_ptr<CompletionChannel> its_channel;
     if (channel != nullptr) its_channel = std::static_pointer_cast<CompletionChannel>(channel->object);
-    return CompletionQueue::Adopt(env, std::static_pointer_cast<Context>(context->object), its_channel,
+    return CompletionQueue::adopt(env, std::static_pointer_cast<Context>(context->object), its_channel,
                                   static_cast<ibv_cq*>(cq));
   });
 }
 
-napi_value ChildHandle(napi_env env, verbs_core_child* child) {
-  return Guarded(env, [&]() -> napi_value { return WrapObject(env, child->object); });
+napi_value child_handle(napi_env env, verbs_core_child* child) {
+  return guarded(env, [&]() -> napi_value { return wrap_object(env, child->object); });
 }
 
-int ReadQpAttributes(napi_env env, napi_value attr, void* qp_attr) {
+int read_qp_attributes(napi_env env, napi_value attr, void* qp_attr) {
   try {
-    *static_cast<ibv_qp_attr*>(qp_attr) = ReadQpAttr(Napi::Value(env, attr).As<Napi::Object>());
+    *static_cast<ibv_qp_attr*>(qp_attr) = read_qp_attr(Napi::Value(env, attr).As<Napi::Object>());
     return 0;
   } catch (const Napi::Error& error) {
     error.ThrowAsJavaScriptException();
@@ -135,46 +135,46 @@ int ReadQpAttributes(napi_env env, napi_value attr, void* qp_attr) {
 using Create = Napi::Value (*)(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
 template <Create F>
-napi_value CreateBy(napi_env env, const napi_value* arguments, verbs_core_make make, void* data) {
-  return Guarded(env, [&]() -> napi_value { return F(env, arguments, VendorMake{make, data}); });
+napi_value create_by(napi_env env, const napi_value* arguments, verbs_core_make make, void* data) {
+  return guarded(env, [&]() -> napi_value { return F(env, arguments, VendorMake{make, data}); });
 }
 
-napi_value AdoptMr(napi_env env, verbs_core_object* pd, void* mr, std::uint64_t start, std::uint64_t length) {
-  return Guarded(env, [&]() -> napi_value {
-    return MemoryRegion::Describe(
+napi_value adopt_mr(napi_env env, verbs_core_object* pd, void* mr, std::uint64_t start, std::uint64_t length) {
+  return guarded(env, [&]() -> napi_value {
+    return MemoryRegion::describe(
         env, std::make_shared<MemoryRegion>(std::static_pointer_cast<ProtectionDomain>(pd->object),
                                             static_cast<ibv_mr*>(mr), MemoryRegion::Memory{},
-                                            MemoryRegion::Range{start, length}, MemoryRegion::Deregister));
+                                            MemoryRegion::Range{start, length}, MemoryRegion::deregister));
   });
 }
 
 constexpr verbs_core_api kApi = {
     .version = VERBS_CORE_API_VERSION,
     .size = sizeof(verbs_core_api),
-    .take = Take,
-    .retain = Retain,
-    .release = Release,
-    .pointer = Pointer,
-    .library = LibraryOf,
-    .symbol = Symbol,
-    .attach = Attach,
-    .close = CloseChild,
-    .detach = Detach,
-    .library_symbol = LibrarySymbol,
-    .adopt_context = AdoptContext,
-    .adopt_cq = AdoptCq,
-    .child_handle = ChildHandle,
-    .read_qp_attr = ReadQpAttributes,
-    .create_qp = CreateBy<CreateQp>,
-    .create_cq = CreateBy<CompletionQueue::Create>,
-    .create_wq = CreateBy<ReceiveWorkQueue::Create>,
-    .alloc_dm = CreateBy<DeviceMemory::Alloc>,
-    .adopt_mr = AdoptMr,
+    .take = take,
+    .retain = retain,
+    .release = release,
+    .pointer = pointer,
+    .library = library_of,
+    .symbol = symbol,
+    .attach = attach,
+    .close = close_child,
+    .detach = detach,
+    .library_symbol = library_symbol,
+    .adopt_context = adopt_context,
+    .adopt_cq = adopt_cq,
+    .child_handle = child_handle,
+    .read_qp_attr = read_qp_attributes,
+    .create_qp = create_by<create_qp>,
+    .create_cq = create_by<CompletionQueue::create>,
+    .create_wq = create_by<ReceiveWorkQueue::create>,
+    .alloc_dm = create_by<DeviceMemory::alloc>,
+    .adopt_mr = adopt_mr,
 };
 
 }  // namespace
 
-void InitSiblingApi(Napi::Object exports) {
+void init_provider_api(Napi::Object exports) {
   constexpr napi_type_tag kTag = VERBS_CORE_API_TAG;
   napi_value external = nullptr;
   napi_env env = exports.Env();

@@ -1,10 +1,10 @@
 // The function table of verbs_core.h.
 #pragma once
 
-#include "binding/lifetime/napi_setup.h"
+#include "provider/napi_setup.h"
 
 namespace verbs::core {
 
-void InitSiblingApi(Napi::Object exports);
+void init_provider_api(Napi::Object exports);
 
 }  // namespace verbs::core

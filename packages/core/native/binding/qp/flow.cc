@@ -15,14 +15,14 @@ class FlowBytes {
   FlowBytes() : bytes_(sizeof(ibv_flow_attr)) {}
 
   template <typename Spec>
-  void Append(const Spec& spec) {
+  void append(const Spec& spec) {
     const auto* from = reinterpret_cast<const std::uint8_t*>(&spec);
     bytes_.insert(bytes_.end(), from, from + sizeof spec);
     count_++;
   }
 
   // Filled in last, for `size` and `num_of_specs` are known then.
-  ibv_flow_attr* Finish(ibv_flow_attr attr) {
+  ibv_flow_attr* finish(ibv_flow_attr attr) {
     attr.size = static_cast<std::uint16_t>(bytes_.size());
     attr.num_of_specs = count_;
     std::memcpy(bytes_.data(), &attr, sizeof attr);
@@ -35,7 +35,7 @@ class FlowBytes {
 };
 
 template <typename T>
-bool ReadFilter(const Napi::Value& value, T* filter) {
+bool read_filter(const Napi::Value& value, T* filter) {
   const auto bytes = value.As<Napi::Uint8Array>();
   if (bytes.ByteLength() != sizeof(T)) return false;
   std::memcpy(filter, bytes.Data(), sizeof(T));
@@ -44,48 +44,48 @@ bool ReadFilter(const Napi::Value& value, T* filter) {
 
 // A specification with a value and a mask, both as the bytes of the C structure.
 template <typename Spec>
-bool AppendFilter(FlowBytes& flow, std::uint32_t type, const Napi::Object& given) {
+bool append_filter(FlowBytes& flow, std::uint32_t type, const Napi::Object& given) {
   Spec spec{};
   spec.type = static_cast<ibv_flow_spec_type>(type);
   spec.size = sizeof spec;
-  if (!ReadFilter(given.Get("val"), &spec.val) || !ReadFilter(given.Get("mask"), &spec.mask)) return false;
-  flow.Append(spec);
+  if (!read_filter(given.Get("val"), &spec.val) || !read_filter(given.Get("mask"), &spec.mask)) return false;
+  flow.append(spec);
   return true;
 }
 
-bool AppendSpec(FlowBytes& flow, const Napi::Object& given, std::vector<std::shared_ptr<Object>>& parents) {
+bool append_spec(FlowBytes& flow, const Napi::Object& given, std::vector<std::shared_ptr<Object>>& parents) {
   const std::uint32_t type = given.Get("type").As<Napi::Number>().Uint32Value();
   switch (type & ~std::uint32_t{IBV_FLOW_SPEC_INNER}) {
     case IBV_FLOW_SPEC_ETH:
-      return AppendFilter<ibv_flow_spec_eth>(flow, type, given);
+      return append_filter<ibv_flow_spec_eth>(flow, type, given);
     case IBV_FLOW_SPEC_IPV4:
-      return AppendFilter<ibv_flow_spec_ipv4>(flow, type, given);
+      return append_filter<ibv_flow_spec_ipv4>(flow, type, given);
     case IBV_FLOW_SPEC_IPV4_EXT:
-      return AppendFilter<ibv_flow_spec_ipv4_ext>(flow, type, given);
+      return append_filter<ibv_flow_spec_ipv4_ext>(flow, type, given);
     case IBV_FLOW_SPEC_IPV6:
-      return AppendFilter<ibv_flow_spec_ipv6>(flow, type, given);
+      return append_filter<ibv_flow_spec_ipv6>(flow, type, given);
     case IBV_FLOW_SPEC_ESP:
-      return AppendFilter<ibv_flow_spec_esp>(flow, type, given);
+      return append_filter<ibv_flow_spec_esp>(flow, type, given);
     case IBV_FLOW_SPEC_TCP:
     case IBV_FLOW_SPEC_UDP:
-      return AppendFilter<ibv_flow_spec_tcp_udp>(flow, type, given);
+      return append_filter<ibv_flow_spec_tcp_udp>(flow, type, given);
     case IBV_FLOW_SPEC_VXLAN_TUNNEL:
-      return AppendFilter<ibv_flow_spec_tunnel>(flow, type, given);
+      return append_filter<ibv_flow_spec_tunnel>(flow, type, given);
     case IBV_FLOW_SPEC_GRE:
-      return AppendFilter<ibv_flow_spec_gre>(flow, type, given);
+      return append_filter<ibv_flow_spec_gre>(flow, type, given);
     case IBV_FLOW_SPEC_MPLS:
-      return AppendFilter<ibv_flow_spec_mpls>(flow, type, given);
+      return append_filter<ibv_flow_spec_mpls>(flow, type, given);
     case IBV_FLOW_SPEC_ACTION_TAG:
-      flow.Append(ibv_flow_spec_action_tag{IBV_FLOW_SPEC_ACTION_TAG, sizeof(ibv_flow_spec_action_tag),
+      flow.append(ibv_flow_spec_action_tag{IBV_FLOW_SPEC_ACTION_TAG, sizeof(ibv_flow_spec_action_tag),
                                            given.Get("tagId").As<Napi::Number>().Uint32Value()});
       return true;
     case IBV_FLOW_SPEC_ACTION_DROP:
-      flow.Append(ibv_flow_spec_action_drop{IBV_FLOW_SPEC_ACTION_DROP, sizeof(ibv_flow_spec_action_drop)});
+      flow.append(ibv_flow_spec_action_drop{IBV_FLOW_SPEC_ACTION_DROP, sizeof(ibv_flow_spec_action_drop)});
       return true;
     case IBV_FLOW_SPEC_ACTION_COUNT: {
       const auto counters =
-          std::static_pointer_cast<Counters>(UnwrapOpen(given.Env(), given.Get("counters"), Counters::kKind));
-      flow.Append(ibv_flow_spec_counter_action{IBV_FLOW_SPEC_ACTION_COUNT, sizeof(ibv_flow_spec_counter_action),
+          std::static_pointer_cast<Counters>(unwrap_open(given.Env(), given.Get("counters"), Counters::kKind));
+      flow.append(ibv_flow_spec_counter_action{IBV_FLOW_SPEC_ACTION_COUNT, sizeof(ibv_flow_spec_counter_action),
                                                counters->get()});
       parents.push_back(counters);
       return true;
@@ -97,9 +97,9 @@ bool AppendSpec(FlowBytes& flow, const Napi::Object& given, std::vector<std::sha
 
 // createFlow(qp, { flowType, priority, port, flags }, specs: { type, val?, mask?, tagId?, counters? }[]): handle |
 // -errno
-Napi::Value CreateFlow(const Napi::CallbackInfo& info) {
+Napi::Value create_flow(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto qp = Unwrap<QueuePair>(info, 0);
+  const auto qp = unwrap<QueuePair>(info, 0);
   const auto given = info[1].As<Napi::Object>();
   const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
   ibv_flow_attr attr{};
@@ -109,62 +109,62 @@ Napi::Value CreateFlow(const Napi::CallbackInfo& info) {
   attr.flags = number("flags");
   const auto specs = info[2].As<Napi::Array>();
   // The count and the size have 8 and 16 bits.
-  if (specs.Length() > UINT8_MAX) return Failure(env, EINVAL);
+  if (specs.Length() > UINT8_MAX) return failure(env, EINVAL);
   FlowBytes bytes;
   std::vector<std::shared_ptr<Object>> parents{qp};
   for (std::uint32_t i = 0; i < specs.Length(); i++) {
-    if (!AppendSpec(bytes, specs.Get(i).As<Napi::Object>(), parents)) return Failure(env, EINVAL);
+    if (!append_spec(bytes, specs.Get(i).As<Napi::Object>(), parents)) return failure(env, EINVAL);
   }
   for (const std::shared_ptr<Object>& parent : parents) {
-    if (&parent->context() != &qp->context()) return Failure(env, EINVAL);
+    if (&parent->context() != &qp->context()) return failure(env, EINVAL);
   }
   errno = 0;
-  ibv_flow* flow = ibv_create_flow(qp->qp(), bytes.Finish(attr));
-  if (flow == nullptr) return Failure(env, CreationError());
-  return WrapObject(env, std::make_shared<Flow>(parents, flow,
-                                                [](const Context&, ibv_flow* made) { return ibv_destroy_flow(made); }));
+  ibv_flow* flow = ibv_create_flow(qp->qp(), bytes.finish(attr));
+  if (flow == nullptr) return failure(env, creation_error());
+  return wrap_object(env, std::make_shared<Flow>(
+                              parents, flow, [](const Context&, ibv_flow* made) { return ibv_destroy_flow(made); }));
 }
 
 // createCounters(context): handle | -errno
-Napi::Value CreateCounters(const Napi::CallbackInfo& info) {
-  const auto context = Unwrap<Context>(info, 0);
+Napi::Value create_counters(const Napi::CallbackInfo& info) {
+  const auto context = unwrap<Context>(info, 0);
   ibv_counters_init_attr attr{};
   errno = 0;
   ibv_counters* counters = ibv_create_counters(context->ctx(), &attr);
-  if (counters == nullptr) return Failure(info.Env(), CreationError());
-  return WrapObject(info.Env(), std::make_shared<Counters>(
-                                    std::vector<std::shared_ptr<Object>>{context}, counters,
-                                    [](const Context&, ibv_counters* made) { return ibv_destroy_counters(made); }));
+  if (counters == nullptr) return failure(info.Env(), creation_error());
+  return wrap_object(info.Env(), std::make_shared<Counters>(
+                                     std::vector<std::shared_ptr<Object>>{context}, counters,
+                                     [](const Context&, ibv_counters* made) { return ibv_destroy_counters(made); }));
 }
 
 // attachCounters(counters, description, index, flow | undefined): 0 | -errno
-Napi::Value AttachCounters(const Napi::CallbackInfo& info) {
-  const auto counters = Unwrap<Counters>(info, 0);
-  const auto flow = info[3].IsUndefined() ? nullptr : Unwrap<Flow>(info, 3);
-  if (flow != nullptr && &flow->context() != &counters->context()) return Failure(info.Env(), EINVAL);
+Napi::Value attach_counters(const Napi::CallbackInfo& info) {
+  const auto counters = unwrap<Counters>(info, 0);
+  const auto flow = info[3].IsUndefined() ? nullptr : unwrap<Flow>(info, 3);
+  if (flow != nullptr && &flow->context() != &counters->context()) return failure(info.Env(), EINVAL);
   ibv_counter_attach_attr attr{};
   attr.counter_desc = static_cast<ibv_counter_description>(info[1].As<Napi::Number>().Int32Value());
   attr.index = info[2].As<Napi::Number>().Uint32Value();
-  return Failure(info.Env(),
+  return failure(info.Env(),
                  ibv_attach_counters_point_flow(counters->get(), &attr, flow == nullptr ? nullptr : flow->get()));
 }
 
 // readCounters(counters, values: BigUint64Array, flags): 0 | -errno
-Napi::Value ReadCounters(const Napi::CallbackInfo& info) {
-  const auto counters = Unwrap<Counters>(info, 0);
+Napi::Value read_counters(const Napi::CallbackInfo& info) {
+  const auto counters = unwrap<Counters>(info, 0);
   auto values = info[1].As<Napi::BigUint64Array>();
-  return Failure(info.Env(),
+  return failure(info.Env(),
                  ibv_read_counters(counters->get(), values.Data(), static_cast<std::uint32_t>(values.ElementLength()),
                                    info[2].As<Napi::Number>().Uint32Value()));
 }
 
 }  // namespace
 
-void InitFlow(Napi::Object exports) {
-  Export<CreateFlow>(exports, "createFlow");
-  Export<CreateCounters>(exports, "createCounters");
-  Export<AttachCounters>(exports, "attachCounters");
-  Export<ReadCounters>(exports, "readCounters");
+void init_flow(Napi::Object exports) {
+  export_function<create_flow>(exports, "createFlow");
+  export_function<create_counters>(exports, "createCounters");
+  export_function<attach_counters>(exports, "attachCounters");
+  export_function<read_counters>(exports, "readCounters");
 }
 
 }  // namespace verbs::core

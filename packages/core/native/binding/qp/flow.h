@@ -8,6 +8,6 @@ namespace verbs::core {
 using Flow = Owned<ibv_flow, VERBS_CORE_FLOW>;
 using Counters = Owned<ibv_counters, VERBS_CORE_COUNTERS>;
 
-void InitFlow(Napi::Object exports);
+void init_flow(Napi::Object exports);
 
 }  // namespace verbs::core

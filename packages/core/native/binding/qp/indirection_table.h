@@ -7,6 +7,6 @@ namespace verbs::core {
 
 using IndirectionTable = Owned<ibv_rwq_ind_table, VERBS_CORE_RWQ_IND_TABLE>;
 
-void InitIndirectionTable(Napi::Object exports);
+void init_indirection_table(Napi::Object exports);
 
 }  // namespace verbs::core

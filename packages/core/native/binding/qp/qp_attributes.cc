@@ -7,7 +7,7 @@ namespace {
 
 // Every plain field once: its name in JavaScript and its place in C.
 template <typename Attr, typename Visit>
-void VisitFields(Attr& attr, Visit visit) {
+void visit_fields(Attr& attr, Visit visit) {
   visit("qpState", attr.qp_state);
   visit("curQpState", attr.cur_qp_state);
   visit("pathMtu", attr.path_mtu);
@@ -35,7 +35,7 @@ void VisitFields(Attr& attr, Visit visit) {
 
 }  // namespace
 
-ibv_qp_cap ReadCap(Napi::Object object) {
+ibv_qp_cap read_cap(Napi::Object object) {
   const auto number = [&](const char* name) { return object.Get(name).As<Napi::Number>().Uint32Value(); };
   ibv_qp_cap cap{};
   cap.max_send_wr = number("maxSendWr");
@@ -46,7 +46,7 @@ ibv_qp_cap ReadCap(Napi::Object object) {
   return cap;
 }
 
-Napi::Object WriteCap(Napi::Env env, const ibv_qp_cap& cap) {
+Napi::Object write_cap(Napi::Env env, const ibv_qp_cap& cap) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("maxSendWr", cap.max_send_wr);
   object.Set("maxRecvWr", cap.max_recv_wr);
@@ -56,26 +56,26 @@ Napi::Object WriteCap(Napi::Env env, const ibv_qp_cap& cap) {
   return object;
 }
 
-ibv_qp_attr ReadQpAttr(Napi::Object object) {
+ibv_qp_attr read_qp_attr(Napi::Object object) {
   ibv_qp_attr attr{};
-  VisitFields(attr, [&]<typename T>(const char* name, T& field) {
+  visit_fields(attr, [&]<typename T>(const char* name, T& field) {
     const Napi::Value value = object.Get(name);
     if (!value.IsUndefined()) field = static_cast<T>(value.As<Napi::Number>().Uint32Value());
   });
-  if (const Napi::Value cap = object.Get("cap"); cap.IsObject()) attr.cap = ReadCap(cap.As<Napi::Object>());
-  if (const Napi::Value ah = object.Get("ahAttr"); ah.IsObject()) attr.ah_attr = ReadAhAttr(ah.As<Napi::Object>());
+  if (const Napi::Value cap = object.Get("cap"); cap.IsObject()) attr.cap = read_cap(cap.As<Napi::Object>());
+  if (const Napi::Value ah = object.Get("ahAttr"); ah.IsObject()) attr.ah_attr = read_ah_attr(ah.As<Napi::Object>());
   if (const Napi::Value ah = object.Get("altAhAttr"); ah.IsObject()) {
-    attr.alt_ah_attr = ReadAhAttr(ah.As<Napi::Object>());
+    attr.alt_ah_attr = read_ah_attr(ah.As<Napi::Object>());
   }
   return attr;
 }
 
-Napi::Object WriteQpAttr(Napi::Env env, const ibv_qp_attr& attr) {
+Napi::Object write_qp_attr(Napi::Env env, const ibv_qp_attr& attr) {
   Napi::Object object = Napi::Object::New(env);
-  VisitFields(attr, [&](const char* name, auto field) { object.Set(name, static_cast<std::uint32_t>(field)); });
-  object.Set("cap", WriteCap(env, attr.cap));
-  object.Set("ahAttr", WriteAhAttr(env, attr.ah_attr));
-  object.Set("altAhAttr", WriteAhAttr(env, attr.alt_ah_attr));
+  visit_fields(attr, [&](const char* name, auto field) { object.Set(name, static_cast<std::uint32_t>(field)); });
+  object.Set("cap", write_cap(env, attr.cap));
+  object.Set("ahAttr", write_ah_attr(env, attr.ah_attr));
+  object.Set("altAhAttr", write_ah_attr(env, attr.alt_ah_attr));
   return object;
 }
 

@@ -3,15 +3,15 @@
 
 #include <infiniband/verbs.h>
 
-#include "binding/lifetime/napi_setup.h"
+#include "provider/napi_setup.h"
 
 namespace verbs::core {
 
-ibv_qp_cap ReadCap(Napi::Object object);
-Napi::Object WriteCap(Napi::Env env, const ibv_qp_cap& cap);
+ibv_qp_cap read_cap(Napi::Object object);
+Napi::Object write_cap(Napi::Env env, const ibv_qp_cap& cap);
 
 // Reads the fields that are there; the mask that goes with them is the caller's.
-ibv_qp_attr ReadQpAttr(Napi::Object object);
-Napi::Object WriteQpAttr(Napi::Env env, const ibv_qp_attr& attr);
+ibv_qp_attr read_qp_attr(Napi::Object object);
+Napi::Object write_qp_attr(Napi::Env env, const ibv_qp_attr& attr);
 
 }  // namespace verbs::core

@@ -14,24 +14,24 @@ namespace {
 
 // An optional object of `given`, by its field.
 template <typename T>
-std::shared_ptr<T> Part(const Napi::Object& given, const char* name) {
+std::shared_ptr<T> object_field(const Napi::Object& given, const char* name) {
   const Napi::Value value = given.Get(name);
   if (value.IsUndefined()) return nullptr;
-  return std::static_pointer_cast<T>(UnwrapOpen(given.Env(), value, T::kKind));
+  return std::static_pointer_cast<T>(unwrap_open(given.Env(), value, T::kKind));
 }
 
-QueuePair::Parts ReadParts(const Napi::Object& given) {
+QueuePair::Parts read_parts(const Napi::Object& given) {
   QueuePair::Parts parts;
-  parts.pd = Part<ProtectionDomain>(given, "pd");
-  parts.send_cq = Part<CompletionQueue>(given, "sendCq");
-  parts.recv_cq = Part<CompletionQueue>(given, "recvCq");
-  parts.srq = Part<SharedReceiveQueue>(given, "srq");
-  parts.xrcd = Part<XrcDomain>(given, "xrcd");
+  parts.pd = object_field<ProtectionDomain>(given, "pd");
+  parts.send_cq = object_field<CompletionQueue>(given, "sendCq");
+  parts.recv_cq = object_field<CompletionQueue>(given, "recvCq");
+  parts.srq = object_field<SharedReceiveQueue>(given, "srq");
+  parts.xrcd = object_field<XrcDomain>(given, "xrcd");
   return parts;
 }
 
 // A provider casts what it gets to its own structures: objects of two contexts must never meet.
-bool OneContext(const QueuePair::Parts& parts) {
+bool one_context(const QueuePair::Parts& parts) {
   if (parts.pd == nullptr && parts.xrcd == nullptr) return false;
   const auto same = [&](const std::shared_ptr<Object>& object) {
     return object == nullptr || &object->context() == &parts.context();
@@ -41,7 +41,7 @@ bool OneContext(const QueuePair::Parts& parts) {
 }
 
 // Some providers leave a value that they do not round up at zero.
-ibv_qp_cap Larger(ibv_qp_cap made, const ibv_qp_cap& asked) {
+ibv_qp_cap larger(ibv_qp_cap made, const ibv_qp_cap& asked) {
   made.max_send_wr = std::max(made.max_send_wr, asked.max_send_wr);
   made.max_recv_wr = std::max(made.max_recv_wr, asked.max_recv_wr);
   made.max_send_sge = std::max(made.max_send_sge, asked.max_send_sge);
@@ -49,14 +49,14 @@ ibv_qp_cap Larger(ibv_qp_cap made, const ibv_qp_cap& asked) {
   return made;
 }
 
-Napi::Value Made(Napi::Env env, std::uintptr_t id, QueuePair::Parts parts, ibv_qp* qp, ibv_qp_ex* extended,
-                 const ibv_qp_cap& cap) {
+Napi::Value created(Napi::Env env, std::uintptr_t id, QueuePair::Parts parts, ibv_qp* qp, ibv_qp_ex* extended,
+                    const ibv_qp_cap& cap) {
   const auto pair = std::make_shared<QueuePair>(std::move(parts), qp, extended, cap);
   Napi::Object result = Napi::Object::New(env);
   result.Set("id", static_cast<double>(id));
   result.Set("qpNum", qp->qp_num);
-  result.Set("cap", WriteCap(env, cap));
-  result.Set("handle", WrapObject(env, pair));
+  result.Set("cap", write_cap(env, cap));
+  result.Set("handle", wrap_object(env, pair));
   return result;
 }
 
@@ -71,7 +71,7 @@ struct Extended {
   ibv_rx_hash_conf hash{};
 };
 
-Extended ReadExtended(const Napi::Object& given) {
+Extended read_extended(const Napi::Object& given) {
   Extended extended;
   const auto number = [&](const char* name, std::uint32_t bit, std::uint32_t* field) {
     const Napi::Value value = given.Get(name);
@@ -97,18 +97,18 @@ Extended ReadExtended(const Napi::Object& given) {
     extended.hash.rx_hash_fields_mask = conf.Get("fields").As<Napi::BigInt>().Uint64Value(&lossless);
     extended.mask |= IBV_QP_INIT_ATTR_RX_HASH;
   }
-  extended.table = Part<IndirectionTable>(given, "rwqIndTbl");
+  extended.table = object_field<IndirectionTable>(given, "rwqIndTbl");
   if (extended.table != nullptr) extended.mask |= IBV_QP_INIT_ATTR_IND_TABLE;
   return extended;
 }
 
 // createQp({ pd?, sendCq?, recvCq?, srq?, xrcd?, qpType, sqSigAll, cap, and those of ibv_qp_init_attr_ex }):
 // { handle, id, qpNum, cap } | -errno. `id` is its name in events.
-Napi::Value CreateQpBy(Napi::Env env, const Napi::Object& given, const VendorMake* vendor) {
-  QueuePair::Parts parts = ReadParts(given);
-  const Extended extended = ReadExtended(given);
+Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorMake* vendor) {
+  QueuePair::Parts parts = read_parts(given);
+  const Extended extended = read_extended(given);
   if (extended.table != nullptr) parts.others.push_back(extended.table);
-  if (!OneContext(parts)) return Failure(env, EINVAL);
+  if (!one_context(parts)) return failure(env, EINVAL);
   const Context& context = parts.context();
   const std::uintptr_t id = context.environment().next_id++;
   ibv_qp_init_attr_ex init{};
@@ -118,7 +118,7 @@ Napi::Value CreateQpBy(Napi::Env env, const Napi::Object& given, const VendorMak
   if (parts.srq != nullptr) init.srq = parts.srq->srq();
   init.qp_type = static_cast<ibv_qp_type>(given.Get("qpType").As<Napi::Number>().Uint32Value());
   init.sq_sig_all = given.Get("sqSigAll").As<Napi::Boolean>().Value() ? 1 : 0;
-  init.cap = ReadCap(given.Get("cap").As<Napi::Object>());
+  init.cap = read_cap(given.Get("cap").As<Napi::Object>());
   const ibv_qp_cap asked = init.cap;
   ibv_qp* qp = nullptr;
   ibv_qp_ex* builders = nullptr;
@@ -147,19 +147,19 @@ Napi::Value CreateQpBy(Napi::Env env, const Napi::Object& given, const VendorMak
   } else {
     errno = EOPNOTSUPP;
   }
-  if (qp == nullptr) return Failure(env, CreationError());
-  return Made(env, id, std::move(parts), qp, builders, Larger(init.cap, asked));
+  if (qp == nullptr) return failure(env, creation_error());
+  return created(env, id, std::move(parts), qp, builders, larger(init.cap, asked));
 }
 
-Napi::Value CreateQp(const Napi::CallbackInfo& info) {
-  return CreateQpBy(info.Env(), info[0].As<Napi::Object>(), nullptr);
+Napi::Value create_qp(const Napi::CallbackInfo& info) {
+  return create_qp_by(info.Env(), info[0].As<Napi::Object>(), nullptr);
 }
 
 // openQp(xrcd, qpNum, qpType): { handle, id, qpNum, cap } | -errno
-Napi::Value OpenQp(const Napi::CallbackInfo& info) {
+Napi::Value open_qp(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   QueuePair::Parts parts;
-  parts.xrcd = Unwrap<XrcDomain>(info, 0);
+  parts.xrcd = unwrap<XrcDomain>(info, 0);
   const Context& context = parts.context();
   const std::uintptr_t id = context.environment().next_id++;
   ibv_qp_open_attr attr{};
@@ -170,19 +170,19 @@ Napi::Value OpenQp(const Napi::CallbackInfo& info) {
   attr.qp_type = static_cast<ibv_qp_type>(info[2].As<Napi::Number>().Uint32Value());
   errno = 0;
   ibv_qp* qp = ibv_open_qp(context.ctx(), &attr);
-  if (qp == nullptr) return Failure(env, CreationError());
-  return Made(env, id, std::move(parts), qp, nullptr, ibv_qp_cap{});
+  if (qp == nullptr) return failure(env, creation_error());
+  return created(env, id, std::move(parts), qp, nullptr, ibv_qp_cap{});
 }
 
 }  // namespace
 
-Napi::Value CreateQp(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
-  return CreateQpBy(env, Napi::Object(env, arguments[0]), &vendor);
+Napi::Value create_qp(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return create_qp_by(env, Napi::Object(env, arguments[0]), &vendor);
 }
 
-void InitQpCreation(Napi::Object exports) {
-  Export<CreateQp>(exports, "createQp");
-  Export<OpenQp>(exports, "openQp");
+void init_qp_creation(Napi::Object exports) {
+  export_function<create_qp>(exports, "createQp");
+  export_function<open_qp>(exports, "openQp");
 }
 
 }  // namespace verbs::core

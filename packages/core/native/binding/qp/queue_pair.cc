@@ -12,7 +12,7 @@
 namespace verbs::core {
 namespace {
 
-std::vector<std::shared_ptr<Object>> Parents(const QueuePair::Parts& parts) {
+std::vector<std::shared_ptr<Object>> parents_of(const QueuePair::Parts& parts) {
   std::vector<std::shared_ptr<Object>> parents;
   const auto add = [&](const std::shared_ptr<Object>& object) {
     if (object != nullptr && std::find(parents.begin(), parents.end(), object) == parents.end()) {
@@ -31,7 +31,7 @@ std::vector<std::shared_ptr<Object>> Parents(const QueuePair::Parts& parts) {
 }  // namespace
 
 QueuePair::QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap)
-    : Object(kKind, Parents(parts)), parts_(std::move(parts)), qp_(qp) {
+    : Object(kKind, parents_of(parts)), parts_(std::move(parts)), qp_(qp) {
   if (parts_.send_cq != nullptr) send_.emplace(context(), qp_, extended, cap);
   if (parts_.recv_cq != nullptr && parts_.srq == nullptr) {
     recv_.emplace(std::make_shared<WorkQueue>(context().environment(), cap.max_recv_wr, cap.max_recv_sge),
@@ -40,71 +40,71 @@ QueuePair::QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_
 }
 
 QueuePair::~QueuePair() {
-  Dispose();
-  Abandon();
+  dispose();
+  abandon();
 }
 
-int QueuePair::Attach(const ibv_gid& gid, std::uint16_t lid) {
+int QueuePair::attach(const ibv_gid& gid, std::uint16_t lid) {
   const int error = context().functions().attach_mcast(qp_, &gid, lid);
-  if (error == 0 && FindGroup(gid, lid) == groups_.end()) groups_.push_back({gid, lid});
+  if (error == 0 && find_group(gid, lid) == groups_.end()) groups_.push_back({gid, lid});
   return error;
 }
 
-int QueuePair::Detach(const ibv_gid& gid, std::uint16_t lid) {
+int QueuePair::detach(const ibv_gid& gid, std::uint16_t lid) {
   const int error = context().functions().detach_mcast(qp_, &gid, lid);
   if (error != 0) return error;
-  if (const auto group = FindGroup(gid, lid); group != groups_.end()) groups_.erase(group);
+  if (const auto group = find_group(gid, lid); group != groups_.end()) groups_.erase(group);
   return 0;
 }
 
-std::vector<QueuePair::Group>::iterator QueuePair::FindGroup(const ibv_gid& gid, std::uint16_t lid) {
+std::vector<QueuePair::Group>::iterator QueuePair::find_group(const ibv_gid& gid, std::uint16_t lid) {
   return std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
     return group.lid == lid && std::memcmp(group.gid.raw, gid.raw, sizeof gid.raw) == 0;
   });
 }
 
-int QueuePair::Release() {
+int QueuePair::release() {
   // A queue pair in a multicast group cannot be destroyed (EBUSY).
   for (const Group& group : groups_) context().functions().detach_mcast(qp_, &group.gid, group.lid);
   groups_.clear();
   if (const int error = context().functions().destroy_qp(qp_); error != 0) return error;
   qp_ = nullptr;
-  Abandon();
+  abandon();
   return 0;
 }
 
-void QueuePair::Abandon() {
+void QueuePair::abandon() {
   if (send_) {
-    send_->queue()->ReleaseReferences();
-    parts_.send_cq->KeepUntilPolled(send_->queue());
+    send_->queue()->release_references();
+    parts_.send_cq->keep_until_polled(send_->queue());
   }
   if (recv_) {
-    recv_->queue()->ReleaseReferences();
-    parts_.recv_cq->KeepUntilPolled(recv_->queue());
+    recv_->queue()->release_references();
+    parts_.recv_cq->keep_until_polled(recv_->queue());
   }
   // Its completions may still wait when the shared receive queue is gone too.
-  if (parts_.srq != nullptr && parts_.recv_cq != nullptr) parts_.recv_cq->KeepUntilPolled(parts_.srq->queue());
+  if (parts_.srq != nullptr && parts_.recv_cq != nullptr) parts_.recv_cq->keep_until_polled(parts_.srq->queue());
   send_.reset();
   recv_.reset();
 }
 
-void QueuePair::Forget() {
-  if (send_) parts_.send_cq->Renew(*send_);
-  if (recv_) parts_.recv_cq->Renew(*recv_);
+void QueuePair::forget() {
+  if (send_) parts_.send_cq->renew(*send_);
+  if (recv_) parts_.recv_cq->renew(*recv_);
 }
 
-int QueuePair::PostSend(Cursor& cursor, std::uint32_t count) {
-  return send_ ? send_->Post(context(), cursor, count) : EOPNOTSUPP;
+int QueuePair::post_send(Cursor& cursor, std::uint32_t count) {
+  return send_ ? send_->post(context(), cursor, count) : EOPNOTSUPP;
 }
 
-int QueuePair::BindMw(Cursor& cursor, std::uint32_t count) {
-  return send_ && count == 1 ? send_->BindWindow(context(), cursor) : EINVAL;
+int QueuePair::bind_mw(Cursor& cursor, std::uint32_t count) {
+  return send_ && count == 1 ? send_->bind_window(context(), cursor) : EINVAL;
 }
 
-int QueuePair::PostRecv(Cursor& cursor, std::uint32_t count) {
+int QueuePair::post_recv(Cursor& cursor, std::uint32_t count) {
   if (!recv_) return EINVAL;
   // The inline ibv_post_recv, spelled out: a function of the context.
-  return recv_->Post(context(), cursor, count, [&](ibv_recv_wr* first, ibv_recv_wr** bad) {
+  return recv_->post(context(), cursor, count, [&](ibv_recv_wr* first, ibv_recv_wr** bad) {
     return qp_->context->ops.post_recv(qp_, first, bad);
   });
 }
@@ -112,62 +112,62 @@ int QueuePair::PostRecv(Cursor& cursor, std::uint32_t count) {
 namespace {
 
 // modifyQp(qp, attr, mask): 0 | -errno
-Napi::Value ModifyQp(const Napi::CallbackInfo& info) {
-  const auto pair = Unwrap<QueuePair>(info, 0);
-  ibv_qp_attr attr = ReadQpAttr(info[1].As<Napi::Object>());
+Napi::Value modify_qp(const Napi::CallbackInfo& info) {
+  const auto pair = unwrap<QueuePair>(info, 0);
+  ibv_qp_attr attr = read_qp_attr(info[1].As<Napi::Object>());
   const int mask = info[2].As<Napi::Number>().Int32Value();
   const int error = pair->context().functions().modify_qp(pair->qp(), &attr, mask);
-  if (error == 0 && (mask & IBV_QP_STATE) != 0 && attr.qp_state == IBV_QPS_RESET) pair->Forget();
-  return Failure(info.Env(), error);
+  if (error == 0 && (mask & IBV_QP_STATE) != 0 && attr.qp_state == IBV_QPS_RESET) pair->forget();
+  return failure(info.Env(), error);
 }
 
 // queryQp(qp, mask): { attr, initAttr } | -errno
-Napi::Value QueryQp(const Napi::CallbackInfo& info) {
+Napi::Value query_qp(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pair = Unwrap<QueuePair>(info, 0);
+  const auto pair = unwrap<QueuePair>(info, 0);
   ibv_qp_attr attr{};
   ibv_qp_init_attr init{};
   const int mask = info[1].As<Napi::Number>().Int32Value();
   if (const int error = pair->context().functions().query_qp(pair->qp(), &attr, mask, &init); error != 0) {
-    return Failure(env, error < 0 ? -error : error);
+    return failure(env, error < 0 ? -error : error);
   }
   Napi::Object init_attr = Napi::Object::New(env);
   init_attr.Set("qpType", static_cast<int>(init.qp_type));
   init_attr.Set("sqSigAll", init.sq_sig_all != 0);
-  init_attr.Set("cap", WriteCap(env, init.cap));
+  init_attr.Set("cap", write_cap(env, init.cap));
   Napi::Object result = Napi::Object::New(env);
-  result.Set("attr", WriteQpAttr(env, attr));
+  result.Set("attr", write_qp_attr(env, attr));
   result.Set("initAttr", init_attr);
   return result;
 }
 
 // attachMcast(qp, gid, lid), detachMcast(qp, gid, lid): 0 | -errno
 template <int (QueuePair::*Call)(const ibv_gid&, std::uint16_t)>
-Napi::Value Multicast(const Napi::CallbackInfo& info) {
-  const auto pair = Unwrap<QueuePair>(info, 0);
-  const ibv_gid gid = ReadGid(info[1]);
+Napi::Value multicast(const Napi::CallbackInfo& info) {
+  const auto pair = unwrap<QueuePair>(info, 0);
+  const ibv_gid gid = read_gid(info[1]);
   const auto lid = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
-  return Failure(info.Env(), ((*pair).*Call)(gid, lid));
+  return failure(info.Env(), ((*pair).*Call)(gid, lid));
 }
 
 // modifyQpRateLimit(qp, rateLimit, maxBurstSz, typicalPktSz): 0 | -errno
-Napi::Value ModifyQpRateLimit(const Napi::CallbackInfo& info) {
-  const auto pair = Unwrap<QueuePair>(info, 0);
+Napi::Value modify_qp_rate_limit(const Napi::CallbackInfo& info) {
+  const auto pair = unwrap<QueuePair>(info, 0);
   ibv_qp_rate_limit_attr attr{};
   attr.rate_limit = info[1].As<Napi::Number>().Uint32Value();
   attr.max_burst_sz = info[2].As<Napi::Number>().Uint32Value();
   attr.typical_pkt_sz = static_cast<std::uint16_t>(info[3].As<Napi::Number>().Uint32Value());
-  return Failure(info.Env(), ibv_modify_qp_rate_limit(pair->qp(), &attr));
+  return failure(info.Env(), ibv_modify_qp_rate_limit(pair->qp(), &attr));
 }
 
 // queryEce(qp): { vendorId, options } | -errno; setEce(qp, vendorId, options): 0 | -errno
-Napi::Value QueryEce(const Napi::CallbackInfo& info) {
+Napi::Value query_ece(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pair = Unwrap<QueuePair>(info, 0);
+  const auto pair = unwrap<QueuePair>(info, 0);
   const auto query = pair->context().functions().query_ece;
   ibv_ece ece{};
   if (const int error = query == nullptr ? EOPNOTSUPP : query(pair->qp(), &ece); error != 0) {
-    return Failure(env, error);
+    return failure(env, error);
   }
   Napi::Object result = Napi::Object::New(env);
   result.Set("vendorId", ece.vendor_id);
@@ -175,18 +175,18 @@ Napi::Value QueryEce(const Napi::CallbackInfo& info) {
   return result;
 }
 
-Napi::Value SetEce(const Napi::CallbackInfo& info) {
-  const auto pair = Unwrap<QueuePair>(info, 0);
+Napi::Value set_ece(const Napi::CallbackInfo& info) {
+  const auto pair = unwrap<QueuePair>(info, 0);
   const auto set = pair->context().functions().set_ece;
   ibv_ece ece{};
   ece.vendor_id = info[1].As<Napi::Number>().Uint32Value();
   ece.options = info[2].As<Napi::Number>().Uint32Value();
-  return Failure(info.Env(), set == nullptr ? EOPNOTSUPP : set(pair->qp(), &ece));
+  return failure(info.Env(), set == nullptr ? EOPNOTSUPP : set(pair->qp(), &ece));
 }
 
 // queryQpDataInOrder(qp, opcode, flags): the answer, 0 where the library cannot tell.
-Napi::Value QueryQpDataInOrder(const Napi::CallbackInfo& info) {
-  const auto pair = Unwrap<QueuePair>(info, 0);
+Napi::Value query_qp_data_in_order(const Napi::CallbackInfo& info) {
+  const auto pair = unwrap<QueuePair>(info, 0);
   const auto query = pair->context().functions().query_qp_data_in_order;
   const auto opcode = static_cast<ibv_wr_opcode>(info[1].As<Napi::Number>().Int32Value());
   const int answer = query == nullptr ? 0 : query(pair->qp(), opcode, info[2].As<Napi::Number>().Uint32Value());
@@ -195,16 +195,16 @@ Napi::Value QueryQpDataInOrder(const Napi::CallbackInfo& info) {
 
 }  // namespace
 
-void QueuePair::Init(Napi::Object exports) {
-  InitQpCreation(exports);
-  Export<verbs::core::ModifyQp>(exports, "modifyQp");
-  Export<verbs::core::QueryQp>(exports, "queryQp");
-  Export<Multicast<&QueuePair::Attach>>(exports, "attachMcast");
-  Export<Multicast<&QueuePair::Detach>>(exports, "detachMcast");
-  Export<ModifyQpRateLimit>(exports, "modifyQpRateLimit");
-  Export<QueryEce>(exports, "queryEce");
-  Export<SetEce>(exports, "setEce");
-  Export<QueryQpDataInOrder>(exports, "queryQpDataInOrder");
+void QueuePair::init(Napi::Object exports) {
+  init_qp_creation(exports);
+  export_function<verbs::core::modify_qp>(exports, "modifyQp");
+  export_function<verbs::core::query_qp>(exports, "queryQp");
+  export_function<multicast<&QueuePair::attach>>(exports, "attachMcast");
+  export_function<multicast<&QueuePair::detach>>(exports, "detachMcast");
+  export_function<modify_qp_rate_limit>(exports, "modifyQpRateLimit");
+  export_function<query_ece>(exports, "queryEce");
+  export_function<set_ece>(exports, "setEce");
+  export_function<query_qp_data_in_order>(exports, "queryQpDataInOrder");
 }
 
 }  // namespace verbs::core

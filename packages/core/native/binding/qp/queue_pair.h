@@ -38,29 +38,29 @@ class QueuePair final : public Object {
   ibv_qp* qp() const { return qp_; }
 
   // Post the first `count` requests of a batch (records.h). 0, a positive errno of the C library, or a PostError.
-  int PostSend(Cursor& cursor, std::uint32_t count);
-  int PostRecv(Cursor& cursor, std::uint32_t count);
+  int post_send(Cursor& cursor, std::uint32_t count);
+  int post_recv(Cursor& cursor, std::uint32_t count);
   // One BIND_MW request, by ibv_bind_mw.
-  int BindMw(Cursor& cursor, std::uint32_t count);
+  int bind_mw(Cursor& cursor, std::uint32_t count);
 
   // ibv_modify_qp was done, to RESET: nothing is posted any more.
-  void Forget();
+  void forget();
 
   // Multicast groups; those that are left are detached by the close. 0 or an errno.
-  int Attach(const ibv_gid& gid, std::uint16_t lid);
-  int Detach(const ibv_gid& gid, std::uint16_t lid);
+  int attach(const ibv_gid& gid, std::uint16_t lid);
+  int detach(const ibv_gid& gid, std::uint16_t lid);
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
-  void Abandon();
+  int release() override;
+  void abandon();
 
   struct Group {
     ibv_gid gid;
     std::uint16_t lid;
   };
-  std::vector<Group>::iterator FindGroup(const ibv_gid& gid, std::uint16_t lid);
+  std::vector<Group>::iterator find_group(const ibv_gid& gid, std::uint16_t lid);
 
   Parts parts_;
   ibv_qp* qp_;

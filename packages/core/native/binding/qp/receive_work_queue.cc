@@ -17,31 +17,31 @@ ReceiveWorkQueue::ReceiveWorkQueue(std::shared_ptr<ProtectionDomain> pd, std::sh
       poster_(std::make_shared<WorkQueue>(context().environment(), max_wr, max_sge), max_wr) {}
 
 ReceiveWorkQueue::~ReceiveWorkQueue() {
-  Dispose();
-  poster_.queue()->ReleaseReferences();
+  dispose();
+  poster_.queue()->release_references();
 }
 
-int ReceiveWorkQueue::Release() {
+int ReceiveWorkQueue::release() {
   if (const int error = ibv_destroy_wq(wq_); error != 0) return error;
   wq_ = nullptr;
-  poster_.queue()->ReleaseReferences();
-  cq_->KeepUntilPolled(poster_.queue());
+  poster_.queue()->release_references();
+  cq_->keep_until_polled(poster_.queue());
   return 0;
 }
 
-int ReceiveWorkQueue::PostRecv(Cursor& cursor, std::uint32_t count) {
+int ReceiveWorkQueue::post_recv(Cursor& cursor, std::uint32_t count) {
   // The inline ibv_post_wq_recv, spelled out: a function of the queue.
-  return poster_.Post(context(), cursor, count,
+  return poster_.post(context(), cursor, count,
                       [&](ibv_recv_wr* first, ibv_recv_wr** bad) { return wq_->post_recv(wq_, first, bad); });
 }
 
 namespace {
 
 // createWq(pd, cq, { wqType, maxWr, maxSge, createFlags }): { handle, id, wqNum, maxWr, maxSge } | -errno
-Napi::Value CreateWqBy(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
-  const auto pd = std::static_pointer_cast<ProtectionDomain>(UnwrapOpen(env, arguments[0], ProtectionDomain::kKind));
-  const auto cq = std::static_pointer_cast<CompletionQueue>(UnwrapOpen(env, arguments[1], CompletionQueue::kKind));
-  if (&pd->context() != &cq->context()) return Failure(env, EINVAL);
+Napi::Value create_wq_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
+  const auto pd = std::static_pointer_cast<ProtectionDomain>(unwrap_open(env, arguments[0], ProtectionDomain::kKind));
+  const auto cq = std::static_pointer_cast<CompletionQueue>(unwrap_open(env, arguments[1], CompletionQueue::kKind));
+  if (&pd->context() != &cq->context()) return failure(env, EINVAL);
   const auto given = Napi::Object(env, arguments[2]);
   const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
   const std::uintptr_t id = pd->context().environment().next_id++;
@@ -59,7 +59,7 @@ Napi::Value CreateWqBy(Napi::Env env, const napi_value* arguments, const VendorM
   errno = 0;
   ibv_wq* wq = vendor != nullptr ? (*vendor).operator()<ibv_wq>(pd->context().ctx(), &attr)
                                  : ibv_create_wq(pd->context().ctx(), &attr);
-  if (wq == nullptr) return Failure(env, CreationError());
+  if (wq == nullptr) return failure(env, creation_error());
   const std::uint32_t max_wr = std::max(attr.max_wr, asked_wr);
   const std::uint32_t max_sge = std::max(attr.max_sge, asked_sge);
   const auto queue = std::make_shared<ReceiveWorkQueue>(pd, cq, wq, max_wr, max_sge);
@@ -68,18 +68,18 @@ Napi::Value CreateWqBy(Napi::Env env, const napi_value* arguments, const VendorM
   result.Set("wqNum", wq->wq_num);
   result.Set("maxWr", max_wr);
   result.Set("maxSge", max_sge);
-  result.Set("handle", WrapObject(env, queue));
+  result.Set("handle", wrap_object(env, queue));
   return result;
 }
 
-Napi::Value CreateWq(const Napi::CallbackInfo& info) {
+Napi::Value create_wq(const Napi::CallbackInfo& info) {
   const napi_value arguments[] = {info[0], info[1], info[2]};
-  return CreateWqBy(info.Env(), arguments, nullptr);
+  return create_wq_by(info.Env(), arguments, nullptr);
 }
 
 // modifyWq(wq, { wqState?, currWqState?, flags?, flagsMask? }): 0 | -errno
-Napi::Value ModifyWq(const Napi::CallbackInfo& info) {
-  const auto queue = Unwrap<ReceiveWorkQueue>(info, 0);
+Napi::Value modify_wq(const Napi::CallbackInfo& info) {
+  const auto queue = unwrap<ReceiveWorkQueue>(info, 0);
   const auto given = info[1].As<Napi::Object>();
   ibv_wq_attr attr{};
   const auto number = [&](const char* name, std::uint32_t bit) -> std::uint32_t {
@@ -93,19 +93,19 @@ Napi::Value ModifyWq(const Napi::CallbackInfo& info) {
   attr.flags = number("flags", IBV_WQ_ATTR_FLAGS);
   attr.flags_mask = number("flagsMask", IBV_WQ_ATTR_FLAGS);
   const int error = ibv_modify_wq(queue->wq(), &attr);
-  if (error == 0 && (attr.attr_mask & IBV_WQ_ATTR_STATE) != 0 && attr.wq_state == IBV_WQS_RESET) queue->Forget();
-  return Failure(info.Env(), error);
+  if (error == 0 && (attr.attr_mask & IBV_WQ_ATTR_STATE) != 0 && attr.wq_state == IBV_WQS_RESET) queue->forget();
+  return failure(info.Env(), error);
 }
 
 }  // namespace
 
-Napi::Value ReceiveWorkQueue::Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
-  return CreateWqBy(env, arguments, &vendor);
+Napi::Value ReceiveWorkQueue::create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
+  return create_wq_by(env, arguments, &vendor);
 }
 
-void ReceiveWorkQueue::Init(Napi::Object exports) {
-  Export<CreateWq>(exports, "createWq");
-  Export<verbs::core::ModifyWq>(exports, "modifyWq");
+void ReceiveWorkQueue::init(Napi::Object exports) {
+  export_function<create_wq>(exports, "createWq");
+  export_function<verbs::core::modify_wq>(exports, "modifyWq");
 }
 
 }  // namespace verbs::core

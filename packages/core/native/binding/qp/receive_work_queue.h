@@ -20,17 +20,17 @@ class ReceiveWorkQueue final : public Object {
   const Context& context() const override { return pd_->context(); }
   ibv_wq* wq() const { return wq_; }
 
-  int PostRecv(Cursor& cursor, std::uint32_t count);
+  int post_recv(Cursor& cursor, std::uint32_t count);
   // ibv_modify_wq was done, to RESET: nothing is posted any more.
-  void Forget() { cq_->Renew(poster_); }
+  void forget() { cq_->renew(poster_); }
 
   // createWq(), by a vendor's function.
-  static Napi::Value Create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
+  static Napi::Value create(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   std::shared_ptr<CompletionQueue> cq_;

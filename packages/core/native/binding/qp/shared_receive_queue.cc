@@ -8,9 +8,9 @@
 namespace verbs::core {
 namespace {
 
-std::vector<std::shared_ptr<Object>> Parents(const std::shared_ptr<ProtectionDomain>& pd,
-                                             const std::shared_ptr<XrcDomain>& xrcd,
-                                             const std::shared_ptr<CompletionQueue>& cq) {
+std::vector<std::shared_ptr<Object>> parents_of(const std::shared_ptr<ProtectionDomain>& pd,
+                                                const std::shared_ptr<XrcDomain>& xrcd,
+                                                const std::shared_ptr<CompletionQueue>& cq) {
   std::vector<std::shared_ptr<Object>> parents{pd};
   if (xrcd != nullptr) parents.push_back(xrcd);
   if (cq != nullptr) parents.push_back(cq);
@@ -22,7 +22,7 @@ std::vector<std::shared_ptr<Object>> Parents(const std::shared_ptr<ProtectionDom
 SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, std::shared_ptr<XrcDomain> xrcd,
                                        std::shared_ptr<CompletionQueue> cq, ibv_srq* srq, std::uint32_t max_wr,
                                        std::uint32_t max_sge)
-    : Object(kKind, Parents(pd, xrcd, cq)),
+    : Object(kKind, parents_of(pd, xrcd, cq)),
       pd_(std::move(pd)),
       xrcd_(std::move(xrcd)),
       cq_(std::move(cq)),
@@ -30,21 +30,21 @@ SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<ProtectionDomain> pd, std
       poster_(std::make_shared<SharedQueue>(context().environment(), max_wr, max_sge), max_wr) {}
 
 SharedReceiveQueue::~SharedReceiveQueue() {
-  Dispose();
-  queue()->ReleaseReferences();
+  dispose();
+  queue()->release_references();
 }
 
-int SharedReceiveQueue::Release() {
+int SharedReceiveQueue::release() {
   if (const int error = context().functions().destroy_srq(srq_); error != 0) return error;
   srq_ = nullptr;
-  queue()->ReleaseReferences();
-  if (cq_ != nullptr) cq_->KeepUntilPolled(queue());
+  queue()->release_references();
+  if (cq_ != nullptr) cq_->keep_until_polled(queue());
   return 0;
 }
 
-int SharedReceiveQueue::PostRecv(Cursor& cursor, std::uint32_t count) {
+int SharedReceiveQueue::post_recv(Cursor& cursor, std::uint32_t count) {
   // The inline ibv_post_srq_recv, spelled out: a function of the context.
-  return poster_.Post(context(), cursor, count, [&](ibv_recv_wr* first, ibv_recv_wr** bad) {
+  return poster_.post(context(), cursor, count, [&](ibv_recv_wr* first, ibv_recv_wr** bad) {
     return srq_->context->ops.post_srq_recv(srq_, first, bad);
   });
 }
@@ -53,16 +53,16 @@ namespace {
 
 // createSrq(pd, { maxWr, maxSge, srqLimit, srqType }, xrcd | undefined, cq | undefined):
 // { handle, id, maxWr, maxSge, srqNum } | -errno. `srqType` -1 is the plain call. `srqNum` is there for XRC.
-Napi::Value CreateSrq(const Napi::CallbackInfo& info) {
+Napi::Value create_srq(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = Unwrap<ProtectionDomain>(info, 0);
+  const auto pd = unwrap<ProtectionDomain>(info, 0);
   const auto given = info[1].As<Napi::Object>();
   const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Int64Value(); };
-  const auto xrcd = info[2].IsUndefined() ? nullptr : Unwrap<XrcDomain>(info, 2);
-  const auto cq = info[3].IsUndefined() ? nullptr : Unwrap<CompletionQueue>(info, 3);
+  const auto xrcd = info[2].IsUndefined() ? nullptr : unwrap<XrcDomain>(info, 2);
+  const auto cq = info[3].IsUndefined() ? nullptr : unwrap<CompletionQueue>(info, 3);
   const Context& context = pd->context();
   if ((xrcd != nullptr && &xrcd->context() != &context) || (cq != nullptr && &cq->context() != &context)) {
-    return Failure(env, EINVAL);
+    return failure(env, EINVAL);
   }
   const std::uintptr_t id = context.environment().next_id++;
   const auto type = number("srqType");
@@ -89,7 +89,7 @@ Napi::Value CreateSrq(const Napi::CallbackInfo& info) {
   } else {
     errno = EOPNOTSUPP;
   }
-  if (srq == nullptr) return Failure(env, CreationError());
+  if (srq == nullptr) return failure(env, creation_error());
   const std::uint32_t max_wr = std::max(attr.attr.max_wr, asked.max_wr);
   const std::uint32_t max_sge = std::max(attr.attr.max_sge, asked.max_sge);
   const auto queue = std::make_shared<SharedReceiveQueue>(pd, xrcd, cq, srq, max_wr, max_sge);
@@ -99,30 +99,30 @@ Napi::Value CreateSrq(const Napi::CallbackInfo& info) {
   result.Set("maxSge", max_sge);
   std::uint32_t srq_num = 0;
   if (xrcd != nullptr && ibv_get_srq_num(srq, &srq_num) == 0) result.Set("srqNum", srq_num);
-  result.Set("handle", WrapObject(env, queue));
+  result.Set("handle", wrap_object(env, queue));
   return result;
 }
 
 // modifySrq(srq, { maxWr, srqLimit }, mask): 0 | -errno
-Napi::Value ModifySrq(const Napi::CallbackInfo& info) {
-  const auto queue = Unwrap<SharedReceiveQueue>(info, 0);
+Napi::Value modify_srq(const Napi::CallbackInfo& info) {
+  const auto queue = unwrap<SharedReceiveQueue>(info, 0);
   const auto given = info[1].As<Napi::Object>();
   ibv_srq_attr attr{};
   attr.max_wr = given.Get("maxWr").As<Napi::Number>().Uint32Value();
   attr.srq_limit = given.Get("srqLimit").As<Napi::Number>().Uint32Value();
   const int mask = info[2].As<Napi::Number>().Int32Value();
   const int error = queue->context().functions().modify_srq(queue->srq(), &attr, mask);
-  if (error == 0 && (mask & IBV_SRQ_MAX_WR) != 0) queue->Grow(attr.max_wr);
-  return Failure(info.Env(), error);
+  if (error == 0 && (mask & IBV_SRQ_MAX_WR) != 0) queue->grow(attr.max_wr);
+  return failure(info.Env(), error);
 }
 
 // querySrq(srq): { maxWr, maxSge, srqLimit } | -errno
-Napi::Value QuerySrq(const Napi::CallbackInfo& info) {
+Napi::Value query_srq(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto queue = Unwrap<SharedReceiveQueue>(info, 0);
+  const auto queue = unwrap<SharedReceiveQueue>(info, 0);
   ibv_srq_attr attr{};
   if (const int error = queue->context().functions().query_srq(queue->srq(), &attr); error != 0) {
-    return Failure(env, error);
+    return failure(env, error);
   }
   Napi::Object result = Napi::Object::New(env);
   result.Set("maxWr", attr.max_wr);
@@ -133,10 +133,10 @@ Napi::Value QuerySrq(const Napi::CallbackInfo& info) {
 
 }  // namespace
 
-void SharedReceiveQueue::Init(Napi::Object exports) {
-  Export<CreateSrq>(exports, "createSrq");
-  Export<ModifySrq>(exports, "modifySrq");
-  Export<QuerySrq>(exports, "querySrq");
+void SharedReceiveQueue::init(Napi::Object exports) {
+  export_function<create_srq>(exports, "createSrq");
+  export_function<modify_srq>(exports, "modifySrq");
+  export_function<query_srq>(exports, "querySrq");
 }
 
 }  // namespace verbs::core

@@ -22,14 +22,14 @@ class SharedReceiveQueue final : public Object {
   const Context& context() const override { return pd_->context(); }
   ibv_srq* srq() const { return srq_; }
   const std::shared_ptr<RequestQueue>& queue() const { return poster_.queue(); }
-  void Grow(std::uint32_t max_wr) { static_cast<SharedQueue&>(*queue()).Grow(max_wr); }
+  void grow(std::uint32_t max_wr) { static_cast<SharedQueue&>(*queue()).grow(max_wr); }
 
-  int PostRecv(Cursor& cursor, std::uint32_t count);
+  int post_recv(Cursor& cursor, std::uint32_t count);
 
-  static void Init(Napi::Object exports);
+  static void init(Napi::Object exports);
 
  private:
-  int Release() override;
+  int release() override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   std::shared_ptr<XrcDomain> xrcd_;

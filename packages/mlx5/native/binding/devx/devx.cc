@@ -1,7 +1,7 @@
 // DEVX objects and commands, and those on the objects of the verbs.
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 int destroy_object(const Library& library, mlx5dv_devx_obj* object) {
@@ -122,4 +122,4 @@ void init_devx(napi_env env, napi_value exports) {
   export_function<on_verbs<ibv_rwq_ind_table, &Library::mlx5dv_devx_ind_tbl_modify>>(env, exports, "devxIndTblModify");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -5,7 +5,7 @@
 
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // Reading must never wait for the kernel: JavaScript watches the descriptor.
@@ -155,4 +155,4 @@ void init_devx_events(napi_env env, napi_value exports) {
   export_function<get_event>(env, exports, "devxGetEvent");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -1,7 +1,7 @@
 // Memory, doorbell pages, event queues and interrupt vectors for DEVX.
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // { handle, id } of a new object that has its number in a field.
@@ -198,4 +198,4 @@ void init_devx_memory(napi_env env, napi_value exports) {
   export_function<create_eq>(env, exports, "devxCreateEq");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -5,7 +5,7 @@
 #include "binding/match_parameters.h"
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 // drDomainCreate(library, context, type): handle | -errno
@@ -139,4 +139,4 @@ void init_dr(napi_env env, napi_value exports) {
   export_function<dump<mlx5dv_dr_rule, &Library::mlx5dv_dump_dr_rule>>(env, exports, "dumpDrRule");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -3,7 +3,7 @@
 
 #include "binding/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 
 inline int destroy_dr_action(const Library& library, mlx5dv_dr_action* action) {
   return status(library.mlx5dv_dr_action_destroy, action);
@@ -15,4 +15,4 @@ inline napi_value attach_action(napi_env env, const Object<mlx5dv_dr_domain>& do
   return attach(env, domain.library(), domain.context(), action, destroy_dr_action, held.parents());
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

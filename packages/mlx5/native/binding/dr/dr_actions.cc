@@ -6,7 +6,7 @@
 
 #include "binding/dr/dr_action.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 using Domain = Object<mlx5dv_dr_domain>;
@@ -162,4 +162,4 @@ void init_dr_actions(napi_env env, napi_value exports) {
   export_function<create_dest_array>(env, exports, "drActionCreateDestArray");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -1,7 +1,7 @@
 // Actions of direct rules with a state of their own: ASO, meters and samplers.
 #include "binding/dr/dr_action.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::binding {
 namespace {
 
 using Domain = Object<mlx5dv_dr_domain>;
@@ -133,4 +133,4 @@ void init_dr_meters(napi_env env, napi_value exports) {
   export_function<aso_unlink>(env, exports, "drAsoOtherDomainUnlink");
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::binding

@@ -1,27 +1,12 @@
-// What the addon keeps for one JavaScript environment, and how handles become what they stand for.
+// Handles of native objects in JavaScript, and the results of the addon's functions.
 #pragma once
 
 #include <memory>
-#include <set>
 
 #include "binding/library.h"
-#include "binding/napi_setup.h"
+#include "provider/napi_setup.h"
 
-struct uv_loop_s;
-
-namespace verbs::doca_comm {
-
-class Endpoint;
-
-struct Environment {
-  static void create(Napi::Env env);
-  static const std::shared_ptr<Environment>& of(napi_env env);
-
-  napi_env env = nullptr;
-  uv_loop_s* loop = nullptr;
-  // Their watchers must leave the loop, and their peers are told, before the environment ends.
-  std::set<Endpoint*> endpoints;
-};
+namespace verbs::doca_comm::binding {
 
 inline constexpr napi_type_tag kLibraryTag{0x2f0d5c6f1a9b4e01ull, 0x8d3c5b7a6e4f2101ull};
 inline constexpr napi_type_tag kDeviceTag{0x2f0d5c6f1a9b4e02ull, 0x8d3c5b7a6e4f2102ull};
@@ -61,4 +46,4 @@ void add_function(Napi::Object exports, const char* name) {
   exports[name] = Napi::Function::New<function>(exports.Env(), name);
 }
 
-}  // namespace verbs::doca_comm
+}  // namespace verbs::doca_comm::binding
