@@ -6,13 +6,13 @@
 
 namespace verbs::soft::link {
 
-Inbox::Inbox(std::function<void()> ring) : ring_(std::move(ring)) {
+FrameQueue::FrameQueue(std::function<void()> notify) : notify_(std::move(notify)) {
   chunks_.reserve(kCapacity / kChunk);
   free_.reserve(kCapacity);
   grow();
 }
 
-bool Inbox::grow() {
+bool FrameQueue::grow() {
   if (chunks_.size() == kCapacity / kChunk) return false;
   auto* chunk = new (std::nothrow) Slot[kChunk];
   if (chunk == nullptr) return false;
@@ -21,7 +21,7 @@ bool Inbox::grow() {
   return true;
 }
 
-bool Inbox::push(std::span<const std::uint8_t> frame) {
+bool FrameQueue::push(std::span<const std::uint8_t> frame) {
   if (frame.size() > wire::kMaxFrame) return false;
   const std::lock_guard lock(mutex_);
   if (!open_ || (free_.empty() && !grow())) return false;
@@ -34,11 +34,11 @@ bool Inbox::push(std::span<const std::uint8_t> frame) {
   // In one order with the owner's going to sleep: either it sees this frame, or the bell sees the sleeper.
   count_.store(count + 1, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
   // Under the lock, so that close() is the last word.
-  if (count == 0 && ring_) ring_();
+  if (count == 0 && notify_) notify_();
   return true;
 }
 
-std::size_t Inbox::drain(Receiver& receiver, std::size_t budget) {
+std::size_t FrameQueue::drain(Receiver& receiver, std::size_t budget) {
   std::size_t taken = 0;
   std::size_t waiting = count_.load(std::memory_order_seq_cst);
   while (taken < budget && waiting > 0) {
@@ -59,10 +59,10 @@ std::size_t Inbox::drain(Receiver& receiver, std::size_t budget) {
   return taken;
 }
 
-void Inbox::close() {
+void FrameQueue::close() {
   const std::lock_guard lock(mutex_);
   open_ = false;
-  ring_ = nullptr;
+  notify_ = nullptr;
 }
 
 }  // namespace verbs::soft::link

@@ -14,19 +14,19 @@
 
 namespace verbs::soft::link {
 
-class Inbox {
+class FrameQueue {
  public:
   static constexpr std::size_t kCapacity = 1024;
 
-  // `ring` is called when a frame arrives in the empty inbox, by the thread that brings it. It must not block, nor
-  // come back to this inbox.
-  explicit Inbox(std::function<void()> ring);
+  // `notify` is called when a frame arrives in the empty queue, by the thread that brings it. It must not block, nor
+  // come back to this queue.
+  explicit FrameQueue(std::function<void()> notify);
 
   // False if it is full.
   bool push(std::span<const std::uint8_t> frame);
   // Hands at most `budget` frames to `receiver`, which may push here.
   std::size_t drain(Receiver& receiver, std::size_t budget);
-  // From here on nothing is kept and nobody rings: threads that still hold the inbox may push in vain.
+  // From here on nothing is kept and nobody notifications: threads that still hold the queue may push in vain.
   void close();
 
  private:
@@ -38,7 +38,7 @@ class Inbox {
   bool grow();
 
   std::mutex mutex_;
-  std::function<void()> ring_;
+  std::function<void()> notify_;
   bool open_ = true;
   // Memory grows with the load. Slots that were just emptied are filled first, since they are still in the cache.
   std::vector<std::unique_ptr<Slot[]>> chunks_;

@@ -9,7 +9,7 @@ using namespace verbs::soft;
 namespace {
 
 // The NIC's address handle begins with the public structure: datagrams find it without a search.
-nic::Ah* nic_of(ibv_ah* face) { return reinterpret_cast<nic::Ah*>(face); }
+nic::Ah* nic_of(ibv_ah* ibv) { return reinterpret_cast<nic::Ah*>(ibv); }
 
 void destroy(void* object) { ibv_destroy_ah(static_cast<ibv_ah*>(object)); }
 
@@ -22,11 +22,11 @@ ibv_ah* soft_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   const int error =
       abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) { return nic.create_ah(abi::of(pd)->nic, attr, &ah); });
   if (error != 0) return abi::null_with<ibv_ah>(error);
-  ibv_ah* face = nic::verbs_of(ah);
-  face->context = pd->context;
-  face->pd = pd;
-  face->handle = abi::of(pd->context)->handles.add(face, destroy, abi::users_of(pd));
-  return face;
+  ibv_ah* ibv = nic::verbs_of(ah);
+  ibv->context = pd->context;
+  ibv->pd = pd;
+  ibv->handle = abi::of(pd->context)->handles.add(ibv, destroy, abi::users_of(pd));
+  return ibv;
 }
 
 int ibv_init_ah_from_wc(ibv_context* context, std::uint8_t port_num, ibv_wc* wc, ibv_grh* grh, ibv_ah_attr* attr) {
@@ -43,12 +43,11 @@ ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t
   return ibv_create_ah(pd, &attr);
 }
 
-int ibv_destroy_ah(ibv_ah* face) {
-  if (!abi::is_live(face)) return EINVAL;
-  abi::Context* context = abi::of(face->context);
-  const std::uint32_t handle = face->handle;
-  const int error =
-      abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_ah(nic_of(face)); });
+int ibv_destroy_ah(ibv_ah* ibv) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  abi::Context* context = abi::of(ibv->context);
+  const std::uint32_t handle = ibv->handle;
+  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_ah(nic_of(ibv)); });
   if (error != 0) return error;
   context->handles.remove(handle);
   return 0;

@@ -10,31 +10,31 @@ using namespace verbs::soft;
 namespace {
 
 void wait_for_acknowledgements(abi::Cq* cq) {
-  ibv_cq& face = cq->face;
-  pthread_mutex_lock(&face.mutex);
-  while (face.comp_events_completed != cq->events.completions_reported ||
-         face.async_events_completed != cq->events.async_reported) {
-    pthread_cond_wait(&face.cond, &face.mutex);
+  ibv_cq& ibv = cq->ibv;
+  pthread_mutex_lock(&ibv.mutex);
+  while (ibv.comp_events_completed != cq->events.completions_reported ||
+         ibv.async_events_completed != cq->events.async_reported) {
+    pthread_cond_wait(&ibv.cond, &ibv.mutex);
   }
-  pthread_mutex_unlock(&face.mutex);
+  pthread_mutex_unlock(&ibv.mutex);
 }
 
 void release(abi::Cq* cq) {
-  ibv_cq& face = cq->face;
-  if (face.channel) {
-    pthread_mutex_lock(&face.context->mutex);
-    --face.channel->refcnt;
-    pthread_mutex_unlock(&face.context->mutex);
+  ibv_cq& ibv = cq->ibv;
+  if (ibv.channel) {
+    pthread_mutex_lock(&ibv.context->mutex);
+    --ibv.channel->refcnt;
+    pthread_mutex_unlock(&ibv.context->mutex);
   }
-  abi::of(face.context)->handles.remove(face.handle);
-  pthread_cond_destroy(&face.cond);
-  pthread_mutex_destroy(&face.mutex);
+  abi::of(ibv.context)->handles.remove(ibv.handle);
+  pthread_cond_destroy(&ibv.cond);
+  pthread_mutex_destroy(&ibv.mutex);
   delete cq;
 }
 
 // Takes the CQ from the NIC and drops the events that nobody has fetched.
 int detach(abi::Cq* cq) {
-  const int error = abi::control(cq->face.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_cq(cq->nic); });
+  const int error = abi::control(cq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_cq(cq->nic); });
   if (error != 0) return error;
   if (cq->events.channel) cq->events.channel->forget(&cq->events);
   cq->events.async->forget(&cq->events);
@@ -56,20 +56,20 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
   if (attr.comp_vector >= static_cast<std::uint32_t>(context->num_comp_vectors)) return null_with<Cq>(EINVAL);
   if (attr.cqe > INT32_MAX) return null_with<Cq>(EINVAL);
   auto cq = std::make_unique<Cq>();
-  ibv_cq& face = cq->face;
+  ibv_cq& ibv = cq->ibv;
   cq->adapter = of(context)->adapter;
-  cq->events.face = &face;
+  cq->events.ibv = &ibv;
   cq->events.channel = attr.channel ? &of(attr.channel)->queue : nullptr;
   cq->events.async = &of(context)->async;
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = nic.create_cq(static_cast<int>(attr.cqe), &cq->events, &cq->nic, options);
-    if (failure == 0) face.cqe = nic::cqe_of(cq->nic);
+    if (failure == 0) ibv.cqe = nic::cqe_of(cq->nic);
     return failure;
   });
   if (error != 0) return null_with<Cq>(error);
-  verbs_init_cq(&face, context, attr.channel, attr.cq_context);
-  face.handle = of(context)->handles.add(cq.get(), destroy_unacknowledged,
-                                         attr.parent_domain ? users_of(attr.parent_domain) : nullptr);
+  verbs_init_cq(&ibv, context, attr.channel, attr.cq_context);
+  ibv.handle = of(context)->handles.add(cq.get(), destroy_unacknowledged,
+                                        attr.parent_domain ? users_of(attr.parent_domain) : nullptr);
   return cq.release();
 }
 
@@ -105,20 +105,20 @@ ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp
                                 .channel = channel,
                                 .comp_vector = static_cast<std::uint32_t>(comp_vector)},
                                {});
-  return cq ? &cq->face : nullptr;
+  return cq ? &cq->ibv : nullptr;
 }
 
-int ibv_resize_cq(ibv_cq* face, int cqe) {
-  if (!abi::is_live(face)) return EINVAL;
-  return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) {
-    const int error = nic.resize_cq(abi::of(face)->nic, cqe);
-    face->cqe = nic::cqe_of(abi::of(face)->nic);
+int ibv_resize_cq(ibv_cq* ibv, int cqe) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+    const int error = nic.resize_cq(abi::of(ibv)->nic, cqe);
+    ibv->cqe = nic::cqe_of(abi::of(ibv)->nic);
     return error;
   });
 }
 
-int soft_destroy_cq(ibv_cq* face) {
-  abi::Cq* cq = abi::of(face);
+int soft_destroy_cq(ibv_cq* ibv) {
+  abi::Cq* cq = abi::of(ibv);
   if (const int error = detach(cq)) return error;
   wait_for_acknowledgements(cq);
   release(cq);

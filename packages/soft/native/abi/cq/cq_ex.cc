@@ -13,31 +13,31 @@ const ibv_wc& current(ibv_cq_ex* cq) { return of(cq)->reader->current.wc; }
 
 // -- reading. The entry was copied out of the queue: whatever happens to its QP does not matter any more.
 
-int show(ibv_cq_ex* face, int error) {
+int show(ibv_cq_ex* ibv, int error) {
   if (error != 0) return error;
-  face->wr_id = current(face).wr_id;
-  face->status = current(face).status;
+  ibv->wr_id = current(ibv).wr_id;
+  ibv->status = current(ibv).status;
   return 0;
 }
 
-int next_poll(ibv_cq_ex* face) {
-  Cq* cq = of(face);
-  return show(face, cq->adapter->next_completion(cq->nic, &cq->reader->current));
+int next_poll(ibv_cq_ex* ibv) {
+  Cq* cq = of(ibv);
+  return show(ibv, cq->adapter->next_completion(cq->nic, &cq->reader->current));
 }
 
-int start_poll(ibv_cq_ex* face, ibv_poll_cq_attr* attr) {
+int start_poll(ibv_cq_ex* ibv, ibv_poll_cq_attr* attr) {
   if (attr && attr->comp_mask != 0) return EINVAL;
-  Cq* cq = of(face);
+  Cq* cq = of(ibv);
   CqReader& reader = *cq->reader;
   const bool locks = !reader.single_threaded && reader.section.enter();
-  const int error = show(face, cq->adapter->first_completion(cq->nic, &reader.current));
+  const int error = show(ibv, cq->adapter->first_completion(cq->nic, &reader.current));
   // ibv_end_poll() is not called after a failure.
   if (error != 0 && locks) reader.section.leave();
   return error;
 }
 
-void end_poll(ibv_cq_ex* face) {
-  CriticalSection& section = of(face)->reader->section;
+void end_poll(ibv_cq_ex* ibv) {
+  CriticalSection& section = of(ibv)->reader->section;
   if (section.inside()) section.leave();
 }
 
@@ -122,8 +122,8 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
   if (!cq) return nullptr;
   cq->reader = std::make_unique<CqReader>();
   cq->reader->single_threaded = (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
-  fill_calls(&cq->face_ex);
-  return &cq->face_ex;
+  fill_calls(&cq->ibv_ex);
+  return &cq->ibv_ex;
 }
 
 }  // namespace verbs::soft::abi

@@ -62,15 +62,15 @@ void fill_verbs(verbs_context* verbs) {
 }
 
 int set_up(Context* context, ibv_device* device) {
-  ibv_context* face = &context->verbs.context;
-  face->async_fd = -1;
+  ibv_context* ibv = &context->verbs.context;
+  ibv->async_fd = -1;
   if (const int error = context->async.open()) return error;
-  face->device = device;
-  face->async_fd = context->async.fd();
-  face->num_comp_vectors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  face->abi_compat = __VERBS_ABI_IS_EXTENDED;
-  pthread_mutex_init(&face->mutex, nullptr);
-  fill_ops(face);
+  ibv->device = device;
+  ibv->async_fd = context->async.fd();
+  ibv->num_comp_vectors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  ibv->abi_compat = __VERBS_ABI_IS_EXTENDED;
+  pthread_mutex_init(&ibv->mutex, nullptr);
+  fill_ops(ibv);
   fill_verbs(&context->verbs);
   context->control = kControlVerbs;
   return 0;
@@ -96,24 +96,24 @@ ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
     return null_with<ibv_context>(error);
   }
   Context* opened = context.release();
-  ibv_context* face = &opened->verbs.context;
-  face->cmd_fd = cmd_fd;
-  add_context(face);
+  ibv_context* ibv = &opened->verbs.context;
+  ibv->cmd_fd = cmd_fd;
+  add_context(ibv);
   int error = set_up(opened, device);
   if (error != 0) host::fail(error, "a context needs two more file descriptors");
   const verbs_soft_model* model = model_of(opened);
   if (error == 0 && model && model->open_context) {
-    error = model->open_context(model->data, face);
+    error = model->open_context(model->data, ibv);
     if (error != 0) host::fail(error, std::string("the model of kind ") + model->kind + " refuses the context");
   }
   if (error != 0) {
-    remove_context(face);
+    remove_context(ibv);
     tear_down(opened);
     return null_with<ibv_context>(error);
   }
   opened->file->open(opened);
   opened->adapter->add_listener(&opened->async);
-  return face;
+  return ibv;
 }
 
 }  // namespace
@@ -149,16 +149,16 @@ ibv_context* import_context(int cmd_fd) {
   return open_context(std::move(file), cmd_fd);
 }
 
-int close_context(ibv_context* face) {
-  if (!is_live(face)) {
+int close_context(ibv_context* ibv) {
+  if (!is_live(ibv)) {
     errno = EINVAL;
     return -1;
   }
-  Context* context = of(face);
+  Context* context = of(ibv);
   const verbs_soft_model* model = model_of(context);
-  if (model && model->keep_context && model->keep_context(model->data, face)) return 0;
-  if (model && model->close_context) model->close_context(model->data, face);
-  remove_context(face);
+  if (model && model->keep_context && model->keep_context(model->data, ibv)) return 0;
+  if (model && model->close_context) model->close_context(model->data, ibv);
+  remove_context(ibv);
   if (!context->adapter->inherited()) context->adapter->remove_listener(&context->async);
   close_command(context);
   const std::shared_ptr<CommandFile> file = context->file;

@@ -21,7 +21,7 @@ ibv_device** ibv_get_device_list(int* num_devices) {
   }
   auto** list = static_cast<ibv_device**>(calloc(devices.size() + 1, sizeof(ibv_device*)));
   if (!list) return abi::null_with<ibv_device*>(ENOMEM);
-  for (std::size_t i = 0; i < devices.size(); ++i) list[i] = devices[i]->face();
+  for (std::size_t i = 0; i < devices.size(); ++i) list[i] = devices[i]->ibv();
   if (num_devices) *num_devices = static_cast<int>(devices.size());
   return list;
 }

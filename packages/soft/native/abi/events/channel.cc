@@ -19,30 +19,30 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   if (!abi::is_live(context)) return abi::null_with<ibv_comp_channel>(EINVAL);
   auto channel = std::make_unique<abi::Channel>();
   if (const int error = channel->queue.open()) return abi::null_with<ibv_comp_channel>(error);
-  channel->face.context = context;
-  channel->face.fd = channel->queue.fd();
+  channel->ibv.context = context;
+  channel->ibv.fd = channel->queue.fd();
   channel->handle = abi::of(context)->handles.add(channel.get(), destroy);
-  return &channel.release()->face;
+  return &channel.release()->ibv;
 }
 
-int ibv_destroy_comp_channel(ibv_comp_channel* face) {
-  if (!abi::is_live(face)) return EINVAL;
-  pthread_mutex_lock(&face->context->mutex);
-  const bool in_use = face->refcnt > 0;
-  pthread_mutex_unlock(&face->context->mutex);
+int ibv_destroy_comp_channel(ibv_comp_channel* ibv) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  pthread_mutex_lock(&ibv->context->mutex);
+  const bool in_use = ibv->refcnt > 0;
+  pthread_mutex_unlock(&ibv->context->mutex);
   if (in_use) return EBUSY;
-  abi::of(face->context)->adapter->release(abi::of(face)->queue);
-  abi::of(face->context)->handles.remove(abi::of(face)->handle);
-  delete abi::of(face);
+  abi::of(ibv->context)->adapter->release(abi::of(ibv)->queue);
+  abi::of(ibv->context)->handles.remove(abi::of(ibv)->handle);
+  delete abi::of(ibv);
   return 0;
 }
 
-int ibv_get_cq_event(ibv_comp_channel* face, ibv_cq** cq, void** cq_context) {
-  host::CompletionChannel& queue = abi::of(face)->queue;
-  host::Adapter* adapter = abi::of(face->context)->adapter;
+int ibv_get_cq_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
+  host::CompletionChannel& queue = abi::of(ibv)->queue;
+  host::Adapter* adapter = abi::of(ibv->context)->adapter;
   host::EventTarget* target = queue.pop();
   while (!target) {
-    const bool blocking = (fcntl(face->fd, F_GETFL) & O_NONBLOCK) == 0;
+    const bool blocking = (fcntl(ibv->fd, F_GETFL) & O_NONBLOCK) == 0;
     if (const int error = blocking ? adapter->wait(queue) : adapter->fetch(queue, &target)) {
       errno = error;
       return -1;
@@ -50,7 +50,7 @@ int ibv_get_cq_event(ibv_comp_channel* face, ibv_cq** cq, void** cq_context) {
     if (blocking) target = queue.pop();
   }
   adapter->attend(queue);
-  *cq = static_cast<ibv_cq*>(target->face);
+  *cq = static_cast<ibv_cq*>(target->ibv);
   *cq_context = (*cq)->cq_context;
   return 0;
 }

@@ -21,13 +21,13 @@ int copy_from(void* to, ibv_dm* dm, std::uint64_t offset, std::size_t length) {
 }
 
 void destroy(void* object) { free_dm(static_cast<ibv_dm*>(object)); }
-void free_face(void* face) { delete static_cast<Dm*>(face); }
+void free_ibv(void* ibv) { delete static_cast<Dm*>(ibv); }
 
 std::unique_ptr<Dm> make_face(ibv_context* context, std::shared_ptr<nic::Dm> memory) {
   auto dm = std::make_unique<Dm>();
-  dm->face.context = context;
-  dm->face.memcpy_to_dm = copy_to;
-  dm->face.memcpy_from_dm = copy_from;
+  dm->ibv.context = context;
+  dm->ibv.memcpy_to_dm = copy_to;
+  dm->ibv.memcpy_from_dm = copy_from;
   dm->nic = std::move(memory);
   return dm;
 }
@@ -40,16 +40,16 @@ ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
   const int error = of(context)->adapter->device_memory().alloc(attr->length, attr->log_align_req, &memory);
   if (error != 0) return null_with<ibv_dm>(error);
   auto dm = make_face(context, std::move(memory));
-  dm->face.handle = of(context)->handles.add_importable(dm.get(), destroy, Kind::kDm, free_face);
-  return &dm.release()->face;
+  dm->ibv.handle = of(context)->handles.add_importable(dm.get(), destroy, Kind::kDm, free_ibv);
+  return &dm.release()->ibv;
 }
 
-int free_dm(ibv_dm* face) {
-  if (!is_live(face)) return EINVAL;
-  Context* context = of(face->context);
-  if (const int error = context->adapter->device_memory().free(*of(face)->nic)) return error;
-  context->handles.remove(face->handle, face);
-  delete of(face);
+int free_dm(ibv_dm* ibv) {
+  if (!is_live(ibv)) return EINVAL;
+  Context* context = of(ibv->context);
+  if (const int error = context->adapter->device_memory().free(*of(ibv)->nic)) return error;
+  context->handles.remove(ibv->handle, ibv);
+  delete of(ibv);
   return 0;
 }
 
@@ -70,11 +70,11 @@ ibv_dm* ibv_import_dm(ibv_context* context, std::uint32_t handle) {
   const auto* known = static_cast<const abi::Dm*>(handles.find(handle, abi::Kind::kDm));
   if (!known) return abi::null_with<ibv_dm>(ENOENT);
   auto dm = abi::make_face(context, known->nic);
-  dm->face.handle = handle;
-  if (!handles.add_face(handle, dm.get(), abi::free_face)) return abi::null_with<ibv_dm>(ENOENT);
-  return &dm.release()->face;
+  dm->ibv.handle = handle;
+  if (!handles.add_import(handle, dm.get(), abi::free_ibv)) return abi::null_with<ibv_dm>(ENOENT);
+  return &dm.release()->ibv;
 }
 
-void ibv_unimport_dm(ibv_dm* face) { abi::Handles::drop_face(face); }
+void ibv_unimport_dm(ibv_dm* ibv) { abi::Handles::unimport(ibv); }
 
 }  // extern "C"

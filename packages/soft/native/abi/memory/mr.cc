@@ -13,7 +13,7 @@ using namespace verbs::soft;
 namespace {
 
 void destroy(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
-void free_face(void* face) { delete static_cast<abi::Mr*>(face); }
+void free_ibv(void* ibv) { delete static_cast<abi::Mr*>(ibv); }
 
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
   if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
@@ -31,22 +31,22 @@ namespace verbs::soft::abi {
 
 ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, const RegisterMr& reg) {
   auto mr = std::make_unique<Mr>();
-  ibv_mr& face = mr->face;
+  ibv_mr& ibv = mr->ibv;
   const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = reg(nic, &mr->nic);
     if (failure != 0) return failure;
-    face.lkey = nic::lkey_of(mr->nic);
-    face.rkey = nic::rkey_of(mr->nic);
+    ibv.lkey = nic::lkey_of(mr->nic);
+    ibv.rkey = nic::rkey_of(mr->nic);
     return 0;
   });
   if (error != 0) return null_with<ibv_mr>(error);
   mr->may_rereg = may_rereg;
-  face.context = pd->context;
-  face.pd = pd;
-  face.addr = addr;
-  face.length = length;
-  face.handle = of(pd->context)->handles.add_importable(mr.get(), destroy, Kind::kMr, free_face, users_of(pd));
-  return &mr.release()->face;
+  ibv.context = pd->context;
+  ibv.pd = pd;
+  ibv.addr = addr;
+  ibv.length = length;
+  ibv.handle = of(pd->context)->handles.add_importable(mr.get(), destroy, Kind::kMr, free_ibv, users_of(pd));
+  return &mr.release()->ibv;
 }
 
 ibv_mr* alloc_null_mr(ibv_pd* pd) {
@@ -78,12 +78,12 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64
   return reg_mr(pd, addr, length, iova, access & ~static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE));
 }
 
-int ibv_dereg_mr(ibv_mr* face) {
-  if (!abi::is_live(face)) return EINVAL;
-  abi::Mr* mr = abi::of(face);
-  const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.dereg_mr(mr->nic); });
+int ibv_dereg_mr(ibv_mr* ibv) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  abi::Mr* mr = abi::of(ibv);
+  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.dereg_mr(mr->nic); });
   if (error != 0) return error;
-  abi::of(face->context)->handles.remove(face->handle, face);
+  abi::of(ibv->context)->handles.remove(ibv->handle, ibv);
   delete mr;
   return 0;
 }
@@ -91,28 +91,27 @@ int ibv_dereg_mr(ibv_mr* face) {
 // What the caller got wrong is IBV_REREG_MR_ERR_INPUT, what the device refuses IBV_REREG_MR_ERR_CMD, errno has the
 // reason. Here the region is as it was after either. Pages are never pinned, so that there is nothing to say about
 // forks.
-int ibv_rereg_mr(ibv_mr* face, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
-  if (!abi::is_live(face)) return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
-  abi::Mr* mr = abi::of(face);
+int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
+  if (!abi::is_live(ibv)) return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
+  abi::Mr* mr = abi::of(ibv);
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
   if (!mr->may_rereg || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || (moves && (!addr || length == 0)) ||
-      (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) ||
-      (changes_pd && !abi::is_usable(pd, face->context))) {
+      (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) || (changes_pd && !abi::is_usable(pd, ibv->context))) {
     return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
   }
-  const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) {
+  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
     return nic.rereg_mr(mr->nic, flags, changes_pd ? abi::of(pd)->nic : nullptr, addr, length,
                         static_cast<unsigned>(access));
   });
   if (error != 0) return fail(IBV_REREG_MR_ERR_CMD, error);
   if (changes_pd) {
-    face->pd = pd;
-    abi::of(face->context)->handles.set_users(face->handle, abi::users_of(pd));
+    ibv->pd = pd;
+    abi::of(ibv->context)->handles.set_users(ibv->handle, abi::users_of(pd));
   }
   if (moves) {
-    face->addr = addr;
-    face->length = length;
+    ibv->addr = addr;
+    ibv->length = length;
   }
   return 0;
 }
@@ -128,16 +127,16 @@ ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
   const auto* known = static_cast<const abi::Mr*>(handles.find(handle, abi::Kind::kMr));
   if (!known) return abi::null_with<ibv_mr>(ENOENT);
   auto mr = std::make_unique<abi::Mr>();
-  mr->face = known->face;
-  mr->face.context = pd->context;
-  mr->face.pd = pd;
-  mr->face.addr = nullptr;
+  mr->ibv = known->ibv;
+  mr->ibv.context = pd->context;
+  mr->ibv.pd = pd;
+  mr->ibv.addr = nullptr;
   mr->nic = known->nic;
   mr->may_rereg = false;
-  if (!handles.add_face(handle, mr.get(), free_face)) return abi::null_with<ibv_mr>(ENOENT);
-  return &mr.release()->face;
+  if (!handles.add_import(handle, mr.get(), free_ibv)) return abi::null_with<ibv_mr>(ENOENT);
+  return &mr.release()->ibv;
 }
 
-void ibv_unimport_mr(ibv_mr* face) { abi::Handles::drop_face(face); }
+void ibv_unimport_mr(ibv_mr* ibv) { abi::Handles::unimport(ibv); }
 
 }  // extern "C"

@@ -14,38 +14,38 @@ void destroy(void* object) { dealloc_mw(static_cast<ibv_mw*>(object)); }
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   if (!is_live(pd)) return null_with<ibv_mw>(EINVAL);
   auto mw = std::make_unique<Mw>();
-  ibv_mw& face = mw->face;
+  ibv_mw& ibv = mw->ibv;
   const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = nic.alloc_mw(of(pd)->nic, type, &mw->nic);
-    if (failure == 0) face.rkey = nic::rkey_of(mw->nic);
+    if (failure == 0) ibv.rkey = nic::rkey_of(mw->nic);
     return failure;
   });
   if (error != 0) return null_with<ibv_mw>(error);
-  face.context = pd->context;
-  face.pd = pd;
-  face.type = type;
-  face.handle = of(pd->context)->handles.add(mw.get(), destroy, users_of(pd));
-  return &mw.release()->face;
+  ibv.context = pd->context;
+  ibv.pd = pd;
+  ibv.type = type;
+  ibv.handle = of(pd->context)->handles.add(mw.get(), destroy, users_of(pd));
+  return &mw.release()->ibv;
 }
 
-int dealloc_mw(ibv_mw* face) {
-  if (!is_live(face)) return EINVAL;
-  Mw* mw = of(face);
-  const int error = control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.dealloc_mw(mw->nic); });
+int dealloc_mw(ibv_mw* ibv) {
+  if (!is_live(ibv)) return EINVAL;
+  Mw* mw = of(ibv);
+  const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.dealloc_mw(mw->nic); });
   if (error != 0) return error;
-  of(face->context)->handles.remove(face->handle);
+  of(ibv->context)->handles.remove(ibv->handle);
   delete mw;
   return 0;
 }
 
 // ibv_bind_mw() has checked the window's type and its PD. The key changes when the request is posted, not when it is
 // carried out: so several may be on their way.
-int bind_mw(ibv_qp* qp, ibv_mw* face, ibv_mw_bind* bind) {
-  if (!is_live(qp) || !is_usable(face, qp->context)) return EINVAL;
-  const std::uint32_t rkey = ibv_inc_rkey(face->rkey);
+int bind_mw(ibv_qp* qp, ibv_mw* ibv, ibv_mw_bind* bind) {
+  if (!is_live(qp) || !is_usable(ibv, qp->context)) return EINVAL;
+  const std::uint32_t rkey = ibv_inc_rkey(ibv->rkey);
   const int error =
       control(qp->context, [&](nic::Nic& nic, link::Nanos) { return nic.bind_mw(of(qp)->nic, bind, rkey); });
-  if (error == 0) face->rkey = rkey;
+  if (error == 0) ibv->rkey = rkey;
   return error;
 }
 

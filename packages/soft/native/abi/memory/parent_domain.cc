@@ -22,16 +22,16 @@ bool is_complete(const ibv_parent_domain_init_attr& attr) {
 ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* attr) {
   if (!is_live(context) || attr->comp_mask != 0) return null_with<ibv_td>(EINVAL);
   auto td = std::make_unique<Td>();
-  td->face.context = context;
+  td->ibv.context = context;
   td->handle = of(context)->handles.add(td.get(), destroy_td);
-  return &td.release()->face;
+  return &td.release()->ibv;
 }
 
-int dealloc_td(ibv_td* face) {
-  if (!is_live(face)) return EINVAL;
-  if (of(face)->users != 0) return EBUSY;
-  of(face->context)->handles.remove(of(face)->handle);
-  delete of(face);
+int dealloc_td(ibv_td* ibv) {
+  if (!is_live(ibv)) return EINVAL;
+  if (of(ibv)->users != 0) return EBUSY;
+  of(ibv->context)->handles.remove(of(ibv)->handle);
+  delete of(ibv);
   return 0;
 }
 
@@ -43,7 +43,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
   auto pd = std::make_unique<Pd>();
   pd->is_parent_domain = true;
   pd->nic = of(attr->pd)->nic;
-  pd->face = {.context = context, .handle = attr->pd->handle};
+  pd->ibv = {.context = context, .handle = attr->pd->handle};
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
     nic.retain_pd(pd->nic);
     return 0;
@@ -54,18 +54,18 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
     ++pd->td->users;
   }
   pd->own_handle = of(context)->handles.add(pd.get(), destroy_domain);
-  return &pd.release()->face;
+  return &pd.release()->ibv;
 }
 
 int dealloc_parent_domain(Pd* pd) {
   if (pd->users != 0) return EBUSY;
-  const int error = control(pd->face.context, [&](nic::Nic& nic, link::Nanos) {
+  const int error = control(pd->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     nic.release_pd(pd->nic);
     return 0;
   });
   if (error != 0) return error;
   if (pd->td) --pd->td->users;
-  of(pd->face.context)->handles.remove(pd->own_handle);
+  of(pd->ibv.context)->handles.remove(pd->own_handle);
   delete pd;
   return 0;
 }

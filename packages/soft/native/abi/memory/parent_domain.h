@@ -1,8 +1,8 @@
 // Thread domains and parent domains: the calls behind the slots of the context.
 //
-// A parent domain is another face of a protection domain: whatever is made with it works as if made with that one. Its
-// thread domain would spare locks; the device's one lock stays, since the helper thread takes it too. Its allocators
-// are for buffers that a driver shares with its card: there are none here, so that they are never called.
+// A parent domain is a second verbs structure of a protection domain: objects made with it belong to that domain. Its
+// thread domain saves no lock, because the helper thread takes the device's one lock too. Its allocators are for
+// buffers that a driver shares with its card; there are none here, and the allocators are never called.
 #pragma once
 
 #include <infiniband/verbs.h>

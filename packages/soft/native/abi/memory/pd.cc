@@ -9,7 +9,7 @@ using namespace verbs::soft;
 namespace {
 
 void destroy(void* object) { ibv_dealloc_pd(static_cast<ibv_pd*>(object)); }
-void free_face(void* face) { delete static_cast<abi::Pd*>(face); }
+void free_ibv(void* ibv) { delete static_cast<abi::Pd*>(ibv); }
 
 }  // namespace
 
@@ -19,18 +19,18 @@ ibv_pd* soft_alloc_pd(ibv_context* context) {
   auto pd = std::make_unique<abi::Pd>();
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.alloc_pd(&pd->nic); });
   if (error != 0) return abi::null_with<ibv_pd>(error);
-  pd->face.context = context;
-  pd->face.handle = abi::of(context)->handles.add_importable(pd.get(), destroy, abi::Kind::kPd, free_face);
-  return &pd.release()->face;
+  pd->ibv.context = context;
+  pd->ibv.handle = abi::of(context)->handles.add_importable(pd.get(), destroy, abi::Kind::kPd, free_ibv);
+  return &pd.release()->ibv;
 }
 
-int ibv_dealloc_pd(ibv_pd* face) {
-  if (!abi::is_live(face)) return EINVAL;
-  abi::Pd* pd = abi::of(face);
+int ibv_dealloc_pd(ibv_pd* ibv) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  abi::Pd* pd = abi::of(ibv);
   if (pd->is_parent_domain) return abi::dealloc_parent_domain(pd);
-  const int error = abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.dealloc_pd(pd->nic); });
+  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.dealloc_pd(pd->nic); });
   if (error != 0) return error;
-  abi::of(face->context)->handles.remove(face->handle, face);
+  abi::of(ibv->context)->handles.remove(ibv->handle, ibv);
   delete pd;
   return 0;
 }
@@ -41,12 +41,12 @@ ibv_pd* ibv_import_pd(ibv_context* context, std::uint32_t handle) {
   const auto* known = static_cast<const abi::Pd*>(handles.find(handle, abi::Kind::kPd));
   if (!known) return abi::null_with<ibv_pd>(ENOENT);
   auto pd = std::make_unique<abi::Pd>();
-  pd->face = {.context = context, .handle = handle};
+  pd->ibv = {.context = context, .handle = handle};
   pd->nic = known->nic;
-  if (!handles.add_face(handle, pd.get(), free_face)) return abi::null_with<ibv_pd>(ENOENT);
-  return &pd.release()->face;
+  if (!handles.add_import(handle, pd.get(), free_ibv)) return abi::null_with<ibv_pd>(ENOENT);
+  return &pd.release()->ibv;
 }
 
-void ibv_unimport_pd(ibv_pd* face) { abi::Handles::drop_face(face); }
+void ibv_unimport_pd(ibv_pd* ibv) { abi::Handles::unimport(ibv); }
 
 }  // extern "C"

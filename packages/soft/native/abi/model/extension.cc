@@ -54,11 +54,11 @@ const char* device_option(const ibv_device* device, const char* key) {
 
 verbs_soft_verbs* verbs(ibv_context* context) { return &abi::of(context)->control; }
 
-int set_qp_num(ibv_qp* face, std::uint32_t qp_num) {
-  abi::Qp* qp = abi::of(face);
+int set_qp_num(ibv_qp* ibv, std::uint32_t qp_num) {
+  abi::Qp* qp = abi::of(ibv);
   const int error =
-      abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.renumber_qp(qp->nic, qp_num); });
-  if (error == 0) face->qp_num = qp_num;
+      abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.renumber_qp(qp->nic, qp_num); });
+  if (error == 0) ibv->qp_num = qp_num;
   return error;
 }
 

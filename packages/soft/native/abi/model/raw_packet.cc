@@ -10,7 +10,7 @@
 namespace verbs::soft::abi {
 
 int transmit_frame(ibv_device* device, std::uint8_t port_num, const verbs_soft_frame* frame) {
-  host::RawPackets* raw = host::face_of(device).raw;
+  host::RawPackets* raw = host::verbs_device(device).raw;
   return raw ? raw->transmit(port_num, *frame) : EPERM;
 }
 
@@ -19,7 +19,7 @@ int deliver_frame(ibv_qp* qp, const verbs_soft_frame* frame, const verbs_soft_de
 }
 
 std::uint32_t frame_limit(ibv_device* device, std::uint8_t port_num) {
-  const host::RawPackets* raw = host::face_of(device).raw;
+  const host::RawPackets* raw = host::verbs_device(device).raw;
   return raw ? raw->frame_limit(port_num) : 0;
 }
 
@@ -27,9 +27,9 @@ int lock_device(ibv_context* context) { return of(context)->adapter->lock(); }
 void unlock_device(ibv_context* context) { of(context)->adapter->unlock(); }
 
 int port_mac(const ibv_device* device, std::uint8_t port_num, std::uint8_t* mac) {
-  const host::Face& face = host::face_of(device);
-  if (port_num < 1 || port_num > face.ports) return EINVAL;
-  std::ranges::copy(face.mac, mac);
+  const host::VerbsDevice& ibv = host::verbs_device(device);
+  if (port_num < 1 || port_num > ibv.ports) return EINVAL;
+  std::ranges::copy(ibv.mac, mac);
   mac[5] = static_cast<std::uint8_t>(mac[5] + port_num - 1);
   return 0;
 }

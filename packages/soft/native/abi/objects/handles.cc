@@ -11,7 +11,8 @@ namespace verbs::soft::abi {
 
 namespace {
 
-struct Face {
+// What is known of an address that a program holds.
+struct Known {
   Handles* owner = nullptr;  // nullptr for a context
   std::uint32_t handle = 0;
   std::uint64_t born = 0;
@@ -19,11 +20,11 @@ struct Face {
   bool imported = false;
 };
 
-using Faces = std::unordered_map<const void*, Face>;
+using Addresses = std::unordered_map<const void*, Known>;
 
 // Guarded by process_lock(); never destroyed.
-Faces& faces() {
-  static Faces* all = new Faces;
+Addresses& addresses() {
+  static Addresses* all = new Addresses;
   return *all;
 }
 
@@ -33,7 +34,7 @@ std::uint64_t births = 0;
 
 Handles::~Handles() {
   const std::lock_guard lock(process_lock());
-  std::erase_if(faces(), [this](const auto& known) { return known.second.owner == this; });
+  std::erase_if(addresses(), [this](const auto& known) { return known.second.owner == this; });
 }
 
 bool Handles::is_current(std::uint32_t handle, std::uint64_t born) const {
@@ -54,14 +55,14 @@ std::uint32_t Handles::add_importable(void* object, Destroy destroy, Kind kind, 
   free_.pop_back();
   entries_[handle] = {object, destroy, free, kind, users, ++births};
   if (users) ++*users;
-  faces()[object] = {this, handle, births, free, false};
+  addresses()[object] = {this, handle, births, free, false};
   return handle;
 }
 
 void Handles::remove(std::uint32_t handle) {
   const std::lock_guard lock(process_lock());
   if (handle >= entries_.size()) return;
-  faces().erase(entries_[handle].object);
+  addresses().erase(entries_[handle].object);
   erase(handle);
 }
 
@@ -84,30 +85,30 @@ void* Handles::find(std::uint32_t handle, Kind kind) const {
              : nullptr;
 }
 
-bool Handles::add_face(std::uint32_t handle, void* face, Free free) {
+bool Handles::add_import(std::uint32_t handle, void* ibv, Free free) {
   const std::lock_guard lock(process_lock());
   if (handle >= entries_.size() || entries_[handle].born == 0) return false;
-  faces()[face] = {this, handle, entries_[handle].born, free, true};
+  addresses()[ibv] = {this, handle, entries_[handle].born, free, true};
   return true;
 }
 
-void Handles::remove(std::uint32_t handle, const void* face) {
+void Handles::remove(std::uint32_t handle, const void* ibv) {
   const std::lock_guard lock(process_lock());
-  faces().erase(face);
+  addresses().erase(ibv);
   if (handle < entries_.size()) erase(handle);
 }
 
-void Handles::drop_face(void* face) {
-  Face dropped;
+void Handles::unimport(void* ibv) {
+  Known dropped;
   {
     const std::lock_guard lock(process_lock());
-    const auto found = faces().find(face);
-    if (found == faces().end() || !found->second.owner) return;
+    const auto found = addresses().find(ibv);
+    if (found == addresses().end() || !found->second.owner) return;
     dropped = found->second;
     if (!dropped.imported && dropped.owner->is_current(dropped.handle, dropped.born)) return;
-    faces().erase(found);
+    addresses().erase(found);
   }
-  if (dropped.free) dropped.free(face);
+  if (dropped.free) dropped.free(ibv);
 }
 
 std::size_t Handles::destroy_newest_first() {
@@ -134,7 +135,7 @@ void Handles::destroy_all() {
   std::vector<std::pair<void*, Free>> abandoned;
   {
     const std::lock_guard lock(process_lock());
-    std::erase_if(faces(), [&](const auto& known) {
+    std::erase_if(addresses(), [&](const auto& known) {
       if (known.second.owner != this) return false;
       if (known.second.free) abandoned.emplace_back(const_cast<void*>(known.first), known.second.free);
       return true;
@@ -142,25 +143,25 @@ void Handles::destroy_all() {
     entries_.clear();
     free_.clear();
   }
-  for (const auto& [face, free] : abandoned) free(face);
+  for (const auto& [ibv, free] : abandoned) free(ibv);
 }
 
-bool is_live(const void* face) {
+bool is_live(const void* ibv) {
   const std::lock_guard lock(process_lock());
-  const auto found = faces().find(face);
-  if (found == faces().end()) return false;
-  const Face& known = found->second;
+  const auto found = addresses().find(ibv);
+  if (found == addresses().end()) return false;
+  const Known& known = found->second;
   return !known.owner || known.owner->is_current(known.handle, known.born);
 }
 
 void add_context(const void* context) {
   const std::lock_guard lock(process_lock());
-  faces()[context] = {};
+  addresses()[context] = {};
 }
 
 void remove_context(const void* context) {
   const std::lock_guard lock(process_lock());
-  faces().erase(context);
+  addresses().erase(context);
 }
 
 }  // namespace verbs::soft::abi

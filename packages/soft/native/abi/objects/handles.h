@@ -1,8 +1,9 @@
 // The objects of a command file by their handles, and every object of the process by its address.
 //
-// A handle is a small number, unique in its command file, as the kernel's are. An object has one face, the structure
-// that the program holds, and more when it was imported into another context. Whoever is given a face asks is_live()
-// before touching it: so a pointer to an object that was destroyed is an error and not a read of freed memory.
+// A handle is a small number, unique in its command file, as the kernel's are. The program holds a verbs structure
+// (ibv_pd, ibv_mr, …) of each object, and one more for every context into which it imports the object. A call that is
+// given such a pointer checks is_live() before it reads the structure: a destroyed object is then an error and not a
+// read of freed memory.
 #pragma once
 
 #include <atomic>
@@ -12,13 +13,13 @@
 
 namespace verbs::soft::abi {
 
-// What can be imported is told apart.
+// The objects that can be imported; kOther cannot.
 enum class Kind : std::uint8_t { kPd, kMr, kDm, kOther };
 
 class Handles {
  public:
   using Destroy = void (*)(void* object);  // destroys the object as the program would have
-  using Free = void (*)(void* face);       // frees the memory of a face, nothing else
+  using Free = void (*)(void* ibv);        // frees the memory of a verbs structure only
 
   Handles() = default;
   ~Handles();
@@ -27,25 +28,25 @@ class Handles {
 
   using Users = std::atomic<std::uint32_t>;  // counts objects while they are in the table; may be nullptr
 
-  // The face begins with `object`'s address.
+  // `object` is also the address of its verbs structure.
   std::uint32_t add(void* object, Destroy destroy, Users* users = nullptr);
   std::uint32_t add_importable(void* object, Destroy destroy, Kind kind, Free free, Users* users = nullptr);
-  // The object counts among others' users from now on.
+  // From now on the object is counted in `users`, and no longer in its earlier counter.
   void set_users(std::uint32_t handle, Users* users);
-  // The object is destroyed and the caller frees its face.
+  // The object is destroyed; the caller frees its verbs structure.
   void remove(std::uint32_t handle);
 
-  // The first face of the object, or nullptr unless `handle` is an object of that kind.
+  // The object's first verbs structure; nullptr unless `handle` is an object of that kind.
   void* find(std::uint32_t handle, Kind kind) const;
-  // One more face of the object. False if it is gone.
-  bool add_face(std::uint32_t handle, void* face, Free free);
-  // The object is destroyed through this face, which the caller frees. Its other faces are dead and wait for
-  // drop_face().
-  void remove(std::uint32_t handle, const void* face);
-  // The program gives a face back and leaves the object alone. The first face stays as long as the object does.
-  static void drop_face(void* face);
+  // Adds a verbs structure of an imported object. False if the object is gone.
+  bool add_import(std::uint32_t handle, void* ibv, Free free);
+  // The object is destroyed through this verbs structure, which the caller frees. The other structures of the object
+  // are no longer live and are freed by unimport().
+  void remove(std::uint32_t handle, const void* ibv);
+  // Frees a verbs structure and keeps the object. The first structure stays as long as the object does.
+  static void unimport(void* ibv);
 
-  // What is still there, newest first, and the faces that nobody has given back.
+  // Destroys the remaining objects, newest first, and frees the verbs structures that were not unimported.
   void destroy_all();
 
  private:
@@ -61,7 +62,7 @@ class Handles {
   void erase(std::uint32_t handle);
   bool is_current(std::uint32_t handle, std::uint64_t born) const;
   std::size_t destroy_newest_first();
-  friend bool is_live(const void* face);
+  friend bool is_live(const void* ibv);
 
   // Guarded by process_lock().
   std::vector<Entry> entries_;
@@ -69,7 +70,7 @@ class Handles {
 };
 
 // Whether this library made the object and it was not destroyed since. Also for contexts.
-bool is_live(const void* face);
+bool is_live(const void* ibv);
 void add_context(const void* context);
 void remove_context(const void* context);
 

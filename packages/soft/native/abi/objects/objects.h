@@ -14,7 +14,8 @@
 #include "abi/qp/send_batch.h"
 #include "host/adapter/adapter.h"
 #include "host/devices/device.h"
-#include "host/events/event_queue.h"
+#include "host/events/async_queue.h"
+#include "host/events/completion_channel.h"
 
 namespace verbs::soft::abi {
 
@@ -45,13 +46,13 @@ struct Context {
 };
 
 struct Td {
-  ibv_td face{};
+  ibv_td ibv{};
   std::uint32_t handle = 0;
   Handles::Users users{0};  // parent domains
 };
 
 struct Pd {
-  ibv_pd face{};
+  ibv_pd ibv{};
   nic::Pd* nic = nullptr;
   // Of a parent domain, which shows the handle of the domain that it stands on:
   bool is_parent_domain = false;
@@ -62,24 +63,24 @@ struct Pd {
 };
 
 struct Mr {
-  ibv_mr face{};
+  ibv_mr ibv{};
   nic::Mr* nic = nullptr;
   bool may_rereg = true;  // it is the program's own memory
   ModelData model;
 };
 
 struct Mw {
-  ibv_mw face{};
+  ibv_mw ibv{};
   nic::Mw* nic = nullptr;
 };
 
 struct Dm {
-  ibv_dm face{};
+  ibv_dm ibv{};
   std::shared_ptr<nic::Dm> nic;
 };
 
 struct Channel {
-  ibv_comp_channel face{};
+  ibv_comp_channel ibv{};
   host::CompletionChannel queue;
   std::uint32_t handle = 0;
 };
@@ -94,8 +95,8 @@ struct CqReader {
 struct Cq {
   // One object: ibv_cq_ex begins as the ibv_cq.
   union {
-    ibv_cq_ex face_ex{};
-    ibv_cq face;
+    ibv_cq_ex ibv_ex{};
+    ibv_cq ibv;
   };
   host::Adapter* adapter = nullptr;
   nic::Cq* nic = nullptr;
@@ -105,13 +106,13 @@ struct Cq {
 };
 
 struct Xrcd {
-  ibv_xrcd face{};
+  ibv_xrcd ibv{};
   nic::Xrcd* nic = nullptr;
   std::uint32_t handle = 0;
 };
 
 struct Srq {
-  ibv_srq face{};
+  ibv_srq ibv{};
   host::Adapter* adapter = nullptr;
   nic::Srq* nic = nullptr;
   bool is_xrc = false;
@@ -121,8 +122,8 @@ struct Srq {
 struct Qp {
   // One object: ibv_qp_ex begins with the ibv_qp.
   union {
-    ibv_qp_ex face_ex{};
-    ibv_qp face;
+    ibv_qp_ex ibv_ex{};
+    ibv_qp ibv;
   };
   host::Adapter* adapter = nullptr;
   nic::Qp* nic = nullptr;
@@ -147,9 +148,9 @@ inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
 
 // Whether the object is alive and belongs with `context`, which is: to it or to one that shares its command file.
-template <typename Face>
-bool is_usable(Face* face, ibv_context* context) {
-  return is_live(face) && of(face->context)->file == of(context)->file;
+template <typename Object>
+bool is_usable(Object* ibv, ibv_context* context) {
+  return is_live(ibv) && of(ibv->context)->file == of(context)->file;
 }
 
 // Who counts the objects that are made with `pd`; the NIC does it for domains of its own.

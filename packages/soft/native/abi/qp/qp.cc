@@ -14,15 +14,15 @@ using namespace verbs::soft;
 namespace {
 
 void release(abi::Qp* qp) {
-  ibv_qp& face = qp->face;
-  abi::of(face.context)->handles.remove(face.handle);
-  pthread_cond_destroy(&face.cond);
-  pthread_mutex_destroy(&face.mutex);
+  ibv_qp& ibv = qp->ibv;
+  abi::of(ibv.context)->handles.remove(ibv.handle);
+  pthread_cond_destroy(&ibv.cond);
+  pthread_mutex_destroy(&ibv.mutex);
   delete qp;
 }
 
 int detach(abi::Qp* qp) {
-  const int error = abi::control(qp->face.context, [&](nic::Nic& nic, link::Nanos) {
+  const int error = abi::control(qp->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     auto* first = static_cast<host::EventTarget*>(nic::owner_of(qp->nic));
     if (first == &qp->events && !first->sharing) return nic.destroy_qp(qp->nic);
     // Other handles of a shared QP remain.
@@ -48,9 +48,9 @@ void destroy_unacknowledged(void* object) {
 // Control calls of a QP also show its new state in ibv_qp.state, as programs read it there.
 template <typename Call>
 int control(abi::Qp* qp, Call&& call) {
-  return abi::control(qp->face.context, [&](nic::Nic& nic, link::Nanos now) {
+  return abi::control(qp->ibv.context, [&](nic::Nic& nic, link::Nanos now) {
     const int error = call(nic, now);
-    qp->face.state = nic::qp_state(qp->nic);
+    qp->ibv.state = nic::qp_state(qp->nic);
     return error;
   });
 }
@@ -78,23 +78,23 @@ bool find_parts(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, const ibv_qp_i
 // A handle whose NIC's QP is known; not yet among the handles of its context.
 std::unique_ptr<abi::Qp> new_handle(ibv_context* context, void* qp_context, ibv_qp_type type) {
   auto qp = std::make_unique<abi::Qp>();
-  ibv_qp& face = qp->face;
+  ibv_qp& ibv = qp->ibv;
   qp->adapter = abi::of(context)->adapter;
-  qp->events.face = &face;
+  qp->events.ibv = &ibv;
   qp->events.async = &abi::of(context)->async;
-  face.context = context;
-  face.qp_context = qp_context;
-  face.qp_type = type;
+  ibv.context = context;
+  ibv.qp_context = qp_context;
+  ibv.qp_type = type;
   return qp;
 }
 
 ibv_qp* publish(std::unique_ptr<abi::Qp> qp) {
-  ibv_qp& face = qp->face;
-  pthread_mutex_init(&face.mutex, nullptr);
-  pthread_cond_init(&face.cond, nullptr);
-  abi::Handles::Users* users = face.pd ? abi::users_of(face.pd) : nullptr;
-  face.handle = abi::of(face.context)->handles.add(qp.get(), destroy_unacknowledged, users);
-  return &qp.release()->face;
+  ibv_qp& ibv = qp->ibv;
+  pthread_mutex_init(&ibv.mutex, nullptr);
+  pthread_cond_init(&ibv.cond, nullptr);
+  abi::Handles::Users* users = ibv.pd ? abi::users_of(ibv.pd) : nullptr;
+  ibv.handle = abi::of(ibv.context)->handles.add(qp.get(), destroy_unacknowledged, users);
+  return &qp.release()->ibv;
 }
 
 }  // namespace
@@ -105,19 +105,19 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_
   nic::QpParts parts;
   if (!find_parts(context, pd, xrcd, *attr, &parts)) return null_with<ibv_qp>(EINVAL);
   std::unique_ptr<Qp> qp = new_handle(context, attr->qp_context, attr->qp_type);
-  ibv_qp& face = qp->face;
+  ibv_qp& ibv = qp->ibv;
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = nic.create_qp(parts, attr, &qp->events, &qp->nic);
-    if (failure == 0) face.qp_num = nic::qp_num(qp->nic);
+    if (failure == 0) ibv.qp_num = nic::qp_num(qp->nic);
     return failure;
   });
   if (error != 0) return null_with<ibv_qp>(error);
   qp->sq_sig_all = attr->sq_sig_all != 0;
-  face.pd = parts.pd ? pd : nullptr;
-  face.send_cq = parts.send_cq ? attr->send_cq : nullptr;
-  face.recv_cq = parts.recv_cq ? attr->recv_cq : nullptr;
-  face.srq = parts.srq ? attr->srq : nullptr;
-  face.state = IBV_QPS_RESET;
+  ibv.pd = parts.pd ? pd : nullptr;
+  ibv.send_cq = parts.send_cq ? attr->send_cq : nullptr;
+  ibv.recv_cq = parts.recv_cq ? attr->recv_cq : nullptr;
+  ibv.srq = parts.srq ? attr->srq : nullptr;
+  ibv.state = IBV_QPS_RESET;
   return publish(std::move(qp));
 }
 
@@ -135,11 +135,11 @@ ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
     auto* first = static_cast<host::EventTarget*>(nic::owner_of(qp->nic));
     qp->events.sharing = first->sharing;
     first->sharing = &qp->events;
-    qp->face.state = nic::qp_state(qp->nic);
+    qp->ibv.state = nic::qp_state(qp->nic);
     return 0;
   });
   if (error != 0) return null_with<ibv_qp>(error);
-  qp->face.qp_num = attr->qp_num;
+  qp->ibv.qp_num = attr->qp_num;
   return publish(std::move(qp));
 }
 
@@ -149,33 +149,33 @@ extern "C" {
 
 ibv_qp* soft_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) { return abi::create_qp(pd->context, pd, nullptr, attr); }
 
-int soft_modify_qp(ibv_qp* face, ibv_qp_attr* attr, int mask) {
-  abi::Qp* qp = abi::of(face);
+int soft_modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) {
+  abi::Qp* qp = abi::of(ibv);
   return control(qp, [&](nic::Nic& nic, link::Nanos now) { return nic.modify_qp(qp->nic, attr, mask, now); });
 }
 
-int ibv_query_qp(ibv_qp* face, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
-  if (!abi::is_live(face)) return EINVAL;
-  abi::Qp* qp = abi::of(face);
+int ibv_query_qp(ibv_qp* ibv, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  abi::Qp* qp = abi::of(ibv);
   const int error = control(qp, [&](nic::Nic& nic, link::Nanos) {
     std::memset(attr, 0, sizeof *attr);
     std::memset(init_attr, 0, sizeof *init_attr);
     return nic.query_qp(qp->nic, attr, init_attr);
   });
   if (error != 0) return error;
-  init_attr->qp_context = face->qp_context;
-  init_attr->send_cq = face->send_cq;
-  init_attr->recv_cq = face->recv_cq;
-  init_attr->srq = face->srq;
-  init_attr->qp_type = face->qp_type;
+  init_attr->qp_context = ibv->qp_context;
+  init_attr->send_cq = ibv->send_cq;
+  init_attr->recv_cq = ibv->recv_cq;
+  init_attr->srq = ibv->srq;
+  init_attr->qp_type = ibv->qp_type;
   init_attr->sq_sig_all = qp->sq_sig_all;
   return 0;
 }
 
-int soft_destroy_qp(ibv_qp* face) {
-  abi::Qp* qp = abi::of(face);
+int soft_destroy_qp(ibv_qp* ibv) {
+  abi::Qp* qp = abi::of(ibv);
   if (const int error = detach(qp)) return error;
-  abi::wait_for_acknowledgements(*face, qp->events);
+  abi::wait_for_acknowledgements(*ibv, qp->events);
   release(qp);
   return 0;
 }

@@ -201,7 +201,7 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
                                                  : ibv_create_qp(attr->pd, plain);
   if (!qp || !extended) return qp;
   of(qp)->batch = std::make_unique<SendBatch>(attr->cap, attr->send_ops_flags);
-  fill_calls(&of(qp)->face_ex);
+  fill_calls(&of(qp)->ibv_ex);
   return qp;
 }
 
@@ -213,7 +213,7 @@ extern "C" {
 
 // Only a QP that was created with send_ops_flags has the extended post calls.
 ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
-  return abi::is_live(qp) && abi::of(qp)->batch ? &abi::of(qp)->face_ex : nullptr;
+  return abi::is_live(qp) && abi::of(qp)->batch ? &abi::of(qp)->ibv_ex : nullptr;
 }
 
 }  // extern "C"

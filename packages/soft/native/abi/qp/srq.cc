@@ -10,17 +10,17 @@ using namespace verbs::soft;
 namespace {
 
 void release(abi::Srq* srq) {
-  ibv_srq& face = srq->face;
-  abi::of(face.context)->handles.remove(face.handle);
-  pthread_cond_destroy(&face.cond);
-  pthread_mutex_destroy(&face.mutex);
+  ibv_srq& ibv = srq->ibv;
+  abi::of(ibv.context)->handles.remove(ibv.handle);
+  pthread_cond_destroy(&ibv.cond);
+  pthread_mutex_destroy(&ibv.mutex);
   delete srq;
 }
 
 // Takes the SRQ from the NIC and drops the events that nobody has fetched.
 int detach(abi::Srq* srq) {
   const int error =
-      abi::control(srq->face.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_srq(srq->nic); });
+      abi::control(srq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_srq(srq->nic); });
   if (error != 0) return error;
   srq->events.async->forget(&srq->events);
   return 0;
@@ -35,22 +35,22 @@ void destroy_unacknowledged(void* object) {
 ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr, const nic::SrqXrc& xrc = {}) {
   if (!abi::is_live(context) || !abi::is_usable(pd, context)) return abi::null_with<ibv_srq>(EINVAL);
   auto srq = std::make_unique<abi::Srq>();
-  ibv_srq& face = srq->face;
+  ibv_srq& ibv = srq->ibv;
   srq->adapter = abi::of(context)->adapter;
-  srq->events.face = &face;
+  srq->events.ibv = &ibv;
   srq->events.async = &abi::of(context)->async;
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
     return nic.create_srq(abi::of(pd)->nic, attr, &srq->events, &srq->nic, xrc);
   });
   if (error != 0) return abi::null_with<ibv_srq>(error);
   srq->is_xrc = xrc.xrcd != nullptr;
-  face.context = context;
-  face.srq_context = srq_context;
-  face.pd = pd;
-  pthread_mutex_init(&face.mutex, nullptr);
-  pthread_cond_init(&face.cond, nullptr);
-  face.handle = abi::of(context)->handles.add(srq.get(), destroy_unacknowledged, abi::users_of(pd));
-  return &srq.release()->face;
+  ibv.context = context;
+  ibv.srq_context = srq_context;
+  ibv.pd = pd;
+  pthread_mutex_init(&ibv.mutex, nullptr);
+  pthread_cond_init(&ibv.cond, nullptr);
+  ibv.handle = abi::of(context)->handles.add(srq.get(), destroy_unacknowledged, abi::users_of(pd));
+  return &srq.release()->ibv;
 }
 
 }  // namespace
@@ -85,23 +85,23 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
   return create(pd->context, pd, attr->srq_context, &attr->attr);
 }
 
-int ibv_modify_srq(ibv_srq* face, ibv_srq_attr* attr, int mask) {
-  if (!abi::is_live(face)) return EINVAL;
-  abi::Srq* srq = abi::of(face);
-  return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.modify_srq(srq->nic, attr, mask); });
+int ibv_modify_srq(ibv_srq* ibv, ibv_srq_attr* attr, int mask) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  abi::Srq* srq = abi::of(ibv);
+  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.modify_srq(srq->nic, attr, mask); });
 }
 
-int ibv_query_srq(ibv_srq* face, ibv_srq_attr* attr) {
-  if (!abi::is_live(face)) return EINVAL;
-  const abi::Srq* srq = abi::of(face);
-  return abi::control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.query_srq(srq->nic, attr); });
+int ibv_query_srq(ibv_srq* ibv, ibv_srq_attr* attr) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  const abi::Srq* srq = abi::of(ibv);
+  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.query_srq(srq->nic, attr); });
 }
 
-int ibv_destroy_srq(ibv_srq* face) {
-  if (!abi::is_live(face)) return EINVAL;
-  abi::Srq* srq = abi::of(face);
+int ibv_destroy_srq(ibv_srq* ibv) {
+  if (!abi::is_live(ibv)) return EINVAL;
+  abi::Srq* srq = abi::of(ibv);
   if (const int error = detach(srq)) return error;
-  abi::wait_for_acknowledgements(*face, srq->events);
+  abi::wait_for_acknowledgements(*ibv, srq->events);
   release(srq);
   return 0;
 }

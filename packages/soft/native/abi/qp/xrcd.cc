@@ -30,17 +30,17 @@ ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
                          &xrcd->nic);
   });
   if (error != 0) return null_with<ibv_xrcd>(error);
-  xrcd->face.context = context;
+  xrcd->ibv.context = context;
   xrcd->handle = of(context)->handles.add(xrcd.get(), destroy);
-  return &xrcd.release()->face;
+  return &xrcd.release()->ibv;
 }
 
-int close_xrcd(ibv_xrcd* face) {
-  if (!is_live(face)) return EINVAL;
-  Xrcd* xrcd = of(face);
-  const int error = control(face->context, [&](nic::Nic& nic, link::Nanos) { return nic.close_xrcd(xrcd->nic); });
+int close_xrcd(ibv_xrcd* ibv) {
+  if (!is_live(ibv)) return EINVAL;
+  Xrcd* xrcd = of(ibv);
+  const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.close_xrcd(xrcd->nic); });
   if (error != 0) return error;
-  of(face->context)->handles.remove(xrcd->handle);
+  of(ibv->context)->handles.remove(xrcd->handle);
   delete xrcd;
   return 0;
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kReceiveBudget = 32;
 // Rounds of pump() in one call of the application: enough for whole windows, not for ever.
 constexpr int kPumpRounds = 8;
-constexpr int kDrainRounds = 256;  // more than an inbox holds
+constexpr int kDrainRounds = 256;  // more than a queue holds
 
 class PortReceiver final : public link::Receiver {
  public:
@@ -62,15 +62,15 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
 int Adapter::open_ports(const DeviceConfig& config, const FrameHook& hook) {
   for (int port_num = 1; port_num <= config.ports; ++port_num) {
     const PortSetup setup{
-        .config = config, .port_num = static_cast<std::uint8_t>(port_num), .hook = hook, .ring = [this] {
-          progress_.ring();
+        .config = config, .port_num = static_cast<std::uint8_t>(port_num), .hook = hook, .notify = [this] {
+          progress_.wake();
         }};
     std::unique_ptr<PortStack> port;
     if (const int error = PortStack::open(setup, &port)) return error;
     ports_.push_back(std::move(port));
   }
   if (hook.has_raw_packets()) {
-    if (const int error = RawPackets::open(config, hook, [this] { progress_.ring(); }, &raw_)) return error;
+    if (const int error = RawPackets::open(config, hook, [this] { progress_.wake(); }, &raw_)) return error;
   }
   if (config.capture.path.empty()) return 0;
   return start_capture(capture_path(config.capture.path, config.name), config.capture);
@@ -108,7 +108,7 @@ int Adapter::lock() {
 }
 
 void Adapter::settle() {
-  if (progress_.watching()) return;
+  if (progress_.ticking()) return;
   progress_.expect(has_output() ? 0 : next_deadline());
 }
 
@@ -146,7 +146,7 @@ void Adapter::fill(nic::Cq* cq) {
   if (!std::exchange(static_cast<EventTarget*>(nic::owner_of(cq))->packets_wake, false)) receive(time);
   // The acknowledgement of what just arrived goes out with the caller's answer or at its next empty poll, unless nobody
   // would notice if neither came.
-  if (nic::pending_of(cq) == 0 || had_output || !progress_.watching()) {
+  if (nic::pending_of(cq) == 0 || had_output || !progress_.ticking()) {
     transmit(time);
     settle();
   }
@@ -190,7 +190,7 @@ int Adapter::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   const int error = nic_->post_recv(qp, wr, bad_wr);
   // A receive sends nothing of its own. What waits is the acknowledgement of what poll() has just found, which better
   // goes out with the caller's answer.
-  if (nic_->has_output() && !progress_.watching()) {
+  if (nic_->has_output() && !progress_.ticking()) {
     transmit(now());
     settle();
   }
@@ -212,7 +212,7 @@ int Adapter::req_notify(nic::Cq* cq, bool solicited_only, const CompletionChanne
   const std::lock_guard guard(lock_);
   const int error = nic_->req_notify_cq(cq, solicited_only);
   static_cast<EventTarget*>(nic::owner_of(cq))->packets_wake = channel && channel->wait_set.attached();
-  if (channel && !channel->waited_inline && !progress_.attended()) progress_.note_armed();
+  if (channel && !channel->waited_inline && !progress_.has_waiter()) progress_.note_armed();
   return error;
 }
 

@@ -13,7 +13,8 @@
 
 #include "host/configuration/configuration.h"
 #include "host/ethernet/raw_packets.h"
-#include "host/events/event_queue.h"
+#include "host/events/async_queue.h"
+#include "host/events/completion_channel.h"
 #include "host/ports/port_stack.h"
 #include "host/progress/progress.h"
 #include "nic/nic.h"

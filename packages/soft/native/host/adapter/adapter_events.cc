@@ -12,7 +12,7 @@ constexpr int kFetchRounds = 16;
 // A descriptor that made its owner look so often in vain has packets that are not about him: operations of the peer
 // that complete nothing here, or pieces of long messages. They are better left to the helper thread until an event
 // comes.
-constexpr int kEmptyLooks = 16;
+constexpr int kEmptyFetches = 16;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ int Adapter::wait(EventSource& source) {
 int Adapter::wait(CompletionChannel& channel) {
   release(channel);
   channel.waited_inline = true;
-  channel.takes_none = false;
+  channel.accepts_eagain = false;
   return wait(static_cast<EventSource&>(channel));
 }
 
@@ -34,22 +34,22 @@ int Adapter::fetch(CompletionChannel& channel, EventTarget** target) {
   const std::lock_guard guard(lock_, std::adopt_lock);
   channel.waited_inline = false;
   const Nanos time = now();
-  progress_.look(channel.wait_set, time);
+  progress_.note_fetch(channel.wait_set, time);
   channel.begin_fetch();
   const bool had_output = nic_->has_output();
   bool more = true;
   for (int round = 0; round < kFetchRounds && more && channel.empty(); ++round) more = receive(time);
   // The acknowledgement of what just arrived can go with the caller's answer, as with poll().
-  if (channel.empty() || had_output || !progress_.watching()) {
+  if (channel.empty() || had_output || !progress_.ticking()) {
     transmit(time);
     settle();
   }
   *target = channel.end_fetch();
   if (*target) return 0;
-  channel.takes_none = true;
+  channel.accepts_eagain = true;
   if (!channel.wait_set.attached()) {
-    if (channel.empty_looks <= kEmptyLooks) progress_.attach(channel.wait_set);
-  } else if (++channel.empty_looks > kEmptyLooks) {
+    if (channel.empty_fetches <= kEmptyFetches) progress_.attach(channel.wait_set);
+  } else if (++channel.empty_fetches > kEmptyFetches) {
     progress_.detach(channel.wait_set);
     progress_.note_armed();
   }
@@ -57,7 +57,7 @@ int Adapter::fetch(CompletionChannel& channel, EventTarget** target) {
 }
 
 void Adapter::attend(CompletionChannel& channel) {
-  if (!channel.takes_none || channel.wait_set.attached() || inherited()) return;
+  if (!channel.accepts_eagain || channel.wait_set.attached() || inherited()) return;
   const std::lock_guard guard(lock_);
   progress_.attach(channel.wait_set);
 }
@@ -90,16 +90,16 @@ void Adapter::async(const nic::AsyncEvent& event) {
   if (event.qp) {
     target = static_cast<EventTarget*>(nic::owner_of(event.qp));
     for (EventTarget* other = target->sharing; other; other = other->sharing) {
-      told.element.qp = static_cast<ibv_qp*>(other->face);
+      told.element.qp = static_cast<ibv_qp*>(other->ibv);
       other->async->push(told, other);
     }
-    told.element.qp = static_cast<ibv_qp*>(target->face);
+    told.element.qp = static_cast<ibv_qp*>(target->ibv);
   } else if (event.cq) {
     target = static_cast<EventTarget*>(nic::owner_of(event.cq));
-    told.element.cq = static_cast<ibv_cq*>(target->face);
+    told.element.cq = static_cast<ibv_cq*>(target->ibv);
   } else if (event.srq) {
     target = static_cast<EventTarget*>(nic::owner_of(event.srq));
-    told.element.srq = static_cast<ibv_srq*>(target->face);
+    told.element.srq = static_cast<ibv_srq*>(target->ibv);
   } else {
     told.element.port_num = event.port_num;
     for (AsyncQueue* queue : listeners_) queue->push(told, nullptr);

@@ -24,7 +24,7 @@ int Adapter::add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint32_t*
       port.remove_address(gid);
       return fail(error, "the GID table of port " + std::to_string(port_num) + " is full; remove a GID first");
     }
-    progress_.watch(sockets());
+    progress_.set_sockets(sockets());
     return 0;
   });
 }
@@ -34,7 +34,7 @@ int Adapter::remove_gid(std::uint8_t port_num, const wire::Gid& gid) {
     progress_.release_sockets();
     if (const int error = ports_[port_num - 1u]->remove_address(gid)) return error;
     nic.remove_gid(port_num, gid);
-    progress_.watch(sockets());
+    progress_.set_sockets(sockets());
     return 0;
   });
 }

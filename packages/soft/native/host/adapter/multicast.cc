@@ -39,7 +39,7 @@ int Adapter::leave(nic::Qp* qp, const wire::Gid& group) {
   if (!last) return 0;
   progress_.release_sockets();
   for (const auto& port : ports_) port->leave(group);
-  progress_.watch(sockets());
+  progress_.set_sockets(sockets());
   return 0;
 }
 
@@ -53,7 +53,7 @@ int Adapter::join(const wire::Gid& group) {
   if (error != 0) {
     for (const auto& port : ports_) port->leave(group);
   }
-  progress_.watch(sockets());
+  progress_.set_sockets(sockets());
   return error;
 }
 

@@ -26,8 +26,8 @@ std::string format_guid(std::uint64_t guid) {
 Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid)
     : config_(std::move(config)), model_(model) {
   set_guid(guid);
-  face_.ports = config_.ports;
-  ibv_device& device = face_.device;
+  verbs_device_.ports = config_.ports;
+  ibv_device& device = verbs_device_.ibv;
   device.node_type = IBV_NODE_CA;
   device.transport_type = IBV_TRANSPORT_IB;
   copy_name(device.name, sizeof device.name, config_.name);
@@ -48,12 +48,12 @@ void Device::set_guid(std::uint64_t guid) {
   guid_ = guid;
   const auto byte = [guid](int from_end) { return static_cast<std::uint8_t>(guid >> 8 * from_end); };
   constexpr std::uint8_t kLocal = 2, kGroup = 1;
-  face_.mac = {static_cast<std::uint8_t>((byte(6) | kLocal) & ~kGroup), byte(5), byte(4), byte(1), byte(0), 1};
+  verbs_device_.mac = {static_cast<std::uint8_t>((byte(6) | kLocal) & ~kGroup), byte(5), byte(4), byte(1), byte(0), 1};
 }
 
 int Device::init() {
   if (!model_ || !model_->init_device) return 0;
-  const int error = model_->init_device(model_->data, face(), &identity_);
+  const int error = model_->init_device(model_->data, ibv(), &identity_);
   if (error == 0) return 0;
   return fail(
       error, "device " + config_.name + ": its model of kind " + config_.kind + " refuses it: " + std::strerror(error));
@@ -80,7 +80,7 @@ std::string Device::attribute(const std::string& file) const {
 
 int Device::open(Adapter** adapter) {
   if (!adapter_) {
-    const FrameHook hook{model_, face()};
+    const FrameHook hook{model_, ibv()};
     if (const int error = Adapter::open(config_, guid_, hook, &adapter_)) return error;
   }
   ++open_count_;

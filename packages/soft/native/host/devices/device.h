@@ -25,7 +25,7 @@ class Device {
   // Lets the model describe its device. 0 or fail()'s errno.
   int init();
 
-  ibv_device* face() { return &face_.device; }
+  ibv_device* ibv() { return &verbs_device_.ibv; }
   const DeviceConfig& config() const { return config_; }
   const verbs_soft_model* model() const { return model_; }
   bool has_raw_packets() const { return FrameHook{model_, nullptr}.has_raw_packets(); }
@@ -71,7 +71,7 @@ class Device {
   DeviceConfig config_;
   const verbs_soft_model* model_;
   std::uint64_t guid_;
-  Face face_{};
+  VerbsDevice verbs_device_{};
   verbs_soft_identity identity_{};
   std::unique_ptr<Adapter> adapter_;
   int open_count_ = 0;

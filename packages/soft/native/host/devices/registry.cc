@@ -239,10 +239,10 @@ int Registry::ensure_device(const char* kind) {
   return add_devices((std::string(model->default_device) + ",kind=" + kind).c_str());
 }
 
-Device* Registry::find(const ibv_device* face) {
+Device* Registry::find(const ibv_device* ibv) {
   const std::lock_guard guard(mutex_);
   for (const auto& device : devices_) {
-    if (device->face() == face) return device.get();
+    if (device->ibv() == ibv) return device.get();
   }
   return nullptr;
 }
@@ -272,9 +272,9 @@ Device* Registry::find(const std::string& name) {
   return configure_once() == 0 ? find_locked(name) : nullptr;
 }
 
-int Registry::open(const ibv_device* face, Device** device, Adapter** adapter) {
+int Registry::open(const ibv_device* ibv, Device** device, Adapter** adapter) {
   const std::lock_guard guard(mutex_);
-  *device = find(face);
+  *device = find(ibv);
   const auto listed = [&](const Entry& entry) { return entry.device == *device; };
   if (!*device || std::none_of(entries_.begin(), entries_.end(), listed)) {
     return fail(ENODEV, "the device is not one of the software NIC's present configuration; list the devices again");

@@ -31,11 +31,11 @@ class Registry {
   int ensure_device(const char* kind);
 
   // nullptr if it is none of ours. Also finds devices of an earlier configuration, so that an old list does no harm.
-  Device* find(const ibv_device* face);
+  Device* find(const ibv_device* ibv);
   Device* find(const std::string& name);
   Device* at(std::size_t index);
 
-  int open(const ibv_device* face, Device** device, Adapter** adapter);
+  int open(const ibv_device* ibv, Device** device, Adapter** adapter);
   void close(Device* device, Adapter* adapter);
 
   // Runs `call(device)` under the lock. ENODEV if there is no device of that name.

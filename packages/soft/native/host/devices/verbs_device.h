@@ -1,4 +1,4 @@
-// The structure behind the pointer of a device that programs and models hold.
+// The structure behind the ibv_device pointer that programs and models hold.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -10,8 +10,8 @@ namespace verbs::soft::host {
 
 class RawPackets;
 
-struct Face {
-  ibv_device device;
+struct VerbsDevice {
+  ibv_device ibv;
   // Debian's libmlx5 and libefa look past the end of an ibv_device to see whether it is theirs.
   std::array<unsigned char, 1024> zero;
   // What a model asks for under the device's lock, where the registry's cannot be had.
@@ -20,7 +20,9 @@ struct Face {
   RawPackets* raw;  // while the device is open, if it has raw packets
 };
 
-inline Face& face_of(ibv_device* device) { return *reinterpret_cast<Face*>(device); }
-inline const Face& face_of(const ibv_device* device) { return *reinterpret_cast<const Face*>(device); }
+inline VerbsDevice& verbs_device(ibv_device* device) { return *reinterpret_cast<VerbsDevice*>(device); }
+inline const VerbsDevice& verbs_device(const ibv_device* device) {
+  return *reinterpret_cast<const VerbsDevice*>(device);
+}
 
 }  // namespace verbs::soft::host

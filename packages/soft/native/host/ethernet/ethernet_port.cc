@@ -18,15 +18,15 @@ class Marked final : public link::Receiver {
 }  // namespace
 
 EthernetPort::EthernetPort(const link::Mac& mac, const std::string& switch_name, bool teaches,
-                           std::function<void()> ring)
+                           std::function<void()> notify)
     : mac_(mac),
-      ring_(std::move(ring)),
-      link_(link::EthernetSwitch::named(switch_name), &mac_, ring_, teaches),
+      notify_(std::move(notify)),
+      link_(link::EthernetSwitch::named(switch_name), &mac_, notify_, teaches),
       stack_(link_) {}
 
 bool EthernetPort::take_back(std::span<const std::uint8_t> frame) {
   if (frame.size() < mac_.size() || !std::equal(mac_.begin(), mac_.end(), frame.begin())) return false;
-  if (!looped_) looped_ = std::make_unique<link::Inbox>(ring_);
+  if (!looped_) looped_ = std::make_unique<link::FrameQueue>(notify_);
   if (!looped_->push(frame)) ++loop_overflow_;
   return true;
 }

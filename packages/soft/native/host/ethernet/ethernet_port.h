@@ -15,8 +15,8 @@ namespace verbs::soft::host {
 
 class EthernetPort final : public link::Transmitter {
  public:
-  // `ring`: a frame came in, as of links. `teaches`: the switch learns from its frames.
-  EthernetPort(const link::Mac& mac, const std::string& switch_name, bool teaches, std::function<void()> ring);
+  // `notify`: a frame came in, as of links. `teaches`: the switch learns from its frames.
+  EthernetPort(const link::Mac& mac, const std::string& switch_name, bool teaches, std::function<void()> notify);
 
   std::uint8_t* reserve() override { return reserved_ = stack_.top().reserve(); }
   void commit(std::size_t size) override {
@@ -51,10 +51,10 @@ class EthernetPort final : public link::Transmitter {
   bool take_back(std::span<const std::uint8_t> frame);
 
   link::Mac mac_;
-  std::function<void()> ring_;
+  std::function<void()> notify_;
   link::SwitchLink link_;
   LinkStack stack_;
-  std::unique_ptr<link::Inbox> looped_;  // at the first such frame
+  std::unique_ptr<link::FrameQueue> looped_;  // at the first such frame
   std::uint64_t loop_overflow_ = 0;
   std::uint8_t* reserved_ = nullptr;
 };

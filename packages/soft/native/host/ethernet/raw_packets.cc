@@ -6,7 +6,7 @@
 
 #include "host/devices/verbs_device.h"
 #include "host/error.h"
-#include "host/events/event_queue.h"
+#include "host/events/event_target.h"
 #include "nic/raw/raw_packet.h"
 
 namespace verbs::soft::host {
@@ -40,29 +40,29 @@ class AtWork {
 
 }  // namespace
 
-RawPackets::RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring)
+RawPackets::RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify)
     : hook_(hook) {
-  Face& face = face_of(hook.device);
-  link::Mac mac = face.mac;
+  VerbsDevice& ibv = verbs_device(hook.device);
+  link::Mac mac = ibv.mac;
   for (int i = 0; i < config.ports; ++i, ++mac.back()) {
-    ports_.push_back(std::make_unique<EthernetPort>(mac, config.switch_name, config.learning, ring));
+    ports_.push_back(std::make_unique<EthernetPort>(mac, config.switch_name, config.learning, notify));
   }
   set_faults(config.faults);
-  face.raw = this;
+  ibv.raw = this;
 }
 
-int RawPackets::open(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring,
+int RawPackets::open(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify,
                      std::unique_ptr<RawPackets>* raw) {
-  std::unique_ptr<RawPackets> opened(new RawPackets(config, hook, ring));
-  if (const int error = opened->open_tap(config, ring)) return error;
+  std::unique_ptr<RawPackets> opened(new RawPackets(config, hook, notify));
+  if (const int error = opened->open_tap(config, notify)) return error;
   *raw = std::move(opened);
   return 0;
 }
 
-int RawPackets::open_tap(const DeviceConfig& config, const std::function<void()>& ring) {
+int RawPackets::open_tap(const DeviceConfig& config, const std::function<void()>& notify) {
   if (config.tap.empty()) return 0;
   const std::uint32_t mtu = nic::ethernet_mtu(config.port_states.front().mtu);
-  const int error = link::Tap::open(config.tap, mtu, link::EthernetSwitch::named(config.switch_name), ring, &tap_);
+  const int error = link::Tap::open(config.tap, mtu, link::EthernetSwitch::named(config.switch_name), notify, &tap_);
   if (error == 0) return 0;
   const std::string what = "device " + config.name + ": the network interface " + config.tap + " cannot be made: ";
   switch (error) {
@@ -82,7 +82,7 @@ int RawPackets::open_tap(const DeviceConfig& config, const std::function<void()>
   }
 }
 
-RawPackets::~RawPackets() { face_of(hook_.device).raw = nullptr; }
+RawPackets::~RawPackets() { verbs_device(hook_.device).raw = nullptr; }
 
 void RawPackets::add_sockets(std::vector<int>* sockets) const {
   if (tap_) sockets->push_back(tap_->fd());
@@ -145,9 +145,9 @@ int RawPackets::deliver(nic::Qp* qp, const verbs_soft_frame& frame, const verbs_
 }
 
 void RawPackets::send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) {
-  auto* face = static_cast<ibv_qp*>(static_cast<EventTarget*>(nic::owner_of(qp))->face);
+  auto* ibv = static_cast<ibv_qp*>(static_cast<EventTarget*>(nic::owner_of(qp))->ibv);
   const AtWork mark(this);
-  hook_.model->raw_send(hook_.model->data, hook_.device, port_num, face, frame);
+  hook_.model->raw_send(hook_.model->data, hook_.device, port_num, ibv, frame);
 }
 
 void RawPackets::receive(std::uint8_t port_num, verbs_soft_frame* frame) {

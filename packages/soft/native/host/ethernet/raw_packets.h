@@ -16,8 +16,8 @@ namespace verbs::soft::host {
 
 class RawPackets final : public nic::FrameSteering {
  public:
-  // `ring`: a frame came in, as of links. 0, or fail()'s errno.
-  static int open(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring,
+  // `notify`: a frame came in, as of links. 0, or fail()'s errno.
+  static int open(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify,
                   std::unique_ptr<RawPackets>* raw);
   ~RawPackets();
   RawPackets(const RawPackets&) = delete;
@@ -50,8 +50,8 @@ class RawPackets final : public nic::FrameSteering {
   std::uint32_t frame_limit(std::uint8_t port_num) const { return nic_->frame_limit(port_num); }
 
  private:
-  RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& ring);
-  int open_tap(const DeviceConfig& config, const std::function<void()>& ring);
+  RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify);
+  int open_tap(const DeviceConfig& config, const std::function<void()>& notify);
 
   // FrameSteering
   void send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) override;

@@ -1,5 +1,5 @@
-// A descriptor that is readable while something is to be fetched: an eventfd with a memory of its own state, so that
-// raising it twice costs one system call. Not thread-safe: its owner's lock guards it.
+// A descriptor that is readable while events are queued: an eventfd that remembers its state, so that a second raise()
+// costs no system call. Not thread-safe: its owner's lock guards it.
 #pragma once
 
 namespace verbs::soft::host {

@@ -1,6 +1,7 @@
 // The descriptor of a completion channel: an epoll set that holds the signal of the channel's events and, while it is
-// attached, what wakes the device. Whoever waits on it then wakes by the packet itself and takes it in while he fetches
-// the event, instead of being woken by a helper thread that was. Changed under the device's lock.
+// attached, the sockets of the device. A packet then wakes the thread that waits on the descriptor (the waiter), which
+// receives the packet when it fetches the event. Without that, the packet would wake the helper thread, and the helper
+// would wake the waiter. Changed under the device's lock.
 #pragma once
 
 #include <atomic>
@@ -21,12 +22,12 @@ class WaitSet {
   int open(int signal);  // 0 or errno. The signal stays in the set.
   int fd() const { return fd_; }
 
-  // False if the kernel does not take all of `fds`; then none of them is in the set, and the signal must do.
+  // False if the kernel does not accept all of `fds`. Then none of them is in the set, and only the signal wakes.
   bool attach(std::span<const int> fds);
-  // Comes before one of them is closed: a copy of it in a forked child would keep it in the set for ever.
+  // Call it before one of them is closed: a copy of it in a forked child would keep it in the set.
   void detach();
   bool attached() const { return attached_.load(std::memory_order_relaxed); }
-  link::Nanos looked_at = 0;  // by whom waits on it
+  link::Nanos used_at = 0;  // when the waiter last fetched
 
  private:
   int fd_ = -1;

@@ -22,7 +22,7 @@ Claims& claims() {
 
 }  // namespace
 
-int PortAddress::claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& ring,
+int PortAddress::claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& notify,
                        std::unique_ptr<PortAddress>* claimed) {
   {
     const std::lock_guard lock(claims().mutex);
@@ -37,7 +37,7 @@ int PortAddress::claim(const wire::Gid& address, Reach reach, bool tunnels, cons
   }
   if (reach != Reach::kUdp) {
     link::Link* next = made->udp_ ? &made->sockets() : nullptr;
-    made->inproc_ = std::make_unique<link::InprocLink>(address, next, ring);
+    made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify);
   }
   *claimed = std::move(made);
   return 0;

@@ -16,7 +16,7 @@ class PortAddress {
  public:
   // 0 or errno: EADDRINUSE if somebody has the address, EADDRNOTAVAIL if it is not this machine's.
   // `tunnels`: listen() will be called.
-  static int claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& ring,
+  static int claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& notify,
                    std::unique_ptr<PortAddress>* claimed);
   ~PortAddress();
 

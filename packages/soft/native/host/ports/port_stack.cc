@@ -66,7 +66,7 @@ struct PortStack::Links {
   std::uint8_t port_num = 1;
   std::string device;
   Reach reach = Reach::kAuto;
-  std::function<void()> ring;
+  std::function<void()> notify;
   bool has_tunnels = false;
   std::vector<const wire::Tunnel*> tunnels;  // that are listened for
   std::vector<wire::Gid> groups;
@@ -121,7 +121,7 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
   links.port_num = setup.port_num;
   links.device = setup.config.name;
   links.reach = setup.config.reach;
-  links.ring = setup.ring;
+  links.notify = setup.notify;
   links.has_tunnels = setup.has_tunnels();
   links.stack = std::make_unique<LinkStack>(links.base());
   opened->set_faults(setup.config.faults);
@@ -137,7 +137,7 @@ int PortStack::open_addresses(const PortSetup& setup) {
     int error = EADDRINUSE;
     for (int n = 1; n <= kLoopbackAddresses && error == EADDRINUSE; ++n) {
       std::unique_ptr<PortAddress> address;
-      error = PortAddress::claim(loopback_address(n), config.reach, tunnels, setup.ring, &address);
+      error = PortAddress::claim(loopback_address(n), config.reach, tunnels, setup.notify, &address);
       if (error == 0) addresses.push_back(std::move(address));
     }
     if (error == 0) return 0;
@@ -150,7 +150,7 @@ int PortStack::open_addresses(const PortSetup& setup) {
   const std::size_t first = (setup.port_num - 1u) * each;
   for (std::size_t i = first; i < first + each; ++i) {
     std::unique_ptr<PortAddress> address;
-    const int error = PortAddress::claim(config.addresses[i], config.reach, tunnels, setup.ring, &address);
+    const int error = PortAddress::claim(config.addresses[i], config.reach, tunnels, setup.notify, &address);
     if (error != 0) return fail(error, describe(error, config.name, config.addresses[i]));
     addresses.push_back(std::move(address));
   }
@@ -159,7 +159,7 @@ int PortStack::open_addresses(const PortSetup& setup) {
 
 int PortStack::add_address(const wire::Gid& address) {
   std::unique_ptr<PortAddress> claimed;
-  int error = PortAddress::claim(address, links_->reach, links_->has_tunnels, links_->ring, &claimed);
+  int error = PortAddress::claim(address, links_->reach, links_->has_tunnels, links_->notify, &claimed);
   if (error != 0) return fail(error, describe(error, links_->device, address));
   for (const wire::Tunnel* tunnel : links_->tunnels) {
     error = claimed->listen(*tunnel);

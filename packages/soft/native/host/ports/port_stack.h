@@ -28,7 +28,7 @@ struct PortSetup {
   const DeviceConfig& config;
   std::uint8_t port_num;  // from 1
   FrameHook hook;
-  std::function<void()> ring;  // a frame came in from this process: called by any thread, without the device's lock
+  std::function<void()> notify;  // a frame came in from this process: called by any thread, without the device's lock
 };
 
 class PortStack final : public link::Transmitter {

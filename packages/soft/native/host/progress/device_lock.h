@@ -1,5 +1,6 @@
-// The lock of a device. A thread that polls in a loop takes it again and again; a plain mutex would let it starve the
-// others for whole time slices, since an unlocked mutex goes to whoever runs. So pollers let waiting threads in first.
+// The lock of a device. A thread that polls in a loop releases and takes it all the time. With a plain mutex such a
+// thread would keep the others out for whole time slices, since it runs when the mutex is free and they do not. So a
+// thread that polls takes the lock by lock_after_others().
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,7 @@ class DeviceLock {
     if (mutex_.try_lock()) return;
     waiting_.fetch_add(1, std::memory_order_relaxed);
     {
-      const std::lock_guard turn(turnstile_);
+      const std::lock_guard pass(turnstile_);
       mutex_.lock();
     }
     waiting_.fetch_sub(1, std::memory_order_relaxed);
@@ -23,8 +24,8 @@ class DeviceLock {
 
   void lock_after_others() {
     if (waiting_.load(std::memory_order_relaxed) == 0) return lock();
-    // Whoever waits for the lock holds the turnstile until it has it.
-    const std::lock_guard turn(turnstile_);
+    // A thread that waits for the lock holds the turnstile until it has the lock.
+    const std::lock_guard pass(turnstile_);
     mutex_.lock();
   }
 

@@ -12,12 +12,12 @@ namespace verbs::soft::host {
 namespace {
 
 constexpr Nanos kTick = kMillisecond;
-// How long a packet is left to those who wait on attached channels.
+// How long a packet is left to the waiters.
 constexpr Nanos kGrace = kMillisecond;
-constexpr std::size_t kMostAttached = 4;
-// One who has not looked for so long makes room for another.
-constexpr Nanos kForgottenAfter = 100 * kMillisecond;
-// How long after arming a completion queue its owner is taken to sleep on the channel's descriptor.
+constexpr std::size_t kMaxAttached = 4;
+// A wait set that was not used for this long is detached when another one needs its place.
+constexpr Nanos kUnusedAfter = 100 * kMillisecond;
+// How long after note_armed() the helper assumes that a thread sleeps on the channel's descriptor.
 constexpr Nanos kArmedFor = 20 * kMillisecond;
 
 bool is_fault(int signal) {
@@ -25,9 +25,9 @@ bool is_fault(int signal) {
          signal == SIGABRT;
 }
 
-// A read() of a real channel is restarted after a handler with SA_RESTART, ppoll() never is. The kernel does not tell
-// whose handler ran, so the call is restarted if every installed handler wants that. Handlers of faults (a sanitizer's,
-// a runtime's) do not count: no fault happens in a sleeping call.
+// The kernel restarts the read() of a real channel after a handler with SA_RESTART; it never restarts ppoll(). It does
+// not report which handler ran. So the call is restarted if every installed handler has SA_RESTART. Handlers of faults
+// (of sanitizers and language runtimes) do not count: a sleeping call causes no fault.
 bool handlers_restart() {
   for (int signal = 1; signal < NSIG; ++signal) {
     if (is_fault(signal)) continue;
@@ -41,8 +41,8 @@ bool handlers_restart() {
 
 pollfd readable(int fd) { return {fd, POLLIN, 0}; }
 
-// Between two rounds of work, whoever waits for the lock comes first.
-void give_way(std::unique_lock<DeviceLock>& lock) {
+// Between two rounds of work, lets the threads that wait for the lock take it.
+void yield_lock(std::unique_lock<DeviceLock>& lock) {
   DeviceLock* device = lock.release();
   device->unlock();
   device->lock_after_others();
@@ -59,12 +59,12 @@ int wait_for(int fd) {
 int Progress::start(std::vector<int> sockets) {
   if (const int error = helper_.open()) return error;
   if (const int error = driver_.open()) return error;
-  if (const int error = bell_.open()) return error;
-  helper_fds_ = {readable(helper_.fd()), readable(bell_.fd())};
+  if (const int error = wake_event_.open()) return error;
+  helper_fds_ = {readable(helper_.fd()), readable(wake_event_.fd())};
   driver_fds_ = {readable(driver_.fd()), readable(-1)};
   sockets_ = std::move(sockets);
-  // The program's signals are for the program's threads. Not so faults: the copy from or to memory that was unmapped
-  // recovers in their handler, and a fault whose signal is blocked kills the process.
+  // The helper takes none of the program's signals. The signals of faults stay unblocked: a copy that meets unmapped
+  // memory recovers in their handler, and a fault whose signal is blocked kills the process.
   sigset_t all, old;
   sigfillset(&all);
   for (int signal = 1; signal < NSIG; ++signal) {
@@ -92,7 +92,7 @@ void Progress::stop() {
   thread_.join();
 }
 
-void Progress::watch(std::vector<int> sockets) {
+void Progress::set_sockets(std::vector<int> sockets) {
   sockets_ = std::move(sockets);
   ++sockets_version_;
   helper_.kick();
@@ -108,12 +108,12 @@ void Progress::refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_
 }
 
 void Progress::attach(WaitSet& set) {
-  if (attached_.size() >= kMostAttached) {
-    if (now() - attached_.front()->looked_at < kForgottenAfter) return;
+  if (attached_.size() >= kMaxAttached) {
+    if (now() - attached_.front()->used_at < kUnusedAfter) return;
     detach(*attached_.front());
   }
   std::vector<int> fds = sockets_;
-  fds.push_back(bell_.fd());
+  fds.push_back(wake_event_.fd());
   if (set.attach(fds)) attached_.push_back(&set);
   has_attached_ = !attached_.empty();
 }
@@ -124,29 +124,25 @@ void Progress::detach(WaitSet& set) {
   has_attached_ = !attached_.empty();
 }
 
-void Progress::look(WaitSet& set, Nanos time) {
+void Progress::note_fetch(WaitSet& set, Nanos time) {
   ++activity_;
-  bell_.hush();
-  set.looked_at = time;
+  wake_event_.drain();
+  set.used_at = time;
   const auto found = std::find(attached_.begin(), attached_.end(), &set);
   if (found == attached_.end()) return;
   std::rotate(found, found + 1, attached_.end());
-  attended_ = true;
+  waiter_responds_ = true;
 }
 
 void Progress::release_sockets() {
-  detach_all();
-  helper_.let_go();
-  driver_.let_go();
-}
-
-void Progress::detach_all() {
   while (!attached_.empty()) detach(*attached_.back());
+  helper_.leave_poll();
+  driver_.leave_poll();
 }
 
-void Progress::ring() {
+void Progress::wake() {
   if (has_attached_ && !driver_active_) {
-    bell_.ring();
+    wake_event_.signal();
   } else {
     expect(0);
   }
@@ -154,7 +150,7 @@ void Progress::ring() {
 
 void Progress::note_armed() {
   armed_at_ = now();
-  if (watching_ && !driver_active_) helper_.kick();
+  if (ticking_ && !driver_active_) helper_.kick();
 }
 
 void Progress::run() {
@@ -163,14 +159,14 @@ void Progress::run() {
     const Nanos time = now();
     const bool active = activity_ != activity_seen_;
     activity_seen_ = activity_;
-    const bool hurried = armed_at_ != INT64_MIN && time - armed_at_ < kArmedFor;
-    watching_ = active && (driver_active_ || !hurried);
-    if (watching_) {
+    const bool urgent = armed_at_ != INT64_MIN && time - armed_at_ < kArmedFor;
+    ticking_ = active && (driver_active_ || !urgent);
+    if (ticking_) {
       helper_.nap(lock, kTick);
     } else if (driver_active_) {
       park(lock);
     } else {
-      drive(lock, time, hurried);
+      drive(lock, time, urgent);
     }
   }
 }
@@ -181,23 +177,23 @@ void Progress::park(std::unique_lock<DeviceLock>& lock) {
   parked_ = false;
 }
 
-void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool hurried) {
+void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool urgent) {
   refresh(&helper_fds_, 2, &helper_version_);
   helper_.prepare();
-  bell_.hush();
+  wake_event_.drain();
   const bool more_in = engine_.receive(time);
   const bool more_out = engine_.transmit(time);
   if (more_in || more_out) {
     helper_.stay_awake();
-    give_way(lock);
+    yield_lock(lock);
     return;
   }
   engine_.idle();
   const Nanos deadline = engine_.next_deadline();
-  if (hurried || !attended()) {
+  if (urgent || !has_waiter()) {
     helper_.sleep(lock, helper_fds_, deadline);
   } else if (helper_.sleep_with_grace(lock, helper_fds_, deadline, kGrace)) {
-    attended_ = activity_ != activity_seen_;
+    waiter_responds_ = activity_ != activity_seen_;
   }
 }
 
@@ -235,10 +231,10 @@ int Progress::step_inline(std::unique_lock<DeviceLock>& lock, EventSource& sourc
   driver_.prepare();
   const bool had_output = engine_.has_output();
   const bool more_in = engine_.receive(time);
-  // The acknowledgement of what just arrived can go with the caller's answer, if that comes soon.
-  if (!source.empty() && watching_ && !had_output) return 0;
+  // The acknowledgement of the frame can leave with the caller's next request, if that is posted soon.
+  if (!source.empty() && ticking_ && !had_output) return 0;
   const bool more_out = engine_.transmit(time);
-  if (more_in || more_out) give_way(lock);
+  if (more_in || more_out) yield_lock(lock);
   if (!source.empty() || more_in || more_out) return 0;
   return driver_.sleep(lock, driver_fds_, engine_.next_deadline());
 }

@@ -1,16 +1,22 @@
-// Who makes a device's progress, and when.
+// Which thread makes a device's progress, and when. "Progress" is receiving the frames that have arrived and sending
+// the packets that are due.
 //
-// The thread that polls makes it inline. A thread that blocks for an event makes it too, as the "driver" (one at a
-// time). So does a thread that waits on the descriptor of a completion channel which is attached: packets wake it, and
-// it makes the progress when it looks for the event. A helper thread backs all of them up:
-//   watching  somebody polled or waited within the last tick. The helper only looks again a tick later, not at the
-//             sockets: packets of a busy poller must not wake it. Work may be left for it for as long as that.
-//   driving   nobody did: it makes the progress, and between packets and timers sleeps without a limit. A packet wakes
-//             it as well as those who wait on an attached channel; they have a moment's grace to take it. Once they let
-//             it pass, the helper gives no more grace until one of them shows up again.
-//   parked    a driver is blocked in a call and makes the progress: the helper sleeps until the driver leaves.
-// A completion queue that was armed for somebody who waits on the descriptor of a channel that is not attached keeps
-// the helper driving in spite of polls, since that somebody sleeps until an event comes.
+// Every call that polls for a completion makes progress inline. Three kinds of sleeping threads make it too:
+//   driver  A thread that is blocked in ibv_get_cq_event() or ibv_get_async_event(). It polls the sockets until its
+//           event has come. One thread at a time is the driver; others that block wait for their events only.
+//   waiter  A thread (usually an event loop) that sleeps on the descriptor of a completion channel whose wait set is
+//           attached: the set holds the sockets, so a packet wakes the thread, and fetching the event makes progress.
+//   helper  A thread of ours that makes progress while no other thread does. It is in one of three modes:
+//             ticking  Progress was made inline within the last tick (1 ms). The helper checks again a tick later and
+//                      does not poll the sockets, so packets do not wake it beside a thread that polls all the time.
+//                      Work may be left to it for one tick.
+//             driving  Nobody made progress for a tick. The helper polls the sockets and sleeps until a packet arrives
+//                      or a timer is due. While wait sets are attached it leaves a packet to the waiters for a grace
+//                      period (1 ms). When no waiter has received by its end, the helper gives no grace until one does.
+//             parked   There is a driver. The helper sleeps until the driver leaves.
+//
+// A completion queue may be armed for a thread that sleeps on a descriptor which no packet makes readable (its wait set
+// is not attached). Then the helper is driving for a while even if other threads poll.
 #pragma once
 
 #include <poll.h>
@@ -21,24 +27,25 @@
 #include <thread>
 #include <vector>
 
-#include "host/events/event_queue.h"
+#include "host/events/event_source.h"
+#include "host/events/wait_set.h"
 #include "host/progress/device_lock.h"
 #include "host/progress/sleeper.h"
 #include "host/progress/wake_event.h"
 
 namespace verbs::soft::host {
 
-// What there is to be done; called under the device's lock.
+// The work of a device. Called under the device's lock.
 class Engine {
  public:
-  // Takes frames in. Returns whether there may be more to take in at once.
+  // Receives frames. Returns whether more may be waiting already.
   virtual bool receive(Nanos now) = 0;
   virtual bool has_output() const = 0;
-  // Sends what is due. Returns whether there is more to send at once.
+  // Sends the packets that are due. Returns whether more are due already.
   virtual bool transmit(Nanos now) = 0;
-  // When transmit() has something to do next, if nothing arrives.
+  // When transmit() is due next, if no frame arrives.
   virtual Nanos next_deadline() const = 0;
-  // Nothing is left to do for a while.
+  // Called before the helper thread sleeps.
   virtual void idle() = 0;
 
  protected:
@@ -56,37 +63,37 @@ class Progress {
   void stop();                          // not under the lock
 
   // -- under the lock
+  // The calling thread makes progress inline.
   void note_poll() { ++activity_; }
-  // Somebody will sleep until an event comes, and only the helper brings it.
+  // A completion queue was armed for a thread that no packet wakes.
   void note_armed();
-  // Whoever waits on the set wakes by packets from here on, if there is room for it: each packet wakes all of them, and
-  // one is enough for those of one loop, since he makes the progress for everybody.
+  // From now on packets make the wait set readable. Does nothing while enough other sets are attached and in use: a
+  // packet wakes the threads of all of them, and the first thread receives for all.
   void attach(WaitSet& set);
   void detach(WaitSet& set);
-  // Whoever waits on `set` is about to take in what has come, at `time`.
-  void look(WaitSet& set, Nanos time);
-  // Those who wait on attached sets take the packets.
-  bool attended() const { return attended_ && !attached_.empty(); }
-  // Whether work may be left to the helper: it looks within a tick.
-  bool watching() const { return watching_; }
-  // From here on these are the sockets that wake whoever sleeps. Before one of them is closed, none may be attached.
-  void watch(std::vector<int> sockets);
-  void detach_all();
-  // Comes before one of the sockets is closed: nobody waits for it from here on.
+  // The thread that waits on `set` makes progress, at `time`.
+  void note_fetch(WaitSet& set, Nanos time);
+  // Whether the threads that wait on attached sets receive the packets, so that the helper need not.
+  bool has_waiter() const { return waiter_responds_ && !attached_.empty(); }
+  // Whether work may be left to the helper, because it checks within a tick.
+  bool ticking() const { return ticking_; }
+  // Replaces the sockets that wake sleeping threads. release_sockets() comes before a socket is closed.
+  void set_sockets(std::vector<int> sockets);
+  // When this returns no thread polls the sockets and no wait set holds them.
   void release_sockets();
-  // There is work at `deadline` at the latest: wakes the sleeper that would miss it.
+  // Work is due at `deadline` at the latest: wakes the thread that would sleep longer.
   void expect(Nanos deadline) { (driver_active_ ? driver_ : helper_).wake_before(deadline); }
 
   // -- without the lock
-  // Work arrived from another thread, or from the same one by another device.
-  void ring();
-  // Makes progress until `source` has something. 0, or EINTR if a signal handler ran that does not restart calls.
+  // A frame was queued that no socket announces: by another thread, or by another device of this thread.
+  void wake();
+  // Makes progress until `source` has an event. 0, or EINTR if a signal handler without SA_RESTART ran.
   int wait(EventSource& source);
 
  private:
   void run();
   void refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const;
-  void drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool hurried);
+  void drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool urgent);
   void park(std::unique_lock<DeviceLock>& lock);
   int drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& source);
   int step_inline(std::unique_lock<DeviceLock>& lock, EventSource& source);
@@ -96,12 +103,12 @@ class Progress {
   std::thread thread_;
   Sleeper helper_;
   Sleeper driver_;
-  // Each thread sleeps on a list of its own, which it brings up to date when it is awake: first what wakes it.
+  // Each thread polls its own list and updates it while awake. The first entry is the descriptor of its Sleeper.
   std::vector<pollfd> helper_fds_;
   std::vector<pollfd> driver_fds_;
   std::atomic<bool> driver_active_{false};
-  // Frames from this process come without a packet: what wakes the attached sets, and the helper behind them.
-  Bell bell_;
+  // Announces frames from this process, which arrive by no socket, to the attached sets and to the helper.
+  WakeEvent wake_event_;
   std::atomic<bool> has_attached_{false};
   // The rest is guarded by the lock.
   std::vector<int> sockets_;
@@ -109,13 +116,13 @@ class Progress {
   std::uint64_t helper_version_ = 0;
   std::uint64_t driver_version_ = 0;
   bool stopping_ = false;
-  bool watching_ = false;
+  bool ticking_ = false;
   bool parked_ = false;
   std::uint64_t activity_ = 0;
   std::uint64_t activity_seen_ = 0;
   Nanos armed_at_ = INT64_MIN;
-  std::vector<WaitSet*> attached_;  // those who looked last at the end
-  bool attended_ = false;           // whoever waits on attached sets did not let the last grace pass
+  std::vector<WaitSet*> attached_;  // the most recently used last
+  bool waiter_responds_ = false;    // a waiter received before the last grace period ended
 };
 
 }  // namespace verbs::soft::host

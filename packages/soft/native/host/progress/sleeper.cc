@@ -21,10 +21,11 @@ int Sleeper::open() {
 
 void Sleeper::kick() {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);  // full means kicked already
+  [[maybe_unused]] const ssize_t written =
+      write(fd_, &one, sizeof one);  // fails only if the counter is full: readable already
 }
 
-void Sleeper::let_go() {
+void Sleeper::leave_poll() {
   while (polling_.load()) {
     kick();
     sched_yield();
@@ -69,7 +70,7 @@ bool Sleeper::sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pol
   polling_.store(true);
   lock.unlock();
   wait(fds, timeout);
-  stay_awake();  // it will look again soon: nobody needs to wake it
+  stay_awake();  // checks for work soon: needs no wake-up
   const auto woken = [](const pollfd& each) { return each.revents != 0; };
   const bool graced = !woken(fds[0]) && std::any_of(fds.begin() + 1, fds.end(), woken);
   if (graced) wait(fds.first(1), grace);

@@ -1,5 +1,5 @@
-// A thread that sleeps until a descriptor is readable or a time has come, and the way to wake it earlier. Whoever makes
-// work for it calls wake_before(): no system call unless the thread really would oversleep.
+// How a thread sleeps until a descriptor is readable or a deadline has passed, and how other threads wake it earlier. A
+// thread that makes work calls wake_before(), which costs a system call only if the sleeper would wake too late.
 #pragma once
 
 #include <poll.h>
@@ -26,24 +26,25 @@ class Sleeper {
   int open();                     // 0 or errno
   int fd() const { return fd_; }  // must be fds[0] of sleep()
 
-  // From here on wake_before() reaches the thread. Called before it looks for work for the last time, so that work
-  // which comes after that look is not missed.
+  // From now on wake_before() wakes the thread. The thread calls it before its last check for work, so that it misses
+  // no work that is made between the check and the sleep.
   void prepare() { wake_at_.store(kForever); }
   void stay_awake() { wake_at_.store(kAwake); }
-  // Gives the lock up while it sleeps. 0, or EINTR if a signal handler ran.
+  // Releases the lock while it sleeps. 0, or EINTR if a signal handler ran.
   int sleep(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline);
-  // As sleep(), but if a descriptor wakes it, others get so much time to do what there is to do; true if they got it.
+  // As sleep(). When a descriptor other than its own wakes it, it sleeps for `grace` more, so that another thread can
+  // do the work; returns whether it did.
   bool sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline, Nanos grace);
-  // As sleep(), but for a short fixed time in which wake_before() does nothing.
+  // Sleeps for a short fixed time, in which wake_before() does nothing.
   void nap(std::unique_lock<DeviceLock>& lock, Nanos duration);
 
   void wake_before(Nanos deadline) {
     if (wake_at_.load() > deadline && wake_at_.exchange(kAwake) > deadline) kick();
   }
   void kick();
-  // Under the lock. The kernel keeps a socket that somebody polls, bound to its address, after it was closed: once this
-  // returns the thread polls none any more.
-  void let_go();
+  // Under the lock: when this returns the thread polls no descriptor. A socket that is closed while a thread polls it
+  // stays bound to its address.
+  void leave_poll();
 
  private:
   // Without the lock. 0 or errno.

@@ -1,26 +1,28 @@
-// A descriptor that any thread makes readable, to say that there is work. Rung twice it costs one system call.
+// An event descriptor (eventfd) that any thread makes readable to report that there is work. A second signal() before
+// the next drain() costs no system call.
 #pragma once
 
 #include <atomic>
 
 namespace verbs::soft::host {
 
-class Bell {
+class WakeEvent {
  public:
-  Bell() = default;
-  ~Bell();
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
+  WakeEvent() = default;
+  ~WakeEvent();
+  WakeEvent(const WakeEvent&) = delete;
+  WakeEvent& operator=(const WakeEvent&) = delete;
 
   int open();  // 0 or errno
   int fd() const { return fd_; }
-  void ring();
-  // One thread at a time, before it looks for the work: what was there before a ring that is lost here is seen then.
-  void hush();
+  void signal();
+  // Makes the descriptor unreadable. One thread at a time calls it, and looks for work after it: the signal of work
+  // that was queued before the drain may be lost.
+  void drain();
 
  private:
   int fd_ = -1;
-  std::atomic<bool> rung_{false};
+  std::atomic<bool> signalled_{false};
 };
 
 }  // namespace verbs::soft::host

@@ -15,7 +15,7 @@ struct Switches {
   std::map<std::string, std::weak_ptr<EthernetSwitch>> by_name;
 };
 
-// As InboxDirectory::process(): without a lock, which a fork could leave locked for ever; never freed.
+// As QueueDirectory::process(): without a lock, which a fork could leave locked for ever; never freed.
 Switches& switches() {
   static std::atomic<Switches*> current{nullptr};
   Switches* known = current.load(std::memory_order_acquire);
@@ -37,15 +37,15 @@ std::shared_ptr<EthernetSwitch> EthernetSwitch::named(const std::string& name) {
   return found;
 }
 
-void EthernetSwitch::join(const std::shared_ptr<Inbox>& inbox, const Mac* own, bool teaches) {
+void EthernetSwitch::join(const std::shared_ptr<FrameQueue>& queue, const Mac* own, bool teaches) {
   const std::lock_guard lock(mutex_);
-  members_.push_back({own != nullptr ? mac_key(own->data()) : kNobody, inbox, teaches});
+  members_.push_back({own != nullptr ? mac_key(own->data()) : kNobody, queue, teaches});
 }
 
-void EthernetSwitch::leave(const Inbox* inbox) {
+void EthernetSwitch::leave(const FrameQueue* queue) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(members_, [&](const Member& member) { return member.inbox.get() == inbox; });
-  forget(inbox);
+  std::erase_if(members_, [&](const Member& member) { return member.queue.get() == queue; });
+  forget(queue);
 }
 
 const EthernetSwitch::Member* EthernetSwitch::owner_of(std::uint64_t key) const {
@@ -53,17 +53,17 @@ const EthernetSwitch::Member* EthernetSwitch::owner_of(std::uint64_t key) const 
   return found == members_.end() ? nullptr : &*found;
 }
 
-Inbox* EthernetSwitch::find(std::uint64_t key) const {
-  if (const Member* owner = owner_of(key)) return owner->inbox.get();
+FrameQueue* EthernetSwitch::find(std::uint64_t key) const {
+  if (const Member* owner = owner_of(key)) return owner->queue.get();
   if (!learned_) return nullptr;
   const Set& set = learned_[set_of(key)];
   for (std::size_t way = 0; way < kWays; ++way) {
-    if (set.keys[way] == key) return set.inboxes[way];
+    if (set.keys[way] == key) return set.queues[way];
   }
   return nullptr;
 }
 
-void EthernetSwitch::learn(std::uint64_t key, Inbox* inbox) {
+void EthernetSwitch::learn(std::uint64_t key, FrameQueue* queue) {
   if (owner_of(key) != nullptr) return;
   if (!learned_) {
     learned_ = std::make_unique<Set[]>(kSets);
@@ -77,37 +77,37 @@ void EthernetSwitch::learn(std::uint64_t key, Inbox* inbox) {
   }
   if (way == kWays) way = set.next++ % kWays;
   set.keys[way] = key;
-  set.inboxes[way] = inbox;
+  set.queues[way] = queue;
 }
 
-void EthernetSwitch::forget(const Inbox* inbox) {
+void EthernetSwitch::forget(const FrameQueue* queue) {
   for (std::size_t i = 0; learned_ && i < kSets; ++i) {
     for (std::size_t way = 0; way < kWays; ++way) {
-      if (learned_[i].inboxes[way] == inbox) learned_[i].keys[way] = kNobody;
+      if (learned_[i].queues[way] == queue) learned_[i].keys[way] = kNobody;
     }
   }
 }
 
-EthernetSwitch::Outcome EthernetSwitch::forward(const Inbox* from, std::span<const std::uint8_t> frame) {
+EthernetSwitch::Outcome EthernetSwitch::forward(const FrameQueue* from, std::span<const std::uint8_t> frame) {
   const std::uint8_t* destination = frame.data();
   const std::uint8_t* source = destination + 6;
   Outcome outcome;
-  const auto send = [&](Inbox& inbox) { ++(inbox.push(frame) ? outcome.sent : outcome.overflow); };
+  const auto send = [&](FrameQueue& queue) { ++(queue.push(frame) ? outcome.sent : outcome.overflow); };
   const std::lock_guard lock(mutex_);
-  const auto ingress = std::ranges::find(members_, from, [](const Member& member) { return member.inbox.get(); });
+  const auto ingress = std::ranges::find(members_, from, [](const Member& member) { return member.queue.get(); });
   if (ingress == members_.end()) return outcome;
   if (ingress->teaches && !is_group_address(source) && mac_key(source) != ingress->own) {
-    learn(mac_key(source), ingress->inbox.get());
+    learn(mac_key(source), ingress->queue.get());
   }
   const bool group = is_group_address(destination);
-  Inbox* known = group ? nullptr : find(mac_key(destination));
+  FrameQueue* known = group ? nullptr : find(mac_key(destination));
   if (known == from) {
     outcome.filtered = true;
   } else if (known != nullptr) {
     send(*known);
   } else {
     for (const Member& member : members_) {
-      if (group || member.inbox.get() != from) send(*member.inbox);
+      if (group || member.queue.get() != from) send(*member.queue);
     }
   }
   return outcome;

@@ -1,5 +1,5 @@
 // The Ethernet switch that joins ports of this process: it learns which address is behind which port, and floods what
-// it has not learned. Frames are copied to the inboxes of the ports, so that no port ever waits for another one's
+// it has not learned. Frames are copied to the queues of the ports, so that no port ever waits for another one's
 // owner.
 #pragma once
 
@@ -30,27 +30,27 @@ class EthernetSwitch {
   static constexpr std::size_t kMinFrame = 14;
 
   // The one of that name in this process. A forked child has new ones: those it inherited lead to copies of its
-  // parent's inboxes, which nobody empties.
+  // parent's queues, which nobody empties.
   static std::shared_ptr<EthernetSwitch> named(const std::string& name);
 
-  // A port whose frames go to `inbox`. `own` is the address that is always behind it, or nullptr. Of the frames of a
+  // A port whose frames go to `queue`. `own` is the address that is always behind it, or nullptr. Of the frames of a
   // port that does not teach nothing is learned.
-  void join(const std::shared_ptr<Inbox>& inbox, const Mac* own, bool teaches);
-  void leave(const Inbox* inbox);
+  void join(const std::shared_ptr<FrameQueue>& queue, const Mac* own, bool teaches);
+  void leave(const FrameQueue* queue);
 
   struct Outcome {
-    std::uint32_t sent = 0;      // copies that went into an inbox
+    std::uint32_t sent = 0;      // copies that went into a queue
     std::uint32_t overflow = 0;  // copies that found it full
     bool filtered = false;       // its address is behind the port that it came from
   };
   // A frame of at least kMinFrame bytes comes from the port of `from`. One to a group goes to every port, that one too;
   // one to an address that is not known goes to every other port.
-  Outcome forward(const Inbox* from, std::span<const std::uint8_t> frame);
+  Outcome forward(const FrameQueue* from, std::span<const std::uint8_t> frame);
 
  private:
   struct Member {
     std::uint64_t own;  // kNobody without an address
-    std::shared_ptr<Inbox> inbox;
+    std::shared_ptr<FrameQueue> queue;
     bool teaches;
   };
   // Learned addresses: sets of a few places, of which a new address takes one that is free or the next in turn. So a
@@ -60,15 +60,15 @@ class EthernetSwitch {
   static constexpr std::uint64_t kNobody = UINT64_MAX;
   struct Set {
     std::array<std::uint64_t, kWays> keys;
-    std::array<Inbox*, kWays> inboxes;
+    std::array<FrameQueue*, kWays> queues;
     std::uint8_t next;
   };
 
   static std::size_t set_of(std::uint64_t key) { return (key * 0x9e3779b97f4a7c15u >> 32) % kSets; }
-  Inbox* find(std::uint64_t key) const;
+  FrameQueue* find(std::uint64_t key) const;
   const Member* owner_of(std::uint64_t key) const;
-  void learn(std::uint64_t key, Inbox* inbox);
-  void forget(const Inbox* inbox);
+  void learn(std::uint64_t key, FrameQueue* queue);
+  void forget(const FrameQueue* queue);
 
   std::mutex mutex_;
   std::vector<Member> members_;

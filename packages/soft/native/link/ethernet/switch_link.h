@@ -12,15 +12,15 @@ namespace verbs::soft::link {
 struct SwitchCounters {
   std::uint64_t sent = 0;  // copies that other ports were given
   std::uint64_t received = 0;
-  std::uint64_t overflow = 0;  // copies for ports whose inbox was full
+  std::uint64_t overflow = 0;  // copies for ports whose queue was full
   std::uint64_t filtered = 0;  // frames whose destination is behind this port
 };
 
 class SwitchLink final : public Link {
  public:
-  // `ring` is called, by any thread, when a frame arrives in the empty inbox; it must not block, and is not called any
-  // more once the link is gone.
-  SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> ring, bool teaches = true);
+  // `notify` is called, by any thread, when a frame arrives in the empty queue; it must not block, and is not called
+  // any more once the link is gone.
+  SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> notify, bool teaches = true);
   ~SwitchLink() override;
 
   std::uint8_t* reserve() override { return buffer_; }
@@ -35,7 +35,7 @@ class SwitchLink final : public Link {
 
  private:
   std::shared_ptr<EthernetSwitch> switch_;
-  std::shared_ptr<Inbox> inbox_;
+  std::shared_ptr<FrameQueue> queue_;
   SwitchCounters counters_;
   std::uint8_t buffer_[wire::kMaxFrame];
 };

@@ -53,7 +53,7 @@ class Writer final : public Receiver {
 }  // namespace
 
 int Tap::open(const std::string& name, std::uint32_t mtu, std::shared_ptr<EthernetSwitch> to,
-              std::function<void()> ring, std::unique_ptr<Tap>* tap) {
+              std::function<void()> notify, std::unique_ptr<Tap>* tap) {
   const int fd = ::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return errno;
   int error = make_interface(fd, name);
@@ -62,12 +62,12 @@ int Tap::open(const std::string& name, std::uint32_t mtu, std::shared_ptr<Ethern
     close(fd);
     return error;
   }
-  tap->reset(new Tap(fd, std::move(to), std::move(ring)));
+  tap->reset(new Tap(fd, std::move(to), std::move(notify)));
   return 0;
 }
 
-Tap::Tap(int fd, std::shared_ptr<EthernetSwitch> to, std::function<void()> ring)
-    : fd_(fd), link_(std::move(to), nullptr, std::move(ring)) {}
+Tap::Tap(int fd, std::shared_ptr<EthernetSwitch> to, std::function<void()> notify)
+    : fd_(fd), link_(std::move(to), nullptr, std::move(notify)) {}
 
 Tap::~Tap() {
   if (fd_ >= 0) close(fd_);

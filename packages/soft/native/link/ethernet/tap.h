@@ -23,7 +23,7 @@ class Tap {
   // `mtu` is its own, without the Ethernet header. 0 or errno: ENOENT or ENODEV without /dev/net/tun, EPERM without
   // CAP_NET_ADMIN, EBUSY if there is such an interface.
   static int open(const std::string& name, std::uint32_t mtu, std::shared_ptr<EthernetSwitch> to,
-                  std::function<void()> ring, std::unique_ptr<Tap>* tap);
+                  std::function<void()> notify, std::unique_ptr<Tap>* tap);
   ~Tap();
   Tap(const Tap&) = delete;
   Tap& operator=(const Tap&) = delete;
@@ -39,7 +39,7 @@ class Tap {
   void forget();
 
  private:
-  Tap(int fd, std::shared_ptr<EthernetSwitch> to, std::function<void()> ring);
+  Tap(int fd, std::shared_ptr<EthernetSwitch> to, std::function<void()> notify);
   bool read_frame();
 
   int fd_;

@@ -5,17 +5,17 @@
 
 namespace verbs::soft::link {
 
-HoldQueue::HoldQueue(std::size_t capacity) : frames_(capacity * wire::kMaxFrame) {
+DelayQueue::DelayQueue(std::size_t capacity) : frames_(capacity * wire::kMaxFrame) {
   heap_.reserve(capacity);
   free_.reserve(capacity);
   for (std::size_t i = capacity; i > 0; --i) free_.push_back(static_cast<std::uint32_t>(i - 1));
 }
 
-bool HoldQueue::later(const Entry& a, const Entry& b) {
+bool DelayQueue::later(const Entry& a, const Entry& b) {
   return a.due != b.due ? a.due > b.due : a.sequence > b.sequence;
 }
 
-bool HoldQueue::push(std::span<const std::uint8_t> frame, Nanos due) {
+bool DelayQueue::push(std::span<const std::uint8_t> frame, Nanos due) {
   if (free_.empty() || frame.size() > wire::kMaxFrame) return false;
   const std::uint32_t index = free_.back();
   free_.pop_back();
@@ -25,14 +25,14 @@ bool HoldQueue::push(std::span<const std::uint8_t> frame, Nanos due) {
   return true;
 }
 
-Nanos HoldQueue::next_due() const { return heap_.empty() ? INT64_MAX : heap_.front().due; }
+Nanos DelayQueue::next_due() const { return heap_.empty() ? INT64_MAX : heap_.front().due; }
 
-std::span<const std::uint8_t> HoldQueue::front() const {
+std::span<const std::uint8_t> DelayQueue::front() const {
   const Entry& first = heap_.front();
   return {slot(first.slot), first.size};
 }
 
-void HoldQueue::pop() {
+void DelayQueue::pop() {
   std::pop_heap(heap_.begin(), heap_.end(), later);
   free_.push_back(heap_.back().slot);
   heap_.pop_back();

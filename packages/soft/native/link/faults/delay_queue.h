@@ -9,9 +9,9 @@
 
 namespace verbs::soft::link {
 
-class HoldQueue {
+class DelayQueue {
  public:
-  explicit HoldQueue(std::size_t capacity);
+  explicit DelayQueue(std::size_t capacity);
 
   // False if it is full.
   bool push(std::span<const std::uint8_t> frame, Nanos due);

@@ -19,20 +19,20 @@ Nanos time_of(std::uint64_t amount, std::uint64_t per_second) {
 }  // namespace
 
 // Streams of one seed start far apart in the generator's cycle.
-FaultDice::FaultDice(const FaultRule& rule, std::uint64_t seed, std::size_t place, FaultDirection direction)
+FaultDecider::FaultDecider(const FaultRule& rule, std::uint64_t seed, std::size_t place, FaultDirection direction)
     : rule_(rule),
       place_(place),
       state_(seed ^ (2 * place + (direction == FaultDirection::kEgress ? 0 : 1)) * 0xd1b54a32d192ed03) {}
 
 // SplitMix64: one addition and a mixing function, a full cycle of 2^64.
-std::uint64_t FaultDice::draw() {
+std::uint64_t FaultDecider::draw() {
   std::uint64_t z = state_ += kGolden;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
   z = (z ^ z >> 27) * 0x94d049bb133111eb;
   return z ^ z >> 31;
 }
 
-bool FaultDice::is_turn(std::uint64_t index) const {
+bool FaultDecider::is_selected(std::uint64_t index) const {
   const std::uint64_t every = std::max<std::uint64_t>(rule_.every, 1);
   const std::uint64_t first = rule_.nth != 0 ? rule_.nth : every;
   const std::uint64_t default_limit = rule_.nth != 0 && rule_.every == 0 ? 1 : UINT64_MAX;
@@ -40,39 +40,39 @@ bool FaultDice::is_turn(std::uint64_t index) const {
   return index >= first && (index - first) % every == 0 && counters_.hits < limit;
 }
 
-FaultVerdict FaultDice::roll(std::span<const std::uint8_t> frame, const FrameFacts& facts) {
-  FaultVerdict verdict;
-  verdict.size = frame.size();
-  if (!matches(rule_, facts)) return verdict;
+FaultDecision FaultDecider::decide(std::span<const std::uint8_t> frame, const FrameFields& fields) {
+  FaultDecision decision;
+  decision.size = frame.size();
+  if (!matches(rule_, fields)) return decision;
   const std::uint64_t drop = draw(), duplicate = draw(), reorder = draw(), corrupt = draw(), place = draw(),
                       truncate = draw(), rest = draw(), jitter = draw(), chance = draw();
-  if (!is_turn(++counters_.matched) || !happens(chance, rule_.probability)) return verdict;
-  verdict.drop = happens(drop, rule_.drop);
-  verdict.duplicate = happens(duplicate, rule_.duplicate);
-  verdict.reorder = happens(reorder, rule_.reorder);
-  verdict.hold = rule_.delay + (verdict.reorder ? rule_.reorder_delay : 0);
-  if (rule_.jitter > 0) verdict.hold += static_cast<Nanos>(jitter % static_cast<std::uint64_t>(rule_.jitter));
+  if (!is_selected(++counters_.matched) || !happens(chance, rule_.probability)) return decision;
+  decision.drop = happens(drop, rule_.drop);
+  decision.duplicate = happens(duplicate, rule_.duplicate);
+  decision.reorder = happens(reorder, rule_.reorder);
+  decision.hold = rule_.delay + (decision.reorder ? rule_.reorder_delay : 0);
+  if (rule_.jitter > 0) decision.hold += static_cast<Nanos>(jitter % static_cast<std::uint64_t>(rule_.jitter));
 
-  const std::size_t transport = facts.network == 0 ? 0 : frame.size() - facts.network;
+  const std::size_t transport = fields.network == 0 ? 0 : frame.size() - fields.network;
   if (transport > kUncovered + 1) {
     if (happens(corrupt, rule_.corrupt)) {
       std::size_t byte = (place >> 3) % (transport - 1);
       if (byte >= kUncovered) ++byte;
-      verdict.corrupt_byte = facts.network + byte;
-      verdict.corrupt_mask = static_cast<std::uint8_t>(1u << (place & 7));
+      decision.corrupt_byte = fields.network + byte;
+      decision.corrupt_mask = static_cast<std::uint8_t>(1u << (place & 7));
     }
     if (happens(truncate, rule_.truncate)) {
-      verdict.truncate = true;
-      verdict.size = facts.network + rest % transport;
+      decision.truncate = true;
+      decision.size = fields.network + rest % transport;
     }
   }
-  verdict.hit = verdict.drop || verdict.duplicate || verdict.reorder || rule_.delay > 0 || rule_.jitter > 0 ||
-                verdict.corrupt_byte != 0 || verdict.truncate || rule_.limits_rate();
-  counters_.hits += verdict.hit;
-  return verdict;
+  decision.hit = decision.drop || decision.duplicate || decision.reorder || rule_.delay > 0 || rule_.jitter > 0 ||
+                 decision.corrupt_byte != 0 || decision.truncate || rule_.limits_rate();
+  counters_.hits += decision.hit;
+  return decision;
 }
 
-Nanos FaultDice::queue(std::size_t size, Nanos ready) {
+Nanos FaultDecider::wait_for_rate(std::size_t size, Nanos ready) {
   const Nanos busy = std::max(time_of(size, rule_.bytes_per_second), time_of(1, rule_.packets_per_second));
   free_at_ = std::max(free_at_, ready) + busy;
   return free_at_ - ready;

@@ -9,7 +9,7 @@
 
 namespace verbs::soft::link {
 
-struct FaultVerdict {
+struct FaultDecision {
   bool hit = false;  // anything below happens
   bool drop = false;
   bool duplicate = false;
@@ -21,18 +21,18 @@ struct FaultVerdict {
   std::uint8_t corrupt_mask = 0;
 };
 
-class FaultDice {
+class FaultDecider {
  public:
   // `place` of the rule in its plan, from 0: a rule has random numbers of its own, in each direction.
-  FaultDice(const FaultRule& rule, std::uint64_t seed, std::size_t place, FaultDirection direction);
+  FaultDecider(const FaultRule& rule, std::uint64_t seed, std::size_t place, FaultDirection direction);
 
   // Draws nine numbers for each frame that matches, in this order: drop, duplicate, reorder, corrupt, place of the
   // corruption, truncate, length of the rest, jitter, the rule's own probability. So changing one probability does not
   // move the decisions about the others.
-  FaultVerdict roll(std::span<const std::uint8_t> frame, const FrameFacts& facts);
+  FaultDecision decide(std::span<const std::uint8_t> frame, const FrameFields& fields);
   // For a rule that limits the rate: how long a frame waits for its turn that could leave at `ready`, its own time on
   // the link included. To be called once for each frame that goes.
-  Nanos queue(std::size_t size, Nanos ready);
+  Nanos wait_for_rate(std::size_t size, Nanos ready);
 
   const FaultRule& rule() const { return rule_; }
   std::size_t place() const { return place_; }
@@ -40,7 +40,7 @@ class FaultDice {
 
  private:
   std::uint64_t draw();
-  bool is_turn(std::uint64_t index) const;
+  bool is_selected(std::uint64_t index) const;
 
   FaultRule rule_;
   std::size_t place_;

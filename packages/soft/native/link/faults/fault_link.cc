@@ -11,7 +11,7 @@ namespace verbs::soft::link {
 
 // One way through the link. `release` is called with each frame that goes on at once; the others wait in `held`.
 struct FaultLink::Direction {
-  Direction(std::vector<FaultDice> rules, std::size_t capacity) : dice(std::move(rules)), held(capacity) {}
+  Direction(std::vector<FaultDecider> rules, std::size_t capacity) : deciders(std::move(rules)), held(capacity) {}
 
   template <typename Release>
   void pass(std::span<const std::uint8_t> frame, Nanos now, Release release) {
@@ -35,7 +35,7 @@ struct FaultLink::Direction {
     for (std::uint64_t copies = 1 + fate.duplicates; copies > 0; --copies) {
       // A frame that finds no room takes no time on a limited link.
       const bool limited = fate.limit != nullptr && !held.full();
-      const Nanos hold = fate.hold + (limited ? fate.limit->queue(fate.size, now + fate.hold) : 0);
+      const Nanos hold = fate.hold + (limited ? fate.limit->wait_for_rate(fate.size, now + fate.hold) : 0);
       if (hold == 0 && fate.limit == nullptr) {
         release(result);
       } else if (held.push(result, now + hold)) {
@@ -46,8 +46,8 @@ struct FaultLink::Direction {
     }
   }
 
-  std::vector<FaultDice> dice;
-  HoldQueue held;
+  std::vector<FaultDecider> deciders;
+  DelayQueue held;
   FaultCounters counters;
   std::uint8_t scratch[wire::kMaxFrame];
 
@@ -60,25 +60,25 @@ struct FaultLink::Direction {
     bool corrupt = false;
     Nanos hold = 0;
     std::size_t size = 0;
-    FaultDice* limit = nullptr;  // the last rule that limits its rate
+    FaultDecider* limit = nullptr;  // the last rule that limits its rate
   };
 
   Fate decide(std::span<const std::uint8_t> frame) {
-    const FrameFacts facts = facts_of(frame);
+    const FrameFields fields = parse_fields(frame);
     Fate fate{.size = frame.size()};
-    for (FaultDice& die : dice) {
-      const FaultVerdict verdict = die.roll(frame, facts);
-      if (!verdict.hit) continue;
-      fate.drop |= verdict.drop;
-      fate.duplicates += verdict.duplicate;
-      fate.reorder |= verdict.reorder;
-      fate.hold += verdict.hold;
-      fate.size = std::min(fate.size, verdict.size);
-      if (verdict.corrupt_byte != 0) {
-        scratch[verdict.corrupt_byte] ^= verdict.corrupt_mask;
+    for (FaultDecider& decider : deciders) {
+      const FaultDecision decision = decider.decide(frame, fields);
+      if (!decision.hit) continue;
+      fate.drop |= decision.drop;
+      fate.duplicates += decision.duplicate;
+      fate.reorder |= decision.reorder;
+      fate.hold += decision.hold;
+      fate.size = std::min(fate.size, decision.size);
+      if (decision.corrupt_byte != 0) {
+        scratch[decision.corrupt_byte] ^= decision.corrupt_mask;
         fate.corrupt = true;
       }
-      if (die.rule().limits_rate()) fate.limit = &die;
+      if (decider.rule().limits_rate()) fate.limit = &decider;
     }
     return fate;
   }
@@ -112,20 +112,20 @@ void FaultLink::set_plan(const std::optional<FaultPlan>& plan) {
 
 // Null if no rule is about that direction.
 std::unique_ptr<FaultLink::Direction> FaultLink::direction(FaultDirection which) const {
-  std::vector<FaultDice> dice;
+  std::vector<FaultDecider> deciders;
   std::size_t place = 0;
   bool holds = false;
   const auto add = [&](const FaultRule& rule) {
     if (rule.direction == which || rule.direction == FaultDirection::kBoth) {
-      dice.emplace_back(rule, plan_->seed, place, which);
+      deciders.emplace_back(rule, plan_->seed, place, which);
       holds = holds || rule.holds();
     }
     ++place;
   };
   add(*plan_);
   for (const FaultRule& rule : plan_->rules) add(rule);
-  if (dice.empty()) return nullptr;
-  return std::make_unique<Direction>(std::move(dice), holds ? plan_->capacity : 0);
+  if (deciders.empty()) return nullptr;
+  return std::make_unique<Direction>(std::move(deciders), holds ? plan_->capacity : 0);
 }
 
 FaultCounters FaultLink::egress_counters() const { return egress_ ? egress_->counters : FaultCounters{}; }
@@ -135,9 +135,9 @@ std::vector<RuleCounters> FaultLink::rule_counters() const {
   std::vector<RuleCounters> sums(plan_ ? 1 + plan_->rules.size() : 0);
   for (const auto* way : {egress_.get(), ingress_.get()}) {
     if (way == nullptr) continue;
-    for (const FaultDice& die : way->dice) {
-      sums[die.place()].matched += die.counters().matched;
-      sums[die.place()].hits += die.counters().hits;
+    for (const FaultDecider& decider : way->deciders) {
+      sums[decider.place()].matched += decider.counters().matched;
+      sums[decider.place()].hits += decider.counters().hits;
     }
   }
   return sums;
@@ -156,7 +156,7 @@ void FaultLink::commit(std::size_t size) {
 std::size_t FaultLink::receive(Receiver& receiver, std::size_t budget) {
   if (!ingress_) return next_->receive(receiver, budget);
   std::size_t taken = 0;
-  for (HoldQueue& held = ingress_->held; taken < budget && held.next_due() <= now_; ++taken) {
+  for (DelayQueue& held = ingress_->held; taken < budget && held.next_due() <= now_; ++taken) {
     receiver.deliver(held.front());
     held.pop();
   }
@@ -168,7 +168,7 @@ void FaultLink::advance(Nanos now) {
   now_ = now;
   next_->advance(now);
   if (!egress_ || egress_->held.next_due() > now) return;
-  for (HoldQueue& held = egress_->held; held.next_due() <= now; held.pop()) emit(held.front());
+  for (DelayQueue& held = egress_->held; held.next_due() <= now; held.pop()) emit(held.front());
   next_->flush();
 }
 

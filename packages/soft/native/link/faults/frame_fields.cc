@@ -6,7 +6,7 @@
 
 namespace verbs::soft::link {
 
-FrameFacts facts_of(std::span<const std::uint8_t> frame) {
+FrameFields parse_fields(std::span<const std::uint8_t> frame) {
   constexpr std::size_t kPortFromEnd = 6;  // where a UDP header has its destination port
   const std::size_t network = wire::network_size_of(frame);
   if (network == 0 || frame.size() < network + wire::Bth::kSize ||
@@ -15,20 +15,20 @@ FrameFacts facts_of(std::span<const std::uint8_t> frame) {
   }
   const std::span<const std::uint8_t> transport = frame.subspan(network);
   const wire::Bth bth = wire::Bth::parse(transport.data());
-  FrameFacts facts{.network = network, .opcode = bth.opcode, .qpn = bth.dest_qpn, .psn = bth.psn, .aeth = {}};
+  FrameFields fields{.network = network, .opcode = bth.opcode, .qpn = bth.dest_qpn, .psn = bth.psn, .aeth = {}};
   const wire::OpcodeInfo* info = wire::opcode_info(bth.opcode);
   if (info != nullptr && info->has(wire::kHasAeth) && transport.size() > info->aeth) {
-    facts.aeth = static_cast<AethKind>(transport[info->aeth] >> 5 & 3);
+    fields.aeth = static_cast<AethKind>(transport[info->aeth] >> 5 & 3);
   }
-  return facts;
+  return fields;
 }
 
-bool matches(const FaultRule& rule, const FrameFacts& facts) {
+bool matches(const FaultRule& rule, const FrameFields& fields) {
   const bool asks = rule.opcodes || rule.qpn || rule.psn || rule.aeth;
   if (!asks) return true;
-  return facts.network != 0 && (!rule.opcodes || rule.opcodes->test(facts.opcode)) &&
-         (!rule.qpn || *rule.qpn == facts.qpn) && (!rule.psn || rule.psn->has(facts.psn)) &&
-         (!rule.aeth || (facts.aeth && *rule.aeth == *facts.aeth));
+  return fields.network != 0 && (!rule.opcodes || rule.opcodes->test(fields.opcode)) &&
+         (!rule.qpn || *rule.qpn == fields.qpn) && (!rule.psn || rule.psn->has(fields.psn)) &&
+         (!rule.aeth || (fields.aeth && *rule.aeth == *fields.aeth));
 }
 
 }  // namespace verbs::soft::link

@@ -9,7 +9,7 @@
 
 namespace verbs::soft::link {
 
-struct FrameFacts {
+struct FrameFields {
   std::size_t network = 0;  // size of the IP and UDP headers; 0 if this is not a packet for a NIC
   std::uint8_t opcode = 0;
   std::uint32_t qpn = 0;
@@ -17,9 +17,9 @@ struct FrameFacts {
   std::optional<AethKind> aeth;
 };
 
-FrameFacts facts_of(std::span<const std::uint8_t> frame);
+FrameFields parse_fields(std::span<const std::uint8_t> frame);
 
 // Whether the frame is one of those that `rule` is about; its direction is not asked here.
-bool matches(const FaultRule& rule, const FrameFacts& facts);
+bool matches(const FaultRule& rule, const FrameFields& fields);
 
 }  // namespace verbs::soft::link

@@ -5,36 +5,36 @@
 namespace verbs::soft::link {
 namespace {
 
-// Passes on all but the frames to groups that a link of this process sent: they came by the inbox.
+// Passes on all but the frames to groups that a link of this process sent: they came by the queue.
 class ForeignGroups final : public Receiver {
  public:
-  ForeignGroups(InboxDirectory::Reader& process, Receiver& next) : process_(process), next_(next) {}
+  ForeignGroups(QueueDirectory::Reader& process, Receiver& next) : process_(process), next_(next) {}
   void deliver(std::span<const std::uint8_t> frame) override {
     if (wire::destination_of(frame).is_multicast() && process_.find(wire::source_of(frame)) != nullptr) return;
     next_.deliver(frame);
   }
 
  private:
-  InboxDirectory::Reader& process_;
+  QueueDirectory::Reader& process_;
   Receiver& next_;
 };
 
 }  // namespace
 
-InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void()> ring)
+InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify)
     : address_(address),
       next_(next),
-      inbox_(std::make_shared<Inbox>(std::move(ring))),
-      directory_(InboxDirectory::process()),
-      listed_(directory_.add(address, inbox_)),
+      queue_(std::make_shared<FrameQueue>(std::move(notify))),
+      directory_(QueueDirectory::process()),
+      listed_(directory_.add(address, queue_)),
       neighbours_(directory_) {
   if (next_ == nullptr) buffer_ = std::make_unique<std::uint8_t[]>(wire::kMaxFrame);
 }
 
 InprocLink::~InprocLink() {
-  for (const wire::Gid& group : groups_) directory_.leave(group, inbox_.get());
+  for (const wire::Gid& group : groups_) directory_.leave(group, queue_.get());
   if (listed_) directory_.remove(address_);
-  inbox_->close();
+  queue_->close();
 }
 
 std::uint8_t* InprocLink::reserve() { return reserved_ = next_ != nullptr ? next_->reserve() : buffer_.get(); }
@@ -43,9 +43,9 @@ void InprocLink::commit(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
   const bool addressed = wire::network_size_of(frame) != 0;
   if (addressed && wire::destination_of(frame).is_multicast()) return commit_to_group(size);
-  Inbox* inbox = addressed ? neighbours_.find(wire::destination_of(frame)) : nullptr;
-  if (inbox != nullptr) {
-    ++(inbox->push(frame) ? counters_.sent : counters_.overflow);
+  FrameQueue* queue = addressed ? neighbours_.find(wire::destination_of(frame)) : nullptr;
+  if (queue != nullptr) {
+    ++(queue->push(frame) ? counters_.sent : counters_.overflow);
   } else if (next_ != nullptr) {
     next_->commit(size);
   } else {
@@ -57,18 +57,18 @@ void InprocLink::commit(std::size_t size) {
 void InprocLink::commit_to_group(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
   neighbours_.for_each(wire::destination_of(frame),
-                       [&](Inbox& inbox) { ++(inbox.push(frame) ? counters_.sent : counters_.overflow); });
+                       [&](FrameQueue& queue) { ++(queue.push(frame) ? counters_.sent : counters_.overflow); });
   if (next_ != nullptr) next_->commit(size);
 }
 
 void InprocLink::join(const wire::Gid& group) {
   if (std::find(groups_.begin(), groups_.end(), group) != groups_.end()) return;
   groups_.push_back(group);
-  directory_.join(group, inbox_);
+  directory_.join(group, queue_);
 }
 
 void InprocLink::leave(const wire::Gid& group) {
-  if (std::erase(groups_, group) != 0) directory_.leave(group, inbox_.get());
+  if (std::erase(groups_, group) != 0) directory_.leave(group, queue_.get());
 }
 
 void InprocLink::flush() {
@@ -76,7 +76,7 @@ void InprocLink::flush() {
 }
 
 std::size_t InprocLink::receive(Receiver& receiver, std::size_t budget) {
-  std::size_t taken = inbox_->drain(receiver, budget);
+  std::size_t taken = queue_->drain(receiver, budget);
   counters_.received += taken;
   if (next_ == nullptr || taken >= budget) return taken;
   if (groups_.empty()) return taken + next_->receive(receiver, budget - taken);

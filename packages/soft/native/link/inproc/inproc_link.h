@@ -13,18 +13,18 @@
 namespace verbs::soft::link {
 
 struct InprocCounters {
-  std::uint64_t sent = 0;  // into an inbox of this process
+  std::uint64_t sent = 0;  // into a queue of this process
   std::uint64_t received = 0;
-  std::uint64_t overflow = 0;     // the inbox was full, or its owner was leaving
+  std::uint64_t overflow = 0;     // the queue was full, or its owner was leaving
   std::uint64_t unreachable = 0;  // not an address of this process, and there is no next link
 };
 
 class InprocLink final : public Link {
  public:
-  // `next` may be null and must outlive this link. `ring` is called, by any thread, when a frame arrives in the empty
-  // inbox; it must not block, and is not called any more once the link is gone. An address that another link of this
+  // `next` may be null and must outlive this link. `notify` is called, by any thread, when a frame arrives in the empty
+  // queue; it must not block, and is not called any more once the link is gone. An address that another link of this
   // process has already stays that link's.
-  InprocLink(const wire::Gid& address, Link* next, std::function<void()> ring);
+  InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify);
   ~InprocLink() override;
 
   std::uint8_t* reserve() override;
@@ -47,10 +47,10 @@ class InprocLink final : public Link {
 
   wire::Gid address_;
   Link* next_;
-  std::shared_ptr<Inbox> inbox_;
-  InboxDirectory& directory_;
+  std::shared_ptr<FrameQueue> queue_;
+  QueueDirectory& directory_;
   bool listed_;
-  InboxDirectory::Reader neighbours_;
+  QueueDirectory::Reader neighbours_;
   InprocCounters counters_;
   std::vector<wire::Gid> groups_;
   std::uint8_t* reserved_ = nullptr;

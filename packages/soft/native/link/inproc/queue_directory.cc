@@ -6,10 +6,10 @@
 
 namespace verbs::soft::link {
 
-InboxDirectory& InboxDirectory::process() {
+QueueDirectory& QueueDirectory::process() {
   struct Owned {
     pid_t owner = getpid();
-    InboxDirectory directory;
+    QueueDirectory directory;
   };
   // Without a lock, which a fork could leave locked for ever; never freed, so that it outlives every thread.
   static std::atomic<Owned*> current{nullptr};
@@ -21,42 +21,42 @@ InboxDirectory& InboxDirectory::process() {
   return known->directory;
 }
 
-bool InboxDirectory::add(const wire::Gid& address, std::shared_ptr<Inbox> inbox) {
+bool QueueDirectory::add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue) {
   const std::lock_guard lock(mutex_);
   if (std::ranges::find(*list_, address, &List::value_type::first) != list_->end()) return false;
   auto next = std::make_shared<List>(*list_);
-  next->emplace_back(address, std::move(inbox));
+  next->emplace_back(address, std::move(queue));
   replace(std::move(next));
   return true;
 }
 
-void InboxDirectory::remove(const wire::Gid& address) {
+void QueueDirectory::remove(const wire::Gid& address) {
   const std::lock_guard lock(mutex_);
   auto next = std::make_shared<List>(*list_);
   std::erase_if(*next, [&](const auto& entry) { return entry.first == address; });
   replace(std::move(next));
 }
 
-void InboxDirectory::replace(std::shared_ptr<const List> list) {
+void QueueDirectory::replace(std::shared_ptr<const List> list) {
   list_ = std::move(list);
   version_.fetch_add(1, std::memory_order_release);
 }
 
-void InboxDirectory::join(const wire::Gid& group, std::shared_ptr<Inbox> inbox) {
+void QueueDirectory::join(const wire::Gid& group, std::shared_ptr<FrameQueue> queue) {
   const std::lock_guard lock(mutex_);
   auto next = std::make_shared<List>(*list_);
-  next->emplace_back(group, std::move(inbox));
+  next->emplace_back(group, std::move(queue));
   replace(std::move(next));
 }
 
-void InboxDirectory::leave(const wire::Gid& group, const Inbox* inbox) {
+void QueueDirectory::leave(const wire::Gid& group, const FrameQueue* queue) {
   const std::lock_guard lock(mutex_);
   auto next = std::make_shared<List>(*list_);
-  std::erase_if(*next, [&](const auto& entry) { return entry.first == group && entry.second.get() == inbox; });
+  std::erase_if(*next, [&](const auto& entry) { return entry.first == group && entry.second.get() == queue; });
   replace(std::move(next));
 }
 
-void InboxDirectory::Reader::refresh() {
+void QueueDirectory::Reader::refresh() {
   if (version_ != directory_.version_.load(std::memory_order_acquire)) {
     const std::lock_guard lock(directory_.mutex_);
     list_ = directory_.list_;
@@ -64,10 +64,10 @@ void InboxDirectory::Reader::refresh() {
   }
 }
 
-Inbox* InboxDirectory::Reader::find(const wire::Gid& address) {
+FrameQueue* QueueDirectory::Reader::find(const wire::Gid& address) {
   refresh();
-  for (const auto& [known, inbox] : *list_) {
-    if (known == address) return inbox.get();
+  for (const auto& [known, queue] : *list_) {
+    if (known == address) return queue.get();
   }
   return nullptr;
 }

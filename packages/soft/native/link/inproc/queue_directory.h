@@ -1,4 +1,4 @@
-// Which address of this process has which inbox. Looked up for every frame and changed rarely: so each reader keeps a
+// Which address of this process has which queue. Looked up for every frame and changed rarely: so each reader keeps a
 // copy of the list and only looks whether it is still the newest.
 #pragma once
 
@@ -14,39 +14,39 @@
 
 namespace verbs::soft::link {
 
-class InboxDirectory {
+class QueueDirectory {
  public:
-  using List = std::vector<std::pair<wire::Gid, std::shared_ptr<Inbox>>>;
+  using List = std::vector<std::pair<wire::Gid, std::shared_ptr<FrameQueue>>>;
 
   // The one of this process. A forked child starts with an empty one: what it inherited leads to copies of its parent's
-  // inboxes, which nobody empties.
-  static InboxDirectory& process();
+  // queues, which nobody empties.
+  static QueueDirectory& process();
 
   // False if the address is there already.
-  bool add(const wire::Gid& address, std::shared_ptr<Inbox> inbox);
+  bool add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue);
   void remove(const wire::Gid& address);
-  // A group has any number of inboxes.
-  void join(const wire::Gid& group, std::shared_ptr<Inbox> inbox);
-  void leave(const wire::Gid& group, const Inbox* inbox);
+  // A group has any number of queues.
+  void join(const wire::Gid& group, std::shared_ptr<FrameQueue> queue);
+  void leave(const wire::Gid& group, const FrameQueue* queue);
 
   class Reader {
    public:
-    explicit Reader(InboxDirectory& directory) : directory_(directory) {}
+    explicit Reader(QueueDirectory& directory) : directory_(directory) {}
     // nullptr if the address is not of this process. Valid until the next call.
-    Inbox* find(const wire::Gid& address);
-    // Calls visit(inbox) for each inbox of the group.
+    FrameQueue* find(const wire::Gid& address);
+    // Calls visit(queue) for each queue of the group.
     template <typename Visit>
     void for_each(const wire::Gid& group, Visit visit) {
       refresh();
-      for (const auto& [known, inbox] : *list_) {
-        if (known == group) visit(*inbox);
+      for (const auto& [known, queue] : *list_) {
+        if (known == group) visit(*queue);
       }
     }
 
    private:
     void refresh();
 
-    InboxDirectory& directory_;
+    QueueDirectory& directory_;
     std::shared_ptr<const List> list_;
     std::uint64_t version_ = 0;
   };

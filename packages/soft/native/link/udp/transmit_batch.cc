@@ -29,7 +29,7 @@ bool is_loopback(const sockaddr_storage& address) {
 
 }  // namespace
 
-struct Outbox::Batch {
+struct TransmitBatch::Batch {
   alignas(64) std::array<std::array<std::uint8_t, wire::kMaxFrame>, kFrames> frames;
   std::array<iovec, kFrames> pieces = {};  // of each frame, what the kernel takes
   std::size_t count = 0;
@@ -43,16 +43,16 @@ struct Outbox::Batch {
   std::size_t frames_of(std::size_t message) const { return messages[message].msg_hdr.msg_iovlen; }
 };
 
-Outbox::Outbox(int fd, std::uint16_t port, std::uint32_t scope)
+TransmitBatch::TransmitBatch(int fd, std::uint16_t port, std::uint32_t scope)
     : fd_(fd), port_(port), scope_(scope), batch_(std::make_unique<Batch>()) {}
 
-Outbox::~Outbox() = default;
+TransmitBatch::~TransmitBatch() = default;
 
-bool Outbox::full() const { return batch_->count == kFrames; }
+bool TransmitBatch::full() const { return batch_->count == kFrames; }
 
-std::uint8_t* Outbox::reserve() { return batch_->frames[batch_->count].data(); }
+std::uint8_t* TransmitBatch::reserve() { return batch_->frames[batch_->count].data(); }
 
-bool Outbox::commit(std::size_t size) {
+bool TransmitBatch::commit(std::size_t size) {
   Batch& batch = *batch_;
   std::uint8_t* frame = batch.frames[batch.count].data();
   const std::size_t network = wire::network_size_of({frame, size});
@@ -77,7 +77,7 @@ bool Outbox::commit(std::size_t size) {
 }
 
 // Segments are of one size; only the last may be shorter.
-bool Outbox::joins_last(std::size_t slot) const {
+bool TransmitBatch::joins_last(std::size_t slot) const {
   if (slot == 0 || !joining_) return false;
   const Batch& batch = *batch_;
   const msghdr& last = batch.messages[slot - 1].msg_hdr;
@@ -91,7 +91,7 @@ bool Outbox::joins_last(std::size_t slot) const {
          is_loopback(batch.addresses[slot]);
 }
 
-Outbox::Outcome Outbox::flush() {
+TransmitBatch::Result TransmitBatch::flush() {
   Batch& batch = *batch_;
   for (std::size_t i = 0; i < batch.datagrams; ++i) {
     msghdr& header = batch.messages[i].msg_hdr;
@@ -99,7 +99,7 @@ Outbox::Outcome Outbox::flush() {
     const auto segment = static_cast<std::uint16_t>(header.msg_iov[0].iov_len);
     add_control(header, SOL_UDP, UDP_SEGMENT, &segment, sizeof segment);
   }
-  Outcome outcome;
+  Result outcome;
   std::size_t done = 0;
   while (done < batch.datagrams) {
     const int sent = sendmmsg(fd_, &batch.messages[done], static_cast<unsigned>(batch.datagrams - done),
@@ -118,7 +118,7 @@ Outbox::Outcome Outbox::flush() {
 }
 
 // The kernel refused the datagram: one frame has no route, or is too long for it; many may go by themselves.
-void Outbox::send_singly(std::size_t message, Outcome* outcome) {
+void TransmitBatch::send_singly(std::size_t message, Result* outcome) {
   msghdr header = batch_->messages[message].msg_hdr;
   if (header.msg_iovlen == 1) {
     ++outcome->dropped;

@@ -11,28 +11,28 @@
 
 namespace verbs::soft::link {
 
-class Outbox {
+class TransmitBatch {
  public:
-  struct Outcome {
+  struct Result {
     std::size_t sent = 0;     // frames
     std::size_t dropped = 0;  // the kernel would not take them
   };
 
   // `scope` is the interface of a link-local address.
-  Outbox(int fd, std::uint16_t port, std::uint32_t scope);
-  ~Outbox();
-  Outbox(const Outbox&) = delete;
-  Outbox& operator=(const Outbox&) = delete;
+  TransmitBatch(int fd, std::uint16_t port, std::uint32_t scope);
+  ~TransmitBatch();
+  TransmitBatch(const TransmitBatch&) = delete;
+  TransmitBatch& operator=(const TransmitBatch&) = delete;
 
   bool full() const;
   std::uint8_t* reserve();        // not when full: wire::kMaxFrame bytes
   bool commit(std::size_t size);  // false: nothing that a socket could send
-  Outcome flush();
+  Result flush();
 
  private:
   struct Batch;
   bool joins_last(std::size_t slot) const;
-  void send_singly(std::size_t message, Outcome* outcome);
+  void send_singly(std::size_t message, Result* outcome);
 
   int fd_;
   std::uint16_t port_;

@@ -103,7 +103,7 @@ void UdpLink::commit(std::size_t size) {
 }
 
 void UdpLink::flush() {
-  const Outbox::Outcome outcome = sending_.flush();
+  const TransmitBatch::Result outcome = sending_.flush();
   counters_.sent += outcome.sent;
   counters_.send_dropped += outcome.dropped;
 }

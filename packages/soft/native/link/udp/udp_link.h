@@ -57,7 +57,7 @@ class UdpLink final : public Link {
   std::uint16_t port_;
   UdpCounters counters_;
   GroupSockets groups_;
-  Outbox sending_;
+  TransmitBatch sending_;
   std::unique_ptr<Receiving> receiving_;
 };
 

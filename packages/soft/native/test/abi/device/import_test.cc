@@ -68,17 +68,17 @@ TEST_CASE("whoever destroys a shared object destroys it for all") {
   const Context second(import_copy(first.get()));
   REQUIRE(second);
   ibv_pd* pd = ibv_alloc_pd(first.get());
-  ibv_pd* face = ibv_import_pd(second.get(), pd->handle);
-  REQUIRE(face);
+  ibv_pd* ibv = ibv_import_pd(second.get(), pd->handle);
+  REQUIRE(ibv);
   char memory[64];
   ibv_mr* mr = ibv_reg_mr(pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE);
-  ibv_mr* mr_face = ibv_import_mr(face, mr->handle);
+  ibv_mr* mr_face = ibv_import_mr(ibv, mr->handle);
   REQUIRE(mr_face);
-  CHECK(ibv_dealloc_pd(face) == EBUSY);
+  CHECK(ibv_dealloc_pd(ibv) == EBUSY);
   CHECK(ibv_dereg_mr(mr_face) == 0);
   CHECK(ibv_dereg_mr(mr) == EINVAL);
   ibv_unimport_mr(mr);  // what is left to do for the other side
-  CHECK(ibv_dealloc_pd(face) == 0);
+  CHECK(ibv_dealloc_pd(ibv) == 0);
   CHECK(ibv_reg_mr(pd, memory, sizeof memory, 0) == nullptr);
   CHECK(errno == EINVAL);
   CHECK(ibv_dealloc_pd(pd) == EINVAL);
@@ -97,10 +97,10 @@ TEST_CASE("objects outlive the context that made them while another one is open"
   const std::uint32_t handle = pd->handle;
   first.reset();
   CHECK(ibv_alloc_pd(first.get()) == nullptr);
-  ibv_pd* face = ibv_import_pd(second.get(), handle);
-  REQUIRE(face);
+  ibv_pd* ibv = ibv_import_pd(second.get(), handle);
+  REQUIRE(ibv);
   char memory[64];
-  ibv_mr* mr = ibv_reg_mr(face, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* mr = ibv_reg_mr(ibv, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE);
   CHECK(mr);
   CHECK(ibv_dereg_mr(mr) == 0);
 }

@@ -1,7 +1,8 @@
-#include "host/events/event_queue.h"
-
 #include <doctest/doctest.h>
 #include <poll.h>
+
+#include "host/events/async_queue.h"
+#include "host/events/completion_channel.h"
 
 using namespace verbs::soft::host;
 

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <thread>
 
+#include "host/events/completion_channel.h"
+
 using namespace verbs::soft::host;
 
 namespace {
@@ -106,7 +108,7 @@ TEST_CASE_FIXTURE(Fixture, "work from another thread wakes the helper") {
     const std::lock_guard guard(lock);
     before = engine.idles;
   }
-  progress.ring();
+  progress.wake();
   CHECK(eventually([&] { return engine.idles > before; }));
 }
 

@@ -23,14 +23,14 @@ Bytes frame(const Mac& to, const Mac& from, std::size_t size = 60) {
 
 struct Port final : Receiver {
   Port(const std::shared_ptr<EthernetSwitch>& to, const Mac* own, bool teaches = true)
-      : link(to, own, [this] { ++rings; }, teaches) {}
+      : link(to, own, [this] { ++notifications; }, teaches) {}
   void deliver(std::span<const std::uint8_t> bytes) override { got.emplace_back(bytes.begin(), bytes.end()); }
   std::size_t take() {
     got.clear();
     return link.receive(*this, 4096);
   }
 
-  int rings = 0;
+  int notifications = 0;
   SwitchLink link;
   std::vector<Bytes> got;
 };
@@ -59,7 +59,7 @@ TEST_CASE("a switch floods what it does not know, and learns") {
   a.link.send(frame(kB, kA));
   CHECK(b.take() == 1);
   CHECK(tap.take() == 0);
-  CHECK(b.rings == 3);  // each time the inbox was empty
+  CHECK(b.notifications == 3);  // each time the queue was empty
 }
 
 TEST_CASE("a port that does not teach replays both sides of a conversation") {
@@ -108,13 +108,13 @@ TEST_CASE("a port that leaves takes what was learned of it along") {
   CHECK(other.take() == 1);
 }
 
-TEST_CASE("a full inbox loses frames and counts them; too short ones go nowhere") {
+TEST_CASE("a full queue loses frames and counts them; too short ones go nowhere") {
   const auto joined = std::make_shared<EthernetSwitch>();
   Port a(joined, &kA), b(joined, &kB);
-  for (std::size_t i = 0; i < Inbox::kCapacity + 10; ++i) a.link.send(frame(kB, kA));
-  CHECK(a.link.counters().sent == Inbox::kCapacity);
+  for (std::size_t i = 0; i < FrameQueue::kCapacity + 10; ++i) a.link.send(frame(kB, kA));
+  CHECK(a.link.counters().sent == FrameQueue::kCapacity);
   CHECK(a.link.counters().overflow == 10);
-  CHECK(b.take() == Inbox::kCapacity);
+  CHECK(b.take() == FrameQueue::kCapacity);
   a.link.send(Bytes(13, 0xff));
   a.link.send({});
   CHECK(b.take() == 0);

@@ -83,30 +83,30 @@ TEST_CASE("without a next link other addresses are unreachable") {
   CHECK(a.counters().unreachable == 2);
 }
 
-TEST_CASE("the bell rings for the first frame only") {
-  int rings = 0;
-  InprocLink a(kA, nullptr, nothing), b(kB, nullptr, [&] { ++rings; });
+TEST_CASE("the bell notifications for the first frame only") {
+  int notifications = 0;
+  InprocLink a(kA, nullptr, nothing), b(kB, nullptr, [&] { ++notifications; });
   Collector collector;
   for (std::uint32_t i = 0; i < 3; ++i) send(a, frame_to(kB, i));
-  CHECK(rings == 1);
+  CHECK(notifications == 1);
   CHECK(b.receive(collector, 2) == 2);
   send(a, frame_to(kB, 3));
-  CHECK(rings == 1);
+  CHECK(notifications == 1);
   CHECK(b.receive(collector, 10) == 2);
   send(a, frame_to(kB, 4));
-  CHECK(rings == 2);
+  CHECK(notifications == 2);
 }
 
-TEST_CASE("an inbox is bounded and keeps the order") {
+TEST_CASE("an queue is bounded and keeps the order") {
   InprocLink a(kA, nullptr, nothing), b(kB, nullptr, nothing);
   for (int round = 0; round < 3; ++round) {
     const std::uint64_t lost = a.counters().overflow;
-    for (std::uint32_t i = 0; i < Inbox::kCapacity + 5; ++i) send(a, frame_to(kB, i));
+    for (std::uint32_t i = 0; i < FrameQueue::kCapacity + 5; ++i) send(a, frame_to(kB, i));
     CHECK(a.counters().overflow == lost + 5);
     Collector collector;
     CHECK(b.receive(collector, 700) == 700);
-    CHECK(b.receive(collector, 700) == Inbox::kCapacity - 700);
-    for (std::uint32_t i = 0; i < Inbox::kCapacity; ++i) CHECK(number_of(collector.frames[i]) == i);
+    CHECK(b.receive(collector, 700) == FrameQueue::kCapacity - 700);
+    for (std::uint32_t i = 0; i < FrameQueue::kCapacity; ++i) CHECK(number_of(collector.frames[i]) == i);
   }
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("two threads exchange frames in order") {
     for (std::uint32_t i = 0; i < kCount;) {
       const std::uint64_t before = a.counters().sent;
       send(a, frame_to(kB, i));
-      if (a.counters().sent != before) ++i;  // else the inbox was full: again
+      if (a.counters().sent != before) ++i;  // else the queue was full: again
     }
   });
   std::uint32_t next = 0, wrong = 0;
@@ -174,7 +174,7 @@ TEST_CASE("an address may leave while others send to it") {
   CHECK(a.counters().sent >= 50);
 }
 
-TEST_CASE("a forked child does not deliver into copies of its parent's inboxes") {
+TEST_CASE("a forked child does not deliver into copies of its parent's queues") {
   MemoryLink out;
   InprocLink a(kA, &out, nothing);
   const pid_t child = fork();

@@ -1,6 +1,4 @@
-#include "host/events/event_queue.h"
-
-#include <algorithm>
+#include "host/events/completion_channel.h"
 
 namespace verbs::soft::host {
 
@@ -48,7 +46,7 @@ EventTarget* CompletionChannel::end_fetch() {
 EventTarget* CompletionChannel::take() {
   EventTarget* target = head_;
   if (!target) return nullptr;
-  empty_looks = 0;
+  empty_fetches = 0;
   head_ = target->next;
   if (!head_) tail_ = nullptr;
   if (--target->pending > 0) append(target);
@@ -66,31 +64,6 @@ void CompletionChannel::forget(EventTarget* target) {
   if (tail_ == target) tail_ = before;
   if (size_.fetch_sub(target->pending, std::memory_order_release) == target->pending) signal_.lower();
   target->pending = 0;
-}
-
-void AsyncQueue::push(const ibv_async_event& event, EventTarget* target) {
-  const std::lock_guard lock(mutex_);
-  entries_.push_back({event, target});
-  size_.store(entries_.size(), std::memory_order_release);
-  signal_.raise();
-}
-
-bool AsyncQueue::pop(ibv_async_event* event) {
-  const std::lock_guard lock(mutex_);
-  if (entries_.empty()) return false;
-  *event = entries_.front().event;
-  if (entries_.front().target) ++entries_.front().target->async_reported;
-  entries_.pop_front();
-  size_.store(entries_.size(), std::memory_order_release);
-  if (entries_.empty()) signal_.lower();
-  return true;
-}
-
-void AsyncQueue::forget(const EventTarget* target) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.target == target; });
-  size_.store(entries_.size(), std::memory_order_release);
-  if (entries_.empty()) signal_.lower();
 }
 
 }  // namespace verbs::soft::host
