@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type CapturedFrame, FrameReader, FrameWriter } from '@verbs/examples/frames';
+import { type CapturedFrame, FrameReader, FrameWriter } from '@verbs/lib/capture-files';
 import { ether, headers, ipv4, ipv6, packet, parseHeaders, udp, vlan } from '@verbs/mlx5';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verbs } from './verbs.js';

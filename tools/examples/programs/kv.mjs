@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { AccessFlags, openDevice, QpType, WrOpcode } from '@verbs/core';
-import { dial, Listener } from '@verbs/examples/meeting';
+import { dial, Listener } from '@verbs/lib/rendezvous';
 
 const SLOTS = 1024;
 const SLOT = 256;

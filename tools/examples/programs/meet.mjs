@@ -1,7 +1,7 @@
 // @ts-check
 // How two programs tell each other where their queue pairs are: over TCP, as Debian's ibv_*_pingpong do.
 import { parseArgs } from 'node:util';
-import { DEFAULT_PORT, dial, Listener } from '@verbs/examples/meeting';
+import { DEFAULT_PORT, dial, Listener } from '@verbs/lib/rendezvous';
 
 /**
  * The side channel to the other program: without a HOST on the command line this one waits for it.

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chapters } from './demo/chapters/index.js';
-import { Failure } from './transfer/failure.js';
-import { SourceFile } from './transfer/source-file.js';
+import { Failure, SourceFile } from '@verbs/lib/files';
 
 const USAGE = `usage: npm run demo -- [FILE] [--capture FILE] [--seed NUMBER] [--json]
 

@@ -1,4 +1,4 @@
-import { Failure } from './transfer/failure.js';
+import { Failure } from '@verbs/lib/files';
 import { receiveProgram } from './transfer/receive-program.js';
 import { sendProgram } from './transfer/send-program.js';
 import { type Settings, USAGE, UsageError, readSettings } from './transfer/settings.js';

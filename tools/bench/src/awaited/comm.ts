@@ -1,4 +1,4 @@
-import { type Client, connectTo, type Service, serviceFor } from '@verbs/examples/comm';
+import { type Client, connectTo, type Service, serviceFor } from '@verbs/lib/comm';
 import { check, fill } from '../messages/ends.js';
 import type { MeasuringEnd, ServingEnd, Way } from './way.js';
 

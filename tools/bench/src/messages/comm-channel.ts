@@ -1,5 +1,5 @@
 // Messages over the Comm Channel: comm-channel.mjs polled round-trip … or polled|awaited stream SIZE COUNT
-import { type Client, connectTo, serviceFor } from '@verbs/examples/comm';
+import { type Client, connectTo, serviceFor } from '@verbs/lib/comm';
 import { type Task, check, fill, play, rate, roundTrips } from './ends.js';
 
 type Endpoint = Client['endpoint'];

@@ -7,7 +7,7 @@ import {
   blocks,
   option,
   packetOf,
-} from '@verbs/examples/pcapng';
+} from '@verbs/lib/capture-files';
 
 /** What a pcapng file holds, as far as a summary needs it. */
 export interface CaptureSummary {

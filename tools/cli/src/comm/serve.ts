@@ -1,5 +1,5 @@
 import type { Endpoint, PeerAddr, Received } from '@verbs/doca-comm';
-import { FileReceiver } from '@verbs/examples/comm';
+import { FileReceiver } from '@verbs/lib/comm';
 import { messageOf } from '../failure.js';
 import { inputLines } from './input.js';
 import { type Traffic, noTraffic } from './traffic.js';

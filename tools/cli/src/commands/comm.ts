@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { type Client, ProgressBar, TransferFailure, connectTo, sendFile, serviceFor } from '@verbs/examples/comm';
+import { type Client, connectTo, sendFile, serviceFor } from '@verbs/lib/comm';
+import { ProgressBar, Failure as TransferFailure } from '@verbs/lib/files';
 import { Command } from 'commander';
 import { talk } from '../comm/connect.js';
 import { type ServedClient, type ServedFile, serve } from '../comm/serve.js';

@@ -48,7 +48,7 @@ async function show({ device, port, json }: Options): Promise<void> {
 }
 
 async function demo({ tunnel, json }: Options): Promise<void> {
-  const { deliver, explain } = await load(() => import('@verbs/examples/tunnel'));
+  const { deliver, explain } = await load(() => import('@verbs/lib/tunnel'));
   const controller = new AbortController();
   const deliveries = [];
   for (const each of tunnel === undefined ? TUNNELS : [tunnel]) {

@@ -1,4 +1,4 @@
-import { Listener } from '@verbs/examples/meeting';
+import { Listener } from '@verbs/lib/rendezvous';
 import { Failure, messageOf } from '../failure.js';
 
 /** Waits for clients of a `verbs` command at an address and TCP port. */

@@ -1,5 +1,5 @@
 import { openDevice } from '@verbs/core';
-import { DEFAULT_PORT, type SideChannel, dial } from '@verbs/examples/meeting';
+import { DEFAULT_PORT, type SideChannel, dial } from '@verbs/lib/rendezvous';
 import { Command } from 'commander';
 import { Failure, messageOf } from '../failure.js';
 import { note, print, printJson } from '../output.js';

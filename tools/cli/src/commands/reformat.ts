@@ -43,7 +43,7 @@ lengths, IPv4 checksum and UDP source port (by the flow inside) of the outer hea
         throw new Failure('either --encap or --decap is needed', { hint: 'verbs reformat --help', exitCode: 2 });
       }
       const direction = options.encap === undefined ? 'decap' : 'encap';
-      const module = await load(() => import('@verbs/examples/reformat'));
+      const module = await load(() => import('@verbs/lib/reformat'));
       const result = await convert(module, { direction, text, input, output });
       if (options.json) printJson(summaryJson(result));
       else print(summaryText(result));

@@ -1,4 +1,4 @@
-import type { Delivery, Layer } from '@verbs/examples/tunnel';
+import type { Delivery, Layer } from '@verbs/lib/tunnel';
 import { plural } from '../text.js';
 
 /** A delivery with its packets explained. */

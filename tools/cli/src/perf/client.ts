@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { Fields, type SideChannel } from '@verbs/examples/meeting';
+import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
 import { Failure } from '../failure.js';
 import { BandwidthSource } from './bandwidth.js';
 import { End, type Peer, readPeer } from './end.js';

@@ -17,7 +17,7 @@ import {
   regionMessage,
   type RemoteRegion,
   remoteRegion,
-} from '@verbs/examples/meeting';
+} from '@verbs/lib/rendezvous';
 import type { Plan, Transport } from './plan.js';
 
 export const QKEY = 0x11111111;

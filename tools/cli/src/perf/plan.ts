@@ -1,4 +1,4 @@
-import type { Fields } from '@verbs/examples/meeting';
+import type { Fields } from '@verbs/lib/rendezvous';
 import { Failure } from '../failure.js';
 
 export const KINDS = ['lat', 'bw'] as const;

@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { Fields, type SideChannel } from '@verbs/examples/meeting';
+import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
 import { Failure, messageOf } from '../failure.js';
 import { BandwidthTarget } from './bandwidth.js';
 import { abortable } from './client.js';

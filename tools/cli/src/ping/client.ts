@@ -10,15 +10,8 @@ import {
   WcStatus,
   WrOpcode,
 } from '@verbs/core';
-import {
-  DatagramPort,
-  Endpoint,
-  type SideChannel,
-  ask,
-  completions,
-  datagramAddress,
-  delayed,
-} from '@verbs/examples/meeting';
+import { DatagramPort, type SideChannel, request, datagramAddress, delayed } from '@verbs/lib/rendezvous';
+import { Endpoint, completions } from '@verbs/lib/rc';
 import { Failure } from '../failure.js';
 import { type Operation, type Welcome, fillPattern, hasPattern, readWelcome } from './protocol.js';
 import { Statistics, type Summary } from './statistics.js';
@@ -97,7 +90,9 @@ class Client implements Disposable {
     const patience = AbortSignal.timeout(timeoutMs);
     try {
       const invitation = { operation, size, connection: this.#endpoint.address };
-      this.#peer = readWelcome(await ask(datagrams, peer, invitation, { signal: AbortSignal.any([signal, patience]) }));
+      this.#peer = readWelcome(
+        await request(datagrams, peer, invitation, { signal: AbortSignal.any([signal, patience]) }),
+      );
     } catch (error) {
       if (signal.aborted || !patience.aborted) throw error;
       throw new Failure(`${peer.gid} answers TCP, but no datagram within ${timeoutMs} ms`, {

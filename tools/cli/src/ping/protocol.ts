@@ -5,7 +5,7 @@ import {
   connectionAddress,
   regionMessage,
   remoteRegion,
-} from '@verbs/examples/meeting';
+} from '@verbs/lib/rendezvous';
 
 /**
  * How two `verbs ping` meet. Over TCP they tell each other their UD addresses; over UD datagrams the client asks with

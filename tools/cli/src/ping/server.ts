@@ -8,15 +8,8 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '@verbs/core';
-import {
-  DatagramPort,
-  Endpoint,
-  type SideChannel,
-  answer,
-  completions,
-  datagramAddress,
-  type Fields,
-} from '@verbs/examples/meeting';
+import { DatagramPort, type SideChannel, respond, datagramAddress, type Fields } from '@verbs/lib/rendezvous';
+import { Endpoint, completions } from '@verbs/lib/rc';
 import { Failure } from '../failure.js';
 import { type Invitation, fillPattern, readInvitation, welcomeMessage } from './protocol.js';
 
@@ -43,7 +36,7 @@ export async function serve(context: Context, channel: SideChannel, stop: AbortS
   };
   try {
     // Goes on beside the pings: the client asks again for as long as it has no answer.
-    await answer(datagrams, peer, decide, signal);
+    await respond(datagrams, peer, decide, signal);
     return (await echo) ?? 0;
   } finally {
     over.abort();

@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs';
-import { type CapturedFrame, type CaptureFormat, FrameReader, FrameWriter } from '@verbs/examples/frames';
-import type * as Reformat from '@verbs/examples/reformat';
+import { type CapturedFrame, type CaptureFormat, FrameReader, FrameWriter } from '@verbs/lib/capture-files';
+import type * as Reformat from '@verbs/lib/reformat';
 import { Failure, codeOf, fileReason } from '../failure.js';
 import { Progress } from './progress.js';
 

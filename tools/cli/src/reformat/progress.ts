@@ -1,4 +1,4 @@
-import type { Summary } from '@verbs/examples/reformat';
+import type { Summary } from '@verbs/lib/reformat';
 import { bytesText } from '../text.js';
 
 const EVERY_MS = 200;

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { Failure, fileFailure } from '../transfer/failure.js';
+import { Failure, fileFailure } from '@verbs/lib/files';
 
 export const CAPTURE_LIMIT = 32 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Failure } from '../transfer/failure.js';
+import { Failure } from '@verbs/lib/files';
 
 const programPath = (program: string) => fileURLToPath(new URL(`../bin/${program}.mjs`, import.meta.url));
 /** A child that was asked to end has this long before it is made to. */

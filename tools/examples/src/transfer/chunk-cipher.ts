@@ -1,5 +1,5 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
-import { Fields } from '../meeting/index.js';
+import { Fields } from '@verbs/lib/rendezvous';
 
 const ALGORITHM = 'aes-128-ctr';
 const KEY_BYTES = 16;

@@ -8,12 +8,12 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '@verbs/core';
-import { Endpoint, type RemoteRegion, completions } from '../meeting/index.js';
+import type { RemoteRegion } from '@verbs/lib/rendezvous';
+import { Endpoint, completions } from '@verbs/lib/rc';
 import type { ChunkCipher } from './chunk-cipher.js';
-import { Failure, completionFailure } from './failure.js';
+import { Failure, type TargetFile, completionFailure } from '@verbs/lib/files';
 import { CREDIT_BYTES, type Offer, WINDOW_SLOTS, chunkCount } from './protocol.js';
-import type { TargetFile } from './target-file.js';
-import { turn } from './turn.js';
+import { yieldToEventLoop } from './yield-to-event-loop.js';
 
 /** The receiving side's memory and queue pair: a window that the sender writes to, a slot for each chunk on its way. */
 export class ChunkReceiver {
@@ -54,7 +54,7 @@ export class ChunkReceiver {
     const chunks = chunkCount(this.#offer.size, this.#offer.chunkBytes);
     while (this.#received < chunks || this.#creditsConfirmed < this.#creditsPosted || this.#creditDue) {
       for (const wc of await completions(this.endpoint.cq, 2 * WINDOW_SLOTS, signal)) this.#complete(wc, target);
-      await turn(signal);
+      await yieldToEventLoop(signal);
     }
   }
 

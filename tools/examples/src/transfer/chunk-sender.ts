@@ -8,12 +8,11 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '@verbs/core';
-import { Endpoint, completions } from '../meeting/index.js';
+import { Endpoint, completions } from '@verbs/lib/rc';
 import type { ChunkCipher } from './chunk-cipher.js';
-import { Failure, completionFailure } from './failure.js';
+import { Failure, type SourceFile, completionFailure } from '@verbs/lib/files';
 import { type Acceptance, CHUNK_BYTES, CREDIT_BYTES, WINDOW_SLOTS, chunkCount } from './protocol.js';
-import type { SourceFile } from './source-file.js';
-import { turn } from './turn.js';
+import { yieldToEventLoop } from './yield-to-event-loop.js';
 
 export type Progress = (bytes: number, total: number) => void;
 
@@ -51,7 +50,7 @@ export class ChunkSender {
       }
       for (const wc of await completions(this.endpoint.cq, 2 * WINDOW_SLOTS, signal)) this.#complete(wc, to);
       onProgress(Math.min(this.#credited * CHUNK_BYTES, file.size), file.size);
-      await turn(signal);
+      await yieldToEventLoop(signal);
     }
     return Number(process.hrtime.bigint() - started) / 1e9;
   }

@@ -1,6 +1,5 @@
-import type { SideChannel } from '../meeting/index.js';
-import { Fields } from '../meeting/index.js';
-import { Failure } from './failure.js';
+import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
+import { Failure } from '@verbs/lib/files';
 
 /** A side that gives up says why, so that the other need not guess. */
 export function sayFarewell(channel: SideChannel | undefined, error: unknown): void {

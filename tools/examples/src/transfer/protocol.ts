@@ -1,5 +1,11 @@
-import type { ConnectionAddress, RemoteRegion } from '../meeting/index.js';
-import { type Fields, connectionAddress, regionMessage, remoteRegion } from '../meeting/index.js';
+import {
+  type ConnectionAddress,
+  type Fields,
+  type RemoteRegion,
+  connectionAddress,
+  regionMessage,
+  remoteRegion,
+} from '@verbs/lib/rendezvous';
 
 /**
  * How a file moves.

@@ -1,12 +1,11 @@
 import { openDevice } from '@verbs/core';
-import { Listener, type SideChannel } from '../meeting/index.js';
+import { Listener, type SideChannel } from '@verbs/lib/rendezvous';
 import { type Counters, deviceCounters } from './counters.js';
-import { Failure } from './failure.js';
+import { Failure, TargetFile } from '@verbs/lib/files';
 import { explain, sayFarewell } from './peer.js';
 import type { Report } from './protocol.js';
 import { receiveFile } from './receiver.js';
 import type { Settings } from './settings.js';
-import { TargetFile } from './target-file.js';
 
 /** `file-transfer receive FILE`. `onListening` is told the TCP port. */
 export async function receiveProgram(

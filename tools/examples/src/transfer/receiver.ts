@@ -1,11 +1,11 @@
 import type { Context } from '@verbs/core';
-import { DatagramPort, type Fields, type SideChannel, answer, datagramAddress } from '../meeting/index.js';
+import { DatagramPort, type Fields, type SideChannel, respond, datagramAddress } from '@verbs/lib/rendezvous';
 import { ChunkCipher } from './chunk-cipher.js';
 import { ChunkReceiver } from './chunk-receiver.js';
 import { sha256OfFile } from './digest.js';
 import { type Report, WINDOW_SLOTS, acceptanceMessage, readOffer } from './protocol.js';
 import { readDigest } from './peer.js';
-import type { TargetFile } from './target-file.js';
+import type { TargetFile } from '@verbs/lib/files';
 
 export interface ReceiveOptions {
   channel: SideChannel;
@@ -38,7 +38,7 @@ export async function receiveFile({ channel, context, target, signal }: ReceiveO
         });
       };
       // The sender may ask again for as long as it has no answer, so this goes on beside the transfer.
-      answer(datagrams, peer, decide, AbortSignal.any([signal, done.signal])).catch(reject);
+      respond(datagrams, peer, decide, AbortSignal.any([signal, done.signal])).catch(reject);
     });
     await transfer;
     target.close();

@@ -1,13 +1,11 @@
 import { openDevice } from '@verbs/core';
-import { type SideChannel, delayed, dial } from '../meeting/index.js';
+import { type SideChannel, delayed, dial } from '@verbs/lib/rendezvous';
 import { type Counters, deviceCounters } from './counters.js';
-import { Failure } from './failure.js';
+import { Failure, ProgressBar, SourceFile } from '@verbs/lib/files';
 import { explain, sayFarewell } from './peer.js';
-import { ProgressBar } from './progress-bar.js';
 import type { Report } from './protocol.js';
 import { sendFile } from './sender.js';
 import type { Settings } from './settings.js';
-import { SourceFile } from './source-file.js';
 
 /** A killed receiver shows in the NIC's retries; only where none are under way does the closed connection tell. */
 const GRACE_MS = 3000;

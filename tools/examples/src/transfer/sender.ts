@@ -1,12 +1,11 @@
 import type { Context } from '@verbs/core';
-import { DatagramPort, type SideChannel, ask, datagramAddress } from '../meeting/index.js';
+import { DatagramPort, type SideChannel, request, datagramAddress } from '@verbs/lib/rendezvous';
 import { ChunkCipher } from './chunk-cipher.js';
 import { ChunkSender, type Progress } from './chunk-sender.js';
 import { sha256OfFile } from './digest.js';
-import { Failure } from './failure.js';
+import { Failure, type SourceFile } from '@verbs/lib/files';
 import { type Acceptance, CHUNK_BYTES, type Offer, type Report, readAcceptance } from './protocol.js';
 import { readDigest } from './peer.js';
-import type { SourceFile } from './source-file.js';
 
 export interface SendOptions {
   channel: SideChannel;
@@ -27,7 +26,7 @@ export async function sendFile({ channel, context, file, encrypt, signal, onProg
   const sender = new ChunkSender(context, pd, cipher);
   const offer: Offer = { size: file.size, chunkBytes: CHUNK_BYTES, connection: sender.endpoint.address };
   using datagrams = new DatagramPort(context, pd);
-  const acceptance = await meet(channel, datagrams, { offer, cipher }, signal);
+  const acceptance = await exchange(channel, datagrams, { offer, cipher }, signal);
   const seconds = await sender.send(file, acceptance, signal, onProgress);
   // The digests prove the transfer and are no part of it: they come behind the clock.
   const sha256 = await sha256OfFile(file.path);
@@ -36,7 +35,7 @@ export async function sendFile({ channel, context, file, encrypt, signal, onProg
   return { bytes: file.size, seconds, sha256, equal: theirs === sha256 };
 }
 
-async function meet(
+async function exchange(
   channel: SideChannel,
   port: DatagramPort,
   { offer, cipher }: { offer: Offer; cipher: ChunkCipher | undefined },
@@ -47,7 +46,7 @@ async function meet(
   channel.send(cipher?.message ?? null);
   const patience = AbortSignal.timeout(ANSWER_MS);
   try {
-    return readAcceptance(await ask(port, peer, offer, { signal: AbortSignal.any([signal, patience]) }));
+    return readAcceptance(await request(port, peer, offer, { signal: AbortSignal.any([signal, patience]) }));
   } catch (error) {
     if (!patience.aborted) throw error;
     throw new Failure(

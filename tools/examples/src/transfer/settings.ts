@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { DEFAULT_PORT } from '../meeting/index.js';
+import { DEFAULT_PORT } from '@verbs/lib/rendezvous';
 
 export const USAGE = `usage: file-transfer receive FILE [options]     the side that waits
        file-transfer send FILE [options]        the side that goes to it

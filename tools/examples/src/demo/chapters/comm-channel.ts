@@ -1,4 +1,4 @@
-import type { FileSent } from '../../comm/index.js';
+import type { FileSent } from '@verbs/lib/comm';
 import type { Chapter } from '../chapter.js';
 import { Child } from '../child.js';
 

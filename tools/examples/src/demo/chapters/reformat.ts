@@ -1,6 +1,6 @@
 import { ether, ipv4, packet, parseHeaders, udp } from '@verbs/mlx5';
-import type { CapturedFrame } from '../../frames/index.js';
-import { parseDecap, parseEncap, reformat, type Work } from '../../reformat/index.js';
+import type { CapturedFrame } from '@verbs/lib/capture-files';
+import { parseDecap, parseEncap, reformat, type Work } from '@verbs/lib/reformat';
 import type { Chapter } from '../chapter.js';
 
 const TUNNEL = 'vxlan,vni=42,src=10.1.0.1,dst=10.1.0.2';

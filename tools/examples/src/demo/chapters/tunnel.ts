@@ -1,4 +1,4 @@
-import { TUNNEL_NAMES, type TunnelName, deliver, explain } from '../../tunnel/index.js';
+import { TUNNEL_NAMES, type TunnelName, deliver, explain } from '@verbs/lib/tunnel';
 import type { Chapter } from '../chapter.js';
 
 const TEXT = 'through a tunnel';

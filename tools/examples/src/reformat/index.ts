@@ -1,4 +1,0 @@
-export type { Work } from './devices.js';
-export type { Losses } from './losses.js';
-export { reformat, type ReformatOptions, type Summary } from './reformat.js';
-export { type DecapSpec, type EncapSpec, parseDecap, parseEncap, SpecError, type Tunnel, TUNNELS } from './spec.js';

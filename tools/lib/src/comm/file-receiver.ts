@@ -1,0 +1,115 @@
+import { type Hash, createHash } from 'node:crypto';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileFailure } from '../files/failure.js';
+import { type FileAnswer, answerMessage, isMarked, readHeader } from './protocol.js';
+
+/** What a message was. `answer` is to be sent to the peer. */
+export type Arrived =
+  | { kind: 'text' }
+  | { kind: 'part'; name: string; bytes: number; total: number }
+  | { kind: 'file'; name: string; result: FileAnswer; answer: Uint8Array };
+
+interface Incoming {
+  name: string;
+  total: number;
+  bytes: number;
+  hash: Hash;
+  copy: { descriptor: number; path: string } | undefined;
+}
+
+/**
+ * Takes the messages of one peer, and finds the files among them. Nothing of a file is kept but its checksum, unless a
+ * directory is named: there each gets a new file, which goes again if its end does not come.
+ */
+export class FileReceiver implements Disposable {
+  readonly #directory: string | undefined;
+  #incoming: Incoming | undefined;
+  /** Bytes of a refused file that are still to come. */
+  #unwanted = 0;
+
+  constructor(directory?: string) {
+    this.#directory = directory;
+  }
+
+  take(message: Uint8Array): Arrived {
+    if (this.#incoming !== undefined) return this.#append(this.#incoming, message);
+    if (this.#unwanted > 0) {
+      this.#unwanted = Math.max(0, this.#unwanted - message.length);
+      return { kind: 'part', name: '', bytes: 0, total: 0 };
+    }
+    if (!isMarked(message)) return { kind: 'text' };
+    return this.#begin(message);
+  }
+
+  /** The peer is gone: an unfinished copy is removed. */
+  [Symbol.dispose](): void {
+    const copy = this.#incoming?.copy;
+    this.#incoming = undefined;
+    if (copy === undefined) return;
+    closeSync(copy.descriptor);
+    rmSync(copy.path, { force: true });
+  }
+
+  #begin(message: Uint8Array): Arrived {
+    let name = '';
+    try {
+      const header = readHeader(message);
+      name = header.name;
+      this.#unwanted = header.bytes;
+      const incoming = { name, total: header.bytes, bytes: 0, hash: createHash('sha256'), copy: this.#create(name) };
+      this.#unwanted = 0;
+      this.#incoming = incoming;
+      return incoming.total === 0 ? this.#finish(incoming) : { kind: 'part', name, bytes: 0, total: incoming.total };
+    } catch (error) {
+      return refusal(name, error);
+    }
+  }
+
+  #create(name: string): Incoming['copy'] {
+    if (this.#directory === undefined) return undefined;
+    // The name is the peer's, and stays inside the directory.
+    if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw new Error('that is no file name');
+    const path = join(this.#directory, name);
+    try {
+      return { descriptor: openSync(path, 'wx', 0o600), path };
+    } catch (error) {
+      throw fileFailure('it cannot be stored', error);
+    }
+  }
+
+  #append(incoming: Incoming, message: Uint8Array): Arrived {
+    const { name, total } = incoming;
+    try {
+      if (message.length > total - incoming.bytes) throw new Error('there is more of it than was announced');
+      incoming.hash.update(message);
+      if (incoming.copy !== undefined) writeAll(incoming.copy.descriptor, message);
+    } catch (error) {
+      this[Symbol.dispose]();
+      this.#unwanted = Math.max(0, total - incoming.bytes - message.length);
+      return refusal(name, error);
+    }
+    incoming.bytes += message.length;
+    return incoming.bytes === total ? this.#finish(incoming) : { kind: 'part', name, bytes: incoming.bytes, total };
+  }
+
+  #finish({ name, total, hash, copy }: Incoming): Arrived {
+    this.#incoming = undefined;
+    if (copy !== undefined) closeSync(copy.descriptor);
+    const result = { bytes: total, sha256: hash.digest('hex') };
+    return { kind: 'file', name, result, answer: answerMessage(result) };
+  }
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array): void {
+  try {
+    for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes, done);
+  } catch (error) {
+    throw fileFailure('it cannot be stored', error);
+  }
+}
+
+function refusal(name: string, error: unknown): Arrived {
+  const result = { error: error instanceof Error ? error.message : String(error) };
+  return { kind: 'file', name, result, answer: answerMessage(result) };
+}
