@@ -43,7 +43,7 @@ doca_devinfo* Bluefield::find(const ibv_device* device) {
 }
 
 doca_error_t Bluefield::list(std::vector<doca_devinfo*>* devices) {
-  const Verbs* verbs = Verbs::get();
+  const Verbs* verbs = attached_verbs();
   if (!verbs) return DOCA_ERROR_NOT_FOUND;
   const std::lock_guard guard(mutex_);
   devices->clear();

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "model/bluefield/options.h"
-#include "model/nic/verbs.h"
+#include "verbs_soft_model.h"
 
 namespace verbs::doca_comm::model {
 
@@ -36,8 +36,13 @@ const verbs_soft_model& model() {
   return model;
 }
 
+const Verbs* attached_verbs() {
+  if (!Verbs::get()) Verbs::attach(soft::model::load_extension(), model());
+  return Verbs::get();
+}
+
 }  // namespace verbs::doca_comm::model
 
 extern "C" int verbs_soft_model_load(verbs_soft_extension_function extension) {
-  return verbs::doca_comm::model::Verbs::attach(extension);
+  return verbs::doca_comm::model::Verbs::attach(extension, verbs::doca_comm::model::model());
 }

@@ -13,6 +13,7 @@
 //   max_per_client   (dpu) clients of one service with the same address
 #pragma once
 
+#include "model/nic/verbs.h"
 #include "verbs_soft_extension.h"
 
 namespace verbs::doca_comm::model {
@@ -20,5 +21,9 @@ namespace verbs::doca_comm::model {
 inline constexpr const char* kKind = "doca";
 
 const verbs_soft_model& model();
+
+// The verbs that the model is attached to. In a program that did not hand them over, attaches the model to the
+// libibverbs of the process, or loads libibverbs.so.1. nullptr if that is not the software NIC's.
+const Verbs* attached_verbs();
 
 }  // namespace verbs::doca_comm::model

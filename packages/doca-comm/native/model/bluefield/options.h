@@ -1,25 +1,15 @@
 // The options of a device of kind "doca"; model.h says what they mean.
 #pragma once
 
-#include <infiniband/verbs.h>
-
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/base/gid.h"
 #include "verbs_soft_extension.h"
 
 namespace verbs::doca_comm::model {
-
-using Gid = std::array<std::uint8_t, 16>;
-
-inline Gid gid_of(const ibv_gid& gid) {
-  Gid bytes;
-  std::copy(std::begin(gid.raw), std::end(gid.raw), bytes.begin());
-  return bytes;
-}
 
 struct RepresentorOptions {
   std::string pci;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "model/base/error.h"
+#include "model/bluefield/model.h"
 #include "model/nic/verbs.h"
 
 namespace verbs::doca_comm::model {
@@ -22,7 +23,7 @@ doca_error_t Endpoint::create(std::shared_ptr<Endpoint>* endpoint) {
   // The fault plan simulates a system without memory, descriptors or driver.
   if (const int error = Faults::get().next(Fault::kAllocate)) return error_of(error, DOCA_ERROR_NO_MEMORY);
   if (const int error = Faults::get().next(Fault::kDescriptor)) return error_of(error, DOCA_ERROR_INITIALIZATION);
-  if (!Verbs::get() || Faults::get().next(Fault::kQueryDevice) != 0) return DOCA_ERROR_DRIVER;
+  if (!attached_verbs() || Faults::get().next(Fault::kQueryDevice) != 0) return DOCA_ERROR_DRIVER;
   endpoint->reset(new Endpoint);
   return DOCA_SUCCESS;
 }

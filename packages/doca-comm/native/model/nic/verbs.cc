@@ -8,7 +8,6 @@
 #include <memory>
 #include <type_traits>
 
-#include "model/bluefield/model.h"
 #include "verbs_soft_model.h"
 
 namespace verbs::doca_comm::model {
@@ -59,7 +58,7 @@ bool Verbs::resolve(void* library) {
   return all;
 }
 
-int Verbs::attach(verbs_soft_extension_function extension) {
+int Verbs::attach(verbs_soft_extension_function extension, const verbs_soft_model& model) {
   if (attached.load(std::memory_order_acquire)) return 0;
   Dl_info place;
   if (!extension || dladdr(reinterpret_cast<void*>(extension), &place) == 0) return ENOSYS;
@@ -67,18 +66,14 @@ int Verbs::attach(verbs_soft_extension_function extension) {
   if (!library) return ENOSYS;
   auto created = std::make_unique<Verbs>();
   if (!created->resolve(library)) return ENOSYS;
-  if (const int error = attachment.load(extension, model())) return error;
+  if (const int error = attachment.load(extension, model)) return error;
   // Never freed, as the library is never unloaded. Of two threads the first one attaches.
   const Verbs* none = nullptr;
   if (attached.compare_exchange_strong(none, created.get())) static_cast<void>(created.release());
   return 0;
 }
 
-const Verbs* Verbs::get() {
-  if (const Verbs* found = attached.load(std::memory_order_acquire)) return found;
-  attach(soft::model::load_extension());
-  return attached.load(std::memory_order_acquire);
-}
+const Verbs* Verbs::get() { return attached.load(std::memory_order_acquire); }
 
 const verbs_soft_extension_table& Verbs::extension() { return *attachment.table(); }
 

@@ -18,11 +18,11 @@ namespace verbs::doca_comm::model {
 
 class Verbs {
  public:
-  // The attached libibverbs. If there is none yet, attaches the one that the process has loaded, or loads
-  // libibverbs.so.1. nullptr if that is not the software NIC's.
+  // nullptr before attach().
   static const Verbs* get();
-  // 0, or ENOSYS for a NIC of another version. Later calls have no effect.
-  static int attach(verbs_soft_extension_function extension);
+  // Resolves the verbs of the library that has `extension`, and registers the model. 0, or ENOSYS for a NIC of another
+  // version. Later calls have no effect.
+  static int attach(verbs_soft_extension_function extension, const verbs_soft_model& model);
   // The function table of the NIC. Valid after attach().
   static const verbs_soft_extension_table& extension();
 

@@ -9,11 +9,13 @@
 //   CANCEL            →   the client gave up before ACCEPT
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "model/bluefield/options.h"
+#include "model/base/gid.h"
 
 namespace verbs::doca_comm::model {
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <thread>
 
+#include "model/bluefield/model.h"
+
 namespace verbs::doca_comm::model::test {
 
 namespace {
@@ -28,7 +30,7 @@ std::string control_frame(std::uint8_t kind, std::uint32_t value) {
   return frame;
 }
 
-Hostile::Hostile(const char* device) : verbs_(Verbs::get()), memory_(kSlot * kSlots) {
+Hostile::Hostile(const char* device) : verbs_(attached_verbs()), memory_(kSlot * kSlots) {
   REQUIRE(verbs_);
   int count = 0;
   ibv_device** list = verbs_->get_device_list(&count);
