@@ -5,18 +5,22 @@ import { parseArgs } from 'node:util';
 import { setUp } from '../setup/src/set-up.mjs';
 import { runCommand } from './src/command.mjs';
 import { buildTargets, targetNames } from './src/fuzz/build.mjs';
+import { refresh } from './src/fuzz/refresh.mjs';
 import { runAll } from './src/fuzz/schedule.mjs';
 
 const usage = `Usage: npm run fuzz -- [--minutes M] [--target NAME]… [--jobs N]
+       npm run fuzz -- --refresh [--target NAME]…
 
 Runs every fuzz target of packages/{soft,mlx5,doca-comm}/native/fuzz for M minutes altogether. Each has an equal share
-of the time; a target that has made a million executions leaves the rest of its share to those after it. The NIC's own
-target comes last and takes all that is left, on every processor. What the targets discover stays in the package's
-build/fuzz/corpus and is where the next run begins; the committed corpus is its native/fuzz/corpus.
+of the time; a target that has made a million executions leaves the rest of its share to the next ones. The NIC's own
+target comes last and takes all the time that is left, on every processor. A run begins with the committed seeds
+(native/fuzz/seeds), the regressions (native/fuzz/regressions) and the inputs that earlier runs discovered, in the
+package's build/fuzz/corpus. packages/soft/native/fuzz/README.md says how to triage a crash.
 
-  --minutes M     how long all of it may take, without the build; 5 if not given
+  --minutes M     the time for all targets together, without the build; 5 if not given
   --target NAME   only this target, for all of the time (may be repeated): ${targetNames().join(', ')}
-  --jobs N        how many run at once; as many as there are processors if not given
+  --jobs N        how many run at once; the number of processors if not given
+  --refresh       do not fuzz; merge the discovered inputs into the seed archives
   --help          print this text`;
 
 /** @param {string[]} args */
@@ -27,6 +31,7 @@ function readOptions(args) {
       minutes: { type: 'string', default: '5' },
       target: { type: 'string', multiple: true, default: [] },
       jobs: { type: 'string', default: String(availableParallelism()) },
+      refresh: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -38,12 +43,20 @@ function readOptions(args) {
   if (unknown !== undefined) {
     throw new TypeError(`--target ${unknown}: there is no such target; there are ${targetNames().join(', ')}`);
   }
-  return { minutes, jobs, help: values.help, targets: values.target.length > 0 ? values.target : targetNames() };
+  const targets = values.target.length > 0 ? values.target : targetNames();
+  return { minutes, jobs, targets, help: values.help, refresh: values.refresh };
 }
 
 /** @param {ReturnType<typeof readOptions>} options */
 async function fuzz(options) {
   buildTargets(options.targets, setUp({ forTests: false }));
+  if (options.refresh) {
+    for (const target of options.targets) {
+      const { before, after } = refresh(target);
+      console.log(`${target}: ${after} seeds, ${before} before`);
+    }
+    return 0;
+  }
   const results = await runAll(options);
   const crashes = results.filter(({ crash }) => crash !== undefined);
   const total = results.reduce((sum, { executions }) => sum + executions, 0);

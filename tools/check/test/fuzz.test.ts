@@ -1,8 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { committedCorpusOf, targetNames } from '../src/fuzz/build.mjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { regressionsOf, seedArchiveOf, targetNames } from '../src/fuzz/build.mjs';
+import { packSeeds, seedNames } from '../src/fuzz/refresh.mjs';
 
 function fuzz(...args: string[]) {
   return spawnSync(process.execPath, [join(import.meta.dirname, '../fuzz.mjs'), ...args], { encoding: 'utf8' });
@@ -20,11 +31,44 @@ describe('npm run fuzz', () => {
     expect(status).toBe(2);
   });
 
-  it('has a committed corpus for every target, and the NIC is the last', () => {
+  it('has an archive of seeds for every target, and the NIC is the last', () => {
     expect(targetNames().at(-1)).toBe('nic');
-    for (const name of targetNames()) {
-      const folder = committedCorpusOf(name);
-      expect(existsSync(folder) ? readdirSync(folder).length : 0, name).toBeGreaterThan(0);
-    }
+    for (const name of targetNames()) expect(seedNames(seedArchiveOf(name)).length, name).toBeGreaterThan(0);
+  });
+
+  it('has regressions with names, not with hashes', () => {
+    const folders = targetNames().map(regressionsOf).filter(existsSync);
+    expect(folders.length).toBeGreaterThan(0);
+    for (const name of folders.flatMap((folder) => readdirSync(folder))) expect(name).not.toMatch(/^[0-9a-f]{40}$/);
+  });
+});
+
+describe('packSeeds', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'verbs-seeds-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('gives the same archive for the same files, whatever their times', () => {
+    const archives = ['a.zip', 'b.zip'].map((name, index) => {
+      const seeds = join(folder, String(index));
+      mkdirSync(seeds);
+      for (const seed of index === 0 ? ['x', '-y'] : ['-y', 'x']) writeFileSync(join(seeds, seed), `seed ${seed}`);
+      utimesSync(join(seeds, 'x'), index * 1000, index * 1000);
+      packSeeds(seeds, join(folder, name));
+      return readFileSync(join(folder, name));
+    });
+    expect(archives[0]).toEqual(archives[1]);
+    expect(seedNames(join(folder, 'a.zip')).sort()).toEqual(['-y', 'x']);
+  });
+
+  it('refuses to pack nothing', () => {
+    mkdirSync(join(folder, 'empty'));
+    expect(() => {
+      packSeeds(join(folder, 'empty'), join(folder, 'c.zip'));
+    }).toThrow(/empty has no seeds/);
   });
 });

@@ -41,11 +41,35 @@ export function workDirectoryOf(target) {
 }
 
 /**
- * The target's inputs that are part of the sources.
+ * The target's seeds as the sources have them: a zip archive in OSS-Fuzz's form.
  * @param {string} target
  */
-export function committedCorpusOf(target) {
-  return join(packageOf(target), 'native/fuzz/corpus', target);
+export function seedArchiveOf(target) {
+  return join(packageOf(target), 'native/fuzz/seeds', `${target}_seed_corpus.zip`);
+}
+
+/**
+ * Inputs that once failed, or are worth a name; the folder need not exist.
+ * @param {string} target
+ */
+export function regressionsOf(target) {
+  return join(packageOf(target), 'native/fuzz/regressions', target);
+}
+
+/**
+ * Where the build unpacks the seeds.
+ * @param {string} target
+ */
+export function unpackedSeedsOf(target) {
+  return join(workDirectoryOf(target), 'fuzz/seeds', target);
+}
+
+/**
+ * Where the fuzzer keeps the inputs that it discovers.
+ * @param {string} target
+ */
+export function discoveredOf(target) {
+  return join(workDirectoryOf(target), 'corpus', target);
 }
 
 /** @param {string} target */

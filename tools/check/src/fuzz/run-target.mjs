@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { root } from '../../../setup/src/paths.mjs';
-import { committedCorpusOf, programOf, workDirectoryOf } from './build.mjs';
+import { discoveredOf, programOf, regressionsOf, unpackedSeedsOf, workDirectoryOf } from './build.mjs';
 
 /**
  * @typedef {object} Result
@@ -25,15 +25,15 @@ const options = [...limits, '-detect_leaks=0', '-print_final_stats=1'];
  * @returns {Promise<Result>}
  */
 export async function runTarget(name, { seconds, executions }) {
-  const corpus = join(workDirectoryOf(name), 'corpus', name);
+  const discovered = discoveredOf(name);
   const crashes = join(workDirectoryOf(name), 'crashes');
-  mkdirSync(corpus, { recursive: true });
+  mkdirSync(discovered, { recursive: true });
   mkdirSync(crashes, { recursive: true });
-  const seeds = committedCorpusOf(name);
+  const corpora = [discovered, unpackedSeedsOf(name), regressionsOf(name)].filter((folder) => existsSync(folder));
   const args = [...options, `-max_total_time=${seconds}`, `-artifact_prefix=${crashes}/${name}-`];
   if (executions !== undefined) args.push(`-runs=${executions}`);
   const begin = Date.now();
-  const { status, output } = await run(programOf(name), [...args, corpus, ...(existsSync(seeds) ? [seeds] : [])]);
+  const { status, output } = await run(programOf(name), [...args, ...corpora]);
   return {
     name,
     executions: Number(/stat::number_of_executed_units:\s*(\d+)/.exec(output)?.[1] ?? 0),
@@ -50,7 +50,7 @@ export async function runTarget(name, { seconds, executions }) {
 function crashOf(name, output) {
   const reproducer = /Test unit written to (\S+)/.exec(output)?.[1];
   const command = [relative(root, programOf(name)), reproducer === undefined ? '' : relative(root, reproducer)];
-  // What the fuzzer found new is of no interest now.
+  // The lines about new inputs say nothing about the crash.
   const lines = output.split('\n').filter((line) => !/^#\d+\s+(NEW|REDUCE|pulse|RELOAD)/.test(line));
   return { output: lines.slice(-80).join('\n'), reproducer, command: command.join(' ') };
 }
@@ -60,12 +60,12 @@ function crashOf(name, output) {
  * @param {string[]} args
  * @returns {Promise<{ status: number | null, output: string }>}
  */
-function run(program, args) {
+export function run(program, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, env: process.env, stdio: ['ignore', 'ignore', 'pipe'] });
     let output = '';
     child.stderr.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
-      // The end is what says how it went.
+      // The statistics and the report of a crash stand at the end.
       output = (output + text).slice(-200_000);
     });
     child.once('error', reject);

@@ -2,13 +2,13 @@ import { relative } from 'node:path';
 import { root } from '../../../setup/src/paths.mjs';
 import { runTarget } from './run-target.mjs';
 
-/** A target that has made so many leaves its time to others. */
+/** Executions after which a target leaves its time to the others. */
 const enough = 1_000_000;
 
 /** @import { Result } from './run-target.mjs' */
 
 /**
- * Runs all targets, several at once, and prints a line for each. After a crash of a target the others go on.
+ * Runs all targets, several at once, and prints a line for each. A crash of one target does not stop the others.
  * @param {{ minutes: number, jobs: number, targets: string[] }} options
  * @returns {Promise<Result[]>} one for each target
  */
@@ -16,7 +16,7 @@ export async function runAll({ minutes, jobs, targets }) {
   const end = Date.now() + minutes * 60_000;
   const share = Math.max(1, Math.floor((minutes * 60 * jobs) / targets.length));
   const last = targets.at(-1);
-  // The last one is run by everybody who finds nothing else to do.
+  // Every worker that finds the queue empty runs the last one.
   const queue = targets.slice(0, -1);
   /** @type {Map<string, Result>} */
   const results = new Map();

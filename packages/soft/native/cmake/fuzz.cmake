@@ -1,0 +1,50 @@
+# Fuzz targets of all packages. With VERBS_FUZZ (Clang) they are libFuzzer's programs; otherwise each replays its seed
+# archive and its regressions as an ordinary test, so that fixed bugs stay fixed and the targets keep compiling.
+option(VERBS_FUZZ "Build the fuzz targets with libFuzzer (Clang only)" OFF)
+
+# fuzz/input.h, fuzz/check.h and the replay belong to the software NIC.
+cmake_path(SET fuzz_soft NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/..)
+
+# verbs_fuzz_targets([SOURCES FILE…] [INCLUDES FOLDER…] [LIBRARIES LIBRARY…])
+# One program fuzz_NAME for each NAME_target.cc of this folder, and the target `fuzzers` that builds them all.
+function(verbs_fuzz_targets)
+  cmake_parse_arguments(PARSE_ARGV 0 common "" "" "SOURCES;INCLUDES;LIBRARIES")
+  add_custom_target(fuzzers)
+  if(NOT VERBS_FUZZ)
+    add_library(fuzz_replay OBJECT ${fuzz_soft}/fuzz/replay.cc)
+    target_include_directories(fuzz_replay PRIVATE ${fuzz_soft})
+  endif()
+  file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_target.cc)
+  foreach(source ${targets})
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "_target" "" name ${name})
+    verbs_unpack_seeds(${name} unpacked)
+    add_executable(fuzz_${name} ${source} ${common_SOURCES} ${unpacked})
+    target_include_directories(fuzz_${name} PRIVATE ${fuzz_soft} ${common_INCLUDES})
+    target_link_libraries(fuzz_${name} PRIVATE ${common_LIBRARIES})
+    if(VERBS_FUZZ)
+      target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    else()
+      target_link_libraries(fuzz_${name} PRIVATE fuzz_replay)
+      set(regressions ${CMAKE_CURRENT_SOURCE_DIR}/regressions/${name})
+      if(NOT EXISTS ${regressions})
+        set(regressions)
+      endif()
+      add_test(NAME fuzz_${name} COMMAND fuzz_${name} ${CMAKE_CURRENT_BINARY_DIR}/seeds/${name} ${regressions})
+    endif()
+    add_dependencies(fuzzers fuzz_${name})
+  endforeach()
+endfunction()
+
+# Unpacks seeds/NAME_seed_corpus.zip into the build folder, again when it changes; CMake itself reads zip archives.
+function(verbs_unpack_seeds name result)
+  set(archive ${CMAKE_CURRENT_SOURCE_DIR}/seeds/${name}_seed_corpus.zip)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/seeds/${name})
+  add_custom_command(OUTPUT ${folder}.unpacked DEPENDS ${archive}
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND ${CMAKE_COMMAND} -E chdir ${folder} ${CMAKE_COMMAND} -E tar xf ${archive}
+    COMMAND ${CMAKE_COMMAND} -E touch ${folder}.unpacked
+    COMMENT "Unpacking the seeds of fuzz_${name}")
+  set(${result} ${folder}.unpacked PARENT_SCOPE)
+endfunction()
