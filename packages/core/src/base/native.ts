@@ -1,6 +1,6 @@
-import { loadAddon } from './addon.js';
 import type { DeviceAttr, DeviceAttrEx } from '../device/device-attr.js';
 import type { PortAttr } from '../device/port-attr.js';
+import { loadAddon } from './addon.js';
 
 declare const handleBrand: unique symbol;
 

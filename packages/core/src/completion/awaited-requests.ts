@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { CompletionError } from './completion-error.js';
-import { noticeFailure } from './completion-failures.js';
 import { COMPLETION } from '../base/records.js';
 import type { Resource } from '../lifetime/resource.js';
+import { CompletionError } from './completion-error.js';
+import { noticeFailure } from './completion-failures.js';
 import { handOut } from './turn.js';
 import { WorkCompletion } from './work-completion.js';
 

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
-import { WcStatus } from '../enums/index.js';
 import { markAsUncloneable } from '../base/node-features.js';
 import { COMPLETION, HIGH, ID_IS_NUMBER } from '../base/records.js';
 import { kFilled, kRecords } from '../base/symbols.js';
 import { integer, rangeError } from '../base/validate.js';
+import { WcStatus } from '../enums/index.js';
 import { WorkCompletion } from './work-completion.js';
 
 const MAX_COMPLETIONS = 1 << 20;

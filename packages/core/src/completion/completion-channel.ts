@@ -1,13 +1,13 @@
-import type { CompletionQueue } from './completion-queue.js';
-import type { Context } from '../device/context.js';
 import { VerbsError } from '../base/errors.js';
 import { FdEvents } from '../base/fd-events.js';
-import { native, type NativeHandle } from '../base/native.js';
-import { Resource } from '../lifetime/resource.js';
-import { typeError } from '../base/validate.js';
-import { WeakTable } from '../lifetime/weak-table.js';
-import { kEvents, kNotified, kRegister } from '../base/symbols.js';
 import { brief, present } from '../base/inspection.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { kEvents, kNotified, kRegister } from '../base/symbols.js';
+import { typeError } from '../base/validate.js';
+import type { Context } from '../device/context.js';
+import { Resource } from '../lifetime/resource.js';
+import { WeakTable } from '../lifetime/weak-table.js';
+import type { CompletionQueue } from './completion-queue.js';
 
 interface Notifiable {
   [kNotified](): void;

@@ -1,4 +1,4 @@
-import { constants } from 'node:os';
+import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import type { WorkCompletion } from './work-completion.js';
 
@@ -18,7 +18,7 @@ export class CompletionError extends VerbsError {
   readonly wc: WorkCompletion;
 
   constructor(wc: WorkCompletion) {
-    super(constants.errno.EIO, 'ibv_poll_cq', {
+    super(errno.EIO, 'ibv_poll_cq', {
       code: `WC_${wc.statusName}`,
       text: wc.statusText,
       detail: `of queue pair 0x${wc.qpNum.toString(16)}`,

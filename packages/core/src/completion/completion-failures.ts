@@ -1,11 +1,11 @@
-import type { CompletionQueue } from './completion-queue.js';
-import { completionErrors, qpStates } from '../diagnostics/channels.js';
 import { native, type NativeHandle } from '../base/native.js';
-import type { QueuePair } from '../qp/queue-pair.js';
-import { WcStatus } from '../enums/index.js';
 import { COMPLETION } from '../base/records.js';
-import { kindOf } from '../lifetime/resource.js';
 import { kChildren, kSeeState, kSerial } from '../base/symbols.js';
+import { completionErrors, qpStates } from '../diagnostics/channels.js';
+import { WcStatus } from '../enums/index.js';
+import { kindOf } from '../lifetime/resource.js';
+import type { QueuePair } from '../qp/queue-pair.js';
+import type { CompletionQueue } from './completion-queue.js';
 import { WorkCompletion } from './work-completion.js';
 
 /**

@@ -1,22 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CompletionChannel } from './completion-channel.js';
-import type { Context } from '../device/context.js';
-import { checkCqe } from './cq-options.js';
+import { errno } from '../base/errno.js';
 import { check, closedError, VerbsError } from '../base/errors.js';
+import { fields, u16 } from '../base/fields.js';
+import { brief, flags, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
-import type { CompletionBatch } from './completion-batch.js';
-import { pollRecords, reportFailures } from './completion-failures.js';
-import { ReapedCompletions } from './reaped.js';
 import { COMPLETION } from '../base/records.js';
-import { RequestWaits } from './request-waits.js';
-import { Resource } from '../lifetime/resource.js';
-import { handOut, mustTurn } from './turn.js';
-import { WcExFlags } from '../enums/index.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
-import { boolean, integer, object, rangeError, typeError } from '../base/validate.js';
-import type { WaitOptions } from '../base/wait-options.js';
-import { WakeList } from '../base/wake-list.js';
-import { WorkCompletion } from './work-completion.js';
 import {
   kAbandon,
   kAwait,
@@ -28,7 +16,23 @@ import {
   kRecords,
   kRegister,
 } from '../base/symbols.js';
-import { brief, flags, present } from '../base/inspection.js';
+import { boolean, integer, rangeError, typeError } from '../base/validate.js';
+import type { WaitOptions } from '../base/wait-options.js';
+import { WakeList } from '../base/wake-list.js';
+import type { Context } from '../device/context.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { WcExFlags } from '../enums/index.js';
+import { Resource } from '../lifetime/resource.js';
+import type { CompletionBatch } from './completion-batch.js';
+import type { CompletionChannel } from './completion-channel.js';
+import { pollRecords, reportFailures } from './completion-failures.js';
+import { checkCqe } from './cq-options.js';
+import { ReapedCompletions } from './reaped.js';
+import { RequestWaits } from './request-waits.js';
+import { handOut, mustTurn } from './turn.js';
+import { WorkCompletion } from './work-completion.js';
+
+const moderated = fields({ cqCount: u16(), cqPeriod: u16() });
 
 // A poll runs no code of the user between the native call and the decoding, so one buffer serves all queues.
 const CHUNK = 64;
@@ -119,10 +123,8 @@ export class CompletionQueue extends Resource {
    */
   modify(moderation: { cqCount: number; cqPeriod: number }): void {
     const cq = this.use('ibv_modify_cq');
-    const given = object(moderation, 'moderation', ['cqCount', 'cqPeriod']);
-    const count = integer(given['cqCount'], 'moderation.cqCount', 0, 0xffff);
-    const period = integer(given['cqPeriod'], 'moderation.cqPeriod', 0, 0xffff);
-    check(-Math.abs(native.modifyCq(cq, count, period)), 'ibv_modify_cq');
+    const { cqCount, cqPeriod } = moderated(moderation, 'moderation');
+    check(-Math.abs(native.modifyCq(cq, cqCount, cqPeriod)), 'ibv_modify_cq');
   }
 
   /**
@@ -312,7 +314,7 @@ export class CompletionQueue extends Resource {
 
   #channelFor(syscall: string): CompletionChannel {
     if (this.channel !== undefined) return this.channel;
-    throw new VerbsError(22, syscall, {
+    throw new VerbsError(errno.EINVAL, syscall, {
       hint: 'this queue has no completion channel: make it by createCq(cqe, { channel: ctx.createCompChannel() })',
     });
   }

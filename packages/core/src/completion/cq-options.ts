@@ -1,8 +1,9 @@
-import type { CompletionChannel } from './completion-channel.js';
+import { fields, maybe, or, u31, unchecked } from '../base/fields.js';
 import type { NativeHandle } from '../base/native.js';
+import { integer } from '../base/validate.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { handleOf } from '../lifetime/resource.js';
-import { integer, object, optional } from '../base/validate.js';
+import type { CompletionChannel } from './completion-channel.js';
 
 /** What {@link Context.createCq} may be told. */
 export interface CqOptions {
@@ -18,48 +19,55 @@ export interface CqOptions {
   parentDomain?: ProtectionDomain;
 }
 
-const extendedNames = ['wcFlags', 'flags', 'parentDomain'];
-/** What `struct ibv_wc` has. */
+/** The fields of `struct ibv_wc`. */
 const STANDARD_WC = 0x7f;
 
-function extendedCq(given: Record<string, unknown>) {
-  const domain = given['parentDomain'];
-  return {
-    /** See {@link WcExFlags}. */
-    wcFlags: BigInt(optional(given['wcFlags'], 'options.wcFlags', 0x7fffffff, STANDARD_WC)),
-    /** See {@link CreateCqFlags}. */
-    flags: optional(given['flags'], 'options.flags', 0x7fffffff, 0),
-    ...(domain === undefined
-      ? {}
-      : {
-          /** The parent domain's. */
-          parentDomain: handleOf(domain, 'ProtectionDomain', 'options.parentDomain', 'ibv_create_cq_ex'),
-        }),
-  };
+const cqOptions = fields({
+  channel: unchecked,
+  compVector: or(u31(), 0),
+  wcFlags: maybe(u31()),
+  flags: maybe(u31()),
+  parentDomain: unchecked,
+});
+
+/** What only `ibv_create_cq_ex` takes. */
+export interface ExtendedCq {
+  /** See {@link WcExFlags}. */
+  wcFlags: bigint;
+  /** See {@link CreateCqFlags}. */
+  flags: number;
+  /** The parent domain's. */
+  parentDomain?: NativeHandle;
 }
 
-/**
- * Checks every option by its name; `extended` is there if one asks for `ibv_create_cq_ex`. `given` has the options as
- * they were read, once.
- */
+/** Checks every option by its name. */
 export function nativeCqOptions(options: CqOptions): {
-  /** What the program gave, read once. */
+  /** The options of the program, read once. */
   given: CqOptions;
   /** The completion channel's. */
   channel: NativeHandle | undefined;
   /** With its default. */
   compVector: number;
-  /** What only `ibv_create_cq_ex` takes. */
-  extended: ReturnType<typeof extendedCq> | undefined;
+  /** Is there if an option needs `ibv_create_cq_ex`. */
+  extended: ExtendedCq | undefined;
 } {
-  const given = object(options, 'options', ['channel', 'compVector', ...extendedNames]);
-  const channel = given['channel'];
+  const given = cqOptions(options, 'options');
+  const { channel, compVector, wcFlags, flags, parentDomain } = given;
+  const extended = wcFlags !== undefined || flags !== undefined || parentDomain !== undefined;
   return {
-    given,
+    given: given as CqOptions,
     channel:
       channel === undefined ? undefined : handleOf(channel, 'CompletionChannel', 'options.channel', 'ibv_create_cq'),
-    compVector: optional(given['compVector'], 'options.compVector', 0x7fffffff, 0),
-    extended: extendedNames.some((name) => given[name] !== undefined) ? extendedCq(given) : undefined,
+    compVector,
+    extended: extended
+      ? {
+          wcFlags: BigInt(wcFlags ?? STANDARD_WC),
+          flags: flags ?? 0,
+          ...(parentDomain !== undefined && {
+            parentDomain: handleOf(parentDomain, 'ProtectionDomain', 'options.parentDomain', 'ibv_create_cq_ex'),
+          }),
+        }
+      : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
-import type { AwaitedRequests } from './awaited-requests.js';
-import { failuresObserved, noticeRecord, pollRecords } from './completion-failures.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { COMPLETION } from '../base/records.js';
+import type { AwaitedRequests } from './awaited-requests.js';
+import { failuresObserved, noticeRecord, pollRecords } from './completion-failures.js';
 import { WorkCompletion } from './work-completion.js';
 
 const CHUNK = 64;

@@ -1,5 +1,5 @@
-import { AwaitedRequests } from './awaited-requests.js';
 import type { FdEvents } from '../base/fd-events.js';
+import { AwaitedRequests } from './awaited-requests.js';
 import { mustTurn } from './turn.js';
 
 /** A completion queue, for the promises of its requests. Each call may throw. */

@@ -1,10 +1,10 @@
 import { inspect, type InspectOptions } from 'node:util';
-import { enumName, WcFlags, WcOpcode, WcStatus } from '../enums/index.js';
-import { anyLibrary } from '../library/libraries.js';
+import { flags, hex, named, present, qpn } from '../base/inspection.js';
 import { native } from '../base/native.js';
 import { COMPLETION, ID_IS_NUMBER } from '../base/records.js';
 import { integer } from '../base/validate.js';
-import { flags, hex, named, present, qpn } from '../base/inspection.js';
+import { enumName, WcFlags, WcOpcode, WcStatus } from '../enums/index.js';
+import { anyLibrary } from '../library/libraries.js';
 
 /**
  * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and

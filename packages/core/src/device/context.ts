@@ -1,24 +1,28 @@
-import type { AsyncEvent } from './async-event.js';
+import { checked } from '../base/errors.js';
+import { fields, flag, or, range, u31 } from '../base/fields.js';
+import { formatGuid } from '../base/gid.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { kElement } from '../base/symbols.js';
+import { integer } from '../base/validate.js';
+import type { WaitOptions } from '../base/wait-options.js';
 import { CompletionChannel } from '../completion/completion-channel.js';
 import { CompletionQueue } from '../completion/completion-queue.js';
-import { Counters } from '../qp/counters.js';
 import { checkCqe, type CqOptions, nativeCqOptions } from '../completion/cq-options.js';
+import { DeviceMemory } from '../memory/device-memory.js';
+import { Counters } from '../qp/counters.js';
+import { IndirectionTable } from '../qp/indirection-table.js';
+import type { ReceiveWorkQueue } from '../qp/receive-work-queue.js';
+import { XrcDomain } from '../qp/xrc-domain.js';
+import type { AsyncEvent } from './async-event.js';
 import type { DeviceEventEmitter } from './device-event-emitter.js';
 import { DeviceEvents } from './device-events.js';
 import type { DeviceInfo } from './device-info.js';
-import { DeviceMemory } from '../memory/device-memory.js';
 import { DeviceQueries } from './device-queries.js';
-import { checked } from '../base/errors.js';
-import { IndirectionTable } from '../qp/indirection-table.js';
-import { native, type NativeHandle } from '../base/native.js';
 import { ProtectionDomain } from './protection-domain.js';
-import type { ReceiveWorkQueue } from '../qp/receive-work-queue.js';
 import { ThreadDomain } from './thread-domain.js';
-import { boolean, integer, object, optional } from '../base/validate.js';
-import type { WaitOptions } from '../base/wait-options.js';
-import { kElement } from '../base/symbols.js';
-import { XrcDomain } from '../qp/xrc-domain.js';
-import { formatGuid } from '../base/gid.js';
+
+const xrcdOptions = fields({ fd: or(u31(), -1), exclusive: flag() });
+const dmOptions = fields({ logAlignment: or(range(0, 63), 0) });
 
 /**
  * `ibv_context`: an open device. Made by {@link openDevice}; `close()` is `ibv_close_device`, and closes everything that
@@ -73,9 +77,7 @@ export class Context extends DeviceQueries {
    */
   openXrcd(options: { fd?: number; exclusive?: boolean } = {}): XrcDomain {
     const context = this.use('ibv_open_xrcd');
-    const given = object(options, 'options', ['fd', 'exclusive']);
-    const fd = given['fd'] === undefined ? -1 : integer(given['fd'], 'options.fd', 0, 0x7fffffff);
-    const exclusive = boolean(given['exclusive'], 'options.exclusive', false);
+    const { fd, exclusive } = xrcdOptions(options, 'options');
     return new XrcDomain(this, checked(native.openXrcd(context, fd, exclusive), 'ibv_open_xrcd'));
   }
 
@@ -90,9 +92,10 @@ export class Context extends DeviceQueries {
   allocDm(length: number, options: { logAlignment?: number } = {}): DeviceMemory {
     const context = this.use('ibv_alloc_dm');
     integer(length, 'length', 1, Number.MAX_SAFE_INTEGER);
-    const { logAlignment } = object(options, 'options', ['logAlignment']);
-    const alignment = optional(logAlignment, 'options.logAlignment', 63, 0);
-    const made = checked(native.allocDm(context, length, alignment), 'ibv_alloc_dm', { detail: `of ${length} bytes` });
+    const { logAlignment } = dmOptions(options, 'options');
+    const made = checked(native.allocDm(context, length, logAlignment), 'ibv_alloc_dm', {
+      detail: `of ${length} bytes`,
+    });
     return new DeviceMemory(this, made, length, false);
   }
 

@@ -1,17 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import { asyncEvent, type AsyncEvent } from './async-event.js';
-import type { Context } from './context.js';
-import { deviceEvents } from '../diagnostics/channels.js';
-import { DeviceEventEmitter } from './device-event-emitter.js';
-import type { EventType } from '../enums/index.js';
 import { closedError } from '../base/errors.js';
 import { FdEvents } from '../base/fd-events.js';
 import { native, type NativeHandle } from '../base/native.js';
-import type { QueuePair } from '../qp/queue-pair.js';
-import { kindOf } from '../lifetime/resource.js';
 import { kSeeState, kSerial } from '../base/symbols.js';
 import { WakeList } from '../base/wake-list.js';
+import { deviceEvents } from '../diagnostics/channels.js';
+import type { EventType } from '../enums/index.js';
+import { kindOf } from '../lifetime/resource.js';
 import { WeakTable } from '../lifetime/weak-table.js';
+import type { QueuePair } from '../qp/queue-pair.js';
+import { asyncEvent, type AsyncEvent } from './async-event.js';
+import type { Context } from './context.js';
+import { DeviceEventEmitter } from './device-event-emitter.js';
 
 /** So many events an iteration hands out before other callbacks of the loop get their turn. */
 const EVENTS_PER_TURN = 64;

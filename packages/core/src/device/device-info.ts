@@ -1,7 +1,8 @@
+import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
+import { native } from '../base/native.js';
 import { typeError } from '../base/validate.js';
 import { loadLibrary, type LibraryKind, probeLibraries } from '../library/libraries.js';
-import { native } from '../base/native.js';
 
 /** A device that is there. Plain data: nothing is open, nothing needs closing. */
 export interface DeviceInfo {
@@ -65,7 +66,7 @@ export function readSysfsFile(device: DeviceInfo, file: string): string | undefi
   if (typeof ibdevPath !== 'string') throw typeError('device.ibdevPath', 'a string', ibdevPath);
   if (typeof file !== 'string') throw typeError('file', "a file's name", file);
   const attempt = loadLibrary(library);
-  if ('reason' in attempt) throw new VerbsError(38, 'ibv_read_sysfs_file', { hint: attempt.reason });
+  if ('reason' in attempt) throw new VerbsError(errno.ENOSYS, 'ibv_read_sysfs_file', { hint: attempt.reason });
   const text = native.readSysfsFile(attempt.handle, ibdevPath, file);
   return typeof text === 'number' ? undefined : text;
 }

@@ -1,14 +1,14 @@
-import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
-import type { DeviceAttr, DeviceAttrEx } from './device-attr.js';
 import { check, checked, VerbsError } from '../base/errors.js';
 import { formatGuid, gidText } from '../base/gid.js';
-import { native, type NativeGidEntry } from '../base/native.js';
-import type { GidEntry, PortAttr } from './port-attr.js';
-import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
-import { Resource } from '../lifetime/resource.js';
-import { integer } from '../base/validate.js';
 import { flags, type Forms, hex, mtu, named, readable } from '../base/inspection.js';
+import { native, type NativeGidEntry } from '../base/native.js';
+import { integer } from '../base/validate.js';
 import { AtomicCap, DeviceCapFlags, GidType, LinkLayer, PortFlags, PortState } from '../enums/index.js';
+import { Resource } from '../lifetime/resource.js';
+import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
+import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
+import type { DeviceAttr, DeviceAttrEx } from './device-attr.js';
+import type { GidEntry, PortAttr } from './port-attr.js';
 
 const gidForms: Forms<GidEntry> = { type: (value) => named(GidType, value) };
 

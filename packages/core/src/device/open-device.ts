@@ -1,11 +1,10 @@
-import { Context } from './context.js';
-import { type DeviceInfo, listDevices } from './device-info.js';
+import { errno } from '../base/errno.js';
 import { checked, VerbsError } from '../base/errors.js';
-import { type LibraryKind, loadLibrary, softFailure } from '../library/libraries.js';
 import { native } from '../base/native.js';
 import { integer, typeError } from '../base/validate.js';
-
-const ENODEV = 19;
+import { type LibraryKind, loadLibrary, softFailure } from '../library/libraries.js';
+import { Context } from './context.js';
+import { type DeviceInfo, listDevices } from './device-info.js';
 
 /** What {@link openDevice} may be told. */
 export interface OpenOptions {
@@ -27,7 +26,7 @@ export function openDevice(device?: string | DeviceInfo, options: OpenOptions = 
   const { library } = options;
   const info = chosen(device, library);
   const attempt = loadLibrary(info.library);
-  if ('reason' in attempt) throw new VerbsError(ENODEV, 'ibv_open_device', { hint: attempt.reason });
+  if ('reason' in attempt) throw new VerbsError(errno.ENODEV, 'ibv_open_device', { hint: attempt.reason });
   const handle = checked(native.openDevice(attempt.handle, info.name), 'ibv_open_device', {
     detail: info.name,
     hint: info.library === 'soft' ? softFailure() : undefined,
@@ -48,7 +47,7 @@ export function importDevice(fd: number, device: string | DeviceInfo): Context {
   integer(fd, 'fd', 0, 0x7fffffff);
   const info = chosen(device, undefined);
   const attempt = loadLibrary(info.library);
-  if ('reason' in attempt) throw new VerbsError(ENODEV, 'ibv_import_device', { hint: attempt.reason });
+  if ('reason' in attempt) throw new VerbsError(errno.ENODEV, 'ibv_import_device', { hint: attempt.reason });
   const handle = checked(native.importDevice(attempt.handle, fd), 'ibv_import_device', { detail: `of ${info.name}` });
   return new Context(info, handle);
 }
@@ -59,13 +58,13 @@ function chosen(device: unknown, library: LibraryKind | undefined): DeviceInfo {
   const [first] = list;
   if (device === undefined) {
     if (first !== undefined) return first;
-    throw new VerbsError(ENODEV, 'ibv_open_device', { hint: list.reason });
+    throw new VerbsError(errno.ENODEV, 'ibv_open_device', { hint: list.reason });
   }
   const [name, kind] = wanted(device);
   const found = list.find((info) => info.name === name && (kind === undefined || info.library === kind));
   if (found !== undefined) return found;
   const there = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
-  throw new VerbsError(ENODEV, 'ibv_open_device', { detail: JSON.stringify(name), hint: there });
+  throw new VerbsError(errno.ENODEV, 'ibv_open_device', { detail: JSON.stringify(name), hint: there });
 }
 
 function wanted(device: unknown): [name: string, library: LibraryKind | undefined] {

@@ -1,23 +1,24 @@
-import { AddressHandle } from '../qp/address-handle.js';
-import { type AhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
-import type { Context } from './context.js';
-import type { DeviceMemory } from '../memory/device-memory.js';
-import { MwType, PortFlags, type QpType } from '../enums/index.js';
+import { errno } from '../base/errno.js';
 import { checked, VerbsError } from '../base/errors.js';
+import { brief } from '../base/inspection.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { integer, object } from '../base/validate.js';
+import { MwType, PortFlags, type QpType } from '../enums/index.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
+import type { DeviceMemory } from '../memory/device-memory.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import { MemoryWindow } from '../memory/memory-window.js';
-import { native, type NativeHandle } from '../base/native.js';
-import { nativeQpInitAttr, qpInitAttr, type QpInitAttr } from '../qp/qp-init-attr.js';
-import { QueuePair } from '../qp/queue-pair.js';
-import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
-import { ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
 import type { Registrable } from '../memory/registrable.js';
 import * as registration from '../memory/registration.js';
-import { handleOf, Resource } from '../lifetime/resource.js';
+import { AddressHandle } from '../qp/address-handle.js';
+import { type AhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
+import { nativeQpInitAttr, qpInitAttr, type QpInitAttr } from '../qp/qp-init-attr.js';
+import { QueuePair } from '../qp/queue-pair.js';
+import { ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
+import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
 import { SharedReceiveQueue, type SrqInitAttr } from '../qp/shared-receive-queue.js';
+import type { Context } from './context.js';
 import type { ThreadDomain } from './thread-domain.js';
-import { integer, object } from '../base/validate.js';
-import { brief } from '../base/inspection.js';
 
 const NO_ROUTE = { dgid: new Uint8Array(16), flowLabel: 0, sgidIndex: 0, hopLimit: 0, trafficClass: 0 };
 
@@ -203,7 +204,7 @@ export class ProtectionDomain extends Resource {
     const pd = this.use('ibv_create_ah');
     const vector = nativeAhAttr(attr, 'attr');
     if (!vector.isGlobal && (this.context.queryPort(vector.portNum).flags & PortFlags.GRH_REQUIRED) !== 0) {
-      throw new VerbsError(22, 'ibv_create_ah', {
+      throw new VerbsError(errno.EINVAL, 'ibv_create_ah', {
         hint: `port ${vector.portNum} requires a global route: set attr.isGlobal to true and attr.grh with the dgid`,
       });
     }

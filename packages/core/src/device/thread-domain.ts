@@ -1,7 +1,7 @@
-import type { Context } from './context.js';
+import { brief } from '../base/inspection.js';
 import type { NativeHandle } from '../base/native.js';
 import { Resource } from '../lifetime/resource.js';
-import { brief } from '../base/inspection.js';
+import type { Context } from './context.js';
 
 /**
  * `ibv_td`: what is used by one thread only, and so needs no locks in the library. Made by {@link Context.allocTd} and

@@ -1,8 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { debuglog } from 'node:util';
-import type { DiagnosticsMessages } from './messages.js';
-import { AccessFlags, enumName, flagNames, WcStatus } from '../enums/index.js';
 import { kKind, kSerial } from '../base/symbols.js';
+import { AccessFlags, enumName, flagNames, WcStatus } from '../enums/index.js';
+import type { DiagnosticsMessages } from './messages.js';
 
 // NODE_DEBUG=verbs: one line on stderr for each message of the diagnostics channels. Who logs is a subscriber like any
 // other, so that nothing of it is in the way when the variable is not set.

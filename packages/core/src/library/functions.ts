@@ -1,10 +1,9 @@
-import { enumName, EventType, type ForkStatus, NodeType, PortState } from '../enums/index.js';
+import { errno } from '../base/errno.js';
 import { check, VerbsError } from '../base/errors.js';
-import { anyLibrary, loadLibrary, type LibraryKind } from './libraries.js';
 import { native, type NativeLibrary } from '../base/native.js';
 import { integer } from '../base/validate.js';
-
-const ENODEV = 19;
+import { enumName, EventType, type ForkStatus, NodeType, PortState } from '../enums/index.js';
+import { anyLibrary, loadLibrary, type LibraryKind } from './libraries.js';
 
 /**
  * `ibv_event_type_str`: what an {@link EventType} means; its name where there is no library.
@@ -97,12 +96,12 @@ function text(
 function convert(value: unknown, path: string, call: (library: NativeLibrary) => number): number {
   integer(value, path, -0x80000000, 0x7fffffff);
   const library = anyLibrary();
-  if (library === undefined) throw new VerbsError(ENODEV, 'ibv_rate', { hint: 'no libibverbs was found' });
+  if (library === undefined) throw new VerbsError(errno.ENODEV, 'ibv_rate', { hint: 'no libibverbs was found' });
   return call(library);
 }
 
 function loaded(kind: LibraryKind, syscall: string): NativeLibrary {
   const attempt = loadLibrary(kind);
   if ('handle' in attempt) return attempt.handle;
-  throw new VerbsError(ENODEV, syscall, { hint: attempt.reason });
+  throw new VerbsError(errno.ENODEV, syscall, { hint: attempt.reason });
 }

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { devicesListed, libraryTried } from './library-loads.js';
+import { formatGuid } from '../base/gid.js';
+import { type Forms, named, readable } from '../base/inspection.js';
 import { native, type NativeDevice, type NativeLibrary } from '../base/native.js';
 import type { DeviceInfo } from '../device/device-info.js';
 import { NodeType, TransportType } from '../enums/index.js';
-import { formatGuid } from '../base/gid.js';
-import { type Forms, named, readable } from '../base/inspection.js';
+import { devicesListed, libraryTried } from './library-loads.js';
 
 /** The vendor's own library, or the model of @verbs/soft. */
 export type LibraryKind = 'system' | 'soft';

@@ -1,11 +1,13 @@
 import { inspect, type InspectOptions } from 'node:util';
-import { objectClosed, objectOpened } from '../diagnostics/channels.js';
-import { markAsUncloneable } from '../base/node-features.js';
+import { errno } from '../base/errno.js';
 import { check, closedError, VerbsError } from '../base/errors.js';
+import type { Check } from '../base/fields.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { typeError } from '../base/validate.js';
-import { WeakTable } from './weak-table.js';
+import { markAsUncloneable } from '../base/node-features.js';
 import { kAdopt, kChildren, kHandle, kKind, kRelease, kRequestId, kSerial, kSettle } from '../base/symbols.js';
+import { typeError } from '../base/validate.js';
+import { objectClosed, objectOpened } from '../diagnostics/channels.js';
+import { WeakTable } from './weak-table.js';
 
 /** Newer objects have larger numbers. */
 let nextId = 1;
@@ -180,7 +182,7 @@ export function handleOf(value: unknown, kind: string, path: string, syscall: st
   }
   const resource = value as Resource;
   if (resource.closed) {
-    throw new VerbsError(9, syscall, {
+    throw new VerbsError(errno.EBADF, syscall, {
       code: 'ERR_VERBS_CLOSED',
       text: `the ${kind} in ${path} is closed`,
       hint: 'keep it open while it is used, or make a new one',
@@ -189,13 +191,18 @@ export function handleOf(value: unknown, kind: string, path: string, syscall: st
   return resource[kHandle];
 }
 
+/** The check of a field that is an open object of that kind; gives its native handle. */
+export function handle(kind: string, syscall: string): Check<NativeHandle> {
+  return (value, path) => handleOf(value, kind, path, syscall);
+}
+
 /** The id of a memory region or address handle in work requests; undefined for anything else. */
 export function requestId(value: unknown, kind: string): number | undefined {
   if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) return undefined;
   return (value as { [kRequestId]?: number })[kRequestId];
 }
 
-/** The kind of an object of this package or a sibling's, 'QueuePair'; undefined for anything else. */
+/** The kind of an object of this package or of a provider's, 'QueuePair'; undefined for anything else. */
 export function kindOf(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? (value as Partial<Resource>)[kKind] : undefined;
 }

@@ -1,7 +1,8 @@
 import { closedError } from '../base/errors.js';
-import type { MemoryRegion } from './memory-region.js';
+import { fields, maybe, or, u31, u53, unchecked } from '../base/fields.js';
+import { typeError } from '../base/validate.js';
 import { requestId, type Resource } from '../lifetime/resource.js';
-import { integer, object, optional, typeError } from '../base/validate.js';
+import type { MemoryRegion } from './memory-region.js';
 
 /** `struct ibv_mw_bind_info`: the part of a region that a memory window opens, and what a peer may do there. */
 export interface MwBindInfo {
@@ -15,25 +16,18 @@ export interface MwBindInfo {
   access?: number;
 }
 
-const names = ['mr', 'offset', 'length', 'access'];
+const bind = fields({ mr: unchecked, offset: or(u53(), 0), length: maybe(u53()), access: or(u31(), 0) });
 
 /** Checks every field by its path. `region` is the id of the memory region, 0 without one. */
 export function bindInfo(
   value: unknown,
   path: string,
 ): { region: number; offset: number; length: number; access: number } {
-  const given = object(value, path, names);
-  const access = optional(given['access'], `${path}.access`, 0x7fffffff, 0);
-  const mr = given['mr'];
+  const { mr, offset, length, access } = bind(value, path);
   if (mr === undefined) return { region: 0, offset: 0, length: 0, access };
   const region = requestId(mr, 'MemoryRegion');
   if (region === undefined) throw typeError(`${path}.mr`, 'a MemoryRegion', mr);
   if ((mr as Resource).closed) throw closedError(`MemoryRegion in ${path}.mr`, 'ibv_bind_mw');
   const { length: whole } = mr as MemoryRegion;
-  const offset = optional(given['offset'], `${path}.offset`, Number.MAX_SAFE_INTEGER, 0);
-  const length =
-    given['length'] === undefined
-      ? Math.max(0, whole - offset)
-      : integer(given['length'], `${path}.length`, 0, Number.MAX_SAFE_INTEGER);
-  return { region, offset, length, access };
+  return { region, offset, length: length ?? Math.max(0, whole - offset), access };
 }

@@ -1,10 +1,10 @@
 import { types } from 'node:util';
-import type { Context } from '../device/context.js';
 import { check } from '../base/errors.js';
-import { native, type NativeHandle } from '../base/native.js';
-import { Resource } from '../lifetime/resource.js';
-import { integer, typeError } from '../base/validate.js';
 import { brief } from '../base/inspection.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { integer, typeError } from '../base/validate.js';
+import type { Context } from '../device/context.js';
+import { Resource } from '../lifetime/resource.js';
 
 /**
  * `ibv_dm`: memory on the device. Made by {@link Context.allocDm}; `close()` is `ibv_free_dm`.

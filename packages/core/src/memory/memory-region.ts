@@ -1,14 +1,15 @@
-import type { DeviceMemory } from './device-memory.js';
+import { VerbsError } from '../base/errors.js';
+import { fields, flag, maybe, u31, unchecked } from '../base/fields.js';
+import { brief, flags, hex } from '../base/inspection.js';
+import { native, type NativeRegion } from '../base/native.js';
+import { kRequestId, kSerial } from '../base/symbols.js';
+import { valueError } from '../base/validate.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
 import { deregistrations, registrations } from '../diagnostics/channels.js';
 import { AccessFlags } from '../enums/index.js';
-import { VerbsError } from '../base/errors.js';
-import { native, type NativeRegion } from '../base/native.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
-import { type Registrable, registrableBytes } from './registrable.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
-import { kRequestId, kSerial } from '../base/symbols.js';
-import { boolean, integer, object, valueError } from '../base/validate.js';
-import { brief, flags, hex } from '../base/inspection.js';
+import type { DeviceMemory } from './device-memory.js';
+import { type Registrable, registrableBytes } from './registrable.js';
 
 /** What {@link MemoryRegion.rereg} changes: what is left out stays. */
 export interface ReregAttr {
@@ -21,6 +22,13 @@ export interface ReregAttr {
   /** IBV_REREG_MR_CHANGE_ACCESS, see {@link AccessFlags}. */
   access?: number;
 }
+
+const changes = fields({
+  pd: unchecked,
+  view: unchecked,
+  unsafe: flag(),
+  access: maybe(u31()),
+});
 
 const TRANSLATION = 1 << 0;
 const PD = 1 << 1;
@@ -113,11 +121,9 @@ export class MemoryRegion extends Resource {
   rereg(attr: ReregAttr): void {
     const syscall = 'ibv_rereg_mr';
     const mr = this.use(syscall);
-    const given = object(attr, 'attr', ['pd', 'view', 'unsafe', 'access']);
-    const pd = given['pd'] === undefined ? undefined : handleOf(given['pd'], 'ProtectionDomain', 'attr.pd', syscall);
-    const unsafe = boolean(given['unsafe'], 'attr.unsafe', false);
-    const bytes = given['view'] === undefined ? undefined : registrableBytes(given['view'], 'attr.view', unsafe);
-    const access = given['access'] === undefined ? undefined : integer(given['access'], 'attr.access', 0, 0x7fffffff);
+    const { pd: domain, view, unsafe, access } = changes(attr, 'attr');
+    const pd = domain === undefined ? undefined : handleOf(domain, 'ProtectionDomain', 'attr.pd', syscall);
+    const bytes = view === undefined ? undefined : registrableBytes(view, 'attr.view', unsafe);
     const bit = (value: unknown, flag: number) => (value === undefined ? 0 : flag);
     const mask = bit(bytes, TRANSLATION) | bit(pd, PD) | bit(access, ACCESS);
     if (mask === 0) throw valueError('attr', 'changes nothing: give pd, view or access');
@@ -136,7 +142,7 @@ export class MemoryRegion extends Resource {
       ...(bytes && { bytes, length: bytes.byteLength }),
       ...(access !== undefined && { access }),
     };
-    if (pd !== undefined) this.#moveTo(given['pd'] as ProtectionDomain);
+    if (pd !== undefined) this.#moveTo(domain as ProtectionDomain);
     this.#tell(registrations);
   }
 

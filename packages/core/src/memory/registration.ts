@@ -1,18 +1,26 @@
 import { constants } from 'node:buffer';
-import type { DeviceMemory } from './device-memory.js';
-import { AccessFlags } from '../enums/index.js';
 import { check, checked } from '../base/errors.js';
-import { MemoryRegion } from './memory-region.js';
+import { fields, flag, maybe, or, u32, u53, u64, unchecked } from '../base/fields.js';
 import { native, type NativeHandle, type NativeRegion } from '../base/native.js';
+import { U32 } from '../base/records.js';
+import { elements, integer } from '../base/validate.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
-import { registrableBytes } from './registrable.js';
+import { AccessFlags } from '../enums/index.js';
 import { handleOf } from '../lifetime/resource.js';
-import { boolean, elements, integer, object, optional, u64 } from '../base/validate.js';
+import type { DeviceMemory } from './device-memory.js';
+import { MemoryRegion } from './memory-region.js';
+import { registrableBytes } from './registrable.js';
 
 const NOTHING = new Uint8Array(0);
 const MANY = Number.MAX_SAFE_INTEGER;
 
-/** What the registering methods of a protection domain do, with the native handle that they looked up. */
+const own = fields({ iova: maybe(u64()) });
+const given = fields({ iova: maybe(u64()), unsafe: flag() });
+const partOfDm = fields({ offset: or(u53(), 0), length: maybe(u53()) });
+const partOfDmabuf = fields({ offset: or(u53(), 0), length: u53(1), iova: or(u64(), 0n) });
+const advised = fields({ mr: unchecked, offset: or(u53(), 0), length: maybe(u32()) });
+
+// The registering methods of a protection domain, whose native handle their caller has looked up.
 
 export function allocMr(
   pd: ProtectionDomain,
@@ -23,8 +31,8 @@ export function allocMr(
 ) {
   const bytes = integer(length, 'length', 1, constants.MAX_LENGTH);
   const rights = accessOf(access);
-  const { iova } = object(options, 'options', ['iova']);
-  const region = checked(native.allocMr(handle, bytes, rights, iovaOf(iova)), 'ibv_reg_mr', {
+  const { iova } = own(options, 'options');
+  const region = checked(native.allocMr(handle, bytes, rights, iova), 'ibv_reg_mr', {
     detail: `of ${bytes} bytes`,
   });
   return new MemoryRegion(pd, region, { bytes: new Uint8Array(region.buffer), length: bytes, access: rights });
@@ -32,9 +40,9 @@ export function allocMr(
 
 export function regMr(pd: ProtectionDomain, handle: NativeHandle, view: unknown, access: unknown, options: unknown) {
   const rights = accessOf(access);
-  const { iova, unsafe } = object(options, 'options', ['iova', 'unsafe']);
-  const bytes = registrableBytes(view, 'view', boolean(unsafe, 'options.unsafe', false));
-  const region = checked(native.regMr(handle, bytes, rights, iovaOf(iova)), 'ibv_reg_mr', {
+  const { iova, unsafe } = given(options, 'options');
+  const bytes = registrableBytes(view, 'view', unsafe);
+  const region = checked(native.regMr(handle, bytes, rights, iova), 'ibv_reg_mr', {
     detail: `of ${bytes.byteLength} bytes`,
   });
   return new MemoryRegion(pd, region, { bytes, length: bytes.byteLength, access: rights });
@@ -50,9 +58,7 @@ export function regDmMr(pd: ProtectionDomain, handle: NativeHandle, dm: unknown,
   const memory = handleOf(dm, 'DeviceMemory', 'dm', syscall);
   const whole = (dm as DeviceMemory).length;
   const rights = accessOf(access);
-  const given = object(options, 'options', ['offset', 'length']);
-  const offset = optional(given['offset'], 'options.offset', MANY, 0);
-  const length = optional(given['length'], 'options.length', MANY, Math.max(0, whole - offset));
+  const { offset, length = Math.max(0, whole - offset) } = partOfDm(options, 'options');
   const region = checked(native.regDmMr(handle, memory, offset, length, rights), syscall, {
     detail: `of ${length} bytes at ${offset} of ${whole}`,
   });
@@ -64,10 +70,7 @@ export function regDmabufMr(pd: ProtectionDomain, handle: NativeHandle, fd: unkn
   const syscall = 'ibv_reg_dmabuf_mr';
   const descriptor = integer(fd, 'fd', 0, 0x7fffffff);
   const rights = accessOf(access);
-  const given = object(attr, 'attr', ['offset', 'length', 'iova']);
-  const offset = optional(given['offset'], 'attr.offset', MANY, 0);
-  const length = integer(given['length'], 'attr.length', 1, MANY);
-  const iova = iovaOf(given['iova']) ?? 0n;
+  const { offset, length, iova } = partOfDmabuf(attr, 'attr');
   const region = checked(native.regDmabufMr(handle, offset, length, iova, descriptor, rights), syscall);
   return withoutBytes(pd, region, length, rights);
 }
@@ -84,12 +87,10 @@ export function adviseMr(handle: NativeHandle, advice: unknown, sgList: unknown,
   const options = integer(flags, 'flags', 0, 0x7fffffff);
   const list = elements(sgList, 'sgList', 'an array of { mr, offset, length }', 0xffff);
   const ranges = list.map((element, i): [NativeHandle, number, number] => {
-    const given = object(element, `sgList[${i}]`, ['mr', 'offset', 'length']);
-    const mr = handleOf(given['mr'], 'MemoryRegion', `sgList[${i}].mr`, syscall);
-    const whole = (given['mr'] as MemoryRegion).length;
-    const offset = optional(given['offset'], `sgList[${i}].offset`, MANY, 0);
-    const rest = Math.min(0xffffffff, Math.max(0, whole - offset));
-    return [mr, offset, optional(given['length'], `sgList[${i}].length`, 0xffffffff, rest)];
+    const { mr, offset, length } = advised(element, `sgList[${i}]`);
+    const handle = handleOf(mr, 'MemoryRegion', `sgList[${i}].mr`, syscall);
+    const rest = Math.max(0, (mr as MemoryRegion).length - offset);
+    return [handle, offset, length ?? Math.min(U32, rest)];
   });
   check(-Math.abs(native.adviseMr(handle, kind, options, ranges)), syscall);
 }
@@ -101,8 +102,4 @@ export function withoutBytes(pd: ProtectionDomain, region: NativeRegion, length:
 /** The access flags of a region, whatever it is made of, checked by name. */
 export function accessOf(access: unknown): number {
   return integer(access, 'access', 0, 0x7fffffff);
-}
-
-function iovaOf(value: unknown): bigint | undefined {
-  return value === undefined ? undefined : BigInt(u64(value, 'options.iova'));
 }

@@ -1,3 +1,4 @@
+import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { typeError, valueError } from '../base/validate.js';
 
@@ -42,7 +43,7 @@ function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
     case -6:
       return typeError(`${path}.ah`, "an open AddressHandle of this queue pair's device", undefined);
     case -7:
-      return new VerbsError(12, syscall, {
+      return new VerbsError(errno.ENOMEM, syscall, {
         hint:
           `${path} does not fit: ${maxWr} requests are outstanding, as many as the queue takes. Poll the completions of ` +
           'signaled requests first, or create the queue larger',

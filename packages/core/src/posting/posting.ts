@@ -1,12 +1,12 @@
-import { BatchWriter } from './batch-writer.js';
-import { postErrors } from '../diagnostics/channels.js';
-import type { PostErrorMessage } from '../diagnostics/messages.js';
-import { postError, type Refusal } from './post-errors.js';
 import { HEADER } from '../base/records.js';
-import type { RequestBatch } from './request-batch.js';
-import type { RequestPath } from './request-path.js';
 import { kSelect, kSerial } from '../base/symbols.js';
 import { optional, typeError, u64 } from '../base/validate.js';
+import { postErrors } from '../diagnostics/channels.js';
+import type { PostErrorMessage } from '../diagnostics/messages.js';
+import { BatchWriter } from './batch-writer.js';
+import { postError, type Refusal } from './post-errors.js';
+import type { RequestBatch } from './request-batch.js';
+import type { RequestPath } from './request-path.js';
 
 /** All queues of this thread write into one batch. */
 const shared = new BatchWriter();

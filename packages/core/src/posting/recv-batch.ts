@@ -1,7 +1,7 @@
 import { RECV } from '../base/records.js';
-import { flagsFor, writeRecv } from './request-records.js';
-import { type BatchOptions, RequestBatch } from './request-batch.js';
 import { u64 } from '../base/validate.js';
+import { type BatchOptions, RequestBatch } from './request-batch.js';
+import { flagsFor, writeRecv } from './request-records.js';
 import type { RecvWr } from './work-request.js';
 
 /**

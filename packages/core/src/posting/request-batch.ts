@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { markAsUncloneable } from '../base/node-features.js';
 import { HEADER, SGE, U32, WRITTEN } from '../base/records.js';
-import { type RecordSpace } from './request-records.js';
-import { RequestSlots } from './request-slots.js';
 import { kSelect } from '../base/symbols.js';
 import { integer, object, optional, rangeError, typeError, valueError } from '../base/validate.js';
+import { type RecordSpace } from './request-records.js';
+import { RequestSlots } from './request-slots.js';
 
 const MAX_REQUESTS = 1 << 20;
 const MAX_SGE = 1 << 10;

@@ -1,10 +1,10 @@
-import { HIGH, ID_IS_NUMBER, RECV, SEND, SGE, U24, U32, WRITTEN } from '../base/records.js';
-import { bindInfo } from '../memory/bind-info.js';
-import { WrOpcode } from '../enums/index.js';
 import { closedError } from '../base/errors.js';
-import { pathText, type RequestPath, u32Field, u64Field } from './request-path.js';
-import { requestId, type Resource } from '../lifetime/resource.js';
+import { HIGH, ID_IS_NUMBER, RECV, SEND, SGE, U24, U32, WRITTEN } from '../base/records.js';
 import { integer, typeError, valueError } from '../base/validate.js';
+import { WrOpcode } from '../enums/index.js';
+import { requestId, type Resource } from '../lifetime/resource.js';
+import { bindInfo } from '../memory/bind-info.js';
+import { pathText, type RequestPath, u32Field, u64Field } from './request-path.js';
 
 /** What cap.maxSendSge may be. */
 const MAX_SGE = 0xffff;

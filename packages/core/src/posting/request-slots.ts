@@ -1,7 +1,7 @@
 import { HEADER, HIGH, SGE } from '../base/records.js';
-import { type RecordSpace } from './request-records.js';
-import type { Resource } from '../lifetime/resource.js';
 import { rangeError, valueError } from '../base/validate.js';
+import type { Resource } from '../lifetime/resource.js';
+import { type RecordSpace } from './request-records.js';
 
 /** Records of work requests, each in a slot of the same size with its elements behind it. */
 export class RequestSlots implements RecordSpace {

@@ -1,9 +1,9 @@
-import type { AddressHandle } from '../qp/address-handle.js';
-import { enumName, WrOpcode } from '../enums/index.js';
 import { SEND, U24, U32 } from '../base/records.js';
-import { addressOf, flagsFor, writeSend } from './request-records.js';
-import { type BatchOptions, RequestBatch } from './request-batch.js';
 import { integer, u64, valueError } from '../base/validate.js';
+import { enumName, WrOpcode } from '../enums/index.js';
+import type { AddressHandle } from '../qp/address-handle.js';
+import { type BatchOptions, RequestBatch } from './request-batch.js';
+import { addressOf, flagsFor, writeSend } from './request-records.js';
 import type { BindMwRequest, SendWr } from './work-request.js';
 
 /** What a {@link SendBatch} carries: all but BIND_MW, whose rkey is another each time. */

@@ -1,8 +1,8 @@
-import type { AddressHandle } from '../qp/address-handle.js';
-import type { MwBindInfo } from '../memory/bind-info.js';
 import type { WrOpcode } from '../enums/index.js';
+import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
+import type { AddressHandle } from '../qp/address-handle.js';
 
 /** `struct ibv_sge`: a part of a memory region. Bounds are checked when it is posted. */
 export interface Sge {

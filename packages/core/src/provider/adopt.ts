@@ -1,18 +1,18 @@
+import { native, type NativeHandle, type NativeLibrary, type NativeQp, type NativeRegion } from '../base/native.js';
+import { kState } from '../base/symbols.js';
 import type { CompletionChannel } from '../completion/completion-channel.js';
 import { CompletionQueue } from '../completion/completion-queue.js';
 import { Context } from '../device/context.js';
 import type { DeviceInfo } from '../device/device-info.js';
-import { DeviceMemory } from '../memory/device-memory.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { QpType } from '../enums/index.js';
 import { type LibraryKind, loadLibrary } from '../library/libraries.js';
+import { DeviceMemory } from '../memory/device-memory.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
-import { native, type NativeHandle, type NativeLibrary, type NativeQp, type NativeRegion } from '../base/native.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
+import { withoutBytes } from '../memory/registration.js';
 import type { QpInitAttr } from '../qp/qp-init-attr.js';
 import { QueuePair } from '../qp/queue-pair.js';
 import { type NativeWq, ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
-import { withoutBytes } from '../memory/registration.js';
-import { kState } from '../base/symbols.js';
 
 /** The function table of verbs_core.h, for the set-up function of an addon. */
 export const nativeApi: object = native.nativeApi;

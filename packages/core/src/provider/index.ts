@@ -11,6 +11,8 @@ export * from './adopt.js';
 export { chooseVendorDevice, isVendorDevice, listVendorDevices } from './vendor-devices.js';
 export { type Libraries, softHint, VendorLibraries, type VendorLibrary } from './vendor-libraries.js';
 export { type AddonPlace, loadAddon } from '../base/addon.js';
+export { errno } from '../base/errno.js';
+export * from '../base/fields.js';
 export { check, checked, closedError } from '../base/errors.js';
 export * as inspection from '../base/inspection.js';
 export {
@@ -24,7 +26,7 @@ export {
 export * as validate from '../base/validate.js';
 export { nativeCqOptions } from '../completion/cq-options.js';
 export { softFailure } from '../library/libraries.js';
-export { handleOf, kindOf, Resource } from '../lifetime/resource.js';
+export { handle, handleOf, kindOf, Resource } from '../lifetime/resource.js';
 export { accessOf } from '../memory/registration.js';
 export { nativeQpAttr } from '../qp/qp-attr.js';
 export { nativeQpInitAttr } from '../qp/qp-init-attr.js';

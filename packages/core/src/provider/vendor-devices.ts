@@ -1,9 +1,8 @@
-import { type DeviceInfo, type DeviceList, listDevices } from '../device/device-info.js';
+import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { typeError } from '../base/validate.js';
+import { type DeviceInfo, type DeviceList, listDevices } from '../device/device-info.js';
 import { softHint, type VendorLibraries } from './vendor-libraries.js';
-
-const ENODEV = 19;
 
 /** Whether the device is one of the vendor's, or a model of one. */
 export function isVendorDevice<V extends object>(libraries: VendorLibraries<V>, device: DeviceInfo): boolean {
@@ -48,7 +47,7 @@ export function chooseVendorDevice<V extends object>(
   const [first] = list;
   if (device === undefined) {
     if (first !== undefined) return first;
-    throw new VerbsError(ENODEV, syscall, { hint: list.reason });
+    throw new VerbsError(errno.ENODEV, syscall, { hint: list.reason });
   }
   const name = typeof device === 'string' ? device : device.name;
   const all = typeof device === 'string' ? list : [...list, ...listDevices()];
@@ -57,5 +56,5 @@ export function chooseVendorDevice<V extends object>(
   );
   if (found !== undefined) return found;
   const there = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
-  throw new VerbsError(ENODEV, syscall, { detail: JSON.stringify(name), hint: there });
+  throw new VerbsError(errno.ENODEV, syscall, { detail: JSON.stringify(name), hint: there });
 }

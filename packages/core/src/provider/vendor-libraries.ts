@@ -1,12 +1,10 @@
-import type { Context } from '../device/context.js';
+import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
-import { libraryTried } from '../library/library-loads.js';
-import { type LibraryKind, loadLibrary, softFailure, softModule } from '../library/libraries.js';
 import type { NativeHandle, NativeLibrary } from '../base/native.js';
+import type { Context } from '../device/context.js';
+import { type LibraryKind, loadLibrary, softFailure, softModule } from '../library/libraries.js';
+import { libraryTried } from '../library/library-loads.js';
 import { handleOf } from '../lifetime/resource.js';
-
-const ENOSYS = 38;
-const EEXIST = 17;
 
 /** What a vendor's package says of its library. `Vendor` is its addon's handle of one that is loaded. */
 export interface VendorLibrary<Vendor extends object> {
@@ -71,7 +69,7 @@ export class VendorLibraries<Vendor extends object> {
   /** The libraries of that kind; throws where there are none. */
   for(kind: LibraryKind, syscall: string): Libraries<Vendor> {
     const libraries = this.find(kind);
-    if ('reason' in libraries) throw new VerbsError(ENOSYS, syscall, { hint: libraries.reason });
+    if ('reason' in libraries) throw new VerbsError(errno.ENOSYS, syscall, { hint: libraries.reason });
     return libraries;
   }
 
@@ -126,7 +124,7 @@ export class VendorLibraries<Vendor extends object> {
     }
     if (kind === 'soft') {
       const code = attachModel(opened.handle, verbs.handle);
-      if (code !== 0 && code !== -EEXIST) {
+      if (code !== 0 && code !== -errno.EEXIST) {
         const what = `the software NIC does not take the model of ${this.about.kind} devices`;
         return { reason: `${what} (errno ${-code}): update @verbs/soft` };
       }

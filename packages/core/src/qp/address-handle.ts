@@ -1,9 +1,9 @@
-import type { FullAhAttr } from './ah-attr.js';
+import { brief } from '../base/inspection.js';
 import type { NativeHandle } from '../base/native.js';
+import { kRequestId } from '../base/symbols.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { Resource } from '../lifetime/resource.js';
-import { kRequestId } from '../base/symbols.js';
-import { brief } from '../base/inspection.js';
+import type { FullAhAttr } from './ah-attr.js';
 
 /**
  * `ibv_ah`: the way to a peer, for UD work requests of any queue pair of its protection domain. Made by

@@ -1,6 +1,7 @@
+import { fields, flag, maybe, or, u16, u20, u4, u7, u8 } from '../base/fields.js';
 import { type Gid, gidBytes, gidText } from '../base/gid.js';
 import type { NativeAhAttr } from '../base/native.js';
-import { boolean, integer, object, optional, typeError, valueError } from '../base/validate.js';
+import { typeError, valueError } from '../base/validate.js';
 
 /** `struct ibv_global_route`: how packets are routed beyond the subnet; on RoCE always. */
 export interface GlobalRoute {
@@ -46,36 +47,33 @@ export type FullGlobalRoute = Required<Omit<GlobalRoute, 'dgid'>> & {
   dgid: string;
 };
 
-const names = ['portNum', 'dlid', 'sl', 'srcPathBits', 'staticRate', 'isGlobal', 'grh'];
-const routeNames = ['dgid', 'flowLabel', 'sgidIndex', 'hopLimit', 'trafficClass'];
+const route = fields({
+  dgid: (value: unknown, path: string) => {
+    if (value === undefined) throw typeError(path, 'a GID as IPv6 text or as 16 bytes', value);
+    return gidBytes(value, path);
+  },
+  flowLabel: or(u20(), 0),
+  sgidIndex: or(u8(), 0),
+  hopLimit: or(u8(), 64),
+  trafficClass: or(u8(), 0),
+});
+
+const address = fields({
+  portNum: u8(1),
+  dlid: or(u16(), 0),
+  sl: or(u4(), 0),
+  srcPathBits: or(u7(), 0),
+  staticRate: or(u8(), 0),
+  isGlobal: maybe(flag()),
+  grh: maybe(route),
+});
 
 /** Checks every field, by its path. */
 export function nativeAhAttr(value: unknown, path: string): NativeAhAttr {
-  const attr = object(value, path, names);
-  const grh = attr['grh'];
-  const isGlobal = boolean(attr['isGlobal'], `${path}.isGlobal`, grh !== undefined);
-  if (isGlobal && grh === undefined) throw valueError(`${path}.grh`, 'is missing although isGlobal is true');
-  return {
-    portNum: integer(attr['portNum'], `${path}.portNum`, 1, 255),
-    dlid: optional(attr['dlid'], `${path}.dlid`, 0xffff, 0),
-    sl: optional(attr['sl'], `${path}.sl`, 15, 0),
-    srcPathBits: optional(attr['srcPathBits'], `${path}.srcPathBits`, 127, 0),
-    staticRate: optional(attr['staticRate'], `${path}.staticRate`, 255, 0),
-    isGlobal,
-    ...(grh === undefined ? {} : { grh: nativeRoute(grh, `${path}.grh`) }),
-  };
-}
-
-function nativeRoute(value: unknown, path: string): NonNullable<NativeAhAttr['grh']> {
-  const route = object(value, path, routeNames);
-  if (route['dgid'] === undefined) throw typeError(`${path}.dgid`, 'a GID as IPv6 text or as 16 bytes', undefined);
-  return {
-    dgid: gidBytes(route['dgid'], `${path}.dgid`),
-    flowLabel: optional(route['flowLabel'], `${path}.flowLabel`, 0xfffff, 0),
-    sgidIndex: optional(route['sgidIndex'], `${path}.sgidIndex`, 255, 0),
-    hopLimit: optional(route['hopLimit'], `${path}.hopLimit`, 255, 64),
-    trafficClass: optional(route['trafficClass'], `${path}.trafficClass`, 255, 0),
-  };
+  const attr = address(value, path);
+  const isGlobal = attr.isGlobal ?? attr.grh !== undefined;
+  if (isGlobal && attr.grh === undefined) throw valueError(`${path}.grh`, 'is missing although isGlobal is true');
+  return { ...attr, isGlobal };
 }
 
 export function publicAhAttr(attr: Required<NativeAhAttr>): FullAhAttr {

@@ -1,7 +1,8 @@
-import { AccessFlags, Mtu, QpState, QpType } from '../enums/index.js';
+import { fields, maybe, or, range, u16, u24, u3, u31, u32, u4, u5, u8, unchecked } from '../base/fields.js';
 import { type Gid } from '../base/gid.js';
+import { typeError } from '../base/validate.js';
+import { AccessFlags, Mtu, QpState, QpType } from '../enums/index.js';
 import type { QpAttr } from './qp-attr.js';
-import { object, optional, typeError } from '../base/validate.js';
 
 /** What {@link QueuePair.connect} needs; what is left out has the value given here. */
 export interface ConnectOptions {
@@ -58,91 +59,65 @@ export interface ActivateOptions {
   pkeyIndex?: number;
 }
 
-const connectNames = [
-  'remote',
-  'psn',
-  'portNum',
-  'sgidIndex',
-  'pathMtu',
-  'access',
-  'timeout',
-  'retryCnt',
-  'rnrRetry',
-  'minRnrTimer',
-  'maxRdAtomic',
-  'maxDestRdAtomic',
-  'hopLimit',
-  'trafficClass',
-  'sl',
-];
+const DEFAULT_ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
+
+const connectOptions = fields({
+  remote: fields({ qpNum: u24(), psn: or(u24(), 0), gid: unchecked, lid: maybe(u16()) }),
+  psn: or(u24(), 0),
+  portNum: or(u8(), 1),
+  sgidIndex: or(u8(), 0),
+  pathMtu: or(range(0, Mtu.MTU_4096), Mtu.MTU_1024),
+  access: or(u31(), DEFAULT_ACCESS),
+  timeout: or(u5(), 14),
+  retryCnt: or(u3(), 7),
+  rnrRetry: or(u3(), 7),
+  minRnrTimer: or(u5(), 12),
+  maxRdAtomic: or(u8(), 1),
+  maxDestRdAtomic: or(u8(), 1),
+  hopLimit: or(u8(), 64),
+  trafficClass: or(u8(), 0),
+  sl: or(u4(), 0),
+});
 
 /** The three steps from RESET to RTS of a connected queue pair. */
 export function connectSteps(value: ConnectOptions, qpType: number): QpAttr[] {
-  const given = object(value, 'options', connectNames);
-  const remote = object(given['remote'], 'options.remote', ['qpNum', 'psn', 'gid', 'lid']);
-  const number = (name: string, max: number, otherwise: number) =>
-    optional(given[name], `options.${name}`, max, otherwise);
-  if (remote['gid'] === undefined && remote['lid'] === undefined) {
+  const { remote, portNum, sgidIndex, hopLimit, trafficClass, sl, ...options } = connectOptions(value, 'options');
+  const { gid, lid } = remote;
+  if (gid === undefined && lid === undefined) {
     throw typeError('options.remote.gid', 'a GID (or options.remote.lid a LID, on InfiniBand)', undefined);
   }
   // An initiator of XRC only sends, a target only receives.
   const sends = qpType === QpType.RC || qpType === QpType.XRC_SEND;
   const receives = qpType === QpType.RC || qpType === QpType.XRC_RECV;
-  const portNum = number('portNum', 255, 1);
-  const access = number(
-    'access',
-    0x7fffffff,
-    AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ,
-  );
-  const grh = {
-    dgid: remote['gid'] as Gid,
-    sgidIndex: number('sgidIndex', 255, 0),
-    hopLimit: number('hopLimit', 255, 64),
-    trafficClass: number('trafficClass', 255, 0),
-  };
+  const { psn, pathMtu, access, timeout, retryCnt, rnrRetry, minRnrTimer, maxRdAtomic, maxDestRdAtomic } = options;
+  const grh = { dgid: gid as Gid, sgidIndex, hopLimit, trafficClass };
   return [
     { qpState: QpState.INIT, pkeyIndex: 0, portNum, qpAccessFlags: access },
     {
       qpState: QpState.RTR,
-      pathMtu: number('pathMtu', 5, Mtu.MTU_1024),
-      destQpNum: optional(remote['qpNum'] ?? NaN, 'options.remote.qpNum', 0xffffff, 0),
-      rqPsn: optional(remote['psn'], 'options.remote.psn', 0xffffff, 0),
-      ahAttr: {
-        portNum,
-        sl: number('sl', 15, 0),
-        dlid: optional(remote['lid'], 'options.remote.lid', 0xffff, 0),
-        ...(remote['gid'] === undefined ? {} : { grh }),
-      },
-      ...(receives
-        ? { maxDestRdAtomic: number('maxDestRdAtomic', 255, 1), minRnrTimer: number('minRnrTimer', 31, 12) }
-        : {}),
+      pathMtu,
+      destQpNum: remote.qpNum,
+      rqPsn: remote.psn,
+      ahAttr: { portNum, sl, dlid: lid ?? 0, ...(gid === undefined ? {} : { grh }) },
+      ...(receives ? { maxDestRdAtomic, minRnrTimer } : {}),
     },
     {
       qpState: QpState.RTS,
-      sqPsn: number('psn', 0xffffff, 0),
-      ...(sends || receives ? { timeout: number('timeout', 31, 14) } : {}),
-      ...(sends
-        ? {
-            retryCnt: number('retryCnt', 7, 7),
-            rnrRetry: number('rnrRetry', 7, 7),
-            maxRdAtomic: number('maxRdAtomic', 255, 1),
-          }
-        : {}),
+      sqPsn: psn,
+      ...(sends || receives ? { timeout } : {}),
+      ...(sends ? { retryCnt, rnrRetry, maxRdAtomic } : {}),
     },
   ];
 }
 
+const activateOptions = fields({ qkey: u32(), portNum: or(u8(), 1), psn: or(u24(), 0), pkeyIndex: or(u16(), 0) });
+
 /** The three steps from RESET to RTS of a datagram queue pair. */
 export function activateSteps(value: ActivateOptions): QpAttr[] {
-  const given = object(value, 'options', ['qkey', 'portNum', 'psn', 'pkeyIndex']);
+  const { qkey, portNum, psn, pkeyIndex } = activateOptions(value, 'options');
   return [
-    {
-      qpState: QpState.INIT,
-      pkeyIndex: optional(given['pkeyIndex'], 'options.pkeyIndex', 0xffff, 0),
-      portNum: optional(given['portNum'], 'options.portNum', 255, 1),
-      qkey: optional(given['qkey'] ?? NaN, 'options.qkey', 0xffffffff, 0),
-    },
+    { qpState: QpState.INIT, pkeyIndex, portNum, qkey },
     { qpState: QpState.RTR },
-    { qpState: QpState.RTS, sqPsn: optional(given['psn'], 'options.psn', 0xffffff, 0) },
+    { qpState: QpState.RTS, sqPsn: psn },
   ];
 }

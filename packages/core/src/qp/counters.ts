@@ -1,10 +1,13 @@
-import type { Context } from '../device/context.js';
 import { check } from '../base/errors.js';
-import type { Flow } from './flow.js';
-import { native, type NativeHandle } from '../base/native.js';
-import { handleOf, Resource } from '../lifetime/resource.js';
-import { integer, object, optional } from '../base/validate.js';
+import { fields, u16, u31 } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { optional } from '../base/validate.js';
+import type { Context } from '../device/context.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
+import type { Flow } from './flow.js';
+
+const point = fields({ counterDesc: u31(), index: u16() });
 
 /**
  * `ibv_counters`: what flows count. Made by {@link Context.createCounters}; `close()` is `ibv_destroy_counters`.
@@ -36,11 +39,9 @@ export class Counters extends Resource {
   attach(attr: { counterDesc: number; index: number }, flow?: Flow): void {
     const syscall = 'ibv_attach_counters_point_flow';
     const counters = this.use(syscall);
-    const given = object(attr, 'attr', ['counterDesc', 'index']);
-    const description = integer(given['counterDesc'], 'attr.counterDesc', 0, 0x7fffffff);
-    const index = integer(given['index'], 'attr.index', 0, 0xffff);
+    const { counterDesc, index } = point(attr, 'attr');
     const handle = flow === undefined ? undefined : handleOf(flow, 'Flow', 'flow', syscall);
-    check(-Math.abs(native.attachCounters(counters, description, index, handle)), syscall);
+    check(-Math.abs(native.attachCounters(counters, counterDesc, index, handle)), syscall);
     this.#size = Math.max(this.#size, index + 1);
   }
 

@@ -1,9 +1,10 @@
 import { types } from 'node:util';
-import { FlowAttrType } from '../enums/index.js';
-import type { FlowFilters } from './flow-spec.js';
+import { fields, or, range, u16, u31, u8 } from '../base/fields.js';
 import type { NativeFlowSpec } from '../base/native.js';
+import { boolean, elements, integer, object, typeError, valueError } from '../base/validate.js';
+import { FlowAttrType } from '../enums/index.js';
 import { handleOf, type Resource } from '../lifetime/resource.js';
-import { boolean, elements, integer, object, optional, typeError, valueError } from '../base/validate.js';
+import type { FlowFilters } from './flow-spec.js';
 
 // A field of a C structure: where it is, its size, and whether it is bytes, a number in network order, or one in host
 // order.
@@ -64,20 +65,20 @@ const ACTION_TAG = 0x1000;
 const ACTION_DROP = 0x1001;
 const ACTION_COUNT = 0x1003;
 
-const names = ['type', 'priority', 'port', 'flags', 'specs'];
+const attributes = fields({
+  type: or(range(0, FlowAttrType.SNIFFER), FlowAttrType.NORMAL),
+  priority: or(u16(), 0),
+  port: or(u8(), 1),
+  flags: or(u31(), 0),
+  specs: (value, path) => elements(value ?? [], path, 'an array of flow specifications', 0xff),
+});
 
 /** Checks every field by its path. `parents` are the objects that the flow uses. */
 export function nativeFlowAttr(value: unknown, path: string) {
-  const attr = object(value, path, names);
-  const specs = elements(attr['specs'] ?? [], `${path}.specs`, 'an array of flow specifications', 0xff);
+  const { type, specs, ...rest } = attributes(value, path);
   const parents: Resource[] = [];
   return {
-    attr: {
-      flowType: optional(attr['type'], `${path}.type`, FlowAttrType.SNIFFER, FlowAttrType.NORMAL),
-      priority: optional(attr['priority'], `${path}.priority`, 0xffff, 0),
-      port: optional(attr['port'], `${path}.port`, 255, 1),
-      flags: optional(attr['flags'], `${path}.flags`, 0x7fffffff, 0),
-    },
+    attr: { flowType: type, ...rest },
     specs: specs.map((spec, i) => nativeSpec(spec, `${path}.specs[${i}]`, parents)),
     parents,
   };

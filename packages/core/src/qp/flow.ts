@@ -1,7 +1,7 @@
-import type { NativeHandle } from '../base/native.js';
-import type { QueuePair } from './queue-pair.js';
-import { Resource } from '../lifetime/resource.js';
 import { brief } from '../base/inspection.js';
+import type { NativeHandle } from '../base/native.js';
+import { Resource } from '../lifetime/resource.js';
+import type { QueuePair } from './queue-pair.js';
 
 /**
  * `ibv_flow`: frames that a queue pair receives. Made by {@link QueuePair.createFlow}; `close()` is `ibv_destroy_flow`.

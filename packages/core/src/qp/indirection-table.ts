@@ -1,10 +1,10 @@
-import type { Context } from '../device/context.js';
 import { checked } from '../base/errors.js';
-import { native } from '../base/native.js';
-import type { ReceiveWorkQueue } from './receive-work-queue.js';
-import { handleOf, Resource } from '../lifetime/resource.js';
-import { elements, valueError } from '../base/validate.js';
 import { brief, hex } from '../base/inspection.js';
+import { native } from '../base/native.js';
+import { elements, valueError } from '../base/validate.js';
+import type { Context } from '../device/context.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
+import type { ReceiveWorkQueue } from './receive-work-queue.js';
 
 /** Far above what any device has. */
 const MAX_QUEUES = 0xffff;

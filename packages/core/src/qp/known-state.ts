@@ -1,9 +1,9 @@
+import { kSerial } from '../base/symbols.js';
 import { qpStates } from '../diagnostics/channels.js';
 import type { QpStateMessage } from '../diagnostics/messages.js';
 import { enumName, QpState } from '../enums/index.js';
-import type { QueuePair } from './queue-pair.js';
 import type { QueuePairControl } from './queue-pair-control.js';
-import { kSerial } from '../base/symbols.js';
+import type { QueuePair } from './queue-pair.js';
 
 /** The state that a queue pair was last seen in: what the device does by itself shows only when somebody looks. */
 export class KnownState {

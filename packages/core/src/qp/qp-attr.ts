@@ -1,9 +1,9 @@
-import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
-import { AccessFlags, MigState, QpAttrMask, QpState } from '../enums/index.js';
-import type { NativeAhAttr, NativeCap, NativeQpAttr } from '../base/native.js';
-import { nativeCap, type QpCap } from './qp-init-attr.js';
-import { integer, object } from '../base/validate.js';
+import { type Check, fields, maybe, range, u1, u16, u24, u3, u31, u32, u5, u8 } from '../base/fields.js';
 import { flags, type Forms, hex, mtu, named, qpn, readable } from '../base/inspection.js';
+import type { NativeAhAttr, NativeCap, NativeQpAttr } from '../base/native.js';
+import { AccessFlags, MigState, Mtu, QpAttrMask, QpState } from '../enums/index.js';
+import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
+import { nativeCap, type QpCap } from './qp-init-attr.js';
 
 /** `struct ibv_qp_attr`: the fields that are given are the ones that change, as the C call's mask says. */
 export interface QpAttr {
@@ -74,34 +74,36 @@ export type FullQpAttr = Required<Omit<QpAttr, 'cap' | 'ahAttr' | 'altAhAttr'>> 
   altAhAttr: FullAhAttr;
 };
 
-const U32 = 0xffffffff;
-
-/** Each plain field's bit in the mask and its largest value. */
-const fields: Readonly<Record<string, readonly [mask: number, max: number]>> = {
-  qpState: [QpAttrMask.STATE, 7],
-  curQpState: [QpAttrMask.CUR_STATE, 7],
-  pathMtu: [QpAttrMask.PATH_MTU, 5],
-  pathMigState: [QpAttrMask.PATH_MIG_STATE, 2],
-  qkey: [QpAttrMask.QKEY, U32],
-  rqPsn: [QpAttrMask.RQ_PSN, 0xffffff],
-  sqPsn: [QpAttrMask.SQ_PSN, 0xffffff],
-  destQpNum: [QpAttrMask.DEST_QPN, 0xffffff],
-  qpAccessFlags: [QpAttrMask.ACCESS_FLAGS, 0x7fffffff],
-  pkeyIndex: [QpAttrMask.PKEY_INDEX, 0xffff],
-  altPkeyIndex: [QpAttrMask.ALT_PATH, 0xffff],
-  enSqdAsyncNotify: [QpAttrMask.EN_SQD_ASYNC_NOTIFY, 1],
-  maxRdAtomic: [QpAttrMask.MAX_QP_RD_ATOMIC, 255],
-  maxDestRdAtomic: [QpAttrMask.MAX_DEST_RD_ATOMIC, 255],
-  minRnrTimer: [QpAttrMask.MIN_RNR_TIMER, 31],
-  portNum: [QpAttrMask.PORT, 255],
-  timeout: [QpAttrMask.TIMEOUT, 31],
-  retryCnt: [QpAttrMask.RETRY_CNT, 7],
-  rnrRetry: [QpAttrMask.RNR_RETRY, 7],
-  altPortNum: [QpAttrMask.ALT_PATH, 255],
-  altTimeout: [QpAttrMask.ALT_PATH, 31],
-  rateLimit: [QpAttrMask.RATE_LIMIT, U32],
+/** Each field's bit in the mask, and its check. */
+const table: Readonly<Record<keyof QpAttr, readonly [bit: number, check: Check<NativeQpAttr[string]>]>> = {
+  qpState: [QpAttrMask.STATE, u3()],
+  curQpState: [QpAttrMask.CUR_STATE, u3()],
+  pathMtu: [QpAttrMask.PATH_MTU, range(0, Mtu.MTU_4096)],
+  pathMigState: [QpAttrMask.PATH_MIG_STATE, range(0, MigState.ARMED)],
+  qkey: [QpAttrMask.QKEY, u32()],
+  rqPsn: [QpAttrMask.RQ_PSN, u24()],
+  sqPsn: [QpAttrMask.SQ_PSN, u24()],
+  destQpNum: [QpAttrMask.DEST_QPN, u24()],
+  qpAccessFlags: [QpAttrMask.ACCESS_FLAGS, u31()],
+  pkeyIndex: [QpAttrMask.PKEY_INDEX, u16()],
+  altPkeyIndex: [QpAttrMask.ALT_PATH, u16()],
+  enSqdAsyncNotify: [QpAttrMask.EN_SQD_ASYNC_NOTIFY, u1()],
+  maxRdAtomic: [QpAttrMask.MAX_QP_RD_ATOMIC, u8()],
+  maxDestRdAtomic: [QpAttrMask.MAX_DEST_RD_ATOMIC, u8()],
+  minRnrTimer: [QpAttrMask.MIN_RNR_TIMER, u5()],
+  portNum: [QpAttrMask.PORT, u8()],
+  timeout: [QpAttrMask.TIMEOUT, u5()],
+  retryCnt: [QpAttrMask.RETRY_CNT, u3()],
+  rnrRetry: [QpAttrMask.RNR_RETRY, u3()],
+  altPortNum: [QpAttrMask.ALT_PATH, u8()],
+  altTimeout: [QpAttrMask.ALT_PATH, u5()],
+  rateLimit: [QpAttrMask.RATE_LIMIT, u32()],
+  cap: [QpAttrMask.CAP, nativeCap],
+  ahAttr: [QpAttrMask.AV, nativeAhAttr],
+  altAhAttr: [QpAttrMask.ALT_PATH, nativeAhAttr],
 };
-const names = [...Object.keys(fields), 'cap', 'ahAttr', 'altAhAttr'];
+
+const attributes = fields(Object.fromEntries(Object.entries(table).map(([name, [, check]]) => [name, maybe(check)])));
 
 /** Checks every field by its path, and finds the mask. */
 export function nativeQpAttr(
@@ -113,27 +115,9 @@ export function nativeQpAttr(
   /** Their bits: {@link QpAttrMask}. */
   mask: number;
 } {
-  const given = object(value, path, names);
-  const attr: NativeQpAttr = {};
+  const attr = attributes(value, path) as NativeQpAttr;
   let mask = 0;
-  for (const [name, [bit, max]] of Object.entries(fields)) {
-    const field = given[name];
-    if (field === undefined) continue;
-    attr[name] = integer(field, `${path}.${name}`, 0, max);
-    mask |= bit;
-  }
-  if (given['cap'] !== undefined) {
-    attr['cap'] = nativeCap(given['cap'], `${path}.cap`);
-    mask |= QpAttrMask.CAP;
-  }
-  if (given['ahAttr'] !== undefined) {
-    attr['ahAttr'] = nativeAhAttr(given['ahAttr'], `${path}.ahAttr`);
-    mask |= QpAttrMask.AV;
-  }
-  if (given['altAhAttr'] !== undefined) {
-    attr['altAhAttr'] = nativeAhAttr(given['altAhAttr'], `${path}.altAhAttr`);
-    mask |= QpAttrMask.ALT_PATH;
-  }
+  for (const name of Object.keys(attr)) mask |= table[name as keyof QpAttr][0];
   return { attr, mask };
 }
 

@@ -1,11 +1,12 @@
 import { types } from 'node:util';
+import { fields, flag, maybe, or, u16, u24, u31, u53, u8, unchecked } from '../base/fields.js';
+import type { NativeHandle, NativeQpInit } from '../base/native.js';
+import { object, typeError } from '../base/validate.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import { QpType } from '../enums/index.js';
+import { handle, handleOf } from '../lifetime/resource.js';
 import type { IndirectionTable } from './indirection-table.js';
-import type { NativeCap, NativeHandle, NativeQpInit } from '../base/native.js';
-import { handleOf } from '../lifetime/resource.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
-import { boolean, integer, object, optional, typeError } from '../base/validate.js';
 import type { XrcDomain } from './xrc-domain.js';
 
 /** `struct ibv_qp_cap`: how much a queue pair takes. The device may give more. */
@@ -65,72 +66,60 @@ export interface RxHashConf {
   fields: number;
 }
 
-const names = [
-  ...['qpType', 'sendCq', 'recvCq', 'srq', 'cap', 'sqSigAll', 'xrcd', 'createFlags', 'sendOpsFlags', 'maxTsoHeader'],
-  ...['sourceQpn', 'rwqIndTbl', 'rxHashConf'],
-];
-const capNames = ['maxSendWr', 'maxRecvWr', 'maxSendSge', 'maxRecvSge', 'maxInlineData'];
+/** The adapters' own limits are far below 2^24; the bound keeps an absurd number from the memory for them. */
+export const nativeCap = fields({
+  maxSendWr: or(u24(), 0),
+  maxRecvWr: or(u24(), 0),
+  maxSendSge: or(u16(), 1),
+  maxRecvSge: or(u16(), 1),
+  maxInlineData: or(u24(), 0),
+});
+
+const rxHashConf = fields({
+  function: u8(),
+  key: (value: unknown, path: string) => {
+    if (!types.isUint8Array(value) || value.byteLength > 255) throw typeError(path, 'at most 255 bytes', value);
+    return value;
+  },
+  fields: (value: unknown, path: string) => BigInt(u53()(value, path)),
+});
+
+const SYSCALL = 'ibv_create_qp';
+
+const initAttr = fields({
+  qpType: u8(),
+  sqSigAll: flag(),
+  sendCq: unchecked,
+  recvCq: unchecked,
+  srq: maybe(handle('SharedReceiveQueue', SYSCALL)),
+  xrcd: unchecked,
+  rwqIndTbl: maybe(handle('IndirectionTable', SYSCALL)),
+  cap: nativeCap,
+  createFlags: maybe(u31()),
+  maxTsoHeader: maybe(u16()),
+  sourceQpn: maybe(u24()),
+  sendOpsFlags: maybe((value, path) => BigInt(u31()(value, path))),
+  rxHashConf: maybe(rxHashConf),
+});
 
 /** What the program gave, read once. */
 export function qpInitAttr<T extends number>(value: QpInitAttr<T>, path: string): QpInitAttr<T> {
-  return object(value, path, names) as unknown as QpInitAttr<T>;
+  return object(value, path, initAttr.names) as unknown as QpInitAttr<T>;
 }
 
-/** `pd` is missing for XRC_RECV. Which parts a type needs is checked here, for providers follow the pointers. */
+/** `pd` is missing for XRC_RECV. Providers follow the pointers of a type's parts, so this checks that they are there. */
 export function nativeQpInitAttr(value: unknown, path: string, pd?: NativeHandle): NativeQpInit {
-  const attr = object(value, path, names);
-  const qpType = integer(attr['qpType'], `${path}.qpType`, 0, 255);
-  const part = (name: string, kind: string, needed: boolean) => {
-    const given = attr[name];
-    return given === undefined && !needed ? {} : { [name]: handleOf(given, kind, `${path}.${name}`, 'ibv_create_qp') };
-  };
-  const number = (name: string, max: number) => {
-    const given = attr[name];
-    return given === undefined ? {} : { [name]: integer(given, `${path}.${name}`, 0, max) };
-  };
-  const ops = attr['sendOpsFlags'];
-  const hash = attr['rxHashConf'];
-  const hashed = attr['rwqIndTbl'] !== undefined;
+  const { sendCq, recvCq, xrcd, ...attr } = initAttr(value, path);
+  const { qpType } = attr;
+  const part = (name: string, given: unknown, kind: string, needed: boolean) =>
+    given === undefined && !needed ? {} : { [name]: handleOf(given, kind, `${path}.${name}`, SYSCALL) };
+  const hashed = attr.rwqIndTbl !== undefined;
   const xrc = qpType === QpType.XRC_RECV || qpType === QpType.XRC_SEND;
   return {
     ...(pd === undefined ? {} : { pd }),
-    qpType,
-    sqSigAll: boolean(attr['sqSigAll'], `${path}.sqSigAll`, false),
-    ...part('sendCq', 'CompletionQueue', qpType !== QpType.XRC_RECV && !hashed),
-    ...part('recvCq', 'CompletionQueue', !xrc && !hashed),
-    ...part('srq', 'SharedReceiveQueue', false),
-    ...part('xrcd', 'XrcDomain', qpType === QpType.XRC_RECV),
-    ...part('rwqIndTbl', 'IndirectionTable', false),
-    cap: nativeCap(attr['cap'], `${path}.cap`),
-    ...number('createFlags', 0x7fffffff),
-    ...number('maxTsoHeader', 0xffff),
-    ...number('sourceQpn', 0xffffff),
-    ...(ops === undefined ? {} : { sendOpsFlags: BigInt(integer(ops, `${path}.sendOpsFlags`, 0, 0x7fffffff)) }),
-    ...(hash === undefined ? {} : { rxHashConf: nativeHash(hash, `${path}.rxHashConf`) }),
-  };
-}
-
-function nativeHash(value: unknown, path: string) {
-  const conf = object(value, path, ['function', 'key', 'fields']);
-  const key = conf['key'];
-  if (!types.isUint8Array(key) || key.byteLength > 255) throw typeError(`${path}.key`, 'at most 255 bytes', key);
-  return {
-    function: integer(conf['function'], `${path}.function`, 0, 255),
-    key,
-    fields: BigInt(integer(conf['fields'], `${path}.fields`, 0, Number.MAX_SAFE_INTEGER)),
-  };
-}
-
-/** The adapters' own limits are far below 2^24; the bound keeps an absurd number from the memory for them. */
-const MANY = 0xffffff;
-
-export function nativeCap(value: unknown, path: string): NativeCap {
-  const cap = object(value, path, capNames);
-  return {
-    maxSendWr: optional(cap['maxSendWr'], `${path}.maxSendWr`, MANY, 0),
-    maxRecvWr: optional(cap['maxRecvWr'], `${path}.maxRecvWr`, MANY, 0),
-    maxSendSge: optional(cap['maxSendSge'], `${path}.maxSendSge`, 0xffff, 1),
-    maxRecvSge: optional(cap['maxRecvSge'], `${path}.maxRecvSge`, 0xffff, 1),
-    maxInlineData: optional(cap['maxInlineData'], `${path}.maxInlineData`, MANY, 0),
+    ...attr,
+    ...part('sendCq', sendCq, 'CompletionQueue', qpType !== QpType.XRC_RECV && !hashed),
+    ...part('recvCq', recvCq, 'CompletionQueue', !xrc && !hashed),
+    ...part('xrcd', xrcd, 'XrcDomain', qpType === QpType.XRC_RECV),
   };
 }

@@ -1,25 +1,29 @@
-import { constants } from 'node:os';
+import { errno } from '../base/errno.js';
+import { check, checked, closedError, VerbsError } from '../base/errors.js';
+import { fields, or, u16, u32 } from '../base/fields.js';
+import { type Gid, gidBytes } from '../base/gid.js';
+import { brief, named, present, qpn } from '../base/inspection.js';
+import { native, type NativeQp } from '../base/native.js';
+import { kAbandon, kElement, kSeeState, kState } from '../base/symbols.js';
+import { integer, optional } from '../base/validate.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { Context } from '../device/context.js';
-import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
-import { QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
 import { qpStates } from '../diagnostics/channels.js';
 import type { QpStateMessage } from '../diagnostics/messages.js';
-import { check, checked, closedError, VerbsError } from '../base/errors.js';
-import { type Gid, gidBytes } from '../base/gid.js';
+import { QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
+import { Resource } from '../lifetime/resource.js';
+import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
 import { KnownState } from './known-state.js';
-import { native, type NativeQp } from '../base/native.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { type FullQpAttr, nativeQpAttr, publicQpAttr } from './qp-attr.js';
 import type { QpCap, QpInitAttr } from './qp-init-attr.js';
 import type { QpModify } from './qp-transition.js';
-import { Resource } from '../lifetime/resource.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
-import { kAbandon, kElement, kSeeState, kState } from '../base/symbols.js';
-import { integer, object, optional } from '../base/validate.js';
-import { brief, named, present, qpn } from '../base/inspection.js';
 
 const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
+
+const rate = fields({ rateLimit: u32(), maxBurstSz: or(u32(), 0), typicalPktSz: or(u16(), 0) });
+const enhancements = fields({ vendorId: u32(), options: u32() });
 
 /** The bits that every kernel takes. */
 const ALL_ATTRIBUTES = (1 << 21) - 1;
@@ -122,7 +126,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
     integer(state, 'state', 0, QpState.UNKNOWN);
     const text = 'the queue pair was reset, which drops its requests';
     if (state === QpState.RESET) {
-      this.#forgetRequests(new VerbsError(constants.errno.ECANCELED, 'ibv_modify_qp', { text }));
+      this.#forgetRequests(new VerbsError(errno.ECANCELED, 'ibv_modify_qp', { text }));
     }
     this.#state.see(this, state, 'modify');
   }
@@ -161,7 +165,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
    */
   connect(options: ConnectOptions): void {
     if (!CONNECTED.has(this.qpType)) {
-      throw new VerbsError(22, 'ibv_modify_qp', {
+      throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
         hint: 'connect() is for RC, UC and XRC; a UD queue pair has activate()',
       });
     }
@@ -176,7 +180,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
    */
   activate(options: ActivateOptions): void {
     if (this.qpType !== QpType.UD) {
-      throw new VerbsError(22, 'ibv_modify_qp', {
+      throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
         hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',
       });
     }
@@ -214,11 +218,8 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
    */
   modifyRateLimit(attr: { rateLimit: number; maxBurstSz?: number; typicalPktSz?: number }): void {
     const qp = this.use('ibv_modify_qp_rate_limit');
-    const given = object(attr, 'attr', ['rateLimit', 'maxBurstSz', 'typicalPktSz']);
-    const rate = integer(given['rateLimit'], 'attr.rateLimit', 0, 0xffffffff);
-    const burst = optional(given['maxBurstSz'], 'attr.maxBurstSz', 0xffffffff, 0);
-    const packet = optional(given['typicalPktSz'], 'attr.typicalPktSz', 0xffff, 0);
-    check(-Math.abs(native.modifyQpRateLimit(qp, rate, burst, packet)), 'ibv_modify_qp_rate_limit');
+    const { rateLimit, maxBurstSz, typicalPktSz } = rate(attr, 'attr');
+    check(-Math.abs(native.modifyQpRateLimit(qp, rateLimit, maxBurstSz, typicalPktSz)), 'ibv_modify_qp_rate_limit');
   }
 
   /**
@@ -237,9 +238,7 @@ export abstract class QueuePairControl<out T extends number = number> extends Re
    */
   setEce(ece: Ece): void {
     const qp = this.use('ibv_set_ece');
-    const given = object(ece, 'ece', ['vendorId', 'options']);
-    const vendorId = integer(given['vendorId'], 'ece.vendorId', 0, 0xffffffff);
-    const options = integer(given['options'], 'ece.options', 0, 0xffffffff);
+    const { vendorId, options } = enhancements(ece, 'ece');
     check(-Math.abs(native.setEce(qp, vendorId, options)), 'ibv_set_ece');
   }
 

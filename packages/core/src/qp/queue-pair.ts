@@ -1,24 +1,25 @@
-import type { MwBindInfo } from '../memory/bind-info.js';
-import type { CompletionQueue } from '../completion/completion-queue.js';
-import { QpType, SendFlags, WrOpcode } from '../enums/index.js';
+import { errno } from '../base/errno.js';
 import { checked, VerbsError } from '../base/errors.js';
-import { Flow } from './flow.js';
-import { nativeFlowAttr } from './flow-attr.js';
-import type { FlowAttr } from './flow-spec.js';
-import type { MemoryWindow } from '../memory/memory-window.js';
 import { native } from '../base/native.js';
-import { awaitable, failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
-import { QueuePairControl } from './queue-pair-control.js';
-import { type RecordSpace, writeRecv, writeSend } from '../posting/request-records.js';
-import type { RecvBatch } from '../posting/recv-batch.js';
-import type { RequestPath } from '../posting/request-path.js';
-import type { SendBatch } from '../posting/send-batch.js';
-import { traced } from '../diagnostics/request-tracing.js';
+import { kAwait } from '../base/symbols.js';
 import { object } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
-import type { RecvWr, SendWr } from '../posting/work-request.js';
+import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
-import { kAwait } from '../base/symbols.js';
+import { traced } from '../diagnostics/request-tracing.js';
+import { QpType, SendFlags, WrOpcode } from '../enums/index.js';
+import type { MwBindInfo } from '../memory/bind-info.js';
+import type { MemoryWindow } from '../memory/memory-window.js';
+import { awaitable, failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
+import type { RecvBatch } from '../posting/recv-batch.js';
+import type { RequestPath } from '../posting/request-path.js';
+import { type RecordSpace, writeRecv, writeSend } from '../posting/request-records.js';
+import type { SendBatch } from '../posting/send-batch.js';
+import type { RecvWr, SendWr } from '../posting/work-request.js';
+import { nativeFlowAttr } from './flow-attr.js';
+import type { FlowAttr } from './flow-spec.js';
+import { Flow } from './flow.js';
+import { QueuePairControl } from './queue-pair-control.js';
 
 /**
  * `ibv_qp`: where work requests are posted. Made by {@link ProtectionDomain.createQp}; `close()` is `ibv_destroy_qp`.
@@ -185,6 +186,6 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
   #queueOf(cq: CompletionQueue | undefined, name: string, syscall: string): CompletionQueue {
     this.use(syscall);
     if (cq !== undefined) return cq;
-    throw new VerbsError(22, syscall, { hint: `this queue pair has no ${name}` });
+    throw new VerbsError(errno.EINVAL, syscall, { hint: `this queue pair has no ${name}` });
   }
 }

@@ -1,16 +1,17 @@
-import type { CompletionQueue } from '../completion/completion-queue.js';
-import { WqState, WqType } from '../enums/index.js';
 import { check, checked } from '../base/errors.js';
-import { native } from '../base/native.js';
-import { failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
-import { writeRecv } from '../posting/request-records.js';
-import type { RecvBatch } from '../posting/recv-batch.js';
-import { handleOf, Resource } from '../lifetime/resource.js';
-import { kElement } from '../base/symbols.js';
-import { integer, object, optional } from '../base/validate.js';
-import type { RecvWr } from '../posting/work-request.js';
+import { fields, maybe, or, range, u16, u24, u31 } from '../base/fields.js';
 import { brief, qpn } from '../base/inspection.js';
+import { native } from '../base/native.js';
+import { kElement } from '../base/symbols.js';
+import { object } from '../base/validate.js';
+import type { CompletionQueue } from '../completion/completion-queue.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { WqState, WqType } from '../enums/index.js';
+import { handle, handleOf, Resource } from '../lifetime/resource.js';
+import { failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
+import type { RecvBatch } from '../posting/recv-batch.js';
+import { writeRecv } from '../posting/request-records.js';
+import type { RecvWr } from '../posting/work-request.js';
 
 /** `struct ibv_wq_init_attr`. */
 export interface WqInitAttr {
@@ -36,9 +37,22 @@ export interface WqAttr {
   flagsMask?: number;
 }
 
-const names = ['cq', 'maxWr', 'maxSge', 'createFlags'];
-const attrNames = ['wqState', 'currWqState', 'flags', 'flagsMask'];
-const MANY = 0xffffff;
+const SYSCALL = 'ibv_create_wq';
+
+const initAttr = fields({
+  cq: handle('CompletionQueue', SYSCALL),
+  maxWr: u24(1),
+  maxSge: or(u16(), 1),
+  createFlags: or(u31(), 0),
+});
+
+const state = range(0, WqState.UNKNOWN);
+const changes = fields({
+  wqState: maybe(state),
+  currWqState: maybe(state),
+  flags: maybe(u31()),
+  flagsMask: maybe(u31()),
+});
 
 /**
  * `ibv_wq`: a receive queue for receive side scaling. Made by {@link ProtectionDomain.createWq}; `close()` is
@@ -59,7 +73,7 @@ export class ReceiveWorkQueue extends Resource {
 
   /** @internal */
   constructor(pd: ProtectionDomain, given: WqInitAttr, adopted?: NativeWq) {
-    const attr = adopted === undefined ? (object(given, 'attr', names) as unknown as WqInitAttr) : given;
+    const attr = adopted === undefined ? (object(given, 'attr', initAttr.names) as unknown as WqInitAttr) : given;
     const made = adopted ?? create(pd, attr);
     super('ReceiveWorkQueue', made.handle, 'ibv_destroy_wq', [pd, attr.cq]);
     this.pd = pd;
@@ -79,11 +93,7 @@ export class ReceiveWorkQueue extends Resource {
    */
   modify(attr: WqAttr): void {
     const wq = this.use('ibv_modify_wq');
-    const given = object(attr, 'attr', attrNames);
-    const fields = Object.fromEntries(
-      attrNames.filter((name) => given[name] !== undefined).map((name) => [name, field(given, name)]),
-    );
-    check(-Math.abs(native.modifyWq(wq, fields)), 'ibv_modify_wq');
+    check(-Math.abs(native.modifyWq(wq, changes(attr, 'attr'))), 'ibv_modify_wq');
   }
 
   /**
@@ -122,39 +132,23 @@ export class ReceiveWorkQueue extends Resource {
   }
 }
 
-function field(given: Record<string, unknown>, name: string): number {
-  return integer(given[name], `attr.${name}`, 0, name.endsWith('State') ? WqState.UNKNOWN : 0x7fffffff);
-}
-
 /** What the native call makes: a receive work queue. */
 export type NativeWq = Exclude<ReturnType<typeof native.createWq>, number>;
 
 function create(pd: ProtectionDomain, value: unknown): NativeWq {
   const { handle, cq, init } = nativeWqAttr(pd, value);
-  return checked(native.createWq(handle, cq, init), 'ibv_create_wq');
+  return checked(native.createWq(handle, cq, init), SYSCALL);
 }
 
 /** Checks every field by its path. */
 export function nativeWqAttr(pd: ProtectionDomain, value: unknown) {
-  const attr = object(value, 'attr', names);
-  const init = {
-    /** See {@link WqType}. */
-    wqType: WqType.RQ,
-    /** Outstanding requests. */
-    maxWr: integer(attr['maxWr'], 'attr.maxWr', 1, MANY),
-    /** Elements of a request. */
-    maxSge: optional(attr['maxSge'], 'attr.maxSge', 0xffff, 1),
-    /** See {@link WqFlags}. */
-    createFlags: optional(attr['createFlags'], 'attr.createFlags', 0x7fffffff, 0),
-  };
-  const handle = handleOf(pd, 'ProtectionDomain', 'pd', 'ibv_create_wq');
-  const cq = handleOf(attr['cq'], 'CompletionQueue', 'attr.cq', 'ibv_create_wq');
+  const { cq, ...attr } = initAttr(value, 'attr');
   return {
     /** The protection domain's. */
-    handle,
+    handle: handleOf(pd, 'ProtectionDomain', 'pd', SYSCALL),
     /** The completion queue's. */
     cq,
-    /** The rest, with its defaults. */
-    init,
+    /** The rest, with its defaults. See {@link WqType}. */
+    init: { wqType: WqType.RQ, ...attr },
   };
 }

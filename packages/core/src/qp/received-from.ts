@@ -1,7 +1,8 @@
 import { types } from 'node:util';
-import { WcFlags } from '../enums/index.js';
+import { fields, u16, u24, u32, u8 } from '../base/fields.js';
 import type { NativeReceived } from '../base/native.js';
-import { integer, typeError, valueError } from '../base/validate.js';
+import { typeError, valueError } from '../base/validate.js';
+import { WcFlags } from '../enums/index.js';
 
 /** What a completion says about its sender: a {@link WorkCompletion}, or an object with these fields of it. */
 export interface ReceivedFrom {
@@ -19,6 +20,15 @@ export interface ReceivedFrom {
   pkeyIndex: number;
 }
 
+const sender = fields({
+  slid: u16(),
+  sl: u8(),
+  dlidPathBits: u8(),
+  srcQp: u24(),
+  wcFlags: u32(),
+  pkeyIndex: u16(),
+});
+
 const GRH_BYTES = 40;
 
 /** Checks a completion and its routing header. The C calls read the header whenever the completion says there is one. */
@@ -27,16 +37,9 @@ export function receivedFrom(
   grh: unknown,
 ): { completion: NativeReceived; header: Uint8Array | undefined } {
   if (typeof wc !== 'object' || wc === null) throw typeError('wc', 'a WorkCompletion', wc);
-  const given = wc as Record<string, unknown>;
-  const field = (name: keyof ReceivedFrom, max: number) => integer(given[name], `wc.${name}`, 0, max);
-  const completion = {
-    slid: field('slid', 0xffff),
-    sl: field('sl', 255),
-    dlidPathBits: field('dlidPathBits', 255),
-    srcQp: field('srcQp', 0xffffff),
-    wcFlags: field('wcFlags', 0xffffffff),
-    pkeyIndex: field('pkeyIndex', 0xffff),
-  };
+  const { slid, sl, dlidPathBits, srcQp, wcFlags, pkeyIndex } = wc as ReceivedFrom;
+  // A completion has more fields than these.
+  const completion = sender({ slid, sl, dlidPathBits, srcQp, wcFlags, pkeyIndex }, 'wc');
   if (grh === undefined) {
     if ((completion.wcFlags & WcFlags.GRH) === 0) return { completion, header: undefined };
     throw typeError('grh', 'the first 40 bytes of the receive buffer, for wc.wcFlags has GRH', grh);

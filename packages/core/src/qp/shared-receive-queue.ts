@@ -1,17 +1,18 @@
-import type { CompletionQueue } from '../completion/completion-queue.js';
-import { SrqType } from '../enums/index.js';
 import { check, checked } from '../base/errors.js';
-import { native, type NativeHandle } from '../base/native.js';
-import { failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
-import { writeRecv } from '../posting/request-records.js';
-import type { RecvBatch } from '../posting/recv-batch.js';
-import { handleOf, Resource } from '../lifetime/resource.js';
+import { fields, maybe, or, range, u16, u24 } from '../base/fields.js';
+import { brief, named, present, qpn } from '../base/inspection.js';
+import { native } from '../base/native.js';
 import { kElement } from '../base/symbols.js';
-import { integer, object, optional } from '../base/validate.js';
+import { object } from '../base/validate.js';
+import type { CompletionQueue } from '../completion/completion-queue.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { SrqType } from '../enums/index.js';
+import { handle, handleOf, Resource } from '../lifetime/resource.js';
+import { failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
+import type { RecvBatch } from '../posting/recv-batch.js';
+import { writeRecv } from '../posting/request-records.js';
 import type { RecvWr } from '../posting/work-request.js';
 import type { XrcDomain } from './xrc-domain.js';
-import { brief, named, present, qpn } from '../base/inspection.js';
 
 /** `struct ibv_srq_init_attr` and `struct ibv_srq_init_attr_ex`. */
 export interface SrqInitAttr {
@@ -39,8 +40,18 @@ export interface SrqAttr {
   srqLimit: number;
 }
 
-const names = ['maxWr', 'maxSge', 'srqLimit', 'srqType', 'xrcd', 'cq'];
-const MANY = 0xffffff;
+const SYSCALL = 'ibv_create_srq';
+
+const initAttr = fields({
+  maxWr: u24(1),
+  maxSge: or(u16(), 1),
+  srqLimit: or(u24(), 0),
+  srqType: or(range(0, SrqType.TM), SrqType.BASIC),
+  xrcd: maybe(handle('XrcDomain', SYSCALL)),
+  cq: maybe(handle('CompletionQueue', SYSCALL)),
+});
+const changes = fields({ srqLimit: maybe(u24()), maxWr: maybe(u24()) });
+
 const MAX_WR = 1 << 0;
 const LIMIT = 1 << 1;
 
@@ -62,7 +73,7 @@ export class SharedReceiveQueue extends Resource {
 
   /** @internal */
   constructor(pd: ProtectionDomain, given: SrqInitAttr) {
-    const attr = object(given, 'attr', names) as unknown as SrqInitAttr;
+    const attr = object(given, 'attr', initAttr.names) as unknown as SrqInitAttr;
     const made = create(pd, attr);
     const parents = [pd, attr.xrcd, attr.cq].filter((parent) => parent !== undefined);
     super('SharedReceiveQueue', made.handle, 'ibv_destroy_srq', parents);
@@ -89,12 +100,11 @@ export class SharedReceiveQueue extends Resource {
    */
   modify(attr: { srqLimit?: number; maxWr?: number }): void {
     const srq = this.use('ibv_modify_srq');
-    const given = object(attr, 'attr', ['srqLimit', 'maxWr']);
-    const srqLimit = optional(given['srqLimit'], 'attr.srqLimit', MANY, 0);
-    const maxWr = optional(given['maxWr'], 'attr.maxWr', MANY, 0);
-    const mask = (given['srqLimit'] === undefined ? 0 : LIMIT) | (given['maxWr'] === undefined ? 0 : MAX_WR);
-    check(-Math.abs(native.modifySrq(srq, { maxWr, srqLimit }, mask)), 'ibv_modify_srq');
-    if (given['maxWr'] !== undefined) this.#maxWr = this.query().maxWr;
+    const { srqLimit, maxWr } = changes(attr, 'attr');
+    const mask = (srqLimit === undefined ? 0 : LIMIT) | (maxWr === undefined ? 0 : MAX_WR);
+    const values = { maxWr: maxWr ?? 0, srqLimit: srqLimit ?? 0 };
+    check(-Math.abs(native.modifySrq(srq, values, mask)), 'ibv_modify_srq');
+    if (maxWr !== undefined) this.#maxWr = this.query().maxWr;
   }
 
   /**
@@ -147,21 +157,10 @@ export class SharedReceiveQueue extends Resource {
 }
 
 function create(pd: ProtectionDomain, value: unknown) {
-  const attr = object(value, 'attr', names);
-  const part = (name: string, kind: string): NativeHandle | undefined =>
-    attr[name] === undefined ? undefined : handleOf(attr[name], kind, `attr.${name}`, 'ibv_create_srq');
-  const type = optional(attr['srqType'], 'attr.srqType', 2, SrqType.BASIC);
-  const init = {
-    maxWr: integer(attr['maxWr'], 'attr.maxWr', 1, MANY),
-    maxSge: optional(attr['maxSge'], 'attr.maxSge', 0xffff, 1),
-    srqLimit: optional(attr['srqLimit'], 'attr.srqLimit', MANY, 0),
-    // The plain call does for a plain queue, and older libraries have no other.
-    srqType: type === SrqType.BASIC ? -1 : type,
-  };
-  const handle = handleOf(pd, 'ProtectionDomain', 'pd', 'ibv_create_srq');
-  return checked(
-    native.createSrq(handle, init, part('xrcd', 'XrcDomain'), part('cq', 'CompletionQueue')),
-    type === SrqType.BASIC ? 'ibv_create_srq' : 'ibv_create_srq_ex',
-    { detail: `of ${init.maxWr} requests` },
-  );
+  const { srqType, xrcd, cq, ...attr } = initAttr(value, 'attr');
+  const basic = srqType === SrqType.BASIC;
+  // The plain call does for a plain queue, and older libraries have no other.
+  const init = { ...attr, srqType: basic ? -1 : srqType };
+  const made = native.createSrq(handleOf(pd, 'ProtectionDomain', 'pd', SYSCALL), init, xrcd, cq);
+  return checked(made, basic ? SYSCALL : 'ibv_create_srq_ex', { detail: `of ${attr.maxWr} requests` });
 }

@@ -1,12 +1,12 @@
+import { checked } from '../base/errors.js';
+import { brief } from '../base/inspection.js';
+import { native, type NativeHandle } from '../base/native.js';
+import { integer } from '../base/validate.js';
 import type { Context } from '../device/context.js';
 import { QpType } from '../enums/index.js';
-import { checked } from '../base/errors.js';
-import { native, type NativeHandle } from '../base/native.js';
+import { Resource } from '../lifetime/resource.js';
 import { nativeQpInitAttr } from './qp-init-attr.js';
 import { QueuePair } from './queue-pair.js';
-import { Resource } from '../lifetime/resource.js';
-import { integer } from '../base/validate.js';
-import { brief } from '../base/inspection.js';
 
 /**
  * `ibv_xrcd`: what the receiving queue pairs and shared receive queues of the extended reliable connection have in
