@@ -22,7 +22,7 @@ int show(ibv_cq_ex* ibv, int error) {
 
 int next_poll(ibv_cq_ex* ibv) {
   Cq* cq = of(ibv);
-  return show(ibv, cq->adapter->next_completion(cq->nic, &cq->reader->current));
+  return show(ibv, cq->adapter->data_path.next_completion(cq->nic, &cq->reader->current));
 }
 
 int start_poll(ibv_cq_ex* ibv, ibv_poll_cq_attr* attr) {
@@ -30,7 +30,7 @@ int start_poll(ibv_cq_ex* ibv, ibv_poll_cq_attr* attr) {
   Cq* cq = of(ibv);
   CqReader& reader = *cq->reader;
   const bool locks = !reader.single_threaded && reader.section.enter();
-  const int error = show(ibv, cq->adapter->first_completion(cq->nic, &reader.current));
+  const int error = show(ibv, cq->adapter->data_path.first_completion(cq->nic, &reader.current));
   // ibv_end_poll() is not called after a failure.
   if (error != 0 && locks) reader.section.leave();
   return error;

@@ -112,7 +112,7 @@ ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
     return null_with<ibv_context>(error);
   }
   opened->file->open(opened);
-  opened->adapter->add_listener(&opened->async);
+  opened->adapter->add_context(&opened->async);
   return ibv;
 }
 
@@ -159,13 +159,13 @@ int close_context(ibv_context* ibv) {
   if (model && model->keep_context && model->keep_context(model->data, ibv)) return 0;
   if (model && model->close_context) model->close_context(model->data, ibv);
   remove_context(ibv);
-  if (!context->adapter->inherited()) context->adapter->remove_listener(&context->async);
+  if (!context->adapter->core.inherited()) context->adapter->remove_context(&context->async);
   close_command(context);
   const std::shared_ptr<CommandFile> file = context->file;
   const std::vector<Context*> ended = file->close(context);
   if (ended.empty()) return 0;
   // In a forked child the objects are the parent's: only the contexts' own memory and descriptors go.
-  if (!context->adapter->inherited()) file->handles.destroy_all();
+  if (!context->adapter->core.inherited()) file->handles.destroy_all();
   for (Context* each : ended) {
     pthread_mutex_destroy(&each->verbs.context.mutex);
     tear_down(each);

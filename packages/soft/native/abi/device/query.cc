@@ -74,7 +74,7 @@ int query_rt_values(ibv_context* context, ibv_values_ex* values) {
 extern "C" {
 
 int soft_query_device(ibv_context* context, ibv_device_attr* attr) {
-  abi::of(context)->adapter->query_device(attr);
+  abi::of(context)->adapter->core.nic().query_device(attr);
   const host::Device& device = *abi::of(context)->device;
   const verbs_soft_identity& identity = device.identity();
   std::snprintf(attr->fw_ver, sizeof attr->fw_ver, "%s", identity.fw_ver);

@@ -27,7 +27,7 @@ int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
       errno = EAGAIN;
       return -1;
     }
-    if (const int error = abi::of(context)->adapter->wait(queue)) {
+    if (const int error = abi::of(context)->adapter->event_waits.wait(queue)) {
       errno = error;
       return -1;
     }

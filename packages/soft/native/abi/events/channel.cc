@@ -31,7 +31,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* ibv) {
   const bool in_use = ibv->refcnt > 0;
   pthread_mutex_unlock(&ibv->context->mutex);
   if (in_use) return EBUSY;
-  abi::of(ibv->context)->adapter->release(abi::of(ibv)->queue);
+  abi::of(ibv->context)->adapter->event_waits.detach_waiter(abi::of(ibv)->queue);
   abi::of(ibv->context)->handles.remove(abi::of(ibv)->handle);
   delete abi::of(ibv);
   return 0;
@@ -43,13 +43,14 @@ int ibv_get_cq_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
   host::EventTarget* target = queue.pop();
   while (!target) {
     const bool blocking = (fcntl(ibv->fd, F_GETFL) & O_NONBLOCK) == 0;
-    if (const int error = blocking ? adapter->wait(queue) : adapter->fetch(queue, &target)) {
+    if (const int error =
+            blocking ? adapter->event_waits.wait_inline(queue) : adapter->event_waits.fetch(queue, &target)) {
       errno = error;
       return -1;
     }
     if (blocking) target = queue.pop();
   }
-  adapter->attend(queue);
+  adapter->event_waits.attach_waiter(queue);
   *cq = static_cast<ibv_cq*>(target->ibv);
   *cq_context = (*cq)->cq_context;
   return 0;

@@ -23,7 +23,7 @@ int copy_from(void* to, ibv_dm* dm, std::uint64_t offset, std::size_t length) {
 void destroy(void* object) { free_dm(static_cast<ibv_dm*>(object)); }
 void free_ibv(void* ibv) { delete static_cast<Dm*>(ibv); }
 
-std::unique_ptr<Dm> make_face(ibv_context* context, std::shared_ptr<nic::Dm> memory) {
+std::unique_ptr<Dm> make_dm(ibv_context* context, std::shared_ptr<nic::Dm> memory) {
   auto dm = std::make_unique<Dm>();
   dm->ibv.context = context;
   dm->ibv.memcpy_to_dm = copy_to;
@@ -37,9 +37,9 @@ std::unique_ptr<Dm> make_face(ibv_context* context, std::shared_ptr<nic::Dm> mem
 ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
   if (!is_live(context) || attr->comp_mask != 0) return null_with<ibv_dm>(EINVAL);
   std::shared_ptr<nic::Dm> memory;
-  const int error = of(context)->adapter->device_memory().alloc(attr->length, attr->log_align_req, &memory);
+  const int error = of(context)->adapter->core.nic().device_memory().alloc(attr->length, attr->log_align_req, &memory);
   if (error != 0) return null_with<ibv_dm>(error);
-  auto dm = make_face(context, std::move(memory));
+  auto dm = make_dm(context, std::move(memory));
   dm->ibv.handle = of(context)->handles.add_importable(dm.get(), destroy, Kind::kDm, free_ibv);
   return &dm.release()->ibv;
 }
@@ -47,7 +47,7 @@ ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
 int free_dm(ibv_dm* ibv) {
   if (!is_live(ibv)) return EINVAL;
   Context* context = of(ibv->context);
-  if (const int error = context->adapter->device_memory().free(*of(ibv)->nic)) return error;
+  if (const int error = context->adapter->core.nic().device_memory().free(*of(ibv)->nic)) return error;
   context->handles.remove(ibv->handle, ibv);
   delete of(ibv);
   return 0;
@@ -69,7 +69,7 @@ ibv_dm* ibv_import_dm(ibv_context* context, std::uint32_t handle) {
   abi::Handles& handles = abi::of(context)->handles;
   const auto* known = static_cast<const abi::Dm*>(handles.find(handle, abi::Kind::kDm));
   if (!known) return abi::null_with<ibv_dm>(ENOENT);
-  auto dm = abi::make_face(context, known->nic);
+  auto dm = abi::make_dm(context, known->nic);
   dm->ibv.handle = handle;
   if (!handles.add_import(handle, dm.get(), abi::free_ibv)) return abi::null_with<ibv_dm>(ENOENT);
   return &dm.release()->ibv;

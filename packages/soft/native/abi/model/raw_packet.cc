@@ -5,7 +5,7 @@
 
 #include "abi/objects/objects.h"
 #include "host/devices/registry.h"
-#include "host/devices/verbs_device.h"
+#include "host/models/verbs_device.h"
 
 namespace verbs::soft::abi {
 
@@ -15,7 +15,7 @@ int transmit_frame(ibv_device* device, std::uint8_t port_num, const verbs_soft_f
 }
 
 int deliver_frame(ibv_qp* qp, const verbs_soft_frame* frame, const verbs_soft_delivery* delivery) {
-  return of(qp)->adapter->deliver_frame(of(qp)->nic, *frame, *delivery);
+  return of(qp)->adapter->model_access.deliver_frame(of(qp)->nic, *frame, *delivery);
 }
 
 std::uint32_t frame_limit(ibv_device* device, std::uint8_t port_num) {
@@ -23,8 +23,8 @@ std::uint32_t frame_limit(ibv_device* device, std::uint8_t port_num) {
   return raw ? raw->frame_limit(port_num) : 0;
 }
 
-int lock_device(ibv_context* context) { return of(context)->adapter->lock(); }
-void unlock_device(ibv_context* context) { of(context)->adapter->unlock(); }
+int lock_device(ibv_context* context) { return of(context)->adapter->model_access.lock(); }
+void unlock_device(ibv_context* context) { of(context)->adapter->model_access.unlock(); }
 
 int port_mac(const ibv_device* device, std::uint8_t port_num, std::uint8_t* mac) {
   const host::VerbsDevice& ibv = host::verbs_device(device);

@@ -38,13 +38,13 @@ int open_tunnel(ibv_context* context, const verbs_soft_tunnel_attr* attr, verbs_
   }
   static constexpr std::uint8_t none[4] = {};
   if (!std::equal(none, none + 4, attr->source)) to.source = wire::Gid::from_ipv4(attr->source);
-  if (const int error = of(context)->adapter->open_tunnel(attr->port_num, made->tunnel)) return error;
+  if (const int error = of(context)->adapter->model_access.open_tunnel(attr->port_num, made->tunnel)) return error;
   *tunnel = made.release();
   return 0;
 }
 
 void close_tunnel(ibv_context* context, verbs_soft_tunnel* tunnel) {
-  of(context)->adapter->close_tunnel(tunnel->port_num, tunnel->tunnel);
+  of(context)->adapter->model_access.close_tunnel(tunnel->port_num, tunnel->tunnel);
   delete tunnel;
 }
 

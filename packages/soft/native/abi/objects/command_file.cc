@@ -73,7 +73,7 @@ int CommandFile::find(int fd, std::shared_ptr<CommandFile>* file) {
   return is_ours(fd) ? EOPNOTSUPP : EINVAL;
 }
 
-bool CommandFile::inherited() const { return open_.front()->adapter->inherited(); }
+bool CommandFile::inherited() const { return open_.front()->adapter->core.inherited(); }
 
 void CommandFile::open(Context* context) {
   const std::lock_guard lock(process_lock());

@@ -11,7 +11,7 @@
 #include "abi/objects/command_file.h"
 #include "abi/objects/critical_section.h"
 #include "abi/objects/handles.h"
-#include "abi/qp/send_batch.h"
+#include "abi/objects/send_batch.h"
 #include "host/adapter/adapter.h"
 #include "host/devices/device.h"
 #include "host/events/async_queue.h"
@@ -159,7 +159,7 @@ inline Handles::Users* users_of(ibv_pd* pd) { return of(pd)->is_parent_domain ? 
 // Runs a control call of the NIC under the device's lock.
 template <typename Call>
 int control(ibv_context* context, Call&& call) {
-  return of(context)->adapter->control(std::forward<Call>(call));
+  return of(context)->adapter->core.control(std::forward<Call>(call));
 }
 
 // The convention of functions that return a pointer: NULL and errno.

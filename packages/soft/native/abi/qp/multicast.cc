@@ -12,12 +12,12 @@ extern "C" {
 
 int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
   if (!abi::is_live(qp) || !gid) return EINVAL;
-  return abi::of(qp)->adapter->attach_mcast(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+  return abi::of(qp)->adapter->multicast.attach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
 }
 
 int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
   if (!abi::is_live(qp) || !gid) return EINVAL;
-  return abi::of(qp)->adapter->detach_mcast(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+  return abi::of(qp)->adapter->multicast.detach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
 }
 
 }  // extern "C"

@@ -41,7 +41,7 @@ int detach(abi::Qp* qp) {
 
 void destroy_unacknowledged(void* object) {
   auto* qp = static_cast<abi::Qp*>(object);
-  qp->adapter->detach_all(qp->nic);
+  qp->adapter->multicast.detach_all(qp->nic);
   if (detach(qp) == 0) release(qp);
 }
 

@@ -6,7 +6,7 @@
 
 #include "abi/objects/objects.h"
 #include "abi/qp/qp.h"
-#include "abi/qp/send_batch.h"
+#include "abi/objects/send_batch.h"
 #include "nic/device/work_request.h"
 
 namespace verbs::soft::abi {

@@ -24,7 +24,7 @@ const char* verbs_soft_device_name(unsigned int index) {
 
 int verbs_soft_stats(const char* name, verbs_soft_counter counter, void* data) {
   return Registry::get().with(name, [&](Device& device) {
-    device.count([&](const char* key, std::uint64_t value) { counter(data, key, value); });
+    device.report_counters([&](const char* key, std::uint64_t value) { counter(data, key, value); });
     return 0;
   });
 }
@@ -42,7 +42,7 @@ int verbs_soft_capture_stop(const char* name) {
 int verbs_soft_get_faults(const char* name, std::uint64_t* seed, verbs_soft_fault_rule rule, void* data) {
   return Registry::get().with(name, [&](Device& device) {
     *seed = device.config().faults.seed;
-    device.tell_faults([&](const std::string& text, const verbs::soft::link::RuleCounters& counters) {
+    device.report_faults([&](const std::string& text, const verbs::soft::link::RuleCounters& counters) {
       rule(data, text.c_str(), counters.matched, counters.hits);
     });
     return 0;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 #include "host/error.h"
 
@@ -90,47 +91,49 @@ int Device::open(Adapter** adapter) {
 
 void Device::close() {
   if (--open_count_ > 0) return;
-  adapter_->count([this](const char* name, std::uint64_t value) { closed_counters_[name] += value; });
+  adapter_->instruments.report_counters(
+      [this](const char* name, std::uint64_t value) { closed_counters_[name] += value; });
   adapter_.reset();
 }
 
 int Device::start_capture(CaptureConfig capture) {
   int error = 0;
-  if (adapter_) error = adapter_->start_capture(capture_path(capture.path, config_.name), capture);
+  if (adapter_) error = adapter_->instruments.start_capture(capture_path(capture.path, config_.name), capture);
   if (error == 0) config_.capture = std::move(capture);
   return error;
 }
 
 int Device::stop_capture() {
   config_.capture = {};
-  return adapter_ ? adapter_->stop_capture() : 0;
+  return adapter_ ? adapter_->instruments.stop_capture() : 0;
 }
 
 void Device::set_faults(const link::FaultPlan& plan) {
   config_.faults = plan;
-  if (adapter_) adapter_->set_faults(plan);
+  if (adapter_) adapter_->instruments.set_faults(plan);
 }
 
-void Device::tell_faults(const Rule& rule) {
+void Device::report_faults(const Rule& rule) {
   std::vector<link::RuleCounters> counters;
-  if (adapter_) counters = adapter_->count_rules();
+  if (adapter_) counters = adapter_->instruments.rule_counters();
   counters.resize(1 + config_.faults.rules.size());
   if (config_.faults.FaultRule::acts()) rule(config_.faults.text, counters[0]);
   for (std::size_t i = 0; i < config_.faults.rules.size(); ++i) rule(config_.faults.rules[i].text, counters[i + 1]);
 }
 
-void Device::count(const Adapter::Counter& counter) {
+void Device::report_counters(const Counter& counter) {
   std::map<std::string, std::uint64_t> sums = closed_counters_;
   const auto name_it = [&](const char* name, std::uint64_t) { sums[name]; };
-  Adapter::tell(nic::Counters{}, {}, name_it);
-  if (has_raw_packets()) Adapter::tell(nic::FrameCounters{}, {}, name_it);
+  host::report(nic::Counters{}, {}, name_it);
+  if (has_raw_packets()) host::report(nic::FrameCounters{}, {}, name_it);
   const auto add = [&](const char* name, std::uint64_t value) { sums[name] += value; };
   const auto add_models = [&] {
     for (const auto& [name, value] : model_counters_) add(name.c_str(), value);
   };
   if (adapter_) {
-    adapter_->count(add);
-    adapter_->locked(add_models);
+    adapter_->instruments.report_counters(add);
+    const std::lock_guard guard(adapter_->core.lock);
+    add_models();
   } else {
     add_models();
   }
@@ -143,7 +146,7 @@ void Device::forget_parent(std::uint64_t guid) {
   for (auto& [name, value] : model_counters_) value = 0;
   open_count_ = 0;
   if (!adapter_) return;
-  adapter_->mark_inherited();
+  adapter_->core.mark_inherited();
   // Destroying it would join a thread that does not exist here and take a lock in an unknown state; contexts of the
   // parent still point to it.
   [[maybe_unused]] const Adapter* left_behind = adapter_.release();

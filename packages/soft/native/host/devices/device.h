@@ -11,7 +11,7 @@
 
 #include "host/adapter/adapter.h"
 #include "host/configuration/configuration.h"
-#include "host/devices/verbs_device.h"
+#include "host/models/verbs_device.h"
 #include "verbs_soft_extension.h"
 
 namespace verbs::soft::host {
@@ -46,7 +46,7 @@ class Device {
   void set_faults(const link::FaultPlan& plan);
   // Calls `rule` for each rule of the plan that does something, with how often it did since the plan was set.
   using Rule = std::function<void(const std::string& text, const link::RuleCounters& counters)>;
-  void tell_faults(const Rule& rule);
+  void report_faults(const Rule& rule);
   // Port 0 stands for all of them. These two also set up a device that is not open. 0 or fail()'s errno.
   int set_link(unsigned port_num, bool up);
   int set_mtu(unsigned port_num, ibv_mtu mtu);
@@ -54,7 +54,7 @@ class Device {
   int add_gid(unsigned port_num, const wire::Gid& gid, std::uint32_t* index);
   int remove_gid(unsigned port_num, const wire::Gid& gid);
   int fail_open();
-  void count(const Adapter::Counter& counter);
+  void report_counters(const Counter& counter);
   // A counter that the model counts up itself, under the adapter's lock while there is one.
   std::uint64_t* model_counter(const std::string& name) { return &model_counters_[name]; }
 

@@ -32,32 +32,32 @@ int Device::change_ports(unsigned port_num, Change&& change) {
 int Device::set_link(unsigned port_num, bool up) {
   return change_ports(port_num, [&](std::uint8_t port, PortState* state) {
     state->up = up;
-    return adapter_ ? adapter_->set_link(port, up) : 0;
+    return adapter_ ? adapter_->port_control.set_link(port, up) : 0;
   });
 }
 
 int Device::set_mtu(unsigned port_num, ibv_mtu mtu) {
   return change_ports(port_num, [&](std::uint8_t port, PortState* state) {
     state->mtu = mtu;
-    return adapter_ ? adapter_->set_mtu(port, mtu) : 0;
+    return adapter_ ? adapter_->port_control.set_mtu(port, mtu) : 0;
   });
 }
 
 int Device::add_gid(unsigned port_num, const wire::Gid& gid, std::uint32_t* index) {
   if (const int error = check_port(port_num)) return error;
   if (const int error = check_open()) return error;
-  return adapter_->add_gid(static_cast<std::uint8_t>(port_num), gid, index);
+  return adapter_->port_control.add_gid(static_cast<std::uint8_t>(port_num), gid, index);
 }
 
 int Device::remove_gid(unsigned port_num, const wire::Gid& gid) {
   if (const int error = check_port(port_num)) return error;
   if (const int error = check_open()) return error;
-  return adapter_->remove_gid(static_cast<std::uint8_t>(port_num), gid);
+  return adapter_->port_control.remove_gid(static_cast<std::uint8_t>(port_num), gid);
 }
 
 int Device::fail_open() {
   if (const int error = check_open()) return error;
-  return adapter_->fail_device();
+  return adapter_->port_control.fail_device();
 }
 
 }  // namespace verbs::soft::host

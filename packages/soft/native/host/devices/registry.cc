@@ -49,12 +49,12 @@ Registry::Registry() : guid_base_(random_guid_base()) {
 void Registry::before_fork() {
   get().mutex_.lock();
   for (const auto& device : get().devices_) {
-    if (device->is_open()) device->adapter()->lock_for_fork();
+    if (device->is_open()) device->adapter()->core.lock.lock();
   }
 }
 void Registry::after_fork_in_parent() {
   for (const auto& device : get().devices_) {
-    if (device->is_open()) device->adapter()->unlock_after_fork();
+    if (device->is_open()) device->adapter()->core.lock.unlock();
   }
   get().mutex_.unlock();
 }
@@ -284,7 +284,7 @@ int Registry::open(const ibv_device* ibv, Device** device, Adapter** adapter) {
 
 void Registry::close(Device* device, Adapter* adapter) {
   const std::lock_guard guard(mutex_);
-  if (!adapter->inherited()) device->close();
+  if (!adapter->core.inherited()) device->close();
 }
 
 void Registry::flush_at_exit() {

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/devices/verbs_device.h"
+#include "host/models/verbs_device.h"
 #include "host/error.h"
 #include "host/events/event_target.h"
 #include "nic/raw/raw_packet.h"

@@ -48,7 +48,7 @@ void LinkCounters::add(const link::FaultCounters& more) {
   faults_.overflow += more.overflow;
 }
 
-void LinkCounters::tell(const Counter& counter) const {
+void LinkCounters::report(const Counter& counter) const {
   counter("send_err", udp_.send_dropped + process_.overflow + process_.unreachable);
   counter("link_udp_sent", udp_.sent);
   counter("link_udp_received", udp_.received);
@@ -67,7 +67,7 @@ void LinkCounters::tell(const Counter& counter) const {
   counter("fault_overflow", faults_.overflow);
 }
 
-void LinkCounters::tell_switch(const Counter& counter) const {
+void LinkCounters::report_switch(const Counter& counter) const {
   counter("link_switch_sent", switch_.sent);
   counter("link_switch_received", switch_.received);
   counter("link_switch_overflow", switch_.overflow);

@@ -22,8 +22,8 @@ class LinkCounters {
   void add(const link::TapCounters& more);
   void add(const LinkCounters& more);
 
-  void tell(const Counter& counter) const;
-  void tell_switch(const Counter& counter) const;
+  void report(const Counter& counter) const;
+  void report_switch(const Counter& counter) const;
 
  private:
   link::UdpCounters udp_;

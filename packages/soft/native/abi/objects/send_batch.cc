@@ -1,4 +1,4 @@
-#include "abi/qp/send_batch.h"
+#include "abi/objects/send_batch.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -24,7 +24,7 @@ void SendBatch::start() {
 int SendBatch::complete(host::Adapter* adapter, nic::Qp* qp) {
   if (!section_.inside()) return EINVAL;
   int error = error_;
-  if (error == 0 && count_ > 0) error = adapter->post_batch(qp, requests_.data());
+  if (error == 0 && count_ > 0) error = adapter->data_path.post_batch(qp, requests_.data());
   section_.leave();
   return error;
 }

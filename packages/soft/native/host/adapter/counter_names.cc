@@ -1,11 +1,10 @@
-// What a device in operation has counted, by name.
-#include <utility>
+#include "host/adapter/counter_names.h"
 
-#include "host/adapter/adapter.h"
+#include <utility>
 
 namespace verbs::soft::host {
 
-void Adapter::tell(const nic::Counters& counters, const LinkCounters& links, const Counter& counter) {
+void report(const nic::Counters& counters, const LinkCounters& links, const Counter& counter) {
   using nic::Counters;
   static constexpr std::pair<const char*, std::uint64_t Counters::*> names[] = {
       {"sent_pkts", &Counters::sent_pkts},
@@ -32,10 +31,10 @@ void Adapter::tell(const nic::Counters& counters, const LinkCounters& links, con
   };
   static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
   for (const auto& [name, member] : names) counter(name, counters.*member);
-  links.tell(counter);
+  links.report(counter);
 }
 
-void Adapter::tell(const nic::FrameCounters& counters, const LinkCounters& links, const Counter& counter) {
+void report(const nic::FrameCounters& counters, const LinkCounters& links, const Counter& counter) {
   using nic::FrameCounters;
   static constexpr std::pair<const char*, std::uint64_t FrameCounters::*> names[] = {
       {"raw_sent_frames", &FrameCounters::raw_sent_frames},
@@ -50,16 +49,7 @@ void Adapter::tell(const nic::FrameCounters& counters, const LinkCounters& links
   };
   static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(FrameCounters), "one has no name");
   for (const auto& [name, member] : names) counter(name, counters.*member);
-  links.tell_switch(counter);
-}
-
-void Adapter::count(const Counter& counter) {
-  const std::lock_guard guard(lock_);
-  LinkCounters links;
-  for (const auto& port : ports_) port->count(&links);
-  if (raw_) raw_->count(&links);
-  tell(nic_->counters(), links, counter);
-  if (raw_) tell(nic_->frame_counters(), links, counter);
+  links.report_switch(counter);
 }
 
 }  // namespace verbs::soft::host

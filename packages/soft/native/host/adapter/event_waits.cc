@@ -1,0 +1,68 @@
+#include "host/adapter/event_waits.h"
+
+#include <cerrno>
+#include <mutex>
+
+namespace verbs::soft::host {
+
+namespace {
+
+// Rounds of receiving for one event, each of a whole budget of frames.
+constexpr int kFetchRounds = 16;
+// After this many fetches in a row without an event, the packets that wake the waiter complete nothing for it: they are
+// one-sided operations of the peer, or parts of long messages. The helper thread receives them from then on, until an
+// event comes.
+constexpr int kEmptyFetches = 16;
+
+}  // namespace
+
+int EventWaits::wait(EventSource& source) {
+  if (const int error = core_.reject_inherited()) return error;
+  return core_.progress.wait(source);
+}
+
+int EventWaits::wait_inline(CompletionChannel& channel) {
+  detach_waiter(channel);
+  channel.waited_inline = true;
+  channel.accepts_eagain = false;
+  return wait(channel);
+}
+
+int EventWaits::fetch(CompletionChannel& channel, EventTarget** target) {
+  if (const int error = core_.reject_inherited()) return error;
+  core_.lock.lock_after_others();
+  const std::lock_guard guard(core_.lock, std::adopt_lock);
+  channel.waited_inline = false;
+  const Nanos time = now();
+  core_.progress.note_fetch(channel.wait_set, time);
+  channel.begin_fetch();
+  const bool had_output = core_.engine.has_output();
+  bool more = true;
+  for (int round = 0; round < kFetchRounds && more && channel.empty(); ++round) more = core_.engine.receive(time);
+  // As in DataPath: the acknowledgement can leave with the program's next request.
+  if (channel.empty() || had_output || !core_.progress.ticking()) core_.transmit(time);
+  *target = channel.end_fetch();
+  if (*target) return 0;
+  channel.accepts_eagain = true;
+  if (!channel.wait_set.attached()) {
+    if (channel.empty_fetches <= kEmptyFetches) core_.progress.attach(channel.wait_set);
+  } else if (++channel.empty_fetches > kEmptyFetches) {
+    core_.progress.detach(channel.wait_set);
+    core_.progress.note_armed();
+  }
+  return EAGAIN;
+}
+
+void EventWaits::attach_waiter(CompletionChannel& channel) {
+  if (!channel.accepts_eagain || channel.wait_set.attached() || core_.inherited()) return;
+  const std::lock_guard guard(core_.lock);
+  core_.progress.attach(channel.wait_set);
+}
+
+void EventWaits::detach_waiter(CompletionChannel& channel) {
+  if (core_.inherited() || !channel.wait_set.attached()) return;
+  const std::lock_guard guard(core_.lock);
+  core_.progress.detach(channel.wait_set);
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,104 @@
+#include "host/adapter/packet_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace verbs::soft::host {
+
+namespace {
+
+constexpr std::size_t kReceiveBudget = 32;  // frames of each port in one call
+// Rounds of pump() in one call of the application: enough for whole windows, and bounded.
+constexpr int kPumpRounds = 8;
+
+class PortReceiver final : public link::Receiver {
+ public:
+  PortReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
+  void deliver(std::span<const std::uint8_t> frame) override { nic_.deliver(port_num_, frame, now_); }
+
+ private:
+  nic::Nic& nic_;
+  std::uint8_t port_num_;
+  Nanos now_;
+};
+
+}  // namespace
+
+int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify) {
+  for (int port_num = 1; port_num <= config.ports; ++port_num) {
+    const PortSetup setup{
+        .config = config, .port_num = static_cast<std::uint8_t>(port_num), .hook = hook, .notify = notify};
+    std::unique_ptr<PortStack> port;
+    if (const int error = PortStack::open(setup, &port)) return error;
+    ports_.push_back(std::move(port));
+  }
+  return hook.has_raw_packets() ? RawPackets::open(config, hook, notify, &raw_) : 0;
+}
+
+void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
+                            nic::EventSink& events) {
+  nic::NicConfig nic{.guid = guid,
+                     .limits = config.limits,
+                     .ports = {},
+                     .fills_checksums = raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
+                     .steering = raw_.get()};
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    PortStack& port = *ports_[i];
+    const PortState& state = config.port_states.at(i);
+    nic.ports.push_back({.transmitter = &port,
+                         .gids = port.gids(),
+                         .max_mtu = IBV_MTU_4096,
+                         .active_mtu = state.mtu,
+                         .up = state.up,
+                         .frames = raw_ ? &raw_->port(i) : nullptr});
+  }
+  nic_ = std::make_unique<nic::Nic>(std::move(nic), events);
+  if (raw_) raw_->attach(*nic_);
+}
+
+std::vector<int> PacketEngine::sockets() const {
+  std::vector<int> all;
+  for (const auto& port : ports_) port->add_sockets(&all);
+  if (raw_) raw_->add_sockets(&all);
+  return all;
+}
+
+bool PacketEngine::receive(Nanos now) {
+  bool more = false;
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    ports_[i]->advance(now);
+    PortReceiver receiver(*nic_, static_cast<std::uint8_t>(i + 1), now);
+    more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
+  }
+  if (raw_) {
+    raw_->advance(now);
+    more |= raw_->receive(now, kReceiveBudget);
+  }
+  return more;
+}
+
+bool PacketEngine::has_output() const { return nic_->has_output(); }
+
+bool PacketEngine::transmit(Nanos now) {
+  for (const auto& port : ports_) port->advance(now);
+  if (raw_) raw_->advance(now);
+  bool more = nic_->has_output() || nic_->next_deadline() <= now;
+  for (int round = 0; more && round < kPumpRounds; ++round) {
+    more = !nic_->pump(now);
+    for (const auto& port : ports_) port->flush();
+    if (raw_) raw_->flush();
+  }
+  return more;
+}
+
+Nanos PacketEngine::next_deadline() const {
+  Nanos deadline = nic_->next_deadline();
+  for (const auto& port : ports_) deadline = std::min(deadline, port->next_deadline());
+  return raw_ ? std::min(deadline, raw_->next_deadline()) : deadline;
+}
+
+void PacketEngine::idle() {
+  for (const auto& port : ports_) port->flush_capture();
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,51 @@
+// The NIC of a device in operation with the links of its ports: frames that arrive at a port enter the NIC, and packets
+// of the NIC leave by a port. Used under the device's lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "host/configuration/configuration.h"
+#include "host/ethernet/raw_packets.h"
+#include "host/models/model_link.h"
+#include "host/ports/port_stack.h"
+#include "host/progress/progress.h"
+#include "nic/nic.h"
+
+namespace verbs::soft::host {
+
+class PacketEngine final : public Engine {
+ public:
+  PacketEngine() = default;
+  PacketEngine(const PacketEngine&) = delete;
+  PacketEngine& operator=(const PacketEngine&) = delete;
+
+  // Claims the addresses of the ports. `notify`: a frame arrived from this process; called by any thread without the
+  // lock. 0, or fail()'s errno.
+  int open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify);
+  // After open_ports().
+  void make_nic(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook, nic::EventSink& events);
+
+  bool has_nic() const { return nic_ != nullptr; }
+  nic::Nic& nic() { return *nic_; }
+  const nic::Nic& nic() const { return *nic_; }
+  const std::vector<std::unique_ptr<PortStack>>& ports() const { return ports_; }
+  PortStack& port(std::uint8_t port_num) { return *ports_[port_num - 1u]; }  // from 1
+  RawPackets* raw() const { return raw_.get(); }                             // nullptr if the model has no raw packets
+  // The sockets that are readable when frames wait.
+  std::vector<int> sockets() const;
+
+  bool receive(Nanos now) override;
+  bool has_output() const override;
+  bool transmit(Nanos now) override;
+  Nanos next_deadline() const override;
+  void idle() override;
+
+ private:
+  std::vector<std::unique_ptr<PortStack>> ports_;
+  std::unique_ptr<RawPackets> raw_;
+  std::unique_ptr<nic::Nic> nic_;
+};
+
+}  // namespace verbs::soft::host
