@@ -1,13 +1,13 @@
 /*
- * What goes through a user FIFO, and what it announces.
+ * Doorbells of user FIFOs, and the entries of send work queues and completion queues.
  *
- * A doorbell is one 64-bit store at regs_cpu_addr + regs_offset (bytes). It says up to where a queue pair's send work
- * queue is filled. The entries of that queue lie at swq_cpu_addr of hbldv_query_qp(), entry number n in slot
- * n % (number of entries); the producer index of a doorbell is the number of entries ever written, modulo 2^22.
+ * A doorbell is one 64-bit store at regs_cpu_addr + regs_offset (bytes). It gives the producer index of a queue pair's
+ * send work queue: the number of entries written so far, modulo 2^22. The queue's entries are
+ * at swq_cpu_addr of hbldv_query_qp(), entry n in slot n % (number of entries). A store fence belongs between writing
+ * entries and the doorbell.
  *
- * The format of doorbells is that of the hardware. That of the work queue entries and completion queue entries is not
- * published: those here are the software model's own, little endian. A store fence belongs between writing entries and
- * the doorbell.
+ * The format of doorbells is the hardware's. The formats of work queue entries and completion queue entries are not
+ * published: those below are the software model's own, in little endian.
  */
 #ifndef VERBS_HBL_DOORBELL_H
 #define VERBS_HBL_DOORBELL_H
@@ -18,9 +18,9 @@
 extern "C" {
 #endif
 
-#define HBL_DOORBELL_INDEX_BITS 22 /* bits 0 to 21; 22 to 31 are reserved */
-#define HBL_DOORBELL_QP_SHIFT 32   /* 24 bits: the hardware's number, of hbldv_query_qp() */
-#define HBL_DOORBELL_PORT_SHIFT 56 /* 8 bits: the port, which counts from 1 as everywhere */
+#define HBL_DOORBELL_INDEX_BITS 22 /* the index: bits 0 to 21; 22 to 31 are reserved */
+#define HBL_DOORBELL_QP_SHIFT 32   /* 24 bits: qp_num of hbldv_query_qp() */
+#define HBL_DOORBELL_PORT_SHIFT 56 /* 8 bits: the port, from 1 */
 
 static inline uint64_t hbl_doorbell(uint32_t index, uint32_t qp_num, uint32_t port_num) {
   return (uint64_t)(port_num & 0xff) << HBL_DOORBELL_PORT_SHIFT |
@@ -38,7 +38,7 @@ enum hbl_wqe_flags {
   HBL_WQE_SOLICITED = 2,
 };
 
-/* A linear write, of queues with HBLDV_SWQE_GRAN_32B. The keys are the queue pair's local_key and remote_key. */
+/* A linear write, for queues with HBLDV_SWQE_GRAN_32B. The keys are the queue pair's local_key and remote_key. */
 struct hbl_wqe {
   uint8_t opcode; /* enum hbl_wqe_opcode */
   uint8_t flags;  /* enum hbl_wqe_flags */
@@ -47,12 +47,12 @@ struct hbl_wqe {
   uint64_t local_addr;
   uint64_t remote_addr;
   uint32_t imm_data;
-  uint32_t tag; /* comes back in the completion */
+  uint32_t tag; /* returned in the completion */
 };
 
-/* A multi-stride write, of queues with HBLDV_SWQE_GRAN_64B: `strides` blocks of linear.length bytes, the n-th from
- * local_addr + n * local_stride to remote_addr + n * remote_stride. 0 strides are one. The immediate and the completion
- * belong to the last. */
+/* A multi-stride write, for queues with HBLDV_SWQE_GRAN_64B: `strides` blocks of linear.length bytes, block n from
+ * local_addr + n * local_stride to remote_addr + n * remote_stride. 0 strides means 1. The immediate data and the
+ * completion belong to the last block. */
 struct hbl_wqe_multi_stride {
   struct hbl_wqe linear;
   uint32_t strides;
@@ -62,10 +62,10 @@ struct hbl_wqe_multi_stride {
   uint64_t reserved1;
 };
 
-/* An entry of a completion queue's buffer, written before the producer index is. */
+/* An entry of a completion queue's buffer. The device writes it before it writes the producer index. */
 struct hbl_cqe {
   uint32_t qp_num;
-  uint32_t tag; /* of the entry that completed; 0 for one that was posted by ibv_post_send() or ibv_post_recv() */
+  uint32_t tag; /* of the work queue entry; 0 for a work request of ibv_post_send() or ibv_post_recv() */
   uint32_t byte_len;
   uint8_t status; /* enum ibv_wc_status */
   uint8_t opcode; /* enum ibv_wc_opcode */

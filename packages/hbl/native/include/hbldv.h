@@ -1,10 +1,10 @@
 /*
- * The binary interface of libhbl.so.1, Habana (Gaudi) direct verbs: its types and its 13 functions, as far as a caller
- * needs them. Written from the published manual pages and the layouts measured on x86-64; no distribution ships a
- * header. Every layout that is relied on is asserted below.
+ * The binary interface of libhbl.so.1, Habana (Gaudi) direct verbs: the types and the 13 functions that a caller needs.
+ * No distribution ships a header, so this one is written from the published manual pages and from layouts measured on
+ * x86-64. Each layout that we rely on is asserted below.
  *
- * Pointer functions give NULL and errno, functions that give an int give 0 or a positive errno value. The destroy
- * functions free their object even when they fail.
+ * Functions that return a pointer return NULL and set errno. Functions that return an int return 0 or a positive errno
+ * value. The destroy functions free their object even when they fail.
  */
 #ifndef VERBS_HBLDV_H
 #define VERBS_HBLDV_H
@@ -24,7 +24,7 @@ extern "C" {
 #define HBLDV_VERSION "HBL_1.0"
 #define HBLDV_USER_BP_OFFS_MAX 16
 #define HBLDV_PORT_EX_ATTR_RESERVED0_NUM 2
-#define HBL_IB_MTU_8192 6 /* a path_mtu beyond enum ibv_mtu */
+#define HBL_IB_MTU_8192 6 /* a path_mtu that enum ibv_mtu does not have */
 
 enum hbldv_qp_caps {
   HBLDV_QP_CAP_LOOPBACK = 0x1,
@@ -54,7 +54,7 @@ enum hbldv_device_attr_caps { HBLDV_DEVICE_ATTR_CAP_CC = 1 };
 
 struct hbldv_ucontext_attr {
   uint64_t ports_mask; /* bit n is port n; 0: all */
-  int core_fd;         /* stays the caller's */
+  int core_fd;         /* the caller keeps and closes it */
 };
 struct hbldv_wq_array_attr {
   uint32_t max_num_of_wqs;
@@ -114,7 +114,7 @@ struct hbldv_usr_fifo {
   void *regs_cpu_addr; /* (void *)-1 if the context has no mapped registers */
   uint32_t regs_offset;
   uint32_t usr_fifo_num;
-  uint32_t size;      /* bytes; entries have 8 */
+  uint32_t size;      /* bytes; an entry has 8 */
   uint32_t bp_thresh; /* bytes */
 };
 struct hbldv_cq_attr {
@@ -204,7 +204,7 @@ int hbldv_query_cq(struct ibv_cq *cq, struct hbldv_query_cq_attr *attr);
 int hbldv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct hbldv_qp_attr *hbl_attr);
 int hbldv_query_qp(struct ibv_qp *qp, struct hbldv_query_qp_attr *attr);
 
-/* The same as a table: X(result, name, parameters, arguments). */
+/* The functions as a table: X(result, name, parameters, arguments). */
 #define HBLDV_FUNCTIONS(X)                                                                                             \
   X(bool, hbldv_is_supported, (struct ibv_device * device), (device))                                                  \
   X(struct ibv_context *, hbldv_open_device, (struct ibv_device * device, struct hbldv_ucontext_attr * attr),          \

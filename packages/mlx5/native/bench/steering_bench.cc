@@ -1,7 +1,6 @@
-// Frames a second of one core through a table with one rule, beside a plain copy of the same frames in the same run.
+// Measures frames per second of one core through a table with one rule, and a plain copy of the same frames.
 //
-//   steering_bench [--json] [--seconds S]     S: how much of the processor's time each measurement takes (0.3 if not
-//   given)
+//   steering_bench [--json] [--seconds S]     S: processor time of each measurement, in seconds (default 0.3)
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +18,7 @@ using namespace verbs::mlx5::steering;
 namespace {
 
 constexpr std::uint32_t kHeadroom = 128;
-// So many frames in turn, each in a buffer of its own, as a queue of buffers has them.
+// Frames in turn, each in a buffer of its own, as in a queue of buffers.
 constexpr std::uint32_t kFrames = 64;
 
 std::vector<std::uint8_t> inner_frame(std::uint32_t size, std::uint32_t number) {
@@ -30,7 +29,7 @@ std::vector<std::uint8_t> inner_frame(std::uint32_t size, std::uint32_t number) 
   store16(frame.data() + 16, size - 14);
   store16(frame.data() + 34, 1024 + number);
   store16(frame.data() + 38, size - 34);
-  store16(frame.data() + 40, 0xbeef);  // a checksum is there, so that somebody could want to look at it
+  store16(frame.data() + 40, 0xbeef);  // any nonzero checksum
   return frame;
 }
 
@@ -64,14 +63,14 @@ class Count : public Sink {
   void add(const Packet& packet) { bytes += packet.frame().size; }
 };
 
-// Of this thread alone: others use the machine too.
+// The processor time of this thread: other programs use the machine too.
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// Runs blocks of frames for the time and says how many frames a second of the processor's, the best of three times.
+// Runs blocks of frames and returns the frames per second of processor time, the best of three measurements.
 double measure(double seconds, const std::function<void(std::uint32_t)>& run_block) {
   constexpr std::uint32_t kBlock = 4096;
   double best = 0;
@@ -91,9 +90,9 @@ double measure(double seconds, const std::function<void(std::uint32_t)>& run_blo
 
 std::shared_ptr<const Reformat> reformat(ReformatType type, const std::vector<std::uint8_t>& data) {
   ReformatProblem problem{};
-  auto made = Reformat::create(type, data, {}, &problem);
-  if (made == nullptr) std::abort();
-  return made;
+  auto created = Reformat::create(type, data, {}, &problem);
+  if (created == nullptr) std::abort();
+  return created;
 }
 
 // A rule on the outer destination address and UDP port.
@@ -133,7 +132,7 @@ Result measure_size(std::uint32_t size, double seconds) {
   result.copy = measure(seconds, [&](std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       std::memcpy(target.frame(i).data, plain.frame(i).data, size);
-      asm volatile("" ::: "memory");  // each copy is made
+      asm volatile("" ::: "memory");  // keeps the compiler from removing the copy
     }
   });
 

@@ -1,5 +1,5 @@
-// A frame of any bytes through tables with any masks, values and actions: nothing is read or written outside of its
-// buffer, every frame comes out somewhere, and an encapsulation that fits comes off again.
+// Runs frames of any bytes through tables with any masks, values and actions. Nothing is read or written outside of the
+// frame's buffer, every frame reaches a sink, and decapsulation removes every encapsulation that fits.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -14,7 +14,7 @@ using verbs::soft::fuzz::Input;
 
 namespace {
 
-// In a buffer of exactly its size and headroom, so that a sanitizer sees who goes beyond.
+// In a buffer of exactly its size and headroom, so that a sanitizer detects accesses beyond.
 struct Buffer {
   Buffer(std::span<const std::uint8_t> bytes, std::uint32_t headroom)
       : memory(headroom + bytes.size()),
@@ -35,7 +35,7 @@ class Outcome : public Sink {
     add(packet);
   }
   int frames = 0;
-  std::uint8_t sum = 0;  // so that every byte is read
+  std::uint8_t sum = 0;  // reads every byte
 
  private:
   void add(const Packet& packet) {
@@ -51,9 +51,9 @@ std::shared_ptr<const Reformat> any_reformat(Input& input) {
   const auto type = static_cast<ReformatType>(input.below(4));
   ReformatProblem problem{};
   const auto data = input.bytes(type == ReformatType::kL2TunnelToL2 ? 0 : input.below(131));
-  auto made = Reformat::create(type, data, {}, &problem);
-  FUZZ_CHECK((made != nullptr) == (problem == ReformatProblem::kNone));
-  return made;
+  auto created = Reformat::create(type, data, {}, &problem);
+  FUZZ_CHECK((created != nullptr) == (problem == ReformatProblem::kNone));
+  return created;
 }
 
 Destination any_destination(Input& input, const std::shared_ptr<FlowTable>& next) {
@@ -105,7 +105,7 @@ Action any_action(Input& input, const std::shared_ptr<FlowTable>& next) {
   }
 }
 
-// Rules of which many will match: values are the mask's bits as the frame may have them, mostly none.
+// Rules of which many match: their values are subsets of the mask's bits, mostly empty.
 void fill(FlowTable& table, Input& input, const std::shared_ptr<FlowTable>& next) {
   for (std::size_t matchers = 1 + input.below(3); matchers > 0; --matchers) {
     std::vector<std::uint8_t> mask(kMatchSize);

@@ -1,5 +1,5 @@
-/* A program that knows nothing of the software NIC: it links libibverbs and libhbl. Its stores are plain ones. Prints a
- * line for each thing that it finds as it should be, and stops at the first that is not. */
+/* A program that links libibverbs and libhbl and does not know the software NIC. Its doorbells are plain stores. Prints
+ * a line for each group of checks that succeeds, and stops at the first check that fails. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define EXPECT(condition)                                   \
   do {                                                      \
     if (!(condition)) {                                     \
-      printf("not so: %s (errno %d)\n", #condition, errno); \
+      printf("failed: %s (errno %d)\n", #condition, errno); \
       exit(1);                                              \
     }                                                       \
   } while (0)
@@ -41,12 +41,12 @@ static void try_nulls(struct ibv_context *context, struct ibv_qp *qp, struct ibv
   encap.encap_type = HBLDV_ENCAP_TYPE_ENC_OVER_UDP;
   encap.udp_dst_port = 4789;
   encap.tnl_hdr_size = 8;
-  encap.tnl_hdr_ptr = 16; /* memory that is not there */
+  encap.tnl_hdr_ptr = 16; /* not mapped */
   EXPECT(!hbldv_create_encap(context, &encap) && errno == EFAULT);
   puts("NULL, stale and unreadable pointers are errors");
 }
 
-/* Connected to a queue pair that nobody has: what it sends stays outstanding. */
+/* Connects to a queue pair that does not exist: work requests stay outstanding. */
 static void connect_to_nobody(struct ibv_context *context, struct ibv_qp *qp) {
   struct ibv_qp_attr attr;
   memset(&attr, 0, sizeof attr);
@@ -66,7 +66,7 @@ static void connect_to_nobody(struct ibv_context *context, struct ibv_qp *qp) {
                        IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
   attr.qp_state = IBV_QPS_RTS;
-  attr.timeout = 0; /* for ever */
+  attr.timeout = 0; /* no timeout */
   attr.retry_cnt = 7;
   attr.rnr_retry = 7;
   attr.max_rd_atomic = 1;
@@ -99,7 +99,7 @@ int main(void) {
   volatile uint32_t *halves = (volatile uint32_t *)doorbell;
   volatile uint32_t *consumer = fifo->ci_cpu_addr;
 
-  /* In two halves, the lower one first; of a queue pair that is not there, so that nothing else happens. */
+  /* In two halves, the lower one first. The queue pair does not exist, so the doorbell has no other effect. */
   halves[0] = 1;
   halves[1] = 1u << (HBL_DOORBELL_PORT_SHIFT - 32);
   while (*consumer != 1) sched_yield();
@@ -108,7 +108,7 @@ int main(void) {
   for (int i = 0; i < 16; ++i) {
     ((struct hbl_wqe *)queue.swq_cpu_addr)[i] = (struct hbl_wqe){.opcode = HBL_WQE_WRITE};
   }
-  /* The NIC's queue is full with the first, and the second has to wait: the FIFO fills up. */
+  /* The first doorbell fills the NIC's queue and the second one waits, so the FIFO fills up. */
   *doorbell = hbl_doorbell(16, queue.qp_num, 1);
   for (int i = 0; i < 80; ++i) *doorbell = hbl_doorbell(32, queue.qp_num, 1);
   struct ibv_async_event event;
@@ -117,7 +117,7 @@ int main(void) {
   puts("an overrun is an asynchronous event");
 
   EXPECT(hbldv_destroy_usr_fifo(fifo) == 0 && hbldv_destroy_usr_fifo(fifo) == EINVAL);
-  *doorbell = 0; /* the register of a FIFO that is gone */
+  *doorbell = 0; /* the register of a destroyed FIFO */
   EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dealloc_pd(pd) == 0);
   EXPECT(ibv_close_device(context) == 0);
   ibv_free_device_list(list);

@@ -1,16 +1,16 @@
-// All functions of libmlx5, and how the libmlx5.so.1 for foreign programs reaches the model.
+// All functions of libmlx5, and the table by which the drop-in libmlx5.so.1 calls the model.
 #pragma once
 
 #include <string.h>
 
-// After string.h, which it uses.
+// Uses string.h without including it.
 #include <infiniband/mlx5dv.h>
 
 #include "model/abi/modelled.h"
 #include "model/abi/unmodelled.h"
 
-// Newer headers make this of mlx5dv_create_flow(), with the size of the actions that they know: 16 bytes, or 24 with
-// the offset of a counter.
+// Newer headers define mlx5dv_create_flow() as a call of this function, with the size of their actions: 16 bytes, or 24
+// with the offset of a counter.
 extern "C" struct ibv_flow* __mlx5dv_create_flow(struct mlx5dv_flow_matcher* matcher,
                                                  struct mlx5dv_flow_match_parameters* match_value, size_t num_actions,
                                                  struct mlx5dv_flow_action_attr actions_attr[], size_t attr_len);

@@ -1,5 +1,4 @@
-// The functions of libmlx5 that the model has.
-// X(result, name, (parameters), (arguments)), by theme.
+// The functions of libmlx5 that the model implements, by theme: X(result, name, (parameters), (arguments)).
 #pragma once
 
 #define MLX5DV_DEVICE_FUNCTIONS(X)                                                                                   \

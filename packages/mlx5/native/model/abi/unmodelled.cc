@@ -1,4 +1,4 @@
-// What the model does not have.
+// The functions that the model does not implement.
 #include <cerrno>
 #include <type_traits>
 
@@ -6,9 +6,9 @@
 
 namespace {
 
-// A null pointer or -1 with errno, or errno itself, as the function's kind of result asks.
+// Fails as functions of that result type fail: a null pointer or -1 with errno, or errno itself.
 template <typename Result>
-Result refuse() {
+Result unsupported() {
   errno = EOPNOTSUPP;
   if constexpr (std::is_pointer_v<Result>) return nullptr;
   if constexpr (std::is_same_v<Result, ssize_t>) return -1;
@@ -21,14 +21,14 @@ Result refuse() {
 
 extern "C" {
 
-#define MLX5DV_REFUSE(result, name, parameters, arguments) \
-  result name parameters { return refuse<result>(); }
-MLX5DV_UNMODELLED_FUNCTIONS(MLX5DV_REFUSE)
-#undef MLX5DV_REFUSE
+#define MLX5DV_UNSUPPORTED(result, name, parameters, arguments) \
+  result name parameters { return unsupported<result>(); }
+MLX5DV_UNMODELLED_FUNCTIONS(MLX5DV_UNSUPPORTED)
+#undef MLX5DV_UNSUPPORTED
 
-#define MLX5DV_REFUSE(result, name, parameters, arguments) \
-  result name parameters { return static_cast<result>(refuse<ssize_t>()); }
-MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(MLX5DV_REFUSE)
-#undef MLX5DV_REFUSE
+#define MLX5DV_UNSUPPORTED(result, name, parameters, arguments) \
+  result name parameters { return static_cast<result>(unsupported<ssize_t>()); }
+MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(MLX5DV_UNSUPPORTED)
+#undef MLX5DV_UNSUPPORTED
 
 }  // extern "C"

@@ -1,6 +1,5 @@
-// The functions of libmlx5 that the model does not have: they exist, as programs bind all of them at load, and answer
-// EOPNOTSUPP.
-// X(result, name, (parameters), (arguments)), by theme.
+// The functions of libmlx5 that the model does not implement, by theme: X(result, name, (parameters), (arguments)).
+// They exist, because programs bind all of them at load, and fail with EOPNOTSUPP.
 #pragma once
 
 #define MLX5DV_UNMODELLED_FUNCTIONS(X)                                                                                 \
@@ -124,6 +123,6 @@
     (context, type, attr))                                                                                             \
   X(int, mlx5dv_vfio_process_events, (struct ibv_context * context), (context))
 
-// Of these the result is a descriptor: -1 and errno.
+// These return a descriptor: -1 and errno.
 #define MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(X) \
   X(int, mlx5dv_vfio_get_events_fd, (struct ibv_context * ibctx), (ibctx))

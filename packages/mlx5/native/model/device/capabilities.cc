@@ -5,14 +5,14 @@
 #include <charconv>
 #include <cstring>
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
 struct Option {
   const char* name;
   std::uint32_t Capabilities::* member;
-  std::uint32_t max;  // what the field of the capability block holds
+  std::uint32_t max;  // the largest value of the field of the capability block
 };
 
 constexpr Option kOptions[] = {
@@ -58,4 +58,4 @@ int parse_capabilities(const verbs_soft_extension_table& soft, const ibv_device*
   return 0;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

@@ -1,4 +1,4 @@
-// What a device of the model can do, as its options say.
+// The capabilities of a device, which its options set.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -7,7 +7,7 @@
 
 #include "verbs_soft_extension.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 struct Capabilities {
   // Names and units of the device's capability block: sizes in bytes, counts as binary logarithms.
@@ -26,16 +26,16 @@ struct Capabilities {
   std::uint32_t reformat_l3_tunnel_to_l2 = 1;
   std::uint32_t reformat_l2_to_l3_tunnel = 1;
   std::uint32_t nic_rx_multi_path_tirs = 1;
-  // Whether a frame that an encapsulation or a tag makes longer than the port's frames may be is dropped.
+  // Drop a frame that an encapsulation or a VLAN tag makes longer than the port allows.
   std::uint32_t mtu_check = 1;
-  // The kernel's checks of privileges: frames that stay in the process need none.
+  // Check privileges as the kernel does. Off by default: frames that stay in the process need none.
   std::uint32_t strict = 0;
 };
 
-// The names of all options, and NULL: a device may have each of them.
+// The names of all options, NULL-terminated.
 const char* const* capability_options();
 
-// EINVAL if an option of the device is no number, or out of range.
+// Reads the device's options: 0, or EINVAL if one is not a number or out of range.
 int parse_capabilities(const verbs_soft_extension_table& soft, const ibv_device* device, Capabilities* capabilities);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

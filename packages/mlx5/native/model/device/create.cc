@@ -1,9 +1,9 @@
-// mlx5dv_create_cq and mlx5dv_create_qp: what they add to the ordinary functions.
+// mlx5dv_create_cq and mlx5dv_create_qp: ordinary verbs with checks of the vendor's attributes.
 #include <cstdlib>
 
 #include "model/device/context.h"
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 namespace {
 
@@ -12,7 +12,7 @@ constexpr std::uint64_t kCqMask =
 
 bool is_entry_size(unsigned long size) { return size == 64 || size == 128; }
 
-// Where the attributes say nothing the environment may, as with the vendor's library.
+// As in the vendor's library, the environment sets the entry size if the attributes do not.
 bool has_bad_environment(const mlx5dv_cq_init_attr* attr) {
   if (attr && (attr->comp_mask & MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE) != 0) return false;
   const char* size = std::getenv("MLX5_CQE_SIZE");
@@ -21,7 +21,7 @@ bool has_bad_environment(const mlx5dv_cq_init_attr* attr) {
 
 int check(const mlx5dv_cq_init_attr& attr) {
   if ((attr.comp_mask & ~kCqMask) != 0) return EINVAL;
-  // Entries that are shorter or longer in memory that no program sees.
+  // Programs cannot see the NIC's queues, so compressed or padded entries are not supported.
   if ((attr.comp_mask & MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE) != 0) return EOPNOTSUPP;
   if ((attr.comp_mask & MLX5DV_CQ_INIT_ATTR_MASK_FLAGS) != 0 && attr.flags != 0) return EOPNOTSUPP;
   const bool sized = (attr.comp_mask & MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE) != 0;
@@ -38,12 +38,12 @@ int check(const ibv_qp_init_attr_ex& qp, const mlx5dv_qp_init_attr& attr) {
   const bool sends = (attr.comp_mask & MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS) != 0;
   if (sends && attr.send_ops_flags != 0) return EOPNOTSUPP;
   if ((attr.comp_mask & MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS) == 0) return 0;
-  // Where the device puts the data of small messages is not seen from outside.
+  // Scatter-to-CQE has no effect that a program could see.
   constexpr std::uint32_t kScatter = MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE | MLX5DV_QP_CREATE_ALLOW_SCATTER_TO_CQE;
   if ((attr.create_flags & kScatter) == kScatter) return EINVAL;
   const std::uint32_t rest = attr.create_flags & ~kScatter;
   if (rest == 0) return 0;
-  // Tunnels are always looked into; multicast frames always come back.
+  // The model always parses tunnels, and always loops multicast frames back.
   constexpr std::uint32_t kRaw = MLX5DV_QP_CREATE_TUNNEL_OFFLOADS | MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_UC |
                                  MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_MC;
   return qp.qp_type == IBV_QPT_RAW_PACKET && (rest & ~kRaw) == 0 ? 0 : EOPNOTSUPP;

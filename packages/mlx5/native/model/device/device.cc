@@ -3,13 +3,11 @@
 #include <atomic>
 #include <mutex>
 
-#include "model/flow/entry.h"
-
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
-// A list that only grows, so that readers need no lock. Few devices are ever in it.
+// A list that only grows, so that readers need no lock. It holds few devices.
 struct Node {
   Device device;
   Node* next;
@@ -19,19 +17,19 @@ std::mutex growing;
 
 }  // namespace
 
-Device* find_device(const ibv_device* face) {
+Device* find_device(const ibv_device* ibv) {
   for (Node* node = first.load(std::memory_order_acquire); node; node = node->next) {
-    if (node->device.face == face) return &node->device;
+    if (node->device.ibv == ibv) return &node->device;
   }
   return nullptr;
 }
 
-Device& add_device(ibv_device* face) {
+Device& add_device(ibv_device* ibv) {
   const std::lock_guard guard(growing);
-  if (Device* known = find_device(face)) return *known;
-  Node* node = new Node{.device = Device(face), .next = first.load(std::memory_order_relaxed)};
+  if (Device* known = find_device(ibv)) return *known;
+  Node* node = new Node{.device = Device(ibv), .next = first.load(std::memory_order_relaxed)};
   first.store(node, std::memory_order_release);
   return node->device;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

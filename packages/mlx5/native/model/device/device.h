@@ -1,4 +1,4 @@
-// A device: its limits, and the flow tables that frames on their way in and out meet.
+// A device: its limits, and the flow tables for received and transmitted frames.
 #pragma once
 
 #include <array>
@@ -10,14 +10,16 @@
 #include "steering/pipeline/pipeline.h"
 #include "steering/pipeline/root_tables.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
+
+namespace steering = verbs::mlx5::steering;
 
 class FlowEntry;
 
-// Directions that have tables of their own.
+// Each direction has tables of its own.
 enum class Direction : std::uint8_t { kReceive, kTransmit };
 
-// What a device has of a kind that is limited.
+// How many objects of each limited kind exist.
 struct Quota {
   std::uint32_t reformats = 0;
   std::uint32_t modify_headers = 0;
@@ -25,12 +27,12 @@ struct Quota {
   std::uint32_t tables = 0;
 };
 
-// One for every device of the configuration, for ever.
+// One for each device of the configuration. Never destroyed.
 class Device {
  public:
-  explicit Device(ibv_device* its_face) : face(its_face) {}
+  explicit Device(ibv_device* its_ibv) : ibv(its_ibv) {}
 
-  // The number of a table, for commands and programs.
+  // The number by which commands and programs name a table.
   std::uint32_t id_of(const steering::FlowTable& table) {
     const auto [entry, added] = table_ids_.try_emplace(&table, next_id);
     if (added) ++next_id;
@@ -39,26 +41,27 @@ class Device {
 
   steering::RootTables& root(Direction direction) { return direction == Direction::kReceive ? receive : transmit; }
 
-  ibv_device* const face;
+  ibv_device* const ibv;
   Capabilities capabilities;
 
   // Under the model's mutex.
   Quota quota;
-  std::uint32_t next_id = 1;  // of tables, counters, TIRs: one range of numbers for all
+  std::uint32_t next_id = 1;  // tables, counters and TIRs share one range of numbers
   std::unordered_map<const steering::Rule*, std::shared_ptr<FlowEntry>> entries;
 
   // Under the device's lock.
   steering::RootTables receive, transmit;
   steering::Pipeline receive_pipeline, transmit_pipeline;
   std::array<std::uint64_t*, steering::kDropReasons> drops{};
-  std::uint32_t clocked = 0;  // actions that ask for the time
+  std::uint32_t clocked = 0;  // number of actions that need the time
 
  private:
-  std::unordered_map<const steering::FlowTable*, std::uint32_t> table_ids_;  // of root tables, which stay
+  std::unordered_map<const steering::FlowTable*, std::uint32_t>
+      table_ids_;  // of root tables, which are never destroyed
 };
 
-// The device of that face; nullptr: none was known yet. Takes no lock: for the path of frames, too.
-Device* find_device(const ibv_device* face);
-Device& add_device(ibv_device* face);
+// The model's device for an ibv_device; nullptr if add_device() was not called. Lock-free: the frame path calls it.
+Device* find_device(const ibv_device* ibv);
+Device& add_device(ibv_device* ibv);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

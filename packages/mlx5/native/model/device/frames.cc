@@ -5,7 +5,7 @@
 #include "model/device/raw_qp.h"
 #include "steering/headers/checksum.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -18,7 +18,7 @@ verbs_soft_frame frame_of(const steering::Packet& packet) {
   return {.data = frame.data, .size = frame.size, .headroom = frame.headroom, .tailroom = frame.tailroom};
 }
 
-// As mlx5 says it: of an IPv4 packet, if the checksums of its header and of what it carries are right.
+// As mlx5 reports it: set for an IPv4 packet whose header and payload checksums are correct.
 std::uint32_t checksums_of(const steering::Packet& packet) {
   const auto [ipv4_ok, l4_ok] = steering::check_checksums(packet.frame().data, packet.layers().outer);
   return ipv4_ok && l4_ok ? static_cast<std::uint32_t>(IBV_WC_IP_CSUM_OK) : 0;
@@ -30,23 +30,23 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// Where the frames of a port come out.
-class Exit final : public steering::Sink {
+// Delivers the frames of one port.
+class PortSink final : public steering::Sink {
  public:
-  Exit(Device& device, std::uint8_t port_num) : device_(device), port_num_(port_num) {}
+  PortSink(Device& device, std::uint8_t port_num) : device_(device), port_num_(port_num) {}
 
   void to_receiver(void* receiver, const steering::Packet& packet) override {
     const auto& qp = *static_cast<const RawQp*>(receiver);
     if (qp.port_num != port_num_) return;
     const verbs_soft_frame frame = frame_of(packet);
     const verbs_soft_delivery delivery{.flow_tag = packet.flow_tag, .wc_flags = checksums_of(packet), .cvlan = 0};
-    soft()->deliver_frame(qp.face, &frame, &delivery);
+    soft()->deliver_frame(qp.ibv, &frame, &delivery);
   }
   void to_wire(const steering::Packet& packet) override {
     const verbs_soft_frame frame = frame_of(packet);
-    soft()->transmit_frame(device_.face, port_num_, &frame);
+    soft()->transmit_frame(device_.ibv, port_num_, &frame);
   }
-  // Vports are for the FDB, and there is none.
+  // Vports belong to the FDB, which the model does not have.
   void to_vport(std::uint32_t, const steering::Packet&) override {}
   void dropped(steering::DropReason reason, const steering::Packet&) override {
     ++*device_.drops[static_cast<std::size_t>(reason)];
@@ -62,22 +62,22 @@ void run(Device& device, Direction direction, std::uint8_t port_num, std::uint32
   const bool receive = direction == Direction::kReceive;
   steering::Pipeline& pipeline = receive ? device.receive_pipeline : device.transmit_pipeline;
   const bool limited = device.capabilities.mtu_check != 0;
-  pipeline.set_max_frame_size(limited ? soft()->frame_limit(device.face, port_num) : VERBS_SOFT_FRAME_MAX);
+  pipeline.set_max_frame_size(limited ? soft()->frame_limit(device.ibv, port_num) : VERBS_SOFT_FRAME_MAX);
   const steering::Origin origin{.source_sqn = source_sqn, .source_vhca_port = port_num};
   steering::Packet packet(frame_of(frame), origin, device.clocked != 0 ? now() : 0);
-  Exit exit(device, port_num);
+  PortSink sink(device, port_num);
   pipeline.run(device.root(direction).first(), receive ? steering::Domain::kNicRx : steering::Domain::kNicTx, packet,
-               exit);
+               sink);
 }
 
 }  // namespace
 
-void raw_send(void*, ibv_device* face, std::uint8_t port_num, ibv_qp* qp, verbs_soft_frame* frame) {
-  run(*find_device(face), Direction::kTransmit, port_num, qp->qp_num, *frame);
+void raw_send(void*, ibv_device* ibv, std::uint8_t port_num, ibv_qp* qp, verbs_soft_frame* frame) {
+  run(*find_device(ibv), Direction::kTransmit, port_num, qp->qp_num, *frame);
 }
 
-void raw_receive(void*, ibv_device* face, std::uint8_t port_num, verbs_soft_frame* frame) {
-  run(*find_device(face), Direction::kReceive, port_num, 0, *frame);
+void raw_receive(void*, ibv_device* ibv, std::uint8_t port_num, verbs_soft_frame* frame) {
+  run(*find_device(ibv), Direction::kReceive, port_num, 0, *frame);
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

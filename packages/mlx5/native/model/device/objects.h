@@ -1,4 +1,5 @@
-// Handles: which of the pointers that a program hands in are objects of the model, and which objects are in use.
+// The objects of the model: a pointer from a program is checked against the living objects, and an object in use cannot
+// be destroyed.
 #pragma once
 
 #include <memory>
@@ -7,18 +8,18 @@
 #include <utility>
 #include <vector>
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
-// Guards all objects of all contexts; the device's lock guards what frames meet, and is taken after this one. Verbs of
-// the NIC may be called under it, never the reverse.
+// Guards all objects of all contexts. The device's lock guards the tables that frames pass; it is taken after this one.
+// Verbs of the NIC may be called under this lock, never the reverse.
 inline std::recursive_mutex& model_mutex() {
-  static auto& mutex = *new std::recursive_mutex;  // outlives the threads that a program leaves running at its end
+  static auto& mutex = *new std::recursive_mutex;  // never destroyed: threads may still run when the program exits
   return mutex;
 }
 
 using ModelLock = std::lock_guard<std::recursive_mutex>;
 
-// An object that others may use, which cannot go before they do.
+// An object that others use, and that outlives its users.
 class Counted {
  public:
   Counted() = default;
@@ -31,7 +32,7 @@ class Counted {
   std::uint32_t uses_ = 0;
 };
 
-// Keeps an object in use.
+// Keeps an object in use while it exists.
 class Use {
  public:
   explicit Use(Counted& object) : object_(&object) { ++object.uses_; }
@@ -50,39 +51,39 @@ class Use {
 
 using Uses = std::vector<Use>;
 
-// The living objects of a type, by what programs know them as.
-template <typename T, typename Face = T>
+// The living objects of a type, by the pointer that programs have.
+template <typename T, typename Handle = T>
 class Live {
  public:
   T* add(std::unique_ptr<T> object) {
     T* added = object.get();
-    objects_.emplace(static_cast<const Face*>(added), std::move(object));
+    objects_.emplace(static_cast<const Handle*>(added), std::move(object));
     return added;
   }
-  // nullptr: no pointer of ours, or not any more.
-  T* find(const Face* face) const {
-    const auto found = objects_.find(face);
+  // nullptr for an unknown or stale pointer.
+  T* find(const Handle* handle) const {
+    const auto found = objects_.find(handle);
     return found == objects_.end() ? nullptr : found->second.get();
   }
-  void remove(T* object) { objects_.erase(static_cast<const Face*>(object)); }
+  void remove(T* object) { objects_.erase(static_cast<const Handle*>(object)); }
   template <typename Condition>
   void remove_if(Condition&& condition) {
     std::erase_if(objects_, [&](const auto& entry) { return condition(*entry.second); });
   }
   template <typename Visit>
   void each(Visit&& visit) const {
-    for (const auto& [face, object] : objects_) visit(*object);
+    for (const auto& [handle, object] : objects_) visit(*object);
   }
 
  private:
-  std::unordered_map<const Face*, std::unique_ptr<T>> objects_;
+  std::unordered_map<const Handle*, std::unique_ptr<T>> objects_;
 };
 
 // The one table of a type.
-template <typename T, typename Face = T>
-Live<T, Face>& live() {
-  static auto& table = *new Live<T, Face>;
+template <typename T, typename Handle = T>
+Live<T, Handle>& live() {
+  static auto& table = *new Live<T, Handle>;
   return table;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

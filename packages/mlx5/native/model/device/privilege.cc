@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 bool has_net_raw() {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
@@ -13,4 +13,4 @@ bool has_net_raw() {
   return (data[CAP_TO_INDEX(CAP_NET_RAW)].effective & CAP_TO_MASK(CAP_NET_RAW)) != 0;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

@@ -1,9 +1,9 @@
-// Whether this process may do what hardware asks a privilege for.
+// The privilege that raw packets and flows need on hardware.
 #pragma once
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
-// CAP_NET_RAW is effective for the calling thread.
+// Whether CAP_NET_RAW is effective for the calling thread.
 bool has_net_raw();
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

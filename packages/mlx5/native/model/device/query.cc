@@ -1,10 +1,10 @@
-// What a device and its objects are: mlx5dv_query_device, mlx5dv_query_port, mlx5dv_get_clock_info, mlx5dv_init_obj.
+// mlx5dv_query_device, mlx5dv_query_port, mlx5dv_get_clock_info and mlx5dv_init_obj.
 #include <cstring>
 #include <ctime>
 
 #include "model/device/context.h"
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 namespace {
 
@@ -14,8 +14,8 @@ std::uint64_t nanoseconds(clockid_t clock) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// The queues of the software NIC lie in no memory that a program could work on: there are only the numbers, and they
-// are the queue pair's own. As a device that has none of it, without them it is not supported.
+// Programs cannot access the queues of the software NIC. Only the numbers of a raw queue pair's objects are available,
+// all equal to the queue pair's own; a query without them fails.
 int init_qp(const ibv_qp& qp, mlx5dv_qp* out) {
   const std::uint64_t wanted = out->comp_mask;
   if ((wanted & MLX5DV_QP_MASK_RAW_QP_HANDLES) == 0 || qp.qp_type != IBV_QPT_RAW_PACKET) return EOPNOTSUPP;
@@ -43,7 +43,7 @@ int mlx5dv_query_device(ibv_context* verbs, mlx5dv_context* attr) {
     attr->comp_mask |= MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS;
   }
   if ((wanted & MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE) != 0) {
-    // Half the range of the clock's differences, see mlx5dv_ts_to_ns().
+    // Half of the range of clock differences; see mlx5dv_ts_to_ns().
     attr->max_clock_info_update_nsec = UINT64_MAX / 2;
     attr->comp_mask |= MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE;
   }
@@ -61,7 +61,7 @@ int _mlx5dv_query_port(ibv_context* verbs, std::uint32_t port_num, mlx5dv_port* 
   ibv_device_attr device{};
   if (const int error = context->base.query_device(verbs, &device)) return error;
   if (port_num < 1 || port_num > device.phys_port_cnt) return EINVAL;
-  // As of a port without an e-switch in switchdev mode: no field has a value.
+  // As for a port without an e-switch in switchdev mode, no field has a value.
   std::memset(info, 0, info_len);
   return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "model/device/privilege.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -17,46 +17,46 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   Context* context = context_of(pd->context);
   const bool strict = context->device->capabilities.strict != 0;
   if (attr->qp_type == IBV_QPT_RAW_PACKET && strict && !has_net_raw()) return null_with<ibv_qp>(EPERM);
-  ibv_qp* face = context->base.create_qp(pd, attr);
-  if (face && face->qp_type == IBV_QPT_RAW_PACKET) {
+  ibv_qp* ibv = context->base.create_qp(pd, attr);
+  if (ibv && ibv->qp_type == IBV_QPT_RAW_PACKET) {
     const ModelLock guard(model_mutex());
-    known()[face] = std::make_unique<RawQp>(face, *context);
+    known()[ibv] = std::make_unique<RawQp>(ibv, *context);
   }
-  return face;
+  return ibv;
 }
 
-int modify_qp(ibv_qp* face, ibv_qp_attr* attr, int mask) {
-  Context* context = context_of(face->context);
-  if (const int error = context->base.modify_qp(face, attr, mask)) return error;
+int modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) {
+  Context* context = context_of(ibv->context);
+  if (const int error = context->base.modify_qp(ibv, attr, mask)) return error;
   if ((mask & IBV_QP_PORT) == 0) return 0;
   const ModelLock guard(model_mutex());
-  RawQp* qp = find_qp(face);
+  RawQp* qp = find_qp(ibv);
   if (!qp) return 0;
   const DeviceLock lock(*context);
   qp->port_num = attr->port_num;
   return 0;
 }
 
-int destroy_qp(ibv_qp* face) {
-  Context* context = context_of(face->context);
+int destroy_qp(ibv_qp* ibv) {
+  Context* context = context_of(ibv->context);
   const ModelLock guard(model_mutex());
-  const RawQp* qp = find_qp(face);
+  const RawQp* qp = find_qp(ibv);
   if (qp && qp->in_use()) return EBUSY;
-  const int error = context->base.destroy_qp(face);
-  if (error == 0) known().erase(face);
+  const int error = context->base.destroy_qp(ibv);
+  if (error == 0) known().erase(ibv);
   return error;
 }
 
 }  // namespace
 
-RawQp* find_qp(const ibv_qp* face) {
-  const auto found = known().find(face);
+RawQp* find_qp(const ibv_qp* ibv) {
+  const auto found = known().find(ibv);
   return found == known().end() ? nullptr : found->second.get();
 }
 
 RawQp* find_qp(const Context& context, std::uint32_t qp_num) {
-  for (const auto& [face, qp] : known()) {
-    if (qp->owner == &context && face->qp_num == qp_num) return qp.get();
+  for (const auto& [ibv, qp] : known()) {
+    if (qp->owner == &context && ibv->qp_num == qp_num) return qp.get();
   }
   return nullptr;
 }
@@ -71,4 +71,4 @@ void forget_qps(Context& context) {
   std::erase_if(known(), [&](const auto& entry) { return entry.second->owner == &context; });
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

@@ -1,4 +1,4 @@
-// The RAW_PACKET queue pairs: where flows deliver to.
+// RAW_PACKET queue pairs, the destinations of flows.
 #pragma once
 
 #include <atomic>
@@ -6,23 +6,23 @@
 #include "model/device/context.h"
 #include "model/device/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 struct RawQp : Counted {
-  RawQp(ibv_qp* its_face, Context& its_owner) : face(its_face), owner(&its_owner) {}
+  RawQp(ibv_qp* its_ibv, Context& its_owner) : ibv(its_ibv), owner(&its_owner) {}
 
-  ibv_qp* const face;
+  ibv_qp* const ibv;
   Context* const owner;
-  // Under the device's lock: the port that it was bound to, 0 before. Frames of other ports are not for it.
+  // The port of the queue pair; 0 before INIT. It receives frames of this port only. Under the device's lock.
   std::uint8_t port_num = 0;
 };
 
-// nullptr: no living RAW_PACKET queue pair of the model.
-RawQp* find_qp(const ibv_qp* face);
+// nullptr if it is not a living RAW_PACKET queue pair of the model.
+RawQp* find_qp(const ibv_qp* ibv);
 RawQp* find_qp(const Context& context, std::uint32_t qp_num);
 
-// Puts the functions in place by which the model knows the queue pairs of a context.
+// Replaces the NIC's verbs of queue pairs, so that the model knows them.
 void install_qp_verbs(verbs_soft_verbs& control);
 void forget_qps(Context& context);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

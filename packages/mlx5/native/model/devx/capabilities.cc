@@ -1,24 +1,22 @@
-// QUERY_HCA_CAP: the device's own capability blocks, of which programs read what its steering can do.
+#include "model/devx/capabilities.h"
+
 #include <algorithm>
 #include <array>
 
-#include "model/devx/objects.h"
 #include "steering/headers/bytes.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
-// The modifier: a block's number and, in the lowest bit, whether the current values are wanted or the largest, which
-// are the same here.
-// Of what this device has nothing (device memory, an e-switch, …) the block is there and all zero.
+// The number of a capability block: the command's modifier without its lowest bit, which selects the current or the
+// maximum values (here the same). Blocks of features that the device lacks are all zero.
 enum class Block : std::uint16_t { kGeneral = 0, kNicFlowTable = 7, kLast = 0x1b };
 
 constexpr std::size_t kBlockSize = 0x1000;
 using Bytes = std::array<std::uint8_t, kBlockSize>;
 
-// Bits are numbered from the most significant one of the first byte, as the device's manual does; fields may cross
-// bytes.
+// Sets a field, which may cross bytes. As in the PRM, bit 0 is the most significant bit of the first byte.
 void set(Bytes& block, std::uint32_t bit, std::uint32_t width, std::uint32_t value) {
   for (std::uint32_t i = 0; i < width; ++i) {
     const std::uint32_t at = bit + i;
@@ -26,13 +24,13 @@ void set(Bytes& block, std::uint32_t bit, std::uint32_t width, std::uint32_t val
   }
 }
 
-// Of flow counters in one bulk: 128 << k for each bit k.
+// Sizes of flow counter bulks: bit k stands for 128 << k counters.
 constexpr std::uint32_t kCounterBulks = 0xff, kLogCounterBulk = 15;
 
 void fill_general(const Context& context, Bytes& block) {
   const Capabilities& capabilities = context.device->capabilities;
   ibv_device_attr device{};
-  context.base.query_device(context.verbs, &device);
+  context.base.query_device(context.ibv, &device);
   set(block, 0x1a6, 1, 1);  // nic_flow_table
   set(block, 0x1b6, 2, 1);  // port_type: Ethernet
   set(block, 0x1b8, 8, device.phys_port_cnt);
@@ -45,7 +43,7 @@ void fill_general(const Context& context, Bytes& block) {
   set(block, 0x608, 8, 1);   // native_port_num
 }
 
-// The properties of one table type, 64 bytes from there on.
+// The properties of one table type: 64 bytes from `at`.
 void fill_properties(const Capabilities& capabilities, bool receive, std::uint32_t at, Bytes& block) {
   const std::uint32_t bit = at * 8;
   const bool encap = capabilities.encap_general_header != 0;
@@ -76,7 +74,7 @@ void fill_properties(const Capabilities& capabilities, bool receive, std::uint32
 
 void fill_flow_tables(const Capabilities& capabilities, Bytes& block) {
   set(block, 0, 1, capabilities.nic_rx_multi_path_tirs);
-  block[3] = 64;  // how many tables a frame may go through
+  block[3] = 64;  // the number of tables that a frame may pass
   set(block, 32, 1, capabilities.encap_general_header);
   block[5] = static_cast<std::uint8_t>(capabilities.log_max_packet_reformat_context);
   steering::store16(block.data() + 6, capabilities.max_encap_header_size);
@@ -100,9 +98,9 @@ DevxStatus query_capabilities(Context& context, std::span<const std::uint8_t> in
     default:
       break;
   }
-  // A shorter output gets the beginning.
+  // A shorter output gets the first part.
   std::copy_n(block.begin(), std::min(kBlockSize, out.size() - kDevxHeader), out.begin() + kDevxHeader);
   return DevxStatus::kOk;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

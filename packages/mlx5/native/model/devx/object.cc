@@ -1,13 +1,18 @@
-// mlx5dv_devx_obj_create, _query, _modify, _destroy and mlx5dv_devx_general_cmd: the firmware's command interface as
-// far as there is an object behind it.
+// mlx5dv_devx_obj_create, _query, _modify, _destroy and mlx5dv_devx_general_cmd: the firmware's command interface, for
+// the objects that the model has.
 //
-// What the firmware refuses is EREMOTEIO with its status in the output; what the kernel does not let through is EINVAL.
+// A command that the firmware rejects fails with EREMOTEIO, its status in the output; one that the kernel rejects fails
+// with EINVAL.
+#include "model/devx/object.h"
+
 #include <algorithm>
 
-#include "model/devx/objects.h"
+#include "model/devx/capabilities.h"
+#include "model/devx/counters.h"
+#include "model/devx/tir.h"
 #include "steering/headers/bytes.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -21,7 +26,7 @@ struct Command {
   std::uint16_t opcode = 0;
 };
 
-// EINVAL if there is not even room for the headers.
+// EINVAL without room for the headers.
 int parse(const void* in, std::size_t in_size, void* out, std::size_t out_size, Command* command) {
   if (!in || !out || in_size < kDevxHeader || out_size < kDevxHeader) return EINVAL;
   if (in_size > UINT16_MAX || out_size > UINT16_MAX) return EINVAL;  // the length of an attribute
@@ -32,7 +37,7 @@ int parse(const void* in, std::size_t in_size, void* out, std::size_t out_size, 
   return 0;
 }
 
-int answer(const Command& command, DevxStatus status) {
+int finish(const Command& command, DevxStatus status) {
   command.out[0] = static_cast<std::uint8_t>(status);
   return status == DevxStatus::kOk ? 0 : EREMOTEIO;
 }
@@ -50,15 +55,15 @@ DevxStatus create(Context& context, const Command& command, std::unique_ptr<Devx
 
 }  // namespace
 
-DevxObject* find_devx_object(const mlx5dv_devx_obj* face) { return objects().find(face); }
+DevxObject* find_devx_object(const mlx5dv_devx_obj* handle) { return objects().find(handle); }
 
 void forget_devx_objects(Context& context) {
   objects().remove_if([&](const DevxObject& object) { return object.owner == &context; });
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 
@@ -72,35 +77,36 @@ mlx5dv_devx_obj* mlx5dv_devx_obj_create(ibv_context* verbs, const void* in, std:
   if (const int error = parse(in, in_size, out, out_size, &command)) return null_with<mlx5dv_devx_obj>(error);
   std::unique_ptr<DevxObject> object;
   const DevxStatus status = create(*context, command, &object);
-  if (const int error = answer(command, status)) return null_with<mlx5dv_devx_obj>(error);
+  if (const int error = finish(command, status)) return null_with<mlx5dv_devx_obj>(error);
   return objects().add(std::move(object));
 }
 
-int mlx5dv_devx_obj_query(mlx5dv_devx_obj* face, const void* in, std::size_t in_size, void* out, std::size_t out_size) {
+int mlx5dv_devx_obj_query(mlx5dv_devx_obj* handle, const void* in, std::size_t in_size, void* out,
+                          std::size_t out_size) {
   const ModelLock guard(model_mutex());
-  DevxObject* object = objects().find(face);
+  DevxObject* object = objects().find(handle);
   Command command;
   if (!object) return EINVAL;
   if (const int error = parse(in, in_size, out, out_size, &command)) return error;
-  if (command.opcode != object->query_opcode() || !object->is_meant(command.in)) return EINVAL;
-  return answer(command, object->query(command.in, command.out));
+  if (command.opcode != object->query_opcode() || !object->is_named_in(command.in)) return EINVAL;
+  return finish(command, object->query(command.in, command.out));
 }
 
-// No object here can be changed by a command.
-int mlx5dv_devx_obj_modify(mlx5dv_devx_obj* face, const void* in, std::size_t in_size, void* out,
+// No object of the model can be modified by a command.
+int mlx5dv_devx_obj_modify(mlx5dv_devx_obj* handle, const void* in, std::size_t in_size, void* out,
                            std::size_t out_size) {
   const ModelLock guard(model_mutex());
   Command command;
-  if (!objects().find(face)) return EINVAL;
+  if (!objects().find(handle)) return EINVAL;
   if (const int error = parse(in, in_size, out, out_size, &command)) return error;
-  return answer(command, DevxStatus::kBadOp);
+  return finish(command, DevxStatus::kBadOp);
 }
 
-int mlx5dv_devx_obj_destroy(mlx5dv_devx_obj* face) {
+int mlx5dv_devx_obj_destroy(mlx5dv_devx_obj* handle) {
   const ModelLock guard(model_mutex());
-  DevxObject* object = objects().find(face);
+  DevxObject* object = objects().find(handle);
   if (!object) return EINVAL;
-  // The kernel does not count who uses it; the firmware refuses.
+  // The kernel does not count users; the firmware rejects the command.
   if (object->in_use()) return EREMOTEIO;
   objects().remove(object);
   return 0;
@@ -114,7 +120,7 @@ int mlx5dv_devx_general_cmd(ibv_context* verbs, const void* in, std::size_t in_s
   Command command;
   if (const int error = parse(in, in_size, out, out_size, &command)) return error;
   if (command.opcode != kQueryHcaCap) return EINVAL;
-  return answer(command, query_capabilities(*context, command.in, command.out));
+  return finish(command, query_capabilities(*context, command.in, command.out));
 }
 
 }  // extern "C"

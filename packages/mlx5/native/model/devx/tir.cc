@@ -1,10 +1,10 @@
-// TIRs: CREATE_TIR and QUERY_TIR, of the direct type with an inline receive queue.
+#include "model/devx/tir.h"
+
 #include <algorithm>
 
-#include "model/devx/objects.h"
 #include "steering/headers/bytes.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -21,9 +21,9 @@ DevxStatus DevxTir::create(Context& context, std::span<const std::uint8_t> in, s
                            std::unique_ptr<DevxObject>* object) {
   if (in.size() < kContextAt + kContextSize) return DevxStatus::kBadInputLength;
   const std::uint8_t* attributes = in.data() + kContextAt;
-  // Spreading over several queues is not modelled.
+  // Spreading over several queues (RSS) is not modelled.
   if (attributes[kDispatchAt] >> 4 != 0) return DevxStatus::kBadParam;
-  // The receive queue of a queue pair has the queue pair's number.
+  // A queue pair's receive queue has the number of the queue pair.
   RawQp* qp = find_qp(context, load24(attributes + kInlineQueueAt));
   if (!qp) return DevxStatus::kBadResource;
   auto tir = std::make_unique<DevxTir>(context, context.device->next_id++ & 0xffffff, *qp);
@@ -38,7 +38,7 @@ DevxTir::DevxTir(Context& context, std::uint32_t its_id, RawQp& qp)
 
 std::uint16_t DevxTir::query_opcode() const { return kQueryTir; }
 
-bool DevxTir::is_meant(std::span<const std::uint8_t> in) const { return load24(in.data() + 9) == id; }
+bool DevxTir::is_named_in(std::span<const std::uint8_t> in) const { return load24(in.data() + 9) == id; }
 
 DevxStatus DevxTir::query(std::span<const std::uint8_t>, std::span<std::uint8_t> out) {
   if (out.size() < kContextAt + kContextSize) return DevxStatus::kBadOutputLength;
@@ -46,4 +46,4 @@ DevxStatus DevxTir::query(std::span<const std::uint8_t>, std::span<std::uint8_t>
   return DevxStatus::kOk;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

@@ -1,10 +1,10 @@
-// The actions of direct rules that need nothing, and the end of all of them.
+// Direct rules' drop, default miss, tag and counter actions, and the destruction of all actions.
 #include "model/dr/action.h"
 
-#include "model/dr/close.h"
+#include "model/devx/counters.h"
 #include "model/flow/action.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -18,29 +18,38 @@ mlx5dv_dr_action* add(DrKind kind, steering::Action step) {
 
 }  // namespace
 
-DrAction* find_dr_action(const mlx5dv_dr_action* face) { return actions().find(face); }
+DrAction* find_dr_action(const mlx5dv_dr_action* handle) { return actions().find(handle); }
+
+std::unique_ptr<DrAction> action_to(DrKind kind, DrTable& table) {
+  auto action = std::make_unique<DrAction>(kind);
+  action->owner = table.domain.owner;
+  action->domain = &table.domain;
+  if (!table.is_root()) action->next_level = table.level;
+  action->used.emplace_back(table);
+  return action;
+}
 
 mlx5dv_dr_action* add_dr_action(std::unique_ptr<DrAction> action) {
   const ModelLock guard(model_mutex());
   return actions().add(std::move(action));
 }
 
-// Some are parts of others, which go first.
+// An action may be part of another one, which has to be destroyed first.
 void forget_dr_actions(Context& context) {
   bool more = true;
   while (more) {
     more = false;
     actions().remove_if([&](const DrAction& action) {
-      const bool goes = action.owner == &context && !action.in_use();
-      more |= goes;
-      return goes;
+      const bool removed = action.owner == &context && !action.in_use();
+      more |= removed;
+      return removed;
     });
   }
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 mlx5dv_dr_action::~mlx5dv_dr_action() {
   if (flow_action) destroy_flow_action(flow_action);
@@ -64,9 +73,9 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_tag(std::uint32_t tag) {
   return add_dr_action(std::move(action));
 }
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_flow_counter(mlx5dv_devx_obj* face, std::uint32_t offset) {
+mlx5dv_dr_action* mlx5dv_dr_action_create_flow_counter(mlx5dv_devx_obj* handle, std::uint32_t offset) {
   const ModelLock guard(model_mutex());
-  auto* counters = dynamic_cast<DevxCounters*>(find_devx_object(face));
+  auto* counters = dynamic_cast<DevxCounters*>(find_devx_object(handle));
   if (!counters || offset >= counters->count()) return null_with<mlx5dv_dr_action>(EINVAL);
   auto action = std::make_unique<DrAction>(DrKind::kCounter);
   action->owner = counters->owner;
@@ -77,9 +86,9 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_flow_counter(mlx5dv_devx_obj* face, st
   return add_dr_action(std::move(action));
 }
 
-int mlx5dv_dr_action_destroy(mlx5dv_dr_action* face) {
+int mlx5dv_dr_action_destroy(mlx5dv_dr_action* handle) {
   const ModelLock guard(model_mutex());
-  DrAction* action = actions().find(face);
+  DrAction* action = actions().find(handle);
   if (!action) return EINVAL;
   if (action->in_use()) return EBUSY;
   actions().remove(action);

@@ -5,12 +5,11 @@
 #include <memory>
 #include <optional>
 
-#include "model/devx/objects.h"
 #include "model/dr/objects.h"
 #include "steering/actions/action.h"
 #include "steering/actions/meter.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 enum class DrKind : std::uint8_t {
   kDrop,
@@ -33,36 +32,38 @@ enum class DrKind : std::uint8_t {
 
 const char* name_of(DrKind kind);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-struct mlx5dv_dr_action : verbs::mlx5::Counted {
-  explicit mlx5dv_dr_action(verbs::mlx5::DrKind its_kind) : kind(its_kind) {}
+struct mlx5dv_dr_action : verbs::mlx5::model::Counted {
+  explicit mlx5dv_dr_action(verbs::mlx5::model::DrKind its_kind) : kind(its_kind) {}
   ~mlx5dv_dr_action();
 
-  const verbs::mlx5::DrKind kind;
-  verbs::mlx5::Context* owner = nullptr;  // null: of no context
-  mlx5dv_dr_domain* domain = nullptr;     // null: for any
-  // The lowest level that the action leads to; rules of higher levels cannot have it.
+  const verbs::mlx5::model::DrKind kind;
+  verbs::mlx5::model::Context* owner = nullptr;  // nullptr: independent of a context
+  mlx5dv_dr_domain* domain = nullptr;            // nullptr: for any domain
+  // The lowest level of the action's next tables. Rules in tables of higher levels cannot have it.
   std::optional<std::uint32_t> next_level;
-  // What the engine does for it, in this order. Empty for an action of root tables that is a flow action.
+  // The steering engine's actions, in this order. Empty for a flow action of root tables.
   std::vector<verbs::mlx5::steering::Action> steps;
-  // What a root rule asks the verbs for.
+  // The flow action, counter and tag that a rule of a root table passes to the verbs.
   ibv_flow_action* flow_action = nullptr;
   mlx5dv_devx_obj* counter = nullptr;
   std::uint32_t counter_offset = 0;
   std::uint32_t tag = 0;
   std::shared_ptr<verbs::mlx5::steering::Meter> meter;
-  verbs::mlx5::Uses used;
+  verbs::mlx5::model::Uses used;
 };
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 using DrAction = mlx5dv_dr_action;
 
-// nullptr: no such action, or not any more.
-DrAction* find_dr_action(const mlx5dv_dr_action* face);
+// nullptr for an unknown or stale pointer.
+DrAction* find_dr_action(const mlx5dv_dr_action* handle);
+// An action that leads to a table, and uses it.
+std::unique_ptr<DrAction> action_to(DrKind kind, DrTable& table);
 mlx5dv_dr_action* add_dr_action(std::unique_ptr<DrAction> action);
-// The rules of order and number for the actions of a rule outside of the root tables: 0, EINVAL or EOPNOTSUPP.
+// Checks the order and number of a rule's actions outside of the root tables: 0, EINVAL or EOPNOTSUPP.
 int check_actions(const DrMatcher& matcher, const std::vector<DrAction*>& actions);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

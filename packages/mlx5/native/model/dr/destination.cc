@@ -1,8 +1,8 @@
-// The actions of direct rules that say where frames go: queue pairs, TIRs, tables and arrays of these.
+// The destination actions of direct rules: queue pairs, TIRs, tables, and arrays of these.
+#include "model/devx/tir.h"
 #include "model/dr/action.h"
-#include "model/dr/close.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -15,20 +15,16 @@ mlx5dv_dr_action* add_receiver(RawQp& qp, Counted& used, Context& owner) {
 }
 
 mlx5dv_dr_action* add_table(DrTable& table, std::shared_ptr<steering::FlowTable> destination) {
-  auto action = std::make_unique<DrAction>(DrKind::kTable);
-  action->owner = table.domain.owner;
-  action->domain = &table.domain;
-  if (!table.is_root()) action->next_level = table.level;
-  action->used.emplace_back(table);
+  auto action = action_to(DrKind::kTable, table);
   action->steps.emplace_back(steering::Destination{steering::ToTable{std::move(destination)}});
   return add_dr_action(std::move(action));
 }
 
-// What one element of an array adds: 0 or errno.
+// Adds one element of a destination array: 0 or errno.
 int add_element(const DrDomain& domain, const mlx5dv_dr_action_dest_attr* attr, DrAction& action,
                 steering::DestinationArray& array) {
   if (!attr) return EINVAL;
-  // An encapsulation for one of the destinations is for the FDB: domains of the receive side have none.
+  // Only an FDB domain can encapsulate for one destination.
   if (attr->type == MLX5DV_DR_ACTION_DEST_REFORMAT) return EOPNOTSUPP;
   if (attr->type != MLX5DV_DR_ACTION_DEST) return EINVAL;
   DrAction* element = find_dr_action(attr->dest);
@@ -51,33 +47,33 @@ int add_element(const DrDomain& domain, const mlx5dv_dr_action_dest_attr* attr, 
 
 }  // namespace
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_dest_ibv_qp(ibv_qp* face) {
+mlx5dv_dr_action* mlx5dv_dr_action_create_dest_ibv_qp(ibv_qp* ibv) {
   const ModelLock guard(model_mutex());
-  RawQp* qp = find_qp(face);
+  RawQp* qp = find_qp(ibv);
   return qp ? add_receiver(*qp, *qp, *qp->owner) : null_with<mlx5dv_dr_action>(EINVAL);
 }
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_dest_devx_tir(mlx5dv_devx_obj* face) {
+mlx5dv_dr_action* mlx5dv_dr_action_create_dest_devx_tir(mlx5dv_devx_obj* handle) {
   const ModelLock guard(model_mutex());
-  auto* tir = dynamic_cast<DevxTir*>(find_devx_object(face));
+  auto* tir = dynamic_cast<DevxTir*>(find_devx_object(handle));
   return tir ? add_receiver(tir->qp(), *tir, *tir->owner) : null_with<mlx5dv_dr_action>(EINVAL);
 }
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_dest_table(mlx5dv_dr_table* face) {
+mlx5dv_dr_action* mlx5dv_dr_action_create_dest_table(mlx5dv_dr_table* handle) {
   const ModelLock guard(model_mutex());
-  DrTable* table = find_dr_table(face);
+  DrTable* table = find_dr_table(handle);
   return table && !table->is_root() ? add_table(*table, table->table) : null_with<mlx5dv_dr_action>(EINVAL);
 }
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_dest_root_table(mlx5dv_dr_table* face, std::uint16_t priority) {
+mlx5dv_dr_action* mlx5dv_dr_action_create_dest_root_table(mlx5dv_dr_table* handle, std::uint16_t priority) {
   const ModelLock guard(model_mutex());
-  DrTable* table = find_dr_table(face);
+  DrTable* table = find_dr_table(handle);
   if (!table || !table->is_root() || priority >= kPriorities) return null_with<mlx5dv_dr_action>(EINVAL);
   const Context& context = *table->domain.owner;
   const DeviceLock lock(context);
@@ -85,7 +81,7 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_dest_root_table(mlx5dv_dr_table* face,
   return add_table(*table, context.device->root(table->domain.direction()).table(priority));
 }
 
-// Virtual ports are destinations of FDB domains, and there are none.
+// Virtual ports are destinations of FDB domains, which the model does not have.
 mlx5dv_dr_action* mlx5dv_dr_action_create_dest_vport(mlx5dv_dr_domain*, std::uint32_t) {
   return null_with<mlx5dv_dr_action>(EOPNOTSUPP);
 }
@@ -94,10 +90,10 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_dest_ib_port(mlx5dv_dr_domain*, std::u
   return null_with<mlx5dv_dr_action>(EOPNOTSUPP);
 }
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_dest_array(mlx5dv_dr_domain* face, std::size_t count,
+mlx5dv_dr_action* mlx5dv_dr_action_create_dest_array(mlx5dv_dr_domain* handle, std::size_t count,
                                                      mlx5dv_dr_action_dest_attr* attrs[]) {
   const ModelLock guard(model_mutex());
-  DrDomain* domain = find_dr_domain(face);
+  DrDomain* domain = find_dr_domain(handle);
   if (!domain || !attrs || count <= 1) return null_with<mlx5dv_dr_action>(EINVAL);
   if (domain->type != MLX5DV_DR_DOMAIN_TYPE_NIC_RX) return null_with<mlx5dv_dr_action>(EOPNOTSUPP);
   auto action = std::make_unique<DrAction>(DrKind::kArray);

@@ -1,9 +1,8 @@
-// mlx5dv_dump_dr_domain, _table, _matcher and _rule: a line for each object with its kind, its number in the file being
-// its address, the object it belongs to, and what it is.
+// mlx5dv_dump_dr_domain, _table, _matcher and _rule: one line for each object with its kind, its address as its number,
+// its parent's number, and its properties.
 #include "model/dr/action.h"
-#include "model/dr/close.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -38,7 +37,7 @@ void dump(std::FILE* out, const DrTable& table) {
 
 void dump(std::FILE* out, const DrDomain& domain) {
   const char* side = domain.direction() == Direction::kReceive ? "nic_rx" : "nic_tx";
-  std::fprintf(out, "domain,%p,%s,type=%s\n", id(&domain), domain.owner->device->face->name, side);
+  std::fprintf(out, "domain,%p,%s,type=%s\n", id(&domain), domain.owner->device->ibv->name, side);
   live<DrTable>().each([&](const DrTable& table) {
     if (&table.domain == &domain) dump(out, table);
   });
@@ -53,30 +52,30 @@ int dump_checked(std::FILE* out, const T* object) {
 
 }  // namespace
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 
-int mlx5dv_dump_dr_domain(std::FILE* out, mlx5dv_dr_domain* face) {
+int mlx5dv_dump_dr_domain(std::FILE* out, mlx5dv_dr_domain* handle) {
   const ModelLock guard(model_mutex());
-  return dump_checked(out, find_dr_domain(face));
+  return dump_checked(out, find_dr_domain(handle));
 }
 
-int mlx5dv_dump_dr_table(std::FILE* out, mlx5dv_dr_table* face) {
+int mlx5dv_dump_dr_table(std::FILE* out, mlx5dv_dr_table* handle) {
   const ModelLock guard(model_mutex());
-  return dump_checked(out, find_dr_table(face));
+  return dump_checked(out, find_dr_table(handle));
 }
 
-int mlx5dv_dump_dr_matcher(std::FILE* out, mlx5dv_dr_matcher* face) {
+int mlx5dv_dump_dr_matcher(std::FILE* out, mlx5dv_dr_matcher* handle) {
   const ModelLock guard(model_mutex());
-  return dump_checked(out, find_dr_matcher(face));
+  return dump_checked(out, find_dr_matcher(handle));
 }
 
-int mlx5dv_dump_dr_rule(std::FILE* out, mlx5dv_dr_rule* face) {
+int mlx5dv_dump_dr_rule(std::FILE* out, mlx5dv_dr_rule* handle) {
   const ModelLock guard(model_mutex());
-  return dump_checked(out, live<DrRule>().find(face));
+  return dump_checked(out, live<DrRule>().find(handle));
 }
 
 }  // extern "C"

@@ -1,12 +1,11 @@
-// The actions of direct rules that change headers: packet reformat, modify header and VLAN tags.
+// The header actions of direct rules: packet reformat, modify header, and VLAN push and pop.
 #include <span>
 
 #include "model/dr/action.h"
-#include "model/dr/close.h"
 #include "model/flow/action.h"
 #include "steering/headers/bytes.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -14,7 +13,7 @@ mlx5dv_flow_table_type table_of(const DrDomain& domain) {
   return domain.direction() == Direction::kReceive ? MLX5DV_FLOW_TABLE_TYPE_NIC_RX : MLX5DV_FLOW_TABLE_TYPE_NIC_TX;
 }
 
-// The library's own rules: data and size go together, and each direction has two of the types.
+// The library's checks: data and size are both given or neither, and each direction has two of the types.
 int check_reformat(const DrDomain& domain, unsigned type, std::size_t size, const void* data) {
   if ((data == nullptr) != (size == 0)) return EINVAL;
   if (type > MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL) return EINVAL;
@@ -25,7 +24,7 @@ int check_reformat(const DrDomain& domain, unsigned type, std::size_t size, cons
 
 constexpr DrKind kReformatKinds[] = {DrKind::kL2Decap, DrKind::kL2Encap, DrKind::kL3Decap, DrKind::kL3Encap};
 
-// Of an entry's fields: what may be added to, and registers that exist on one side only.
+// Checks an entry's fields: few of them can be added to, and some registers exist in one direction only.
 int check_entry(const DrDomain& domain, std::uint64_t entry) {
   constexpr unsigned kSet = 1, kAdd = 2, kCopy = 3;
   constexpr unsigned kTtl = 0x0a, kHopLimit = 0x47, kTcpSequence = 0x59, kTcpAcknowledgement = 0x5b;
@@ -71,17 +70,17 @@ mlx5dv_dr_action* add(std::unique_ptr<DrAction> action, ibv_flow_action* flow_ac
 
 }  // namespace
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_packet_reformat(mlx5dv_dr_domain* face, std::uint32_t flags,
+mlx5dv_dr_action* mlx5dv_dr_action_create_packet_reformat(mlx5dv_dr_domain* handle, std::uint32_t flags,
                                                           mlx5dv_flow_action_packet_reformat_type type,
                                                           std::size_t size, void* data) {
   const ModelLock guard(model_mutex());
-  DrDomain* domain = find_dr_domain(face);
+  DrDomain* domain = find_dr_domain(handle);
   if (!domain || (flags & ~std::uint32_t{MLX5DV_DR_ACTION_FLAGS_ROOT_LEVEL}) != 0) {
     return null_with<mlx5dv_dr_action>(EINVAL);
   }
@@ -89,7 +88,7 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_packet_reformat(mlx5dv_dr_domain* face
   auto action = make(kReformatKinds[type], *domain);
   if (flags != 0) {
     return add(std::move(action),
-               mlx5dv_create_flow_action_packet_reformat(domain->owner->verbs, size, data, type, table_of(*domain)));
+               mlx5dv_create_flow_action_packet_reformat(domain->owner->ibv, size, data, type, table_of(*domain)));
   }
   int error = 0;
   auto reformat = make_reformat(*domain->owner->device, type, data, size, &error);
@@ -98,10 +97,10 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_packet_reformat(mlx5dv_dr_domain* face
   return add_dr_action(std::move(action));
 }
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_modify_header(mlx5dv_dr_domain* face, std::uint32_t flags, std::size_t size,
+mlx5dv_dr_action* mlx5dv_dr_action_create_modify_header(mlx5dv_dr_domain* handle, std::uint32_t flags, std::size_t size,
                                                         __be64 entries[]) {
   const ModelLock guard(model_mutex());
-  DrDomain* domain = find_dr_domain(face);
+  DrDomain* domain = find_dr_domain(handle);
   if (!domain || (flags & ~std::uint32_t{MLX5DV_DR_ACTION_FLAGS_ROOT_LEVEL}) != 0 || size % 8 != 0) {
     return null_with<mlx5dv_dr_action>(EINVAL);
   }
@@ -109,7 +108,7 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_modify_header(mlx5dv_dr_domain* face, 
   if (flags != 0) {
     auto* values = reinterpret_cast<std::uint64_t*>(entries);
     return add(std::move(action),
-               mlx5dv_create_flow_action_modify_header(domain->owner->verbs, size, values, table_of(*domain)));
+               mlx5dv_create_flow_action_modify_header(domain->owner->ibv, size, values, table_of(*domain)));
   }
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(entries);
   if (!bytes || size == 0) return null_with<mlx5dv_dr_action>(EINVAL);
@@ -127,9 +126,9 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_pop_vlan() {
   return add_dr_action(std::move(action));
 }
 
-mlx5dv_dr_action* mlx5dv_dr_action_create_push_vlan(mlx5dv_dr_domain* face, __be32 header) {
+mlx5dv_dr_action* mlx5dv_dr_action_create_push_vlan(mlx5dv_dr_domain* handle, __be32 header) {
   const ModelLock guard(model_mutex());
-  if (!find_dr_domain(face)) return null_with<mlx5dv_dr_action>(EINVAL);
+  if (!find_dr_domain(handle)) return null_with<mlx5dv_dr_action>(EINVAL);
   const std::uint32_t value = be32toh(header);
   const std::uint32_t ethertype = value >> 16;
   if (ethertype != 0x8100 && ethertype != 0x88a8) return null_with<mlx5dv_dr_action>(EINVAL);

@@ -1,7 +1,7 @@
 // Matchers of direct rules.
-#include "model/dr/close.h"
+#include "model/dr/objects.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -17,10 +17,10 @@ int remove_matcher(DrMatcher& matcher) {
 
 }  // namespace
 
-DrMatcher* find_dr_matcher(const mlx5dv_dr_matcher* face) { return matchers().find(face); }
+DrMatcher* find_dr_matcher(const mlx5dv_dr_matcher* handle) { return matchers().find(handle); }
 
 std::span<const std::uint8_t> dr_match_bytes(const DrTable& table, const mlx5dv_flow_match_parameters* parameters) {
-  // Outside of the root tables their size goes in words.
+  // Outside of the root tables the size is a multiple of 4 bytes.
   if (!parameters || (!table.is_root() && parameters->match_sz % 4 != 0)) return {};
   return match_bytes(*parameters);
 }
@@ -33,19 +33,19 @@ void forget_dr_matchers(Context& context) {
   });
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 mlx5dv_dr_matcher::mlx5dv_dr_matcher(mlx5dv_dr_table& its_table, std::uint16_t its_priority, std::uint8_t its_criteria)
     : table(its_table), priority(its_priority), criteria(its_criteria), used_table(its_table) {}
 
 extern "C" {
 
-mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* face, std::uint16_t priority, std::uint8_t criteria,
+mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* handle, std::uint16_t priority, std::uint8_t criteria,
                                             mlx5dv_flow_match_parameters* parameters) {
   const ModelLock guard(model_mutex());
-  DrTable* table = find_dr_table(face);
+  DrTable* table = find_dr_table(handle);
   if (!table) return null_with<mlx5dv_dr_matcher>(EINVAL);
   const std::span<const std::uint8_t> given = dr_match_bytes(*table, parameters);
   if (given.empty()) return null_with<mlx5dv_dr_matcher>(EINVAL);
@@ -67,9 +67,9 @@ mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* face, std::uint16_t
   return matchers().add(std::move(matcher));
 }
 
-int mlx5dv_dr_matcher_destroy(mlx5dv_dr_matcher* face) {
+int mlx5dv_dr_matcher_destroy(mlx5dv_dr_matcher* handle) {
   const ModelLock guard(model_mutex());
-  DrMatcher* matcher = matchers().find(face);
+  DrMatcher* matcher = matchers().find(handle);
   if (!matcher) return EINVAL;
   if (matcher->in_use()) return EBUSY;
   if (const int error = remove_matcher(*matcher)) return error;
@@ -77,11 +77,11 @@ int mlx5dv_dr_matcher_destroy(mlx5dv_dr_matcher* face) {
   return 0;
 }
 
-// How many rules to expect: the engine's tables grow by themselves.
-int mlx5dv_dr_matcher_set_layout(mlx5dv_dr_matcher* face, mlx5dv_dr_matcher_layout* layout) {
+// A hint of how many rules to expect. Checked and ignored: the engine's tables grow as needed.
+int mlx5dv_dr_matcher_set_layout(mlx5dv_dr_matcher* handle, mlx5dv_dr_matcher_layout* layout) {
   constexpr std::uint32_t kKnown = MLX5DV_DR_MATCHER_LAYOUT_RESIZABLE | MLX5DV_DR_MATCHER_LAYOUT_NUM_RULE;
   const ModelLock guard(model_mutex());
-  const DrMatcher* matcher = matchers().find(face);
+  const DrMatcher* matcher = matchers().find(handle);
   if (!matcher || !layout) return EINVAL;
   if (matcher->root || (layout->flags & ~kKnown) != 0) return EOPNOTSUPP;
   const bool counted = (layout->flags & MLX5DV_DR_MATCHER_LAYOUT_NUM_RULE) != 0;

@@ -1,7 +1,7 @@
-// Which actions a rule may have in which order.
+// The order in which a rule may have actions.
 #include "model/dr/action.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -14,12 +14,12 @@ constexpr Set set(Kinds... kinds) {
 
 constexpr Set kDecaps = set(DrKind::kL2Decap, DrKind::kL3Decap);
 constexpr Set kEncaps = set(DrKind::kL2Encap, DrKind::kL3Encap);
-constexpr Set kNotes = set(DrKind::kTag, DrKind::kCounter);  // which change nothing in the frame
+constexpr Set kNotes = set(DrKind::kTag, DrKind::kCounter);  // actions that do not change the frame
 constexpr Set kFinal = set(DrKind::kDrop, DrKind::kDefaultMiss, DrKind::kQp, DrKind::kTable, DrKind::kArray,
                            DrKind::kSampler, DrKind::kMeter);
 constexpr Set kForward = kFinal & ~set(DrKind::kDrop, DrKind::kDefaultMiss);
 
-// How far a list of actions has come. The state after one is its own, except that notes leave it as it is.
+// The state of the check along a list of actions: set by the last action that is not in kNotes.
 enum class State : std::uint8_t { kBegin, kDecap, kPopVlan, kModify, kPushVlan, kEncap, kEnd };
 constexpr std::size_t kStates = 7;
 
@@ -39,8 +39,8 @@ State state_after(State state, DrKind kind) {
   }
 }
 
-// What may come next, by state. On the receive side a frame is first taken out of its tunnel; on the transmit side it
-// is put into one last, and there are no queue pairs, tags and decapsulations.
+// The actions allowed next in each state. A received frame is decapsulated first. A transmitted frame is encapsulated
+// last, and transmit tables have no queue pairs, tags and decapsulations.
 struct Order {
   Set next[kStates];
 };
@@ -89,7 +89,7 @@ int check_actions(const DrMatcher& matcher, const std::vector<DrAction*>& action
   State state = State::kBegin;
   unsigned seen[32] = {};
   for (const DrAction* action : actions) {
-    // One for root tables has no steps.
+    // An action for root tables has no steps.
     if (action->steps.empty()) return EINVAL;
     if (action->domain && action->domain != &domain) return EINVAL;
     if (action->owner && action->owner != domain.owner) return EINVAL;
@@ -104,4 +104,4 @@ int check_actions(const DrMatcher& matcher, const std::vector<DrAction*>& action
   return 0;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

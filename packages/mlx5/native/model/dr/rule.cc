@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "model/dr/action.h"
-#include "model/dr/close.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -13,7 +12,7 @@ Live<DrRule>& rules() { return live<DrRule>(); }
 bool is_outside(std::span<const std::uint8_t> value, const DrMatcher& matcher) {
   const auto mask = matcher.root ? std::span<const std::uint8_t>(matcher.root->mask) : matcher.matcher->mask();
   for (std::size_t i = 0; i < value.size(); ++i) {
-    // Sections that the criteria leave out do not count.
+    // Sections that the criteria do not enable are ignored.
     const std::size_t section = i / steering::kMatchSectionSize;
     const bool counts = section < 8 && (matcher.criteria >> section & 1) != 0;
     if (counts && (value[i] & ~mask[i]) != 0) return true;
@@ -21,14 +20,14 @@ bool is_outside(std::span<const std::uint8_t> value, const DrMatcher& matcher) {
   return false;
 }
 
-// The value without what does not count.
+// The value without the sections that are ignored.
 std::array<std::uint8_t, steering::kMatchSize> counted(std::span<const std::uint8_t> value, const DrMatcher& matcher) {
   std::array<std::uint8_t, steering::kMatchSize> kept;
   filter_mask(value, matcher.criteria, kept);
   return kept;
 }
 
-// A root rule asks the verbs for what its actions are there.
+// Translates an action of a root rule into an action of a flow.
 int add_to_request(DrAction& action, const DrDomain& domain, FlowRequest& request) {
   if (action.owner && action.owner != domain.owner) return EINVAL;
   if (action.domain && action.domain != &domain) return EINVAL;
@@ -50,7 +49,7 @@ int add_to_request(DrAction& action, const DrDomain& domain, FlowRequest& reques
     case DrKind::kL2Encap:
     case DrKind::kL3Encap:
     case DrKind::kModify:
-      // One that was not made for root tables is no flow action.
+      // An action that was not created for root tables has no flow action.
       return action.flow_action ? request.add_flow_action(action.flow_action) : EINVAL;
     default:
       return EOPNOTSUPP;
@@ -100,16 +99,16 @@ void forget_dr_rules(Context& context) {
   });
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 
-mlx5dv_dr_rule* mlx5dv_dr_rule_create(mlx5dv_dr_matcher* face, mlx5dv_flow_match_parameters* parameters,
+mlx5dv_dr_rule* mlx5dv_dr_rule_create(mlx5dv_dr_matcher* handle, mlx5dv_flow_match_parameters* parameters,
                                       std::size_t count, mlx5dv_dr_action* actions[]) {
   const ModelLock guard(model_mutex());
-  DrMatcher* matcher = find_dr_matcher(face);
+  DrMatcher* matcher = find_dr_matcher(handle);
   if (!matcher || (count != 0 && !actions)) return null_with<mlx5dv_dr_rule>(EINVAL);
   const std::span<const std::uint8_t> value = dr_match_bytes(matcher->table, parameters);
   if (value.empty()) return null_with<mlx5dv_dr_rule>(EINVAL);
@@ -126,9 +125,9 @@ mlx5dv_dr_rule* mlx5dv_dr_rule_create(mlx5dv_dr_matcher* face, mlx5dv_flow_match
   return error == 0 ? rules().add(std::move(rule)) : null_with<mlx5dv_dr_rule>(error);
 }
 
-int mlx5dv_dr_rule_destroy(mlx5dv_dr_rule* face) {
+int mlx5dv_dr_rule_destroy(mlx5dv_dr_rule* handle) {
   const ModelLock guard(model_mutex());
-  DrRule* rule = rules().find(face);
+  DrRule* rule = rules().find(handle);
   if (!rule) return EINVAL;
   if (const int error = remove(*rule)) return error;
   rules().remove(rule);

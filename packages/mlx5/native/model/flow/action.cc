@@ -1,10 +1,10 @@
-// mlx5dv_create_flow_action_packet_reformat, _modify_header and _esp. The checks stand in the order of the library,
-// then the kernel, then the firmware.
+// mlx5dv_create_flow_action_packet_reformat, _modify_header and _esp. They check in the order of the hardware's stack:
+// library, kernel, firmware.
 #include "model/flow/action.h"
 
 #include <span>
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -15,7 +15,7 @@ std::span<const std::uint8_t> bytes(const void* data, std::size_t size) {
   return {static_cast<const std::uint8_t*>(data), size};
 }
 
-// The only table type that a reformat type goes with, and the capability that it needs.
+// Each reformat type is for one table type and needs a capability.
 bool can_reformat(const Capabilities& capabilities, unsigned type, unsigned table) {
   switch (type) {
     case MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2:
@@ -41,7 +41,7 @@ int check_reformat(const Device& device, std::size_t size, const void* data, uns
   return device.quota.reformats >> device.capabilities.log_max_packet_reformat_context != 0 ? ENOMEM : 0;
 }
 
-// How many entries a list for that table type may have; 0: none there.
+// Checks the size and the table type of a modify-header list: 0 or errno.
 int check_modify(const Device& device, std::size_t size, const void* data, unsigned table) {
   if (!data || size == 0 || size % 8 != 0 || size > UINT16_MAX) return EINVAL;
   if (table > MLX5DV_FLOW_TABLE_TYPE_RDMA_TX) return EINVAL;
@@ -58,11 +58,11 @@ FlowAction::~FlowAction() {
   if (modify) --quota.modify_headers;
 }
 
-FlowAction* find_flow_action(const ibv_flow_action* face) { return actions().find(face); }
+FlowAction* find_flow_action(const ibv_flow_action* ibv) { return actions().find(ibv); }
 
-int destroy_flow_action(ibv_flow_action* face) {
+int destroy_flow_action(ibv_flow_action* ibv) {
   const ModelLock guard(model_mutex());
-  FlowAction* action = actions().find(face);
+  FlowAction* action = actions().find(ibv);
   if (!action) return EINVAL;
   if (action->in_use()) return EBUSY;
   actions().remove(action);
@@ -85,9 +85,9 @@ std::shared_ptr<const steering::Reformat> make_reformat(const Device& device, un
   return reformat;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 

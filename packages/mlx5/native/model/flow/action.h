@@ -1,4 +1,4 @@
-// Flow actions of the verbs: packet reformat and modify header.
+// Flow actions: packet reformat and modify header.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,11 @@
 #include "steering/actions/modify_header.h"
 #include "steering/actions/reformat.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 struct FlowAction : ibv_flow_action, Counted {
   FlowAction(Context& its_owner, mlx5dv_flow_table_type its_table)
-      : ibv_flow_action{.context = its_owner.verbs}, owner(&its_owner), table(its_table) {}
+      : ibv_flow_action{.context = its_owner.ibv}, owner(&its_owner), table(its_table) {}
   ~FlowAction();
 
   Context* const owner;
@@ -22,12 +22,12 @@ struct FlowAction : ibv_flow_action, Counted {
   std::shared_ptr<const steering::ModifyHeader> modify;
 };
 
-FlowAction* find_flow_action(const ibv_flow_action* face);
-int destroy_flow_action(ibv_flow_action* face);
+FlowAction* find_flow_action(const ibv_flow_action* ibv);
+int destroy_flow_action(ibv_flow_action* ibv);
 void forget_flow_actions(Context& context);
 
-// What the device makes of the data of a reformat action: nullptr, and 0 or errno.
+// Creates the engine's reformat from a reformat action's data: nullptr and an errno value in `error` if it is invalid.
 std::shared_ptr<const steering::Reformat> make_reformat(const Device& device, unsigned type, const void* data,
                                                         std::size_t size, int* error);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

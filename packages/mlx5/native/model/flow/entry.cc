@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
-constexpr std::uint32_t kLargestTable = 65536;  // entries of a table that flows make
+constexpr std::uint32_t kLargestTable = 65536;  // entries of a table that was created for flows
 
-// Whether this match selects a multicast destination: by the MAC address, or by that of IPv4.
+// Whether this match selects a multicast destination, by its MAC or IPv4 address.
 bool is_multicast(std::span<const std::uint8_t> mask, std::span<const std::uint8_t> value) {
   const auto bits = [&](std::uint32_t at, std::uint8_t wanted, std::uint8_t is) {
     return at < value.size() && (mask[at] & wanted) == wanted && (value[at] & wanted) == is;
@@ -44,7 +44,7 @@ FlowEntry* FlowEntry::insert(const FlowMatcher& matcher, std::span<const std::ui
   }
   Context& context = *matcher.owner;
   Device& device = *context.device;
-  // What the criteria leave out counts neither in the mask nor here.
+  // The mask is zero where the criteria are not enabled, and the value's bits there are ignored.
   const auto whole = padded(value);
   const std::uint32_t priority =
       is_multicast(matcher.mask, value) ? steering::RootTables::kMulticastPriority : matcher.priority;
@@ -69,11 +69,11 @@ FlowEntry* FlowEntry::insert(const FlowMatcher& matcher, std::span<const std::ui
     return entry;
   }
   if (!group) group = &table->add_matcher(0, matcher.mask);
-  std::shared_ptr<FlowEntry> made(new FlowEntry(context, table, *group));
-  made->requests_.push_back(std::move(request));
-  made->rule_ = &group->add(whole, made->actions());
-  entry = made.get();
-  device.entries.emplace(made->rule_, std::move(made));
+  std::shared_ptr<FlowEntry> added(new FlowEntry(context, table, *group));
+  added->requests_.push_back(std::move(request));
+  added->rule_ = &group->add(whole, added->actions());
+  entry = added.get();
+  device.entries.emplace(added->rule_, std::move(added));
   return entry;
 }
 
@@ -89,11 +89,11 @@ int FlowEntry::remove(FlowRequest* request) {
   Device& device = *context_.device;
   matcher_.remove(*rule_);
   if (matcher_.rules() == 0) table_->remove_matcher(matcher_);
-  device.entries.erase(key);  // and this
+  device.entries.erase(key);  // destroys *this
   return 0;
 }
 
-// As the kernel compares two entries: forwarding to one more place is no conflict, nor is a flow that only counts.
+// Compares as the kernel does: one more destination is no conflict, nor is a flow that only counts.
 bool FlowEntry::conflicts(const FlowRequest& request) const {
   const auto kind = [](const FlowRequest& each) {
     return std::tuple(each.drops(), each.decapsulates(), each.reformat(), each.modify());
@@ -137,4 +137,4 @@ steering::ActionList FlowEntry::actions() const {
   return steering::ActionList(std::move(steps));
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

@@ -1,4 +1,4 @@
-// An entry of a root table: one match with the flows that share it, as the kernel lets flows share one.
+// An entry of a root table: one match and the flows that share it, as flows share an entry in the kernel.
 #pragma once
 
 #include <list>
@@ -9,19 +9,19 @@
 #include "model/flow/request.h"
 #include "steering/pipeline/flow_table.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
-// Of each table type; a higher number in a flow is refused.
+// Priorities of each table type, from 0.
 inline constexpr std::uint32_t kPriorities = 16;
 
 class FlowEntry {
  public:
-  // Adds what is asked for to the tables of the matcher's device: the entry, with the request as one of its flows, or
-  // nullptr and errno.
+  // Adds the request to the tables of the matcher's device: to an entry with this match, or to a new one. nullptr and
+  // errno on failure.
   static FlowEntry* insert(const FlowMatcher& matcher, std::span<const std::uint8_t> value,
                            std::unique_ptr<FlowRequest> request, FlowRequest** inserted);
   std::uint64_t hits() const { return rule_->hits(); }
-  // Takes a flow out; the entry goes with the last one.
+  // Removes a flow. Removing the last one destroys the entry.
   int remove(FlowRequest* request);
 
  private:
@@ -40,4 +40,4 @@ class FlowEntry {
   Requests requests_;
 };
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

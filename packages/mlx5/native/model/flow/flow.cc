@@ -1,4 +1,4 @@
-// mlx5dv_create_flow, and ibv_destroy_flow for its flows.
+// mlx5dv_create_flow, and ibv_destroy_flow for all flows of the model.
 #include "model/flow/flow.h"
 
 #include <cstring>
@@ -6,14 +6,14 @@
 #include "model/abi/functions.h"
 #include "model/device/privilege.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
 using Flows = Live<Flow, ibv_flow>;
 Flows& flows() { return live<Flow, ibv_flow>(); }
 
-// The actions of newer headers are longer, by the offset of a counter in its bulk.
+// The actions of newer headers also have the offset of a counter in its bulk.
 constexpr std::size_t kPlainAction = 16, kLongAction = 24;
 static_assert(sizeof(mlx5dv_flow_action_attr) == kPlainAction);
 constexpr unsigned kCountersDevxWithOffset = 8;
@@ -44,20 +44,20 @@ int add(const LongAction& action, FlowRequest& request) {
     case kCountersDevxWithOffset:
       return request.add_counter(attr.obj, action.offset);
     default:
-      return EOPNOTSUPP;  // IBV_COUNTER too
+      return EOPNOTSUPP;  // also IBV_COUNTER
   }
 }
 
-ibv_flow* create(mlx5dv_flow_matcher* face, const mlx5dv_flow_match_parameters* value, std::size_t count,
+ibv_flow* create(mlx5dv_flow_matcher* handle, const mlx5dv_flow_match_parameters* value, std::size_t count,
                  const void* actions, std::size_t stride) {
   const ModelLock guard(model_mutex());
-  FlowMatcher* matcher = find_flow_matcher(face);
+  FlowMatcher* matcher = find_flow_matcher(handle);
   if (!matcher || !value || (count != 0 && !actions)) return null_with<ibv_flow>(EINVAL);
   auto request = std::make_unique<FlowRequest>(*matcher->owner);
   for (std::size_t i = 0; i < count; ++i) {
     LongAction action{};
     std::memcpy(static_cast<void*>(&action), static_cast<const char*>(actions) + i * stride, stride);
-    // The plain structure's types end before it.
+    // The short structure belongs to headers without this type.
     if (stride == kPlainAction && action.plain.type == kCountersDevxWithOffset) return null_with<ibv_flow>(EOPNOTSUPP);
     if (const int error = add(action, *request)) return null_with<ibv_flow>(error);
   }
@@ -67,7 +67,7 @@ ibv_flow* create(mlx5dv_flow_matcher* face, const mlx5dv_flow_match_parameters* 
 }  // namespace
 
 Flow::Flow(FlowMatcher& matcher, FlowEntry& its_entry, FlowRequest& its_request)
-    : ibv_flow{.comp_mask = 0, .context = matcher.owner->verbs, .handle = 0},
+    : ibv_flow{.comp_mask = 0, .context = matcher.owner->ibv, .handle = 0},
       owner(matcher.owner),
       entry(&its_entry),
       request(&its_request),
@@ -86,9 +86,9 @@ Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std
   return flow;
 }
 
-int destroy_flow(ibv_flow* face) {
+int destroy_flow(ibv_flow* ibv) {
   const ModelLock guard(model_mutex());
-  Flow* flow = flows().find(face);
+  Flow* flow = flows().find(ibv);
   if (!flow) return EINVAL;
   if (const int error = flow->entry->remove(flow->request)) return error;
   flows().remove(flow);
@@ -103,9 +103,9 @@ void forget_flows(Context& context) {
   });
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 
@@ -114,7 +114,7 @@ ibv_flow* mlx5dv_create_flow(mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_par
   return create(matcher, value, count, actions, kPlainAction);
 }
 
-// What newer headers make of mlx5dv_create_flow(): with the size of the structure that the program knows.
+// Newer headers define mlx5dv_create_flow() as a call of this function, with the size of their structure.
 ibv_flow* __mlx5dv_create_flow(mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_parameters* value, std::size_t count,
                                mlx5dv_flow_action_attr actions[], std::size_t size) {
   if (size != kPlainAction && size != kLongAction) return null_with<ibv_flow>(EINVAL);

@@ -1,9 +1,9 @@
-// Flows of the verbs.
+// Flows, of mlx5dv_create_flow() and ibv_create_flow().
 #pragma once
 
 #include "model/flow/entry.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 struct Flow : ibv_flow {
   Flow(FlowMatcher& matcher, FlowEntry& its_entry, FlowRequest& its_request);
@@ -11,13 +11,13 @@ struct Flow : ibv_flow {
   Context* const owner;
   FlowEntry* const entry;
   FlowRequest* const request;
-  std::unique_ptr<FlowMatcher> own_matcher;  // of a flow that was made without one
+  std::unique_ptr<FlowMatcher> own_matcher;  // of a flow that was created without a matcher
   Use used_matcher;
 };
 
-// The kernel's checks, then the tables: nullptr and errno.
+// Applies the kernel's checks, then changes the tables. nullptr and errno on failure.
 Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request);
-int destroy_flow(ibv_flow* face);
+int destroy_flow(ibv_flow* ibv);
 void forget_flows(Context& context);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

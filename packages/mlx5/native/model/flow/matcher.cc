@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
 Live<FlowMatcher>& matchers() { return live<FlowMatcher>(); }
 
-// Table types of newer libraries, which want an IB port with them.
+// Table types of newer libraries, which need an IB port.
 constexpr unsigned kRdmaTransportRx = 5, kRdmaTransportTx = 6;
 
 int check_library(const mlx5dv_flow_matcher_attr& attr) {
@@ -19,7 +19,7 @@ int check_library(const mlx5dv_flow_matcher_attr& attr) {
   return table == kRdmaTransportRx || table == kRdmaTransportTx ? EINVAL : 0;
 }
 
-// 0 or errno, and which tables are meant.
+// Chooses the direction of the matcher's tables: 0 or errno.
 int choose_tables(const mlx5dv_flow_matcher_attr& attr, Direction* direction) {
   const bool typed = (attr.comp_mask & MLX5DV_FLOW_MATCHER_MASK_FT_TYPE) != 0;
   if (typed && attr.flags != 0) return EINVAL;
@@ -37,15 +37,15 @@ int choose_tables(const mlx5dv_flow_matcher_attr& attr, Direction* direction) {
       return 0;
     case MLX5DV_FLOW_TABLE_TYPE_RDMA_RX:
     case MLX5DV_FLOW_TABLE_TYPE_RDMA_TX:
-      return EOPNOTSUPP;  // RoCE packets meet no tables here
+      return EOPNOTSUPP;  // RoCE packets pass no tables in the model
     default:
-      return EINVAL;  // FDB too: there is no e-switch in switchdev mode
+      return EINVAL;  // also FDB: the model has no e-switch
   }
 }
 
 }  // namespace
 
-FlowMatcher* find_flow_matcher(const mlx5dv_flow_matcher* face) { return matchers().find(face); }
+FlowMatcher* find_flow_matcher(const mlx5dv_flow_matcher* handle) { return matchers().find(handle); }
 
 void forget_flow_matchers(Context& context) {
   matchers().remove_if([&](const FlowMatcher& matcher) { return matcher.owner == &context; });
@@ -65,9 +65,9 @@ void filter_mask(std::span<const std::uint8_t> given, std::uint8_t criteria,
   }
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 
@@ -90,9 +90,9 @@ mlx5dv_flow_matcher* mlx5dv_create_flow_matcher(ibv_context* verbs, mlx5dv_flow_
   return matchers().add(std::move(matcher));
 }
 
-int mlx5dv_destroy_flow_matcher(mlx5dv_flow_matcher* face) {
+int mlx5dv_destroy_flow_matcher(mlx5dv_flow_matcher* handle) {
   const ModelLock guard(model_mutex());
-  FlowMatcher* matcher = matchers().find(face);
+  FlowMatcher* matcher = matchers().find(handle);
   if (!matcher) return EINVAL;
   if (matcher->in_use()) return EBUSY;
   matchers().remove(matcher);

@@ -1,4 +1,4 @@
-// Flow matchers of the verbs: a mask for a table type and a priority.
+// Flow matchers: a mask for a table type and a priority.
 #pragma once
 
 #include <array>
@@ -9,27 +9,27 @@
 #include "model/device/objects.h"
 #include "steering/packet/match_layout.h"
 
-// The type that mlx5dv.h leaves open.
-struct mlx5dv_flow_matcher : verbs::mlx5::Counted {
-  verbs::mlx5::Context* owner = nullptr;
-  verbs::mlx5::Direction direction = verbs::mlx5::Direction::kReceive;
+// mlx5dv.h declares this type without a definition.
+struct mlx5dv_flow_matcher : verbs::mlx5::model::Counted {
+  verbs::mlx5::model::Context* owner = nullptr;
+  verbs::mlx5::model::Direction direction = verbs::mlx5::model::Direction::kReceive;
   std::uint16_t priority = 0;
-  // As it was given, and what the enabled criteria leave of it.
+  // The mask of the attributes, and the mask restricted to the enabled criteria.
   std::array<std::uint8_t, verbs::mlx5::steering::kMatchSize> given{};
   std::array<std::uint8_t, verbs::mlx5::steering::kMatchSize> mask{};
 };
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 using FlowMatcher = mlx5dv_flow_matcher;
 
-FlowMatcher* find_flow_matcher(const mlx5dv_flow_matcher* face);
+FlowMatcher* find_flow_matcher(const mlx5dv_flow_matcher* handle);
 void forget_flow_matchers(Context& context);
 
-// The bytes of match parameters, empty if their size is none that is taken.
+// The bytes of match parameters; empty if they are too long.
 std::span<const std::uint8_t> match_bytes(const mlx5dv_flow_match_parameters& parameters);
-// What is left of a mask when only the enabled criteria count.
+// Copies the sections of a mask that the criteria enable, and zeroes the others.
 void filter_mask(std::span<const std::uint8_t> given, std::uint8_t criteria,
                  std::span<std::uint8_t, steering::kMatchSize> mask);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

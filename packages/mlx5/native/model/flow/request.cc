@@ -1,8 +1,9 @@
 #include "model/flow/request.h"
 
-#include "model/devx/objects.h"
+#include "model/devx/counters.h"
+#include "model/devx/tir.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -23,9 +24,9 @@ int FlowRequest::set_destination(steering::Destination destination) {
   return 0;
 }
 
-int FlowRequest::add_qp(const ibv_qp* face) {
+int FlowRequest::add_qp(const ibv_qp* ibv) {
   if (const int error = claim_destination()) return error;
-  RawQp* qp = find_qp(face);
+  RawQp* qp = find_qp(ibv);
   if (!qp || qp->owner != &owner_) {
     wrong_object_ = true;
     return 0;
@@ -35,9 +36,9 @@ int FlowRequest::add_qp(const ibv_qp* face) {
   return 0;
 }
 
-int FlowRequest::add_devx_destination(const mlx5dv_devx_obj* face) {
+int FlowRequest::add_devx_destination(const mlx5dv_devx_obj* handle) {
   if (const int error = claim_destination()) return error;
-  DevxObject* object = find_devx_object(face);
+  DevxObject* object = find_devx_object(handle);
   auto* tir = object && object->owner == &owner_ ? dynamic_cast<DevxTir*>(object) : nullptr;
   if (!tir) {
     wrong_object_ = true;
@@ -68,9 +69,9 @@ int FlowRequest::add_default_miss() {
   return set_destination(steering::DefaultMiss{});
 }
 
-int FlowRequest::add_flow_action(const ibv_flow_action* face) {
+int FlowRequest::add_flow_action(const ibv_flow_action* ibv) {
   if (++flow_actions_ > kLibraryFlowActions) return EOPNOTSUPP;
-  FlowAction* action = find_flow_action(face);
+  FlowAction* action = find_flow_action(ibv);
   if (!action || action->owner != &owner_) {
     wrong_object_ = true;
     return 0;
@@ -96,9 +97,9 @@ int FlowRequest::add_tag(std::uint32_t tag) {
   return 0;
 }
 
-int FlowRequest::add_counter(const mlx5dv_devx_obj* face, std::uint32_t offset) {
+int FlowRequest::add_counter(const mlx5dv_devx_obj* handle, std::uint32_t offset) {
   if (!counters_.empty()) return EOPNOTSUPP;
-  DevxObject* object = find_devx_object(face);
+  DevxObject* object = find_devx_object(handle);
   auto* counters = object && object->owner == &owner_ ? dynamic_cast<DevxCounters*>(object) : nullptr;
   if (!counters || offset >= counters->count()) {
     wrong_object_ = true;
@@ -138,4 +139,4 @@ void FlowRequest::append_steps(std::vector<steering::Action>& actions) const {
   if (tag_) actions.emplace_back(steering::SetTag{*tag_});
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

@@ -1,4 +1,4 @@
-// What a flow is to do: collected with the library's rules, checked with the kernel's, then handed to the engine.
+// The actions of a flow to create. The add functions apply the library's checks, check() the kernel's.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@
 
 struct mlx5dv_devx_obj;
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 class FlowRequest {
  public:
   explicit FlowRequest(Context& owner) : owner_(owner) {}
 
-  // The library's rules: 0 or errno.
-  int add_qp(const ibv_qp* face);
-  int add_devx_destination(const mlx5dv_devx_obj* face);
-  // The destination of a direct rule, with what counts before it.
+  // Add an action and apply the library's checks: 0 or errno.
+  int add_qp(const ibv_qp* ibv);
+  int add_devx_destination(const mlx5dv_devx_obj* handle);
+  // The destination of a direct rule, and the counters before it.
   int add_steps(const std::vector<steering::Action>& steps);
   int add_drop();
   int add_default_miss();
-  int add_flow_action(const ibv_flow_action* face);
+  int add_flow_action(const ibv_flow_action* ibv);
   int add_tag(std::uint32_t tag);
-  int add_counter(const mlx5dv_devx_obj* face, std::uint32_t offset);
+  int add_counter(const mlx5dv_devx_obj* handle, std::uint32_t offset);
 
-  // More flow actions than the kernel's call can carry.
+  // Whether there are more flow actions than the kernel's call can carry.
   bool exceeds_kernel() const;
-  // The kernel's rules up to the tables themselves: 0 or errno.
+  // The kernel's checks before it changes the tables: 0 or errno.
   int check(Direction direction) const;
-  // The firmware's, which come after those of the tables.
+  // The firmware's checks, after the kernel's checks of the tables.
   int check_firmware(Direction direction) const;
 
   bool drops() const { return drops_; }
@@ -44,7 +44,7 @@ class FlowRequest {
   const std::shared_ptr<const steering::ModifyHeader>& modify() const { return modify_; }
   const std::vector<std::shared_ptr<steering::Counter>>& counters() const { return counters_; }
   const std::optional<steering::Destination>& destination() const { return destination_; }
-  // Neither headers nor destination: the kernel lets such a flow share another's match.
+  // Whether it only counts, without a destination or header action. The kernel lets such a flow share another's match.
   bool only_counts() const;
   // The steps without the destination.
   void append_steps(std::vector<steering::Action>& actions) const;
@@ -55,19 +55,19 @@ class FlowRequest {
 
   Context& owner_;
   Uses uses_;
-  bool claimed_ = false;  // a destination of any kind
+  bool claimed_ = false;  // has a destination of any kind
   bool drops_ = false;
   bool misses_ = false;
-  bool wrong_object_ = false;  // what only the kernel finds out
+  bool wrong_object_ = false;  // an object that the kernel rejects
   std::size_t flow_actions_ = 0;
-  bool repeated_ = false;                   // two flow actions of a kind
-  bool foreign_table_[2] = {false, false};  // flow actions for receive, for transmit
+  bool repeated_ = false;                   // two flow actions of the same kind
+  bool foreign_table_[2] = {false, false};  // has flow actions for receive, for transmit
   std::optional<steering::Destination> destination_;
   std::optional<std::uint32_t> tag_;
-  std::shared_ptr<const steering::Reformat> decap_;     // of type L2_TUNNEL_TO_L2, which is no object of the firmware's
-  std::shared_ptr<const steering::Reformat> reformat_;  // any other
+  std::shared_ptr<const steering::Reformat> decap_;     // type L2_TUNNEL_TO_L2, which has no firmware object
+  std::shared_ptr<const steering::Reformat> reformat_;  // any other type
   std::shared_ptr<const steering::ModifyHeader> modify_;
   std::vector<std::shared_ptr<steering::Counter>> counters_;
 };
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

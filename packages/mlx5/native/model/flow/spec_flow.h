@@ -1,10 +1,10 @@
-// ibv_create_flow: flows of the plain verbs, whose match is a list of specifications.
+// ibv_create_flow: flows whose match is a list of specifications.
 #pragma once
 
 #include "model/device/context.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 ibv_flow* create_spec_flow(ibv_qp* qp, ibv_flow_attr* attr);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

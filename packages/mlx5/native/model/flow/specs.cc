@@ -4,7 +4,7 @@
 
 #include "steering/headers/bytes.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -15,7 +15,7 @@ constexpr std::uint32_t kMiscAt = steering::kMatchSectionSize, kInnerAt = 2 * st
 constexpr std::uint8_t kTcp = 6, kUdp = 17, kGre = 47;
 constexpr std::uint8_t kCvlanTag = 0x80;
 
-// Fills in mask and value alike.
+// Fills in mask and value together.
 class Match {
  public:
   Match(std::span<std::uint8_t> mask, std::span<std::uint8_t> value) : mask_(mask), value_(value) {}
@@ -35,7 +35,7 @@ class Match {
   std::span<std::uint8_t> mask_, value_;
 };
 
-// The four bits in the middle of their byte.
+// ip_version is in bits 1 to 4 of its byte.
 void add_version(Match& match, std::uint32_t at, unsigned version) {
   match.set(at + header::kFlags, 0xf << 1, version << 1);
 }
@@ -82,7 +82,7 @@ void add_ports(Match& match, std::uint32_t at, const ibv_flow_spec_tcp_udp& spec
 
 void add(Match& match, std::uint32_t at, const ibv_flow_spec_gre& spec) {
   match.set(at + header::kIpProtocol, 0xff, kGre);
-  // Checksum, key and sequence number present: bits 0, 2 and 3 of the header, 0, 2 and 3 of the match parameters' byte.
+  // Checksum, key and sequence number present: bits 0, 2 and 3 of the header and of the match parameters' byte.
   const auto flags = [](std::uint16_t bits) {
     return unsigned{reinterpret_cast<const std::uint8_t*>(&bits)[0]} & 0xb0;
   };
@@ -91,7 +91,7 @@ void add(Match& match, std::uint32_t at, const ibv_flow_spec_gre& spec) {
   match.copy(kMiscAt + misc::kGreKey, &spec.mask.key, &spec.val.key, 4);
 }
 
-// One specification, of the size that its type has: 0 or errno.
+// Reads one specification. EINVAL if its size is not that of its type.
 template <typename Spec>
 int read(const std::uint8_t* from, std::size_t size, Spec* spec) {
   if (size != sizeof *spec) return EINVAL;
@@ -182,7 +182,7 @@ int read_specs(const ibv_flow_attr& attr, std::span<std::uint8_t, steering::kMat
   Match match(mask, value);
   const auto* at = reinterpret_cast<const std::uint8_t*>(&attr + 1);
   for (unsigned i = 0; i < attr.num_of_specs; ++i) {
-    ibv_flow_spec_action_drop head;  // what all of them begin with
+    ibv_flow_spec_action_drop head;  // the fields that all specifications begin with
     std::memcpy(static_cast<void*>(&head), at, sizeof head);
     const unsigned type = head.type;
     const int error = type >= IBV_FLOW_SPEC_ACTION_TAG ? add_action(request, at, head.size, type, drops)
@@ -193,4 +193,4 @@ int read_specs(const ibv_flow_attr& attr, std::span<std::uint8_t, steering::kMat
   return 0;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

@@ -1,4 +1,4 @@
-// The specifications of a flow of the plain verbs, as match parameters and actions.
+// Translates the specifications of ibv_create_flow() into match parameters and actions.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 #include "model/flow/request.h"
 #include "steering/packet/match_layout.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
-// Reads as many as the attributes say, one behind the other by their own sizes (as libibverbs does; the size in the
-// attributes counts for nothing). 0, EINVAL for a size that is not its type's, EOPNOTSUPP for what cannot be matched.
+// Reads num_of_specs specifications, each with its own size; like libibverbs it ignores the attributes' size. 0, EINVAL
+// for a specification with a wrong size, or EOPNOTSUPP for one that the tables cannot match.
 int read_specs(const ibv_flow_attr& attr, std::span<std::uint8_t, steering::kMatchSize> mask,
                std::span<std::uint8_t, steering::kMatchSize> value, FlowRequest& request, bool* drops);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

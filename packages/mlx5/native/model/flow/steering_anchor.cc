@@ -5,7 +5,7 @@
 #include "model/device/privilege.h"
 #include "model/flow/entry.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -22,9 +22,9 @@ void forget_steering_anchors(Context& context) {
   anchors().remove_if([&](const Anchor& anchor) { return anchor.owner == &context; });
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 
@@ -46,9 +46,9 @@ mlx5dv_steering_anchor* mlx5dv_create_steering_anchor(ibv_context* verbs, mlx5dv
   return anchors().add(std::make_unique<Anchor>(device.id_of(*table), *context));
 }
 
-int mlx5dv_destroy_steering_anchor(mlx5dv_steering_anchor* face) {
+int mlx5dv_destroy_steering_anchor(mlx5dv_steering_anchor* handle) {
   const ModelLock guard(model_mutex());
-  Anchor* anchor = anchors().find(face);
+  Anchor* anchor = anchors().find(handle);
   if (!anchor) return EINVAL;
   anchors().remove(anchor);
   return 0;

@@ -1,10 +1,10 @@
-// Steering anchors: the numbers of root tables, for programs that lead frames there by commands of their own.
+// Steering anchors: the numbers of root tables, for programs that direct frames there by their own devx commands.
 #pragma once
 
 #include "model/device/context.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 void forget_steering_anchors(Context& context);
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

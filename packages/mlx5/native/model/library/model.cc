@@ -1,4 +1,4 @@
-// Loading, devices and contexts: mlx5dv_is_supported and mlx5dv_open_device.
+// The model as the NIC sees it, and mlx5dv_is_supported, mlx5dv_open_device.
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -7,33 +7,33 @@
 #include "model/device/context.h"
 #include "model/device/frames.h"
 #include "model/device/raw_qp.h"
-#include "model/devx/objects.h"
-#include "model/dr/close.h"
+#include "model/devx/object.h"
+#include "model/dr/objects.h"
 #include "model/flow/flow.h"
 #include "model/flow/spec_flow.h"
 #include "model/flow/steering_anchor.h"
 #include "verbs_soft_model.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
 constinit soft::model::Attachment attachment;
 
-// By the pointers that programs have, so that a stale one is found out.
+// By the pointers that programs have, so that a stale pointer is detected.
 std::unordered_map<const ibv_context*, std::unique_ptr<Context>>& contexts() {
   static auto& open = *new std::unordered_map<const ibv_context*, std::unique_ptr<Context>>;
   return open;
 }
 
-int init_device(void*, ibv_device* face, verbs_soft_identity* identity) {
-  Device& device = add_device(face);
-  if (const int error = parse_capabilities(*soft(), face, &device.capabilities)) return error;
+int init_device(void*, ibv_device* ibv, verbs_soft_identity* identity) {
+  Device& device = add_device(ibv);
+  if (const int error = parse_capabilities(*soft(), ibv, &device.capabilities)) return error;
   for (std::size_t i = 0; i < steering::kDropReasons; ++i) {
     const std::string name = std::string("dropped_") + steering::name_of(static_cast<steering::DropReason>(i));
-    device.drops[i] = soft()->counter(face, name.c_str());
+    device.drops[i] = soft()->counter(ibv, name.c_str());
   }
-  // The vendor's number, by which programs look for mlx5, with a part that no adapter has.
+  // Programs recognise mlx5 by the vendor's number. No adapter has this part number.
   identity->vendor_id = 0x02c9;
   identity->vendor_part_id = 0x5f05;
   identity->hw_ver = 0;
@@ -42,26 +42,26 @@ int init_device(void*, ibv_device* face, verbs_soft_identity* identity) {
   return 0;
 }
 
-int open_context(void*, ibv_context* face) {
+int open_context(void*, ibv_context* ibv) {
   auto context = std::make_unique<Context>();
-  context->verbs = face;
-  context->device = find_device(face->device);
-  verbs_soft_verbs* control = soft()->verbs(face);
+  context->ibv = ibv;
+  context->device = find_device(ibv->device);
+  verbs_soft_verbs* control = soft()->verbs(ibv);
   context->base = *control;
   install_qp_verbs(*control);
-  verbs_context* verbs = verbs_get_ctx(face);
+  verbs_context* verbs = verbs_get_ctx(ibv);
   verbs->ibv_create_flow = create_spec_flow;
   verbs->ibv_destroy_flow = destroy_flow;
   verbs->destroy_flow_action = destroy_flow_action;
   const ModelLock guard(model_mutex());
-  contexts().emplace(face, std::move(context));
+  contexts().emplace(ibv, std::move(context));
   return 0;
 }
 
 // Users before what they use.
-void close_context(void*, ibv_context* face) {
+void close_context(void*, ibv_context* ibv) {
   const ModelLock guard(model_mutex());
-  Context* context = context_of(face);
+  Context* context = context_of(ibv);
   if (!context) return;
   forget_dr_rules(*context);
   forget_dr_actions(*context);
@@ -73,8 +73,8 @@ void close_context(void*, ibv_context* face) {
   forget_flow_actions(*context);
   forget_devx_objects(*context);
   forget_qps(*context);
-  *soft()->verbs(face) = context->base;
-  contexts().erase(face);
+  *soft()->verbs(ibv) = context->base;
+  contexts().erase(ibv);
 }
 
 const verbs_soft_model kModel{.kind = "mlx5",
@@ -100,15 +100,15 @@ const verbs_soft_extension_table* soft() { return attachment.table(); }
 
 bool is_ours(const ibv_device* device) { return attachment.owns(device, kModel.kind); }
 
-Context* context_of(const ibv_context* face) {
+Context* context_of(const ibv_context* ibv) {
   const ModelLock guard(model_mutex());
-  const auto found = contexts().find(face);
+  const auto found = contexts().find(ibv);
   return found == contexts().end() ? nullptr : found->second.get();
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model
 
-using namespace verbs::mlx5;
+using namespace verbs::mlx5::model;
 
 extern "C" {
 

@@ -1,7 +1,7 @@
-// What a rule does with a frame.
+// The actions of a rule.
 //
-// The order is fixed, whatever the order in which a rule was given them: decapsulation, VLAN pop, counter, VLAN push,
-// modify header, tag, meter and first hit, encapsulation, then the destination. Of one kind the given order holds.
+// The order of execution is fixed and independent of the order given: decapsulation, VLAN pop, counter, VLAN push,
+// modify header, tag, meter and first hit, encapsulation, destination. Actions of one kind keep the order given.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct DestinationArray;
 struct ReformatAction {  // decapsulation or encapsulation, by its type
   std::shared_ptr<const Reformat> reformat;
 };
-struct PopVlan {};  // a frame without a tag goes on as it is
+struct PopVlan {};  // a frame without a tag stays as it is
 struct PushVlan {
   std::uint32_t header = 0;  // TPID << 16 | TCI
 };
@@ -36,21 +36,21 @@ struct ModifyAction {
 struct SetTag {
   std::uint32_t tag = 0;  // 24 bits
 };
-struct MeterAction {  // the colour goes into the low 8 bits of register C `reg_c`
+struct MeterAction {  // writes the colour into the low 8 bits of register C `reg_c`
   std::shared_ptr<Meter> meter;
   std::uint8_t reg_c = 0;
 };
-// The register's lowest bit becomes whether the flag was set before; `set` sets it.
+// Copies the flag to the register's lowest bit; then, with `set`, sets the flag.
 struct FirstHitAction {
   std::shared_ptr<bool> flag;
   std::uint8_t reg_c = 0;
   bool set = false;
 };
 
-// Destinations: at most one. Without one a frame goes where a miss goes.
+// Destinations: at most one. Without a destination a frame is a miss.
 struct Drop {};
 struct DefaultMiss {};
-struct ToReceiver {  // whatever the caller receives with
+struct ToReceiver {  // an object of the caller's
   void* receiver = nullptr;
 };
 struct ToTable {
@@ -74,18 +74,18 @@ struct ArrayEntry {
   Destination destination;
 };
 struct DestinationArray {
-  std::vector<ArrayEntry> entries;  // each gets the frame as it came; in this order
+  std::vector<ArrayEntry> entries;  // each gets a copy of the frame, in this order
 };
 
 using Action = std::variant<ReformatAction, PopVlan, PushVlan, CountAction, ModifyAction, SetTag, MeterAction,
                             FirstHitAction, Destination>;
 
-// The actions of a rule in the order in which they are done. It shares them: use_count() of a shared action tells
-// whether any rule uses it.
+// The actions of a rule in the order of execution. Rules share actions: use_count() of an action tells whether any rule
+// uses it.
 class ActionList {
  public:
   ActionList() = default;
-  // Of several destinations the last counts.
+  // The last one of several destinations takes effect.
   explicit ActionList(std::vector<Action> actions);
 
   const std::vector<Action>& steps() const { return steps_; }

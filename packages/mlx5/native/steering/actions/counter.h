@@ -7,8 +7,8 @@ namespace verbs::mlx5::steering {
 
 struct Counter {
   std::uint64_t packets = 0;
-  // Each frame's length where the counter stands in the order of actions: after decapsulation and VLAN pop, before VLAN
-  // push and encapsulation; without the FCS.
+  // Of each frame at the counter's place in the order of actions: after decapsulation and VLAN pop, before VLAN push
+  // and encapsulation. Without the FCS.
   std::uint64_t bytes = 0;
 };
 

@@ -1,4 +1,4 @@
-// Why a frame went nowhere, and how many did.
+// The reasons for dropping frames, and counters of them.
 #pragma once
 
 #include <array>
@@ -8,17 +8,17 @@
 namespace verbs::mlx5::steering {
 
 enum class DropReason : std::uint8_t {
-  kAction,      // a rule says drop
-  kMiss,        // no rule took it, on the receive side
+  kAction,      // a drop action
+  kMiss,        // a received frame matches no rule
   kNoTunnel,    // decapsulation of a frame without a known tunnel
-  kNoInnerMac,  // L2 decapsulation of a tunnel that carries no Ethernet frame
-  kNoInnerIp,   // L3 decapsulation of a tunnel that carries no IP packet
+  kNoInnerMac,  // L2 decapsulation of a tunnel without an inner Ethernet frame
+  kNoInnerIp,   // L3 decapsulation of a tunnel without an inner IP packet
   kNotIp,       // L3 encapsulation of a frame that is not IP
-  kTooLong,     // encapsulated, longer than an IP length field can say
-  kMtu,         // encapsulated or tagged, longer than the port's frames may be
-  kNoHeadroom,  // the buffer has no room for more headers
-  kHopLimit,    // through too many tables: a loop
-  kCopyLimit,   // too many copies at a time, or a frame too large to copy
+  kTooLong,     // encapsulated, too long for an IP length field
+  kMtu,         // encapsulated or tagged, longer than the port allows
+  kNoHeadroom,  // the buffer has no room for the headers
+  kHopLimit,    // passed too many tables: a loop
+  kCopyLimit,   // too many copies at once, or too large to copy
   kCount,
 };
 

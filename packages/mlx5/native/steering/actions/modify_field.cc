@@ -12,7 +12,7 @@ namespace {
 
 using Place = ModifyField::Place;
 
-// Sorted by number. Two rows of one number are one field in IPv4 and IPv6.
+// Sorted by number. Two rows with the same number are one field in IPv4 and in IPv6.
 constexpr ModifyField kFields[] = {
     // number, place, inner, IP version, offset, bytes, shift, width
     {0x01, Place::kMac, false, 0, 6, 4, 0, 32},   // smac_47_16
@@ -85,7 +85,7 @@ constexpr ModifyField kFields[] = {
 static_assert(std::is_sorted(std::begin(kFields), std::end(kFields),
                              [](const ModifyField& a, const ModifyField& b) { return a.number < b.number; }));
 
-// Where the field's bytes are in the frame; kAbsent without such a header.
+// The offset of the field's bytes in the frame; kAbsent without the header.
 std::uint16_t locate(const Layers& layers, const ModifyField& field) {
   const HeaderSet& set = field.inner ? layers.inner : layers.outer;
   std::uint16_t start = kAbsent;
@@ -117,7 +117,7 @@ std::uint16_t locate(const Layers& layers, const ModifyField& field) {
   return start == kAbsent ? kAbsent : static_cast<std::uint16_t>(start + field.offset);
 }
 
-// The row of a field of two rows that this packet has, and where.
+// Chooses the field's row for this packet's IP version, with its offset.
 std::uint16_t locate_either(const Layers& layers, const ModifyField*& field) {
   const std::uint16_t at = locate(layers, *field);
   const ModifyField* other = field + 1;

@@ -1,4 +1,4 @@
-// The fields that modify-header entries name: where each is and how wide.
+// The fields of modify-header entries: the place and width of each.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace verbs::mlx5::steering {
 struct ModifyField {
   enum class Place : std::uint8_t {
     kMac,        // offset from the MAC header
-    kEthertype,  // the ethertype behind the last VLAN tag
+    kEthertype,  // the ethertype after the last VLAN tag
     kVlan,       // the first tag's TCI
-    kIp,         // offset from an IP header of the named version, or of either
+    kIp,         // offset from the IP header, of `ip_version` if it is not 0
     kTcp,        // offset from the TCP header
     kUdp,        // offset from the UDP header
     kGtpu,       // offset from the GTP-U header
@@ -24,18 +24,18 @@ struct ModifyField {
   Place place;
   bool inner;
   std::uint8_t ip_version;  // kIp: 4, 6, or 0 for both
-  std::uint8_t offset;      // bytes to the first byte of the `bytes` that hold it
+  std::uint8_t offset;      // bytes from there to the first byte of the field's `bytes`
   std::uint8_t bytes;       // 1, 2 or 4
-  std::uint8_t shift;       // of the field's least significant bit in those bytes
+  std::uint8_t shift;       // position of the field's least significant bit in those bytes
   std::uint8_t width;       // bits
 };
 
-// nullptr: no such field.
+// nullptr for an unknown number.
 const ModifyField* find_modify_field(std::uint16_t number);
 
-// nullopt if the packet has no such field.
+// nullopt if the packet does not have the field.
 std::optional<std::uint32_t> read_field(const Packet& packet, const ModifyField& field);
-// Writes the bits of `mask` and corrects the checksums that cover them; nothing happens if there is no such field.
+// Writes the bits of `mask` and updates the checksums that cover them. No effect if the packet does not have the field.
 void write_field(Packet& packet, const ModifyField& field, std::uint32_t value, std::uint32_t mask);
 
 }  // namespace verbs::mlx5::steering

@@ -12,7 +12,7 @@ constexpr std::size_t kEntrySize = 8;
 
 std::uint32_t ones(std::uint32_t width) { return width >= 32 ? ~0u : (1u << width) - 1; }
 
-// Whether a write changes what the parser would make of the frame.
+// Whether a write changes the result of the parser.
 bool decides_headers(const ModifyField& field) {
   return field.place == ModifyField::Place::kEthertype || field.place == ModifyField::Place::kUdp;
 }
@@ -43,7 +43,7 @@ ModifyProblem ModifyHeader::append(std::uint32_t first, std::uint32_t second) {
   switch (operation.type) {
     case Type::kSet:
       break;
-    case Type::kAdd:  // of the whole field, whatever offset and length say
+    case Type::kAdd:  // to the whole field; offset and length are ignored
       operation.offset = 0;
       operation.length = operation.field != nullptr ? operation.field->width : 0;
       break;

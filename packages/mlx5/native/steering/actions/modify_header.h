@@ -1,13 +1,13 @@
-// Modify header: a list of set, add and copy on header fields and registers, in their order.
+// Modify header: a list of set, add and copy operations on header fields and registers, executed in order.
 //
 // The entries are the PRM's, 8 bytes big-endian each:
 //   first word   type 4 (set 1, add 2, copy 3), field 12, reserved 3, offset 5, reserved 3, length 5 (0 means 32)
 //   second word  set, add: the value; copy: reserved 4, field 12, reserved 3, offset 5, reserved 8
-// In a copy the first word is about the source. An offset counts from the field's least significant bit. An add is to
-// the whole field, modulo its width.
+// In a copy the first word describes the source, the second the destination. Offsets count from the field's least
+// significant bit. An add applies to the whole field, modulo its width.
 //
-// A field that the frame does not have is passed over, and a copy from one as well. IPv4, TCP, UDP and ICMPv6
-// checksums, and a GRE header's, follow the change; a UDP checksum of 0 stays 0.
+// Entries whose source or destination field the frame does not have are skipped. The IPv4, TCP, UDP, ICMPv6 and GRE
+// checksums are updated; a UDP checksum of 0 stays 0.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,15 @@ namespace verbs::mlx5::steering {
 
 enum class ModifyProblem : std::uint8_t {
   kNone,
-  kSize,   // not a multiple of 8 bytes, or nothing
+  kSize,   // zero, or not a multiple of 8 bytes
   kType,   // neither set, add nor copy
   kField,  // unknown
-  kBits,   // offset and length go beyond the field
+  kBits,   // offset and length exceed the field
 };
 
 class ModifyHeader {
  public:
-  // nullptr, `problem` and the index of the entry if there is no such action. How many entries a device takes is for
-  // the caller to know.
+  // On failure nullptr, `problem` and the index of the entry. The caller checks how many entries the device accepts.
   static std::shared_ptr<const ModifyHeader> create(std::span<const std::uint8_t> entries, ModifyProblem* problem,
                                                     std::size_t* entry = nullptr);
 
@@ -53,7 +52,7 @@ class ModifyHeader {
   ModifyProblem append(std::uint32_t first, std::uint32_t second);
 
   std::vector<Operation> operations_;
-  bool moves_headers_ = false;  // the frame is to be parsed again
+  bool moves_headers_ = false;  // the frame has to be parsed again
 };
 
 }  // namespace verbs::mlx5::steering

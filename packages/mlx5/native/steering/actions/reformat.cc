@@ -86,7 +86,7 @@ std::optional<DropReason> Reformat::decapsulate(Packet& packet) const {
   Frame& frame = packet.change();
   frame.strip(inner);
   if (data_.empty()) return std::nullopt;
-  // What was taken off is longer than any MAC header.
+  // The removed headers are longer than any MAC header.
   frame.extend(static_cast<std::uint32_t>(data_.size()));
   std::memcpy(frame.data, data_.data(), data_.size());
   return std::nullopt;

@@ -1,15 +1,15 @@
-// Packet reformat: taking the headers of a tunnel off, or putting them on.
+// Packet reformat: decapsulation and encapsulation.
 //
-//   kL2TunnelToL2  everything before the inner MAC header goes
-//   kL2ToL2Tunnel  the data goes to the front of the frame
-//   kL3TunnelToL2  everything before the inner IP header goes, the data (a MAC header) comes in its place
-//   kL2ToL3Tunnel  everything before the first IP header goes (MAC and VLAN tags), the data comes in its place
+//   kL2TunnelToL2  removes everything before the inner MAC header
+//   kL2ToL2Tunnel  adds the data at the front of the frame
+//   kL3TunnelToL2  replaces everything before the inner IP header by the data, a MAC header
+//   kL2ToL3Tunnel  replaces everything before the first IP header (MAC and VLAN tags) by the data
 //
-// Encapsulation fills in, of the data's outermost headers: the IPv4 total length and header checksum, the IPv6 payload
-// length, the UDP length, the UDP source port (entropy), the length of a GTP-U header (no source says whether hardware
-// does; a receiver needs it, and no program can give it beforehand), and the flow id of an NVGRE header that leaves it
-// 0 (a GRE header with the key bit alone, protocol 0x6558 and a key whose low 8 bits are 0). Nothing else: the UDP
-// checksum stays as the data has it, which should be 0, and the inner packet is not touched.
+// Encapsulation fills in these fields of the data's outermost headers: the IPv4 total length and header checksum, the
+// IPv6 payload length, the UDP length, the UDP source port (entropy), the length of a GTP-U header, and the flow id of
+// an NVGRE header that leaves it 0 (a GRE header with only the key bit, protocol 0x6558 and a key whose low 8 bits are
+// 0). No source tells whether hardware fills in the GTP-U length; a receiver needs it, and a program cannot know it
+// beforehand. The UDP checksum stays as in the data, which should have 0, and the inner packet is not changed.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ inline bool is_encap(ReformatType type) {
 
 enum class ReformatProblem : std::uint8_t {
   kNone,
-  kUnexpectedData,  // kL2TunnelToL2 takes none (callers that ignore it pass none)
+  kUnexpectedData,  // kL2TunnelToL2 has no data
   kNoData,
-  kOddSize,   // hardware counts words of two bytes
+  kOddSize,   // hardware needs an even number of bytes
   kTooLarge,  // more than options.max_size
   kNotMac,    // kL3TunnelToL2: neither 14 nor 18 bytes
 };
@@ -47,14 +47,14 @@ struct ReformatOptions {
 
 class Reformat {
  public:
-  // nullptr and `problem` if such an action cannot be.
+  // nullptr and `problem` if the data is invalid for the type.
   static std::shared_ptr<const Reformat> create(ReformatType type, std::span<const std::uint8_t> data,
                                                 const ReformatOptions& options, ReformatProblem* problem);
 
   ReformatType type() const { return type_; }
   std::span<const std::uint8_t> data() const { return data_; }
 
-  // nullopt: done. Otherwise the frame is to be dropped, for this reason.
+  // nullopt on success, otherwise the reason to drop the frame.
   std::optional<DropReason> apply(Packet& packet) const;
 
  private:
@@ -66,7 +66,7 @@ class Reformat {
   ReformatType type_;
   std::vector<std::uint8_t> data_;
   ReformatOptions options_;
-  // Of encapsulation: what is filled in, as offsets into the data.
+  // Offsets in the data of the headers whose fields encapsulation fills in.
   std::uint16_t ip_ = kAbsent;
   std::uint16_t udp_ = kAbsent;
   std::uint16_t gtp_ = kAbsent;

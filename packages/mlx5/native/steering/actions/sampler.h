@@ -1,4 +1,4 @@
-// A sampler: some frames are copied to a list of actions of their own, all go on to the next table.
+// A sampler: it copies some frames to its own list of actions, and all frames continue at the next table.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@ namespace verbs::mlx5::steering {
 
 class Sampler {
  public:
-  // Of each `ratio` frames one is sampled, which of them is random by this seed: so that the share is exact, and no
-  // pattern in the traffic escapes. A ratio of 0 is taken as 1, which samples each frame.
+  // Samples one of each `ratio` frames, chosen at random with this seed: the share is exact, and no pattern in the
+  // traffic escapes. Ratio 0 means 1: every frame is sampled.
   Sampler(std::uint32_t ratio, std::vector<Action> sample_actions, std::shared_ptr<FlowTable> next,
           std::uint64_t seed = 1);
 
-  // Decides for the next frame.
-  bool take();
+  // Whether to sample the next frame.
+  bool sample();
   const ActionList& actions() const { return actions_; }
   const std::shared_ptr<FlowTable>& next() const { return next_; }
 
  private:
-  std::uint32_t any_place();
+  std::uint32_t random_position();
 
   std::uint32_t ratio_;
   std::uint64_t state_;
-  std::uint32_t place_ = 0;   // of the next frame among its `ratio`
-  std::uint32_t chosen_ = 0;  // the one that is sampled
+  std::uint32_t position_ = 0;  // of the next frame in its group of `ratio`
+  std::uint32_t chosen_ = 0;    // the position in the group that is sampled
   ActionList actions_;
   std::shared_ptr<FlowTable> next_;
 };

@@ -8,8 +8,8 @@
 namespace verbs::mlx5::steering {
 
 std::uint64_t checksum_add(std::uint64_t sum, const std::uint8_t* data, std::uint32_t size) {
-  // In the processor's own byte order and four bytes at a time, which a compiler makes vectors of: in this arithmetic
-  // 2^16 is 1, so that the halves need not be added one by one, and the bytes of the sum can be swapped afterwards.
+  // Sums four bytes at a time in the processor's byte order, which compilers vectorise. The arithmetic is modulo 2^16 -
+  // 1: the halves need not be added separately, and the bytes of the sum can be swapped afterwards.
   std::uint64_t native = 0;
   const std::uint32_t words = size / 4;
   for (std::uint32_t i = 0; i < words; ++i) {
@@ -29,7 +29,7 @@ std::uint64_t checksum_add(std::uint64_t sum, const std::uint8_t* data, std::uin
 
 namespace {
 
-// The transport's bytes; 0 if they are not all there.
+// The length of the transport header and payload; 0 if they are not all in the frame.
 std::uint32_t segment_size(const std::uint8_t* data, const HeaderSet& headers) {
   const std::uint32_t rest = headers.l3_end - headers.l4;
   return headers.transport == Transport::kUdp ? std::min<std::uint32_t>(rest, load16(data + headers.l4 + 4)) : rest;

@@ -1,4 +1,4 @@
-// The Internet checksum: whole, in parts, and after a change of a word.
+// The Internet checksum: whole, in parts, and updated after a change of a word.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,25 @@
 
 namespace verbs::mlx5::steering {
 
-// Adds bytes to a running sum, an odd last one as if a zero followed.
+// Adds bytes to a running sum, padded with a zero to an even number.
 std::uint64_t checksum_add(std::uint64_t sum, const std::uint8_t* data, std::uint32_t size);
-// The sum in 16 bits, not inverted.
+// The sum folded to 16 bits, not inverted.
 inline std::uint16_t checksum_fold(std::uint64_t sum) {
   while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
   return static_cast<std::uint16_t>(sum);
 }
-// The checksum after a word that it covers changed (RFC 1624).
+// The checksum after a change of a word that it covers (RFC 1624).
 inline std::uint16_t checksum_update(std::uint16_t checksum, std::uint16_t before, std::uint16_t after) {
   const std::uint32_t sum =
       static_cast<std::uint16_t>(~checksum) + std::uint32_t{static_cast<std::uint16_t>(~before)} + after;
   return static_cast<std::uint16_t>(~checksum_fold(sum));
 }
 
-// What hardware tells of a received packet and what matchers can ask for.
+// The checksum state of a received packet, as completions report it and matchers can match it.
 struct ChecksumState {
-  bool ipv4_ok = false;  // an IPv4 header with a right checksum
-  bool l4_ok = false;    // TCP, UDP (also with none), ICMP or ICMPv6 with a right checksum; false in a fragment
+  bool ipv4_ok = false;  // an IPv4 header with a correct checksum
+  bool l4_ok =
+      false;  // TCP, UDP (also without a checksum), ICMP or ICMPv6 with a correct checksum; false in a fragment
 };
 
 ChecksumState check_checksums(const std::uint8_t* data, const HeaderSet& headers);

@@ -11,7 +11,7 @@ namespace {
 
 bool is_in(std::uint32_t at, std::uint32_t begin, std::uint32_t end) { return at >= begin && at < end; }
 
-// Where the transport's checksum is; kAbsent if it has none.
+// The offset of the transport's checksum; kAbsent if it has none.
 std::uint32_t l4_checksum_at(const std::uint8_t* data, const HeaderSet& set) {
   switch (set.transport) {
     case Transport::kTcp:
@@ -29,7 +29,7 @@ std::uint32_t l4_checksum_at(const std::uint8_t* data, const HeaderSet& set) {
 bool is_in_pseudo_header(const HeaderSet& set, std::uint32_t at) {
   if (set.transport == Transport::kIcmp) return false;
   if (set.ip_version == 4) return is_in(at, set.l3 + 12u, set.l3 + 20u);
-  // With a routing header the destination in the IPv6 header is not the one that was summed.
+  // With a routing header, the pseudo header's destination is not that of the IPv6 header.
   return is_in(at, set.l3 + 8u, set.l3 + (set.final_destination ? 40u : 24u));
 }
 
@@ -43,7 +43,7 @@ void correct(std::uint8_t* data, const Layers& layers, std::uint32_t checksum_at
              std::uint16_t after, bool is_udp) {
   std::uint16_t checksum = checksum_update(load16(data + checksum_at), before, after);
   if (is_udp && checksum == 0) checksum = 0xffff;
-  // A checksum of the inner packet is itself under those of the outer one.
+  // The checksums of the outer packet cover those of the inner one.
   change_word(data, layers, checksum_at, checksum);
 }
 

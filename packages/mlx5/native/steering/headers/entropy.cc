@@ -20,8 +20,8 @@ constexpr std::uint16_t crc_step(std::uint16_t crc, std::uint8_t byte) {
   return crc;
 }
 
-// A CRC with start 0 is linear: each byte contributes by its value and place alone, a zero nothing. So the sum needs no
-// chain of look-ups that wait for each other, and IPv4's 24 zero bytes cost nothing.
+// A CRC with start value 0 is linear: each byte's contribution depends on its value and position only, and a zero byte
+// contributes nothing. So the table look-ups are independent of each other, and IPv4's 24 zero bytes are skipped.
 using Contributions = std::array<std::array<std::uint16_t, 256>, kInputSize>;
 
 constexpr Contributions make_contributions() {

@@ -1,5 +1,5 @@
-// The entropy that encapsulation puts into the outer header, so that the packets of one connection take one path and
-// those of several spread: a CRC-16 (polynomial 0x100B) of the addresses, protocol and ports before encapsulation.
+// The entropy of the outer header after encapsulation: a CRC-16 (polynomial 0x100B) of the inner addresses, protocol
+// and ports. The packets of one connection take one path; different connections spread over paths.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace verbs::mlx5::steering {
 
-// What is hashed; absent fields are zero. IPv4 addresses are in the last four bytes.
+// The hashed fields; absent fields are zero. IPv4 addresses are in the last four bytes.
 struct EntropyInput {
   std::uint8_t destination[16] = {};
   std::uint8_t source[16] = {};
@@ -18,10 +18,10 @@ struct EntropyInput {
 };
 
 std::uint16_t entropy_crc(const EntropyInput& input);
-// The same of a frame's outermost IP packet (0 if it is none); ports of TCP and UDP only.
+// The entropy of a frame's outermost IP packet, 0 without one. Only TCP and UDP have ports.
 std::uint16_t entropy_crc(const std::uint8_t* data, const Layers& layers);
 
-// The port range that a device draws from (roce_min_src_udp_port, roce_max_src_udp_port).
+// The device's range of source ports (roce_min_src_udp_port, roce_max_src_udp_port).
 struct UdpPortRange {
   std::uint16_t min = 0xc000;
   std::uint16_t max = 0xffff;

@@ -1,7 +1,7 @@
-// Where the headers of a frame are: what the parser finds, as offsets from the frame's first byte.
+// The headers of a frame: the parser's result, as offsets from the frame's first byte.
 //
-// An offset other than kAbsent means that the whole fixed header is inside the frame. Nothing is copied and nothing is
-// trusted: lengths that do not fit show in l3_ok and l4_ok.
+// An offset other than kAbsent means that the whole fixed header is inside the frame. Lengths in headers are not
+// trusted: l3_ok and l4_ok tell whether they fit.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,26 @@ namespace verbs::mlx5::steering {
 
 inline constexpr std::uint16_t kAbsent = 0xffff;
 
-// What follows the IP header; only what the parser goes into.
+// The protocol after the IP header, if the parser knows it.
 enum class Transport : std::uint8_t { kNone, kTcp, kUdp, kIcmp, kIcmpV6, kEsp };
 
-// One MAC header with what follows it, up to the transport header.
+// One MAC header and the headers after it, up to the transport header.
 struct HeaderSet {
   std::uint16_t mac = kAbsent;                 // 14 bytes
-  std::uint16_t vlan[2] = {kAbsent, kAbsent};  // the tag's TPID: 2 bytes before its TCI
-  std::uint16_t ethertype_at = kAbsent;        // of the ethertype behind the last tag
-  std::uint16_t mpls = kAbsent;                // the first label, behind ethertype 0x8847 or 0x8848
+  std::uint16_t vlan[2] = {kAbsent, kAbsent};  // each tag's TPID, 2 bytes before its TCI
+  std::uint16_t ethertype_at = kAbsent;        // the ethertype after the last tag
+  std::uint16_t mpls = kAbsent;                // the first label, after ethertype 0x8847 or 0x8848
   std::uint16_t l3 = kAbsent;                  // the IP header
-  std::uint16_t l4 = kAbsent;                  // the transport header; absent in a fragment that is not the first
-  std::uint16_t ethertype = 0;                 // what is said there; without a MAC header what the tunnel says
+  std::uint16_t l4 = kAbsent;                  // the transport header; absent in later fragments
+  std::uint16_t ethertype = 0;                 // the value at ethertype_at; without a MAC header, the tunnel's
   std::uint32_t l3_end = 0;                    // one past the IP packet's last byte inside the frame
   std::uint8_t ip_version = 0;                 // 4, 6, or 0 without an IP header
-  std::uint8_t ip_protocol = 0;                // behind the IPv6 extension headers
+  std::uint8_t ip_protocol = 0;                // after the IPv6 extension headers
   Transport transport = Transport::kNone;
-  bool fragment = false;          // any fragment, the first one too
-  bool final_destination = true;  // false: an IPv6 routing header has another destination for the pseudo header
-  bool l3_ok = false;             // version, header length and total length fit
-  bool l4_ok = false;             // the transport header's own lengths fit
+  bool fragment = false;          // any fragment, also the first
+  bool final_destination = true;  // false: an IPv6 routing header has the pseudo header's destination
+  bool l3_ok = false;             // version, header length and total length are valid
+  bool l4_ok = false;             // the transport header's lengths are valid
 
   bool has_mac() const { return mac != kAbsent; }
   bool has_ip() const { return l3 != kAbsent; }
@@ -49,12 +49,12 @@ enum class Tunnel : std::uint8_t {
 
 struct Layers {
   HeaderSet outer;
-  HeaderSet inner;                         // of the outermost tunnel; all absent without one
-  Tunnel tunnel = Tunnel::kNone;           // what is known as a tunnel by its header, whatever it carries
-  std::uint16_t tunnel_header = kAbsent;   // the first byte behind UDP or IP; for IP-in-IP the inner IP header
-  std::uint16_t tunnel_payload = kAbsent;  // the first byte behind the tunnel's header with its options
+  HeaderSet inner;                         // of the outermost tunnel; all absent without a tunnel
+  Tunnel tunnel = Tunnel::kNone;           // the kind of tunnel header, for any payload
+  std::uint16_t tunnel_header = kAbsent;   // the first byte after UDP or IP; for IP-in-IP the inner IP header
+  std::uint16_t tunnel_payload = kAbsent;  // the first byte after the tunnel's header and options
   std::uint16_t tunnel_mpls = kAbsent;     // the first label of an MPLS stack in UDP or GRE
-  std::uint16_t gre = kAbsent;             // any GRE header of version 0, whatever it carries
+  std::uint16_t gre = kAbsent;             // any GRE header of version 0, for any payload
   std::uint16_t bth = kAbsent;             // a RoCE v2 base transport header, of the inner packet if the outer has none
 
   bool has_inner_mac() const { return inner.has_mac(); }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kMacSize = 14, kVlanSize = 4, kIpv4Size = 20, kIpv6Size = 40, kTcpSize = 20, kUdpSize = 8;
 constexpr std::uint16_t kEtherIpv4 = 0x0800, kEtherIpv6 = 0x86dd, kEtherVlan = 0x8100, kEtherServiceVlan = 0x88a8,
                         kEtherMpls = 0x8847, kEtherMplsMulticast = 0x8848, kEtherBridging = 0x6558;
-// Headers behind this are not looked at: an offset has 16 bits, and kAbsent is one of them.
+// Headers after this offset are not parsed: an offset has 16 bits, and kAbsent is one value.
 constexpr std::uint32_t kHorizon = 0xff00;
 constexpr int kMaxExtensions = 8, kMaxLabels = 8, kMaxGtpExtensions = 4;
 
@@ -49,7 +49,7 @@ class Parser {
   void run() { ethernet(layers_.outer, 0); }
 
  private:
-  // Whether `bytes` from `at` on are inside.
+  // Whether `bytes` from `at` are inside the frame.
   bool has(std::uint32_t at, std::uint32_t bytes) const { return at <= end_ && bytes <= end_ - at; }
   bool is_outer(const HeaderSet& set) const { return &set == &layers_.outer; }
   static std::uint16_t offset(std::uint32_t at) { return static_cast<std::uint16_t>(at); }
@@ -80,7 +80,7 @@ class Parser {
     }
   }
 
-  // Where the IP packet ends, and whether its own length fits: one that goes beyond the frame ends with it.
+  // Sets the end of the IP packet, at most the end of the frame, and whether its length is valid.
   std::uint32_t limit(HeaderSet& set, std::uint32_t at, std::uint32_t header, std::uint32_t total) {
     const std::uint32_t available = end_ - at;
     if (lengths_ == Lengths::kIgnored) return end_;
@@ -140,7 +140,7 @@ class Parser {
   }
 
   void transport(HeaderSet& set, std::uint32_t at) {
-    // What the IP header says is not part of the packet is not parsed, as far as the frame has it at all.
+    // Bytes after the IP packet's length are padding and are not parsed.
     end_ = std::min(end_, set.l3_end);
     switch (set.ip_protocol) {
       case kTcp:
@@ -191,7 +191,7 @@ class Parser {
     layers_.tunnel_payload = offset(payload_at);
   }
 
-  // What a tunnel says by an ethertype.
+  // The payload of a tunnel that has an ethertype.
   void carried(std::uint16_t ethertype, std::uint32_t at) {
     layers_.inner.ethertype = ethertype;
     if (ethertype == kEtherBridging) {
@@ -201,7 +201,7 @@ class Parser {
     }
   }
 
-  // What a tunnel leaves to the first four bits.
+  // The payload of a tunnel that only its first four bits identify.
   void carried_ip(std::uint32_t at) {
     if (!has(at, 1)) return;
     const int version = data_[at] >> 4;
@@ -253,7 +253,7 @@ class Parser {
   void gtp(std::uint32_t at) {
     if (!has(at, 8) || data_[at] >> 5 != 1 || (data_[at] & 0x10) == 0) return;  // version 1, not GTP'
     std::uint32_t payload_at = at + 8;
-    if ((data_[at] & 7) != 0) {  // E, S or PN: a word more
+    if ((data_[at] & 7) != 0) {  // E, S or PN: one more word
       if (!has(payload_at, 4)) return;
       std::uint8_t next = (data_[at] & 4) != 0 ? data_[at + 11] : 0;
       payload_at += 4;
@@ -280,7 +280,7 @@ class Parser {
   void gre(std::uint32_t at) {
     if (!has(at, 4)) return;
     const std::uint16_t flags = load16(data_ + at);
-    // The version is not looked at: senders with a version of 1 and an ordinary header are known.
+    // The version is ignored: some senders put version 1 on an ordinary header.
     if ((flags & 0x4000) != 0) return;  // with source routes (RFC 1701)
     const std::uint32_t size =
         4 + ((flags & 0x8000) != 0 ? 4u : 0u) + ((flags & 0x2000) != 0 ? 4u : 0u) + ((flags & 0x1000) != 0 ? 4u : 0u);

@@ -75,7 +75,7 @@ void encode_gre(const std::uint8_t* gre, std::uint8_t* out) {
   if ((flags & 0x2000) != 0) std::memcpy(out + misc::kGreKey, gre + ((flags & 0x8000) != 0 ? 8 : 4), 4);
 }
 
-// The option's data, nullptr without it.
+// The option's data; nullptr without the option.
 const std::uint8_t* find_geneve_option(const std::uint8_t* data, const Layers& layers, const GeneveOption& wanted,
                                        bool* exists) {
   *exists = false;
@@ -152,7 +152,7 @@ void encode_tcp(const std::uint8_t* data, const HeaderSet& set, std::uint8_t* se
   std::memcpy(acknowledgement, data + set.l4 + 8, 4);
 }
 
-// One field for both: the outer packet's if it is ICMP, otherwise the inner one's.
+// The parameters have one ICMP field: the outer packet's if it is ICMP, otherwise the inner packet's.
 void encode_icmp(const std::uint8_t* data, const Layers& layers, std::uint8_t* out) {
   for (const HeaderSet* set : {&layers.outer, &layers.inner}) {
     const bool is_v4 = set->transport == Transport::kIcmp;
@@ -193,7 +193,7 @@ void encode_misc3(const Packet& packet, const GeneveOption& option, std::uint8_t
   if (layers.tunnel == Tunnel::kGtpU) encode_gtp(data, layers, out);
 }
 
-// The first words behind UDP or IP, as far as the tunnel's own header goes.
+// The first words after UDP or IP, up to the end of the tunnel's header.
 void encode_misc5(const Packet& packet, std::uint8_t* out) {
   const Layers& layers = packet.layers();
   if (layers.tunnel == Tunnel::kNone) return;
@@ -228,11 +228,11 @@ void MatchKey::encode(const Packet& packet, SectionMask sections, const GeneveOp
       case kMisc5:
         encode_misc5(packet, out);
         break;
-      default:  // nothing of this is parsed: zero in every packet
+      default:  // not parsed: zero in every packet
         break;
     }
   }
-  // Into the sections made above or before.
+  // Adds to the sections filled above or before.
   if ((sections & kOuterChecksums) != 0) encode_checksums(data, packet.layers().outer, bytes_);
   if ((sections & kInnerChecksums) != 0) encode_checksums(data, packet.layers().inner, bytes_ + kInnerSection);
   valid_ = static_cast<SectionMask>(valid_ | sections);

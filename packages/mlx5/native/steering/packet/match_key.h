@@ -1,4 +1,4 @@
-// The match parameters of a packet: each field of match_layout.h as the packet has it, 0 where it has no such header.
+// The match parameters of a packet: the value of each field of match_layout.h, 0 without the header.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@ namespace verbs::mlx5::steering {
 
 class Packet;
 
-// Which GENEVE option geneve_tlv_option_0 of the match parameters means: hardware can be told of one.
+// The GENEVE option that is geneve_tlv_option_0 of the match parameters. Hardware can be configured for one.
 struct GeneveOption {
   bool configured = false;
   std::uint16_t option_class = 0;
   std::uint8_t type = 0;
 };
 
-// Sections are made only when a matcher asks for them: zeroing and filling all of them costs more than most frames'
-// whole way.
+// Sections are filled only when a matcher needs them: filling all of them costs more than the rest of the pipeline for
+// most frames.
 class MatchKey {
  public:
   SectionMask valid() const { return valid_; }
-  void forget() { valid_ = 0; }
-  void forget(SectionMask sections) { valid_ = static_cast<SectionMask>(valid_ & ~sections); }
+  void invalidate() { valid_ = 0; }
+  void invalidate(SectionMask sections) { valid_ = static_cast<SectionMask>(valid_ & ~sections); }
   void encode(const Packet& packet, SectionMask sections, const GeneveOption& option);
   const std::uint8_t* bytes() const { return bytes_; }
 

@@ -1,7 +1,7 @@
 // The layout of match parameters (the PRM's fte_match_param): byte offsets, all fields big-endian.
 //
-// Ten sections of 64 bytes. Those from 7 on hold nothing that this engine parses and are zero in every packet, and so
-// are misc4 (samples of a programmable parser, which there is none of) and the MACsec tags of misc5.
+// Ten sections of 64 bytes. The engine does not parse the fields of sections 7 to 9, of misc4 (samples of a
+// programmable parser) and the MACsec tags of misc5; they are zero in every packet.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,11 @@ namespace verbs::mlx5::steering {
 
 inline constexpr std::uint32_t kMatchSectionSize = 64;
 inline constexpr std::uint32_t kMatchSections = 10;
-inline constexpr std::uint32_t kMatchSize = kMatchSectionSize * kMatchSections;  // 640, the longest that is taken
+inline constexpr std::uint32_t kMatchSize =
+    kMatchSectionSize * kMatchSections;  // 640, the maximum that the engine accepts
 
-using SectionMask = std::uint16_t;  // a bit a section, and two for what costs a pass over the whole packet
+using SectionMask =
+    std::uint16_t;  // one bit for each section, and two for fields that need a pass over the whole packet
 enum Section : SectionMask {
   kOuter = 1 << 0,
   kMisc = 1 << 1,
@@ -21,15 +23,15 @@ enum Section : SectionMask {
   kMisc3 = 1 << 4,
   kMisc4 = 1 << 5,
   kMisc5 = 1 << 6,
-  kOuterChecksums = 1 << 10,  // ipv4_checksum_ok and l4_checksum_ok of the section of that name
+  kOuterChecksums = 1 << 10,  // ipv4_checksum_ok and l4_checksum_ok of that section
   kInnerChecksums = 1 << 11,
 };
-inline constexpr std::uint32_t kInnerSection = 2 * kMatchSectionSize;  // where the inner headers begin
+inline constexpr std::uint32_t kInnerSection = 2 * kMatchSectionSize;  // the start of the inner headers
 
 // Offsets inside a section of headers (outer and inner).
 namespace header {
 inline constexpr std::uint32_t kSmac = 0;        // 6
-inline constexpr std::uint32_t kEthertype = 6;   // behind the last VLAN tag
+inline constexpr std::uint32_t kEthertype = 6;   // after the last VLAN tag
 inline constexpr std::uint32_t kDmac = 8;        // 6
 inline constexpr std::uint32_t kFirstVlan = 14;  // prio 3, cfi 1, vid 12
 inline constexpr std::uint32_t kIpProtocol = 16;
@@ -88,7 +90,7 @@ inline constexpr std::uint32_t kOuterTcpAck = 12;
 inline constexpr std::uint32_t kVxlanGpeVni = 17;  // 24 bits
 inline constexpr std::uint32_t kVxlanGpeNextProtocol = 20;
 inline constexpr std::uint32_t kVxlanGpeFlags = 21;
-inline constexpr std::uint32_t kIcmpData = 24;  // the four bytes behind the checksum
+inline constexpr std::uint32_t kIcmpData = 24;  // the four bytes after the checksum
 inline constexpr std::uint32_t kIcmpV6Data = 28;
 inline constexpr std::uint32_t kIcmpType = 32;
 inline constexpr std::uint32_t kIcmpCode = 33;

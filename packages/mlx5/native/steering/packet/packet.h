@@ -1,4 +1,4 @@
-// A frame on its way through the tables, with what hardware carries beside it: registers, flow tag, where it came from.
+// A frame on its way through the tables, with its metadata: origin, registers, flow tag.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace verbs::mlx5::steering {
 
-// Where a frame came from: match fields that are in no header.
+// The origin of a frame: match fields that are in no header.
 struct Origin {
   std::uint32_t source_sqn = 0;            // 24 bits: the send queue (the queue pair's number) on the transmit side
   std::uint16_t source_port = 0;           // the vport
@@ -27,7 +27,7 @@ struct Registers {
 
 class Packet {
  public:
-  // `now_ns` is any clock that does not go back; meters measure by it.
+  // `now_ns` is the time of any monotonic clock; meters use it.
   explicit Packet(const Frame& frame, const Origin& origin = {}, std::uint64_t now_ns = 0)
       : frame_(frame), origin_(origin), now_ns_(now_ns) {}
 
@@ -35,7 +35,7 @@ class Packet {
   const Origin& origin() const { return origin_; }
   std::uint64_t now_ns() const { return now_ns_; }
 
-  // The headers, found on first use after a change.
+  // The headers, parsed at first use after a change.
   const Layers& layers() const {
     if (!parsed_) {
       layers_ = parse(frame_.data, frame_.size);
@@ -43,32 +43,33 @@ class Packet {
     }
     return layers_;
   }
-  // The frame for writing: afterwards the headers are looked for again.
+  // The frame for writing; its headers will be parsed again.
   Frame& change() {
     parsed_ = false;
-    key_.forget();
+    key_.invalidate();
     return frame_;
   }
-  // The frame for writing fields that move no header (addresses, ports, time to live): only the key is made again.
+  // The frame for writing fields that do not move headers (addresses, ports, time to live); only the key is encoded
+  // again.
   std::uint8_t* change_fields() {
-    key_.forget();
+    key_.invalidate();
     return frame_.data;
   }
   const Registers& registers() const { return registers_; }
   Registers& change_registers() {
-    key_.forget(kMisc2);
+    key_.invalidate(kMisc2);
     return registers_;
   }
-  // The packet's match parameters with at least the wanted sections filled in.
+  // The packet's match parameters, with at least these sections filled in.
   const MatchKey& key(SectionMask sections, const GeneveOption& option) {
     const SectionMask missing = static_cast<SectionMask>(sections & ~key_.valid());
     if (missing != 0) key_.encode(*this, missing, option);
     return key_;
   }
 
-  // What the completion tells: 24 bits, 0 if no rule set it.
+  // Reported in the completion: 24 bits, 0 if no rule set it.
   std::uint32_t flow_tag = 0;
-  // After a decapsulation the virtual network of the tunnel that was taken off (VXLAN, GENEVE, NVGRE), else 0.
+  // After a decapsulation, the virtual network of the removed tunnel (VXLAN, GENEVE, NVGRE), otherwise 0.
   std::uint32_t tunnel_vni = 0;
   bool decapsulated = false;
 

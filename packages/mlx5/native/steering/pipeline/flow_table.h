@@ -1,4 +1,4 @@
-// A flow table: matchers by priority, and where a frame goes that none of their rules takes.
+// A flow table: matchers by priority, and a table for frames that match no rule.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ class FlowTable {
   std::size_t matchers() const { return matchers_.size(); }
   std::size_t rules() const;
 
-  // A lower number is asked first; of one priority the older matcher.
+  // Lower numbers match first; with equal priority the older matcher.
   Matcher& add_matcher(std::uint32_t priority, std::span<const std::uint8_t> mask);
-  // The first matcher with this priority and mask; nullptr: there is none.
+  // The first matcher with this priority and mask; nullptr if there is none.
   Matcher* find_matcher(std::uint32_t priority, std::span<const std::uint8_t> mask) const;
-  // With its rules.
+  // Also removes its rules.
   void remove_matcher(Matcher& matcher);
 
-  // The table that is asked when this one has no rule; nullptr: the domain's own miss.
+  // The next table for a frame that matches no rule; nullptr: the domain's miss.
   const std::shared_ptr<FlowTable>& miss_table() const { return miss_table_; }
   void set_miss_table(std::shared_ptr<FlowTable> table) { miss_table_ = std::move(table); }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kWordSize = sizeof(std::uint64_t);
 constexpr std::size_t kWords = kMatchSize / kWordSize;
 
-// Mostly one to three words: less than a call of memcmp.
+// Mostly one to three words: faster than a call of memcmp.
 bool is_same(const std::vector<std::uint64_t>& words, const std::uint64_t* others) {
   std::uint64_t difference = 0;
   for (std::size_t i = 0; i < words.size(); ++i) difference |= words[i] ^ others[i];
@@ -109,7 +109,7 @@ void Matcher::remove(Rule& rule) {
   const std::size_t slot = slot_of(rule.words_.data(), rule.hash_);
   Rule** place = &slots_[slot];
   while (*place != nullptr && *place != &rule) place = &(*place)->shadowed_;
-  if (*place == nullptr) return;  // another matcher's
+  if (*place == nullptr) return;  // a rule of another matcher
   *place = rule.shadowed_;
   delete &rule;
   --count_;
@@ -127,12 +127,12 @@ void Matcher::grow() {
   }
 }
 
-// Moves those back that had gone past the slot that is free now, so that a look-up may end at a free slot.
+// Moves back rules that had probed past the slot that is free now, so that a look-up may end at a free slot.
 void Matcher::close_gap(std::size_t slot) {
   const std::size_t last = slots_.size() - 1;
   for (std::size_t next = (slot + 1) & last; slots_[next] != nullptr; next = (next + 1) & last) {
     const std::size_t home = slots_[next]->hash_ & last;
-    if (((next - home) & last) < ((next - slot) & last)) continue;  // it is where it may be
+    if (((next - home) & last) < ((next - slot) & last)) continue;  // it may stay
     slots_[slot] = std::exchange(slots_[next], nullptr);
     slot = next;
   }

@@ -1,4 +1,4 @@
-// A matcher: a mask over the match parameters, and the rules under it in a hash table by the masked bytes.
+// A matcher: a mask over the match parameters, and its rules in a hash table by the masked bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace verbs::mlx5::steering {
 
 class Matcher;
 
-// A value under a matcher's mask with what is to be done.
+// A value under a matcher's mask, and the actions for packets that have it.
 class Rule {
  public:
   const Matcher& matcher() const { return *matcher_; }
   const ActionList& actions() const { return actions_; }
-  // Exchanges what the rule does; not from within a Sink.
+  // Replaces the actions; not from within a Sink.
   void set_actions(ActionList actions) { actions_ = std::move(actions); }
   std::uint64_t hits() const { return hits_; }
 
@@ -28,14 +28,14 @@ class Rule {
   Matcher* matcher_ = nullptr;
   std::vector<std::uint64_t> words_;  // masked
   std::uint32_t hash_ = 0;
-  Rule* shadowed_ = nullptr;  // the next rule with the same words: takes over when this one goes
+  Rule* shadowed_ = nullptr;  // the next rule with the same words: becomes active when this one is removed
   mutable std::uint64_t hits_ = 0;
   ActionList actions_;
 };
 
 class Matcher {
  public:
-  // Of the mask at most kMatchSize bytes count; missing ones are 0.
+  // Uses at most kMatchSize bytes of the mask; missing bytes are 0.
   Matcher(std::uint32_t priority, std::span<const std::uint8_t> mask);
   ~Matcher();
   Matcher(const Matcher&) = delete;
@@ -46,11 +46,11 @@ class Matcher {
   bool has_mask(std::span<const std::uint8_t> mask) const;
   std::size_t rules() const { return count_; }
 
-  // Whether the value has a bit outside of the mask (the kernel refuses such a rule; here it would count for nothing).
+  // Whether the value has a bit outside of the mask. The kernel rejects such a rule; the matcher ignores the bit.
   bool is_outside_mask(std::span<const std::uint8_t> value) const;
-  // The rule with this value that frames meet; nullptr: there is none.
+  // The active rule with this value; nullptr if there is none.
   Rule* find(std::span<const std::uint8_t> value) const;
-  // With a value that is there already, the new rule waits behind the older one.
+  // A rule with the value of an older rule stays inactive until the older one is removed.
   Rule& add(std::span<const std::uint8_t> value, ActionList actions);
   void remove(Rule& rule);
 
@@ -63,7 +63,8 @@ class Matcher {
   };
   std::vector<std::uint64_t> masked(std::span<const std::uint8_t> value) const;
   static std::uint32_t hash_of(const std::uint64_t* words, std::size_t count);
-  std::size_t slot_of(const std::uint64_t* words, std::uint32_t hash) const;  // that rule's, or the free one for it
+  std::size_t slot_of(const std::uint64_t* words,
+                      std::uint32_t hash) const;  // the rule's slot, or the free slot for it
   void grow();
   void close_gap(std::size_t slot);
 
@@ -73,7 +74,7 @@ class Matcher {
   SectionMask sections_ = 0;
   std::vector<Rule*> slots_;  // a power of two, at most half full
   std::size_t used_ = 0;      // slots
-  std::size_t count_ = 0;     // rules, those that wait too
+  std::size_t count_ = 0;     // rules, including inactive ones
 };
 
 }  // namespace verbs::mlx5::steering

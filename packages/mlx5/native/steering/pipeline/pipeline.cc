@@ -32,7 +32,7 @@ void set_low_bits(Packet& packet, std::uint8_t reg_c, std::uint32_t value, std::
   target = (target & ~mask) | (value & mask);
 }
 
-// Whether a destination changes nothing of the frame, so that the next one can have the same.
+// Whether a destination leaves the frame unchanged, so that the next one needs no copy.
 bool leaves_frame(const Destination& destination) {
   return !std::holds_alternative<ToTable>(destination) && !std::holds_alternative<ToArray>(destination) &&
          !std::holds_alternative<ToSampler>(destination);
@@ -46,7 +46,7 @@ struct Pipeline::Run {
   std::uint32_t hops_left;
 };
 
-// A copy of a frame in one of the pipeline's buffers, given back when it ends.
+// A copy of a frame in one of the pipeline's buffers. The destructor releases the buffer.
 class Pipeline::Copy {
  public:
   Copy(Pipeline& pipeline, const Packet& packet) : pipeline_(pipeline), packet_(packet) {
@@ -58,21 +58,21 @@ class Pipeline::Copy {
     std::copy_n(frame.data, frame.size, data);
     packet_.change() = {data, frame.size, kCopyHeadroom, options.copy_size - frame.size};
     ++pipeline.copies_used_;
-    made_ = true;
+    valid_ = true;
   }
   ~Copy() {
-    if (made_) --pipeline_.copies_used_;
+    if (valid_) --pipeline_.copies_used_;
   }
   Copy(const Copy&) = delete;
   Copy& operator=(const Copy&) = delete;
 
-  bool made() const { return made_; }
+  bool valid() const { return valid_; }
   Packet& packet() { return packet_; }
 
  private:
   Pipeline& pipeline_;
   Packet packet_;
-  bool made_ = false;
+  bool valid_ = false;
 };
 
 Pipeline::Pipeline(const PipelineOptions& options)
@@ -139,7 +139,7 @@ bool Pipeline::act(Run& run, const Action& action, Packet& packet) {
                           *step.flag = *step.flag || step.set;
                           return true;
                         },
-                        [&](const Destination&) { return true; },  // ActionList keeps it apart
+                        [&](const Destination&) { return true; },  // not among the steps of an ActionList
                     },
                     action);
 }
@@ -153,7 +153,7 @@ bool Pipeline::reformat(Run& run, const Reformat& reformat, Packet& packet) {
 }
 
 bool Pipeline::push_vlan(Run& run, std::uint32_t header, Packet& packet) {
-  if (packet.frame().size < kMacSize) return true;  // nothing to put a tag into
+  if (packet.frame().size < kMacSize) return true;  // too short for a tag
   Frame& frame = packet.change();
   if (!frame.extend(kVlanSize)) {
     drop(run, DropReason::kNoHeadroom, packet);
@@ -210,9 +210,9 @@ void Pipeline::deliver_fully(Run& run, const Destination& destination, Packet& p
 }
 
 const FlowTable* Pipeline::sample(Run& run, Sampler& sampler, Packet& packet) {
-  if (sampler.take()) {
+  if (sampler.sample()) {
     Copy copy(*this, packet);
-    if (!copy.made()) {
+    if (!copy.valid()) {
       drop(run, DropReason::kCopyLimit, packet);
     } else if (act(run, sampler.actions(), copy.packet())) {
       deliver_fully(run, sampler.actions().destination(), copy.packet());
@@ -232,7 +232,7 @@ void Pipeline::fan_out(Run& run, const DestinationArray& array, Packet& packet) 
       continue;
     }
     Copy copy(*this, packet);
-    if (!copy.made()) {
+    if (!copy.valid()) {
       drop(run, DropReason::kCopyLimit, packet);
     } else if (entry.reformat == nullptr || reformat(run, *entry.reformat, copy.packet())) {
       deliver_fully(run, entry.destination, copy.packet());

@@ -1,7 +1,7 @@
 // Runs frames through flow tables.
 //
-// A pipeline has no lock: it and all that it reaches (tables, meters, samplers, counters) belong to one thread at a
-// time. It allocates nothing while it runs: what a frame is copied to is there from the start.
+// A pipeline has no lock: it and everything that it uses (tables, meters, samplers, counters) belong to one thread at a
+// time. It allocates no memory while it runs; the buffers for copies exist from the start.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@
 
 namespace verbs::mlx5::steering {
 
-// Where a miss goes: dropped on the receive side, to the wire on the transmit side, to the e-switch's manager (vport 0)
-// in the FDB.
+// The domain decides about a miss: a received frame is dropped, a transmitted frame goes to the wire, and a frame in
+// the FDB goes to the e-switch's manager (vport 0).
 enum class Domain : std::uint8_t { kNicRx, kNicTx, kFdb };
 
-// Where frames come out. The packet and its frame are valid during the call; tables may not be changed from within.
+// Receives the frames at the end of the pipeline. The packet and its frame are valid during the call, which must not
+// change tables.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -29,11 +30,11 @@ class Sink {
 };
 
 struct PipelineOptions {
-  // The longest frame that may come out of an encapsulation or a VLAN push, MAC header included; 0: any.
+  // The maximum length of a frame after encapsulation or VLAN push, in bytes with the MAC header; 0: no limit.
   std::uint32_t max_frame_size = 0;
-  // How many tables one frame with all of its copies may go through.
+  // The maximum number of tables that a frame and its copies pass in total.
   std::uint32_t hop_limit = 128;
-  // The longest frame that can be copied, and how many copies there can be at a time.
+  // The maximum length of a frame that is copied, in bytes, and of copies at the same time.
   std::uint32_t copy_size = 9728;
   std::uint32_t copies = 4;
 };
@@ -42,7 +43,7 @@ class Pipeline {
  public:
   explicit Pipeline(const PipelineOptions& options = {});
 
-  // `first` may be nullptr: everything misses. The packet's frame is changed in place.
+  // Runs a packet from the table `first`; nullptr: it is a miss. Changes the packet's frame in place.
   void run(const FlowTable* first, Domain domain, Packet& packet, Sink& sink);
 
   const DropCounters& drops() const { return drops_; }
@@ -58,7 +59,7 @@ class Pipeline {
   bool reformat(Run& run, const Reformat& reformat, Packet& packet);
   bool fits(Run& run, const Packet& packet);
   bool push_vlan(Run& run, std::uint32_t header, Packet& packet);
-  // The table to go on with, if the destination is one.
+  // The next table, if the destination is a table.
   const FlowTable* deliver(Run& run, const Destination& destination, Packet& packet);
   void deliver_fully(Run& run, const Destination& destination, Packet& packet);
   const FlowTable* sample(Run& run, Sampler& sampler, Packet& packet);

@@ -1,4 +1,4 @@
-// The root tables of one type: one for each priority, made on first use, each with the next as its miss.
+// The root tables of one type: one for each priority, created at first use, each with the next one as its miss table.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace verbs::mlx5::steering {
 
 class RootTables {
  public:
-  // Flows that select a multicast destination are asked last.
+  // The priority of flows that select a multicast destination, after all others.
   static constexpr std::uint32_t kMulticastPriority = 32;
 
   std::shared_ptr<FlowTable> table(std::uint32_t priority);
-  // Where a frame begins; nullptr while there is no table.
+  // The first table for a frame; nullptr without tables.
   FlowTable* first() const { return tables_.empty() ? nullptr : tables_.begin()->second.get(); }
   const std::map<std::uint32_t, std::shared_ptr<FlowTable>>& tables() const { return tables_; }
 

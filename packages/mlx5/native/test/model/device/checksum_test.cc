@@ -1,9 +1,9 @@
-// Checksums of raw packets: filled in for the sender who asks for it, judged for the receiver.
+// Checksums of raw packets: filled in for a sender that requests it, checked for the receiver.
 #include "test/support/model/ends.h"
 
 using namespace verbs::mlx5::test;
 
-TEST_CASE("a completion says whether the checksums of an IPv4 packet are right") {
+TEST_CASE("a completion reports whether the checksums of an IPv4 packet are correct") {
   End sender, receiver;
   Parameters nothing;
   const FlowMatcher matcher = make_matcher(receiver.context, nothing, false, 0, 0);
@@ -19,11 +19,11 @@ TEST_CASE("a completion says whether the checksums of an IPv4 packet are right")
     REQUIRE(received.size() == frame.size());
     return receiver.wc_flags & IBV_WC_IP_CSUM_OK;
   };
-  const Bytes without = example_frame();  // all of its checksums are 0, which UDP may
+  const Bytes without = example_frame();  // all of its checksums are 0, which is valid for UDP only
   CHECK(verdict(without, 0) == 0);
   CHECK(verdict(without, IBV_SEND_IP_CSUM) == IBV_WC_IP_CSUM_OK);
   Bytes right = without;
-  right[24] = 0x34, right[25] = 0x92;  // of the IPv4 header, as the worked examples have theirs
+  right[24] = 0x34, right[25] = 0x92;  // of the IPv4 header
   CHECK(verdict(right, 0) == IBV_WC_IP_CSUM_OK);
   Bytes wrong = right;
   wrong[40] = 0x12;  // a UDP checksum of another packet

@@ -1,4 +1,4 @@
-// devx commands: counters in bulk, TIRs, capability blocks, and what is refused.
+// devx commands: bulk counters, TIRs, capability blocks, and errors.
 #include <dlfcn.h>
 
 #include "test/support/model/ends.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kBadOp = 2, kBadParam = 3, kBadResource = 5, kLimit = 8, kBadOutput = 0x51;
 
-// A command's status in its output, or -errno if there was none.
+// A command's status in its output, or -errno without one.
 int status_of(int error, const Bytes& out) {
   if (error == 0) return 0;
   return error == EREMOTEIO ? out[0] : -error;
@@ -42,7 +42,7 @@ TEST_CASE("a bulk of counters: each flow with the offset that the longer action 
     std::uint32_t offset;
   };
   using Create = ibv_flow* (*)(mlx5dv_flow_matcher*, mlx5dv_flow_match_parameters*, std::size_t, void*, std::size_t);
-  // The header of this version does not declare it.
+  // This version of the header does not declare it.
   const auto create_flow = reinterpret_cast<Create>(dlsym(RTLD_DEFAULT, "__mlx5dv_create_flow"));
   REQUIRE((create_flow != nullptr) == true);
   Parameters source_mask({{44, {0xff, 0xff, 0xff, 0xff}}});
@@ -69,7 +69,7 @@ TEST_CASE("a bulk of counters: each flow with the offset that the longer action 
     }
   }
   for (std::uint32_t i = 0; i < 4; ++i) CHECK(read_counter(counters, id + i).packets == i + 1);
-  // All of them in one answer, which clears them.
+  // All of them in one query, which clears them.
   Bytes in = hex("093b 0000 0000 0000"), out(16 + 4 * 16);
   in.resize(32);
   in[24] = 0x80;
@@ -78,12 +78,12 @@ TEST_CASE("a bulk of counters: each flow with the offset that the longer action 
   REQUIRE(mlx5dv_devx_obj_query(counters, in.data(), in.size(), out.data(), out.size()) == 0);
   for (int i = 0; i < 4; ++i) CHECK(out[16 + 16 * i + 7] == i + 1);
   CHECK(read_counter(counters, id + 3).packets == 0);
-  // More than there are, and more than fits.
+  // More counters than there are, and more than the output has room for.
   in[27] = 5;
   CHECK(status_of(mlx5dv_devx_obj_query(counters, in.data(), in.size(), out.data(), out.size()), out) == kBadParam);
   in[27] = 4;
   CHECK(status_of(mlx5dv_devx_obj_query(counters, in.data(), in.size(), out.data(), 64), out) == kBadOutput);
-  // Of another object, or another command.
+  // Another object's number, or another command.
   in[28] ^= 0x40;
   CHECK(mlx5dv_devx_obj_query(counters, in.data(), in.size(), out.data(), out.size()) == EINVAL);
   in[28] ^= 0x40;
@@ -91,7 +91,7 @@ TEST_CASE("a bulk of counters: each flow with the offset that the longer action 
   CHECK(mlx5dv_devx_obj_query(counters, in.data(), in.size(), out.data(), out.size()) == EINVAL);
 }
 
-TEST_CASE("what creates no object") {
+TEST_CASE("commands that create no object") {
   End end;
   const Bytes counter = hex("0939 0000 0000 0000 00000000 00000000");
   CHECK(create(end.context, counter) == 0);
@@ -104,7 +104,7 @@ TEST_CASE("what creates no object") {
   CHECK(create(end.context, large) == kLimit);
   large[14] = 16;
   CHECK(create(end.context, large) == 0);
-  // A TIR for a queue that is none, and one for several.
+  // A TIR for a queue that does not exist, and one for several queues.
   Bytes tir(32 + 240);
   tir[0] = 9;
   tir[32 + 31] = 1;
@@ -118,7 +118,7 @@ TEST_CASE("what creates no object") {
   CHECK(mlx5dv_devx_obj_modify(nullptr, counter.data(), 16, out.data(), 16) == EINVAL);
 }
 
-TEST_CASE("a TIR of its queue's number is what it was made of") {
+TEST_CASE("a TIR has its queue's number, and its query returns its attributes") {
   End end;
   Bytes in(32 + 240), out(16);
   in[0] = 9;
@@ -126,12 +126,12 @@ TEST_CASE("a TIR of its queue's number is what it was made of") {
   in[100] = 0x5a;
   mlx5dv_devx_obj* tir = mlx5dv_devx_obj_create(end.context, in.data(), in.size(), out.data(), out.size());
   REQUIRE(tir);
-  Bytes query = hex("0903 0000 0000 0000 00"), answer(32 + 240);
+  Bytes query = hex("0903 0000 0000 0000 00"), output(32 + 240);
   query.insert(query.end(), out.begin() + 9, out.begin() + 12);
   query.resize(16);
-  CHECK(mlx5dv_devx_obj_query(tir, query.data(), query.size(), answer.data(), answer.size()) == 0);
-  CHECK(std::equal(answer.begin() + 32, answer.end(), in.begin() + 32));
-  // As the destination of a flow of the verbs.
+  CHECK(mlx5dv_devx_obj_query(tir, query.data(), query.size(), output.data(), output.size()) == 0);
+  CHECK(std::equal(output.begin() + 32, output.end(), in.begin() + 32));
+  // As the destination of a flow.
   End sender;
   Parameters none;
   const FlowMatcher matcher = make_matcher(end.context, none), egress = make_matcher(end.context, none, true);
@@ -145,7 +145,7 @@ TEST_CASE("a TIR of its queue's number is what it was made of") {
   CHECK(mlx5dv_devx_obj_destroy(tir) == EREMOTEIO);
 }
 
-TEST_CASE("the capability blocks say what the device can do") {
+TEST_CASE("the capability blocks report the device's capabilities") {
   End end, without("mlx5_no0"), few("mlx5_few");
   const Bytes tables = block(end.context, 7);
   CHECK((tables[4] & 0x80) != 0);   // encap_general_header
@@ -190,7 +190,7 @@ TEST_CASE("the device, its port and its clock") {
   CHECK(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0);
   CHECK(numbers.rqn == end.qp->qp_num);
   CHECK(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ) == EOPNOTSUPP);
-  // What the model has not is EOPNOTSUPP.
+  // Functions that the model does not implement fail with EOPNOTSUPP.
   CHECK(ERRNO_OF(mlx5dv_alloc_var(end.context, 0)) == EOPNOTSUPP);
   CHECK(mlx5dv_devx_query_eqn(end.context, 0, nullptr) == EOPNOTSUPP);
   errno = 0;

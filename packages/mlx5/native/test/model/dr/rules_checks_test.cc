@@ -1,4 +1,4 @@
-// What direct rules, their tables and actions may be, in which order they go, and what is in use.
+// Direct rules: valid and invalid tables and actions, the order of actions, and objects in use.
 #include <algorithm>
 #include <cstdio>
 
@@ -6,7 +6,7 @@
 
 using namespace verbs::mlx5::test;
 
-TEST_CASE("what a reformat or modify action of a domain may be") {
+TEST_CASE("valid and invalid reformat and modify actions of a domain") {
   End end;
   Rules in(end, kRx), out(end, kTx);
   CHECK(ERRNO_OF(reformat(in.domain, kL2Encap, kGreTeb)) == EINVAL);
@@ -17,9 +17,9 @@ TEST_CASE("what a reformat or modify action of a domain may be") {
   CHECK(ERRNO_OF(reformat(in.domain, kL3Decap, Bytes(16))) == EINVAL);
   CHECK(ERRNO_OF(reformat(out.domain, kL2Encap, {}, MLX5DV_DR_ACTION_FLAGS_ROOT_LEVEL)) == ENOENT);
   CHECK(ERRNO_OF(reformat(nullptr, kL2Encap, kGreTeb)) == EINVAL);
-  CHECK(ERRNO_OF(modify(in.domain, "1049 0000 00000001")) == EINVAL);   // register A is the transmit side's
-  CHECK(ERRNO_OF(modify(out.domain, "1050 0000 00000001")) == EINVAL);  // and B the receive side's
-  CHECK(ERRNO_OF(modify(in.domain, "2002 0010 00000001")) == EINVAL);   // nothing is added to an address
+  CHECK(ERRNO_OF(modify(in.domain, "1049 0000 00000001")) == EINVAL);   // register A is for transmit only
+  CHECK(ERRNO_OF(modify(out.domain, "1050 0000 00000001")) == EINVAL);  // register B is for receive only
+  CHECK(ERRNO_OF(modify(in.domain, "2002 0010 00000001")) == EINVAL);   // addresses have no add
   CHECK(ERRNO_OF(modify(in.domain, "7002 0010 00000001")) == EOPNOTSUPP);
   CHECK(ERRNO_OF(mlx5dv_dr_action_create_modify_header(in.domain, 0, 0, nullptr)) == EINVAL);
 }
@@ -49,7 +49,7 @@ TEST_CASE("the order of actions") {
   CHECK(out.error({encap, change_out}) == EOPNOTSUPP);
   CHECK(out.error({tag}) == EOPNOTSUPP);
   CHECK(out.error({qp}) == EOPNOTSUPP);
-  // Of another domain, or made for root tables.
+  // Actions of another domain, or created for root tables.
   CHECK(out.error({change}) == EINVAL);
   CHECK(in.error({reformat(in.domain, kL2Decap, {}, MLX5DV_DR_ACTION_FLAGS_ROOT_LEVEL), qp}) == EINVAL);
   CHECK(ERRNO_OF(in.rule(in.root_matcher, {decap, qp})) == EINVAL);
@@ -96,7 +96,7 @@ TEST_CASE("duplicate rules, sizes of parameters, layouts, synchronization") {
   CHECK(mlx5dv_dr_domain_sync(in.domain, 8) == EOPNOTSUPP);
 }
 
-TEST_CASE("what is in use cannot go, in any order; what is gone is EINVAL") {
+TEST_CASE("objects in use cannot be destroyed, in any order; destroyed ones are EINVAL") {
   End end;
   Rules in(end, kRx);
   mlx5dv_dr_action* qp = mlx5dv_dr_action_create_dest_ibv_qp(end.qp);

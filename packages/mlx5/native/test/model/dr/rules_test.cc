@@ -1,4 +1,4 @@
-// What direct rules do to frames.
+// Direct rules: their effect on frames.
 #include "test/support/model/rules.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST_CASE("queue pair, tag, counter, drop and default miss") {
   CHECK(read_counter(counter, id + 3).packets == 1);
   CHECK(read_counter(counter, id + 3).bytes == 100);
   CHECK(read_counter(counter, id).packets == 0);
-  // On the transmit side a miss goes to the wire, before a drop of a higher number.
+  // A transmitted frame that misses goes to the wire, before a drop of a higher priority number.
   mlx5dv_dr_matcher* later = mlx5dv_dr_matcher_create(out.table, 2, 1, out.mask);
   mlx5dv_dr_rule* missing = out.rule(out.matcher, {miss});
   mlx5dv_dr_rule* dropping = out.rule(later, {drop});
@@ -73,7 +73,7 @@ TEST_CASE("queue pair, tag, counter, drop and default miss") {
   sender.send(example_frame());
   CHECK(read_counter(counter, id + 3).packets == 2);
   CHECK(mlx5dv_dr_rule_destroy(dropping) == 0);
-  // On the receive side it goes nowhere.
+  // A received frame that misses is dropped.
   CHECK(mlx5dv_dr_rule_destroy(rule) == 0);
   REQUIRE(in.rule(in.matcher, {count, miss}));
   receiver.post_receive();
@@ -90,7 +90,7 @@ TEST_CASE("modify header, also of registers that a later matcher sees") {
   mlx5dv_dr_action* change = modify(out.domain, kNewSmac);
   REQUIRE(change);
   REQUIRE(out.rule(out.matcher, {change}));
-  // Register C 0 to C 1, then a table that asks for C 1 (misc2, byte 40 in its 64).
+  // Copies register C 0 to C 1, then matches C 1 (misc2, byte 40 of 64).
   mlx5dv_dr_table* second = mlx5dv_dr_table_create(in.domain, 2);
   mlx5dv_dr_action* on = mlx5dv_dr_action_create_dest_table(second);
   mlx5dv_dr_action* registers = modify(in.domain, "1051 0000 12345678 3051 0000 00520000");
@@ -110,7 +110,7 @@ TEST_CASE("modify header, also of registers that a later matcher sees") {
   CHECK(receiver.receive() == expected);
 }
 
-TEST_CASE("VLAN tags are put on and taken off") {
+TEST_CASE("VLAN tags are pushed and popped") {
   End sender, receiver;
   Rules out(sender, kTx), in(receiver, kRx);
   const Bytes tag = hex("8100bc0c");
@@ -145,7 +145,7 @@ TEST_CASE("an array of destinations: each queue pair and the table get the frame
       mlx5dv_dr_action_dest_attr attr{};
       attr.dest = mlx5dv_dr_action_create_dest_ibv_qp(qp);
       if (i == 7) {
-        // The last behind a table.
+        // The last one behind a table.
         mlx5dv_dr_table* last = mlx5dv_dr_table_create(in.domain, 0xff);
         mlx5dv_dr_matcher* matcher = mlx5dv_dr_matcher_create(last, 1, 1, in.mask);
         REQUIRE(in.rule(matcher, {attr.dest}));
@@ -170,11 +170,11 @@ TEST_CASE("an array of destinations: each queue pair and the table get the frame
     std::sort(got.begin(), got.end());
     std::sort(numbers.begin(), numbers.end());
     CHECK(got == numbers);
-    CHECK(mlx5dv_dr_action_destroy(attrs[0].dest) == EBUSY);  // the array's
+    CHECK(mlx5dv_dr_action_destroy(attrs[0].dest) == EBUSY);  // used by the array
   }
 }
 
-TEST_CASE("a sampler passes all frames on and samples some, a meter colours them") {
+TEST_CASE("a sampler forwards all frames and samples some, a meter colours them") {
   End sender, receiver;
   Rules in(receiver, kRx);
   std::uint32_t sampled_id = 0, all_id = 0;
@@ -203,7 +203,7 @@ TEST_CASE("a sampler passes all frames on and samples some, a meter colours them
   CHECK(ERRNO_OF(mlx5dv_dr_action_create_flow_sampler(&attr)) == EINVAL);
   CHECK(mlx5dv_dr_rule_destroy(sampling) == 0);
 
-  // A meter whose buckets hold nothing makes every frame red; switched off it makes them green.
+  // A meter with empty buckets makes every frame red; an inactive one makes them green.
   Bytes parameters(32);
   parameters[0] = 0x80;
   mlx5dv_dr_flow_meter_attr meter_attr{};

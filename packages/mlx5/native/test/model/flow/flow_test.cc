@@ -1,4 +1,4 @@
-// Flows: every refusal in its order, priorities, shared matches, what is in use.
+// Flows: every check in its order, priorities, shared matches, and objects in use.
 #include <linux/capability.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ ibv_flow_action* modify(ibv_context* context, mlx5dv_flow_table_type table = MLX
   return mlx5dv_create_flow_action_modify_header(context, 8, &word, table);
 }
 
-// Takes CAP_NET_RAW from this thread while it is there.
+// Removes CAP_NET_RAW from this thread while it exists.
 class WithoutNetRaw {
  public:
   WithoutNetRaw() { change(false); }
@@ -54,7 +54,7 @@ class WithoutNetRaw {
 
 }  // namespace
 
-TEST_CASE("what the library lets a flow be") {
+TEST_CASE("the library's checks of a flow") {
   End end;
   Parameters none;
   const FlowMatcher matcher = make_matcher(end.context, none);
@@ -75,13 +75,13 @@ TEST_CASE("what the library lets a flow be") {
   std::vector<mlx5dv_flow_action_attr> many(9, by_action(decap(end.context)));
   CHECK(error(many) == EOPNOTSUPP);
   many.resize(8);
-  CHECK(error(many) == EINVAL);  // the kernel takes two
+  CHECK(error(many) == EINVAL);  // the kernel accepts two
   CHECK(ERRNO_OF(mlx5dv_create_flow(nullptr, none, 0, nullptr)) == EINVAL);
   CHECK(ERRNO_OF(mlx5dv_create_flow(matcher.get(), nullptr, 0, nullptr)) == EINVAL);
   CHECK(ERRNO_OF(mlx5dv_create_flow(matcher.get(), none, 1, nullptr)) == EINVAL);
 }
 
-TEST_CASE("what the kernel lets a flow be") {
+TEST_CASE("the kernel's checks of a flow") {
   End end;
   Parameters smac({{0, kSmac}}), mask({{0, kAllOnes}});
   const FlowMatcher in = make_matcher(end.context, mask);
@@ -93,7 +93,7 @@ TEST_CASE("what the kernel lets a flow be") {
     return ERRNO_OF(make_flow(out.get(), smac, std::move(actions)));
   };
   const auto drop = of_type(MLX5DV_FLOW_ACTION_DROP);
-  CHECK(receive({}) == EINVAL);                               // goes nowhere
+  CHECK(receive({}) == EINVAL);                               // no destination
   CHECK(receive({by_action(decap(end.context))}) == EINVAL);  // neither
   CHECK(transmit({to_qp(end.qp)}) == EINVAL);                 // queue pairs receive
   CHECK(transmit({of_type(MLX5DV_FLOW_ACTION_DEFAULT_MISS)}) == EOPNOTSUPP);
@@ -101,12 +101,12 @@ TEST_CASE("what the kernel lets a flow be") {
   CHECK(receive({drop, by_action(decap(end.context)), by_action(decap(end.context))}) == EINVAL);
   CHECK(transmit({by_action(encap(end.context)), by_action(encap(end.context))}) == EINVAL);
   CHECK(receive({drop, by_action(modify(end.context)), by_action(modify(end.context))}) == EINVAL);
-  CHECK(receive({drop, by_action(encap(end.context))}) == EINVAL);  // of the other side
+  CHECK(receive({drop, by_action(encap(end.context))}) == EINVAL);  // for the other direction
   CHECK(transmit({by_action(decap(end.context))}) == EINVAL);
-  // A value has no bit that the mask has not.
+  // The value must not have bits outside of the mask.
   Parameters outside({{0, kSmac}, {6, {8, 0}}});
   CHECK(ERRNO_OF(make_flow(in.get(), outside, {drop})) == EINVAL);
-  // Queue pairs of other types, and what is none.
+  // Queue pairs of other types, and stale pointers.
   ibv_qp_init_attr attr{};
   attr.send_cq = attr.recv_cq = ibv_create_cq(end.context, 8, nullptr, nullptr, 0);
   attr.qp_type = IBV_QPT_UD;
@@ -117,7 +117,7 @@ TEST_CASE("what the kernel lets a flow be") {
   CHECK(receive({to_qp(nullptr)}) == EINVAL);
   const ibv_qp copy = *end.qp;
   CHECK(receive({to_qp(const_cast<ibv_qp*>(&copy))}) == EINVAL);
-  // There are 16 priorities; that there is no more is said only now.
+  // There are 16 priorities; only creating a flow checks that.
   const FlowMatcher last = make_matcher(end.context, mask, false, 15);
   const FlowMatcher beyond = make_matcher(end.context, mask, false, 16);
   CHECK(ERRNO_OF(make_flow(last.get(), smac, {drop})) == 0);
@@ -125,7 +125,7 @@ TEST_CASE("what the kernel lets a flow be") {
 }
 
 TEST_CASE("flows need CAP_NET_RAW where the device is strict, actions do not") {
-  if (geteuid() != 0) return;  // there is no privilege to be without
+  if (geteuid() != 0) return;  // has no privilege to drop
   Parameters none;
   End strict("mlx5_strict"), plain;
   const FlowMatcher matcher = make_matcher(strict.context, none), other = make_matcher(plain.context, none);
@@ -162,7 +162,7 @@ TEST_CASE("a second flow with the same match: another destination is added, anot
   const std::uint32_t first_qp = end.qp_num;
   CHECK(end.receive() == example_frame());
   CHECK(end.qp_num != first_qp);
-  // Each goes by itself, and the match with the last one.
+  // Each flow is removed by itself, and the match with the last one.
   CHECK(ibv_destroy_flow(one) == 0);
   end.post_receive(second);
   sender.send(example_frame());
@@ -172,7 +172,7 @@ TEST_CASE("a second flow with the same match: another destination is added, anot
   CHECK(error({of_type(MLX5DV_FLOW_ACTION_DROP)}) == 0);
 }
 
-TEST_CASE("a lower priority number is asked first, and multicast destinations last") {
+TEST_CASE("a lower priority number matches first, and multicast destinations last") {
   End end, sender;
   ibv_qp* second = end.add_qp();
   Parameters smac({{0, kSmac}}), mask({{0, kAllOnes}});
@@ -198,7 +198,7 @@ TEST_CASE("a lower priority number is asked first, and multicast destinations la
   CHECK(read_counter(counter, id).packets == 1);
 }
 
-TEST_CASE("only what the criteria enable counts in a mask") {
+TEST_CASE("only the enabled criteria of a mask take effect") {
   End end, sender;
   Parameters mask({{0, kAllOnes}}), value({{0, {1, 2, 3, 4, 5, 6}}});
   const FlowMatcher matcher = make_matcher(end.context, mask, false, 0, 2);  // misc, not the outer headers
@@ -208,7 +208,7 @@ TEST_CASE("only what the criteria enable counts in a mask") {
   CHECK(end.receive() == example_frame());
 }
 
-TEST_CASE("what is in use cannot go: matchers, queue pairs, counters, actions") {
+TEST_CASE("objects in use cannot be destroyed: matchers, queue pairs, counters, actions") {
   End end;
   Parameters none;
   FlowMatcher matcher = make_matcher(end.context, none);

@@ -1,4 +1,4 @@
-// What matchers, match parameters, modify header and ESP actions and steering anchors may be.
+// Valid and invalid matchers, match parameters, modify-header actions, ESP actions and steering anchors.
 #include <cstring>
 
 #include "test/support/model/ends.h"
@@ -12,7 +12,7 @@ struct MatcherAttr : mlx5dv_flow_matcher_attr {
   Parameters mask;
 };
 
-int refusal(ibv_context* context, mlx5dv_flow_matcher_attr& attr) {
+int failure(ibv_context* context, mlx5dv_flow_matcher_attr& attr) {
   errno = 0;
   mlx5dv_flow_matcher* matcher = mlx5dv_create_flow_matcher(context, &attr);
   const int error = matcher ? 0 : errno;
@@ -22,36 +22,36 @@ int refusal(ibv_context* context, mlx5dv_flow_matcher_attr& attr) {
 
 }  // namespace
 
-TEST_CASE("what a matcher may be") {
+TEST_CASE("valid and invalid matchers") {
   End end;
   MatcherAttr attr;
-  CHECK(refusal(end.context, attr) == 0);
-  CHECK(refusal(nullptr, attr) == EINVAL);
+  CHECK(failure(end.context, attr) == 0);
+  CHECK(failure(nullptr, attr) == EINVAL);
   attr.comp_mask = 4;
-  CHECK(refusal(end.context, attr) == EOPNOTSUPP);
+  CHECK(failure(end.context, attr) == EOPNOTSUPP);
   attr.comp_mask = 0;
   attr.type = IBV_FLOW_ATTR_SNIFFER;
-  CHECK(refusal(end.context, attr) == EOPNOTSUPP);
+  CHECK(failure(end.context, attr) == EOPNOTSUPP);
   attr.type = IBV_FLOW_ATTR_NORMAL;
-  // Newer table types want an IB port, even when the type does not count.
+  // Newer table types need an IB port, even when the type is ignored.
   attr.ft_type = static_cast<mlx5dv_flow_table_type>(5);
-  CHECK(refusal(end.context, attr) == EINVAL);
-  // Any other does not count without its bit.
+  CHECK(failure(end.context, attr) == EINVAL);
+  // Any other type is ignored without its bit.
   attr.ft_type = MLX5DV_FLOW_TABLE_TYPE_FDB;
-  CHECK(refusal(end.context, attr) == 0);
+  CHECK(failure(end.context, attr) == 0);
   attr.comp_mask = MLX5DV_FLOW_MATCHER_MASK_FT_TYPE;
-  CHECK(refusal(end.context, attr) == EINVAL);
+  CHECK(failure(end.context, attr) == EINVAL);
   attr.ft_type = MLX5DV_FLOW_TABLE_TYPE_NIC_TX;
-  CHECK(refusal(end.context, attr) == 0);
+  CHECK(failure(end.context, attr) == 0);
   attr.flags = IBV_FLOW_ATTR_FLAGS_EGRESS;
-  CHECK(refusal(end.context, attr) == EINVAL);  // said twice
+  CHECK(failure(end.context, attr) == EINVAL);  // given twice
   attr.comp_mask = 0;
-  CHECK(refusal(end.context, attr) == 0);
+  CHECK(failure(end.context, attr) == 0);
   attr.flags = 1 << 9;
-  CHECK(refusal(end.context, attr) == EINVAL);
+  CHECK(failure(end.context, attr) == EINVAL);
   attr.flags = 0;
   attr.match_mask = nullptr;
-  CHECK(refusal(end.context, attr) == EINVAL);
+  CHECK(failure(end.context, attr) == EINVAL);
 }
 
 TEST_CASE("match parameters have 1 to 640 bytes") {
@@ -60,7 +60,7 @@ TEST_CASE("match parameters have 1 to 640 bytes") {
     MatcherAttr attr;
     Parameters mask({}, static_cast<std::size_t>(size));
     attr.match_mask = mask;
-    CHECK(refusal(end.context, attr) == error);
+    CHECK(failure(end.context, attr) == error);
   }
   Parameters none;
   const FlowMatcher matcher = make_matcher(end.context, none);
@@ -92,7 +92,7 @@ TEST_CASE("modify header entries: the size, the table, the number and the fields
         EINVAL);
 }
 
-TEST_CASE("ESP actions are gone from the kernel, and their attributes still checked") {
+TEST_CASE("ESP actions are not in the kernel any more, but their attributes are checked") {
   End end;
   ibv_flow_action_esp_attr attr{};
   mlx5dv_flow_action_esp mlx5_attr{};

@@ -1,4 +1,4 @@
-// Packet reformat actions: what is refused in which order, and what happens to frames.
+// Packet reformat actions: every check in its order, and the effect on frames.
 #include "test/support/model/ends.h"
 
 using namespace verbs::mlx5::test;
@@ -12,7 +12,7 @@ constexpr auto kL3Encap = MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNE
 constexpr auto kReceive = MLX5DV_FLOW_TABLE_TYPE_NIC_RX;
 constexpr auto kTransmit = MLX5DV_FLOW_TABLE_TYPE_NIC_TX;
 
-int refusal(ibv_context* context, unsigned type, unsigned table, std::size_t size, bool with_data = true) {
+int failure(ibv_context* context, unsigned type, unsigned table, std::size_t size, bool with_data = true) {
   Bytes data(70'000);
   errno = 0;
   ibv_flow_action* action = mlx5dv_create_flow_action_packet_reformat(
@@ -34,7 +34,7 @@ ibv_flow_action* make(ibv_context* context, mlx5dv_flow_action_packet_reformat_t
 
 constexpr const char* kMac = "0150561920a7248a07a528c80800";
 
-// Of the outer headers: as the user gives them, with lengths, checksums and the entropy 0; and as they leave.
+// The outer headers as a program gives them, with lengths, checksums and entropy 0, and as they are sent.
 struct Tunnel {
   const char* name;
   mlx5dv_flow_action_packet_reformat_type type;
@@ -70,57 +70,57 @@ TEST_CASE("only two directions have reformat actions, each with two of the types
       const bool known = type < 4 && table == static_cast<unsigned>(decap ? kReceive : kTransmit);
       CAPTURE(type);
       CAPTURE(table);
-      CHECK(refusal(end.context, type, table, type == kL3Decap ? 14 : 50) == (known ? 0 : EOPNOTSUPP));
+      CHECK(failure(end.context, type, table, type == kL3Decap ? 14 : 50) == (known ? 0 : EOPNOTSUPP));
     }
   }
 }
 
 TEST_CASE("the checks of a reformat action come in the order of library, kernel, firmware") {
   End end;
-  // Data and size go together, before anything else is looked at.
-  CHECK(refusal(end.context, 9, 9, 50, false) == EINVAL);
-  CHECK(refusal(end.context, 9, 9, 0, true) == EINVAL);
-  CHECK(refusal(end.context, 9, 9, 65'536) == EINVAL);
-  CHECK(refusal(end.context, 9, 9, 65'535) == EOPNOTSUPP);
+  // Data and size are both given or neither; this is checked first.
+  CHECK(failure(end.context, 9, 9, 50, false) == EINVAL);
+  CHECK(failure(end.context, 9, 9, 0, true) == EINVAL);
+  CHECK(failure(end.context, 9, 9, 65'536) == EINVAL);
+  CHECK(failure(end.context, 9, 9, 65'535) == EOPNOTSUPP);
   // Then the pair of type and table, then the data.
-  CHECK(refusal(end.context, kL2Encap, kReceive, 0, false) == EOPNOTSUPP);
-  CHECK(refusal(end.context, kL2Encap, kTransmit, 0, false) == ENOENT);
-  CHECK(refusal(end.context, kL3Encap, kTransmit, 0, false) == ENOENT);
-  CHECK(refusal(end.context, kL3Decap, kReceive, 0, false) == ENOENT);
-  CHECK(refusal(end.context, kL2Decap, kReceive, 0, false) == 0);
-  CHECK(refusal(end.context, kL2Decap, kReceive, 20) == 0);  // ignored
-  CHECK(refusal(end.context, kL2Encap, kTransmit, 128) == 0);
-  CHECK(refusal(end.context, kL2Encap, kTransmit, 130) == EINVAL);
-  CHECK(refusal(end.context, kL2Encap, kTransmit, 51) == EINVAL);
-  CHECK(refusal(end.context, kL3Decap, kReceive, 14) == 0);
-  CHECK(refusal(end.context, kL3Decap, kReceive, 16) == EINVAL);
-  CHECK(refusal(end.context, kL3Decap, kReceive, 18) == 0);
-  CHECK(refusal(nullptr, kL2Decap, kReceive, 0, false) == EINVAL);
+  CHECK(failure(end.context, kL2Encap, kReceive, 0, false) == EOPNOTSUPP);
+  CHECK(failure(end.context, kL2Encap, kTransmit, 0, false) == ENOENT);
+  CHECK(failure(end.context, kL3Encap, kTransmit, 0, false) == ENOENT);
+  CHECK(failure(end.context, kL3Decap, kReceive, 0, false) == ENOENT);
+  CHECK(failure(end.context, kL2Decap, kReceive, 0, false) == 0);
+  CHECK(failure(end.context, kL2Decap, kReceive, 20) == 0);  // ignored
+  CHECK(failure(end.context, kL2Encap, kTransmit, 128) == 0);
+  CHECK(failure(end.context, kL2Encap, kTransmit, 130) == EINVAL);
+  CHECK(failure(end.context, kL2Encap, kTransmit, 51) == EINVAL);
+  CHECK(failure(end.context, kL3Decap, kReceive, 14) == 0);
+  CHECK(failure(end.context, kL3Decap, kReceive, 16) == EINVAL);
+  CHECK(failure(end.context, kL3Decap, kReceive, 18) == 0);
+  CHECK(failure(nullptr, kL2Decap, kReceive, 0, false) == EINVAL);
 }
 
-TEST_CASE("a device without a capability refuses what needs it, and one without privileges no action") {
+TEST_CASE("actions need the device's capabilities, and no privileges") {
   for (const auto& [device, type] :
        {std::pair("mlx5_no0", kL2Decap), {"mlx5_no1", kL2Encap}, {"mlx5_no2", kL3Decap}, {"mlx5_no3", kL3Encap}}) {
     End end(device);
     for (const auto each : {kL2Decap, kL2Encap, kL3Decap, kL3Encap}) {
       const bool decap = each == kL2Decap || each == kL3Decap;
-      CHECK(refusal(end.context, each, decap ? kReceive : kTransmit, 14) == (each == type ? EOPNOTSUPP : 0));
+      CHECK(failure(end.context, each, decap ? kReceive : kTransmit, 14) == (each == type ? EOPNOTSUPP : 0));
     }
   }
 }
 
-TEST_CASE("a device has so many reformat contexts and no more") {
+TEST_CASE("a device's number of reformat contexts is limited") {
   End end("mlx5_few");  // log_max_packet_reformat_context=1
   ibv_flow_action* first = make(end.context, kL2Encap, Bytes(50));
   ibv_flow_action* second = make(end.context, kL3Decap, Bytes(14));
-  CHECK(refusal(end.context, kL2Encap, kTransmit, 50) == ENOMEM);
-  CHECK(refusal(end.context, kL2Decap, kReceive, 0, false) == 0);  // needs none
+  CHECK(failure(end.context, kL2Encap, kTransmit, 50) == ENOMEM);
+  CHECK(failure(end.context, kL2Decap, kReceive, 0, false) == 0);  // needs no context
   CHECK(ibv_destroy_flow_action(first) == 0);
-  CHECK(refusal(end.context, kL2Encap, kTransmit, 50) == 0);
+  CHECK(failure(end.context, kL2Encap, kTransmit, 50) == 0);
   CHECK(ibv_destroy_flow_action(second) == 0);
 }
 
-TEST_CASE("each tunnel: the bytes on the wire, and the frame back at the other end") {
+TEST_CASE("each tunnel: the bytes on the wire, and the same frame after decapsulation") {
   for (const Tunnel& tunnel : kTunnels) {
     CAPTURE(tunnel.name);
     End sender, receiver;
@@ -141,7 +141,7 @@ TEST_CASE("each tunnel: the bytes on the wire, and the frame back at the other e
     CHECK(receiver.receive() == hex(kMac) + hex(tunnel.sent) + payload);
     CHECK(ibv_destroy_flow(ingress) == 0);
 
-    // With one it gets the frame that was sent.
+    // With one it receives the frame that was sent.
     ibv_flow_action* decap =
         tunnel.type == kL3Encap ? make(receiver.context, kL3Decap, hex(kMac)) : make(receiver.context, kL2Decap, {});
     ingress = make_flow(in.get(), smac, {by_action(decap), to_qp(receiver.qp)});
@@ -160,7 +160,7 @@ TEST_CASE("each tunnel: the bytes on the wire, and the frame back at the other e
   }
 }
 
-TEST_CASE("an L3 decapsulation puts back the MAC header that it was given, with a VLAN tag if it has one") {
+TEST_CASE("an L3 decapsulation adds the MAC header of its data, which may have a VLAN tag") {
   End sender, receiver;
   const Tunnel& gre = kTunnels[3];
   Parameters none;
@@ -176,7 +176,7 @@ TEST_CASE("an L3 decapsulation puts back the MAC header that it was given, with 
   CHECK(receiver.receive() == hex("010203040506 0708090a0b0c 8100a123 0800") + Bytes(frame.begin() + 14, frame.end()));
 }
 
-TEST_CASE("what is no action of the model, or not any more, is refused and not touched") {
+TEST_CASE("an unknown or stale action is rejected and not accessed") {
   End end;
   ibv_flow_action* action = make(end.context, kL2Decap, {});
   ibv_flow_action copy = *action;

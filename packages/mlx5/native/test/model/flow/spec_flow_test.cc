@@ -1,4 +1,4 @@
-// Flows of the plain verbs.
+// Flows of ibv_create_flow().
 #include <arpa/inet.h>
 
 #include <cstring>
@@ -9,17 +9,17 @@ using namespace verbs::mlx5::test;
 
 namespace {
 
-// Attributes with specifications behind them.
+// Attributes followed by specifications.
 class Attr {
  public:
   explicit Attr(std::initializer_list<Bytes> specs = {}) : bytes_(sizeof(ibv_flow_attr)) {
     for (const Bytes& spec : specs) bytes_.insert(bytes_.end(), spec.begin(), spec.end());
-    face()->size = static_cast<std::uint16_t>(bytes_.size());
-    face()->num_of_specs = static_cast<std::uint8_t>(specs.size());
-    face()->port = 1;
+    get()->size = static_cast<std::uint16_t>(bytes_.size());
+    get()->num_of_specs = static_cast<std::uint8_t>(specs.size());
+    get()->port = 1;
   }
-  ibv_flow_attr* face() { return reinterpret_cast<ibv_flow_attr*>(bytes_.data()); }
-  ibv_flow_attr* operator->() { return face(); }
+  ibv_flow_attr* get() { return reinterpret_cast<ibv_flow_attr*>(bytes_.data()); }
+  ibv_flow_attr* operator->() { return get(); }
 
  private:
   Bytes bytes_;
@@ -58,12 +58,12 @@ Bytes udp(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("a flow of specifications receives what they match, and nothing else") {
+TEST_CASE("a flow of specifications receives the frames that they match, and no others") {
   End sender, receiver;
   ibv_flow_spec_action_tag tag{};
   tag.tag_id = 77;
   Attr attr({ethernet(), ipv4("1.1.1.1"), udp(5678), bytes_of(tag, IBV_FLOW_SPEC_ACTION_TAG)});
-  ibv_flow* flow = ibv_create_flow(receiver.qp, attr.face());
+  ibv_flow* flow = ibv_create_flow(receiver.qp, attr.get());
   REQUIRE(flow);
   receiver.post_receive();
   Bytes other = example_frame();
@@ -75,21 +75,21 @@ TEST_CASE("a flow of specifications receives what they match, and nothing else")
   CHECK(receiver.flow_tag == 77);
   CHECK(ibv_destroy_qp(receiver.qp) == EBUSY);
   CHECK(ibv_destroy_flow(flow) == 0);
-  CHECK(ibv_destroy_flow(ibv_create_flow(receiver.qp, attr.face())) == 0);
+  CHECK(ibv_destroy_flow(ibv_create_flow(receiver.qp, attr.get())) == 0);
 }
 
-TEST_CASE("a drop of specifications is asked before the default that takes all") {
+TEST_CASE("a drop of specifications comes before the default flow") {
   End sender, receiver;
   Attr all, multicast;
   all->type = IBV_FLOW_ATTR_ALL_DEFAULT;
-  ibv_flow* flow = ibv_create_flow(receiver.qp, all.face());
+  ibv_flow* flow = ibv_create_flow(receiver.qp, all.get());
   REQUIRE(flow);
   receiver.post_receive();
   sender.send(example_frame());
   CHECK(receiver.receive() == example_frame());
   ibv_flow_spec_action_drop drop{};
   Attr dropping({ethernet(), bytes_of(drop, IBV_FLOW_SPEC_ACTION_DROP)});
-  ibv_flow* dropped = ibv_create_flow(receiver.qp, dropping.face());
+  ibv_flow* dropped = ibv_create_flow(receiver.qp, dropping.get());
   REQUIRE(dropped);
   receiver.post_receive();
   sender.send(example_frame());
@@ -97,14 +97,14 @@ TEST_CASE("a drop of specifications is asked before the default that takes all")
   CHECK(ibv_destroy_flow(dropped) == 0);
   CHECK(ibv_destroy_flow(flow) == 0);
   multicast->type = IBV_FLOW_ATTR_MC_DEFAULT;
-  REQUIRE(ibv_create_flow(receiver.qp, multicast.face()));
+  REQUIRE(ibv_create_flow(receiver.qp, multicast.get()));
   sender.send(example_frame());
   CHECK(receiver.receive() == example_frame());
 }
 
-TEST_CASE("what a flow of specifications may be") {
+TEST_CASE("valid and invalid flows of specifications") {
   End end;
-  const auto error = [&](Attr& attr) { return ERRNO_OF(ibv_create_flow(end.qp, attr.face())); };
+  const auto error = [&](Attr& attr) { return ERRNO_OF(ibv_create_flow(end.qp, attr.get())); };
   Attr attr({ethernet()});
   attr->comp_mask = 1;
   CHECK(error(attr) == EINVAL);
@@ -122,7 +122,7 @@ TEST_CASE("what a flow of specifications may be") {
   attr->type = IBV_FLOW_ATTR_ALL_DEFAULT;
   CHECK(error(attr) == EINVAL);  // with a specification
   attr->type = IBV_FLOW_ATTR_NORMAL;
-  attr->size = 0;  // counts for nothing
+  attr->size = 0;  // is ignored
   attr->priority = 16;
   CHECK(error(attr) == ENOMEM);
   attr->priority = 0;

@@ -29,7 +29,7 @@ MeterConfig config(std::uint64_t rate, std::uint64_t burst, std::uint64_t excess
 
 }  // namespace
 
-TEST_CASE("a bucket gives what is in it and fills with time") {
+TEST_CASE("a bucket gives its tokens and fills with time") {
   Meter meter(config(1000, 3000));
   CHECK(colour(meter, 5) == Colour::kGreen);
   CHECK(colour(meter, 5) == Colour::kGreen);
@@ -38,23 +38,23 @@ TEST_CASE("a bucket gives what is in it and fills with time") {
   CHECK(colour(meter, 5 + kSecond - 1) == Colour::kRed);
   CHECK(colour(meter, 5 + kSecond) == Colour::kGreen);
   CHECK(colour(meter, 5 + kSecond) == Colour::kRed);
-  CHECK(colour(meter, 4) == Colour::kRed);  // a clock that goes back gives nothing
+  CHECK(colour(meter, 4) == Colour::kRed);  // a clock that goes back adds no tokens
   for (int i = 0; i < 3; ++i) CHECK(colour(meter, 100 * kSecond) == Colour::kGreen);
   CHECK(colour(meter, 100 * kSecond) == Colour::kRed);
 }
 
-TEST_CASE("two rates: what the committed bucket lacks the excess bucket may have") {
+TEST_CASE("two rates: the excess bucket serves when the committed bucket is empty") {
   Meter meter(config(1000, 1000, 500, 1000));
   CHECK(colour(meter, 0) == Colour::kGreen);
   CHECK(colour(meter, 0) == Colour::kYellow);
   CHECK(colour(meter, 0) == Colour::kRed);
   CHECK(colour(meter, kSecond) == Colour::kGreen);
-  CHECK(colour(meter, kSecond) == Colour::kRed);  // half of it is there
+  CHECK(colour(meter, kSecond) == Colour::kRed);  // half of the tokens are there
   CHECK(colour(meter, 2 * kSecond) == Colour::kGreen);
   CHECK(colour(meter, 2 * kSecond) == Colour::kYellow);
 }
 
-TEST_CASE("the excess bucket may live on what overflows") {
+TEST_CASE("the overflow of the committed bucket may fill the excess bucket") {
   MeterConfig single = config(1000, 1000, 0, 1000);
   single.bucket_overflow = true;
   Meter meter(single);
@@ -75,7 +75,7 @@ TEST_CASE("green may need both buckets") {
   CHECK(colour(meter, 0) == Colour::kRed);
 }
 
-TEST_CASE("a colour to start with") {
+TEST_CASE("the colour before the meter") {
   MeterConfig yellow = config(1000, 5000, 0, 1000);
   yellow.start_colour = Colour::kYellow;
   Meter meter(yellow);
@@ -108,7 +108,7 @@ TEST_CASE("units: bytes of the frame, of the packet, of the wire, and packets") 
   CHECK(greens(MeterConfig::Unit::kPackets) == 860);
 }
 
-TEST_CASE("parameters as a program writes them") {
+TEST_CASE("parameters in the PRM's format") {
   // valid, bucket overflow, start green; committed rate 1 * 10^9 / 2^6
   Bytes parameters(32);
   parameters[0] = 0xe0;
@@ -135,28 +135,28 @@ TEST_CASE("parameters as a program writes them") {
   CHECK_FALSE(MeterConfig::decode({}).valid);
 }
 
-TEST_CASE("a sampler takes one in so many, the same ones for one seed") {
-  const auto taken = [](std::uint32_t ratio, std::uint64_t seed) {
+TEST_CASE("a sampler samples one frame in N, the same ones for the same seed") {
+  const auto sampled = [](std::uint32_t ratio, std::uint64_t seed) {
     Sampler sampler(ratio, {}, nullptr, seed);
     std::vector<int> numbers;
     for (int i = 0; i < 10'000; ++i) {
-      if (sampler.take()) numbers.push_back(i);
+      if (sampler.sample()) numbers.push_back(i);
     }
     return numbers;
   };
-  CHECK(taken(1, 1).size() == 10'000);
-  CHECK(taken(0, 1).size() == 10'000);
-  CHECK(taken(2, 1).size() == 5000);
-  const auto tenth = taken(10, 1);
+  CHECK(sampled(1, 1).size() == 10'000);
+  CHECK(sampled(0, 1).size() == 10'000);
+  CHECK(sampled(2, 1).size() == 5000);
+  const auto tenth = sampled(10, 1);
   REQUIRE(tenth.size() == 1000);
   std::array<int, 10> places{};
   for (std::size_t i = 0; i < tenth.size(); ++i) {
-    CHECK(tenth[i] / 10 == static_cast<int>(i));  // one of each ten
+    CHECK(tenth[i] / 10 == static_cast<int>(i));  // one of each ten frames
     ++places[static_cast<std::size_t>(tenth[i] % 10)];
   }
-  for (const int count : places) CHECK(count == doctest::Approx(100).epsilon(0.4));  // any of them
-  CHECK(taken(10, 1) == taken(10, 1));
-  CHECK(taken(10, 1) != taken(10, 2));
+  for (const int count : places) CHECK(count == doctest::Approx(100).epsilon(0.4));  // at any position
+  CHECK(sampled(10, 1) == sampled(10, 1));
+  CHECK(sampled(10, 1) != sampled(10, 2));
 }
 
 }  // namespace verbs::mlx5::steering::test

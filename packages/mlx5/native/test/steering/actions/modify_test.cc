@@ -1,4 +1,4 @@
-// Modify header: what the property test does not come to, and the entries that cannot be.
+// Modify header: the cases that the property test does not reach, and invalid entries.
 #include <doctest/doctest.h>
 
 #include "steering/actions/modify_header.h"
@@ -11,13 +11,13 @@ namespace {
 
 Bytes entry(ModifyEntry::Type type, std::uint16_t field, std::uint8_t offset, std::uint8_t length,
             std::uint32_t value) {
-  ModifyEntry made;
-  made.type = type;
-  made.field = field;
-  made.offset = offset;
-  made.length = length;
-  made.value = value;
-  return made.bytes();
+  ModifyEntry entry;
+  entry.type = type;
+  entry.field = field;
+  entry.offset = offset;
+  entry.length = length;
+  entry.value = value;
+  return entry.bytes();
 }
 
 Bytes set(std::uint16_t field, std::uint8_t length, std::uint32_t value) {
@@ -26,9 +26,9 @@ Bytes set(std::uint16_t field, std::uint8_t length, std::uint32_t value) {
 
 std::shared_ptr<const ModifyHeader> make(const Bytes& entries) {
   ModifyProblem problem{};
-  auto made = ModifyHeader::create(entries, &problem);
+  auto list = ModifyHeader::create(entries, &problem);
   REQUIRE(problem == ModifyProblem::kNone);
-  return made;
+  return list;
 }
 
 Bytes modify(const Bytes& frame, const Bytes& entries) {
@@ -56,7 +56,7 @@ constexpr std::uint16_t kEthertype = 3, kUdpDport = 0xc, kDipv4 = 0x16, kInnerDi
 
 }  // namespace
 
-TEST_CASE("a UDP checksum of zero stays, and one that comes out as zero is written as ones") {
+TEST_CASE("a UDP checksum of zero stays, and a computed zero is written as ones") {
   FrameModel frame = udp_frame();
   frame.has_udp_checksum = false;
   const Bytes without = modify(frame.bytes(), set(kDipv4, 32, 0x0b000003));
@@ -75,7 +75,7 @@ TEST_CASE("a UDP checksum of zero stays, and one that comes out as zero is writt
   CHECK(ones == 1);
 }
 
-TEST_CASE("inner fields: the checksums of both packets follow") {
+TEST_CASE("inner fields: the checksums of both packets are updated") {
   TunnelModel tunnel;
   tunnel.kind = TunnelKind::kVxlan;
   for (const bool outer_checksum : {false, true}) {
@@ -96,7 +96,7 @@ TEST_CASE("inner fields: the checksums of both packets follow") {
   }
 }
 
-TEST_CASE("a GRE checksum follows what is inside") {
+TEST_CASE("a GRE checksum is updated with the inner packet") {
   FrameModel inner = udp_frame();
   const auto bytes = [&] {
     Bytes gre = from_hex("80006558 00000000") + inner.bytes();
@@ -127,19 +127,19 @@ TEST_CASE("the tunnel endpoint of GTP-U") {
   CHECK(modify(udp_frame().bytes(), set(kTeid, 32, 0x01020304)) == udp_frame().bytes());
 }
 
-TEST_CASE("after another ethertype or port the frame is looked at anew") {
+TEST_CASE("after a change of ethertype or port the frame is parsed again") {
   const FrameBuffer buffer(udp_frame().bytes());
   Packet packet(buffer.frame());
   make(set(kEthertype, 16, 0x88b5))->apply(packet);
   CHECK_FALSE(packet.layers().outer.has_ip());
   make(set(kEthertype, 16, 0x0800) + set(kUdpDport, 16, 4789))->apply(packet);
   CHECK(packet.layers().outer.has_ip());
-  CHECK(packet.layers().tunnel == Tunnel::kNone);  // the ethertype made it IP only for the list after this one
+  CHECK(packet.layers().tunnel == Tunnel::kNone);  // the frame is IP for the next list only
   make(set(kUdpDport, 16, 4789))->apply(packet);
   CHECK(packet.layers().tunnel == Tunnel::kVxlan);
 }
 
-TEST_CASE("an address behind a routing header is not in the sum") {
+TEST_CASE("an address in front of a routing header is not in the pseudo header") {
   FrameModel frame = udp_frame(6);
   frame.ip.extensions = {43};
   const Bytes before = frame.bytes();
@@ -148,14 +148,14 @@ TEST_CASE("an address behind a routing header is not in the sum") {
   CHECK(after != before);
 }
 
-TEST_CASE("an add of the whole width takes one off") {
+TEST_CASE("an add of all ones subtracts one") {
   FrameModel frame = udp_frame();
   const Bytes after = modify(frame.bytes(), entry(ModifyEntry::kAdd, 0xa, 0, 8, 0xff));
   frame.ip.ttl = 63;
   CHECK(to_hex(after) == to_hex(frame.bytes()));
 }
 
-TEST_CASE("lists that cannot be, with the entry to blame") {
+TEST_CASE("invalid lists, with the index of the invalid entry") {
   const auto problem_of = [](const Bytes& entries, std::size_t expected_entry) {
     ModifyProblem problem{};
     std::size_t at = 99;

@@ -1,4 +1,4 @@
-// The bytes that each reformat type makes, for every tunnel, and the way back.
+// The result of each reformat type, for every tunnel, and the reverse.
 #include "steering/actions/reformat.h"
 
 #include <doctest/doctest.h>
@@ -34,8 +34,8 @@ Bytes transform(const Reformat& reformat, const Bytes& frame) {
 struct Example {
   const char* name;
   ReformatType type;
-  const char* header;    // behind the MAC header, as given
-  const char* expected;  // the same as it comes out
+  const char* header;    // after the MAC header, as given
+  const char* expected;  // the same in the encapsulated frame
   std::size_t size;      // of the whole frame
 };
 
@@ -58,7 +58,7 @@ const Example kExamples[] = {
 
 }  // namespace
 
-TEST_CASE("encapsulation makes the bytes of the worked examples, and decapsulation takes them off again") {
+TEST_CASE("encapsulation gives the bytes of the worked examples, and decapsulation removes them") {
   const Bytes inner = inner_frame();
   REQUIRE(inner.size() == 100);
   for (const Example& example : kExamples) {
@@ -75,7 +75,7 @@ TEST_CASE("encapsulation makes the bytes of the worked examples, and decapsulati
   }
 }
 
-TEST_CASE("every tunnel of every kind, over IPv4 and IPv6: there and back again") {
+TEST_CASE("every kind of tunnel, over IPv4 and IPv6: encapsulation and decapsulation") {
   Random random(3);
   for (int round = 0; round < 400; ++round) {
     TunnelModel tunnel = random.tunnel();
@@ -91,7 +91,7 @@ TEST_CASE("every tunnel of every kind, over IPv4 and IPv6: there and back again"
   }
 }
 
-TEST_CASE("lengths that are right already come out the same") {
+TEST_CASE("lengths that are correct already stay the same") {
   const Bytes inner = inner_frame();
   TunnelModel tunnel;
   tunnel.ip.source = ipv4_address(0x01010101);
@@ -101,7 +101,7 @@ TEST_CASE("lengths that are right already come out the same") {
   CHECK(transform(*with, inner) == transform(*without, inner));
 }
 
-TEST_CASE("what is not to be filled in is as the data has it") {
+TEST_CASE("fields that are not filled in stay as in the data") {
   Bytes data = kMac + from_hex("4500000012344000401100000101010102020202 000012b50000beef 0800000076adf100");
   const Bytes frame = transform(*make(ReformatType::kL2ToL2Tunnel, data), inner_frame());
   CHECK(to_hex({frame.begin() + 18, frame.begin() + 20}) == "1234");  // the identification
@@ -113,12 +113,12 @@ TEST_CASE("what is not to be filled in is as the data has it") {
   CHECK(transform(*make(ReformatType::kL2ToL2Tunnel, data, {128, {}, false}), inner_frame())[41] == 0);
 }
 
-TEST_CASE("data that is no header at all is put to the front as it is") {
+TEST_CASE("data that is not a header is added at the front unchanged") {
   const Bytes data = from_hex("00112233445566778899");
   CHECK(transform(*make(ReformatType::kL2ToL2Tunnel, data), inner_frame()) == data + inner_frame());
 }
 
-TEST_CASE("L3 encapsulation takes the MAC header and every VLAN tag off") {
+TEST_CASE("L3 encapsulation removes the MAC header and every VLAN tag") {
   FrameModel inner;
   inner.tags = {{0x88a8, 1}, {0x8100, 2}};
   inner.ip.protocol = 253;
@@ -131,7 +131,7 @@ TEST_CASE("L3 encapsulation takes the MAC header and every VLAN tag off") {
   CHECK(to_hex({frame.begin() + 34, frame.end()}) == to_hex(inner.packet_bytes()));
 }
 
-TEST_CASE("decapsulation tells the virtual network of the tunnel") {
+TEST_CASE("decapsulation records the virtual network of the tunnel") {
   const FrameBuffer buffer(
       transform(*make(ReformatType::kL2ToL2Tunnel, kMac + from_hex(kExamples[0].header)), inner_frame()));
   Packet packet(buffer.frame());
@@ -141,11 +141,11 @@ TEST_CASE("decapsulation tells the virtual network of the tunnel") {
   CHECK(packet.tunnel_vni == 7777777);
 }
 
-TEST_CASE("actions that cannot be") {
+TEST_CASE("invalid actions") {
   const auto problem_of = [](ReformatType type, std::size_t size, std::uint32_t max_size = 128) {
     ReformatProblem problem{};
-    const auto made = Reformat::create(type, Bytes(size), {max_size, {}, true}, &problem);
-    CHECK((made != nullptr) == (problem == ReformatProblem::kNone));
+    const auto created = Reformat::create(type, Bytes(size), {max_size, {}, true}, &problem);
+    CHECK((created != nullptr) == (problem == ReformatProblem::kNone));
     return problem;
   };
   using enum ReformatType;
@@ -164,7 +164,7 @@ TEST_CASE("actions that cannot be") {
   CHECK(problem_of(kL3TunnelToL2, 18) == ReformatProblem::kNone);
 }
 
-TEST_CASE("frames that an action cannot do anything with are dropped, each for its reason") {
+TEST_CASE("frames that an action cannot process are dropped, each for its reason") {
   const auto reason_of = [](const Reformat& reformat, const Bytes& frame, std::uint32_t headroom = 128) {
     const FrameBuffer buffer(frame, headroom);
     Packet packet(buffer.frame());

@@ -7,7 +7,7 @@
 
 namespace verbs::mlx5::steering::test {
 
-TEST_CASE("sums of every length are those made byte by byte, in one piece or two") {
+TEST_CASE("sums of every length equal those computed byte by byte, in one piece or two") {
   Random random(13);
   for (std::uint32_t size = 0; size < 600; ++size) {
     const Bytes bytes = random.one_in(8) ? Bytes(size, 0xff) : random.bytes(size);
@@ -19,7 +19,7 @@ TEST_CASE("sums of every length are those made byte by byte, in one piece or two
   }
 }
 
-TEST_CASE("a checksum follows a word, whatever it was and becomes") {
+TEST_CASE("a checksum is updated with a word, for all old and new values") {
   Random random(17);
   for (int round = 0; round < 5000; ++round) {
     Bytes bytes = random.bytes(20);
@@ -34,7 +34,7 @@ TEST_CASE("a checksum follows a word, whatever it was and becomes") {
   }
 }
 
-TEST_CASE("what is told of a received packet: right checksums, and any one bit turned over") {
+TEST_CASE("the checksum state of a received packet: correct checksums, and any flipped bit") {
   Random random(19);
   const auto state_of = [](const Bytes& frame) {
     const Layers layers = parse(frame.data(), static_cast<std::uint32_t>(frame.size()));
@@ -56,7 +56,7 @@ TEST_CASE("what is told of a received packet: right checksums, and any one bit t
     broken[frame.mac_bytes().size() + 8] ^= 1;  // the time to live
     CHECK_FALSE(state_of(broken).ipv4_ok);
     frame.ip.fragment = 0x2000;
-    CHECK_FALSE(state_of(frame.bytes()).l4_ok);  // not all of it is here
+    CHECK_FALSE(state_of(frame.bytes()).l4_ok);  // truncated
   }
 }
 

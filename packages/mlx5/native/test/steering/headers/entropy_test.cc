@@ -51,7 +51,7 @@ TEST_CASE("the checksum of single bytes: the source port's low byte is the last"
   CHECK(entropy_crc(all) == 0x0690);
 }
 
-TEST_CASE("a range of source ports is kept to") {
+TEST_CASE("source ports stay in the range") {
   CHECK(entropy_udp_port(0xffff, {0x8000, 0x8fff}) == 0x8fff);
   CHECK(entropy_udp_port(0x0001, {0x8000, 0x8fff}) == 0x8001);
 }

@@ -1,4 +1,4 @@
-// What the parser finds, and that it finds nothing that is not there.
+// The headers that the parser finds, and that it finds no others.
 #include "steering/headers/parser.h"
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ const std::map<TunnelKind, Tunnel> kTunnels = {
     {TunnelKind::kIpInIp, Tunnel::kIpInIp},
 };
 
-// No offset beyond the frame, and every header whole.
+// No offset is outside of the frame, and every header is complete.
 void check_bounds(const Layers& layers, std::size_t size) {
   const auto inside = [&](std::uint32_t at, std::uint32_t bytes) { return at == kAbsent || at + bytes <= size; };
   for (const HeaderSet* set : {&layers.outer, &layers.inner}) {
@@ -102,7 +102,7 @@ TEST_CASE("plain frames: the offsets of their headers") {
   CHECK(layers.outer.l4 == 14 + 40 + 16);
 }
 
-TEST_CASE("every tunnel over IPv4 and IPv6 is known, with what it carries") {
+TEST_CASE("every tunnel over IPv4 and IPv6 is recognised, with its payload") {
   for (const auto& [kind, expected] : kTunnels) {
     for (const int version : {4, 6}) {
       for (const int inner_version : {4, 6}) {
@@ -141,7 +141,7 @@ TEST_CASE("only the outermost tunnel is entered") {
   CHECK(layers.inner.transport == Transport::kUdp);
 }
 
-TEST_CASE("a frame cut off anywhere is parsed within what is left") {
+TEST_CASE("a truncated frame is parsed within its bounds") {
   Random random(7);
   for (int round = 0; round < 60; ++round) {
     const TunnelModel tunnel = random.tunnel();
@@ -155,7 +155,7 @@ TEST_CASE("a frame cut off anywhere is parsed within what is left") {
   }
 }
 
-TEST_CASE("wrong lengths show, and what an IP header leaves outside is not parsed") {
+TEST_CASE("wrong lengths are reported, and bytes after the IP packet are not parsed") {
   FrameModel model = udp_frame();
   Bytes frame = model.bytes();
   SUBCASE("longer than the frame") {
@@ -179,7 +179,7 @@ TEST_CASE("wrong lengths show, and what an IP header leaves outside is not parse
     CHECK(layers.outer.l3_ok);
     CHECK(layers.tunnel == Tunnel::kNone);
   }
-  SUBCASE("an IPv4 header of less than 20 bytes, or of another version, is none") {
+  SUBCASE("an IPv4 header of less than 20 bytes, or of another version, is not one") {
     frame[14] = 0x44;
     CHECK_FALSE(parse_exactly(frame).outer.has_ip());
     frame[14] = 0x65;
@@ -194,7 +194,7 @@ TEST_CASE("wrong lengths show, and what an IP header leaves outside is not parse
   }
 }
 
-TEST_CASE("fragments: the first has a transport header, none is a tunnel") {
+TEST_CASE("fragments: the first has a transport header, and none is a tunnel") {
   TunnelModel tunnel = tunnel_of(TunnelKind::kVxlan, true);
   tunnel.ip.fragment = 0x2000;  // more follow
   Layers layers = parse_exactly(tunnelled(tunnel, udp_frame()));
@@ -231,7 +231,7 @@ TEST_CASE("IPv6 fragment and routing headers") {
   CHECK(parse_exactly(bytes).outer.final_destination);
 }
 
-TEST_CASE("a chain of IPv6 extension headers without end is given up") {
+TEST_CASE("parsing of an endless chain of IPv6 extension headers ends") {
   FrameModel frame = udp_frame();
   frame.ip.version = 6;
   frame.ip.extensions = std::vector<std::uint8_t>(40, 60);
@@ -240,7 +240,7 @@ TEST_CASE("a chain of IPv6 extension headers without end is given up") {
   CHECK(layers.outer.transport == Transport::kNone);
 }
 
-TEST_CASE("RoCE v2 is no tunnel") {
+TEST_CASE("RoCE v2 is not a tunnel") {
   FrameModel frame = udp_frame();
   frame.destination_port = 4791;
   const Layers layers = parse_exactly(frame.bytes());
@@ -248,7 +248,7 @@ TEST_CASE("RoCE v2 is no tunnel") {
   CHECK(layers.tunnel == Tunnel::kNone);
 }
 
-TEST_CASE("of GTP only user packets carry something") {
+TEST_CASE("only user packets of GTP have a payload") {
   TunnelModel tunnel = tunnel_of(TunnelKind::kGtpU, false);
   Bytes frame = tunnelled(tunnel, udp_frame());
   frame[43] = 1;  // an echo request
@@ -258,7 +258,7 @@ TEST_CASE("of GTP only user packets carry something") {
   CHECK(parse_exactly(frame).tunnel == Tunnel::kNone);
 }
 
-TEST_CASE("an MPLS stack ends with its bottom label; without one it carries nothing") {
+TEST_CASE("an MPLS stack ends with its bottom label; without one it has no payload") {
   Bytes label = from_hex("00010040");
   const Bytes bottom = from_hex("00011140"), inner = udp_frame().packet_bytes();
   FrameModel outer = udp_frame();
@@ -274,14 +274,14 @@ TEST_CASE("an MPLS stack ends with its bottom label; without one it carries noth
   CHECK(layers.tunnel_mpls == 42);
 }
 
-TEST_CASE("random bytes, and frames with bytes turned over, are parsed within their bounds") {
+TEST_CASE("random bytes, and frames with changed bytes, are parsed within their bounds") {
   Random random(11);
   for (int round = 0; round < 20'000; ++round) {
     const TunnelModel tunnel = random.tunnel();
     FrameModel inner = random.frame();
     if (!tunnel.carries_mac) inner.is_ip = true;
     Bytes frame = random.one_in(4) ? random.bytes(random.below(200)) : tunnelled(tunnel, inner);
-    for (std::uint32_t turns = random.below(6); turns > 0 && !frame.empty(); --turns) {
+    for (std::uint32_t changes = random.below(6); changes > 0 && !frame.empty(); --changes) {
       frame[random.below(static_cast<std::uint32_t>(std::min<std::size_t>(frame.size(), 120)))] =
           random.any<std::uint8_t>();
     }

@@ -1,4 +1,4 @@
-// The match parameters of tunnels and of what is in no header; those of plain frames are the property test's.
+// The match parameters of tunnels and of metadata. The property test covers those of plain frames.
 #include "steering/packet/match_key.h"
 
 #include <doctest/doctest.h>
@@ -122,7 +122,7 @@ TEST_CASE("the fields of each tunnel's header, and none of another's") {
   CHECK(number(key(gtp), kMisc3 + 52, 4) == 0x01100100);
 }
 
-TEST_CASE("a GENEVE option is matched once the device is told which") {
+TEST_CASE("a GENEVE option is matched once it is configured") {
   TunnelModel tunnel = tunnel_of(TunnelKind::kGeneve, true);
   tunnel.options = from_hex("0001020100000001 0102a502cafebabe00000000");
   const Bytes frame = tunnelled(tunnel, inner_frame());
@@ -179,7 +179,7 @@ TEST_CASE("RoCE, ESP, ICMP and MPLS fields") {
   CHECK(number(key_of(tunnelled(tunnel_of(TunnelKind::kVxlan, true), frame)), kMisc2 + 4, 4) == 0x12345678);
 }
 
-TEST_CASE("where a frame came from, and the registers") {
+TEST_CASE("the origin of a frame, and the registers") {
   const Bytes frame = inner_frame().bytes();
   const Bytes key = key_of(frame, {}, {0x123456, 7, 9, 3});
   CHECK(key[kMisc] == 3);
@@ -200,7 +200,7 @@ TEST_CASE("where a frame came from, and the registers") {
   CHECK(number(after, kMisc2 + 52, 4) == 201);
 }
 
-TEST_CASE("a packet too short for any header has the match parameters of nothing") {
+TEST_CASE("a packet too short for any header has match parameters of zero") {
   CHECK(key_of(Bytes(13, 0xff)) == Bytes(kMatchSize));
 }
 

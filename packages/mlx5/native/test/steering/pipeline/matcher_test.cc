@@ -1,4 +1,4 @@
-// Matchers and tables as containers: many rules, their going, equal values, and who is asked first.
+// Matchers and tables as containers: many rules, their removal, equal values, and priorities.
 #include "steering/pipeline/matcher.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ const Rule* look_up(const FlowTable& table, const Bytes& frame) {
 
 }  // namespace
 
-TEST_CASE("thousands of rules come and go and are found meanwhile") {
+TEST_CASE("thousands of rules are added, removed and found") {
   Random random(5);
   FlowTable table;
   Matcher& matcher = table.add_matcher(0, value_of_port(0xffff));
@@ -57,7 +57,7 @@ TEST_CASE("thousands of rules come and go and are found meanwhile") {
   CHECK(table.rules() == rules.size());
 }
 
-TEST_CASE("of rules with one value the oldest is met, then the next") {
+TEST_CASE("of rules with the same value the oldest is active, then the next") {
   FlowTable table;
   Matcher& matcher = table.add_matcher(0, value_of_port(0xffff));
   Rule& first = matcher.add(value_of_port(7), {});
@@ -75,7 +75,7 @@ TEST_CASE("of rules with one value the oldest is met, then the next") {
   CHECK(matcher.rules() == 0);
 }
 
-TEST_CASE("bits outside of the mask count for nothing, and can be asked for") {
+TEST_CASE("bits outside of the mask are ignored, and can be detected") {
   FlowTable table;
   Matcher& matcher = table.add_matcher(0, value_of_port(0x00ff));
   CHECK_FALSE(matcher.is_outside_mask(value_of_port(0x0007)));
@@ -88,7 +88,7 @@ TEST_CASE("bits outside of the mask count for nothing, and can be asked for") {
   CHECK(look_up(table, frame_to(0xff08).bytes()) == nullptr);
 }
 
-TEST_CASE("a mask of nothing takes every frame, one of more than there is none") {
+TEST_CASE("an empty mask matches every frame, a mask of unparsed fields none") {
   FlowTable table;
   Matcher& beyond = table.add_matcher(0, Bytes(639) + Bytes(1, 1));
   beyond.add(Bytes(639) + Bytes(1, 1), {});
@@ -99,7 +99,7 @@ TEST_CASE("a mask of nothing takes every frame, one of more than there is none")
   CHECK(look_up(table, {}) == &rule);
 }
 
-TEST_CASE("a lower priority number is asked first, then the older matcher") {
+TEST_CASE("a lower priority number matches first, then the older matcher") {
   FlowTable table;
   Matcher& late = table.add_matcher(5, value_of_port(0xffff));
   Matcher& same = table.add_matcher(5, value_of_port(0x00ff));
@@ -120,7 +120,7 @@ TEST_CASE("a lower priority number is asked first, then the older matcher") {
   CHECK(table.matchers() == 1);
 }
 
-TEST_CASE("root tables are chained by priority, in whatever order they are made") {
+TEST_CASE("root tables are chained by priority, in any order of creation") {
   RootTables roots;
   CHECK(roots.first() == nullptr);
   const auto multicast = roots.table(RootTables::kMulticastPriority);

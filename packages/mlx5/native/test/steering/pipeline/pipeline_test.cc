@@ -1,4 +1,4 @@
-// Tables with their rules: the order of actions, where frames come out, and what becomes of those that do not.
+// Tables and rules: the order of actions, the destinations of frames, and dropped frames.
 #include "steering/pipeline/pipeline.h"
 
 #include <doctest/doctest.h>
@@ -30,9 +30,9 @@ FrameModel udp_frame() {
 
 std::shared_ptr<const Reformat> reformat(ReformatType type, const Bytes& data = {}) {
   ReformatProblem problem{};
-  auto made = Reformat::create(type, data, {}, &problem);
-  REQUIRE(made != nullptr);
-  return made;
+  auto created = Reformat::create(type, data, {}, &problem);
+  REQUIRE(created != nullptr);
+  return created;
 }
 
 std::shared_ptr<const Reformat> vxlan_encap() {
@@ -45,7 +45,7 @@ Action modify(std::uint16_t field, std::uint8_t length, std::uint32_t value) {
   return ModifyAction{ModifyHeader::create(entry, &problem)};
 }
 
-// A table in which every frame meets one rule.
+// A table in which every frame matches one rule.
 std::shared_ptr<FlowTable> table_of(std::vector<Action> actions, std::uint32_t level = 0) {
   auto table = std::make_shared<FlowTable>(level);
   table->add_matcher(0, {}).add({}, ActionList(std::move(actions)));
@@ -60,7 +60,7 @@ std::uint64_t count_of(const Pipeline& pipeline, DropReason reason) {
 
 }  // namespace
 
-TEST_CASE("a frame that no rule takes is dropped, sent or handed to the manager") {
+TEST_CASE("a frame that matches no rule is dropped, sent or given to the e-switch's manager") {
   Pipeline pipeline;
   const FlowTable table;
   const Bytes frame = udp_frame().bytes();
@@ -77,7 +77,7 @@ TEST_CASE("a frame that no rule takes is dropped, sent or handed to the manager"
   CHECK(recorder.frames[0].bytes == frame);
 }
 
-TEST_CASE("actions are done in their own order, whatever the array's") {
+TEST_CASE("actions are executed in their fixed order, whatever the array's") {
   Pipeline pipeline;
   FrameModel inner = udp_frame();
   inner.tags = {{0x8100, 5}};
@@ -148,7 +148,7 @@ TEST_CASE("reasons of reformat actions are counted") {
   CHECK(std::string(name_of(DropReason::kCopyLimit)) == "copy_limit");
 }
 
-TEST_CASE("a table's miss leads on; a rule without destination ends like a miss") {
+TEST_CASE("a table's miss leads to the next table; a rule without destination ends like a miss") {
   Pipeline pipeline;
   auto second = table_of({modify(kSmacLow, 16, 7), Destination{ToReceiver{&pipeline}}});
   FlowTable first;
@@ -166,7 +166,7 @@ TEST_CASE("a table's miss leads on; a rule without destination ends like a miss"
         Where::kWire);
 }
 
-TEST_CASE("what one table changed the next one matches: registers, and the inner headers after decapsulation") {
+TEST_CASE("a table matches what the previous one changed: registers, and the inner headers after decapsulation") {
   Pipeline pipeline;
   const FrameModel inner = udp_frame();
   auto next = std::make_shared<FlowTable>(2);
@@ -196,10 +196,10 @@ TEST_CASE("tables that lead to each other end at the limit") {
   REQUIRE(out.size() == 1);
   CHECK(out[0].reason == DropReason::kHopLimit);
   CHECK(counter->packets == 5);
-  back.set_actions({});  // or the two would keep each other
+  back.set_actions({});  // otherwise the two would keep each other alive
 }
 
-TEST_CASE("an array gives each destination the frame as it came") {
+TEST_CASE("an array gives each destination a copy of the frame") {
   Pipeline pipeline(PipelineOptions{0, 8, 2000, 2});
   int receivers[3] = {};
   auto array = std::make_shared<DestinationArray>();
@@ -227,7 +227,7 @@ TEST_CASE("an array gives each destination the frame as it came") {
   CHECK(out[3].receiver == &receivers[2]);
 }
 
-TEST_CASE("copies of copies end at the limit, and all buffers come back") {
+TEST_CASE("copies of copies end at the limit, and all buffers are released") {
   Pipeline pipeline(PipelineOptions{0, 100, 2000, 2});
   int receiver = 0;
   std::shared_ptr<FlowTable> table = table_of({Destination{ToReceiver{&receiver}}});
@@ -245,7 +245,7 @@ TEST_CASE("copies of copies end at the limit, and all buffers come back") {
   }
 }
 
-TEST_CASE("a sampler copies one frame in so many and lets all go on") {
+TEST_CASE("a sampler copies one frame in N and forwards all") {
   Pipeline pipeline;
   int sampled = 0, all = 0;
   const auto next = table_of({Destination{ToReceiver{&all}}}, 1);
@@ -266,7 +266,7 @@ TEST_CASE("a sampler copies one frame in so many and lets all go on") {
   CHECK(samples == 250);
 }
 
-TEST_CASE("a meter's colour and a first hit go into a register that the next table matches") {
+TEST_CASE("a meter's colour and a first hit are written to a register that the next table matches") {
   Pipeline pipeline;
   MeterConfig config;
   config.unit = MeterConfig::Unit::kPackets;
@@ -285,7 +285,7 @@ TEST_CASE("a meter's colour and a first hit go into a register that the next tab
   CHECK(registers().c[1] == 0xffffff00);
 }
 
-TEST_CASE("a rule shares its actions: their use counts tell who is in use") {
+TEST_CASE("a rule shares its actions: their use counts tell which are in use") {
   const auto encap = vxlan_encap();
   CHECK(encap.use_count() == 1);
   {

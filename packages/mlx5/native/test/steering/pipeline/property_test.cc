@@ -1,4 +1,4 @@
-// 100,000 random frames, rules and lists of actions, held against a model that computes the outcome from named fields.
+// 100,000 random frames, rules and lists of actions, compared with a model that computes the result from named fields.
 #include <doctest/doctest.h>
 
 #include "test/support/steering/modify_model.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRounds = 100'000;
 
-// The bits of 37 bytes one by one.
+// The CRC of 37 bytes of addresses, protocol and ports, bit by bit.
 std::uint16_t entropy_of(const FrameModel& f) {
   Bytes input(37);
   if (f.is_ip && f.tags.size() <= 2) {
@@ -29,7 +29,7 @@ std::uint16_t entropy_of(const FrameModel& f) {
   return static_cast<std::uint16_t>(crc);
 }
 
-// Masks and values on a few fields of the frame; some rounds one bit is other than the frame's.
+// Masks and values of a few fields of the frame; in some rounds one bit differs from the frame's.
 struct MatchPlan {
   MatchWriter mask, value;
   bool matches = true;
@@ -110,8 +110,8 @@ class Round {
   }
 
  private:
-  // Gives the rule its actions and does the same to the model. VLAN pushes and modify lists may be two: they keep their
-  // order among themselves, so each kind is added once as far as the order of two would tell.
+  // Adds actions to the rule and applies them to the model. There may be two VLAN pushes or modify lists, which keep
+  // their order.
   void plan_transmission() {
     if (random_.one_in(4)) {
       actions_.emplace_back(PopVlan{});
@@ -181,7 +181,7 @@ class Round {
     CHECK(to_hex(out.bytes) == to_hex(expected_on_wire()));
   }
 
-  // Some fields of the carried packet, of the section of inner headers.
+  // Some fields of the inner packet, in the section of inner headers.
   void add_inner_fields(MatchWriter& mask, MatchWriter& value) {
     constexpr std::uint32_t kHeaderBits = 512, kInner = 1024;
     FrameModel inner = after_;
@@ -189,7 +189,7 @@ class Round {
       inner.dmac = inner.smac = 0;
       inner.tags.clear();
     }
-    if (inner.tags.size() > 2) return;  // what is behind the second is not known
+    if (inner.tags.size() > 2) return;  // the parser does not see headers after the second
     for (std::uint32_t count = random_.below(4); count > 0; --count) {
       const NamedField& field = named_fields()[random_.below(static_cast<std::uint32_t>(named_fields().size()))];
       if (field.bit >= kHeaderBits) continue;
@@ -199,7 +199,7 @@ class Round {
   }
 
   void receive(const Bytes& frame) {
-    // What is to be found again: the outer destination address, and what the tunnel carries.
+    // The expected match: the outer destination address, and the tunnel's payload.
     MatchWriter mask, value;
     add_inner_fields(mask, value);
     const Address& address = tunnel_.ip.destination;
@@ -259,7 +259,7 @@ class Round {
 
 }  // namespace
 
-TEST_CASE("100,000 random frames and rules do what the model of their headers says") {
+TEST_CASE("100,000 random frames and rules agree with the model of their headers") {
   for (std::uint64_t seed = 1; seed <= kRounds; ++seed) {
     CAPTURE(seed);
     Round(seed).play();

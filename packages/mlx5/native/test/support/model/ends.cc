@@ -10,7 +10,7 @@ namespace verbs::mlx5::test {
 namespace {
 
 constexpr std::size_t kSlot = 4608;
-constexpr std::size_t kSlots = 64;  // the first is for sending
+constexpr std::size_t kSlots = 64;  // slot 0 is for sending
 
 ibv_context* open(const char* name) {
   int count = 0;
@@ -108,7 +108,7 @@ void End::send(const Bytes& frame, unsigned flags) {
   REQUIRE(wc.status == IBV_WC_SUCCESS);
 }
 
-// Whatever was sent has arrived: polling makes the progress.
+// Polling makes the progress: every frame sent has arrived afterwards.
 Bytes End::receive() {
   ibv_poll_cq_attr attr{};
   for (int round = 0; round < 3; ++round) {

@@ -1,10 +1,10 @@
-// What the tests of the model share: two ends on mlx5_soft0 with RAW_PACKET queue pairs, through the real libibverbs.
+// Two ends on mlx5_soft0 with RAW_PACKET queue pairs, through the exported libibverbs.
 #pragma once
 
 #include <doctest/doctest.h>
 #include <string.h>
 
-// After string.h, which it uses.
+// Uses string.h without including it.
 #include <infiniband/mlx5dv.h>
 
 #include <cerrno>
@@ -18,10 +18,10 @@ namespace verbs::mlx5::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Of hexadecimal digits; blanks do not count.
+// Bytes from hexadecimal digits; blanks are ignored.
 Bytes hex(const std::string& digits);
 
-// Match parameters with these bytes at their places.
+// Match parameters with these bytes at their offsets.
 struct Field {
   std::size_t at;
   Bytes bytes;
@@ -35,7 +35,7 @@ class Parameters {
   std::vector<std::uint64_t> words_;
 };
 
-// A context with a queue pair in RTS. What is not closed by hand goes with the context.
+// A context with a queue pair in RTS. Objects that a test does not close are destroyed with the context.
 class End {
  public:
   explicit End(const char* device = "mlx5_soft0");
@@ -46,9 +46,9 @@ class End {
   ibv_qp* add_qp();
   void post_receive(ibv_qp* on = nullptr);
   void send(const Bytes& frame, unsigned flags = 0);
-  // The next frame that comes in; empty: none does.
+  // The next received frame; empty if none arrives.
   Bytes receive();
-  // The queue pair that it came in on, its tag, and what else the completion says of it.
+  // The queue pair that received the last frame, its tag and the other fields of its completion.
   std::uint32_t qp_num = 0, flow_tag = 0, wc_flags = 0;
 
   ibv_context* context = nullptr;
@@ -63,7 +63,7 @@ class End {
   std::uint64_t posted_ = 0;
 };
 
-// A matcher with the mask, destroyed at the end.
+// A matcher with the mask, destroyed with this object.
 struct FlowMatcherCloser {
   void operator()(mlx5dv_flow_matcher* matcher) const { mlx5dv_destroy_flow_matcher(matcher); }
 };
@@ -89,7 +89,7 @@ Bytes example_frame();
 inline const Bytes kSmac = {0x24, 0x8a, 0x07, 0xa5, 0x28, 0xc8};
 inline const Bytes kAllOnes = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
-// The errno of a call that returns a pointer: 0 if it is not null.
+// The errno of a call that returned a null pointer; 0 otherwise.
 #define ERRNO_OF(call) (errno = 0, (call) != nullptr ? 0 : errno)
 
 }  // namespace verbs::mlx5::test

@@ -1,4 +1,4 @@
-// What the tests of direct rules share.
+// Domains and tables for the tests of direct rules.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace verbs::mlx5::test {
 
-// A domain with a table of level 1 that frames with our source address are led to.
+// A domain with a table of level 1, which receives the frames with our source address.
 struct Rules {
   Rules(End& its_end, mlx5dv_dr_domain_type type) : end(its_end) {
     domain = mlx5dv_dr_domain_create(end.context, type);
@@ -26,9 +26,9 @@ struct Rules {
   }
   int error(std::vector<mlx5dv_dr_action*> actions) {
     errno = 0;
-    mlx5dv_dr_rule* made = rule(matcher, std::move(actions));
-    if (!made) return errno;
-    CHECK(mlx5dv_dr_rule_destroy(made) == 0);
+    mlx5dv_dr_rule* created = rule(matcher, std::move(actions));
+    if (!created) return errno;
+    CHECK(mlx5dv_dr_rule_destroy(created) == 0);
     return 0;
   }
 

@@ -1,5 +1,5 @@
-// Bytes for tests: from hexadecimal text, and in a buffer of exactly the room that a frame is to have, so that a
-// sanitizer sees whoever goes beyond.
+// Bytes for tests: from hexadecimal text, and in a buffer of exactly a frame's size, so that a sanitizer detects
+// accesses beyond.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace verbs::mlx5::steering::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Blanks may stand anywhere.
+// Blanks are ignored.
 Bytes from_hex(std::string_view text);
 std::string to_hex(const Bytes& bytes);
 Bytes operator+(Bytes first, const Bytes& second);

@@ -1,5 +1,5 @@
-// What a frame says, as named fields, and its bytes made of them one after the other: the tests' own way to headers,
-// lengths and checksums, which shares nothing with the engine.
+// A frame as named fields, and the bytes of those fields. The tests build headers, lengths and checksums with this
+// model, which shares no code with the engine.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@ struct Tag {
 struct IpHeader {
   int version = 4;
   std::uint8_t dscp = 0, ecn = 0, ttl = 64, protocol = 0;
-  std::uint16_t identification = 0, fragment = 0;  // of IPv4; the fragment word with its flags
+  std::uint16_t identification = 0, fragment = 0;  // of IPv4; `fragment` includes the flags
   std::uint32_t flow_label = 0;                    // of IPv6
   Address source = {}, destination = {};
   Bytes options;                         // of IPv4
   std::vector<std::uint8_t> extensions;  // of IPv6: the numbers of headers of 8 bytes each
 
-  // With the right length and checksum.
+  // With the correct length and checksum.
   Bytes bytes(const Bytes& payload) const;
 };
 
@@ -38,7 +38,7 @@ struct FrameModel {
   std::uint64_t dmac = 0, smac = 0;
   std::vector<Tag> tags;
   bool is_ip = true;
-  std::uint16_t ethertype = 0x88b5;  // if it is not IP
+  std::uint16_t ethertype = 0x88b5;  // unless it is IP
   IpHeader ip;
   L4 l4 = L4::kRaw;
   std::uint16_t source_port = 0, destination_port = 0;
@@ -48,8 +48,8 @@ struct FrameModel {
   Bytes payload;
 
   std::uint16_t last_ethertype() const { return !is_ip ? ethertype : ip.version == 4 ? 0x0800 : 0x86dd; }
-  Bytes mac_bytes() const;     // with the tags and the ethertype
-  Bytes packet_bytes() const;  // all behind it
+  Bytes mac_bytes() const;     // with VLAN tags and ethertype
+  Bytes packet_bytes() const;  // everything after them
   Bytes bytes() const { return mac_bytes() + packet_bytes(); }
 
  private:
@@ -57,7 +57,7 @@ struct FrameModel {
 };
 
 Bytes big_endian(std::uint64_t value, int bytes);
-// Byte by byte.
+// Computed byte by byte.
 std::uint16_t internet_checksum(const Bytes& bytes);
 
 }  // namespace verbs::mlx5::steering::test

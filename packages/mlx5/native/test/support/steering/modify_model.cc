@@ -4,7 +4,7 @@ namespace verbs::mlx5::steering::test {
 
 namespace {
 
-// More tags than the parser knows hide what is behind them.
+// The parser does not see headers after a third tag.
 bool shows_ip(const FrameModel& f, int version) { return f.is_ip && f.ip.version == version && f.tags.size() <= 2; }
 bool shows(const FrameModel& f, L4 l4) { return f.is_ip && f.l4 == l4 && f.tags.size() <= 2; }
 

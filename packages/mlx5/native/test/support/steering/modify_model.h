@@ -1,4 +1,4 @@
-// Modify header on a FrameModel: what each entry means for the named fields.
+// Modify header on a FrameModel: the effect of each entry on the named fields.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ using RegisterModel = std::array<std::uint32_t, 10>;  // C 0 to 7, A, B
 struct ModifyEntry {
   enum Type { kSet = 1, kAdd = 2, kCopy = 3 };
   Type type = kSet;
-  std::uint16_t field = 0;  // of a copy the source
+  std::uint16_t field = 0;  // the source of a copy
   std::uint8_t offset = 0;
   std::uint8_t length = 0;  // 1 to 32
   std::uint32_t value = 0;
@@ -25,7 +25,7 @@ struct ModifyEntry {
 // The numbers of all outer fields and registers, without the ethertype.
 const std::vector<std::uint16_t>& modify_fields();
 int width_of(std::uint16_t field);
-// nullopt: the frame has no such field.
+// nullopt if the frame does not have the field.
 std::optional<std::uint32_t> get(const FrameModel& frame, const RegisterModel& registers, std::uint16_t field);
 void apply(FrameModel& frame, RegisterModel& registers, const ModifyEntry& entry);
 

@@ -1,4 +1,4 @@
-// Match fields by name: where the PRM has each, and what a frame says there.
+// Match fields by name: the place of each in the PRM, and its value in a frame.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@ namespace verbs::mlx5::steering::test {
 
 struct NamedField {
   std::string_view name;
-  std::uint32_t bit;    // of its most significant bit in the match parameters
+  std::uint32_t bit;    // the field's most significant bit in the match parameters
   std::uint32_t width;  // bits
-  // As many bytes as hold the width, right-aligned; zeros if the frame has no such header.
+  // The value, right-aligned in whole bytes; zeros if the frame does not have the header.
   std::function<Bytes(const FrameModel&)> value;
 };
 
-// Those of a frame that is no tunnel.
+// The fields of a frame without a tunnel.
 const std::vector<NamedField>& named_fields();
 const NamedField& named_field(std::string_view name);
 

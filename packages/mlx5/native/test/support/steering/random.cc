@@ -49,7 +49,7 @@ FrameModel Random::frame() {
                       : frame.l4 == L4::kIcmp ? icmp
                       : frame.l4 == L4::kEsp  ? 50
                                               : kUnknown;
-  // No tunnel's port: what is inside a tunnel is not what these are about.
+  // Not a tunnel's port: these frames are not tunnels.
   frame.source_port = any<std::uint16_t>();
   frame.destination_port = static_cast<std::uint16_t>(10000 + below(50000));
   frame.sequence = any<std::uint32_t>();

@@ -1,4 +1,4 @@
-// A sink that remembers what came out.
+// A sink that records all frames.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ class Recorder : public Sink {
   }
 };
 
-// What comes of one frame with so much headroom.
+// Runs one frame with this headroom.
 inline std::vector<Recorder::Frame> run(Pipeline& pipeline, const FlowTable& table, Domain domain, const Bytes& frame,
                                         std::uint32_t headroom = 256) {
   const FrameBuffer buffer(frame, headroom);

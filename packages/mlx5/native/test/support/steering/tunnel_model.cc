@@ -60,7 +60,7 @@ Bytes TunnelModel::header(int carried_version, std::size_t payload) const {
     case TunnelKind::kMplsOverGre:
       return from_hex("00008847") + label;
     case TunnelKind::kGtpU: {
-      // The extension: one word of PDU session container, then no more.
+      // The extension: one word of PDU session container, then the end.
       const Bytes extension = has_extension ? from_hex("00000085 01100100") : Bytes{};
       const Bytes length = big_endian(payload == 0 ? 0 : extension.size() + payload, 2);
       return Bytes{has_extension ? std::uint8_t{0x34} : std::uint8_t{0x30}, 0xff} + length + big_endian(id, 4) +
@@ -85,7 +85,7 @@ Bytes TunnelModel::outer(int carried_version, std::uint16_t source_port, std::si
     segment = big_endian(with_lengths ? source_port : 0, 2) + big_endian(udp_port_of(kind), 2) + big_endian(length, 2) +
               Bytes(2) + segment;
   }
-  // Lengths and the checksum are over the payload as well.
+  // Lengths and the checksum include the payload.
   Bytes packet = frame.ip.bytes(segment + Bytes(payload));
   packet.erase(packet.end() - static_cast<std::ptrdiff_t>(payload), packet.end());
   if (!with_lengths) {

@@ -22,11 +22,10 @@ struct TunnelModel {
   bool can_carry_mac() const;
   bool must_carry_mac() const;
   bool is_udp() const;
-  // The tunnel's own header before a packet of this IP version, or before a MAC header (0). Only GTP-U says how many
-  // bytes it carries.
+  // The tunnel's header before a packet of this IP version, or before a MAC header (0). Only GTP-U's has a length.
   Bytes header(int carried_version, std::size_t payload = 0) const;
-  // All outer headers around a payload. The UDP source port is given, the UDP checksum 0. Without lengths: as a program
-  // gives them to hardware, with zeros for what is filled in.
+  // All outer headers around a payload, with this UDP source port and UDP checksum 0. Without lengths: as a program
+  // gives them to hardware, with zeros in the fields that hardware fills in.
   Bytes outer(int carried_version, std::uint16_t source_port, std::size_t payload, bool with_lengths) const;
 };
 

@@ -1,8 +1,8 @@
-// Flow counters: ALLOC_FLOW_COUNTER and QUERY_FLOW_COUNTER.
-#include "model/devx/objects.h"
+#include "model/devx/counters.h"
+
 #include "steering/headers/bytes.h"
 
-namespace verbs::mlx5 {
+namespace verbs::mlx5::model {
 
 namespace {
 
@@ -14,7 +14,8 @@ constexpr std::size_t kAllocateSize = 16, kQuerySize = 32;
 constexpr std::size_t kStatistics = 16;  // packets and octets of one counter
 constexpr std::uint32_t kBulkUnit = 128;
 
-// A bulk is a power of two by its logarithm (newer), or a multiple of 128 (older), or else a single counter.
+// The input gives the size of a bulk by its logarithm (newer) or in units of 128 counters (older); neither means one
+// counter.
 std::uint32_t count_of(std::span<const std::uint8_t> in) {
   const std::uint32_t logarithm = in[14] & 0x1f;
   if (logarithm != 0) return std::uint32_t{1} << logarithm;
@@ -51,7 +52,7 @@ DevxCounters::~DevxCounters() { owner->device->quota.counters -= count(); }
 
 std::uint16_t DevxCounters::query_opcode() const { return kQueryFlowCounter; }
 
-bool DevxCounters::is_meant(std::span<const std::uint8_t> in) const {
+bool DevxCounters::is_named_in(std::span<const std::uint8_t> in) const {
   if (in.size() < kQuerySize) return false;
   const std::uint32_t wanted = load32(in.data() + 28);
   return wanted >= id && wanted - id < count();
@@ -60,7 +61,7 @@ bool DevxCounters::is_meant(std::span<const std::uint8_t> in) const {
 DevxStatus DevxCounters::query(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) {
   const std::uint32_t options = load32(in.data() + 24);
   const bool clear = options >> 31 != 0;
-  // Only into the output: there is no memory key that a command could write by.
+  // Results go into the output only: commands have no memory key to write with.
   if ((options >> 30 & 1) != 0) return DevxStatus::kBadParam;
   const std::uint32_t wanted = std::max<std::uint32_t>(options & 0x3fffffff, 1);
   const std::uint32_t first = load32(in.data() + 28) - id;
@@ -76,4 +77,4 @@ DevxStatus DevxCounters::query(std::span<const std::uint8_t> in, std::span<std::
   return DevxStatus::kOk;
 }
 
-}  // namespace verbs::mlx5
+}  // namespace verbs::mlx5::model

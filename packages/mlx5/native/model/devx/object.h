@@ -1,0 +1,50 @@
+// An object of devx commands, as the firmware's command interface knows it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "model/device/context.h"
+#include "model/device/objects.h"
+
+namespace verbs::mlx5::model {
+
+// The firmware's status: the first byte of every output.
+enum class DevxStatus : std::uint8_t {
+  kOk = 0,
+  kBadOp = 2,
+  kBadParam = 3,
+  kBadResource = 5,
+  kResourceBusy = 6,
+  kLimit = 8,
+  kBadInputLength = 0x50,
+  kBadOutputLength = 0x51,
+};
+
+// Bytes of an input's header (opcode, user id, reserved, modifier) and of an output's (status, syndrome).
+inline constexpr std::size_t kDevxHeader = 16;
+
+}  // namespace verbs::mlx5::model
+
+// mlx5dv.h declares this type without a definition.
+struct mlx5dv_devx_obj : verbs::mlx5::model::Counted {
+  mlx5dv_devx_obj(verbs::mlx5::model::Context& its_owner, std::uint32_t its_id) : owner(&its_owner), id(its_id) {}
+  virtual ~mlx5dv_devx_obj() = default;
+  // The opcode of the command that queries objects of this kind.
+  virtual std::uint16_t query_opcode() const = 0;
+  // Whether a query's input names this object.
+  virtual bool is_named_in(std::span<const std::uint8_t> in) const = 0;
+  virtual verbs::mlx5::model::DevxStatus query(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) = 0;
+
+  verbs::mlx5::model::Context* const owner;
+  const std::uint32_t id;
+};
+
+namespace verbs::mlx5::model {
+
+using DevxObject = mlx5dv_devx_obj;
+
+DevxObject* find_devx_object(const mlx5dv_devx_obj* handle);
+void forget_devx_objects(Context& context);
+
+}  // namespace verbs::mlx5::model
