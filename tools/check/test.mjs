@@ -12,6 +12,7 @@ const checks = [
   'lint:root',
   'lint:package',
   'lint:examples',
+  'lint:docs',
   'api:check',
   'lint:cpp',
   'docs',
