@@ -13,6 +13,7 @@ const checks = [
   'lint:package',
   'lint:examples',
   'lint:docs',
+  'lint:rooms',
   'api:check',
   'lint:cpp',
   'docs',

@@ -1,0 +1,27 @@
+// `npm run lint:rooms`: draws which room imports which in build/rooms.md, and fails on a cycle of imports, on an import
+// against the order in a package's rooms.json, and on a folder with too many files.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { packageDirectories, root } from '../setup/src/paths.mjs';
+import { runProgram } from '../setup/src/program.mjs';
+import { checkRooms } from './src/rooms/check.mjs';
+
+function checkAll() {
+  let failures = 0;
+  let total = 0;
+  const page = ['# Imports between rooms'];
+  for (const folder of packageDirectories()) {
+    const { findings, diagrams, files } = checkRooms(folder);
+    const name = relative(root, folder);
+    for (const finding of findings) console.error(`${name}: ${finding}`);
+    for (const { root: room, text } of diagrams) page.push(`## ${name}/${room}`, `\`\`\`mermaid\n${text}\n\`\`\``);
+    failures += findings.length;
+    total += files;
+  }
+  mkdirSync(join(root, 'build'), { recursive: true });
+  writeFileSync(join(root, 'build/rooms.md'), `${page.join('\n\n')}\n`);
+  console.log(`rooms: ${total} files, ${failures} errors; the drawing is build/rooms.md`);
+  return failures === 0 ? 0 : 1;
+}
+
+await runProgram('rooms', checkAll);

@@ -1,0 +1,45 @@
+import { dirname, join, relative } from 'node:path';
+import { cppIncludes } from './cpp-includes.mjs';
+import { draw } from './draw.mjs';
+import { sourcesBelow } from './files.mjs';
+import { contradictions, cycles } from './graph.mjs';
+import { readOrders } from './settings.mjs';
+import { typescriptImports } from './typescript-imports.mjs';
+
+/** A folder of about twenty files is still seen at once; above this it wants rooms. */
+const MAX_FILES = 24;
+
+/**
+ * Checks the rooms of one package.
+ *
+ * @param {string} folder the package's, absolute
+ * @returns {{ findings: string[], diagrams: { root: string, text: string }[], files: number }}
+ */
+export function checkRooms(folder) {
+  const files = ['src', 'native'].flatMap((name) => sourcesBelow(join(folder, name)));
+  const known = new Set(files);
+  const arrows = files.flatMap((file) =>
+    /\.(ts|mjs)$/.test(file) ? typescriptImports(file) : cppIncludes(file, folder, known),
+  );
+  const name = (/** @type {string} */ file) => relative(folder, file);
+  const findings = [
+    ...crowded(files).map(
+      ([room, count]) => `${name(room)} has ${count} files: more than ${MAX_FILES}; it wants rooms`,
+    ),
+    ...cycles(arrows).map((files) => `a cycle of imports: ${[...files, ...files.slice(0, 1)].map(name).join(' -> ')}`),
+  ];
+  const diagrams = readOrders(folder).map((order) => {
+    const root = join(folder, order.root);
+    findings.push(...contradictions(order, root, files, arrows).map((finding) => `${order.root}: ${finding}`));
+    return { root: order.root, text: draw(order, root, arrows) };
+  });
+  return { findings, diagrams, files: files.length };
+}
+
+/** @param {string[]} files */
+function crowded(files) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > MAX_FILES);
+}
