@@ -4,31 +4,31 @@ import { checked, DocaError, DocaStatus } from './errors.js';
 import { loadLibrary, softFailure, type Library, type LibraryKind } from './libraries.js';
 import { native, Size, type DeviceHandle, type RepresentorHandle } from './native.js';
 
-/** What `listDevices` tells of a device. */
+/** A device, as `listDevices()` describes it. */
 export interface DeviceInfo {
-  /** Which libraries it belongs to. */
+  /** The libraries that list it. */
   library: LibraryKind;
   /** '0000:3b:00.0' */
   pciAddr: string;
-  /** 'mlx5_0'; empty where the library does not tell. */
+  /** 'mlx5_0'; empty if the library does not report it. */
   ibdevName: string;
-  /** 'ens1f0np0'; empty where the library does not tell. */
+  /** 'ens1f0np0'; empty if the library does not report it. */
   ifaceName: string;
-  /** Whether it is a DPU's device, that has representors of the host's functions. */
+  /** Whether it is a DPU's device: these have representors of the host's functions. */
   hasRepresentors: boolean;
 }
 
-/** What `listRepresentors` tells of a host's function as the DPU sees it. */
+/** A host's function as the DPU sees it, from `listRepresentors()`. */
 export interface RepresentorInfo {
   /** The host's PCI address of the function. */
   pciAddr: string;
-  /** The function's unique text; empty where the library does not tell. */
+  /** The function's VUID, unique text; empty if the library does not report it. */
   vuid: string;
 }
 
 /** The values of `doca_devinfo_rep_filter`. */
 export const RepresentorFilter = {
-  /** `DOCA_DEVINFO_REP_FILTER_ALL`: all. */
+  /** `DOCA_DEVINFO_REP_FILTER_ALL`: all functions. */
   ALL: 0,
   /** `DOCA_DEVINFO_REP_FILTER_NET`: network functions. */
   NET: 1 << 1,
@@ -37,8 +37,8 @@ export const RepresentorFilter = {
 } as const;
 
 /**
- * The devices of DOCA's libraries, then those of the software BlueField: a host's function and a DPU, unless others are
- * configured (`VERBS_SOFT`, or `configure()` of @verbs/soft).
+ * The devices of DOCA's libraries, then the devices of the software BlueField. The software BlueField has a host's function
+ * and a DPU, unless its configuration (`VERBS_SOFT`, or `configure()` of @verbs/soft) has others.
  *
  * @example
  * const dpu = listDevices().find((device) => device.hasRepresentors);
@@ -61,17 +61,17 @@ export function unavailableReason(kind: LibraryKind): string | undefined {
   return (kind === 'soft' ? softFailure() : undefined) ?? 'the library lists no device';
 }
 
-/** The largest values that a device takes. */
+/** The limits of a device. */
 export interface Capabilities {
   /** Bytes of a service's name, with the terminating NUL. */
   maxServiceNameLen: number;
   /** Bytes of a message. */
   maxMessageSize: number;
-  /** Messages that can be on their way to one peer. */
+  /** Messages in flight to one peer. */
   maxSendQueueSize: number;
-  /** Messages from one peer that can wait to be received. */
+  /** Messages from one peer in the receive queue. */
   maxRecvQueueSize: number;
-  /** Clients of one service; undefined where a device does not tell, as on a host. */
+  /** Clients of one service; undefined if the device does not report it, as on a host. */
   maxConnections: number | undefined;
 }
 
@@ -81,7 +81,7 @@ export class Device implements Disposable {
   readonly handle: DeviceHandle;
   /** @internal */
   readonly library: Library;
-  /** As `listDevices()` tells of it. */
+  /** Its entry of `listDevices()`. */
   readonly info: DeviceInfo;
 
   /** @internal Use `openDevice`. */
@@ -92,7 +92,7 @@ export class Device implements Disposable {
   }
 
   /**
-   * `doca_comm_channel_get_max_*`: the largest values that the device takes.
+   * `doca_comm_channel_get_max_*`: the limits of the device.
    *
    * @throws DocaError INVALID_VALUE for a closed device
    */
@@ -120,7 +120,7 @@ export class Device implements Disposable {
     checked(native.closeDevice(this.handle), 'doca_dev_close');
   }
 
-  /** What `util.inspect` and `console.log` show: what it is. */
+  /** For `util.inspect` and `console.log`. */
   [inspect.custom](depth: number, options: InspectOptions = {}): string {
     return depth < 0 ? '[Device]' : `Device ${inspect(this.info, { ...options, depth })}`;
   }
@@ -137,7 +137,7 @@ export class Representor implements Disposable {
   readonly handle: RepresentorHandle;
   /** The DPU's device. */
   readonly device: Device;
-  /** As `listRepresentors()` tells of it. */
+  /** Its entry of `listRepresentors()`. */
   readonly info: RepresentorInfo;
 
   /** @internal Use `openRepresentor`. */
@@ -152,7 +152,7 @@ export class Representor implements Disposable {
     checked(native.closeRepresentor(this.handle), 'doca_dev_rep_close');
   }
 
-  /** What `util.inspect` and `console.log` show: what it is. */
+  /** For `util.inspect` and `console.log`. */
   [inspect.custom](depth: number, options: InspectOptions = {}): string {
     return depth < 0 ? '[Representor]' : `Representor ${inspect(this.info, { ...options, depth })}`;
   }
@@ -166,7 +166,7 @@ export class Representor implements Disposable {
 /**
  * `doca_dev_open`: one of `listDevices()`, or the device with that PCI address (with or without its domain) or name.
  *
- * @throws DocaError NOT_FOUND, NOT_CONNECTED if it cannot be opened, and others.
+ * @throws DocaError NOT_FOUND (no such device), NOT_CONNECTED (it cannot be opened), and others
  */
 export function openDevice(device: DeviceInfo | string): Device {
   const info = typeof device === 'string' ? findDevice(device) : deviceInfo(device, 'device');

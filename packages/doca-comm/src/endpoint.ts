@@ -85,7 +85,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
     this.#native.setSize(Size.MESSAGE, 'max_msg_size', 'maxMsgSize', size);
   }
 
-  /** Messages that can be on their way to one peer. */
+  /** Messages in flight to one peer. */
   get sendQueueSize(): number {
     return this.#native.size(Size.SEND_QUEUE, 'send_queue_size');
   }
@@ -94,7 +94,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
     this.#native.setSize(Size.SEND_QUEUE, 'send_queue_size', 'sendQueueSize', size);
   }
 
-  /** Messages from one peer that can wait to be received. */
+  /** Messages from one peer in the receive queue. */
   get recvQueueSize(): number {
     return this.#native.size(Size.RECV_QUEUE, 'recv_queue_size');
   }
@@ -113,7 +113,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
     return this.#peers.all();
   }
 
-  /** What `util.inspect` and `console.log` show: its role, its device and its peers. */
+  /** For `util.inspect` and `console.log`: its role, its device and the number of its peers. */
   [inspect.custom](depth: number, options: InspectOptions = {}): string {
     if (!(#role in this)) return inspect(this, { ...options, depth, customInspect: false });
     const device = this.#device?.info.ibdevName;

@@ -6,17 +6,17 @@ export const DocaStatus = {
   SUCCESS: 0,
   /** `DOCA_ERROR_UNKNOWN`: an error without a name of its own. */
   UNKNOWN: 1,
-  /** `DOCA_ERROR_NOT_PERMITTED`: not now or not to this one: the endpoint listens or is connected already. */
+  /** `DOCA_ERROR_NOT_PERMITTED`: the state does not allow it: the endpoint listens or is connected already. */
   NOT_PERMITTED: 2,
   /** `DOCA_ERROR_IN_USE`: something still uses it: close that first. */
   IN_USE: 3,
-  /** `DOCA_ERROR_NOT_SUPPORTED`: this side cannot: a service runs on the DPU, a client on the host. */
+  /** `DOCA_ERROR_NOT_SUPPORTED`: not on this side: a service runs on the DPU, a client on the host. */
   NOT_SUPPORTED: 4,
-  /** `DOCA_ERROR_AGAIN`: nothing is there, or the queue is full; `receive()` and `send()` wait for it. */
+  /** `DOCA_ERROR_AGAIN`: no message is there, or the queue is full; `receive()` and `send()` wait. */
   AGAIN: 5,
   /** `DOCA_ERROR_INVALID_VALUE`: an argument is wrong, for instance a message longer than `maxMsgSize`. */
   INVALID_VALUE: 6,
-  /** `DOCA_ERROR_NO_MEMORY`: there is no memory for it. */
+  /** `DOCA_ERROR_NO_MEMORY`: memory is short. */
   NO_MEMORY: 7,
   /** `DOCA_ERROR_INITIALIZATION`: an object could not be set up. */
   INITIALIZATION: 8,
@@ -27,11 +27,11 @@ export const DocaStatus = {
   /** `DOCA_ERROR_CONNECTION_RESET`: the peer is gone: disconnect it. */
   CONNECTION_RESET: 11,
   /**
-   * `DOCA_ERROR_CONNECTION_ABORTED`: the connection was refused or failed: no such service, or its name cannot be
+   * `DOCA_ERROR_CONNECTION_ABORTED`: the connection was rejected or failed: no such service, or its name cannot be
    * registered.
    */
   CONNECTION_ABORTED: 12,
-  /** `DOCA_ERROR_CONNECTION_INPROGRESS`: the connection is not established yet: the service has not received. */
+  /** `DOCA_ERROR_CONNECTION_INPROGRESS`: the handshake goes on; the service accepts the client when it next receives. */
   CONNECTION_INPROGRESS: 13,
   /** `DOCA_ERROR_NOT_CONNECTED`: there is no connection to this peer. */
   NOT_CONNECTED: 14,
@@ -47,25 +47,25 @@ export const DocaStatus = {
   UNSUPPORTED_VERSION: 19,
   /** `DOCA_ERROR_OPERATING_SYSTEM`: a call of the operating system failed. */
   OPERATING_SYSTEM: 20,
-  /** `DOCA_ERROR_DRIVER`: the driver refused, or there is no library. */
+  /** `DOCA_ERROR_DRIVER`: the driver failed, or there is no library. */
   DRIVER: 21,
-  /** `DOCA_ERROR_UNEXPECTED`: something happened that should not. */
+  /** `DOCA_ERROR_UNEXPECTED`: an internal error. */
   UNEXPECTED: 22,
-  /** `DOCA_ERROR_ALREADY_EXIST`: there is one already. */
+  /** `DOCA_ERROR_ALREADY_EXIST`: such an object exists already. */
   ALREADY_EXIST: 23,
   /** `DOCA_ERROR_FULL`: there is no room. */
   FULL: 24,
-  /** `DOCA_ERROR_EMPTY`: there is nothing in it. */
+  /** `DOCA_ERROR_EMPTY`: it is empty. */
   EMPTY: 25,
-  /** `DOCA_ERROR_IN_PROGRESS`: it has begun and is not done. */
+  /** `DOCA_ERROR_IN_PROGRESS`: it has begun and has not ended. */
   IN_PROGRESS: 26,
   /** `DOCA_ERROR_TOO_BIG`: it is too large. */
   TOO_BIG: 27,
-  /** `DOCA_ERROR_AUTHENTICATION`: the other side could not prove who it is. */
+  /** `DOCA_ERROR_AUTHENTICATION`: the authentication failed. */
   AUTHENTICATION: 28,
   /** `DOCA_ERROR_BAD_CONFIG`: the configuration is wrong. */
   BAD_CONFIG: 29,
-  /** `DOCA_ERROR_SKIPPED`: it was left out. */
+  /** `DOCA_ERROR_SKIPPED`: it was skipped. */
   SKIPPED: 30,
   /** `DOCA_ERROR_DEVICE_FATAL_ERROR`: the device failed. */
   DEVICE_FATAL_ERROR: 31,
@@ -73,7 +73,7 @@ export const DocaStatus = {
 
 const names = new Map<number, string>(Object.entries(DocaStatus).map(([name, status]) => [status, name]));
 
-/** 'DOCA_ERROR_AGAIN' for 5; a number that is not known is named as such. */
+/** 'DOCA_ERROR_AGAIN' for 5; 'DOCA_ERROR_99' for a number without a name. */
 export function statusName(status: number): string {
   const name = names.get(status);
   if (name === undefined) return `DOCA_ERROR_${String(status)}`;

@@ -2,16 +2,17 @@ import { checked } from './errors.js';
 import { native, type EndpointHandle } from './native.js';
 
 /**
- * Promises that wait for an endpoint's descriptor, in the order in which they came.
+ * The attempts that wait for an endpoint's descriptor, in the order of their calls.
  *
- * One arming gives one event. So the channel is armed first, then everybody tries again, and only who still has nothing
- * waits. A slow timer backs it up: between a failed try and the arming a library may lose an event. Most who got
- * something wait again soon, so the watching goes on until the descriptor is readable for nobody.
+ * One arming gives one event. So the channel is armed first, then every attempt is made again, and the attempts without
+ * a result wait. A slow timer backs this up: between a failed attempt and the arming a library may lose an event. The
+ * descriptor stays watched after the last attempt has succeeded, because the next one mostly follows soon; the watching
+ * ends with the first event that finds no attempt.
  */
 export class EventChannel {
   readonly #handle: EndpointHandle;
   readonly #channel: number;
-  readonly #tries = new Set<() => boolean>();
+  readonly #attempts = new Set<() => boolean>();
   #watched = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -21,27 +22,27 @@ export class EventChannel {
   }
 
   get waiting(): boolean {
-    return this.#tries.size > 0;
+    return this.#attempts.size > 0;
   }
 
-  /** Calls `attempt` now and after every event, until it gives true. It settles its own promise. */
+  /** Calls `attempt` now and after every event, until it returns true. It settles its own promise. */
   wait(attempt: () => boolean): void {
-    const first = this.#tries.size === 0;
-    this.#tries.add(attempt);
+    const first = this.#attempts.size === 0;
+    this.#attempts.add(attempt);
     if (first) this.#run();
   }
 
   leave(attempt: () => boolean): void {
-    if (this.#tries.delete(attempt) && this.#tries.size === 0) native.rest(this.#handle, this.#channel);
+    if (this.#attempts.delete(attempt) && this.#attempts.size === 0) native.rest(this.#handle, this.#channel);
   }
 
-  /** Something has changed that gives no event. */
+  /** Makes the attempts again, after a change that raises no event. */
   retry(): void {
     if (this.waiting) this.#run();
   }
 
   close(): void {
-    this.#tries.clear();
+    this.#attempts.clear();
     this.#stopTimer();
   }
 
@@ -49,7 +50,7 @@ export class EventChannel {
     if (this.#watched) return;
     checked(
       native.watch(this.#handle, this.#channel, () => {
-        if (this.#tries.size === 0) native.disarm(this.#handle, this.#channel);
+        if (this.#attempts.size === 0) native.disarm(this.#handle, this.#channel);
         else if (!this.#tryAll()) this.#run();
       }),
       'doca_comm_channel_ep_get_event_channel',
@@ -62,17 +63,17 @@ export class EventChannel {
     checked(native.arm(this.#handle, this.#channel), 'doca_comm_channel_ep_event_handle_arm');
     if (this.#tryAll()) return;
     this.#timer ??= setInterval(() => {
-      if (this.#tries.size > 0) this.#run();
+      if (this.#attempts.size > 0) this.#run();
       else this.#stopTimer();
     }, 500).unref();
   }
 
-  /** Whether nobody waits any more. */
+  /** Whether no attempt waits any more. */
   #tryAll(): boolean {
-    for (const attempt of this.#tries) {
-      if (attempt()) this.#tries.delete(attempt);
+    for (const attempt of this.#attempts) {
+      if (attempt()) this.#attempts.delete(attempt);
     }
-    if (this.#tries.size > 0) return false;
+    if (this.#attempts.size > 0) return false;
     native.rest(this.#handle, this.#channel);
     return true;
   }

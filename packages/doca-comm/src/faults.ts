@@ -3,11 +3,11 @@ import { loadLibrary } from './libraries.js';
 import { native } from './native.js';
 
 /**
- * Makes calls below the channel of the software BlueField fail, for tests of what cannot be provoked otherwise.
+ * Lets calls below the channel of the software BlueField fail, for tests of errors that hardware raises rarely.
  *
  * `plan` is 'KIND:NTH[:ERRNO]', several joined by '+': the nth call of that kind from now on fails, once. Kinds:
  * allocate, descriptor, open_device, query_device, register_memory, create_queue, modify_queue, destroy_queue, post_send,
- * post_receive, poll, registry. null takes the plan off.
+ * post_receive, poll, registry. null ends the plan.
  *
  * @example
  * setFaults('create_queue:1:ENOMEM'); // the next connect fails with DOCA_ERROR_NO_MEMORY

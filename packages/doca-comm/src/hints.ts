@@ -1,6 +1,6 @@
 import { DocaStatus } from './errors.js';
 
-/** What helps when a call is refused, by the code. */
+/** Remedies for a failed `listen()`, by the status. */
 export function listenHint(name: string, maxLength: number): Record<number, string> {
   return {
     [DocaStatus.CONNECTION_ABORTED]:
@@ -12,17 +12,19 @@ export function listenHint(name: string, maxLength: number): Record<number, stri
   };
 }
 
+/** Remedies for a failed `connect()`, by the status. */
 export function connectHint(name: string, maxLength: number): Record<number, string> {
   return {
     [DocaStatus.CONNECTION_ABORTED]:
       tooLong(name, maxLength) ??
-      `no service named ${name} is listening on the DPU for this function, or it refused; start it first`,
+      `no service named ${name} is listening on the DPU for this function, or it rejected the client; start it first`,
     [DocaStatus.NOT_SUPPORTED]: 'a client runs on the host; on the DPU, listen',
     [DocaStatus.BAD_STATE]: 'a client needs a device',
     [DocaStatus.NOT_PERMITTED]: 'the endpoint listens or is connected already',
   };
 }
 
+/** Remedies for a failed receive, by the status. */
 export const receiveHints: Record<number, string> = {
   [DocaStatus.CONNECTION_RESET]: 'a peer is gone (error.peer); disconnect it',
   [DocaStatus.NOT_CONNECTED]: 'listen or connect first',

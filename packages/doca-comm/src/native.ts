@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 
 declare const handleBrand: unique symbol;
 
-/** Type-tagged Externals: nothing but the addon can make or look into one. */
+/** Type-tagged Externals: only the addon makes and reads them. */
 export interface LibraryHandle {
   readonly [handleBrand]: 'library';
 }
@@ -31,7 +31,7 @@ export interface NativeRepresentorInfo {
   vuid: string;
 }
 
-/** The addon: one function for each of DOCA's. Where a number comes back, a negative one is the DOCA error. */
+/** The addon: one function for each function of DOCA. A negative number in the result is a DOCA error, negated. */
 export interface Native {
   openLibrary(
     common: string,
@@ -58,7 +58,7 @@ export interface Native {
   listen(endpoint: EndpointHandle, name: string): number;
   watch(endpoint: EndpointHandle, channel: number, callback: () => void): number;
   arm(endpoint: EndpointHandle, channel: number): number;
-  /** The watching goes on without keeping Node's loop alive, until the next `arm`. */
+  /** The descriptor stays watched until the next `arm`, but does not keep Node's event loop alive. */
   rest(endpoint: EndpointHandle, channel: number): void;
   disarm(endpoint: EndpointHandle, channel: number): void;
 

@@ -2,20 +2,20 @@ import type { EventChannel } from './event-channel.js';
 import type { PeerAddr } from './peer-addr.js';
 import { waitingFor, type Settler, type Waiting } from './waiting.js';
 
-/** The messages to one peer that wait, in the order of the calls: first for the handshake's end, then for room. */
+/** The waiting messages to one peer, in the order of the calls. They wait for the handshake's end, then for room. */
 export class Outbox {
   readonly #sends: EventChannel;
   readonly #emptied: () => void;
   readonly #waiting: Waiting[] = [];
   readonly #handshake = new AbortController();
 
-  /** `emptied` is called when nothing waits any more; the outbox is not used again. */
+  /** `emptied` is called when no message waits any more; the outbox is not used again. */
   constructor(sends: EventChannel, emptied: () => void) {
     this.#sends = sends;
     this.#emptied = emptied;
   }
 
-  /** To be called once, with the first message in it. `handshake` is the peer if that may not have ended yet. */
+  /** To be called once, with the first message in it. `handshake` is the peer if its handshake may still go on. */
   start(handshake: PeerAddr | undefined): void {
     if (handshake === undefined) {
       this.#wait();
@@ -31,7 +31,7 @@ export class Outbox {
     );
   }
 
-  /** `send` gives undefined while there is no room. */
+  /** `send` returns undefined while there is no room. */
   add(send: () => true | undefined, settler: Settler<true>): void {
     const waiting = waitingFor(send, settler, () => {
       this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
@@ -55,7 +55,7 @@ export class Outbox {
     }
   }
 
-  /** Each takes itself out when it is settled. */
+  /** A message leaves the list when it is settled. */
   readonly #sendAll = (): boolean => {
     while (this.#waiting[0]?.attempt() === true);
     return this.#waiting.length === 0;

@@ -4,7 +4,7 @@ import { checked, DocaError, DocaStatus } from './errors.js';
 import { native, type EndpointHandle } from './native.js';
 import type { Endpoint } from './endpoint.js';
 
-/** What passed between two ends, as of the last `updateInfo()`. */
+/** The counters of a connection, as of the last `updateInfo()`. */
 export interface PeerStats {
   /** Messages sent to the peer. */
   sendMessages: bigint;
@@ -14,16 +14,16 @@ export interface PeerStats {
   recvMessages: bigint;
   /** Bytes received from the peer. */
   recvBytes: bigint;
-  /** Messages that were sent and not acknowledged yet. */
+  /** Messages sent and not acknowledged yet. */
   sendInFlightMessages: bigint;
 }
 
-/** How far the connection to a service is: `doca_comm_channel_peer_addr_update_info`. */
+/** The state of a connection: `doca_comm_channel_peer_addr_update_info`. */
 export type PeerState = 'in-progress' | 'established' | 'aborted';
 
 /**
- * The other end of a connection (`doca_comm_channel_addr_t`), as `connect()` gives it to a client and the first message
- * to a service. It is the same object as long as the connection lasts.
+ * The other end of a connection (`doca_comm_channel_addr_t`). A client gets it from `connect()`, a service with the first
+ * message. It is the same object as long as the connection lasts.
  */
 export class PeerAddr {
   /** This end of the connection. */
@@ -33,7 +33,7 @@ export class PeerAddr {
   readonly #handle: EndpointHandle;
   readonly #counters = new BigUint64Array(5);
   #connected = true;
-  /** Anything that helps to recognise the peer. Undefined at first; the C library does not see it. */
+  /** A value of the program, to recognise the peer by. Undefined at first; the C library does not see it. */
   userData: unknown;
 
   /** @internal */
@@ -43,12 +43,12 @@ export class PeerAddr {
     this.number = number;
   }
 
-  /** False once it was disconnected. */
+  /** False after a disconnect. */
   get connected(): boolean {
     return this.#connected;
   }
 
-  /** What `util.inspect` and `console.log` show: which peer it is, and whether it is there. */
+  /** For `util.inspect` and `console.log`: the peer's number, and whether it is connected. */
   [inspect.custom](depth: number, options: InspectOptions = {}): string {
     if (!(#connected in this)) return inspect(this, { ...options, depth, customInspect: false });
     const { number, connected } = this;
@@ -75,7 +75,7 @@ export class PeerAddr {
   }
 
   /**
-   * `doca_comm_channel_peer_addr_update_info`: how the connection stands; the counters are as of now.
+   * `doca_comm_channel_peer_addr_update_info`: the state of the connection. It also updates the counters.
    *
    * @throws DocaError NOT_CONNECTED after a disconnect
    */
@@ -96,16 +96,17 @@ export class PeerAddr {
     return { sendMessages, sendBytes, recvMessages, recvBytes, sendInFlightMessages };
   }
 
-  /** `updateInfo()` and `counters()`: the counters as of now. @throws DocaError NOT_CONNECTED */
+  /** `updateInfo()` and `counters()`: the counters of now. @throws DocaError NOT_CONNECTED */
   stats(): PeerStats {
     this.updateInfo();
     return this.counters();
   }
 
   /**
-   * Resolves when the service has accepted. It does so inside its receive call: one that never receives never accepts.
+   * Resolves when the service has accepted the connection. A service accepts inside its receive call: a service that
+   * never receives never accepts.
    *
-   * @throws DocaError CONNECTION_ABORTED if it refuses or is gone.
+   * @throws DocaError CONNECTION_ABORTED if the service rejects the connection or is gone
    */
   async established(options?: { signal?: AbortSignal }): Promise<void> {
     for (let pause = 0; ; pause = Math.min(pause + 1, 10)) {
@@ -116,7 +117,7 @@ export class PeerAddr {
         throw new DocaError(
           DocaStatus.CONNECTION_ABORTED,
           'doca_comm_channel_peer_addr_update_info',
-          'the service refused the connection or is gone; disconnect, then try again',
+          'the service rejected the connection or is gone; disconnect, then try again',
         );
       }
       await pauseFor(pause, signal);
@@ -128,14 +129,14 @@ export class PeerAddr {
       throw new DocaError(
         DocaStatus.NOT_CONNECTED,
         `doca_comm_channel_peer_addr_${name}`,
-        'the peer was disconnected; its address is not valid any more',
+        'the peer was disconnected; its address is no longer valid',
       );
     }
     return this.#handle;
   }
 }
 
-/** Waits for so many milliseconds, or for the next turn of the loop; a signal ends it early, without an error. */
+/** Waits N milliseconds; 0 yields to the event loop. A signal ends it early, without an error. */
 export function pauseFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   if (milliseconds === 0) return new Promise((resolve) => setImmediate(resolve));
   return new Promise((resolve) => {

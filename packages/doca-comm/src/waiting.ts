@@ -1,11 +1,11 @@
-/** A promise that is not settled yet. */
+/** A promise that waits: for a message, or for room in a queue. */
 export interface Waiting {
-  /** Settles it if the time has come; whether it did. */
+  /** Makes the attempt, and returns whether it settled the promise. */
   attempt: () => boolean;
   fail: (reason: unknown) => void;
 }
 
-/** Both ends of a promise, and what ends the waiting for it. */
+/** The functions that settle a promise, and the signal that ends the waiting for it. */
 export interface Settler<T> {
   resolve: (value: T) => void;
   reject: (reason: unknown) => void;
@@ -13,8 +13,8 @@ export interface Settler<T> {
 }
 
 /**
- * Settles a promise once: by the first attempt that gives something, an exception of one, or the signal. `left` is
- * called before.
+ * Settles a promise once: by the first attempt with a result, by an exception, or by the signal. `left` is called before
+ * that.
  */
 export function waitingFor<T>(attempt: () => T | undefined, settler: Settler<T>, left: () => void): Waiting {
   const { signal } = settler;
