@@ -1,13 +1,7 @@
 import { validate } from '@verbs/core/provider';
 import type { Device, DeviceInfo, Representor } from './device.js';
 
-/** Of @verbs/core: each throws a TypeError or RangeError that names the argument. */
-export const { integer, object, typeError, u64 } = validate as {
-  integer: (value: unknown, path: string, min: number, max: number) => number;
-  object: (value: unknown, path: string, known: readonly string[]) => Record<string, unknown>;
-  typeError: (path: string, wanted: string, value: unknown) => TypeError;
-  u64: (value: unknown, path: string) => bigint | number;
-};
+const { object, typeError } = validate;
 
 export function bytes(value: unknown, path: string): Uint8Array {
   if (!(value instanceof Uint8Array)) throw typeError(path, 'a Uint8Array', value);

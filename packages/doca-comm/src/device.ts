@@ -1,7 +1,8 @@
 import { inspect, type InspectOptions } from 'node:util';
-import { device as deviceOf, deviceInfo, integer, typeError } from './arguments.js';
+import { softHint, validate } from '@verbs/core/provider';
+import { device as deviceOf, deviceInfo } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
-import { loadLibrary, softFailure, type Library, type LibraryKind } from './libraries.js';
+import { loadLibrary, type Library, type LibraryKind } from './libraries.js';
 import { native, Size, type DeviceHandle, type RepresentorHandle } from './native.js';
 
 /** A device, as `listDevices()` describes it. */
@@ -58,7 +59,7 @@ export function unavailableReason(kind: LibraryKind): string | undefined {
   if ('reason' in attempt) return attempt.reason;
   const found = native.listDevices(attempt.handle);
   if (typeof found !== 'number' && found.length > 0) return undefined;
-  return (kind === 'soft' ? softFailure() : undefined) ?? 'the library lists no device';
+  return softHint(kind) ?? 'the library lists no device';
 }
 
 /** The limits of a device. */
@@ -173,7 +174,7 @@ export function openDevice(device: DeviceInfo | string): Device {
   const attempt = loadLibrary(info.library);
   if ('reason' in attempt) throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', attempt.reason);
   const handle = native.openDevice(attempt.handle, info.pciAddr, info.ibdevName);
-  const hint = typeof handle === 'number' && info.library === 'soft' ? softFailure() : undefined;
+  const hint = typeof handle === 'number' ? softHint(info.library) : undefined;
   return new Device(info, attempt, checked<DeviceHandle>(handle, 'doca_dev_open', hint));
 }
 
@@ -196,7 +197,7 @@ function samePci(name: string): (info: { pciAddr: string }) => boolean {
 export function listRepresentors(device: Device, filter: number = RepresentorFilter.ALL): RepresentorInfo[] {
   const hint = 'only a DPU has representors';
   return checked<RepresentorInfo[]>(
-    native.listRepresentors(deviceOf(device).handle, integer(filter, 'filter', 0, 0xff)),
+    native.listRepresentors(deviceOf(device).handle, validate.integer(filter, 'filter', 0, 0xff)),
     'doca_devinfo_rep_create_list',
     hint,
   );
@@ -208,7 +209,7 @@ export function openRepresentor(device: Device, representor: RepresentorInfo | s
   const wanted: unknown =
     typeof representor === 'object' ? (representor as Partial<RepresentorInfo> | null)?.pciAddr : representor;
   if (typeof wanted !== 'string')
-    throw typeError('representor', 'a PCI address or one of listRepresentors()', representor);
+    throw validate.typeError('representor', 'a PCI address or one of listRepresentors()', representor);
   const info = known.find(samePci(wanted));
   if (info === undefined) {
     const names = known.map((other) => other.pciAddr).join(', ');

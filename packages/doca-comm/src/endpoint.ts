@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { inspect, type InspectOptions } from 'node:util';
-import { bytes, device as deviceOf, object, representor as representorOf, serviceName, signalOf } from './arguments.js';
+import { validate } from '@verbs/core/provider';
+import { bytes, device as deviceOf, representor as representorOf, serviceName, signalOf } from './arguments.js';
 import type { Device, Representor } from './device.js';
 import type { EndpointEvents, EndpointOptions, Received, WaitOptions } from './endpoint-types.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
@@ -50,7 +51,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
       },
     );
     const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize'] as const;
-    Object.assign(this, object(options, 'options', known));
+    Object.assign(this, validate.object(options, 'options', known));
   }
 
   /** `doca_comm_channel_ep_get_device`, `_set_device`: the device that it goes through. */

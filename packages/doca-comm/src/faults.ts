@@ -1,4 +1,5 @@
-import { typeError } from './arguments.js';
+import { validate } from '@verbs/core/provider';
+
 import { loadLibrary } from './libraries.js';
 import { native } from './native.js';
 
@@ -13,7 +14,8 @@ import { native } from './native.js';
  * setFaults('create_queue:1:ENOMEM'); // the next connect fails with DOCA_ERROR_NO_MEMORY
  */
 export function setFaults(plan: string | null): void {
-  if (plan !== null && typeof (plan as unknown) !== 'string') throw typeError('plan', 'a string or null', plan);
+  if (plan !== null && typeof (plan as unknown) !== 'string')
+    throw validate.typeError('plan', 'a string or null', plan);
   const library = loadLibrary('soft');
   if ('reason' in library) throw new Error(library.reason);
   if (native.setFaults(library.handle, plan) !== 0)

@@ -1,11 +1,11 @@
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import type { LibraryKind } from '@verbs/core';
+import { softModule } from '@verbs/core/provider';
 import { DocaError, DocaStatus } from './errors.js';
 import { native, type LibraryHandle } from './native.js';
+import { softModel } from './soft-model.js';
 
-/** The vendor's own library, or the model of @verbs/soft. */
-export type LibraryKind = 'system' | 'soft';
+export type { LibraryKind };
 
 /** A loaded pair of libraries. */
 export interface Library {
@@ -15,19 +15,6 @@ export interface Library {
   services: boolean;
 }
 export type Attempt = Library | { kind: LibraryKind; reason: string };
-
-// src/ and dist/ both lie right below the package's root.
-const lib = join(dirname(fileURLToPath(import.meta.url)), '..', 'build', 'lib');
-
-/** How tools let foreign programs use the software BlueField: see `dropInDirectory` of @verbs/soft. */
-export const softModel = {
-  /** What `kind=` says in the configuration of a device. */
-  kind: 'doca',
-  /** The model's library, for loading by this path. */
-  library: join(lib, 'libverbs-soft-doca.so.1'),
-  /** The folder with the model under the vendor's own names, `libdoca_comm_channel.so.2` and `libdoca_common.so.2`. */
-  dropIn: join(lib, 'dropin'),
-} as const;
 
 const attempts = new Map<LibraryKind, Attempt>();
 
@@ -48,12 +35,6 @@ export function anyLibrary(): Library {
   const soft = loadLibrary('soft');
   if (!('reason' in soft)) return soft;
   throw new DocaError(DocaStatus.DRIVER, 'doca_comm_channel_ep_create', `${system.reason}; ${soft.reason}`);
-}
-
-/** The NIC's own words about a wrong configuration, if it has some. */
-export function softFailure(): string | undefined {
-  const text = softModule()?.lastError?.();
-  return text === '' ? undefined : text;
 }
 
 function systemLibrary(): Attempt {
@@ -78,31 +59,9 @@ function systemLibrary(): Attempt {
 
 function softLibrary(): Attempt {
   const soft = softModule();
-  if (soft === undefined) {
-    return { kind: 'soft', reason: 'the software NIC is not installed: npm install @verbs/soft' };
-  }
-  const file = (name: string) => join(lib, `libverbs-soft-doca-${name}.so.2`);
+  if ('reason' in soft) return { kind: 'soft', reason: soft.reason };
+  const file = (name: string) => join(dirname(softModel.library), `libverbs-soft-doca-${name}.so.2`);
   const opened = native.openLibrary(file('common'), file('comm-channel'), soft.library);
   if (opened.handle === undefined) return { kind: 'soft', reason: opened.reason };
   return { kind: 'soft', handle: opened.handle, services: opened.services };
-}
-
-/** What this package needs of @verbs/soft, which it finds at run time: it is an optional peer. */
-interface SoftModule {
-  library: string;
-  lastError?: () => string | undefined;
-}
-
-function softModule(): SoftModule | undefined {
-  // Where this package is installed, where the program is, and where it was started.
-  for (const place of [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')]) {
-    if (place === undefined || !/^(file:|\/)/.test(place)) continue;
-    try {
-      const found = createRequire(place)('@verbs/soft') as Partial<SoftModule>;
-      if (typeof found.library === 'string') return found as SoftModule;
-    } catch {
-      // Not there; another place may have it.
-    }
-  }
-  return undefined;
 }

@@ -1,4 +1,5 @@
-import { integer } from './arguments.js';
+import { validate } from '@verbs/core/provider';
+
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { anyLibrary, type Library } from './libraries.js';
 import { native, type EndpointHandle } from './native.js';
@@ -43,7 +44,7 @@ export class NativeEndpoint {
 
   /** `doca_comm_channel_ep_set_max_msg_size` and its like; `path` is the property's name. */
   setSize(which: number, name: string, path: string, size: number): void {
-    integer(size, path, 0, U16);
+    validate.integer(size, path, 0, U16);
     const hint = `the device's maximum is less than ${path} ${size}, or the endpoint is active already`;
     checked(native.setSize(this.use(`set_${name}`), which, size), `doca_comm_channel_ep_set_${name}`, hint);
   }

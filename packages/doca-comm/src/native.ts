@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { loadAddon } from '@verbs/core/provider';
 
 declare const handleBrand: unique symbol;
 
@@ -75,19 +75,8 @@ export interface Native {
   pendingConnections(endpoint: EndpointHandle): number;
 }
 
-// src/ and dist/ both lie right below the package's root.
-const ADDON = '../native/binding/build/Release/verbs_doca_comm.node';
-
-export const native: Native = load();
-
-function load(): Native {
-  try {
-    return createRequire(import.meta.url)(ADDON) as Native;
-  } catch (cause) {
-    throw new Error(
-      `the addon of @verbs/doca-comm is not built or does not load (${ADDON}); ` +
-        'reinstall @verbs/doca-comm, or in a checkout run "npm run setup"',
-      { cause },
-    );
-  }
-}
+export const native: Native = loadAddon({
+  name: '@verbs/doca-comm',
+  file: 'native/binding/build/Release/verbs_doca_comm.node',
+  from: import.meta.url,
+}) as Native;

@@ -1,5 +1,6 @@
 import { inspect, type InspectOptions } from 'node:util';
-import { signalOf, u64 } from './arguments.js';
+import { validate } from '@verbs/core/provider';
+import { signalOf } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { native, type EndpointHandle } from './native.js';
 import type { Endpoint } from './endpoint.js';
@@ -67,7 +68,7 @@ export class PeerAddr {
   }
   /** 0 to 2^64 - 1. @throws RangeError otherwise */
   set userData64(value: bigint) {
-    const bits = BigInt(u64(value, 'userData64'));
+    const bits = BigInt(validate.u64(value, 'userData64'));
     checked(
       native.setUserData(this.#use('set_user_data'), this.number, bits),
       'doca_comm_channel_peer_addr_set_user_data',

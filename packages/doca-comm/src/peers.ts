@@ -1,11 +1,12 @@
-import { typeError } from './arguments.js';
+import { validate } from '@verbs/core/provider';
+
 import type { Endpoint } from './endpoint.js';
 import type { EndpointHandle } from './native.js';
 import { PeerAddr } from './peer-addr.js';
 
 /** Throws TypeError for a value that is no PeerAddr. */
 export function checkPeer(peer: unknown): asserts peer is PeerAddr {
-  if (!(peer instanceof PeerAddr)) throw typeError('peer', 'a PeerAddr of this endpoint', peer);
+  if (!(peer instanceof PeerAddr)) throw validate.typeError('peer', 'a PeerAddr of this endpoint', peer);
 }
 
 /** The connected peers of an endpoint, by the addon's numbers: one object for each connection. */

@@ -1,8 +1,7 @@
 import type { CompletionChannel, CompletionQueue, Context } from '@verbs/core';
 import { adoptCq, check, checked, handleOf, validate } from '@verbs/core/provider';
 import { CqType } from './enums.js';
-import { hintFor } from './hints.js';
-import { librariesFor, forContext } from './libraries.js';
+import { libraries } from './libraries.js';
 import { native } from './native.js';
 
 const CQE_BYTES = 16;
@@ -56,7 +55,7 @@ export interface Cqe {
  */
 export function createCq(ctx: Context, cqe: number, options: HblCqOptions): CompletionQueue {
   const syscall = 'hbldv_create_cq';
-  const { hbl, handle } = forContext(ctx, syscall);
+  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
   validate.integer(cqe, 'cqe', 1, 0x7fffffff);
   const given = validate.object(options, 'options', ['portNum', 'cqType', 'channel', 'compVector']);
   const attr = {
@@ -68,7 +67,7 @@ export function createCq(ctx: Context, cqe: number, options: HblCqOptions): Comp
   const via = channel === undefined ? undefined : handleOf(channel, 'CompletionChannel', 'options.channel', syscall);
   const result = native.createCq(hbl, handle, cqe, via, vector, attr);
   const detail = `of ${cqe} entries on port ${attr.portNum}`;
-  const made = checked(result, syscall, { detail, ...hintFor(syscall, result) });
+  const made = checked(result, syscall, { detail });
   return adoptCq(ctx, channel, made);
 }
 
@@ -80,7 +79,7 @@ export function createCq(ctx: Context, cqe: number, options: HblCqOptions): Comp
 export function queryCq(cq: CompletionQueue): QueryCqAttr {
   const syscall = 'hbldv_query_cq';
   const handle = handleOf(cq, 'CompletionQueue', 'cq', syscall);
-  return checked(native.queryCq(librariesFor(cq.context.device.library, syscall).hbl, handle), syscall);
+  return checked(native.queryCq(libraries.for(cq.context.device.library, syscall).vendor, handle), syscall);
 }
 
 /**
@@ -98,7 +97,7 @@ export function readCq(cq: CompletionQueue): {
   const syscall = 'hbldv_query_cq';
   const handle = handleOf(cq, 'CompletionQueue', 'cq', syscall);
   const bytes = new Uint8Array(queryCq(cq).cqSize);
-  const result = native.readCq(librariesFor(cq.context.device.library, syscall).hbl, handle, bytes);
+  const result = native.readCq(libraries.for(cq.context.device.library, syscall).vendor, handle, bytes);
   check(Math.min(result, 0), syscall);
   const capacity = bytes.byteLength / CQE_BYTES;
   const held = Math.min(result, capacity);

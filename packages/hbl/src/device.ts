@@ -8,7 +8,7 @@ import {
   softHint,
   validate,
 } from '@verbs/core/provider';
-import { forContext, libraries, librariesFor } from './libraries.js';
+import { libraries } from './libraries.js';
 import { native } from './native.js';
 
 const S32 = 0x7fffffff;
@@ -51,7 +51,7 @@ export function listDevices(): DeviceList {
 export function openDevice(device?: string | DeviceInfo, attr?: OpenAttr): Context {
   const given = attr === undefined ? undefined : nativeAttr(attr);
   const info = chooseVendorDevice(libraries, device);
-  const { hbl, libibverbs } = librariesFor(info.library, 'hbldv_open_device');
+  const { vendor: hbl, libibverbs } = libraries.for(info.library, 'hbldv_open_device');
   const handle = checked(native.openDevice(hbl, libibverbs, info.name, given), 'hbldv_open_device', {
     detail: info.name,
     hint: softHint(info.library),
@@ -81,6 +81,6 @@ export function queryDevice(ctx: Context): {
   portsMask: bigint;
 } {
   const syscall = 'hbldv_query_device';
-  const { hbl, handle } = forContext(ctx, syscall);
+  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
   return checked(native.queryDevice(hbl, handle), syscall);
 }

@@ -1,9 +1,8 @@
 import { isIPv4 } from 'node:net';
 import type { Context } from '@verbs/core';
-import { checked, inspection, Resource, softHint, validate } from '@verbs/core/provider';
+import { checked, coreNative, hintFor, inspection, Resource, softHint, validate } from '@verbs/core/provider';
 import { EncapType } from './enums.js';
-import { hintFor } from './hints.js';
-import { forContext } from './libraries.js';
+import { libraries } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
 const U32 = 0xffffffff;
@@ -100,15 +99,19 @@ export function findEncap(context: Context, portNum: number, encapNum: number): 
  */
 export function createEncap(ctx: Context, attr: EncapAttr): Encap {
   const syscall = 'hbldv_create_encap';
-  const { hbl, handle } = forContext(ctx, syscall);
+  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
   const fields = nativeAttr(attr);
   const result = native.createEncap(hbl, handle, fields);
   const made = checked(result, syscall, {
     detail: `on port ${fields.portNum}`,
-    // The software NIC has words of its own where an address or a port cannot be used.
-    hint: hintFor(syscall, result).hint ?? softHint(ctx.device.library),
+    hint: knownHint(syscall, result) ?? softHint(ctx.device.library),
   });
   return new Encap(ctx, fields.portNum, made);
+}
+
+/** The software NIC reports which address or port it cannot use; for other errors the table has a remedy. */
+function knownHint(syscall: string, result: unknown): string | undefined {
+  return typeof result === 'number' ? hintFor(syscall, coreNative.errnoName(-result) ?? '') : undefined;
 }
 
 function nativeAttr(attr: EncapAttr) {

@@ -1,11 +1,11 @@
-import { coreNative } from '@verbs/core/provider';
+import type { Hints } from '@verbs/core/provider';
 
 const PORT = 'ports count from 1, and only those of the context are there: see portsMask of queryDevice(ctx)';
-const FIRST = 'call setPortEx(ctx, { portNum }) first: it comes before everything else on a port';
+const FIRST = 'call setPortEx(ctx, { portNum }) first: it precedes every other call on a port';
 const CLOSED = 'the network interface of the port is down';
 
-/** What mostly helps, by function and error code. */
-const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Remedies by C function and error code. */
+export const hints: Hints = {
   hbldv_set_port_ex: {
     EPERM: 'a port is set up exactly once, and a default open (without attr) has set all of them up',
     EINVAL: `${PORT}; work queues have 16 to 32768 entries; the first two offsets need PortCaps.ADVANCED`,
@@ -38,9 +38,3 @@ const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'QpCaps.ENCAP and an encapsulation of the port, at RTR and at RTS',
   },
 };
-
-/** For the result of a native call, which is a negated errno if it is a negative number. */
-export function hintFor(syscall: string, result: unknown): { hint: string | undefined } {
-  if (typeof result !== 'number' || result >= 0) return { hint: undefined };
-  return { hint: hints[syscall]?.[coreNative.errnoName(-result) ?? ''] };
-}

@@ -1,6 +1,4 @@
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import { type adoptContext, type libibverbs, nativeApi } from '@verbs/core/provider';
+import { loadProviderAddon, type NativeHandle, type NativeLibrary as Libibverbs } from '@verbs/core/provider';
 
 declare const libraryBrand: unique symbol;
 
@@ -9,11 +7,10 @@ export interface NativeLibrary {
   readonly [libraryBrand]: 'libhbl';
 }
 
-type CoreHandle = Parameters<typeof adoptContext>[1];
-/** A type-tagged External of @verbs/core: a context, queue pair, …, or one of this package's objects. */
-export type NativeHandle = CoreHandle;
+/** An External of @verbs/core with a type tag: a context, queue pair, …, or one of this package's objects. */
+export type { NativeHandle };
 /** A loaded libibverbs. */
-export type Libibverbs = Extract<ReturnType<typeof libibverbs>, { handle: unknown }>['handle'];
+export type { Libibverbs };
 
 export interface NativePort {
   maxNumOfQps: number;
@@ -102,22 +99,8 @@ export interface Native {
   writeSendQueue(library: NativeLibrary, qp: NativeHandle, offset: number, bytes: Uint8Array, size: number): number;
 }
 
-/** Where node-gyp puts the addon, seen from dist/ and from src/ alike. */
-const ADDON = '../native/binding/build/Release/verbs_hbl.node';
-
-function load(): Native {
-  try {
-    const addon = createRequire(import.meta.url)(ADDON) as Native;
-    addon.setUp(nativeApi);
-    return addon;
-  } catch (cause) {
-    const path = fileURLToPath(new URL(ADDON, import.meta.url));
-    throw new Error(
-      `the native part of @verbs/hbl does not load from ${path}: build it with "npm run build:native" in the ` +
-        `package's folder (needs g++, make, python3 and the package libibverbs-dev)`,
-      { cause },
-    );
-  }
-}
-
-export const native: Native = load();
+export const native: Native = loadProviderAddon({
+  name: '@verbs/hbl',
+  file: 'native/binding/build/Release/verbs_hbl.node',
+  from: import.meta.url,
+}) as Native;

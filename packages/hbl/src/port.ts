@@ -1,8 +1,7 @@
 import type { Context } from '@verbs/core';
 import { check, checked, validate } from '@verbs/core/provider';
 import { MemId, SwqGranularity } from './enums.js';
-import { hintFor } from './hints.js';
-import { forContext } from './libraries.js';
+import { libraries } from './libraries.js';
 import { native, type NativePort } from './native.js';
 
 const U32 = 0xffffffff;
@@ -46,7 +45,7 @@ export type QueryPortAttr = NativePort;
  */
 export function setPortEx(ctx: Context, attr: PortExAttr): void {
   const syscall = 'hbldv_set_port_ex';
-  const { hbl, handle } = forContext(ctx, syscall);
+  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
   const given = validate.object(attr, 'attr', ['portNum', 'caps', 'wqArrAttr', 'qpWqBpOffs']);
   const portNum = validate.integer(given['portNum'], 'attr.portNum', 0, U32);
   const fields = {
@@ -58,7 +57,7 @@ export function setPortEx(ctx: Context, attr: PortExAttr): void {
     ),
   };
   const code = native.setPortEx(hbl, handle, fields);
-  check(code, syscall, { detail: `of port ${portNum}`, ...hintFor(syscall, code) });
+  check(code, syscall, { detail: `of port ${portNum}` });
 }
 
 /**
@@ -71,10 +70,10 @@ export function setPortEx(ctx: Context, attr: PortExAttr): void {
  */
 export function queryPort(ctx: Context, portNum: number): QueryPortAttr {
   const syscall = 'hbldv_query_port';
-  const { hbl, handle } = forContext(ctx, syscall);
+  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
   validate.integer(portNum, 'portNum', 0, U32);
   const attr = native.queryPort(hbl, handle, portNum);
-  return checked(attr, syscall, { detail: `of port ${portNum}`, ...hintFor(syscall, attr) });
+  return checked(attr, syscall, { detail: `of port ${portNum}` });
 }
 
 function list(value: unknown, path: string, max: number): readonly unknown[] {

@@ -3,8 +3,7 @@ import { check, checked, coreNative, handleOf, nativeQpAttr, setQueuePairState, 
 import { encodeWqe, type Wqe } from './doorbell.js';
 import { findEncap } from './encap.js';
 import { MTU_8192, QpCaps, QpWqTypes, SwqGranularity } from './enums.js';
-import { hintFor } from './hints.js';
-import { librariesFor } from './libraries.js';
+import { libraries } from './libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from './native.js';
 
 const U32 = 0xffffffff;
@@ -67,7 +66,6 @@ export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void
   if (code < 0 && use !== undefined) coreNative.close(use);
   check(-Math.abs(code), syscall, {
     detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
-    ...hintFor(syscall, -Math.abs(code)),
   });
   if (attr.qpState === QpState.INIT) known.granularity = extended?.wqGranularity ?? SwqGranularity.GRAN_32B;
   if (attr.qpState === QpState.RESET) {
@@ -173,5 +171,5 @@ export class SendWorkQueue {
 
 function forQueuePair(qp: QueuePair, syscall: string): { hbl: NativeLibrary; handle: NativeHandle } {
   const handle = handleOf(qp, 'QueuePair', 'qp', syscall);
-  return { hbl: librariesFor(qp.context.device.library, syscall).hbl, handle };
+  return { hbl: libraries.for(qp.context.device.library, syscall).vendor, handle };
 }

@@ -3,8 +3,7 @@ import { type Context, VerbsError } from '@verbs/core';
 import { checked, Resource, validate } from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
 import { UsrFifoType } from './enums.js';
-import { hintFor } from './hints.js';
-import { forContext } from './libraries.js';
+import { libraries } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
 const U32 = 0xffffffff;
@@ -164,7 +163,7 @@ function one(doorbell: unknown): bigint {
  */
 export function createUsrFifo(ctx: Context, attr: UsrFifoAttr): UsrFifo {
   const syscall = 'hbldv_create_usr_fifo';
-  const { hbl, handle } = forContext(ctx, syscall);
+  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
   const given = validate.object(attr, 'attr', ['portNum', 'usrFifoNumHint', 'usrFifoType']);
   const fields = {
     portNum: validate.integer(given['portNum'], 'attr.portNum', 0, U32),
@@ -172,6 +171,6 @@ export function createUsrFifo(ctx: Context, attr: UsrFifoAttr): UsrFifo {
     usrFifoType: validate.optional(given['usrFifoType'], 'attr.usrFifoType', U32, UsrFifoType.DB),
   };
   const result = native.createUsrFifo(hbl, handle, fields);
-  const made = checked(result, syscall, { detail: `on port ${fields.portNum}`, ...hintFor(syscall, result) });
+  const made = checked(result, syscall, { detail: `on port ${fields.portNum}` });
   return new UsrFifo(ctx, fields, made);
 }

@@ -81,7 +81,7 @@ export {
   SchedNode,
   schedNodeCreate,
 } from './queues/scheduling.js';
-export { softModel } from './soft-model.js';
+export { softModel } from './base/soft-model.js';
 export {
   openVfioDevice,
   type VfioContextAttr,

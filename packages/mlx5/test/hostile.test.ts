@@ -1,7 +1,7 @@
 import { handleOf, libibverbs } from '@verbs/core/provider';
 import { describe, expect, it } from 'vitest';
 import * as mlx5 from '../src/index.js';
-import { native } from '../src/native.js';
+import { native } from '../src/native/index.js';
 import { open, owned } from './helpers/devices.js';
 
 const { devx, dr } = mlx5;

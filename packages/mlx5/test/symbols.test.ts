@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { softModel } from '../src/soft-model.js';
+import { softModel } from '../src/base/soft-model.js';
 
 const dropIn = join(softModel.dropIn, 'libmlx5.so.1');
 

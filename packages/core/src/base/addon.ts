@@ -34,7 +34,7 @@ export function loadAddon({ name, file, from }: AddonPlace): unknown {
 }
 
 /** The folder above `src/` or `dist/`. Its package.json is no help: tests load copies of `dist/` without one. */
-function packageFolder(from: string): string {
+export function packageFolder(from: string): string {
   const start = dirname(fileURLToPath(from));
   let folder = start;
   while (!['src', 'dist'].includes(basename(folder))) {

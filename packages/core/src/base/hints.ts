@@ -8,8 +8,10 @@ const FROM_WC = {
   ENOENT: "no GID of the port is the routing header's destination: is grh that of the completion, and portNum right?",
 };
 
-/** What mostly helps, by C function and error code. */
-const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Remedies by C function and error code: `{ ibv_reg_mr: { EFAULT: '…' } }`. */
+export type Hints = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const ofLibibverbs: Hints = {
   ibv_open_device: {
     EACCES: 'this user may not open the device: see the permissions of /dev/infiniband',
     EPERM: 'this user may not open the device: see the permissions of /dev/infiniband',
@@ -57,6 +59,14 @@ const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ibv_dealloc_pd: { EBUSY: 'something outside of this package still uses it: close that first' },
 };
 
+const byFunction = new Map(Object.entries(ofLibibverbs));
+
+/** Adds the remedies for a provider's C functions: every VerbsError of these functions has them from now on. */
+export function addHints(hints: Hints): void {
+  for (const [syscall, byCode] of Object.entries(hints)) byFunction.set(syscall, byCode);
+}
+
+/** The remedy for that error of a C function, if one is known. */
 export function hintFor(syscall: string, code: string): string | undefined {
-  return hints[syscall]?.[code];
+  return byFunction.get(syscall)?.[code];
 }

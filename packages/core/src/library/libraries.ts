@@ -28,9 +28,11 @@ interface Loaded {
 }
 type Attempt = Loaded | { path?: string; reason: string };
 
-/** What this package needs of @verbs/soft, which it finds at run time: it is an optional peer. */
-interface SoftModule {
+/** The part of @verbs/soft that is used here. The package is an optional peer, found at run time. */
+export interface SoftModule {
+  /** The path of its libibverbs. */
   library: string;
+  /** Its report of its last failure. */
   lastError?: () => string | undefined;
 }
 
@@ -103,7 +105,13 @@ function softLibrary(): Attempt {
   return found;
 }
 
-export function softModule(): SoftModule | { reason: string } {
+/** The module of @verbs/soft, or the reason why there is none. */
+export function softModule():
+  | SoftModule
+  | {
+      /** Why there is none, and a remedy. */
+      reason: string;
+    } {
   // Where this package is installed, where the program is, and where it was started.
   const places = [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')];
   for (const place of places) {

@@ -7,13 +7,16 @@
  *
  * @packageDocumentation
  */
+export { loadProviderAddon } from './addon.js';
 export * from './adopt.js';
+export { type ModelPlace, type SoftModel, softModelAt } from './soft-model.js';
 export { chooseVendorDevice, isVendorDevice, listVendorDevices } from './vendor-devices.js';
 export { type Libraries, softHint, VendorLibraries, type VendorLibrary } from './vendor-libraries.js';
 export { type AddonPlace, loadAddon } from '../base/addon.js';
 export { errno } from '../base/errno.js';
 export * from '../base/fields.js';
 export { check, checked, closedError } from '../base/errors.js';
+export { hintFor, type Hints } from '../base/hints.js';
 export * as inspection from '../base/inspection.js';
 export {
   native as coreNative,
@@ -25,7 +28,7 @@ export {
 } from '../base/native.js';
 export * as validate from '../base/validate.js';
 export { nativeCqOptions } from '../completion/cq-options.js';
-export { softFailure } from '../library/libraries.js';
+export { softFailure, softModule, type SoftModule } from '../library/libraries.js';
 export { handle, handleOf, kindOf, Resource } from '../lifetime/resource.js';
 export { accessOf } from '../memory/registration.js';
 export { nativeQpAttr } from '../qp/qp-attr.js';

@@ -1,5 +1,6 @@
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
+import { addHints, type Hints } from '../base/hints.js';
 import type { NativeHandle, NativeLibrary } from '../base/native.js';
 import type { Context } from '../device/context.js';
 import { type LibraryKind, loadLibrary, softFailure, softModule } from '../library/libraries.js';
@@ -20,6 +21,8 @@ export interface VendorLibrary<Vendor extends object> {
   defaultDevice: string;
   /** The C function that opens a device. */
   openSyscall: string;
+  /** Remedies for errors of its functions. */
+  hints: Hints;
   /** Loads a library of that name. */
   open: (name: string) => { handle: Vendor; reason?: never } | { handle?: never; reason: string };
   /** Hands the software NIC to the model, which adds its kind of device: 0 or a negative errno. */
@@ -49,6 +52,7 @@ export class VendorLibraries<Vendor extends object> {
 
   constructor(about: VendorLibrary<Vendor>) {
     this.about = about;
+    addHints(about.hints);
   }
 
   /** Both libraries of that kind, or why there are none. */

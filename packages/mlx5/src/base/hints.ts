@@ -1,10 +1,12 @@
+import type { Hints } from '@verbs/core/provider';
+
 const MATCH = 'see that the value has no bit outside of the mask, and that mask and value have 1 to 640 bytes';
 const FLOW_IN_USE = 'something outside of this package still uses it: close that first';
 const NO_LEVEL = 'the device has no software steering for this domain: use level 0 and ActionFlags.ROOT_LEVEL';
 const COMMAND = 'the device refused the command: see its status and syndrome';
 
-/** What mostly helps, by function and error code. */
-export const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Remedies by C function and error code. */
+export const hints: Hints = {
   mlx5dv_query_device: { EOPNOTSUPP: 'this is no mlx5 device: see isSupported(device)' },
   mlx5dv_create_flow_matcher: {
     EINVAL:

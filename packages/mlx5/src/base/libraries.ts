@@ -1,7 +1,8 @@
 import { type Context, type LibraryKind, VerbsError } from '@verbs/core';
 import { handleOf, VendorLibraries } from '@verbs/core/provider';
-import { native, type NativeHandle, type NativeLibrary } from '../native.js';
-import { softModel } from '../soft-model.js';
+import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
+import { hints } from './hints.js';
+import { softModel } from './soft-model.js';
 
 const EOPNOTSUPP = 95;
 
@@ -12,6 +13,7 @@ export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<Nat
   model: softModel.library,
   defaultDevice: 'mlx5_soft0,kind=mlx5',
   openSyscall: 'mlx5dv_open_device',
+  hints,
   open: (name) => native.openLibrary(name),
   attachModel: (library, libibverbs) => native.attachModel(library, libibverbs),
   isSupported: (library, libibverbs, name) => native.isSupported(library, libibverbs, name),

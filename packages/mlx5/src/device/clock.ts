@@ -2,7 +2,7 @@ import type { Context } from '@verbs/core';
 import { validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
-import { native } from '../native.js';
+import { native } from '../native/index.js';
 
 /** `struct mlx5dv_clock_info`: how the device's ticks become nanoseconds. */
 export interface ClockInfo {

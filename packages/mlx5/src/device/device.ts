@@ -9,7 +9,7 @@ import {
 } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraries, trust } from '../base/libraries.js';
-import { native } from '../native.js';
+import { native } from '../native/index.js';
 
 const SYSCALL = 'mlx5dv_open_device';
 

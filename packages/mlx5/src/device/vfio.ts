@@ -2,7 +2,7 @@ import type { Context } from '@verbs/core';
 import { adoptContext, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraries, trust } from '../base/libraries.js';
-import { native } from '../native.js';
+import { native } from '../native/index.js';
 
 /** `struct mlx5dv_vfio_context_attr`. */
 export interface VfioContextAttr {

@@ -9,7 +9,7 @@ import type {
 import { validate } from '@verbs/core/provider';
 import { counted, made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
-import { native, type NativeHandle, type NativeLibrary } from '../native.js';
+import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
 import { exchange, request } from './command.js';
 import { DevxObject, makeObj } from './object.js';
 import { exported } from './sharing.js';

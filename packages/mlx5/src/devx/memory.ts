@@ -2,7 +2,7 @@ import type { Context, MemoryRegion } from '@verbs/core';
 import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import { exported, exportSize } from './sharing.js';
 
 const U32 = 0xffffffff;

@@ -2,7 +2,7 @@ import type { Context } from '@verbs/core';
 import { Resource } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import { exchange, refusal, request } from './command.js';
 import { exportSize } from './sharing.js';
 

@@ -2,7 +2,7 @@ import type { Context } from '@verbs/core';
 import { Resource, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import { refusal, request } from './command.js';
 import { exported, exportSize } from './sharing.js';
 

@@ -3,7 +3,7 @@ import { validate } from '@verbs/core/provider';
 import { types } from 'node:util';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
-import { native, type NativeLibrary } from '../native.js';
+import { native, type NativeLibrary } from '../native/index.js';
 
 const SYSCALL = '_mlx5dv_get_export_sizes';
 

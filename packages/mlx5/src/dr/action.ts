@@ -1,5 +1,5 @@
 import { Resource } from '@verbs/core/provider';
-import type { NativeHandle } from '../native.js';
+import type { NativeHandle } from '../native/index.js';
 import type { Domain } from './domain.js';
 
 type Parent = InstanceType<typeof Resource>;

@@ -4,7 +4,7 @@ import { made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import type { FlowActionPacketReformatType } from '../base/enums.js';
 import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import { bytesOf } from '../actions/reformat.js';
 import { Action } from './action.js';
 import type { Domain } from './domain.js';

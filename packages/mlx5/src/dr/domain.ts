@@ -2,7 +2,7 @@ import type { Context } from '@verbs/core';
 import { inspection, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
-import { native, type NativeHandle, type NativeLibrary } from '../native.js';
+import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
 import { DomainType } from './enums.js';
 
 /**

@@ -1,7 +1,7 @@
 import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import { MatcherLayoutFlags } from './enums.js';
 import type { Table } from './table.js';
 

@@ -1,7 +1,7 @@
 import { handleOf, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import type { NativeMeterAttr } from '../native/dr.js';
 import { bytesOf } from '../actions/reformat.js';
 import { Action } from './action.js';

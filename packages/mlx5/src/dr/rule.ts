@@ -1,7 +1,7 @@
 import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { type MatchValue, valueOf } from '../match/match-value.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import type { Action } from './action.js';
 import type { Matcher } from './matcher.js';
 

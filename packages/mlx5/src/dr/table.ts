@@ -1,6 +1,6 @@
 import { handleOf, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import type { Domain } from './domain.js';
 
 /**

@@ -5,7 +5,7 @@ import { made } from '../base/calls.js';
 import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
 import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import { bytesOf, reformatHint, refusedSize } from '../actions/reformat.js';
 
 const U32 = 0xffffffff;

@@ -5,7 +5,7 @@ import type { DevxObject } from '../devx/object.js';
 import { FlowActionType as Type } from '../base/enums.js';
 import { libraryFor } from '../base/libraries.js';
 import { type MatchValue, valueOf } from '../match/match-value.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import type { NativeFlowActionAttr } from '../native/flow.js';
 import type { FlowAction } from './action.js';
 import type { FlowMatcher } from './matcher.js';

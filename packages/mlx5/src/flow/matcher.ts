@@ -4,7 +4,7 @@ import { made } from '../base/calls.js';
 import { FlowMatcherMask, FlowTableType } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 
 const U32 = 0xffffffff;
 

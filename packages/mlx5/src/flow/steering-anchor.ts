@@ -2,7 +2,7 @@ import type { Context } from '@verbs/core';
 import { Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 
 /** `struct mlx5dv_steering_anchor_attr`. */
 export interface SteeringAnchorAttr {

@@ -3,7 +3,7 @@ import type { Context, ProtectionDomain } from '@verbs/core';
 import { handleOf, inspection, Resource, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 import type { NativeLogin } from '../native/resources.js';
 
 const U32 = 0xffffffff;

@@ -2,7 +2,7 @@ import type { Context, DeviceMemory, MemoryRegion, ProtectionDomain } from '@ver
 import { accessOf, adoptDm, adoptMr, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
-import { native } from '../native.js';
+import { native } from '../native/index.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 

@@ -2,7 +2,7 @@ import type { ProtectionDomain } from '@verbs/core';
 import { inspection, Resource, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forObject, libraryFor } from '../base/libraries.js';
-import { native, type NativeHandle } from '../native.js';
+import { native, type NativeHandle } from '../native/index.js';
 
 /** `enum mlx5dv_mkey_init_attr_flags`, to be or-ed. */
 export const MkeyInitAttrFlags = {

@@ -1,5 +1,3 @@
-import type { adoptContext, libibverbs } from '@verbs/core/provider';
-
 declare const libraryBrand: unique symbol;
 
 /** A loaded libmlx5. */
@@ -7,7 +5,7 @@ export interface NativeLibrary {
   readonly [libraryBrand]: 'libmlx5';
 }
 
-/** A type-tagged External of \@verbs/core: a context, queue pair, …, or one of this package's objects. */
-export type NativeHandle = Parameters<typeof adoptContext>[1];
+/** An External of \@verbs/core with a type tag: a context, queue pair, …, or one of this package's objects. */
+export type { NativeHandle } from '@verbs/core/provider';
 /** A loaded libibverbs. */
-export type Libibverbs = Extract<ReturnType<typeof libibverbs>, { handle: unknown }>['handle'];
+export type { NativeLibrary as Libibverbs } from '@verbs/core/provider';

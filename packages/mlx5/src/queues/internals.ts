@@ -10,7 +10,7 @@ import type {
 import { validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forObject } from '../base/libraries.js';
-import { native } from '../native.js';
+import { native } from '../native/index.js';
 
 const syscall = 'mlx5dv_init_obj';
 const AV_BYTES = 48;

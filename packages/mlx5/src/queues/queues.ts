@@ -20,7 +20,7 @@ import {
 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
-import { native } from '../native.js';
+import { native } from '../native/index.js';
 
 const U32 = 0xffffffff;
 /** What `struct ibv_wc` has. */

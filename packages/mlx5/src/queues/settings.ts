@@ -2,7 +2,7 @@ import type { AddressHandle, QueuePair } from '@verbs/core';
 import { validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forObject } from '../base/libraries.js';
-import { native, type NativeHandle, type NativeLibrary } from '../native.js';
+import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
 
 function set(
   qp: QueuePair,
