@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { markAsUncloneable } from '../base/node-features.js';
-import { COMPLETION, HIGH, ID_IS_NUMBER } from '../base/records.js';
+import { HIGH } from '../base/numbers.js';
+import { COMPLETION, ID_IS_NUMBER } from '../base/records.js';
 import { kFilled, kRecords } from '../base/symbols.js';
 import { integer, rangeError } from '../base/validate.js';
 import { WcStatus } from '../enums/index.js';

@@ -2,7 +2,7 @@ import { constants } from 'node:buffer';
 import { check, checked } from '../base/errors.js';
 import { fields, flag, maybe, or, u32, u53, u64, unchecked } from '../base/fields.js';
 import { native, type NativeHandle, type NativeRegion } from '../base/native.js';
-import { U32 } from '../base/records.js';
+import { U32 } from '../base/numbers.js';
 import { elements, integer } from '../base/validate.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { AccessFlags } from '../enums/index.js';

@@ -1,12 +1,13 @@
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
+import { PostError } from '../base/records.js';
 import { typeError, valueError } from '../base/validate.js';
 
-/** What a refused batch was about. */
+/** Why a post call stopped. */
 export interface Refusal {
-  /** The result of the native call, not 0. */
+  /** The result of the native call: a PostError, or a positive errno. */
   code: number;
-  /** So many requests were posted before the one at fault. */
+  /** Number of requests that were posted before the one at fault. */
   posted: number;
   /** The element at fault, for the codes that have one. */
   sge: number;
@@ -17,7 +18,7 @@ export interface Refusal {
   maxWr: number;
 }
 
-/** The error for a post call that did not take everything: negative codes are those of native/binding/records.h. */
+/** The error for a post call that stopped before its last request. */
 export function postError(refusal: Refusal): Error {
   return Object.assign(errorFor(refusal), { posted: refusal.posted });
 }
@@ -25,36 +26,36 @@ export function postError(refusal: Refusal): Error {
 function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
   const element = `${path}.sgList[${sge}]`;
   switch (code) {
-    case -1:
+    case PostError.TRUNCATED:
       return valueError(path, 'was changed while it was read');
-    case -2:
+    case PostError.TOO_MANY_SGE:
       return valueError(
         `${path}.sgList`,
         `has more elements than the queue takes: at most ${maxSge} (see the size that it was created with)`,
       );
-    case -3:
+    case PostError.NO_MEMORY_REGION:
       return valueError(`${element}.mr`, 'is not of the device of this queue, or was closed');
-    case -4:
+    case PostError.OUT_OF_BOUNDS:
       return Object.assign(new RangeError(`${element} reaches past the end of its memory region`), {
         code: 'ERR_OUT_OF_RANGE',
       });
-    case -5:
+    case PostError.BAD_OPCODE:
       return valueError(`${path}.opcode`, 'is not one that postSend carries');
-    case -6:
+    case PostError.NO_ADDRESS:
       return typeError(`${path}.ah`, "an open AddressHandle of this queue pair's device", undefined);
-    case -7:
+    case PostError.QUEUE_FULL:
       return new VerbsError(errno.ENOMEM, syscall, {
         hint:
           `${path} does not fit: ${maxWr} requests are outstanding, as many as the queue takes. Poll the completions of ` +
           'signaled requests first, or create the queue larger',
       });
-    case -8:
+    case PostError.NO_MEMORY_WINDOW:
       return typeError(`${path}.mw`, "an open MemoryWindow of this queue pair's device", undefined);
-    case -9:
+    case PostError.BAD_LENGTH:
       return valueError(`${path}.sgList`, 'must be one element of 8 bytes: what ATOMIC_WRITE writes');
-    case -10:
+    case PostError.NOT_WRITTEN:
       return valueError(path, 'is a slot that holds no request: write it by set() first');
-    case -11:
+    case PostError.OTHER_DOMAIN:
       return valueError(`${path}.ah`, "is of another protection domain than the queue pair's: make one by its own");
     default:
       return new VerbsError(code, syscall, path === 'wr' ? {} : { detail: `of ${path}` });

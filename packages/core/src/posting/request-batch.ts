@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { markAsUncloneable } from '../base/node-features.js';
-import { HEADER, SGE, U32, WRITTEN } from '../base/records.js';
+import { U32 } from '../base/numbers.js';
+import { HEADER, SGE, WRITTEN } from '../base/records.js';
 import { kSelect } from '../base/symbols.js';
 import { integer, object, optional, rangeError, typeError, valueError } from '../base/validate.js';
 import { type RecordSpace } from './request-records.js';

@@ -1,5 +1,6 @@
 import { closedError } from '../base/errors.js';
-import { HIGH, ID_IS_NUMBER, RECV, SEND, SGE, U24, U32, WRITTEN } from '../base/records.js';
+import { HIGH, U24, U32 } from '../base/numbers.js';
+import { ID_IS_NUMBER, RECV, SEND, SGE, WRITTEN } from '../base/records.js';
 import { integer, typeError, valueError } from '../base/validate.js';
 import { WrOpcode } from '../enums/index.js';
 import { requestId, type Resource } from '../lifetime/resource.js';
@@ -54,14 +55,14 @@ export function writeSend(space: RecordSpace, value: unknown, path: RequestPath,
   view.setUint32(at + SEND.SEND_FLAGS, sendFlags, true);
   view.setUint32(at + SEND.IMM_DATA, remote.imm, true);
   view.setUint32(at + SEND.RKEY, remote.rkey, true);
-  view.setUint32(at + SEND.ADDRESS, address, true);
+  view.setUint32(at + SEND.ADDRESS_HANDLE, address, true);
   view.setUint32(at + SEND.REMOTE_QPN, remoteQpn, true);
   view.setUint32(at + SEND.REMOTE_QKEY, remoteQkey, true);
   view.setUint32(at + SEND.NUM_SGE, list.length, true);
   view.setUint32(at + SEND.FLAGS, flagsFor(id), true);
   view.setUint32(at + SEND.REMOTE_SRQN, remoteSrqn, true);
-  view.setUint32(at + SEND.WINDOW, remote.window, true);
-  view.setUint32(at + SEND.REGION, remote.region, true);
+  view.setUint32(at + SEND.MEMORY_WINDOW, remote.window, true);
+  view.setUint32(at + SEND.MEMORY_REGION, remote.region, true);
   writeElements(space, list, path);
 }
 
@@ -107,7 +108,7 @@ function writeElements(space: RecordSpace, list: readonly unknown[], path: Reque
       );
     const at = space.take(SGE.BYTES);
     putU64(space.view, at + SGE.OFFSET, start);
-    space.view.setUint32(at + SGE.REGION, id, true);
+    space.view.setUint32(at + SGE.MEMORY_REGION, id, true);
     space.view.setUint32(at + SGE.LENGTH, bytes, true);
     space.hold(region);
   }

@@ -1,4 +1,5 @@
-import { HEADER, HIGH, SGE } from '../base/records.js';
+import { HIGH } from '../base/numbers.js';
+import { HEADER, SGE } from '../base/records.js';
 import { rangeError, valueError } from '../base/validate.js';
 import type { Resource } from '../lifetime/resource.js';
 import { type RecordSpace } from './request-records.js';

@@ -1,4 +1,5 @@
-import { SEND, U24, U32 } from '../base/records.js';
+import { U24, U32 } from '../base/numbers.js';
+import { SEND } from '../base/records.js';
 import { integer, u64, valueError } from '../base/validate.js';
 import { enumName, WrOpcode } from '../enums/index.js';
 import type { AddressHandle } from '../qp/address-handle.js';
@@ -143,12 +144,12 @@ export class SendBatch extends RequestBatch {
    */
   setAddress(index: number, ah: AddressHandle, remoteQpn: number, remoteQkey: number): void {
     const at = this.requestAt(index);
-    if (this.slots.u32(at + SEND.ADDRESS) === 0)
+    if (this.slots.u32(at + SEND.ADDRESS_HANDLE) === 0)
       throw valueError('index', `is ${index}, a request without an address: write it by set() with ah`);
     integer(remoteQpn, 'remoteQpn', 0, U24);
     integer(remoteQkey, 'remoteQkey', 0, U32);
     this.slots.beginAddress(index);
-    this.slots.putU32(at + SEND.ADDRESS, addressOf(this.slots, ah));
+    this.slots.putU32(at + SEND.ADDRESS_HANDLE, addressOf(this.slots, ah));
     this.slots.putU32(at + SEND.REMOTE_QPN, remoteQpn);
     this.slots.putU32(at + SEND.REMOTE_QKEY, remoteQkey);
   }

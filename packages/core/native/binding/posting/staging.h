@@ -13,6 +13,9 @@
 
 namespace verbs::core {
 
+// Number of requests that one call of the C library gets.
+inline constexpr std::uint32_t kPostChunk = 64;
+
 // Where in a batch the next bytes are. A batch is not trusted: JavaScript may write into it at any moment, so every
 // value is copied out once and checked before it is used.
 class Cursor {
