@@ -1,5 +1,5 @@
 // @ts-check
-// A key-value store whose server sleeps: clients read and write its memory by themselves.
+// A key-value store whose server sleeps: clients read and write its memory by RDMA.
 //   node kv.mjs serve                    # in one shell
 //   node kv.mjs put colour green         # in another one
 //   node kv.mjs get colour
@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { AccessFlags, openDevice, QpType, WrOpcode } from '@verbs/core';
-import { dial, Listener } from '@verbs/lib/rendezvous';
+import { dial, listen } from './rendezvous.mjs';
 
 const SLOTS = 1024;
 const SLOT = 256;
@@ -33,12 +33,10 @@ const newQp = () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap
 
 async function serve() {
   const table = pd.allocMr(SLOTS * SLOT, AccessFlags.LOCAL_WRITE | REMOTE);
-  const listener = await Listener.open(where);
-  console.error(`serving ${SLOTS} slots on ${where.host} port ${listener.port}`);
-  listener.onPeer((channel) => {
-    // The only thing that the server does for a client: a queue pair, as long as the client is there.
+  const listener = await listen(where, (channel) => {
+    // The server's only work for a client: a queue pair, which lives as long as the client's connection.
     const qp = newQp();
-    channel.gone.addEventListener('abort', () => {
+    channel.onClose(() => {
       qp.close();
     });
     channel.receive().then(
@@ -47,10 +45,11 @@ async function serve() {
         channel.send({ qpNum: qp.qpNum, gid, addr: String(table.addr), rkey: table.rkey });
       },
       () => {
-        channel.destroy();
+        channel.close();
       },
     );
   });
+  console.error(`serving ${SLOTS} slots on ${where.host} port ${listener.port}`);
 }
 
 async function openTable() {
@@ -74,7 +73,7 @@ async function openTable() {
   };
   return {
     version,
-    /** The slot's key and value, neither of which a writer was at; undefined if it was never written. */
+    /** The slot's key and value at rest: not while a writer changes them. Undefined if it was never written. */
     read: async (/** @type {number} */ slot) => {
       for (;;) {
         await qp.send({ opcode: WrOpcode.RDMA_READ, remoteAddr: addressOf(slot), rkey, sgList: whole });
@@ -139,7 +138,7 @@ async function put(name, text) {
         const found = await table.read(slot);
         if (found !== undefined && found.key !== name) break;
         const version = await table.version(slot);
-        // Somebody else writes here, or did since the look: look again.
+        // Another client writes here, or has written since the read: read again.
         if (version % 2n !== 0n || (found === undefined) !== (version === 0n)) continue;
         if (!(await table.exchange(slot, version, version + 1n))) continue;
         await table.write(slot, nameBytes, textBytes);

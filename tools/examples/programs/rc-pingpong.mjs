@@ -4,7 +4,8 @@
 //   node rc-pingpong.mjs 127.0.0.1  # in another one
 import { randomInt } from 'node:crypto';
 import { AccessFlags, openDevice, QpType, SendFlags, WcOpcode, WrOpcode } from '@verbs/core';
-import { meet, pingPongArguments, report } from './meet.mjs';
+import { pingPongArguments, report } from './ping-pong.mjs';
+import { rendezvous } from './rendezvous.mjs';
 
 const { host, port, size, iters } = pingPongArguments();
 
@@ -16,7 +17,7 @@ const out = pd.allocMr(size, AccessFlags.LOCAL_WRITE);
 const incoming = pd.allocMr(size, AccessFlags.LOCAL_WRITE);
 const mine = { qpNum: qp.qpNum, psn: randomInt(1 << 24), gid: ctx.queryGid(1, 0) };
 
-const channel = await meet(host, port);
+const channel = await rendezvous(host, port);
 channel.send(mine);
 const remote = /** @type {typeof mine} */ (await channel.receive());
 qp.connect({ remote, psn: mine.psn, pathMtu: ctx.queryPort(1).activeMtu });

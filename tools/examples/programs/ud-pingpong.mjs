@@ -1,13 +1,14 @@
 // @ts-check
-// A datagram there and back, as ibv_ud_pingpong. The side that was called makes its address handle from the first
-// datagram that it gets: it is not told where the caller is.
+// A datagram there and back, as ibv_ud_pingpong. The listening side makes its address handle from the first
+// datagram: nobody tells it the peer's address.
 //   node ud-pingpong.mjs            # in one shell
 //   node ud-pingpong.mjs 127.0.0.1  # in another one
 import { AccessFlags, openDevice, QpType, SendFlags, WcOpcode, WrOpcode } from '@verbs/core';
-import { meet, pingPongArguments, report } from './meet.mjs';
+import { pingPongArguments, report } from './ping-pong.mjs';
+import { rendezvous } from './rendezvous.mjs';
 
 const { host, port, size, iters } = pingPongArguments();
-/** In front of the payload of every datagram that is received there is room for its routing header. */
+/** Bytes of the global routing header, which the NIC writes before the payload of every received datagram. */
 const GRH = 40;
 const qkey = 0x11111111;
 
@@ -20,7 +21,7 @@ const out = pd.allocMr(size, AccessFlags.LOCAL_WRITE);
 const incoming = pd.allocMr(GRH + size, AccessFlags.LOCAL_WRITE);
 qp.postRecv({ sgList: [{ mr: incoming }] });
 
-const channel = await meet(host, port);
+const channel = await rendezvous(host, port);
 /** @type {{ ah: import('@verbs/core').AddressHandle, remoteQpn: number } | undefined} */
 let peer;
 if (host === undefined) {

@@ -1,22 +1,7 @@
 // @ts-check
-// How two programs tell each other where their queue pairs are: over TCP, as Debian's ibv_*_pingpong do.
+// The command line and the report of the two ping-pong programs.
 import { parseArgs } from 'node:util';
-import { DEFAULT_PORT, dial, Listener } from '@verbs/lib/rendezvous';
-
-/**
- * The side channel to the other program: without a HOST on the command line this one waits for it.
- *
- * @param {string | undefined} host
- * @param {number} port
- */
-export async function meet(host, port) {
-  if (host !== undefined) return dial({ host, port });
-  const listener = await Listener.open({ host: '127.0.0.1', port });
-  console.error(`waiting on 127.0.0.1 port ${listener.port}`);
-  const channel = await listener.accept();
-  listener.close();
-  return channel;
-}
+import { DEFAULT_PORT } from './rendezvous.mjs';
 
 /** `[HOST] [--port N] [--size BYTES] [--iters N]` */
 export function pingPongArguments() {
