@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AhAttr, QpType, type QueuePair, VerbsError, WcFlags, WrOpcode } from '../src/index.js';
-import { collect } from './helpers/collect.js';
+import { collect } from './shared/collect.js';
 import { type Bench, bench, createQp, datagram, QKEY, take } from './helpers/devices.js';
 
 const grh = { dgid: '::ffff:127.0.0.1' };

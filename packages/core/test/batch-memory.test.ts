@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { CompletionBatch, RecvBatch, SendBatch, SendFlags, WrOpcode } from '../src/index.js';
-import { collect, collectUntil } from './helpers/collect.js';
+import { collect, collectUntil } from './shared/collect.js';
 import { bench, pair } from './helpers/devices.js';
 
 it('keeps the regions of its requests until they are overwritten', async () => {

@@ -2,7 +2,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { type MemoryRegion, objectCounts, type QueuePair, SendFlags, WrOpcode } from '../src/index.js';
 import { untransferableHolds } from '../src/base/node-features.js';
-import { collect, collectUntil } from './helpers/collect.js';
+import { collect, collectUntil } from './shared/collect.js';
 import { ALL_ACCESS, type Bench, bench, pair, take } from './helpers/devices.js';
 
 type Movable = ArrayBuffer & {

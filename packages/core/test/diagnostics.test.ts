@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openDevice } from '../src/index.js';
 import { listen } from './helpers/channels.js';
 import { programPath, run } from './helpers/program.js';
-import { collectUntil } from './helpers/collect.js';
+import { collectUntil } from './shared/collect.js';
 import { open } from './helpers/devices.js';
 
 it('tells of every object that is made and closed, by type and number', () => {

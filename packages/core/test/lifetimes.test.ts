@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openDevice, QpState, QpType, type Resource, WrOpcode } from '../src/index.js';
 import { native } from '../src/base/native.js';
 import { bench, createQp, datagram, open, pair, take } from './helpers/devices.js';
-import { collect, collectUntil } from './helpers/collect.js';
+import { collect, collectUntil } from './shared/collect.js';
 
 it('closes children before parents, newest first', () => {
   const b = bench();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AccessFlags, MwType, objectCounts, QpState, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../src/index.js';
-import { collect, collectUntil } from './helpers/collect.js';
+import { collect, collectUntil } from './shared/collect.js';
 import { ALL_ACCESS, bench, pair, take } from './helpers/devices.js';
 
 const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, MW_BIND } = AccessFlags;

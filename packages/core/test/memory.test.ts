@@ -6,7 +6,7 @@ import { AccessFlags, objectCounts, VerbsError } from '../src/index.js';
 import { native } from '../src/base/native.js';
 import { untransferableHolds } from '../src/base/node-features.js';
 import { kHandle } from '../src/base/symbols.js';
-import { collect } from './helpers/collect.js';
+import { collect } from './shared/collect.js';
 import { ALL_ACCESS, bench } from './helpers/devices.js';
 
 const { LOCAL_WRITE, REMOTE_WRITE } = AccessFlags;

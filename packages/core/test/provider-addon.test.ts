@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
 import { handleOf, nativeApi } from '../src/provider/index.js';
 import { bench, createQp, open } from './helpers/devices.js';
-import { collectUntil } from './helpers/collect.js';
+import { collectUntil } from './shared/collect.js';
 
 interface ProviderAddon {
   setUp(api: object): number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AccessFlags, QpState, SendFlags, WrOpcode } from '../src/index.js';
-import { collectUntil } from './helpers/collect.js';
+import { collectUntil } from './shared/collect.js';
 import { bench, createQp, pair, take } from './helpers/devices.js';
 
 const INIT = { qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 } as const;

@@ -20,7 +20,7 @@ import {
   toRts,
   write,
 } from './helpers/devices.js';
-import { collectUntil } from './helpers/collect.js';
+import { collectUntil } from '../../core/test/shared/collect.js';
 
 /** Flags with the VNI bit, and VNI 42. */
 const VXLAN = Uint8Array.of(0x08, 0, 0, 0, 0, 0, 42, 0);

@@ -10,7 +10,7 @@ import {
   FlowActionType,
   FlowTableType as Table,
 } from '../src/index.js';
-import { collect, collectUntil } from './helpers/collect.js';
+import { collect, collectUntil } from '../../core/test/shared/collect.js';
 import { code, failure, open } from './helpers/devices.js';
 import { INNER, Port } from './helpers/frames.js';
 

@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The first program of a package's README, and the output that the README shows for it. */
+export interface ReadmeExample {
+  program: string;
+  output: string;
+}
+
+/** @param folder the package's, with a slash at its end */
+export function readmeExample(folder: URL): ReadmeExample {
+  const readme = readFileSync(new URL('README.md', folder), 'utf8');
+  const [, program = ''] = /```js\n([^]*?)```/.exec(readme) ?? [];
+  const [, output = ''] = /```text\n([^]*?)```/.exec(readme) ?? [];
+  return { program, output };
+}
+
+/** Runs a program in a file below the package, so that it finds the package under its own name. */
+export function runBelow(folder: URL, program: string): { status: number | null; stdout: string; stderr: string } {
+  const build = join(folder.pathname, 'build/readme');
+  mkdirSync(build, { recursive: true });
+  try {
+    writeFileSync(join(build, 'example.mjs'), program);
+    const env = { ...process.env };
+    delete env['VERBS_SOFT'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(build, 'example.mjs')], {
+      env,
+      encoding: 'utf8',
+    });
+    return { status, stdout, stderr };
+  } finally {
+    rmSync(build, { recursive: true });
+  }
+}
