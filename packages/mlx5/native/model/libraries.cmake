@@ -1,4 +1,4 @@
-# The model itself, and the libmlx5.so.1 for foreign programs over it.
+# The model, and the drop-in libmlx5.so.1 for foreign programs, which forwards to it.
 verbs_model(mlx5 libverbs-soft-mlx5.so.1 libmlx5.so.1 steering)
 
 if(VERBS_MLX5_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test/model)  # the published package has none

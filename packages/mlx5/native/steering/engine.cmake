@@ -1,4 +1,4 @@
-# The steering engine: no verbs, no I/O, no clock, no lock. Its headers are steering/ROOM/NAME.h for everybody here.
+# The steering engine: no verbs, no I/O, no clock, no lock.
 file(GLOB_RECURSE steering_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/steering/*.cc)
 add_library(steering STATIC ${steering_sources})
 target_include_directories(steering PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})

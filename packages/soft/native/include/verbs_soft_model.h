@@ -91,7 +91,3 @@ class Attachment {
   extern const char verbs_soft_marker[];                    \
   const char verbs_soft_marker[] = "verbs-soft-" name " 1"; \
   }
-
-namespace verbs {
-namespace soft_model = soft::model;
-}

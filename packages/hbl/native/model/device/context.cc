@@ -8,8 +8,8 @@ constinit soft::model::Attachment attachment;
 
 template <typename Has>
 Context* context_with(Has&& has) {
-  const std::lock_guard guard(opening);
-  for (Context* context : open_contexts) {
+  const std::lock_guard guard(open_contexts().mutex);
+  for (Context* context : open_contexts().list) {
     const std::lock_guard inner(context->mutex);
     if (has(*context)) return context;
   }
@@ -18,8 +18,10 @@ Context* context_with(Has&& has) {
 
 }  // namespace
 
-std::recursive_mutex opening;
-std::vector<Context*> open_contexts;
+OpenContexts& open_contexts() {
+  static auto& contexts = *new OpenContexts;  // never destroyed: programs may close devices while they exit
+  return contexts;
+}
 
 Context::Context(ibv_context* its_ibv, Profile its_profile, std::uint32_t count, std::uint64_t mask, bool default_open)
     : ibv(its_ibv), profile(its_profile), ports_mask(mask), by_default(default_open), ports(count) {

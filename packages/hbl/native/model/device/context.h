@@ -55,9 +55,12 @@ const verbs_soft_extension_table* soft();
 int attach(verbs_soft_extension_function extension, const verbs_soft_model& model);
 bool is_ours(const ibv_device* device);
 
-// Guards the list of open contexts, and with it the life of each.
-extern std::recursive_mutex opening;
-extern std::vector<Context*> open_contexts;
+// The open contexts. The lock guards the list, and with it the lifetime of each context.
+struct OpenContexts {
+  std::recursive_mutex mutex;
+  std::vector<Context*> list;
+};
+OpenContexts& open_contexts();
 
 // The open context of a device of ours; nullptr for any other.
 Context* context_of(ibv_context* ibv);

@@ -15,7 +15,7 @@ namespace verbs::hbl::model {
 
 namespace {
 
-// The attributes of the hbldv_open_device() in progress, for open_context() below. Under `opening`.
+// The attributes of the hbldv_open_device() in progress, for open_context() below. Under the lock of open_contexts().
 const hbldv_ucontext_attr* opening_attr = nullptr;
 
 Profile profile_of(const ibv_device* device) {
@@ -54,8 +54,8 @@ int query_device(ibv_context* verbs, ibv_device_attr* attr) {
 }
 
 int open_context(void*, ibv_context* verbs) {
-  const std::lock_guard guard(opening);
-  for (const Context* other : open_contexts) {
+  const std::lock_guard guard(open_contexts().mutex);
+  for (const Context* other : open_contexts().list) {
     if (other->ibv->device == verbs->device) return EBUSY;
   }
   ibv_device_attr device{};
@@ -77,14 +77,14 @@ int open_context(void*, ibv_context* verbs) {
   install_qp_verbs(*control);
   install_cq_verbs(*context, *control);
   if (context->profile == Profile::kGaudi2) remove_gaudi2_verbs(*context, *control);
-  open_contexts.push_back(context);
+  open_contexts().list.push_back(context);
   return 0;
 }
 
 ibv_context* reopen_context(void*, ibv_device* device) {
-  const std::lock_guard guard(opening);
+  const std::lock_guard guard(open_contexts().mutex);
   if (opening_attr) return nullptr;
-  for (Context* context : open_contexts) {
+  for (Context* context : open_contexts().list) {
     if (context->ibv->device != device || !context->by_default) continue;
     ++context->references;
     return context->ibv;
@@ -93,15 +93,15 @@ ibv_context* reopen_context(void*, ibv_device* device) {
 }
 
 int keep_context(void*, ibv_context* verbs) {
-  const std::lock_guard guard(opening);
+  const std::lock_guard guard(open_contexts().mutex);
   return --context_of(verbs)->references > 0;
 }
 
 void close_context(void*, ibv_context* verbs) {
   Context* context = context_of(verbs);
   {
-    const std::lock_guard guard(opening);
-    std::erase(open_contexts, context);
+    const std::lock_guard guard(open_contexts().mutex);
+    std::erase(open_contexts().list, context);
   }
   // The thread first, without the lock, which its last round takes.
   if (context->worker) context->worker->stop();
@@ -149,7 +149,7 @@ bool hbldv_is_supported(ibv_device* device) { return is_ours(device); }
 ibv_context* hbldv_open_device(ibv_device* device, hbldv_ucontext_attr* attr) {
   if (!device) return null_with<ibv_context>(EINVAL);
   if (!is_ours(device)) return null_with<ibv_context>(EOPNOTSUPP);
-  const std::lock_guard guard(opening);
+  const std::lock_guard guard(open_contexts().mutex);
   opening_attr = attr;
   ibv_context* context = soft()->open_device(device);
   opening_attr = nullptr;
@@ -166,9 +166,9 @@ int hbldv_query_device(ibv_context* verbs, hbldv_device_attr* attr) {
 
 const HblFunctions* verbs_soft_hbl() {
 #define HBLDV_ENTRY(result, name, parameters, arguments) name,
-  static constexpr HblFunctions functions{HBLDV_FUNCTIONS(HBLDV_ENTRY)};
+  static constexpr HblFunctions kFunctions{HBLDV_FUNCTIONS(HBLDV_ENTRY)};
 #undef HBLDV_ENTRY
-  return &functions;
+  return &kFunctions;
 }
 
 int verbs_soft_model_load(verbs_soft_extension_function extension) { return attach(extension, kModel); }

@@ -29,8 +29,8 @@ struct mlx5dv_dr_table : verbs::mlx5::model::Counted {
 
   mlx5dv_dr_domain& domain;
   const std::uint32_t level;
-  const std::shared_ptr<verbs::mlx5::steering::FlowTable>
-      table;  // nullptr for a root, whose matchers choose a table by priority
+  // nullptr for a root, whose matchers choose a table by priority.
+  const std::shared_ptr<verbs::mlx5::steering::FlowTable> table;
   verbs::mlx5::model::Use used_domain;
 };
 

@@ -58,7 +58,7 @@ int open_context(void*, ibv_context* ibv) {
   return 0;
 }
 
-// Users before what they use.
+// Destroys each object before the objects that it uses.
 void close_context(void*, ibv_context* ibv) {
   const ModelLock guard(model_mutex());
   Context* context = context_of(ibv);
@@ -126,9 +126,9 @@ ibv_context* mlx5dv_open_device(ibv_device* device, mlx5dv_context_attr* attr) {
 
 const Mlx5Functions* verbs_soft_mlx5() {
 #define MLX5DV_ENTRY(result, name, parameters, arguments) name,
-  static constexpr Mlx5Functions functions{MLX5DV_FUNCTIONS(MLX5DV_ENTRY)};
+  static constexpr Mlx5Functions kFunctions{MLX5DV_FUNCTIONS(MLX5DV_ENTRY)};
 #undef MLX5DV_ENTRY
-  return &functions;
+  return &kFunctions;
 }
 
 int verbs_soft_model_load(verbs_soft_extension_function extension) { return attachment.load(extension, kModel); }

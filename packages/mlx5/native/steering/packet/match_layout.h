@@ -13,8 +13,8 @@ inline constexpr std::uint32_t kMatchSections = 10;
 inline constexpr std::uint32_t kMatchSize =
     kMatchSectionSize * kMatchSections;  // 640, the maximum that the engine accepts
 
-using SectionMask =
-    std::uint16_t;  // one bit for each section, and two for fields that need a pass over the whole packet
+// One bit for each section, and two for fields that need a pass over the whole packet.
+using SectionMask = std::uint16_t;
 enum Section : SectionMask {
   kOuter = 1 << 0,
   kMisc = 1 << 1,
