@@ -1,4 +1,4 @@
-import { errno } from './errno.js';
+import { errno as errnos } from './errno.js';
 import { hintFor } from './hints.js';
 import { native } from './native.js';
 
@@ -36,9 +36,9 @@ export class VerbsError extends Error {
   /** Of postSend and postRecv: so many requests were posted before the one that failed. */
   declare posted?: number;
 
-  /** `value` is an errno of either sign. */
-  constructor(value: number, syscall: string, options: VerbsErrorOptions = {}) {
-    const number = Math.abs(value);
+  /** `errno` may have either sign. */
+  constructor(errno: number, syscall: string, options: VerbsErrorOptions = {}) {
+    const number = Math.abs(errno);
     const code = options.code ?? native.errnoName(number) ?? `errno ${number}`;
     const hint = options.hint ?? hintFor(syscall, code);
     const about = options.detail === undefined ? syscall : `${syscall} ${options.detail}`;
@@ -84,7 +84,7 @@ export function checked<T extends object | string>(
 
 /** What a method of a closed object throws: EBADF, ERR_VERBS_CLOSED. */
 export function closedError(what: string, syscall: string): VerbsError {
-  return new VerbsError(errno.EBADF, syscall, {
+  return new VerbsError(errnos.EBADF, syscall, {
     code: 'ERR_VERBS_CLOSED',
     text: `the ${what} is closed`,
     hint: 'keep it open while it is used, or make a new one',

@@ -2,30 +2,29 @@ import { randomBytes } from 'node:crypto';
 import { COMPLETION } from '../base/records.js';
 import type { Resource } from '../lifetime/resource.js';
 import { CompletionError } from './completion-error.js';
-import { noticeFailure } from './completion-failures.js';
-import { handOut } from './turn.js';
+import { collectDecoded } from './failed-completions.js';
 import { WorkCompletion } from './work-completion.js';
 
 interface Awaited {
   /** As the program gave it. */
   wrId: bigint | number;
-  /** Held: the completion of a queue pair that was collected would never come. */
+  /** Held: the completion of a collected queue pair would never come. */
   qp: Resource;
-  /** Of the one who listens to the signal, if there is one. */
+  /** Removes the listener of the program's signal. */
   ended: (() => void) | undefined;
   resolve: (wc: WorkCompletion) => void;
   reject: (reason: unknown) => void;
 }
 
-/** The requests of one completion queue that a promise waits for, by the number that stands in for their `wrId`. */
+/** The requests of one completion queue that promises await, by the number that is posted in place of their `wrId`. */
 export class AwaitedRequests {
   readonly #requests = new Map<bigint, Awaited>();
-  /** Whose waiting was aborted: their completions are still to come, for nobody. They hold nothing. */
+  /** Requests whose signal was aborted: their completions must not reach the program. They hold nothing. */
   readonly #aborted = new Map<bigint, { wrId: bigint | number; qp: WeakRef<Resource> }>();
-  // From a place of its own, so that it does not meet the program's numbers.
+  // A random start, so that the numbers do not meet the program's own.
   #next = randomBytes(8).readBigUInt64LE();
 
-  /** Promises that wait. */
+  /** The number of promises. */
   get waiting(): number {
     return this.#requests.size;
   }
@@ -35,10 +34,7 @@ export class AwaitedRequests {
     return this.#requests.size + this.#aborted.size !== 0;
   }
 
-  /**
-   * An aborted signal rejects the promise, and `abandoned` is called; the request goes on, and nobody is told of its
-   * completion.
-   */
+  /** An aborted signal rejects the promise and calls `abandoned`; the request itself goes on. */
   add(qp: Resource, wrId: bigint | number, signal: AbortSignal | undefined, abandoned: () => void) {
     const id = (this.#next = BigInt.asUintN(64, this.#next + 1n));
     const promise = new Promise<WorkCompletion>((resolve, reject) => {
@@ -48,7 +44,7 @@ export class AwaitedRequests {
     return { id, promise };
   }
 
-  /** Gives what stops the listening. */
+  /** Returns the function that removes the listener. */
   #listen(id: bigint, signal: AbortSignal, reject: (reason: unknown) => void, abandoned: () => void): () => void {
     const aborted = () => {
       const request = this.#requests.get(id);
@@ -64,14 +60,14 @@ export class AwaitedRequests {
     };
   }
 
-  /** It was not posted. Nobody has its promise, so an abort must not reject it any more. */
+  /** The request was not posted. The program has no promise of it, so an abort must not reject one. */
   forget(id: bigint): void {
     this.#requests.get(id)?.ended?.();
     this.#requests.delete(id);
     this.#aborted.delete(id);
   }
 
-  /** Settles the promise of a completion's request; false if nobody awaits it. */
+  /** Settles the promise of a completion's request; false if the completion is of no awaited request. */
   settle(view: DataView, offset: number, timestamps: boolean): boolean {
     const id = view.getBigUint64(offset + COMPLETION.WR_ID, true);
     const request = this.#requests.get(id);
@@ -79,19 +75,18 @@ export class AwaitedRequests {
     if (wrId === undefined) return false;
     this.#requests.delete(id);
     this.#aborted.delete(id);
-    handOut(1);
     request?.ended?.();
     const wc = new WorkCompletion(view, offset, timestamps, wrId);
     if (wc.ok) {
       request?.resolve(wc);
     } else {
-      noticeFailure(wc);
+      collectDecoded(wc);
       request?.reject(new CompletionError(wc));
     }
     return true;
   }
 
-  /** Of one queue pair, or of all. */
+  /** Rejects the promises of one queue pair, or all of them. */
   failAll(reason: unknown, qp?: Resource): void {
     for (const [id, request] of this.#requests) {
       if (qp !== undefined && request.qp !== qp) continue;

@@ -1,43 +1,23 @@
-import { setImmediate } from 'node:timers/promises';
 import { errno } from '../base/errno.js';
 import { check, closedError, VerbsError } from '../base/errors.js';
 import { fields, u16 } from '../base/fields.js';
 import { brief, flags, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { COMPLETION } from '../base/records.js';
-import {
-  kAbandon,
-  kAwait,
-  kElement,
-  kEvents,
-  kFilled,
-  kHandle,
-  kNotified,
-  kRecords,
-  kRegister,
-} from '../base/symbols.js';
+import { kAbandon, kAwait, kElement, kEvents, kFilled, kNotified, kRecords, kRegister } from '../base/symbols.js';
 import { boolean, integer, rangeError, typeError } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
-import { WakeList } from '../base/wake-list.js';
 import type { Context } from '../device/context.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { WcExFlags } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
 import type { CompletionBatch } from './completion-batch.js';
 import type { CompletionChannel } from './completion-channel.js';
-import { pollRecords, reportFailures } from './completion-failures.js';
 import { checkCqe } from './cq-options.js';
-import { ReapedCompletions } from './reaped.js';
-import { RequestWaits } from './request-waits.js';
-import { handOut, mustTurn } from './turn.js';
-import { WorkCompletion } from './work-completion.js';
+import { CompletionDispatcher } from './dispatcher.js';
+import { publishFailures } from './failed-completions.js';
+import type { WorkCompletion } from './work-completion.js';
 
 const moderated = fields({ cqCount: u16(), cqPeriod: u16() });
-
-// A poll runs no code of the user between the native call and the decoding, so one buffer serves all queues.
-const CHUNK = 64;
-const records = new Uint8Array(CHUNK * COMPLETION.BYTES);
-const view = new DataView(records.buffer);
 
 /**
  * `ibv_cq`: where finished work requests show. Made by {@link Context.createCq}; `close()` is `ibv_destroy_cq`.
@@ -56,15 +36,8 @@ export class CompletionQueue extends Resource {
   /** See {@link WcExFlags}; undefined for a queue that was not made as an extended one. */
   readonly wcFlags: number | undefined;
   #cqe: number;
-  readonly #timestamps: boolean;
   readonly #id: number;
-  readonly #wakes = new WakeList();
-  readonly #reaped = new ReapedCompletions();
-  /** The last wait() found nothing and slept. */
-  #slept = false;
-  /** The program armed the queue itself: what a poll does not find must be there later. */
-  #armed = false;
-  readonly #waits: RequestWaits;
+  readonly #dispatcher: CompletionDispatcher;
 
   /** @internal */
   constructor(
@@ -80,16 +53,13 @@ export class CompletionQueue extends Resource {
     this.#cqe = made.cqe;
     this.wcFlags = extended?.wcFlags;
     const stamps = WcExFlags.COMPLETION_TIMESTAMP | WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK;
-    this.#timestamps = ((this.wcFlags ?? 0) & stamps) !== 0;
     this.#id = made.id;
-    this.#waits = new RequestWaits({
+    this.#dispatcher = new CompletionDispatcher({
+      cq: this,
+      handle: made.handle,
+      timestamps: ((this.wcFlags ?? 0) & stamps) !== 0,
+      use: (syscall) => this.use(syscall),
       events: () => this.#channelFor('ibv_get_cq_event')[kEvents],
-      arm: () => {
-        this.#arm(false);
-      },
-      look: () => {
-        this.#sort();
-      },
     });
     context[kElement](made.id, this);
     channel?.[kRegister](made.id, this);
@@ -139,19 +109,7 @@ export class CompletionQueue extends Resource {
   poll(max = 16): WorkCompletion[] {
     const cq = this.use('ibv_poll_cq');
     if (typeof max !== 'number' || !(max >= 1)) throw rangeError('max', 'a number of at least 1', max);
-    const result: WorkCompletion[] = [];
-    this.#sort();
-    while (result.length < max && this.#reaped.count !== 0) result.push(this.#reaped.next(this.#timestamps));
-    while (result.length < max && this.#looksFurther(result.length)) {
-      const wanted = Math.min(max - result.length, CHUNK);
-      const found = pollRecords(cq, records, wanted, this.#timestamps);
-      // What was reaped before an error must not be lost; the error shows again at the next call.
-      if (found < 0 && result.length === 0) throw new VerbsError(found, 'ibv_poll_cq');
-      for (let i = 0; i < found; i++) result.push(new WorkCompletion(view, i * COMPLETION.BYTES, this.#timestamps));
-      if (found < wanted) break;
-    }
-    reportFailures(this);
-    return result;
+    return this.#dispatcher.poll(cq, max);
   }
 
   /**
@@ -168,24 +126,10 @@ export class CompletionQueue extends Resource {
     const bytes = (batch as Partial<CompletionBatch> | null | undefined)?.[kRecords];
     if (bytes === undefined) throw typeError('batch', 'a CompletionBatch', batch);
     const room = max === undefined ? batch.capacity : integer(max, 'max', 1, batch.capacity);
-    this.#sort();
-    let count = this.#reaped.count === 0 ? 0 : this.#reaped.moveTo(bytes, room);
-    if (count < room && this.#looksFurther(count)) {
-      const rest = count === 0 ? bytes : bytes.subarray(count * COMPLETION.BYTES);
-      const found = pollRecords(cq, rest, room - count, this.#timestamps);
-      if (found < 0 && count === 0) throw new VerbsError(found, 'ibv_poll_cq');
-      count += Math.max(found, 0);
-    }
+    const count = this.#dispatcher.pollInto(cq, bytes, room);
     batch[kFilled](count);
-    reportFailures(this);
+    publishFailures(this);
     return count;
-  }
-
-  /** Whether a poll that has `count` of what was reaped before asks the library as well. */
-  #looksFurther(count: number): boolean {
-    // An empty look costs a system call on some devices, and on the software NIC sends the acknowledgement that could go
-    // with the program's answer. So what wait() found is all there is, until the next call.
-    return !this.#waits.requests.expecting && (count === 0 || this.#armed);
   }
 
   /**
@@ -196,12 +140,7 @@ export class CompletionQueue extends Resource {
    * @throws VerbsError with the library's errno
    */
   reqNotify(solicitedOnly = false): void {
-    this.#arm(boolean(solicitedOnly, 'solicitedOnly', false));
-    this.#armed = true;
-  }
-
-  #arm(solicitedOnly: boolean): void {
-    check(-Math.abs(native.reqNotify(this.use('ibv_req_notify_cq'), solicitedOnly)), 'ibv_req_notify_cq');
+    this.#dispatcher.armForProgram(boolean(solicitedOnly, 'solicitedOnly', false));
   }
 
   /**
@@ -215,22 +154,7 @@ export class CompletionQueue extends Resource {
    * const found = cq.poll();
    */
   async wait({ signal }: WaitOptions = {}): Promise<void> {
-    if (mustTurn()) await setImmediate();
-    // A look costs a system call on some devices. Who slept the last time will mostly have to sleep again.
-    let look = !this.#slept || this.#reaped.count !== 0;
-    for (;;) {
-      signal?.throwIfAborted();
-      if (look && this.#someReady()) break;
-      const events = this.#channelFor('ibv_get_cq_event')[kEvents];
-      this.#arm(false);
-      // A completion between the look and the arming makes no event.
-      this.#slept = !this.#someReady();
-      if (!this.#slept) break;
-      await this.#wakes.sleep(events, this, signal);
-      look = true;
-    }
-    this.#armed = false;
-    handOut(this.#reaped.count);
+    await this.#dispatcher.wait(signal);
   }
 
   /**
@@ -242,8 +166,8 @@ export class CompletionQueue extends Resource {
   async *[Symbol.asyncIterator](): AsyncGenerator<WorkCompletion, void, undefined> {
     this.#channelFor('ibv_get_cq_event');
     while (!this.closed) {
-      if (this.#reaped.count === 0) await this.#waitOrEnd();
-      else yield this.#reaped.next(this.#timestamps);
+      if (this.#dispatcher.stored === 0) await this.#waitOrEnd();
+      else yield this.#dispatcher.takeStored();
     }
   }
 
@@ -255,61 +179,19 @@ export class CompletionQueue extends Resource {
     }
   }
 
-  /** @internal Posts a request with the `wrId` that `post` is given, and waits for its completion. */
+  /** @internal Posts a request with the `wrId` that `post` is given, and awaits its completion. */
   [kAwait](
     qp: Resource,
     wrId: bigint | number,
     { signal }: WaitOptions,
     post: (wrId: bigint) => void,
   ): Promise<WorkCompletion> {
-    signal?.throwIfAborted();
-    this.#channelFor('ibv_get_cq_event');
-    const { id, promise } = this.#waits.requests.add(qp, wrId, signal, () => {
-      this.#waits.restIfDone();
-    });
-    try {
-      post(id);
-    } catch (error) {
-      this.#waits.requests.forget(id);
-      // A getter in the request may have closed the queue, which rejects what nobody will ever see.
-      promise.catch(() => undefined);
-      throw error;
-    }
-    this.#waits.changed();
-    return promise;
+    return this.#dispatcher.awaitRequest(qp, wrId, signal, post);
   }
 
-  /** @internal The queue pair is closed, or was reset: what it had posted does not complete any more. */
+  /** @internal The queue pair is closed, or was reset: its posted requests do not complete any more. */
   [kAbandon](qp: Resource, reason: VerbsError): void {
-    const { requests } = this.#waits;
-    // What did complete may still wait in the queue.
-    if (requests.expecting && native.isOpen(this[kHandle])) {
-      this.#reaped.sort(this[kHandle], requests, this.#timestamps);
-    }
-    this.#waits.failAll(reason, qp);
-    reportFailures(this);
-  }
-
-  /** While promises wait for requests, every completion that is reaped by whomever is looked at. */
-  #sort(): void {
-    const { requests } = this.#waits;
-    if (!requests.expecting) return;
-    const { waiting } = requests;
-    const result = this.#reaped.sort(this.use('ibv_poll_cq'), requests, this.#timestamps);
-    if (waiting !== 0 && requests.waiting === 0) this.#waits.changed();
-    reportFailures(this);
-    if (result < 0 && this.#reaped.count === 0) throw new VerbsError(result, 'ibv_poll_cq');
-  }
-
-  #someReady(): boolean {
-    if (this.#waits.requests.expecting) {
-      this.#sort();
-      return this.#reaped.count !== 0;
-    }
-    const found = this.#reaped.fill(this.use('ibv_poll_cq'), this.#timestamps);
-    reportFailures(this);
-    if (found < 0) throw new VerbsError(found, 'ibv_poll_cq');
-    return found !== 0;
+    this.#dispatcher.abandon(qp, reason);
   }
 
   #channelFor(syscall: string): CompletionChannel {
@@ -321,16 +203,14 @@ export class CompletionQueue extends Resource {
 
   /** @internal */
   [kNotified](): void {
-    this.#waits.notified();
-    this.#wakes.wakeAll();
+    this.#dispatcher.notified();
   }
 
   protected override onClosed(): void {
     this.context[kElement](this.#id, undefined);
     this.channel?.[kRegister](this.#id, undefined);
     const error = closedError('CompletionQueue', 'ibv_get_cq_event');
-    this.#waits.failAll(error);
-    this.#wakes.failAll(error);
+    this.#dispatcher.failAll(error);
   }
 
   protected override describe() {

@@ -8,17 +8,22 @@ import type { WaitOptions } from '../base/wait-options.js';
 import { CompletionChannel } from '../completion/completion-channel.js';
 import { CompletionQueue } from '../completion/completion-queue.js';
 import { checkCqe, type CqOptions, nativeCqOptions } from '../completion/cq-options.js';
+import { Resource } from '../lifetime/resource.js';
 import { DeviceMemory } from '../memory/device-memory.js';
+import type { AhAttr, FullAhAttr } from '../qp/ah-attr.js';
 import { Counters } from '../qp/counters.js';
 import { IndirectionTable } from '../qp/indirection-table.js';
 import type { ReceiveWorkQueue } from '../qp/receive-work-queue.js';
+import type { ReceivedFrom } from '../qp/received-from.js';
 import { XrcDomain } from '../qp/xrc-domain.js';
 import type { AsyncEvent } from './async-event.js';
+import type { DeviceAttr, DeviceAttrEx } from './device-attr.js';
 import type { DeviceEventEmitter } from './device-event-emitter.js';
 import { DeviceEvents } from './device-events.js';
 import type { DeviceInfo } from './device-info.js';
-import { DeviceQueries } from './device-queries.js';
+import type { GidEntry, PortAttr } from './port-attr.js';
 import { ProtectionDomain } from './protection-domain.js';
+import * as queries from './queries.js';
 import { ThreadDomain } from './thread-domain.js';
 
 const xrcdOptions = fields({ fd: or(u31(), -1), exclusive: flag() });
@@ -34,7 +39,7 @@ const dmOptions = fields({ logAlignment: or(range(0, 63), 0) });
  * const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
  * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
  */
-export class Context extends DeviceQueries {
+export class Context extends Resource {
   /** The device, as `listDevices()` tells of it. */
   readonly device: DeviceInfo;
   readonly #events: DeviceEvents;
@@ -44,6 +49,146 @@ export class Context extends DeviceQueries {
     super('Context', handle, 'ibv_close_device', []);
     this.device = device;
     this.#events = new DeviceEvents(this, handle);
+  }
+
+  /** `ibv_context.num_comp_vectors`: how many completion vectors `createCq` may choose from. */
+  get numCompVectors(): number {
+    return native.numCompVectors(this.use('ibv_context.num_comp_vectors'));
+  }
+
+  /**
+   * `ibv_query_device`: what the device is, and how much of everything it has.
+   *
+   * @throws VerbsError with the library's errno, of a device that failed
+   * @example if (ctx.queryDevice().maxQpWr < 4096) console.log('queues are short here');
+   */
+  queryDevice(): DeviceAttr {
+    return queries.queryDevice(this.use('ibv_query_device'));
+  }
+
+  /**
+   * `ibv_query_device_ex`: the same and more; zero where the device has no extended query.
+   *
+   * @throws VerbsError with the library's errno, of a device that failed
+   * @example const ticksPerSecond = ctx.queryDeviceEx().hcaCoreClock * 1000n;
+   */
+  queryDeviceEx(): DeviceAttrEx {
+    return queries.queryDeviceEx(this.use('ibv_query_device_ex'));
+  }
+
+  /**
+   * `ibv_query_port`: a port's state, addresses and limits.
+   *
+   * @param portNum from 1 to `physPortCnt` of {@link Context.queryDevice}
+   * @throws VerbsError EINVAL for a port that the device does not have
+   * @example if (ctx.queryPort(1).state !== PortState.ACTIVE) throw new Error('the link is down');
+   */
+  queryPort(portNum: number): PortAttr {
+    return queries.queryPort(this.use('ibv_query_port'), portNum);
+  }
+
+  /**
+   * `ibv_query_gid`: the GID as IPv6 text. An empty entry is `::`.
+   *
+   * @param index 0 to `gidTblLen` - 1 of {@link Context.queryPort}
+   * @throws VerbsError EINVAL for a port or an index that the device does not have
+   * @example ctx.queryGid(1, 0); // '::ffff:127.0.0.1'
+   */
+  queryGid(portNum: number, index: number): string {
+    return queries.queryGid(this.use('ibv_query_gid'), portNum, index);
+  }
+
+  /**
+   * `ibv_query_pkey`: a partition key in host order, 16 bits. 0xffff is that of the default partition.
+   *
+   * @param index 0 to `pkeyTblLen` - 1 of {@link Context.queryPort}
+   * @throws VerbsError EINVAL for a port or an index that the device does not have
+   */
+  queryPkey(portNum: number, index: number): number {
+    return queries.queryPkey(this.use('ibv_query_pkey'), portNum, index);
+  }
+
+  /**
+   * `ibv_query_gid_table`: the used entries of a port's GID table, or of all ports.
+   *
+   * @throws VerbsError EINVAL for a port that the device does not have
+   * @example const sgidIndex = ctx.gidTable(1).find(({ type }) => type === GidType.ROCE_V2)?.index;
+   */
+  gidTable(portNum?: number): GidEntry[] {
+    return queries.gidTable(this.use('ibv_query_gid_table'), portNum);
+  }
+
+  /**
+   * `ibv_query_gid_ex`: one entry of the GID table, with its type and network interface.
+   *
+   * @throws VerbsError ENODATA (an empty entry), EINVAL (a port or an index that the device does not have)
+   */
+  queryGidEx(portNum: number, index: number): GidEntry {
+    return queries.queryGidEx(this.use('ibv_query_gid_ex'), portNum, index);
+  }
+
+  /**
+   * `ibv_get_pkey_index`: where a partition key (in host order) is in the port's table.
+   *
+   * @throws VerbsError EINVAL if it is not there, or the device has no such port
+   */
+  pkeyIndex(portNum: number, pkey: number): number {
+    return queries.pkeyIndex(this.use('ibv_get_pkey_index'), portNum, pkey);
+  }
+
+  /**
+   * `ibv_query_rt_values_ex`: the device's clock now, in ticks (`hcaCoreClock` kHz), as completion timestamps have it.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has no clock to read
+   */
+  queryRtValues(): {
+    /** Ticks. */
+    rawClock: bigint;
+  } {
+    return queries.queryRtValues(this.use('ibv_query_rt_values_ex'));
+  }
+
+  /**
+   * `ibv_query_port_speed`, which libibverbs has since version 62: what the port can carry now, in 100 Mbit/s. Unlike
+   * `activeSpeed` and `activeWidth` of {@link Context.queryPort} it may be any number, and of a virtual function behind
+   * a bond it is the sum.
+   *
+   * @throws VerbsError EOPNOTSUPP with an older library, and where the device does not tell
+   * @example const gigabits = Number(ctx.queryPortSpeed(1)) / 10;
+   */
+  queryPortSpeed(portNum: number): bigint {
+    return queries.queryPortSpeed(this.use('ibv_query_port_speed'), portNum);
+  }
+
+  /** `ibv_context.cmd_fd`: what {@link importDevice} takes. */
+  get cmdFd(): number {
+    return native.cmdFd(this.use('ibv_context.cmd_fd'));
+  }
+
+  /**
+   * `ibv_init_ah_from_wc`: the way back to who sent a datagram, for {@link ProtectionDomain.createAh}.
+   *
+   * @param grh the first 40 bytes of the receive buffer; needed if `wc.wcFlags` has GRH
+   * @throws TypeError if they are needed and missing, or fewer than 40
+   * @throws VerbsError EINVAL (a header that is none, or that was not sent to this port)
+   * @example const ah = pd.createAh(ctx.initAhFromWc(1, wc, mr.bytes.subarray(0, 40)));
+   */
+  initAhFromWc(portNum: number, wc: ReceivedFrom, grh: Uint8Array | undefined): FullAhAttr {
+    return queries.initAhFromWc(this.use('ibv_init_ah_from_wc'), portNum, wc, grh);
+  }
+
+  /**
+   * `ibv_resolve_eth_l2_from_gid`: the peer's MAC address and VLAN (0 to 4095; 0xffff for none) behind a route.
+   *
+   * @throws VerbsError EINVAL (no route in `attr`, no such port or GID index), EHOSTUNREACH, EOPNOTSUPP
+   */
+  resolveEthL2FromGid(attr: AhAttr): {
+    /** 6 bytes. */
+    mac: Uint8Array;
+    /** 0 to 4095; 0xffff for none. */
+    vlanId: number;
+  } {
+    return queries.resolveEthL2FromGid(this.use('ibv_resolve_eth_l2_from_gid'), attr);
   }
 
   /**

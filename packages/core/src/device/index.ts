@@ -5,7 +5,6 @@ export { Context } from './context.js';
 export type * from './device-attr.js';
 export type { DeviceEventEmitter, DeviceEventMap } from './device-event-emitter.js';
 export { type DeviceInfo, type DeviceList, listDevices, readSysfsFile } from './device-info.js';
-export type { DeviceQueries } from './device-queries.js';
 export { importDevice, openDevice, type OpenOptions } from './open-device.js';
 export type * from './port-attr.js';
 export { ProtectionDomain } from './protection-domain.js';

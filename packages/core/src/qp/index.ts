@@ -10,7 +10,7 @@ export { IndirectionTable } from './indirection-table.js';
 export type { FullQpAttr, QpAttr } from './qp-attr.js';
 export type { QpCap, QpInitAttr, RxHashConf } from './qp-init-attr.js';
 export type { QpModify } from './qp-transition.js';
-export type { Ece, QpQuery, QueuePairControl } from './queue-pair-control.js';
+export type { Ece, QpQuery } from './qp-calls.js';
 export { QueuePair } from './queue-pair.js';
 export { ReceiveWorkQueue, type WqAttr, type WqInitAttr } from './receive-work-queue.js';
 export type { ReceivedFrom } from './received-from.js';

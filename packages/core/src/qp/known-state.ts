@@ -2,7 +2,6 @@ import { kSerial } from '../base/symbols.js';
 import { qpStates } from '../diagnostics/channels.js';
 import type { QpStateMessage } from '../diagnostics/messages.js';
 import { enumName, QpState } from '../enums/index.js';
-import type { QueuePairControl } from './queue-pair-control.js';
 import type { QueuePair } from './queue-pair.js';
 
 /** The state that a queue pair was last seen in: what the device does by itself shows only when somebody looks. */
@@ -23,14 +22,11 @@ export class KnownState {
   }
 
   /** It is in this state now. */
-  see(qp: QueuePairControl, state: number, cause: QpStateMessage['cause']): void {
+  see(qp: QueuePair, state: number, cause: QpStateMessage['cause']): void {
     if (state === this.#state) return;
     const from = this.name;
     this.#state = state;
     if (!qpStates.hasSubscribers) return;
-    const { qpNum } = qp;
-    // There are no other ones.
-    const whole = qp as unknown as QueuePair;
-    qpStates.publish({ id: qp[kSerial], qp: whole, qpNum, from, to: this.name, cause });
+    qpStates.publish({ id: qp[kSerial], qp, qpNum: qp.qpNum, from, to: this.name, cause });
   }
 }

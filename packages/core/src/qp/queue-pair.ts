@@ -1,25 +1,52 @@
 import { errno } from '../base/errno.js';
-import { checked, VerbsError } from '../base/errors.js';
-import { native } from '../base/native.js';
-import { kAwait } from '../base/symbols.js';
-import { object } from '../base/validate.js';
+import { check, checked, closedError, VerbsError } from '../base/errors.js';
+import type { Gid } from '../base/gid.js';
+import { brief, named, present, qpn } from '../base/inspection.js';
+import { native, type NativeQp } from '../base/native.js';
+import { kAbandon, kElement, kSeeState, kState } from '../base/symbols.js';
+import { integer } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
+import type { Context } from '../device/context.js';
+import type { ProtectionDomain } from '../device/protection-domain.js';
+import { qpStates } from '../diagnostics/channels.js';
+import type { QpStateMessage } from '../diagnostics/messages.js';
 import { traced } from '../diagnostics/request-tracing.js';
-import { QpType, SendFlags, WrOpcode } from '../enums/index.js';
+import { QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
+import { Resource } from '../lifetime/resource.js';
 import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
-import { awaitable, failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
 import type { RecvBatch } from '../posting/recv-batch.js';
-import type { RequestPath } from '../posting/request-path.js';
-import { type RecordSpace, writeRecv, writeSend } from '../posting/request-records.js';
 import type { SendBatch } from '../posting/send-batch.js';
 import type { RecvWr, SendWr } from '../posting/work-request.js';
+import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
 import { nativeFlowAttr } from './flow-attr.js';
 import type { FlowAttr } from './flow-spec.js';
 import { Flow } from './flow.js';
-import { QueuePairControl } from './queue-pair-control.js';
+import { KnownState } from './known-state.js';
+import * as post from './post-calls.js';
+import { nativeQpAttr, publicQpAttr } from './qp-attr.js';
+import * as calls from './qp-calls.js';
+import type { Ece, QpQuery } from './qp-calls.js';
+import type { QpCap, QpInitAttr } from './qp-init-attr.js';
+import type { QpModify } from './qp-transition.js';
+import type { SharedReceiveQueue } from './shared-receive-queue.js';
+
+const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
+
+/** The bits that every kernel takes. */
+const ALL_ATTRIBUTES = (1 << 21) - 1;
+
+/** A queue pair that the library made. */
+export interface MadeQp<T extends number> {
+  context: Context;
+  pd?: ProtectionDomain;
+  attr: QpInitAttr<T>;
+  made: NativeQp;
+  /** Another program made it, and may have changed it. */
+  opened?: boolean;
+}
 
 /**
  * `ibv_qp`: where work requests are posted. Made by {@link ProtectionDomain.createQp}; `close()` is `ibv_destroy_qp`.
@@ -30,7 +57,190 @@ import { QueuePairControl } from './queue-pair-control.js';
  *
  * Hold it as long as its peer needs it, also if it only answers: like every object it is closed when it is collected.
  */
-export class QueuePair<out T extends number = number> extends QueuePairControl<T> {
+export class QueuePair<out T extends number = number> extends Resource {
+  /** The open device that it belongs to. */
+  readonly context: Context;
+  /** Undefined for XRC_RECV. */
+  readonly pd: ProtectionDomain | undefined;
+  /** Where send requests complete; undefined for XRC_RECV. */
+  readonly sendCq: CompletionQueue | undefined;
+  /** Where receive requests complete; undefined for XRC. */
+  readonly recvCq: CompletionQueue | undefined;
+  /** The shared receive queue that it takes requests from; undefined if it has a receive queue of its own. */
+  readonly srq: SharedReceiveQueue | undefined;
+  /** See {@link QpType}. */
+  readonly qpType: T;
+  /** 24 bits: what a peer calls it. */
+  readonly qpNum: number;
+  /** What the device gave, at least what was asked for. */
+  readonly cap: Readonly<Required<QpCap>>;
+  readonly #id: number;
+  readonly #state: KnownState;
+
+  /** @internal */
+  constructor({ context, pd, attr, made, opened }: MadeQp<T>) {
+    const { sendCq, recvCq, srq, xrcd, rwqIndTbl, qpType } = attr;
+    const parents = new Set([pd, xrcd, sendCq, recvCq, srq, rwqIndTbl].filter((part) => part !== undefined));
+    super('QueuePair', made.handle, 'ibv_destroy_qp', [...parents]);
+    this.context = context;
+    this.pd = pd;
+    this.sendCq = sendCq;
+    this.recvCq = recvCq;
+    this.srq = srq;
+    this.qpType = qpType;
+    this.qpNum = made.qpNum;
+    this.cap = made.cap;
+    this.#id = made.id;
+    this.#state = new KnownState(opened === true ? QpState.UNKNOWN : QpState.RESET);
+    context[kElement](made.id, this);
+  }
+
+  /**
+   * `ibv_modify_qp` with the mask of the given fields. For a type that the compiler knows it also knows what each step
+   * needs: see {@link QpModify}.
+   *
+   * @throws TypeError, RangeError for a field that is misspelt or out of its range, by its name
+   * @throws VerbsError EINVAL if the fields do not fit the transition, ETIMEDOUT, ENETUNREACH, ENODATA
+   * @example
+   * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: AccessFlags.REMOTE_WRITE });
+   */
+  modify(attr: QpModify<T>): void {
+    const syscall = 'ibv_modify_qp';
+    const qp = this.use(syscall);
+    const { attr: fields, mask } = nativeQpAttr(attr, 'attr');
+    const state = fields['qpState'] as number | undefined;
+    // Positive errno values by the manual; some providers give -1 or a negated one.
+    check(-Math.abs(native.modifyQp(qp, fields, mask)), syscall, {
+      detail: state === undefined ? undefined : `to state ${state}`,
+    });
+    if (state !== undefined) this[kState](state);
+  }
+
+  /** @internal It was brought to this state, here or by a vendor's call. */
+  [kState](state: number): void {
+    integer(state, 'state', 0, QpState.UNKNOWN);
+    const text = 'the queue pair was reset, which drops its requests';
+    if (state === QpState.RESET) {
+      this.#forgetRequests(new VerbsError(errno.ECANCELED, 'ibv_modify_qp', { text }));
+    }
+    this.#state.see(this, state, 'modify');
+  }
+
+  /** What was posted does not complete any more. */
+  #forgetRequests(reason: VerbsError): void {
+    this.sendCq?.[kAbandon](this, reason);
+    this.recvCq?.[kAbandon](this, reason);
+  }
+
+  /**
+   * `ibv_query_qp`: all attributes, or with a {@link QpAttrMask} at least those.
+   *
+   * @throws VerbsError with the library's errno
+   * @example enumName(QpState, qp.query().attr.qpState); // 'RTS'
+   */
+  query(mask = ALL_ATTRIBUTES): QpQuery {
+    const qp = this.use('ibv_query_qp');
+    integer(mask, 'mask', 0, 0x7fffffff);
+    const { attr, initAttr } = checked(native.queryQp(qp, mask), 'ibv_query_qp');
+    const full = publicQpAttr(attr);
+    if ((mask & QpAttrMask.STATE) !== 0) this.#state.see(this, full.qpState, 'query');
+    return { attr: full, initAttr };
+  }
+
+  /**
+   * Brings an RC, UC or XRC queue pair from RESET to RTS: `ibv_modify_qp` three times, with the usual values.
+   *
+   * @throws TypeError, RangeError for an option that is missing, misspelt or out of its range, by its name
+   * @throws VerbsError EINVAL (another type, another state than RESET), and what `modify` throws
+   * @example
+   * import { randomInt } from 'node:crypto';
+   *
+   * const psn = randomInt(2 ** 24); // which the peer is told, with qp.qpNum and this port's GID
+   * qp.connect({ remote: { qpNum: peer.qpNum, psn: peer.psn, gid: peer.gid }, psn, pathMtu: Mtu.MTU_4096 });
+   */
+  connect(options: ConnectOptions): void {
+    if (!CONNECTED.has(this.qpType)) {
+      throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
+        hint: 'connect() is for RC, UC and XRC; a UD queue pair has activate()',
+      });
+    }
+    for (const step of connectSteps(options, this.qpType)) this.modify(step);
+  }
+
+  /**
+   * Brings a UD queue pair from RESET to RTS: `ibv_modify_qp` three times.
+   *
+   * @throws VerbsError EINVAL (another type, another state than RESET)
+   * @example qp.activate({ qkey: 0x11111111 });
+   */
+  activate(options: ActivateOptions): void {
+    if (this.qpType !== QpType.UD) {
+      throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
+        hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',
+      });
+    }
+    for (const step of activateSteps(options)) this.modify(step);
+  }
+
+  /**
+   * `ibv_attach_mcast`: a UD queue pair receives what is sent to the group.
+   *
+   * @param lid the group's LID on InfiniBand, default 0
+   * @throws VerbsError EINVAL (no UD queue pair, no multicast GID), ENOMEM (more groups than the device has)
+   * @example qp.attachMcast('ff0e::ffff:224.1.2.3');
+   */
+  attachMcast(gid: Gid, lid = 0): void {
+    calls.attachMcast(this.use('ibv_attach_mcast'), gid, lid);
+  }
+
+  /**
+   * `ibv_detach_mcast`: it receives no more of the group.
+   *
+   * @throws VerbsError EINVAL if it was not attached to the group
+   */
+  detachMcast(gid: Gid, lid = 0): void {
+    calls.detachMcast(this.use('ibv_detach_mcast'), gid, lid);
+  }
+
+  /**
+   * `ibv_modify_qp_rate_limit`: kbit/s, 0 for none; `maxBurstSz` and `typicalPktSz` in bytes.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has no packet pacing (see `packetPacingCaps` of `queryDeviceEx`)
+   */
+  modifyRateLimit(attr: { rateLimit: number; maxBurstSz?: number; typicalPktSz?: number }): void {
+    calls.modifyRateLimit(this.use('ibv_modify_qp_rate_limit'), attr);
+  }
+
+  /**
+   * `ibv_query_ece`: the enhancements that the connection could have, for the peer to choose from.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none
+   */
+  queryEce(): Ece {
+    return checked(native.queryEce(this.use('ibv_query_ece')), 'ibv_query_ece');
+  }
+
+  /**
+   * `ibv_set_ece`: those that both ends have, before the queue pair leaves INIT.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL
+   */
+  setEce(ece: Ece): void {
+    calls.setEce(this.use('ibv_set_ece'), ece);
+  }
+
+  /**
+   * `ibv_query_qp_data_in_order`: whether data of that operation is written in its order, so that a program may watch
+   * its last byte. False where the library cannot tell.
+   *
+   * @param flags of `enum ibv_query_qp_data_in_order_flags`, default 0
+   * @throws TypeError, RangeError for an argument
+   * @example if (qp.queryDataInOrder(WrOpcode.RDMA_WRITE)) console.log('the last byte is written last');
+   */
+  queryDataInOrder(opcode: WrOpcode, flags = 0): boolean {
+    return calls.queryDataInOrder(this.use('ibv_query_qp_data_in_order'), opcode, flags);
+  }
+
   /**
    * `ibv_post_send` of one or many requests, in their order, in one native call. A queue pair that was made with
    * `sendOpsFlags` posts them by `ibv_wr_start`, the builders `ibv_wr_*` and `ibv_wr_complete`: all or none.
@@ -44,13 +254,7 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * qp.postSend({ opcode: WrOpcode.SEND, wrId: 7, sendFlags: SendFlags.SIGNALED, sgList: [{ mr, length: 64 }] });
    */
   postSend(wr: SendWr | readonly SendWr[]): void {
-    const qp = this.use('ibv_post_send');
-    const kind = { ud: this.qpType === QpType.UD, xrc: this.qpType === QpType.XRC_SEND };
-    const write = (space: RecordSpace, one: unknown, path: RequestPath) => {
-      writeSend(space, one, path, kind);
-    };
-    const limits = this.#sendLimits('ibv_post_send');
-    postRequests(wr, write, (batch, count) => native.postSend(qp, batch.bytes, count), limits);
+    post.postSend(this, this.use('ibv_post_send'), wr);
   }
 
   /**
@@ -64,10 +268,7 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * @example qp.postSendBatch(sends, 0, 16); // the first 16 of them
    */
   postSendBatch(batch: SendBatch, first = 0, count?: number): void {
-    const qp = this.use('ibv_post_send');
-    const bytes = selectRequests(batch, 'SendBatch', first, count);
-    const code = native.postSend(qp, bytes, count ?? batch.capacity - first);
-    if (code !== 0) failBatch(code, bytes, first, this.#sendLimits('ibv_post_send'));
+    post.postSendBatch(this, this.use('ibv_post_send'), batch, first, count);
   }
 
   /**
@@ -77,8 +278,7 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * @example qp.postRecv([{ wrId: 1, sgList: [{ mr, offset: 0, length: 4096 }] }]);
    */
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
-    const qp = this.use('ibv_post_recv');
-    postRequests(wr, writeRecv, (batch, count) => native.postRecv(qp, batch.bytes, count), this.#recvLimits());
+    post.postRecv(this, this.use('ibv_post_recv'), wr);
   }
 
   /**
@@ -91,10 +291,7 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * for (let i = 0; i < count; i++) qp.postRecvBatch(receives, Number(completions.wrId(i)), 1);
    */
   postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
-    const qp = this.use('ibv_post_recv');
-    const bytes = selectRequests(batch, 'RecvBatch', first, count);
-    const code = native.postRecv(qp, bytes, count ?? batch.capacity - first);
-    if (code !== 0) failBatch(code, bytes, first, this.#recvLimits());
+    post.postRecvBatch(this, this.use('ibv_post_recv'), batch, first, count);
   }
 
   /**
@@ -106,13 +303,7 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * @example qp.bindMw(mw, { wrId: 1, bindInfo: { mr, offset: 0, length: 64, access: AccessFlags.REMOTE_READ } });
    */
   bindMw(mw: MemoryWindow, bind: { wrId?: bigint | number; sendFlags?: number; bindInfo: MwBindInfo }): void {
-    const qp = this.use('ibv_bind_mw');
-    const given = object(bind, 'bind', ['wrId', 'sendFlags', 'bindInfo']);
-    const write = (space: RecordSpace) => {
-      writeSend(space, { ...given, opcode: WrOpcode.BIND_MW, mw, rkey: 0 }, 'bind', { ud: false, xrc: false });
-    };
-    const limits = this.#sendLimits('ibv_bind_mw');
-    postRequests(undefined, write, (batch, count) => native.bindMw(qp, batch.bytes, count), limits);
+    post.bindMw(this, this.use('ibv_bind_mw'), mw, bind);
   }
 
   /**
@@ -126,14 +317,6 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
     const qp = this.use('ibv_create_flow');
     const { attr: fields, specs, parents } = nativeFlowAttr(attr, 'attr');
     return new Flow(this, checked(native.createFlow(qp, fields, specs), 'ibv_create_flow'), parents);
-  }
-
-  #sendLimits(syscall: string): Limits {
-    return { queue: this, syscall, maxSge: this.cap.maxSendSge, maxWr: this.cap.maxSendWr };
-  }
-
-  #recvLimits(): Limits {
-    return { queue: this, syscall: 'ibv_post_recv', maxSge: this.cap.maxRecvSge, maxWr: this.cap.maxRecvWr };
   }
 
   /**
@@ -153,14 +336,9 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * });
    */
   send(wr: SendWr, options: WaitOptions = {}): Promise<WorkCompletion> {
-    return traced(this, { method: 'send', wr }, () => this.#send(wr, options));
-  }
-
-  async #send(wr: SendWr, options: WaitOptions): Promise<WorkCompletion> {
-    const { wrId, sendFlags } = awaitable(wr);
-    const cq = this.#queueOf(this.sendCq, 'sendCq', 'ibv_post_send');
-    return cq[kAwait](this, wrId, options, (id) => {
-      this.postSend({ ...wr, wrId: id, sendFlags: sendFlags | SendFlags.SIGNALED });
+    return traced(this, { method: 'send', wr }, async () => {
+      this.use('ibv_post_send');
+      return post.awaitSend(this, wr, options);
     });
   }
 
@@ -172,20 +350,35 @@ export class QueuePair<out T extends number = number> extends QueuePairControl<T
    * const { byteLen } = await qp.recv({ sgList: [{ mr }] }, { signal: AbortSignal.timeout(1000) });
    */
   recv(wr: RecvWr, options: WaitOptions = {}): Promise<WorkCompletion> {
-    return traced(this, { method: 'recv', wr }, () => this.#recv(wr, options));
-  }
-
-  async #recv(wr: RecvWr, options: WaitOptions): Promise<WorkCompletion> {
-    const { wrId } = awaitable(wr);
-    const cq = this.#queueOf(this.recvCq, 'recvCq', 'ibv_post_recv');
-    return cq[kAwait](this, wrId, options, (id) => {
-      this.postRecv({ ...wr, wrId: id });
+    return traced(this, { method: 'recv', wr }, async () => {
+      this.use('ibv_post_recv');
+      return post.awaitRecv(this, wr, options);
     });
   }
 
-  #queueOf(cq: CompletionQueue | undefined, name: string, syscall: string): CompletionQueue {
-    this.use(syscall);
-    if (cq !== undefined) return cq;
-    throw new VerbsError(errno.EINVAL, syscall, { hint: `this queue pair has no ${name}` });
+  /** @internal Something happened that may have changed its state: if somebody wants to know, this looks. */
+  [kSeeState](cause: QpStateMessage['cause']): void {
+    if (this.closed || this.#state.lasting || !qpStates.hasSubscribers) return;
+    const found = native.queryQp(this.use('ibv_query_qp'), QpAttrMask.STATE);
+    if (typeof found !== 'number') this.#state.see(this, found.attr['qpState'] as number, cause);
+  }
+
+  protected override onClosed(): void {
+    this.#forgetRequests(closedError('QueuePair', 'ibv_poll_cq'));
+    this.context[kElement](this.#id, undefined);
+  }
+
+  protected override describe() {
+    const part = (object: Resource | undefined) => object && brief(object);
+    return present({
+      qpType: named(QpType, this.qpType),
+      qpNum: qpn(this.qpNum),
+      knownState: named(QpState, QpState[this.#state.name]),
+      cap: this.cap,
+      pd: part(this.pd),
+      sendCq: part(this.sendCq),
+      recvCq: part(this.recvCq),
+      srq: part(this.srq),
+    });
   }
 }
