@@ -1,30 +1,44 @@
 import type { CompletionChannel, CompletionQueue, Context } from '@verbs/core';
-import { adoptCq, check, checked, handleOf, validate } from '@verbs/core/provider';
+import {
+  handle,
+  adoptCq,
+  check,
+  checked,
+  fields,
+  handleOf,
+  maybe,
+  or,
+  u31,
+  u32,
+  u8,
+  validate,
+} from '@verbs/core/provider';
 import { CqType } from './enums.js';
 import { libraries } from './libraries.js';
 import { native } from './native.js';
 
+const CREATE = 'hbldv_create_cq';
 const CQE_BYTES = 16;
 
-/** What {@link createCq} is told. */
+/** The options of {@link createCq}. */
 export interface HblCqOptions {
   /** The C field has 8 bits: 1 to 255. */
   portNum: number;
   /** {@link CqType}, default QP. */
   cqType?: number;
-  /** Needed for `cq.wait()` and `for await (… of cq)`. */
+  /** The channel for events: `cq.wait()` and `for await (… of cq)` need one. */
   channel?: CompletionChannel;
-  /** Which interrupt of the device serves the queue, default 0. */
+  /** The device's interrupt that serves the queue, default 0. */
   compVector?: number;
 }
 
-/** `struct hbldv_query_cq_attr`, without its pointers: `readCq` reads what they point to. */
+/** `struct hbldv_query_cq_attr`, without its pointers: `readCq` reads the mapped memory. */
 export interface QueryCqAttr {
   /** The hardware's number. */
   cqNum: number;
   /** Bytes of the buffer; 0 for a queue of `ctx.createCq()`. */
   cqSize: number;
-  /** Where the queue's register is in its page, bytes. */
+  /** The offset of the queue's register in its page, bytes. */
   regsOffset: number;
   /** See {@link CqType}. */
   cqType: number;
@@ -46,6 +60,13 @@ export interface Cqe {
   opcode: number;
 }
 
+const checkOptions = fields({
+  portNum: u8(),
+  cqType: or(u32(), CqType.QP),
+  channel: maybe(handle('CompletionChannel', CREATE)),
+  compVector: or(u31(), 0),
+});
+
 /**
  * `hbldv_create_cq`: a completion queue whose buffer is mapped. Its size is rounded up to a power of two, at least 4.
  *
@@ -54,50 +75,42 @@ export interface Cqe {
  *   or without ADVANCED)
  */
 export function createCq(ctx: Context, cqe: number, options: HblCqOptions): CompletionQueue {
-  const syscall = 'hbldv_create_cq';
-  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
+  const { vendor: hbl, handle: context } = libraries.forContext(ctx, CREATE);
   validate.integer(cqe, 'cqe', 1, 0x7fffffff);
-  const given = validate.object(options, 'options', ['portNum', 'cqType', 'channel', 'compVector']);
-  const attr = {
-    portNum: validate.integer(given['portNum'], 'options.portNum', 0, 255),
-    cqType: validate.optional(given['cqType'], 'options.cqType', 0xffffffff, CqType.QP),
-  };
-  const vector = validate.optional(given['compVector'], 'options.compVector', 0x7fffffff, 0);
-  const { channel } = options;
-  const via = channel === undefined ? undefined : handleOf(channel, 'CompletionChannel', 'options.channel', syscall);
-  const result = native.createCq(hbl, handle, cqe, via, vector, attr);
+  const { channel, compVector, ...attr } = checkOptions(options, 'options');
+  const result = native.createCq(hbl, context, cqe, channel, compVector, attr);
   const detail = `of ${cqe} entries on port ${attr.portNum}`;
-  const made = checked(result, syscall, { detail });
-  return adoptCq(ctx, channel, made);
+  const made = checked(result, CREATE, { detail });
+  return adoptCq(ctx, options.channel, made);
 }
 
 /**
  * `hbldv_query_cq`: the hardware's number of a queue and the size of its mapped buffer.
  *
- * @throws TypeError for what is no CompletionQueue; VerbsError EOPNOTSUPP for one of another vendor's device
+ * @throws TypeError for a value that is no CompletionQueue; VerbsError EOPNOTSUPP for a queue of another vendor's device
  */
 export function queryCq(cq: CompletionQueue): QueryCqAttr {
   const syscall = 'hbldv_query_cq';
-  const handle = handleOf(cq, 'CompletionQueue', 'cq', syscall);
-  return checked(native.queryCq(libraries.for(cq.context.device.library, syscall).vendor, handle), syscall);
+  const queue = handleOf(cq, 'CompletionQueue', 'cq', syscall);
+  return checked(native.queryCq(libraries.for(cq.context.device.library, syscall).vendor, queue), syscall);
 }
 
 /**
- * The mapped buffer as it is now: the producer index, which counts all completions there ever were, and the entries that
- * it still holds, oldest first. Reading takes nothing out.
+ * The mapped buffer of now: the producer index, which counts all completions since the creation, and the entries that the
+ * buffer still holds, oldest first. Reading removes no entry.
  *
- * @throws VerbsError EOPNOTSUPP if nothing is mapped
+ * @throws VerbsError EOPNOTSUPP if the buffer is not mapped
  */
 export function readCq(cq: CompletionQueue): {
-  /** Completions that there ever were, modulo 2^32. */
+  /** Completions since the creation, modulo 2^32. */
   producerIndex: number;
-  /** Those that the buffer still holds, oldest first. */
+  /** The entries that the buffer still holds, oldest first. */
   entries: Cqe[];
 } {
   const syscall = 'hbldv_query_cq';
-  const handle = handleOf(cq, 'CompletionQueue', 'cq', syscall);
+  const queue = handleOf(cq, 'CompletionQueue', 'cq', syscall);
   const bytes = new Uint8Array(queryCq(cq).cqSize);
-  const result = native.readCq(libraries.for(cq.context.device.library, syscall).vendor, handle, bytes);
+  const result = native.readCq(libraries.for(cq.context.device.library, syscall).vendor, queue, bytes);
   check(Math.min(result, 0), syscall);
   const capacity = bytes.byteLength / CQE_BYTES;
   const held = Math.min(result, capacity);

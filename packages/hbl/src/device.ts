@@ -3,9 +3,13 @@ import {
   adoptContext,
   checked,
   chooseVendorDevice,
+  fields,
   isVendorDevice,
   listVendorDevices,
+  or,
+  range,
   softHint,
+  u64,
   validate,
 } from '@verbs/core/provider';
 import { libraries } from './libraries.js';
@@ -17,12 +21,20 @@ const S32 = 0x7fffffff;
 export interface OpenAttr {
   /** The ports to open: bit n is port n, bit 0 is reserved. 0, the default, is all of them. */
   portsMask?: bigint | number;
-  /** A descriptor of the core device, which stays the caller's. Default -1; the software model needs none. */
+  /** A descriptor of the core device; the caller keeps it. Default -1; the software model needs none. */
   coreFd?: number;
 }
 
+const openAttr = fields({ portsMask: or(portsMask, 0n), coreFd: or(range(-1, S32), -1) });
+
+function portsMask(value: unknown, path: string): bigint {
+  const mask = u64()(value, path);
+  if ((mask & 1n) === 0n) return mask;
+  throw validate.valueError(path, 'has bit 0 set: ports count from 1, bit n is port n');
+}
+
 /**
- * `hbldv_is_supported`: whether the device is one of Habana's, or a model of one.
+ * `hbldv_is_supported`: whether the device is a Habana device, or a model of one.
  *
  * @example listDevices().filter(isSupported)
  */
@@ -31,8 +43,8 @@ export function isSupported(device: DeviceInfo): boolean {
 }
 
 /**
- * The supported devices of both libraries, hardware first. The software NIC has one, `hbl_0`, if its configuration has
- * no other. An empty list says why in its `reason`.
+ * The supported devices of both libraries, hardware first. The software NIC has one, `hbl_0`, if its configuration names
+ * no other. The `reason` of an empty list says why it is empty.
  */
 export function listDevices(): DeviceList {
   return listVendorDevices(libraries);
@@ -40,8 +52,8 @@ export function listDevices(): DeviceList {
 
 /**
  * `hbldv_open_device`. Without a device: the first of {@link listDevices}. Without `attr` it is a default open: the
- * kernel sets all ports up by itself, so that {@link setPortEx} is refused later, and a further default open gives the
- * same context again. With `attr` the device is opened once: EBUSY if it is open.
+ * kernel sets up all ports, {@link setPortEx} fails later with EPERM, and a further default open returns the same context.
+ * With `attr` the device must not be open yet: EBUSY.
  *
  * @throws VerbsError ENODEV (no such device), EBUSY, EINVAL (a mask with ports that the device does not have),
  *   EOPNOTSUPP (a device of another vendor)
@@ -49,7 +61,7 @@ export function listDevices(): DeviceList {
  * using ctx = openDevice('hbl_0', { portsMask: 0b110 }); // ports 1 and 2
  */
 export function openDevice(device?: string | DeviceInfo, attr?: OpenAttr): Context {
-  const given = attr === undefined ? undefined : nativeAttr(attr);
+  const given = attr === undefined ? undefined : openAttr(attr, 'attr');
   const info = chooseVendorDevice(libraries, device);
   const { vendor: hbl, libibverbs } = libraries.for(info.library, 'hbldv_open_device');
   const handle = checked(native.openDevice(hbl, libibverbs, info.name, given), 'hbldv_open_device', {
@@ -59,19 +71,10 @@ export function openDevice(device?: string | DeviceInfo, attr?: OpenAttr): Conte
   return adoptContext(info, handle);
 }
 
-function nativeAttr(attr: OpenAttr): { portsMask: bigint; coreFd: number } {
-  const given = validate.object(attr, 'attr', ['portsMask', 'coreFd']);
-  const mask = BigInt(validate.u64(given['portsMask'] ?? 0, 'attr.portsMask'));
-  if ((mask & 1n) !== 0n)
-    throw validate.valueError('attr.portsMask', 'has bit 0 set: ports count from 1, bit n is port n');
-  const coreFd = given['coreFd'] === undefined ? -1 : validate.integer(given['coreFd'], 'attr.coreFd', -1, S32);
-  return { portsMask: mask, coreFd };
-}
-
 /**
  * `hbldv_query_device`: {@link DeviceCaps}, and the open ports.
  *
- * @throws TypeError for what is no Context; VerbsError EOPNOTSUPP for one of another vendor's device
+ * @throws TypeError for a value that is no Context; VerbsError EOPNOTSUPP for a context of another vendor's device
  * @example const hasPort2 = (queryDevice(ctx).portsMask & (1n << 2n)) !== 0n;
  */
 export function queryDevice(ctx: Context): {

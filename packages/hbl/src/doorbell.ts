@@ -1,32 +1,29 @@
-import { validate } from '@verbs/core/provider';
+import { fields, maybe, or, range, u24, u32, u64, u8, validate } from '@verbs/core/provider';
 
-const U32 = 0xffffffff;
+const checkDoorbell = fields({ index: range(0, 0x3fffff), qpNum: u24(), portNum: u8() });
 
-/** A doorbell taken apart. */
+/** The fields of a doorbell. */
 export interface Doorbell {
-  /** How many entries of the send work queue were ever written, modulo 2^22: those before it are announced. */
+  /** Entries of the send work queue written since its creation, modulo 2^22: the doorbell announces all of them. */
   index: number;
-  /** The hardware's number of the queue pair, of `queryQp`: 24 bits. */
+  /** The hardware's number of the queue pair, from `queryQp`: 24 bits. */
   qpNum: number;
   /** The port, from 1. */
   portNum: number;
 }
 
 /**
- * The 64 bits of a doorbell, as the hardware reads them: bits 0 to 21 index, 32 to 55 queue pair, 56 to 63 port.
+ * The 64 bits of a doorbell in the hardware's layout: bits 0 to 21 index, 32 to 55 queue pair, 56 to 63 port.
  *
  * @throws TypeError, RangeError for a field that is missing or out of its range
  * @example fifo.push(encodeDoorbell({ index: 1, qpNum: queryQp(qp).qpNum, portNum: 1 }));
  */
 export function encodeDoorbell(doorbell: Doorbell): bigint {
-  const given = validate.object(doorbell, 'doorbell', ['index', 'qpNum', 'portNum']);
-  const index = validate.integer(given['index'], 'doorbell.index', 0, 0x3fffff);
-  const qpNum = validate.integer(given['qpNum'], 'doorbell.qpNum', 0, 0xffffff);
-  const portNum = validate.integer(given['portNum'], 'doorbell.portNum', 0, 0xff);
+  const { index, qpNum, portNum } = checkDoorbell(doorbell, 'doorbell');
   return (BigInt(portNum) << 56n) | (BigInt(qpNum) << 32n) | BigInt(index);
 }
 
-/** The fields of a doorbell. Reserved bits are left out. */
+/** Takes the 64 bits of a doorbell apart. It ignores reserved bits. */
 export function decodeDoorbell(doorbell: bigint): Doorbell {
   validate.u64(doorbell, 'doorbell');
   return {
@@ -36,9 +33,9 @@ export function decodeDoorbell(doorbell: bigint): Doorbell {
   };
 }
 
-/** What an entry of a send work queue asks for. */
+/** The operation of an entry of a send work queue. */
 export const WqeOpcode = {
-  /** Nothing; with SIGNALED it completes. */
+  /** No operation; with SIGNALED it completes. */
   NOP: 0,
   /** An RDMA write. */
   WRITE: 1,
@@ -48,9 +45,9 @@ export const WqeOpcode = {
 
 /** Flags of such an entry, to be or-ed. */
 export const WqeFlags = {
-  /** It completes on the queue pair's send completion queue. */
+  /** The entry completes on the queue pair's send completion queue. */
   SIGNALED: 1,
-  /** It wakes a receiver that asked for solicited completions only. */
+  /** The receiver's completion is a solicited event. */
   SOLICITED: 2,
 } as const;
 
@@ -62,17 +59,17 @@ export interface Wqe {
   flags?: number;
   /** Bytes; of each block with `strides`. */
   length?: number;
-  /** Where the bytes are: an address of the region of `localKey`. */
+  /** Where the bytes come from: an address of the region of `localKey`. */
   localAddr?: bigint | number;
   /** Where they go: an address of the peer's region of `remoteKey`. */
   remoteAddr?: bigint | number;
   /** WRITE_WITH_IMM: 32 bits for the receiver's `immData`. */
   immData?: number;
-  /** Comes back in the completion queue's entry: 32 bits. */
+  /** A value of the program that the completion returns: 32 bits. */
   tag?: number;
-  /** Queues with 64-byte entries: so many blocks, each so far behind the one before. */
+  /** Queues with 64-byte entries: N blocks at equal distances. */
   strides?: {
-    /** How many blocks. */
+    /** The number of blocks. */
     count: number;
     /** From one block to the next on this side, bytes. */
     local: bigint | number;
@@ -81,37 +78,44 @@ export interface Wqe {
   };
 }
 
-const NAMES = ['opcode', 'flags', 'length', 'localAddr', 'remoteAddr', 'immData', 'tag', 'strides'];
+const checkWqe = fields({
+  opcode: u8(),
+  flags: or(u8(), 0),
+  length: or(u32(), 0),
+  localAddr: or(u64(), 0n),
+  remoteAddr: or(u64(), 0n),
+  immData: or(u32(), 0),
+  tag: or(u32(), 0),
+  strides: maybe(fields({ count: u32(1), local: u64(), remote: u64() })),
+});
 const WQE_BYTES = 32;
 const MULTI_STRIDE_BYTES = 64;
 
 /**
- * The bytes of an entry: 32, or 64 with `strides`. No layout of the hardware's is published: this is the software
- * model's, documented in native/include/hbl_doorbell.h.
+ * The bytes of an entry: 32, or 64 with `strides`. The layout of the hardware is not published: this is the layout of the
+ * software model, documented in native/include/hbl_doorbell.h.
  *
- * @param into where to write, for use again; a new array by default
+ * @param into the array to write to; a new one by default
  */
 export function encodeWqe(wqe: Wqe, into?: Uint8Array): Uint8Array {
-  const given = validate.object(wqe, 'wqe', NAMES);
-  const strides = given['strides'];
+  const { strides, ...given } = checkWqe(wqe, 'wqe');
   const size = strides === undefined ? WQE_BYTES : MULTI_STRIDE_BYTES;
   const bytes = into ?? new Uint8Array(size);
   if (bytes.byteLength < size) throw validate.rangeError('into.byteLength', `at least ${size}`, bytes.byteLength);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  view.setUint8(0, validate.integer(given['opcode'], 'wqe.opcode', 0, 0xff));
-  view.setUint8(1, validate.optional(given['flags'], 'wqe.flags', 0xff, 0));
+  view.setUint8(0, given.opcode);
+  view.setUint8(1, given.flags);
   view.setUint16(2, 0, true);
-  view.setUint32(4, validate.optional(given['length'], 'wqe.length', U32, 0), true);
-  view.setBigUint64(8, BigInt(validate.u64(given['localAddr'] ?? 0, 'wqe.localAddr')), true);
-  view.setBigUint64(16, BigInt(validate.u64(given['remoteAddr'] ?? 0, 'wqe.remoteAddr')), true);
-  view.setUint32(24, validate.optional(given['immData'], 'wqe.immData', U32, 0), true);
-  view.setUint32(28, validate.optional(given['tag'], 'wqe.tag', U32, 0), true);
+  view.setUint32(4, given.length, true);
+  view.setBigUint64(8, given.localAddr, true);
+  view.setBigUint64(16, given.remoteAddr, true);
+  view.setUint32(24, given.immData, true);
+  view.setUint32(28, given.tag, true);
   if (strides !== undefined) {
-    const { count, local, remote } = validate.object(strides, 'wqe.strides', ['count', 'local', 'remote']);
-    view.setUint32(32, validate.integer(count, 'wqe.strides.count', 1, U32), true);
+    view.setUint32(32, strides.count, true);
     view.setUint32(36, 0, true);
-    view.setBigUint64(40, BigInt(validate.u64(local, 'wqe.strides.local')), true);
-    view.setBigUint64(48, BigInt(validate.u64(remote, 'wqe.strides.remote')), true);
+    view.setBigUint64(40, strides.local, true);
+    view.setBigUint64(48, strides.remote, true);
     view.setBigUint64(56, 0n, true);
   }
   return bytes;

@@ -1,6 +1,19 @@
 import { isIPv4 } from 'node:net';
 import type { Context } from '@verbs/core';
-import { checked, coreNative, hintFor, inspection, Resource, softHint, validate } from '@verbs/core/provider';
+import {
+  fields,
+  checked,
+  coreNative,
+  hintFor,
+  inspection,
+  or,
+  range,
+  Resource,
+  softHint,
+  u32,
+  unchecked,
+  validate,
+} from '@verbs/core/provider';
 import { EncapType } from './enums.js';
 import { libraries } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
@@ -11,20 +24,20 @@ const U16 = 0xffff;
 interface EncapCommon {
   /** Counts from 1. */
   portNum: number;
-  /** The outer source address, whatever the type: '10.0.0.1', or a number in host byte order. 0, the default, is the port's own. */
+  /** The outer source address: '10.0.0.1', or a number in host byte order. 0, the default, is the port's own address. */
   ipv4Addr?: string | number;
 }
 
-/** `struct hbldv_encap_attr`: the C union of `udp_dst_port` and `ip_proto` is one here, by the type. */
+/** `struct hbldv_encap_attr`: `encapType` selects the member of the C union, `udpDstPort` or `ipProto`. */
 export type EncapAttr =
   | (EncapCommon & {
       /** Plain RoCE v2. */
       encapType: typeof EncapType.NO_ENC;
-      /** Not used. */
+      /** Ignored. */
       header?: Uint8Array;
     })
   | (EncapCommon & {
-      /** UDP to a port, the header, the RDMA packet. */
+      /** An outer UDP header, then `header`, then the RDMA packet. */
       encapType: typeof EncapType.ENC_OVER_UDP;
       /** The destination port of the outer UDP header. */
       udpDstPort: number;
@@ -32,7 +45,7 @@ export type EncapAttr =
       header: Uint8Array;
     })
   | (EncapCommon & {
-      /** IPv4 with a protocol number, the header, the RDMA packet. */
+      /** An outer IPv4 header with a protocol number, then `header`, then the RDMA packet. */
       encapType: typeof EncapType.ENC_OVER_IPV4;
       /** The protocol number of the outer IPv4 header. */
       ipProto: number;
@@ -40,20 +53,20 @@ export type EncapAttr =
       header: Uint8Array;
     });
 
-/** Open encapsulations by context, port and number: a queue pair names its own by the number. */
+/** Open encapsulations by context, port and number: `modifyQp` names them by the number. */
 const table = new WeakMap<Context, Map<string, WeakRef<Encap>>>();
 
 /**
  * An encapsulation resource. Made by {@link createEncap}; `close()` is `hbldv_destroy_encap`.
  *
- * A queue pair that uses it keeps it alive: the resource goes when both the Encap and those queue pairs are closed.
+ * A queue pair that uses it keeps it alive: the resource is freed when the Encap and all these queue pairs are closed.
  */
 export class Encap extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
   /** The port, from 1. */
   readonly portNum: number;
-  /** The hardware's number, for `modifyQp`. 0 is a number like any other. */
+  /** The hardware's number, for `modifyQp`. 0 is a valid number. */
   readonly encapNum: number;
 
   /** @internal */
@@ -80,7 +93,7 @@ export function findEncap(context: Context, portNum: number, encapNum: number): 
 }
 
 /**
- * `hbldv_create_encap`: a header of the user's in front of the RDMA packets of the queue pairs that it is given to.
+ * `hbldv_create_encap`: a header of the program, which the device puts in front of the RDMA packets of its queue pairs.
  *
  * @throws TypeError, RangeError for a field that is missing, out of its range, or not of the type
  * @throws VerbsError EPERM (no setPortEx yet), EBUSY (none left on the port), EINVAL (the port, the type, the header's
@@ -100,13 +113,13 @@ export function findEncap(context: Context, portNum: number, encapNum: number): 
 export function createEncap(ctx: Context, attr: EncapAttr): Encap {
   const syscall = 'hbldv_create_encap';
   const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
-  const fields = nativeAttr(attr);
-  const result = native.createEncap(hbl, handle, fields);
+  const given = nativeAttr(attr);
+  const result = native.createEncap(hbl, handle, given);
   const made = checked(result, syscall, {
-    detail: `on port ${fields.portNum}`,
+    detail: `on port ${given.portNum}`,
     hint: knownHint(syscall, result) ?? softHint(ctx.device.library),
   });
-  return new Encap(ctx, fields.portNum, made);
+  return new Encap(ctx, given.portNum, made);
 }
 
 /** The software NIC reports which address or port it cannot use; for other errors the table has a remedy. */
@@ -114,22 +127,23 @@ function knownHint(syscall: string, result: unknown): string | undefined {
   return typeof result === 'number' ? hintFor(syscall, coreNative.errnoName(-result) ?? '') : undefined;
 }
 
+const checkAttr = fields({
+  portNum: u32(),
+  encapType: range(0, 2),
+  ipv4Addr: or(address, 0),
+  udpDstPort: unchecked,
+  ipProto: unchecked,
+  header: unchecked,
+});
+
 function nativeAttr(attr: EncapAttr) {
-  const names = ['portNum', 'encapType', 'ipv4Addr', 'udpDstPort', 'ipProto', 'header'];
-  const given = validate.object(attr, 'attr', names);
-  const encapType = validate.integer(given['encapType'], 'attr.encapType', 0, 2);
-  return {
-    portNum: validate.integer(given['portNum'], 'attr.portNum', 0, U32),
-    encapType,
-    ipv4Addr: address(given['ipv4Addr']),
-    l4: level(given, encapType),
-    header: bytes(given['header'], encapType),
-  };
+  const given = checkAttr(attr, 'attr');
+  const { portNum, encapType, ipv4Addr } = given;
+  return { portNum, encapType, ipv4Addr, l4: level(given, encapType), header: bytes(given.header, encapType) };
 }
 
-/** The member of the union that goes with the type; the other one is refused. */
-function level(given: Record<string, unknown>, encapType: number): number {
-  const { udpDstPort, ipProto } = given;
+/** The member of the union that belongs to the type; the other one is an error. */
+function level({ udpDstPort, ipProto }: { udpDstPort?: unknown; ipProto?: unknown }, encapType: number): number {
   if (udpDstPort !== undefined && encapType !== EncapType.ENC_OVER_UDP) {
     throw validate.valueError('attr.udpDstPort', 'goes with EncapType.ENC_OVER_UDP only');
   }
@@ -141,11 +155,10 @@ function level(given: Record<string, unknown>, encapType: number): number {
   return 0;
 }
 
-function address(value: unknown): number {
-  if (value === undefined) return 0;
-  if (typeof value === 'number') return validate.integer(value, 'attr.ipv4Addr', 0, U32);
+function address(value: unknown, path: string): number {
+  if (typeof value === 'number') return validate.integer(value, path, 0, U32);
   if (typeof value !== 'string' || !isIPv4(value)) {
-    throw validate.typeError('attr.ipv4Addr', "an IPv4 address ('10.0.0.1') or its number", value);
+    throw validate.typeError(path, "an IPv4 address ('10.0.0.1') or its number", value);
   }
   return value.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 }

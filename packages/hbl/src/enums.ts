@@ -1,4 +1,4 @@
-/** Capabilities of a queue pair, to be or-ed: `modifyQp`'s `caps`. */
+/** Capabilities of a queue pair, or-ed: `caps` of `modifyQp`. */
 export const QpCaps = {
   /** `HBLDV_QP_CAP_LOOPBACK`: packets come back to the port that sends them. At RTR. */
   LOOPBACK: 0x1,
@@ -10,15 +10,15 @@ export const QpCaps = {
   ENCAP: 0x10,
 } as const;
 
-/** Capabilities of a port, to be or-ed: `setPortEx`'s `caps`. */
+/** Capabilities of a port, or-ed: `caps` of `setPortEx`. */
 export const PortCaps = {
   /** `HBLDV_PORT_CAP_ADVANCED`: rendezvous, QMan and WTD; also needed for congestion-control completion queues. */
   ADVANCED: 0x1,
-  /** `HBLDV_PORT_CAP_ADAPTIVE_TIMEOUT`: the device finds the time to wait for acknowledgements by itself. */
+  /** `HBLDV_PORT_CAP_ADAPTIVE_TIMEOUT`: the device adapts the timeout for acknowledgements. */
   ADAPTIVE_TIMEOUT: 0x2,
 } as const;
 
-/** Where the memory of work queues lies. */
+/** The memory of work queues. */
 export const MemId = {
   /** `HBLDV_MEM_HOST`: the host's memory. */
   HOST: 1,
@@ -26,13 +26,13 @@ export const MemId = {
   DEVICE: 2,
 } as const;
 
-/** The arrays of `setPortEx`'s `wqArrAttr` by their index; the others are reserved. */
+/** The arrays in `wqArrAttr` of `setPortEx`, by their index; the other indices are reserved. */
 export const WqArrayType = {
   /** `HBLDV_WQ_ARRAY_TYPE_GENERIC`: the work queues of ordinary queue pairs. */
   GENERIC: 0,
 } as const;
 
-/** The size of an entry of a send work queue: of a linear, or of a multi-stride write. */
+/** The size of an entry of a send work queue: a linear write, or a multi-stride write. */
 export const SwqGranularity = {
   /** `HBLDV_SWQE_GRAN_32B`: 32 bytes, linear writes. */
   GRAN_32B: 0,
@@ -48,7 +48,7 @@ export const UsrFifoType = {
   CC: 1,
 } as const;
 
-/** What a queue pair's work queue is for, to be or-ed: WRITE with RECV_RDV or with READ_RDV, the others alone. */
+/** The use of a queue pair's work queue, or-ed: WRITE with RECV_RDV or with READ_RDV, the others alone. */
 export const QpWqTypes = {
   /** `HBLDV_WQ_WRITE`: RDMA writes; there is no native send. */
   WRITE: 0x1,
@@ -62,7 +62,7 @@ export const QpWqTypes = {
   READ_RDV_ENDP: 0x10,
 } as const;
 
-/** What a completion queue is for. */
+/** The use of a completion queue. */
 export const CqType = {
   /** `HBLDV_CQ_TYPE_QP`: completions of queue pairs. */
   QP: 0,
@@ -80,11 +80,11 @@ export const EncapType = {
   ENC_OVER_UDP: 2,
 } as const;
 
-/** `queryDevice`'s `caps`. */
+/** `caps` of `queryDevice`. */
 export const DeviceCaps = {
   /** `HBLDV_DEVICE_ATTR_CAP_CC`: congestion control. */
   CC: 1,
 } as const;
 
-/** A `pathMtu` beyond core's `Mtu`. The software model uses its largest, 4096 bytes, for it. */
+/** A `pathMtu` that core's `Mtu` does not have. The software model uses its largest MTU, 4096 bytes, instead. */
 export const MTU_8192 = 6;

@@ -1,15 +1,27 @@
 import { Mtu, type QpAttr, QpAttrMask, QpState, type QueuePair } from '@verbs/core';
-import { check, checked, coreNative, handleOf, nativeQpAttr, setQueuePairState, validate } from '@verbs/core/provider';
+import {
+  check,
+  checked,
+  coreNative,
+  fields,
+  handleOf,
+  nativeQpAttr,
+  or,
+  setQueuePairState,
+  u32,
+  u64,
+  u8,
+  validate,
+} from '@verbs/core/provider';
 import { encodeWqe, type Wqe } from './doorbell.js';
 import { findEncap } from './encap.js';
 import { MTU_8192, QpCaps, QpWqTypes, SwqGranularity } from './enums.js';
 import { libraries } from './libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from './native.js';
 
-const U32 = 0xffffffff;
 const INDEX_MASK = 0x3fffff;
 
-/** `struct hbldv_qp_attr`: each field counts in the transitions that it is said for. */
+/** `struct hbldv_qp_attr`: each field takes effect in the transitions that its description names. */
 export interface HblQpAttr {
   /** {@link QpCaps}, or-ed; default 0. ENCAP at RTR and at RTS. */
   caps?: bigint | number;
@@ -17,7 +29,7 @@ export interface HblQpAttr {
   localKey?: number;
   /** RTS: the key of the peer's memory. */
   remoteKey?: number;
-  /** RTS. */
+  /** RTS: the congestion window. */
   congestionWnd?: number;
   /** RTS of rendezvous queue pairs: entries of the destination's work queue, a power of two. */
   destWqSize?: number;
@@ -31,18 +43,18 @@ export interface HblQpAttr {
   encapNum?: number;
 }
 
-/** What the binding remembers of a queue pair: the entries of its send work queue, and the encapsulations it keeps. */
-interface Remembered {
+/** The state of a queue pair that the C library does not report: its granularity, and the encapsulations that it uses. */
+interface HblState {
   granularity: number;
   uses: NativeHandle[];
 }
-const remembered = new WeakMap<QueuePair, Remembered>();
+const states = new WeakMap<QueuePair, HblState>();
 
 /**
- * `hbldv_modify_qp`: as `qp.modify`, with what the hardware wants beyond. Without `hblAttr` the defaults are those of
- * the C function: WRITE and 32 bytes at INIT, priority 1 at RTS.
+ * `hbldv_modify_qp`: `qp.modify` with the attributes of this hardware. Without `hblAttr` the C function's defaults apply:
+ * WRITE and 32 bytes at INIT, priority 1 at RTS.
  *
- * A `pathMtu` of {@link MTU_8192} is allowed too.
+ * `pathMtu` may also be {@link MTU_8192}.
  *
  * @throws TypeError, RangeError for a field that is misspelt or out of its range
  * @throws VerbsError EINVAL if the fields do not fit the transition
@@ -58,9 +70,9 @@ export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void
   const { hbl, handle } = forQueuePair(qp, syscall);
   const large = attr.pathMtu === MTU_8192;
   const { attr: fields, mask } = nativeQpAttr(large ? { ...attr, pathMtu: Mtu.MTU_4096 } : attr, 'attr');
-  const extended = hblAttr === undefined ? undefined : nativeHblAttr(hblAttr);
-  const known = remembered.get(qp) ?? { granularity: SwqGranularity.GRAN_32B, uses: [] };
-  // Before the call: between it and now nothing may take the encapsulation away.
+  const extended = hblAttr === undefined ? undefined : checkHblAttr(hblAttr, 'hblAttr');
+  const known = states.get(qp) ?? { granularity: SwqGranularity.GRAN_32B, uses: [] };
+  // Before the call: from here on the encapsulation must not be freed.
   const use = extended === undefined ? undefined : keepEncap(qp, handle, attr, extended);
   const code = native.modifyQp(hbl, handle, fields, mask, large ? MTU_8192 : undefined, extended);
   if (code < 0 && use !== undefined) coreNative.close(use);
@@ -72,7 +84,7 @@ export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void
     for (const each of known.uses.splice(0)) coreNative.close(each);
   }
   if (use !== undefined) known.uses.push(use);
-  remembered.set(qp, known);
+  states.set(qp, known);
   const { qpState } = fields;
   if (typeof qpState === 'number') setQueuePairState(qp, qpState);
 }
@@ -91,30 +103,23 @@ function keepEncap(
   return native.useEncap(handle, handleOf(encap, 'Encap', 'hblAttr.encapNum', 'hbldv_modify_qp'));
 }
 
-function nativeHblAttr(attr: HblQpAttr) {
-  const path = 'hblAttr';
-  const names = ['caps', 'localKey', 'remoteKey', 'congestionWnd', 'destWqSize', 'wqType', 'wqGranularity', 'priority'];
-  const given = validate.object(attr, path, [...names, 'encapNum']);
-  const field = (name: string, max: number, otherwise = 0) =>
-    validate.optional(given[name], `${path}.${name}`, max, otherwise);
-  return {
-    caps: BigInt(validate.u64(given['caps'] ?? 0, `${path}.caps`)),
-    localKey: field('localKey', U32),
-    remoteKey: field('remoteKey', U32),
-    congestionWnd: field('congestionWnd', U32),
-    destWqSize: field('destWqSize', U32),
-    wqType: field('wqType', U32, QpWqTypes.WRITE),
-    wqGranularity: field('wqGranularity', U32, SwqGranularity.GRAN_32B),
-    priority: field('priority', 0xff, 1),
-    encapNum: field('encapNum', 0xff),
-  };
-}
+const checkHblAttr = fields({
+  caps: or(u64(), 0n),
+  localKey: or(u32(), 0),
+  remoteKey: or(u32(), 0),
+  congestionWnd: or(u32(), 0),
+  destWqSize: or(u32(), 0),
+  wqType: or(u32(), QpWqTypes.WRITE),
+  wqGranularity: or(u32(), SwqGranularity.GRAN_32B),
+  priority: or(u8(), 1),
+  encapNum: or(u8(), 0),
+});
 
 /** `struct hbldv_query_qp_attr`; the mapped send work queue is an object with bounds. */
 export interface QueryQpAttr {
-  /** The hardware's number, from INIT on: what doorbells name, and what the peer connects to. 0 before. */
+  /** The hardware's number, from INIT on; 0 before. Doorbells name it, and the peer connects to it. */
   qpNum: number;
-  /** From RTS on, if the port has an array of work queues. */
+  /** Present from RTS on, if the port has an array of work queues. */
   sendQueue: SendWorkQueue | undefined;
   /** Whether the receive work queue is mapped. */
   receiveQueueMapped: boolean;
@@ -123,7 +128,7 @@ export interface QueryQpAttr {
 /**
  * `hbldv_query_qp`: the hardware's number of a queue pair, and its mapped queues once it is in RTS.
  *
- * @throws TypeError for what is no QueuePair; VerbsError EOPNOTSUPP for one of another vendor's device
+ * @throws TypeError for a value that is no QueuePair; VerbsError EOPNOTSUPP for a queue pair of another vendor's device
  */
 export function queryQp(qp: QueuePair): QueryQpAttr {
   const syscall = 'hbldv_query_qp';
@@ -132,11 +137,11 @@ export function queryQp(qp: QueuePair): QueryQpAttr {
   return { qpNum, sendQueue: sendQueueMapped ? new SendWorkQueue(qp) : undefined, receiveQueueMapped };
 }
 
-/** The mapped send work queue of a queue pair: where the entries are written that doorbells announce. */
+/** The mapped send work queue of a queue pair. The program writes entries; a doorbell announces them. */
 export class SendWorkQueue {
   /** The queue pair that it belongs to. */
   readonly qp: QueuePair;
-  /** How many entries it has: a power of two, for what the queue pair was created for. */
+  /** The number of entries: `maxSendWr` of the queue pair, rounded up to a power of two. */
   readonly entries: number;
   /** Bytes of an entry. */
   readonly entrySize: 32 | 64;
@@ -145,12 +150,12 @@ export class SendWorkQueue {
   constructor(qp: QueuePair) {
     this.qp = qp;
     this.entries = 2 ** Math.ceil(Math.log2(Math.max(1, qp.cap.maxSendWr)));
-    this.entrySize = remembered.get(qp)?.granularity === SwqGranularity.GRAN_64B ? 64 : 32;
+    this.entrySize = states.get(qp)?.granularity === SwqGranularity.GRAN_64B ? 64 : 32;
   }
 
   /**
-   * Writes an entry: number `index`, counted from the first one ever, goes into slot `index % entries`. The caller sees
-   * to it that the entry before in that slot has completed.
+   * Writes an entry: number `index`, counted from the creation of the queue, goes into slot `index % entries`. The
+   * previous entry in that slot must have completed.
    *
    * @returns the index for the doorbell that announces this entry and all before it
    * @throws VerbsError EINVAL if the queue is not mapped any more

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Context, VerbsError } from '@verbs/core';
-import { checked, Resource, validate } from '@verbs/core/provider';
+import { checked, fields, or, Resource, u32, validate } from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
 import { UsrFifoType } from './enums.js';
 import { libraries } from './libraries.js';
@@ -8,27 +8,27 @@ import { native, type NativeHandle } from './native.js';
 
 const U32 = 0xffffffff;
 const ENTRY_BYTES = 8;
-/** So many entries stay free: the consumer index lags by one. */
+/** Entries that stay free: the consumer index lags by one. */
 const RESERVE = 2;
-/** So many turns of the loop without space, and the waiting pauses between its looks. */
-const EAGER_TURNS = 64;
+/** After this many checks without space, `space()` pauses between its checks. */
+const EAGER_CHECKS = 64;
 
 /** `struct hbldv_usr_fifo_attr`. */
 export interface UsrFifoAttr {
   /** Counts from 1. */
   portNum: number;
-  /** A number that is not 0 is mandatory, not a wish: if it is taken, the call fails. 0, the default, is any. */
+  /** Any number but 0 is mandatory: if it is taken, the call fails. 0, the default, lets the device choose. */
   usrFifoNumHint?: number;
   /** {@link UsrFifoType}, default DB. */
   usrFifoType?: number;
 }
 
 /**
- * A hardware resource of a port that takes commands from the user directly. Made by {@link createUsrFifo}; `close()` is
+ * A hardware resource of a port that takes commands directly from the program. Made by {@link createUsrFifo}; `close()` is
  * `hbldv_destroy_usr_fifo`.
  *
- * What the C structure has as pointers is behind methods here: the consumer index that the device writes is `ci`, the
- * register `push()`.
+ * Members replace the pointers of the C structure: `ci` reads the consumer index that the device writes, `push()` stores
+ * to the register.
  */
 export class UsrFifo extends Resource {
   /** The open device that it belongs to. */
@@ -41,7 +41,7 @@ export class UsrFifo extends Resource {
   readonly usrFifoNum: number;
   /** Bytes; an entry has 8. */
   readonly size: number;
-  /** Bytes: the device reports back-pressure from here on. */
+  /** Bytes: at this fill level the device reports back-pressure. */
   readonly bpThresh: number;
   /** Bytes, within the page of registers. */
   readonly regsOffset: number;
@@ -71,34 +71,34 @@ export class UsrFifo extends Resource {
     this.#mapped = made.mapped;
   }
 
-  /** How many entries it has. */
+  /** The number of entries. */
   get entries(): number {
     return this.size / ENTRY_BYTES;
   }
 
-  /** False if this context may not map registers: then nothing can be pushed. */
+  /** False if this context may not map registers: then `push()` fails. */
   get mapped(): boolean {
     return this.#mapped;
   }
 
-  /** The consumer index, read afresh: in entries, modulo {@link UsrFifo.entries}. */
+  /** The current consumer index: in entries, modulo {@link UsrFifo.entries}. */
   get ci(): number {
     return native.consumerIndex(this.use('hbldv_usr_fifo.ci_cpu_addr'));
   }
 
-  /** How many doorbells fit now: at most two less than the entries. */
+  /** The number of doorbells that fit now: at most `entries - 2`. */
   get free(): number {
     return native.space(this.use('hbldv_usr_fifo.ci_cpu_addr'));
   }
 
-  /** Whether as much is outstanding as the back-pressure threshold says. */
+  /** Whether the fill level has reached the back-pressure threshold. */
   get underPressure(): boolean {
     return (this.entries - RESERVE - this.free) * ENTRY_BYTES >= this.bpThresh;
   }
 
   /**
-   * Pushes doorbells in their order, each by one 64-bit store; what was written to work queues before is visible to the
-   * device first. Never waits: gives how many fitted. The rest is to be pushed again after `await fifo.space()`.
+   * Pushes doorbells in their order, each by one 64-bit store. The device sees earlier writes to work queues first. Never
+   * waits: returns the number of doorbells that fitted. Push the rest after `await fifo.space()`.
    *
    * @throws VerbsError EOPNOTSUPP if the registers are not mapped
    * @example
@@ -120,18 +120,18 @@ export class UsrFifo extends Resource {
     });
   }
 
-  /** Resolves when `wanted` doorbells fit. Other work of the loop goes on meanwhile. */
+  /** Resolves when `wanted` doorbells fit. The event loop runs meanwhile. */
   async space(wanted = 1, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
     validate.integer(wanted, 'wanted', 1, this.entries - RESERVE);
-    for (let turn = 0; ; turn++) {
+    for (let checks = 0; ; checks++) {
       signal?.throwIfAborted();
       if (this.free >= wanted) return;
-      if (turn < EAGER_TURNS) await setImmediate();
+      if (checks < EAGER_CHECKS) await setImmediate();
       else await setTimeout(1, undefined, signal === undefined ? {} : { signal });
     }
   }
 
-  /** Pushes all of them, waiting for space as often as needed. */
+  /** Pushes all doorbells, and waits for space as often as necessary. */
   async pushAll(doorbells: BigUint64Array, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
     for (let done = 0; done < doorbells.length;) {
       const pushed = this.push(doorbells, done);
@@ -153,6 +153,8 @@ function one(doorbell: unknown): bigint {
   return doorbell;
 }
 
+const checkAttr = fields({ portNum: u32(), usrFifoNumHint: or(u32(), 0), usrFifoType: or(u32(), UsrFifoType.DB) });
+
 /**
  * `hbldv_create_usr_fifo`.
  *
@@ -164,13 +166,7 @@ function one(doorbell: unknown): bigint {
 export function createUsrFifo(ctx: Context, attr: UsrFifoAttr): UsrFifo {
   const syscall = 'hbldv_create_usr_fifo';
   const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
-  const given = validate.object(attr, 'attr', ['portNum', 'usrFifoNumHint', 'usrFifoType']);
-  const fields = {
-    portNum: validate.integer(given['portNum'], 'attr.portNum', 0, U32),
-    usrFifoNumHint: validate.optional(given['usrFifoNumHint'], 'attr.usrFifoNumHint', U32, 0),
-    usrFifoType: validate.optional(given['usrFifoType'], 'attr.usrFifoType', U32, UsrFifoType.DB),
-  };
-  const result = native.createUsrFifo(hbl, handle, fields);
-  const made = checked(result, syscall, { detail: `on port ${fields.portNum}` });
-  return new UsrFifo(ctx, fields, made);
+  const given = checkAttr(attr, 'attr');
+  const result = native.createUsrFifo(hbl, handle, given);
+  return new UsrFifo(ctx, given, checked(result, syscall, { detail: `on port ${given.portNum}` }));
 }
