@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { Failure, messageOf } from './failure.js';
+import { Failure, messageOf } from '@verbs/lib/failure';
 import { note, paint, tolerateClosedPipes } from './output.js';
 import { createProgram } from './program.js';
 

@@ -188,7 +188,7 @@ describe('verbs comm', () => {
   ])('connect %s %s fails with a reason', async (...args) => {
     await serve();
     const { status, stdout, stderr } = await connect(...args).outcome();
-    expect(stderr).toMatch(/there is no device nothing|cannot read missing: there is no such file/);
+    expect(stderr).toMatch(/there is no device nothing|cannot read missing: no such file/);
     expect([status, stdout]).toEqual([1, '']);
   });
 });

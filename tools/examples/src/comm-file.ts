@@ -1,6 +1,7 @@
 // The two sides of the demo's chapter, each a process of its own: comm-file.mjs dpu SERVICE | host SERVICE FILE
 import { connectTo, FileReceiver, sendFile, serviceFor } from '@verbs/lib/comm';
-import { Failure, ProgressBar } from '@verbs/lib/files';
+import { Failure } from '@verbs/lib/failure';
+import { ProgressBar } from '@verbs/lib/files';
 
 const [role, name = '', file = ''] = process.argv.slice(2);
 

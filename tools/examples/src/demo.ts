@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Failure } from '@verbs/lib/failure';
+import { SourceFile } from '@verbs/lib/files';
 import { chapters } from './demo/chapters/index.js';
-import { Failure, SourceFile } from '@verbs/lib/files';
 
 const USAGE = `usage: npm run demo -- [FILE] [--capture FILE] [--seed NUMBER] [--json]
 
@@ -65,7 +66,9 @@ function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(name, () => {
-      controller.abort(new Failure(`stopped by ${name}`, 'its processes have ended and the copies are removed'));
+      controller.abort(
+        new Failure(`stopped by ${name}`, { hint: 'its processes have ended and the copies are removed' }),
+      );
     });
   }
   return controller.signal;
@@ -78,6 +81,6 @@ try {
 } catch (error) {
   process.exitCode = error instanceof UsageError ? 2 : 1;
   process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof Failure) process.stderr.write(`  ${error.hint}\n`);
+  if (error instanceof Failure && error.hint !== undefined) process.stderr.write(`  ${error.hint}\n`);
   if (error instanceof UsageError) process.stderr.write('  npm run demo -- --help\n');
 }

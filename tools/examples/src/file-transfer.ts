@@ -1,4 +1,4 @@
-import { Failure } from '@verbs/lib/files';
+import { Failure } from '@verbs/lib/failure';
 import { receiveProgram } from './transfer/receive-program.js';
 import { sendProgram } from './transfer/send-program.js';
 import { type Settings, USAGE, UsageError, readSettings } from './transfer/settings.js';

@@ -95,9 +95,9 @@ describe('the demo', () => {
   });
 
   it.each([
-    [['none'], /cannot read .*none: there is no such file/],
+    [['none'], /cannot read .*none: no such file/],
     [['.'], /no regular file/],
-    [['file', '--capture', 'none/x.pcapng'], /cannot write the capture .*none\/x\.pcapng: there is no such file/],
+    [['file', '--capture', 'none/x.pcapng'], /cannot write the capture .*none\/x\.pcapng: no such file/],
     [['file', '--capture', '/dev/full'], /cannot write the capture \/dev\/full: it is no regular file/],
   ])('%j fails with a reason', async (args, message) => {
     writeFileSync(join(directory, 'file'), 'x');
@@ -147,7 +147,7 @@ describe('the demo', () => {
     const [receiver, sender] = childrenOf(program.process.pid);
     process.kill(Number(receiver), 'SIGKILL');
     const { status, stderr } = await program.outcome();
-    expect(stderr).toMatch(/the (receiver ended by SIGKILL|sender failed: the receiver at .* no longer answers)/);
+    expect(stderr).toMatch(/the (receiver ended by SIGKILL|sender failed: the receiver at .* no longer responds)/);
     expect(status).toBe(1);
     expect(existsSync(`/proc/${sender ?? ''}`)).toBe(false);
     expect(readdirSync(directory)).toEqual(['tmp']);

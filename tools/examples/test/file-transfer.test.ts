@@ -106,7 +106,7 @@ describe('file-transfer', () => {
     const { sending, receiving } = await busy();
     receiving.process.kill('SIGKILL');
     const { status, stderr } = await sending.outcome();
-    expect(stderr).toMatch(/file-transfer: the receiver at ::ffff:127\.\S+ no longer answers \(.*[Rr]etry.*\)/);
+    expect(stderr).toMatch(/file-transfer: the receiver at ::ffff:127\.\S+ no longer responds \(.*[Rr]etry.*\)/);
     expect(status).toBe(1);
   });
 
@@ -114,7 +114,7 @@ describe('file-transfer', () => {
     const { sending, receiving } = await busy();
     sending.process.kill('SIGKILL');
     const { status, stderr } = await receiving.outcome();
-    expect(stderr).toMatch(/file-transfer: the (peer has gone away|sender at .* no longer answers)/);
+    expect(stderr).toMatch(/file-transfer: the (peer has gone away|sender at .* no longer responds)/);
     expect(status).toBe(1);
     expect(existsSync(copy)).toBe(false);
   });
@@ -133,7 +133,7 @@ describe('file-transfer', () => {
 
   it('names what is wrong with the files', async () => {
     const missing = await start(['send', join(directory, 'none')]).outcome();
-    expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining('there is no such file') as string });
+    expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining('no such file') as string });
     const folder = await start(['send', directory]).outcome();
     expect(folder).toMatchObject({ status: 1, stderr: expect.stringContaining('no regular file') as string });
     writeFileSync(copy, 'precious');

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 
 /** The lines of standard input, until its end or until the signal is aborted. */
 export async function* inputLines(signal: AbortSignal, maxBytes: number): AsyncGenerator<Buffer> {

@@ -1,6 +1,6 @@
 import type { Endpoint, PeerAddr, Received } from '@verbs/doca-comm';
 import { FileReceiver } from '@verbs/lib/comm';
-import { messageOf } from '../failure.js';
+import { messageOf } from '@verbs/lib/failure';
 import { inputLines } from './input.js';
 import { type Traffic, noTraffic } from './traffic.js';
 

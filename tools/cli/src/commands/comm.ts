@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import { type Client, connectTo, sendFile, serviceFor } from '@verbs/lib/comm';
-import { ProgressBar, Failure as TransferFailure } from '@verbs/lib/files';
+import { ProgressBar } from '@verbs/lib/files';
 import { Command } from 'commander';
 import { talk } from '../comm/connect.js';
 import { type ServedClient, type ServedFile, serve } from '../comm/serve.js';
 import { lineOf } from '../comm/text.js';
 import { trafficText } from '../comm/traffic.js';
-import { Failure } from '../failure.js';
 import { note, print, printJson } from '../output.js';
 import { plural } from '../text.js';
 import { seconds, stopSignal } from './settings.js';
@@ -65,7 +64,7 @@ Examples:
 A line of standard input goes to every client. Ctrl-C ends the service and prints what passed.`,
     )
     .action(async (name: string, options: ServeOptions) => {
-      await named(() => server(name, options));
+      await server(name, options);
     });
 }
 
@@ -87,7 +86,7 @@ Examples:
 The end of the input, or Ctrl-C, ends the connection when the service has everything.`,
     )
     .action(async (name: string, options: ConnectOptions) => {
-      await named(() => client(name, options));
+      await client(name, options);
     });
 }
 
@@ -184,14 +183,4 @@ async function file(
     print(
       `${plural(sent.bytes, 'byte')} in ${sent.seconds.toFixed(3)} s, SHA-256 ${sent.sha256}, the same at the service`,
     );
-}
-
-/** The failures of what the examples share with this command carry their hint as well. */
-async function named(action: () => Promise<void>): Promise<void> {
-  try {
-    await action();
-  } catch (error) {
-    if (error instanceof TransferFailure) throw new Failure(error.message, { hint: error.hint, cause: error });
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 import { listDevices } from '@verbs/core';
 import { Command } from 'commander';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 import { print, printJson } from '../output.js';
 import { hex64 } from '../text.js';
 

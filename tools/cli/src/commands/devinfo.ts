@@ -1,8 +1,8 @@
 import { type DeviceInfo, listDevices } from '@verbs/core';
 import { Command, InvalidArgumentError } from 'commander';
+import { Failure } from '@verbs/lib/failure';
 import { describeDevice } from '../devinfo/describe.js';
 import { type DeviceReport, reportDevice } from '../devinfo/report.js';
-import { Failure } from '../failure.js';
 import { print, printJson } from '../output.js';
 import { guidText, plural } from '../text.js';
 

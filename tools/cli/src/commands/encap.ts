@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Failure, messageOf } from '@verbs/lib/failure';
 import { deliveryJson, deliveryText, explained } from '../encap/demo.js';
 import { portTable, reportPorts } from '../encap/show.js';
-import { Failure, messageOf } from '../failure.js';
 import { print, printJson } from '../output.js';
 
 const TUNNELS = ['vxlan', 'gre'] as const;

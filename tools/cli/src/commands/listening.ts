@@ -1,5 +1,5 @@
 import { Listener } from '@verbs/lib/rendezvous';
-import { Failure, messageOf } from '../failure.js';
+import { Failure, messageOf } from '@verbs/lib/failure';
 
 /** Waits for clients of a `verbs` command at an address and TCP port. */
 export async function listen({ bind, port }: { bind: string; port: number }): Promise<Listener> {

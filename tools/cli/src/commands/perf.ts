@@ -1,7 +1,7 @@
 import { openDevice } from '@verbs/core';
 import { DEFAULT_PORT, type SideChannel, dial } from '@verbs/lib/rendezvous';
 import { Argument, Command, Option } from 'commander';
-import { Failure, messageOf } from '../failure.js';
+import { Failure, messageOf } from '@verbs/lib/failure';
 import { note, print, printJson } from '../output.js';
 import { abortable, measure } from '../perf/client.js';
 import {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { Failure, messageOf } from '../failure.js';
+import { Failure, messageOf } from '@verbs/lib/failure';
 import { printJson, print } from '../output.js';
 import { convert } from '../reformat/convert.js';
 import { summaryJson, summaryText } from '../reformat/summary.js';

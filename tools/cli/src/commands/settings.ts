@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 
 /** Ctrl-C ends what goes on, and what was measured is still printed. A second one ends the program at once. */
 export function stopSignal(): AbortSignal {

@@ -8,7 +8,7 @@ import {
   openDevice,
   readSysfsFile,
 } from '@verbs/core';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 
 /** All that is printed of a device. */
 export interface DeviceReport {

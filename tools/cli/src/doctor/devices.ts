@@ -1,6 +1,6 @@
 import { type DeviceInfo, PortState, listDevices, openDevice } from '@verbs/core';
+import { messageOf } from '@verbs/lib/failure';
 import { mtuName, portStateName } from '../devinfo/names.js';
-import { messageOf } from '../failure.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** The devices that programs get, and whether each can be used. The last line says which is the default. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../failure.js';
+import { codeOf } from '@verbs/lib/failure';
 
 /**
  * What the checks read of the machine. `root` stands in front of every path, so that the checks can be tried on a

@@ -1,6 +1,6 @@
 import type { Context } from '@verbs/core';
 import type * as hblModule from '@verbs/hbl';
-import { codeOf } from '../failure.js';
+import { codeOf } from '@verbs/lib/failure';
 
 type Hbl = typeof hblModule;
 

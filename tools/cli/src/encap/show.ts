@@ -1,6 +1,6 @@
 import type * as hblModule from '@verbs/hbl';
 import Table from 'cli-table3';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 import { type PortReport, probePort } from './probe.js';
 
 type Hbl = typeof hblModule;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { Failure, codeOf, messageOf } from '../failure.js';
+import { Failure, codeOf, messageOf } from '@verbs/lib/failure';
 
 /** Signals that end a program, or that mean something to it, and that are passed on. */
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;

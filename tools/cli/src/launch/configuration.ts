@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Failure, fileReason } from '../failure.js';
+import { Failure, fileReason } from '@verbs/lib/failure';
 
 /** What `verbs run` adds to the configuration of the software NIC. */
 export interface Additions {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { type SoftModel, dropIn, dropInDirectory } from '@verbs/soft';
-import { Failure, messageOf } from '../failure.js';
+import { Failure, messageOf } from '@verbs/lib/failure';
 
 /** Packages that may bring a vendor's model for the software NIC. */
 const MODEL_PACKAGES = ['@verbs/mlx5', '@verbs/hbl', '@verbs/doca-comm'];

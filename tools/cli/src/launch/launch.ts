@@ -1,7 +1,7 @@
 import { configure } from '@verbs/soft';
+import { Failure, messageOf } from '@verbs/lib/failure';
 import { Collection, incompleteFailure } from '../capture/collect.js';
 import type { CaptureSummary } from '../capture/pcapng.js';
-import { Failure, messageOf } from '../failure.js';
 import { note } from '../output.js';
 import { runProgram } from './child.js';
 import { configurationText } from './configuration.js';

@@ -1,5 +1,5 @@
 import { type RecvBatch, SendBatch, SendFlags } from '@verbs/core';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 import type { End } from './end.js';
 import { operationRequest } from './request.js';
 import type { Spinner } from './spin.js';

@@ -1,6 +1,6 @@
 import type { Context } from '@verbs/core';
 import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 import { BandwidthSource } from './bandwidth.js';
 import { End, type Peer, readPeer } from './end.js';
 import { LatencyEnd } from './latency.js';

@@ -1,5 +1,5 @@
 import type { Fields } from '@verbs/lib/rendezvous';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 
 export const KINDS = ['lat', 'bw'] as const;
 export const OPERATIONS = ['send', 'write', 'read', 'atomic'] as const;

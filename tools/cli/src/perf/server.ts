@@ -1,6 +1,6 @@
 import type { Context } from '@verbs/core';
 import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
-import { Failure, messageOf } from '../failure.js';
+import { Failure, messageOf } from '@verbs/lib/failure';
 import { BandwidthTarget } from './bandwidth.js';
 import { abortable } from './client.js';
 import { End, readPeer } from './end.js';

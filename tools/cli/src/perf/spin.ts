@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { CompletionBatch, type CompletionQueue, WcStatus, wcStatusText } from '@verbs/core';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 
 /** Looks at a queue before the loop gets a turn. */
 const SPINS = 20_000;

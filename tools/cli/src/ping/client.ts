@@ -12,7 +12,7 @@ import {
 } from '@verbs/core';
 import { DatagramPort, type SideChannel, request, datagramAddress, delayed } from '@verbs/lib/rendezvous';
 import { Endpoint, completions } from '@verbs/lib/rc';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 import { type Operation, type Welcome, fillPattern, hasPattern, readWelcome } from './protocol.js';
 import { Statistics, type Summary } from './statistics.js';
 
@@ -195,7 +195,7 @@ class Client implements Disposable {
     }
     const { gid } = this.#welcome.connection;
     if (wc.status === WcStatus.RETRY_EXC_ERR) {
-      throw new Failure(`${gid} no longer answers (${wc.statusText})`, { hint: DEAD_HINT });
+      throw new Failure(`${gid} no longer responds (${wc.statusText})`, { hint: DEAD_HINT });
     }
     throw new Failure(`a ping to ${gid} failed: ${wc.statusText}`);
   }

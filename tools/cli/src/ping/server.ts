@@ -10,7 +10,7 @@ import {
 } from '@verbs/core';
 import { DatagramPort, type SideChannel, respond, datagramAddress, type Fields } from '@verbs/lib/rendezvous';
 import { Endpoint, completions } from '@verbs/lib/rc';
-import { Failure } from '../failure.js';
+import { Failure } from '@verbs/lib/failure';
 import { type Invitation, fillPattern, readInvitation, welcomeMessage } from './protocol.js';
 
 /** Receive requests that wait, so that a ping finds one while the last is still answered. */

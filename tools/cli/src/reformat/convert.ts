@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { type CapturedFrame, type CaptureFormat, FrameReader, FrameWriter } from '@verbs/lib/capture-files';
 import type * as Reformat from '@verbs/lib/reformat';
-import { Failure, codeOf, fileReason } from '../failure.js';
+import { Failure, codeOf, fileReason } from '@verbs/lib/failure';
 import { Progress } from './progress.js';
 
 export interface Task {

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { Failure, fileFailure } from '@verbs/lib/files';
+import { Failure, fileFailure } from '@verbs/lib/failure';
 
 export const CAPTURE_LIMIT = 32 * 1024 * 1024;
 
@@ -16,7 +16,9 @@ export function prepareCapture(path: string): void {
   const isFile = fstatSync(descriptor).isFile();
   closeSync(descriptor);
   if (!isFile)
-    throw new Failure(`cannot write the capture ${path}: it is no regular file`, 'name a file: --capture FILE');
+    throw new Failure(`cannot write the capture ${path}: it is no regular file`, {
+      hint: 'name a file: --capture FILE',
+    });
 }
 
 /** The options of a device that captures. Separators in a value are written as %XX. */
@@ -35,8 +37,7 @@ export function checkCapture(path: string): void {
   const at = text.indexOf(INCOMPLETE);
   if (length > 0 && at < 0) return;
   const reason = length === 0 ? 'it is empty' : (/^[ -~]*/.exec(text.slice(at + INCOMPLETE.length))?.[0].trim() ?? '');
-  throw new Failure(
-    `the capture ${path} is incomplete: ${reason}`,
-    'free some space, or name a file on another disk: npm run demo -- --capture FILE',
-  );
+  throw new Failure(`the capture ${path} is incomplete: ${reason}`, {
+    hint: 'free some space, or name a file on another disk: npm run demo -- --capture FILE',
+  });
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Failure } from '@verbs/lib/files';
+import { Failure } from '@verbs/lib/failure';
 
 const programPath = (program: string) => fileURLToPath(new URL(`../bin/${program}.mjs`, import.meta.url));
 /** A child that was asked to end has this long before it is made to. */
@@ -72,7 +72,7 @@ export class Child<Report> {
       const message = this.#messages.shift();
       if (message !== undefined) {
         if ('error' in message)
-          throw new Failure(`the ${this.#name} failed: ${message.error}`, message.hint ?? 'start again');
+          throw new Failure(`the ${this.#name} failed: ${message.error}`, { hint: message.hint ?? 'start again' });
         return message;
       }
       if (this.#over) throw this.#ended();
@@ -83,10 +83,10 @@ export class Child<Report> {
   #ended(): Failure {
     const { exitCode, signalCode } = this.#process;
     const how = signalCode === null ? `with status ${exitCode ?? 'unknown'}` : `by ${signalCode}`;
-    return new Failure(`the ${this.#name} ended ${how} before it was done`, 'start again');
+    return new Failure(`the ${this.#name} ended ${how} before it was done`, { hint: 'start again' });
   }
 
   #unexpected(): Failure {
-    return new Failure(`the ${this.#name} sent a message out of turn`, 'build again: npm run setup');
+    return new Failure(`the ${this.#name} sent a message out of turn`, { hint: 'build again: npm run setup' });
   }
 }

@@ -9,9 +9,10 @@ import {
   WrOpcode,
 } from '@verbs/core';
 import type { RemoteRegion } from '@verbs/lib/rendezvous';
-import { Endpoint, completions } from '@verbs/lib/rc';
+import { completionFailure, completions, Endpoint } from '@verbs/lib/rc';
+import { Failure } from '@verbs/lib/failure';
+import type { TargetFile } from '@verbs/lib/files';
 import type { ChunkCipher } from './chunk-cipher.js';
-import { Failure, type TargetFile, completionFailure } from '@verbs/lib/files';
 import { CREDIT_BYTES, type Offer, WINDOW_SLOTS, chunkCount } from './protocol.js';
 import { yieldToEventLoop } from './yield-to-event-loop.js';
 
@@ -68,7 +69,7 @@ export class ChunkReceiver {
     const { size, chunkBytes } = this.#offer;
     const position = this.#received * chunkBytes;
     if (wc.immData !== this.#received % 2 ** 32 || wc.byteLen !== Math.min(chunkBytes, size - position)) {
-      throw new Failure('the sender wrote a chunk out of turn', 'do both sides run the same version?');
+      throw new Failure('the sender wrote a chunk out of turn', { hint: 'do both sides run the same version?' });
     }
     const slot = this.#received % WINDOW_SLOTS;
     const bytes = new Uint8Array(this.#window.buffer, slot * chunkBytes, wc.byteLen);

@@ -8,9 +8,10 @@ import {
   type WorkCompletion,
   WrOpcode,
 } from '@verbs/core';
-import { Endpoint, completions } from '@verbs/lib/rc';
+import { completionFailure, completions, Endpoint } from '@verbs/lib/rc';
+import { Failure } from '@verbs/lib/failure';
+import type { SourceFile } from '@verbs/lib/files';
 import type { ChunkCipher } from './chunk-cipher.js';
-import { Failure, type SourceFile, completionFailure } from '@verbs/lib/files';
 import { type Acceptance, CHUNK_BYTES, CREDIT_BYTES, WINDOW_SLOTS, chunkCount } from './protocol.js';
 import { yieldToEventLoop } from './yield-to-event-loop.js';
 
@@ -85,10 +86,9 @@ export class ChunkSender {
     const low = this.#creditCounts.getUint32(slot * CREDIT_BYTES);
     const credited = this.#credited + ((low - this.#credited) >>> 0);
     if (wc.byteLen !== CREDIT_BYTES || credited > this.#posted) {
-      throw new Failure(
-        'the receiver gave a credit for chunks that it never got',
-        'do both sides run the same version?',
-      );
+      throw new Failure('the receiver gave a credit for chunks that it never got', {
+        hint: 'do both sides run the same version?',
+      });
     }
     this.#credited = credited;
     this.#postCreditRecv(slot);

@@ -1,5 +1,5 @@
 import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
-import { Failure } from '@verbs/lib/files';
+import { Failure } from '@verbs/lib/failure';
 
 /** A side that gives up says why, so that the other need not guess. */
 export function sayFarewell(channel: SideChannel | undefined, error: unknown): void {
@@ -14,11 +14,10 @@ export function explain(channel: SideChannel | undefined, error: unknown): unkno
     if (farewell !== undefined) return farewell;
   }
   if (error === channel?.gone.reason) {
-    return new Failure(
-      'the peer has gone away',
-      'see whether its process still runs, then start both sides again',
-      error,
-    );
+    return new Failure('the peer has gone away', {
+      hint: 'see whether its process still runs, then start both sides again',
+      cause: error,
+    });
   }
   return error;
 }
@@ -29,12 +28,14 @@ export function readDigest(message: unknown): string {
   if (farewell !== undefined) throw farewell;
   const digest = new Fields(message, 'digest').text('sha256', 64);
   if (!/^[0-9a-f]{64}$/.test(digest))
-    throw new Failure('the peer sent no SHA-256', 'do both sides run the same version?');
+    throw new Failure('the peer sent no SHA-256', { hint: 'do both sides run the same version?' });
   return digest;
 }
 
 function farewellOf(message: unknown): Failure | undefined {
   const fields = new Fields(message, 'message');
   if (!fields.has('error')) return undefined;
-  return new Failure(`the peer gave up: ${fields.text('error', 4096)}`, 'help it, then start both sides again');
+  return new Failure(`the peer gave up: ${fields.text('error', 4096)}`, {
+    hint: 'help it, then start both sides again',
+  });
 }

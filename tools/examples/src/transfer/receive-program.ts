@@ -1,7 +1,8 @@
 import { openDevice } from '@verbs/core';
 import { Listener, type SideChannel } from '@verbs/lib/rendezvous';
+import { Failure } from '@verbs/lib/failure';
+import { TargetFile } from '@verbs/lib/files';
 import { type Counters, deviceCounters } from './counters.js';
-import { Failure, TargetFile } from '@verbs/lib/files';
 import { explain, sayFarewell } from './peer.js';
 import type { Report } from './protocol.js';
 import { receiveFile } from './receiver.js';
@@ -24,7 +25,8 @@ export async function receiveProgram(
     channel = await listener.accept(signal);
     const report = await receiveFile({ channel, context, target, signal: AbortSignal.any([signal, channel.gone]) });
     const counters = deviceCounters(context);
-    if (!report.equal) throw new Failure('the digests differ: the file was damaged on its way', 'send it again');
+    if (!report.equal)
+      throw new Failure('the digests differ: the file was damaged on its way', { hint: 'send it again' });
     channel.close();
     return { ...report, counters };
   } catch (error) {
@@ -42,10 +44,9 @@ async function listen({ host, port }: Settings): Promise<Listener> {
   try {
     return await Listener.open({ host, port });
   } catch (error) {
-    throw new Failure(
-      `cannot listen on ${host} port ${port}: ${(error as Error).message}`,
-      'another receiver may run already: choose another --port',
-      error,
-    );
+    throw new Failure(`cannot listen on ${host} port ${port}: ${(error as Error).message}`, {
+      hint: 'another receiver may run already: choose another --port',
+      cause: error,
+    });
   }
 }

@@ -1,11 +1,11 @@
 import type { Context } from '@verbs/core';
 import { DatagramPort, type Fields, type SideChannel, respond, datagramAddress } from '@verbs/lib/rendezvous';
+import type { TargetFile } from '@verbs/lib/files';
 import { ChunkCipher } from './chunk-cipher.js';
 import { ChunkReceiver } from './chunk-receiver.js';
 import { sha256OfFile } from './digest.js';
 import { type Report, WINDOW_SLOTS, acceptanceMessage, readOffer } from './protocol.js';
 import { readDigest } from './peer.js';
-import type { TargetFile } from '@verbs/lib/files';
 
 export interface ReceiveOptions {
   channel: SideChannel;

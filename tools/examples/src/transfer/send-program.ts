@@ -1,7 +1,8 @@
 import { openDevice } from '@verbs/core';
 import { type SideChannel, delayed, dial } from '@verbs/lib/rendezvous';
+import { Failure } from '@verbs/lib/failure';
+import { ProgressBar, SourceFile } from '@verbs/lib/files';
 import { type Counters, deviceCounters } from './counters.js';
-import { Failure, ProgressBar, SourceFile } from '@verbs/lib/files';
 import { explain, sayFarewell } from './peer.js';
 import type { Report } from './protocol.js';
 import { sendFile } from './sender.js';
@@ -46,10 +47,9 @@ async function dialReceiver({ host, port }: Settings, signal: AbortSignal): Prom
     return await dial({ host, port, signal });
   } catch (error) {
     signal.throwIfAborted();
-    throw new Failure(
-      `no receiver at ${host} port ${port}: ${(error as Error).message}`,
-      'start the other side first: file-transfer receive FILE',
-      error,
-    );
+    throw new Failure(`no receiver at ${host} port ${port}: ${(error as Error).message}`, {
+      hint: 'start the other side first: file-transfer receive FILE',
+      cause: error,
+    });
   }
 }

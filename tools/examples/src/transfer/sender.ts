@@ -1,9 +1,10 @@
 import type { Context } from '@verbs/core';
 import { DatagramPort, type SideChannel, request, datagramAddress } from '@verbs/lib/rendezvous';
+import { Failure } from '@verbs/lib/failure';
+import type { SourceFile } from '@verbs/lib/files';
 import { ChunkCipher } from './chunk-cipher.js';
 import { ChunkSender, type Progress } from './chunk-sender.js';
 import { sha256OfFile } from './digest.js';
-import { Failure, type SourceFile } from '@verbs/lib/files';
 import { type Acceptance, CHUNK_BYTES, type Offer, type Report, readAcceptance } from './protocol.js';
 import { readDigest } from './peer.js';
 
@@ -49,10 +50,9 @@ async function exchange(
     return readAcceptance(await request(port, peer, offer, { signal: AbortSignal.any([signal, patience]) }));
   } catch (error) {
     if (!patience.aborted) throw error;
-    throw new Failure(
-      `the receiver at ${peer.gid} does not answer datagrams`,
-      'can UDP packets to port 4791 reach it? "verbs doctor" on both sides tells more',
-      error,
-    );
+    throw new Failure(`the receiver at ${peer.gid} does not respond to datagrams`, {
+      hint: 'can UDP packets to port 4791 reach it? "verbs doctor" on both sides tells more',
+      cause: error,
+    });
   }
 }

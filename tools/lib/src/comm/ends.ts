@@ -8,7 +8,7 @@ import {
   openRepresentor,
   unavailableReason,
 } from '@verbs/doca-comm';
-import { Failure } from '../files/failure.js';
+import { Failure } from '../failure/index.js';
 
 export interface Service extends Disposable {
   endpoint: Endpoint;
@@ -37,7 +37,8 @@ export function serviceFor(name: string, deviceName?: string, representorName?: 
   try {
     const [first] = listRepresentors(device);
     const wanted = representorName ?? first;
-    if (wanted === undefined) throw new Failure('the DPU shows no function of a host', 'look at its configuration');
+    if (wanted === undefined)
+      throw new Failure('the DPU shows no function of a host', { hint: 'look at its configuration' });
     const deviceRep = openRepresentor(device, wanted);
     closers.push(deviceRep);
     const endpoint = new Endpoint({ device, deviceRep });
@@ -76,11 +77,11 @@ function firstDevice(hasRepresentors: boolean): DeviceInfo {
   const found = listDevices().find((device) => device.hasRepresentors === hasRepresentors);
   if (found !== undefined) return found;
   const kind = hasRepresentors ? 'device of a DPU' : 'device of a host';
-  throw new Failure(
-    `there is no ${kind}`,
-    unavailableReason('soft') ??
+  throw new Failure(`there is no ${kind}`, {
+    hint:
+      unavailableReason('soft') ??
       'the software BlueField has both: see VERBS_SOFT in the README of @verbs/doca-comm, or name a device',
-  );
+  });
 }
 
 function title({ ibdevName, pciAddr }: DeviceInfo): string {

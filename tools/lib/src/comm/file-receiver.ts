@@ -1,7 +1,7 @@
 import { type Hash, createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileFailure } from '../files/failure.js';
+import { fileFailure } from '../failure/index.js';
 import { type FileAnswer, answerMessage, isMarked, readHeader } from './protocol.js';
 
 /** What a message was. `answer` is to be sent to the peer. */

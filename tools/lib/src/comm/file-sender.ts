@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Endpoint } from '@verbs/doca-comm';
-import { Failure } from '../files/failure.js';
+import { Failure } from '../failure/index.js';
 import { SourceFile } from '../files/source-file.js';
 import { type FileAnswer, headerMessage, isMarked, readAnswer } from './protocol.js';
 
@@ -46,7 +46,7 @@ export async function sendFile(endpoint: Endpoint, path: string, options: SendFi
     if (answer.bytes !== file.size || answer.sha256 !== sent.sha256) {
       throw new Failure(
         `the peer has ${answer.bytes} bytes with SHA-256 ${answer.sha256}; ${path} has ${file.size} with ${sent.sha256}`,
-        'the file was changed on the way: send it again',
+        { hint: 'the file was changed on the way: send it again' },
       );
     }
     return { bytes: file.size, messages: sent.messages, seconds, sha256: answer.sha256 };
@@ -58,7 +58,7 @@ export async function sendFile(endpoint: Endpoint, path: string, options: SendFi
 
 function refused(path: string, { error }: { error: string }): Failure {
   // The peer's words, which may hold anything, go to a terminal.
-  return new Failure(`the peer does not take ${path}: ${JSON.stringify(error)}`, 'see what the service says');
+  return new Failure(`the peer does not take ${path}: ${JSON.stringify(error)}`, { hint: 'see what the service says' });
 }
 
 async function speak(

@@ -1,5 +1,4 @@
-/** The files that a transfer reads and writes, its progress bar, and failures that name a remedy. */
-export { completionFailure, Failure, fileFailure } from './failure.js';
+/** The files that a transfer reads and writes, and its progress bar. */
 export { ProgressBar } from './progress-bar.js';
 export { SourceFile } from './source-file.js';
 export { TargetFile } from './target-file.js';

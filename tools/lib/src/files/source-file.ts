@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { Failure, fileFailure } from './failure.js';
+import { Failure, fileFailure } from '../failure/index.js';
 
 /** The file that is sent. */
 export class SourceFile {
@@ -23,14 +23,14 @@ export class SourceFile {
     const stat = fstatSync(descriptor);
     if (stat.isFile()) return new SourceFile(path, descriptor, stat.size);
     closeSync(descriptor);
-    throw new Failure(`cannot read ${path}: it is no regular file`, 'name a file');
+    throw new Failure(`cannot read ${path}: it is no regular file`, { hint: 'name a file' });
   }
 
   /** Fills `bytes`, which may be memory that the NIC reads from: there is no copy in between. */
   read(bytes: Uint8Array, position: number): void {
     for (let done = 0; done < bytes.length;) {
       const count = readSync(this.#descriptor, bytes, done, bytes.length - done, position + done);
-      if (count === 0) throw new Failure(`${this.path} has become shorter while it was sent`, 'start again');
+      if (count === 0) throw new Failure(`${this.path} has become shorter while it was sent`, { hint: 'start again' });
       done += count;
     }
   }

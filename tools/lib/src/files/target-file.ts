@@ -1,5 +1,5 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { fileFailure } from './failure.js';
+import { fileFailure } from '../failure/index.js';
 
 /** The file that is received. Unless it is kept, nothing of it stays. */
 export class TargetFile {

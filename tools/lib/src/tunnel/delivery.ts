@@ -6,7 +6,7 @@ import { openDevice } from '@verbs/hbl';
 import { configure, softNic } from '@verbs/soft';
 import { completions } from '../rc/completions.js';
 import { type CapturedPacket, packets } from '../capture-files/index.js';
-import { completionFailure } from '../files/failure.js';
+import { completionFailure } from '../rc/index.js';
 import { End } from './end.js';
 import { TUNNELS, type TunnelName } from './tunnels.js';
 

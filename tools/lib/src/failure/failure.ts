@@ -23,20 +23,3 @@ export function codeOf(error: unknown): string | undefined {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-const FILE_REASONS: Record<string, string> = {
-  ENOENT: 'no such file or directory',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of the path is not a directory',
-  ENOSPC: 'no space left on the device',
-  EROFS: 'the file system is read-only',
-};
-
-/** What went wrong with a file, in words, with the system's code behind it. */
-export function fileReason(error: unknown): string {
-  const code = codeOf(error);
-  if (code === undefined) return messageOf(error);
-  const reason = FILE_REASONS[code];
-  return reason === undefined ? messageOf(error) : `${reason} (${code})`;
-}
