@@ -16,8 +16,8 @@ class Waker {
   void wake() {
     if (sleeping_.exchange(false, std::memory_order_seq_cst)) signal();
   }
-  // Sleeps until wake(), for at most `milliseconds` (-1: no limit). Does not sleep if `ready()`, which is called after
-  // a wake() can no longer be missed, returns true.
+  // Sleeps until wake(), for at most `milliseconds` (-1: no limit). Calls `ready()` before, when no wake() can be
+  // missed any more, and does not sleep if it returns true.
   template <typename Ready>
   void sleep(int milliseconds, Ready&& ready) {
     sleeping_.store(true, std::memory_order_seq_cst);

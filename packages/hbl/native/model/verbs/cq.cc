@@ -87,7 +87,7 @@ ibv_cq* hbldv_create_cq(ibv_context* verbs, int cqe, ibv_comp_channel* channel, 
   if (const int error = check(*context, cqe, *attr)) return null_with<ibv_cq>(error);
   const std::uint32_t entries = std::bit_ceil(static_cast<std::uint32_t>(std::max(cqe, kMinCqes)));
   auto cq = std::make_unique<Cq>();
-  if (!cq->entries.allocate(entries * kCqeSize) || !cq->producer.allocate(sizeof(std::uint32_t))) {
+  if (!cq->entries.allocate(std::size_t{entries} * kCqeSize) || !cq->producer.allocate(sizeof(std::uint32_t))) {
     return null_with<ibv_cq>(ENOMEM);
   }
   ibv_cq* ibv = context->base.create_cq(verbs, static_cast<int>(entries), nullptr, channel, comp_vector);

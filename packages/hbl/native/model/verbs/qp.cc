@@ -142,7 +142,8 @@ int modify_locked(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const h
       error = to_rts(context, qp, attr, mask, hbl);
       break;
     case IBV_QPS_RESET:
-      if ((error = context.base.modify_qp(qp.ibv, &attr, mask)) != 0) return error;
+      error = context.base.modify_qp(qp.ibv, &attr, mask);
+      if (error != 0) return error;
       soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_REQUESTS, nullptr);
       soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_RESPONSES, nullptr);
       forget_number(qp);

@@ -46,7 +46,8 @@ int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** c
   const std::uint32_t number = choose(port, attr.usr_fifo_num_hint, &error);
   if (number == 0) return error;
   if (attr.usr_fifo_type != HBLDV_USR_FIFO_TYPE_DB && attr.usr_fifo_type != HBLDV_USR_FIFO_TYPE_CC) return EINVAL;
-  if ((error = start_worker(context)) != 0) return error;
+  error = start_worker(context);
+  if (error != 0) return error;
   auto fifo = std::make_unique<UsrFifo>(context.worker->waker());
   if (!fifo->consumer.allocate(sizeof(std::uint32_t))) return ENOMEM;
   const int hardware_id = static_cast<int>(number) - 1;
