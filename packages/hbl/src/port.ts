@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { check, type Check, checked, fields, or, u32, u64, validate } from '@verbs/core/provider';
+import { list, check, checked, fields, or, u32, u64, validate } from '@verbs/core/provider';
 import { MemId, SwqGranularity } from './enums.js';
 import { libraries } from './libraries.js';
 import { native, type NativePort } from './native.js';
@@ -48,15 +48,6 @@ const checkAttr = fields({
   wqArrAttr: or(list(wqArray, ARRAYS), []),
   qpWqBpOffs: or(list(u32(), OFFSETS), []),
 });
-
-/** The check of an array of at most `max` elements. */
-function list<T>(check: Check<T>, max: number): Check<T[]> {
-  return (value, path) => {
-    if (!Array.isArray(value)) throw validate.typeError(path, 'an array', value);
-    if (value.length > max) throw validate.rangeError(`${path}.length`, `at most ${max}`, value.length);
-    return value.map((each: unknown, i) => check(each, `${path}[${i}]`));
-  };
-}
 
 /**
  * `hbldv_set_port_ex`: the first call on a port, exactly once, before its FIFOs, encapsulations and congestion-control

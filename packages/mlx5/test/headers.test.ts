@@ -121,10 +121,10 @@ describe('headers()', () => {
     ],
     [() => headers(ip), 'ipv4.protocol must be given: no header follows'],
     [() => headers(ip, udp()), 'udp.dstPort must be given: no header follows'],
-    [() => headers(mac, udp({ dstPort: 1 })), 'headers have udp behind ether, which no EtherType stands for'],
+    [() => headers(mac, udp({ dstPort: 1 })), 'headers have udp behind ether, but no EtherType announces it'],
     [() => headers(mac, mac), 'headers have ether behind ether'],
-    [() => headers(ip, vxlan({ vni: 1 })), 'headers have vxlan behind ipv4, which no IP protocol stands for'],
-    [() => headers(udp(), ip), 'udp.dstPort must be given: there is none that stands for ipv4'],
+    [() => headers(ip, vxlan({ vni: 1 })), 'headers have vxlan behind ipv4, but no IP protocol announces it'],
+    [() => headers(udp(), ip), 'udp.dstPort must be given: no port announces ipv4'],
     [() => headers(mac, {} as never), 'headers[1] must be a header from ether(), ipv4()'],
   ])('says what is wrong with a field by its name (%#)', (build, message) => {
     expect(build).toThrow(message);

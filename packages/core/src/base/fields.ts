@@ -1,4 +1,5 @@
-import { boolean, integer, object, u64 as checkU64 } from './validate.js';
+import { types } from 'node:util';
+import { boolean, integer, object, rangeError, typeError, u64 as checkU64 } from './validate.js';
 
 /**
  * Checks a value and gives it as the native call takes it. `path` names it in errors: 'attr.grh.dgid'. The value is
@@ -111,6 +112,21 @@ export const flag =
   (otherwise = false): Check<boolean> =>
   (value, path) =>
     boolean(value, path, otherwise);
+
+/** An array of at most `max` elements; each is checked by its path, `attr.list[0]`. */
+export function list<T>(check: Check<T>, max = Infinity): Check<T[]> {
+  return (value, path) => {
+    if (!Array.isArray(value)) throw typeError(path, 'an array', value);
+    if (value.length > max) throw rangeError(`${path}.length`, `at most ${max}`, value.length);
+    return value.map((each: unknown, i) => check(each, `${path}[${i}]`));
+  };
+}
+
+/** A Uint8Array, of any realm. */
+export const uint8Array: Check<Uint8Array> = (value, path) => {
+  if (!types.isUint8Array(value)) throw typeError(path, 'a Uint8Array', value);
+  return value;
+};
 
 /** Any value: its user checks it. */
 export const unchecked: Check<unknown> = (value) => value;

@@ -1,9 +1,9 @@
 import { types } from 'node:util';
-import { validate } from '@verbs/core/provider';
+import { fields, maybe, or, u16, u8 } from '@verbs/core/provider';
 import { ipBytes } from '../base/addresses.js';
 import { parseHeaders } from './index.js';
 
-/** What of a packet decides about the entropy of its tunnel header. What the packet does not have is left out. */
+/** The fields of a packet that the entropy of its tunnel header depends on. Fields that the packet lacks are left out. */
 export interface EncapEntropyFields {
   /** The destination address: text, 4 or 16 bytes. */
   dst?: string | Uint8Array;
@@ -17,13 +17,13 @@ export interface EncapEntropyFields {
   sport?: number;
 }
 
-/** What the device puts into an outer header. */
+/** The values that the device puts into an outer header. */
 export interface EncapEntropy {
   /** The hash: 16 bits. */
   crc: number;
   /** The outer UDP source port: 0xc000 to 0xffff. */
   udpSport: number;
-  /** The flow id of NVGRE; of a GRE key the low 8 bits where the device is set up for it. */
+  /** The flow id of NVGRE; the low 8 bits of a GRE key if the device is set up for it. */
   flowId: number;
 }
 
@@ -32,9 +32,17 @@ const UDP_PORT_BITS = 0xc000;
 const TCP = 6;
 const UDP = 17;
 
+const checkPacket = fields({
+  dst: maybe(ipBytes),
+  src: maybe(ipBytes),
+  protocol: or(u8(), 0),
+  dport: or(u16(), 0),
+  sport: or(u16(), 0),
+});
+
 /**
- * The UDP source port (of VXLAN, GENEVE, MPLS over UDP, GTP-U) or flow id (NVGRE, GRE key) that the device gives the
- * outer header when it encapsulates: so the way that a flow takes through an ECMP fabric can be told before.
+ * The UDP source port (of VXLAN, GENEVE, MPLS over UDP, GTP-U) or flow id (NVGRE, GRE key) that the device puts into the
+ * outer header on encapsulation. With it a program predicts the path of a flow through an ECMP fabric.
  *
  * It is a CRC over addresses, protocol and ports of the packet before encapsulation, as devices with
  * `encap_entropy_hash_type` 0 compute it. Other devices may differ.
@@ -44,24 +52,22 @@ const UDP = 17;
  * calcEncapEntropy({ dst: '2.2.2.2', src: '1.1.1.1', protocol: 17, dport: 5678, sport: 1234 }).udpSport; // 54943
  */
 export function calcEncapEntropy(packet: EncapEntropyFields | Uint8Array): EncapEntropy {
-  const fields = types.isUint8Array(packet) ? fieldsOf(packet) : packet;
-  const given = validate.object(fields, 'packet', ['dst', 'src', 'protocol', 'dport', 'sport']);
+  const of = types.isUint8Array(packet) ? fieldsOf(packet) : packet;
+  const { dst, src, protocol, dport, sport } = checkPacket(of, 'packet');
   const input = new Uint8Array(37);
   const view = new DataView(input.buffer);
-  putAddress(input, 0, given['dst'], 'packet.dst');
-  putAddress(input, 16, given['src'], 'packet.src');
-  input[32] = validate.optional(given['protocol'], 'packet.protocol', 0xff, 0);
-  view.setUint16(33, validate.optional(given['dport'], 'packet.dport', 0xffff, 0));
-  view.setUint16(35, validate.optional(given['sport'], 'packet.sport', 0xffff, 0));
+  putAddress(input, 0, dst);
+  putAddress(input, 16, src);
+  input[32] = protocol;
+  view.setUint16(33, dport);
+  view.setUint16(35, sport);
   const crc = crc16(input);
   return { crc, udpSport: UDP_PORT_BITS | crc, flowId: crc & 0xff };
 }
 
 /** An IPv4 address is in the last 4 of 16 bytes. */
-function putAddress(input: Uint8Array, at: number, value: unknown, path: string): void {
-  if (value === undefined) return;
-  const bytes = ipBytes(value, path);
-  input.set(bytes, at + 16 - bytes.length);
+function putAddress(input: Uint8Array, at: number, bytes: Uint8Array | undefined): void {
+  if (bytes !== undefined) input.set(bytes, at + 16 - bytes.length);
 }
 
 function crc16(bytes: Uint8Array): number {
@@ -73,7 +79,7 @@ function crc16(bytes: Uint8Array): number {
   return crc;
 }
 
-/** Those of the outermost IP header and of TCP or UDP behind it. */
+/** The fields of the outermost IP header, and of TCP or UDP behind it. */
 function fieldsOf(packet: Uint8Array): EncapEntropyFields {
   const { layers, payload } = parseHeaders(packet);
   const at = layers.findIndex(({ name }) => name === 'ipv4' || name === 'ipv6');

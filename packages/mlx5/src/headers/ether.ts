@@ -1,43 +1,42 @@
-import { validate } from '@verbs/core/provider';
+import { fields, flag, maybe, or, u12, u16, u3, validate } from '@verbs/core/provider';
 import { macBytes, macText, type MacAddress } from '../base/addresses.js';
 import type { ByteReader } from './bytes.js';
-import { derived, EtherType, given, type Header } from './header.js';
+import { derived, EtherType, type Header } from './header.js';
 
-/** What {@link ether} takes. */
+/** The fields of {@link ether}. */
 export interface EtherFields {
   /** The destination: text like '02:00:00:00:00:01', or 6 bytes. */
   dst: MacAddress;
   /** The source: text or 6 bytes. */
   src: MacAddress;
-  /** Default: what follows; IPv4 if nothing does. */
+  /** Default: the next header's; IPv4 without one. */
   etherType?: number;
 }
+
+const checkEther = fields({ dst: macBytes, src: macBytes, etherType: maybe(u16()) });
 
 /**
  * An Ethernet header, 14 bytes.
  *
  * @throws TypeError, RangeError for a field that is missing, misspelt or out of its range
  * @example
- * // What L3_TUNNEL_TO_L2 puts in front of the inner packet:
+ * // For L3_TUNNEL_TO_L2, the header in front of the inner packet:
  * const data = headers(ether({ dst: '02:00:00:00:00:02', src: '02:00:00:00:00:01', etherType: 0x0800 }));
  */
 export function ether(fields: EtherFields): Header {
-  const { dst, src, etherType } = given(fields, 'ether', ['dst', 'src', 'etherType']);
-  const to = macBytes(dst, 'ether.dst');
-  const from = macBytes(src, 'ether.src');
-  if (etherType !== undefined) validate.integer(etherType, 'ether.etherType', 0, 0xffff);
+  const { dst, src, etherType } = checkEther(fields, 'ether');
   return {
     name: 'ether',
     size: 14,
     announced: { etherType: EtherType.TEB },
     write: (writer, next) => {
-      const type = derived(etherType, 'ether.etherType', 0xffff, next && follows(next, 'ether'), EtherType.IPV4);
-      writer.put(to).put(from).u16(type);
+      const type = derived(etherType, 'ether.etherType', next && follows(next, 'ether'), EtherType.IPV4);
+      writer.put(dst).put(src).u16(type);
     },
   };
 }
 
-/** What {@link vlan} takes. */
+/** The fields of {@link vlan}. */
 export interface VlanFields {
   /** 0 to 4095. */
   vid: number;
@@ -45,27 +44,29 @@ export interface VlanFields {
   pcp?: number;
   /** Drop eligible (CFI); default false. */
   dei?: boolean;
-  /** What the header before calls it: 0x8100, the default, or 0x88a8 for an outer tag. */
+  /** The EtherType that announces the tag: 0x8100, the default, or 0x88a8 for an outer tag. */
   tpid?: number;
-  /** What follows; default by the next header, IPv4 if there is none. */
+  /** Default: the next header's; IPv4 without one. */
   etherType?: number;
 }
 
+const checkVlan = fields({
+  vid: u12(),
+  pcp: or(u3(), 0),
+  dei: flag(),
+  tpid: or(u16(), EtherType.VLAN),
+  etherType: maybe(u16()),
+});
+
 /** A VLAN tag, 4 bytes behind `ether()` or another tag. */
 export function vlan(fields: VlanFields): Header {
-  const all = given(fields, 'vlan', ['vid', 'pcp', 'dei', 'tpid', 'etherType']);
-  const { etherType } = all;
-  const vid = validate.integer(all['vid'], 'vlan.vid', 0, 0xfff);
-  const pcp = validate.optional(all['pcp'], 'vlan.pcp', 7, 0);
-  const dei = validate.boolean(all['dei'], 'vlan.dei', false);
-  const tpid = validate.optional(all['tpid'], 'vlan.tpid', 0xffff, EtherType.VLAN);
-  if (etherType !== undefined) validate.integer(etherType, 'vlan.etherType', 0, 0xffff);
+  const { vid, pcp, dei, tpid, etherType } = checkVlan(fields, 'vlan');
   return {
     name: 'vlan',
     size: 4,
     announced: { etherType: tpid },
     write: (writer, next) => {
-      const type = derived(etherType, 'vlan.etherType', 0xffff, next && follows(next, 'vlan'), EtherType.IPV4);
+      const type = derived(etherType, 'vlan.etherType', next && follows(next, 'vlan'), EtherType.IPV4);
       writer.u16((pcp << 13) | (Number(dei) << 12) | vid).u16(type);
     },
   };
@@ -73,9 +74,9 @@ export function vlan(fields: VlanFields): Header {
 
 function follows(next: Header, name: string): number {
   const { etherType } = next.announced;
-  // An Ethernet header has a type only within a tunnel.
+  // Only a tunnel announces an Ethernet header by an EtherType.
   if (etherType === undefined || next.name === 'ether') {
-    throw validate.valueError('headers', `have ${next.name} behind ${name}, which no EtherType stands for`);
+    throw validate.valueError('headers', `have ${next.name} behind ${name}, but no EtherType announces it`);
   }
   return etherType;
 }

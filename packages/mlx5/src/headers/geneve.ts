@@ -1,15 +1,15 @@
-import { validate } from '@verbs/core/provider';
+import { fields, flag, maybe, or, u16, u24, u3, u8, validate, list } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
-import { derived, EtherType, given, type Header, TunnelPort, words } from './header.js';
+import { derived, EtherType, type Header, TunnelPort, words } from './header.js';
 
 const MAX_OPTION_BYTES = 124;
 const MAX_OPTIONS_BYTES = 252;
 
 /** A TLV option of a GENEVE header (RFC 8926, section 3.5). */
 export interface GeneveOption {
-  /** 16 bits: whose type it is. */
+  /** 16 bits: the namespace of the type. */
   class: number;
-  /** 8 bits; from 0x80 on, who does not know it must drop the packet. */
+  /** 8 bits; a receiver that does not know a type from 0x80 on must drop the packet. */
   type: number;
   /** 0 to 124 bytes in steps of 4, default none. */
   data?: Uint8Array;
@@ -17,33 +17,34 @@ export interface GeneveOption {
   reserved?: number;
 }
 
-/** What {@link geneve} takes. */
+/** The fields of {@link geneve}. */
 export interface GeneveFields {
   /** 24 bits. */
   vni: number;
-  /** EtherType of what is carried. Default: what follows; Ethernet (0x6558) if nothing does. */
+  /** EtherType of the payload. Default: the next header's; Ethernet (0x6558) without one. */
   protocol?: number;
   /** A control packet (O); default false. */
   oam?: boolean;
-  /** Default: whether an option's type is 0x80 or more (C). */
+  /** The C bit. Default: true if an option's type is 0x80 or more. */
   critical?: boolean;
   /** Up to 252 bytes. */
   options?: readonly GeneveOption[];
 }
 
+const checkOption = fields({ class: u16(), type: u8(), data: words(MAX_OPTION_BYTES), reserved: or(u3(), 0) });
+
+const checkGeneve = fields({
+  vni: u24(),
+  protocol: maybe(u16()),
+  oam: flag(),
+  critical: maybe(flag()),
+  options: or(list(checkOption), []),
+});
+
 /** A GENEVE header: 8 bytes, and its options. UDP port 6081. */
 export function geneve(fields: GeneveFields): Header {
-  const all = given(fields, 'geneve', ['vni', 'protocol', 'oam', 'critical', 'options']);
-  const { protocol } = all;
-  const vni = validate.integer(all['vni'], 'geneve.vni', 0, 0xffffff);
-  const oam = validate.boolean(all['oam'], 'geneve.oam', false);
-  const options = readOptions(all['options']);
-  const critical = validate.boolean(
-    all['critical'],
-    'geneve.critical',
-    options.some(({ type }) => type >= 0x80),
-  );
-  if (protocol !== undefined) validate.integer(protocol, 'geneve.protocol', 0, 0xffff);
+  const { vni, protocol, oam, options, ...given } = checkGeneve(fields, 'geneve');
+  const critical = given.critical ?? options.some(({ type }) => type >= 0x80);
   const optionBytes = options.reduce((sum, { data }) => sum + 4 + data.length, 0);
   if (optionBytes > MAX_OPTIONS_BYTES) {
     throw validate.valueError('geneve.options', `have ${optionBytes} bytes together, at most ${MAX_OPTIONS_BYTES} fit`);
@@ -53,7 +54,7 @@ export function geneve(fields: GeneveFields): Header {
     size: 8 + optionBytes,
     announced: { udpPort: TunnelPort.GENEVE },
     write: (writer, next) => {
-      const type = derived(protocol, 'geneve.protocol', 0xffff, next?.announced.etherType, EtherType.TEB);
+      const type = derived(protocol, 'geneve.protocol', next?.announced.etherType, EtherType.TEB);
       writer.u8(optionBytes / 4).u8((Number(oam) << 7) | (Number(critical) << 6));
       writer.u16(type).u24(vni).u8(0);
       for (const option of options) {
@@ -62,21 +63,6 @@ export function geneve(fields: GeneveFields): Header {
       }
     },
   };
-}
-
-function readOptions(value: unknown): Required<GeneveOption>[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) throw validate.typeError('geneve.options', 'an array', value);
-  return value.map((option: unknown, i) => {
-    const path = `geneve.options[${i}]`;
-    const all = given(option, path, ['class', 'type', 'data', 'reserved']);
-    return {
-      class: validate.integer(all['class'], `${path}.class`, 0, 0xffff),
-      type: validate.integer(all['type'], `${path}.type`, 0, 255),
-      data: words(all['data'], `${path}.data`, MAX_OPTION_BYTES),
-      reserved: validate.optional(all['reserved'], `${path}.reserved`, 7, 0),
-    };
-  });
 }
 
 export function readGeneve(from: ByteReader): Required<GeneveFields> {

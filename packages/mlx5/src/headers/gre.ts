@@ -1,35 +1,36 @@
-import { validate } from '@verbs/core/provider';
+import { maybe, or, u16, u24, u3, u32, u8, fields } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
-import { derived, EtherType, given, type Given, type Header, IpProtocol } from './header.js';
+import { derived, EtherType, type Header, IpProtocol } from './header.js';
 
-const U32 = 0xffffffff;
 const CHECKSUM = 0x8000;
 const KEY = 0x2000;
 const SEQUENCE = 0x1000;
 
-/** What {@link gre} takes. */
+/** The fields of {@link gre}. */
 export interface GreFields {
-  /** EtherType of what is carried. Default: what follows; Ethernet (0x6558) if nothing does. */
+  /** EtherType of the payload. Default: the next header's; Ethernet (0x6558) without one. */
   protocol?: number;
-  /** 32 bits; given, the K bit is set. */
+  /** 32 bits; sets the K bit. */
   key?: number;
-  /** Given, the C bit is set. No device computes it, and the 16 bits behind it are 0. */
+  /** Sets the C bit. No device computes the checksum; the 16 bits behind it are 0. */
   checksum?: number;
-  /** 32 bits; given, the S bit is set. No device counts it up. */
+  /** 32 bits; sets the S bit. No device increments it. */
   sequence?: number;
   /** Default 0. */
   version?: number;
 }
 
+const checkGre = fields({
+  protocol: maybe(u16()),
+  key: maybe(u32()),
+  checksum: maybe(u16()),
+  sequence: maybe(u32()),
+  version: or(u3(), 0),
+});
+
 /** A GRE header (RFC 2890): 4 bytes, and 4 for each of checksum, key and sequence number. IP protocol 47. */
 export function gre(fields: GreFields = {}): Header {
-  const all = given(fields, 'gre', ['protocol', 'key', 'checksum', 'sequence', 'version']);
-  const { protocol } = all;
-  const checksum = present(all, 'checksum', 0xffff);
-  const key = present(all, 'key', U32);
-  const sequence = present(all, 'sequence', U32);
-  const version = validate.optional(all['version'], 'gre.version', 7, 0);
-  if (protocol !== undefined) validate.integer(protocol, 'gre.protocol', 0, 0xffff);
+  const { protocol, key, checksum, sequence, version } = checkGre(fields, 'gre');
   const parts = [checksum, key, sequence].filter((part) => part !== undefined).length;
   const flags =
     (checksum === undefined ? 0 : CHECKSUM) | (key === undefined ? 0 : KEY) | (sequence === undefined ? 0 : SEQUENCE);
@@ -39,7 +40,7 @@ export function gre(fields: GreFields = {}): Header {
     announced: { ipProtocol: IpProtocol.GRE },
     write: (writer, next) => {
       writer.u16(flags | version);
-      writer.u16(derived(protocol, 'gre.protocol', 0xffff, next?.announced.etherType, EtherType.TEB));
+      writer.u16(derived(protocol, 'gre.protocol', next?.announced.etherType, EtherType.TEB));
       if (checksum !== undefined) writer.u16(checksum).u16(0);
       if (key !== undefined) writer.u32(key);
       if (sequence !== undefined) writer.u32(sequence);
@@ -47,11 +48,7 @@ export function gre(fields: GreFields = {}): Header {
   };
 }
 
-function present(all: Given, name: string, max: number): number | undefined {
-  return all[name] === undefined ? undefined : validate.integer(all[name], `gre.${name}`, 0, max);
-}
-
-/** What {@link nvgre} takes. */
+/** The fields of {@link nvgre}. */
 export interface NvgreFields {
   /** Virtual subnet, 24 bits. */
   vsid: number;
@@ -59,15 +56,15 @@ export interface NvgreFields {
   flowId?: number;
 }
 
+const checkNvgre = fields({ vsid: u24(), flowId: or(u8(), 0) });
+
 /**
  * An NVGRE header (RFC 7637), 8 bytes; the inner Ethernet header follows.
  *
- * It is a GRE header with the subnet and the flow in its key, and `parseHeaders()` finds it as such.
+ * It is a GRE header with the subnet and the flow in its key; `parseHeaders()` reports a GRE header.
  */
 export function nvgre(fields: NvgreFields): Header {
-  const all = given(fields, 'nvgre', ['vsid', 'flowId']);
-  const vsid = validate.integer(all['vsid'], 'nvgre.vsid', 0, 0xffffff);
-  const flowId = validate.optional(all['flowId'], 'nvgre.flowId', 255, 0);
+  const { vsid, flowId } = checkNvgre(fields, 'nvgre');
   return gre({ protocol: EtherType.TEB, key: vsid * 256 + flowId });
 }
 

@@ -1,7 +1,6 @@
-import { types } from 'node:util';
-import { validate } from '@verbs/core/provider';
+import { maybe, or, u16, u32, u8, validate, fields, list, uint8Array } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
-import { given, type Given, type Header, TunnelPort } from './header.js';
+import { type Header, TunnelPort } from './header.js';
 
 const VERSION_1 = 0x20;
 const PROTOCOL_GTP = 0x10;
@@ -9,7 +8,7 @@ const EXTENSION = 4;
 const SEQUENCE = 2;
 const N_PDU = 1;
 
-/** The message that carries a user's packet. */
+/** The message type of a user's packet. */
 export const GTPU_G_PDU = 255;
 
 /** An extension header of GTP-U (3GPP TS 29.281, section 5.2). */
@@ -20,7 +19,7 @@ export interface GtpuExtension {
   content: Uint8Array;
 }
 
-/** What {@link gtpu} takes. */
+/** The fields of {@link gtpu}. */
 export interface GtpuFields {
   /** 32 bits. */
   teid: number;
@@ -28,23 +27,28 @@ export interface GtpuFields {
   messageType?: number;
   /** Bytes behind the first 8 of this header. Default 0. */
   length?: number;
-  /** 16 bits; given, the S bit is set and the extension word is there. */
+  /** 16 bits; sets the S bit, and the header has the extension word. */
   sequence?: number;
-  /** 8 bits; given, the PN bit is set and the extension word is there. */
+  /** 8 bits; sets the PN bit, and the header has the extension word. */
   nPdu?: number;
-  /** Given, the E bit is set and the extension word is there, even for an empty list. */
+  /** Sets the E bit, and the header has the extension word, even for an empty list. */
   extensions?: readonly GtpuExtension[];
 }
 
+const checkExtension = fields({ type: u8(1), content: extensionBytes });
+
+const checkGtpu = fields({
+  teid: u32(),
+  messageType: or(u8(), GTPU_G_PDU),
+  length: maybe(u16()),
+  sequence: maybe(u16()),
+  nPdu: maybe(u8()),
+  extensions: maybe(list(checkExtension)),
+});
+
 /** A GTP-U header (3GPP TS 29.281): 8 bytes, the extension word (4 bytes) and its extensions. UDP port 2152. */
 export function gtpu(fields: GtpuFields): Header {
-  const all = given(fields, 'gtpu', ['teid', 'messageType', 'length', 'sequence', 'nPdu', 'extensions']);
-  const teid = validate.integer(all['teid'], 'gtpu.teid', 0, 0xffffffff);
-  const messageType = validate.optional(all['messageType'], 'gtpu.messageType', 255, GTPU_G_PDU);
-  const length = validate.optional(all['length'], 'gtpu.length', 0xffff, 0);
-  const sequence = present(all, 'sequence', 0xffff);
-  const nPdu = present(all, 'nPdu', 255);
-  const extensions = readExtensions(all['extensions']);
+  const { teid, messageType, length, sequence, nPdu, extensions } = checkGtpu(fields, 'gtpu');
   const flags =
     (extensions === undefined ? 0 : EXTENSION) |
     (sequence === undefined ? 0 : SEQUENCE) |
@@ -58,7 +62,7 @@ export function gtpu(fields: GtpuFields): Header {
       writer
         .u8(VERSION_1 | PROTOCOL_GTP | flags)
         .u8(messageType)
-        .u16(length)
+        .u16(length ?? 0)
         .u32(teid);
       if (flags === 0) return;
       writer.u16(sequence ?? 0).u8(nPdu ?? 0);
@@ -71,32 +75,19 @@ export function gtpu(fields: GtpuFields): Header {
       writer.u8(0);
     },
     complete: (bytes) => {
-      if (all['length'] === undefined) {
+      if (length === undefined) {
         new DataView(bytes.buffer, bytes.byteOffset, 8).setUint16(2, bytes.length - 8);
       }
     },
   };
 }
 
-function present(all: Given, name: string, max: number): number | undefined {
-  return all[name] === undefined ? undefined : validate.integer(all[name], `gtpu.${name}`, 0, max);
-}
-
-function readExtensions(value: unknown): GtpuExtension[] | undefined {
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value)) throw validate.typeError('gtpu.extensions', 'an array', value);
-  return value.map((extension: unknown, i) => {
-    const path = `gtpu.extensions[${i}]`;
-    const { type, content } = given(extension, path, ['type', 'content']);
-    if (!types.isUint8Array(content)) throw validate.typeError(`${path}.content`, 'a Uint8Array', content);
-    if (content.byteLength % 4 !== 2 || content.byteLength > 1018) {
-      throw validate.valueError(`${path}.content`, `must have 2, 6, 10 … 1018 bytes, not ${content.byteLength}`);
-    }
-    return {
-      type: validate.integer(type, `${path}.type`, 1, 255),
-      content: Uint8Array.prototype.slice.call(content),
-    };
-  });
+function extensionBytes(value: unknown, path: string): Uint8Array {
+  const content = uint8Array(value, path);
+  if (content.byteLength % 4 !== 2 || content.byteLength > 1018) {
+    throw validate.valueError(path, `must have 2, 6, 10 … 1018 bytes, not ${content.byteLength}`);
+  }
+  return Uint8Array.prototype.slice.call(content);
 }
 
 export function readGtpu(from: ByteReader): GtpuFields {

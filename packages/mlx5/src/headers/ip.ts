@@ -1,16 +1,16 @@
-import { validate } from '@verbs/core/provider';
+import { fields, flag, maybe, or, range, u16, u20, u8, validate } from '@verbs/core/provider';
 import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text, type Ipv4Address, type Ipv6Address } from '../base/addresses.js';
 import type { ByteReader } from './bytes.js';
 import { internetChecksum } from './checksum.js';
-import { derived, EtherType, given, type Header, IpProtocol, words } from './header.js';
+import { derived, EtherType, type Header, IpProtocol, words } from './header.js';
 
-/** What {@link ipv4} takes. */
+/** The fields of {@link ipv4}. */
 export interface Ipv4Fields {
   /** The source: text like '10.0.0.1', or 4 bytes. */
   src: Ipv4Address;
   /** The destination: text or 4 bytes. */
   dst: Ipv4Address;
-  /** Default: what follows. Must be given if nothing does. */
+  /** Default: the next header's. Mandatory without one. */
   protocol?: number;
   /** Default 64. */
   ttl?: number;
@@ -34,21 +34,21 @@ export interface Ipv4Fields {
   options?: Uint8Array;
 }
 
-const IPV4_NAMES = [
-  'src',
-  'dst',
-  'protocol',
-  'ttl',
-  'dscp',
-  'ecn',
-  'identification',
-  'dontFragment',
-  'moreFragments',
-  'fragmentOffset',
-  'totalLength',
-  'checksum',
-  'options',
-];
+const checkIpv4 = fields({
+  src: ipv4Bytes,
+  dst: ipv4Bytes,
+  protocol: maybe(u8()),
+  ttl: or(u8(), 64),
+  dscp: or(range(0, 63), 0),
+  ecn: or(range(0, 3), 0),
+  identification: or(u16(), 0),
+  dontFragment: flag(),
+  moreFragments: flag(),
+  fragmentOffset: or(range(0, 0x1fff), 0),
+  totalLength: maybe(u16()),
+  checksum: maybe(u16()),
+  options: words(40),
+});
 
 /**
  * An IPv4 header: 20 bytes, and its options.
@@ -56,53 +56,47 @@ const IPV4_NAMES = [
  * @throws TypeError, RangeError for a field that is missing, misspelt or out of its range
  */
 export function ipv4(fields: Ipv4Fields): Header {
-  const all = given(fields, 'ipv4', IPV4_NAMES);
-  const number = (name: string, max: number, otherwise = 0) =>
-    validate.optional(all[name], `ipv4.${name}`, max, otherwise);
-  const src = ipv4Bytes(all['src'], 'ipv4.src');
-  const dst = ipv4Bytes(all['dst'], 'ipv4.dst');
-  const options = words(all['options'], 'ipv4.options', 40);
+  const given = checkIpv4(fields, 'ipv4');
+  const { src, dst, ttl, identification, totalLength, checksum, options } = given;
   const size = 20 + options.length;
-  const tos = (number('dscp', 63) << 2) | number('ecn', 3);
-  const flags =
-    (Number(validate.boolean(all['dontFragment'], 'ipv4.dontFragment', false)) << 14) |
-    (Number(validate.boolean(all['moreFragments'], 'ipv4.moreFragments', false)) << 13);
-  const fragment = flags | number('fragmentOffset', 0x1fff);
-  const identification = number('identification', 0xffff);
-  const ttl = number('ttl', 255, 64);
-  const totalLength = number('totalLength', 0xffff);
-  const checksum = number('checksum', 0xffff);
-  if (all['protocol'] !== undefined) number('protocol', 255);
+  const tos = (given.dscp << 2) | given.ecn;
+  const fragment = (Number(given.dontFragment) << 14) | (Number(given.moreFragments) << 13) | given.fragmentOffset;
   return {
     name: 'ipv4',
     size,
     announced: { etherType: EtherType.IPV4, ipProtocol: IpProtocol.IPV4 },
     addresses: [src, dst],
     write: (writer, next) => {
-      const protocol = derived(all['protocol'], 'ipv4.protocol', 255, next && follows(next, 'ipv4'));
+      const protocol = derived(given.protocol, 'ipv4.protocol', next && follows(next, 'ipv4'));
       writer
         .u8(0x40 | (size / 4))
         .u8(tos)
-        .u16(totalLength)
+        .u16(totalLength ?? 0)
         .u16(identification)
         .u16(fragment);
-      writer.u8(ttl).u8(protocol).u16(checksum).put(src).put(dst).put(options);
+      writer
+        .u8(ttl)
+        .u8(protocol)
+        .u16(checksum ?? 0)
+        .put(src)
+        .put(dst)
+        .put(options);
     },
     complete: (bytes) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, size);
-      if (all['totalLength'] === undefined) view.setUint16(2, bytes.length);
-      if (all['checksum'] === undefined) view.setUint16(10, internetChecksum(bytes.subarray(0, size)));
+      if (totalLength === undefined) view.setUint16(2, bytes.length);
+      if (checksum === undefined) view.setUint16(10, internetChecksum(bytes.subarray(0, size)));
     },
   };
 }
 
-/** What {@link ipv6} takes. */
+/** The fields of {@link ipv6}. */
 export interface Ipv6Fields {
   /** The source: text like '2001:db8::1', or 16 bytes. */
   src: Ipv6Address;
   /** The destination: text or 16 bytes. */
   dst: Ipv6Address;
-  /** Default: what follows. Must be given if nothing does. */
+  /** Default: the next header's. Mandatory without one. */
   nextHeader?: number;
   /** Default 255. */
   hopLimit?: number;
@@ -114,31 +108,37 @@ export interface Ipv6Fields {
   payloadLength?: number;
 }
 
-const IPV6_NAMES = ['src', 'dst', 'nextHeader', 'hopLimit', 'trafficClass', 'flowLabel', 'payloadLength'];
+const checkIpv6 = fields({
+  src: ipv6Bytes,
+  dst: ipv6Bytes,
+  nextHeader: maybe(u8()),
+  hopLimit: or(u8(), 255),
+  trafficClass: or(u8(), 0),
+  flowLabel: or(u20(), 0),
+  payloadLength: maybe(u16()),
+});
 
 /** An IPv6 header, 40 bytes. */
 export function ipv6(fields: Ipv6Fields): Header {
-  const all = given(fields, 'ipv6', IPV6_NAMES);
-  const src = ipv6Bytes(all['src'], 'ipv6.src');
-  const dst = ipv6Bytes(all['dst'], 'ipv6.dst');
-  const trafficClass = validate.optional(all['trafficClass'], 'ipv6.trafficClass', 255, 0);
-  const flowLabel = validate.optional(all['flowLabel'], 'ipv6.flowLabel', 0xfffff, 0);
-  const hopLimit = validate.optional(all['hopLimit'], 'ipv6.hopLimit', 255, 255);
-  const payloadLength = validate.optional(all['payloadLength'], 'ipv6.payloadLength', 0xffff, 0);
-  if (all['nextHeader'] !== undefined) validate.integer(all['nextHeader'], 'ipv6.nextHeader', 0, 255);
+  const { src, dst, trafficClass, flowLabel, hopLimit, payloadLength, ...given } = checkIpv6(fields, 'ipv6');
   return {
     name: 'ipv6',
     size: 40,
     announced: { etherType: EtherType.IPV6, ipProtocol: IpProtocol.IPV6 },
     addresses: [src, dst],
     write: (writer, next) => {
-      const nextHeader = derived(all['nextHeader'], 'ipv6.nextHeader', 255, next && follows(next, 'ipv6'));
+      const nextHeader = derived(given.nextHeader, 'ipv6.nextHeader', next && follows(next, 'ipv6'));
       writer.u32(((6 << 28) | (trafficClass << 20) | flowLabel) >>> 0);
-      writer.u16(payloadLength).u8(nextHeader).u8(hopLimit).put(src).put(dst);
+      writer
+        .u16(payloadLength ?? 0)
+        .u8(nextHeader)
+        .u8(hopLimit)
+        .put(src)
+        .put(dst);
     },
     complete: (bytes) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, 40);
-      if (all['payloadLength'] === undefined) view.setUint16(4, bytes.length - 40);
+      if (payloadLength === undefined) view.setUint16(4, bytes.length - 40);
     },
   };
 }
@@ -146,7 +146,7 @@ export function ipv6(fields: Ipv6Fields): Header {
 function follows(next: Header, name: string): number {
   const { ipProtocol } = next.announced;
   if (ipProtocol === undefined) {
-    throw validate.valueError('headers', `have ${next.name} behind ${name}, which no IP protocol stands for`);
+    throw validate.valueError('headers', `have ${next.name} behind ${name}, but no IP protocol announces it`);
   }
   return ipProtocol;
 }

@@ -1,10 +1,8 @@
-import { validate } from '@verbs/core/provider';
+import { fields, flag, maybe, or, u20, u24, u3, u8 } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
-import { given, type Header, IpProtocol, EtherType, TunnelPort } from './header.js';
+import { type Header, IpProtocol, EtherType, TunnelPort } from './header.js';
 
-const U24 = 0xffffff;
-
-/** What {@link vxlan} takes. */
+/** The fields of {@link vxlan}. */
 export interface VxlanFields {
   /** 24 bits. */
   vni: number;
@@ -16,13 +14,11 @@ export interface VxlanFields {
   reserved2?: number;
 }
 
+const checkVxlan = fields({ vni: u24(), flags: or(u8(), 0x08), reserved1: or(u24(), 0), reserved2: or(u8(), 0) });
+
 /** A VXLAN header, 8 bytes; the inner Ethernet header follows. UDP port 4789. */
 export function vxlan(fields: VxlanFields): Header {
-  const all = given(fields, 'vxlan', ['vni', 'flags', 'reserved1', 'reserved2']);
-  const vni = validate.integer(all['vni'], 'vxlan.vni', 0, U24);
-  const flags = validate.optional(all['flags'], 'vxlan.flags', 255, 0x08);
-  const reserved1 = validate.optional(all['reserved1'], 'vxlan.reserved1', U24, 0);
-  const reserved2 = validate.optional(all['reserved2'], 'vxlan.reserved2', 255, 0);
+  const { vni, flags, reserved1, reserved2 } = checkVxlan(fields, 'vxlan');
   return {
     name: 'vxlan',
     size: 8,
@@ -35,31 +31,29 @@ export function readVxlan(from: ByteReader): Required<VxlanFields> {
   return { flags: from.u8(), reserved1: from.u24(), vni: from.u24(), reserved2: from.u8() };
 }
 
-/** What {@link mpls} takes. */
+/** The fields of {@link mpls}. */
 export interface MplsFields {
   /** 20 bits. */
   label: number;
   /** Traffic class, 0 to 7; default 0. */
   exp?: number;
-  /** Default: whether no further label follows. */
+  /** Default: true unless another label follows. */
   bottomOfStack?: boolean;
   /** Default 64. */
   ttl?: number;
 }
 
-/** An MPLS label, 4 bytes; another one follows, or an IP header. UDP port 6635, or behind Ethernet, IP or GRE. */
+const checkMpls = fields({ label: u20(), exp: or(u3(), 0), bottomOfStack: maybe(flag()), ttl: or(u8(), 64) });
+
+/** An MPLS label, 4 bytes; another label follows, or an IP header. UDP port 6635, or behind Ethernet, IP or GRE. */
 export function mpls(fields: MplsFields): Header {
-  const all = given(fields, 'mpls', ['label', 'exp', 'bottomOfStack', 'ttl']);
-  const label = validate.integer(all['label'], 'mpls.label', 0, 0xfffff);
-  const exp = validate.optional(all['exp'], 'mpls.exp', 7, 0);
-  const ttl = validate.optional(all['ttl'], 'mpls.ttl', 255, 64);
-  if (all['bottomOfStack'] !== undefined) validate.boolean(all['bottomOfStack'], 'mpls.bottomOfStack', true);
+  const { label, exp, bottomOfStack, ttl } = checkMpls(fields, 'mpls');
   return {
     name: 'mpls',
     size: 4,
     announced: { etherType: EtherType.MPLS, ipProtocol: IpProtocol.MPLS, udpPort: TunnelPort.MPLS },
     write: (writer, next) => {
-      const bottom = all['bottomOfStack'] ?? next?.name !== 'mpls';
+      const bottom = bottomOfStack ?? next?.name !== 'mpls';
       writer.u24((label << 4) | (exp << 1) | Number(bottom)).u8(ttl);
     },
   };
