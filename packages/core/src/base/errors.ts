@@ -5,9 +5,9 @@ import { native } from './native.js';
 const brand = Symbol.for('@verbs/core.VerbsError');
 
 export interface VerbsErrorOptions {
-  /** What to change. */
+  /** The remedy. */
   hint?: string | undefined;
-  /** What the call was about, in the message behind the syscall's name. */
+  /** The object of the call, in the message behind the syscall's name. */
   detail?: string | undefined;
   /** Instead of the errno's own name. */
   code?: string;
@@ -33,7 +33,7 @@ export class VerbsError extends Error {
   readonly errno: number;
   /** The C function, 'ibv_create_ah'. */
   readonly syscall: string;
-  /** Of postSend and postRecv: so many requests were posted before the one that failed. */
+  /** Of postSend and postRecv: the number of requests that were posted before the failed one. */
   declare posted?: number;
 
   /** `errno` may have either sign. */
@@ -52,13 +52,13 @@ export class VerbsError extends Error {
     this.errno = -number;
     this.syscall = syscall;
     Object.defineProperty(this, brand, { value: true });
-    // Without a cause the property should not show.
+    // An error without a cause has no property of that name.
     if (options.cause === undefined) delete this.cause;
   }
 
   /** Holds across copies of the package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // A subclass asks for itself, and that only its own chain can answer.
+    // For a subclass the prototype chain decides.
     if (!Object.hasOwn(this, Symbol.hasInstance)) return Function.prototype[Symbol.hasInstance].call(this, value);
     return typeof value === 'object' && value !== null && brand in value;
   }
@@ -82,7 +82,7 @@ export function checked<T extends object | string>(
   return result;
 }
 
-/** What a method of a closed object throws: EBADF, ERR_VERBS_CLOSED. */
+/** The error of every method of a closed object: EBADF, ERR_VERBS_CLOSED. */
 export function closedError(what: string, syscall: string): VerbsError {
   return new VerbsError(errnos.EBADF, syscall, {
     code: 'ERR_VERBS_CLOSED',

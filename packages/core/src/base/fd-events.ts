@@ -11,12 +11,12 @@ export interface EventSource {
   syscall: string;
 }
 
-/** Sources that somebody waits for. What is awaited must not be collected, and nothing else may hold it. */
+/** The sources with waiters. They must not be collected, and nothing else holds them. */
 const awaited = new Set<FdEvents>();
 
 /**
- * A descriptor on Node's loop. It is watched from the first wait on, and keeps the process alive only while somebody
- * waits. Its callback holds it weakly, so that an object that is waited for by nobody can be collected.
+ * A descriptor on Node's event loop. It is watched from the first wait on, and keeps the process alive only while it
+ * has waiters. Its callback holds it weakly, so an object without waiters can be collected.
  */
 export class FdEvents {
   readonly #source: EventSource;

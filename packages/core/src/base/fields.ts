@@ -2,8 +2,8 @@ import { types } from 'node:util';
 import { boolean, integer, object, rangeError, typeError, u64 as checkU64 } from './validate.js';
 
 /**
- * Checks a value and gives it as the native call takes it. `path` names it in errors: 'attr.grh.dgid'. The value is
- * `undefined` where a field is missing.
+ * Checks a value and returns it in the form that the native call takes. `path` names it in errors: 'attr.grh.dgid'. The
+ * value is `undefined` where a field is missing.
  *
  * @throws TypeError, RangeError
  */
@@ -17,7 +17,7 @@ type Missing<T extends FieldTable> = {
   [Name in keyof T]: undefined extends Value<T[Name]> ? Name : never;
 }[keyof T];
 
-/** What a table of fields yields. A field whose check may give `undefined` is optional. */
+/** The result of a table of fields. A field whose check may return `undefined` is optional. */
 export type FieldsOf<T extends FieldTable> = {
   [Name in Exclude<keyof T, Missing<T>>]: Value<T[Name]>;
 } & {

@@ -32,7 +32,7 @@ export function gidText(bytes: Uint8Array): string {
 /**
  * A GUID as the tools print it: `0200:00ff:fe00:0001`.
  *
- * @throws TypeError for what is no bigint
+ * @throws TypeError if it is not a bigint
  * @example formatGuid(ctx.device.guid);
  */
 export function formatGuid(guid: bigint): string {

@@ -2,7 +2,7 @@ import { inspect, type InspectOptionsStylized } from 'node:util';
 import { enumName, flagNames } from '../enums/index.js';
 import { kKind, kSerial } from './symbols.js';
 
-// Values as this field writes them, for `inspect`: each is an object that shows as its text.
+// Values in the notation of the field, for `inspect`: objects that are printed as their text.
 
 function as(text: string, style: 'special' | 'number'): object {
   return { [inspect.custom]: (_depth: number, options: InspectOptionsStylized) => options.stylize(text, style) };
@@ -44,10 +44,10 @@ export function present(fields: Record<string, unknown>): Record<string, unknown
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** How `inspect` shows the fields of plain data that need a form of their own. */
+/** The notations of the fields of plain data, for `inspect`. */
 export type Forms<T> = { readonly [Name in keyof T]?: (value: T[Name]) => unknown };
 
-/** Lets `inspect` show plain data in these forms. It compares, copies and serializes as without. */
+/** Makes `inspect` print plain data in these notations. The data compares, copies and serializes as before. */
 export function readable<T extends object>(data: T, forms: Forms<T>): T {
   return Object.defineProperty(data, inspect.custom, {
     configurable: true,
@@ -58,14 +58,14 @@ export function readable<T extends object>(data: T, forms: Forms<T>): T {
 }
 
 function inForms<T extends object>(data: T, forms: Forms<T>): Record<string, unknown> {
-  const shown = ([name, value]: [string, unknown]) => {
+  const formatted = ([name, value]: [string, unknown]) => {
     const form = forms[name as keyof T] as ((value: unknown) => unknown) | undefined;
     try {
       return [name, form === undefined ? value : form(value)];
     } catch {
-      // The program put something else there.
+      // The program replaced the field.
       return [name, value];
     }
   };
-  return Object.fromEntries(Object.entries(data).map(shown)) as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(data).map(formatted)) as Record<string, unknown>;
 }

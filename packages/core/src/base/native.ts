@@ -4,7 +4,7 @@ import { loadAddon } from './addon.js';
 
 declare const handleBrand: unique symbol;
 
-/** A type-tagged External around a native object. Nothing but the addon can make or look into one. */
+/** A type-tagged External around a native object. Only the addon can make or open one. */
 export interface NativeHandle {
   readonly [handleBrand]: 'object';
 }
@@ -27,7 +27,7 @@ export interface NativeDevice {
 export interface NativeRegion {
   handle: NativeHandle;
   id: number;
-  /** What importMr takes. */
+  /** The argument of importMr. */
   mrHandle: number;
   addr: bigint;
   lkey: number;
@@ -66,7 +66,7 @@ export interface NativeGidEntry {
   ndevIfindex: number;
 }
 
-/** What the address of a peer is made of; undefined routing header: none was received. */
+/** The fields of a completion that give the address of a peer. Without a routing header it is undefined. */
 export interface NativeReceived {
   slid: number;
   sl: number;
@@ -112,8 +112,8 @@ export interface NativeFlowSpec {
 export type NativeQpAttr = Record<string, number | NativeCap | NativeAhAttr>;
 
 /**
- * The addon: one function for each function of libibverbs. Where a number stands beside a result, a negative one is
- * the errno of the failed C call.
+ * The addon: one function for each function of libibverbs. Where a result may also be a number, a
+ * negative one is the errno of the failed C call.
  */
 export interface Native {
   openLibrary(
@@ -168,7 +168,7 @@ export interface Native {
     iova: bigint | undefined,
   ): (NativeRegion & { buffer: ArrayBuffer }) | number;
   regMr(pd: NativeHandle, view: Uint8Array, access: number, iova: bigint | undefined): NativeRegion | number;
-  /** On failure whether the region is still what it was, and the errno. */
+  /** On failure: whether the region is unchanged, and the errno. */
   reregMr(
     mr: NativeHandle,
     flags: number,

@@ -11,8 +11,8 @@ const threads = workerThreads as unknown as Threads;
 const OF_ITS_THREAD = Symbol('a verbs object belongs to its thread, open a context in each: it');
 
 /**
- * Lets structuredClone and postMessage refuse an object, which would else arrive as an empty one. Node can do that from
- * 22.10 on; before it the object gets a property that no clone can have.
+ * Makes structuredClone and postMessage reject an object, which would otherwise arrive as an empty one. Node has a
+ * function for that from 22.10 on; before, the object gets a property that cannot be cloned.
  */
 export function markAsUncloneable(value: object): void {
   if (threads.markAsUncloneable !== undefined) threads.markAsUncloneable(value);
@@ -28,7 +28,7 @@ const kept = new WeakSet<ArrayBuffer>();
 /**
  * Marks a buffer as untransferable. True if its memory now stays in its place.
  *
- * A buffer that somebody else marked is left alone: Node marks the memory of addons so, without keeping it in its
+ * A buffer that is marked already is left alone: Node marks the memory of addons so, without keeping it in its
  * place, and cannot free it at its exit any more if it is marked a second time (24 and later abort).
  */
 export function keepInPlace(buffer: ArrayBuffer): boolean {
@@ -50,7 +50,7 @@ function tryTransfers(): boolean {
     try {
       move();
     } catch {
-      // Refused, as it should be.
+      // Rejected: the mark works.
     }
   }
   // Where there is no transfer() a program may still bring its own way of detaching: such versions are not trusted.

@@ -1,5 +1,5 @@
-// What objects of this package offer each other and not the user. By Symbol.for, so that the ESM and the CJS copy of
-// this package, which a program may load both, understand each other's objects.
+// The members that objects of this package offer to each other and not to the program. By Symbol.for, so that the ESM
+// and the CJS copy of this package, which a program may load both, understand each other's objects.
 
 /** The native handle of a resource. */
 export const kHandle: unique symbol = Symbol.for('@verbs/core.handle') as never;
@@ -8,7 +8,7 @@ export const kKind: unique symbol = Symbol.for('@verbs/core.kind') as never;
 /** A parent gets to know a child, or that it closed. */
 export const kAdopt: unique symbol = Symbol.for('@verbs/core.adopt') as never;
 export const kRelease: unique symbol = Symbol.for('@verbs/core.release') as never;
-/** The addon closed something: an object and its children look whether it was them. */
+/** The addon closed something: an object and its children check whether they are closed. */
 export const kSettle: unique symbol = Symbol.for('@verbs/core.settle') as never;
 /** The id of a memory region or address handle in work requests. */
 export const kRequestId: unique symbol = Symbol.for('@verbs/core.requestId') as never;
@@ -25,12 +25,12 @@ export const kSelect: unique symbol = Symbol.for('@verbs/core.select') as never;
 /** The records of a batch of completions, and how many of them are filled. */
 export const kRecords: unique symbol = Symbol.for('@verbs/core.records') as never;
 export const kFilled: unique symbol = Symbol.for('@verbs/core.filled') as never;
-/** A completion queue waits for one request, or no longer for those of a queue pair. */
+/** A completion queue awaits one request, or abandons the requests of a queue pair. */
 export const kAwait: unique symbol = Symbol.for('@verbs/core.await') as never;
 export const kAbandon: unique symbol = Symbol.for('@verbs/core.abandon') as never;
 /** The number of an object in the messages of the diagnostics channels, and its children. */
 export const kSerial: unique symbol = Symbol.for('@verbs/core.serial') as never;
 export const kChildren: unique symbol = Symbol.for('@verbs/core.children') as never;
-/** A queue pair is in a state that somebody else brought it to; or something happened that may have changed it. */
+/** A queue pair is in another state by a vendor's call; or an event may have changed its state. */
 export const kState: unique symbol = Symbol.for('@verbs/core.state') as never;
 export const kSeeState: unique symbol = Symbol.for('@verbs/core.seeState') as never;

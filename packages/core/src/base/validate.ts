@@ -1,8 +1,10 @@
 import { inspect } from 'node:util';
 
-/** A value of the wrong type: TypeError with code ERR_INVALID_ARG_TYPE. `path` is the argument's, as 'attr.grh.dgid'. */
+/**
+ * A value of the wrong type: TypeError with code ERR_INVALID_ARG_TYPE. `path` is the argument's, as 'attr.grh.dgid'.
+ */
 export function typeError(path: string, wanted: string, value: unknown): TypeError {
-  return coded(new TypeError(`${path} must be ${wanted}; received ${shown(value)}`), 'ERR_INVALID_ARG_TYPE');
+  return coded(new TypeError(`${path} must be ${wanted}; received ${outline(value)}`), 'ERR_INVALID_ARG_TYPE');
 }
 
 /** A value of the right type that cannot be: TypeError with code ERR_INVALID_ARG_VALUE. */
@@ -12,7 +14,7 @@ export function valueError(path: string, problem: string): TypeError {
 
 /** A number outside of its range: RangeError with code ERR_OUT_OF_RANGE. */
 export function rangeError(path: string, wanted: string, value: unknown): RangeError {
-  return coded(new RangeError(`${path} must be ${wanted}; received ${shown(value)}`), 'ERR_OUT_OF_RANGE');
+  return coded(new RangeError(`${path} must be ${wanted}; received ${outline(value)}`), 'ERR_OUT_OF_RANGE');
 }
 
 /** An integer from `min` to `max`. */
@@ -72,14 +74,14 @@ export function object(value: unknown, path: string, known: readonly string[]): 
 export function elements(value: unknown, path: string, wanted: string, max: number): unknown[] {
   if (!Array.isArray(value)) throw typeError(path, wanted, value);
   const { length } = value;
-  // Also a sparse array of four billion holes would else be walked through.
+  // Without the bound a sparse array of four billion holes would be copied.
   if (length > max) throw valueError(path, `has ${length} elements; at most ${max} are possible`);
   return Array.from({ length }, (_, i): unknown => value[i]);
 }
 
-function shown(value: unknown): string {
+function outline(value: unknown): string {
   if (typeof value === 'function') return 'a function';
-  // Of an object only the outline: a property may be a trap.
+  // Only the outline of an object: a property may be a getter.
   return inspect(value, { depth: -1, maxStringLength: 60, customInspect: false, showProxy: true });
 }
 

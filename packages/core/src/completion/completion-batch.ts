@@ -12,9 +12,9 @@ const MAX_COMPLETIONS = 1 << 20;
 const NUMBER = ID_IS_NUMBER << 16;
 
 /**
- * Completions in a typed array, reaped by one native call: `cq.pollBatch`. Each call overwrites those before. The fields
- * are read by the number of the completion, 0 to `length - 1`, and have the meaning that they have in
- * {@link WorkCompletion}. Nothing is allocated but the bigints of a `wrId` that was given as one.
+ * Completions in a typed array, polled by one native call: `cq.pollBatch`. Each call overwrites the former completions.
+ * The index of a completion, 0 to `length - 1`, selects it; the fields are those of {@link WorkCompletion}. Reading
+ * allocates nothing, except a bigint for a `wrId` that was posted as a bigint.
  *
  * @example
  * const done = new CompletionBatch(64);
@@ -26,7 +26,7 @@ const NUMBER = ID_IS_NUMBER << 16;
  * }
  */
 export class CompletionBatch {
-  /** The most that it holds. */
+  /** The largest number of completions that it holds. */
   readonly capacity: number;
   #length = 0;
   readonly #bytes: Uint8Array;
@@ -45,7 +45,7 @@ export class CompletionBatch {
     markAsUncloneable(this);
   }
 
-  /** How many the last `cq.pollBatch` found. */
+  /** The number of completions that the last `cq.pollBatch` found. */
   get length(): number {
     return this.#length;
   }
@@ -53,7 +53,7 @@ export class CompletionBatch {
   /**
    * `wr_id`, as it was given to the post call: a number stays a number, a bigint a bigint.
    *
-   * @throws RangeError for an index that is not below `length`, as all of these calls
+   * @throws RangeError for an index that is not below `length`; the other fields do so, too
    */
   wrId(index: number): bigint | number {
     const at = this.#at(index);
@@ -76,12 +76,12 @@ export class CompletionBatch {
     return this.#word(index, COMPLETION.OPCODE);
   }
 
-  /** What the device says about a failure; 0 of a success. */
+  /** The vendor's error code of a failure; 0 of a success. */
   vendorErr(index: number): number {
     return this.ok(index) ? 0 : this.#word(index, COMPLETION.VENDOR_ERR);
   }
 
-  /** The tag of the flow that brought the packet, of a queue made with WcExFlags.FLOW_TAG; else 0. */
+  /** The tag of the flow that brought the packet, of a queue created with WcExFlags.FLOW_TAG; else 0. */
   flowTag(index: number): number {
     return this.ok(index) ? this.#word(index, COMPLETION.VENDOR_ERR) : 0;
   }
@@ -116,7 +116,7 @@ export class CompletionBatch {
     return this.#word(index, COMPLETION.WC_FLAGS);
   }
 
-  /** All of one, as `cq.poll` gives it: the rarer fields too, and for `pd.createAhFromWc`. Allocates. */
+  /** The whole completion, as `cq.poll` returns it: with the rarer fields, and for `pd.createAhFromWc`. Allocates. */
   at(index: number): WorkCompletion {
     return new WorkCompletion(this.#view, this.#at(index), true);
   }
@@ -130,12 +130,12 @@ export class CompletionBatch {
     return index * COMPLETION.BYTES;
   }
 
-  // Apart, so that what is called for every completion stays small enough to be inlined.
+  // A function of its own, so that the calls for every completion stay small enough to be inlined.
   #noSuch(index: unknown): RangeError {
     return rangeError('index', `that of one of the ${this.#length} completions, counted from 0`, index);
   }
 
-  /** @internal Where they are written. */
+  /** @internal The records. */
   get [kRecords](): Uint8Array {
     return this.#bytes;
   }
@@ -145,7 +145,7 @@ export class CompletionBatch {
     this.#length = length;
   }
 
-  /** What `util.inspect` and `console.log` show: its size. */
+  /** Its size, for `util.inspect` and `console.log`. */
   [inspect.custom](): string {
     if (!(#length in this)) return inspect(this, { customInspect: false });
     return `CompletionBatch { capacity: ${this.capacity}, length: ${this.#length} }`;

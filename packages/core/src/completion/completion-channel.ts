@@ -13,11 +13,11 @@ interface Notifiable {
   [kNotified](): void;
 }
 
-/** So many events a turn of the loop; more wait for the next, so that other callbacks get theirs. */
-const EVENTS_PER_TURN = 256;
+/** Events that are taken before the event loop runs its other callbacks. */
+const EVENTS_PER_YIELD = 256;
 
 /**
- * `ibv_comp_channel`: tells when completion queues have something, on Node's loop. Made by
+ * `ibv_comp_channel`: reports the events of completion queues on Node's event loop. Created by
  * {@link Context.createCompChannel}; `close()` is `ibv_destroy_comp_channel`. Several queues may share one.
  */
 export class CompletionChannel extends Resource {
@@ -45,7 +45,10 @@ export class CompletionChannel extends Resource {
     });
   }
 
-  /** The descriptor, readable while events wait. Whoever polls it takes them by {@link CompletionChannel.getCqEvent}. */
+  /**
+   * The descriptor, readable while events wait. A program that polls it takes them by
+   * {@link CompletionChannel.getCqEvent}.
+   */
   get fd(): number {
     return native.channelFd(this.use('ibv_comp_channel.fd'));
   }
@@ -66,7 +69,7 @@ export class CompletionChannel extends Resource {
     const id = this.#next();
     if (id === undefined) return undefined;
     const queue = this.#queues.get(id);
-    // Promises that sleep on it get no event of their own.
+    // Promises that wait for the queue get no event of their own.
     queue?.[kNotified]();
     return queue as CompletionQueue | undefined;
   }
@@ -79,16 +82,17 @@ export class CompletionChannel extends Resource {
   }
 
   #drain(): void {
-    for (let count = 0; count < EVENTS_PER_TURN && !this.closed; count++) {
+    for (let count = 0; count < EVENTS_PER_YIELD && !this.closed; count++) {
       const id = this.#next();
       if (id === undefined) {
         this.#drained = true;
         return;
       }
       this.#queues.get(id)?.[kNotified]();
-      // A queue has one event at most until it is armed again; asking for more would be a system call in vain. And if
-      // there is one all the same, the descriptor stays readable. But once it is asked: the software NIC learns by it
-      // that finding none is no fault here, and lets its packets wake this loop without a thread between.
+      // A queue has at most one event until it is armed again, so another read would be a wasted system call. If there
+      // is an event all the same, the descriptor stays readable. The first time reads until nothing is left: that tells
+      // the software NIC that this reader copes with a wake-up without an event, and its packets wake this loop
+      // directly.
       if (this.#queues.size <= 1 && this.#drained) return;
     }
   }

@@ -3,8 +3,8 @@ import { VerbsError } from '../base/errors.js';
 import type { WorkCompletion } from './work-completion.js';
 
 /**
- * What the promise of `qp.send()` and `qp.recv()` rejects with when the request completes with another status than
- * SUCCESS. `code` is the status by its name, 'WC_RETRY_EXC_ERR'; `errno` is that of EIO.
+ * The rejection of `qp.send()` and `qp.recv()` when the request completes with another status than SUCCESS. `code` is
+ * the status by its name, 'WC_RETRY_EXC_ERR'; `errno` is that of EIO.
  *
  * @example
  * try {
@@ -14,7 +14,7 @@ import type { WorkCompletion } from './work-completion.js';
  * }
  */
 export class CompletionError extends VerbsError {
-  /** The completion. Only its `wrId`, `status`, `qpNum` and `vendorErr` mean something. */
+  /** The completion. Only its `wrId`, `status`, `qpNum` and `vendorErr` are valid. */
   readonly wc: WorkCompletion;
 
   constructor(wc: WorkCompletion) {

@@ -20,7 +20,8 @@ import type { WorkCompletion } from './work-completion.js';
 const moderated = fields({ cqCount: u16(), cqPeriod: u16() });
 
 /**
- * `ibv_cq`: where finished work requests show. Made by {@link Context.createCq}; `close()` is `ibv_destroy_cq`.
+ * `ibv_cq`: a queue of the completions of work requests. Created by {@link Context.createCq}; `close()` is
+ * `ibv_destroy_cq`.
  *
  * @example
  * for await (const wc of cq) {
@@ -29,7 +30,7 @@ const moderated = fields({ cqCount: u16(), cqPeriod: u16() });
  * }
  */
 export class CompletionQueue extends Resource {
-  /** The open device that it belongs to. */
+  /** The open device of the queue. */
   readonly context: Context;
   /** Undefined: the queue can only be polled. */
   readonly channel: CompletionChannel | undefined;
@@ -65,15 +66,15 @@ export class CompletionQueue extends Resource {
     channel?.[kRegister](made.id, this);
   }
 
-  /** How many completions it holds; more make it overflow, which breaks it. */
+  /** The number of entries. One completion more overflows the queue, and an overflow breaks it. */
   get cqe(): number {
     return this.#cqe;
   }
 
   /**
-   * `ibv_resize_cq`. The completions in it stay.
+   * `ibv_resize_cq`: another number of entries. The queued completions stay.
    *
-   * @param cqe room for at least so many, at most `maxCqe` of `queryDevice()`
+   * @param cqe the least number of entries, at most `maxCqe` of `queryDevice()`
    * @throws VerbsError EINVAL (more than the device has, or fewer than wait in it), EOPNOTSUPP
    */
   resize(cqe: number): void {
@@ -98,9 +99,9 @@ export class CompletionQueue extends Resource {
   }
 
   /**
-   * `ibv_poll_cq`, or for an extended queue `ibv_start_poll`, `ibv_next_poll`, `ibv_end_poll` and those of
-   * `ibv_wc_read_*` that it was made for: up to `max` completions, an empty array if there are none. Never waits. What
-   * {@link CompletionQueue.wait} found comes first, and what followed it at the next call.
+   * `ibv_poll_cq`; for an extended queue `ibv_start_poll`, `ibv_next_poll`, `ibv_end_poll` and the `ibv_wc_read_*` of
+   * its `wcFlags`: up to `max` completions, an empty array if there are none. Never waits. Completions that
+   * {@link CompletionQueue.wait} found come first; the next call returns the later ones.
    *
    * @param max at least 1, default 16
    * @throws VerbsError with the library's errno if the queue is broken
@@ -116,8 +117,8 @@ export class CompletionQueue extends Resource {
    * `ibv_poll_cq` into a batch: as {@link CompletionQueue.poll}, up to `max` completions by one native call, without
    * allocating.
    *
-   * @param max default: as many as the batch holds
-   * @returns their number, which is `batch.length` from now on
+   * @param max default: the batch's capacity
+   * @returns the number of completions, which `batch.length` is from now on
    * @throws VerbsError with the library's errno if the queue is broken
    * @example const count = cq.pollBatch(completions);
    */
@@ -144,8 +145,8 @@ export class CompletionQueue extends Resource {
   }
 
   /**
-   * Resolves when a completion can be polled: arms the queue, looks again, and only then sleeps on the channel.
-   * It keeps the process alive meanwhile.
+   * Resolves when a completion can be polled: arms the queue, polls once more, and then sleeps on the channel. It keeps
+   * the process alive meanwhile.
    *
    * @param options `signal` ends the waiting: the promise rejects with its reason
    * @throws VerbsError EINVAL without a channel, ERR_VERBS_CLOSED when the queue is closed
@@ -158,7 +159,7 @@ export class CompletionQueue extends Resource {
   }
 
   /**
-   * All completions as they come. Ends when the queue is closed; the loop's other callbacks get their turns.
+   * All completions as they arrive, until the queue is closed. It yields to the event loop after 256 completions.
    *
    * @throws VerbsError EINVAL without a channel
    * @example for await (const wc of cq) console.log(wc.wrId, wc.statusName);

@@ -5,13 +5,13 @@ import type { ProtectionDomain } from '../device/protection-domain.js';
 import { handleOf } from '../lifetime/resource.js';
 import type { CompletionChannel } from './completion-channel.js';
 
-/** What {@link Context.createCq} may be told. */
+/** The options of {@link Context.createCq}. */
 export interface CqOptions {
   /** Needed for `cq.wait()` and `for await (… of cq)`. */
   channel?: CompletionChannel;
   /** Which interrupt of the device serves the queue, default 0. */
   compVector?: number;
-  /** See {@link WcExFlags}: what completions tell; default the plain fields. */
+  /** See {@link WcExFlags}: the fields of its completions; default those of `struct ibv_wc`. */
   wcFlags?: number;
   /** See {@link CreateCqFlags}; default 0. */
   flags?: number;
@@ -30,7 +30,7 @@ const cqOptions = fields({
   parentDomain: unchecked,
 });
 
-/** What only `ibv_create_cq_ex` takes. */
+/** The attributes of `ibv_create_cq_ex` alone. */
 export interface ExtendedCq {
   /** See {@link WcExFlags}. */
   wcFlags: bigint;

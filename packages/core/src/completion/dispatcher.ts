@@ -112,8 +112,9 @@ export class CompletionDispatcher {
 
   /** Whether a poll that took `count` completions from the store asks the library as well. */
   #pollsFurther(count: number): boolean {
-    // A poll that finds nothing costs a system call on some devices, and makes the software NIC send the acknowledgement
-    // that could go with the program's own packet. So a poll gives the completions that wait() found, and no others.
+    // A poll that finds nothing costs a system call on some devices, and makes the software NIC send the
+    // acknowledgement that could go with the program's own packet. So a poll gives the completions that wait() found,
+    // and no others.
     return !this.#awaited.expecting && (count === 0 || this.#armed);
   }
 

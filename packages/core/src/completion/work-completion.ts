@@ -8,10 +8,10 @@ import { anyLibrary } from '../library/libraries.js';
 
 /**
  * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and
- * `vendorErr` mean something.
+ * `vendorErr` are valid.
  */
 export class WorkCompletion {
-  /** As it was given to the post call: a number stays a number, a bigint a bigint. */
+  /** The post call's value: a number stays a number, a bigint a bigint. */
   declare readonly wrId: bigint | number;
   /** See {@link WcStatus}. */
   declare readonly status: number;
@@ -23,13 +23,15 @@ export class WorkCompletion {
   declare readonly byteLen: number;
   /** The peer's 32 bits as the number that it sent, if `wcFlags` has WITH_IMM. */
   declare readonly immData: number;
-  /** The queue pair of this side; of a receive of a shared queue it tells which. */
+  /** The queue pair of this side: for a receive from a shared queue, the one that received it. */
   declare readonly qpNum: number;
   /** UD: the sender's queue pair. */
   declare readonly srcQp: number;
   /** See {@link WcFlags}. */
   declare readonly wcFlags: number;
-  /** UD: which of the port's partition keys it carried, an index; many devices tell it of management queue pairs only. */
+  /**
+   * UD: which of the port's partition keys it carried, an index; many devices set it for management queue pairs only.
+   */
   declare readonly pkeyIndex: number;
   /** UD: the sender's LID on InfiniBand. */
   declare readonly slid: number;
@@ -37,14 +39,14 @@ export class WorkCompletion {
   declare readonly sl: number;
   /** UD: the low bits of the LID that it was sent to, on InfiniBand. */
   declare readonly dlidPathBits: number;
-  /** The tag of the flow that brought the packet, of a queue made with WcExFlags.FLOW_TAG; else 0. */
+  /** The tag of the flow that brought the packet, of a queue created with WcExFlags.FLOW_TAG; else 0. */
   declare readonly flowTag: number;
-  /** Ticks of the device's clock, of a queue made with WcExFlags.COMPLETION_TIMESTAMP; else 0n. */
+  /** Ticks of the device's clock, of a queue created with WcExFlags.COMPLETION_TIMESTAMP; else 0n. */
   declare readonly completionTimestamp: bigint;
-  /** Nanoseconds since 1970, of a queue made with WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK; else 0n. */
+  /** Nanoseconds since 1970, of a queue created with WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK; else 0n. */
   declare readonly completionWallclockNs: bigint;
 
-  /** @internal `wrId`: of a request that was posted with a number that stood in for it. */
+  /** @internal `wrId`: the program's, of a request that was posted with another one in its place. */
   constructor(view: DataView, offset: number, timestamps: boolean, wrId: bigint | number = readWrId(view, offset)) {
     this.wrId = wrId;
     this.status = view.getUint32(offset + COMPLETION.STATUS, true);
@@ -92,19 +94,19 @@ export class WorkCompletion {
     return enumName(WcOpcode, this.opcode);
   }
 
-  /** What `util.inspect` and `console.log` show: the fields that mean something. */
+  /** The valid fields, for `util.inspect` and `console.log`. */
   [inspect.custom](depth: number, options: InspectOptions = {}): string {
     if (depth < 0) return '[WorkCompletion]';
     try {
       return `WorkCompletion ${inspect(fieldsOf(this), { ...options, depth })}`;
     } catch {
-      // Something that is none any more.
+      // The program replaced a field.
       return inspect(this, { ...options, depth, customInspect: false });
     }
   }
 }
 
-/** Those that mean something. */
+/** The valid fields. */
 function fieldsOf(wc: WorkCompletion): Record<string, unknown> {
   const { wrId, vendorErr, byteLen, slid, sl, flowTag } = wc;
   const status = named(WcStatus, wc.status);
@@ -137,7 +139,7 @@ export function readWrId(view: DataView, offset: number): bigint | number {
 }
 
 /**
- * `ibv_wc_status_str`: what a {@link WcStatus} means; its name where there is no library.
+ * `ibv_wc_status_str`: the meaning of a {@link WcStatus}; its name where there is no library.
  *
  * @example wcStatusText(WcStatus.RETRY_EXC_ERR); // 'transport retry counter exceeded'
  */

@@ -30,8 +30,8 @@ const xrcdOptions = fields({ fd: or(u31(), -1), exclusive: flag() });
 const dmOptions = fields({ logAlignment: or(range(0, 63), 0) });
 
 /**
- * `ibv_context`: an open device. Made by {@link openDevice}; `close()` is `ibv_close_device`, and closes everything that
- * was made with it.
+ * `ibv_context`: an open device. Created by {@link openDevice}; `close()` is `ibv_close_device`, and closes everything
+ * that was created with it.
  *
  * @example
  * using ctx = openDevice();
@@ -40,7 +40,7 @@ const dmOptions = fields({ logAlignment: or(range(0, 63), 0) });
  * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
  */
 export class Context extends Resource {
-  /** The device, as `listDevices()` tells of it. */
+  /** The device, as `listDevices()` describes it. */
   readonly device: DeviceInfo;
   readonly #events: DeviceEvents;
 
@@ -57,7 +57,7 @@ export class Context extends Resource {
   }
 
   /**
-   * `ibv_query_device`: what the device is, and how much of everything it has.
+   * `ibv_query_device`: the attributes and the limits of the device.
    *
    * @throws VerbsError with the library's errno, of a device that failed
    * @example if (ctx.queryDevice().maxQpWr < 4096) console.log('queues are short here');
@@ -149,28 +149,28 @@ export class Context extends Resource {
   }
 
   /**
-   * `ibv_query_port_speed`, which libibverbs has since version 62: what the port can carry now, in 100 Mbit/s. Unlike
+   * `ibv_query_port_speed`, which libibverbs has since version 62: the port's present data rate, in 100 Mbit/s. Unlike
    * `activeSpeed` and `activeWidth` of {@link Context.queryPort} it may be any number, and of a virtual function behind
    * a bond it is the sum.
    *
-   * @throws VerbsError EOPNOTSUPP with an older library, and where the device does not tell
+   * @throws VerbsError EOPNOTSUPP with an older library, and where the device does not support it
    * @example const gigabits = Number(ctx.queryPortSpeed(1)) / 10;
    */
   queryPortSpeed(portNum: number): bigint {
     return queries.queryPortSpeed(this.use('ibv_query_port_speed'), portNum);
   }
 
-  /** `ibv_context.cmd_fd`: what {@link importDevice} takes. */
+  /** `ibv_context.cmd_fd`: the descriptor for {@link importDevice}. */
   get cmdFd(): number {
     return native.cmdFd(this.use('ibv_context.cmd_fd'));
   }
 
   /**
-   * `ibv_init_ah_from_wc`: the way back to who sent a datagram, for {@link ProtectionDomain.createAh}.
+   * `ibv_init_ah_from_wc`: the address of a datagram's sender, for {@link ProtectionDomain.createAh}.
    *
    * @param grh the first 40 bytes of the receive buffer; needed if `wc.wcFlags` has GRH
    * @throws TypeError if they are needed and missing, or fewer than 40
-   * @throws VerbsError EINVAL (a header that is none, or that was not sent to this port)
+   * @throws VerbsError EINVAL (no routing header, or one that was not sent to this port)
    * @example const ah = pd.createAh(ctx.initAhFromWc(1, wc, mr.bytes.subarray(0, 40)));
    */
   initAhFromWc(portNum: number, wc: ReceivedFrom, grh: Uint8Array | undefined): FullAhAttr {
@@ -215,8 +215,8 @@ export class Context extends Resource {
   /**
    * `ibv_open_xrcd`: a domain for XRC queue pairs and their shared receive queues.
    *
-   * @param options `fd`: an open file that names the domain, so that others can open the same; without it nobody can.
-   *   `exclusive` (O_EXCL): it must not exist yet
+   * @param options `fd`: an open file that names the domain, so that other programs can open the same; without it they
+   *   cannot. `exclusive` (O_EXCL): it must not exist yet
    * @throws VerbsError EOPNOTSUPP (a device without XRC), EBADF (no such descriptor), EEXIST (with `exclusive`), EINVAL
    * @example const xrcd = ctx.openXrcd();
    */
@@ -268,7 +268,8 @@ export class Context extends Resource {
   }
 
   /**
-   * `ibv_create_rwq_ind_table`: what a packet's hash chooses from, for `rwqIndTbl` of {@link ProtectionDomain.createQp}.
+   * `ibv_create_rwq_ind_table`: the queues that a packet's hash chooses from, for `rwqIndTbl` of
+   * {@link ProtectionDomain.createQp}.
    *
    * @param queues a power of two of them; one may stand in several places
    * @throws VerbsError EOPNOTSUPP, EINVAL (more than `maxRwqIndirectionTableSize` of `queryDeviceEx()`)
@@ -289,7 +290,7 @@ export class Context extends Resource {
   }
 
   /**
-   * `ibv_create_comp_channel`: what lets a program wait for completions instead of polling for them.
+   * `ibv_create_comp_channel`: with a channel a program can wait for completions instead of polling for them.
    *
    * @throws VerbsError EMFILE (too many open files)
    * @example const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
@@ -302,7 +303,7 @@ export class Context extends Resource {
   /**
    * `ibv_create_cq`, or `ibv_create_cq_ex` (and `ibv_cq_ex_to_cq`) with any of `wcFlags`, `flags` and `parentDomain`.
    *
-   * @param cqe room for at least so many completions: of all requests that may be outstanding, failing ones included
+   * @param cqe the least number of entries: one for each request that may be outstanding, failing ones included
    * @throws VerbsError EINVAL (more than `maxCqe`, or no such vector), ENOMEM (more queues than the device has)
    * @example const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
    */
@@ -334,8 +335,8 @@ export class Context extends Resource {
   }
 
   /**
-   * The same as Node.js events: each by its name (see {@link EventType}), and all of them as 'event'. Iterations have them,
-   * too. As long as there is a listener the process stays alive.
+   * The same as Node.js events: each by its name (see {@link EventType}), and all of them as 'event'. Iterations have
+   * them, too. As long as there is a listener the process stays alive.
    *
    * @example
    * ctx.events.on('PORT_ERR', ({ portNum }) => console.log(`port ${portNum} went down`));

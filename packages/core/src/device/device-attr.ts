@@ -1,6 +1,6 @@
 /**
- * `struct ibv_device_attr`: what a device is and how much of everything it has. GUIDs are in host order. The limits are
- * upper bounds: memory, permissions and what others use may allow less.
+ * `struct ibv_device_attr`: the attributes and the limits of a device. GUIDs are in host order. The limits are upper
+ * bounds: memory, permissions and other programs may allow less.
  */
 export interface DeviceAttr {
   /** `fw_ver`: the firmware's version, as text. */
@@ -43,7 +43,9 @@ export interface DeviceAttr {
   maxEeRdAtom: number;
   /** `max_res_rd_atom`: reads and atomics that the whole device serves at a time. */
   maxResRdAtom: number;
-  /** `max_qp_init_rd_atom`: the largest `maxRdAtomic`: reads and atomics that a queue pair has on their way at a time. */
+  /**
+   * `max_qp_init_rd_atom`: the largest `maxRdAtomic`: reads and atomics that a queue pair has on their way at a time.
+   */
   maxQpInitRdAtom: number;
   /** `max_ee_init_rd_atom`: of reliable datagrams, which no device has: 0. */
   maxEeInitRdAtom: number;
@@ -85,7 +87,9 @@ export interface DeviceAttr {
   physPortCnt: number;
 }
 
-/** `struct ibv_device_attr_ex`. What it has beyond {@link DeviceAttr} is zero where the device has no extended query. */
+/**
+ * `struct ibv_device_attr_ex`. The fields beyond {@link DeviceAttr} are zero where the device has no extended query.
+ */
 export interface DeviceAttrEx extends DeviceAttr {
   /** `odp_caps`: which operations work on regions with AccessFlags.ON_DEMAND. */
   odpCaps: OdpCaps;
@@ -103,7 +107,10 @@ export interface DeviceAttrEx extends DeviceAttr {
   maxWqTypeRq: number;
   /** `packet_pacing_caps`: rate limits of queue pairs. */
   packetPacingCaps: PacketPacingCaps;
-  /** `raw_packet_caps`: what RAW_PACKET can: 1 VLAN stripping, 2 FCS scattering, 4 IP checksums, 8 delayed drop. */
+  /**
+   * `raw_packet_caps`: the capabilities of RAW_PACKET: 1 VLAN stripping, 2 FCS scattering, 4 IP checksums, 8 delayed
+   * drop.
+   */
   rawPacketCaps: number;
   /** `tm_caps`: tag matching. */
   tmCaps: TmCaps;
@@ -188,7 +195,9 @@ export interface CqModCaps {
   maxCqPeriod: number;
 }
 
-/** `struct ibv_pci_atomic_caps`: which sizes of an operation are atomic across PCI: bits of 4, 8 and 16 bytes: 1, 2, 4. */
+/**
+ * `struct ibv_pci_atomic_caps`: which sizes of an operation are atomic across PCI: bits of 4, 8 and 16 bytes: 1, 2, 4.
+ */
 export interface PciAtomicCaps {
   /** `fetch_add`: fetch and add. */
   fetchAdd: number;

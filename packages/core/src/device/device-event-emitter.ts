@@ -6,16 +6,16 @@ import type { AsyncEvent } from './async-event.js';
 /** The events of {@link Context.events}: each by its name, and all of them as 'event'. */
 export type DeviceEventMap = Record<keyof typeof EventType | 'event', [event: AsyncEvent]>;
 
-/** What an emitter says of itself: nobody waits for the device for that. */
+/** An emitter's own events, which need no event of the device. */
 const OWN = new Set<string | symbol>(['newListener', 'removeListener']);
 
 /**
  * The asynchronous events of a device as Node.js events. As long as it has a listener the context is not collected and
- * the process stays alive. There is no event 'error': what fails is told by the call that failed. A listener that throws
+ * the process stays alive. There is no event 'error': a call that fails throws. A listener that throws
  * is an uncaught exception, as with every EventEmitter.
  */
 export class DeviceEventEmitter extends EventEmitter<DeviceEventMap> {
-  /** @internal `used` is told when the first listener comes and when the last one goes. */
+  /** @internal Calls `used` when the first listener comes and when the last one goes. */
   constructor(used: (inUse: boolean) => void) {
     super();
     const plain = this as EventEmitter;
@@ -34,12 +34,12 @@ export class DeviceEventEmitter extends EventEmitter<DeviceEventMap> {
     return this;
   }
 
-  /** Whether somebody listens. */
+  /** Whether it has a listener. */
   get hasListeners(): boolean {
     return (this as EventEmitter).eventNames().some((name) => !OWN.has(name));
   }
 
-  /** What `util.inspect` and `console.log` show: how many listeners each event has. */
+  /** The number of listeners of each event, for `util.inspect` and `console.log`. */
   [inspect.custom](depth: number, options: InspectOptions = {}): string {
     const names = (this as EventEmitter).eventNames().filter((name) => !OWN.has(name));
     const counts = Object.fromEntries(names.map((name) => [name, (this as EventEmitter).listenerCount(name)]));

@@ -13,9 +13,9 @@ import { asyncEvent, type AsyncEvent } from './async-event.js';
 import type { Context } from './context.js';
 import { DeviceEventEmitter } from './device-event-emitter.js';
 
-/** So many events an iteration hands out before other callbacks of the loop get their turn. */
-const EVENTS_PER_TURN = 64;
-/** So many of those that came while nobody listened are kept: the newest. */
+/** Events of an iteration before the event loop runs its other callbacks. */
+const EVENTS_PER_YIELD = 64;
+/** Events that are kept while nothing listens: the newest. */
 const MISSED_AT_MOST = 1024;
 
 /** The asynchronous events of one open device, and the objects that they are about. */
@@ -24,7 +24,7 @@ export class DeviceEvents {
   readonly #handle: NativeHandle;
   readonly #descriptor: FdEvents;
   readonly #wakes = new WakeList();
-  /** What came while nobody listened and nobody iterated; for the first iteration. */
+  /** Events that arrived without a listener and without an iteration; for the next iteration. */
   readonly #missed: AsyncEvent[] = [];
   /** Every iteration has all events. */
   readonly #iterations = new Set<AsyncEvent[]>();
@@ -50,13 +50,13 @@ export class DeviceEvents {
     if (deviceEvents.hasSubscribers) this.#watch();
   }
 
-  /** Watches for those who only observe. It holds nothing, and nothing is lost where it cannot be done. */
+  /** Watches the descriptor for subscribers of the diagnostics channel. It keeps nothing alive, and may fail. */
   #watch(): void {
     try {
       this.#descriptor.enter(this);
       this.#descriptor.leave(this);
     } catch {
-      // Who listens for events gets the error.
+      // A program that listens for events gets the error.
     }
   }
 
@@ -72,7 +72,7 @@ export class DeviceEvents {
     const queue = this.#missed.splice(0);
     this.#iterations.add(queue);
     try {
-      let handedOut = 0;
+      let delivered = 0;
       while (!this.#context.closed) {
         signal?.throwIfAborted();
         if (queue.length === 0) this.#drain();
@@ -82,8 +82,8 @@ export class DeviceEvents {
           continue;
         }
         yield event;
-        // What the program does about an event may raise the next one.
-        if (++handedOut % EVENTS_PER_TURN === 0) await setImmediate();
+        // The program's reaction to an event may raise the next one.
+        if (++delivered % EVENTS_PER_YIELD === 0) await setImmediate();
       }
     } finally {
       this.#iterations.delete(queue);
@@ -124,7 +124,7 @@ export class DeviceEvents {
     if (this.#missed.length > MISSED_AT_MOST) this.#missed.shift();
   }
 
-  #tell(event: AsyncEvent): void {
+  #publish(event: AsyncEvent): void {
     const { element } = event;
     if (kindOf(element) === 'QueuePair') (element as QueuePair)[kSeeState]('event');
     if (!deviceEvents.hasSubscribers) return;
@@ -132,7 +132,7 @@ export class DeviceEvents {
   }
 
   #deliver(event: AsyncEvent): void {
-    this.#tell(event);
+    this.#publish(event);
     const listened = this.#emitter?.hasListeners === true;
     for (const queue of this.#iterations) queue.push(event);
     if (this.#iterations.size === 0 && !listened) this.#miss(event);

@@ -28,14 +28,14 @@ export interface DeviceInfo {
 
 /** The devices, and if there are none, why. */
 export type DeviceList = DeviceInfo[] & {
-  /** Of an empty list: what was looked for, and what would help. */
+  /** Of an empty list: the libraries that were searched for, and the remedy. */
   readonly reason?: string;
 };
 
 /**
  * `ibv_get_device_list` and `ibv_free_device_list` of both libraries, hardware first, with `ibv_get_device_name`,
- * `ibv_get_device_guid` and `ibv_get_device_index` of each device. Each device is listed once, also when the software NIC
- * stands in for the system's library. Listing opens nothing and never throws for missing hardware.
+ * `ibv_get_device_guid` and `ibv_get_device_index` of each device. Each device is listed once, also when the software
+ * NIC stands in for the system's library. Listing opens nothing and never throws for missing hardware.
  *
  * @example
  * const devices = listDevices();
@@ -55,7 +55,7 @@ export function listDevices(options: { library?: LibraryKind } = {}): DeviceList
 /**
  * `ibv_read_sysfs_file` below the device's folder, without the trailing newline; undefined if there is no such file.
  *
- * @throws TypeError for what is no device or name; VerbsError ENOSYS if the device's library is gone
+ * @throws TypeError for a wrong device or name; VerbsError ENOSYS if the device's library is gone
  * @example for (const device of listDevices()) console.log(device.name, readSysfsFile(device, 'board_id'));
  */
 export function readSysfsFile(device: DeviceInfo, file: string): string | undefined {

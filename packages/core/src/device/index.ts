@@ -1,5 +1,5 @@
-// Devices and what is made from one directly: the list of devices, the open context with its queries and events, and the
-// protection domain, from which everything that moves data is made.
+// Devices and the objects that are created from one directly: the list of devices, the open context with its queries
+// and events, and the protection domain, from which everything that moves data is created.
 export type { AsyncEvent } from './async-event.js';
 export { Context } from './context.js';
 export type * from './device-attr.js';

@@ -6,7 +6,7 @@ import { type LibraryKind, loadLibrary, softFailure } from '../library/libraries
 import { Context } from './context.js';
 import { type DeviceInfo, listDevices } from './device-info.js';
 
-/** What {@link openDevice} may be told. */
+/** The options of {@link openDevice}. */
 export interface OpenOptions {
   /** Only devices of this library. */
   library?: LibraryKind;
@@ -16,8 +16,8 @@ export interface OpenOptions {
  * `ibv_open_device`. Without a device: the first hardware device, or the software NIC if there is none.
  *
  * @param device a name or an entry of {@link listDevices}
- * @throws VerbsError ENODEV if there is no such device; its message says why. EADDRINUSE if the software NIC finds no
- *   free address
+ * @throws VerbsError ENODEV if there is no such device; its message has the reason. EADDRINUSE if the software NIC
+ *   finds no free address
  * @example
  * using ctx = openDevice();
  * console.log(ctx.device.name);
@@ -38,7 +38,7 @@ export function openDevice(device?: string | DeviceInfo, options: OpenOptions = 
  * `ibv_import_device`: a context of a device that is open already, by its `cmdFd` or a copy of that. The context has a
  * duplicate of the descriptor.
  *
- * @param device what the descriptor is of: an entry of {@link listDevices}, or its name
+ * @param device the device of the descriptor: an entry of {@link listDevices}, or its name
  * @throws VerbsError EBADF, EINVAL (no such descriptor), ENODEV (no such device), EOPNOTSUPP (of another process, with
  *   the software NIC)
  * @example using twin = importDevice(ctx.cmdFd, ctx.device);

@@ -8,7 +8,7 @@ export interface PortAttr {
   activeMtu: number;
   /** `gid_tbl_len`: entries of the GID table, the empty ones included. */
   gidTblLen: number;
-  /** `port_cap_flags`: the bits of `enum ibv_port_cap_flags`: what the port can and which agents run on it. */
+  /** `port_cap_flags`: the bits of `enum ibv_port_cap_flags`: the port's capabilities and agents. */
   portCapFlags: number;
   /** `max_msg_sz`: the largest message, in bytes. */
   maxMsgSz: number;

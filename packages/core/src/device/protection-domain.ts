@@ -23,26 +23,26 @@ import type { ThreadDomain } from './thread-domain.js';
 const NO_ROUTE = { dgid: new Uint8Array(16), flowLabel: 0, sgidIndex: 0, hopLimit: 0, trafficClass: 0 };
 
 /**
- * `ibv_pd`: memory regions, queue pairs and address handles of one protection domain work together. Made by
+ * `ibv_pd`: memory regions, queue pairs and address handles of one protection domain work together. Created by
  * {@link Context.allocPd}; `close()` is `ibv_dealloc_pd`.
  */
 export class ProtectionDomain extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
 
-  /** @internal `others` are what a parent domain is made of. */
+  /** @internal `others` are the parts of a parent domain. */
   constructor(context: Context, handle: NativeHandle, others: readonly Resource[] = [context], imported = false) {
     super('ProtectionDomain', handle, imported ? 'ibv_unimport_pd' : 'ibv_dealloc_pd', others);
     this.context = context;
   }
 
-  /** `ibv_pd.handle`: what {@link Context.importPd} takes. */
+  /** `ibv_pd.handle`: the number for {@link Context.importPd}. */
   get pdHandle(): number {
     return native.pdHandle(this.use('ibv_pd.handle'));
   }
 
   /**
-   * `ibv_alloc_parent_domain`: this protection domain, with a thread domain for the objects that are made in it.
+   * `ibv_alloc_parent_domain`: this protection domain, with a thread domain for the objects that are created in it.
    *
    * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL
    * @example const mine = pd.allocParentDomain({ td: ctx.allocTd() });
@@ -75,7 +75,7 @@ export class ProtectionDomain extends Resource {
   /**
    * `ibv_reg_mr` of memory that is there already: a SharedArrayBuffer, memory of allocMr (for further permissions), or
    * a view of either. An ordinary ArrayBuffer is marked untransferable; where Node.js does not honour that for every
-   * transfer, it is refused unless `unsafe` is true: then never transfer or detach it while it is registered.
+   * transfer, it is rejected unless `unsafe` is true: then never transfer or detach it while it is registered.
    *
    * @param access {@link AccessFlags}, or-ed
    * @param options `iova` as with allocMr
@@ -127,7 +127,7 @@ export class ProtectionDomain extends Resource {
   }
 
   /**
-   * `ibv_advise_mr`: what will soon be used of regions registered with AccessFlags.ON_DEMAND.
+   * `ibv_advise_mr`: advice about the next use of regions with AccessFlags.ON_DEMAND.
    *
    * @param advice one of {@link MrAdvice}
    * @param flags see {@link MrAdviceFlags}; default 0
@@ -151,7 +151,7 @@ export class ProtectionDomain extends Resource {
   }
 
   /**
-   * `ibv_create_qp`, or `ibv_create_qp_ex` for what that has more (and `ibv_qp_to_qp_ex` with `sendOpsFlags`).
+   * `ibv_create_qp`, or `ibv_create_qp_ex` for its further attributes (and `ibv_qp_to_qp_ex` with `sendOpsFlags`).
    *
    * @throws TypeError, RangeError for a field that is missing, misspelt or out of its range, by its name
    * @throws VerbsError EINVAL (a capacity above the device's, objects of other contexts), ENOMEM (more queue pairs than
@@ -169,7 +169,8 @@ export class ProtectionDomain extends Resource {
   /**
    * `ibv_create_srq`, or `ibv_create_srq_ex` for another type than BASIC.
    *
-   * @throws VerbsError EINVAL (more than `maxSrqWr` or `maxSrqSge`), ENOMEM (more queues than the device has), EOPNOTSUPP
+   * @throws VerbsError EINVAL (more than `maxSrqWr` or `maxSrqSge`), ENOMEM (more queues than the device has),
+   *   EOPNOTSUPP
    * @example const srq = pd.createSrq({ maxWr: 256 });
    */
   createSrq(attr: SrqInitAttr): SharedReceiveQueue {
@@ -213,7 +214,7 @@ export class ProtectionDomain extends Resource {
   }
 
   /**
-   * `ibv_create_ah_from_wc`: the way back to who sent a datagram.
+   * `ibv_create_ah_from_wc`: the address of a datagram's sender.
    *
    * @param grh the first 40 bytes of the receive buffer; needed if `wc.wcFlags` has GRH
    * @throws TypeError if they are needed and missing, or fewer than 40
@@ -225,7 +226,7 @@ export class ProtectionDomain extends Resource {
     const pd = this.use(syscall);
     const { completion, header } = receivedFrom(wc, grh);
     integer(portNum, 'portNum', 1, 255);
-    // The attributes first: the handle shows what it was made with.
+    // The attributes first: the handle keeps the attributes of its creation.
     const attr = this.context.initAhFromWc(portNum, wc, grh);
     const { handle, id } = checked(native.createAhFromWc(pd, completion, header, portNum), syscall);
     return new AddressHandle(this, handle, id, attr);

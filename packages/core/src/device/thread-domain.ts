@@ -4,8 +4,8 @@ import { Resource } from '../lifetime/resource.js';
 import type { Context } from './context.js';
 
 /**
- * `ibv_td`: what is used by one thread only, and so needs no locks in the library. Made by {@link Context.allocTd} and
- * given to {@link ProtectionDomain.allocParentDomain}; `close()` is `ibv_dealloc_td`.
+ * `ibv_td`: its objects are used by one thread only, and need no locks in the library. Created by
+ * {@link Context.allocTd} and given to {@link ProtectionDomain.allocParentDomain}; `close()` is `ibv_dealloc_td`.
  */
 export class ThreadDomain extends Resource {
   /** The open device that it belongs to. */

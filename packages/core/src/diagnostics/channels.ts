@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { DiagnosticsMessages, ObjectMessage } from './messages.js';
 
-/** A channel with its messages. Whoever publishes asks `hasSubscribers` first, and makes no message in vain. */
+/** A channel and its messages. A publisher asks `hasSubscribers` first, so that it creates no needless message. */
 interface TypedChannel<Message> {
   readonly hasSubscribers: boolean;
   publish(message: Message): void;
@@ -28,7 +28,7 @@ const registry = new FinalizationRegistry<ObjectMessage>((message) => {
   leaked.publish(message);
 });
 
-/** Somebody who subscribed to the leaks is told of those objects that are made from then on. */
+/** A subscriber of the leaks hears of the objects that are created after it subscribed. */
 export function objectOpened(object: object, type: string, id: number): void {
   if (opened.hasSubscribers) opened.publish({ type, id });
   if (!leaked.hasSubscribers) return;

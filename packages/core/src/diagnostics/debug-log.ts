@@ -4,8 +4,8 @@ import { kKind, kSerial } from '../base/symbols.js';
 import { AccessFlags, enumName, flagNames, WcStatus } from '../enums/index.js';
 import type { DiagnosticsMessages } from './messages.js';
 
-// NODE_DEBUG=verbs: one line on stderr for each message of the diagnostics channels. Who logs is a subscriber like any
-// other, so that nothing of it is in the way when the variable is not set.
+// NODE_DEBUG=verbs: one line on stderr for each message of the diagnostics channels. The log is a subscriber like
+// any other, so it costs nothing when the variable is not set.
 
 type Lines = { [Name in keyof DiagnosticsMessages]: (message: DiagnosticsMessages[Name]) => string };
 
@@ -42,7 +42,7 @@ const lines: Lines = {
   },
 };
 
-/** Where in the program an object was made. */
+/** Where in the program an object was created. */
 function placeOf(stack = ''): string {
   // All modules of the built package are in one folder.
   const here = new URL('.', import.meta.url).pathname;

@@ -1,3 +1,3 @@
-// What the package reports about itself: diagnostics channels, their messages, and the log of NODE_DEBUG=verbs. Nothing
+// The package's reports about itself: diagnostics channels, their messages, and the log of NODE_DEBUG=verbs. Nothing
 // here does anything unless a program subscribes.
 export type * from './messages.js';

@@ -10,17 +10,17 @@ import type { QueuePair } from '../qp/queue-pair.js';
 import type { ReceiveWorkQueue } from '../qp/receive-work-queue.js';
 import type { SharedReceiveQueue } from '../qp/shared-receive-queue.js';
 
-/** What `verbs:object:open`, `verbs:object:close` and `verbs:object:leaked` tell about an object. */
+/** `verbs:object:open`, `verbs:object:close` and `verbs:object:leaked`: an object. */
 export interface ObjectMessage {
   /** The name of its class: 'QueuePair'. */
   type: string;
-  /** Unique in this thread; newer objects have larger numbers. The object's `inspect` output shows it as `#7`. */
+  /** Unique in this thread; newer objects have larger numbers. The object's `inspect` output has it as `#7`. */
   id: number;
-  /** Where it was made. `verbs:object:leaked` only. */
+  /** Where it was created. `verbs:object:leaked` only. */
   stack?: string;
 }
 
-/** What `verbs:library:load` tells: a library was looked for, and with what result. */
+/** `verbs:library:load`: the search for a library, and its result. */
 export interface LibraryMessage {
   /** The C library: 'libibverbs', or a vendor's such as 'libmlx5'. */
   library: string;
@@ -28,21 +28,21 @@ export interface LibraryMessage {
   kind: LibraryKind;
   /** The file or SONAME, if one was found. */
   path?: string;
-  /** Why it cannot be used, and what would help. Left out for one that is loaded. */
+  /** Why it cannot be used, and the remedy. Left out for a loaded library. */
   reason?: string;
 }
 
-/** What `verbs:library:devices` tells: a loaded library was asked for its devices. */
+/** `verbs:library:devices`: the devices of a loaded library. */
 export interface DeviceListMessage {
   /** Which libibverbs. */
   kind: LibraryKind;
   /** Their names. */
   devices: string[];
-  /** Why there is none, and what would help. */
+  /** Why there is none, and the remedy. */
   reason?: string;
 }
 
-/** What `verbs:mr:register` and `verbs:mr:deregister` tell about a memory region. */
+/** `verbs:mr:register` and `verbs:mr:deregister`: a memory region. */
 export interface MemoryMessage {
   /** As in {@link ObjectMessage}. */
   id: number;
@@ -54,7 +54,7 @@ export interface MemoryMessage {
   access: number;
 }
 
-/** What `verbs:qp:state` tells: a queue pair is in another state than when it was last looked at. */
+/** `verbs:qp:state`: a queue pair is in another state than the last known one. */
 export interface QpStateMessage {
   /** As in {@link ObjectMessage}. */
   id: number;
@@ -67,13 +67,13 @@ export interface QpStateMessage {
   /** By its name in {@link QpState}. */
   to: keyof typeof QpState;
   /**
-   * What showed it: `qp.modify` (so also `connect` and `activate`) and a vendor's modify call make the change;
+   * The cause: `qp.modify` (so also `connect` and `activate`) and a vendor's modify call make the change;
    * `qp.query`, a failed completion and an asynchronous event are where it was seen that the device made it.
    */
   cause: 'modify' | 'query' | 'completion' | 'event';
 }
 
-/** What `verbs:post:error` tells: a queue did not take all work requests of a post call. */
+/** `verbs:post:error`: a queue rejected a work request of a post call. */
 export interface PostErrorMessage {
   /** As in {@link ObjectMessage}. */
   id: number;
@@ -81,17 +81,17 @@ export interface PostErrorMessage {
   queue: QueuePair | SharedReceiveQueue | ReceiveWorkQueue;
   /** The C function, 'ibv_post_send'. */
   syscall: string;
-  /** What the post call throws. */
+  /** The error of the post call. */
   error: Error;
   /** So many requests were posted before the one at fault. */
   posted: number;
 }
 
-/** What `verbs:completion:error` tells: a request completed with another status than SUCCESS. */
+/** `verbs:completion:error`: a request completed with another status than SUCCESS. */
 export interface CompletionErrorMessage {
   /** Of the completion queue, as in {@link ObjectMessage}. */
   id: number;
-  /** Where it was reaped. */
+  /** The queue that was polled. */
   cq: CompletionQueue;
   /** Whose request it was; left out if the program holds it no longer. */
   qp?: QueuePair;
@@ -99,7 +99,7 @@ export interface CompletionErrorMessage {
   wc: WorkCompletion;
 }
 
-/** What `verbs:device:event` tells: a device had an asynchronous event. */
+/** `verbs:device:event`: an asynchronous event of a device. */
 export interface DeviceEventMessage {
   /** Of the context, as in {@link ObjectMessage}. */
   id: number;
@@ -109,7 +109,7 @@ export interface DeviceEventMessage {
   event: AsyncEvent;
 }
 
-/** What the channels `tracing:verbs:request:*` tell about one `await qp.send(wr)` or `await qp.recv(wr)`. */
+/** The channels `tracing:verbs:request:*`: one `await qp.send(wr)` or `await qp.recv(wr)`. */
 export interface RequestMessage {
   /** As in {@link ObjectMessage}. */
   id: number;
@@ -121,13 +121,13 @@ export interface RequestMessage {
   wr: SendWr | RecvWr;
   /** `asyncStart` and `asyncEnd` of a request that succeeded. */
   result?: WorkCompletion;
-  /** `error`, and what follows it: what the promise rejects with. */
+  /** With `error` and the messages after it: the rejection of the promise. */
   error?: unknown;
 }
 
 /**
- * The channels of `node:diagnostics_channel` and their messages. Messages are told while the call that they are about
- * runs, those about completions right before it returns. Without subscribers nothing is recorded.
+ * The channels of `node:diagnostics_channel` and their messages. A call publishes its messages while it runs, those
+ * about completions right before it returns. Without subscribers nothing is recorded.
  *
  * @example
  * import { subscribe } from 'node:diagnostics_channel';
@@ -139,13 +139,13 @@ export interface RequestMessage {
  * });
  */
 export interface DiagnosticsMessages {
-  /** An object was made. */
+  /** An object was created. */
   'verbs:object:open': ObjectMessage;
   /** An object was closed, by itself or with a parent. */
   'verbs:object:close': ObjectMessage;
-  /** An object was collected without a close. Only of objects made while the channel had a subscriber. */
+  /** An object was collected without a close. Only of objects created while the channel had a subscriber. */
   'verbs:object:leaked': ObjectMessage;
-  /** A library was looked for: at its first use, and when the answer is another than before. */
+  /** The search for a library: at its first use, and when the result differs from the one before. */
   'verbs:library:load': LibraryMessage;
   /** A libibverbs gave its list of devices: the first time, and when the list is another than before. */
   'verbs:library:devices': DeviceListMessage;
@@ -157,10 +157,10 @@ export interface DiagnosticsMessages {
   'verbs:qp:state': QpStateMessage;
   /** A post call failed in the C library or in its place. Wrong values are found before, and only thrown. */
   'verbs:post:error': PostErrorMessage;
-  /** A request failed. All ways of reaping tell: `poll`, `pollBatch`, iterations, and awaited requests. */
+  /** A request failed. All ways of polling publish it: `poll`, `pollBatch`, iterations, and awaited requests. */
   'verbs:completion:error': CompletionErrorMessage;
   /**
-   * A device had an event. They are taken off the device while somebody listens or iterates, and for the whole life of
+   * A device had an event. They are read from the device while a program listens or iterates, and for the whole life of
    * a context that was opened while this channel had a subscriber; that does not keep the process alive.
    */
   'verbs:device:event': DeviceEventMessage;

@@ -6,7 +6,7 @@ import type { RequestMessage } from './messages.js';
 
 const requests = tracingChannel<unknown, RequestMessage>('verbs:request');
 
-/** Runs an awaited request, which the channels `tracing:verbs:request:*` tell of if anybody listens. */
+/** Runs an awaited request, and publishes it on the channels `tracing:verbs:request:*`. */
 export function traced(
   qp: QueuePair,
   { method, wr }: Pick<RequestMessage, 'method' | 'wr'>,

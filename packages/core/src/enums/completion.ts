@@ -7,29 +7,40 @@ export const WcStatus = {
    * 40 bytes), or, when sending, than the path MTU of a datagram or the port's largest message.
    */
   LOC_LEN_ERR: 1,
-  /** `IBV_WC_LOC_QP_OP_ERR`: the device could not carry out the request as it stands, for instance its opcode on this QP. */
+  /**
+   * `IBV_WC_LOC_QP_OP_ERR`: the device could not carry out the request as it stands, for instance its opcode on this
+   * QP.
+   */
   LOC_QP_OP_ERR: 2,
   /** `IBV_WC_LOC_EEC_OP_ERR`: of reliable datagrams, which no device has. */
   LOC_EEC_OP_ERR: 3,
   /**
    * `IBV_WC_LOC_PROT_ERR`: an element of the request is not in a valid region of the same protection domain, or the
-   * region lacks LOCAL_WRITE for what is to be written there.
+   * region lacks LOCAL_WRITE and the request writes to it.
    */
   LOC_PROT_ERR: 4,
-  /** `IBV_WC_WR_FLUSH_ERR`: not carried out, for the queue pair is in ERR: look at the first failure, or who moved it there. */
+  /**
+   * `IBV_WC_WR_FLUSH_ERR`: not carried out, because the queue pair is in ERR. The first failed completion has the
+   * cause, unless the program moved it there.
+   */
   WR_FLUSH_ERR: 5,
   /** `IBV_WC_MW_BIND_ERR`: a window was not bound: the region lacks MW_BIND, or the range or the rights exceed it. */
   MW_BIND_ERR: 6,
-  /** `IBV_WC_BAD_RESP_ERR`: the peer answered with a packet that does not fit the request. */
+  /** `IBV_WC_BAD_RESP_ERR`: the peer's response does not fit the request. */
   BAD_RESP_ERR: 7,
-  /** `IBV_WC_LOC_ACCESS_ERR`: a receive failed: a protection error of this side while the peer's message was taken in. */
+  /**
+   * `IBV_WC_LOC_ACCESS_ERR`: a receive failed: a protection error of this side while the peer's message was taken in.
+   */
   LOC_ACCESS_ERR: 8,
   /**
-   * `IBV_WC_REM_INV_REQ_ERR`: the peer refused the request as invalid: an operation that its queue pair does not allow,
-   * or a message larger than its receive buffer.
+   * `IBV_WC_REM_INV_REQ_ERR`: the peer's NAK says that the request is invalid: an operation that its queue pair does
+   * not allow, or a message larger than its receive buffer.
    */
   REM_INV_REQ_ERR: 9,
-  /** `IBV_WC_REM_ACCESS_ERR`: the peer's memory denied it: wrong rkey, range outside the region, or a missing REMOTE_… right. */
+  /**
+   * `IBV_WC_REM_ACCESS_ERR`: the peer's memory denied it: wrong rkey, range outside the region, or a missing REMOTE_…
+   * right.
+   */
   REM_ACCESS_ERR: 10,
   /** `IBV_WC_REM_OP_ERR`: the peer failed on its own side, for instance its receive request had a protection error. */
   REM_OP_ERR: 11,
@@ -55,9 +66,9 @@ export const WcStatus = {
   INV_EEC_STATE_ERR: 18,
   /** `IBV_WC_FATAL_ERR`: the transport failed beyond repair, or the device did. */
   FATAL_ERR: 19,
-  /** `IBV_WC_RESP_TIMEOUT_ERR`: the answer to a request did not come in time. */
+  /** `IBV_WC_RESP_TIMEOUT_ERR`: the response to a request did not arrive in time. */
   RESP_TIMEOUT_ERR: 20,
-  /** `IBV_WC_GENERAL_ERR`: anything else; `vendorErr` may tell more. */
+  /** `IBV_WC_GENERAL_ERR`: anything else; `vendorErr` may have details. */
   GENERAL_ERR: 21,
   /** `IBV_WC_TM_ERR`: tag matching failed. */
   TM_ERR: 22,
@@ -65,7 +76,7 @@ export const WcStatus = {
   TM_RNDV_INCOMPLETE: 23,
 } as const;
 
-/** `enum ibv_wc_opcode`: what was completed. A receive has the bit of RECV. */
+/** `enum ibv_wc_opcode`: the completed operation. A receive has the bit of RECV. */
 export const WcOpcode = {
   /** `IBV_WC_SEND`: a send, with or without immediate data or invalidation. */
   SEND: 0,
@@ -87,11 +98,14 @@ export const WcOpcode = {
   ATOMIC_WRITE: 9,
   /** `IBV_WC_RECV`: a message came in. */
   RECV: 1 << 7,
-  /** `IBV_WC_RECV_RDMA_WITH_IMM`: the peer wrote by RDMA_WRITE_WITH_IMM; `byteLen` tells how much, its place is not told. */
+  /**
+   * `IBV_WC_RECV_RDMA_WITH_IMM`: the peer wrote by RDMA_WRITE_WITH_IMM; `byteLen` is the length; the address is not
+   * reported.
+   */
   RECV_RDMA_WITH_IMM: (1 << 7) + 1,
 } as const;
 
-/** `enum ibv_wc_flags`: what else a completion has. */
+/** `enum ibv_wc_flags`: the optional fields of a completion. */
 export const WcFlags = {
   /** `IBV_WC_GRH`: the first 40 bytes of a UD receive buffer hold the routing header. */
   GRH: 1 << 0,
@@ -103,7 +117,7 @@ export const WcFlags = {
   WITH_INV: 1 << 3,
 } as const;
 
-/** `enum ibv_create_cq_wc_flags`, to be or-ed: what the completions of an extended queue tell. */
+/** `enum ibv_create_cq_wc_flags`, to be or-ed: the fields of an extended queue's completions. */
 export const WcExFlags = {
   /** `IBV_WC_EX_WITH_BYTE_LEN`: `wc.byteLen`. */
   BYTE_LEN: 1 << 0,
@@ -119,13 +133,16 @@ export const WcExFlags = {
   SL: 1 << 5,
   /** `IBV_WC_EX_WITH_DLID_PATH_BITS`: `wc.dlidPathBits`. */
   DLID_PATH_BITS: 1 << 6,
-  /** `IBV_WC_EX_WITH_COMPLETION_TIMESTAMP`: `wc.completionTimestamp`, in ticks of the device's clock (`hcaCoreClock` kHz). */
+  /**
+   * `IBV_WC_EX_WITH_COMPLETION_TIMESTAMP`: `wc.completionTimestamp`, in ticks of the device's clock (`hcaCoreClock`
+   * kHz).
+   */
   COMPLETION_TIMESTAMP: 1 << 7,
-  /** `IBV_WC_EX_WITH_CVLAN`: the VLAN tag that CVLAN_STRIPPING took out; completions do not show it here. */
+  /** `IBV_WC_EX_WITH_CVLAN`: the VLAN tag that CVLAN_STRIPPING took out; completions do not have it here. */
   CVLAN: 1 << 8,
   /** `IBV_WC_EX_WITH_FLOW_TAG`: `wc.flowTag`. */
   FLOW_TAG: 1 << 9,
-  /** `IBV_WC_EX_WITH_TM_INFO`: of tag matching; completions do not show it here. */
+  /** `IBV_WC_EX_WITH_TM_INFO`: of tag matching; completions do not have it here. */
   TM_INFO: 1 << 10,
   /** `IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK`: `wc.completionWallclockNs`, in nanoseconds since 1970. */
   COMPLETION_TIMESTAMP_WALLCLOCK: 1 << 11,

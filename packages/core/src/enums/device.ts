@@ -1,6 +1,6 @@
-/** `enum ibv_node_type`: what kind of device it is. */
+/** `enum ibv_node_type`: the kind of a device. */
 export const NodeType = {
-  /** `IBV_NODE_UNKNOWN`: the library could not tell. */
+  /** `IBV_NODE_UNKNOWN`: the library does not know it. */
   UNKNOWN: -1,
   /** `IBV_NODE_CA`: a channel adapter, of InfiniBand or RoCE; the usual one. */
   CA: 1,
@@ -20,7 +20,7 @@ export const NodeType = {
 
 /** `enum ibv_transport_type`: which protocol a device's queue pairs speak. */
 export const TransportType = {
-  /** `IBV_TRANSPORT_UNKNOWN`: the library could not tell. */
+  /** `IBV_TRANSPORT_UNKNOWN`: the library does not know it. */
   UNKNOWN: -1,
   /** `IBV_TRANSPORT_IB`: InfiniBand's transport; that of RoCE, too. */
   IB: 0,
@@ -44,7 +44,7 @@ export const AtomicCap = {
   GLOB: 2,
 } as const;
 
-/** `enum ibv_device_cap_flags`: what a device can do, or-ed. */
+/** `enum ibv_device_cap_flags`: the capabilities of a device, or-ed. */
 export const DeviceCapFlags = {
   /** `IBV_DEVICE_RESIZE_MAX_WR`: the queues of a queue pair can be resized (`qp.modify` with `cap`). */
   RESIZE_MAX_WR: 1,
@@ -60,7 +60,7 @@ export const DeviceCapFlags = {
   CHANGE_PHY_PORT: 1 << 5,
   /** `IBV_DEVICE_UD_AV_PORT_ENFORCE`: the port of an address handle is checked against that of the queue pair. */
   UD_AV_PORT_ENFORCE: 1 << 6,
-  /** `IBV_DEVICE_CURR_QP_STATE_MOD`: `qp.modify` looks at `curQpState`. */
+  /** `IBV_DEVICE_CURR_QP_STATE_MOD`: `qp.modify` checks `curQpState`. */
   CURR_QP_STATE_MOD: 1 << 7,
   /** `IBV_DEVICE_SHUTDOWN_PORT`: ports can be shut down. */
   SHUTDOWN_PORT: 1 << 8,

@@ -1,8 +1,8 @@
-/** `enum ibv_event_type`, those that libibverbs 44 knows: what `ctx.events` and `ctx.asyncEvents` tell of. */
+/** `enum ibv_event_type` of libibverbs 44: the events of `ctx.events` and `ctx.asyncEvents`. */
 export const EventType = {
   /** `IBV_EVENT_CQ_ERR`: a completion queue overflowed; its queue pairs fail with it. */
   CQ_ERR: 0,
-  /** `IBV_EVENT_QP_FATAL`: a queue pair is in ERR, for an error that no completion could tell. */
+  /** `IBV_EVENT_QP_FATAL`: a queue pair is in ERR, for an error that no completion can report. */
   QP_FATAL: 1,
   /** `IBV_EVENT_QP_REQ_ERR`: the peer sent an invalid request; the queue pair is in ERR. */
   QP_REQ_ERR: 2,
@@ -30,11 +30,16 @@ export const EventType = {
   SM_CHANGE: 13,
   /** `IBV_EVENT_SRQ_ERR`: a shared receive queue failed; its queue pairs take no more messages. */
   SRQ_ERR: 14,
-  /** `IBV_EVENT_SRQ_LIMIT_REACHED`: a shared receive queue has fewer requests than its `srqLimit`: post some, arm again. */
+  /**
+   * `IBV_EVENT_SRQ_LIMIT_REACHED`: a shared receive queue has fewer requests than its `srqLimit`: post some, arm again.
+   */
   SRQ_LIMIT_REACHED: 15,
-  /** `IBV_EVENT_QP_LAST_WQE_REACHED`: a failed queue pair took its last request of a shared receive queue; it may be closed. */
+  /**
+   * `IBV_EVENT_QP_LAST_WQE_REACHED`: a failed queue pair took its last request of a shared receive queue; it may be
+   * closed.
+   */
   QP_LAST_WQE_REACHED: 16,
-  /** `IBV_EVENT_CLIENT_REREGISTER`: the subnet manager lost what was registered with it, for instance multicast groups. */
+  /** `IBV_EVENT_CLIENT_REREGISTER`: the subnet manager lost its registrations, for instance of multicast groups. */
   CLIENT_REREGISTER: 17,
   /** `IBV_EVENT_GID_CHANGE`: a port's GID table changed. */
   GID_CHANGE: 18,

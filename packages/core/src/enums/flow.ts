@@ -1,6 +1,6 @@
 /** `enum ibv_flow_attr_type`: which packets a flow takes, before its specs choose among them. */
 export const FlowAttrType = {
-  /** `IBV_FLOW_ATTR_NORMAL`: those that its specs describe. */
+  /** `IBV_FLOW_ATTR_NORMAL`: the packets that its specs describe. */
   NORMAL: 0,
   /** `IBV_FLOW_ATTR_ALL_DEFAULT`: all that no other flow takes; has no specs. */
   ALL_DEFAULT: 1,
@@ -14,11 +14,11 @@ export const FlowAttrType = {
 export const FlowFlags = {
   /** `IBV_FLOW_ATTR_FLAGS_DONT_TRAP`: a packet goes on to flows of lower priority, too. */
   DONT_TRAP: 1 << 1,
-  /** `IBV_FLOW_ATTR_FLAGS_EGRESS`: packets that are sent, not those that are received. */
+  /** `IBV_FLOW_ATTR_FLAGS_EGRESS`: sent packets, not received ones. */
   EGRESS: 1 << 2,
 } as const;
 
-/** `enum ibv_counter_description`: what a counter of a flow counts. */
+/** `enum ibv_counter_description`: the unit of a flow's counter. */
 export const CounterDescription = {
   /** `IBV_COUNTER_PACKETS`. */
   PACKETS: 0,

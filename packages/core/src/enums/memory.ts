@@ -5,7 +5,9 @@
  * @example const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
  */
 export const AccessFlags = {
-  /** `IBV_ACCESS_LOCAL_WRITE`: the device may write here for this side: receives, and the results of reads and atomics. */
+  /**
+   * `IBV_ACCESS_LOCAL_WRITE`: the device may write here for this side: receives, and the results of reads and atomics.
+   */
   LOCAL_WRITE: 1,
   /** `IBV_ACCESS_REMOTE_WRITE`: peers may RDMA_WRITE. Needs LOCAL_WRITE. */
   REMOTE_WRITE: 1 << 1,
@@ -34,7 +36,7 @@ export const MwType = {
 } as const;
 export type MwType = (typeof MwType)[keyof typeof MwType];
 
-/** `enum ibv_advise_mr_advice`: what `pd.adviseMr` asks for, of regions with AccessFlags.ON_DEMAND. */
+/** `enum ibv_advise_mr_advice`: the advice of `pd.adviseMr`, for regions with AccessFlags.ON_DEMAND. */
 export const MrAdvice = {
   /** `IBV_ADVISE_MR_ADVICE_PREFETCH`: bring the pages in, for reading. */
   PREFETCH: 0,

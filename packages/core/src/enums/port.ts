@@ -14,7 +14,7 @@ export const PortState = {
   ACTIVE_DEFER: 5,
 } as const;
 
-/** `IBV_LINK_LAYER_*`: what is under the transport. */
+/** `IBV_LINK_LAYER_*`: the layer under the transport. */
 export const LinkLayer = {
   /** `IBV_LINK_LAYER_UNSPECIFIED`: an old device, read as InfiniBand. */
   UNSPECIFIED: 0,
@@ -40,7 +40,7 @@ export const GidType = {
   ROCE_V2: 2,
 } as const;
 
-/** `enum ibv_rate`, for `staticRate`: an upper bound for what is sent on a path. MAX leaves the rate to the port. */
+/** `enum ibv_rate`, for `staticRate`: an upper bound of the data rate on a path. MAX leaves the rate to the port. */
 export const Rate = {
   /** `IBV_RATE_MAX`: the port's rate. */
   MAX: 0,

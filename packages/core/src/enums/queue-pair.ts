@@ -27,13 +27,19 @@ export const QpState = {
   RTR: 2,
   /** `IBV_QPS_RTS`, ready to send: works in full. */
   RTS: 3,
-  /** `IBV_QPS_SQD`, send queue drained: starts no further send request; SQ_DRAINED tells when all of them ended. */
+  /**
+   * `IBV_QPS_SQD`, send queue drained: starts no further send request; the event SQ_DRAINED comes when all of them have
+   * ended.
+   */
   SQD: 4,
-  /** `IBV_QPS_SQE`, send queue error: a send of a UC, UD or RAW_PACKET queue pair failed; receives go on. RTS repairs it. */
+  /**
+   * `IBV_QPS_SQE`, send queue error: a send of a UC, UD or RAW_PACKET queue pair failed; receives go on. RTS repairs
+   * it.
+   */
   SQE: 5,
-  /** `IBV_QPS_ERR`: what is posted completes with WR_FLUSH_ERR. Only RESET leads out of it. */
+  /** `IBV_QPS_ERR`: posted requests complete with WR_FLUSH_ERR. Only RESET leads out of it. */
   ERR: 6,
-  /** `IBV_QPS_UNKNOWN`: the device did not tell. */
+  /** `IBV_QPS_UNKNOWN`: the device does not report it. */
   UNKNOWN: 7,
 } as const;
 export type QpState = (typeof QpState)[keyof typeof QpState];
@@ -88,7 +94,7 @@ export const QpAttrMask = {
 
 /** `enum ibv_mig_state`: where a queue pair with an alternate path stands. */
 export const MigState = {
-  /** `IBV_MIG_MIGRATED`: it uses the path that `ahAttr` names, and has no other in store. The state of a new one. */
+  /** `IBV_MIG_MIGRATED`: it uses the path that `ahAttr` names, and has no other. The state of a new one. */
   MIGRATED: 0,
   /** `IBV_MIG_REARM`: set it to ask both sides to agree on the alternate path. */
   REARM: 1,
@@ -120,6 +126,6 @@ export const QpCreateFlags = {
   CVLAN_STRIPPING: 1 << 9,
   /** `IBV_QP_CREATE_SOURCE_QPN`: packets carry {@link QpInitAttr.sourceQpn} as their sender. UD. */
   SOURCE_QPN: 1 << 10,
-  /** `IBV_QP_CREATE_PCI_WRITE_END_PADDING`: the device pads what it writes to whole cache lines. */
+  /** `IBV_QP_CREATE_PCI_WRITE_END_PADDING`: the device pads its writes to whole cache lines. */
   PCI_WRITE_END_PADDING: 1 << 11,
 } as const;

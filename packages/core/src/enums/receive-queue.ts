@@ -1,4 +1,4 @@
-/** `enum ibv_srq_type`: who may use a shared receive queue. */
+/** `enum ibv_srq_type`: the queue pairs that may use a shared receive queue. */
 export const SrqType = {
   /** `IBV_SRQT_BASIC`: queue pairs that name it in `srq`. */
   BASIC: 0,
@@ -21,9 +21,9 @@ export const WqState = {
   RESET: 0,
   /** `IBV_WQS_RDY`: works. */
   RDY: 1,
-  /** `IBV_WQS_ERR`: what is posted completes with WR_FLUSH_ERR. */
+  /** `IBV_WQS_ERR`: posted requests complete with WR_FLUSH_ERR. */
   ERR: 2,
-  /** `IBV_WQS_UNKNOWN`: the device did not tell. */
+  /** `IBV_WQS_UNKNOWN`: the device does not report it. */
   UNKNOWN: 3,
 } as const;
 
@@ -35,7 +35,7 @@ export const WqFlags = {
   SCATTER_FCS: 1 << 1,
   /** `IBV_WQ_FLAGS_DELAY_DROP`: packets wait for a while for a receive request instead of being dropped. */
   DELAY_DROP: 1 << 2,
-  /** `IBV_WQ_FLAGS_PCI_WRITE_END_PADDING`: the device pads what it writes to whole cache lines. */
+  /** `IBV_WQ_FLAGS_PCI_WRITE_END_PADDING`: the device pads its writes to whole cache lines. */
   PCI_WRITE_END_PADDING: 1 << 3,
 } as const;
 
@@ -45,7 +45,7 @@ export const RxHashFunction = {
   TOEPLITZ: 1,
 } as const;
 
-/** `enum ibv_rx_hash_fields`, to be or-ed: what of a packet goes into the hash. */
+/** `enum ibv_rx_hash_fields`, to be or-ed: the fields of a packet that go into the hash. */
 export const RxHashFields = {
   /** `IBV_RX_HASH_SRC_IPV4`: the source address of IPv4. */
   SRC_IPV4: 1 << 0,

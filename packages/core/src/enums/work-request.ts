@@ -1,4 +1,4 @@
-/** `enum ibv_wr_opcode`, those that `qp.postSend` carries: what a send request does. */
+/** `enum ibv_wr_opcode`: the operations of send requests, as far as `qp.postSend` supports them. */
 export const WrOpcode = {
   /** `IBV_WR_RDMA_WRITE`: writes into the peer's memory. */
   RDMA_WRITE: 0,
@@ -6,7 +6,7 @@ export const WrOpcode = {
   RDMA_WRITE_WITH_IMM: 1,
   /** `IBV_WR_SEND`: a message for the peer's next receive request. */
   SEND: 2,
-  /** `IBV_WR_SEND_WITH_IMM`: the same with 32 bits beside the message. */
+  /** `IBV_WR_SEND_WITH_IMM`: the same with 32 bits of immediate data. */
   SEND_WITH_IMM: 3,
   /** `IBV_WR_RDMA_READ`: reads out of the peer's memory. */
   RDMA_READ: 4,
@@ -29,7 +29,9 @@ export type WrOpcode = (typeof WrOpcode)[keyof typeof WrOpcode];
 export const SendFlags = {
   /** `IBV_SEND_FENCE`: starts when all earlier reads and atomics of the queue are done. RC. */
   FENCE: 1 << 0,
-  /** `IBV_SEND_SIGNALED`: success is reported by a completion. Without it only failure is, unless the QP has sqSigAll. */
+  /**
+   * `IBV_SEND_SIGNALED`: success is reported by a completion. Without it only failure is, unless the QP has sqSigAll.
+   */
   SIGNALED: 1 << 1,
   /** `IBV_SEND_SOLICITED`: wakes a receiver that asked for solicited completions only (`cq.reqNotify(true)`). */
   SOLICITED: 1 << 2,

@@ -6,26 +6,27 @@ import { enumName, EventType, type ForkStatus, NodeType, PortState } from '../en
 import { anyLibrary, loadLibrary, type LibraryKind } from './libraries.js';
 
 /**
- * `ibv_event_type_str`: what an {@link EventType} means; its name where there is no library.
+ * `ibv_event_type_str`: the meaning of an {@link EventType}; its name where there is no library.
  *
- * @throws TypeError, RangeError for what is no 32-bit integer
+ * @throws TypeError, RangeError if it is not a 32-bit integer
  */
 export function eventTypeText(type: number): string {
   return text(type, 'type', EventType, (library) => native.eventTypeText(library, type));
 }
 
-/** `ibv_node_type_str`: what a {@link NodeType} means; its name where there is no library. */
+/** `ibv_node_type_str`: the meaning of a {@link NodeType}; its name where there is no library. */
 export function nodeTypeText(type: number): string {
   return text(type, 'type', NodeType, (library) => native.nodeTypeText(library, type));
 }
 
-/** `ibv_port_state_str`: what a {@link PortState} means; its name where there is no library. */
+/** `ibv_port_state_str`: the meaning of a {@link PortState}; its name where there is no library. */
 export function portStateText(state: number): string {
   return text(state, 'state', PortState, (library) => native.portStateText(library, state));
 }
 
 /**
- * `ibv_rate_to_mult`: a {@link Rate} as a multiple of 2.5 Gbit/s; -1 for one that is none, as GBPS_100.
+ * `ibv_rate_to_mult`: a {@link Rate} as a multiple of 2.5 Gbit/s; -1 for a rate that is not a multiple, for instance
+ * GBPS_100.
  *
  * @throws VerbsError ENODEV where no libibverbs is found; the other conversions of rates too
  * @example rateToMult(Rate.GBPS_40); // 16
@@ -39,13 +40,13 @@ export function multToRate(multiple: number): number {
   return convert(multiple, 'multiple', (library) => native.multToRate(library, multiple));
 }
 
-/** `ibv_rate_to_mbps`: a {@link Rate} in Mbit/s on the wire: 103125 for GBPS_100; -1 for one that is none. */
+/** `ibv_rate_to_mbps`: a {@link Rate} in Mbit/s on the wire: 103125 for GBPS_100; -1 for an unknown rate. */
 export function rateToMbps(rate: number): number {
   return convert(rate, 'rate', (library) => native.rateToMbps(library, rate));
 }
 
 /**
- * `mbps_to_ibv_rate`: the {@link Rate} of so many Mbit/s; MAX if there is none.
+ * `mbps_to_ibv_rate`: the {@link Rate} of a number of Mbit/s; MAX if there is none.
  *
  * @example mbpsToRate(103_125) === Rate.GBPS_100; // as rateToMbps has it
  */
@@ -66,7 +67,7 @@ export function flowLabelToUdpSport(flowLabel: number): number {
 
 /**
  * `ibv_fork_init`: makes `fork()` safe for memory that is registered from now on. Call it before anything else. Node's
- * own child processes do not need it, for they execute another program at once.
+ * own child processes do not need it: they execute another program at once.
  *
  * @throws VerbsError EINVAL (too late: memory is registered already), ENODEV (no such library), ENOSYS
  */

@@ -10,7 +10,7 @@ import { devicesListed, libraryTried } from './library-loads.js';
 /** The vendor's own library, or the model of @verbs/soft. */
 export type LibraryKind = 'system' | 'soft';
 
-/** What became of one of the two libraries. */
+/** The result of the search for one of the two libraries. */
 export interface LibraryReport {
   /** Which of the two. */
   kind: LibraryKind;
@@ -18,7 +18,7 @@ export interface LibraryReport {
   path?: string;
   /** Its devices; empty with a `reason`. */
   devices: DeviceInfo[];
-  /** Why it has no device, and what would help. */
+  /** Why it has no device, and the remedy. */
   reason?: string;
 }
 
@@ -54,7 +54,7 @@ export function loadLibrary(kind: LibraryKind): Attempt {
   return attempt;
 }
 
-/** Any library that loads, for functions that all have alike. */
+/** Any library that loads, for functions that are the same in all of them. */
 export function anyLibrary(): NativeLibrary | undefined {
   for (const kind of ['soft', 'system'] as const) {
     const attempt = loadLibrary(kind);

@@ -1,17 +1,17 @@
 import { deviceLists, libraryLoads } from '../diagnostics/channels.js';
 import type { LibraryKind } from './libraries.js';
 
-/** What was told of each library last: they are looked for often, and mostly with the same result. */
-const told = new Map<string, string>();
+/** The last published result for each library. Searches are frequent, and most have the same result as before. */
+const published = new Map<string, string>();
 
 function isNews(key: string, result: unknown[]): boolean {
   const text = JSON.stringify(result);
-  if (told.get(key) === text) return false;
-  told.set(key, text);
+  if (published.get(key) === text) return false;
+  published.set(key, text);
   return true;
 }
 
-/** Tells of the attempt to load a library, if it is the first one or had another result than the one before. */
+/** Publishes an attempt to load a library if its result differs from the last one. */
 export function libraryTried(
   library: string,
   kind: LibraryKind,
@@ -21,7 +21,7 @@ export function libraryTried(
   libraryLoads.publish({ library, kind, ...(path !== undefined && { path }), ...(reason !== undefined && { reason }) });
 }
 
-/** The same for a list of devices. */
+/** Publishes a list of devices if it differs from the last one. */
 export function devicesListed(kind: LibraryKind, found: { devices: { name: string }[]; reason?: string }): void {
   const [devices, { reason }] = [found.devices.map(({ name }) => name), found];
   if (!isNews(kind, [devices, reason]) || !deviceLists.hasSubscribers) return;

@@ -1,8 +1,8 @@
 import { native } from '../base/native.js';
 
 /**
- * How many native objects this thread has, open or closed, by the names of their classes; `blockBytes` is the memory of
- * `allocMr`. For tests that look for leaks: after a collection of garbage the numbers must be what they were.
+ * The numbers of this thread's native objects, open or closed, by the names of their classes; `blockBytes` is the
+ * memory of `allocMr`. For tests of leaks: after a garbage collection the numbers must be the same as before.
  *
  * An object is counted as long as something needs it: its JavaScript object until it is collected, a child of it, or a
  * posted work request that uses it.

@@ -16,8 +16,8 @@ let nextId = 1;
  * The base of every object that must be closed.
  *
  * A child pins its parents: they stay usable as long as it is reachable. A parent knows its children without pinning
- * them, and closes them before itself, newest first. What is never closed is freed after its collection, in the right
- * order.
+ * them, and closes them before itself, newest first. Objects that are never closed are freed after their collection, in
+ * the same order.
  */
 export abstract class Resource implements Disposable {
   readonly #handle: NativeHandle;
@@ -35,7 +35,7 @@ export abstract class Resource implements Disposable {
     this.#handle = handle;
     this.#syscall = syscall;
     this.#parents = parents;
-    // The constructors are not for programs, but JavaScript can call them, with a handle that it took from elsewhere.
+    // The constructors are internal, but JavaScript can call them with the handle of another object.
     if (!native.claim(handle)) throw typeError('handle', `that of a ${kind} that was just made`, handle);
     this.#joinParents();
     objectOpened(this, kind, this.#id);
@@ -50,20 +50,22 @@ export abstract class Resource implements Disposable {
   /**
    * Destroys the object: its children first, newest first, then itself. Closing twice does nothing.
    *
-   * @throws VerbsError with the errno of the C library's destroy function, of the object or of a child; what was not
-   *   destroyed stays open.
+   * @throws VerbsError with the errno of the C library's destroy function, of the object or of a child. An object
+   *   that was not destroyed stays open.
    */
   close(): void {
     if (this.#closed) return;
-    // The addon closes the children first, also those that were forgotten but not collected yet: it knows who uses whom.
+    // The addon closes the children first. It knows also the unreachable ones that are not collected yet.
     const result = native.close(this.#handle);
     this[kSettle]();
     check(result, this.#syscall);
   }
 
-  /** @internal Takes over what the addon closed; a destroy function that failed leaves an object open. */
+  /**
+   * @internal Follows the addon, which closed this object and its children; a failed destroy function leaves one open.
+   */
   [kSettle](): void {
-    // Nothing of the user's can make an object its own ancestor, but what is internal can be called, too.
+    // The public API cannot make an object its own ancestor, but a program can call internal methods, too.
     if (this.#closed || this.#settling) return;
     this.#settling = true;
     try {
@@ -84,7 +86,7 @@ export abstract class Resource implements Disposable {
     this.close();
   }
 
-  /** What the object's `inspect` output shows. */
+  /** The fields of the object's `inspect` output. */
   protected abstract describe(): Record<string, unknown>;
 
   /** Called once when the object has been closed. */
@@ -100,16 +102,16 @@ export abstract class Resource implements Disposable {
         joined.push(parent);
       }
     } catch (error) {
-      // Something that only looked like a parent, a proxy of one for example: then this object was never made.
+      // A parent was not a real one, for example a proxy. The native object goes again.
       for (const parent of joined) parent[kRelease](this.#id);
       native.close(this.#handle);
       throw error;
     }
   }
 
-  /** @internal It belongs to another parent from now on. */
+  /** @internal Moves the object to another parent. */
   protected replaceParent(from: Resource, to: Resource): void {
-    // Whatever is called with here, the object keeps a parent that closes it.
+    // With any arguments, the object keeps a parent that closes it.
     if (!this.#parents.includes(from)) throw typeError('from', 'a parent of the object', from);
     if (from === to) return;
     to[kAdopt](this.#id, this);
@@ -133,7 +135,7 @@ export abstract class Resource implements Disposable {
     return this.#id;
   }
 
-  /** @internal Those that are still there, oldest first. */
+  /** @internal The children that are reachable, oldest first. */
   get [kChildren](): Resource[] {
     return this.#children.values();
   }
@@ -154,15 +156,15 @@ export abstract class Resource implements Disposable {
     this.#children.delete(id);
   }
 
-  /** What `util.inspect` and `console.log` show: the object's state and what matters of its attributes. */
+  /** The object's state and its main attributes, for `util.inspect` and `console.log`. */
   [inspect.custom](depth: number, options: InspectOptions = {}): string {
-    // A prototype or a proxy is shown like any other object.
+    // A prototype or a proxy is formatted like any other object.
     if (!(#kind in this)) return inspect(this, { ...options, depth, customInspect: false });
     const name = `${this.#kind} #${this.#id}${this.#closed ? ' (closed)' : ''}`;
     return depth < 0 ? `[${name}]` : `${name} ${inspect(this.#described(), { ...options, depth: options.depth ?? 1 })}`;
   }
 
-  /** Whoever debugs must not stumble over an object that is half made. */
+  /** A debugger may inspect an object whose constructor still runs. */
   #described(): Record<string, unknown> {
     try {
       return this.describe();
@@ -202,7 +204,7 @@ export function requestId(value: unknown, kind: string): number | undefined {
   return (value as { [kRequestId]?: number })[kRequestId];
 }
 
-/** The kind of an object of this package or of a provider's, 'QueuePair'; undefined for anything else. */
+/** The kind of an object of this package or of a provider, 'QueuePair'; undefined for anything else. */
 export function kindOf(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? (value as Partial<Resource>)[kKind] : undefined;
 }

@@ -1,4 +1,4 @@
-/** Objects by number, held weakly, in the order of their numbers. What was collected leaves by itself. */
+/** Objects by number, held weakly, in the order of their numbers. Collected ones disappear by themselves. */
 export class WeakTable<T extends object> {
   readonly #entries = new Map<number, WeakRef<T>>();
   #sweepAt = 64;
@@ -12,7 +12,7 @@ export class WeakTable<T extends object> {
     return this.#entries.get(id)?.deref();
   }
 
-  /** At least as many as are still there. */
+  /** An upper bound of the number of objects. */
   get size(): number {
     return this.#entries.size;
   }
@@ -21,12 +21,12 @@ export class WeakTable<T extends object> {
     this.#entries.delete(id);
   }
 
-  /** Those that are still there, oldest first. */
+  /** The objects that are not collected, oldest first. */
   values(): T[] {
     return [...this.#entries.values()].flatMap((reference) => reference.deref() ?? []);
   }
 
-  /** At doubled sizes only, so that its cost does not show. */
+  /** Removes the entries of collected objects. The threshold doubles, so the cost for each object stays constant. */
   #sweep(): void {
     for (const [id, reference] of this.#entries) if (reference.deref() === undefined) this.#entries.delete(id);
     this.#sweepAt = Math.max(64, 2 * this.#entries.size);

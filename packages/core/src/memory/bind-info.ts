@@ -4,9 +4,9 @@ import { typeError } from '../base/validate.js';
 import { requestId, type Resource } from '../lifetime/resource.js';
 import type { MemoryRegion } from './memory-region.js';
 
-/** `struct ibv_mw_bind_info`: the part of a region that a memory window opens, and what a peer may do there. */
+/** `struct ibv_mw_bind_info`: the part of a region that a memory window opens, and a peer's rights there. */
 export interface MwBindInfo {
-  /** A region made with AccessFlags.MW_BIND. Left out, the window is unbound. */
+  /** A region created with AccessFlags.MW_BIND. Left out, the window is unbound. */
   mr?: MemoryRegion;
   /** Bytes from the region's start, default 0. */
   offset?: number;

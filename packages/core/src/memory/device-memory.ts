@@ -7,7 +7,7 @@ import type { Context } from '../device/context.js';
 import { Resource } from '../lifetime/resource.js';
 
 /**
- * `ibv_dm`: memory on the device. Made by {@link Context.allocDm}; `close()` is `ibv_free_dm`.
+ * `ibv_dm`: memory on the device. Created by {@link Context.allocDm}; `close()` is `ibv_free_dm`.
  *
  * @example
  * const dm = ctx.allocDm(4096);
@@ -19,7 +19,7 @@ export class DeviceMemory extends Resource {
   readonly context: Context;
   /** Bytes. */
   readonly length: number;
-  /** What {@link Context.importDm} takes. */
+  /** The number for {@link Context.importDm}. */
   readonly dmHandle: number;
 
   /** @internal */

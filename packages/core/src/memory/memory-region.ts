@@ -11,7 +11,7 @@ import { handleOf, Resource } from '../lifetime/resource.js';
 import type { DeviceMemory } from './device-memory.js';
 import { type Registrable, registrableBytes } from './registrable.js';
 
-/** What {@link MemoryRegion.rereg} changes: what is left out stays. */
+/** The changes of {@link MemoryRegion.rereg}. Attributes that are left out stay. */
 export interface ReregAttr {
   /** IBV_REREG_MR_CHANGE_PD: another protection domain of the same device. */
   pd?: ProtectionDomain;
@@ -34,10 +34,10 @@ const TRANSLATION = 1 << 0;
 const PD = 1 << 1;
 const ACCESS = 1 << 2;
 
-/** What a region is made of, beside what the library says. */
+/** The registered memory; the library does not report it. */
 interface Registered {
   bytes: Uint8Array;
-  /** Also of bytes that JavaScript may have taken away since. */
+  /** Stays although JavaScript may have detached the bytes. */
   length: number;
   access: number;
   imported?: boolean;
@@ -46,7 +46,7 @@ interface Registered {
 }
 
 /**
- * `ibv_mr`: memory that the adapter may use. Made by {@link ProtectionDomain.allocMr} or
+ * `ibv_mr`: memory that the adapter may use. Created by {@link ProtectionDomain.allocMr} or
  * {@link ProtectionDomain.regMr}; `close()` is `ibv_dereg_mr`. Memory of allocMr stays readable after it.
  */
 export class MemoryRegion extends Resource {
@@ -62,7 +62,7 @@ export class MemoryRegion extends Resource {
     this.#pd = pd;
     this.#region = region;
     this.#registered = registered;
-    this.#tell(registrations);
+    this.#publish(registrations);
   }
 
   /** The protection domain that it belongs to; another one after `rereg`. */
@@ -75,7 +75,7 @@ export class MemoryRegion extends Resource {
     return this.#registered.bytes;
   }
 
-  /** The address that a peer uses together with `rkey`: the bytes' own, or what they were registered under. */
+  /** The address that a peer uses together with `rkey`: the bytes' own, or their `iova`. */
   get addr(): bigint {
     return this.#region.addr;
   }
@@ -90,17 +90,17 @@ export class MemoryRegion extends Resource {
     return this.#registered.access;
   }
 
-  /** `ibv_mr.lkey`: what scatter/gather elements name it by. `sgList` takes the region itself. */
+  /** `ibv_mr.lkey`: the key of scatter/gather elements. `sgList` takes the region itself. */
   get lkey(): number {
     return this.#region.lkey;
   }
 
-  /** What a peer needs to reach the memory. */
+  /** The key that a peer needs to reach the memory. */
   get rkey(): number {
     return this.#region.rkey;
   }
 
-  /** `ibv_mr.handle`: what {@link ProtectionDomain.importMr} takes. */
+  /** `ibv_mr.handle`: the number for {@link ProtectionDomain.importMr}. */
   get mrHandle(): number {
     return this.#region.mrHandle;
   }
@@ -111,11 +111,11 @@ export class MemoryRegion extends Resource {
   }
 
   /**
-   * `ibv_rereg_mr`: changes memory, protection domain or rights. No request that uses the region may be outstanding. The
-   * keys may change.
+   * `ibv_rereg_mr`: changes memory, protection domain or rights. No request that uses the region may be outstanding.
+   * The keys may change.
    *
-   * @throws VerbsError EINVAL, ENOMEM, EFAULT; the message says whether the region can still be used. If it cannot, it is
-   *   closed.
+   * @throws VerbsError EINVAL, ENOMEM, EFAULT; the message says whether the region can still be used. If it cannot, it
+   *   is closed.
    * @example mr.rereg({ access: AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ });
    */
   rereg(attr: ReregAttr): void {
@@ -143,10 +143,10 @@ export class MemoryRegion extends Resource {
       ...(access !== undefined && { access }),
     };
     if (pd !== undefined) this.#moveTo(domain as ProtectionDomain);
-    this.#tell(registrations);
+    this.#publish(registrations);
   }
 
-  #tell(channel: typeof registrations): void {
+  #publish(channel: typeof registrations): void {
     if (!channel.hasSubscribers) return;
     channel.publish({ id: this[kSerial], mr: this, length: this.length, access: this.access });
   }
@@ -157,7 +157,7 @@ export class MemoryRegion extends Resource {
   }
 
   protected override onClosed(): void {
-    this.#tell(deregistrations);
+    this.#publish(deregistrations);
   }
 
   /** @internal The name of the region in work requests. */

@@ -7,7 +7,7 @@ import { Resource } from '../lifetime/resource.js';
 
 /**
  * `ibv_mw`: a part of a memory region that a peer may use, opened and closed by requests in a queue pair's send queue.
- * Made by {@link ProtectionDomain.allocMw}; `close()` is `ibv_dealloc_mw`.
+ * Created by {@link ProtectionDomain.allocMw}; `close()` is `ibv_dealloc_mw`.
  *
  * @example
  * const mw = pd.allocMw(MwType.TYPE_2);
@@ -29,12 +29,15 @@ export class MemoryWindow extends Resource {
     this.#id = made.id;
   }
 
-  /** What a peer needs to use the window: of type 1 after `qp.bindMw`, of type 2 as `nextRkey` made it. */
+  /** The key that a peer needs: of type 1 after `qp.bindMw`, of type 2 after `nextRkey`. */
   get rkey(): number {
     return native.mwRkey(this.use('ibv_mw.rkey'));
   }
 
-  /** `ibv_inc_rkey`: the rkey for the next BIND_MW of a type 2 window, which `rkey` is from now on: its lowest byte counts. */
+  /**
+   * `ibv_inc_rkey`: the rkey for the next BIND_MW of a type 2 window, which `rkey` is from now on: its lowest byte
+   * counts.
+   */
   nextRkey(): number {
     const mw = this.use('ibv_inc_rkey');
     const rkey = native.mwRkey(mw);

@@ -3,7 +3,7 @@ import { native } from '../base/native.js';
 import { keepInPlace } from '../base/node-features.js';
 import { typeError, valueError } from '../base/validate.js';
 
-/** What `pd.regMr` takes. */
+/** The memory that `pd.regMr` accepts. */
 export type Registrable = ArrayBufferView | ArrayBuffer | SharedArrayBuffer;
 
 /**
@@ -31,7 +31,7 @@ export function registrableBytes(view: unknown, path: string, unsafe: boolean): 
   return bytes;
 }
 
-/** The view's bytes. Of its own properties nothing is believed: what is looked at afterwards is the new view's. */
+/** The view's bytes. The view's own properties may lie: later checks use the new view. */
 function bytesOf(view: unknown, path: string): Uint8Array {
   const [buffer, offset, length] = partsOf(view, path);
   if (!types.isAnyArrayBuffer(buffer)) throw typeError(`${path}.buffer`, 'the buffer of the view', buffer);

@@ -11,7 +11,7 @@ export class BatchWriter implements RecordSpace {
     this.#end = HEADER.BYTES;
   }
 
-  /** What a post call left in the header. */
+  /** The number of posted requests, which a post call leaves in the header. */
   get posted(): number {
     return this.view.getUint32(HEADER.POSTED, true);
   }
@@ -33,6 +33,6 @@ export class BatchWriter implements RecordSpace {
   }
 
   hold(): void {
-    // The post call follows at once, and from then on the addon holds what a request uses.
+    // The post call follows at once. From then on the addon keeps the objects of a request alive.
   }
 }

@@ -12,7 +12,7 @@ import type { RequestPath } from './request-path.js';
 const shared = new BatchWriter();
 let sharedBusy = false;
 
-/** Of a queue, for the errors that its post calls throw. */
+/** A queue and its limits, for the errors that its post calls throw. */
 export interface Limits {
   queue: PostErrorMessage['queue'];
   syscall: string;
@@ -33,7 +33,7 @@ export function postRequests(wr: unknown, write: Write, call: Call, about: Limit
     batch.reset();
     let count = 1;
     if (Array.isArray(wr)) {
-      // The one after the last that fits is refused, whatever follows it.
+      // The queue rejects the first request that does not fit, so the rest need not be written.
       count = Math.min(wr.length, about.maxWr + 1);
       for (let i = 0; i < count; i++) write(batch, wr[i], i);
     } else {
@@ -42,7 +42,7 @@ export function postRequests(wr: unknown, write: Write, call: Call, about: Limit
     const code = call(batch, count);
     if (code === 0) return;
     const { posted, badSge: sge } = batch;
-    refuse({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr' }, about);
+    failPost({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr' }, about);
   } finally {
     if (mine) sharedBusy = false;
   }
@@ -55,14 +55,14 @@ export function selectRequests(batch: unknown, kind: string, first: number, coun
   return (batch as RequestBatch)[kSelect](kind, first, count);
 }
 
-/** Throws for a batch that was not posted as a whole: `code` is what the native call gave. */
+/** Throws for a batch that was not posted as a whole. `code` is the result of the native call. */
 export function failBatch(code: number, bytes: Uint8Array, first: number, about: Limits): never {
   const header = new DataView(bytes.buffer, bytes.byteOffset);
   const posted = header.getUint32(HEADER.POSTED, true);
-  refuse({ code, posted, sge: header.getUint32(HEADER.SGE, true), path: `batch[${first + posted}]` }, about);
+  failPost({ code, posted, sge: header.getUint32(HEADER.SGE, true), path: `batch[${first + posted}]` }, about);
 }
 
-function refuse(what: Pick<Refusal, 'code' | 'posted' | 'sge' | 'path'>, { queue, ...about }: Limits): never {
+function failPost(what: Pick<Refusal, 'code' | 'posted' | 'sge' | 'path'>, { queue, ...about }: Limits): never {
   const error = postError({ ...what, ...about });
   if (postErrors.hasSubscribers) {
     postErrors.publish({ id: queue[kSerial], queue, syscall: about.syscall, error, posted: what.posted });
@@ -70,7 +70,7 @@ function refuse(what: Pick<Refusal, 'code' | 'posted' | 'sge' | 'path'>, { queue
   throw error;
 }
 
-/** What a request is awaited by. Its other fields are checked when it is posted. */
+/** The fields of an awaited request that its promise needs. The post call checks the other ones. */
 export function awaitable(wr: unknown): { wrId: bigint | number; sendFlags: number } {
   if (typeof wr !== 'object' || wr === null || Array.isArray(wr)) throw typeError('wr', 'one work request', wr);
   const { wrId, sendFlags } = wr as Record<string, unknown>;

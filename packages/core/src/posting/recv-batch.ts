@@ -5,7 +5,8 @@ import { flagsFor, writeRecv } from './request-records.js';
 import type { RecvWr } from './work-request.js';
 
 /**
- * Receive requests in a typed array, for `postRecvBatch` of a queue pair, a shared receive queue or a receive work queue.
+ * Receive requests in a typed array, for `postRecvBatch` of a queue pair, a shared receive queue or a receive work
+ * queue.
  *
  * @example
  * const batch = new RecvBatch(64);
@@ -30,7 +31,8 @@ export class RecvBatch extends RequestBatch {
   /**
    * Writes the request of a slot.
    *
-   * @throws TypeError, RangeError with the argument's path, for instance `wr.sgList[0].mr`; the slot then holds no request
+   * @throws TypeError, RangeError with the argument's path, for instance `wr.sgList[0].mr`; the slot then holds no
+   *   request
    */
   set(index: number, wr: RecvWr): void {
     this.rewrite(index, (space) => {

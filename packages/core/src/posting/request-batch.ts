@@ -16,7 +16,7 @@ export interface BatchOptions {
   maxSge?: number;
 }
 
-/** What a kind of batch has for a request. */
+/** The layout of a request in a kind of batch. */
 interface Layout {
   kind: string;
   recordBytes: number;
@@ -28,8 +28,8 @@ interface Layout {
  * Work requests in one typed array, each in a slot of its own: written once, changed field by field, posted as often as
  * wanted by one native call. Nothing but `set` allocates. The base of {@link SendBatch} and {@link RecvBatch}.
  *
- * A batch belongs to no queue: it may be posted to any of the device that its memory regions are of. It keeps these from
- * being collected, but not from being closed.
+ * A batch belongs to no queue: it may be posted to any of the device that its memory regions are of. It keeps these
+ * from being collected, but not from being closed.
  */
 export abstract class RequestBatch {
   /** Slots. */
@@ -105,7 +105,7 @@ export abstract class RequestBatch {
     return this.slots.bytes;
   }
 
-  /** What `util.inspect` and `console.log` show: its size. */
+  /** Its size, for `util.inspect` and `console.log`. */
   [inspect.custom](): string {
     if (!(#layout in this)) return inspect(this, { customInspect: false });
     return `${this.#layout.kind} { capacity: ${this.capacity}, maxSge: ${this.maxSge} }`;

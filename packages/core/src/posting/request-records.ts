@@ -7,18 +7,18 @@ import { requestId, type Resource } from '../lifetime/resource.js';
 import { bindInfo } from '../memory/bind-info.js';
 import { pathText, type RequestPath, u32Field, u64Field } from './request-path.js';
 
-/** What cap.maxSendSge may be. */
+/** The largest cap.maxSendSge. */
 const MAX_SGE = 0xffff;
 /** The opcodes that postSend carries. */
 const opcodes = new Set<number>(Object.values(WrOpcode));
 
 /** Where the records of work requests are written. */
 export interface RecordSpace {
-  /** Of all the space: `take` may put another in its place. */
+  /** A view of all the space. `take` may replace it. */
   readonly view: DataView;
-  /** Gives so many bytes, behind those that it gave before. */
+  /** Reserves the next `bytes` bytes and returns their offset. */
   take(bytes: number): number;
-  /** What a request uses. */
+  /** Keeps an object alive that a request uses. */
   hold(object: Resource): void;
 }
 
@@ -28,7 +28,7 @@ export interface QueueKind {
   xrc: boolean;
 }
 
-/** Without `kind` the queue is not known yet: the request's own fields tell for which it is. */
+/** Without `kind` the queue is not known yet, and the request's own fields decide. */
 export function writeSend(space: RecordSpace, value: unknown, path: RequestPath, kind?: QueueKind): void {
   const wr = requestOf(value, path);
   const opcode = u32Field(wr, 'opcode', path);
@@ -44,7 +44,7 @@ export function writeSend(space: RecordSpace, value: unknown, path: RequestPath,
   const remoteQpn = ud ? u32Field(wr, 'remoteQpn', path, U24) : 0;
   const remoteQkey = ud ? u32Field(wr, 'remoteQkey', path) : 0;
   const remoteSrqn = xrc ? u32Field(wr, 'remoteSrqn', path, U24) : 0;
-  // All that runs the caller's code (getters) has run before the first byte is written, but for the elements.
+  // The getters of the request have run before the first byte is written; those of the elements run later.
   const at = space.take(SEND.BYTES);
   const { view } = space;
   putU64(view, at + SEND.WR_ID, id);

@@ -8,12 +8,12 @@ import { type RecordSpace } from './request-records.js';
 export class RequestSlots implements RecordSpace {
   readonly bytes: Uint8Array;
   readonly view: DataView;
-  /** The same bytes. What is read and written one by one goes this way: it is what JavaScript engines do fastest. */
+  /** The same bytes as words, for single fields: the fastest access that JavaScript engines have. */
   readonly #words: Uint32Array;
   readonly #capacity: number;
   readonly #maxSge: number;
   readonly #slotBytes: number;
-  /** Of each slot what its request uses: an address handle, if it has one, and the elements' regions. */
+  /** The objects that each slot's request uses: an address handle, if it has one, and the elements' regions. */
   readonly #held: (Resource | undefined)[];
   // Where take() and hold() go on.
   #next = 0;
@@ -37,12 +37,12 @@ export class RequestSlots implements RecordSpace {
     return HEADER.BYTES + index * this.#slotBytes;
   }
 
-  // Apart, so that what is called for every request stays small enough to be inlined.
+  // A function of its own, so that the calls for every request stay small enough to be inlined.
   #noSuch(index: unknown): RangeError {
     return rangeError('index', `a slot from 0 to ${this.#capacity - 1}`, index);
   }
 
-  /** Lets go of what the slot's request uses, and begins a new one there. */
+  /** Releases the objects of the slot's request, and begins a new request there. */
   begin(index: number): void {
     this.#next = this.place(index);
     this.#end = this.#next + this.#slotBytes;

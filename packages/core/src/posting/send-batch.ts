@@ -7,7 +7,7 @@ import { type BatchOptions, RequestBatch } from './request-batch.js';
 import { addressOf, flagsFor, writeSend } from './request-records.js';
 import type { BindMwRequest, SendWr } from './work-request.js';
 
-/** What a {@link SendBatch} carries: all but BIND_MW, whose rkey is another each time. */
+/** The requests of a {@link SendBatch}: all but BIND_MW, which needs another rkey each time. */
 export type BatchSendWr = Exclude<SendWr, BindMwRequest>;
 
 // Which opcodes have a field: a bit for each.
@@ -19,17 +19,14 @@ const WRITE = (1 << WrOpcode.RDMA_WRITE) | (1 << WrOpcode.RDMA_WRITE_WITH_IMM) |
 const REMOTE = WRITE | (1 << WrOpcode.RDMA_READ) | CAS | ADD;
 
 /**
- * Send requests in a typed array, for `qp.postSendBatch`. `set` writes a request as `postSend` takes it; the other calls
- * change one field of it and allocate nothing as long as 64-bit values are given as numbers.
+ * Send requests in a typed array, for `qp.postSendBatch`. `set` writes a request as `postSend` takes it; the other
+ * calls change one field of it and allocate nothing as long as 64-bit values are given as numbers.
  *
  * @example
- * const batch = new SendBatch(64);
- * for (let i = 0; i < 64; i++) {
- *   const remoteAddr = peer.addr + BigInt(i * 4096);
- *   batch.set(i, { opcode: WrOpcode.RDMA_WRITE, remoteAddr, rkey: peer.rkey, sgList: [{ mr, offset: i * 4096, length: 4096 }] });
- * }
- * batch.setSendFlags(63, SendFlags.SIGNALED);
- * qp.postSendBatch(batch); // all of them; and again when the last one has completed
+ * const batch = new SendBatch(64); for (let i = 0; i < 64; i++) { const remoteAddr = peer.addr + BigInt(i * 4096);
+ * batch.set(i, { opcode: WrOpcode.RDMA_WRITE, remoteAddr, rkey: peer.rkey, sgList: [{ mr, offset: i * 4096, length:
+ * 4096 }] }); } batch.setSendFlags(63, SendFlags.SIGNALED); qp.postSendBatch(batch); // all of them; and again when the
+ * last one has completed
  */
 export class SendBatch extends RequestBatch {
   /**
@@ -48,7 +45,8 @@ export class SendBatch extends RequestBatch {
   /**
    * Writes the request of a slot. One with `ah` is for UD queue pairs, one with `remoteSrqn` for XRC.
    *
-   * @throws TypeError, RangeError with the argument's path, for instance `wr.sgList[0].mr`; the slot then holds no request
+   * @throws TypeError, RangeError with the argument's path, for instance `wr.sgList[0].mr`; the slot then holds no
+   *   request
    */
   set(index: number, wr: BatchSendWr): void {
     this.rewrite(index, (space) => {
@@ -114,7 +112,7 @@ export class SendBatch extends RequestBatch {
   }
 
   /**
-   * Of ATOMIC_CMP_AND_SWP: what is expected there and what takes its place, 64 bits each.
+   * Of ATOMIC_CMP_AND_SWP: the expected value and its replacement, 64 bits each.
    *
    * @throws TypeError, RangeError (no such slot, nothing in it, a request of another kind)
    */

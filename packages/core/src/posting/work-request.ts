@@ -6,7 +6,7 @@ import type { AddressHandle } from '../qp/address-handle.js';
 
 /** `struct ibv_sge`: a part of a memory region. Bounds are checked when it is posted. */
 export interface Sge {
-  /** The region; its lkey is what the device gets. LOCAL_WRITE is needed where something is written. */
+  /** The region; the device gets its lkey. It needs LOCAL_WRITE if the request writes to it. */
   mr: MemoryRegion;
   /** Bytes from the region's start, default 0. */
   offset?: number;
@@ -14,7 +14,7 @@ export interface Sge {
   length?: number;
 }
 
-/** What every work request has. */
+/** The fields of every work request. */
 export interface WorkRequest {
   /** Comes back in the completion, as it is given here. Default 0. */
   wrId?: bigint | number;
@@ -59,19 +59,22 @@ interface Shared {
  * @example qp.postSend({ opcode: WrOpcode.SEND, ah, remoteQpn: 17, remoteQkey: 0x11111111, sgList: [{ mr }] }); // UD
  */
 export interface SendRequest extends SendBase, Datagram, Shared {
-  /** WrOpcode.SEND: tells this request from the others. */
+  /** WrOpcode.SEND: distinguishes this request from the others. */
   opcode: Opcode['SEND'];
 }
-/** IBV_WR_SEND_WITH_IMM: the same, with 32 bits that the receiver's completion shows (WcFlags.WITH_IMM). */
+/** IBV_WR_SEND_WITH_IMM: the same, with 32 bits for the receiver's completion (WcFlags.WITH_IMM). */
 export interface SendWithImmRequest extends SendBase, Datagram, Shared {
-  /** WrOpcode.SEND_WITH_IMM: tells this request from the others. */
+  /** WrOpcode.SEND_WITH_IMM: distinguishes this request from the others. */
   opcode: Opcode['SEND_WITH_IMM'];
   /** 32 bits for the receiver's `immData`: a number here as there, in network order on the wire. */
   immData: number;
 }
-/** IBV_WR_SEND_WITH_INV: the same, and the receiver's device invalidates a key of its own before it completes. RC and XRC. */
+/**
+ * IBV_WR_SEND_WITH_INV: the same, and the receiver's device invalidates a key of its own before it completes. RC and
+ * XRC.
+ */
 export interface SendWithInvRequest extends SendBase, Shared {
-  /** WrOpcode.SEND_WITH_INV: tells this request from the others. */
+  /** WrOpcode.SEND_WITH_INV: distinguishes this request from the others. */
   opcode: Opcode['SEND_WITH_INV'];
   /** The receiver's rkey that this invalidates. */
   invalidateRkey: number;
@@ -82,12 +85,14 @@ export interface SendWithInvRequest extends SendBase, Shared {
  * @example qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr }], remoteAddr: peer.addr, rkey: peer.rkey });
  */
 export interface RdmaWriteRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.RDMA_WRITE: tells this request from the others. */
+  /** WrOpcode.RDMA_WRITE: distinguishes this request from the others. */
   opcode: Opcode['RDMA_WRITE'];
 }
-/** IBV_WR_RDMA_WRITE_WITH_IMM: the same, and it takes a receive request of the peer, whose completion shows `immData`. */
+/**
+ * IBV_WR_RDMA_WRITE_WITH_IMM: the same, and it consumes a receive request of the peer, whose completion has `immData`.
+ */
 export interface RdmaWriteWithImmRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.RDMA_WRITE_WITH_IMM: tells this request from the others. */
+  /** WrOpcode.RDMA_WRITE_WITH_IMM: distinguishes this request from the others. */
   opcode: Opcode['RDMA_WRITE_WITH_IMM'];
   /** 32 bits for the receiver's `immData`. */
   immData: number;
@@ -97,39 +102,39 @@ export interface RdmaWriteWithImmRequest extends SendBase, Remote, Shared {
  * of them and of atomics are on their way at a time, the others wait in the queue.
  */
 export interface RdmaReadRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.RDMA_READ: tells this request from the others. */
+  /** WrOpcode.RDMA_READ: distinguishes this request from the others. */
   opcode: Opcode['RDMA_READ'];
 }
 /**
  * IBV_WR_ATOMIC_CMP_AND_SWP: if the 8 bytes at `remoteAddr` (a multiple of 8, in the peer's byte order) equal
- * `compare`, `swap` takes their place. What was there before lands in `sgList`, one element of 8 bytes. The peer's region
- * needs REMOTE_ATOMIC. RC and XRC.
+ * `compare`, `swap` takes their place. Their former value arrives in `sgList`, one element of 8 bytes. The peer's
+ * region needs REMOTE_ATOMIC. RC and XRC.
  */
 export interface CompareAndSwapRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.ATOMIC_CMP_AND_SWP: tells this request from the others. */
+  /** WrOpcode.ATOMIC_CMP_AND_SWP: distinguishes this request from the others. */
   opcode: Opcode['ATOMIC_CMP_AND_SWP'];
-  /** What is expected there, 64 bits. */
+  /** The expected value, 64 bits. */
   compare: bigint | number;
-  /** What takes its place, 64 bits. */
+  /** The value that replaces it, 64 bits. */
   swap: bigint | number;
 }
 /** IBV_WR_ATOMIC_FETCH_AND_ADD: adds to the 8 bytes at `remoteAddr`, else as {@link CompareAndSwapRequest}. */
 export interface FetchAndAddRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.ATOMIC_FETCH_AND_ADD: tells this request from the others. */
+  /** WrOpcode.ATOMIC_FETCH_AND_ADD: distinguishes this request from the others. */
   opcode: Opcode['ATOMIC_FETCH_AND_ADD'];
   /** The addend, 64 bits. The sum wraps around, so that 2n ** 64n - 1n takes one away. */
   add: bigint | number;
 }
 /** IBV_WR_LOCAL_INV: invalidates a key of this side: of a memory window of type 2 that is bound to this queue pair. */
 export interface LocalInvRequest extends SendBase {
-  /** WrOpcode.LOCAL_INV: tells this request from the others. */
+  /** WrOpcode.LOCAL_INV: distinguishes this request from the others. */
   opcode: Opcode['LOCAL_INV'];
   /** The key, 32 bits: `mw.rkey`. */
   invalidateRkey: number;
 }
 /** IBV_WR_BIND_MW: opens a part of a region to this queue pair's peer, in the order of the requests. */
 export interface BindMwRequest extends SendBase {
-  /** WrOpcode.BIND_MW: tells this request from the others. */
+  /** WrOpcode.BIND_MW: distinguishes this request from the others. */
   opcode: Opcode['BIND_MW'];
   /** A window of type 2. */
   mw: MemoryWindow;
@@ -140,7 +145,7 @@ export interface BindMwRequest extends SendBase {
 }
 /** IBV_WR_ATOMIC_WRITE: the 8 bytes at `remoteAddr` (a multiple of 8) change at once. RC. */
 export interface AtomicWriteRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.ATOMIC_WRITE: tells this request from the others. */
+  /** WrOpcode.ATOMIC_WRITE: distinguishes this request from the others. */
   opcode: Opcode['ATOMIC_WRITE'];
   /** One element of 8 bytes. */
   sgList: readonly Sge[];

@@ -24,18 +24,18 @@ export function libibverbs(kind: LibraryKind):
       handle: NativeLibrary;
     }
   | {
-      /** Why there is none, and what would help. */
+      /** Why there is none, and the remedy. */
       reason: string;
     } {
   return loadLibrary(kind);
 }
 
-/** The context behind what `adopt_context` gave. */
+/** A Context over the native object that `adopt_context` made. */
 export function adoptContext(device: DeviceInfo, handle: NativeHandle): Context {
   return new Context(device, handle);
 }
 
-/** The completion queue behind what `adopt_cq` or `create_cq` gave; `extended` for the latter. */
+/** A CompletionQueue over the native object that `adopt_cq` or `create_cq` made; `extended` for the latter. */
 export function adoptCq(
   context: Context,
   channel: CompletionChannel | undefined,
@@ -45,7 +45,7 @@ export function adoptCq(
   return new CompletionQueue(context, channel, made, extended);
 }
 
-/** The queue pair behind what `create_qp` gave. */
+/** A QueuePair over the native object that `create_qp` made. */
 export function adoptQp<const T extends QpType>(
   pd: ProtectionDomain,
   attr: QpInitAttr<T>,
@@ -54,22 +54,22 @@ export function adoptQp<const T extends QpType>(
   return new QueuePair({ context: pd.context, pd, attr, made });
 }
 
-/** A vendor's modify call brought the queue pair to this state. */
+/** Records the state that a vendor's modify call brought the queue pair to. */
 export function setQueuePairState(qp: QueuePair, state: number): void {
   qp[kState](state);
 }
 
-/** The receive work queue behind what `create_wq` gave. */
+/** A ReceiveWorkQueue over the native object that `create_wq` made. */
 export function adoptWq(pd: ProtectionDomain, attr: WqInitAttr, made: NativeWq): ReceiveWorkQueue {
   return new ReceiveWorkQueue(pd, attr, made);
 }
 
-/** The device memory behind what `alloc_dm` gave. */
+/** A DeviceMemory over the native object that `alloc_dm` made. */
 export function adoptDm(context: Context, made: { handle: NativeHandle; dmHandle: number }, length: number) {
   return new DeviceMemory(context, made, length, false);
 }
 
-/** The memory region behind what `adopt_mr` gave. */
+/** A MemoryRegion over the native object that `adopt_mr` made. */
 export function adoptMr(pd: ProtectionDomain, region: NativeRegion, length: number, access: number): MemoryRegion {
   return withoutBytes(pd, region, length, access);
 }

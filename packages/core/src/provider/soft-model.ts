@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { packageFolder } from '../base/addon.js';
 
-/** The model of a vendor's devices for the software NIC: for `verbs run`, and for `dropInDirectory()` of @verbs/soft. */
+/**
+ * The model of a vendor's devices for the software NIC: for `verbs run`, and for `dropInDirectory()` of @verbs/soft.
+ */
 export interface SoftModel<Kind extends string = string> {
   /** The `kind=` of such a device in the configuration. */
   readonly kind: Kind;

@@ -4,7 +4,7 @@ import { typeError } from '../base/validate.js';
 import { type DeviceInfo, type DeviceList, listDevices } from '../device/device-info.js';
 import { softHint, type VendorLibraries } from './vendor-libraries.js';
 
-/** Whether the device is one of the vendor's, or a model of one. */
+/** Whether the device is one of the vendor's, or a model of such a device. */
 export function isVendorDevice<V extends object>(libraries: VendorLibraries<V>, device: DeviceInfo): boolean {
   if (typeof device !== 'object' || (device as DeviceInfo | null) === null || typeof device.name !== 'string') {
     throw typeError('device', 'an entry of listDevices()', device);
@@ -34,7 +34,7 @@ function emptyReason<V extends object>(libraries: VendorLibraries<V>, all: Devic
 }
 
 /**
- * What openDevice() of a vendor's package was told: by default the first of its devices.
+ * The device that a vendor package's openDevice() opens: the one that `device` names, or the first of the vendor's.
  *
  * @throws VerbsError ENODEV
  */

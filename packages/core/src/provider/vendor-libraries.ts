@@ -7,17 +7,17 @@ import { type LibraryKind, loadLibrary, softFailure, softModule } from '../libra
 import { libraryTried } from '../library/library-loads.js';
 import { handleOf } from '../lifetime/resource.js';
 
-/** What a vendor's package says of its library. `Vendor` is its addon's handle of one that is loaded. */
+/** A vendor package's description of its library. `Vendor` is the addon's handle of the loaded library. */
 export interface VendorLibrary<Vendor extends object> {
   /** The `kind` of the software NIC's devices, 'hbl'. */
   kind: string;
   /** The system's library, 'libhbl.so.1'. */
   system: string;
-  /** What to do where it is missing. */
+  /** The remedy where it is missing. */
   install: string;
   /** The model's library. */
   model: string;
-  /** The software NIC's device for who has configured none, 'hbl_0,kind=hbl'. */
+  /** The device that the software NIC gets if none of this kind is configured, 'hbl_0,kind=hbl'. */
   defaultDevice: string;
   /** The C function that opens a device. */
   openSyscall: string;
@@ -31,7 +31,10 @@ export interface VendorLibrary<Vendor extends object> {
   isSupported: (library: Vendor, libibverbs: NativeLibrary, name: string) => boolean;
 }
 
-/** What belongs together: calls go to the vendor's library of the context's own libibverbs, never across. */
+/**
+ * A vendor's library and its libibverbs. Calls of a context go to the vendor's library of the same pair, never to the
+ * other.
+ */
 export interface Libraries<Vendor extends object> {
   /** The vendor's. */
   vendor: Vendor;
@@ -46,7 +49,7 @@ interface SoftControl {
 
 /** A vendor's library of both kinds: the system's, and the model on the software NIC. */
 export class VendorLibraries<Vendor extends object> {
-  /** What the package says of its library. */
+  /** The package's description of its library. */
   readonly about: VendorLibrary<Vendor>;
   readonly #found = new Map<LibraryKind, Libraries<Vendor> | { reason: string }>();
 
@@ -59,15 +62,15 @@ export class VendorLibraries<Vendor extends object> {
   find(kind: LibraryKind):
     | Libraries<Vendor>
     | {
-        /** Why there are none, and what would help. */
+        /** Why there are none, and the remedy. */
         reason: string;
       } {
-    let answer = this.#found.get(kind);
-    if (answer === undefined) {
-      answer = this.#load(kind);
-      this.#found.set(kind, answer);
+    let found = this.#found.get(kind);
+    if (found === undefined) {
+      found = this.#load(kind);
+      this.#found.set(kind, found);
     }
-    return answer;
+    return found;
   }
 
   /** The libraries of that kind; throws where there are none. */
@@ -97,14 +100,14 @@ export class VendorLibraries<Vendor extends object> {
     return 'vendor' in libraries && this.about.isSupported(libraries.vendor, libraries.libibverbs, name);
   }
 
-  /** The software NIC has a device of this kind from now on, if its configuration has none. */
+  /** Adds a device of this kind to the software NIC if it has none. */
   ensureSoftDevice(): void {
     if ('reason' in this.find('soft')) return;
     const found = softModule();
     if ('reason' in found) return;
     const soft = found as unknown as SoftControl;
     const { kind, defaultDevice } = this.about;
-    // A device that is configured but left out has its reason in lastError(); another beside it would hide that.
+    // lastError() holds the reason why a configured device is missing. A default device would hide it.
     if (new RegExp(`kind\\s*=\\s*${kind}`).test(process.env['VERBS_SOFT'] ?? '')) return;
     if (!soft.deviceNames().some((name) => this.isSupported('soft', name))) soft.addDevices(defaultDevice);
   }

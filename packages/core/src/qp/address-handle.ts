@@ -6,13 +6,13 @@ import { Resource } from '../lifetime/resource.js';
 import type { FullAhAttr } from './ah-attr.js';
 
 /**
- * `ibv_ah`: the way to a peer, for UD work requests of any queue pair of its protection domain. Made by
+ * `ibv_ah`: the way to a peer, for UD work requests of any queue pair of its protection domain. Created by
  * {@link ProtectionDomain.createAh}; `close()` is `ibv_destroy_ah`.
  */
 export class AddressHandle extends Resource {
   /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
-  /** What it was made with. */
+  /** The attributes of its creation. */
   readonly attr: Readonly<FullAhAttr>;
   readonly #id: number;
 

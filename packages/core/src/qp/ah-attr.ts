@@ -7,7 +7,7 @@ import { typeError, valueError } from '../base/validate.js';
 export interface GlobalRoute {
   /** The destination's GID, or a multicast group. */
   dgid: Gid;
-  /** 20 bits, default 0; on RoCE v2 the UDP source port is made of it, by which routers choose among paths. */
+  /** 20 bits, default 0; on RoCE v2 the UDP source port is created of it, by which routers choose among paths. */
   flowLabel?: number;
   /** Which of the port's own GIDs is the source: an index of `ctx.gidTable(port)`, 0 to 255, default 0. */
   sgidIndex?: number;

@@ -4,9 +4,9 @@ import { typeError } from '../base/validate.js';
 import { AccessFlags, Mtu, QpState, QpType } from '../enums/index.js';
 import type { QpAttr } from './qp-attr.js';
 
-/** What {@link QueuePair.connect} needs; what is left out has the value given here. */
+/** The options of {@link QueuePair.connect}, with their defaults. */
 export interface ConnectOptions {
-  /** The peer's side, learned over some other way. */
+  /** The peer's side, exchanged out of band. */
   remote: {
     /** Its queue pair, 24 bits. */
     qpNum: number;
@@ -29,11 +29,11 @@ export interface ConnectOptions {
   access?: number;
   /** RC, XRC: the wait for an acknowledgement: 4.096 µs · 2^n, 0 to 31, 0 waits forever; default 14 (67 ms). */
   timeout?: number;
-  /** RC, XRC: repetitions after timeouts: 0 to 7, default 7. */
+  /** RC, XRC: retransmissions after timeouts: 0 to 7, default 7. */
   retryCnt?: number;
-  /** RC, XRC: repetitions while the peer has no receive request: 0 to 7, default 7: forever. */
+  /** RC, XRC: retransmissions while the peer has no receive request: 0 to 7, default 7: no limit. */
   rnrRetry?: number;
-  /** RC, XRC: how long a peer waits before it repeats, as a code: 0 to 31, default 12 (0.64 ms). */
+  /** RC, XRC: how long a peer waits after an RNR NAK, as a code: 0 to 31, default 12 (0.64 ms). */
   minRnrTimer?: number;
   /** RC, XRC: reads and atomics on their way from this side at a time: 0 to 255, default 1. */
   maxRdAtomic?: number;
@@ -47,7 +47,7 @@ export interface ConnectOptions {
   sl?: number;
 }
 
-/** What {@link QueuePair.activate} needs. */
+/** The options of {@link QueuePair.activate}. */
 export interface ActivateOptions {
   /** 32 bits: datagrams must carry it. */
   qkey: number;

@@ -10,7 +10,7 @@ import type { Flow } from './flow.js';
 const point = fields({ counterDesc: u31(), index: u16() });
 
 /**
- * `ibv_counters`: what flows count. Made by {@link Context.createCounters}; `close()` is `ibv_destroy_counters`.
+ * `ibv_counters`: counters of flows. Created by {@link Context.createCounters}; `close()` is `ibv_destroy_counters`.
  *
  * @example
  * const counters = ctx.createCounters();
@@ -30,10 +30,10 @@ export class Counters extends Resource {
   }
 
   /**
-   * `ibv_attach_counters_point_flow`: what is counted at an index, before the counters are used in a flow
+   * `ibv_attach_counters_point_flow`: the unit that is counted at an index, before the counters are used in a flow
    * ({@link FlowCount}), or for one flow that exists.
    *
-   * @param attr `counterDesc` is one of {@link CounterDescription}, `index` the place in what `read` gives
+   * @param attr `counterDesc` is one of {@link CounterDescription}, `index` the place in the result of `read`
    * @throws VerbsError EOPNOTSUPP, EINVAL, EBUSY
    */
   attach(attr: { counterDesc: number; index: number }, flow?: Flow): void {
@@ -46,7 +46,7 @@ export class Counters extends Resource {
   }
 
   /**
-   * `ibv_read_counters`: by their indices.
+   * `ibv_read_counters`: the values by their indices.
    *
    * @param flags see {@link ReadCountersFlags}; default 0
    * @throws VerbsError EINVAL, EOPNOTSUPP

@@ -8,7 +8,7 @@ export interface FlowMatch<T> {
   mask?: T;
 }
 
-/** Addresses are bytes in network order; other numbers are in host order. What is left out is not compared. */
+/** Addresses are bytes in network order; other numbers are in host order. Fields that are left out match any value. */
 export interface FlowFilters {
   /** `ibv_flow_spec_eth`: the Ethernet header. */
   eth: {
@@ -98,23 +98,23 @@ export interface PortFilter {
   srcPort?: number;
 }
 
-/** `ibv_flow_spec_action_tag`: completions show the number. */
+/** `ibv_flow_spec_action_tag`: a number for the completions. */
 export interface FlowTag {
-  /** Tells this action from the others. */
+  /** Distinguishes this action from the others. */
   type: 'tag';
-  /** 32 bits, of which mlx5 has 24; `wc.flowTag` of a queue made with WcExFlags.FLOW_TAG. */
+  /** 32 bits, of which mlx5 has 24; `wc.flowTag` of a queue created with WcExFlags.FLOW_TAG. */
   tagId: number;
 }
 
 /** `ibv_flow_spec_action_drop`: the packet goes nowhere. */
 export interface FlowDrop {
-  /** Tells this action from the others. */
+  /** Distinguishes this action from the others. */
   type: 'drop';
 }
 
 /** `ibv_flow_spec_counter_action`: the packet is counted. */
 export interface FlowCount {
-  /** Tells this action from the others. */
+  /** Distinguishes this action from the others. */
   type: 'count';
   /** Where; see {@link Context.createCounters}. */
   counters: Counters;

@@ -4,10 +4,11 @@ import { Resource } from '../lifetime/resource.js';
 import type { QueuePair } from './queue-pair.js';
 
 /**
- * `ibv_flow`: frames that a queue pair receives. Made by {@link QueuePair.createFlow}; `close()` is `ibv_destroy_flow`.
+ * `ibv_flow`: frames that a queue pair receives. Created by {@link QueuePair.createFlow}; `close()` is
+ * `ibv_destroy_flow`.
  */
 export class Flow extends Resource {
-  /** Who receives them. */
+  /** The queue pair that receives the packets. */
   readonly qp: QueuePair;
 
   /** @internal */

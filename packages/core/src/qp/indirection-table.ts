@@ -6,17 +6,17 @@ import type { Context } from '../device/context.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
 import type { ReceiveWorkQueue } from './receive-work-queue.js';
 
-/** Far above what any device has. */
+/** Far above the limit of any device. */
 const MAX_QUEUES = 0xffff;
 
 /**
- * `ibv_rwq_ind_table`: which receive work queue a packet's hash chooses. Made by {@link Context.createRwqIndTable};
+ * `ibv_rwq_ind_table`: which receive work queue a packet's hash chooses. Created by {@link Context.createRwqIndTable};
  * `close()` is `ibv_destroy_rwq_ind_table`.
  */
 export class IndirectionTable extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** What a packet's hash chooses from, in this order. */
+  /** The queues that a packet's hash chooses from, in this order. */
   readonly queues: readonly ReceiveWorkQueue[];
   /** `ibv_rwq_ind_table.ind_tbl_num`: the device's number for it. */
   readonly indTblNum: number;

@@ -4,7 +4,7 @@ import type { QpStateMessage } from '../diagnostics/messages.js';
 import { enumName, QpState } from '../enums/index.js';
 import type { QueuePair } from './queue-pair.js';
 
-/** The state that a queue pair was last seen in: what the device does by itself shows only when somebody looks. */
+/** The last known state of a queue pair. The device may change the state by itself; only a query finds that. */
 export class KnownState {
   #state: number;
 
@@ -16,12 +16,12 @@ export class KnownState {
     return enumName(QpState, this.#state) as keyof typeof QpState;
   }
 
-  /** Only the program leads out of it again, so that there is no need to look. */
+  /** Only the program can change it, so a query is needless. */
   get lasting(): boolean {
     return this.#state === QpState.ERR || this.#state === QpState.RESET;
   }
 
-  /** It is in this state now. */
+  /** Records the present state, and publishes a change. */
   see(qp: QueuePair, state: number, cause: QpStateMessage['cause']): void {
     if (state === this.#state) return;
     const from = this.name;

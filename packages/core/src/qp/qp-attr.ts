@@ -5,9 +5,9 @@ import { AccessFlags, MigState, Mtu, QpAttrMask, QpState } from '../enums/index.
 import { type AhAttr, type FullAhAttr, nativeAhAttr, publicAhAttr } from './ah-attr.js';
 import { nativeCap, type QpCap } from './qp-init-attr.js';
 
-/** `struct ibv_qp_attr`: the fields that are given are the ones that change, as the C call's mask says. */
+/** `struct ibv_qp_attr`: the given fields change; the C call's mask follows from them. */
 export interface QpAttr {
-  /** Where the queue pair shall go: see {@link QpState}. */
+  /** The new state: see {@link QpState}. */
   qpState?: number;
   /** Asserts the state before the change; see {@link QpState}. */
   curQpState?: number;
@@ -46,7 +46,7 @@ export interface QpAttr {
   /** RDMA reads and atomics of the peer that this side serves at a time: 0 to 255. */
   maxDestRdAtomic?: number;
   /**
-   * How long a peer waits before it repeats a message that found no receive request, as a code: 1 is 10 µs, 12 is
+   * How long a peer waits before it retransmits a message that found no receive request, as a code: 1 is 10 µs, 12 is
    * 0.64 ms, 31 is 491 ms, 0 is 655 ms.
    */
   minRnrTimer?: number;
@@ -54,9 +54,9 @@ export interface QpAttr {
   portNum?: number;
   /** How long to wait for an acknowledgement: 4.096 µs · 2^n, 0 to 31; 0 waits forever. */
   timeout?: number;
-  /** Repetitions after timeouts: 0 to 7. */
+  /** Retransmissions after timeouts: 0 to 7. */
   retryCnt?: number;
-  /** Repetitions while the peer has no receive request (RNR NAK): 0 to 7; 7 repeats forever. */
+  /** Retransmissions while the peer has no receive request (RNR NAK): 0 to 7; 7 means no limit. */
   rnrRetry?: number;
   /** Packet pacing of RAW_PACKET: kbit/s, 0 for none. */
   rateLimit?: number;
@@ -66,7 +66,7 @@ export interface QpAttr {
 export type FullQpAttr = Required<Omit<QpAttr, 'cap' | 'ahAttr' | 'altAhAttr'>> & {
   /** 1 while the send queue drains (SQD), else 0. */
   sqDraining: number;
-  /** What the device gave, at least what was asked for. */
+  /** The capacities that the device granted, at least the requested ones. */
   cap: Required<QpCap>;
   /** The way to the peer; all zero if there is none. */
   ahAttr: FullAhAttr;

@@ -8,17 +8,17 @@ import type { QpCap } from './qp-init-attr.js';
 
 // Calls that change or query a queue pair and need nothing of its object but the native handle.
 
-/** What {@link QueuePair.query} gives. */
+/** The result of {@link QueuePair.query}. */
 export interface QpQuery {
   /** The attributes that `modify` sets. */
   attr: FullQpAttr;
-  /** What it was made with. */
+  /** The attributes of its creation. */
   initAttr: {
     /** See {@link QpType}. */
     qpType: number;
     /** Whether every send request completes visibly. */
     sqSigAll: boolean;
-    /** What the device gave, at least what was asked for. */
+    /** The capacities that the device granted, at least the requested ones. */
     cap: Required<QpCap>;
   };
 }

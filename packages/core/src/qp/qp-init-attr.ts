@@ -9,7 +9,7 @@ import type { IndirectionTable } from './indirection-table.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
 import type { XrcDomain } from './xrc-domain.js';
 
-/** `struct ibv_qp_cap`: how much a queue pair takes. The device may give more. */
+/** `struct ibv_qp_cap`: the capacities of a queue pair. The device may grant more. */
 export interface QpCap {
   /** Outstanding send requests. */
   maxSendWr: number;
@@ -27,18 +27,18 @@ export interface QpCap {
 export interface QpInitAttr<T extends number = QpType> {
   /** See {@link QpType}. */
   qpType: T;
-  /** Every type but XRC_RECV has one. */
+  /** Every type except XRC_RECV needs it. */
   sendCq?: CompletionQueue;
-  /** Every type but those of XRC has one. */
+  /** Every type except those of XRC needs it. */
   recvCq?: CompletionQueue;
   /** Takes the place of the queue pair's own receive queue. */
   srq?: SharedReceiveQueue;
-  /** How much it takes; {@link QueuePair.cap} tells what the device gave. */
+  /** The capacities; {@link QueuePair.cap} has those that the device granted. */
   cap: QpCap;
   /** Whether every send request completes visibly, without SendFlags.SIGNALED; default false. */
   sqSigAll?: boolean;
 
-  // What follows makes it `ibv_create_qp_ex`.
+  // With any of the fields below the call is `ibv_create_qp_ex`.
 
   /** XRC_RECV only. */
   xrcd?: XrcDomain;
@@ -52,7 +52,7 @@ export interface QpInitAttr<T extends number = QpType> {
   sourceQpn?: number;
   /** Receive side scaling: where packets go, by a hash. */
   rwqIndTbl?: IndirectionTable;
-  /** With `rwqIndTbl`: what the hash is made of. */
+  /** With `rwqIndTbl`: the fields and the function of the hash. */
   rxHashConf?: RxHashConf;
 }
 
@@ -102,12 +102,12 @@ const initAttr = fields({
   rxHashConf: maybe(rxHashConf),
 });
 
-/** What the program gave, read once. */
+/** The program's attributes, read once. */
 export function qpInitAttr<T extends number>(value: QpInitAttr<T>, path: string): QpInitAttr<T> {
   return object(value, path, initAttr.names) as unknown as QpInitAttr<T>;
 }
 
-/** `pd` is missing for XRC_RECV. Providers follow the pointers of a type's parts, so this checks that they are there. */
+/** `pd` is missing for XRC_RECV. C libraries follow the pointers to a type's parts, so the check requires them. */
 export function nativeQpInitAttr(value: unknown, path: string, pd?: NativeHandle): NativeQpInit {
   const { sendCq, recvCq, xrcd, ...attr } = initAttr(value, path);
   const { qpType } = attr;

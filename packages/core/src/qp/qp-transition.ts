@@ -1,7 +1,9 @@
 import type { QpState, QpType } from '../enums/index.js';
 import type { QpAttr } from './qp-attr.js';
 
-/** What each step from RESET to RTS must be given, by the type of the queue pair (IBTA 11.2.5.2, tables 91 and 92). */
+/**
+ * The fields that each step from RESET to RTS needs, by the type of the queue pair (IBTA 11.2.5.2, tables 91 and 92).
+ */
 interface Needed {
   INIT: {
     [QpType.RC]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
@@ -35,7 +37,7 @@ type Step<State extends keyof Needed, T extends Known> = Omit<QpAttr, 'qpState'>
   qpState: States[State];
 } & Required<Pick<QpAttr, Needed[State][T]>>;
 
-/** INIT to RTR to RTS, and what else `ibv_modify_qp` does with a queue pair of type `T`. */
+/** INIT, RTR and RTS, and the other changes of `ibv_modify_qp` to a queue pair of type `T`. */
 type Transition<T extends Known> =
   | Step<'INIT', T>
   | Step<'RTR', T>
@@ -54,8 +56,8 @@ interface Modifications {
 }
 
 /**
- * What {@link QueuePair.modify} takes. For a queue pair whose type the compiler knows, a step from RESET to RTS has
- * the fields that it needs; a way back to RTS (from SQD or SQE) is told from the first one by `curQpState`.
+ * The argument of {@link QueuePair.modify}. For a queue pair whose type the compiler knows, a step from RESET to RTS
+ * has the fields that it needs; `curQpState` distinguishes a way back to RTS (from SQD or SQE) from the first one.
  *
  * @example
  * ```ts

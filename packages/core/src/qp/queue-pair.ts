@@ -49,13 +49,14 @@ export interface MadeQp<T extends number> {
 }
 
 /**
- * `ibv_qp`: where work requests are posted. Made by {@link ProtectionDomain.createQp}; `close()` is `ibv_destroy_qp`.
+ * `ibv_qp`: where work requests are posted. Created by {@link ProtectionDomain.createQp}; `close()` is
+ * `ibv_destroy_qp`.
  *
  * The memory of a posted request stays valid until its completion was polled, or that of a later signaled request of
- * the same queue, whatever becomes of the JavaScript objects meanwhile. The same holds for the queue's room: at most
- * `cap.maxSendWr` requests are outstanding in that sense.
+ * the same queue, even if its JavaScript objects are collected meanwhile. A request also occupies its place in the
+ * queue until then: at most `cap.maxSendWr` requests are outstanding in that sense.
  *
- * Hold it as long as its peer needs it, also if it only answers: like every object it is closed when it is collected.
+ * Hold it as long as its peer needs it, also if it only responds: like every object it is closed when it is collected.
  */
 export class QueuePair<out T extends number = number> extends Resource {
   /** The open device that it belongs to. */
@@ -70,9 +71,9 @@ export class QueuePair<out T extends number = number> extends Resource {
   readonly srq: SharedReceiveQueue | undefined;
   /** See {@link QpType}. */
   readonly qpType: T;
-  /** 24 bits: what a peer calls it. */
+  /** 24 bits: a peer needs it to connect. */
   readonly qpNum: number;
-  /** What the device gave, at least what was asked for. */
+  /** The capacities that the device granted, at least the requested ones. */
   readonly cap: Readonly<Required<QpCap>>;
   readonly #id: number;
   readonly #state: KnownState;
@@ -96,8 +97,8 @@ export class QueuePair<out T extends number = number> extends Resource {
   }
 
   /**
-   * `ibv_modify_qp` with the mask of the given fields. For a type that the compiler knows it also knows what each step
-   * needs: see {@link QpModify}.
+   * `ibv_modify_qp` with the mask of the given fields. For a type that the compiler knows, it also checks the
+   * fields of each step: see {@link QpModify}.
    *
    * @throws TypeError, RangeError for a field that is misspelt or out of its range, by its name
    * @throws VerbsError EINVAL if the fields do not fit the transition, ETIMEDOUT, ENETUNREACH, ENODATA
@@ -116,7 +117,7 @@ export class QueuePair<out T extends number = number> extends Resource {
     if (state !== undefined) this[kState](state);
   }
 
-  /** @internal It was brought to this state, here or by a vendor's call. */
+  /** @internal `modify` or a vendor's call brought it to this state. */
   [kState](state: number): void {
     integer(state, 'state', 0, QpState.UNKNOWN);
     const text = 'the queue pair was reset, which drops its requests';
@@ -126,14 +127,14 @@ export class QueuePair<out T extends number = number> extends Resource {
     this.#state.see(this, state, 'modify');
   }
 
-  /** What was posted does not complete any more. */
+  /** The posted requests do not complete any more. */
   #forgetRequests(reason: VerbsError): void {
     this.sendCq?.[kAbandon](this, reason);
     this.recvCq?.[kAbandon](this, reason);
   }
 
   /**
-   * `ibv_query_qp`: all attributes, or with a {@link QpAttrMask} at least those.
+   * `ibv_query_qp`: all attributes, or at least those of a {@link QpAttrMask}.
    *
    * @throws VerbsError with the library's errno
    * @example enumName(QpState, qp.query().attr.qpState); // 'RTS'
@@ -151,11 +152,11 @@ export class QueuePair<out T extends number = number> extends Resource {
    * Brings an RC, UC or XRC queue pair from RESET to RTS: `ibv_modify_qp` three times, with the usual values.
    *
    * @throws TypeError, RangeError for an option that is missing, misspelt or out of its range, by its name
-   * @throws VerbsError EINVAL (another type, another state than RESET), and what `modify` throws
+   * @throws VerbsError EINVAL (another type, another state than RESET), and the errors of `modify`
    * @example
    * import { randomInt } from 'node:crypto';
    *
-   * const psn = randomInt(2 ** 24); // which the peer is told, with qp.qpNum and this port's GID
+   * const psn = randomInt(2 ** 24); // the peer needs it, with qp.qpNum and this port's GID
    * qp.connect({ remote: { qpNum: peer.qpNum, psn: peer.psn, gid: peer.gid }, psn, pathMtu: Mtu.MTU_4096 });
    */
   connect(options: ConnectOptions): void {
@@ -183,7 +184,7 @@ export class QueuePair<out T extends number = number> extends Resource {
   }
 
   /**
-   * `ibv_attach_mcast`: a UD queue pair receives what is sent to the group.
+   * `ibv_attach_mcast`: a UD queue pair receives the group's packets.
    *
    * @param lid the group's LID on InfiniBand, default 0
    * @throws VerbsError EINVAL (no UD queue pair, no multicast GID), ENOMEM (more groups than the device has)
@@ -221,7 +222,7 @@ export class QueuePair<out T extends number = number> extends Resource {
   }
 
   /**
-   * `ibv_set_ece`: those that both ends have, before the queue pair leaves INIT.
+   * `ibv_set_ece`: the enhancements that both ends have, before the queue pair leaves INIT.
    *
    * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL
    */
@@ -231,7 +232,7 @@ export class QueuePair<out T extends number = number> extends Resource {
 
   /**
    * `ibv_query_qp_data_in_order`: whether data of that operation is written in its order, so that a program may watch
-   * its last byte. False where the library cannot tell.
+   * its last byte. False where the library does not know.
    *
    * @param flags of `enum ibv_query_qp_data_in_order_flags`, default 0
    * @throws TypeError, RangeError for an argument
@@ -242,11 +243,11 @@ export class QueuePair<out T extends number = number> extends Resource {
   }
 
   /**
-   * `ibv_post_send` of one or many requests, in their order, in one native call. A queue pair that was made with
+   * `ibv_post_send` of one or many requests, in their order, in one native call. A queue pair that was created with
    * `sendOpsFlags` posts them by `ibv_wr_start`, the builders `ibv_wr_*` and `ibv_wr_complete`: all or none.
    *
-   * If one is refused, those before it are posted, as in C: the error's `posted` tells how many. Errors in the values
-   * themselves are found before anything is posted.
+   * If the queue rejects one, the requests before it are posted, as in C: the error's `posted` is their number. Errors
+   * in the values themselves are found before anything is posted.
    *
    * @throws TypeError, RangeError with the argument's path, for instance `wr[2].sgList[0]`
    * @throws VerbsError ENOMEM (the queue is full), EINVAL (state, type or limits of the queue pair)
@@ -262,8 +263,8 @@ export class QueuePair<out T extends number = number> extends Resource {
    * nothing. The batch may be changed and posted again as soon as this returns.
    *
    * @param count default: up to the end of the batch
-   * @throws TypeError, RangeError with the request's path, for instance `batch[2].sgList[0]`; as with `postSend`, those
-   *   before the request at fault are posted, and the error's `posted` tells how many
+   * @throws TypeError, RangeError with the request's path, for instance `batch[2].sgList[0]`; as with `postSend`, the
+   *   requests before the wrong one are posted, and the error's `posted` is their number
    * @throws VerbsError as with `postSend`
    * @example qp.postSendBatch(sends, 0, 16); // the first 16 of them
    */
@@ -286,7 +287,7 @@ export class QueuePair<out T extends number = number> extends Resource {
    *
    * @throws TypeError, RangeError, VerbsError as {@link QueuePair.postSendBatch}
    * @example
-   * // With slots as `wrId`: each goes back into the queue when it was used.
+   * // With slots as `wrId`: each slot is posted again after its use.
    * const count = cq.pollBatch(completions);
    * for (let i = 0; i < count; i++) qp.postRecvBatch(receives, Number(completions.wrId(i)), 1);
    */
@@ -295,9 +296,9 @@ export class QueuePair<out T extends number = number> extends Resource {
   }
 
   /**
-   * `ibv_bind_mw`: opens a window of type 1, or closes it (without `bindInfo.mr`). It completes like a send request; when
-   * this returns the window has its new rkey. Every region that a window was to be bound to stays registered until it is
-   * closed or the window is, for a bind may fail later than it is posted.
+   * `ibv_bind_mw`: opens a window of type 1, or closes it (without `bindInfo.mr`). It completes like a send request;
+   * when this returns the window has its new rkey. Every region of a posted bind stays registered until it or the
+   * window is closed, because a bind may fail after it was posted.
    *
    * @throws VerbsError EINVAL (a window of type 2: post BIND_MW), EPERM (another protection domain), ENOMEM
    * @example qp.bindMw(mw, { wrId: 1, bindInfo: { mr, offset: 0, length: 64, access: AccessFlags.REMOTE_READ } });
@@ -320,8 +321,9 @@ export class QueuePair<out T extends number = number> extends Resource {
   }
 
   /**
-   * Posts a request with SIGNALED (`ibv_post_send`) and waits for its completion, on the completion channel of `sendCq`. Node's loop goes on
-   * meanwhile. Many may be under way at a time; the completions of other requests stay in the queue for those who poll it.
+   * Posts a request with SIGNALED (`ibv_post_send`) and waits for its completion on the completion channel of `sendCq`,
+   * while Node's event loop runs. Many requests may be awaited at a time; the completions of other requests stay in the
+   * queue for `poll` and the iteration.
    *
    * @param options `signal` ends the waiting, not the request
    * @throws CompletionError if it completes with another status than SUCCESS
@@ -345,7 +347,8 @@ export class QueuePair<out T extends number = number> extends Resource {
   /**
    * Posts a receive request (`ibv_post_recv`) and waits for its message, as {@link QueuePair.send} does.
    *
-   * @throws CompletionError, VerbsError, TypeError, RangeError as {@link QueuePair.send}; EINVAL if `recvCq` has no channel
+   * @throws CompletionError, VerbsError, TypeError, RangeError as {@link QueuePair.send}; EINVAL if `recvCq` has no
+   *   channel
    * @example
    * const { byteLen } = await qp.recv({ sgList: [{ mr }] }, { signal: AbortSignal.timeout(1000) });
    */
@@ -356,7 +359,7 @@ export class QueuePair<out T extends number = number> extends Resource {
     });
   }
 
-  /** @internal Something happened that may have changed its state: if somebody wants to know, this looks. */
+  /** @internal A completion or an event may have changed the state: queries it for subscribers. */
   [kSeeState](cause: QpStateMessage['cause']): void {
     if (this.closed || this.#state.lasting || !qpStates.hasSubscribers) return;
     const found = native.queryQp(this.use('ibv_query_qp'), QpAttrMask.STATE);

@@ -25,7 +25,7 @@ export interface WqInitAttr {
   createFlags?: number;
 }
 
-/** `struct ibv_wq_attr`: the fields that are there are changed. */
+/** `struct ibv_wq_attr`: the given fields change. */
 export interface WqAttr {
   /** See {@link WqState}. */
   wqState?: number;
@@ -55,7 +55,7 @@ const changes = fields({
 });
 
 /**
- * `ibv_wq`: a receive queue for receive side scaling. Made by {@link ProtectionDomain.createWq}; `close()` is
+ * `ibv_wq`: a receive queue for receive side scaling. Created by {@link ProtectionDomain.createWq}; `close()` is
  * `ibv_destroy_wq`.
  */
 export class ReceiveWorkQueue extends Resource {
@@ -65,9 +65,9 @@ export class ReceiveWorkQueue extends Resource {
   readonly cq: CompletionQueue;
   /** `ibv_wq.wq_num`: the device's number for it. */
   readonly wqNum: number;
-  /** Outstanding requests: what the device gave, at least what was asked for. */
+  /** Outstanding requests: the number that the device granted, at least the requested one. */
   readonly maxWr: number;
-  /** Elements of a request: what the device gave, at least what was asked for. */
+  /** Elements of a request: the number that the device granted, at least the requested one. */
   readonly maxSge: number;
   readonly #id: number;
 
@@ -88,7 +88,7 @@ export class ReceiveWorkQueue extends Resource {
   /**
    * `ibv_modify_wq`: brings it to another state, or changes flags.
    *
-   * @throws VerbsError EINVAL (a step that there is not), EOPNOTSUPP
+   * @throws VerbsError EINVAL (an impossible transition), EOPNOTSUPP
    * @example wq.modify({ wqState: WqState.RDY });
    */
   modify(attr: WqAttr): void {
@@ -132,7 +132,7 @@ export class ReceiveWorkQueue extends Resource {
   }
 }
 
-/** What the native call makes: a receive work queue. */
+/** The native receive work queue. */
 export type NativeWq = Exclude<ReturnType<typeof native.createWq>, number>;
 
 function create(pd: ProtectionDomain, value: unknown): NativeWq {

@@ -4,7 +4,7 @@ import type { NativeReceived } from '../base/native.js';
 import { typeError, valueError } from '../base/validate.js';
 import { WcFlags } from '../enums/index.js';
 
-/** What a completion says about its sender: a {@link WorkCompletion}, or an object with these fields of it. */
+/** The sender of a datagram: a {@link WorkCompletion}, or an object with these fields of it. */
 export interface ReceivedFrom {
   /** See {@link WcFlags}: GRH says whether there is a routing header. */
   wcFlags: number;
@@ -31,7 +31,7 @@ const sender = fields({
 
 const GRH_BYTES = 40;
 
-/** Checks a completion and its routing header. The C calls read the header whenever the completion says there is one. */
+/** Checks a completion and its routing header. The C calls read the header whenever the completion has the flag GRH. */
 export function receivedFrom(
   wc: unknown,
   grh: unknown,

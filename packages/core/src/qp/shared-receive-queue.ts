@@ -22,7 +22,7 @@ export interface SrqInitAttr {
   maxSge?: number;
   /** Fewer requests than that raise SRQ_LIMIT_REACHED, once; default 0: never. */
   srqLimit?: number;
-  /** Who may use it; default BASIC. */
+  /** The queue pairs that may use it; default BASIC. */
   srqType?: SrqType;
   /** XRC only: whose queue pairs may use it. */
   xrcd?: XrcDomain;
@@ -36,7 +36,7 @@ export interface SrqAttr {
   maxWr: number;
   /** Elements of a request. */
   maxSge: number;
-  /** What is armed: fewer requests than that raise SRQ_LIMIT_REACHED; 0: nothing is, or it was raised. */
+  /** The armed limit: fewer requests than that raise SRQ_LIMIT_REACHED; 0 if none is armed, or it was raised. */
   srqLimit: number;
 }
 
@@ -56,8 +56,8 @@ const MAX_WR = 1 << 0;
 const LIMIT = 1 << 1;
 
 /**
- * `ibv_srq`: receive requests that several queue pairs share. Made by {@link ProtectionDomain.createSrq}; `close()` is
- * `ibv_destroy_srq`.
+ * `ibv_srq`: receive requests that several queue pairs share. Created by {@link ProtectionDomain.createSrq}; `close()`
+ * is `ibv_destroy_srq`.
  */
 export class SharedReceiveQueue extends Resource {
   /** The protection domain that it belongs to. */
@@ -66,7 +66,7 @@ export class SharedReceiveQueue extends Resource {
   readonly srqType: number;
   /** XRC: the number that a peer's requests name (`ibv_get_srq_num`). */
   readonly srqNum: number | undefined;
-  /** Elements of a request: what the device gave, at least what was asked for. */
+  /** Elements of a request: the number that the device granted, at least the requested one. */
   readonly maxSge: number;
   #maxWr: number;
   readonly #id: number;
@@ -86,7 +86,7 @@ export class SharedReceiveQueue extends Resource {
     pd.context[kElement](made.id, this);
   }
 
-  /** Outstanding requests: what the device gave, at least what was asked for. */
+  /** Outstanding requests: the number that the device granted, at least the requested one. */
   get maxWr(): number {
     return this.#maxWr;
   }
@@ -95,7 +95,7 @@ export class SharedReceiveQueue extends Resource {
    * `ibv_modify_srq`: arms the limit event, which happens once (`srqLimit`), or gives the queue another size (`maxWr`).
    *
    * @param attr `srqLimit`: requests; 0 disarms. `maxWr`: requests, at most `maxSrqWr` of `queryDevice()`
-   * @throws VerbsError EINVAL (a limit above the size, or a size below what is outstanding), EOPNOTSUPP
+   * @throws VerbsError EINVAL (a limit above the size, or a size below the outstanding requests), EOPNOTSUPP
    * @example srq.modify({ srqLimit: 16 });
    */
   modify(attr: { srqLimit?: number; maxWr?: number }): void {

@@ -9,8 +9,8 @@ import { nativeQpInitAttr } from './qp-init-attr.js';
 import { QueuePair } from './queue-pair.js';
 
 /**
- * `ibv_xrcd`: what the receiving queue pairs and shared receive queues of the extended reliable connection have in
- * common. Made by {@link Context.openXrcd}; `close()` is `ibv_close_xrcd`.
+ * `ibv_xrcd`: the domain that the receiving queue pairs and the shared receive queues of the extended reliable
+ * connection belong to. Created by {@link Context.openXrcd}; `close()` is `ibv_close_xrcd`.
  */
 export class XrcDomain extends Resource {
   /** The open device that it belongs to. */
@@ -36,7 +36,7 @@ export class XrcDomain extends Resource {
   }
 
   /**
-   * `ibv_open_qp`: a receiving queue pair that somebody else of this domain made, by its number.
+   * `ibv_open_qp`: a receiving queue pair of this domain that another program created, by its number.
    *
    * @throws VerbsError EINVAL, ENOENT (no such queue pair), EOPNOTSUPP
    */
