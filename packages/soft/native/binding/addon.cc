@@ -1,5 +1,4 @@
-// The functions of verbs_soft.h for JavaScript, one to one. Their results are errno values; what to make of them is
-// decided in TypeScript.
+// The functions of verbs_soft.h for JavaScript, one to one. They return errno values; TypeScript makes errors of them.
 #ifndef NAPI_VERSION
 #define NAPI_VERSION 9
 #endif

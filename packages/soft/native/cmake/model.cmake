@@ -7,8 +7,8 @@ cmake_path(SET soft_build NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../../build)
 set(VERBS_SOFT_BUILD ${soft_build} CACHE PATH "The build folder of the software NIC that tests run on")
 set(soft_path ${VERBS_SOFT_BUILD}/lib/dropin:${VERBS_SOFT_BUILD}/lib)
 
-# One regular file with the name by which it is loaded, as an installed package has no symbolic links. It stays loaded:
-# others hold its functions.
+# One regular file with the name by which it is loaded: an installed package has no symbolic links. It is never unloaded,
+# because other libraries keep pointers to its functions.
 function(verbs_model_library target file directory map)
   set_target_properties(${target} PROPERTIES
     PREFIX "" OUTPUT_NAME ${file} SUFFIX "" NO_SONAME ON LIBRARY_OUTPUT_DIRECTORY ${directory}

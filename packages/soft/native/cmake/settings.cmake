@@ -12,7 +12,7 @@ set(VERBS_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or
 
 add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -fno-semantic-interposition)
 if(VERBS_SANITIZE)
-  # The verbs' enumerations are C's: a program may hand over any int, and what is not known is refused.
+  # The enumerations of the verbs are C enumerations: a program may pass any int, and unknown values are rejected.
   add_compile_options(
     -fsanitize=${VERBS_SANITIZE} -fno-sanitize=enum -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${VERBS_SANITIZE})

@@ -1,4 +1,4 @@
-// The words behind a failed call: errno says which error it is, this text says what happened and what helps.
+// The text of a failed call: beside errno, it says what happened and what helps.
 #pragma once
 
 #include <string>

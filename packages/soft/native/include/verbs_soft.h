@@ -1,8 +1,8 @@
 /*
- * Control of the software NIC, beside the verbs: configuration, counters, captures, faults and ports. Exported by
- * libverbs-soft-nic.so.1, and the same whichever libibverbs of ours a program uses.
+ * Control of the software NIC beside the verbs: configuration, counters, captures, faults and ports. Exported by
+ * libverbs-soft-nic.so.1, the same for both of our libibverbs.
  *
- * Calls return 0 or a positive errno value; verbs_soft_last_error() then says what happened and what helps.
+ * Calls return 0 or a positive errno value; verbs_soft_last_error() then has the cause and the remedy.
  * `device` is a device's name.
  */
 #ifndef VERBS_SOFT_H
@@ -14,61 +14,66 @@
 extern "C" {
 #endif
 
-/* Replaces the configuration, also that of the variable VERBS_SOFT. NULL: back to the variable.
+/* Replaces the configuration, also that of the variable VERBS_SOFT. NULL: reads the variable again.
  * EINVAL: the text is wrong. EBUSY: a device is open. */
 int verbs_soft_configure(const char *text);
 
-/* Adds the devices of `text` to those there are. EINVAL, or EEXIST if one has a name that is taken. */
+/* Adds the devices of `text` to the configuration. EINVAL, or EEXIST if a name is taken. */
 int verbs_soft_add_devices(const char *text);
 
-/* What happened in this thread's last failed call, also of ibv_get_device_list() and ibv_open_device() of ours. Empty
- * if there was none. Valid until the thread's next call. */
+/* The text of this thread's last failed call, also of our ibv_get_device_list() and ibv_open_device(). Empty if no call
+ * has failed. Valid until the thread's next call. */
 const char *verbs_soft_last_error(void);
 
-/* The names of the listed devices: NULL for an index past the last. Valid until the configuration changes. */
+/* The name of the device with that index, from 0; NULL behind the last device. Valid until the configuration changes.
+ */
 const char *verbs_soft_device_name(unsigned int index);
 
-/* Calls `counter` for each of the device's counters: of the NIC by the kernel's soft-RoCE names, of its links with the
- * prefixes "link_" and "fault_". They count since the device was configured. ENODEV. */
+/* Calls `counter` for each counter of the device, since it was configured. The counters of the NIC have the names of
+ * the kernel's soft-RoCE, those of its links the prefixes "link_" and "fault_". ENODEV. */
 typedef void (*verbs_soft_counter)(void *data, const char *name, uint64_t value);
 int verbs_soft_stats(const char *device, verbs_soft_counter counter, void *data);
 
-/* Writes what the device sends and receives to a pcapng file, from now or from its next open on, in place of a running
- * capture. `path` may hold %p (process id) and %d (device name); max_bytes ends the capture when the file has that
- * size, snap_length shortens long frames (0: no limit). ENODEV, or the errno of opening the file. */
+/* Writes the frames that the device sends and receives to a pcapng file, from now on, or from its next open on if it is
+ * not open. Replaces a running capture. `path` may contain %p (process id) and %d (device name). The capture ends
+ * before the file is longer than max_bytes; snap_length is the number of bytes kept of a frame (0: no limit). ENODEV,
+ * or the errno of opening the file. */
 int verbs_soft_capture_start(const char *device, const char *path, uint64_t max_bytes, uint32_t snap_length);
 
-/* Ends the capture. The error that ended it before, if one did (ENOSPC); 0 if there is none. */
+/* Ends the capture. 0, also without a capture; the error that ended the capture early (ENOSPC). */
 int verbs_soft_capture_stop(const char *device);
 
-/* Puts a fault plan on the device's links, for example "drop=0.02,seed=7" or "fault=drop:opcode=rc_send_only:nth=3";
- * an empty text takes it off. It begins anew, with counters at zero. ENODEV, EINVAL. */
+/* Sets the fault plan of the device's links, for example "drop=0.02,seed=7" or "fault=drop:opcode=rc_send_only:nth=3".
+ * An empty text removes it. The plan starts from its seed, with counters at zero. ENODEV, EINVAL. */
 int verbs_soft_set_faults(const char *device, const char *plan);
 
-/* The fault plan that is in force: its seed, and a call of `rule` for each rule as it was written, with how many
- * frames matched and to how many something was done. ENODEV. */
+/* The present fault plan: its seed, and a call of `rule` for each rule with its text, the number of frames that matched
+ * and the number of frames to which the rule applied. ENODEV. */
 typedef void (*verbs_soft_fault_rule)(void *data, const char *text, uint64_t matched, uint64_t hits);
 int verbs_soft_get_faults(const char *device, uint64_t *seed, verbs_soft_fault_rule rule, void *data);
 
-/* Takes a port's link down or up (IBV_EVENT_PORT_ERR, IBV_EVENT_PORT_ACTIVE). Nothing enters or leaves a port that is
- * down. Port 0: all of them. A device that is not open starts so. ENODEV, EINVAL: no such port. */
+/* Takes the link of a port down or up (IBV_EVENT_PORT_ERR, IBV_EVENT_PORT_ACTIVE). No frame enters or leaves a port
+ * that is down. Port 0: all ports. If the device is not open, the call sets the state at its next open. ENODEV; EINVAL:
+ * no such port. */
 int verbs_soft_set_link(const char *device, unsigned int port, int up);
 
-/* Sets the active MTU of a port, in bytes: 256, 512, 1024, 2048 or 4096. Datagrams and new connections follow it; as in
- * the kernel there is no event. Port 0: all of them. A device that is not open starts so. ENODEV, EINVAL. */
+/* Sets the active MTU of a port, in bytes: 256, 512, 1024, 2048 or 4096. It applies to datagrams and new connections.
+ * As in the kernel, no event reports it. Port 0: all ports. If the device is not open, the call sets the MTU at its
+ * next open. ENODEV, EINVAL. */
 int verbs_soft_set_mtu(const char *device, unsigned int port, unsigned int mtu);
 
 /* Adds an address of this machine ("10.0.0.1", "fe80::1") to the GID table of a port of an open device, in its first
  * empty entry, until the device's last close. IBV_EVENT_GID_CHANGE. `index` may be NULL.
  * ENODEV; EINVAL: no such port, or not an address; ENOTCONN: the device is not open; EADDRNOTAVAIL: not an address of
- * this machine; EADDRINUSE: somebody has it already, this port included; ENOSPC: the table is full. */
+ * this machine; EADDRINUSE: the address is taken, also by this port; ENOSPC: the table is full. */
 int verbs_soft_add_gid(const char *device, unsigned int port, const char *address, unsigned int *index);
 
-/* Takes an address away; its entry is empty from then on, and what was set up with it reaches nobody any more.
- * IBV_EVENT_GID_CHANGE. ENODEV, EINVAL, ENOTCONN; ENOENT: the port does not have it. */
+/* Removes an address. Its entry of the GID table is empty from then on, and packets of queue pairs and address handles
+ * that use it are dropped. IBV_EVENT_GID_CHANGE. ENODEV, EINVAL, ENOTCONN; ENOENT: the port does not have the address.
+ */
 int verbs_soft_remove_gid(const char *device, unsigned int port, const char *address);
 
-/* Lets an open device fail: all its queue pairs go to the error state, and IBV_EVENT_DEVICE_FATAL is told. New queue
+/* Makes an open device fail: all its queue pairs enter the error state, and IBV_EVENT_DEVICE_FATAL is raised. New queue
  * pairs work. ENODEV, ENOTCONN. */
 int verbs_soft_fail(const char *device);
 

@@ -31,9 +31,10 @@ bool FrameQueue::push(std::span<const std::uint8_t> frame) {
   std::memcpy(slot->bytes, frame.data(), frame.size());
   const std::size_t count = count_.load(std::memory_order_relaxed);
   order_[(head_ + count) % kCapacity] = slot;
-  // In one order with the owner's going to sleep: either it sees this frame, or the bell sees the sleeper.
+  // Sequentially consistent with the owner's preparation to sleep: either the owner sees this frame, or `notify` sees
+  // that the owner sleeps.
   count_.store(count + 1, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
-  // Under the lock, so that close() is the last word.
+  // Under the lock, so that no call comes after close().
   if (count == 0 && notify_) notify_();
   return true;
 }
@@ -42,8 +43,8 @@ std::size_t FrameQueue::drain(Receiver& receiver, std::size_t budget) {
   std::size_t taken = 0;
   std::size_t waiting = count_.load(std::memory_order_seq_cst);
   while (taken < budget && waiting > 0) {
-    // Frames count as waiting until they are read: what arrives meanwhile needs no bell. Only the owner moves head_ and
-    // takes from order_, so neither needs the lock here.
+    // Frames are counted until they have been read, so that a push meanwhile does not notify. Only the owner changes
+    // head_ and removes from order_: both are read without the lock.
     const std::size_t batch = std::min({waiting, budget - taken, kChunk});
     for (std::size_t i = 0; i < batch; ++i) {
       const Slot* slot = order_[(head_ + i) % kCapacity];

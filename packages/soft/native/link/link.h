@@ -1,4 +1,4 @@
-// How frames leave and enter a port. Links stack: a fault plan or a capture is a Link in front of a Link.
+// How frames leave and enter a port. Links are stacked: a fault plan or a capture is a Link in front of another Link.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@
 
 namespace verbs::soft::link {
 
-using Nanos = std::int64_t;  // time since an epoch of the caller's choice
+using Nanos = std::int64_t;  // nanoseconds since an epoch that the caller chooses
 
-// Where a port's packets go. One thread at a time (the device's lock).
+// Takes the packets that a port sends. Used by one thread at a time (under the device's lock).
 class Transmitter {
  public:
   virtual ~Transmitter() = default;
-  // A buffer of wire::kMaxFrame bytes, valid until commit(), the next reserve() or flush(). Never null: a full batch is
-  // flushed first. Reserving without committing sends nothing.
+  // Returns a buffer of wire::kMaxFrame bytes, valid until commit(), the next reserve() or flush(). Never nullptr: a
+  // full batch is flushed first. A buffer that is not committed is not sent.
   virtual std::uint8_t* reserve() = 0;
-  // The first `size` bytes of the reserved buffer are a frame: send it (at flush() at the latest).
+  // Sends the first `size` bytes of the reserved buffer as a frame, at flush() at the latest.
   virtual void commit(std::size_t size) = 0;
-  // reserve() and commit() in one, for a frame that is somewhere else: at most wire::kMaxFrame bytes.
+  // reserve() and commit() in one call, for a frame in the caller's memory: at most wire::kMaxFrame bytes.
   virtual void send(std::span<const std::uint8_t> frame) {
     std::memcpy(reserve(), frame.data(), frame.size());
     commit(frame.size());
   }
-  // Hands everything committed to the network. What it cannot take is dropped and counted, as a wire would.
+  // Hands the committed frames to the network. Frames that the network does not accept are dropped and counted.
   virtual void flush() = 0;
-  // The UDP source port that every frame leaves with, whatever its path says (a socket has one); 0 if frames may
-  // choose.
+  // The UDP source port of every frame that leaves (a socket has one port), whatever its path says; 0 if each frame has
+  // the port of its path.
   virtual std::uint16_t fixed_source_port() const { return 0; }
 };
 
@@ -43,11 +43,11 @@ class Receiver {
 
 class Link : public Transmitter {
  public:
-  // Takes about `budget` frames and hands them to `receiver`, without blocking; frames that came as one datagram are
-  // taken together. Returns how many it took, those that a fault dropped included: less than `budget` means that the
-  // link is empty for now. `receiver` may transmit.
+  // Receives about `budget` frames without blocking and hands them to `receiver`; the frames of one datagram are
+  // received together. Returns the number of received frames, including frames that a fault drops. Fewer than `budget`
+  // means that the link is empty for now. `receiver` may transmit.
   virtual std::size_t receive(Receiver& receiver, std::size_t budget) = 0;
-  // Time passes: delayed frames that are due by `now` go out. Only the fault link cares.
+  // Sends the delayed frames that are due by `now`. Only the fault link delays frames.
   virtual void advance(Nanos now) { (void)now; }
   // When advance() has something to do next; INT64_MAX for never.
   virtual Nanos next_deadline() const { return INT64_MAX; }

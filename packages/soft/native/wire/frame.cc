@@ -30,7 +30,7 @@ void write_ipv6(std::uint8_t* at, const Path& path, std::size_t udp_size) {
   std::memcpy(at + 24, path.dgid.bytes.data(), 16);
 }
 
-// Fills path and ip; returns where what follows the IP header starts, or 0.
+// Fills path and ip. Returns the offset behind the IP header, or 0 for a frame that is not valid.
 std::size_t parse_ipv4(std::span<const std::uint8_t> frame, std::uint8_t protocol, FrameView* view) {
   const std::uint8_t* ip = frame.data();
   if (ip[0] != 0x45 || load_be<std::uint16_t>(ip + 2) != frame.size()) return 0;

@@ -1,5 +1,5 @@
-// A frame is one whole RoCE v2 packet: IPv4 or IPv6 header, UDP header, BTH … payload, pad, ICRC. Every border of
-// the NIC (links, capture, faults, models) speaks frames, so what is captured is what was sent.
+// A frame is one whole RoCE v2 packet: IPv4 or IPv6 header, UDP header, BTH … payload, pad, ICRC. Links, captures,
+// faults and models all handle frames, so that a capture has exactly the bytes that were sent.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxFrame = 4096 + 512;
 
 struct Tunnel;
 
-// What the network headers of a packet are made of.
+// The fields of a packet's network headers.
 struct Path {
   Gid sgid;
   Gid dgid;
@@ -46,7 +46,7 @@ std::size_t write_network(std::uint8_t* frame, const Path& path, std::size_t tra
 // The IPv4 header alone, for `size` bytes of `protocol` that follow it.
 void write_ipv4(std::uint8_t* at, const Path& path, std::uint8_t protocol, std::size_t size);
 
-// A frame taken apart. Points into the frame.
+// The parts of a frame. Points into the frame.
 struct FrameView {
   Path path;
   bool ipv4 = false;
@@ -59,11 +59,11 @@ struct FrameView {
 // Does not check the destination port or the ICRC.
 std::optional<FrameView> parse_frame(std::span<const std::uint8_t> frame);
 
-// An IPv4 packet of any protocol, by the same rules; `transport` is all that follows the IP header.
+// An IPv4 packet of any protocol, by the same rules; `transport` is everything behind the IP header.
 std::optional<FrameView> parse_ipv4_packet(std::span<const std::uint8_t> frame, std::uint8_t protocol);
 
-// For links, which move frames without understanding them: 28 for IPv4 without options, 48 for IPv6, by the version
-// field; 0 if `frame` is neither or is shorter than that.
+// The size of the network headers, for links, which do not parse frames: 28 for IPv4 without options, 48 for IPv6, by
+// the version field; 0 for any other frame and for one that is shorter.
 std::size_t network_size_of(std::span<const std::uint8_t> frame);
 
 // The source and the destination address of a frame for which network_size_of() is not 0.

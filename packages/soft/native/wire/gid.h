@@ -24,7 +24,7 @@ struct Gid {
     return gid;
   }
 
-  // ::ffff:a.b.c.d travels in IPv4 packets, everything else in IPv6 packets.
+  // Packets to ::ffff:a.b.c.d are IPv4, all others IPv6.
   bool is_ipv4() const {
     static constexpr std::uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     return std::memcmp(bytes.data(), prefix, 12) == 0;

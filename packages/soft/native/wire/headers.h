@@ -1,5 +1,5 @@
 // The transport headers of IBTA volume 1, chapter 9: plain values with parse() and emit().
-// parse() and emit() touch exactly kSize bytes; the caller has checked that they are there.
+// parse() and emit() access exactly kSize bytes, and the caller has checked that they exist.
 #pragma once
 
 #include <cstdint>
@@ -121,7 +121,7 @@ struct AtomicEth {
   }
 };
 
-// What a FLUSH is about.
+// The flush extended transport header.
 struct Feth {
   static constexpr std::size_t kSize = 4;
   enum Placement : std::uint8_t { kGlobal = 1, kPersistent = 2 };

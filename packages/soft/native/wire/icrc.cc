@@ -9,7 +9,7 @@
 namespace verbs::soft::wire {
 namespace {
 
-// The CRC register after eight 0xff bytes, which stand for the local route header that RoCE v2 does not have.
+// The CRC register after eight 0xff bytes, which replace the local route header that RoCE v2 does not have.
 constexpr std::uint32_t kSeed = 0xdebb20e3;
 
 // Only the headers with variant fields are copied, to set those fields to ones; the payload is read in place.

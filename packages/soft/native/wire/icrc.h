@@ -8,14 +8,14 @@
 
 namespace verbs::soft::wire {
 
-// `frame` is a whole frame (IP header first) whose last four bytes are the place of the ICRC; they are not read.
-// The frame must have passed parse_frame() or been made by write_network().
+// `frame` is a whole frame (IP header first). Its last four bytes are for the ICRC and are not read. The frame must
+// have passed parse_frame() or come from write_network().
 std::uint32_t icrc(std::span<const std::uint8_t> frame);
 // The same for a frame whose network headers (IP, and UDP if it has one) take `network` bytes and are followed by
-// `tunnel` bytes that the ICRC passes over.
+// `tunnel` bytes that the ICRC does not cover.
 std::uint32_t icrc(std::span<const std::uint8_t> frame, std::size_t network, std::size_t tunnel);
 
-// Stores / compares the last four bytes, least significant first.
+// Store and compare the last four bytes, least significant first.
 void seal_icrc(std::span<std::uint8_t> frame);
 void seal_icrc(std::span<std::uint8_t> frame, std::size_t network, std::size_t tunnel);
 bool check_icrc(std::span<const std::uint8_t> frame);

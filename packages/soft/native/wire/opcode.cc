@@ -18,8 +18,8 @@ constexpr std::uint32_t kWrite = kIsRequest | kIsWrite | kHasPayload;
 constexpr std::uint32_t kReadReply = kIsResponse | kIsRead | kHasPayload;
 constexpr std::uint32_t kAtomicRequest = kIsRequest | kIsAtomic | kWhole | kHasAtomicEth;
 
-// What every transport has in common. FLUSH and ATOMIC WRITE are neither writes nor atomics: their rules differ, so a
-// responder must ask for them by name.
+// The operations of all transports. FLUSH and ATOMIC WRITE have neither kIsWrite nor kIsAtomic: their rules differ, and
+// a responder checks for their operation.
 constexpr OperationRow kOperations[] = {
     {kSendFirst, kSend | kIsStart},
     {kSendMiddle, kSend | kIsMiddle},

@@ -1,4 +1,4 @@
-// The BTH opcodes and one table of what each of them carries. Code asks the table; nothing switches on opcodes twice.
+// The BTH opcodes and one table of their properties and headers. Code reads the table and does not switch on opcodes.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ enum Operation : std::uint8_t {
   kAtomicWrite = 0x1d,
 };
 
-// Transport (high three bits of the opcode). kNone is no opcode's: of queue pairs whose frames have no BTH.
+// Transport (high three bits of the opcode). kNone: for queue pairs whose frames have no BTH.
 enum class Transport : std::uint8_t { kRc = 0x00, kUc = 0x20, kRd = 0x40, kUd = 0x60, kXrc = 0xa0, kNone = 0xff };
 
 enum OpcodeFlag : std::uint32_t {

@@ -1,11 +1,11 @@
-// A tunnel: a header of the user's between the network headers and the BTH of a queue pair's packets.
+// A tunnel: a header with bytes of the user between the network headers and the BTH of a queue pair's packets.
 //
 //   kPlain  IP, UDP to port 4791, BTH …              (plain RoCE v2; only the source address may differ)
 //   kIpv4   IPv4 with a protocol number, header, BTH …
 //   kUdp    IPv4, UDP to a port, header, BTH …
 //
-// The ICRC of a tunnelled packet covers its (outer) IP and UDP headers and everything from the BTH on, and passes over
-// the user's header. Tunnels are for IPv4.
+// The ICRC of a tunnelled packet covers its (outer) IP and UDP headers and everything from the BTH on, but not
+// the tunnel header. Tunnels are for IPv4.
 #pragma once
 
 #include <array>
@@ -28,20 +28,20 @@ struct Tunnel {
   Gid source;                    // of the outer IP header; all zeros: the path's own
   std::uint8_t header_size = 0;
   std::array<std::uint8_t, kMaxHeader> header = {};
-  bool open = true;  // a packet of a closed tunnel goes nowhere
+  bool open = true;  // packets of a closed tunnel are dropped
 
-  // Whether both ends mean the same: the headers' bytes may differ.
+  // Whether both ends have the same kind of tunnel. The bytes of their headers may differ.
   bool agrees_with(const Tunnel& other) const {
     return type == other.type && ip_protocol == other.ip_protocol && udp_port == other.udp_port &&
            header_size == other.header_size;
   }
 };
 
-// As the functions of frame.h, for a path that may lead through a tunnel (nullptr: it does not).
+// As the functions of frame.h, for a path with a tunnel (nullptr: without one).
 std::size_t network_size(const Path& path, const Tunnel* tunnel);
 std::size_t write_network(std::uint8_t* frame, const Path& path, const Tunnel* tunnel, std::size_t transport_size);
 
-// nullopt unless the frame came by such a tunnel, not a kPlain one: then `transport` begins behind the user's header.
+// nullopt unless the frame came by such a tunnel (and it is not kPlain). `transport` begins behind the tunnel header.
 std::optional<FrameView> parse_tunnelled(std::span<const std::uint8_t> frame, const Tunnel& tunnel);
 
 }  // namespace verbs::soft::wire

@@ -19,7 +19,7 @@ std::uint16_t ones_sum(const std::uint8_t* header) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// The upper half of an IPv6 source address can look like an IPv4 header; the header checksum tells them apart.
+// The upper half of an IPv6 source address can look like an IPv4 header; the header checksum distinguishes them.
 bool holds_ipv4(const std::uint8_t* bytes) {
   const std::uint8_t* header = bytes + kIpv4Offset;
   if (header[0] != 0x45) return false;
@@ -31,7 +31,7 @@ int find_gid(ibv_context* context, std::uint8_t port_num, const wire::Gid& wante
   for (int index = 0; ibv_query_gid(context, port_num, index, &gid) == 0; ++index) {
     const wire::Gid known = wire::Gid::from_bytes(gid.raw);
     if (known == wanted) return index;
-    // What came to a group is answered from the port's first address of that sort.
+    // A message to a multicast group is answered from the port's first address of the same IP version.
     if (wanted.is_multicast() && !known.is_zero() && known.is_ipv4() == wanted.is_ipv4()) return index;
   }
   return -1;

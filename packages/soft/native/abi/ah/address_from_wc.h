@@ -1,4 +1,4 @@
-// The way back to the sender of a datagram, from its completion and the 40 bytes in front of its data.
+// The address of the sender of a datagram, from its completion and the 40 bytes in front of its data.
 #pragma once
 
 #include <infiniband/verbs.h>

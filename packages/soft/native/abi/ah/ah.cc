@@ -8,7 +8,7 @@ using namespace verbs::soft;
 
 namespace {
 
-// The NIC's address handle begins with the public structure: datagrams find it without a search.
+// The NIC's address handle begins with the ibv_ah, so that posting a datagram needs no look-up.
 nic::Ah* nic_of(ibv_ah* ibv) { return reinterpret_cast<nic::Ah*>(ibv); }
 
 void destroy(void* object) { ibv_destroy_ah(static_cast<ibv_ah*>(object)); }

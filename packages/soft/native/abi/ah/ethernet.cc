@@ -1,5 +1,5 @@
-// The Ethernet address behind a GID. Our packets leave through the operating system's UDP, which finds the address
-// itself; a program that asks is told the one of the loopback interface.
+// The Ethernet address of a GID. Our packets leave by sockets, and the kernel resolves the address. A program that asks
+// gets the address of the loopback interface.
 #include <infiniband/verbs.h>
 
 #include <cerrno>

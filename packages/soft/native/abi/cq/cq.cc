@@ -32,7 +32,7 @@ void release(abi::Cq* cq) {
   delete cq;
 }
 
-// Takes the CQ from the NIC and drops the events that nobody has fetched.
+// Destroys the NIC's CQ and drops the events that the program has not fetched.
 int detach(abi::Cq* cq) {
   const int error = abi::control(cq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_cq(cq->nic); });
   if (error != 0) return error;
@@ -41,7 +41,7 @@ int detach(abi::Cq* cq) {
   return 0;
 }
 
-// At the close of the context nobody is left to acknowledge anything.
+// When the context is closed, no thread acknowledges events any more.
 void destroy_unacknowledged(void* object) {
   auto* cq = static_cast<abi::Cq*>(object);
   if (detach(cq) == 0) release(cq);
@@ -98,7 +98,7 @@ void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, 
 }
 
 ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
-  // A number below 0 becomes one that is too large.
+  // A negative number becomes one that is too large.
   abi::Cq* cq = abi::create_cq(context,
                                {.cqe = static_cast<std::uint32_t>(cqe),
                                 .cq_context = cq_context,

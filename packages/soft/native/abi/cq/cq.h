@@ -1,4 +1,4 @@
-// Making completion queues: ibv_create_cq and the create_cq_ex slot.
+// Creating completion queues: ibv_create_cq and the create_cq_ex slot.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -10,10 +10,11 @@ namespace verbs::soft::abi {
 // nullptr and errno as ibv_create_cq.
 Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::CqOptions& options);
 
-// EOPNOTSUPP for wc_flags that no completion of this device has (VLAN, flow tag, tag matching) and for unknown flags.
+// EOPNOTSUPP for wc_flags that the device does not have (tag matching; VLAN and flow tag without raw packets) and for
+// unknown flags.
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr);
 
-// Moderation, as far as events are concerned; the other bits of attr_mask are EINVAL.
+// Moderation of events; other bits of attr_mask are EINVAL.
 int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr);
 
 }  // namespace verbs::soft::abi

@@ -1,4 +1,4 @@
-// ibv_cq_ex: completions one at a time, with the fields that are asked for.
+// ibv_cq_ex: completions one at a time, with the fields that the program requested.
 #include <cerrno>
 
 #include "abi/cq/cq.h"
@@ -11,7 +11,7 @@ namespace {
 Cq* of(ibv_cq_ex* cq) { return abi::of(ibv_cq_ex_to_cq(cq)); }
 const ibv_wc& current(ibv_cq_ex* cq) { return of(cq)->reader->current.wc; }
 
-// -- reading. The entry was copied out of the queue: whatever happens to its QP does not matter any more.
+// -- reading. The entry is a copy: its QP may be destroyed meanwhile.
 
 int show(ibv_cq_ex* ibv, int error) {
   if (error != 0) return error;
@@ -61,10 +61,10 @@ std::uint64_t read_completion_wallclock_ns(ibv_cq_ex* cq) {
 std::uint16_t read_cvlan(ibv_cq_ex* cq) { return of(cq)->reader->current.tags.cvlan; }
 std::uint32_t read_flow_tag(ibv_cq_ex* cq) { return of(cq)->reader->current.tags.flow_tag; }
 
-// No CQ is created for these.
+// For fields with which no CQ is created.
 void read_tm_info(ibv_cq_ex*, ibv_wc_tm_info* info) { *info = {}; }
 
-// Callers check none of these pointers.
+// Programs call these pointers without a check: all are set.
 void fill_calls(ibv_cq_ex* cq) {
   cq->start_poll = start_poll;
   cq->next_poll = next_poll;
@@ -88,7 +88,7 @@ void fill_calls(ibv_cq_ex* cq) {
 
 constexpr std::uint64_t kTimestamps =
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
-// Only what comes as a raw packet has any.
+// Only raw packets have tags.
 constexpr std::uint64_t kTags = IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_CVLAN;
 
 bool supported(const ibv_cq_init_attr_ex& attr, bool raw_packets) {
@@ -107,7 +107,7 @@ bool is_parent_domain(ibv_pd* pd, ibv_context* context) {
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
   if (!supported(*attr, of(context)->device->has_raw_packets())) return null_with<ibv_cq_ex>(EOPNOTSUPP);
-  // What no bit of comp_mask speaks of is not there.
+  // Fields without their bit in comp_mask are not set by the program.
   const std::uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
   ibv_cq_init_attr_ex given = *attr;
   if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) == 0) {

@@ -26,7 +26,7 @@ namespace {
 void fill_ops(ibv_context* context) {
   ibv_context_ops& ops = context->ops;
   ops._compat_query_device = ibv_query_device;
-  // Callers from before version 1.1 have the older, shorter structure, which is how our function of that name fills it.
+  // Callers before version 1.1 have an older, shorter structure; our ibv_query_port() fills only that.
   ops._compat_query_port = reinterpret_cast<decltype(ops._compat_query_port)>((ibv_query_port));
   ops.poll_cq = poll_cq;
   ops.req_notify_cq = req_notify_cq;
@@ -104,7 +104,7 @@ ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
   const verbs_soft_model* model = model_of(opened);
   if (error == 0 && model && model->open_context) {
     error = model->open_context(model->data, ibv);
-    if (error != 0) host::fail(error, std::string("the model of kind ") + model->kind + " refuses the context");
+    if (error != 0) host::fail(error, std::string("the model of kind ") + model->kind + " rejects the context");
   }
   if (error != 0) {
     remove_context(ibv);
@@ -164,7 +164,7 @@ int close_context(ibv_context* ibv) {
   const std::shared_ptr<CommandFile> file = context->file;
   const std::vector<Context*> ended = file->close(context);
   if (ended.empty()) return 0;
-  // In a forked child the objects are the parent's: only the contexts' own memory and descriptors go.
+  // In a forked child the objects belong to the parent: only the contexts' memory and descriptors are freed.
   if (!context->adapter->core.inherited()) file->handles.destroy_all();
   for (Context* each : ended) {
     pthread_mutex_destroy(&each->verbs.context.mutex);

@@ -35,7 +35,7 @@ __be64 ibv_get_device_guid(ibv_device* device) {
   return found ? htobe64(found->guid()) : 0;
 }
 
-// The number that the kernel gives a device: ours have none.
+// The kernel's number of a device: our devices have none.
 int ibv_get_device_index(ibv_device*) { return -1; }
 
 ibv_context* ibv_open_device(ibv_device* device) { return abi::open_context(device); }

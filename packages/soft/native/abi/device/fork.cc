@@ -1,4 +1,4 @@
-// Fork support: nothing here is pinned or shared with a device, so registered memory needs no care across a fork.
+// Fork support. No memory is pinned or shared with hardware, so that a fork needs no preparation.
 #include <infiniband/verbs.h>
 
 extern "C" {

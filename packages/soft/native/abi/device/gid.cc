@@ -10,7 +10,7 @@ using namespace verbs::soft;
 
 namespace {
 
-// The fields of ibv_gid_entry that the caller's header knows.
+// Copies the fields of ibv_gid_entry that the caller's header has.
 void copy_entry(const ibv_gid_entry& entry, void* to, std::size_t size) {
   std::memset(to, 0, size);
   std::memcpy(to, &entry, std::min(size, sizeof entry));
@@ -28,7 +28,7 @@ int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index
   entry->gid_index = index;
   entry->port_num = port_num;
   entry->gid_type = IBV_GID_TYPE_ROCE_V2;
-  entry->ndev_ifindex = 0;  // the device hangs on no network interface of its own
+  entry->ndev_ifindex = 0;  // the device has no network interface
   return 0;
 }
 
@@ -79,7 +79,7 @@ ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::
   return static_cast<ssize_t>(filled);
 }
 
-// A private symbol of rdma-core that ibv_devinfo and pyverbs use. Its own numbering: 0 InfiniBand and RoCE v1, 1 RoCE
+// A private symbol of rdma-core that ibv_devinfo and pyverbs use. Its values: 0 is InfiniBand and RoCE v1, 1 is RoCE
 // v2.
 int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned int index, unsigned int* type) {
   ibv_gid_entry entry;

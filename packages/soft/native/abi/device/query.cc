@@ -17,7 +17,7 @@ namespace verbs::soft::abi {
 
 namespace {
 
-// The part of ibv_port_attr that programs from before 2018 know: up to and including phys_state, and the link layer.
+// The part of ibv_port_attr that programs before 2018 have: up to and including phys_state, and the link layer.
 constexpr std::size_t kOldPortAttrSize = offsetof(ibv_port_attr, flags);
 
 // The clock of ibv_query_rt_values_ex() and of completions ticks in nanoseconds.
@@ -37,7 +37,7 @@ int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr,
 int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attr,
                     std::size_t size) {
   if (input && input->comp_mask != 0) return EINVAL;
-  if (size < offsetof(ibv_device_attr_ex, odp_caps)) return EINVAL;  // without comp_mask it is the plain structure
+  if (size < offsetof(ibv_device_attr_ex, odp_caps)) return EINVAL;  // too small for comp_mask
   ibv_device_attr_ex full{};
   if (const int error = ibv_query_device(context, &full.orig_attr)) return error;
   full.device_cap_flags_ex =
@@ -45,8 +45,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   full.max_dm_size = static_cast<std::uint64_t>(of(context)->device->config().limits.max_dm_size);
   full.odp_caps = nic::kOdpCaps;
   full.xrc_odp_caps = nic::kXrcOdpCaps;
-  // What there is no field for here is zero, and that is the answer: no TSO, RSS, receive work queues, packet pacing,
-  // tag matching and atomics of other devices on the bus.
+  // The other fields stay zero: there is no TSO, RSS, receive work queue, packet pacing, tag matching or PCI atomic.
   full.completion_timestamp_mask = UINT64_MAX;
   full.hca_core_clock = kClockKilohertz;
   full.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
@@ -63,7 +62,7 @@ int query_rt_values(ibv_context* context, ibv_values_ex* values) {
   if ((values->comp_mask & ~std::uint32_t{IBV_VALUES_MASK_RAW_CLOCK}) != 0) return EINVAL;
   if (values->comp_mask == 0) return 0;
   return control(context, [&](nic::Nic&, link::Nanos now) {
-    // All ticks in tv_nsec, as libmlx5 gives them: completion timestamps are compared with that field.
+    // All ticks are in tv_nsec, as in libmlx5: programs compare completion timestamps with that field.
     values->raw_clock = {.tv_sec = 0, .tv_nsec = now};
     return 0;
   });

@@ -1,5 +1,5 @@
-// ibv_get_sysfs_path and ibv_read_sysfs_file: our devices have no folder in /sys, so what programs look for there is
-// answered here.
+// ibv_get_sysfs_path and ibv_read_sysfs_file. Our devices have no folder in /sys: the files that programs read there
+// have their content from here.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ using namespace verbs::soft;
 
 namespace {
 
-// The content of `file` in a folder that a device of ours has as its ibdev_path; nullopt for any other folder.
+// The content of `file` in the ibdev_path of one of our devices; nullopt for any other folder.
 std::optional<std::string> soft_file(const std::string& folder, const std::string& file) {
   const std::string prefix = "/sys/class/infiniband/";
   if (folder.compare(0, prefix.size(), prefix) != 0) return std::nullopt;
@@ -33,7 +33,7 @@ int read_file(const std::string& path, char* buf, std::size_t size) {
   return length < 0 ? -1 : static_cast<int>(length);
 }
 
-// The length without the line end, which is cut off; the text is terminated if there is room.
+// Cuts off the line end, terminates the text if there is room, and returns the length without the line end.
 int finish(char* buf, std::size_t size, int length) {
   if (length > 0 && buf[length - 1] == '\n') buf[--length] = '\0';
   if (static_cast<std::size_t>(length) < size) {

@@ -1,4 +1,4 @@
-// The words for enumerations, as libibverbs has them: programs print and compare them.
+// The texts of enumerations, equal to those of libibverbs: programs print and compare them.
 #include <infiniband/verbs.h>
 
 #include <cstddef>

@@ -1,10 +1,10 @@
-// What libibverbs offers to its own drivers, as far as it is of use here too. rdma-core keeps the declarations private.
+// A function that libibverbs offers to its drivers and that is used here, too. rdma-core keeps the declaration private.
 #pragma once
 
 #include <infiniband/verbs.h>
 
 extern "C" {
 
-// Fills in a new CQ's public part: the channel counts one more user.
+// Fills in the ibv_cq of a new CQ and counts it as a user of the channel.
 void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, void* cq_context);
 }

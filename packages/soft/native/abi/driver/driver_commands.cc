@@ -1,12 +1,12 @@
-// The kernel commands that rdma-core's drivers send through libibverbs. No kernel stands behind our contexts, so each
-// answers as a kernel without that command: EOPNOTSUPP, and nothing is read or written.
+// The kernel commands that rdma-core's drivers send through libibverbs. Our contexts have no kernel device: every
+// command fails as on a kernel without it (EOPNOTSUPP), and nothing is read or written.
 #include <infiniband/verbs.h>
 
 #include <cerrno>
 
 extern "C" {
 
-// The arguments differ, and none is looked at: in this calling convention the caller disposes of them.
+// The arguments differ and are not read: in this calling convention the caller removes them from the stack.
 #define VERBS_REFUSED_COMMAND(name) \
   int ibv_cmd_##name() { return EOPNOTSUPP; }
 
@@ -72,7 +72,7 @@ VERBS_REFUSED_COMMAND(read_counters)
 
 #undef VERBS_REFUSED_COMMAND
 
-// Commands of the data path have results of their own.
+// The commands of the data path return other values.
 int ibv_cmd_poll_cq(ibv_cq*, int, ibv_wc*) { return -1; }
 
 int ibv_cmd_post_send(ibv_qp*, ibv_send_wr* wr, ibv_send_wr** bad_wr) {

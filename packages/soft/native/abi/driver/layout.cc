@@ -1,4 +1,4 @@
-// The layout that compiled programs rely on (libibverbs 44, 64-bit). A header that differs must not build in silence.
+// The layout that compiled programs rely on (libibverbs 44, 64-bit). With another header the build fails.
 #include <infiniband/verbs.h>
 
 #include <cstddef>

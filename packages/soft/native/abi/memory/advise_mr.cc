@@ -1,4 +1,4 @@
-// ibv_advise_mr: brings the pages of on-demand regions in before a request needs them.
+// ibv_advise_mr: reads in the pages of on-demand regions before a request needs them.
 #include <cerrno>
 
 #include "abi/memory/mr.h"
@@ -16,8 +16,8 @@ bool is_known(ibv_advise_mr_advice advice) {
 
 }  // namespace
 
-// Whether or not the caller waits for it (IBV_ADVISE_MR_FLAG_FLUSH), the pages are there when this returns. Only who
-// waits is told when they cannot come, as by the kernel.
+// The pages are present when this returns, with and without IBV_ADVISE_MR_FLAG_FLUSH. As in the kernel, a failure is
+// reported only with the flag.
 int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* sg_list, std::uint32_t num_sge) {
   if (!is_known(advice)) return EOPNOTSUPP;
   if ((flags & ~static_cast<std::uint32_t>(IBV_ADVISE_MR_FLAG_FLUSH)) != 0 || !sg_list || num_sge == 0) return EINVAL;
@@ -30,7 +30,7 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
     }
     return 0;
   });
-  // What is present is within the reach of this device at once.
+  // Pages that are present need nothing more for this device.
   if (error != 0 || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT) return error;
   for (std::uint32_t i = 0; i < num_sge; ++i) {
     const int failure = nic::populate(addresses[i], sg_list[i].length, writable);

@@ -73,7 +73,7 @@ ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* addr, std::size_t length, std::uint64_
   return reg_mr(pd, addr, length, iova, static_cast<unsigned>(access));
 }
 
-// The optional access flags are hints that a device may pass over, and this one has no use for them.
+// The optional access flags are hints; this device ignores them.
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
   return reg_mr(pd, addr, length, iova, access & ~static_cast<unsigned>(IBV_ACCESS_OPTIONAL_RANGE));
 }
@@ -88,9 +88,8 @@ int ibv_dereg_mr(ibv_mr* ibv) {
   return 0;
 }
 
-// What the caller got wrong is IBV_REREG_MR_ERR_INPUT, what the device refuses IBV_REREG_MR_ERR_CMD, errno has the
-// reason. Here the region is as it was after either. Pages are never pinned, so that there is nothing to say about
-// forks.
+// IBV_REREG_MR_ERR_INPUT for wrong arguments, IBV_REREG_MR_ERR_CMD for an error of the device; errno has the reason.
+// The region is unchanged after both. The errors about forks do not occur, since pages are never pinned.
 int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
   if (!abi::is_live(ibv)) return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
   abi::Mr* mr = abi::of(ibv);
@@ -120,7 +119,7 @@ ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, in
   return abi::null_with<ibv_mr>(EOPNOTSUPP);
 }
 
-// Keys and length are the region's; its address is not known here, since it need not be of this process.
+// Keys and length are those of the region. Its address is not set, as in libibverbs.
 ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
   if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
   abi::Handles& handles = abi::of(pd->context)->handles;

@@ -1,4 +1,4 @@
-// Memory regions: the calls that programs reach through slots of the context.
+// Memory regions: the calls behind the slots of the context.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -11,8 +11,8 @@
 
 namespace verbs::soft::abi {
 
-// A region of `pd`, which is alive; `reg` makes the NIC's part of it under the device's lock. `may_rereg` if its memory
-// is the program's own.
+// A region of the live domain `pd`. `reg` creates the NIC's region under the device's lock. `may_rereg`: the region can
+// be re-registered.
 using RegisterMr = std::function<int(nic::Nic& nic, nic::Mr** mr)>;
 ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, const RegisterMr& reg);
 

@@ -39,7 +39,7 @@ int dealloc_mw(ibv_mw* ibv) {
 }
 
 // ibv_bind_mw() has checked the window's type and its PD. The key changes when the request is posted, not when it is
-// carried out: so several may be on their way.
+// executed, so that several requests can be outstanding.
 int bind_mw(ibv_qp* qp, ibv_mw* ibv, ibv_mw_bind* bind) {
   if (!is_live(qp) || !is_usable(ibv, qp->context)) return EINVAL;
   const std::uint32_t rkey = ibv_inc_rkey(ibv->rkey);

@@ -1,4 +1,4 @@
-// The calls of memory windows, which programs reach through the context.
+// Memory windows: the calls behind the slots of the context.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -6,7 +6,7 @@
 
 using namespace verbs::soft;
 
-// Whoever calls these may hold a pointer to something that is gone; behind them everything is alive.
+// The exported functions check that their objects are live; the functions of the table rely on it.
 extern "C" {
 
 int ibv_query_device(ibv_context* context, ibv_device_attr* attr) {

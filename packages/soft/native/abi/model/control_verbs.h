@@ -1,5 +1,5 @@
-// The control verbs that a vendor's model may answer in the NIC's place: the exported functions go through the table of
-// their context, which begins as this one.
+// The control verbs that a vendor's model may replace. The exported functions call the table of their context, which is
+// a copy of kControlVerbs until the model changes it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The table for vendors' models, and the symbol by which this libibverbs is known as ours.
+// The function table for vendors' models, and the symbol that marks this libibverbs as ours.
 #include <cerrno>
 
 #include "abi/model/raw_packet.h"
@@ -95,7 +95,7 @@ const verbs_soft_extension_table* verbs_soft_extension(std::uint32_t version) {
   return version == VERBS_SOFT_EXTENSION_VERSION ? &kTable : nullptr;
 }
 
-// A libibverbs that has this symbol is the software NIC's, whatever its name and place.
+// A libibverbs with this symbol is the software NIC's, under every file name.
 extern const char verbs_soft_marker[];
 const char verbs_soft_marker[] = "verbs-soft 1";
 

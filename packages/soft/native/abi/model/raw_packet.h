@@ -1,4 +1,4 @@
-// Raw packets, as a vendor's model has them: see verbs_soft_extension.h.
+// Calls of the extension table: raw packets. See verbs_soft_extension.h.
 #pragma once
 
 #include <cstdint>

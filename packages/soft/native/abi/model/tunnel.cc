@@ -7,7 +7,7 @@
 #include "abi/objects/objects.h"
 #include "host/error.h"
 
-// What a model holds of an open tunnel.
+// The handle of an open tunnel that a model has.
 struct verbs_soft_tunnel {
   std::shared_ptr<verbs::soft::wire::Tunnel> tunnel;
   std::uint8_t port_num;
@@ -20,10 +20,10 @@ constexpr std::uint8_t kUdp = 17;
 int open_tunnel(ibv_context* context, const verbs_soft_tunnel_attr* attr, verbs_soft_tunnel** tunnel) {
   using Type = wire::Tunnel::Type;
   if (attr->type > VERBS_SOFT_TUNNEL_UDP || attr->header_size > wire::Tunnel::kMaxHeader) {
-    return host::fail(EINVAL, "a tunnel's type or header size is out of range");
+    return host::fail(EINVAL, "a tunnel's type is PLAIN, IPV4 or UDP, and its header has at most 64 bytes");
   }
   if (attr->type == VERBS_SOFT_TUNNEL_IPV4 && attr->ip_protocol == kUdp) {
-    return host::fail(EINVAL, "a tunnel by IP protocol 17 would be UDP: make it one of type UDP");
+    return host::fail(EINVAL, "IP protocol 17 is UDP: use a tunnel of type UDP");
   }
   auto made = std::make_unique<verbs_soft_tunnel>();
   made->port_num = attr->port_num;

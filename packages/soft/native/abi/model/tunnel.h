@@ -1,4 +1,4 @@
-// The calls of the extension table that a model reaches into a running device by.
+// Calls of the extension table: tunnels and asynchronous events.
 #pragma once
 
 #include "verbs_soft_extension.h"

@@ -41,7 +41,7 @@ bool is_ours(int fd) {
 }  // namespace
 
 int CommandFile::create(ibv_device* device, std::shared_ptr<CommandFile>* file, int* fd) {
-  // Nothing is sent through it: it gives the file an identity that its copies share.
+  // Nothing is sent through it. Its inode identifies the file, also by copies of the descriptor.
   const int made_fd = memfd_create(kName, MFD_CLOEXEC);
   if (made_fd < 0) return errno;
   struct stat identity{};
@@ -59,7 +59,7 @@ int CommandFile::create(ibv_device* device, std::shared_ptr<CommandFile>* file, 
 int CommandFile::find(int fd, std::shared_ptr<CommandFile>* file) {
   struct stat identity{};
   if (fstat(fd, &identity) != 0) return errno;
-  std::shared_ptr<CommandFile> found;  // let go of without the lock
+  std::shared_ptr<CommandFile> found;  // released without the lock
   {
     const std::lock_guard lock(process_lock());
     for (const Known& known : files()) {

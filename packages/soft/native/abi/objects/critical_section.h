@@ -1,5 +1,5 @@
-// What is between a start and an end call of the verbs (ibv_wr_start, ibv_start_poll): it belongs to one thread, and
-// others wait. A thread that starts twice, or ends what it did not start, is told so and never blocks itself.
+// The section between a start and an end call of the verbs (ibv_wr_start, ibv_start_poll). One thread is inside; others
+// wait. enter() and inside() detect a thread that starts twice or ends without a start, so that it never blocks itself.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace verbs::soft::abi {
 
 class CriticalSection {
  public:
-  // False if this thread is inside already.
+  // False if the calling thread is inside already.
   bool enter() {
     if (inside()) return false;
     mutex_.lock();
@@ -18,7 +18,7 @@ class CriticalSection {
     return true;
   }
   bool inside() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  // Only from inside.
+  // Only for the thread that is inside.
   void leave() {
     owner_.store({}, std::memory_order_relaxed);
     mutex_.unlock();

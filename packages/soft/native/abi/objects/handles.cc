@@ -11,7 +11,7 @@ namespace verbs::soft::abi {
 
 namespace {
 
-// What is known of an address that a program holds.
+// The object of an address that a program has.
 struct Known {
   Handles* owner = nullptr;  // nullptr for a context
   std::uint32_t handle = 0;
@@ -126,7 +126,7 @@ std::size_t Handles::destroy_newest_first() {
 }
 
 void Handles::destroy_all() {
-  // A region that was moved to a newer domain keeps that busy in the first round.
+  // In the first round a domain is busy if an older region was moved to it.
   std::size_t before = SIZE_MAX, left = destroy_newest_first();
   while (left != 0 && left < before) {
     before = left;

@@ -18,7 +18,7 @@ enum class Kind : std::uint8_t { kPd, kMr, kDm, kOther };
 
 class Handles {
  public:
-  using Destroy = void (*)(void* object);  // destroys the object as the program would have
+  using Destroy = void (*)(void* object);  // destroys the object as the program would
   using Free = void (*)(void* ibv);        // frees the memory of a verbs structure only
 
   Handles() = default;
@@ -56,7 +56,7 @@ class Handles {
     Free free = nullptr;
     Kind kind = Kind::kOther;
     Users* users = nullptr;
-    std::uint64_t born = 0;  // never 0 while the object is there
+    std::uint64_t born = 0;  // never 0 while the object exists
   };
 
   void erase(std::uint32_t handle);
@@ -69,7 +69,7 @@ class Handles {
   std::vector<std::uint32_t> free_;
 };
 
-// Whether this library made the object and it was not destroyed since. Also for contexts.
+// Whether this library created the object and it still exists. Also for contexts.
 bool is_live(const void* ibv);
 void add_context(const void* context);
 void remove_context(const void* context);

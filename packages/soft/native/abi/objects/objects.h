@@ -1,5 +1,5 @@
-// The objects behind the pointers of the verbs. Each begins with the public structure, so that the pointer that a
-// program holds is the pointer to ours.
+// The objects behind the pointers of the verbs. Each begins with its verbs structure (`ibv`), so that the program's
+// pointer also points to our object.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -19,7 +19,7 @@
 
 namespace verbs::soft::abi {
 
-// What a model has hung on an object.
+// The data of a model for an object.
 struct ModelData {
   ModelData() = default;
   ~ModelData() {
@@ -41,31 +41,31 @@ struct Context {
   host::Device* device = nullptr;
   host::Adapter* adapter = nullptr;
   host::AsyncQueue async;
-  verbs_soft_verbs control{};  // what the control verbs call
+  verbs_soft_verbs control{};  // the control verbs, as the model has set them
   ModelData model;
 };
 
 struct Td {
   ibv_td ibv{};
   std::uint32_t handle = 0;
-  Handles::Users users{0};  // parent domains
+  Handles::Users users{0};  // counts parent domains
 };
 
 struct Pd {
   ibv_pd ibv{};
   nic::Pd* nic = nullptr;
-  // Of a parent domain, which shows the handle of the domain that it stands on:
+  // For a parent domain, whose ibv.handle is the handle of its protection domain:
   bool is_parent_domain = false;
   std::uint32_t own_handle = 0;
   Td* td = nullptr;
-  Handles::Users users{0};  // objects that were made with it
+  Handles::Users users{0};  // counts objects that were made with it
   ModelData model;
 };
 
 struct Mr {
   ibv_mr ibv{};
   nic::Mr* nic = nullptr;
-  bool may_rereg = true;  // it is the program's own memory
+  bool may_rereg = true;  // the memory belongs to the program
   ModelData model;
 };
 
@@ -85,7 +85,7 @@ struct Channel {
   std::uint32_t handle = 0;
 };
 
-// What ibv_start_poll() and its like work on.
+// The state of ibv_start_poll(), ibv_next_poll() and ibv_end_poll().
 struct CqReader {
   bool single_threaded = false;
   CriticalSection section;  // from start_poll to end_poll
@@ -93,7 +93,7 @@ struct CqReader {
 };
 
 struct Cq {
-  // One object: ibv_cq_ex begins as the ibv_cq.
+  // ibv_cq_ex begins with the fields of ibv_cq.
   union {
     ibv_cq_ex ibv_ex{};
     ibv_cq ibv;
@@ -120,7 +120,7 @@ struct Srq {
 };
 
 struct Qp {
-  // One object: ibv_qp_ex begins with the ibv_qp.
+  // ibv_qp_ex begins with the ibv_qp.
   union {
     ibv_qp_ex ibv_ex{};
     ibv_qp ibv;
@@ -147,13 +147,13 @@ inline Xrcd* of(ibv_xrcd* xrcd) { return reinterpret_cast<Xrcd*>(xrcd); }
 inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
 
-// Whether the object is alive and belongs with `context`, which is: to it or to one that shares its command file.
+// Whether the object is live and belongs to `context` or to a context that shares its command file.
 template <typename Object>
 bool is_usable(Object* ibv, ibv_context* context) {
   return is_live(ibv) && of(ibv->context)->file == of(context)->file;
 }
 
-// Who counts the objects that are made with `pd`; the NIC does it for domains of its own.
+// The counter of the objects that are made with `pd`; nullptr where the NIC counts them.
 inline Handles::Users* users_of(ibv_pd* pd) { return of(pd)->is_parent_domain ? &of(pd)->users : nullptr; }
 
 // Runs a control call of the NIC under the device's lock.

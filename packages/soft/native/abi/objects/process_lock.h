@@ -1,12 +1,12 @@
-// The lock of the tables that all contexts of the process share. It is held across a fork, so that a child finds the
-// tables in one piece.
+// The lock of the tables that all contexts of the process share. It is held across a fork, so that the tables are
+// consistent in the child.
 #pragma once
 
 #include <mutex>
 
 namespace verbs::soft::abi {
 
-// Held for moments only: nothing is called, allocated objects apart, while somebody holds it.
+// Held for short moments: a thread that holds it only allocates and frees memory.
 std::mutex& process_lock();
 
 }  // namespace verbs::soft::abi

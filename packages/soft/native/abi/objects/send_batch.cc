@@ -51,7 +51,7 @@ ibv_send_wr* SendBatch::add(std::uint64_t operation, ibv_wr_opcode opcode, const
   request = {};
   request.wr_id = from.wr_id;
   request.opcode = opcode;
-  // Whether data is inline is said by its setter.
+  // The setter decides whether data is inline.
   request.send_flags = from.wr_flags & ~static_cast<unsigned>(IBV_SEND_INLINE);
   request.sg_list = &sges_[count_ * std::max(max_sge_, 1u)];
   if (count_ > 0) requests_[count_ - 1].next = &request;

@@ -1,5 +1,5 @@
-// Work requests between ibv_wr_start() and ibv_wr_complete(): they are collected in memory that was set aside when the
-// QP was made, and posted together or not at all.
+// Work requests between ibv_wr_start() and ibv_wr_complete(). They are collected in memory that was allocated with the
+// QP, and posted together or not at all.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -14,26 +14,26 @@
 
 namespace verbs::soft::abi {
 
-// Between start() and complete() or abort() it belongs to the thread that started it; others wait in start(). What a
-// thread calls outside of that does nothing.
+// From start() to complete() or abort() the batch belongs to the thread that started it; other threads wait in start().
+// Calls by other threads have no effect.
 class SendBatch {
  public:
   // `operations` is a mask of ibv_qp_create_send_ops_flags.
   SendBatch(const ibv_qp_cap& cap, std::uint64_t operations);
 
   void start();
-  // Posts what was built. 0 or errno: the first thing that was wrong, and then nothing was posted.
+  // Posts the requests. 0, or the errno of the first error; then nothing was posted.
   int complete(host::Adapter* adapter, nic::Qp* qp);
   void abort();
 
-  // A new request, or nullptr: `operation` is not one that the QP was created for, or the batch is full.
+  // A new request; nullptr if the QP was created without `operation` or the batch is full.
   ibv_send_wr* add(std::uint64_t operation, ibv_wr_opcode opcode, const ibv_qp_ex& from);
-  // The request that setters are about; nullptr if none was built since start().
+  // The request that setters change; nullptr if none was added since start().
   ibv_send_wr* last();
 
   void set_sges(std::span<const ibv_sge> sges);
   void set_inline(std::span<const ibv_data_buf> buffers);
-  // The setter that was called is not one for this QP or this request.
+  // Records that a setter does not apply to this QP or request.
   void fail(int error);
 
  private:

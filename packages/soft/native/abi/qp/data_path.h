@@ -1,4 +1,4 @@
-// The functions that ibv_poll_cq and its like reach through the context: they run for every work request.
+// The data path behind the slots of the context: functions that run for every work request.
 #pragma once
 
 #include <infiniband/verbs.h>

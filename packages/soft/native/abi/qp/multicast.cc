@@ -7,7 +7,7 @@
 
 using namespace verbs::soft;
 
-// The LID names a group on InfiniBand only.
+// The LID has a meaning on InfiniBand only.
 extern "C" {
 
 int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {

@@ -25,7 +25,7 @@ int detach(abi::Qp* qp) {
   const int error = abi::control(qp->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     auto* first = static_cast<host::EventTarget*>(nic::owner_of(qp->nic));
     if (first == &qp->events && !first->sharing) return nic.destroy_qp(qp->nic);
-    // Other handles of a shared QP remain.
+    // The QP is shared and has other handles.
     if (first == &qp->events) {
       nic.set_owner(qp->nic, first->sharing);
     } else {
@@ -45,7 +45,7 @@ void destroy_unacknowledged(void* object) {
   if (detach(qp) == 0) release(qp);
 }
 
-// Control calls of a QP also show its new state in ibv_qp.state, as programs read it there.
+// Control calls of a QP also set ibv_qp.state, which programs read.
 template <typename Call>
 int control(abi::Qp* qp, Call&& call) {
   return abi::control(qp->ibv.context, [&](nic::Nic& nic, link::Nanos now) {
@@ -55,7 +55,7 @@ int control(abi::Qp* qp, Call&& call) {
   });
 }
 
-// What the type of QP is made of, looked up. False if something is missing or is another context's.
+// Looks up the parts that the type of QP needs. False if one is missing or belongs to another context.
 bool find_parts(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, const ibv_qp_init_attr& attr, nic::QpParts* parts) {
   if (attr.qp_type == IBV_QPT_XRC_RECV) {
     if (!abi::is_usable(xrcd, context)) return false;
@@ -69,13 +69,13 @@ bool find_parts(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, const ibv_qp_i
   if (!abi::is_usable(attr.recv_cq, context)) return false;
   parts->recv_cq = abi::of(attr.recv_cq)->nic;
   if (!attr.srq) return true;
-  // An XRC SRQ is for target QPs, which it is not given to: packets name it.
+  // An XRC SRQ cannot be given to a QP: packets to a target QP name it.
   if (!abi::is_usable(attr.srq, context) || abi::of(attr.srq)->is_xrc) return false;
   parts->srq = abi::of(attr.srq)->nic;
   return true;
 }
 
-// A handle whose NIC's QP is known; not yet among the handles of its context.
+// Creates the object for a QP of the NIC; it is not in the handle table of its context yet.
 std::unique_ptr<abi::Qp> new_handle(ibv_context* context, void* qp_context, ibv_qp_type type) {
   auto qp = std::make_unique<abi::Qp>();
   ibv_qp& ibv = qp->ibv;
@@ -180,7 +180,7 @@ int soft_destroy_qp(ibv_qp* ibv) {
   return 0;
 }
 
-// Data may be written out of order when packets are lost and sent again.
+// Data may be written out of order when packets are lost and retransmitted.
 int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t) { return 0; }
 
 int ibv_query_ece(ibv_qp*, ibv_ece* ece) {

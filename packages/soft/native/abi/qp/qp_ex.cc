@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "abi/objects/objects.h"
-#include "abi/qp/qp.h"
 #include "abi/objects/send_batch.h"
+#include "abi/qp/qp.h"
 #include "nic/device/work_request.h"
 
 namespace verbs::soft::abi {
@@ -27,7 +27,7 @@ void wr_send_inv(ibv_qp_ex* qp, std::uint32_t rkey) {
   if (auto* wr = batch(qp).add(IBV_QP_EX_WITH_SEND_WITH_INV, IBV_WR_SEND_WITH_INV, *qp)) wr->invalidate_rkey = rkey;
 }
 
-// No QP is created with segmentation offload, so this fails as any operation that was not asked for.
+// No QP is created with segmentation offload: this fails as every operation that the QP was created without.
 void wr_send_tso(ibv_qp_ex* qp, void*, std::uint16_t, std::uint16_t) {
   batch(qp).add(IBV_QP_EX_WITH_TSO, IBV_WR_TSO, *qp);
 }
@@ -63,7 +63,7 @@ void wr_atomic_fetch_add(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote
   if (wr) wr->wr.atomic = {.remote_addr = remote_addr, .compare_add = add, .swap = 0, .rkey = rkey};
 }
 
-// The eight bytes travel as inline data.
+// The eight bytes are inline data.
 void wr_atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr, const void* value) {
   if (!add_rdma(qp, IBV_QP_EX_WITH_ATOMIC_WRITE, IBV_WR_ATOMIC_WRITE, rkey, remote_addr)) return;
   const ibv_data_buf buffer{.addr = const_cast<void*>(value), .length = 8};
@@ -115,7 +115,7 @@ int wr_complete(ibv_qp_ex* qp) {
 }
 void wr_abort(ibv_qp_ex* qp) { batch(qp).abort(); }
 
-// Callers check none of these pointers.
+// Programs call these pointers without a check: all are set.
 void fill_calls(ibv_qp_ex* qp) {
   qp->wr_send = wr_send;
   qp->wr_send_imm = wr_send_imm;
@@ -158,10 +158,10 @@ constexpr struct {
     {IBV_QP_EX_WITH_ATOMIC_WRITE, IBV_WR_ATOMIC_WRITE},
 };
 
-// What a type of QP can do.
+// The operations of a type of QP.
 std::uint64_t operations_of(ibv_qp_type type) {
   std::uint64_t operations = 0;
-  if (type > IBV_QPT_XRC_RECV) return operations;  // a driver's own type
+  if (type > IBV_QPT_XRC_RECV) return operations;  // a type of a vendor's driver
   for (const auto& [operation, opcode] : kOperations) {
     const nic::WorkRequestInfo* info = nic::find_work_request(opcode);
     if (info && info->allowed_on(type)) operations |= operation;
@@ -195,7 +195,7 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
   if (extended && (attr->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE) != 0) {
     attr->cap.max_inline_data = std::max<std::uint32_t>(attr->cap.max_inline_data, 8);
   }
-  // The extended structure begins as the plain one does.
+  // The extended structure begins with the fields of the plain one.
   auto* plain = reinterpret_cast<ibv_qp_init_attr*>(attr);
   ibv_qp* qp = attr->qp_type == IBV_QPT_XRC_RECV ? create_qp(context, nullptr, attr->xrcd, plain)
                                                  : ibv_create_qp(attr->pd, plain);

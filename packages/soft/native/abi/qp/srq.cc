@@ -17,7 +17,7 @@ void release(abi::Srq* srq) {
   delete srq;
 }
 
-// Takes the SRQ from the NIC and drops the events that nobody has fetched.
+// Destroys the NIC's SRQ and drops the events that the program has not fetched.
 int detach(abi::Srq* srq) {
   const int error =
       abi::control(srq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_srq(srq->nic); });
@@ -26,7 +26,7 @@ int detach(abi::Srq* srq) {
   return 0;
 }
 
-// At the close of the context nobody is left to acknowledge anything.
+// When the context is closed, no thread acknowledges events any more.
 void destroy_unacknowledged(void* object) {
   auto* srq = static_cast<abi::Srq*>(object);
   if (detach(srq) == 0) release(srq);

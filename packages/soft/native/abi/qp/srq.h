@@ -1,4 +1,4 @@
-// The calls of shared receive queues that programs reach through the context.
+// Shared receive queues: the calls behind the slots of the context.
 #pragma once
 
 #include <infiniband/verbs.h>

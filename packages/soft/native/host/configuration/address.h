@@ -1,4 +1,4 @@
-// Addresses as text.
+// IP addresses as text.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace verbs::soft::host {
 
-// "127.0.0.1", "::1", "fe80::1". nullopt for anything else, a zone index included.
+// Accepts "127.0.0.1", "::1", "fe80::1". nullopt for anything else, also for an address with a zone index.
 std::optional<wire::Gid> parse_address(std::string_view text);
 std::string format_address(const wire::Gid& gid);
 
-// Whether an interface can have it: not zero, 0.0.0.0 or multicast.
+// Whether an interface can have the address: it is not zero, 0.0.0.0 or multicast.
 bool is_unicast(const wire::Gid& gid);
 
 // 127.0.0.N

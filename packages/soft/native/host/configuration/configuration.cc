@@ -59,7 +59,7 @@ std::string decode(std::string_view value) {
   return result;
 }
 
-// Kernel device names are at most 63 characters and name a folder, so these do too.
+// As in the kernel: at most 63 characters, and valid as the name of a folder.
 bool is_device_name(std::string_view name) {
   const auto allowed = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_-.", c); };
   return !name.empty() && name.size() < IBV_SYSFS_NAME_MAX && std::all_of(name.begin(), name.end(), allowed) &&
@@ -130,7 +130,7 @@ std::string read_device(const DeviceText& text, std::string_view defaults, Devic
   if (!error.empty()) return error;
   options.insert(options.end(), text.options.begin(), text.options.end());
   for (const auto& [key, value] : options) {
-    if (key == "kind") config->kind = value;  // decides which other keys are known
+    if (key == "kind") config->kind = value;  // decides which other options are known
   }
   for (const auto& [key, value] : options) {
     error = apply_option(key, value, config);

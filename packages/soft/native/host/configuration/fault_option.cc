@@ -28,7 +28,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 Apply probability(double FaultRule::* member) {
   return [member](const std::string& key, const std::string& value, FaultRule* rule) -> std::string {
     const auto number = parse_number<double>(value);
-    if (!number || !(*number >= 0 && *number <= 1)) return refuse(key, value, "a probability from 0 to 1");
+    if (!number || !(*number >= 0 && *number <= 1)) return reject(key, value, "a probability from 0 to 1");
     rule->*member = *number;
     return {};
   };
@@ -58,7 +58,7 @@ std::string set_word(const std::string& key, const std::string& value,
     *target = meaning;
     return {};
   }
-  return refuse(key, value, allowed);
+  return reject(key, value, allowed);
 }
 
 std::string set_direction(const std::string& key, const std::string& value, FaultRule* rule) {
@@ -76,8 +76,8 @@ std::string set_opcodes(const std::string& key, const std::string& value, FaultR
     if (number && *number < set.size()) {
       set.set(*number);
     } else if (number || !link::add_opcodes(word, &set)) {
-      return refuse(key, value,
-                    "names (\"rc_send_only\", or \"rc_read_response\" for all that begin so) or numbers "
+      return reject(key, value,
+                    "names (\"rc_send_only\", or \"rc_read_response\" for all that begin with it) or numbers "
                     "from 0 to 255, with | between several");
     }
   }
@@ -89,7 +89,7 @@ constexpr std::uint64_t kMax24 = 0xffffff;
 
 std::string set_qpn(const std::string& key, const std::string& value, FaultRule* rule) {
   const auto number = parse_natural(value);
-  if (!number || *number > kMax24) return refuse(key, value, "a queue pair number from 0 to 0xffffff");
+  if (!number || *number > kMax24) return reject(key, value, "a queue pair number from 0 to 0xffffff");
   rule->qpn = static_cast<std::uint32_t>(*number);
   return {};
 }
@@ -99,7 +99,7 @@ std::string set_psn(const std::string& key, const std::string& value, FaultRule*
   const auto first = parse_natural(ends.front());
   const auto last = parse_natural(ends.back());
   if (ends.size() > 2 || !first || !last || *first > kMax24 || *last > kMax24) {
-    return refuse(key, value, "a packet sequence number from 0 to 0xffffff, or two with - between them");
+    return reject(key, value, "a packet sequence number from 0 to 0xffffff, or two with - between them");
   }
   rule->psn = link::PsnRange{static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last)};
   return {};
@@ -118,7 +118,7 @@ std::string set_aeth(const std::string& key, const std::string& value, FaultRule
 struct Part {
   const char* key;
   Apply apply;
-  bool simple = false;  // also an option of its own, for all frames
+  bool simple = false;  // also an option of the plan, for all frames
   bool flag = false;    // the key alone means 1
 };
 

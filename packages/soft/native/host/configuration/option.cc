@@ -18,7 +18,7 @@ struct Limit {
   int high;
 };
 
-// The upper ends are what the NIC's number spaces and the structures of the verbs can hold.
+// The upper bounds follow from the NIC's number spaces and the structures of the verbs.
 constexpr Limit kLimits[] = {
     {"max_qp", &nic::Limits::max_qp, 1, 1 << 20},
     {"max_qp_wr", &nic::Limits::max_qp_wr, 1, 1 << 20},
@@ -43,13 +43,13 @@ constexpr Limit kLimits[] = {
 
 std::string set_mtu(const std::string& value, DeviceConfig* config) {
   const std::optional<ibv_mtu> mtu = parse_mtu(value);
-  if (!mtu) return refuse("mtu", value, "256, 512, 1024, 2048 or 4096");
+  if (!mtu) return reject("mtu", value, "256, 512, 1024, 2048 or 4096");
   config->port_state.mtu = *mtu;
   return {};
 }
 
 std::string set_state(const std::string& value, DeviceConfig* config) {
-  if (value != "up" && value != "down") return refuse("state", value, "up or down");
+  if (value != "up" && value != "down") return reject("state", value, "up or down");
   config->port_state.up = value == "up";
   return {};
 }
@@ -62,22 +62,22 @@ std::string set_link(const std::string& value, DeviceConfig* config) {
   } else if (value == "process") {
     config->reach = Reach::kProcess;
   } else {
-    return refuse("link", value, "auto, udp or process");
+    return reject("link", value, "auto, udp or process");
   }
   return {};
 }
 
 std::string set_tap(const std::string& value, DeviceConfig* config) {
-  constexpr std::size_t kLongest = 15;  // IFNAMSIZ without the end
+  constexpr std::size_t kLongest = 15;  // IFNAMSIZ without the terminating zero
   const bool named = !value.empty() && value.size() <= kLongest && value != "." && value != ".." &&
                      value.find_first_of("/:% \t\n") == std::string::npos;
-  if (!named) return refuse("tap", value, "the name of a network interface to make, up to 15 characters, such as tap0");
+  if (!named) return reject("tap", value, "the name of a network interface to make, up to 15 characters, such as tap0");
   config->tap = value;
   return {};
 }
 
 std::string set_flag(const std::string& key, const std::string& value, bool* target) {
-  if (value != "0" && value != "1") return refuse(key, value, "0 or 1");
+  if (value != "0" && value != "1") return reject(key, value, "0 or 1");
   *target = value == "1";
   return {};
 }
@@ -85,7 +85,7 @@ std::string set_flag(const std::string& key, const std::string& value, bool* tar
 std::string add_address(const std::string& value, DeviceConfig* config) {
   const auto address = parse_address(value);
   if (!address || !is_unicast(*address)) {
-    return refuse("addr", value, "an IPv4 or IPv6 address of this machine, for example 127.0.0.5");
+    return reject("addr", value, "an IPv4 or IPv6 address of this machine, for example 127.0.0.5");
   }
   for (const wire::Gid& other : config->addresses) {
     if (other == *address) return "addr=" + value + " is given twice";
@@ -95,7 +95,7 @@ std::string add_address(const std::string& value, DeviceConfig* config) {
 }
 
 std::string set_text(const std::string& key, const std::string& value, std::string* target) {
-  if (value.empty()) return refuse(key, value, "a text that is not empty");
+  if (value.empty()) return reject(key, value, "a text that is not empty");
   *target = value;
   return {};
 }
@@ -145,7 +145,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (auto result = apply_fault_option(key, value, &config->faults)) return *result;
   if (auto result = apply_limit(key, value, &config->limits)) return *result;
   if (config->kind == "roce") return "unknown option " + key + "; there are " + known_keys();
-  config->model_options.emplace_back(key, value);  // the model says whether it knows it
+  config->model_options.emplace_back(key, value);  // checked when the model is there
   return {};
 }
 

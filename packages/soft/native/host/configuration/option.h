@@ -1,4 +1,4 @@
-// One option of the configuration text: its key, how its value is read and what is allowed.
+// One option of the configuration text: its key, its value and the allowed values.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace verbs::soft::host {
 
-// An empty string, or what is wrong with the key or the value and what is allowed.
+// Returns an empty string, or an error text with the key, the value and the allowed values.
 std::string apply_option(const std::string& key, const std::string& value, DeviceConfig* config);
 
-// 256 is IBV_MTU_256; nullopt for what is no MTU.
+// "256" is IBV_MTU_256, …; nullopt if the text is no MTU.
 std::optional<ibv_mtu> parse_mtu(const std::string& bytes);
 
 }  // namespace verbs::soft::host

@@ -1,5 +1,5 @@
-// Reading the values of options: each function that sets something returns an empty string, or what is wrong with the
-// value and what is allowed.
+// Reading the values of options. A function that sets a value returns an empty string, or an error text with the
+// allowed values.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 
 namespace verbs::soft::host {
 
-inline std::string refuse(const std::string& key, const std::string& value, const std::string& allowed) {
+inline std::string reject(const std::string& key, const std::string& value, const std::string& allowed) {
   return key + "=" + value + " is not valid; " + key + " takes " + allowed;
 }
 
@@ -35,7 +35,7 @@ template <typename T, typename U>
 std::string set_number(const std::string& key, const std::string& value, T low, T high, U* target) {
   const auto number = parse_number<T>(value);
   if (!number || *number < low || *number > high) {
-    return refuse(key, value, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+    return reject(key, value, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
   }
   *target = static_cast<U>(*number);
   return {};

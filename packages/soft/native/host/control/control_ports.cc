@@ -1,4 +1,4 @@
-// The functions of verbs_soft.h that are about ports.
+// The functions of verbs_soft.h for ports.
 #include <cerrno>
 
 #include "host/configuration/address.h"
@@ -12,7 +12,7 @@ using namespace verbs::soft::host;
 
 namespace {
 
-// Calls `use(device, gid)` with the address that `text` is.
+// Calls `use(device, gid)` with the address `text`.
 template <typename Use>
 int with_address(const char* name, const char* text, Use&& use) {
   return Registry::get().with(name, [&](Device& device) {

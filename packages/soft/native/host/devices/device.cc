@@ -35,7 +35,7 @@ Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t
   copy_name(device.dev_name, sizeof device.dev_name, config_.name);
   copy_name(device.dev_path, sizeof device.dev_path, "/sys/class/infiniband_verbs/" + config_.name);
   copy_name(device.ibdev_path, sizeof device.ibdev_path, "/sys/class/infiniband/" + config_.name);
-  identity_ = {.vendor_id = 0xffffff,  // as the kernel's soft-RoCE: nobody's
+  identity_ = {.vendor_id = 0xffffff,  // as the kernel's soft-RoCE: no vendor's
                .vendor_part_id = 0,
                .hw_ver = 0,
                .fw_ver = "1.0.0",
@@ -43,8 +43,8 @@ Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t
                .hca_type = "verbs-soft"};
 }
 
-// The addresses of the ports are made of what makes the GUID unique: a part of the process's random bits, and the
-// device's number. The last byte is the port's.
+// The Ethernet addresses of the ports contain the unique parts of the GUID: some of the process's random bits, and the
+// device's number. The last byte is the port's number.
 void Device::set_guid(std::uint64_t guid) {
   guid_ = guid;
   const auto byte = [guid](int from_end) { return static_cast<std::uint8_t>(guid >> 8 * from_end); };
@@ -57,13 +57,13 @@ int Device::init() {
   const int error = model_->init_device(model_->data, ibv(), &identity_);
   if (error == 0) return 0;
   return fail(
-      error, "device " + config_.name + ": its model of kind " + config_.kind + " refuses it: " + std::strerror(error));
+      error, "device " + config_.name + ": its model of kind " + config_.kind + " rejects it: " + std::strerror(error));
 }
 
 const char* Device::option(const std::string& key) const {
   const char* value = nullptr;
   for (const auto& [name, text] : config_.model_options) {
-    if (name == key) value = text.c_str();  // the last one given wins, as for every option
+    if (name == key) value = text.c_str();  // as for every option, the last value counts
   }
   return value;
 }
@@ -147,8 +147,8 @@ void Device::forget_parent(std::uint64_t guid) {
   open_count_ = 0;
   if (!adapter_) return;
   adapter_->core.mark_inherited();
-  // Destroying it would join a thread that does not exist here and take a lock in an unknown state; contexts of the
-  // parent still point to it.
+  // Not destroyed: that would join a thread that does not exist here and take a lock in an unknown state. Contexts of
+  // the parent still point to the adapter.
   [[maybe_unused]] const Adapter* left_behind = adapter_.release();
 }
 

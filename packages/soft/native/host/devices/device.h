@@ -1,4 +1,5 @@
-// A configured device: what ibv_get_device_list() shows. It takes no address and starts nothing until it is opened.
+// A configured device, as ibv_get_device_list() returns it. It claims no address and starts no thread until it is
+// opened.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,7 +17,7 @@
 
 namespace verbs::soft::host {
 
-// The registry's lock guards it.
+// Guarded by the registry's lock.
 class Device {
  public:
   // `model` is nullptr for the kind "roce".
@@ -31,7 +32,7 @@ class Device {
   bool has_raw_packets() const { return FrameHook{model_, nullptr}.has_raw_packets(); }
   const verbs_soft_identity& identity() const { return identity_; }
   std::uint64_t guid() const { return guid_; }
-  // The value of an option that only the model knows; nullptr if it was not given.
+  // The value of one of the model's own options; nullptr if it is not given.
   const char* option(const std::string& key) const;
   // The content of a file in ibdev_path, with its line end; empty if there is no such file.
   std::string attribute(const std::string& file) const;
@@ -44,21 +45,21 @@ class Device {
   int start_capture(CaptureConfig capture);
   int stop_capture();
   void set_faults(const link::FaultPlan& plan);
-  // Calls `rule` for each rule of the plan that does something, with how often it did since the plan was set.
+  // Calls `rule` for each rule of the plan that has an effect, with its counters since the plan was set.
   using Rule = std::function<void(const std::string& text, const link::RuleCounters& counters)>;
   void report_faults(const Rule& rule);
-  // Port 0 stands for all of them. These two also set up a device that is not open. 0 or fail()'s errno.
+  // Port 0 means all ports. These two also work on a device that is not open. 0 or fail()'s errno.
   int set_link(unsigned port_num, bool up);
   int set_mtu(unsigned port_num, ibv_mtu mtu);
-  // Of an open device, until its last close.
+  // Of an open device; until its last close.
   int add_gid(unsigned port_num, const wire::Gid& gid, std::uint32_t* index);
   int remove_gid(unsigned port_num, const wire::Gid& gid);
   int fail_open();
   void report_counters(const Counter& counter);
-  // A counter that the model counts up itself, under the adapter's lock while there is one.
+  // A counter that the model increments, under the lock of the adapter while the device is open.
   std::uint64_t* model_counter(const std::string& name) { return &model_counters_[name]; }
 
-  // In a forked child: what is open stays the parent's, and this device can be opened anew.
+  // In a forked child: open contexts belong to the parent, and this device can be opened anew.
   void forget_parent(std::uint64_t guid);
 
  private:
@@ -75,7 +76,7 @@ class Device {
   verbs_soft_identity identity_{};
   std::unique_ptr<Adapter> adapter_;
   int open_count_ = 0;
-  std::map<std::string, std::uint64_t> closed_counters_;  // of earlier opens
+  std::map<std::string, std::uint64_t> closed_counters_;  // sums of earlier opens
   std::map<std::string, std::uint64_t> model_counters_;
 };
 

@@ -19,7 +19,7 @@ namespace verbs::soft::host {
 
 namespace {
 
-// A locally administered EUI-64: nobody's vendor number, and another one in every process.
+// A locally administered EUI-64: no vendor's number, and different in every process.
 std::uint64_t random_guid_base() {
   std::uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
@@ -29,11 +29,9 @@ std::uint64_t random_guid_base() {
   return kLocal | (bits & 0x00ffffffffff0000ull);
 }
 
-}  // namespace
+std::atomic<Registry*> created{nullptr};
 
-namespace {
-std::atomic<Registry*> made{nullptr};
-}
+}  // namespace
 
 Registry& Registry::get() {
   static Registry* registry = new Registry;  // never destroyed: threads may outlive the static objects
@@ -41,11 +39,11 @@ Registry& Registry::get() {
 }
 
 Registry::Registry() : guid_base_(random_guid_base()) {
-  made = this;
+  created = this;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-// The locks are held across a fork, so that the child finds the registry and the links' shared state in one piece.
+// The locks are held across a fork, so that the registry and the links' shared state are consistent in the child.
 void Registry::before_fork() {
   get().mutex_.lock();
   for (const auto& device : get().devices_) {
@@ -60,7 +58,7 @@ void Registry::after_fork_in_parent() {
 }
 void Registry::after_fork_in_child() {
   Registry& registry = get();
-  // A recursive mutex belongs to a thread number, and the child has another one: it could not unlock it.
+  // The owner of a recursive mutex is a thread id. The child's is another one and could not unlock it.
   new (&registry.mutex_) std::recursive_mutex;
   registry.forget_parent();
 }
@@ -88,7 +86,7 @@ int Registry::replace(const std::string& text) {
   if (const std::string error = split_configuration(text, &texts); !error.empty()) return fail(EINVAL, error);
   std::vector<Entry> entries;
   for (DeviceText& device : texts) {
-    DeviceConfig config;  // a wrong option is better told now than when the device's model comes
+    DeviceConfig config;  // only to report a wrong option now, and not when the device's model is loaded
     if (const std::string error = read_device(device, "", &config); !error.empty()) return fail(EINVAL, error);
     entries.push_back({std::move(device), nullptr});
   }
@@ -182,7 +180,7 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
   }
   if (const int error = check_raw_options(config, model)) return error;
   auto device = std::make_unique<Device>(std::move(config), model, next_guid());
-  // Known before it is initialised, because the model asks for the device's options there.
+  // Listed before init(), in which the model reads the device's options.
   devices_.push_back(std::move(device));
   if (const int error = devices_.back()->init()) {
     devices_.pop_back();
@@ -250,7 +248,7 @@ Device* Registry::find(const ibv_device* ibv) {
 Device* Registry::find_locked(const std::string& name) {
   for (Entry& entry : entries_) {
     if (entry.text.name != name) continue;
-    // Counters, captures and faults may be asked for before anybody made a list.
+    // Counters, captures and faults may be used before the devices are listed.
     if (!entry.device) make_device(entry, nullptr);
     return entry.device;
   }
@@ -297,9 +295,9 @@ void Registry::flush_at_exit() {
 
 namespace {
 
-// Runs when the process exits: an acknowledgement that was left for the helper thread still goes out.
+// Runs when the process exits: sends an acknowledgement that was left to the helper thread.
 [[gnu::destructor]] void flush_at_exit() {
-  if (Registry* registry = made) registry->flush_at_exit();
+  if (Registry* registry = created) registry->flush_at_exit();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The devices of this process, and the models of their kinds. One for the process, whichever libibverbs of ours its
-// callers came through.
+// The devices of this process, and the models of their kinds. There is one registry in a process, also if the process
+// uses both of our libibverbs.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,19 +18,19 @@ class Registry {
  public:
   static Registry& get();
 
-  // All calls that can fail return 0 or fail()'s errno.
+  // Calls that can fail return 0 or fail()'s errno.
 
   // Replaces the configuration; nullptr goes back to the variable VERBS_SOFT. EBUSY while a device is open.
   int configure(const char* text);
   int add_devices(const char* text);
-  // `extension` is what the libraries of "model=PATH" options are handed. Devices whose kind has no model are left out,
-  // and the last error says why.
+  // `extension` is handed to the libraries of "model=PATH" options. Devices whose kind has no model are left out, and
+  // the last error says why.
   int list(verbs_soft_extension_function extension, std::vector<Device*>* devices);
 
   int add_model(const verbs_soft_model* model);
   int ensure_device(const char* kind);
 
-  // nullptr if it is none of ours. Also finds devices of an earlier configuration, so that an old list does no harm.
+  // nullptr if the device is not ours. Also finds devices of an earlier configuration, which old lists may still hold.
   Device* find(const ibv_device* ibv);
   Device* find(const std::string& name);
   Device* at(std::size_t index);
@@ -52,7 +52,7 @@ class Registry {
  private:
   struct Entry {
     DeviceText text;
-    Device* device = nullptr;  // once its kind has a model
+    Device* device = nullptr;  // created when its kind has a model
   };
 
   Registry();
@@ -72,11 +72,11 @@ class Registry {
   static void after_fork_in_child();
   void forget_parent();
 
-  // Recursive, because a model's library registers its model while the list that loads it is made.
+  // Recursive: list() loads libraries of models, and these register their models.
   std::recursive_mutex mutex_;
   bool configured_ = false;
   std::vector<Entry> entries_;
-  // Every device ever made: pointers from old lists stay valid.
+  // Every device that was ever created: pointers from old lists stay valid.
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<const verbs_soft_model*> models_;
   std::uint64_t guid_base_ = 0;

@@ -1,5 +1,5 @@
-// The Ethernet side of a port: its place at the switch with the capture and the fault plan before it, and the way back
-// for what it sends to its own address, which never leaves the port. Used under the device's lock.
+// The Ethernet side of a port: its link to the switch, with the capture and the fault plan in front. Frames that the
+// port sends to its own address return to it and never reach the switch. Used under the device's lock.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace verbs::soft::host {
 
 class EthernetPort final : public link::Transmitter {
  public:
-  // `notify`: a frame came in, as of links. `teaches`: the switch learns from its frames.
+  // `notify`: a frame arrived, as in link::SwitchLink. `teaches`: the switch learns from the port's frames.
   EthernetPort(const link::Mac& mac, const std::string& switch_name, bool teaches, std::function<void()> notify);
 
   std::uint8_t* reserve() override { return reserved_ = stack_.top().reserve(); }
@@ -34,7 +34,7 @@ class EthernetPort final : public link::Transmitter {
   }
   Nanos next_deadline() { return stack_.is_timed() ? stack_.top().next_deadline() : INT64_MAX; }
 
-  // Frames that this port sent to its own address come with `looped`. Returns how many came.
+  // `looped`: this port sent the frame to its own address.
   class Receiver {
    public:
     virtual void deliver(std::span<const std::uint8_t> frame, bool looped) = 0;
@@ -42,19 +42,20 @@ class EthernetPort final : public link::Transmitter {
    protected:
     ~Receiver() = default;
   };
+  // Returns the number of received frames.
   std::size_t receive(Receiver& receiver, std::size_t budget);
 
   void count(LinkCounters* counters) const;
 
  private:
-  // Whether the frame is for this port itself: then it has been kept.
+  // Whether the frame is for this port; then it is queued for receive().
   bool take_back(std::span<const std::uint8_t> frame);
 
   link::Mac mac_;
   std::function<void()> notify_;
   link::SwitchLink link_;
   LinkStack stack_;
-  std::unique_ptr<link::FrameQueue> looped_;  // at the first such frame
+  std::unique_ptr<link::FrameQueue> looped_;  // allocated at the first such frame
   std::uint64_t loop_overflow_ = 0;
   std::uint8_t* reserved_ = nullptr;
 };

@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/models/verbs_device.h"
 #include "host/error.h"
 #include "host/events/event_target.h"
+#include "host/models/verbs_device.h"
 #include "nic/raw/raw_packet.h"
 
 namespace verbs::soft::host {
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kTapBudget = 64;
 
-class Arrivals final : public EthernetPort::Receiver {
+class FrameReceiver final : public EthernetPort::Receiver {
  public:
-  Arrivals(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
+  FrameReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
   void deliver(std::span<const std::uint8_t> frame, bool looped) override {
     nic_.take_frame(port_num_, frame, looped, now_);
   }
@@ -27,28 +27,28 @@ class Arrivals final : public EthernetPort::Receiver {
   Nanos now_;
 };
 
-// Whose model is deciding about a frame on this thread: it may use that device, and no other.
-thread_local const RawPackets* at_work = nullptr;
+// The device whose model steers a frame on this thread: the model may use that device and no other.
+thread_local const RawPackets* steering = nullptr;
 
-class AtWork {
+class SteeringScope {
  public:
-  explicit AtWork(const RawPackets* device) { at_work = device; }
-  ~AtWork() { at_work = nullptr; }
-  AtWork(const AtWork&) = delete;
-  AtWork& operator=(const AtWork&) = delete;
+  explicit SteeringScope(const RawPackets* device) { steering = device; }
+  ~SteeringScope() { steering = nullptr; }
+  SteeringScope(const SteeringScope&) = delete;
+  SteeringScope& operator=(const SteeringScope&) = delete;
 };
 
 }  // namespace
 
 RawPackets::RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify)
     : hook_(hook) {
-  VerbsDevice& ibv = verbs_device(hook.device);
-  link::Mac mac = ibv.mac;
+  VerbsDevice& device = verbs_device(hook.device);
+  link::Mac mac = device.mac;
   for (int i = 0; i < config.ports; ++i, ++mac.back()) {
     ports_.push_back(std::make_unique<EthernetPort>(mac, config.switch_name, config.learning, notify));
   }
   set_faults(config.faults);
-  ibv.raw = this;
+  device.raw = this;
 }
 
 int RawPackets::open(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify,
@@ -64,7 +64,7 @@ int RawPackets::open_tap(const DeviceConfig& config, const std::function<void()>
   const std::uint32_t mtu = nic::ethernet_mtu(config.port_states.front().mtu);
   const int error = link::Tap::open(config.tap, mtu, link::EthernetSwitch::named(config.switch_name), notify, &tap_);
   if (error == 0) return 0;
-  const std::string what = "device " + config.name + ": the network interface " + config.tap + " cannot be made: ";
+  const std::string what = "device " + config.name + ": the network interface " + config.tap + " cannot be created: ";
   switch (error) {
     case EPERM:
     case EACCES:
@@ -125,8 +125,8 @@ void RawPackets::flush() {
 bool RawPackets::receive(Nanos now, std::size_t budget) {
   bool more = tap_ && tap_->relay(budget);
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    Arrivals arrivals(*nic_, static_cast<std::uint8_t>(i + 1), now);
-    more |= ports_[i]->receive(arrivals, budget) >= budget;
+    FrameReceiver receiver(*nic_, static_cast<std::uint8_t>(i + 1), now);
+    more |= ports_[i]->receive(receiver, budget) >= budget;
   }
   return more;
 }
@@ -137,21 +137,21 @@ void RawPackets::count(LinkCounters* counters) const {
 }
 
 int RawPackets::transmit(std::uint8_t port_num, const verbs_soft_frame& frame) {
-  return at_work == this ? nic_->transmit_frame(port_num, frame) : EPERM;
+  return steering == this ? nic_->transmit_frame(port_num, frame) : EPERM;
 }
 
 int RawPackets::deliver(nic::Qp* qp, const verbs_soft_frame& frame, const verbs_soft_delivery& delivery) {
-  return at_work == this ? nic_->deliver_frame(qp, frame, delivery) : EPERM;
+  return steering == this ? nic_->deliver_frame(qp, frame, delivery) : EPERM;
 }
 
 void RawPackets::send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) {
   auto* ibv = static_cast<ibv_qp*>(static_cast<EventTarget*>(nic::owner_of(qp))->ibv);
-  const AtWork mark(this);
+  const SteeringScope scope(this);
   hook_.model->raw_send(hook_.model->data, hook_.device, port_num, ibv, frame);
 }
 
 void RawPackets::receive(std::uint8_t port_num, verbs_soft_frame* frame) {
-  const AtWork mark(this);
+  const SteeringScope scope(this);
   hook_.model->raw_receive(hook_.model->data, hook_.device, port_num, frame);
 }
 

@@ -1,5 +1,5 @@
-// The raw packets of a device in operation: its ports on the Ethernet switch, and its model, which decides where frames
-// go. Used under the device's lock.
+// The raw packets of a device in operation: its ports on the Ethernet switch, and the steering of frames by its model.
+// Used under the device's lock.
 #pragma once
 
 #include <functional>
@@ -16,20 +16,20 @@ namespace verbs::soft::host {
 
 class RawPackets final : public nic::FrameSteering {
  public:
-  // `notify`: a frame came in, as of links. 0, or fail()'s errno.
+  // `notify`: a frame arrived, as in link::SwitchLink. 0, or fail()'s errno.
   static int open(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify,
                   std::unique_ptr<RawPackets>* raw);
   ~RawPackets();
   RawPackets(const RawPackets&) = delete;
   RawPackets& operator=(const RawPackets&) = delete;
 
-  // Before anything else but port(). The NIC is there as long as frames are received.
+  // Call it before frames are received. Only port() may be called earlier.
   void attach(nic::Nic& nic) { nic_ = &nic; }
   EthernetPort& port(std::size_t index) { return *ports_[index]; }
 
   void add_sockets(std::vector<int>* sockets) const;
 
-  // What the device's ports do, theirs do too.
+  // These do for the Ethernet ports what PortStack does for its port.
   void start_capture(std::size_t index, std::shared_ptr<link::PcapngWriter> writer);
   void stop_capture();
   void set_faults(const link::FaultPlan& plan);
@@ -39,7 +39,7 @@ class RawPackets final : public nic::FrameSteering {
 
   // At most `budget` frames of each port. Returns whether there may be more.
   bool receive(Nanos now, std::size_t budget);
-  // What was sent goes to the kernel, if there is an interface.
+  // Hands the frames that were sent to the interface of the kernel, if there is one.
   void flush();
   void count(LinkCounters* counters) const;
   void mark_inherited();

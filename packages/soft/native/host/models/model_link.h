@@ -1,4 +1,4 @@
-// The link through which a vendor's model sees and rewrites the frames of its device's ports.
+// The link in which a vendor's model inspects and rewrites the frames of its device's ports.
 #pragma once
 
 #include "link/link.h"
@@ -6,7 +6,7 @@
 
 namespace verbs::soft::host {
 
-// Whose frames, and who sees them. No model, or one without frame functions: nobody does.
+// A device and its model. Frames pass the model if it has frame functions.
 struct FrameHook {
   const verbs_soft_model* model = nullptr;
   ibv_device* device = nullptr;
@@ -35,7 +35,7 @@ class ModelLink final : public link::Link {
   FrameHook hook_;
   std::uint8_t port_num_;
   std::uint8_t* reserved_ = nullptr;
-  std::uint8_t scratch_[wire::kMaxFrame];  // a received frame may be the link's to read only
+  std::uint8_t scratch_[wire::kMaxFrame];  // a received frame may be read-only
 };
 
 }  // namespace verbs::soft::host

@@ -1,4 +1,4 @@
-// Loading the library that a device names by "model=PATH".
+// Loads the library of a device with "model=PATH".
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace verbs::soft::host {
 
-// 0, or fail()'s errno. The library stays loaded for ever.
+// 0, or fail()'s errno. The library is never unloaded.
 int load_model(const std::string& path, verbs_soft_extension_function extension);
 
 }  // namespace verbs::soft::host

@@ -12,10 +12,10 @@ class RawPackets;
 
 struct VerbsDevice {
   ibv_device ibv;
-  // Debian's libmlx5 and libefa look past the end of an ibv_device to see whether it is theirs.
+  // Debian's libmlx5 and libefa read past the end of an ibv_device to find out whether the device is theirs.
   std::array<unsigned char, 1024> zero;
-  // What a model asks for under the device's lock, where the registry's cannot be had.
-  std::array<std::uint8_t, 6> mac;  // of the first port; the others' follow
+  // A model reads these under the device's lock, where the registry's lock must not be taken.
+  std::array<std::uint8_t, 6> mac;  // of the first port; the other ports count up
   int ports;
   RawPackets* raw;  // while the device is open, if it has raw packets
 };

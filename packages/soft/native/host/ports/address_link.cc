@@ -32,7 +32,7 @@ void AddressLink::flush() {
 }
 
 std::size_t AddressLink::receive(link::Receiver& receiver, std::size_t budget) {
-  // Each link has the whole budget, so that a flood on one address does not silence the others.
+  // Each link has the whole budget, so that a flood on one address does not starve the others.
   std::size_t taken = 0;
   for (const auto& [address, link] : links_) taken += link->receive(receiver, budget);
   return taken;

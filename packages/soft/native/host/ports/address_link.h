@@ -1,5 +1,5 @@
-// The link of a port with several addresses, or with addresses that change: a frame leaves through the link of its
-// source address.
+// The link of a port with several addresses, or with addresses that change. A frame leaves by the link of its source
+// address.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@ namespace verbs::soft::host {
 
 class AddressLink final : public link::Link {
  public:
-  // The links must outlive this one, or be removed before they go.
+  // A link must outlive this one, or be removed before it is destroyed.
   explicit AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links);
 
   void add(const wire::Gid& address, link::Link* link) { links_.emplace_back(address, link); }
   void remove(const wire::Gid& address);
 
-  // Frames are built in the first link's buffer and copied if they turn out to be another's. Without any link they go
-  // nowhere.
+  // A frame is built in the first link's buffer and copied if it leaves by another link. Without any link it is
+  // dropped.
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void flush() override;
@@ -31,7 +31,7 @@ class AddressLink final : public link::Link {
   std::vector<std::pair<wire::Gid, link::Link*>> links_;
   std::uint16_t source_port_;
   std::uint8_t* reserved_ = nullptr;
-  std::unique_ptr<std::uint8_t[]> nowhere_;  // where frames are built while there is no link
+  std::unique_ptr<std::uint8_t[]> nowhere_;  // for frames, while there is no link
 };
 
 }  // namespace verbs::soft::host

@@ -1,4 +1,4 @@
-// What the links of a device have counted, added up.
+// The sums of the counters of a device's links.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ void LinkStack::start_capture(std::shared_ptr<link::PcapngWriter> writer, link::
 
 void LinkStack::stop_capture() {
   if (!capture_) return;
-  const std::unique_ptr<link::CaptureLink> ended = std::move(capture_);  // the fault plan stands on it
+  const std::unique_ptr<link::CaptureLink> ended = std::move(capture_);  // the fault link still refers to it
   rebuild();
 }
 

@@ -1,5 +1,5 @@
-// What stands on a port's links while it runs: a capture of what really leaves and arrives, and on it the device's
-// fault plan. Both come and go.
+// The capture and the fault plan in front of a port's links. Both can be set while the port runs. The capture is behind
+// the fault plan: it has the frames that really leave and arrive.
 #pragma once
 
 #include <memory>
@@ -16,23 +16,23 @@ class LinkStack {
  public:
   explicit LinkStack(link::Link& base) : base_(&base) {}
 
-  // What frames go through; changes with each of the calls below.
+  // The link that frames pass first; every call below may change it.
   link::Link& top();
-  // From here on `base` is the link behind.
+  // Replaces the link behind.
   void redirect(link::Link& base);
 
   void start_capture(std::shared_ptr<link::PcapngWriter> writer, link::CaptureInterface interface);
   void stop_capture();
-  // Of the capture; nullptr if there is none.
+  // nullptr without a capture.
   std::shared_ptr<link::PcapngWriter> writer() const { return capture_ ? capture_->writer() : nullptr; }
 
-  // Frames that an earlier plan held are lost, as on a cable that is changed.
+  // Frames that an earlier plan delays are lost.
   void set_faults(const link::FaultPlan& plan);
-  // A fault plan may hold frames.
+  // Whether frames may be delayed.
   bool is_timed() const { return plan_.acts(); }
 
   void count(LinkCounters* counters) const;
-  // Adds those of the fault plan's rules, the plan's own first; nothing if there is no plan.
+  // Adds the counters of the fault plan's rules, the plan's own rule first; nothing without a plan.
   void count_rules(std::vector<link::RuleCounters>* sums) const;
 
  private:
@@ -44,7 +44,7 @@ class LinkStack {
   std::unique_ptr<link::CaptureLink> capture_;
   std::unique_ptr<link::FaultLink> faults_;
   link::FaultPlan plan_;
-  LinkCounters ended_;  // of earlier plans
+  LinkCounters ended_;  // sums of earlier plans
 };
 
 }  // namespace verbs::soft::host

@@ -8,8 +8,8 @@ namespace verbs::soft::host {
 
 namespace {
 
-// Addresses in use by devices of this process; those without a socket are claimed by nothing else. A forked child
-// inherits the set but not the addresses, which is right as long as the parent lives and harmless after it.
+// The addresses in use by devices of this process. For an address without a socket this is the only claim. A forked
+// child inherits the set: the addresses stay taken while the parent lives.
 struct Claims {
   std::mutex mutex;
   std::set<wire::Gid> gids;

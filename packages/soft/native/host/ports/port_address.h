@@ -14,7 +14,7 @@ namespace verbs::soft::host {
 
 class PortAddress {
  public:
-  // 0 or errno: EADDRINUSE if somebody has the address, EADDRNOTAVAIL if it is not this machine's.
+  // 0 or errno: EADDRINUSE if the address is taken, EADDRNOTAVAIL if this machine does not have it.
   // `tunnels`: listen() will be called.
   static int claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& notify,
                    std::unique_ptr<PortAddress>* claimed);
@@ -25,11 +25,11 @@ class PortAddress {
   const link::UdpLink* udp() const { return udp_.get(); }
   const link::InprocLink* inproc() const { return inproc_.get(); }
   const link::TunnelLink* tunnels() const { return tunnels_.get(); }
-  // Packets of such tunnels arrive from now on: 0 or errno. Within the process they do so anyway, so that a raw socket
-  // which this process may not have matters only where there is no other way.
+  // From now on the address receives packets of such tunnels. 0 or errno. Packets from this process need no socket: if
+  // the process may not open a raw socket, that is an error only without the in-process link.
   int listen(const wire::Tunnel& tunnel);
   void unlisten(const wire::Tunnel& tunnel);
-  // What is sent to the group arrives from now on: 0 or errno.
+  // From now on the address receives packets to the group. 0 or errno.
   int join(const wire::Gid& group);
   void leave(const wire::Gid& group);
 

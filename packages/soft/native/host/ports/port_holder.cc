@@ -96,7 +96,7 @@ std::string port_holder(const wire::Gid& address, std::uint16_t port) {
   if (!socket) return {};
   const std::string where = (is_any(socket->address) ? "every address" : format_address(socket->address)) +
                             (", UDP port " + std::to_string(port)) + ", is held by ";
-  // A kernel socket has no file, hence no inode: soft-RoCE is the one that listens on this port.
+  // A kernel socket has no file and no inode. In the kernel, soft-RoCE listens on this port.
   if (socket->inode == 0) return where + "the kernel (its rdma_rxe module: \"rdma link delete\" frees the port)";
   const std::string process = find_process(socket->inode);
   if (process.empty()) return where + "a process of another user (\"ss -lunp\" as root names it)";

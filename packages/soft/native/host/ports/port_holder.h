@@ -1,4 +1,4 @@
-// Who holds a UDP port: for the error text when no address is free.
+// The holder of a UDP port, for the error text when no address is free.
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,8 @@ struct PortStack::Links {
   std::vector<wire::Gid> groups;
   LinkCounters ended;  // of earlier addresses
 
-  // By the first address of each sort: more would bring each packet more than once. 0, or EADDRNOTAVAIL without one.
+  // Joins by the first IPv4 and the first IPv6 address: more would receive each packet more than once. 0, or
+  // EADDRNOTAVAIL without an address.
   int join(const wire::Gid& group) {
     int error = EADDRNOTAVAIL;
     for (const bool ipv4 : {true, false}) {
@@ -97,7 +98,7 @@ struct PortStack::Links {
     return links;
   }
 
-  // The model's link is rebuilt on what is behind it now.
+  // Rebuilds the model's link on the present stack.
   link::Link* top() {
     if (!hook.wanted()) return &stack->top();
     model = std::make_unique<ModelLink>(stack->top(), hook, port_num);
@@ -184,12 +185,12 @@ int PortStack::remove_address(const wire::Gid& address) {
   links_->several->remove(address);
   add_counters(**found, &links_->ended);
   links_->addresses.erase(found);
-  // What that address has heard of groups, another one does now.
+  // Another address receives the groups of the removed one.
   for (const wire::Gid& group : links_->groups) links_->join(group);
   return 0;
 }
 
-// A port whose one address never changes does without the link that tells addresses apart.
+// A port with one address has no AddressLink until its addresses change.
 void PortStack::make_changeable() {
   if (links_->several) return;
   links_->several = std::make_unique<AddressLink>(links_->address_links());
@@ -239,7 +240,7 @@ void PortStack::unlisten(const wire::Tunnel& tunnel) {
 }
 
 int PortStack::start_capture(const std::string& path, const CaptureConfig& capture) {
-  // The old capture's file is complete before the new one is made: they may have the same name.
+  // Completes the file of the old capture first: the new one may have the same name.
   stop_capture();
   std::unique_ptr<link::PcapngWriter> writer;
   const std::string name = links_->interface_name();

@@ -1,11 +1,11 @@
-// The links of one port, stacked. What the NIC sends goes down, what arrives comes up:
+// The stacked links of one port. Frames from the NIC pass down, received frames pass up:
 //
-//   model        a vendor's model sees and rewrites frames (if its device has one)
+//   model        a vendor's model inspects and rewrites frames (if the device has one)
 //   faults       the device's fault plan
-//   capture      what really leaves and arrives
+//   capture      the frames that really leave and arrive
 //   address(es)  each an in-process link in front of a UDP socket
 //
-// Faults, captures and addresses come and go while the port runs. Used under the device's lock.
+// Faults, captures and addresses can change while the port runs. Used under the device's lock.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ struct PortSetup {
   const DeviceConfig& config;
   std::uint8_t port_num;  // from 1
   FrameHook hook;
-  std::function<void()> notify;  // a frame came in from this process: called by any thread, without the device's lock
+  std::function<void()> notify;  // a frame arrived from this process: called by any thread, without the device's lock
 };
 
 class PortStack final : public link::Transmitter {
@@ -37,13 +37,13 @@ class PortStack final : public link::Transmitter {
   static int open(const PortSetup& setup, std::unique_ptr<PortStack>* port);
   ~PortStack() override;
 
-  // The addresses at the start, IPv4 first: what the GID table begins with.
+  // The addresses at the start, IPv4 first: the first entries of the GID table.
   const std::vector<wire::Gid>& gids() const { return gids_; }
-  // Claims one more address, gives one back. 0, or fail()'s errno: EADDRINUSE, EADDRNOTAVAIL; ENOENT.
+  // Claims one more address, releases one. 0, or fail()'s errno: EADDRINUSE, EADDRNOTAVAIL; ENOENT.
   int add_address(const wire::Gid& address);
   int remove_address(const wire::Gid& address);
-  // What is sent to the multicast group arrives from now on, by one of the addresses of each sort that can: 0 or
-  // fail()'s errno.
+  // From now on the port receives packets to the multicast group, by one of its IPv4 and one of its IPv6 addresses. 0,
+  // or fail()'s errno.
   int join(const wire::Gid& group);
   void leave(const wire::Gid& group);
   void add_sockets(std::vector<int>* sockets) const;
@@ -54,15 +54,15 @@ class PortStack final : public link::Transmitter {
   std::uint16_t fixed_source_port() const override { return top_->fixed_source_port(); }
 
   std::size_t receive(link::Receiver& receiver, std::size_t budget) { return top_->receive(receiver, budget); }
-  // Held frames that are due go out. Links that hold frames need to be told the time before anything passes them.
+  // Sends the delayed frames that are due. Call it before frames pass: the fault plan needs the time.
   void advance(Nanos now) {
     if (timed_) top_->advance(now);
   }
   Nanos next_deadline() const { return timed_ ? top_->next_deadline() : INT64_MAX; }
 
-  // Packets of such tunnels arrive from now on. 0, or fail()'s errno.
+  // From now on the port receives packets of such tunnels. 0, or fail()'s errno.
   int listen(const wire::Tunnel& tunnel);
-  void unlisten(const wire::Tunnel& tunnel);  // before the tunnel goes
+  void unlisten(const wire::Tunnel& tunnel);  // before the tunnel is destroyed
 
   // 0 or errno. The capture writes to `path` as it is given.
   int start_capture(const std::string& path, const CaptureConfig& capture);
@@ -70,8 +70,8 @@ class PortStack final : public link::Transmitter {
   int stop_capture();                                          // the error that ended the capture early, or 0
   void flush_capture();
   void set_faults(const link::FaultPlan& plan);
-  void count(LinkCounters* counters) const;  // adds this port's
-  // Adds those of the fault plan's rules, the plan's own first; nothing if there is no plan.
+  void count(LinkCounters* counters) const;  // adds the counters of this port
+  // Adds the counters of the fault plan's rules, the plan's own rule first; nothing without a plan.
   void count_rules(std::vector<link::RuleCounters>* sums) const;
 
  private:
@@ -84,7 +84,7 @@ class PortStack final : public link::Transmitter {
   std::unique_ptr<Links> links_;
   std::vector<wire::Gid> gids_;
   link::Link* top_ = nullptr;
-  bool timed_ = false;  // a fault plan may hold frames
+  bool timed_ = false;  // the fault plan may delay frames
 };
 
 }  // namespace verbs::soft::host

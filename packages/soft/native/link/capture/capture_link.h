@@ -18,7 +18,7 @@ class CaptureLink final : public Link {
               CaptureInterface interface = CaptureInterface::kIp)
       : next_(&next), writer_(std::move(writer)), clock_(clock), interface_(interface) {}
 
-  // From here on `next` is the one behind.
+  // Replaces the link behind this one.
   void redirect(Link& next) { next_ = &next; }
   const std::shared_ptr<PcapngWriter>& writer() const { return writer_; }
 

@@ -33,8 +33,8 @@ constexpr std::size_t kSectionHeaderSize = 24 + 4 + kCommentSize + 4 + 4;
 constexpr std::size_t kPacketOverhead = 32 + 12;  // block without the bytes, its flags and end of options
 constexpr std::size_t kFlushAt = std::size_t{256} * 1024;
 
-// write() to a file that has reached its size limit, or to a pipe that nobody reads, does not only fail: it also sends
-// a signal that ends the program by default. This keeps such a signal away while it lives, and takes it back.
+// write() to a file at its size limit, or to a pipe without a reader, fails and also raises a signal that ends the
+// program by default. While an object of this class exists, such a signal is blocked; its destructor consumes it.
 class WriteSignals {
  public:
   WriteSignals() {
@@ -44,7 +44,7 @@ class WriteSignals {
     pthread_sigmask(SIG_BLOCK, &ours_, &old_);
     sigset_t pending;
     sigpending(&pending);
-    // One that was pending before is the program's own.
+    // A signal that is pending already belongs to the program.
     if (sigismember(&pending, SIGXFSZ) == 1) sigdelset(&ours_, SIGXFSZ);
     if (sigismember(&pending, SIGPIPE) == 1) sigdelset(&ours_, SIGPIPE);
   }
@@ -61,7 +61,7 @@ class WriteSignals {
   sigset_t ours_, old_;
 };
 
-// Writes what it can; returns how much, and sets *error to 0 or errno.
+// Returns how many bytes were written, and sets *error to 0 or errno.
 std::size_t write_all(int fd, std::span<const std::uint8_t> bytes, int* error) {
   const WriteSignals guard;
   std::size_t done = 0;
@@ -79,7 +79,7 @@ std::size_t write_all(int fd, std::span<const std::uint8_t> bytes, int* error) {
   return done;
 }
 
-// How much of `bytes`, which begins with a block, is whole blocks: each says its length in its second word.
+// The size of the whole blocks at the start of `bytes`. The second word of a block is its length.
 std::size_t whole_blocks(std::span<const std::uint8_t> bytes) {
   std::size_t end = 0;
   while (end + 8 <= bytes.size()) {
@@ -99,13 +99,13 @@ int PcapngWriter::open(const std::string& path, const PcapngOptions& options, st
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return errno;
   writer->reset(new PcapngWriter(fd, options));
-  // The head goes out at once: a disk without room for it is better known now.
+  // Writes the head at once: a full disk is then an error of this call.
   (*writer)->flush();
   const int error = (*writer)->error();
   if (error == 0) return 0;
   writer->reset();
   struct stat status{};
-  if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) unlink(path.c_str());  // an empty file helps nobody
+  if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) unlink(path.c_str());  // leaves no empty file
   return error;
 }
 
@@ -203,12 +203,12 @@ void PcapngWriter::flush() {
 void PcapngWriter::fail(int error) {
   error_ = error;
   buffer_.clear();
-  // A device or a pipe cannot be put right; error() still says what happened.
+  // A device or a pipe cannot be truncated; error() still has the cause.
   if (ftruncate(fd_, static_cast<off_t>(written_)) != 0 || written_ < kSectionHeaderSize) return;
   const char* name = strerrorname_np(error);
   put_section_header(std::string("capture incomplete: ") + std::strerror(error) + " (" +
                      (name != nullptr ? name : std::to_string(error).c_str()) + ")");
-  // Over the old comment: a full disk has no room for more, but for this. Should it fail, the packets are good still.
+  // Overwrites the old comment, which needs no more space on a full disk. If it fails, the packets are still valid.
   [[maybe_unused]] const ssize_t written = pwrite(fd_, buffer_.data(), buffer_.size(), 0);
   buffer_.clear();
 }

@@ -1,5 +1,5 @@
-// A capture file in the pcapng format: raw IP packets and Ethernet frames, nanosecond time stamps. Writes are gathered;
-// what is flushed always ends with a whole block, so the file can be read at any time.
+// A capture file in the pcapng format: raw IP packets and Ethernet frames with nanosecond time stamps. Writes are
+// buffered; a flush ends with a whole block, so that the file can be read at any time.
 #pragma once
 
 #include <cstddef>
@@ -31,13 +31,13 @@ class PcapngWriter {
   PcapngWriter(const PcapngWriter&) = delete;
   PcapngWriter& operator=(const PcapngWriter&) = delete;
 
-  // `time` is nanoseconds since 1970. After an error or at the limit, packets are left out.
+  // `time` is nanoseconds since 1970. After an error and at the limit packets are discarded.
   void write(std::span<const std::uint8_t> frame, PacketDirection direction, std::uint64_t time,
              CaptureInterface interface = CaptureInterface::kIp);
   void flush();
 
-  // 0, or the errno that ended the capture. Then the comment of the file's section header says so too: it is written
-  // over one that was there from the beginning, since a full disk takes no new bytes.
+  // 0, or the errno that ended the capture. The comment of the file's section header then names it, too. It overwrites
+  // a comment of the same length that the file has from the start, since a full disk accepts no new bytes.
   int error() const { return error_; }
   bool full() const { return full_; }
 

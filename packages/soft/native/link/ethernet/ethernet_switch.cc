@@ -15,7 +15,7 @@ struct Switches {
   std::map<std::string, std::weak_ptr<EthernetSwitch>> by_name;
 };
 
-// As QueueDirectory::process(): without a lock, which a fork could leave locked for ever; never freed.
+// As QueueDirectory::process(): without a lock, since a fork could leave one locked; never freed.
 Switches& switches() {
   static std::atomic<Switches*> current{nullptr};
   Switches* known = current.load(std::memory_order_acquire);

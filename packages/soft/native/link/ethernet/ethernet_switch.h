@@ -1,6 +1,5 @@
-// The Ethernet switch that joins ports of this process: it learns which address is behind which port, and floods what
-// it has not learned. Frames are copied to the queues of the ports, so that no port ever waits for another one's
-// owner.
+// The Ethernet switch that joins ports of this process. It learns the port of each source address, and floods frames to
+// unknown addresses. It copies frames to the queues of the ports, so that no port waits for the owner of another one.
 #pragma once
 
 #include <array>
@@ -29,22 +28,22 @@ class EthernetSwitch {
  public:
   static constexpr std::size_t kMinFrame = 14;
 
-  // The one of that name in this process. A forked child has new ones: those it inherited lead to copies of its
-  // parent's queues, which nobody empties.
+  // The switch of that name in this process. A forked child gets new switches: the inherited ones lead to copies of the
+  // parent's queues, which no thread empties.
   static std::shared_ptr<EthernetSwitch> named(const std::string& name);
 
-  // A port whose frames go to `queue`. `own` is the address that is always behind it, or nullptr. Of the frames of a
-  // port that does not teach nothing is learned.
+  // Adds a port whose frames go to `queue`. `own` is an address that is always behind the port, or nullptr. If
+  // `teaches` is false, the switch learns nothing from the port's frames.
   void join(const std::shared_ptr<FrameQueue>& queue, const Mac* own, bool teaches);
   void leave(const FrameQueue* queue);
 
   struct Outcome {
-    std::uint32_t sent = 0;      // copies that went into a queue
-    std::uint32_t overflow = 0;  // copies that found it full
-    bool filtered = false;       // its address is behind the port that it came from
+    std::uint32_t sent = 0;      // copies that were queued
+    std::uint32_t overflow = 0;  // copies that found a queue full
+    bool filtered = false;       // the destination is behind the port that sent the frame
   };
-  // A frame of at least kMinFrame bytes comes from the port of `from`. One to a group goes to every port, that one too;
-  // one to an address that is not known goes to every other port.
+  // Forwards a frame of at least kMinFrame bytes from the port of `from`. A frame to a group goes to every port, also
+  // to `from`; a frame to an unknown address goes to every other port.
   Outcome forward(const FrameQueue* from, std::span<const std::uint8_t> frame);
 
  private:
@@ -53,8 +52,8 @@ class EthernetSwitch {
     std::shared_ptr<FrameQueue> queue;
     bool teaches;
   };
-  // Learned addresses: sets of a few places, of which a new address takes one that is free or the next in turn. So a
-  // sender of ever new addresses only makes the switch forget, and nothing is allocated.
+  // Learned addresses, in a set-associative table: a new address takes a free way of its set, or replaces one, round
+  // robin. A sender of ever new addresses makes the switch forget others, and nothing is allocated.
   static constexpr std::size_t kSets = 512;
   static constexpr std::size_t kWays = 4;
   static constexpr std::uint64_t kNobody = UINT64_MAX;
@@ -72,7 +71,7 @@ class EthernetSwitch {
 
   std::mutex mutex_;
   std::vector<Member> members_;
-  std::unique_ptr<Set[]> learned_;  // at the first address that is no port's own
+  std::unique_ptr<Set[]> learned_;  // allocated when the first address is learned
 };
 
 }  // namespace verbs::soft::link

@@ -1,4 +1,4 @@
-// A port of an Ethernet switch as a link: what is committed goes into the switch, what the switch brings is received.
+// A port of an Ethernet switch as a link.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 namespace verbs::soft::link {
 
 struct SwitchCounters {
-  std::uint64_t sent = 0;  // copies that other ports were given
+  std::uint64_t sent = 0;  // copies for other ports
   std::uint64_t received = 0;
-  std::uint64_t overflow = 0;  // copies for ports whose queue was full
+  std::uint64_t overflow = 0;  // copies lost because a port's queue was full
   std::uint64_t filtered = 0;  // frames whose destination is behind this port
 };
 
 class SwitchLink final : public Link {
  public:
-  // `notify` is called, by any thread, when a frame arrives in the empty queue; it must not block, and is not called
-  // any more once the link is gone.
+  // `notify` is called, by any thread, when a frame arrives in the empty queue. It must not block. It is not called
+  // after the link is destroyed.
   SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> notify, bool teaches = true);
   ~SwitchLink() override;
 
@@ -28,7 +28,7 @@ class SwitchLink final : public Link {
   void flush() override {}
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
 
-  // At once, from where it is. Shorter frames than a header are dropped.
+  // Sends the frame at once, without a copy to the buffer. Frames shorter than an Ethernet header are dropped.
   void send(std::span<const std::uint8_t> frame) override;
 
   const SwitchCounters& counters() const { return counters_; }

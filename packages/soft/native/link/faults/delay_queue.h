@@ -1,4 +1,4 @@
-// Copies of frames that wait for their time. All memory is taken at construction.
+// Copies of frames that wait until they are due. All memory is allocated at construction.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ class DelayQueue {
  public:
   explicit DelayQueue(std::size_t capacity);
 
-  // False if it is full.
+  // False if the queue is full.
   bool push(std::span<const std::uint8_t> frame, Nanos due);
   bool full() const { return free_.empty(); }
   bool empty() const { return heap_.empty(); }
   // When the first frame is due; INT64_MAX if there is none.
   Nanos next_due() const;
-  // The frame that is due first; of two that are due at once, the one that was pushed first. Valid until pop() or
-  // push().
+  // The frame that is due first; of frames that are due at the same time, the one that was pushed first. Valid until
+  // pop() or push().
   std::span<const std::uint8_t> front() const;
   void pop();
 

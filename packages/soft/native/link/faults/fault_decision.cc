@@ -6,7 +6,7 @@ namespace verbs::soft::link {
 namespace {
 
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
-// BTH byte 4 is not in the ICRC: a bit inverted there would go unnoticed, which is no fault worth having.
+// The ICRC does not cover byte 4 of the BTH: corruption there would go unnoticed.
 constexpr std::size_t kUncovered = 4;
 
 bool happens(std::uint64_t draw, double probability) { return static_cast<double>(draw >> 11) * 0x1p-53 < probability; }

@@ -9,7 +9,7 @@
 
 namespace verbs::soft::link {
 
-// One way through the link. `release` is called with each frame that goes on at once; the others wait in `held`.
+// One direction of the link. `release` is called with each frame that passes at once; delayed frames are in `held`.
 struct FaultLink::Direction {
   Direction(std::vector<FaultDecider> rules, std::size_t capacity) : deciders(std::move(rules)), held(capacity) {}
 
@@ -19,7 +19,7 @@ struct FaultLink::Direction {
       ++counters.dropped;
       return;
     }
-    // A copy, because the original may be the receiver's to read only, or be gone after the first release.
+    // A copy: the original may be read-only, and may be invalid after the first release.
     std::memcpy(scratch, frame.data(), frame.size());
     const Fate fate = decide(frame);
     if (fate.drop) {
@@ -33,7 +33,7 @@ struct FaultLink::Direction {
     counters.truncated += fate.size < frame.size();
     const std::span<const std::uint8_t> result{scratch, fate.size};
     for (std::uint64_t copies = 1 + fate.duplicates; copies > 0; --copies) {
-      // A frame that finds no room takes no time on a limited link.
+      // A frame that finds the queue full takes no time on a limited link.
       const bool limited = fate.limit != nullptr && !held.full();
       const Nanos hold = fate.hold + (limited ? fate.limit->wait_for_rate(fate.size, now + fate.hold) : 0);
       if (hold == 0 && fate.limit == nullptr) {
@@ -52,7 +52,7 @@ struct FaultLink::Direction {
   std::uint8_t scratch[wire::kMaxFrame];
 
  private:
-  // What all rules together do to a frame.
+  // The decisions of all rules together.
   struct Fate {
     bool drop = false;
     std::uint64_t duplicates = 0;
@@ -110,7 +110,7 @@ void FaultLink::set_plan(const std::optional<FaultPlan>& plan) {
   ingress_ = direction(FaultDirection::kIngress);
 }
 
-// Null if no rule is about that direction.
+// nullptr if no rule is for that direction.
 std::unique_ptr<FaultLink::Direction> FaultLink::direction(FaultDirection which) const {
   std::vector<FaultDecider> deciders;
   std::size_t place = 0;

@@ -1,5 +1,5 @@
-// A link that loses, doubles, delays, reorders, damages and slows the frames of the link behind it, as its plan says.
-// It works in the time that advance() tells it, so a test replays a plan exactly.
+// A link that drops, duplicates, delays, reorders, corrupts and slows the frames of the link behind it, by a fault
+// plan. Its time is the argument of advance(), so that a test replays a plan exactly.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ class FaultLink final : public Link {
   explicit FaultLink(Link& next);
   ~FaultLink() override;
 
-  // From here on `next` is the one behind; the plan goes on.
+  // Replaces the link behind this one; the plan continues.
   void redirect(Link& next) { next_ = &next; }
-  // Starts a plan from its seed, with counters at zero; std::nullopt ends it. Frames that are held are dropped.
+  // Starts a plan from its seed, with counters at zero; std::nullopt ends the plan. Delayed frames are dropped.
   void set_plan(const std::optional<FaultPlan>& plan);
   const std::optional<FaultPlan>& plan() const { return plan_; }
   FaultCounters egress_counters() const;
   FaultCounters ingress_counters() const;
-  // Of the plan's own rule and of each further one, both directions together; empty without a plan.
+  // The counters of the plan's own rule and of each further rule, for both directions together; empty without a plan.
   std::vector<RuleCounters> rule_counters() const;
 
   std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }

@@ -1,4 +1,4 @@
-// What a fault link does to frames. A plan and its seed decide everything: the same frames meet the same faults.
+// What a fault link does to frames. A plan and its seed determine every decision: the same frames meet the same faults.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace verbs::soft::link {
 
 enum class FaultDirection { kEgress, kIngress, kBoth };
 
-// What an AETH says (the upper bits of its syndrome).
+// The kind of an AETH (the upper bits of its syndrome).
 enum class AethKind : std::uint8_t { kAck = 0, kRnrNak = 1, kNak = 3 };
 
 // From `first` to `last`, both included; through the wrap at 2^24 if `last` is the smaller one.
@@ -23,51 +23,52 @@ struct PsnRange {
   bool has(std::uint32_t psn) const { return ((psn - first) & 0xffffff) <= ((last - first) & 0xffffff); }
 };
 
-// Which frames, which of those, and what happens to them. Probabilities are from 0 to 1 and independent of each other.
+// Which frames match, which of the matching frames are selected, and what happens to those. Probabilities are from 0 to
+// 1 and independent of each other.
 struct FaultRule {
-  std::string text;  // as it was written, for who asks what is in force
+  std::string text;  // as the user wrote it
 
-  // Which frames match: those of which all that is given here is true.
+  // A frame matches if it meets all conditions that are given here.
   FaultDirection direction = FaultDirection::kEgress;
   std::optional<OpcodeSet> opcodes;
   std::optional<std::uint32_t> qpn;  // destination
   std::optional<PsnRange> psn;
-  std::optional<AethKind> aeth;  // acknowledgements and read responses have one
+  std::optional<AethKind> aeth;  // of acknowledgements and read responses
 
-  // Which of the frames that match, counted from 1: the nth, and each `every` frames from there on. Without `every`
-  // the nth alone, or as many as `count` says; without both all of them.
+  // Which matching frames are selected, counted from 1: the nth, and then every `every`-th. Without `every`, only the
+  // nth, or `count` frames from there on; without both, all.
   std::uint64_t nth = 0;    // 0: not given
   std::uint64_t every = 0;  // 0: not given
-  std::uint64_t count = 0;  // how many times something happens at most; 0: not given
+  std::uint64_t count = 0;  // the rule applies at most this many times; 0: not given
   double probability = 1;   // of the rule as a whole
 
   // What happens.
-  double drop = 0;       // the frame vanishes
-  double duplicate = 0;  // the frame goes twice
-  double reorder = 0;    // the frame is held for `reorder_delay` longer, so that later ones overtake it
+  double drop = 0;       // the frame is lost
+  double duplicate = 0;  // the frame is sent twice
+  double reorder = 0;    // the frame is delayed by `reorder_delay`, so that later frames overtake it
   double corrupt = 0;    // one bit that the ICRC covers is inverted, behind the IP and UDP headers
   double truncate = 0;   // the end of the frame is cut off, behind the IP and UDP headers
-  Nanos delay = 0;       // every frame is held for this long
-  Nanos jitter = 0;      // and for up to this much longer, evenly distributed
+  Nanos delay = 0;       // every frame is delayed by this time
+  Nanos jitter = 0;      // and by up to this time more, uniformly distributed
   Nanos reorder_delay = 50'000;
-  std::uint64_t bytes_per_second = 0;  // frames leave one after the other, no faster than this; 0: no limit
+  std::uint64_t bytes_per_second = 0;  // frames leave one after the other at this rate; 0: no limit
   std::uint64_t packets_per_second = 0;
 
   bool limits_rate() const { return bytes_per_second > 0 || packets_per_second > 0; }
-  // Whether a frame can ever have to wait, which is what needs memory.
+  // Whether the rule may delay a frame, which needs memory.
   bool holds() const { return delay > 0 || jitter > 0 || reorder > 0 || limits_rate(); }
-  // Whether it does anything at all.
+  // Whether the rule has any effect.
   bool acts() const { return drop > 0 || duplicate > 0 || corrupt > 0 || truncate > 0 || holds(); }
 };
 
-// All rules look at each frame as it came, in the order of the plan, and what all of them do happens to it. Each counts
-// its matches for itself, frames that another rule drops included, and has random numbers of its own: so one rule never
-// moves the decisions of another. A plan is itself the first of its rules, which is all that a simple one needs.
+// Every rule decides about each frame as it arrives, in the order of the plan, and the effects of all rules apply. Each
+// rule counts its own matches, including frames that another rule drops, and has its own random numbers. So no rule
+// changes the decisions of another. The plan is itself the first rule; a simple plan has no other.
 struct FaultPlan : FaultRule {
   std::uint64_t seed = 1;
-  // How many frames a direction can hold at once; what does not fit is dropped and counted as overflow.
+  // How many frames a direction can delay at once; further frames are dropped and counted as overflow.
   std::size_t capacity = 1024;
-  std::vector<FaultRule> rules;  // those after the first
+  std::vector<FaultRule> rules;  // the rules after the first
 
   bool acts() const {
     bool any = FaultRule::acts();
@@ -76,19 +77,19 @@ struct FaultPlan : FaultRule {
   }
 };
 
-// How often each fault happened in one direction.
+// How many times each fault happened in one direction.
 struct FaultCounters {
-  std::uint64_t passed = 0;  // frames that the plan looked at and did not drop
+  std::uint64_t passed = 0;  // frames that the plan did not drop
   std::uint64_t dropped = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t corrupted = 0;
   std::uint64_t truncated = 0;
-  std::uint64_t delayed = 0;   // frames held for any reason, duplicates included
-  std::uint64_t overflow = 0;  // frames lost because `capacity` frames were held already
+  std::uint64_t delayed = 0;   // frames delayed for any reason, including duplicates
+  std::uint64_t overflow = 0;  // frames lost because `capacity` frames were delayed already
 };
 
-// How often a rule found a frame that matches, and how often it did something.
+// How many frames matched a rule, and to how many it applied.
 struct RuleCounters {
   std::uint64_t matched = 0;
   std::uint64_t hits = 0;

@@ -1,4 +1,4 @@
-// What the rules of a fault plan ask about a frame.
+// The fields of a frame that the rules of a fault plan refer to.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct FrameFields {
 
 FrameFields parse_fields(std::span<const std::uint8_t> frame);
 
-// Whether the frame is one of those that `rule` is about; its direction is not asked here.
+// Whether the frame meets the conditions of `rule`, except for the direction.
 bool matches(const FaultRule& rule, const FrameFields& fields);
 
 }  // namespace verbs::soft::link

@@ -1,4 +1,4 @@
-// Sets of BTH opcodes, named as people write them.
+// Sets of BTH opcodes, by their names in IBTA.
 #pragma once
 
 #include <bitset>
@@ -8,9 +8,9 @@ namespace verbs::soft::link {
 
 using OpcodeSet = std::bitset<256>;
 
-// Adds the opcodes that `name` stands for: one by its full name ("RC SEND Only"), or all whose names begin with these
-// words ("RC RDMA READ response", "UD"). Upper and lower case are the same, as are blanks, '_' and '-', and the word
-// RDMA may be left out. False, and nothing added, if there are none.
+// Adds the opcodes of `name`: one opcode by its full name ("RC SEND Only"), or all opcodes whose names begin with these
+// words ("RC RDMA READ response", "UD"). Case does not matter; blanks, '_' and '-' are equal; the word RDMA may be left
+// out. False if no opcode has such a name; then nothing is added.
 bool add_opcodes(std::string_view name, OpcodeSet* set);
 
 }  // namespace verbs::soft::link

@@ -5,7 +5,7 @@
 namespace verbs::soft::link {
 namespace {
 
-// Passes on all but the frames to groups that a link of this process sent: they came by the queue.
+// Drops the frames to groups that a link of this process sent: the queue has them already.
 class ForeignGroups final : public Receiver {
  public:
   ForeignGroups(QueueDirectory::Reader& process, Receiver& next) : process_(process), next_(next) {}
@@ -53,7 +53,7 @@ void InprocLink::commit(std::size_t size) {
   }
 }
 
-// To everybody in this process, and to the next link for the others.
+// To the members in this process, and to the next link for other processes.
 void InprocLink::commit_to_group(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
   neighbours_.for_each(wire::destination_of(frame),

@@ -1,4 +1,4 @@
-// Frames between addresses of one process, without a socket. Everything else goes to the next link.
+// Frames between addresses of one process, without a socket. All other frames go to the next link.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 namespace verbs::soft::link {
 
 struct InprocCounters {
-  std::uint64_t sent = 0;  // into a queue of this process
+  std::uint64_t sent = 0;  // to a queue of this process
   std::uint64_t received = 0;
-  std::uint64_t overflow = 0;     // the queue was full, or its owner was leaving
-  std::uint64_t unreachable = 0;  // not an address of this process, and there is no next link
+  std::uint64_t overflow = 0;     // lost because the queue was full or closed
+  std::uint64_t unreachable = 0;  // lost because the address is not in this process and there is no next link
 };
 
 class InprocLink final : public Link {
  public:
-  // `next` may be null and must outlive this link. `notify` is called, by any thread, when a frame arrives in the empty
-  // queue; it must not block, and is not called any more once the link is gone. An address that another link of this
-  // process has already stays that link's.
+  // `next` may be nullptr and must outlive this link. `notify` is called, by any thread, when a frame arrives in the
+  // empty queue. It must not block. It is not called after the link is destroyed. An address that another link of this
+  // process has stays with that link.
   InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify);
   ~InprocLink() override;
 
@@ -36,7 +36,7 @@ class InprocLink final : public Link {
   Nanos next_deadline() const override { return next_ != nullptr ? next_->next_deadline() : INT64_MAX; }
   int wait_fd() const override { return next_ != nullptr ? next_->wait_fd() : -1; }
 
-  // Frames to the group from this process arrive from now on. What the next link brings of those is not taken twice.
+  // From now on the link receives frames to the group from this process; copies of them from the next link are dropped.
   void join(const wire::Gid& group);
   void leave(const wire::Gid& group);
 
@@ -54,7 +54,7 @@ class InprocLink final : public Link {
   InprocCounters counters_;
   std::vector<wire::Gid> groups_;
   std::uint8_t* reserved_ = nullptr;
-  std::unique_ptr<std::uint8_t[]> buffer_;  // where frames are built when there is no next link
+  std::unique_ptr<std::uint8_t[]> buffer_;  // for frames, when there is no next link
 };
 
 }  // namespace verbs::soft::link

@@ -11,7 +11,7 @@ QueueDirectory& QueueDirectory::process() {
     pid_t owner = getpid();
     QueueDirectory directory;
   };
-  // Without a lock, which a fork could leave locked for ever; never freed, so that it outlives every thread.
+  // Without a lock, since a fork could leave one locked; never freed, so that it outlives every thread.
   static std::atomic<Owned*> current{nullptr};
   Owned* known = current.load(std::memory_order_acquire);
   while (known == nullptr || known->owner != getpid()) {

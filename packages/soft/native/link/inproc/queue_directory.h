@@ -1,5 +1,5 @@
-// Which address of this process has which queue. Looked up for every frame and changed rarely: so each reader keeps a
-// copy of the list and only looks whether it is still the newest.
+// The frame queues of the addresses of this process. It is read for every frame and changed rarely: each reader keeps a
+// reference to the list and only checks whether that is still the newest.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,11 @@ class QueueDirectory {
  public:
   using List = std::vector<std::pair<wire::Gid, std::shared_ptr<FrameQueue>>>;
 
-  // The one of this process. A forked child starts with an empty one: what it inherited leads to copies of its parent's
-  // queues, which nobody empties.
+  // The directory of this process. A forked child starts with an empty one: the inherited entries lead to copies of the
+  // parent's queues, which no thread empties.
   static QueueDirectory& process();
 
-  // False if the address is there already.
+  // False if the address has a queue already.
   bool add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue);
   void remove(const wire::Gid& address);
   // A group has any number of queues.
@@ -32,7 +32,7 @@ class QueueDirectory {
   class Reader {
    public:
     explicit Reader(QueueDirectory& directory) : directory_(directory) {}
-    // nullptr if the address is not of this process. Valid until the next call.
+    // nullptr if the address is not in this process. Valid until the next call.
     FrameQueue* find(const wire::Gid& address);
     // Calls visit(queue) for each queue of the group.
     template <typename Visit>

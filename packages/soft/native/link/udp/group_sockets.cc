@@ -109,7 +109,7 @@ std::size_t GroupSockets::receive(Receiver& receiver, std::size_t budget) {
 bool GroupSockets::take(const Socket& socket, Receiver& receiver) {
   alignas(cmsghdr) char controls[kControl];
   sockaddr_storage from{};
-  // Headroom for the headers that the kernel keeps to itself.
+  // Room for the headers, which the kernel does not hand over.
   iovec piece{buffer_ + wire::kMaxNetworkSize, sizeof buffer_ - wire::kMaxNetworkSize};
   msghdr header{};
   header.msg_name = &from;

@@ -1,5 +1,6 @@
-// The multicast groups that an address has joined. Each has a socket, bound to the group's address: so it hears nothing
-// else, several processes of a machine hear the same group, and the port's own socket stays nobody's but its own.
+// The multicast groups that an address has joined. Each group has a socket that is bound to the group's address. So the
+// socket receives no other packets, several processes of a machine can join the same group, and the port's own socket
+// need not be shared.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,16 @@ class GroupSockets {
   GroupSockets(const GroupSockets&) = delete;
   GroupSockets& operator=(const GroupSockets&) = delete;
 
-  // Lets `fd`, a socket bound to `address`, send to groups by the interface of the address. 0 or errno.
+  // Makes `fd`, a socket bound to `address`, send to groups by the interface of the address. 0 or errno.
   static int prepare_sender(int fd, const wire::Gid& address);
 
-  // On the interface of the address. 0 or errno; joined once, however often it is called.
+  // Joins on the interface of the address. 0 or errno; 0 if it is a member already.
   int join(const wire::Gid& group);
   void leave(const wire::Gid& group);
   bool empty() const { return sockets_.empty(); }
   void add_sockets(std::vector<int>* sockets) const;
 
-  // Takes at most `budget` frames and returns their number.
+  // Receives at most `budget` frames and returns their number.
   std::size_t receive(Receiver& receiver, std::size_t budget);
 
  private:

@@ -1,5 +1,5 @@
-// What all sockets that carry frames have in common: the options that make the kernel write the IP header that the ICRC
-// was computed over, and the fields of that header that pass beside the data.
+// Helpers for all sockets that carry frames: the options by which the kernel writes the IP header that the ICRC covers,
+// and the fields of that header that travel in ancillary messages.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,22 +11,23 @@
 
 namespace verbs::soft::link {
 
-inline constexpr std::size_t kControl = 96;  // room for the ancillary messages of a frame
+inline constexpr std::size_t kControl = 96;  // bytes for the ancillary messages of a frame
 inline constexpr std::uint8_t kDefaultHopLimit = 64;
 
 // 0 or errno. Such a socket never fragments; unconnected, it sends IPv4 with DF and identification 0.
 int prepare_socket(int fd, bool ipv4, int buffer_bytes);
 
-// The kernel may report what an earlier datagram met on a later call. Reading the report clears it.
+// Whether a call failed with the error of an earlier datagram, or was interrupted. The report clears the error: call
+// again.
 bool is_stale_report(int error);
 
-// The ancillary messages of a received datagram: what the kernel took out of the IP header.
+// Reads the fields of the IP header of a received datagram from its ancillary messages.
 void read_controls(msghdr& header, wire::Path* path);
 
-// The ancillary messages for the traffic class and the hop limit of `frame`, into `room` (kControl bytes, aligned as a
-// cmsghdr). Sets msg_control and msg_controllen.
+// Writes the ancillary messages for the traffic class and the hop limit of `frame` into `room` (kControl bytes, aligned
+// as a cmsghdr), and sets msg_control and msg_controllen.
 void write_controls(const std::uint8_t* frame, msghdr& header, char* room);
-// One more.
+// Adds one more message.
 void add_control(msghdr& header, int level, int type, const void* value, std::size_t size);
 
 }  // namespace verbs::soft::link

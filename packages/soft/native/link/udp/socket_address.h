@@ -1,4 +1,4 @@
-// Between GIDs and the addresses that sockets take.
+// Conversions between GIDs and socket addresses.
 #pragma once
 
 #include <sys/socket.h>

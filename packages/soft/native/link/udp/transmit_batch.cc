@@ -18,8 +18,8 @@ constexpr std::size_t kFrames = 64;
 constexpr std::size_t kMostSegments = 16;
 constexpr std::size_t kMostBytes = 60'000;
 
-// Between two sockets of one machine a datagram stays whole. Elsewhere the kernel would cut it up and number the IPv4
-// identifications, over which the ICRC was computed.
+// Between two sockets of one machine a datagram stays whole. On other ways the kernel splits it and numbers the IPv4
+// identifications, which the ICRC covers.
 bool is_loopback(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) {
     return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == 127;
@@ -56,7 +56,7 @@ bool TransmitBatch::commit(std::size_t size) {
   Batch& batch = *batch_;
   std::uint8_t* frame = batch.frames[batch.count].data();
   const std::size_t network = wire::network_size_of({frame, size});
-  if (network == 0) return false;  // a fault or a model has left nothing
+  if (network == 0) return false;  // a fault or a model has truncated it
   const std::size_t slot = batch.datagrams;
   msghdr& header = batch.messages[slot].msg_hdr;
   header.msg_name = &batch.addresses[slot];
@@ -76,7 +76,7 @@ bool TransmitBatch::commit(std::size_t size) {
   return true;
 }
 
-// Segments are of one size; only the last may be shorter.
+// All segments have one size; only the last may be shorter.
 bool TransmitBatch::joins_last(std::size_t slot) const {
   if (slot == 0 || !joining_) return false;
   const Batch& batch = *batch_;
@@ -107,7 +107,7 @@ TransmitBatch::Result TransmitBatch::flush() {
     if (sent > 0) {
       for (int i = 0; i < sent; ++i) outcome.sent += batch.frames_of(done++);
     } else if (errno == EAGAIN || errno == ENOBUFS) {
-      break;  // the kernel is full: the rest would fare no better
+      break;  // the kernel's buffer is full: more calls would fail, too
     } else if (!is_stale_report(errno)) {
       send_singly(done++, &outcome);
     }
@@ -117,14 +117,15 @@ TransmitBatch::Result TransmitBatch::flush() {
   return outcome;
 }
 
-// The kernel refused the datagram: one frame has no route, or is too long for it; many may go by themselves.
+// The kernel rejected the datagram. A single frame has no route or is too long and is dropped; several frames are sent
+// one by one.
 void TransmitBatch::send_singly(std::size_t message, Result* outcome) {
   msghdr header = batch_->messages[message].msg_hdr;
   if (header.msg_iovlen == 1) {
     ++outcome->dropped;
     return;
   }
-  header.msg_controllen -= CMSG_SPACE(sizeof(std::uint16_t));  // the segment's size
+  header.msg_controllen -= CMSG_SPACE(sizeof(std::uint16_t));  // without the segment size
   const std::size_t count = header.msg_iovlen;
   header.msg_iovlen = 1;
   for (std::size_t i = 0; i < count; ++i, ++header.msg_iov) {

@@ -1,6 +1,6 @@
-// Frames that are to leave by a UDP socket. Those in a row to one peer of this machine go to the kernel as one datagram
-// of many segments (UDP_SEGMENT): an answer and the acknowledgement before it take one way through the stack and wake
-// the peer once.
+// Frames that are to leave by a UDP socket. Consecutive frames to one peer of this machine go to the kernel as one
+// datagram of several segments (UDP_SEGMENT): an acknowledgement and the request behind it pass the network stack once
+// and wake the peer once.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ class TransmitBatch {
  public:
   struct Result {
     std::size_t sent = 0;     // frames
-    std::size_t dropped = 0;  // the kernel would not take them
+    std::size_t dropped = 0;  // the kernel rejected them
   };
 
   // `scope` is the interface of a link-local address.
@@ -25,8 +25,8 @@ class TransmitBatch {
   TransmitBatch& operator=(const TransmitBatch&) = delete;
 
   bool full() const;
-  std::uint8_t* reserve();        // not when full: wire::kMaxFrame bytes
-  bool commit(std::size_t size);  // false: nothing that a socket could send
+  std::uint8_t* reserve();        // wire::kMaxFrame bytes; not when full
+  bool commit(std::size_t size);  // false if it is no IP packet
   Result flush();
 
  private:
@@ -37,7 +37,7 @@ class TransmitBatch {
   int fd_;
   std::uint16_t port_;
   std::uint32_t scope_;
-  // Until the kernel refuses it: one before 4.18, or one that imitates Linux.
+  // Until the kernel rejects UDP_SEGMENT: before Linux 4.18, or a system that imitates Linux.
   bool joining_ = true;
   std::unique_ptr<Batch> batch_;
 };

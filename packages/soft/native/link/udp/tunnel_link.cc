@@ -62,7 +62,7 @@ int TunnelLink::check_source(const wire::Gid& source) const {
 
 int TunnelLink::listen(const wire::Tunnel& tunnel) {
   if (const int error = check_source(tunnel.source)) return error;
-  // Plain packets and tunnels to the RoCE port come by the port's own socket.
+  // Plain packets and packets of tunnels to the RoCE port arrive on the port's own socket.
   if (tunnel.type == wire::Tunnel::Type::kPlain || tunnel.udp_port == next_.fixed_source_port()) return 0;
   if (Socket* socket = find(tunnel)) {
     ++socket->listeners;
@@ -142,7 +142,7 @@ std::size_t TunnelLink::receive(Receiver& receiver, std::size_t budget) {
 bool TunnelLink::take(const Socket& socket, Receiver& receiver) {
   alignas(cmsghdr) char controls[kControl];
   sockaddr_storage from{};
-  // Headroom for the headers that the kernel keeps to itself; a raw socket gives the IP header too.
+  // Room for the headers, which the kernel does not hand over; a raw socket hands over the IP header.
   const std::size_t headroom = socket.protocol == kUdp ? wire::kIpv4Size + wire::kUdpSize : 0;
   iovec piece{buffer_ + headroom, sizeof buffer_ - headroom};
   msghdr header{};

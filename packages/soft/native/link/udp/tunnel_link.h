@@ -1,6 +1,5 @@
-// In front of a port's UDP socket: the frames of tunnels, which that socket cannot carry. Packets of UDP tunnels leave
-// through it all the same, with another destination port, and arrive on sockets of their own; those of IPv4 tunnels
-// need raw sockets.
+// Stands in front of a port's UDP link and carries the frames of tunnels. Packets of UDP tunnels leave by the port's
+// socket, with another destination port, and arrive on sockets of their own. Packets of IPv4 tunnels use raw sockets.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ class TunnelLink final : public Link {
   TunnelLink(const TunnelLink&) = delete;
   TunnelLink& operator=(const TunnelLink&) = delete;
 
-  // From now on packets of such tunnels arrive. Counted: every listen() that succeeded needs an unlisten(). 0 or errno:
+  // From now on packets of such tunnels are received. Every listen() that succeeds needs an unlisten(). 0 or errno:
   // EADDRNOTAVAIL (the tunnel's source is no address of this machine), EADDRINUSE (its UDP port is taken), EPERM (an
   // IPv4 tunnel needs a raw socket, and those need CAP_NET_RAW).
   int listen(const wire::Tunnel& tunnel);
@@ -31,7 +30,7 @@ class TunnelLink final : public Link {
   void flush() override { next_.flush(); }
   std::uint16_t fixed_source_port() const override { return next_.fixed_source_port(); }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
-  // Readable for the tunnels' sockets; next's are its own.
+  // Readable when frames wait on the tunnels' sockets; the next link has its own descriptor.
   int wait_fd() const override { return epoll_; }
 
   const UdpCounters& counters() const { return counters_; }

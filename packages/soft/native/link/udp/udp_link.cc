@@ -16,11 +16,11 @@
 namespace verbs::soft::link {
 namespace {
 
-// Datagrams that are read by one call, each of which may hold many frames.
+// Datagrams that one call reads; a datagram may hold several frames.
 constexpr std::size_t kReads = 32;
 constexpr std::size_t kReadBytes = 64 << 10;
 
-// How many bytes of a received datagram each frame has, 0 for all of them.
+// The size of each frame of a received datagram; 0 if the datagram is one frame.
 std::size_t segment_size(msghdr& header) {
   for (cmsghdr* message = CMSG_FIRSTHDR(&header); message != nullptr; message = CMSG_NXTHDR(&header, message)) {
     if (message->cmsg_level != SOL_UDP || message->cmsg_type != UDP_GRO) continue;
@@ -34,7 +34,7 @@ std::size_t segment_size(msghdr& header) {
 }  // namespace
 
 struct UdpLink::Receiving {
-  // Headroom for the headers that the kernel keeps to itself. Only what is used becomes resident.
+  // Room for the headers, which the kernel does not hand over. Only pages that are used become resident.
   static constexpr std::size_t kSlot = wire::kMaxNetworkSize + kReadBytes;
   std::unique_ptr<std::uint8_t[]> bytes{new std::uint8_t[kReads * kSlot]};
   std::array<mmsghdr, kReads> messages = {};

@@ -1,4 +1,4 @@
-// Frames over a UDP socket: the kernel writes the IP and UDP headers that the NIC has sealed its ICRC over.
+// Frames over a UDP socket. The kernel writes the IP and UDP headers that the ICRC of the NIC covers.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 namespace verbs::soft::link {
 
 struct UdpOptions {
-  std::uint16_t port = wire::kRocePort;  // of this end and of every peer; frames carry it as their source port
-  int buffer_bytes = 4 << 20;            // asked for; the kernel may grant less
+  std::uint16_t port = wire::kRocePort;  // of this end and of every peer; also the source port of frames
+  int buffer_bytes = 4 << 20;            // requested; the kernel may grant less
 };
 
 struct UdpCounters {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t send_dropped = 0;     // the kernel would not take the frame
+  std::uint64_t send_dropped = 0;     // the kernel rejected the frame
   std::uint64_t receive_dropped = 0;  // longer than any frame
 };
 
 class UdpLink final : public Link {
  public:
-  // Binds `address`, which claims it: nobody shares it. 0 or errno (EADDRINUSE, EADDRNOTAVAIL, …).
+  // Binds `address` exclusively. 0 or errno (EADDRINUSE, EADDRNOTAVAIL, …).
   static int open(const wire::Gid& address, const UdpOptions& options, std::unique_ptr<UdpLink>* link);
   ~UdpLink() override;
 
@@ -36,10 +36,10 @@ class UdpLink final : public Link {
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
   int wait_fd() const override { return fd_; }
 
-  // Frames to the group arrive from now on. 0 or errno.
+  // From now on the link receives frames to the group. 0 or errno.
   int join(const wire::Gid& group) { return groups_.join(group); }
   void leave(const wire::Gid& group) { groups_.leave(group); }
-  // Those that are readable when frames wait.
+  // The sockets that are readable when frames wait.
   void add_sockets(std::vector<int>* sockets) const {
     sockets->push_back(fd_);
     groups_.add_sockets(sockets);
@@ -50,7 +50,7 @@ class UdpLink final : public Link {
  private:
   struct Receiving;
   UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint32_t scope);
-  std::size_t hand_over(std::size_t slot, Receiver& receiver);  // how many frames it was
+  std::size_t hand_over(std::size_t slot, Receiver& receiver);  // returns the number of frames
 
   int fd_;
   wire::Gid address_;
