@@ -10,7 +10,7 @@ export function natural(name: string, value: number | bigint, high: bigint, low 
   return number;
 }
 
-/** A value as a message shows it. */
+/** A value, formatted for a message. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (value === null || typeof value !== 'object') return String(value);

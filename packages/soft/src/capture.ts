@@ -3,13 +3,13 @@ import type { CaptureOptions } from './config.js';
 import { check } from './errors.js';
 import { native } from './native.js';
 
-/** The capture that each device has last been given: an older one that is stopped may not end its successor. */
+/** The newest capture of each device: stop() of an older one must not end it. */
 const running = new Map<string, Capture>();
 
 /** A capture of a device's packets; see {@link SoftNic.capture}. */
 export class Capture implements Disposable {
   readonly #device: string;
-  /** As it was given: `%p` stands for the process id, `%d` for the device's name. */
+  /** The path as given: `%p` is the process id, `%d` the device's name. */
   readonly path: string;
 
   constructor(device: string, path: string, options: CaptureOptions) {
@@ -23,7 +23,7 @@ export class Capture implements Disposable {
   }
 
   /**
-   * Ends the capture; its file is complete then. Nothing happens if it has ended, or if another has taken its place.
+   * Ends the capture and completes its file. No effect if the capture has ended or another one has replaced it.
    *
    * @throws SoftError the error that ended the capture early (ENOSPC for a full disk).
    */

@@ -1,6 +1,6 @@
 import { type FaultRule, ruleText } from './fault-rules.js';
 
-/** The bounds on a device's objects, as `ibv_query_device` shows them. What is left out has its default. */
+/** The limits of a device, as `ibv_query_device` reports them. A limit that is not given has its default. */
 export interface DeviceLimits {
   /** Queue pairs: 1 to 2^20, the default. */
   maxQp?: number;
@@ -10,7 +10,7 @@ export interface DeviceLimits {
   maxSge?: number;
   /** Elements of an RDMA_READ: 1 to 32, the default. */
   maxSgeRd?: number;
-  /** Bytes that SendFlags.INLINE may carry: 0 to 512, the default. */
+  /** Bytes of inline data (SendFlags.INLINE): 0 to 512, the default. */
   maxInlineData?: number;
   /** Completion queues: 1 to 2^20, the default. */
   maxCq?: number;
@@ -22,9 +22,9 @@ export interface DeviceLimits {
   maxPd?: number;
   /** Address handles: 1 to 2^20, the default. */
   maxAh?: number;
-  /** Reads and atomics that a queue pair serves at a time: 1 to 128, the default. */
+  /** Outstanding reads and atomics of a queue pair as responder: 1 to 128, the default. */
   maxQpRdAtom?: number;
-  /** Reads and atomics that a queue pair has on their way at a time: 1 to 128, the default. */
+  /** Outstanding reads and atomics of a queue pair as requester: 1 to 128, the default. */
   maxQpInitRdAtom?: number;
   /** Memory windows: 1 to 2^19 - 1, the default. */
   maxMw?: number;
@@ -44,11 +44,11 @@ export interface DeviceLimits {
   maxMsgSize?: number;
 }
 
-/** How much a capture keeps. */
+/** The limits of a capture. */
 export interface CaptureOptions {
-  /** The file ends before it grows beyond so many bytes; 0, the default, is no limit. */
+  /** The capture ends before its file has more bytes; 0, the default, is no limit. */
   maxBytes?: number | bigint;
-  /** Bytes that are kept of a frame; 0, the default, keeps all. */
+  /** Bytes kept of each frame; 0, the default, keeps all. */
   snapLength?: number;
 }
 
@@ -58,31 +58,31 @@ export interface DeviceConfig {
   name: string;
   /** 'roce', or the kind of a vendor's model ('mlx5', 'hbl'). */
   kind?: string;
-  /** Path of the library that has the model of `kind`, if nobody else loads it. */
+  /** Path of the library with the model of `kind`, if the program does not load the model. */
   model?: string;
   /** IPv4 and IPv6 addresses of this machine. Without one: the first free of 127.0.0.1 … 127.0.0.254. */
   addr?: string | readonly string[];
   /** 1 to 64, default 1; vendor models may have other defaults. */
   ports?: number;
-  /** The MTU of its ports at first: bytes of a packet's payload, default 4096. */
+  /** The initial MTU of the ports: bytes of a packet's payload, default 4096. */
   mtu?: 256 | 512 | 1024 | 2048 | 4096;
-  /** How the links of its ports are at first; 'up' if it is not given. */
+  /** The initial state of the ports' links, default 'up'. */
   state?: 'up' | 'down';
-  /** 'auto': directly within the process, else by UDP. */
+  /** 'auto', the default: direct within the process, and UDP to other processes. */
   link?: 'auto' | 'udp' | 'process';
   /**
-   * The Ethernet switch of its ports, of devices with raw packets: ports of this process with the same name are joined,
-   * and so are all that name none.
+   * The Ethernet switch of the ports, for devices with raw packets: a name joins the ports of this process with the same
+   * name. All devices without a name share one switch.
    */
   switch?: string;
   /**
-   * A network interface of the kernel (TAP) that the device makes at its switch and takes away when it closes. Needs
-   * CAP_NET_ADMIN and a device with raw packets and one port.
+   * The name of a network interface of the kernel (TAP) that the device creates at its switch and removes when it closes.
+   * Needs CAP_NET_ADMIN and a device with raw packets and one port.
    */
   tap?: string;
-  /** How much of everything it has; see {@link DeviceLimits}. */
+  /** See {@link DeviceLimits}. */
   limits?: DeviceLimits;
-  /** A pcapng file; `%p` in it is the process id, `%d` the device's name. */
+  /** The path of a pcapng file; `%p` is the process id, `%d` the device's name. */
   capture?:
     | string
     | ({
@@ -91,14 +91,14 @@ export interface DeviceConfig {
       } & CaptureOptions);
   /** One rule, or several. */
   faults?: FaultRule | readonly FaultRule[];
-  /** The same frames meet the same faults with the same seed; 1 if it is not given. */
+  /** The seed of the faults, default 1: with the same seed, the same frames meet the same faults. */
   seed?: number | bigint;
   /** Options that only the model knows. */
   options?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /**
- * The configuration text of devices, as the variable VERBS_SOFT takes it.
+ * The configuration text of devices, for the variable VERBS_SOFT.
  *
  * @example
  * configurationText([{ name: 'soft0', mtu: 1024, faults: { drop: 0.02 }, seed: 7 }])
@@ -109,7 +109,7 @@ export function configurationText(devices: readonly DeviceConfig[]): string {
 }
 
 /**
- * The text of a fault plan alone, as `verbs run --faults` takes it.
+ * The text of a fault plan, for `verbs run --faults`.
  *
  * @throws TypeError, RangeError that name the field of a rule.
  * @example
@@ -126,7 +126,7 @@ function faultPairs(rules: FaultRule | readonly FaultRule[]): [string, unknown][
 
 function deviceText(device: DeviceConfig): string {
   const { name, addr, limits, capture, faults, options, ...plain } = device;
-  if (typeof name !== 'string' || name === '') throw new TypeError('name: every device needs one, such as "soft0"');
+  if (typeof name !== 'string' || name === '') throw new TypeError('name: every device needs a name, such as "soft0"');
   const pairs: [string, unknown][] = Object.entries(plain);
   for (const address of typeof addr === 'string' ? [addr] : (addr ?? [])) pairs.push(['addr', address]);
   if (typeof capture === 'string') pairs.push(['capture', capture]);
@@ -155,7 +155,7 @@ function escape(key: string, value: unknown): string {
   return text.replace(/%(?=2C|3B|23|25)/gi, '%25').replace(/[,;#]/g, (character) => escapes[character] ?? character);
 }
 
-/** Large seeds would otherwise be written with an exponent. */
+/** String() would write large seeds with an exponent. */
 function decimal(value: string | number | bigint | boolean): string {
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }

@@ -3,10 +3,10 @@ import { check } from './errors.js';
 import { native } from './native.js';
 
 /**
- * Replaces the configuration of this process, also that of the variable VERBS_SOFT; null goes back to the variable.
+ * Replaces the configuration of this process, also that of the variable VERBS_SOFT; null reads the variable again.
  * Wraps `verbs_soft_configure`.
  *
- * @throws SoftError EINVAL if the configuration is wrong (the message names the device, the key and what is allowed),
+ * @throws SoftError EINVAL if the configuration is wrong (the message names the device, the key and the allowed values),
  *   EBUSY while a device is open.
  * @example
  * configure('soft0,addr=127.0.0.5;soft1,mtu=1024')
@@ -17,7 +17,7 @@ export function configure(devices: string | readonly DeviceConfig[] | null): voi
 }
 
 /**
- * Adds devices to those there are. Wraps `verbs_soft_add_devices`.
+ * Adds devices to the configuration. Wraps `verbs_soft_add_devices`.
  *
  * @throws SoftError EINVAL, or EEXIST if a name is taken.
  * @example
@@ -27,12 +27,12 @@ export function addDevices(devices: string | readonly DeviceConfig[]): void {
   check(native().addDevices(textOf(devices)), 'verbs_soft_add_devices');
 }
 
-/** The names of the configured devices that can be listed. */
+/** The names of the configured devices, without those whose model is not loaded. */
 export function deviceNames(): string[] {
   return native().deviceNames();
 }
 
-/** The software NIC's words about the last failure in this thread, also of listing and opening devices; '' if none. */
+/** The text of the last failed call in this thread, also of listing and opening devices; '' if no call has failed. */
 export function lastError(): string {
   return native().lastError();
 }

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { dropIn, nicLibrary } from './paths.js';
 
-/** What a vendor's package says of its model for the software NIC. */
+/** The description of a vendor's model for the software NIC. */
 export interface SoftModel {
-  /** The kind of its devices, 'mlx5'. */
+  /** The kind of its devices, for example 'mlx5'. */
   kind: string;
-  /** Absolute path of the model's library, for loading by this path. */
+  /** Absolute path of the model's library. */
   library: string;
   /** Absolute path of the folder with the model under the vendor's own library name (`libmlx5.so.1`). */
   dropIn: string;
 }
 
 /**
- * A directory for LD_LIBRARY_PATH in which `libibverbs.so.1` is the software NIC's, and the vendors' libraries are
- * those of the models. Without models it is the one of this package, {@link dropIn}; with models it is a fresh private
+ * Returns a directory for LD_LIBRARY_PATH with the `libibverbs.so.1` of the software NIC and the vendors' libraries of
+ * the models. Without models it is the directory of this package, {@link dropIn}. With models it is a new private
  * directory of symbolic links, which the caller removes.
  *
  * @throws Error if the software NIC or a model is not built.
@@ -34,7 +34,7 @@ export function dropInDirectory(models: readonly SoftModel[] = []): string {
   const directory = mkdtempSync(join(tmpdir(), 'verbs-dropin-'));
   try {
     symlinkSync(nicLibrary, join(directory, 'libverbs-soft-nic.so.1'));
-    // Where a model's drop-in library is a shim over the model itself, it looks for it beside itself.
+    // The drop-in library of a model loads the model from its own directory.
     for (const { library } of models) symlinkSync(library, join(directory, basename(library)));
     for (const folder of [dropIn, ...models.map((model) => model.dropIn)]) {
       for (const file of readdirSync(folder)) symlinkSync(join(folder, file), join(directory, file));

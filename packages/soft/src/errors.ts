@@ -4,10 +4,10 @@ import { native } from './native.js';
 const brand = Symbol.for('@verbs/soft.SoftError');
 
 /**
- * A failed call of the software NIC's control interface. The message says what happened and what helps.
+ * A failed call of the software NIC's control interface. The message has the cause and the remedy.
  *
  * `code` ('EINVAL'), `errno` (negative) and `syscall` ('verbs_soft_configure') are as in Node's own system errors.
- * `instanceof` holds across copies of this package.
+ * `instanceof` works across copies of this package.
  */
 export class SoftError extends Error {
   /** 'SoftError' */
@@ -28,7 +28,7 @@ export class SoftError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Holds across copies of the package, too. */
+  /** True for instances from other copies of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && brand in value;
   }

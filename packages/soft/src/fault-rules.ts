@@ -1,63 +1,63 @@
 import { natural, show } from './arguments.js';
 
 /**
- * Which frames, which of those, and what happens to them. Without a field of the first group all frames match; the
- * second group chooses among those that match; at least one field of the third says what happens.
+ * A rule of a fault plan. The fields are of three groups: which frames match (without such a field, all), which of the
+ * matching frames are selected (without such a field, all), and what happens to those (at least one field).
  *
- * All rules of a plan look at each frame as it came, and what all of them do happens to it. Each counts its matches for
- * itself, frames that another rule drops included, and has random numbers of its own.
+ * Every rule of a plan decides about each frame as it arrives, and the effects of all rules apply. Each rule counts its
+ * own matches, including frames that another rule drops, and has its own random numbers.
  *
  * @example
  * const rules: FaultRule[] = [
  *   { drop: true, opcode: 'RC SEND Only', nth: 3 }, // the third SEND of one packet is lost
- *   { drop: 0.02 }, // every fiftieth frame, by chance
- *   { delay: 200, psn: [0x10, 0x1f], direction: 'ingress' }, // those packets arrive 200 µs late
+ *   { drop: 0.02 }, // a frame is lost with a probability of 2 %
+ *   { delay: 200, psn: [0x10, 0x1f], direction: 'ingress' }, // these packets arrive 200 µs late
  * ];
  * nic.faults.set(rules);
  */
 export interface FaultRule {
-  /** Frames that leave (the default), that arrive, or both. */
+  /** Outgoing frames (the default), incoming frames, or both. */
   direction?: 'egress' | 'ingress' | 'both';
   /**
-   * By name as tshark and the IBTA have it ('RC SEND Only'; case, blanks, `_` and the word RDMA do not matter), by the
+   * The opcode by its name in tshark and IBTA ('RC SEND Only'; case, blanks, `_` and the word RDMA do not matter), by the
    * beginning of several names ('RC READ response', 'UD'), or by number.
    */
   opcode?: string | number | readonly (string | number)[];
   /** The destination queue pair. */
   qpn?: number;
-  /** A packet sequence number, or the first and the last of a range, which may go through the wrap at 2^24. */
+  /** A packet sequence number, or the first and the last of a range, which may wrap at 2^24. */
   psn?: number | readonly [first: number, last: number];
-  /** What an acknowledgement says: 'nak' is any NAK but that of a receiver that is not ready, 'rnr'. */
+  /** The kind of an acknowledgement: 'rnr' is an RNR NAK, 'nak' any other NAK. */
   aeth?: 'ack' | 'nak' | 'rnr';
 
-  /** The nth frame that matches, counted from 1: that one, or with `count` so many from there on. */
+  /** The nth matching frame, counted from 1; with `count`, that number of frames from there on. */
   nth?: number;
-  /** Every so many, from the nth on. */
+  /** Every Nth matching frame, from the nth on. */
   every?: number;
-  /** How many times something happens at most. */
+  /** The rule applies at most this number of times. */
   count?: number;
-  /** Of the rule as a whole, from 0 to 1. */
+  /** The probability of the whole rule, from 0 to 1. */
   probability?: number;
 
-  /** The frame vanishes: true, or a probability from 0 to 1. */
+  /** The frame is lost: true, or a probability from 0 to 1. */
   drop?: boolean | number;
-  /** The frame goes twice. */
+  /** The frame is sent twice. */
   duplicate?: boolean | number;
-  /** The frame is held for `reorderDelay` longer, so that later ones overtake it. */
+  /** The frame is delayed by `reorderDelay`, so that later frames overtake it. */
   reorder?: boolean | number;
-  /** One bit is inverted; the receiver drops the frame for its ICRC. */
+  /** One bit is inverted; the receiver drops the frame because of its ICRC. */
   corrupt?: boolean | number;
   /** The end of the frame is missing. */
   truncate?: boolean | number;
-  /** The frame is held for so many microseconds. */
+  /** The frame is delayed by this number of microseconds. */
   delay?: number;
-  /** And for up to so many more. */
+  /** And by up to this number of microseconds more, uniformly distributed. */
   jitter?: number;
-  /** Microseconds; 50 if it is not given. */
+  /** Microseconds, default 50. */
   reorderDelay?: number;
-  /** Frames leave one after the other, no faster than this. */
+  /** Frames leave one after the other at this rate. */
   bytesPerSecond?: number;
-  /** The same, in frames. */
+  /** The same, in frames per second. */
   packetsPerSecond?: number;
 }
 
@@ -85,7 +85,7 @@ const probability: Write = (name, value) => {
   throw new RangeError(`${name}: expected a probability from 0 to 1, got ${show(value)}`);
 };
 
-/** True is written as the key alone; false, and a key that is not there, not at all. */
+/** True is written as the key without a value; false and undefined are left out. */
 const chance: Write = (name, value) => {
   if (typeof value === 'boolean') return value ? '' : undefined;
   if (typeof value === 'number' && value >= 0 && value <= 1) return String(value);
@@ -141,7 +141,7 @@ const ACTIONS: readonly (keyof FaultRule)[] = [
   'packetsPerSecond',
 ];
 
-/** A rule as the option `fault` of the configuration text takes it: 'drop:opcode=rc_send_only:nth=3'. */
+/** A rule as the value of the option `fault` in the configuration text: 'drop:opcode=rc_send_only:nth=3'. */
 export function ruleText(rule: FaultRule, name = 'rule'): string {
   const parts: string[] = [];
   let acts = false;
@@ -155,11 +155,12 @@ export function ruleText(rule: FaultRule, name = 'rule'): string {
     acts ||= ACTIONS.includes(key);
     parts.push(text === '' ? key : `${snakeCase(key)}=${text}`);
   }
-  if (!acts) throw new TypeError(`${name}: it says not what happens to the frames; give one of ${ACTIONS.join(', ')}`);
+  if (!acts)
+    throw new TypeError(`${name}: it does not say what happens to the frames; give one of ${ACTIONS.join(', ')}`);
   return parts.join(':');
 }
 
-/** The rule that a text of the configuration stands for. */
+/** The rule of a configuration text. */
 export function parseRule(text: string): FaultRule {
   const rule: Record<string, unknown> = {};
   for (const part of text.split(':')) {

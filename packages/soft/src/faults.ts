@@ -3,23 +3,23 @@ import { check, SoftError } from './errors.js';
 import { type FaultRule, parseRule } from './fault-rules.js';
 import { native } from './native.js';
 
-/** A rule in force, and what came of it so far. */
+/** A rule of the present plan with its counters. */
 export interface FaultRuleState {
-  /** What it was set to. */
+  /** The rule. */
   rule: FaultRule;
-  /** As the configuration text has it. */
+  /** Its text in the configuration. */
   text: string;
   /** Frames that matched, in both directions and at all ports of the device. */
   matched: bigint;
-  /** Frames to which something was done. */
+  /** Frames to which the rule applied. */
   hits: bigint;
 }
 
-/** The fault plan that is in force, and what it has done. */
+/** The present fault plan with its counters. */
 export interface FaultPlanState {
-  /** What the random numbers come from. */
+  /** The seed of the random numbers. */
   seed: bigint;
-  /** The rules, in the plan's order. */
+  /** The rules in the order of the plan. */
   rules: FaultRuleState[];
 }
 
@@ -32,11 +32,11 @@ export class Faults {
   }
 
   /**
-   * Puts a plan in the place of the present one, from its beginning: what is counted starts at zero, and frames that the
-   * old plan still held are lost. The same frames meet the same faults with the same seed (1 if none is given),
-   * whatever the clock says. A text is one in the words of the configuration. Wraps `verbs_soft_set_faults`.
+   * Replaces the present plan. The new plan starts from its seed (default 1) with counters at zero; frames that the old
+   * plan delays are lost. With the same seed, the same frames meet the same faults, independent of the clock. A string
+   * is the plan's text in the configuration. Wraps `verbs_soft_set_faults`.
    *
-   * @throws TypeError, RangeError that name the field of a rule; SoftError EINVAL for an opcode that there is not.
+   * @throws TypeError, RangeError that name the field of a rule; SoftError EINVAL for an unknown opcode.
    * @example
    * nic.faults.set({ drop: true, opcode: 'RC SEND Only', nth: 3 });
    * nic.faults.set([{ drop: 0.02 }, { delay: 100, direction: 'both' }], { seed: 7 });
@@ -46,16 +46,16 @@ export class Faults {
     check(native().setFaults(this.#device, text), 'verbs_soft_set_faults');
   }
 
-  /** Takes the plan off. */
+  /** Removes the plan. */
   clear(): void {
     this.set('');
   }
 
   /**
-   * The plan in force, with how often its rules matched and hit since it was set. Wraps `verbs_soft_get_faults`.
+   * The present plan with the counters of its rules since it was set. Wraps `verbs_soft_get_faults`.
    *
    * @example
-   * if (nic.faults.get().rules[0]?.hits === 0n) throw new Error('the packet that was to be lost never came');
+   * if (nic.faults.get().rules[0]?.hits === 0n) throw new Error('no packet matched the rule');
    */
   get(): FaultPlanState {
     const plan = native().getFaults(this.#device);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { addonPath } from './paths.js';
 
-/** The addon: the functions of verbs_soft.h. A number that is returned is 0 or an errno. */
+/** The addon: the functions of verbs_soft.h. A numeric result is 0 or an errno value. */
 export interface Native {
   configure(text: string | null): number;
   addDevices(text: string): number;
@@ -21,7 +21,7 @@ export interface Native {
 
 let loaded: Native | undefined;
 
-/** Loads the addon at first use: paths and texts can be had without it. */
+/** Loads the addon at first use: paths and texts work without it. */
 export function native(): Native {
   loaded ??= load();
   return loaded;

@@ -6,30 +6,30 @@ import { Faults } from './faults.js';
 import { native } from './native.js';
 
 /**
- * A device of the software NIC, for what no verb does to it: faults, captures, counters, and ports that go down, change
- * their addresses or their MTU.
+ * Returns a device of the software NIC for control beside the verbs: faults, captures, counters, and the link state, the
+ * addresses and the MTU of its ports.
  *
- * Faults, captures, link states and MTUs may also be set while the device is not open: it opens with them.
+ * Faults, captures, link states and MTUs can also be set while the device is not open; they apply from its next open on.
  *
  * @param device its name; without it the first device of the configuration.
  * @throws SoftError ENODEV if there is no such device.
  * @example
  * const nic = softNic('soft0');
- * nic.setLinkDown();   // what does the program make of it?
+ * nic.setLinkDown(); // the program sees IBV_EVENT_PORT_ERR and retry errors
  */
 export function softNic(device?: string): SoftNic {
   const name = device ?? native().deviceNames()[0];
   if (name === undefined) throw new SoftError(19, 'verbs_soft_device_name', native().lastError()); // ENODEV
   const nic = new SoftNic(name);
-  nic.stats(); // says so if there is no such device
+  nic.stats(); // throws if there is no such device
   return nic;
 }
 
-/** One device of the software NIC, beside its verbs: faults, captures, counters, addresses and link. Made by {@link softNic}. */
+/** Control of one device of the software NIC: faults, captures, counters, addresses and links. See {@link softNic}. */
 export class SoftNic {
-  /** As the configuration has it: 'soft0'. */
+  /** Its name in the configuration, for example 'soft0'. */
   readonly name: string;
-  /** What happens to the device's frames on their way. */
+  /** The fault plan of the device's links. */
   readonly faults: Faults;
 
   /** Use {@link softNic}. */
@@ -39,10 +39,11 @@ export class SoftNic {
   }
 
   /**
-   * The counters since the device was configured. Those of the NIC have the names of `rdma statistic` (sent_pkts,
-   * rcvd_pkts, retransmitted_pkts, …), those of its links begin with `link_` and `fault_`. Wraps `verbs_soft_stats`.
+   * The counters since the device was configured. The counters of the NIC have the names of `rdma statistic` (sent_pkts,
+   * rcvd_pkts, retransmitted_pkts, …), the counters of its links begin with `link_` and `fault_`. Wraps
+   * `verbs_soft_stats`.
    *
-   * @throws SoftError ENODEV if the configuration has changed and the device is gone.
+   * @throws SoftError ENODEV if the configuration has changed and has no such device.
    * @example
    * const { sent_pkts, retransmitted_pkts } = softNic().stats();
    */
@@ -53,10 +54,11 @@ export class SoftNic {
   }
 
   /**
-   * Writes what the device sends and receives to a pcapng file, from now on or, if it is not open, from its next open on,
-   * in place of a running capture. A device with several ports writes a file for each. Wraps `verbs_soft_capture_start`.
+   * Writes the frames that the device sends and receives to a pcapng file, from now on, or from its next open on if it is
+   * not open. Replaces a running capture. A device with several ports writes one file for each. Wraps
+   * `verbs_soft_capture_start`.
    *
-   * @throws SoftError why the file cannot be written; RangeError.
+   * @throws SoftError with the errno of opening the file; RangeError.
    * @example
    * const capture = nic.capture('run-%p.pcapng', { maxBytes: 32 << 20 });
    * // …
@@ -67,8 +69,8 @@ export class SoftNic {
   }
 
   /**
-   * Takes the link of a port down: its state is DOWN, IBV_EVENT_PORT_ERR is told, and nothing enters or leaves it, so
-   * that queue pairs run into their timeouts (IBV_WC_RETRY_EXC_ERR). Wraps `verbs_soft_set_link`.
+   * Takes the link of a port down: its state is DOWN, IBV_EVENT_PORT_ERR is raised, and no frame enters or leaves the
+   * port, so that requests fail with IBV_WC_RETRY_EXC_ERR. Wraps `verbs_soft_set_link`.
    *
    * @param port from 1; without it all ports of the device.
    * @throws SoftError EINVAL if there is no such port.
@@ -77,18 +79,18 @@ export class SoftNic {
     this.#setLink(port, false);
   }
 
-  /** Takes the link of a port up again: its state is ACTIVE, IBV_EVENT_PORT_ACTIVE is told. See {@link setLinkDown}. */
+  /** Takes the link of a port up: its state is ACTIVE, IBV_EVENT_PORT_ACTIVE is raised. See {@link setLinkDown}. */
   setLinkUp(port?: number): void {
     this.#setLink(port, true);
   }
 
   /**
    * Adds an address of this machine to the GID table of a port, in its first empty entry, until the device is closed.
-   * IBV_EVENT_GID_CHANGE is told. Wraps `verbs_soft_add_gid`.
+   * IBV_EVENT_GID_CHANGE is raised. Wraps `verbs_soft_add_gid`.
    *
    * @returns the index of the entry.
    * @throws SoftError ENOTCONN if the device is not open, EADDRNOTAVAIL if it is not an address of this machine,
-   *   EADDRINUSE if somebody has it, ENOSPC if the table is full, EINVAL.
+   *   EADDRINUSE if it is taken, ENOSPC if the table is full, EINVAL.
    * @example
    * const index = nic.addGid('127.0.0.9');
    */
@@ -99,8 +101,8 @@ export class SoftNic {
   }
 
   /**
-   * Takes an address out of the GID table of a port; its entry is empty from then on. Queue pairs and address handles
-   * that were set up with it reach nobody any more. IBV_EVENT_GID_CHANGE is told. Wraps `verbs_soft_remove_gid`.
+   * Removes an address from the GID table of a port; its entry is empty from then on. Packets of queue pairs and address
+   * handles that use the address are dropped. IBV_EVENT_GID_CHANGE is raised. Wraps `verbs_soft_remove_gid`.
    *
    * @throws SoftError ENOENT if the port does not have it, ENOTCONN, EINVAL.
    */
@@ -109,8 +111,8 @@ export class SoftNic {
   }
 
   /**
-   * Sets the active MTU in bytes. Datagrams and new connections follow it, existing connections keep theirs; as in the
-   * kernel no event is told. Wraps `verbs_soft_set_mtu`.
+   * Sets the active MTU in bytes. It applies to datagrams and new connections; existing connections keep their MTU. As in
+   * the kernel, no event reports it. Wraps `verbs_soft_set_mtu`.
    *
    * @param port from 1; without it all ports of the device.
    * @throws SoftError EINVAL.
@@ -121,8 +123,8 @@ export class SoftNic {
   }
 
   /**
-   * Lets the device fail: all its queue pairs go to the error state, their work is flushed, and IBV_EVENT_DEVICE_FATAL is
-   * told. New queue pairs work. Wraps `verbs_soft_fail`.
+   * Makes the device fail: all its queue pairs enter the error state, their work is flushed, and IBV_EVENT_DEVICE_FATAL is
+   * raised. New queue pairs work. Wraps `verbs_soft_fail`.
    *
    * @throws SoftError ENOTCONN if the device is not open.
    */
@@ -135,7 +137,7 @@ export class SoftNic {
   }
 }
 
-/** 0 stands for all ports. */
+/** 0 means all ports. */
 function portNumber(port: number | undefined): bigint {
   return port === undefined ? 0n : natural('port', port, 255n, 1n);
 }

@@ -42,7 +42,7 @@ describe('configurationText', () => {
   });
 
   it.each([
-    [{ name: '' }, /^name: every device needs one/],
+    [{ name: '' }, /^name: every device needs a name/],
     [{ name: 'a', mtu: null }, /^mtu: expected a string or number, got null/],
     [{ name: 'a', capture: 'x\ny' }, /^capture: a value cannot hold a line end/],
   ])('refuses %j by name', (device, message) => {

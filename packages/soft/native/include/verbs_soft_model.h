@@ -13,7 +13,7 @@ namespace verbs::soft::model {
 
 // verbs_soft_extension() of the libibverbs that this process has loaded. nullptr if it has none, or a vendor's.
 //
-// For drop-in libraries, which nobody hands the function to. The symbols of libibverbs are global if the program was
+// For drop-in libraries, which are not handed the function. The symbols of libibverbs are global if the program was
 // linked with it. A program that loaded it with RTLD_LOCAL (as Python loads the libraries of its modules) has it under
 // its SONAME only.
 inline verbs_soft_extension_function find_extension() {

@@ -25,7 +25,7 @@ class Adapter final {
   void add_context(AsyncQueue* queue);
   void remove_context(AsyncQueue* queue);
 
-  // The process exits: sends what is due, if the lock can be had.
+  // The process exits: sends the packets that are due, unless a stopped thread holds the lock.
   void flush_at_exit();
 
   EventRouter events;  // under the lock; outlives the NIC, which raises the events

@@ -1,5 +1,5 @@
-// What all parts of a device in operation share: the device's lock, the packet engine that it guards, the progress, and
-// whether the device belongs to the parent of this process.
+// The state that all parts of a device in operation share: the device's lock, the packet engine that it guards, the
+// progress, and whether the device belongs to the parent of this process.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class DeviceCore {
     return error;
   }
 
-  // Under the lock: sends what is due now, and makes sure that a thread wakes for what is due later.
+  // Under the lock: sends the packets that are due, and makes sure that a thread wakes for later ones.
   void transmit(Nanos time) {
     engine.transmit(time);
     schedule();

@@ -1,5 +1,5 @@
-// What a vendor's model does with a device in operation, beside its objects: tunnels, and the lock around the tables of
-// its steering. 0, or fail()'s errno.
+// Access of a vendor's model to a device in operation: tunnels, raw packets, and the lock around the tables of its
+// steering. 0, or fail()'s errno.
 #pragma once
 
 #include <memory>

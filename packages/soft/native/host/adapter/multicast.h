@@ -1,5 +1,5 @@
-// Multicast groups of UD queue pairs: the NIC has the members of a group, and the links of the ports receive what is
-// sent to it. 0, or an errno value as the verbs return it.
+// Multicast groups of UD queue pairs: the NIC has the members of a group, and the links of the ports receive the
+// packets to the group. 0, or an errno value as the verbs return it.
 #pragma once
 
 #include "host/adapter/device_core.h"

@@ -1,4 +1,4 @@
-// What happens to the ports of a configured device, open or not.
+// Changes to the ports of a device, open or not.
 #include <cerrno>
 
 #include "host/devices/device.h"

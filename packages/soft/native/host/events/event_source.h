@@ -1,4 +1,4 @@
-// What a completion channel and a queue of asynchronous events have in common: a thread can wait for an event. Each has
+// The common part of a completion channel and a queue of asynchronous events: a thread can wait for an event. Each has
 // a descriptor that is readable exactly while events are queued, and a lock of its own: events are queued under the
 // device's lock and taken without it.
 #pragma once

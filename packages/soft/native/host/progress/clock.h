@@ -17,7 +17,7 @@ inline Nanos now() {
   return static_cast<Nanos>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-// What to add to now() for the time of day (CLOCK_REALTIME, nanoseconds since 1970) of the same moment.
+// The difference of the wall clock (CLOCK_REALTIME, nanoseconds since 1970) and now().
 inline Nanos wall_clock_offset() {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);

@@ -1,4 +1,4 @@
-// What a fault link does to frames. A plan and its seed determine every decision: the same frames meet the same faults.
+// The faults of a link. A plan and its seed determine every decision: the same frames meet the same faults.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct FaultRule {
   std::uint64_t count = 0;  // the rule applies at most this many times; 0: not given
   double probability = 1;   // of the rule as a whole
 
-  // What happens.
+  // The faults.
   double drop = 0;       // the frame is lost
   double duplicate = 0;  // the frame is sent twice
   double reorder = 0;    // the frame is delayed by `reorder_delay`, so that later frames overtake it

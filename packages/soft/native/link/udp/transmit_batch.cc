@@ -14,7 +14,7 @@ namespace verbs::soft::link {
 namespace {
 
 constexpr std::size_t kFrames = 64;
-// Of one datagram. What a receiver takes in at once stays bounded, and more gains little.
+// The limits of one datagram, which a receiver reads as a whole. Larger datagrams gain little.
 constexpr std::size_t kMostSegments = 16;
 constexpr std::size_t kMostBytes = 60'000;
 
@@ -31,7 +31,7 @@ bool is_loopback(const sockaddr_storage& address) {
 
 struct TransmitBatch::Batch {
   alignas(64) std::array<std::array<std::uint8_t, wire::kMaxFrame>, kFrames> frames;
-  std::array<iovec, kFrames> pieces = {};  // of each frame, what the kernel takes
+  std::array<iovec, kFrames> pieces = {};  // the part of each frame that the kernel gets
   std::size_t count = 0;
   // Datagrams: each has a row of pieces.
   std::array<mmsghdr, kFrames> messages = {};

@@ -150,7 +150,7 @@ std::size_t UdpLink::hand_over(std::size_t slot, Receiver& receiver) {
     if (size > wire::kMaxFrame - wire::kMaxNetworkSize) {
       ++counters_.receive_dropped;
     } else {
-      // The headers of all but the first take the place of what was handed over already.
+      // The headers of each frame but the first overwrite the end of the frame before, which was delivered.
       std::uint8_t* frame = batch.payload(slot) + done - wire::network_size(path);
       const std::size_t network = wire::write_network(frame, path, size);
       ++counters_.received;

@@ -79,7 +79,7 @@ void Endpoint::post() {
   wr.send_flags = IBV_SEND_SIGNALED;
   wr.wr.rdma.remote_addr = peer_.memory;
   wr.wr.rdma.rkey = peer_.rkey;
-  require(ibv_post_send(qp_, &wr, &bad) == 0, "a request was refused");
+  require(ibv_post_send(qp_, &wr, &bad) == 0, "a request was rejected");
   ++outstanding_;
 }
 

@@ -35,8 +35,8 @@ std::string kill_one(bool first) {
   Peer a, b;
   connect(a, b);
   require(a.ask(Command::kWriteSome) == IBV_WC_SUCCESS, "write");
-  a.tell(Command::kWriteForever);
-  b.tell(Command::kWriteForever);
+  a.send(Command::kWriteForever);
+  b.send(Command::kWriteForever);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const Peer& victim = first ? a : b;
   Peer& survivor = first ? b : a;
@@ -62,7 +62,7 @@ void expect_well(Peer& a, Peer& b) {
 std::string unmap_target() {
   Peer a, b;
   connect(a, b);
-  a.tell(Command::kWriteForever);
+  a.send(Command::kWriteForever);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   b.ask(Command::kUnmap);
   expect(a.answer(), IBV_WC_REM_ACCESS_ERR);

@@ -89,7 +89,7 @@ Peer::~Peer() {
   close(socket_);
 }
 
-void Peer::tell(Command command, const Address& other) const {
+void Peer::send(Command command, const Address& other) const {
   const Order order{command, other};
   require(send(socket_, &order, sizeof order, MSG_NOSIGNAL) == sizeof order, "the process does not listen");
 }

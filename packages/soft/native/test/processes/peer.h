@@ -1,4 +1,4 @@
-// A process with an endpoint that does as it is told.
+// A process with an endpoint that executes commands.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace verbs::soft::test::processes {
 
-// What a peer can be told. Each answers with a status.
+// The commands. A peer replies to each with a status.
 enum class Command : int {
   kConnect,        // with the address of the other
   kWriteSome,      // a hundred requests
@@ -29,12 +29,12 @@ class Peer {
   Peer& operator=(const Peer&) = delete;
 
   const Address& address() const { return address_; }
-  void tell(Command command, const Address& other = {}) const;
-  // The answer to the oldest command that is not answered. Throws if it takes longer than only a hang can, or if the
+  void send(Command command, const Address& other = {}) const;
+  // The reply to the oldest command without a reply. Throws if it takes longer than only a hang can, or if the
   // process has ended.
   ibv_wc_status answer();
   ibv_wc_status ask(Command command, const Address& other = {}) {
-    tell(command, other);
+    send(command, other);
     return answer();
   }
   void kill() const;

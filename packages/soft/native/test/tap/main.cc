@@ -16,7 +16,7 @@ using namespace verbs::soft::test;
 
 namespace {
 
-constexpr int kSkipped = 77;  // as the build tells ctest
+constexpr int kSkipped = 77;  // ctest's code for a skipped test
 
 // A queue pair that answers for its IP address, as much as a ping needs.
 struct Host : RawEnd {
@@ -35,7 +35,7 @@ struct Host : RawEnd {
     return frame;
   }
 
-  // The kernel sends more than what is asked of it, so each request has room of its own.
+  // The kernel sends frames of its own, too, so that every request needs its own room.
   void post(std::uint64_t slot) { REQUIRE(post_recv(kReceiveAt + slot * kRoom, kRoom, slot) == 0); }
 
   void answer(const Bytes& frame) {
@@ -105,7 +105,7 @@ TEST_CASE("a queue pair of another device pings the kernel, and sleeps until the
   }
 }
 
-TEST_CASE("the interface has the port's MTU, and goes when the device closes") {
+TEST_CASE("the interface has the port's MTU, and is removed when the device closes") {
   configure_tap();
   {
     const Context context = open_device("t0");
@@ -115,7 +115,7 @@ TEST_CASE("the interface has the port's MTU, and goes when the device closes") {
   CHECK(if_nametoindex("verbs-test0") == 0);
 }
 
-TEST_CASE("what an interface needs is told when it is not there") {
+TEST_CASE("the error of an interface that cannot be created names the missing requirement") {
   register_frame_model();
   configure("t0,kind=frames,link=process,tap=lo;t1,kind=frames,link=process,tap=verbs-test0");
   ibv_device** list = ibv_get_device_list(nullptr);
@@ -128,8 +128,8 @@ TEST_CASE("what an interface needs is told when it is not there") {
     if (setresuid(65534, 65534, 65534) != 0) _exit(1);
     if (ibv_open_device(list[1])) _exit(2);
     const int error = errno;
-    const bool told = std::string(verbs_soft_last_error()).find("CAP_NET_ADMIN") != std::string::npos;
-    _exit(error == EPERM && told ? 0 : 3);
+    const bool explained = std::string(verbs_soft_last_error()).find("CAP_NET_ADMIN") != std::string::npos;
+    _exit(error == EPERM && explained ? 0 : 3);
   }
   int status = -1;
   REQUIRE(waitpid(pid, &status, 0) == pid);

@@ -40,7 +40,7 @@ std::vector<std::uint8_t> make_frame(const wire::Path& path, std::size_t transpo
 
 }  // namespace
 
-TEST_CASE("what was written is what is parsed") {
+TEST_CASE("a parsed frame equals the written one") {
   for (const wire::Path& path : {ipv4_path(), ipv6_path()}) {
     const auto frame = make_frame(path, 40);
     const auto view = wire::parse_frame(frame);
@@ -78,7 +78,7 @@ TEST_CASE("the smallest transport is a BTH and an ICRC") {
   }
 }
 
-TEST_CASE("every truncation and every extension of a frame is refused") {
+TEST_CASE("every truncation and every extension of a frame is rejected") {
   for (const wire::Path& path : {ipv4_path(), ipv6_path()}) {
     auto frame = make_frame(path, 60);
     for (std::size_t size = 0; size < frame.size(); ++size) {
@@ -91,7 +91,7 @@ TEST_CASE("every truncation and every extension of a frame is refused") {
   }
 }
 
-TEST_CASE("what is not plain UDP is refused") {
+TEST_CASE("frames that are not plain UDP are rejected") {
   struct Change {
     std::size_t at;
     std::uint8_t value;

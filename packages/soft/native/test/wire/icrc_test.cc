@@ -60,7 +60,7 @@ std::vector<std::uint8_t> make_frame(const wire::Path& path, std::size_t transpo
   return frame;
 }
 
-// The definition of annex A17 written down once more, with zlib and a masked copy.
+// An independent implementation of annex A17, with zlib and a masked copy.
 std::uint32_t reference_icrc(std::vector<std::uint8_t> frame) {
   std::size_t udp = 20;
   if (frame[0] >> 4 == 4) {

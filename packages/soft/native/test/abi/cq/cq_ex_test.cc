@@ -46,7 +46,7 @@ struct ExtendedEnd : End {
 
 }  // namespace
 
-TEST_CASE("an extended CQ tells of completions one at a time, with all fields") {
+TEST_CASE("an extended CQ has completions one at a time, with all fields") {
   configure("x0;y0");
   ExtendedEnd a("x0");
   End b("y0");
@@ -126,32 +126,32 @@ TEST_CASE("ibv_poll_cq works on an extended CQ, and a thread that polls keeps ot
   CHECK(a.poll().byte_len == 30);
 }
 
-TEST_CASE("what create_cq_ex does not have is refused") {
+TEST_CASE("create_cq_ex rejects features that the device lacks") {
   configure("x0");
   const Context context = open_device("x0");
   ibv_cq_init_attr_ex attr{};
   attr.cqe = 4;
-  const auto refused = [&] {
+  const auto rejected = [&] {
     errno = 0;
     CHECK(ibv_create_cq_ex(context.get(), &attr) == nullptr);
     return errno;
   };
   for (const std::uint64_t flag : {IBV_WC_EX_WITH_CVLAN, IBV_WC_EX_WITH_FLOW_TAG, IBV_WC_EX_WITH_TM_INFO}) {
     attr.wc_flags = flag;
-    CHECK(refused() == EOPNOTSUPP);
+    CHECK(rejected() == EOPNOTSUPP);
   }
   attr.wc_flags = 0;
   attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
   attr.flags = 4;
-  CHECK(refused() == EOPNOTSUPP);
+  CHECK(rejected() == EOPNOTSUPP);
   attr.comp_mask = 0;
   attr.comp_vector = static_cast<std::uint32_t>(context->num_comp_vectors);
-  CHECK(refused() == EINVAL);
+  CHECK(rejected() == EINVAL);
   attr.comp_vector = 0;
   attr.cqe = 0;
-  CHECK(refused() == EINVAL);
+  CHECK(rejected() == EINVAL);
   attr.cqe = UINT32_MAX;
-  CHECK(refused() == EINVAL);
+  CHECK(rejected() == EINVAL);
   CHECK(ibv_create_cq(context.get(), 4, nullptr, nullptr, -1) == nullptr);
   ibv_cq* last = ibv_create_cq(context.get(), 4, nullptr, nullptr, context->num_comp_vectors - 1);
   REQUIRE(last);
@@ -212,7 +212,7 @@ TEST_CASE("resizing a CQ keeps its entries, in order") {
   };
   receive(2);
   CHECK(b.poll().wr_id == 1);
-  receive(2);  // the ring has gone round
+  receive(2);  // the ring has wrapped
   CHECK(ibv_resize_cq(b.cq, 2) == EINVAL);
   CHECK(b.cq->cqe == 3);
   CHECK(ibv_resize_cq(b.cq, 0) == EINVAL);

@@ -67,7 +67,7 @@ TEST_CASE("faults come and go while traffic flows, and everything still arrives"
   CHECK(verbs_soft_set_faults("nobody", "") == ENODEV);
 }
 
-TEST_CASE("a capture holds what went and came") {
+TEST_CASE("a capture has the frames of both directions") {
   configure("h;i");
   char folder[] = "/tmp/verbs-soft-capture-XXXXXX";
   REQUIRE(mkdtemp(folder));
@@ -93,7 +93,7 @@ TEST_CASE("a capture holds what went and came") {
     CHECK(verbs_soft_capture_start("h", path.c_str(), 0, 64) == 0);
     CHECK(verbs_soft_capture_start("h", path.c_str(), 0, 64) == 0);
     transfer(a, b, 1, 1000);
-    CHECK(verbs_soft_set_faults("h", "delay=1") == 0);  // the capture goes on below
+    CHECK(verbs_soft_set_faults("h", "delay=1") == 0);  // the capture continues behind the plan
     transfer(a, b, 1, 1000);
   }
   CHECK(read_file(path).size() > 0);

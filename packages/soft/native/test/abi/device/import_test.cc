@@ -14,7 +14,7 @@ ibv_context* import_copy(const ibv_context* context) { return ibv_import_device(
 
 }  // namespace
 
-TEST_CASE("an imported context shares domains and regions, and data goes through both") {
+TEST_CASE("an imported context shares domains and regions, and both transfer data") {
   configure("imp0;imp1");
   End server("imp0"), client("imp1");
   ibv_context* imported = import_copy(server.context.get());
@@ -62,7 +62,7 @@ TEST_CASE("an imported context shares domains and regions, and data goes through
   CHECK(ibv_dealloc_pd(server.pd) == 0);
 }
 
-TEST_CASE("whoever destroys a shared object destroys it for all") {
+TEST_CASE("destroying a shared object destroys it for all contexts") {
   configure("imp0");
   const Context first = open_device("imp0");
   const Context second(import_copy(first.get()));
@@ -77,7 +77,7 @@ TEST_CASE("whoever destroys a shared object destroys it for all") {
   CHECK(ibv_dealloc_pd(ibv) == EBUSY);
   CHECK(ibv_dereg_mr(mr_face) == 0);
   CHECK(ibv_dereg_mr(mr) == EINVAL);
-  ibv_unimport_mr(mr);  // what is left to do for the other side
+  ibv_unimport_mr(mr);  // the other context still has its structure
   CHECK(ibv_dealloc_pd(ibv) == 0);
   CHECK(ibv_reg_mr(pd, memory, sizeof memory, 0) == nullptr);
   CHECK(errno == EINVAL);
@@ -88,7 +88,7 @@ TEST_CASE("whoever destroys a shared object destroys it for all") {
   ibv_unimport_pd(pd);  // it is gone: nothing happens
 }
 
-TEST_CASE("objects outlive the context that made them while another one is open") {
+TEST_CASE("objects outlive the context that created them while another one is open") {
   configure("imp0");
   Context first = open_device("imp0");
   const Context second(import_copy(first.get()));
@@ -105,7 +105,7 @@ TEST_CASE("objects outlive the context that made them while another one is open"
   CHECK(ibv_dereg_mr(mr) == 0);
 }
 
-TEST_CASE("only what is the command file of this process can be imported") {
+TEST_CASE("only a command file of this process can be imported") {
   configure("imp0");
   CHECK(ibv_import_device(-1) == nullptr);
   CHECK(errno == EBADF);
@@ -137,7 +137,7 @@ TEST_CASE("only what is the command file of this process can be imported") {
   close(copy);
 }
 
-TEST_CASE("what was destroyed, or is another device's, is refused without being touched") {
+TEST_CASE("destroyed objects and objects of another device are rejected without being read") {
   configure("imp0;imp1");
   const Context context = open_device("imp0"), other = open_device("imp1");
   ibv_pd* pd = ibv_alloc_pd(context.get());

@@ -46,7 +46,7 @@ bool transfer(End& from, End& to) {
 
 }  // namespace
 
-TEST_CASE("link down is seen by the port, told as an event, and ends transfers with a retry error") {
+TEST_CASE("link down changes the port state, raises an event, and ends transfers with a retry error") {
   for (const char* text : {"a;b", "a,link=udp;b,link=udp"}) {
     CAPTURE(text);
     configure(text);
@@ -96,7 +96,7 @@ TEST_CASE("a port can be down or have another MTU from the beginning") {
   CHECK(has(last_error(), "1500"));
 }
 
-TEST_CASE("a GID that is added works at once, also for packets that come from elsewhere") {
+TEST_CASE("an added GID works at once, also for packets from another device") {
   for (const std::string& text :
        {"a,addr=" + kA + ";b,addr=" + kB, "a,addr=" + kA + ",link=udp;b,addr=" + kB + ",link=udp"}) {
     CAPTURE(text);
@@ -135,7 +135,7 @@ TEST_CASE("a GID that is added works at once, also for packets that come from el
     a.connect(b);
     b.connect(a);
     CHECK(transfer(a, b));
-    // It can be had again, by somebody else too.
+    // The address can be claimed again, also by another device.
     REQUIRE(verbs_soft_add_gid("a", 1, kC.c_str(), nullptr) == 0);
   }
 }
@@ -155,7 +155,7 @@ TEST_CASE("the last GID can go, too, and come back") {
   CHECK(b.poll().status == IBV_WC_SUCCESS);
 }
 
-TEST_CASE("addresses that cannot be added or taken away") {
+TEST_CASE("addresses that cannot be added or removed") {
   configure("a,addr=" + kA + ";b,addr=" + kB);
   CHECK(verbs_soft_add_gid("a", 1, kC.c_str(), nullptr) == ENOTCONN);
   CHECK(has(last_error(), "not open"));
@@ -205,7 +205,7 @@ TEST_CASE("addresses change under a capture and a fault plan, which go on") {
   CHECK(verbs_soft_get_faults("nobody", &seed, rule, &rules) == ENODEV);
 }
 
-TEST_CASE("a device that fails tells every context, and its work is flushed") {
+TEST_CASE("a device that fails raises an event in every context, and its work is flushed") {
   configure("a;b");
   CHECK(verbs_soft_fail("a") == ENOTCONN);
   End a("a"), b("b");

@@ -1,4 +1,4 @@
-// What a context tells of its device.
+// The queries of a device.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 
 using namespace verbs::soft::test;
 
-TEST_CASE("listing takes no address; opening does, and closing frees it") {
+TEST_CASE("listing claims no address; opening does, and closing releases it") {
   configure("first;second");
   int count = 0;
   ibv_device** list = ibv_get_device_list(&count);
@@ -103,7 +103,7 @@ TEST_CASE("device, port, GID and P_Key queries") {
   CHECK(ibv_get_pkey_index(context.get(), 1, 5) == -1);
 }
 
-TEST_CASE("the extended query fills what the caller's structure has room for") {
+TEST_CASE("the extended query fills the fields that the caller's structure has") {
   configure("q0");
   const Context context = open_device("q0");
   verbs_context* verbs = verbs_get_ctx(context.get());
@@ -146,7 +146,7 @@ TEST_CASE("the raw clock runs in ticks of completion timestamps") {
   CHECK(ibv_query_rt_values_ex(context.get(), &values) == EINVAL);
 }
 
-TEST_CASE("what a queue pair does not have says so") {
+TEST_CASE("calls for features that a queue pair lacks fail") {
   configure("q0");
   End end("q0");
   ibv_ece ece{.vendor_id = 1, .options = 2, .comp_mask = 3};
@@ -158,7 +158,7 @@ TEST_CASE("what a queue pair does not have says so") {
   CHECK(ibv_modify_qp_rate_limit(end.qp, &rate) == EOPNOTSUPP);
 }
 
-TEST_CASE("the files that programs look for in the device's folder") {
+TEST_CASE("the files that programs read in the device's folder") {
   configure("files0");
   const Context context = open_device("files0");
   const char* folder = context->device->ibdev_path;
@@ -174,7 +174,7 @@ TEST_CASE("the files that programs look for in the device's folder") {
   CHECK(ibv_read_sysfs_file("/proc/sys/kernel", "no-such-file", text, sizeof text) == -1);
 }
 
-TEST_CASE("an address that is not local, or taken, is explained") {
+TEST_CASE("the error of an address that is not local, or taken, names the cause") {
   configure("far0,addr=192.0.2.1");
   int count = 0;
   ibv_device** list = ibv_get_device_list(&count);

@@ -1,4 +1,4 @@
-// The names and version nodes of what is exported.
+// The names and version nodes of the exported symbols.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <infiniband/verbs.h>

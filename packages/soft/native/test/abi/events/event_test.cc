@@ -67,7 +67,7 @@ TEST_CASE("the channel's descriptor wakes an event loop, and is empty after the 
   }
 }
 
-TEST_CASE("destroying a CQ waits until its events are acknowledged, and drops those that nobody fetched") {
+TEST_CASE("destroying a CQ waits until its events are acknowledged, and drops events that were not fetched") {
   configure("d0");
   End a("d0"), b("d0", IBV_QPT_RC, true);
   a.connect(b);
@@ -111,7 +111,7 @@ TEST_CASE("an asynchronous event names its queue pair, whose destruction waits f
   End a("e0"), b("e0");
   a.connect(b);
   b.connect(a);
-  // The first message that reaches a queue pair in RTS says nothing; an invalid key makes b tell its owner.
+  // The first message to a queue pair in RTS raises no event; a request with an invalid key raises one at b.
   ibv_sge sge;
   ibv_send_wr wr = a.request(&sge, IBV_WR_RDMA_WRITE, 0, 64), *bad = nullptr;
   wr.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(b.memory.data());

@@ -1,4 +1,4 @@
-// The descriptor of a completion channel that is not blocking: the packet itself wakes whoever waits on it.
+// The descriptor of a completion channel with O_NONBLOCK: the packet itself wakes the waiter.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,8 +25,8 @@ void set_blocking(const End& end, bool blocking) {
   REQUIRE(fcntl(end.channel->fd, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK) == 0);
 }
 
-// One look for an event, without blocking.
-bool look(const End& end) {
+// Fetches an event, without blocking. False if there is none.
+bool fetch(const End& end) {
   ibv_cq* cq = nullptr;
   void* context = nullptr;
   if (ibv_get_cq_event(end.channel, &cq, &context) != 0) {
@@ -39,11 +39,11 @@ bool look(const End& end) {
   return true;
 }
 
-// What an event loop does: waits on the descriptor and looks, until there is an event.
+// As an event loop: waits on the descriptor and fetches, until there is an event.
 void wait_for_event(const End& end, int fd) {
   for (;;) {
     REQUIRE(readable(fd, kLong));
-    if (look(end)) return;
+    if (fetch(end)) return;
   }
 }
 void wait_for_event(const End& end) { wait_for_event(end, end.channel->fd); }
@@ -53,7 +53,7 @@ void arm(End& end) {
   REQUIRE(ibv_req_notify_cq(end.cq, 0) == 0);
 }
 
-// From `from` to `to`, which waits for it.
+// Sends a message from `from` to `to`, which waits for it.
 void pass_message(End& from, End& to) {
   arm(to);
   REQUIRE(from.send(0, 64) == 0);
@@ -68,8 +68,8 @@ struct Pair {
     b.connect(a);
     set_blocking(a, false);
     set_blocking(b, false);
-    CHECK_FALSE(look(a));
-    CHECK_FALSE(look(b));
+    CHECK_FALSE(fetch(a));
+    CHECK_FALSE(fetch(b));
   }
   bool configured;
   End a{"a", IBV_QPT_RC, true}, b{"b", IBV_QPT_RC, true};
@@ -102,7 +102,7 @@ TEST_CASE("two queue pairs and channels of one device that talk to each other") 
   }
 }
 
-TEST_CASE("more channels than wake by packets, each waited for in turn and all at once") {
+TEST_CASE("more channels than packets can wake, awaited one by one and all together") {
   configure(over_sockets());
   constexpr std::size_t kChannels = 12;
   std::vector<std::unique_ptr<End>> near, far;
@@ -126,7 +126,7 @@ TEST_CASE("more channels than wake by packets, each waited for in turn and all a
     for (std::size_t left = kChannels; left > 0;) {
       REQUIRE(poll(fds.data(), fds.size(), kLong) > 0);
       for (std::size_t i = 0; i < kChannels; ++i) {
-        if (fds[i].revents == 0 || !look(*far[i])) continue;
+        if (fds[i].revents == 0 || !fetch(*far[i])) continue;
         fds[i].fd = -1;
         --left;
       }
@@ -138,7 +138,7 @@ TEST_CASE("more channels than wake by packets, each waited for in turn and all a
   }
 }
 
-TEST_CASE("operations that complete nothing here are served while nobody looks, and looking in vain does no harm") {
+TEST_CASE("operations that complete nothing here are executed while no thread fetches, and empty fetches do no harm") {
   Pair pair(over_sockets());
   for (int i = 0; i < 20; ++i) {
     REQUIRE(pair.a.rdma(IBV_WR_RDMA_WRITE, pair.b, 64) == 0);
@@ -147,7 +147,7 @@ TEST_CASE("operations that complete nothing here are served while nobody looks, 
   // So often in vain that the packets are left to the helper thread.
   for (int i = 0; i < 50; ++i) {
     REQUIRE(pair.a.rdma(IBV_WR_RDMA_WRITE, pair.b, 64) == 0);
-    CHECK_FALSE(look(pair.b));
+    CHECK_FALSE(fetch(pair.b));
     CHECK(pair.a.poll().status == IBV_WC_SUCCESS);
   }
   for (int i = 0; i < 20; ++i) pass_message(pair.a, pair.b);
@@ -156,13 +156,13 @@ TEST_CASE("operations that complete nothing here are served while nobody looks, 
 TEST_CASE(
     "packets wake again after they were left to the helper thread, though only events are asked for that are there") {
   Pair pair(over_sockets());
-  for (int i = 0; i < 50; ++i) CHECK_FALSE(look(pair.b));
+  for (int i = 0; i < 50; ++i) CHECK_FALSE(fetch(pair.b));
   bool woken = false;
   for (int attempt = 0; attempt < 200 && !woken; ++attempt) {
     arm(pair.b);
     REQUIRE(pair.a.send(0, 64) == 0);
     REQUIRE(readable(pair.b.channel->fd, kLong));
-    while (!look(pair.b)) REQUIRE(readable(pair.b.channel->fd, kLong));
+    while (!fetch(pair.b)) REQUIRE(readable(pair.b.channel->fd, kLong));
     CHECK(pair.b.poll().status == IBV_WC_SUCCESS);
     CHECK(pair.a.poll().status == IBV_WC_SUCCESS);
     // Nothing completes at b, so only the packet can wake.
@@ -184,7 +184,7 @@ TEST_CASE("a descriptor that is made blocking again blocks until there is an eve
     CHECK(pair.a.poll().status == IBV_WC_SUCCESS);
     REQUIRE(pair.a.send(0, 64) == 0);
   });
-  CHECK(look(pair.b));
+  CHECK(fetch(pair.b));
   sender.join();
   CHECK(pair.b.poll().status == IBV_WC_SUCCESS);
   CHECK(pair.a.poll().status == IBV_WC_SUCCESS);
@@ -192,7 +192,7 @@ TEST_CASE("a descriptor that is made blocking again blocks until there is an eve
   pass_message(pair.a, pair.b);
 }
 
-TEST_CASE("a copy of the descriptor wakes as well, and its end disturbs nobody") {
+TEST_CASE("a copy of the descriptor wakes as well, and closing it affects no one") {
   Pair pair(over_sockets());
   const int copy = dup(pair.b.channel->fd);
   REQUIRE(copy >= 0);
@@ -215,11 +215,11 @@ TEST_CASE("the sockets of a device change while its channel is waited on") {
   REQUIRE(verbs_soft_remove_gid("b", 1, another.c_str()) == 0);
   pass_message(pair.a, pair.b);
   // Nothing of the closed socket stays behind.
-  CHECK_FALSE(look(pair.b));
+  CHECK_FALSE(fetch(pair.b));
   CHECK_FALSE(readable(pair.b.channel->fd, 0));
 }
 
-TEST_CASE("a forked child is told that the channel is its parent's, which goes on") {
+TEST_CASE("in a forked child the channel's calls fail, and the parent's channel still works") {
   Pair pair(over_sockets());
   pass_message(pair.a, pair.b);
   arm(pair.b);
@@ -228,9 +228,9 @@ TEST_CASE("a forked child is told that the channel is its parent's, which goes o
   if (pid == 0) {
     ibv_cq* cq = nullptr;
     void* context = nullptr;
-    const bool refused = ibv_get_cq_event(pair.b.channel, &cq, &context) == -1 && errno == EIO;
+    const bool failed = ibv_get_cq_event(pair.b.channel, &cq, &context) == -1 && errno == EIO;
     const bool closed = ibv_close_device(pair.b.context.release()) == 0;
-    _exit(refused && closed ? 0 : 1);
+    _exit(failed && closed ? 0 : 1);
   }
   int status = -1;
   REQUIRE(waitpid(pid, &status, 0) == pid);
@@ -241,12 +241,12 @@ TEST_CASE("a forked child is told that the channel is its parent's, which goes o
   CHECK(pair.a.poll().status == IBV_WC_SUCCESS);
 }
 
-TEST_CASE("while nothing comes, nobody wakes") {
+TEST_CASE("while no packet arrives, no thread wakes") {
   Pair pair(over_sockets());
   pass_message(pair.a, pair.b);
-  // The acknowledgement timers of what was sent run out, and the helpers go to sleep for good.
+  // The acknowledgement timers of the sent packets expire, and the helpers sleep without a deadline.
   readable(pair.b.channel->fd, 300);
-  look(pair.b);
+  fetch(pair.b);
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
   CHECK_FALSE(readable(pair.b.channel->fd, 500));

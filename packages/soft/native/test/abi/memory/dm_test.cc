@@ -92,17 +92,17 @@ TEST_CASE("device memory ends, and its rules are kept") {
 
   ibv_pd* pd = ibv_alloc_pd(context.get());
   ibv_pd* foreign = ibv_alloc_pd(other.get());
-  const auto refused = [&](ibv_pd* domain, std::uint64_t offset, std::size_t length, unsigned access) {
+  const auto rejected = [&](ibv_pd* domain, std::uint64_t offset, std::size_t length, unsigned access) {
     errno = 0;
     return ibv_reg_dm_mr(domain, rest, offset, length, access) == nullptr && errno == EINVAL;
   };
-  CHECK(refused(pd, 0, 104, kZeroBased));
-  CHECK(refused(pd, 104, 1, kZeroBased));
+  CHECK(rejected(pd, 0, 104, kZeroBased));
+  CHECK(rejected(pd, 104, 1, kZeroBased));
   CHECK(ibv_reg_dm_mr(pd, rest, 0, 0, kZeroBased));  // of nothing, as libmlx5 allows
-  CHECK(refused(pd, 0, 100, IBV_ACCESS_LOCAL_WRITE));
-  CHECK(refused(pd, 0, 100, kZeroBased | IBV_ACCESS_ON_DEMAND));
-  CHECK(refused(pd, 0, 100, IBV_ACCESS_ZERO_BASED | IBV_ACCESS_REMOTE_WRITE));
-  CHECK(refused(foreign, 0, 100, kZeroBased));
+  CHECK(rejected(pd, 0, 100, IBV_ACCESS_LOCAL_WRITE));
+  CHECK(rejected(pd, 0, 100, kZeroBased | IBV_ACCESS_ON_DEMAND));
+  CHECK(rejected(pd, 0, 100, IBV_ACCESS_ZERO_BASED | IBV_ACCESS_REMOTE_WRITE));
+  CHECK(rejected(foreign, 0, 100, kZeroBased));
   CHECK(ibv_reg_dm_mr(pd, rest, 0, 100, kZeroBased));
 }
 

@@ -19,7 +19,7 @@ void no_free(ibv_pd*, void*, void*, std::uint64_t) {}
 
 }  // namespace
 
-TEST_CASE("what is made with a parent domain works with what its domain has") {
+TEST_CASE("objects of a parent domain work with objects of its protection domain") {
   configure("pd0;pd1");
   End a("pd0"), b("pd1");
   ibv_td_init_attr td_attr{};
@@ -65,29 +65,29 @@ TEST_CASE("a parent domain needs a domain of the same device, and both allocator
   ibv_pd* pd = ibv_alloc_pd(context.get());
   ibv_pd* foreign = ibv_alloc_pd(other.get());
   ibv_parent_domain_init_attr attr{};
-  const auto refused = [&] {
+  const auto rejected = [&] {
     errno = 0;
     return ibv_alloc_parent_domain(context.get(), &attr) == nullptr && errno == EINVAL;
   };
-  CHECK(refused());
+  CHECK(rejected());
   attr.pd = foreign;
-  CHECK(refused());
+  CHECK(rejected());
   attr.pd = pd;
   attr.comp_mask = 1 << 2;
-  CHECK(refused());
+  CHECK(rejected());
   attr.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS;
   attr.alloc = no_allocator;
-  CHECK(refused());
+  CHECK(rejected());
   attr.free = no_free;
   attr.comp_mask |= IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
   ibv_pd* parent = ibv_alloc_parent_domain(context.get(), &attr);
   REQUIRE(parent);
   attr.pd = parent;
-  CHECK(refused());
+  CHECK(rejected());
   ibv_td_init_attr td{};
   td.comp_mask = 1;
   CHECK(ibv_alloc_td(context.get(), &td) == nullptr);
   CHECK(errno == EINVAL);
   CHECK(ibv_create_cq(context.get(), 1, nullptr, nullptr, 0));
-  // What is left goes with the contexts, in an order that works.
+  // The contexts destroy the remaining objects, in a valid order.
 }

@@ -33,19 +33,19 @@ TEST_CASE("a re-registered region shows its new place, and errors come with the 
   CHECK(mr->pd == other);
   CHECK(ibv_dealloc_pd(other) == EBUSY);
 
-  const auto refused = [&](int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
+  const auto rejected = [&](int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
     errno = 0;
     return ibv_rereg_mr(mr, flags, pd, addr, length, access);
   };
-  CHECK(refused(1 << 3, nullptr, nullptr, 0, 0) == IBV_REREG_MR_ERR_INPUT);
+  CHECK(rejected(1 << 3, nullptr, nullptr, 0, 0) == IBV_REREG_MR_ERR_INPUT);
   CHECK(errno == EINVAL);
-  CHECK(refused(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, nullptr, 10, 0) == IBV_REREG_MR_ERR_INPUT);
-  CHECK(refused(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, first.data(), 0, 0) == IBV_REREG_MR_ERR_INPUT);
-  CHECK(refused(IBV_REREG_MR_CHANGE_PD, nullptr, nullptr, 0, 0) == IBV_REREG_MR_ERR_INPUT);
-  CHECK(refused(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, first.data(), 10, kLocal) == IBV_REREG_MR_ERR_INPUT);
-  CHECK(refused(IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_REMOTE_WRITE) == IBV_REREG_MR_ERR_CMD);
+  CHECK(rejected(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, nullptr, 10, 0) == IBV_REREG_MR_ERR_INPUT);
+  CHECK(rejected(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, first.data(), 0, 0) == IBV_REREG_MR_ERR_INPUT);
+  CHECK(rejected(IBV_REREG_MR_CHANGE_PD, nullptr, nullptr, 0, 0) == IBV_REREG_MR_ERR_INPUT);
+  CHECK(rejected(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, first.data(), 10, kLocal) == IBV_REREG_MR_ERR_INPUT);
+  CHECK(rejected(IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_REMOTE_WRITE) == IBV_REREG_MR_ERR_CMD);
   CHECK(errno == EINVAL);
-  CHECK(refused(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, reinterpret_cast<void*>(16), 10, 0) == IBV_REREG_MR_ERR_CMD);
+  CHECK(rejected(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, reinterpret_cast<void*>(16), 10, 0) == IBV_REREG_MR_ERR_CMD);
   CHECK(errno == EFAULT);
   CHECK(mr->addr == second.data());  // as it was
   CHECK(mr->length == second.size());
@@ -68,7 +68,7 @@ TEST_CASE("a null region has an lkey only and cannot be re-registered") {
   CHECK(ibv_dereg_mr(mr) == 0);
 }
 
-TEST_CASE("advice brings pages in, and says what is wrong") {
+TEST_CASE("advice reads pages in, and reports errors") {
   configure("mr0");
   Domain domain("mr0");
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -101,7 +101,7 @@ TEST_CASE("advice brings pages in, and says what is wrong") {
   CHECK(ibv_advise_mr(domain.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 0) == EINVAL);
   munmap(static_cast<char*>(memory) + 2 * page, page);
   CHECK(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH) == EFAULT);
-  CHECK(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 0) == 0);  // nobody waits for the answer
+  CHECK(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 0) == 0);  // without IBV_ADVISE_MR_FLAG_FLUSH no error is reported
   sge.lkey ^= 1;
   CHECK(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 0) == ENOENT);
   CHECK(ibv_dereg_mr(mr) == 0);

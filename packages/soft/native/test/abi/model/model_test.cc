@@ -34,7 +34,7 @@ TEST_CASE("a device without its model is left out, with the reason") {
   CHECK(reason.find("/no/such/library.so") != std::string::npos);
 }
 
-TEST_CASE("a model describes its devices, takes its options and changes its contexts") {
+TEST_CASE("a model describes its devices, reads its options and changes its contexts") {
   configure("t0,part=9" + kToy + ";t1,max_qp=5,kind=toy");
   CHECK(listed() == std::vector<std::string>{"t0", "t1"});
   const verbs_soft_extension_table* soft = verbs_soft_extension(VERBS_SOFT_EXTENSION_VERSION);

@@ -10,7 +10,7 @@
 
 using namespace verbs::soft::test;
 
-TEST_CASE("a port that is down takes and sends nothing; faults hit frames, too") {
+TEST_CASE("a port that is down receives and sends nothing; faults apply to frames, too") {
   configure_frames();
   RawEnd a("f0"), b("f1");
   const Bytes frame = frame_of(b.mac(), a.mac(), 64);
@@ -55,7 +55,7 @@ TEST_CASE("a capture has the frames as they pass the port, and RoCE packets besi
   CHECK(std::ranges::search(captured, frame_of(b.mac(), a.mac(), 91)).empty());
 }
 
-TEST_CASE("a queue pair goes while frames for it are on their way") {
+TEST_CASE("a queue pair is destroyed while frames for it are in flight") {
   configure_frames();
   RawEnd a("f0");
   for (int round = 0; round < 20; ++round) {

@@ -63,7 +63,7 @@ TEST_CASE("a frame to a group reaches every port of the switch, its own too") {
   for (RawEnd* end : {&a, &b, &c}) CHECK(end->receive_frame() == broadcast);
 }
 
-TEST_CASE("a frame to its own port's address comes back only to who wants that") {
+TEST_CASE("a frame to its own port's address returns only to queue pairs that request it") {
   configure_frames();
   RawEnd a("f0"), wants("f0");
   const Bytes frame = frame_of(a.mac(), a.mac(), 64);
@@ -97,7 +97,7 @@ TEST_CASE("the switch learns where an address is") {
   REQUIRE(a.send_frame(asked, 0) == 0);
   CHECK(b.receive_frame() == asked);
   CHECK(counter("f0", "link_switch_sent") == 3);
-  // A frame to where it comes from goes nowhere.
+  // A frame whose destination is behind its own port is dropped.
   REQUIRE(b.send_frame(frame_of(kOwn, kOwn, 64), 0) == 0);
   CHECK(counter("f1", "link_switch_filtered") == 1);
   // The address moves.

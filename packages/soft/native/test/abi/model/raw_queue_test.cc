@@ -1,4 +1,4 @@
-// RAW_PACKET queue pairs: how requests are posted, and what their completions say.
+// RAW_PACKET queue pairs: posted requests and their completions.
 #include <algorithm>
 
 #include "test/abi/support/frame_model.h"
@@ -94,8 +94,8 @@ TEST_CASE("the flow tag, the VLAN tag and the flags of a model reach the complet
   init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(cq);
   init.qp_type = IBV_QPT_RAW_PACKET;
   init.cap = {.max_send_wr = 1, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
-  const verbs_soft_delivery told{.flow_tag = 0xff123456, .wc_flags = IBV_WC_IP_CSUM_OK, .cvlan = 0xbc0c};
-  b.replace_qp(ibv_create_qp(b.pd, &init), told);
+  const verbs_soft_delivery delivery{.flow_tag = 0xff123456, .wc_flags = IBV_WC_IP_CSUM_OK, .cvlan = 0xbc0c};
+  b.replace_qp(ibv_create_qp(b.pd, &init), delivery);
   REQUIRE(b.post_recv(kReceiveAt, kRoom, 99) == 0);
   REQUIRE(a.send_frame(frame_of(b.mac(), a.mac(), 64), 0) == 0);
   ibv_poll_cq_attr none{};
@@ -113,7 +113,7 @@ TEST_CASE("the flow tag, the VLAN tag and the flags of a model reach the complet
   CHECK(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
 }
 
-TEST_CASE("who sleeps until a frame comes is woken") {
+TEST_CASE("a frame wakes a thread that sleeps for it") {
   configure_frames();
   RawEnd a("f0"), b("f1", 1, true);
   const Bytes frame = frame_of(b.mac(), a.mac(), 64);
@@ -129,7 +129,7 @@ TEST_CASE("who sleeps until a frame comes is woken") {
   }
 }
 
-TEST_CASE("what a device without raw packets says, and what states and attributes there are") {
+TEST_CASE("errors of a device without raw packets, and the states and attributes of raw queue pairs") {
   configure_frames();
   const Context plain = open_device("plain0");
   ibv_pd* pd = ibv_alloc_pd(plain.get());

@@ -16,10 +16,10 @@ const verbs_soft_extension_table* soft() { return verbs_soft_extension(VERBS_SOF
 ibv_context* shared_context = nullptr;
 int shared_count = 0;
 bool share = false;
-int refused = 0;
+int rejected = 0;
 
 ibv_mr* refuse_reg_mr(ibv_pd*, void*, size_t, uint64_t, unsigned) {
-  ++refused;
+  ++rejected;
   errno = EOPNOTSUPP;
   return nullptr;
 }
@@ -135,7 +135,7 @@ TEST_CASE("a tunnel that cannot be listened for says why") {
   }
 }
 
-TEST_CASE("a queue pair whose tunnel is closed reaches nobody") {
+TEST_CASE("packets of a queue pair whose tunnel is closed are dropped") {
   register_model();
   configure("ta,kind=tunnelled;tb,kind=tunnelled");
   End a("ta"), b("tb");
@@ -159,11 +159,11 @@ TEST_CASE("a model answers control verbs in the NIC's place, and can still call 
   verbs->reg_mr = refuse_reg_mr;
   ibv_pd* pd = ibv_alloc_pd(context.get());
   char memory[64];
-  refused = 0;
+  rejected = 0;
   CHECK(ibv_reg_mr(pd, memory, sizeof memory, 0) == nullptr);
   CHECK(errno == EOPNOTSUPP);
   CHECK(ibv_reg_mr_iova(pd, memory, sizeof memory, 0, 0) == nullptr);
-  CHECK(refused == 2);
+  CHECK(rejected == 2);
   CHECK(own(pd, memory, sizeof memory, 0, 0) != nullptr);
 }
 
@@ -190,9 +190,9 @@ TEST_CASE("a model raises asynchronous events") {
   event.event_type = IBV_EVENT_QP_FATAL;
   event.element.qp = end.qp;
   soft()->raise_event(end.context.get(), &event);
-  ibv_async_event told{};
-  REQUIRE(ibv_get_async_event(end.context.get(), &told) == 0);
-  CHECK(told.event_type == IBV_EVENT_QP_FATAL);
-  CHECK(told.element.qp == end.qp);
-  ibv_ack_async_event(&told);
+  ibv_async_event reported{};
+  REQUIRE(ibv_get_async_event(end.context.get(), &reported) == 0);
+  CHECK(reported.event_type == IBV_EVENT_QP_FATAL);
+  CHECK(reported.element.qp == end.qp);
+  ibv_ack_async_event(&reported);
 }

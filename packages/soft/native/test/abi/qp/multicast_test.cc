@@ -79,7 +79,7 @@ void check_exchange(const ibv_gid& group, const ibv_gid& seen) {
   Member a("mc0"), b("mc1"), c("mc1");
   for (Member* member : {&a, &b, &c}) {
     CHECK(ibv_attach_mcast(member->qp, &group, 0) == 0);
-    CHECK(ibv_attach_mcast(member->qp, &group, 0) == 0);  // once is enough
+    CHECK(ibv_attach_mcast(member->qp, &group, 0) == 0);  // a second attach has no effect
     REQUIRE(member->post_recv(0, 1024, 10) == 0);
     REQUIRE(member->post_recv(2048, 1024, 11) == 0);
   }
@@ -95,7 +95,7 @@ void check_exchange(const ibv_gid& group, const ibv_gid& seen) {
     const bool ipv4 = seen.raw[0] != 0xff;
     CHECK(std::memcmp(member->memory.data() + (ipv4 ? 36 : 24), seen.raw + (ipv4 ? 12 : 0), ipv4 ? 4 : 16) == 0);
   }
-  // Who has left hears nothing; whoever stays hears it once.
+  // A detached queue pair receives nothing; an attached one receives one copy.
   CHECK(ibv_detach_mcast(b.qp, &group, 0) == 0);
   CHECK(ibv_detach_mcast(b.qp, &group, 0) == EINVAL);
   c.send_to(group, 'n');
@@ -107,13 +107,13 @@ void check_exchange(const ibv_gid& group, const ibv_gid& seen) {
   CHECK(ibv_detach_mcast(a.qp, &group, 0) == 0);
   CHECK(ibv_destroy_qp(a.qp) == 0);
   a.qp = nullptr;
-  c.qp = nullptr;  // goes with its context, attached as it is
+  c.qp = nullptr;  // destroyed with its context, while it is attached
   c.cq = nullptr;
 }
 
 }  // namespace
 
-TEST_CASE("every queue pair that is attached to a group gets a copy of what is sent to it") {
+TEST_CASE("every queue pair of a group gets a copy of a message to the group") {
   const ibv_gid ipv4 = gid_of("::ffff:239.1.2.3"), ipv6 = gid_of("ff0e::1:2:3");
   SUBCASE("within the process") {
     configure("mc0,link=process;mc1,link=process");
@@ -127,7 +127,7 @@ TEST_CASE("every queue pair that is attached to a group gets a copy of what is s
     configure("mc0;mc1");
     check_exchange(ipv4, ipv4);
   }
-  SUBCASE("from a socket to who could also be reached within the process") {
+  SUBCASE("from a socket to a member that is also in the process") {
     configure("mc0,link=udp;mc1");
     check_exchange(ipv4, ipv4);
   }
@@ -152,8 +152,8 @@ TEST_CASE("a group reaches other processes") {
     verbs_soft_configure("mc2");
     Member member("mc2");
     const bool attached = ibv_attach_mcast(member.qp, &group, 0) == 0 && member.post_recv(0, 1024, 10) == 0;
-    const bool told = write(ready[1], attached ? "y" : "n", 1) == 1;
-    const bool good = attached && told && member.wait_for(10).status == IBV_WC_SUCCESS && member.memory[40] == 'p';
+    const bool signalled = write(ready[1], attached ? "y" : "n", 1) == 1;
+    const bool good = attached && signalled && member.wait_for(10).status == IBV_WC_SUCCESS && member.memory[40] == 'p';
     _exit(good && write(heard[1], "y", 1) == 1 ? 0 : 1);
   }
   configure("mc0");
@@ -178,7 +178,7 @@ TEST_CASE("a group reaches other processes") {
   for (const int fd : {ready[0], ready[1], heard[0], heard[1]}) close(fd);
 }
 
-TEST_CASE("what cannot be attached") {
+TEST_CASE("queue pairs and groups that cannot be attached") {
   configure("mc0,max_mcast_grp=2,max_mcast_qp_attach=2");
   End rc("mc0");
   Member a("mc0"), b("mc0"), c("mc0");

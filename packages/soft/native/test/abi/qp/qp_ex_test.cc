@@ -57,25 +57,25 @@ TEST_CASE("a QP has the extended calls if it was created for them, and each of t
   CHECK(ibv_destroy_qp(qp) == 0);
 }
 
-TEST_CASE("what create_qp_ex does not have is refused") {
+TEST_CASE("create_qp_ex rejects features that the device lacks") {
   configure("x0");
   End end("x0");
-  const auto refused = [&](ibv_qp_init_attr_ex attr) {
+  const auto rejected = [&](ibv_qp_init_attr_ex attr) {
     errno = 0;
     CHECK(ibv_create_qp_ex(end.context.get(), &attr) == nullptr);
     return errno;
   };
-  CHECK(refused(attributes(end, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_WRITE)) == EOPNOTSUPP);
-  CHECK(refused(attributes(end, IBV_QPT_RC, IBV_QP_EX_WITH_TSO)) == EOPNOTSUPP);
-  CHECK(refused(attributes(end, IBV_QPT_RC, std::uint64_t{1} << 40)) == EOPNOTSUPP);
+  CHECK(rejected(attributes(end, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_WRITE)) == EOPNOTSUPP);
+  CHECK(rejected(attributes(end, IBV_QPT_RC, IBV_QP_EX_WITH_TSO)) == EOPNOTSUPP);
+  CHECK(rejected(attributes(end, IBV_QPT_RC, std::uint64_t{1} << 40)) == EOPNOTSUPP);
   ibv_qp_init_attr_ex attr = attributes(end, IBV_QPT_RC, kSends);
   attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
   attr.create_flags = IBV_QP_CREATE_CVLAN_STRIPPING;
-  CHECK(refused(attr) == EOPNOTSUPP);
+  CHECK(rejected(attr) == EOPNOTSUPP);
   attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_RX_HASH;
-  CHECK(refused(attr) == EOPNOTSUPP);
+  CHECK(rejected(attr) == EOPNOTSUPP);
   attr.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-  CHECK(refused(attr) == EINVAL);
+  CHECK(rejected(attr) == EINVAL);
 }
 
 TEST_CASE("RC: a batch with SGEs, inline data, an immediate, a WRITE and a READ") {
@@ -245,7 +245,7 @@ TEST_CASE("a batch with an error posts nothing, and the next one is not concerne
   CHECK(b.poll().byte_len == 1);
 }
 
-TEST_CASE("a request that only the NIC finds wrong takes its batch with it") {
+TEST_CASE("a request that the NIC rejects fails its whole batch") {
   configure("x0;y0");
   ExtendedEnd a("x0", IBV_QPT_RC, kSends);
   End b("y0");
@@ -259,14 +259,14 @@ TEST_CASE("a request that only the NIC finds wrong takes its batch with it") {
     return ibv_wr_complete(a.ex);
   };
   CHECK(post(1) == EINVAL);  // RESET
-  a.connect(b, 0);           // its peer is not ready: what is posted stays in the queue, for ever
+  a.connect(b, 0);           // its peer is not ready: posted requests stay in the queue
   CHECK(post(2) == 0);
   CHECK(post(3) == ENOMEM);
   CHECK(post(2) == 0);
   CHECK(post(1) == ENOMEM);
 }
 
-TEST_CASE("threads take turns with a QP's batch") {
+TEST_CASE("one thread at a time uses the batch of a QP") {
   configure("x0;y0");
   ExtendedEnd a("x0", IBV_QPT_RC, kSends);
   End b("y0");

@@ -171,7 +171,7 @@ TEST_CASE("stress: one thread sleeps on the channel while others send, and addre
   events.join();
 }
 
-TEST_CASE("stress: a peer that goes away in mid-flight") {
+TEST_CASE("stress: a peer that is destroyed while packets are in flight") {
   configure("a;b");
   End a("a"), keep("b");  // both devices stay open
   for (int round = 0; round < rounds(); ++round) {
@@ -194,7 +194,7 @@ TEST_CASE("stress: a peer that goes away in mid-flight") {
         to.reset();
       }
     });
-    // Until the end shows: the first that fails was given up, and those behind it are flushed.
+    // Until the first request fails after its retries; the requests behind it are flushed.
     bool failed = false;
     for (int in_flight = 0; !failed || in_flight > 0; --in_flight) {
       for (; !failed && in_flight < kInFlight; ++in_flight) {

@@ -158,7 +158,7 @@ TEST_CASE("a port with several addresses sends from each of them") {
   }
 }
 
-TEST_CASE("objects in use cannot be destroyed, and a context takes what is left with it") {
+TEST_CASE("objects in use cannot be destroyed, and closing a context destroys the remaining objects") {
   configure("busy0");
   auto end = std::make_unique<End>("busy0", IBV_QPT_RC, true);
   CHECK(ibv_dealloc_pd(end->pd) == EBUSY);

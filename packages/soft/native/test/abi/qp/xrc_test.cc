@@ -163,7 +163,7 @@ TEST_CASE("a file shares a domain between the contexts of the process") {
   CHECK(ibv_open_xrcd(one.context.get(), &attr) == nullptr);
   CHECK(errno == EINVAL);
 
-  // One target QP, made through one context and opened through the other.
+  // One target QP, created in one context and opened in the other.
   ibv_qp* made = create_target(one.context.get(), first);
   REQUIRE(made);
   ibv_qp* opened = open_target(two.context.get(), second, made->qp_num);
@@ -179,7 +179,7 @@ TEST_CASE("a file shares a domain between the contexts of the process") {
   REQUIRE(ibv_query_qp(made, &state, IBV_QP_STATE, &init) == 0);
   CHECK(state.qp_state == IBV_QPS_RTR);
 
-  // Both hear of what happens to it.
+  // Both handles receive its events.
   state.qp_state = IBV_QPS_ERR;
   REQUIRE(ibv_modify_qp(made, &state, IBV_QP_STATE) == 0);
   for (ibv_qp* qp : {made, opened}) {
@@ -189,7 +189,7 @@ TEST_CASE("a file shares a domain between the contexts of the process") {
     CHECK(event.element.qp == qp);
     ibv_ack_async_event(&event);
   }
-  // The QP lives as long as one of its handles, whichever goes first.
+  // The QP exists until its last handle is destroyed, in either order.
   CHECK(ibv_destroy_qp(made) == 0);
   CHECK(ibv_query_qp(opened, &state, IBV_QP_STATE, &init) == 0);
   ibv_qp* again = open_target(one.context.get(), first, opened->qp_num);
@@ -201,7 +201,7 @@ TEST_CASE("a file shares a domain between the contexts of the process") {
   CHECK(ibv_close_xrcd(second) == 0);
 }
 
-TEST_CASE("what XRC does not go with") {
+TEST_CASE("combinations that XRC rejects") {
   configure("xrc4,link=process;xrc5,link=process");
   End end("xrc4");
   ibv_xrcd* xrcd = open_domain(end.context.get(), -1, O_CREAT);

@@ -38,7 +38,7 @@ inline Context open_device(const std::string& name) {
   return Context(context);
 }
 
-// A context with one of everything. What is not closed by hand goes with the context.
+// A context with one object of each type. Closing the context destroys the remaining objects.
 struct End {
   explicit End(const std::string& device, ibv_qp_type type = IBV_QPT_RC, bool events = false)
       : context(open_device(device)), memory(1 << 20) {
@@ -141,7 +141,7 @@ struct End {
     return ibv_post_send(qp, &wr, &bad);
   }
 
-  // Polls until a completion is there; gives up (with a failure) after a time that only a hang can take.
+  // Polls until there is a completion; fails after a time that only a hang can take.
   ibv_wc poll() {
     ibv_wc wc{};
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);

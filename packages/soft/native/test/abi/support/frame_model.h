@@ -34,7 +34,7 @@ struct FrameModel {
   std::uint8_t send_port = 0;                        // not 0: frames leave by this port
   std::size_t pushed = 0;                            // bytes of 0xff that are put in front of each frame that is sent
   std::map<const ibv_device*, std::uint64_t*> seen;  // counters of frames that arrived
-  int transmitted = 0;                               // what the last transmit_frame() returned
+  int transmitted = 0;                               // the result of the last transmit_frame()
   std::mutex mutex;                                  // devices have a lock each, and the list is for all of them
 };
 FrameModel& frame_model();

@@ -85,7 +85,7 @@ TEST_CASE("every option is read") {
   CHECK(config.faults.direction == link::FaultDirection::kBoth);
 }
 
-TEST_CASE("an error names the device, the key, the value and what is allowed") {
+TEST_CASE("an error names the device, the key, the value and the allowed values") {
   struct Wrong {
     const char* text;
     const char* parts[3];
@@ -185,7 +185,7 @@ TEST_CASE("rules of a fault plan") {
   CHECK(plan.rules[2].bytes_per_second == 1'000'000);
 }
 
-TEST_CASE("a wrong rule is told with its text and what is allowed") {
+TEST_CASE("the error of a rule names its text and the allowed values") {
   struct Wrong {
     const char* rule;
     const char* parts[2];

@@ -15,7 +15,7 @@ bool readable(const EventSource& source) {
 
 }  // namespace
 
-TEST_CASE("completion events come in order, and a queue with several comes that often") {
+TEST_CASE("completion events come in order, and a queue with N events comes N times") {
   CompletionChannel channel;
   REQUIRE(channel.open() == 0);
   EventTarget a, b;
@@ -51,7 +51,7 @@ TEST_CASE("a forgotten target leaves nothing behind") {
   CHECK(c.completions_reported == 0);
 }
 
-TEST_CASE("asynchronous events: those of a destroyed object are dropped, the others stay") {
+TEST_CASE("asynchronous events of a destroyed object are dropped, others stay") {
   AsyncQueue queue;
   REQUIRE(queue.open() == 0);
   EventTarget a, b;

@@ -14,7 +14,7 @@ using namespace verbs::soft::host;
 
 namespace {
 
-// Work that consists of what arrives on an eventfd; it can be waited for.
+// An engine whose frames arrive on an eventfd.
 class FakeEngine final : public Engine {
  public:
   FakeEngine() : socket(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -61,7 +61,7 @@ class FakeEngine final : public Engine {
 
 struct Fixture {
   Fixture() { REQUIRE(progress.start({engine.socket}) == 0); }
-  // Waits until the helper thread has brought this about.
+  // Waits until the helper thread has made the condition true.
   template <typename Condition>
   bool eventually(Condition condition) {
     std::unique_lock guard(lock);
@@ -75,7 +75,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "while nobody polls, the helper takes in what arrives") {
+TEST_CASE_FIXTURE(Fixture, "while no thread polls, the helper receives frames") {
   engine.arrive();
   CHECK(eventually([this] { return engine.received == 1; }));
   engine.arrive();
@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(Fixture, "a timer that is armed while the helper sleeps withou
   CHECK(eventually([this] { return engine.fired == 1; }));
 }
 
-TEST_CASE_FIXTURE(Fixture, "after a poll the helper watches, and takes over when no other follows") {
+TEST_CASE_FIXTURE(Fixture, "after a poll the helper ticks, and receives when no other poll follows") {
   {
     const std::lock_guard guard(lock);
     progress.note_poll();

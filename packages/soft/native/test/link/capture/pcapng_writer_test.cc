@@ -61,7 +61,7 @@ class FileSizeLimit {
 
 }  // namespace
 
-TEST_CASE("what was written is read back, whatever the length") {
+TEST_CASE("frames of every length are read back as they were written") {
   const Folder folder;
   const std::string path = folder.file("a.pcapng");
   auto writer = open_writer(path, {.interface_name = "soft0/1"});
@@ -163,7 +163,7 @@ TEST_CASE("a file that cannot be opened or begun is an errno") {
   CHECK_FALSE(std::filesystem::exists(folder.file("a.pcapng")));
 }
 
-TEST_CASE("a write error leaves whole blocks, and the file says what happened") {
+TEST_CASE("a write error leaves whole blocks, and the file names the error") {
   const Folder folder;
   const std::string path = folder.file("a.pcapng");
   auto writer = open_writer(path, {.interface_name = "soft0"});

@@ -37,7 +37,7 @@ struct Port final : Receiver {
 
 }  // namespace
 
-TEST_CASE("a switch floods what it does not know, and learns") {
+TEST_CASE("a switch floods frames to unknown addresses, and learns") {
   const auto joined = std::make_shared<EthernetSwitch>();
   Port a(joined, &kA), b(joined, &kB), tap(joined, nullptr);
   a.link.send(frame(kB, kA));
@@ -53,7 +53,7 @@ TEST_CASE("a switch floods what it does not know, and learns") {
   a.link.send(frame(kGuest, kA));
   CHECK(b.take() == 0);
   CHECK(tap.take() == 1);
-  // Nobody takes another port's own address.
+  // A port's own address is not learned at another port.
   tap.link.send(frame(kA, kB));
   a.take();
   a.link.send(frame(kB, kA));
@@ -90,12 +90,12 @@ TEST_CASE("a group's frame comes back to its own port, and only that") {
   a.link.send(frame(kA, kA));
   CHECK(a.take() == 0);
   CHECK(a.link.counters().filtered == 1);
-  // A group is nobody's source.
+  // A group address is not learned.
   b.link.send(frame(kA, group));
   CHECK(a.take() == 1);
 }
 
-TEST_CASE("a port that leaves takes what was learned of it along") {
+TEST_CASE("the addresses of a port that leaves are forgotten") {
   const auto joined = std::make_shared<EthernetSwitch>();
   Port a(joined, &kA);
   {

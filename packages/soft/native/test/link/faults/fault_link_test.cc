@@ -245,7 +245,7 @@ TEST_CASE("jitter stays within its bounds") {
   }
 }
 
-TEST_CASE("what does not fit the capacity is lost and counted") {
+TEST_CASE("frames beyond the capacity are lost and counted") {
   FaultPlan plan;
   plan.delay = 1000;
   plan.capacity = 3;
@@ -281,7 +281,7 @@ TEST_CASE("ingress faults touch arriving frames only") {
   CHECK(bench.faults.egress_counters().passed == 0);
 }
 
-TEST_CASE("a plan that ends drops what it held") {
+TEST_CASE("a plan that ends drops its delayed frames") {
   FaultPlan plan;
   plan.delay = 10;
   Bench bench(plan);

@@ -72,7 +72,7 @@ FaultRule drop() {
 
 }  // namespace
 
-TEST_CASE("the nth of the frames that match, so many from there on, or every so many") {
+TEST_CASE("the nth matching frame, N frames from there on, or every Nth") {
   struct Case {
     std::uint64_t nth, every, count;
     Numbers lost;  // of twelve; the first is number 0
@@ -192,7 +192,7 @@ TEST_CASE("opcodes by name") {
   }
 }
 
-TEST_CASE("every rule sees every frame, and what all of them do happens") {
+TEST_CASE("every rule decides about every frame, and all effects apply") {
   FaultRule third = drop();
   third.nth = 3;
   FaultRule twice;
@@ -203,7 +203,7 @@ TEST_CASE("every rule sees every frame, and what all of them do happens") {
   late.nth = 6;
   Bench bench({third, twice, late});
   bench.send_numbers(6);
-  // The third is dropped, though it would go twice; the sixth goes twice, later.
+  // The third is dropped although another rule duplicates it; the sixth is duplicated and delayed.
   CHECK(bench.sent() == Numbers{0, 1, 3, 4});
   bench.faults.advance(100);
   CHECK(bench.sent() == Numbers{0, 1, 3, 4, 5, 5});

@@ -27,7 +27,7 @@ Frame frame_to(const wire::Gid& to, std::uint32_t number) {
 
 void nothing() {}
 
-// Answers every frame by sending it once more, a limited number of times.
+// Sends every received frame once more, a limited number of times.
 class Echo final : public Receiver {
  public:
   Echo(Transmitter& out, int times) : out_(out), times_(times) {}
@@ -83,7 +83,7 @@ TEST_CASE("without a next link other addresses are unreachable") {
   CHECK(a.counters().unreachable == 2);
 }
 
-TEST_CASE("the bell notifications for the first frame only") {
+TEST_CASE("only the first frame notifies") {
   int notifications = 0;
   InprocLink a(kA, nullptr, nothing), b(kB, nullptr, [&] { ++notifications; });
   Collector collector;
@@ -119,7 +119,7 @@ TEST_CASE("a receiver may send to itself") {
   CHECK(echo.delivered == 101);
 }
 
-TEST_CASE("an address has one owner, who is not disturbed by a second") {
+TEST_CASE("an address has one link, which a second one does not affect") {
   InprocLink a(kA, nullptr, nothing), b(kB, nullptr, nothing);
   {
     InprocLink thief(kB, nullptr, nothing);

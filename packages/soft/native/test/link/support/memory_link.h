@@ -1,4 +1,4 @@
-// A link of vectors: what was sent, and what is to be received.
+// A link in memory: vectors of the sent frames and of the frames to receive.
 #pragma once
 
 #include <deque>

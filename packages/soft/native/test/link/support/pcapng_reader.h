@@ -1,4 +1,4 @@
-// A second reading of the pcapng specification, for tests: takes a capture file apart.
+// A parser of capture files for tests, written from the pcapng specification and not from the writer.
 #pragma once
 
 #include <cstdint>

@@ -124,7 +124,7 @@ TEST_CASE("a full batch leaves by itself and a budget is kept") {
   CHECK(from->counters().sent == kCount);
   Collector collector;
   CHECK(to->receive(collector, 0) == 0);
-  // Loopback delivers within the send call, so everything is there. A datagram is taken in as a whole.
+  // Loopback delivers within the send call, so that all frames wait. A datagram is received as a whole.
   std::size_t taken = to->receive(collector, 2);
   CHECK(taken >= 2);
   CHECK(taken <= 32);
@@ -135,7 +135,7 @@ TEST_CASE("a full batch leaves by itself and a budget is kept") {
   for (std::uint32_t i = 0; i < kCount; ++i) CHECK(number_of(collector.frames[i]) == i);
 }
 
-TEST_CASE("frames in a row to one peer are one datagram, which nobody notices") {
+TEST_CASE("consecutive frames to one peer are one datagram and arrive as single frames") {
   const std::uint16_t port = free_port(false);
   const wire::Gid a = ipv4_gid(127, 0, 0, 1), b = ipv4_gid(127, 0, 0, 2), c = ipv4_gid(127, 0, 0, 3);
   const auto from = open_link(a, port), to = open_link(b, port);
@@ -178,7 +178,7 @@ TEST_CASE("frames in a row to one peer are one datagram, which nobody notices") 
   close(plain);
 }
 
-TEST_CASE("an answer and what is shorter wake a peer once") {
+TEST_CASE("a frame and a shorter one behind it wake a peer once") {
   const std::uint16_t port = free_port(false);
   const wire::Gid a = ipv4_gid(127, 0, 0, 1), b = ipv4_gid(127, 0, 0, 2);
   const auto from = open_link(a, port), to = open_link(b, port);
@@ -186,12 +186,12 @@ TEST_CASE("an answer and what is shorter wake a peer once") {
   send(*from, sealed_frame(path, 1, 64));
   send(*from, sealed_frame(path, 2, 4));
   from->flush();
-  // One datagram: the least that can be taken in is both.
+  // One datagram: both frames are received together.
   Collector collector;
   CHECK(to->receive(collector, 1) == 2);
 }
 
-TEST_CASE("an address is claimed by the first who opens it") {
+TEST_CASE("the first link that opens an address claims it") {
   const std::uint16_t port = free_port(false);
   const wire::Gid a = ipv4_gid(127, 0, 0, 1);
   auto first = open_link(a, port);
@@ -222,7 +222,7 @@ TEST_CASE("a peer that is not there costs the frame, nothing else") {
   CHECK(to->receive(collector, 100) == 20);
 }
 
-TEST_CASE("a frame that the socket cannot send is dropped, those around it are not") {
+TEST_CASE("a frame that the socket cannot send is dropped, its neighbours are sent") {
   const std::uint16_t port = free_port(false);
   const wire::Gid a = ipv4_gid(127, 0, 0, 1), b = ipv4_gid(127, 0, 0, 2);
   const auto from = open_link(a, port), to = open_link(b, port);
