@@ -26,8 +26,8 @@ struct Gid {
 
   // Packets to ::ffff:a.b.c.d are IPv4, all others IPv6.
   bool is_ipv4() const {
-    static constexpr std::uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    return std::memcmp(bytes.data(), prefix, 12) == 0;
+    static constexpr std::uint8_t kMappedPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    return std::memcmp(bytes.data(), kMappedPrefix, 12) == 0;
   }
 
   bool is_multicast() const { return bytes[0] == 0xff || (is_ipv4() && (bytes[12] & 0xf0) == 0xe0); }

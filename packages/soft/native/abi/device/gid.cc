@@ -33,8 +33,8 @@ int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index
 }
 
 bool is_empty(const ibv_gid_entry& entry) {
-  static constexpr std::uint8_t zero[16] = {};
-  return std::memcmp(entry.gid.raw, zero, sizeof zero) == 0;
+  static constexpr std::uint8_t kZero[16] = {};
+  return std::memcmp(entry.gid.raw, kZero, sizeof kZero) == 0;
 }
 
 }  // namespace

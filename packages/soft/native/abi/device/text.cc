@@ -16,7 +16,7 @@ const char* text_of(const char* const (&texts)[n], int value) {
 extern "C" {
 
 const char* ibv_wc_status_str(ibv_wc_status status) {
-  static const char* const texts[] = {
+  static const char* const kTexts[] = {
       "success",
       "local length error",
       "local QP operation error",
@@ -42,11 +42,11 @@ const char* ibv_wc_status_str(ibv_wc_status status) {
       "TM error",
       "TM software rendezvous",
   };
-  return text_of(texts, status);
+  return text_of(kTexts, status);
 }
 
 const char* ibv_event_type_str(ibv_event_type event) {
-  static const char* const texts[] = {
+  static const char* const kTexts[] = {
       "CQ error",
       "local work queue catastrophic error",
       "invalid request local work queue error",
@@ -68,11 +68,11 @@ const char* ibv_event_type_str(ibv_event_type event) {
       "GID table change",
       "WQ fatal",
   };
-  return text_of(texts, event);
+  return text_of(kTexts, event);
 }
 
 const char* ibv_node_type_str(ibv_node_type type) {
-  static const char* const texts[] = {
+  static const char* const kTexts[] = {
       nullptr,
       "InfiniBand channel adapter",
       "InfiniBand switch",
@@ -82,12 +82,12 @@ const char* ibv_node_type_str(ibv_node_type type) {
       "usNIC UDP",
       "unspecified",
   };
-  return text_of(texts, type);
+  return text_of(kTexts, type);
 }
 
 const char* ibv_port_state_str(ibv_port_state state) {
-  static const char* const texts[] = {"no state change (NOP)", "down", "init", "armed", "active", "active defer"};
-  return text_of(texts, state);
+  static const char* const kTexts[] = {"no state change (NOP)", "down", "init", "armed", "active", "active defer"};
+  return text_of(kTexts, state);
 }
 
 }  // extern "C"

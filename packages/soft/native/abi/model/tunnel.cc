@@ -36,8 +36,8 @@ int open_tunnel(ibv_context* context, const verbs_soft_tunnel_attr* attr, verbs_
     to.header_size = attr->header_size;
     std::copy_n(attr->header, attr->header_size, to.header.begin());
   }
-  static constexpr std::uint8_t none[4] = {};
-  if (!std::equal(none, none + 4, attr->source)) to.source = wire::Gid::from_ipv4(attr->source);
+  static constexpr std::uint8_t kNone[4] = {};
+  if (!std::equal(kNone, kNone + 4, attr->source)) to.source = wire::Gid::from_ipv4(attr->source);
   if (const int error = of(context)->adapter->model_access.open_tunnel(attr->port_num, made->tunnel)) return error;
   *tunnel = made.release();
   return 0;

@@ -6,7 +6,7 @@ namespace verbs::soft::host {
 
 void report(const nic::Counters& counters, const LinkCounters& links, const Counter& counter) {
   using nic::Counters;
-  static constexpr std::pair<const char*, std::uint64_t Counters::*> names[] = {
+  static constexpr std::pair<const char*, std::uint64_t Counters::*> kNames[] = {
       {"sent_pkts", &Counters::sent_pkts},
       {"rcvd_pkts", &Counters::rcvd_pkts},
       {"sent_bytes", &Counters::sent_bytes},
@@ -29,14 +29,14 @@ void report(const nic::Counters& counters, const LinkCounters& links, const Coun
       {"rdma_sends", &Counters::rdma_sends},
       {"rdma_recvs", &Counters::rdma_recvs},
   };
-  static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
-  for (const auto& [name, member] : names) counter(name, counters.*member);
+  static_assert(sizeof kNames / sizeof *kNames * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
+  for (const auto& [name, member] : kNames) counter(name, counters.*member);
   links.report(counter);
 }
 
 void report(const nic::FrameCounters& counters, const LinkCounters& links, const Counter& counter) {
   using nic::FrameCounters;
-  static constexpr std::pair<const char*, std::uint64_t FrameCounters::*> names[] = {
+  static constexpr std::pair<const char*, std::uint64_t FrameCounters::*> kNames[] = {
       {"raw_sent_frames", &FrameCounters::raw_sent_frames},
       {"raw_sent_bytes", &FrameCounters::raw_sent_bytes},
       {"raw_rcvd_frames", &FrameCounters::raw_rcvd_frames},
@@ -47,8 +47,8 @@ void report(const nic::FrameCounters& counters, const LinkCounters& links, const
       {"raw_loopback_blocked", &FrameCounters::raw_loopback_blocked},
       {"raw_malformed", &FrameCounters::raw_malformed},
   };
-  static_assert(sizeof names / sizeof *names * sizeof(std::uint64_t) == sizeof(FrameCounters), "one has no name");
-  for (const auto& [name, member] : names) counter(name, counters.*member);
+  static_assert(sizeof kNames / sizeof *kNames * sizeof(std::uint64_t) == sizeof(FrameCounters), "one has no name");
+  for (const auto& [name, member] : kNames) counter(name, counters.*member);
   links.report_switch(counter);
 }
 

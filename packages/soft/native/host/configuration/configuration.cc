@@ -47,14 +47,14 @@ std::string without_comments(std::string_view text) {
 }
 
 std::string decode(std::string_view value) {
-  static constexpr std::pair<const char*, char> escapes[] = {{"%2C", ','}, {"%2c", ','}, {"%3B", ';'},
-                                                             {"%3b", ';'}, {"%23", '#'}, {"%25", '%'}};
+  static constexpr std::pair<const char*, char> kEscapes[] = {{"%2C", ','}, {"%2c", ','}, {"%3B", ';'},
+                                                              {"%3b", ';'}, {"%23", '#'}, {"%25", '%'}};
   std::string result;
   while (!value.empty()) {
-    const auto escape = std::find_if(std::begin(escapes), std::end(escapes),
+    const auto escape = std::find_if(std::begin(kEscapes), std::end(kEscapes),
                                      [&](const auto& entry) { return value.substr(0, 3) == entry.first; });
-    result += escape == std::end(escapes) ? value[0] : escape->second;
-    value.remove_prefix(escape == std::end(escapes) ? 1 : 3);
+    result += escape == std::end(kEscapes) ? value[0] : escape->second;
+    value.remove_prefix(escape == std::end(kEscapes) ? 1 : 3);
   }
   return result;
 }

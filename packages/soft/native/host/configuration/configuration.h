@@ -3,7 +3,7 @@
 //   soft0,addr=127.0.0.1,mtu=1024;mlx5_soft0,kind=mlx5,ports=2
 //
 // Devices are separated by ';' or a line end, options by ','; '#' begins a comment. In a value, %2C, %3B, %23 and %25
-// stand for ',', ';', '#' and '%'.
+// mean ',', ';', '#' and '%'.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -13,6 +13,7 @@
 
 #include "host/error.h"
 #include "host/models/model_loader.h"
+#include "host/models/model_options.h"
 #include "host/progress/clock.h"
 
 namespace verbs::soft::host {
@@ -131,44 +132,15 @@ int Registry::add_devices(const char* text) {
   return 0;
 }
 
-const verbs_soft_model* Registry::find_model(const std::string& kind) const {
-  for (const verbs_soft_model* model : models_) {
-    if (kind == model->kind) return model;
-  }
-  return nullptr;
-}
-
-int Registry::check_model_options(const DeviceConfig& config, const verbs_soft_model& model) const {
-  std::string names;
-  for (const char* const* name = model.option_names; name && *name; ++name) {
-    names += std::string(names.empty() ? "" : ", ") + *name;
-  }
-  for (const auto& [key, value] : config.model_options) {
-    bool known = false;
-    for (const char* const* name = model.option_names; name && *name; ++name) known |= key == *name;
-    if (!known) {
-      return fail(EINVAL, "device " + config.name + ": unknown option " + key + "; kind " + config.kind + " has " +
-                              (names.empty() ? "none of its own" : names));
-    }
-  }
-  return 0;
-}
-
-int Registry::check_raw_options(const DeviceConfig& config, const verbs_soft_model* model) const {
-  if ((config.switch_name.empty() && config.tap.empty()) || FrameHook{model, nullptr}.has_raw_packets()) return 0;
-  return fail(EINVAL, "device " + config.name + ": switch= and tap= are for devices with raw packets, and kind " +
-                          config.kind + " has none");
-}
-
 int Registry::make_device(Entry& entry, verbs_soft_extension_function extension) {
   DeviceConfig config;
   if (const std::string error = read_device(entry.text, "", &config); !error.empty()) return fail(EINVAL, error);
   const verbs_soft_model* model = nullptr;
   if (config.kind != "roce") {
-    model = find_model(config.kind);
+    model = models_.find(config.kind);
     if (!model && !config.model.empty()) {
       if (const int error = load_model(config.model, extension)) return error;
-      model = find_model(config.kind);
+      model = models_.find(config.kind);
     }
     if (!model) {
       return fail(ENODEV, "device " + config.name + " is left out: no model of kind " + config.kind +
@@ -176,7 +148,7 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
     }
     const std::string error = read_device(entry.text, model->defaults ? model->defaults : "", &config);
     if (!error.empty()) return fail(EINVAL, error);
-    if (const int refused = check_model_options(config, *model)) return refused;
+    if (const int refused = check_own_options(config, *model)) return refused;
   }
   if (const int error = check_raw_options(config, model)) return error;
   auto device = std::make_unique<Device>(std::move(config), model, next_guid());
@@ -212,20 +184,13 @@ int Registry::list(verbs_soft_extension_function extension, std::vector<Device*>
 
 int Registry::add_model(const verbs_soft_model* model) {
   const std::lock_guard guard(mutex_);
-  if (!model || !model->kind || std::string("roce") == model->kind) {
-    return fail(EINVAL, "a model needs a kind of its own");
-  }
-  const verbs_soft_model* known = find_model(model->kind);
-  if (known == model) return 0;
-  if (known) return fail(EEXIST, std::string("kind ") + model->kind + " has a model already");
-  models_.push_back(model);
-  return 0;
+  return models_.add(model);
 }
 
 int Registry::ensure_device(const char* kind) {
   const std::lock_guard guard(mutex_);
   if (const int error = configure_once()) return error;
-  const verbs_soft_model* model = kind ? find_model(kind) : nullptr;
+  const verbs_soft_model* model = kind ? models_.find(kind) : nullptr;
   if (!model || !model->default_device) {
     return fail(ENODEV, std::string("no model of kind ") + (kind ? kind : "(null)") + " with a default device");
   }

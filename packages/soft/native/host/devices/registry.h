@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host/devices/device.h"
+#include "host/models/models.h"
 #include "verbs_soft_extension.h"
 
 namespace verbs::soft::host {
@@ -61,10 +62,7 @@ class Registry {
   bool any_open() const;
   int no_device(const std::string& name) const;
   Device* find_locked(const std::string& name);
-  const verbs_soft_model* find_model(const std::string& kind) const;
   int make_device(Entry& entry, verbs_soft_extension_function extension);
-  int check_model_options(const DeviceConfig& config, const verbs_soft_model& model) const;
-  int check_raw_options(const DeviceConfig& config, const verbs_soft_model* model) const;
   std::uint64_t next_guid();
 
   static void before_fork();
@@ -78,7 +76,7 @@ class Registry {
   std::vector<Entry> entries_;
   // Every device that was ever created: pointers from old lists stay valid.
   std::vector<std::unique_ptr<Device>> devices_;
-  std::vector<const verbs_soft_model*> models_;
+  Models models_;
   std::uint64_t guid_base_ = 0;
   std::uint16_t guid_count_ = 0;
 };

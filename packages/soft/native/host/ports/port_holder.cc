@@ -45,8 +45,8 @@ std::optional<Socket> parse_line(const std::string& line) {
 }
 
 bool is_any(const wire::Gid& address) {
-  static constexpr std::uint8_t zero[4] = {};
-  return address.is_zero() || (address.is_ipv4() && std::memcmp(address.ipv4(), zero, 4) == 0);
+  static constexpr std::uint8_t kAny[4] = {};
+  return address.is_zero() || (address.is_ipv4() && std::memcmp(address.ipv4(), kAny, 4) == 0);
 }
 
 std::optional<Socket> find_socket(const wire::Gid& address, std::uint16_t port) {

@@ -49,8 +49,8 @@ class WriteSignals {
     if (sigismember(&pending, SIGPIPE) == 1) sigdelset(&ours_, SIGPIPE);
   }
   ~WriteSignals() {
-    constexpr timespec now{};
-    while (sigtimedwait(&ours_, nullptr, &now) > 0) {
+    constexpr timespec kNoWait{};
+    while (sigtimedwait(&ours_, nullptr, &kNoWait) > 0) {
     }
     pthread_sigmask(SIG_SETMASK, &old_, nullptr);
   }
@@ -158,8 +158,8 @@ void PcapngWriter::put_interface(const std::string& name, std::uint16_t link_typ
   half(kIfName, name.size());
   put_bytes(name.data(), name.size());
   half(kIfTimeResolution, 1);
-  constexpr std::uint8_t nanoseconds = 9;  // 10^-9 s
-  put(nanoseconds);
+  constexpr std::uint8_t kNanoseconds = 9;  // 10^-9 s
+  put(kNanoseconds);
   half(kOptEnd, 0);
   put(static_cast<std::uint32_t>(size));
 }

@@ -1,35 +1,22 @@
 #include "link/ethernet/ethernet_switch.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <map>
+
+#include "link/process_instance.h"
 
 namespace verbs::soft::link {
 namespace {
 
 struct Switches {
-  const pid_t owner = getpid();
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<EthernetSwitch>> by_name;
 };
 
-// As QueueDirectory::process(): without a lock, since a fork could leave one locked; never freed.
-Switches& switches() {
-  static std::atomic<Switches*> current{nullptr};
-  Switches* known = current.load(std::memory_order_acquire);
-  while (known == nullptr || known->owner != getpid()) {
-    auto made = std::make_unique<Switches>();
-    if (current.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
-  }
-  return *known;
-}
-
 }  // namespace
 
 std::shared_ptr<EthernetSwitch> EthernetSwitch::named(const std::string& name) {
-  Switches& all = switches();
+  Switches& all = process_instance<Switches>();
   const std::lock_guard lock(all.mutex);
   std::weak_ptr<EthernetSwitch>& entry = all.by_name[name];
   std::shared_ptr<EthernetSwitch> found = entry.lock();

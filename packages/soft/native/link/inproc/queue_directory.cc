@@ -1,25 +1,12 @@
 #include "link/inproc/queue_directory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+
+#include "link/process_instance.h"
 
 namespace verbs::soft::link {
 
-QueueDirectory& QueueDirectory::process() {
-  struct Owned {
-    pid_t owner = getpid();
-    QueueDirectory directory;
-  };
-  // Without a lock, since a fork could leave one locked; never freed, so that it outlives every thread.
-  static std::atomic<Owned*> current{nullptr};
-  Owned* known = current.load(std::memory_order_acquire);
-  while (known == nullptr || known->owner != getpid()) {
-    auto made = std::make_unique<Owned>();
-    if (current.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
-  }
-  return known->directory;
-}
+QueueDirectory& QueueDirectory::process() { return process_instance<QueueDirectory>(); }
 
 bool QueueDirectory::add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue) {
   const std::lock_guard lock(mutex_);

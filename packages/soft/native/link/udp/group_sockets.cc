@@ -107,32 +107,16 @@ std::size_t GroupSockets::receive(Receiver& receiver, std::size_t budget) {
 }
 
 bool GroupSockets::take(const Socket& socket, Receiver& receiver) {
-  alignas(cmsghdr) char controls[kControl];
-  sockaddr_storage from{};
-  // Room for the headers, which the kernel does not hand over.
-  iovec piece{buffer_ + wire::kMaxNetworkSize, sizeof buffer_ - wire::kMaxNetworkSize};
-  msghdr header{};
-  header.msg_name = &from;
-  header.msg_namelen = sizeof from;
-  header.msg_iov = &piece;
-  header.msg_iovlen = 1;
-  header.msg_control = controls;
-  header.msg_controllen = sizeof controls;
-  ssize_t got = -1;
-  do {
-    got = recvmsg(socket.fd, &header, MSG_DONTWAIT);
-  } while (got < 0 && is_stale_report(errno));
-  if (got < 0) return false;
-  if ((header.msg_flags & MSG_TRUNC) != 0) return true;  // longer than any frame
-  wire::Path path;
-  path.sgid = gid_of(from);
-  path.dgid = socket.group;
-  path.source_port = port_of(from);
-  path.destination_port = wire::kRocePort;
-  read_controls(header, &path);
-  std::uint8_t* frame = buffer_ + wire::kMaxNetworkSize - wire::network_size(path);
-  const std::size_t network = wire::write_network(frame, path, static_cast<std::size_t>(got));
-  receiver.deliver({frame, network + static_cast<std::size_t>(got)});
+  // The frame is built in place: the payload is received behind room for the headers.
+  const std::span<std::uint8_t> room{buffer_ + wire::kMaxNetworkSize, sizeof buffer_ - wire::kMaxNetworkSize};
+  Datagram datagram;
+  if (!receive_datagram(socket.fd, room, &datagram)) return false;
+  if (datagram.truncated) return true;  // longer than any frame
+  datagram.path.dgid = socket.group;
+  datagram.path.destination_port = wire::kRocePort;
+  std::uint8_t* frame = room.data() - wire::network_size(datagram.path);
+  const std::size_t network = wire::write_network(frame, datagram.path, datagram.size);
+  receiver.deliver({frame, network + datagram.size});
   return true;
 }
 

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "link/udp/socket_address.h"
+
 #ifndef UDP_NO_CHECK6_RX
 #define UDP_NO_CHECK6_RX 102
 #endif
@@ -52,6 +54,30 @@ void read_controls(msghdr& header, wire::Path* path) {
       path->hop_limit = static_cast<std::uint8_t>(value);
     }
   }
+}
+
+bool receive_datagram(int fd, std::span<std::uint8_t> room, Datagram* datagram) {
+  alignas(cmsghdr) char controls[kControl];
+  sockaddr_storage from{};
+  iovec piece{room.data(), room.size()};
+  msghdr header{};
+  header.msg_name = &from;
+  header.msg_namelen = sizeof from;
+  header.msg_iov = &piece;
+  header.msg_iovlen = 1;
+  header.msg_control = controls;
+  header.msg_controllen = sizeof controls;
+  ssize_t received = -1;
+  do {
+    received = recvmsg(fd, &header, MSG_DONTWAIT);
+  } while (received < 0 && is_stale_report(errno));
+  if (received < 0) return false;
+  datagram->size = static_cast<std::size_t>(received);
+  datagram->truncated = (header.msg_flags & MSG_TRUNC) != 0;
+  datagram->path.sgid = gid_of(from);
+  datagram->path.source_port = port_of(from);
+  read_controls(header, &datagram->path);
+  return true;
 }
 
 void add_control(msghdr& header, int level, int type, const void* value, std::size_t size) {

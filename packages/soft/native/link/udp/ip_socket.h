@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "wire/frame.h"
 
@@ -23,6 +24,15 @@ bool is_stale_report(int error);
 
 // Reads the fields of the IP header of a received datagram from its ancillary messages.
 void read_controls(msghdr& header, wire::Path* path);
+
+// A datagram that was received without its IP header.
+struct Datagram {
+  std::size_t size = 0;    // of its payload, at the front of the caller's room
+  bool truncated = false;  // the room was too small
+  wire::Path path;         // source address and port, traffic class, hop limit
+};
+// Receives one datagram into `room`, without blocking. False if none waits.
+bool receive_datagram(int fd, std::span<std::uint8_t> room, Datagram* datagram);
 
 // Writes the ancillary messages for the traffic class and the hop limit of `frame` into `room` (kControl bytes, aligned
 // as a cmsghdr), and sets msg_control and msg_controllen.

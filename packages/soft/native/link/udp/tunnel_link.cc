@@ -140,39 +140,21 @@ std::size_t TunnelLink::receive(Receiver& receiver, std::size_t budget) {
 }
 
 bool TunnelLink::take(const Socket& socket, Receiver& receiver) {
-  alignas(cmsghdr) char controls[kControl];
-  sockaddr_storage from{};
-  // Room for the headers, which the kernel does not hand over; a raw socket hands over the IP header.
-  const std::size_t headroom = socket.protocol == kUdp ? wire::kIpv4Size + wire::kUdpSize : 0;
-  iovec piece{buffer_ + headroom, sizeof buffer_ - headroom};
-  msghdr header{};
-  header.msg_name = &from;
-  header.msg_namelen = sizeof from;
-  header.msg_iov = &piece;
-  header.msg_iovlen = 1;
-  header.msg_control = controls;
-  header.msg_controllen = sizeof controls;
-  ssize_t got = -1;
-  do {
-    got = recvmsg(socket.fd, &header, MSG_DONTWAIT);
-  } while (got < 0 && is_stale_report(errno));
-  if (got < 0) return false;
-  if ((header.msg_flags & MSG_TRUNC) != 0) {
+  // Room for the headers, which a UDP socket does not hand over; a raw socket hands over the IP header.
+  const std::size_t headers = socket.protocol == kUdp ? wire::kIpv4Size + wire::kUdpSize : 0;
+  Datagram datagram;
+  if (!receive_datagram(socket.fd, {buffer_ + headers, sizeof buffer_ - headers}, &datagram)) return false;
+  if (datagram.truncated) {
     ++counters_.receive_dropped;
     return true;
   }
-  std::size_t size = static_cast<std::size_t>(got);
-  if (headroom != 0) {
-    wire::Path path;
-    path.sgid = gid_of(from);
-    path.dgid = address_;
-    path.source_port = port_of(from);
-    path.destination_port = socket.port;
-    read_controls(header, &path);
-    size += wire::write_network(buffer_, path, size);
+  if (headers != 0) {
+    datagram.path.dgid = address_;
+    datagram.path.destination_port = socket.port;
+    wire::write_network(buffer_, datagram.path, datagram.size);
   }
   ++counters_.received;
-  receiver.deliver({buffer_, size});
+  receiver.deliver({buffer_, headers + datagram.size});
   return true;
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("the error of an interface that cannot be created names the missing re
   ibv_device** list = ibv_get_device_list(nullptr);
   REQUIRE(list);
   CHECK(ibv_open_device(list[0]) == nullptr);
-  CHECK(std::string(verbs_soft_last_error()).find("device t0: the network interface lo cannot be made") == 0);
+  CHECK(std::string(verbs_soft_last_error()).find("device t0: the network interface lo cannot be created") == 0);
   const pid_t pid = fork();
   REQUIRE(pid >= 0);
   if (pid == 0) {

@@ -65,16 +65,16 @@ TEST_CASE("a switch floods frames to unknown addresses, and learns") {
 TEST_CASE("a port that does not teach replays both sides of a conversation") {
   const auto joined = std::make_shared<EthernetSwitch>();
   Port player(joined, &kA, false), listener(joined, &kB);
-  constexpr Mac one{2, 9, 9, 9, 9, 1}, two{2, 9, 9, 9, 9, 2};
-  player.link.send(frame(one, two));
-  player.link.send(frame(two, one));
+  constexpr Mac kOne{2, 9, 9, 9, 9, 1}, kTwo{2, 9, 9, 9, 9, 2};
+  player.link.send(frame(kOne, kTwo));
+  player.link.send(frame(kTwo, kOne));
   CHECK(listener.take() == 2);
   CHECK(player.link.counters().filtered == 0);
   // What others teach holds for it, too.
-  listener.link.send(frame(kA, one));
+  listener.link.send(frame(kA, kOne));
   player.take();
   Port third(joined, nullptr);
-  player.link.send(frame(one, two));
+  player.link.send(frame(kOne, kTwo));
   CHECK(listener.take() == 1);
   CHECK(third.take() == 0);
 }
@@ -82,8 +82,8 @@ TEST_CASE("a port that does not teach replays both sides of a conversation") {
 TEST_CASE("a group's frame comes back to its own port, and only that") {
   const auto joined = std::make_shared<EthernetSwitch>();
   Port a(joined, &kA), b(joined, &kB);
-  constexpr Mac group{0x33, 0x33, 0, 0, 0, 1};
-  a.link.send(frame(group, kA));
+  constexpr Mac kGroupAddress{0x33, 0x33, 0, 0, 0, 1};
+  a.link.send(frame(kGroupAddress, kA));
   CHECK(a.take() == 1);
   CHECK(b.take() == 1);
   CHECK(a.link.counters().sent == 2);
@@ -91,7 +91,7 @@ TEST_CASE("a group's frame comes back to its own port, and only that") {
   CHECK(a.take() == 0);
   CHECK(a.link.counters().filtered == 1);
   // A group address is not learned.
-  b.link.send(frame(kA, group));
+  b.link.send(frame(kA, kGroupAddress));
   CHECK(a.take() == 1);
 }
 
