@@ -20,7 +20,7 @@ int ModelAccess::open_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::
   if (port_num < 1 || port_num > core_.engine.ports().size()) {
     return fail(EINVAL, "there is no port " + std::to_string(port_num));
   }
-  if (const int error = core_.engine.port(port_num).listen(*tunnel)) return error;
+  if (const int error = core_.engine.port(port_num).addresses().listen(*tunnel)) return error;
   core_.nic().open_tunnel(port_num, tunnel);
   return 0;
 }
@@ -31,7 +31,7 @@ void ModelAccess::close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire
   core_.engine.transmit(now());  // an acknowledgement that is due leaves before the tunnel is closed
   tunnel->open = false;
   core_.nic().close_tunnel(port_num, tunnel);
-  core_.engine.port(port_num).unlisten(*tunnel);
+  core_.engine.port(port_num).addresses().unlisten(*tunnel);
 }
 
 int ModelAccess::lock() {

@@ -34,7 +34,7 @@ int Multicast::leave(nic::Qp* qp, const wire::Gid& group) {
   if (const int error = core_.nic().detach_mcast(qp, group, &last)) return error;
   if (!last) return 0;
   core_.progress.release_sockets();
-  for (const auto& port : core_.engine.ports()) port->leave(group);
+  for (const auto& port : core_.engine.ports()) port->addresses().leave(group);
   core_.sockets_changed();
   return 0;
 }
@@ -43,11 +43,11 @@ int Multicast::leave(nic::Qp* qp, const wire::Gid& group) {
 int Multicast::join(const wire::Gid& group) {
   int error = 0;
   for (const auto& port : core_.engine.ports()) {
-    error = port->join(group);
+    error = port->addresses().join(group);
     if (error != 0) break;
   }
   if (error != 0) {
-    for (const auto& port : core_.engine.ports()) port->leave(group);
+    for (const auto& port : core_.engine.ports()) port->addresses().leave(group);
   }
   core_.sockets_changed();
   return error;

@@ -46,7 +46,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
     PortStack& port = *ports_[i];
     const PortState& state = config.port_states.at(i);
     nic.ports.push_back({.transmitter = &port,
-                         .gids = port.gids(),
+                         .gids = port.addresses().gids(),
                          .max_mtu = IBV_MTU_4096,
                          .active_mtu = state.mtu,
                          .up = state.up,
@@ -58,7 +58,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
 
 std::vector<int> PacketEngine::sockets() const {
   std::vector<int> all;
-  for (const auto& port : ports_) port->add_sockets(&all);
+  for (const auto& port : ports_) port->addresses().add_sockets(&all);
   if (raw_) raw_->add_sockets(&all);
   return all;
 }

@@ -8,7 +8,6 @@
 // Faults, captures and addresses can change while the port runs. Used under the device's lock.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,37 +15,25 @@
 #include "host/configuration/configuration.h"
 #include "host/models/model_link.h"
 #include "host/ports/link_counters.h"
+#include "host/ports/link_stack.h"
+#include "host/ports/port_addresses.h"
 #include "host/progress/clock.h"
 #include "link/capture/pcapng_writer.h"
 #include "link/link.h"
 
 namespace verbs::soft::host {
 
-struct PortSetup {
-  bool has_tunnels() const { return hook.model && hook.model->tunnels; }
-
-  const DeviceConfig& config;
-  std::uint8_t port_num;  // from 1
-  FrameHook hook;
-  std::function<void()> notify;  // a frame arrived from this process: called by any thread, without the device's lock
-};
-
 class PortStack final : public link::Transmitter {
  public:
   // Claims the port's addresses. 0, or fail()'s errno.
   static int open(const PortSetup& setup, std::unique_ptr<PortStack>* port);
-  ~PortStack() override;
 
-  // The addresses at the start, IPv4 first: the first entries of the GID table.
-  const std::vector<wire::Gid>& gids() const { return gids_; }
-  // Claims one more address, releases one. 0, or fail()'s errno: EADDRINUSE, EADDRNOTAVAIL; ENOENT.
+  // For all calls but add() and remove(), which change the stack.
+  PortAddresses& addresses() { return addresses_; }
+  const PortAddresses& addresses() const { return addresses_; }
+  // As PortAddresses::add() and remove().
   int add_address(const wire::Gid& address);
   int remove_address(const wire::Gid& address);
-  // From now on the port receives packets to the multicast group, by one of its IPv4 and one of its IPv6 addresses. 0,
-  // or fail()'s errno.
-  int join(const wire::Gid& group);
-  void leave(const wire::Gid& group);
-  void add_sockets(std::vector<int>* sockets) const;
 
   std::uint8_t* reserve() override { return top_->reserve(); }
   void commit(std::size_t size) override { top_->commit(size); }
@@ -60,10 +47,6 @@ class PortStack final : public link::Transmitter {
   }
   Nanos next_deadline() const { return timed_ ? top_->next_deadline() : INT64_MAX; }
 
-  // From now on the port receives packets of such tunnels. 0, or fail()'s errno.
-  int listen(const wire::Tunnel& tunnel);
-  void unlisten(const wire::Tunnel& tunnel);  // before the tunnel is destroyed
-
   // 0 or errno. The capture writes to `path` as it is given.
   int start_capture(const std::string& path, const CaptureConfig& capture);
   std::shared_ptr<link::PcapngWriter> capture_writer() const;  // nullptr without a capture
@@ -75,14 +58,14 @@ class PortStack final : public link::Transmitter {
   void count_rules(std::vector<link::RuleCounters>* sums) const;
 
  private:
-  struct Links;
+  PortStack() = default;
+  void rebuild_top();
 
-  PortStack();
-  int open_addresses(const PortSetup& setup);
-  void make_changeable();
-
-  std::unique_ptr<Links> links_;
-  std::vector<wire::Gid> gids_;
+  FrameHook hook_;
+  std::uint8_t port_num_ = 1;
+  PortAddresses addresses_;
+  std::unique_ptr<LinkStack> stack_;
+  std::unique_ptr<ModelLink> model_;
   link::Link* top_ = nullptr;
   bool timed_ = false;  // the fault plan may delay frames
 };

@@ -1,0 +1,207 @@
+#include "host/ports/port_addresses.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "host/configuration/address.h"
+#include "host/error.h"
+#include "host/ports/port_holder.h"
+#include "nic/ports/multicast.h"
+
+namespace verbs::soft::host {
+
+namespace {
+
+constexpr int kLoopbackAddresses = 254;
+
+void add_counters(const PortAddress& address, LinkCounters* counters) {
+  if (address.udp()) counters->add(address.udp()->counters());
+  if (address.tunnels()) counters->add(address.tunnels()->counters());
+  if (address.inproc()) counters->add(address.inproc()->counters());
+}
+
+std::string describe(int error, const std::string& device, const wire::Gid& address) {
+  const std::string where = "device " + device + ": the address " + format_address(address) + " ";
+  if (error == EADDRNOTAVAIL) {
+    return where + "is not one of this machine; give addr= an address of a network interface (\"ip addr\" lists them)";
+  }
+  if (error == EADDRINUSE) {
+    const std::string holder = port_holder(address, wire::kRocePort);
+    return where + "is taken" + (holder.empty() ? "" : ": " + holder) + "; choose another with addr=";
+  }
+  return where + "cannot be used: " + std::strerror(error);
+}
+
+std::string describe_tunnel(int error, const wire::Tunnel& tunnel) {
+  const std::string protocol = std::to_string(tunnel.ip_protocol);
+  switch (error) {
+    case EADDRNOTAVAIL:
+      return "the source address " + format_address(tunnel.source) +
+             " is not one of this machine; give 0 for the port's own, or link=process for a device that stays in it";
+    case EADDRINUSE:
+      return "UDP port " + std::to_string(tunnel.udp_port) + " of its address is taken";
+    case EPERM:
+    case EACCES:
+      return tunnel.type == wire::Tunnel::Type::kIpv4
+                 ? "a tunnel by IP protocol " + protocol +
+                       " to other processes needs a raw socket, and this process lacks the capability CAP_NET_RAW"
+                 : "UDP port " + std::to_string(tunnel.udp_port) + " needs the capability CAP_NET_BIND_SERVICE";
+    default:
+      return std::string("the tunnel cannot be listened for: ") + std::strerror(error);
+  }
+}
+
+}  // namespace
+
+int PortAddresses::open(const PortSetup& setup) {
+  const DeviceConfig& config = setup.config;
+  device_ = config.name;
+  port_name_ = config.name + "/" + std::to_string(setup.port_num);
+  reach_ = config.reach;
+  has_tunnels_ = setup.has_tunnels();
+  notify_ = setup.notify;
+  if (config.addresses.empty()) return claim_loopback();
+  const std::size_t each = config.addresses.size() / static_cast<std::size_t>(config.ports);
+  const std::size_t first = (setup.port_num - 1u) * each;
+  for (std::size_t i = first; i < first + each; ++i) {
+    std::unique_ptr<PortAddress> address;
+    const int error = claim(config.addresses[i], &address);
+    if (error != 0) return fail(error, describe(error, device_, config.addresses[i]));
+    addresses_.push_back(std::move(address));
+  }
+  // GID index 0 is an IPv4 address if there is one.
+  std::stable_partition(addresses_.begin(), addresses_.end(),
+                        [](const auto& address) { return address->gid().is_ipv4(); });
+  if (addresses_.size() > 1) several_ = std::make_unique<AddressLink>(links());
+  return 0;
+}
+
+int PortAddresses::claim(const wire::Gid& address, std::unique_ptr<PortAddress>* claimed) const {
+  return PortAddress::claim(address, reach_, has_tunnels_, notify_, claimed);
+}
+
+int PortAddresses::claim_loopback() {
+  int error = EADDRINUSE;
+  for (int n = 1; n <= kLoopbackAddresses && error == EADDRINUSE; ++n) {
+    std::unique_ptr<PortAddress> address;
+    error = claim(loopback_address(n), &address);
+    if (error == 0) addresses_.push_back(std::move(address));
+  }
+  if (error == 0) return 0;
+  if (error != EADDRINUSE) return fail(error, describe(error, device_, loopback_address(1)));
+  const std::string holder = port_holder(loopback_address(1), wire::kRocePort);
+  return fail(EADDRINUSE, "device " + device_ + ": no address from 127.0.0.1 to 127.0.0.254 is free" +
+                              (holder.empty() ? "" : ": " + holder) + "; end the holder, or give addr= another one");
+}
+
+std::vector<wire::Gid> PortAddresses::gids() const {
+  std::vector<wire::Gid> gids;
+  for (const auto& address : addresses_) gids.push_back(address->gid());
+  return gids;
+}
+
+std::vector<std::pair<wire::Gid, link::Link*>> PortAddresses::links() const {
+  std::vector<std::pair<wire::Gid, link::Link*>> links;
+  for (const auto& address : addresses_) links.emplace_back(address->gid(), &address->link());
+  return links;
+}
+
+// A port with one address has no AddressLink until its addresses change.
+void PortAddresses::make_changeable() {
+  if (!several_) several_ = std::make_unique<AddressLink>(links());
+}
+
+int PortAddresses::add(const wire::Gid& address) {
+  std::unique_ptr<PortAddress> claimed;
+  int error = claim(address, &claimed);
+  if (error != 0) return fail(error, describe(error, device_, address));
+  for (const wire::Tunnel* tunnel : tunnels_) {
+    error = claimed->listen(*tunnel);
+    if (error != 0) return fail(error, "port " + port_name_ + ": " + describe_tunnel(error, *tunnel));
+  }
+  make_changeable();
+  several_->add(address, &claimed->link());
+  addresses_.push_back(std::move(claimed));
+  for (const wire::Gid& group : groups_) join_first(group);
+  return 0;
+}
+
+int PortAddresses::remove(const wire::Gid& address) {
+  const auto found =
+      std::find_if(addresses_.begin(), addresses_.end(), [&](const auto& other) { return other->gid() == address; });
+  if (found == addresses_.end()) {
+    return fail(ENOENT, "port " + port_name_ + " does not have the address " + format_address(address));
+  }
+  make_changeable();
+  several_->flush();
+  several_->remove(address);
+  add_counters(**found, &removed_);
+  addresses_.erase(found);
+  // Another address receives the groups of the removed one.
+  for (const wire::Gid& group : groups_) join_first(group);
+  return 0;
+}
+
+// Joins by the first IPv4 and the first IPv6 address: more would receive each packet more than once. 0, or
+// EADDRNOTAVAIL without an address.
+int PortAddresses::join_first(const wire::Gid& group) {
+  int error = EADDRNOTAVAIL;
+  for (const bool ipv4 : {true, false}) {
+    const wire::Gid on_wire = nic::group_on_wire(group, ipv4);
+    if (on_wire.is_ipv4() != ipv4) continue;
+    const auto first = std::find_if(addresses_.begin(), addresses_.end(),
+                                    [&](const auto& address) { return address->gid().is_ipv4() == ipv4; });
+    if (first == addresses_.end()) continue;
+    error = (*first)->join(on_wire);
+    if (error != 0) return error;
+  }
+  return error;
+}
+
+int PortAddresses::join(const wire::Gid& group) {
+  const int error = join_first(group);
+  if (error != 0) {
+    return fail(error, "port " + port_name_ + ": the multicast group " + format_address(group) +
+                           " cannot be joined: " + std::strerror(error));
+  }
+  groups_.push_back(group);
+  return 0;
+}
+
+void PortAddresses::leave(const wire::Gid& group) {
+  std::erase(groups_, group);
+  for (const bool ipv4 : {true, false}) {
+    for (const auto& address : addresses_) address->leave(nic::group_on_wire(group, ipv4));
+  }
+}
+
+int PortAddresses::listen(const wire::Tunnel& tunnel) {
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    const int error = addresses_[i]->listen(tunnel);
+    if (error == 0) continue;
+    for (std::size_t j = 0; j < i; ++j) addresses_[j]->unlisten(tunnel);
+    return fail(error, "port " + port_name_ + ": " + describe_tunnel(error, tunnel));
+  }
+  tunnels_.push_back(&tunnel);
+  return 0;
+}
+
+void PortAddresses::unlisten(const wire::Tunnel& tunnel) {
+  std::erase(tunnels_, &tunnel);
+  for (const auto& address : addresses_) address->unlisten(tunnel);
+}
+
+void PortAddresses::add_sockets(std::vector<int>* sockets) const {
+  for (const auto& address : addresses_) {
+    if (address->udp()) address->udp()->add_sockets(sockets);
+    if (address->tunnels()) sockets->push_back(address->tunnels()->wait_fd());
+  }
+}
+
+void PortAddresses::count(LinkCounters* counters) const {
+  for (const auto& address : addresses_) add_counters(*address, counters);
+  counters->add(removed_);
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,74 @@
+// The addresses of a port, which can change while it runs, and everything that each of them receives: packets to
+// multicast groups and packets of tunnels. Used under the device's lock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/configuration/configuration.h"
+#include "host/models/model_link.h"
+#include "host/ports/address_link.h"
+#include "host/ports/link_counters.h"
+#include "host/ports/port_address.h"
+
+namespace verbs::soft::host {
+
+struct PortSetup {
+  bool has_tunnels() const { return hook.model && hook.model->tunnels; }
+
+  const DeviceConfig& config;
+  std::uint8_t port_num;  // from 1
+  FrameHook hook;
+  std::function<void()> notify;  // a frame arrived from this process: called by any thread, without the device's lock
+};
+
+// Calls that can fail return 0 or fail()'s errno.
+class PortAddresses {
+ public:
+  // Claims the addresses of the configuration, or the first free loopback address.
+  int open(const PortSetup& setup);
+
+  // The addresses, at the start IPv4 first.
+  std::vector<wire::Gid> gids() const;
+  // The link of all addresses. add() and remove() may replace it.
+  link::Link& link() { return several_ ? static_cast<link::Link&>(*several_) : addresses_.front()->link(); }
+
+  // Claims one more address: EADDRINUSE, EADDRNOTAVAIL. Releases one: ENOENT.
+  int add(const wire::Gid& address);
+  int remove(const wire::Gid& address);
+  // From now on one IPv4 and one IPv6 address receive packets to the multicast group.
+  int join(const wire::Gid& group);
+  void leave(const wire::Gid& group);
+  // From now on all addresses receive packets of such tunnels.
+  int listen(const wire::Tunnel& tunnel);
+  void unlisten(const wire::Tunnel& tunnel);  // before the tunnel is destroyed
+
+  // The sockets that are readable when frames wait.
+  void add_sockets(std::vector<int>* sockets) const;
+  void count(LinkCounters* counters) const;
+  // "soft0/1", as in messages and captures.
+  const std::string& port_name() const { return port_name_; }
+
+ private:
+  int claim(const wire::Gid& address, std::unique_ptr<PortAddress>* claimed) const;
+  int claim_loopback();
+  int join_first(const wire::Gid& group);
+  std::vector<std::pair<wire::Gid, link::Link*>> links() const;
+  void make_changeable();
+
+  std::string device_;
+  std::string port_name_;
+  Reach reach_ = Reach::kAuto;
+  bool has_tunnels_ = false;
+  std::function<void()> notify_;
+  std::vector<std::unique_ptr<PortAddress>> addresses_;
+  std::unique_ptr<AddressLink> several_;  // with more than one address, or once they have changed
+  std::vector<const wire::Tunnel*> tunnels_;
+  std::vector<wire::Gid> groups_;
+  LinkCounters removed_;  // sums of removed addresses
+};
+
+}  // namespace verbs::soft::host
