@@ -91,7 +91,7 @@ Peer::~Peer() {
 
 void Peer::send(Command command, const Address& other) const {
   const Order order{command, other};
-  require(send(socket_, &order, sizeof order, MSG_NOSIGNAL) == sizeof order, "the process does not listen");
+  require(::send(socket_, &order, sizeof order, MSG_NOSIGNAL) == sizeof order, "the process does not listen");
 }
 
 ibv_wc_status Peer::answer() {
