@@ -1,5 +1,5 @@
 // The addon: one JavaScript function for each function of libibverbs, without policy. Calls that fail give the errno,
-// negated; wrong handles throw. What the functions take and give is declared in src/native.ts.
+// negated; wrong handles throw. The arguments and results are declared in src/native.ts.
 
 #include <cstring>
 
@@ -42,7 +42,7 @@ Napi::Value errno_text(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), text == nullptr ? "Unknown error" : text);
 }
 
-// objectCounts(): { Context: 1, …, blockBytes }: what this thread has now, open or closed.
+// objectCounts(): { Context: 1, …, blockBytes }: the objects of this thread, open or closed.
 Napi::Value object_counts(const Napi::CallbackInfo& info) {
   Napi::Object result = Napi::Object::New(info.Env());
   for (int kind = kFirstKind; kind <= kLastKind; kind++) {

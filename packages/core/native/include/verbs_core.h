@@ -1,9 +1,9 @@
 /*
- * How a sibling addon (another package's native code) takes the objects of @verbs/core.
+ * How the addon of a provider (a vendor package) takes the objects of @verbs/core.
  *
  * The JavaScript side passes two values: the `nativeApi` of @verbs/core to the addon's set-up function, and later the
- * handle of an object (`handleOf(context)`) as an ordinary argument. Both are type-tagged: a value of any other origin
- * gives a TypeError, never a crash. The addon links nothing of @verbs/core: it calls through the table below.
+ * handle of an object (`handleOf(context)`) as an ordinary argument. Both are type-tagged: any other value is a
+ * TypeError, never a crash. The addon links nothing of @verbs/core: it calls through the table below.
  *
  * Everything here runs on the JavaScript thread of the environment that made the object.
  */
@@ -31,7 +31,7 @@ typedef enum verbs_core_kind {
   VERBS_CORE_CQ = 5,             /* ibv_cq */
   VERBS_CORE_QP = 6,             /* ibv_qp */
   VERBS_CORE_AH = 7,             /* ibv_ah */
-  VERBS_CORE_FOREIGN = 8,        /* an object of a sibling addon, see attach */
+  VERBS_CORE_FOREIGN = 8,        /* an object of a provider, see attach */
   VERBS_CORE_SRQ = 9,            /* ibv_srq */
   VERBS_CORE_TD = 10,            /* ibv_td */
   VERBS_CORE_DM = 11,            /* ibv_dm */
@@ -45,14 +45,15 @@ typedef enum verbs_core_kind {
 
 typedef enum verbs_core_library { VERBS_CORE_SYSTEM = 0, VERBS_CORE_SOFT = 1 } verbs_core_library;
 
-/* A counted reference to an object. It keeps the object's memory and its parents, not its being open. */
+/* A counted reference to an object. It keeps the object and its parents in memory; the object may be closed meanwhile.
+ */
 typedef struct verbs_core_object verbs_core_object;
 
-/* A sibling's own object in the tree of lifetimes. */
+/* A provider's own object in the tree of lifetimes. */
 typedef struct verbs_core_child verbs_core_child;
 
-/* A vendor's function in the place of the library's: gets the ibv_context and the attributes filled in, and gives the
- * new object or NULL with errno. */
+/* A vendor's function that replaces the library's. Its arguments are the ibv_context and the attributes, its result the
+ * new object, or NULL with errno. */
 typedef void* (*verbs_core_make)(void* data, void* context, void* attr);
 
 typedef struct verbs_core_api {
@@ -73,43 +74,43 @@ typedef struct verbs_core_api {
   /* A symbol of that libibverbs, as dlvsym gives it; `version` may be NULL. NULL if there is none. */
   void* (*symbol)(const verbs_core_object* object, const char* name, const char* version);
 
-  /* Makes an object of the sibling a child of its parents: it keeps them alive, and when one of them is closed,
+  /* Makes an object of the provider a child of its parents: it keeps them alive, and when one of them is closed,
    * `destroy(object)` is called first. It returns 0, or an errno, which stops the closing. NULL if out of memory. */
   verbs_core_child* (*attach)(verbs_core_object* const* parents, size_t count, int (*destroy)(void*), void* object);
-  /* Closes the child now: calls destroy(object) if no parent did so before; gives its result. */
+  /* Closes the child now: calls destroy(object) if no parent did so before, and returns its result. */
   int (*close)(verbs_core_child* child);
   /* Forgets the child, closing it if it is open. To be called once, for instance by the finalizer of its handle. */
   void (*detach)(verbs_core_child* child);
 
   /* -- since version 2 */
 
-  /* A symbol of a loaded libibverbs, by the handle that sibling.libibverbs() gives; `version` may be NULL. NULL if
-   * there is none, or with a JavaScript exception pending if the value is no such handle. */
+  /* A symbol of a loaded libibverbs, by the handle of libibverbs() in @verbs/core/provider; `version` may be NULL. NULL
+   * if there is none, or with a JavaScript exception pending if the value is no such handle. */
   void* (*library_symbol)(napi_env env, napi_value library, const char* name, const char* version);
   /* An ibv_context that a vendor's function has opened with that libibverbs: owned from here on, and closed by
-   * ibv_close_device. What sibling.adoptContext() takes; NULL with an exception pending, and then not owned. */
+   * ibv_close_device. The argument of adoptContext(); NULL with an exception pending, and then not owned. */
   napi_value (*adopt_context)(napi_env env, napi_value library, void* context);
   /* An ibv_cq of `context` that a vendor's function has made; `channel` may be NULL. Its cq_context is set. As above,
-   * for sibling.adoptCq(). */
+   * for adoptCq(). */
   napi_value (*adopt_cq)(napi_env env, verbs_core_object* context, verbs_core_object* channel, void* cq);
-  /* A handle of a child for JavaScript: what a subclass of sibling.Resource is made with, and what take() gives back as
+  /* A handle of a child for JavaScript: the constructor of a subclass of Resource takes it, and so does take() as
    * VERBS_CORE_FOREIGN. The child may be detached as soon as it has one. NULL with an exception pending. */
   napi_value (*child_handle)(napi_env env, verbs_core_child* child);
-  /* Fills a struct ibv_qp_attr from what sibling.nativeQpAttr() has checked. 0, or -1 with an exception pending. */
+  /* Fills a struct ibv_qp_attr from the result of nativeQpAttr(). 0, or -1 with an exception pending. */
   int (*read_qp_attr)(napi_env env, napi_value attr, void* qp_attr);
 
   /* -- since version 3 */
 
-  /* What the addon's createQp, createCq, createWq and allocDm do, with `make` in the place of the library's function.
-   * It gets a struct ibv_qp_init_attr_ex, ibv_cq_init_attr_ex (and gives an ibv_cq_ex), ibv_wq_init_attr or
-   * ibv_alloc_dm_attr. `arguments` are those of the function, checked by sibling.nativeQpInitAttr() and so on; the
+  /* The addon's createQp, createCq, createWq and allocDm, with `make` instead of the library's function. Its attributes
+   * are a struct ibv_qp_init_attr_ex, ibv_cq_init_attr_ex (the result is an ibv_cq_ex), ibv_wq_init_attr or
+   * ibv_alloc_dm_attr. `arguments` are those of the function, checked by nativeQpInitAttr() and so on; the
    * result is its result, a negated errno too. NULL with an exception pending. */
   napi_value (*create_qp)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
   napi_value (*create_cq)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
   napi_value (*create_wq)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
   napi_value (*alloc_dm)(napi_env env, const napi_value* arguments, verbs_core_make make, void* data);
-  /* An ibv_mr of `pd` that a vendor's function has registered, of memory that is not the process's: what regDmabufMr
-   * gives. Owned from here on, and closed by ibv_dereg_mr; NULL with an exception pending, and then not owned. */
+  /* An ibv_mr of `pd` that a vendor's function has registered, of memory outside the process, like the result of
+   * regDmabufMr. Owned from here on, and closed by ibv_dereg_mr; NULL with an exception pending, and then not owned. */
   napi_value (*adopt_mr)(napi_env env, verbs_core_object* pd, void* mr, uint64_t start, uint64_t length);
 } verbs_core_api;
 

@@ -1,4 +1,5 @@
-/* A sibling addon for the tests: takes objects of @verbs/core by verbs_core.h and adds objects of its own to them. */
+/* The addon of a provider, for the tests: takes objects of @verbs/core by verbs_core.h and adds objects of its own to
+ * them. */
 #include <infiniband/verbs.h>
 #include <stdlib.h>
 #include <verbs_core.h>

@@ -1,5 +1,5 @@
 // The addon: one JavaScript function for each function of the DOCA libraries, without policy. Calls that fail give the
-// DOCA error, negated; wrong handles throw. What the functions take and give is declared in src/native.ts.
+// DOCA error, negated; wrong handles throw. The arguments and results are declared in src/native.ts.
 #include "binding/device.h"
 #include "binding/endpoint.h"
 #include "binding/library.h"

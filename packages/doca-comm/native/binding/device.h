@@ -30,7 +30,7 @@ class Device {
   doca_dev* dev_;
 };
 
-// The text of a PCI address: from the function that gives one, else from the bit-fields of 1.5.
+// The text of a PCI address: from the function of release 2.2 and later, else from the bit-fields of 1.5.
 template <typename Info>
 std::string pci_text(doca_error_t (*text_of)(const Info*, char*), doca_error_t (*bits_of)(const Info*, doca_pci_bdf*),
                      const Info* info) {

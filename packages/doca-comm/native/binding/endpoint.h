@@ -21,7 +21,7 @@ class Endpoint final : public provider::LoopUser {
 
   const Functions& functions() const { return library_.functions(); }
   doca_comm_channel_ep_t* get() const { return ep_; }  // nullptr once it is destroyed
-  // Stops the watchers first. `done` is dropped when the loop has let go of them.
+  // Stops the watchers first. The last watcher that is closed drops `done`.
   doca_error_t destroy(const std::shared_ptr<void>& done);
   void leave_loop(const std::shared_ptr<void>& done) override { destroy(done); }
 

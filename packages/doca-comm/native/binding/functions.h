@@ -45,7 +45,7 @@ namespace verbs::doca_comm::binding {
   X(ep_get_peer_addr_list)            \
   X(ep_get_pending_connections)
 
-// ep_get_device and ep_get_device_rep are not called: the JavaScript object knows what it was given.
+// ep_get_device and ep_get_device_rep are not called: the JavaScript object keeps both.
 struct Functions {
 #define VERBS_DOCA_MEMBER(name) decltype(&doca_comm_channel_##name) name = nullptr;
   VERBS_DOCA_CHANNEL_FUNCTIONS(VERBS_DOCA_MEMBER)

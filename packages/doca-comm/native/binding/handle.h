@@ -26,7 +26,7 @@ inline const Library& library_of(const Napi::CallbackInfo& info, std::size_t ind
   return handle<Library>(info, index, kLibraryTag);
 }
 
-// Gives the object to JavaScript; it is freed when its handle is collected.
+// Hands the object to JavaScript. It is freed when its handle is collected.
 template <typename T>
 Napi::Value give(Napi::Env env, std::unique_ptr<T> object, const napi_type_tag& tag) {
   auto external = Napi::External<T>::New(env, object.get(), [](Napi::BasicEnv, T* held) { delete held; });
@@ -35,7 +35,7 @@ Napi::Value give(Napi::Env env, std::unique_ptr<T> object, const napi_type_tag& 
   return external;
 }
 
-// Calls that give nothing or a number: a negative one is the DOCA error.
+// Results of calls: a number, or the negated DOCA error.
 inline Napi::Value number(const Napi::CallbackInfo& info, double value) { return Napi::Number::New(info.Env(), value); }
 inline Napi::Value failure(const Napi::CallbackInfo& info, doca_error_t error) {
   return number(info, error == DOCA_SUCCESS ? 0 : -static_cast<double>(error));

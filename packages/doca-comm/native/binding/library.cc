@@ -14,7 +14,7 @@ namespace verbs::doca_comm::binding {
 
 namespace {
 
-// Libraries live as long as the process, and so does what is known of them.
+// Libraries are never unloaded, and their descriptions live as long as the process.
 struct Loaded {
   std::mutex mutex;
   std::map<std::tuple<std::string, std::string, std::string>, const Library*> libraries;
@@ -77,7 +77,7 @@ bool Library::resolve(void* common, void* channel, std::string* reason) {
 
 bool Library::attach(void* common, const std::string& nic, std::string* reason) {
   soft_ = dlsym(common, "verbs_soft_marker") != nullptr;
-  // The shims are thin: dlsym also searches what they need.
+  // The shims are thin: dlsym also searches the libraries that they link.
   find(common, &set_faults_, {"verbs_doca_set_faults"});
   if (nic.empty()) return true;
   void* verbs = dlopen(nic.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -11,7 +11,7 @@ namespace verbs::doca_comm::binding {
 class Library {
  public:
   // By paths or SONAMEs. `nic` is our libibverbs, which our model of a DPU is handed; empty for the system's libraries.
-  // On failure gives null and says in `reason` what is missing. Loaded libraries stay.
+  // On failure the result is null, and `reason` names the missing part. Loaded libraries stay.
   static const Library* open(const std::string& common, const std::string& channel, const std::string& nic,
                              std::string* reason);
 

@@ -62,7 +62,7 @@ napi_value read_cq(const Arguments& arguments) {
   if (const int error = library->hbldv_query_cq(pointer<ibv_cq>(cq), &attr)) return failure(env, error);
   if (!mapped(attr.mem_cpu_addr) || !mapped(attr.pi_cpu_addr)) return failure(env, EOPNOTSUPP);
   const Bytes into = to_bytes(env, arguments[2]);
-  // The index first: what it counts has been written.
+  // The index first: the entries that it counts have been written.
   const std::uint32_t index = __atomic_load_n(static_cast<std::uint32_t*>(attr.pi_cpu_addr), __ATOMIC_ACQUIRE);
   if (into.data) std::memcpy(into.data, attr.mem_cpu_addr, std::min<std::size_t>(into.size, attr.cq_size));
   return number(env, index);

@@ -10,7 +10,7 @@ namespace verbs::hbl::binding {
 namespace {
 
 constexpr std::uint32_t kEntrySize = 8;
-// The consumer index lags by one, and one entry is what a push takes: so many stay free.
+// Entries that stay free: the consumer index lags by one, and a push takes one entry.
 constexpr std::uint32_t kReserve = 2;
 
 class UsrFifo final : public Child {
@@ -21,7 +21,7 @@ class UsrFifo final : public Child {
   // Frees it also when it fails.
   ~UsrFifo() override { library_.hbldv_destroy_usr_fifo(fifo_); }
 
-  const hbldv_usr_fifo& face() const { return *fifo_; }
+  const hbldv_usr_fifo& fields() const { return *fifo_; }
   bool mapped() const { return fifo_->regs_cpu_addr != reinterpret_cast<void*>(-1); }
   std::uint32_t consumer_index() const { return *static_cast<const volatile std::uint32_t*>(fifo_->ci_cpu_addr); }
   // How many doorbells fit now.
@@ -29,7 +29,8 @@ class UsrFifo final : public Child {
     const std::uint32_t used = (entries_ + index_ - consumer_index() % entries_) & (entries_ - 1);
     return entries_ - used > kReserve ? entries_ - used - kReserve : 0;
   }
-  // As many of `count` as fit. Each is one 64-bit store; what was written before is visible to the device first.
+  // Pushes up to `count` entries, while they fit. Each is one 64-bit store, which the device sees after all earlier
+  // stores.
   std::uint32_t push(const std::uint64_t* doorbells, std::uint32_t count) {
     auto* target =
         reinterpret_cast<volatile std::uint64_t*>(static_cast<char*>(fifo_->regs_cpu_addr) + fifo_->regs_offset);
@@ -71,19 +72,19 @@ napi_value create_usr_fifo(const Arguments& arguments) {
   hbldv_usr_fifo* made = library->hbldv_create_usr_fifo(pointer<ibv_context>(context), &attr);
   if (!made) return failure(env, errno == 0 ? EIO : errno);
   auto fifo = std::make_unique<UsrFifo>(*library, made);
-  const hbldv_usr_fifo face = fifo->face();
+  const hbldv_usr_fifo fields = fifo->fields();
   const bool mapped = fifo->mapped();
-  const std::uint32_t entries = face.size / kEntrySize;
+  const std::uint32_t entries = fields.size / kEntrySize;
   // The arithmetic of indices needs a power of two, which every known device has.
   if (entries == 0 || (entries & (entries - 1)) != 0) return failure(env, EPROTO);
   const napi_value handle = Child::attach(env, std::move(fifo), {context.get()});
   if (!handle) return nullptr;
   napi_value result = object(env);
   set(env, result, "handle", handle);
-  set(env, result, "usrFifoNum", number(env, face.usr_fifo_num));
-  set(env, result, "size", number(env, face.size));
-  set(env, result, "bpThresh", number(env, face.bp_thresh));
-  set(env, result, "regsOffset", number(env, face.regs_offset));
+  set(env, result, "usrFifoNum", number(env, fields.usr_fifo_num));
+  set(env, result, "size", number(env, fields.size));
+  set(env, result, "bpThresh", number(env, fields.bp_thresh));
+  set(env, result, "regsOffset", number(env, fields.regs_offset));
   set(env, result, "mapped", boolean(env, mapped));
   return result;
 }

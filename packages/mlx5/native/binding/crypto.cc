@@ -62,7 +62,7 @@ napi_value login_create(const Arguments& arguments) {
   const auto destroy = [](const Library& its_library, mlx5dv_crypto_login_obj* object) {
     return status(its_library.mlx5dv_crypto_login_destroy, object);
   };
-  return context.attach(env, made(context.library().mlx5dv_crypto_login_create, context.get(), &attr), destroy);
+  return context.attach(env, created(context.library().mlx5dv_crypto_login_create, context.get(), &attr), destroy);
 }
 
 // cryptoLoginQuery(login): state | -errno
@@ -101,7 +101,7 @@ napi_value dek_create(const Arguments& arguments) {
   const auto destroy = [](const Library& its_library, mlx5dv_dek* dek) {
     return status(its_library.mlx5dv_dek_destroy, dek);
   };
-  mlx5dv_dek* dek = made(context.library().mlx5dv_dek_create, context.get(), &attr);
+  mlx5dv_dek* dek = created(context.library().mlx5dv_dek_create, context.get(), &attr);
   const int error = errno;
   explicit_bzero(&attr, sizeof attr);
   errno = error;
@@ -131,14 +131,14 @@ napi_value create_mkey(const Arguments& arguments) {
   attr.pd = pd.get();
   attr.create_flags = to_u32(env, arguments[2]);
   attr.max_entries = static_cast<std::uint16_t>(to_u32(env, arguments[3]));
-  mlx5dv_mkey* mkey = made(pd.library().mlx5dv_create_mkey, &attr);
+  mlx5dv_mkey* mkey = created(pd.library().mlx5dv_create_mkey, &attr);
   if (!mkey) return failure(env, errno);
-  const mlx5dv_mkey face = *mkey;
+  const mlx5dv_mkey fields = *mkey;
   const auto destroy = [](const Library& its_library, mlx5dv_mkey* its_mkey) {
     return status(its_library.mlx5dv_destroy_mkey, its_mkey);
   };
   return described(env, pd.attach(env, mkey, destroy),
-                   {{"lkey", number(env, face.lkey)}, {"rkey", number(env, face.rkey)}});
+                   {{"lkey", number(env, fields.lkey)}, {"rkey", number(env, fields.rkey)}});
 }
 
 // mkeyCheck(mkey): { errType, actualValue, expectedValue, offset } | -errno

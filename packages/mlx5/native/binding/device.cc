@@ -35,7 +35,8 @@ napi_value open_device(const Arguments& arguments) {
   if (!device) return failure(env, ENODEV);
   mlx5dv_context_attr attr{};
   attr.flags = to_u32(env, arguments[3]);
-  ibv_context* context = made(library->mlx5dv_open_device, device, is_undefined(env, arguments[3]) ? nullptr : &attr);
+  ibv_context* context =
+      created(library->mlx5dv_open_device, device, is_undefined(env, arguments[3]) ? nullptr : &attr);
   return context ? core()->adopt_context(env, arguments[1], context) : failure(env, errno);
 }
 
@@ -84,7 +85,8 @@ napi_value write_capabilities(napi_env env, const mlx5dv_context& device) {
   return result;
 }
 
-// queryDevice(library, context): { version, flags, compMask, … } | -errno. `compMask` says what the device filled in.
+// queryDevice(library, context): { version, flags, compMask, … } | -errno. `compMask` names the fields that the device
+// filled in.
 napi_value query_device(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);

@@ -33,7 +33,8 @@ napi_value create_flow_matcher(const Arguments& arguments) {
   static_assert(sizeof attr == 40);
   const std::uint32_t ib_port = field("ibPort");
   std::memcpy(reinterpret_cast<char*>(&attr) + 36, &ib_port, sizeof ib_port);
-  return context.attach(env, made(context.library().mlx5dv_create_flow_matcher, context.get(), &attr), destroy_matcher);
+  return context.attach(env, created(context.library().mlx5dv_create_flow_matcher, context.get(), &attr),
+                        destroy_matcher);
 }
 
 // Fills in one action: { type, object?, tagValue?, offset? }. 0, an errno, or -1 with an exception pending.
@@ -72,11 +73,11 @@ int read_action(napi_env env, napi_value given, const ibv_context* context, Held
 }
 
 // The plain mlx5dv_create_flow walks the shorter structure, whatever the library's version is; only the newer function
-// is told the length.
+// gets the length.
 ibv_flow* make_flow(const Library& library, mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_parameters* value,
                     std::vector<newer::FlowActionAttr>& actions) {
   if (library.__mlx5dv_create_flow) {
-    return made(library.__mlx5dv_create_flow, matcher, value, actions.size(), actions.data(), sizeof actions[0]);
+    return created(library.__mlx5dv_create_flow, matcher, value, actions.size(), actions.data(), sizeof actions[0]);
   }
   std::vector<mlx5dv_flow_action_attr> plain(actions.size());
   for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -87,7 +88,7 @@ ibv_flow* make_flow(const Library& library, mlx5dv_flow_matcher* matcher, mlx5dv
     static_assert(offsetof(mlx5dv_flow_action_attr, qp) == offsetof(newer::FlowActionAttr, object));
     std::memcpy(static_cast<void*>(&plain[i]), &actions[i], offsetof(newer::FlowActionAttr, offset));
   }
-  return made(library.mlx5dv_create_flow, matcher, value, plain.size(), plain.data());
+  return created(library.mlx5dv_create_flow, matcher, value, plain.size(), plain.data());
 }
 
 // createFlow(matcher, value, actions: { type, object?, tagValue?, offset? }[]): handle | -errno
@@ -114,7 +115,7 @@ napi_value create_steering_anchor(const Arguments& arguments) {
   mlx5dv_steering_anchor_attr attr{};
   attr.ft_type = static_cast<mlx5dv_flow_table_type>(to_u32(env, get(env, arguments[2], "ftType")));
   attr.priority = static_cast<std::uint16_t>(to_u32(env, get(env, arguments[2], "priority")));
-  mlx5dv_steering_anchor* anchor = made(context.library().mlx5dv_create_steering_anchor, context.get(), &attr);
+  mlx5dv_steering_anchor* anchor = created(context.library().mlx5dv_create_steering_anchor, context.get(), &attr);
   if (!anchor) return failure(env, errno);
   const std::uint32_t id = anchor->id;
   const auto destroy = [](const Library& its_library, mlx5dv_steering_anchor* its_anchor) {

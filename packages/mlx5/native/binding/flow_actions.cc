@@ -12,13 +12,13 @@ napi_value create_packet_reformat(const Arguments& arguments) {
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes data = to_bytes(env, arguments[2]);
-  // An empty array is a buffer of no bytes, which the library tells from no buffer.
+  // An empty array is a buffer of no bytes. To the library that differs from no buffer.
   char nothing = 0;
   void* buffer = is_undefined(env, arguments[2]) || data.data ? data.data : static_cast<void*>(&nothing);
   const auto type = static_cast<mlx5dv_flow_action_packet_reformat_type>(to_u32(env, arguments[3]));
   const auto table = static_cast<mlx5dv_flow_table_type>(to_u32(env, arguments[4]));
-  ibv_flow_action* action =
-      made(context.library().mlx5dv_create_flow_action_packet_reformat, context.get(), data.size, buffer, type, table);
+  ibv_flow_action* action = created(context.library().mlx5dv_create_flow_action_packet_reformat, context.get(),
+                                    data.size, buffer, type, table);
   return context.attach(env, action, destroy_action);
 }
 
@@ -30,8 +30,8 @@ napi_value create_modify_header(const Arguments& arguments) {
   if (!context) return nullptr;
   const Bytes actions = to_bytes(env, arguments[2]);
   const auto table = static_cast<mlx5dv_flow_table_type>(to_u32(env, arguments[3]));
-  ibv_flow_action* action = made(context.library().mlx5dv_create_flow_action_modify_header, context.get(), actions.size,
-                                 reinterpret_cast<std::uint64_t*>(actions.data), table);
+  ibv_flow_action* action = created(context.library().mlx5dv_create_flow_action_modify_header, context.get(),
+                                    actions.size, reinterpret_cast<std::uint64_t*>(actions.data), table);
   return context.attach(env, action, destroy_action);
 }
 

@@ -2,7 +2,7 @@
 // looked up by name, and each may be missing: then its call is EOPNOTSUPP, with that release in the message.
 #pragma once
 
-// X(name, release): those that the header of rdma-core 44 declares.
+// X(name, release): the functions that the header of rdma-core 44 declares.
 #define MLX5DV_FUNCTIONS(X)                         \
   X(mlx5dv_query_device, 13)                        \
   X(mlx5dv_create_cq, 14)                           \
@@ -129,7 +129,7 @@
   X(mlx5dv_destroy_steering_anchor, 42)             \
   X(mlx5dv_dr_action_create_dest_root_table, 42)
 
-// Y(name, release, result, parameters): those that came later; "" where the release is not known to us.
+// Y(name, release, result, parameters): later functions; "" stands for an unknown release.
 #define MLX5DV_NEWER_FUNCTIONS(Y)                                                                            \
   Y(__mlx5dv_create_flow, "63", ibv_flow*,                                                                   \
     (mlx5dv_flow_matcher*, mlx5dv_flow_match_parameters*, std::size_t, newer::FlowActionAttr*, std::size_t)) \

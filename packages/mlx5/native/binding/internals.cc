@@ -6,11 +6,11 @@
 namespace verbs::mlx5::binding {
 namespace {
 
-// Fills in the view that libmlx5 has of the subject: 0, or an errno. `Face` is its place in mlx5dv_obj.
-template <auto Face, typename T, typename View>
+// Fills in the view that libmlx5 has of the subject: 0, or an errno. `Part` is its member of mlx5dv_obj.
+template <auto Part, typename T, typename View>
 int look(const Subject<T>& subject, std::uint64_t type, View* view) {
   mlx5dv_obj objects{};
-  objects.*Face = {subject.get(), view};
+  objects.*Part = {subject.get(), view};
   return status(subject.library().mlx5dv_init_obj, &objects, type);
 }
 

@@ -28,7 +28,7 @@ Libraries<Library>& libraries() {
 napi_value open_library(const Arguments& arguments) { return libraries().open(arguments); }
 napi_value attach_model(const Arguments& arguments) { return libraries().attach_model(arguments); }
 
-// missing(library, function): undefined if the library has it or it is none of those that are looked up; else the
+// missing(library, function): undefined if the library has it, or if it is not a function of this table; else the
 // release of rdma-core that it came with, "" where that is not known.
 napi_value missing(const Arguments& arguments) {
   const napi_env env = arguments.env;

@@ -20,10 +20,11 @@ namespace verbs::mlx5::binding {
 
 using namespace verbs::provider;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
 
-// What the header of rdma-core 44 does not declare.
+// Declarations that the header of rdma-core 44 lacks.
 namespace newer {
 
-// mlx5dv_flow_action_attr as __mlx5dv_create_flow walks it: longer than what the plain mlx5dv_create_flow walks.
+// mlx5dv_flow_action_attr as __mlx5dv_create_flow walks it: longer than the structure that the plain mlx5dv_create_flow
+// walks.
 struct FlowActionAttr {
   std::uint32_t type;
   void* object;  // or the tag
@@ -53,19 +54,19 @@ struct Library {
 // Null with a TypeError pending for anything that is no handle of a library.
 const Library* library_of(const Arguments& arguments, std::size_t index);
 
-// What a function with an int result says: 0 or a positive errno. A missing function is EOPNOTSUPP.
+// The status of a function with an int result: 0 or a positive errno. A missing function is EOPNOTSUPP.
 template <typename... Parameters, typename... Given>
 int status(int (*function)(Parameters...), Given... given) {
   if (!function) return EOPNOTSUPP;
   errno = 0;
   const int result = function(given...);
-  // By the manual it is errno's value; old versions gave a negative one, or -1 with errno.
+  // By the manual the result is an errno; old versions returned it negated, or -1 with errno.
   return result == -1 && errno != 0 ? errno : std::abs(result);
 }
 
-// What a function with a pointer result makes; null with errno set. A missing function is EOPNOTSUPP.
+// The result of a function that creates an object; null with errno set. A missing function is EOPNOTSUPP.
 template <typename Result, typename... Parameters, typename... Given>
-Result* made(Result* (*function)(Parameters...), Given... given) {
+Result* created(Result* (*function)(Parameters...), Given... given) {
   errno = EOPNOTSUPP;
   if (!function) return nullptr;
   errno = 0;

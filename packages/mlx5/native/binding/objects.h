@@ -1,4 +1,4 @@
-// The objects of libmlx5 that JavaScript holds, and what belongs to one context.
+// The objects of libmlx5 that JavaScript holds.
 #pragma once
 
 #include <type_traits>
@@ -34,15 +34,15 @@ class Object final : public Child {
   Destroy destroy_;
 };
 
-// The handle of a new object, or -errno where `made` is null.
+// The handle of a new object, or -errno if `created` is null.
 template <typename T>
-napi_value attach(napi_env env, const Library& library, const ibv_context* context, T* made,
+napi_value attach(napi_env env, const Library& library, const ibv_context* context, T* created,
                   typename Object<T>::Destroy destroy, const std::vector<verbs_core_object*>& parents) {
-  if (!made) return failure(env, errno);
-  return Child::attach(env, std::make_unique<Object<T>>(library, context, made, destroy), parents);
+  if (!created) return failure(env, errno);
+  return Child::attach(env, std::make_unique<Object<T>>(library, context, created, destroy), parents);
 }
 
-// A handle with what there is to say of its object: { handle, … }. A failure stays what it is.
+// A handle with further fields: { handle, … }. A failure is returned unchanged.
 inline napi_value described(napi_env env, napi_value handle,
                             std::initializer_list<std::pair<const char*, napi_value>> fields) {
   napi_valuetype type = napi_undefined;
@@ -53,7 +53,7 @@ inline napi_value described(napi_env env, napi_value handle,
   return result;
 }
 
-// The objects of a call: they stay until its end, and are the parents of what it makes.
+// The objects of a call: they stay until its end, and are the parents of the object that it creates.
 class Held {
  public:
   // The open object of libmlx5 behind a value; null with an exception pending.
@@ -105,7 +105,7 @@ class Held {
   std::vector<verbs_core_object*> parents_;
 };
 
-// The kind that @verbs/core gives a structure of the verbs.
+// The kind by which @verbs/core knows a structure of the verbs.
 template <typename T>
 inline constexpr verbs_core_kind kKindOf = VERBS_CORE_FOREIGN;
 template <>
@@ -127,8 +127,8 @@ inline constexpr verbs_core_kind kKindOf<ibv_dm> = VERBS_CORE_DM;
 template <>
 inline constexpr verbs_core_kind kKindOf<ibv_ah> = VERBS_CORE_AH;
 
-// What most calls are about: the library in their first argument and the object of @verbs/core in the second, until
-// the call's end. False, with an exception pending, if one of them is none.
+// The subject of most calls: the library in their first argument and the object of @verbs/core in the second. It holds
+// both until the call's end. False, with an exception pending, if one of them is none.
 template <typename T>
 class Subject {
  public:
@@ -140,16 +140,16 @@ class Subject {
   T* get() const { return object_; }
   const Library& library() const { return *library_; }
 
-  // The handle of what was made from it and the other objects that are held, or -errno where `made` is null.
+  // The handle of the object created from it and the other held objects, or -errno if `created` is null.
   template <typename Made>
-  napi_value attach(napi_env env, Made* made, typename Object<Made>::Destroy destroy) const {
+  napi_value attach(napi_env env, Made* created, typename Object<Made>::Destroy destroy) const {
     const ibv_context* context = nullptr;
     if constexpr (std::is_same_v<T, ibv_context>) {
       context = object_;
     } else {
       context = object_->context;
     }
-    return binding::attach(env, *library_, context, made, destroy, held.parents());
+    return binding::attach(env, *library_, context, created, destroy, held.parents());
   }
 
   Held held;

@@ -1,4 +1,4 @@
-// What can be told of queue pairs and address handles.
+// Settings and queries of queue pairs and address handles.
 #include "binding/objects.h"
 
 namespace verbs::mlx5::binding {

@@ -1,6 +1,6 @@
 // Completion queues, queue pairs, receive work queues, device memory and regions with what mlx5 adds to their
 // attributes.
-// @verbs/core reads the ordinary ones and owns what comes out; here is only the library's function.
+// @verbs/core reads the ordinary attributes and owns the result; this file calls only the library's function.
 #include "binding/objects.h"
 
 namespace verbs::mlx5::binding {
@@ -14,8 +14,8 @@ struct Vendor {
 
   static void* make(void* data, void* context, void* base) {
     auto* vendor = static_cast<Vendor*>(data);
-    return made(vendor->library->*Function, static_cast<ibv_context*>(context), static_cast<Base*>(base),
-                &vendor->attr);
+    return created(vendor->library->*Function, static_cast<ibv_context*>(context), static_cast<Base*>(base),
+                   &vendor->attr);
   }
 };
 
@@ -86,9 +86,9 @@ napi_value reg_dmabuf_mr(const Arguments& arguments) {
   Subject<ibv_pd> pd(arguments);
   if (!pd) return nullptr;
   const std::uint64_t length = to_u64(env, arguments[3]), iova = to_u64(env, arguments[4]);
-  ibv_mr* mr = made(pd.library().mlx5dv_reg_dmabuf_mr, pd.get(), to_u64(env, arguments[2]), length, iova,
-                    static_cast<int>(to_integer(env, arguments[5])), static_cast<int>(to_integer(env, arguments[6])),
-                    static_cast<int>(to_integer(env, arguments[7])));
+  ibv_mr* mr = created(pd.library().mlx5dv_reg_dmabuf_mr, pd.get(), to_u64(env, arguments[2]), length, iova,
+                       static_cast<int>(to_integer(env, arguments[5])), static_cast<int>(to_integer(env, arguments[6])),
+                       static_cast<int>(to_integer(env, arguments[7])));
   return mr ? core()->adopt_mr(env, pd.held.newest(), mr, iova, length) : failure(env, errno);
 }
 

@@ -29,7 +29,7 @@ napi_value create(const Arguments& arguments) {
   }
   const auto destroy = [](const Library& its_library, T* element) { return status(its_library.*Destroy, element); };
   return context.attach(env,
-                        made(context.library().*Create, context.get(), static_cast<const mlx5dv_sched_attr*>(&attr)),
+                        created(context.library().*Create, context.get(), static_cast<const mlx5dv_sched_attr*>(&attr)),
                         static_cast<typename Object<T>::Destroy>(destroy));
 }
 
@@ -70,8 +70,8 @@ napi_value pp_alloc(const Arguments& arguments) {
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes bytes = to_bytes(env, arguments[2]);
-  mlx5dv_pp* pacing = made(context.library().mlx5dv_pp_alloc, context.get(), bytes.size,
-                           static_cast<const void*>(bytes.data), to_u32(env, arguments[3]));
+  mlx5dv_pp* pacing = created(context.library().mlx5dv_pp_alloc, context.get(), bytes.size,
+                              static_cast<const void*>(bytes.data), to_u32(env, arguments[3]));
   if (!pacing) return failure(env, errno);
   const std::uint16_t index = pacing->index;
   const auto destroy = [](const Library& its_library, mlx5dv_pp* its_pacing) {

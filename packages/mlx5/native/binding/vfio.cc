@@ -20,7 +20,7 @@ napi_value open_vfio_device(const Arguments& arguments) {
   mlx5dv_vfio_context_attr attr{};
   attr.pci_name = pci_name.c_str();
   attr.flags = to_u32(env, arguments[3]);
-  ibv_device** list = made(library->mlx5dv_get_vfio_device_list, &attr);
+  ibv_device** list = created(library->mlx5dv_get_vfio_device_list, &attr);
   if (!list) return failure(env, errno);
   errno = 0;
   ibv_context* context = list[0] ? open(list[0]) : nullptr;

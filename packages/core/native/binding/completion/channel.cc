@@ -61,7 +61,7 @@ Napi::Value watch_channel(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ref_channel(const Napi::CallbackInfo& info) {
-  // What waited is told of a close when all of it is done.
+  // A waiter hears of a close only after it is complete, and may come here with the closed object.
   if (!unwrap_object(info.Env(), info[0])->open()) return info.Env().Undefined();
   unwrap<CompletionChannel>(info, 0)->watcher().set_ref(info[1].As<Napi::Boolean>().Value());
   return info.Env().Undefined();

@@ -79,7 +79,7 @@ int CompletionQueue::poll(std::uint8_t* records, int count) {
     // The inline ibv_poll_cq, spelled out: a function of the context.
     const int found = cq_->context->ops.poll_cq(cq_, wanted, completions);
     if (found < 0) {
-      // What was reaped before must not be lost; the error shows again at the next call.
+      // The completions polled before must not be lost. The next call reports the error again.
       if (total != 0) return total;
       return errno == 0 ? -EIO : -errno;
     }

@@ -15,7 +15,7 @@ class CompletionQueue final : public Object {
  public:
   static constexpr verbs_core_kind kKind = VERBS_CORE_CQ;
 
-  // Owns `cq`; `channel` may be null. `wc_flags` are those of an extended one (ibv_cq_ex).
+  // Owns `cq`; `channel` may be null. `wc_flags` describe an extended completion queue (ibv_cq_ex).
   CompletionQueue(std::shared_ptr<Context> context, const std::vector<std::shared_ptr<Object>>& parents, ibv_cq* cq,
                   ibv_cq_ex* extended, std::uint64_t wc_flags);
   ~CompletionQueue() override { dispose(); }
@@ -24,7 +24,7 @@ class CompletionQueue final : public Object {
   const Context& context() const override { return *context_; }
   ibv_cq* cq() const { return cq_; }
 
-  // What createCq() gives for a queue that exists: { handle, id, cqe }.
+  // The result of createCq() for an existing queue: { handle, id, cqe }.
   static Napi::Value adopt(Napi::Env env, const std::shared_ptr<Context>& context,
                            const std::shared_ptr<CompletionChannel>& channel, ibv_cq* cq);
 
@@ -43,7 +43,7 @@ class CompletionQueue final : public Object {
     queue->release_references();
     keep_until_polled(queue);
   }
-  // Reaps up to `count` completions as records of bytes. Gives their number or a negative errno.
+  // Polls up to `count` completions into records of bytes. Returns their number, or a negative errno.
   int poll(std::uint8_t* records, int count);
 
   static void init(Napi::Object exports);
@@ -54,7 +54,7 @@ class CompletionQueue final : public Object {
     std::uint64_t timestamp = 0;
     std::uint64_t wallclock_ns = 0;
   };
-  // Writes a record of bytes and lets go of the request.
+  // Writes a record of bytes and releases the request.
   void write_record(const ibv_wc& wc, const Times& times, std::uint8_t* record);
   int poll_extended(std::uint8_t* records, int count);
 

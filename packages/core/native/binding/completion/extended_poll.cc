@@ -1,4 +1,5 @@
-// Polling an ibv_cq_ex: ibv_start_poll, ibv_next_poll, ibv_end_poll, and the reading of what the queue was made for.
+// Polling an ibv_cq_ex: ibv_start_poll, ibv_next_poll, ibv_end_poll, and the reading of the fields that the queue was
+// created for.
 #include <algorithm>
 #include <cerrno>
 

@@ -193,7 +193,7 @@ Napi::Value watch_async(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ref_async(const Napi::CallbackInfo& info) {
-  // What waited is told of a close when all of it is done.
+  // A waiter hears of a close only after it is complete, and may come here with the closed object.
   if (!unwrap_object(info.Env(), info[0])->open()) return info.Env().Undefined();
   unwrap<Context>(info, 0)->async_watcher().set_ref(info[1].As<Napi::Boolean>().Value());
   return info.Env().Undefined();
@@ -204,7 +204,7 @@ Napi::Value cmd_fd(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), unwrap<Context>(info, 0)->ctx()->cmd_fd);
 }
 
-// importDevice(library, fd): handle | -errno. The context closes what it gets, so it gets a descriptor of its own.
+// importDevice(library, fd): handle | -errno. The context closes its descriptor, so it gets a duplicate.
 Napi::Value import_device(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto library = unwrap_library(env, info[0]);

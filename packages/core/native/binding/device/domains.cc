@@ -21,7 +21,7 @@ Napi::Value alloc_td(const Napi::CallbackInfo& info) {
                                                     [](const Context&, ibv_td* made) { return ibv_dealloc_td(made); }));
 }
 
-// openXrcd(context, fd, exclusive): handle | -errno. Fd -1 makes a domain that nobody shares.
+// openXrcd(context, fd, exclusive): handle | -errno. With fd -1 the domain is not shared.
 Napi::Value open_xrcd(const Napi::CallbackInfo& info) {
   const auto context = unwrap<Context>(info, 0);
   ibv_xrcd_init_attr attr{};

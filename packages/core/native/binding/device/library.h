@@ -92,7 +92,7 @@ struct Functions {
 
 class Library {
  public:
-  // Loads a library by path or SONAME. On failure gives null and says in `reason` what is missing.
+  // Loads a library by path or SONAME. On failure the result is null, and `reason` names the missing part.
   static std::shared_ptr<const Library> open(const std::string& name, std::string* reason);
 
   const Functions& functions() const { return functions_; }

@@ -140,7 +140,7 @@ Napi::Value query_port(const Napi::CallbackInfo& info) {
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
   ibv_port_attr attr{};
   verbs_context* slots = verbs_get_ctx_op(context->ctx(), query_port);
-  // The exported function fills the shorter structure of older programs; what it leaves out stays zero.
+  // The exported function fills the shorter structure of older programs. The other fields stay zero.
   const int error = slots != nullptr ? slots->query_port(context->ctx(), port, &attr, sizeof attr)
                                      : context->functions().query_port(context->ctx(), port, &attr);
   if (error != 0) return failure(env, error);
@@ -177,7 +177,7 @@ Napi::Value query_gid(const Napi::CallbackInfo& info) {
   const int index = info[2].As<Napi::Number>().Int32Value();
   ibv_gid gid{};
   errno = 0;
-  // The C call gives only -1.
+  // The C call returns only -1.
   if (context->functions().query_gid(context->ctx(), port, index, &gid) != 0) {
     return failure(info.Env(), creation_error());
   }
@@ -213,7 +213,7 @@ Napi::Value query_gid_table(const Napi::CallbackInfo& info) {
   const auto context = unwrap<Context>(info, 0);
   if (context->functions().query_gid_table == nullptr) return failure(env, EOPNOTSUPP);
   const std::uint32_t room = info[1].As<Napi::Number>().Uint32Value();
-  // Far above any table, far below what would exhaust memory.
+  // Far above the size of any table, and far below the size of memory.
   if (room > 1u << 20) return failure(env, EINVAL);
   std::vector<ibv_gid_entry> entries(room);
   const ssize_t count =

@@ -1,4 +1,4 @@
-// What a library says without a device: the names of values, rates, and whether it is ready for fork().
+// Queries of a library that need no device: the names of values, rates, and whether fork() is supported.
 #pragma once
 
 #include "provider/napi_setup.h"

@@ -1,4 +1,4 @@
-// What the addon keeps for one JavaScript environment (the main thread or a worker): nothing is shared between them.
+// The state of the addon for one JavaScript environment (the main thread or a worker). Environments share nothing.
 #pragma once
 
 #include <map>
@@ -20,19 +20,19 @@ class RequestQueue;
 struct Environment final : provider::Environment {
   static std::shared_ptr<Environment> create(napi_env env);
   static const std::shared_ptr<Environment>& of(napi_env env);
-  // For calls of a sibling addon, whose napi_env is another.
+  // For calls of a provider's addon, which has a napi_env of its own.
   static std::shared_ptr<Environment> of_thread();
 
-  // What events call a completion queue or queue pair.
+  // The number by which events name a completion queue or queue pair.
   std::uintptr_t next_id = 1;
   // Work requests name memory regions, address handles and memory windows by these ids, so that no pointer ever comes
   // from JavaScript.
   IdTable<MemoryRegion> memory_regions;
   IdTable<AddressHandle> address_handles;
   IdTable<MemoryWindow> memory_windows;
-  // What a wr_id of the C side belongs to.
+  // The queue of a C wr_id, by the id in its upper half.
   IdTable<RequestQueue> request_queues;
-  // The memory that allocMr gave out, by its first address.
+  // The memory of allocMr, by its first address.
   std::map<std::uintptr_t, std::weak_ptr<MemoryBlock>> blocks;
   // Libraries by the name they were asked for.
   std::map<std::string, std::shared_ptr<const Library>> libraries;

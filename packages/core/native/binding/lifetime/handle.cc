@@ -10,13 +10,13 @@ namespace verbs::core {
 namespace {
 
 // A process may have loaded two copies of this addon, of two versions even, and JavaScript may bring the handles of one
-// to the other: what is inside may lie differently there. So a tag names the copy, too, by an address in it.
+// to the other, whose objects may be laid out differently. So a tag also names the copy, by an address in it.
 constexpr char kCopy = 0;
 
 napi_type_tag object_tag() { return {0x3c96d1a7e05b4f28ull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
 napi_type_tag library_tag() { return {0x58e2bb06d3174c9aull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
 
-// What an External holds.
+// The content of an External.
 template <typename T>
 struct Holder {
   std::shared_ptr<T> object;
@@ -143,7 +143,7 @@ const char* kind_name(verbs_core_kind kind) {
     case VERBS_CORE_COUNTERS:
       return "Counters";
     case VERBS_CORE_FOREIGN:
-      return "sibling package's object";
+      return "provider's object";
   }
   return "unknown object";
 }

@@ -1,4 +1,4 @@
-// What JavaScript holds of a native object: a type-tagged External around a shared_ptr.
+// Handles of native objects in JavaScript: a type-tagged External around a shared_ptr.
 #pragma once
 
 #include <memory>

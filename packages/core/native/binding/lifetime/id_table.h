@@ -10,7 +10,7 @@ namespace verbs::core {
 template <typename T>
 class IdTable {
  public:
-  // Never gives 0.
+  // Never 0.
   std::uint32_t insert(T* object) {
     std::uint32_t index;
     if (free_.empty()) {

@@ -1,8 +1,9 @@
 // The base of every verbs object that JavaScript can hold.
 //
 // Whatever order JavaScript closes or forgets things in, the C library sees children destroyed before parents: an
-// object keeps its parents alive, and closing it closes its children first, newest first, also those that JavaScript
-// can no longer reach but whose finalizers have not run yet. All objects of an environment live on its one thread.
+// object keeps its parents alive, and closing it closes its children first, newest first. That includes children that
+// JavaScript cannot reach any more and whose finalizers have not run yet. All objects of an environment live on its one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ class Object : public std::enable_shared_from_this<Object> {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
-  // Destroys the children and then the object itself. Gives 0, or the errno of the destroy call that failed: the object
-  // then stays open. Closing a closed object does nothing.
+  // Destroys the children and then the object itself. Returns 0, or the errno of the destroy call that failed: the
+  // object then stays open. Closing a closed object does nothing.
   int close();
   bool open() const { return open_; }
   verbs_core_kind kind() const { return kind_; }
@@ -35,8 +36,8 @@ class Object : public std::enable_shared_from_this<Object> {
   virtual void* pointer() const = 0;
   // The context that the object belongs to, itself for a context.
   virtual const Context& context() const = 0;
-  // How many objects of that kind this thread has, open or closed: those that JavaScript holds, that others need as
-  // parents, or that posted requests use.
+  // Number of objects of that kind on this thread, open or closed. JavaScript holds them, other objects need them as
+  // parents, or posted requests use them.
   static std::size_t count_of(verbs_core_kind kind);
 
   // Keeps it alive until unpin(), as often as it was called. On the data path: a shared_ptr would cost two operations
@@ -55,7 +56,7 @@ class Object : public std::enable_shared_from_this<Object> {
   virtual int release() = 0;
   // Other parents from now on.
   void set_parents(const std::vector<std::shared_ptr<Object>>& parents);
-  // It uses a younger sibling from now on, so it must be closed before that.
+  // The object uses a younger one from now on, so it must be closed first.
   void become_newest();
   // Every final class calls it in its destructor, while release() is still its own.
   void dispose();

@@ -1,4 +1,4 @@
-// A vendor's function that makes an object in the place of the library's.
+// A vendor's function that creates an object instead of the library's.
 #pragma once
 
 #include <infiniband/verbs.h>

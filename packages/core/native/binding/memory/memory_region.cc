@@ -64,7 +64,7 @@ Napi::Object MemoryRegion::describe(Napi::Env env, const std::shared_ptr<MemoryR
 
 namespace {
 
-// What a registration is asked for: bytes in memory, the address by which the keys reach them, the rights.
+// The arguments of a registration: bytes in memory, the address by which the keys reach them, the access flags.
 struct Wanted {
   void* data;
   std::size_t length;
@@ -112,7 +112,7 @@ Napi::Value buffer_of(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) 
         if (last->finalized != nullptr) *last->finalized = true;
       },
       hold.get(), &buffer);
-  // Node runs the finalizer of some of those that it refuses (a buffer longer than it can have).
+  // For some buffers that it rejects (one that is too long) Node runs the finalizer all the same.
   if (finalized) std::ignore = hold.release();
   if (status != napi_ok) throw Napi::Error::New(env);
   hold.release()->finalized = nullptr;  // the finalizer's now
@@ -152,7 +152,7 @@ void read_bytes(const Napi::Value& value, Wanted* wanted) {
   }
 }
 
-// What keeps the bytes of a view.
+// The owner of the bytes of a view.
 MemoryRegion::Memory keep(const Napi::Value& view, const Wanted& wanted) {
   const Napi::Env env = view.Env();
   MemoryRegion::Memory memory;
@@ -180,8 +180,8 @@ Napi::Value reg_mr(const Napi::CallbackInfo& info) {
       env, std::make_shared<MemoryRegion>(pd, mr, std::move(memory), range_of(wanted), MemoryRegion::deregister));
 }
 
-// reregMr(mr, flags, pd | undefined, view | undefined, access | undefined): like regMr | [valid, -errno]. `valid` tells
-// whether the region is still what it was.
+// reregMr(mr, flags, pd | undefined, view | undefined, access | undefined): like regMr | [valid, -errno]. `valid`:
+// the region is unchanged.
 Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto region = unwrap<MemoryRegion>(info, 0);

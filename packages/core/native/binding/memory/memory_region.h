@@ -22,7 +22,7 @@ class MemoryRegion final : public Object {
     napi_env env;
     napi_ref reference;
   };
-  // What keeps the memory: a block of ours, a view, device memory; or nothing.
+  // The owner of the memory: a block of allocMr, a view, device memory, or none.
   struct Memory {
     std::shared_ptr<MemoryBlock> block;
     std::shared_ptr<View> view;

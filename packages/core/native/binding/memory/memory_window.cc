@@ -47,7 +47,7 @@ Napi::Value mw_rkey(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), unwrap<MemoryWindow>(info, 0)->mw()->rkey);
 }
 
-// setMwRkey(mw, rkey): what a posted type 2 bind made it, as the C programmer notes it down in the structure.
+// setMwRkey(mw, rkey): the rkey of a posted type 2 bind, which a C program stores in the structure as well.
 Napi::Value set_mw_rkey(const Napi::CallbackInfo& info) {
   unwrap<MemoryWindow>(info, 0)->mw()->rkey = info[1].As<Napi::Number>().Uint32Value();
   return info.Env().Undefined();

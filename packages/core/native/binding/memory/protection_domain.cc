@@ -65,7 +65,7 @@ Napi::Value import_pd(const Napi::CallbackInfo& info) {
                  context->functions().import_pd(context->ctx(), info[1].As<Napi::Number>().Uint32Value()), unimport);
 }
 
-// pdHandle(pd): what importPd takes.
+// pdHandle(pd): the argument of importPd.
 Napi::Value pd_handle(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), unwrap<ProtectionDomain>(info, 0)->pd()->handle);
 }

@@ -11,7 +11,7 @@ class ProtectionDomain final : public Object {
   // 0 or an errno, by the conventions of the C library.
   using Destroy = int (*)(const Context& context, ibv_pd* pd);
 
-  // Owns `pd`. `parents` are the context, or what a parent domain was made of.
+  // Owns `pd`. `parents` are the context, or the objects that a parent domain was created from.
   ProtectionDomain(std::shared_ptr<Context> context, const std::vector<std::shared_ptr<Object>>& parents, ibv_pd* pd,
                    Destroy destroy)
       : Object(kKind, parents), context_(std::move(context)), pd_(pd), destroy_(destroy) {}

@@ -20,7 +20,7 @@ std::uint64_t read_u64(const Napi::Value& value) {
   return value.As<Napi::BigInt>().Uint64Value(&lossless);
 }
 
-// nullMr(pd): like regMr. Reading gives zeros, writing goes nowhere, at every address.
+// nullMr(pd): like regMr. Reads of any address return zeros, and writes are dropped.
 Napi::Value null_mr(const Napi::CallbackInfo& info) {
   const auto pd = unwrap<ProtectionDomain>(info, 0);
   errno = 0;
@@ -66,7 +66,7 @@ Napi::Value reg_dmabuf_mr(const Napi::CallbackInfo& info) {
                                           MemoryRegion::deregister));
 }
 
-// importMr(pd, mrHandle): like regMr. Its range is what the library says; its memory is the exporter's to keep.
+// importMr(pd, mrHandle): like regMr. The library reports its range; the exporter keeps its memory alive.
 Napi::Value import_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pd = unwrap<ProtectionDomain>(info, 0);

@@ -42,8 +42,8 @@ Napi::Value create_ah(const Napi::CallbackInfo& info) {
   return created(info.Env(), pd, pd->context().functions().create_ah(pd->pd(), &attr));
 }
 
-// What the C calls read of a completion, and the 40 bytes of routing header in front of a datagram. They are copied:
-// the C calls follow the pointer whenever the completion says so.
+// The fields of a completion that the C calls read, and the 40 bytes of routing header in front of a datagram. They are
+// copied: the C calls follow the pointer whenever the completion says so.
 struct Received {
   ibv_wc wc{};
   ibv_grh grh{};

@@ -1,4 +1,4 @@
-// What is known of the posted and not yet completed work requests of one queue: the send or the receive side of a QP, a
+// The outstanding work requests (posted, not completed) of one queue: the send or the receive side of a QP, a
 // shared receive queue, or a receive work queue.
 //
 // On the C side a request's wr_id is the queue's id and the request's place in it, so that a completion finds it; the
@@ -38,7 +38,7 @@ class RequestQueue {
   virtual bool full() const = 0;
   // …and give the wr_id for the C side. Must not be full.
   virtual std::uint64_t stage(UserId id) = 0;
-  // What the request staged last uses: at most max_sge memory regions and an address handle.
+  // Holds an object for the request staged last: at most max_sge memory regions and an address handle.
   void hold(Object& object) {
     object.pin();
     held_[std::size_t{last_} * holds_ + entries_[last_].held++] = &object;
@@ -46,7 +46,7 @@ class RequestQueue {
   // The first `count` staged requests were taken by the C library; the rest is forgotten.
   virtual void commit(std::uint32_t count) = 0;
 
-  // A completion with this wr_id came: gives the caller's id and lets go of what is done.
+  // Releases the completed requests, and returns the caller's id of the one with this wr_id.
   virtual UserId retire(std::uint64_t wr_id) = 0;
 
   // The C object is gone, and so is the adapter's interest in the memory. The caller's ids stay for late completions.
@@ -87,7 +87,7 @@ class RequestQueue {
   std::uint32_t max_sge_;
   std::uint32_t holds_;        // for each entry: its regions and an address handle
   std::vector<Object*> held_;  // pinned
-  Environment& environment_;   // outlives it: whoever holds a queue holds a context
+  Environment& environment_;   // outlives the queue, whose owner holds a context
   std::uint32_t id_;
 };
 

@@ -51,7 +51,7 @@ int SendPoster::stage(const Context& context, Cursor& cursor, std::uint32_t inde
   if ((record.flags & kWritten) == 0) return kNotWritten;
   if (queue_->full()) return kQueueFull;
   ibv_send_wr& wr = requests_[index];
-  // Not the whole structure, which compilers clear the slow way; what is left over belongs to other opcodes.
+  // Not the whole structure, which compilers clear the slow way; the remaining fields belong to other opcodes.
   wr.next = nullptr;
   wr.imm_data = 0;
   wr.wr.atomic = {};
@@ -126,7 +126,7 @@ int SendPoster::stage_address(const Context& context, const SendRecord& record, 
   // Providers follow the pointer without a look.
   AddressHandle* address = context.environment().address_handles.find(record.address_handle);
   if (address == nullptr || &address->context() != &context) return kNoAddress;
-  // An adapter would fail the request, if it looks. A parent domain has the handle of what it was made of.
+  // An adapter that checks fails such a request. A parent domain has the handle of its protection domain.
   if (address->ah()->pd->handle != qp_->pd->handle) return kOtherDomain;
   wr.wr.ud.ah = address->ah();
   wr.wr.ud.remote_qpn = record.remote_qpn;

@@ -1,4 +1,4 @@
-// Posts the send requests of a QP: by ibv_post_send, or by the builders ibv_wr_* where the QP was made for them.
+// Posts the send requests of a QP: by ibv_post_send, or by the builders ibv_wr_* if the QP was created for them.
 #pragma once
 
 #include <vector>

@@ -19,7 +19,7 @@ class SharedQueue final : public RequestQueue {
   UserId retire(std::uint64_t wr_id) override;
 
  private:
-  std::vector<std::uint32_t> free_;  // the last `staged_` of them are being staged, the first of those last
+  std::vector<std::uint32_t> free_;  // a stack; its upper `staged_` entries are being staged, from the top down
   std::vector<bool> outstanding_;
   std::uint32_t staged_ = 0;
 };

@@ -73,8 +73,8 @@ inline int stage_sges(const Context& context, RequestQueue& queue, Cursor& curso
   return 0;
 }
 
-// As in C, the requests before one that is refused are posted. `stage(i)` fills requests[i] from the cursor and gives 0
-// or a PostError; `post` is the library's call. Gives 0, a positive errno of the library, or a PostError;
+// As in C, the requests before a rejected one are posted. `stage(i)` fills requests[i] from the cursor and returns 0
+// or a PostError; `post` is the library's call. Returns 0, a positive errno of the library, or a PostError;
 // cursor.header says how far it came.
 template <typename Request, typename Stage, typename Post>
 int post_chunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::vector<Request>& requests, Stage stage,

@@ -25,7 +25,7 @@ void WorkQueue::commit(std::uint32_t count) {
 
 UserId WorkQueue::retire(std::uint64_t wr_id) {
   const auto number = static_cast<std::uint32_t>(wr_id);
-  // A wr_id outside of what is outstanding would be the C library's error; the numbers wrap, so compare distances.
+  // Only a faulty C library reports a wr_id that is not outstanding. Numbers wrap around, so compare distances.
   if (number - tail_ >= head_ - tail_) return {};
   const UserId id = entries_[index_of(number)].id;
   while (tail_ != number + 1) forget(index_of(tail_++));

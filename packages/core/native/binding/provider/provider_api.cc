@@ -51,7 +51,7 @@ struct verbs_core_child {
 namespace verbs::core {
 namespace {
 
-// Runs `call`, and leaves what it throws pending in JavaScript.
+// Runs `call`. A C++ exception becomes a pending JavaScript exception.
 template <typename Call>
 auto guarded(napi_env env, Call&& call) -> decltype(call()) {
   try {

@@ -30,7 +30,7 @@ QueuePair::Parts read_parts(const Napi::Object& given) {
   return parts;
 }
 
-// A provider casts what it gets to its own structures: objects of two contexts must never meet.
+// A provider casts the objects of a call to its own structures, so all of them must be of one context.
 bool one_context(const QueuePair::Parts& parts) {
   if (parts.pd == nullptr && parts.xrcd == nullptr) return false;
   const auto same = [&](const std::shared_ptr<Object>& object) {
@@ -60,7 +60,7 @@ Napi::Value created(Napi::Env env, std::uintptr_t id, QueuePair::Parts parts, ib
   return result;
 }
 
-// The extended attributes that JavaScript gave; `mask` is empty without any, and the plain call does.
+// The extended attributes of the call. Without any, `mask` is 0, and the plain C function is enough.
 struct Extended {
   std::uint32_t mask = 0;
   std::uint32_t create_flags = 0;

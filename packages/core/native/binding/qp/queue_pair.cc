@@ -184,7 +184,7 @@ Napi::Value set_ece(const Napi::CallbackInfo& info) {
   return failure(info.Env(), set == nullptr ? EOPNOTSUPP : set(pair->qp(), &ece));
 }
 
-// queryQpDataInOrder(qp, opcode, flags): the answer, 0 where the library cannot tell.
+// queryQpDataInOrder(qp, opcode, flags): the result, 0 if the library does not know.
 Napi::Value query_qp_data_in_order(const Napi::CallbackInfo& info) {
   const auto pair = unwrap<QueuePair>(info, 0);
   const auto query = pair->context().functions().query_qp_data_in_order;

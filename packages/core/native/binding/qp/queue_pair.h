@@ -17,7 +17,7 @@ class QueuePair final : public Object {
  public:
   static constexpr verbs_core_kind kKind = VERBS_CORE_QP;
 
-  // What a QP is made of. Of the queues and domains those are there that its type has.
+  // The queues and domains of a QP. The type of the QP decides which of them it has.
   struct Parts {
     std::shared_ptr<ProtectionDomain> pd;
     std::shared_ptr<CompletionQueue> send_cq;
@@ -29,7 +29,8 @@ class QueuePair final : public Object {
     const Context& context() const { return pd != nullptr ? pd->context() : xrcd->context(); }
   };
 
-  // Owns `qp`. `cap` says what it was created with; `extended` is null unless it was made for the extended post calls.
+  // Owns `qp`. `cap` is the capacity it was created with. `extended` is null unless it was created for the extended
+  // post calls.
   QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap);
   ~QueuePair() override;
 
@@ -46,7 +47,7 @@ class QueuePair final : public Object {
   // ibv_modify_qp was done, to RESET: nothing is posted any more.
   void forget();
 
-  // Multicast groups; those that are left are detached by the close. 0 or an errno.
+  // Multicast groups. Closing detaches the remaining ones. 0 or an errno.
   int attach(const ibv_gid& gid, std::uint16_t lid);
   int detach(const ibv_gid& gid, std::uint16_t lid);
 

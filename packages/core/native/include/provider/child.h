@@ -10,15 +10,15 @@
 
 namespace verbs::provider {
 
-// What a child object derives from. The tree owns it, and closes it before its parents.
+// The base of a child object. The tree owns it, and closes it before its parents.
 class Child {
  public:
   virtual ~Child() { live().erase(this); }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // The open child of type T behind a value: handles of other packages' children are none of ours. Null with a
-  // TypeError pending. T::kType is a static member, whose address is the type.
+  // The open child of type T behind a value. Null with a TypeError pending for any other value, also a child of another
+  // package. The address of the static member T::kType stands for the type.
   template <typename T>
   static T* of(napi_env env, napi_value value, Taken* keep) {
     *keep = take(env, value, VERBS_CORE_FOREIGN);
@@ -33,12 +33,12 @@ class Child {
     return of<T>(arguments.env, arguments[index], keep);
   }
 
-  // Puts `child` below its parents and gives its handle.
+  // Puts `child` below its parents. The result is its handle.
   static napi_value attach(napi_env env, std::unique_ptr<Child> child, const std::vector<verbs_core_object*>& parents) {
     verbs_core_child* link = core()->attach(parents.data(), parents.size(), destroy, child.get());
     if (!link) {
       napi_throw_error(env, "ENOMEM", "out of memory");
-      // What it stands for has no owner, and goes at once.
+      // The object has no owner, so it is destroyed at once.
       static_cast<void>(child->release());
       return nullptr;
     }
@@ -50,7 +50,7 @@ class Child {
 
  protected:
   explicit Child(const void* type) : type_(type) { live().insert(this); }
-  // Destroys what it stands for: 0, or an errno, which stops the closing.
+  // Destroys the library's object: 0, or an errno, which stops the closing.
   virtual int release() = 0;
 
  private:

@@ -18,7 +18,7 @@ inline const verbs_core_api*& table() {
 // Null before setUp(). The same in every environment: it is the table of one addon.
 inline const verbs_core_api* core() { return detail::table(); }
 
-// Whether the value is an External with that tag; then `data` is what it holds.
+// Whether the value is an External with that tag; then `data` is its content.
 inline bool tagged(napi_env env, napi_value value, const napi_type_tag& tag, void** data) {
   napi_valuetype type = napi_undefined;
   bool ours = false;

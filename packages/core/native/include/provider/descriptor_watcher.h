@@ -10,7 +10,7 @@
 
 namespace verbs::provider {
 
-// The descriptor belongs to somebody else: the watcher neither reads nor closes it, and must be closed before it.
+// The watcher neither reads nor closes the descriptor. Close the watcher before the descriptor.
 class DescriptorWatcher final : public LoopUser {
  public:
   DescriptorWatcher() = default;
@@ -48,7 +48,7 @@ class DescriptorWatcher final : public LoopUser {
   }
   bool is_open() const { return poll_ != nullptr; }
 
-  // Each of the two costs system calls, unless the watcher is in that state. start() gives 0 or an errno.
+  // Each costs system calls, unless the watcher is in that state already. start() returns 0 or an errno.
   int start() {
     if (poll_ == nullptr || started_) return 0;
     const int error = uv_poll_start(poll_, UV_READABLE, readable);
@@ -60,7 +60,7 @@ class DescriptorWatcher final : public LoopUser {
     started_ = false;
   }
 
-  // Whether a started watcher keeps the loop alive. It does until told otherwise.
+  // Whether a started watcher keeps the loop alive. By default it does.
   void set_ref(bool ref) {
     if (poll_ == nullptr) return;
     auto* handle = reinterpret_cast<uv_handle_t*>(poll_);
@@ -71,7 +71,7 @@ class DescriptorWatcher final : public LoopUser {
     }
   }
 
-  // `done` is dropped when the loop has let go of the handle.
+  // Drops `done` when the loop has closed the handle.
   void close(std::shared_ptr<void> done = nullptr) {
     if (poll_ == nullptr) return;
     environment_->loop_users.erase(this);

@@ -9,7 +9,7 @@
 
 namespace verbs::provider {
 
-// The device list of a libibverbs, for the time of a call. An exception is pending if that is none.
+// The device list of a libibverbs, for the time of a call. An exception is pending if the value is no libibverbs.
 class DeviceList {
  public:
   DeviceList(napi_env env, napi_value library) {

@@ -43,7 +43,7 @@ inline void leave_loop(napi_async_cleanup_hook_handle hook, void* data) {
 
 }  // namespace detail
 
-// Makes the State, which derives from Environment, and ties it to `env`.
+// Creates the State, which derives from Environment, and ties it to `env`.
 //
 // uv_close() completes in a later iteration of the loop. The cleanup hook is therefore the asynchronous kind, which
 // lets the environment end when the last handle is closed.

@@ -12,17 +12,17 @@
 
 namespace verbs::provider {
 
-// `Library` has the member `handle`, which dlopen gave, and the functions that were found.
+// `Library` has the member `handle`, the result of dlopen, and pointers to the library's functions.
 template <typename Library>
 class Libraries {
  public:
   // Finds the functions of library->handle. False, with the reason, if it is not the expected library.
   using Find = bool (*)(const std::string& name, Library* library, std::string* reason);
 
-  // `noun` is what an error calls one of them.
+  // `noun` names such a library in an error.
   Libraries(napi_type_tag tag, std::string noun, Find find) : tag_(tag), noun_(std::move(noun)), find_(find) {}
 
-  // openLibrary(name): { handle } | { reason }. It stays loaded for ever, as does what is known of it.
+  // openLibrary(name): { handle } | { reason }. The library is never unloaded.
   napi_value open(const Arguments& arguments) {
     const napi_env env = arguments.env;
     std::string reason;
@@ -48,7 +48,7 @@ class Libraries {
     return nullptr;
   }
 
-  // attachModel(library, libibverbs): 0 | -errno. The software NIC in that libibverbs gets to know the model.
+  // attachModel(library, libibverbs): 0 | -errno. Attaches the model to the software NIC in that libibverbs.
   napi_value attach_model(const Arguments& arguments) const {
     const Library* library = of(arguments, 0);
     if (!library) return nullptr;

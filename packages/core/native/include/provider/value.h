@@ -1,4 +1,4 @@
-// Between JavaScript values and C ones. What cannot be converted was refused before, in TypeScript; here it is 0.
+// Conversions between JavaScript values and C ones. TypeScript has checked the values; a wrong one converts to 0.
 #pragma once
 
 #include <node_api.h>
@@ -16,7 +16,7 @@ class Arguments {
     for (std::size_t i = count; i < kMax; ++i) napi_get_undefined(env, &values_[i]);
   }
   napi_value operator[](std::size_t index) const { return values_[index]; }
-  // That argument and those behind it.
+  // The arguments from that one on.
   const napi_value* from(std::size_t index) const { return values_ + index; }
   napi_env const env;
 

@@ -1,4 +1,4 @@
-// DEVX objects and commands, and those on the objects of the verbs.
+// DEVX objects and commands, also commands on objects of the verbs.
 #include "binding/objects.h"
 
 namespace verbs::mlx5::binding {
@@ -18,8 +18,8 @@ napi_value obj_create(const Arguments& arguments) {
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes in = to_bytes(env, arguments[2]), out = to_bytes(env, arguments[3]);
-  mlx5dv_devx_obj* object = made(context.library().mlx5dv_devx_obj_create, context.get(),
-                                 static_cast<const void*>(in.data), in.size, static_cast<void*>(out.data), out.size);
+  mlx5dv_devx_obj* object = created(context.library().mlx5dv_devx_obj_create, context.get(),
+                                    static_cast<const void*>(in.data), in.size, static_cast<void*>(out.data), out.size);
   return context.attach(env, object, destroy_object);
 }
 
@@ -86,7 +86,7 @@ napi_value obj_import(const Arguments& arguments) {
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   void* data = to_bytes(env, arguments[2]).data;
-  return context.attach(env, made(context.library().mlx5dv_devx_obj_import, context.get(), data), unimport_object);
+  return context.attach(env, created(context.library().mlx5dv_devx_obj_import, context.get(), data), unimport_object);
 }
 
 // devxQueryEqn(library, context, vector): eqn | -errno

@@ -19,7 +19,7 @@ napi_value create_cmd_comp(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_devx_cmd_comp* completions = made(context.library().mlx5dv_devx_create_cmd_comp, context.get());
+  mlx5dv_devx_cmd_comp* completions = created(context.library().mlx5dv_devx_create_cmd_comp, context.get());
   if (!completions) return failure(env, errno);
   const int fd = completions->fd;
   do_not_wait(fd);
@@ -44,7 +44,7 @@ napi_value obj_query_async(const Arguments& arguments) {
                         in.size, to_u64(env, arguments[2]), to_u64(env, arguments[3]), completions->get()));
 }
 
-// devxGetAsyncCmdComp(completions, out): wrId: bigint | -errno. `out` gets the answer.
+// devxGetAsyncCmdComp(completions, out): wrId: bigint | -errno. `out` gets the response.
 napi_value get_async_cmd_comp(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Held held;
@@ -52,8 +52,8 @@ napi_value get_async_cmd_comp(const Arguments& arguments) {
   if (!completions) return nullptr;
   const Bytes out = to_bytes(env, arguments[1]);
   constexpr std::size_t kHeader = sizeof(mlx5dv_devx_async_cmd_hdr);
-  std::vector<std::uint64_t> answer((kHeader + out.size + 7) / 8);
-  auto* header = reinterpret_cast<mlx5dv_devx_async_cmd_hdr*>(answer.data());
+  std::vector<std::uint64_t> response((kHeader + out.size + 7) / 8);
+  auto* header = reinterpret_cast<mlx5dv_devx_async_cmd_hdr*>(response.data());
   if (const int error = status(completions->library().mlx5dv_devx_get_async_cmd_comp, completions->get(), header,
                                kHeader + out.size)) {
     return failure(env, error);
@@ -68,7 +68,8 @@ napi_value create_event_channel(const Arguments& arguments) {
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const auto flags = static_cast<mlx5dv_devx_create_event_channel_flags>(to_u32(env, arguments[2]));
-  mlx5dv_devx_event_channel* channel = made(context.library().mlx5dv_devx_create_event_channel, context.get(), flags);
+  mlx5dv_devx_event_channel* channel =
+      created(context.library().mlx5dv_devx_create_event_channel, context.get(), flags);
   if (!channel) return failure(env, errno);
   const int fd = channel->fd;
   do_not_wait(fd);
@@ -130,8 +131,8 @@ napi_value get_event(const Arguments& arguments) {
   if (!function) return failure(env, EOPNOTSUPP);
   const Bytes out = to_bytes(env, arguments[1]);
   constexpr std::size_t kHeader = sizeof(mlx5dv_devx_async_event_hdr);
-  std::vector<std::uint64_t> answer((kHeader + out.size + 7) / 8);
-  auto* header = reinterpret_cast<mlx5dv_devx_async_event_hdr*>(answer.data());
+  std::vector<std::uint64_t> response((kHeader + out.size + 7) / 8);
+  auto* header = reinterpret_cast<mlx5dv_devx_async_event_hdr*>(response.data());
   errno = 0;
   const ssize_t size = function(channel->get(), header, kHeader + out.size);
   if (size < 0) return failure(env, errno == 0 ? EIO : errno);

@@ -29,7 +29,7 @@ napi_value umem_reg(const Arguments& arguments) {
   void* address = static_cast<char*>(mr->addr) + offset;
   const std::uint32_t access = to_u32(env, arguments[5]);
   if (is_undefined(env, arguments[6])) {
-    mlx5dv_devx_umem* umem = made(context.library().mlx5dv_devx_umem_reg, context.get(), address, size, access);
+    mlx5dv_devx_umem* umem = created(context.library().mlx5dv_devx_umem_reg, context.get(), address, size, access);
     return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
   }
   mlx5dv_devx_umem_in in{};
@@ -37,7 +37,7 @@ napi_value umem_reg(const Arguments& arguments) {
   in.size = size;
   in.access = access;
   in.pgsz_bitmap = to_u64(env, arguments[6]);
-  mlx5dv_devx_umem* umem = made(context.library().mlx5dv_devx_umem_reg_ex, context.get(), &in);
+  mlx5dv_devx_umem* umem = created(context.library().mlx5dv_devx_umem_reg_ex, context.get(), &in);
   return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
 }
 
@@ -54,7 +54,7 @@ napi_value umem_reg_dmabuf(const Arguments& arguments) {
   in.size = to_u64(env, arguments[4]);
   in.access = to_u32(env, arguments[5]);
   in.pgsz_bitmap = to_u64(env, arguments[6]);
-  mlx5dv_devx_umem* umem = made(context.library().mlx5dv_devx_umem_reg_ex, context.get(), &in);
+  mlx5dv_devx_umem* umem = created(context.library().mlx5dv_devx_umem_reg_ex, context.get(), &in);
   return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
 }
 
@@ -76,7 +76,7 @@ napi_value umem_import(const Arguments& arguments) {
     its_library.mlx5dv_devx_umem_unimport(umem);
     return 0;
   };
-  mlx5dv_devx_umem* umem = made(context.library().mlx5dv_devx_umem_import, context.get(), data);
+  mlx5dv_devx_umem* umem = created(context.library().mlx5dv_devx_umem_import, context.get(), data);
   return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, unimport);
 }
 
@@ -85,16 +85,16 @@ napi_value alloc_uar(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_devx_uar* uar = made(context.library().mlx5dv_devx_alloc_uar, context.get(), to_u32(env, arguments[2]));
+  mlx5dv_devx_uar* uar = created(context.library().mlx5dv_devx_alloc_uar, context.get(), to_u32(env, arguments[2]));
   if (!uar) return failure(env, errno);
-  const mlx5dv_devx_uar face = *uar;
+  const mlx5dv_devx_uar fields = *uar;
   const auto destroy = [](const Library& its_library, mlx5dv_devx_uar* its_uar) {
     its_library.mlx5dv_devx_free_uar(its_uar);
     return 0;
   };
   return described(
       env, context.attach(env, uar, destroy),
-      {{"id", number(env, face.page_id)}, {"mmapOff", big(env, static_cast<std::uint64_t>(face.mmap_off))}});
+      {{"id", number(env, fields.page_id)}, {"mmapOff", big(env, static_cast<std::uint64_t>(fields.mmap_off))}});
 }
 
 // devxUarExportDmabufFd(uar): fd | -errno
@@ -113,11 +113,11 @@ napi_value uar_export_dmabuf_fd(const Arguments& arguments) {
 napi_value describe_var(napi_env env, const Subject<ibv_context>& context, mlx5dv_var* var,
                         Object<mlx5dv_var>::Destroy destroy) {
   if (!var) return failure(env, errno);
-  const mlx5dv_var face = *var;
+  const mlx5dv_var fields = *var;
   return described(env, context.attach(env, var, destroy),
-                   {{"id", number(env, face.page_id)},
-                    {"length", number(env, face.length)},
-                    {"mmapOff", big(env, static_cast<std::uint64_t>(face.mmap_off))}});
+                   {{"id", number(env, fields.page_id)},
+                    {"length", number(env, fields.length)},
+                    {"mmapOff", big(env, static_cast<std::uint64_t>(fields.mmap_off))}});
 }
 
 // allocVar(library, context, flags): { handle, id, length, mmapOff } | -errno
@@ -129,8 +129,8 @@ napi_value alloc_var(const Arguments& arguments) {
     its_library.mlx5dv_free_var(var);
     return 0;
   };
-  return describe_var(env, context, made(context.library().mlx5dv_alloc_var, context.get(), to_u32(env, arguments[2])),
-                      destroy);
+  return describe_var(env, context,
+                      created(context.library().mlx5dv_alloc_var, context.get(), to_u32(env, arguments[2])), destroy);
 }
 
 // varExport(var, data): 0 | -errno; varImport(library, context, data): as allocVar
@@ -150,7 +150,7 @@ napi_value var_import(const Arguments& arguments) {
     its_library.mlx5dv_var_unimport(var);
     return 0;
   };
-  return describe_var(env, context, made(context.library().mlx5dv_var_import, context.get(), data), destroy);
+  return describe_var(env, context, created(context.library().mlx5dv_var_import, context.get(), data), destroy);
 }
 
 // devxAllocMsiVector(library, context): { handle, vector, fd } | -errno
@@ -158,14 +158,14 @@ napi_value alloc_msi_vector(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_devx_msi_vector* msi = made(context.library().mlx5dv_devx_alloc_msi_vector, context.get());
+  mlx5dv_devx_msi_vector* msi = created(context.library().mlx5dv_devx_alloc_msi_vector, context.get());
   if (!msi) return failure(env, errno);
-  const mlx5dv_devx_msi_vector face = *msi;
+  const mlx5dv_devx_msi_vector fields = *msi;
   const auto destroy = [](const Library& its_library, mlx5dv_devx_msi_vector* its_msi) {
     return status(its_library.mlx5dv_devx_free_msi_vector, its_msi);
   };
   return described(env, context.attach(env, msi, destroy),
-                   {{"vector", number(env, face.vector)}, {"fd", number(env, face.fd)}});
+                   {{"vector", number(env, fields.vector)}, {"fd", number(env, fields.fd)}});
 }
 
 // devxCreateEq(library, context, in, out): handle | -errno
@@ -174,8 +174,8 @@ napi_value create_eq(const Arguments& arguments) {
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
   const Bytes in = to_bytes(env, arguments[2]), out = to_bytes(env, arguments[3]);
-  mlx5dv_devx_eq* eq = made(context.library().mlx5dv_devx_create_eq, context.get(), static_cast<const void*>(in.data),
-                            in.size, static_cast<void*>(out.data), out.size);
+  mlx5dv_devx_eq* eq = created(context.library().mlx5dv_devx_create_eq, context.get(),
+                               static_cast<const void*>(in.data), in.size, static_cast<void*>(out.data), out.size);
   const auto destroy = [](const Library& its_library, mlx5dv_devx_eq* its_eq) {
     return status(its_library.mlx5dv_devx_destroy_eq, its_eq);
   };

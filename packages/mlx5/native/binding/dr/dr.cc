@@ -17,7 +17,7 @@ napi_value domain_create(const Arguments& arguments) {
   const auto destroy = [](const Library& its_library, mlx5dv_dr_domain* domain) {
     return status(its_library.mlx5dv_dr_domain_destroy, domain);
   };
-  return context.attach(env, made(context.library().mlx5dv_dr_domain_create, context.get(), type), destroy);
+  return context.attach(env, created(context.library().mlx5dv_dr_domain_create, context.get(), type), destroy);
 }
 
 // drDomainSync(domain, flags): 0 | -errno
@@ -49,7 +49,7 @@ napi_value table_create(const Arguments& arguments) {
   const auto destroy = [](const Library& library, mlx5dv_dr_table* table) {
     return status(library.mlx5dv_dr_table_destroy, table);
   };
-  mlx5dv_dr_table* table = made(domain->library().mlx5dv_dr_table_create, domain->get(), to_u32(env, arguments[1]));
+  mlx5dv_dr_table* table = created(domain->library().mlx5dv_dr_table_create, domain->get(), to_u32(env, arguments[1]));
   return attach(env, domain->library(), domain->context(), table, destroy, held.parents());
 }
 
@@ -63,9 +63,9 @@ napi_value matcher_create(const Arguments& arguments) {
   const auto destroy = [](const Library& library, mlx5dv_dr_matcher* matcher) {
     return status(library.mlx5dv_dr_matcher_destroy, matcher);
   };
-  mlx5dv_dr_matcher* matcher = made(table->library().mlx5dv_dr_matcher_create, table->get(),
-                                    static_cast<std::uint16_t>(to_u32(env, arguments[1])),
-                                    static_cast<std::uint8_t>(to_u32(env, arguments[2])), mask.get());
+  mlx5dv_dr_matcher* matcher = created(table->library().mlx5dv_dr_matcher_create, table->get(),
+                                       static_cast<std::uint16_t>(to_u32(env, arguments[1])),
+                                       static_cast<std::uint8_t>(to_u32(env, arguments[2])), mask.get());
   return attach(env, table->library(), table->context(), matcher, destroy, held.parents());
 }
 
@@ -99,11 +99,11 @@ napi_value rule_create(const Arguments& arguments) {
     return status(library.mlx5dv_dr_rule_destroy, rule);
   };
   mlx5dv_dr_rule* rule =
-      made(matcher->library().mlx5dv_dr_rule_create, matcher->get(), value.get(), actions.size(), actions.data());
+      created(matcher->library().mlx5dv_dr_rule_create, matcher->get(), value.get(), actions.size(), actions.data());
   return attach(env, matcher->library(), matcher->context(), rule, destroy, held.parents());
 }
 
-// dumpDrDomain(domain) and so on: string | -errno. What the library writes to a FILE.
+// dumpDrDomain(domain) and so on: string | -errno. The text that the library writes to a FILE.
 template <typename T, int (*Library::*Function)(FILE*, T*)>
 napi_value dump(const Arguments& arguments) {
   const napi_env env = arguments.env;

@@ -18,7 +18,7 @@ napi_value create_plain(const Arguments& arguments) {
   Held held;
   Domain* domain = held.object<mlx5dv_dr_domain>(arguments, 0);
   if (!domain) return nullptr;
-  return attach_action(arguments.env, *domain, made(domain->library().*Function), held);
+  return attach_action(arguments.env, *domain, created(domain->library().*Function), held);
 }
 
 // drActionCreateTag(domain, tagValue): handle | -errno
@@ -26,7 +26,7 @@ napi_value create_tag(const Arguments& arguments) {
   Held held;
   Domain* domain = held.object<mlx5dv_dr_domain>(arguments, 0);
   if (!domain) return nullptr;
-  Action* action = made(domain->library().mlx5dv_dr_action_create_tag, to_u32(arguments.env, arguments[1]));
+  Action* action = created(domain->library().mlx5dv_dr_action_create_tag, to_u32(arguments.env, arguments[1]));
   return attach_action(arguments.env, *domain, action, held);
 }
 
@@ -36,7 +36,7 @@ napi_value create_numbered(const Arguments& arguments) {
   Held held;
   Domain* domain = held.object<mlx5dv_dr_domain>(arguments, 0);
   if (!domain) return nullptr;
-  Action* action = made(domain->library().*Function, domain->get(), to_u32(arguments.env, arguments[1]));
+  Action* action = created(domain->library().*Function, domain->get(), to_u32(arguments.env, arguments[1]));
   return attach_action(arguments.env, *domain, action, held);
 }
 napi_value create_push_vlan(const Arguments& arguments) {
@@ -45,7 +45,7 @@ napi_value create_push_vlan(const Arguments& arguments) {
   if (!domain) return nullptr;
   const __be32 header = htonl(to_u32(arguments.env, arguments[1]));
   return attach_action(arguments.env, *domain,
-                       made(domain->library().mlx5dv_dr_action_create_push_vlan, domain->get(), header), held);
+                       created(domain->library().mlx5dv_dr_action_create_push_vlan, domain->get(), header), held);
 }
 
 // drActionCreateDestIbvQp(domain, qp): handle | -errno
@@ -56,7 +56,7 @@ napi_value create_dest_ibv_qp(const Arguments& arguments) {
   auto* qp = domain ? held.verbs<ibv_qp>(arguments, 1, VERBS_CORE_QP) : nullptr;
   if (!qp) return nullptr;
   if (qp->context != domain->context()) return failure(env, EINVAL);
-  return attach_action(env, *domain, made(domain->library().mlx5dv_dr_action_create_dest_ibv_qp, qp), held);
+  return attach_action(env, *domain, created(domain->library().mlx5dv_dr_action_create_dest_ibv_qp, qp), held);
 }
 
 // drActionCreateDestTable(domain, table), …DestDevxTir(domain, object): handle | -errno; further arguments are numbers.
@@ -72,7 +72,7 @@ napi_value create_with(const Arguments& arguments) {
   // Braces evaluate in order.
   const std::tuple<Numbers...> numbers{static_cast<Numbers>(to_u32(env, arguments[next++]))...};
   Action* action =
-      std::apply([&](auto... given) { return made(domain->library().*Function, object->get(), given...); }, numbers);
+      std::apply([&](auto... given) { return created(domain->library().*Function, object->get(), given...); }, numbers);
   return attach_action(env, *domain, action, held);
 }
 
@@ -84,8 +84,8 @@ napi_value create_packet_reformat(const Arguments& arguments) {
   if (!domain) return nullptr;
   const auto type = static_cast<mlx5dv_flow_action_packet_reformat_type>(to_u32(env, arguments[2]));
   const Bytes data = to_bytes(env, arguments[3]);
-  Action* action = made(domain->library().mlx5dv_dr_action_create_packet_reformat, domain->get(),
-                        to_u32(env, arguments[1]), type, data.size, static_cast<void*>(data.data));
+  Action* action = created(domain->library().mlx5dv_dr_action_create_packet_reformat, domain->get(),
+                           to_u32(env, arguments[1]), type, data.size, static_cast<void*>(data.data));
   return attach_action(env, *domain, action, held);
 }
 
@@ -96,8 +96,8 @@ napi_value create_modify_header(const Arguments& arguments) {
   Domain* domain = held.object<mlx5dv_dr_domain>(arguments, 0);
   if (!domain) return nullptr;
   const Bytes actions = to_bytes(env, arguments[2]);
-  Action* action = made(domain->library().mlx5dv_dr_action_create_modify_header, domain->get(),
-                        to_u32(env, arguments[1]), actions.size, reinterpret_cast<__be64*>(actions.data));
+  Action* action = created(domain->library().mlx5dv_dr_action_create_modify_header, domain->get(),
+                           to_u32(env, arguments[1]), actions.size, reinterpret_cast<__be64*>(actions.data));
   return attach_action(env, *domain, action, held);
 }
 
@@ -129,7 +129,7 @@ napi_value create_dest_array(const Arguments& arguments) {
     pointers[i] = &attributes[i];
   }
   Action* action =
-      made(domain->library().mlx5dv_dr_action_create_dest_array, domain->get(), pointers.size(), pointers.data());
+      created(domain->library().mlx5dv_dr_action_create_dest_array, domain->get(), pointers.size(), pointers.data());
   return attach_action(env, *domain, action, held);
 }
 

@@ -16,8 +16,8 @@ napi_value create_aso(const Arguments& arguments) {
   if (!object) return nullptr;
   if (object->context() != domain->context()) return failure(env, EINVAL);
   Action* action =
-      made(domain->library().mlx5dv_dr_action_create_aso, domain->get(), object->get(), to_u32(env, arguments[2]),
-           to_u32(env, arguments[3]), static_cast<std::uint8_t>(to_u32(env, arguments[4])));
+      created(domain->library().mlx5dv_dr_action_create_aso, domain->get(), object->get(), to_u32(env, arguments[2]),
+              to_u32(env, arguments[3]), static_cast<std::uint8_t>(to_u32(env, arguments[4])));
   return attach_action(env, *domain, action, held);
 }
 
@@ -55,7 +55,7 @@ napi_value create_flow_meter(const Arguments& arguments) {
   const ibv_context* context = nullptr;
   if (!domain || !read_meter(env, arguments[1], &held, &attr, &context)) return nullptr;
   if (context != domain->context()) return failure(env, EINVAL);
-  return attach_action(env, *domain, made(domain->library().mlx5dv_dr_action_create_flow_meter, &attr), held);
+  return attach_action(env, *domain, created(domain->library().mlx5dv_dr_action_create_flow_meter, &attr), held);
 }
 
 // drActionModifyFlowMeter(action, attr, modifyFieldSelect: bigint in the device's byte order): 0 | -errno. The table
@@ -95,7 +95,7 @@ napi_value create_flow_sampler(const Arguments& arguments) {
   attr.num_sample_actions = static_cast<std::uint32_t>(actions.size());
   attr.sample_actions = actions.data();
   attr.action = static_cast<__be64>(to_u64(env, get(env, given, "action")));
-  return attach_action(env, *domain, made(domain->library().mlx5dv_dr_action_create_flow_sampler, &attr), held);
+  return attach_action(env, *domain, created(domain->library().mlx5dv_dr_action_create_flow_sampler, &attr), held);
 }
 
 // drAsoOtherDomainLink(object, peerDomain, domain, flags, returnRegC): 0 | -errno
