@@ -2,9 +2,12 @@ import type { Context, DeviceInfo, DeviceList } from '@verbs/core';
 import {
   adoptContext,
   chooseVendorDevice,
+  fields,
   isVendorDevice,
   listVendorDevices,
+  or,
   softHint,
+  u32,
   validate,
 } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
@@ -25,18 +28,18 @@ export interface Mlx5DeviceAttr {
   version: number;
   /** {@link ContextFlags}, or-ed. */
   flags: bigint;
-  /** {@link ContextMask}, or-ed: what the device told. */
+  /** {@link ContextMask}, or-ed: the fields that the device reports. */
   compMask: bigint;
-  /** Completions that the device writes several to an entry. */
+  /** Compressed completions: several in one entry. */
   cqeCompCaps: {
-    /** Completions in an entry; 0: there is no such thing. */
+    /** Completions in an entry; 0: no compression. */
     maxNum: number;
     /** {@link CqeCompResFormat}, or-ed. */
     supportedFormat: number;
   };
-  /** Offloads for headers whose place the program tells. */
+  /** Offloads for headers whose offsets the program gives. */
   swParsingCaps: {
-    /** 1 there are some, 2 checksums, 4 segmentation. */
+    /** 1 supported, 2 checksums, 4 segmentation. */
     swParsingOffloads: number;
     /** A bit for each QpType. */
     supportedQpts: number;
@@ -55,17 +58,17 @@ export interface Mlx5DeviceAttr {
     supportedQpts: number;
   };
   /**
-   * Which tunnels the checksum and segmentation offloads of RAW_PACKET queue pairs know: 1 VXLAN, 2 GRE, 4 GENEVE,
+   * Tunnels that the checksum and segmentation offloads of RAW_PACKET queue pairs support: 1 VXLAN, 2 GRE, 4 GENEVE,
    * 8 and 16 MPLS over GRE and over UDP.
    */
   tunnelOffloadsCaps: number;
   /** Doorbell registers that a program may allocate, for thread domains. */
   maxDynamicBfregs: number;
-  /** How long a {@link ClockInfo} is good for. */
+  /** The time for which a {@link ClockInfo} is valid. */
   maxClockInfoUpdateNsec: bigint;
-  /** What flow actions for ESP the device has. */
+  /** The device's flow actions for ESP. */
   flowActionFlags: number;
-  /** Which operations of DC work on regions with ON_DEMAND, as `rcOdpCaps` of `ctx.queryDeviceEx()`. */
+  /** Operations of DC on regions with ON_DEMAND, as `rcOdpCaps` of `ctx.queryDeviceEx()`. */
   dcOdpCaps: number;
   /** Ports of the link aggregation group; 0 without one. */
   numLagPorts: number;
@@ -82,16 +85,16 @@ export interface Mlx5DeviceAttr {
   };
   /** Streams of a DCI. */
   dciStreamsCaps: {
-    /** So many streams, as a power of two. */
+    /** Streams, as a power of two. */
     maxLogNumConcurent: number;
-    /** So many that may fail before the queue pair does, as a power of two. */
+    /** Streams that may fail before the queue pair does, as a power of two. */
     maxLogNumErrored: number;
   };
   /** Bytes of a memcpy work request. */
   maxWrMemcpyLength: number;
   /** Encryption. */
   cryptoCaps: {
-    /** Not 0: some engine failed its self-test. */
+    /** Not 0: an engine failed its self-test. */
     failedSelftests: number;
     /** 1 and 2 AES-XTS of one block at a time, 4 of several. */
     cryptoEngines: number;
@@ -99,7 +102,7 @@ export interface Mlx5DeviceAttr {
     wrappedImportMethod: number;
     /** Data encryption keys, as a power of two. */
     logMaxNumDeks: number;
-    /** 1 there is encryption, 2 wrapped keys can be used, 4 the device is being commissioned for them. */
+    /** 1 encryption, 2 wrapped keys are usable, 4 the device is being commissioned for wrapped keys. */
     flags: number;
   };
 }
@@ -118,14 +121,16 @@ export interface Mlx5PortAttr {
   vportSteeringIcmRx: bigint;
   /** Where its send steering begins in the device's memory. */
   vportSteeringIcmTx: bigint;
-  /** What register C0 holds of packets from this port. */
+  /** The value of register C0 for packets from this port. */
   regC0: {
     /** The value, under `mask`. */
     value: number;
-    /** The bits that count. */
+    /** The significant bits. */
     mask: number;
   };
 }
+
+const checkAttr = fields({ flags: or(u32(), 0) });
 
 /**
  * `mlx5dv_is_supported`: whether the device is an mlx5 adapter, or a model of one.
@@ -138,22 +143,22 @@ export function isSupported(device: DeviceInfo): boolean {
 
 /**
  * The supported devices of both libraries, hardware first. The software NIC has one, `mlx5_soft0`, if its configuration
- * has no other. An empty list says why in its `reason`.
+ * names no other. The `reason` of an empty list says why it is empty.
  */
 export function listDevices(): DeviceList {
   return listVendorDevices(libraries);
 }
 
 /**
- * `mlx5dv_open_device`. Without a device: the first of {@link listDevices}. A context that @verbs/core's `openDevice`
- * has opened does as well for everything here.
+ * `mlx5dv_open_device`. Without a device: the first of {@link listDevices}. A context from @verbs/core's `openDevice`
+ * works as well for every function of this package.
  *
  * @throws VerbsError ENODEV (no such device), EOPNOTSUPP (a device of another vendor), EPERM, EACCES
  * @example
  * using ctx = openDevice('mlx5_soft0');
  */
 export function openDevice(device?: string | DeviceInfo, attr?: Mlx5ContextAttr): Context {
-  const flags = attr === undefined ? undefined : validate.optional(known(attr)['flags'], 'attr.flags', 0xffffffff, 0);
+  const flags = attr === undefined ? undefined : checkAttr(attr, 'attr').flags;
   const info = chooseVendorDevice(libraries, device);
   const { vendor: library, libibverbs } = libraries.for(info.library, SYSCALL);
   const result = native.openDevice(library, libibverbs, info.name, flags);
@@ -161,14 +166,10 @@ export function openDevice(device?: string | DeviceInfo, attr?: Mlx5ContextAttr)
   return trust(adoptContext(info, made(result, { library, syscall: SYSCALL, detail: info.name, hint })));
 }
 
-function known(attr: Mlx5ContextAttr): Record<string, unknown> {
-  return validate.object(attr, 'attr', ['flags']);
-}
-
 /**
- * `mlx5dv_query_device`: what `ctx.queryDevice()` does not tell.
+ * `mlx5dv_query_device`: the capabilities that `ctx.queryDevice()` does not report.
  *
- * @throws TypeError for what is no Context; VerbsError EOPNOTSUPP for a device of another vendor
+ * @throws TypeError for a value that is no Context; VerbsError EOPNOTSUPP for a device of another vendor
  * @example const striding = (queryDevice(ctx).compMask & ContextMask.STRIDING_RQ) !== 0n;
  */
 export function queryDevice(ctx: Context): Mlx5DeviceAttr {

@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { adoptContext, validate } from '@verbs/core/provider';
+import { adoptContext, fields, or, u32, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraries, trust } from '../base/libraries.js';
 import { native } from '../native/index.js';
@@ -18,21 +18,23 @@ export const VfioContextFlags = {
   INIT_LINK_DOWN: 1,
 } as const;
 
+const checkAttr = fields({ pciName: pciAddress, flags: or(u32(), 0) });
+
+function pciAddress(value: unknown, path: string): string {
+  if (typeof value === 'string' && /^[\da-f]{4,}:[\da-f]{2}:[\da-f]{2}\.[0-7]$/i.test(value)) return value;
+  throw validate.typeError(path, "a PCI address such as '0000:3b:00.0'", value);
+}
+
 /**
  * `mlx5dv_get_vfio_device_list` and `ibv_open_device`: a device that is bound to vfio-pci, driven by this process alone.
- * Only commands of DEVX are there. The program must let {@link vfioProcessEvents} run whenever the descriptor of
+ * It has only the commands of DEVX. The program must call {@link vfioProcessEvents} whenever the descriptor of
  * {@link vfioGetEventsFd} is readable.
  *
  * @throws VerbsError ENODEV, EINVAL, EPERM, EOPNOTSUPP
  */
 export function openVfioDevice(attr: VfioContextAttr): Context {
   const syscall = 'mlx5dv_get_vfio_device_list';
-  const given = validate.object(attr, 'attr', ['pciName', 'flags']);
-  const { pciName } = given;
-  if (typeof pciName !== 'string' || !/^[\da-f]{4,}:[\da-f]{2}:[\da-f]{2}\.[0-7]$/i.test(pciName)) {
-    throw validate.typeError('attr.pciName', "a PCI address such as '0000:3b:00.0'", pciName);
-  }
-  const flags = validate.optional(given['flags'], 'attr.flags', 0xffffffff, 0);
+  const { pciName, flags } = checkAttr(attr, 'attr');
   const { vendor: library, libibverbs } = libraries.for('system', syscall);
   const result = native.openVfioDevice(library, libibverbs, pciName, flags);
   const { handle, name } = made(result, { library, syscall, detail: pciName });
@@ -54,14 +56,14 @@ export function openVfioDevice(attr: VfioContextAttr): Context {
   );
 }
 
-/** `mlx5dv_vfio_get_events_fd`: readable when there is something to process. @throws VerbsError EOPNOTSUPP */
+/** `mlx5dv_vfio_get_events_fd`: readable when there are events to process. @throws VerbsError EOPNOTSUPP */
 export function vfioGetEventsFd(ctx: Context): number {
   const syscall = 'mlx5dv_vfio_get_events_fd';
   const { library, handle } = forContext(ctx, syscall);
   return counted(native.vfioGetEventsFd(library, handle), { library, syscall });
 }
 
-/** `mlx5dv_vfio_process_events`: the driver's own work, which nobody else does. @throws VerbsError EOPNOTSUPP */
+/** `mlx5dv_vfio_process_events`: the driver's own work, for which there is no other thread. @throws VerbsError EOPNOTSUPP */
 export function vfioProcessEvents(ctx: Context): void {
   const syscall = 'mlx5dv_vfio_process_events';
   const { library, handle } = forContext(ctx, syscall);

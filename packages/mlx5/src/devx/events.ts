@@ -1,29 +1,27 @@
 import type { Context } from '@verbs/core';
-import { handleOf, Resource, validate } from '@verbs/core/provider';
+import { errno, handleOf, list, Resource, u16, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
 import { request } from './command.js';
 import type { DevxObject } from './object.js';
 
-const EAGAIN = 11;
-
-/** The answer of an asynchronous command. */
+/** The output of an asynchronous command. */
 export interface AsyncAnswer {
-  /** What {@link CommandCompletions.queryObj} was given. */
+  /** The `wrId` of {@link CommandCompletions.queryObj}. */
   wrId: bigint;
-  /** The command's answer, in the device's layout. */
+  /** The command's output, in the device's layout. */
   out: Uint8Array;
 }
 
 /**
- * `struct mlx5dv_devx_cmd_comp`: where the answers of asynchronous commands come. Made by
+ * `struct mlx5dv_devx_cmd_comp`: a queue of outputs of asynchronous commands. Made by
  * {@link devx.createCommandCompletions}; `close()` is `mlx5dv_devx_destroy_cmd_comp`.
  */
 export class CommandCompletions extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** Readable when there is an answer. The object's own: do not close it. */
+  /** Readable when there is an output. It belongs to the object: do not close it. */
   readonly fd: number;
 
   /** @internal */
@@ -40,7 +38,7 @@ export class CommandCompletions extends Resource {
   /**
    * `mlx5dv_devx_obj_query_async`: starts a query command on an object.
    *
-   * @param wrId comes back with the answer
+   * @param wrId the output returns it
    * @throws VerbsError EINVAL, ENOMEM (too many outstanding), EOPNOTSUPP
    */
   queryObj(obj: DevxObject, input: Uint8Array, outLength: number, wrId: bigint | number): void {
@@ -54,10 +52,10 @@ export class CommandCompletions extends Resource {
   }
 
   /**
-   * `mlx5dv_devx_get_async_cmd_comp`: the next answer, or undefined if none is there. Never waits.
+   * `mlx5dv_devx_get_async_cmd_comp`: the next output, or undefined if there is none. Never waits.
    *
-   * @param outLength bytes, as many as the largest answer has
-   * @throws VerbsError ENOSPC (the answer is longer)
+   * @param outLength bytes of the largest output
+   * @throws VerbsError ENOSPC (the output is longer)
    */
   next(outLength: number): AsyncAnswer | undefined {
     const syscall = 'mlx5dv_devx_get_async_cmd_comp';
@@ -65,7 +63,7 @@ export class CommandCompletions extends Resource {
     const out = new Uint8Array(validate.integer(outLength, 'outLength', 16, 0xffff));
     const wrId = native.devxGetAsyncCmdComp(completions, out);
     if (typeof wrId === 'bigint') return { wrId, out };
-    if (wrId === -EAGAIN) return undefined;
+    if (wrId === -errno.EAGAIN) return undefined;
     done(wrId, { library: this.#library(syscall), syscall });
     return undefined;
   }
@@ -84,26 +82,26 @@ export function createCommandCompletions(ctx: Context): CommandCompletions {
 
 /** `enum mlx5dv_devx_create_event_channel_flags`. */
 export const EventChannelFlags = {
-  /** Events come without data. */
+  /** Events have no data. */
   OMIT_EV_DATA: 1,
 } as const;
 
 /** An event of an object, or of the device. */
 export interface DevxEvent {
-  /** What {@link EventChannel.subscribe} was given. */
+  /** The `cookie` of {@link EventChannel.subscribe}. */
   cookie: bigint;
   /** The entry of the event queue, in the layout of the device's manual; empty with OMIT_EV_DATA. */
   data: Uint8Array;
 }
 
 /**
- * `struct mlx5dv_devx_event_channel`: where events come. Made by {@link devx.createEventChannel}; `close()` is
+ * `struct mlx5dv_devx_event_channel`: a queue of events. Made by {@link devx.createEventChannel}; `close()` is
  * `mlx5dv_devx_destroy_event_channel`.
  */
 export class EventChannel extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** Readable when there is an event. The object's own: do not close it. */
+  /** Readable when there is an event. It belongs to the object: do not close it. */
   readonly fd: number;
 
   /** @internal */
@@ -122,21 +120,20 @@ export class EventChannel extends Resource {
    *
    * @param obj undefined for events of the device
    * @param events their numbers in the device's manual
-   * @param cookie comes back with each event
+   * @param cookie each event returns it
    * @throws VerbsError EINVAL, EOPNOTSUPP
    */
   subscribe(obj: DevxObject | undefined, events: readonly number[], cookie: bigint | number = 0n): void {
     const syscall = 'mlx5dv_devx_subscribe_devx_event';
     const channel = this.use(syscall);
     const object = obj === undefined ? undefined : handleOf(obj, 'DevxObject', 'obj', syscall);
-    if (!Array.isArray(events) || events.length > 0x7fff) throw validate.typeError('events', 'an array', events);
-    const list = events.map((each: unknown, i) => validate.integer(each, `events[${i}]`, 0, 0xffff));
+    const numbers = list(u16(), 0x7fff)(events, 'events');
     const id = BigInt(validate.u64(cookie, 'cookie'));
-    done(native.devxSubscribeDevxEvent(channel, object, list, id), { library: this.#library(syscall), syscall });
+    done(native.devxSubscribeDevxEvent(channel, object, numbers, id), { library: this.#library(syscall), syscall });
   }
 
   /**
-   * `mlx5dv_devx_subscribe_devx_event_fd`: an event shall write to a descriptor of the caller (an eventfd) instead.
+   * `mlx5dv_devx_subscribe_devx_event_fd`: events write to a descriptor of the caller (an eventfd) instead.
    *
    * @param obj undefined for events of the device
    * @throws VerbsError EINVAL, EBADF, EOPNOTSUPP
@@ -151,7 +148,7 @@ export class EventChannel extends Resource {
   }
 
   /**
-   * `mlx5dv_devx_get_event`: the next event, or undefined if none is there. Never waits.
+   * `mlx5dv_devx_get_event`: the next event, or undefined if there is none. Never waits.
    *
    * @param maxData bytes of data at most, default 64: an entry of the event queue
    * @throws VerbsError EINVAL (the data is longer), EOVERFLOW (events were lost)
@@ -161,7 +158,7 @@ export class EventChannel extends Resource {
     const channel = this.use(syscall);
     const data = new Uint8Array(validate.integer(maxData, 'maxData', 0, 0xffff));
     const result = native.devxGetEvent(channel, data);
-    if (result === -EAGAIN) return undefined;
+    if (result === -errno.EAGAIN) return undefined;
     const { cookie, size } = made(result, { library: this.#library(syscall), syscall });
     return { cookie, data: data.subarray(0, size) };
   }

@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { validate } from '@verbs/core/provider';
+import { fields, flag, or, range, validate } from '@verbs/core/provider';
 import { viewOf } from './command.js';
 import { DevxObject, type MadeObject, makeObj } from './object.js';
 
@@ -10,7 +10,7 @@ const QUERY_BYTES = 32;
 const STATISTICS_BYTES = 16;
 const CLEAR = 0x80;
 
-/** What a flow counter has counted. */
+/** The values of a flow counter. */
 export interface FlowStatistics {
   /** Packets. */
   packets: bigint;
@@ -19,11 +19,11 @@ export interface FlowStatistics {
 }
 
 /**
- * A flow counter of the device, or a bulk of them: what FlowActionType.COUNTERS_DEVX and
- * {@link dr.createActionFlowCounter} count with. Made by {@link devx.allocFlowCounter}.
+ * A flow counter of the device, or a bulk of them, for FlowActionType.COUNTERS_DEVX and
+ * {@link dr.createActionFlowCounter}. Made by {@link devx.allocFlowCounter}.
  */
 export class FlowCounter extends DevxObject {
-  /** How many counters it has. */
+  /** The number of counters. */
   readonly size: number;
 
   /** @internal */
@@ -35,23 +35,22 @@ export class FlowCounter extends DevxObject {
   /**
    * QUERY_FLOW_COUNTER: packets and bytes so far.
    *
-   * @param options `offset`: which counter of a bulk, default 0; `clear`: start again from 0, default false
+   * @param options `offset`: the counter's number in a bulk, default 0; `clear`: reset it to 0, default false
    * @throws VerbsError EREMOTEIO
    */
   read(options: { offset?: number; clear?: boolean } = {}): FlowStatistics {
-    const given = validate.object(options, 'options', ['offset', 'clear']);
-    const offset = validate.optional(given['offset'], 'options.offset', this.size - 1, 0);
+    const { offset, clear } = fields({ offset: or(range(0, this.size - 1), 0), clear: flag() })(options, 'options');
     const input = new Uint8Array(QUERY_BYTES);
     const view = viewOf(input);
     view.setUint16(0, QUERY_FLOW_COUNTER);
-    if (validate.boolean(given['clear'], 'options.clear', false)) view.setUint8(24, CLEAR);
+    if (clear) view.setUint8(24, CLEAR);
     view.setUint32(28, this.id + offset);
     const answer = viewOf(this.query(input, HEADER_BYTES + STATISTICS_BYTES));
     return { packets: answer.getBigUint64(16), octets: answer.getBigUint64(24) };
   }
 
   protected override describe(): Record<string, unknown> {
-    // Its values cost a command of the device: see read().
+    // Reading the values takes a command of the device: see read().
     return { id: this.id, size: this.size };
   }
 }
@@ -59,7 +58,7 @@ export class FlowCounter extends DevxObject {
 /**
  * ALLOC_FLOW_COUNTER, by `mlx5dv_devx_obj_create`: one counter, or a bulk.
  *
- * @param options `bulk`: so many of them, a power of two. Other numbers than 128 to 16384 need newer firmware
+ * @param options `bulk`: the number of counters, a power of two. Numbers below 128 and above 16384 need newer firmware
  * @throws VerbsError EREMOTEIO, EOPNOTSUPP
  * @example
  * const counter = devx.allocFlowCounter(ctx);

@@ -1,15 +1,13 @@
 import type { Context, MemoryRegion } from '@verbs/core';
-import { handleOf, Resource, validate } from '@verbs/core/provider';
+import { fields, handleOf, maybe, or, Resource, u32, u53, u64, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 import { exported, exportSize } from './sharing.js';
 
-const U32 = 0xffffffff;
-const MAX = Number.MAX_SAFE_INTEGER;
 const U64_MAX = (1n << 64n) - 1n;
 
-/** What {@link devx.regUmem} takes. */
+/** The attributes of {@link devx.regUmem}. */
 export interface UmemAttr {
   /** Bytes from the region's start, default 0. */
   offset?: number;
@@ -17,7 +15,7 @@ export interface UmemAttr {
   size?: number;
   /** core's `AccessFlags`, or-ed; default LOCAL_WRITE. */
   access?: number;
-  /** The page sizes that the device may use, one bit each; makes it `mlx5dv_devx_umem_reg_ex`. */
+  /** The page sizes that the device may use, one bit each; selects `mlx5dv_devx_umem_reg_ex`. */
   pgszBitmap?: bigint;
 }
 
@@ -58,23 +56,23 @@ export class Umem extends Resource {
   }
 }
 
+const place = { offset: or(u53(), 0), access: or(u32(), 1) };
+const checkUmem = fields({ ...place, size: maybe(u53()), pgszBitmap: maybe(u64()) });
+const checkDmabuf = fields({ ...place, size: u53(1), pgszBitmap: or(u64(), U64_MAX) });
+
 /**
- * `mlx5dv_devx_umem_reg`, or `mlx5dv_devx_umem_reg_ex` with `pgszBitmap`: memory for commands. It is that of a memory
- * region, which keeps it from being moved or freed.
+ * `mlx5dv_devx_umem_reg`, or `mlx5dv_devx_umem_reg_ex` with `pgszBitmap`: memory for commands. It is the memory of a
+ * region, so that nothing moves or frees it.
  *
  * @throws VerbsError EINVAL (a region without memory of its own), ERANGE (past its end), EOPNOTSUPP
  * @example const umem = devx.regUmem(ctx, pd.allocMr(4096, AccessFlags.LOCAL_WRITE));
  */
 export function regUmem(ctx: Context, mr: MemoryRegion, attr: UmemAttr = {}): Umem {
-  const given = validate.object(attr, 'attr', ['offset', 'size', 'access', 'pgszBitmap']);
-  const bitmap = given['pgszBitmap'];
-  const syscall = bitmap === undefined ? 'mlx5dv_devx_umem_reg' : 'mlx5dv_devx_umem_reg_ex';
+  const { offset, access, pgszBitmap: pages, ...given } = checkUmem(attr, 'attr');
+  const syscall = pages === undefined ? 'mlx5dv_devx_umem_reg' : 'mlx5dv_devx_umem_reg_ex';
   const { library, handle } = forContext(ctx, syscall);
   const region = handleOf(mr, 'MemoryRegion', 'mr', syscall);
-  const offset = validate.optional(given['offset'], 'attr.offset', MAX, 0);
-  const size = validate.optional(given['size'], 'attr.size', MAX, Math.max(mr.length - offset, 0));
-  const access = validate.optional(given['access'], 'attr.access', U32, 1);
-  const pages = bitmap === undefined ? undefined : BigInt(validate.u64(bitmap, 'attr.pgszBitmap'));
+  const size = given.size ?? Math.max(mr.length - offset, 0);
   const result = native.devxUmemReg(library, handle, region, BigInt(offset), BigInt(size), access, pages);
   const detail = `of ${size} bytes at ${offset}`;
   return new Umem(ctx, made(result, { library, syscall, detail }), 'mlx5dv_devx_umem_dereg', [mr]);
@@ -94,11 +92,7 @@ export function regUmemDmabuf(
   const syscall = 'mlx5dv_devx_umem_reg_ex';
   const { library, handle } = forContext(ctx, syscall);
   validate.integer(fd, 'fd', 0, 0x7fffffff);
-  const given = validate.object(attr, 'attr', ['offset', 'size', 'access', 'pgszBitmap']);
-  const offset = validate.optional(given['offset'], 'attr.offset', MAX, 0);
-  const size = validate.integer(given['size'], 'attr.size', 1, MAX);
-  const access = validate.optional(given['access'], 'attr.access', U32, 1);
-  const pages = BigInt(validate.u64(given['pgszBitmap'] ?? U64_MAX, 'attr.pgszBitmap'));
+  const { offset, size, access, pgszBitmap: pages } = checkDmabuf(attr, 'attr');
   const result = native.devxUmemRegDmabuf(library, handle, fd, BigInt(offset), BigInt(size), access, pages);
   return new Umem(ctx, made(result, { library, syscall }), 'mlx5dv_devx_umem_dereg', []);
 }
@@ -106,7 +100,7 @@ export function regUmemDmabuf(
 /**
  * `mlx5dv_devx_umem_import`.
  *
- * @param data of {@link Umem.export}; other bytes are not found out by the library
+ * @param data from {@link Umem.export}; the library does not detect other bytes
  * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44), EINVAL
  */
 export function importUmem(ctx: Context, data: Uint8Array): Umem {

@@ -5,13 +5,13 @@ import type { Domain } from './domain.js';
 type Parent = InstanceType<typeof Resource>;
 
 /**
- * `struct mlx5dv_dr_action`: what rules do. Made by the functions `dr.createAction*`; `close()` is
- * `mlx5dv_dr_action_destroy`. It keeps what it was made of.
+ * `struct mlx5dv_dr_action`: an action of rules. Made by the functions `dr.createAction*`; `close()` is
+ * `mlx5dv_dr_action_destroy`. It keeps the objects that it was made of.
  */
 export class Action extends Resource {
-  /** Whose library it came from; the C functions of some actions name none. */
+  /** The domain whose library made it. The C functions of some actions take no domain. */
   readonly domain: Domain;
-  /** The end of the name of the C function that made it, `packet_reformat`. */
+  /** The end of the C function's name, `packet_reformat`. */
   readonly kind: string;
 
   /** @internal */

@@ -1,5 +1,5 @@
 import type { QueuePair } from '@verbs/core';
-import { handleOf, validate } from '@verbs/core/provider';
+import { fields, handleOf, or, u32, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import type { FlowActionPacketReformatType } from '../base/enums.js';
@@ -35,8 +35,8 @@ export function createActionDrop(domain: Domain): Action {
 }
 
 /**
- * `mlx5dv_dr_action_create_default_miss`: as if no rule had matched: NIC_RX drops, NIC_TX sends, FDB asks the e-switch
- * manager.
+ * `mlx5dv_dr_action_create_default_miss`: the action on packets that no rule matches: NIC_RX drops, NIC_TX sends, FDB
+ * sends to the e-switch manager.
  */
 export function createActionDefaultMiss(domain: Domain): Action {
   return create(domain, 'default_miss', (handle) => native.drActionCreateDefaultMiss(handle));
@@ -68,7 +68,7 @@ export function createActionPushVlan(domain: Domain, vlanHdr: number): Action {
 /**
  * `mlx5dv_dr_action_create_tag`: `wc.flowTag` of the completion.
  *
- * @param tagValue 24 bits; the library drops the others
+ * @param tagValue 24 bits; the library ignores the upper 8
  * @throws VerbsError ENOMEM
  */
 export function createActionTag(domain: Domain, tagValue: number): Action {
@@ -163,7 +163,7 @@ export function createActionFlowCounter(domain: Domain, obj: DevxObject, offset 
   return create(domain, 'flow_counter', call, [obj]);
 }
 
-/** What {@link dr.createActionPacketReformat} takes. */
+/** The attributes of {@link dr.createActionPacketReformat}. */
 export interface DrPacketReformatAttr {
   /** {@link FlowActionPacketReformatType}. */
   reformatType: FlowActionPacketReformatType;
@@ -173,6 +173,8 @@ export interface DrPacketReformatAttr {
   flags?: number;
 }
 
+const checkReformat = fields({ reformatType: u32(), data: bytesOf, flags: or(u32(), 0) });
+
 /**
  * `mlx5dv_dr_action_create_packet_reformat`: NIC_RX domains decapsulate, NIC_TX domains encapsulate, FDB domains do both.
  *
@@ -180,14 +182,12 @@ export interface DrPacketReformatAttr {
  */
 export function createActionPacketReformat(domain: Domain, attr: DrPacketReformatAttr): Action {
   return create(domain, 'packet_reformat', (handle) => {
-    const given = validate.object(attr, 'attr', ['reformatType', 'data', 'flags']);
-    const type = validate.integer(given['reformatType'], 'attr.reformatType', 0, U32);
-    const flags = validate.optional(given['flags'], 'attr.flags', U32, 0);
-    return native.drActionCreatePacketReformat(handle, flags, type, bytesOf(given['data'], 'attr.data'));
+    const { reformatType, data, flags } = checkReformat(attr, 'attr');
+    return native.drActionCreatePacketReformat(handle, flags, reformatType, data);
   });
 }
 
-/** What {@link dr.createActionModifyHeader} takes. */
+/** The attributes of {@link dr.createActionModifyHeader}. */
 export interface DrModifyHeaderAttr {
   /** As with {@link createFlowActionModifyHeader}. */
   actions: readonly ModifyAction[] | BigUint64Array | Uint8Array;
@@ -195,20 +195,21 @@ export interface DrModifyHeaderAttr {
   flags?: number;
 }
 
+const checkModifyHeader = fields({ actions: modifyActions, flags: or(u32(), 0) });
+
 /** `mlx5dv_dr_action_create_modify_header`. @throws VerbsError EINVAL, EOPNOTSUPP */
 export function createActionModifyHeader(domain: Domain, attr: DrModifyHeaderAttr): Action {
   return create(domain, 'modify_header', (handle) => {
-    const given = validate.object(attr, 'attr', ['actions', 'flags']);
-    const flags = validate.optional(given['flags'], 'attr.flags', U32, 0);
-    return native.drActionCreateModifyHeader(handle, flags, modifyActions(given['actions'], 'attr.actions'));
+    const { actions, flags } = checkModifyHeader(attr, 'attr');
+    return native.drActionCreateModifyHeader(handle, flags, actions);
   });
 }
 
 /** `struct mlx5dv_dr_action_dest_attr`: a destination, with a reformat action in front (DEST_REFORMAT) or without. */
 export interface DestAttr {
-  /** Where a copy goes: an action made by one of `createActionDest…`. */
+  /** The destination of a copy: an action made by one of `createActionDest…`. */
   dest: Action;
-  /** What is done to that copy before: a packet reformat action. */
+  /** A packet reformat action on that copy. */
   reformat?: Action;
 }
 

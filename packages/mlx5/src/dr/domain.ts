@@ -28,7 +28,7 @@ export class Domain extends Resource {
   }
 
   /**
-   * `mlx5dv_dr_domain_sync`: rules come into force in the background; this waits for them.
+   * `mlx5dv_dr_domain_sync`: waits until the rules are in force; the device applies them in the background.
    *
    * @param flags {@link dr.DomainSyncFlags}, or-ed
    * @throws VerbsError EINVAL
@@ -40,7 +40,7 @@ export class Domain extends Resource {
     done(native.drDomainSync(domain, flags), { library: this.library(syscall), syscall });
   }
 
-  /** `mlx5dv_dr_domain_set_reclaim_device_memory`: whether memory of closed rules goes back to the device. */
+  /** `mlx5dv_dr_domain_set_reclaim_device_memory`: whether the device gets the memory of closed rules back. */
   setReclaimDeviceMemory(enable: boolean): void {
     const syscall = 'mlx5dv_dr_domain_set_reclaim_device_memory';
     const domain = this.use(syscall);
@@ -48,7 +48,7 @@ export class Domain extends Resource {
     done(native.drDomainSetReclaimDeviceMemory(domain, enable), { library: this.library(syscall), syscall });
   }
 
-  /** `mlx5dv_dr_domain_allow_duplicate_rules`: whether a second rule with the same match is taken. It is by default. */
+  /** `mlx5dv_dr_domain_allow_duplicate_rules`: whether a second rule with the same match is allowed; default true. */
   allowDuplicateRules(allow: boolean): void {
     const syscall = 'mlx5dv_dr_domain_allow_duplicate_rules';
     const domain = this.use(syscall);
@@ -56,7 +56,7 @@ export class Domain extends Resource {
     done(native.drDomainAllowDuplicateRules(domain, allow), { library: this.library(syscall), syscall });
   }
 
-  /** `mlx5dv_dump_dr_domain`: everything in it, in the library's text form for its own tools. */
+  /** `mlx5dv_dump_dr_domain`: its contents, in the library's text form for its own tools. */
   dump(): string {
     const syscall = 'mlx5dv_dump_dr_domain';
     return made(native.dumpDrDomain(this.use(syscall)), { library: this.library(syscall), syscall });

@@ -1,36 +1,39 @@
-import { handleOf, Resource, validate } from '@verbs/core/provider';
+import { fields, handleOf, maybe, or, Resource, u16, u32, u8, unchecked } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native/index.js';
 import { MatcherLayoutFlags } from './enums.js';
 import type { Table } from './table.js';
 
-/** What {@link dr.createMatcher} takes. */
+/** The attributes of {@link dr.createMatcher}. */
 export interface MatcherAttr {
-  /** What the rules look at; default nothing, so that they take every packet. */
+  /** The bits that the rules compare; default none, so that every packet matches. */
   mask?: MatchValue;
-  /** {@link MatchCriteria}, or-ed; default those that a mask by name uses, and 0 for bytes. */
+  /** {@link MatchCriteria}, or-ed. Default: the parts of a mask by name; 0 for bytes. */
   matchCriteriaEnable?: number;
-  /** The smallest first, default 0. */
+  /** Matchers with a smaller number are tried earlier; default 0. */
   priority?: number;
 }
 
 /** `struct mlx5dv_dr_matcher_layout`. */
 export interface MatcherLayout {
-  /** {@link dr.MatcherLayoutFlags}, or-ed; default what `logNumOfRulesHint` needs. */
+  /** {@link dr.MatcherLayoutFlags}, or-ed; default NUM_RULE if `logNumOfRulesHint` is given. */
   flags?: number;
-  /** So many rules are expected, as a power of two. */
+  /** The expected number of rules, as a power of two. */
   logNumOfRulesHint?: number;
 }
 
+const checkLayout = fields({ flags: maybe(u32()), logNumOfRulesHint: maybe(u32()) });
+const checkAttr = fields({ mask: unchecked, matchCriteriaEnable: maybe(u8()), priority: or(u16(), 0) });
+
 /**
- * `struct mlx5dv_dr_matcher`: which bits of packets its rules compare. Made by {@link dr.createMatcher}; `close()` is
+ * `struct mlx5dv_dr_matcher`: the bits of packets that its rules compare. Made by {@link dr.createMatcher}; `close()` is
  * `mlx5dv_dr_matcher_destroy`.
  */
 export class Matcher extends Resource {
-  /** The table that it is in. */
+  /** Its table. */
   readonly table: Table;
-  /** The lower it is, the earlier it is tried. */
+  /** Matchers with a lower number are tried earlier. */
   readonly priority: number;
   /** See {@link MatchCriteria}. */
   readonly matchCriteriaEnable: number;
@@ -51,18 +54,19 @@ export class Matcher extends Resource {
   }
 
   /**
-   * `mlx5dv_dr_matcher_set_layout`: how many rules there will be, so that its table need not grow.
+   * `mlx5dv_dr_matcher_set_layout`: the expected number of rules, so that the table need not grow.
    *
    * @throws VerbsError EOPNOTSUPP (a matcher of the root table), EINVAL
    */
   setLayout(layout: MatcherLayout): void {
     const syscall = 'mlx5dv_dr_matcher_set_layout';
     const matcher = this.use(syscall);
-    const given = validate.object(layout, 'layout', ['flags', 'logNumOfRulesHint']);
-    const implied = given['logNumOfRulesHint'] === undefined ? 0 : MatcherLayoutFlags.NUM_RULE;
-    const flags = validate.optional(given['flags'], 'layout.flags', 0xffffffff, implied);
-    const hint = validate.optional(given['logNumOfRulesHint'], 'layout.logNumOfRulesHint', 0xffffffff, 0);
-    done(native.drMatcherSetLayout(matcher, flags, hint), { library: this.table.domain.library(syscall), syscall });
+    const { logNumOfRulesHint: hint, ...given } = checkLayout(layout, 'layout');
+    const flags = given.flags ?? (hint === undefined ? 0 : MatcherLayoutFlags.NUM_RULE);
+    done(native.drMatcherSetLayout(matcher, flags, hint ?? 0), {
+      library: this.table.domain.library(syscall),
+      syscall,
+    });
   }
 
   /** `mlx5dv_dump_dr_matcher`: as {@link Domain.dump}. */
@@ -90,11 +94,9 @@ export class Matcher extends Resource {
 export function createMatcher(table: Table, attr: MatcherAttr = {}): Matcher {
   const syscall = 'mlx5dv_dr_matcher_create';
   const handle = handleOf(table, 'Table', 'table', syscall);
-  const given = validate.object(attr, 'attr', ['mask', 'matchCriteriaEnable', 'priority']);
-  const enable = given['matchCriteriaEnable'];
-  const criteria = enable === undefined ? undefined : validate.integer(enable, 'attr.matchCriteriaEnable', 0, 0xff);
-  const { mask, matchCriteriaEnable } = maskOf(given['mask'], 'attr.mask', criteria);
-  const priority = validate.optional(given['priority'], 'attr.priority', 0xffff, 0);
+  const given = checkAttr(attr, 'attr');
+  const { mask, matchCriteriaEnable } = maskOf(given.mask, 'attr.mask', given.matchCriteriaEnable);
+  const { priority } = given;
   const result = native.drMatcherCreate(handle, priority, matchCriteriaEnable, mask);
   const matcher = made(result, { library: table.domain.library(syscall), syscall });
   return new Matcher(table, matcher, { priority, matchCriteriaEnable, mask });

@@ -1,33 +1,23 @@
-import { handleOf, validate } from '@verbs/core/provider';
+import { fields, handle, uint8Array, flag, handleOf, list, or, u32, u64, u8, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import { native, type NativeHandle } from '../native/index.js';
 import type { NativeMeterAttr } from '../native/dr.js';
-import { bytesOf } from '../actions/reformat.js';
 import { Action } from './action.js';
 import type { Domain } from './domain.js';
 import type { Table } from './table.js';
 
-const U32 = 0xffffffff;
-
-/** What {@link dr.createActionAso} and {@link dr.modifyActionAso} take. */
+/** The attributes of {@link dr.createActionAso} and {@link dr.modifyActionAso}. */
 export interface AsoAttr {
-  /** Of the ASO in its object. */
+  /** The offset of the ASO in its object. */
   offset?: number;
   /** {@link dr.AsoFirstHitFlags}, {@link dr.AsoFlowMeterFlags} or {@link dr.AsoCtFlags}, by the object. */
   flags?: number;
-  /** Which register C gets the result: 0 to 7. */
+  /** The number of the register C for the result: 0 to 7. */
   returnRegC: number;
 }
 
-function asoFields(attr: AsoAttr) {
-  const given = validate.object(attr, 'attr', ['offset', 'flags', 'returnRegC']);
-  return {
-    offset: validate.optional(given['offset'], 'attr.offset', U32, 0),
-    flags: validate.optional(given['flags'], 'attr.flags', U32, 0),
-    returnRegC: validate.integer(given['returnRegC'], 'attr.returnRegC', 0, 0xff),
-  };
-}
+const checkAso = fields({ offset: or(u32(), 0), flags: or(u32(), 0), returnRegC: u8() });
 
 /**
  * `mlx5dv_dr_action_create_aso`: an advanced steering operation (first hit, flow meter, connection tracking) on an object
@@ -38,7 +28,7 @@ function asoFields(attr: AsoAttr) {
 export function createActionAso(domain: Domain, obj: DevxObject, attr: AsoAttr): Action {
   const syscall = 'mlx5dv_dr_action_create_aso';
   const handle = handleOf(domain, 'Domain', 'domain', syscall);
-  const { offset, flags, returnRegC } = asoFields(attr);
+  const { offset, flags, returnRegC } = checkAso(attr, 'attr');
   const object = handleOf(obj, 'DevxObject', 'obj', syscall);
   const result = native.drActionCreateAso(handle, object, offset, flags, returnRegC);
   return new Action(domain, made(result, { library: domain.library(syscall), syscall }), 'aso', [obj]);
@@ -48,7 +38,7 @@ export function createActionAso(domain: Domain, obj: DevxObject, attr: AsoAttr):
 export function modifyActionAso(action: Action, attr: AsoAttr): void {
   const syscall = 'mlx5dv_dr_action_modify_aso';
   const handle = handleOf(action, 'Action', 'action', syscall);
-  const { offset, flags, returnRegC } = asoFields(attr);
+  const { offset, flags, returnRegC } = checkAso(attr, 'attr');
   const about = { library: action.domain.library(syscall), syscall };
   done(native.drActionModifyAso(handle, offset, flags, returnRegC), about);
 }
@@ -63,7 +53,7 @@ export function linkAsoOtherDomain(obj: DevxObject, peerDomain: Domain, domain: 
   const object = handleOf(obj, 'DevxObject', 'obj', syscall);
   const peer = handleOf(peerDomain, 'Domain', 'peerDomain', syscall);
   const handle = handleOf(domain, 'Domain', 'domain', syscall);
-  const { flags, returnRegC } = asoFields(attr);
+  const { flags, returnRegC } = checkAso(attr, 'attr');
   const about = { library: domain.library(syscall), syscall };
   done(native.drAsoOtherDomainLink(object, peer, handle, flags, returnRegC), about);
 }
@@ -78,31 +68,30 @@ export function unlinkAsoOtherDomain(obj: DevxObject, domain: Domain): void {
 
 /** `struct mlx5dv_dr_flow_meter_attr`. */
 export interface FlowMeterAttr {
-  /** Where packets go on, with their colour in the register. */
+  /** The next table; the register has the packet's colour. */
   nextTable: Table;
-  /** Whether it measures, default true. */
+  /** Whether the meter is active, default true. */
   active?: boolean;
-  /** Which register C gets the colour: 0 to 7. */
+  /** The number of the register C for the colour: 0 to 7. */
   regCIndex: number;
   /** `flow_meter_parameters` of the device's manual. */
   parameter: Uint8Array;
 }
 
 function meterFields(attr: FlowMeterAttr, syscall: string): NativeMeterAttr {
-  const given = validate.object(attr, 'attr', ['nextTable', 'active', 'regCIndex', 'parameter']);
-  const parameter = bytesOf(given['parameter'], 'attr.parameter');
-  if (parameter === undefined) throw validate.typeError('attr.parameter', 'a Uint8Array', parameter);
-  return {
-    nextTable: handleOf(given['nextTable'], 'Table', 'attr.nextTable', syscall),
-    active: Number(validate.boolean(given['active'], 'attr.active', true)),
-    regCIndex: validate.integer(given['regCIndex'], 'attr.regCIndex', 0, 0xff),
-    parameter,
-  };
+  const check = fields({
+    nextTable: handle('Table', syscall),
+    active: flag(true),
+    regCIndex: u8(),
+    parameter: uint8Array,
+  });
+  const { active, ...given } = check(attr, 'attr');
+  return { ...given, active: Number(active) };
 }
 
-/** A flow meter, with the table that it needs at every change. */
+/** A flow meter. It keeps its table, which every change needs. */
 export class FlowMeterAction extends Action {
-  /** Where packets go on, with their colour in the register. */
+  /** The next table; the register has the packet's colour. */
   readonly nextTable: Table;
 
   /** @internal */
@@ -115,7 +104,7 @@ export class FlowMeterAction extends Action {
    * `mlx5dv_dr_action_modify_flow_meter`.
    *
    * @param attr the new values; the table stays
-   * @param modifyFieldSelect which of them count: the 64 bits of the device's manual
+   * @param modifyFieldSelect the values to change: the 64 bits of the device's manual
    * @throws VerbsError EINVAL, EOPNOTSUPP
    */
   modify(attr: Omit<FlowMeterAttr, 'nextTable'>, modifyFieldSelect: bigint): void {
@@ -137,36 +126,33 @@ export function createActionFlowMeter(domain: Domain, attr: FlowMeterAttr): Flow
 
 /** `struct mlx5dv_dr_flow_sampler_attr`. */
 export interface FlowSamplerAttr {
-  /** One packet of so many, at random. */
+  /** One packet in `sampleRatio`, at random. */
   sampleRatio: number;
-  /** Where all packets go on, sampled or not. */
+  /** The next table of all packets, sampled or not. */
   defaultNextTable: Table;
-  /** What happens to the samples. */
+  /** The actions on the samples. */
   sampleActions: readonly Action[];
-  /** FDB: what else, in the layout of the device's manual; default 0. */
+  /** FDB: a further action, in the layout of the device's manual; default 0. */
   action?: bigint;
 }
 
 /** `mlx5dv_dr_action_create_flow_sampler`: copies of some packets. @throws VerbsError EINVAL, EOPNOTSUPP */
 export function createActionFlowSampler(domain: Domain, attr: FlowSamplerAttr): Action {
   const syscall = 'mlx5dv_dr_action_create_flow_sampler';
-  const handle = handleOf(domain, 'Domain', 'domain', syscall);
-  const given = validate.object(attr, 'attr', ['sampleRatio', 'defaultNextTable', 'sampleActions', 'action']);
-  const list = given['sampleActions'];
-  if (!Array.isArray(list)) throw validate.typeError('attr.sampleActions', 'an array', list);
-  const sampleActions = list.map((each, i) => handleOf(each, 'Action', `attr.sampleActions[${i}]`, syscall));
-  const fields = {
-    sampleRatio: validate.integer(given['sampleRatio'], 'attr.sampleRatio', 0, U32),
-    defaultNextTable: handleOf(given['defaultNextTable'], 'Table', 'attr.defaultNextTable', syscall),
-    sampleActions,
-    action: networkOrder(BigInt(validate.u64(given['action'] ?? 0n, 'attr.action'))),
-  };
-  const result = native.drActionCreateFlowSampler(handle, fields);
+  const owner = handleOf(domain, 'Domain', 'domain', syscall);
+  const check = fields({
+    sampleRatio: u32(),
+    defaultNextTable: handle('Table', syscall),
+    sampleActions: list(handle('Action', syscall)),
+    action: or(u64(), 0n),
+  });
+  const given = check(attr, 'attr');
+  const result = native.drActionCreateFlowSampler(owner, { ...given, action: networkOrder(given.action) });
   const others = [attr.defaultNextTable, ...attr.sampleActions];
   return new Action(domain, made(result, { library: domain.library(syscall), syscall }), 'flow_sampler', others);
 }
 
-/** As it must lie in memory to be a big-endian number. */
+/** The number with its bytes in network order. */
 function networkOrder(value: bigint): bigint {
   const view = new DataView(new ArrayBuffer(8));
   view.setBigUint64(0, value);

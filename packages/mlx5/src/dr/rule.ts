@@ -6,11 +6,11 @@ import type { Action } from './action.js';
 import type { Matcher } from './matcher.js';
 
 /**
- * `struct mlx5dv_dr_rule`: packets that match go through its actions. Made by {@link dr.createRule}; `close()` is
- * `mlx5dv_dr_rule_destroy`. It keeps the matcher and the actions; closing one of these closes it first.
+ * `struct mlx5dv_dr_rule`: applies its actions to the packets that match. Made by {@link dr.createRule}; `close()` is
+ * `mlx5dv_dr_rule_destroy`. It keeps the matcher and the actions; closing one of these closes the rule first.
  */
 export class Rule extends Resource {
-  /** The matcher that it is under. */
+  /** Its matcher. */
   readonly matcher: Matcher;
   /** In their order. */
   readonly actions: readonly Action[];
@@ -38,7 +38,7 @@ export class Rule extends Resource {
 }
 
 /**
- * `mlx5dv_dr_rule_create`: packets with `value` in the bits of the matcher's mask go through the actions, in their order.
+ * `mlx5dv_dr_rule_create`: applies the actions, in their order, to packets with `value` in the bits of the matcher's mask.
  *
  * @param value match parameters by name, or bytes; default zeros, which is right for an empty mask
  * @throws VerbsError EINVAL, EOPNOTSUPP (actions that cannot follow each other), EEXIST (the same match is there, see

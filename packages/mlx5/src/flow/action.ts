@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { type Context, VerbsError } from '@verbs/core';
-import { inspection, Resource, validate } from '@verbs/core/provider';
+import { errno, fields, inspection, Resource, u32 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
@@ -8,11 +8,8 @@ import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
 import { native, type NativeHandle } from '../native/index.js';
 import { bytesOf, reformatHint, refusedSize } from '../actions/reformat.js';
 
-const U32 = 0xffffffff;
-const EINVAL = 22;
-
 /**
- * `struct ibv_flow_action`: what flows do to packets. Made by {@link createFlowActionPacketReformat} and
+ * `struct ibv_flow_action`: a change of packets, for flows. Made by {@link createFlowActionPacketReformat} and
  * {@link createFlowActionModifyHeader}; `close()` is `ibv_destroy_flow_action`, after the flows that use it have been
  * closed.
  */
@@ -21,7 +18,7 @@ export class FlowAction extends Resource {
   readonly context: Context;
   /** See {@link FlowTableType}: only flows of such a table can use it. */
   readonly ftType: number;
-  /** What it was made from. */
+  /** The attributes of its creation. */
   readonly attr: Readonly<PacketReformatAttr> | Readonly<ModifyHeaderAttr>;
 
   /** @internal */
@@ -40,28 +37,30 @@ export class FlowAction extends Resource {
   }
 }
 
-/** What {@link createFlowActionPacketReformat} takes. */
+/** The attributes of {@link createFlowActionPacketReformat}. */
 export interface PacketReformatAttr {
   /** {@link FlowActionPacketReformatType}. */
   reformatType: number;
   /** {@link FlowTableType}: NIC_RX to decapsulate, NIC_TX to encapsulate. */
   ftType: number;
   /**
-   * The headers, copied, for instance from {@link headers}: all that comes in front of an encapsulated packet (at most
+   * The headers, copied, for instance from {@link headers}: all headers in front of an encapsulated packet (at most
    * max_encap_header_size bytes, an even number), or the Ethernet header that L3_TUNNEL_TO_L2 puts back: 14 bytes, or
-   * 18 with a VLAN tag. None with L2_TUNNEL_TO_L2.
+   * 18 with a VLAN tag. No data with L2_TUNNEL_TO_L2.
    */
   data?: Uint8Array;
 }
+
+const checkReformat = fields({ reformatType: u32(), ftType: u32(), data: bytesOf });
 
 /**
  * `mlx5dv_create_flow_action_packet_reformat`: adds headers to packets or removes them.
  *
  * Decapsulation (L2_TUNNEL_TO_L2, L3_TUNNEL_TO_L2) is for NIC_RX, encapsulation (L2_TO_L2_TUNNEL, L2_TO_L3_TUNNEL) for
- * NIC_TX. The device fills in what depends on the packet: the outer lengths, the IPv4 header's checksum and the UDP
- * source port (see {@link calcEncapEntropy}).
+ * NIC_TX. The device fills in the fields that depend on the packet: the outer lengths, the IPv4 header's checksum and the
+ * UDP source port (see {@link calcEncapEntropy}).
  *
- * @throws VerbsError EOPNOTSUPP (the type does not go with the table, or the device cannot), ENOENT (data is missing),
+ * @throws VerbsError EOPNOTSUPP (the table does not allow the type, or the device lacks it), ENOENT (data is missing),
  *   EINVAL (a size that is too large, odd, or neither 14 nor 18), ENOMEM (too many)
  * @example
  * const encap = createFlowActionPacketReformat(ctx, {
@@ -78,26 +77,25 @@ export interface PacketReformatAttr {
 export function createFlowActionPacketReformat(ctx: Context, attr: PacketReformatAttr): FlowAction {
   const syscall = 'mlx5dv_create_flow_action_packet_reformat';
   const { library, handle } = forContext(ctx, syscall);
-  const given = validate.object(attr, 'attr', ['reformatType', 'ftType', 'data']);
-  const reformatType = validate.integer(given['reformatType'], 'attr.reformatType', 0, U32);
-  const ftType = validate.integer(given['ftType'], 'attr.ftType', 0, U32);
-  const data = bytesOf(given['data'], 'attr.data');
+  const { reformatType, ftType, data } = checkReformat(attr, 'attr');
   const detail = `of type ${reformatType} for table type ${ftType}, with ${data?.byteLength ?? 'no'} bytes of data`;
-  // The kernel does not look at this size; a device that took another one would cut packets in the wrong place.
+  // The kernel does not check this size; with another one, a device would cut packets in the wrong place.
   const refused = ftType === Table.NIC_RX ? refusedSize(reformatType, data) : undefined;
-  if (refused !== undefined) throw new VerbsError(EINVAL, syscall, { detail, hint: refused });
+  if (refused !== undefined) throw new VerbsError(errno.EINVAL, syscall, { detail, hint: refused });
   const result = native.createFlowActionPacketReformat(library, handle, data, reformatType, ftType);
   const action = made(result, { library, syscall, detail, hint: reformatHint(result, reformatType, ftType, data) });
   return new FlowAction(ctx, action, { reformatType, ftType, ...(data && { data: data.slice() }) });
 }
 
-/** What {@link createFlowActionModifyHeader} takes. */
+/** The attributes of {@link createFlowActionModifyHeader}. */
 export interface ModifyHeaderAttr {
   /** {@link FlowTableType}: NIC_RX, NIC_TX, FDB or RDMA_TX. */
   ftType: number;
-  /** What to change, in this order; or the entries of 8 bytes as they lie in memory, in the device's byte order. */
+  /** The changes, in this order; or their entries of 8 bytes in the device's byte order. */
   actions: readonly ModifyAction[] | BigUint64Array | Uint8Array;
 }
+
+const checkModifyHeader = fields({ ftType: u32(), actions: modifyActions });
 
 /**
  * `mlx5dv_create_flow_action_modify_header`: sets, adds to and copies fields of packets. The device corrects the
@@ -114,9 +112,7 @@ export interface ModifyHeaderAttr {
 export function createFlowActionModifyHeader(ctx: Context, attr: ModifyHeaderAttr): FlowAction {
   const syscall = 'mlx5dv_create_flow_action_modify_header';
   const { library, handle } = forContext(ctx, syscall);
-  const given = validate.object(attr, 'attr', ['ftType', 'actions']);
-  const ftType = validate.integer(given['ftType'], 'attr.ftType', 0, U32);
-  const actions = modifyActions(given['actions'], 'attr.actions');
+  const { ftType, actions } = checkModifyHeader(attr, 'attr');
   const detail = `of ${actions.byteLength / 8} entries for table type ${ftType}`;
   const result = native.createFlowActionModifyHeader(library, handle, actions, ftType);
   const kept = types.isTypedArray(attr.actions) ? attr.actions.slice() : [...attr.actions];

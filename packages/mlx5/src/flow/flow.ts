@@ -13,7 +13,7 @@ import type { FlowMatcher } from './matcher.js';
 const SYSCALL = 'mlx5dv_create_flow';
 const U32 = 0xffffffff;
 
-/** `struct mlx5dv_flow_action_attr`: one of what a flow does, by its {@link FlowActionType}. */
+/** `struct mlx5dv_flow_action_attr`: an action of a flow, by its {@link FlowActionType}. */
 export type FlowActionAttr =
   | {
       /** The packet goes to a queue pair. */
@@ -22,19 +22,19 @@ export type FlowActionAttr =
       qp: QueuePair;
     }
   | {
-      /** Without anything further: nobody gets the packet, or it goes the default way. */
+      /** DROP: the packet ends here. DEFAULT_MISS: the packet goes where packets without a flow go. */
       type: typeof Type.DROP | typeof Type.DEFAULT_MISS;
     }
   | {
       /** Counts in counters of libibverbs. */
       type: typeof Type.IBV_COUNTER;
-      /** The library refuses them (EOPNOTSUPP): COUNTERS_DEVX is what counts. */
+      /** The library rejects them with EOPNOTSUPP: use COUNTERS_DEVX. */
       counter: Counters;
     }
   | {
       /** Changes the packet. */
       type: typeof Type.IBV_FLOW_ACTION;
-      /** How: packet reformat, modify header. */
+      /** The change: packet reformat or modify header. */
       action: FlowAction;
     }
   | {
@@ -60,14 +60,14 @@ export type FlowActionAttr =
       type: typeof Type.COUNTERS_DEVX_WITH_OFFSET;
       /** A bulk of flow counters: {@link devx.allocFlowCounter}. */
       obj: DevxObject;
-      /** Which of them, from 0. */
+      /** The counter's number in the bulk, from 0. */
       offset: number;
     };
 
-/** A queue pair stands for DEST_IBV_QP, an action for IBV_FLOW_ACTION. */
+/** A queue pair is short for DEST_IBV_QP, an action for IBV_FLOW_ACTION. */
 export type FlowActionLike = FlowActionAttr | QueuePair | FlowAction;
 
-/** Which field each type has, and of what kind that is. */
+/** The field of each type, and the kind of its object. */
 const OBJECTS: Readonly<Record<number, readonly [field: string, kind: string]>> = {
   [Type.DEST_IBV_QP]: ['qp', 'QueuePair'],
   [Type.IBV_COUNTER]: ['counter', 'Counters'],
@@ -79,15 +79,15 @@ const OBJECTS: Readonly<Record<number, readonly [field: string, kind: string]>> 
 const SHORT: Readonly<Record<string, number>> = { QueuePair: Type.DEST_IBV_QP, FlowAction: Type.IBV_FLOW_ACTION };
 
 /**
- * `struct ibv_flow`: packets that match are treated as its actions say. Made by {@link createFlow}; `close()` is
- * `ibv_destroy_flow`. It keeps the matcher and everything that its actions name; closing one of these closes it first.
+ * `struct ibv_flow`: applies its actions to the packets that match. Made by {@link createFlow}; `close()` is
+ * `ibv_destroy_flow`. It keeps the matcher and the objects of its actions; closing one of these closes the flow first.
  */
 export class Mlx5Flow extends Resource {
-  /** The matcher that it is under. */
+  /** Its matcher. */
   readonly matcher: FlowMatcher;
   /** A copy of the value. */
   readonly matchValue: Uint8Array;
-  /** What it does, as C has it. */
+  /** The types of its actions, see {@link FlowActionType}. */
   readonly actionTypes: readonly number[];
 
   /** @internal */
@@ -114,9 +114,9 @@ export class Mlx5Flow extends Resource {
 }
 
 /**
- * `mlx5dv_create_flow` (`__mlx5dv_create_flow` where the library has it, for the longer structure): packets with `value`
- * in the bits of the matcher's mask are treated as `actions` say. Their order does not matter: decapsulate, modify,
- * encapsulate, then the destination. On NIC_TX packets go to the wire without one.
+ * `mlx5dv_create_flow` (`__mlx5dv_create_flow` if the library has it, for the longer structure): applies `actions` to the
+ * packets with `value` in the bits of the matcher's mask. The order of the actions does not matter: the device
+ * decapsulates, modifies, encapsulates, then delivers. On NIC_TX, packets without a destination go to the wire.
  *
  * @param value match parameters by name, or bytes; default zeros, which is right for an empty mask
  * @throws TypeError, RangeError for an action, by its path
@@ -149,7 +149,7 @@ export function createFlow(
   );
 }
 
-/** Which of the two functions an error is about. */
+/** The C function that an error names. */
 function missing(library: Parameters<typeof native.missing>[0], attributes: readonly { type: number }[]): string {
   const longer = '__mlx5dv_create_flow';
   const wanted = attributes.some(({ type }) => type === Type.COUNTERS_DEVX_WITH_OFFSET);

@@ -1,18 +1,16 @@
 import type { Context } from '@verbs/core';
-import { inspection, Resource, validate } from '@verbs/core/provider';
+import { fields, inspection, maybe, or, Resource, u16, u32, u64, u8, unchecked } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { FlowMatcherMask, FlowTableType } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native/index.js';
 
-const U32 = 0xffffffff;
-
 /** `struct mlx5dv_flow_matcher_attr`. */
 export interface FlowMatcherAttr {
-  /** What the flows look at; default nothing, so that they take every packet. The values do not matter here. */
+  /** The bits that the flows compare; default none, so that every packet matches. Values are ignored here. */
   matchMask?: MatchValue;
-  /** {@link MatchCriteria}, or-ed: the parts of the mask; default those that a mask by name uses, and 0 for bytes. */
+  /** {@link MatchCriteria}, or-ed: the parts of the mask. Default: the parts of a mask by name; 0 for bytes. */
   matchCriteriaEnable?: number;
   /** 0 to 15, the smallest first; default 0. */
   priority?: number;
@@ -24,22 +22,31 @@ export interface FlowMatcherAttr {
   ibPort?: number;
   /** core's `FlowAttrType`: NORMAL, the default, is the only one. */
   type?: number;
-  /** {@link FlowMatcherMask}, or-ed; default what the given fields need. */
+  /** {@link FlowMatcherMask}, or-ed; default the bits of the given fields. */
   compMask?: bigint | number;
 }
 
-const NAMES = ['matchMask', 'matchCriteriaEnable', 'priority', 'ftType', 'flags', 'ibPort', 'type', 'compMask'];
+const checkAttr = fields({
+  matchMask: unchecked,
+  matchCriteriaEnable: maybe(u8()),
+  priority: or(u16(), 0),
+  ftType: maybe(u32()),
+  flags: or(u32(), 0),
+  ibPort: maybe(u32()),
+  type: or(u32(), 0),
+  compMask: maybe(u64()),
+});
 
 /**
- * `struct mlx5dv_flow_matcher`: which bits of packets the flows below it compare, and their priority. Made by
+ * `struct mlx5dv_flow_matcher`: the bits of packets that its flows compare, and their priority. Made by
  * {@link createFlowMatcher}; `close()` is `mlx5dv_destroy_flow_matcher`, after its flows have been closed.
  */
 export class FlowMatcher extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** The lower it is, the earlier it is tried. */
+  /** Matchers with a lower number are tried earlier. */
   readonly priority: number;
-  /** See {@link FlowTableType}; undefined if `flags` said it. */
+  /** See {@link FlowTableType}; undefined if only `flags` was given. */
   readonly ftType: number | undefined;
   /** See {@link MatchCriteria}. */
   readonly matchCriteriaEnable: number;
@@ -80,23 +87,13 @@ export class FlowMatcher extends Resource {
 export function createFlowMatcher(ctx: Context, attr: FlowMatcherAttr = {}): FlowMatcher {
   const syscall = 'mlx5dv_create_flow_matcher';
   const { library, handle } = forContext(ctx, syscall);
-  const given = validate.object(attr, 'attr', NAMES);
-  const field = (name: string, max: number) => validate.optional(given[name], `attr.${name}`, max, 0);
-  const criteria = given['matchCriteriaEnable'] === undefined ? undefined : field('matchCriteriaEnable', 0xff);
-  const { mask: matchMask, matchCriteriaEnable } = maskOf(given['matchMask'], 'attr.matchMask', criteria);
+  const given = checkAttr(attr, 'attr');
+  const { mask: matchMask, matchCriteriaEnable } = maskOf(given.matchMask, 'attr.matchMask', given.matchCriteriaEnable);
   const implied =
-    (given['ftType'] === undefined ? 0 : FlowMatcherMask.FT_TYPE) |
-    (given['ibPort'] === undefined ? 0 : FlowMatcherMask.IB_PORT);
-  const fields = {
-    type: field('type', U32),
-    flags: field('flags', U32),
-    priority: field('priority', 0xffff),
-    matchCriteriaEnable,
-    matchMask,
-    compMask: BigInt(validate.u64(given['compMask'] ?? implied, 'attr.compMask')),
-    ftType: field('ftType', U32),
-    ibPort: field('ibPort', U32),
-  };
-  const matcher = made(native.createFlowMatcher(library, handle, fields), { library, syscall });
-  return new FlowMatcher(ctx, matcher, fields, given['ftType'] === undefined ? undefined : fields.ftType);
+    (given.ftType === undefined ? 0 : FlowMatcherMask.FT_TYPE) |
+    (given.ibPort === undefined ? 0 : FlowMatcherMask.IB_PORT);
+  const { ftType = 0, ibPort = 0, compMask = BigInt(implied) } = given;
+  const complete = { ...given, matchCriteriaEnable, matchMask, compMask, ftType, ibPort };
+  const matcher = made(native.createFlowMatcher(library, handle, complete), { library, syscall });
+  return new FlowMatcher(ctx, matcher, complete, given.ftType);
 }

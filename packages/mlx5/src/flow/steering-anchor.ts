@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { Resource, validate } from '@verbs/core/provider';
+import { fields, or, Resource, u16, u32 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
@@ -8,7 +8,7 @@ import { native, type NativeHandle } from '../native/index.js';
 export interface SteeringAnchorAttr {
   /** {@link FlowTableType}. */
   ftType: number;
-  /** Of the root table, default 0. */
+  /** The priority in the root table, default 0. */
   priority?: number;
 }
 
@@ -34,6 +34,8 @@ export class SteeringAnchor extends Resource {
   }
 }
 
+const checkAttr = fields({ ftType: u32(), priority: or(u16(), 0) });
+
 /**
  * `mlx5dv_create_steering_anchor`.
  *
@@ -42,10 +44,6 @@ export class SteeringAnchor extends Resource {
 export function createSteeringAnchor(ctx: Context, attr: SteeringAnchorAttr): SteeringAnchor {
   const syscall = 'mlx5dv_create_steering_anchor';
   const { library, handle } = forContext(ctx, syscall);
-  const given = validate.object(attr, 'attr', ['ftType', 'priority']);
-  const fields = {
-    ftType: validate.integer(given['ftType'], 'attr.ftType', 0, 0xffffffff),
-    priority: validate.optional(given['priority'], 'attr.priority', 0xffff, 0),
-  };
-  return new SteeringAnchor(ctx, made(native.createSteeringAnchor(library, handle, fields), { library, syscall }));
+  const result = native.createSteeringAnchor(library, handle, checkAttr(attr, 'attr'));
+  return new SteeringAnchor(ctx, made(result, { library, syscall }));
 }

@@ -1,12 +1,23 @@
-import { types } from 'node:util';
 import type { Context, ProtectionDomain } from '@verbs/core';
-import { handleOf, inspection, Resource, validate } from '@verbs/core/provider';
+import {
+  fields,
+  type Check,
+  flag,
+  handle,
+  handleOf,
+  inspection,
+  maybe,
+  or,
+  Resource,
+  u32,
+  uint8Array,
+  validate,
+} from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 import type { NativeLogin } from '../native/resources.js';
 
-const U32 = 0xffffffff;
 const CREDENTIAL_BYTES = 48;
 const OPAQUE_BYTES = 8;
 
@@ -16,7 +27,7 @@ export const CryptoLoginState = {
   VALID: 0,
   /** `MLX5DV_CRYPTO_LOGIN_STATE_NO_LOGIN`: not logged in. */
   NO_LOGIN: 1,
-  /** `MLX5DV_CRYPTO_LOGIN_STATE_INVALID`: logged in, but the credential or the import key is not valid any more. */
+  /** `MLX5DV_CRYPTO_LOGIN_STATE_INVALID`: logged in, but the credential or the import key has become invalid. */
   INVALID: 2,
 } as const;
 /** `enum mlx5dv_crypto_key_size`. */
@@ -28,42 +39,39 @@ export const CryptoKeySize = {
 } as const;
 /** `enum mlx5dv_crypto_key_purpose`. */
 export const CryptoKeyPurpose = {
-  /** `MLX5DV_CRYPTO_KEY_PURPOSE_AES_XTS`: encryption of blocks, as disks have it. */
+  /** `MLX5DV_CRYPTO_KEY_PURPOSE_AES_XTS`: encryption of blocks, as for disks. */
   AES_XTS: 0,
 } as const;
 /** `enum mlx5dv_dek_state`. */
 export const DekState = {
-  /** `MLX5DV_DEK_STATE_READY`: it can be used. */
+  /** `MLX5DV_DEK_STATE_READY`: the key is usable. */
   READY: 0,
-  /** `MLX5DV_DEK_STATE_ERROR`: it cannot, and must be made anew. */
+  /** `MLX5DV_DEK_STATE_ERROR`: the key is unusable; create a new one. */
   ERROR: 1,
 } as const;
 
 /** `struct mlx5dv_crypto_login_attr`, and `struct mlx5dv_crypto_login_attr_ex`. */
 export interface CryptoLoginAttr {
-  /** Which of the credentials that the device's administrator stored, 32 bits. */
+  /** The number of a credential that the device's administrator stored, 32 bits. */
   credentialId: number;
-  /** Which of the stored key encryption keys unwraps keys, 32 bits. */
+  /** The number of the stored key encryption key that unwraps keys, 32 bits. */
   importKekId: number;
-  /** 48 bytes; {@link cryptoLoginCreate} takes wrapped ones of 40 too. */
+  /** 48 bytes; {@link cryptoLoginCreate} also takes a wrapped credential of 40 bytes. */
   credential: Uint8Array;
 }
 
 function loginFields(attr: CryptoLoginAttr, sizes: readonly number[]): NativeLogin {
-  const given = validate.object(attr, 'attr', ['credentialId', 'importKekId', 'credential']);
-  return {
-    credentialId: validate.integer(given['credentialId'], 'attr.credentialId', 0, U32),
-    importKekId: validate.integer(given['importKekId'], 'attr.importKekId', 0, U32),
-    credential: bytesOf(given['credential'], 'attr.credential', sizes),
-  };
+  const check = fields({ credentialId: u32(), importKekId: u32(), credential: bytesOf(sizes) });
+  return check(attr, 'attr');
 }
 
-function bytesOf(value: unknown, path: string, sizes: readonly number[]): Uint8Array {
-  if (!types.isUint8Array(value)) throw validate.typeError(path, 'a Uint8Array', value);
-  if (!sizes.includes(value.byteLength)) {
-    throw validate.rangeError(`${path}.byteLength`, sizes.join(' or '), value.byteLength);
-  }
-  return value;
+/** The check of a field of bytes of one of these sizes. */
+function bytesOf(sizes: readonly number[]): Check<Uint8Array> {
+  return (value, path) => {
+    const bytes = uint8Array(value, path);
+    if (sizes.includes(bytes.byteLength)) return bytes;
+    throw validate.rangeError(`${path}.byteLength`, sizes.join(' or '), bytes.byteLength);
+  };
 }
 
 /** `mlx5dv_crypto_login`: the context may use wrapped keys from now on. @throws VerbsError EOPNOTSUPP, EINVAL, EEXIST */
@@ -129,11 +137,11 @@ export interface DekInitAttr {
   hasKeytag?: boolean;
   /** {@link CryptoKeyPurpose}, default AES_XTS. */
   keyPurpose?: number;
-  /** 8 bytes that the key is known by, default zeros. */
+  /** 8 bytes of the program, to recognise the key by; default zeros. */
   opaque?: Uint8Array;
   /** At most 128 bytes, wrapped or plain. */
   key: Uint8Array;
-  /** Whose rights a wrapped key is imported with; default those of {@link cryptoLogin}. */
+  /** The login for the import of a wrapped key; default {@link cryptoLogin}. */
   cryptoLogin?: CryptoLogin;
 }
 
@@ -148,7 +156,7 @@ export class Dek extends Resource {
     this.pd = pd;
   }
 
-  /** `mlx5dv_dek_query`: {@link DekState}, and the bytes that the key is known by. @throws VerbsError */
+  /** `mlx5dv_dek_query`: {@link DekState}, and `opaque` of its creation. @throws VerbsError */
   query(): {
     /** See {@link DekState}. */
     state: number;
@@ -165,23 +173,25 @@ export class Dek extends Resource {
   }
 }
 
+function keyBytes(value: unknown, path: string): Uint8Array {
+  const key = uint8Array(value, path);
+  if (key.byteLength <= 128) return key;
+  throw validate.rangeError(`${path}.byteLength`, 'at most 128', key.byteLength);
+}
+
 /** `mlx5dv_dek_create`. @throws VerbsError EOPNOTSUPP, EINVAL */
 export function dekCreate(pd: ProtectionDomain, attr: DekInitAttr): Dek {
   const syscall = 'mlx5dv_dek_create';
   const domain = handleOf(pd, 'ProtectionDomain', 'pd', syscall);
-  const { library, handle } = forContext(pd.context, syscall);
-  const names = ['keySize', 'hasKeytag', 'keyPurpose', 'opaque', 'key', 'cryptoLogin'];
-  const given = validate.object(attr, 'attr', names);
-  const { key, cryptoLogin: login } = given;
-  if (!types.isUint8Array(key)) throw validate.typeError('attr.key', 'a Uint8Array', key);
-  if (key.byteLength > 128) throw validate.rangeError('attr.key.byteLength', 'at most 128', key.byteLength);
-  const fields = {
-    keySize: validate.integer(given['keySize'], 'attr.keySize', 0, U32),
-    hasKeytag: validate.boolean(given['hasKeytag'], 'attr.hasKeytag', false),
-    keyPurpose: validate.optional(given['keyPurpose'], 'attr.keyPurpose', U32, CryptoKeyPurpose.AES_XTS),
-    opaque: bytesOf(given['opaque'] ?? new Uint8Array(OPAQUE_BYTES), 'attr.opaque', [OPAQUE_BYTES]),
-    key,
-    ...(login === undefined ? {} : { cryptoLogin: handleOf(login, 'CryptoLogin', 'attr.cryptoLogin', syscall) }),
-  };
-  return new Dek(pd, made(native.dekCreate(library, handle, domain, fields), { library, syscall }), attr.cryptoLogin);
+  const { library, handle: context } = forContext(pd.context, syscall);
+  const check = fields({
+    keySize: u32(),
+    hasKeytag: flag(),
+    keyPurpose: or(u32(), CryptoKeyPurpose.AES_XTS),
+    opaque: or(bytesOf([OPAQUE_BYTES]), new Uint8Array(OPAQUE_BYTES)),
+    key: keyBytes,
+    cryptoLogin: maybe(handle('CryptoLogin', syscall)),
+  });
+  const given = check(attr, 'attr');
+  return new Dek(pd, made(native.dekCreate(library, context, domain, given), { library, syscall }), attr.cryptoLogin);
 }

@@ -1,14 +1,12 @@
 import type { Context, DeviceMemory, MemoryRegion, ProtectionDomain } from '@verbs/core';
-import { accessOf, adoptDm, adoptMr, validate } from '@verbs/core/provider';
+import { accessOf, adoptDm, adoptMr, fields, or, range, u31, u32, u53, u64 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
 import { native } from '../native/index.js';
 
-const MAX = Number.MAX_SAFE_INTEGER;
-
 /** `enum mlx5dv_alloc_dm_type`. */
 export const DmType = {
-  /** `MLX5DV_DM_TYPE_MEMIC`: memory for programs, as `ctx.allocDm` gives it. */
+  /** `MLX5DV_DM_TYPE_MEMIC`: memory for programs, the type of `ctx.allocDm`. */
   MEMIC: 0,
   /** `MLX5DV_DM_TYPE_STEERING_SW_ICM`: memory for steering rules. */
   STEERING_SW_ICM: 1,
@@ -18,8 +16,10 @@ export const DmType = {
   HEADER_MODIFY_PATTERN_SW_ICM: 3,
 } as const;
 
+const checkOptions = fields({ type: or(u32(), DmType.MEMIC), logAlignment: or(range(0, 63), 0) });
+
 /**
- * `mlx5dv_alloc_dm`: as `ctx.allocDm`, of a type.
+ * `mlx5dv_alloc_dm`: `ctx.allocDm` with a type.
  *
  * @param length bytes
  * @param options `type`: {@link DmType}, default MEMIC; `logAlignment`: the alignment as a power of two, default 0
@@ -32,11 +32,9 @@ export function allocDm(
 ): DeviceMemory {
   const syscall = 'mlx5dv_alloc_dm';
   const { library, handle } = forContext(ctx, syscall);
-  validate.integer(length, 'length', 1, MAX);
-  const given = validate.object(options, 'options', ['type', 'logAlignment']);
-  const type = validate.optional(given['type'], 'options.type', 0xffffffff, DmType.MEMIC);
-  const alignment = validate.optional(given['logAlignment'], 'options.logAlignment', 63, 0);
-  const result = native.allocDm(library, handle, length, alignment, type);
+  const bytes = u53(1)(length, 'length');
+  const { type, logAlignment } = checkOptions(options, 'options');
+  const result = native.allocDm(library, handle, bytes, logAlignment, type);
   return adoptDm(ctx, made(result, { library, syscall, detail: `of ${length} bytes` }), length);
 }
 
@@ -46,8 +44,10 @@ export const DmabufAccess = {
   DATA_DIRECT: 1,
 } as const;
 
+const checkDmabuf = fields({ length: u53(1), offset: or(u53(), 0), iova: or(u64(), 0n), mlx5Access: or(u31(), 0) });
+
 /**
- * `mlx5dv_reg_dmabuf_mr`: as `pd.regDmabufMr`, with mlx5's own rights.
+ * `mlx5dv_reg_dmabuf_mr`: `pd.regDmabufMr` with mlx5's own access flags.
  *
  * @param attr `length` and `offset` in bytes, `iova` (default 0), `mlx5Access`: {@link DmabufAccess}, default 0
  * @throws VerbsError EOPNOTSUPP (also from a libmlx5 without it: it is newer than rdma-core 44), EBADF, EINVAL
@@ -60,13 +60,9 @@ export function regDmabufMr(
 ): MemoryRegion {
   const syscall = 'mlx5dv_reg_dmabuf_mr';
   const { library, handle } = forObject(pd, 'ProtectionDomain', 'pd', syscall);
-  validate.integer(fd, 'fd', 0, 0x7fffffff);
+  u31()(fd, 'fd');
   const rights = accessOf(access);
-  const given = validate.object(attr, 'attr', ['length', 'offset', 'iova', 'mlx5Access']);
-  const length = validate.integer(given['length'], 'attr.length', 1, MAX);
-  const offset = validate.optional(given['offset'], 'attr.offset', MAX, 0);
-  const iova = BigInt(validate.u64(given['iova'] ?? 0n, 'attr.iova'));
-  const more = validate.optional(given['mlx5Access'], 'attr.mlx5Access', 0x7fffffff, 0);
-  const result = native.regDmabufMr(library, handle, BigInt(offset), BigInt(length), iova, fd, rights, more);
+  const { length, offset, iova, mlx5Access } = checkDmabuf(attr, 'attr');
+  const result = native.regDmabufMr(library, handle, BigInt(offset), BigInt(length), iova, fd, rights, mlx5Access);
   return adoptMr(pd, made(result, { library, syscall }), length, rights);
 }

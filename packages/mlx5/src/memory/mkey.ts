@@ -1,10 +1,10 @@
 import type { ProtectionDomain } from '@verbs/core';
-import { inspection, Resource, validate } from '@verbs/core/provider';
+import { fields, inspection, Resource, u16, u32 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 
-/** `enum mlx5dv_mkey_init_attr_flags`, to be or-ed. */
+/** `enum mlx5dv_mkey_init_attr_flags`, or-ed. */
 export const MkeyInitAttrFlags = {
   /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT`: a key over other keys; every mkey needs it. */
   INDIRECT: 1 << 0,
@@ -36,9 +36,9 @@ export const MkeyErrType = {
 export interface MkeyErr {
   /** {@link MkeyErrType} */
   errType: number;
-  /** What the block has. */
+  /** The value in the block. */
   actualValue: bigint;
-  /** What it should have. */
+  /** The right value. */
   expectedValue: bigint;
   /** Bytes from the start of the transfer. */
   offset: bigint;
@@ -51,9 +51,9 @@ export interface MkeyErr {
 export class Mkey extends Resource {
   /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
-  /** What elements of requests name it by, 32 bits. */
+  /** The key for elements of requests, 32 bits. */
   readonly lkey: number;
-  /** What a peer needs to use it, 32 bits. */
+  /** The key for peers, 32 bits. */
   readonly rkey: number;
 
   /** @internal */
@@ -64,7 +64,7 @@ export class Mkey extends Resource {
     this.rkey = made.rkey;
   }
 
-  /** `mlx5dv_mkey_check` (`_mlx5dv_mkey_check`): the last signature error, which is forgotten. @throws VerbsError */
+  /** `mlx5dv_mkey_check` (`_mlx5dv_mkey_check`): the last signature error; the call clears it. @throws VerbsError */
   check(): MkeyErr {
     const syscall = '_mlx5dv_mkey_check';
     const library = libraryFor(this.pd.context.device.library, syscall);
@@ -76,17 +76,17 @@ export class Mkey extends Resource {
   }
 }
 
+const checkAttr = fields({ createFlags: u32(), maxEntries: u16() });
+
 /**
  * `mlx5dv_create_mkey`.
  *
- * @param attr `createFlags`: {@link MkeyInitAttrFlags}, or-ed, INDIRECT among them; `maxEntries`: so many regions at most
+ * @param attr `createFlags`: {@link MkeyInitAttrFlags}, or-ed, INDIRECT among them; `maxEntries`: the largest number of regions
  * @throws VerbsError EOPNOTSUPP, EINVAL, ENOMEM
  */
 export function createMkey(pd: ProtectionDomain, attr: { createFlags: number; maxEntries: number }): Mkey {
   const syscall = 'mlx5dv_create_mkey';
   const { library, handle } = forObject(pd, 'ProtectionDomain', 'pd', syscall);
-  const given = validate.object(attr, 'attr', ['createFlags', 'maxEntries']);
-  const flags = validate.integer(given['createFlags'], 'attr.createFlags', 0, 0xffffffff);
-  const entries = validate.integer(given['maxEntries'], 'attr.maxEntries', 0, 0xffff);
-  return new Mkey(pd, made(native.createMkey(library, handle, flags, entries), { library, syscall }));
+  const { createFlags, maxEntries } = checkAttr(attr, 'attr');
+  return new Mkey(pd, made(native.createMkey(library, handle, createFlags, maxEntries), { library, syscall }));
 }
