@@ -41,7 +41,7 @@ describe('send and recv', () => {
     const sgList = [{ mr: b.mr, length: 8 }];
     const batch = new CompletionBatch(4);
     const read = { opcode: RDMA_READ, sgList, remoteAddr: b.mr.addr, rkey: b.mr.rkey, sendFlags: SendFlags.SIGNALED };
-    for (const reap of [
+    for (const poll of [
       () => b.cq.poll(4).map(({ wrId }) => wrId),
       () => Array.from({ length: b.cq.pollBatch(batch) }, (_, i) => batch.wrId(i)),
     ]) {
@@ -52,7 +52,7 @@ describe('send and recv', () => {
       await awaited;
       while (others.length < 2) {
         await b.cq.wait();
-        others.push(...reap());
+        others.push(...poll());
       }
       expect(others.map(Number)).toEqual([5, 6]);
     }
@@ -119,7 +119,7 @@ describe('send and recv', () => {
     controller.abort(new Error('enough'));
     await expect(aborted).rejects.toThrow('enough');
     await expect(two.recv({ sgList }, { signal: controller.signal })).rejects.toThrow('enough');
-    // The aborted request is still in the queue: it takes the first message, and nobody is told.
+    // The aborted request is still in the queue: it receives the first message, and its completion is dropped.
     await one.send({ opcode: SEND, sgList });
     await one.send({ opcode: SEND, sgList });
     expect((await second).wrId).toBe(2);

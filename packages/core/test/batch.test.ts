@@ -163,7 +163,7 @@ describe('a batch of sends', () => {
 });
 
 describe('a batch that cannot be posted', () => {
-  it('tells the request at fault, and how many came before it', async () => {
+  it('names the wrong request, and the number of requests before it', async () => {
     const b = bench();
     const [one] = pair(b);
     const sends = new SendBatch(4);
@@ -196,7 +196,7 @@ describe('a batch that cannot be posted', () => {
     expect((await take(b.cq, 3)).map(({ status }) => status)).toEqual([5, 5, 5]);
   });
 
-  it('tells that the queue is full, and goes on after completions', () => {
+  it('reports a full queue, and goes on after completions', () => {
     const b = bench();
     const qp = createQp(b);
     qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 });
@@ -400,7 +400,7 @@ describe('a batch of completions', () => {
     expect(() => done.wrId(0)).toThrow(RangeError);
   });
 
-  it('gets what was reaped while somebody waited, in its order', async () => {
+  it('gets the completions that wait() polled, in their order', async () => {
     const b = bench();
     const [one, two] = pair(b);
     const receives = new RecvBatch(16);

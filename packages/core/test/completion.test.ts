@@ -6,7 +6,7 @@ import { bench, pair } from './helpers/devices.js';
 const signaled = { opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED };
 
 describe('poll', () => {
-  it('gives nothing, some, and at most as many as asked', async () => {
+  it('returns none, some, and at most max', async () => {
     const b = bench();
     const [one, two] = pair(b);
     expect(b.cq.poll()).toEqual([]);
@@ -34,7 +34,7 @@ describe('wait', () => {
     expect(b.cq.poll()).toMatchObject([{ wrId: 1 }]);
   });
 
-  it('wakes everybody who waits, and does not consume', async () => {
+  it('wakes all waits, and does not consume', async () => {
     const b = bench();
     const [one, two] = pair(b);
     const all = Promise.all([b.cq.wait(), b.cq.wait(), b.cq.wait()]);

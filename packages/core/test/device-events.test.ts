@@ -54,7 +54,7 @@ describe('events of a device', () => {
     expect(listened).toEqual(['PORT_ERR', 'PORT_ACTIVE']);
   });
 
-  it('wait again once nobody listens any more', async () => {
+  it('wait again after the last listener left', async () => {
     const ctx = open();
     const { events } = ctx;
     expect(events.hasListeners).toBe(false);

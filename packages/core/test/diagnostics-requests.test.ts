@@ -29,7 +29,7 @@ const write = (b: Bench, wrId: number | bigint) => ({
 const facts = ({ cq, qp, wc }: CompletionErrorMessage) => ({ cq, qp, wrId: wc.wrId, status: wc.statusName });
 
 describe('verbs:completion:error', () => {
-  it('tells once of each failed completion, whichever way it is reaped', async () => {
+  it('publishes each failed completion once, whichever way it is polled', async () => {
     const b = bench();
     const heard = listen('verbs:completion:error');
     const qp = broken(b);
@@ -54,7 +54,7 @@ describe('verbs:completion:error', () => {
     await expect(qp.send(write(b, 6))).rejects.toThrow(CompletionError);
     expect(heard.splice(0).map(facts)).toEqual([failed(6)]);
 
-    // While somebody awaits a request, those of others are reaped too, and kept.
+    // While a request is awaited, the other completions are polled too, and stored.
     qp.postSend(write(b, 7));
     await expect(qp.send(write(b, 8))).rejects.toThrow(CompletionError);
     expect(b.cq.poll().map(({ wrId }) => wrId)).toEqual([7]);
@@ -62,7 +62,7 @@ describe('verbs:completion:error', () => {
     expect(heard).toEqual([]);
   });
 
-  it('tells also of a request that nobody awaits any more', async () => {
+  it('publishes also a request that is not awaited any more', async () => {
     const b = bench();
     const [one, two] = pair(b);
     const heard = listen('verbs:completion:error');
@@ -76,7 +76,7 @@ describe('verbs:completion:error', () => {
     expect(heard.map(facts)).toEqual([{ cq: b.cq, qp: one, wrId: 77, status: 'WR_FLUSH_ERR' }]);
   });
 
-  it('does not tell of success, and finds the queue in order when it tells', async () => {
+  it('does not publish success, and finds the queue in order', async () => {
     const b = bench();
     const [one, two] = pair(b);
     const seen: unknown[] = [];

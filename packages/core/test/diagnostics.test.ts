@@ -5,7 +5,7 @@ import { programPath, run } from './helpers/program.js';
 import { collectUntil } from './shared/collect.js';
 import { open } from './helpers/devices.js';
 
-it('tells of every object that is made and closed, by type and number', () => {
+it('publishes every object that is created and closed, by type and number', () => {
   const [opened, closed] = [listen('verbs:object:open'), listen('verbs:object:close')];
   const ctx = open();
   ctx.allocPd().allocMr(64, 1);
@@ -15,7 +15,7 @@ it('tells of every object that is made and closed, by type and number', () => {
   expect(closed).toEqual([...opened].reverse());
 });
 
-it('tells of what was collected without a close, with the place where it was made, and of nothing else', async () => {
+it('publishes only objects that were collected without a close, with the place of their creation', async () => {
   const leaked = listen('verbs:object:leaked');
   const forget = () => {
     const ctx = openDevice('soft0');

@@ -12,7 +12,7 @@ const required = (name: string): Promise<unknown> => Promise.resolve(require(`..
 it.each([imported, required])('has the classes and the state once (%o)', async (load) => {
   const entries = { main: (await load('index')) as typeof main, kit: (await load('provider')) as typeof kit };
   expect(Object.getPrototypeOf(entries.main.ProtectionDomain)).toBe(entries.kit.Resource);
-  // VerbsError's instanceof holds across copies: the constructor tells whether there is only one.
+  // VerbsError's instanceof holds across copies: the constructor shows whether there is only one.
   expect(entries.kit.closedError('Context', 'ibv_open_device').constructor).toBe(entries.main.VerbsError);
   // One counter numbers all objects, whichever entry's class makes them.
   class Thread extends entries.kit.Resource {

@@ -11,7 +11,7 @@ function writing(b: Bench) {
   return { one, write, signaled: { ...write, sendFlags: SendFlags.SIGNALED } };
 }
 
-/** Repeats what always finds something at once, until a timer has had its turn. */
+/** Repeats a step that always finds something at once, until a timer has run. */
 async function untilATimerRan(step: () => Promise<unknown>): Promise<void> {
   const timer = new AbortController();
   void setTimeout(1).then(() => {
@@ -22,7 +22,7 @@ async function untilATimerRan(step: () => Promise<unknown>): Promise<void> {
   expect(timer.signal.aborted).toBe(true);
 }
 
-describe('other callbacks of the loop have their turn', () => {
+describe('other callbacks of the event loop run', () => {
   it('while wait() always finds something', async () => {
     const b = bench();
     const { one, signaled } = writing(b);
@@ -33,7 +33,7 @@ describe('other callbacks of the loop have their turn', () => {
     });
   });
 
-  it('while nobody polls what wait() found', async () => {
+  it('while the completions that wait() found are not polled', async () => {
     const b = bench();
     const { one, signaled } = writing(b);
     one.postSend(signaled);
@@ -67,7 +67,7 @@ describe('what wait() found', () => {
     }
   });
 
-  it('is told by an event that somebody takes by hand', async () => {
+  it('wakes by an event that the program takes itself', async () => {
     const b = bench();
     const { one, write } = writing(b);
     const woken = b.cq.wait();

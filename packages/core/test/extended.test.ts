@@ -143,7 +143,7 @@ describe('the extended post calls', () => {
 });
 
 describe('an extended completion queue', () => {
-  it('tells when a request completed', async () => {
+  it('gives the time of a completion', async () => {
     const b = bench();
     const channel = b.ctx.createCompChannel();
     const cq = b.ctx.createCq(16, {

@@ -6,7 +6,7 @@ import { bench, createQp, pair, take } from './helpers/devices.js';
 const { QpState, QpType, SendFlags, WcExFlags, WrOpcode } = core;
 
 /** In one line, with what differs from run to run replaced. */
-const shown = (value: unknown) =>
+const formatted = (value: unknown) =>
   inspect(value, { breakLength: Infinity, compact: 100, depth: 3 })
     .replaceAll(/#\d+/g, '#N')
     .replaceAll(/\b(addr|lkey|rkey): 0x[0-9a-f]+/g, '$1: 0xN')
@@ -19,42 +19,44 @@ describe('inspect shows', () => {
   it('each object with its number, its values as they are written in this field, and its parents in short', () => {
     const { ctx, pd, channel, cq, mr } = bench();
     const context = 'context: [Context #N]';
-    expect(shown(ctx)).toBe("Context #N { name: 'soft0', guid: 'G', library: 'soft' }");
-    expect(shown(pd)).toBe(`ProtectionDomain #N { ${context} }`);
-    expect(shown(channel)).toBe(`CompletionChannel #N { fd: N, ${context} }`);
-    expect(shown(cq)).toBe(`CompletionQueue #N { cqe: 256, channel: [CompletionChannel #N], ${context} }`);
+    expect(formatted(ctx)).toBe("Context #N { name: 'soft0', guid: 'G', library: 'soft' }");
+    expect(formatted(pd)).toBe(`ProtectionDomain #N { ${context} }`);
+    expect(formatted(channel)).toBe(`CompletionChannel #N { fd: N, ${context} }`);
+    expect(formatted(cq)).toBe(`CompletionQueue #N { cqe: 256, channel: [CompletionChannel #N], ${context} }`);
     const extended = ctx.createCq(4, { wcFlags: WcExFlags.BYTE_LEN | WcExFlags.QP_NUM });
-    expect(shown(extended)).toBe(`CompletionQueue #N { cqe: 4, wcFlags: BYTE_LEN|QP_NUM, ${context} }`);
+    expect(formatted(extended)).toBe(`CompletionQueue #N { cqe: 4, wcFlags: BYTE_LEN|QP_NUM, ${context} }`);
     const rights = 'LOCAL_WRITE|REMOTE_WRITE|REMOTE_READ|REMOTE_ATOMIC';
-    expect(shown(mr)).toBe(
+    expect(formatted(mr)).toBe(
       `MemoryRegion #N { addr: 0xN, length: 65536, access: ${rights}, lkey: 0xN, rkey: 0xN, pd: [ProtectionDomain #N] }`,
     );
     const srq = pd.createSrq({ maxWr: 8 });
-    expect(shown(srq)).toBe(
+    expect(formatted(srq)).toBe(
       'SharedReceiveQueue #N { srqType: BASIC (0), maxWr: 8, maxSge: 1, pd: [ProtectionDomain #N] }',
     );
     const [qp] = pair({ ctx, pd, cq });
     const cap = 'cap: { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 4, maxRecvSge: 4, maxInlineData: 0 }';
     const parts = 'pd: [ProtectionDomain #N], sendCq: [CompletionQueue #N], recvCq: [CompletionQueue #N]';
-    expect(shown(qp)).toBe(`QueuePair #N { qpType: RC (2), qpNum: 0x0000XX, knownState: RTS (3), ${cap}, ${parts} }`);
+    expect(formatted(qp)).toBe(
+      `QueuePair #N { qpType: RC (2), qpNum: 0x0000XX, knownState: RTS (3), ${cap}, ${parts} }`,
+    );
     const grh = { dgid: ctx.queryGid(1, 0) };
-    expect(shown(pd.createAh({ portNum: 1, grh }))).toBe(
+    expect(formatted(pd.createAh({ portNum: 1, grh }))).toBe(
       "AddressHandle #N { portNum: 1, dgid: 'GID', sgidIndex: 0, pd: [ProtectionDomain #N] }",
     );
     const mw = pd.allocMw(core.MwType.TYPE_2);
-    expect(shown(mw)).toBe('MemoryWindow #N { mwType: TYPE_2 (2), rkey: 0xN, pd: [ProtectionDomain #N] }');
-    expect(shown(ctx.allocTd())).toBe(`ThreadDomain #N { ${context} }`);
-    expect(shown(ctx.openXrcd())).toBe(`XrcDomain #N { ${context} }`);
-    expect(shown(ctx.allocDm(64))).toMatch(
+    expect(formatted(mw)).toBe('MemoryWindow #N { mwType: TYPE_2 (2), rkey: 0xN, pd: [ProtectionDomain #N] }');
+    expect(formatted(ctx.allocTd())).toBe(`ThreadDomain #N { ${context} }`);
+    expect(formatted(ctx.openXrcd())).toBe(`XrcDomain #N { ${context} }`);
+    expect(formatted(ctx.allocDm(64))).toMatch(
       /^DeviceMemory #N \{ length: 64, dmHandle: \d+, context: \[Context #N\] \}$/,
     );
     mw.close();
-    expect(shown(mw)).toBe('MemoryWindow #N (closed) { mwType: TYPE_2 (2), pd: [ProtectionDomain #N] }');
+    expect(formatted(mw)).toBe('MemoryWindow #N (closed) { mwType: TYPE_2 (2), pd: [ProtectionDomain #N] }');
     ctx.close();
-    expect(shown(channel)).toBe('CompletionChannel #N (closed) { context: [Context #N (closed)] }');
-    expect(shown(qp)).toMatch(/^QueuePair #N \(closed\) \{ .* pd: \[ProtectionDomain #N \(closed\)\]/);
+    expect(formatted(channel)).toBe('CompletionChannel #N (closed) { context: [Context #N (closed)] }');
+    expect(formatted(qp)).toMatch(/^QueuePair #N \(closed\) \{ .* pd: \[ProtectionDomain #N \(closed\)\]/);
     expect(inspect({ list: [qp] }, { depth: 0 })).toContain('[Array]');
-    expect(shown({ deep: { in: { an: { object: qp } } } })).toContain('[QueuePair #N (closed)]');
+    expect(formatted({ deep: { in: { an: { object: qp } } } })).toContain('[QueuePair #N (closed)]');
   });
 
   it('completions by what means something', async () => {
@@ -66,7 +68,7 @@ describe('inspect shows', () => {
       sgList: [{ mr: b.mr, offset: 64, length: 8 }],
     });
     const both = await take(b.cq, 2);
-    const [received, sent] = both.sort((x, y) => Number(x.wrId) - Number(y.wrId)).map(shown);
+    const [received, sent] = both.sort((x, y) => Number(x.wrId) - Number(y.wrId)).map(formatted);
     expect(received).toBe(
       'WorkCompletion { wrId: 1n, status: SUCCESS (0), opcode: RECV (128), byteLen: 8, qpNum: 0x0000XX, ' +
         'wcFlags: WITH_IMM, immData: 0x0000beef }',
@@ -78,19 +80,19 @@ describe('inspect shows', () => {
     const error: unknown = await one.recv({ wrId: 3 }).catch((reason: unknown) => reason);
     expect((error as core.CompletionError).code).toBe('WC_WR_FLUSH_ERR');
     const failed = 'WorkCompletion { wrId: 3, status: WR_FLUSH_ERR (5), qpNum: 0x0000XX, vendorErr: 0x0 }';
-    expect(shown((error as core.CompletionError).wc)).toBe(failed);
-    expect(shown(error)).toMatch(/^CompletionError: WC_WR_FLUSH_ERR: /);
+    expect(formatted((error as core.CompletionError).wc)).toBe(failed);
+    expect(formatted(error)).toMatch(/^CompletionError: WC_WR_FLUSH_ERR: /);
     for (const part of ["code: 'WC_WR_FLUSH_ERR'", 'errno: -5', "syscall: 'ibv_poll_cq'", failed]) {
-      expect(shown(error)).toContain(part);
+      expect(formatted(error)).toContain(part);
     }
   });
 
   it('what queries give, with enumerations, masks and sizes by their names', () => {
     const b = bench();
     const [device] = core.listDevices({ library: 'soft' });
-    expect(shown(device)).toMatch(/^\{ name: 'soft0', guid: 'G', nodeType: CA \(1\), transportType: IB \(0\), /);
+    expect(formatted(device)).toMatch(/^\{ name: 'soft0', guid: 'G', nodeType: CA \(1\), transportType: IB \(0\), /);
     const port = b.ctx.queryPort(1);
-    const seen = shown(port);
+    const seen = formatted(port);
     for (const part of ['state: ACTIVE (4)', 'maxMtu: 4096 (5)', 'linkLayer: ETHERNET (2)', 'flags: GRH_REQUIRED']) {
       expect(seen).toContain(part);
     }
@@ -98,21 +100,21 @@ describe('inspect shows', () => {
     expect({ ...port }).toEqual(port);
     expect(structuredClone(port)).toEqual(port);
     expect(Object.keys(port)).toContain('activeMtu');
-    expect(shown(b.ctx.queryDevice())).toMatch(/nodeGuid: 'G', .*vendorId: 0x.*atomicCap: \w+ \(\d\)/);
-    expect(shown(b.ctx.gidTable(1)[0])).toMatch(/^\{ index: 0, portNum: 1, gid: 'GID', type: ROCE_V2 \(2\), /);
+    expect(formatted(b.ctx.queryDevice())).toMatch(/nodeGuid: 'G', .*vendorId: 0x.*atomicCap: \w+ \(\d\)/);
+    expect(formatted(b.ctx.gidTable(1)[0])).toMatch(/^\{ index: 0, portNum: 1, gid: 'GID', type: ROCE_V2 \(2\), /);
     const [qp] = pair(b);
-    const state = shown(qp.query().attr);
+    const state = formatted(qp.query().attr);
     for (const part of ['qpState: RTS (3)', 'pathMtu: 1024 (3)', 'destQpNum: 0x0000XX', 'qpAccessFlags: LOCAL_WRITE']) {
       expect(state).toContain(part);
     }
-    expect(shown([{ port }])).toContain('state: ACTIVE (4)');
+    expect(formatted([{ port }])).toContain('state: ACTIVE (4)');
     expect(inspect({ a: { port } }, { depth: 0 })).not.toContain('ACTIVE');
   });
 
   it('listeners of events, and errors with their fields', () => {
     const { ctx } = bench();
     ctx.events.on('PORT_ERR', () => undefined).on('event', () => undefined);
-    expect(shown(ctx.events)).toBe('DeviceEventEmitter { PORT_ERR: 1, event: 1 }');
+    expect(formatted(ctx.events)).toBe('DeviceEventEmitter { PORT_ERR: 1, event: 1 }');
     ctx.events.removeAllListeners();
     let error: unknown;
     try {
@@ -120,9 +122,9 @@ describe('inspect shows', () => {
     } catch (thrown) {
       error = thrown;
     }
-    expect(shown(error)).toMatch(/^VerbsError: EINVAL: /);
+    expect(formatted(error)).toMatch(/^VerbsError: EINVAL: /);
     for (const part of ["code: 'EINVAL'", 'errno: -22', "syscall: 'ibv_query_port'"]) {
-      expect(shown(error)).toContain(part);
+      expect(formatted(error)).toContain(part);
     }
   });
 

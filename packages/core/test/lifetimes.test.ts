@@ -157,11 +157,11 @@ it('keeps a shared buffer that only a registration holds', async () => {
   });
   expect(await take(b.cq, 1)).toMatchObject([{ ok: true }]);
   expect(remote.bytes.byteLength).toBe(4096);
-  // A queue pair that nobody holds would have been collected, and have answered nothing.
+  // A queue pair that nothing holds would have been collected, and would not have responded.
   expect(two.closed).toBe(false);
 });
 
-it('is not kept alive by a watched channel that nobody waits for', async () => {
+it('is not kept alive by a watched channel without a waiter', async () => {
   let collected = false;
   const registry = new FinalizationRegistry(() => {
     collected = true;

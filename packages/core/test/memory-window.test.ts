@@ -100,7 +100,7 @@ describe('a memory window', () => {
     two.bindMw(mw, { sendFlags: SIGNALED, bindInfo: { mr: other, length: 64, access: REMOTE_WRITE } });
     expect((await take(b.cq, 1))[0]?.status).toBe(WcStatus.WR_FLUSH_ERR);
     for (let i = 0; i < 10; i++) await collect();
-    // A peer can still reach it, and it is nobody else's memory.
+    // A peer can still reach it, and the memory has no other use.
     const gid = b.ctx.queryGid(1, 0);
     two.modify({ qpState: QpState.RESET });
     two.connect({ remote: { qpNum: one.qpNum, gid }, access: ALL_ACCESS });

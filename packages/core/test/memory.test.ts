@@ -103,7 +103,7 @@ describe('regMr', () => {
     expect(risky.byteLength).toBe(4096);
   });
 
-  it('leaves buffers alone that somebody else marked', () => {
+  it('leaves buffers alone that were marked before', () => {
     const { pd } = bench();
     // A piece of Node's pool, which many strings share.
     const pooled = Buffer.from('pooled');

@@ -62,7 +62,7 @@ it("destroys a provider's objects before their parents", async () => {
   pd.close();
   expect(addon.destroyedThings()).toBe(before + 3);
 
-  // One that nobody closes goes by itself, and its parent after it.
+  // An object that is never closed is freed by itself, and its parent after it.
   addon.createThing(handleOf(open().allocPd(), 'ProtectionDomain', 'pd', 'test'));
   expect(await collectUntil(() => addon.destroyedThings() === before + 4)).toBe(true);
 });

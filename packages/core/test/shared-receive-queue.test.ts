@@ -6,7 +6,7 @@ import { ALL_ACCESS, bench, type Bench, take } from './helpers/devices.js';
 
 const CAP = { maxSendWr: 16, maxRecvWr: 0 };
 
-/** `count` senders, and as many receivers that share one queue. */
+/** `count` senders and `count` receivers that share one queue. */
 function shared(b: Bench, count: number, maxWr = 16) {
   const srq = b.pd.createSrq({ maxWr });
   const gid = b.ctx.queryGid(1, 0);
@@ -54,7 +54,7 @@ describe('a shared receive queue', () => {
     }
   });
 
-  it('tells its size and limit, and takes another', () => {
+  it('has a size and a limit, and both can change', () => {
     const { pd } = bench();
     const srq = pd.createSrq({ maxWr: 8, maxSge: 2 });
     expect(srq.query()).toEqual({ maxWr: srq.maxWr, maxSge: srq.maxSge, srqLimit: 0 });
@@ -86,7 +86,7 @@ describe('a shared receive queue', () => {
     expect(srq.query().srqLimit).toBe(0);
   });
 
-  it('tells when a queue pair in error takes no more of it', async () => {
+  it('raises an event when a queue pair in error takes no more requests', async () => {
     const b = bench();
     const { pairs } = shared(b, 1);
     const events = b.ctx.asyncEvents();

@@ -85,7 +85,7 @@ describe('a fault plan', () => {
 });
 
 describe('a device that fails', () => {
-  it('tells it and flushes its work', async () => {
+  it('has an event and flushes its work', async () => {
     const b = bench();
     const next = events(b.ctx);
     const [one] = pair(b);

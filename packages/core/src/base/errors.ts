@@ -87,7 +87,7 @@ export function closedError(what: string, syscall: string): VerbsError {
   return new VerbsError(errnos.EBADF, syscall, {
     code: 'ERR_VERBS_CLOSED',
     text: `the ${what} is closed`,
-    hint: 'keep it open while it is used, or make a new one',
+    hint: 'keep it open while it is used, or create a new one',
   });
 }
 

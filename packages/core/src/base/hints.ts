@@ -2,10 +2,10 @@ const RAISE_MEMLOCK = 'the limit of locked memory may be too low (see "ulimit -l
 
 const FROM_WC = {
   EINVAL:
-    'see that portNum exists; a RoCE port needs a routing header: wcFlags with GRH, and the first 40 bytes of the ' +
+    'check that portNum exists; a RoCE port needs a routing header: wcFlags with GRH, and the first 40 bytes of the ' +
     'receive buffer as grh',
-  EPROTONOSUPPORT: 'grh is no routing header: it is the first 40 bytes of the receive buffer, of that completion',
-  ENOENT: "no GID of the port is the routing header's destination: is grh that of the completion, and portNum right?",
+  EPROTONOSUPPORT: 'grh is not a routing header: give the first 40 bytes of the receive buffer of that completion',
+  ENOENT: "no GID of the port is the routing header's destination: check that grh is of the completion, and portNum",
 };
 
 /** Remedies by C function and error code: `{ ibv_reg_mr: { EFAULT: '…' } }`. */
@@ -38,7 +38,7 @@ const ofLibibverbs: Hints = {
     ENODATA: 'sgidIndex names an empty entry of the GID table: see ctx.gidTable(port)',
   },
   ibv_create_ah: {
-    EINVAL: 'see that portNum exists, that sgidIndex is in the GID table, and that isGlobal and grh fit the port',
+    EINVAL: 'check that portNum exists, that sgidIndex is in the GID table, and that isGlobal and grh fit the port',
     ENODATA: 'grh.sgidIndex names an empty entry of the GID table: see ctx.gidTable(port)',
     ETIMEDOUT: "the peer's link-layer address was not found: is grh.dgid right, and reachable?",
     ENETUNREACH: 'there is no route to grh.dgid',

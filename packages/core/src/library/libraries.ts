@@ -159,7 +159,7 @@ function listOf(kind: LibraryKind, library: NativeLibrary): Pick<LibraryReport, 
 
 function listFailure(kind: LibraryKind, errno: number): string {
   const code = native.errnoName(errno) ?? String(errno);
-  if (kind === 'soft') return softFailure() ?? `the software NIC gives no device list: ${code}`;
+  if (kind === 'soft') return softFailure() ?? `the software NIC has no device list: ${code}`;
   if (code === 'ENOSYS') {
     return 'this kernel has no RDMA (ENOSYS): load the modules ib_uverbs and the one of your adapter, for instance mlx5_ib';
   }

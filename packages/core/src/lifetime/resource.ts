@@ -36,7 +36,7 @@ export abstract class Resource implements Disposable {
     this.#syscall = syscall;
     this.#parents = parents;
     // The constructors are internal, but JavaScript can call them with the handle of another object.
-    if (!native.claim(handle)) throw typeError('handle', `that of a ${kind} that was just made`, handle);
+    if (!native.claim(handle)) throw typeError('handle', `that of a new ${kind}`, handle);
     this.#joinParents();
     objectOpened(this, kind, this.#id);
     markAsUncloneable(this);
@@ -187,7 +187,7 @@ export function handleOf(value: unknown, kind: string, path: string, syscall: st
     throw new VerbsError(errno.EBADF, syscall, {
       code: 'ERR_VERBS_CLOSED',
       text: `the ${kind} in ${path} is closed`,
-      hint: 'keep it open while it is used, or make a new one',
+      hint: 'keep it open while it is used, or create a new one',
     });
   }
   return resource[kHandle];

@@ -133,7 +133,7 @@ export class MemoryRegion extends Resource {
       const [valid, errno] = result;
       if (!valid) this.close();
       throw new VerbsError(errno, syscall, {
-        hint: valid ? 'the region is as it was' : 'the region is lost and was closed: register the memory anew',
+        hint: valid ? 'the region is unchanged' : 'the region is lost and was closed: register the memory anew',
       });
     }
     this.#region = result;

@@ -4,12 +4,12 @@ import { PostError } from '../base/records.js';
 import { typeError, valueError } from '../base/validate.js';
 
 /** Why a post call stopped. */
-export interface Refusal {
+export interface PostFailure {
   /** The result of the native call: a PostError, or a positive errno. */
   code: number;
-  /** Number of requests that were posted before the one at fault. */
+  /** Number of requests that were posted before the wrong one. */
   posted: number;
-  /** The element at fault, for the codes that have one. */
+  /** The wrong element, for the codes that have one. */
   sge: number;
   /** The request's path: 'wr', 'wr[2]' or 'batch[2]'. */
   path: string;
@@ -19,11 +19,11 @@ export interface Refusal {
 }
 
 /** The error for a post call that stopped before its last request. */
-export function postError(refusal: Refusal): Error {
-  return Object.assign(errorFor(refusal), { posted: refusal.posted });
+export function postError(failure: PostFailure): Error {
+  return Object.assign(errorFor(failure), { posted: failure.posted });
 }
 
-function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
+function errorFor({ code, sge, path, syscall, maxSge, maxWr }: PostFailure): Error {
   const element = `${path}.sgList[${sge}]`;
   switch (code) {
     case PostError.TRUNCATED:
@@ -46,17 +46,20 @@ function errorFor({ code, sge, path, syscall, maxSge, maxWr }: Refusal): Error {
     case PostError.QUEUE_FULL:
       return new VerbsError(errno.ENOMEM, syscall, {
         hint:
-          `${path} does not fit: ${maxWr} requests are outstanding, as many as the queue takes. Poll the completions of ` +
-          'signaled requests first, or create the queue larger',
+          `${path} does not fit: the queue holds at most ${maxWr} outstanding requests. Poll the completions of ` +
+          'signaled requests first, or create a larger queue',
       });
     case PostError.NO_MEMORY_WINDOW:
       return typeError(`${path}.mw`, "an open MemoryWindow of this queue pair's device", undefined);
     case PostError.BAD_LENGTH:
-      return valueError(`${path}.sgList`, 'must be one element of 8 bytes: what ATOMIC_WRITE writes');
+      return valueError(`${path}.sgList`, 'must be one element of 8 bytes, which ATOMIC_WRITE writes');
     case PostError.NOT_WRITTEN:
       return valueError(path, 'is a slot that holds no request: write it by set() first');
     case PostError.OTHER_DOMAIN:
-      return valueError(`${path}.ah`, "is of another protection domain than the queue pair's: make one by its own");
+      return valueError(
+        `${path}.ah`,
+        "is of another protection domain than the queue pair: create one in the queue pair's",
+      );
     default:
       return new VerbsError(code, syscall, path === 'wr' ? {} : { detail: `of ${path}` });
   }

@@ -4,7 +4,7 @@ import { optional, typeError, u64 } from '../base/validate.js';
 import { postErrors } from '../diagnostics/channels.js';
 import type { PostErrorMessage } from '../diagnostics/messages.js';
 import { BatchWriter } from './batch-writer.js';
-import { postError, type Refusal } from './post-errors.js';
+import { postError, type PostFailure } from './post-errors.js';
 import type { RequestBatch } from './request-batch.js';
 import type { RequestPath } from './request-path.js';
 
@@ -62,7 +62,7 @@ export function failBatch(code: number, bytes: Uint8Array, first: number, about:
   failPost({ code, posted, sge: header.getUint32(HEADER.SGE, true), path: `batch[${first + posted}]` }, about);
 }
 
-function failPost(what: Pick<Refusal, 'code' | 'posted' | 'sge' | 'path'>, { queue, ...about }: Limits): never {
+function failPost(what: Pick<PostFailure, 'code' | 'posted' | 'sge' | 'path'>, { queue, ...about }: Limits): never {
   const error = postError({ ...what, ...about });
   if (postErrors.hasSubscribers) {
     postErrors.publish({ id: queue[kSerial], queue, syscall: about.syscall, error, posted: what.posted });

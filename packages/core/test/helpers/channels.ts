@@ -20,7 +20,7 @@ export function hear<Name extends keyof DiagnosticsMessages>(
   undo.push(() => unsubscribe(name, take));
 }
 
-/** What a channel tells from now on. */
+/** The messages of a channel from now on. */
 export function listen<Name extends keyof DiagnosticsMessages>(name: Name): DiagnosticsMessages[Name][] {
   const heard: DiagnosticsMessages[Name][] = [];
   hear(name, (message) => heard.push(message));

@@ -1,4 +1,4 @@
-// Does one of each thing that NODE_DEBUG=verbs tells of.
+// Causes one line of each kind that NODE_DEBUG=verbs writes.
 import { softNic } from '@verbs/soft';
 import { setImmediate } from 'node:timers/promises';
 import { openDevice, QpState, QpType, SendFlags, WrOpcode } from '../../dist/index.js';

@@ -30,13 +30,13 @@ async function end() {
 
   switch (ending) {
     case 'return':
-      // A watched channel keeps nothing alive once nobody waits.
+      // A watched channel without a waiter keeps nothing alive.
       await cq.wait();
       break;
     case 'awaited': {
       const sent = one.send(write);
       await new Promise(setImmediate);
-      // Whoever polls settles the promise, and nobody waits any more.
+      // The poll settles the promise, and nothing waits any more.
       for (let done = false; !done; cq.poll()) {
         void sent.then(() => (done = true));
         await undefined;
@@ -47,7 +47,7 @@ async function end() {
       process.exit(0);
       break;
     case 'unclosed':
-      // Nobody waits: it ends with everything open.
+      // Nothing waits: it ends with everything open.
       break;
     case 'awaiting':
       void two.recv({ sgList: [{ mr }] }).catch(() => undefined);

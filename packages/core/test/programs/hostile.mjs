@@ -18,7 +18,7 @@ const usage = `Usage: node --expose-gc hostile.mjs [--core FILE] [--seed N] [--f
   --sequences N    how many; 300 if not given
   --only I         one sequence, which runs as it does among the others
   --trace          every call on stderr, before it is made
-  --status FILE    the number of the sequence that runs, for whoever watches`;
+  --status FILE    the number of the running sequence, for an observer`;
 
 const { values: options } = parseArgs({
   options: {
@@ -54,7 +54,7 @@ const counts = new Map();
 const failures = [];
 let protocol = [];
 
-function tell(error, index) {
+function report(error, index) {
   console.error(`\nsequence ${index} of seed ${seed} failed: ${error.message}`);
   if (error.cause !== undefined) console.error('with', error.cause);
   else if (error.name !== 'Failure') console.error(error);
@@ -71,7 +71,7 @@ async function runOne(index) {
   try {
     await sequence.run();
   } catch (error) {
-    tell(error, index);
+    report(error, index);
   }
 }
 
@@ -89,14 +89,14 @@ async function leftOver(before) {
   return difference.map((kind) => `${now[kind] - before[kind]} ${kind}`).join(', ');
 }
 
-// An exception outside of every call is nobody's promise.
+// No call promises an exception outside of it.
 let current = first;
 process.on('uncaughtException', (error) => {
-  tell(error, current);
+  report(error, current);
   process.exit(1);
 });
 
-// These keep the addresses, which would else be looked for in every sequence.
+// These keep the addresses, which every sequence would otherwise search for.
 const kept = [core.openDevice('soft0'), core.openDevice('soft1')];
 const before = core.objectCounts();
 for (let done = 0; done < count && failures.length === 0; done += BATCH) {
@@ -108,7 +108,7 @@ for (let done = 0; done < count && failures.length === 0; done += BATCH) {
   const left = failures.length === 0 ? await leftOver(before) : undefined;
   if (left !== undefined) {
     const range = count === 1 ? `sequence ${current}` : `sequences ${first + done} to ${first + end - 1}`;
-    tell(new Error(`${left} left over by ${range}: run each of them with --only`), current);
+    report(new Error(`${left} left over by ${range}: run each of them with --only`), current);
   }
 }
 // A failed sequence may have left anything behind, also what would keep this process alive.

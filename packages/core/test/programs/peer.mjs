@@ -1,4 +1,4 @@
-// One of two processes. They tell each other their addresses over standard input and output, as lines of JSON; then the
+// One of two processes. They exchange their addresses over standard input and output, as lines of JSON; then the
 // client writes to the server's memory and sends, and the server answers.
 import { createInterface } from 'node:readline';
 import { AccessFlags, openDevice, QpType, SendFlags, WrOpcode } from '../../dist/index.js';

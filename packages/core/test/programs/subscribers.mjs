@@ -1,5 +1,5 @@
 // Every subscriber throws: the verbs go on, and Node.js reports each error as uncaught. Both copies of the package are
-// loaded. Nothing is closed: whoever only observes does not keep the process alive.
+// loaded. Nothing is closed: a subscriber does not keep the process alive.
 import { createRequire } from 'node:module';
 import { subscribe } from 'node:diagnostics_channel';
 import * as esm from '../../dist/index.js';

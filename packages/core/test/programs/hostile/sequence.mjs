@@ -13,7 +13,7 @@ const BUSY =
   /^(QueuePair\.(post|modify)|SharedReceiveQueue\.post|SendBatch\.set$|RecvBatch\.set$|CompletionQueue\.(poll|wait|\[)|CompletionChannel\.get)/;
 const SETTLE_MS = 20_000;
 
-/** Good arguments for a public call. Undefined: nobody has written them down yet. */
+/** Good arguments for a public call. Undefined: they are not written down yet. */
 export function argumentsOf(name) {
   const [, member = name] = name.split(/\.(.*)/s);
   const tables = [objectCalls, dataCalls].map((table) => [table, name]);
@@ -32,7 +32,7 @@ export class Sequence {
   /**
    * @param core the package under test
    * @param counts how often each call was made and returned, over all sequences: Map of name to { made, returned }
-   * @param trace tells each line before it is carried out, for those that end the process
+   * @param trace receives each line before it is carried out, for lines that end the process
    */
   constructor(core, random, surface, counts, trace) {
     this.#world = new World(core, random);
@@ -94,7 +94,7 @@ export class Sequence {
     let receiver = kind === undefined ? undefined : this.#receiver(kind);
     if (kind !== undefined && receiver === undefined) return;
     let args = [];
-    // A closed object may not even tell its numbers.
+    // A closed object may throw for its numbers, too.
     this.#guarded(() => {
       args = make(this.#world);
     });

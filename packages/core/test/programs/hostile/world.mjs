@@ -1,7 +1,7 @@
 // What a sequence of calls has to do with: objects of every kind, buffers, completions, and promises that wait.
 import { Describer } from './describe.mjs';
 
-/** Collections are slow, so a sequence has only so many. */
+/** Collections are slow, so a sequence has a limited number of them. */
 const COLLECTIONS = 2;
 
 export class World {
