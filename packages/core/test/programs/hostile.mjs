@@ -54,7 +54,7 @@ const counts = new Map();
 const failures = [];
 let protocol = [];
 
-function report(error, index) {
+function addFailure(error, index) {
   console.error(`\nsequence ${index} of seed ${seed} failed: ${error.message}`);
   if (error.cause !== undefined) console.error('with', error.cause);
   else if (error.name !== 'Failure') console.error(error);
@@ -71,7 +71,7 @@ async function runOne(index) {
   try {
     await sequence.run();
   } catch (error) {
-    report(error, index);
+    addFailure(error, index);
   }
 }
 
@@ -92,7 +92,7 @@ async function leftOver(before) {
 // No call promises an exception outside of it.
 let current = first;
 process.on('uncaughtException', (error) => {
-  report(error, current);
+  addFailure(error, current);
   process.exit(1);
 });
 
@@ -108,7 +108,7 @@ for (let done = 0; done < count && failures.length === 0; done += BATCH) {
   const left = failures.length === 0 ? await leftOver(before) : undefined;
   if (left !== undefined) {
     const range = count === 1 ? `sequence ${current}` : `sequences ${first + done} to ${first + end - 1}`;
-    report(new Error(`${left} left over by ${range}: run each of them with --only`), current);
+    addFailure(new Error(`${left} left over by ${range}: run each of them with --only`), current);
   }
 }
 // A failed sequence may have left anything behind, also what would keep this process alive.
