@@ -53,6 +53,9 @@ const ofLibibverbs: Hints = {
     EINVAL: 'the state of the queue pair or its limits do not allow the request: it must be in INIT or later',
     ENOMEM: 'the receive queue is full: poll completions first, or raise cap.maxRecvWr',
   },
+  ibv_poll_cq: {
+    EOPNOTSUPP: "the device has no ordinary completion queues: read completions by its vendor's functions",
+  },
   ibv_query_gid: { EINVAL: 'see physPortCnt of queryDevice() and gidTblLen of queryPort(port)' },
   ibv_query_port: { EINVAL: 'ports count from 1 to physPortCnt of queryDevice()' },
   ibv_query_pkey: { EINVAL: 'see physPortCnt of queryDevice() and pkeyTblLen of queryPort(port)' },

@@ -40,6 +40,13 @@ void put(std::uint8_t* record, std::size_t offset, T value) {
   std::memcpy(record + offset, &value, sizeof value);
 }
 
+// The errno of a poll whose result is no number of completions. rdma-core's stub for providers without poll_cq returns
+// EOPNOTSUPP, a positive number, and writes no completion. A negative result comes with errno at best.
+int poll_error(int result) {
+  if (result == EOPNOTSUPP) return EOPNOTSUPP;
+  return result > 0 || errno == 0 ? EIO : errno;
+}
+
 }  // namespace
 
 void CompletionQueue::write_record(const ibv_wc& wc, const Times& times, std::uint8_t* record) {
@@ -76,12 +83,12 @@ int CompletionQueue::poll(std::uint8_t* records, int count) {
   int total = 0;
   while (total < count) {
     const int wanted = std::min(count - total, kChunk);
+    errno = 0;
     // The inline ibv_poll_cq, spelled out: a function of the context.
     const int found = cq_->context->ops.poll_cq(cq_, wanted, completions);
-    if (found < 0) {
+    if (found < 0 || found > wanted) {
       // The completions polled before must not be lost. The next call reports the error again.
-      if (total != 0) return total;
-      return errno == 0 ? -EIO : -errno;
+      return total != 0 ? total : -poll_error(found);
     }
     for (int i = 0; i < found; i++, records += sizeof(CompletionRecord)) write_record(completions[i], {}, records);
     total += found;

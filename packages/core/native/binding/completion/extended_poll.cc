@@ -43,7 +43,8 @@ int CompletionQueue::poll_extended(std::uint8_t* records, int count) {
     abandoned_.clear();
     return 0;
   }
-  if (state != 0) return -state;
+  // A positive result of this function is a number of completions.
+  if (state != 0) return state < 0 ? state : -state;
   int total = 0;
   while (state == 0) {
     Times times;

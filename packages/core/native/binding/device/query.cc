@@ -219,6 +219,7 @@ Napi::Value query_gid_table(const Napi::CallbackInfo& info) {
   const ssize_t count =
       context->functions().query_gid_table(context->ctx(), entries.data(), entries.size(), 0, sizeof(ibv_gid_entry));
   if (count < 0) return failure(env, static_cast<int>(-count));
+  if (static_cast<std::size_t>(count) > entries.size()) return failure(env, EIO);
   Napi::Array result = Napi::Array::New(env, static_cast<std::size_t>(count));
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); i++) {
     result.Set(i, write_gid_entry(env, entries[i]));

@@ -3,6 +3,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -94,7 +95,8 @@ int post_chunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::v
     if (staged != 0) {
       Request* bad = nullptr;
       error = post(requests.data(), &bad);
-      if (error != 0) taken = bad == nullptr ? 0 : static_cast<std::uint32_t>(bad - requests.data());
+      // rdma-core's stub leaves `bad` as it is.
+      if (error != 0) taken = bad == nullptr ? 0 : std::min(staged, static_cast<std::uint32_t>(bad - requests.data()));
     }
     queue.commit(taken);
     posted += taken;

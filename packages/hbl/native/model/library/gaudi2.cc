@@ -8,10 +8,8 @@ namespace {
 
 ibv_mr* no_reg_mr(ibv_pd*, void*, std::size_t, std::uint64_t, unsigned) { return null_with<ibv_mr>(EOPNOTSUPP); }
 ibv_ah* no_create_ah(ibv_pd*, ibv_ah_attr*) { return null_with<ibv_ah>(EOPNOTSUPP); }
-int no_poll_cq(ibv_cq*, int, ibv_wc*) {
-  errno = EOPNOTSUPP;
-  return -1;
-}
+// Positive, as libibverbs answers for providers without the function.
+int no_poll_cq(ibv_cq*, int, ibv_wc*) { return EOPNOTSUPP; }
 int no_req_notify_cq(ibv_cq*, int) { return EOPNOTSUPP; }
 int no_post_send(ibv_qp*, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   *bad_wr = wr;
