@@ -79,7 +79,7 @@ function isClean(sanitizer, name, tests, env) {
 
 function sanitize() {
   const env = setUp({ forTests: true });
-  // Each of them, whatever the one before found.
+  // Each of them, also after a failure of another.
   const results = sanitizers.flatMap((sanitizer) =>
     Object.entries(sanitizer.tests).map(([name, tests]) => isClean(sanitizer, name, tests, env)),
   );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What a package says about the functions of its C library, in its api-coverage.json.
+ * The content of a package's api-coverage.json: its statements about the functions of its C library.
  * @typedef {object} Plan
  * @property {string} title of the document
  * @property {string[]} headers as they are included
@@ -16,7 +16,7 @@ import { join } from 'node:path';
  * @property {string} document the table, as a file of the package
  * @property {Record<string, { api: string[], native?: string[] }>} functions by the C name
  * @property {Record<string, string>} notExposed by the C name, with the reason
- * @property {Record<string, string>} helpers methods of the addon that stand for no C function, with what they do
+ * @property {Record<string, string>} helpers methods of the addon that stand for no C function, with their purpose
  */
 
 /**

@@ -3,7 +3,7 @@ import { figureOf } from './program.js';
 
 interface Awaited {
   name: string;
-  /** What awaits, and how awaited.mjs calls it. */
+  /** The contender, and its name in awaited.mjs. */
   contender: string;
   way: string;
   size: number;
@@ -11,7 +11,7 @@ interface Awaited {
   configuration?: string;
 }
 
-/** At most so many times a round trip over Node's net. */
+/** Maximum ratio to a round trip over Node's net. */
 const LIMIT = 1.5;
 
 /**

@@ -3,7 +3,7 @@ import { type Measurement, figureOf } from './program.js';
 import { reformatComparisons } from './reformat.js';
 import { speedComparisons } from './speeds.js';
 
-/** One way to do what is compared: a program, and what to run it with. */
+/** One contender: a program and its arguments. */
 export interface Contender {
   name: string;
   program: string;
@@ -14,7 +14,7 @@ export interface Contender {
   figure?: string;
 }
 
-/** Contenders that take turns, so that each meets the same mood of the machine. */
+/** Contenders that alternate, so that each meets the same state of the machine. */
 export interface Comparison {
   name: string;
   unit: string;
@@ -22,19 +22,19 @@ export interface Comparison {
   valueOf: (measurement: Measurement, contender: Contender) => number;
   /** Small is good for times, large for rates. */
   better: 'small' | 'large';
-  /** The first one is what the others are compared with. */
+  /** The first one is the reference of the others. */
   contenders: readonly [Contender, ...Contender[]];
   targets: readonly Target[];
 }
 
-/** What is to be reached: by the ratio of a contender to the first, or by its own figure. */
+/** The target: a ratio of a contender to the first, or its own figure. */
 export interface Target {
   contender: string;
   of: 'ratio' | 'value';
   limit: number;
 }
 
-/** @param scale multiplies the number of round trips and messages: 1 for figures, less for a quick look. */
+/** @param scale multiplies the number of round trips and messages: 1 for figures, less for a quick run. */
 export function comparisons(scale = 1): Comparison[] {
   const doorbells = { configuration: 'hbl_0,kind=hbl', args: [String(Math.max(32, Math.round(100_000 * scale)))] };
   const times = (count: number) => ['-n', String(Math.max(1, Math.round(count * scale)))];

@@ -18,7 +18,7 @@ export function figureOf(measurement: Measurement, field: string): number {
 const programs = join(import.meta.dirname, '../build/bin');
 const scripts = join(import.meta.dirname, '../bin');
 
-// Far more than any measurement takes: only a program that hangs gets there.
+// Far longer than any measurement: only a program that hangs reaches it.
 const PATIENCE_MS = 120_000;
 
 /**

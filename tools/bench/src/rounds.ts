@@ -20,7 +20,7 @@ export interface ComparisonResult {
 }
 
 /**
- * Runs the contenders in turn, `rounds` times. Their ratio is taken within each round: the processors of a virtual
+ * Alternates the contenders, `rounds` times. Their ratio is taken within each round: the processors of a virtual
  * machine move closer together and apart every few seconds, and figures of different minutes do not compare.
  */
 export async function compare(

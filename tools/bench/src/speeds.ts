@@ -8,14 +8,14 @@ const LOCAL = 'soft0,link=process,mtu=4096;soft1,link=process,mtu=4096';
 const STREAM = 0.8;
 const ROUND_TRIP = 1.3;
 
-/** So many are on their way, and so many go to one call where a call takes several. */
+/** Messages in flight, and messages in one batch. */
 const WINDOW = 64;
 const LIST = 32;
 
 interface Size {
   /** Messages or round trips. */
   count: number;
-  /** Of those that are awaited, which take longer. */
+  /** Fewer for awaited messages, which take longer. */
   awaited: number;
 }
 

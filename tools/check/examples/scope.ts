@@ -37,7 +37,7 @@ declare global {
   const sends: SendBatch;
   const receives: RecvBatch;
   const completions: CompletionBatch;
-  /** The peer, as it told of itself. */
+  /** The peer's address, as it sent it. */
   const peer: { qpNum: number; psn: number; gid: Gid; addr: bigint; rkey: number };
   const data: Uint8Array;
 

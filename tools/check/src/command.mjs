@@ -2,7 +2,7 @@ import process from 'node:process';
 import { runProgram } from '../../setup/src/program.mjs';
 
 /**
- * Runs a command with options. Its exit code is what `run` gives; 0 with `--help`; 2, with the usage, where `read` throws
+ * Runs a command with options. Its exit code is the result of `run`; 0 with `--help`; 2, with the usage, where `read` throws
  * a TypeError.
  * @template {{ help: boolean }} Options
  * @param {{

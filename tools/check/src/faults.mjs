@@ -50,7 +50,7 @@ export function runProcesses({ json }) {
  * @param {boolean} capture
  */
 function run(program, args, capture) {
-  // The devices are those of the programs, not of who calls.
+  // The programs configure their own devices, whatever the caller's environment.
   const env = { ...process.env };
   delete env['VERBS_SOFT'];
   const { status, signal, stdout, error } = spawnSync(join(build, program), args, {

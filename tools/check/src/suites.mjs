@@ -46,7 +46,7 @@ export function removeOldReports() {
 }
 
 /**
- * What a suite came to; a suite without a report or without a test counts as one failure, and says so.
+ * The result of a suite. A suite without a report or without a test counts as one failure, with a remark.
  * @param {Suite} suite
  * @returns {Tally & { remark?: string }}
  */

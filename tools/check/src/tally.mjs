@@ -1,5 +1,5 @@
 /**
- * What a suite came to.
+ * The result of a suite.
  * @typedef {object} Tally
  * @property {number} passed
  * @property {number} failed

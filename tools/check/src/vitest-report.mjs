@@ -7,7 +7,7 @@
  */
 
 /**
- * Reads what vitest's JSON reporter wrote. A file that failed as a whole (it did not load, or its process died)
+ * Reads the report of vitest's JSON reporter. A file that failed as a whole (it did not load, or its process died)
  * counts as one failure, since none of its tests may be in the report.
  * @param {string} text
  * @returns {Tally}

@@ -40,11 +40,11 @@ export function tolerateClosedPipes(): void {
     process.exit(1);
   });
   process.stderr.on('error', () => {
-    // Nobody is left who could read a complaint.
+    // No one is left to read an error.
   });
 }
 
-/** For values that come from outside and may hold anything. */
+/** For untrusted values: control characters are escaped. */
 export function quote(value: unknown): string {
   return inspect(value);
 }

@@ -19,7 +19,7 @@ export function createProgram(): Command {
     .version(version)
     // Options behind a subcommand's own arguments belong to the program that it runs.
     .enablePositionalOptions()
-    .showHelpAfterError('(verbs --help and verbs COMMAND --help tell more)')
+    .showHelpAfterError('(see verbs --help and verbs COMMAND --help)')
     .addHelpText(
       'after',
       `
@@ -47,7 +47,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the pr
   return program;
 }
 
-/** Settings are inherited by commands of commands as well; exits become exceptions. */
+/** Subcommands inherit the settings too; exits become exceptions. */
 function inherit(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent).exitOverride();
   for (const each of command.commands) inherit(each, command);

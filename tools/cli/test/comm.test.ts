@@ -136,7 +136,7 @@ describe('verbs comm', () => {
     const service = await serve('--json', '-o', inbox);
     const { status, stdout, stderr } = await connect('--file', path).outcome();
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/the peer does not take .*file: "it cannot be stored: it exists already \(EEXIST\)"/);
+    expect(stderr).toMatch(/the peer rejects .*file: "it cannot be stored: it exists already \(EEXIST\)"/);
     expect(readFileSync(join(inbox, 'file'), 'utf8')).toBe('old');
     const { clients } = await stopped(service);
     expect(clients[0]?.files).toEqual([{ name: 'file', error: expect.stringContaining('EEXIST') as string }]);

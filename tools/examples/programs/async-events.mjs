@@ -1,5 +1,5 @@
 // @ts-check
-// What happens to a device, beside the completions: the port's link, its GIDs, and a queue pair that fails. On the
+// Asynchronous events of a device: the port's link, its GIDs, and a queue pair that fails. On the
 // software NIC this program makes it happen; on hardware it waits for it (end it with ^C).
 import { AccessFlags, openDevice, QpType, SendFlags, WrOpcode } from '@verbs/core';
 
@@ -19,7 +19,7 @@ if (ctx.device.library === 'soft') {
   const nic = softNic(ctx.device.name);
   nic.setLinkDown();
   nic.setLinkUp();
-  // A write with a key that does not exist: the peer's queue pair fails, and tells its owner.
+  // A write with a key that does not exist: the peer's queue pair fails and raises an event.
   const mr = pd.allocMr(8, AccessFlags.LOCAL_WRITE);
   const sendFlags = SendFlags.SIGNALED;
   qp.postSend({

@@ -26,14 +26,14 @@ const clients = Array.from({ length: CLIENTS }, (_, number) => {
   const mr = pd.allocMr(8, AccessFlags.LOCAL_WRITE);
   const word = new BigUint64Array(mr.buffer);
 
-  /** One request to the shared memory; what it brought is in `word`. */
+  /** One request to the shared memory; `word` holds the result. */
   const perform = async (/** @type {import('@verbs/core').SendWr} */ wr) => {
     await qp.send({ ...wr, sgList: [{ mr }] });
     return word[0] ?? 0n;
   };
   return {
     number: BigInt(number + 1),
-    // Held, though nothing is asked of it: a queue pair that is collected answers nobody.
+    // Referenced to the end: a collected queue pair no longer responds.
     owner,
     fetchAndAdd: (/** @type {bigint} */ at, /** @type {bigint} */ add) =>
       perform({ opcode: WrOpcode.ATOMIC_FETCH_AND_ADD, remoteAddr: shared.addr + at, rkey: shared.rkey, add }),

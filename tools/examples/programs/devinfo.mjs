@@ -1,5 +1,5 @@
 // @ts-check
-// What ibv_devinfo prints: the devices of this machine, their ports and their GIDs.
+// The output of ibv_devinfo: the devices of this machine, their ports and their GIDs.
 import { AtomicCap, enumName, formatGuid, LinkLayer, listDevices, Mtu, openDevice, PortState } from '@verbs/core';
 
 const devices = listDevices();

@@ -1,5 +1,5 @@
 // @ts-check
-// One pool of receive buffers for many connections: a shared receive queue, refilled when its limit event says so.
+// One pool of receive buffers for many connections: a shared receive queue, refilled at its limit event.
 import { AccessFlags, openDevice, QpType, WcOpcode, WrOpcode } from '@verbs/core';
 
 const CLIENTS = 8;
@@ -12,13 +12,13 @@ const ctx = openDevice();
 const pd = ctx.allocPd();
 const gid = ctx.queryGid(1, 0);
 
-// The service: one queue for all its queue pairs, and one completion queue for what comes in.
+// The service: one queue for all its queue pairs, and one completion queue for received messages.
 const srq = pd.createSrq({ maxWr: BUFFERS });
 const pool = pd.allocMr(BUFFERS * SIZE, AccessFlags.LOCAL_WRITE);
 const arrivals = ctx.createCq(BUFFERS, { channel: ctx.createCompChannel() });
-/** Buffers that nobody uses. */
+/** Free buffers. */
 const free = Array.from({ length: BUFFERS }, (_, index) => index);
-/** The device said that few requests are left, and no buffer was free then. */
+/** The limit event came while no buffer was free. */
 let low = /** @type {boolean} */ (false);
 let refills = 0;
 
@@ -29,7 +29,7 @@ const refill = () => {
   srq.postRecv(
     free.splice(0).map((index) => ({ wrId: index, sgList: [{ mr: pool, offset: index * SIZE, length: SIZE }] })),
   );
-  // The event comes once: it must be asked for again.
+  // The event fires once; arm it again.
   srq.modify({ srqLimit: LOW });
 };
 refill();
@@ -68,10 +68,11 @@ for await (const wc of arrivals) {
   if (!wc.ok || wc.opcode !== WcOpcode.RECV) throw new Error(wc.statusText);
   const index = Number(wc.wrId);
   const sender = clients.find(({ end }) => end.qpNum === wc.qpNum);
-  if (sender === undefined || pool.bytes[index * SIZE] !== sender.number) throw new Error('a message of somebody else');
+  if (sender === undefined || pool.bytes[index * SIZE] !== sender.number)
+    throw new Error('a message of another client');
   counts.set(wc.qpNum, (counts.get(wc.qpNum) ?? 0) + 1);
   free.push(index);
-  // A burst may empty the queue before the event is asked for again.
+  // A burst may empty the queue before the event is armed again.
   if (low || free.length === BUFFERS) refill();
   if (++arrived === CLIENTS * MESSAGES) break;
 }

@@ -5,7 +5,7 @@ import { ProgressBar } from '@verbs/lib/files';
 
 const [role, name = '', file = ''] = process.argv.slice(2);
 
-/** The program that started this one decides when the DPU's side has done enough. */
+/** The parent process decides when the DPU's side ends. */
 const stop = new AbortController();
 for (const event of ['SIGTERM', 'SIGINT', 'SIGHUP', 'disconnect'] as const) {
   process.once(event, () => {
@@ -13,7 +13,7 @@ for (const event of ['SIGTERM', 'SIGINT', 'SIGHUP', 'disconnect'] as const) {
   });
 }
 
-/** Serves clients until it is stopped; each gets the SHA-256 of each file. */
+/** Serves clients until it is stopped. A client gets the SHA-256 of each of its files. */
 async function dpu(): Promise<void> {
   using service = serviceFor(name);
   const { endpoint } = service;
@@ -26,9 +26,9 @@ async function dpu(): Promise<void> {
   });
   for await (const { peer, data } of endpoint) {
     peer.userData ??= new FileReceiver();
-    const arrived = (peer.userData as FileReceiver).take(data);
-    // A client that is gone is told of by the iteration.
-    if (arrived.kind === 'file') endpoint.send(arrived.answer, peer).catch(() => undefined);
+    const arrived = (peer.userData as FileReceiver).receive(data);
+    // The iteration reports clients that are gone.
+    if (arrived.kind === 'file') endpoint.send(arrived.response, peer).catch(() => undefined);
   }
 }
 

@@ -3,12 +3,12 @@ import { receiveProgram } from './transfer/receive-program.js';
 import { sendProgram } from './transfer/send-program.js';
 import { type Settings, USAGE, UsageError, readSettings } from './transfer/settings.js';
 
-/** Tells the program that started this one as its child, if there is one. */
-function tell(message: Record<string, unknown>): void {
+/** Sends a message to the parent process, if this one is its child. */
+function notifyParent(message: Record<string, unknown>): void {
   process.send?.(message);
 }
 
-/** Aborted when the user, or the end of the parent, asks to stop. */
+/** Aborted by a signal, or by the end of the parent process. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -25,12 +25,12 @@ function stopSignal(): AbortSignal {
 async function run(settings: Settings): Promise<void> {
   const signal = stopSignal();
   const listening = (port: number) => {
-    tell({ listening: port });
+    notifyParent({ listening: port });
     if (!process.connected) process.stderr.write(`waiting for a sender on ${settings.host} port ${port}\n`);
   };
   const report =
     settings.role === 'send' ? await sendProgram(settings, signal) : await receiveProgram(settings, signal, listening);
-  tell({ report });
+  notifyParent({ report });
   if (settings.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   else if (!process.connected) process.stdout.write(`${report.bytes} bytes, SHA-256 ${report.sha256}\n`);
 }
@@ -44,7 +44,7 @@ try {
   const message = error instanceof Error ? error.message : String(error);
   const hint = error instanceof Failure ? error.hint : error instanceof UsageError ? 'file-transfer --help' : undefined;
   process.stderr.write(`file-transfer: ${message}\n${hint === undefined ? '' : `  ${hint}\n`}`);
-  tell({ error: message, hint });
+  notifyParent({ error: message, hint });
 } finally {
   if (process.connected) process.disconnect();
 }

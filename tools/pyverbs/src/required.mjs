@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** The tests that must pass, by their names in the suite. */
 export const required = read('required.txt');
 
-/** Those that must pass on the model of an mlx5 device. */
+/** Tests that must pass on the model of an mlx5 device. */
 export const requiredOnMlx5 = read('required-mlx5.txt');
 
 /** @param {string} file */

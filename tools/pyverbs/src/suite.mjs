@@ -13,7 +13,7 @@ const python = '/usr/bin/python3';
 const installedTests = '/usr/share/doc/rdma-core/tests';
 const driver = join(import.meta.dirname, '../python/run.py');
 
-/** Far more than the suite takes: it is over in seconds. */
+/** Far longer than the suite, which ends in seconds. */
 const timeLimit = 300_000;
 
 /**
@@ -25,7 +25,7 @@ const timeLimit = 300_000;
  * @property {(module: string) => boolean} leavesOut
  */
 
-/** What is not run on the plain software NIC, and why. */
+/** Tests that are not run on the plain software NIC, with the reason. */
 export const leftOut = [
   { modules: /^test_mlx5_/, reason: 'they run on the model of an mlx5 device, by themselves' },
   { modules: /^test_efa/, reason: 'they need an efa device' },
@@ -50,8 +50,8 @@ export const mlx5Bench = {
 };
 
 /**
- * Runs the suite and returns what came of each test.
- * @param {(text: string) => void} print takes what the suite prints, as it comes
+ * Runs the suite and returns the result of each test.
+ * @param {(text: string) => void} print receives the suite's output as it comes
  * @param {Bench} bench
  * @returns {Promise<Outcomes>}
  */

@@ -1,5 +1,5 @@
 /**
- * What came of each test, by its name in the suite.
+ * The result of each test, by its name in the suite.
  * @typedef {Record<string, { outcome: 'passed' | 'skipped' | 'failed', reason: string }>} Outcomes
  */
 

@@ -6,10 +6,10 @@ import { Problem } from './problem.mjs';
 import { say } from './say.mjs';
 import { exitStatus, mustRun, which } from './shell.mjs';
 
-/** What the build and the demo need, and the programs that the README runs on the software NIC. */
+/** Packages for the build and the demo, and the programs that the README runs on the software NIC. */
 const buildPackages = ['cmake', 'ibverbs-utils', 'libibverbs-dev', 'ninja-build'];
 
-/** What only the tests need: their headers, the programs they compare with, and the formatter of the C++ code. */
+/** Packages for the tests: headers, the programs they compare with, and the formatter of the C++ code. */
 const testPackages = [
   'clang-format-19',
   'doctest-dev',

@@ -21,7 +21,7 @@ export function projectEnvironment() {
     ...cacheEnvironment(),
     PATH: [pnpmBin, join(root, 'node_modules/.bin'), ...ownNode(), process.env['PATH'] ?? ''].join(delimiter),
     npm_config_nodedir: headers,
-    // node-gyp tells every argument of its Python otherwise.
+    // Otherwise node-gyp prints every argument of its Python.
     npm_config_loglevel: 'warn',
     // pnpm asks before it replaces node_modules, and there may be nobody to answer.
     npm_config_confirm_modules_purge: 'false',
@@ -38,7 +38,7 @@ function ownNode() {
   return same ? [] : [dirname(process.execPath)];
 }
 
-/** What decides the outcome of a build besides the sources: a cache that did not know it would lie. */
+/** The inputs of a build besides the sources: a cache without them would return wrong results. */
 function toolchain() {
   const compiler = outputOf(process.env['CXX'] ?? 'g++', ['--version'])?.split('\n')[0] ?? 'unknown compiler';
   const verbs = outputOf('dpkg-query', ['-W', '-f', '${Version}', 'libibverbs-dev']) ?? 'unknown libibverbs';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 /** The project's root. */
 export const root = resolve(import.meta.dirname, '../../..');
 
-/** What set-up fetches for this checkout alone; ignored by git. */
+/** Downloads of the set-up for this checkout; ignored by git. */
 export const toolsDirectory = join(root, '.tools');
 
 /** The folders of the workspace's packages, in the order of their names. */

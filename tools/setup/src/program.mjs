@@ -2,7 +2,7 @@ import process from 'node:process';
 import { Problem } from './problem.mjs';
 
 /**
- * Runs a program's body, whose result is the exit code. A Problem is told in its own words; anything else is a bug
+ * Runs a program's body, whose result is the exit code. A Problem is printed as its message; anything else is a bug
  * of ours and keeps its stack.
  * @param {string} name
  * @param {() => number | Promise<number>} body

@@ -5,7 +5,7 @@ import { which } from './shell.mjs';
 /** The oldest Node that runs the project, as in the root's package.json. */
 const oldestNode = [20, 19];
 
-/** Programs that no step installs: they are what a machine must bring along. */
+/** Programs that no step installs: the machine must have them. */
 const programs = ['g++', 'make', 'python3'];
 
 /** Throws a Problem that names everything that is missing at once. */

@@ -1,5 +1,5 @@
 /**
- * One line a step, on stderr, so that the output of what is run stays by itself.
+ * One line a step, on stderr, so that stdout holds only the program's output.
  * @param {string} step
  * @param {string} text
  */

@@ -8,7 +8,7 @@ import { say } from './say.mjs';
 import { mustRun } from './shell.mjs';
 
 /**
- * Makes the checkout ready, one step after the other; each step leaves alone what is there already.
+ * Makes the checkout ready, one step after the other; each step skips work that is already done.
  * @param {{ forTests: boolean }} options
  * @returns {NodeJS.ProcessEnv} the environment to run the project's commands in
  */

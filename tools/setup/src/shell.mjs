@@ -60,7 +60,7 @@ export function mustRun(program, args, options = {}) {
 }
 
 /**
- * What a program prints on stdout, or undefined if it cannot be run or fails.
+ * The output of a program on stdout, or undefined if it cannot be run or fails.
  * @param {string} program
  * @param {string[]} args
  * @param {Options} [options]

@@ -1,4 +1,4 @@
-// Awaited round trips of messages and of Node's net between the same two processes, in turn:
+// Awaited round trips of messages and of Node's net between the same two processes, alternating:
 // awaited.mjs wait|promises|comm SIZE COUNT
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { promiseWay, waitWay } from './rc.js';
 import { socketWay } from './socket.js';
 import type { MeasuringEnd, Way } from './way.js';
 
-/** Round trips of one kind before the other has its turn: some milliseconds. */
+/** Round trips of one kind in a row: some milliseconds. */
 const BLOCK = 100;
 /** Before anything is measured the compiler has seen it all, and the kernel has spread two new processes as it likes. */
 const WARM_UP_MS = 1500;
@@ -36,7 +36,7 @@ async function serve(args: readonly string[]): Promise<void> {
   await Promise.all(ends.map((end) => end.serve()));
 }
 
-/** Blocks of both ways in turn. Gives the median round trip of each, in milliseconds. */
+/** Alternates blocks of both ways. Returns the median round trip of each, in milliseconds. */
 async function measure(ends: readonly MeasuringEnd[], count: number): Promise<number[]> {
   const medians = ends.map((): number[] => []);
   const samples = new Float64Array(BLOCK);
@@ -61,7 +61,7 @@ async function main(args: readonly string[]): Promise<void> {
   const ends = ways.map((way) => way.measuring(size));
   const server = fork(process.argv[1] ?? '', args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   server.once('exit', () => {
-    // It has told why.
+    // The child has printed the reason.
     process.exit(1);
   });
   const [theirs] = (await once(server, 'message')) as [string[]];

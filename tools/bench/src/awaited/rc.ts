@@ -9,7 +9,7 @@ abstract class RcEnd implements ServingEnd, MeasuringEnd {
   readonly address: string;
   protected readonly end: End;
   protected readonly size: number;
-  /** What is sent, and what was received. */
+  /** The bytes to send, and the received bytes. */
   protected readonly out: Uint8Array;
   protected readonly in: Uint8Array;
   #n = 0;
@@ -32,11 +32,11 @@ abstract class RcEnd implements ServingEnd, MeasuringEnd {
   /** The connection is there: receives may be posted. */
   protected abstract ready(): void;
   protected abstract send(): Promise<void> | void;
-  protected abstract take(): Promise<void>;
+  protected abstract receive(): Promise<void>;
 
   async serve(): Promise<void> {
     for (;;) {
-      await this.take();
+      await this.receive();
       check(this.in, this.#n, this.size);
       fill(this.out, this.#n++);
       await this.send();
@@ -48,7 +48,7 @@ abstract class RcEnd implements ServingEnd, MeasuringEnd {
       const start = performance.now();
       fill(this.out, this.#n);
       await this.send();
-      await this.take();
+      await this.receive();
       check(this.in, this.#n++, this.size);
       samples[i] = performance.now() - start;
     }
@@ -71,8 +71,8 @@ class WaitEnd extends RcEnd {
     this.#player?.send();
   }
 
-  protected override async take(): Promise<void> {
-    await this.#player?.take();
+  protected override async receive(): Promise<void> {
+    await this.#player?.receive();
   }
 }
 
@@ -92,7 +92,7 @@ class PromiseEnd extends RcEnd {
     this.#sent = qp.send({ opcode: WrOpcode.SEND, sgList: [{ mr, length: this.size }] });
   }
 
-  protected override async take(): Promise<void> {
+  protected override async receive(): Promise<void> {
     const { byteLen = 0 } = (await this.#incoming) ?? {};
     if (byteLen !== this.size) throw new Error(`${byteLen} bytes came instead of ${this.size}`);
     this.#incoming = this.#receive();
@@ -101,7 +101,7 @@ class PromiseEnd extends RcEnd {
   #receive() {
     const { qp, mr } = this.end;
     const received = qp.recv({ sgList: [{ mr, offset: this.size, length: this.size }] });
-    // The last one is waited for by nobody when the queue pair is closed.
+    // No one awaits the last one when the queue pair is closed.
     received.catch(() => undefined);
     return received;
   }

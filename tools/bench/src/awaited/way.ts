@@ -1,6 +1,6 @@
-/** One of two processes that exchange messages and never poll; both look at what they receive. */
+/** One of two processes that exchange messages and never poll; both check the received bytes. */
 interface WayEnd extends Disposable {
-  /** What the other end is told. */
+  /** The address for the other end. */
   readonly address: string;
   join(theirs: string): Promise<void>;
 }

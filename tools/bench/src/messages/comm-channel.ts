@@ -5,12 +5,12 @@ import { type Task, check, fill, play, rate, roundTrips } from './ends.js';
 type Endpoint = Client['endpoint'];
 type Peer = Client['peer'];
 
-/** The calls as C has them, in a loop that spins; Node's loop does not turn. */
+/** The calls as C has them, in a loop that spins; Node's event loop does not run. */
 const polled = {
   put(endpoint: Endpoint, message: Uint8Array, peer: Peer): void {
     while (!endpoint.sendTo(message, peer));
   },
-  take(endpoint: Endpoint, buffer: Uint8Array): { peer: Peer; data: Uint8Array } {
+  receive(endpoint: Endpoint, buffer: Uint8Array): { peer: Peer; data: Uint8Array } {
     for (;;) {
       const received = endpoint.recvFrom(buffer);
       if (received !== undefined) return received;
@@ -21,7 +21,7 @@ const polled = {
 function servePolled(task: Task, endpoint: Endpoint): void {
   const buffer = new Uint8Array(endpoint.maxMsgSize);
   for (let n = 0; ; n++) {
-    const { peer, data } = polled.take(endpoint, buffer);
+    const { peer, data } = polled.receive(endpoint, buffer);
     check(data, n, task.size);
     const last = n === task.count - 1;
     if (task.what === 'round-trip' || last) polled.put(endpoint, data, peer);
@@ -51,11 +51,11 @@ function measurePolled(task: Task, { endpoint, peer }: Client) {
     fill(message, n);
     polled.put(endpoint, message, peer);
     if (task.what === 'stream') continue;
-    check(polled.take(endpoint, buffer).data, n, task.size);
+    check(polled.receive(endpoint, buffer).data, n, task.size);
     samples[n] = performance.now() - start;
   }
   if (task.what === 'round-trip') return roundTrips(samples);
-  check(polled.take(endpoint, buffer).data, task.count - 1, task.size);
+  check(polled.receive(endpoint, buffer).data, task.count - 1, task.size);
   return rate(task, performance.now() - begin);
 }
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Measurement } from '../program.js';
 
-/** What is measured: PROGRAM WAY round-trip|stream SIZE COUNT. */
+/** The task on the command line: PROGRAM WAY round-trip|stream SIZE COUNT. */
 export interface Task {
   way: string;
   what: 'round-trip' | 'stream';
@@ -11,7 +11,7 @@ export interface Task {
 }
 
 export interface Ends {
-  /** `ready` tells the other process that it may begin. Returns when the other has its last answer. */
+  /** `ready` lets the other process begin. Returns when the other has its last reply. */
   serve(task: Task, ready: () => void): Promise<void>;
   measure(task: Task): Promise<Measurement>;
 }
@@ -30,7 +30,7 @@ export async function play(ends: Ends): Promise<void> {
   const [first] = (await Promise.race([once(server, 'message'), ended])) as unknown[];
   if (first !== 'ready') throw new Error('the other process failed');
   const served = ended.then(([status]) => {
-    // It has told why.
+    // The child has printed the reason.
     if (status !== 0) throw new Error('the other process failed');
   });
   const [measurement] = await Promise.all([ends.measure(task), served]);

@@ -8,7 +8,7 @@ import {
   type QueuePair,
 } from '@verbs/core';
 
-/** What the two ends tell each other. */
+/** The address that the two ends exchange. */
 export interface Address {
   gid: string;
   qpNum: number;

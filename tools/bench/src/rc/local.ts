@@ -6,7 +6,7 @@ import { DEPTH, type Player, pollingPlayer, sleepingPlayer } from './ping-pong.j
 import { messageRate, readTask, type Task, wholeWindows } from './task.js';
 import { BatchedWrites, checkPattern, fillPattern, PlainWrites, type Writes, writesBytes } from './writes.js';
 
-// What the compiler needs to see before it compiles for good. C was compiled before.
+// Warm-up for the compiler; C needs none.
 const WARM_UP = 5000;
 
 function ends(bytes: number, depth: number): [End, End] {
@@ -20,9 +20,9 @@ function polledRounds(left: Player, right: Player, samples: Float64Array): void 
   for (let i = 0; i < samples.length; i++) {
     const start = performance.now();
     left.send();
-    right.take();
+    right.receive();
     right.send();
-    left.take();
+    left.receive();
     samples[i] = performance.now() - start;
   }
 }
@@ -35,9 +35,9 @@ async function awaitedRounds(
   for (let i = 0; i < samples.length; i++) {
     const start = performance.now();
     left.send();
-    await right.take();
+    await right.receive();
     right.send();
-    await left.take();
+    await left.receive();
     samples[i] = performance.now() - start;
   }
 }

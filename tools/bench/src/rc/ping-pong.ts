@@ -8,7 +8,7 @@ export const DEPTH = 16;
 export interface Player<Taken = void> {
   send: () => void;
   /** Waits for a message of the other end, and puts a new receive in the place of the one that it took. */
-  take: () => Taken;
+  receive: () => Taken;
 }
 
 /** Polls without a pause. Receives are posted when this returns. */
@@ -17,7 +17,7 @@ export function pollingPlayer(way: Way, end: End, size: number): Player {
   const { send, taken } = plain(end, size);
   return {
     send,
-    take: () => {
+    receive: () => {
       while (!taken());
     },
   };
@@ -28,7 +28,7 @@ export function sleepingPlayer(end: End, size: number): Player<Promise<void>> {
   const { send, taken } = plain(end, size);
   return {
     send,
-    take: async () => {
+    receive: async () => {
       do await end.cq.wait();
       while (!taken());
     },
@@ -44,7 +44,7 @@ function plain({ qp, cq, mr }: End, size: number) {
     send: () => {
       qp.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED, sgList: [{ mr, length: size }] });
     },
-    /** Takes the message if it is there. */
+    /** Receives the message if it has arrived. */
     taken: () => {
       let received = false;
       for (const wc of cq.poll(DEPTH)) {
@@ -70,7 +70,7 @@ function batched({ qp, cq, mr }: End, size: number): Player {
     send: () => {
       qp.postSendBatch(message);
     },
-    take: () => {
+    receive: () => {
       for (let received = false; !received;) {
         const count = cq.pollBatch(done);
         for (let i = 0; i < count; i++) {

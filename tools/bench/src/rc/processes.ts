@@ -11,9 +11,9 @@ import { messageRate, readTask, type Task, wholeWindows } from './task.js';
 import { BatchedWrites, checkPattern, fillPattern, PlainWrites, writesBytes } from './writes.js';
 
 const DEVICE = 'soft0';
-// What the compiler needs to see before it compiles for good. C was compiled before.
+// Warm-up for the compiler; C needs none.
 const WARM_UP = 5000;
-/** A batch is a call, so many messages are few calls. */
+/** A batch is one call, so many messages are few calls. */
 const STREAM_WARM_UP = { batch: 100_000, plain: WARM_UP, await: WARM_UP };
 
 const warmUp = ({ count }: Task) => Math.min(count, WARM_UP);
@@ -48,19 +48,19 @@ async function takeStream({ way }: Task, end: End, ready: () => void): Promise<v
 
 function answer(task: Task, end: End, ready: () => void): void {
   const count = warmUp(task) + task.count;
-  const { send, take } = pollingPlayer(task.way, end, task.size);
+  const { send, receive } = pollingPlayer(task.way, end, task.size);
   ready();
   for (let i = 0; i < count; i++) {
-    take();
+    receive();
     send();
   }
 }
 
-function polledRounds({ send, take }: Player, samples: Float64Array): void {
+function polledRounds({ send, receive }: Player, samples: Float64Array): void {
   for (let i = 0; i < samples.length; i++) {
     const start = performance.now();
     send();
-    take();
+    receive();
     samples[i] = performance.now() - start;
   }
 }

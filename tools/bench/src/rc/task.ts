@@ -3,7 +3,7 @@ import type { Measurement } from '../program.js';
 /** At which of the three speeds of @verbs/core. */
 export type Way = 'await' | 'plain' | 'batch';
 
-/** What is measured: PROGRAM WAY round-trip|stream SIZE COUNT [WINDOW LIST]. */
+/** The task on the command line: PROGRAM WAY round-trip|stream SIZE COUNT [WINDOW LIST]. */
 export interface Task {
   way: Way;
   what: 'round-trip' | 'stream';
@@ -27,7 +27,7 @@ export function readTask([way, what, ...numbers]: readonly string[]): Task {
   return { way, what, size, count, window, list };
 }
 
-/** So many that the window comes out even. */
+/** A multiple of the window. */
 export function wholeWindows({ count, window }: Task): number {
   return Math.ceil(count / window) * window;
 }

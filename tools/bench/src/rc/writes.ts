@@ -4,7 +4,7 @@ import type { Task } from './task.js';
 
 const pattern = (offset: number) => (offset * 31 + (offset >> 12)) & 0xff;
 
-/** So many bytes the buffer of either end has. */
+/** Bytes of either end's buffer. */
 export function writesBytes({ size, window }: Task): number {
   return size * window;
 }
@@ -35,12 +35,12 @@ export abstract class Writes {
     this.theirs = theirs;
   }
 
-  /** So many more are to be written, a multiple of the window. */
+  /** Writes to add, a multiple of the window. */
   begin(count: number): void {
     this.#until += count;
   }
 
-  /** Posts what the window has room for. */
+  /** Fills the window. */
   fill(): void {
     const { window, list } = this.task;
     for (;;) {
@@ -56,7 +56,7 @@ export abstract class Writes {
   }
 
   protected abstract post(count: number): void;
-  /** Takes completions; does not wait. */
+  /** Polls completions; does not wait. */
   abstract reap(): void;
 
   /** One request. */
@@ -73,7 +73,7 @@ export abstract class Writes {
     };
   }
 
-  /** The one that tells. */
+  /** The write with immediate. */
   finish(): void {
     this.end.qp.postSend({ ...this.request(0), opcode: WrOpcode.RDMA_WRITE_WITH_IMM, immData: 0 });
     this.posted = this.#until = this.done + 1;

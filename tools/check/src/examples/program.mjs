@@ -13,7 +13,7 @@ import { examplesOf } from './blocks.mjs';
  * @property {string} message
  */
 
-/** What stands in front of an example's code in its virtual file: so many lines. */
+/** Lines in front of an example's code in its virtual file. */
 const LINES_BEFORE = 2;
 
 /**

@@ -16,7 +16,7 @@ import { zip } from './zip.mjs';
 
 /**
  * Replaces a target's seed archive: libFuzzer's merge keeps the fewest of the old seeds, the regressions and the
- * discovered inputs that cover what all of them cover.
+ * discovered inputs with the coverage of all of them.
  * @param {string} target whose program is built
  * @returns {{ before: number, after: number }} numbers of seeds
  */

@@ -13,9 +13,9 @@ import { discoveredOf, programOf, regressionsOf, unpackedSeedsOf, workDirectoryO
  * @property {{ output: string, reproducer: string | undefined, command: string } | undefined} crash
  */
 
-// An input longer than this says nothing that a shorter one could not; one that takes half a minute hangs.
+// Longer inputs reach nothing more; an input that runs for half a minute hangs.
 const limits = ['-max_len=1024', '-len_control=20', '-timeout=30'];
-// Leaks are the unit tests' business (npm run test:sanitize): looking for them here takes most of the time.
+// npm run test:sanitize finds leaks; here the search would take most of the time.
 const options = [...limits, '-detect_leaks=0', '-print_final_stats=1'];
 
 /**

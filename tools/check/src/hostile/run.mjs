@@ -76,7 +76,7 @@ function run(args, watch) {
 }
 
 /**
- * Runs a share of the sequences in a process of its own. What goes wrong is told on stderr, with how to repeat it.
+ * Runs a share of the sequences in a process of its own. Prints failures on stderr, with the command that repeats them.
  * @param {Share} share
  * @param {(sequence: number) => void} progress
  * @returns {Promise<Report | undefined>} undefined if something went wrong
@@ -108,7 +108,7 @@ export async function runShare({ core, seed, first, sequences }, progress) {
     if (code === 0) return /** @type {Report} */ (JSON.parse(stdout));
     const end = watched.hung ? `hung for ${HANG_MS / 1000} s` : `ended with ${signal ?? `status ${code}`}`;
     console.error(`\nhostile: a process ${end} in sequence ${current()} of seed ${seed}\n${stderr.slice(-12_000)}`);
-    // A sequence that failed in order has told its calls; one that took the process along has not.
+    // A sequence that failed with an exception has printed its calls; one that crashed the process has not.
     if (!stderr.includes('repeat it:')) await trace(common, current());
     return undefined;
   } finally {

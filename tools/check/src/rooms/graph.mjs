@@ -61,7 +61,7 @@ export function isBelow(root, file) {
 }
 
 /**
- * What contradicts an order: an import of a value from a room that is not below, a room without a place, a
+ * The contradictions to an order: an import of a value from a room that is not below, a room without a place, a
  * place without a room.
  *
  * @param {Order} order

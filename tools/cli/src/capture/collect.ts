@@ -21,7 +21,7 @@ import { type CaptureSummary, summarize } from './pcapng.js';
 
 /**
  * The capture of a program and of all processes that it starts. Each process writes files of its own (a file with two
- * writers would be damaged); afterwards they become one: sections of pcapng may simply follow each other.
+ * writers would be damaged); afterwards they are concatenated, as pcapng allows.
  */
 export class Collection {
   readonly #target: string;
@@ -32,7 +32,7 @@ export class Collection {
   constructor(target: string) {
     this.#target = resolve(target);
     // Beside the target, so that the parts fill the disk that was meant, and moving them there is no copy.
-    // A path with %p or %d in it would be filled in by the NIC, and there is no way to say otherwise.
+    // The NIC replaces %p and %d in a path; there is no way to escape them.
     this.#beside = targetIsFile(this.#target) && !/%[pd]/.test(this.#target);
     const parent = this.#beside ? dirname(this.#target) : tmpdir();
     const name = this.#beside ? `.${basename(this.#target)}-parts-` : 'verbs-capture-parts-';
@@ -51,7 +51,7 @@ export class Collection {
     return join(escapeValue(this.#directory), '%p-%d.pcapng');
   }
 
-  /** Merges the parts into the target and says what it holds. Removes the parts, whatever happens. */
+  /** Merges the parts into the target and summarizes it. Removes the parts, also after an error. */
   async finish(): Promise<CaptureSummary> {
     try {
       const parts = readdirSync(this.#directory)
@@ -101,7 +101,7 @@ export class Collection {
   }
 }
 
-/** The error for a capture that lacks packets, if it does. */
+/** The error for an incomplete capture, or undefined. */
 export function incompleteFailure(target: string, summary: CaptureSummary): Failure | undefined {
   const [reason] = summary.incomplete;
   if (reason === undefined) return undefined;
@@ -121,7 +121,7 @@ function targetIsFile(target: string): boolean {
   let descriptor: number;
   try {
     if (statSync(target).isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
-    // Whether it may be overwritten is better known before the program runs than after.
+    // A file that cannot be overwritten is reported before the program runs.
     descriptor = openSync(target, 'r+');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return true;

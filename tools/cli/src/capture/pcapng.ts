@@ -9,12 +9,12 @@ import {
   packetOf,
 } from '@verbs/lib/capture-files';
 
-/** What a pcapng file holds, as far as a summary needs it. */
+/** The summary of a pcapng file. */
 export interface CaptureSummary {
   /** Sections: one for each process and device that captured. */
   sections: number;
   packets: number;
-  /** Bytes of the packets on the wire, from the IP header on, however little of each was kept. */
+  /** Bytes of the packets on the wire, from the IP header on, even where the capture holds fewer. */
   bytes: number;
   sent: number;
   received: number;

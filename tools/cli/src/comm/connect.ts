@@ -4,16 +4,16 @@ import { inputLines } from './input.js';
 import { type Traffic, noTraffic } from './traffic.js';
 
 export interface TalkOptions {
-  /** After the end of the input, go on until nothing has come for so long. */
+  /** After the end of the input, continue until no message has come for this time. */
   waitMs: number;
-  /** Ends the talk, not with an error. */
+  /** Ends the exchange without an error. */
   signal: AbortSignal;
 }
 
-/** So many lines are sent before what came meanwhile is taken: there may be thousands in one piece of input. */
+/** Lines sent before received messages are polled: one piece of input may hold thousands. */
 const LINES_PER_TURN = 32;
 
-/** Sends the lines of standard input to the service, and tells of each message that comes from it. */
+/** Sends the lines of standard input to the service, and reports each message from it. */
 export async function talk(
   endpoint: Endpoint,
   { waitMs, signal }: TalkOptions,
@@ -32,7 +32,7 @@ export async function talk(
       onLine(data);
     }
   })();
-  // A service that is gone ends the waiting for input as well.
+  // The end of the service ends the wait for input too.
   hearing.catch(() => {
     over.abort();
   });
@@ -51,7 +51,7 @@ export async function talk(
   }
   over.abort();
   await hearing.catch((error: unknown) => {
-    // Only what the connection itself says is a failure; the rest is the end of the waiting.
+    // Only an error of the connection is a failure; other errors end the wait.
     if (error instanceof DocaError && !signal.aborted) throw error;
   });
   return traffic;

@@ -7,9 +7,9 @@ import { type Traffic, noTraffic } from './traffic.js';
 export interface ServeOptions {
   /** Send each line back. */
   echo: boolean;
-  /** Where files are stored; they are only checked without. */
+  /** The directory to store files in; without it only their checksums are computed. */
   directory: string | undefined;
-  /** Ends the service, not with an error. */
+  /** Ends the service without an error. */
   signal: AbortSignal;
 }
 
@@ -33,7 +33,7 @@ export interface ServedClient extends Traffic {
   files: ServedFile[];
 }
 
-/** A client that does not take its answers has so many waiting at most. */
+/** Maximum of responses that wait for a slow client. */
 const PATIENCE = 1024;
 
 interface Session {
@@ -42,7 +42,7 @@ interface Session {
   waiting: number;
 }
 
-/** Serves clients until the signal is aborted. Returns what passed, by client in the order in which they came. */
+/** Serves clients until the signal is aborted. Returns the traffic by client, in the order of connection. */
 export async function serve(endpoint: Endpoint, options: ServeOptions, events: ServeEvents): Promise<ServedClient[]> {
   const server = new Server(endpoint, options, events);
   return await server.run();
@@ -94,15 +94,15 @@ class Server {
     const { record } = session;
     record.receivedMessages += 1;
     record.receivedBytes += data.length;
-    const arrived = session.files.take(data);
+    const arrived = session.files.receive(data);
     if (arrived.kind === 'text') {
       this.#events.onLine(record.client, data);
-      if (this.#options.echo) this.#answer(peer, session, data);
+      if (this.#options.echo) this.#respond(peer, session, data);
     } else if (arrived.kind === 'file') {
       const file = { name: arrived.name, ...arrived.result };
       record.files.push(file);
       this.#events.onFile(record.client, file);
-      this.#answer(peer, session, arrived.answer);
+      this.#respond(peer, session, arrived.response);
     }
   }
 
@@ -123,9 +123,9 @@ class Server {
     this.#events.onLost(session.record.client);
   }
 
-  #answer(peer: PeerAddr, session: Session, message: Uint8Array): void {
+  #respond(peer: PeerAddr, session: Session, message: Uint8Array): void {
     if (session.waiting >= PATIENCE) {
-      this.#events.onTrouble(`client ${session.record.client} does not take its answers: disconnected`);
+      this.#events.onTrouble(`client ${session.record.client} does not read its responses: disconnected`);
       this.#end(peer);
       this.#endpoint.disconnect(peer);
       return;
@@ -140,7 +140,7 @@ class Server {
       session.record.sentMessages += 1;
       session.record.sentBytes += message.length;
     } catch {
-      // A client that is gone is told of by the iteration.
+      // The iteration reports clients that are gone.
     } finally {
       session.waiting -= 1;
     }

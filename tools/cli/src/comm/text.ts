@@ -1,6 +1,6 @@
 /**
- * A peer's bytes as one line for a terminal. What could move the cursor or change colours is shown as \xNN: the other
- * side of a channel is not trusted with the user's screen.
+ * A peer's bytes as one line for a terminal. Control characters are printed as \xNN: the peer
+ * must not control the user's terminal.
  */
 export function lineOf(message: Uint8Array): string {
   return Buffer.from(message)

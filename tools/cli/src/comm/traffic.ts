@@ -1,4 +1,4 @@
-/** What went to a peer and came from it. */
+/** Messages and bytes sent to a peer and received from it. */
 export interface Traffic {
   sentMessages: number;
   sentBytes: number;

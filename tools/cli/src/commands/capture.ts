@@ -14,10 +14,10 @@ export function captureCommand(): Command {
   const command = new Command('capture')
     .description('run a verbs program on the software NIC and write its packets to a pcapng file')
     .argument('<program>', 'the program, as for a shell')
-    .argument('[arguments...]', 'what is passed to it, options included')
+    .argument('[arguments...]', 'its arguments, options included')
     .passThroughOptions()
     .requiredOption('-o, --output <file>', 'the capture, which Wireshark opens')
-    .option('--json', 'print the summary as JSON, behind what the program prints');
+    .option('--json', 'print the summary as JSON, after the output of the program');
   return addLaunchOptions(command)
     .addHelpText(
       'after',

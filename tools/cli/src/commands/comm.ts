@@ -44,7 +44,7 @@ Without a DPU both run on the software BlueField, on one machine or two.`,
 
 function serveCommand(): Command {
   return new Command('serve')
-    .description('a service on the DPU: prints the lines of its clients and takes their files, until stopped')
+    .description('a service on the DPU: prints the lines of its clients and receives their files, until stopped')
     .argument('<name>', "the service's name")
     .option('-d, --device <device>', "the DPU's device: its name or PCI address (default: the first)")
     .option('-r, --representor <address>', "the host's function: its PCI address there (default: the first)")
@@ -61,7 +61,7 @@ Examples:
   verbs comm serve log
   verbs comm serve inbox -o /var/tmp/inbox --json
 
-A line of standard input goes to every client. Ctrl-C ends the service and prints what passed.`,
+A line of standard input goes to every client. Ctrl-C ends the service and prints a summary.`,
     )
     .action(async (name: string, options: ServeOptions) => {
       await server(name, options);
@@ -70,11 +70,16 @@ A line of standard input goes to every client. Ctrl-C ends the service and print
 
 function connectCommand(): Command {
   return new Command('connect')
-    .description('a client on the host: sends the lines of standard input, or a file, and prints what comes')
+    .description('a client on the host: sends the lines of standard input, or a file, and prints the received messages')
     .argument('<name>', "the service's name")
     .option('-d, --device <device>', "the host's device: its name or PCI address (default: the first)")
     .option('-f, --file <file>', 'send this file and compare its SHA-256 with the one that the service computes')
-    .option('-w, --wait <seconds>', 'after the end of the input, go on until nothing has come for so long', seconds, 0)
+    .option(
+      '-w, --wait <seconds>',
+      'after the end of the input, continue until no message has come for this time',
+      seconds,
+      0,
+    )
     .option('--json', 'print one JSON document at the end; lines go to standard error')
     .addHelpText(
       'after',
@@ -125,7 +130,7 @@ async function server(name: string, { device, representor, echo, output, json }:
 function fileText({ name, bytes = 0, sha256, error }: ServedFile): string {
   const what = `file ${JSON.stringify(name)}`;
   return sha256 === undefined
-    ? `${what} refused: ${error ?? ''}`
+    ? `${what} rejected: ${error ?? ''}`
     : `${what}, ${plural(bytes, 'byte')}, SHA-256 ${sha256}`;
 }
 

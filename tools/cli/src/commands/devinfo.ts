@@ -36,14 +36,11 @@ function devinfo(options: Options): void {
   if (devices.length === 0) {
     if (options.ibDev === undefined) {
       throw new Failure(`no RDMA device found: ${all.reason ?? 'no library has one'}`, {
-        hint: '"verbs doctor" tells what would help',
+        hint: '"verbs doctor" names the remedy',
       });
     }
     throw new Failure(`there is no device ${options.ibDev}`, {
-      hint:
-        all.length === 0
-          ? '"verbs doctor" tells why there is none'
-          : `there is ${all.map(({ name }) => name).join(', ')}`,
+      hint: all.length === 0 ? '"verbs doctor" gives the reason' : `there is ${all.map(({ name }) => name).join(', ')}`,
     });
   }
   const reports = devices.map((device) => reportDevice(device, options.ibPort));

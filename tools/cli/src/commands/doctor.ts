@@ -10,7 +10,7 @@ import { paint, print, printJson } from '../output.js';
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('look at what RDMA needs on this machine, and say what would help')
+    .description('check the requirements of RDMA on this machine, and name remedies')
     .option('--json', 'print { usable, findings: [{ topic, level, text, help? }] }')
     .addHelpText('after', '\nExample:\n  verbs doctor\n\nExit code 0 if there is a usable device, else 1.')
     .action((options: { json?: boolean }) => {
@@ -20,7 +20,7 @@ export function doctorCommand(): Command {
 
 function doctor(json: boolean): void {
   const system = new System();
-  // The port is looked at before a device is opened, which would hold it.
+  // The port is checked before a device is opened, which would hold it.
   const surroundings = [...checkKernel(system), ...checkLibraries(), ...checkPort(system), ...checkLimits(system)];
   const { findings: devices, usable } = checkDevices();
   const findings = [...surroundings, ...devices];

@@ -58,7 +58,7 @@ async function demo({ tunnel, json }: Options): Promise<void> {
   else print(deliveries.map(deliveryText).join('\n\n'));
 }
 
-/** What needs @verbs/hbl, which is not a dependency of the command: most machines do without. */
+/** Loads a module that needs @verbs/hbl, which is not a dependency of the command. */
 async function load<T>(module: () => Promise<T>): Promise<T> {
   try {
     return await module();

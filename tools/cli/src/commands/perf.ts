@@ -64,8 +64,8 @@ export function perfCommand(): Command {
       'messages of a measurement (default: lat 1000, bw 5000)',
       integer(1, MAX_ITERATIONS),
     )
-    .option('-t, --tx-depth <number>', 'bw: messages on their way at a time', integer(1, MAX_DEPTH), 128)
-    .option('-l, --list <number>', 'bw: requests that go to one post call', integer(1, MAX_DEPTH), 16)
+    .option('-t, --tx-depth <number>', 'bw: messages in flight', integer(1, MAX_DEPTH), 128)
+    .option('-l, --list <number>', 'bw: requests in one post call', integer(1, MAX_DEPTH), 16)
     .addOption(new Option('-A, --atomic <type>', 'which atomic operation').choices(ATOMICS).default('fetch-and-add'))
     .option('--bind <address>', 'server: the TCP address to wait on', '127.0.0.1')
     .option(
@@ -126,7 +126,7 @@ async function client({ kind, operation, address, options, stop }: ClientTask): 
           print(header(kind));
         },
         onSize: (bytes) => {
-          // Where nobody looks, one size is over before it is read.
+          // Not on a terminal: a line would be overwritten unread.
           if (process.stderr.isTTY || plan.sizes.length > 1) note(`measuring ${bytes} bytes`);
         },
         onLatency: (result) => {
@@ -183,7 +183,7 @@ function planJson({ kind, operation, transport, atomic, depth, list }: Plan) {
   };
 }
 
-/** Units are in the names. */
+/** The names carry the units. */
 function json({ histogram }: Options) {
   const round = (value: number) => Math.round(value * 1000) / 1000;
   return (result: LatencyResult | BandwidthResult): unknown => {

@@ -27,9 +27,9 @@ interface Options {
 
 export function pingCommand(): Command {
   return new Command('ping')
-    .description('round trips over RDMA between two processes: "verbs ping -s" answers, "verbs ping" asks')
+    .description('round trips over RDMA between two processes: "verbs ping -s" is the server, "verbs ping" the client')
     .argument('[address]', 'where the server is', '127.0.0.1')
-    .option('-s, --server', 'answer pings until stopped')
+    .option('-s, --server', 'reply to pings until stopped')
     .option('--once', 'with -s: end with the first client')
     .option('--bind <address>', 'with -s: the TCP address to wait on', '127.0.0.1')
     .option(
@@ -39,11 +39,11 @@ export function pingCommand(): Command {
       DEFAULT_PORT,
     )
     .option('-d, --device <device>', 'the RDMA device (default: the first hardware device, else the software NIC)')
-    .option('-c, --count <number>', 'end after so many pings', integer(1, Number.MAX_SAFE_INTEGER))
+    .option('-c, --count <number>', 'end after this number of pings', integer(1, Number.MAX_SAFE_INTEGER))
     .option('-S, --size <bytes>', 'bytes of data', integer(0, MAX_SIZE), 64)
-    .option('-i, --interval <seconds>', 'from an answer to the next ping; 0: none', seconds, 1)
-    .option('-t, --timeout <seconds>', 'how long to wait for an answer', seconds, 5)
-    .option('--read', "ping by RDMA READ, which the peer's NIC answers alone (default: SEND and an answer)")
+    .option('-i, --interval <seconds>', 'from a reply to the next ping; 0: none', seconds, 1)
+    .option('-t, --timeout <seconds>', 'how long to wait for a reply', seconds, 5)
+    .option('--read', "ping by RDMA READ, without the peer's program (default: SEND and a reply)")
     .option('--json', 'print one JSON document at the end')
     .addHelpText(
       'after',
@@ -53,8 +53,8 @@ Examples:
   verbs ping -c 5             in another: five round trips
   verbs ping -c 1000 -i 0 --json
 
-The two meet by TCP to tell each other their UD queue pairs, then agree on an RC connection in UD datagrams; the pings
-are SENDs over RC. Ctrl-C prints the summary. Exit code 1 if an answer fails to come.`,
+The two exchange their UD queue pair numbers over TCP, then agree on an RC connection in UD datagrams; the pings are
+SENDs over RC. Ctrl-C prints the summary. Exit code 1 if a reply does not come.`,
     )
     .action(async (address: string, options: Options) => {
       const stop = stopSignal();

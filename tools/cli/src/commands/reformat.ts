@@ -16,12 +16,12 @@ export function reformatCommand(): Command {
     .argument('<in>', 'a pcap or pcapng file of Ethernet frames')
     .argument('<out>', 'the file to write: pcap or pcapng by its ending, else as <in>')
     .option('--encap <tunnel>', 'put every frame into this tunnel')
-    .option('--decap <tunnel>', 'take the frames out of this tunnel, and drop those that are in none')
+    .option('--decap <tunnel>', 'take the frames out of this tunnel, and drop all others')
     .option('--json', 'print the summary as JSON')
     .addHelpText(
       'after',
       `
-Tunnels, with what they need and may have:
+Tunnels, with their required and optional parameters:
   vxlan,vni=NUMBER          geneve,vni=NUMBER[,l3]     gre[,key=NUMBER][,l3]
   nvgre,vsid=NUMBER         mplsoudp,label=NUMBER      gtpu,teid=NUMBER
 With --encap also src=ADDRESS,dst=ADDRESS[,dmac=MAC][,smac=MAC][,vlan=VID][,ttl=NUMBER][,tos=NUMBER]; both addresses
@@ -50,7 +50,7 @@ lengths, IPv4 checksum and UDP source port (by the flow inside) of the outer hea
     });
 }
 
-/** What needs @verbs/mlx5, which is not a dependency of the command: most users do without. */
+/** Loads a module that needs @verbs/mlx5, which is not a dependency of the command. */
 async function load<T>(module: () => Promise<T>): Promise<T> {
   try {
     return await module();

@@ -6,7 +6,7 @@ export function runCommand(): Command {
   const command = new Command('run')
     .description('run an unmodified verbs program on the software NIC')
     .argument('<program>', 'the program, as for a shell')
-    .argument('[arguments...]', 'what is passed to it, options included')
+    .argument('[arguments...]', 'its arguments, options included')
     .passThroughOptions()
     .option('--capture <file>', 'write the packets of all its processes to a pcapng file');
   return addLaunchOptions(command)

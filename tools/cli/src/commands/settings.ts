@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { Failure } from '@verbs/lib/failure';
 
-/** Ctrl-C ends what goes on, and what was measured is still printed. A second one ends the program at once. */
+/** Ctrl-C ends the current work, and the results so far are printed. A second Ctrl-C ends the program at once. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -12,7 +12,7 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** An option's value: seconds, as long as a day. */
+/** An option's value: seconds, at most a day. */
 export function seconds(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(value >= 0 && value <= 86400))

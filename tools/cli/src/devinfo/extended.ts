@@ -27,7 +27,7 @@ const CAP_FLAGS_EX = new Map([
   [36, 'PCI_WRITE_END_PADDING'],
 ]);
 
-/** Queue pair types, in the order and by the bit in which the tool looks at them. */
+/** Queue pair types with their bits, in the tool's order. */
 const QP_TYPES = new Map([
   [8, 'SUPPORT_RAW_PACKET'],
   [4, 'SUPPORT_UD'],
@@ -38,7 +38,7 @@ const TM_FLAGS = new Map([[0, 'IBV_TM_CAP_RC']]);
 
 const upperHex = (value: number | bigint) => `0x${value.toString(16).toUpperCase()}`;
 
-/** What ibv_devinfo -v prints of `struct ibv_device_attr_ex`. */
+/** The lines of ibv_devinfo -v for `struct ibv_device_attr_ex`. */
 export function extendedLines(attr: DeviceAttrEx): string[] {
   return [
     ...onDemandPaging(attr),
@@ -129,7 +129,7 @@ function moderation({ cqModCaps }: DeviceAttrEx): string[] {
   ];
 }
 
-/** Here the tool keeps still about bits that it does not know. */
+/** The tool prints nothing for unknown bits here. */
 function knownFlags(value: number, names: ReadonlyMap<number, string>): string[] {
   return [...names].filter(([bit]) => ((value >>> bit) & 1) === 1).map(([, name]) => flagLine(name));
 }

@@ -1,4 +1,4 @@
-/** The words that ibv_devinfo has for numbers. An unknown number is said to be so, as there. */
+/** ibv_devinfo's names of enumeration values, unknown ones included. */
 type Names = Readonly<Record<number, string>>;
 
 const named = (names: Names, fallback: string) => (value: number) => names[value] ?? fallback;

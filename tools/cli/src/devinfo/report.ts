@@ -10,7 +10,7 @@ import {
 } from '@verbs/core';
 import { Failure } from '@verbs/lib/failure';
 
-/** All that is printed of a device. */
+/** The attributes of a device that are printed. */
 export interface DeviceReport {
   device: DeviceInfo;
   attr: DeviceAttrEx;
@@ -32,7 +32,7 @@ export interface GidReport {
   type?: string;
 }
 
-/** Asks a device for everything. `portNum` leaves out the other ports. */
+/** Queries all attributes of a device, with `portNum` of this port only. */
 export function reportDevice(device: DeviceInfo, portNum?: number): DeviceReport {
   using context = openDevice(device);
   const attr = context.queryDeviceEx();

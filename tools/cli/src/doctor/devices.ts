@@ -16,7 +16,7 @@ function verdict(list: readonly DeviceInfo[], used: DeviceInfo | undefined, reas
   const topic = 'verdict';
   if (used === undefined) {
     const text = list.length === 0 ? `no device: ${reason ?? 'no library has one'}` : 'no device can be used';
-    return fail(topic, text, 'the lines above tell what stands in the way');
+    return fail(topic, text, 'the lines above give the reason');
   }
   if (used.library === 'system') return ok(topic, `programs use ${used.name}, a hardware device`);
   return ok(topic, `there is no hardware device; programs use ${used.name}, the software NIC`);
@@ -35,6 +35,6 @@ function checkDevice(device: DeviceInfo): Finding[] {
       return gids.length > 0 ? ok(topic, text) : warn(topic, text, 'give the network interface an address');
     });
   } catch (error) {
-    return [fail(topic, messageOf(error), 'the lines above tell what stands in the way')];
+    return [fail(topic, messageOf(error), 'the lines above give the reason')];
   }
 }

@@ -1,4 +1,4 @@
-/** One answer of `verbs doctor`: what was looked at, what was seen, and what would help if it is not as it should be. */
+/** One finding of `verbs doctor`: the topic, the state, and the remedy if the state is not right. */
 export interface Finding {
   topic: string;
   level: 'ok' | 'warn' | 'fail';

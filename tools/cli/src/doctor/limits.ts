@@ -2,7 +2,7 @@ import { bytesText } from '../text.js';
 import { type Finding, ok, warn } from './finding.js';
 import type { System } from './system.js';
 
-/** What the software NIC asks for its socket. */
+/** The buffer sizes that the software NIC asks for its socket. */
 const WANTED_BUFFER = 4 * 1024 * 1024;
 /** Bit of CAP_NET_ADMIN, which may exceed the buffer limits. */
 const CAP_NET_ADMIN = 12n;

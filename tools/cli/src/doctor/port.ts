@@ -3,7 +3,7 @@ import type { System } from './system.js';
 
 export const ROCE_PORT = 4791;
 
-/** Who holds the RoCE port on an address. */
+/** The holder of the RoCE port on an address. */
 export interface Holder {
   address: string;
   /** The kernel's own sockets belong to no process. */
@@ -11,7 +11,7 @@ export interface Holder {
   process?: { pid: number; name: string };
 }
 
-/** The port that RoCE v2 packets go to: is it free for the software NIC, and who has it? */
+/** The UDP port of RoCE v2: is it free for the software NIC, and if not, which process holds it? */
 export function checkPort(system: System): Finding[] {
   const topic = `UDP port ${ROCE_PORT}`;
   const holders = portHolders(system);
@@ -23,7 +23,7 @@ export function checkPort(system: System): Finding[] {
       topic,
       `held for all addresses by ${holderName(all)}`,
       all.inode === 0
-        ? 'as root: rdma link delete rxe0 (rdma link show tells the name), or modprobe -r rdma_rxe'
+        ? 'as root: rdma link delete rxe0 (rdma link show prints the name), or modprobe -r rdma_rxe'
         : 'end that program, or let it bind one address only',
     ),
   ];
@@ -74,7 +74,7 @@ function ipv6Text(hex: string): string {
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1);
 }
 
-/** From a socket's inode to the process that has it open; only those that this user may look at. */
+/** From a socket's inode to the process that has it open; only the processes that this user may inspect. */
 function socketOwners(system: System): Map<number, number> {
   const owners = new Map<number, number>();
   for (const pid of system.list('/proc').filter((name) => /^\d+$/.test(name))) {

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { codeOf } from '@verbs/lib/failure';
 
 /**
- * What the checks read of the machine. `root` stands in front of every path, so that the checks can be tried on a
- * machine that is made of files.
+ * The checks' view of the machine. Every path is below `root`, so that tests can present another machine by files.
  */
 export class System {
   readonly #root: string;
@@ -39,7 +38,7 @@ export class System {
     }
   }
 
-  /** What keeps this process from using a file: 'ENOENT', 'EACCES', … or undefined if nothing does. */
+  /** Why this process cannot use a file: 'ENOENT', 'EACCES', …; undefined if it can. */
   accessError(path: string): string | undefined {
     try {
       accessSync(this.#path(path), constants.R_OK | constants.W_OK);

@@ -4,19 +4,19 @@ import { codeOf } from '@verbs/lib/failure';
 
 type Hbl = typeof hblModule;
 
-/** What a port has for encapsulated traffic and for doorbells. */
+/** A port's resources for encapsulated traffic and for doorbells. */
 export interface PortReport {
   device: string;
   library: string;
   portNum: number;
-  /** A port whose network interface is down tells nothing and gives nothing. */
+  /** A port whose network interface is down reports nothing and creates nothing. */
   down: boolean;
   encaps?: {
     /** How many there are, as the port says; a gaudi2 says more than it has. */
     reported: number;
-    /** The numbers that were to be had. */
+    /** The free numbers. */
     free: number[];
-    /** The types that the port takes, with a header of 32 bytes. */
+    /** The types that the port accepts, with a header of 32 bytes. */
     types: string[];
   };
   usrFifos?: {
@@ -34,8 +34,7 @@ const MOST = 256;
 const HEADER_BYTES = 32;
 
 /**
- * Looks at a port. There is no function that lists what is free: each resource is made until the port refuses, and
- * given back at once.
+ * Probes a port. No function lists the free resources: each kind is created until the port fails, and closed at once.
  */
 export function probePort(hbl: Hbl, context: Context, portNum: number): PortReport {
   const { name, library } = context.device;
@@ -84,10 +83,10 @@ function candidates({ EncapType }: Hbl, portNum: number): [name: string, attr: h
   ];
 }
 
-/** Refusals that are the answer to the question; every other error is one. */
+/** Errors that end the probing; every other error is a failure. */
 const REFUSALS = new Set(['EBUSY', 'EINVAL', 'EOPNOTSUPP', 'EPERM']);
 
-/** What can be made, up to `most`. All of it is closed again. */
+/** Creates up to `most` resources and closes them all. */
 function taken<T extends { close(): void }>(make: () => T, most = MOST): T[] {
   const all: T[] = [];
   try {

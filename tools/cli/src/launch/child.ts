@@ -11,7 +11,7 @@ const FROM_TERMINAL = new Set<string>(['SIGINT', 'SIGQUIT', 'SIGHUP']);
 
 /**
  * Runs a program with this process's standard streams and returns the status that a shell would see: its own, or
- * 128 + n for a signal. A program that is not there is 127, one that may not be run 126, as env(1) has it.
+ * 128 + n for a signal. 127 stands for a missing program, 126 for one that cannot be executed, as in env(1).
  */
 export async function runProgram(
   program: string,
@@ -57,7 +57,7 @@ function startFailure(program: string, error: unknown): Failure {
 function forwardSignals(child: ChildProcess): () => void {
   const stops = FORWARDED.map((signal) => {
     const forward = () => {
-      // The program has it from the terminal already; twice could mean "stop at once" to it.
+      // The terminal has already sent it to the program; a second one could mean "stop at once".
       if (FROM_TERMINAL.has(signal) && ownsTerminal()) return;
       child.kill(signal);
     };

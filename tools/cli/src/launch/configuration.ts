@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Failure, fileReason } from '@verbs/lib/failure';
 
-/** What `verbs run` adds to the configuration of the software NIC. */
+/** The additions of `verbs run` to the configuration of the software NIC. */
 export interface Additions {
   /** Devices in the words of VERBS_SOFT; none means those of the environment, else the default device. */
   devices?: readonly string[];

@@ -21,7 +21,7 @@ export async function prepareDropIn(): Promise<DropIn> {
       directory,
       models,
       remove: () => {
-        // Only a directory that was made for these models is ours to remove.
+        // Only a directory created for these models may be removed.
         if (directory !== dropIn) rmSync(directory, { recursive: true, force: true });
       },
     };
@@ -47,7 +47,7 @@ async function modelOf(name: string): Promise<SoftModel | undefined> {
     const { softModel } = (await import(name)) as { softModel?: SoftModel };
     return softModel;
   } catch {
-    // Not installed, which is no fault: the programs that need it say so themselves.
+    // Not installed, which is no error: programs that need it report it themselves.
     return undefined;
   }
 }

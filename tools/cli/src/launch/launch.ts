@@ -59,7 +59,7 @@ function environmentFor(
   };
 }
 
-/** The program could only say that it finds no device; the NIC's own words are better, and come before it starts. */
+/** Reports the NIC's own reason before the program starts, which could only report that it finds no device. */
 function checkConfiguration(text: string, { device, faults }: LaunchOptions): void {
   try {
     configure(text);
@@ -80,7 +80,7 @@ async function withCapture(status: number, collection: Collection, target: strin
     if (failure !== undefined) throw failure;
     return { status, capture };
   } catch (error) {
-    // A program's own failure is what its caller wants to see in the status; the capture's is said all the same.
+    // The status reports the program's own failure; the capture's is printed as well.
     if (status === 0 || !(error instanceof Failure)) throw error;
     note(`verbs: ${error.message}`);
     return { status };

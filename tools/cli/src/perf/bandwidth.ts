@@ -5,7 +5,7 @@ import { operationRequest } from './request.js';
 import type { Spinner } from './spin.js';
 import { Progress } from './statistics.js';
 
-/** So long Node's loop stands still at most, in milliseconds. */
+/** Longest time without the event loop, in milliseconds. */
 const TURN_MS = 50;
 
 /** The end that posts: `depth` messages are on their way at a time. */
@@ -44,27 +44,27 @@ export class BandwidthSource {
       }
       if (now - turn < TURN_MS) continue;
       if (now - last > timeoutMs) throw new Failure(`message ${done + 1} was not done within ${timeoutMs} ms`);
-      await this.#spinner.breathe();
+      await this.#spinner.yieldToEventLoop();
       turn = performance.now();
     }
     return progress;
   }
 
-  /** Posts what the window has room for, `list` requests a call. */
+  /** Fills the send queue up to `depth`, `list` requests a call. */
   #fill(count: number, posted: number, done: number): number {
     const { depth, list } = this.#end.plan;
     const first = posted;
     for (;;) {
       const next = Math.min(list, count - posted);
       if (next === 0 || posted - done + next > depth) return posted - first;
-      // They are all alike, so any of them will do.
+      // All requests are alike, so any slot will do.
       this.#end.qp.postSendBatch(this.#requests, 0, next);
       posted += next;
     }
   }
 }
 
-/** The end that is sent to, written to or read from. */
+/** The passive end: the target of SENDs, WRITEs or READs. */
 export class BandwidthTarget {
   readonly #end: End;
   readonly #spinner: Spinner;
@@ -76,8 +76,8 @@ export class BandwidthTarget {
     this.#receives = end.postReceives();
   }
 
-  /** Takes what comes until `over`. Gives the number of messages. */
-  async take(over: () => boolean): Promise<number> {
+  /** Receives until `over`. Returns the number of messages. */
+  async receive(over: () => boolean): Promise<number> {
     let received = 0;
     await this.#spinner.pollUntil(over, (count) => {
       received += count;

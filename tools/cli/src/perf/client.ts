@@ -17,7 +17,7 @@ export interface ClientOptions {
   signal: AbortSignal;
 }
 
-/** What is told while it goes on. */
+/** Progress reports. */
 export interface ClientEvents {
   onPeer(peer: Peer): void;
   onSize(bytes: number): void;

@@ -21,15 +21,15 @@ import {
 import type { Plan, Transport } from './plan.js';
 
 export const QKEY = 0x11111111;
-/** What a datagram's receive buffer keeps free for the routing header. */
+/** Bytes of a datagram's receive buffer reserved for the routing header. */
 export const GRH_BYTES = 40;
-/** Receives that wait, of a bandwidth: as many as perftest has. */
+/** Posted receives of a bandwidth measurement: perftest's number. */
 const RX_DEPTH = 512;
 const RDS = 16;
 const ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 const TYPES: Record<Transport, QpType> = { RC: QpType.RC, UC: QpType.UC, UD: QpType.UD };
 
-/** What the two ends tell each other. */
+/** The address that the two ends exchange. */
 export interface Peer {
   connection: ConnectionAddress;
   region: RemoteRegion;
@@ -39,13 +39,13 @@ export function readPeer(fields: Fields): Peer {
   return { connection: connectionAddress(fields.object('connection')), region: remoteRegion(fields.object('region')) };
 }
 
-/** One end of a measurement: a queue pair, and a region whose first half is sent and whose second half is received into. */
+/** One end of a measurement: a queue pair, and a region with a send half and a receive half. */
 export class End implements Disposable {
   readonly plan: Plan;
   readonly cq: CompletionQueue;
   readonly qp: QueuePair;
   readonly mr: MemoryRegion;
-  /** Where the half begins that is received into. */
+  /** Offset of the receive half. */
   readonly inbox: number;
   /** Requests that may be posted at a time: fewer for READs and atomics than for the others, on most devices. */
   readonly rxDepth: number;
@@ -90,18 +90,18 @@ export class End implements Disposable {
     return this.#peer;
   }
 
-  /** For the requests of a UD queue pair; nothing for the others, which know their peer. */
+  /** The address of a UD queue pair's requests; empty for connected queue pairs. */
   get address(): { ah: AddressHandle; remoteQpn: number; remoteQkey: number } | Record<string, never> {
     if (this.#ah === undefined) return {};
     return { ah: this.#ah, remoteQpn: this.peer.connection.qpNum, remoteQkey: QKEY };
   }
 
-  /** In front of what is received. */
+  /** Bytes in front of a received message. */
   get grhBytes(): number {
     return this.plan.transport === 'UD' ? GRH_BYTES : 0;
   }
 
-  /** As many receives as may wait, each for any message of the plan; posted once, if messages are sent at all. */
+  /** The maximum of receives, each for any message of the plan; posted once, if the plan sends messages. */
   postReceives(): RecvBatch {
     const receives = new RecvBatch(this.rxDepth);
     if (this.plan.operation !== 'send') return receives;

@@ -4,12 +4,12 @@ import type { End } from './end.js';
 import { operationRequest } from './request.js';
 import type { Spinner } from './spin.js';
 
-/** Values that a written byte takes, one after the other; never the 0 that it is before. */
+/** Successive values of the written byte; never its initial 0. */
 const VALUES = 255;
 
 /**
- * One end of a latency measurement. A SEND is answered by a SEND, a WRITE by a WRITE, and half the time counts; READs and
- * atomic operations are answered by the NIC, and the whole time counts.
+ * One end of a latency measurement. The peer's program replies to a SEND by a SEND and to a WRITE by a WRITE, and half
+ * the time counts. The peer's NIC responds to READs and atomic operations, and the whole time counts.
  */
 export class LatencyEnd {
   readonly #end: End;
@@ -48,20 +48,20 @@ export class LatencyEnd {
       this.#post();
       if (!this.#spinner.spin(this.#arrived)) await this.#wait(i, timeoutMs);
       times[i] = (performance.now() - start) * share;
-      this.#take();
+      this.#consume();
     }
     return times;
   }
 
-  /** Answers so many messages, or until `over` says that the other end has given up. */
+  /** Replies to `iterations` messages, or until `over` reports that the other end has given up. */
   async answer(count: number, over: () => boolean): Promise<void> {
     if (!this.#answered) return;
     for (let i = 0; i < count; i++) {
       while (!this.#spinner.spin(this.#arrived)) {
-        await this.#spinner.breathe();
+        await this.#spinner.yieldToEventLoop();
         if (over()) return;
       }
-      this.#take();
+      this.#consume();
       this.#post();
     }
   }
@@ -78,7 +78,7 @@ export class LatencyEnd {
     this.#posted++;
   }
 
-  /** Whether the message is there that is waited for. */
+  /** Whether the awaited message has arrived. */
   readonly #arrived = (): boolean => {
     const { done } = this.#spinner;
     const count = this.#spinner.poll();
@@ -96,7 +96,7 @@ export class LatencyEnd {
     }
   };
 
-  #take(): void {
+  #consume(): void {
     if (this.#end.plan.operation === 'send') {
       this.#received--;
       this.#end.qp.postRecvBatch(this.#receives, 0, 1);
@@ -107,7 +107,7 @@ export class LatencyEnd {
   async #wait(i: number, timeoutMs: number): Promise<void> {
     const start = performance.now();
     do {
-      await this.#spinner.breathe();
+      await this.#spinner.yieldToEventLoop();
       if (performance.now() - start > timeoutMs) {
         throw new Failure(`no answer to message ${i + 1} within ${timeoutMs} ms`, {
           hint:

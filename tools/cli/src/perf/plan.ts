@@ -11,7 +11,7 @@ export type Operation = (typeof OPERATIONS)[number];
 export type Transport = (typeof TRANSPORTS)[number];
 export type Atomic = (typeof ATOMICS)[number];
 
-/** What is measured. The client decides, and tells the server. */
+/** The plan of a measurement. The client decides and sends it to the server. */
 export interface Plan {
   kind: Kind;
   operation: Operation;
@@ -40,7 +40,7 @@ const CARRIES: Record<Transport, readonly Operation[]> = {
   UD: ['send'],
 };
 
-/** @throws Failure if no such thing can be measured */
+/** @throws Failure for a combination that cannot be measured */
 export function checkPlan({ operation, transport, sizes, depth, list }: Plan): void {
   if (!CARRIES[transport].includes(operation)) {
     const known = CARRIES[transport].join(', ');
@@ -58,11 +58,11 @@ export function sweep(max: number): number[] {
   return sizes;
 }
 
-/** So many messages of a size, which both ends begin and end together. */
+/** A run of messages of one size, which both ends begin and end together. */
 export interface Phase {
   bytes: number;
   count: number;
-  /** Not so those before it, which are for the compiler and the caches. */
+  /** False for the warm-up of compiler and caches. */
   measured: boolean;
 }
 
@@ -76,7 +76,7 @@ export function phases({ kind, sizes, iterations }: Plan): Phase[] {
   });
 }
 
-/** From the peer, who may send anything. */
+/** Reads the peer's plan, which is not trusted. */
 export function readPlan(fields: Fields): Plan {
   const plan = {
     kind: choice(fields, 'kind', KINDS),

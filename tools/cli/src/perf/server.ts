@@ -14,7 +14,7 @@ export interface ServerOptions {
   signal: AbortSignal;
 }
 
-/** Serves the client at the other end of the side channel. Returns what it had planned. */
+/** Serves the client at the other end of the side channel. Returns the client's plan. */
 export async function serve(context: Context, channel: SideChannel, options: ServerOptions): Promise<Plan> {
   const signal = AbortSignal.any([options.signal, channel.gone]);
   const first = new Fields(await abortable(channel.receive(), signal), 'request');
@@ -29,7 +29,7 @@ export async function serve(context: Context, channel: SideChannel, options: Ser
     await nextMessage(channel, signal, 'begin', bytes);
     let last: unknown;
     const over = () => {
-      last ??= channel.take();
+      last ??= channel.poll();
       return last !== undefined;
     };
     const received = await serveSize({ bytes, count, over }, () => {
@@ -38,7 +38,7 @@ export async function serve(context: Context, channel: SideChannel, options: Ser
     if (new Fields(last, 'end of a size').integer('end') !== bytes) throw new Error('the client ended another size');
     channel.send({ received });
   }
-  // The client has its last account when it leaves.
+  // The client has received the last result when it disconnects.
   await gone(signal);
   return plan;
 }
@@ -46,7 +46,7 @@ export async function serve(context: Context, channel: SideChannel, options: Ser
 interface Size {
   bytes: number;
   count: number;
-  /** The client has said that it is at its end. */
+  /** The client has reported its end. */
   over: () => boolean;
 }
 
@@ -67,7 +67,7 @@ function bandwidthServer(end: End, spinner: Spinner): ServeSize {
   const target = new BandwidthTarget(end, spinner);
   return async ({ over }, ready) => {
     ready();
-    return await target.take(over);
+    return await target.receive(over);
   };
 }
 
@@ -82,7 +82,7 @@ function agree(context: Context, request: Fields, { kind, operation }: ServerOpt
   return { plan, end };
 }
 
-/** The client hears of it, too. */
+/** Reports the error to the client too. */
 function refuseAloud<T>(channel: SideChannel, decide: () => T): T {
   try {
     return decide();

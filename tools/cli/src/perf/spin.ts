@@ -2,30 +2,30 @@ import { setImmediate } from 'node:timers/promises';
 import { CompletionBatch, type CompletionQueue, WcStatus, wcStatusText } from '@verbs/core';
 import { Failure } from '@verbs/lib/failure';
 
-/** Looks at a queue before the loop gets a turn. */
+/** Polls of a queue before the event loop may run. */
 const SPINS = 20_000;
 
-/** So long nothing has come, in milliseconds, when the loop gets one. */
+/** Milliseconds without a completion before the event loop runs. */
 const IDLE_MS = 1;
 
 /**
- * Polls without a pause, as what is measured is over in microseconds; only where nothing has come for a while does
- * Node's loop get a turn, in which a signal or the end of the peer shows.
+ * Polls without a pause, because a measured operation takes microseconds. Only after a while without a completion it lets
+ * Node's event loop run, which delivers signals and the peer's disconnect.
  */
 export class Spinner {
   readonly done: CompletionBatch;
   readonly #cq: CompletionQueue;
-  readonly #look: () => void;
+  readonly #check: () => void;
   #polls = 0;
 
-  /** @param look throws if there is no sense in waiting on */
-  constructor(cq: CompletionQueue, capacity: number, look: () => void) {
+  /** @param check throws if waiting is pointless */
+  constructor(cq: CompletionQueue, capacity: number, check: () => void) {
     this.#cq = cq;
     this.done = new CompletionBatch(capacity);
-    this.#look = look;
+    this.#check = check;
   }
 
-  /** The completions that are there, maybe none; each of them a success. */
+  /** The available completions, all successful; possibly none. */
   poll(): number {
     const { done } = this;
     this.#polls++;
@@ -34,41 +34,41 @@ export class Spinner {
     return count;
   }
 
-  /** Now and then: time to look at the clock, which costs as much as a poll. */
+  /** True now and then: time to read the clock, which costs as much as a poll. */
   get due(): boolean {
     return (this.#polls & 0xff) === 0;
   }
 
-  /** True when `condition` holds within some thousand looks at it. */
+  /** True if `condition` holds within some thousand checks. */
   spin(condition: () => boolean): boolean {
     for (let i = 0; i < SPINS; i++) if (condition()) return true;
     return false;
   }
 
   /**
-   * Polls until `over`, which is asked when nothing comes: who polls makes the progress of a software NIC.
+   * Polls until `over`, which is checked when no completion comes. Polling makes the progress of a software NIC.
    *
-   * @param take called with the number of completions, those in `done`
+   * @param receive called with the number of completions, those in `done`
    */
-  async pollUntil(over: () => boolean, take: (count: number) => void): Promise<void> {
-    let turn = performance.now();
+  async pollUntil(over: () => boolean, receive: (count: number) => void): Promise<void> {
+    let yielded = performance.now();
     for (;;) {
       const count = this.poll();
-      if (count !== 0) take(count);
-      else if (this.due && performance.now() - turn > IDLE_MS) {
-        await this.breathe();
+      if (count !== 0) receive(count);
+      else if (this.due && performance.now() - yielded > IDLE_MS) {
+        await this.yieldToEventLoop();
         if (over()) break;
-        turn = performance.now();
+        yielded = performance.now();
       }
     }
-    // What was on its way when the other end had its last completion.
-    for (let count = this.poll(); count !== 0; count = this.poll()) take(count);
+    // Messages in flight when the other end had its last completion.
+    for (let count = this.poll(); count !== 0; count = this.poll()) receive(count);
   }
 
-  /** A turn of the loop. */
-  async breathe(): Promise<void> {
+  /** Lets the event loop run once. */
+  async yieldToEventLoop(): Promise<void> {
     await setImmediate();
-    this.#look();
+    this.#check();
   }
 
   #failure(index: number): Failure {

@@ -32,7 +32,7 @@ export function latency(times: Float64Array): Latency {
   };
 }
 
-/** The smallest time that at least that share of all does not exceed. */
+/** The smallest time that at least this share of all times does not exceed. */
 function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }
@@ -60,7 +60,7 @@ export function histogram(times: Float64Array): Bucket[] {
   return buckets;
 }
 
-/** When how many messages were done: what a bandwidth is made of. */
+/** The number of completed messages over time, from which a bandwidth is computed. */
 export class Progress {
   readonly #times: Float64Array;
   readonly #counts: Float64Array;

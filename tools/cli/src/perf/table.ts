@@ -14,7 +14,7 @@ export interface BandwidthResult {
   peak: number;
   average: number;
   messageRate: number;
-  /** What arrived at the other end, of SENDs; UC and UD may lose some. */
+  /** SENDs that arrived at the other end; UC and UD may lose some. */
   received: number | undefined;
 }
 

@@ -23,17 +23,17 @@ export interface PingOptions {
   count: number | undefined;
   intervalMs: number;
   timeoutMs: number;
-  /** Ends the pinging, not with an error. */
+  /** Ends the pings without an error. */
   signal: AbortSignal;
 }
 
-/** What is told while it goes on. */
+/** Progress reports. */
 export interface PingEvents {
   onPeer(gid: string, qpNum: number): void;
   onReply(seq: number, microseconds: number): void;
 }
 
-/** A killed server shows in the NIC's retries; only where none are under way does the closed connection tell. */
+/** The NIC's retries report a killed server. After this time the closed connection does, if no retry is under way. */
 const GRACE_MS = 2000;
 
 const DEAD_HINT = 'does its "verbs ping -s" still run?';
@@ -62,10 +62,10 @@ class Client implements Disposable {
   readonly #outBytes: Uint8Array;
   readonly #inBytes: Uint8Array;
   readonly #patience = new AbortController();
-  /** Aborted when the user stops it, when an answer takes too long, or when the server has gone. */
+  /** Aborted by the user, by the timeout of a reply, or when the server is gone. */
   readonly #signal: AbortSignal;
   #peer: Welcome | undefined;
-  /** Of the current ping: whether the answer is there, and whether the peer's NIC has acknowledged what was sent. */
+  /** Of the current ping: the reply has arrived; the peer's NIC has acknowledged the request. */
   #answered = false;
   #acknowledged = false;
 
@@ -131,7 +131,7 @@ class Client implements Disposable {
     try {
       await this.#until(() => this.#answered);
       elapsed = Number(process.hrtime.bigint() - started) / 1000;
-      // Until then the NIC may have to send these bytes again: the next ping may not write over them.
+      // Until the acknowledgement the NIC may retransmit these bytes, so the next ping must not overwrite them.
       await this.#until(() => this.#acknowledged);
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -179,7 +179,7 @@ class Client implements Disposable {
     }
   }
 
-  /** Takes completions until the condition holds. */
+  /** Polls completions until the condition holds. */
   async #until(condition: () => boolean): Promise<void> {
     while (!condition()) {
       for (const wc of await completions(this.#endpoint.cq, 4, this.#signal)) this.#complete(wc);
@@ -188,7 +188,7 @@ class Client implements Disposable {
 
   #complete(wc: WorkCompletion): void {
     if (wc.ok) {
-      // A READ is both: its answer is the acknowledgement.
+      // The response to a READ is both.
       if (wc.opcode !== WcOpcode.SEND) this.#answered = true;
       if (wc.opcode !== WcOpcode.RECV) this.#acknowledged = true;
       return;

@@ -8,12 +8,12 @@ import {
 } from '@verbs/lib/rendezvous';
 
 /**
- * How two `verbs ping` meet. Over TCP they tell each other their UD addresses; over UD datagrams the client asks with
- * an Invitation and gets a Welcome; the pings themselves go over RC.
+ * How two `verbs ping` connect. They exchange their UD addresses over TCP. Over UD the client requests a connection with
+ * an Invitation and the server responds with a Welcome. The pings use RC.
  */
 export const MAX_SIZE = 1 << 20;
 
-/** SEND is answered by the peer's program, READ by its NIC alone. */
+/** The peer's program replies to a SEND, its NIC alone to a READ. */
 export type Operation = 'send' | 'read';
 
 export interface Invitation {
@@ -24,7 +24,7 @@ export interface Invitation {
 
 export interface Welcome {
   connection: ConnectionAddress;
-  /** What a READ reads: bytes as `fillPattern` gives them for sequence number 0. */
+  /** The target of READs: bytes as `fillPattern` gives them for sequence number 0. */
   region: RemoteRegion;
 }
 
@@ -44,7 +44,7 @@ export function readWelcome(fields: Fields): Welcome {
   return { connection: connectionAddress(fields.object('connection')), region: remoteRegion(fields.object('region')) };
 }
 
-/** Bytes that differ from one ping to the next, so that a stale answer is not taken for a new one. */
+/** Bytes that differ from one ping to the next, so that a stale reply is noticed. */
 export function fillPattern(bytes: Uint8Array, seq: number): void {
   for (let i = 0; i < bytes.length; i++) bytes[i] = seq + i;
 }

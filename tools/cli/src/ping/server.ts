@@ -13,7 +13,7 @@ import { Endpoint, completions } from '@verbs/lib/rc';
 import { Failure } from '@verbs/lib/failure';
 import { type Invitation, fillPattern, readInvitation, welcomeMessage } from './protocol.js';
 
-/** Receive requests that wait, so that a ping finds one while the last is still answered. */
+/** Posted receive requests: a ping finds one while the reply to the last is under way. */
 const DEPTH = 4;
 
 /** Serves the client at the other end of the side channel until it leaves. Returns how many SENDs were answered. */
@@ -28,14 +28,14 @@ export async function serve(context: Context, channel: SideChannel, stop: AbortS
   const decide = (request: Fields): unknown => {
     const session = new Session(context, pd, readInvitation(request));
     echo = session.echo(signal);
-    // A session that fails ends the answering as well, and is awaited below.
+    // A failed session ends the responses too; it is awaited below.
     echo.catch(() => {
       over.abort();
     });
     return session.welcome;
   };
   try {
-    // Goes on beside the pings: the client asks again for as long as it has no answer.
+    // Continues during the pings: the client sends its request again until the response arrives.
     await respond(datagrams, peer, decide, signal);
     return (await echo) ?? 0;
   } finally {
@@ -57,12 +57,12 @@ class Session {
     fillPattern(new Uint8Array(this.#slots.buffer, 0, size), 0);
     const { addr, rkey } = this.#slots;
     this.welcome = welcomeMessage({ connection: this.#endpoint.address, region: { addr, rkey, length: size } });
-    // Everything is in place before the client hears of this queue pair.
+    // The receives are posted before the client learns of this queue pair.
     this.#endpoint.connect(connection);
     if (operation === 'send') for (let slot = 0; slot < DEPTH; slot++) this.#postRecv(slot);
   }
 
-  /** Sends back what arrives. */
+  /** Replies to pings. */
   async echo(signal: AbortSignal): Promise<number> {
     let answered = 0;
     try {
@@ -81,7 +81,7 @@ class Session {
     if (!wc.ok) throw new Failure(`a client is lost: ${wc.statusText}`);
     const slot = Number(wc.wrId);
     if (wc.opcode !== WcOpcode.RECV) {
-      // Only now the slot's bytes are out of use.
+      // Only now the slot's bytes are free.
       this.#postRecv(slot);
       return 1;
     }

@@ -1,7 +1,7 @@
 import { bytesText, plural } from '../text.js';
 import type { Result } from './convert.js';
 
-/** What the NIC's reasons mean. */
+/** The NIC's reasons in words. */
 const REASONS: Readonly<Record<string, string>> = {
   miss: 'in no such tunnel',
   no_tunnel: 'in no tunnel that is known',

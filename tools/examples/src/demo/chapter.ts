@@ -6,15 +6,15 @@ export interface Scene {
   /** Which packets are lost. */
   seed: number;
   signal: AbortSignal;
-  /** Tells on standard error what comes next. */
+  /** Announces the next step on standard error. */
   say: (text: string) => void;
 }
 
-/** What a chapter came to: its fields in the JSON document, and the same for people. */
+/** The result of a chapter: fields of the JSON document, and a text for people. */
 export interface Outcome {
   document: Record<string, unknown>;
   text: string;
 }
 
-/** A part of the demo. Whatever happens, no process and no file of it is left when it has settled. */
+/** A part of the demo. It leaves neither processes nor files behind, also after an error. */
 export type Chapter = (scene: Scene) => Promise<Outcome>;

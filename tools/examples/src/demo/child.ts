@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Failure } from '@verbs/lib/failure';
 
 const programPath = (program: string) => fileURLToPath(new URL(`../bin/${program}.mjs`, import.meta.url));
-/** A child that was asked to end has this long before it is made to. */
+/** Time from SIGTERM to SIGKILL. */
 const PATIENCE_MS = 3000;
 
 type Message<Report> = { listening: number | string } | { report: Report } | { error: string; hint?: string };
@@ -21,7 +21,7 @@ export class Child<Report> {
     this.#name = name;
     this.#process = fork(programPath(program), args, {
       env: { ...process.env, VERBS_SOFT: configuration },
-      // Standard error is shared for the progress bar; what a child has to say about a failure comes as a message.
+      // Standard error is shared for the progress bar. A child reports a failure by a message.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#process.on('message', (message: Message<Report>) => {
@@ -43,7 +43,7 @@ export class Child<Report> {
     return this.#process.pid;
   }
 
-  /** What the other side finds it by: the TCP port or the name of the service that it waits on. */
+  /** The address of a waiting child: its TCP port, or the name of its service. */
   async listening(): Promise<number | string> {
     const message = await this.#next();
     if ('listening' in message) return message.listening;
@@ -87,6 +87,6 @@ export class Child<Report> {
   }
 
   #unexpected(): Failure {
-    return new Failure(`the ${this.#name} sent a message out of turn`, { hint: 'build again: npm run setup' });
+    return new Failure(`the ${this.#name} sent an unexpected message`, { hint: 'build again: npm run setup' });
   }
 }

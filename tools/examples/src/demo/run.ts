@@ -15,7 +15,7 @@ export interface RunOptions {
   signal: AbortSignal;
 }
 
-/** What one transfer came to. The counters are those of both NICs together. */
+/** The result of one transfer. The counters are the sums of both NICs. */
 export interface RunResult {
   label: string;
   bytes: number;
@@ -32,7 +32,7 @@ type Side = Child<Report & { counters: Counters }>;
 
 const DEVICE = 'soft0';
 
-/** Transfers the file once, between two new processes. Whatever happens, both have ended and the copy is gone after it. */
+/** Transfers the file once, between two new processes. Afterwards both have ended and the copy is removed, also after an error. */
 export async function run({ file, label, sender, receiver, encrypt, signal }: RunOptions): Promise<RunResult> {
   const directory = mkdtempSync(join(tmpdir(), 'verbs-demo-'));
   const children: Side[] = [];

@@ -5,8 +5,8 @@ const ALGORITHM = 'aes-128-ctr';
 const KEY_BYTES = 16;
 
 /**
- * Hides the file's bytes on the wire. RDMA sends memory as it is: who captures the packets has the file. The key goes
- * over the side channel, not over RDMA, so it is in no capture.
+ * Hides the file's bytes on the wire. RDMA sends memory unencrypted: a capture of the packets contains the file. The key travels
+ * over the side channel, not over RDMA, so no capture contains it.
  *
  * It also keeps packet analysers honest: a payload that happens to begin with an EtherType and two zeros, as memory
  * with small integers does, is taken for an encapsulated frame by Wireshark.
@@ -26,7 +26,7 @@ export class ChunkCipher {
     return new ChunkCipher(randomBytes(KEY_BYTES), randomBytes(KEY_BYTES));
   }
 
-  /** What the other side needs to know. */
+  /** The key as a message for the other side. */
   get message(): unknown {
     return { key: this.#key.toString('hex'), iv: this.#iv.toString('hex') };
   }
@@ -36,7 +36,7 @@ export class ChunkCipher {
     return new ChunkCipher(secret(fields.text('key')), secret(fields.text('iv')));
   }
 
-  /** Hides the bytes, or shows those that the other side has hid, in place. Chunks come in their order at both ends. */
+  /** Encrypts or decrypts the bytes in place. Both ends call it for the chunks in the same order. */
   apply(bytes: Uint8Array): void {
     bytes.set(this.#cipher.update(bytes));
   }

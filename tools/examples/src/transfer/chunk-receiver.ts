@@ -13,7 +13,7 @@ import { completionFailure, completions, Endpoint } from '@verbs/lib/rc';
 import { Failure } from '@verbs/lib/failure';
 import type { TargetFile } from '@verbs/lib/files';
 import type { ChunkCipher } from './chunk-cipher.js';
-import { CREDIT_BYTES, type Offer, WINDOW_SLOTS, chunkCount } from './protocol.js';
+import { CREDIT_BYTES, type Offer, SLOTS, chunkCount } from './protocol.js';
 import { yieldToEventLoop } from './yield-to-event-loop.js';
 
 /** The receiving side's memory and queue pair: a window that the sender writes to, a slot for each chunk on its way. */
@@ -33,28 +33,28 @@ export class ChunkReceiver {
     this.#offer = offer;
     this.#cipher = cipher;
     this.endpoint = new Endpoint(context, pd, {
-      maxSendWr: WINDOW_SLOTS,
-      maxRecvWr: WINDOW_SLOTS,
+      maxSendWr: SLOTS,
+      maxRecvWr: SLOTS,
       access: AccessFlags.REMOTE_WRITE,
     });
-    this.#window = pd.allocMr(WINDOW_SLOTS * offer.chunkBytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
-    this.#credits = pd.allocMr(WINDOW_SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
+    this.#window = pd.allocMr(SLOTS * offer.chunkBytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+    this.#credits = pd.allocMr(SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
     this.#creditCounts = new DataView(this.#credits.buffer);
     // Everything is in place before the sender hears of this queue pair. The data goes to the window; a WRITE with
     // immediate takes a receive request for its notification alone.
     this.endpoint.connect(offer.connection);
-    for (let slot = 0; slot < WINDOW_SLOTS; slot++) this.endpoint.qp.postRecv({ wrId: slot, sgList: [] });
+    for (let slot = 0; slot < SLOTS; slot++) this.endpoint.qp.postRecv({ wrId: slot, sgList: [] });
   }
 
   get window(): RemoteRegion {
     return { addr: this.#window.addr, rkey: this.#window.rkey, length: this.#window.length };
   }
 
-  /** Takes all chunks into the file. */
+  /** Receives all chunks into the file. */
   async receive(target: TargetFile, signal: AbortSignal): Promise<void> {
     const chunks = chunkCount(this.#offer.size, this.#offer.chunkBytes);
     while (this.#received < chunks || this.#creditsConfirmed < this.#creditsPosted || this.#creditDue) {
-      for (const wc of await completions(this.endpoint.cq, 2 * WINDOW_SLOTS, signal)) this.#complete(wc, target);
+      for (const wc of await completions(this.endpoint.cq, 2 * SLOTS, signal)) this.#complete(wc, target);
       await yieldToEventLoop(signal);
     }
   }
@@ -69,9 +69,9 @@ export class ChunkReceiver {
     const { size, chunkBytes } = this.#offer;
     const position = this.#received * chunkBytes;
     if (wc.immData !== this.#received % 2 ** 32 || wc.byteLen !== Math.min(chunkBytes, size - position)) {
-      throw new Failure('the sender wrote a chunk out of turn', { hint: 'do both sides run the same version?' });
+      throw new Failure('the sender wrote a chunk out of order', { hint: 'do both sides run the same version?' });
     }
-    const slot = this.#received % WINDOW_SLOTS;
+    const slot = this.#received % SLOTS;
     const bytes = new Uint8Array(this.#window.buffer, slot * chunkBytes, wc.byteLen);
     this.#cipher?.apply(bytes);
     target.write(bytes, position);
@@ -82,9 +82,9 @@ export class ChunkReceiver {
 
   /** Gives slots back: all chunks so far are in the file. One credit may speak for several chunks. */
   #postCredit(): void {
-    this.#creditDue = this.#creditsPosted - this.#creditsConfirmed >= WINDOW_SLOTS;
+    this.#creditDue = this.#creditsPosted - this.#creditsConfirmed >= SLOTS;
     if (this.#creditDue) return;
-    const offset = (this.#creditsPosted % WINDOW_SLOTS) * CREDIT_BYTES;
+    const offset = (this.#creditsPosted % SLOTS) * CREDIT_BYTES;
     this.#creditCounts.setUint32(offset, this.#received % 2 ** 32);
     this.endpoint.qp.postSend({
       wrId: this.#creditsPosted,

@@ -12,7 +12,7 @@ import { completionFailure, completions, Endpoint } from '@verbs/lib/rc';
 import { Failure } from '@verbs/lib/failure';
 import type { SourceFile } from '@verbs/lib/files';
 import type { ChunkCipher } from './chunk-cipher.js';
-import { type Acceptance, CHUNK_BYTES, CREDIT_BYTES, WINDOW_SLOTS, chunkCount } from './protocol.js';
+import { type Acceptance, CHUNK_BYTES, CREDIT_BYTES, SLOTS, chunkCount } from './protocol.js';
 import { yieldToEventLoop } from './yield-to-event-loop.js';
 
 export type Progress = (bytes: number, total: number) => void;
@@ -31,25 +31,25 @@ export class ChunkSender {
 
   constructor(context: Context, pd: ProtectionDomain, cipher?: ChunkCipher) {
     this.#cipher = cipher;
-    this.endpoint = new Endpoint(context, pd, { maxSendWr: WINDOW_SLOTS, maxRecvWr: WINDOW_SLOTS });
-    this.#buffers = pd.allocMr(WINDOW_SLOTS * CHUNK_BYTES, AccessFlags.LOCAL_WRITE);
-    this.#credits = pd.allocMr(WINDOW_SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
+    this.endpoint = new Endpoint(context, pd, { maxSendWr: SLOTS, maxRecvWr: SLOTS });
+    this.#buffers = pd.allocMr(SLOTS * CHUNK_BYTES, AccessFlags.LOCAL_WRITE);
+    this.#credits = pd.allocMr(SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
     this.#creditCounts = new DataView(this.#credits.buffer);
   }
 
   /** Sends the whole file and returns the seconds from before its first read to the last credit. */
   async send(file: SourceFile, to: Acceptance, signal: AbortSignal, onProgress: Progress): Promise<number> {
     const chunks = chunkCount(file.size, CHUNK_BYTES);
-    const slots = Math.min(WINDOW_SLOTS, to.slots);
+    const slots = Math.min(SLOTS, to.slots);
     this.endpoint.connect(to.connection);
-    // The receiver sends credits only for what it got, so none comes before these.
-    for (let slot = 0; slot < WINDOW_SLOTS; slot++) this.#postCreditRecv(slot);
+    // The receiver sends credits only for received chunks, so none precedes these.
+    for (let slot = 0; slot < SLOTS; slot++) this.#postCreditRecv(slot);
     const started = process.hrtime.bigint();
     while (this.#written < chunks || this.#credited < chunks) {
       while (this.#posted < chunks && this.#posted - Math.min(this.#written, this.#credited) < slots) {
         this.#postChunk(file, to, slots);
       }
-      for (const wc of await completions(this.endpoint.cq, 2 * WINDOW_SLOTS, signal)) this.#complete(wc, to);
+      for (const wc of await completions(this.endpoint.cq, 2 * SLOTS, signal)) this.#complete(wc, to);
       onProgress(Math.min(this.#credited * CHUNK_BYTES, file.size), file.size);
       await yieldToEventLoop(signal);
     }

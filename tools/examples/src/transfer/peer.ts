@@ -1,17 +1,17 @@
 import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
 import { Failure } from '@verbs/lib/failure';
 
-/** A side that gives up says why, so that the other need not guess. */
-export function sayFarewell(channel: SideChannel | undefined, error: unknown): void {
+/** Sends a disconnect message with the reason, and closes the channel. */
+export function disconnect(channel: SideChannel | undefined, error: unknown): void {
   channel?.send({ error: error instanceof Error ? error.message : String(error) });
   channel?.close();
 }
 
-/** The better explanation of an error, if the peer left one: a peer that gave up ends its queue pairs as well. */
+/** The peer's own reason for an error, if it sent one: a peer that gives up closes its queue pairs too. */
 export function explain(channel: SideChannel | undefined, error: unknown): unknown {
-  for (let message = channel?.take(); message !== undefined; message = channel?.take()) {
-    const farewell = farewellOf(message);
-    if (farewell !== undefined) return farewell;
+  for (let message = channel?.poll(); message !== undefined; message = channel?.poll()) {
+    const reason = disconnectReason(message);
+    if (reason !== undefined) return reason;
   }
   if (error === channel?.gone.reason) {
     return new Failure('the peer has gone away', {
@@ -22,20 +22,20 @@ export function explain(channel: SideChannel | undefined, error: unknown): unkno
   return error;
 }
 
-/** The peer's digest, or its farewell as an error. */
+/** The peer's digest. @throws Failure with the reason of its disconnect message */
 export function readDigest(message: unknown): string {
-  const farewell = farewellOf(message);
-  if (farewell !== undefined) throw farewell;
+  const reason = disconnectReason(message);
+  if (reason !== undefined) throw reason;
   const digest = new Fields(message, 'digest').text('sha256', 64);
   if (!/^[0-9a-f]{64}$/.test(digest))
     throw new Failure('the peer sent no SHA-256', { hint: 'do both sides run the same version?' });
   return digest;
 }
 
-function farewellOf(message: unknown): Failure | undefined {
+function disconnectReason(message: unknown): Failure | undefined {
   const fields = new Fields(message, 'message');
   if (!fields.has('error')) return undefined;
   return new Failure(`the peer gave up: ${fields.text('error', 4096)}`, {
-    hint: 'help it, then start both sides again',
+    hint: 'remove the cause, then start both sides again',
   });
 }

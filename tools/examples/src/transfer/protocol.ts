@@ -10,16 +10,16 @@ import {
 /**
  * How a file moves.
  *
- * 1. The sender dials the receiver's TCP port; both tell each other their UD addresses, and the sender the key if it
+ * 1. The sender dials the receiver's TCP port; both send their UD addresses, and the sender the key if it
  *    encrypts.
- * 2. Over UD the sender asks with an Offer and gets an Acceptance: RC queue pairs, PSNs and the receiver's window.
- * 3. The file goes in chunks by RDMA WRITE with immediate into the slots of the window, in turn; the immediate is the
+ * 2. Over UD the sender asks with an Offer and gets an Acceptance: RC queue pairs, PSNs and the receiver's slots.
+ * 3. The file goes in chunks by RDMA WRITE with immediate into the slots, one after the other; the immediate is the
  *    chunk's number. The receiver puts the chunk into its file and gives the slot back by a SEND of its count (a credit).
- * 4. After the last credit both hash their file; the sender tells its SHA-256 over TCP and the receiver the verdict.
+ * 4. After the last credit both hash their file; the sender sends its SHA-256 over TCP, the receiver compares.
  */
 export const CHUNK_BYTES = 1 << 20;
-export const WINDOW_SLOTS = 8;
-/** A credit is a u32: how many chunks the receiver is done with. */
+export const SLOTS = 8;
+/** A credit is a u32: the number of chunks that the receiver has stored. */
 export const CREDIT_BYTES = 4;
 
 export interface Offer {
@@ -46,7 +46,7 @@ export function acceptanceMessage({ slots, window, connection }: Acceptance): un
 
 export function readAcceptance(fields: Fields): Acceptance {
   const slots = fields.integer('slots', 1024);
-  if (slots === 0) throw new Error("the peer's window has no slots");
+  if (slots === 0) throw new Error('the peer has no slots');
   return {
     slots,
     window: remoteRegion(fields.object('window')),
@@ -58,7 +58,7 @@ export function chunkCount(size: number, chunkBytes: number): number {
   return Math.ceil(size / chunkBytes);
 }
 
-/** What a side tells at its end. */
+/** The report of one side. */
 export interface Report {
   bytes: number;
   /** From before the first read of the file to the last credit; only the sender knows both. */

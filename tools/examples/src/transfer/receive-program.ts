@@ -3,12 +3,12 @@ import { Listener, type SideChannel } from '@verbs/lib/rendezvous';
 import { Failure } from '@verbs/lib/failure';
 import { TargetFile } from '@verbs/lib/files';
 import { type Counters, deviceCounters } from './counters.js';
-import { explain, sayFarewell } from './peer.js';
+import { explain, disconnect } from './peer.js';
 import type { Report } from './protocol.js';
 import { receiveFile } from './receiver.js';
 import type { Settings } from './settings.js';
 
-/** `file-transfer receive FILE`. `onListening` is told the TCP port. */
+/** `file-transfer receive FILE`. Calls `onListening` with the TCP port. */
 export async function receiveProgram(
   settings: Settings,
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function receiveProgram(
   } catch (error) {
     target?.discard();
     const explained = explain(channel, error);
-    sayFarewell(channel, explained);
+    disconnect(channel, explained);
     throw explained;
   } finally {
     listener?.close();

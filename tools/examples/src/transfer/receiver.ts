@@ -4,7 +4,7 @@ import type { TargetFile } from '@verbs/lib/files';
 import { ChunkCipher } from './chunk-cipher.js';
 import { ChunkReceiver } from './chunk-receiver.js';
 import { sha256OfFile } from './digest.js';
-import { type Report, WINDOW_SLOTS, acceptanceMessage, readOffer } from './protocol.js';
+import { type Report, SLOTS, acceptanceMessage, readOffer } from './protocol.js';
 import { readDigest } from './peer.js';
 
 export interface ReceiveOptions {
@@ -32,12 +32,12 @@ export async function receiveFile({ channel, context, target, signal }: ReceiveO
         const receiver = new ChunkReceiver(context, pd, offer, cipher);
         receiver.receive(target, signal).then(resolve, reject);
         return acceptanceMessage({
-          slots: WINDOW_SLOTS,
+          slots: SLOTS,
           window: receiver.window,
           connection: receiver.endpoint.address,
         });
       };
-      // The sender may ask again for as long as it has no answer, so this goes on beside the transfer.
+      // The response may be lost and the request sent again, so this continues during the transfer.
       respond(datagrams, peer, decide, AbortSignal.any([signal, done.signal])).catch(reject);
     });
     await transfer;

@@ -3,12 +3,12 @@ import { type SideChannel, delayed, dial } from '@verbs/lib/rendezvous';
 import { Failure } from '@verbs/lib/failure';
 import { ProgressBar, SourceFile } from '@verbs/lib/files';
 import { type Counters, deviceCounters } from './counters.js';
-import { explain, sayFarewell } from './peer.js';
+import { explain, disconnect } from './peer.js';
 import type { Report } from './protocol.js';
 import { sendFile } from './sender.js';
 import type { Settings } from './settings.js';
 
-/** A killed receiver shows in the NIC's retries; only where none are under way does the closed connection tell. */
+/** The NIC's retries report a killed receiver. After this time the closed connection does, if no retry is under way. */
 const GRACE_MS = 3000;
 
 /** `file-transfer send FILE` */
@@ -34,7 +34,7 @@ export async function sendProgram(settings: Settings, signal: AbortSignal): Prom
     return { ...report, counters };
   } catch (error) {
     const explained = explain(channel, error);
-    sayFarewell(channel, explained);
+    disconnect(channel, explained);
     throw explained;
   } finally {
     context.close();

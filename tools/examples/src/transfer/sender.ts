@@ -18,7 +18,7 @@ export interface SendOptions {
   onProgress: Progress;
 }
 
-const ANSWER_MS = 10_000;
+const RESPONSE_MS = 10_000;
 
 /** Sends a file to the receiver at the other end of the side channel. */
 export async function sendFile({ channel, context, file, encrypt, signal, onProgress }: SendOptions): Promise<Report> {
@@ -29,7 +29,7 @@ export async function sendFile({ channel, context, file, encrypt, signal, onProg
   using datagrams = new DatagramPort(context, pd);
   const acceptance = await exchange(channel, datagrams, { offer, cipher }, signal);
   const seconds = await sender.send(file, acceptance, signal, onProgress);
-  // The digests prove the transfer and are no part of it: they come behind the clock.
+  // The digests prove the transfer and are not part of its time.
   const sha256 = await sha256OfFile(file.path);
   channel.send({ sha256 });
   const theirs = readDigest(await channel.receive());
@@ -45,11 +45,11 @@ async function exchange(
   channel.send(port.address);
   const peer = datagramAddress(await channel.receive());
   channel.send(cipher?.message ?? null);
-  const patience = AbortSignal.timeout(ANSWER_MS);
+  const timeout = AbortSignal.timeout(RESPONSE_MS);
   try {
-    return readAcceptance(await request(port, peer, offer, { signal: AbortSignal.any([signal, patience]) }));
+    return readAcceptance(await request(port, peer, offer, { signal: AbortSignal.any([signal, timeout]) }));
   } catch (error) {
-    if (!patience.aborted) throw error;
+    if (!timeout.aborted) throw error;
     throw new Failure(`the receiver at ${peer.gid} does not respond to datagrams`, {
       hint: 'can UDP packets to port 4791 reach it? "verbs doctor" on both sides tells more',
       cause: error,

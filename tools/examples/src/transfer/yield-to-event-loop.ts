@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** The transfer polls; this often the rest of Node gets a turn: signals, timers, and the news of the peer's end. */
+/** A transfer polls. At this interval it lets the event loop run: signals, timers, the peer's disconnect. */
 const INTERVAL_MS = 20;
 
 let last = 0;

@@ -1,7 +1,7 @@
 /** Types of blocks. */
 export const SECTION_HEADER = 0x0a0d0d0a;
 export const INTERFACE = 1;
-/** Of old writers. */
+/** Obsolete, written by old programs. */
 export const PACKET = 2;
 export const SIMPLE_PACKET = 3;
 export const ENHANCED_PACKET = 6;

@@ -2,7 +2,7 @@ import type { FileBytes } from './file-bytes.js';
 import { SECTION_HEADER } from './block-types.js';
 
 const BYTE_ORDER_MAGIC = 0x1a2b3c4d;
-/** More than the largest block that the NIC writes, so that a damaged length is noticed. */
+/** More than the largest block that the NIC writes: a longer one is damage. */
 const MAX_BLOCK = 16 * 1024 * 1024;
 
 /** A block of a pcapng file without its head and tail. */
@@ -14,7 +14,7 @@ export interface Block {
 }
 
 export interface BlockOptions {
-  /** The end of a file that is cut off in its last block: 'read' up to there, or 'refuse' it. Default 'read'. */
+  /** A file that is cut off in its last block: 'read' the blocks before it (default), or 'refuse' the file. */
   cutOff?: 'read' | 'refuse';
 }
 
@@ -23,7 +23,7 @@ export function* blocks(bytes: FileBytes, path: string, { cutOff = 'read' }: Blo
   let littleEndian: boolean | undefined;
   for (;;) {
     const head = bytes.peek(12);
-    // The only block that reads the same in both byte orders, since it tells the order.
+    // The type of a section header reads the same in both byte orders; the header names the order.
     const section = head.byteLength >= 4 && head.getUint32(0, true) === SECTION_HEADER;
     if (littleEndian === undefined && !section) throw new Error(`${path} is no pcapng file`);
     if (head.byteLength === 0) return;

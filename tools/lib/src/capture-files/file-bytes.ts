@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 
-/** A file's bytes in their order, with no more of them in memory than are asked for at once. */
+/** A file's bytes in order. Memory holds no more of them than one call asks for. */
 export class FileBytes {
   readonly #descriptor: number;
   #buffer = Buffer.alloc(1 << 20);
@@ -12,8 +12,7 @@ export class FileBytes {
   }
 
   /**
-   * The next bytes, which stay the next until `skip()`; fewer where the file ends. A view: the next call may overwrite
-   * it.
+   * The next bytes, fewer at the end of the file; `skip()` consumes them. A view that the next call may overwrite.
    */
   peek(wanted: number): DataView {
     this.#fill(wanted);

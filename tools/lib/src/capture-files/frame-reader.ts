@@ -5,11 +5,11 @@ import { type CapturedFrame, CaptureFileError, type CaptureFormat } from './fram
 import { isPcap, pcapFrames } from './pcap-reader.js';
 import { pcapngFrames } from './pcapng-reader.js';
 
-/** What an extended pcap of old Linux kernels begins with: its records are longer. */
+/** The magic number of the extended pcap of old Linux kernels, whose records are longer. */
 const EXTENDED_PCAP = [0xa1b2cd34, 0x34cdb2a1];
 const GZIP = 0x1f8b;
 
-/** A capture file that is read from its beginning to its end, once. */
+/** Reads a capture file once, from beginning to end. */
 export class FrameReader implements Disposable {
   readonly format: CaptureFormat;
   readonly #path: string;

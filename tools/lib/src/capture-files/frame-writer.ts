@@ -27,7 +27,7 @@ export class FrameWriter implements Disposable {
     else this.#block(frame);
   }
 
-  /** All that was written is in the file after it; without it, after an error, the file is incomplete. */
+  /** Writes the buffered frames. Without this call the file is incomplete. */
   finish(): void {
     this.#flush();
   }
@@ -58,7 +58,7 @@ export class FrameWriter implements Disposable {
     this.#u32(28);
     this.#u32(0x1a2b3c4d);
     this.#u32(1);
-    // How long the section is, is not known yet.
+    // The section's length is unknown yet.
     this.#u32(0xffffffff);
     this.#u32(0xffffffff);
     this.#u32(28);
@@ -75,7 +75,7 @@ export class FrameWriter implements Disposable {
 
   #block({ data, originalLength, timestamp }: CapturedFrame): void {
     const padding = -data.length & 3;
-    // The block without a time has no place either for how much was kept.
+    // A simple packet block has neither a time nor a captured length.
     const simple = timestamp === undefined && data.length === originalLength;
     const length = (simple ? 16 : 32) + data.length + padding;
     this.#u32(simple ? SIMPLE_PACKET : ENHANCED_PACKET);

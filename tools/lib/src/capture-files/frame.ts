@@ -2,15 +2,15 @@ export type CaptureFormat = 'pcap' | 'pcapng';
 
 /** An Ethernet frame of a capture file. */
 export interface CapturedFrame {
-  /** What was kept of it. From a reader it is a view that lives until the next frame is asked for. */
+  /** The captured bytes. From a reader: a view that the next frame overwrites. */
   data: Uint8Array;
-  /** Bytes on the wire, however few were kept. */
+  /** Bytes on the wire; the capture may hold fewer. */
   originalLength: number;
   /** Nanoseconds since 1970; undefined where the file has none (a simple packet block). */
   timestamp: bigint | undefined;
 }
 
-/** Damage, or what these files are not read for: a message that names the file. */
+/** A damaged or unsupported capture file. The message names the file. */
 export class CaptureFileError extends Error {
   constructor(path: string, problem: string) {
     super(`${path} ${problem}`);
@@ -19,7 +19,7 @@ export class CaptureFileError extends Error {
 }
 
 export const LINK_ETHERNET = 1;
-/** As libpcap's own limit. */
+/** libpcap's own limit. */
 export const MAX_FRAME = 262_144;
 
 const LINK_NAMES: Readonly<Record<number, string>> = {

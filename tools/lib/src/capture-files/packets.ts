@@ -9,9 +9,9 @@ export type Direction = 'sent' | 'received';
 
 export interface CapturedPacket {
   direction: Direction | undefined;
-  /** Bytes on the wire, from the IP header on, however few were kept. */
+  /** Bytes on the wire, from the IP header on; the capture may hold fewer. */
   length: number;
-  /** What was kept: a view that lives as long as its block. */
+  /** The captured bytes: a view that lives as long as its block. */
   data: Uint8Array;
 }
 

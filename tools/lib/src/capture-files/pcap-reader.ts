@@ -7,7 +7,7 @@ const FCS_PRESENT = 0x0400_0000;
 
 const MICROSECONDS = { littleEndian: true, unit: 1000n };
 const NANOSECONDS = { littleEndian: true, unit: 1n };
-/** The first four bytes in big-endian order, and what they say. */
+/** The format by the first four bytes, read in big-endian order. */
 const MAGIC = new Map([
   [0xa1b2c3d4, { ...MICROSECONDS, littleEndian: false }],
   [0xd4c3b2a1, MICROSECONDS],

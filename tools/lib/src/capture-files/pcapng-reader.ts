@@ -11,7 +11,7 @@ const NANOS = 1_000_000_000n;
 
 interface Interface {
   linkType: number;
-  /** What is kept of a packet at most; 0 for no limit. */
+  /** Maximum captured bytes of a packet; 0 is no limit. */
   snapLength: number;
   ticksPerSecond: bigint;
   offsetSeconds: bigint;
@@ -45,7 +45,7 @@ export function* pcapngFrames(bytes: FileBytes, path: string): Generator<Capture
   }
 }
 
-/** What stands before the bytes of a packet. */
+/** The fields in front of a packet's bytes. */
 interface PacketHead {
   interfaceId: number;
   ticks: bigint | undefined;

@@ -2,13 +2,13 @@ import { type Hash, createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileFailure } from '../failure/index.js';
-import { type FileAnswer, answerMessage, isMarked, readHeader } from './protocol.js';
+import { type FileResponse, responseMessage, isMarked, readHeader } from './protocol.js';
 
-/** What a message was. `answer` is to be sent to the peer. */
+/** The kind of a received message. The caller sends `response` to the peer. */
 export type Arrived =
   | { kind: 'text' }
   | { kind: 'part'; name: string; bytes: number; total: number }
-  | { kind: 'file'; name: string; result: FileAnswer; answer: Uint8Array };
+  | { kind: 'file'; name: string; result: FileResponse; response: Uint8Array };
 
 interface Incoming {
   name: string;
@@ -19,20 +19,20 @@ interface Incoming {
 }
 
 /**
- * Takes the messages of one peer, and finds the files among them. Nothing of a file is kept but its checksum, unless a
- * directory is named: there each gets a new file, which goes again if its end does not come.
+ * Receives the messages of one peer and finds the files among them. It computes a file's checksum; with a directory it
+ * also stores each file there, and removes an incomplete one.
  */
 export class FileReceiver implements Disposable {
   readonly #directory: string | undefined;
   #incoming: Incoming | undefined;
-  /** Bytes of a refused file that are still to come. */
+  /** Remaining bytes of a rejected file. */
   #unwanted = 0;
 
   constructor(directory?: string) {
     this.#directory = directory;
   }
 
-  take(message: Uint8Array): Arrived {
+  receive(message: Uint8Array): Arrived {
     if (this.#incoming !== undefined) return this.#append(this.#incoming, message);
     if (this.#unwanted > 0) {
       this.#unwanted = Math.max(0, this.#unwanted - message.length);
@@ -42,7 +42,7 @@ export class FileReceiver implements Disposable {
     return this.#begin(message);
   }
 
-  /** The peer is gone: an unfinished copy is removed. */
+  /** To be called when the peer is gone. Removes an unfinished copy. */
   [Symbol.dispose](): void {
     const copy = this.#incoming?.copy;
     this.#incoming = undefined;
@@ -62,13 +62,13 @@ export class FileReceiver implements Disposable {
       this.#incoming = incoming;
       return incoming.total === 0 ? this.#finish(incoming) : { kind: 'part', name, bytes: 0, total: incoming.total };
     } catch (error) {
-      return refusal(name, error);
+      return rejection(name, error);
     }
   }
 
   #create(name: string): Incoming['copy'] {
     if (this.#directory === undefined) return undefined;
-    // The name is the peer's, and stays inside the directory.
+    // The peer chose the name; the file must stay inside the directory.
     if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw new Error('that is no file name');
     const path = join(this.#directory, name);
     try {
@@ -87,7 +87,7 @@ export class FileReceiver implements Disposable {
     } catch (error) {
       this[Symbol.dispose]();
       this.#unwanted = Math.max(0, total - incoming.bytes - message.length);
-      return refusal(name, error);
+      return rejection(name, error);
     }
     incoming.bytes += message.length;
     return incoming.bytes === total ? this.#finish(incoming) : { kind: 'part', name, bytes: incoming.bytes, total };
@@ -97,7 +97,7 @@ export class FileReceiver implements Disposable {
     this.#incoming = undefined;
     if (copy !== undefined) closeSync(copy.descriptor);
     const result = { bytes: total, sha256: hash.digest('hex') };
-    return { kind: 'file', name, result, answer: answerMessage(result) };
+    return { kind: 'file', name, result, response: responseMessage(result) };
   }
 }
 
@@ -109,7 +109,7 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
   }
 }
 
-function refusal(name: string, error: unknown): Arrived {
+function rejection(name: string, error: unknown): Arrived {
   const result = { error: error instanceof Error ? error.message : String(error) };
-  return { kind: 'file', name, result, answer: answerMessage(result) };
+  return { kind: 'file', name, result, response: responseMessage(result) };
 }

@@ -3,12 +3,12 @@ import { basename } from 'node:path';
 import type { Endpoint } from '@verbs/doca-comm';
 import { Failure } from '../failure/index.js';
 import { SourceFile } from '../files/source-file.js';
-import { type FileAnswer, headerMessage, isMarked, readAnswer } from './protocol.js';
+import { type FileResponse, headerMessage, isMarked, readResponse } from './protocol.js';
 
 export interface FileSent {
   bytes: number;
   messages: number;
-  /** From the header to the peer's answer. */
+  /** From the header to the peer's response. */
   seconds: number;
   /** As the peer computed it. */
   sha256: string;
@@ -17,17 +17,17 @@ export interface FileSent {
 export interface SendFileOptions {
   signal: AbortSignal;
   onProgress?: (bytes: number, total: number) => void;
-  /** Messages that are no answer. */
+  /** Called with every message that is not the response. */
   onMessage?: (message: Uint8Array) => void;
 }
 
-/** Read at once, in messages: one system call for each would be many. */
+/** Messages that one read of the file fills: a system call for each would cost too much. */
 const MESSAGES_PER_READ = 64;
 
 /**
  * Sends a file to the service that a client is connected to, and waits for its SHA-256.
  *
- * @throws Failure if the file cannot be read, if the peer refuses it, or if what it got is another file.
+ * @throws Failure if the file cannot be read, if the peer rejects it, or if the peer received other bytes.
  */
 export async function sendFile(endpoint: Endpoint, path: string, options: SendFileOptions): Promise<FileSent> {
   const file = SourceFile.open(path);
@@ -35,33 +35,35 @@ export async function sendFile(endpoint: Endpoint, path: string, options: SendFi
   const signal = AbortSignal.any([options.signal, over.signal]);
   try {
     const start = performance.now();
-    const hearing = hear(endpoint, signal, options.onMessage);
-    const speaking = speak(endpoint, file, signal, options.onProgress);
-    // A refusal comes before the last byte has gone; one that fails ends the other.
-    const first = await Promise.race([hearing, speaking.then(() => undefined)]);
-    if (first !== undefined && 'error' in first) throw refused(path, first);
-    const [answer, sent] = await Promise.all([hearing, speaking]);
+    const receiving = receiveResponse(endpoint, signal, options.onMessage);
+    const sending = sendMessages(endpoint, file, signal, options.onProgress);
+    // A rejection may arrive before the last byte is sent; a failure of either ends both.
+    const first = await Promise.race([receiving, sending.then(() => undefined)]);
+    if (first !== undefined && 'error' in first) throw rejected(path, first);
+    const [response, sent] = await Promise.all([receiving, sending]);
     const seconds = (performance.now() - start) / 1000;
-    if ('error' in answer) throw refused(path, answer);
-    if (answer.bytes !== file.size || answer.sha256 !== sent.sha256) {
+    if ('error' in response) throw rejected(path, response);
+    if (response.bytes !== file.size || response.sha256 !== sent.sha256) {
       throw new Failure(
-        `the peer has ${answer.bytes} bytes with SHA-256 ${answer.sha256}; ${path} has ${file.size} with ${sent.sha256}`,
+        `the peer has ${response.bytes} bytes with SHA-256 ${response.sha256}; ${path} has ${file.size} with ${sent.sha256}`,
         { hint: 'the file was changed on the way: send it again' },
       );
     }
-    return { bytes: file.size, messages: sent.messages, seconds, sha256: answer.sha256 };
+    return { bytes: file.size, messages: sent.messages, seconds, sha256: response.sha256 };
   } finally {
     over.abort(new Error('the transfer is over'));
     file.close();
   }
 }
 
-function refused(path: string, { error }: { error: string }): Failure {
-  // The peer's words, which may hold anything, go to a terminal.
-  return new Failure(`the peer does not take ${path}: ${JSON.stringify(error)}`, { hint: 'see what the service says' });
+function rejected(path: string, { error }: { error: string }): Failure {
+  // The peer's text goes to a terminal, so control characters are escaped.
+  return new Failure(`the peer rejects ${path}: ${JSON.stringify(error)}`, {
+    hint: 'the messages of the service give the reason',
+  });
 }
 
-async function speak(
+async function sendMessages(
   endpoint: Endpoint,
   file: SourceFile,
   signal: AbortSignal,
@@ -84,14 +86,14 @@ async function speak(
   return { sha256: hash.digest('hex'), messages };
 }
 
-async function hear(
+async function receiveResponse(
   endpoint: Endpoint,
   signal: AbortSignal,
   onMessage: SendFileOptions['onMessage'],
-): Promise<FileAnswer> {
+): Promise<FileResponse> {
   for (;;) {
     const { data } = await endpoint.receive({ signal });
-    if (isMarked(data)) return readAnswer(data);
+    if (isMarked(data)) return readResponse(data);
     onMessage?.(data);
   }
 }

@@ -2,4 +2,4 @@
 export { type Client, connectTo, type Service, serviceFor } from './ends.js';
 export { type Arrived, FileReceiver } from './file-receiver.js';
 export { type FileSent, sendFile } from './file-sender.js';
-export type { FileAnswer } from './protocol.js';
+export type { FileResponse } from './protocol.js';

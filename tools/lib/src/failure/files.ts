@@ -17,7 +17,7 @@ export function fileReason(error: unknown): string {
   return reason === undefined ? messageOf(error) : `${reason} (${code ?? ''})`;
 }
 
-/** The failure for an error of a file: `what` could not be done. */
+/** The failure for an error of a file; `what` names the action that failed. */
 export function fileFailure(what: string, error: unknown): Failure {
   const full = codeOf(error) === 'ENOSPC';
   const hint = full ? 'free some space, or name a place on another disk' : 'check the path and its permissions';

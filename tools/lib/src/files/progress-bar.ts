@@ -1,7 +1,7 @@
 const WIDTH = 30;
 const STEP_MS = 100;
 
-/** A bar on standard error: redrawn on a terminal, one line for each quarter elsewhere. */
+/** A bar on standard error: redrawn in place on a terminal, elsewhere one line for each quarter. */
 export class ProgressBar {
   readonly #label: string;
   readonly #stream: NodeJS.WriteStream;

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { Failure, fileFailure } from '../failure/index.js';
 
-/** The file that is sent. */
+/** The file to send. */
 export class SourceFile {
   readonly path: string;
   readonly size: number;
@@ -26,7 +26,7 @@ export class SourceFile {
     throw new Failure(`cannot read ${path}: it is no regular file`, { hint: 'name a file' });
   }
 
-  /** Fills `bytes`, which may be memory that the NIC reads from: there is no copy in between. */
+  /** Fills `bytes`, which may be registered memory: there is no copy in between. */
   read(bytes: Uint8Array, position: number): void {
     for (let done = 0; done < bytes.length;) {
       const count = readSync(this.#descriptor, bytes, done, bytes.length - done, position + done);

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { fileFailure } from '../failure/index.js';
 
-/** The file that is received. Unless it is kept, nothing of it stays. */
+/** The file to receive into. `discard()` removes it. */
 export class TargetFile {
   readonly path: string;
   readonly #descriptor: number;

@@ -1,10 +1,10 @@
 import type { CompletionQueue, WorkCompletion } from '@verbs/core';
 
-/** Polls without a completion before the loop goes to sleep: some microseconds, less than a wake-up costs. */
+/** Empty polls before the wait: some microseconds, less than a wake-up costs. */
 const SPINS = 200;
 
 /**
- * The next completions. Polls for a moment, because the next one is mostly near; then sleeps on the completion channel.
+ * The next completions. Polls for a moment, because the next one is usually near; then waits on the completion channel.
  * Rejects with the signal's reason when it is aborted.
  */
 export async function completions(cq: CompletionQueue, max: number, signal: AbortSignal): Promise<WorkCompletion[]> {

@@ -13,7 +13,7 @@ import type { ConnectionAddress } from '../rendezvous/addresses.js';
 export interface EndpointOptions {
   maxSendWr: number;
   maxRecvWr: number;
-  /** What the peer may do to this side's memory. */
+  /** The peer's access to this side's memory: AccessFlags. */
   access?: number;
   portNum?: number;
   gidIndex?: number;
@@ -46,7 +46,7 @@ export class Endpoint implements Disposable {
     };
   }
 
-  /** Brings the queue pair to RTS. A peer that is dead shows after half a second or so. */
+  /** Brings the queue pair to RTS. A dead peer is noticed after about half a second. */
   connect(remote: ConnectionAddress): void {
     const { portNum = 1, gidIndex = 0, access = 0 } = this.#options;
     this.qp.connect({
@@ -56,7 +56,7 @@ export class Endpoint implements Disposable {
       sgidIndex: gidIndex,
       pathMtu: Math.min(this.address.mtu, remote.mtu),
       access: AccessFlags.LOCAL_WRITE | access,
-      // 4.096 us * 2^14 = 67 ms, eight times: longer than a busy machine leaves a process without a processor.
+      // 4.096 us * 2^14 = 67 ms, eight times: a busy machine leaves a process without a processor for less.
       timeout: 14,
       retryCnt: 7,
       rnrRetry: 7,

@@ -1,21 +1,21 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { WcStatus, wcStatusText } from '@verbs/core';
 import type { CapturedFrame } from '../capture-files/index.js';
 import type { Devices } from './devices.js';
 import { total } from './losses.js';
 import { type Fronts, pair } from './pairing.js';
 
-/** How long frames may be under way before they are given up. Within a process they are there at once. */
+/** Frames that have not arrived after this time count as lost. Within a process they arrive at once. */
 const PATIENCE_MS = 10_000;
 
-/** A frame that came out, and which of the batch went in for it. */
+/** A resulting frame, and the frame of the batch that it was made from. */
 export interface Outcome {
   source: CapturedFrame;
-  /** A view that lives until the next batch. */
+  /** A view that the next batch overwrites. */
   data: Uint8Array;
 }
 
-/** Sends frames together and collects what comes out. */
+/** Sends frames together and collects the resulting frames. */
 export class Batch {
   readonly capacity: number;
   readonly #devices: Devices;
@@ -34,7 +34,7 @@ export class Batch {
     return this.#frames.length;
   }
 
-  /** Takes a copy of the bytes. */
+  /** Copies the bytes. */
   add(frame: CapturedFrame): void {
     const slot = this.#devices.sender.slot(this.size, frame.data.length);
     slot.set(frame.data);
@@ -42,7 +42,7 @@ export class Batch {
     this.#frames.push({ ...frame, data: slot });
   }
 
-  /** Sends what was added; what came out of it, in order. Frames that are missing were lost. */
+  /** Sends the added frames and resolves with the resulting frames, in order. Missing frames were lost. */
   async run(): Promise<Outcome[]> {
     const { sender, receiver } = this.#devices;
     if (this.#freeSlots.length > 0) receiver.receive(this.#freeSlots.splice(0));
@@ -67,7 +67,7 @@ export class Batch {
       else lost = total(this.#devices.losses.since()) - lostBefore;
       const complete = sent && arrived.length + lost >= frames.length;
       if (complete || performance.now() - since > PATIENCE_MS) break;
-      await turn();
+      await yieldToEventLoop();
     }
     const sources = pair(
       frames.map(({ data }) => data),

@@ -16,7 +16,7 @@ const UDP = 17;
 const GRE = 47;
 const TRANSPARENT_ETHERNET = 0x6558;
 
-/** Flows that decapsulate what a device receives for `qp`, as long as they are held. What they do not take is dropped. */
+/** Flows that decapsulate the frames a device receives for `qp`, while they are referenced. Other frames are dropped. */
 export function decapRules(context: Context, spec: DecapSpec, qp: QueuePair): Mlx5Flow[] {
   const { mac } = spec;
   if (mac === undefined) {

@@ -10,7 +10,7 @@ export type Work = { encap: EncapSpec } | { decap: DecapSpec };
 
 const SENDER = 'mlx5_soft0';
 const RECEIVER = 'mlx5_soft1';
-/** What is common to both: a switch of their own, which learns nothing from the addresses of a capture. */
+/** The common configuration: a switch of their own, which does not learn the addresses of a capture. */
 const COMMON = 'kind=mlx5,mtu=4096,switch=reformat,learning=0,mtu_check=0';
 
 /** Bytes of the longest frame that a queue pair sends at that MTU. */
@@ -28,7 +28,7 @@ export class Devices implements Disposable {
   readonly sender: RawEnd;
   readonly receiver: RawEnd;
   readonly losses: LossCounter;
-  /** The receiver's: a flow that nobody holds is collected, and then it is gone from the device. */
+  /** The receiver's flow. It is held here, because a flow without a reference is collected and leaves the device. */
   readonly #flows: readonly Mlx5Flow[];
   /** The sender's, if it encapsulates. */
   readonly #rules: EncapRules | undefined;
@@ -38,7 +38,7 @@ export class Devices implements Disposable {
     configure(`${SENDER},${COMMON};${RECEIVER},${COMMON}`);
     const sending = openDevice(SENDER);
     const receiving = openDevice(RECEIVER);
-    // Closing a context closes all that was made of it.
+    // Closing a context closes its objects.
     this.#close = () => {
       sending.close();
       receiving.close();

@@ -23,7 +23,7 @@ export class EncapRules {
   readonly #spec: EncapSpec;
   readonly #matcher: FlowMatcher;
   readonly #known = new Set<string>();
-  /** A flow that nobody holds is collected, and then it is gone from the device. It holds what it uses. */
+  /** Holds the flows: a flow without a reference is collected and leaves the device. A flow holds its matcher and actions. */
   readonly #flows: Mlx5Flow[] = [];
 
   constructor(context: Context, spec: EncapSpec) {

@@ -4,10 +4,10 @@ import { type SoftNic, softNic } from '@verbs/soft';
 export type Losses = Record<string, number>;
 
 const DROPPED = /^dropped_(.*)$/;
-/** What a frame can be lost by besides: on its way through the switch, or at a queue pair. */
+/** Further causes of loss: in the switch, or at a queue pair. */
 const OTHERS: readonly string[] = ['link_switch_overflow', 'link_switch_filtered', 'out_of_buffer'];
 
-/** The frames that were lost between two devices since this was made. */
+/** Counts the frames lost between two devices since its construction. */
 export class LossCounter {
   readonly #nics: readonly [sender: SoftNic, receiver: SoftNic];
   readonly #before: Losses;
@@ -17,7 +17,7 @@ export class LossCounter {
     this.#before = this.#read();
   }
 
-  /** Those that are not 0. */
+  /** The counters that are not 0. */
   since(): Losses {
     const now = this.#read();
     const lost = Object.entries(now).map(([reason, count]) => [reason, count - (this.#before[reason] ?? 0)] as const);

@@ -1,4 +1,4 @@
-/** What arrived must be what was sent but for headers at its front: so many bytes may differ there. */
+/** Bytes at the front, for headers, in which a received frame may differ from the sent one. */
 export interface Fronts {
   /** At most, of the frame that was sent. */
   sent: number;

@@ -36,7 +36,7 @@ export class RawEnd {
     return this.#mr.bytes.subarray(at, at + length);
   }
 
-  /** Sends the slots from the first on, of which these are the lengths. Only the last one's completion is told. */
+  /** Sends the first slots, one for each length. Only the last one has a completion. */
   send(lengths: readonly number[]): void {
     this.qp.postSend(
       lengths.map((length, index) => ({

@@ -11,16 +11,16 @@ const OUTER = 1024;
 /** A MAC header with two VLAN tags. */
 const MAC = 22;
 
-/** What became of the frames of a capture. */
+/** The outcome for the frames of a capture. */
 export interface Summary {
   /** Frames and bytes that were read. */
   frames: number;
   bytes: number;
-  /** Those that were written, of which `unchanged` were taken by no rule. */
+  /** Frames written. No rule matched `unchanged` of them. */
   written: number;
   bytesWritten: number;
   unchanged: number;
-  /** Those that got lost, by reason. */
+  /** Lost frames, by reason. */
   dropped: Losses;
   /** Frames of which the capture has only the beginning. */
   cutShort: number;
@@ -33,7 +33,7 @@ export interface ReformatOptions {
 }
 
 /**
- * Sends frames through packet reformat actions of the software NIC, and writes what comes out, in order and with the
+ * Sends frames through packet reformat actions of the software NIC, and writes the resulting frames, in order and with the
  * times of the frames that went in.
  */
 export async function reformat(
@@ -92,7 +92,7 @@ function emit(
   write: (frame: CapturedFrame) => void,
   summary: Summary,
 ): void {
-  // Encapsulation makes every frame longer that it takes.
+  // Encapsulation makes every matched frame longer.
   if (encap && data.length === source.data.length) summary.unchanged += 1;
   summary.written += 1;
   summary.bytesWritten += data.length;

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 export const TUNNELS = ['vxlan', 'geneve', 'gre', 'nvgre', 'mplsoudp', 'gtpu'] as const;
 export type Tunnel = (typeof TUNNELS)[number];
 
-/** What a tunnel carries: whole Ethernet frames, or IP packets. */
+/** The payload of a tunnel: whole Ethernet frames, or IP packets. */
 export type Carried = 'l2' | 'l3';
 
 /** The number of a tunnel: VNI, VSID, label, TEID or key. */
@@ -108,7 +108,7 @@ export function parseDecap(text: string): DecapSpec {
   return { tunnel, carried, id, mac: { dmac, smac, vlan } };
 }
 
-/** The comma-separated text, taken apart. */
+/** The parts of the comma-separated text. */
 class Options {
   readonly tunnel: Tunnel;
   readonly carried: Carried;

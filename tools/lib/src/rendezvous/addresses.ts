@@ -3,18 +3,18 @@ import { Fields } from './fields.js';
 const MAX_24_BITS = 0xffffff;
 const MAX_32_BITS = 0xffffffff;
 
-/** Where a UD queue pair is reached. */
+/** The address of a UD queue pair. */
 export interface DatagramAddress {
   gid: string;
   qpNum: number;
   qkey: number;
 }
 
-/** What the two sides of an RC connection tell each other. */
+/** The address of one side of an RC connection, as both sides exchange it. */
 export interface ConnectionAddress {
   gid: string;
   qpNum: number;
-  /** The packet sequence number that this side begins to send with. */
+  /** The first packet sequence number that this side sends. */
   psn: number;
   /** The port's active MTU, as the enumeration of the verbs (1 is 256 bytes, 5 is 4096). */
   mtu: number;
@@ -38,7 +38,7 @@ export function datagramAddress(value: unknown): DatagramAddress {
 
 export function connectionAddress(fields: Fields): ConnectionAddress {
   const mtu = fields.integer('mtu', 5);
-  if (mtu === 0) throw new Error("the peer's MTU is 0, which is none");
+  if (mtu === 0) throw new Error("the peer's mtu is 0: 1 to 5 is allowed");
   return {
     gid: fields.text('gid'),
     qpNum: fields.integer('qpNum', MAX_24_BITS),

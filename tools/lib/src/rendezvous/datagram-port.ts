@@ -15,7 +15,7 @@ import {
 } from '@verbs/core';
 import type { DatagramAddress } from './addresses.js';
 
-/** A datagram arrives behind the 40 bytes that the receive buffer of a UD queue pair keeps for the routing header. */
+/** The first 40 bytes of a UD queue pair's receive buffer are reserved for the routing header. */
 const GRH_BYTES = 40;
 const MAX_MESSAGE = 1024;
 const SLOT_BYTES = GRH_BYTES + MAX_MESSAGE;
@@ -23,7 +23,7 @@ const RECV_SLOTS = 8;
 const SEND_SLOTS = 8;
 const QKEY = 0x11111111;
 
-/** JSON messages in UD datagrams, one each. As all datagrams they may be lost, doubled, or come in another order. */
+/** JSON messages, each in a UD datagram. Datagrams may be lost, duplicated or reordered. */
 export class DatagramPort implements Disposable {
   readonly address: DatagramAddress;
   readonly #pd: ProtectionDomain;
@@ -57,7 +57,7 @@ export class DatagramPort implements Disposable {
     this.address = { gid: context.queryGid(portNum, gidIndex), qpNum: this.#qp.qpNum, qkey: QKEY };
   }
 
-  /** Sends a message once. If all send slots are busy it counts as lost, as on a wire that is full. */
+  /** Sends a message once. It is dropped if all send slots are busy, as on a congested wire. */
   send(to: DatagramAddress, message: unknown): void {
     const slot = this.#freeSendSlots.pop();
     if (slot === undefined) return;
@@ -73,14 +73,14 @@ export class DatagramPort implements Disposable {
     });
   }
 
-  /** The messages that arrive, until the signal is aborted. What is no JSON is not for us and is left out. */
+  /** The received messages, until the signal is aborted. Datagrams that are not JSON are ignored. */
   async *messages(signal: AbortSignal): AsyncGenerator<unknown, void> {
     while (!signal.aborted) {
       for (const wc of this.#cq.poll(RECV_SLOTS + SEND_SLOTS)) {
         const message = this.#complete(wc);
         if (message !== undefined) yield message;
       }
-      await this.#arrival(signal);
+      await this.#nextCompletion(signal);
     }
   }
 
@@ -96,8 +96,8 @@ export class DatagramPort implements Disposable {
     this.close();
   }
 
-  /** Sleeps until something completes, or the signal is aborted. */
-  async #arrival(signal: AbortSignal): Promise<void> {
+  /** Waits for a completion, or until the signal is aborted. */
+  async #nextCompletion(signal: AbortSignal): Promise<void> {
     try {
       await this.#cq.wait({ signal });
     } catch (error) {
@@ -122,7 +122,7 @@ export class DatagramPort implements Disposable {
     this.#qp.postRecv({ wrId: slot, sgList: [{ mr: this.#mr, offset: slot * SLOT_BYTES, length: SLOT_BYTES }] });
   }
 
-  /** The way to a peer. RoCE addresses by GID, so the handle has a global route. */
+  /** The address handle of a peer. RoCE addresses by GID, so it has a global route. */
   #handleFor({ gid }: DatagramAddress): AddressHandle {
     let handle = this.#handles.get(gid);
     if (handle === undefined) {

@@ -1,4 +1,4 @@
-/** The signal, aborted some time later: time for the NIC to say itself what it has noticed. */
+/** The signal with a delay, in which the NIC can report the failure itself, with a better reason. */
 export function delayed(signal: AbortSignal, milliseconds: number): AbortSignal {
   const controller = new AbortController();
   const later = () => {

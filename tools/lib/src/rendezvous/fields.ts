@@ -1,4 +1,4 @@
-/** Reads the fields of a value that a peer sent: nothing about it is known, and it must not be believed. */
+/** Reads the fields of a value that a peer sent. Every field is checked, because the peer is not trusted. */
 export class Fields {
   readonly #value: Record<string, unknown>;
   readonly #what: string;

@@ -1,16 +1,16 @@
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 import { once } from 'node:events';
 
-/** The port of ibv_rc_pingpong and its relatives, which meet in the same way. */
+/** The port of ibv_rc_pingpong and its relatives, which exchange addresses in the same way. */
 export const DEFAULT_PORT = 18515;
 
-/** More than any message of ours: a peer that sends longer lines speaks something else. */
+/** Longer than any valid message: a peer that sends longer lines speaks another protocol. */
 const MAX_LINE = 4096;
 const MAX_LINES = 64;
 
 /**
- * A TCP connection that carries one JSON value a line. Queue pair numbers are the NIC's to give, so two programs have to
- * tell each other theirs before the first datagram; this is how. It also shows at once when the peer's process is gone.
+ * A TCP connection that carries one JSON value a line. The NIC chooses queue pair numbers, so two programs exchange
+ * theirs here before the first datagram. The connection also reports at once that the peer's process is gone.
  */
 export class SideChannel {
   /** Aborted when the peer closes the connection or goes away. */
@@ -29,7 +29,7 @@ export class SideChannel {
       this.#receive(text);
     });
     socket.on('error', () => {
-      // 'close' follows, and tells all that matters.
+      // 'close' follows and is handled.
     });
     socket.on('close', () => {
       this.#controller.abort(new Error('the peer has closed its connection'));
@@ -45,7 +45,7 @@ export class SideChannel {
     if (!this.#socket.destroyed) this.#socket.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** The peer's next message. Rejects if it leaves before. */
+  /** The peer's next message. Rejects if the peer closes the connection first. */
   async receive(): Promise<unknown> {
     for (;;) {
       const line = this.#lines.shift();
@@ -55,18 +55,18 @@ export class SideChannel {
     }
   }
 
-  /** A message that has arrived and that nobody has taken, without waiting. */
-  take(): unknown {
+  /** The next message that has already arrived, or undefined. */
+  poll(): unknown {
     const line = this.#lines.shift();
     return line === undefined ? undefined : parse(line);
   }
 
-  /** Says goodbye: what was sent still arrives. */
+  /** Closes the connection in order: the peer still receives the sent messages. */
   close(): void {
     this.#socket.end();
   }
 
-  /** Closes the connection at once, whether the peer listens or not. */
+  /** Closes the connection at once. Messages in flight may be lost. */
   destroy(): void {
     this.#socket.destroy();
   }
@@ -112,7 +112,7 @@ export class Listener {
     return new Listener(server);
   }
 
-  /** The port that it listens on: useful if 0, any free one, was asked for. */
+  /** The TCP port, also where port 0 was asked for. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }

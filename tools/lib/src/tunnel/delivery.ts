@@ -14,22 +14,22 @@ const SENDER = 'hbl_0';
 const RECEIVER = 'hbl_1';
 const MEMORY_BYTES = 4096;
 
-/** What became of an RDMA WRITE through a tunnel. */
+/** The outcome of an RDMA WRITE through a tunnel. */
 export interface Delivery {
   tunnel: TunnelName;
   /** The devices' addresses. */
   from: string;
   to: string;
-  /** What stands in the receiver's memory afterwards. */
+  /** The receiver's memory afterwards. */
   arrived: string;
-  /** What the sender's port sent and received, in its order. */
+  /** The packets of the sender's port, in order. */
   packets: CapturedPacket[];
 }
 
 /**
  * Sends `text` by RDMA WRITE through an encapsulation, between two devices of the model in this process.
  *
- * It sets the software NIC of this process up for that, so no other device of it may be open.
+ * It configures the software NIC of this process, so no other device of it may be open.
  */
 export async function deliver(tunnel: TunnelName, text: string, signal: AbortSignal): Promise<Delivery> {
   const directory = mkdtempSync(join(tmpdir(), 'verbs-tunnel-'));
@@ -46,10 +46,10 @@ export async function deliver(tunnel: TunnelName, text: string, signal: AbortSig
 }
 
 async function write(tunnel: TunnelName, text: string, file: string, signal: AbortSignal) {
-  // Closing a context closes all that was made of it.
+  // Closing a context closes its objects.
   using senders = openDevice(SENDER);
   using receivers = openDevice(RECEIVER);
-  // Not before the devices are open: opening one tells the software NIC about the model.
+  // Only now: opening a device registers its model with the software NIC.
   using capture = softNic(SENDER).capture(file);
   const sender = new End(senders, TUNNELS[tunnel], MEMORY_BYTES);
   const receiver = new End(receivers, TUNNELS[tunnel], MEMORY_BYTES);
@@ -67,7 +67,7 @@ async function write(tunnel: TunnelName, text: string, file: string, signal: Abo
   const [wc] = await completions(sender.cq, 1, signal);
   capture.stop();
   if (wc !== undefined && wc.status !== WcStatus.SUCCESS) throw completionFailure(wc, 'the other end of the tunnel');
-  // Ours to keep: the memory goes with its device.
+  // A copy: the memory is freed with its device.
   const arrived = new TextDecoder().decode(receiver.mr.bytes.slice(0, data.length));
   return { from: sender.gid, to: receiver.gid, arrived };
 }

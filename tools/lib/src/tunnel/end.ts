@@ -30,7 +30,7 @@ export class End {
     this.#encap = createEncap(context, attr);
   }
 
-  /** Brings the queue pair to RTS. RTR names the encapsulation of what it receives, RTS that of what it sends. */
+  /** Brings the queue pair to RTS. RTR names the encapsulation of received packets, RTS that of sent packets. */
   connect(peer: End): void {
     const { portNum, encapNum } = this.#encap;
     const encap = { caps: QpCaps.ENCAP, encapNum };

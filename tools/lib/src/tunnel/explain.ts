@@ -6,7 +6,7 @@ const PORT_ROCE = 4791n;
 const PORT_VXLAN = 4789n;
 const ICRC_BYTES = 4;
 
-/** The opcodes of what an RC WRITE of one packet puts on the wire. */
+/** The opcodes of an RC WRITE of one packet. */
 const OPCODES: Readonly<Record<number, string>> = { 0x0a: 'RC RDMA WRITE Only', 0x11: 'RC Acknowledge' };
 
 /**

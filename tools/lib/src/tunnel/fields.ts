@@ -4,11 +4,11 @@ export interface Field {
   bits: number;
   /** As the field is usually written: addresses with dots, keys in hexadecimal. */
   text: string;
-  /** What the value says, where the name does not. */
+  /** The meaning of the value, where the name does not say it. */
   meaning?: string;
 }
 
-/** A header, or what stands behind the headers. */
+/** A header, or the payload and trailer behind the headers. */
 export interface Layer {
   name: string;
   /** From the first byte of the outer IP header. */
@@ -21,11 +21,11 @@ type Text = (value: bigint, bits: number) => string;
 type Meaning = string | ((value: bigint) => string | undefined);
 
 export const decimal: Text = (value) => value.toString();
-/** With as many digits as the field has room for. */
+/** Hexadecimal, with the digits of the full field. */
 export const hex: Text = (value, bits) => `0x${value.toString(16).padStart(Math.ceil(bits / 4), '0')}`;
 export const ipv4: Text = (value) => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
 
-/** Reads a header field by field, as the drawings of the RFCs have them: bits from the left, most significant first. */
+/** Reads a header field by field in the order of the RFCs' drawings: most significant bit first. */
 export class LayerReader {
   readonly #packet: Uint8Array;
   readonly #name: string;

@@ -5,13 +5,13 @@ export type TunnelName = (typeof TUNNEL_NAMES)[number];
 
 export const VNI = 42;
 
-/** What `createEncap` takes for each tunnel: the header is the user's, the device puts it in front of every packet. */
+/** The attributes of `createEncap` for each tunnel. The device puts the user's header in front of every packet. */
 export const TUNNELS: Readonly<Record<TunnelName, EncapAttr>> = {
   vxlan: {
     portNum: 1,
     encapType: EncapType.ENC_OVER_UDP,
     udpDstPort: 4789,
-    // The flag that says that the VNI is valid, and the VNI.
+    // The flag for a valid VNI, and the VNI.
     header: Uint8Array.of(0x08, 0, 0, 0, 0, 0, VNI, 0),
   },
   gre: {
