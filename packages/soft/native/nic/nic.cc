@@ -7,11 +7,10 @@
 #include "nic/completer/completer.h"
 #include "nic/datagram/datagram.h"
 #include "nic/device/nic_impl.h"
-#include "nic/ingress/arrival.h"
+#include "nic/ingress/ingress.h"
 #include "nic/ports/port_control.h"
 #include "nic/requester/requester.h"
-#include "nic/responder/responder.h"
-#include "nic/responder/response.h"
+#include "nic/responder/responses.h"
 #include "nic/shared/psn.h"
 #include "nic/verbs/post.h"
 #include "wire/headers.h"
@@ -25,9 +24,9 @@ constexpr std::size_t kPumpBudget = 256;  // packets a call
 constexpr std::size_t kTurnBudget = 64;   // packets a QP before the next one has its turn
 
 std::size_t run_sends(Core& core, Qp& qp, std::size_t budget, Nanos now) {
-  if (qp.type == IBV_QPT_UD) return run_datagrams(core, qp, budget);
-  if (qp.type == IBV_QPT_RAW_PACKET) return run_raw_packets(core, qp, budget);
-  return run_requester(core, qp, budget, now);
+  if (qp.type == IBV_QPT_UD) return send_datagrams(core, qp, budget);
+  if (qp.type == IBV_QPT_RAW_PACKET) return send_raw_packets(core, qp, budget);
+  return send_requests(core, qp, budget, now);
 }
 
 }  // namespace
@@ -215,66 +214,18 @@ void Nic::close_tunnel(std::uint8_t port_num, const std::shared_ptr<const wire::
 }
 
 void Nic::set_tunnel(Qp* qp, bool requests, std::shared_ptr<const wire::Tunnel> tunnel) {
-  (requests ? qp->path.request_tunnel : qp->path.response_tunnel) = tunnel.get();
   (requests ? qp->request_tunnel : qp->response_tunnel) = std::move(tunnel);
 }
 
 void Nic::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now) {
-  Core& core = impl_->core;
-  core.set_time(now);
-  const auto drop = [&core] { ++core.counters.dropped_pkts; };
-  const Port* port = core.port(port_num);
-  const std::optional<wire::FrameView> view = port != nullptr ? unwrap(core, *port, frame) : std::nullopt;
-  const bool to_group = view && view->path.dgid.is_multicast();
-  if (!view || (!to_group && !port->owns(view->path.dgid))) return drop();
-  if (!port->is_up()) {
-    ++core.counters.link_dropped;
-    return;
-  }
-  const wire::Bth bth = wire::Bth::parse(view->transport.data());
-  const wire::OpcodeInfo* info = wire::opcode_info(bth.opcode);
-  const std::size_t tail = wire::kIcrcSize + bth.pad;
-  if (info == nullptr || view->transport.size() < info->header_size + tail || bth.version != 0 ||
-      (bth.pkey & 0x7fff) != (kDefaultPkey & 0x7fff)) {
-    return drop();
-  }
-  Qp* qp = core.qps.find(bth.dest_qpn);
-  const wire::Transport transport = wire::transport_of(bth.opcode);
-  const bool datagram = transport == wire::Transport::kUd;
-  const bool request = info->has(wire::kIsRequest);
-  if (to_group) {
-    if (!datagram || bth.dest_qpn != kMulticastQpn) return drop();
-  } else {
-    if (qp == nullptr || qp->attr.port_num != port_num || qp->transport != transport) return drop();
-    // An XRC initiator takes no requests, a target no responses.
-    if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return drop();
-    if (request ? !qp->may_receive() : !qp->may_send()) return drop();
-  }
-  if (!datagram && !from_peer(*qp, request, view->path)) return drop();
-  const auto network = static_cast<std::size_t>(view->transport.data() - frame.data()) - view->tunnel_header;
-  if (!wire::check_icrc(frame, network, view->tunnel_header)) {
-    ++core.counters.icrc_err;
-    return;
-  }
-  ++core.counters.rcvd_pkts;
-  core.counters.rcvd_bytes += frame.size();
-  const std::span<const std::uint8_t> body = view->transport.first(view->transport.size() - tail);
-  if (to_group) {
-    core.multicast.deliver(core, port_num, *view, {bth, *info, body});
-  } else if (datagram) {
-    take_datagram(core, *qp, *view, {bth, *info, body});
-  } else if (request) {
-    take_request(core, *qp, {bth, *info, body});
-  } else {
-    take_response(core, *qp, bth, *info, body, now);
-  }
+  Ingress(impl_->core).deliver(port_num, frame, now);
 }
 
 bool Nic::pump(Nanos now) {
   Core& core = impl_->core;
   core.set_time(now);
   while (TimerSlot* slot = core.cq_timers.expire(now)) static_cast<Cq&>(*slot).expire(core.events);
-  while (TimerSlot* slot = core.timers.expire(now)) take_timeout(core, static_cast<Qp&>(*slot), now);
+  while (TimerSlot* slot = core.timers.expire(now)) handle_timeout(core, static_cast<Qp&>(*slot), now);
   std::size_t left = kPumpBudget;
   while (Qp* qp = core.active.front()) {
     if (left == 0) return false;
@@ -283,12 +234,12 @@ bool Nic::pump(Nanos now) {
     // Requests before acknowledgements: an answer that the application just posted is what its peer waits for. Where
     // completions are waited for by events it is the other way round, as from hardware: a program with one channel for
     // both directions may take the first event after its request for that of the request (ib_send_lat -e does).
-    const bool answers_first = qp->send_cq != nullptr && qp->send_cq->armed();
-    std::size_t sent = answers_first ? run_answers(core, *qp, turn) : 0;
+    const bool responses_first = qp->send_cq != nullptr && qp->send_cq->armed();
+    std::size_t sent = responses_first ? send_responses(core, *qp, turn) : 0;
     if (sent < turn) {
       sent += run_sends(core, *qp, turn - sent, now);
     }
-    if (!answers_first && sent < turn) sent += run_answers(core, *qp, turn - sent);
+    if (!responses_first && sent < turn) sent += send_responses(core, *qp, turn - sent);
     left -= sent;
     if (sent == turn) core.active.add(*qp);
   }

@@ -20,9 +20,7 @@ inline constexpr std::size_t kMaxNetworkSize = kIpv6Size + kUdpSize;
 // tunnel header.
 inline constexpr std::size_t kMaxFrame = 4096 + 512;
 
-struct Tunnel;
-
-// The fields of a packet's network headers.
+// What the network headers of a packet are made of.
 struct Path {
   Gid sgid;
   Gid dgid;
@@ -31,9 +29,6 @@ struct Path {
   std::uint32_t flow_label = 0;  // IPv6 only; not in the ICRC
   std::uint16_t source_port = 0xc000;
   std::uint16_t destination_port = kRocePort;
-  // Of the packets that leave by this path (tunnel.h); nullptr: plain RoCE v2.
-  const Tunnel* request_tunnel = nullptr;
-  const Tunnel* response_tunnel = nullptr;
 };
 
 // 28 for IPv4, 48 for IPv6 (by dgid).

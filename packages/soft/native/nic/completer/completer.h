@@ -1,20 +1,17 @@
-// The completer: takes acknowledgements, read responses and timeouts, completes send requests and decides on retries.
+// The completer: handles acknowledgements, NAKs, READ and atomic responses and timeouts. It completes send requests and
+// decides about retries.
 #pragma once
 
-#include <span>
-
 #include "nic/device/core.h"
-#include "wire/headers.h"
-#include "wire/opcode.h"
+#include "nic/device/packet.h"
 
 namespace verbs::soft::nic {
 
-// An acknowledgement or a response for an RC QP. `transport` is BTH to the end of the payload, without pad and ICRC.
-void take_response(Core& core, Qp& qp, const wire::Bth& bth, const wire::OpcodeInfo& info,
-                   std::span<const std::uint8_t> transport, Nanos now);
+// An acknowledgement or a response for a reliable QP.
+void handle_response(Core& core, Qp& qp, const Packet& packet, Nanos now);
 
-// The QP's timer fired: the ACK timeout, or the end of an RNR wait.
-void take_timeout(Core& core, Qp& qp, Nanos now);
+// The QP's timer fired: a probe is due, the ACK timeout expired, or an RNR wait is over.
+void handle_timeout(Core& core, Qp& qp, Nanos now);
 
 // The wait that an RNR NAK's timer code stands for (IBTA table 45).
 Nanos rnr_wait(std::uint8_t code);

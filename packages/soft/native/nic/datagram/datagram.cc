@@ -5,10 +5,9 @@
 
 #include "nic/device/completion.h"
 #include "nic/device/packet_builder.h"
-#include "nic/device/receive_queue.h"
-#include "nic/device/scatter.h"
-#include "nic/device/send_data.h"
-#include "nic/responder/message.h"
+#include "nic/device/qp_error.h"
+#include "nic/device/receive_request.h"
+#include "nic/device/send_request.h"
 #include "nic/shared/psn.h"
 
 namespace verbs::soft::nic {
@@ -16,38 +15,39 @@ namespace {
 
 constexpr std::uint32_t kGrhSize = 40;
 
+ibv_wc_status send_datagram(Core& core, Qp& qp, std::uint32_t position) {
+  const SendWqe& wqe = qp.sq.at(position);
+  const Datagram& datagram = qp.sq.datagram(position);
+  Port& port = core.port_of(qp);
+  if (wqe.length > mtu_bytes(port.active_mtu())) return IBV_WC_LOC_LEN_ERR;
+  const ibv_wc_status status = check_request(core, qp, position);
+  if (status != IBV_WC_SUCCESS) return status;
+
+  const bool imm = wqe.opcode == IBV_WR_SEND_WITH_IMM;
+  PacketBuilder packet(core, port, datagram.path, imm ? wire::kSendOnlyImm : wire::kSendOnly);
+  if (!load_payload(core, qp, position, 0, packet.payload(), wqe.length)) return IBV_WC_LOC_PROT_ERR;
+  wire::Deth{datagram.qkey, qp.number}.emit(packet.deth());
+  if (imm) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
+  packet.bth.dest_qpn = datagram.qpn;
+  packet.bth.psn = qp.req.next_psn;
+  packet.bth.solicited = (wqe.flags & IBV_SEND_SOLICITED) != 0;
+  packet.send(wqe.length);
+  qp.req.next_psn = psn_add(qp.req.next_psn, 1);
+  ++core.counters.rdma_sends;
+  return IBV_WC_SUCCESS;
+}
+
 }  // namespace
 
-std::size_t run_datagrams(Core& core, Qp& qp, std::size_t budget) {
+std::size_t send_datagrams(Core& core, Qp& qp, std::size_t budget) {
   if (!qp.may_send()) return 0;
   std::size_t count = 0;
   for (; count < budget && !qp.sq.empty() && qp.state == IBV_QPS_RTS; ++count) {
-    const std::uint32_t position = qp.sq.head;
-    SendWqe& wqe = qp.sq.at(position);
-    const Datagram& datagram = qp.sq.datagram(position);
-    ibv_wc_status status =
-        wqe.length > mtu_bytes(core.port_of(qp).active_mtu()) ? IBV_WC_LOC_LEN_ERR : check_request(core, qp, position);
+    const ibv_wc_status status = send_datagram(core, qp, qp.sq.head);
     if (status == IBV_WC_SUCCESS) {
-      const bool imm = wqe.opcode == IBV_WR_SEND_WITH_IMM;
-      PacketBuilder packet(core, core.port_of(qp), datagram.path,
-                           wire::make_opcode(wire::Transport::kUd, imm ? wire::kSendOnlyImm : wire::kSendOnly));
-      if (load_payload(core, qp, position, 0, packet.payload(), wqe.length)) {
-        wire::Deth{datagram.qkey, qp.number}.emit(packet.deth());
-        if (imm) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
-        packet.bth.dest_qpn = datagram.qpn;
-        packet.bth.psn = qp.req.next_psn;
-        packet.bth.solicited = (wqe.flags & IBV_SEND_SOLICITED) != 0;
-        packet.send(wqe.length);
-        qp.req.next_psn = psn_add(qp.req.next_psn, 1);
-        ++core.counters.rdma_sends;
-      } else {
-        status = IBV_WC_LOC_PROT_ERR;
-      }
-    }
-    if (status != IBV_WC_SUCCESS) {
-      fail_send(core, qp, status);
-    } else {
       complete_send(core, qp, status);
+    } else {
+      fail_send(core, qp, status);
     }
   }
   qp.req.position = qp.sq.head;
@@ -56,34 +56,39 @@ std::size_t run_datagrams(Core& core, Qp& qp, std::size_t budget) {
   return count;
 }
 
-void take_datagram(Core& core, Qp& qp, const wire::FrameView& frame, const Request& request) {
-  const wire::Deth deth = wire::Deth::parse(request.header(request.info.deth));
-  const std::span<const std::uint8_t> payload = request.payload();
-  // Nothing answers a datagram: what cannot be taken is dropped, and the receive request stays.
-  const RecvWqe* next = next_recv(qp);
+void receive_datagram(Core& core, Qp& qp, const Packet& packet) {
+  const wire::Deth deth = wire::Deth::parse(packet.header(packet.info.deth));
+  const std::span<const std::uint8_t> payload = packet.payload();
+  // A datagram that fails a check is dropped, and the receive request stays posted.
+  const RecvWqe* next = peek_recv(qp);
   if (deth.qkey != qp.attr.qkey || next == nullptr || payload.size() > mtu_bytes(core.port_of(qp).active_mtu()) ||
       next->length < payload.size() + kGrhSize) {
     ++core.counters.dropped_pkts;
     return;
   }
-  take_recv(core, qp);
-  // The network header comes first in the buffer: an IPv6 header is a GRH, an IPv4 header sits in its last 20 bytes.
+  dequeue_recv(core, qp);
+  // An IPv6 header has the layout of a GRH; an IPv4 header goes to the last 20 of the 40 bytes.
   std::uint8_t grh[kGrhSize] = {};
-  std::memcpy(grh + kGrhSize - frame.ip.size(), frame.ip.data(), frame.ip.size());
-  const TakenRecv& recv = qp.recv;
-  if (!scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, 0, grh, kGrhSize) ||
-      !scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, kGrhSize, payload.data(), payload.size())) {
+  const std::span<const std::uint8_t> ip = packet.frame.ip;
+  std::memcpy(grh + kGrhSize - ip.size(), ip.data(), ip.size());
+  if (!write_to_recv(core, qp, 0, grh) || !write_to_recv(core, qp, kGrhSize, payload)) {
     complete_recv(core, qp, IBV_WC_LOC_PROT_ERR, {});
     enter_error(core, qp, IBV_EVENT_QP_FATAL);
     return;
   }
   Received received;
   received.byte_len = static_cast<std::uint32_t>(payload.size()) + kGrhSize;
-  received.imm_data = immediate(request);
-  received.flags = IBV_WC_GRH | (request.has(wire::kHasImmDt) ? unsigned{IBV_WC_WITH_IMM} : 0u);
+  received.imm_data = packet.immediate();
+  received.flags = IBV_WC_GRH | (packet.has(wire::kHasImmDt) ? unsigned{IBV_WC_WITH_IMM} : 0u);
   received.src_qp = deth.src_qpn;
-  received.solicited = request.bth.solicited;
+  received.solicited = packet.bth.solicited;
   if (!complete_recv(core, qp, IBV_WC_SUCCESS, received)) enter_error(core, qp, IBV_EVENT_QP_FATAL);
+}
+
+void receive_group_datagram(Core& core, std::uint8_t port_num, const Packet& packet) {
+  core.multicast.for_each_member(packet.frame.path.dgid, [&](Qp& member) {
+    if (member.attr.port_num == port_num && member.may_receive()) receive_datagram(core, member, packet);
+  });
 }
 
 }  // namespace verbs::soft::nic

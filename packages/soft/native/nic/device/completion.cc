@@ -3,10 +3,11 @@
 #include "nic/device/work_request.h"
 
 namespace verbs::soft::nic {
+
 void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
   const SendWqe& wqe = qp.sq.at(qp.sq.head++);
   if (status == IBV_WC_SUCCESS) {
-    if (info_of(wqe.opcode).is_awaited()) --qp.req.awaited_unfinished;
+    if (info_of(wqe.opcode).has_own_response()) --qp.req.unanswered_requests;
     if (!qp.signals(wqe)) return;
   }
   ibv_wc wc = {};
@@ -36,7 +37,7 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
     return qp.recv_cq->push(wc, received.solicited, core.events, received.tags);
   }
   if (srq->cq->push(wc, received.solicited, core.events, received.tags)) return true;
-  // The queue's own CQ has overrun: no QP can use it any more.
+  // The CQ of the shared queue has overrun, so that no QP can use the queue any more.
   if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
   srq->failed = true;
   return false;

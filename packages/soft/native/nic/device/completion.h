@@ -1,14 +1,14 @@
-// Making work completions out of work requests.
+// Makes work completions out of work requests.
 #pragma once
 
 #include "nic/device/core.h"
 
 namespace verbs::soft::nic {
 
-// Completes the oldest send request. Successful ones that did not ask for it make no entry.
+// Completes the oldest send request. A successful request that is not signaled makes no entry.
 void complete_send(Core& core, Qp& qp, ibv_wc_status status);
 
-// What a receive completion says beyond its status.
+// What a receive completion reports beyond its status.
 struct Received {
   ibv_wc_opcode opcode = IBV_WC_RECV;
   std::uint32_t byte_len = 0;
@@ -19,7 +19,7 @@ struct Received {
   FrameTags tags = {};
 };
 
-// Completes the receive request that was taken (receive_queue.h). False when the CQ is full.
+// Completes the receive request of qp.recv (receive_request.h). False when the CQ is full.
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received);
 
 }  // namespace verbs::soft::nic

@@ -1,4 +1,4 @@
-// What the state machines of one NIC share: its objects, its ports, its timers, and who has something to send.
+// What the state machines of one NIC share: its objects, its ports, its timers and the queue pairs with output.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,10 @@
 
 namespace verbs::soft::nic {
 
-inline constexpr std::uint32_t kFirstQpn =
-    17;  // 0 and 1 are the management QPs; the kernel's soft-RoCE starts here too
+// 0 and 1 are the management QPs. The kernel's soft-RoCE starts here too.
+inline constexpr std::uint32_t kFirstQpn = 17;
 
-// QPs with output, served in turn.
+// QPs with output, served round robin.
 class ActiveList {
  public:
   bool empty() const { return head_ == nullptr; }
@@ -58,7 +58,7 @@ struct Core {
   Core(NicConfig nic_config, EventSink& sink);
 
   Port* port(std::uint8_t number) { return number >= 1 && number <= ports.size() ? &ports[number - 1] : nullptr; }
-  // Threads read the clock before they have the lock, so that it may seem to go back.
+  // Threads read the clock before they have the lock, so `time` may be earlier than the last one.
   void set_time(Nanos time) { now = std::max(now, time); }
   Port& port_of(const Qp& qp) { return ports[qp.attr.port_num - 1]; }
 
@@ -77,22 +77,11 @@ struct Core {
   MwTable mws;
   DmPool device_memory;
   MulticastTable multicast;
-  FrameBuffer frame;    // the raw packet that the steering is busy with
+  FrameBuffer frame;    // the raw packet in the steering's hands
   TimerHeap timers;     // of QPs
   TimerHeap cq_timers;  // of CQs
   ActiveList active;
-  Nanos now = 0;  // what completions are stamped with
+  Nanos now = 0;  // the time stamp of completions
 };
-
-// Puts a QP into the error state: everything in its queues completes as flushed, in order. Sends what it owes first.
-void enter_error(Core& core, Qp& qp);
-// The same, telling the application that it happened (IBV_EVENT_QP_FATAL, _REQ_ERR or _ACCESS_ERR).
-void enter_error(Core& core, Qp& qp, ibv_event_type event);
-// Fails the oldest send request. That is the end of a reliable QP; any other goes on receiving (SQE) until the
-// application moves it back to RTS (IBTA 10.3.1.6).
-void fail_send(Core& core, Qp& qp, ibv_wc_status status);
-// Completes what is posted as flushed.
-void flush_sends(Core& core, Qp& qp);
-void flush_receives(Core& core, Qp& qp);
 
 }  // namespace verbs::soft::nic

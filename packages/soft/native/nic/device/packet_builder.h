@@ -1,4 +1,5 @@
-// Building one frame in a transmitter's buffer: headers, payload, pad, ICRC.
+// Builds one frame in a transmitter's buffer: network headers, tunnel header, BTH, extended headers, payload, pad and
+// ICRC.
 #pragma once
 
 #include <cstddef>
@@ -7,40 +8,47 @@
 #include "nic/device/core.h"
 #include "wire/frame.h"
 #include "wire/headers.h"
+#include "wire/opcode.h"
 #include "wire/tunnel.h"
 
 namespace verbs::soft::nic {
 
 class PacketBuilder {
  public:
-  PacketBuilder(Core& core, Port& port, const wire::Path& path, std::uint8_t opcode);
+  // A packet of a connected QP to its peer, through the QP's tunnel if it has one.
+  PacketBuilder(Core& core, const Qp& qp, wire::Operation operation);
+  // A datagram. `path` must outlive the builder.
+  PacketBuilder(Core& core, Port& port, const wire::Path& path, wire::Operation operation);
 
-  wire::Bth bth;  // opcode is set; fill in the rest before send()
+  wire::Bth bth;  // the opcode is set, and the destination of a connected QP; fill in the rest before send()
 
-  // The extended headers, at their places for this opcode. Only those that the opcode has.
-  std::uint8_t* xrceth();
-  std::uint8_t* deth();
-  std::uint8_t* reth();
-  std::uint8_t* aeth();
-  std::uint8_t* atomic_eth();
-  std::uint8_t* atomic_ack_eth();
-  std::uint8_t* imm_dt();
-  std::uint8_t* ieth();
-  std::uint8_t* feth();
-  // Where the payload goes: room for 4096 bytes.
-  std::uint8_t* payload() { return transport_ + header_size_; }
+  bool has(std::uint32_t flag) const { return info_.has(flag); }
+  // The extended headers, at their places for this opcode. Valid only for headers that the opcode has.
+  std::uint8_t* xrceth() { return transport_ + info_.xrceth; }
+  std::uint8_t* deth() { return transport_ + info_.deth; }
+  std::uint8_t* reth() { return transport_ + info_.reth; }
+  std::uint8_t* aeth() { return transport_ + info_.aeth; }
+  std::uint8_t* atomic_eth() { return transport_ + info_.atomic_eth; }
+  std::uint8_t* atomic_ack_eth() { return transport_ + info_.atomic_ack_eth; }
+  std::uint8_t* imm_dt() { return transport_ + info_.imm_dt; }
+  std::uint8_t* ieth() { return transport_ + info_.ieth; }
+  std::uint8_t* feth() { return transport_ + info_.feth; }
+  // Room for 4096 bytes.
+  std::uint8_t* payload() { return transport_ + info_.header_size; }
 
-  // Pads, seals and commits. Without it nothing is sent.
+  // Pads, seals and commits. A builder without send() sends nothing.
   void send(std::size_t payload_size);
 
  private:
+  PacketBuilder(Core& core, Port& port, const wire::Path& path, const wire::Tunnel* tunnel, std::uint8_t opcode);
+
   Core& core_;
   Port& port_;
   const wire::Path& path_;
-  const wire::Tunnel* tunnel_;
+  const wire::OpcodeInfo& info_;
+  const wire::Tunnel* tunnel_;  // nullptr: plain RoCE v2
   std::uint8_t* frame_;
   std::uint8_t* transport_;
-  std::size_t header_size_;
 };
 
 }  // namespace verbs::soft::nic

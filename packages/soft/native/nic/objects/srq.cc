@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "nic/device/nic_impl.h"
-#include "nic/responder/response.h"
+#include "nic/responder/nak.h"
 #include "nic/verbs/post.h"
 #include "wire/headers.h"
 
@@ -32,7 +32,7 @@ void Srq::arm(std::uint32_t requests, EventSink& events) {
   check_limit(events);
 }
 
-void Srq::take(RecvWqe* wqe, ibv_sge* sges, EventSink& events) {
+void Srq::dequeue(RecvWqe* wqe, ibv_sge* sges, EventSink& events) {
   *wqe = queue.at(queue.head);
   std::copy_n(queue.sges(queue.head), wqe->num_sge, sges);
   ++queue.head;
@@ -100,7 +100,7 @@ int Nic::destroy_srq(Srq* srq) {
   if (srq->xrcd != nullptr) {
     // A message of some target QP may be on its way into one of its requests: it cannot be finished.
     core.qps.for_each([&](Qp& qp) {
-      if (qp.recv.srq == srq) refuse(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_QP_OP_ERR);
+      if (qp.recv.srq == srq) nak_fatal(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_QP_OP_ERR);
     });
     --srq->xrcd->users;
     --srq->cq->users;

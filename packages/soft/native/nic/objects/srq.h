@@ -26,7 +26,7 @@ class Srq {
   // that it reports is there already.
   void arm(std::uint32_t requests, EventSink& events);
   // The oldest request goes to a QP: `wqe` and its SGEs are copied. Not on an empty queue.
-  void take(RecvWqe* wqe, ibv_sge* sges, EventSink& events);
+  void dequeue(RecvWqe* wqe, ibv_sge* sges, EventSink& events);
 
   Pd* pd;
   void* owner;

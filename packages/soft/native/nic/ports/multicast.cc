@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "nic/datagram/datagram.h"
 #include "nic/device/core.h"
 #include "nic/device/nic_impl.h"
 
@@ -52,17 +51,6 @@ std::vector<wire::Gid> MulticastTable::groups_of(const Qp& qp) const {
     if (std::find(group.members.begin(), group.members.end(), &qp) != group.members.end()) all.push_back(group.gid);
   }
   return all;
-}
-
-void MulticastTable::deliver(Core& core, std::uint8_t port_num, const wire::FrameView& frame,
-                             const Request& request) const {
-  const wire::Gid& to = frame.path.dgid;
-  for (const Group& group : groups_) {
-    if (group.gid != to && group.ipv4 != to) continue;
-    for (Qp* member : group.members) {
-      if (member->attr.port_num == port_num && member->may_receive()) take_datagram(core, *member, frame, request);
-    }
-  }
 }
 
 int Nic::attach_mcast(Qp* qp, const wire::Gid& group, bool* first) {

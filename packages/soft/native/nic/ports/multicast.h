@@ -1,26 +1,23 @@
-// Multicast groups: which UD queue pairs get a copy of what is sent to a group.
+// Multicast groups: which UD queue pairs get a copy of each datagram to a group.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "nic/ingress/request.h"
 #include "nic/shared/limits.h"
-#include "wire/frame.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::nic {
 
-struct Core;
 class Qp;
 
 // Datagrams to a group go to this queue pair number.
 inline constexpr std::uint32_t kMulticastQpn = 0xffffff;
 
-// The group as packets between addresses of the sort name it: a group of IPv6 form has the low 24 bits of its GID under
-// 239.0.0.0/8 in IPv4 packets, so that groups of either form serve ports of either sort. Not the reverse: then `group`
-// itself.
+// The destination address of a group in packets between IPv4 (or IPv6) addresses. A group of IPv6 form is the address
+// 239.x.y.z in IPv4 packets, with the low 24 bits of its GID, so that ports with IPv4 addresses can join it. A group of
+// IPv4 form has no IPv6 address: the result is `group` itself.
 wire::Gid group_on_wire(const wire::Gid& group, bool ipv4);
 
 class MulticastTable {
@@ -29,21 +26,27 @@ class MulticastTable {
       : max_groups_(static_cast<std::size_t>(limits.max_mcast_grp)),
         max_members_(static_cast<std::size_t>(limits.max_mcast_qp_attach)) {}
 
-  // Attaching twice is attaching once. 0, EINVAL (not a UD queue pair, not a group) or ENOMEM (a limit). `first` tells
-  // that the group is new.
+  // Attaching again changes nothing. 0, EINVAL (not a UD queue pair, not a group) or ENOMEM (a limit). `first`: the
+  // group is new, and the links have to join it.
   int attach(Qp& qp, const wire::Gid& group, bool* first);
-  // 0, or EINVAL if it is not attached. `last` tells that the group is gone.
+  // 0, or EINVAL if it is not attached. `last`: the group is gone, and the links have to leave it.
   int detach(Qp& qp, const wire::Gid& group, bool* last);
   // The groups that the queue pair is attached to.
   std::vector<wire::Gid> groups_of(const Qp& qp) const;
 
-  // A copy for each member that is on the port.
-  void deliver(Core& core, std::uint8_t port_num, const wire::FrameView& frame, const Request& request) const;
+  // Calls visit(qp) for each member of the group that a packet names. `visit` may not attach or detach.
+  template <typename Visit>
+  void for_each_member(const wire::Gid& group, Visit visit) const {
+    for (const Group& known : groups_) {
+      if (known.gid != group && known.ipv4 != group) continue;
+      for (Qp* member : known.members) visit(*member);
+    }
+  }
 
  private:
   struct Group {
     wire::Gid gid;
-    wire::Gid ipv4;  // its name in IPv4 packets
+    wire::Gid ipv4;  // its address in IPv4 packets
     std::vector<Qp*> members;
   };
   std::vector<Group>::iterator find(const wire::Gid& group);

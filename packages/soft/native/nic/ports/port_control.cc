@@ -2,10 +2,12 @@
 
 #include <cerrno>
 
+#include "nic/device/qp_error.h"
+
 namespace verbs::soft::nic {
 namespace {
 
-void tell(Core& core, ibv_event_type type, std::uint8_t port_num) {
+void report(Core& core, ibv_event_type type, std::uint8_t port_num) {
   core.events.async({type, nullptr, nullptr, port_num});
 }
 
@@ -17,7 +19,7 @@ int set_link(Core& core, std::uint8_t port_num, bool up) {
   if (port->is_up() == up) return 0;
   port->set_up(up);
   if (!up) ++core.counters.link_downed;
-  tell(core, up ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR, port_num);
+  report(core, up ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR, port_num);
   return 0;
 }
 
@@ -25,7 +27,7 @@ int add_gid(Core& core, std::uint8_t port_num, const wire::Gid& gid, std::uint32
   Port* port = core.port(port_num);
   if (port == nullptr) return EINVAL;
   if (const int error = port->add_gid(gid, index)) return error;
-  tell(core, IBV_EVENT_GID_CHANGE, port_num);
+  report(core, IBV_EVENT_GID_CHANGE, port_num);
   return 0;
 }
 
@@ -33,7 +35,7 @@ int remove_gid(Core& core, std::uint8_t port_num, const wire::Gid& gid) {
   Port* port = core.port(port_num);
   if (port == nullptr) return EINVAL;
   if (const int error = port->remove_gid(gid)) return error;
-  tell(core, IBV_EVENT_GID_CHANGE, port_num);
+  report(core, IBV_EVENT_GID_CHANGE, port_num);
   return 0;
 }
 
@@ -48,7 +50,7 @@ void fail(Core& core) {
   core.qps.for_each([&core](Qp& qp) {
     if (qp.state != IBV_QPS_RESET && qp.state != IBV_QPS_ERR) enter_error(core, qp);
   });
-  tell(core, IBV_EVENT_DEVICE_FATAL, 0);
+  report(core, IBV_EVENT_DEVICE_FATAL, 0);
 }
 
 }  // namespace verbs::soft::nic

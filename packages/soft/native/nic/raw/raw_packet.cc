@@ -5,9 +5,9 @@
 
 #include "nic/device/completion.h"
 #include "nic/device/nic_impl.h"
-#include "nic/device/receive_queue.h"
-#include "nic/device/scatter.h"
-#include "nic/device/send_data.h"
+#include "nic/device/qp_error.h"
+#include "nic/device/receive_request.h"
+#include "nic/device/send_request.h"
 #include "nic/raw/checksum.h"
 
 namespace verbs::soft::nic {
@@ -40,7 +40,7 @@ verbs_soft_frame FrameBuffer::frame(std::uint32_t size) {
           .tailroom = static_cast<std::uint32_t>(kRoom - size)};
 }
 
-std::size_t run_raw_packets(Core& core, Qp& qp, std::size_t budget) {
+std::size_t send_raw_packets(Core& core, Qp& qp, std::size_t budget) {
   if (!qp.may_send()) return 0;
   std::size_t count = 0;
   for (; count < budget && !qp.sq.empty() && qp.state == IBV_QPS_RTS; ++count) {
@@ -105,13 +105,12 @@ int deliver_frame(Core& core, Qp& qp, const verbs_soft_frame& frame, const verbs
     ++counters.raw_not_receiving;
     return 0;
   }
-  if (!take_recv(core, qp)) {
+  if (!dequeue_recv(core, qp)) {
     ++counters.out_of_buffer;
     return 0;
   }
-  const TakenRecv& recv = qp.recv;
-  const bool fits = frame.size <= recv.wqe->length;
-  if (!fits || !scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, 0, frame.data, frame.size)) {
+  const bool fits = frame.size <= qp.recv.wqe->length;
+  if (!fits || !write_to_recv(core, qp, 0, {frame.data, frame.size})) {
     complete_recv(core, qp, fits ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR, {});
     enter_error(core, qp, IBV_EVENT_QP_FATAL);
     return 0;

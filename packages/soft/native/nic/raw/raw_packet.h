@@ -36,7 +36,7 @@ inline std::uint32_t frame_limit_of(const Port& port) {
 }
 
 // Sends what is posted, at most `budget` frames. Returns how many.
-std::size_t run_raw_packets(Core& core, Qp& qp, std::size_t budget);
+std::size_t send_raw_packets(Core& core, Qp& qp, std::size_t budget);
 
 // As the functions of Nic.
 void take_frame(Core& core, std::uint8_t port_num, std::span<const std::uint8_t> bytes, bool looped);

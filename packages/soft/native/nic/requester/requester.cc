@@ -4,7 +4,8 @@
 
 #include "nic/device/completion.h"
 #include "nic/device/packet_builder.h"
-#include "nic/device/send_data.h"
+#include "nic/device/qp_error.h"
+#include "nic/device/send_request.h"
 #include "nic/device/work_request.h"
 #include "nic/requester/local_request.h"
 #include "nic/shared/psn.h"
@@ -15,23 +16,24 @@ namespace {
 
 using wire::Operation;
 
-// READ requests are cut into pieces of this many response packets, so that the window holds for responses too. The cuts
-// are at fixed places of the READ: a repeated piece must be a part of one that the responder has seen.
+// READ requests are split into pieces of this many response packets, so that the congestion window holds for responses
+// too. The pieces begin at fixed offsets of the READ: a retransmitted piece must be part of one that the responder has
+// seen.
 constexpr std::uint32_t kReadPiece = 16;
-// An acknowledgement is asked for at the end of each message, at least once in so many packets, and a few times a
-// window: so the window slides, and a lost packet is soon followed by one that shows the gap. A message that gives no
-// completion asks only if none has for a while, which is less than the time after which an answer is missed.
+// The requester asks for an acknowledgement at the end of each message, at least once in kAckEvery packets, and
+// kAcksPerWindow times a congestion window: the window slides, and the packet after a lost one soon shows the gap. An
+// unsignaled message asks only if no packet asked for kAckRequestInterval, which is shorter than the first probe.
 constexpr std::uint32_t kAckEvery = 16;
 constexpr std::uint32_t kAcksPerWindow = 4;
-constexpr Nanos kAskAnyway = 500'000;
-// How late an answer must be to be missed before the ACK timeout, in round trips and at least. It is asked for again
-// after twice that time, and so on.
-constexpr Nanos kLateRoundTrips = 4;
-constexpr Nanos kLateAtLeast = 1'000'000;
+constexpr Nanos kAckRequestInterval = 500'000;
+// The first probe is due after this many round trips, but not before kMinProbeDelay. The delay doubles with each probe.
+constexpr Nanos kProbeRoundTrips = 4;
+constexpr Nanos kMinProbeDelay = 1'000'000;
 
 std::uint32_t packets_of(const Qp& qp, const SendWqe& wqe) {
-  const Answer answer = info_of(wqe.opcode).answer;
-  if (wqe.length == 0 || (answer != Answer::kAcknowledgement && answer != Answer::kData)) return 1;
+  const ExpectedResponse response = info_of(wqe.opcode).response;
+  if (wqe.length == 0) return 1;
+  if (response != ExpectedResponse::kAcknowledge && response != ExpectedResponse::kReadData) return 1;
   return static_cast<std::uint32_t>((std::uint64_t{wqe.length} + qp.mtu - 1) / qp.mtu);
 }
 
@@ -41,8 +43,8 @@ Operation operation_of(const SendWqe& wqe, bool first, bool last) {
   return last ? info.last : info.middle;
 }
 
-// After a refusal one packet asks whether the peer has a receive by now: the others would be refused with it.
-std::uint32_t window_of(const Qp& qp) { return qp.req.refusals > 0 ? 1 : qp.req.window.packets(); }
+// After an RNR NAK a single packet goes first: if no receive request is posted yet, the peer drops the others too.
+std::uint32_t window_of(const Qp& qp) { return qp.req.rnr_naks > 0 ? 1 : qp.req.congestion_window.packets(); }
 
 std::uint32_t window_left(const Qp& qp) {
   const auto in_flight = static_cast<std::uint32_t>(psn_diff(qp.req.send_psn, qp.req.una_psn));
@@ -52,13 +54,14 @@ std::uint32_t window_left(const Qp& qp) {
 
 std::uint32_t ack_interval(const Qp& qp) { return std::clamp(window_of(qp) / kAcksPerWindow, 1u, kAckEvery); }
 
-bool asks(const Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
+bool requests_ack(const Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
   if (!qp.is_reliable()) return false;
   if (qp.req.since_ack_request >= ack_interval(qp)) return true;
-  return last && (qp.signals(wqe) || now >= qp.req.ask_anyway);
+  return last && (qp.signals(wqe) || now >= qp.req.ack_request_due);
 }
 
-void sent(Core& core, Qp& qp, std::uint32_t psns) {
+// Moves the state past a packet that was sent and takes `psns` PSNs.
+void advance(Core& core, Qp& qp, std::uint32_t psns) {
   RequesterState& req = qp.req;
   if (psn_before(req.send_psn, req.max_psn)) ++core.counters.retransmitted_pkts;
   req.send_psn = psn_add(req.send_psn, psns);
@@ -70,13 +73,13 @@ void sent(Core& core, Qp& qp, std::uint32_t psns) {
     req.packet = 0;
   }
   if (qp.is_reliable()) return;
-  // Nothing will acknowledge it: what is sent is done.
+  // No acknowledgement will come: a packet is done when it is sent.
   req.una_psn = req.send_psn;
   if (last) complete_send(core, qp, IBV_WC_SUCCESS);
 }
 
-// XRC: every packet of a request says which shared queue it is about.
-void name_srq(PacketBuilder& packet, const Qp& qp, const SendWqe& wqe) {
+// XRC: every request packet names the shared receive queue.
+void write_srq_number(PacketBuilder& packet, const Qp& qp, const SendWqe& wqe) {
   if (qp.transport == wire::Transport::kXrc) wire::Xrceth{wqe.remote_srqn}.emit(packet.xrceth());
 }
 
@@ -88,28 +91,26 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   const bool last = req.packet + 1 == wqe.packets;
   const std::size_t offset = static_cast<std::size_t>(req.packet) * qp.mtu;
   const std::size_t size = std::min<std::size_t>(qp.mtu, wqe.length - offset);
-  const std::uint8_t opcode = wire::make_opcode(qp.transport, operation_of(wqe, first, last));
 
-  PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
+  PacketBuilder packet(core, qp, operation_of(wqe, first, last));
   if (!load_payload(core, qp, req.position, offset, packet.payload(), size)) return false;
-  const wire::OpcodeInfo* info = wire::opcode_info(opcode);
-  name_srq(packet, qp, wqe);
-  if (info->has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
-  if (info->has(wire::kHasImmDt)) std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
-  if (info->has(wire::kHasIeth)) wire::store_be(packet.ieth(), std::uint32_t{wqe.imm_data});
-  packet.bth.dest_qpn = qp.attr.dest_qp_num;
+  write_srq_number(packet, qp, wqe);
+  if (packet.has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
+  if (packet.has(wire::kHasImmDt))
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
+  if (packet.has(wire::kHasIeth)) wire::store_be(packet.ieth(), std::uint32_t{wqe.imm_data});
   packet.bth.psn = req.send_psn;
   packet.bth.solicited =
-      last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (info->has(wire::kIsSend) || info->has(wire::kHasImmDt));
+      last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (packet.has(wire::kIsSend) || packet.has(wire::kHasImmDt));
   ++req.since_ack_request;
-  packet.bth.ack_req = asks(qp, wqe, last, now);
+  packet.bth.ack_req = requests_ack(qp, wqe, last, now);
   if (packet.bth.ack_req) {
     req.since_ack_request = 0;
-    req.ask_anyway = now + kAskAnyway;
+    req.ack_request_due = now + kAckRequestInterval;
     if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
   }
   packet.send(size);
-  sent(core, qp, 1);
+  advance(core, qp, 1);
   return true;
 }
 
@@ -122,47 +123,43 @@ void send_read_request(Core& core, Qp& qp) {
   const auto size =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{count} * qp.mtu, wqe.length - offset));
 
-  PacketBuilder packet(core, core.port_of(qp), qp.path, wire::make_opcode(qp.transport, wire::kReadRequest));
-  name_srq(packet, qp, wqe);
+  PacketBuilder packet(core, qp, wire::kReadRequest);
+  write_srq_number(packet, qp, wqe);
   wire::Reth{wqe.remote_addr + offset, wqe.rkey, size}.emit(packet.reth());
-  packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;
   packet.bth.ack_req = true;
   packet.send(0);
-  req.awaited.push_back({req.send_psn, psn_add(req.send_psn, count - 1)});
-  sent(core, qp, count);
+  req.outstanding.push_back({req.send_psn, psn_add(req.send_psn, count - 1)});
+  advance(core, qp, count);
 }
 
 // An atomic, an ATOMIC WRITE or a FLUSH. False when the memory of the request is gone.
 bool send_single(Core& core, Qp& qp) {
   RequesterState& req = qp.req;
   const SendWqe& wqe = qp.sq.at(req.position);
-  const std::uint8_t opcode = wire::make_opcode(qp.transport, info_of(wqe.opcode).only);
-  const wire::OpcodeInfo* info = wire::opcode_info(opcode);
-  PacketBuilder packet(core, core.port_of(qp), qp.path, opcode);
-  const std::size_t size = info->has(wire::kHasPayload) ? wqe.length : 0;
+  PacketBuilder packet(core, qp, info_of(wqe.opcode).only);
+  const std::size_t size = packet.has(wire::kHasPayload) ? wqe.length : 0;
   if (!load_payload(core, qp, req.position, 0, packet.payload(), size)) return false;
-  name_srq(packet, qp, wqe);
-  if (info->has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
-  if (info->has(wire::kHasFeth)) wire::Feth{wqe.flush.type, wqe.flush.level}.emit(packet.feth());
-  if (info->has(wire::kHasAtomicEth)) {
+  write_srq_number(packet, qp, wqe);
+  if (packet.has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
+  if (packet.has(wire::kHasFeth)) wire::Feth{wqe.flush.type, wqe.flush.level}.emit(packet.feth());
+  if (packet.has(wire::kHasAtomicEth)) {
     wire::AtomicEth{wqe.remote_addr, wqe.rkey, wqe.atomic.swap_or_add, wqe.atomic.compare}.emit(packet.atomic_eth());
   }
-  packet.bth.dest_qpn = qp.attr.dest_qp_num;
   packet.bth.psn = req.send_psn;
   packet.bth.ack_req = true;
   packet.send(size);
-  req.awaited.push_back({req.send_psn, req.send_psn});
-  sent(core, qp, 1);
+  req.outstanding.push_back({req.send_psn, req.send_psn});
+  advance(core, qp, 1);
   return true;
 }
 
-// The packet that is next. False when the memory of its request is gone.
+// Sends the next packet. False when the memory of its request is gone.
 bool send_packet(Core& core, Qp& qp, Nanos now) {
-  switch (info_of(qp.sq.at(qp.req.position).opcode).answer) {
-    case Answer::kAcknowledgement:
+  switch (info_of(qp.sq.at(qp.req.position).opcode).response) {
+    case ExpectedResponse::kAcknowledge:
       return send_data_packet(core, qp, now);
-    case Answer::kData:
+    case ExpectedResponse::kReadData:
       send_read_request(core, qp);
       return true;
     default:
@@ -170,7 +167,7 @@ bool send_packet(Core& core, Qp& qp, Nanos now) {
   }
 }
 
-// The packet with `psn`, which has been sent before, or is the next one of the last request that was begun, is next.
+// Makes the packet with `psn` the next one. It was sent before, or is the next one of the last request that started.
 void seek(Qp& qp, std::uint32_t psn) {
   RequesterState& req = qp.req;
   req.send_psn = psn;
@@ -192,7 +189,7 @@ enum class Step : std::uint8_t { kSent, kDone, kWait, kFailed };
 Step start(Core& core, Qp& qp, SendWqe& wqe) {
   RequesterState& req = qp.req;
   if (qp.state == IBV_QPS_SQD) return Step::kWait;
-  if ((wqe.flags & IBV_SEND_FENCE) != 0 && req.awaited_unfinished > 0) return Step::kWait;
+  if ((wqe.flags & IBV_SEND_FENCE) != 0 && req.unanswered_requests > 0) return Step::kWait;
   wqe.error = check_request(core, qp, req.position);
   if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
   wqe.started = true;
@@ -200,12 +197,12 @@ Step start(Core& core, Qp& qp, SendWqe& wqe) {
   wqe.packets = packets_of(qp, wqe);
   wqe.first_psn = req.next_psn;
   req.next_psn = psn_add(req.next_psn, wqe.packets);
-  if (info_of(wqe.opcode).is_awaited()) ++req.awaited_unfinished;
+  if (info_of(wqe.opcode).has_own_response()) ++req.unanswered_requests;
   ++core.counters.rdma_sends;
   return Step::kSent;
 }
 
-// A request about our own objects waits until everything before it is complete: what it takes away may be in use there.
+// A local request waits until every request before it is complete: they may use the window that it invalidates.
 Step step_local(Core& core, Qp& qp, SendWqe& wqe) {
   if (qp.state == IBV_QPS_SQD || qp.sq.head != qp.req.position) return Step::kWait;
   wqe.error = run_local(core, qp, wqe);
@@ -220,14 +217,14 @@ Step step(Core& core, Qp& qp, Nanos now) {
   SendWqe& wqe = qp.sq.at(req.position);
   if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
   if (!wqe.started) {
-    if (info_of(wqe.opcode).answer == Answer::kNone) return step_local(core, qp, wqe);
+    if (info_of(wqe.opcode).is_local()) return step_local(core, qp, wqe);
     if (window_left(qp) == 0) return Step::kWait;
     const Step started = start(core, qp, wqe);
     if (started != Step::kSent) return started;
   }
   if (window_left(qp) == 0) return Step::kWait;
   const WorkRequestInfo& info = info_of(wqe.opcode);
-  if (info.is_awaited() && req.awaited.size() >= qp.attr.max_rd_atomic) return Step::kWait;
+  if (info.has_own_response() && req.outstanding.size() >= qp.attr.max_rd_atomic) return Step::kWait;
   if (send_packet(core, qp, now)) return Step::kSent;
   wqe.error = IBV_WC_LOC_PROT_ERR;
   return Step::kFailed;
@@ -235,10 +232,10 @@ Step step(Core& core, Qp& qp, Nanos now) {
 
 void arm_probe(Core& core, Qp& qp, Nanos now) {
   const RequesterState& req = qp.req;
-  const Nanos usual = req.round_trip.smoothed();
-  const Nanos late = std::max(kLateRoundTrips * usual, kLateAtLeast) << req.probes;
-  core.timers.arm(qp,
-                  usual != 0 && req.probes < kMaxProbes ? std::min(now + late, req.ack_deadline) : req.ack_deadline);
+  const Nanos round_trip = req.round_trip.smoothed();
+  if (round_trip == 0 || req.probes >= kMaxProbes) return core.timers.arm(qp, req.ack_deadline);
+  const Nanos delay = std::max(kProbeRoundTrips * round_trip, kMinProbeDelay) << req.probes;
+  core.timers.arm(qp, std::min(now + delay, req.ack_deadline));
 }
 
 }  // namespace
@@ -255,7 +252,7 @@ void restart_ack_timer(Core& core, Qp& qp, Nanos now) {
 void rewind(Qp& qp, std::uint32_t psn) {
   RequesterState& req = qp.req;
   seek(qp, psn);
-  req.awaited.clear();
+  req.outstanding.clear();
   req.round_trip.discard();
   req.since_ack_request = 0;
 }
@@ -265,26 +262,26 @@ void probe(Core& core, Qp& qp, Nanos now) {
   ++req.probes;
   arm_probe(core, qp, now);
   core.active.add(qp);
-  if (!psn_before(req.una_psn, req.send_psn)) return;  // what has to be repeated has not gone yet
-  const std::size_t outstanding = req.awaited.size();
+  if (!psn_before(req.una_psn, req.send_psn)) return;  // a retransmission is due that has not been sent yet
+  const std::size_t outstanding = req.outstanding.size();
   const std::uint32_t next = req.send_psn;
   seek(qp, psn_add(next, kPsnMask));
   req.round_trip.discard();
-  req.recovery_psn = next;            // what is answered now is news even in the middle of a repetition
-  req.since_ack_request = kAckEvery;  // whatever it is, it asks for an acknowledgement
-  // If its memory is gone, the ACK timeout will find that out.
+  req.recovery_psn = next;            // a NAK to the probe counts even while retransmitting
+  req.since_ack_request = kAckEvery;  // the probe asks for an acknowledgement
+  // If its memory is gone, the ACK timeout fails the request.
   if (!send_packet(core, qp, now)) seek(qp, next);
-  req.awaited.resize(outstanding);
+  req.outstanding.resize(outstanding);
 }
 
-std::size_t run_requester(Core& core, Qp& qp, std::size_t budget, Nanos now) {
+std::size_t send_requests(Core& core, Qp& qp, std::size_t budget, Nanos now) {
   if (!qp.may_send() || qp.req.waiting_rnr) return 0;
   std::size_t count = 0;
   while (count < budget && qp.req.position != qp.sq.tail) {
     const Step result = step(core, qp, now);
     if (result == Step::kWait) break;
     if (result == Step::kFailed) {
-      // Earlier requests complete first; the completer comes back here when they have.
+      // Earlier requests complete first. Then the completer puts the QP on the active list again.
       if (qp.sq.head == qp.req.position) fail_send(core, qp, qp.sq.at(qp.sq.head).error);
       break;
     }

@@ -1,12 +1,12 @@
-// Atomic operations and ATOMIC WRITE that come in: requests at the expected PSN.
+// Executes atomic operations and ATOMIC WRITE: the request at the expected PSN.
 #pragma once
 
 #include "nic/device/core.h"
-#include "nic/ingress/request.h"
+#include "nic/device/packet.h"
 
 namespace verbs::soft::nic {
 
-void take_atomic(Core& core, Qp& qp, const Request& request);
-void take_atomic_write(Core& core, Qp& qp, const Request& request);
+void execute_atomic(Core& core, Qp& qp, const Packet& packet);
+void execute_atomic_write(Core& core, Qp& qp, const Packet& packet);
 
 }  // namespace verbs::soft::nic

@@ -2,9 +2,9 @@
 
 #include <atomic>
 
+#include "nic/responder/nak.h"
 #include "nic/responder/remote_memory.h"
 #include "nic/responder/replay.h"
-#include "nic/responder/response.h"
 #include "nic/shared/flush.h"
 #include "nic/shared/guarded_memory.h"
 
@@ -37,22 +37,22 @@ Range range_of(const Core& core, const Qp& qp, const wire::Feth& feth, const wir
 
 }  // namespace
 
-void take_flush(Core& core, Qp& qp, const Request& request) {
-  const wire::Feth feth = wire::Feth::parse(request.header(request.info.feth));
-  const wire::Reth reth = wire::Reth::parse(request.header(request.info.reth));
-  if (!is_known(feth) || !allows_once(qp, access_for(feth)) || !request.payload().empty()) {
-    return refuse_invalid(core, qp);
+void execute_flush(Core& core, Qp& qp, const Packet& packet) {
+  const wire::Feth feth = wire::Feth::parse(packet.header(packet.info.feth));
+  const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
+  if (!is_known(feth) || !allows(qp, access_for(feth)) || !packet.payload().empty()) {
+    return nak_invalid_request(core, qp);
   }
   const Range range = range_of(core, qp, feth, reth);
-  if (range.memory == nullptr) return refuse_access(core, qp);
-  if (is_busy(qp)) return;
-  // What was written is in the coherent memory of this machine, which is all that global visibility means. What
-  // survives is what its file has; the whole device waits for the file system here.
+  if (range.memory == nullptr) return nak_remote_access(core, qp);
+  if (is_out_of_resources(qp)) return;
+  // Writes go to coherent memory, so a fence makes them globally visible. Persistence is that of the mapped file: the
+  // whole device waits for the file system here.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if ((feth.placement & wire::Feth::kPersistent) != 0 && write_back(range.memory, range.size) != 0) {
-    return refuse_access(core, qp);
+    return nak_remote_access(core, qp);
   }
-  answer_once(core, qp, request, 0);
+  respond_and_cache(core, qp, packet, 0);
 }
 
 }  // namespace verbs::soft::nic

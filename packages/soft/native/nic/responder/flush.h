@@ -1,12 +1,12 @@
-// FLUSH: the requester asks that what it wrote before is visible to all, or survives a power failure.
+// Executes FLUSH: the requester asks that its earlier writes become globally visible, or survive a power failure.
 #pragma once
 
 #include "nic/device/core.h"
-#include "nic/ingress/request.h"
+#include "nic/device/packet.h"
 
 namespace verbs::soft::nic {
 
 // The request at the expected PSN.
-void take_flush(Core& core, Qp& qp, const Request& request);
+void execute_flush(Core& core, Qp& qp, const Packet& packet);
 
 }  // namespace verbs::soft::nic

@@ -1,23 +1,19 @@
-// SEND and WRITE messages that come in: packet by packet into memory, with a completion at the end.
+// Incoming SEND and WRITE messages: each packet is written to memory, and the last one makes the completion.
 #pragma once
 
 #include "nic/device/core.h"
-#include "nic/ingress/request.h"
+#include "nic/device/packet.h"
 
 namespace verbs::soft::nic {
 
-// Whether the packet continues or begins what the last one left.
-bool in_order(const ResponderState& resp, const wire::OpcodeInfo& info);
+// Whether the packet continues the message in progress, or begins one where none is in progress.
+bool continues_message(const ResponderState& resp, const wire::OpcodeInfo& info);
 
 // First and middle packets are exactly MTU long, a last one 1 to MTU, an only one at most MTU.
-bool length_fits(const Qp& qp, const Request& request);
+bool has_valid_length(const Qp& qp, const Packet& packet);
 
-// The packet at the expected PSN.
-void take_send(Core& core, Qp& qp, const Request& request);
-void take_write(Core& core, Qp& qp, const Request& request);
-
-// The immediate data of a packet that has some, in network byte order, or the key that it invalidates, in the host's;
-// else 0. ibv_wc has them in a union.
-__be32 immediate(const Request& request);
+// Execute the packet at the expected PSN.
+void execute_send(Core& core, Qp& qp, const Packet& packet);
+void execute_write(Core& core, Qp& qp, const Packet& packet);
 
 }  // namespace verbs::soft::nic

@@ -1,8 +1,9 @@
 #include "nic/responder/read.h"
 
-#include "nic/objects/qp/response_ring.h"
+#include "nic/responder/nak.h"
 #include "nic/responder/remote_memory.h"
-#include "nic/responder/response.h"
+#include "nic/responder/replay.h"
+#include "nic/responder/responses.h"
 #include "nic/shared/psn.h"
 
 namespace verbs::soft::nic {
@@ -18,49 +19,50 @@ bool may_read(Core& core, const Qp& qp, const wire::Reth& reth) {
 }
 
 bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn) {
-  if (qp.resp.resources >= qp.attr.max_dest_rd_atomic) return false;
+  if (is_out_of_resources(qp)) return false;
   const std::uint32_t last = psn_add(psn, response_packets(qp, reth.length) - 1);
-  return answer(core, qp,
-                {.kind = Response::Kind::kRead,
-                 .psn = psn,
-                 .msn = qp.resp.msn,
-                 .last_psn = last,
-                 .pd = qp.remote_pd,
-                 .rkey = reth.rkey,
-                 .remaining = reth.length,
-                 .address = reth.address});
+  return queue_response(core, qp,
+                        {.kind = Response::Kind::kRead,
+                         .psn = psn,
+                         .msn = qp.resp.msn,
+                         .last_psn = last,
+                         .pd = qp.remote_pd,
+                         .rkey = reth.rkey,
+                         .remaining = reth.length,
+                         .address = reth.address});
 }
 
 }  // namespace
 
-void take_read(Core& core, Qp& qp, const Request& request) {
+void execute_read(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
-  const wire::Reth reth = wire::Reth::parse(request.header(request.info.reth));
+  const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
   if ((qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) == 0 || reth.length > kMaxRdmaLength ||
-      qp.attr.max_dest_rd_atomic == 0 || !request.payload().empty()) {
-    return refuse_invalid(core, qp);
+      qp.attr.max_dest_rd_atomic == 0 || !packet.payload().empty()) {
+    return nak_invalid_request(core, qp);
   }
-  if (!may_read(core, qp, reth)) return refuse_access(core, qp);
+  if (!may_read(core, qp, reth)) return nak_remote_access(core, qp);
   const std::uint32_t psn = resp.expected_psn;
   resp.msn = psn_add(resp.msn, 1);
   if (!queue_read(core, qp, reth, psn)) {
     resp.msn = psn_add(resp.msn, kPsnMask);
-    return;  // more than the requester may have outstanding: not taken, it will ask again
+    return;  // more than the requester may have outstanding: dropped, it comes again
   }
   resp.expected_psn = psn_add(psn, response_packets(qp, reth.length));
 }
 
-void repeat_read(Core& core, Qp& qp, const Request& request) {
-  const wire::Reth reth = wire::Reth::parse(request.header(request.info.reth));
-  const std::uint32_t end = psn_add(request.bth.psn, response_packets(qp, reth.length));
-  // Only what was asked for before is answered again; a read can simply be executed once more (IBTA 9.7.5.1.2).
+void execute_read_again(Core& core, Qp& qp, const Packet& packet) {
+  const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
+  const std::uint32_t end = psn_add(packet.bth.psn, response_packets(qp, reth.length));
+  // A duplicate READ is executed again (IBTA 9.7.5.1.2), but only for PSNs that were requested before.
   if (psn_before(qp.resp.expected_psn, end) || reth.length > kMaxRdmaLength || !may_read(core, qp, reth) ||
       (qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) == 0) {
     return;
   }
-  if (ResponseRing(qp.resp).owes(request.bth.psn)) return;
-  ResponseRing(qp.resp).drop_from(request.bth.psn);
-  queue_read(core, qp, reth, request.bth.psn);
+  ResponseQueue& responses = qp.resp.responses;
+  if (responses.holds(packet.bth.psn)) return;
+  responses.drop_from(packet.bth.psn);
+  queue_read(core, qp, reth, packet.bth.psn);
 }
 
 }  // namespace verbs::soft::nic

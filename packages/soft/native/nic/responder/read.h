@@ -1,8 +1,8 @@
-// READ requests that come in. Their responses go out as answers, piece by piece (response.h).
+// Executes READ requests: the response is queued, and leaves packet by packet (responses.h).
 #pragma once
 
 #include "nic/device/core.h"
-#include "nic/ingress/request.h"
+#include "nic/device/packet.h"
 
 namespace verbs::soft::nic {
 
@@ -10,9 +10,9 @@ namespace verbs::soft::nic {
 inline constexpr std::uint32_t kMaxRdmaLength = 1u << 31;
 
 // The request at the expected PSN.
-void take_read(Core& core, Qp& qp, const Request& request);
+void execute_read(Core& core, Qp& qp, const Packet& packet);
 
-// The same or a part of one that was taken before.
-void repeat_read(Core& core, Qp& qp, const Request& request);
+// A duplicate of a READ request, or of a part of one.
+void execute_read_again(Core& core, Qp& qp, const Packet& packet);
 
 }  // namespace verbs::soft::nic

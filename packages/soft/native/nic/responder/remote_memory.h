@@ -1,12 +1,12 @@
-// What a key opens to the other end of a QP.
+// The memory that a remote key opens to the peer of a QP.
 #pragma once
 
 #include "nic/device/core.h"
 
 namespace verbs::soft::nic {
 
-// The memory behind [address, address + size) of a region's or a window's remote key, or nullptr when the key does not
-// open that to this QP in `pd` with all of `access`. The memory itself may be gone: copy by guarded_copy().
+// The memory behind [address, address + size) of the region or window with that remote key. nullptr when the key does
+// not open that range to this QP in `pd` with all of `access`. The memory itself may be gone: copy by guarded_copy().
 inline std::uint8_t* remote_memory(const Core& core, const Qp& qp, const Pd* pd, std::uint32_t rkey,
                                    std::uint64_t address, std::size_t size, unsigned access) {
   if (MwTable::holds(rkey)) {

@@ -1,14 +1,13 @@
 #include "nic/responder/replay.h"
 
-#include "nic/objects/qp/response_ring.h"
-#include "nic/responder/response.h"
+#include "nic/responder/responses.h"
 #include "nic/shared/psn.h"
 
 namespace verbs::soft::nic {
 namespace {
 
-// An atomic returns the value before it; the others a READ response without data.
-Response result_of(const Qp& qp, const wire::OpcodeInfo& info, std::uint32_t psn, std::uint64_t original) {
+// An atomic returns the value before it; ATOMIC WRITE and FLUSH return a READ response without data.
+Response make_response(const Qp& qp, const wire::OpcodeInfo& info, std::uint32_t psn, std::uint64_t original) {
   const bool atomic = info.has(wire::kIsAtomic);
   return {.kind = atomic ? Response::Kind::kAtomic : Response::Kind::kRead,
           .psn = psn,
@@ -19,26 +18,28 @@ Response result_of(const Qp& qp, const wire::OpcodeInfo& info, std::uint32_t psn
 
 }  // namespace
 
-bool allows_once(const Qp& qp, unsigned rights) {
+bool allows(const Qp& qp, unsigned rights) {
   return (qp.attr.qp_access_flags & rights) == rights && qp.attr.max_dest_rd_atomic > 0;
 }
 
-bool is_busy(const Qp& qp) { return qp.resp.resources >= qp.attr.max_dest_rd_atomic; }
+bool is_out_of_resources(const Qp& qp) { return qp.resp.responses.resources() >= qp.attr.max_dest_rd_atomic; }
 
-void answer_once(Core& core, Qp& qp, const Request& request, std::uint64_t original) {
+void respond_and_cache(Core& core, Qp& qp, const Packet& packet, std::uint64_t original) {
   ResponderState& resp = qp.resp;
   const std::uint32_t psn = resp.expected_psn;
-  resp.results.add({psn, request.bth.opcode, original});
+  resp.replay_cache.add({psn, packet.bth.opcode, original});
   resp.msn = psn_add(resp.msn, 1);
   resp.expected_psn = psn_add(psn, 1);
-  answer(core, qp, result_of(qp, request.info, psn, original));
+  queue_response(core, qp, make_response(qp, packet.info, psn, original));
 }
 
-void repeat_once(Core& core, Qp& qp, const Request& request) {
-  const SavedResult* saved = qp.resp.results.find(request.bth.psn, request.bth.opcode);
-  if (saved == nullptr || ResponseRing(qp.resp).owes(saved->psn)) return;
-  ResponseRing(qp.resp).drop_from(request.bth.psn);
-  if (!is_busy(qp)) answer(core, qp, result_of(qp, request.info, saved->psn, saved->original));
+void replay(Core& core, Qp& qp, const Packet& packet) {
+  ResponseQueue& responses = qp.resp.responses;
+  const ReplayEntry* entry = qp.resp.replay_cache.find(packet.bth.psn, packet.bth.opcode);
+  if (entry == nullptr || responses.holds(entry->psn)) return;
+  responses.drop_from(packet.bth.psn);
+  if (is_out_of_resources(qp)) return;
+  queue_response(core, qp, make_response(qp, packet.info, entry->psn, entry->original));
 }
 
 }  // namespace verbs::soft::nic

@@ -3,90 +3,93 @@
 #include "nic/responder/atomic.h"
 #include "nic/responder/flush.h"
 #include "nic/responder/message.h"
+#include "nic/responder/nak.h"
 #include "nic/responder/read.h"
 #include "nic/responder/replay.h"
-#include "nic/responder/response.h"
+#include "nic/responder/responses.h"
 #include "nic/shared/psn.h"
 
 namespace verbs::soft::nic {
 namespace {
 
-// A packet that was executed before: its answer was lost, or it was doubled on the way.
-void take_duplicate(Core& core, Qp& qp, const Request& request) {
+// A duplicate request was executed before: its response was lost, or the network doubled it.
+void handle_duplicate(Core& core, Qp& qp, const Packet& packet) {
   ++core.counters.duplicate_request;
-  if (request.has(wire::kIsRead)) return repeat_read(core, qp, request);
-  if (!request.has(wire::kIsSend | wire::kIsWrite)) return repeat_once(core, qp, request);
-  acknowledge(core, qp, psn_add(qp.resp.expected_psn, kPsnMask));
+  if (packet.has(wire::kIsRead)) return execute_read_again(core, qp, packet);
+  if (!packet.has(wire::kIsSend | wire::kIsWrite)) return replay(core, qp, packet);
+  queue_ack(core, qp, psn_add(qp.resp.expected_psn, kPsnMask));
 }
 
-// The requests of one packet that are answered by more than an acknowledgement.
-void take_single(Core& core, Qp& qp, const Request& request) {
-  if (request.has(wire::kIsRead)) return take_read(core, qp, request);
-  if (request.has(wire::kIsAtomic)) return take_atomic(core, qp, request);
-  if (wire::operation_of(request.bth.opcode) == wire::kFlush) return take_flush(core, qp, request);
-  take_atomic_write(core, qp, request);
+// Requests of one packet that have a response of their own.
+void execute_single(Core& core, Qp& qp, const Packet& packet) {
+  if (packet.has(wire::kIsRead)) return execute_read(core, qp, packet);
+  if (packet.has(wire::kIsAtomic)) return execute_atomic(core, qp, packet);
+  if (wire::operation_of(packet.bth.opcode) == wire::kFlush) return execute_flush(core, qp, packet);
+  execute_atomic_write(core, qp, packet);
 }
 
-// UC: a packet that is not the next one ends the message in progress, and nothing counts until a message begins anew
-// (IBTA 9.8.2.2).
-void take_unreliable(Core& core, Qp& qp, const Request& request) {
+// UC: a packet with another PSN than the expected one ends the message in progress, and the following packets are
+// dropped until a message begins (IBTA 9.8.2.2).
+void handle_unreliable(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
-  const bool next = request.bth.psn == resp.expected_psn && in_order(resp, request.info);
-  resp.expected_psn = request.bth.psn;
+  const bool next = packet.bth.psn == resp.expected_psn && continues_message(resp, packet.info);
+  resp.expected_psn = packet.bth.psn;
   if (!next) {
-    if (resp.message != ResponderState::Message::kNone || !request.has(wire::kIsStart)) {
-      abandon(core, qp, IBV_WC_REM_ABORT_ERR);
+    if (resp.message != ResponderState::Message::kNone || !packet.has(wire::kIsStart)) {
+      drop_message(core, qp, IBV_WC_REM_ABORT_ERR);
     }
-    if (!request.has(wire::kIsStart)) return;
+    if (!packet.has(wire::kIsStart)) return;
   }
-  if (!length_fits(qp, request)) return abandon(core, qp, IBV_WC_REM_INV_REQ_ERR);
-  if (request.has(wire::kIsSend)) return take_send(core, qp, request);
-  take_write(core, qp, request);
+  if (!has_valid_length(qp, packet)) return drop_message(core, qp, IBV_WC_REM_INV_REQ_ERR);
+  if (packet.has(wire::kIsSend)) return execute_send(core, qp, packet);
+  execute_write(core, qp, packet);
 }
 
-void take_connected(Core& core, Qp& qp, const Request& request) {
+// The packet is ahead of the expected PSN. A second PSN sequence error NAK goes out only when the PSNs start again from
+// a lower one: the requester retransmitted and that was lost too. Without it, the requester would wait for its timeout.
+void handle_ahead(Core& core, Qp& qp, const Packet& packet) {
+  ResponderState& resp = qp.resp;
+  const bool retransmitted = resp.nak_sent && !psn_before(resp.last_ahead_psn, packet.bth.psn);
+  resp.last_ahead_psn = packet.bth.psn;
+  if (!resp.nak_sent || retransmitted) nak_sequence_error(core, qp);
+}
+
+void handle_connected(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
   if (!resp.communication_established && qp.state == IBV_QPS_RTR) {
     core.events.async({IBV_EVENT_COMM_EST, &qp, nullptr, qp.attr.port_num});
   }
   resp.communication_established = true;
-  if (!qp.is_reliable()) return take_unreliable(core, qp, request);
+  if (!qp.is_reliable()) return handle_unreliable(core, qp, packet);
 
-  const std::int32_t ahead = psn_diff(request.bth.psn, resp.expected_psn);
-  if (ahead < 0) return take_duplicate(core, qp, request);
-  if (ahead > 0) {
-    // PSNs that begin anew mean that the requester repeats and that the repetition was lost as well: waiting for its
-    // timeout would cost it a thousand round trips.
-    const bool again = resp.nak_sent && !psn_before(resp.last_ahead_psn, request.bth.psn);
-    resp.last_ahead_psn = request.bth.psn;
-    if (resp.nak_sent && !again) return;
-    return out_of_sequence(core, qp);
-  }
+  const std::int32_t ahead = psn_diff(packet.bth.psn, resp.expected_psn);
+  if (ahead < 0) return handle_duplicate(core, qp, packet);
+  if (ahead > 0) return handle_ahead(core, qp, packet);
   resp.nak_sent = false;
-  if (qp.type == IBV_QPT_XRC_RECV && qp.srq == nullptr) return refuse_invalid(core, qp);
-  if (!in_order(resp, request.info)) return refuse_invalid(core, qp);
-  if (!request.has(wire::kIsSend | wire::kIsWrite)) return take_single(core, qp, request);
-  if (!length_fits(qp, request)) return refuse_invalid(core, qp);
-  if (request.has(wire::kIsSend)) return take_send(core, qp, request);
-  take_write(core, qp, request);
+  if (qp.type == IBV_QPT_XRC_RECV && qp.srq == nullptr) return nak_invalid_request(core, qp);
+  if (!continues_message(resp, packet.info)) return nak_invalid_request(core, qp);
+  if (!packet.has(wire::kIsSend | wire::kIsWrite)) return execute_single(core, qp, packet);
+  if (!has_valid_length(qp, packet)) return nak_invalid_request(core, qp);
+  if (packet.has(wire::kIsSend)) return execute_send(core, qp, packet);
+  execute_write(core, qp, packet);
 }
 
-// XRC: a request names the shared queue that it is about, and is taken with that queue's PD.
-void take_xrc(Core& core, Qp& qp, const Request& request) {
-  Srq* named = core.srqs.find(wire::Xrceth::parse(request.header(request.info.xrceth)).srqn);
+// XRC: a request names a shared receive queue, and is executed with the PD of that queue.
+void handle_xrc(Core& core, Qp& qp, const Packet& packet) {
+  Srq* named = core.srqs.find(wire::Xrceth::parse(packet.header(packet.info.xrceth)).srqn);
   qp.srq = named != nullptr && named->xrcd == qp.xrcd ? named : nullptr;
   qp.remote_pd = qp.srq != nullptr ? qp.srq->pd : nullptr;
-  take_connected(core, qp, request);
+  handle_connected(core, qp, packet);
   qp.srq = nullptr;
 }
 
 }  // namespace
 
-void take_request(Core& core, Qp& qp, const Request& request) {
+void handle_request(Core& core, Qp& qp, const Packet& packet) {
   if (qp.type == IBV_QPT_XRC_RECV) {
-    take_xrc(core, qp, request);
+    handle_xrc(core, qp, packet);
   } else {
-    take_connected(core, qp, request);
+    handle_connected(core, qp, packet);
   }
 }
 

@@ -1,12 +1,12 @@
-// The responder: executes the request packets of a connected QP. RC takes them in the order of their PSNs and answers;
-// UC drops messages that miss a packet.
+// The responder: executes the request packets of a connected QP. RC and XRC execute them in PSN order and respond; UC
+// drops messages that miss a packet.
 #pragma once
 
 #include "nic/device/core.h"
-#include "nic/ingress/request.h"
+#include "nic/device/packet.h"
 
 namespace verbs::soft::nic {
 
-void take_request(Core& core, Qp& qp, const Request& request);
+void handle_request(Core& core, Qp& qp, const Packet& packet);
 
 }  // namespace verbs::soft::nic

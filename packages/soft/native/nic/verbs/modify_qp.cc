@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "nic/objects/qp/response_ring.h"
+#include "nic/device/qp_error.h"
 #include "nic/shared/psn.h"
 #include "nic/verbs/qp_transitions.h"
 
@@ -66,12 +66,12 @@ void apply(Core& core, Qp& qp, int mask) {
   if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = mtu_bytes(qp.attr.path_mtu);
   if ((mask & IBV_QP_RQ_PSN) != 0) qp.resp.expected_psn = qp.attr.rq_psn;
   if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0) {
-    ResponseRing(qp.resp).allocate(qp.attr.max_dest_rd_atomic);
-    qp.resp.results.allocate(qp.attr.max_dest_rd_atomic);
+    qp.resp.responses.allocate(qp.attr.max_dest_rd_atomic);
+    qp.resp.replay_cache.allocate(qp.attr.max_dest_rd_atomic);
   }
-  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.awaited.reserve(qp.attr.max_rd_atomic + 1u);  // and the probe
+  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.outstanding.reserve(qp.attr.max_rd_atomic + 1u);  // and the probe
   if ((mask & IBV_QP_RETRY_CNT) != 0) qp.req.retries_left = qp.attr.retry_cnt;
-  if ((mask & IBV_QP_RNR_RETRY) != 0) qp.req.rnr_left = qp.attr.rnr_retry;
+  if ((mask & IBV_QP_RNR_RETRY) != 0) qp.req.rnr_retries_left = qp.attr.rnr_retry;
   if ((mask & IBV_QP_SQ_PSN) != 0) {
     qp.req.next_psn = qp.req.send_psn = qp.req.max_psn = qp.req.una_psn = qp.attr.sq_psn;
   }

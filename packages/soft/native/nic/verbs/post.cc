@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "nic/device/completion.h"
+#include "nic/device/qp_error.h"
 #include "nic/device/work_request.h"
 #include "nic/shared/guarded_memory.h"
 #include "wire/headers.h"
@@ -86,7 +86,7 @@ int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
     return (wr.send_flags & IBV_SEND_IP_CSUM) != 0 && !core.config.fills_checksums ? EINVAL : 0;
   }
   if (qp.type == IBV_QPT_XRC_SEND) wqe.remote_srqn = wr.qp_type.xrc.remote_srqn & 0xffffff;
-  if (info_of(wr.opcode).answer == Answer::kOriginal) {
+  if (info_of(wr.opcode).response == ExpectedResponse::kAtomicAcknowledge) {
     if (wqe.length < sizeof(std::uint64_t)) return EINVAL;
     wqe.length = sizeof(std::uint64_t);
     wqe.remote_addr = wr.wr.atomic.remote_addr;
@@ -170,7 +170,7 @@ int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
 }
 
 int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr) {
-  if (qp.state == IBV_QPS_RESET || qp.is_fed_by_srq() || qp.type == IBV_QPT_XRC_SEND) return EINVAL;
+  if (qp.state == IBV_QPS_RESET || qp.uses_srq() || qp.type == IBV_QPT_XRC_SEND) return EINVAL;
   if (const int error = enqueue_recv(qp.rq, wr)) return error;
   if (qp.state == IBV_QPS_ERR) flush_receives(core, qp);
   return 0;

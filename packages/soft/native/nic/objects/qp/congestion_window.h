@@ -1,5 +1,6 @@
-// How many packets an RC requester may have unacknowledged. A lossy or slow path halves it, acknowledged packets grow
-// it (additive increase, multiplicative decrease): a receiver's socket buffer is finite and nothing else slows us down.
+// The congestion window of an RC requester: how many packets may be unacknowledged. A lost packet halves it,
+// acknowledged packets grow it (additive increase, multiplicative decrease). Nothing else slows the requester down, and
+// the receiver's socket buffer is finite.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 
 namespace verbs::soft::nic {
 
-class Window {
+class CongestionWindow {
  public:
   static constexpr std::uint32_t kInitial = 32;
   static constexpr std::uint32_t kMinimum = 8;

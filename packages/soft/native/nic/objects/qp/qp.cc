@@ -52,8 +52,8 @@ int Nic::create_qp(const QpParts& parts, ibv_qp_init_attr* attr, void* owner, Qp
   if (index == 0) return ENOMEM;
   raw->number = index;
   count(*raw, 1);
-  if (raw->srq != nullptr) raw->held_sges.resize(raw->srq->queue.max_sge());
-  if (raw->xrcd != nullptr) raw->held_sges.resize(static_cast<std::size_t>(impl_->core.config.limits.max_srq_sge));
+  if (raw->srq != nullptr) raw->srq_sges.resize(raw->srq->queue.max_sge());
+  if (raw->xrcd != nullptr) raw->srq_sges.resize(static_cast<std::size_t>(impl_->core.config.limits.max_srq_sge));
   *qp = raw;
   return 0;
 }

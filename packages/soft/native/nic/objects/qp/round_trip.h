@@ -1,4 +1,4 @@
-// How long an answer usually takes, measured on one packet at a time.
+// The smoothed round-trip time of an RC requester, measured on one packet at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ class RoundTrip {
     smoothed_ = smoothed_ == 0 ? sample : smoothed_ + (sample - smoothed_) / 8;
   }
 
-  // Packets are repeated: nobody can tell which of the two an answer belongs to.
+  // The packet is retransmitted: its acknowledgement may belong to either copy (Karn's algorithm).
   void discard() { measuring_ = false; }
 
-  // 0 until something was measured.
+  // 0 until a first sample.
   Nanos smoothed() const { return smoothed_; }
 
  private:

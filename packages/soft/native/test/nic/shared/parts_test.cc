@@ -1,4 +1,4 @@
-// The small parts: PSN arithmetic, the timer heap, the table of objects, the window.
+// The small parts: PSN arithmetic, the timer heap, the table of objects, the congestion window.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -73,14 +73,14 @@ TEST_CASE("a table hands out indices up to its limit, and a freed one rests") {
 }
 
 TEST_CASE("the window grows by one for each window acknowledged, halves on loss, and keeps its bounds") {
-  Window window;
-  CHECK(window.packets() == Window::kInitial);
-  window.acknowledged(Window::kInitial);
-  CHECK(window.packets() == Window::kInitial + 1);
+  CongestionWindow window;
+  CHECK(window.packets() == CongestionWindow::kInitial);
+  window.acknowledged(CongestionWindow::kInitial);
+  CHECK(window.packets() == CongestionWindow::kInitial + 1);
   window.lost();
-  CHECK(window.packets() == (Window::kInitial + 1) / 2);
+  CHECK(window.packets() == (CongestionWindow::kInitial + 1) / 2);
   for (int i = 0; i < 20; ++i) window.lost();
-  CHECK(window.packets() == Window::kMinimum);
+  CHECK(window.packets() == CongestionWindow::kMinimum);
   for (int i = 0; i < 100'000; ++i) window.acknowledged(1);
-  CHECK(window.packets() == Window::kMaximum);
+  CHECK(window.packets() == CongestionWindow::kMaximum);
 }

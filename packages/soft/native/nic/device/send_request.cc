@@ -1,4 +1,4 @@
-#include "nic/device/send_data.h"
+#include "nic/device/send_request.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ ibv_wc_status check_request(const Core& core, Qp& qp, std::uint32_t position) {
   const SendWqe& wqe = qp.sq.at(position);
   if (wqe.length > core.config.limits.max_msg_size) return IBV_WC_LOC_LEN_ERR;
   const WorkRequestInfo& info = info_of(wqe.opcode);
-  if (info.is_awaited() && qp.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
+  if (info.has_own_response() && qp.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
   if ((wqe.flags & IBV_SEND_INLINE) != 0) return IBV_WC_SUCCESS;
   const unsigned access = info.writes_local() ? static_cast<unsigned>(IBV_ACCESS_LOCAL_WRITE) : 0u;
   return check_sges(core.mrs, qp.pd, qp.sq.sges(position), wqe.num_sge, access);

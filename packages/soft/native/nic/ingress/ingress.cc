@@ -1,0 +1,130 @@
+#include "nic/ingress/ingress.h"
+
+#include <optional>
+
+#include "nic/completer/completer.h"
+#include "nic/datagram/datagram.h"
+#include "nic/device/packet.h"
+#include "nic/responder/responder.h"
+#include "wire/headers.h"
+#include "wire/icrc.h"
+#include "wire/opcode.h"
+#include "wire/tunnel.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+// One reading of a frame: its headers and the queue pair that they name.
+struct Parsed {
+  wire::FrameView frame;
+  wire::Bth bth;
+  const wire::OpcodeInfo* info = nullptr;  // nullptr: no opcode that RoCE v2 defines
+  Qp* qp = nullptr;                        // nullptr: no queue pair of that number
+
+  bool is_request() const { return info->has(wire::kIsRequest); }
+  bool is_datagram() const { return wire::transport_of(bth.opcode) == wire::Transport::kUd; }
+  bool is_to_group() const { return frame.path.dgid.is_multicast(); }
+  std::size_t trailer_size() const { return wire::kIcrcSize + bth.pad; }
+};
+
+// Whether the queue pair receives packets through `tunnel` (nullptr: a plain packet). A tunnel counts only where both
+// ends have it.
+bool receives_through(const Qp& qp, bool request, const wire::Tunnel* tunnel) {
+  const wire::Tunnel* own = qp.receive_tunnel(request);
+  if (tunnel == nullptr) return own == nullptr || own->type == wire::Tunnel::Type::kPlain;
+  return own != nullptr && own->open && own->agrees_with(*tunnel);
+}
+
+// Whether a packet of a connection comes from the peer. The outer source address of a tunnel is the sender's choice
+// and is not compared.
+bool is_from_peer(const Qp& qp, bool request, const wire::Path& path) {
+  if (path.dgid != qp.path.sgid) return false;
+  return qp.receive_tunnel(request) != nullptr || path.sgid == qp.path.dgid;
+}
+
+Parsed parse_transport(const Core& core, const wire::FrameView& frame) {
+  const wire::Bth bth = wire::Bth::parse(frame.transport.data());
+  return {.frame = frame, .bth = bth, .info = wire::opcode_info(bth.opcode), .qp = core.qps.find(bth.dest_qpn)};
+}
+
+// False when the frame is no RoCE v2 packet, or came by another way than its queue pair has agreed on with its peer. A
+// packet without a queue pair or a known opcode belongs to no tunnel: it parses as a plain one.
+bool parse(const Core& core, const Port& port, std::span<const std::uint8_t> frame, Parsed* parsed) {
+  bool parses_plain = false;
+  const std::optional<wire::FrameView> plain = wire::parse_frame(frame);
+  if (plain && plain->path.destination_port == wire::kRocePort) {
+    *parsed = parse_transport(core, *plain);
+    parses_plain = parsed->info == nullptr || parsed->qp == nullptr;
+    if (!parses_plain && receives_through(*parsed->qp, parsed->is_request(), nullptr)) return true;
+  }
+  for (const auto& tunnel : port.tunnels()) {
+    const std::optional<wire::FrameView> inner = wire::parse_tunnelled(frame, *tunnel);
+    if (!inner) continue;
+    const Parsed tunnelled = parse_transport(core, *inner);
+    if (tunnelled.info == nullptr || tunnelled.qp == nullptr) continue;
+    if (!receives_through(*tunnelled.qp, tunnelled.is_request(), tunnel.get())) continue;
+    *parsed = tunnelled;
+    return true;
+  }
+  return parses_plain;
+}
+
+bool has_valid_headers(const Parsed& parsed) {
+  return parsed.info != nullptr && parsed.frame.transport.size() >= parsed.info->header_size + parsed.trailer_size() &&
+         parsed.bth.version == 0 && (parsed.bth.pkey & 0x7fff) == (kDefaultPkey & 0x7fff);
+}
+
+// Whether the queue pair takes such a packet on that port, in its state and from that sender.
+bool is_accepted(const Parsed& parsed, std::uint8_t port_num) {
+  if (parsed.is_to_group()) return parsed.is_datagram() && parsed.bth.dest_qpn == kMulticastQpn;
+  const Qp* qp = parsed.qp;
+  if (qp == nullptr || qp->attr.port_num != port_num) return false;
+  if (qp->transport != wire::transport_of(parsed.bth.opcode)) return false;
+  const bool request = parsed.is_request();
+  // An XRC initiator takes no requests, a target no responses.
+  if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return false;
+  if (request ? !qp->may_receive() : !qp->may_send()) return false;
+  return parsed.is_datagram() || is_from_peer(*qp, request, parsed.frame.path);
+}
+
+bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
+  const std::size_t tunnel = parsed.frame.tunnel_header;
+  const auto network = static_cast<std::size_t>(parsed.frame.transport.data() - frame.data()) - tunnel;
+  return wire::check_icrc(frame, network, tunnel);
+}
+
+}  // namespace
+
+void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now) {
+  core_.set_time(now);
+  const Port* port = core_.port(port_num);
+  Parsed parsed;
+  if (port == nullptr || !parse(core_, *port, frame, &parsed)) return drop();
+  if (!parsed.is_to_group() && !port->owns(parsed.frame.path.dgid)) return drop();
+  if (!port->is_up()) {
+    ++core_.counters.link_dropped;
+    return;
+  }
+  if (!has_valid_headers(parsed) || !is_accepted(parsed, port_num)) return drop();
+  if (!has_valid_icrc(parsed, frame)) {
+    ++core_.counters.icrc_err;
+    return;
+  }
+  ++core_.counters.rcvd_pkts;
+  core_.counters.rcvd_bytes += frame.size();
+
+  const std::span<const std::uint8_t> transport = parsed.frame.transport;
+  const Packet packet{parsed.frame, parsed.bth, *parsed.info,
+                      transport.first(transport.size() - parsed.trailer_size())};
+  if (parsed.is_to_group()) {
+    receive_group_datagram(core_, port_num, packet);
+  } else if (parsed.is_datagram()) {
+    receive_datagram(core_, *parsed.qp, packet);
+  } else if (parsed.is_request()) {
+    handle_request(core_, *parsed.qp, packet);
+  } else {
+    handle_response(core_, *parsed.qp, packet, now);
+  }
+}
+
+}  // namespace verbs::soft::nic

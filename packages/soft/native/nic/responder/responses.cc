@@ -1,0 +1,85 @@
+#include "nic/responder/responses.h"
+
+#include <algorithm>
+
+#include "nic/device/packet_builder.h"
+#include "nic/device/qp_error.h"
+#include "nic/responder/nak.h"
+#include "nic/responder/remote_memory.h"
+#include "nic/shared/guarded_memory.h"
+#include "nic/shared/psn.h"
+#include "wire/opcode.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+void send_acknowledgement(Core& core, Qp& qp, const Response& response) {
+  const bool atomic = response.kind == Response::Kind::kAtomic;
+  PacketBuilder packet(core, qp, atomic ? wire::kAtomicAcknowledge : wire::kAcknowledge);
+  wire::Aeth{response.syndrome, response.msn}.emit(packet.aeth());
+  if (atomic) wire::store_be(packet.atomic_ack_eth(), response.original);
+  packet.bth.psn = response.psn;
+  packet.send(0);
+}
+
+wire::Operation read_response_operation(bool first, bool last) {
+  if (first) return last ? wire::kReadResponseOnly : wire::kReadResponseFirst;
+  return last ? wire::kReadResponseLast : wire::kReadResponseMiddle;
+}
+
+// Sends one packet of a READ response. False when the memory is gone.
+bool send_read_packet(Core& core, Qp& qp, Response& response) {
+  const std::uint32_t size = std::min(response.remaining, qp.mtu);
+  PacketBuilder packet(core, qp, read_response_operation(response.first, response.psn == response.last_psn));
+  if (size > 0) {
+    const std::uint8_t* memory =
+        remote_memory(core, qp, response.pd, response.rkey, response.address, size, IBV_ACCESS_REMOTE_READ);
+    if (memory == nullptr || !guarded_copy(packet.payload(), memory, size)) return false;
+  }
+  if (packet.has(wire::kHasAeth)) wire::Aeth{wire::kAckUnlimitedCredits, response.msn}.emit(packet.aeth());
+  packet.bth.psn = response.psn;
+  packet.send(size);
+  response.first = false;
+  response.psn = psn_add(response.psn, 1);
+  response.address += size;
+  response.remaining -= size;
+  return true;
+}
+
+}  // namespace
+
+bool queue_response(Core& core, Qp& qp, const Response& response) {
+  core.active.add(qp);
+  const ResponseQueue::Push result = qp.resp.responses.push(response);
+  if (result == ResponseQueue::Push::kMerged) ++core.counters.ack_deferred;
+  return result != ResponseQueue::Push::kFull;
+}
+
+void queue_ack(Core& core, Qp& qp, std::uint32_t psn) {
+  queue_response(core, qp, {.kind = Response::Kind::kAck, .psn = psn, .msn = qp.resp.msn, .last_psn = psn});
+}
+
+std::size_t send_responses(Core& core, Qp& qp, std::size_t budget) {
+  ResponseQueue& responses = qp.resp.responses;
+  std::size_t count = 0;
+  for (; count < budget && !responses.empty(); ++count) {
+    Response& response = responses.front();
+    if (response.kind != Response::Kind::kRead) {
+      const Response copy = response;
+      responses.pop();
+      send_acknowledgement(core, qp, copy);
+      continue;
+    }
+    if (!send_read_packet(core, qp, response)) {
+      const std::uint32_t psn = response.psn;
+      responses.clear();
+      responses.push(make_nak(qp, wire::kNakRemoteAccess, psn));
+      if (qp.state != IBV_QPS_ERR) enter_error(core, qp, IBV_EVENT_QP_ACCESS_ERR);
+      continue;
+    }
+    if (response.remaining == 0 && psn_before(response.last_psn, response.psn)) responses.pop();
+  }
+  return count;
+}
+
+}  // namespace verbs::soft::nic
