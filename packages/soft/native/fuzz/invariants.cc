@@ -42,13 +42,13 @@ void World::check_progress() {
   std::memset(memory, stamp, kLength);
   std::memset(memory + kHalf, 0, kHalf);
 
-  ibv_sge target{address(kControl) + kHalf, kLength, nic::lkey_of(regions_[kControl])};
+  ibv_sge target{address(kControl) + kHalf, kLength, regions_[kControl]->lkey()};
   ibv_recv_wr receive = {};
   ibv_recv_wr* bad_receive = nullptr;
   receive.sg_list = &target;
   receive.num_sge = 1;
-  FUZZ_CHECK(nic_->post_recv(control_[1], &receive, &bad_receive) == 0);
-  ibv_sge source{address(kControl), kLength, nic::lkey_of(regions_[kControl])};
+  FUZZ_CHECK(nic_->data_path().post_recv(control_[1], &receive, &bad_receive) == 0);
+  ibv_sge source{address(kControl), kLength, regions_[kControl]->lkey()};
   ibv_send_wr requests[2] = {};
   ibv_send_wr* bad = nullptr;
   for (ibv_send_wr& request : requests) {
@@ -58,16 +58,16 @@ void World::check_progress() {
   }
   requests[0].opcode = IBV_WR_RDMA_WRITE;
   requests[0].wr.rdma.remote_addr = address(kControl) + kHalf + kLength;
-  requests[0].wr.rdma.rkey = nic::rkey_of(regions_[kControl]);
+  requests[0].wr.rdma.rkey = regions_[kControl]->rkey();
   requests[0].next = &requests[1];
   requests[1].opcode = IBV_WR_SEND;
-  FUZZ_CHECK(nic_->post_send(control_[0], requests, &bad) == 0);
+  FUZZ_CHECK(nic_->data_path().post_send(control_[0], requests, &bad) == 0);
 
   int completed = 0;
   for (int turn = 0; turn < 1000 && completed < 3; ++turn) {
     pass(1000, 1);
     ibv_wc wc;
-    while (nic_->poll_cq(control_cq_, 1, &wc) == 1) {
+    while (control_cq_->poll(1, &wc) == 1) {
       FUZZ_CHECK(wc.status == IBV_WC_SUCCESS);
       ++completed;
     }

@@ -34,7 +34,7 @@ ibv_mw_type type_of(std::size_t window) { return window % 2 == 0 ? IBV_MW_TYPE_1
 // A range that mostly lies in a region, with rights of any kind.
 ibv_mw_bind_info bind_info(World& world, Input& input, ibv_mr* region) {
   const std::uint8_t choice = input.byte();
-  region->lkey = nic::lkey_of(world.region(choice));
+  region->lkey = world.region(choice)->lkey();
   std::uint64_t length = input.byte() * 16u;
   if (input.one_in(16)) length = input.take<std::uint64_t>();
   return {region, World::address(choice) + choice * 8u, length, input.byte()};
@@ -48,7 +48,7 @@ void bind_window(World& world, Input& input) {
   bind.wr_id = request_id(index_of(world, slot), false, slot.sent + 1);
   bind.send_flags = input.byte() & 0x1f;
   bind.bind_info = bind_info(world, input, &region);
-  if (world.nic().bind_mw(slot.qp, &bind, nic::rkey_of(world.window(input.byte())) + (input.byte() & 1u)) == 0)
+  if (world.nic().data_path().post_bind(slot.qp, &bind, world.window(input.byte())->rkey() + (input.byte() & 1u)) == 0)
     ++slot.sent;
 }
 
@@ -76,11 +76,8 @@ void post_send(World& world, Input& input) {
   if (slot.type == IBV_QPT_XRC_SEND) wr.qp_type.xrc.remote_srqn = input.byte();
   if (wr.opcode == IBV_WR_BIND_MW) {
     const std::size_t which = input.byte();
-    window = {.context = nullptr,
-              .pd = nullptr,
-              .rkey = nic::rkey_of(world.window(which)),
-              .handle = 0,
-              .type = type_of(which)};
+    window = {
+        .context = nullptr, .pd = nullptr, .rkey = world.window(which)->rkey(), .handle = 0, .type = type_of(which)};
     wr.bind_mw = {&window, window.rkey ^ (input.byte() & 3u), bind_info(world, input, &region)};
   } else if (slot.type == IBV_QPT_UD) {
     wr.wr.ud = {world.datagram_peer(input.byte()), input.byte(), input.byte()};
@@ -89,7 +86,7 @@ void post_send(World& world, Input& input) {
   } else {
     wr.wr.rdma = {World::address(input.byte()), world.key(input, true)};
   }
-  if (world.nic().post_send(slot.qp, &wr, &bad) == 0) {
+  if (world.nic().data_path().post_send(slot.qp, &wr, &bad) == 0) {
     ++slot.sent;
   } else {
     FUZZ_CHECK(bad == &wr);
@@ -105,7 +102,7 @@ void post_recv(World& world, Input& input) {
   wr.wr_id = request_id(index_of(world, slot), true, slot.received + 1);
   wr.num_sge = fill_sges(world, input, sges, false);
   wr.sg_list = sges;
-  if (world.nic().post_recv(slot.qp, &wr, &bad) == 0) {
+  if (world.nic().data_path().post_recv(slot.qp, &wr, &bad) == 0) {
     ++slot.received;
   } else {
     FUZZ_CHECK(bad == &wr);
@@ -120,7 +117,7 @@ void post_shared(World& world, Input& input) {
   wr.wr_id = world.shared_id(index);
   wr.num_sge = fill_sges(world, input, sges, false);
   wr.sg_list = sges;
-  if (world.nic().post_srq_recv(world.srq(index), &wr, &bad) == 0) {
+  if (world.nic().data_path().post_srq_recv(world.srq(index), &wr, &bad) == 0) {
     world.shared_posted(index);
   } else {
     FUZZ_CHECK(bad == &wr);
@@ -129,7 +126,7 @@ void post_shared(World& world, Input& input) {
 
 void modify_shared(World& world, Input& input) {
   const ibv_srq_attr attr = {input.byte(), 0, input.byte()};
-  world.nic().modify_srq(world.srq(input.below(kSharedQueues)), &attr, static_cast<int>(input.below(4)));
+  world.nic().srqs().modify(world.srq(input.below(kSharedQueues)), &attr, static_cast<int>(input.below(4)));
 }
 
 // Attributes of any kind, right or wrong: the answer may be an error, nothing worse.
@@ -154,7 +151,7 @@ void modify(World& world, Input& input) {
   attr.timeout = input.byte() & 0x3f;
   attr.retry_cnt = input.byte() & 0xf;
   attr.rnr_retry = input.byte() & 0xf;
-  world.nic().modify_qp(slot.qp, &attr, static_cast<int>(input.take<std::uint32_t>()), world.now());
+  world.nic().qps().modify(slot.qp, &attr, static_cast<int>(input.take<std::uint32_t>()));
 }
 
 void step(World& world, Input& input) {
@@ -190,7 +187,7 @@ void step(World& world, Input& input) {
       if (input.one_in(4)) return modify_shared(world, input);
       if (input.one_in(4)) return bind_window(world, input);
       if (input.one_in(4)) return world.change_membership(world.slot(input.byte()));
-      world.nic().req_notify_cq(world.cq(), input.one_in(2));
+      world.cq()->arm(input.one_in(2));
       return world.pass(1000);
   }
 }

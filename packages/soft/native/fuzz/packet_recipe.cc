@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "nic/ports/multicast.h"
+#include "nic/objects/multicast.h"
 #include "wire/frame.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"
@@ -78,7 +78,7 @@ void write_extended_headers(World& world, Input& input, const wire::OpcodeInfo& 
   if (info.has(wire::kHasFeth)) write_word(info.feth, input.byte());
   if (info.has(wire::kHasXrceth)) {
     const std::uint8_t choice = input.byte();
-    write_word(info.xrceth, choice < 224 ? nic::srq_num(world.srq(choice % kSharedQueues)) : choice);
+    write_word(info.xrceth, choice < 224 ? world.srq(choice % kSharedQueues)->number : choice);
   }
 }
 
@@ -119,7 +119,7 @@ void deliver_made(World& world, Input& input) {
   if (slot.qp == nullptr) return;
   ibv_qp_attr attr = {};
   ibv_qp_init_attr init = {};
-  world.nic().query_qp(slot.qp, &attr, &init);
+  world.nic().qps().query(slot.qp, &attr, &init);
 
   wire::Bth bth;
   const std::uint8_t kind = input.byte();
@@ -130,7 +130,7 @@ void deliver_made(World& world, Input& input) {
   const std::uint8_t flags = input.byte();
   bth.solicited = (flags & 1) != 0;
   bth.ack_req = (flags & 2) != 0;
-  bth.dest_qpn = flags < 240 ? nic::qp_num(slot.qp) : input.take<std::uint32_t>() & 0xffffff;
+  bth.dest_qpn = flags < 240 ? slot.qp->number : input.take<std::uint32_t>() & 0xffffff;
   if (flags >= 240 && flags < 248) bth.dest_qpn = nic::kMulticastQpn;
   if (world.is_control(bth.dest_qpn)) return;
   bth.psn = near_psn(input, response ? attr.sq_psn - 1 : attr.rq_psn);
@@ -156,7 +156,7 @@ void deliver_echo(World& world, Input& input) {
   if (slot.qp == nullptr) return;
   std::vector<std::uint8_t> transport(view->transport.begin(), view->transport.end());
   wire::Bth bth = wire::Bth::parse(transport.data());
-  bth.dest_qpn = nic::qp_num(slot.qp);
+  bth.dest_qpn = slot.qp->number;
   if (input.one_in(4)) bth.psn = (bth.psn + input.byte() - 4) & 0xffffff;
   bth.emit(transport.data());
   wire::Path path = view->path;

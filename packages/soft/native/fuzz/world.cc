@@ -28,8 +28,8 @@ World::World() {
   config.limits.max_qp = 1000;
   config.ports.push_back({this, {ipv4_gid(1), ipv6_gid(1)}, IBV_MTU_4096, IBV_MTU_4096});
   nic_ = std::make_unique<nic::Nic>(config, *this);
-  FUZZ_CHECK(nic_->alloc_pd(&pd_) == 0 && nic_->alloc_pd(&control_pd_) == 0);
-  FUZZ_CHECK(nic_->open_xrcd(nullptr, true, false, &xrcd_) == 0);
+  FUZZ_CHECK(nic_->pds().alloc(&pd_) == 0 && nic_->pds().alloc(&control_pd_) == 0);
+  FUZZ_CHECK(nic_->xrcds().open(nullptr, true, false, &xrcd_) == 0);
   register_region(kOpen, pd_, kOpenAccess);
   register_region(kLocal, pd_, IBV_ACCESS_LOCAL_WRITE);
   register_region(kReadOnly, pd_, IBV_ACCESS_REMOTE_READ);
@@ -38,26 +38,26 @@ World::World() {
   FUZZ_CHECK(mprotect(arena().region(kVanishing) + kRegionSize / 2, kRegionSize / 2, PROT_NONE) == 0);
   for (std::size_t i = 0; i < ahs_.size(); ++i) {
     const ibv_ah_attr attr = peer(i == 1, false);
-    FUZZ_CHECK(nic_->create_ah(pd_, &attr, &ahs_[i]) == 0);
+    FUZZ_CHECK(nic_->ahs().create(pd_, &attr, &ahs_[i]) == 0);
   }
 }
 
 World::~World() {
-  for (nic::Ah* ah : ahs_) FUZZ_CHECK(nic_->destroy_ah(ah) == 0);
-  for (nic::Mr* mr : regions_) FUZZ_CHECK(nic_->dereg_mr(mr) == 0);
-  FUZZ_CHECK(nic_->close_xrcd(xrcd_) == 0);
-  FUZZ_CHECK(nic_->dealloc_pd(pd_) == 0 && nic_->dealloc_pd(control_pd_) == 0);
+  for (nic::Ah* ah : ahs_) FUZZ_CHECK(nic_->ahs().destroy(ah) == 0);
+  for (nic::Mr* mr : regions_) FUZZ_CHECK(nic_->mrs().dereg(mr) == 0);
+  FUZZ_CHECK(nic_->xrcds().close(xrcd_) == 0);
+  FUZZ_CHECK(nic_->pds().dealloc(pd_) == 0 && nic_->pds().dealloc(control_pd_) == 0);
 }
 
 void World::begin() {
-  FUZZ_CHECK(nic_->create_cq(64, nullptr, &cq_) == 0 && nic_->create_cq(64, nullptr, &control_cq_) == 0);
+  FUZZ_CHECK(nic_->cqs().create(64, nullptr, &cq_) == 0 && nic_->cqs().create(64, nullptr, &control_cq_) == 0);
   ibv_srq_attr attr = {kDepth, 2, 0};
-  FUZZ_CHECK(nic_->create_srq(pd_, &attr, nullptr, &srqs_[0]) == 0);
-  FUZZ_CHECK(nic_->create_srq(pd_, &attr, nullptr, &srqs_[1], {xrcd_, cq_}) == 0);
+  FUZZ_CHECK(nic_->srqs().create(pd_, &attr, nullptr, &srqs_[0]) == 0);
+  FUZZ_CHECK(nic_->srqs().create(pd_, &attr, nullptr, &srqs_[1], {xrcd_, cq_}) == 0);
   for (std::vector<bool>& open : shared_open_) open.clear();
   alloc_windows();
   for (nic::Qp*& qp : control_) qp = create({control_pd_, control_cq_, control_cq_, nullptr}, IBV_QPT_RC);
-  for (std::size_t i = 0; i < 2; ++i) control_numbers_[i] = nic::qp_num(control_[i]);
+  for (std::size_t i = 0; i < 2; ++i) control_numbers_[i] = control_[i]->number;
   for (std::size_t i = 0; i < 2; ++i) {
     connect(control_[i], control_numbers_[1 - i], peer(false, true), IBV_QPT_RC, IBV_QPS_RTS);
   }
@@ -71,11 +71,11 @@ void World::end() {
     slot = {};
   }
   dealloc_windows();
-  for (nic::Qp* qp : control_) FUZZ_CHECK(nic_->destroy_qp(qp) == 0);
+  for (nic::Qp* qp : control_) FUZZ_CHECK(nic_->qps().destroy(qp) == 0);
   // Nothing uses them any more, or the count of the users is wrong.
-  for (nic::Srq* srq : srqs_) FUZZ_CHECK(nic_->destroy_srq(srq) == 0);
-  FUZZ_CHECK(nic_->destroy_cq(cq_) == 0 && nic_->destroy_cq(control_cq_) == 0);
-  FUZZ_CHECK(!nic_->has_output() && nic_->next_deadline() == nic::kNever);
+  for (nic::Srq* srq : srqs_) FUZZ_CHECK(nic_->srqs().destroy(srq) == 0);
+  FUZZ_CHECK(nic_->cqs().destroy(cq_) == 0 && nic_->cqs().destroy(control_cq_) == 0);
+  FUZZ_CHECK(!nic_->scheduler().has_output() && nic_->scheduler().next_deadline() == nic::kNever);
   looping_.clear();
   heard_.clear();
 }
@@ -85,31 +85,31 @@ std::uint64_t World::address(std::size_t region) {
 }
 
 void World::register_region(std::size_t index, nic::Pd* pd, unsigned access) {
-  FUZZ_CHECK(nic_->reg_mr(pd, arena().region(index), kRegionSize, address(index), access, &regions_[index]) == 0);
+  FUZZ_CHECK(nic_->mrs().reg(pd, arena().region(index), kRegionSize, address(index), access, &regions_[index]) == 0);
 }
 
 void World::register_again() {
   // A region with a window bound to it stays.
   dealloc_windows();
-  FUZZ_CHECK(nic_->dereg_mr(regions_[kOpen]) == 0);
+  FUZZ_CHECK(nic_->mrs().dereg(regions_[kOpen]) == 0);
   register_region(kOpen, pd_, kOpenAccess);
   alloc_windows();
 }
 
 void World::alloc_windows() {
-  FUZZ_CHECK(nic_->alloc_mw(pd_, IBV_MW_TYPE_1, &windows_[0]) == 0);
-  FUZZ_CHECK(nic_->alloc_mw(pd_, IBV_MW_TYPE_2, &windows_[1]) == 0);
+  FUZZ_CHECK(nic_->mws().alloc(pd_, IBV_MW_TYPE_1, &windows_[0]) == 0);
+  FUZZ_CHECK(nic_->mws().alloc(pd_, IBV_MW_TYPE_2, &windows_[1]) == 0);
 }
 
 void World::dealloc_windows() {
-  for (nic::Mw* mw : windows_) FUZZ_CHECK(nic_->dealloc_mw(mw) == 0);
+  for (nic::Mw* mw : windows_) FUZZ_CHECK(nic_->mws().dealloc(mw) == 0);
 }
 
 void World::change_membership(Slot& slot) {
   if (slot.qp == nullptr) return;
   bool edge = false;
-  const int error =
-      slot.member ? nic_->detach_mcast(slot.qp, ipv4_group(), &edge) : nic_->attach_mcast(slot.qp, ipv4_group(), &edge);
+  const int error = slot.member ? nic_->multicast().detach(slot.qp, ipv4_group(), &edge)
+                                : nic_->multicast().attach(slot.qp, ipv4_group(), &edge);
   FUZZ_CHECK(error == 0 || slot.type != IBV_QPT_UD);
   if (error == 0) slot.member = !slot.member;
 }
@@ -117,8 +117,8 @@ void World::change_membership(Slot& slot) {
 std::uint32_t World::key(Input& input, bool remote) {
   const std::size_t choice = input.byte();
   nic::Mr* mr = region(choice);
-  const std::uint32_t right = remote ? nic::rkey_of(mr) : nic::lkey_of(mr);
-  if (remote && choice >= 192 && choice < 216) return nic::rkey_of(window(choice));
+  const std::uint32_t right = remote ? mr->rkey() : mr->lkey();
+  if (remote && choice >= 192 && choice < 216) return window(choice)->rkey();
   if (choice < 224) return right;
   if (choice < 240) return right ^ (1u << (choice % 16));
   return input.take<std::uint32_t>();
@@ -145,16 +145,16 @@ nic::Qp* World::create(const nic::QpParts& parts, ibv_qp_type type) {
   init.qp_type = type;
   init.cap = {kDepth, kDepth, 3, 3, kMaxInline};
   nic::Qp* qp = nullptr;
-  return nic_->create_qp(parts, &init, nullptr, &qp) == 0 ? qp : nullptr;
+  return nic_->qps().create(parts, &init, nullptr, &qp) == 0 ? qp : nullptr;
 }
 
 void World::destroy(Slot& slot) {
   if (slot.qp == nullptr) return;
   if (slot.member) {
-    FUZZ_CHECK(nic_->destroy_qp(slot.qp) == EBUSY);
+    FUZZ_CHECK(nic_->qps().destroy(slot.qp) == EBUSY);
     change_membership(slot);
   }
-  FUZZ_CHECK(nic_->destroy_qp(slot.qp) == 0);
+  FUZZ_CHECK(nic_->qps().destroy(slot.qp) == 0);
 }
 
 void World::make(Slot& slot, Input& input) {
@@ -191,7 +191,7 @@ void World::connect(nic::Qp* qp, std::uint32_t dest, const ibv_ah_attr& path, ib
   ibv_qp_attr attr = {};
   const auto step = [&](ibv_qp_state to, int mask) {
     attr.qp_state = to;
-    nic_->modify_qp(qp, &attr, IBV_QP_STATE | mask, now_);
+    nic_->qps().modify(qp, &attr, IBV_QP_STATE | mask);
   };
   attr.port_num = 1;
   attr.qkey = kQkey;
@@ -231,20 +231,20 @@ void World::commit(std::size_t size) {
 void World::pass(nic::Nanos time, int turns) {
   now_ += time;
   for (int turn = 0; turn < turns; ++turn) {
-    nic_->pump(now_);
+    nic_->scheduler().pump(now_);
     for (std::size_t count = looping_.size(); count > 0; --count) {
       const std::vector<std::uint8_t> frame = std::move(looping_.front());
       looping_.pop_front();
-      nic_->deliver(1, frame, now_);
+      nic_->ingress().deliver(1, frame, now_);
     }
-    if (!nic_->has_output() && looping_.empty()) return;
+    if (!nic_->scheduler().has_output() && looping_.empty()) return;
   }
 }
 
 void World::poll(int most) {
   ibv_wc wcs[16];
   const int wanted = std::min<int>(most, std::size(wcs));
-  const int count = nic_->poll_cq(cq_, wanted, wcs);
+  const int count = cq_->poll(wanted, wcs);
   FUZZ_CHECK(count >= 0 && count <= wanted);
   for (int i = 0; i < count; ++i) check_completion(wcs[i]);
 }

@@ -100,13 +100,13 @@ class World final : public nic::EventSink, public link::Transmitter {
   void set_state(Slot& slot, ibv_qp_state state);
   // The address vector to the peer (or to ourselves) for a slot.
   static ibv_ah_attr peer(bool ipv6, bool self);
-  ibv_ah* datagram_peer(std::size_t index) { return nic::verbs_of(ahs_[index % ahs_.size()]); }
+  ibv_ah* datagram_peer(std::size_t index) { return &ahs_[index % ahs_.size()]->ibv; }
   // Registers the open region anew, and allocates the windows: the old keys are stale from now on.
   void register_again();
   // Enters the multicast group, or leaves it.
   void change_membership(Slot& slot);
 
-  void deliver(std::span<const std::uint8_t> frame) { nic_->deliver(1, frame, now_); }
+  void deliver(std::span<const std::uint8_t> frame) { nic_->ingress().deliver(1, frame, now_); }
   // Lets time pass and the NIC work, in bounded steps.
   void pass(nic::Nanos time, int turns = 8);
   void poll(int most);

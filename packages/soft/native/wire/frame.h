@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxNetworkSize = kIpv6Size + kUdpSize;
 // tunnel header.
 inline constexpr std::size_t kMaxFrame = 4096 + 512;
 
-// What the network headers of a packet are made of.
+// The fields of a packet's network headers.
 struct Path {
   Gid sgid;
   Gid dgid;

@@ -19,10 +19,10 @@ extern "C" {
 
 ibv_ah* soft_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   nic::Ah* ah = nullptr;
-  const int error =
-      abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) { return nic.create_ah(abi::of(pd)->nic, attr, &ah); });
+  const int error = abi::control(
+      pd->context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().create(abi::of(pd)->nic, attr, &ah); });
   if (error != 0) return abi::null_with<ibv_ah>(error);
-  ibv_ah* ibv = nic::verbs_of(ah);
+  ibv_ah* ibv = &ah->ibv;
   ibv->context = pd->context;
   ibv->pd = pd;
   ibv->handle = abi::of(pd->context)->handles.add(ibv, destroy, abi::users_of(pd));
@@ -47,7 +47,8 @@ int ibv_destroy_ah(ibv_ah* ibv) {
   if (!abi::is_live(ibv)) return EINVAL;
   abi::Context* context = abi::of(ibv->context);
   const std::uint32_t handle = ibv->handle;
-  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_ah(nic_of(ibv)); });
+  const int error =
+      abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().destroy(nic_of(ibv)); });
   if (error != 0) return error;
   context->handles.remove(handle);
   return 0;

@@ -34,7 +34,8 @@ void release(abi::Cq* cq) {
 
 // Destroys the NIC's CQ and drops the events that the program has not fetched.
 int detach(abi::Cq* cq) {
-  const int error = abi::control(cq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_cq(cq->nic); });
+  const int error =
+      abi::control(cq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.cqs().destroy(cq->nic); });
   if (error != 0) return error;
   if (cq->events.channel) cq->events.channel->forget(&cq->events);
   cq->events.async->forget(&cq->events);
@@ -62,8 +63,8 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
   cq->events.channel = attr.channel ? &of(attr.channel)->queue : nullptr;
   cq->events.async = &of(context)->async;
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.create_cq(static_cast<int>(attr.cqe), &cq->events, &cq->nic, options);
-    if (failure == 0) ibv.cqe = nic::cqe_of(cq->nic);
+    const int failure = nic.cqs().create(static_cast<int>(attr.cqe), &cq->events, &cq->nic, options);
+    if (failure == 0) ibv.cqe = cq->nic->cqe();
     return failure;
   });
   if (error != 0) return null_with<Cq>(error);
@@ -76,7 +77,8 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
 int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
   if (!is_live(cq) || attr->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
   return control(cq->context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.moderate_cq(of(cq)->nic, attr->moderate.cq_count, link::Nanos{attr->moderate.cq_period} * 1000);
+    of(cq)->nic->moderate(attr->moderate.cq_count, link::Nanos{attr->moderate.cq_period} * 1000);
+    return 0;
   });
 }
 
@@ -111,8 +113,8 @@ ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp
 int ibv_resize_cq(ibv_cq* ibv, int cqe) {
   if (!abi::is_live(ibv)) return EINVAL;
   return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
-    const int error = nic.resize_cq(abi::of(ibv)->nic, cqe);
-    ibv->cqe = nic::cqe_of(abi::of(ibv)->nic);
+    const int error = nic.cqs().resize(abi::of(ibv)->nic, cqe);
+    ibv->cqe = abi::of(ibv)->nic->cqe();
     return error;
   });
 }

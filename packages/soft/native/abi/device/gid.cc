@@ -20,7 +20,7 @@ int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index
   if (port_num > UINT8_MAX || index > INT32_MAX) return EINVAL;
   wire::Gid gid;
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.query_gid(static_cast<std::uint8_t>(port_num), static_cast<int>(index), &gid);
+    return nic.ports().query_gid(static_cast<std::uint8_t>(port_num), static_cast<int>(index), &gid);
   });
   if (error != 0) return error;
   *entry = {};

@@ -27,7 +27,7 @@ constexpr std::uint64_t kClockKilohertz = 1'000'000;
 
 int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr, std::size_t size) {
   ibv_port_attr full{};
-  const int error = control(context, [&](nic::Nic& nic, link::Nanos) { return nic.query_port(port_num, &full); });
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) { return nic.ports().query(port_num, &full); });
   if (error != 0) return error;
   std::memset(attr, 0, size);
   std::memcpy(attr, &full, std::min(size, sizeof full));
@@ -90,8 +90,8 @@ int ibv_query_port(ibv_context* context, std::uint8_t port_num, _compat_ibv_port
 
 int ibv_query_pkey(ibv_context* context, std::uint8_t port_num, int index, __be16* pkey) {
   std::uint16_t value = 0;
-  const int error =
-      abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.query_pkey(port_num, index, &value); });
+  const int error = abi::control(
+      context, [&](nic::Nic& nic, link::Nanos) { return nic.ports().query_pkey(port_num, index, &value); });
   if (error != 0) {
     errno = error;
     return -1;

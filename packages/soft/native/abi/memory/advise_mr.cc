@@ -25,7 +25,7 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
   std::vector<void*> addresses(num_sge);
   const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
     for (std::uint32_t i = 0; i < num_sge; ++i) {
-      const int failure = nic.advised_range(of(pd)->nic, sg_list[i], writable, &addresses[i]);
+      const int failure = nic.mrs().advised_range(of(pd)->nic, sg_list[i], writable, &addresses[i]);
       if (failure != 0) return failure;
     }
     return 0;

@@ -56,7 +56,7 @@ int free_dm(ibv_dm* ibv) {
 ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length, unsigned access) {
   if (!is_live(pd) || !is_usable(dm, pd->context)) return null_with<ibv_mr>(EINVAL);
   return make_mr(pd, nullptr, length, false, [&](nic::Nic& nic, nic::Mr** mr) {
-    return nic.reg_dm_mr(of(pd)->nic, of(dm)->nic, offset, length, access, mr);
+    return nic.mrs().reg_dm(of(pd)->nic, of(dm)->nic, offset, length, access, mr);
   });
 }
 

@@ -35,8 +35,8 @@ ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, cons
   const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = reg(nic, &mr->nic);
     if (failure != 0) return failure;
-    ibv.lkey = nic::lkey_of(mr->nic);
-    ibv.rkey = nic::rkey_of(mr->nic);
+    ibv.lkey = mr->nic->lkey();
+    ibv.rkey = mr->nic->rkey();
     return 0;
   });
   if (error != 0) return null_with<ibv_mr>(error);
@@ -52,7 +52,7 @@ ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, cons
 ibv_mr* alloc_null_mr(ibv_pd* pd) {
   if (!is_live(pd)) return null_with<ibv_mr>(EINVAL);
   return make_mr(pd, nullptr, SIZE_MAX, false,
-                 [pd](nic::Nic& nic, nic::Mr** mr) { return nic.alloc_null_mr(of(pd)->nic, mr); });
+                 [pd](nic::Nic& nic, nic::Mr** mr) { return nic.mrs().alloc_null(of(pd)->nic, mr); });
 }
 
 }  // namespace verbs::soft::abi
@@ -61,7 +61,7 @@ extern "C" {
 
 ibv_mr* soft_reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
   return abi::make_mr(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
-    return nic.reg_mr(abi::of(pd)->nic, addr, length, iova, access, mr);
+    return nic.mrs().reg(abi::of(pd)->nic, addr, length, iova, access, mr);
   });
 }
 
@@ -81,7 +81,7 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64
 int ibv_dereg_mr(ibv_mr* ibv) {
   if (!abi::is_live(ibv)) return EINVAL;
   abi::Mr* mr = abi::of(ibv);
-  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.dereg_mr(mr->nic); });
+  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.mrs().dereg(mr->nic); });
   if (error != 0) return error;
   abi::of(ibv->context)->handles.remove(ibv->handle, ibv);
   delete mr;
@@ -100,8 +100,8 @@ int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t len
     return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
   }
   const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.rereg_mr(mr->nic, flags, changes_pd ? abi::of(pd)->nic : nullptr, addr, length,
-                        static_cast<unsigned>(access));
+    return nic.mrs().rereg(mr->nic, flags, changes_pd ? abi::of(pd)->nic : nullptr, addr, length,
+                           static_cast<unsigned>(access));
   });
   if (error != 0) return fail(IBV_REREG_MR_ERR_CMD, error);
   if (changes_pd) {

@@ -16,8 +16,8 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   auto mw = std::make_unique<Mw>();
   ibv_mw& ibv = mw->ibv;
   const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.alloc_mw(of(pd)->nic, type, &mw->nic);
-    if (failure == 0) ibv.rkey = nic::rkey_of(mw->nic);
+    const int failure = nic.mws().alloc(of(pd)->nic, type, &mw->nic);
+    if (failure == 0) ibv.rkey = mw->nic->rkey();
     return failure;
   });
   if (error != 0) return null_with<ibv_mw>(error);
@@ -31,7 +31,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
 int dealloc_mw(ibv_mw* ibv) {
   if (!is_live(ibv)) return EINVAL;
   Mw* mw = of(ibv);
-  const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.dealloc_mw(mw->nic); });
+  const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.mws().dealloc(mw->nic); });
   if (error != 0) return error;
   of(ibv->context)->handles.remove(ibv->handle);
   delete mw;
@@ -43,8 +43,8 @@ int dealloc_mw(ibv_mw* ibv) {
 int bind_mw(ibv_qp* qp, ibv_mw* ibv, ibv_mw_bind* bind) {
   if (!is_live(qp) || !is_usable(ibv, qp->context)) return EINVAL;
   const std::uint32_t rkey = ibv_inc_rkey(ibv->rkey);
-  const int error =
-      control(qp->context, [&](nic::Nic& nic, link::Nanos) { return nic.bind_mw(of(qp)->nic, bind, rkey); });
+  const int error = control(
+      qp->context, [&](nic::Nic& nic, link::Nanos) { return nic.data_path().post_bind(of(qp)->nic, bind, rkey); });
   if (error == 0) ibv->rkey = rkey;
   return error;
 }

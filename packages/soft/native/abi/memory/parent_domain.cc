@@ -45,7 +45,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
   pd->nic = of(attr->pd)->nic;
   pd->ibv = {.context = context, .handle = attr->pd->handle};
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
-    nic.retain_pd(pd->nic);
+    nic.pds().retain(pd->nic);
     return 0;
   });
   if (error != 0) return null_with<ibv_pd>(error);
@@ -60,7 +60,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
 int dealloc_parent_domain(Pd* pd) {
   if (pd->users != 0) return EBUSY;
   const int error = control(pd->ibv.context, [&](nic::Nic& nic, link::Nanos) {
-    nic.release_pd(pd->nic);
+    nic.pds().release(pd->nic);
     return 0;
   });
   if (error != 0) return error;

@@ -17,7 +17,7 @@ extern "C" {
 
 ibv_pd* soft_alloc_pd(ibv_context* context) {
   auto pd = std::make_unique<abi::Pd>();
-  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.alloc_pd(&pd->nic); });
+  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.pds().alloc(&pd->nic); });
   if (error != 0) return abi::null_with<ibv_pd>(error);
   pd->ibv.context = context;
   pd->ibv.handle = abi::of(context)->handles.add_importable(pd.get(), destroy, abi::Kind::kPd, free_ibv);
@@ -28,7 +28,7 @@ int ibv_dealloc_pd(ibv_pd* ibv) {
   if (!abi::is_live(ibv)) return EINVAL;
   abi::Pd* pd = abi::of(ibv);
   if (pd->is_parent_domain) return abi::dealloc_parent_domain(pd);
-  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.dealloc_pd(pd->nic); });
+  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.pds().dealloc(pd->nic); });
   if (error != 0) return error;
   abi::of(ibv->context)->handles.remove(ibv->handle, ibv);
   delete pd;

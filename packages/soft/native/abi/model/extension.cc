@@ -57,7 +57,7 @@ verbs_soft_verbs* verbs(ibv_context* context) { return &abi::of(context)->contro
 int set_qp_num(ibv_qp* ibv, std::uint32_t qp_num) {
   abi::Qp* qp = abi::of(ibv);
   const int error =
-      abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.renumber_qp(qp->nic, qp_num); });
+      abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.qps().renumber(qp->nic, qp_num); });
   if (error == 0) ibv->qp_num = qp_num;
   return error;
 }

@@ -36,7 +36,7 @@ int port_mac(const ibv_device* device, std::uint8_t port_num, std::uint8_t* mac)
 
 int set_self_loopback(ibv_qp* qp, int allowed) {
   return control(qp->context,
-                 [&](nic::Nic& nic, link::Nanos) { return nic.set_self_loopback(of(qp)->nic, allowed != 0); });
+                 [&](nic::Nic& nic, link::Nanos) { return nic.qps().set_self_loopback(of(qp)->nic, allowed != 0); });
 }
 
 std::uint64_t* model_counter(ibv_device* device, const char* name) {

@@ -51,7 +51,7 @@ void close_tunnel(ibv_context* context, verbs_soft_tunnel* tunnel) {
 int set_qp_tunnel(ibv_qp* qp, verbs_soft_tunnel_half half, const verbs_soft_tunnel* tunnel) {
   if (tunnel && qp->qp_type != IBV_QPT_RC) return EOPNOTSUPP;
   return control(qp->context, [&](nic::Nic& nic, link::Nanos) {
-    nic.set_tunnel(of(qp)->nic, half == VERBS_SOFT_TUNNEL_REQUESTS, tunnel ? tunnel->tunnel : nullptr);
+    nic.qps().set_tunnel(of(qp)->nic, half == VERBS_SOFT_TUNNEL_REQUESTS, tunnel ? tunnel->tunnel : nullptr);
     return 0;
   });
 }

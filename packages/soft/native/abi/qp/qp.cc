@@ -23,11 +23,11 @@ void release(abi::Qp* qp) {
 
 int detach(abi::Qp* qp) {
   const int error = abi::control(qp->ibv.context, [&](nic::Nic& nic, link::Nanos) {
-    auto* first = static_cast<host::EventTarget*>(nic::owner_of(qp->nic));
-    if (first == &qp->events && !first->sharing) return nic.destroy_qp(qp->nic);
+    auto* first = static_cast<host::EventTarget*>(qp->nic->owner);
+    if (first == &qp->events && !first->sharing) return nic.qps().destroy(qp->nic);
     // The QP is shared and has other handles.
     if (first == &qp->events) {
-      nic.set_owner(qp->nic, first->sharing);
+      qp->nic->owner = first->sharing;
     } else {
       while (first->sharing != &qp->events) first = first->sharing;
       first->sharing = qp->events.sharing;
@@ -50,7 +50,7 @@ template <typename Call>
 int control(abi::Qp* qp, Call&& call) {
   return abi::control(qp->ibv.context, [&](nic::Nic& nic, link::Nanos now) {
     const int error = call(nic, now);
-    qp->ibv.state = nic::qp_state(qp->nic);
+    qp->ibv.state = qp->nic->state;
     return error;
   });
 }
@@ -107,8 +107,8 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_
   std::unique_ptr<Qp> qp = new_handle(context, attr->qp_context, attr->qp_type);
   ibv_qp& ibv = qp->ibv;
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.create_qp(parts, attr, &qp->events, &qp->nic);
-    if (failure == 0) ibv.qp_num = nic::qp_num(qp->nic);
+    const int failure = nic.qps().create(parts, attr, &qp->events, &qp->nic);
+    if (failure == 0) ibv.qp_num = qp->nic->number;
     return failure;
   });
   if (error != 0) return null_with<ibv_qp>(error);
@@ -131,11 +131,11 @@ ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
   void* qp_context = (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0 ? attr->qp_context : nullptr;
   std::unique_ptr<Qp> qp = new_handle(context, qp_context, IBV_QPT_XRC_RECV);
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
-    if (const int failure = nic.find_target_qp(of(attr->xrcd)->nic, attr->qp_num, &qp->nic)) return failure;
-    auto* first = static_cast<host::EventTarget*>(nic::owner_of(qp->nic));
+    if (const int failure = nic.qps().find_target(of(attr->xrcd)->nic, attr->qp_num, &qp->nic)) return failure;
+    auto* first = static_cast<host::EventTarget*>(qp->nic->owner);
     qp->events.sharing = first->sharing;
     first->sharing = &qp->events;
-    qp->ibv.state = nic::qp_state(qp->nic);
+    qp->ibv.state = qp->nic->state;
     return 0;
   });
   if (error != 0) return null_with<ibv_qp>(error);
@@ -151,7 +151,7 @@ ibv_qp* soft_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) { return abi::create_
 
 int soft_modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) {
   abi::Qp* qp = abi::of(ibv);
-  return control(qp, [&](nic::Nic& nic, link::Nanos now) { return nic.modify_qp(qp->nic, attr, mask, now); });
+  return control(qp, [&](nic::Nic& nic, link::Nanos) { return nic.qps().modify(qp->nic, attr, mask); });
 }
 
 int ibv_query_qp(ibv_qp* ibv, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
@@ -160,7 +160,7 @@ int ibv_query_qp(ibv_qp* ibv, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_att
   const int error = control(qp, [&](nic::Nic& nic, link::Nanos) {
     std::memset(attr, 0, sizeof *attr);
     std::memset(init_attr, 0, sizeof *init_attr);
-    return nic.query_qp(qp->nic, attr, init_attr);
+    return nic.qps().query(qp->nic, attr, init_attr);
   });
   if (error != 0) return error;
   init_attr->qp_context = ibv->qp_context;

@@ -20,7 +20,7 @@ void release(abi::Srq* srq) {
 // Destroys the NIC's SRQ and drops the events that the program has not fetched.
 int detach(abi::Srq* srq) {
   const int error =
-      abi::control(srq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.destroy_srq(srq->nic); });
+      abi::control(srq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.srqs().destroy(srq->nic); });
   if (error != 0) return error;
   srq->events.async->forget(&srq->events);
   return 0;
@@ -40,7 +40,7 @@ ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_att
   srq->events.ibv = &ibv;
   srq->events.async = &abi::of(context)->async;
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.create_srq(abi::of(pd)->nic, attr, &srq->events, &srq->nic, xrc);
+    return nic.srqs().create(abi::of(pd)->nic, attr, &srq->events, &srq->nic, xrc);
   });
   if (error != 0) return abi::null_with<ibv_srq>(error);
   srq->is_xrc = xrc.xrcd != nullptr;
@@ -72,7 +72,7 @@ ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
 }
 
 int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
-  *number = nic::srq_num(of(srq)->nic);
+  *number = of(srq)->nic->number;
   return 0;
 }
 
@@ -88,13 +88,14 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
 int ibv_modify_srq(ibv_srq* ibv, ibv_srq_attr* attr, int mask) {
   if (!abi::is_live(ibv)) return EINVAL;
   abi::Srq* srq = abi::of(ibv);
-  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.modify_srq(srq->nic, attr, mask); });
+  return abi::control(ibv->context,
+                      [&](nic::Nic& nic, link::Nanos) { return nic.srqs().modify(srq->nic, attr, mask); });
 }
 
 int ibv_query_srq(ibv_srq* ibv, ibv_srq_attr* attr) {
   if (!abi::is_live(ibv)) return EINVAL;
   const abi::Srq* srq = abi::of(ibv);
-  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.query_srq(srq->nic, attr); });
+  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.srqs().query(srq->nic, attr); });
 }
 
 int ibv_destroy_srq(ibv_srq* ibv) {

@@ -26,8 +26,8 @@ ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
   }
   auto xrcd = std::make_unique<Xrcd>();
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.open_xrcd(attr->fd != -1 ? &file : nullptr, (attr->oflags & O_CREAT) != 0, (attr->oflags & O_EXCL) != 0,
-                         &xrcd->nic);
+    return nic.xrcds().open(attr->fd != -1 ? &file : nullptr, (attr->oflags & O_CREAT) != 0,
+                            (attr->oflags & O_EXCL) != 0, &xrcd->nic);
   });
   if (error != 0) return null_with<ibv_xrcd>(error);
   xrcd->ibv.context = context;
@@ -38,7 +38,7 @@ ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
 int close_xrcd(ibv_xrcd* ibv) {
   if (!is_live(ibv)) return EINVAL;
   Xrcd* xrcd = of(ibv);
-  const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.close_xrcd(xrcd->nic); });
+  const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.xrcds().close(xrcd->nic); });
   if (error != 0) return error;
   of(ibv->context)->handles.remove(xrcd->handle);
   delete xrcd;

@@ -13,10 +13,10 @@ int DataPath::poll(nic::Cq* cq, int count, ibv_wc* wc) {
   core_.lock.lock_after_others();
   const std::lock_guard guard(core_.lock, std::adopt_lock);
   core_.progress.note_poll();
-  const int found = core_.nic().poll_cq(cq, count, wc);
+  const int found = cq->poll(count, wc);
   if (found != 0) return found;
   progress_for(cq);
-  return core_.nic().poll_cq(cq, count, wc);
+  return cq->poll(count, wc);
 }
 
 int DataPath::first_completion(nic::Cq* cq, nic::Completion* completion) {
@@ -24,30 +24,30 @@ int DataPath::first_completion(nic::Cq* cq, nic::Completion* completion) {
   core_.lock.lock_after_others();
   const std::lock_guard guard(core_.lock, std::adopt_lock);
   core_.progress.note_poll();
-  if (core_.nic().take_completion(cq, completion)) return 0;
+  if (cq->poll_one(completion)) return 0;
   progress_for(cq);
-  return core_.nic().take_completion(cq, completion) ? 0 : ENOENT;
+  return cq->poll_one(completion) ? 0 : ENOENT;
 }
 
 int DataPath::next_completion(nic::Cq* cq, nic::Completion* completion) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
-  return core_.nic().take_completion(cq, completion) ? 0 : ENOENT;
+  return cq->poll_one(completion) ? 0 : ENOENT;
 }
 
 // Makes progress for a program that polled an empty queue.
 void DataPath::progress_for(nic::Cq* cq) {
   const Nanos time = now();
   const bool had_output = core_.engine.has_output();
-  if (!std::exchange(static_cast<EventTarget*>(nic::owner_of(cq))->packets_wake, false)) core_.engine.receive(time);
+  if (!std::exchange(static_cast<EventTarget*>(cq->owner)->packets_wake, false)) core_.engine.receive(time);
   // The acknowledgement of a frame that has just arrived leaves with the program's next request or at its next empty
   // poll. The helper sends it if neither comes; without the helper's tick it must leave now.
-  if (nic::pending_of(cq) == 0 || had_output || !core_.progress.ticking()) core_.transmit(time);
+  if (cq->pending() == 0 || had_output || !core_.progress.ticking()) core_.transmit(time);
 }
 
 // A request that is posted to a QP in the error state completes at once, without progress that would set the time.
 void DataPath::stamp_flushed(const nic::Qp* qp) {
-  if (nic::qp_state(qp) == IBV_QPS_ERR) core_.nic().set_time(now());
+  if (qp->state == IBV_QPS_ERR) core_.nic().scheduler().set_time(now());
 }
 
 int DataPath::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
@@ -57,7 +57,7 @@ int DataPath::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   }
   const std::lock_guard guard(core_.lock);
   stamp_flushed(qp);
-  const int error = core_.nic().post_send(qp, wr, bad_wr);
+  const int error = core_.nic().data_path().post_send(qp, wr, bad_wr);
   core_.transmit(now());
   return error;
 }
@@ -66,7 +66,7 @@ int DataPath::post_batch(nic::Qp* qp, ibv_send_wr* wr) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
   stamp_flushed(qp);
-  const int error = core_.nic().post_batch(qp, wr);
+  const int error = core_.nic().data_path().post_batch(qp, wr);
   core_.transmit(now());
   return error;
 }
@@ -78,7 +78,7 @@ int DataPath::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   }
   const std::lock_guard guard(core_.lock);
   stamp_flushed(qp);
-  const int error = core_.nic().post_recv(qp, wr, bad_wr);
+  const int error = core_.nic().data_path().post_recv(qp, wr, bad_wr);
   // A receive request sends nothing. The pending output is the acknowledgement of a message that poll() has just
   // returned, and it should leave with the program's next request.
   if (core_.engine.has_output() && !core_.progress.ticking()) core_.transmit(now());
@@ -92,16 +92,16 @@ int DataPath::post_srq_recv(nic::Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr
     return error;
   }
   const std::lock_guard guard(core_.lock);
-  return core_.nic().post_srq_recv(srq, wr, bad_wr);
+  return core_.nic().data_path().post_srq_recv(srq, wr, bad_wr);
 }
 
 int DataPath::req_notify(nic::Cq* cq, bool solicited_only, const CompletionChannel* channel) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
-  const int error = core_.nic().req_notify_cq(cq, solicited_only);
-  static_cast<EventTarget*>(nic::owner_of(cq))->packets_wake = channel && channel->wait_set.attached();
+  cq->arm(solicited_only);
+  static_cast<EventTarget*>(cq->owner)->packets_wake = channel && channel->wait_set.attached();
   if (channel && !channel->waited_inline && !core_.progress.has_waiter()) core_.progress.note_armed();
-  return error;
+  return 0;
 }
 
 }  // namespace verbs::soft::host

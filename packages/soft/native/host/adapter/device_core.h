@@ -25,7 +25,7 @@ class DeviceCore {
     const std::lock_guard guard(lock);
     const Nanos time = now();
     engine.transmit(time);
-    nic().set_time(time);
+    nic().scheduler().set_time(time);
     const int error = call(nic(), time);
     transmit(time);
     return error;

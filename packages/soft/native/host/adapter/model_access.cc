@@ -21,7 +21,7 @@ int ModelAccess::open_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::
     return fail(EINVAL, "there is no port " + std::to_string(port_num));
   }
   if (const int error = core_.engine.port(port_num).addresses().listen(*tunnel)) return error;
-  core_.nic().open_tunnel(port_num, tunnel);
+  core_.nic().ports().open_tunnel(port_num, tunnel);
   return 0;
 }
 
@@ -30,7 +30,7 @@ void ModelAccess::close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire
   const std::lock_guard guard(core_.lock);
   core_.engine.transmit(now());  // an acknowledgement that is due leaves before the tunnel is closed
   tunnel->open = false;
-  core_.nic().close_tunnel(port_num, tunnel);
+  core_.nic().ports().close_tunnel(port_num, tunnel);
   core_.engine.port(port_num).addresses().unlisten(*tunnel);
 }
 

@@ -8,10 +8,10 @@ int Multicast::attach(nic::Qp* qp, const wire::Gid& group) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
   bool first = false;
-  if (const int error = core_.nic().attach_mcast(qp, group, &first)) return error;
+  if (const int error = core_.nic().multicast().attach(qp, group, &first)) return error;
   if (!first) return 0;
   if (const int error = join(group)) {
-    core_.nic().detach_mcast(qp, group, &first);
+    core_.nic().multicast().detach(qp, group, &first);
     return error;
   }
   return 0;
@@ -26,12 +26,12 @@ int Multicast::detach(nic::Qp* qp, const wire::Gid& group) {
 void Multicast::detach_all(nic::Qp* qp) {
   if (core_.inherited()) return;
   const std::lock_guard guard(core_.lock);
-  for (const wire::Gid& group : core_.nic().groups_of(qp)) leave(qp, group);
+  for (const wire::Gid& group : core_.nic().multicast().groups_of(qp)) leave(qp, group);
 }
 
 int Multicast::leave(nic::Qp* qp, const wire::Gid& group) {
   bool last = false;
-  if (const int error = core_.nic().detach_mcast(qp, group, &last)) return error;
+  if (const int error = core_.nic().multicast().detach(qp, group, &last)) return error;
   if (!last) return 0;
   core_.progress.release_sockets();
   for (const auto& port : core_.engine.ports()) port->addresses().leave(group);

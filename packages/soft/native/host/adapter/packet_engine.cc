@@ -14,7 +14,7 @@ constexpr int kPumpRounds = 8;
 class PortReceiver final : public link::Receiver {
  public:
   PortReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
-  void deliver(std::span<const std::uint8_t> frame) override { nic_.deliver(port_num_, frame, now_); }
+  void deliver(std::span<const std::uint8_t> frame) override { nic_.ingress().deliver(port_num_, frame, now_); }
 
  private:
   nic::Nic& nic_;
@@ -77,14 +77,14 @@ bool PacketEngine::receive(Nanos now) {
   return more;
 }
 
-bool PacketEngine::has_output() const { return nic_->has_output(); }
+bool PacketEngine::has_output() const { return nic_->scheduler().has_output(); }
 
 bool PacketEngine::transmit(Nanos now) {
   for (const auto& port : ports_) port->advance(now);
   if (raw_) raw_->advance(now);
-  bool more = nic_->has_output() || nic_->next_deadline() <= now;
+  bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
   for (int round = 0; more && round < kPumpRounds; ++round) {
-    more = !nic_->pump(now);
+    more = !nic_->scheduler().pump(now);
     for (const auto& port : ports_) port->flush();
     if (raw_) raw_->flush();
   }
@@ -92,7 +92,7 @@ bool PacketEngine::transmit(Nanos now) {
 }
 
 Nanos PacketEngine::next_deadline() const {
-  Nanos deadline = nic_->next_deadline();
+  Nanos deadline = nic_->scheduler().next_deadline();
   for (const auto& port : ports_) deadline = std::min(deadline, port->next_deadline());
   return raw_ ? std::min(deadline, raw_->next_deadline()) : deadline;
 }

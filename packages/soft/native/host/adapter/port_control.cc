@@ -7,11 +7,11 @@
 namespace verbs::soft::host {
 
 int PortControl::set_link(std::uint8_t port_num, bool up) {
-  return core_.control([&](nic::Nic& nic, Nanos) { return nic.set_link(port_num, up); });
+  return core_.control([&](nic::Nic& nic, Nanos) { return nic.ports().set_link(port_num, up); });
 }
 
 int PortControl::set_mtu(std::uint8_t port_num, ibv_mtu mtu) {
-  return core_.control([&](nic::Nic& nic, Nanos) { return nic.set_mtu(port_num, mtu); });
+  return core_.control([&](nic::Nic& nic, Nanos) { return nic.ports().set_mtu(port_num, mtu); });
 }
 
 // Claims the address first, so that the GID table never has an address that the port does not have.
@@ -19,7 +19,7 @@ int PortControl::add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint3
   return core_.control([&](nic::Nic& nic, Nanos) {
     PortStack& port = core_.engine.port(port_num);
     if (const int error = port.add_address(gid)) return error;
-    if (const int error = nic.add_gid(port_num, gid, index)) {
+    if (const int error = nic.ports().add_gid(port_num, gid, index)) {
       port.remove_address(gid);
       return fail(error, "the GID table of port " + std::to_string(port_num) + " is full; remove a GID first");
     }
@@ -32,7 +32,7 @@ int PortControl::remove_gid(std::uint8_t port_num, const wire::Gid& gid) {
   return core_.control([&](nic::Nic& nic, Nanos) {
     core_.progress.release_sockets();
     if (const int error = core_.engine.port(port_num).remove_address(gid)) return error;
-    nic.remove_gid(port_num, gid);
+    nic.ports().remove_gid(port_num, gid);
     core_.sockets_changed();
     return 0;
   });

@@ -7,7 +7,7 @@
 #include "host/error.h"
 #include "host/events/event_target.h"
 #include "host/models/verbs_device.h"
-#include "nic/raw/raw_packet.h"
+#include "nic/ports/port.h"
 
 namespace verbs::soft::host {
 namespace {
@@ -18,7 +18,7 @@ class FrameReceiver final : public EthernetPort::Receiver {
  public:
   FrameReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
   void deliver(std::span<const std::uint8_t> frame, bool looped) override {
-    nic_.take_frame(port_num_, frame, looped, now_);
+    nic_.raw_packets().receive(port_num_, frame, looped, now_);
   }
 
  private:
@@ -137,15 +137,15 @@ void RawPackets::count(LinkCounters* counters) const {
 }
 
 int RawPackets::transmit(std::uint8_t port_num, const verbs_soft_frame& frame) {
-  return steering == this ? nic_->transmit_frame(port_num, frame) : EPERM;
+  return steering == this ? nic_->raw_packets().transmit(port_num, frame) : EPERM;
 }
 
 int RawPackets::deliver(nic::Qp* qp, const verbs_soft_frame& frame, const verbs_soft_delivery& delivery) {
-  return steering == this ? nic_->deliver_frame(qp, frame, delivery) : EPERM;
+  return steering == this ? nic_->raw_packets().deliver(qp, frame, delivery) : EPERM;
 }
 
 void RawPackets::send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) {
-  auto* ibv = static_cast<ibv_qp*>(static_cast<EventTarget*>(nic::owner_of(qp))->ibv);
+  auto* ibv = static_cast<ibv_qp*>(static_cast<EventTarget*>(qp->owner)->ibv);
   const SteeringScope scope(this);
   hook_.model->raw_send(hook_.model->data, hook_.device, port_num, ibv, frame);
 }

@@ -47,7 +47,7 @@ class RawPackets final : public nic::FrameSteering {
   // -- for the model: as the extension's functions of these names
   int transmit(std::uint8_t port_num, const verbs_soft_frame& frame);
   int deliver(nic::Qp* qp, const verbs_soft_frame& frame, const verbs_soft_delivery& delivery);
-  std::uint32_t frame_limit(std::uint8_t port_num) const { return nic_->frame_limit(port_num); }
+  std::uint32_t frame_limit(std::uint8_t port_num) const { return nic_->ports().frame_limit(port_num); }
 
  private:
   RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify);

@@ -7,7 +7,7 @@
 #include "host/configuration/address.h"
 #include "host/error.h"
 #include "host/ports/port_holder.h"
-#include "nic/ports/multicast.h"
+#include "nic/ports/port.h"
 
 namespace verbs::soft::host {
 

@@ -5,20 +5,22 @@
 #include <memory>
 #include <vector>
 
-#include "nic/nic.h"
+#include "nic/device/frame_buffer.h"
+#include "nic/device/frame_steering.h"
 #include "nic/objects/ah.h"
 #include "nic/objects/cq.h"
+#include "nic/objects/dm.h"
 #include "nic/objects/mr.h"
+#include "nic/objects/multicast.h"
 #include "nic/objects/mw.h"
 #include "nic/objects/pd.h"
 #include "nic/objects/qp/qp.h"
 #include "nic/objects/srq.h"
 #include "nic/objects/xrcd.h"
-#include "nic/ports/multicast.h"
-#include "nic/ports/port.h"
-#include "nic/raw/raw_packet.h"
+#include "nic/ports/ports.h"
 #include "nic/shared/counters.h"
 #include "nic/shared/event.h"
+#include "nic/shared/limits.h"
 #include "nic/shared/table.h"
 #include "nic/shared/timer_heap.h"
 
@@ -54,34 +56,42 @@ class ActiveList {
   Qp* tail_ = nullptr;
 };
 
+struct NicConfig {
+  std::uint64_t guid = 0;  // host byte order
+  Limits limits;
+  std::vector<PortConfig> ports;      // port_num 1 is ports[0]
+  bool fills_checksums = false;       // of raw packets, for IBV_SEND_IP_CSUM
+  FrameSteering* steering = nullptr;  // nullptr: the device has no raw packets
+};
+
 struct Core {
   Core(NicConfig nic_config, EventSink& sink);
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
 
-  Port* port(std::uint8_t number) { return number >= 1 && number <= ports.size() ? &ports[number - 1] : nullptr; }
   // Threads read the clock before they have the lock, so `time` may be earlier than the last one.
   void set_time(Nanos time) { now = std::max(now, time); }
-  Port& port_of(const Qp& qp) { return ports[qp.attr.port_num - 1]; }
+  Port& port_of(const Qp& qp) { return ports[qp.attr.port_num]; }
 
   NicConfig config;
   EventSink& events;
   Counters counters;
   FrameCounters frame_counters;
-  std::vector<Port> ports;
-  Table<Pd> pds;
-  Table<Cq> cqs;
-  Table<Ah> ahs;
+  Nanos now = 0;  // the time stamp of completions
+  Ports ports;
+  PdTable pds;
+  CqTable cqs;
+  AhTable ahs;
   Table<Qp> qps;
   Table<Srq> srqs;
-  Table<Xrcd> xrcds;
+  XrcdTable xrcds;
   MrTable mrs;
   MwTable mws;
   DmPool device_memory;
   MulticastTable multicast;
-  FrameBuffer frame;    // the raw packet in the steering's hands
-  TimerHeap timers;     // of QPs
-  TimerHeap cq_timers;  // of CQs
+  FrameBuffer frame;  // the raw packet in the steering's hands
+  TimerHeap timers;   // of QPs
   ActiveList active;
-  Nanos now = 0;  // the time stamp of completions
 };
 
 }  // namespace verbs::soft::nic

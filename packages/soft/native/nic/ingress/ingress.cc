@@ -97,7 +97,7 @@ bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
 
 void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now) {
   core_.set_time(now);
-  const Port* port = core_.port(port_num);
+  const Port* port = core_.ports.find(port_num);
   Parsed parsed;
   if (port == nullptr || !parse(core_, *port, frame, &parsed)) return drop();
   if (!parsed.is_to_group() && !port->owns(parsed.frame.path.dgid)) return drop();

@@ -1,3 +1,4 @@
+// Address handles: an address vector that is checked once and is ready for datagrams.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -5,19 +6,35 @@
 #include <cstdint>
 
 #include "nic/objects/pd.h"
+#include "nic/ports/ports.h"
+#include "nic/shared/limits.h"
+#include "nic/shared/table.h"
 #include "wire/frame.h"
 
 namespace verbs::soft::nic {
 
-// An address handle: an address vector that was checked once, ready for datagrams.
 class Ah {
  public:
-  // First, so that a work request's ibv_ah pointer is one of these: posting a datagram translates nothing.
-  ibv_ah verbs = {};
+  // The verbs structure that the application holds. First, so that a work request's ibv_ah pointer is an Ah pointer.
+  // The caller fills in its context and pd.
+  ibv_ah ibv = {};
   Pd* pd = nullptr;
   std::uint32_t handle = 0;
   std::uint8_t port_num = 1;
   wire::Path path;
+};
+
+class AhTable {
+ public:
+  AhTable(const Limits& limits, Ports& ports) : ports_(ports), table_(1, static_cast<std::uint32_t>(limits.max_ah)) {}
+
+  // 0, ENOMEM, or EINVAL: no such port, or what Port::resolve() rejects.
+  int create(Pd* pd, const ibv_ah_attr* attr, Ah** ah);
+  int destroy(Ah* ah);  // 0
+
+ private:
+  Ports& ports_;
+  Table<Ah> table_;
 };
 
 }  // namespace verbs::soft::nic

@@ -2,11 +2,9 @@
 
 #include <cerrno>
 
-#include "nic/device/nic_impl.h"
-
 namespace verbs::soft::nic {
 
-// The rings are not cleared, so that a large one costs memory only as far as it fills.
+// The rings are not cleared: a large one takes memory only as it fills.
 Cq::Cq(int cqe, const CqOptions& options, void* cq_owner, const Nanos& now, TimerHeap& timers)
     : owner(cq_owner),
       now_(now),
@@ -85,41 +83,28 @@ void Cq::expire(EventSink& events) {
   if (unreported_ > 0) fire(events);
 }
 
-int Nic::create_cq(int cqe, void* owner, Cq** cq, const CqOptions& options) {
-  Core& core = impl_->core;
-  if (cqe < 1 || cqe > core.config.limits.max_cqe) return EINVAL;
-  auto made = std::make_unique<Cq>(cqe, options, owner, core.now, core.cq_timers);
+int CqTable::create(int cqe, void* owner, Cq** cq, const CqOptions& options) {
+  if (cqe < 1 || cqe > max_cqe_) return EINVAL;
+  auto made = std::make_unique<Cq>(cqe, options, owner, now_, timers_);
   Cq* raw = made.get();
-  const std::uint32_t index = core.cqs.insert(std::move(made));
+  const std::uint32_t index = table_.insert(std::move(made));
   if (index == 0) return ENOMEM;
   raw->handle = index;
   *cq = raw;
   return 0;
 }
 
-int Nic::resize_cq(Cq* cq, int cqe) {
-  return cqe < 1 || cqe > impl_->core.config.limits.max_cqe ? EINVAL : cq->resize(cqe);
-}
+int CqTable::resize(Cq* cq, int cqe) { return cqe < 1 || cqe > max_cqe_ ? EINVAL : cq->resize(cqe); }
 
-int Nic::moderate_cq(Cq* cq, std::uint32_t count, Nanos period) {
-  cq->moderate(count, period);
-  return 0;
-}
-
-int Nic::destroy_cq(Cq* cq) {
+int CqTable::destroy(Cq* cq) {
   if (cq->users > 0) return EBUSY;
-  impl_->core.cq_timers.remove(*cq);
-  impl_->core.cqs.erase(cq->handle);
+  timers_.remove(*cq);
+  table_.erase(cq->handle);
   return 0;
 }
 
-int Nic::req_notify_cq(Cq* cq, bool solicited_only) {
-  cq->arm(solicited_only);
-  return 0;
+void CqTable::expire(Nanos now, EventSink& events) {
+  while (TimerSlot* slot = timers_.expire(now)) static_cast<Cq&>(*slot).expire(events);
 }
-
-int Nic::poll_cq(Cq* cq, int count, ibv_wc* wc) { return cq->poll(count, wc); }
-
-bool Nic::take_completion(Cq* cq, Completion* completion) { return cq->take(completion); }
 
 }  // namespace verbs::soft::nic

@@ -7,19 +7,38 @@
 #include <cstdint>
 #include <memory>
 
-#include "nic/nic.h"
 #include "nic/shared/event.h"
+#include "nic/shared/limits.h"
+#include "nic/shared/table.h"
 #include "nic/shared/timer_heap.h"
 
 namespace verbs::soft::nic {
 
+struct CqOptions {
+  bool timestamps = false;
+  bool ignore_overrun = false;
+  bool tags = false;
+};
+
+// What a model's steering reports about a received frame.
+struct FrameTags {
+  std::uint32_t flow_tag = 0;
+  std::uint16_t cvlan = 0;
+};
+
+struct Completion {
+  ibv_wc wc;
+  Nanos at;        // when it was added, if the CQ has timestamps; else 0
+  FrameTags tags;  // zeros unless the CQ has tags
+};
+
 class Cq : public TimerSlot {
  public:
-  // `now` is the NIC's time of the moment; `timers` are those of completion queues.
+  // `now` is the NIC's current time; `timers` are those of all completion queues.
   Cq(int cqe, const CqOptions& options, void* cq_owner, const Nanos& now, TimerHeap& timers);
 
-  // False when the queue is full: the entry is lost and the CQ has overrun (IBV_EVENT_CQ_ERR, once). A queue that
-  // ignores overruns loses its oldest entry instead.
+  // False when the queue is full: the entry is lost, and the first overrun raises IBV_EVENT_CQ_ERR. A queue that
+  // ignores overruns drops its oldest entry instead.
   bool push(const ibv_wc& wc, bool solicited, EventSink& events, const FrameTags& tags = {}) {
     if (count_ == size_ && !make_room(events)) return false;
     ring_[tail_] = wc;
@@ -33,17 +52,18 @@ class Cq : public TimerSlot {
     return true;
   }
 
+  // Removes at most `count` entries, oldest first, and returns how many. Makes no progress: the host does that.
   int poll(int count, ibv_wc* wc) {
-    int taken = 0;
-    while (taken < count && count_ > 0) {
-      wc[taken++] = ring_[head_];
+    int polled = 0;
+    while (polled < count && count_ > 0) {
+      wc[polled++] = ring_[head_];
       drop_oldest();
     }
-    return taken;
+    return polled;
   }
 
-  // The oldest entry and when it came; false when the queue is empty.
-  bool take(Completion* completion) {
+  // Removes the oldest entry, with its time stamp and tags. False when the queue is empty.
+  bool poll_one(Completion* completion) {
     if (count_ == 0) return false;
     completion->wc = ring_[head_];
     completion->at = stamps_ ? stamps_[head_] : 0;
@@ -52,7 +72,7 @@ class Cq : public TimerSlot {
     return true;
   }
 
-  // Forgets the entries of a QP, which begins anew.
+  // Removes the entries of a QP, which is reset.
   void clean(std::uint32_t qp_num);
 
   bool armed() const { return armed_ != Armed::kNo; }
@@ -65,13 +85,13 @@ class Cq : public TimerSlot {
     }
   }
 
-  // Keeps the entries. EINVAL if they are more than `cqe`.
+  // Keeps the entries. 0, or EINVAL if there are more than `cqe`.
   int resize(int cqe);
 
-  // An armed queue raises its event when `count` completions have come or `period` after the first of them. Without one
-  // of the two every completion raises it.
+  // An armed queue raises its event after `count` completions, or `period` after the first of them. With a count of 0
+  // or 1, or a period of 0, every completion raises it.
   void moderate(std::uint32_t count, Nanos period);
-  // The period is over.
+  // The moderation period is over.
   void expire(EventSink& events);
 
   std::size_t pending() const { return count_; }
@@ -105,8 +125,30 @@ class Cq : public TimerSlot {
   bool overrun_ = false;
   bool ignore_overrun_;
   std::uint32_t moderation_count_ = 0;
-  std::uint32_t unreported_ = 0;  // completions that wait for the count or the period
+  std::uint32_t unreported_ = 0;  // completions since the moderation period began
   Nanos moderation_period_ = 0;
+};
+
+class CqTable {
+ public:
+  // `now` is the NIC's current time.
+  CqTable(const Limits& limits, const Nanos& now)
+      : max_cqe_(limits.max_cqe), now_(now), table_(1, static_cast<std::uint32_t>(limits.max_cq)) {}
+
+  // 0, EINVAL (`cqe` outside 1 to max_cqe) or ENOMEM.
+  int create(int cqe, void* owner, Cq** cq, const CqOptions& options = {});
+  int resize(Cq* cq, int cqe);  // 0 or EINVAL
+  int destroy(Cq* cq);          // 0, or EBUSY while QPs or SRQs complete there
+
+  // Ends the moderation periods that are over by `now`.
+  void expire(Nanos now, EventSink& events);
+  Nanos next_deadline() const { return timers_.next(); }
+
+ private:
+  int max_cqe_;
+  const Nanos& now_;
+  TimerHeap timers_;
+  Table<Cq> table_;
 };
 
 }  // namespace verbs::soft::nic

@@ -17,12 +17,12 @@ constexpr unsigned kKnown = kWriters | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_
 
 int check_access(unsigned access) {
   if ((access & ~kKnown) != 0) return EINVAL;
-  // IBTA 10.6.3.1: the remote may not have a right to write that the owner does not have.
+  // IBTA 10.6.3.1: remote write access needs local write access.
   const bool remote_writes = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
   return remote_writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
 }
 
-// IBV_ACCESS_HUGETLB is the caller's promise about the pages; nothing here depends on their size.
+// IBV_ACCESS_HUGETLB promises huge pages; nothing here depends on the page size.
 int check_memory(const void* address, std::size_t length, unsigned access) {
   if ((access & IBV_ACCESS_ON_DEMAND) == 0) return check_mapped(address, length, (access & kWriters) != 0);
   arm_fault_handler();
@@ -102,7 +102,7 @@ int MrTable::reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::s
 }
 
 int MrTable::rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length, unsigned access) {
-  if (mr->null || mr->dm) return EINVAL;
+  if (mr->null || mr->dm || mr->windows > 0) return EINVAL;
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool changes_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
   void* to = moves ? address : mr->address;
@@ -125,13 +125,15 @@ int MrTable::rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length,
   return 0;
 }
 
-void MrTable::dereg(Mr* mr) {
+int MrTable::dereg(Mr* mr) {
+  if (mr->windows > 0) return EINVAL;
   --mr->pd->users;
   if (mr->dm) --mr->dm->regions;
   table_.erase(mr->key >> 8);
+  return 0;
 }
 
-int MrTable::find_range(const ibv_sge& sge, const Pd* pd, bool for_writing, void** address) const {
+int MrTable::advised_range(const Pd* pd, const ibv_sge& sge, bool for_writing, void** address) const {
   const Mr* mr = table_.find(sge.lkey >> 8);
   if (mr == nullptr || mr->key != sge.lkey) return ENOENT;
   if (mr->pd != pd || (for_writing && (mr->access & IBV_ACCESS_LOCAL_WRITE) == 0)) return EPERM;

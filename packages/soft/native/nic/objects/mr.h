@@ -21,26 +21,30 @@ class Mr {
   std::size_t length = 0;
   std::uint64_t iova = 0;
   unsigned access = 0;
-  std::uint32_t key = 0;      // lkey == rkey: table index << 8 | a byte that changes with every registration
-  std::uint32_t windows = 0;  // memory windows bound to it: it cannot go before them
-  bool null = false;          // reads as zeros, swallows what is written; known by its lkey only
+  std::uint32_t key = 0;      // table index << 8 | a byte that changes with every registration
+  std::uint32_t windows = 0;  // memory windows bound to it
+  bool null = false;          // reads as zeros and ignores writes; has a local key only
 
-  std::shared_ptr<Dm> dm;  // of device memory
+  std::shared_ptr<Dm> dm;  // the device memory behind it; nullptr: the application's
 
   // [from, from + size) of the region's address space lies in the region.
   bool covers(std::uint64_t from, std::size_t size) const {
     const std::uint64_t offset = from - iova;
     return offset <= length && size <= length - offset;
   }
-  // The memory behind [from, from + size), or nullptr when that leaves the region. Not for a null MR, which has none.
-  // An implicit on-demand region begins at nullptr: hence the arithmetic with integers.
+  // The memory behind [from, from + size), or nullptr when the range leaves the region. Not for a null MR. Arithmetic
+  // on integers, because an implicit on-demand region begins at nullptr.
   std::uint8_t* at(std::uint64_t from, std::size_t size) const {
     if (!covers(from, size)) return nullptr;
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     return reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(address) + (from - iova));
   }
 
-  // Copies out of and into the region. False when the range leaves it or its memory is not there (any more).
+  // The keys that the application sees. A null MR has no remote key.
+  std::uint32_t lkey() const { return key; }
+  std::uint32_t rkey() const { return null ? 0 : key; }
+
+  // Copies out of and into the region. False when the range leaves the region or its memory is not mapped.
   bool read(void* to, std::uint64_t from, std::size_t size) const;
   bool write(std::uint64_t to, const void* from, std::size_t size) const;
 };
@@ -54,12 +58,13 @@ class MrTable {
   int reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
   int alloc_null(Pd* pd, Mr** mr);
   int reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access, Mr** mr);
-  // Changes what `flags` (IBV_REREG_MR_*) names, all or nothing: 0, or errno and the region is as it was. The keys
-  // stay.
+  // Changes what `flags` (IBV_REREG_MR_*) names and keeps the keys. 0, or errno and an unchanged region: EINVAL (also
+  // while windows are bound to it) or EFAULT.
   int rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length, unsigned access);
-  void dereg(Mr* mr);
-  // The memory that one entry of ibv_advise_mr() is about, or errno: ENOENT, EPERM, EINVAL (not on demand), EFAULT.
-  int find_range(const ibv_sge& sge, const Pd* pd, bool for_writing, void** address) const;
+  int dereg(Mr* mr);  // 0, or EINVAL while windows are bound to it, as with the kernel's soft-RoCE
+  // The application's memory behind an entry of ibv_advise_mr(), whose advice the caller carries out without the lock.
+  // 0, ENOENT, EPERM, EINVAL (the region is not on demand) or EFAULT.
+  int advised_range(const Pd* pd, const ibv_sge& sge, bool for_writing, void** address) const;
 
   // The region of `key`, if it belongs to `pd` and grants all of `access`.
   const Mr* find(std::uint32_t key, const Pd* pd, unsigned access) const {

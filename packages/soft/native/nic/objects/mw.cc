@@ -2,8 +2,7 @@
 
 #include <cerrno>
 
-#include "nic/device/nic_impl.h"
-#include "nic/verbs/post.h"
+#include "nic/objects/qp/qp.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -28,7 +27,7 @@ void detach(Mw& mw) {
 
 bool may_open(const Mr& mr, const MwBind& bind) {
   if ((mr.access & IBV_ACCESS_MW_BIND) == 0 || (mr.access & IBV_ACCESS_ZERO_BASED) != 0) return false;
-  // The remote may not have a right to write that the owner does not have.
+  // Remote write access needs local write access to the region.
   if ((bind.access & kRemoteWriters) != 0 && (mr.access & IBV_ACCESS_LOCAL_WRITE) == 0) return false;
   return mr.covers(bind.address, bind.length);
 }
@@ -55,17 +54,19 @@ int MwTable::alloc(Pd* pd, ibv_mw_type type, Mw** mw) {
   return 0;
 }
 
-void MwTable::dealloc(Mw* mw) {
+int MwTable::dealloc(Mw* mw) {
   detach(*mw);
   --mw->pd->users;
   table_.erase(mw->key >> 8);
+  return 0;
 }
 
 bool MwTable::bind(MrTable& mrs, Qp& qp, const MwBind& bind) {
   Mw* mw = table_.find(bind.rkey >> 8);
   if (mw == nullptr || mw->pd != qp.pd || (bind.access & ~kKnown) != 0) return false;
   const bool type_2 = mw->type == IBV_MW_TYPE_2;
-  // Type 2 is bound again only after it was invalidated, and never to nothing; type 1 is never zero-based.
+  // A type 2 window must be invalidated before it is bound again, and a length of 0 is no bind; a type 1 window is
+  // never zero-based.
   if (type_2 ? mw->mr != nullptr || bind.length == 0 : (bind.access & IBV_ACCESS_ZERO_BASED) != 0) return false;
   Mr* mr = nullptr;
   if (bind.length > 0) {
@@ -89,7 +90,7 @@ bool MwTable::invalidate(const Qp& qp, std::uint32_t key) {
   return true;
 }
 
-void MwTable::forget(const Qp& qp) {
+void MwTable::unbind_all(const Qp& qp) {
   if (qp.windows == 0) return;
   table_.for_each([&qp](Mw& mw) {
     if (mw.qp == &qp) detach(mw);
@@ -102,18 +103,5 @@ const Mw* MwTable::find(std::uint32_t key, const Qp& qp, const Pd* pd, unsigned 
   if (mw->qp != nullptr && mw->qp != &qp) return nullptr;
   return (mw->access & access) == access ? mw : nullptr;
 }
-
-int Nic::alloc_mw(Pd* pd, ibv_mw_type type, Mw** mw) { return impl_->core.mws.alloc(pd, type, mw); }
-
-int Nic::dealloc_mw(Mw* mw) {
-  impl_->core.mws.dealloc(mw);
-  return 0;
-}
-
-int Nic::bind_mw(Qp* qp, const ibv_mw_bind* bind, std::uint32_t rkey) {
-  return post_bind(impl_->core, *qp, *bind, rkey);
-}
-
-std::uint32_t rkey_of(const Mw* mw) { return mw->key; }
 
 }  // namespace verbs::soft::nic

@@ -1,6 +1,6 @@
-// Memory windows: remote keys to a part of a memory region, made and taken back by requests on a send queue. Type 1 is
-// open to every QP of its protection domain; type 2 (as 2B) only to the QP that bound it, and its key's low byte is the
-// application's choice.
+// Memory windows: remote keys to a part of a memory region, bound and invalidated by requests on a send queue. Every QP
+// of the protection domain may use a type 1 window. Only the QP that bound it may use a type 2 window (as type 2B), and
+// the application chooses the low byte of its key.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -21,17 +21,18 @@ class Mw {
   Pd* pd = nullptr;
   ibv_mw_type type = IBV_MW_TYPE_1;
   std::uint32_t key = 0;  // table index << 8 | a byte that changes with every bind
-  Mr* mr = nullptr;       // what it opens a part of; nullptr: bound to nothing
-  Qp* qp = nullptr;       // type 2, while bound: the QP that it is open to
+  Mr* mr = nullptr;       // the region it is bound to, or nullptr
+  Qp* qp = nullptr;       // type 2, while bound: the QP that may use it
   std::uint64_t address = 0;
   std::uint64_t length = 0;
   unsigned access = 0;
 
-  // The memory behind [from, from + size) of the window, or nullptr when that leaves it.
+  std::uint32_t rkey() const { return key; }
+  // The memory behind [from, from + size) of the window, or nullptr when the range leaves the window.
   std::uint8_t* at(std::uint64_t from, std::size_t size) const;
 };
 
-// What a bind request asks for.
+// The parameters of a bind request.
 struct MwBind {
   std::uint32_t rkey;  // the window, with its new low byte
   std::uint32_t lkey;  // of the region
@@ -42,7 +43,7 @@ struct MwBind {
 
 class MwTable {
  public:
-  // The indexes of windows begin where those of regions end: a key says by itself what it is of.
+  // The indexes of windows begin where those of regions end, so that a key tells windows from regions.
   static constexpr std::uint32_t kFirstIndex = 1u << 19;
   static bool holds(std::uint32_t key) { return key >> 8 >= kFirstIndex; }
 
@@ -50,15 +51,15 @@ class MwTable {
 
   // 0 or errno (EINVAL: neither type 1 nor type 2; ENOMEM).
   int alloc(Pd* pd, ibv_mw_type type, Mw** mw);
-  void dealloc(Mw* mw);
+  int dealloc(Mw* mw);  // 0
 
-  // False when the rules for binding (IBTA 10.6.7.2) do not allow it; the window is as it was then. A type 1 window is
-  // bound to nothing by a length of 0.
+  // False when the rules for binding (IBTA 10.6.7.2) do not allow it; the window is then unchanged. A length of 0
+  // unbinds a type 1 window.
   bool bind(MrTable& mrs, Qp& qp, const MwBind& bind);
-  // Takes a type 2 window back. False when `key` is not that of a window that `qp` may invalidate.
+  // Invalidates a type 2 window. False when `key` is not that of a window that `qp` may invalidate.
   bool invalidate(const Qp& qp, std::uint32_t key);
-  // The QP is about to go: what it bound opens nothing any more.
-  void forget(const Qp& qp);
+  // Unbinds the windows that the QP bound; it is about to be destroyed.
+  void unbind_all(const Qp& qp);
 
   // The window of `key`, if it belongs to `pd` and is open to `qp` with all of `access`.
   const Mw* find(std::uint32_t key, const Qp& qp, const Pd* pd, unsigned access) const;

@@ -2,44 +2,40 @@
 
 #include <cerrno>
 
-#include "nic/device/nic_impl.h"
-
 namespace verbs::soft::nic {
 
-int Nic::open_xrcd(const XrcdFile* file, bool create, bool exclusive, Xrcd** xrcd) {
-  Core& core = impl_->core;
-  Xrcd* known = nullptr;
+Xrcd* XrcdTable::find(const XrcdFile& file) {
+  Xrcd* found = nullptr;
+  table_.for_each([&](Xrcd& xrcd) {
+    if (xrcd.file && xrcd.file->device == file.device && xrcd.file->inode == file.inode) found = &xrcd;
+  });
+  return found;
+}
+
+int XrcdTable::open(const XrcdFile* file, bool create, bool exclusive, Xrcd** xrcd) {
   if (file != nullptr) {
-    core.xrcds.for_each([&](Xrcd& other) {
-      if (other.file && other.file->device == file->device && other.file->inode == file->inode) known = &other;
-    });
-    if (known == nullptr && !create) return EAGAIN;  // as from the kernel: nobody has made it yet
+    Xrcd* known = find(*file);
+    if (known == nullptr && !create) return EAGAIN;  // as from the kernel
     if (known != nullptr && exclusive) return EINVAL;
-  }
-  if (known != nullptr) {
-    ++known->opens;
-    *xrcd = known;
-    return 0;
+    if (known != nullptr) {
+      ++known->opens;
+      *xrcd = known;
+      return 0;
+    }
   }
   auto made = std::make_unique<Xrcd>();
   if (file != nullptr) made->file = *file;
   Xrcd* raw = made.get();
-  raw->handle = core.xrcds.insert(std::move(made));
-  if (raw->handle == 0) return ENOMEM;
+  const std::uint32_t index = table_.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->handle = index;
   *xrcd = raw;
   return 0;
 }
 
-int Nic::close_xrcd(Xrcd* xrcd) {
+int XrcdTable::close(Xrcd* xrcd) {
   if (xrcd->opens == 1 && xrcd->users > 0) return EBUSY;
-  if (--xrcd->opens == 0) impl_->core.xrcds.erase(xrcd->handle);
-  return 0;
-}
-
-int Nic::find_target_qp(const Xrcd* xrcd, std::uint32_t number, Qp** qp) const {
-  Qp* found = impl_->core.qps.find(number);
-  if (found == nullptr || found->xrcd != xrcd) return EINVAL;
-  *qp = found;
+  if (--xrcd->opens == 0) table_.erase(xrcd->handle);
   return 0;
 }
 

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "nic/ports/multicast.h"
-
 namespace verbs::soft::nic {
 namespace {
 
 constexpr std::uint8_t kDefaultHopLimit = 64;
-// ibv_port_attr.phys_state, as the kernel's enum ib_port_phys_state has it; user space has no names for the values.
+// Values of ibv_port_attr.phys_state: the kernel's enum ib_port_phys_state. User space has no names for them.
 constexpr std::uint8_t kPhysDisabled = 3;
 constexpr std::uint8_t kPhysLinkUp = 5;
 
-// The flow label that stands in when the user gave none (include/rdma/ib_verbs.h: rdma_calc_flow_label).
+// The flow label for an address vector without one (include/rdma/ib_verbs.h: rdma_calc_flow_label).
 std::uint32_t flow_label_of(std::uint32_t local_qpn, std::uint32_t remote_qpn) {
   std::uint64_t value = static_cast<std::uint64_t>(local_qpn) * remote_qpn;
   value ^= value >> 20;
@@ -23,9 +21,19 @@ std::uint32_t flow_label_of(std::uint32_t local_qpn, std::uint32_t remote_qpn) {
 
 }  // namespace
 
-Port::Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu,
-           link::Transmitter* frames)
-    : transmitter_(transmitter), frames_(frames), gids_(std::move(gids)), max_mtu_(max_mtu), active_mtu_(active_mtu) {
+wire::Gid group_on_wire(const wire::Gid& group, bool ipv4) {
+  if (!ipv4 || group.is_ipv4()) return group;
+  const std::uint8_t address[4] = {239, group.bytes[13], group.bytes[14], group.bytes[15]};
+  return wire::Gid::from_ipv4(address);
+}
+
+Port::Port(const PortConfig& config)
+    : transmitter_(config.transmitter),
+      frames_(config.frames),
+      gids_(config.gids),
+      max_mtu_(config.max_mtu),
+      active_mtu_(config.active_mtu),
+      up_(config.up) {
   if (gids_.size() < kGidTableLength) gids_.resize(kGidTableLength);
 }
 

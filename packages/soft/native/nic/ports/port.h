@@ -3,6 +3,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -14,24 +15,42 @@ namespace verbs::soft::nic {
 
 inline constexpr std::uint16_t kDefaultPkey = 0xffff;
 
-// The least length of a GID table: room for addresses that come at run time.
+// The least length of a GID table: room for addresses that are added at run time.
 inline constexpr std::size_t kGidTableLength = 16;
+
+inline std::uint32_t mtu_bytes(ibv_mtu mtu) { return 128u << mtu; }
+
+// The payload of an Ethernet frame: network devices allow at least 1500 bytes, whatever MTU RoCE uses.
+inline std::uint32_t ethernet_mtu(ibv_mtu active) { return std::max<std::uint32_t>(mtu_bytes(active), 1500); }
+
+// The destination address of a group in packets between IPv4 (or IPv6) addresses. A group of IPv6 form is the address
+// 239.x.y.z in IPv4 packets, with the low 24 bits of its GID, so that ports with IPv4 addresses can join it. A group of
+// IPv4 form has no IPv6 address: the result is `group` itself.
+wire::Gid group_on_wire(const wire::Gid& group, bool ipv4);
+
+struct PortConfig {
+  link::Transmitter* transmitter = nullptr;
+  std::vector<wire::Gid> gids;  // the first entries of the GID table
+  ibv_mtu max_mtu = IBV_MTU_4096;
+  ibv_mtu active_mtu = IBV_MTU_4096;
+  bool up = true;
+  link::Transmitter* frames = nullptr;  // where Ethernet frames go; nullptr: the device has no raw packets
+};
 
 class Port {
  public:
-  // `gids` are the first entries of the table; `frames` is where Ethernet frames go, or nullptr.
-  Port(link::Transmitter* transmitter, std::vector<wire::Gid> gids, ibv_mtu max_mtu, ibv_mtu active_mtu,
-       link::Transmitter* frames = nullptr);
+  explicit Port(const PortConfig& config);
 
   void query(ibv_port_attr* attr) const;
-  // 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside the table or of an empty entry, a GID that
-  // cannot be a destination, or source and destination of different IP versions.
+  // The path of packets to an address vector. 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside
+  // the table or of an empty entry, the zero GID as destination, or source and destination of different IP versions.
   int resolve(const ibv_ah_attr& attr, wire::Path* path) const;
   bool owns(const wire::Gid& gid) const;
-  // The source port of a QP's packets: the link's own, or spread by the numbers of both ends as the kernel does.
+  // The UDP source port of a QP's packets: the link's own, or derived from the flow label or both QP numbers as the
+  // kernel does.
   std::uint16_t source_port(std::uint32_t flow_label, std::uint32_t local_qpn, std::uint32_t remote_qpn) const;
 
-  // The tunnels that are listened for (see ingress/arrival.h).
+  // The open tunnels: packets may arrive through them.
   const std::vector<std::shared_ptr<const wire::Tunnel>>& tunnels() const { return tunnels_; }
   void add_tunnel(std::shared_ptr<const wire::Tunnel> tunnel) { tunnels_.push_back(std::move(tunnel)); }
   void remove_tunnel(const std::shared_ptr<const wire::Tunnel>& tunnel) { std::erase(tunnels_, tunnel); }
@@ -41,6 +60,8 @@ class Port {
   const std::vector<wire::Gid>& gids() const { return gids_; }
   ibv_mtu max_mtu() const { return max_mtu_; }
   ibv_mtu active_mtu() const { return active_mtu_; }
+  // The longest Ethernet frame, with its addresses, its type and one VLAN tag.
+  std::uint32_t frame_limit() const { return ethernet_mtu(active_mtu_) + 18; }
 
   bool is_up() const { return up_; }
   void set_up(bool up) { up_ = up; }
@@ -49,7 +70,7 @@ class Port {
   int add_gid(const wire::Gid& gid, std::uint32_t* index);
   // Leaves an empty entry. 0, or ENOENT.
   int remove_gid(const wire::Gid& gid);
-  // Whether a packet of that source can leave: the link is up, and the address has not been taken away since.
+  // Whether a packet from that GID may leave: the link is up, and the GID was not removed.
   bool may_send(const wire::Gid& sgid) const { return up_ && (!lost_gids_ || owns(sgid)); }
 
  private:
@@ -60,9 +81,7 @@ class Port {
   ibv_mtu active_mtu_;
   std::vector<std::shared_ptr<const wire::Tunnel>> tunnels_;
   bool up_ = true;
-  bool lost_gids_ = false;  // an entry was removed: somebody may still send from it
+  bool lost_gids_ = false;  // an entry was removed, and objects may still send from it
 };
-
-inline std::uint32_t mtu_bytes(ibv_mtu mtu) { return 128u << mtu; }
 
 }  // namespace verbs::soft::nic

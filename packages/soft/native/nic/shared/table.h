@@ -1,5 +1,5 @@
-// Objects by a small integer (a QPN, the index part of a key). What arrives on the wire is looked up here, never
-// trusted.
+// A table of objects by a small integer: a QPN, or the index part of a key. An integer from the wire is looked up here
+// and never used as an address.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class Table {
  public:
   Table(std::uint32_t first, std::uint32_t limit) : first_(first), limit_(limit) {}
 
-  // The next index, or 0 when `limit` objects are there.
+  // Returns the index, or 0 when the table holds `limit` objects: then `object` is destroyed.
   std::uint32_t insert(std::unique_ptr<T> object) {
     if (count_ >= limit_) return 0;
     std::uint32_t slot;
-    // A freed index rests for a while, so that a late packet does not meet a new object.
+    // A freed index is not used again at once, so that a late packet does not reach a new object.
     if (free_.size() > kRest || (slots_.size() >= limit_ && !free_.empty())) {
       slot = free_.front();
       free_.pop_front();
@@ -41,8 +41,7 @@ class Table {
     return found == chosen_.end() ? nullptr : found->second.get();
   }
 
-  // Gives an object an index of the caller's choice, which insert() never gives out. False if it is one of insert()'s,
-  // or taken.
+  // Gives an object an index of the caller's choice. False if insert() may give out that index, or if it is taken.
   bool renumber(std::uint32_t from, std::uint32_t to) {
     if (to < first_ || to - first_ < limit_ || find(to) != nullptr || find(from) == nullptr) return false;
     const std::size_t slot = static_cast<std::size_t>(from) - first_;
@@ -60,14 +59,6 @@ class Table {
     free_.push_back(index - first_);
   }
 
-  template <typename Visit>
-  void for_each(Visit visit) {
-    for (const std::unique_ptr<T>& object : slots_) {
-      if (object != nullptr) visit(*object);
-    }
-    for (const auto& [index, object] : chosen_) visit(*object);
-  }
-
   std::size_t size() const { return count_; }
 
   // `visit(object)` may not insert or erase.
@@ -76,6 +67,7 @@ class Table {
     for (const auto& object : slots_) {
       if (object) visit(*object);
     }
+    for (const auto& [index, object] : chosen_) visit(*object);
   }
 
  private:

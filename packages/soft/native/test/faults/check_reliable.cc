@@ -27,8 +27,8 @@ std::size_t check_sender(const Stream& stream) {
     }
   }
   require(!stream.fault.dead || done == 0, number(done) + " requests completed though nothing came back");
-  require(nic::qp_state(stream.qa) == (done == stream.messages.size() ? IBV_QPS_RTS : IBV_QPS_ERR),
-          "the sender's queue pair is in state " + number(nic::qp_state(stream.qa)));
+  require(stream.qa->state == (done == stream.messages.size() ? IBV_QPS_RTS : IBV_QPS_ERR),
+          "the sender's queue pair is in state " + number(stream.qa->state));
   return done;
 }
 

@@ -65,7 +65,7 @@ void Stream::connect(Random& random) {
     attr.is_global = 1;
     attr.port_num = 1;
     std::memcpy(attr.grh.dgid.raw, net.b.gid.bytes.data(), 16);
-    require(net.a.nic->create_ah(net.a.pd, &attr, &ah_) == 0, "no address handle");
+    require(net.a.nic->ahs().create(net.a.pd, &attr, &ah_) == 0, "no address handle");
   } else {
     net.connect(qa, qb, connection);
   }
@@ -94,20 +94,20 @@ void Stream::plan_messages(Random& random) {
 // The receiver opens a window over the slot, for the message to invalidate: returns its key.
 std::uint32_t Stream::bind_window(std::size_t i) {
   nic::Mw* window = nullptr;
-  require(net.b.nic->alloc_mw(net.b.pd, IBV_MW_TYPE_2, &window) == 0, "no memory window");
-  const std::uint32_t key = nic::rkey_of(window) ^ 1;
+  require(net.b.nic->mws().alloc(net.b.pd, IBV_MW_TYPE_2, &window) == 0, "no memory window");
+  const std::uint32_t key = window->rkey() ^ 1;
   ibv_mw face = {};
-  face.rkey = nic::rkey_of(window);
+  face.rkey = window->rkey();
   face.type = IBV_MW_TYPE_2;
   ibv_mr region = {};
-  region.lkey = nic::lkey_of(far_mr_);
+  region.lkey = far_mr_->lkey();
   ibv_send_wr wr = {};
   ibv_send_wr* bad = nullptr;
   wr.opcode = IBV_WR_BIND_MW;
   wr.bind_mw.mw = &face;
   wr.bind_mw.rkey = key;
   wr.bind_mw.bind_info = {&region, reinterpret_cast<std::uint64_t>(far_at(i)), kRoom, IBV_ACCESS_REMOTE_WRITE};
-  require(net.b.nic->post_send(qb, &wr, &bad) == 0, "a window cannot be bound");
+  require(net.b.nic->data_path().post_send(qb, &wr, &bad) == 0, "a window cannot be bound");
   net.run();
   return key;
 }
@@ -150,15 +150,15 @@ void Stream::post(std::size_t i) {
   wr.send_flags = IBV_SEND_SIGNALED;
   wr.imm_data = message.imm;
   if (operation.type == IBV_QPT_UD) {
-    wr.wr.ud = {nic::verbs_of(ah_), nic::qp_num(qb), 0x1234};
+    wr.wr.ud = {&ah_->ibv, qb->number, 0x1234};
   } else if (is_atomic(message.opcode)) {
     const nic::Mr* mr = message.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? counter_mr_ : turn_mr_;
-    wr.wr.atomic = {remote_address(i), message.operand, message.operand + 1, nic::rkey_of(mr)};
+    wr.wr.atomic = {remote_address(i), message.operand, message.operand + 1, mr->rkey()};
   } else {
     wr.wr.rdma.remote_addr = remote_address(i);
-    wr.wr.rdma.rkey = nic::rkey_of(far_mr_);
+    wr.wr.rdma.rkey = far_mr_->rkey();
   }
-  require(net.a.nic->post_send(qa, &wr, &bad) == 0, "a send request was refused");
+  require(net.a.nic->data_path().post_send(qa, &wr, &bad) == 0, "a send request was refused");
 }
 
 void Stream::collect() {

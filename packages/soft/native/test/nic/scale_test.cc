@@ -40,7 +40,7 @@ void open_and_use(const Caps& caps) {
     init.qp_type = IBV_QPT_RC;
     init.cap = caps.cap;
     nic::Qp* qp = nullptr;
-    REQUIRE(station.nic->create_qp({station.pd, station.cq, station.cq, nullptr}, &init, nullptr, &qp) == 0);
+    REQUIRE(station.nic->qps().create({station.pd, station.cq, station.cq, nullptr}, &init, nullptr, &qp) == 0);
     return qp;
   };
   std::vector<std::pair<nic::Qp*, nic::Qp*>> pairs;
@@ -69,7 +69,7 @@ void open_and_use(const Caps& caps) {
     CHECK(source == target);
   }
   // And nothing of the others is left to do.
-  CHECK(net.a.nic->next_deadline() == nic::kNever);
+  CHECK(net.a.nic->scheduler().next_deadline() == nic::kNever);
 }
 
 }  // namespace

@@ -86,13 +86,13 @@ class Station final : public nic::EventSink, public link::Receiver {
     config.guid = 0x0200000000000000ull + host;
     config.ports.push_back({&faults, {gid}, IBV_MTU_4096, IBV_MTU_4096});
     nic = std::make_unique<nic::Nic>(config, *this);
-    REQUIRE(nic->alloc_pd(&pd) == 0);
-    REQUIRE(nic->create_cq(cqe, this, &cq) == 0);
+    REQUIRE(nic->pds().alloc(&pd) == 0);
+    REQUIRE(nic->cqs().create(cqe, this, &cq) == 0);
   }
 
   void completion(nic::Cq*) override { ++notifications; }
   void async(const nic::AsyncEvent& event) override { events.push_back(event); }
-  void deliver(std::span<const std::uint8_t> frame) override { nic->deliver(1, frame, now); }
+  void deliver(std::span<const std::uint8_t> frame) override { nic->ingress().deliver(1, frame, now); }
 
   bool saw(ibv_event_type type) const {
     for (const nic::AsyncEvent& event : events) {
@@ -104,7 +104,7 @@ class Station final : public nic::EventSink, public link::Receiver {
   nic::Mr* reg(void* memory, std::size_t size,
                unsigned access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) {
     nic::Mr* mr = nullptr;
-    REQUIRE(nic->reg_mr(pd, memory, size, reinterpret_cast<std::uint64_t>(memory), access, &mr) == 0);
+    REQUIRE(nic->mrs().reg(pd, memory, size, reinterpret_cast<std::uint64_t>(memory), access, &mr) == 0);
     return mr;
   }
 
@@ -114,14 +114,14 @@ class Station final : public nic::EventSink, public link::Receiver {
     init.cap = {depth, depth, 4, 4, 128};
     init.sq_sig_all = 0;
     nic::Qp* qp = nullptr;
-    REQUIRE(nic->create_qp({.pd = pd, .send_cq = cq, .recv_cq = cq, .srq = srq}, &init, this, &qp) == 0);
+    REQUIRE(nic->qps().create({.pd = pd, .send_cq = cq, .recv_cq = cq, .srq = srq}, &init, this, &qp) == 0);
     return qp;
   }
 
   std::vector<ibv_wc> poll() {
     std::vector<ibv_wc> all;
     ibv_wc wc;
-    while (nic->poll_cq(cq, 1, &wc) == 1) all.push_back(wc);
+    while (cq->poll(1, &wc) == 1) all.push_back(wc);
     return all;
   }
 };
@@ -158,7 +158,7 @@ class VirtualNetwork {
                      std::uint32_t sq_psn, std::uint32_t rq_psn) {
     ibv_qp_attr attr = {};
     ibv_qp_init_attr init = {};
-    REQUIRE(self.nic->query_qp(qp, &attr, &init) == 0);
+    REQUIRE(self.nic->qps().query(qp, &attr, &init) == 0);
     const bool reliable = init.qp_type == IBV_QPT_RC;
     const int answers = reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
     const int retries = reliable ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0;
@@ -166,7 +166,7 @@ class VirtualNetwork {
     attr.qp_state = IBV_QPS_INIT;
     attr.port_num = 1;
     attr.qp_access_flags = c.access;
-    REQUIRE(self.nic->modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0) ==
+    REQUIRE(self.nic->qps().modify(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ==
             0);
     attr.qp_state = IBV_QPS_RTR;
     attr.path_mtu = c.mtu;
@@ -178,21 +178,21 @@ class VirtualNetwork {
     attr.ah_attr.port_num = 1;
     attr.ah_attr.grh.hop_limit = 64;
     std::memcpy(attr.ah_attr.grh.dgid.raw, dgid.bytes.data(), 16);
-    REQUIRE(self.nic->modify_qp(qp, &attr,
-                                IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers,
-                                0) == 0);
+    REQUIRE(self.nic->qps().modify(
+                qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers) ==
+            0);
     attr.qp_state = IBV_QPS_RTS;
     attr.sq_psn = sq_psn;
     attr.timeout = c.timeout;
     attr.retry_cnt = c.retry_cnt;
     attr.rnr_retry = c.rnr_retry;
     attr.max_rd_atomic = c.rd_atomic;
-    REQUIRE(self.nic->modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | retries, 0) == 0);
+    REQUIRE(self.nic->qps().modify(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | retries) == 0);
   }
 
   void connect(nic::Qp* qa, nic::Qp* qb, const Connection& c = {}) {
-    to_rts(a, qa, nic::qp_num(qb), b.gid, c, c.psn_a, c.psn_b);
-    to_rts(b, qb, nic::qp_num(qa), a.gid, c, c.psn_b, c.psn_a);
+    to_rts(a, qa, qb->number, b.gid, c, c.psn_a, c.psn_b);
+    to_rts(b, qb, qa->number, a.gid, c, c.psn_b, c.psn_a);
   }
 
   static void to_rts_ud(Station& self, nic::Qp* qp, std::uint32_t qkey) {
@@ -200,11 +200,11 @@ class VirtualNetwork {
     attr.qp_state = IBV_QPS_INIT;
     attr.port_num = 1;
     attr.qkey = qkey;
-    REQUIRE(self.nic->modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, 0) == 0);
+    REQUIRE(self.nic->qps().modify(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) == 0);
     attr.qp_state = IBV_QPS_RTR;
-    REQUIRE(self.nic->modify_qp(qp, &attr, IBV_QP_STATE, 0) == 0);
+    REQUIRE(self.nic->qps().modify(qp, &attr, IBV_QP_STATE) == 0);
     attr.qp_state = IBV_QPS_RTS;
-    REQUIRE(self.nic->modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN, 0) == 0);
+    REQUIRE(self.nic->qps().modify(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN) == 0);
   }
 
   // Runs until nothing is on its way and no timer is armed, or until `limit`.
@@ -223,13 +223,14 @@ class VirtualNetwork {
     station.now = now;
     station.faults.advance(now);
     const bool received = station.faults.receive(station, 16) > 0;
-    const bool output = station.nic->has_output() || station.nic->next_deadline() <= now;
-    station.nic->pump(now);
+    const bool output = station.nic->scheduler().has_output() || station.nic->scheduler().next_deadline() <= now;
+    station.nic->scheduler().pump(now);
     return received || output;
   }
 
   static Nanos next_of(const Station& station) {
-    return std::min({station.nic->next_deadline(), station.faults.next_deadline(), station.cable.next_deadline()});
+    return std::min(
+        {station.nic->scheduler().next_deadline(), station.faults.next_deadline(), station.cable.next_deadline()});
   }
 
   void record(char who, std::span<const std::uint8_t> bytes) {
@@ -245,7 +246,7 @@ class VirtualNetwork {
 };
 
 inline ibv_sge sge_of(void* memory, std::uint32_t length, const nic::Mr* mr) {
-  return {reinterpret_cast<std::uint64_t>(memory), length, nic::lkey_of(mr)};
+  return {reinterpret_cast<std::uint64_t>(memory), length, mr->lkey()};
 }
 
 inline int post_recv(Station& station, nic::Qp* qp, std::uint64_t wr_id, std::vector<ibv_sge> sges) {
@@ -254,7 +255,7 @@ inline int post_recv(Station& station, nic::Qp* qp, std::uint64_t wr_id, std::ve
   wr.wr_id = wr_id;
   wr.sg_list = sges.data();
   wr.num_sge = static_cast<int>(sges.size());
-  return station.nic->post_recv(qp, &wr, &bad);
+  return station.nic->data_path().post_recv(qp, &wr, &bad);
 }
 
 struct Send {
@@ -284,7 +285,7 @@ inline int post_send(Station& station, nic::Qp* qp, Send send) {
     wr.wr.rdma.remote_addr = send.remote_addr;
     wr.wr.rdma.rkey = send.rkey;
   }
-  return station.nic->post_send(qp, &wr, &bad);
+  return station.nic->data_path().post_send(qp, &wr, &bad);
 }
 
 inline std::vector<std::uint8_t> pattern(std::size_t size, unsigned seed = 1) {

@@ -28,7 +28,7 @@ struct Pair {
     return {.opcode = opcode,
             .sges = {sge_of(near.data(), size, local)},
             .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
-            .rkey = nic::rkey_of(remote)};
+            .rkey = remote->rkey()};
   }
 
   // Posts, runs, and returns the only completion at the sender.
@@ -37,7 +37,7 @@ struct Pair {
     net.run();
     const auto done = net.a.poll();
     REQUIRE(done.size() == 1);
-    CHECK(nic::qp_state(qa) == IBV_QPS_ERR);
+    CHECK(qa->state == IBV_QPS_ERR);
     return done[0];
   }
 };
@@ -53,7 +53,7 @@ TEST_CASE("remote access errors: key, range, rights, region of another PD, regio
       send.rkey ^= 1;
       CHECK(pair.fail(send).status == IBV_WC_REM_ACCESS_ERR);
       CHECK(pair.net.b.saw(IBV_EVENT_QP_ACCESS_ERR));
-      CHECK(nic::qp_state(pair.qb) == IBV_QPS_ERR);
+      CHECK(pair.qb->state == IBV_QPS_ERR);
     }
     {
       Pair pair;
@@ -75,19 +75,19 @@ TEST_CASE("remote access errors: key, range, rights, region of another PD, regio
       Pair pair;
       nic::Pd* other = nullptr;
       nic::Mr* mr = nullptr;
-      REQUIRE(pair.net.b.nic->alloc_pd(&other) == 0);
-      REQUIRE(pair.net.b.nic->reg_mr(other, pair.far.data(), 8192, reinterpret_cast<std::uint64_t>(pair.far.data()),
-                                     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
-                                     &mr) == 0);
+      REQUIRE(pair.net.b.nic->pds().alloc(&other) == 0);
+      REQUIRE(pair.net.b.nic->mrs().reg(other, pair.far.data(), 8192, reinterpret_cast<std::uint64_t>(pair.far.data()),
+                                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+                                        &mr) == 0);
       Send send = pair.rdma(opcode);
-      send.rkey = nic::rkey_of(mr);
+      send.rkey = mr->rkey();
       CHECK(pair.fail(send).status == IBV_WC_REM_ACCESS_ERR);
-      CHECK(pair.net.b.nic->dealloc_pd(other) == EBUSY);
+      CHECK(pair.net.b.nic->pds().dealloc(other) == EBUSY);
     }
     {
       Pair pair;
       const Send send = pair.rdma(opcode);
-      REQUIRE(pair.net.b.nic->dereg_mr(pair.remote) == 0);
+      REQUIRE(pair.net.b.nic->mrs().dereg(pair.remote) == 0);
       CHECK(pair.fail(send).status == IBV_WC_REM_ACCESS_ERR);
     }
   }
@@ -152,7 +152,7 @@ TEST_CASE("a READ needs a local region that may be written, and a limit above ze
     Pair pair;
     nic::Mr* read_only = pair.net.a.reg(pair.near.data(), 8192, 0);
     Send send = pair.rdma(IBV_WR_RDMA_READ);
-    send.sges[0].lkey = nic::lkey_of(read_only);
+    send.sges[0].lkey = read_only->lkey();
     CHECK(pair.fail(send).status == IBV_WC_LOC_PROT_ERR);
   }
   {
@@ -227,7 +227,7 @@ TEST_CASE("memory that was unmapped under a region is an error, not a crash") {
         send.sges = {sge_of(memory, 4096, mr)};
       } else {
         send.remote_addr = reinterpret_cast<std::uint64_t>(memory);
-        send.rkey = nic::rkey_of(mr);
+        send.rkey = mr->rkey();
       }
       munmap(memory, size);
       CHECK(pair.fail(send).status == (at_source ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_ACCESS_ERR));
@@ -237,12 +237,12 @@ TEST_CASE("memory that was unmapped under a region is an error, not a crash") {
   nic::Mr* mr = nullptr;
   void* memory = map();
   munmap(memory, size);
-  CHECK(pair.net.a.nic->reg_mr(pair.net.a.pd, memory, size, 0, IBV_ACCESS_LOCAL_WRITE, &mr) == EFAULT);
+  CHECK(pair.net.a.nic->mrs().reg(pair.net.a.pd, memory, size, 0, IBV_ACCESS_LOCAL_WRITE, &mr) == EFAULT);
   void* constant = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  CHECK(pair.net.a.nic->reg_mr(pair.net.a.pd, constant, size, 0, IBV_ACCESS_LOCAL_WRITE, &mr) == EFAULT);
-  CHECK(pair.net.a.nic->reg_mr(pair.net.a.pd, constant, size, 0, 0, &mr) == 0);
-  CHECK(pair.net.a.nic->reg_mr(pair.net.a.pd, constant, size, 0, IBV_ACCESS_REMOTE_WRITE, &mr) == EINVAL);
-  CHECK(pair.net.a.nic->reg_mr(pair.net.a.pd, constant, 0, 0, 0, &mr) == EINVAL);
+  CHECK(pair.net.a.nic->mrs().reg(pair.net.a.pd, constant, size, 0, IBV_ACCESS_LOCAL_WRITE, &mr) == EFAULT);
+  CHECK(pair.net.a.nic->mrs().reg(pair.net.a.pd, constant, size, 0, 0, &mr) == 0);
+  CHECK(pair.net.a.nic->mrs().reg(pair.net.a.pd, constant, size, 0, IBV_ACCESS_REMOTE_WRITE, &mr) == EINVAL);
+  CHECK(pair.net.a.nic->mrs().reg(pair.net.a.pd, constant, 0, 0, 0, &mr) == EINVAL);
   munmap(constant, size);
 }
 

@@ -38,7 +38,7 @@ struct Scene {
     return {.opcode = opcode,
             .sges = {sge_of(near.data(), size, local)},
             .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
-            .rkey = nic::rkey_of(remote)};
+            .rkey = remote->rkey()};
   }
   void recv(std::uint32_t size = 4096) { REQUIRE(post_recv(net.b, qb, 1, {sge_of(far.data(), size, remote)}) == 0); }
   void send(const Send& what) { REQUIRE(post_send(net.a, qa, what) == 0); }
@@ -71,8 +71,8 @@ const std::vector<Way>& ways() {
          ibv_send_wr wr = {};
          ibv_send_wr* bad = nullptr;
          wr.opcode = IBV_WR_LOCAL_INV;
-         wr.invalidate_rkey = nic::rkey_of(scene.local);
-         REQUIRE(scene.net.a.nic->post_send(scene.qa, &wr, &bad) == 0);
+         wr.invalidate_rkey = scene.local->rkey();
+         REQUIRE(scene.net.a.nic->data_path().post_send(scene.qa, &wr, &bad) == 0);
        }},
       {IBV_WC_LOC_PROT_ERR,
        [](Scene& scene) {
@@ -85,18 +85,18 @@ const std::vector<Way>& ways() {
          scene.recv();
          ibv_qp_attr attr = {};
          attr.qp_state = IBV_QPS_ERR;
-         REQUIRE(scene.net.b.nic->modify_qp(scene.qb, &attr, IBV_QP_STATE, 0) == 0);
+         REQUIRE(scene.net.b.nic->qps().modify(scene.qb, &attr, IBV_QP_STATE) == 0);
        }},
       {IBV_WC_MW_BIND_ERR,  // to a region that does not allow it
        [](Scene& scene) {
          nic::Mw* mw = nullptr;
-         REQUIRE(scene.net.a.nic->alloc_mw(scene.net.a.pd, IBV_MW_TYPE_2, &mw) == 0);
+         REQUIRE(scene.net.a.nic->mws().alloc(scene.net.a.pd, IBV_MW_TYPE_2, &mw) == 0);
          nic::Mr* plain = scene.net.a.reg(scene.near.data(), 64, IBV_ACCESS_LOCAL_WRITE);
          ibv_mw face = {};
-         face.rkey = nic::rkey_of(mw);
+         face.rkey = mw->rkey();
          face.type = IBV_MW_TYPE_2;
          ibv_mr region = {};
-         region.lkey = nic::lkey_of(plain);
+         region.lkey = plain->lkey();
          ibv_send_wr wr = {};
          ibv_send_wr* bad = nullptr;
          wr.opcode = IBV_WR_BIND_MW;
@@ -104,12 +104,12 @@ const std::vector<Way>& ways() {
          wr.bind_mw.rkey = face.rkey ^ 1;
          wr.bind_mw.bind_info = {&region, reinterpret_cast<std::uint64_t>(scene.near.data()), 64,
                                  IBV_ACCESS_REMOTE_READ};
-         REQUIRE(scene.net.a.nic->post_send(scene.qa, &wr, &bad) == 0);
+         REQUIRE(scene.net.a.nic->data_path().post_send(scene.qa, &wr, &bad) == 0);
        }},
       {IBV_WC_BAD_RESP_ERR,  // an answer that is not one to what was asked
        [](Scene& scene) {
          scene.send(scene.request(IBV_WR_ATOMIC_FETCH_AND_ADD));
-         scene.net.a.nic->pump(0);
+         scene.net.a.nic->scheduler().pump(0);
          std::uint8_t frame[wire::kMaxFrame] = {};
          wire::Path path;
          path.sgid = scene.net.b.gid;
@@ -118,12 +118,12 @@ const std::vector<Way>& ways() {
          const std::size_t network = wire::write_network(frame, path, kTransport);
          wire::Bth bth;
          bth.opcode = wire::make_opcode(wire::Transport::kRc, wire::kReadResponseOnly);
-         bth.dest_qpn = nic::qp_num(scene.qa);
+         bth.dest_qpn = scene.qa->number;
          bth.psn = Connection{}.psn_a;
          bth.emit(frame + network);
          wire::Aeth{wire::kAckUnlimitedCredits, 1}.emit(frame + network + wire::Bth::kSize);
          wire::seal_icrc({frame, network + kTransport});
-         scene.net.a.nic->deliver(1, {frame, network + kTransport}, 0);
+         scene.net.a.nic->ingress().deliver(1, {frame, network + kTransport}, 0);
        }},
       {IBV_WC_LOC_ACCESS_ERR,  // the receiver's: its memory is gone from under a WRITE with immediate
        [](Scene& scene) {
@@ -133,7 +133,7 @@ const std::vector<Way>& ways() {
          scene.recv();
          Send send = scene.request(IBV_WR_RDMA_WRITE_WITH_IMM);
          send.remote_addr = reinterpret_cast<std::uint64_t>(gone);
-         send.rkey = nic::rkey_of(mr);
+         send.rkey = mr->rkey();
          scene.send(send);
        }},
       {IBV_WC_REM_INV_REQ_ERR,
@@ -171,13 +171,13 @@ const std::vector<Way>& ways() {
          attr.max_wr = 4;
          attr.max_sge = 1;
          nic::Srq* srq = nullptr;
-         REQUIRE(scene.net.b.nic->create_srq(scene.net.b.pd, &attr, &scene.net.b, &srq) == 0);
+         REQUIRE(scene.net.b.nic->srqs().create(scene.net.b.pd, &attr, &scene.net.b, &srq) == 0);
          ibv_sge sge = sge_of(scene.far.data(), 4096, scene.remote);
          ibv_recv_wr wr = {};
          ibv_recv_wr* bad = nullptr;
          wr.sg_list = &sge;
          wr.num_sge = 1;
-         REQUIRE(scene.net.b.nic->post_srq_recv(srq, &wr, &bad) == 0);
+         REQUIRE(scene.net.b.nic->data_path().post_srq_recv(srq, &wr, &bad) == 0);
          scene.connect({}, IBV_QPT_UC, srq);
          link::FaultPlan plan;
          plan.nth = 2;
@@ -265,7 +265,7 @@ TEST_CASE("rnr_retry 7 never ends, neither with many messages behind the first n
     CHECK(scene.net.a.poll().empty());
     // One packet asks, now and then.
     CHECK(scene.net.a.nic->counters().sent_pkts < 4000);
-    CHECK(nic::qp_state(scene.qa) == IBV_QPS_RTS);
+    CHECK(scene.qa->state == IBV_QPS_RTS);
     for (int i = 0; i < kMessages; ++i) scene.recv();
     CHECK(scene.run() == std::set<ibv_wc_status>{IBV_WC_SUCCESS});
   }
@@ -282,14 +282,14 @@ TEST_CASE("a full CQ on the send side loses entries and says so once; the QP goe
     REQUIRE(post_send(net.a, qa,
                       {.opcode = IBV_WR_RDMA_WRITE,
                        .remote_addr = reinterpret_cast<std::uint64_t>(memory.data()),
-                       .rkey = nic::rkey_of(mr)}) == 0);
+                       .rkey = mr->rkey()}) == 0);
   }
   net.run();
   CHECK(std::count_if(net.a.events.begin(), net.a.events.end(),
                       [](const auto& event) { return event.type == IBV_EVENT_CQ_ERR; }) == 1);
   CHECK_FALSE(net.a.saw(IBV_EVENT_QP_FATAL));
   CHECK(net.a.poll().size() == 2);
-  CHECK(nic::qp_state(qa) == IBV_QPS_RTS);
+  CHECK(qa->state == IBV_QPS_RTS);
 }
 
 TEST_CASE("inline data up to the limit of the QP, in pieces, for every operation that takes it") {

@@ -31,7 +31,7 @@ struct Pair {
     local = net.a.reg(near.data(), near.size());
     remote = net.b.reg(far.data(), far.size());
     const ibv_ah_attr attr = to(net.b.gid);
-    REQUIRE(net.a.nic->create_ah(net.a.pd, &attr, &ah) == 0);
+    REQUIRE(net.a.nic->ahs().create(net.a.pd, &attr, &ah) == 0);
   }
 
   int send(std::uint32_t size, std::uint32_t qkey = 0x2222, std::uint32_t imm = 0) {
@@ -44,10 +44,10 @@ struct Pair {
     wr.send_flags = IBV_SEND_SIGNALED;
     wr.sg_list = &sge;
     wr.num_sge = 1;
-    wr.wr.ud.ah = nic::verbs_of(ah);
-    wr.wr.ud.remote_qpn = nic::qp_num(qb);
+    wr.wr.ud.ah = &ah->ibv;
+    wr.wr.ud.remote_qpn = qb->number;
     wr.wr.ud.remote_qkey = qkey;
-    const int error = net.a.nic->post_send(qa, &wr, &bad);
+    const int error = net.a.nic->data_path().post_send(qa, &wr, &bad);
     net.run();
     return error;
   }
@@ -64,7 +64,7 @@ TEST_CASE("a datagram arrives behind its network header") {
     const auto received = pair.net.b.poll();
     REQUIRE(received.size() == 1);
     CHECK(received[0].byte_len == 1040);
-    CHECK(received[0].src_qp == nic::qp_num(pair.qa));
+    CHECK(received[0].src_qp == pair.qa->number);
     CHECK(received[0].imm_data == 77);
     CHECK(received[0].wc_flags == (IBV_WC_GRH | IBV_WC_WITH_IMM));
     CHECK(std::equal(pair.near.begin(), pair.near.begin() + 1000, pair.far.begin() + 40));
@@ -101,7 +101,7 @@ TEST_CASE("a Q_Key with its top bit set stands for the QP's own") {
   CHECK(pair.net.b.poll().empty());  // 0x1111 is not 0x2222
   ibv_qp_attr attr = {};
   attr.qkey = 0x2222;
-  REQUIRE(pair.net.a.nic->modify_qp(pair.qa, &attr, IBV_QP_QKEY, 0) == 0);
+  REQUIRE(pair.net.a.nic->qps().modify(pair.qa, &attr, IBV_QP_QKEY) == 0);
   REQUIRE(pair.send(10, 0x80000000) == 0);
   CHECK(pair.net.b.poll().size() == 1);
 }
@@ -110,7 +110,7 @@ TEST_CASE("a datagram longer than the MTU is a local length error") {
   Pair pair;
   REQUIRE(pair.send(4097) == 0);
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_LOC_LEN_ERR);
-  CHECK(nic::qp_state(pair.qa) == IBV_QPS_SQE);
+  CHECK(pair.qa->state == IBV_QPS_SQE);
 }
 
 TEST_CASE("address handles are checked, counted, and belong to their PD") {
@@ -119,27 +119,27 @@ TEST_CASE("address handles are checked, counted, and belong to their PD") {
   nic::Ah* ah = nullptr;
   ibv_ah_attr attr = to(pair.net.b.gid);
   attr.is_global = 0;  // the port requires a GRH
-  CHECK(nic.create_ah(pair.net.a.pd, &attr, &ah) == EINVAL);
+  CHECK(nic.ahs().create(pair.net.a.pd, &attr, &ah) == EINVAL);
   attr = to(pair.net.b.gid);
   attr.grh.sgid_index = 1;
-  CHECK(nic.create_ah(pair.net.a.pd, &attr, &ah) == EINVAL);
+  CHECK(nic.ahs().create(pair.net.a.pd, &attr, &ah) == EINVAL);
   attr = to(pair.net.b.gid);
   attr.port_num = 2;
-  CHECK(nic.create_ah(pair.net.a.pd, &attr, &ah) == EINVAL);
+  CHECK(nic.ahs().create(pair.net.a.pd, &attr, &ah) == EINVAL);
   attr = to(wire::Gid{});
-  CHECK(nic.create_ah(pair.net.a.pd, &attr, &ah) == EINVAL);
+  CHECK(nic.ahs().create(pair.net.a.pd, &attr, &ah) == EINVAL);
   wire::Gid other_version;
   other_version.bytes[0] = 0xfd;
   attr = to(other_version);
-  CHECK(nic.create_ah(pair.net.a.pd, &attr, &ah) == EINVAL);
+  CHECK(nic.ahs().create(pair.net.a.pd, &attr, &ah) == EINVAL);
 
   nic::Pd* pd = nullptr;
-  REQUIRE(nic.alloc_pd(&pd) == 0);
+  REQUIRE(nic.pds().alloc(&pd) == 0);
   attr = to(pair.net.b.gid);
-  REQUIRE(nic.create_ah(pd, &attr, &ah) == 0);
-  CHECK(nic.dealloc_pd(pd) == EBUSY);
+  REQUIRE(nic.ahs().create(pd, &attr, &ah) == 0);
+  CHECK(nic.pds().dealloc(pd) == EBUSY);
   std::swap(ah, pair.ah);
   CHECK(pair.send(10) == EINVAL);
-  REQUIRE(nic.destroy_ah(pair.ah) == 0);
-  CHECK(nic.dealloc_pd(pd) == 0);
+  REQUIRE(nic.ahs().destroy(pair.ah) == 0);
+  CHECK(nic.pds().dealloc(pd) == 0);
 }

@@ -47,28 +47,28 @@ TEST_CASE("random and damaged frames do no harm") {
     bth.opcode = wire::make_opcode(other.transport, static_cast<wire::Operation>(random() % 0x20));
     bth.version = 0;
     bth.pkey = 0xffff;
-    bth.dest_qpn = nic::qp_num(target.qp);
+    bth.dest_qpn = target.qp->number;
     bth.psn = (0xfffff0 + random() % 4) & 0xffffff;
     bth.emit(frame + network);
     const wire::OpcodeInfo* info = wire::opcode_info(bth.opcode);
     if (info != nullptr && info->has(wire::kHasReth) && transport > 32 && random() % 2 == 0) {
-      wire::Reth{reinterpret_cast<std::uint64_t>(memory.data()) + random() % 12288, nic::rkey_of(mr), random() % 5000}
-          .emit(frame + network + info->reth);
+      wire::Reth{reinterpret_cast<std::uint64_t>(memory.data()) + random() % 12288, mr->rkey(), random() % 5000}.emit(
+          frame + network + info->reth);
     }
     if (info != nullptr && info->has(wire::kHasAtomicEth) && transport > 44 && random() % 2 == 0) {
-      wire::AtomicEth{reinterpret_cast<std::uint64_t>(memory.data()) + random() % 12288, nic::rkey_of(mr), random(), 0}
-          .emit(frame + network + info->atomic_eth);
+      wire::AtomicEth{reinterpret_cast<std::uint64_t>(memory.data()) + random() % 12288, mr->rkey(), random(), 0}.emit(
+          frame + network + info->atomic_eth);
     }
     wire::seal_icrc({frame, network + transport});
-    net.b.nic->deliver(1, {frame, network + transport}, 0);
-    net.b.nic->pump(0);
+    net.b.nic->ingress().deliver(1, {frame, network + transport}, 0);
+    net.b.nic->scheduler().pump(0);
     net.b.poll();
-    REQUIRE(nic::qp_state(uc) == IBV_QPS_RTS);
-    if (nic::qp_state(qb) == IBV_QPS_ERR) {
+    REQUIRE(uc->state == IBV_QPS_RTS);
+    if (qb->state == IBV_QPS_ERR) {
       ibv_qp_attr attr = {};
       attr.qp_state = IBV_QPS_RESET;
-      REQUIRE(net.b.nic->modify_qp(qb, &attr, IBV_QP_STATE, 0) == 0);
-      VirtualNetwork::to_rts(net.b, qb, nic::qp_num(qa), net.a.gid, connection, 0x123, 0xfffff0);
+      REQUIRE(net.b.nic->qps().modify(qb, &attr, IBV_QP_STATE) == 0);
+      VirtualNetwork::to_rts(net.b, qb, qa->number, net.a.gid, connection, 0x123, 0xfffff0);
     }
     net.trace.clear();
     net.b.events.clear();
@@ -85,7 +85,7 @@ TEST_CASE("a read response of the wrong length is a bad response, not a short re
   std::vector<std::uint8_t> memory(64, 0x55);
   nic::Mr* local = net.a.reg(memory.data(), memory.size());
   REQUIRE(post_send(net.a, qa, {.opcode = IBV_WR_RDMA_READ, .sges = {sge_of(memory.data(), 32, local)}}) == 0);
-  net.a.nic->pump(0);
+  net.a.nic->scheduler().pump(0);
 
   std::uint8_t frame[wire::kMaxFrame] = {};
   wire::Path path;
@@ -95,12 +95,12 @@ TEST_CASE("a read response of the wrong length is a bad response, not a short re
   const std::size_t network = wire::write_network(frame, path, kTransport);
   wire::Bth bth;
   bth.opcode = wire::make_opcode(wire::Transport::kRc, wire::kReadResponseOnly);
-  bth.dest_qpn = nic::qp_num(qa);
+  bth.dest_qpn = qa->number;
   bth.psn = 0xfffff0;
   bth.emit(frame + network);
   wire::Aeth{wire::kAckUnlimitedCredits, 1}.emit(frame + network + wire::Bth::kSize);
   wire::seal_icrc({frame, network + kTransport});
-  net.a.nic->deliver(1, {frame, network + kTransport}, 0);
+  net.a.nic->ingress().deliver(1, {frame, network + kTransport}, 0);
   CHECK(net.a.poll().at(0).status == IBV_WC_BAD_RESP_ERR);
   CHECK(std::count(memory.begin(), memory.end(), 0x55) == 64);
 }

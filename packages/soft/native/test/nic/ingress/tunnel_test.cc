@@ -47,9 +47,9 @@ struct TunnelPair {
   }
 
   static void use(Station& station, nic::Qp* qp, const TunnelPointer& tunnel) {
-    station.nic->open_tunnel(1, tunnel);
-    station.nic->set_tunnel(qp, true, tunnel);
-    station.nic->set_tunnel(qp, false, tunnel);
+    station.nic->ports().open_tunnel(1, tunnel);
+    station.nic->qps().set_tunnel(qp, true, tunnel);
+    station.nic->qps().set_tunnel(qp, false, tunnel);
   }
 
   ibv_wc_status write(ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE) {
@@ -57,7 +57,7 @@ struct TunnelPair {
                       {.opcode = opcode,
                        .sges = {sge_of(from.data(), 5000, source)},
                        .remote_addr = reinterpret_cast<std::uint64_t>(to.data()),
-                       .rkey = nic::rkey_of(target)}) == 0);
+                       .rkey = target->rkey()}) == 0);
     net.run();
     const auto completions = net.a.poll();
     REQUIRE(completions.size() == 1);
@@ -141,7 +141,7 @@ TEST_CASE("packets arrive only where both ends agree on the tunnel") {
   SUBCASE("the port listens, but the queue pair does not use it") {
     TunnelPair pair;
     pair.use(pair.net.a, pair.qa, udp_tunnel(4789, 8));
-    pair.net.b.nic->open_tunnel(1, udp_tunnel(4789, 8));
+    pair.net.b.nic->ports().open_tunnel(1, udp_tunnel(4789, 8));
     CHECK(pair.write() == IBV_WC_RETRY_EXC_ERR);
   }
   SUBCASE("the header's bytes may differ") {
@@ -156,7 +156,7 @@ TEST_CASE("packets arrive only where both ends agree on the tunnel") {
 
 TEST_CASE("several tunnels of one UDP port are told apart by the queue pair") {
   TunnelPair pair;
-  pair.net.b.nic->open_tunnel(1, udp_tunnel(4789, 8));
+  pair.net.b.nic->ports().open_tunnel(1, udp_tunnel(4789, 8));
   pair.use(pair.net.a, pair.qa, udp_tunnel(4789, 16));
   pair.use(pair.net.b, pair.qb, udp_tunnel(4789, 16));
   CHECK(pair.write() == IBV_WC_SUCCESS);
@@ -174,7 +174,7 @@ TEST_CASE("a tunnel to the RoCE port itself works, beside plain queue pairs") {
                     {.opcode = IBV_WR_RDMA_WRITE,
                      .sges = {sge_of(pair.from.data(), 8, pair.source)},
                      .remote_addr = reinterpret_cast<std::uint64_t>(pair.to.data()),
-                     .rkey = nic::rkey_of(pair.target)}) == 0);
+                     .rkey = pair.target->rkey()}) == 0);
   pair.net.run();
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_SUCCESS);
 }
@@ -201,7 +201,7 @@ TEST_CASE("a closed tunnel lets nothing out and nothing in") {
   pair.use(pair.net.a, pair.qa, tunnel);
   pair.use(pair.net.b, pair.qb, udp_tunnel(4789, 8));
   tunnel->open = false;
-  pair.net.a.nic->close_tunnel(1, tunnel);
+  pair.net.a.nic->ports().close_tunnel(1, tunnel);
   CHECK(pair.write() == IBV_WC_RETRY_EXC_ERR);
   CHECK(pair.sent_by_a.empty());
 }
@@ -219,7 +219,7 @@ TEST_CASE("truncated and foreign packets on a tunnel's port are dropped") {
       cut[2] = 0, cut[3] = static_cast<std::uint8_t>(size);
       cut[24] = 0, cut[25] = static_cast<std::uint8_t>(size - 20);
     }
-    pair.net.b.nic->deliver(1, cut, pair.net.now);
+    pair.net.b.nic->ingress().deliver(1, cut, pair.net.now);
   }
   CHECK(pair.net.b.nic->counters().dropped_pkts == before + 60);
 }

@@ -7,13 +7,13 @@ using namespace verbs::soft::test;
 TEST_CASE("a type 1 window opens its part of a region, to every QP of the PD") {
   Windows windows(3);
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_1);
-  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  const std::uint32_t key = next_key(mw->rkey());
   REQUIRE(windows.bind_1(key, 1000, 4000, kReadWrite) == 0);
   const ibv_wc bound = windows.complete(windows.net.b);
   CHECK(bound.status == IBV_WC_SUCCESS);
   CHECK(bound.opcode == IBV_WC_BIND_MW);
   CHECK(bound.wr_id == 5);
-  CHECK(nic::rkey_of(mw) == key);
+  CHECK(mw->rkey() == key);
 
   CHECK(windows.write(key, windows.at(1000), 4000) == IBV_WC_SUCCESS);
   CHECK(std::equal(windows.near.begin(), windows.near.begin() + 4000, windows.far.begin() + 1000));
@@ -27,29 +27,29 @@ TEST_CASE("a type 1 window opens its part of a region, to every QP of the PD") {
 TEST_CASE("a bind changes the key of a type 1 window, and a length of 0 closes it") {
   Windows windows(3);
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_1);
-  const std::uint32_t first = next_key(nic::rkey_of(mw));
+  const std::uint32_t first = next_key(mw->rkey());
   REQUIRE(windows.bind_1(first, 0, 100, kReadWrite) == 0);
   REQUIRE(windows.bind_1(next_key(first), 100, 100, kReadWrite) == 0);
   windows.net.run();
   CHECK(windows.net.b.poll().size() == 2);
   CHECK(windows.write(first, windows.at(0), 1) == IBV_WC_REM_ACCESS_ERR);
   CHECK(windows.write(next_key(first), windows.at(100), 1, 1) == IBV_WC_SUCCESS);
-  CHECK(windows.net.b.nic->dereg_mr(windows.region) == EINVAL);
+  CHECK(windows.net.b.nic->mrs().dereg(windows.region) == EINVAL);
   const std::uint32_t closed = next_key(next_key(first));
   // On QP 1, whose number the station's first one lost to the error above.
   windows.to[0] = windows.to[1];
   REQUIRE(windows.bind_1(closed, 0, 0, 0) == 0);
   CHECK(windows.complete(windows.net.b).status == IBV_WC_SUCCESS);
   CHECK(windows.write(closed, windows.at(100), 1, 2) == IBV_WC_REM_ACCESS_ERR);
-  CHECK(windows.net.b.nic->dereg_mr(windows.region) == 0);
+  CHECK(windows.net.b.nic->mrs().dereg(windows.region) == 0);
 }
 
 TEST_CASE("a window that was never bound opens nothing, and one without the right does not give it") {
   Windows windows(2);
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_1);
-  CHECK(windows.write(nic::rkey_of(mw), windows.at(0), 1) == IBV_WC_REM_ACCESS_ERR);
+  CHECK(windows.write(mw->rkey(), windows.at(0), 1) == IBV_WC_REM_ACCESS_ERR);
   windows.to[0] = windows.to[1];
-  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  const std::uint32_t key = next_key(mw->rkey());
   REQUIRE(windows.bind_1(key, 0, 100, IBV_ACCESS_REMOTE_READ) == 0);
   CHECK(windows.complete(windows.net.b).status == IBV_WC_SUCCESS);
   CHECK(windows.access(IBV_WR_RDMA_READ, key, windows.at(0), 1, 1) == IBV_WC_SUCCESS);
@@ -59,9 +59,9 @@ TEST_CASE("a window that was never bound opens nothing, and one without the righ
 TEST_CASE("a type 2 window is open to the QP that bound it only, and its key's low byte is the application's") {
   Windows windows(2);
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
-  const std::uint32_t key = (nic::rkey_of(mw) & ~0xffu) | 0xab;
+  const std::uint32_t key = (mw->rkey() & ~0xffu) | 0xab;
   CHECK(windows.bind_2(mw, key, windows.region, windows.at(64), 64, kReadWrite) == IBV_WC_SUCCESS);
-  CHECK(nic::rkey_of(mw) == key);
+  CHECK(mw->rkey() == key);
   CHECK(windows.write(key, windows.at(64), 64) == IBV_WC_SUCCESS);
   CHECK(windows.write(key, windows.at(64), 64, 1) == IBV_WC_REM_ACCESS_ERR);
 }
@@ -69,23 +69,23 @@ TEST_CASE("a type 2 window is open to the QP that bound it only, and its key's l
 TEST_CASE("a type 2 window is taken back by a request, and may be bound again") {
   Windows windows(2);
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
-  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  const std::uint32_t key = next_key(mw->rkey());
   CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_SUCCESS);
   CHECK(windows.invalidate(key) == IBV_WC_SUCCESS);
   CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_SUCCESS);
   CHECK(windows.invalidate(key) == IBV_WC_SUCCESS);
-  CHECK(windows.net.b.nic->dereg_mr(windows.region) == 0);
+  CHECK(windows.net.b.nic->mrs().dereg(windows.region) == 0);
   CHECK(windows.write(key, windows.at(0), 1) == IBV_WC_REM_ACCESS_ERR);
 }
 
 TEST_CASE("a window that is bound cannot be bound again before it is taken back") {
   Windows windows;
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
-  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  const std::uint32_t key = next_key(mw->rkey());
   CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_SUCCESS);
   CHECK(windows.bind_2(mw, next_key(key), windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_MW_BIND_ERR);
-  CHECK(nic::qp_state(windows.to[0]) == IBV_QPS_ERR);
-  CHECK(nic::rkey_of(mw) == key);
+  CHECK(windows.to[0]->state == IBV_QPS_ERR);
+  CHECK(mw->rkey() == key);
 }
 
 TEST_CASE("invalidating what is no window of the QP fails") {
@@ -93,15 +93,15 @@ TEST_CASE("invalidating what is no window of the QP fails") {
     Windows windows(2);
     const std::uint32_t key = choose(windows);
     CHECK(windows.invalidate(key) == IBV_WC_LOC_QP_OP_ERR);
-    CHECK(nic::qp_state(windows.to[0]) == IBV_QPS_ERR);
+    CHECK(windows.to[0]->state == IBV_QPS_ERR);
   };
-  attempt([](Windows& windows) { return nic::rkey_of(windows.region); });
-  attempt([](Windows& windows) { return nic::rkey_of(windows.alloc(IBV_MW_TYPE_1)); });
-  attempt([](Windows& windows) { return next_key(nic::rkey_of(windows.alloc(IBV_MW_TYPE_2))); });
+  attempt([](Windows& windows) { return windows.region->rkey(); });
+  attempt([](Windows& windows) { return windows.alloc(IBV_MW_TYPE_1)->rkey(); });
+  attempt([](Windows& windows) { return next_key(windows.alloc(IBV_MW_TYPE_2)->rkey()); });
   attempt([](Windows&) { return 0xffffff00u; });
   attempt([](Windows& windows) {
     nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
-    const std::uint32_t key = next_key(nic::rkey_of(mw));
+    const std::uint32_t key = next_key(mw->rkey());
     CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, kReadWrite, 1) == IBV_WC_SUCCESS);
     return key;  // QP 1 has it
   });
@@ -137,7 +137,7 @@ TEST_CASE("what may not be bound") {
     Windows windows;
     nic::Mr* region = windows.net.b.reg(windows.far.data(), windows.far.size(), row.region_access);
     nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
-    const std::uint32_t key = next_key(nic::rkey_of(mw));
+    const std::uint32_t key = next_key(mw->rkey());
     CHECK(windows.bind_2(mw, key, region, windows.at(row.offset), row.length, row.access) ==
           (row.allowed ? IBV_WC_SUCCESS : IBV_WC_MW_BIND_ERR));
   }
@@ -146,7 +146,7 @@ TEST_CASE("what may not be bound") {
 TEST_CASE("a zero-based window is addressed from 0") {
   Windows windows(2);
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
-  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  const std::uint32_t key = next_key(mw->rkey());
   CHECK(windows.bind_2(mw, key, windows.region, windows.at(128), 64, kReadWrite | IBV_ACCESS_ZERO_BASED) ==
         IBV_WC_SUCCESS);
   CHECK(windows.write(key, 0, 64) == IBV_WC_SUCCESS);
@@ -158,25 +158,24 @@ TEST_CASE("windows of another PD, of the wrong type or key are refused") {
   Windows windows(2);
   nic::Nic& nic = *windows.net.b.nic;
   nic::Mw* mw = nullptr;
-  CHECK(nic.alloc_mw(windows.net.b.pd, static_cast<ibv_mw_type>(3), &mw) == EINVAL);
+  CHECK(nic.mws().alloc(windows.net.b.pd, static_cast<ibv_mw_type>(3), &mw) == EINVAL);
   nic::Pd* pd = nullptr;
-  REQUIRE(nic.alloc_pd(&pd) == 0);
-  REQUIRE(nic.alloc_mw(pd, IBV_MW_TYPE_2, &mw) == 0);
-  CHECK(nic.dealloc_pd(pd) == EBUSY);
-  CHECK(windows.bind_2(mw, nic::rkey_of(mw) + 256, {}) == EINVAL);  // the key of something else
-  CHECK(windows.bind_2(mw, next_key(nic::rkey_of(mw)), windows.region, windows.at(0), 64, kReadWrite) ==
-        IBV_WC_MW_BIND_ERR);
-  CHECK(nic.dealloc_mw(mw) == 0);
-  CHECK(nic.dealloc_pd(pd) == 0);
+  REQUIRE(nic.pds().alloc(&pd) == 0);
+  REQUIRE(nic.mws().alloc(pd, IBV_MW_TYPE_2, &mw) == 0);
+  CHECK(nic.pds().dealloc(pd) == EBUSY);
+  CHECK(windows.bind_2(mw, mw->rkey() + 256, {}) == EINVAL);  // the key of something else
+  CHECK(windows.bind_2(mw, next_key(mw->rkey()), windows.region, windows.at(0), 64, kReadWrite) == IBV_WC_MW_BIND_ERR);
+  CHECK(nic.mws().dealloc(mw) == 0);
+  CHECK(nic.pds().dealloc(pd) == 0);
 
   ibv_mw type_1 = {};
   type_1.type = IBV_MW_TYPE_1;
   ibv_send_wr wr = {};
   ibv_send_wr* bad = nullptr;
   wr.opcode = IBV_WR_BIND_MW;
-  CHECK(nic.post_send(windows.to[1], &wr, &bad) == EINVAL);
+  CHECK(nic.data_path().post_send(windows.to[1], &wr, &bad) == EINVAL);
   wr.bind_mw.mw = &type_1;
-  CHECK(nic.post_send(windows.to[1], &wr, &bad) == EINVAL);
+  CHECK(nic.data_path().post_send(windows.to[1], &wr, &bad) == EINVAL);
   CHECK(windows.bind_1(0x100, 0, 64, IBV_ACCESS_ZERO_BASED) == EINVAL);
 }
 
@@ -185,51 +184,50 @@ TEST_CASE("with its QP or itself gone, a window opens nothing and lets its regio
   nic::Nic& nic = *windows.net.b.nic;
   nic::Mw* by_qp = windows.alloc(IBV_MW_TYPE_2);
   nic::Mw* by_hand = windows.alloc(IBV_MW_TYPE_2);
-  CHECK(windows.bind_2(by_qp, nic::rkey_of(by_qp) ^ 1, windows.region, windows.at(0), 64, kReadWrite, 0) ==
+  CHECK(windows.bind_2(by_qp, by_qp->rkey() ^ 1, windows.region, windows.at(0), 64, kReadWrite, 0) == IBV_WC_SUCCESS);
+  CHECK(windows.bind_2(by_hand, by_hand->rkey() ^ 1, windows.region, windows.at(0), 64, kReadWrite, 1) ==
         IBV_WC_SUCCESS);
-  CHECK(windows.bind_2(by_hand, nic::rkey_of(by_hand) ^ 1, windows.region, windows.at(0), 64, kReadWrite, 1) ==
-        IBV_WC_SUCCESS);
-  const std::uint32_t key = nic::rkey_of(by_hand);
-  REQUIRE(nic.destroy_qp(windows.to[0]) == 0);
-  CHECK(nic.dereg_mr(windows.region) == EINVAL);
-  REQUIRE(nic.dealloc_mw(by_hand) == 0);
+  const std::uint32_t key = by_hand->rkey();
+  REQUIRE(nic.qps().destroy(windows.to[0]) == 0);
+  CHECK(nic.mrs().dereg(windows.region) == EINVAL);
+  REQUIRE(nic.mws().dealloc(by_hand) == 0);
   CHECK(windows.write(key, windows.at(0), 1, 1) == IBV_WC_REM_ACCESS_ERR);
-  CHECK(nic.dereg_mr(windows.region) == 0);
-  CHECK(nic.dealloc_mw(by_qp) == 0);
+  CHECK(nic.mrs().dereg(windows.region) == 0);
+  CHECK(nic.mws().dealloc(by_qp) == 0);
 }
 
 TEST_CASE("UC binds windows too") {
   Windows windows(1, IBV_QPT_UC);
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
-  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  const std::uint32_t key = next_key(mw->rkey());
   CHECK(windows.bind_2(mw, key, windows.region, windows.at(64), 64, IBV_ACCESS_REMOTE_WRITE) == IBV_WC_SUCCESS);
   CHECK(windows.write(key, windows.at(64), 64) == IBV_WC_SUCCESS);
   CHECK(std::equal(windows.near.begin(), windows.near.begin() + 64, windows.far.begin() + 64));
   CHECK(windows.bind_2(mw, key, windows.region, windows.at(0), 64, IBV_ACCESS_REMOTE_WRITE) == IBV_WC_MW_BIND_ERR);
-  CHECK(nic::qp_state(windows.to[0]) == IBV_QPS_SQE);
+  CHECK(windows.to[0]->state == IBV_QPS_SQE);
 }
 
 TEST_CASE("a bind waits for the requests before it") {
   Windows windows;
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
-  const std::uint32_t key = next_key(nic::rkey_of(mw));
+  const std::uint32_t key = next_key(mw->rkey());
   // A message that nobody has posted a receive for is in the way.
   const nic::Mr* readable = windows.net.b.reg(windows.far.data(), windows.far.size());
   REQUIRE(post_send(windows.net.b, windows.to[0], {.wr_id = 1, .sges = {sge_of(windows.far.data(), 16, readable)}}) ==
           0);
   ibv_mr face = {};
-  face.lkey = nic::lkey_of(windows.region);
+  face.lkey = windows.region->lkey();
   REQUIRE(windows.bind_2(mw, key, {&face, windows.at(0), 64, kReadWrite}) == 0);
   windows.net.run(kMillisecond);
   CHECK(windows.net.b.poll().empty());
-  CHECK(nic::rkey_of(mw) != key);
+  CHECK(mw->rkey() != key);
   REQUIRE(post_recv(windows.net.a, windows.from[0], 9, {sge_of(windows.near.data(), 16, windows.local)}) == 0);
   windows.net.run();
   const auto completions = windows.net.b.poll();
   REQUIRE(completions.size() == 2);
   CHECK(completions[0].wr_id == 1);
   CHECK(completions[1].opcode == IBV_WC_BIND_MW);
-  CHECK(nic::rkey_of(mw) == key);
+  CHECK(mw->rkey() == key);
 }
 
 TEST_CASE("SEND with invalidate closes the receiver's window when the data has arrived") {
@@ -237,7 +235,7 @@ TEST_CASE("SEND with invalidate closes the receiver's window when the data has a
     CAPTURE(size);
     Windows test;
     nic::Mw* mw = test.alloc(IBV_MW_TYPE_2);
-    const std::uint32_t rkey = nic::rkey_of(mw) ^ 1;
+    const std::uint32_t rkey = mw->rkey() ^ 1;
     REQUIRE(test.bind_2(mw, rkey, test.region, test.at(0), 4096, kReadWrite) == IBV_WC_SUCCESS);
     REQUIRE(post_recv(test.net.b, test.to[0], 7, {sge_of(test.far.data(), 8192, test.region)}) == 0);
     // `imm` is in a union with the key, which is in the host's byte order.
@@ -266,7 +264,7 @@ TEST_CASE("what cannot be invalidated remotely fails the receiver, and the sende
   for (const bool region : {true, false}) {
     CAPTURE(region);
     Windows test;
-    const std::uint32_t rkey = region ? nic::rkey_of(test.region) : nic::rkey_of(test.alloc(IBV_MW_TYPE_1));
+    const std::uint32_t rkey = region ? test.region->rkey() : test.alloc(IBV_MW_TYPE_1)->rkey();
     REQUIRE(post_recv(test.net.b, test.to[0], 7, {sge_of(test.far.data(), 8192, test.region)}) == 0);
     REQUIRE(
         post_send(test.net.a, test.from[0],
@@ -277,6 +275,6 @@ TEST_CASE("what cannot be invalidated remotely fails the receiver, and the sende
     REQUIRE(received.size() == 1);
     CHECK(received[0].status == IBV_WC_REM_INV_REQ_ERR);
     CHECK(test.net.b.saw(IBV_EVENT_QP_REQ_ERR));
-    CHECK(nic::qp_state(test.to[0]) == IBV_QPS_ERR);
+    CHECK(test.to[0]->state == IBV_QPS_ERR);
   }
 }

@@ -27,7 +27,7 @@ struct Windows {
 
   nic::Mw* alloc(ibv_mw_type type) {
     nic::Mw* mw = nullptr;
-    REQUIRE(net.b.nic->alloc_mw(net.b.pd, type, &mw) == 0);
+    REQUIRE(net.b.nic->mws().alloc(net.b.pd, type, &mw) == 0);
     return mw;
   }
 
@@ -43,18 +43,18 @@ struct Windows {
   // Type 1: the key that the window has then is `rkey`.
   int bind_1(std::uint32_t rkey, std::size_t offset, std::size_t length, unsigned access) {
     ibv_mr face = {};
-    face.lkey = nic::lkey_of(region);
+    face.lkey = region->lkey();
     ibv_mw_bind bind = {};
     bind.wr_id = 5;
     bind.send_flags = IBV_SEND_SIGNALED;
     bind.bind_info = {&face, length == 0 ? 0 : at(offset), length, access};
-    return net.b.nic->bind_mw(to[0], &bind, rkey);
+    return net.b.nic->data_path().post_bind(to[0], &bind, rkey);
   }
 
   // Type 2, by a request on QP `qp`.
   int bind_2(const nic::Mw* mw, std::uint32_t rkey, ibv_mw_bind_info info, std::size_t qp = 0) {
     ibv_mw face = {};
-    face.rkey = nic::rkey_of(mw);
+    face.rkey = mw->rkey();
     face.type = IBV_MW_TYPE_2;
     ibv_send_wr wr = {};
     ibv_send_wr* bad = nullptr;
@@ -64,12 +64,12 @@ struct Windows {
     wr.bind_mw.mw = &face;
     wr.bind_mw.rkey = rkey;
     wr.bind_mw.bind_info = info;
-    return net.b.nic->post_send(to[qp], &wr, &bad);
+    return net.b.nic->data_path().post_send(to[qp], &wr, &bad);
   }
   ibv_wc_status bind_2(const nic::Mw* mw, std::uint32_t rkey, const nic::Mr* mr, std::uint64_t address,
                        std::uint64_t length, unsigned access, std::size_t qp = 0) {
     ibv_mr face = {};
-    face.lkey = nic::lkey_of(mr);
+    face.lkey = mr->lkey();
     REQUIRE(bind_2(mw, rkey, {&face, address, length, access}, qp) == 0);
     return complete(net.b).status;
   }
@@ -80,7 +80,7 @@ struct Windows {
     wr.opcode = IBV_WR_LOCAL_INV;
     wr.send_flags = IBV_SEND_SIGNALED;
     wr.invalidate_rkey = rkey;
-    REQUIRE(net.b.nic->post_send(to[qp], &wr, &bad) == 0);
+    REQUIRE(net.b.nic->data_path().post_send(to[qp], &wr, &bad) == 0);
     const ibv_wc wc = complete(net.b);
     if (wc.status == IBV_WC_SUCCESS) CHECK(wc.opcode == IBV_WC_LOCAL_INV);
     return wc.status;

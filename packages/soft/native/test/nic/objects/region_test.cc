@@ -44,7 +44,7 @@ struct Pair {
     net.run();
     const auto done = net.a.poll();
     REQUIRE(done.size() == 1);
-    CHECK(net.a.nic->dereg_mr(mr) == 0);
+    CHECK(net.a.nic->mrs().dereg(mr) == 0);
     return done[0].status;
   }
 
@@ -64,19 +64,19 @@ TEST_CASE("a region's remote address is what the registration says") {
   std::uint64_t to = 0;
   SUBCASE("any iova") {
     to = 0x123456789abcdef1;
-    REQUIRE(pair.net.b.nic->reg_mr(pair.net.b.pd, memory.data(), memory.size(), to, kRemote, &mr) == 0);
+    REQUIRE(pair.net.b.nic->mrs().reg(pair.net.b.pd, memory.data(), memory.size(), to, kRemote, &mr) == 0);
   }
   SUBCASE("an iova at the end of the address space") {
     to = UINT64_MAX - 8191;
-    REQUIRE(pair.net.b.nic->reg_mr(pair.net.b.pd, memory.data(), memory.size(), to, kRemote, &mr) == 0);
+    REQUIRE(pair.net.b.nic->mrs().reg(pair.net.b.pd, memory.data(), memory.size(), to, kRemote, &mr) == 0);
   }
   SUBCASE("zero based") {
-    REQUIRE(pair.net.b.nic->reg_mr(pair.net.b.pd, memory.data(), memory.size(), address(memory.data()),
-                                   kRemote | IBV_ACCESS_ZERO_BASED, &mr) == 0);
+    REQUIRE(pair.net.b.nic->mrs().reg(pair.net.b.pd, memory.data(), memory.size(), address(memory.data()),
+                                      kRemote | IBV_ACCESS_ZERO_BASED, &mr) == 0);
   }
-  CHECK(pair.write(to + 100, nic::rkey_of(mr), data) == IBV_WC_SUCCESS);
+  CHECK(pair.write(to + 100, mr->rkey(), data) == IBV_WC_SUCCESS);
   CHECK(std::memcmp(memory.data() + 100, data.data(), data.size()) == 0);
-  CHECK(pair.write(to + 8192 - 2999, nic::rkey_of(mr), data) == IBV_WC_REM_ACCESS_ERR);
+  CHECK(pair.write(to + 8192 - 2999, mr->rkey(), data) == IBV_WC_REM_ACCESS_ERR);
 }
 
 TEST_CASE("what cannot be registered") {
@@ -84,7 +84,7 @@ TEST_CASE("what cannot be registered") {
   Pages pages(2), readable(1, PROT_READ);
   nic::Mr* mr = nullptr;
   const auto reg = [&](void* at, std::size_t size, unsigned access) {
-    return net.a.nic->reg_mr(net.a.pd, at, size, address(at), access, &mr);
+    return net.a.nic->mrs().reg(net.a.pd, at, size, address(at), access, &mr);
   };
   CHECK(reg(pages.at, 0, kLocal) == EINVAL);
   CHECK(reg(pages.at, 16, IBV_ACCESS_REMOTE_WRITE) == EINVAL);
@@ -104,54 +104,54 @@ TEST_CASE("re-registration changes what it is asked to, under the same keys") {
   nic::Nic& nic = *pair.net.b.nic;
   std::vector<std::uint8_t> data = pattern(2000), first(4096), second(4096);
   nic::Mr* mr = pair.net.b.reg(first.data(), first.size());
-  const std::uint32_t key = nic::rkey_of(mr);
+  const std::uint32_t key = mr->rkey();
 
   SUBCASE("translation") {
-    CHECK(nic.rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, second.data(), 2500, 0) == 0);
-    CHECK(nic::rkey_of(mr) == key);
+    CHECK(nic.mrs().rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, second.data(), 2500, 0) == 0);
+    CHECK(mr->rkey() == key);
     CHECK(pair.write(address(second.data()) + 500, key, data) == IBV_WC_SUCCESS);
     CHECK(std::memcmp(second.data() + 500, data.data(), data.size()) == 0);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_REM_ACCESS_ERR);
   }
   SUBCASE("access") {
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_SUCCESS);
-    CHECK(nic.rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kLocal) == 0);
+    CHECK(nic.mrs().rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kLocal) == 0);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_REM_ACCESS_ERR);
   }
   SUBCASE("access to zero based and back") {
-    CHECK(nic.rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kRemote | IBV_ACCESS_ZERO_BASED) == 0);
+    CHECK(nic.mrs().rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kRemote | IBV_ACCESS_ZERO_BASED) == 0);
     CHECK(pair.write(0, key, data) == IBV_WC_SUCCESS);
-    CHECK(nic.rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kRemote) == 0);
+    CHECK(nic.mrs().rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kRemote) == 0);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_SUCCESS);
   }
   SUBCASE("protection domain") {
     nic::Pd* other = nullptr;
-    REQUIRE(nic.alloc_pd(&other) == 0);
-    CHECK(nic.rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, other, nullptr, 0, 0) == 0);
-    CHECK(nic.dealloc_pd(other) == EBUSY);
+    REQUIRE(nic.pds().alloc(&other) == 0);
+    CHECK(nic.mrs().rereg(mr, IBV_REREG_MR_CHANGE_PD, other, nullptr, 0, 0) == 0);
+    CHECK(nic.pds().dealloc(other) == EBUSY);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_REM_ACCESS_ERR);
-    CHECK(nic.rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, pair.net.b.pd, nullptr, 0, 0) == 0);
-    CHECK(nic.dealloc_pd(other) == 0);
+    CHECK(nic.mrs().rereg(mr, IBV_REREG_MR_CHANGE_PD, pair.net.b.pd, nullptr, 0, 0) == 0);
+    CHECK(nic.pds().dealloc(other) == 0);
   }
   SUBCASE("everything at once") {
     nic::Pd* other = nullptr;
-    REQUIRE(nic.alloc_pd(&other) == 0);
+    REQUIRE(nic.pds().alloc(&other) == 0);
     const int all = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
-    CHECK(nic.rereg_mr(mr, all, other, second.data(), second.size(), kLocal) == 0);
+    CHECK(nic.mrs().rereg(mr, all, other, second.data(), second.size(), kLocal) == 0);
     CHECK(pair.write(address(second.data()), key, data) == IBV_WC_REM_ACCESS_ERR);
-    CHECK(nic.dereg_mr(mr) == 0);
-    CHECK(nic.dealloc_pd(other) == 0);
+    CHECK(nic.mrs().dereg(mr) == 0);
+    CHECK(nic.pds().dealloc(other) == 0);
   }
   SUBCASE("nothing, when a part of it is refused") {
     nic::Pd* other = nullptr;
-    REQUIRE(nic.alloc_pd(&other) == 0);
+    REQUIRE(nic.pds().alloc(&other) == 0);
     Pages gone(1);
     munmap(gone.at, gone.size);
     const int both = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD;
-    CHECK(nic.rereg_mr(mr, both, other, gone.at, gone.size, 0) == EFAULT);
-    CHECK(nic.rereg_mr(mr, IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS, other, nullptr, 0,
-                       IBV_ACCESS_REMOTE_WRITE) == EINVAL);
-    CHECK(nic.dealloc_pd(other) == 0);
+    CHECK(nic.mrs().rereg(mr, both, other, gone.at, gone.size, 0) == EFAULT);
+    CHECK(nic.mrs().rereg(mr, IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS, other, nullptr, 0,
+                          IBV_ACCESS_REMOTE_WRITE) == EINVAL);
+    CHECK(nic.pds().dealloc(other) == 0);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_SUCCESS);
   }
 }
@@ -159,16 +159,15 @@ TEST_CASE("re-registration changes what it is asked to, under the same keys") {
 TEST_CASE("a null region reads as zeros, swallows what is written, and is for the local side only") {
   Pair pair;
   nic::Mr* null = nullptr;
-  REQUIRE(pair.net.b.nic->alloc_null_mr(pair.net.b.pd, &null) == 0);
-  CHECK(nic::rkey_of(null) == 0);
-  CHECK(pair.net.b.nic->rereg_mr(null, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kLocal) == EINVAL);
+  REQUIRE(pair.net.b.nic->mrs().alloc_null(pair.net.b.pd, &null) == 0);
+  CHECK(null->rkey() == 0);
+  CHECK(pair.net.b.nic->mrs().rereg(null, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kLocal) == EINVAL);
   std::vector<std::uint8_t> data = pattern(5000), memory(5000, 0xee);
   nic::Mr* mr = pair.net.a.reg(data.data(), data.size());
   nic::Mr* behind = pair.net.b.reg(memory.data(), memory.size());
 
   // The head of a message goes nowhere, its tail to memory.
-  REQUIRE(post_recv(pair.net.b, pair.qb, 1, {{77, 3000, nic::lkey_of(null)}, sge_of(memory.data(), 2000, behind)}) ==
-          0);
+  REQUIRE(post_recv(pair.net.b, pair.qb, 1, {{77, 3000, null->lkey()}, sge_of(memory.data(), 2000, behind)}) == 0);
   REQUIRE(post_send(pair.net.a, pair.qa, {.sges = {sge_of(data.data(), 5000, mr)}}) == 0);
   pair.net.run();
   CHECK(pair.net.b.poll().at(0).byte_len == 5000);
@@ -178,14 +177,14 @@ TEST_CASE("a null region reads as zeros, swallows what is written, and is for th
 
   // And zeros come out of it, at the end of the address space too.
   REQUIRE(post_recv(pair.net.a, pair.qa, 2, {sge_of(data.data(), 5000, mr)}) == 0);
-  REQUIRE(post_send(pair.net.b, pair.qb, {.sges = {{UINT64_MAX - 4999, 4000, nic::lkey_of(null)}}}) == 0);
+  REQUIRE(post_send(pair.net.b, pair.qb, {.sges = {{UINT64_MAX - 4999, 4000, null->lkey()}}}) == 0);
   pair.net.run();
   CHECK(pair.net.a.poll().at(0).byte_len == 4000);
   CHECK(std::count(data.begin(), data.begin() + 4000, 0) == 4000);
   pair.net.b.poll();
 
   std::vector<std::uint8_t> some(16);
-  CHECK(pair.write(0, nic::lkey_of(null), some) == IBV_WC_REM_ACCESS_ERR);
+  CHECK(pair.write(0, null->lkey(), some) == IBV_WC_REM_ACCESS_ERR);
 }
 
 TEST_CASE("an on-demand region needs its memory when it is used") {
@@ -197,24 +196,24 @@ TEST_CASE("an on-demand region needs its memory when it is used") {
   nic::Mr* mr = pair.net.b.reg(at, pages.size, kRemote | IBV_ACCESS_ON_DEMAND);
   SUBCASE("there by then") {
     REQUIRE(mmap(at, pages.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
-    CHECK(pair.write(address(at), nic::rkey_of(mr), data) == IBV_WC_SUCCESS);
+    CHECK(pair.write(address(at), mr->rkey(), data) == IBV_WC_SUCCESS);
     CHECK(std::memcmp(at, data.data(), data.size()) == 0);
   }
-  SUBCASE("not there") { CHECK(pair.write(address(at), nic::rkey_of(mr), data) == IBV_WC_REM_ACCESS_ERR); }
+  SUBCASE("not there") { CHECK(pair.write(address(at), mr->rkey(), data) == IBV_WC_REM_ACCESS_ERR); }
 }
 
 TEST_CASE("an implicit on-demand region is all memory, and a wrong address harms nobody") {
   Pair pair;
   std::vector<std::uint8_t> data = pattern(1000), memory(1000);
   nic::Mr* mr = pair.net.b.reg(nullptr, SIZE_MAX, kRemote | IBV_ACCESS_ON_DEMAND);
-  CHECK(pair.write(address(memory.data()), nic::rkey_of(mr), data) == IBV_WC_SUCCESS);
+  CHECK(pair.write(address(memory.data()), mr->rkey(), data) == IBV_WC_SUCCESS);
   CHECK(memory == data);
   std::uint64_t wrong = 0;
   SUBCASE("nothing") { wrong = 0; }
   SUBCASE("no address of this machine") { wrong = 0x0800000000000000; }
   SUBCASE("the kernel's") { wrong = UINT64_MAX - 4095; }
   SUBCASE("beyond the end") { wrong = UINT64_MAX - 10; }
-  CHECK(pair.write(wrong, nic::rkey_of(mr), data) == IBV_WC_REM_ACCESS_ERR);
+  CHECK(pair.write(wrong, mr->rkey(), data) == IBV_WC_REM_ACCESS_ERR);
 }
 
 TEST_CASE("advice names a range of an on-demand region of the domain") {
@@ -225,16 +224,16 @@ TEST_CASE("advice names a range of an on-demand region of the domain") {
   nic::Mr* mr = net.a.reg(pages.at, pages.size, kLocal | IBV_ACCESS_ON_DEMAND);
   nic::Mr* read_only = net.a.reg(pages.at, pages.size, IBV_ACCESS_ON_DEMAND);
   nic::Pd* other = nullptr;
-  REQUIRE(nic.alloc_pd(&other) == 0);
+  REQUIRE(nic.pds().alloc(&other) == 0);
   void* found = nullptr;
   const auto size = static_cast<std::uint32_t>(pages.size);
-  CHECK(nic.advised_range(net.a.pd, sge_of(pages.at + 10, size - 10, mr), true, &found) == 0);
+  CHECK(nic.mrs().advised_range(net.a.pd, sge_of(pages.at + 10, size - 10, mr), true, &found) == 0);
   CHECK(found == pages.at + 10);
-  CHECK(nic.advised_range(net.a.pd, sge_of(pages.at + 10, size, mr), true, &found) == EFAULT);
-  CHECK(nic.advised_range(net.a.pd, {address(pages.at), 1, nic::lkey_of(mr) ^ 1}, true, &found) == ENOENT);
-  CHECK(nic.advised_range(net.a.pd, {address(pages.at), 1, 0xffffff00}, true, &found) == ENOENT);
-  CHECK(nic.advised_range(other, sge_of(pages.at, 1, mr), true, &found) == EPERM);
-  CHECK(nic.advised_range(net.a.pd, sge_of(pages.at, 1, read_only), true, &found) == EPERM);
-  CHECK(nic.advised_range(net.a.pd, sge_of(pages.at, 1, read_only), false, &found) == 0);
-  CHECK(nic.advised_range(net.a.pd, sge_of(pages.at, 1, pinned), false, &found) == EINVAL);
+  CHECK(nic.mrs().advised_range(net.a.pd, sge_of(pages.at + 10, size, mr), true, &found) == EFAULT);
+  CHECK(nic.mrs().advised_range(net.a.pd, {address(pages.at), 1, mr->lkey() ^ 1}, true, &found) == ENOENT);
+  CHECK(nic.mrs().advised_range(net.a.pd, {address(pages.at), 1, 0xffffff00}, true, &found) == ENOENT);
+  CHECK(nic.mrs().advised_range(other, sge_of(pages.at, 1, mr), true, &found) == EPERM);
+  CHECK(nic.mrs().advised_range(net.a.pd, sge_of(pages.at, 1, read_only), true, &found) == EPERM);
+  CHECK(nic.mrs().advised_range(net.a.pd, sge_of(pages.at, 1, read_only), false, &found) == 0);
+  CHECK(nic.mrs().advised_range(net.a.pd, sge_of(pages.at, 1, pinned), false, &found) == EINVAL);
 }

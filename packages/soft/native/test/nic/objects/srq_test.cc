@@ -11,7 +11,7 @@ namespace {
 nic::Srq* create_srq(Station& station, std::uint32_t max_wr, std::uint32_t max_sge = 2) {
   ibv_srq_attr attr{.max_wr = max_wr, .max_sge = max_sge, .srq_limit = 0};
   nic::Srq* srq = nullptr;
-  REQUIRE(station.nic->create_srq(station.pd, &attr, &station, &srq) == 0);
+  REQUIRE(station.nic->srqs().create(station.pd, &attr, &station, &srq) == 0);
   return srq;
 }
 
@@ -21,12 +21,12 @@ int post_srq(Station& station, nic::Srq* srq, std::uint64_t wr_id, std::vector<i
   wr.wr_id = wr_id;
   wr.sg_list = sges.data();
   wr.num_sge = static_cast<int>(sges.size());
-  return station.nic->post_srq_recv(srq, &wr, &bad);
+  return station.nic->data_path().post_srq_recv(srq, &wr, &bad);
 }
 
 ibv_srq_attr query(Station& station, const nic::Srq* srq) {
   ibv_srq_attr attr = {};
-  REQUIRE(station.nic->query_srq(srq, &attr) == 0);
+  REQUIRE(station.nic->srqs().query(srq, &attr) == 0);
   return attr;
 }
 
@@ -71,10 +71,10 @@ TEST_CASE("QPs take requests of a shared queue in the order in which messages be
   const auto received = shared.net.b.poll();
   REQUIRE(received.size() == 2);
   CHECK(received[0].wr_id == 0);
-  CHECK(received[0].qp_num == nic::qp_num(shared.to[1]));
+  CHECK(received[0].qp_num == shared.to[1]->number);
   CHECK(received[0].byte_len == 100);
   CHECK(received[1].wr_id == 1);
-  CHECK(received[1].qp_num == nic::qp_num(shared.to[0]));
+  CHECK(received[1].qp_num == shared.to[0]->number);
   CHECK(received[1].byte_len == 200);
   CHECK(std::equal(shared.near.begin(), shared.near.begin() + 200, shared.far.begin() + 4096));
 }
@@ -101,7 +101,7 @@ TEST_CASE("requests of a shared queue complete out of order") {
   auto received = shared.net.b.poll();
   REQUIRE(received.size() == 1);
   CHECK(received[0].wr_id == 1);
-  CHECK(received[0].qp_num == nic::qp_num(shared.to[1]));
+  CHECK(received[0].qp_num == shared.to[1]->number);
   shared.net.b.deliver(held[0]);
   received = shared.net.b.poll();
   REQUIRE(received.size() == 1);
@@ -126,7 +126,7 @@ TEST_CASE("the limit event comes once, when fewer requests are posted than the l
   Shared shared(1);
   for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(shared.post(i) == 0);
   ibv_srq_attr attr{.max_wr = 0, .max_sge = 0, .srq_limit = 3};
-  REQUIRE(shared.net.b.nic->modify_srq(shared.srq, &attr, IBV_SRQ_LIMIT) == 0);
+  REQUIRE(shared.net.b.nic->srqs().modify(shared.srq, &attr, IBV_SRQ_LIMIT) == 0);
   CHECK(query(shared.net.b, shared.srq).srq_limit == 3);
   REQUIRE(shared.send(0, 8) == 0);
   shared.net.run();
@@ -142,7 +142,7 @@ TEST_CASE("the limit event comes once, when fewer requests are posted than the l
   CHECK_FALSE(shared.net.b.saw(IBV_EVENT_SRQ_LIMIT_REACHED));
   // Armed above what is there, it comes at once.
   attr.srq_limit = 2;
-  REQUIRE(shared.net.b.nic->modify_srq(shared.srq, &attr, IBV_SRQ_LIMIT) == 0);
+  REQUIRE(shared.net.b.nic->srqs().modify(shared.srq, &attr, IBV_SRQ_LIMIT) == 0);
   CHECK(shared.net.b.saw(IBV_EVENT_SRQ_LIMIT_REACHED));
 }
 
@@ -155,17 +155,17 @@ TEST_CASE("a shared queue is resized with requests in it") {
   shared.net.run();
   REQUIRE(shared.post(4) == 0);
   ibv_srq_attr attr{.max_wr = 9, .max_sge = 0, .srq_limit = 0};
-  REQUIRE(nic.modify_srq(shared.srq, &attr, IBV_SRQ_MAX_WR) == 0);
+  REQUIRE(nic.srqs().modify(shared.srq, &attr, IBV_SRQ_MAX_WR) == 0);
   CHECK(query(shared.net.b, shared.srq).max_wr == 16);
   CHECK(shared.post(5) == 0);
   attr.max_wr = 4;
-  CHECK(nic.modify_srq(shared.srq, &attr, IBV_SRQ_MAX_WR) == EINVAL);  // five are posted
+  CHECK(nic.srqs().modify(shared.srq, &attr, IBV_SRQ_MAX_WR) == EINVAL);  // five are posted
   for (int i = 0; i < 5; ++i) REQUIRE(shared.send(0, 8) == 0);
   shared.net.run();
   const auto received = shared.net.b.poll();
   REQUIRE(received.size() == 6);
   for (std::uint64_t i = 0; i < 6; ++i) CHECK(received[i].wr_id == i);
-  REQUIRE(nic.modify_srq(shared.srq, &attr, IBV_SRQ_MAX_WR) == 0);
+  REQUIRE(nic.srqs().modify(shared.srq, &attr, IBV_SRQ_MAX_WR) == 0);
   CHECK(query(shared.net.b, shared.srq).max_wr == 4);
 }
 
@@ -175,18 +175,18 @@ TEST_CASE("what a shared queue may be") {
   nic::Srq* srq = nullptr;
   for (const ibv_srq_attr& wrong : {ibv_srq_attr{0, 1, 0}, ibv_srq_attr{(1 << 15) + 1, 1, 0}, ibv_srq_attr{1, 33, 0}}) {
     ibv_srq_attr attr = wrong;
-    CHECK(nic.create_srq(net.a.pd, &attr, nullptr, &srq) == EINVAL);
+    CHECK(nic.srqs().create(net.a.pd, &attr, nullptr, &srq) == EINVAL);
   }
   ibv_srq_attr attr{.max_wr = 5, .max_sge = 0, .srq_limit = 99};
-  REQUIRE(nic.create_srq(net.a.pd, &attr, &net.a, &srq) == 0);
+  REQUIRE(nic.srqs().create(net.a.pd, &attr, &net.a, &srq) == 0);
   CHECK(attr.max_wr == 8);
   CHECK(attr.max_sge == 1);
   CHECK(query(net.a, srq).srq_limit == 0);
   attr.srq_limit = 9;
-  CHECK(nic.modify_srq(srq, &attr, IBV_SRQ_LIMIT) == EINVAL);
+  CHECK(nic.srqs().modify(srq, &attr, IBV_SRQ_LIMIT) == EINVAL);
   attr.max_wr = 0;
-  CHECK(nic.modify_srq(srq, &attr, IBV_SRQ_MAX_WR) == EINVAL);
-  CHECK(nic.modify_srq(srq, &attr, 4) == EINVAL);
+  CHECK(nic.srqs().modify(srq, &attr, IBV_SRQ_MAX_WR) == EINVAL);
+  CHECK(nic.srqs().modify(srq, &attr, 4) == EINVAL);
   std::uint8_t byte = 0;
   const nic::Mr* mr = net.a.reg(&byte, 1);
   CHECK(post_srq(net.a, srq, 1, {sge_of(&byte, 1, mr), sge_of(&byte, 1, mr)}) == EINVAL);
@@ -194,14 +194,14 @@ TEST_CASE("what a shared queue may be") {
   nic::Qp* qp = net.a.create_qp(IBV_QPT_RC, 64, srq);
   ibv_qp_attr qp_attr = {};
   ibv_qp_init_attr init = {};
-  REQUIRE(nic.query_qp(qp, &qp_attr, &init) == 0);
+  REQUIRE(nic.qps().query(qp, &qp_attr, &init) == 0);
   CHECK(init.cap.max_recv_wr == 0);
   VirtualNetwork::to_rts(net.a, qp, 17, net.b.gid, {}, 0, 0);
   CHECK(post_recv(net.a, qp, 1, {sge_of(&byte, 1, mr)}) == EINVAL);
-  CHECK(nic.destroy_srq(srq) == EBUSY);
-  CHECK(nic.dealloc_pd(net.a.pd) == EBUSY);
-  REQUIRE(nic.destroy_qp(qp) == 0);
-  CHECK(nic.destroy_srq(srq) == 0);
+  CHECK(nic.srqs().destroy(srq) == EBUSY);
+  CHECK(nic.pds().dealloc(net.a.pd) == EBUSY);
+  REQUIRE(nic.qps().destroy(qp) == 0);
+  CHECK(nic.srqs().destroy(srq) == 0);
 }
 
 TEST_CASE("a QP in error gives up the request in hand and says that it takes no more") {
@@ -214,8 +214,8 @@ TEST_CASE("a QP in error gives up the request in hand and says that it takes no 
   shared.net.run(100 * kMicrosecond);
   ibv_qp_attr attr = {};
   attr.qp_state = IBV_QPS_ERR;
-  REQUIRE(shared.net.b.nic->modify_qp(shared.to[0], &attr, IBV_QP_STATE, shared.net.now) == 0);
-  REQUIRE(shared.net.b.nic->modify_qp(shared.to[0], &attr, IBV_QP_STATE, shared.net.now) == 0);
+  REQUIRE(shared.net.b.nic->qps().modify(shared.to[0], &attr, IBV_QP_STATE) == 0);
+  REQUIRE(shared.net.b.nic->qps().modify(shared.to[0], &attr, IBV_QP_STATE) == 0);
   const auto flushed = shared.net.b.poll();
   REQUIRE(flushed.size() == 1);
   CHECK(flushed[0].wr_id == 0);
@@ -235,14 +235,14 @@ TEST_CASE("a QP in error gives up the request in hand and says that it takes no 
 TEST_CASE("datagrams take from a shared queue too, with the keys of its own PD") {
   VirtualNetwork net;
   nic::Pd* pd = nullptr;
-  REQUIRE(net.b.nic->alloc_pd(&pd) == 0);
+  REQUIRE(net.b.nic->pds().alloc(&pd) == 0);
   ibv_srq_attr attr{.max_wr = 4, .max_sge = 1, .srq_limit = 0};
   nic::Srq* srq = nullptr;
-  REQUIRE(net.b.nic->create_srq(pd, &attr, &net.b, &srq) == 0);
+  REQUIRE(net.b.nic->srqs().create(pd, &attr, &net.b, &srq) == 0);
   std::vector<std::uint8_t> near = pattern(64), far(256);
   nic::Mr* remote = nullptr;
-  REQUIRE(net.b.nic->reg_mr(pd, far.data(), far.size(), reinterpret_cast<std::uint64_t>(far.data()),
-                            IBV_ACCESS_LOCAL_WRITE, &remote) == 0);
+  REQUIRE(net.b.nic->mrs().reg(pd, far.data(), far.size(), reinterpret_cast<std::uint64_t>(far.data()),
+                               IBV_ACCESS_LOCAL_WRITE, &remote) == 0);
   const nic::Mr* local = net.a.reg(near.data(), near.size());
   nic::Qp* from = net.a.create_qp(IBV_QPT_UD);
   nic::Qp* to = net.b.create_qp(IBV_QPT_UD, 64, srq);
@@ -253,7 +253,7 @@ TEST_CASE("datagrams take from a shared queue too, with the keys of its own PD")
   address.port_num = 1;
   std::memcpy(address.grh.dgid.raw, net.b.gid.bytes.data(), 16);
   nic::Ah* ah = nullptr;
-  REQUIRE(net.a.nic->create_ah(net.a.pd, &address, &ah) == 0);
+  REQUIRE(net.a.nic->ahs().create(net.a.pd, &address, &ah) == 0);
   REQUIRE(post_srq(net.b, srq, 9, {sge_of(far.data(), 256, remote)}) == 0);
   ibv_sge sge = sge_of(near.data(), 64, local);
   ibv_send_wr wr = {};
@@ -261,8 +261,8 @@ TEST_CASE("datagrams take from a shared queue too, with the keys of its own PD")
   wr.opcode = IBV_WR_SEND;
   wr.sg_list = &sge;
   wr.num_sge = 1;
-  wr.wr.ud = {nic::verbs_of(ah), nic::qp_num(to), 5};
-  REQUIRE(net.a.nic->post_send(from, &wr, &bad) == 0);
+  wr.wr.ud = {&ah->ibv, to->number, 5};
+  REQUIRE(net.a.nic->data_path().post_send(from, &wr, &bad) == 0);
   net.run();
   const auto received = net.b.poll();
   REQUIRE(received.size() == 1);

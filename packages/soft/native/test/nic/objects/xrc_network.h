@@ -13,7 +13,7 @@ inline nic::Qp* create(Station& station, ibv_qp_type type, const nic::QpParts& p
   init.qp_type = type;
   init.cap = {64, 64, 4, 4, 128};
   nic::Qp* qp = nullptr;
-  REQUIRE(station.nic->create_qp(parts, &init, &station, &qp) == 0);
+  REQUIRE(station.nic->qps().create(parts, &init, &station, &qp) == 0);
   CHECK(init.cap.max_recv_wr == 0);
   CHECK((init.cap.max_send_wr == 0) == (type == IBV_QPT_XRC_RECV));
   return qp;
@@ -24,7 +24,7 @@ inline void to_init(Station& station, nic::Qp* qp) {
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = 1;
   attr.qp_access_flags = kAllAccess;
-  REQUIRE(station.nic->modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0) ==
+  REQUIRE(station.nic->qps().modify(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ==
           0);
 }
 
@@ -41,7 +41,7 @@ inline void to_rtr(Station& station, nic::Qp* qp, std::uint32_t dest, const wire
   attr.ah_attr.grh.hop_limit = 64;
   std::memcpy(attr.ah_attr.grh.dgid.raw, dgid.bytes.data(), 16);
   const int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | more;
-  REQUIRE(station.nic->modify_qp(qp, &attr, mask, 0) == 0);
+  REQUIRE(station.nic->qps().modify(qp, &attr, mask) == 0);
 }
 
 inline void to_rts(Station& station, nic::Qp* qp) {
@@ -52,15 +52,14 @@ inline void to_rts(Station& station, nic::Qp* qp) {
   attr.retry_cnt = 7;
   attr.rnr_retry = 7;
   attr.max_rd_atomic = 4;
-  REQUIRE(station.nic->modify_qp(qp, &attr,
-                                 IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                                     IBV_QP_MAX_QP_RD_ATOMIC,
-                                 0) == 0);
+  REQUIRE(station.nic->qps().modify(qp, &attr,
+                                    IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+                                        IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
 }
 
 inline nic::Xrcd* open_domain(Station& station) {
   nic::Xrcd* xrcd = nullptr;
-  REQUIRE(station.nic->open_xrcd(nullptr, true, false, &xrcd) == 0);
+  REQUIRE(station.nic->xrcds().open(nullptr, true, false, &xrcd) == 0);
   return xrcd;
 }
 
@@ -80,9 +79,9 @@ struct Xrc {
       targets.push_back(create(net.b, IBV_QPT_XRC_RECV, {.xrcd = xrcd}));
       to_init(net.a, initiators.back());
       to_init(net.b, targets.back());
-      to_rtr(net.b, targets.back(), nic::qp_num(initiators.back()), net.a.gid,
+      to_rtr(net.b, targets.back(), initiators.back()->number, net.a.gid,
              IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-      to_rtr(net.a, initiators.back(), nic::qp_num(targets.back()), net.b.gid, 0);
+      to_rtr(net.a, initiators.back(), targets.back()->number, net.b.gid, 0);
       to_rts(net.a, initiators.back());
     }
   }
@@ -90,8 +89,8 @@ struct Xrc {
   nic::Srq* create_srq(nic::Cq* cq = nullptr, nic::Pd* pd = nullptr, nic::Xrcd* domain = nullptr) {
     ibv_srq_attr attr{.max_wr = 16, .max_sge = 2, .srq_limit = 0};
     nic::Srq* srq = nullptr;
-    REQUIRE(net.b.nic->create_srq(pd != nullptr ? pd : net.b.pd, &attr, &net.b, &srq,
-                                  {domain != nullptr ? domain : xrcd, cq != nullptr ? cq : net.b.cq}) == 0);
+    REQUIRE(net.b.nic->srqs().create(pd != nullptr ? pd : net.b.pd, &attr, &net.b, &srq,
+                                     {domain != nullptr ? domain : xrcd, cq != nullptr ? cq : net.b.cq}) == 0);
     return srq;
   }
 
@@ -102,7 +101,7 @@ struct Xrc {
     wr.wr_id = wr_id;
     wr.sg_list = &sge;
     wr.num_sge = 1;
-    REQUIRE(net.b.nic->post_srq_recv(srq, &wr, &bad) == 0);
+    REQUIRE(net.b.nic->data_path().post_srq_recv(srq, &wr, &bad) == 0);
   }
 
   ibv_send_wr request(ibv_sge* sge, ibv_wr_opcode opcode, std::uint32_t srqn, std::uint32_t length) {
@@ -118,7 +117,7 @@ struct Xrc {
   }
   void start(ibv_send_wr wr, std::size_t pair = 0) {
     ibv_send_wr* bad = nullptr;
-    REQUIRE(net.a.nic->post_send(initiators[pair], &wr, &bad) == 0);
+    REQUIRE(net.a.nic->data_path().post_send(initiators[pair], &wr, &bad) == 0);
   }
   ibv_wc finish() {
     net.run();
@@ -135,7 +134,7 @@ struct Xrc {
     ibv_sge sge;
     ibv_send_wr wr = request(&sge, opcode, srqn, length);
     wr.imm_data = 0x1234;
-    wr.wr.rdma = {reinterpret_cast<std::uintptr_t>(far.data()) + offset, nic::rkey_of(remote)};
+    wr.wr.rdma = {reinterpret_cast<std::uintptr_t>(far.data()) + offset, remote->rkey()};
     start(wr);
     return finish().status;
   }

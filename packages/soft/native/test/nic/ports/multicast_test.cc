@@ -1,5 +1,5 @@
 // Which queue pairs get what is sent to a group.
-#include "nic/ports/multicast.h"
+#include "nic/objects/multicast.h"
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ nic::Ah* address_of(Station& from, const wire::Gid& group) {
   attr.port_num = 1;
   std::memcpy(attr.grh.dgid.raw, group.bytes.data(), 16);
   nic::Ah* ah = nullptr;
-  REQUIRE(from.nic->create_ah(from.pd, &attr, &ah) == 0);
+  REQUIRE(from.nic->ahs().create(from.pd, &attr, &ah) == 0);
   return ah;
 }
 
@@ -35,10 +35,10 @@ void send(Station& from, nic::Qp* qp, nic::Ah* ah, std::uint32_t qpn, const ibv_
   wr.opcode = IBV_WR_SEND;
   wr.sg_list = &list;
   wr.num_sge = 1;
-  wr.wr.ud.ah = nic::verbs_of(ah);
+  wr.wr.ud.ah = &ah->ibv;
   wr.wr.ud.remote_qpn = qpn;
   wr.wr.ud.remote_qkey = kQkey;
-  REQUIRE(from.nic->post_send(qp, &wr, &bad) == 0);
+  REQUIRE(from.nic->data_path().post_send(qp, &wr, &bad) == 0);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ TEST_CASE("a datagram to a group goes to its members that take such datagrams, a
     members[i] = net.b.create_qp(IBV_QPT_UD);
     if (i < 3) VirtualNetwork::to_rts_ud(net.b, members[i], i == 2 ? kQkey + 1 : kQkey);  // the last stays in RESET
     if (i == 1) continue;
-    CHECK(net.b.nic->attach_mcast(members[i], ipv4_group(1), &first) == 0);
+    CHECK(net.b.nic->multicast().attach(members[i], ipv4_group(1), &first) == 0);
     CHECK(first == (i == 0));
   }
   for (int i = 0; i < 3; ++i) {
@@ -76,20 +76,20 @@ TEST_CASE("a datagram to a group goes to its members that take such datagrams, a
   // Not to another group, nor to a member's own number at the group's address, nor to the group's number elsewhere.
   REQUIRE(post_recv(net.b, members[0], 5, {sge_of(memory.data(), 1024, to)}) == 0);
   send(net.a, sender, address_of(net.a, ipv4_group(2)), nic::kMulticastQpn, sge);
-  send(net.a, sender, ah, nic::qp_num(members[0]), sge);
+  send(net.a, sender, ah, members[0]->number, sge);
   send(net.a, sender, address_of(net.a, net.b.gid), nic::kMulticastQpn, sge);
   net.run();
   CHECK(net.b.poll().empty());
 
   bool last = false;
-  CHECK(net.b.nic->destroy_qp(members[0]) == EBUSY);
-  CHECK(net.b.nic->detach_mcast(members[0], ipv4_group(1), &last) == 0);
+  CHECK(net.b.nic->qps().destroy(members[0]) == EBUSY);
+  CHECK(net.b.nic->multicast().detach(members[0], ipv4_group(1), &last) == 0);
   CHECK_FALSE(last);
-  CHECK(net.b.nic->detach_mcast(members[2], ipv4_group(1), &last) == 0);
-  CHECK(net.b.nic->detach_mcast(members[3], ipv4_group(1), &last) == 0);
+  CHECK(net.b.nic->multicast().detach(members[2], ipv4_group(1), &last) == 0);
+  CHECK(net.b.nic->multicast().detach(members[3], ipv4_group(1), &last) == 0);
   CHECK(last);
-  CHECK(net.b.nic->detach_mcast(members[3], ipv4_group(1), &last) == EINVAL);
-  CHECK(net.b.nic->destroy_qp(members[0]) == 0);
+  CHECK(net.b.nic->multicast().detach(members[3], ipv4_group(1), &last) == EINVAL);
+  CHECK(net.b.nic->qps().destroy(members[0]) == 0);
 }
 
 TEST_CASE("groups of IPv6 form have a name in IPv4 packets, and not the reverse") {
@@ -105,5 +105,5 @@ TEST_CASE("groups of IPv6 form have a name in IPv4 packets, and not the reverse"
   attr.port_num = 1;
   std::memcpy(attr.grh.dgid.raw, ipv4_group(1).bytes.data(), 16);
   nic::Ah* ah = nullptr;
-  CHECK(net.a.nic->create_ah(net.a.pd, &attr, &ah) == EINVAL);
+  CHECK(net.a.nic->ahs().create(net.a.pd, &attr, &ah) == EINVAL);
 }

@@ -24,15 +24,15 @@ TEST_CASE("a link that goes down ends in retry errors; when it is back, new conn
   nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
   nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
   net.connect(qa, qb);
-  REQUIRE(net.a.nic->set_link(1, false) == 0);
+  REQUIRE(net.a.nic->ports().set_link(1, false) == 0);
   ibv_port_attr attr;
-  REQUIRE(net.a.nic->query_port(1, &attr) == 0);
+  REQUIRE(net.a.nic->ports().query(1, &attr) == 0);
   CHECK(attr.state == IBV_PORT_DOWN);
   CHECK(attr.phys_state == 3);
   REQUIRE(net.a.events.size() == 1);
   CHECK(net.a.events[0].type == IBV_EVENT_PORT_ERR);
   CHECK(net.a.events[0].port_num == 1);
-  CHECK(net.a.nic->set_link(1, false) == 0);  // it is down already
+  CHECK(net.a.nic->ports().set_link(1, false) == 0);  // it is down already
   CHECK(net.a.events.size() == 1);
   CHECK(qp_state(qa) == IBV_QPS_RTS);
 
@@ -48,9 +48,9 @@ TEST_CASE("a link that goes down ends in retry errors; when it is back, new conn
   CHECK(net.a.nic->counters().link_downed == 1);
   CHECK(net.a.nic->counters().link_dropped >= 8);
 
-  REQUIRE(net.a.nic->set_link(1, true) == 0);
+  REQUIRE(net.a.nic->ports().set_link(1, true) == 0);
   CHECK(net.a.events.back().type == IBV_EVENT_PORT_ACTIVE);
-  REQUIRE(net.a.nic->query_port(1, &attr) == 0);
+  REQUIRE(net.a.nic->ports().query(1, &attr) == 0);
   CHECK(attr.state == IBV_PORT_ACTIVE);
   CHECK(attr.phys_state == 5);
   nic::Qp* again_a = net.a.create_qp(IBV_QPT_RC);
@@ -69,14 +69,14 @@ TEST_CASE("a link that is down for less than the retries take loses nothing, whi
     nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
     net.connect(qa, qb);
     Station& cut = near ? net.a : net.b;
-    REQUIRE(cut.nic->set_link(1, false) == 0);
+    REQUIRE(cut.nic->ports().set_link(1, false) == 0);
     REQUIRE(post_recv(net.b, qb, 1, {}) == 0);
     REQUIRE(post_send(net.a, qa, {}) == 0);
     net.run(10 * kMillisecond);
     CHECK(net.a.poll().empty());
     CHECK(net.b.poll().empty());
     CHECK(cut.nic->counters().link_dropped > 1);
-    REQUIRE(cut.nic->set_link(1, true) == 0);
+    REQUIRE(cut.nic->ports().set_link(1, true) == 0);
     net.run();
     CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
     CHECK(net.b.poll().at(0).status == IBV_WC_SUCCESS);
@@ -87,26 +87,26 @@ TEST_CASE("GIDs come into the first empty entry and leave a hole") {
   VirtualNetwork net;
   nic::Nic& nic = *net.a.nic;
   ibv_port_attr attr;
-  REQUIRE(nic.query_port(1, &attr) == 0);
+  REQUIRE(nic.ports().query(1, &attr) == 0);
   CHECK(attr.gid_tbl_len == 16);
   std::uint32_t index = 0;
   for (std::uint32_t i = 1; i < 16; ++i) {
-    REQUIRE(nic.add_gid(1, other_address(static_cast<std::uint8_t>(i)), &index) == 0);
+    REQUIRE(nic.ports().add_gid(1, other_address(static_cast<std::uint8_t>(i)), &index) == 0);
     CHECK(index == i);
   }
-  CHECK(nic.add_gid(1, other_address(99), &index) == ENOSPC);
-  CHECK(nic.add_gid(1, other_address(3), &index) == EEXIST);
-  CHECK(nic.add_gid(1, {}, &index) == EINVAL);
-  CHECK(nic.add_gid(2, other_address(99), &index) == EINVAL);
-  REQUIRE(nic.remove_gid(1, other_address(5)) == 0);
-  CHECK(nic.remove_gid(1, other_address(5)) == ENOENT);
-  CHECK(nic.remove_gid(1, {}) == ENOENT);
+  CHECK(nic.ports().add_gid(1, other_address(99), &index) == ENOSPC);
+  CHECK(nic.ports().add_gid(1, other_address(3), &index) == EEXIST);
+  CHECK(nic.ports().add_gid(1, {}, &index) == EINVAL);
+  CHECK(nic.ports().add_gid(2, other_address(99), &index) == EINVAL);
+  REQUIRE(nic.ports().remove_gid(1, other_address(5)) == 0);
+  CHECK(nic.ports().remove_gid(1, other_address(5)) == ENOENT);
+  CHECK(nic.ports().remove_gid(1, {}) == ENOENT);
   wire::Gid gid;
-  REQUIRE(nic.query_gid(1, 5, &gid) == 0);
+  REQUIRE(nic.ports().query_gid(1, 5, &gid) == 0);
   CHECK(gid.is_zero());
-  REQUIRE(nic.query_gid(1, 6, &gid) == 0);
+  REQUIRE(nic.ports().query_gid(1, 6, &gid) == 0);
   CHECK(gid == other_address(6));
-  REQUIRE(nic.add_gid(1, other_address(99), &index) == 0);
+  REQUIRE(nic.ports().add_gid(1, other_address(99), &index) == 0);
   CHECK(index == 5);
   CHECK(count_of(net.a, IBV_EVENT_GID_CHANGE) == 17);
 }
@@ -119,10 +119,10 @@ TEST_CASE("an empty GID entry is no source, and no packet is for it") {
   attr.grh.sgid_index = 3;
   std::memcpy(attr.grh.dgid.raw, net.b.gid.bytes.data(), 16);
   nic::Ah* ah = nullptr;
-  CHECK(net.a.nic->create_ah(net.a.pd, &attr, &ah) == EINVAL);
+  CHECK(net.a.nic->ahs().create(net.a.pd, &attr, &ah) == EINVAL);
   std::uint32_t index = 0;
-  for (std::uint8_t i = 1; i <= 3; ++i) REQUIRE(net.a.nic->add_gid(1, other_address(i), &index) == 0);
-  CHECK(net.a.nic->create_ah(net.a.pd, &attr, &ah) == 0);
+  for (std::uint8_t i = 1; i <= 3; ++i) REQUIRE(net.a.nic->ports().add_gid(1, other_address(i), &index) == 0);
+  CHECK(net.a.nic->ahs().create(net.a.pd, &attr, &ah) == 0);
 }
 
 TEST_CASE("a queue pair whose GID is taken away is cut off; others are not") {
@@ -131,14 +131,14 @@ TEST_CASE("a queue pair whose GID is taken away is cut off; others are not") {
   nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
   net.connect(qa, qb);
   std::uint32_t index = 0;
-  REQUIRE(net.a.nic->add_gid(1, other_address(1), &index) == 0);
-  REQUIRE(net.a.nic->remove_gid(1, other_address(1)) == 0);
+  REQUIRE(net.a.nic->ports().add_gid(1, other_address(1), &index) == 0);
+  REQUIRE(net.a.nic->ports().remove_gid(1, other_address(1)) == 0);
   REQUIRE(post_recv(net.b, qb, 1, {}) == 0);
   REQUIRE(post_send(net.a, qa, {}) == 0);
   net.run();
   CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
 
-  REQUIRE(net.a.nic->remove_gid(1, net.a.gid) == 0);
+  REQUIRE(net.a.nic->ports().remove_gid(1, net.a.gid) == 0);
   net.trace.clear();
   REQUIRE(post_send(net.a, qa, {}) == 0);
   net.run();
@@ -153,12 +153,12 @@ TEST_CASE("a smaller MTU is for datagrams and for connections to come") {
   net.connect(rc_a, rc_b, {.mtu = IBV_MTU_4096});
   nic::Qp* ud_a = net.a.create_qp(IBV_QPT_UD);
   net.to_rts_ud(net.a, ud_a, 1);
-  CHECK(net.a.nic->set_mtu(1, static_cast<ibv_mtu>(9)) == EINVAL);
-  CHECK(net.a.nic->set_mtu(2, IBV_MTU_512) == EINVAL);
-  REQUIRE(net.a.nic->set_mtu(1, IBV_MTU_512) == 0);
+  CHECK(net.a.nic->ports().set_mtu(1, static_cast<ibv_mtu>(9)) == EINVAL);
+  CHECK(net.a.nic->ports().set_mtu(2, IBV_MTU_512) == EINVAL);
+  REQUIRE(net.a.nic->ports().set_mtu(1, IBV_MTU_512) == 0);
   CHECK(net.a.events.empty());
   ibv_port_attr attr;
-  REQUIRE(net.a.nic->query_port(1, &attr) == 0);
+  REQUIRE(net.a.nic->ports().query(1, &attr) == 0);
   CHECK(attr.active_mtu == IBV_MTU_512);
   CHECK(attr.max_mtu == IBV_MTU_4096);
 
@@ -170,7 +170,7 @@ TEST_CASE("a smaller MTU is for datagrams and for connections to come") {
                     {.opcode = IBV_WR_RDMA_WRITE,
                      .sges = {sge_of(bytes.data(), 4096, local)},
                      .remote_addr = reinterpret_cast<std::uint64_t>(there.data()),
-                     .rkey = nic::rkey_of(remote)}) == 0);
+                     .rkey = remote->rkey()}) == 0);
   net.run();
   CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
   CHECK(net.trace.at(0).find("RC RDMA WRITE Only") != std::string::npos);
@@ -181,7 +181,7 @@ TEST_CASE("a smaller MTU is for datagrams and for connections to come") {
   to.port_num = 1;
   std::memcpy(to.grh.dgid.raw, net.b.gid.bytes.data(), 16);
   nic::Ah* ah = nullptr;
-  REQUIRE(net.a.nic->create_ah(net.a.pd, &to, &ah) == 0);
+  REQUIRE(net.a.nic->ahs().create(net.a.pd, &to, &ah) == 0);
   for (const std::uint32_t size : {512u, 513u}) {
     ibv_sge sge = sge_of(bytes.data(), size, local);
     ibv_send_wr wr = {};
@@ -190,9 +190,9 @@ TEST_CASE("a smaller MTU is for datagrams and for connections to come") {
     wr.sg_list = &sge;
     wr.num_sge = 1;
     wr.send_flags = IBV_SEND_SIGNALED;
-    wr.wr.ud.ah = nic::verbs_of(ah);
+    wr.wr.ud.ah = &ah->ibv;
     wr.wr.ud.remote_qpn = 17;
-    REQUIRE(net.a.nic->post_send(ud_a, &wr, &bad) == 0);
+    REQUIRE(net.a.nic->data_path().post_send(ud_a, &wr, &bad) == 0);
     net.run();
     CHECK(net.a.poll().at(0).status == (size == 512 ? IBV_WC_SUCCESS : IBV_WC_LOC_LEN_ERR));
   }

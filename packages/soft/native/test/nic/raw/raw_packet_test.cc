@@ -32,10 +32,10 @@ class RawStation final : public nic::EventSink, public nic::FrameSteering {
     const std::uint8_t address[4] = {10, 0, 0, 1};
     config.ports.push_back({.transmitter = &wire, .gids = {wire::Gid::from_ipv4(address)}, .frames = &frames});
     nic = std::make_unique<nic::Nic>(config, *this);
-    REQUIRE(nic->alloc_pd(&pd) == 0);
-    REQUIRE(nic->create_cq(256, this, &cq) == 0);
-    REQUIRE(nic->reg_mr(pd, memory, sizeof memory, reinterpret_cast<std::uint64_t>(memory), IBV_ACCESS_LOCAL_WRITE,
-                        &mr) == 0);
+    REQUIRE(nic->pds().alloc(&pd) == 0);
+    REQUIRE(nic->cqs().create(256, this, &cq) == 0);
+    REQUIRE(nic->mrs().reg(pd, memory, sizeof memory, reinterpret_cast<std::uint64_t>(memory), IBV_ACCESS_LOCAL_WRITE,
+                           &mr) == 0);
   }
 
   nic::Qp* create_qp(nic::Cq* to = nullptr) {
@@ -44,25 +44,25 @@ class RawStation final : public nic::EventSink, public nic::FrameSteering {
     init.cap = {256, 16, 2, 2, 128};
     nic::Qp* qp = nullptr;
     nic::Cq* its = to != nullptr ? to : cq;
-    REQUIRE(nic->create_qp({.pd = pd, .send_cq = its, .recv_cq = its}, &init, this, &qp) == 0);
+    REQUIRE(nic->qps().create({.pd = pd, .send_cq = its, .recv_cq = its}, &init, this, &qp) == 0);
     ibv_qp_attr attr{};
     attr.port_num = 1;
     for (const ibv_qp_state state : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
       attr.qp_state = state;
       const int mask = IBV_QP_STATE | (state == IBV_QPS_INIT ? int{IBV_QP_PORT} : 0);
-      REQUIRE(nic->modify_qp(qp, &attr, mask, 0) == 0);
+      REQUIRE(nic->qps().modify(qp, &attr, mask) == 0);
     }
     return qp;
   }
 
   int post_send(nic::Qp* qp, std::uint32_t size, unsigned flags = IBV_SEND_SIGNALED) {
-    ibv_sge sge{reinterpret_cast<std::uint64_t>(memory), size, nic::lkey_of(mr)};
+    ibv_sge sge{reinterpret_cast<std::uint64_t>(memory), size, mr->lkey()};
     ibv_send_wr wr{}, *bad = nullptr;
     wr.sg_list = &sge;
     wr.num_sge = 1;
     wr.opcode = IBV_WR_SEND;
     wr.send_flags = flags;
-    return nic->post_send(qp, &wr, &bad);
+    return nic->data_path().post_send(qp, &wr, &bad);
   }
 
   void post_recv(nic::Qp* qp, std::vector<ibv_sge> sges, std::uint64_t wr_id = 0) {
@@ -70,11 +70,11 @@ class RawStation final : public nic::EventSink, public nic::FrameSteering {
     wr.wr_id = wr_id;
     wr.sg_list = sges.data();
     wr.num_sge = static_cast<int>(sges.size());
-    REQUIRE(nic->post_recv(qp, &wr, &bad) == 0);
+    REQUIRE(nic->data_path().post_recv(qp, &wr, &bad) == 0);
   }
 
   ibv_sge piece(std::size_t at, std::uint32_t size) const {
-    return {reinterpret_cast<std::uint64_t>(memory + at), size, nic::lkey_of(mr)};
+    return {reinterpret_cast<std::uint64_t>(memory + at), size, mr->lkey()};
   }
 
   void completion(nic::Cq*) override {}
@@ -82,13 +82,13 @@ class RawStation final : public nic::EventSink, public nic::FrameSteering {
   void send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) override {
     senders.push_back(qp);
     CHECK(frame->headroom >= VERBS_SOFT_FRAME_HEADROOM);
-    CHECK(nic->transmit_frame(port_num, *frame) == 0);
+    CHECK(nic->raw_packets().transmit(port_num, *frame) == 0);
   }
   void receive(std::uint8_t, verbs_soft_frame* frame) override {
     // All of the room is the steering's.
     std::fill_n(frame->data - frame->headroom, frame->headroom, 0xee);
     std::fill_n(frame->data + frame->size, frame->tailroom, 0xee);
-    for (nic::Qp* qp : receivers) CHECK(nic->deliver_frame(qp, *frame, {}) == 0);
+    for (nic::Qp* qp : receivers) CHECK(nic->raw_packets().deliver(qp, *frame, {}) == 0);
   }
 
   Wire wire, frames;
@@ -103,7 +103,7 @@ class RawStation final : public nic::EventSink, public nic::FrameSteering {
 
 std::vector<ibv_wc> completions(RawStation& station, nic::Cq* cq = nullptr) {
   std::vector<ibv_wc> found(512);
-  found.resize(static_cast<std::size_t>(station.nic->poll_cq(cq != nullptr ? cq : station.cq, 512, found.data())));
+  found.resize(static_cast<std::size_t>(cq != nullptr ? cq : station.cq->poll(512, found.data())));
   return found;
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("raw packets: queue pairs take turns, and everything posted leaves in 
     REQUIRE(station.post_send(a, 60 + i, 0) == 0);
     REQUIRE(station.post_send(b, 600 + i, 0) == 0);
   }
-  while (!station.nic->pump(0)) {
+  while (!station.nic->scheduler().pump(0)) {
   }
   REQUIRE(station.frames.sent.size() == 200);
   CHECK(station.wire.sent.empty());
@@ -134,7 +134,7 @@ TEST_CASE("raw packets: what arrives is scattered; hostile sizes stop at the por
   Bytes frame(100);
   for (std::size_t i = 0; i < frame.size(); ++i) frame[i] = static_cast<std::uint8_t>(i);
   station.post_recv(qp, {station.piece(0, 30), station.piece(1000, 70)}, 5);
-  station.nic->take_frame(1, frame, false, 0);
+  station.nic->raw_packets().receive(1, frame, false, 0);
   const std::vector<ibv_wc> got = completions(station);
   REQUIRE(got.size() == 1);
   CHECK(got[0].status == IBV_WC_SUCCESS);
@@ -143,12 +143,13 @@ TEST_CASE("raw packets: what arrives is scattered; hostile sizes stop at the por
   CHECK(std::equal(frame.begin() + 30, frame.end(), station.memory + 1000));
 
   station.post_recv(qp, {station.piece(0, 8000)});
-  for (const std::size_t size : {0u, 1u, 13u, 4609u, 60000u}) station.nic->take_frame(1, Bytes(size, 0xff), false, 0);
-  station.nic->take_frame(0, frame, false, 0);
-  station.nic->take_frame(2, frame, false, 0);
+  for (const std::size_t size : {0u, 1u, 13u, 4609u, 60000u})
+    station.nic->raw_packets().receive(1, Bytes(size, 0xff), false, 0);
+  station.nic->raw_packets().receive(0, frame, false, 0);
+  station.nic->raw_packets().receive(2, frame, false, 0);
   CHECK(completions(station).empty());
   CHECK(station.nic->frame_counters().raw_malformed == 5);
-  station.nic->take_frame(1, Bytes(4608, 0xff), false, 0);
+  station.nic->raw_packets().receive(1, Bytes(4608, 0xff), false, 0);
   CHECK(completions(station).size() == 1);
 }
 
@@ -160,12 +161,12 @@ TEST_CASE("raw packets: memory that may not be written, and a queue that overrun
   wrong.lkey ^= 0xff00;
   station.post_recv(qp, {wrong}, 1);
   station.post_recv(qp, {station.piece(0, 200)}, 2);
-  station.nic->take_frame(1, Bytes(64), false, 0);
+  station.nic->raw_packets().receive(1, Bytes(64), false, 0);
   const std::vector<ibv_wc> got = completions(station);
   REQUIRE(got.size() == 2);
   CHECK(got[0].status == IBV_WC_LOC_PROT_ERR);
   CHECK(got[1].status == IBV_WC_WR_FLUSH_ERR);
-  CHECK(nic::qp_state(qp) == IBV_QPS_ERR);
+  CHECK(qp->state == IBV_QPS_ERR);
   CHECK(station.events == std::vector{IBV_EVENT_QP_FATAL});
   // Sends are flushed, too.
   REQUIRE(station.post_send(qp, 64) == 0);
@@ -173,12 +174,12 @@ TEST_CASE("raw packets: memory that may not be written, and a queue that overrun
   CHECK(station.frames.sent.empty());
 
   nic::Cq* small = nullptr;
-  REQUIRE(station.nic->create_cq(1, &station, &small) == 0);
+  REQUIRE(station.nic->cqs().create(1, &station, &small) == 0);
   nic::Qp* other = station.create_qp(small);
   station.receivers = {other};
   for (int i = 0; i < 2; ++i) station.post_recv(other, {station.piece(0, 200)});
   station.events.clear();
-  for (int i = 0; i < 2; ++i) station.nic->take_frame(1, Bytes(64), false, 0);
+  for (int i = 0; i < 2; ++i) station.nic->raw_packets().receive(1, Bytes(64), false, 0);
   CHECK(station.events == std::vector{IBV_EVENT_CQ_ERR, IBV_EVENT_QP_FATAL});
 }
 
@@ -188,25 +189,25 @@ TEST_CASE("raw packets: a queue pair of another type is given none; destroying o
   init.qp_type = IBV_QPT_UD;
   init.cap = {4, 4, 1, 1, 0};
   nic::Qp* datagrams = nullptr;
-  REQUIRE(station.nic->create_qp({.pd = station.pd, .send_cq = station.cq, .recv_cq = station.cq}, &init, &station,
-                                 &datagrams) == 0);
+  REQUIRE(station.nic->qps().create({.pd = station.pd, .send_cq = station.cq, .recv_cq = station.cq}, &init, &station,
+                                    &datagrams) == 0);
   Bytes bytes(100);
   const verbs_soft_frame frame{.data = bytes.data(), .size = 64, .headroom = 0, .tailroom = 36};
-  CHECK(station.nic->deliver_frame(datagrams, frame, {}) == EINVAL);
-  CHECK(station.nic->set_self_loopback(datagrams, true) == EINVAL);
-  CHECK(station.nic->transmit_frame(2, frame) == EINVAL);
+  CHECK(station.nic->raw_packets().deliver(datagrams, frame, {}) == EINVAL);
+  CHECK(station.nic->qps().set_self_loopback(datagrams, true) == EINVAL);
+  CHECK(station.nic->raw_packets().transmit(2, frame) == EINVAL);
   for (const std::uint32_t size : {0u, 13u, 4609u, UINT32_MAX}) {
-    CHECK(station.nic->transmit_frame(1, {.data = bytes.data(), .size = size, .headroom = 0, .tailroom = 0}) ==
+    CHECK(station.nic->raw_packets().transmit(1, {.data = bytes.data(), .size = size, .headroom = 0, .tailroom = 0}) ==
           EMSGSIZE);
   }
 
   nic::Qp* qp = station.create_qp();
   CHECK(station.post_send(qp, 64, IBV_SEND_IP_CSUM) == EINVAL);  // not with this steering
   REQUIRE(station.post_send(qp, 64) == 0);
-  CHECK(station.nic->has_output());
-  REQUIRE(station.nic->destroy_qp(qp) == 0);
-  CHECK_FALSE(station.nic->has_output());
-  CHECK(station.nic->pump(0));
+  CHECK(station.nic->scheduler().has_output());
+  REQUIRE(station.nic->qps().destroy(qp) == 0);
+  CHECK_FALSE(station.nic->scheduler().has_output());
+  CHECK(station.nic->scheduler().pump(0));
   CHECK(station.frames.sent.empty());
 }
 
@@ -226,9 +227,9 @@ TEST_CASE("raw packets: a RoCE packet does not reach such a queue pair, whatever
       packet[25] = static_cast<std::uint8_t>(packet.size() - 20);
       wire::Bth bth;
       bth.opcode = static_cast<std::uint8_t>(opcode);
-      bth.dest_qpn = nic::qp_num(qp);
+      bth.dest_qpn = qp->number;
       bth.emit(&packet[28]);
-      station.nic->deliver(1, packet, 0);
+      station.nic->ingress().deliver(1, packet, 0);
     }
   };
   attack(station.create_qp());
@@ -239,15 +240,15 @@ TEST_CASE("raw packets: a RoCE packet does not reach such a queue pair, whatever
   init.qp_type = IBV_QPT_UD;
   init.cap = {4, 4, 1, 1, 0};
   nic::Qp* datagrams = nullptr;
-  REQUIRE(station.nic->create_qp({.pd = station.pd, .send_cq = station.cq, .recv_cq = station.cq}, &init, &station,
-                                 &datagrams) == 0);
+  REQUIRE(station.nic->qps().create({.pd = station.pd, .send_cq = station.cq, .recv_cq = station.cq}, &init, &station,
+                                    &datagrams) == 0);
   ibv_qp_attr attr{};
   attr.port_num = 1;
   attr.qp_state = IBV_QPS_INIT;
   const int basis = IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
-  REQUIRE(station.nic->modify_qp(datagrams, &attr, basis, 0) == 0);
+  REQUIRE(station.nic->qps().modify(datagrams, &attr, basis) == 0);
   attr.qp_state = IBV_QPS_RTR;
-  REQUIRE(station.nic->modify_qp(datagrams, &attr, IBV_QP_STATE, 0) == 0);
+  REQUIRE(station.nic->qps().modify(datagrams, &attr, IBV_QP_STATE) == 0);
   attack(datagrams);
   CHECK(station.nic->counters().icrc_err > 0);
 }

@@ -55,7 +55,7 @@ Outcome run_mix(std::uint64_t seed, const link::FaultPlan& faults, int messages)
                          .opcode = kind,
                          .sges = {sge_of(near.data() + i * kSlot, size_of(i), local)},
                          .remote_addr = reinterpret_cast<std::uint64_t>(there),
-                         .rkey = nic::rkey_of(remote),
+                         .rkey = remote->rkey(),
                          .imm = static_cast<std::uint32_t>(i)}) == 0);
     }
     net.run();
@@ -168,7 +168,7 @@ TEST_CASE("loss in both directions of a stream is repaired without waiting for t
                       {.opcode = IBV_WR_RDMA_WRITE,
                        .sges = {sge_of(near.data(), kSize, local)},
                        .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
-                       .rkey = nic::rkey_of(remote)}) == 0);
+                       .rkey = remote->rkey()}) == 0);
   }
   net.run();
   CHECK(net.a.poll().size() == 20);
@@ -198,7 +198,7 @@ TEST_CASE("a late answer costs one packet, not a window") {
                         {.opcode = what,
                          .sges = {sge_of(near.data(), size, local)},
                          .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
-                         .rkey = nic::rkey_of(remote)}) == 0);
+                         .rkey = remote->rkey()}) == 0);
       net.run();
       CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
     };

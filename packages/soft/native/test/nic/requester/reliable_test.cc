@@ -41,7 +41,7 @@ TEST_CASE("SEND carries messages of every length around the MTU") {
       CHECK(received[0].status == IBV_WC_SUCCESS);
       CHECK(received[0].wr_id == 7);
       CHECK(received[0].byte_len == size);
-      CHECK(received[0].qp_num == nic::qp_num(pair.qb));
+      CHECK(received[0].qp_num == pair.qb->number);
       CHECK(std::equal(from.begin(), from.end() - 1, to.begin()));
       CHECK(to[size] == 0xee);
     }
@@ -97,7 +97,7 @@ TEST_CASE("RDMA WRITE, with and without immediate") {
     Send write{.opcode = IBV_WR_RDMA_WRITE,
                .sges = {sge_of(from.data(), size, source)},
                .remote_addr = reinterpret_cast<std::uint64_t>(to.data()),
-               .rkey = nic::rkey_of(target)};
+               .rkey = target->rkey()};
     REQUIRE(post_send(pair.net.a, pair.qa, write) == 0);
     pair.net.run();
     CHECK(pair.net.b.poll().empty());
@@ -130,7 +130,7 @@ TEST_CASE("RDMA READ of every length, more of them than may be outstanding") {
                         {.opcode = IBV_WR_RDMA_READ,
                          .sges = {sge_of(buffer.data(), size, target)},
                          .remote_addr = reinterpret_cast<std::uint64_t>(from.data()),
-                         .rkey = nic::rkey_of(source)}) == 0);
+                         .rkey = source->rkey()}) == 0);
     }
     pair.net.run();
     const auto done = pair.net.a.poll();
@@ -154,14 +154,14 @@ TEST_CASE("a fence waits for the reads before it") {
             .opcode = IBV_WR_RDMA_READ,
             .sges = {sge_of(near.data(), 8, local)},
             .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
-            .rkey = nic::rkey_of(remote)};
+            .rkey = remote->rkey()};
   Send write = read;
   write.wr_id = 2;
   write.opcode = IBV_WR_RDMA_WRITE;
   write.flags |= IBV_SEND_FENCE;
   REQUIRE(post_send(pair.net.a, pair.qa, read) == 0);
   REQUIRE(post_send(pair.net.a, pair.qa, write) == 0);
-  pair.net.a.nic->pump(0);
+  pair.net.a.nic->scheduler().pump(0);
   CHECK(pair.net.trace.size() == 1);  // only the READ request went out
   pair.net.run();
   CHECK(pair.net.a.poll().size() == 2);
@@ -179,7 +179,7 @@ TEST_CASE("an event comes for armed CQs, and for solicited ones only when asked 
   };
   send(0);
   CHECK(pair.net.b.notifications == 0);
-  pair.net.b.nic->req_notify_cq(pair.net.b.cq, true);
+  pair.net.b.cq->arm(true);
   send(0);
   CHECK(pair.net.b.notifications == 0);
   send(IBV_SEND_SOLICITED);
@@ -196,20 +196,20 @@ TEST_CASE("a drained send queue says so") {
   const Send write{.opcode = IBV_WR_RDMA_WRITE,
                    .sges = {sge_of(bytes.data(), 50'000, local)},
                    .remote_addr = reinterpret_cast<std::uint64_t>(bytes.data()),
-                   .rkey = nic::rkey_of(remote)};
+                   .rkey = remote->rkey()};
   REQUIRE(post_send(pair.net.a, pair.qa, write) == 0);
-  pair.net.a.nic->pump(0);
+  pair.net.a.nic->scheduler().pump(0);
   ibv_qp_attr attr = {};
   attr.qp_state = IBV_QPS_SQD;
   attr.en_sqd_async_notify = 1;
-  REQUIRE(pair.net.a.nic->modify_qp(pair.qa, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY, 0) == 0);
+  REQUIRE(pair.net.a.nic->qps().modify(pair.qa, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY) == 0);
   REQUIRE(post_send(pair.net.a, pair.qa, write) == 0);
   CHECK_FALSE(pair.net.a.saw(IBV_EVENT_SQ_DRAINED));
   pair.net.run();
   CHECK(pair.net.a.saw(IBV_EVENT_SQ_DRAINED));
   CHECK(pair.net.a.poll().size() == 1);
   attr.qp_state = IBV_QPS_RTS;
-  REQUIRE(pair.net.a.nic->modify_qp(pair.qa, &attr, IBV_QP_STATE, 0) == 0);
+  REQUIRE(pair.net.a.nic->qps().modify(pair.qa, &attr, IBV_QP_STATE) == 0);
   pair.net.run();
   CHECK(pair.net.a.poll().size() == 1);
 }

@@ -39,7 +39,7 @@ struct AtomicPair {
             .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
             .sges = {sge_of(&result[slot], 8, local)},
             .remote_addr = reinterpret_cast<std::uint64_t>(remote),
-            .rkey = nic::rkey_of(target),
+            .rkey = target->rkey(),
             .compare_add = value};
   }
 
@@ -156,7 +156,7 @@ TEST_CASE("a fence waits for atomics, and the order of the queue is kept without
   AtomicPair pair;
   Send write = pair.add(0);
   write.opcode = IBV_WR_RDMA_WRITE;
-  write.rkey = nic::rkey_of(pair.net.b.reg(pair.remote, 8));
+  write.rkey = pair.net.b.reg(pair.remote, 8)->rkey();
   write.flags |= IBV_SEND_FENCE;
   pair.remote[0] = 41;
   pair.result[0] = 0;
@@ -173,8 +173,8 @@ TEST_CASE("atomics that are refused") {
     const ibv_wc wc = pair.run(send);
     CHECK(wc.status == status);
     CHECK(pair.net.b.saw(event));
-    CHECK(nic::qp_state(pair.qa) == IBV_QPS_ERR);
-    CHECK(nic::qp_state(pair.qb) == IBV_QPS_ERR);
+    CHECK(pair.qa->state == IBV_QPS_ERR);
+    CHECK(pair.qb->state == IBV_QPS_ERR);
     CHECK(pair.remote[0] == 0);
   };
   {
@@ -210,7 +210,7 @@ TEST_CASE("atomics that are refused") {
     munmap(gone, 4096);
     Send send = adds ? pair.add(1) : pair.swap(0, 1);
     send.remote_addr = reinterpret_cast<std::uint64_t>(gone);
-    send.rkey = nic::rkey_of(mr);
+    send.rkey = mr->rkey();
     refused(pair, send, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
   }
 }
@@ -229,7 +229,7 @@ TEST_CASE("atomics that cannot start") {
     AtomicPair pair;
     nic::Mr* read_only = pair.net.a.reg(pair.result, 8, 0);
     Send send = pair.add(1);
-    send.sges[0].lkey = nic::lkey_of(read_only);
+    send.sges[0].lkey = read_only->lkey();
     CHECK(pair.run(send).status == IBV_WC_LOC_PROT_ERR);
     CHECK(pair.remote[0] == 0);
   }

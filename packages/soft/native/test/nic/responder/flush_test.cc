@@ -44,11 +44,11 @@ struct FlushPair {
             .opcode = IBV_WR_ATOMIC_WRITE,
             .sges = {sge_of(near, 8, local)},
             .remote_addr = reinterpret_cast<std::uint64_t>(far),
-            .rkey = nic::rkey_of(remote)};
+            .rkey = remote->rkey()};
   }
 
   nic::FlushRequest flush(std::uint8_t type = wire::Feth::kGlobal) {
-    return {reinterpret_cast<std::uint64_t>(far), sizeof far, nic::rkey_of(remote), type, wire::Feth::kRange};
+    return {reinterpret_cast<std::uint64_t>(far), sizeof far, remote->rkey(), type, wire::Feth::kRange};
   }
   int post(const nic::FlushRequest& request, std::uint64_t wr_id = 1) {
     ibv_send_wr wr = {};
@@ -57,7 +57,7 @@ struct FlushPair {
     wr.opcode = nic::kWrFlush;
     wr.send_flags = IBV_SEND_SIGNALED;
     std::memcpy(&wr.wr, &request, sizeof request);
-    return net.a.nic->post_send(qa, &wr, &bad);
+    return net.a.nic->data_path().post_send(qa, &wr, &bad);
   }
 
   ibv_wc finish() {
@@ -143,7 +143,7 @@ TEST_CASE("FLUSH of a range and of a region, global and persistent") {
   write.opcode = IBV_WR_RDMA_WRITE;
   write.flags = 0;
   write.remote_addr = reinterpret_cast<std::uint64_t>(mapped + 4090);
-  write.rkey = nic::rkey_of(persistent);
+  write.rkey = persistent->rkey();
   REQUIRE(post_send(pair.net.a, pair.qa, write) == 0);
   CHECK(pair.run(nic::FlushRequest{write.remote_addr, 8, write.rkey, wire::Feth::kPersistent, wire::Feth::kRange})
             .status == IBV_WC_SUCCESS);

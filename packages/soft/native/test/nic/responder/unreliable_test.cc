@@ -32,7 +32,7 @@ struct UcPair {
     attr.max_wr = 16;
     attr.max_sge = 2;
     nic::Srq* made = nullptr;
-    REQUIRE(net.b.nic->create_srq(net.b.pd, &attr, &net.b, &made) == 0);
+    REQUIRE(net.b.nic->srqs().create(net.b.pd, &attr, &net.b, &made) == 0);
     return made;
   }
 
@@ -47,14 +47,14 @@ struct UcPair {
     wr.wr_id = wr_id;
     wr.sg_list = &sge;
     wr.num_sge = 1;
-    REQUIRE(net.b.nic->post_srq_recv(srq, &wr, &bad) == 0);
+    REQUIRE(net.b.nic->data_path().post_srq_recv(srq, &wr, &bad) == 0);
   }
 
   Send write(std::uint32_t size, ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE) {
     return {.opcode = opcode,
             .sges = {sge_of(near.data(), size, local)},
             .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
-            .rkey = nic::rkey_of(remote)};
+            .rkey = remote->rkey()};
   }
   Send send(std::uint32_t size) { return {.sges = {sge_of(near.data(), size, local)}}; }
 
@@ -156,7 +156,7 @@ TEST_CASE("what UC cannot take is dropped without an error at either end") {
   pair.go(pair.send(101));  // does not fit
   pair.go(pair.send(2000));
   CHECK(pair.net.b.poll().empty());
-  CHECK(nic::qp_state(pair.qb) == IBV_QPS_RTS);
+  CHECK(pair.qb->state == IBV_QPS_RTS);
   CHECK(pair.net.b.events.empty());
   pair.go(pair.send(100));
   CHECK(pair.net.b.poll().at(0).wr_id == 1);
@@ -186,7 +186,7 @@ TEST_CASE("a request out of a shared queue cannot be put back: it completes with
   received = pair.net.b.poll();
   REQUIRE(received.size() == 1);
   CHECK(received[0].status == IBV_WC_LOC_LEN_ERR);
-  CHECK(nic::qp_state(pair.qb) == IBV_QPS_RTS);
+  CHECK(pair.qb->state == IBV_QPS_RTS);
 }
 
 TEST_CASE("a receive request whose memory is gone is the receiver's own error") {
@@ -197,7 +197,7 @@ TEST_CASE("a receive request whose memory is gone is the receiver's own error") 
   REQUIRE(post_recv(pair.net.b, pair.qb, 7, {sge_of(gone, 4096, mr)}) == 0);
   pair.go(pair.send(100));
   CHECK(pair.net.b.poll().at(0).status == IBV_WC_LOC_PROT_ERR);
-  CHECK(nic::qp_state(pair.qb) == IBV_QPS_ERR);
+  CHECK(pair.qb->state == IBV_QPS_ERR);
   CHECK(pair.net.b.saw(IBV_EVENT_QP_FATAL));
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("under loss, reordering and duplication every message that completes i
       }
     }
     CHECK(arrived > 10);
-    CHECK(nic::qp_state(pair.qb) == IBV_QPS_RTS);
+    CHECK(pair.qb->state == IBV_QPS_RTS);
   }
 }
 

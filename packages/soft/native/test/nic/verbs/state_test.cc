@@ -28,17 +28,17 @@ struct StatePair {
             .opcode = IBV_WR_RDMA_WRITE,
             .sges = {sge_of(near.data(), size, local)},
             .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
-            .rkey = nic::rkey_of(remote)};
+            .rkey = remote->rkey()};
   }
 
   int move(ibv_qp_state to, int mask = 0, ibv_qp_attr attr = {}) {
     attr.qp_state = to;
-    return net.a.nic->modify_qp(qa, &attr, IBV_QP_STATE | mask, net.now);
+    return net.a.nic->qps().modify(qa, &attr, IBV_QP_STATE | mask);
   }
   ibv_qp_attr query() {
     ibv_qp_attr attr = {};
     ibv_qp_init_attr init = {};
-    REQUIRE(net.a.nic->query_qp(qa, &attr, &init) == 0);
+    REQUIRE(net.a.nic->qps().query(qa, &attr, &init) == 0);
     return attr;
   }
 };
@@ -50,7 +50,7 @@ TEST_CASE("SQD ends what was begun, keeps what was posted, and says when it is d
     CAPTURE(type);
     StatePair pair(type);
     REQUIRE(post_send(pair.net.a, pair.qa, pair.write(100'000, 1)) == 0);
-    pair.net.a.nic->pump(0);  // the first packets leave
+    pair.net.a.nic->scheduler().pump(0);  // the first packets leave
     ibv_qp_attr attr = {};
     attr.en_sqd_async_notify = 1;
     REQUIRE(pair.move(IBV_QPS_SQD, IBV_QP_EN_SQD_ASYNC_NOTIFY, attr) == 0);
@@ -101,7 +101,7 @@ TEST_CASE("an idle queue drains at once; without asking there is no event; ERR i
   CHECK(pair.query().retry_cnt == 3);
   CHECK(pair.move(IBV_QPS_RTS) == 0);
   REQUIRE(post_send(pair.net.a, pair.qa, pair.write(100'000)) == 0);
-  pair.net.a.nic->pump(0);
+  pair.net.a.nic->scheduler().pump(0);
   REQUIRE(pair.move(IBV_QPS_SQD) == 0);
   CHECK(pair.move(IBV_QPS_ERR) == 0);
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_WR_FLUSH_ERR);
@@ -126,9 +126,9 @@ TEST_CASE("SQE: a failed UC or UD request flushes the send queue, receiving goes
       attr.is_global = 1;
       attr.port_num = 1;
       std::memcpy(attr.grh.dgid.raw, net.b.gid.bytes.data(), 16);
-      REQUIRE(net.a.nic->create_ah(net.a.pd, &attr, &to_b) == 0);
+      REQUIRE(net.a.nic->ahs().create(net.a.pd, &attr, &to_b) == 0);
       std::memcpy(attr.grh.dgid.raw, net.a.gid.bytes.data(), 16);
-      REQUIRE(net.b.nic->create_ah(net.b.pd, &attr, &to_a) == 0);
+      REQUIRE(net.b.nic->ahs().create(net.b.pd, &attr, &to_a) == 0);
     } else {
       net.connect(qa, qb);
     }
@@ -141,13 +141,13 @@ TEST_CASE("SQE: a failed UC or UD request flushes the send queue, receiving goes
       wr.num_sge = 1;
       if (ah != nullptr) {
         wr.send_flags = IBV_SEND_SIGNALED;
-        wr.wr.ud.ah = nic::verbs_of(ah);
-        wr.wr.ud.remote_qpn = nic::qp_num(peer);
+        wr.wr.ud.ah = &ah->ibv;
+        wr.wr.ud.remote_qpn = peer->number;
         wr.wr.ud.remote_qkey = 1;
       } else {
         wr.send_flags = IBV_SEND_SIGNALED;
       }
-      return station.nic->post_send(qp, &wr, &bad);
+      return station.nic->data_path().post_send(qp, &wr, &bad);
     };
     ibv_sge good = sge_of(near.data(), 100, local);
     ibv_sge bad = good;
@@ -157,7 +157,7 @@ TEST_CASE("SQE: a failed UC or UD request flushes the send queue, receiving goes
     REQUIRE(send(net.a, qa, qb, to_b, 2, bad) == 0);
     REQUIRE(send(net.a, qa, qb, to_b, 3, good) == 0);
     net.run();
-    CHECK(nic::qp_state(qa) == IBV_QPS_SQE);
+    CHECK(qa->state == IBV_QPS_SQE);
     REQUIRE(send(net.a, qa, qb, to_b, 4, good) == 0);
     auto done = net.a.poll();
     REQUIRE(done.size() == 4);
@@ -176,9 +176,9 @@ TEST_CASE("SQE: a failed UC or UD request flushes the send queue, receiving goes
     ibv_qp_attr attr = {};
     attr.qp_state = IBV_QPS_RTS;
     attr.cur_qp_state = IBV_QPS_RTS;
-    CHECK(net.a.nic->modify_qp(qa, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE, net.now) == EINVAL);  // it is in SQE
+    CHECK(net.a.nic->qps().modify(qa, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE) == EINVAL);  // it is in SQE
     attr.cur_qp_state = IBV_QPS_SQE;
-    REQUIRE(net.a.nic->modify_qp(qa, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE, net.now) == 0);
+    REQUIRE(net.a.nic->qps().modify(qa, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE) == 0);
     REQUIRE(post_recv(net.b, qb, 60, {sge_of(far.data(), 4096, remote)}) == 0);
     REQUIRE(send(net.a, qa, qb, to_b, 5, good) == 0);
     net.run();
@@ -197,7 +197,7 @@ TEST_CASE("attributes out of range are refused and change nothing") {
     ibv_qp_attr attr = before;
     set(attr);
     attr.qp_state = IBV_QPS_SQD;
-    CHECK(pair.net.a.nic->modify_qp(pair.qa, &attr, IBV_QP_STATE | mask, pair.net.now) == EINVAL);
+    CHECK(pair.net.a.nic->qps().modify(pair.qa, &attr, IBV_QP_STATE | mask) == EINVAL);
   };
   refused(IBV_QP_PORT, [](auto& attr) { attr.port_num = 0; });
   refused(IBV_QP_PORT, [](auto& attr) { attr.port_num = 2; });
@@ -220,7 +220,7 @@ TEST_CASE("attributes out of range are refused and change nothing") {
   CHECK(std::memcmp(&before, &after, sizeof before) == 0);
   ibv_qp_attr same = before;
   same.qp_state = IBV_QPS_SQD;
-  CHECK(pair.net.a.nic->modify_qp(pair.qa, &same, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE, 0) == 0);
+  CHECK(pair.net.a.nic->qps().modify(pair.qa, &same, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE) == 0);
 }
 
 TEST_CASE("COMM_EST is raised once, by the first packet that comes in RTR; a QP in RTS has no need of it") {
@@ -230,24 +230,24 @@ TEST_CASE("COMM_EST is raised once, by the first packet that comes in RTR; a QP 
     nic::Qp* waiting = pair.net.b.create_qp(type);
     nic::Qp* calling = pair.net.a.create_qp(type);
     Connection connection;
-    VirtualNetwork::to_rts(pair.net.a, calling, nic::qp_num(waiting), pair.net.b.gid, connection, 7, 9);
+    VirtualNetwork::to_rts(pair.net.a, calling, waiting->number, pair.net.b.gid, connection, 7, 9);
     ibv_qp_attr attr = {};
     attr.qp_state = IBV_QPS_INIT;
     attr.port_num = 1;
     const int answers = type == IBV_QPT_RC ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
-    REQUIRE(pair.net.b.nic->modify_qp(waiting, &attr,
-                                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0) == 0);
+    REQUIRE(pair.net.b.nic->qps().modify(waiting, &attr,
+                                         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
     for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(post_recv(pair.net.b, waiting, i, {}) == 0);  // INIT takes them
     attr.qp_state = IBV_QPS_RTR;
     attr.path_mtu = connection.mtu;
-    attr.dest_qp_num = nic::qp_num(calling);
+    attr.dest_qp_num = calling->number;
     attr.rq_psn = 7;
     attr.ah_attr.is_global = 1;
     attr.ah_attr.port_num = 1;
     std::memcpy(attr.ah_attr.grh.dgid.raw, pair.net.a.gid.bytes.data(), 16);
-    REQUIRE(pair.net.b.nic->modify_qp(
-                waiting, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers,
-                0) == 0);
+    REQUIRE(pair.net.b.nic->qps().modify(
+                waiting, &attr,
+                IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers) == 0);
     for (int i = 0; i < 3; ++i) REQUIRE(post_send(pair.net.a, calling, {}) == 0);
     pair.net.run();
     CHECK(pair.net.b.poll().size() == 3);
@@ -266,13 +266,13 @@ TEST_CASE("a queue that fails while it drains is in SQE, and the way back to RTS
   Send send = pair.write(0);
   send.sges = {sge_of(large.data(), 400'000, mr)};
   REQUIRE(post_send(pair.net.a, pair.qa, send) == 0);
-  pair.net.a.nic->pump(0);
+  pair.net.a.nic->scheduler().pump(0);
   CHECK(pair.net.a.poll().empty());
   REQUIRE(pair.move(IBV_QPS_SQD) == 0);
-  REQUIRE(pair.net.a.nic->dereg_mr(mr) == 0);
+  REQUIRE(pair.net.a.nic->mrs().dereg(mr) == 0);
   pair.net.run();
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_LOC_PROT_ERR);
-  CHECK(nic::qp_state(pair.qa) == IBV_QPS_SQE);
+  CHECK(pair.qa->state == IBV_QPS_SQE);
   CHECK(pair.query().sq_draining == 0);
   CHECK(pair.move(IBV_QPS_RTS) == 0);
   REQUIRE(post_send(pair.net.a, pair.qa, pair.write(1000)) == 0);

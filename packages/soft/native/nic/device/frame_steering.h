@@ -1,4 +1,4 @@
-// Who decides about raw packets: what a queue pair sends, and what arrives at a port.
+// The steering of raw packets: decides where sent frames go and which queue pairs get received ones.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@ namespace verbs::soft::nic {
 
 class Qp;
 
-// Called from inside pump() and take_frame(); may call transmit_frame() and deliver_frame() of the NIC, nothing else.
+// Called from inside Scheduler::pump() and RawPackets::receive(). May call transmit() and deliver() of RawPackets, and
+// nothing else of the NIC.
 class FrameSteering {
  public:
   virtual void send(std::uint8_t port_num, Qp* qp, verbs_soft_frame* frame) = 0;

@@ -1,4 +1,4 @@
-#include "nic/verbs/post.h"
+#include "nic/verbs/data_path.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,7 +30,7 @@ std::uint64_t total_length(const ibv_sge* sges, int count) {
   return total;
 }
 
-// Inline data is taken at once: the caller's memory is free when the post returns, and needs no region.
+// Inline data is copied at once: the caller's memory needs no region, and is free when the post returns.
 int copy_inline(Qp& qp, const ibv_send_wr& wr) {
   std::uint8_t* to = qp.sq.inline_data(qp.sq.tail);
   for (int i = 0; i < wr.num_sge; ++i) {
@@ -62,7 +62,7 @@ int fill_bind(const ibv_send_wr& wr, SendWqe& wqe) {
   return 0;
 }
 
-// Type 1 windows are bound by ibv_bind_mw(). Of a type 2 window the consumer chooses the low byte of the key.
+// ibv_bind_mw() binds type 1 windows. The application chooses the low byte of the key of a type 2 window.
 bool may_bind(const ibv_mw* mw, std::uint32_t rkey) {
   return mw != nullptr && mw->type == IBV_MW_TYPE_2 && (mw->rkey ^ rkey) >> 8 == 0;
 }
@@ -74,12 +74,12 @@ int fill_flush(const ibv_send_wr& wr, SendWqe& wqe) {
   wqe.remote_addr = flush.remote_addr;
   wqe.rkey = flush.rkey;
   wqe.length = flush.length;
-  wqe.num_sge = 0;  // it moves nothing
+  wqe.num_sge = 0;  // it transfers no data
   wqe.flush = {flush.type, flush.level};
   return 0;
 }
 
-// What depends on the operation: where it goes and what it carries besides data.
+// Fills the fields that depend on the operation.
 int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
   if (qp.type == IBV_QPT_RAW_PACKET) {
@@ -137,24 +137,6 @@ int enqueue_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
   return 0;
 }
 
-}  // namespace
-
-int post_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
-  if (wr.opcode == IBV_WR_BIND_MW && !may_bind(wr.bind_mw.mw, wr.bind_mw.rkey)) return EINVAL;
-  return enqueue_send(core, qp, wr);
-}
-
-int post_bind(Core& core, Qp& qp, const ibv_mw_bind& bind, std::uint32_t rkey) {
-  if ((bind.bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0) return EINVAL;  // not for type 1
-  ibv_send_wr wr = {};
-  wr.wr_id = bind.wr_id;
-  wr.opcode = IBV_WR_BIND_MW;
-  wr.send_flags = bind.send_flags;
-  wr.bind_mw.rkey = rkey;
-  wr.bind_mw.bind_info = bind.bind_info;
-  return enqueue_send(core, qp, wr);
-}
-
 int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
   if (queue.full()) return ENOMEM;
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > queue.max_sge()) return EINVAL;
@@ -169,11 +151,63 @@ int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
   return 0;
 }
 
-int post_recv(Core& core, Qp& qp, const ibv_recv_wr& wr) {
+int post_one(Core& core, Qp& qp, const ibv_send_wr& wr) {
+  if (wr.opcode == IBV_WR_BIND_MW && !may_bind(wr.bind_mw.mw, wr.bind_mw.rkey)) return EINVAL;
+  return enqueue_send(core, qp, wr);
+}
+
+int post_one(Core& core, Qp& qp, const ibv_recv_wr& wr) {
   if (qp.state == IBV_QPS_RESET || qp.uses_srq() || qp.type == IBV_QPT_XRC_SEND) return EINVAL;
   if (const int error = enqueue_recv(qp.rq, wr)) return error;
   if (qp.state == IBV_QPS_ERR) flush_receives(core, qp);
   return 0;
+}
+
+// Calls post(*wr) for each request of a list, up to the first error.
+template <typename Wr, typename Post>
+int post_each(Wr* wr, Wr** bad_wr, Post post) {
+  for (; wr != nullptr; wr = wr->next) {
+    if (const int error = post(*wr)) {
+      *bad_wr = wr;
+      return error;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int DataPath::post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
+  return post_each(wr, bad_wr, [&](const ibv_send_wr& each) { return post_one(core_, *qp, each); });
+}
+
+int DataPath::post_batch(Qp* qp, ibv_send_wr* wr) {
+  const std::uint32_t tail = qp->sq.tail;
+  ibv_send_wr* bad = nullptr;
+  const int error = post_send(qp, wr, &bad);
+  // Nothing was sent yet, so the tail can go back. In the error state the queue is empty: requests are flushed as they
+  // are posted.
+  if (error != 0 && !qp->sq.empty()) qp->sq.tail = tail;
+  return error;
+}
+
+int DataPath::post_bind(Qp* qp, const ibv_mw_bind* bind, std::uint32_t rkey) {
+  if ((bind->bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0) return EINVAL;  // not for type 1
+  ibv_send_wr wr = {};
+  wr.wr_id = bind->wr_id;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.send_flags = bind->send_flags;
+  wr.bind_mw.rkey = rkey;
+  wr.bind_mw.bind_info = bind->bind_info;
+  return enqueue_send(core_, *qp, wr);
+}
+
+int DataPath::post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  return post_each(wr, bad_wr, [&](const ibv_recv_wr& each) { return post_one(core_, *qp, each); });
+}
+
+int DataPath::post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  return post_each(wr, bad_wr, [&](const ibv_recv_wr& each) { return enqueue_recv(srq->queue, each); });
 }
 
 }  // namespace verbs::soft::nic

@@ -15,11 +15,6 @@ class Qp;
 // Datagrams to a group go to this queue pair number.
 inline constexpr std::uint32_t kMulticastQpn = 0xffffff;
 
-// The destination address of a group in packets between IPv4 (or IPv6) addresses. A group of IPv6 form is the address
-// 239.x.y.z in IPv4 packets, with the low 24 bits of its GID, so that ports with IPv4 addresses can join it. A group of
-// IPv4 form has no IPv6 address: the result is `group` itself.
-wire::Gid group_on_wire(const wire::Gid& group, bool ipv4);
-
 class MulticastTable {
  public:
   explicit MulticastTable(const Limits& limits)
@@ -28,11 +23,11 @@ class MulticastTable {
 
   // Attaching again changes nothing. 0, EINVAL (not a UD queue pair, not a group) or ENOMEM (a limit). `first`: the
   // group is new, and the links have to join it.
-  int attach(Qp& qp, const wire::Gid& group, bool* first);
+  int attach(Qp* qp, const wire::Gid& group, bool* first);
   // 0, or EINVAL if it is not attached. `last`: the group is gone, and the links have to leave it.
-  int detach(Qp& qp, const wire::Gid& group, bool* last);
+  int detach(Qp* qp, const wire::Gid& group, bool* last);
   // The groups that the queue pair is attached to.
-  std::vector<wire::Gid> groups_of(const Qp& qp) const;
+  std::vector<wire::Gid> groups_of(const Qp* qp) const;
 
   // Calls visit(qp) for each member of the group that a packet names. `visit` may not attach or detach.
   template <typename Visit>

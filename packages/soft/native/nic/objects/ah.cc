@@ -1,0 +1,29 @@
+#include "nic/objects/ah.h"
+
+#include <cerrno>
+
+namespace verbs::soft::nic {
+
+int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
+  const Port* port = ports_.find(attr->port_num);
+  if (port == nullptr) return EINVAL;
+  auto made = std::make_unique<Ah>();
+  if (const int error = port->resolve(*attr, &made->path)) return error;
+  made->pd = pd;
+  made->port_num = attr->port_num;
+  Ah* raw = made.get();
+  const std::uint32_t index = table_.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->handle = index;
+  ++pd->users;
+  *ah = raw;
+  return 0;
+}
+
+int AhTable::destroy(Ah* ah) {
+  --ah->pd->users;
+  table_.erase(ah->handle);
+  return 0;
+}
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,50 @@
+#include "nic/objects/multicast.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "nic/objects/qp/qp.h"
+#include "nic/ports/port.h"
+
+namespace verbs::soft::nic {
+
+std::vector<MulticastTable::Group>::iterator MulticastTable::find(const wire::Gid& group) {
+  return std::find_if(groups_.begin(), groups_.end(), [&](const Group& known) { return known.gid == group; });
+}
+
+int MulticastTable::attach(Qp* qp, const wire::Gid& group, bool* first) {
+  *first = false;
+  if (qp->type != IBV_QPT_UD || !group.is_multicast()) return EINVAL;
+  auto found = find(group);
+  if (found == groups_.end()) {
+    if (groups_.size() >= max_groups_ || max_members_ == 0) return ENOMEM;
+    found = groups_.insert(found, {group, group_on_wire(group, true), {}});
+    *first = true;
+  }
+  std::vector<Qp*>& members = found->members;
+  if (std::find(members.begin(), members.end(), qp) != members.end()) return 0;
+  if (members.size() >= max_members_) return ENOMEM;
+  members.push_back(qp);
+  ++qp->groups;
+  return 0;
+}
+
+int MulticastTable::detach(Qp* qp, const wire::Gid& group, bool* last) {
+  *last = false;
+  const auto found = find(group);
+  if (found == groups_.end() || std::erase(found->members, qp) == 0) return EINVAL;
+  --qp->groups;
+  *last = found->members.empty();
+  if (*last) groups_.erase(found);
+  return 0;
+}
+
+std::vector<wire::Gid> MulticastTable::groups_of(const Qp* qp) const {
+  std::vector<wire::Gid> all;
+  for (const Group& group : groups_) {
+    if (std::find(group.members.begin(), group.members.end(), qp) != group.members.end()) all.push_back(group.gid);
+  }
+  return all;
+}
+
+}  // namespace verbs::soft::nic

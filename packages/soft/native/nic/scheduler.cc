@@ -1,0 +1,53 @@
+#include "nic/scheduler.h"
+
+#include <algorithm>
+
+#include "nic/completer/completer.h"
+#include "nic/datagram/datagram.h"
+#include "nic/raw/raw_packets.h"
+#include "nic/requester/requester.h"
+#include "nic/responder/responses.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr std::size_t kPumpBudget = 256;  // packets a call
+constexpr std::size_t kQpBudget = 64;     // packets of one QP before the next one is served
+
+}  // namespace
+
+std::size_t Scheduler::send(Qp& qp, std::size_t budget, Nanos now) {
+  if (qp.type == IBV_QPT_UD) return send_datagrams(core_, qp, budget);
+  if (qp.type == IBV_QPT_RAW_PACKET) return send_raw_packets(core_, qp, budget);
+  return send_requests(core_, qp, budget, now);
+}
+
+// Sends at most `budget` packets of one QP and returns how many. Requests go before responses, because the peer waits
+// for the message that the application just posted. With an armed send CQ the responses go first, as from hardware: a
+// program with one channel for both directions may take the first event after its request for that of the request
+// (ib_send_lat -e does).
+std::size_t Scheduler::serve(Qp& qp, std::size_t budget, Nanos now) {
+  const bool responses_first = qp.send_cq != nullptr && qp.send_cq->armed();
+  std::size_t sent = responses_first ? send_responses(core_, qp, budget) : 0;
+  if (sent < budget) sent += send(qp, budget - sent, now);
+  if (!responses_first && sent < budget) sent += send_responses(core_, qp, budget - sent);
+  return sent;
+}
+
+bool Scheduler::pump(Nanos now) {
+  core_.set_time(now);
+  core_.cqs.expire(now, core_.events);
+  while (TimerSlot* slot = core_.timers.expire(now)) handle_timeout(core_, static_cast<Qp&>(*slot), now);
+  std::size_t left = kPumpBudget;
+  while (Qp* qp = core_.active.front()) {
+    if (left == 0) return false;
+    core_.active.remove(*qp);
+    const std::size_t budget = std::min(left, kQpBudget);
+    const std::size_t sent = serve(*qp, budget, now);
+    left -= sent;
+    if (sent == budget) core_.active.add(*qp);
+  }
+  return true;
+}
+
+}  // namespace verbs::soft::nic

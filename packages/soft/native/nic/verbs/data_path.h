@@ -1,0 +1,30 @@
+// The data path that applications call: posting work requests. Nothing here allocates, and nothing is sent: the
+// scheduler does that (scheduler.h).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "nic/device/core.h"
+
+namespace verbs::soft::nic {
+
+// Each call returns 0, or EINVAL (state, opcode, number of SGEs, inline size, address handle), ENOMEM (the queue is
+// full) or EFAULT (inline data that is not mapped). With `bad_wr` the requests before *bad_wr are posted.
+class DataPath {
+ public:
+  explicit DataPath(Core& core) : core_(core) {}
+
+  int post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
+  int post_batch(Qp* qp, ibv_send_wr* wr);  // all of the requests or none
+  // Posts the bind of a type 1 window (ibv_bind_mw). `rkey` is the window's next key.
+  int post_bind(Qp* qp, const ibv_mw_bind* bind, std::uint32_t rkey);
+  int post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  int post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+
+ private:
+  Core& core_;
+};
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,260 @@
+#include "nic/verbs/qp_control.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "nic/device/qp_error.h"
+#include "nic/shared/psn.h"
+#include "nic/verbs/qp_transitions.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+bool is_complete(const QpParts& parts, ibv_qp_type type) {
+  if (type == IBV_QPT_XRC_RECV) return parts.xrcd != nullptr;
+  return parts.pd != nullptr && parts.send_cq != nullptr && (parts.recv_cq != nullptr || type == IBV_QPT_XRC_SEND);
+}
+
+void set_parts(Qp& qp, const QpParts& parts, ibv_qp_type type) {
+  if (type == IBV_QPT_XRC_RECV) {
+    qp.xrcd = parts.xrcd;
+    return;
+  }
+  qp.pd = parts.pd;
+  qp.remote_pd = parts.pd;
+  qp.send_cq = parts.send_cq;
+  if (type == IBV_QPT_XRC_SEND) return;
+  qp.recv_cq = parts.recv_cq;
+  qp.srq = parts.srq;
+}
+
+// Adds the QP to the users of its parts, or removes it from them.
+void count_user(const Qp& qp, int users) {
+  const auto add = [users](auto* part) {
+    if (part != nullptr) part->users += static_cast<std::uint32_t>(users);
+  };
+  add(qp.pd);
+  add(qp.send_cq);
+  add(qp.recv_cq);
+  add(qp.srq);
+  add(qp.xrcd);
+}
+
+// Checks `init` against the limits and lays out the queues. Writes back the capacities that the QP has.
+int lay_out(Core& core, ibv_qp_init_attr& init, Qp& qp) {
+  const Limits& limits = core.config.limits;
+  ibv_qp_cap& cap = init.cap;
+  const bool initiator = init.qp_type == IBV_QPT_XRC_SEND;
+  const bool target = init.qp_type == IBV_QPT_XRC_RECV;
+  const bool raw = init.qp_type == IBV_QPT_RAW_PACKET && core.config.steering != nullptr;
+  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD && !initiator && !target &&
+      !raw) {
+    return EOPNOTSUPP;
+  }
+  const auto wr_limit = static_cast<std::uint32_t>(limits.max_qp_wr);
+  const auto sge_limit = static_cast<std::uint32_t>(limits.max_sge);
+  // A QP with a shared receive queue has no receive queue, whatever `cap` says (ibv_create_qp(3)). An XRC initiator has
+  // no receive queue either, and a target has no queue at all.
+  if (target) cap = {};
+  if (qp.srq != nullptr || initiator) cap.max_recv_wr = cap.max_recv_sge = 0;
+  if (cap.max_send_wr > wr_limit || cap.max_recv_wr > wr_limit || cap.max_send_sge > sge_limit ||
+      cap.max_recv_sge > sge_limit || cap.max_inline_data > static_cast<std::uint32_t>(limits.max_inline_data)) {
+    return EINVAL;
+  }
+  qp.type = init.qp_type;
+  qp.transport = transport_of(init.qp_type);
+  qp.sq_sig_all = init.sq_sig_all != 0;
+  qp.sq.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data, init.qp_type == IBV_QPT_UD);
+  qp.rq.allocate(cap.max_recv_wr, cap.max_recv_sge);
+  cap.max_send_wr = qp.sq.capacity();
+  cap.max_recv_wr = qp.rq.capacity();
+  qp.attr.cap = cap;
+  qp.attr.path_mtu = IBV_MTU_256;
+  qp.attr.port_num = 1;
+  qp.mtu = mtu_bytes(core.ports[1].active_mtu());
+  return 0;
+}
+
+constexpr std::uint32_t kMaxQpn = 0xffffff;
+
+int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask) {
+  const Limits& limits = core.config.limits;
+  const auto bad = [mask](int bit, bool condition) { return (mask & bit) != 0 && condition; };
+  if (bad(IBV_QP_PORT, core.ports.find(attr.port_num) == nullptr) || bad(IBV_QP_PKEY_INDEX, attr.pkey_index != 0) ||
+      bad(IBV_QP_PATH_MTU, attr.path_mtu < IBV_MTU_256 || attr.path_mtu > core.port_of(qp).active_mtu()) ||
+      bad(IBV_QP_DEST_QPN, attr.dest_qp_num > kMaxQpn) || bad(IBV_QP_TIMEOUT, attr.timeout > 31) ||
+      bad(IBV_QP_RETRY_CNT, attr.retry_cnt > 7) || bad(IBV_QP_RNR_RETRY, attr.rnr_retry > 7) ||
+      bad(IBV_QP_MIN_RNR_TIMER, attr.min_rnr_timer > 31) ||
+      bad(IBV_QP_MAX_QP_RD_ATOMIC, attr.max_rd_atomic > limits.max_qp_init_rd_atom) ||
+      bad(IBV_QP_MAX_DEST_RD_ATOMIC, attr.max_dest_rd_atomic > limits.max_qp_rd_atom) ||
+      bad(IBV_QP_RATE_LIMIT, attr.rate_limit != 0) ||  // no packet pacing
+      // The kernel rejects alternate paths on RoCE, so the path always counts as migrated.
+      bad(IBV_QP_ALT_PATH, true) || bad(IBV_QP_PATH_MIG_STATE, attr.path_mig_state != IBV_MIG_MIGRATED)) {
+    return EINVAL;
+  }
+  if ((mask & IBV_QP_AV) == 0) return 0;
+  // Without IBV_QP_PORT in this call, the port is the one that the move to INIT named.
+  Port* port = core.ports.find((mask & IBV_QP_PORT) != 0 ? attr.port_num : qp.attr.port_num);
+  wire::Path path;
+  if (port == nullptr || core.ports.find(attr.ah_attr.port_num) == nullptr) return EINVAL;
+  if (const int error = port->resolve(attr.ah_attr, &path)) return error;
+  return path.dgid.is_multicast() ? EINVAL : 0;
+}
+
+void store(Qp& qp, const ibv_qp_attr& attr, int mask) {
+  ibv_qp_attr& to = qp.attr;
+  if ((mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0) qp.sqd_notify = attr.en_sqd_async_notify != 0;
+  if ((mask & IBV_QP_ACCESS_FLAGS) != 0) to.qp_access_flags = attr.qp_access_flags;
+  if ((mask & IBV_QP_PKEY_INDEX) != 0) to.pkey_index = attr.pkey_index;
+  if ((mask & IBV_QP_PORT) != 0) to.port_num = attr.port_num;
+  if ((mask & IBV_QP_QKEY) != 0) to.qkey = attr.qkey;
+  if ((mask & IBV_QP_AV) != 0) to.ah_attr = attr.ah_attr;
+  if ((mask & IBV_QP_PATH_MTU) != 0) to.path_mtu = attr.path_mtu;
+  if ((mask & IBV_QP_TIMEOUT) != 0) to.timeout = attr.timeout;
+  if ((mask & IBV_QP_RETRY_CNT) != 0) to.retry_cnt = attr.retry_cnt;
+  if ((mask & IBV_QP_RNR_RETRY) != 0) to.rnr_retry = attr.rnr_retry;
+  if ((mask & IBV_QP_RQ_PSN) != 0) to.rq_psn = attr.rq_psn & kPsnMask;
+  if ((mask & IBV_QP_SQ_PSN) != 0) to.sq_psn = attr.sq_psn & kPsnMask;
+  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) to.max_rd_atomic = attr.max_rd_atomic;
+  if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0) to.max_dest_rd_atomic = attr.max_dest_rd_atomic;
+  if ((mask & IBV_QP_MIN_RNR_TIMER) != 0) to.min_rnr_timer = attr.min_rnr_timer;
+  if ((mask & IBV_QP_DEST_QPN) != 0) to.dest_qp_num = attr.dest_qp_num;
+}
+
+// Sets up the requester and the responder by the new attributes.
+void apply(Core& core, Qp& qp, int mask) {
+  Port& port = core.port_of(qp);
+  if ((mask & IBV_QP_AV) != 0) {
+    port.resolve(qp.attr.ah_attr, &qp.path);
+    qp.path.source_port = port.source_port(qp.path.flow_label, qp.number, qp.attr.dest_qp_num);
+  }
+  if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = mtu_bytes(qp.attr.path_mtu);
+  if ((mask & IBV_QP_RQ_PSN) != 0) qp.resp.expected_psn = qp.attr.rq_psn;
+  if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0) {
+    qp.resp.responses.allocate(qp.attr.max_dest_rd_atomic);
+    qp.resp.replay_cache.allocate(qp.attr.max_dest_rd_atomic);
+  }
+  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.outstanding.reserve(qp.attr.max_rd_atomic + 1u);  // and the probe
+  if ((mask & IBV_QP_RETRY_CNT) != 0) qp.req.retries_left = qp.attr.retry_cnt;
+  if ((mask & IBV_QP_RNR_RETRY) != 0) qp.req.rnr_retries_left = qp.attr.rnr_retry;
+  if ((mask & IBV_QP_SQ_PSN) != 0) {
+    qp.req.next_psn = qp.req.send_psn = qp.req.max_psn = qp.req.una_psn = qp.attr.sq_psn;
+  }
+}
+
+void reset(Core& core, Qp& qp) {
+  core.timers.cancel(qp);
+  core.active.remove(qp);
+  qp.sq.clear();
+  qp.rq.clear();
+  // The application would take its old completions for new ones.
+  if (qp.send_cq != nullptr) qp.send_cq->clean(qp.number);
+  if (qp.recv_cq != nullptr && qp.recv_cq != qp.send_cq) qp.recv_cq->clean(qp.number);
+  const std::uint32_t position = qp.sq.head;
+  qp.req = RequesterState{};
+  qp.req.position = position;
+  qp.resp = ResponderState{};
+  qp.recv = {};
+  const ibv_qp_cap cap = qp.attr.cap;
+  qp.attr = {};
+  qp.attr.cap = cap;
+  qp.attr.path_mtu = IBV_MTU_256;
+  qp.attr.port_num = 1;
+  qp.sqd_notify = qp.draining = false;
+}
+
+}  // namespace
+
+int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner, Qp** qp) {
+  if (!is_complete(parts, attr->qp_type)) return EINVAL;
+  auto made = std::make_unique<Qp>();
+  set_parts(*made, parts, attr->qp_type);
+  made->owner = owner;
+  if (const int error = lay_out(core_, *attr, *made)) return error;
+  Qp* raw = made.get();
+  const std::uint32_t index = core_.qps.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->number = index;
+  count_user(*raw, 1);
+  if (raw->srq != nullptr) raw->srq_sges.resize(raw->srq->queue.max_sge());
+  if (raw->xrcd != nullptr) raw->srq_sges.resize(static_cast<std::size_t>(core_.config.limits.max_srq_sge));
+  *qp = raw;
+  return 0;
+}
+
+int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int mask) {
+  Qp& qp = *modified;
+  const ibv_qp_attr& attr = *attributes;
+  if ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != qp.state) return EINVAL;
+  const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr.qp_state : qp.state;
+  if (const int error = check_transition(qp.type, qp.state, to, mask)) return error;
+  // A send queue that drains must finish first (IBTA 10.3.1.5).
+  if (qp.draining && (mask & IBV_QP_STATE) != 0 && to != IBV_QPS_RESET && to != IBV_QPS_ERR) return EINVAL;
+  if (const int error = check_attributes(core_, qp, attr, mask)) return error;
+
+  if (to == IBV_QPS_RESET) {
+    reset(core_, qp);
+  } else if (to == IBV_QPS_ERR) {
+    enter_error(core_, qp);
+  } else {
+    store(qp, attr, mask);
+    apply(core_, qp, mask);
+  }
+  if (to != qp.state) qp.draining = to == IBV_QPS_SQD;
+  qp.state = qp.attr.qp_state = to;
+  // Posted requests may be sent now, or the queue may be drained already.
+  if (qp.may_send()) core_.active.add(qp);
+  return 0;
+}
+
+int QpControl::query(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const {
+  *attr = qp->attr;
+  attr->qp_state = attr->cur_qp_state = qp->state;
+  attr->path_mig_state = IBV_MIG_MIGRATED;
+  attr->sq_psn = qp->req.next_psn;
+  attr->rq_psn = qp->resp.expected_psn;
+  attr->sq_draining = qp->draining ? 1 : 0;
+  init_attr->cap = qp->attr.cap;
+  init_attr->qp_type = qp->type;
+  init_attr->sq_sig_all = qp->sq_sig_all ? 1 : 0;
+  return 0;
+}
+
+int QpControl::destroy(Qp* qp) {
+  if (qp->groups > 0) return EBUSY;
+  core_.timers.remove(*qp);
+  core_.active.remove(*qp);
+  core_.mws.unbind_all(*qp);
+  count_user(*qp, -1);
+  core_.qps.erase(qp->number);
+  return 0;
+}
+
+int QpControl::find_target(const Xrcd* xrcd, std::uint32_t number, Qp** qp) const {
+  Qp* found = core_.qps.find(number);
+  if (found == nullptr || found->xrcd != xrcd) return EINVAL;
+  *qp = found;
+  return 0;
+}
+
+int QpControl::renumber(Qp* qp, std::uint32_t number) {
+  constexpr std::uint32_t kLastQpn = 0xfffffe;  // the one after it is the multicast number
+  const auto limit = static_cast<std::uint32_t>(core_.config.limits.max_qp);
+  if (number < kFirstQpn || number - kFirstQpn < limit || number > kLastQpn) return EINVAL;
+  if (qp->state != IBV_QPS_RESET) return EINVAL;
+  if (!core_.qps.renumber(qp->number, number)) return EADDRINUSE;
+  qp->number = number;
+  return 0;
+}
+
+void QpControl::set_tunnel(Qp* qp, bool requests, std::shared_ptr<const wire::Tunnel> tunnel) {
+  (requests ? qp->request_tunnel : qp->response_tunnel) = std::move(tunnel);
+}
+
+int QpControl::set_self_loopback(Qp* qp, bool allowed) {
+  if (qp->type != IBV_QPT_RAW_PACKET) return EINVAL;
+  qp->self_loopback = allowed;
+  return 0;
+}
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,74 @@
+#include "nic/verbs/srq_control.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <memory>
+
+#include "nic/responder/nak.h"
+#include "wire/headers.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+bool fits(const Limits& limits, const ibv_srq_attr& attr) {
+  return attr.max_wr >= 1 && attr.max_wr <= static_cast<std::uint32_t>(limits.max_srq_wr);
+}
+
+}  // namespace
+
+int SrqControl::create(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqXrc& xrc) {
+  const Limits& limits = core_.config.limits;
+  if (!fits(limits, *attr) || attr->max_sge > static_cast<std::uint32_t>(limits.max_srq_sge)) return EINVAL;
+  auto made = std::make_unique<Srq>(pd, owner, attr->max_wr, std::max(attr->max_sge, 1u));
+  Srq* raw = made.get();
+  const std::uint32_t index = core_.srqs.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->number = index;
+  ++pd->users;
+  raw->xrcd = xrc.xrcd;
+  raw->cq = xrc.cq;
+  if (raw->xrcd != nullptr) ++raw->xrcd->users;
+  if (raw->cq != nullptr) ++raw->cq->users;
+  attr->max_wr = raw->queue.capacity();
+  attr->max_sge = raw->queue.max_sge();
+  *srq = raw;
+  return 0;
+}
+
+int SrqControl::modify(Srq* srq, const ibv_srq_attr* attr, int mask) {
+  if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return EINVAL;
+  const bool resize = (mask & IBV_SRQ_MAX_WR) != 0;
+  const bool arm = (mask & IBV_SRQ_LIMIT) != 0;
+  if (resize && !fits(core_.config.limits, *attr)) return EINVAL;
+  // A limit above the capacity would always be reached.
+  const std::uint32_t limit = arm ? attr->srq_limit : srq->limit;
+  if (limit > (resize ? std::bit_ceil(attr->max_wr) : srq->queue.capacity())) return EINVAL;
+  if (resize) {
+    if (const int error = srq->resize(attr->max_wr)) return error;
+  }
+  if (arm) srq->arm(limit, core_.events);
+  return 0;
+}
+
+int SrqControl::query(const Srq* srq, ibv_srq_attr* attr) const {
+  *attr = {.max_wr = srq->queue.capacity(), .max_sge = srq->queue.max_sge(), .srq_limit = srq->limit};
+  return 0;
+}
+
+int SrqControl::destroy(Srq* srq) {
+  if (srq->users > 0) return EBUSY;
+  if (srq->xrcd != nullptr) {
+    // A target QP may be in the middle of a message into one of its requests. That message cannot be finished.
+    core_.qps.for_each([&](Qp& qp) {
+      if (qp.recv.srq == srq) nak_fatal(core_, qp, wire::kNakRemoteOperational, IBV_WC_LOC_QP_OP_ERR);
+    });
+    --srq->xrcd->users;
+    --srq->cq->users;
+  }
+  --srq->pd->users;
+  core_.srqs.erase(srq->number);
+  return 0;
+}
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,31 @@
+// The control path of shared receive queues: ibv_create_srq, ibv_modify_srq, ibv_query_srq, ibv_destroy_srq.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include "nic/device/core.h"
+
+namespace verbs::soft::nic {
+
+// The XRC attributes of a shared receive queue.
+struct SrqXrc {
+  Xrcd* xrcd = nullptr;
+  Cq* cq = nullptr;  // where its requests complete
+};
+
+class SrqControl {
+ public:
+  explicit SrqControl(Core& core) : core_(core) {}
+
+  // 0, EINVAL (a limit) or ENOMEM. Updates *attr; its limit is ignored, modify() arms it.
+  int create(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqXrc& xrc = {});
+  // 0, or EINVAL: an unknown bit in `mask`, a size that does not hold the posted requests, a limit above the size.
+  int modify(Srq* srq, const ibv_srq_attr* attr, int mask);
+  int query(const Srq* srq, ibv_srq_attr* attr) const;  // 0
+  int destroy(Srq* srq);                                // 0, or EBUSY while QPs use it
+
+ private:
+  Core& core_;
+};
+
+}  // namespace verbs::soft::nic
