@@ -1,4 +1,4 @@
-// Addresses as text: what is taken is printed so that it is taken again, as the same address.
+// Addresses as text: an accepted address is printed in a form that parses to the same address.
 #include <string>
 
 #include "fuzz/check.h"

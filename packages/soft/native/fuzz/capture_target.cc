@@ -1,4 +1,4 @@
-// Capture files: frames, sizes and limits of any kind make a file that an independent reader takes apart again.
+// Capture files: frames, sizes and limits of any kind make a file that an independent reader can parse.
 #include <sys/mman.h>
 #include <unistd.h>
 

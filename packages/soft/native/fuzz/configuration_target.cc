@@ -1,4 +1,4 @@
-// The configuration text: it is taken or refused with an explanation, and a taken one keeps its limits.
+// The configuration text: it is accepted, or rejected with an explanation, and an accepted one keeps its limits.
 #include <algorithm>
 #include <string>
 

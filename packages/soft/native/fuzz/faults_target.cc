@@ -1,4 +1,4 @@
-// Fault plans: a text becomes a plan or an explanation, and a plan does to frames only what it may.
+// Fault plans: a text becomes a plan or an explanation, and a plan changes frames only as documented.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ using namespace verbs::soft::fuzz;
 
 namespace {
 
-// The end of the line: hands out what it was given, counts what it is given.
+// The innermost link: returns the frames that it was given, and counts the frames that are sent.
 class Line final : public link::Link {
  public:
   std::vector<std::uint8_t> incoming;
@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   link::FaultPlan plan;
   const std::string error = host::read_faults({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, &plan);
   if (error.empty()) {
-    plan.capacity = 8;  // overflows too, and is quickly made
+    plan.capacity = 8;  // small, so that it overflows soon
     run(plan, input);
   } else {
     FUZZ_CHECK(error.size() > 10);

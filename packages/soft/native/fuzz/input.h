@@ -1,4 +1,4 @@
-// The bytes of one execution, taken piece by piece. What is asked for beyond the end is zero, so that every input means
+// The bytes of one execution, read piece by piece. Bytes beyond the end are zero, so that every input means
 // something and a longer one continues a shorter one.
 #pragma once
 

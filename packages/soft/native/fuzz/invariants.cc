@@ -32,7 +32,7 @@ void World::check_memory() const {
   FUZZ_CHECK(std::memcmp(arena().region(kReadOnly), arena().untouched.data(), kRegionSize) == 0);
 }
 
-// The control pair writes and sends between the halves of its region while the others have what they have to do.
+// The control pair writes and sends between the halves of its region while the other queue pairs have work.
 void World::check_progress() {
   constexpr std::uint32_t kHalf = kRegionSize / 2;
   constexpr std::uint32_t kLength = 1000;

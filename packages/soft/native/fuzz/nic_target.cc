@@ -129,7 +129,7 @@ void modify_shared(World& world, Input& input) {
   world.nic().srqs().modify(world.srq(input.below(kSharedQueues)), &attr, static_cast<int>(input.below(4)));
 }
 
-// Attributes of any kind, right or wrong: the answer may be an error, nothing worse.
+// Attributes of any kind, right or wrong: the call may return an error, but nothing else may happen.
 void modify(World& world, Input& input) {
   Slot& slot = world.slot(input.byte());
   if (slot.qp == nullptr) return;

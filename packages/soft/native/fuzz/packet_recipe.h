@@ -1,13 +1,13 @@
-// Hostile packets: every header field is chosen by the input, mostly near what the queue pair waits for.
+// Hostile packets: every header field is chosen by the input, mostly near the values that the queue pair expects.
 #pragma once
 
 #include "fuzz/world.h"
 
 namespace verbs::soft::fuzz {
 
-// A packet made for one of the queue pairs.
+// A packet for one of the queue pairs.
 void deliver_made(World& world, Input& input);
-// A frame that the NIC itself sent, turned round and changed a little: an echo, or an answer to it.
+// A frame that the NIC itself sent, with its direction reversed and a few changes: an echo, or a response to it.
 void deliver_echo(World& world, Input& input);
 // Bytes as they are.
 void deliver_raw(World& world, Input& input);

@@ -1,4 +1,4 @@
-// Runs a target over the files of a corpus, once each: what an ordinary build does with a fuzz target.
+// Runs a fuzz target once over each file of a corpus. Ordinary builds link it instead of the fuzzer.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -13,7 +13,7 @@ using namespace verbs::soft::fuzz;
 extern "C" int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Before the first call of the library; which device there is depends on nobody's environment.
+  // Before the first call of the library, so that the device does not depend on the environment.
   static const int configured = setenv("VERBS_SOFT", "soft0;other", 1);
   FUZZ_CHECK(configured == 0);
   Input input(data, size);

@@ -1,4 +1,4 @@
-// Frames as they come from the network: parsing never reads beyond them, and what was parsed can be written again.
+// Frames as they come from the network: parsing never reads beyond them, and a parsed frame can be written again.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -38,7 +38,7 @@ void check_headers(std::span<const std::uint8_t> transport) {
   if (info->has(wire::kHasAtomicEth)) check_round_trip<wire::AtomicEth>(transport, info->atomic_eth);
 }
 
-// A frame of our own with the same path and transport part is taken, and says the same.
+// A frame built from the same path and transport part parses to the same values.
 void check_rewrite(const wire::FrameView& view) {
   std::vector<std::uint8_t> frame(wire::kMaxNetworkSize + view.transport.size());
   const std::size_t network = wire::write_network(frame.data(), view.path, view.transport.size());
@@ -56,7 +56,7 @@ void check_rewrite(const wire::FrameView& view) {
   FUZZ_CHECK(!wire::check_icrc(frame));
 }
 
-// Both computations agree, and the sum does not depend on the pieces it is made of.
+// Both computations agree, and the sum does not depend on how the bytes are split.
 void check_crc(std::span<const std::uint8_t> bytes) {
   const std::size_t cut = bytes.size() / 3;
   const std::uint32_t whole = wire::crc32_update(~0u, bytes.data(), bytes.size());
@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FUZZ_CHECK(view->transport.data() + view->transport.size() == data + size);
   wire::check_icrc(frame);
   check_headers(view->transport);
-  // IPv4 in the form of IPv6 would be written as IPv4 again; addresses of both kinds in one frame are nobody's.
+  // IPv4 in the form of IPv6 would be written as IPv4 again; addresses of both kinds in one frame are invalid.
   if (view->path.sgid.is_ipv4() == view->path.dgid.is_ipv4()) check_rewrite(*view);
   return 0;
 }

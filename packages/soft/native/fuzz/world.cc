@@ -183,7 +183,7 @@ void World::set_state(Slot& slot, ibv_qp_state state) {
   connect(slot.qp, 100, peer(slot.ipv6, false), slot.type, state);
 }
 
-// Walks from RESET towards `state`; a type that the NIC does not have stays behind, which is its answer.
+// Moves a QP from RESET towards `state`. A QP of a type without a transition stays where it is.
 void World::connect(nic::Qp* qp, std::uint32_t dest, const ibv_ah_attr& path, ibv_qp_type type, ibv_qp_state state) {
   const bool datagrams = type == IBV_QPT_UD;
   const bool requests = type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;

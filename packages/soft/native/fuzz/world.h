@@ -24,7 +24,7 @@ inline constexpr std::size_t kSlots = 6;
 enum Region : std::size_t {
   kOpen,       // all rights
   kLocal,      // written by this side only
-  kReadOnly,   // read by the peer, written by nobody
+  kReadOnly,   // readable by the peer, not writable
   kVanishing,  // its second page is not there any more
   kControl,    // of the other protection domain
   kRegions,
@@ -58,7 +58,7 @@ struct Slot {
   nic::Qp* qp = nullptr;
   ibv_qp_type type = IBV_QPT_RC;
   bool ipv6 = false;
-  bool shared = false;  // it takes receive requests from the shared queue
+  bool shared = false;  // it uses the shared receive queue
   bool member = false;  // of the multicast group
   // Work request ids count up, and completions come in that order.
   std::uint32_t sent = 0, received = 0;
@@ -101,7 +101,7 @@ class World final : public nic::EventSink, public link::Transmitter {
   // The address vector to the peer (or to ourselves) for a slot.
   static ibv_ah_attr peer(bool ipv6, bool self);
   ibv_ah* datagram_peer(std::size_t index) { return &ahs_[index % ahs_.size()]->ibv; }
-  // Registers the open region anew, and allocates the windows: the old keys are stale from now on.
+  // Registers the open region again and allocates the windows again: the old keys become stale.
   void register_again();
   // Enters the multicast group, or leaves it.
   void change_membership(Slot& slot);
@@ -111,7 +111,7 @@ class World final : public nic::EventSink, public link::Transmitter {
   void pass(nic::Nanos time, int turns = 8);
   void poll(int most);
 
-  // nic::EventSink and link::Transmitter: what the NIC tells and sends.
+  // nic::EventSink and link::Transmitter: the events and frames of the NIC.
   void completion(nic::Cq*) override {}
   void async(const nic::AsyncEvent&) override {}
   std::uint8_t* reserve() override { return buffer_; }

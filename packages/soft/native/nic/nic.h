@@ -2,9 +2,9 @@
 // come in through ingress(), leave through each port's Transmitter, and time is an argument. Its vocabulary is the
 // structures of <infiniband/verbs.h>. Not thread-safe: the host holds one lock around a device.
 //
-// The NIC is made of parts with a job each, and callers use the part that they mean. Calls return 0 or a positive errno
-// value, as the verbs do. An object belongs to the NIC that made it; `owner` is the caller's own pointer, which events
-// lead back to.
+// The NIC has parts with a job each, and callers use the part that they need. Calls return 0 or a positive errno value,
+// as the verbs do. An object belongs to the NIC that made it. `owner` is a pointer of the caller, which finds it again
+// through an event's object.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -76,7 +76,7 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
 
 int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
   if (!is_live(cq) || attr->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
-  return control(cq->context, [&](nic::Nic& nic, link::Nanos) {
+  return control(cq->context, [&](nic::Nic&, link::Nanos) {
     of(cq)->nic->moderate(attr->moderate.cq_count, link::Nanos{attr->moderate.cq_period} * 1000);
     return 0;
   });

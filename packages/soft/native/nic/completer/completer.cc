@@ -35,7 +35,7 @@ bool acknowledge(Core& core, Qp& qp, std::uint32_t psn, Nanos now) {
     const SendWqe& wqe = qp.sq.at(qp.sq.head);
     if (!wqe.started || psn_before(psn, wqe.first_psn)) break;
     if (info_of(wqe.opcode).has_own_response()) {
-      // It would not be here any more if its response had arrived. `psn` may be before the missing part or behind it.
+      // Its response has not arrived completely: it would be complete. `psn` is before the missing part or behind it.
       complete = psn_before(psn, psn_add(wqe.first_psn, wqe.done));
       break;
     }

@@ -5,7 +5,7 @@
 
 namespace verbs::soft::nic {
 
-// Everything before `una` is acknowledged: retries, probes and timers start anew.
+// Everything before `una` is acknowledged: retries, probes and timers are reset.
 void acknowledge_progress(Core& core, Qp& qp, std::uint32_t una, Nanos now);
 
 // A PSN sequence error NAK or a response after a gap (an implied NAK) shows a loss: retransmits at once. While

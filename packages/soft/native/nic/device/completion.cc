@@ -37,7 +37,7 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
     return qp.recv_cq->push(wc, received.solicited, core.events, received.tags);
   }
   if (srq->cq->push(wc, received.solicited, core.events, received.tags)) return true;
-  // The CQ of the shared queue has overrun, so that no QP can use the queue any more.
+  // The CQ of the shared queue has overrun, so no QP can use the queue.
   if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
   srq->failed = true;
   return false;

@@ -13,7 +13,7 @@ void enter_error(Core& core, Qp& qp) {
   core.timers.remove(qp);
   flush_sends(core, qp);
   flush_receives(core, qp);
-  // A shared queue is not flushed, so the application learns that this QP takes no more requests from it.
+  // A shared queue is not flushed, so the application learns that this QP dequeues no more requests from it.
   if (qp.uses_srq() && !was_in_error) {
     core.events.async({IBV_EVENT_QP_LAST_WQE_REACHED, &qp, nullptr, qp.attr.port_num});
   }

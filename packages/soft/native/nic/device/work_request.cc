@@ -58,7 +58,7 @@ const WorkRequestInfo kWorkRequests[kWorkRequestKinds] = {
     // IBV_WR_SEND_WITH_INV
     message(kReliable, IBV_WC_SEND, wire::kSendFirst, wire::kSendMiddle, wire::kSendLastInvalidate,
             wire::kSendOnlyInvalidate),
-    // IBV_WR_TSO and IBV_WR_DRIVER1, which no QP takes, and two values that are no opcodes
+    // IBV_WR_TSO and IBV_WR_DRIVER1, which no QP supports, and two unused values
     {},
     {},
     {},

@@ -29,7 +29,7 @@ struct WorkRequestInfo {
   wire::Operation middle = wire::kSendMiddle;
   wire::Operation last = wire::kSendLast;
   wire::Operation only = wire::kSendOnly;
-  std::uint32_t qp_types = 0;  // a bit for each ibv_qp_type that takes it
+  std::uint32_t qp_types = 0;  // a bit for each ibv_qp_type that supports it
 
   bool allowed_on(ibv_qp_type type) const { return (qp_types >> type & 1) != 0; }
   bool is_local() const { return response == ExpectedResponse::kNone; }
@@ -45,7 +45,7 @@ struct WorkRequestInfo {
 inline constexpr std::size_t kWorkRequestKinds = 16;
 extern const WorkRequestInfo kWorkRequests[kWorkRequestKinds];
 
-// nullptr for an opcode that no QP takes.
+// nullptr for an opcode that no QP supports.
 inline const WorkRequestInfo* find_work_request(ibv_wr_opcode opcode) {
   const auto index = static_cast<std::size_t>(opcode);
   return index < kWorkRequestKinds && kWorkRequests[index].defined ? &kWorkRequests[index] : nullptr;

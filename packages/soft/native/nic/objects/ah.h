@@ -1,4 +1,4 @@
-// Address handles: an address vector that is checked once and is ready for datagrams.
+// Address handles: address vectors that are checked when they are created.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -28,7 +28,7 @@ class AhTable {
  public:
   AhTable(const Limits& limits, Ports& ports) : ports_(ports), table_(1, static_cast<std::uint32_t>(limits.max_ah)) {}
 
-  // 0, ENOMEM, or EINVAL: no such port, or what Port::resolve() rejects.
+  // 0, ENOMEM, or EINVAL: no such port, or an address vector that Port::resolve() rejects.
   int create(Pd* pd, const ibv_ah_attr* attr, Ah** ah);
   int destroy(Ah* ah);  // 0
 

@@ -10,7 +10,7 @@ namespace verbs::soft::nic {
 namespace {
 
 constexpr std::uint32_t kMaxLogAlign = 12;  // a page
-constexpr std::size_t kUnit = 4;            // in which cards copy to and from theirs
+constexpr std::size_t kUnit = 4;            // adapters copy in words
 
 }  // namespace
 

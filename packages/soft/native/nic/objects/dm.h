@@ -1,5 +1,5 @@
-// Device memory: a small memory of the device's own, which regions make reachable and the application copies to and
-// from. It is shared with forked children, as a card's is.
+// Device memory: a small memory of the device. Regions make it reachable, and the application copies to and from it. It
+// is shared with forked children, as the memory of an adapter is.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,8 @@ class Dm {
   Dm(const Dm&) = delete;
   Dm& operator=(const Dm&) = delete;
 
-  // 0; EFAULT outside the memory or when the other side is not there; EINVAL unless `at` and `size` are multiples of 4.
+  // 0; EFAULT outside the device memory or when the other side is not mapped; EINVAL unless `at` and `size` are
+  // multiples of 4.
   int copy_in(std::uint64_t at, const void* from, std::size_t size);
   int copy_out(std::uint64_t at, void* to, std::size_t size) const;
 
@@ -24,20 +25,20 @@ class Dm {
 
   std::uint8_t* const address;
   const std::size_t length;
-  std::atomic<std::uint32_t> regions{0};  // MRs of it; free is EBUSY while there are any
+  std::atomic<std::uint32_t> regions{0};  // memory regions of it
 
  private:
   int check(std::uint64_t at, std::size_t size) const;
 };
 
-// What there is of it. Needs no lock, so that a forked child can allocate too.
+// The device memory that is left. Needs no lock, so that a forked child can allocate too.
 class DmPool {
  public:
   explicit DmPool(std::size_t capacity) : left_(capacity) {}
 
   // 0, EINVAL (no length, an alignment beyond a page) or ENOMEM. The memory is zeros.
   int alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<Dm>* dm);
-  // 0, or EBUSY while regions are there. Whoever still holds it can copy, to nobody's benefit.
+  // 0, or EBUSY while it has regions. The memory stays mapped until the last reference is gone.
   int free(const Dm& dm);
 
  private:

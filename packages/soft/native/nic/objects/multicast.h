@@ -24,7 +24,8 @@ class MulticastTable {
   // Attaching again changes nothing. 0, EINVAL (not a UD queue pair, not a group) or ENOMEM (a limit). `first`: the
   // group is new, and the links have to join it.
   int attach(Qp* qp, const wire::Gid& group, bool* first);
-  // 0, or EINVAL if it is not attached. `last`: the group is gone, and the links have to leave it.
+  // 0, or EINVAL if it is not attached. `last`: it was the last member, and the links have to leave the
+  // group.
   int detach(Qp* qp, const wire::Gid& group, bool* last);
   // The groups that the queue pair is attached to.
   std::vector<wire::Gid> groups_of(const Qp* qp) const;

@@ -1,5 +1,5 @@
-// What the device can do with memory that is not there when it is registered (ibv_device_attr_ex): everything, since no
-// region is ever pinned and every access is ready to find nothing (shared/guarded_memory.h).
+// On-demand paging capabilities (ibv_device_attr_ex): all of them, because no region is ever pinned and every access is
+// guarded (shared/guarded_memory.h).
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -34,7 +34,7 @@ class Ports {
   // A port that is down neither sends nor receives: queue pairs run into their timeouts. Raises IBV_EVENT_PORT_ERR or
   // _PORT_ACTIVE.
   int set_link(std::uint8_t port_num, bool up);
-  // As the functions of Port. Raise IBV_EVENT_GID_CHANGE. Objects that send from a removed GID send nothing any more.
+  // As the functions of Port. Raise IBV_EVENT_GID_CHANGE. Packets from a removed GID are dropped.
   int add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint32_t* index);
   int remove_gid(std::uint8_t port_num, const wire::Gid& gid);
   // Applies to datagrams from now on, and to connections that are made from now on. No event, as with the kernel.

@@ -1,11 +1,11 @@
-// Send requests that put nothing on the wire: they change this NIC's own objects, in their turn.
+// Local send requests: they put nothing on the wire and change an object of this NIC.
 #pragma once
 
 #include "nic/device/core.h"
 
 namespace verbs::soft::nic {
 
-// Binds or invalidates a memory window as a request says whose turn has come.
+// Executes a bind or a local invalidate of a memory window.
 ibv_wc_status run_local(Core& core, Qp& qp, const SendWqe& wqe);
 
 }  // namespace verbs::soft::nic

@@ -43,16 +43,16 @@ Operation operation_of(const SendWqe& wqe, bool first, bool last) {
   return last ? info.last : info.middle;
 }
 
-// After an RNR NAK a single packet goes first: if no receive request is posted yet, the peer drops the others too.
-std::uint32_t window_of(const Qp& qp) { return qp.req.rnr_naks > 0 ? 1 : qp.req.congestion_window.packets(); }
+// How many packets may be unacknowledged. After an RNR NAK a single packet goes first: if no receive request is posted
+// yet, the peer drops the others too.
+std::uint32_t max_in_flight(const Qp& qp) { return qp.req.rnr_naks > 0 ? 1 : qp.req.congestion_window.packets(); }
 
-std::uint32_t window_left(const Qp& qp) {
+bool is_congestion_window_full(const Qp& qp) {
   const auto in_flight = static_cast<std::uint32_t>(psn_diff(qp.req.send_psn, qp.req.una_psn));
-  const std::uint32_t window = window_of(qp);
-  return in_flight >= window ? 0 : window - in_flight;
+  return in_flight >= max_in_flight(qp);
 }
 
-std::uint32_t ack_interval(const Qp& qp) { return std::clamp(window_of(qp) / kAcksPerWindow, 1u, kAckEvery); }
+std::uint32_t ack_interval(const Qp& qp) { return std::clamp(max_in_flight(qp) / kAcksPerWindow, 1u, kAckEvery); }
 
 bool requests_ack(const Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
   if (!qp.is_reliable()) return false;
@@ -96,8 +96,9 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   if (!load_payload(core, qp, req.position, offset, packet.payload(), size)) return false;
   write_srq_number(packet, qp, wqe);
   if (packet.has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
-  if (packet.has(wire::kHasImmDt))
+  if (packet.has(wire::kHasImmDt)) {
     std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
+  }
   if (packet.has(wire::kHasIeth)) wire::store_be(packet.ieth(), std::uint32_t{wqe.imm_data});
   packet.bth.psn = req.send_psn;
   packet.bth.solicited =
@@ -218,11 +219,11 @@ Step step(Core& core, Qp& qp, Nanos now) {
   if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
   if (!wqe.started) {
     if (info_of(wqe.opcode).is_local()) return step_local(core, qp, wqe);
-    if (window_left(qp) == 0) return Step::kWait;
+    if (is_congestion_window_full(qp)) return Step::kWait;
     const Step started = start(core, qp, wqe);
     if (started != Step::kSent) return started;
   }
-  if (window_left(qp) == 0) return Step::kWait;
+  if (is_congestion_window_full(qp)) return Step::kWait;
   const WorkRequestInfo& info = info_of(wqe.opcode);
   if (info.has_own_response() && req.outstanding.size() >= qp.attr.max_rd_atomic) return Step::kWait;
   if (send_packet(core, qp, now)) return Step::kSent;

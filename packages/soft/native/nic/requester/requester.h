@@ -16,7 +16,8 @@ void rewind(Qp& qp, std::uint32_t psn);
 inline constexpr std::uint8_t kMaxProbes = 8;
 
 // A response is late: sends the last packet again. If the responder has everything, it sends the response again; if
-// packets are missing, it sends a NAK. Retransmitting the whole window would only load a peer that is merely slow.
+// packets are missing, it sends a NAK. Retransmitting the whole congestion window would only load a peer that is
+// merely slow.
 void probe(Core& core, Qp& qp, Nanos now);
 
 // 4.096 us * 2^timeout (IBTA 9.7.6.1.3); kNever for 0.

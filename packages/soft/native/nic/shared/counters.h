@@ -18,27 +18,27 @@ struct Counters {
   std::uint64_t retry_exceeded_err = 0;
   std::uint64_t retry_rnr_exceeded_err = 0;
   std::uint64_t completer_retry_err = 0;
-  std::uint64_t ack_deferred = 0;  // acknowledgements that waited, and that a later one then covered
+  std::uint64_t ack_deferred = 0;  // acknowledgements that a later one replaced before they were sent
   std::uint64_t ack_timeout = 0;
   std::uint64_t retransmitted_pkts = 0;
   std::uint64_t icrc_err = 0;
   std::uint64_t dropped_pkts = 0;  // malformed, unknown QPN, wrong state, wrong address, wrong key
   std::uint64_t link_downed = 0;   // how often a port's link went down
-  std::uint64_t link_dropped = 0;  // packets of a port that was down, or from an address that was taken away
+  std::uint64_t link_dropped = 0;  // packets of a port that was down, or from a removed GID
   std::uint64_t rdma_sends = 0;
   std::uint64_t rdma_recvs = 0;
 };
 
 // Of raw packets, on devices that have them.
 struct FrameCounters {
-  std::uint64_t raw_sent_frames = 0;  // that left the steering
+  std::uint64_t raw_sent_frames = 0;  // from the steering to a port
   std::uint64_t raw_sent_bytes = 0;
-  std::uint64_t raw_rcvd_frames = 0;  // that came to it
+  std::uint64_t raw_rcvd_frames = 0;  // from a port to the steering
   std::uint64_t raw_rcvd_bytes = 0;
   std::uint64_t raw_delivered = 0;         // completed receive requests
   std::uint64_t out_of_buffer = 0;         // for a queue pair without a receive request
   std::uint64_t raw_not_receiving = 0;     // for a queue pair in a state that receives nothing
-  std::uint64_t raw_loopback_blocked = 0;  // for a queue pair that wants nothing of its own port
+  std::uint64_t raw_loopback_blocked = 0;  // for a queue pair without self loopback
   std::uint64_t raw_malformed = 0;         // too short to be Ethernet, or too long for a port
 };
 

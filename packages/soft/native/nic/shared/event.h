@@ -1,4 +1,4 @@
-// What the NIC tells its host.
+// The events that the NIC reports to its host.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -19,10 +19,11 @@ struct AsyncEvent {
   Srq* srq = nullptr;  // set for SRQ events
 };
 
-// Called from inside deliver(), pump() and modify_qp(), under the host's lock: note it down, do not call back.
+// Called from inside the calls of the NIC, under the host's lock. An implementation notes the event down and calls no
+// function of the NIC.
 class EventSink {
  public:
-  virtual void completion(Cq* cq) = 0;  // an armed CQ got its entry; it is not armed any more
+  virtual void completion(Cq* cq) = 0;  // an armed CQ got its entry, and is disarmed
   virtual void async(const AsyncEvent& event) = 0;
 
  protected:

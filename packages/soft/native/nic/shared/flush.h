@@ -1,4 +1,5 @@
-// FLUSH by its values in later versions of <infiniband/verbs.h>: that of libibverbs 44 does not have it yet.
+// FLUSH and ATOMIC WRITE by their values in later versions of <infiniband/verbs.h>. The header of libibverbs 44 does
+// not have them.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,8 +17,8 @@ inline constexpr std::uint64_t kDeviceFlushGlobal = std::uint64_t{1} << 38;     
 inline constexpr std::uint64_t kDeviceFlushPersistent = std::uint64_t{1} << 39;  // kernel's ib_device_cap_flags
 inline constexpr std::uint64_t kDeviceAtomicWrite = std::uint64_t{1} << 40;
 
-// What ibv_send_wr.wr holds when the opcode is IBV_WR_FLUSH: laid out as `flush` in the kernel's rxe_send_wr
-// (rdma_user_rxe.h), the only place where it stands in a work request.
+// The contents of ibv_send_wr.wr for IBV_WR_FLUSH. The layout is that of `flush` in the kernel's rxe_send_wr
+// (rdma_user_rxe.h); no other header defines one.
 struct FlushRequest {
   std::uint64_t remote_addr;
   std::uint32_t length;

@@ -18,7 +18,7 @@
 namespace verbs::soft::nic {
 namespace {
 
-// Initial-exec: the handler must reach it without the allocations of lazy thread-local storage.
+// Initial-exec: the signal handler must not allocate lazy thread-local storage.
 #define VERBS_FAST_TLS __attribute__((tls_model("initial-exec")))
 
 // MADV_POPULATE_READ and _WRITE, which older C libraries do not name.
@@ -55,14 +55,15 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     recoverable = 0;
     siglongjmp(recovery, 1);
   }
-  // Not our copy: whoever was there before handles it (a runtime's trap handler, a crash reporter, or the default).
+  // The fault is not in a guarded copy: the previous handler gets it (a runtime's trap handler, a crash reporter, or
+  // the default).
   const struct sigaction& previous = signal == SIGSEGV ? previous_segv : previous_bus;
   if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
     previous.sa_sigaction(signal, info, context);
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
     previous.sa_handler(signal);
   } else {
-    // Back to the default; the faulting instruction runs again and ends the process as it would have without us.
+    // The default: the faulting instruction runs again and ends the process.
     struct sigaction action = {};
     action.sa_handler = SIG_DFL;
     sigaction(signal, &action, nullptr);
@@ -127,8 +128,8 @@ bool guarded(Access access) {
   return true;
 }
 
-// A fault inside ThreadSanitizer's own runtime cannot be left by a jump: guarded accesses go without it. (The built-in
-// functions, because the templates of <atomic> would be instrumented.)
+// A fault inside ThreadSanitizer's own runtime cannot be left by a jump, so guarded accesses are not instrumented. They
+// use built-in functions, because the templates of <atomic> would be instrumented.
 #define VERBS_NO_THREAD_SANITIZER __attribute__((no_sanitize("thread")))
 
 VERBS_NO_THREAD_SANITIZER void swap_word(std::uint64_t* at, std::uint64_t* original, std::uint64_t swap) {
@@ -143,8 +144,8 @@ VERBS_NO_THREAD_SANITIZER void store_word(std::uint64_t* at, std::uint64_t value
   __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
 }
 
-// The sanitizers end the process at an address that no process can have, and at 0, where the access would fault: such
-// copies go without it.
+// The sanitizers end the process at address 0 and at addresses outside the user address space, where a plain access
+// would fault. Such copies are not instrumented.
 #if defined(VERBS_ADDRESS_SANITIZER) || defined(VERBS_THREAD_SANITIZER)
 __attribute__((no_sanitize("address", "undefined"))) VERBS_NO_THREAD_SANITIZER void copy_unchecked(void* to,
                                                                                                    const void* from,
@@ -162,7 +163,7 @@ constexpr std::uintptr_t kEndOfProcess = std::uintptr_t{1} << 47;
 
 void copy_bytes(void* to, const void* from, std::size_t size) {
   const std::uintptr_t highest = std::max(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from));
-  // A program may give an inline element at address 0: that is a fault like any other.
+  // Address 0 is a fault like any other: a program may post an inline element there.
   if (highest < kEndOfProcess && to != nullptr && from != nullptr) {
     std::memcpy(to, from, size);
   } else {
@@ -192,7 +193,7 @@ bool guarded_store(void* at, std::uint64_t value) {
   return guarded([=] { store_word(static_cast<std::uint64_t*>(at), value); });
 }
 
-// A program may have put its own handler in front since the last time, so this runs at every registration.
+// Runs at every registration: a program may have installed its own handler since the last one.
 void arm_fault_handler() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -217,7 +218,7 @@ int check_mapped(const void* address, std::size_t size, bool writable) {
     next = to;
     return next < end;
   });
-  // Without /proc there is nothing to ask; the guarded copy still protects every access.
+  // Without /proc the check is impossible; the guarded copies still protect every access.
   if (!read) return 0;
   return next >= end ? 0 : EFAULT;
 }
@@ -230,8 +231,8 @@ int populate(void* address, std::size_t size, bool writable) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   if (madvise(reinterpret_cast<void*>(from), end - from, writable ? kPopulateWrite : kPopulateRead) == 0) return 0;
   if (errno == EAGAIN) return ENOMEM;
-  // A hole is ENOMEM, the wrong protection EFAULT or EINVAL; kernels before 5.14 know neither advice (EINVAL): then it
-  // is enough that the pages can come.
+  // A hole is ENOMEM, the wrong protection EFAULT or EINVAL. Kernels before 5.14 know neither advice (EINVAL): then a
+  // check of the mappings has to do.
   return check_mapped(address, size, writable);
 }
 

@@ -1,5 +1,5 @@
-// An array of plain values that begins as zeros and takes memory only where it is written to: a queue with room for
-// thousands of requests costs what is posted, not what could be. The system's zero pages make that so.
+// A zero-initialised array of plain values that uses memory only for the pages that are written: a queue with room for
+// thousands of requests costs only as much as is posted. The kernel's zero pages do that.
 #pragma once
 
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ class LazyArray {
   const T& operator[](std::size_t index) const { return values_[index]; }
 
  private:
-  // From here on pages of its own: the heap would hand out, and clear, what was used before.
+  // Arrays from this size on are mapped: the heap would reuse pages, and have to clear them.
   static constexpr std::size_t kMapped = 32768;
 
   void release() {

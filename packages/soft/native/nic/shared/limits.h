@@ -1,5 +1,5 @@
-// What the device advertises and enforces (ibv_device_attr). Defaults follow the kernel's soft-RoCE where it has a
-// figure.
+// The limits that the device advertises and enforces (ibv_device_attr). Defaults follow the kernel's soft-RoCE where it
+// has a figure.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct Limits {
   int max_pd = 1 << 20;
   int max_ah = 1 << 20;
   int max_mcast_grp = 8192;
-  int max_mcast_qp_attach = 56;  // to a group
-  int max_dm_size = 256 << 10;   // bytes in all
+  int max_mcast_qp_attach = 56;  // per group
+  int max_dm_size = 256 << 10;   // bytes in total
   int max_srq = 1 << 20;
   int max_srq_wr = 1 << 15;
   int max_srq_sge = 32;

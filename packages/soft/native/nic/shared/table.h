@@ -41,7 +41,7 @@ class Table {
     return found == chosen_.end() ? nullptr : found->second.get();
   }
 
-  // Gives an object an index of the caller's choice. False if insert() may give out that index, or if it is taken.
+  // Gives an object an index of the caller's choice. False if insert() may give out that index, or if it is in use.
   bool renumber(std::uint32_t from, std::uint32_t to) {
     if (to < first_ || to - first_ < limit_ || find(to) != nullptr || find(from) == nullptr) return false;
     const std::size_t slot = static_cast<std::size_t>(from) - first_;

@@ -1,5 +1,5 @@
-// The QPs' deadlines. Re-arming to a later time costs nothing: the heap keeps the earlier entry, and a QP whose real
-// deadline is later is put back when that entry comes up.
+// A heap of deadlines. Re-arming to a later time is free: the heap keeps the earlier entry, and puts the slot back with
+// its real deadline when that entry expires.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace verbs::soft::nic {
 
-// What the heap needs of an object that has a timer.
+// The base of an object with a timer.
 struct TimerSlot {
   Nanos deadline = kNever;       // the real one
   Nanos queued = kNever;         // the one in the heap
@@ -49,7 +49,7 @@ class TimerHeap {
 
   Nanos next() const { return heap_.empty() ? kNever : heap_.front()->queued; }
 
-  // The next slot that is due by `now`, taken out of the heap and disarmed; nullptr when there is none.
+  // Removes and disarms the next slot that is due by `now`; nullptr when there is none.
   TimerSlot* expire(Nanos now) {
     while (!heap_.empty() && heap_.front()->queued <= now) {
       TimerSlot& slot = *heap_.front();

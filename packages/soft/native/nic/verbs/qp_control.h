@@ -1,5 +1,5 @@
-// The control path of queue pairs: ibv_create_qp, ibv_modify_qp, ibv_query_qp, ibv_destroy_qp and what vendor models
-// set besides.
+// The control path of queue pairs: ibv_create_qp, ibv_modify_qp, ibv_query_qp, ibv_destroy_qp, and the settings
+// of vendor models.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -38,8 +38,8 @@ constexpr int kAlternate = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
 constexpr int kRunning = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | kAlternate;
 constexpr int kDrained = IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | kAlternate;
 
-// IBTA table 91 (QP state transition properties), as the kernel applies it (ib_modify_qp_is_ok). IBV_QP_STATE goes
-// without saying. The ways to RESET and ERR, which need and take nothing, are in check_transition().
+// IBTA table 91 (QP state transition properties), as the kernel applies it (ib_modify_qp_is_ok). IBV_QP_STATE is
+// always allowed. The transitions to RESET and ERR, which have no attributes, are in check_transition().
 constexpr Transition kTransitions[] = {
     {IBV_QPS_RESET, IBV_QPS_INIT, kConnected, kBasis | IBV_QP_ACCESS_FLAGS, 0},
     {IBV_QPS_RESET, IBV_QPS_INIT, kUd, kBasis | IBV_QP_QKEY, 0},

@@ -26,7 +26,7 @@ void check_borders(Stream& stream) {
     const auto near = static_cast<std::size_t>(stream.near_at(i) - stream.near.data());
     const auto far = static_cast<std::size_t>(stream.far_at(i) - stream.far.data());
     check_side(stream.near, stream.near_before, i, near, fetches ? near + stream.messages[i].size : near, "requester");
-    // Into which slot an unreliable SEND goes depends on what was lost before it.
+    // The slot of an unreliable SEND depends on the losses before it.
     const bool anywhere = !reliable(stream.operation) && is_send(opcode);
     const std::size_t room = anywhere ? Stream::kRoom : stream.window(i);
     check_side(stream.far, stream.far_before, i, far, fetches ? far : far + room, "responder");

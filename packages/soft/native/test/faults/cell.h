@@ -1,5 +1,5 @@
 // One cell of the matrix: a stream of messages of one operation, over a link with one fault, by one seed, in virtual
-// time. It checks everything that both ends see, and throws Wrong for what is not right.
+// time. It checks everything that both ends see, and throws Wrong for an error.
 #pragma once
 
 #include <cstdint>

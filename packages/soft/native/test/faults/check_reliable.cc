@@ -8,7 +8,7 @@ namespace {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-// How many messages the sender was told are done; the rest must be the error and what it flushed.
+// The number of messages that completed with success; the rest must be the error and the flushed requests.
 std::size_t check_sender(const Stream& stream) {
   require(stream.sent.size() == stream.messages.size(),
           number(stream.sent.size()) + " of " + number(stream.messages.size()) + " requests completed: the rest hangs");
@@ -32,7 +32,7 @@ std::size_t check_sender(const Stream& stream) {
   return done;
 }
 
-// Every message that takes a receive request came once and in order, those that are done at least.
+// Every message that uses a receive request arrived once and in order: at least the completed ones.
 void check_receiver(Stream& stream, std::size_t done) {
   std::size_t next = 0;
   const auto skip = [&] {
@@ -59,7 +59,7 @@ void check_receiver(Stream& stream, std::size_t done) {
   require(next >= done, "request " + number(next) + " was acknowledged, but not received");
 }
 
-// Every atomic that is done returned what those before it left, and none was executed twice.
+// Every completed atomic returned the value that the earlier ones left, and none was executed twice.
 void check_atomics(Stream& stream, std::size_t done) {
   std::uint64_t sum = 0, swaps = 0;
   bool counter_right = false, turn_right = false;

@@ -30,7 +30,7 @@ std::size_t find_message(Stream& stream, const ibv_wc& wc, std::size_t from) {
   return stream.messages.size();
 }
 
-// A message of one packet begins anew at a connection whatever its PSN is: it is taken again when it comes again, and
+// A message of one packet is accepted with any PSN: a doubled packet is received twice, and
 // in the order in which it comes.
 std::size_t check_receiver(Stream& stream) {
   const std::string plan = stream.fault.plan;

@@ -7,7 +7,8 @@ namespace verbs::soft::test::faults {
 
 // Everything arrived once, in order and right; or the retries ran out, and everything before that point did.
 void check_reliable(Stream& stream);
-// Everything was sent; what arrived is whole and right, in the order and as often as the link brought it.
+// Everything was sent. Each message that arrived is whole and right, in the order and as often as the link delivered
+// it.
 void check_unreliable(Stream& stream);
 
 // No byte outside the memory of the messages has changed, at either end.

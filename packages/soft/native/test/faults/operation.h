@@ -28,7 +28,7 @@ inline bool is_write(ibv_wr_opcode opcode) {
 inline bool has_imm(ibv_wr_opcode opcode) {
   return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
-// Whether a message of this kind takes a receive request.
+// Whether a message of this kind uses a receive request.
 inline bool is_received(ibv_wr_opcode opcode) { return is_send(opcode) || has_imm(opcode); }
 
 inline const std::vector<Operation>& operations() {

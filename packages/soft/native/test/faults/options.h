@@ -23,7 +23,7 @@ inline constexpr const char* kUsage =
     "  --list      a line for every cell, with its hash\n"
     "  --json      the same as one JSON object\n";
 
-// nullopt after telling standard error what is wrong.
+// nullopt, after a message on standard error.
 std::optional<Options> read_options(int count, char** words);
 
 }  // namespace verbs::soft::test::faults

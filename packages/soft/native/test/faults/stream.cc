@@ -36,7 +36,7 @@ Stream::Stream(const Cell& cell, std::uint64_t seed)
       digest.add(static_cast<std::uint64_t>(net.now));
       digest.add(station == &net.a ? "a" : "b");
       digest.add(frame.size());
-      // Opcode to PSN; what follows holds addresses and keys, which differ from run to run.
+      // Opcode to PSN: the bytes after them hold addresses and keys, which differ from run to run.
       if (frame.size() >= kNetwork + 12) digest.add(frame.data() + kNetwork, 12);
     };
   }
@@ -79,7 +79,7 @@ void Stream::plan_messages(Random& random) {
     const auto number = static_cast<std::uint32_t>(i);
     const ibv_wr_opcode opcode = operation.opcodes[number % operation.opcodes.size()];
     Message message{.opcode = opcode, .size = 0, .imm = 0xabcd0000 | number};
-    // What is not acknowledged must be told apart by its content, so an unreliable message is not too short for that.
+    // Unreliable messages are identified by their content, so they must not be too short for that.
     message.size = operation.type == IBV_QPT_UD   ? kDatagrams[random.below(std::size(kDatagrams))]
                    : operation.type == IBV_QPT_UC ? kSizes[random.below(std::size(kSizes) - 2)]
                                                   : kSizes[random.below(std::size(kSizes))];

@@ -16,7 +16,7 @@ struct Message {
   ibv_wr_opcode opcode;
   std::uint32_t size;
   std::uint32_t imm;          // or the key of the window that it invalidates
-  std::uint64_t operand = 0;  // what an atomic adds, or compares with
+  std::uint64_t operand = 0;  // the addend or the compare value of an atomic
 };
 
 inline void require(bool condition, const std::string& otherwise) {
@@ -44,8 +44,8 @@ class Stream {
   std::vector<Message> messages;
   // Slot i begins at i * kSlot; the memory of a message has a border of untouched bytes on both sides.
   std::vector<std::uint8_t> near, far, near_before, far_before;
-  alignas(8) std::uint64_t counter = 0;  // what fetch-and-add adds to
-  alignas(8) std::uint64_t turn = 0;     // what compare-and-swap counts up
+  alignas(8) std::uint64_t counter = 0;  // the target of fetch-and-add
+  alignas(8) std::uint64_t turn = 0;     // the target of compare-and-swap
   std::vector<ibv_wc> sent, received;
   Digest digest;
 

@@ -1,4 +1,4 @@
-// Ten thousand connected queue pairs in one process: what they cost, and that they work.
+// Ten thousand connected queue pairs in one process: their memory, and that they work.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ std::size_t resident_bytes() {
 struct Caps {
   const char* name;
   ibv_qp_cap cap;
-  std::size_t most;  // bytes that a queue pair may take
+  std::size_t most;  // limit of bytes for a queue pair
 };
 
 void open_and_use(const Caps& caps) {
@@ -45,7 +45,7 @@ void open_and_use(const Caps& caps) {
   };
   std::vector<std::pair<nic::Qp*, nic::Qp*>> pairs;
   pairs.reserve(kPairs);
-  malloc_trim(0);  // what was used before counts as used again
+  malloc_trim(0);  // so that freed memory is counted again when it is reused
   const std::size_t before = resident_bytes();
   for (std::size_t i = 0; i < kPairs; ++i) {
     pairs.emplace_back(create(net.a), create(net.b));
@@ -74,7 +74,7 @@ void open_and_use(const Caps& caps) {
 
 }  // namespace
 
-TEST_CASE("ten thousand queue pairs cost what they carry, not what they could carry") {
+TEST_CASE("ten thousand queue pairs use memory for posted requests, not for their capacity") {
   open_and_use({"16 requests of 1 SGE", {16, 16, 1, 1, 0}, 10'000});
   open_and_use({"4096 requests of 16 SGEs and 256 bytes inline", {4096, 4096, 16, 16, 256}, 10'000});
 }

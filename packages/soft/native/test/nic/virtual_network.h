@@ -1,4 +1,4 @@
-// Two NICs on a cable in virtual time: nothing here sleeps or asks a clock.
+// Two NICs on a cable in virtual time: nothing sleeps or reads a clock.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -160,7 +160,7 @@ class VirtualNetwork {
     ibv_qp_init_attr init = {};
     REQUIRE(self.nic->qps().query(qp, &attr, &init) == 0);
     const bool reliable = init.qp_type == IBV_QPT_RC;
-    const int answers = reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
+    const int responder = reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
     const int retries = reliable ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0;
     attr = {};
     attr.qp_state = IBV_QPS_INIT;
@@ -179,7 +179,7 @@ class VirtualNetwork {
     attr.ah_attr.grh.hop_limit = 64;
     std::memcpy(attr.ah_attr.grh.dgid.raw, dgid.bytes.data(), 16);
     REQUIRE(self.nic->qps().modify(
-                qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers) ==
+                qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | responder) ==
             0);
     attr.qp_state = IBV_QPS_RTS;
     attr.sq_psn = sq_psn;
@@ -210,7 +210,7 @@ class VirtualNetwork {
   // Runs until nothing is on its way and no timer is armed, or until `limit`.
   void run(Nanos limit = 100'000 * kMillisecond) {
     for (;;) {
-      while (turn(a) | turn(b)) {
+      while (step(a) | step(b)) {
       }
       const Nanos next = std::min(next_of(a), next_of(b));
       if (next == nic::kNever || next > limit) return;
@@ -219,7 +219,7 @@ class VirtualNetwork {
   }
 
  private:
-  bool turn(Station& station) {
+  bool step(Station& station) {
     station.now = now;
     station.faults.advance(now);
     const bool received = station.faults.receive(station, 16) > 0;

@@ -1,4 +1,4 @@
-// The send and receive queues of a QP: rings that are allocated once, when the QP is made.
+// The send and receive queues of a QP: rings that are allocated when the QP is created.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -11,7 +11,7 @@
 
 namespace verbs::soft::nic {
 
-// One posted send request. PSNs are given out when its first packet is sent.
+// One posted send request. It gets its PSNs when its first packet is sent.
 struct SendWqe {
   std::uint64_t wr_id;
   std::uint64_t remote_addr;
@@ -20,7 +20,7 @@ struct SendWqe {
       std::uint64_t swap_or_add;
       std::uint64_t compare;
     } atomic;
-    struct {  // a window of `rkey` at `remote_addr`
+    struct {  // binds the window with `rkey` at `remote_addr`
       std::uint64_t length;
       std::uint32_t lkey;
       std::uint32_t access;
@@ -34,11 +34,11 @@ struct SendWqe {
   std::uint32_t remote_srqn;  // XRC
   std::uint32_t length;
   std::uint32_t first_psn;
-  std::uint32_t packets;  // how many PSNs it takes
-  std::uint32_t done;     // an awaited request (work_request.h): response packets that arrived
+  std::uint32_t packets;  // number of PSNs
+  std::uint32_t done;     // response packets that arrived, for a request with a response of its own
   __be32 imm_data;
   ibv_wr_opcode opcode;
-  ibv_wc_status error;  // what stopped it locally; IBV_WC_SUCCESS while all is well
+  ibv_wc_status error;  // a local error, or IBV_WC_SUCCESS
   std::uint16_t flags;  // ibv_send_flags
   std::uint16_t num_sge;
   bool started;
@@ -46,7 +46,8 @@ struct SendWqe {
   std::uint32_t last_psn() const { return (first_psn + packets - 1) & 0xffffff; }
 };
 
-// Where a datagram goes: copied from the address handle at post, which may be destroyed before the packet leaves.
+// The destination of a datagram, copied from the address handle when it is posted: the handle may be destroyed before
+// the packet leaves.
 struct Datagram {
   wire::Path path;
   std::uint32_t qpn;
@@ -59,7 +60,7 @@ struct RecvWqe {
   std::uint32_t num_sge;
 };
 
-// Positions are counted up for ever; the slot is the position modulo the ring's size.
+// A position is a running number that wraps at 2^32; its slot is the position modulo the size of the ring.
 template <typename Wqe>
 class WorkQueue {
  public:

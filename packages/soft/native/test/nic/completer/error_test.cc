@@ -93,7 +93,7 @@ TEST_CASE("remote access errors: key, range, rights, region of another PD, regio
   }
 }
 
-TEST_CASE("a QP without the access flag refuses the request") {
+TEST_CASE("a QP without the access flag sends a NAK") {
   for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
     Connection connection;
     connection.access = 0;
@@ -142,7 +142,7 @@ TEST_CASE("a bad local key stops the request after the good ones before it, and 
   CHECK(done[1].wr_id == 2);
   CHECK(done[2].status == IBV_WC_WR_FLUSH_ERR);
   CHECK(done[2].wr_id == 3);
-  // In the error state, what is posted comes straight back.
+  // In the error state, a posted request is flushed at once.
   REQUIRE(post_send(pair.net.a, pair.qa, good) == 0);
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_WR_FLUSH_ERR);
 }
@@ -246,7 +246,7 @@ TEST_CASE("memory that was unmapped under a region is an error, not a crash") {
   munmap(constant, size);
 }
 
-TEST_CASE("what cannot be posted is refused at once") {
+TEST_CASE("a request that cannot be posted is rejected at once") {
   Pair pair;
   const Send send{.sges = {sge_of(pair.near.data(), 64, pair.local)}};
   CHECK(post_send(pair.net.a, pair.qa, {.opcode = IBV_WR_TSO}) == EINVAL);
@@ -267,7 +267,7 @@ TEST_CASE("what cannot be posted is refused at once") {
   CHECK(post_recv(pair.net.a, fresh, 1, {}) == EINVAL);
 }
 
-TEST_CASE("a full CQ loses the entry, says so once, and stops the receiver") {
+TEST_CASE("a full CQ loses the entry, reports it once, and stops the receiver") {
   VirtualNetwork net(false, 2);
   nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
   nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);

@@ -66,7 +66,7 @@ const std::vector<Way>& ways() {
          scene.recv(63);
          scene.send(scene.request());
        }},
-      {IBV_WC_LOC_QP_OP_ERR,  // an invalidation of what is no window
+      {IBV_WC_LOC_QP_OP_ERR,  // an invalidate with a key of no window
        [](Scene& scene) {
          ibv_send_wr wr = {};
          ibv_send_wr* bad = nullptr;
@@ -106,7 +106,7 @@ const std::vector<Way>& ways() {
                                  IBV_ACCESS_REMOTE_READ};
          REQUIRE(scene.net.a.nic->data_path().post_send(scene.qa, &wr, &bad) == 0);
        }},
-      {IBV_WC_BAD_RESP_ERR,  // an answer that is not one to what was asked
+      {IBV_WC_BAD_RESP_ERR,  // a response of another kind than the request's
        [](Scene& scene) {
          scene.send(scene.request(IBV_WR_ATOMIC_FETCH_AND_ADD));
          scene.net.a.nic->scheduler().pump(0);
@@ -242,7 +242,7 @@ TEST_CASE("a failed QP flushes its queues in the order of posting, the failed re
 TEST_CASE("rnr_retry 7 never ends") {
   Scene scene;
   scene.send(scene.request());
-  scene.net.run(20 * kMillisecond);  // some hundred refusals
+  scene.net.run(20 * kMillisecond);  // some hundred RNR NAKs
   CHECK(scene.net.a.poll().empty());
   CHECK(scene.net.a.nic->counters().rcvd_rnr_err > 100);
   CHECK(scene.net.b.nic->counters().send_rnr_err >= scene.net.a.nic->counters().rcvd_rnr_err);
@@ -271,7 +271,7 @@ TEST_CASE("rnr_retry 7 never ends, neither with many messages behind the first n
   }
 }
 
-TEST_CASE("a full CQ on the send side loses entries and says so once; the QP goes on") {
+TEST_CASE("a full CQ on the send side loses entries and reports it once; the QP continues") {
   VirtualNetwork net(false, 2);
   nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
   nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
@@ -292,7 +292,7 @@ TEST_CASE("a full CQ on the send side loses entries and says so once; the QP goe
   CHECK(qa->state == IBV_QPS_RTS);
 }
 
-TEST_CASE("inline data up to the limit of the QP, in pieces, for every operation that takes it") {
+TEST_CASE("inline data up to the limit of the QP, in pieces, for every operation that supports it") {
   Scene scene;
   const std::vector<std::uint8_t> text = pattern(128, 7);
   ibv_sge whole = {reinterpret_cast<std::uint64_t>(text.data()), 128, 0};

@@ -1,4 +1,4 @@
-// UD: address handles, keys, the 40 bytes in front, and what is dropped.
+// UD: address handles, Q_Keys, the 40 bytes of the network header, and dropped datagrams.
 #include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;
@@ -81,7 +81,7 @@ TEST_CASE("a datagram arrives behind its network header") {
   }
 }
 
-TEST_CASE("datagrams that cannot be taken are dropped, and the receive request stays") {
+TEST_CASE("datagrams that cannot be received are dropped, and the receive request stays posted") {
   Pair pair;
   REQUIRE(pair.send(100) == 0);  // no receive posted
   REQUIRE(post_recv(pair.net.b, pair.qb, 8, {sge_of(pair.far.data(), 139, pair.remote)}) == 0);

@@ -43,7 +43,7 @@ TEST_CASE("random and damaged frames do no harm") {
       wire::Transport transport;
     } targets[] = {{qb, wire::Transport::kRc}, {uc, wire::Transport::kUc}, {ud, wire::Transport::kUd}};
     const auto& target = targets[random() % 3];
-    const auto& other = random() % 8 == 0 ? targets[random() % 3] : target;  // now and then what is not for that QP
+    const auto& other = random() % 8 == 0 ? targets[random() % 3] : target;  // sometimes for another QP
     bth.opcode = wire::make_opcode(other.transport, static_cast<wire::Operation>(random() % 0x20));
     bth.version = 0;
     bth.pkey = 0xffff;

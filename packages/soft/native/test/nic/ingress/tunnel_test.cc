@@ -1,4 +1,4 @@
-// Tunnelled RC traffic: the user's header on the wire, and who takes whose packets.
+// Tunnelled RC traffic: the user's header on the wire, and which queue pair accepts which packets.
 #include "wire/tunnel.h"
 
 #include <array>
@@ -67,7 +67,7 @@ struct TunnelPair {
 
 }  // namespace
 
-TEST_CASE("a UDP tunnel puts its header behind the UDP header of every packet, and takes it off again") {
+TEST_CASE("a UDP tunnel inserts its header behind the UDP header of every packet, and removes it again") {
   TunnelPair pair;
   pair.use(pair.net.a, pair.qa, udp_tunnel(4789, 8));
   pair.use(pair.net.b, pair.qb, udp_tunnel(4789, 8));
@@ -154,7 +154,7 @@ TEST_CASE("packets arrive only where both ends agree on the tunnel") {
   }
 }
 
-TEST_CASE("several tunnels of one UDP port are told apart by the queue pair") {
+TEST_CASE("the queue pair distinguishes several tunnels of one UDP port") {
   TunnelPair pair;
   pair.net.b.nic->ports().open_tunnel(1, udp_tunnel(4789, 8));
   pair.use(pair.net.a, pair.qa, udp_tunnel(4789, 16));

@@ -64,7 +64,7 @@ TEST_CASE("moderation raises its event when the period after the first completio
   CHECK(bench.events == 1);  // not armed again
 }
 
-TEST_CASE("moderation counts only what would raise the event, and is off without a count or a period") {
+TEST_CASE("moderation counts only completions that would raise the event, and is off without a count or a period") {
   Bench bench;
   bench.cq.moderate(2, 5000);
   bench.cq.arm(true);
@@ -88,7 +88,7 @@ TEST_CASE("the entries of one QP go, the others keep their order and time") {
   Bench bench;
   for (int i = 0; i < 6; ++i) bench.push();
   Completion completion{};
-  for (int i = 0; i < 6; ++i) bench.cq.take(&completion);  // the ring goes round
+  for (int i = 0; i < 6; ++i) bench.cq.poll_one(&completion);  // the ring goes round
   for (std::uint32_t qp_num : {1u, 2u, 1u, 3u, 1u, 2u}) {
     ibv_wc wc{};
     wc.qp_num = qp_num;
@@ -98,7 +98,7 @@ TEST_CASE("the entries of one QP go, the others keep their order and time") {
   bench.cq.clean(1);
   CHECK(bench.cq.pending() == 3);
   for (std::uint32_t qp_num : {2u, 3u, 2u}) {
-    REQUIRE(bench.cq.take(&completion));
+    REQUIRE(bench.cq.poll_one(&completion));
     CHECK(completion.wc.qp_num == qp_num);
     CHECK(completion.at == static_cast<Nanos>(qp_num));
   }
@@ -113,11 +113,11 @@ TEST_CASE("completions carry the time at which they came, through a resize") {
   bench.push();
   REQUIRE(bench.cq.resize(2) == 0);
   Completion completion{};
-  REQUIRE(bench.cq.take(&completion));
+  REQUIRE(bench.cq.poll_one(&completion));
   CHECK(completion.at == 1000);
-  REQUIRE(bench.cq.take(&completion));
+  REQUIRE(bench.cq.poll_one(&completion));
   CHECK(completion.at == 1007);
-  CHECK_FALSE(bench.cq.take(&completion));
+  CHECK_FALSE(bench.cq.poll_one(&completion));
   for (int i = 0; i < 4; ++i) bench.push();
   CHECK(bench.errors == 1);  // one event however many entries are lost
   CHECK(bench.cq.pending() == 2);

@@ -1,4 +1,4 @@
-// Memory windows: what they open and to whom, how they are bound and taken back, and what holds on to what.
+// Memory windows: access through them, bind and invalidate, and which objects keep others from being destroyed.
 #include "test/nic/objects/mw_windows.h"
 
 using namespace verbs::soft;
@@ -36,7 +36,7 @@ TEST_CASE("a bind changes the key of a type 1 window, and a length of 0 closes i
   CHECK(windows.write(next_key(first), windows.at(100), 1, 1) == IBV_WC_SUCCESS);
   CHECK(windows.net.b.nic->mrs().dereg(windows.region) == EINVAL);
   const std::uint32_t closed = next_key(next_key(first));
-  // On QP 1, whose number the station's first one lost to the error above.
+  // On QP 1: the error above broke the first QP.
   windows.to[0] = windows.to[1];
   REQUIRE(windows.bind_1(closed, 0, 0, 0) == 0);
   CHECK(windows.complete(windows.net.b).status == IBV_WC_SUCCESS);
@@ -66,7 +66,7 @@ TEST_CASE("a type 2 window is open to the QP that bound it only, and its key's l
   CHECK(windows.write(key, windows.at(64), 64, 1) == IBV_WC_REM_ACCESS_ERR);
 }
 
-TEST_CASE("a type 2 window is taken back by a request, and may be bound again") {
+TEST_CASE("a request invalidates a type 2 window, which may then be bound again") {
   Windows windows(2);
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
   const std::uint32_t key = next_key(mw->rkey());
@@ -78,7 +78,7 @@ TEST_CASE("a type 2 window is taken back by a request, and may be bound again") 
   CHECK(windows.write(key, windows.at(0), 1) == IBV_WC_REM_ACCESS_ERR);
 }
 
-TEST_CASE("a window that is bound cannot be bound again before it is taken back") {
+TEST_CASE("a bound type 2 window must be invalidated before it is bound again") {
   Windows windows;
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
   const std::uint32_t key = next_key(mw->rkey());
@@ -88,7 +88,7 @@ TEST_CASE("a window that is bound cannot be bound again before it is taken back"
   CHECK(mw->rkey() == key);
 }
 
-TEST_CASE("invalidating what is no window of the QP fails") {
+TEST_CASE("an invalidate with a key that is no window of the QP fails") {
   const auto attempt = [](auto choose) {
     Windows windows(2);
     const std::uint32_t key = choose(windows);
@@ -107,7 +107,7 @@ TEST_CASE("invalidating what is no window of the QP fails") {
   });
 }
 
-TEST_CASE("what may not be bound") {
+TEST_CASE("binds that fail") {
   struct Case {
     unsigned region_access;
     std::size_t offset;
@@ -154,7 +154,7 @@ TEST_CASE("a zero-based window is addressed from 0") {
   CHECK(windows.write(key, 1, 64) == IBV_WC_REM_ACCESS_ERR);
 }
 
-TEST_CASE("windows of another PD, of the wrong type or key are refused") {
+TEST_CASE("a window of another PD, of the wrong type or with a wrong key gets a NAK") {
   Windows windows(2);
   nic::Nic& nic = *windows.net.b.nic;
   nic::Mw* mw = nullptr;
@@ -179,7 +179,7 @@ TEST_CASE("windows of another PD, of the wrong type or key are refused") {
   CHECK(windows.bind_1(0x100, 0, 64, IBV_ACCESS_ZERO_BASED) == EINVAL);
 }
 
-TEST_CASE("with its QP or itself gone, a window opens nothing and lets its region go") {
+TEST_CASE("after its QP or itself is destroyed, a window gives no access and its region may be deregistered") {
   Windows windows(2);
   nic::Nic& nic = *windows.net.b.nic;
   nic::Mw* by_qp = windows.alloc(IBV_MW_TYPE_2);
@@ -211,7 +211,7 @@ TEST_CASE("a bind waits for the requests before it") {
   Windows windows;
   nic::Mw* mw = windows.alloc(IBV_MW_TYPE_2);
   const std::uint32_t key = next_key(mw->rkey());
-  // A message that nobody has posted a receive for is in the way.
+  // A message without a posted receive request blocks the queue.
   const nic::Mr* readable = windows.net.b.reg(windows.far.data(), windows.far.size());
   REQUIRE(post_send(windows.net.b, windows.to[0], {.wr_id = 1, .sges = {sge_of(windows.far.data(), 16, readable)}}) ==
           0);
@@ -260,7 +260,7 @@ TEST_CASE("SEND with invalidate closes the receiver's window when the data has a
   }
 }
 
-TEST_CASE("what cannot be invalidated remotely fails the receiver, and the sender by its timeout") {
+TEST_CASE("a remote invalidate that fails is an error of the receiver, and a timeout of the sender") {
   for (const bool region : {true, false}) {
     CAPTURE(region);
     Windows test;

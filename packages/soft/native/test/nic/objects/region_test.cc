@@ -1,4 +1,4 @@
-// Memory regions: how they are registered, changed, and what transfers see of it.
+// Memory regions: registration, re-registration, and their effect on transfers.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -57,7 +57,7 @@ std::uint64_t address(const void* memory) { return reinterpret_cast<std::uintptr
 
 }  // namespace
 
-TEST_CASE("a region's remote address is what the registration says") {
+TEST_CASE("a region's remote address is the one of its registration") {
   Pair pair;
   std::vector<std::uint8_t> data = pattern(3000), memory(8192);
   nic::Mr* mr = nullptr;
@@ -79,7 +79,7 @@ TEST_CASE("a region's remote address is what the registration says") {
   CHECK(pair.write(to + 8192 - 2999, mr->rkey(), data) == IBV_WC_REM_ACCESS_ERR);
 }
 
-TEST_CASE("what cannot be registered") {
+TEST_CASE("registrations that fail") {
   VirtualNetwork net;
   Pages pages(2), readable(1, PROT_READ);
   nic::Mr* mr = nullptr;
@@ -99,7 +99,7 @@ TEST_CASE("what cannot be registered") {
   CHECK(reg(nullptr, SIZE_MAX, kLocal | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB) == EINVAL);
 }
 
-TEST_CASE("re-registration changes what it is asked to, under the same keys") {
+TEST_CASE("re-registration changes the requested properties and keeps the keys") {
   Pair pair;
   nic::Nic& nic = *pair.net.b.nic;
   std::vector<std::uint8_t> data = pattern(2000), first(4096), second(4096);
@@ -156,7 +156,7 @@ TEST_CASE("re-registration changes what it is asked to, under the same keys") {
   }
 }
 
-TEST_CASE("a null region reads as zeros, swallows what is written, and is for the local side only") {
+TEST_CASE("a null region reads as zeros, ignores writes, and has a local key only") {
   Pair pair;
   nic::Mr* null = nullptr;
   REQUIRE(pair.net.b.nic->mrs().alloc_null(pair.net.b.pd, &null) == 0);
@@ -202,7 +202,7 @@ TEST_CASE("an on-demand region needs its memory when it is used") {
   SUBCASE("not there") { CHECK(pair.write(address(at), mr->rkey(), data) == IBV_WC_REM_ACCESS_ERR); }
 }
 
-TEST_CASE("an implicit on-demand region is all memory, and a wrong address harms nobody") {
+TEST_CASE("an implicit on-demand region is all memory, and a wrong address is an error") {
   Pair pair;
   std::vector<std::uint8_t> data = pattern(1000), memory(1000);
   nic::Mr* mr = pair.net.b.reg(nullptr, SIZE_MAX, kRemote | IBV_ACCESS_ON_DEMAND);

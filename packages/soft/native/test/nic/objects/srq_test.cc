@@ -1,4 +1,4 @@
-// Shared receive queues: who takes what, out of order completion, the limit event, resizing, and QPs that fail.
+// Shared receive queues: which QP gets a request, out of order completion, the limit event, resizing, failing QPs.
 #include <doctest/doctest.h>
 
 #include "test/nic/virtual_network.h"
@@ -61,7 +61,7 @@ struct Shared {
 
 }  // namespace
 
-TEST_CASE("QPs take requests of a shared queue in the order in which messages begin") {
+TEST_CASE("QPs dequeue requests of a shared queue in the order in which messages begin") {
   Shared shared(2);
   for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(shared.post(i) == 0);
   REQUIRE(shared.send(1, 100) == 0);
@@ -91,11 +91,11 @@ TEST_CASE("requests of a shared queue complete out of order") {
     if (++seen == 4) held.emplace_back(frame.begin(), frame.end());
     shared.net.a.cable.unplugged = seen == 4;
   };
-  sender.pump(shared.net.now);
+  sender.scheduler().pump(shared.net.now);
   REQUIRE(held.size() == 1);
   shared.net.a.cable.unplugged = false;
   REQUIRE(shared.send(1, 10) == 0);
-  sender.pump(shared.net.now);
+  sender.scheduler().pump(shared.net.now);
   shared.net.now += kMicrosecond;
   shared.net.b.faults.receive(shared.net.b, 16);
   auto received = shared.net.b.poll();
@@ -140,7 +140,7 @@ TEST_CASE("the limit event comes once, when fewer requests are posted than the l
   REQUIRE(shared.send(0, 8) == 0);
   shared.net.run();
   CHECK_FALSE(shared.net.b.saw(IBV_EVENT_SRQ_LIMIT_REACHED));
-  // Armed above what is there, it comes at once.
+  // Armed above the number of posted requests, the event is raised at once.
   attr.srq_limit = 2;
   REQUIRE(shared.net.b.nic->srqs().modify(shared.srq, &attr, IBV_SRQ_LIMIT) == 0);
   CHECK(shared.net.b.saw(IBV_EVENT_SRQ_LIMIT_REACHED));
@@ -169,7 +169,7 @@ TEST_CASE("a shared queue is resized with requests in it") {
   CHECK(query(shared.net.b, shared.srq).max_wr == 4);
 }
 
-TEST_CASE("what a shared queue may be") {
+TEST_CASE("attributes of a shared queue") {
   VirtualNetwork net;
   nic::Nic& nic = *net.a.nic;
   nic::Srq* srq = nullptr;
@@ -204,7 +204,7 @@ TEST_CASE("what a shared queue may be") {
   CHECK(nic.srqs().destroy(srq) == 0);
 }
 
-TEST_CASE("a QP in error gives up the request in hand and says that it takes no more") {
+TEST_CASE("a QP in error flushes its current request and reports that it dequeues no more") {
   Shared shared(2);
   for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(shared.post(i) == 0);
   REQUIRE(shared.send(0, 4096) == 0);
@@ -232,7 +232,7 @@ TEST_CASE("a QP in error gives up the request in hand and says that it takes no 
   CHECK(shared.net.b.poll().at(0).wr_id == 1);
 }
 
-TEST_CASE("datagrams take from a shared queue too, with the keys of its own PD") {
+TEST_CASE("datagrams use a shared queue too, with the keys of its own PD") {
   VirtualNetwork net;
   nic::Pd* pd = nullptr;
   REQUIRE(net.b.nic->pds().alloc(&pd) == 0);

@@ -73,7 +73,7 @@ TEST_CASE("every operation of RC works over XRC, with packets lost too") {
   }
 }
 
-TEST_CASE("a queue that does not exist, is none of XRC's or of another domain is refused") {
+TEST_CASE("a queue that does not exist, is no XRC queue or is of another domain gets a NAK") {
   for (int which = 0; which < 3; ++which) {
     CAPTURE(which);
     Xrc xrc;
@@ -143,7 +143,7 @@ TEST_CASE("an overrun of the queue's CQ is an error of the queue") {
   CHECK(xrc.net.b.saw(IBV_EVENT_QP_FATAL));
 }
 
-TEST_CASE("what XRC objects hold on to, and what they refuse") {
+TEST_CASE("objects that XRC objects keep from being destroyed, and calls that XRC objects reject") {
   Xrc xrc;
   nic::Nic& nic = *xrc.net.b.nic;
   nic::Srq* srq = xrc.create_srq();

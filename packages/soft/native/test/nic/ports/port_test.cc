@@ -34,7 +34,7 @@ TEST_CASE("a link that goes down ends in retry errors; when it is back, new conn
   CHECK(net.a.events[0].port_num == 1);
   CHECK(net.a.nic->ports().set_link(1, false) == 0);  // it is down already
   CHECK(net.a.events.size() == 1);
-  CHECK(qp_state(qa) == IBV_QPS_RTS);
+  CHECK(qa->state == IBV_QPS_RTS);
 
   REQUIRE(post_send(net.a, qa, {.wr_id = 7}) == 0);
   REQUIRE(post_send(net.a, qa, {.wr_id = 8}) == 0);
@@ -125,7 +125,7 @@ TEST_CASE("an empty GID entry is no source, and no packet is for it") {
   CHECK(net.a.nic->ahs().create(net.a.pd, &attr, &ah) == 0);
 }
 
-TEST_CASE("a queue pair whose GID is taken away is cut off; others are not") {
+TEST_CASE("a queue pair whose GID is removed is cut off; others are not") {
   VirtualNetwork net;
   nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
   nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
@@ -208,8 +208,8 @@ TEST_CASE("a device that fails flushes everything and says so") {
   REQUIRE(post_send(net.a, qa, {.wr_id = 5}) == 0);
   net.a.nic->fail();
   CHECK(net.a.saw(IBV_EVENT_DEVICE_FATAL));
-  CHECK(qp_state(qa) == IBV_QPS_ERR);
-  CHECK(qp_state(unused) == IBV_QPS_RESET);
+  CHECK(qa->state == IBV_QPS_ERR);
+  CHECK(unused->state == IBV_QPS_RESET);
   const auto completions = net.a.poll();
   CHECK(completions.size() == 2);
   for (const ibv_wc& wc : completions) CHECK(wc.status == IBV_WC_WR_FLUSH_ERR);

@@ -33,7 +33,7 @@ TEST_CASE("checksums: IPv4 with UDP, behind VLAN tags, and without the padding o
     CAPTURE(tags);
     Bytes frame = bytes(kMacs + tags + "0800" + kIp + kUdp);
     frame.resize(frame.size() + 10, 0xff);
-    frame[14 + tags.size() / 2 + 10] = 0x12;  // what was there does not count
+    frame[14 + tags.size() / 2 + 10] = 0x12;  // the old value is ignored
     fill_checksums(frame);
     CHECK(number(frame, 14 + tags.size() / 2 + 10) == 0x34c8);
     CHECK(number(frame, 14 + tags.size() / 2 + 26) == 0xdaca);
@@ -51,7 +51,7 @@ TEST_CASE("checksums: IPv6 with TCP of an odd length, behind an extension header
   CHECK(number(behind, 14 + 48 + 16) == 0xae8f);
 }
 
-TEST_CASE("checksums: what is no whole IP packet stays as it is") {
+TEST_CASE("checksums: a frame without a whole IP packet is unchanged") {
   const Bytes fragment = bytes(kMacs + "0800" + "4500002000002001401100000101010102020202" + kUdp);
   Bytes frame = fragment;
   fill_checksums(frame);

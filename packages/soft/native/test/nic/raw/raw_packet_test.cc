@@ -1,4 +1,4 @@
-// Raw packets in the NIC alone, with a steering that writes down what it sees.
+// Raw packets in the NIC alone, with a steering that records its frames.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Wire final : public link::Transmitter {
   std::uint8_t buffer_[wire::kMaxFrame];
 };
 
-// A NIC whose frames leave as they are, and of which every arrival goes to `receivers`.
+// A NIC whose steering transmits every sent frame unchanged and delivers every received one to `receivers`.
 class RawStation final : public nic::EventSink, public nic::FrameSteering {
  public:
   RawStation() {
@@ -103,13 +103,13 @@ class RawStation final : public nic::EventSink, public nic::FrameSteering {
 
 std::vector<ibv_wc> completions(RawStation& station, nic::Cq* cq = nullptr) {
   std::vector<ibv_wc> found(512);
-  found.resize(static_cast<std::size_t>(cq != nullptr ? cq : station.cq->poll(512, found.data())));
+  found.resize(static_cast<std::size_t>((cq != nullptr ? cq : station.cq)->poll(512, found.data())));
   return found;
 }
 
 }  // namespace
 
-TEST_CASE("raw packets: queue pairs take turns, and everything posted leaves in order") {
+TEST_CASE("raw packets: queue pairs are served round robin, and each one's frames leave in order") {
   RawStation station;
   nic::Qp *a = station.create_qp(), *b = station.create_qp();
   for (std::uint32_t i = 0; i < 100; ++i) {
@@ -127,7 +127,7 @@ TEST_CASE("raw packets: queue pairs take turns, and everything posted leaves in 
   CHECK(first_of_b - station.senders.begin() == 64);
 }
 
-TEST_CASE("raw packets: what arrives is scattered; hostile sizes stop at the port") {
+TEST_CASE("raw packets: received frames are scattered; frames of hostile sizes stop at the port") {
   RawStation station;
   nic::Qp* qp = station.create_qp();
   station.receivers = {qp};
@@ -235,7 +235,7 @@ TEST_CASE("raw packets: a RoCE packet does not reach such a queue pair, whatever
   attack(station.create_qp());
   CHECK(station.nic->counters().dropped_pkts == 256);
   CHECK(station.nic->counters().icrc_err == 0);
-  // A queue pair for datagrams takes some of them, and finds that their ICRC is wrong.
+  // Some of them reach a UD queue pair, and fail the check of the ICRC.
   ibv_qp_init_attr init{};
   init.qp_type = IBV_QPT_UD;
   init.cap = {4, 4, 1, 1, 0};

@@ -180,7 +180,7 @@ TEST_CASE("loss in both directions of a stream is repaired without waiting for t
   CHECK(counters.ack_timeout * 100 < counters.rcvd_seq_err);
 }
 
-TEST_CASE("a late answer costs one packet, not a window") {
+TEST_CASE("a late response costs one packet, not a congestion window") {
   for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
     CAPTURE(opcode);
     VirtualNetwork net;
@@ -202,7 +202,7 @@ TEST_CASE("a late answer costs one packet, not a window") {
       net.run();
       CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
     };
-    for (int i = 0; i < 20; ++i) run(IBV_WR_RDMA_WRITE, 64);  // the NIC learns how long an answer takes
+    for (int i = 0; i < 20; ++i) run(IBV_WR_RDMA_WRITE, 64);  // the NIC measures the round trip
     REQUIRE(net.a.nic->counters().retransmitted_pkts == 0);
     link::FaultPlan slow;
     slow.delay = 3 * kMillisecond;

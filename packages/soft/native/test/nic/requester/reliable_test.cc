@@ -1,4 +1,4 @@
-// RC operations on a perfect cable: what arrives, and what completes.
+// RC operations on a perfect cable: the data that arrives, and the completions.
 #include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;

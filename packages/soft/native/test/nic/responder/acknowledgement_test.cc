@@ -1,4 +1,4 @@
-// When acknowledgements are asked for: a message that nobody waits for goes without one while others follow it.
+// When the requester asks for acknowledgements: an unsignaled message does not while other messages follow it.
 #include <algorithm>
 
 #include "test/nic/virtual_network.h"

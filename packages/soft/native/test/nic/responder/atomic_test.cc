@@ -1,4 +1,4 @@
-// Atomic operations: what they do, that they happen once, and how they fail.
+// Atomic operations: their results, that none is executed twice, and how they fail.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -136,14 +136,14 @@ TEST_CASE("many atomics, more than may be outstanding, mixed with other requests
   }
 }
 
-TEST_CASE("a lost answer is given again from what was saved") {
+TEST_CASE("a lost response is sent again from the replay cache") {
   AtomicPair pair;
   pair.net.b.cable.unplugged = true;
   REQUIRE(post_send(pair.net.a, pair.qa, pair.add(5)) == 0);
   pair.net.run(500 * kMicrosecond);
   CHECK(pair.remote[0] == 5);
   CHECK(pair.net.a.poll().empty());
-  pair.remote[0] = 100;  // somebody else was here meanwhile
+  pair.remote[0] = 100;  // the application changed the word meanwhile
   pair.net.b.cable.unplugged = false;
   pair.net.run();
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_SUCCESS);
@@ -161,14 +161,14 @@ TEST_CASE("a fence waits for atomics, and the order of the queue is kept without
   pair.remote[0] = 41;
   pair.result[0] = 0;
   REQUIRE(post_send(pair.net.a, pair.qa, pair.add(1, 0)) == 0);
-  REQUIRE(post_send(pair.net.a, pair.qa, write) == 0);  // writes back what the atomic has fetched
+  REQUIRE(post_send(pair.net.a, pair.qa, write) == 0);  // writes the fetched value back
   pair.net.run();
   CHECK(pair.net.a.poll().size() == 2);
   CHECK(pair.result[0] == 41);
   CHECK(pair.remote[0] == 41);
 }
 
-TEST_CASE("atomics that are refused") {
+TEST_CASE("atomics that get a NAK") {
   const auto refused = [](AtomicPair& pair, const Send& send, ibv_wc_status status, ibv_event_type event) {
     const ibv_wc wc = pair.run(send);
     CHECK(wc.status == status);

@@ -94,7 +94,7 @@ TEST_CASE("ATOMIC WRITE stores eight bytes as they are, inline too") {
   CHECK(std::memcmp(pair.far + 16, &value, 8) == 0);
 }
 
-TEST_CASE("ATOMIC WRITE is refused where it does not fit") {
+TEST_CASE("an ATOMIC WRITE that does not fit gets a NAK") {
   {
     FlushPair pair;
     Send send = pair.atomic_write();
@@ -156,7 +156,7 @@ TEST_CASE("FLUSH of a range and of a region, global and persistent") {
   std::fclose(file);
 }
 
-TEST_CASE("FLUSH is refused without the rights, beyond the range, and with types that are none") {
+TEST_CASE("FLUSH gets a NAK without the rights, beyond the range, and with undefined types") {
   {
     FlushPair pair;
     for (const auto& [type, level] : {std::pair<int, int>{0, 0}, {4, 0}, {1, 2}}) {
@@ -209,7 +209,7 @@ TEST_CASE("both survive loss, in order and once") {
   }
 }
 
-TEST_CASE("a repeated ATOMIC WRITE does not undo what came after it") {
+TEST_CASE("a retransmitted ATOMIC WRITE does not undo later writes") {
   FlushPair pair;
   pair.net.b.cable.unplugged = true;
   REQUIRE(post_send(pair.net.a, pair.qa, pair.atomic_write()) == 0);

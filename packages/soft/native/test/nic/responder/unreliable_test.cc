@@ -1,4 +1,4 @@
-// UC: messages that arrive whole or not at all, and nobody who answers.
+// UC: messages arrive whole or not at all, and nothing is acknowledged.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -108,7 +108,7 @@ TEST_CASE("UC carries SEND and WRITE, with and without immediate, of every lengt
   }
 }
 
-TEST_CASE("a message that loses any of its packets is dropped, and the next one is taken") {
+TEST_CASE("a message that loses any of its packets is dropped, and the next one is received") {
   for (std::uint64_t lost = 1; lost <= 5; ++lost) {
     CAPTURE(lost);
     UcPair pair;
@@ -142,7 +142,7 @@ TEST_CASE("a message cut off by the next one is dropped") {
   }
 }
 
-TEST_CASE("what UC cannot take is dropped without an error at either end") {
+TEST_CASE("a message that UC cannot receive is dropped without an error at either end") {
   UcPair pair;
   pair.go(pair.send(10));  // no receive request
   pair.go(pair.write(10, IBV_WR_RDMA_WRITE_WITH_IMM));
@@ -229,7 +229,7 @@ TEST_CASE("under loss, reordering and duplication every message that completes i
   }
 }
 
-TEST_CASE("UC does not do what needs an answer") {
+TEST_CASE("UC rejects operations that need a response") {
   UcPair pair;
   for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD,
                                      IBV_WR_SEND_WITH_INV, IBV_WR_LOCAL_INV}) {

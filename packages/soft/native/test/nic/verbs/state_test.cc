@@ -45,7 +45,7 @@ struct StatePair {
 
 }  // namespace
 
-TEST_CASE("SQD ends what was begun, keeps what was posted, and says when it is drained") {
+TEST_CASE("SQD finishes requests that started, keeps the others posted, and reports when it is drained") {
   for (const ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC}) {
     CAPTURE(type);
     StatePair pair(type);
@@ -188,7 +188,7 @@ TEST_CASE("SQE: a failed UC or UD request flushes the send queue, receiving goes
   }
 }
 
-TEST_CASE("attributes out of range are refused and change nothing") {
+TEST_CASE("attributes out of range are rejected and change nothing") {
   StatePair pair;
   REQUIRE(pair.move(IBV_QPS_SQD) == 0);
   pair.net.run();
@@ -237,7 +237,7 @@ TEST_CASE("COMM_EST is raised once, by the first packet that comes in RTR; a QP 
     const int answers = type == IBV_QPT_RC ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
     REQUIRE(pair.net.b.nic->qps().modify(waiting, &attr,
                                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
-    for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(post_recv(pair.net.b, waiting, i, {}) == 0);  // INIT takes them
+    for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(post_recv(pair.net.b, waiting, i, {}) == 0);  // allowed in INIT
     attr.qp_state = IBV_QPS_RTR;
     attr.path_mtu = connection.mtu;
     attr.dest_qp_num = calling->number;

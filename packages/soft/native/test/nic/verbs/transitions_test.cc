@@ -148,7 +148,7 @@ std::map<Key, Row> read_table() {
 
 }  // namespace
 
-TEST_CASE("every change of state takes what the kernel takes, and nothing else") {
+TEST_CASE("every transition allows the attributes that the kernel allows, and no others") {
   const std::map<Key, Row> table = read_table();
   int accepted = 0;
   int refused = 0;

@@ -1,4 +1,4 @@
-// Which queue pairs get what is sent to a group.
+// Multicast: which queue pairs get a datagram to a group.
 #include "nic/objects/multicast.h"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ void send(Station& from, nic::Qp* qp, nic::Ah* ah, std::uint32_t qpn, const ibv_
 
 }  // namespace
 
-TEST_CASE("a datagram to a group goes to its members that take such datagrams, and to nobody else") {
+TEST_CASE("a datagram to a group reaches the members that may receive it, and no other queue pair") {
   VirtualNetwork net;
   std::vector<std::uint8_t> data = pattern(200), memory(4096);
   nic::Mr* from = net.a.reg(data.data(), data.size());
