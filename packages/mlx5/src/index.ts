@@ -42,7 +42,7 @@ export { createFlow, type FlowActionAttr, type FlowActionLike, Mlx5Flow } from '
 export { createFlowMatcher, FlowMatcher, type FlowMatcherAttr } from './flow/matcher.js';
 export { createSteeringAnchor, SteeringAnchor, type SteeringAnchorAttr } from './flow/steering-anchor.js';
 export * from './headers/index.js';
-export { initObj, type Mlx5ObjectIn, type Mlx5Objects, type Mlx5Qp, type Mlx5Ring } from './queues/internals.js';
+export { initObj, type Mlx5ObjectIn, type Mlx5Objects, type Mlx5Qp, type Mlx5Ring } from './queues/object-numbers.js';
 export * from './match/index.js';
 export type { MatchValue } from './match/match-value.js';
 export { allocDm, DmabufAccess, DmType, regDmabufMr } from './memory/memory.js';
@@ -56,19 +56,9 @@ export {
   type ModifyFieldName,
   type SetField,
 } from './actions/modify-header.js';
-export {
-  CqeCompResFormat,
-  createCq,
-  createQp,
-  createWq,
-  DcType,
-  Mlx5CqFlags,
-  type Mlx5CqInitAttr,
-  Mlx5QpCreateFlags,
-  type Mlx5QpInitAttr,
-  Mlx5SendOpsFlags,
-  type Mlx5WqInitAttr,
-} from './queues/queues.js';
+export { CqeCompResFormat, createCq, Mlx5CqFlags, type Mlx5CqInitAttr } from './queues/completion-queue.js';
+export { createQp, DcType, Mlx5QpCreateFlags, type Mlx5QpInitAttr, Mlx5SendOpsFlags } from './queues/queue-pair.js';
+export { createWq, type Mlx5WqInitAttr } from './queues/work-queue.js';
 export { dciStreamIdReset, mapAhToQp, modifyQpLagPort, modifyQpUdpSport, queryQpLagPort } from './queues/settings.js';
 export {
   modifyQpSchedElem,

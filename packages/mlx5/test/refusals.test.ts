@@ -40,13 +40,13 @@ describe('packet reformat', () => {
   it('says which direction would do', () => {
     expect(reformat(Type.L2_TUNNEL_TO_L2, Table.NIC_TX).message).toMatch(/decapsulation is for FlowTableType\.NIC_RX/);
     expect(reformat(Type.L2_TO_L2_TUNNEL, Table.FDB).message).toMatch(/encapsulation is for FlowTableType\.NIC_TX/);
-    expect(reformat(9, Table.FDB).message).toMatch(/there are the types of FlowActionPacketReformatType/);
+    expect(reformat(9, Table.FDB).message).toMatch(/the valid types are those of FlowActionPacketReformatType/);
   });
 
   it.each([
     [Type.L2_TO_L2_TUNNEL, Table.NIC_TX, /give data: the headers to put in front/],
     [Type.L2_TO_L3_TUNNEL, Table.NIC_TX, /give data: the headers to put in front/],
-    [Type.L3_TUNNEL_TO_L2, Table.NIC_RX, /give data: the Ethernet header .* 14 or 18 bytes/],
+    [Type.L3_TUNNEL_TO_L2, Table.NIC_RX, /give data: the new Ethernet header .* 14 or 18 bytes/],
   ])('of type %i without data is ENOENT, and says what to give', (type, table, message) => {
     const error = reformat(type, table);
     expect(error).toMatchObject({ code: 'ENOENT', syscall: 'mlx5dv_create_flow_action_packet_reformat' });
@@ -96,7 +96,7 @@ describe('packet reformat', () => {
 
   it('that the device cannot do is EOPNOTSUPP', () => {
     const error = reformat(Type.L2_TUNNEL_TO_L2, Table.NIC_RX, undefined, 'decap=0');
-    expect(error.message).toMatch(/EOPNOTSUPP.*the device or its firmware cannot do it/);
+    expect(error.message).toMatch(/EOPNOTSUPP.*the device or its firmware does not support it/);
     expect(reformat(Type.L2_TO_L2_TUNNEL, Table.NIC_TX, bytes(50), 'encap_general_header=0').code).toBe('EOPNOTSUPP');
   });
 });

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { validate } from '@verbs/core/provider';
 
-/** The fields that a modify header action can change, with the device's numbers. */
+/** The fields for modify header actions, with the device's numbers. */
 export const ModifyField = {
   /** Source MAC address, its first 4 bytes. */
   SMAC_47_16: 0x1,
@@ -21,7 +21,7 @@ export const ModifyField = {
   TCP_SPORT: 0x8,
   /** Destination port of TCP, 16 bits. */
   TCP_DPORT: 0x9,
-  /** TTL of IPv4, 8 bits; adding -1 is what a router does. */
+  /** TTL of IPv4, 8 bits; a router adds -1. */
   IPV4_TTL: 0xa,
   /** Source port of UDP, 16 bits. */
   UDP_SPORT: 0xb,
@@ -55,17 +55,17 @@ export const ModifyField = {
   METADATA_REG_A: 0x49,
   /** Register B, of packets that are received: the completion's word. */
   METADATA_REG_B: 0x50,
-  /** Register C0, which goes along with the packet from table to table. */
+  /** Register C0, which the packet keeps from table to table. */
   METADATA_REG_C_0: 0x51,
-  /** Register C1, which goes along with the packet from table to table. */
+  /** Register C1, which the packet keeps from table to table. */
   METADATA_REG_C_1: 0x52,
-  /** Register C2, which goes along with the packet from table to table. */
+  /** Register C2, which the packet keeps from table to table. */
   METADATA_REG_C_2: 0x53,
-  /** Register C3, which goes along with the packet from table to table. */
+  /** Register C3, which the packet keeps from table to table. */
   METADATA_REG_C_3: 0x54,
-  /** Register C4, which goes along with the packet from table to table. */
+  /** Register C4, which the packet keeps from table to table. */
   METADATA_REG_C_4: 0x55,
-  /** Register C5, which goes along with the packet from table to table. */
+  /** Register C5, which the packet keeps from table to table. */
   METADATA_REG_C_5: 0x56,
   /** Sequence number of TCP. */
   TCP_SEQ_NUM: 0x59,
@@ -91,7 +91,7 @@ export interface SetField {
   value: number;
   /** Bits from the field's least significant one, default 0. */
   offset?: number;
-  /** Bits, default what remains of the field, at most 32. */
+  /** Bits; default the rest of the field, at most 32. */
   length?: number;
 }
 
@@ -99,11 +99,11 @@ export interface SetField {
 export interface AddField {
   /** The field. */
   add: ModifyFieldName;
-  /** Signed: -1 takes one away. */
+  /** Signed: -1 subtracts one. */
   value: number;
   /** Bits from the field's least significant one, default 0. */
   offset?: number;
-  /** Bits, default what remains of the field, at most 32. */
+  /** Bits; default the rest of the field, at most 32. */
   length?: number;
 }
 
@@ -117,7 +117,7 @@ export interface CopyField {
   offset?: number;
   /** Bits from the least significant one of the field to copy to, default 0. */
   toOffset?: number;
-  /** Bits, default what remains of the field to copy from, at most 32. */
+  /** Bits; default the rest of the source field, at most 32. */
   length?: number;
 }
 
@@ -198,7 +198,7 @@ function target(entry: Record<string, unknown>, path: string, length: number): n
   const width = WIDTHS[to] ?? 32;
   const offset = validate.optional(entry['toOffset'], `${path}.toOffset`, width - 1, 0);
   if (offset + length > width) {
-    throw validate.rangeError(`${path}.length`, `at most ${width - offset}, what ${path}.to has room for`, length);
+    throw validate.rangeError(`${path}.length`, `at most ${width - offset}, the room in ${path}.to`, length);
   }
   return ((to << 16) | (offset << 8)) >>> 0;
 }
@@ -207,7 +207,7 @@ function lengthOf(value: unknown, path: string, room: number): number {
   return value === undefined ? room : validate.integer(value, path, 1, room);
 }
 
-/** Adding is done modulo the field, so that a negative number is one of its complements. */
+/** The device adds modulo 2^length, so that a negative number is its complement. */
 function data(value: unknown, path: string, length: number, signed: boolean): number {
   const number = validate.integer(value, path, signed ? -(2 ** (length - 1)) : 0, 2 ** length - 1);
   return number < 0 ? number + 2 ** length : number;

@@ -7,23 +7,23 @@ const ETHERNET_VLAN = 18;
 const DECAP: ReadonlySet<number> = new Set([Type.L2_TUNNEL_TO_L2, Type.L3_TUNNEL_TO_L2]);
 const ENCAP: ReadonlySet<number> = new Set([Type.L2_TO_L2_TUNNEL, Type.L2_TO_L3_TUNNEL]);
 
-/** The data of a reformat action, as far as its kind goes. */
+/** The check of the data of a reformat action: bytes, or none. */
 export function bytesOf(value: unknown, path: string): Uint8Array | undefined {
   if (value === undefined || types.isUint8Array(value)) return value;
   throw validate.typeError(path, 'a Uint8Array, for instance of headers(…)', value);
 }
 
-/** Why an L3_TUNNEL_TO_L2 action takes no data of that size. Undefined if it does, and for other types. */
+/** Why an L3_TUNNEL_TO_L2 action rejects data of that size; undefined for a right size, and for other types. */
 export function refusedSize(reformatType: number, data: Uint8Array | undefined): string | undefined {
   if (reformatType !== Type.L3_TUNNEL_TO_L2 || data === undefined) return undefined;
   if (data.byteLength === ETHERNET || data.byteLength === ETHERNET_VLAN) return undefined;
   return (
-    `data is the Ethernet header that decapsulated packets get: ${ETHERNET} bytes (dmac, smac, ethertype) or ` +
+    `data is the new Ethernet header of decapsulated packets: ${ETHERNET} bytes (dmac, smac, ethertype) or ` +
     `${ETHERNET_VLAN} (with a VLAN tag), not ${data.byteLength}; headers(ether({ dst, src, etherType: 0x0800 })) makes one`
   );
 }
 
-/** What helps against the errno that a packet reformat call gave, which is negated. */
+/** The remedy for the result of a packet reformat call, a negated errno. */
 export function reformatHint(
   result: unknown,
   reformatType: number,
@@ -36,7 +36,7 @@ export function reformatHint(
       return direction(reformatType, ftType);
     case 'ENOENT':
       return reformatType === Type.L3_TUNNEL_TO_L2
-        ? `give data: the Ethernet header that decapsulated packets get, ${ETHERNET} or ${ETHERNET_VLAN} bytes`
+        ? `give data: the new Ethernet header of decapsulated packets, ${ETHERNET} or ${ETHERNET_VLAN} bytes`
         : 'give data: the headers to put in front, for instance of headers(ether(…), ipv4(…), udp(), vxlan(…))';
     case 'EINVAL':
       return refusedData(reformatType, data);
@@ -55,8 +55,8 @@ function direction(reformatType: number, ftType: number): string {
     return 'encapsulation is for FlowTableType.NIC_TX only (for the e-switch see dr)';
   }
   if (!DECAP.has(reformatType) && !ENCAP.has(reformatType))
-    return 'there are the types of FlowActionPacketReformatType';
-  return 'the device or its firmware cannot do it: see devx.queryNicFlowTableCaps(ctx)';
+    return 'the valid types are those of FlowActionPacketReformatType';
+  return 'the device or its firmware does not support it: see devx.queryNicFlowTableCaps(ctx)';
 }
 
 function refusedData(reformatType: number, data: Uint8Array | undefined): string {

@@ -72,7 +72,7 @@ function parseIpv6(text: string): Uint8Array | undefined {
   return text.includes('\0') ? undefined : coreNative.parseGid(text);
 }
 
-/** A copy of bytes that came as bytes: the caller's may change. */
+/** A copy of the caller's bytes, which may change later. */
 function given(value: unknown, path: string, size: number, wanted: string): Uint8Array {
   if (!types.isUint8Array(value)) throw validate.typeError(path, `${wanted} or ${size} bytes`, value);
   if (value.byteLength !== size) {

@@ -1,10 +1,8 @@
 import { type Context, type LibraryKind, VerbsError } from '@verbs/core';
-import { handleOf, VendorLibraries } from '@verbs/core/provider';
+import { errno, handleOf, VendorLibraries } from '@verbs/core/provider';
 import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
 import { hints } from './hints.js';
 import { softModel } from './soft-model.js';
-
-const EOPNOTSUPP = 95;
 
 export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<NativeLibrary>({
   kind: 'mlx5',
@@ -19,9 +17,10 @@ export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<Nat
   isSupported: (library, libibverbs, name) => native.isSupported(library, libibverbs, name),
 });
 
-/** Contexts that passed the check below, or were opened by a function of libmlx5. */
+/** Contexts that a function of libmlx5 opened, or that passed the check below. */
 const known = new WeakSet<Context>();
 
+/** Exempts a context of libmlx5 from the check of `forContext`. */
 export function trust(context: Context): Context {
   known.add(context);
   return context;
@@ -33,15 +32,15 @@ export function libraryFor(kind: LibraryKind, syscall: string): NativeLibrary {
 }
 
 /**
- * An open context's own libmlx5 and its handle, for a call. Throws TypeError for anything else, and EOPNOTSUPP for a
- * context of another vendor: the library's functions take its word for it.
+ * An open context's own libmlx5 and its handle, for a call. Throws TypeError for other values, and EOPNOTSUPP for a context
+ * of another vendor, which the library's functions do not detect.
  */
 export function forContext(context: unknown, syscall: string): { library: NativeLibrary; handle: NativeHandle } {
   const { vendor: library, handle } = libraries.forContext(context, syscall);
   if (!known.has(context as Context)) {
     if (!native.isMlx5(library, handle)) {
       const { name } = (context as Context).device;
-      throw new VerbsError(EOPNOTSUPP, syscall, {
+      throw new VerbsError(errno.EOPNOTSUPP, syscall, {
         detail: `on ${name}`,
         hint: 'this is no mlx5 device: see isSupported(device)',
       });
@@ -51,7 +50,7 @@ export function forContext(context: unknown, syscall: string): { library: Native
   return { library, handle };
 }
 
-/** The same for an object of \@verbs/core that belongs to a context, or to a protection domain. */
+/** As `forContext`, for an object of \@verbs/core that belongs to a context or to a protection domain. */
 export function forObject(
   object: unknown,
   kind: string,

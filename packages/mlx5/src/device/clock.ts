@@ -4,7 +4,7 @@ import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
 import { native } from '../native/index.js';
 
-/** `struct mlx5dv_clock_info`: how the device's ticks become nanoseconds. */
+/** `struct mlx5dv_clock_info`: converts the device's ticks to nanoseconds. */
 export interface ClockInfo {
   /** Nanoseconds at `lastCycles`. */
   nsec: bigint;
@@ -16,12 +16,12 @@ export interface ClockInfo {
   mult: number;
   /** See `mult`. */
   shift: number;
-  /** The bits that the device's counter has. */
+  /** The bits of the device's counter. */
   mask: bigint;
 }
 
 /**
- * `mlx5dv_get_clock_info`: for {@link tsToNs}. It is good for `maxClockInfoUpdateNsec` of {@link queryDevice}.
+ * `mlx5dv_get_clock_info`: for {@link tsToNs}. It is valid for `maxClockInfoUpdateNsec` of {@link queryDevice}.
  *
  * @throws VerbsError EINVAL, EOPNOTSUPP
  */
@@ -44,7 +44,7 @@ export function tsToNs(clockInfo: ClockInfo, deviceTimestamp: bigint): bigint {
   const [mult, shift] = [BigInt(clockInfo.mult), BigInt(clockInfo.shift)];
   const ticks = BigInt(validate.u64(deviceTimestamp, 'deviceTimestamp'));
   const ahead = (ticks - lastCycles) & mask;
-  // More than half the counter's range ahead is rather a time before.
+  // A distance of more than half the counter's range is a time in the past.
   if (ahead > mask / 2n) {
     const behind = (lastCycles - ticks) & mask;
     return (nsec - (((behind * mult - frac) & U64) >> shift)) & U64;

@@ -8,9 +8,9 @@ const CURRENT = 1;
 const HEADER_BYTES = 16;
 const BLOCK_BYTES = 0x1000;
 
-/** What one kind of flow table can. */
+/** The capabilities of one kind of flow table. */
 export interface FlowTableProperties {
-  /** Whether there are such tables at all. */
+  /** Whether such tables exist. */
   ftSupport: boolean;
   /** Flows can mark completions. */
   flowTag: boolean;
@@ -36,7 +36,7 @@ export interface FlowTableProperties {
   reformatL2ToL3Tunnel: boolean;
   /** One flow can reformat and modify headers. */
   reformatAndModifyAction: boolean;
-  /** The same, in the format of newer devices. */
+  /** `swOwner` in the format of newer devices. */
   swOwnerV2: boolean;
   /** Entries of a table, as a power of two. */
   logMaxFtSize: number;
@@ -44,7 +44,7 @@ export interface FlowTableProperties {
   logMaxModifyHeaderContext: number;
   /** Entries of a modify header action. */
   maxModifyHeaderActions: number;
-  /** Levels of tables, one behind the other. */
+  /** Levels of tables. */
   maxFtLevel: number;
   /** Tables, as a power of two. */
   logMaxFtNum: number;
@@ -58,11 +58,11 @@ export interface FlowTableProperties {
 
 /** The capabilities of the device's flow tables. */
 export interface NicFlowTableCaps {
-  /** DEFAULT_MISS is there for NIC_RX. */
+  /** NIC_RX has DEFAULT_MISS. */
   nicRxMultiPathTirs: boolean;
-  /** Encapsulation is there. */
+  /** The device encapsulates. */
   encapGeneralHeader: boolean;
-  /** So many reformat actions with data, as a power of two. */
+  /** Reformat actions with data, as a power of two. */
   logMaxPacketReformatContext: number;
   /** Bytes of a reformat action's data. */
   maxEncapHeaderSize: number;
@@ -70,18 +70,18 @@ export interface NicFlowTableCaps {
   nicReceive: FlowTableProperties;
   /** Tables of RDMA_RX. */
   nicReceiveRdma: FlowTableProperties;
-  /** Tables that copy what is received. */
+  /** Tables that copy received packets. */
   nicReceiveSniffer: FlowTableProperties;
   /** Tables of NIC_TX. */
   nicTransmit: FlowTableProperties;
   /** Tables of RDMA_TX. */
   nicTransmitRdma: FlowTableProperties;
-  /** Tables that copy what is sent. */
+  /** Tables that copy sent packets. */
   nicTransmitSniffer: FlowTableProperties;
 }
 
 /**
- * QUERY_HCA_CAP for the NIC's flow tables, by `mlx5dv_devx_general_cmd`: which reformat actions the device has, and their
+ * QUERY_HCA_CAP for the NIC's flow tables, by `mlx5dv_devx_general_cmd`: the reformat actions of the device, and their
  * limits.
  *
  * @throws VerbsError EREMOTEIO, EOPNOTSUPP

@@ -2,11 +2,11 @@ import { types } from 'node:util';
 import { validate } from '@verbs/core/provider';
 import { type About, done } from '../base/calls.js';
 
-/** Every command and answer of the device's manual has at least so many bytes. */
+/** The least bytes of a command and of its output in the device's manual. */
 const LEAST = 16;
 const MOST = 0xffff;
 
-/** A command and the room for its answer, both of sizes that can be. */
+/** Checks a command, and makes the array for its output. */
 export function request(input: unknown, outLength: unknown): { bytes: Uint8Array; out: Uint8Array } {
   if (!types.isUint8Array(input)) throw validate.typeError('input', 'a Uint8Array with a command', input);
   const wanted = `${LEAST} to ${MOST}, as commands have`;
@@ -16,7 +16,7 @@ export function request(input: unknown, outLength: unknown): { bytes: Uint8Array
   return { bytes: input, out: new Uint8Array(validate.integer(outLength, 'outLength', LEAST, MOST)) };
 }
 
-/** How a command ended. The device's own status is at the beginning of its answer. */
+/** Throws the error of a failed command. The output begins with the device's own status. */
 export function exchange(result: number, out: Uint8Array, input: Uint8Array, about: About): void {
   if (result >= 0) return;
   done(result, { ...about, detail: refusal(out, input) });

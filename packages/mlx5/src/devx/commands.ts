@@ -9,7 +9,7 @@ import type {
 import { validate } from '@verbs/core/provider';
 import { counted, made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
-import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
+import { native } from '../native/index.js';
 import { exchange, request } from './command.js';
 import { DevxObject, makeObj } from './object.js';
 import { exported } from './sharing.js';
@@ -18,8 +18,8 @@ import { exported } from './sharing.js';
  * `mlx5dv_devx_obj_create`: an object of the firmware, by a create command of the device's manual.
  *
  * @param input the command, 16 bytes or more, in network order
- * @param outLength bytes of the answer, 16 or more
- * @throws VerbsError EREMOTEIO (the device refused; status and syndrome are in the message), EINVAL (no create command),
+ * @param outLength bytes of the output, 16 or more
+ * @throws VerbsError EREMOTEIO (the device rejected the command; the message has its status and syndrome), EINVAL (no create command),
  *   EOPNOTSUPP, EPERM
  */
 export function createObj(ctx: Context, input: Uint8Array, outLength: number): DevxObject {
@@ -29,7 +29,7 @@ export function createObj(ctx: Context, input: Uint8Array, outLength: number): D
 /**
  * `mlx5dv_devx_obj_import`: an object that another context of the same open file exported.
  *
- * @param data of {@link DevxObject.export}; other bytes are not found out by the library
+ * @param data from {@link DevxObject.export}; the library does not detect other bytes
  * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44), EINVAL
  */
 export function importObj(ctx: Context, data: Uint8Array): DevxObject {
@@ -41,10 +41,10 @@ export function importObj(ctx: Context, data: Uint8Array): DevxObject {
 }
 
 /**
- * `mlx5dv_devx_general_cmd`: a command that belongs to no object, as QUERY_HCA_CAP.
+ * `mlx5dv_devx_general_cmd`: a command without an object, such as QUERY_HCA_CAP.
  *
- * @returns the answer, of `outLength` bytes
- * @throws VerbsError EREMOTEIO (the device refused; status and syndrome are in the message), EINVAL (no general command)
+ * @returns the output, of `outLength` bytes
+ * @throws VerbsError EREMOTEIO (the device rejected the command; the message has its status and syndrome), EINVAL (no general command)
  */
 export function generalCmd(ctx: Context, input: Uint8Array, outLength: number): Uint8Array {
   const syscall = 'mlx5dv_devx_general_cmd';
@@ -66,77 +66,77 @@ export function queryEqn(ctx: Context, vector: number): number {
   return counted(native.devxQueryEqn(library, handle, vector), { library, syscall, detail: `of vector ${vector}` });
 }
 
-type Call = (library: NativeLibrary, object: NativeHandle, input: Uint8Array, output: Uint8Array) => number;
+/** The verbs objects with commands of their own: the kind, the word in the C function's name, and the addon's calls. */
+const VERBS_OBJECTS = {
+  cq: { kind: 'CompletionQueue', word: 'cq', query: native.devxCqQuery, modify: native.devxCqModify },
+  qp: { kind: 'QueuePair', word: 'qp', query: native.devxQpQuery, modify: native.devxQpModify },
+  srq: { kind: 'SharedReceiveQueue', word: 'srq', query: native.devxSrqQuery, modify: native.devxSrqModify },
+  wq: { kind: 'ReceiveWorkQueue', word: 'wq', query: native.devxWqQuery, modify: native.devxWqModify },
+  indTbl: { kind: 'IndirectionTable', word: 'ind_tbl', query: native.devxIndTblQuery, modify: native.devxIndTblModify },
+} as const;
 
+/** Runs a command on a verbs object. `path` is the argument's name. */
 function run(
-  on: { object: object; kind: string; path: string; syscall: string },
-  call: Call,
+  path: keyof typeof VERBS_OBJECTS,
+  action: 'query' | 'modify',
+  object: object,
   input: Uint8Array,
   outLength: number,
 ): Uint8Array {
-  const { syscall } = on;
-  const { library, handle } = forObject(on.object, on.kind, on.path, syscall);
+  const { kind, word, [action]: call } = VERBS_OBJECTS[path];
+  const syscall = `mlx5dv_devx_${word}_${action}`;
+  const { library, handle } = forObject(object, kind, path, syscall);
   const { bytes, out } = request(input, outLength);
   exchange(call(library, handle, bytes, out), out, bytes, { library, syscall });
   return out;
 }
 
-/** `mlx5dv_devx_cq_query`: a query command on a completion queue of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_cq_query`: a query command on a completion queue. Errors as {@link generalCmd}. */
 export function cqQuery(cq: CompletionQueue, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: cq, kind: 'CompletionQueue', path: 'cq', syscall: 'mlx5dv_devx_cq_query' };
-  return run(on, native.devxCqQuery, input, outLength);
+  return run('cq', 'query', cq, input, outLength);
 }
 
-/** `mlx5dv_devx_cq_modify`: a modify command on a completion queue of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_cq_modify`: a modify command on a completion queue. Errors as {@link generalCmd}. */
 export function cqModify(cq: CompletionQueue, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: cq, kind: 'CompletionQueue', path: 'cq', syscall: 'mlx5dv_devx_cq_modify' };
-  return run(on, native.devxCqModify, input, outLength);
+  return run('cq', 'modify', cq, input, outLength);
 }
 
-/** `mlx5dv_devx_qp_query`: a query command on a queue pair of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_qp_query`: a query command on a queue pair. Errors as {@link generalCmd}. */
 export function qpQuery(qp: QueuePair, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: qp, kind: 'QueuePair', path: 'qp', syscall: 'mlx5dv_devx_qp_query' };
-  return run(on, native.devxQpQuery, input, outLength);
+  return run('qp', 'query', qp, input, outLength);
 }
 
-/** `mlx5dv_devx_qp_modify`: a modify command on a queue pair of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_qp_modify`: a modify command on a queue pair. Errors as {@link generalCmd}. */
 export function qpModify(qp: QueuePair, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: qp, kind: 'QueuePair', path: 'qp', syscall: 'mlx5dv_devx_qp_modify' };
-  return run(on, native.devxQpModify, input, outLength);
+  return run('qp', 'modify', qp, input, outLength);
 }
 
-/** `mlx5dv_devx_srq_query`: a query command on a shared receive queue of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_srq_query`: a query command on a shared receive queue. Errors as {@link generalCmd}. */
 export function srqQuery(srq: SharedReceiveQueue, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: srq, kind: 'SharedReceiveQueue', path: 'srq', syscall: 'mlx5dv_devx_srq_query' };
-  return run(on, native.devxSrqQuery, input, outLength);
+  return run('srq', 'query', srq, input, outLength);
 }
 
-/** `mlx5dv_devx_srq_modify`: a modify command on a shared receive queue of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_srq_modify`: a modify command on a shared receive queue. Errors as {@link generalCmd}. */
 export function srqModify(srq: SharedReceiveQueue, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: srq, kind: 'SharedReceiveQueue', path: 'srq', syscall: 'mlx5dv_devx_srq_modify' };
-  return run(on, native.devxSrqModify, input, outLength);
+  return run('srq', 'modify', srq, input, outLength);
 }
 
-/** `mlx5dv_devx_wq_query`: a query command on a receive work queue of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_wq_query`: a query command on a receive work queue. Errors as {@link generalCmd}. */
 export function wqQuery(wq: ReceiveWorkQueue, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: wq, kind: 'ReceiveWorkQueue', path: 'wq', syscall: 'mlx5dv_devx_wq_query' };
-  return run(on, native.devxWqQuery, input, outLength);
+  return run('wq', 'query', wq, input, outLength);
 }
 
-/** `mlx5dv_devx_wq_modify`: a modify command on a receive work queue of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_wq_modify`: a modify command on a receive work queue. Errors as {@link generalCmd}. */
 export function wqModify(wq: ReceiveWorkQueue, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: wq, kind: 'ReceiveWorkQueue', path: 'wq', syscall: 'mlx5dv_devx_wq_modify' };
-  return run(on, native.devxWqModify, input, outLength);
+  return run('wq', 'modify', wq, input, outLength);
 }
 
-/** `mlx5dv_devx_ind_tbl_query`: a query command on an indirection table of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_ind_tbl_query`: a query command on an indirection table. Errors as {@link generalCmd}. */
 export function indTblQuery(indTbl: IndirectionTable, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: indTbl, kind: 'IndirectionTable', path: 'indTbl', syscall: 'mlx5dv_devx_ind_tbl_query' };
-  return run(on, native.devxIndTblQuery, input, outLength);
+  return run('indTbl', 'query', indTbl, input, outLength);
 }
 
-/** `mlx5dv_devx_ind_tbl_modify`: a modify command on an indirection table of the verbs. Errors as {@link generalCmd}. */
+/** `mlx5dv_devx_ind_tbl_modify`: a modify command on an indirection table. Errors as {@link generalCmd}. */
 export function indTblModify(indTbl: IndirectionTable, input: Uint8Array, outLength: number): Uint8Array {
-  const on = { object: indTbl, kind: 'IndirectionTable', path: 'indTbl', syscall: 'mlx5dv_devx_ind_tbl_modify' };
-  return run(on, native.devxIndTblModify, input, outLength);
+  return run('indTbl', 'modify', indTbl, input, outLength);
 }

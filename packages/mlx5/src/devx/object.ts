@@ -6,10 +6,10 @@ import { native, type NativeHandle } from '../native/index.js';
 import { exchange, refusal, request } from './command.js';
 import { exportSize } from './sharing.js';
 
-/** Where a DEVX object comes from. */
+/** A new DEVX object. */
 export interface MadeObject {
   handle: NativeHandle;
-  /** What the command that created it answered; empty for an imported one. */
+  /** The output of the create command; empty for an imported object. */
   out: Uint8Array;
   imported?: boolean;
 }
@@ -21,7 +21,7 @@ export interface MadeObject {
 export class DevxObject extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** What the command that created it answered. */
+  /** The output of the create command. */
   readonly out: Uint8Array;
 
   /** @internal */
@@ -31,7 +31,7 @@ export class DevxObject extends Resource {
     this.out = out;
   }
 
-  /** The object's number in the answer of the commands that have it at byte 8: tables, TIRs, counters and others. */
+  /** The object's number, at byte 8 of the output of most create commands: tables, TIRs, counters and others. */
   get id(): number {
     return this.out.byteLength < 12 ? 0 : new DataView(this.out.buffer, this.out.byteOffset).getUint32(8);
   }
@@ -39,8 +39,8 @@ export class DevxObject extends Resource {
   /**
    * `mlx5dv_devx_obj_query`.
    *
-   * @returns the answer, of `outLength` bytes
-   * @throws VerbsError EREMOTEIO (the device refused; status and syndrome are in the message), EINVAL
+   * @returns the output, of `outLength` bytes
+   * @throws VerbsError EREMOTEIO (the device rejected the command; the message has its status and syndrome), EINVAL
    */
   query(input: Uint8Array, outLength: number): Uint8Array {
     const syscall = 'mlx5dv_devx_obj_query';
@@ -56,7 +56,7 @@ export class DevxObject extends Resource {
   }
 
   /**
-   * `mlx5dv_devx_obj_export`: what {@link devx.importObj} takes, in this process or another that shares the device's
+   * `mlx5dv_devx_obj_export`: data for {@link devx.importObj}, in this process or in another that shares the device's
    * open file (see `importDevice` of @verbs/core).
    *
    * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44)

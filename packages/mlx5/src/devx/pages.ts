@@ -16,14 +16,14 @@ export const UarAllocType = {
 
 /**
  * `struct mlx5dv_devx_uar`: a page of the device's doorbell registers, for queues made by commands. Made by
- * {@link devx.allocUar}; `close()` is `mlx5dv_devx_free_uar`. The mapped registers are not handed out.
+ * {@link devx.allocUar}; `close()` is `mlx5dv_devx_free_uar`. It gives no access to the mapped registers.
  */
 export class Uar extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
   /** The number in commands. */
   readonly pageId: number;
-  /** Where the device's file maps it. */
+  /** Its offset in the device's file. */
   readonly mmapOff: bigint;
 
   /** @internal */
@@ -66,7 +66,7 @@ export function allocUar(ctx: Context, flags: number = UarAllocType.NC): Uar {
   return new Uar(ctx, made(native.devxAllocUar(library, handle, flags), { library, syscall }));
 }
 
-/** What a VAR is made of. */
+/** A new VAR. */
 export interface MadeVar {
   handle: NativeHandle;
   id: number;
@@ -85,7 +85,7 @@ export class Var extends Resource {
   readonly pageId: number;
   /** Bytes. */
   readonly length: number;
-  /** Where the device's file maps it. */
+  /** Its offset in the device's file. */
   readonly mmapOff: bigint;
 
   /** @internal */
@@ -97,7 +97,7 @@ export class Var extends Resource {
     this.mmapOff = made.mmapOff;
   }
 
-  /** `mlx5dv_var_export`: what {@link devx.importVar} takes. @throws VerbsError EOPNOTSUPP */
+  /** `mlx5dv_var_export`: data for {@link devx.importVar}. @throws VerbsError EOPNOTSUPP */
   export(): Uint8Array {
     const syscall = 'mlx5dv_var_export';
     const handle = this.use(syscall);
@@ -123,7 +123,7 @@ export function allocVar(ctx: Context, flags = 0): Var {
 /**
  * `mlx5dv_var_import`.
  *
- * @param data of {@link Var.export}; other bytes are not found out by the library
+ * @param data from {@link Var.export}; the library does not detect other bytes
  * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44), EINVAL
  */
 export function importVar(ctx: Context, data: Uint8Array): Var {
@@ -142,7 +142,7 @@ export class MsiVector extends Resource {
   readonly context: Context;
   /** The number in commands. */
   readonly vector: number;
-  /** Readable when the interrupt came. The object's own: do not close it. */
+  /** Readable after an interrupt. It belongs to the object: do not close it. */
   readonly fd: number;
 
   /** @internal */
@@ -167,12 +167,12 @@ export function allocMsiVector(ctx: Context): MsiVector {
 
 /**
  * `struct mlx5dv_devx_eq`: an event queue. VFIO only. Made by {@link devx.createEq}; `close()` is
- * `mlx5dv_devx_destroy_eq`. Its entries are not handed out.
+ * `mlx5dv_devx_destroy_eq`. It gives no access to its entries.
  */
 export class EventQueue extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** What the command that created it answered. */
+  /** The output of the create command. */
   readonly out: Uint8Array;
 
   /** @internal */

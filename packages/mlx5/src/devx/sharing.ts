@@ -18,7 +18,7 @@ export interface ExportSizes {
 }
 
 /**
- * `mlx5dv_get_export_sizes` (`_mlx5dv_get_export_sizes`): how large the exported forms of objects are.
+ * `mlx5dv_get_export_sizes` (`_mlx5dv_get_export_sizes`): the sizes of exported objects.
  *
  * @throws VerbsError EOPNOTSUPP from a libmlx5 without it: it is newer than rdma-core 44
  */
@@ -32,9 +32,9 @@ export function exportSize(library: NativeLibrary, name: keyof ExportSizes, sysc
   return made(native.exportSizes(library), { library, syscall: missing })[name];
 }
 
-/** What an export function gave. */
+/** Checks the data of an export function. */
 export function exported(data: unknown, library: NativeLibrary, name: keyof ExportSizes, syscall: string): Uint8Array {
-  if (!types.isUint8Array(data)) throw validate.typeError('data', 'what export() gave', data);
+  if (!types.isUint8Array(data)) throw validate.typeError('data', 'the result of export()', data);
   const size = exportSize(library, name, syscall);
   if (data.byteLength !== size) throw validate.rangeError('data.byteLength', `${size}`, data.byteLength);
   return data;

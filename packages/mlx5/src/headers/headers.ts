@@ -6,8 +6,8 @@ import type { Header } from './header.js';
 /**
  * The bytes of headers in a row, outermost first: the `data` of a packet reformat action.
  *
- * Each header says what follows it (EtherType, IP protocol, UDP port) by the next one, unless it was told otherwise.
- * Lengths and checksums are 0, as the device fills them in, where they were not given.
+ * Each header announces the next one (EtherType, IP protocol, UDP port), unless that field was given. Lengths and checksums
+ * that were not given are 0: the device fills them in.
  *
  * @throws TypeError for headers that cannot follow each other
  * @example
@@ -32,9 +32,9 @@ export function headers(...row: Header[]): Uint8Array {
 }
 
 /**
- * A whole packet as a host sends it: headers with their lengths and checksums, and what they carry.
+ * A whole packet as a host sends it: headers with their lengths and checksums, and the payload.
  *
- * A length or a checksum that was given stays. The UDP checksum of a tunnel stays 0.
+ * Given lengths and checksums stay. The UDP checksum of a tunnel stays 0.
  *
  * @example
  * const row = [
@@ -51,7 +51,7 @@ export function packet(row: readonly Header[], payload: Uint8Array = new Uint8Ar
   bytes.set(front);
   bytes.set(payload, front.length);
   let at = front.length;
-  // From the inside, since a checksum covers the headers behind it.
+  // From the inside, because a checksum covers the headers behind it.
   for (let i = row.length - 1; i >= 0; i -= 1) {
     const header = row[i];
     if (header === undefined) continue;

@@ -23,35 +23,35 @@ interface FieldsOf {
   gtpu: GtpuFields;
 }
 
-/** A header that was found, with the fields that its builder takes. */
+/** A header in a packet, with the fields of its builder. */
 export type Layer = {
   [Name in HeaderName]: {
-    /** Which header it is. */
+    /** The header's name. */
     name: Name;
     /** From the first byte. */
     offset: number;
     /** Bytes. */
     size: number;
-    /** What its builder takes. */
+    /** The fields of its builder. */
     fields: FieldsOf[Name];
   };
 }[HeaderName];
 
-/** What {@link parseHeaders} found. */
+/** The result of {@link parseHeaders}. */
 export interface ParsedHeaders {
   /** Outermost first. */
   layers: Layer[];
-  /** What no header was found in: a view. */
+  /** The bytes behind the last header: a view. */
   payload: Uint8Array;
   /** The header that the bytes end in; it is part of the payload. */
   truncated?: HeaderName;
 }
 
 /**
- * The headers of a packet, those within its tunnels too. It ends at what it does not know, TCP for one, behind the first
- * fragment of a packet, and where the bytes do; it never fails.
+ * The headers of a packet, and the headers inside its tunnels. It ends at an unknown header (TCP, for instance), behind the
+ * first fragment of a packet, and at the end of the bytes; it never fails.
  *
- * @param from how the bytes begin, by default with Ethernet; 'ip' for either version
+ * @param from the first header, default Ethernet; 'ip' for either version
  * @example
  * const { layers } = parseHeaders(data);
  * layers.map(({ name }) => name); // ['ether', 'ipv4', 'udp', 'vxlan', 'ether', 'ipv4']
@@ -108,7 +108,7 @@ function read(name: HeaderName, from: ByteReader, previous: Layer | undefined): 
   }
 }
 
-/** The header that follows, by what a header says; `byte` is the first one behind it. */
+/** The next header, by the fields of this one; `byte` is the first byte behind it. */
 function behind(layer: Layer, byte: number | undefined): HeaderName | undefined {
   if (byte === undefined) return undefined;
   switch (layer.name) {

@@ -14,7 +14,7 @@ export function macField(value: unknown, mask: unknown, path: string): Masked {
   };
 }
 
-/** 16 bytes; those of an IPv4 address are the last 4. */
+/** 16 bytes; an IPv4 address takes the last 4. */
 export function ipField(value: unknown, mask: unknown, path: string): Masked {
   const [address, prefix] = split(value, mask, path);
   const bits = mask === undefined ? undefined : ipBytes(mask, `${path}.mask`);
@@ -51,7 +51,7 @@ export function macMatch({ value, mask }: Masked): string | { value: string; mas
   return isFull(mask) ? macText(value) : { value: macText(value), mask: macText(mask) };
 }
 
-/** IPv4 where only the last 4 bytes are looked at. */
+/** An IPv4 address if the mask has only the last 4 bytes. */
 export function ipMatch({ value, mask }: Masked): string | { value: string; mask: string } {
   const narrow = mask.subarray(0, 12).every((byte) => byte === 0);
   const [address, bits] = narrow ? [value.subarray(12), mask.subarray(12)] : [value, mask];

@@ -6,11 +6,11 @@ import { PART_BYTES, PART_NAMES, PARTS, type Place } from './layout.js';
 import type { MatchParams } from './params.js';
 
 /**
- * Match parameters by name: the inverse of `encodeMatch`. Fields that the mask does not look at are left out, those of
- * which it looks at all bits are plain values. Bits that belong to no field or are outside of the mask are passed over.
+ * Match parameters by name: the inverse of `encodeMatch`. Fields outside of the mask are left out; fields with all bits in
+ * the mask are plain values. It ignores bits of the value that belong to no field or are outside of the mask.
  *
- * @param mask of the matcher; a short one looks at nothing behind its end
- * @param value of the flow; without it the values are 0
+ * @param mask the matcher's mask; bits behind the end of a short one are 0
+ * @param value the flow's value; default zeros
  * @example
  * const { mask, value } = encodeMatch({ outer: { ipProtocol: 17, udpDport: 4789 }, misc: { vxlanVni: 42 } });
  * decodeMatch(mask, value); // { outer: { ipProtocol: 17, udpDport: 4789 }, misc: { vxlanVni: 42 } }
@@ -28,7 +28,7 @@ export function decodeMatch(mask: Uint8Array, value: Uint8Array = new Uint8Array
   return params;
 }
 
-/** The bytes of a part; what the buffer does not reach is 0. */
+/** The bytes of a part; bytes behind the end of the buffer are 0. */
 function cut(bytes: Uint8Array, index: number): Uint8Array {
   const part = new Uint8Array(PART_BYTES);
   part.set(bytes.subarray(index * PART_BYTES, (index + 1) * PART_BYTES));

@@ -5,18 +5,18 @@ import { writeBits } from './bits.js';
 import { PART_BYTES, PART_NAMES, PARTS, type Place } from './layout.js';
 import type { EncodedMatch, MatchParams } from './params.js';
 
-/** What every library knows: the parts up to misc4, as upstream's own tests send them. */
+/** The parts up to misc4, which every library knows. */
 const COMMON_BYTES = 0x180;
 const MASKED_KEYS = ['value', 'mask'];
 
 /**
  * Match parameters in the layout of the device (`fte_match_param`).
  *
- * One object serves both: a matcher takes the mask of it, a flow or rule the value. Whatever the matcher masks, the flows
- * give values for; a field that a value leaves out must be 0 in the packet. The buffers have 0x180 bytes, or 0x1c0 with
- * misc5, which older libraries refuse.
+ * One object serves both: a matcher takes its mask, a flow or rule its value. A flow gives a value for every field of the
+ * mask; a field without a value must be 0 in the packet. The buffers have 0x180 bytes, or 0x1c0 with misc5, which older
+ * libraries reject.
  *
- * @throws TypeError, RangeError for a name that is not known or a value out of its range, with its path
+ * @throws TypeError, RangeError for an unknown name or a value out of its range, with its path
  * @example
  * const { mask, value, matchCriteriaEnable } = encodeMatch({
  *   outer: { ipProtocol: 17, udpDport: 4789, srcIp: '10.1.0.0/16' },
@@ -56,7 +56,7 @@ function encodeField(field: unknown, path: string, [bit, width, kind]: Place, pa
   const bits = mask === undefined ? 2 ** width - 1 : number(mask, `${path}.mask`, width);
   const wanted = value === undefined ? 0 : number(value, path, width);
   writeBits(part.mask, bit, width, bits);
-  // A bit outside of the mask would be refused, and could say nothing.
+  // The library rejects bits outside of the mask; they have no effect anyway.
   writeBits(part.value, bit, width, (wanted & bits) >>> 0);
 }
 

@@ -6,12 +6,12 @@ import type { EncodedMatch, MatchParams } from './index.js';
 /** Match parameters by name, as {@link encodeMatch} takes them, or the bytes of `struct mlx5_ifc_fte_match_param_bits`. */
 export type MatchValue = MatchParams | Uint8Array;
 
-/** What the ioctl's length field holds; the kernel's own limit is far below. */
+/** The largest value of the ioctl's length field; the kernel's own limit is far below. */
 const MOST = 0xffff;
-/** A mask of nothing. */
+/** The empty mask. */
 const EMPTY: EncodedMatch = encodeMatch({});
 
-/** A mask with its criteria. Criteria for bytes are the caller's, and 0 without. */
+/** A mask with its criteria. For a mask in bytes, the caller gives the criteria; default 0. */
 export function maskOf(
   value: unknown,
   path: string,
@@ -23,7 +23,7 @@ export function maskOf(
   return { mask, matchCriteriaEnable: criteria ?? matchCriteriaEnable };
 }
 
-/** A value for a mask of that many bytes: of parameters by name as many, of bytes all. */
+/** A value for a mask of `size` bytes: parameters by name give `size` bytes, bytes are taken as they are. */
 export function valueOf(value: unknown, path: string, size: number): Uint8Array {
   if (types.isUint8Array(value)) return bytes(value, path);
   const encoded = value === undefined ? EMPTY.value : named(value, path).value;

@@ -1,18 +1,18 @@
 import type { MacAddress } from '../base/addresses.js';
 import type { HEADERS, MISC, MISC2, MISC3, MISC4, MISC5 } from './layout.js';
 
-/** What a field must be: the value itself, which means all of its bits, or the bits of it that count. */
+/** The match of a field: a value, which compares all bits, or a value with a mask. */
 export type Match<T> =
   | T
   | {
-      /** What the bits must be, default 0. */
+      /** The value of the bits, default 0. */
       value?: T;
-      /** The bits that count. */
+      /** The bits to compare. */
       mask: T;
     };
 
 /**
- * An address: '10.0.0.1', '2001:db8::1', 4 or 16 bytes. With '/24' behind it only so many bits count, as they do with
+ * An address: '10.0.0.1', '2001:db8::1', 4 or 16 bytes. With '/24' behind it, the match compares 24 bits, as with
  * `{ value, mask: '255.255.255.0' }`.
  */
 export type MatchIp = string | Uint8Array;
@@ -29,15 +29,15 @@ export type MatchFields<Layout> = {
 };
 
 /**
- * What a packet must look like, by the names of `struct mlx5_ifc_fte_match_param_bits` in camelCase. Of a packet in a
- * tunnel, `outer` is the tunnel's and `inner` what it carries.
+ * Match parameters, by the names of `struct mlx5_ifc_fte_match_param_bits` in camelCase. For a packet in a tunnel, `outer`
+ * matches the tunnel's headers and `inner` the headers inside.
  */
 export interface MatchParams {
-  /** Headers of layer 2 to 4 of the packet as it comes. */
+  /** The outermost headers of layers 2 to 4. */
   outer?: MatchFields<typeof HEADERS>;
   /** Second VLAN tags, GRE, VXLAN, GENEVE, RoCE, ESP. */
   misc?: MatchFields<typeof MISC>;
-  /** Headers of layer 2 to 4 of what a tunnel carries. */
+  /** The headers of layers 2 to 4 inside a tunnel. */
   inner?: MatchFields<typeof HEADERS>;
   /** MPLS, and the registers. */
   misc2?: MatchFields<typeof MISC2>;
@@ -49,12 +49,12 @@ export interface MatchParams {
   misc5?: MatchFields<typeof MISC5>;
 }
 
-/** Match parameters as the C functions take them. */
+/** Match parameters in the layout of the C functions. */
 export interface EncodedMatch {
   /** For the matcher. */
   mask: Uint8Array;
   /** For the flow or rule, as long as the mask. */
   value: Uint8Array;
-  /** Which parts the mask looks at: `match_criteria_enable`. */
+  /** The parts with bits in the mask: `match_criteria_enable`. */
   matchCriteriaEnable: number;
 }

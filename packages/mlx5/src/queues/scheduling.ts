@@ -1,34 +1,34 @@
-import { types } from 'node:util';
 import type { Context, QueuePair } from '@verbs/core';
-import { handleOf, inspection, Resource, validate } from '@verbs/core/provider';
+import { fields, handle, inspection, maybe, Resource, u32, uint8Array } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 import type { NativeSched } from '../native/resources.js';
 
-const U32 = 0xffffffff;
 const BW_SHARE = 1;
 const MAX_AVG_BW = 2;
 
-/** `struct mlx5dv_sched_attr`: what is given is in its `flags`. */
+/** `struct mlx5dv_sched_attr`: the given fields set their bits in `flags`. */
 export interface SchedAttr {
-  /** Below which node; a node without one is a root. */
+  /** The parent node; a node without a parent is a root. */
   parent?: SchedNode;
-  /** The share among siblings. */
+  /** The share among the children of the parent. */
   bwShare?: number;
   /** Mbit/s at most. */
   maxAvgBw?: number;
 }
 
-function schedFields(attr: SchedAttr, syscall: string): NativeSched {
-  const given = validate.object(attr, 'attr', ['parent', 'bwShare', 'maxAvgBw']);
-  const { parent } = given;
-  const bit = (name: string, flag: number) => (given[name] === undefined ? 0 : flag);
+const bandwidth = { bwShare: maybe(u32()), maxAvgBw: maybe(u32()) };
+const checkBandwidth = fields(bandwidth);
+
+/** The attributes for a native call, from the fields that are present. */
+function schedFields(given: { parent?: NativeHandle; bwShare?: number; maxAvgBw?: number }): NativeSched {
+  const { parent, bwShare, maxAvgBw } = given;
   return {
-    ...(parent === undefined ? {} : { parent: handleOf(parent, 'SchedNode', 'attr.parent', syscall) }),
-    flags: bit('bwShare', BW_SHARE) | bit('maxAvgBw', MAX_AVG_BW),
-    bwShare: validate.optional(given['bwShare'], 'attr.bwShare', U32, 0),
-    maxAvgBw: validate.optional(given['maxAvgBw'], 'attr.maxAvgBw', U32, 0),
+    ...(parent === undefined ? {} : { parent }),
+    flags: (bwShare === undefined ? 0 : BW_SHARE) | (maxAvgBw === undefined ? 0 : MAX_AVG_BW),
+    bwShare: bwShare ?? 0,
+    maxAvgBw: maxAvgBw ?? 0,
   };
 }
 
@@ -39,7 +39,7 @@ function schedFields(attr: SchedAttr, syscall: string): NativeSched {
 export class SchedNode extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** Who shares its bandwidth with this node; undefined for a root. */
+  /** The parent, which shares its bandwidth with this node; undefined for a root. */
   readonly parent: SchedNode | undefined;
 
   /** @internal */
@@ -53,9 +53,8 @@ export class SchedNode extends Resource {
   modify(attr: Omit<SchedAttr, 'parent'>): void {
     const syscall = 'mlx5dv_sched_node_modify';
     const node = this.use(syscall);
-    validate.object(attr, 'attr', ['bwShare', 'maxAvgBw']);
     const library = libraryFor(this.context.device.library, syscall);
-    done(native.schedNodeModify(node, schedFields(attr, syscall)), { library, syscall });
+    done(native.schedNodeModify(node, schedFields(checkBandwidth(attr, 'attr'))), { library, syscall });
   }
 
   protected override describe(): Record<string, unknown> {
@@ -64,13 +63,13 @@ export class SchedNode extends Resource {
 }
 
 /**
- * `struct mlx5dv_sched_leaf`: what queue pairs send by. Made by {@link schedLeafCreate}; `close()` is
+ * `struct mlx5dv_sched_leaf`: a class of bandwidth for queue pairs. Made by {@link schedLeafCreate}; `close()` is
  * `mlx5dv_sched_leaf_destroy`.
  */
 export class SchedLeaf extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** Who shares its bandwidth with this leaf. */
+  /** The parent, which shares its bandwidth with this leaf. */
   readonly parent: SchedNode;
 
   /** @internal */
@@ -84,9 +83,8 @@ export class SchedLeaf extends Resource {
   modify(attr: Omit<SchedAttr, 'parent'>): void {
     const syscall = 'mlx5dv_sched_leaf_modify';
     const leaf = this.use(syscall);
-    validate.object(attr, 'attr', ['bwShare', 'maxAvgBw']);
     const library = libraryFor(this.context.device.library, syscall);
-    done(native.schedLeafModify(leaf, schedFields(attr, syscall)), { library, syscall });
+    done(native.schedLeafModify(leaf, schedFields(checkBandwidth(attr, 'attr'))), { library, syscall });
   }
 
   protected override describe(): Record<string, unknown> {
@@ -97,38 +95,38 @@ export class SchedLeaf extends Resource {
 /** `mlx5dv_sched_node_create`. @throws VerbsError EOPNOTSUPP, EINVAL */
 export function schedNodeCreate(ctx: Context, attr: SchedAttr = {}): SchedNode {
   const syscall = 'mlx5dv_sched_node_create';
-  const { library, handle } = forContext(ctx, syscall);
-  const result = native.schedNodeCreate(library, handle, schedFields(attr, syscall));
+  const { library, handle: context } = forContext(ctx, syscall);
+  const check = fields({ ...bandwidth, parent: maybe(handle('SchedNode', syscall)) });
+  const result = native.schedNodeCreate(library, context, schedFields(check(attr, 'attr')));
   return new SchedNode(ctx, made(result, { library, syscall }), attr.parent);
 }
 
 /** `mlx5dv_sched_leaf_create`. @throws VerbsError EOPNOTSUPP, EINVAL */
 export function schedLeafCreate(ctx: Context, attr: SchedAttr & { parent: SchedNode }): SchedLeaf {
   const syscall = 'mlx5dv_sched_leaf_create';
-  const { library, handle } = forContext(ctx, syscall);
-  const fields = schedFields(attr, syscall);
-  if (fields.parent === undefined) throw validate.typeError('attr.parent', 'a SchedNode', undefined);
-  return new SchedLeaf(ctx, made(native.schedLeafCreate(library, handle, fields), { library, syscall }), attr.parent);
+  const { library, handle: context } = forContext(ctx, syscall);
+  const check = fields({ ...bandwidth, parent: handle('SchedNode', syscall) });
+  const result = native.schedLeafCreate(library, context, schedFields(check(attr, 'attr')));
+  return new SchedLeaf(ctx, made(result, { library, syscall }), attr.parent);
 }
 
 /**
- * `mlx5dv_modify_qp_sched_elem`: what the queue pair sends as requester and as responder goes by these leaves; without
- * one it goes freely.
+ * `mlx5dv_modify_qp_sched_elem`: the leaves for the packets that the queue pair sends as requester and as responder;
+ * without a leaf they have no limit.
  *
  * @throws VerbsError EOPNOTSUPP, EINVAL
  */
 export function modifyQpSchedElem(qp: QueuePair, attr: { requestor?: SchedLeaf; responder?: SchedLeaf }): void {
   const syscall = 'mlx5dv_modify_qp_sched_elem';
-  const { library, handle } = forObject(qp, 'QueuePair', 'qp', syscall);
-  const given = validate.object(attr, 'attr', ['requestor', 'responder']);
-  const leaf = (name: string) =>
-    given[name] === undefined ? undefined : handleOf(given[name], 'SchedLeaf', `attr.${name}`, syscall);
-  done(native.modifyQpSchedElem(library, handle, leaf('requestor'), leaf('responder')), { library, syscall });
+  const { library, handle: queuePair } = forObject(qp, 'QueuePair', 'qp', syscall);
+  const leaf = maybe(handle('SchedLeaf', syscall));
+  const { requestor, responder } = fields({ requestor: leaf, responder: leaf })(attr, 'attr');
+  done(native.modifyQpSchedElem(library, queuePair, requestor, responder), { library, syscall });
 }
 
 /** `MLX5DV_PP_ALLOC_FLAGS_*`. */
 export const PpAllocFlags = {
-  /** An index of its own, also if another entry has the same values. */
+  /** An own index, even if another entry has the same values. */
   DEDICATED_INDEX: 1,
 } as const;
 
@@ -138,7 +136,7 @@ export const PpAllocFlags = {
 export class PacketPacing extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
-  /** The number in commands that make send queues. */
+  /** The number for commands that create send queues. */
   readonly index: number;
 
   /** @internal */
@@ -156,14 +154,14 @@ export class PacketPacing extends Resource {
 /**
  * `mlx5dv_pp_alloc`.
  *
- * @param ppContext `set_pp_rate_limit_context` of the device's manual
+ * @param ppContext the bytes of `set_pp_rate_limit_context` of the device's manual
  * @param flags {@link PpAllocFlags}, default 0
  * @throws VerbsError EOPNOTSUPP, EINVAL, ENOSPC
  */
 export function ppAlloc(ctx: Context, ppContext: Uint8Array, flags = 0): PacketPacing {
   const syscall = 'mlx5dv_pp_alloc';
   const { library, handle } = forContext(ctx, syscall);
-  if (!types.isUint8Array(ppContext)) throw validate.typeError('ppContext', 'a Uint8Array', ppContext);
-  validate.integer(flags, 'flags', 0, U32);
+  uint8Array(ppContext, 'ppContext');
+  u32()(flags, 'flags');
   return new PacketPacing(ctx, made(native.ppAlloc(library, handle, ppContext, flags), { library, syscall }));
 }

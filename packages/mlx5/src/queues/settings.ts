@@ -17,14 +17,14 @@ function set(
 }
 
 /**
- * `mlx5dv_query_qp_lag_port`: which port of the link aggregation group the queue pair was given, and which it uses now.
+ * `mlx5dv_query_qp_lag_port`: the queue pair's own port in the link aggregation group, and its current port.
  *
  * @throws VerbsError EOPNOTSUPP
  */
 export function queryQpLagPort(qp: QueuePair): {
   /** From 1. */
   portNum: number;
-  /** From 1; another one while the first is down. */
+  /** From 1; another port while the own port is down. */
   activePortNum: number;
 } {
   const syscall = 'mlx5dv_query_qp_lag_port';
@@ -46,13 +46,13 @@ export function modifyQpUdpSport(qp: QueuePair, udpSport: number): void {
   set(qp, 'mlx5dv_modify_qp_udp_sport', udpSport, ['udpSport', 0xffff], native.modifyQpUdpSport);
 }
 
-/** `mlx5dv_dci_stream_id_reset`: a stream of a DCI that failed can send again. @throws VerbsError EINVAL, EOPNOTSUPP */
+/** `mlx5dv_dci_stream_id_reset`: a failed stream of a DCI can send again. @throws VerbsError EINVAL, EOPNOTSUPP */
 export function dciStreamIdReset(qp: QueuePair, streamId: number): void {
   set(qp, 'mlx5dv_dci_stream_id_reset', streamId, ['streamId', 0xffff], native.dciStreamIdReset);
 }
 
 /**
- * `mlx5dv_map_ah_to_qp`: the device's flow tables of RDMA know the peer behind an address handle by this queue pair.
+ * `mlx5dv_map_ah_to_qp`: associates the peer behind an address handle with this queue pair in the RDMA flow tables.
  *
  * @throws VerbsError EOPNOTSUPP (the device cannot, or the address handle has no GRH)
  */

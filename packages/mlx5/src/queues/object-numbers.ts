@@ -15,7 +15,7 @@ import { native } from '../native/index.js';
 const syscall = 'mlx5dv_init_obj';
 const AV_BYTES = 48;
 
-/** `struct mlx5dv_qp`, without its pointers: numbers for commands of DEVX. */
+/** `struct mlx5dv_qp`, without its pointers: numbers for DEVX commands. */
 export interface Mlx5Qp {
   /** The send queue. */
   sq: Mlx5Ring;
@@ -23,7 +23,7 @@ export interface Mlx5Qp {
   rq: Mlx5Ring;
   /** Bytes of the BlueField register. */
   bfSize: number;
-  /** `enum mlx5dv_qp_comp_mask`: which of the following are valid. */
+  /** `enum mlx5dv_qp_comp_mask`: the valid fields among the following. */
   compMask: bigint;
   /** Number of the TIR, which receives. */
   tirn: number;
@@ -33,11 +33,11 @@ export interface Mlx5Qp {
   rqn: number;
   /** Number of the send queue. */
   sqn: number;
-  /** Where the TIR is in the device's memory. */
+  /** The address of the TIR in the device's memory. */
   tirIcmAddr: bigint;
 }
 
-/** How a queue lies in memory. */
+/** The layout of a queue in memory. */
 export interface Mlx5Ring {
   /** Entries. */
   wqeCnt: number;
@@ -45,7 +45,7 @@ export interface Mlx5Ring {
   stride: number;
 }
 
-/** What {@link initObj} tells of each kind of object. */
+/** The results of {@link initObj}, by kind of object. */
 export interface Mlx5Objects {
   /** `struct mlx5dv_qp`. */
   qp: Mlx5Qp;
@@ -85,12 +85,12 @@ export interface Mlx5Objects {
   };
   /** `struct mlx5dv_ah`. */
   ah: {
-    /** The address vector, 48 bytes as work requests have it. */
+    /** The address vector, 48 bytes in the layout of work requests. */
     av: Uint8Array;
   };
 }
 
-/** What {@link initObj} takes: one of these. */
+/** The objects for {@link initObj}: one or more. */
 export interface Mlx5ObjectIn {
   /** A queue pair. */
   qp?: QueuePair;
@@ -119,10 +119,10 @@ const KINDS: Readonly<Record<keyof Mlx5Objects, string>> = {
 };
 
 /**
- * `mlx5dv_init_obj`: the device's own view of objects of the verbs: their numbers, for commands of DEVX, and how their
- * queues lie in memory. The queues themselves are not handed out.
+ * `mlx5dv_init_obj`: the device's own view of verbs objects: their numbers, for DEVX commands, and the layout of their
+ * queues. It does not give access to the queues.
  *
- * @param objects each of its fields is answered
+ * @param objects each field has its result
  * @throws VerbsError EOPNOTSUPP, EINVAL
  * @example
  * const numbers = initObj({ pd, cq });
