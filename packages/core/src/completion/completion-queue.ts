@@ -34,7 +34,7 @@ export class CompletionQueue extends Resource {
   readonly context: Context;
   /** Undefined: the queue can only be polled. */
   readonly channel: CompletionChannel | undefined;
-  /** See {@link WcExFlags}; undefined for a queue that was not made as an extended one. */
+  /** See {@link WcExFlags}; undefined for a queue that is not an extended one. */
   readonly wcFlags: number | undefined;
   #cqe: number;
   readonly #id: number;

@@ -4,7 +4,7 @@ import { native } from '../base/native.js';
 import { typeError } from '../base/validate.js';
 import { loadLibrary, type LibraryKind, probeLibraries } from '../library/libraries.js';
 
-/** A device that is there. Plain data: nothing is open, nothing needs closing. */
+/** A device of this machine. Plain data: nothing is open, nothing needs closing. */
 export interface DeviceInfo {
   /** `ibv_get_device_name`: 'mlx5_0', 'soft0'. */
   name: string;
@@ -46,7 +46,7 @@ export function listDevices(options: { library?: LibraryKind } = {}): DeviceList
   const list: DeviceInfo[] & { reason?: string } = reports.flatMap(({ devices }) => devices);
   if (list.length === 0) {
     const reason = reports.map(({ kind, reason }) => `${kind}: ${reason ?? 'no device'}`).join('; ');
-    // Not enumerable: the list prints and compares as the array that it is.
+    // Not enumerable: the list prints and compares like a plain array.
     Object.defineProperty(list, 'reason', { value: reason });
   }
   return list;

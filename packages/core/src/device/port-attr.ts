@@ -1,8 +1,8 @@
-/** `struct ibv_port_attr`: a port as it is now. */
+/** `struct ibv_port_attr`: the present state of a port. */
 export interface PortAttr {
   /** `state`: see {@link PortState}. */
   state: number;
-  /** `max_mtu`: the largest that the port can; see {@link Mtu}. */
+  /** `max_mtu`: the largest that the port supports; see {@link Mtu}. */
   maxMtu: number;
   /** `active_mtu`: the largest now, the bound of `pathMtu`; see {@link Mtu}. */
   activeMtu: number;

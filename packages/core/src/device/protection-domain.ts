@@ -88,7 +88,7 @@ export class ProtectionDomain extends Resource {
   }
 
   /**
-   * `ibv_alloc_null_mr`: reading it gives zeros, writing it goes nowhere. Only for this side's requests.
+   * `ibv_alloc_null_mr`: reads give zeros, writes are dropped. Only for this side's requests.
    *
    * @throws VerbsError EOPNOTSUPP where the device has none
    */
@@ -117,8 +117,8 @@ export class ProtectionDomain extends Resource {
   }
 
   /**
-   * `ibv_import_mr`: the region that another import of this device registered, by its `mrHandle`. Its memory is the
-   * exporter's to keep. `close()` is `ibv_unimport_mr`.
+   * `ibv_import_mr`: the region that another import of this device registered, by its `mrHandle`. The
+   * exporter keeps its memory. `close()` is `ibv_unimport_mr`.
    *
    * @throws VerbsError ENOENT (there is none with that handle), EOPNOTSUPP
    */
@@ -192,7 +192,7 @@ export class ProtectionDomain extends Resource {
   }
 
   /**
-   * `ibv_create_ah`: the way to a peer for UD work requests.
+   * `ibv_create_ah`: the path to a peer for UD work requests.
    *
    * Ports with IBV_QPF_GRH_REQUIRED, which RoCE ports are, need `grh`.
    *

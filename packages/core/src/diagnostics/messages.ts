@@ -62,13 +62,13 @@ export interface QpStateMessage {
   qp: QueuePair;
   /** `qp.qpNum` */
   qpNum: number;
-  /** By its name in {@link QpState}; 'UNKNOWN' for a queue pair that was opened, not made here. */
+  /** By its name in {@link QpState}; 'UNKNOWN' for a queue pair that was opened, not created here. */
   from: keyof typeof QpState;
   /** By its name in {@link QpState}. */
   to: keyof typeof QpState;
   /**
    * The cause: `qp.modify` (so also `connect` and `activate`) and a vendor's modify call make the change;
-   * `qp.query`, a failed completion and an asynchronous event are where it was seen that the device made it.
+   * `qp.query`, a failed completion and an asynchronous event find changes that the device made.
    */
   cause: 'modify' | 'query' | 'completion' | 'event';
 }

@@ -99,7 +99,7 @@ export function withoutBytes(pd: ProtectionDomain, region: NativeRegion, length:
   return new MemoryRegion(pd, region, { bytes: NOTHING, length, access });
 }
 
-/** The access flags of a region, whatever it is created of, checked by name. */
+/** Checks the access flags of any memory region. */
 export function accessOf(access: unknown): number {
   return integer(access, 'access', 0, 0x7fffffff);
 }

@@ -6,7 +6,7 @@ import { Resource } from '../lifetime/resource.js';
 import type { FullAhAttr } from './ah-attr.js';
 
 /**
- * `ibv_ah`: the way to a peer, for UD work requests of any queue pair of its protection domain. Created by
+ * `ibv_ah`: the path to a peer, for UD work requests of any queue pair of its protection domain. Created by
  * {@link ProtectionDomain.createAh}; `close()` is `ibv_destroy_ah`.
  */
 export class AddressHandle extends Resource {

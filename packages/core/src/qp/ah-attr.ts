@@ -7,7 +7,7 @@ import { typeError, valueError } from '../base/validate.js';
 export interface GlobalRoute {
   /** The destination's GID, or a multicast group. */
   dgid: Gid;
-  /** 20 bits, default 0; on RoCE v2 the UDP source port is created of it, by which routers choose among paths. */
+  /** 20 bits, default 0; on RoCE v2 the UDP source port is derived from it, and routers choose a path by that. */
   flowLabel?: number;
   /** Which of the port's own GIDs is the source: an index of `ctx.gidTable(port)`, 0 to 255, default 0. */
   sgidIndex?: number;
@@ -17,7 +17,7 @@ export interface GlobalRoute {
   trafficClass?: number;
 }
 
-/** `struct ibv_ah_attr`: the way to a peer. */
+/** `struct ibv_ah_attr`: the path to a peer. */
 export interface AhAttr {
   /** The local port, from 1. */
   portNum: number;
@@ -35,13 +35,13 @@ export interface AhAttr {
   grh?: GlobalRoute;
 }
 
-/** As `qp.query()` gives it back: everything is there. */
+/** The result of `qp.query()`: all fields are set. */
 export type FullAhAttr = Required<Omit<AhAttr, 'grh'>> & {
   /** All zero if `isGlobal` is false. */
   grh: FullGlobalRoute;
 };
 
-/** As `qp.query()` gives it back: everything is there. */
+/** The result of `qp.query()`: all fields are set. */
 export type FullGlobalRoute = Required<Omit<GlobalRoute, 'dgid'>> & {
   /** The destination's GID as IPv6 text. */
   dgid: string;

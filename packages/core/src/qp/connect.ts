@@ -25,7 +25,7 @@ export interface ConnectOptions {
   sgidIndex?: number;
   /** The largest packet, at most `activeMtu` of both ports; see {@link Mtu}; default MTU_1024. */
   pathMtu?: number;
-  /** What the peer may do: {@link AccessFlags}, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
+  /** The peer's rights: {@link AccessFlags}, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
   access?: number;
   /** RC, XRC: the wait for an acknowledgement: 4.096 µs · 2^n, 0 to 31, 0 waits forever; default 14 (67 ms). */
   timeout?: number;

@@ -4,7 +4,9 @@ import type { Counters } from './counters.js';
 export interface FlowMatch<T> {
   /** The values; fields that are left out are not compared. */
   val: T;
-  /** The bits that count; of a field without a mask all of them. Many devices take all bits of a field, or none. */
+  /**
+   * The bits that count; of a field without a mask all of them. Many devices support only all bits of a field, or none.
+   */
   mask?: T;
 }
 
@@ -76,7 +78,7 @@ export interface FlowFilters {
   };
   /** `ibv_flow_spec_gre`: the header of GRE. */
   gre: {
-    /** 16 bits: the first of the header: which fields there are, and the version. */
+    /** 16 bits: the first of the header: the flags of optional fields, and the version. */
     cKsRes0Ver?: number;
     /** 16 bits: the payload's ethertype. */
     protocol?: number;
@@ -106,7 +108,7 @@ export interface FlowTag {
   tagId: number;
 }
 
-/** `ibv_flow_spec_action_drop`: the packet goes nowhere. */
+/** `ibv_flow_spec_action_drop`: the packet is dropped. */
 export interface FlowDrop {
   /** Distinguishes this action from the others. */
   type: 'drop';

@@ -23,13 +23,13 @@ export interface QpAttr {
   sqPsn?: number;
   /** The peer's queue pair: 24 bits. */
   destQpNum?: number;
-  /** What the peer may do: {@link AccessFlags}. */
+  /** The peer's rights: {@link AccessFlags}. */
   qpAccessFlags?: number;
-  /** Another size, where the device has DeviceCapFlags.RESIZE_MAX_WR. */
+  /** Other capacities, where the device has DeviceCapFlags.RESIZE_MAX_WR. */
   cap?: QpCap;
-  /** The way to the peer, of a connected queue pair. */
+  /** The path to the peer, of a connected queue pair. */
   ahAttr?: AhAttr;
-  /** The alternate way. It is set by its four fields together. */
+  /** The alternate path. Its four fields are set together. */
   altAhAttr?: AhAttr;
   /** The `pkeyIndex` of the alternate path. */
   altPkeyIndex?: number;
@@ -62,15 +62,15 @@ export interface QpAttr {
   rateLimit?: number;
 }
 
-/** As `qp.query()` gives it. */
+/** The result of `qp.query()`. */
 export type FullQpAttr = Required<Omit<QpAttr, 'cap' | 'ahAttr' | 'altAhAttr'>> & {
   /** 1 while the send queue drains (SQD), else 0. */
   sqDraining: number;
   /** The capacities that the device granted, at least the requested ones. */
   cap: Required<QpCap>;
-  /** The way to the peer; all zero if there is none. */
+  /** The path to the peer; all zero if there is none. */
   ahAttr: FullAhAttr;
-  /** The alternate way; all zero if there is none. */
+  /** The alternate path; all zero if there is none. */
   altAhAttr: FullAhAttr;
 };
 

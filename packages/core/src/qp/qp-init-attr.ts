@@ -66,7 +66,7 @@ export interface RxHashConf {
   fields: number;
 }
 
-/** The adapters' own limits are far below 2^24; the bound keeps an absurd number from the memory for them. */
+/** The adapters' own limits are far below 2^24; the bound prevents an allocation for an absurd number. */
 export const nativeCap = fields({
   maxSendWr: or(u24(), 0),
   maxRecvWr: or(u24(), 0),

@@ -35,7 +35,7 @@ import type { SharedReceiveQueue } from './shared-receive-queue.js';
 
 const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
 
-/** The bits that every kernel takes. */
+/** The bits that every kernel supports. */
 const ALL_ATTRIBUTES = (1 << 21) - 1;
 
 /** A queue pair that the library made. */
@@ -195,7 +195,7 @@ export class QueuePair<out T extends number = number> extends Resource {
   }
 
   /**
-   * `ibv_detach_mcast`: it receives no more of the group.
+   * `ibv_detach_mcast`: it receives no more packets of the group.
    *
    * @throws VerbsError EINVAL if it was not attached to the group
    */
