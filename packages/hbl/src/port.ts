@@ -54,7 +54,7 @@ const checkAttr = fields({
  * completion queues. A default open has set up all ports already.
  *
  * @throws VerbsError EPERM (done already, or the context is of a default open), EINVAL (a port that the context does not
- *   have, or a value that the device refuses), ENODEV (the port is closed)
+ *   have, or a value that the device rejects), ENODEV (the port is closed)
  * @example setPortEx(ctx, { portNum: 1, wqArrAttr: [{ maxNumOfWqs: 64, maxNumOfWqesInWq: 256 }] });
  */
 export function setPortEx(ctx: Context, attr: PortExAttr): void {

@@ -1,4 +1,4 @@
-/** `enum mlx5dv_flow_table_type`: which packets a matcher or an action is for. */
+/** `enum mlx5dv_flow_table_type`: the packets of a matcher or an action. */
 export const FlowTableType = {
   /** `MLX5DV_FLOW_TABLE_TYPE_NIC_RX`: packets that a port received. */
   NIC_RX: 0,
@@ -18,7 +18,7 @@ export const FlowTableType = {
 /** One of `FlowTableType`. */
 export type FlowTableType = (typeof FlowTableType)[keyof typeof FlowTableType];
 
-/** `enum mlx5dv_flow_action_packet_reformat_type`: which headers come and go. */
+/** `enum mlx5dv_flow_action_packet_reformat_type`: the headers to add or to remove. */
 export const FlowActionPacketReformatType = {
   /**
    * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2`: decapsulates up to the inner Ethernet header. NIC_RX; no
@@ -45,23 +45,23 @@ export const FlowActionPacketReformatType = {
 export type FlowActionPacketReformatType =
   (typeof FlowActionPacketReformatType)[keyof typeof FlowActionPacketReformatType];
 
-/** `enum mlx5dv_flow_action_type`: what a flow does. */
+/** `enum mlx5dv_flow_action_type`: the action of a flow. */
 export const FlowActionType = {
-  /** `MLX5DV_FLOW_ACTION_DEST_IBV_QP`: a RAW_PACKET queue pair gets the packet. */
+  /** `MLX5DV_FLOW_ACTION_DEST_IBV_QP`: to a RAW_PACKET queue pair. */
   DEST_IBV_QP: 0,
-  /** `MLX5DV_FLOW_ACTION_DROP`: nobody gets it. */
+  /** `MLX5DV_FLOW_ACTION_DROP`: the packet ends here. */
   DROP: 1,
-  /** `MLX5DV_FLOW_ACTION_IBV_COUNTER`: counters of libibverbs; the library refuses them. */
+  /** `MLX5DV_FLOW_ACTION_IBV_COUNTER`: counters of libibverbs; the library rejects them. */
   IBV_COUNTER: 2,
   /** `MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION`: a flow action: packet reformat, modify header. */
   IBV_FLOW_ACTION: 3,
-  /** `MLX5DV_FLOW_ACTION_TAG`: completions show a number, of 24 bits. */
+  /** `MLX5DV_FLOW_ACTION_TAG`: a number of 24 bits in the completion. */
   TAG: 4,
-  /** `MLX5DV_FLOW_ACTION_DEST_DEVX`: a TIR or a flow table of devx gets it. */
+  /** `MLX5DV_FLOW_ACTION_DEST_DEVX`: to a TIR or a flow table of devx. */
   DEST_DEVX: 5,
   /** `MLX5DV_FLOW_ACTION_COUNTERS_DEVX`: a flow counter of devx counts it. */
   COUNTERS_DEVX: 6,
-  /** `MLX5DV_FLOW_ACTION_DEFAULT_MISS`: it goes where packets go that no flow takes. */
+  /** `MLX5DV_FLOW_ACTION_DEFAULT_MISS`: to the destination of packets without a flow. */
   DEFAULT_MISS: 7,
   /** `MLX5DV_FLOW_ACTION_COUNTERS_DEVX_WITH_OFFSET`: one counter of a bulk counts it. Newer than rdma-core 44. */
   COUNTERS_DEVX_WITH_OFFSET: 8,
@@ -69,7 +69,7 @@ export const FlowActionType = {
 /** One of `FlowActionType`. */
 export type FlowActionType = (typeof FlowActionType)[keyof typeof FlowActionType];
 
-/** The parts of match parameters, to be or-ed: `match_criteria_enable`. */
+/** The parts of match parameters, or-ed: `match_criteria_enable`. */
 export const MatchCriteria = {
   /** No part: every packet. */
   NONE: 0,
@@ -89,7 +89,7 @@ export const MatchCriteria = {
   MISC5: 64,
 } as const;
 
-/** `enum mlx5dv_flow_matcher_attr_mask`: what `comp_mask` says is there. */
+/** `enum mlx5dv_flow_matcher_attr_mask`: the valid fields, for `comp_mask`. */
 export const FlowMatcherMask = {
   /** `MLX5DV_FLOW_MATCHER_MASK_FT_TYPE`: `ftType`. */
   FT_TYPE: 1,
@@ -99,11 +99,11 @@ export const FlowMatcherMask = {
 
 /** `enum mlx5dv_context_attr_flags`. */
 export const ContextAttrFlags = {
-  /** `MLX5DV_CONTEXT_FLAGS_DEVX`: open the context for devx; fails where that is not allowed. */
+  /** `MLX5DV_CONTEXT_FLAGS_DEVX`: open the context for devx; fails where devx is not allowed. */
   DEVX: 1,
 } as const;
 
-/** `enum mlx5dv_context_comp_mask`: what {@link queryDevice} was told by the device. */
+/** `enum mlx5dv_context_comp_mask`: the valid fields of {@link queryDevice}. */
 export const ContextMask = {
   /** `MLX5DV_CONTEXT_MASK_CQE_COMPRESION`: `cqeCompCaps`. */
   CQE_COMPRESION: 1n << 0n,
@@ -139,7 +139,7 @@ export const ContextMask = {
 export const ContextFlags = {
   /** `MLX5DV_CONTEXT_FLAGS_CQE_V1`: completions have the newer format. */
   CQE_V1: 1n << 0n,
-  /** `MLX5DV_CONTEXT_FLAGS_OBSOLETE`: not used any more. */
+  /** `MLX5DV_CONTEXT_FLAGS_OBSOLETE`: obsolete. */
   OBSOLETE: 1n << 1n,
   /** `MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED`: one send entry may carry several packets. */
   MPW_ALLOWED: 1n << 2n,
@@ -155,17 +155,17 @@ export const ContextFlags = {
   REAL_TIME_TS: 1n << 7n,
 } as const;
 
-/** Which fields of {@link Mlx5PortAttr} are valid. */
+/** The valid fields of {@link Mlx5PortAttr}. */
 export const QueryPortFlags = {
   /** `MLX5DV_QUERY_PORT_VPORT`: the port's number in the e-switch. */
   VPORT: 1n << 0n,
   /** `MLX5DV_QUERY_PORT_VPORT_VHCA_ID`: the number of the function behind it. */
   VPORT_VHCA_ID: 1n << 1n,
-  /** `MLX5DV_QUERY_PORT_VPORT_STEERING_ICM_RX`: where its receive steering begins in the device's memory. */
+  /** `MLX5DV_QUERY_PORT_VPORT_STEERING_ICM_RX`: the start of its receive steering in the device's memory. */
   VPORT_STEERING_ICM_RX: 1n << 2n,
-  /** `MLX5DV_QUERY_PORT_VPORT_STEERING_ICM_TX`: where its send steering begins in the device's memory. */
+  /** `MLX5DV_QUERY_PORT_VPORT_STEERING_ICM_TX`: the start of its send steering in the device's memory. */
   VPORT_STEERING_ICM_TX: 1n << 3n,
-  /** `MLX5DV_QUERY_PORT_VPORT_REG_C0`: what register C0 holds of its packets. */
+  /** `MLX5DV_QUERY_PORT_VPORT_REG_C0`: register C0 of its packets. */
   VPORT_REG_C0: 1n << 4n,
   /** `MLX5DV_QUERY_PORT_ESW_OWNER_VHCA_ID`: the number of the function that owns the e-switch. */
   ESW_OWNER_VHCA_ID: 1n << 5n,

@@ -1,9 +1,9 @@
 import type { Hints } from '@verbs/core/provider';
 
 const MATCH = 'see that the value has no bit outside of the mask, and that mask and value have 1 to 640 bytes';
-const FLOW_IN_USE = 'something outside of this package still uses it: close that first';
+const FLOW_IN_USE = 'an object outside of this package still uses it: close that first';
 const NO_LEVEL = 'the device has no software steering for this domain: use level 0 and ActionFlags.ROOT_LEVEL';
-const COMMAND = 'the device refused the command: see its status and syndrome';
+const COMMAND = 'the device rejected the command: see its status and syndrome';
 
 /** Remedies by C function and error code. */
 export const hints: Hints = {
@@ -18,12 +18,12 @@ export const hints: Hints = {
     EINVAL:
       `${MATCH}; a destination must be a RAW_PACKET queue pair; at most 2 flow actions, of different kinds; a tag has ` +
       '24 bits; NIC_RX needs a destination',
-    EEXIST: 'a flow with the same match does something that this one contradicts: close that one, or match differently',
+    EEXIST: 'another flow with the same match has contradicting actions: close it, or match differently',
     ENOMEM: 'priorities are 0 to 15, or the table is full',
     ENOSPC: 'the table is full',
     EPERM: 'flows need CAP_NET_RAW: run as root, or setcap cap_net_raw+ep on the node binary',
     EOPNOTSUPP:
-      'at most 8 actions with one destination and one counter; FlowActionType.IBV_COUNTER is refused by the library; ' +
+      'at most 8 actions with one destination and one counter; the library rejects FlowActionType.IBV_COUNTER; ' +
       'DEFAULT_MISS is for NIC_RX',
   },
   mlx5dv_create_flow_action_modify_header: {
@@ -48,7 +48,7 @@ export const hints: Hints = {
   mlx5dv_dr_rule_create: {
     EINVAL: 'the value has the mask’s size, and no bit outside of the mask; actions belong to the same domain',
     EOPNOTSUPP: 'the actions cannot follow each other in this domain: decap first, destination last',
-    EEXIST: 'a rule with the same match is there: see allowDuplicateRules()',
+    EEXIST: 'there is a rule with the same match: see allowDuplicateRules()',
     EPERM: 'rules of root tables need CAP_NET_RAW',
   },
   mlx5dv_dr_action_create_packet_reformat: {
