@@ -183,7 +183,7 @@ describe('flows', () => {
     createFlow(matcher, match, [qp]);
     expect(code(() => createFlow(matcher, match, [new Port(ctx).qp]))).toBe('');
     const contradiction = () => createFlow(matcher, match, [{ type: FlowActionType.DROP }]);
-    expect(contradiction).toThrow(/EEXIST.*a flow with the same match/);
+    expect(contradiction).toThrow(/EEXIST.*another flow with the same match/);
   });
 
   it('have priorities up to 15, which shows at the first flow', () => {
