@@ -28,3 +28,8 @@ export function bytesText(bytes: number): string {
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** A value of VERBS_SOFT, with its separators written as %XX. */
+export function escapeValue(value: string): string {
+  return value.replace(/[%,;#]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}

@@ -15,8 +15,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Failure, codeOf, fileReason } from '@verbs/lib/failure';
-import { escapeValue } from '../launch/configuration.js';
-import { plural } from '../text.js';
+import { escapeValue, plural } from '../text.js';
 import { type CaptureSummary, summarize } from './pcapng.js';
 
 /**

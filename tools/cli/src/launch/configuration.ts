@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Failure, fileReason } from '@verbs/lib/failure';
+import { escapeValue } from '../text.js';
 
 /** The additions of `verbs run` to the configuration of the software NIC. */
 export interface Additions {
@@ -59,9 +60,4 @@ function splitDevices(text: string): string[] {
     .split(';')
     .map((device) => device.trim())
     .filter((device) => device !== '');
-}
-
-/** Separators that stand in a value are written as %XX. */
-export function escapeValue(value: string): string {
-  return value.replace(/[%,;#]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
