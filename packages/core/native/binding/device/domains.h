@@ -1,7 +1,7 @@
 // ibv_td and ibv_xrcd: domains that group other objects.
 #pragma once
 
-#include "binding/lifetime/owned.h"
+#include "binding/device/owned.h"
 
 namespace verbs::core {
 

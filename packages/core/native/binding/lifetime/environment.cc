@@ -1,7 +1,5 @@
 #include "binding/lifetime/environment.h"
 
-#include "binding/device/library.h"
-
 namespace verbs::core {
 namespace {
 

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "binding/device/library.h"
-
 namespace verbs::core {
 namespace {
 

@@ -1,7 +1,7 @@
 // ibv_flow and ibv_counters.
 #pragma once
 
-#include "binding/lifetime/owned.h"
+#include "binding/device/owned.h"
 
 namespace verbs::core {
 

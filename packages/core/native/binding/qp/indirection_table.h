@@ -1,7 +1,7 @@
 // ibv_rwq_ind_table: which receive work queue a hash chooses.
 #pragma once
 
-#include "binding/lifetime/owned.h"
+#include "binding/device/owned.h"
 
 namespace verbs::core {
 
