@@ -16,6 +16,7 @@ const checks = [
   'lint:rooms',
   'api:check',
   'lint:cpp',
+  'lint:naming',
   'docs',
   'format:check',
 ];

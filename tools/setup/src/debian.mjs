@@ -9,9 +9,10 @@ import { exitStatus, mustRun, which } from './shell.mjs';
 /** Packages for the build and the demo, and the programs that the README runs on the software NIC. */
 const buildPackages = ['cmake', 'ibverbs-utils', 'libibverbs-dev', 'ninja-build'];
 
-/** Packages for the tests: headers, the programs they compare with, and the formatter of the C++ code. */
+/** Packages for the tests: headers, the programs they compare with, and the checkers of the C++ code. */
 const testPackages = [
   'clang-format-19',
+  'clang-tidy-19',
   'doctest-dev',
   'iproute2',
   'iputils-ping',

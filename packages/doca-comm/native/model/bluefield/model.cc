@@ -23,17 +23,17 @@ int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
 }  // namespace
 
 const verbs_soft_model& model() {
-  static const char* const options[] = {"role", "pci", "reps", "dpu", "max_connections", "max_per_client", nullptr};
-  static const verbs_soft_model model = [] {
+  static const char* const kOptions[] = {"role", "pci", "reps", "dpu", "max_connections", "max_per_client", nullptr};
+  static const verbs_soft_model kModel = [] {
     verbs_soft_model created{};
     created.kind = kKind;
     created.default_device =
         "doca_host0,kind=doca,role=host,pci=0000:3b:00.0;doca_dpu0,role=dpu,pci=0000:03:00.0,reps=0000:3b:00.0";
-    created.option_names = options;
+    created.option_names = kOptions;
     created.init_device = init_device;
     return created;
   }();
-  return model;
+  return kModel;
 }
 
 const Verbs* attached_verbs() {

@@ -13,7 +13,7 @@ std::atomic<std::uint32_t> generation{0};
 }  // namespace
 
 std::uint32_t process_generation() {
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++generation; });
+  [[maybe_unused]] static const int kRegistered = pthread_atfork(nullptr, nullptr, [] { ++generation; });
   return generation.load(std::memory_order_relaxed);
 }
 

@@ -124,7 +124,7 @@ struct Part {
 
 const auto& parts() {
   constexpr std::uint64_t kMaxRate = 1'000'000'000'000;
-  static const std::array table = {
+  static const std::array kParts = {
       Part{"drop", probability(&FaultRule::drop), true, true},
       Part{"duplicate", probability(&FaultRule::duplicate), true, true},
       Part{"reorder", probability(&FaultRule::reorder), true, true},
@@ -145,7 +145,7 @@ const auto& parts() {
       Part{"count", natural(&FaultRule::count, UINT64_MAX)},
       Part{"probability", probability(&FaultRule::probability)},
   };
-  return table;
+  return kParts;
 }
 
 std::string keys(bool simple) {

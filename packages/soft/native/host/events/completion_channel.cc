@@ -8,9 +8,9 @@ int CompletionChannel::open() {
 }
 
 void CompletionChannel::append(EventTarget* target) {
-  target->next = nullptr;
+  target->next_ = nullptr;
   if (tail_) {
-    tail_->next = target;
+    tail_->next_ = target;
   } else {
     head_ = target;
   }
@@ -19,7 +19,7 @@ void CompletionChannel::append(EventTarget* target) {
 
 void CompletionChannel::push(EventTarget* target) {
   const std::lock_guard lock(mutex_);
-  if (target->pending++ == 0) append(target);
+  if (target->pending_++ == 0) append(target);
   size_.fetch_add(1, std::memory_order_release);
   if (!fetching_) signal_.raise();
 }
@@ -47,9 +47,9 @@ EventTarget* CompletionChannel::take() {
   EventTarget* target = head_;
   if (!target) return nullptr;
   empty_fetches = 0;
-  head_ = target->next;
+  head_ = target->next_;
   if (!head_) tail_ = nullptr;
-  if (--target->pending > 0) append(target);
+  if (--target->pending_ > 0) append(target);
   ++target->completions_reported;
   if (size_.fetch_sub(1, std::memory_order_release) == 1) signal_.lower();
   return target;
@@ -57,13 +57,13 @@ EventTarget* CompletionChannel::take() {
 
 void CompletionChannel::forget(EventTarget* target) {
   const std::lock_guard lock(mutex_);
-  if (target->pending == 0) return;
+  if (target->pending_ == 0) return;
   EventTarget* before = nullptr;
-  for (EventTarget* other = head_; other != target; other = other->next) before = other;
-  (before ? before->next : head_) = target->next;
+  for (EventTarget* other = head_; other != target; other = other->next_) before = other;
+  (before ? before->next_ : head_) = target->next_;
   if (tail_ == target) tail_ = before;
-  if (size_.fetch_sub(target->pending, std::memory_order_release) == target->pending) signal_.lower();
-  target->pending = 0;
+  if (size_.fetch_sub(target->pending_, std::memory_order_release) == target->pending_) signal_.lower();
+  target->pending_ = 0;
 }
 
 }  // namespace verbs::soft::host

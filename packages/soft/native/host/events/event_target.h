@@ -23,8 +23,8 @@ struct EventTarget {
 
  private:
   friend class CompletionChannel;
-  std::uint32_t pending = 0;
-  EventTarget* next = nullptr;
+  std::uint32_t pending_ = 0;
+  EventTarget* next_ = nullptr;
 };
 
 }  // namespace verbs::soft::host

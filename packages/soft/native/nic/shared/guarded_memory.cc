@@ -202,8 +202,8 @@ void arm_fault_handler() {
 }
 
 int write_back(void* at, std::size_t size) {
-  static const std::uintptr_t in_page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(at) & in_page;
+  static const std::uintptr_t kInPage = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(at) & kInPage;
   return msync(static_cast<std::uint8_t*>(at) - offset, size + offset, MS_SYNC) == 0 ? 0 : errno;
 }
 
