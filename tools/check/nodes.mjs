@@ -4,7 +4,7 @@ import { setUp } from '../setup/src/set-up.mjs';
 import { mustRun } from '../setup/src/shell.mjs';
 import { runCommand } from './src/command.mjs';
 import { releases, testOn } from './src/nodes.mjs';
-import { describe } from './src/tally.mjs';
+import { describe } from './src/report/tally.mjs';
 
 const usage = `Usage: npm run test:nodes -- [--node VERSION]... [--package NAME]... [--json]
 

@@ -2,8 +2,8 @@
 import { runProgram } from '../setup/src/program.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus } from '../setup/src/shell.mjs';
-import { expectedSuites, removeOldReports, resultOf } from './src/suites.mjs';
-import { add, describe } from './src/tally.mjs';
+import { expectedSuites, removeOldReports, resultOf } from './src/report/suites.mjs';
+import { add, describe } from './src/report/tally.mjs';
 
 const checks = [
   'typecheck',

@@ -1,4 +1,4 @@
-// What a push into a user FIFO of a Gaudi costs: batches of 32 doorbells, each a plain 64-bit store. Waiting for space
+// The cost of a push into a user FIFO of a Gaudi: batches of 32 doorbells, each a plain 64-bit store. Waiting for space
 // does not count. The doorbells name no queue pair, so that only the FIFO is measured.
 #include <dlfcn.h>
 #include <inttypes.h>

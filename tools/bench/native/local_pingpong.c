@@ -1,4 +1,4 @@
-// A ping-pong of RC SENDs between two devices of one process: what the calls cost, and no scheduler.
+// A ping-pong of RC SENDs between two devices of one process: the cost of the calls, without the scheduler.
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// A stream of RDMA WRITEs between two devices of one process: what the calls cost, and no scheduler.
+// A stream of RDMA WRITEs between two devices of one process: the cost of the calls, without the scheduler.
 #include "options.h"
 #include "queue_pair.h"
 #include "result.h"
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   const uint64_t start = now_ns();
   int arrived = 0;
   struct ibv_wc completion;
-  while (writes_turn(&writes, &left)) arrived += queue_pair_poll(&right, &completion, 1);
+  while (writes_step(&writes, &left)) arrived += queue_pair_poll(&right, &completion, 1);
   const uint64_t duration = now_ns() - start;
   while (arrived == 0) arrived += queue_pair_poll(&right, &completion, 1);
   writes_check(&right, &options);

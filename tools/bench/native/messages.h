@@ -5,10 +5,10 @@
 
 enum { kMessageDepth = 16 };
 
-// Receives that wait. The first `size` bytes of the buffer are sent, the next `size` received into.
+// Posted receives. The first `size` bytes of the buffer are sent; messages are received into the next `size`.
 void messages_begin(struct queue_pair* pair, uint32_t size);
 
 void send_message(struct queue_pair* pair, uint32_t size);
 
-// Waits for the other end's message and puts a new receive in the place of the one it took.
+// Waits for the other end's message and posts a new receive for the completed one.
 void take_message(struct queue_pair* pair, uint32_t size);

@@ -9,10 +9,10 @@ enum { kMaxList = 64 };
 struct options {
   uint32_t size;    // -s: bytes of a message
   uint32_t count;   // -n: round trips, or messages of a stream
-  uint32_t window;  // -w: messages of a stream that are on their way at a time
-  uint32_t list;    // -l: messages of a stream that go to one post call, at most kMaxList
+  uint32_t window;  // -w: messages of a stream in flight
+  uint32_t list;    // -l: messages of a stream in one post call, at most kMaxList
   bool idle_peer;   // -b: the peer of a stream blocks instead of polling
 };
 
-// Overwrites what the command line says otherwise; a wrong one ends the program with exit code 2.
+// Overwrites the defaults by the command line; a wrong one ends the program with exit code 2.
 void parse_options(int argc, char** argv, struct options* options);

@@ -13,7 +13,7 @@
 
 static pid_t server;
 
-// A client that spins for an answer would spin for ever if the server had failed. The server has told why.
+// A client that spins for a reply would spin for ever after the server has failed. The server has printed the reason.
 static void on_child(int signal, siginfo_t* info, void* context) {
   (void)signal;
   (void)context;

@@ -1,4 +1,4 @@
-// The two processes of a benchmark, and the channel over which they tell each other where they are.
+// The two processes of a benchmark, and the channel over which they exchange their addresses.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct peer {
 // the other one ends too.
 void peer_start(struct peer* peer);
 
-// Sends `mine` and receives the other one's answer of the same size; both call it at the same point.
+// Sends `mine` and receives the other one's message of the same size; both call it at the same point.
 void peer_swap(const struct peer* peer, const void* mine, void* theirs, size_t size);
 
 // Both processes pass it at about the same time.

@@ -17,7 +17,7 @@ struct queue_pair {
   uint32_t remote_key;
 };
 
-// What the two ends tell each other.
+// The address that the two ends exchange.
 struct address {
   union ibv_gid gid;
   uint32_t qp_num;
@@ -42,7 +42,7 @@ void queue_pair_receive(struct queue_pair* pair, size_t offset, uint32_t size);
 // Sends; `work` needs its opcode and flags (and the remote offset for a WRITE in wr.rdma.remote_addr).
 void queue_pair_post(struct queue_pair* pair, size_t offset, uint32_t size, struct ibv_send_wr* work);
 
-// The requests of a list, with all that they need.
+// Posts a list of complete requests.
 void queue_pair_post_list(struct queue_pair* pair, struct ibv_send_wr* first);
 
 // Up to `max` completions, without waiting; any error ends the program.

@@ -1,4 +1,4 @@
-// A stream of RDMA WRITEs from one process to the other, which then looks whether all of it is there.
+// A stream of RDMA WRITEs from one process to the other, which then checks the bytes.
 #include "options.h"
 #include "peer.h"
 #include "queue_pair.h"
@@ -8,7 +8,7 @@
 static void send_all(struct queue_pair* pair, const struct options* options) {
   struct writes writes = {.options = options};
   const uint64_t start = now_ns();
-  while (writes_turn(&writes, pair)) continue;
+  while (writes_step(&writes, pair)) continue;
   print_rate(options->count, options->size, now_ns() - start);
 }
 

@@ -1,4 +1,4 @@
-// Times, and the one line of JSON in which a program reports what it measured.
+// Times, and the one line of JSON in which a program reports its measurement.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// The floor of a ping-pong: bare UDP sockets of two processes, which spin for the answer.
+// The floor of a ping-pong: bare UDP sockets of two processes, which spin for the reply.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -43,7 +43,7 @@ static void post(struct writes* writes, struct queue_pair* pair, uint32_t count)
   queue_pair_post_list(pair, work);
 }
 
-bool writes_turn(struct writes* writes, struct queue_pair* pair) {
+bool writes_step(struct writes* writes, struct queue_pair* pair) {
   const struct options* options = writes->options;
   for (;;) {
     const uint32_t next = smaller(options->list, options->count - writes->posted);

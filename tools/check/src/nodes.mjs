@@ -1,11 +1,11 @@
-/** @import { Tally } from './tally.mjs' */
+/** @import { Tally } from './report/tally.mjs' */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
 import { fetchNode } from '../../setup/src/node-package.mjs';
 import { packageDirectories, root, toolsDirectory } from '../../setup/src/paths.mjs';
 import { Problem } from '../../setup/src/problem.mjs';
 import { exitStatus } from '../../setup/src/shell.mjs';
-import { readVitestReport } from './vitest-report.mjs';
+import { readVitestReport } from './report/vitest-report.mjs';
 
 /** The oldest release line that the packages promise, those with long-term support, and the newest even one. */
 export const releases = ['20.20.2', '22.23.3', '24.21.0', '26.10.0'];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCtestReport } from '../src/ctest-report.mjs';
+import { readCtestReport } from '../src/report/ctest-report.mjs';
 
 const program = (name: string, status: string, output: string) =>
   `<testcase name="${name}" classname="${name}" time="0.1" status="${status}"><system-out>${output}</system-out></testcase>`;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expectedSuites, resultOf } from '../src/suites.mjs';
-import { add, describe as inWords, type Tally } from '../src/tally.mjs';
+import { expectedSuites, resultOf } from '../src/report/suites.mjs';
+import { add, describe as inWords, type Tally } from '../src/report/tally.mjs';
 
 let directory: string;
 beforeEach(() => {

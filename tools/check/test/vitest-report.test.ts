@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readVitestReport } from '../src/vitest-report.mjs';
+import { readVitestReport } from '../src/report/vitest-report.mjs';
 
 const report = (success: boolean, files: [string, string[]][]) =>
   JSON.stringify({

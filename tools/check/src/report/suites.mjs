@@ -1,7 +1,7 @@
 /** @import { Tally } from './tally.mjs' */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { packageDirectories, root } from '../../setup/src/paths.mjs';
+import { packageDirectories, root } from '../../../setup/src/paths.mjs';
 import { readCtestReport } from './ctest-report.mjs';
 import { readVitestReport } from './vitest-report.mjs';
 
