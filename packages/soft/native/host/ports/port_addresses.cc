@@ -97,12 +97,14 @@ int PortAddresses::claim_loopback() {
 
 std::vector<wire::Gid> PortAddresses::gids() const {
   std::vector<wire::Gid> gids;
+  gids.reserve(addresses_.size());
   for (const auto& address : addresses_) gids.push_back(address->gid());
   return gids;
 }
 
 std::vector<std::pair<wire::Gid, link::Link*>> PortAddresses::links() const {
   std::vector<std::pair<wire::Gid, link::Link*>> links;
+  links.reserve(addresses_.size());
   for (const auto& address : addresses_) links.emplace_back(address->gid(), &address->link());
   return links;
 }
