@@ -1,5 +1,5 @@
 // The addon: one JavaScript function for each function of libibverbs, without policy. Calls that fail give the errno,
-// negated; wrong handles throw. The arguments and results are declared in src/native.ts.
+// negated; wrong handles throw. The arguments and results are declared in src/base/native.ts.
 
 #include <cstring>
 

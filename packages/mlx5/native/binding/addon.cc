@@ -1,5 +1,5 @@
 // The addon: one JavaScript function for each function of libmlx5, without policy. Calls that fail give the errno,
-// negated; wrong handles throw. The arguments and results are declared in src/native*.ts.
+// negated; wrong handles throw. The arguments and results are declared in src/native/*.ts.
 #include "binding/library.h"
 
 NAPI_MODULE_INIT() {

@@ -12,7 +12,7 @@ interface NativeVar extends NativeNumbered {
   mmapOff: bigint;
 }
 
-/** Of native/binding/devx.cc. */
+/** Of native/binding/devx/. */
 export interface NativeDevx {
   devxObjCreate(
     library: NativeLibrary,

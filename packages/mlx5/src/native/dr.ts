@@ -9,7 +9,7 @@ export interface NativeMeterAttr {
   parameter: Uint8Array;
 }
 
-/** Of native/binding/dr.cc, dr_actions.cc and dr_meters.cc. */
+/** Of native/binding/dr/dr.cc, dr_actions.cc and dr_meters.cc. */
 export interface NativeDr {
   drDomainCreate(library: NativeLibrary, context: NativeHandle, type: number): Made;
   drDomainSync(domain: NativeHandle, flags: number): number;

@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { checkUnit } from '../src/naming/check-unit.mjs';
+import { fileLocalNames } from '../src/naming/file-local-names.mjs';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'verbs-naming-test-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+it('knows the names that two sources of a unit must not share', () => {
+  const text = `#define LIMIT 4
+namespace verbs {
+namespace {
+
+constexpr char kMagic[8] = {};
+struct Bench final : Sink {
+  int inner = 0;
+};
+std::uint32_t length_of(napi_env env) {
+
+}  // namespace
+int shared();
+static int counter = 0;
+`;
+  expect(fileLocalNames(text)).toEqual(['LIMIT', 'kMagic', 'Bench', 'length_of', 'counter']);
+});
+
+it('finds names against the rules, in sources that compile together and in those that do not', async () => {
+  const sources = [
+    source('good.cc', 'namespace { struct Counter { int value = 0; }; }\n'),
+    source('bad.cc', 'int ReadValue() { return 0; }\n'),
+    source('again.cc', 'namespace { struct Counter {}; }\nconstexpr int limit = 3;\n'),
+  ];
+  const findings = (await checkUnit({ sources, options: ['-std=c++20', '-w'] })).map((line) =>
+    line.slice(folder.length),
+  );
+  expect(findings).toHaveLength(2);
+  expect(findings[0]).toMatch(/bad\.cc:1:5: error: invalid case style for function 'ReadValue'/);
+  expect(findings[1]).toMatch(/again\.cc:2:15: error: invalid case style for .*constexpr.* 'limit'/);
+});
+
+function source(name: string, text: string): string {
+  // Where .clang-tidy's filter expects the sources.
+  const native = join(folder, 'packages/example/native');
+  mkdirSync(native, { recursive: true });
+  const path = join(native, name);
+  writeFileSync(path, text);
+  return path;
+}
