@@ -63,7 +63,7 @@ test('a full queue is false, an empty one undefined; both are no exceptions', as
   expect(peer.counters().sendInFlightMessages).toBe(0n);
 });
 
-test('send waits for room, in order, and a full peer holds up nobody else', async () => {
+test('send waits for room, in order, and a full peer delays no other', async () => {
   const service = serve('room', { sendQueueSize: 8 });
   const [slow, quick] = [client({ recvQueueSize: 8 }), client()];
   const peers: PeerAddr[] = [];
@@ -200,7 +200,7 @@ test('messages sent before and after the end of the handshake keep their order',
   const endpoint = client();
   const peer = endpoint.connect('patient');
   const sends = [endpoint.send(Buffer.from('first'))];
-  await sleep(60); // the first one looks for the handshake's end now and then
+  await sleep(60); // the first one polls for the handshake's end
   sends.push(endpoint.send(Buffer.from('second')));
   service.recvFrom();
   while (peer.updateInfo() !== 'established');
@@ -233,7 +233,7 @@ test('messages that wait end with the handshake that fails, the signal, the disc
   for (const send of more) await expect(send).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
 });
 
-test('who sends and receives without a pause leaves others their turns of the loop', async () => {
+test('sending and receiving without a pause yields to the event loop', async () => {
   const service = serve('busy');
   const endpoint = client();
   endpoint.connect('busy');

@@ -8,7 +8,7 @@ import { long, MINUTE, progress } from './helpers/long.js';
 import { script } from './helpers/program.js';
 
 const KILLS = long ? 100 : 4;
-/** So many are killed at a time. */
+/** Processes killed at a time. */
 const LANES = 4;
 
 /**
@@ -112,7 +112,7 @@ test(
 );
 
 test(
-  'a killed client disturbs nobody else; its address is reported and freed',
+  'a killed client disturbs no other; its address is reported and freed',
   async () => {
     const service = serve('survivor');
     const steady = client();

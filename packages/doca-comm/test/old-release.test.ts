@@ -27,7 +27,7 @@ test('a library of 1.5: found by its old names, devices by the bit-fields of the
   ]);
 });
 
-test('what 1.5 lacks is reported as absent, what it refuses as its error', () => {
+test('functions that 1.5 lacks are reported as absent, its errors as they are', () => {
   const info = listDevices().find(({ library }) => library === 'system');
   if (info === undefined) throw new Error('it is not listed');
   const device = openDevice(info);

@@ -1,4 +1,4 @@
-// Encapsulated traffic: what is on the wire, and who takes it.
+// Encapsulated traffic: the packets on the wire, and the ports that accept them.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

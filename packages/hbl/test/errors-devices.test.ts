@@ -6,7 +6,6 @@ import {
   createCq,
   createEncap,
   createUsrFifo,
-  EncapType,
   isSupported,
   listDevices,
   modifyQp,
@@ -19,15 +18,8 @@ import {
   setPortEx,
   UsrFifoType,
 } from '../src/index.js';
-import { codeOf, configureDevices, open, type Profile, PROFILES, ready, toInit } from './helpers/devices.js';
+import { codeOf, configureDevices, open, type Profile, PROFILES, ready, toInit, udp } from './helpers/devices.js';
 
-const header = (size: number) => new Uint8Array(size).fill(0xab);
-const udp = (size = 32, portNum = 1) => ({
-  portNum,
-  encapType: EncapType.ENC_OVER_UDP,
-  udpDstPort: 4789,
-  header: header(size),
-});
 const array = (wqes: number) => [{ maxNumOfWqs: 8, maxNumOfWqesInWq: wqes }];
 
 describe('the devices', () => {

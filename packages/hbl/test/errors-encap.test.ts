@@ -2,15 +2,8 @@
 import { type Context } from '@verbs/core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createEncap, EncapType, queryPort, setPortEx } from '../src/index.js';
-import { codeOf, ready } from './helpers/devices.js';
+import { codeOf, ready, header, udp } from './helpers/devices.js';
 
-const header = (size: number) => new Uint8Array(size).fill(0xab);
-const udp = (size = 32, portNum = 1) => ({
-  portNum,
-  encapType: EncapType.ENC_OVER_UDP,
-  udpDstPort: 4789,
-  header: header(size),
-});
 describe('encapsulations of gaudi', () => {
   let ctx: Context;
   beforeEach(() => {

@@ -5,7 +5,6 @@ import {
   CqType,
   createCq,
   createEncap,
-  EncapType,
   modifyQp,
   MTU_8192,
   PortCaps,
@@ -29,15 +28,9 @@ import {
   toInit,
   toRtr,
   toRts,
+  udp,
 } from './helpers/devices.js';
 
-const header = (size: number) => new Uint8Array(size).fill(0xab);
-const udp = (size = 32, portNum = 1) => ({
-  portNum,
-  encapType: EncapType.ENC_OVER_UDP,
-  udpDstPort: 4789,
-  header: header(size),
-});
 describe('queue pairs of gaudi', () => {
   let a: End, b: End;
   const modify = (from: End, ...args: [Parameters<typeof modifyQp>[1], Parameters<typeof modifyQp>[2]?]) =>

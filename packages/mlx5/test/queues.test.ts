@@ -17,7 +17,7 @@ it("queues with mlx5's attributes are queues of @verbs/core", () => {
   expect([qp.closed, cq.closed]).toEqual([true, false]);
 });
 
-it('what the device has not is refused, and what cannot be is named', () => {
+it('attributes that the device lacks are EOPNOTSUPP, and impossible values are named', () => {
   const ctx = open();
   const pd = ctx.allocPd();
   const cq = ctx.createCq(4);

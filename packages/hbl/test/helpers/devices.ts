@@ -17,7 +17,7 @@ import {
 } from '@verbs/core';
 import { configure } from '@verbs/soft';
 import { afterEach } from 'vitest';
-import { type HblQpAttr, modifyQp, type OpenAttr, openDevice, setPortEx } from '../../src/index.js';
+import { EncapType, type HblQpAttr, modifyQp, type OpenAttr, openDevice, setPortEx } from '../../src/index.js';
 
 export type Profile = 'gaudi' | 'gaudi2';
 export const PROFILES: readonly Profile[] = ['gaudi', 'gaudi2'];
@@ -61,6 +61,17 @@ export function codeOf(call: () => unknown): string | undefined {
     throw error;
   }
 }
+
+/** The bytes of a tunnel header. */
+export const header = (size: number) => new Uint8Array(size).fill(0xab);
+
+/** The attributes of an encapsulation over UDP. */
+export const udp = (size = 32, portNum = 1) => ({
+  portNum,
+  encapType: EncapType.ENC_OVER_UDP,
+  udpDstPort: 4789,
+  header: header(size),
+});
 
 export interface End {
   ctx: Context;
