@@ -61,7 +61,7 @@ async function measureRoundTrips({ way, size, count }: Task): Promise<Measuremen
 function polledStream(writes: Writes, right: End): void {
   while (writes.unfinished) {
     writes.fill();
-    writes.reap();
+    writes.poll();
     // The other device's progress.
     right.cq.poll(1);
   }
@@ -71,7 +71,7 @@ async function awaitedStream(writes: Writes, left: End): Promise<void> {
   writes.fill();
   while (writes.unfinished) {
     await left.cq.wait();
-    writes.reap();
+    writes.poll();
     writes.fill();
   }
 }

@@ -80,7 +80,7 @@ async function measureStream(task: Task, end: End, theirs: Address): Promise<Mea
     while (writes.unfinished) {
       writes.fill();
       if (task.way === 'await') await end.cq.wait();
-      writes.reap();
+      writes.poll();
     }
   };
   const count = wholeWindows(task);
@@ -89,7 +89,7 @@ async function measureStream(task: Task, end: End, theirs: Address): Promise<Mea
   await run(count);
   const duration = performance.now() - start;
   writes.finish();
-  while (writes.unfinished) writes.reap();
+  while (writes.unfinished) writes.poll();
   return messageRate(count, duration);
 }
 

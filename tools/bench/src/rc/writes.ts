@@ -57,7 +57,7 @@ export abstract class Writes {
 
   protected abstract post(count: number): void;
   /** Polls completions; does not wait. */
-  abstract reap(): void;
+  abstract poll(): void;
 
   /** One request. */
   protected request(number: number) {
@@ -86,7 +86,7 @@ export class PlainWrites extends Writes {
     for (let i = 0; i < count; i++) this.end.qp.postSend(this.request(this.posted + i));
   }
 
-  override reap(): void {
+  override poll(): void {
     for (const wc of this.end.cq.poll(64)) {
       if (!wc.ok) throw new Error(wc.statusText);
       this.done++;
@@ -111,7 +111,7 @@ export class BatchedWrites extends Writes {
     this.end.qp.postSendBatch(this.#batch, first, count);
   }
 
-  override reap(): void {
+  override poll(): void {
     const batch = this.#completions;
     const count = this.end.cq.pollBatch(batch);
     for (let i = 0; i < count; i++) if (!batch.ok(i)) throw new Error(wcStatusText(batch.status(i)));
