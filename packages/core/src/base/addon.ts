@@ -16,9 +16,6 @@ export interface AddonPlace {
  * Loads the Node-API addon of a package.
  *
  * @throws Error that names the file, and how to build it; `cause` is the loader's own error
- * @example
- * const place = { name: '@verbs/hbl', file: 'native/binding/build/Release/verbs_hbl.node', from: import.meta.url };
- * const addon = loadAddon(place) as Native;
  */
 export function loadAddon({ name, file, from }: AddonPlace): unknown {
   const path = join(packageFolder(from), file);

@@ -34,11 +34,13 @@ export interface ObjectCheck<T extends FieldTable> extends Check<FieldsOf<T>> {
  * The check of an object by a table of its fields. A name that is not in the table is an error, and each field is read
  * once. Tables nest: the result is a check itself.
  *
- * @throws TypeError, RangeError that names the field by its path
- * @example
+ * ```ts
  * const route = fields({ dgid: gidBytes, hopLimit: or(u8(), 64) });
  * const address = fields({ portNum: u8(1), sl: or(u4(), 0), grh: maybe(route) });
  * const { portNum, sl, grh } = address(attr, 'attr');
+ * ```
+ *
+ * @throws TypeError, RangeError that names the field by its path
  */
 export function fields<const T extends FieldTable>(table: T): ObjectCheck<T> {
   const entries = Object.entries(table);

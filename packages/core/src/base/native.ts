@@ -4,11 +4,12 @@ import { loadAddon } from './addon.js';
 
 declare const handleBrand: unique symbol;
 
-/** A type-tagged External around a native object. Only the addon can make or open one. */
+/** @internal A type-tagged External around a native object. Only the addon can make or open one. */
 export interface NativeHandle {
   readonly [handleBrand]: 'object';
 }
 
+/** @internal A loaded libibverbs. */
 export interface NativeLibrary {
   readonly [handleBrand]: 'library';
 }
@@ -24,6 +25,7 @@ export interface NativeDevice {
   index: number;
 }
 
+/** @internal A registered memory region. */
 export interface NativeRegion {
   handle: NativeHandle;
   id: number;
@@ -93,6 +95,7 @@ export interface NativeQpInit {
   rxHashConf?: { function: number; key: Uint8Array; fields: bigint };
 }
 
+/** @internal A queue pair. */
 export interface NativeQp {
   handle: NativeHandle;
   id: number;
@@ -112,6 +115,7 @@ export interface NativeFlowSpec {
 export type NativeQpAttr = Record<string, number | NativeCap | NativeAhAttr>;
 
 /**
+ * @internal
  * The addon: one function for each function of libibverbs. Where a result may also be a number, a
  * negative one is the errno of the failed C call.
  */
@@ -301,6 +305,7 @@ export interface Native {
   readonly nativeApi: object;
 }
 
+/** The addon of this package. */
 export const native = loadAddon({
   name: '@verbs/core',
   file: 'native/binding/build/Release/verbs_core.node',

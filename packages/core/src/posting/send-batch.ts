@@ -23,10 +23,13 @@ const REMOTE = WRITE | (1 << WrOpcode.RDMA_READ) | CAS | ADD;
  * calls change one field of it and allocate nothing as long as 64-bit values are given as numbers.
  *
  * @example
- * const batch = new SendBatch(64); for (let i = 0; i < 64; i++) { const remoteAddr = peer.addr + BigInt(i * 4096);
- * batch.set(i, { opcode: WrOpcode.RDMA_WRITE, remoteAddr, rkey: peer.rkey, sgList: [{ mr, offset: i * 4096, length:
- * 4096 }] }); } batch.setSendFlags(63, SendFlags.SIGNALED); qp.postSendBatch(batch); // all of them; and again when the
- * last one has completed
+ * const batch = new SendBatch(64);
+ * for (let i = 0; i < 64; i++) {
+ *   const remoteAddr = peer.addr + BigInt(i * 4096);
+ *   batch.set(i, { opcode: WrOpcode.RDMA_WRITE, remoteAddr, rkey: peer.rkey, sgList: [{ mr, offset: i * 4096, length: 4096 }] });
+ * }
+ * batch.setSendFlags(63, SendFlags.SIGNALED);
+ * qp.postSendBatch(batch); // all of them; and again when the last one has completed
  */
 export class SendBatch extends RequestBatch {
   /**

@@ -11,7 +11,13 @@ export { loadProviderAddon } from './addon.js';
 export * from './adopt.js';
 export { type ModelPlace, type SoftModel, softModelAt } from './soft-model.js';
 export { chooseVendorDevice, isVendorDevice, listVendorDevices } from './vendor-devices.js';
-export { type Libraries, softHint, VendorLibraries, type VendorLibrary } from './vendor-libraries.js';
+export {
+  type Libraries,
+  softHint,
+  VendorLibraries,
+  type VendorLibrary,
+  type OpenedLibrary,
+} from './vendor-libraries.js';
 export { type AddonPlace, loadAddon } from '../base/addon.js';
 export { errno } from '../base/errno.js';
 export * from '../base/fields.js';

@@ -7,6 +7,21 @@ import { type LibraryKind, loadLibrary, softFailure, softModule } from '../libra
 import { libraryTried } from '../library/library-loads.js';
 import { handleOf } from '../lifetime/resource.js';
 
+/** The result of loading a library: its handle, or the reason why it does not load. */
+export type OpenedLibrary<Vendor extends object> =
+  | {
+      /** The addon's handle of the loaded library. */
+      handle: Vendor;
+      /** Missing. */
+      reason?: never;
+    }
+  | {
+      /** Missing. */
+      handle?: never;
+      /** The loader's error. */
+      reason: string;
+    };
+
 /** A vendor package's description of its library. `Vendor` is the addon's handle of the loaded library. */
 export interface VendorLibrary<Vendor extends object> {
   /** The `kind` of the software NIC's devices, 'hbl'. */
@@ -24,7 +39,7 @@ export interface VendorLibrary<Vendor extends object> {
   /** Remedies for errors of its functions. */
   hints: Hints;
   /** Loads a library of that name. */
-  open: (name: string) => { handle: Vendor; reason?: never } | { handle?: never; reason: string };
+  open: (name: string) => OpenedLibrary<Vendor>;
   /** Hands the software NIC to the model, which adds its kind of device: 0 or a negative errno. */
   attachModel: (library: Vendor, libibverbs: NativeLibrary) => number;
   /** Whether the library drives the device of that name. */

@@ -148,7 +148,11 @@ export function nativeWqAttr(pd: ProtectionDomain, value: unknown) {
     handle: handleOf(pd, 'ProtectionDomain', 'pd', SYSCALL),
     /** The completion queue's. */
     cq,
-    /** The rest, with its defaults. See {@link WqType}. */
-    init: { wqType: WqType.RQ, ...attr },
+    /** The other attributes, with their defaults. */
+    init: {
+      /** See {@link WqType}. */
+      wqType: WqType.RQ,
+      ...attr,
+    },
   };
 }
