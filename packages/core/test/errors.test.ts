@@ -51,5 +51,8 @@ it('has texts for completions', () => {
   expect(source.enumName(source.WcStatus, 99)).toBe('99');
   expect(source.flagNames(source.AccessFlags, 0)).toBe('NONE');
   expect(source.flagNames(source.AccessFlags, 3 | (1 << 30))).toBe('LOCAL_WRITE|REMOTE_WRITE|0x40000000');
+  for (const value of [0x80000000, 1 << 31]) expect(source.flagNames(source.AccessFlags, value)).toBe('0x80000000');
+  expect(source.flagNames(source.AccessFlags, 0xffffffff)).not.toContain('-');
+  expect(source.flagNames({ TOP: 0x80000000 }, 1 << 31)).toBe('TOP');
   expect(native.errnoName(0)).toBe('0');
 });

@@ -12,6 +12,12 @@ export type { NativeHandle };
 /** A loaded libibverbs. */
 export type { Libibverbs };
 
+/** The mapped send queue of a queue pair, as the addon knows it. */
+export interface NativeSendQueue {
+  entries: number;
+  entrySize: 32 | 64;
+}
+
 export interface NativePort {
   maxNumOfQps: number;
   numAllocatedQps: number;
@@ -50,7 +56,6 @@ export interface Native {
     context: NativeHandle,
     attr: object,
   ): { handle: NativeHandle; encapNum: number } | number;
-  useEncap(qp: NativeHandle, encap: NativeHandle): NativeHandle;
 
   createUsrFifo(
     library: NativeLibrary,
@@ -91,12 +96,20 @@ export interface Native {
     mask: number,
     pathMtu: number | undefined,
     hblAttr: object | undefined,
+    encap: NativeHandle | undefined,
   ): number;
   queryQp(
     library: NativeLibrary,
     qp: NativeHandle,
-  ): { qpNum: number; sendQueueMapped: boolean; receiveQueueMapped: boolean } | number;
-  writeSendQueue(library: NativeLibrary, qp: NativeHandle, offset: number, bytes: Uint8Array, size: number): number;
+  ): { qpNum: number; sendQueue?: NativeSendQueue; receiveQueueMapped: boolean } | number;
+  writeSendQueue(
+    library: NativeLibrary,
+    qp: NativeHandle,
+    index: number,
+    bytes: Uint8Array,
+    entries: number,
+    entrySize: number,
+  ): number;
 }
 
 export const native: Native = loadProviderAddon({

@@ -2,7 +2,6 @@ import { Mtu, type QpAttr, QpAttrMask, QpState, type QueuePair } from '@verbs/co
 import {
   check,
   checked,
-  coreNative,
   fields,
   handleOf,
   nativeQpAttr,
@@ -17,7 +16,7 @@ import { encodeWqe, type Wqe } from './doorbell.js';
 import { findEncap } from './encap.js';
 import { MTU_8192, QpCaps, QpWqTypes, SwqGranularity } from './enums.js';
 import { libraries } from './libraries.js';
-import { native, type NativeHandle, type NativeLibrary } from './native.js';
+import { native, type NativeHandle, type NativeLibrary, type NativeSendQueue } from './native.js';
 
 const INDEX_MASK = 0x3fffff;
 
@@ -43,13 +42,6 @@ export interface HblQpAttr {
   encapNum?: number;
 }
 
-/** The state of a queue pair that the C library does not report: its granularity, and the encapsulations that it uses. */
-interface HblState {
-  granularity: number;
-  uses: NativeHandle[];
-}
-const states = new WeakMap<QueuePair, HblState>();
-
 /**
  * `hbldv_modify_qp`: `qp.modify` with the attributes of this hardware. Without `hblAttr` the C function's defaults apply:
  * WRITE and 32 bytes at INIT, priority 1 at RTS.
@@ -71,27 +63,18 @@ export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void
   const large = attr.pathMtu === MTU_8192;
   const { attr: fields, mask } = nativeQpAttr(large ? { ...attr, pathMtu: Mtu.MTU_4096 } : attr, 'attr');
   const extended = hblAttr === undefined ? undefined : checkHblAttr(hblAttr, 'hblAttr');
-  const known = states.get(qp) ?? { granularity: SwqGranularity.GRAN_32B, uses: [] };
-  // Before the call: from here on the encapsulation must not be freed.
-  const use = extended === undefined ? undefined : keepEncap(qp, handle, attr, extended);
-  const code = native.modifyQp(hbl, handle, fields, mask, large ? MTU_8192 : undefined, extended);
-  if (code < 0 && use !== undefined) coreNative.close(use);
+  const encap = extended === undefined ? undefined : usedEncap(qp, attr, extended);
+  const code = native.modifyQp(hbl, handle, fields, mask, large ? MTU_8192 : undefined, extended, encap);
   check(-Math.abs(code), syscall, {
     detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
   });
-  if (attr.qpState === QpState.INIT) known.granularity = extended?.wqGranularity ?? SwqGranularity.GRAN_32B;
-  if (attr.qpState === QpState.RESET) {
-    for (const each of known.uses.splice(0)) coreNative.close(each);
-  }
-  if (use !== undefined) known.uses.push(use);
-  states.set(qp, known);
   const { qpState } = fields;
   if (typeof qpState === 'number') setQueuePairState(qp, qpState);
 }
 
-function keepEncap(
+/** The open encapsulation that the attributes name: the queue pair keeps it. */
+function usedEncap(
   qp: QueuePair,
-  handle: NativeHandle,
   attr: QpAttr,
   { caps, encapNum }: { caps: bigint; encapNum: number },
 ): NativeHandle | undefined {
@@ -100,7 +83,7 @@ function keepEncap(
   const { portNum } = qp.query(QpAttrMask.PORT).attr;
   const encap = findEncap(qp.context, portNum, encapNum);
   if (encap === undefined) return undefined;
-  return native.useEncap(handle, handleOf(encap, 'Encap', 'hblAttr.encapNum', 'hbldv_modify_qp'));
+  return handleOf(encap, 'Encap', 'hblAttr.encapNum', 'hbldv_modify_qp');
 }
 
 const checkHblAttr = fields({
@@ -133,8 +116,8 @@ export interface QueryQpAttr {
 export function queryQp(qp: QueuePair): QueryQpAttr {
   const syscall = 'hbldv_query_qp';
   const { hbl, handle } = forQueuePair(qp, syscall);
-  const { qpNum, sendQueueMapped, receiveQueueMapped } = checked(native.queryQp(hbl, handle), syscall);
-  return { qpNum, sendQueue: sendQueueMapped ? new SendWorkQueue(qp) : undefined, receiveQueueMapped };
+  const { qpNum, sendQueue, receiveQueueMapped } = checked(native.queryQp(hbl, handle), syscall);
+  return { qpNum, sendQueue: sendQueue && new SendWorkQueue(qp, sendQueue), receiveQueueMapped };
 }
 
 /** The mapped send work queue of a queue pair. The program writes entries; a doorbell announces them. */
@@ -147,10 +130,10 @@ export class SendWorkQueue {
   readonly entrySize: 32 | 64;
 
   /** @internal */
-  constructor(qp: QueuePair) {
+  constructor(qp: QueuePair, { entries, entrySize }: NativeSendQueue) {
     this.qp = qp;
-    this.entries = 2 ** Math.ceil(Math.log2(Math.max(1, qp.cap.maxSendWr)));
-    this.entrySize = states.get(qp)?.granularity === SwqGranularity.GRAN_64B ? 64 : 32;
+    this.entries = entries;
+    this.entrySize = entrySize;
   }
 
   /**
@@ -158,7 +141,8 @@ export class SendWorkQueue {
    * previous entry in that slot must have completed.
    *
    * @returns the index for the doorbell that announces this entry and all before it
-   * @throws VerbsError EINVAL if the queue is not mapped any more
+   * @throws VerbsError EINVAL if the queue is not mapped any more, or if another one is after a RESET: ask `queryQp`
+   *   again; RangeError, VerbsError ERANGE for more bytes than an entry has
    */
   write(index: number, wqe: Wqe | Uint8Array): number {
     const syscall = 'hbldv_query_qp';
@@ -168,8 +152,7 @@ export class SendWorkQueue {
       throw validate.rangeError('wqe.byteLength', `at most ${this.entrySize}, the size of an entry`, bytes.byteLength);
     }
     const { hbl, handle } = forQueuePair(this.qp, syscall);
-    const offset = (index % this.entries) * this.entrySize;
-    check(native.writeSendQueue(hbl, handle, offset, bytes, this.entries * this.entrySize), syscall);
+    check(native.writeSendQueue(hbl, handle, index, bytes, this.entries, this.entrySize), syscall);
     return (index + 1) & INDEX_MASK;
   }
 }

@@ -7,7 +7,7 @@ import { type SoftModel, softModelAt } from '@verbs/core/provider';
  *
  * - `profile`: `gaudi`, the default, has every feature of the manual, and the ordinary verbs; `gaudi2` accepts exactly
  *   the arguments that the kernel driver of a Gaudi2 accepts
- * - `ports`: default 4
+ * - `ports`: 1 to 63, default 4
  * - `closed_ports`: a mask of the ports whose network interface is down; bit 1 is port 1
  */
 export const softModel: SoftModel<'hbl'> = softModelAt({

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VERBS_CORE_API_VERSION 3u
+#define VERBS_CORE_API_VERSION 4u
 
 /* The tag of the External that holds a `const verbs_core_api*`. */
 #define VERBS_CORE_API_TAG {0x6f1d7c0b52a94e83ull, 0x9b3e5a70c4d82f16ull}
@@ -112,6 +112,21 @@ typedef struct verbs_core_api {
   /* An ibv_mr of `pd` that a vendor's function has registered, of memory outside the process, like the result of
    * regDmabufMr. Owned from here on, and closed by ibv_dereg_mr; NULL with an exception pending, and then not owned. */
   napi_value (*adopt_mr)(napi_env env, verbs_core_object* pd, void* mr, uint64_t start, uint64_t length);
+
+  /* -- since version 4 */
+
+  /* A vendor's function has modified the queue pair, by a struct ibv_qp_attr and its mask: the addon follows the
+   * transition as it does after ibv_modify_qp. */
+  void (*qp_modified)(verbs_core_object* qp, const void* qp_attr, int mask);
+  /* Fills a struct ibv_qp_cap with what the queue pair was created with: at least what the program asked for. */
+  void (*qp_cap)(const verbs_core_object* qp, void* cap);
+  /* A word that the provider keeps with the queue pair. It is 0 after the creation and after every transition to RESET
+   * or INIT, by whichever function. */
+  uint64_t (*qp_word)(const verbs_core_object* qp);
+  void (*set_qp_word)(verbs_core_object* qp, uint64_t word);
+  /* Keeps something of the provider's as long as the queue pair uses it: `drop(data)` is called after the queue pair
+   * was destroyed, or was reset. The errno of a drop after the destruction is the result of the close. 0 or ENOMEM. */
+  int (*qp_keep)(verbs_core_object* qp, int (*drop)(void*), void* data);
 } verbs_core_api;
 
 #ifdef __cplusplus

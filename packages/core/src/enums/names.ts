@@ -15,6 +15,8 @@ export function enumName(values: Readonly<Record<string, number>>, value: number
 export function flagNames(flags: Readonly<Record<string, number>>, value: number): string {
   const names = Object.keys(flags).filter((name) => ((flags[name] ?? 0) & value) !== 0);
   const known = names.reduce((sum, name) => sum | (flags[name] ?? 0), 0);
-  if ((value & ~known) !== 0) names.push(`0x${(value & ~known).toString(16)}`);
+  // As an unsigned number: bit 31 is no sign.
+  const unknown = (value & ~known) >>> 0;
+  if (unknown !== 0) names.push(`0x${unknown.toString(16)}`);
   return names.length === 0 ? 'NONE' : names.join('|');
 }

@@ -13,11 +13,11 @@ import type { XrcDomain } from './xrc-domain.js';
 export interface QpCap {
   /** Outstanding send requests. */
   maxSendWr: number;
-  /** Outstanding receive requests. */
+  /** Outstanding receive requests; 0 with an indirection table. */
   maxRecvWr: number;
   /** Elements of a send request, default 1. */
   maxSendSge?: number;
-  /** Elements of a receive request, default 1. */
+  /** Elements of a receive request, default 1; 0 with an indirection table, whose queues have their own. */
   maxRecvSge?: number;
   /** Bytes that SendFlags.INLINE may carry, default 0. */
   maxInlineData?: number;
@@ -67,13 +67,17 @@ export interface RxHashConf {
 }
 
 /** The adapters' own limits are far below 2^24; the bound prevents an allocation for an absurd number. */
-export const nativeCap = fields({
-  maxSendWr: or(u24(), 0),
-  maxRecvWr: or(u24(), 0),
-  maxSendSge: or(u16(), 1),
-  maxRecvSge: or(u16(), 1),
-  maxInlineData: or(u24(), 0),
-});
+const capOf = (maxRecvSge: number) =>
+  fields({
+    maxSendWr: or(u24(), 0),
+    maxRecvWr: or(u24(), 0),
+    maxSendSge: or(u16(), 1),
+    maxRecvSge: or(u16(), maxRecvSge),
+    maxInlineData: or(u24(), 0),
+  });
+export const nativeCap = capOf(1);
+/** With an indirection table the kernel rejects a receive queue of the queue pair's own. */
+const hashedCap = capOf(0);
 
 const rxHashConf = fields({
   function: u8(),
@@ -94,7 +98,7 @@ const initAttr = fields({
   srq: maybe(handle('SharedReceiveQueue', SYSCALL)),
   xrcd: unchecked,
   rwqIndTbl: maybe(handle('IndirectionTable', SYSCALL)),
-  cap: nativeCap,
+  cap: unchecked,
   createFlags: maybe(u31()),
   maxTsoHeader: maybe(u16()),
   sourceQpn: maybe(u24()),
@@ -109,15 +113,17 @@ export function qpInitAttr<T extends number>(value: QpInitAttr<T>, path: string)
 
 /** `pd` is missing for XRC_RECV. C libraries follow the pointers to a type's parts, so the check requires them. */
 export function nativeQpInitAttr(value: unknown, path: string, pd?: NativeHandle): NativeQpInit {
-  const { sendCq, recvCq, xrcd, ...attr } = initAttr(value, path);
+  const { sendCq, recvCq, xrcd, cap: given, ...attr } = initAttr(value, path);
   const { qpType } = attr;
   const part = (name: string, given: unknown, kind: string, needed: boolean) =>
     given === undefined && !needed ? {} : { [name]: handleOf(given, kind, `${path}.${name}`, SYSCALL) };
   const hashed = attr.rwqIndTbl !== undefined;
+  const cap = (hashed ? hashedCap : nativeCap)(given, `${path}.cap`);
   const xrc = qpType === QpType.XRC_RECV || qpType === QpType.XRC_SEND;
   return {
     ...(pd === undefined ? {} : { pd }),
     ...attr,
+    cap,
     ...part('sendCq', sendCq, 'CompletionQueue', qpType !== QpType.XRC_RECV && !hashed),
     ...part('recvCq', recvCq, 'CompletionQueue', !xrc && !hashed),
     ...part('xrcd', xrcd, 'XrcDomain', qpType === QpType.XRC_RECV),

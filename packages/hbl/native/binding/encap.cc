@@ -1,5 +1,8 @@
 // Encapsulations, and that queue pairs keep theirs.
+#include "binding/encap.h"
+
 #include <cerrno>
+#include <utility>
 
 #include "binding/library.h"
 #include "provider/child.h"
@@ -8,40 +11,43 @@ namespace verbs::hbl::binding {
 namespace {
 
 // The resource itself. Destroying it while a queue pair uses it would succeed, and break the queue pair silently: so it
-// goes when the last of both is closed, the Encap and the queue pairs. The destroy function frees it also when it
-// fails.
+// goes when the last user is gone, the Encap or a queue pair.
 class Resource {
  public:
-  Resource(const Library& library, hbldv_encap* encap) : library_(library), encap_(encap) {}
-  ~Resource() { library_.hbldv_destroy_encap(encap_); }
+  Resource(const Library& library, hbldv_encap* encap) : library_(library), encap_(encap), number_(encap->encap_num) {}
+  ~Resource() { static_cast<void>(destroy()); }
   Resource(const Resource&) = delete;
   Resource& operator=(const Resource&) = delete;
-  std::uint32_t number() const { return encap_->encap_num; }
+  std::uint32_t number() const { return number_; }
+  // 0 or an errno. The C function frees the structure also when it fails: it is called once.
+  int destroy() {
+    hbldv_encap* encap = std::exchange(encap_, nullptr);
+    return encap ? library_.hbldv_destroy_encap(encap) : 0;
+  }
 
  private:
   const Library& library_;
   hbldv_encap* encap_;
+  const std::uint32_t number_;
 };
+
+using Share = std::shared_ptr<Resource>;
+
+int give_back(Share& share) {
+  const Share last = std::exchange(share, nullptr);
+  return last && last.use_count() == 1 ? last->destroy() : 0;
+}
 
 class Encap final : public Child {
  public:
   static constexpr char kType = 0;
-  explicit Encap(std::shared_ptr<Resource> its_resource) : Child(&kType), resource(std::move(its_resource)) {}
-  const std::shared_ptr<Resource> resource;
+  explicit Encap(Share resource) : Child(&kType), resource_(std::move(resource)) {}
+  // Null after a destruction that failed.
+  const Share& resource() const { return resource_; }
 
  private:
-  int release() override { return 0; }
-};
-
-// A queue pair's share.
-class EncapUse final : public Child {
- public:
-  static constexpr char kType = 0;
-  explicit EncapUse(std::shared_ptr<Resource> resource) : Child(&kType), resource_(std::move(resource)) {}
-
- private:
-  int release() override { return 0; }
-  const std::shared_ptr<Resource> resource_;
+  int release() override { return give_back(resource_); }
+  Share resource_;
 };
 
 // createEncap(library, context, { portNum, encapType, ipv4Addr, l4: udpDstPort or ipProto, header }):
@@ -72,21 +78,28 @@ napi_value create_encap(const Arguments& arguments) {
   return result;
 }
 
-// useEncap(qp, encap): handle. Until it or the queue pair is closed, the encapsulation stays.
-napi_value use_encap(const Arguments& arguments) {
-  const Taken qp = take(arguments, 0, VERBS_CORE_QP);
-  if (!qp) return nullptr;
-  Taken keep;
-  const Encap* encap = Child::of<Encap>(arguments, 1, &keep);
-  if (!encap) return nullptr;
-  return Child::attach(arguments.env, std::make_unique<EncapUse>(encap->resource), {qp.get()});
+int drop_share(void* data) {
+  const std::unique_ptr<Share> share(static_cast<Share*>(data));
+  return give_back(*share);
 }
 
 }  // namespace
 
-void init_encap(napi_env env, napi_value exports) {
-  export_function<create_encap>(env, exports, "createEncap");
-  export_function<use_encap>(env, exports, "useEncap");
+bool encap_of(const Arguments& arguments, std::size_t index, EncapShare* share) {
+  Taken keep;
+  const Encap* encap = Child::of<Encap>(arguments, index, &keep);
+  if (encap) *share = encap->resource();
+  return encap != nullptr;
 }
+
+int keep_encap(verbs_core_object* qp, const EncapShare& share) {
+  if (!share) return 0;
+  auto kept = std::make_unique<Share>(std::static_pointer_cast<Resource>(share));
+  if (const int error = core()->qp_keep(qp, drop_share, kept.get())) return error;
+  static_cast<void>(kept.release());  // the queue pair's now
+  return 0;
+}
+
+void init_encap(napi_env env, napi_value exports) { export_function<create_encap>(env, exports, "createEncap"); }
 
 }  // namespace verbs::hbl::binding

@@ -1,14 +1,23 @@
 // Queue pairs and completion queues.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
+#include "binding/encap.h"
 #include "binding/library.h"
 
 namespace verbs::hbl::binding {
 namespace {
 
 constexpr auto kUnmapped = ~std::uintptr_t{0};
+
+// What core keeps for a queue pair whose last INIT asked for entries of 64 bytes.
+constexpr std::uint64_t kEntriesOf64 = 64;
 
 bool mapped(const void* address) { return address && reinterpret_cast<std::uintptr_t>(address) != kUnmapped; }
 
@@ -68,7 +77,8 @@ napi_value read_cq(const Arguments& arguments) {
   return number(env, index);
 }
 
-// modifyQp(library, qp, attr, mask, pathMtu | undefined, hblAttr | undefined): 0 | -errno. `pathMtu` overrides attr's.
+// modifyQp(library, qp, attr, mask, pathMtu | undefined, hblAttr | undefined, encap | undefined): 0 | -errno. `pathMtu`
+// overrides attr's. The queue pair keeps `encap` from then on.
 napi_value modify_qp(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
@@ -91,11 +101,48 @@ napi_value modify_qp(const Arguments& arguments) {
     hbl.priority = static_cast<std::uint8_t>(to_u32(env, get(env, given, "priority")));
     hbl.encap_num = static_cast<std::uint8_t>(to_u32(env, get(env, given, "encapNum")));
   }
+  EncapShare encap;
+  if (!is_undefined(env, arguments[6]) && !encap_of(arguments, 6, &encap)) return nullptr;
   const int mask = static_cast<int>(to_integer(env, arguments[3]));
-  return failure(env, library->hbldv_modify_qp(pointer<ibv_qp>(qp), &attr, mask, has_hbl ? &hbl : nullptr));
+  const int error = library->hbldv_modify_qp(pointer<ibv_qp>(qp), &attr, mask, has_hbl ? &hbl : nullptr);
+  if (error != 0) return failure(env, error);
+  core()->qp_modified(qp.get(), &attr, mask);
+  const bool granular = (mask & IBV_QP_STATE) != 0 && attr.qp_state == IBV_QPS_INIT && has_hbl;
+  if (granular && hbl.wq_granularity == HBLDV_SWQE_GRAN_64B) core()->set_qp_word(qp.get(), kEntriesOf64);
+  return failure(env, keep_encap(qp.get(), encap));
 }
 
-// queryQp(library, qp): { qpNum, sendQueueMapped, receiveQueueMapped } | -errno
+// The mapped send queue of a queue pair.
+struct SendQueue {
+  std::uint8_t* memory;
+  std::uint32_t entries;
+  std::uint32_t entry_size;
+};
+
+bool readable(const SendQueue& queue) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(queue.memory) & ~(page - 1);
+  const auto end = reinterpret_cast<std::uintptr_t>(queue.memory) + std::size_t{queue.entries} * queue.entry_size;
+  std::vector<unsigned char> pages((end - start + page - 1) / page);
+  return mincore(reinterpret_cast<void*>(start), end - start, pages.data()) == 0;
+}
+
+// libhbl has no call for the size of the mapping. The count follows from the creation; the size of an entry from the
+// last INIT, of which ibv_modify_qp has no entries of 64 bytes. False: there is no such queue now. libhbl keeps the
+// addresses over a RESET, so the state counts as well, and a queue whose pages are not all mapped is none.
+bool send_queue_of(const Taken& taken, const hbldv_query_qp_attr& attr, SendQueue* queue) {
+  const ibv_qp_state state = pointer<ibv_qp>(taken)->state;
+  if (!mapped(attr.swq_cpu_addr)) return false;
+  if (state == IBV_QPS_RESET || state == IBV_QPS_INIT || state == IBV_QPS_RTR) return false;
+  ibv_qp_cap cap{};
+  core()->qp_cap(taken.get(), &cap);
+  queue->memory = static_cast<std::uint8_t*>(attr.swq_cpu_addr);
+  queue->entries = std::bit_ceil(std::max(1u, cap.max_send_wr));
+  queue->entry_size = core()->qp_word(taken.get()) == kEntriesOf64 ? 64 : 32;
+  return readable(*queue);
+}
+
+// queryQp(library, qp): { qpNum, sendQueue?: { entries, entrySize }, receiveQueueMapped } | -errno
 napi_value query_qp(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
@@ -105,12 +152,18 @@ napi_value query_qp(const Arguments& arguments) {
   if (const int error = library->hbldv_query_qp(pointer<ibv_qp>(qp), &attr)) return failure(env, error);
   napi_value result = object(env);
   set(env, result, "qpNum", number(env, attr.qp_num));
-  set(env, result, "sendQueueMapped", boolean(env, mapped(attr.swq_cpu_addr)));
+  if (SendQueue queue{}; send_queue_of(qp, attr, &queue)) {
+    const napi_value described = object(env);
+    set(env, described, "entries", number(env, queue.entries));
+    set(env, described, "entrySize", number(env, queue.entry_size));
+    set(env, result, "sendQueue", described);
+  }
   set(env, result, "receiveQueueMapped", boolean(env, mapped(attr.rwq_cpu_addr)));
   return result;
 }
 
-// writeSendQueue(library, qp, offset, bytes, size): 0 | -errno. Into the mapped send work queue of `size` bytes.
+// writeSendQueue(library, qp, index, bytes, entries, entrySize): 0 | -errno. Into the slot of that index. The queue
+// that JavaScript describes must be the one that is mapped now: EINVAL. ERANGE: more bytes than an entry has.
 napi_value write_send_queue(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
@@ -118,11 +171,15 @@ napi_value write_send_queue(const Arguments& arguments) {
   if (!qp) return nullptr;
   hbldv_query_qp_attr attr{};
   if (const int error = library->hbldv_query_qp(pointer<ibv_qp>(qp), &attr)) return failure(env, error);
-  if (!mapped(attr.swq_cpu_addr)) return failure(env, EINVAL);
-  const std::uint64_t offset = to_u32(env, arguments[2]), size = to_u32(env, arguments[4]);
+  SendQueue queue{};
+  if (!send_queue_of(qp, attr, &queue)) return failure(env, EINVAL);
+  if (to_integer(env, arguments[4]) != queue.entries || to_integer(env, arguments[5]) != queue.entry_size) {
+    return failure(env, EINVAL);
+  }
   const Bytes bytes = to_bytes(env, arguments[3]);
-  if (offset > size || bytes.size > size - offset) return failure(env, ERANGE);
-  if (bytes.data) std::memcpy(static_cast<std::uint8_t*>(attr.swq_cpu_addr) + offset, bytes.data, bytes.size);
+  if (bytes.size > queue.entry_size) return failure(env, ERANGE);
+  const std::uint64_t slot = static_cast<std::uint64_t>(to_integer(env, arguments[2])) % queue.entries;
+  if (bytes.data) std::memcpy(queue.memory + slot * queue.entry_size, bytes.data, bytes.size);
   return failure(env, 0);
 }
 

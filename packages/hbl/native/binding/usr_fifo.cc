@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <utility>
 
 #include "binding/library.h"
 #include "provider/child.h"
@@ -18,10 +19,11 @@ class UsrFifo final : public Child {
   static constexpr char kType = 0;
   UsrFifo(const Library& library, hbldv_usr_fifo* fifo)
       : Child(&kType), library_(library), fifo_(fifo), entries_(fifo->size / kEntrySize) {}
-  // Frees it also when it fails.
-  ~UsrFifo() override { library_.hbldv_destroy_usr_fifo(fifo_); }
+  ~UsrFifo() override { static_cast<void>(release()); }
 
   const hbldv_usr_fifo& fields() const { return *fifo_; }
+  // False after a destruction that failed: nothing is mapped any more.
+  bool usable() const { return fifo_ != nullptr; }
   bool mapped() const { return fifo_->regs_cpu_addr != reinterpret_cast<void*>(-1); }
   std::uint32_t consumer_index() const { return *static_cast<const volatile std::uint32_t*>(fifo_->ci_cpu_addr); }
   // How many doorbells fit now.
@@ -42,7 +44,11 @@ class UsrFifo final : public Child {
   }
 
  private:
-  int release() override { return 0; }  // the destructor does it
+  // The C function unmaps the pages and frees the structure also when it fails: it is called once.
+  int release() override {
+    hbldv_usr_fifo* fifo = std::exchange(fifo_, nullptr);
+    return fifo ? library_.hbldv_destroy_usr_fifo(fifo) : 0;
+  }
   static void fence() {
 #if defined(__x86_64__)
     __builtin_ia32_sfence();
@@ -93,7 +99,12 @@ template <typename Call>
 napi_value with_fifo(const Arguments& arguments, Call&& call) {
   Taken keep;
   UsrFifo* fifo = Child::of<UsrFifo>(arguments, 0, &keep);
-  return fifo ? call(*fifo) : nullptr;
+  if (!fifo) return nullptr;
+  if (!fifo->usable()) {
+    napi_throw_error(arguments.env, "EBADF", "EBADF: the user FIFO is gone, although its destruction failed: close it");
+    return nullptr;
+  }
+  return call(*fifo);
 }
 
 // consumerIndex(fifo), space(fifo): numbers of entries

@@ -49,10 +49,12 @@ int Object::close() {
     const std::shared_ptr<Object> child = children_.back()->shared_from_this();
     if (const int error = child->close(); error != 0) return error;
   }
-  if (const int error = release(); error != 0) return error;
+  const int error = release();
+  // The object itself may be gone although something that went with it was not destroyed.
+  if (error != 0 && pointer() != nullptr) return error;
   open_ = false;
   detach();
-  return 0;
+  return error;
 }
 
 void Object::dispose() {

@@ -1,5 +1,6 @@
 #include "binding/provider/provider_api.h"
 
+#include <cerrno>
 #include <new>
 
 #include "binding/completion/completion_queue.h"
@@ -9,6 +10,7 @@
 #include "binding/memory/memory_region.h"
 #include "binding/qp/qp_attributes.h"
 #include "binding/qp/qp_creation.h"
+#include "binding/qp/queue_pair.h"
 #include "binding/qp/receive_work_queue.h"
 #include "verbs_core.h"
 
@@ -148,6 +150,27 @@ napi_value adopt_mr(napi_env env, verbs_core_object* pd, void* mr, std::uint64_t
   });
 }
 
+QueuePair& queue_pair(const verbs_core_object* qp) { return static_cast<QueuePair&>(*qp->object); }
+
+void qp_modified(verbs_core_object* qp, const void* qp_attr, int mask) {
+  queue_pair(qp).modified(*static_cast<const ibv_qp_attr*>(qp_attr), mask);
+}
+
+void qp_cap(const verbs_core_object* qp, void* cap) { *static_cast<ibv_qp_cap*>(cap) = queue_pair(qp).cap(); }
+
+std::uint64_t qp_word(const verbs_core_object* qp) { return queue_pair(qp).provider_word(); }
+
+void set_qp_word(verbs_core_object* qp, std::uint64_t word) { queue_pair(qp).set_provider_word(word); }
+
+int qp_keep(verbs_core_object* qp, int (*drop)(void*), void* data) {
+  try {
+    queue_pair(qp).keep({drop, data});
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
+}
+
 constexpr verbs_core_api kApi = {
     .version = VERBS_CORE_API_VERSION,
     .size = sizeof(verbs_core_api),
@@ -170,6 +193,11 @@ constexpr verbs_core_api kApi = {
     .create_wq = create_by<ReceiveWorkQueue::create>,
     .alloc_dm = create_by<DeviceMemory::alloc>,
     .adopt_mr = adopt_mr,
+    .qp_modified = qp_modified,
+    .qp_cap = qp_cap,
+    .qp_word = qp_word,
+    .set_qp_word = set_qp_word,
+    .qp_keep = qp_keep,
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "binding/device/gid.h"
 #include "binding/lifetime/handle.h"
@@ -31,7 +32,7 @@ std::vector<std::shared_ptr<Object>> parents_of(const QueuePair::Parts& parts) {
 }  // namespace
 
 QueuePair::QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap)
-    : Object(kKind, parents_of(parts)), parts_(std::move(parts)), qp_(qp) {
+    : Object(kKind, parents_of(parts)), parts_(std::move(parts)), qp_(qp), cap_(cap) {
   if (parts_.send_cq != nullptr) send_.emplace(context(), qp_, extended, cap);
   if (parts_.recv_cq != nullptr && parts_.srq == nullptr) {
     recv_.emplace(std::make_shared<WorkQueue>(context().environment(), cap.max_recv_wr, cap.max_recv_sge),
@@ -70,7 +71,7 @@ int QueuePair::release() {
   if (const int error = context().functions().destroy_qp(qp_); error != 0) return error;
   qp_ = nullptr;
   abandon();
-  return 0;
+  return drop_kept();
 }
 
 void QueuePair::abandon() {
@@ -86,6 +87,25 @@ void QueuePair::abandon() {
   if (parts_.srq != nullptr && parts_.recv_cq != nullptr) parts_.recv_cq->keep_until_polled(parts_.srq->queue());
   send_.reset();
   recv_.reset();
+}
+
+void QueuePair::modified(const ibv_qp_attr& attr, int mask) {
+  if ((mask & IBV_QP_STATE) == 0) return;
+  if (attr.qp_state == IBV_QPS_RESET) {
+    forget();
+    (void)drop_kept();  // the reset itself succeeded
+  }
+  if (attr.qp_state == IBV_QPS_RESET || attr.qp_state == IBV_QPS_INIT) provider_word_ = 0;
+}
+
+int QueuePair::drop_kept() {
+  int result = 0;
+  // From a copy: a drop may come back here.
+  for (const Kept& kept : std::exchange(kept_, {})) {
+    const int error = kept.drop(kept.data);
+    if (result == 0) result = error;
+  }
+  return result;
 }
 
 void QueuePair::forget() {
@@ -117,7 +137,7 @@ Napi::Value modify_qp(const Napi::CallbackInfo& info) {
   ibv_qp_attr attr = read_qp_attr(info[1].As<Napi::Object>());
   const int mask = info[2].As<Napi::Number>().Int32Value();
   const int error = pair->context().functions().modify_qp(pair->qp(), &attr, mask);
-  if (error == 0 && (mask & IBV_QP_STATE) != 0 && attr.qp_state == IBV_QPS_RESET) pair->forget();
+  if (error == 0) pair->modified(attr, mask);
   return failure(info.Env(), error);
 }
 

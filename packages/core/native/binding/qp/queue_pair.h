@@ -44,8 +44,20 @@ class QueuePair final : public Object {
   // One BIND_MW request, by ibv_bind_mw.
   int bind_mw(Cursor& cursor, std::uint32_t count);
 
-  // ibv_modify_qp was done, to RESET: nothing is posted any more.
-  void forget();
+  // ibv_modify_qp, or a vendor's function in its place, succeeded.
+  void modified(const ibv_qp_attr& attr, int mask);
+
+  // What it was created with.
+  const ibv_qp_cap& cap() const { return cap_; }
+  // The provider's word, which RESET and INIT clear.
+  std::uint64_t provider_word() const { return provider_word_; }
+  void set_provider_word(std::uint64_t word) { provider_word_ = word; }
+  // Something that it uses: dropped after the queue pair was destroyed or reset.
+  struct Kept {
+    int (*drop)(void*);
+    void* data;
+  };
+  void keep(const Kept& kept) { kept_.push_back(kept); }
 
   // Multicast groups. Closing detaches the remaining ones. 0 or an errno.
   int attach(const ibv_gid& gid, std::uint16_t lid);
@@ -56,6 +68,10 @@ class QueuePair final : public Object {
  private:
   int release() override;
   void abandon();
+  // After RESET nothing is posted any more.
+  void forget();
+  // 0, or the first errno of a drop.
+  int drop_kept();
 
   struct Group {
     ibv_gid gid;
@@ -65,6 +81,9 @@ class QueuePair final : public Object {
 
   Parts parts_;
   ibv_qp* qp_;
+  ibv_qp_cap cap_;
+  std::uint64_t provider_word_ = 0;
+  std::vector<Kept> kept_;
   std::vector<Group> groups_;  // attached
   std::optional<SendPoster> send_;
   std::optional<ReceivePoster> recv_;  // not with a shared receive queue

@@ -23,9 +23,22 @@ Profile profile_of(const ibv_device* device) {
   return text && std::strcmp(text, "gaudi2") == 0 ? Profile::kGaudi2 : Profile::kGaudi;
 }
 
+// The ports whose network interface is down, bit 1 for port 1. False if the option is no such mask.
+bool closed_ports(const ibv_device* device, std::uint64_t* ports) {
+  const char* text = soft()->device_option(device, "closed_ports");
+  *ports = 0;
+  if (!text) return true;
+  if (std::strspn(text, "0123456789abcdefxABCDEFX") != std::strlen(text) || *text == '\0') return false;
+  char* end = nullptr;
+  errno = 0;
+  *ports = std::strtoull(text, &end, 0);
+  return errno == 0 && *end == '\0' && (*ports & 1) == 0;
+}
+
 int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
   const char* profile = soft()->device_option(device, "profile");
   if (profile && std::strcmp(profile, "gaudi") != 0 && std::strcmp(profile, "gaudi2") != 0) return EINVAL;
+  if (std::uint64_t ports = 0; !closed_ports(device, &ports)) return EINVAL;
   identity->vendor_id = 0x1da3;
   identity->vendor_part_id = profile_of(device) == Profile::kGaudi2 ? 0x1020 : 0x1000;
   identity->board_id = "VERBS_SOFT_HBL";
@@ -61,14 +74,15 @@ int open_context(void*, ibv_context* verbs) {
   ibv_device_attr device{};
   verbs_soft_verbs* control = soft()->verbs(verbs);
   if (const int error = control->query_device(verbs, &device)) return error;
+  // At most 63 ports, so that each has a bit of a mask that starts with bit 1.
+  if (device.phys_port_cnt > 63) return EINVAL;
   const std::uint64_t all = ((std::uint64_t{1} << device.phys_port_cnt) - 1) << 1;
   std::uint64_t mask = opening_attr && opening_attr->ports_mask != 0 ? opening_attr->ports_mask : all;
   if ((mask & ~all) != 0) return EINVAL;
   auto* context = new Context(verbs, profile_of(verbs->device), device.phys_port_cnt, mask, opening_attr == nullptr);
-  if (const char* closed = soft()->device_option(verbs->device, "closed_ports")) {
-    const std::uint64_t ports = std::strtoull(closed, nullptr, 0);
-    for (std::uint32_t i = 1; i <= context->ports.size(); ++i) context->port(i).closed = (ports >> i & 1) != 0;
-  }
+  std::uint64_t closed = 0;
+  static_cast<void>(closed_ports(verbs->device, &closed));  // init_device() has checked it
+  for (std::uint32_t i = 1; i <= context->ports.size(); ++i) context->port(i).closed = (closed >> i & 1) != 0;
   context->base = *control;
   context->base_ops = verbs->ops;
   soft()->set_data(verbs, VERBS_SOFT_CONTEXT, context, forget);

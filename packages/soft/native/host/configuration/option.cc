@@ -126,7 +126,7 @@ std::optional<ibv_mtu> parse_mtu(const std::string& bytes) {
 }
 
 std::string apply_option(const std::string& key, const std::string& value, DeviceConfig* config) {
-  constexpr int kMaxPorts = 64;
+  constexpr int kMaxPorts = 63;  // masks of 64 bits have bit n for port n
   if (key == "kind") return set_text(key, value, &config->kind);
   if (key == "model") return set_text(key, value, &config->model);
   if (key == "addr") return add_address(value, config);

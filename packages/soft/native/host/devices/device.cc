@@ -56,8 +56,11 @@ int Device::init() {
   if (!model_ || !model_->init_device) return 0;
   const int error = model_->init_device(model_->data, ibv(), &identity_);
   if (error == 0) return 0;
-  return fail(
-      error, "device " + config_.name + ": its model of kind " + config_.kind + " rejects it: " + std::strerror(error));
+  std::string options;
+  for (const auto& [name, value] : config_.model_options)
+    options += (options.empty() ? ": " : ", ") + name + "=" + value;
+  return fail(error, "device " + config_.name + ": its model of kind " + config_.kind +
+                         " rejects it: " + std::strerror(error) + options);
 }
 
 const char* Device::option(const std::string& key) const {

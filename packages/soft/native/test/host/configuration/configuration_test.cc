@@ -102,7 +102,7 @@ TEST_CASE("an error names the device, the key, the value and the allowed values"
       {"d,delay=-1", {"device d", "delay=-1", "0 to 10000000"}},
       {"d,seed=x", {"device d", "seed=x", "whole number"}},
       {"d,max_qp=0", {"device d", "max_qp=0", "from 1"}},
-      {"d,ports=65", {"device d", "ports=65", "1 to 64"}},
+      {"d,ports=64", {"device d", "ports=64", "1 to 63"}},
       {"d,ports=2,addr=127.0.0.1", {"device d", "addr", "2 ports"}},
       {"d,link=ether", {"device d", "link=ether", "auto, udp or process"}},
       {"d,mtu", {"device d", "mtu", "key=value"}},
