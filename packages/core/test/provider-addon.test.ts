@@ -21,7 +21,7 @@ it('refuses another table', () => {
   const { ctx } = bench();
   expect(() => addon.setUp({})).toThrow(TypeError);
   expect(() => addon.setUp(handleOf(ctx, 'Context', 'ctx', 'test'))).toThrow(TypeError);
-  expect(addon.setUp(nativeApi)).toBe(3);
+  expect(addon.setUp(nativeApi)).toBe(4);
 });
 
 it('takes contexts and queue pairs, with the library they belong to', () => {
