@@ -101,12 +101,12 @@ void verbs_init_cq(ibv_cq* cq, ibv_context* context, ibv_comp_channel* channel, 
 
 ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
   // A negative number becomes one that is too large.
-  abi::Cq* cq = abi::create_cq(context,
-                               {.cqe = static_cast<std::uint32_t>(cqe),
-                                .cq_context = cq_context,
-                                .channel = channel,
-                                .comp_vector = static_cast<std::uint32_t>(comp_vector)},
-                               {});
+  ibv_cq_init_attr_ex attr{};
+  attr.cqe = static_cast<std::uint32_t>(cqe);
+  attr.cq_context = cq_context;
+  attr.channel = channel;
+  attr.comp_vector = static_cast<std::uint32_t>(comp_vector);
+  abi::Cq* cq = abi::create_cq(context, attr, {});
   return cq ? &cq->ibv : nullptr;
 }
 
