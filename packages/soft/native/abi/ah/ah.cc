@@ -47,10 +47,15 @@ int ibv_destroy_ah(ibv_ah* ibv) {
   if (!abi::is_live(ibv)) return EINVAL;
   abi::Context* context = abi::of(ibv->context);
   const std::uint32_t handle = ibv->handle;
+  // The NIC frees the memory of the verbs structure, and another thread's new handle may get it at once.
+  if (!context->handles.retire(handle, ibv)) return EINVAL;
   const int error =
-      abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().destroy(nic_of(ibv)); });
-  if (error != 0) return error;
-  context->handles.remove(handle);
+      abi::control(&context->verbs.context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().destroy(nic_of(ibv)); });
+  if (error != 0) {
+    context->handles.restore(handle);
+    return error;
+  }
+  context->handles.erase_retired(handle);
   return 0;
 }
 

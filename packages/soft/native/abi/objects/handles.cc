@@ -66,6 +66,26 @@ void Handles::remove(std::uint32_t handle) {
   erase(handle);
 }
 
+bool Handles::retire(std::uint32_t handle, const void* ibv) {
+  const std::lock_guard lock(process_lock());
+  const auto found = addresses().find(ibv);
+  if (found == addresses().end() || found->second.owner != this || found->second.handle != handle) return false;
+  if (!is_current(handle, found->second.born)) return false;
+  addresses().erase(found);
+  return true;
+}
+
+void Handles::restore(std::uint32_t handle) {
+  const std::lock_guard lock(process_lock());
+  const Entry& entry = entries_[handle];
+  addresses()[entry.object] = {this, handle, entry.born, entry.free, false};
+}
+
+void Handles::erase_retired(std::uint32_t handle) {
+  const std::lock_guard lock(process_lock());
+  erase(handle);
+}
+
 void Handles::erase(std::uint32_t handle) {
   if (entries_[handle].users) --*entries_[handle].users;
   entries_[handle] = {};

@@ -36,6 +36,13 @@ class Handles {
   // The object is destroyed; the caller frees its verbs structure.
   void remove(std::uint32_t handle);
 
+  // For an object whose memory another thread may get as soon as it is destroyed: retire() comes before the
+  // destruction, and erase_retired() or restore() after it. From retire() on the object is not live. False if it was
+  // not live before: of two threads that destroy one object, one gets true.
+  bool retire(std::uint32_t handle, const void* ibv);
+  void restore(std::uint32_t handle);
+  void erase_retired(std::uint32_t handle);
+
   // The object's first verbs structure; nullptr unless `handle` is an object of that kind.
   void* find(std::uint32_t handle, Kind kind) const;
   // Adds a verbs structure of an imported object. False if the object is gone.
