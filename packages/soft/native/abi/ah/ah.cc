@@ -11,7 +11,7 @@ namespace {
 // The NIC's address handle begins with the ibv_ah, so that posting a datagram needs no look-up.
 nic::Ah* nic_of(ibv_ah* ibv) { return reinterpret_cast<nic::Ah*>(ibv); }
 
-void destroy(void* object) { ibv_destroy_ah(static_cast<ibv_ah*>(object)); }
+void destroy_ah(void* object) { ibv_destroy_ah(static_cast<ibv_ah*>(object)); }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ ibv_ah* soft_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   ibv_ah* ibv = &ah->ibv;
   ibv->context = pd->context;
   ibv->pd = pd;
-  ibv->handle = abi::of(pd->context)->handles.add(ibv, destroy, abi::users_of(pd));
+  ibv->handle = abi::of(pd->context)->handles.add(ibv, destroy_ah, abi::users_of(pd));
   return ibv;
 }
 

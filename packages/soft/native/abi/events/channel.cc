@@ -9,7 +9,7 @@ using namespace verbs::soft;
 
 namespace {
 
-void destroy(void* object) { ibv_destroy_comp_channel(static_cast<ibv_comp_channel*>(object)); }
+void destroy_channel(void* object) { ibv_destroy_comp_channel(static_cast<ibv_comp_channel*>(object)); }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   if (const int error = channel->queue.open()) return abi::null_with<ibv_comp_channel>(error);
   channel->ibv.context = context;
   channel->ibv.fd = channel->queue.fd();
-  channel->handle = abi::of(context)->handles.add(channel.get(), destroy);
+  channel->handle = abi::of(context)->handles.add(channel.get(), destroy_channel);
   return &channel.release()->ibv;
 }
 

@@ -20,8 +20,8 @@ int copy_from(void* to, ibv_dm* dm, std::uint64_t offset, std::size_t length) {
   return of(dm)->nic->copy_out(offset, to, length);
 }
 
-void destroy(void* object) { free_dm(static_cast<ibv_dm*>(object)); }
-void free_ibv(void* ibv) { delete static_cast<Dm*>(ibv); }
+void destroy_dm(void* object) { free_dm(static_cast<ibv_dm*>(object)); }
+void delete_dm(void* ibv) { delete static_cast<Dm*>(ibv); }
 
 std::unique_ptr<Dm> make_dm(ibv_context* context, std::shared_ptr<nic::Dm> memory) {
   auto dm = std::make_unique<Dm>();
@@ -40,7 +40,7 @@ ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
   const int error = of(context)->adapter->core.nic().device_memory().alloc(attr->length, attr->log_align_req, &memory);
   if (error != 0) return null_with<ibv_dm>(error);
   auto dm = make_dm(context, std::move(memory));
-  dm->ibv.handle = of(context)->handles.add_importable(dm.get(), destroy, Kind::kDm, free_ibv);
+  dm->ibv.handle = of(context)->handles.add_importable(dm.get(), destroy_dm, Kind::kDm, delete_dm);
   return &dm.release()->ibv;
 }
 
@@ -71,7 +71,7 @@ ibv_dm* ibv_import_dm(ibv_context* context, std::uint32_t handle) {
   if (!known) return abi::null_with<ibv_dm>(ENOENT);
   auto dm = abi::make_dm(context, known->nic);
   dm->ibv.handle = handle;
-  if (!handles.add_import(handle, dm.get(), abi::free_ibv)) return abi::null_with<ibv_dm>(ENOENT);
+  if (!handles.add_import(handle, dm.get(), abi::delete_dm)) return abi::null_with<ibv_dm>(ENOENT);
   return &dm.release()->ibv;
 }
 

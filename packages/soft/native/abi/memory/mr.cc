@@ -12,8 +12,8 @@ using namespace verbs::soft;
 
 namespace {
 
-void destroy(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
-void free_ibv(void* ibv) { delete static_cast<abi::Mr*>(ibv); }
+void destroy_mr(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
+void delete_mr(void* ibv) { delete static_cast<abi::Mr*>(ibv); }
 
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
   if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
@@ -45,7 +45,7 @@ ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, cons
   ibv.pd = pd;
   ibv.addr = addr;
   ibv.length = length;
-  ibv.handle = of(pd->context)->handles.add_importable(mr.get(), destroy, Kind::kMr, free_ibv, users_of(pd));
+  ibv.handle = of(pd->context)->handles.add_importable(mr.get(), destroy_mr, Kind::kMr, delete_mr, users_of(pd));
   return &mr.release()->ibv;
 }
 
@@ -132,7 +132,7 @@ ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
   mr->ibv.addr = nullptr;
   mr->nic = known->nic;
   mr->may_rereg = false;
-  if (!handles.add_import(handle, mr.get(), free_ibv)) return abi::null_with<ibv_mr>(ENOENT);
+  if (!handles.add_import(handle, mr.get(), delete_mr)) return abi::null_with<ibv_mr>(ENOENT);
   return &mr.release()->ibv;
 }
 

@@ -7,7 +7,7 @@
 namespace verbs::soft::abi {
 namespace {
 
-void destroy(void* object) { dealloc_mw(static_cast<ibv_mw*>(object)); }
+void destroy_mw(void* object) { dealloc_mw(static_cast<ibv_mw*>(object)); }
 
 }  // namespace
 
@@ -24,7 +24,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   ibv.context = pd->context;
   ibv.pd = pd;
   ibv.type = type;
-  ibv.handle = of(pd->context)->handles.add(mw.get(), destroy, users_of(pd));
+  ibv.handle = of(pd->context)->handles.add(mw.get(), destroy_mw, users_of(pd));
   return &mw.release()->ibv;
 }
 

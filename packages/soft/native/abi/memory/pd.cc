@@ -8,8 +8,8 @@ using namespace verbs::soft;
 
 namespace {
 
-void destroy(void* object) { ibv_dealloc_pd(static_cast<ibv_pd*>(object)); }
-void free_ibv(void* ibv) { delete static_cast<abi::Pd*>(ibv); }
+void destroy_pd(void* object) { ibv_dealloc_pd(static_cast<ibv_pd*>(object)); }
+void delete_pd(void* ibv) { delete static_cast<abi::Pd*>(ibv); }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ ibv_pd* soft_alloc_pd(ibv_context* context) {
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.pds().alloc(&pd->nic); });
   if (error != 0) return abi::null_with<ibv_pd>(error);
   pd->ibv.context = context;
-  pd->ibv.handle = abi::of(context)->handles.add_importable(pd.get(), destroy, abi::Kind::kPd, free_ibv);
+  pd->ibv.handle = abi::of(context)->handles.add_importable(pd.get(), destroy_pd, abi::Kind::kPd, delete_pd);
   return &pd.release()->ibv;
 }
 
@@ -43,7 +43,7 @@ ibv_pd* ibv_import_pd(ibv_context* context, std::uint32_t handle) {
   auto pd = std::make_unique<abi::Pd>();
   pd->ibv = {.context = context, .handle = handle};
   pd->nic = known->nic;
-  if (!handles.add_import(handle, pd.get(), free_ibv)) return abi::null_with<ibv_pd>(ENOENT);
+  if (!handles.add_import(handle, pd.get(), delete_pd)) return abi::null_with<ibv_pd>(ENOENT);
   return &pd.release()->ibv;
 }
 

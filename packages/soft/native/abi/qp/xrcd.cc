@@ -10,7 +10,7 @@
 namespace verbs::soft::abi {
 namespace {
 
-void destroy(void* object) { close_xrcd(static_cast<ibv_xrcd*>(object)); }
+void destroy_xrcd(void* object) { close_xrcd(static_cast<ibv_xrcd*>(object)); }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
   });
   if (error != 0) return null_with<ibv_xrcd>(error);
   xrcd->ibv.context = context;
-  xrcd->handle = of(context)->handles.add(xrcd.get(), destroy);
+  xrcd->handle = of(context)->handles.add(xrcd.get(), destroy_xrcd);
   return &xrcd.release()->ibv;
 }
 
