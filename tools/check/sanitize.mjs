@@ -1,5 +1,5 @@
 // `npm run test:sanitize`: the C++ tests of the software NIC and the models on it under AddressSanitizer with
-// UndefinedBehaviorSanitizer, and then those that have threads under ThreadSanitizer.
+// UndefinedBehaviorSanitizer, and then the tests with threads under ThreadSanitizer.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

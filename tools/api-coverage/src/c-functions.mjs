@@ -30,7 +30,7 @@ export function headerFunctions({ headers, declaredIn, match }) {
 }
 
 /**
- * Every public function that the libraries export, with those that are not there left out.
+ * Every public function that the libraries export, and the libraries that are not installed.
  * @param {Plan} plan
  * @returns {{ names: Set<string>, missing: string[] }}
  */

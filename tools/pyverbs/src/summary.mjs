@@ -6,8 +6,8 @@
 /**
  * @typedef {object} Summary
  * @property {number} passed
- * @property {number} skipped without those that had to pass
- * @property {number} failed with those that had to pass and did not
+ * @property {number} skipped without the required tests
+ * @property {number} failed with the required tests that did not pass
  * @property {string[]} lines every skipped test with its reason, and what is wrong
  */
 

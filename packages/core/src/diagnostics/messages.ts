@@ -83,7 +83,7 @@ export interface PostErrorMessage {
   syscall: string;
   /** The error of the post call. */
   error: Error;
-  /** So many requests were posted before the one at fault. */
+  /** The number of requests that were posted before the one at fault. */
   posted: number;
 }
 

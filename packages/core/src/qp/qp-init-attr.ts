@@ -33,7 +33,7 @@ export interface QpInitAttr<T extends number = QpType> {
   recvCq?: CompletionQueue;
   /** Takes the place of the queue pair's own receive queue. */
   srq?: SharedReceiveQueue;
-  /** The capacities; {@link QueuePair.cap} has those that the device granted. */
+  /** The requested capacities; {@link QueuePair.cap} has the granted ones. */
   cap: QpCap;
   /** Whether every send request completes visibly, without SendFlags.SIGNALED; default false. */
   sqSigAll?: boolean;

@@ -1,4 +1,4 @@
-// A client that sends so many messages of growing size and compares the answers: ask.mjs NAME COUNT
+// A client that sends COUNT messages of growing size and compares the replies: ask.mjs NAME COUNT
 import { Endpoint, openDevice } from '../../dist/index.js';
 
 const [name, count] = [process.argv[2], Number(process.argv[3])];

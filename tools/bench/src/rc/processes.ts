@@ -13,7 +13,7 @@ import { BatchedWrites, checkPattern, fillPattern, PlainWrites, writesBytes } fr
 const DEVICE = 'soft0';
 // Warm-up for the compiler; C needs none.
 const WARM_UP = 5000;
-/** A batch is one call, so many messages are few calls. */
+/** One call posts a whole batch: to warm up by calls, batches need more messages. */
 const STREAM_WARM_UP = { batch: 100_000, plain: WARM_UP, await: WARM_UP };
 
 const warmUp = ({ count }: Task) => Math.min(count, WARM_UP);

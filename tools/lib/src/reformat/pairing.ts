@@ -7,8 +7,8 @@ export interface Fronts {
 }
 
 /**
- * For each frame that arrived, the index of the one that was sent: both are in their order, but some of those that were
- * sent got lost. Frames are known again by their ends, which no reformat action touches.
+ * For each frame that arrived, the index of the frame that was sent. Both lists are in order, but some sent frames got
+ * lost. Frames are matched by their ends, which no reformat action touches.
  */
 export function pair(sent: readonly Uint8Array[], arrived: readonly Uint8Array[], fronts: Fronts): number[] {
   if (sent.length === arrived.length) return arrived.map((_, index) => index);

@@ -141,8 +141,8 @@ export class Sequence {
   /** What TypeScript hides from programs. */
   #internal() {
     const [kind, members] = this.#random.pick([...this.#surface.classes]);
-    // To be adopted by a parent is the constructors' alone: whoever forges a child there has only its parent's close to
-    // spoil, with an error.
+    // Only constructors have a parent adopt a child. A program that forges a child there spoils nothing but the parent's
+    // close, which then throws an error.
     const member = this.#random.pick(members.filter(({ internal, text }) => internal && !text.includes('adopt')));
     const receiver = this.#world.object(kind);
     if (member === undefined || receiver === undefined) return;
