@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { QpType, RxHashFields, RxHashFunction, VerbsError } from '../src/index.js';
-import { fakeLibrary, openThrough } from './helpers/fake-library.js';
+import { QpType, RxHashFields, RxHashFunction, VerbsError } from '../../src/index.js';
+import { fakeLibrary, openThrough } from '../helpers/fake-library.js';
 
 /** As the kernel, it rejects a queue pair that has an indirection table and a receive queue of its own. */
 const hashing = {
