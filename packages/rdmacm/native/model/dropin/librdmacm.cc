@@ -1,0 +1,31 @@
+// librdmacm.so.1 for programs that do not know the software NIC: each function forwards to the library under it, of which
+// a process has one.
+#include "model/library/functions.h"
+#include "verbs_soft_model.h"
+
+namespace {
+
+// A program may have loaded librdmacm alone: it loads libibverbs then, as Debian's librdmacm does.
+const RdmacmFunctions& model() {
+  static const RdmacmFunctions* functions = [] {
+    if (const auto extension = verbs::soft::model::load_extension()) verbs_soft_model_load(extension);
+    return verbs_soft_rdmacm();
+  }();
+  return *functions;
+}
+
+}  // namespace
+
+extern "C" {
+
+#define RDMACM_FORWARD(result, name, parameters, arguments) \
+  result name parameters { return model().name arguments; }
+RDMACM_FUNCTIONS(RDMACM_FORWARD)
+#undef RDMACM_FORWARD
+
+// As every call of rsockets: there are none.
+int rfcntl(int, int, ...) { return model().rclose(-1); }
+
+}  // extern "C"
+
+VERBS_SOFT_MARKER("rdmacm")
