@@ -12,9 +12,7 @@ import { pauseFor, type PeerAddr } from './peer-addr.js';
 import { checkPeer, Peers } from './peers.js';
 import { PendingReceives } from './pending-receives.js';
 import { PendingSends } from './pending-sends.js';
-
-/** After this many messages in a row, `send()` and `receive()` yield to the event loop. */
-const BUDGET = 256;
+import { Turn, yieldToLoop } from './turn.js';
 
 /**
  * One end of a channel (`doca_comm_channel_ep_t`): a service on the DPU with many clients, or a client on the host.
@@ -38,7 +36,9 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
   #peer: PeerAddr | undefined;
   #slab = new Uint8Array(0);
   readonly #from = new Uint32Array(1);
-  #passed = 0;
+  // One for each direction: a send that nobody awaits must not make the receiver's turn look short.
+  readonly #sendTurn = new Turn();
+  readonly #receiveTurn = new Turn();
 
   /** `doca_comm_channel_ep_create`, and the setters of the properties that are given. */
   constructor(options: EndpointOptions = {}) {
@@ -208,7 +208,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
 
   /**
    * `doca_comm_channel_ep_disconnect`: tells the peer, and frees its resources. Messages sent before still arrive, if the
-   * peer is alive. Blocks, about a round trip, and at most 1.5 seconds.
+   * peer is alive. Blocks, about a round trip, and at most 1.5 seconds if the peer is dead or stopped.
    *
    * @throws DocaError NOT_CONNECTED for a peer that is gone or of another endpoint
    */
@@ -290,7 +290,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
       });
       this.#sends.setEstablished(peer);
     }
-    if (++this.#passed >= BUDGET) await this.#yield();
+    if (this.#sendTurn.isOver()) await yieldToLoop();
   }
 
   /**
@@ -303,7 +303,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
     const signal = signalOf(options);
     const found = this.#receives.any ? undefined : this.recvFrom();
     if (found !== undefined) {
-      if (++this.#passed >= BUDGET) await this.#yield();
+      if (this.#receiveTurn.isOver()) await yieldToLoop();
       return found;
     }
     return new Promise((resolve, reject) => {
@@ -346,12 +346,6 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
   #start(role: 'service' | 'client'): void {
     this.#role = role;
     this.#slab = new Uint8Array(this.maxMsgSize);
-  }
-
-  /** Yields to the event loop. */
-  #yield(): Promise<void> {
-    this.#passed = 0;
-    return pauseFor(0, undefined);
   }
 }
 

@@ -248,3 +248,23 @@ test('sending and receiving without a pause yields to the event loop', async () 
   expect(turns).toBeGreaterThan(10);
   clearInterval(others);
 });
+
+test('replies that nobody awaits do not starve the event loop', async () => {
+  const service = serve('unawaited');
+  const endpoint = client();
+  const there = endpoint.connect('unawaited');
+  const accepted = service.receive();
+  await endpoint.send(Buffer.from('x'));
+  const { peer } = await accepted;
+  let turns = 0;
+  const others = setInterval(() => turns++, 0);
+  // A message is there whenever the service wants one, so that it never waits.
+  for (let n = 0; n < 20_000; n++) {
+    endpoint.sendTo(Buffer.from('x'), there);
+    await service.receive();
+    void service.send(Buffer.from('x'), peer);
+    while (endpoint.recvFrom() !== undefined);
+  }
+  clearInterval(others);
+  expect(turns).toBeGreaterThan(10);
+});

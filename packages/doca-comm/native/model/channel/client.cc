@@ -81,6 +81,8 @@ void Client::on_handshake(const HandshakeMessage& message, const UdAddress& from
   const std::lock_guard guard(transport_.mutex());
   if (!peer_ || message.client_id != request_.client_id || !(from == service_)) return;
   response_time_ = now();
+  if (message.type == HandshakeMessage::Type::kGone) peer_->gone = true;
+  if (message.type == HandshakeMessage::Type::kDismiss) receive_dismiss(message);
   if (phase_ != Phase::kRequested && phase_ != Phase::kPending) return;
   if (message.type == HandshakeMessage::Type::kPending) {
     phase_ = Phase::kPending;
@@ -102,6 +104,16 @@ void Client::receive_accept(const HandshakeMessage& message) {
   } else {
     reject();
   }
+}
+
+// The service leaves. There is no answer while the queue pairs of the connection are there: they acknowledge what it
+// sent.
+void Client::receive_dismiss(const HandshakeMessage& message) {
+  if (phase_ == Phase::kRequested || phase_ == Phase::kPending) {
+    reject();
+    responded_.notify_all();
+  }
+  if (peer_->lost) dev_.handshakes->send(message.answer(HandshakeMessage::Type::kDismissed), service_);
 }
 
 void Client::reject() {
@@ -133,23 +145,24 @@ void Client::close() {
 }
 
 doca_error_t Client::disconnect() {
-  dev_.handshakes->remove(this);
-  Peer* peer = nullptr;
+  std::uint32_t number = 0;
   {
     const std::lock_guard guard(transport_.mutex());
-    peer = peer_;
-    if (!peer) return DOCA_ERROR_NOT_CONNECTED;
+    if (!peer_ || phase_ == Phase::kLeaving) return DOCA_ERROR_NOT_CONNECTED;
+    number = peer_->number;
     if (phase_ == Phase::kRequested || phase_ == Phase::kPending) {
       request_.type = HandshakeMessage::Type::kCancel;
       dev_.handshakes->send(request_, service_);
-      phase_ = Phase::kNone;
     }
+    request_.type = HandshakeMessage::Type::kLeave;
+    phase_ = Phase::kLeaving;
   }
-  const doca_error_t error = transport_.disconnect({peer});
+  transport_.leave({number}, [this](const Peer&) { dev_.handshakes->send(request_, service_); });
+  dev_.handshakes->remove(this);
   const std::lock_guard guard(transport_.mutex());
   peer_ = nullptr;
   phase_ = Phase::kNone;
-  return error;
+  return transport_.release({number});
 }
 
 }  // namespace verbs::doca_comm::model

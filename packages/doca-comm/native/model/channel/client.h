@@ -32,12 +32,13 @@ class Client final : public HandshakeHandler {
   Nanos on_timer(Nanos now) override;
 
  private:
-  enum class Phase : std::uint8_t { kNone, kRequested, kPending, kEstablished, kRejected };
+  enum class Phase : std::uint8_t { kNone, kRequested, kPending, kEstablished, kRejected, kLeaving };
 
   int find(const std::string& name, ServiceAddress* service) const;
   doca_error_t begin(const std::string& name, const ServiceAddress& service);
   void send_request(Nanos time);
   void receive_accept(const HandshakeMessage& message);
+  void receive_dismiss(const HandshakeMessage& message);
   void reject();
 
   doca_dev& dev_;

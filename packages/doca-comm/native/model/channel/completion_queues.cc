@@ -66,14 +66,17 @@ std::uint64_t CompletionQueues::backlog(int count) const {
   return queues_.size() * static_cast<std::uint64_t>(largest + count);
 }
 
-void CompletionQueues::arm() {
+bool CompletionQueues::arm() {
   events_wanted_ = true;
+  bool some = false;
   for (Queue& queue : queues_) {
     if (queue.armed || ibv_req_notify_cq(queue.cq, 0) != 0) continue;
     queue.armed = true;
     ++armed_;
     idle_ = false;
+    some = true;
   }
+  return some;
 }
 
 bool CompletionQueues::drain_events() {

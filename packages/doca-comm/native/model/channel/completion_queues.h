@@ -23,8 +23,8 @@ class CompletionQueues {
   // The number of completions, 0 if all queues are empty, negative on failure.
   int poll(ibv_wc* completions, int count);
   // Requests one event of each queue for its next completion. Completions that are there already give no event: poll
-  // afterwards.
-  void arm();
+  // afterwards. True if a queue was not armed before.
+  bool arm();
   // Gets and acknowledges all events, which makes progress. True if there was an event, or if that cannot be known.
   bool drain_events();
   // Every queue was armed, then found empty, and has had no event since: a poll would find nothing.

@@ -125,12 +125,13 @@ bool Connection::keep_alive() {
   return true;
 }
 
-void Connection::send_disconnect() {
-  if (in_flight() <= sizes_.send_queue) post_frame(FrameKind::kDisconnect, nullptr, 0, true);
+void Connection::send_disconnect(bool last) {
+  if (disconnected_) return;
+  if (last && in_flight() <= sizes_.send_queue) post_frame(FrameKind::kDisconnect, nullptr, 0, true);
   disconnected_ = true;
   post_control(FrameKind::kDisconnect, 0);
 }
 
-bool Connection::drained() { return !poll_control() || (control_drained() && in_flight() == 0); }
+bool Connection::drained() { return !poll_control() || peer_disconnected_ || (control_drained() && in_flight() == 0); }
 
 }  // namespace verbs::doca_comm::model

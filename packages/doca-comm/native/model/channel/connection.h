@@ -57,8 +57,11 @@ class Connection {
   bool peer_disconnected() const { return peer_disconnected_; }
 
   bool keep_alive();  // false if the connection is lost
-  void send_disconnect();
-  // Whether everything that was sent is acknowledged, or the connection failed.
+  // Tells the peer that this end leaves. `last`: also that no message is missing, behind the last one; only a peer that
+  // still receives wants to know.
+  void send_disconnect(bool last);
+  // Whether this end may leave: everything that was sent is acknowledged, the peer leaves too, or the connection
+  // failed.
   bool drained();
 
  private:

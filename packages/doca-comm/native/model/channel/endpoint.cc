@@ -95,7 +95,7 @@ doca_error_t Endpoint::connect(const char* name, doca_comm_channel_addr_t** addr
 
 doca_error_t Endpoint::disconnect(Peer& peer) {
   if (!transport() || peer.transport != transport()) return DOCA_ERROR_NOT_CONNECTED;
-  return client_ ? client_->disconnect() : transport()->disconnect({&peer});
+  return client_ ? client_->disconnect() : service_->disconnect(peer.number);
 }
 
 doca_error_t Endpoint::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {

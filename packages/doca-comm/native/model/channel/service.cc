@@ -40,25 +40,46 @@ doca_error_t Service::open(const std::string& name) {
   if (const doca_error_t error = transport_.open()) return error;
   if (const int error = events_.open(nullptr)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   if (getrandom(key_.data(), key_.size(), 0) != static_cast<ssize_t>(key_.size())) return DOCA_ERROR_INITIALIZATION;
+  name_ = name;
   const int error = ServiceEntry::add(representor_.pci, name, {dev_.gid, kHandshakeQpn, key_}, &entry_);
   return error == 0 ? DOCA_SUCCESS : error_of(error, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
 void Service::close() {
-  dev_.handshakes->remove(this);
-  std::vector<Peer*> peers;
+  std::vector<std::uint32_t> peers;
   {
     const std::lock_guard guard(transport_.mutex());
     closed_ = true;
     entry_.reset();
     for (const Request& request : requests_) respond(Type::kReject, request.message, request.from);
     requests_.clear();
-    transport_.peers().each([&](Peer& peer) { peers.push_back(&peer); });
+    transport_.peers().each([&](const Peer& peer) { peers.push_back(peer.number); });
   }
-  transport_.disconnect(peers);
+  leave(peers);
+  dev_.handshakes->remove(this);
   const std::lock_guard guard(transport_.mutex());
   transport_.close();
   events_.close();
+}
+
+void Service::leave(const std::vector<std::uint32_t>& peers) {
+  transport_.leave(peers, [this](const Peer& peer) { dismiss(peer); });
+}
+
+doca_error_t Service::disconnect(std::uint32_t peer) {
+  leave({peer});
+  const std::lock_guard guard(transport_.mutex());
+  return transport_.release({peer});
+}
+
+void Service::dismiss(const Peer& peer) {
+  HandshakeMessage message;
+  message.type = Type::kDismiss;
+  message.client_id = peer.client_id;
+  message.representor = representor_.pci;
+  message.name = name_;
+  message.end.mtu = IBV_MTU_256;
+  dev_.handshakes->send(message, peer.remote);
 }
 
 // Authorized are processes of this user, which can read the key, and the host that the representor stands for.
@@ -80,18 +101,46 @@ void Service::respond(Type type, const HandshakeMessage& request, const UdAddres
 
 void Service::on_handshake(const HandshakeMessage& message, const UdAddress& from) {
   const std::lock_guard guard(transport_.mutex());
-  if (closed_) return;
-  if (!authorizes(message, from)) {
+  // Only the client itself knows its ID.
+  if (message.type == Type::kDismissed) {
+    if (Peer* peer = find(message, from)) peer->gone = true;
+    return;
+  }
+  if (!authorizes(message, from) || (closed_ && message.type == Type::kConnect)) {
     if (message.type == Type::kConnect) respond(Type::kReject, message, from);
     return;
   }
-  if (message.type == Type::kCancel) {
-    std::erase_if(requests_, [&](const Request& request) {
-      return request.from == from && request.message.client_id == message.client_id;
-    });
-    return;
+  switch (message.type) {
+    case Type::kCancel:
+      cancel(message, from);
+      break;
+    case Type::kLeave:
+      // No answer while the queue pairs of the connection are there: they acknowledge what the client sent.
+      if (!find(message, from)) respond(Type::kGone, message, from);
+      break;
+    default:
+      if (!repeat_response(message, from)) enqueue(message, from);
   }
-  if (!repeat_response(message, from)) enqueue(message, from);
+}
+
+// The connected client of that ID.
+Peer* Service::find(const HandshakeMessage& message, const UdAddress& from) {
+  Peer* found = nullptr;
+  transport_.peers().each([&](Peer& peer) {
+    if (!peer.lost && peer.remote == from && peer.client_id == message.client_id) found = &peer;
+  });
+  return found;
+}
+
+// The client gave up before it learned that it was accepted: its queue pairs are gone.
+void Service::cancel(const HandshakeMessage& message, const UdAddress& from) {
+  std::erase_if(requests_, [&](const Request& request) {
+    return request.from == from && request.message.client_id == message.client_id;
+  });
+  if (Peer* peer = find(message, from)) {
+    peer->gone = true;
+    transport_.mark_lost(*peer);
+  }
 }
 
 // A request that was received before: the client has not received the response to it.
@@ -102,13 +151,9 @@ bool Service::repeat_response(const HandshakeMessage& request, const UdAddress& 
     respond(Type::kPending, request, from);
     return true;
   }
-  bool accepted = false;
-  transport_.peers().each([&](const Peer& peer) {
-    if (peer.lost || !(peer.remote == from) || peer.client_id != request.client_id) return;
-    respond(Type::kAccept, request, from, &peer.connection->own());
-    accepted = true;
-  });
-  return accepted;
+  const Peer* peer = find(request, from);
+  if (peer) respond(Type::kAccept, request, from, &peer->connection->own());
+  return peer != nullptr;
 }
 
 void Service::enqueue(const HandshakeMessage& request, const UdAddress& from) {

@@ -20,6 +20,7 @@ class Service final : public HandshakeHandler {
 
   static doca_error_t listen(doca_dev& dev, const doca_devinfo_rep& representor, const Sizes& sizes,
                              const std::string& name, std::shared_ptr<Service>* service);
+  doca_error_t disconnect(std::uint32_t peer);
   // Disconnects all clients. The last call.
   void close();
 
@@ -46,6 +47,10 @@ class Service final : public HandshakeHandler {
   };
 
   doca_error_t open(const std::string& name);
+  void leave(const std::vector<std::uint32_t>& peers);
+  void dismiss(const Peer& peer);
+  void cancel(const HandshakeMessage& message, const UdAddress& from);
+  Peer* find(const HandshakeMessage& message, const UdAddress& from);
   bool authorizes(const HandshakeMessage& message, const UdAddress& from) const;
   void respond(HandshakeMessage::Type type, const HandshakeMessage& request, const UdAddress& to,
                const EndAttributes* end = nullptr);
@@ -59,6 +64,7 @@ class Service final : public HandshakeHandler {
   const doca_devinfo_rep& representor_;
   Transport transport_;  // its mutex guards all members below
   std::unique_ptr<ServiceEntry> entry_;
+  std::string name_;
   Key key_{};
   EventChannel events_;
   bool closed_ = false;

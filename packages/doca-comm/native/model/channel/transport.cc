@@ -13,8 +13,12 @@ namespace verbs::doca_comm::model {
 
 namespace {
 
-// More than the 1.1 seconds after which the NIC reports a peer that does not acknowledge.
+// More than the time after which the NIC reports a peer that does not acknowledge.
 constexpr Nanos kDisconnectTimeout = 1500 * kMillisecond;
+// How long an end that leaves waits for acknowledgements before it asks whether the other end has left, too. Asked
+// again after twice that time, and so on.
+constexpr Nanos kFirstAsk = 2 * kMillisecond;
+constexpr Nanos kLastAsk = 32 * kMillisecond;
 
 void sleep_for(Nanos time) {
   const timespec pause{0, static_cast<long>(time)};
@@ -100,6 +104,8 @@ bool Transport::fetch() {
   return batch_size_ > 0;
 }
 
+bool Transport::rearm() { return recv_armed_ && !poll_failed_ && receives_.arm(); }
+
 void Transport::advance() {
   ++batch_next_;
   ++handled_;
@@ -125,7 +131,7 @@ doca_error_t Transport::deliver(Peer& peer, const Connection::Message& found, vo
 doca_error_t Transport::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
   for (;;) {
     if (!losses_.empty() && handled_ >= losses_.front().due && report_loss(from)) return DOCA_ERROR_CONNECTION_RESET;
-    if (!fetch()) break;
+    if (!fetch() && !(rearm() && fetch())) break;
     const ibv_wc& completion = batch_[batch_next_];
     const WorkId id = WorkId::unpack(completion.wr_id);
     Peer* peer = peers_.find(id.connection);
@@ -223,39 +229,56 @@ void Transport::notify_send() {
   send_armed_ = false;
 }
 
-bool Transport::drained(const std::vector<Peer*>& peers) {
+std::vector<Peer*> Transport::undrained(const std::vector<std::uint32_t>& numbers) {
   poll_sends();
-  return std::all_of(peers.begin(), peers.end(), [](Peer* peer) { return peer->lost || peer->connection->drained(); });
+  std::vector<Peer*> found;
+  for (const std::uint32_t number : numbers) {
+    Peer* peer = peers_.find(number);
+    if (peer && !peer->lost && !peer->gone && !peer->connection->drained()) found.push_back(peer);
+  }
+  return found;
 }
 
-void Transport::wait_until_drained(const std::vector<Peer*>& peers, Nanos limit) {
+void Transport::leave(const std::vector<std::uint32_t>& numbers, const Ask& ask) {
+  std::vector<std::uint32_t> waiting;
+  {
+    const std::lock_guard guard(mutex_);
+    poll_sends();
+    for (const std::uint32_t number : numbers) {
+      Peer* peer = peers_.find(number);
+      if (!peer || !peer->connection->established()) continue;
+      // A peer that left first is told, too: it may wait for an acknowledgement that this end can give no more.
+      const bool receives = !peer->lost && !peer->connection->peer_disconnected();
+      peer->connection->send_disconnect(receives);
+      if (receives) waiting.push_back(number);
+    }
+  }
+  // The disconnect message follows all messages, so that they are acknowledged before it.
+  const Nanos start = now();
   Nanos pause = 20'000;
-  while (now() < limit) {
+  Nanos ask_pause = kFirstAsk;
+  Nanos ask_at = start + ask_pause;
+  for (Nanos time = start; time - start < kDisconnectTimeout; time = now()) {
     {
       const std::lock_guard guard(mutex_);
-      if (drained(peers)) return;
+      const std::vector<Peer*> left = undrained(waiting);
+      if (left.empty()) return;
+      if (time >= ask_at) {
+        for (const Peer* peer : left) ask(*peer);
+        ask_at = time + ask_pause;
+        ask_pause = std::min(ask_pause * 2, kLastAsk);
+      }
     }
     sleep_for(pause);
     pause = std::min<Nanos>(pause * 2, kMillisecond);
   }
 }
 
-doca_error_t Transport::disconnect(const std::vector<Peer*>& peers) {
-  std::vector<Peer*> connected;
-  {
-    const std::lock_guard guard(mutex_);
-    poll_sends();
-    for (Peer* peer : peers) {
-      if (!peer->lost && peer->connection->established() && !peer->connection->peer_disconnected())
-        connected.push_back(peer);
-    }
-    for (Peer* peer : connected) peer->connection->send_disconnect();
-  }
-  // The disconnect message follows all messages, so that they are acknowledged before it.
-  wait_until_drained(connected, now() + kDisconnectTimeout);
-  const std::lock_guard guard(mutex_);
+doca_error_t Transport::release(const std::vector<std::uint32_t>& numbers) {
   int error = 0;
-  for (Peer* peer : peers) {
+  for (const std::uint32_t number : numbers) {
+    Peer* peer = peers_.find(number);
+    if (!peer) continue;
     const int failure = peer->connection->close();
     if (error == 0) error = failure;
     remove(*peer);

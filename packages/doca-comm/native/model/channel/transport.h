@@ -1,11 +1,12 @@
 // The peers of an endpoint and the messages between them: the part that a service and a client have in common.
 //
-// Two threads call it, the user's and the handshake channel's. The caller holds mutex(), except for disconnect(), which
+// Two threads call it, the user's and the handshake channel's. The caller holds mutex(), except for leave(), which
 // locks it.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -39,8 +40,13 @@ class Transport {
   doca_error_t send(Peer& peer, const void* message, std::size_t size);
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
   doca_error_t update(Peer& peer);
-  // Sends disconnect messages, waits for a limited time until all messages are acknowledged, and removes the peers.
-  doca_error_t disconnect(const std::vector<Peer*>& peers);
+  // Asks the other end, outside the connection, whether it still has the connection. Called under mutex().
+  using Ask = std::function<void(const Peer&)>;
+  // Sends disconnect messages, and waits for a limited time until all messages are acknowledged or the other end has
+  // left as well. The peers are named by their numbers: another thread may remove one meanwhile.
+  void leave(const std::vector<std::uint32_t>& numbers, const Ask& ask);
+  // Frees the peers. UNKNOWN or NO_MEMORY if destroying a queue pair failed; they are freed all the same.
+  doca_error_t release(const std::vector<std::uint32_t>& numbers);
 
   void arm_send();
   // `ready`: there is something to receive besides messages.
@@ -65,13 +71,16 @@ class Transport {
 
   // Makes batch_[batch_next_] the next completion of a receive. False if there is none.
   bool fetch();
+  // fetch() takes the event of an armed handle that the user has not waited for yet. Then the next message must raise
+  // another one. True if it armed something: fetch() again, since what arrived before raises no event.
+  bool rearm();
   void advance();
   doca_error_t deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size);
   bool report_loss(doca_comm_channel_addr_t** from);
   void poll_sends();
   bool has_room(const Peer& peer) const { return peer.connection->has_slot() && peer.connection->has_credit(); }
-  bool drained(const std::vector<Peer*>& peers);
-  void wait_until_drained(const std::vector<Peer*>& peers, Nanos limit);
+  // Which of the peers must not be freed yet.
+  std::vector<Peer*> undrained(const std::vector<std::uint32_t>& numbers);
 
   doca_dev& dev_;
   const Sizes sizes_;

@@ -50,12 +50,24 @@ void HandshakeMessage::write(std::span<std::uint8_t, kSize> bytes) const {
   std::memcpy(bytes.data(), &wire, kSize);
 }
 
+HandshakeMessage HandshakeMessage::answer(Type kind) const {
+  HandshakeMessage message;
+  message.type = kind;
+  message.client_id = client_id;
+  message.end.mtu = IBV_MTU_256;
+  if (kind == Type::kDismissed) {
+    message.representor = representor;
+    message.name = name;
+  }
+  return message;
+}
+
 bool HandshakeMessage::read(std::span<const std::uint8_t> bytes) {
   if (bytes.size() != kSize) return false;
   Wire wire;
   std::memcpy(&wire, bytes.data(), kSize);
   constexpr std::uint32_t kMaxQpn = 0xffffff;
-  if (be32toh(wire.magic) != kMagic || wire.type < 1 || wire.type > static_cast<std::uint8_t>(Type::kCancel) ||
+  if (be32toh(wire.magic) != kMagic || wire.type < 1 || wire.type > static_cast<std::uint8_t>(kLastType) ||
       wire.mtu < IBV_MTU_256 || wire.mtu > IBV_MTU_4096 || wire.name_length >= kMaxNameLength ||
       be32toh(wire.data_qpn) > kMaxQpn || be32toh(wire.control_qpn) > kMaxQpn || be32toh(wire.psn) > kMaxQpn) {
     return false;

@@ -7,6 +7,16 @@
 //                     ←   PENDING: the service has not called recvfrom since the request
 //                     ←   ACCEPT: recvfrom accepted the request
 //   CANCEL            →   the client gave up before ACCEPT
+//
+// It also ends what the connection itself cannot end: the queue pairs of an end that has gone acknowledge nothing any
+// more. An end that leaves, and gets no acknowledgement, asks whether the other end still has the connection. The
+// answer comes from the device, so that it comes when the endpoint is gone, too. There is no answer while the other end
+// has the connection: then the acknowledgement will come.
+//
+//   LEAVE             →
+//                     ←   GONE: the service does not have this client
+//                     ←   DISMISS
+//   DISMISSED         →   the client does not have this connection, or gives up the handshake
 #pragma once
 
 #include <array>
@@ -39,7 +49,18 @@ struct EndAttributes {
 };
 
 struct HandshakeMessage {
-  enum class Type : std::uint8_t { kConnect = 1, kPending, kAccept, kReject, kCancel };
+  enum class Type : std::uint8_t {
+    kConnect = 1,
+    kPending,
+    kAccept,
+    kReject,
+    kCancel,
+    kLeave,
+    kGone,
+    kDismiss,
+    kDismissed
+  };
+  static constexpr Type kLastType = Type::kDismissed;
   static constexpr std::size_t kSize = 200;
 
   Type type = Type::kConnect;
@@ -50,6 +71,8 @@ struct HandshakeMessage {
   EndAttributes end;
 
   void write(std::span<std::uint8_t, kSize> bytes) const;
+  // An answer without a connection's half and without the key: to a service by its name, to a client by its ID.
+  HandshakeMessage answer(Type kind) const;
   // False if the bytes have another format, or a value is out of range.
   bool read(std::span<const std::uint8_t> bytes);
 };

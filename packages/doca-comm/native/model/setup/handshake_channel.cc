@@ -214,7 +214,9 @@ void HandshakeChannel::poll_sends() {
 
 std::shared_ptr<HandshakeHandler> HandshakeChannel::handler_of(const HandshakeMessage& message) {
   const std::lock_guard guard(table_mutex_);
-  if (message.type == HandshakeMessage::Type::kConnect || message.type == HandshakeMessage::Type::kCancel) {
+  using Type = HandshakeMessage::Type;
+  if (message.type == Type::kConnect || message.type == Type::kCancel || message.type == Type::kLeave ||
+      message.type == Type::kDismissed) {
     const auto found = services_.find({message.representor, message.name});
     return found == services_.end() ? nullptr : found->second;
   }
@@ -226,11 +228,11 @@ void HandshakeChannel::dispatch(const HandshakeMessage& message, const UdAddress
   if (const std::shared_ptr<HandshakeHandler> handler = handler_of(message)) {
     handler->on_handshake(message, from);
   } else if (message.type == HandshakeMessage::Type::kConnect) {
-    HandshakeMessage response;
-    response.type = HandshakeMessage::Type::kReject;
-    response.client_id = message.client_id;
-    response.end.mtu = IBV_MTU_256;
-    send(response, from);
+    send(message.answer(HandshakeMessage::Type::kReject), from);
+  } else if (message.type == HandshakeMessage::Type::kLeave) {
+    send(message.answer(HandshakeMessage::Type::kGone), from);
+  } else if (message.type == HandshakeMessage::Type::kDismiss) {
+    send(message.answer(HandshakeMessage::Type::kDismissed), from);
   }
 }
 
