@@ -1,5 +1,6 @@
 // The wings from top to bottom; each may import those below it (rooms.json).
 import './diagnostics/debug-log.js';
+export * from './messages/index.js';
 export * from './device/index.js';
 export * from './qp/index.js';
 export * from './posting/index.js';

@@ -47,21 +47,36 @@ for (let i = 0; i < 64; i++) peer.postRecv({ wrId: i, sgList: [{ mr, length: 64 
 `;
 const AFTER = 'console.log(receives.poll(64).filter((wc) => wc.ok && wc.byteLen === 64).length); ctx.close();';
 
+it('runs the lines about receivers', async () => {
+  expect(programs[1]).toContain('receiver(qp');
+  const others = `
+import { receiver } from '@verbs/core';
+setImmediate(async () => {
+  mr.bytes.set(new TextEncoder().encode('hello'));
+  await peer.send({ opcode: WrOpcode.SEND, sgList: [{ mr, length: 5 }] });
+  while (receives.poll(1).length === 0) await new Promise(setImmediate);
+  console.log(new TextDecoder().decode(mr.bytes.subarray(0, 10)));
+  ctx.close();
+});`;
+  const ended = await runProgram('receivers.mjs', BEFORE + others + (programs[1] ?? ''));
+  expect(ended).toEqual({ code: 0, signal: null, stdout: 'hello, too\n', stderr: '' });
+});
+
 it('runs the lines about batches', async () => {
-  expect(programs[1]).toContain('postSendBatch');
-  const ended = await runProgram('batches.mjs', BEFORE + (programs[1] ?? '') + AFTER);
+  expect(programs[2]).toContain('postSendBatch');
+  const ended = await runProgram('batches.mjs', BEFORE + (programs[2] ?? '') + AFTER);
   expect(ended).toEqual({ code: 0, signal: null, stdout: '64\n', stderr: '' });
 });
 
 it('runs the lines about the diagnostics channels', async () => {
-  expect(programs[2]).toContain("subscribe('verbs:qp:state'");
+  expect(programs[3]).toContain("subscribe('verbs:qp:state'");
   const broken = `
 const { QpState } = await import('@verbs/core');
 qp.modify({ qpState: QpState.ERR });
 qp.postRecv({ wrId: 9, sgList: [{ mr, length: 64 }] });
 cq.poll();
 ctx.close();`;
-  const ended = await runProgram('diagnostics.mjs', (programs[2] ?? '') + BEFORE + broken);
+  const ended = await runProgram('diagnostics.mjs', (programs[3] ?? '') + BEFORE + broken);
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
   expect(ended.stdout.replaceAll(/0x[0-9a-f]+/g, '0xN').split('\n')).toEqual([
     ...['0xN: RESET -> INIT', '0xN: INIT -> RTR', '0xN: RTR -> RTS'],

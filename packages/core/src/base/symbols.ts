@@ -25,8 +25,10 @@ export const kSelect: unique symbol = Symbol.for('@verbs/core.select') as never;
 /** The records of a batch of completions, and how many of them are filled. */
 export const kRecords: unique symbol = Symbol.for('@verbs/core.records') as never;
 export const kFilled: unique symbol = Symbol.for('@verbs/core.filled') as never;
-/** A completion queue awaits one request, or abandons the requests of a queue pair. */
+/** A completion queue awaits one request, gives one up, or abandons the requests of a queue pair. */
 export const kAwait: unique symbol = Symbol.for('@verbs/core.await') as never;
+export const kGiveUp: unique symbol = Symbol.for('@verbs/core.giveUp') as never;
+export const kVacancies: unique symbol = Symbol.for('@verbs/core.vacancies') as never;
 export const kAbandon: unique symbol = Symbol.for('@verbs/core.abandon') as never;
 /** The number of an object in the messages of the diagnostics channels, and its children. */
 export const kSerial: unique symbol = Symbol.for('@verbs/core.serial') as never;

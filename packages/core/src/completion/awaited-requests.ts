@@ -1,15 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { COMPLETION } from '../base/records.js';
+import { WcOpcode, WcStatus } from '../enums/index.js';
 import type { Resource } from '../lifetime/resource.js';
 import { CompletionError } from './completion-error.js';
 import { collectDecoded } from './failed-completions.js';
+import type { ReceiveElements } from '../posting/receive-elements.js';
+import { type VacantReceive, VacantReceives } from './vacant-receives.js';
 import { WorkCompletion } from './work-completion.js';
 
-interface Awaited {
+/** A request that a promise awaits. */
+export interface AwaitedRequest {
   /** As the program gave it. */
   wrId: bigint | number;
   /** Held: the completion of a collected queue pair would never come. */
   qp: Resource;
+  /** The memory of a receive request that may be given up. */
+  elements?: ReceiveElements | undefined;
+  /** An aborted signal rejects the promise; the request itself goes on. */
+  signal?: AbortSignal | undefined;
+}
+
+interface Awaited extends AwaitedRequest {
+  /** Where its message arrives, if it took over the place of another request. */
+  arrives?: ReceiveElements | undefined;
   /** Removes the listener of the program's signal. */
   ended: (() => void) | undefined;
   resolve: (wc: WorkCompletion) => void;
@@ -21,8 +34,15 @@ export class AwaitedRequests {
   readonly #requests = new Map<bigint, Awaited>();
   /** Requests whose signal was aborted: their completions must not reach the program. They hold nothing. */
   readonly #aborted = new Map<bigint, { wrId: bigint | number; qp: WeakRef<Resource> }>();
+  readonly #vacant = new VacantReceives();
+  readonly #abandoned: () => void;
   // A random start, so that the numbers do not meet the program's own.
   #next = randomBytes(8).readBigUInt64LE();
+
+  /** `abandoned` is called when a promise ends before its request. */
+  constructor(abandoned: () => void) {
+    this.#abandoned = abandoned;
+  }
 
   /** The number of promises. */
   get waiting(): number {
@@ -34,25 +54,37 @@ export class AwaitedRequests {
     return this.#requests.size + this.#aborted.size !== 0;
   }
 
-  /** An aborted signal rejects the promise and calls `abandoned`; the request itself goes on. */
-  add(qp: Resource, wrId: bigint | number, signal: AbortSignal | undefined, abandoned: () => void) {
-    const id = (this.#next = BigInt.asUintN(64, this.#next + 1n));
+  /** Whether a queue pair may have receive requests that nobody awaits. */
+  get vacancies(): boolean {
+    return this.#vacant.used;
+  }
+
+  /** Its place in the queue is new, unless it has that of `taken`. */
+  add(request: AwaitedRequest, taken?: VacantReceive): { id: bigint; promise: Promise<WorkCompletion> } {
+    const id = taken?.elements.id ?? (this.#next = BigInt.asUintN(64, this.#next + 1n));
+    const { wrId, qp, elements, signal } = request;
+    if (elements !== undefined) elements.id = id;
     const promise = new Promise<WorkCompletion>((resolve, reject) => {
-      const ended = signal === undefined ? undefined : this.#listen(id, signal, reject, abandoned);
-      this.#requests.set(id, { wrId, qp, ended, resolve, reject });
+      const ended = signal === undefined ? undefined : this.#listen(id, signal);
+      this.#requests.set(id, { wrId, qp, elements, arrives: taken?.elements, ended, resolve, reject });
     });
     return { id, promise };
   }
 
+  /**
+   * The oldest receive request of the queue pair that nobody awaits any more; it belongs to the caller from now on. Its
+   * message may have arrived already.
+   */
+  takeVacant(qp: Resource, elements: ReceiveElements): VacantReceive | undefined {
+    const vacant = this.#vacant.take(qp, elements);
+    if (vacant !== undefined && vacant.record === undefined) this.#aborted.delete(vacant.elements.id);
+    return vacant;
+  }
+
   /** Returns the function that removes the listener. */
-  #listen(id: bigint, signal: AbortSignal, reject: (reason: unknown) => void, abandoned: () => void): () => void {
+  #listen(id: bigint, signal: AbortSignal): () => void {
     const aborted = () => {
-      const request = this.#requests.get(id);
-      if (request === undefined) return;
-      this.#requests.delete(id);
-      this.#aborted.set(id, { wrId: request.wrId, qp: new WeakRef(request.qp) });
-      abandoned();
-      reject(signal.reason);
+      this.giveUp(id, signal.reason);
     };
     signal.addEventListener('abort', aborted, { once: true });
     return () => {
@@ -60,10 +92,26 @@ export class AwaitedRequests {
     };
   }
 
+  /** Rejects the promise; the request itself goes on. */
+  giveUp(id: bigint, reason: unknown): void {
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    const { qp, wrId, elements, arrives } = request;
+    this.#requests.delete(id);
+    this.#aborted.set(id, { wrId, qp: new WeakRef(qp) });
+    const place = arrives ?? elements;
+    if (place !== undefined) this.#vacant.add(qp, place);
+    this.#abandoned();
+    request.reject(reason);
+  }
+
   /** The request was not posted. The program has no promise of it, so an abort must not reject one. */
   forget(id: bigint): void {
-    this.#requests.get(id)?.ended?.();
+    const request = this.#requests.get(id);
+    request?.ended?.();
     this.#requests.delete(id);
+    const aborted = this.#aborted.get(id)?.qp.deref();
+    if (aborted !== undefined) this.#vacant.complete(aborted, id, undefined);
     this.#aborted.delete(id);
   }
 
@@ -71,18 +119,31 @@ export class AwaitedRequests {
   settle(view: DataView, offset: number, timestamps: boolean): boolean {
     const id = view.getBigUint64(offset + COMPLETION.WR_ID, true);
     const request = this.#requests.get(id);
-    const { wrId } = request ?? this.#aborted.get(id) ?? {};
-    if (wrId === undefined) return false;
+    if (request === undefined) return this.#settleAborted(id, view, offset, timestamps);
     this.#requests.delete(id);
-    this.#aborted.delete(id);
-    request?.ended?.();
-    const wc = new WorkCompletion(view, offset, timestamps, wrId);
+    request.ended?.();
+    const wc = new WorkCompletion(view, offset, timestamps, request.wrId);
     if (wc.ok) {
-      request?.resolve(wc);
+      if (request.arrives !== undefined) moveMessage(wc, request.arrives, request.elements);
+      request.resolve(wc);
     } else {
       collectDecoded(wc);
-      request?.reject(new CompletionError(wc));
+      request.reject(new CompletionError(wc));
     }
+    return true;
+  }
+
+  #settleAborted(id: bigint, view: DataView, offset: number, timestamps: boolean): boolean {
+    const aborted = this.#aborted.get(id);
+    if (aborted === undefined) return false;
+    this.#aborted.delete(id);
+    const ok = view.getUint32(offset + COMPLETION.STATUS, true) === WcStatus.SUCCESS;
+    const qp = aborted.qp.deref();
+    if (qp !== undefined && this.#vacant.used) {
+      const record = new Uint8Array(view.buffer, view.byteOffset + offset, COMPLETION.BYTES);
+      this.#vacant.complete(qp, id, ok ? record.slice() : undefined);
+    }
+    if (!ok) collectDecoded(new WorkCompletion(view, offset, timestamps, aborted.wrId));
     return true;
   }
 
@@ -98,5 +159,22 @@ export class AwaitedRequests {
       const owner = aborted.qp.deref();
       if (qp === undefined || owner === undefined || owner === qp) this.#aborted.delete(id);
     }
+    if (qp !== undefined) this.#vacant.forget(qp);
   }
+}
+
+/** The completion of a message that arrived in a vacant place, with the message moved to where it is awaited now. */
+export function arrivedMessage(
+  { elements: arrives, record = new Uint8Array(COMPLETION.BYTES) }: VacantReceive,
+  { wrId, elements }: AwaitedRequest,
+  timestamps: boolean,
+): WorkCompletion {
+  const wc = new WorkCompletion(new DataView(record.buffer), 0, timestamps, wrId);
+  moveMessage(wc, arrives, elements);
+  return wc;
+}
+
+function moveMessage(wc: WorkCompletion, from: ReceiveElements, to: ReceiveElements | undefined): void {
+  // The bytes of a write went to their own address.
+  if (to !== undefined && wc.opcode === WcOpcode.RECV) from.moveTo(to, wc.byteLen);
 }

@@ -3,13 +3,25 @@ import { check, closedError, VerbsError } from '../base/errors.js';
 import { fields, u16 } from '../base/fields.js';
 import { brief, flags, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { kAbandon, kAwait, kElement, kEvents, kFilled, kNotified, kRecords, kRegister } from '../base/symbols.js';
+import {
+  kAbandon,
+  kAwait,
+  kElement,
+  kEvents,
+  kFilled,
+  kGiveUp,
+  kNotified,
+  kRecords,
+  kRegister,
+  kVacancies,
+} from '../base/symbols.js';
 import { boolean, integer, rangeError, typeError } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { Context } from '../device/context.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { WcExFlags } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
+import type { AwaitedRequest } from './awaited-requests.js';
 import type { CompletionBatch } from './completion-batch.js';
 import type { CompletionChannel } from './completion-channel.js';
 import { checkCqe } from './cq-options.js';
@@ -180,14 +192,19 @@ export class CompletionQueue extends Resource {
     }
   }
 
-  /** @internal Posts a request with the `wrId` that `post` is given, and awaits its completion. */
-  [kAwait](
-    qp: Resource,
-    wrId: bigint | number,
-    { signal }: WaitOptions,
-    post: (wrId: bigint) => void,
-  ): Promise<WorkCompletion> {
-    return this.#dispatcher.awaitRequest(qp, wrId, signal, post);
+  /** @internal Awaits the completion of a request, which `post` posts with the `wrId` that it is given. */
+  [kAwait](request: AwaitedRequest, post: (wrId: bigint) => void): Promise<WorkCompletion> {
+    return this.#dispatcher.awaitRequest(request, post);
+  }
+
+  /** @internal Rejects the promise of the request with that `wrId`; the request itself goes on. */
+  [kGiveUp](wrId: bigint, reason: unknown): void {
+    this.#dispatcher.giveUp(wrId, reason);
+  }
+
+  /** @internal Whether a receive request may take the place of one that was given up. */
+  get [kVacancies](): boolean {
+    return this.#dispatcher.vacancies;
   }
 
   /** @internal The queue pair is closed, or was reset: its posted requests do not complete any more. */

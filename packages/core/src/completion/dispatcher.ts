@@ -5,7 +5,7 @@ import { native, type NativeHandle } from '../base/native.js';
 import { COMPLETION } from '../base/records.js';
 import { WakeList } from '../base/wake-list.js';
 import type { Resource } from '../lifetime/resource.js';
-import { AwaitedRequests } from './awaited-requests.js';
+import { type AwaitedRequest, AwaitedRequests, arrivedMessage } from './awaited-requests.js';
 import { budgetSpent, spend } from './budget.js';
 import type { CompletionQueue } from './completion-queue.js';
 import { collectFailure, collectFailures, failuresObserved, publishFailures } from './failed-completions.js';
@@ -47,7 +47,9 @@ export interface DispatchedQueue {
  */
 export class CompletionDispatcher {
   readonly #queue: DispatchedQueue;
-  readonly #awaited = new AwaitedRequests();
+  readonly #awaited = new AwaitedRequests(() => {
+    this.#restIfDone();
+  });
   readonly #stored = new PolledCompletions();
   /** The calls of `wait()`. */
   readonly #sleepers = new WakeList();
@@ -149,18 +151,30 @@ export class CompletionDispatcher {
     spend(this.#stored.count);
   }
 
-  /** Posts a request by `post` with the `wrId` that it is given, and awaits its completion. */
-  awaitRequest(
-    qp: Resource,
-    wrId: bigint | number,
-    signal: AbortSignal | undefined,
-    post: (wrId: bigint) => void,
-  ): Promise<WorkCompletion> {
-    signal?.throwIfAborted();
+  /** Whether a receive request may find a place that another one left: then it needs its elements. */
+  get vacancies(): boolean {
+    return this.#awaited.vacancies;
+  }
+
+  /**
+   * Awaits the completion of a request, which `post` posts with the `wrId` that it is given. A receive request takes the
+   * place of one that was given up, if there is one, and is not posted.
+   */
+  awaitRequest(request: AwaitedRequest, post: (wrId: bigint) => void): Promise<WorkCompletion> {
+    request.signal?.throwIfAborted();
     this.#queue.events();
-    const { id, promise } = this.#awaited.add(qp, wrId, signal, () => {
-      this.#restIfDone();
-    });
+    const { qp, elements } = request;
+    const taken = elements && this.#awaited.vacancies ? this.#awaited.takeVacant(qp, elements) : undefined;
+    if (taken?.record !== undefined) {
+      return Promise.resolve(arrivedMessage(taken, request, this.#queue.timestamps));
+    }
+    const { id, promise } = this.#awaited.add(request, taken);
+    if (taken === undefined) this.#post(id, promise, post);
+    this.#schedule();
+    return promise;
+  }
+
+  #post(id: bigint, promise: Promise<WorkCompletion>, post: (wrId: bigint) => void): void {
     try {
       post(id);
     } catch (error) {
@@ -169,8 +183,11 @@ export class CompletionDispatcher {
       promise.catch(() => undefined);
       throw error;
     }
-    this.#schedule();
-    return promise;
+  }
+
+  /** Rejects the promise of a request, which itself goes on. */
+  giveUp(id: bigint, reason: unknown): void {
+    this.#awaited.giveUp(id, reason);
   }
 
   /** The requests of that queue pair do not complete any more: it is closed, or was reset. */

@@ -2,9 +2,10 @@ import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { fields, unchecked } from '../base/fields.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { kAwait } from '../base/symbols.js';
+import { kAwait, kVacancies } from '../base/symbols.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
+import { ReceiveElements } from '../posting/receive-elements.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
 import { QpType, SendFlags, WrOpcode } from '../enums/index.js';
 import { awaitable, failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
@@ -74,17 +75,19 @@ export function bindMw(qp: QueuePair, handle: NativeHandle, mw: unknown, bind: u
 }
 
 /** Posts a send request with SIGNALED and awaits its completion. */
-export function awaitSend(qp: QueuePair, wr: SendWr, options: WaitOptions): Promise<WorkCompletion> {
+export function awaitSend(qp: QueuePair, wr: SendWr, { signal }: WaitOptions): Promise<WorkCompletion> {
   const { wrId, sendFlags } = awaitable(wr);
-  return queueOf(qp.sendCq, 'sendCq', 'ibv_post_send')[kAwait](qp, wrId, options, (id) => {
+  return queueOf(qp.sendCq, 'sendCq', 'ibv_post_send')[kAwait]({ qp, wrId, signal }, (id) => {
     qp.postSend({ ...wr, wrId: id, sendFlags: sendFlags | SendFlags.SIGNALED });
   });
 }
 
 /** Posts a receive request and awaits its completion. */
-export function awaitRecv(qp: QueuePair, wr: RecvWr, options: WaitOptions): Promise<WorkCompletion> {
+export function awaitRecv(qp: QueuePair, wr: RecvWr, { signal }: WaitOptions): Promise<WorkCompletion> {
   const { wrId } = awaitable(wr);
-  return queueOf(qp.recvCq, 'recvCq', 'ibv_post_recv')[kAwait](qp, wrId, options, (id) => {
+  const cq = queueOf(qp.recvCq, 'recvCq', 'ibv_post_recv');
+  const elements = signal !== undefined || cq[kVacancies] ? new ReceiveElements(wr) : undefined;
+  return cq[kAwait]({ qp, wrId, elements, signal }, (id) => {
     qp.postRecv({ ...wr, wrId: id });
   });
 }

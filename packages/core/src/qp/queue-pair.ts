@@ -347,10 +347,23 @@ export class QueuePair<out T extends number = number> extends Resource {
   /**
    * Posts a receive request (`ibv_post_recv`) and waits for its message, as {@link QueuePair.send} does.
    *
+   * A device does not take a posted request back. So a request whose `signal` was aborted stays, and the next `recv` of
+   * the queue pair with at least as much room takes it over instead of posting one more. Its message is moved into the
+   * memory of that `recv`, also one that arrived in between: a retry gets the answer. {@link receiver} has buffers of its
+   * own and needs none of this.
+   *
    * @throws CompletionError, VerbsError, TypeError, RangeError as {@link QueuePair.send}; EINVAL if `recvCq` has no
    *   channel
    * @example
-   * const { byteLen } = await qp.recv({ sgList: [{ mr }] }, { signal: AbortSignal.timeout(1000) });
+   * for (;;) {
+   *   await qp.send({ opcode: WrOpcode.SEND, sgList: [{ mr, length: 64 }] });
+   *   try {
+   *     await qp.recv({ sgList: [{ mr }] }, { signal: AbortSignal.timeout(1000) });
+   *     break; // the answer is in mr.bytes
+   *   } catch (error) {
+   *     if ((error as Error).name !== 'TimeoutError') throw error;
+   *   }
+   * }
    */
   recv(wr: RecvWr, options: WaitOptions = {}): Promise<WorkCompletion> {
     return traced(this, { method: 'recv', wr }, async () => {

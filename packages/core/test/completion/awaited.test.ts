@@ -119,11 +119,12 @@ describe('send and recv', () => {
     controller.abort(new Error('enough'));
     await expect(aborted).rejects.toThrow('enough');
     await expect(two.recv({ sgList }, { signal: controller.signal })).rejects.toThrow('enough');
-    // The aborted request is still in the queue: it receives the first message, and its completion is dropped.
+    // The aborted request is still in the queue: it receives the first message, which waits for the next recv.
     await one.send({ opcode: SEND, sgList });
     await one.send({ opcode: SEND, sgList });
     expect((await second).wrId).toBe(2);
     expect(b.cq.poll()).toEqual([]);
+    expect((await two.recv({ wrId: 3, sgList })).wrId).toBe(3);
 
     const orphan = two.recv({ sgList });
     two.close();

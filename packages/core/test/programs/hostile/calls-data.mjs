@@ -108,6 +108,12 @@ export const dataCalls = {
 
   'QueuePair.send': (w) => [sendWr(w), ...waiting(w)],
   'QueuePair.recv': (w) => [recvWr(w), ...waiting(w)],
+  receiver: (w) => [w.object('QueuePair'), ...w.random.pick([[], [{ slots: 2, size: 64 }], [{ slots: 16 }]])],
+  'Receiver.[Symbol.asyncIterator]': () => [],
+  'Receiver.next': (w) => waiting(w),
+  'Message.text': () => [],
+  'Message.json': () => [],
+  'Message.reply': (w) => [w.random.pick([w.random.pick(w.buffers), 'text']), ...w.random.pick([[], [{ immData: 1 }]])],
   'QueuePair.postSendBatch': (w) => batchOf(w, 'SendBatch'),
   'QueuePair.postRecvBatch': (w) => batchOf(w, 'RecvBatch'),
   'SharedReceiveQueue.postRecvBatch': (w) => batchOf(w, 'RecvBatch'),

@@ -50,12 +50,13 @@ export class World {
     return this.pools.get(kind)?.includes(value) === true;
   }
 
-  /** The name of the exported class that made an object with a lifetime, or a batch. */
+  /** The name of the exported class that made an object with a lifetime, of a batch or a message. */
   kindOf(value) {
     if (typeof value !== 'object' || value === null) return undefined;
     // Not by its name, which a bundler may change.
     const name = this.#names.get(Object.getPrototypeOf(value)?.constructor);
-    const kept = name !== undefined && ('closed' in this.core[name].prototype || name.endsWith('Batch'));
+    const kept =
+      name !== undefined && ('closed' in this.core[name].prototype || name.endsWith('Batch') || name === 'Message');
     return kept ? name : undefined;
   }
 
