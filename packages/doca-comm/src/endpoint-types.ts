@@ -35,3 +35,11 @@ export interface EndpointEvents {
   /** A peer is gone. The service has disconnected it. */
   lost: [PeerAddr];
 }
+
+/** The state of a service, as of an `update()`. */
+export interface ServiceState {
+  /** The connected clients. */
+  peers: PeerAddr[];
+  /** Clients that are not accepted yet: receiving accepts them. */
+  pendingConnections: number;
+}

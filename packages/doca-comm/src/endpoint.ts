@@ -3,16 +3,21 @@ import { inspect, type InspectOptions } from 'node:util';
 import { validate } from '@verbs/core/provider';
 import { bytes, device as deviceOf, representor as representorOf, serviceName, signalOf } from './arguments.js';
 import type { Device, Representor } from './device.js';
-import type { EndpointEvents, EndpointOptions, Received, WaitOptions } from './endpoint-types.js';
+import type { EndpointEvents, EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
-import { connectHint, listenHint, receiveHints } from './hints.js';
+import { connectHint, listenHint } from './hints.js';
 import { native, Size } from './native.js';
 import { NativeEndpoint } from './native-endpoint.js';
-import { pauseFor, type PeerAddr } from './peer-addr.js';
+import type { PeerAddr } from './peer-addr.js';
 import { checkPeer, Peers } from './peers.js';
 import { PendingReceives } from './pending-receives.js';
 import { PendingSends } from './pending-sends.js';
+import { lostPeer, Receiver } from './receiver.js';
+import { serviceState } from './service-state.js';
 import { Turn, yieldToLoop } from './turn.js';
+import { unlessAborted } from './waiting.js';
+
+const DISCONNECT = 'doca_comm_channel_ep_disconnect';
 
 /**
  * One end of a channel (`doca_comm_channel_ep_t`): a service on the DPU with many clients, or a client on the host.
@@ -24,18 +29,22 @@ import { Turn, yieldToLoop } from './turn.js';
  * service.listen('echo');
  * for await (const { peer, data } of service) await service.send(data, peer);
  */
-export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncIterable<Received>, Disposable {
+export class Endpoint
+  extends EventEmitter<EndpointEvents>
+  implements AsyncIterable<Received>, Disposable, AsyncDisposable
+{
   readonly #native = new NativeEndpoint();
   readonly #peers: Peers;
   readonly #sends = new PendingSends(() => this.#native.use('get_event_channel'));
   readonly #receives = new PendingReceives(() => this.#native.use('get_event_channel'));
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
   #role: 'none' | 'service' | 'client' | 'closed' = 'none';
   #device: Device | undefined;
   #deviceRep: Representor | undefined;
   /** A client's only peer. */
   #peer: PeerAddr | undefined;
-  #slab = new Uint8Array(0);
-  readonly #from = new Uint32Array(1);
+  readonly #receiver: Receiver;
   // One for each direction: a send that nobody awaits must not make the receiver's turn look short.
   readonly #sendTurn = new Turn();
   readonly #receiveTurn = new Turn();
@@ -50,6 +59,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
         if (this.#role === 'service') this.emit('peer', peer);
       },
     );
+    this.#receiver = new Receiver(this.#peers);
     const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize'] as const;
     Object.assign(this, validate.object(options, 'options', known));
   }
@@ -144,18 +154,31 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
 
   /**
    * `doca_comm_channel_ep_connect`. The handshake may still go on when it returns: `send()` waits for its end;
-   * `peer.established()` waits for nothing else.
+   * `peer.established()` waits for nothing else. Blocks until the service's first answer, and for 1.8 seconds if its
+   * process is stopped: `connectAsync` does not.
    *
    * @throws DocaError CONNECTION_ABORTED if no such service listens, BAD_STATE without device, NOT_SUPPORTED on a DPU,
    * NOT_PERMITTED if it is connected already.
    */
   connect(name: string): PeerAddr {
-    const syscall = 'doca_comm_channel_ep_connect';
-    const number = native.connect(this.#native.use('connect'), serviceName(name));
-    if (number < 0) checked(number, syscall, connectHint(name, this.#native.maxNameLength())[-number]);
-    this.#start('client');
-    this.#peer = this.#peers.of(number);
-    return this.#peer;
+    return this.#connected(name, native.connect(this.#native.use('connect'), serviceName(name)));
+  }
+
+  /**
+   * `connect` on a thread of libuv's pool. Until the promise is settled, other calls are CONNECTION_INPROGRESS. What the
+   * signal gives up is undone in the background, and the next `connectAsync` waits for that.
+   *
+   * @example
+   * const peer = await client.connectAsync('echo', { signal: AbortSignal.timeout(500) });
+   *
+   * @throws DocaError as `connect`; NOT_CONNECTED when the endpoint is closed; `signal.reason`.
+   */
+  async connectAsync(name: string, options?: WaitOptions): Promise<PeerAddr> {
+    const given = signalOf(options);
+    const closing = this.#closing.signal;
+    const signal = given === undefined ? closing : AbortSignal.any([closing, given]);
+    const call = this.#native.connect(serviceName(name), () => signal.aborted);
+    return this.#connected(name, await unlessAborted(call, signal));
   }
 
   /**
@@ -184,47 +207,38 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
    * connect.
    */
   recvFrom(buffer?: Uint8Array): Received | undefined {
-    const handle = this.#native.use('recvfrom');
-    const target = buffer === undefined ? this.#slab : bytes(buffer, 'buffer');
-    if (buffer !== undefined && buffer.length < this.#slab.length) {
-      throw new RangeError(
-        `buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`,
-      );
-    }
-    const result = native.recvFrom(handle, target, this.#from);
-    if (result === -DocaStatus.AGAIN) return undefined;
-    const number = this.#from[0] ?? 0;
-    if (result < 0) {
-      const error = new DocaError(-result, 'doca_comm_channel_ep_recvfrom', receiveHints[-result]);
-      throw result === -DocaStatus.CONNECTION_RESET && number !== 0
-        ? Object.assign(error, { peer: this.#peers.of(number) })
-        : error;
-    }
-    return {
-      peer: this.#peers.of(number),
-      data: buffer === undefined ? target.slice(0, result) : target.subarray(0, result),
-    };
+    return this.#receiver.receive(this.#native.use('recvfrom'), buffer);
   }
 
   /**
    * `doca_comm_channel_ep_disconnect`: tells the peer, and frees its resources. Messages sent before still arrive, if the
-   * peer is alive. Blocks, about a round trip, and at most 1.5 seconds if the peer is dead or stopped.
+   * peer is alive. Blocks, about a round trip, and at most 1.5 seconds if the peer is dead or stopped: `disconnectAsync`
+   * does not.
    *
    * @throws DocaError NOT_CONNECTED for a peer that is gone or of another endpoint
    */
   disconnect(peer: PeerAddr): void {
-    const syscall = 'doca_comm_channel_ep_disconnect';
     const handle = this.#native.use('disconnect');
-    const number = this.#peers.numberOf(peer);
-    if (number === 0) checked(-DocaStatus.NOT_CONNECTED, syscall);
-    const status = native.disconnect(handle, number);
-    this.#peers.remove(peer);
-    if (this.#peer === peer) this.#peer = undefined;
-    checked(status, syscall);
-    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'the peer was disconnected');
-    this.#sends.fail(peer, error);
+    const status = native.disconnect(handle, this.#peers.connectedNumber(peer, DISCONNECT));
+    this.#forget(peer);
     // A client has no other peer to wait for.
     if (this.#role !== 'service') this.#receives.retry();
+    checked(status, DISCONNECT);
+  }
+
+  /**
+   * `disconnect` on a thread of libuv's pool. For other calls the peer is gone at once; its resources are freed when the
+   * promise resolves. DOCA's own library may not be called from two threads at a time: there it blocks as `disconnect`.
+   *
+   * @throws DocaError NOT_CONNECTED for a peer that is gone or of another endpoint
+   */
+  async disconnectAsync(peer: PeerAddr): Promise<void> {
+    const handle = this.#native.use('disconnect');
+    const call = this.#native.disconnect(handle, this.#peers.connectedNumber(peer, DISCONNECT));
+    this.#forget(peer);
+    const status = await call;
+    if (this.#role === 'client') this.#receives.retry();
+    checked(status, DISCONNECT);
   }
 
   /**
@@ -233,42 +247,36 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
    *
    * @throws DocaError CONNECTION_RESET if the service is dead (close it), NOT_SUPPORTED on a client.
    */
-  update():
-    | {
-        /** The connected clients. */
-        peers: PeerAddr[];
-        /** Clients that are not accepted yet: receiving accepts them. */
-        pendingConnections: number;
-      }
-    | undefined {
+  update(): ServiceState | undefined {
     const handle = this.#native.use('update_service_state_info');
-    if (this.#native.library?.services !== true) return undefined;
-    const status = -native.updateService(handle);
-    if (status !== DocaStatus.AGAIN) checked(-status, 'doca_comm_channel_ep_update_service_state_info');
-    const numbers = checked<number[]>(native.peerList(handle), 'doca_comm_channel_ep_get_peer_addr_list');
-    const pendingConnections = native.pendingConnections(handle);
-    checked(pendingConnections, 'doca_comm_channel_ep_get_pending_connections');
-    return { peers: numbers.map((number) => this.#peers.of(number)), pendingConnections };
+    return this.#native.library?.services === true ? serviceState(handle, this.#peers) : undefined;
   }
 
   /**
    * `doca_comm_channel_ep_destroy`: disconnects every peer and frees everything, the event channels too. Closing twice
-   * does nothing.
+   * does nothing. Blocks as `disconnect`, for all peers together: `closeAsync` does not. Where a background call still
+   * runs, the endpoint is freed at its end.
    */
   close(): void {
-    if (this.#role === 'closed') return;
-    this.#role = 'closed';
-    this.#native.close();
-    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_destroy', 'the endpoint was closed');
-    this.#receives.close(error);
-    this.#sends.close(error);
-    this.#peers.clear();
-    this.#native.destroy();
+    if (this.#close()) this.#native.destroy();
+  }
+
+  /**
+   * `close` on a thread of libuv's pool. Resolves when everything is freed, so that the device can be closed.
+   */
+  closeAsync(): Promise<void> {
+    if (this.#close()) this.#closed = this.#native.destroyAsync();
+    return (this.#closed ??= Promise.resolve());
   }
 
   /** `using` closes it at the end of its block. */
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  /** `await using` closes it at the end of its block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.closeAsync();
   }
 
   /**
@@ -332,25 +340,41 @@ export class Endpoint extends EventEmitter<EndpointEvents> implements AsyncItera
 
   /** Resolves when the peer has acknowledged every message: before a disconnect, for instance. */
   async drained(peer: PeerAddr | undefined = this.#peer, options?: WaitOptions): Promise<void> {
-    if (peer !== undefined) checkPeer(peer);
-    for (let pause = 0; peer !== undefined; pause = Math.min(pause + 1, 10)) {
-      const signal = signalOf(options);
-      const state = peer.updateInfo();
-      if (state === 'aborted')
-        throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comm_channel_peer_addr_update_info');
-      if (!this.#sends.has(peer) && peer.counters().sendInFlightMessages === 0n) return;
-      await pauseFor(pause, signal);
-    }
+    if (peer === undefined) return;
+    checkPeer(peer);
+    await this.#sends.drained(peer, options);
+  }
+
+  #connected(name: string, number: number): PeerAddr {
+    const syscall = 'doca_comm_channel_ep_connect';
+    if (number < 0) checked(number, syscall, connectHint(name, this.#native.maxNameLength())[-number]);
+    this.#start('client');
+    this.#peer = this.#peers.of(number);
+    return this.#peer;
+  }
+
+  #forget(peer: PeerAddr): void {
+    this.#peers.remove(peer);
+    if (this.#peer === peer) this.#peer = undefined;
+    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'the peer was disconnected');
+    this.#sends.fail(peer, error);
+  }
+
+  /** Everything but the C endpoint. False if it is closed already. */
+  #close(): boolean {
+    if (this.#role === 'closed') return false;
+    this.#role = 'closed';
+    this.#native.close();
+    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_destroy', 'the endpoint was closed');
+    this.#closing.abort(error);
+    this.#receives.close(error);
+    this.#sends.close(error);
+    this.#peers.clear();
+    return true;
   }
 
   #start(role: 'service' | 'client'): void {
     this.#role = role;
-    this.#slab = new Uint8Array(this.maxMsgSize);
+    this.#receiver.start(this.maxMsgSize);
   }
-}
-
-/** The peer of a CONNECTION_RESET. */
-function lostPeer(error: unknown): PeerAddr | undefined {
-  if (!(error instanceof DocaError) || error.status !== DocaStatus.CONNECTION_RESET) return undefined;
-  return (error as { peer?: PeerAddr }).peer;
 }

@@ -27,7 +27,7 @@ export function connectHint(name: string, maxLength: number): Record<number, str
 /** Remedies for a failed receive, by the status. */
 export const receiveHints: Record<number, string> = {
   [DocaStatus.CONNECTION_RESET]: 'a peer is gone (error.peer); disconnect it',
-  [DocaStatus.NOT_CONNECTED]: 'listen or connect first',
+  [DocaStatus.NOT_CONNECTED]: 'listen or connect first; a client whose service is gone disconnects and connects again',
 };
 
 /** `maxLength` counts the terminating NUL. */

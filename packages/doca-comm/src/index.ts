@@ -12,7 +12,7 @@ export {
   unavailableReason,
 } from './device.js';
 export { Endpoint } from './endpoint.js';
-export type { EndpointOptions, Received, WaitOptions } from './endpoint-types.js';
+export type { EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
 export { DocaError, DocaStatus, statusName } from './errors.js';
 export { setFaults } from './faults.js';
 export type { LibraryKind } from './libraries.js';

@@ -10,6 +10,8 @@ const U16 = 0xffff;
 export class NativeEndpoint {
   #created: { handle: EndpointHandle; library: Library } | undefined;
   #closed = false;
+  readonly #background = new Set<Promise<unknown>>();
+  #connecting = false;
 
   /** The loaded libraries; undefined before the first use. */
   get library(): Library | undefined {
@@ -20,11 +22,15 @@ export class NativeEndpoint {
    * The handle, for the function of that name.
    *
    * @param library the libraries of the object that goes with it
-   * @throws DocaError NOT_CONNECTED after `close()`, INVALID_VALUE for an object of other libraries
+   * @throws DocaError NOT_CONNECTED after `close()`, CONNECTION_INPROGRESS while it connects in the background,
+   * INVALID_VALUE for an object of other libraries
    */
   use(name: string, library?: Library): EndpointHandle {
     const syscall = `doca_comm_channel_ep_${name}`;
     if (this.#closed) throw new DocaError(DocaStatus.NOT_CONNECTED, syscall, 'the endpoint is closed');
+    if (this.#connecting) {
+      throw new DocaError(DocaStatus.CONNECTION_INPROGRESS, syscall, 'wait until connectAsync() is settled');
+    }
     if (this.#created === undefined) {
       const chosen = library ?? anyLibrary();
       const handle = native.createEndpoint(chosen.handle);
@@ -57,6 +63,43 @@ export class NativeEndpoint {
   /** No use after this. `destroy` follows, once the JavaScript side has let go of the handle. */
   close(): void {
     this.#closed = true;
+  }
+
+  /** `doca_comm_channel_ep_connect` on another thread: the peer's number. When the caller gave up, it is undone. */
+  async connect(name: string, gaveUp: () => boolean): Promise<number> {
+    // One that was given up may still be on its way.
+    while (this.#connecting) await Promise.allSettled(this.#background);
+    const handle = this.use('connect');
+    const connect = async () => {
+      try {
+        const number = await native.connectInBackground(handle, name);
+        if (number > 0 && gaveUp()) await native.disconnectInBackground(handle, number);
+        return number;
+      } finally {
+        this.#connecting = false;
+      }
+    };
+    this.#connecting = true;
+    return this.#track(connect());
+  }
+
+  /** `doca_comm_channel_ep_disconnect` on another thread; the number is no longer known at once. */
+  disconnect(handle: EndpointHandle, number: number): Promise<number> {
+    return this.#track(native.disconnectInBackground(handle, number));
+  }
+
+  /** `doca_comm_channel_ep_destroy` on another thread, after the calls that still run. */
+  async destroyAsync(): Promise<void> {
+    await Promise.allSettled(this.#background);
+    if (this.#created === undefined) return;
+    checked(await native.destroyInBackground(this.#created.handle), 'doca_comm_channel_ep_destroy');
+  }
+
+  #track<T>(call: Promise<T>): Promise<T> {
+    this.#background.add(call);
+    const done = () => this.#background.delete(call);
+    call.then(done, done);
+    return call;
   }
 
   /** `doca_comm_channel_ep_destroy`. */

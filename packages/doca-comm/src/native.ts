@@ -51,6 +51,8 @@ export interface Native {
 
   createEndpoint(library: LibraryHandle): EndpointHandle | number;
   destroyEndpoint(endpoint: EndpointHandle): number;
+  /** The calls in the background run on a thread of libuv's pool. */
+  destroyInBackground(endpoint: EndpointHandle): Promise<number>;
   getSize(endpoint: EndpointHandle, which: number): number;
   setSize(endpoint: EndpointHandle, which: number, size: number): number;
   setDevice(endpoint: EndpointHandle, device: DeviceHandle): number;
@@ -63,7 +65,10 @@ export interface Native {
   disarm(endpoint: EndpointHandle, channel: number): void;
 
   connect(endpoint: EndpointHandle, name: string): number;
+  /** Until it is settled, other calls of the endpoint are INVALID_VALUE. */
+  connectInBackground(endpoint: EndpointHandle, name: string): Promise<number>;
   disconnect(endpoint: EndpointHandle, peer: number): number;
+  disconnectInBackground(endpoint: EndpointHandle, peer: number): Promise<number>;
   sendTo(endpoint: EndpointHandle, message: Uint8Array, peer: number): number;
   recvFrom(endpoint: EndpointHandle, buffer: Uint8Array, from: Uint32Array): number;
   updateInfo(endpoint: EndpointHandle, peer: number): number;

@@ -1,6 +1,7 @@
 import { validate } from '@verbs/core/provider';
 
 import type { Endpoint } from './endpoint.js';
+import { checked, DocaStatus } from './errors.js';
 import type { EndpointHandle } from './native.js';
 import { PeerAddr } from './peer-addr.js';
 
@@ -45,6 +46,13 @@ export class Peers {
   numberOf(peer: PeerAddr): number {
     checkPeer(peer);
     return peer.endpoint === this.#endpoint && peer.connected ? peer.number : 0;
+  }
+
+  /** Its number. @throws DocaError NOT_CONNECTED for a peer that is gone or belongs to another endpoint */
+  connectedNumber(peer: PeerAddr, syscall: string): number {
+    const number = this.numberOf(peer);
+    if (number === 0) checked(-DocaStatus.NOT_CONNECTED, syscall);
+    return number;
   }
 
   remove(peer: PeerAddr): void {

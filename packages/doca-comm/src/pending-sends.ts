@@ -1,7 +1,10 @@
+import { signalOf } from './arguments.js';
+import type { WaitOptions } from './endpoint-types.js';
+import { DocaError, DocaStatus } from './errors.js';
 import { EventChannel } from './event-channel.js';
 import { Channel, type EndpointHandle } from './native.js';
 import { Outbox } from './outbox.js';
-import type { PeerAddr } from './peer-addr.js';
+import { pauseFor, type PeerAddr } from './peer-addr.js';
 import type { Settler } from './waiting.js';
 
 /** The messages of an endpoint that wait: an outbox for each peer that cannot take a message now. */
@@ -41,6 +44,18 @@ export class PendingSends {
     this.#outboxes.set(peer, outbox);
     outbox.add(send, settler);
     outbox.start(established ? undefined : peer);
+  }
+
+  /** Resolves when no message to this peer waits, or is in flight. */
+  async drained(peer: PeerAddr, options: WaitOptions | undefined): Promise<void> {
+    for (let pause = 0; ; pause = Math.min(pause + 1, 10)) {
+      const signal = signalOf(options);
+      if (peer.updateInfo() === 'aborted') {
+        throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comm_channel_peer_addr_update_info');
+      }
+      if (!this.has(peer) && peer.counters().sendInFlightMessages === 0n) return;
+      await pauseFor(pause, signal);
+    }
   }
 
   /** Rejects the messages to this peer. */

@@ -45,3 +45,18 @@ export function waitingFor<T>(attempt: () => T | undefined, settler: Settler<T>,
   signal?.addEventListener('abort', aborted, { once: true });
   return waiting;
 }
+
+/** The result of `call`; rejects as soon as the signal is aborted, while the call goes on unheard. */
+export function unlessAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = () => {
+      reject(signal.reason as Error);
+    };
+    const done = () => {
+      signal.removeEventListener('abort', aborted);
+    };
+    signal.addEventListener('abort', aborted, { once: true });
+    call.then(resolve, reject).finally(done);
+    if (signal.aborted) aborted();
+  });
+}

@@ -4,6 +4,7 @@
       'target_name': 'verbs_doca_comm',
       'sources': [
         'addon.cc',
+        'background_call.cc',
         'device.cc',
         'endpoint.cc',
         'library.cc',

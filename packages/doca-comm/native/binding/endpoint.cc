@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "binding/background_call.h"
 #include "binding/device.h"
 #include "binding/representor.h"
 
@@ -13,13 +14,30 @@ Endpoint::Endpoint(const Library& library, std::shared_ptr<provider::Environment
   environment_->loop_users.insert(this);
 }
 
-doca_error_t Endpoint::destroy(const std::shared_ptr<void>& done) {
-  if (!ep_) return DOCA_SUCCESS;
+void Endpoint::leave(const std::shared_ptr<void>& done) {
   for (provider::DescriptorWatcher& watcher : watchers_) watcher.close(done);
   environment_->loop_users.erase(this);
   numbers_.clear();
   addresses_.clear();
-  return functions().ep_destroy(std::exchange(ep_, nullptr));
+}
+
+doca_error_t Endpoint::destroy(const std::shared_ptr<void>& done) {
+  if (!ep_) return DOCA_SUCCESS;
+  leave(done);
+  destroying_ = calls_ > 0;
+  return destroying_ ? DOCA_SUCCESS : functions().ep_destroy(std::exchange(ep_, nullptr));
+}
+
+doca_comm_channel_ep_t* Endpoint::release() {
+  if (!ep_ || calls_ > 0) return nullptr;
+  leave(nullptr);
+  return std::exchange(ep_, nullptr);
+}
+
+void Endpoint::end_call() {
+  if (--calls_ > 0 || !destroying_) return;
+  destroying_ = false;
+  functions().ep_destroy(std::exchange(ep_, nullptr));
 }
 
 std::uint32_t Endpoint::number_of(doca_comm_channel_addr_t* address) {
@@ -29,7 +47,7 @@ std::uint32_t Endpoint::number_of(doca_comm_channel_addr_t* address) {
 }
 
 doca_comm_channel_addr_t* Endpoint::address_of(std::uint32_t number) const {
-  const auto found = addresses_.find(number);
+  const auto found = get() ? addresses_.find(number) : addresses_.end();
   return found == addresses_.end() ? nullptr : found->second;
 }
 
@@ -43,9 +61,9 @@ doca_error_t Endpoint::watch(Channel channel, napi_value callback) {
   doca_event_channel_t fd = -1;
   doca_error_t error = DOCA_ERROR_NOT_SUPPORTED;
   if (channel == kService) {
-    if (f.ep_get_service_event_channel) error = f.ep_get_service_event_channel(ep_, &fd);
+    if (f.ep_get_service_event_channel) error = f.ep_get_service_event_channel(get(), &fd);
   } else {
-    error = f.ep_get_event_channel(ep_, channel == kSend ? &fd : nullptr, channel == kReceive ? &fd : nullptr);
+    error = f.ep_get_event_channel(get(), channel == kSend ? &fd : nullptr, channel == kReceive ? &fd : nullptr);
   }
   if (error != DOCA_SUCCESS || watchers_[channel].is_open()) return error;
   return watchers_[channel].open(environment_, fd, callback, "verbs.DocaEvent") == 0 ? DOCA_SUCCESS
@@ -54,8 +72,8 @@ doca_error_t Endpoint::watch(Channel channel, napi_value callback) {
 
 doca_error_t Endpoint::arm(Channel channel) {
   doca_error_t error = DOCA_SUCCESS;  // the service's channel is armed by every update
-  if (channel == kSend) error = functions().ep_event_handle_arm_send(ep_);
-  if (channel == kReceive) error = functions().ep_event_handle_arm_recv(ep_);
+  if (channel == kSend) error = functions().ep_event_handle_arm_send(get());
+  if (channel == kReceive) error = functions().ep_event_handle_arm_recv(get());
   if (error != DOCA_SUCCESS) return error;
   watchers_[channel].set_ref(true);
   return watchers_[channel].start() == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
@@ -75,6 +93,15 @@ Napi::Value create(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value destroy_endpoint(const Napi::CallbackInfo& info) { return failure(info, endpoint(info).destroy(nullptr)); }
+
+// destroyInBackground(endpoint): a promise of the result
+Napi::Value destroy_in_background(const Napi::CallbackInfo& info) {
+  Endpoint& ep = endpoint(info);
+  const Functions& f = ep.functions();
+  doca_comm_channel_ep_t* released = ep.release();
+  const auto work = [&f, released] { return released ? f.ep_destroy(released) : DOCA_SUCCESS; };
+  return BackgroundCall::start(info, ep, work, [](doca_error_t error) { return -static_cast<double>(error); });
+}
 
 // getSize(endpoint, which): 0 message, 1 send queue, 2 receive queue
 Napi::Value get_size(const Napi::CallbackInfo& info) {
@@ -136,6 +163,7 @@ Napi::Value disarm_channel(const Napi::CallbackInfo& info) {
 void Endpoint::init(Napi::Object exports) {
   add_function<create>(exports, "createEndpoint");
   add_function<destroy_endpoint>(exports, "destroyEndpoint");
+  add_function<destroy_in_background>(exports, "destroyInBackground");
   add_function<get_size>(exports, "getSize");
   add_function<set_size>(exports, "setSize");
   add_function<set_device>(exports, "setDevice");

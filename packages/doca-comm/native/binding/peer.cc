@@ -1,4 +1,5 @@
 // Connections, messages and peers of an endpoint. JavaScript names a peer by its number.
+#include "binding/background_call.h"
 #include "binding/endpoint.h"
 
 namespace verbs::doca_comm::binding {
@@ -32,6 +33,26 @@ Napi::Value connect(const Napi::CallbackInfo& info) {
   return error ? failure(info, error) : number(info, ep.number_of(peer));
 }
 
+// connectInBackground(endpoint, name): a promise of the same. Until it is settled, every other call is INVALID_VALUE.
+Napi::Value connect_in_background(const Napi::CallbackInfo& info) {
+  struct Result {
+    std::string name;
+    doca_comm_channel_addr_t* peer = nullptr;
+  };
+  Endpoint& ep = endpoint(info);
+  const Functions& f = ep.functions();
+  doca_comm_channel_ep_t* handle = ep.get();
+  const auto result = std::make_shared<Result>(Result{info[1].As<Napi::String>()});
+  const auto work = [&f, handle, result] { return f.ep_connect(handle, result->name.c_str(), &result->peer); };
+  const Napi::Value promise =
+      BackgroundCall::start(info, ep, work, [&ep, handle, result](doca_error_t error) -> double {
+        if (handle) ep.set_connecting(false);
+        return error ? -static_cast<double>(error) : ep.number_of(result->peer);
+      });
+  if (handle) ep.set_connecting(true);
+  return promise;
+}
+
 // disconnect(endpoint, peer)
 Napi::Value disconnect(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint(info);
@@ -41,6 +62,25 @@ Napi::Value disconnect(const Napi::CallbackInfo& info) {
   // Whatever it says, the address is not valid any more.
   ep.forget(info[1].As<Napi::Number>());
   return failure(info, error);
+}
+
+// disconnectInBackground(endpoint, peer): a promise of the same. DOCA's own library must not be called from two
+// threads: there the call blocks.
+Napi::Value disconnect_in_background(const Napi::CallbackInfo& info) {
+  Endpoint& ep = endpoint(info);
+  const Functions& f = ep.functions();
+  doca_comm_channel_ep_t* handle = ep.get();
+  doca_comm_channel_addr_t* peer = address(ep, info[1]);
+  if (peer) ep.forget(info[1].As<Napi::Number>());
+  BackgroundCall::Work work = [&f, handle, peer] {
+    return peer ? f.ep_disconnect(handle, peer) : DOCA_ERROR_NOT_CONNECTED;
+  };
+  if (!ep.library().soft()) {
+    const doca_error_t error = work();
+    work = [error] { return error; };
+  }
+  return BackgroundCall::start(info, ep, std::move(work),
+                               [](doca_error_t error) { return -static_cast<double>(error); });
 }
 
 // sendTo(endpoint, message, peer)
@@ -135,6 +175,8 @@ Napi::Value pending_connections(const Napi::CallbackInfo& info) {
 void Endpoint::init_peers(Napi::Object exports) {
   add_function<connect>(exports, "connect");
   add_function<disconnect>(exports, "disconnect");
+  add_function<connect_in_background>(exports, "connectInBackground");
+  add_function<disconnect_in_background>(exports, "disconnectInBackground");
   add_function<send_to>(exports, "sendTo");
   add_function<recv_from>(exports, "recvFrom");
   add_function<update_info>(exports, "updateInfo");

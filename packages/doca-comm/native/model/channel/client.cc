@@ -121,6 +121,13 @@ void Client::reject() {
   transport_.mark_lost(*peer_);
 }
 
+doca_error_t Client::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
+  // A client that has disconnected receives nothing any more.
+  if (!peer_) return DOCA_ERROR_NOT_CONNECTED;
+  const doca_error_t error = transport_.receive(message, size, from);
+  return error == DOCA_ERROR_AGAIN && peer_->lost ? DOCA_ERROR_NOT_CONNECTED : error;
+}
+
 Nanos Client::on_timer(Nanos time) {
   const std::lock_guard guard(transport_.mutex());
   if (!peer_) return kNever;

@@ -26,7 +26,13 @@ class Client final : public HandshakeHandler {
   void close();
 
   Transport& transport() { return transport_; }
+
+  // The caller holds the transport's mutex.
   bool connected() const { return peer_ != nullptr; }
+  // As the transport. NOT_CONNECTED when nothing can come any more, since the loss of the service was reported: a
+  // program that calls until there is something else than AGAIN ends.
+  doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
+  void arm_recv() { transport_.arm_recv(!peer_ || peer_->lost); }
 
   void on_handshake(const HandshakeMessage& message, const UdAddress& from) override;
   Nanos on_timer(Nanos now) override;

@@ -80,7 +80,7 @@ doca_error_t Endpoint::listen(const char* name) {
 }
 
 doca_error_t Endpoint::connect(const char* name, doca_comm_channel_addr_t** address) {
-  if (service_ || (client_ && client_->connected())) return DOCA_ERROR_NOT_PERMITTED;
+  if (service_ || connected()) return DOCA_ERROR_NOT_PERMITTED;
   if (!dev_) return DOCA_ERROR_BAD_STATE;
   if (dev_->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
   if (!is_name(name)) return DOCA_ERROR_CONNECTION_ABORTED;
@@ -93,16 +93,21 @@ doca_error_t Endpoint::connect(const char* name, doca_comm_channel_addr_t** addr
   return error;
 }
 
+bool Endpoint::connected() const {
+  if (!client_) return false;
+  const std::lock_guard guard(client_->transport().mutex());
+  return client_->connected();
+}
+
 doca_error_t Endpoint::disconnect(Peer& peer) {
   if (!transport() || peer.transport != transport()) return DOCA_ERROR_NOT_CONNECTED;
   return client_ ? client_->disconnect() : service_->disconnect(peer.number);
 }
 
 doca_error_t Endpoint::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
-  // A client that has disconnected receives nothing any more.
-  if (!transport() || (client_ && !client_->connected())) return DOCA_ERROR_NOT_CONNECTED;
+  if (!transport()) return DOCA_ERROR_NOT_CONNECTED;
   const std::lock_guard guard(transport()->mutex());
-  return service_ ? service_->receive(message, size, from) : client_->transport().receive(message, size, from);
+  return service_ ? service_->receive(message, size, from) : client_->receive(message, size, from);
 }
 
 void Endpoint::arm_recv() {
@@ -111,7 +116,7 @@ void Endpoint::arm_recv() {
   if (service_) {
     service_->arm_recv();
   } else {
-    client_->transport().arm_recv(false);
+    client_->arm_recv();
   }
 }
 

@@ -44,6 +44,7 @@ class Endpoint {
 
  private:
   Endpoint() = default;
+  bool connected() const;  // a client
   bool active() const { return service_ != nullptr || client_ != nullptr; }
 
   doca_dev* dev_ = nullptr;

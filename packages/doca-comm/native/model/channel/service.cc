@@ -228,7 +228,7 @@ doca_error_t Service::update_state() {
   std::size_t added = 0;
   bool all = true;
   transport_.peers().each([&](Peer& peer) {
-    if (peer.lost) return;
+    if (peer.lost || peer.leaving) return;
     const bool known = std::find(listed_numbers_.begin(), listed_numbers_.end(), peer.number) != listed_numbers_.end();
     if (!known && ++added > kMaxNewListed) {
       all = false;

@@ -155,12 +155,12 @@ doca_error_t Transport::receive(void* message, std::size_t* size, doca_comm_chan
 bool Transport::report_loss(doca_comm_channel_addr_t** from) {
   while (!losses_.empty()) {
     Peer* peer = peers_.find(losses_.front().number);
+    if (peer && peer->leaving) peer = nullptr;
     if (peer && service_ && !peer->known) {
       remove(*peer);  // with its entry in losses_
       continue;
     }
-    // A client has one peer: every call reports the loss until the client disconnects.
-    if (service_ || !peer) losses_.pop_front();
+    losses_.pop_front();
     if (!peer) continue;
     *from = peers_.address_of(*peer);
     return true;
@@ -246,7 +246,9 @@ void Transport::leave(const std::vector<std::uint32_t>& numbers, const Ask& ask)
     poll_sends();
     for (const std::uint32_t number : numbers) {
       Peer* peer = peers_.find(number);
-      if (!peer || !peer->connection->established()) continue;
+      if (!peer) continue;
+      peer->leaving = peer->receive_closed = true;
+      if (!peer->connection->established()) continue;
       // A peer that left first is told, too: it may wait for an acknowledgement that this end can give no more.
       const bool receives = !peer->lost && !peer->connection->peer_disconnected();
       peer->connection->send_disconnect(receives);

@@ -19,7 +19,7 @@ namespace verbs::doca_comm::model {
 
 class Transport {
  public:
-  // A service reports a lost peer once, and removes a lost peer itself if the user never had its address.
+  // A lost peer is reported once. A service removes a lost peer itself if the user never had its address.
   Transport(doca_dev& dev, const Sizes& sizes, bool service) : dev_(dev), sizes_(sizes), service_(service) {}
   ~Transport() { close(); }
   Transport(const Transport&) = delete;

@@ -1,4 +1,6 @@
 // sendto, recvfrom and the peer addresses: every documented error code, and their documented behaviour.
+#include <utility>
+
 #include "test/support/pair.h"
 
 using namespace verbs::doca_comm::model::test;
@@ -142,6 +144,29 @@ TEST_CASE(
   CHECK(pair.service.send("x", pair.to_client) == DOCA_ERROR_CONNECTION_RESET);
   CHECK(doca_comm_channel_peer_addr_update_info(pair.to_client) == DOCA_ERROR_CONNECTION_ABORTED);
   CHECK(doca_comm_channel_ep_disconnect(pair.service.ep, pair.to_client) == DOCA_SUCCESS);
+}
+
+TEST_CASE(
+    "a service that is gone: its client gets CONNECTION_RESET once, then NOT_CONNECTED, and never waits for nothing") {
+  Pair pair;
+  REQUIRE(pair.service.send("last words", pair.to_client) == DOCA_SUCCESS);
+  doca_event_channel_t fd = -1;
+  REQUIRE(doca_comm_channel_ep_get_event_channel(pair.client.ep, nullptr, &fd) == DOCA_SUCCESS);
+  REQUIRE(doca_comm_channel_ep_destroy(std::exchange(pair.service.ep, nullptr)) == DOCA_SUCCESS);
+  Addr* from = nullptr;
+  CHECK(pair.client.wait_for_message(&from) == "last words");
+  std::string message;
+  doca_error_t error = DOCA_ERROR_AGAIN;
+  until([&] { return (error = pair.client.receive(&message, &from)) != DOCA_ERROR_AGAIN; });
+  CHECK(error == DOCA_ERROR_CONNECTION_RESET);
+  CHECK(from == pair.to_service);
+  for (int i = 0; i < 3; ++i) CHECK(pair.client.receive(&message, &from) == DOCA_ERROR_NOT_CONNECTED);
+  REQUIRE(doca_comm_channel_ep_event_handle_arm_recv(pair.client.ep) == DOCA_SUCCESS);
+  pollfd event{fd, POLLIN, 0};
+  CHECK(poll(&event, 1, 0) == 1);
+  CHECK(pair.client.send("x", pair.to_service) == DOCA_ERROR_CONNECTION_RESET);
+  CHECK(doca_comm_channel_peer_addr_update_info(pair.to_service) == DOCA_ERROR_CONNECTION_ABORTED);
+  CHECK(doca_comm_channel_ep_disconnect(pair.client.ep, pair.to_service) == DOCA_SUCCESS);
 }
 
 TEST_CASE("peer_addr_*: INVALID_VALUE; user data is 0 at first; counters are as of the last update") {

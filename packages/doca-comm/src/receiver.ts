@@ -1,0 +1,52 @@
+import { bytes } from './arguments.js';
+import type { Received } from './endpoint-types.js';
+import { DocaError, DocaStatus } from './errors.js';
+import { receiveHints } from './hints.js';
+import { native, type EndpointHandle } from './native.js';
+import type { PeerAddr } from './peer-addr.js';
+import type { Peers } from './peers.js';
+
+/** Receives an endpoint's messages, in a buffer of its own or in the program's. */
+export class Receiver {
+  readonly #peers: Peers;
+  readonly #from = new Uint32Array(1);
+  #slab = new Uint8Array(0);
+
+  constructor(peers: Peers) {
+    this.#peers = peers;
+  }
+
+  /** The endpoint is active from now on; `size` is its longest message. */
+  start(size: number): void {
+    this.#slab = new Uint8Array(size);
+  }
+
+  /** `doca_comm_channel_ep_recvfrom`; undefined if there is no message. */
+  receive(handle: EndpointHandle, buffer: Uint8Array | undefined): Received | undefined {
+    const target = buffer === undefined ? this.#slab : bytes(buffer, 'buffer');
+    if (buffer !== undefined && buffer.length < this.#slab.length) {
+      throw new RangeError(
+        `buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`,
+      );
+    }
+    const result = native.recvFrom(handle, target, this.#from);
+    if (result === -DocaStatus.AGAIN) return undefined;
+    const number = this.#from[0] ?? 0;
+    if (result < 0) {
+      const error = new DocaError(-result, 'doca_comm_channel_ep_recvfrom', receiveHints[-result]);
+      throw result === -DocaStatus.CONNECTION_RESET && number !== 0
+        ? Object.assign(error, { peer: this.#peers.of(number) })
+        : error;
+    }
+    return {
+      peer: this.#peers.of(number),
+      data: buffer === undefined ? target.slice(0, result) : target.subarray(0, result),
+    };
+  }
+}
+
+/** The peer of a CONNECTION_RESET. */
+export function lostPeer(error: unknown): PeerAddr | undefined {
+  if (!(error instanceof DocaError) || error.status !== DocaStatus.CONNECTION_RESET) return undefined;
+  return (error as { peer?: PeerAddr }).peer;
+}
