@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { checkUnit } from '../src/naming/check-unit.mjs';
 import { fileLocalNames } from '../src/naming/file-local-names.mjs';
+import { canBeNumbered } from '../src/naming/unit-text.mjs';
 
 let folder = '';
 beforeEach(() => {
@@ -19,6 +20,9 @@ namespace verbs {
 namespace {
 
 constexpr char kMagic[8] = {};
+constexpr std::uint32_t kMacSize = 2 * kHalf, kTagSize = 4;
+constexpr bool is_tag(std::uint16_t type) { return type == kTag; }
+static_assert(sizeof(kMagic) == 8);
 struct Bench final : Sink {
   int inner = 0;
 };
@@ -28,7 +32,31 @@ std::uint32_t length_of(napi_env env) {
 int shared();
 static int counter = 0;
 `;
-  expect(fileLocalNames(text)).toEqual(['LIMIT', 'kMagic', 'Bench', 'length_of', 'counter']);
+  expect(fileLocalNames(text)).toEqual([
+    'LIMIT',
+    'kMagic',
+    'kMacSize',
+    'kTagSize',
+    'is_tag',
+    'Bench',
+    'length_of',
+    'counter',
+  ]);
+});
+
+it('numbers a name that an earlier source has, unless it is also the name of a member', async () => {
+  const sources = [
+    source('first.cc', 'namespace {\n\nint check() { return 1; }\n\n}  // namespace\n'),
+    source(
+      'second.cc',
+      'namespace {\n\nint check() { return 2; }\nint Check() { return check(); }\n\n}  // namespace\n',
+    ),
+  ];
+  const findings = await checkUnit({ sources, options: ['-std=c++20', '-w'] });
+  expect(findings).toHaveLength(1);
+  expect(findings[0]).toMatch(/second\.cc:4:5: error: invalid case style for function 'Check'/);
+  expect(canBeNumbered('check', 'int check();\nint all = check();\n')).toBe(true);
+  expect(canBeNumbered('check', 'int check();\nint all = list.check();\n')).toBe(false);
 });
 
 it('finds names against the rules, in sources that compile together and in those that do not', async () => {

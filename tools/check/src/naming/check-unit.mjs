@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { root } from '../../../setup/src/paths.mjs';
+import { unitText } from './unit-text.mjs';
 
 /**
  * The findings in a unit, each as `FILE:LINE:COLUMN: message`. Sources that do not compile in the company of the others
@@ -39,7 +40,7 @@ async function checkApart(unit, errors) {
 function tidy({ sources, options }) {
   const folder = mkdtempSync(join(tmpdir(), 'verbs-naming-'));
   const file = join(folder, 'unit.cc');
-  writeFileSync(file, sources.map((source) => `#include "${source}"\n`).join(''));
+  writeFileSync(file, unitText(sources));
   const config = `--config-file=${join(root, '.clang-tidy')}`;
   const rules = ['--checks=-*,readability-identifier-naming', '--quiet', config];
   return /** @type {Promise<{ output: string, failed: boolean }>} */ (

@@ -11,19 +11,23 @@ export function fileLocalNames(text) {
   for (const line of text.split('\n')) {
     if (/^(namespace|extern "C") \{/.test(line)) local = true;
     else if (/^\}.*\/\/ (namespace|extern "C")$/.test(line)) local = false;
-    const name =
-      /^#define (\w+)/.exec(line)?.[1] ?? (local || /^(static|extern "C") /.test(line) ? declared(line) : undefined);
-    if (name !== undefined) names.push(name);
+    const macro = /^#define (\w+)/.exec(line)?.[1];
+    if (macro !== undefined) names.push(macro);
+    else if (local || /^(static|extern "C") /.test(line)) names.push(...declared(line));
   }
   return names;
 }
 
 /**
- * The last word before the parameters, the value or the body.
+ * The last word before the parameters, the value or the body; of constants, those that follow in the same line as well.
  * @param {string} line
+ * @returns {string[]}
  */
 function declared(line) {
-  if (!/^[A-Za-z_]/.test(line) || /^(namespace|template|extern "C" \{)/.test(line)) return undefined;
+  if (!/^[A-Za-z_]/.test(line) || /^(namespace|template|static_assert|extern "C" \{)/.test(line)) return [];
+  const constants = [...line.matchAll(/(?:^constexpr .*?|, )(k[A-Z]\w*)(?= =|\[|\{)/g)].map(([, name]) => name ?? '');
+  if (constants.length > 0) return constants;
   const head = line.replace(/^extern "C" /, '').split(/(?<!:):(?!:)|[([{=;]/, 1)[0] ?? '';
-  return /(\w+)\W*$/.exec(head.replace(/ final\b/, ''))?.[1];
+  const name = /(\w+)\W*$/.exec(head.replace(/ final\b/, ''))?.[1];
+  return name === undefined || /^(struct|enum|union|class|__.*)$/.test(name) ? [] : [name];
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { packageDirectories, root } from '../../../setup/src/paths.mjs';
 import { fileLocalNames } from './file-local-names.mjs';
+import { canBeNumbered } from './unit-text.mjs';
 
 /**
  * C++ sources that are read as one translation unit, and how they are compiled.
@@ -18,7 +19,7 @@ const leftOut = ['test', 'fuzz', 'bench'];
 /**
  * All C++ sources of the packages in as few translation units as possible. clang-tidy spends nearly all of its time in
  * the headers of the system: read one by one, the sources take twenty times as long. Sources share a unit unless two of
- * them declare the same file-local name.
+ * them declare the same file-local name, and it cannot be numbered.
  * @param {NodeJS.ProcessEnv} env
  * @returns {TranslationUnit[]}
  */
@@ -73,15 +74,18 @@ function sourcesIn(folder, skip) {
 }
 
 /**
- * Each source goes to the first group that has none of its file-local names.
+ * Each source goes to the first group that has none of its file-local names but those that can be numbered.
  * @param {string[]} sources
  */
 function grouped(sources) {
   /** @type {{ sources: string[], names: Set<string> }[]} */
   const groups = [];
   for (const source of sources) {
-    const names = fileLocalNames(readFileSync(source, 'utf8'));
-    const group = groups.find((candidate) => names.every((name) => !candidate.names.has(name)));
+    const text = readFileSync(source, 'utf8');
+    const names = fileLocalNames(text);
+    const group = groups.find((candidate) =>
+      names.every((name) => !candidate.names.has(name) || canBeNumbered(name, text)),
+    );
     if (group === undefined) {
       groups.push({ sources: [source], names: new Set(names) });
     } else {

@@ -8,8 +8,8 @@ namespace verbs::soft::abi {
 
 namespace {
 
-Cq* of(ibv_cq_ex* cq) { return abi::of(ibv_cq_ex_to_cq(cq)); }
-const ibv_wc& current(ibv_cq_ex* cq) { return of(cq)->reader->current.wc; }
+Cq* cq_of(ibv_cq_ex* cq) { return abi::of(ibv_cq_ex_to_cq(cq)); }
+const ibv_wc& current(ibv_cq_ex* cq) { return cq_of(cq)->reader->current.wc; }
 
 // -- reading. The entry is a copy: its QP may be destroyed meanwhile.
 
@@ -21,13 +21,13 @@ int show(ibv_cq_ex* ibv, int error) {
 }
 
 int next_poll(ibv_cq_ex* ibv) {
-  Cq* cq = of(ibv);
+  Cq* cq = cq_of(ibv);
   return show(ibv, cq->adapter->data_path.next_completion(cq->nic, &cq->reader->current));
 }
 
 int start_poll(ibv_cq_ex* ibv, ibv_poll_cq_attr* attr) {
   if (attr && attr->comp_mask != 0) return EINVAL;
-  Cq* cq = of(ibv);
+  Cq* cq = cq_of(ibv);
   CqReader& reader = *cq->reader;
   const bool locks = !reader.single_threaded && reader.section.enter();
   const int error = show(ibv, cq->adapter->data_path.first_completion(cq->nic, &reader.current));
@@ -37,7 +37,7 @@ int start_poll(ibv_cq_ex* ibv, ibv_poll_cq_attr* attr) {
 }
 
 void end_poll(ibv_cq_ex* ibv) {
-  CriticalSection& section = of(ibv)->reader->section;
+  CriticalSection& section = cq_of(ibv)->reader->section;
   if (section.inside()) section.leave();
 }
 
@@ -53,13 +53,13 @@ std::uint8_t read_sl(ibv_cq_ex* cq) { return current(cq).sl; }
 std::uint8_t read_dlid_path_bits(ibv_cq_ex* cq) { return current(cq).dlid_path_bits; }
 
 // In ticks of the clock of ibv_query_rt_values_ex(): a tick is a nanosecond.
-std::uint64_t read_completion_ts(ibv_cq_ex* cq) { return static_cast<std::uint64_t>(of(cq)->reader->current.at); }
+std::uint64_t read_completion_ts(ibv_cq_ex* cq) { return static_cast<std::uint64_t>(cq_of(cq)->reader->current.at); }
 std::uint64_t read_completion_wallclock_ns(ibv_cq_ex* cq) {
-  return static_cast<std::uint64_t>(of(cq)->reader->current.at + host::wall_clock_offset());
+  return static_cast<std::uint64_t>(cq_of(cq)->reader->current.at + host::wall_clock_offset());
 }
 
-std::uint16_t read_cvlan(ibv_cq_ex* cq) { return of(cq)->reader->current.tags.cvlan; }
-std::uint32_t read_flow_tag(ibv_cq_ex* cq) { return of(cq)->reader->current.tags.flow_tag; }
+std::uint16_t read_cvlan(ibv_cq_ex* cq) { return cq_of(cq)->reader->current.tags.cvlan; }
+std::uint32_t read_flow_tag(ibv_cq_ex* cq) { return cq_of(cq)->reader->current.tags.flow_tag; }
 
 // For fields with which no CQ is created.
 void read_tm_info(ibv_cq_ex*, ibv_wc_tm_info* info) { *info = {}; }

@@ -20,7 +20,7 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, u
   return abi::of(pd->context)->control.reg_mr(pd, addr, length, iova, access);
 }
 
-int fail(ibv_rereg_mr_err_code code, int error) {
+int rereg_failed(ibv_rereg_mr_err_code code, int error) {
   errno = error;
   return code;
 }
@@ -91,19 +91,19 @@ int ibv_dereg_mr(ibv_mr* ibv) {
 // IBV_REREG_MR_ERR_INPUT for wrong arguments, IBV_REREG_MR_ERR_CMD for an error of the device; errno has the reason.
 // The region is unchanged after both. The errors about forks do not occur, since pages are never pinned.
 int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
-  if (!abi::is_live(ibv)) return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
+  if (!abi::is_live(ibv)) return rereg_failed(IBV_REREG_MR_ERR_INPUT, EINVAL);
   abi::Mr* mr = abi::of(ibv);
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
   if (!mr->may_rereg || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || (moves && (!addr || length == 0)) ||
       (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) || (changes_pd && !abi::is_usable(pd, ibv->context))) {
-    return fail(IBV_REREG_MR_ERR_INPUT, EINVAL);
+    return rereg_failed(IBV_REREG_MR_ERR_INPUT, EINVAL);
   }
   const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
     return nic.mrs().rereg(mr->nic, flags, changes_pd ? abi::of(pd)->nic : nullptr, addr, length,
                            static_cast<unsigned>(access));
   });
-  if (error != 0) return fail(IBV_REREG_MR_ERR_CMD, error);
+  if (error != 0) return rereg_failed(IBV_REREG_MR_ERR_CMD, error);
   if (changes_pd) {
     ibv->pd = pd;
     abi::of(ibv->context)->handles.set_users(ibv->handle, abi::users_of(pd));
