@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 3
+#define VERBS_SOFT_EXTENSION_VERSION 4
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -143,6 +143,7 @@ struct verbs_soft_tunnel_attr {
 };
 
 struct verbs_soft_tunnel;
+struct verbs_soft_cm_table;
 
 /* The objects for which a model can store data. */
 enum verbs_soft_object {
@@ -211,6 +212,9 @@ struct verbs_soft_extension_table {
   /* A counter of the model, which verbs_soft_stats() reports. The model increments it in raw_send() and raw_receive(),
    * or with the device locked. For init_device() only. Valid until the process ends; one counter for each name. */
   uint64_t *(*counter)(struct ibv_device *device, const char *name);
+
+  /* The connection manager (verbs_soft_cm.h): the table of that version, or NULL. */
+  const struct verbs_soft_cm_table *(*connection_manager)(uint32_t version);
 };
 
 /* The table of `version`, or NULL if this NIC does not have that version. */

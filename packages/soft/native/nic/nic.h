@@ -11,6 +11,7 @@
 
 #include <utility>
 
+#include "nic/datagram/management.h"
 #include "nic/device/core.h"
 #include "nic/ingress/ingress.h"
 #include "nic/raw/raw_packets.h"
@@ -45,6 +46,10 @@ class Nic {
   Ingress& ingress() { return ingress_; }
   Scheduler& scheduler() { return scheduler_; }
   RawPackets& raw_packets() { return raw_packets_; }
+  // Sends a management datagram to queue pair 1 of the path's end. The host flushes the transmitters after it.
+  void send_mad(std::uint8_t port_num, const wire::Path& path, std::span<const std::uint8_t> bytes) {
+    nic::send_mad(core_, port_num, path, bytes);
+  }
 
   // -- the device as a whole
   void query_device(ibv_device_attr* attr) const;

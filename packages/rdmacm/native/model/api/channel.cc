@@ -1,28 +1,145 @@
-// Event channels.
-#include "model/event/channel.h"
+// Event channels and events.
+#include <algorithm>
+#include <cerrno>
 
+#include "model/device/soft.h"
+#include "model/id/library.h"
+#include "model/id/queue_pair.h"
 #include "model/library/functions.h"
+
+namespace verbs::rdmacm::model {
+namespace {
+
+// What a request's identifier still lacks. False if the address is gone meanwhile.
+bool complete_requested(Id& id) {
+  Gid gid;
+  std::copy_n(id.path.sgid, gid.size(), gid.begin());
+  Device& device = *id.device();
+  id.cm.verbs = device.verbs;
+  id.cm.pd = device.pd;
+  return find_address(device, gid, &id.place);
+}
+
+// The peer has accepted: the library connects the queue pair and confirms. A program without one of the library's does
+// both itself.
+void receive_response(Event& event) {
+  Id& id = *of(event.ibv.id);
+  if (!id.cm.qp) return;
+  event.ibv.event = RDMA_CM_EVENT_ESTABLISHED;
+  int error = connect(id);
+  if (error == 0) error = soft()->cm->ready(id.cm.verbs, id.connection, {});
+  if (error == 0) return;
+  soft()->cm->reject(id.cm.verbs, id.connection, VERBS_SOFT_CM_CONSUMER, {});
+  stop(id);
+  event.ibv.event = RDMA_CM_EVENT_CONNECT_ERROR;
+  event.ibv.status = -error;
+}
+
+void join(Event& event) {
+  Id& id = *of(event.ibv.id);
+  if (!id.cm.qp) return;
+  const ibv_gid& group = event.ibv.param.ud.ah_attr.grh.dgid;
+  if (const int error = soft()->attach_mcast(id.cm.qp, &group, 0)) {
+    event.ibv.event = RDMA_CM_EVENT_MULTICAST_ERROR;
+    event.ibv.status = -error;
+    return;
+  }
+  const std::lock_guard guard(Library::get().mutex);
+  for (Group& known : id.groups) {
+    if (std::equal(known.gid.begin(), known.gid.end(), group.raw)) known.attached = true;
+  }
+}
+
+// The work that the library does in the program's thread before the program sees the event.
+void prepare(Event& event) {
+  switch (event.ibv.event) {
+    case RDMA_CM_EVENT_CONNECT_REQUEST:
+      complete_requested(*of(event.ibv.id));
+      break;
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+      receive_response(event);
+      break;
+    case RDMA_CM_EVENT_REJECTED:
+      stop(*of(event.ibv.id));
+      break;
+    case RDMA_CM_EVENT_MULTICAST_JOIN:
+      join(event);
+      break;
+    default:
+      break;
+  }
+}
+
+int get_event(Channel& channel, rdma_cm_event** result) {
+  Library& library = Library::get();
+  for (;;) {
+    if (const int error = channel.wait()) return fail(error);
+    std::unique_ptr<Event> event;
+    {
+      const std::lock_guard guard(library.mutex);
+      event = channel.pop();
+      if (!event) continue;
+      ++event->id->reported;
+      if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) --event->id->pending;
+    }
+    prepare(*event);
+    *result = &event.release()->ibv;
+    return 0;
+  }
+}
+
+}  // namespace
+}  // namespace verbs::rdmacm::model
 
 using namespace verbs::rdmacm::model;
 
-extern "C" {
-
 rdma_event_channel* rdma_create_event_channel() {
-  std::unique_ptr<Channel> channel = Channel::open();
-  return channel ? &channel.release()->ibv : nullptr;
+  try {
+    if (!soft()) {
+      errno = ENODEV;
+      return nullptr;
+    }
+    std::unique_ptr<Channel> channel = Channel::open();
+    if (!channel) return nullptr;
+    const std::lock_guard guard(Library::get().mutex);
+    Library::get().add(channel.get());
+    return &channel.release()->ibv;
+  } catch (...) {
+    errno = ENOMEM;
+    return nullptr;
+  }
 }
 
-void rdma_destroy_event_channel(rdma_event_channel* channel) { delete reinterpret_cast<Channel*>(channel); }
-
-const char* rdma_event_str(rdma_cm_event_type event) {
-  static constexpr const char* kNames[] = {
-      "RDMA_CM_EVENT_ADDR_RESOLVED",    "RDMA_CM_EVENT_ADDR_ERROR",       "RDMA_CM_EVENT_ROUTE_RESOLVED",
-      "RDMA_CM_EVENT_ROUTE_ERROR",      "RDMA_CM_EVENT_CONNECT_REQUEST",  "RDMA_CM_EVENT_CONNECT_RESPONSE",
-      "RDMA_CM_EVENT_CONNECT_ERROR",    "RDMA_CM_EVENT_UNREACHABLE",      "RDMA_CM_EVENT_REJECTED",
-      "RDMA_CM_EVENT_ESTABLISHED",      "RDMA_CM_EVENT_DISCONNECTED",     "RDMA_CM_EVENT_DEVICE_REMOVAL",
-      "RDMA_CM_EVENT_MULTICAST_JOIN",   "RDMA_CM_EVENT_MULTICAST_ERROR",  "RDMA_CM_EVENT_ADDR_CHANGE",
-      "RDMA_CM_EVENT_TIMEWAIT_EXIT"};
-  return static_cast<unsigned>(event) < std::size(kNames) ? kNames[event] : "UNKNOWN EVENT";
+void rdma_destroy_event_channel(rdma_event_channel* channel) {
+  Channel* found = nullptr;
+  {
+    const std::lock_guard guard(Library::get().mutex);
+    found = Library::get().find(channel);
+    if (found) Library::get().remove(channel);
+  }
+  delete found;
 }
 
-}  // extern "C"
+int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
+  return guarded([&] {
+    Channel* found = nullptr;
+    {
+      const std::lock_guard guard(Library::get().mutex);
+      found = Library::get().find(channel);
+    }
+    return found && event ? get_event(*found, event) : fail(EINVAL);
+  });
+}
+
+int rdma_ack_cm_event(rdma_cm_event* event) {
+  if (!event) return fail(EINVAL);
+  auto* acknowledged = reinterpret_cast<Event*>(event);
+  Library& library = Library::get();
+  {
+    const std::lock_guard guard(library.mutex);
+    ++acknowledged->id->acknowledged;
+    library.acknowledged.notify_all();
+  }
+  delete acknowledged;
+  return 0;
+}

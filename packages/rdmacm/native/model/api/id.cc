@@ -1,28 +1,130 @@
-// Identifiers.
+// Identifiers: making, migrating and destroying them.
 #include <cerrno>
-#include <new>
+#include <cstdlib>
 
+#include "model/device/soft.h"
+#include "model/id/library.h"
+#include "model/id/ports.h"
 #include "model/library/functions.h"
 
-extern "C" {
+namespace verbs::rdmacm::model {
+namespace {
+
+bool is_known(rdma_port_space ps) {
+  return ps == RDMA_PS_TCP || ps == RDMA_PS_UDP || ps == RDMA_PS_IB || ps == RDMA_PS_IPOIB;
+}
+
+int create(rdma_event_channel* channel, rdma_cm_id** result, void* context, rdma_port_space ps) {
+  if (!result || !is_known(ps)) return fail(EINVAL);
+  if (!soft()) return fail(ENODEV);
+  auto id = std::make_unique<Id>();
+  if (!channel) {
+    id->own_channel = Channel::open();
+    if (!id->own_channel) return -1;
+    channel = &id->own_channel->ibv;
+  }
+  Library& library = Library::get();
+  const std::lock_guard guard(library.mutex);
+  if (id->is_sync()) library.add(id->own_channel.get());
+  id->channel = library.find(channel);
+  if (!id->channel) return fail(EINVAL);
+  id->cm.channel = channel;
+  id->cm.context = context;
+  id->cm.ps = ps;
+  id->cm.qp_type = ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+  id->psn = library.random_psn();
+  library.add(id.get());
+  *result = &id.release()->cm;
+  return 0;
+}
+
+void acknowledge_last(Id& id) {
+  if (id.cm.event) rdma_ack_cm_event(id.cm.event);
+  id.cm.event = nullptr;
+}
+
+void wait_for_acknowledgements(Id& id, std::unique_lock<std::mutex>& lock) {
+  Library::get().acknowledged.wait(lock, [&] { return id.reported == id.acknowledged; });
+}
+
+// From here on the connection manager does not know the identifier.
+void withdraw(Id& id) {
+  for (const auto& listening : id.listeners) soft()->cm->unlisten(listening->device->verbs, listening->number);
+  if (id.connection != 0) soft()->cm->release(id.device()->verbs, id.connection);
+}
+
+void leave_groups(Id& id) {
+  for (const Group& group : id.groups) {
+    ibv_gid gid;
+    std::copy(group.gid.begin(), group.gid.end(), gid.raw);
+    if (group.attached && id.cm.qp) soft()->detach_mcast(id.cm.qp, &gid, 0);
+  }
+}
+
+int destroy(Id& id) {
+  Library& library = Library::get();
+  {
+    const std::lock_guard guard(library.mutex);
+    if (!library.has(&id)) return fail(EINVAL);
+    library.remove(&id);
+  }
+  withdraw(id);
+  acknowledge_last(id);
+  std::deque<std::unique_ptr<Event>> dropped;
+  {
+    std::unique_lock lock(library.mutex);
+    dropped = id.channel->remove(&id);
+    wait_for_acknowledgements(id, lock);
+    if (id.is_sync()) library.remove(&id.own_channel->ibv);
+  }
+  // Requests that the program never got.
+  for (const auto& event : dropped) {
+    if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) destroy(*of(event->ibv.id));
+  }
+  leave_groups(id);
+  free_port(id);
+  std::free(id.cm.route.path_rec);
+  delete &id;
+  return 0;
+}
+
+int migrate(Id& id, rdma_event_channel* channel) {
+  Library& library = Library::get();
+  std::unique_ptr<Channel> own;
+  if (!channel) {
+    own = Channel::open();
+    if (!own) return -1;
+  }
+  acknowledge_last(id);
+  std::unique_ptr<Channel> old;
+  std::unique_lock lock(library.mutex);
+  if (own) {
+    library.add(own.get());
+    channel = &own->ibv;
+  }
+  Channel* next = library.find(channel);
+  if (!next) return fail(EINVAL);
+  for (std::unique_ptr<Event>& event : id.channel->remove(&id)) next->push(std::move(event));
+  if (id.is_sync()) library.remove(&id.own_channel->ibv);
+  old = std::move(id.own_channel);
+  id.own_channel = std::move(own);
+  id.channel = next;
+  id.cm.channel = channel;
+  wait_for_acknowledgements(id, lock);
+  return 0;
+}
+
+}  // namespace
+}  // namespace verbs::rdmacm::model
+
+using namespace verbs::rdmacm::model;
 
 int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context, rdma_port_space ps) {
-  auto* created = new (std::nothrow) rdma_cm_id{};
-  if (!created) {
-    errno = ENOMEM;
-    return -1;
-  }
-  created->channel = channel;
-  created->context = context;
-  created->ps = ps;
-  created->qp_type = ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
-  *id = created;
-  return 0;
+  return guarded([&] { return create(channel, id, context, ps); });
 }
 
-int rdma_destroy_id(rdma_cm_id* id) {
-  delete id;
-  return 0;
-}
+int rdma_destroy_id(rdma_cm_id* id) { return with_id(id, destroy); }
 
-}  // extern "C"
+int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
+  return with_id(id, [&](Id& found) { return migrate(found, channel); });
+}

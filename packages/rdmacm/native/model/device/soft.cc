@@ -21,6 +21,20 @@ bool resolve(void* library, Soft* soft) {
   find("ibv_get_device_list", "IBVERBS_1.1", &soft->get_device_list);
   find("ibv_free_device_list", "IBVERBS_1.1", &soft->free_device_list);
   find("ibv_open_device", "IBVERBS_1.1", &soft->open_device);
+  find("ibv_query_device", "IBVERBS_1.1", &soft->query_device);
+  find("ibv_query_port", "IBVERBS_1.1", &soft->query_port);
+  find("ibv_alloc_pd", "IBVERBS_1.1", &soft->alloc_pd);
+  find("ibv_create_comp_channel", "IBVERBS_1.0", &soft->create_comp_channel);
+  find("ibv_destroy_comp_channel", "IBVERBS_1.0", &soft->destroy_comp_channel);
+  find("ibv_create_cq", "IBVERBS_1.1", &soft->create_cq);
+  find("ibv_destroy_cq", "IBVERBS_1.1", &soft->destroy_cq);
+  find("ibv_create_qp", "IBVERBS_1.1", &soft->create_qp);
+  find("ibv_modify_qp", "IBVERBS_1.1", &soft->modify_qp);
+  find("ibv_destroy_qp", "IBVERBS_1.1", &soft->destroy_qp);
+  find("ibv_create_srq", "IBVERBS_1.1", &soft->create_srq);
+  find("ibv_destroy_srq", "IBVERBS_1.1", &soft->destroy_srq);
+  find("ibv_attach_mcast", "IBVERBS_1.1", &soft->attach_mcast);
+  find("ibv_detach_mcast", "IBVERBS_1.1", &soft->detach_mcast);
   return all;
 }
 
@@ -34,7 +48,8 @@ int attach(verbs_soft_extension_function extension) {
   if (!library) return ENOSYS;
   auto created = std::make_unique<Soft>();
   created->table = extension(VERBS_SOFT_EXTENSION_VERSION);
-  if (!created->table || !resolve(library, created.get())) return ENOSYS;
+  if (created->table) created->cm = created->table->connection_manager(VERBS_SOFT_CM_VERSION);
+  if (!created->cm || !resolve(library, created.get())) return ENOSYS;
   // Never freed, as the library is never unloaded. Of two threads the first one attaches.
   const Soft* none = nullptr;
   if (attached.compare_exchange_strong(none, created.get())) static_cast<void>(created.release());

@@ -1,5 +1,5 @@
-// librdmacm.so.1 for programs that do not know the software NIC: each function forwards to the library under it, of which
-// a process has one.
+// librdmacm.so.1 for programs that do not know the software NIC: each function forwards to the library under it, of
+// which a process has one.
 #include "model/library/functions.h"
 #include "verbs_soft_model.h"
 

@@ -1,7 +1,10 @@
 #include "model/event/channel.h"
 
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 namespace verbs::rdmacm::model {
 
@@ -14,6 +17,37 @@ std::unique_ptr<Channel> Channel::open() {
 
 Channel::~Channel() {
   if (ibv.fd >= 0) close(ibv.fd);
+}
+
+int Channel::wait() const {
+  eventfd_t one = 0;
+  return read(ibv.fd, &one, sizeof one) == sizeof one ? 0 : errno;
+}
+
+void Channel::push(std::unique_ptr<Event> event) {
+  events_.push_back(std::move(event));
+  eventfd_write(ibv.fd, 1);
+}
+
+std::unique_ptr<Event> Channel::pop() {
+  if (events_.empty()) return nullptr;
+  std::unique_ptr<Event> event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+std::deque<std::unique_ptr<Event>> Channel::remove(const Id* id) {
+  std::deque<std::unique_ptr<Event>> kept, removed;
+  for (std::unique_ptr<Event>& event : events_) (event->id == id ? removed : kept).push_back(std::move(event));
+  events_ = std::move(kept);
+  // Takes their counts from the descriptor, whose flags are the program's. A kernel that cannot do it without blocking
+  // leaves them, and readers find no event then.
+  for (std::size_t i = 0; i < removed.size(); ++i) {
+    eventfd_t one = 0;
+    iovec part{&one, sizeof one};
+    if (preadv2(ibv.fd, &part, 1, -1, RWF_NOWAIT) < 0) break;
+  }
+  return removed;
 }
 
 }  // namespace verbs::rdmacm::model

@@ -1,9 +1,14 @@
-// An event channel: a descriptor that is readable while the channel has events.
+// An event channel: a queue of events, and a descriptor that is readable while it has some. The descriptor is a
+// semaphore with a count for each event, so that a thread that reads it sleeps as its flags say (O_NONBLOCK), and wakes
+// for an event of its own.
 #pragma once
 
 #include <rdma/rdma_cma.h>
 
+#include <deque>
 #include <memory>
+
+#include "model/event/event.h"
 
 namespace verbs::rdmacm::model {
 
@@ -15,10 +20,21 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  rdma_event_channel ibv{};  // what the program holds; first
+  // Waits until there may be an event. 0 or errno: EAGAIN, EINTR. Without the lock.
+  int wait() const;
+
+  // -- under the lock of the library
+  void push(std::unique_ptr<Event> event);
+  std::unique_ptr<Event> pop();  // nullptr without one: it was removed after the descriptor became readable
+  // Removes the events that an identifier counts.
+  std::deque<std::unique_ptr<Event>> remove(const Id* id);
+
+  rdma_event_channel ibv{};  // what the program holds
 
  private:
   Channel() = default;
+
+  std::deque<std::unique_ptr<Event>> events_;
 };
 
 }  // namespace verbs::rdmacm::model

@@ -1,6 +1,7 @@
 // The function table for vendors' models, and the symbol that marks this libibverbs as ours.
 #include <cerrno>
 
+#include "abi/model/connection_manager.h"
 #include "abi/model/raw_packet.h"
 #include "abi/model/tunnel.h"
 #include "abi/objects/objects.h"
@@ -85,6 +86,7 @@ const verbs_soft_extension_table kTable = {
     .port_mac = abi::port_mac,
     .set_self_loopback = abi::set_self_loopback,
     .counter = abi::model_counter,
+    .connection_manager = abi::connection_manager,
 };
 
 }  // namespace

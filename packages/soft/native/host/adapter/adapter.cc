@@ -28,7 +28,9 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
 
 Adapter::~Adapter() {
   core.progress.stop();
-  if (core.engine.has_nic()) core.engine.transmit(now());
+  if (!core.engine.has_nic()) return;
+  core.engine.connections().shut_down();
+  core.engine.transmit(now());
 }
 
 void Adapter::add_context(AsyncQueue* queue) {
@@ -48,6 +50,7 @@ void Adapter::flush_at_exit() {
     if (now() > give_up) return;
     sched_yield();
   }
+  core.engine.connections().shut_down();
   core.engine.transmit(now());
   core.engine.idle();
   core.lock.unlock();

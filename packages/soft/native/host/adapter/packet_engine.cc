@@ -37,11 +37,13 @@ int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, 
 
 void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
                             nic::EventSink& events) {
+  management_ = std::make_unique<Management>(guid);
   nic::NicConfig nic{.guid = guid,
                      .limits = config.limits,
                      .ports = {},
                      .fills_checksums = raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
-                     .steering = raw_.get()};
+                     .steering = raw_.get(),
+                     .mads = management_.get()};
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     PortStack& port = *ports_[i];
     const PortState& state = config.port_states.at(i);
@@ -53,6 +55,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                          .frames = raw_ ? &raw_->port(i) : nullptr});
   }
   nic_ = std::make_unique<nic::Nic>(std::move(nic), events);
+  management_->attach(*nic_);
   if (raw_) raw_->attach(*nic_);
 }
 
@@ -77,22 +80,28 @@ bool PacketEngine::receive(Nanos now) {
   return more;
 }
 
-bool PacketEngine::has_output() const { return nic_->scheduler().has_output(); }
+bool PacketEngine::has_output() const { return nic_->scheduler().has_output() || management_->has_output(); }
+
+void PacketEngine::flush() {
+  for (const auto& port : ports_) port->flush();
+  if (raw_) raw_->flush();
+}
 
 bool PacketEngine::transmit(Nanos now) {
   for (const auto& port : ports_) port->advance(now);
   if (raw_) raw_->advance(now);
+  management_->manager().advance(now);
+  if (management_->take_output()) flush();
   bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
   for (int round = 0; more && round < kPumpRounds; ++round) {
     more = !nic_->scheduler().pump(now);
-    for (const auto& port : ports_) port->flush();
-    if (raw_) raw_->flush();
+    flush();
   }
   return more;
 }
 
 Nanos PacketEngine::next_deadline() const {
-  Nanos deadline = nic_->scheduler().next_deadline();
+  Nanos deadline = std::min(nic_->scheduler().next_deadline(), management_->manager().next_deadline());
   for (const auto& port : ports_) deadline = std::min(deadline, port->next_deadline());
   return raw_ ? std::min(deadline, raw_->next_deadline()) : deadline;
 }

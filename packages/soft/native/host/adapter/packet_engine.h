@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "host/adapter/management.h"
 #include "host/configuration/configuration.h"
 #include "host/ethernet/raw_packets.h"
 #include "host/models/model_link.h"
@@ -30,6 +31,7 @@ class PacketEngine final : public Engine {
   bool has_nic() const { return nic_ != nullptr; }
   nic::Nic& nic() { return *nic_; }
   const nic::Nic& nic() const { return *nic_; }
+  cm::Manager& connections() { return management_->manager(); }
   const std::vector<std::unique_ptr<PortStack>>& ports() const { return ports_; }
   PortStack& port(std::uint8_t port_num) { return *ports_[port_num - 1u]; }  // from 1
   RawPackets* raw() const { return raw_.get(); }                             // nullptr if the model has no raw packets
@@ -43,8 +45,11 @@ class PacketEngine final : public Engine {
   void idle() override;
 
  private:
+  void flush();
+
   std::vector<std::unique_ptr<PortStack>> ports_;
   std::unique_ptr<RawPackets> raw_;
+  std::unique_ptr<Management> management_;
   std::unique_ptr<nic::Nic> nic_;
 };
 

@@ -21,6 +21,7 @@
 #include "nic/shared/counters.h"
 #include "nic/shared/event.h"
 #include "nic/shared/limits.h"
+#include "nic/shared/mad_sink.h"
 #include "nic/shared/table.h"
 #include "nic/shared/timer_heap.h"
 
@@ -62,6 +63,7 @@ struct NicConfig {
   std::vector<PortConfig> ports;      // port_num 1 is ports[0]
   bool fills_checksums = false;       // of raw packets, for IBV_SEND_IP_CSUM
   FrameSteering* steering = nullptr;  // nullptr: the device has no raw packets
+  MadSink* mads = nullptr;            // nullptr: management datagrams are dropped
 };
 
 struct Core {
@@ -89,6 +91,7 @@ struct Core {
   MwTable mws;
   DmPool device_memory;
   MulticastTable multicast;
+  std::uint32_t mad_psn = 0;
   FrameBuffer frame;  // the raw packet in the steering's hands
   TimerHeap timers;   // of QPs
   ActiveList active;

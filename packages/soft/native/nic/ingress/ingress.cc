@@ -4,6 +4,7 @@
 
 #include "nic/completer/completer.h"
 #include "nic/datagram/datagram.h"
+#include "nic/datagram/management.h"
 #include "nic/device/packet.h"
 #include "nic/responder/responder.h"
 #include "wire/headers.h"
@@ -24,6 +25,7 @@ struct Parsed {
   bool is_request() const { return info->has(wire::kIsRequest); }
   bool is_datagram() const { return wire::transport_of(bth.opcode) == wire::Transport::kUd; }
   bool is_to_group() const { return frame.path.dgid.is_multicast(); }
+  bool is_to_management() const { return bth.dest_qpn == kManagementQpn; }
   std::size_t trailer_size() const { return wire::kIcrcSize + bth.pad; }
 };
 
@@ -77,6 +79,7 @@ bool has_valid_headers(const Parsed& parsed) {
 // Whether the queue pair takes such a packet on that port, in its state and from that sender.
 bool is_accepted(const Parsed& parsed, std::uint8_t port_num) {
   if (parsed.is_to_group()) return parsed.is_datagram() && parsed.bth.dest_qpn == kMulticastQpn;
+  if (parsed.is_to_management()) return parsed.is_datagram();
   const Qp* qp = parsed.qp;
   if (qp == nullptr || qp->attr.port_num != port_num) return false;
   if (qp->transport != wire::transport_of(parsed.bth.opcode)) return false;
@@ -118,6 +121,8 @@ void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame
                       transport.first(transport.size() - parsed.trailer_size())};
   if (parsed.is_to_group()) {
     receive_group_datagram(core_, port_num, packet);
+  } else if (parsed.is_to_management()) {
+    receive_mad(core_, port_num, packet);
   } else if (parsed.is_datagram()) {
     receive_datagram(core_, *parsed.qp, packet);
   } else if (parsed.is_request()) {

@@ -1,0 +1,155 @@
+// Binding and resolving: from addresses to devices.
+#include <arpa/inet.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "model/device/soft.h"
+#include "model/id/library.h"
+#include "model/id/ports.h"
+#include "model/library/functions.h"
+
+namespace verbs::rdmacm::model {
+namespace {
+
+// The identifier belongs to a device from now on.
+void take_place(Id& id, const Place& place) {
+  id.place = place;
+  id.cm.verbs = place.device->verbs;
+  id.cm.pd = place.device->pd;
+  id.cm.port_num = place.port_num;
+  std::memcpy(id.cm.route.addr.addr.ibaddr.sgid.raw, place.gid.data(), place.gid.size());
+  id.cm.route.addr.addr.ibaddr.pkey = 0xffff;
+}
+
+int bind(Id& id, const sockaddr* address) {
+  if (id.state != State::kIdle || !address) return EINVAL;
+  if (!is_ip(address)) return EAFNOSUPPORT;
+  Place place;
+  if (!is_any(address) && !find_address(gid_of(address), &place)) return ENODEV;
+  std::memcpy(&id.cm.route.addr.src_storage, address, size_of(address));
+  if (const int error = take_port(id)) {
+    id.cm.route.addr.src_storage = {};
+    return error;
+  }
+  if (place.device) take_place(id, place);
+  id.state = State::kBound;
+  return 0;
+}
+
+// An address of the family of `like`, without address or port.
+sockaddr_storage any_like(const sockaddr* like) {
+  sockaddr_storage any{};
+  any.ss_family = like->sa_family;
+  return any;
+}
+
+// Programs name this host by the zero address.
+void replace_any(sockaddr* address) {
+  if (!is_any(address)) return;
+  if (address->sa_family == AF_INET) {
+    reinterpret_cast<sockaddr_in*>(address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  } else {
+    reinterpret_cast<sockaddr_in6*>(address)->sin6_addr = in6addr_loopback;
+  }
+}
+
+int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
+  if (!to || (id.state != State::kIdle && id.state != State::kBound)) return EINVAL;
+  if (!is_ip(to)) return EAFNOSUPPORT;
+  if (id.state == State::kIdle) {
+    const sockaddr_storage any = any_like(to);
+    const bool given = source && is_ip(source);
+    if (const int error = bind(id, given ? source : reinterpret_cast<const sockaddr*>(&any))) return error;
+  }
+  std::memcpy(&id.cm.route.addr.dst_storage, to, size_of(to));
+  replace_any(id.destination());
+  Place place = id.place;
+  if (!place.device && !find_route(id.destination(), &place)) {
+    push_event(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
+    return 0;
+  }
+  const Gid gid = gid_of(id.destination());
+  if (is_ipv4(gid) != is_ipv4(place.gid) && !is_multicast(gid)) {
+    push_event(id, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+    return 0;
+  }
+  if (!id.device()) {
+    const std::uint16_t port = port_of(id.source());
+    free_port(id);  // it is taken by its address
+    to_sockaddr(place.gid, port, &id.cm.route.addr.src_storage);
+    if (const int error = take_port(id)) return error;
+    take_place(id, place);
+  }
+  std::memcpy(id.cm.route.addr.addr.ibaddr.dgid.raw, gid.data(), gid.size());
+  id.state = State::kAddressResolved;
+  push_event(id, RDMA_CM_EVENT_ADDR_RESOLVED);
+  return 0;
+}
+
+// As the kernel answers for RoCE, where nobody is asked.
+int set_route(Id& id) {
+  auto* record = static_cast<ibv_sa_path_rec*>(std::calloc(1, sizeof(ibv_sa_path_rec)));
+  if (!record) return ENOMEM;
+  const rdma_ib_addr& address = id.cm.route.addr.addr.ibaddr;
+  ibv_port_attr port{};
+  soft()->query_port(id.cm.verbs, id.cm.port_num, &port);
+  id.path_mtu = static_cast<std::uint8_t>(port.active_mtu);
+  record->sgid = address.sgid;
+  record->dgid = address.dgid;
+  record->hop_limit = 64;
+  record->traffic_class = id.traffic_class;
+  record->reversible = 1;
+  record->numb_path = 1;
+  record->pkey = 0xffff;
+  record->mtu_selector = record->rate_selector = record->packet_life_time_selector = 2;  // exactly
+  record->mtu = static_cast<std::uint8_t>(port.active_mtu);
+  record->rate = IBV_RATE_100_GBPS;
+  record->packet_life_time = 16;
+  std::free(id.cm.route.path_rec);
+  id.cm.route.path_rec = record;
+  id.cm.route.num_paths = 1;
+  return 0;
+}
+
+int resolve_route(Id& id) {
+  if (id.state != State::kAddressResolved) return EINVAL;
+  if (const int error = set_route(id)) return error;
+  id.state = State::kRouteResolved;
+  push_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+  return 0;
+}
+
+}  // namespace
+}  // namespace verbs::rdmacm::model
+
+using namespace verbs::rdmacm::model;
+
+int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
+  return with_id(id, [&](Id& found) { return result(bind(found, address)); });
+}
+
+int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* destination, int) {
+  return with_id(id, [&](Id& found) {
+    const int error = resolve(found, source, destination);
+    return error == 0 ? complete(found) : fail(error);
+  });
+}
+
+int rdma_resolve_route(rdma_cm_id* id, int) {
+  return with_id(id, [&](Id& found) {
+    const int error = resolve_route(found);
+    return error == 0 ? complete(found) : fail(error);
+  });
+}
+
+__be16 rdma_get_src_port(rdma_cm_id* id) {
+  const Id* found = find(id);
+  return found ? htons(port_of(&id->route.addr.src_addr)) : 0;
+}
+
+__be16 rdma_get_dst_port(rdma_cm_id* id) {
+  const Id* found = find(id);
+  return found ? htons(port_of(&id->route.addr.dst_addr)) : 0;
+}

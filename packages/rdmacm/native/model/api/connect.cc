@@ -1,0 +1,197 @@
+// The active side: connecting, confirming, and both sides' ends of a connection.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "model/device/soft.h"
+#include "model/id/callback.h"
+#include "model/id/library.h"
+#include "model/id/queue_pair.h"
+#include "model/library/functions.h"
+
+namespace verbs::rdmacm::model {
+namespace {
+
+constexpr std::uint8_t kPacketLifeTime = 16;  // as the kernel's for RoCE
+
+verbs_soft_cm_data data_of(const void* bytes, std::uint8_t size) { return {bytes, bytes ? size : 0u}; }
+
+std::uint64_t service_of(Id& id, sockaddr* address) {
+  return static_cast<std::uint64_t>(id.cm.ps) << 16 | port_of(address);
+}
+
+verbs_soft_cm_path path_of(const Id& id) {
+  verbs_soft_cm_path path{};
+  path.port_num = id.cm.port_num;
+  path.traffic_class = id.traffic_class;
+  path.hop_limit = 64;
+  std::memcpy(path.sgid, id.cm.route.addr.addr.ibaddr.sgid.raw, 16);
+  std::memcpy(path.dgid, id.cm.route.addr.addr.ibaddr.dgid.raw, 16);
+  return path;
+}
+
+verbs_soft_cm_ip ip_of(Id& id) {
+  verbs_soft_cm_ip ip{};
+  ip.source_port = port_of(id.source());
+  std::ranges::copy(gid_of(id.source()), ip.source);
+  std::ranges::copy(gid_of(id.destination()), ip.destination);
+  return ip;
+}
+
+std::uint8_t ack_timeout_of(const Id& id) {
+  return static_cast<std::uint8_t>(id.chosen_ack_timeout >= 0 ? id.chosen_ack_timeout : kPacketLifeTime + 1);
+}
+
+// EINVAL if a value is above what the device has.
+int take_depths(Id& id, const rdma_conn_param* param) {
+  const Device& device = *id.device();
+  const std::uint8_t resources = param ? param->responder_resources : std::uint8_t{RDMA_MAX_RESP_RES};
+  const std::uint8_t depth = param ? param->initiator_depth : std::uint8_t{RDMA_MAX_INIT_DEPTH};
+  if (resources != RDMA_MAX_RESP_RES && resources > device.max_responder_resources) return EINVAL;
+  if (depth != RDMA_MAX_INIT_DEPTH && depth > device.max_initiator_depth) return EINVAL;
+  id.responder_resources = std::min(resources, device.max_responder_resources);
+  id.initiator_depth = std::min(depth, device.max_initiator_depth);
+  return 0;
+}
+
+verbs_soft_cm_end end_of(const Id& id, const rdma_conn_param* param) {
+  verbs_soft_cm_end end{};
+  end.qp_num = (id.cm.qp ? id.cm.qp->qp_num : param ? param->qp_num : 0) & 0xffffff;
+  end.psn = id.psn;
+  end.responder_resources = id.responder_resources;
+  end.initiator_depth = id.initiator_depth;
+  end.flow_control = param ? param->flow_control : 1;
+  end.rnr_retry_count = param ? std::min<std::uint8_t>(param->rnr_retry_count, 7) : 7;
+  end.srq = id.cm.qp ? id.cm.qp->srq != nullptr : param && param->srq;
+  return end;
+}
+
+int connect_datagram(Id& id, const rdma_conn_param* param) {
+  verbs_soft_cm_lookup_attr attr{};
+  attr.path = path_of(id);
+  attr.ip = ip_of(id);
+  attr.service_id = service_of(id, id.destination());
+  if (param) attr.data = data_of(param->private_data, param->private_data_len);
+  return soft()->cm->lookup(id.cm.verbs, &attr, on_cm_event, &id, &id.connection);
+}
+
+int connect_reliable(Id& id, const rdma_conn_param* param) {
+  if (!id.cm.qp && !param) return EINVAL;
+  if (const int error = take_depths(id, param)) return error;
+  id.retry_count = param ? std::min<std::uint8_t>(param->retry_count, 7) : 7;
+  id.ack_timeout = ack_timeout_of(id);
+  id.path = path_of(id);
+  verbs_soft_cm_connect_attr attr{};
+  attr.path = id.path;
+  attr.ip = ip_of(id);
+  attr.service_id = service_of(id, id.destination());
+  attr.end = end_of(id, param);
+  attr.retry_count = id.retry_count;
+  attr.path_mtu = id.path_mtu;
+  attr.ack_timeout = id.ack_timeout;
+  if (param) attr.data = data_of(param->private_data, param->private_data_len);
+  return soft()->cm->connect(id.cm.verbs, &attr, on_cm_event, &id, &id.connection);
+}
+
+int connect(Id& id, const rdma_conn_param* param) {
+  if (id.state != State::kRouteResolved) return EINVAL;
+  id.state = State::kConnecting;
+  const int error = id.is_datagram() ? connect_datagram(id, param) : connect_reliable(id, param);
+  if (error != 0) id.state = State::kRouteResolved;
+  return error;
+}
+
+// 0, EINVAL, or the errno of a state change; then the request is still there to be rejected.
+int accept_reliable(Id& id, const rdma_conn_param* param) {
+  if (!id.cm.qp && !param) return EINVAL;
+  if (param) {
+    if (const int error = take_depths(id, param)) return error;
+  } else {
+    id.responder_resources = std::min(id.responder_resources, id.device()->max_responder_resources);
+    id.initiator_depth = std::min(id.initiator_depth, id.device()->max_initiator_depth);
+  }
+  if (id.chosen_ack_timeout >= 0) id.ack_timeout = ack_timeout_of(id);
+  if (id.cm.qp) {
+    if (const int error = connect(id)) return error;
+  }
+  const verbs_soft_cm_end end = end_of(id, param);
+  return soft()->cm->accept(id.cm.verbs, id.connection, &end,
+                            param ? data_of(param->private_data, param->private_data_len) : verbs_soft_cm_data{});
+}
+
+int accept_datagram(Id& id, const rdma_conn_param* param) {
+  if (!id.cm.qp && !param) return EINVAL;
+  const std::uint32_t qp_num = id.cm.qp ? id.cm.qp->qp_num : param->qp_num;
+  return soft()->cm->answer(id.cm.verbs, id.connection, 0, qp_num, id.qkey,
+                            param ? data_of(param->private_data, param->private_data_len) : verbs_soft_cm_data{});
+}
+
+int accept(Id& id, const rdma_conn_param* param) {
+  if (id.state != State::kRequested || !id.cm.verbs) return EINVAL;
+  const int error = id.is_datagram() ? accept_datagram(id, param) : accept_reliable(id, param);
+  if (error != 0) {
+    stop(id);
+    return error;
+  }
+  id.state = State::kConnecting;
+  return 0;
+}
+
+int reject(Id& id, const void* data, std::uint8_t size) {
+  if (id.connection == 0 || !id.cm.verbs) return EINVAL;
+  return soft()->cm->reject(id.cm.verbs, id.connection, VERBS_SOFT_CM_CONSUMER, data_of(data, size));
+}
+
+// The queue pair fails first, so that its requests are flushed. Without a connection to end there is nothing to tell.
+int disconnect(Id& id) {
+  if (id.connection == 0 || id.is_datagram() || !id.cm.verbs) return EINVAL;
+  if (const int error = stop(id)) return error;
+  soft()->cm->disconnect(id.cm.verbs, id.connection, {});
+  return 0;
+}
+
+}  // namespace
+}  // namespace verbs::rdmacm::model
+
+using namespace verbs::rdmacm::model;
+
+int rdma_connect(rdma_cm_id* id, rdma_conn_param* param) {
+  return with_id(id, [&](Id& found) {
+    const int error = connect(found, param);
+    return error == 0 ? complete(found) : fail(error);
+  });
+}
+
+int rdma_establish(rdma_cm_id* id) {
+  return with_id(id, [](Id& found) {
+    if (found.cm.qp || found.connection == 0) return fail(EINVAL);
+    return result(soft()->cm->ready(found.cm.verbs, found.connection, {}));
+  });
+}
+
+int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
+  return with_id(id, [&](Id& found) {
+    if (const int error = accept(found, param)) return fail(error);
+    return found.is_datagram() ? 0 : complete(found);
+  });
+}
+
+int rdma_reject(rdma_cm_id* id, const void* data, uint8_t size) {
+  return with_id(id, [&](Id& found) { return result(reject(found, data, size)); });
+}
+
+int rdma_reject_ece(rdma_cm_id* id, const void* data, uint8_t size) { return rdma_reject(id, data, size); }
+
+int rdma_disconnect(rdma_cm_id* id) {
+  return with_id(id, [](Id& found) {
+    const int error = disconnect(found);
+    return error == 0 ? complete(found) : fail(error);
+  });
+}
+
+int rdma_notify(rdma_cm_id* id, ibv_event_type event) {
+  return with_id(id, [&](Id& found) {
+    if (found.connection == 0 || event != IBV_EVENT_COMM_EST) return fail(EINVAL);
+    return result(soft()->cm->establish(found.cm.verbs, found.connection));
+  });
+}

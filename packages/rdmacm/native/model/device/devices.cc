@@ -1,0 +1,79 @@
+#include "model/device/devices.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include "model/device/soft.h"
+
+namespace verbs::rdmacm::model {
+namespace {
+
+constinit std::mutex mutex;
+
+// Never freed.
+std::vector<std::unique_ptr<Device>>& opened() {
+  static auto* list = new std::vector<std::unique_ptr<Device>>;
+  return *list;
+}
+
+std::unique_ptr<Device> open(ibv_device* listed) {
+  auto device = std::make_unique<Device>();
+  device->verbs = soft()->open_device(listed);
+  if (!device->verbs) return nullptr;
+  ibv_device_attr attr{};
+  soft()->query_device(device->verbs, &attr);
+  device->max_responder_resources = static_cast<std::uint8_t>(std::clamp(attr.max_qp_rd_atom, 0, 255));
+  device->max_initiator_depth = static_cast<std::uint8_t>(std::clamp(attr.max_qp_init_rd_atom, 0, 255));
+  device->pd = soft()->alloc_pd(device->verbs);
+  if (!device->pd) return nullptr;
+  return device;
+}
+
+}  // namespace
+
+std::vector<Device*> devices() {
+  std::vector<Device*> all;
+  if (!soft()) return all;
+  const std::lock_guard guard(mutex);
+  int count = 0;
+  ibv_device** list = soft()->get_device_list(&count);
+  if (!list) return all;
+  for (int i = 0; i < count; ++i) {
+    auto known = std::ranges::find_if(opened(), [&](const auto& device) { return device->verbs->device == list[i]; });
+    if (known == opened().end()) {
+      std::unique_ptr<Device> device = open(list[i]);
+      if (!device) continue;
+      known = opened().insert(opened().end(), std::move(device));
+    }
+    all.push_back(known->get());
+  }
+  soft()->free_device_list(list);
+  return all;
+}
+
+bool find_address(Device& device, const Gid& gid, Place* place) {
+  if (soft()->cm->find_address(device.verbs, gid.data(), &place->port_num, &place->gid_index) != 0) return false;
+  place->device = &device;
+  place->gid = gid;
+  return true;
+}
+
+bool find_address(const Gid& gid, Place* place) {
+  return std::ranges::any_of(devices(), [&](Device* device) { return find_address(*device, gid, place); });
+}
+
+bool find_route(const sockaddr* destination, Place* place) {
+  const Gid to = gid_of(destination);
+  if (!is_multicast(to) && find_address(to, place)) return true;  // an address of our own
+  Gid source{};
+  if (source_for(destination, &source) && find_address(source, place)) return true;
+  // Loopback addresses all reach each other, and so may other addresses.
+  return std::ranges::any_of(devices(), [&](Device* device) {
+    Gid like{};
+    if (soft()->cm->address_like(device->verbs, to.data(), like.data()) != 0) return false;
+    return find_address(*device, like, place);
+  });
+}
+
+}  // namespace verbs::rdmacm::model

@@ -1,0 +1,36 @@
+// The devices that are open for this library. As with the real one they stay open: programs destroy what they have made
+// on them after their last identifier.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <vector>
+
+#include "model/device/address.h"
+
+namespace verbs::rdmacm::model {
+
+struct Device {
+  ibv_context* verbs = nullptr;
+  ibv_pd* pd = nullptr;  // for queue pairs without one of their own
+  std::uint8_t max_responder_resources = 0;
+  std::uint8_t max_initiator_depth = 0;
+};
+
+// Every device of the software NIC, opened now if need be. A device that cannot be opened is left out.
+std::vector<Device*> devices();
+
+// Where an address is.
+struct Place {
+  Device* device = nullptr;
+  std::uint8_t port_num = 0;
+  std::uint32_t gid_index = 0;
+  Gid gid{};
+};
+
+bool find_address(const Gid& gid, Place* place);
+bool find_address(Device& device, const Gid& gid, Place* place);
+// The address from which to reach another one.
+bool find_route(const sockaddr* destination, Place* place);
+
+}  // namespace verbs::rdmacm::model

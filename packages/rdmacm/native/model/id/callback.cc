@@ -1,0 +1,164 @@
+#include "model/id/callback.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "model/id/library.h"
+
+namespace verbs::rdmacm::model {
+namespace {
+
+std::unique_ptr<Event> make_event(Id& id, rdma_cm_event_type type, int status) {
+  auto event = std::make_unique<Event>();
+  event->id = &id;
+  event->ibv.id = &id.cm;
+  event->ibv.event = type;
+  event->ibv.status = status;
+  return event;
+}
+
+// The private data is the whole field of the message, as with the kernel.
+std::uint8_t copy_data(Event& event, const verbs_soft_cm_data& data) {
+  const std::size_t size = std::min<std::size_t>(data.size, 255);
+  if (size > 0) std::memcpy(event.data.data(), data.bytes, size);
+  return static_cast<std::uint8_t>(size);
+}
+
+void fill_connection(Event& event, const verbs_soft_cm_event& from) {
+  rdma_conn_param& to = event.ibv.param.conn;
+  to.private_data_len = copy_data(event, from.data);
+  if (to.private_data_len > 0) to.private_data = event.data.data();
+  // What the peer offers is what this side may ask for.
+  to.responder_resources = from.end.initiator_depth;
+  to.initiator_depth = from.end.responder_resources;
+  to.flow_control = from.end.flow_control;
+  to.retry_count = from.retry_count;
+  to.rnr_retry_count = from.end.rnr_retry_count;
+  to.srq = from.end.srq;
+  to.qp_num = from.end.qp_num;
+}
+
+void fill_datagram(Event& event, const Id& id, const verbs_soft_cm_event& from) {
+  rdma_ud_param& to = event.ibv.param.ud;
+  to.private_data_len = copy_data(event, from.data);
+  if (to.private_data_len > 0) to.private_data = event.data.data();
+  if (from.type != VERBS_SOFT_CM_LOOKUP_REPLY) return;
+  to.qp_num = from.qp_num;
+  to.qkey = from.qkey;
+  to.ah_attr.is_global = 1;
+  to.ah_attr.port_num = id.cm.port_num;
+  to.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(id.place.gid_index);
+  to.ah_attr.grh.hop_limit = from.path.hop_limit;
+  to.ah_attr.grh.traffic_class = from.path.traffic_class;
+  to.ah_attr.grh.flow_label = from.path.flow_label;
+  std::memcpy(to.ah_attr.grh.dgid.raw, from.path.dgid, 16);
+}
+
+Gid gid_from(const std::uint8_t* bytes) {
+  Gid gid;
+  std::copy_n(bytes, gid.size(), gid.begin());
+  return gid;
+}
+
+// Under the device's lock, where its verbs cannot be called: rdma_get_cm_event() completes the identifier.
+std::unique_ptr<Id> make_requested(const Listening& listening, const verbs_soft_cm_event& event) {
+  Id& listener = *listening.id;
+  auto id = std::make_unique<Id>();
+  id->place.device = listening.device;
+  id->cm.context = listener.cm.context;
+  id->cm.ps = listener.cm.ps;
+  id->cm.qp_type = listener.cm.qp_type;
+  id->cm.channel = listener.cm.channel;
+  id->channel = listener.channel;
+  id->cm.port_num = event.path.port_num;
+  to_sockaddr(gid_from(event.ip.destination), static_cast<std::uint16_t>(event.service_id),
+              &id->cm.route.addr.src_storage);
+  to_sockaddr(gid_from(event.ip.source), event.ip.source_port, &id->cm.route.addr.dst_storage);
+  std::memcpy(id->cm.route.addr.addr.ibaddr.sgid.raw, event.path.sgid, 16);
+  std::memcpy(id->cm.route.addr.addr.ibaddr.dgid.raw, event.path.dgid, 16);
+  id->cm.route.addr.addr.ibaddr.pkey = 0xffff;
+  id->state = State::kRequested;
+  id->connection = event.connection;
+  id->path = event.path;
+  id->peer = event.end;
+  id->psn = Library::get().random_psn();
+  id->responder_resources = event.end.initiator_depth;
+  id->initiator_depth = event.end.responder_resources;
+  id->retry_count = event.retry_count;
+  id->path_mtu = event.path_mtu;
+  id->ack_timeout = event.ack_timeout;
+  id->traffic_class = listener.traffic_class;
+  return id;
+}
+
+Id* receive_request(const Listening& listening, const verbs_soft_cm_event& from) {
+  Id& listener = *listening.id;
+  if (listener.pending >= listener.backlog) return nullptr;
+  std::unique_ptr<Id> id = make_requested(listening, from);
+  auto event = make_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+  event->ibv.id = &id->cm;
+  event->ibv.listen_id = &listener.cm;
+  if (id->is_datagram()) {
+    fill_datagram(*event, *id, from);
+  } else {
+    fill_connection(*event, from);
+  }
+  ++listener.pending;
+  Library::get().add(id.get());
+  listener.channel->push(std::move(event));
+  return id.release();
+}
+
+void receive(Id& id, const verbs_soft_cm_event& from) {
+  const auto push = [&](rdma_cm_event_type type, int status = 0) { id.channel->push(make_event(id, type, status)); };
+  switch (from.type) {
+    case VERBS_SOFT_CM_REPLY: {
+      id.peer = from.end;
+      id.responder_resources = std::min(id.device()->max_responder_resources, from.end.initiator_depth);
+      id.initiator_depth = std::min(id.device()->max_initiator_depth, from.end.responder_resources);
+      auto event = make_event(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+      fill_connection(*event, from);
+      return id.channel->push(std::move(event));
+    }
+    case VERBS_SOFT_CM_REJECTED: {
+      auto event = make_event(id, RDMA_CM_EVENT_REJECTED, from.status);
+      event->ibv.param.conn.private_data_len = copy_data(*event, from.data);
+      event->ibv.param.conn.private_data = event->data.data();
+      return id.channel->push(std::move(event));
+    }
+    case VERBS_SOFT_CM_LOOKUP_REPLY: {
+      if (from.status != 0) return push(RDMA_CM_EVENT_UNREACHABLE, from.status);
+      auto event = make_event(id, RDMA_CM_EVENT_ESTABLISHED, 0);
+      fill_datagram(*event, id, from);
+      return id.channel->push(std::move(event));
+    }
+    case VERBS_SOFT_CM_READY:
+      return push(RDMA_CM_EVENT_ESTABLISHED);
+    case VERBS_SOFT_CM_UNREACHABLE:
+      return push(RDMA_CM_EVENT_UNREACHABLE, -from.status);
+    case VERBS_SOFT_CM_DISCONNECTED:
+      return push(RDMA_CM_EVENT_DISCONNECTED, -from.status);
+    case VERBS_SOFT_CM_TIMEWAIT_EXIT:
+      return push(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+    case VERBS_SOFT_CM_REQUEST:
+    case VERBS_SOFT_CM_LOOKUP:
+      return;
+  }
+}
+
+}  // namespace
+
+void* on_cm_event(void* owner, const verbs_soft_cm_event* event) {
+  try {
+    const std::lock_guard guard(Library::get().mutex);
+    if (event->type == VERBS_SOFT_CM_REQUEST || event->type == VERBS_SOFT_CM_LOOKUP) {
+      return receive_request(*static_cast<Listening*>(owner), *event);
+    }
+    receive(*static_cast<Id*>(owner), *event);
+  } catch (...) {  // without memory for it the event is lost, and a request is rejected
+  }
+  return nullptr;
+}
+
+}  // namespace verbs::rdmacm::model

@@ -1,0 +1,92 @@
+// What stands behind a rdma_cm_id.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/device/devices.h"
+#include "model/event/channel.h"
+#include "verbs_soft_cm.h"
+
+namespace verbs::rdmacm::model {
+
+// As in the kernel's rdma_cm.
+enum class State : std::uint8_t {
+  kIdle,
+  kBound,
+  kAddressResolved,
+  kRouteResolved,
+  kConnecting,  // also when connected
+  kListening,
+  kRequested,  // made by a request that waits for accept or reject
+};
+
+struct Group {
+  Gid gid;
+  bool attached;
+};
+
+struct Id;
+
+// A listening identifier on one device.
+struct Listening {
+  Id* id;
+  Device* device;
+  std::uint32_t number;
+};
+
+struct Id {
+  rdma_cm_id cm{};  // what the program holds; first
+
+  Device* device() const { return place.device; }
+  bool is_datagram() const { return cm.qp_type == IBV_QPT_UD; }
+  sockaddr* source() { return &cm.route.addr.src_addr; }
+  sockaddr* destination() { return &cm.route.addr.dst_addr; }
+
+  State state = State::kIdle;
+  Place place;
+  Channel* channel = nullptr;            // where its events go
+  std::unique_ptr<Channel> own_channel;  // of an identifier without one of the program: its calls wait
+  bool is_sync() const { return own_channel != nullptr; }
+  bool holds_port = false;
+
+  // Events that the program got, and that it acknowledged.
+  unsigned reported = 0;
+  unsigned acknowledged = 0;
+
+  std::uint32_t connection = 0;  // in the connection manager; 0: none
+  std::vector<std::unique_ptr<Listening>> listeners;
+  int backlog = 0;
+  int pending = 0;  // requests that the program has not got yet
+
+  // The connection's parameters.
+  verbs_soft_cm_path path{};
+  verbs_soft_cm_end peer{};  // of a request or a reply
+  std::uint32_t psn = 0;
+  std::uint8_t responder_resources = 0;
+  std::uint8_t initiator_depth = 0;
+  std::uint8_t retry_count = 7;
+  std::uint8_t rnr_retry_count = 7;
+  std::uint8_t path_mtu = IBV_MTU_1024;
+  std::uint8_t ack_timeout = 0;
+  std::uint32_t qkey = RDMA_UDP_QKEY;
+
+  // Options.
+  std::uint8_t traffic_class = 0;
+  bool reuse_address = false;
+  bool family_only = false;
+  int chosen_ack_timeout = -1;
+  ibv_ece ece{};
+
+  std::vector<Group> groups;
+  // Of rdma_create_ep(): the queue pairs of accepted connections.
+  std::unique_ptr<ibv_qp_init_attr> qp_attr;
+  ibv_pd* qp_pd = nullptr;
+};
+
+inline Id* of(rdma_cm_id* id) { return reinterpret_cast<Id*>(id); }
+
+}  // namespace verbs::rdmacm::model

@@ -1,0 +1,50 @@
+#include "model/id/library.h"
+
+#include <cerrno>
+
+#include "model/library/functions.h"
+
+namespace verbs::rdmacm::model {
+
+Library& Library::get() {
+  static auto* library = new Library;  // threads may still use it when the process exits
+  return *library;
+}
+
+Id* find(rdma_cm_id* id) {
+  Library& library = Library::get();
+  const std::lock_guard guard(library.mutex);
+  return library.has(of(id)) ? of(id) : nullptr;
+}
+
+int fail(int error) {
+  errno = error;
+  return -1;
+}
+
+int result(int error) { return error == 0 ? 0 : fail(error); }
+
+void push_event(Id& id, rdma_cm_event_type type, int status) {
+  auto event = std::make_unique<Event>();
+  event->id = &id;
+  event->ibv.id = &id.cm;
+  event->ibv.event = type;
+  event->ibv.status = status;
+  const std::lock_guard guard(Library::get().mutex);
+  id.channel->push(std::move(event));
+}
+
+int complete(Id& id) {
+  if (!id.is_sync()) return 0;
+  if (id.cm.event) {
+    rdma_ack_cm_event(id.cm.event);
+    id.cm.event = nullptr;
+  }
+  if (rdma_get_cm_event(id.cm.channel, &id.cm.event) != 0) return -1;
+  const int status = id.cm.event->status;
+  if (status == 0) return 0;
+  if (id.cm.event->event == RDMA_CM_EVENT_REJECTED) return fail(ECONNREFUSED);
+  return fail(status < 0 ? -status : status);
+}
+
+}  // namespace verbs::rdmacm::model

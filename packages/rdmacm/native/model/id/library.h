@@ -1,0 +1,74 @@
+// What the process has once: the lock of all identifiers and channels, and which of them exist. A call that is given
+// another pointer fails.
+//
+// The device's lock comes before this one: nothing here calls the connection manager under the lock.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "model/id/id.h"
+
+namespace verbs::rdmacm::model {
+
+class Library {
+ public:
+  static Library& get();
+
+  std::mutex mutex;
+  std::condition_variable acknowledged;  // an event was
+
+  // -- under the lock
+  void add(Id* id) { ids_.insert(id); }
+  void remove(Id* id) { ids_.erase(id); }
+  bool has(const Id* id) const { return ids_.contains(const_cast<Id*>(id)); }
+  void add(Channel* channel) { channels_.emplace(&channel->ibv, channel); }
+  Channel* find(const rdma_event_channel* channel) const {
+    const auto found = channels_.find(channel);
+    return found == channels_.end() ? nullptr : found->second;
+  }
+  void remove(const rdma_event_channel* channel) { channels_.erase(channel); }
+  std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_()) & 0xffffff; }
+
+ private:
+  std::mt19937 random_{std::random_device{}()};
+  std::unordered_set<Id*> ids_;
+  std::unordered_map<const rdma_event_channel*, Channel*> channels_;
+};
+
+// The identifier; nullptr if there is none at that address.
+Id* find(rdma_cm_id* id);
+
+// The convention of the library: -1 and errno.
+int fail(int error);
+// 0, or -1 with the errno value.
+int result(int error);
+
+// Runs a call of the program: no exception leaves it.
+template <typename Call>
+int guarded(Call&& call) {
+  try {
+    return call();
+  } catch (...) {
+    return fail(ENOMEM);
+  }
+}
+// The same with a live identifier.
+template <typename Call>
+int with_id(rdma_cm_id* cm, Call&& call) {
+  return guarded([&] {
+    Id* id = find(cm);
+    return id ? call(*id) : fail(EINVAL);
+  });
+}
+
+// Queues an event for the identifier.
+void push_event(Id& id, rdma_cm_event_type type, int status = 0);
+
+// Waits for the outcome of a call on a synchronous identifier; 0 at once on another. 0, or -1 and errno.
+int complete(Id& id);
+
+}  // namespace verbs::rdmacm::model

@@ -1,0 +1,14 @@
+// Which port numbers of which port space are taken, by addresses, as with sockets.
+#pragma once
+
+#include "model/id/id.h"
+
+namespace verbs::rdmacm::model {
+
+// Takes the port of the identifier's source address, or a free one for port 0, which it writes there. 0 or errno.
+int take_port(Id& id);
+void free_port(Id& id);
+// Whether the identifier may listen: no other one with its port does. 0 or EADDRINUSE.
+int check_listen(Id& id);
+
+}  // namespace verbs::rdmacm::model

@@ -1,0 +1,157 @@
+#include "abi/model/connection_manager.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "abi/objects/objects.h"
+
+namespace verbs::soft::abi {
+namespace {
+
+cm::Data data_of(const verbs_soft_cm_data& data) {
+  return {static_cast<const std::uint8_t*>(data.bytes), data.bytes ? data.size : 0};
+}
+
+// Runs `call(manager, now)` under the device's lock.
+template <typename Call>
+int with_manager(ibv_context* context, Call&& call) {
+  host::Adapter* adapter = of(context)->adapter;
+  return adapter->core.control(
+      [&](nic::Nic&, link::Nanos now) { return call(adapter->core.engine.connections(), now); });
+}
+
+bool begins_here(nic::Nic& nic, const verbs_soft_cm_path& path) {
+  const nic::Port* port = nic.ports().find(path.port_num);
+  return port && port->owns(wire::Gid::from_bytes(path.sgid));
+}
+
+// Calls `visit(port_num, index, gid)` for each address until it returns true. Whether it did.
+template <typename Visit>
+bool any_address(nic::Nic& nic, Visit&& visit) {
+  for (std::uint8_t port_num = 1; const nic::Port* port = nic.ports().find(port_num); ++port_num) {
+    for (std::uint32_t index = 0; index < port->gids().size(); ++index) {
+      const wire::Gid& gid = port->gids()[index];
+      if (!gid.is_zero() && visit(port_num, index, gid)) return true;
+    }
+  }
+  return false;
+}
+
+int find_address(ibv_context* context, const std::uint8_t* gid, std::uint8_t* port_num, std::uint32_t* index) {
+  const wire::Gid wanted = wire::Gid::from_bytes(gid);
+  return control(context, [&](nic::Nic& nic, link::Nanos) {
+    const bool found = any_address(nic, [&](std::uint8_t port, std::uint32_t at, const wire::Gid& known) {
+      if (known != wanted) return false;
+      *port_num = port;
+      *index = at;
+      return true;
+    });
+    return found ? 0 : EADDRNOTAVAIL;
+  });
+}
+
+int address_like(ibv_context* context, const std::uint8_t* like, std::uint8_t* gid) {
+  const bool ipv4 = wire::Gid::from_bytes(like).is_ipv4();
+  return control(context, [&](nic::Nic& nic, link::Nanos) {
+    const bool found = any_address(nic, [&](std::uint8_t, std::uint32_t, const wire::Gid& known) {
+      if (known.is_ipv4() != ipv4) return false;
+      std::ranges::copy(known.bytes, gid);
+      return true;
+    });
+    return found ? 0 : EADDRNOTAVAIL;
+  });
+}
+
+int listen(ibv_context* context, const verbs_soft_cm_listen_attr* attr, verbs_soft_cm_callback callback, void* owner,
+           std::uint32_t* listener) {
+  return with_manager(
+      context, [&](cm::Manager& manager, link::Nanos) { return manager.listen(*attr, {callback, owner}, listener); });
+}
+
+void unlisten(ibv_context* context, std::uint32_t listener) {
+  with_manager(context, [&](cm::Manager& manager, link::Nanos) {
+    manager.unlisten(listener);
+    return 0;
+  });
+}
+
+int connect(ibv_context* context, const verbs_soft_cm_connect_attr* attr, verbs_soft_cm_callback callback, void* owner,
+            std::uint32_t* connection) {
+  return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
+    if (!begins_here(of(context)->adapter->core.nic(), attr->path)) return EADDRNOTAVAIL;
+    return manager.connect(*attr, {callback, owner}, now, connection);
+  });
+}
+
+int accept(ibv_context* context, std::uint32_t connection, const verbs_soft_cm_end* end, verbs_soft_cm_data data) {
+  return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
+    return manager.accept(connection, *end, data_of(data), now);
+  });
+}
+
+int ready(ibv_context* context, std::uint32_t connection, verbs_soft_cm_data data) {
+  return with_manager(
+      context, [&](cm::Manager& manager, link::Nanos now) { return manager.ready(connection, data_of(data), now); });
+}
+
+int reject(ibv_context* context, std::uint32_t connection, int reason, verbs_soft_cm_data data) {
+  return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
+    return manager.reject(connection, reason, data_of(data), now);
+  });
+}
+
+int establish(ibv_context* context, std::uint32_t connection) {
+  return with_manager(context, [&](cm::Manager& manager, link::Nanos) { return manager.establish(connection); });
+}
+
+int disconnect(ibv_context* context, std::uint32_t connection, verbs_soft_cm_data data) {
+  return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
+    return manager.disconnect(connection, data_of(data), now);
+  });
+}
+
+int lookup(ibv_context* context, const verbs_soft_cm_lookup_attr* attr, verbs_soft_cm_callback callback, void* owner,
+           std::uint32_t* connection) {
+  return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
+    if (!begins_here(of(context)->adapter->core.nic(), attr->path)) return EADDRNOTAVAIL;
+    return manager.lookup(*attr, {callback, owner}, now, connection);
+  });
+}
+
+int answer(ibv_context* context, std::uint32_t connection, int status, std::uint32_t qp_num, std::uint32_t qkey,
+           verbs_soft_cm_data data) {
+  return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
+    return manager.answer(connection, status, qp_num, qkey, data_of(data), now);
+  });
+}
+
+void release(ibv_context* context, std::uint32_t connection) {
+  with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
+    manager.release(connection, now);
+    return 0;
+  });
+}
+
+}  // namespace
+
+const verbs_soft_cm_table* connection_manager(std::uint32_t version) {
+  static constexpr verbs_soft_cm_table kTable = {
+      .version = VERBS_SOFT_CM_VERSION,
+      .find_address = find_address,
+      .address_like = address_like,
+      .listen = listen,
+      .unlisten = unlisten,
+      .connect = connect,
+      .accept = accept,
+      .ready = ready,
+      .reject = reject,
+      .establish = establish,
+      .disconnect = disconnect,
+      .lookup = lookup,
+      .answer = answer,
+      .release = release,
+  };
+  return version == VERBS_SOFT_CM_VERSION ? &kTable : nullptr;
+}
+
+}  // namespace verbs::soft::abi

@@ -1,0 +1,158 @@
+// The side that requests a connection: REQ, REP, RTU.
+#include <algorithm>
+#include <cerrno>
+
+#include "cm/ip_header.h"
+#include "cm/make_mad.h"
+#include "cm/manager.h"
+#include "cm/timing.h"
+
+namespace verbs::soft::cm {
+namespace {
+
+wire::Path path_of(const verbs_soft_cm_path& path) {
+  wire::Path to;
+  to.sgid = wire::Gid::from_bytes(path.sgid);
+  to.dgid = wire::Gid::from_bytes(path.dgid);
+  to.traffic_class = path.traffic_class;
+  if (path.hop_limit != 0) to.hop_limit = path.hop_limit;
+  to.flow_label = path.flow_label & 0xfffff;
+  return to;
+}
+
+Data data_of(const verbs_soft_cm_data& data) { return {static_cast<const std::uint8_t*>(data.bytes), data.size}; }
+
+}  // namespace
+
+int Manager::connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner, Nanos now, std::uint32_t* id) {
+  if (attr.data.size > VERBS_SOFT_CM_CONNECT_DATA) return EINVAL;
+  Connection* connection = create(State::kReqSent, owner);
+  if (!connection) return ENOMEM;
+  connection->active = true;
+  connection->port_num = attr.path.port_num;
+  connection->path = path_of(attr.path);
+  connection->service_id = attr.service_id;
+  connection->ack_timeout = attr.ack_timeout & 0x1f;
+  connection->transaction = new_transaction(connection->id);
+  std::uint8_t data[Req::kData] = {};
+  emit_ip_header(attr.ip, data);
+  std::ranges::copy(data_of(attr.data), data + VERBS_SOFT_CM_IP_HEADER);
+  const Req req{.local_id = connection->id,
+                .service_id = attr.service_id,
+                .guid = config_.guid,
+                .qpn = attr.end.qp_num,
+                .responder_resources = attr.end.responder_resources,
+                .initiator_depth = attr.end.initiator_depth,
+                .remote_timeout = kResponseTimeout,
+                .flow_control = attr.end.flow_control != 0,
+                .psn = attr.end.psn,
+                .local_timeout = kResponseTimeout,
+                .retry_count = attr.retry_count,
+                .path_mtu = attr.path_mtu,
+                .rnr_retry_count = attr.end.rnr_retry_count,
+                .max_cm_retries = kMaxRetries,
+                .srq = attr.end.srq != 0,
+                .local_gid = connection->path.sgid,
+                .remote_gid = connection->path.dgid,
+                .flow_label = connection->path.flow_label,
+                .traffic_class = connection->path.traffic_class,
+                .hop_limit = connection->path.hop_limit,
+                .ack_timeout = connection->ack_timeout,
+                .data = data};
+  *id = connection->id;
+  send_until_response(*connection, make_mad(connection->transaction, Attribute::kReq, req), kSends, now);
+  return 0;
+}
+
+void Manager::receive_rep(const Arrival& arrival) {
+  const Rep rep = Rep::parse(arrival.mad);
+  Connection* connection = find_for(rep.remote_id, rep.local_id, arrival.path);
+  if (!connection || !connection->active || connection->state == State::kClosed) {
+    // The request was withdrawn: the peer would repeat its reply.
+    return respond(arrival.port_num, arrival.path, arrival.transaction, Attribute::kRej,
+                   Rej{.local_id = rep.remote_id,
+                       .remote_id = rep.local_id,
+                       .about = About::kRep,
+                       .reason = VERBS_SOFT_CM_INVALID_COMM_ID});
+  }
+  switch (connection->state) {
+    case State::kReqSent:
+      break;
+    case State::kRepReceived:
+      return send_mra(*connection, About::kRep);
+    case State::kEstablished:
+      return send(*connection, connection->sent);  // the RTU was lost
+    default:
+      return;
+  }
+  arm(*connection, kNever);
+  connection->state = State::kRepReceived;
+  connection->remote_id = rep.local_id;
+  connection->remote_guid = rep.guid;
+  connection->remote_qpn = rep.qpn;
+  peers_.emplace(Peer{rep.guid, rep.qpn}, connection->id);
+  verbs_soft_cm_event event = event_of(*connection, VERBS_SOFT_CM_REPLY, rep.data);
+  event.end = {.qp_num = rep.qpn,
+               .psn = rep.psn,
+               .responder_resources = rep.responder_resources,
+               .initiator_depth = rep.initiator_depth,
+               .flow_control = rep.flow_control,
+               .rnr_retry_count = rep.rnr_retry_count,
+               .srq = rep.srq};
+  report(*connection, event);
+}
+
+int Manager::ready(std::uint32_t id, Data data, Nanos) {
+  if (data.size() > Notice::kData) return EINVAL;
+  Connection* connection = find(id, State::kRepReceived);
+  if (!connection) return EINVAL;
+  connection->state = State::kEstablished;
+  connection->keep(make_mad(connection->transaction, Attribute::kRtu, Notice{id, connection->remote_id, data}));
+  send(*connection, connection->sent);
+  return 0;
+}
+
+void Manager::receive_mra(const Arrival& arrival) {
+  const Mra mra = Mra::parse(arrival.mad);
+  Connection* connection = find(mra.remote_id);
+  if (!connection || connection->path.dgid != arrival.path.dgid) return;
+  if (connection->remote_id != 0 && connection->remote_id != mra.local_id) return;
+  const bool expected = (connection->state == State::kReqSent && mra.about == About::kReq) ||
+                        (connection->state == State::kRepSent && mra.about == About::kRep);
+  if (!expected) return;
+  connection->sends_left = kSends;
+  connection->interval = kMraInterval;
+  arm(*connection, arrival.now + kMraInterval);
+}
+
+int Manager::lookup(const verbs_soft_cm_lookup_attr& attr, const Owner& owner, Nanos now, std::uint32_t* id) {
+  if (attr.data.size > VERBS_SOFT_CM_LOOKUP_DATA) return EINVAL;
+  Connection* connection = create(State::kLookupSent, owner);
+  if (!connection) return ENOMEM;
+  connection->active = true;
+  connection->port_num = attr.path.port_num;
+  connection->path = path_of(attr.path);
+  connection->service_id = attr.service_id;
+  connection->transaction = new_transaction(connection->id);
+  std::uint8_t data[SidrReq::kData] = {};
+  emit_ip_header(attr.ip, data);
+  std::ranges::copy(data_of(attr.data), data + VERBS_SOFT_CM_IP_HEADER);
+  *id = connection->id;
+  const SidrReq req{.request_id = connection->id, .service_id = attr.service_id, .data = data};
+  send_until_response(*connection, make_mad(connection->transaction, Attribute::kSidrReq, req), kSends, now);
+  return 0;
+}
+
+void Manager::receive_sidr_rep(const Arrival& arrival) {
+  const SidrRep rep = SidrRep::parse(arrival.mad);
+  Connection* connection = find(rep.request_id);
+  if (!connection || connection->state != State::kLookupSent || connection->path.dgid != arrival.path.dgid) return;
+  verbs_soft_cm_event event = event_of(*connection, VERBS_SOFT_CM_LOOKUP_REPLY, rep.data);
+  event.status = rep.status;
+  event.qp_num = rep.qpn;
+  event.qkey = rep.qkey;
+  report(*connection, event);
+  close(*connection);
+}
+
+}  // namespace verbs::soft::cm

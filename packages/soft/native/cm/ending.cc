@@ -1,0 +1,229 @@
+// How connections end: REJ, DREQ, DREP, and the release by their owners.
+#include <cerrno>
+
+#include "cm/make_mad.h"
+#include "cm/manager.h"
+#include "cm/timing.h"
+
+namespace verbs::soft::cm {
+
+void Manager::send_reject(const Connection& connection, About about, int reason, Data data) {
+  std::uint8_t guid[8];
+  wire::store_be(guid, config_.guid);
+  // The receiver of a timeout may not have this side's number yet, and finds the connection by the GUID.
+  const Data info = reason == VERBS_SOFT_CM_TIMEOUT ? Data(guid) : Data();
+  send(connection, make_mad(connection.transaction, Attribute::kRej,
+                            Rej{.local_id = connection.id,
+                                .remote_id = connection.remote_id,
+                                .about = about,
+                                .reason = static_cast<std::uint16_t>(reason),
+                                .info = info,
+                                .data = data}));
+}
+
+int Manager::reject(std::uint32_t id, int reason, Data data, Nanos now) {
+  if (data.size() > Rej::kData) return EINVAL;
+  if (find(id, State::kLookupReceived)) {
+    return answer(id, SidrRep::kRejected, 0, 0, data.first(std::min(data.size(), SidrRep::kData)), now);
+  }
+  Connection* connection = find(id, State::kReqReceived);
+  const About about = connection ? About::kReq : About::kRep;
+  if (!connection) connection = find(id, State::kRepReceived);
+  if (!connection) return EINVAL;
+  send_reject(*connection, about, reason, data);
+  if (about == About::kRep) {
+    wait_out(*connection, now);
+  } else {
+    close(*connection);
+  }
+  return 0;
+}
+
+void Manager::receive_rej(const Arrival& arrival) {
+  const Rej rej = Rej::parse(arrival.mad);
+  Connection* connection = nullptr;
+  if (rej.reason == VERBS_SOFT_CM_TIMEOUT && rej.remote_id == 0) {
+    // The peer has withdrawn a request before it knew this side's number.
+    if (rej.info.size() < sizeof(std::uint64_t)) return;
+    const auto known = requests_.find({wire::load_be<std::uint64_t>(rej.info.data()), rej.local_id});
+    if (known != requests_.end()) connection = find(known->second);
+    if (connection && connection->path.dgid != arrival.path.dgid) return;
+  } else {
+    connection = find(rej.remote_id);
+    if (!connection || connection->is_lookup() || connection->path.dgid != arrival.path.dgid) return;
+    // Without a connection the peer has no number of its own.
+    if (connection->remote_id != 0 && rej.local_id != 0 && rej.local_id != connection->remote_id) return;
+  }
+  if (!connection) return;
+  verbs_soft_cm_event event = event_of(*connection, VERBS_SOFT_CM_REJECTED, rej.data);
+  event.status = rej.reason;
+  switch (connection->state) {
+    case State::kReqSent:
+    case State::kReqReceived:
+      report(*connection, event);
+      return close(*connection);
+    case State::kRepSent:
+    case State::kRepReceived:
+      report(*connection, event);
+      return wait_out(*connection, arrival.now);
+    case State::kEstablished:
+    case State::kDreqSent:
+      event.type = VERBS_SOFT_CM_DISCONNECTED;
+      event.status = 0;
+      event.data = {};
+      report(*connection, event);
+      return wait_out(*connection, arrival.now);
+    default:
+      return;
+  }
+}
+
+// -- disconnecting
+
+void Manager::send_dreq(Connection& connection, Data data, Nanos now) {
+  connection.transaction = new_transaction(connection.id);
+  connection.state = State::kDreqSent;
+  const Dreq dreq{connection.id, connection.remote_id, connection.remote_qpn, data};
+  send_until_response(connection, make_mad(connection.transaction, Attribute::kDreq, dreq), kDreqSends, now);
+}
+
+void Manager::send_drep(Connection& connection, Data data) {
+  connection.keep(
+      make_mad(connection.transaction, Attribute::kDrep, Notice{connection.id, connection.remote_id, data}));
+  send(connection, connection.sent);
+}
+
+int Manager::disconnect(std::uint32_t id, Data data, Nanos now) {
+  if (data.size() > Dreq::kData) return EINVAL;
+  if (Connection* connection = find(id, State::kEstablished)) {
+    send_dreq(*connection, data, now);
+    return 0;
+  }
+  Connection* connection = find(id, State::kDreqReceived);
+  if (!connection) return EINVAL;
+  send_drep(*connection, data);
+  wait_out(*connection, now);
+  return 0;
+}
+
+void Manager::receive_dreq(const Arrival& arrival) {
+  const Dreq dreq = Dreq::parse(arrival.mad);
+  Connection* connection = find_for(dreq.remote_id, dreq.local_id, arrival.path);
+  if (!connection || connection->state == State::kClosed) {
+    // It has ended here. Without a response the peer would repeat itself.
+    return respond(arrival.port_num, arrival.path, arrival.transaction, Attribute::kDrep,
+                   Notice{dreq.remote_id, dreq.local_id, {}});
+  }
+  connection->transaction = arrival.transaction;
+  switch (connection->state) {
+    case State::kRepSent:  // the RTU was lost
+    case State::kEstablished:
+      arm(*connection, kNever);
+      connection->state = State::kDreqReceived;
+      if (!connection->owner.data) {
+        send_drep(*connection, {});
+        return wait_out(*connection, arrival.now);
+      }
+      return report(*connection, event_of(*connection, VERBS_SOFT_CM_DISCONNECTED, dreq.data));
+    case State::kDreqSent:  // both sides at once
+      send_drep(*connection, {});
+      report(*connection, event_of(*connection, VERBS_SOFT_CM_DISCONNECTED, dreq.data));
+      return wait_out(*connection, arrival.now);
+    case State::kTimewait:
+      return send_drep(*connection, {});
+    default:
+      return;
+  }
+}
+
+void Manager::receive_drep(const Arrival& arrival) {
+  const Notice drep = Notice::parse(arrival.mad);
+  Connection* connection = find_for(drep.remote_id, drep.local_id, arrival.path);
+  if (!connection || connection->state != State::kDreqSent) return;
+  report(*connection, event_of(*connection, VERBS_SOFT_CM_DISCONNECTED, drep.data));
+  wait_out(*connection, arrival.now);
+}
+
+// Alternate paths are refused: the specification has them for InfiniBand's subnets only. The peer of a connection that
+// is gone learns it.
+void Manager::receive_lap(const Arrival& arrival) {
+  const Notice lap = Notice::parse(arrival.mad);
+  const Connection* connection = find_for(lap.remote_id, lap.local_id, arrival.path);
+  if (connection && connection->state == State::kEstablished) {
+    send(*connection,
+         make_mad(arrival.transaction, Attribute::kApr, Apr{connection->id, connection->remote_id, Apr::kUnsupported}));
+  } else if (!connection) {
+    respond(arrival.port_num, arrival.path, arrival.transaction, Attribute::kRej,
+            Rej{.local_id = lap.remote_id,
+                .remote_id = lap.local_id,
+                .about = About::kOther,
+                .reason = VERBS_SOFT_CM_INVALID_COMM_ID});
+  }
+}
+
+// -- the owner leaves
+
+void Manager::release(std::uint32_t id, Nanos now) {
+  Connection* connection = find(id);
+  if (!connection || !connection->owner.data) return;
+  connection->owner.data = nullptr;
+  switch (connection->state) {
+    case State::kReqSent:
+      send_reject(*connection, About::kReq, VERBS_SOFT_CM_TIMEOUT, {});
+      return close(*connection);
+    case State::kReqReceived:
+      send_reject(*connection, About::kReq, VERBS_SOFT_CM_CONSUMER, {});
+      return close(*connection);
+    case State::kRepSent:
+    case State::kRepReceived:
+      send_reject(*connection, connection->active ? About::kRep : About::kReq, VERBS_SOFT_CM_CONSUMER, {});
+      return wait_out(*connection, now);
+    case State::kEstablished:
+      return send_dreq(*connection, {}, now);
+    case State::kDreqReceived:
+      send_drep(*connection, {});
+      return wait_out(*connection, now);
+    case State::kLookupReceived: {
+      const SidrRep rep{
+          .request_id = connection->remote_id, .status = SidrRep::kRejected, .service_id = connection->service_id};
+      connection->keep(make_mad(connection->transaction, Attribute::kSidrRep, rep));
+      connection->state = State::kLookupAnswered;
+      send(*connection, connection->sent);
+      return arm(*connection, now + kLookupMemory);
+    }
+    case State::kLookupSent:
+    case State::kClosed:
+      return close(*connection);
+    case State::kDreqSent:
+    case State::kTimewait:
+    case State::kLookupAnswered:
+      return;  // until the timer
+  }
+}
+
+void Manager::shut_down() {
+  for (const auto& [id, connection] : connections_) {
+    switch (connection->state) {
+      case State::kReqSent:
+        send_reject(*connection, About::kReq, VERBS_SOFT_CM_TIMEOUT, {});
+        break;
+      case State::kReqReceived:
+      case State::kRepSent:
+      case State::kRepReceived:
+        send_reject(*connection, connection->active ? About::kRep : About::kReq, VERBS_SOFT_CM_CONSUMER, {});
+        break;
+      case State::kEstablished:
+      case State::kDreqSent:
+        send(*connection, make_mad(new_transaction(id), Attribute::kDreq,
+                                   Dreq{id, connection->remote_id, connection->remote_qpn, {}}));
+        break;
+      case State::kDreqReceived:
+        send_drep(*connection, {});
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace verbs::soft::cm

@@ -1,0 +1,136 @@
+// The connection manager of a device: a state machine without I/O. Messages come in through deliver(), leave through an
+// Outlet, and time is an argument. Not thread-safe: the host holds the device's lock.
+//
+// A message that expects a response is sent up to 16 times (a DREQ 8 times): after 250 ms, 500 ms, and then each
+// second, so that a peer that does not respond is unreachable after 15 seconds (a DREQ is given up after 7). A peer
+// whose program takes its time responds to a repeated message with an MRA, and the count starts again.
+//
+// A connection lives until its owner has released it and the protocol has ended: the end of a released connection is
+// still retransmitted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <unordered_map>
+
+#include "cm/connection.h"
+#include "cm/listeners.h"
+
+namespace verbs::soft::cm {
+
+// Takes the messages that leave, to queue pair 1 of the peer.
+class Outlet {
+ public:
+  virtual void send_mad(std::uint8_t port_num, const wire::Path& path, MadView mad) = 0;
+
+ protected:
+  ~Outlet() = default;
+};
+
+struct Config {
+  std::uint64_t guid = 0;  // of the device
+  std::uint64_t seed = 0;  // of the numbers of connections
+  std::size_t max_connections = 1 << 17;
+};
+
+class Manager {
+ public:
+  Manager(const Config& config, Outlet& outlet);
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+
+  // -- the calls of verbs_soft_cm_table, by its rules
+  int listen(const verbs_soft_cm_listen_attr& attr, const Owner& owner, std::uint32_t* listener);
+  void unlisten(std::uint32_t listener) { listeners_.remove(listener); }
+  int connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner, Nanos now, std::uint32_t* connection);
+  int accept(std::uint32_t id, const verbs_soft_cm_end& end, Data data, Nanos now);
+  int ready(std::uint32_t id, Data data, Nanos now);
+  int reject(std::uint32_t id, int reason, Data data, Nanos now);
+  int establish(std::uint32_t id);
+  int disconnect(std::uint32_t id, Data data, Nanos now);
+  int lookup(const verbs_soft_cm_lookup_attr& attr, const Owner& owner, Nanos now, std::uint32_t* connection);
+  int answer(std::uint32_t id, int status, std::uint32_t qpn, std::uint32_t qkey, Data data, Nanos now);
+  void release(std::uint32_t id, Nanos now);
+
+  // A datagram for queue pair 1 arrived from the sender of `path`. Any bytes are allowed.
+  void deliver(std::uint8_t port_num, const wire::Path& path, std::span<const std::uint8_t> bytes, Nanos now);
+  // Sends again what is due, and gives up what was sent often enough.
+  void advance(Nanos now);
+  Nanos next_deadline() const { return timers_.empty() ? kNever : timers_.begin()->first; }
+  // The process ends: tells every peer, once.
+  void shut_down();
+
+  std::size_t size() const { return connections_.size(); }
+
+ private:
+  using Peer = std::pair<std::uint64_t, std::uint32_t>;  // a device's GUID, and a number of the device's
+
+  // -- the table
+  Connection* create(State state, const Owner& owner);
+  Connection* find(std::uint32_t id) const;
+  Connection* find(std::uint32_t id, State state) const;
+  // The connection that a message of the peer names.
+  Connection* find_for(std::uint32_t id, std::uint32_t remote_id, const wire::Path& path) const;
+  void forget_peer(Connection& connection);
+  // The protocol has ended. `connection` may be gone then.
+  void close(Connection& connection);
+  void wait_out(Connection& connection, Nanos now);
+  void arm(Connection& connection, Nanos deadline);
+
+  // -- messages
+  void send(const Connection& connection, const Mad& mad) {
+    outlet_.send_mad(connection.port_num, connection.path, mad);
+  }
+  // Keeps the message, sends it, and again until there is a response.
+  void send_until_response(Connection& connection, const Mad& mad, int sends, Nanos now);
+  void send_reject(const Connection& connection, About about, int reason, Data data);
+  void send_mra(const Connection& connection, About about);
+  void send_drep(Connection& connection, Data data);
+  void send_dreq(Connection& connection, Data data, Nanos now);
+  std::uint64_t new_transaction(std::uint32_t id);
+  // To the sender of a message that belongs to no connection.
+  template <typename Message>
+  void respond(std::uint8_t port_num, const wire::Path& path, std::uint64_t transaction, Attribute attribute,
+               const Message& message);
+
+  struct Arrival {
+    std::uint8_t port_num;
+    wire::Path path;  // back to the sender
+    std::uint64_t transaction;
+    MadView mad;
+    Nanos now;
+  };
+  void receive_req(const Arrival& arrival);
+  bool receive_repeated_req(const Req& req);
+  void receive_rep(const Arrival& arrival);
+  void receive_rtu(const Arrival& arrival);
+  void receive_rej(const Arrival& arrival);
+  void receive_mra(const Arrival& arrival);
+  void receive_dreq(const Arrival& arrival);
+  void receive_drep(const Arrival& arrival);
+  void receive_lap(const Arrival& arrival);
+  void receive_sidr_req(const Arrival& arrival);
+  void receive_sidr_rep(const Arrival& arrival);
+  void expire(Connection& connection, Nanos now);
+  void give_up(Connection& connection, Nanos now);
+
+  // -- events
+  static verbs_soft_cm_event event_of(const Connection& connection, verbs_soft_cm_event_type type, Data data = {});
+  static void report(const Connection& connection, const verbs_soft_cm_event& event);
+
+  Config config_;
+  Outlet& outlet_;
+  Listeners listeners_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Connection>> connections_;
+  std::map<Peer, std::uint32_t> requests_;  // received requests, by the peer's number of them
+  std::map<Peer, std::uint32_t> peers_;     // connections, by the peer's queue pair
+  std::map<std::pair<wire::Gid, std::uint32_t>, std::uint32_t> lookups_;  // received, by the peer's number of them
+  std::set<std::pair<Nanos, std::uint32_t>> timers_;
+  std::uint32_t next_id_;
+  std::uint16_t next_transaction_ = 0;
+};
+
+}  // namespace verbs::soft::cm

@@ -1,0 +1,157 @@
+// The messages of IBTA volume 1, 12.6: plain values with parse() and emit(). emit() writes into zeroed bytes, and
+// neither touches the header of the datagram. `data` is the private data, of which emit() takes at most kData bytes.
+#pragma once
+
+#include "cm/mad.h"
+#include "wire/gid.h"
+
+namespace verbs::soft::cm {
+
+using Data = std::span<const std::uint8_t>;
+
+// Which message a MRA or a REJ is about.
+enum class About : std::uint8_t { kReq = 0, kRep = 1, kOther = 2 };
+
+struct Req {
+  static constexpr std::size_t kData = 92;
+  // Transport service types.
+  static constexpr std::uint8_t kRc = 0, kUc = 1;
+
+  std::uint32_t local_id = 0;
+  std::uint64_t service_id = 0;
+  std::uint64_t guid = 0;
+  std::uint32_t qkey = 0;
+  std::uint32_t qpn = 0;
+  std::uint8_t responder_resources = 0;
+  std::uint8_t initiator_depth = 0;
+  std::uint8_t remote_timeout = 0;  // time that the receiver has to answer: 4.096 us << it
+  std::uint8_t transport = kRc;
+  bool flow_control = false;
+  std::uint32_t psn = 0;
+  std::uint8_t local_timeout = 0;
+  std::uint8_t retry_count = 0;
+  std::uint16_t pkey = 0xffff;
+  std::uint8_t path_mtu = 0;
+  std::uint8_t rnr_retry_count = 0;
+  std::uint8_t max_cm_retries = 0;
+  bool srq = false;
+  wire::Gid local_gid;
+  wire::Gid remote_gid;
+  std::uint32_t flow_label = 0;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 0;
+  std::uint8_t ack_timeout = 0;
+  Data data{};
+
+  static Req parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+struct Rep {
+  static constexpr std::size_t kData = 196;
+
+  std::uint32_t local_id = 0;
+  std::uint32_t remote_id = 0;
+  std::uint32_t qpn = 0;
+  std::uint32_t psn = 0;
+  std::uint8_t responder_resources = 0;
+  std::uint8_t initiator_depth = 0;
+  std::uint8_t ack_delay = 0;
+  bool flow_control = false;
+  std::uint8_t rnr_retry_count = 0;
+  bool srq = false;
+  std::uint64_t guid = 0;
+  Data data{};
+
+  static Rep parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+struct Rej {
+  static constexpr std::size_t kData = 148;
+  static constexpr std::size_t kInfo = 72;
+
+  std::uint32_t local_id = 0;
+  std::uint32_t remote_id = 0;
+  About about = About::kReq;
+  std::uint16_t reason = 0;
+  Data info{};  // additional information: with a timeout, the GUID of the one that gave up
+  Data data{};
+
+  static Rej parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+struct Mra {
+  std::uint32_t local_id = 0;
+  std::uint32_t remote_id = 0;
+  About about = About::kReq;
+  std::uint8_t service_timeout = 0;
+
+  static Mra parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+// RTU, DREP, and the beginning of LAP.
+struct Notice {
+  static constexpr std::size_t kData = 224;
+
+  std::uint32_t local_id = 0;
+  std::uint32_t remote_id = 0;
+  Data data{};
+
+  static Notice parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+struct Dreq {
+  static constexpr std::size_t kData = 220;
+
+  std::uint32_t local_id = 0;
+  std::uint32_t remote_id = 0;
+  std::uint32_t remote_qpn = 0;
+  Data data{};
+
+  static Dreq parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+struct Apr {
+  static constexpr std::uint8_t kUnsupported = 2;
+
+  std::uint32_t local_id = 0;
+  std::uint32_t remote_id = 0;
+  std::uint8_t status = 0;
+
+  static Apr parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+struct SidrReq {
+  static constexpr std::size_t kData = 216;
+
+  std::uint32_t request_id = 0;
+  std::uint16_t pkey = 0xffff;
+  std::uint64_t service_id = 0;
+  Data data{};
+
+  static SidrReq parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+struct SidrRep {
+  static constexpr std::size_t kData = 136;
+  static constexpr std::uint8_t kUnsupported = 1, kRejected = 2;
+
+  std::uint32_t request_id = 0;
+  std::uint8_t status = 0;
+  std::uint32_t qpn = 0;
+  std::uint64_t service_id = 0;
+  std::uint32_t qkey = 0;
+  Data data{};
+
+  static SidrRep parse(MadView mad);
+  void emit(Mad* mad) const;
+};
+
+}  // namespace verbs::soft::cm

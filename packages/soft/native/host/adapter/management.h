@@ -1,0 +1,37 @@
+// The general services of a device: the connection manager behind queue pair 1. Used under the device's lock.
+#pragma once
+
+#include "cm/manager.h"
+#include "host/progress/clock.h"
+#include "nic/nic.h"
+
+namespace verbs::soft::host {
+
+class Management final : public nic::MadSink, public cm::Outlet {
+ public:
+  explicit Management(std::uint64_t guid);
+
+  // Before any message passes.
+  void attach(nic::Nic& nic) { nic_ = &nic; }
+
+  cm::Manager& manager() { return manager_; }
+  const cm::Manager& manager() const { return manager_; }
+  // Whether messages were sent since the last call: they leave when the ports are flushed.
+  bool has_output() const { return has_output_; }
+  bool take_output() { return std::exchange(has_output_, false); }
+
+  void mad(std::uint8_t port_num, const wire::Path& path, std::span<const std::uint8_t> bytes, Nanos now) override {
+    manager_.deliver(port_num, path, bytes, now);
+  }
+  void send_mad(std::uint8_t port_num, const wire::Path& path, cm::MadView mad) override {
+    nic_->send_mad(port_num, path, mad);
+    has_output_ = true;
+  }
+
+ private:
+  nic::Nic* nic_ = nullptr;
+  bool has_output_ = false;
+  cm::Manager manager_;
+};
+
+}  // namespace verbs::soft::host
