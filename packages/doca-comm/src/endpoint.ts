@@ -148,7 +148,7 @@ export class Endpoint
   listen(name: string): void {
     const syscall = 'doca_comm_channel_ep_listen';
     const status = native.listen(this.#native.use('listen'), serviceName(name));
-    if (status !== 0) checked(status, syscall, listenHint(name, this.#native.maxNameLength())[-status]);
+    if (status !== 0) checked(status, syscall, listenHint(name, this.#native)[-status]);
     this.#start('service');
   }
 

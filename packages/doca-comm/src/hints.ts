@@ -1,11 +1,12 @@
 import { DocaStatus } from './errors.js';
+import type { NativeEndpoint } from './native-endpoint.js';
 
 /** Remedies for a failed `listen()`, by the status. */
-export function listenHint(name: string, maxLength: number): Record<number, string> {
+export function listenHint(name: string, endpoint: NativeEndpoint): Record<number, string> {
+  const reason = endpoint.lastError() || 'another one on this representor has that name';
   return {
     [DocaStatus.CONNECTION_ABORTED]:
-      tooLong(name, maxLength) ??
-      `the service ${name} cannot be registered: another one on this representor has that name`,
+      tooLong(name, endpoint.maxNameLength()) ?? `the service ${name} cannot be registered: ${reason}`,
     [DocaStatus.NOT_SUPPORTED]: 'a service runs on the DPU; on a host, connect',
     [DocaStatus.BAD_STATE]: 'a service needs a device and a representor of it',
     [DocaStatus.NOT_PERMITTED]: 'the endpoint listens or is connected already',

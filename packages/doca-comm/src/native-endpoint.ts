@@ -60,6 +60,11 @@ export class NativeEndpoint {
     return this.#created === undefined ? 0 : native.maxServiceNameLen(this.#created.library.handle);
   }
 
+  /** Why the last `listen` failed, where the library says more than its code; else empty. */
+  lastError(): string {
+    return this.#created === undefined ? '' : native.lastError(this.#created.library.handle);
+  }
+
   /** No use after this. `destroy` follows, once the JavaScript side has let go of the handle. */
   close(): void {
     this.#closed = true;

@@ -39,6 +39,8 @@ export interface Native {
     nic: string,
   ): { handle: LibraryHandle; soft: boolean; services: boolean; reason?: never } | { handle?: never; reason: string };
   setFaults(library: LibraryHandle, plan: string | null): number;
+  /** Why the last `listen` failed, in the model's words; empty if it has none. */
+  lastError(library: LibraryHandle): string;
 
   listDevices(library: LibraryHandle): NativeDeviceInfo[] | number;
   openDevice(library: LibraryHandle, pciAddr: string, ibdevName: string): DeviceHandle | number;

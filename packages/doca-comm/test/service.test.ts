@@ -1,6 +1,9 @@
 // What a service knows of its clients, what a device tells, and how waiting ends.
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { listDevices, listRepresentors, openDevice, type PeerAddr } from '../dist/index.js';
 import { client, serve, text } from './helpers/devices.js';
 
@@ -98,4 +101,22 @@ test('a client that disconnects while it receives waits for nothing any more', a
   const unconnected = endpoint[Symbol.asyncIterator]().next();
   await expect(unconnected).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
   endpoint.connect('left');
+});
+
+test('a registry that others can access: the error of listen says which directory it is', () => {
+  const runtime = mkdtempSync(join(tmpdir(), 'verbs-runtime-'));
+  const before = process.env['XDG_RUNTIME_DIR'];
+  onTestFinished(() => {
+    if (before === undefined) delete process.env['XDG_RUNTIME_DIR'];
+    else process.env['XDG_RUNTIME_DIR'] = before;
+    rmSync(runtime, { recursive: true });
+  });
+  process.env['XDG_RUNTIME_DIR'] = runtime;
+  const directory = join(runtime, 'verbs-doca-comm');
+  mkdirSync(directory);
+  chmodSync(directory, 0o755);
+  expect(() => serve('open')).toThrow(`${directory} can be accessed by others (mode 0755); "chmod 700" it`);
+  chmodSync(directory, 0o700);
+  serve('open');
+  expect(() => serve('open')).toThrow(/another one on this representor has that name/);
 });

@@ -79,6 +79,7 @@ bool Library::attach(void* common, const std::string& nic, std::string* reason) 
   soft_ = dlsym(common, "verbs_soft_marker") != nullptr;
   // The shims are thin: dlsym also searches the libraries that they link.
   find(common, &set_faults_, {"verbs_doca_set_faults"});
+  find(common, &last_error_, {"verbs_doca_last_error"});
   if (nic.empty()) return true;
   void* verbs = dlopen(nic.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!verbs) {
@@ -140,11 +141,16 @@ Napi::Value set_plan(const Napi::CallbackInfo& info) {
   return number(info, library.set_faults(info[1].As<Napi::String>().Utf8Value().c_str()));
 }
 
+Napi::Value last_reason(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), library_of(info, 0).last_error());
+}
+
 }  // namespace
 
 void Library::init(Napi::Object exports) {
   add_function<open_library>(exports, "openLibrary");
   add_function<set_plan>(exports, "setFaults");
+  add_function<last_reason>(exports, "lastError");
 }
 
 }  // namespace verbs::doca_comm::binding

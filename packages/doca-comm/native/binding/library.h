@@ -19,6 +19,8 @@ class Library {
   bool soft() const { return soft_; }
   // Fails calls of the model on purpose: 0 or a negative errno, ENOSYS for a system library.
   int set_faults(const char* plan) const;
+  // Why the last listen of this thread failed, by the model: empty if it says no more, and for a system library.
+  const char* last_error() const { return last_error_ ? last_error_() : ""; }
 
   static void init(Napi::Object exports);
 
@@ -29,6 +31,7 @@ class Library {
   Functions functions_;
   bool soft_ = false;
   int (*set_faults_)(const char*) = nullptr;
+  const char* (*last_error_)() = nullptr;
 };
 
 }  // namespace verbs::doca_comm::binding

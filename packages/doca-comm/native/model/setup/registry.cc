@@ -5,14 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <set>
 #include <utility>
 
+#include "model/base/descriptor.h"
+#include "model/base/last_error.h"
 #include "model/nic/faults.h"
+#include "model/setup/registry_directory.h"
 
 namespace verbs::doca_comm::model {
 
@@ -36,21 +38,6 @@ struct [[gnu::packed]] Content {
 };
 constexpr char kMagic[8] = {'d', 'o', 'c', 'a', '-', 'c', 'c', '1'};
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
 std::string hex(const std::string& text) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string result;
@@ -64,20 +51,6 @@ std::string hex(const std::string& text) {
 // In hexadecimal, since the name of a service may have any bytes.
 std::string file_name(const std::string& representor, const std::string& name) { return representor + "-" + hex(name); }
 
-// The directory of the registry, which only this user can access. Created if it is missing. 0 or errno.
-int open_directory(std::string* path) {
-  if (const int error = Faults::get().next(Fault::kRegistry)) return error;
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  struct stat status;
-  // The variable may name the directory of another user, or one that does not exist.
-  const bool own = runtime && stat(runtime, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
-  *path = own ? std::string(runtime) + "/verbs-doca-comm" : "/dev/shm/verbs-doca-comm-" + std::to_string(geteuid());
-  if (mkdir(path->c_str(), 0700) != 0 && errno != EEXIST) return errno;
-  if (lstat(path->c_str(), &status) != 0) return errno;
-  if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0) return EACCES;
-  return 0;
-}
-
 struct flock whole_file(short type) {
   struct flock lock{};
   lock.l_type = type;
@@ -85,75 +58,104 @@ struct flock whole_file(short type) {
   return lock;
 }
 
-bool is_at(int fd, const std::string& path) {
+bool is_at(int fd, int directory, const std::string& name) {
   struct stat here, there;
-  return fstat(fd, &here) == 0 && stat(path.c_str(), &there) == 0 && here.st_ino == there.st_ino &&
-         here.st_dev == there.st_dev;
+  return fstat(fd, &here) == 0 && fstatat(directory, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+         here.st_ino == there.st_ino && here.st_dev == there.st_dev;
 }
 
 // Opens and locks the file of a service. 0, EADDRINUSE or another errno.
-int lock_file(const std::string& path, int* locked_fd) {
+int lock_file(int directory, const std::string& name, Descriptor* locked_file) {
   for (;;) {
-    Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (file.get() < 0) return errno;
+    Descriptor file(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file.is_open()) return errno;
     struct flock lock = whole_file(F_WRLCK);
     if (fcntl(file.get(), F_OFD_SETLK, &lock) != 0) return errno == EAGAIN || errno == EACCES ? EADDRINUSE : errno;
     // The former owner may have removed the file between open and lock.
-    if (!is_at(file.get(), path)) continue;
-    *locked_fd = file.release();
+    if (!is_at(file.get(), directory, name)) continue;
+    *locked_file = std::move(file);
     return 0;
   }
 }
 
+// The content of the file of a living service. 0, ENOENT, or the errno value of a failed access.
+int read_file(int directory, const std::string& name, Content* content) {
+  const Descriptor file(openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open()) return errno;
+  struct flock lock = whole_file(F_WRLCK);
+  if (fcntl(file.get(), F_OFD_GETLK, &lock) != 0) return errno;
+  if (lock.l_type == F_UNLCK) return ENOENT;
+  if (pread(file.get(), content, sizeof *content, 0) != sizeof *content) return ENOENT;  // not written yet
+  return std::memcmp(content->magic, kMagic, sizeof kMagic) == 0 ? 0 : ENOENT;
+}
+
 }  // namespace
 
-ServiceEntry::ServiceEntry(std::string path, int fd) : path_(std::move(path)), fd_(fd) {
+ServiceEntry::ServiceEntry(Descriptor directory, std::string name, Descriptor file)
+    : directory_(std::move(directory)), name_(std::move(name)), file_(std::move(file)) {
   const std::lock_guard guard(locked().mutex);
-  locked().descriptors.insert(fd_);
+  locked().descriptors.insert({directory_.get(), file_.get()});
 }
 
 ServiceEntry::~ServiceEntry() {
   const std::lock_guard guard(locked().mutex);
-  if (locked().descriptors.erase(fd_) == 0) return;  // an entry of the parent process
-  if (is_at(fd_, path_)) unlink(path_.c_str());
-  close(fd_);
+  if (locked().descriptors.erase(file_.get()) == 0) {  // an entry of the parent process, closed already
+    file_.release();
+    directory_.release();
+    return;
+  }
+  locked().descriptors.erase(directory_.get());
+  if (intact()) unlinkat(directory_.get(), name_.c_str(), 0);
+  file_.reset();
 }
 
 int ServiceEntry::add(const std::string& representor, const std::string& name, const ServiceAddress& address,
                       std::unique_ptr<ServiceEntry>* entry) {
-  std::string path;
-  if (const int error = open_directory(&path)) return error;
-  path += "/" + file_name(representor, name);
-  int fd = -1;
-  if (const int error = lock_file(path, &fd)) return error;
-  Descriptor file(fd);
+  last_error().clear();
+  if (const int error = Faults::get().next(Fault::kRegistry)) return error;
+  std::vector<RegistryDirectory> directories;
+  if (const int error = RegistryDirectory::open_all(true, &directories)) return error;
+  const std::string file = file_name(representor, name);
+  Descriptor directory = std::move(directories.front().descriptor);
+  Descriptor locked_file;
+  if (const int error = lock_file(directory.get(), file, &locked_file)) return error;
+  // After the lock: of two processes that chose different directories at the same time, one sees the other's lock.
+  if (const int error = RegistryDirectory::open_all(false, &directories)) return error;
   Content content{};
+  for (const RegistryDirectory& other : directories) {
+    if (is_at(locked_file.get(), other.descriptor.get(), file)) continue;
+    if (read_file(other.descriptor.get(), file, &content) == 0) return EADDRINUSE;
+  }
+  content = {};
   std::memcpy(content.magic, kMagic, sizeof kMagic);
   std::copy(address.gid.begin(), address.gid.end(), content.gid);
   content.qpn = address.qpn;
   std::copy(address.key.begin(), address.key.end(), content.key);
-  if (pwrite(fd, &content, sizeof content, 0) != sizeof content) return errno != 0 ? errno : EIO;
-  *entry = std::unique_ptr<ServiceEntry>(new ServiceEntry(std::move(path), file.release()));
+  if (pwrite(locked_file.get(), &content, sizeof content, 0) != sizeof content) return errno != 0 ? errno : EIO;
+  *entry = std::unique_ptr<ServiceEntry>(new ServiceEntry(std::move(directory), file, std::move(locked_file)));
   return 0;
 }
 
-bool ServiceEntry::intact() const { return is_at(fd_, path_); }
+bool ServiceEntry::intact() const { return is_at(file_.get(), directory_.get(), name_); }
 
 int ServiceEntry::find(const std::string& representor, const std::string& name, ServiceAddress* address) {
-  std::string path;
-  if (const int error = open_directory(&path)) return error;
-  const Descriptor file(open((path + "/" + file_name(representor, name)).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (file.get() < 0) return errno;
-  struct flock lock = whole_file(F_WRLCK);
-  if (fcntl(file.get(), F_OFD_GETLK, &lock) != 0) return errno;
-  if (lock.l_type == F_UNLCK) return ENOENT;
-  Content content;
-  if (pread(file.get(), &content, sizeof content, 0) != sizeof content) return ENOENT;  // not written yet
-  if (std::memcmp(content.magic, kMagic, sizeof kMagic) != 0) return ENOENT;
-  std::copy(std::begin(content.gid), std::end(content.gid), address->gid.begin());
-  address->qpn = content.qpn;
-  std::copy(std::begin(content.key), std::end(content.key), address->key.begin());
-  return 0;
+  last_error().clear();
+  if (const int error = Faults::get().next(Fault::kRegistry)) return error;
+  std::vector<RegistryDirectory> directories;
+  if (const int error = RegistryDirectory::open_all(false, &directories)) return error;
+  int result = ENOENT;
+  for (const RegistryDirectory& directory : directories) {
+    Content content;
+    const int error = read_file(directory.descriptor.get(), file_name(representor, name), &content);
+    if (error == ENOENT) continue;
+    result = error;
+    if (error != 0) continue;
+    std::copy(std::begin(content.gid), std::end(content.gid), address->gid.begin());
+    address->qpn = content.qpn;
+    std::copy(std::begin(content.key), std::end(content.key), address->key.begin());
+    break;
+  }
+  return result;
 }
 
 void ServiceEntry::forget_parent() {

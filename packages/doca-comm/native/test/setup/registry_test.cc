@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+
+#include "verbs_doca_control.h"
 
 using verbs::doca_comm::model::ServiceAddress;
 using verbs::doca_comm::model::ServiceEntry;
@@ -121,6 +125,7 @@ TEST_CASE("the entry of a dead process is ignored, and can be replaced") {
 TEST_CASE("a file that no service wrote is ignored, even if it is locked") {
   const Runtime runtime;
   REQUIRE(find() == ENOENT);
+  REQUIRE(mkdir(runtime.directory().c_str(), 0700) == 0);
   const fs::path file = runtime.directory() / kFile;
   for (const std::size_t size : {0, 1, 43, 44, 100'000}) {
     CAPTURE(size);
@@ -186,4 +191,100 @@ TEST_CASE("a runtime directory that does not exist, or is another user's, is not
     CHECK(ServiceEntry::find(kRepresentor, name, &address) == 0);
     CHECK(fs::is_empty(foreign));
   }
+}
+
+namespace {
+
+constexpr uid_t kUser = 54321, kStranger = 54322;
+constexpr const char* kShared = "/dev/shm/verbs-doca-comm-54321";
+
+// Runs `act` as that user, in a child process without a runtime directory. True if it returns true.
+template <typename Act>
+bool as_user(uid_t uid, Act&& act) {
+  const pid_t child = fork();
+  if (child == 0) {
+    unsetenv("XDG_RUNTIME_DIR");
+    _exit(setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0 && act() ? 0 : 1);
+  }
+  int status = -1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+void remove_shared() {
+  for (const auto& entry : fs::directory_iterator("/dev/shm")) {
+    if (entry.path().string().rfind(kShared, 0) == 0) fs::remove_all(entry.path());
+  }
+}
+
+// Two services, a second one of the same name, and a client.
+bool registry_works() {
+  std::unique_ptr<ServiceEntry> entry, second, other;
+  ServiceAddress address;
+  const bool works = find() == ENOENT && add(&entry, 7) == 0 && entry->intact() && add(&second) == EADDRINUSE &&
+                     find(&address) == 0 && address.qpn == 7 && *verbs_doca_last_error() == 0 &&
+                     ServiceEntry::add(kRepresentor, "other", {}, &other) == 0;
+  entry.reset();
+  return works && find() == ENOENT;
+}
+
+}  // namespace
+
+TEST_CASE("another user who takes the name of the directory in /dev/shm holds up no service" *
+          doctest::skip(geteuid() != 0)) {
+  const auto taken = [](const std::string& path, mode_t mode) {
+    CHECK(as_user(kStranger, [&] { return mkdir(path.c_str(), 0700) == 0 && chmod(path.c_str(), mode) == 0; }));
+  };
+  remove_shared();
+  SUBCASE("nobody does") {}
+  SUBCASE("with a directory") { taken(kShared, 0700); }
+  SUBCASE("with a directory for everybody, and more of them beside it") {
+    taken(kShared, 0777);
+    for (const char* suffix : {"-000000", "-AAAAAA", "-zzzzzz"}) taken(kShared + std::string(suffix), 0777);
+  }
+  SUBCASE("with a link to a directory of the user") {
+    REQUIRE(as_user(kUser, [] { return mkdir("/dev/shm/verbs-doca-comm-54321.own", 0700) == 0; }));
+    REQUIRE(as_user(kStranger, [] { return symlink("/dev/shm/verbs-doca-comm-54321.own", kShared) == 0; }));
+  }
+  SUBCASE("with a file") {
+    REQUIRE(as_user(kStranger, [] { return close(open(kShared, O_CREAT | O_WRONLY, 0600)) == 0; }));
+  }
+  CHECK(as_user(kUser, registry_works));
+  // In another process, the next time: the directory that is there is found.
+  CHECK(as_user(kUser, registry_works));
+  remove_shared();
+}
+
+TEST_CASE("a service keeps its name when the directory beside it is given up or created meanwhile" *
+          doctest::skip(geteuid() != 0)) {
+  remove_shared();
+  REQUIRE(as_user(kStranger, [] { return mkdir(kShared, 0700) == 0; }));
+  CHECK(as_user(kUser, [] {
+    std::unique_ptr<ServiceEntry> entry, second;
+    // The stranger cannot be asked here; a test directory of the same user in its place is the same to the registry.
+    return add(&entry, 7) == 0 && mkdir("/dev/shm/verbs-doca-comm-54321-000000", 0700) == 0 &&
+           add(&second) == EADDRINUSE && find() == 0;
+  }));
+  remove_shared();
+}
+
+TEST_CASE("where nothing can be created, the reason says who holds the name" * doctest::skip(geteuid() != 0)) {
+  const pid_t child = fork();
+  if (child == 0) {
+    // A /dev/shm of its own, in which users can create nothing.
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("none", "/dev/shm", "tmpfs", 0, "mode=0755") != 0) {
+      _exit(77);  // a container may not allow this
+    }
+    if (mkdir(kShared, 0700) != 0 || chown(kShared, kStranger, kStranger) != 0) _exit(1);
+    const bool said = as_user(kUser, [] {
+      std::unique_ptr<ServiceEntry> entry;
+      const std::string expected = std::string(kShared) + " belongs to user with the number 54322";
+      return add(&entry) == EACCES && std::string(verbs_doca_last_error()).rfind(expected, 0) == 0;
+    });
+    _exit(said ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK((WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
 }
