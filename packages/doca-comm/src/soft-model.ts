@@ -5,6 +5,7 @@ import { type SoftModel, softModelAt } from '@verbs/core/provider';
  * of its devices by `kind=doca`; the README has the options.
  */
 export const softModel: SoftModel<'doca'> = softModelAt({
+  name: '@verbs/doca-comm',
   kind: 'doca',
   library: 'libverbs-soft-doca.so.1',
   from: import.meta.url,

@@ -11,6 +11,7 @@ import { type SoftModel, softModelAt } from '@verbs/core/provider';
  * - `closed_ports`: a mask of the ports whose network interface is down; bit 1 is port 1
  */
 export const softModel: SoftModel<'hbl'> = softModelAt({
+  name: '@verbs/hbl',
   kind: 'hbl',
   library: 'libverbs-soft-hbl.so.1',
   from: import.meta.url,

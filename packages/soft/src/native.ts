@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import { addonPath } from './paths.js';
+import { load } from '@verbs/native-files';
+import { addonPlace } from './paths.js';
 
 /** The addon: the functions of verbs_soft.h. A numeric result is 0 or an errno value. */
 export interface Native {
@@ -23,18 +23,6 @@ let loaded: Native | undefined;
 
 /** Loads the addon at first use: paths and texts work without it. */
 export function native(): Native {
-  loaded ??= load();
+  loaded ??= load(addonPlace) as Native;
   return loaded;
-}
-
-function load(): Native {
-  try {
-    return createRequire(import.meta.url)(addonPath) as Native;
-  } catch (cause) {
-    throw new Error(
-      `the software NIC is not built or does not load (${addonPath}); ` +
-        'reinstall @verbs/soft, or in a checkout run "npm run setup"',
-      { cause },
-    );
-  }
 }

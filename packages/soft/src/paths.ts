@@ -1,8 +1,14 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { folderOf, type Place } from '@verbs/native-files';
+import { join } from 'node:path';
 
-// src/ and dist/ are folders of the package's root.
-const lib = join(dirname(fileURLToPath(import.meta.url)), '..', 'build', 'lib');
+export const addonPlace: Place = {
+  name: '@verbs/soft',
+  file: 'build/lib/verbs_soft.node',
+  from: import.meta.url,
+};
+
+// The addon lies beside the libraries: there is one NIC in a process.
+const lib = folderOf(addonPlace);
 
 /** Absolute path of the libibverbs of the software NIC, for dlopen() by this path; it has its own SONAME. */
 export const library = join(lib, 'libverbs-soft-ibverbs.so.1');
@@ -15,5 +21,3 @@ export const nicLibrary = join(lib, 'libverbs-soft-nic.so.1');
  * unchanged program run on the software NIC.
  */
 export const dropIn = join(lib, 'dropin');
-
-export const addonPath = join(lib, 'verbs_soft.node');

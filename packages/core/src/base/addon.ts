@@ -1,43 +1,30 @@
-import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { folderOf, load } from '@verbs/native-files';
 
 /** Where a package has its addon. */
 export interface AddonPlace {
   /** The package's name, '@verbs/hbl'. */
   name: string;
-  /** The addon's file, by its path from the package's folder. */
+  /**
+   * The addon's file, by its path from the package's folder. If there is none, the file of the same name in
+   * `prebuilds/<platform>-<arch>-<libc>/` is loaded.
+   */
   file: string;
   /** `import.meta.url` of a module of the package, anywhere in its `src/` or `dist/`. */
   from: string;
 }
 
 /**
- * Loads the Node-API addon of a package.
+ * Loads the Node-API addon of a package. It never throws, so that the package can be imported where its addon cannot be
+ * used. Then each use of the result throws an Error with the reason and the remedy, the `code` ERR_VERBS_NATIVE, and the
+ * loader's own error as its `cause`.
  *
- * @throws Error that names the file, and how to build it; `cause` is the loader's own error
+ * @param setUp is called once with the addon that was loaded; its error is one of loading
  */
-export function loadAddon({ name, file, from }: AddonPlace): unknown {
-  const path = join(packageFolder(from), file);
-  try {
-    return createRequire(from)(path);
-  } catch (cause) {
-    throw new Error(
-      `the native part of ${name} does not load from ${path}: build it with "npm run build:native" in the ` +
-        `package's folder (needs g++, make, python3 and the package libibverbs-dev)`,
-      { cause },
-    );
-  }
+export function loadAddon(place: AddonPlace, setUp?: (addon: object) => void): unknown {
+  return load(place, setUp);
 }
 
-/** The folder above `src/` or `dist/`. Its package.json is no help: tests load copies of `dist/` without one. */
-export function packageFolder(from: string): string {
-  const start = dirname(fileURLToPath(from));
-  let folder = start;
-  while (!['src', 'dist'].includes(basename(folder))) {
-    const above = dirname(folder);
-    if (above === folder) return dirname(start);
-    folder = above;
-  }
-  return dirname(folder);
+/** The folder of a native file: that of the build, or that of the package's prebuilt files. */
+export function nativeFolder(place: AddonPlace): string {
+  return folderOf(place);
 }

@@ -305,7 +305,7 @@ export interface Native {
   readonly nativeApi: object;
 }
 
-/** The addon of this package. */
+/** The addon of this package, or what throws at each use where it cannot be loaded. */
 export const native = loadAddon({
   name: '@verbs/core',
   file: 'native/binding/build/Release/verbs_core.node',

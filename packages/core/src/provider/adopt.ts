@@ -1,4 +1,4 @@
-import { native, type NativeHandle, type NativeLibrary, type NativeQp, type NativeRegion } from '../base/native.js';
+import type { NativeHandle, NativeLibrary, NativeQp, NativeRegion } from '../base/native.js';
 import { kState } from '../base/symbols.js';
 import type { CompletionChannel } from '../completion/completion-channel.js';
 import { CompletionQueue } from '../completion/completion-queue.js';
@@ -13,9 +13,6 @@ import { withoutBytes } from '../memory/registration.js';
 import type { QpInitAttr } from '../qp/qp-init-attr.js';
 import { QueuePair } from '../qp/queue-pair.js';
 import { type NativeWq, ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
-
-/** The function table of verbs_core.h, for the set-up function of an addon. */
-export const nativeApi: object = native.nativeApi;
 
 /** The loaded libibverbs of that kind, for `library_symbol` and `adopt_context`; or why there is none. */
 export function libibverbs(kind: LibraryKind):

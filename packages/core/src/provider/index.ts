@@ -2,8 +2,8 @@
  * The provider kit, for packages that add a vendor's objects to those of `@verbs/core` (`@verbs/mlx5` and others). It
  * is not for programs, and it changes with the packages that use it.
  *
- * The addon of such a package includes `native/include/verbs_core.h`, gets `nativeApi` at set-up, and takes objects of
- * this package by `handleOf`. Its classes extend `Resource` over an External of their own.
+ * The addon of such a package includes `native/include/verbs_core.h`, gets the function table at set-up, and takes objects
+ * of this package by `handleOf`. Its classes extend `Resource` over an External of their own.
  *
  * @packageDocumentation
  */

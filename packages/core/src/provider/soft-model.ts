@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { packageFolder } from '../base/addon.js';
+import { nativeFolder } from '../base/addon.js';
 
 /**
  * The model of a vendor's devices for the software NIC: for `verbs run`, and for `dropInDirectory()` of @verbs/soft.
@@ -15,16 +15,23 @@ export interface SoftModel<Kind extends string = string> {
 
 /** Where a provider package has its model. */
 export interface ModelPlace<Kind extends string> {
+  /** The package's name, '@verbs/hbl'. */
+  name: string;
   /** The `kind=` of a device in the configuration, 'hbl'. */
   kind: Kind;
-  /** The model's library in the package's folder `build/lib`. */
+  /** The model's library in the package's folder `build/lib`, or in that of its prebuilt files. */
   library: string;
   /** `import.meta.url` of a module of the package. */
   from: string;
 }
 
 /** The paths of a provider package's model: `softModel` of that package. */
-export function softModelAt<const Kind extends string>({ kind, library, from }: ModelPlace<Kind>): SoftModel<Kind> {
-  const folder = join(packageFolder(from), 'build', 'lib');
+export function softModelAt<const Kind extends string>({
+  name,
+  kind,
+  library,
+  from,
+}: ModelPlace<Kind>): SoftModel<Kind> {
+  const folder = nativeFolder({ name, file: `build/lib/${library}`, from });
   return { kind, library: join(folder, library), dropIn: join(folder, 'dropin') };
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
-import { handleOf, nativeApi } from '../../src/provider/index.js';
+import { coreNative, handleOf } from '../../src/provider/index.js';
 import { bench, createQp, open } from '../helpers/devices.js';
 import { collectUntil } from '../shared/collect.js';
 
@@ -14,6 +14,7 @@ interface ProviderAddon {
   destroyedThings(): number;
 }
 
+const { nativeApi } = coreNative;
 // Built by the package's test script, apart from the addon that it works with.
 const addon = createRequire(import.meta.url)('./build/Release/provider.node') as ProviderAddon;
 

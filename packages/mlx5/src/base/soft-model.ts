@@ -14,6 +14,7 @@ import { type SoftModel, softModelAt } from '@verbs/core/provider';
  * - `strict=1`: flows need CAP_NET_RAW, as on hardware
  */
 export const softModel: SoftModel<'mlx5'> = softModelAt({
+  name: '@verbs/mlx5',
   kind: 'mlx5',
   library: 'libverbs-soft-mlx5.so.1',
   from: import.meta.url,

@@ -1,29 +1,10 @@
-import { resolve } from 'node:path';
-import { type Client, connectTo, sendFile, serviceFor } from '@verbs/lib/comm';
-import { ProgressBar } from '@verbs/lib/files';
 import { Command } from 'commander';
-import { talk } from '../comm/connect.js';
-import { type ServedClient, type ServedFile, serve } from '../comm/serve.js';
-import { lineOf } from '../comm/text.js';
-import { trafficText } from '../comm/traffic.js';
-import { note, print, printJson } from '../output.js';
-import { plural } from '../text.js';
+import type { ClientOptions } from '../comm/client.js';
+import type { ServiceOptions } from '../comm/service.js';
 import { seconds, stopSignal } from './settings.js';
+import { loadVendor } from './vendor.js';
 
-interface ServeOptions {
-  device?: string;
-  representor?: string;
-  echo?: boolean;
-  output?: string;
-  json?: boolean;
-}
-
-interface ConnectOptions {
-  device?: string;
-  file?: string;
-  wait: number;
-  json?: boolean;
-}
+const load = <T>(module: () => Promise<T>) => loadVendor('@verbs/doca-comm', module);
 
 export function commCommand(): Command {
   return new Command('comm')
@@ -63,8 +44,9 @@ Examples:
 
 A line of standard input goes to every client. Ctrl-C ends the service and prints a summary.`,
     )
-    .action(async (name: string, options: ServeOptions) => {
-      await server(name, options);
+    .action(async (name: string, options: ServiceOptions) => {
+      const { service } = await load(() => import('../comm/service.js'));
+      await service(name, options, stopSignal());
     });
 }
 
@@ -90,102 +72,8 @@ Examples:
 
 The end of the input, or Ctrl-C, ends the connection when the service has everything.`,
     )
-    .action(async (name: string, options: ConnectOptions) => {
-      await client(name, options);
+    .action(async (name: string, options: ClientOptions) => {
+      const { client } = await load(() => import('../comm/client.js'));
+      await client(name, options, stopSignal());
     });
-}
-
-async function server(name: string, { device, representor, echo, output, json }: ServeOptions): Promise<void> {
-  const signal = stopSignal();
-  using service = serviceFor(name, device, representor);
-  const show = json ? note : print;
-  note(`serving ${name} on ${service.device} for ${service.representor}`);
-  const directory = output === undefined ? undefined : resolve(output);
-  const clients = await serve(
-    service.endpoint,
-    { echo: echo ?? false, directory, signal },
-    {
-      onClient: (number) => {
-        note(`client ${number} is here`);
-      },
-      onLine: (number, message) => {
-        show(`${number}: ${lineOf(message)}`);
-      },
-      onFile: (number, file) => {
-        show(`${number}: ${fileText(file)}`);
-      },
-      onLost: (number) => {
-        note(`client ${number} is gone`);
-      },
-      onTrouble: (text) => {
-        note(`verbs comm: ${text}`);
-      },
-    },
-  );
-  const { device: deviceName, representor: representorAddress } = service;
-  if (json) printJson({ service: name, device: deviceName, representor: representorAddress, clients });
-  else print(summary(clients));
-}
-
-function fileText({ name, bytes = 0, sha256, error }: ServedFile): string {
-  const what = `file ${JSON.stringify(name)}`;
-  return sha256 === undefined
-    ? `${what} rejected: ${error ?? ''}`
-    : `${what}, ${plural(bytes, 'byte')}, SHA-256 ${sha256}`;
-}
-
-function summary(clients: ServedClient[]): string {
-  const rows = clients.map(
-    (each) => `client ${each.client}: ${trafficText(each)}, ${plural(each.files.length, 'file')}`,
-  );
-  return [plural(clients.length, 'client'), ...rows].join('\n');
-}
-
-async function client(name: string, options: ConnectOptions): Promise<void> {
-  const signal = stopSignal();
-  using connected = await connectTo(name, signal, options.device);
-  if (options.file === undefined) await lines(name, connected, options, signal);
-  else await file(name, connected, options.file, options, signal);
-}
-
-async function lines(name: string, connected: Client, options: ConnectOptions, signal: AbortSignal): Promise<void> {
-  const { endpoint, device } = connected;
-  const show = options.json ? note : print;
-  const traffic = await talk(endpoint, { waitMs: options.wait * 1000, signal }, (message) => {
-    show(lineOf(message));
-  });
-  if (options.json) printJson({ service: name, device, ...traffic });
-  else note(trafficText(traffic));
-}
-
-async function file(
-  name: string,
-  { endpoint, device, peer }: Client,
-  path: string,
-  { json }: ConnectOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const bar = new ProgressBar(name);
-  const show = json ? note : print;
-  const sent = await sendFile(endpoint, path, {
-    signal,
-    onProgress: (bytes, total) => {
-      bar.update(bytes, total);
-    },
-    onMessage: (message) => {
-      show(lineOf(message));
-    },
-  });
-  const { sendMessages, sendBytes, recvMessages, recvBytes } = peer.stats();
-  const traffic = {
-    sentMessages: Number(sendMessages),
-    sentBytes: Number(sendBytes),
-    receivedMessages: Number(recvMessages),
-    receivedBytes: Number(recvBytes),
-  };
-  if (json) printJson({ service: name, device, ...traffic, file: { path, ...sent } });
-  else
-    print(
-      `${plural(sent.bytes, 'byte')} in ${sent.seconds.toFixed(3)} s, SHA-256 ${sent.sha256}, the same at the service`,
-    );
 }

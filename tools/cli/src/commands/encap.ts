@@ -1,8 +1,8 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { Failure, messageOf } from '@verbs/lib/failure';
 import { deliveryJson, deliveryText, explained } from '../encap/demo.js';
 import { portTable, reportPorts } from '../encap/show.js';
 import { print, printJson } from '../output.js';
+import { loadVendor } from './vendor.js';
 
 const TUNNELS = ['vxlan', 'gre'] as const;
 const TEXT = 'through a tunnel';
@@ -41,14 +41,14 @@ of the model, in this process, and explains the packet that was captured, field 
 }
 
 async function show({ device, port, json }: Options): Promise<void> {
-  const hbl = await load(() => import('@verbs/hbl'));
+  const hbl = await loadVendor('@verbs/hbl', () => import('@verbs/hbl'));
   const reports = reportPorts(hbl, { device, portNum: port });
   if (json) printJson(reports);
   else print(portTable(reports));
 }
 
 async function demo({ tunnel, json }: Options): Promise<void> {
-  const { deliver, explain } = await load(() => import('@verbs/lib/tunnel'));
+  const { deliver, explain } = await loadVendor('@verbs/hbl', () => import('@verbs/lib/tunnel'));
   const controller = new AbortController();
   const deliveries = [];
   for (const each of tunnel === undefined ? TUNNELS : [tunnel]) {
@@ -56,18 +56,6 @@ async function demo({ tunnel, json }: Options): Promise<void> {
   }
   if (json) printJson(deliveries.map(deliveryJson));
   else print(deliveries.map(deliveryText).join('\n\n'));
-}
-
-/** Loads a module that needs @verbs/hbl, which is not a dependency of the command. */
-async function load<T>(module: () => Promise<T>): Promise<T> {
-  try {
-    return await module();
-  } catch (error) {
-    throw new Failure(`@verbs/hbl cannot be loaded: ${messageOf(error)}`, {
-      hint: 'npm install -g @verbs/hbl, beside @verbs/cli',
-      cause: error,
-    });
-  }
 }
 
 function portNumber(text: string): number {

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
-import { Failure, messageOf } from '@verbs/lib/failure';
+import { Failure } from '@verbs/lib/failure';
 import { printJson, print } from '../output.js';
 import { convert } from '../reformat/convert.js';
 import { summaryJson, summaryText } from '../reformat/summary.js';
+import { loadVendor } from './vendor.js';
 
 interface Options {
   encap?: string;
@@ -43,21 +44,9 @@ lengths, IPv4 checksum and UDP source port (by the flow inside) of the outer hea
         throw new Failure('either --encap or --decap is needed', { hint: 'verbs reformat --help', exitCode: 2 });
       }
       const direction = options.encap === undefined ? 'decap' : 'encap';
-      const module = await load(() => import('@verbs/lib/reformat'));
+      const module = await loadVendor('@verbs/mlx5', () => import('@verbs/lib/reformat'));
       const result = await convert(module, { direction, text, input, output });
       if (options.json) printJson(summaryJson(result));
       else print(summaryText(result));
     });
-}
-
-/** Loads a module that needs @verbs/mlx5, which is not a dependency of the command. */
-async function load<T>(module: () => Promise<T>): Promise<T> {
-  try {
-    return await module();
-  } catch (error) {
-    throw new Failure(`@verbs/mlx5 cannot be loaded: ${messageOf(error)}`, {
-      hint: 'npm install -g @verbs/mlx5, beside @verbs/cli',
-      cause: error,
-    });
-  }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "provider/value.h"
 #include "verbs_core.h"
@@ -35,7 +36,16 @@ inline napi_value set_up(const Arguments& arguments) {
     napi_throw_type_error(arguments.env, "ERR_INVALID_ARG_TYPE", "not the native table of @verbs/core");
     return nullptr;
   }
-  detail::table() = static_cast<const verbs_core_api*>(table);
+  const auto* api = static_cast<const verbs_core_api*>(table);
+  // A shorter table has no pointers where this addon reads them.
+  if (api->version < VERBS_CORE_API_VERSION) {
+    const std::string text = "this package needs version " + std::to_string(VERBS_CORE_API_VERSION) +
+                             " of the native table of @verbs/core, and the installed one has version " +
+                             std::to_string(api->version) + ": update @verbs/core (npm ls @verbs/core)";
+    napi_throw_error(arguments.env, "ERR_VERBS_CORE_VERSION", text.c_str());
+    return nullptr;
+  }
+  detail::table() = api;
   return number(arguments.env, core()->version);
 }
 

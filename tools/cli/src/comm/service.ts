@@ -1,0 +1,66 @@
+import { resolve } from 'node:path';
+import { serviceFor } from '@verbs/lib/comm';
+import { note, print, printJson } from '../output.js';
+import { plural } from '../text.js';
+import { type ServedClient, type ServedFile, serve } from './serve.js';
+import { lineOf } from './text.js';
+import { trafficText } from './traffic.js';
+
+/** The options of `verbs comm serve`. */
+export interface ServiceOptions {
+  device?: string;
+  representor?: string;
+  echo?: boolean;
+  output?: string;
+  json?: boolean;
+}
+
+/** Serves until the signal, and prints what clients send. */
+export async function service(
+  name: string,
+  { device, representor, echo, output, json }: ServiceOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  using served = serviceFor(name, device, representor);
+  const show = json ? note : print;
+  note(`serving ${name} on ${served.device} for ${served.representor}`);
+  const directory = output === undefined ? undefined : resolve(output);
+  const clients = await serve(
+    served.endpoint,
+    { echo: echo ?? false, directory, signal },
+    {
+      onClient: (number) => {
+        note(`client ${number} is here`);
+      },
+      onLine: (number, message) => {
+        show(`${number}: ${lineOf(message)}`);
+      },
+      onFile: (number, file) => {
+        show(`${number}: ${fileText(file)}`);
+      },
+      onLost: (number) => {
+        note(`client ${number} is gone`);
+      },
+      onTrouble: (text) => {
+        note(`verbs comm: ${text}`);
+      },
+    },
+  );
+  const { device: deviceName, representor: representorAddress } = served;
+  if (json) printJson({ service: name, device: deviceName, representor: representorAddress, clients });
+  else print(summary(clients));
+}
+
+function fileText({ name, bytes = 0, sha256, error }: ServedFile): string {
+  const what = `file ${JSON.stringify(name)}`;
+  return sha256 === undefined
+    ? `${what} rejected: ${error ?? ''}`
+    : `${what}, ${plural(bytes, 'byte')}, SHA-256 ${sha256}`;
+}
+
+function summary(clients: ServedClient[]): string {
+  const rows = clients.map(
+    (each) => `client ${each.client}: ${trafficText(each)}, ${plural(each.files.length, 'file')}`,
+  );
+  return [plural(clients.length, 'client'), ...rows].join('\n');
+}

@@ -1,0 +1,44 @@
+import { createRequire } from 'node:module';
+import { isWhole } from './elf.js';
+import { explain } from './explain.js';
+import { locate, type Place } from './locate.js';
+import { runningTarget } from './target.js';
+
+/** The `code` of the error of a native part that cannot be used. */
+export const kNativeError = 'ERR_VERBS_NATIVE';
+
+/**
+ * Loads an addon and sets it up. A failure is reported at the first use, so that the package can be imported anywhere:
+ * what then comes back throws an Error with the reason and the remedy whenever it is used.
+ */
+export function load(place: Place, setUp?: (addon: object) => void): object {
+  const found = locate(place);
+  try {
+    if (found.path === undefined) return standIn(place, { ...found });
+    // The system's loader would end the process with SIGBUS.
+    if (!isWhole(found.path)) throw new Error('the file is cut off');
+    const addon = createRequire(found.path)(found.path) as object;
+    setUp?.(addon);
+    return addon;
+  } catch (cause) {
+    return standIn(place, { ...found, cause });
+  }
+}
+
+function standIn(place: Place, found: { folder?: string; path?: string; cause?: unknown }): object {
+  // The error of another package's native part is that package's.
+  const known = (found.cause as { code?: string } | undefined)?.code === kNativeError;
+  const message = known
+    ? (found.cause as Error).message
+    : explain({ ...found, name: place.name, file: place.file, target: runningTarget() });
+  return new Proxy(
+    {},
+    {
+      get(_, key) {
+        // How a value is printed or awaited is no use of it.
+        if (typeof key === 'symbol') return undefined;
+        throw Object.assign(new Error(message, { cause: found.cause }), { code: kNativeError });
+      },
+    },
+  );
+}

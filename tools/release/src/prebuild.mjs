@@ -1,0 +1,92 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import process from 'node:process';
+import { Problem } from '../../setup/src/problem.mjs';
+import { mustRun, outputOf } from '../../setup/src/shell.mjs';
+import { neededVersions, tooNew } from './symbols.mjs';
+
+/** @import { Package } from './packages.mjs' */
+
+/** The machine that is built for: the one this runs on. */
+export const target = `linux-${process.arch}-glibc`;
+
+/**
+ * A file of `prebuilds/`.
+ * @typedef {object} Prebuilt
+ * @property {string} file its path in the package
+ * @property {number} bytes
+ * @property {ReturnType<typeof neededVersions>} needs
+ */
+
+/**
+ * Fills `prebuilds/` of a package from what its build left, stripped. The debug symbols go to `build/debug/`, for
+ * gdb's `set debug-file-directory`.
+ * @param {Package} package_
+ * @returns {Prebuilt[]}
+ */
+export function prebuild({ name, folder }) {
+  const from = builtFiles(folder);
+  if (from.length === 0) throw new Problem(`${name} is not built: npm run build`);
+  const into = join(folder, 'prebuilds', target);
+  const debug = join(folder, 'build/debug', target);
+  for (const each of [join(folder, 'prebuilds'), debug]) rmSync(each, { recursive: true, force: true });
+  for (const each of [into, debug]) mkdirSync(join(each, 'dropin'), { recursive: true });
+  const files = from.map(({ path, place }) => {
+    strip(path, join(into, place), join(debug, `${place}.debug`));
+    return describe(folder, join(into, place));
+  });
+  if (readdirSync(join(into, 'dropin')).length === 0) rmSync(join(into, 'dropin'), { recursive: true });
+  return files;
+}
+
+/**
+ * The addon, the libraries beside it, and those of the drop-in directory; without links, which a package cannot hold.
+ * @param {string} folder
+ */
+function builtFiles(folder) {
+  const folders = [
+    { from: join(folder, 'build/lib'), to: '' },
+    { from: join(folder, 'build/lib/dropin'), to: 'dropin' },
+    { from: join(folder, 'native/binding/build/Release'), to: '' },
+  ];
+  /** @type {Map<string, string>} */
+  const found = new Map();
+  for (const { from, to } of folders) {
+    if (!existsSync(from)) continue;
+    for (const file of readdirSync(from).sort()) {
+      const path = join(from, file);
+      const place = join(to, file);
+      if (/\.(node|so(\.\d+)*)$/.test(file) && lstatSync(path).isFile() && !found.has(place)) found.set(place, path);
+    }
+  }
+  return [...found].map(([place, path]) => ({ place, path }));
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ * @param {string} symbols
+ */
+function strip(from, to, symbols) {
+  mustRun('objcopy', ['--only-keep-debug', from, symbols]);
+  mustRun('objcopy', ['--strip-unneeded', '--remove-section=.comment', `--add-gnu-debuglink=${symbols}`, from, to]);
+}
+
+/**
+ * @param {string} folder
+ * @param {string} path
+ * @returns {Prebuilt}
+ */
+function describe(folder, path) {
+  const text = outputOf('objdump', ['-T', path]);
+  if (text === undefined) throw new Problem(`objdump cannot read ${path}`);
+  const needs = neededVersions(text);
+  const wrong = tooNew(needs);
+  if (wrong.length > 0) {
+    throw new Problem(
+      `${basename(path)} needs ${wrong.join(', ')}, which supported distributions lack: find the symbol with ` +
+        `"objdump -T ${path}", and do without it`,
+    );
+  }
+  return { file: relative(folder, path), bytes: statSync(path).size, needs };
+}

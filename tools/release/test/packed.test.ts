@@ -1,0 +1,265 @@
+// The packages as users get them: installed from their archives, without scripts and without compilers.
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tarballLimits } from '../src/limits.mjs';
+import { target } from '../src/prebuild.mjs';
+import { patch, Project } from './project.js';
+import { type Published, publish } from './published.js';
+
+/** That of the project's own build. */
+const { buildSync } = createRequire(createRequire(import.meta.url).resolve('tsup'))('esbuild') as {
+  buildSync: (options: object) => void;
+};
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const long = process.env['VERBS_PACKED_LONG'] === '1';
+
+const HELLO = /```js\n([^]*?)```/.exec(readFileSync(join(root, 'packages/core/README.md'), 'utf8'))?.[1] ?? '';
+
+let published: Published;
+let small: Project;
+let whole: Project;
+
+/** Installing everything of the workspace is slow on a busy machine, and done once. */
+const PATIENCE = 240_000;
+
+beforeAll(async () => {
+  published = await publish();
+  small = new Project(published.registry);
+  whole = new Project(published.registry);
+}, PATIENCE);
+
+afterAll(async () => {
+  small.remove();
+  whole.remove();
+  await published.close();
+});
+
+test('core and soft install alone, and bring nothing of the vendors', { timeout: PATIENCE }, async () => {
+  expect(await small.install('@verbs/core', '@verbs/soft')).toMatchObject({ code: 0 });
+  const modules = join(small.folder, 'node_modules');
+  expect(readdirSync(modules).sort()).toEqual(['.package-lock.json', '@verbs', 'node-addon-api']);
+  expect(readdirSync(join(modules, '@verbs')).sort()).toEqual(['core', 'soft']);
+});
+
+test('all packages install, with one @verbs/core', { timeout: PATIENCE }, async () => {
+  expect(await whole.install(...published.packages.map(({ name }) => name))).toMatchObject({ code: 0 });
+  for (const { name } of published.packages) {
+    expect(existsSync(whole.installed(name, 'node_modules/@verbs'))).toBe(false);
+  }
+});
+
+test.each(['mjs', 'cjs'])('the example of core runs as .%s', (kind) => {
+  const text = kind === 'mjs' ? HELLO : commonJs(HELLO);
+  expect(small.run(`hello.${kind}`, text)).toEqual({ code: 0, stdout: 'hello over verbs\n', stderr: '' });
+});
+
+test('the programs of all READMEs run', () => {
+  for (const { name } of published.packages) {
+    const blocks = readFileSync(whole.installed(name, 'README.md'), 'utf8').matchAll(/```js\n([^]*?)```/g);
+    for (const [, text = ''] of blocks) {
+      // Shorter ones go on from the first.
+      if (!text.startsWith('import ')) continue;
+      expect([name, whole.run('program.mjs', text)]).toEqual([name, expect.objectContaining({ code: 0, stderr: '' })]);
+    }
+  }
+});
+
+const settings = long ? ['nodenext', 'node16', 'bundler'] : ['nodenext'];
+test.each(settings)('strict TypeScript compiles with the resolution %s', { timeout: PATIENCE }, (resolution) => {
+  const names = published.packages.map(({ name }) => name).filter((name) => name !== '@verbs/cli');
+  const imports = [...names, '@verbs/core/provider'].map((name, i) => `import * as m${i} from '${name}';`);
+  whole.write(
+    'types.ts',
+    `${imports.join('\n')}
+import { type Context, listDevices, openDevice, QpType } from '@verbs/core';
+const ctx: Context = openDevice(listDevices()[0]);
+// @ts-expect-error: a name that is not there
+ctx.nothing();
+export const all = [${imports.map((_, i) => `m${i}`).join(', ')}, QpType.RC];
+`,
+  );
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: 'ES2023',
+    lib: ['ES2023', 'ESNext.Disposable'],
+    module: resolution === 'bundler' ? 'preserve' : resolution,
+    moduleResolution: resolution,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+    skipLibCheck: false,
+  };
+  whole.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['types.ts'] }));
+  const ended = whole.node([join(root, 'node_modules/typescript/lib/tsc.js')]);
+  expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+describe('what is in the archives', () => {
+  test('stripped native files, and the text of the licence', () => {
+    for (const { manifest, files } of published.tarballs) {
+      expect(files).toContain('LICENSE');
+      expect(files).toContain('README.md');
+      const native = files.filter((file) => /\.(node|so[.\d]*)$/.test(file));
+      expect(native.every((file) => file.startsWith(`prebuilds/${target}/`))).toBe(true);
+      expect(native.length > 0).toBe(manifest.name !== '@verbs/cli');
+      expect(files.filter((file) => /\/test\/|\/fuzz\/|\.test\.|\.o$/.test(file))).toEqual([]);
+    }
+  });
+
+  test('no more bytes than allowed', () => {
+    const sizes = published.tarballs.map(({ manifest, bytes }) => ({ name: manifest.name, bytes }));
+    expect(sizes.filter(({ name, bytes }) => bytes > tarballLimits(name))).toEqual([]);
+  });
+
+  test('ranges, and no version that is pinned', () => {
+    for (const { manifest } of published.tarballs) {
+      const { dependencies = {}, peerDependencies = {} } = manifest;
+      const ours = Object.entries({ ...dependencies, ...peerDependencies }).filter(([name]) =>
+        name.startsWith('@verbs/'),
+      );
+      for (const [, range] of ours) expect(range).toMatch(/^(\^\d|>=\d+\.\d+\.\d+ <\d)/);
+      if (!['@verbs/core', '@verbs/cli'].includes(manifest.name))
+        expect(dependencies).not.toHaveProperty('@verbs/core');
+    }
+  });
+});
+
+/** Prints the message of the first use, and proves that the import works. */
+const FIRST_USE = `import { listDevices } from '@verbs/core';
+console.log('imported');
+try { listDevices(); } catch (error) { console.log(error.code, error.message); }`;
+
+describe('what is wrong is said, with the remedy', () => {
+  const prebuilt = (folder: string) => join(folder, 'prebuilds', target);
+  const addon = (folder: string) => join(prebuilt(folder), 'verbs_core.node');
+
+  test.each<[string, (folder: string) => void, RegExp]>([
+    [
+      'no native file',
+      (folder) => {
+        rmSync(join(folder, 'prebuilds'), { recursive: true });
+      },
+      /has no native files; reinstall it/,
+    ],
+    [
+      'files for another processor',
+      (folder) => {
+        renameSync(prebuilt(folder), join(folder, 'prebuilds/linux-s390x-glibc'));
+      },
+      /prebuilt files for linux-s390x-glibc, none for linux-.*; build it: /,
+    ],
+    [
+      'files for another C library',
+      (folder) => {
+        renameSync(prebuilt(folder), prebuilt(folder).replace('glibc', 'musl'));
+      },
+      /uses the C library glibc, .* use an image with glibc/,
+    ],
+    [
+      'a file of another processor',
+      (folder) => {
+        patch(addon(folder), '\x3e\0\x01\0\0\0', '\xb7\0\x01\0\0\0');
+      },
+      /is for arm64, this Node.js is for x64; .*npm ci/,
+    ],
+    [
+      'a glibc that is too old',
+      (folder) => {
+        patch(addon(folder), 'GLIBC_2.34\0', 'GLIBC_2.94\0');
+      },
+      /it needs glibc 2.94, and this system has 2\.\d+; use a newer system/,
+    ],
+    [
+      'a libstdc++ that is too old',
+      (folder) => {
+        patch(addon(folder), 'GLIBCXX_3.4.15\0', 'GLIBCXX_3.4.95\0');
+      },
+      /it needs libstdc\+\+ \(GLIBCXX_3.4.95\)/,
+    ],
+    [
+      'a missing library',
+      (folder) => {
+        patch(addon(folder), 'libstdc++.so.6', 'libstdc++.so.7');
+      },
+      /the library libstdc\+\+\.so\.7 is missing; install it/,
+    ],
+    [
+      'a damaged file',
+      (folder) => {
+        truncateSync(addon(folder), 10);
+      },
+      /is damaged, or no library; reinstall it/,
+    ],
+    [
+      'a file that is cut off',
+      (folder) => {
+        truncateSync(addon(folder), 100_000);
+      },
+      /is damaged, or no library; reinstall it/,
+    ],
+  ])('%s', (_, change, message) => {
+    const ended = small.broken('@verbs/core', change, () => small.run('use.mjs', FIRST_USE));
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).toMatch(/^imported\nERR_VERBS_NATIVE the native part of @verbs\/core cannot be used: /);
+    expect(ended.stdout).toMatch(message);
+  });
+
+  test('another system', () => {
+    small.write('darwin.cjs', "Object.defineProperty(process, 'platform', { value: 'darwin' });");
+    const ended = small.node(['--require', './darwin.cjs', small.write('use.mjs', FIRST_USE)]);
+    expect(ended.stdout).toMatch(/^imported\nERR_VERBS_NATIVE .* a feature of Linux, and this is darwin on \w+; run/);
+  });
+
+  test('a Node.js that is too old', () => {
+    small.write('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '18.20.0' });");
+    const ended = small.broken(
+      '@verbs/core',
+      (folder) => {
+        truncateSync(addon(folder), 10);
+      },
+      () => small.node(['--require', './old.cjs', small.write('use.mjs', FIRST_USE)]),
+    );
+    expect(ended.stdout).toMatch(/^imported\nERR_VERBS_NATIVE .*Node.js 18.20.0 is too old; use Node.js 20.19/);
+  });
+
+  test('a bundle: it runs beside its packages, and says what it lacks without them', () => {
+    const source = small.write(
+      'app/source.mjs',
+      FIRST_USE.replace('listDevices();', 'console.log(listDevices().length);'),
+    );
+    for (const format of ['esm', 'cjs'] as const) {
+      const outfile = join(small.folder, 'app', format === 'esm' ? 'bundle.mjs' : 'bundle.cjs');
+      buildSync({ entryPoints: [source], outfile, bundle: true, platform: 'node', format, logLevel: 'error' });
+      expect(small.node([outfile])).toEqual({ code: 0, stdout: 'imported\n1\n', stderr: '' });
+      const elsewhere = new Project('http://127.0.0.1:1');
+      const alone = elsewhere.run(`app/${basename(outfile)}`, readFileSync(outfile, 'utf8'));
+      elsewhere.remove();
+      expect(alone.stdout).toMatch(/its code was bundled into another file.*mark @verbs\/core as external/);
+    }
+  });
+
+  test('the permission model', () => {
+    const flag = process.versions.node.startsWith('20.') ? '--experimental-permission' : '--permission';
+    const ended = small.node([flag, '--allow-fs-read=*', small.write('use.mjs', FIRST_USE)]);
+    expect(ended.stdout).toMatch(/ERR_VERBS_NATIVE .*without addons; start it with --allow-addons/);
+  });
+
+  test('a vendor package names the cause in core', () => {
+    const text = `import { listDevices } from '@verbs/hbl';\ntry { listDevices(); } catch (error) { console.log(error.message); }`;
+    const change = (folder: string) => {
+      rmSync(join(folder, 'prebuilds'), { recursive: true });
+    };
+    const ended = whole.broken('@verbs/core', change, () => whole.run('use.mjs', text));
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/@verbs\/core cannot be used: /) as string });
+  });
+});
+
+/** The same program for `require`. */
+function commonJs(text: string): string {
+  const required = text.replace(/^import (\{.*?\}) from (.*?);$/gm, 'const $1 = require($2);');
+  return `(async () => {\n${required}\n})();\n`;
+}

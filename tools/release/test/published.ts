@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pack, packDependencies, type Tarball } from '../src/pack.mjs';
+import { type Package, publishedPackages } from '../src/packages.mjs';
+import { prebuild } from '../src/prebuild.mjs';
+import { serveRegistry } from '../src/registry.mjs';
+
+/** All packages of the workspace as users get them, in a registry of this process. */
+export interface Published {
+  packages: Package[];
+  /** Of these packages. */
+  tarballs: Tarball[];
+  registry: string;
+  close(): Promise<void>;
+}
+
+/** Packs what is built, and serves it with what it depends on. */
+export async function publish(): Promise<Published> {
+  const packages = publishedPackages();
+  const folder = mkdtempSync(join(tmpdir(), 'verbs-published-'));
+  for (const each of packages) if (each.native) prebuild(each);
+  const tarballs = packages.map((each) => pack(each, join(folder, 'own'), process.env));
+  const registry = await serveRegistry([...tarballs, ...packDependencies(packages, join(folder, 'others'))]);
+  return {
+    packages,
+    tarballs,
+    registry: registry.url,
+    close: async () => {
+      await registry.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
