@@ -85,6 +85,7 @@ std::uint64_t World::address(std::size_t region) {
 }
 
 void World::register_region(std::size_t index, nic::Pd* pd, unsigned access) {
+  FUZZ_CHECK(nic::check_region(arena().region(index), kRegionSize, access) == 0);
   FUZZ_CHECK(nic_->mrs().reg(pd, arena().region(index), kRegionSize, address(index), access, &regions_[index]) == 0);
 }
 

@@ -16,13 +16,14 @@
 #define VERBS_SOFT_EXTENSION_H
 
 #include <infiniband/verbs.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 4
+#define VERBS_SOFT_EXTENSION_VERSION 5
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -154,6 +155,12 @@ enum verbs_soft_object {
   VERBS_SOFT_QP,
 };
 
+/* A fault (SIGSEGV, SIGBUS) at an address of a watched range. Runs in the signal handler of the thread that faulted, on
+ * its alternate stack if it has one, with the program's signals blocked: must be async-signal-safe. `info` is the
+ * siginfo_t, `context` the ucontext_t, whose changes take effect on return. A result other than 0: the thread goes on
+ * at `context`. 0: the fault is passed on to the handler of the program. */
+typedef int (*verbs_soft_fault_handler)(void *data, void *info, void *context);
+
 struct verbs_soft_extension_table {
   uint32_t version;
   /* 0, also if the model is registered already; EEXIST if its kind has another model. */
@@ -215,6 +222,15 @@ struct verbs_soft_extension_table {
 
   /* The connection manager (verbs_soft_cm.h): the table of that version, or NULL. */
   const struct verbs_soft_cm_table *(*connection_manager)(uint32_t version);
+
+  /* -- faults. The NIC has the one fault handler of the process; a model must not install its own.
+   * Gives the faults at [address, address + size) to `handler`. A thread that blocks SIGSEGV ends the process all the
+   * same if it faults there. EINVAL: an empty range, or one that wraps around; EEXIST: it overlaps another one; ENOMEM:
+   * there are 64 ranges. */
+  int (*watch_faults)(void *address, size_t size, verbs_soft_fault_handler handler, void *data);
+  /* Ends that for the range that begins at `address`. Not for the handler itself: waits for handlers that run. ENOENT.
+   */
+  int (*unwatch_faults)(const void *address);
 };
 
 /* The table of `version`, or NULL if this NIC does not have that version. */

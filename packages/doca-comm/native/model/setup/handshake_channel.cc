@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <set>
@@ -10,6 +9,7 @@
 
 #include "model/base/error.h"
 #include "model/nic/verbs.h"
+#include "verbs_soft_worker.h"
 
 namespace verbs::doca_comm::model {
 
@@ -35,19 +35,14 @@ doca_error_t HandshakeChannel::start() {
   }
   for (std::uint32_t slot = 0; slot < kSends; ++slot) free_sends_.push_back(slot);
   address_handles_.resize(kSends);
-  // The thread blocks all signals: they are for the program's threads.
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  doca_error_t error = DOCA_SUCCESS;
+  const verbs::soft::model::WorkerSignals signals;
   try {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "verbs-doca");
   } catch (const std::system_error&) {
-    error = DOCA_ERROR_INITIALIZATION;
+    return DOCA_ERROR_INITIALIZATION;
   }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  return error;
+  return DOCA_SUCCESS;
 }
 
 bool HandshakeChannel::create_queue_pair() {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 
 #include "model/device/context.h"
 #include "model/device/send_queue.h"
+#include "verbs_soft_worker.h"
 
 namespace verbs::hbl::model {
 
@@ -42,19 +42,14 @@ int Worker::start() {
   if (!waker_.open()) return EMFILE;
   progress_ = context_.base.create_cq(context_.ibv, 1, nullptr, nullptr, 0);
   if (!progress_) return errno;
-  // The program's signals are for the program's threads.
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  int error = 0;
+  const verbs::soft::model::WorkerSignals signals;
   try {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "verbs-hbl");
   } catch (const std::system_error& failure) {
-    error = failure.code().value();
+    return failure.code().value();
   }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  return error;
+  return 0;
 }
 
 void Worker::run() {

@@ -30,7 +30,6 @@ struct Slot {
 std::atomic<std::uint8_t*> region{nullptr};
 std::array<Slot, kPages> slots;
 std::mutex allocation;
-struct sigaction previous;
 
 #if defined(__x86_64__)
 
@@ -70,42 +69,23 @@ constexpr bool kDecodable = false;
 
 #endif
 
-// Hands a fault elsewhere in memory to the former handler of the signal.
-void call_previous(int number, siginfo_t* info, void* context) {
-  if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction) {
-    previous.sa_sigaction(number, info, context);
-  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    previous.sa_handler(number);
-  } else {
-    signal(number, SIG_DFL);  // the instruction faults again, now without a handler
-  }
+int on_fault(void*, void* info, void* context) {
+  const auto* address = static_cast<const std::uint8_t*>(static_cast<const siginfo_t*>(info)->si_addr);
+  const auto at = static_cast<std::size_t>(address - region.load(std::memory_order_acquire));
+  return emulate(at, static_cast<ucontext_t*>(context)) ? 1 : 0;
 }
 
-void on_fault(int number, siginfo_t* info, void* context) {
-  const std::uint8_t* base = region.load(std::memory_order_acquire);
-  const auto* address = static_cast<const std::uint8_t*>(info->si_addr);
-  const auto at = static_cast<std::size_t>(address - base);
-  const bool ours = base && address >= base && at < kPages * RegisterPage::kSize;
-  if (!ours || !emulate(at, static_cast<ucontext_t*>(context))) call_previous(number, info, context);
-}
-
-bool prepare() {
+bool prepare(const verbs_soft_extension_table& soft) {
   if (region.load()) return true;
   if (!kDecodable) return false;
-  void* memory = mmap(nullptr, kPages * RegisterPage::kSize, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr std::size_t kBytes = kPages * RegisterPage::kSize;
+  void* memory = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  struct sigaction action{};
-  action.sa_sigaction = on_fault;
-  // On the alternate stack if the thread has one. All signals are blocked: the handler may hold a ring's lock.
-  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
-  if (mprotect(memory, kPages * RegisterPage::kSize, PROT_READ) != 0 || sigaction(SIGSEGV, &action, &previous) != 0) {
-    munmap(memory, kPages * RegisterPage::kSize);
-    return false;
-  }
   region.store(static_cast<std::uint8_t*>(memory), std::memory_order_release);
-  return true;
+  if (soft.watch_faults(memory, kBytes, on_fault, nullptr) == 0) return true;
+  region.store(nullptr);
+  munmap(memory, kBytes);
+  return false;
 }
 
 std::size_t index_of(const RegisterPage* page) {
@@ -114,9 +94,9 @@ std::size_t index_of(const RegisterPage* page) {
 
 }  // namespace
 
-RegisterPage* RegisterPage::allocate() {
+RegisterPage* RegisterPage::allocate(const verbs_soft_extension_table& soft) {
   const std::lock_guard guard(allocation);
-  if (!prepare()) return nullptr;
+  if (!prepare(soft)) return nullptr;
   for (std::size_t i = 0; i < kPages; ++i) {
     if (slots[i].used) continue;
     slots[i].used = true;

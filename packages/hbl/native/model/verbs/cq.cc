@@ -96,7 +96,7 @@ ibv_cq* hbldv_create_cq(ibv_context* verbs, int cqe, ibv_comp_channel* channel, 
   cq->port_num = attr->port_num;
   cq->type = attr->cq_type;
   cq->number = context->next_cq_number++;
-  cq->page = RegisterPage::allocate();
+  cq->page = RegisterPage::allocate(*soft());
   cq->ready.resize(entries);
   Port& port = context->port(attr->port_num);
   if (cq->type == HBLDV_CQ_TYPE_CC) {

@@ -36,7 +36,7 @@ int start_worker(Context& context) {
 // Two FIFOs with neighbouring hardware numbers share a page of registers.
 RegisterPage* page_for(const Port& port, int hardware_id) {
   const UsrFifo* neighbour = port.fifos[static_cast<std::size_t>(hardware_id ^ 1)];
-  return neighbour ? neighbour->page : RegisterPage::allocate();
+  return neighbour ? neighbour->page : RegisterPage::allocate(*soft());
 }
 
 int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** created) {

@@ -3,7 +3,7 @@
 
 #include "abi/memory/mr.h"
 #include "abi/objects/objects.h"
-#include "nic/shared/guarded_memory.h"
+#include "nic/shared/mapped_memory.h"
 
 namespace verbs::soft::abi {
 

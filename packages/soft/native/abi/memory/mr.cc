@@ -60,6 +60,7 @@ ibv_mr* alloc_null_mr(ibv_pd* pd) {
 extern "C" {
 
 ibv_mr* soft_reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
+  if (const int error = nic::check_region(addr, length, access)) return abi::null_with<ibv_mr>(error);
   return abi::make_mr(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
     return nic.mrs().reg(abi::of(pd)->nic, addr, length, iova, access, mr);
   });
@@ -99,10 +100,16 @@ int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t len
       (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) || (changes_pd && !abi::is_usable(pd, ibv->context))) {
     return rereg_failed(IBV_REREG_MR_ERR_INPUT, EINVAL);
   }
-  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.mrs().rereg(mr->nic, flags, changes_pd ? abi::of(pd)->nic : nullptr, addr, length,
-                           static_cast<unsigned>(access));
+  nic::Rereg plan;
+  int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.mrs().plan_rereg(mr->nic, flags, addr, length, static_cast<unsigned>(access), &plan);
   });
+  if (error == 0 && plan.changes_memory) error = nic::check_region(plan.address, plan.length, plan.access);
+  if (error == 0) {
+    error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+      return nic.mrs().rereg(mr->nic, plan, changes_pd ? abi::of(pd)->nic : nullptr);
+    });
+  }
   if (error != 0) return rereg_failed(IBV_REREG_MR_ERR_CMD, error);
   if (changes_pd) {
     ibv->pd = pd;

@@ -5,6 +5,8 @@
 #include "abi/model/raw_packet.h"
 #include "abi/model/tunnel.h"
 #include "abi/objects/objects.h"
+#include "guard/fault_handler.h"
+#include "guard/watched_ranges.h"
 #include "host/devices/registry.h"
 #include "verbs_soft_extension.h"
 
@@ -63,6 +65,14 @@ int set_qp_num(ibv_qp* ibv, std::uint32_t qp_num) {
   return error;
 }
 
+int watch_faults(void* address, std::size_t size, verbs_soft_fault_handler handler, void* data) {
+  if (const int error = guard::watched_ranges().add(address, size, handler, data)) return error;
+  guard::put_in_front();
+  return 0;
+}
+
+int unwatch_faults(const void* address) { return guard::watched_ranges().remove(address); }
+
 const verbs_soft_extension_table kTable = {
     .version = VERBS_SOFT_EXTENSION_VERSION,
     .register_model = register_model,
@@ -87,6 +97,8 @@ const verbs_soft_extension_table kTable = {
     .set_self_loopback = abi::set_self_loopback,
     .counter = abi::model_counter,
     .connection_manager = abi::connection_manager,
+    .watch_faults = watch_faults,
+    .unwatch_faults = unwatch_faults,
 };
 
 }  // namespace

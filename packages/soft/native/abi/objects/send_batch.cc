@@ -82,7 +82,7 @@ void SendBatch::set_inline(std::span<const ibv_data_buf> buffers) {
   std::size_t room = max_inline_;
   for (const ibv_data_buf& buffer : buffers) {
     if (buffer.length > room) return fail(EINVAL);
-    if (!nic::guarded_copy(to, buffer.addr, buffer.length)) return fail(EFAULT);
+    if (!nic::copy_argument(to, buffer.addr, buffer.length)) return fail(EFAULT);
     to += buffer.length;
     room -= buffer.length;
   }

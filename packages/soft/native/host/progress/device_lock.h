@@ -6,6 +6,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "guard/fault_signals.h"
+
 namespace verbs::soft::host {
 
 class DeviceLock {
@@ -20,7 +22,10 @@ class DeviceLock {
     waiting_.fetch_sub(1, std::memory_order_relaxed);
   }
   bool try_lock() { return mutex_.try_lock(); }
-  void unlock() { mutex_.unlock(); }
+  void unlock() {
+    mutex_.unlock();
+    guard::restore_fault_signals();  // a step of the NIC ends
+  }
 
   void lock_after_others() {
     if (waiting_.load(std::memory_order_relaxed) == 0) return lock();

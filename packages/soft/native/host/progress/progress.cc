@@ -7,6 +7,9 @@
 #include <csignal>
 #include <system_error>
 
+#include "guard/fault_signals.h"
+#include "include/verbs_soft_worker.h"
+
 namespace verbs::soft::host {
 
 namespace {
@@ -20,17 +23,12 @@ constexpr Nanos kUnusedAfter = 100 * kMillisecond;
 // How long after note_armed() the helper assumes that a thread sleeps on the channel's descriptor.
 constexpr Nanos kArmedFor = 20 * kMillisecond;
 
-bool is_fault(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP ||
-         signal == SIGABRT;
-}
-
 // The kernel restarts the read() of a real channel after a handler with SA_RESTART; it never restarts ppoll(). It does
 // not report which handler ran. So the call is restarted if every installed handler has SA_RESTART. Handlers of faults
 // (of sanitizers and language runtimes) do not count: a sleeping call causes no fault.
 bool handlers_restart() {
   for (int signal = 1; signal < NSIG; ++signal) {
-    if (is_fault(signal)) continue;
+    if (model::is_fault(signal)) continue;
     struct sigaction action{};
     if (sigaction(signal, nullptr, &action) != 0) continue;
     const bool handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
@@ -63,23 +61,14 @@ int Progress::start(std::vector<int> sockets) {
   helper_fds_ = {readable(helper_.fd()), readable(wake_event_.fd())};
   driver_fds_ = {readable(driver_.fd()), readable(-1)};
   sockets_ = std::move(sockets);
-  // The helper takes none of the program's signals. The signals of faults stay unblocked: a copy that meets unmapped
-  // memory recovers in their handler, and a fault whose signal is blocked kills the process.
-  sigset_t all, old;
-  sigfillset(&all);
-  for (int signal = 1; signal < NSIG; ++signal) {
-    if (is_fault(signal)) sigdelset(&all, signal);
-  }
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  int error = 0;
+  const model::WorkerSignals signals;
   try {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "verbs-soft");
   } catch (const std::system_error& failure) {
-    error = failure.code().value();
+    return failure.code().value();
   }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  return error;
+  return 0;
 }
 
 void Progress::stop() {
@@ -154,6 +143,7 @@ void Progress::note_armed() {
 }
 
 void Progress::run() {
+  guard::trust_this_thread();
   std::unique_lock lock(lock_);
   while (!stopping_) {
     const Nanos time = now();

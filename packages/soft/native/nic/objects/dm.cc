@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "guard/fault_handler.h"
 #include "nic/shared/guarded_memory.h"
 
 namespace verbs::soft::nic {
@@ -23,12 +24,12 @@ int Dm::check(std::uint64_t at, std::size_t size) const {
 
 int Dm::copy_in(std::uint64_t at, const void* from, std::size_t size) {
   if (const int error = check(at, size)) return error;
-  return guarded_copy(address + at, from, size) ? 0 : EFAULT;
+  return copy_argument(address + at, from, size) ? 0 : EFAULT;
 }
 
 int Dm::copy_out(std::uint64_t at, void* to, std::size_t size) const {
   if (const int error = check(at, size)) return error;
-  return guarded_copy(to, address + at, size) ? 0 : EFAULT;
+  return copy_argument(to, address + at, size) ? 0 : EFAULT;
 }
 
 int DmPool::alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<Dm>* dm) {
@@ -42,7 +43,7 @@ int DmPool::alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<D
     left_ += length;
     return ENOMEM;
   }
-  arm_fault_handler();
+  guard::put_in_front();
   *dm = std::make_shared<Dm>(static_cast<std::uint8_t*>(memory), length);
   return 0;
 }

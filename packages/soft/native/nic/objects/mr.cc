@@ -3,7 +3,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "guard/fault_handler.h"
 #include "nic/shared/guarded_memory.h"
+#include "nic/shared/mapped_memory.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -22,20 +24,17 @@ int check_access(unsigned access) {
   return remote_writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
 }
 
+}  // namespace
+
 // IBV_ACCESS_HUGETLB promises huge pages; nothing here depends on the page size.
-int check_memory(const void* address, std::size_t length, unsigned access) {
+int check_region(const void* address, std::size_t length, unsigned access) {
+  if (const int error = check_access(access)) return error;
+  if (length == 0) return EINVAL;
+  guard::put_in_front();
   if ((access & IBV_ACCESS_ON_DEMAND) == 0) return check_mapped(address, length, (access & kWriters) != 0);
-  arm_fault_handler();
   if (address == nullptr && length == SIZE_MAX) return (access & IBV_ACCESS_HUGETLB) != 0 ? EINVAL : 0;
   return reinterpret_cast<std::uintptr_t>(address) + length < length ? EINVAL : 0;
 }
-
-int check(const void* address, std::size_t length, unsigned access) {
-  if (const int error = check_access(access)) return error;
-  return length == 0 ? EINVAL : check_memory(address, length, access);
-}
-
-}  // namespace
 
 bool Mr::read(void* to, std::uint64_t from, std::size_t size) const {
   if (null) {
@@ -64,7 +63,6 @@ int MrTable::insert(std::unique_ptr<Mr> region, Mr** mr) {
 }
 
 int MrTable::reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr) {
-  if (const int error = check(address, length, access)) return error;
   auto region = std::make_unique<Mr>();
   region->pd = pd;
   region->address = static_cast<std::uint8_t*>(address);
@@ -101,27 +99,34 @@ int MrTable::reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::s
   return 0;
 }
 
-int MrTable::rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length, unsigned access) {
+int MrTable::plan_rereg(const Mr* mr, int flags, void* address, std::size_t length, unsigned access, Rereg* plan) {
   if (mr->null || mr->dm || mr->windows > 0) return EINVAL;
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool changes_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
-  void* to = moves ? address : mr->address;
-  const std::size_t size = moves ? length : mr->length;
-  const unsigned rights = changes_access ? access : mr->access;
-  if (moves || changes_access) {
-    if (const int error = check(to, size, rights)) return error;
-  }
-  if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
+  *plan = {.moves = moves,
+           .changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0,
+           .changes_memory = moves || changes_access,
+           .address = moves ? static_cast<std::uint8_t*>(address) : mr->address,
+           .length = moves ? length : mr->length,
+           .access = changes_access ? access : mr->access};
+  return 0;
+}
+
+int MrTable::rereg(Mr* mr, const Rereg& plan, Pd* pd) {
+  if (mr->windows > 0) return EINVAL;  // bound since the plan was made
+  if (plan.changes_pd) {
     --mr->pd->users;
     mr->pd = pd;
     ++pd->users;
   }
   const bool was_zero_based = (mr->access & IBV_ACCESS_ZERO_BASED) != 0;
-  const bool zero_based = (rights & IBV_ACCESS_ZERO_BASED) != 0;
-  if (moves || zero_based != was_zero_based) mr->iova = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(to);
-  mr->address = static_cast<std::uint8_t*>(to);
-  mr->length = size;
-  mr->access = rights;
+  const bool zero_based = (plan.access & IBV_ACCESS_ZERO_BASED) != 0;
+  if (plan.moves || zero_based != was_zero_based) {
+    mr->iova = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(plan.address);
+  }
+  mr->address = plan.address;
+  mr->length = plan.length;
+  mr->access = plan.access;
   return 0;
 }
 

@@ -49,18 +49,33 @@ class Mr {
   bool write(std::uint64_t to, const void* from, std::size_t size) const;
 };
 
+// Whether a region of that memory may have those rights: 0, EINVAL, EFAULT, or ENOMEM if it cannot be found out. With
+// IBV_ACCESS_ON_DEMAND the memory need not be there yet, and nullptr with SIZE_MAX is the whole address space (an
+// implicit region). Puts the fault handler in front. Makes system calls: the caller must not hold a lock.
+int check_region(const void* address, std::size_t length, unsigned access);
+
+// What a re-registration makes of a region.
+struct Rereg {
+  bool moves;
+  bool changes_pd;
+  bool changes_memory;  // check_region() has to agree to the three fields below
+  std::uint8_t* address;
+  std::size_t length;
+  unsigned access;
+};
+
 class MrTable {
  public:
   explicit MrTable(const Limits& limits) : table_(1, static_cast<std::uint32_t>(limits.max_mr)) {}
 
-  // 0 or errno (EINVAL, EFAULT, ENOMEM). With IBV_ACCESS_ON_DEMAND the memory need not be there yet, and nullptr with
-  // SIZE_MAX is the whole address space (an implicit region).
+  // A region that check_region() agreed to. 0 or ENOMEM.
   int reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
   int alloc_null(Pd* pd, Mr** mr);
   int reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access, Mr** mr);
-  // Changes what `flags` (IBV_REREG_MR_*) names and keeps the keys. 0, or errno and an unchanged region: EINVAL (also
-  // while windows are bound to it) or EFAULT.
-  int rereg(Mr* mr, int flags, Pd* pd, void* address, std::size_t length, unsigned access);
+  // A change of what `flags` (IBV_REREG_MR_*) names, in two steps with the check of the memory between them. 0, or
+  // EINVAL for regions without memory of the application and while windows are bound. The keys stay.
+  static int plan_rereg(const Mr* mr, int flags, void* address, std::size_t length, unsigned access, Rereg* plan);
+  static int rereg(Mr* mr, const Rereg& plan, Pd* pd);
   int dereg(Mr* mr);  // 0, or EINVAL while windows are bound to it, as with the kernel's soft-RoCE
   // The application's memory behind an entry of ibv_advise_mr(), whose advice the caller carries out without the lock.
   // 0, ENOENT, EPERM, EINVAL (the region is not on demand) or EFAULT.

@@ -6,7 +6,7 @@
 #include "nic/responder/remote_memory.h"
 #include "nic/responder/replay.h"
 #include "nic/shared/flush.h"
-#include "nic/shared/guarded_memory.h"
+#include "nic/shared/mapped_memory.h"
 
 namespace verbs::soft::nic {
 namespace {

@@ -36,7 +36,7 @@ int copy_inline(Qp& qp, const ibv_send_wr& wr) {
   for (int i = 0; i < wr.num_sge; ++i) {
     const ibv_sge& sge = wr.sg_list[i];
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the ABI has addresses as integers.
-    if (!guarded_copy(to, reinterpret_cast<const void*>(sge.addr), sge.length)) return EFAULT;
+    if (!copy_argument(to, reinterpret_cast<const void*>(sge.addr), sge.length)) return EFAULT;
     to += sge.length;
   }
   return 0;

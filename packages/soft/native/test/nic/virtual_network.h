@@ -104,6 +104,7 @@ class Station final : public nic::EventSink, public link::Receiver {
   nic::Mr* reg(void* memory, std::size_t size,
                unsigned access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) {
     nic::Mr* mr = nullptr;
+    REQUIRE(nic::check_region(memory, size, access) == 0);
     REQUIRE(nic->mrs().reg(pd, memory, size, reinterpret_cast<std::uint64_t>(memory), access, &mr) == 0);
     return mr;
   }
