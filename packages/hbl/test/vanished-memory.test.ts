@@ -4,7 +4,9 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { dropInDirectory } from '@verbs/soft';
 import { afterAll, describe, expect, it } from 'vitest';
-import { softModel } from '../src/index.js';
+import { createUsrFifo, softModel } from '../src/index.js';
+import { ready } from './helpers/devices.js';
+import { blockedFaults } from './helpers/threads.js';
 
 const directory = dropInDirectory([softModel]);
 afterAll(() => {
@@ -59,4 +61,14 @@ describe('a Node.js program', () => {
       stderr: '',
     });
   });
+});
+
+it('no thread of the NIC or of the model blocks the signals of faults', () => {
+  const ctx = ready();
+  createUsrFifo(ctx, { portNum: 1 });
+  for (const name of ['verbs-hbl', 'verbs-soft']) {
+    const threads = blockedFaults(name);
+    expect(threads.length).toBeGreaterThan(0);
+    for (const blocked of threads) expect(blocked).toEqual([]);
+  }
 });
