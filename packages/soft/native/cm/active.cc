@@ -90,7 +90,7 @@ void Manager::receive_rep(const Arrival& arrival) {
   connection->remote_id = rep.local_id;
   connection->remote_guid = rep.guid;
   connection->remote_qpn = rep.qpn;
-  peers_.emplace(Peer{rep.guid, rep.qpn}, connection->id);
+  peers_.emplace(Peer{connection->path.dgid, rep.guid, rep.qpn}, connection->id);
   verbs_soft_cm_event event = event_of(*connection, VERBS_SOFT_CM_REPLY, rep.data);
   event.end = {.qp_num = rep.qpn,
                .psn = rep.psn,

@@ -45,9 +45,9 @@ void Manager::receive_rej(const Arrival& arrival) {
   if (rej.reason == VERBS_SOFT_CM_TIMEOUT && rej.remote_id == 0) {
     // The peer has withdrawn a request before it knew this side's number.
     if (rej.info.size() < sizeof(std::uint64_t)) return;
-    const auto known = requests_.find({wire::load_be<std::uint64_t>(rej.info.data()), rej.local_id});
+    const auto guid = wire::load_be<std::uint64_t>(rej.info.data());
+    const auto known = requests_.find({arrival.path.dgid, guid, rej.local_id});
     if (known != requests_.end()) connection = find(known->second);
-    if (connection && connection->path.dgid != arrival.path.dgid) return;
   } else {
     connection = find(rej.remote_id);
     if (!connection || connection->is_lookup() || connection->path.dgid != arrival.path.dgid) return;

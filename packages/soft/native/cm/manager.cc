@@ -51,8 +51,8 @@ void Manager::forget_peer(Connection& connection) {
     if (found != table.end() && found->second == connection.id) table.erase(found);
   };
   if (connection.remote_guid != 0) {
-    erase(requests_, Peer{connection.remote_guid, connection.remote_id});
-    erase(peers_, Peer{connection.remote_guid, connection.remote_qpn});
+    erase(requests_, Peer{connection.path.dgid, connection.remote_guid, connection.remote_id});
+    erase(peers_, Peer{connection.path.dgid, connection.remote_guid, connection.remote_qpn});
   }
   erase(lookups_, std::pair{connection.path.dgid, connection.remote_id});
 }

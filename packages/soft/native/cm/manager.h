@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 
 #include "cm/connection.h"
@@ -66,7 +67,9 @@ class Manager {
   std::size_t size() const { return connections_.size(); }
 
  private:
-  using Peer = std::pair<std::uint64_t, std::uint32_t>;  // a device's GUID, and a number of the device's
+  // An address, the GUID of the device there, and a number of the device's. Without the address, any host could speak
+  // of the connections of another one.
+  using Peer = std::tuple<wire::Gid, std::uint64_t, std::uint32_t>;
 
   // -- the table
   Connection* create(State state, const Owner& owner);
@@ -104,7 +107,7 @@ class Manager {
     Nanos now;
   };
   void receive_req(const Arrival& arrival);
-  bool receive_repeated_req(const Req& req);
+  bool receive_repeated_req(const wire::Gid& from, const Req& req);
   void receive_rep(const Arrival& arrival);
   void receive_rtu(const Arrival& arrival);
   void receive_rej(const Arrival& arrival);

@@ -25,8 +25,8 @@ template void Manager::respond(std::uint8_t, const wire::Path&, std::uint64_t, A
 template void Manager::respond(std::uint8_t, const wire::Path&, std::uint64_t, Attribute, const SidrRep&);
 
 // Whether the request is known: then its response was lost, or the program has not decided yet.
-bool Manager::receive_repeated_req(const Req& req) {
-  const auto known = requests_.find({req.guid, req.local_id});
+bool Manager::receive_repeated_req(const wire::Gid& from, const Req& req) {
+  const auto known = requests_.find({from, req.guid, req.local_id});
   if (known == requests_.end()) return false;
   const Connection& connection = *find(known->second);
   if (connection.state == State::kReqReceived) send_mra(connection, About::kReq);
@@ -36,7 +36,7 @@ bool Manager::receive_repeated_req(const Req& req) {
 
 void Manager::receive_req(const Arrival& arrival) {
   const Req req = Req::parse(arrival.mad);
-  if (req.local_id == 0 || receive_repeated_req(req)) return;
+  if (req.local_id == 0 || receive_repeated_req(arrival.path.dgid, req)) return;
   const auto reject = [&](int reason) {
     respond(arrival.port_num, arrival.path, arrival.transaction, Attribute::kRej,
             Rej{.remote_id = req.local_id, .about = About::kReq, .reason = static_cast<std::uint16_t>(reason)});
@@ -48,7 +48,7 @@ void Manager::receive_req(const Arrival& arrival) {
     listener = listeners_.find(req.service_id, false, wire::Gid::from_bytes(ip.destination));
   }
   if (!listener) return reject(VERBS_SOFT_CM_INVALID_SERVICE_ID);
-  if (const auto stale = peers_.find({req.guid, req.qpn}); stale != peers_.end()) {
+  if (const auto stale = peers_.find({arrival.path.dgid, req.guid, req.qpn}); stale != peers_.end()) {
     Connection& old = *find(stale->second);
     if (old.state != State::kTimewait && old.state != State::kDreqSent && old.state != State::kDreqReceived) {
       // The peer has forgotten the connection that it had with this queue pair.
@@ -71,8 +71,8 @@ void Manager::receive_req(const Arrival& arrival) {
   connection->path.traffic_class = req.traffic_class;
   connection->path.flow_label = req.flow_label;
   if (req.hop_limit != 0) connection->path.hop_limit = req.hop_limit;
-  requests_.emplace(Peer{req.guid, req.local_id}, connection->id);
-  peers_.emplace(Peer{req.guid, req.qpn}, connection->id);
+  requests_.emplace(Peer{arrival.path.dgid, req.guid, req.local_id}, connection->id);
+  peers_.emplace(Peer{arrival.path.dgid, req.guid, req.qpn}, connection->id);
 
   verbs_soft_cm_event event = event_of(*connection, VERBS_SOFT_CM_REQUEST, req.data.subspan(VERBS_SOFT_CM_IP_HEADER));
   event.ip = ip;

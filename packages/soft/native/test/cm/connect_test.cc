@@ -313,6 +313,34 @@ TEST_CASE("messages of strangers change nothing") {
   CHECK(network.server.manager.disconnect(peer, {}, network.now) == 0);
 }
 
+TEST_CASE("a stranger who repeats a peer's request from another address neither ends nor hinders its connection") {
+  Network network;
+  network.listen();
+  wire::Path path;
+  path.sgid = address(77);
+  path.dgid = network.server.gid;
+  network.connect();
+  const Mad request = network.sent.at(0);
+
+  network.server.manager.deliver(1, path, request, network.now);
+  CHECK(network.server.count(VERBS_SOFT_CM_REQUEST) == 1);
+  network.settle();
+  CHECK(network.server.count(VERBS_SOFT_CM_REQUEST) == 2);
+
+  const auto [id, peer] = network.establish(18);
+  const std::size_t sent = network.sent.size();
+  const auto of_18 = std::find_if(network.sent.begin(), network.sent.end(), [](const Mad& mad) {
+    return Network::attribute_of(mad) == Attribute::kReq && Req::parse(MadView(mad)).qpn == 18;
+  });
+  REQUIRE(of_18 != network.sent.end());
+  network.server.manager.deliver(1, path, Mad(*of_18), network.now);
+  network.settle();
+  CHECK(network.sent.size() == sent);
+  CHECK(network.server.count(VERBS_SOFT_CM_DISCONNECTED) == 0);
+  CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 0);
+  CHECK(network.server.manager.disconnect(peer, {}, network.now) == 0);
+}
+
 TEST_CASE("wrong calls") {
   Network network;
   network.listen();
