@@ -8,10 +8,10 @@ import type {
   CompletionQueue,
   Context,
   DeviceMemory,
-  Gid,
   MemoryRegion,
   MemoryWindow,
   ProtectionDomain,
+  QpEndpoint,
   QueuePair,
   ReceiveWorkQueue,
   RecvBatch,
@@ -19,6 +19,7 @@ import type {
   SharedReceiveQueue,
   WorkCompletion,
 } from '@verbs/core';
+import type * as rendezvous from '@verbs/core/rendezvous';
 import type { dr, FlowMatcher } from '@verbs/mlx5';
 import type { SoftNic } from '@verbs/soft';
 
@@ -38,13 +39,20 @@ declare global {
   const receives: RecvBatch;
   const completions: CompletionBatch;
   /** The peer's address, as it sent it. */
-  const peer: { qpNum: number; psn: number; gid: Gid; addr: bigint; rkey: number };
+  const peer: QpEndpoint & { gid: string; addr: bigint; rkey: number };
   const data: Uint8Array;
+  const text: string;
+
+  const dial: typeof rendezvous.dial;
+  const listen: typeof rendezvous.listen;
+  const connection: rendezvous.Connection;
+  const request: rendezvous.Request;
 
   const matcher: FlowMatcher;
   const domain: dr.Domain;
   const fifo: UsrFifo;
   const encap: Encap;
   const endpoint: Endpoint;
+  const client: Endpoint;
   const nic: SoftNic;
 }

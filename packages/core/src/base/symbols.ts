@@ -12,7 +12,7 @@ export const kRelease: unique symbol = Symbol.for('@verbs/core.release') as neve
 export const kSettle: unique symbol = Symbol.for('@verbs/core.settle') as never;
 /** The id of a memory region or address handle in work requests. */
 export const kRequestId: unique symbol = Symbol.for('@verbs/core.requestId') as never;
-/** The events of a completion channel. */
+/** The events of a completion channel; the completion channel of a context. */
 export const kEvents: unique symbol = Symbol.for('@verbs/core.events') as never;
 /** A channel gets to know a completion queue. */
 export const kRegister: unique symbol = Symbol.for('@verbs/core.register') as never;
@@ -36,3 +36,5 @@ export const kChildren: unique symbol = Symbol.for('@verbs/core.children') as ne
 /** A queue pair is in another state by a vendor's call; or an event may have changed its state. */
 export const kState: unique symbol = Symbol.for('@verbs/core.state') as never;
 export const kSeeState: unique symbol = Symbol.for('@verbs/core.seeState') as never;
+/** No further message comes for a receiver. */
+export const kEnd: unique symbol = Symbol.for('@verbs/core.end') as never;

@@ -215,7 +215,7 @@ export class CompletionQueue extends Resource {
   #channelFor(syscall: string): CompletionChannel {
     if (this.channel !== undefined) return this.channel;
     throw new VerbsError(errno.EINVAL, syscall, {
-      hint: 'this queue has no completion channel: create it by createCq(cqe, { channel: ctx.createCompChannel() })',
+      hint: 'this queue has no completion channel: create it without `channel: null`',
     });
   }
 

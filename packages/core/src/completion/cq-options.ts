@@ -1,14 +1,16 @@
 import { fields, maybe, or, u31, unchecked } from '../base/fields.js';
 import type { NativeHandle } from '../base/native.js';
+import { kEvents } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
+import type { Context } from '../device/context.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { handleOf } from '../lifetime/resource.js';
 import type { CompletionChannel } from './completion-channel.js';
 
 /** The options of {@link Context.createCq}. */
 export interface CqOptions {
-  /** Needed for `cq.wait()` and `for await (… of cq)`. */
-  channel?: CompletionChannel;
+  /** Where its events go, for awaiting; default one that all such queues of the context share. `null`: polling only. */
+  channel?: CompletionChannel | null;
   /** Which interrupt of the device serves the queue, default 0. */
   compVector?: number;
   /** See {@link WcExFlags}: the fields of its completions; default those of `struct ibv_wc`. */
@@ -40,10 +42,16 @@ export interface ExtendedCq {
   parentDomain?: NativeHandle;
 }
 
-/** Checks every option by its name. */
-export function nativeCqOptions(options: CqOptions): {
-  /** The options of the program, read once. */
-  given: CqOptions;
+/** Checks every option by its name. `context` has the channel of queues that are given none. */
+export function nativeCqOptions(
+  options: CqOptions,
+  context: Context,
+): {
+  /** The options of the program, read once, with the channel of the context where none is given. */
+  given: Omit<CqOptions, 'channel'> & {
+    /** Undefined: the queue can only be polled. */
+    channel: CompletionChannel | undefined;
+  };
   /** The completion channel's. */
   channel: NativeHandle | undefined;
   /** With its default. */
@@ -52,10 +60,11 @@ export function nativeCqOptions(options: CqOptions): {
   extended: ExtendedCq | undefined;
 } {
   const given = cqOptions(options, 'options');
-  const { channel, compVector, wcFlags, flags, parentDomain } = given;
+  const { compVector, wcFlags, flags, parentDomain } = given;
+  const channel = given.channel === null ? undefined : (given.channel ?? context[kEvents]);
   const extended = wcFlags !== undefined || flags !== undefined || parentDomain !== undefined;
   return {
-    given: given as CqOptions,
+    given: { ...(given as CqOptions), channel: channel as CompletionChannel | undefined },
     channel:
       channel === undefined ? undefined : handleOf(channel, 'CompletionChannel', 'options.channel', 'ibv_create_cq'),
     compVector,

@@ -2,7 +2,7 @@ import { checked } from '../base/errors.js';
 import { fields, flag, or, range, u31 } from '../base/fields.js';
 import { formatGuid } from '../base/gid.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { kElement } from '../base/symbols.js';
+import { kElement, kEvents } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import { CompletionChannel } from '../completion/completion-channel.js';
@@ -36,13 +36,14 @@ const dmOptions = fields({ logAlignment: or(range(0, 63), 0) });
  * @example
  * using ctx = openDevice();
  * const pd = ctx.allocPd();
- * const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
+ * const cq = ctx.createCq(64);
  * const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
  */
 export class Context extends Resource {
   /** The device, as `listDevices()` describes it. */
   readonly device: DeviceInfo;
   readonly #events: DeviceEvents;
+  #channel: CompletionChannel | undefined;
 
   /** @internal */
   constructor(device: DeviceInfo, handle: NativeHandle) {
@@ -116,6 +117,21 @@ export class Context extends Resource {
    */
   gidTable(portNum?: number): GidEntry[] {
     return queries.gidTable(this.use('ibv_query_gid_table'), portNum);
+  }
+
+  /**
+   * The GID that a program wants as a rule, by `ibv_query_gid_table`: of RoCE v2, an IPv4 address before an IPv6 one and
+   * that before a link-local one; RoCE v1 comes last. On hardware it is seldom index 0. It is the default of
+   * `qp.connect`, `qp.endpoint` and `pd.createAh`.
+   *
+   * @param portNum default 1
+   * @throws VerbsError EINVAL for a port that the device does not have, ENODATA if the port has no GID
+   * @example
+   * const { gid, index } = ctx.defaultGid();
+   * console.log(`${gid} is GID ${index}`); // ::ffff:10.0.0.1 is GID 3
+   */
+  defaultGid(portNum = 1): GidEntry {
+    return queries.defaultGid(this.use('ibv_query_gid_table'), portNum);
   }
 
   /**
@@ -290,7 +306,8 @@ export class Context extends Resource {
   }
 
   /**
-   * `ibv_create_comp_channel`: with a channel a program can wait for completions instead of polling for them.
+   * `ibv_create_comp_channel`: the events of completion queues, for queues that shall not share that of
+   * the context.
    *
    * @throws VerbsError EMFILE (too many open files)
    * @example const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
@@ -303,14 +320,17 @@ export class Context extends Resource {
   /**
    * `ibv_create_cq`, or `ibv_create_cq_ex` (and `ibv_cq_ex_to_cq`) with any of `wcFlags`, `flags` and `parentDomain`.
    *
+   * Its completions can be awaited: its events go to `channel`, or to one that the queues of this context share. A
+   * channel of its own saves a system call at each wake-up where a program awaits several queues.
+   *
    * @param cqe the least number of entries: one for each request that may be outstanding, failing ones included
    * @throws VerbsError EINVAL (more than `maxCqe`, or no such vector), ENOMEM (more queues than the device has)
-   * @example const cq = ctx.createCq(64, { channel: ctx.createCompChannel() });
+   * @example const cq = ctx.createCq(64);
    */
   createCq(cqe: number, options: CqOptions = {}): CompletionQueue {
     const context = this.use('ibv_create_cq');
     checkCqe(cqe);
-    const { given, channel, compVector, extended } = nativeCqOptions(options);
+    const { given, channel, compVector, extended } = nativeCqOptions(options, this);
     const syscall = extended === undefined ? 'ibv_create_cq' : 'ibv_create_cq_ex';
     const detail = `of ${cqe} entries`;
     const made = checked(native.createCq(context, cqe, channel, compVector, extended), syscall, { detail });
@@ -345,6 +365,12 @@ export class Context extends Resource {
   get events(): DeviceEventEmitter {
     this.use('ibv_get_async_event');
     return this.#events.emitter;
+  }
+
+  /** @internal The completion channel of queues that are given none. */
+  get [kEvents](): CompletionChannel {
+    if (this.#channel === undefined || this.#channel.closed) this.#channel = this.createCompChannel();
+    return this.#channel;
   }
 
   /** @internal Lets events find the object of an id; undefined forgets it. */

@@ -199,11 +199,11 @@ export class ProtectionDomain extends Resource {
    * @throws TypeError, RangeError for a field that is missing, misspelt or out of its range, by its name
    * @throws VerbsError EINVAL (no such port, GID index or route), ENODATA (an empty GID index), ETIMEDOUT, ENETUNREACH
    * @example
-   * const ah = pd.createAh({ portNum: 1, grh: { dgid: '::ffff:10.0.0.2', sgidIndex: 0, hopLimit: 64 } });
+   * const ah = pd.createAh({ portNum: 1, grh: { dgid: '::ffff:10.0.0.2' } });
    */
   createAh(attr: AhAttr): AddressHandle {
     const pd = this.use('ibv_create_ah');
-    const vector = nativeAhAttr(attr, 'attr');
+    const vector = nativeAhAttr(attr, 'attr', (portNum) => this.#sourceGid(portNum));
     if (!vector.isGlobal && (this.context.queryPort(vector.portNum).flags & PortFlags.GRH_REQUIRED) !== 0) {
       throw new VerbsError(errno.EINVAL, 'ibv_create_ah', {
         hint: `port ${vector.portNum} requires a global route: set attr.isGlobal to true and attr.grh with the dgid`,
@@ -211,6 +211,15 @@ export class ProtectionDomain extends Resource {
     }
     const { handle, id } = checked(native.createAh(pd, vector), 'ibv_create_ah');
     return new AddressHandle(this, handle, id, publicAhAttr({ grh: NO_ROUTE, ...vector }));
+  }
+
+  /** The default of `grh.sgidIndex`. Where there is none, `ibv_create_ah` says why. */
+  #sourceGid(portNum: number): number {
+    try {
+      return this.context.defaultGid(portNum).index;
+    } catch {
+      return 0;
+    }
   }
 
   /**

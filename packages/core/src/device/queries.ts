@@ -1,3 +1,4 @@
+import { errno } from '../base/errno.js';
 import { check, checked, VerbsError } from '../base/errors.js';
 import { formatGuid, gidText } from '../base/gid.js';
 import { flags, type Forms, hex, mtu, named, readable } from '../base/inspection.js';
@@ -75,6 +76,28 @@ export function gidTable(context: NativeHandle, portNum: unknown): GidEntry[] {
   for (let each = 1; each <= physPortCnt; each++) room += queryPort(context, each).gidTblLen;
   const table = checked(native.queryGidTable(context, room), 'ibv_query_gid_table');
   return table.filter((entry) => portNum === undefined || entry.portNum === portNum).map(gidEntry);
+}
+
+/** The GID that connections of this port use unless told otherwise. */
+export function defaultGid(context: NativeHandle, portNum: unknown): GidEntry {
+  const port = portNumber(portNum);
+  const [first] = gidTable(context, port).sort(
+    (one, two) => preference(one) - preference(two) || one.index - two.index,
+  );
+  if (first !== undefined) return first;
+  throw new VerbsError(errno.ENODATA, 'ibv_query_gid_table', {
+    detail: `of port ${port}`,
+    hint: 'the GID table is empty: the network interface of the port has no address, or is down',
+  });
+}
+
+/** Less is better: what routers forward before what they do not, addresses that somebody assigned before automatic ones. */
+function preference({ gid, type }: GidEntry): number {
+  const local = gid.startsWith('fe80:');
+  if (type === GidType.ROCE_V1) return local ? 5 : 4;
+  if (type === GidType.ROCE_V2) return gid.startsWith('::ffff:') ? 0 : local ? 3 : 1;
+  // On InfiniBand the first GID is the port's own, with the prefix of a link-local address as a rule.
+  return 2;
 }
 
 export function queryGidEx(context: NativeHandle, portNum: unknown, index: unknown): GidEntry {

@@ -100,6 +100,22 @@ export class MemoryRegion extends Resource {
     return this.#region.rkey;
   }
 
+  /**
+   * The region for a peer, as plain values that JSON can carry: the peer gives them to its requests as `remote`.
+   *
+   * @example console.log(JSON.stringify(mr.remote())); // {"addr":"0x7f12c8a00000","rkey":2816,"length":4096}
+   */
+  remote(): {
+    /** `0x` and hexadecimal digits. */
+    addr: string;
+    /** The key, 32 bits. */
+    rkey: number;
+    /** Bytes. */
+    length: number;
+  } {
+    return { addr: `0x${this.addr.toString(16)}`, rkey: this.rkey, length: this.length };
+  }
+
   /** `ibv_mr.handle`: the number for {@link ProtectionDomain.importMr}. */
   get mrHandle(): number {
     return this.#region.mrHandle;

@@ -1,7 +1,7 @@
 import { errno } from '../base/errno.js';
 import { closedError, VerbsError } from '../base/errors.js';
 import { fields, maybe, or, range, u32 } from '../base/fields.js';
-import { kAwait, kGiveUp } from '../base/symbols.js';
+import { kAwait, kEnd, kGiveUp } from '../base/symbols.js';
 import { rangeError, typeError } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
@@ -142,9 +142,14 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
    * requests until the queue pair is closed: a later receiver, or `qp.recv`, gets their messages.
    */
   close(): void {
+    this.#arrived.length = 0;
+    this[kEnd]();
+  }
+
+  /** @internal No further message comes; those that have arrived are given out. */
+  [kEnd](): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#arrived.length = 0;
     const reason = closedError('Receiver', 'ibv_post_recv');
     for (const { elements } of this.#slots) this.#cq[kGiveUp](elements.id, reason);
     this.#buffers.close();

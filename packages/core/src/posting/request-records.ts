@@ -5,6 +5,7 @@ import { integer, typeError, valueError } from '../base/validate.js';
 import { WrOpcode } from '../enums/index.js';
 import { requestId, type Resource } from '../lifetime/resource.js';
 import { bindInfo } from '../memory/bind-info.js';
+import { remoteRegion } from './remote-region.js';
 import { pathText, type RequestPath, u32Field, u64Field } from './request-path.js';
 
 /** The largest cap.maxSendSge. */
@@ -155,6 +156,12 @@ function readRemote(wr: Record<string, unknown>, opcode: number, path: RequestPa
       break;
     default:
       break;
+  }
+  if (wr['remoteAddr'] === undefined && wr['remote'] !== undefined) {
+    const region = remoteRegion(wr, path);
+    remote.addr = region.addr;
+    remote.rkey = region.rkey;
+    return;
   }
   remote.addr = u64Field(wr, 'remoteAddr', path);
   remote.rkey = u32Field(wr, 'rkey', path);

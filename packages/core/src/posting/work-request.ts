@@ -3,6 +3,7 @@ import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
 import type { AddressHandle } from '../qp/address-handle.js';
+import type { RemoteRegion } from './remote-region.js';
 
 /** `struct ibv_sge`: a part of a memory region. Bounds are checked when it is posted. */
 export interface Sge {
@@ -37,12 +38,28 @@ interface Datagram {
   remoteQkey?: number;
 }
 
-interface Remote {
-  /** An address in the peer's memory region: its `addr` and an offset. */
-  remoteAddr: bigint | number;
-  /** The region's rkey. */
-  rkey: number;
-}
+/** Memory of the peer: a region as the peer sent it, or an address and a key. */
+export type Remote =
+  | {
+      /** The region: what `mr.remote()` of the peer gave. */
+      remote: RemoteRegion;
+      /** Bytes from the region's start, default 0. */
+      remoteOffset?: number;
+      /** Missing. */
+      remoteAddr?: never;
+      /** Missing. */
+      rkey?: never;
+    }
+  | {
+      /** An address in the peer's memory region: its `addr` and an offset. */
+      remoteAddr: bigint | number;
+      /** The region's rkey. */
+      rkey: number;
+      /** Missing. */
+      remote?: never;
+      /** Missing. */
+      remoteOffset?: never;
+    };
 
 type Opcode = typeof WrOpcode;
 
@@ -82,49 +99,62 @@ export interface SendWithInvRequest extends SendBase, Shared {
 /**
  * IBV_WR_RDMA_WRITE: into the peer's memory, which needs REMOTE_WRITE; the peer's program notices nothing. RC, UC, XRC.
  *
+ * @example
+ * const region = JSON.parse(text) as RemoteRegion; // JSON.stringify(mr.remote()) of the peer
+ * qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr, length: 64 }], remote: region, remoteOffset: 128 });
  * @example qp.postSend({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr }], remoteAddr: peer.addr, rkey: peer.rkey });
  */
-export interface RdmaWriteRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.RDMA_WRITE: distinguishes this request from the others. */
-  opcode: Opcode['RDMA_WRITE'];
-}
+export type RdmaWriteRequest = SendBase &
+  Remote &
+  Shared & {
+    /** WrOpcode.RDMA_WRITE: distinguishes this request from the others. */
+    opcode: Opcode['RDMA_WRITE'];
+  };
 /**
  * IBV_WR_RDMA_WRITE_WITH_IMM: the same, and it consumes a receive request of the peer, whose completion has `immData`.
  */
-export interface RdmaWriteWithImmRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.RDMA_WRITE_WITH_IMM: distinguishes this request from the others. */
-  opcode: Opcode['RDMA_WRITE_WITH_IMM'];
-  /** 32 bits for the receiver's `immData`. */
-  immData: number;
-}
+export type RdmaWriteWithImmRequest = SendBase &
+  Remote &
+  Shared & {
+    /** WrOpcode.RDMA_WRITE_WITH_IMM: distinguishes this request from the others. */
+    opcode: Opcode['RDMA_WRITE_WITH_IMM'];
+    /** 32 bits for the receiver's `immData`. */
+    immData: number;
+  };
 /**
  * IBV_WR_RDMA_READ: out of the peer's memory, which needs REMOTE_READ, into `sgList`. RC and XRC; at most `maxRdAtomic`
  * of them and of atomics are on their way at a time, the others wait in the queue.
  */
-export interface RdmaReadRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.RDMA_READ: distinguishes this request from the others. */
-  opcode: Opcode['RDMA_READ'];
-}
+export type RdmaReadRequest = SendBase &
+  Remote &
+  Shared & {
+    /** WrOpcode.RDMA_READ: distinguishes this request from the others. */
+    opcode: Opcode['RDMA_READ'];
+  };
 /**
  * IBV_WR_ATOMIC_CMP_AND_SWP: if the 8 bytes at `remoteAddr` (a multiple of 8, in the peer's byte order) equal
  * `compare`, `swap` takes their place. Their former value arrives in `sgList`, one element of 8 bytes. The peer's
  * region needs REMOTE_ATOMIC. RC and XRC.
  */
-export interface CompareAndSwapRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.ATOMIC_CMP_AND_SWP: distinguishes this request from the others. */
-  opcode: Opcode['ATOMIC_CMP_AND_SWP'];
-  /** The expected value, 64 bits. */
-  compare: bigint | number;
-  /** The value that replaces it, 64 bits. */
-  swap: bigint | number;
-}
+export type CompareAndSwapRequest = SendBase &
+  Remote &
+  Shared & {
+    /** WrOpcode.ATOMIC_CMP_AND_SWP: distinguishes this request from the others. */
+    opcode: Opcode['ATOMIC_CMP_AND_SWP'];
+    /** The expected value, 64 bits. */
+    compare: bigint | number;
+    /** The value that replaces it, 64 bits. */
+    swap: bigint | number;
+  };
 /** IBV_WR_ATOMIC_FETCH_AND_ADD: adds to the 8 bytes at `remoteAddr`, else as {@link CompareAndSwapRequest}. */
-export interface FetchAndAddRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.ATOMIC_FETCH_AND_ADD: distinguishes this request from the others. */
-  opcode: Opcode['ATOMIC_FETCH_AND_ADD'];
-  /** The addend, 64 bits. The sum wraps around, so that 2n ** 64n - 1n takes one away. */
-  add: bigint | number;
-}
+export type FetchAndAddRequest = SendBase &
+  Remote &
+  Shared & {
+    /** WrOpcode.ATOMIC_FETCH_AND_ADD: distinguishes this request from the others. */
+    opcode: Opcode['ATOMIC_FETCH_AND_ADD'];
+    /** The addend, 64 bits. The sum wraps around, so that 2n ** 64n - 1n takes one away. */
+    add: bigint | number;
+  };
 /** IBV_WR_LOCAL_INV: invalidates a key of this side: of a memory window of type 2 that is bound to this queue pair. */
 export interface LocalInvRequest extends SendBase {
   /** WrOpcode.LOCAL_INV: distinguishes this request from the others. */
@@ -144,12 +174,14 @@ export interface BindMwRequest extends SendBase {
   bindInfo: MwBindInfo;
 }
 /** IBV_WR_ATOMIC_WRITE: the 8 bytes at `remoteAddr` (a multiple of 8) change at once. RC. */
-export interface AtomicWriteRequest extends SendBase, Remote, Shared {
-  /** WrOpcode.ATOMIC_WRITE: distinguishes this request from the others. */
-  opcode: Opcode['ATOMIC_WRITE'];
-  /** One element of 8 bytes. */
-  sgList: readonly Sge[];
-}
+export type AtomicWriteRequest = SendBase &
+  Remote &
+  Shared & {
+    /** WrOpcode.ATOMIC_WRITE: distinguishes this request from the others. */
+    opcode: Opcode['ATOMIC_WRITE'];
+    /** One element of 8 bytes. */
+    sgList: readonly Sge[];
+  };
 
 /** `struct ibv_send_wr`: the opcode says which fields there are. */
 export type SendWr =

@@ -9,7 +9,10 @@ export interface GlobalRoute {
   dgid: Gid;
   /** 20 bits, default 0; on RoCE v2 the UDP source port is derived from it, and routers choose a path by that. */
   flowLabel?: number;
-  /** Which of the port's own GIDs is the source: an index of `ctx.gidTable(port)`, 0 to 255, default 0. */
+  /**
+   * Which of the port's own GIDs is the source: an index of `ctx.gidTable(port)`, 0 to 255. Default that of
+   * `ctx.defaultGid(port)`; in `qp.modify`, 0.
+   */
   sgidIndex?: number;
   /** How many routers may forward a packet: 0 to 255, default 64. */
   hopLimit?: number;
@@ -53,7 +56,7 @@ const route = fields({
     return gidBytes(value, path);
   },
   flowLabel: or(u20(), 0),
-  sgidIndex: or(u8(), 0),
+  sgidIndex: maybe(u8()),
   hopLimit: or(u8(), 64),
   trafficClass: or(u8(), 0),
 });
@@ -68,11 +71,19 @@ const address = fields({
   grh: maybe(route),
 });
 
-/** Checks every field, by its path. */
-export function nativeAhAttr(value: unknown, path: string): NativeAhAttr {
-  const attr = address(value, path);
-  const isGlobal = attr.isGlobal ?? attr.grh !== undefined;
-  if (isGlobal && attr.grh === undefined) throw valueError(`${path}.grh`, 'is missing although isGlobal is true');
+/** Checks every field, by its path. `sourceOf` finds the index of the port's own GID where none is given; else it is 0. */
+export function nativeAhAttr(
+  value: unknown,
+  path: string,
+  sourceOf: (portNum: number) => number = () => 0,
+): NativeAhAttr {
+  const { grh, ...attr } = address(value, path);
+  const isGlobal = attr.isGlobal ?? grh !== undefined;
+  if (grh !== undefined) {
+    const sgidIndex = grh.sgidIndex ?? (isGlobal ? sourceOf(attr.portNum) : 0);
+    return { ...attr, isGlobal, grh: { ...grh, sgidIndex } };
+  }
+  if (isGlobal) throw valueError(`${path}.grh`, 'is missing although isGlobal is true');
   return { ...attr, isGlobal };
 }
 

@@ -21,7 +21,7 @@ export interface ConnectOptions {
   psn?: number;
   /** The local port, default 1. */
   portNum?: number;
-  /** Index of this side's GID (`ctx.gidTable(portNum)`), 0 to 255, default 0. */
+  /** Index of this side's GID (`ctx.gidTable(portNum)`), 0 to 255; default that of `ctx.defaultGid(portNum)`. */
   sgidIndex?: number;
   /** The largest packet, at most `activeMtu` of both ports; see {@link Mtu}; default MTU_1024. */
   pathMtu?: number;
@@ -65,9 +65,9 @@ const connectOptions = fields({
   remote: fields({ qpNum: u24(), psn: or(u24(), 0), gid: unchecked, lid: maybe(u16()) }),
   psn: or(u24(), 0),
   portNum: or(u8(), 1),
-  sgidIndex: or(u8(), 0),
+  sgidIndex: maybe(u8()),
   pathMtu: or(range(0, Mtu.MTU_4096), Mtu.MTU_1024),
-  access: or(u31(), DEFAULT_ACCESS),
+  access: maybe(u31()),
   timeout: or(u5(), 14),
   retryCnt: or(u3(), 7),
   rnrRetry: or(u3(), 7),
@@ -79,8 +79,17 @@ const connectOptions = fields({
   sl: or(u4(), 0),
 });
 
-/** The three steps from RESET to RTS of a connected queue pair. */
-export function connectSteps(value: ConnectOptions, qpType: number): QpAttr[] {
+/** What the steps of a connection depend on beside its options. */
+export interface ConnectFacts {
+  qpType: number;
+  /** It is in INIT already. */
+  inInit: boolean;
+  /** Finds the index of this side's GID where none is given. */
+  defaultSgid: (portNum: number) => number;
+}
+
+/** The steps from RESET, or from INIT, to RTS of a connected queue pair. */
+export function connectSteps(value: unknown, { qpType, inInit, defaultSgid }: ConnectFacts): QpAttr[] {
   const { remote, portNum, sgidIndex, hopLimit, trafficClass, sl, ...options } = connectOptions(value, 'options');
   const { gid, lid } = remote;
   if (gid === undefined && lid === undefined) {
@@ -90,16 +99,26 @@ export function connectSteps(value: ConnectOptions, qpType: number): QpAttr[] {
   const sends = qpType === QpType.RC || qpType === QpType.XRC_SEND;
   const receives = qpType === QpType.RC || qpType === QpType.XRC_RECV;
   const { psn, pathMtu, access, timeout, retryCnt, rnrRetry, minRnrTimer, maxRdAtomic, maxDestRdAtomic } = options;
-  const grh = { dgid: gid as Gid, sgidIndex, hopLimit, trafficClass };
+  const route = () => {
+    const grh = { dgid: gid as Gid, sgidIndex: sgidIndex ?? defaultSgid(portNum), hopLimit, trafficClass };
+    return { grh };
+  };
+  const init: QpAttr = {
+    qpState: QpState.INIT,
+    pkeyIndex: 0,
+    portNum,
+    qpAccessFlags: access ?? DEFAULT_ACCESS,
+  };
   return [
-    { qpState: QpState.INIT, pkeyIndex: 0, portNum, qpAccessFlags: access },
+    ...(inInit ? [] : [init]),
     {
       qpState: QpState.RTR,
       pathMtu,
       destQpNum: remote.qpNum,
       rqPsn: remote.psn,
-      ahAttr: { portNum, sl, dlid: lid ?? 0, ...(gid === undefined ? {} : { grh }) },
+      ahAttr: { portNum, sl, dlid: lid ?? 0, ...(gid === undefined ? {} : route()) },
       ...(receives ? { maxDestRdAtomic, minRnrTimer } : {}),
+      ...(inInit && access !== undefined ? { qpAccessFlags: access } : {}),
     },
     {
       qpState: QpState.RTS,
@@ -110,14 +129,43 @@ export function connectSteps(value: ConnectOptions, qpType: number): QpAttr[] {
   ];
 }
 
+/** The options of {@link QueuePair.init}. */
+export interface InitOptions {
+  /** The local port, default 1. */
+  portNum?: number;
+  /** RC, UC, XRC: the peer's rights: {@link AccessFlags}, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
+  access?: number;
+  /** UD: datagrams must carry it, 32 bits. Required there. */
+  qkey?: number;
+  /** Which of the port's partition keys, an index; default 0. */
+  pkeyIndex?: number;
+}
+
+const initOptions = fields({
+  portNum: or(u8(), 1),
+  access: maybe(u31()),
+  qkey: maybe(u32()),
+  pkeyIndex: or(u16(), 0),
+});
+
+/** The step to INIT. */
+export function initStep(value: InitOptions, qpType: number): QpAttr {
+  const { portNum, access, qkey, pkeyIndex } = initOptions(value, 'options');
+  const qpState = QpState.INIT;
+  if (qpType === QpType.RAW_PACKET) return { qpState, portNum };
+  if (qpType !== QpType.UD) return { qpState, pkeyIndex, portNum, qpAccessFlags: access ?? DEFAULT_ACCESS };
+  if (qkey === undefined) throw typeError('options.qkey', 'a number, as UD needs it', undefined);
+  return { qpState, pkeyIndex, portNum, qkey };
+}
+
 const activateOptions = fields({ qkey: u32(), portNum: or(u8(), 1), psn: or(u24(), 0), pkeyIndex: or(u16(), 0) });
 
-/** The three steps from RESET to RTS of a datagram queue pair. */
-export function activateSteps(value: ActivateOptions): QpAttr[] {
+/** The steps from RESET, or from INIT, to RTS of a datagram queue pair. */
+export function activateSteps(value: ActivateOptions, inInit: boolean): QpAttr[] {
   const { qkey, portNum, psn, pkeyIndex } = activateOptions(value, 'options');
   return [
     { qpState: QpState.INIT, pkeyIndex, portNum, qkey },
     { qpState: QpState.RTR },
     { qpState: QpState.RTS, sqPsn: psn },
-  ];
+  ].slice(inInit ? 1 : 0);
 }

@@ -99,8 +99,8 @@ const table: Readonly<Record<keyof QpAttr, readonly [bit: number, check: Check<N
   altTimeout: [QpAttrMask.ALT_PATH, u5()],
   rateLimit: [QpAttrMask.RATE_LIMIT, u32()],
   cap: [QpAttrMask.CAP, nativeCap],
-  ahAttr: [QpAttrMask.AV, nativeAhAttr],
-  altAhAttr: [QpAttrMask.ALT_PATH, nativeAhAttr],
+  ahAttr: [QpAttrMask.AV, (value, path) => nativeAhAttr(value, path)],
+  altAhAttr: [QpAttrMask.ALT_PATH, (value, path) => nativeAhAttr(value, path)],
 };
 
 const attributes = fields(Object.fromEntries(Object.entries(table).map(([name, [, check]]) => [name, maybe(check)])));

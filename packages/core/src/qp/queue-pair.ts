@@ -20,7 +20,22 @@ import type { MemoryWindow } from '../memory/memory-window.js';
 import type { RecvBatch } from '../posting/recv-batch.js';
 import type { SendBatch } from '../posting/send-batch.js';
 import type { RecvWr, SendWr } from '../posting/work-request.js';
-import { type ActivateOptions, activateSteps, type ConnectOptions, connectSteps } from './connect.js';
+import {
+  type ActivateOptions,
+  activateSteps,
+  type ConnectOptions,
+  connectSteps,
+  type InitOptions,
+  initStep,
+} from './connect.js';
+import {
+  endpointOptions,
+  type EndpointOptions,
+  type LocalEnd,
+  localEnd,
+  optionsTo,
+  type QpEndpoint,
+} from './endpoint.js';
 import { nativeFlowAttr } from './flow-attr.js';
 import type { FlowAttr } from './flow-spec.js';
 import { Flow } from './flow.js';
@@ -77,6 +92,8 @@ export class QueuePair<out T extends number = number> extends Resource {
   readonly cap: Readonly<Required<QpCap>>;
   readonly #id: number;
   readonly #state: KnownState;
+  /** This end, as it was told to the peer. */
+  #end: LocalEnd | undefined;
 
   /** @internal */
   constructor({ context, pd, attr, made, opened }: MadeQp<T>) {
@@ -149,29 +166,87 @@ export class QueuePair<out T extends number = number> extends Resource {
   }
 
   /**
-   * Brings an RC, UC or XRC queue pair from RESET to RTS: `ibv_modify_qp` three times, with the usual values.
+   * This end of a connection, for the peer's {@link QueuePair.connect}: number, a random PSN, GID, MTU and how many
+   * reads and atomics it serves. Plain values, which JSON can carry. Another call gives the same PSN.
    *
-   * @throws TypeError, RangeError for an option that is missing, misspelt or out of its range, by its name
-   * @throws VerbsError EINVAL (another type, another state than RESET), and the errors of `modify`
-   * @example
-   * import { randomInt } from 'node:crypto';
-   *
-   * const psn = randomInt(2 ** 24); // the peer needs it, with qp.qpNum and this port's GID
-   * qp.connect({ remote: { qpNum: peer.qpNum, psn: peer.psn, gid: peer.gid }, psn, pathMtu: Mtu.MTU_4096 });
+   * @throws VerbsError EINVAL (no such port), ENODATA (the port has no GID)
+   * @example console.log(JSON.stringify(qp.endpoint()));
+   * // {"qpNum":17,"psn":12082113,"mtu":5,"rdAtomic":16,"gid":"::ffff:127.0.0.1"}
    */
-  connect(options: ConnectOptions): void {
+  endpoint(options: EndpointOptions = {}): QpEndpoint {
+    this.use('ibv_query_port');
+    const { portNum, sgidIndex } = endpointOptions(options, 'options');
+    const end = localEnd(this.context, this.qpNum, { portNum, sgidIndex });
+    const psn = this.#end?.endpoint.psn ?? end.endpoint.psn;
+    this.#end = { ...end, endpoint: { ...end.endpoint, psn } };
+    return { ...this.#end.endpoint };
+  }
+
+  /**
+   * Brings the queue pair from RESET to INIT, by `ibv_modify_qp`: receive requests can be posted, and nothing arrives
+   * yet. So a program can have receives in the queue before its peer can send: `init`, post them, `connect` or
+   * `activate`.
+   *
+   * @throws TypeError, RangeError for an option, by its name
+   * @throws VerbsError EINVAL (another state than RESET, no such port)
+   * @example
+   * qp.init();
+   * qp.postRecv({ sgList: [{ mr }] });
+   * qp.connect(peer);
+   */
+  init(options: InitOptions = {}): void {
+    this.modify(initStep(options, this.qpType));
+  }
+
+  /**
+   * Brings an RC, UC or XRC queue pair from RESET or INIT to RTS: `ibv_modify_qp`, with the usual values.
+   *
+   * @param peer what {@link QueuePair.endpoint} of the peer gave; members that it has beside those are ignored (but
+   *   without `options` an object with `remote` is a {@link ConnectOptions}). Path MTU, and reads and atomics at a time,
+   *   are what both ends have
+   * @param options instead of these values
+   * @throws TypeError, RangeError for a member or an option that is missing, misspelt or out of its range, by its name
+   * @throws VerbsError EINVAL (another type, another state than RESET and INIT), and the errors of `modify`
+   * @example
+   * const mine = qp.endpoint(); // for the peer, out of band
+   * qp.connect(peer, { access: AccessFlags.REMOTE_READ });
+   */
+  connect(peer: QpEndpoint, options?: Omit<ConnectOptions, 'remote' | 'psn'>): void;
+  /**
+   * The same with every value given.
+   *
+   * @example
+   * qp.connect({ remote: { qpNum: 17, psn: 5, gid: '::ffff:10.0.0.2' }, psn: 7, pathMtu: Mtu.MTU_4096 });
+   */
+  connect(options: ConnectOptions): void;
+  connect(peer: QpEndpoint | ConnectOptions, options?: Omit<ConnectOptions, 'remote' | 'psn'>): void {
     if (!CONNECTED.has(this.qpType)) {
       throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
         hint: 'connect() is for RC, UC and XRC; a UD queue pair has activate()',
       });
     }
-    for (const step of connectSteps(options, this.qpType)) this.modify(step);
+    const defaultSgid = (portNum: number) => this.context.defaultGid(portNum).index;
+    const all = this.#optionsOf(peer, options);
+    const facts = { qpType: this.qpType, inInit: this.#inInit(), defaultSgid };
+    for (const step of connectSteps(all, facts)) this.modify(step);
+  }
+
+  #optionsOf(peer: QpEndpoint | ConnectOptions, options: object | undefined): unknown {
+    const whole = typeof peer !== 'object' || (peer as object | null) === null || 'remote' in peer;
+    if (options === undefined && whole) return peer;
+    const { portNum, sgidIndex } = (options ?? {}) as EndpointOptions;
+    const end = (this.#end ??= localEnd(this.context, this.qpNum, endpointOptions({ portNum, sgidIndex }, 'options')));
+    return optionsTo(peer, end, this.context, options ?? {});
+  }
+
+  #inInit(): boolean {
+    return this.query(QpAttrMask.STATE).attr.qpState === QpState.INIT;
   }
 
   /**
-   * Brings a UD queue pair from RESET to RTS: `ibv_modify_qp` three times.
+   * Brings a UD queue pair from RESET or INIT to RTS: `ibv_modify_qp`.
    *
-   * @throws VerbsError EINVAL (another type, another state than RESET)
+   * @throws VerbsError EINVAL (another type, another state than RESET and INIT)
    * @example qp.activate({ qkey: 0x11111111 });
    */
   activate(options: ActivateOptions): void {
@@ -180,7 +255,7 @@ export class QueuePair<out T extends number = number> extends Resource {
         hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',
       });
     }
-    for (const step of activateSteps(options)) this.modify(step);
+    for (const step of activateSteps(options, this.#inInit())) this.modify(step);
   }
 
   /**

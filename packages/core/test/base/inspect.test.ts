@@ -23,7 +23,7 @@ describe('inspect shows', () => {
     expect(formatted(pd)).toBe(`ProtectionDomain #N { ${context} }`);
     expect(formatted(channel)).toBe(`CompletionChannel #N { fd: N, ${context} }`);
     expect(formatted(cq)).toBe(`CompletionQueue #N { cqe: 256, channel: [CompletionChannel #N], ${context} }`);
-    const extended = ctx.createCq(4, { wcFlags: WcExFlags.BYTE_LEN | WcExFlags.QP_NUM });
+    const extended = ctx.createCq(4, { channel: null, wcFlags: WcExFlags.BYTE_LEN | WcExFlags.QP_NUM });
     expect(formatted(extended)).toBe(`CompletionQueue #N { cqe: 4, wcFlags: BYTE_LEN|QP_NUM, ${context} }`);
     const rights = 'LOCAL_WRITE|REMOTE_WRITE|REMOTE_READ|REMOTE_ATOMIC';
     expect(formatted(mr)).toBe(

@@ -104,7 +104,7 @@ describe('send and recv', () => {
     await expect(one.send([] as never)).rejects.toThrow(/^wr must be one work request/);
     await expect(one.recv(undefined as never)).rejects.toThrow(TypeError);
     await expect(one.send({ opcode: SEND, wrId: -1 })).rejects.toThrow(/wr\.wrId/);
-    const silent = createQp({ pd: b.pd, cq: b.ctx.createCq(4) });
+    const silent = createQp({ pd: b.pd, cq: b.ctx.createCq(4, { channel: null }) });
     await expect(silent.recv({})).rejects.toMatchObject({ code: 'EINVAL', message: /no completion channel/ as never });
     expect(b.cq.poll()).toEqual([]);
   });

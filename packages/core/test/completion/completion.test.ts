@@ -62,9 +62,21 @@ describe('wait', () => {
     await expect(cq.wait()).rejects.toThrow(VerbsError);
   });
 
-  it('needs a channel', async () => {
-    const { ctx } = bench();
-    await expect(ctx.createCq(8).wait()).rejects.toThrow(/EINVAL.*channel: ctx\.createCompChannel/);
+  it('needs a channel, which queues share that are given none', async () => {
+    const b = bench();
+    await expect(b.ctx.createCq(8, { channel: null }).wait()).rejects.toThrow(/EINVAL.*without `channel: null`/);
+    const [one, two] = [b.ctx.createCq(8), b.ctx.createCq(8)];
+    expect(one.channel).toBeDefined();
+    expect(two.channel).toBe(one.channel);
+    const [three, four] = pair({ ...b, cq: one });
+    four.postRecv({ wrId: 7 });
+    await three.send({ opcode: WrOpcode.SEND });
+    await one.wait();
+    expect(one.poll()).toMatchObject([{ wrId: 7 }]);
+    // One that was closed is replaced.
+    one.channel?.close();
+    expect(one.closed).toBe(true);
+    expect(b.ctx.createCq(8).channel?.closed).toBe(false);
   });
 
   it('works for many queues of one channel', async () => {

@@ -6,7 +6,7 @@ import { openDevice, QpState, QpType, SendFlags, WrOpcode } from '../../dist/ind
 const ctx = openDevice('soft0');
 const pd = ctx.allocPd();
 const mr = pd.allocMr(4096, 3);
-const cq = ctx.createCq(16);
+const cq = ctx.createCq(16, { channel: null });
 const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 4, maxRecvWr: 4 } });
 const wr = {
   ...{ opcode: WrOpcode.RDMA_WRITE, wrId: 7, sendFlags: SendFlags.SIGNALED, sgList: [{ mr, length: 8 }] },

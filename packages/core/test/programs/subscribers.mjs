@@ -27,7 +27,7 @@ for (const { openDevice, QpState, QpType, WrOpcode } of [esm, cjs]) {
   const ctx = openDevice('soft0');
   const pd = ctx.allocPd();
   const mr = pd.allocMr(64, 1);
-  const cq = ctx.createCq(4);
+  const cq = ctx.createCq(4, { channel: null });
   const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 1, maxRecvWr: 1 } });
   qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 });
   try {

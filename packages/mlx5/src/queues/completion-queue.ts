@@ -54,10 +54,10 @@ export function createCq(
   const syscall = 'mlx5dv_create_cq';
   const { library, handle } = forContext(ctx, syscall);
   u31(1)(cqe, 'cqe');
-  const { channel, compVector, extended = { wcFlags: STANDARD_WC, flags: 0 } } = nativeCqOptions(options);
+  const { given, channel, compVector, extended = { wcFlags: STANDARD_WC, flags: 0 } } = nativeCqOptions(options, ctx);
   const attr = checkAttr(mlx5Attr, 'mlx5Attr');
   const result = native.createCq(library, handle, cqe, channel, compVector, extended, attr);
   const queue = made(result, { library, syscall, detail: `of ${cqe} entries` });
-  const { parentDomain } = options;
-  return adoptCq(ctx, options.channel, queue, { wcFlags: Number(extended.wcFlags), parentDomain });
+  const { parentDomain } = given;
+  return adoptCq(ctx, given.channel, queue, { wcFlags: Number(extended.wcFlags), parentDomain });
 }

@@ -163,7 +163,7 @@ export class Sequence {
     if (result instanceof Promise) this.#await(name, result);
     else if (result instanceof core.WorkCompletion) completions.push(result);
     else if (Array.isArray(result)) for (const each of result.slice(0, 8)) this.#absorb(name, each, depth + 1);
-    else if (typeof result.next === 'function' && Symbol.asyncIterator in result) this.#iterate(name, result);
+    else if (typeof result.return === 'function' && Symbol.asyncIterator in result) this.#iterate(name, result);
     else this.#world.take(result);
   }
 
@@ -179,7 +179,7 @@ export class Sequence {
     promise
       .then(
         (value) => {
-          this.#absorb(name, value?.value, 1);
+          this.#absorb(name, value?.value ?? value, 1);
         },
         (error) => {
           if (!isPromised(this.#world.core, error) && error?.name !== 'AbortError') wait.error = error;
@@ -196,8 +196,9 @@ export class Sequence {
     const forget = this.#random.oneIn(5);
     if (forget || this.#random.oneIn(2)) for (const controller of controllers) controller.abort();
     await turn();
-    // What waits without a signal waits until the close, and holds its context meanwhile.
-    if (!forget || waits.some(({ done }) => !done)) {
+    // What waits without a signal waits until the close, and holds its context meanwhile; so does an open receiver.
+    const waiting = waits.some(({ done }) => !done) || this.#world.all().some(isOpenReceiver(this.#world.core));
+    if (!forget || waiting) {
       this.#say('end: close all');
       for (const context of this.#random.shuffled([...contexts])) context.close();
       const open = this.#world.all().filter((each) => each.closed === false);
@@ -212,6 +213,8 @@ export class Sequence {
     if (wrong !== undefined) throw new Failure(`${wrong.name} was rejected with something else`, wrong.error);
   }
 }
+
+const isOpenReceiver = (core) => (object) => object instanceof core.Receiver && !object.closed;
 
 /** The surface in the form that sequences need. */
 export function prepareSurface(surface, calls) {

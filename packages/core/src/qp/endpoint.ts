@@ -1,0 +1,93 @@
+import { randomInt } from 'node:crypto';
+import { fields, maybe, or, range, u16, u24, u8 } from '../base/fields.js';
+import { typeError } from '../base/validate.js';
+import type { Context } from '../device/context.js';
+import { LinkLayer, Mtu, PortFlags } from '../enums/index.js';
+import type { ConnectOptions } from './connect.js';
+
+/** One end of a connection, for its peer: plain values, which JSON can carry. See {@link QueuePair.endpoint}. */
+export interface QpEndpoint {
+  /** The queue pair, 24 bits. */
+  qpNum: number;
+  /** The first packet sequence number that it sends, 24 bits: a random one. */
+  psn: number;
+  /** The GID of its port as IPv6 text; missing on InfiniBand where no route is needed. */
+  gid?: string;
+  /** The LID of its port, on InfiniBand. */
+  lid?: number;
+  /** The active MTU of its port, an {@link Mtu}. */
+  mtu: number;
+  /** Reads and atomics that it serves at a time: 0 to 255. */
+  rdAtomic: number;
+}
+
+/** The options of {@link QueuePair.endpoint}. */
+export interface EndpointOptions {
+  /** The local port, default 1. */
+  portNum?: number | undefined;
+  /** Index of this side's GID, 0 to 255; default that of `ctx.defaultGid(portNum)`. */
+  sgidIndex?: number | undefined;
+}
+
+/** What a queue pair told its peer, and needs for the connection. */
+export interface LocalEnd {
+  endpoint: QpEndpoint;
+  portNum: number;
+  sgidIndex: number | undefined;
+}
+
+/** A device serves many more at a time; each costs it memory, and a few fill a network. */
+const RD_ATOMIC = 16;
+
+/** This end, with a new PSN. */
+export function localEnd(context: Context, qpNum: number, { portNum = 1, sgidIndex }: EndpointOptions): LocalEnd {
+  const { linkLayer, flags, lid, activeMtu: mtu } = context.queryPort(portNum);
+  const rdAtomic = Math.min(RD_ATOMIC, context.queryDevice().maxQpRdAtom);
+  const common = { qpNum, psn: randomInt(2 ** 24), mtu, rdAtomic };
+  if (linkLayer !== LinkLayer.ETHERNET && (flags & PortFlags.GRH_REQUIRED) === 0)
+    return { endpoint: { ...common, lid }, portNum, sgidIndex };
+  const { gid, index } =
+    sgidIndex === undefined
+      ? context.defaultGid(portNum)
+      : { gid: context.queryGid(portNum, sgidIndex), index: sgidIndex };
+  const far = linkLayer === LinkLayer.ETHERNET ? {} : { lid };
+  return { endpoint: { ...common, gid, ...far }, portNum, sgidIndex: index };
+}
+
+/** Checks the options of `qp.endpoint()`. */
+export const endpointOptions = fields({ portNum: maybe(u8(1)), sgidIndex: maybe(u8()) });
+
+const checks = {
+  qpNum: u24(),
+  psn: u24(),
+  gid: maybe((value: unknown, path: string) => {
+    if (typeof value !== 'string') throw typeError(path, 'IPv6 text', value);
+    return value;
+  }),
+  lid: maybe(u16()),
+  mtu: range(Mtu.MTU_256, Mtu.MTU_4096),
+  rdAtomic: or(u8(), 1),
+};
+
+/** The options of a connection to a peer's end. Members of it that this version does not know are ignored. */
+export function optionsTo(peer: unknown, local: LocalEnd, context: Context, options: object): ConnectOptions {
+  if (typeof peer !== 'object' || peer === null) throw typeError('peer', 'what qp.endpoint() of the peer gave', peer);
+  const given = peer as Record<string, unknown>;
+  const qpNum = checks.qpNum(given['qpNum'], 'peer.qpNum');
+  const psn = checks.psn(given['psn'], 'peer.psn');
+  const gid = checks.gid(given['gid'], 'peer.gid');
+  const lid = checks.lid(given['lid'], 'peer.lid');
+  const mtu = checks.mtu(given['mtu'], 'peer.mtu');
+  const rdAtomic = checks.rdAtomic(given['rdAtomic'], 'peer.rdAtomic');
+  const { endpoint, portNum, sgidIndex } = local;
+  return {
+    remote: { qpNum, psn, ...(gid === undefined ? {} : { gid }), ...(lid === undefined ? {} : { lid }) },
+    psn: endpoint.psn,
+    portNum,
+    ...(sgidIndex === undefined ? {} : { sgidIndex }),
+    pathMtu: Math.min(mtu, endpoint.mtu),
+    maxRdAtomic: Math.min(rdAtomic, context.queryDevice().maxQpInitRdAtom),
+    maxDestRdAtomic: endpoint.rdAtomic,
+    ...options,
+  };
+}

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fields, or, range } from '../base/fields.js';
+import { typeError } from '../base/validate.js';
+import { Connection } from './connection.js';
+import { Device } from './device.js';
+import { foreign, isObject, Lines, problem } from './lines.js';
+import { CONNECTION_FIELDS, type ConnectionOptions, signalOf } from './options.js';
+
+/** The options of {@link dial}. */
+export interface DialOptions extends ConnectionOptions {
+  /** The TCP port of the program that listens. */
+  port: number;
+  /** Its host, default 127.0.0.1. */
+  host?: string;
+}
+
+const text = (value: unknown, path: string): string => {
+  if (typeof value !== 'string') throw typeError(path, 'text', value);
+  return value;
+};
+
+const dialOptions = fields({ ...CONNECTION_FIELDS, port: range(1, 65535), host: or(text, '127.0.0.1') });
+
+/**
+ * Connects to a program that waits by {@link listen}: finds it over TCP, and resolves when both queue pairs are in RTS
+ * and the receive requests of both are posted.
+ *
+ * @throws VerbsError REJECTED (the listener did; the error's `privateData` is its), ETIMEDOUT, ECONNRESET, EPROTO (some
+ *   other program listens there), and the errors of `node:net`, such as ECONNREFUSED
+ * @example
+ * await using connection = await dial({ host: '127.0.0.1', port: 18515, receive: {} });
+ * await connection.send('hello');
+ * console.log((await connection.messages.next())?.text());
+ */
+export async function dial(options: DialOptions): Promise<Connection> {
+  const given = dialOptions(options, 'options');
+  const { host, port, privateData, timeout } = given;
+  const signal = signalOf(given);
+  signal?.throwIfAborted();
+  const device = new Device(given.pd);
+  const socket = connect({ host, port });
+  let connection: Connection | undefined;
+  try {
+    await once(socket, 'connect', {
+      signal: AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]),
+    });
+    const lines = new Lines(socket);
+    connection = new Connection(device.pd, lines, given, () => {
+      device.close();
+    });
+    lines.send({ verbs: 1, endpoint: connection.endpoint(given), privateData });
+    const reply = await lines.receive({ timeout, signal });
+    if (reply['rejected'] === true) {
+      throw Object.assign(problem('REJECTED', 'the peer rejected the connection'), {
+        privateData: reply['privateData'],
+      });
+    }
+    if (!isObject(reply['endpoint'])) throw foreign();
+    connection.connect(reply['endpoint'], given);
+    connection.privateData = reply['privateData'];
+    lines.send({ ready: true });
+    return connection;
+  } catch (error) {
+    if (connection === undefined) device.close();
+    else connection.close();
+    socket.destroy();
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

@@ -1,0 +1,123 @@
+import type { Socket } from 'node:net';
+import { errno } from '../base/errno.js';
+import { VerbsError } from '../base/errors.js';
+
+/** Longer than any valid message. */
+const MAX_LINE = 65536;
+
+/** How long one message may take, and what ends the wait for it. */
+export interface Patience {
+  /** Milliseconds. */
+  timeout: number;
+  signal: AbortSignal | undefined;
+}
+
+/** A TCP connection that carries one JSON value a line. The peer is not trusted. */
+export class Lines {
+  /** Resolves when the connection has ended, whoever ended it. */
+  readonly ended: Promise<void>;
+  readonly #socket: Socket;
+  readonly #lines: string[] = [];
+  #rest = '';
+  #wake: (() => void) | undefined;
+  #problem: VerbsError | undefined;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true).setKeepAlive(true, 10_000).setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      this.#receive(text);
+    });
+    // 'close' follows.
+    socket.on('error', () => undefined);
+    this.ended = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.#problem ??= problem('ECONNRESET', 'the peer has closed its TCP connection');
+        this.#wake?.();
+        resolve();
+      });
+    });
+  }
+
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress ?? '';
+  }
+
+  send(message: object): void {
+    const line = JSON.stringify(message);
+    if (line.length >= MAX_LINE) throw problem('EMSGSIZE', 'privateData is too long: at most 48 KiB of JSON');
+    if (!this.#socket.destroyed) this.#socket.write(`${line}\n`);
+  }
+
+  /** The next message: an object. */
+  async receive({ timeout, signal }: Patience): Promise<Record<string, unknown>> {
+    const late = AbortSignal.timeout(timeout);
+    const ends = signal === undefined ? late : AbortSignal.any([late, signal]);
+    for (;;) {
+      const line = this.#lines.shift();
+      if (line !== undefined) return parse(line);
+      if (this.#problem !== undefined) throw this.#problem;
+      signal?.throwIfAborted();
+      if (late.aborted) throw problem('ETIMEDOUT', `the peer said nothing for ${timeout} ms`);
+      await this.#next(ends);
+    }
+  }
+
+  /** Closes in order: the peer still gets what was sent. */
+  close(): void {
+    this.#socket.end();
+    // A peer that does not close its side would hold the process.
+    this.#socket.unref();
+    setTimeout(() => this.#socket.destroy(), 1000).unref();
+  }
+
+  #next(ends: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        ends.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#wake = wake;
+      if (ends.aborted) wake();
+      else ends.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  #receive(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    this.#lines.push(...lines);
+    // A peer has at most three messages.
+    if (this.#rest.length > MAX_LINE || this.#lines.length > 3 || lines.some(({ length }) => length > MAX_LINE)) {
+      this.#lines.length = 0;
+      this.#problem = foreign();
+      this.#socket.destroy();
+    }
+    this.#wake?.();
+  }
+}
+
+/** An error of the rendezvous; `code` is its name in libibverbs' manner. */
+export function problem(code: keyof typeof errno | 'REJECTED', text: string): VerbsError {
+  const number = code === 'REJECTED' ? errno.ECONNREFUSED : errno[code];
+  return new VerbsError(number, 'rendezvous', { code, text });
+}
+
+/** The error for a peer that is no rendezvous. */
+export function foreign(): VerbsError {
+  return problem('EPROTO', 'the peer speaks another protocol: is it a program with @verbs/core/rendezvous?');
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function parse(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (isObject(value)) return value;
+  } catch {
+    // Reported below.
+  }
+  throw foreign();
+}

@@ -1,0 +1,231 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server as TcpServer, type Socket } from 'node:net';
+import { errno } from '../base/errno.js';
+import { VerbsError } from '../base/errors.js';
+import { fields, or, range } from '../base/fields.js';
+import { typeError } from '../base/validate.js';
+import { Connection } from './connection.js';
+import { Device } from './device.js';
+import { foreign, isObject, Lines } from './lines.js';
+import { CONNECTION_FIELDS, connectionOptions, type ConnectionOptions, signalOf } from './options.js';
+
+/** The options of {@link listen}. Those of connections are the defaults of {@link Request.accept}. */
+export interface ListenOptions extends ConnectionOptions {
+  /** The TCP port; default 0: a free one, see {@link Server.port}. */
+  port?: number;
+  /** The address to listen at; default 127.0.0.1: programs of this machine. `'::'` is everybody. */
+  host?: string;
+  /** Requests that may wait for the program, default 64. More are turned away. */
+  backlog?: number;
+}
+
+const text = (value: unknown, path: string): string => {
+  if (typeof value !== 'string') throw typeError(path, 'text', value);
+  return value;
+};
+
+const listenOptions = fields({
+  ...CONNECTION_FIELDS,
+  port: or(range(0, 65535), 0),
+  host: or(text, '127.0.0.1'),
+  backlog: or(range(1, 65535), 64),
+});
+
+/**
+ * Waits at a TCP port for programs that {@link dial}. Whoever reaches the port may ask for a connection: the program
+ * decides on each request, and `privateData` is the place for a password.
+ *
+ * @throws the errors of `node:net`, such as EADDRINUSE; TypeError, RangeError for an option, by its name
+ * @example
+ * const server = await listen({ port: 18515, receive: { slots: 64, size: 1024 } });
+ * for await (const request of server) {
+ *   const connection = await request.accept();
+ *   for await (const message of connection.messages) await message.reply(message.data);
+ *   connection.close();
+ * }
+ */
+export async function listen(options: ListenOptions = {}): Promise<Server> {
+  const given = listenOptions(options, 'options');
+  const signal = signalOf(given);
+  signal?.throwIfAborted();
+  const device = new Device(given.pd);
+  const tcp = createServer();
+  try {
+    tcp.listen({ host: given.host, port: given.port });
+    await once(tcp, 'listening', signal && { signal });
+  } catch (error) {
+    device.close();
+    tcp.close();
+    throw error;
+  }
+  return new Server(tcp, device, options, given);
+}
+
+/** Programs that want a connection, one by one. Created by {@link listen}. */
+export class Server implements AsyncIterable<Request>, AsyncDisposable {
+  /** The TCP port. */
+  readonly port: number;
+  readonly #tcp: TcpServer;
+  readonly #device: Device;
+  readonly #options: ListenOptions;
+  readonly #backlog: number;
+  readonly #timeout: number;
+  readonly #requests: Request[] = [];
+  readonly #greeting = new Set<Socket>();
+  #wake: (() => void) | undefined;
+  #closed = false;
+
+  /** @internal */
+  constructor(
+    tcp: TcpServer,
+    device: Device,
+    options: ListenOptions,
+    { backlog, timeout }: { backlog: number; timeout: number },
+  ) {
+    this.#tcp = tcp;
+    this.#device = device;
+    this.#options = options;
+    this.#backlog = backlog;
+    this.#timeout = timeout;
+    this.port = (tcp.address() as AddressInfo).port;
+    tcp.on('connection', (socket) => {
+      void this.#greet(socket);
+    });
+  }
+
+  /** True after `close()`. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** The requests as they come, until the server is closed. Iterating again goes on with the next one. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Request, void, undefined> {
+    while (!this.#closed) {
+      const request = this.#requests.shift();
+      if (request !== undefined) yield request;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  /** Ends the listening and rejects the requests that wait. Accepted connections stay. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#tcp.close();
+    for (const request of this.#requests.splice(0)) request.reject();
+    for (const socket of this.#greeting) socket.destroy();
+    this.#device.close();
+    this.#wake?.();
+  }
+
+  /** `await using` closes the server at the end of its block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
+  /** The first message of a program makes it a request. What is none is hung up on. */
+  async #greet(socket: Socket): Promise<void> {
+    const lines = new Lines(socket);
+    if (this.#greeting.size + this.#requests.length >= this.#backlog) {
+      socket.destroy();
+      return;
+    }
+    this.#greeting.add(socket);
+    try {
+      const hello = await lines.receive({ timeout: this.#timeout, signal: undefined });
+      if (hello['verbs'] !== 1 || !isObject(hello['endpoint'])) throw foreign();
+      const request = new Request(lines, hello, this.#device, this.#options);
+      if (this.#closed) request.reject();
+      else this.#requests.push(request);
+      this.#wake?.();
+    } catch {
+      socket.destroy();
+    } finally {
+      this.#greeting.delete(socket);
+    }
+  }
+}
+
+/** A program that wants a connection: accept it or reject it. */
+export class Request {
+  /** What the program gave as its `privateData`; undefined for nothing. */
+  readonly privateData: unknown;
+  /** The address that its TCP connection comes from. */
+  readonly remoteAddress: string;
+  readonly #lines: Lines;
+  readonly #endpoint: unknown;
+  readonly #device: Device;
+  readonly #options: ListenOptions;
+  #answered = false;
+
+  /** @internal */
+  constructor(lines: Lines, hello: Record<string, unknown>, device: Device, options: ListenOptions) {
+    this.privateData = hello['privateData'];
+    this.remoteAddress = lines.remoteAddress;
+    this.#lines = lines;
+    this.#endpoint = hello['endpoint'];
+    this.#device = device;
+    this.#options = options;
+  }
+
+  /**
+   * Accepts: makes a queue pair, connects it, and resolves when the peer's is connected, too, and its receive requests
+   * are posted.
+   *
+   * @param options beside those of {@link listen}, and in their place
+   * @throws VerbsError ETIMEDOUT, ECONNRESET (the peer gave up), EINVAL (answered before); the errors of `createQp`
+   * @example const connection = await request.accept({ privateData: mr.remote() });
+   */
+  async accept(options: ConnectionOptions = {}): Promise<Connection> {
+    // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the options of the server alone
+    const { port, host, backlog, signal: ofServer, ...defaults } = this.#options;
+    const given = connectionOptions({ ...defaults, ...options }, 'options');
+    const signal = signalOf(given);
+    this.#answer();
+    const device = options.pd === undefined ? this.#device : new Device(options.pd);
+    if (device === this.#device) device.use();
+    let connection: Connection | undefined;
+    try {
+      connection = new Connection(device.pd, this.#lines, given, () => {
+        device.close();
+      });
+      const { privateData } = given;
+      const endpoint = connection.endpoint(given);
+      connection.connect(this.#endpoint, given);
+      connection.privateData = this.privateData;
+      this.#lines.send({ endpoint, privateData });
+      const { ready } = await this.#lines.receive({ timeout: given.timeout, signal });
+      if (ready !== true) throw foreign();
+      return connection;
+    } catch (error) {
+      if (connection === undefined) {
+        device.close();
+        this.#lines.close();
+      } else {
+        connection.close();
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * Rejects: {@link dial} of the program throws an error with code REJECTED.
+   *
+   * @param options `privateData`: a JSON value for the program, for instance the reason
+   * @throws VerbsError EINVAL if it was answered before
+   * @example if (request.privateData !== 'secret') request.reject({ privateData: 'wrong password' });
+   */
+  reject(options: { privateData?: unknown } = {}): void {
+    this.#answer();
+    this.#lines.send({ rejected: true, privateData: options.privateData });
+    this.#lines.close();
+  }
+
+  #answer(): void {
+    if (this.#answered) {
+      throw new VerbsError(errno.EINVAL, 'rendezvous', { text: 'the request was accepted or rejected before' });
+    }
+    this.#answered = true;
+  }
+}

@@ -1,0 +1,190 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import { objectCounts, type RemoteRegion, WrOpcode } from '../../src/index.js';
+import {
+  type Connection,
+  dial,
+  listen,
+  type ListenOptions,
+  type Request,
+  type Server,
+} from '../../src/rendezvous/index.js';
+import { ALL_ACCESS, open } from '../helpers/devices.js';
+
+const closers: { close(): void }[] = [];
+afterEach(() => {
+  for (const each of closers.splice(0).reverse()) each.close();
+});
+
+const kept = <T extends { close(): void }>(object: T): T => {
+  closers.push(object);
+  return object;
+};
+const serve = async (options: ListenOptions = {}) => kept(await listen(options));
+const next = async (server: Server): Promise<Request> => {
+  for await (const request of server) return request;
+  throw new Error('the server was closed');
+};
+
+/** Both ends of a connection. */
+async function both(options: ListenOptions = {}): Promise<[Connection, Connection]> {
+  const server = await serve(options);
+  const dialled = dial({ ...options, port: server.port });
+  const accepted = await (await next(server)).accept();
+  return [kept(await dialled), kept(accepted)];
+}
+
+describe('listen and dial', () => {
+  it('give both ends a connected pair: an echo', async () => {
+    const server = await serve({ receive: { slots: 4, size: 64 } });
+    const serving = (async () => {
+      for await (const request of server) {
+        const connection = await request.accept();
+        for await (const message of connection.messages) await message.reply(message.data);
+        connection.close();
+      }
+    })();
+    const client = await dial({ port: server.port, receive: {} });
+    for (let i = 0; i < 20; i++) {
+      await client.send(`message ${i}`);
+      expect((await client.messages.next())?.text()).toBe(`message ${i}`);
+    }
+    client.close();
+    await client.disconnected;
+    server.close();
+    await serving;
+    expect(client.closed).toBe(true);
+  });
+
+  it('have the receives of both posted before either can send', async () => {
+    const [one, two] = await both({ receive: { slots: 8, size: 16 } });
+    await Promise.all([one, two].flatMap((end) => [1, 2, 3, 4].map((i) => end.send(Uint8Array.of(i)))));
+    for (const end of [one, two])
+      for (const i of [1, 2, 3, 4]) expect((await end.messages.next())?.data).toEqual(Uint8Array.of(i));
+  });
+
+  it('carry private data both ways: a region that the peer reads', async () => {
+    const ctx = open();
+    const pd = ctx.allocPd();
+    const mr = pd.allocMr(64, ALL_ACCESS);
+    mr.bytes.set([5, 6, 7]);
+    const server = await serve({ pd });
+    const dialled = dial({ pd, port: server.port, privateData: { want: 'region' } });
+    const request = await next(server);
+    expect(request.privateData).toEqual({ want: 'region' });
+    expect(request.remoteAddress).toBe('127.0.0.1');
+    kept(await request.accept({ privateData: mr.remote() }));
+    const { qp, privateData } = kept(await dialled);
+    const sink = pd.allocMr(64, ALL_ACCESS);
+    const remote = privateData as RemoteRegion;
+    await qp.send({ opcode: WrOpcode.RDMA_READ, sgList: [{ mr: sink, length: 3 }], remote });
+    expect([...sink.bytes.subarray(0, 3)]).toEqual([5, 6, 7]);
+  });
+
+  it('call prepare with the queue pair in INIT', async () => {
+    const ctx = open();
+    const pd = ctx.allocPd();
+    const mr = pd.allocMr(64, ALL_ACCESS);
+    const server = await serve({ pd });
+    const dialled = dial({ port: server.port });
+    const prepare: ListenOptions['prepare'] = (qp) => {
+      qp.postRecv({ wrId: 4, sgList: [{ mr }] });
+    };
+    const accepted = kept(await (await next(server)).accept({ prepare }));
+    await kept(await dialled).send('hi');
+    await accepted.cq.wait();
+    expect(accepted.cq.poll()).toMatchObject([{ wrId: 4, byteLen: 2 }]);
+    expect(() => accepted.messages).toThrow(/EINVAL.*give the option receive/);
+  });
+
+  it('end the messages when the peer is gone, after the last one', async () => {
+    const [one, two] = await both({ receive: {} });
+    await one.send('first');
+    await one.send('last');
+    one.close();
+    await two.disconnected;
+    const seen: string[] = [];
+    for await (const message of two.messages) seen.push(message.text());
+    expect(seen).toEqual(['first', 'last']);
+  });
+
+  it('reject with private data, once', async () => {
+    const server = await serve();
+    const dialled = dial({ port: server.port });
+    const request = await next(server);
+    request.reject({ privateData: 'full' });
+    await expect(dialled).rejects.toMatchObject({ code: 'REJECTED', privateData: 'full', syscall: 'rendezvous' });
+    expect(() => {
+      request.reject();
+    }).toThrow(/EINVAL/);
+    await expect(request.accept()).rejects.toMatchObject({ code: 'EINVAL' });
+  });
+
+  it('end by signal, by time, and when the server is closed', async () => {
+    const server = await serve();
+    const reason = new Error('enough');
+    await expect(dial({ port: server.port, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const controller = new AbortController();
+    const waiting = dial({ port: server.port, signal: controller.signal });
+    const request = await next(server);
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(request.accept()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(dial({ port: server.port, timeout: 50 })).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    // Requests of those who gave up are still there, and the one who waits gets an answer.
+    const last = dial({ port: server.port });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    server.close();
+    await expect(last).rejects.toMatchObject({ code: 'REJECTED' });
+    await expect(dial({ port: server.port })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('hang up on other protocols, and reject wrong options by name', async () => {
+    const server = await serve({ timeout: 200 });
+    for (const text of [
+      'GET / HTTP/1.1\r\n\r\n',
+      '{"verbs":2}\n',
+      'null\n',
+      '{"verbs":1,"endpoint":null}\n',
+      'x'.repeat(100_000),
+      '{}\n{}\n{}\n{}\n{}\n',
+      '',
+    ]) {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(text);
+      await once(socket, 'close');
+    }
+    for (const hello of [{ verbs: 1, endpoint: { qpNum: 'x' } }]) {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.on('error', () => undefined).resume();
+      socket.write(`${JSON.stringify(hello)}\n`);
+      await expect((await next(server)).accept()).rejects.toThrow(/peer/);
+      await once(socket, 'close');
+    }
+    await expect(listen({ prot: 1 } as never)).rejects.toThrow(/prot/);
+    await expect(listen({ host: 5 } as never)).rejects.toThrow(/^options\.host/);
+    await expect(dial({ port: 0 })).rejects.toThrow(/^options\.port/);
+    await expect(dial({ port: 1, pd: {} as never })).rejects.toThrow(/^options\.pd/);
+    const dialled = dial({ port: server.port, privateData: 'x'.repeat(70_000) });
+    await expect(dialled).rejects.toMatchObject({ code: 'EMSGSIZE' });
+  });
+
+  it('leave nothing open', async () => {
+    const use = async () => {
+      const [one, two] = await both({ receive: {} });
+      await one.send('x');
+      one.close();
+      two.close();
+      await Promise.all([one.disconnected, two.disconnected]);
+      for (const each of closers.splice(0)) each.close();
+    };
+    await use();
+    for (let i = 0; i < 300 && objectCounts()['QueuePair'] !== 0; i++) {
+      globalThis.gc?.();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(objectCounts()).toMatchObject({ QueuePair: 0, CompletionQueue: 0 });
+  });
+});
