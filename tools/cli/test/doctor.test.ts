@@ -122,6 +122,8 @@ describe('verbs doctor', () => {
     const { usable, findings } = JSON.parse(stdout) as { usable: boolean; findings: Finding[] };
     expect(usable).toBe(true);
     expect(status).toBe(0);
+    expect(byTopic(findings, '@verbs/core')?.text).toMatch(/^\d+\.\d+\.\d+, native part .*verbs_core\.node$/);
+    expect(byTopic(findings, 'Node.js')?.text).toMatch(/^\d+\.\d+\.\d+, linux \w+ (glibc|musl)$/);
     expect(byTopic(findings, 'software NIC')).toMatchObject({ level: 'ok' });
     expect(byTopic(findings, 'device soft0')?.text).toMatch(/PORT_ACTIVE, MTU 4096, GID 0 ::ffff:127\.77\.2\.1/);
     expect(byTopic(findings, 'verdict')).toMatchObject({ level: 'ok' });

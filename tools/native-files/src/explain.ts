@@ -21,13 +21,15 @@ export interface Attempt {
 
 /** Why the native part of a package cannot be used, and the remedy: one line. */
 export function explain(attempt: Attempt): string {
-  const [problem, remedy] = reason(attempt);
+  const [problem, remedy] = reasonOf(attempt);
   return `the native part of ${attempt.name} cannot be used: ${problem}; ${remedy}`;
 }
 
-type Reason = [problem: string, remedy: string];
+/** Why something cannot be used, and what helps. */
+export type Reason = [problem: string, remedy: string];
 
-function reason(attempt: Attempt): Reason {
+/** Why the native part of a package cannot be used. */
+export function reasonOf(attempt: Attempt): Reason {
   const { target, path } = attempt;
   const host = hostReason(target);
   if (host !== undefined) return host;

@@ -258,6 +258,49 @@ describe('what is wrong is said, with the remedy', () => {
   });
 });
 
+describe('the command without native files', () => {
+  const verbs = (...args: string[]) => whole.node([whole.installed('@verbs/cli', 'bin/verbs.mjs'), ...args]);
+  const withoutFiles = <T>(body: () => T) =>
+    whole.broken(
+      '@verbs/core',
+      (folder) => {
+        rmSync(join(folder, 'prebuilds'), { recursive: true });
+      },
+      body,
+    );
+
+  test('every help works', () => {
+    withoutFiles(() => {
+      const help = verbs('--help');
+      const commands = [...help.stdout.matchAll(/^ {2}([a-z]+)\b.*? {2}/gm)].map(([, name = '']) => name);
+      expect(commands).toContain('doctor');
+      expect(commands.length).toBeGreaterThan(9);
+      for (const name of commands.filter((each) => !['verbs', 'help'].includes(each))) {
+        expect([name, verbs(name, '--help')]).toEqual([name, expect.objectContaining({ code: 0, stderr: '' })]);
+      }
+    });
+  });
+
+  test('doctor says what is missing, and other commands as well, without a stack', () => {
+    withoutFiles(() => {
+      const doctor = verbs('doctor');
+      expect(doctor).toMatchObject({ code: 1, stderr: '' });
+      expect(doctor.stdout).toMatch(/FAIL @verbs\/core: \d+\.\d+\.\d+: .* has no native files\n +-> reinstall it/);
+      expect(doctor.stdout).toMatch(/ok {3}@verbs\/soft: \d+\.\d+\.\d+, native part prebuilds\//);
+      const devices = verbs('devices');
+      expect(devices.code).toBe(1);
+      expect(devices.stderr).toMatch(/^verbs: the native part of @verbs\/core cannot be used: [^\n]*\n$/);
+    });
+  });
+
+  test('doctor and devices with them', () => {
+    expect(verbs('doctor').stdout).toMatch(/ok {3}@verbs\/core: /);
+    const devices = verbs('devices');
+    expect(devices.stdout).toMatch(/soft0/);
+    expect(devices.stdout).toMatch(/models for the software NIC: mlx5, hbl, doca/);
+  });
+});
+
 /** The same program for `require`. */
 function commonJs(text: string): string {
   const required = text.replace(/^import (\{.*?\}) from (.*?);$/gm, 'const $1 = require($2);');

@@ -1,6 +1,7 @@
 import { listDevices } from '@verbs/core';
 import { Command } from 'commander';
 import { Failure } from '@verbs/lib/failure';
+import { installedKinds } from '../launch/models.js';
 import { print, printJson } from '../output.js';
 import { hex64 } from '../text.js';
 
@@ -30,6 +31,10 @@ function devices(json: boolean): void {
     print(`    ${'device'.padEnd(16)}\t   node GUID\tlibrary`);
     print(`    ${'------'.padEnd(16)}\t----------------\t-------`);
     for (const { name, guid, library } of list) print(`    ${name.padEnd(16)}\t${hex64(guid)}\t${library}`);
+  }
+  const kinds = installedKinds();
+  if (!json && kinds.length > 0) {
+    print(`\nmodels for the software NIC: ${kinds.join(', ')} (verbs run --device NAME,kind=${kinds[0] ?? ''})`);
   }
   if (list.length === 0) {
     throw new Failure(`no RDMA device found: ${list.reason ?? 'no library has one'}`, {

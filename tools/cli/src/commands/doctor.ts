@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { checkDevices } from '../doctor/devices.js';
-import type { Finding } from '../doctor/finding.js';
+import { type Finding, fail } from '../doctor/finding.js';
 import { checkKernel } from '../doctor/kernel.js';
 import { checkLibraries } from '../doctor/libraries.js';
 import { checkLimits } from '../doctor/limits.js';
+import { checkPackages } from '../doctor/packages.js';
 import { checkPort } from '../doctor/port.js';
 import { System } from '../doctor/system.js';
 import { paint, print, printJson } from '../output.js';
@@ -21,12 +22,21 @@ export function doctorCommand(): Command {
 function doctor(json: boolean): void {
   const system = new System();
   // The port is checked before a device is opened, which would hold it.
-  const surroundings = [...checkKernel(system), ...checkLibraries(), ...checkPort(system), ...checkLimits(system)];
-  const { findings: devices, usable } = checkDevices();
-  const findings = [...surroundings, ...devices];
+  const packages = checkPackages();
+  // The rest asks the native part of @verbs/core.
+  const native = !packages.some(({ topic, level }) => topic === '@verbs/core' && level === 'fail');
+  const libraries = native ? checkLibraries() : [];
+  const surroundings = [...checkKernel(system), ...libraries, ...checkPort(system), ...checkLimits(system)];
+  const { findings: devices, usable } = native ? checkDevices() : noNativePart();
+  const findings = [...packages, ...surroundings, ...devices];
   if (json) printJson({ usable, findings });
   else for (const finding of findings) print(line(finding));
   if (!usable) process.exitCode = 1;
+}
+
+function noNativePart() {
+  const text = 'no device: the native part of @verbs/core cannot be used';
+  return { findings: [fail('verdict', text, 'the lines above give the reason')], usable: false };
 }
 
 const MARKS = { ok: ['green', 'ok  '], warn: ['yellow', 'warn'], fail: ['red', 'FAIL'] } as const;

@@ -1,9 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type SoftModel, dropIn, dropInDirectory } from '@verbs/soft';
 import { Failure, messageOf } from '@verbs/lib/failure';
-
-/** Packages that may bring a vendor's model for the software NIC. */
-const MODEL_PACKAGES = ['@verbs/mlx5', '@verbs/hbl', '@verbs/doca-comm'];
+import { MODEL_PACKAGES } from './models.js';
 
 /** A directory for LD_LIBRARY_PATH with our libibverbs.so.1, and the vendor libraries of the installed packages. */
 export interface DropIn {
@@ -35,7 +33,7 @@ export async function prepareDropIn(): Promise<DropIn> {
 
 async function installedModels(): Promise<SoftModel[]> {
   const models: SoftModel[] = [];
-  for (const name of MODEL_PACKAGES) {
+  for (const { name } of MODEL_PACKAGES) {
     const model = await modelOf(name);
     if (model !== undefined) models.push(model);
   }
