@@ -35,8 +35,8 @@ export class Endpoint
 {
   readonly #native = new NativeEndpoint();
   readonly #peers: Peers;
-  readonly #sends = new PendingSends(() => this.#native.use('get_event_channel'));
-  readonly #receives = new PendingReceives(() => this.#native.use('get_event_channel'));
+  readonly #sends = new PendingSends((channel) => this.#native.events(channel));
+  readonly #receives = new PendingReceives((channel) => this.#native.events(channel));
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
   #role: 'none' | 'service' | 'client' | 'closed' = 'none';

@@ -5,20 +5,23 @@ import { native, type EndpointHandle } from './native.js';
  * The attempts that wait for an endpoint's descriptor, in the order of their calls.
  *
  * One arming gives one event. So the channel is armed first, then every attempt is made again, and the attempts without
- * a result wait. A slow timer backs this up: between a failed attempt and the arming a library may lose an event. The
- * descriptor stays watched after the last attempt has succeeded, because the next one mostly follows soon; the watching
+ * a result wait. For DOCA's own library, which may lose an event between a failed attempt and the arming, a slow timer backs
+ * this up. The descriptor stays watched after the last attempt has succeeded, because the next one mostly follows soon; the watching
  * ends with the first event that finds no attempt.
  */
 export class EventChannel {
   readonly #handle: EndpointHandle;
   readonly #channel: number;
+  readonly #loses: boolean;
   readonly #attempts = new Set<() => boolean>();
   #watched = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(handle: EndpointHandle, channel: number) {
+  /** `loses`: the library may lose an event. */
+  constructor(handle: EndpointHandle, channel: number, loses: boolean) {
     this.#handle = handle;
     this.#channel = channel;
+    this.#loses = loses;
   }
 
   get waiting(): boolean {
@@ -61,7 +64,7 @@ export class EventChannel {
   #run(): void {
     this.#watch();
     checked(native.arm(this.#handle, this.#channel), 'doca_comm_channel_ep_event_handle_arm');
-    if (this.#tryAll()) return;
+    if (this.#tryAll() || !this.#loses) return;
     this.#timer ??= setInterval(() => {
       if (this.#attempts.size > 0) this.#run();
       else this.#stopTimer();

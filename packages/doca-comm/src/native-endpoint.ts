@@ -1,6 +1,7 @@
 import { validate } from '@verbs/core/provider';
 
 import { checked, DocaError, DocaStatus } from './errors.js';
+import { EventChannel } from './event-channel.js';
 import { anyLibrary, type Library } from './libraries.js';
 import { native, type EndpointHandle } from './native.js';
 
@@ -41,6 +42,12 @@ export class NativeEndpoint {
       throw new DocaError(DocaStatus.INVALID_VALUE, syscall, hint);
     }
     return this.#created.handle;
+  }
+
+  /** `doca_comm_channel_ep_get_event_channel`. */
+  events(channel: number): EventChannel {
+    const handle = this.use('get_event_channel');
+    return new EventChannel(handle, channel, this.library?.kind === 'system');
   }
 
   /** `doca_comm_channel_ep_get_max_msg_size` and its like. */

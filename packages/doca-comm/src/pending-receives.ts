@@ -1,15 +1,16 @@
-import { EventChannel } from './event-channel.js';
-import { Channel, type EndpointHandle } from './native.js';
+import type { EventChannel } from './event-channel.js';
+import { Channel } from './native.js';
 import { waitingFor, type Settler, type Waiting } from './waiting.js';
 
 /** The calls of `receive()` that wait, in their order. */
 export class PendingReceives {
-  readonly #handle: () => EndpointHandle;
+  readonly #open: (channel: number) => EventChannel;
   #channel: EventChannel | undefined;
   readonly #waiting = new Set<Waiting>();
 
-  constructor(handle: () => EndpointHandle) {
-    this.#handle = handle;
+  /** `open` makes an event channel of the endpoint. */
+  constructor(open: (channel: number) => EventChannel) {
+    this.#open = open;
   }
 
   /** Whether some wait already, so that the next one must wait behind them. */
@@ -44,8 +45,6 @@ export class PendingReceives {
   }
 
   #events(): EventChannel {
-    const handle = this.#handle();
-    this.#channel ??= new EventChannel(handle, Channel.RECV);
-    return this.#channel;
+    return (this.#channel ??= this.#open(Channel.RECV));
   }
 }

@@ -1,21 +1,22 @@
 import { signalOf } from './arguments.js';
 import type { WaitOptions } from './endpoint-types.js';
 import { DocaError, DocaStatus } from './errors.js';
-import { EventChannel } from './event-channel.js';
-import { Channel, type EndpointHandle } from './native.js';
+import type { EventChannel } from './event-channel.js';
+import { Channel } from './native.js';
 import { Outbox } from './outbox.js';
 import { pauseFor, type PeerAddr } from './peer-addr.js';
 import type { Settler } from './waiting.js';
 
 /** The messages of an endpoint that wait: an outbox for each peer that cannot take a message now. */
 export class PendingSends {
-  readonly #handle: () => EndpointHandle;
+  readonly #open: (channel: number) => EventChannel;
   #channel: EventChannel | undefined;
   readonly #outboxes = new Map<PeerAddr, Outbox>();
   readonly #established = new WeakSet<PeerAddr>();
 
-  constructor(handle: () => EndpointHandle) {
-    this.#handle = handle;
+  /** `open` makes an event channel of the endpoint. */
+  constructor(open: (channel: number) => EventChannel) {
+    this.#open = open;
   }
 
   /** Whether messages to this peer wait already, so that the next one must wait behind them. */
@@ -39,7 +40,7 @@ export class PendingSends {
       known.add(send, settler);
       return;
     }
-    this.#channel ??= new EventChannel(this.#handle(), Channel.SEND);
+    this.#channel ??= this.#open(Channel.SEND);
     const outbox = new Outbox(this.#channel, () => this.#outboxes.delete(peer));
     this.#outboxes.set(peer, outbox);
     outbox.add(send, settler);

@@ -12,8 +12,8 @@ const KILLS = long ? 100 : 4;
 const LANES = 4;
 
 /**
- * What a dead peer is noticed by: the keep-alive at most 300 ms after its death, eight timeouts of 134 ms each, the tick
- * that looks for the result at most 300 ms later, and Node's loop. That is less than 1.7 of the two seconds that are
+ * What a dead peer is noticed by: the keep-alive at most 300 ms after its death, five timeouts of 268 ms each, the tick
+ * that looks for the result at most 50 ms later, and Node's loop. That is less than 1.75 of the two seconds that are
  * promised; each of these steps may come as late as timers do on the machine at that time.
  */
 const STEPS = 11;
@@ -147,4 +147,27 @@ test(
     await serving;
   },
   20 * MINUTE,
+);
+
+test(
+  'a peer that stands still for 1.2 seconds keeps its connection, with messages on the way and without',
+  async () => {
+    const service = script('echo.mjs', ['paused']);
+    await service.says('listening');
+    const endpoint = client();
+    const peer = endpoint.connect('paused');
+    expect(await echoOf(endpoint, 'before')).toBe('before');
+    for (const idle of [true, false, true]) {
+      service.child.kill('SIGSTOP');
+      if (!idle) for (let n = 0; n < 10; n++) expect(endpoint.sendTo(Buffer.from(`message ${n}`), peer)).toBe(true);
+      await sleep(1200);
+      service.child.kill('SIGCONT');
+      if (!idle) for (let n = 0; n < 10; n++) expect(text((await endpoint.receive()).data)).toBe(`message ${n}`);
+      expect(await echoOf(endpoint, 'after')).toBe('after');
+      expect(peer.updateInfo()).toBe('established');
+    }
+    service.child.kill();
+    await service.ended;
+  },
+  MINUTE,
 );

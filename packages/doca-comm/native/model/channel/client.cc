@@ -12,7 +12,6 @@ namespace verbs::doca_comm::model {
 
 namespace {
 
-constexpr Nanos kKeepAliveInterval = 300 * kMillisecond;
 constexpr Nanos kRetransmitInterval = 40 * kMillisecond;
 // A service that does not respond for this time is dead.
 constexpr Nanos kServiceTimeout = 1800 * kMillisecond;
@@ -141,8 +140,7 @@ Nanos Client::on_timer(Nanos time) {
     return request_time_ + kRetransmitInterval;
   }
   if (phase_ != Phase::kEstablished) return kNever;
-  transport_.keep_alive();
-  return time + kKeepAliveInterval;
+  return time + transport_.keep_alive();
 }
 
 void Client::close() {

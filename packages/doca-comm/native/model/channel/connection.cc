@@ -8,10 +8,20 @@
 
 namespace verbs::doca_comm::model {
 
+namespace {
+
+constexpr std::uint16_t kLongQueue = 1024;
+constexpr std::uint32_t kMostHeld = 64;
+
+}  // namespace
+
 // A slot more of each than the user asked for: the disconnect message's.
 Connection::Connection(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
                        std::uint32_t number)
-    : sizes_(sizes), sent_(sizes.send_queue), pairs_(dev, sends, receives, sizes, number, sent_.slots()) {}
+    : sizes_(sizes),
+      sent_(sizes.send_queue),
+      pairs_(dev, sends, receives, sizes, number, sent_.slots()),
+      long_queues_(std::max(sizes.send_queue, sizes.recv_queue) >= kLongQueue) {}
 
 doca_error_t Connection::create(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
                                 std::uint32_t number, std::unique_ptr<Connection>* connection) {
@@ -63,9 +73,23 @@ Connection::Received Connection::read(const ibv_wc& completion, std::uint32_t sl
   return Received::kMessage;
 }
 
+// The slots of a queue pair's receives are used in their order.
 int Connection::consume(std::uint32_t slot) {
-  if (const int error = pairs_.post_receive(slot)) return error;
-  ++consumed_;
+  if (held_ > 0 && slot != first_held_ + held_) {
+    if (const int error = return_held()) return error;
+  }
+  if (held_ == 0) first_held_ = slot;
+  ++held_;
+  if (long_queues_ && held_ < kMostHeld && slot + 1 < pairs_.receive_slots()) return 0;
+  return return_held();
+}
+
+int Connection::return_held() {
+  if (long_queues_) pairs_.discard_receive_slots(first_held_, first_held_ + held_);
+  for (; held_ > 0; ++first_held_, --held_) {
+    if (const int error = pairs_.post_receive(first_held_)) return error;
+    ++consumed_;
+  }
   const std::uint64_t interval = std::max<std::uint64_t>(1, sizes_.recv_queue / 4);
   if (consumed_ - reported_ >= interval && poll_control()) report_consumed();
   return 0;
@@ -95,7 +119,19 @@ bool Connection::complete(const ibv_wc& completion, const WorkId& id) {
   if (id.work == Work::kControlReceive) return receive_control(completion, id.slot);
   if (id.work == Work::kFlush) flushing_ = false;
   sent_.complete(id.slot);
+  if (long_queues_) discard_sent();
   return true;
+}
+
+void Connection::discard_sent() {
+  // A slot that was used again is not free.
+  if (sent_.posted() > discarded_ + sent_.slots()) discarded_ = sent_.posted() - sent_.slots();
+  while (sent_.completed() >= discarded_ + kMostHeld) {
+    const auto first = static_cast<std::uint32_t>(discarded_ % sent_.slots());
+    const std::uint32_t end = std::min(first + kMostHeld, sent_.slots());
+    pairs_.discard_send_slots(first, end);
+    discarded_ += end - first;
+  }
 }
 
 bool Connection::receive_control(const ibv_wc& completion, std::uint32_t slot) {

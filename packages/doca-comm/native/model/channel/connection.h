@@ -43,6 +43,7 @@ class Connection {
   bool has_slot() const { return sent_.count() < sizes_.send_queue; }
   bool has_credit() const { return sent_.posted() - consumed_by_peer_ < peer_queue_; }
   std::uint64_t in_flight() const { return sent_.count(); }
+  bool poll_due() const { return sent_.poll_due(); }
   int send(const void* message, std::size_t size);  // 0 or errno; needs a slot and a credit
   // Whether messages are in flight and no completion was requested for any of them.
   bool all_unsignaled() const { return sent_.all_unsignaled(); }
@@ -51,12 +52,15 @@ class Connection {
 
   // Checks and decodes a received frame. The peer wrote all of it, so none of it is trusted.
   Received read(const ibv_wc& completion, std::uint32_t slot, Message* message) const;
-  int consume(std::uint32_t slot);  // returns the slot to the peer: 0 or errno
+  // Returns the slot to the peer, at the latest together with some others: 0 or errno.
+  int consume(std::uint32_t slot);
   // Handles a completion of a send, or of a receive on the control queue pair. False if the connection is lost.
   bool complete(const ibv_wc& completion, const WorkId& id);
   bool peer_disconnected() const { return peer_disconnected_; }
 
   bool keep_alive();  // false if the connection is lost
+  // Whether the last keep-alive is not acknowledged yet.
+  bool awaits_keep_alive() const { return !control_drained(); }
   // Tells the peer that this end leaves. `last`: also that no message is missing, behind the last one; only a peer that
   // still receives wants to know.
   void send_disconnect(bool last);
@@ -72,6 +76,8 @@ class Connection {
   bool poll_control();  // false if a send on the control queue pair failed
   bool control_drained() const { return control_posted_ == control_completed_; }
   void report_consumed();
+  int return_held();
+  void discard_sent();
   bool receive_control(const ibv_wc& completion, std::uint32_t slot);
 
   const Sizes sizes_;
@@ -82,6 +88,12 @@ class Connection {
   bool flushing_ = false;
   std::uint64_t peer_queue_ = 0;  // receives of the peer
   std::uint64_t consumed_by_peer_ = 0;
+  // Of a long queue, consumed slots are held until there are some in a row, whose memory is given back first: else the
+  // connection would come to occupy the whole queue's memory, even with one message in it at a time.
+  const bool long_queues_;
+  std::uint32_t first_held_ = 0;
+  std::uint32_t held_ = 0;
+  std::uint64_t discarded_ = 0;  // of the sent messages
   std::uint64_t consumed_ = 0;
   std::uint64_t reported_ = 0;  // of the consumed, to the peer
   std::uint32_t control_posted_ = 0;

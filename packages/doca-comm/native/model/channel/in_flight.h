@@ -11,9 +11,13 @@ class InFlight {
  public:
   // Each message has a slot of memory. `queue` is the number of messages that the user may have in flight; one more
   // slot is for the disconnect message.
-  explicit InFlight(std::uint32_t queue) : slots_(queue + 1), interval_(std::max(1u, queue / 4)) {}
+  explicit InFlight(std::uint32_t queue) : slots_(queue + 1), interval_(std::clamp(queue / 4, 1u, kMaxInterval)) {}
 
   std::uint32_t slots() const { return slots_; }
+  std::uint64_t completed() const { return completed_; }
+  // Whether a sender should look for acknowledgements before it sends: before the queue is full, so that it learns of
+  // errors and memory becomes free, but not for every message.
+  bool poll_due() const { return count() >= std::min<std::uint64_t>(slots_ / 2, 4 * kMaxInterval); }
   std::uint64_t posted() const { return posted_; }
   std::uint64_t count() const { return posted_ - completed_; }
   std::uint32_t next_slot() const { return static_cast<std::uint32_t>(posted_ % slots_); }
@@ -35,6 +39,8 @@ class InFlight {
   void complete(std::uint32_t slot) { completed_ += (slot + slots_ - completed_ % slots_) % slots_ + 1; }
 
  private:
+  // However long the queue is: the memory of a message is free only when it is known to be acknowledged.
+  static constexpr std::uint32_t kMaxInterval = 64;
   std::uint32_t slots_;
   std::uint32_t interval_;
   std::uint64_t posted_ = 0;

@@ -65,6 +65,11 @@ class QueuePairs {
   Control* control_receive_slot(std::uint32_t slot) const;
   Control* control_send_slot(std::uint32_t slot) const;
 
+  // Give the memory of slots that nobody uses back to the system until they are used again: the slots from `first` to
+  // before `end`.
+  void discard_receive_slots(std::uint32_t first, std::uint32_t end);
+  void discard_send_slots(std::uint32_t first, std::uint32_t end);
+
   // 0 or errno.
   int post_receive(std::uint32_t slot);
   int post_control_receive(std::uint32_t slot);
@@ -82,6 +87,7 @@ class QueuePairs {
   std::uint32_t data_sends() const { return send_slots_ + 1; }  // and the flush
   int sends_reserved() const { return static_cast<int>(data_sends() + kControlReceives); }
   Control* control_slots() const;
+  void discard(const Frame* first, const Frame* end);
   int create_pair(ibv_qp** qp, const ibv_qp_init_attr& init);
   int connect_pair(ibv_qp* qp, const Gid& gid, std::uint32_t qpn, const EndAttributes& peer);
 

@@ -16,7 +16,6 @@ using Type = HandshakeMessage::Type;
 
 // A client sends its request again more often than this. One that does not has given up.
 constexpr Nanos kRequestTimeout = 2 * kSecond;
-constexpr Nanos kKeepAliveInterval = 300 * kMillisecond;
 // The clients that one call of receive() accepts, and the new ones that one call of update_state() lists.
 constexpr std::size_t kMaxAccepted = 16;
 constexpr std::size_t kMaxNewListed = 64;
@@ -248,10 +247,10 @@ Nanos Service::on_timer(Nanos time) {
   const std::lock_guard guard(transport_.mutex());
   if (closed_) return kNever;
   std::erase_if(requests_, [&](const Request& request) { return time - request.received > kRequestTimeout; });
-  transport_.keep_alive();
+  const Nanos next = transport_.keep_alive();
   if (transport_.changes() != changes_seen_ || !entry_->intact()) events_.signal();
   changes_seen_ = transport_.changes();
-  return time + kKeepAliveInterval;
+  return time + next;
 }
 
 }  // namespace verbs::doca_comm::model

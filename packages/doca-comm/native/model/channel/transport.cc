@@ -15,6 +15,8 @@ namespace {
 
 // More than the time after which the NIC reports a peer that does not acknowledge.
 constexpr Nanos kDisconnectTimeout = 1500 * kMillisecond;
+constexpr Nanos kKeepAliveInterval = 300 * kMillisecond;
+constexpr Nanos kSilentInterval = 50 * kMillisecond;
 // How long an end that leaves waits for acknowledgements before it asks whether the other end has left, too. Asked
 // again after twice that time, and so on.
 constexpr Nanos kFirstAsk = 2 * kMillisecond;
@@ -78,8 +80,7 @@ doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) 
   Connection& connection = *peer.connection;
   if (!connection.established()) return DOCA_ERROR_NOT_CONNECTED;
   if (size > connection.max_message()) return DOCA_ERROR_INVALID_VALUE;
-  // Polls before the queue is full, so that a sender learns of errors, but not for every message.
-  if (connection.in_flight() * 2 >= sizes_.send_queue || !connection.has_credit()) poll_sends();
+  if (connection.poll_due() || !connection.has_credit()) poll_sends();
   if (peer.lost || connection.peer_disconnected()) return DOCA_ERROR_CONNECTION_RESET;
   if (!has_room(peer)) {
     peer.blocked = true;
@@ -187,12 +188,15 @@ void Transport::mark_lost(Peer& peer) {
   notify_send();
 }
 
-void Transport::keep_alive() {
+Nanos Transport::keep_alive() {
   poll_sends();
-  peers_.each([this](Peer& peer) {
+  bool silent = false;
+  peers_.each([&](Peer& peer) {
     if (peer.lost || !peer.connection->established()) return;
+    silent |= peer.connection->awaits_keep_alive();
     if (!peer.connection->keep_alive()) mark_lost(peer);
   });
+  return silent ? kSilentInterval : kKeepAliveInterval;
 }
 
 void Transport::arm_send() {

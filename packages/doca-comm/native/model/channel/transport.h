@@ -56,7 +56,9 @@ class Transport {
   void notify_send();
   // The connection is lost, or was not established.
   void mark_lost(Peer& peer);
-  void keep_alive();
+  // Returns the time until the next call: shorter if a peer did not acknowledge the last keep-alive, so that its loss
+  // is noticed soon.
+  Nanos keep_alive();
   // Counts the peers that were lost or removed.
   std::uint64_t changes() const { return changes_; }
 

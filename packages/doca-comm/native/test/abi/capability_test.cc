@@ -1,4 +1,6 @@
 // doca_comm_channel_get_*, ep_create, ep_destroy, and the properties: every error code that is documented for them.
+#include <cstring>
+
 #include "test/support/pair.h"
 
 using namespace verbs::doca_comm::model::test;
@@ -122,4 +124,24 @@ TEST_CASE("ep_set_*: BAD_STATE once the endpoint is active") {
     CHECK(doca_comm_channel_ep_set_send_queue_size(ep, 100) == DOCA_ERROR_BAD_STATE);
     CHECK(doca_comm_channel_ep_set_recv_queue_size(ep, 100) == DOCA_ERROR_BAD_STATE);
   }
+}
+
+TEST_CASE(
+    "the software devices answer for their interface name, MAC address and LID: INVALID_VALUE for small buffers") {
+  std::uint8_t host[6] = {}, dpu[6] = {};
+  CHECK(doca_devinfo_get_mac_addr(info_of("3b:00.0"), host, sizeof host) == DOCA_SUCCESS);
+  CHECK(doca_devinfo_get_mac_addr(info_of("03:00.0"), dpu, sizeof dpu) == DOCA_SUCCESS);
+  CHECK_MESSAGE((host[0] & 3) == 2, "a locally administered address of one station");
+  CHECK(std::memcmp(host, dpu, sizeof host) != 0);
+  CHECK(doca_devinfo_get_mac_addr(info_of("3b:00.0"), host, 5) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_devinfo_get_mac_addr(nullptr, host, 6) == DOCA_ERROR_INVALID_VALUE);
+  char name[DOCA_DEVINFO_IFACE_NAME_SIZE];
+  CHECK(doca_devinfo_get_iface_name(info_of("3b:00.0"), name, sizeof name) == DOCA_SUCCESS);
+  CHECK(std::string(name) == "doca_host0");
+  CHECK(doca_devinfo_get_iface_name(info_of("3b:00.0"), name, sizeof name - 1) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_devinfo_get_iface_name(info_of("3b:00.0"), nullptr, sizeof name) == DOCA_ERROR_INVALID_VALUE);
+  std::uint16_t lid = 7;
+  CHECK(doca_devinfo_get_lid(info_of("3b:00.0"), &lid) == DOCA_SUCCESS);
+  CHECK(lid == 0);
+  CHECK(doca_devinfo_get_lid(info_of("3b:00.0"), nullptr) == DOCA_ERROR_INVALID_VALUE);
 }

@@ -1,4 +1,6 @@
 // sendto, recvfrom and the peer addresses: every documented error code, and their documented behaviour.
+#include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "test/support/pair.h"
@@ -206,4 +208,55 @@ TEST_CASE("peer_addr_*: INVALID_VALUE; user data is 0 at first; counters are as 
   CHECK(doca_comm_channel_peer_addr_set_user_data(pair.to_client, UINT64_MAX) == DOCA_SUCCESS);
   CHECK(doca_comm_channel_peer_addr_get_user_data(pair.to_client, &value) == DOCA_SUCCESS);
   CHECK(value == UINT64_MAX);
+}
+
+TEST_CASE("queues of 8192 occupy memory for the messages that are in them, not for their length") {
+  const auto resident = [] {
+    std::ifstream file("/proc/self/statm");
+    std::size_t size = 0, pages = 0;
+    file >> size >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) >> 20;
+  };
+  Devices devices;
+  Endpoint service(devices.dpu, devices.rep), client(devices.host);
+  for (Ep* ep : {service.ep, client.ep}) {
+    REQUIRE(doca_comm_channel_ep_set_recv_queue_size(ep, 8192) == DOCA_SUCCESS);
+    REQUIRE(doca_comm_channel_ep_set_send_queue_size(ep, 8192) == DOCA_SUCCESS);
+  }
+  REQUIRE(doca_comm_channel_ep_listen(service.ep, "long") == DOCA_SUCCESS);
+  Addr *to_service = nullptr, *from = nullptr;
+  REQUIRE(doca_comm_channel_ep_connect(client.ep, "long", &to_service) == DOCA_SUCCESS);
+  std::string none;
+  until([&] {
+    service.receive(&none, &from);
+    return doca_comm_channel_peer_addr_update_info(to_service) == DOCA_SUCCESS;
+  });
+  const std::size_t before = resident();
+  // Twice around the queues, in different lengths of backlog; every byte is what was sent.
+  constexpr int kMessages = 20'000;
+  int sent = 0, received = 0;
+  const auto message = [](int n) { return std::string(4080, static_cast<char>('a' + n % 26)); };
+  while (received < kMessages) {
+    const int backlog = 1 + received % 300;
+    while (sent < kMessages && sent - received < backlog) {
+      const doca_error_t error = client.send(message(sent), to_service);
+      if (error == DOCA_ERROR_AGAIN) break;
+      REQUIRE(error == DOCA_SUCCESS);
+      ++sent;
+    }
+    while (received < sent) {
+      const std::string got = service.wait_for_message(&from);
+      REQUIRE(got == message(received));
+      ++received;
+    }
+  }
+  const std::size_t more = resident() - std::min(resident(), before);
+  CAPTURE(more);
+  CHECK(more < 24);  // MiB, of both ends; both queues of both ends have 134
+  // The whole queue still fits.
+  for (sent = 0; client.send(message(sent), to_service) == DOCA_SUCCESS;) ++sent;
+  // All but what the service has consumed and not reported yet, a quarter of the queue at most, and some that it holds.
+  CHECK(sent >= 8192 - 2048 - 64);
+  CHECK(sent <= 8192);
+  for (received = 0; received < sent; ++received) REQUIRE(service.wait_for_message(&from) == message(received));
 }

@@ -1,5 +1,6 @@
 // The properties of devices and representors.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "model/abi/common/versions.h"
@@ -120,18 +121,35 @@ doca_error_t doca_devinfo_get_ipv6_addr_both(const doca_devinfo* devinfo, std::u
   std::memcpy(addr, gid.data(), gid.size());
   return DOCA_SUCCESS;
 }
-// A software NIC has an IP address, but no Ethernet address and no network interface.
+// A software NIC has an IP address, but no Ethernet address and no network interface of its own. Programs that look for
+// their device by these find it all the same: a locally administered address made of the PCI address, and the device's
+// name as its interface's.
 doca_error_t doca_devinfo_get_mac_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
-  return devinfo && addr && size >= DOCA_DEVINFO_MAC_ADDR_SIZE ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
+  if (!devinfo || !addr || size < DOCA_DEVINFO_MAC_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
+  doca_pci_bdf bdf{};
+  if (const doca_error_t error = split_pci(devinfo->options.pci, &bdf)) return error;
+  const auto domain = static_cast<std::uint16_t>(std::strtoul(devinfo->options.pci.c_str(), nullptr, 16));
+  constexpr std::uint8_t kLocal = 0x02;
+  const std::uint8_t bytes[DOCA_DEVINFO_MAC_ADDR_SIZE] = {kLocal,
+                                                          0,
+                                                          static_cast<std::uint8_t>(domain >> 8),
+                                                          static_cast<std::uint8_t>(domain),
+                                                          static_cast<std::uint8_t>(bdf.raw >> 8),
+                                                          static_cast<std::uint8_t>(bdf.raw)};
+  std::memcpy(addr, bytes, sizeof bytes);
+  return DOCA_SUCCESS;
 }
 doca_error_t doca_devinfo_get_iface_name_both(const doca_devinfo* devinfo, char* name, std::uint32_t size) {
-  return devinfo && name && size >= DOCA_DEVINFO_IFACE_NAME_SIZE ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
+  if (!devinfo || !name || size < DOCA_DEVINFO_IFACE_NAME_SIZE) return DOCA_ERROR_INVALID_VALUE;
+  return put(devinfo->name, name, size);
 }
 doca_error_t doca_devinfo_get_ibdev_name_both(const doca_devinfo* devinfo, char* name, std::uint32_t size) {
   return devinfo && name ? put(devinfo->name, name, size) : DOCA_ERROR_INVALID_VALUE;
 }
 doca_error_t doca_devinfo_get_lid_both(const doca_devinfo* devinfo, std::uint16_t* lid) {
-  return devinfo && lid ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;  // RoCE has no LIDs
+  if (!devinfo || !lid) return DOCA_ERROR_INVALID_VALUE;
+  *lid = 0;  // as any device on Ethernet
+  return DOCA_SUCCESS;
 }
 doca_error_t doca_devinfo_rep_get_vuid_both(const doca_devinfo_rep* devinfo_rep, char* vuid, std::uint32_t size) {
   return devinfo_rep && vuid ? put("SOFT" + devinfo_rep->pci, vuid, size) : DOCA_ERROR_INVALID_VALUE;
