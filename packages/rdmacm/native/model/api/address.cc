@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "model/device/neighbours.h"
 #include "model/device/soft.h"
 #include "model/id/library.h"
 #include "model/id/ports.h"
@@ -27,7 +28,10 @@ int bind(Id& id, const sockaddr* address) {
   if (id.state != State::kIdle || !address) return EINVAL;
   if (!is_ip(address)) return EAFNOSUPPORT;
   Place place;
-  if (!is_any(address) && !find_address(gid_of(address), &place)) return ENODEV;
+  if (!is_any(address) && !find_address(gid_of(address), &place)) {
+    // Another process has this loopback address, and all of them serve the machine's.
+    if (!is_loopback(gid_of(address)) || !find_route(address, &place) || !is_loopback(place.gid)) return ENODEV;
+  }
   std::memcpy(&id.cm.route.addr.src_storage, address, size_of(address));
   if (const int error = take_port(id)) {
     id.cm.route.addr.src_storage = {};

@@ -99,6 +99,7 @@ rdma_event_channel* rdma_create_event_channel() {
       errno = ENODEV;
       return nullptr;
     }
+    devices();  // as the real one: a later call is not held up by it, and a server has its address before its clients
     std::unique_ptr<Channel> channel = Channel::open();
     if (!channel) return nullptr;
     const std::lock_guard guard(Library::get().mutex);
@@ -115,7 +116,9 @@ void rdma_destroy_event_channel(rdma_event_channel* channel) {
   {
     const std::lock_guard guard(Library::get().mutex);
     found = Library::get().find(channel);
-    if (found) Library::get().remove(channel);
+    if (!found) return;
+    Library::get().remove(channel);
+    if (Library::get().is_used(found)) return found->close();  // the identifiers still refer to it
   }
   delete found;
 }

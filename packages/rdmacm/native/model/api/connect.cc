@@ -95,6 +95,9 @@ int connect_reliable(Id& id, const rdma_conn_param* param) {
 
 int connect(Id& id, const rdma_conn_param* param) {
   if (id.state != State::kRouteResolved) return EINVAL;
+  // Now rather than when the address was resolved: the service may have come since.
+  const Gid peer = find_neighbour(service_of(id, id.destination()), gid_of(id.destination()));
+  std::ranges::copy(peer, id.cm.route.addr.addr.ibaddr.dgid.raw);
   id.state = State::kConnecting;
   const int error = id.is_datagram() ? connect_datagram(id, param) : connect_reliable(id, param);
   if (error != 0) id.state = State::kRouteResolved;

@@ -19,6 +19,7 @@ int create(rdma_event_channel* channel, rdma_cm_id** result, void* context, rdma
   if (!soft()) return fail(ENODEV);
   auto id = std::make_unique<Id>();
   if (!channel) {
+    devices();
     id->own_channel = Channel::open();
     if (!id->own_channel) return -1;
     channel = &id->own_channel->ibv;

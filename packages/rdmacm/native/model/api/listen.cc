@@ -11,6 +11,7 @@
 namespace verbs::rdmacm::model {
 namespace {
 
+constexpr Gid kLoopback = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
 constexpr int kMaxBacklog = 1024;  // as the kernel's default
 
 verbs_soft_cm_listen_attr attr_of(Id& id) {
@@ -28,11 +29,18 @@ verbs_soft_cm_listen_attr attr_of(Id& id) {
 }
 
 int listen_on(Id& id, Device& device) {
-  auto listening = std::make_unique<Listening>(Listening{&id, &device, 0});
+  auto listening = std::make_unique<Listening>(Listening{&id, &device, 0, nullptr});
   const verbs_soft_cm_listen_attr attr = attr_of(id);
-  const int error = soft()->cm->listen(device.verbs, &attr, on_cm_event, listening.get(), &listening->number);
-  if (error == 0) id.listeners.push_back(std::move(listening));
-  return error;
+  if (const int error = soft()->cm->listen(device.verbs, &attr, on_cm_event, listening.get(), &listening->number)) {
+    return error;
+  }
+  Gid bound{}, own{};
+  std::copy_n(attr.address, bound.size(), bound.begin());
+  if (attr.families != 6 && soft()->cm->address_like(device.verbs, kLoopback.data(), own.data()) == 0) {
+    listening->announcement = Announcement::make(attr.service_id, bound, own);
+  }
+  id.listeners.push_back(std::move(listening));
+  return 0;
 }
 
 int listen(Id& id, int backlog) {

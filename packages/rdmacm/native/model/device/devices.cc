@@ -1,5 +1,7 @@
 #include "model/device/devices.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -19,6 +21,7 @@ std::vector<std::unique_ptr<Device>>& opened() {
 
 std::unique_ptr<Device> open(ibv_device* listed) {
   auto device = std::make_unique<Device>();
+  device->process = getpid();
   device->verbs = soft()->open_device(listed);
   if (!device->verbs) return nullptr;
   ibv_device_attr attr{};
@@ -40,7 +43,8 @@ std::vector<Device*> devices() {
   ibv_device** list = soft()->get_device_list(&count);
   if (!list) return all;
   for (int i = 0; i < count; ++i) {
-    auto known = std::ranges::find_if(opened(), [&](const auto& device) { return device->verbs->device == list[i]; });
+    auto known = std::ranges::find_if(
+        opened(), [&](const auto& device) { return device->process == getpid() && device->verbs->device == list[i]; });
     if (known == opened().end()) {
       std::unique_ptr<Device> device = open(list[i]);
       if (!device) continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <infiniband/verbs.h>
+#include <sys/types.h>
 
 #include <vector>
 
@@ -11,6 +12,7 @@
 namespace verbs::rdmacm::model {
 
 struct Device {
+  pid_t process = 0;  // that opened it: the device of a parent process is not usable in its child
   ibv_context* verbs = nullptr;
   ibv_pd* pd = nullptr;  // for queue pairs without one of their own
   std::uint8_t max_responder_resources = 0;

@@ -15,8 +15,11 @@ std::unique_ptr<Channel> Channel::open() {
   return channel;
 }
 
-Channel::~Channel() {
-  if (ibv.fd >= 0) close(ibv.fd);
+Channel::~Channel() { close(); }
+
+void Channel::close() {
+  if (ibv.fd >= 0) ::close(ibv.fd);
+  ibv.fd = -1;
 }
 
 int Channel::wait() const {
@@ -26,7 +29,7 @@ int Channel::wait() const {
 
 void Channel::push(std::unique_ptr<Event> event) {
   events_.push_back(std::move(event));
-  eventfd_write(ibv.fd, 1);
+  if (ibv.fd >= 0) eventfd_write(ibv.fd, 1);
 }
 
 std::unique_ptr<Event> Channel::pop() {

@@ -26,6 +26,8 @@ class Channel {
   // -- under the lock of the library
   void push(std::unique_ptr<Event> event);
   std::unique_ptr<Event> pop();  // nullptr without one: it was removed after the descriptor became readable
+  // The program has destroyed the channel while identifiers use it: their events are lost from now on.
+  void close();
   // Removes the events that an identifier counts.
   std::deque<std::unique_ptr<Event>> remove(const Id* id);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/device/devices.h"
+#include "model/device/neighbours.h"
 #include "model/event/channel.h"
 #include "verbs_soft_cm.h"
 
@@ -36,6 +37,7 @@ struct Listening {
   Id* id;
   Device* device;
   std::uint32_t number;
+  std::unique_ptr<Announcement> announcement;
 };
 
 struct Id {

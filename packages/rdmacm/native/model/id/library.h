@@ -4,6 +4,7 @@
 // The device's lock comes before this one: nothing here calls the connection manager under the lock.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <random>
@@ -31,6 +32,9 @@ class Library {
     return found == channels_.end() ? nullptr : found->second;
   }
   void remove(const rdma_event_channel* channel) { channels_.erase(channel); }
+  bool is_used(const Channel* channel) const {
+    return std::any_of(ids_.begin(), ids_.end(), [&](const Id* id) { return id->channel == channel; });
+  }
   std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_()) & 0xffffff; }
 
  private:

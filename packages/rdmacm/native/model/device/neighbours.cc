@@ -1,0 +1,77 @@
+#include "model/device/neighbours.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+namespace verbs::rdmacm::model {
+namespace {
+
+std::string text_of(const Gid& gid) {
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, gid.data(), text, sizeof text);
+  return text;
+}
+
+std::string prefix_of(std::uint64_t service_id) {
+  char text[64];
+  std::snprintf(text, sizeof text, "verbs-cm/%llx/", static_cast<unsigned long long>(service_id));
+  return text;
+}
+
+// "BOUND/OWN" behind the prefix.
+bool parse(const std::string& text, Gid* bound, Gid* own) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return false;
+  const std::size_t end = text.find('/', slash + 1);
+  const std::string second = text.substr(slash + 1, end == std::string::npos ? end : end - slash - 1);
+  return inet_pton(AF_INET6, text.substr(0, slash).c_str(), bound->data()) == 1 &&
+         inet_pton(AF_INET6, second.c_str(), own->data()) == 1;
+}
+
+}  // namespace
+
+bool is_loopback(const Gid& gid) { return is_ipv4(gid) && gid[12] == 127; }
+
+std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const Gid& bound, const Gid& own) {
+  if (!is_loopback(own)) return nullptr;
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return nullptr;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = prefix_of(service_id) + text_of(bound) + "/" + text_of(own);
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // abstract: the first byte is zero
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0) {
+    close(fd);
+    return nullptr;
+  }
+  return std::unique_ptr<Announcement>(new Announcement(fd));
+}
+
+Announcement::~Announcement() { close(fd_); }
+
+Gid find_neighbour(std::uint64_t service_id, const Gid& address) {
+  Gid found = address;
+  if (!is_loopback(address)) return found;
+  const std::string prefix = "@" + prefix_of(service_id);
+  std::ifstream sockets("/proc/net/unix");
+  for (std::string line; std::getline(sockets, line);) {
+    const std::size_t at = line.find(prefix);
+    Gid bound{}, own{};
+    if (at == std::string::npos || !parse(line.substr(at + prefix.size()), &bound, &own)) continue;
+    const bool any = bound == Gid{};
+    if (!is_loopback(own) || (!any && bound != address)) continue;
+    if (own == address || !any) return own;
+    found = own;
+  }
+  return found;
+}
+
+}  // namespace verbs::rdmacm::model

@@ -1,0 +1,36 @@
+// Which process of this machine listens where. On hardware all processes share the machine's addresses, and a program
+// reaches a service of its own machine by any loopback address. Here each process has a loopback address of its own, so
+// listeners announce themselves: by an abstract Unix socket with a telling name, which needs no server, is gone with
+// its process, and is seen in the same network namespace only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "model/device/address.h"
+
+namespace verbs::rdmacm::model {
+
+bool is_loopback(const Gid& gid);
+
+// A service of this process as others find it.
+class Announcement {
+ public:
+  // `bound`: the address that the program listens at, zeros for every one. `own`: where its device is. Without a
+  // loopback address it announces nothing, nor if it fails: then others need the device's address.
+  static std::unique_ptr<Announcement> make(std::uint64_t service_id, const Gid& bound, const Gid& own);
+  ~Announcement();
+  Announcement(const Announcement&) = delete;
+  Announcement& operator=(const Announcement&) = delete;
+
+ private:
+  explicit Announcement(int fd) : fd_(fd) {}
+
+  int fd_;
+};
+
+// The address of the device that serves a loopback address of this machine: the address itself if a listener has it or
+// nobody listens.
+Gid find_neighbour(std::uint64_t service_id, const Gid& address);
+
+}  // namespace verbs::rdmacm::model
