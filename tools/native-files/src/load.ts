@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { warnOfCopies } from './copies.js';
 import { isWhole } from './elf.js';
 import { explain } from './explain.js';
 import { locate, type Place } from './locate.js';
@@ -19,6 +20,7 @@ export function load(place: Place, setUp?: (addon: object) => void): object {
     if (!isWhole(found.path)) throw new Error('the file is cut off');
     const addon = createRequire(found.path)(found.path) as object;
     setUp?.(addon);
+    warnOfCopies(place.name, found.folder ?? found.path);
     return addon;
   } catch (cause) {
     return standIn(place, { ...found, cause });

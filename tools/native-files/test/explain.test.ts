@@ -146,3 +146,22 @@ test('so is an addon that refuses to be set up, with the message of what it need
     expect.objectContaining({ message: needed.message, cause: needed }) as Error,
   );
 });
+
+test('two copies of a package are a warning that names both', async () => {
+  const warnings: (Error & { code?: string; detail?: string })[] = [];
+  const listener = (warning: Error) => warnings.push(warning);
+  process.on('warning', listener);
+  const place = { name: '@verbs/twice', file: 'build/lib/toy.js' };
+  const folders = [1, 2].map(() => {
+    const { folder, from } = package_({ 'build/lib/toy.js': 0 });
+    writeFileSync(join(folder, 'build/lib/toy.js'), '');
+    for (let times = 0; times < 2; times++) load({ ...place, from });
+    return folder;
+  });
+  await new Promise(setImmediate);
+  process.off('warning', listener);
+  const ours = warnings.filter(({ code }) => code === 'VERBS_TWO_COPIES');
+  expect(ours.length).toBeGreaterThan(0);
+  for (const folder of folders) expect(ours[0]?.message).toContain(folder);
+  expect(ours[0]?.detail).toContain('npm ls @verbs/twice');
+});
