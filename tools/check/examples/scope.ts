@@ -21,6 +21,7 @@ import type {
 } from '@verbs/core';
 import type * as rendezvous from '@verbs/core/rendezvous';
 import type { dr, FlowMatcher } from '@verbs/mlx5';
+import type { CmId, Connection, ConnectionRequest, EventChannel, LookupRequest, Server } from '@verbs/rdmacm';
 import type { SoftNic } from '@verbs/soft';
 
 declare global {
@@ -55,4 +56,9 @@ declare global {
   const endpoint: Endpoint;
   const client: Endpoint;
   const nic: SoftNic;
+  const channel: EventChannel;
+  const id: CmId;
+  const server: Server;
+  const request: ConnectionRequest & LookupRequest;
+  const connection: Connection;
 }

@@ -7,7 +7,7 @@ import { say } from './say.mjs';
 import { exitStatus, mustRun, which } from './shell.mjs';
 
 /** Packages for the build and the demo, and the programs that the README runs on the software NIC. */
-const buildPackages = ['cmake', 'ibverbs-utils', 'libibverbs-dev', 'ninja-build'];
+const buildPackages = ['cmake', 'ibverbs-utils', 'libibverbs-dev', 'librdmacm-dev', 'ninja-build'];
 
 /** Packages for the tests: headers, the programs they compare with, and the checkers of the C++ code. */
 const testPackages = [

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define VERBS_CORE_API_VERSION 4u
+#define VERBS_CORE_API_VERSION 5u
 
 /* The tag of the External that holds a `const verbs_core_api*`. */
 #define VERBS_CORE_API_TAG {0x6f1d7c0b52a94e83ull, 0x9b3e5a70c4d82f16ull}
@@ -56,6 +56,16 @@ typedef struct verbs_core_child verbs_core_child;
  * new object, or NULL with errno. */
 typedef void* (*verbs_core_make)(void* data, void* context, void* attr);
 
+/* A vendor's functions that make and destroy a queue pair. */
+typedef struct verbs_core_qp_maker {
+  verbs_core_make make;
+  /* In place of ibv_destroy_qp: 0 or an errno. */
+  int (*destroy)(void* data, void* qp);
+  void* data;
+  /* A further parent of the queue pair, of any context or none, so that `data` lives as long; NULL if none. */
+  verbs_core_object* parent;
+} verbs_core_qp_maker;
+
 typedef struct verbs_core_api {
   uint32_t version; /* VERBS_CORE_API_VERSION: a later one only appends */
   uint32_t size;    /* of this structure in the addon that provides it */
@@ -75,7 +85,9 @@ typedef struct verbs_core_api {
   void* (*symbol)(const verbs_core_object* object, const char* name, const char* version);
 
   /* Makes an object of the provider a child of its parents: it keeps them alive, and when one of them is closed,
-   * `destroy(object)` is called first. It returns 0, or an errno, which stops the closing. NULL if out of memory. */
+   * `destroy(object)` is called first. It returns 0, or an errno, which stops the closing. NULL if out of memory.
+   * Since version 5 there may be no parent: then library() and symbol() of the object, and of its children that have no
+   * other parent, are VERBS_CORE_SYSTEM and NULL. */
   verbs_core_child* (*attach)(verbs_core_object* const* parents, size_t count, int (*destroy)(void*), void* object);
   /* Closes the child now: calls destroy(object) if no parent did so before, and returns its result. */
   int (*close)(verbs_core_child* child);
@@ -127,6 +139,19 @@ typedef struct verbs_core_api {
   /* Keeps something of the provider's as long as the queue pair uses it: `drop(data)` is called after the queue pair
    * was destroyed, or was reset. The errno of a drop after the destruction is the result of the close. 0 or ENOMEM. */
   int (*qp_keep)(verbs_core_object* qp, int (*drop)(void*), void* data);
+
+  /* -- since version 5 */
+
+  /* As adopt_context, for a context that the vendor's library keeps open: closing the object closes what was created
+   * from it, and leaves the ibv_context as it is. */
+  napi_value (*borrow_context)(napi_env env, napi_value library, void* context);
+  /* As create_qp, with the functions of `maker`. */
+  napi_value (*create_qp_by)(napi_env env, const napi_value* arguments, const verbs_core_qp_maker* maker);
+  /* The fields of a struct ibv_qp_attr as an object, for publicQpAttr(). NULL with an exception pending. */
+  napi_value (*write_qp_attr)(napi_env env, const void* qp_attr);
+  /* Gives an open VERBS_CORE_FOREIGN object other parents, as its newest child. 0, ENOMEM, or EINVAL for another kind.
+   */
+  int (*set_parents)(verbs_core_object* object, verbs_core_object* const* parents, size_t count);
 } verbs_core_api;
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@ import type { DeviceInfo } from '../device/device-info.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { QpType } from '../enums/index.js';
 import { type LibraryKind, loadLibrary } from '../library/libraries.js';
+import type { Resource } from '../lifetime/resource.js';
 import { DeviceMemory } from '../memory/device-memory.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import { withoutBytes } from '../memory/registration.js';
@@ -27,7 +28,7 @@ export function libibverbs(kind: LibraryKind):
   return loadLibrary(kind);
 }
 
-/** A Context over the native object that `adopt_context` made. */
+/** A Context over the native object that `adopt_context` or `borrow_context` made. */
 export function adoptContext(device: DeviceInfo, handle: NativeHandle): Context {
   return new Context(device, handle);
 }
@@ -42,13 +43,17 @@ export function adoptCq(
   return new CompletionQueue(context, channel, made, extended);
 }
 
-/** A QueuePair over the native object that `create_qp` made. */
+/**
+ * A QueuePair over the native object that `create_qp` or `create_qp_by` made; `parent` is the parent that the latter was
+ * given.
+ */
 export function adoptQp<const T extends QpType>(
   pd: ProtectionDomain,
   attr: QpInitAttr<T>,
   made: NativeQp,
+  parent?: Resource,
 ): QueuePair<T> {
-  return new QueuePair({ context: pd.context, pd, attr, made });
+  return new QueuePair({ context: pd.context, pd, attr, made, ...(parent && { parent }) });
 }
 
 /** Records the state that a vendor's modify call brought the queue pair to. */

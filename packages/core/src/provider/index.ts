@@ -20,8 +20,11 @@ export {
 } from './vendor-libraries.js';
 export { type AddonPlace, loadAddon } from '../base/addon.js';
 export { errno } from '../base/errno.js';
+export { gidText } from '../base/gid.js';
+export { type EventSource, FdEvents } from '../base/fd-events.js';
+export { WakeList } from '../base/wake-list.js';
 export * from '../base/fields.js';
-export { check, checked, closedError } from '../base/errors.js';
+export { check, checked, closedError, type VerbsErrorOptions } from '../base/errors.js';
 export { hintFor, type Hints } from '../base/hints.js';
 export * as inspection from '../base/inspection.js';
 export {
@@ -30,6 +33,7 @@ export {
   type NativeHandle,
   type NativeLibrary,
   type NativeQp,
+  type NativeQpAttr,
   type NativeRegion,
 } from '../base/native.js';
 export * as validate from '../base/validate.js';
@@ -37,6 +41,6 @@ export { nativeCqOptions } from '../completion/cq-options.js';
 export { softFailure, softModule, type SoftModule } from '../library/libraries.js';
 export { handle, handleOf, kindOf, Resource } from '../lifetime/resource.js';
 export { accessOf } from '../memory/registration.js';
-export { nativeQpAttr } from '../qp/qp-attr.js';
+export { nativeQpAttr, publicQpAttr } from '../qp/qp-attr.js';
 export { nativeQpInitAttr } from '../qp/qp-init-attr.js';
 export { nativeWqAttr, type NativeWq } from '../qp/receive-work-queue.js';

@@ -133,6 +133,7 @@ const forms: Forms<FullQpAttr> = {
   qpAccessFlags: (value) => flags(AccessFlags, value),
 };
 
+/** The attributes as programs have them, of those that `write_qp_attr` gave. */
 export function publicQpAttr(attr: NativeQpAttr): FullQpAttr {
   const { cap, ahAttr, altAhAttr, ...plain } = attr;
   const full = {

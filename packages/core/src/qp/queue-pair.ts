@@ -61,6 +61,8 @@ export interface MadeQp<T extends number> {
   made: NativeQp;
   /** Another program made it, and may have changed it. */
   opened?: boolean;
+  /** A further parent, of a provider. */
+  parent?: Resource;
 }
 
 /**
@@ -96,9 +98,9 @@ export class QueuePair<out T extends number = number> extends Resource {
   #end: LocalEnd | undefined;
 
   /** @internal */
-  constructor({ context, pd, attr, made, opened }: MadeQp<T>) {
+  constructor({ context, pd, attr, made, opened, parent }: MadeQp<T>) {
     const { sendCq, recvCq, srq, xrcd, rwqIndTbl, qpType } = attr;
-    const parents = new Set([pd, xrcd, sendCq, recvCq, srq, rwqIndTbl].filter((part) => part !== undefined));
+    const parents = new Set([pd, xrcd, sendCq, recvCq, srq, rwqIndTbl, parent].filter((part) => part !== undefined));
     super('QueuePair', made.handle, 'ibv_destroy_qp', [...parents]);
     this.context = context;
     this.pd = pd;

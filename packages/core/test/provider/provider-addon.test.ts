@@ -1,6 +1,16 @@
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
-import { coreNative, handleOf } from '../../src/provider/index.js';
+import { QpType } from '../../src/index.js';
+import {
+  adoptContext,
+  adoptQp,
+  coreNative,
+  handleOf,
+  libibverbs,
+  type NativeHandle,
+  type NativeQp,
+  nativeQpInitAttr,
+} from '../../src/provider/index.js';
 import { bench, createQp, open } from '../helpers/devices.js';
 import { collectUntil } from '../shared/collect.js';
 
@@ -12,6 +22,10 @@ interface ProviderAddon {
   createThing(pd: unknown): object;
   closeThing(thing: object): number;
   destroyedThings(): number;
+  createLoose(parent?: unknown): NativeHandle;
+  move(object: unknown, parent: unknown): number;
+  borrow(libibverbs: unknown, context: unknown): NativeHandle;
+  createQp(attr: unknown, context: unknown, parent: unknown): NativeQp;
 }
 
 const { nativeApi } = coreNative;
@@ -22,7 +36,7 @@ it('refuses another table', () => {
   const { ctx } = bench();
   expect(() => addon.setUp({})).toThrow(TypeError);
   expect(() => addon.setUp(handleOf(ctx, 'Context', 'ctx', 'test'))).toThrow(TypeError);
-  expect(addon.setUp(nativeApi)).toBe(4);
+  expect(addon.setUp(nativeApi)).toBe(5);
 });
 
 it('takes contexts and queue pairs, with the library they belong to', () => {
@@ -66,4 +80,55 @@ it("destroys a provider's objects before their parents", async () => {
   // An object that is never closed is freed by itself, and its parent after it.
   addon.createThing(handleOf(open().allocPd(), 'ProtectionDomain', 'pd', 'test'));
   expect(await collectUntil(() => addon.destroyedThings() === before + 4)).toBe(true);
+});
+
+it('takes objects that belong to no context, and gives them other parents', () => {
+  addon.setUp(nativeApi);
+  const before = addon.destroyedThings();
+  const [one, two] = [addon.createLoose(), addon.createLoose()];
+  const child = addon.createLoose(one);
+  expect(addon.move(child, two)).toBe(0);
+  expect(coreNative.close(one)).toBe(0);
+  expect([one, two, child].map((each) => coreNative.isOpen(each))).toEqual([false, true, true]);
+  expect(coreNative.close(two)).toBe(0);
+  expect(coreNative.isOpen(child)).toBe(false);
+  expect(addon.destroyedThings()).toBe(before + 3);
+});
+
+it('borrows a context: closing the object closes what was made from it, and leaves the context', () => {
+  addon.setUp(nativeApi);
+  const { ctx } = bench();
+  const found = libibverbs('soft');
+  if ('reason' in found) throw new Error(found.reason);
+  const borrowed = adoptContext(ctx.device, addon.borrow(found.handle, handleOf(ctx, 'Context', 'ctx', 'test')));
+  const pd = borrowed.allocPd();
+  borrowed.close();
+  expect(pd.closed).toBe(true);
+  expect(ctx.queryDevice().physPortCnt).toBe(1);
+});
+
+it('makes and destroys a queue pair by the functions of the provider, below an object of its own', () => {
+  addon.setUp(nativeApi);
+  const { ctx, pd, cq } = bench();
+  const parent = addon.createLoose();
+  const attr = { qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 1, maxRecvWr: 1 } };
+  const make = () =>
+    adoptQp(
+      pd,
+      attr,
+      addon.createQp(
+        nativeQpInitAttr(attr, 'attr', handleOf(pd, 'ProtectionDomain', 'pd', 'test')),
+        handleOf(ctx, 'Context', 'ctx', 'test'),
+        parent,
+      ),
+    );
+  const before = addon.destroyedThings();
+  make().close();
+  expect(addon.destroyedThings()).toBe(before + 1);
+  const qp = make();
+  coreNative.close(parent);
+  // The queue pair, then its parent.
+  expect(addon.destroyedThings()).toBe(before + 3);
+  expect(() => qp.query()).toThrow(/closed/);
+  ctx.close();
 });

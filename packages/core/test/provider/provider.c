@@ -123,6 +123,84 @@ static napi_value DestroyedThings(napi_env env, napi_callback_info info) {
   return Number(env, destroyed);
 }
 
+static int DestroyNothing(void* object) {
+  (void)object;
+  destroyed++;
+  return 0;
+}
+
+/* createLoose(parent?): the handle of an object without a context, and whether core says so */
+static napi_value CreateLoose(napi_env env, napi_callback_info info) {
+  napi_value value = NULL;
+  size_t argc = 1;
+  napi_get_cb_info(env, info, &argc, &value, NULL, NULL);
+  verbs_core_object* parent = argc == 0 ? NULL : api->take(env, value, VERBS_CORE_FOREIGN);
+  if (argc != 0 && parent == NULL) return NULL;
+  verbs_core_child* child = api->attach(&parent, parent == NULL ? 0 : 1, DestroyNothing, &destroyed);
+  napi_value handle = api->child_handle(env, child);
+  api->detach(child);
+  if (parent != NULL) api->release(parent);
+  verbs_core_object* made = api->take(env, handle, VERBS_CORE_FOREIGN);
+  if (api->library(made) != VERBS_CORE_SYSTEM || api->symbol(made, "ibv_query_device", NULL) != NULL) {
+    napi_throw_error(env, NULL, "an object without context has a library");
+  }
+  api->release(made);
+  return handle;
+}
+
+/* move(object, parent): 0 or an errno */
+static napi_value Move(napi_env env, napi_callback_info info) {
+  napi_value values[2];
+  size_t argc = 2;
+  napi_get_cb_info(env, info, &argc, values, NULL, NULL);
+  verbs_core_object* object = api->take(env, values[0], VERBS_CORE_FOREIGN);
+  verbs_core_object* parent = api->take(env, values[1], VERBS_CORE_FOREIGN);
+  int error = api->set_parents(object, &parent, 1);
+  api->release(object);
+  api->release(parent);
+  return Number(env, error);
+}
+
+/* borrow(libibverbs, context): a second handle of its ibv_context */
+static napi_value Borrow(napi_env env, napi_callback_info info) {
+  napi_value values[2];
+  size_t argc = 2;
+  napi_get_cb_info(env, info, &argc, values, NULL, NULL);
+  verbs_core_object* context = api->take(env, values[1], VERBS_CORE_CONTEXT);
+  if (context == NULL) return NULL;
+  napi_value result = api->borrow_context(env, values[0], api->pointer(context));
+  api->release(context);
+  return result;
+}
+
+static void* MakeQp(void* data, void* context, void* attr) {
+  (void)context;
+  struct ibv_qp* (*create)(struct ibv_pd*, struct ibv_qp_init_attr*) =
+      (struct ibv_qp * (*)(struct ibv_pd*, struct ibv_qp_init_attr*)) api->symbol(data, "ibv_create_qp", "IBVERBS_1.1");
+  /* The shorter structure is the longer one's beginning. */
+  return create(((struct ibv_qp_init_attr_ex*)attr)->pd, attr);
+}
+
+static int DestroyQp(void* data, void* qp) {
+  verbs_core_object* context = data;
+  int (*destroy)(struct ibv_qp*) = (int (*)(struct ibv_qp*))api->symbol(context, "ibv_destroy_qp", "IBVERBS_1.1");
+  destroyed++;
+  return destroy(qp);
+}
+
+/* createQp(attr, context, parent): by functions of this addon. The context is never released. */
+static napi_value CreateQp(napi_env env, napi_callback_info info) {
+  napi_value values[3];
+  size_t argc = 3;
+  napi_get_cb_info(env, info, &argc, values, NULL, NULL);
+  verbs_core_object* context = api->take(env, values[1], VERBS_CORE_CONTEXT);
+  verbs_core_object* parent = api->take(env, values[2], VERBS_CORE_FOREIGN);
+  verbs_core_qp_maker maker = {.make = MakeQp, .destroy = DestroyQp, .data = context, .parent = parent};
+  napi_value result = api->create_qp_by(env, values, &maker);
+  api->release(parent);
+  return result;
+}
+
 static void Export(napi_env env, napi_value exports, const char* name, napi_callback call) {
   napi_value function = NULL;
   napi_create_function(env, name, NAPI_AUTO_LENGTH, call, NULL, &function);
@@ -137,5 +215,9 @@ NAPI_MODULE_INIT() {
   Export(env, exports, "createThing", CreateThing);
   Export(env, exports, "closeThing", CloseThing);
   Export(env, exports, "destroyedThings", DestroyedThings);
+  Export(env, exports, "createLoose", CreateLoose);
+  Export(env, exports, "move", Move);
+  Export(env, exports, "borrow", Borrow);
+  Export(env, exports, "createQp", CreateQp);
   return exports;
 }

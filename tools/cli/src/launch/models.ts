@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
 
-/** Packages that may bring a vendor's model for the software NIC, with the `kind=` of its devices. */
-export const MODEL_PACKAGES = [
+/** Packages that may bring a library for the software NIC, with the `kind=` of its devices if it has some. */
+export const MODEL_PACKAGES: readonly { name: string; kind?: string }[] = [
   { name: '@verbs/mlx5', kind: 'mlx5' },
   { name: '@verbs/hbl', kind: 'hbl' },
   { name: '@verbs/doca-comm', kind: 'doca' },
-] as const;
+  { name: '@verbs/rdmacm' },
+];
 
 /** The kinds of the installed packages. Nothing of the packages is loaded. */
 export function installedKinds(from = import.meta.url): string[] {
@@ -17,5 +18,5 @@ export function installedKinds(from = import.meta.url): string[] {
       return false;
     }
   };
-  return MODEL_PACKAGES.filter(({ name }) => isInstalled(name)).map(({ kind }) => kind);
+  return MODEL_PACKAGES.flatMap(({ name, kind }) => (kind !== undefined && isInstalled(name) ? [kind] : []));
 }

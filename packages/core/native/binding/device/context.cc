@@ -11,8 +11,13 @@
 
 namespace verbs::core {
 
-Context::Context(std::shared_ptr<Environment> environment, std::shared_ptr<const Library> library, ibv_context* context)
-    : Object(kKind, {}), environment_(std::move(environment)), library_(std::move(library)), context_(context) {
+Context::Context(std::shared_ptr<Environment> environment, std::shared_ptr<const Library> library, ibv_context* context,
+                 Ownership ownership)
+    : Object(kKind, {}),
+      environment_(std::move(environment)),
+      library_(std::move(library)),
+      context_(context),
+      ownership_(ownership) {
   // A read of events must never block Node's thread.
   const int flags = fcntl(context_->async_fd, F_GETFL);
   if (flags >= 0) (void)fcntl(context_->async_fd, F_SETFL, flags | O_NONBLOCK);
@@ -20,7 +25,7 @@ Context::Context(std::shared_ptr<Environment> environment, std::shared_ptr<const
 
 int Context::release() {
   async_watcher_.close();
-  if (functions().close_device(context_) != 0) return errno == 0 ? EIO : errno;
+  if (ownership_ == Ownership::kOwned && functions().close_device(context_) != 0) return errno == 0 ? EIO : errno;
   context_ = nullptr;
   return 0;
 }

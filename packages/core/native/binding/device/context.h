@@ -14,8 +14,11 @@ class Context final : public Object {
  public:
   static constexpr verbs_core_kind kKind = VERBS_CORE_CONTEXT;
 
-  // Owns `context`.
-  Context(std::shared_ptr<Environment> environment, std::shared_ptr<const Library> library, ibv_context* context);
+  enum class Ownership { kOwned, kBorrowed };
+
+  // A borrowed ibv_context stays open when the object is closed.
+  Context(std::shared_ptr<Environment> environment, std::shared_ptr<const Library> library, ibv_context* context,
+          Ownership ownership = Ownership::kOwned);
   ~Context() override { dispose(); }
 
   void* pointer() const override { return context_; }
@@ -35,6 +38,7 @@ class Context final : public Object {
   std::shared_ptr<Environment> environment_;
   std::shared_ptr<const Library> library_;
   ibv_context* context_;
+  Ownership ownership_;
   provider::DescriptorWatcher async_watcher_;
 };
 

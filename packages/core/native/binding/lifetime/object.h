@@ -36,6 +36,8 @@ class Object : public std::enable_shared_from_this<Object> {
   virtual void* pointer() const = 0;
   // The context that the object belongs to, itself for a context.
   virtual const Context& context() const = 0;
+  // Null for a provider's object that belongs to no context.
+  virtual const Context* context_if_any() const { return &context(); }
   // Number of objects of that kind on this thread, open or closed. JavaScript holds them, other objects need them as
   // parents, or posted requests use them.
   static std::size_t count_of(verbs_core_kind kind);

@@ -10,6 +10,8 @@ namespace verbs::core {
 struct VendorMake {
   verbs_core_make make = nullptr;
   void* data = nullptr;
+  // Of a queue pair; null leaves it to the library's function.
+  int (*destroy)(void* data, void* object) = nullptr;
 
   template <typename T, typename Attr>
   T* operator()(ibv_context* context, Attr* attr) const {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <new>
+#include <stdexcept>
 
 #include "binding/completion/completion_queue.h"
 #include "binding/device/context.h"
@@ -25,13 +26,27 @@ namespace {
 class ForeignObject final : public Object {
  public:
   ForeignObject(const std::vector<std::shared_ptr<Object>>& parents, int (*destroy)(void*), void* object)
-      : Object(VERBS_CORE_FOREIGN, parents), first_parent_(parents.front()), destroy_(destroy), object_(object) {}
+      : Object(VERBS_CORE_FOREIGN, parents), first_parent_(first_of(parents)), destroy_(destroy), object_(object) {}
   ~ForeignObject() override { dispose(); }
 
   void* pointer() const override { return object_; }
-  const Context& context() const override { return first_parent_->context(); }
+  const Context* context_if_any() const override {
+    return first_parent_ == nullptr ? nullptr : first_parent_->context_if_any();
+  }
+  const Context& context() const override {
+    const Context* context = context_if_any();
+    if (context == nullptr) throw std::logic_error("the object belongs to no context");
+    return *context;
+  }
+  void move_below(const std::vector<std::shared_ptr<Object>>& parents) {
+    set_parents(parents);
+    first_parent_ = first_of(parents);
+  }
 
  private:
+  static std::shared_ptr<Object> first_of(const std::vector<std::shared_ptr<Object>>& parents) {
+    return parents.empty() ? nullptr : parents.front();
+  }
   int release() override {
     if (const int error = destroy_(object_); error != 0) return error;
     object_ = nullptr;
@@ -77,20 +92,25 @@ void release(verbs_core_object* object) { delete object; }
 void* pointer(const verbs_core_object* object) { return object->object->open() ? object->object->pointer() : nullptr; }
 
 verbs_core_library library_of(const verbs_core_object* object) {
-  return object->object->context().library().soft() ? VERBS_CORE_SOFT : VERBS_CORE_SYSTEM;
+  const Context* context = object->object->context_if_any();
+  return context != nullptr && context->library().soft() ? VERBS_CORE_SOFT : VERBS_CORE_SYSTEM;
 }
 
 void* symbol(const verbs_core_object* object, const char* name, const char* version) {
-  return object->object->context().library().symbol(name, version);
+  const Context* context = object->object->context_if_any();
+  return context == nullptr ? nullptr : context->library().symbol(name, version);
+}
+
+std::vector<std::shared_ptr<Object>> shared(verbs_core_object* const* objects, std::size_t count) {
+  std::vector<std::shared_ptr<Object>> result;
+  result.reserve(count);
+  for (std::size_t i = 0; i < count; i++) result.push_back(objects[i]->object);
+  return result;
 }
 
 verbs_core_child* attach(verbs_core_object* const* parents, std::size_t count, int (*destroy)(void*), void* object) {
-  if (count == 0) return nullptr;
   try {
-    std::vector<std::shared_ptr<Object>> shared;
-    shared.reserve(count);
-    for (std::size_t i = 0; i < count; i++) shared.push_back(parents[i]->object);
-    return new verbs_core_child{std::make_shared<ForeignObject>(shared, destroy, object)};
+    return new verbs_core_child{std::make_shared<ForeignObject>(shared(parents, count), destroy, object)};
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -104,10 +124,11 @@ void* library_symbol(napi_env env, napi_value library, const char* name, const c
   return guarded(env, [&] { return unwrap_library(env, library)->symbol(name, version); });
 }
 
-napi_value adopt_context(napi_env env, napi_value library, void* context) {
+template <Context::Ownership kOwnership>
+napi_value wrap_context(napi_env env, napi_value library, void* context) {
   return guarded(env, [&]() -> napi_value {
     return wrap_object(env, std::make_shared<Context>(Environment::of_thread(), unwrap_library(env, library),
-                                                      static_cast<ibv_context*>(context)));
+                                                      static_cast<ibv_context*>(context), kOwnership));
   });
 }
 
@@ -134,11 +155,27 @@ int read_qp_attributes(napi_env env, napi_value attr, void* qp_attr) {
   }
 }
 
+napi_value create_vendor_qp(napi_env env, const napi_value* arguments, verbs_core_make make, void* data) {
+  return guarded(env, [&]() -> napi_value { return create_qp(env, arguments, VendorMake{make, data, nullptr}, {}); });
+}
+
+napi_value create_qp_by(napi_env env, const napi_value* arguments, const verbs_core_qp_maker* maker) {
+  return guarded(env, [&]() -> napi_value {
+    const std::shared_ptr<Object> parent = maker->parent == nullptr ? nullptr : maker->parent->object;
+    return create_qp(env, arguments, VendorMake{maker->make, maker->data, maker->destroy}, parent);
+  });
+}
+
+napi_value write_qp_attributes(napi_env env, const void* qp_attr) {
+  return guarded(
+      env, [&]() -> napi_value { return write_qp_attr(Napi::Env(env), *static_cast<const ibv_qp_attr*>(qp_attr)); });
+}
+
 using Create = Napi::Value (*)(Napi::Env env, const napi_value* arguments, const VendorMake& vendor);
 
 template <Create F>
 napi_value create_by(napi_env env, const napi_value* arguments, verbs_core_make make, void* data) {
-  return guarded(env, [&]() -> napi_value { return F(env, arguments, VendorMake{make, data}); });
+  return guarded(env, [&]() -> napi_value { return F(env, arguments, VendorMake{make, data, nullptr}); });
 }
 
 napi_value adopt_mr(napi_env env, verbs_core_object* pd, void* mr, std::uint64_t start, std::uint64_t length) {
@@ -171,6 +208,16 @@ int qp_keep(verbs_core_object* qp, int (*drop)(void*), void* data) {
   }
 }
 
+int set_parents(verbs_core_object* object, verbs_core_object* const* parents, std::size_t count) {
+  if (object->object->kind() != VERBS_CORE_FOREIGN) return EINVAL;
+  try {
+    static_cast<ForeignObject&>(*object->object).move_below(shared(parents, count));
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
+}
+
 constexpr verbs_core_api kApi = {
     .version = VERBS_CORE_API_VERSION,
     .size = sizeof(verbs_core_api),
@@ -184,11 +231,11 @@ constexpr verbs_core_api kApi = {
     .close = close_child,
     .detach = detach,
     .library_symbol = library_symbol,
-    .adopt_context = adopt_context,
+    .adopt_context = wrap_context<Context::Ownership::kOwned>,
     .adopt_cq = adopt_cq,
     .child_handle = child_handle,
     .read_qp_attr = read_qp_attributes,
-    .create_qp = create_by<create_qp>,
+    .create_qp = create_vendor_qp,
     .create_cq = create_by<CompletionQueue::create>,
     .create_wq = create_by<ReceiveWorkQueue::create>,
     .alloc_dm = create_by<DeviceMemory::alloc>,
@@ -198,6 +245,10 @@ constexpr verbs_core_api kApi = {
     .qp_word = qp_word,
     .set_qp_word = set_qp_word,
     .qp_keep = qp_keep,
+    .borrow_context = wrap_context<Context::Ownership::kBorrowed>,
+    .create_qp_by = create_qp_by,
+    .write_qp_attr = write_qp_attributes,
+    .set_parents = set_parents,
 };
 
 }  // namespace

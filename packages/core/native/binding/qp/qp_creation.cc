@@ -104,11 +104,14 @@ Extended read_extended(const Napi::Object& given) {
 
 // createQp({ pd?, sendCq?, recvCq?, srq?, xrcd?, qpType, sqSigAll, cap, and those of ibv_qp_init_attr_ex }):
 // { handle, id, qpNum, cap } | -errno. `id` is its name in events.
-Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorMake* vendor) {
+Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorMake* vendor,
+                         const std::shared_ptr<Object>& parent) {
   QueuePair::Parts parts = read_parts(given);
   const Extended extended = read_extended(given);
   if (extended.table != nullptr) parts.others.push_back(extended.table);
   if (!one_context(parts)) return failure(env, EINVAL);
+  if (parent != nullptr) parts.others.push_back(parent);
+  if (vendor != nullptr) parts.maker = *vendor;
   const Context& context = parts.context();
   const std::uintptr_t id = context.environment().next_id++;
   ibv_qp_init_attr_ex init{};
@@ -152,7 +155,7 @@ Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorM
 }
 
 Napi::Value create_qp(const Napi::CallbackInfo& info) {
-  return create_qp_by(info.Env(), info[0].As<Napi::Object>(), nullptr);
+  return create_qp_by(info.Env(), info[0].As<Napi::Object>(), nullptr, nullptr);
 }
 
 // openQp(xrcd, qpNum, qpType): { handle, id, qpNum, cap } | -errno
@@ -176,8 +179,9 @@ Napi::Value open_qp(const Napi::CallbackInfo& info) {
 
 }  // namespace
 
-Napi::Value create_qp(Napi::Env env, const napi_value* arguments, const VendorMake& vendor) {
-  return create_qp_by(env, Napi::Object(env, arguments[0]), &vendor);
+Napi::Value create_qp(Napi::Env env, const napi_value* arguments, const VendorMake& vendor,
+                      const std::shared_ptr<Object>& parent) {
+  return create_qp_by(env, Napi::Object(env, arguments[0]), &vendor, parent);
 }
 
 void init_qp_creation(Napi::Object exports) {

@@ -6,6 +6,7 @@
 
 #include "binding/completion/completion_queue.h"
 #include "binding/device/domains.h"
+#include "binding/lifetime/vendor_make.h"
 #include "binding/memory/protection_domain.h"
 #include "binding/posting/receive_poster.h"
 #include "binding/posting/send_poster.h"
@@ -25,6 +26,7 @@ class QueuePair final : public Object {
     std::shared_ptr<SharedReceiveQueue> srq;
     std::shared_ptr<XrcDomain> xrcd;
     std::vector<std::shared_ptr<Object>> others;
+    VendorMake maker;
 
     const Context& context() const { return pd != nullptr ? pd->context() : xrcd->context(); }
   };
@@ -67,6 +69,7 @@ class QueuePair final : public Object {
 
  private:
   int release() override;
+  int destroy();
   void abandon();
   // After RESET nothing is posted any more.
   void forget();

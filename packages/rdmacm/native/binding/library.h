@@ -1,0 +1,70 @@
+// A loaded librdmacm: its functions, found by name. Nothing links it.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include "provider/core.h"
+#include "provider/napi_setup.h"
+
+namespace verbs::rdmacm::binding {
+
+using namespace verbs::provider;  // NOLINT(google-build-using-namespace): values, and the objects of @verbs/core
+
+// clang-format off: a list in columns.
+// Of every librdmacm.
+#define RDMACM_NEEDED(X) \
+  X(rdma_create_event_channel) X(rdma_destroy_event_channel) X(rdma_create_id) X(rdma_destroy_id) \
+  X(rdma_bind_addr) X(rdma_resolve_addr) X(rdma_resolve_route) X(rdma_create_qp_ex) X(rdma_destroy_qp) \
+  X(rdma_connect) X(rdma_listen) X(rdma_accept) X(rdma_reject) X(rdma_notify) X(rdma_disconnect) \
+  X(rdma_join_multicast) X(rdma_leave_multicast) X(rdma_get_cm_event) X(rdma_ack_cm_event) X(rdma_get_src_port) \
+  X(rdma_get_dst_port) X(rdma_get_devices) X(rdma_free_devices) X(rdma_event_str) X(rdma_set_option) \
+  X(rdma_migrate_id) X(rdma_getaddrinfo) X(rdma_freeaddrinfo)
+// Of later releases: a null pointer in an older one.
+#define RDMACM_OPTIONAL(X) \
+  X(rdma_join_multicast_ex) X(rdma_establish) X(rdma_init_qp_attr) X(rdma_set_local_ece) X(rdma_get_remote_ece) \
+  X(rdma_reject_ece)
+// clang-format on
+
+struct Library {
+  void* handle;
+#define RDMACM_MEMBER(function) decltype(&::function) function;
+  RDMACM_NEEDED(RDMACM_MEMBER)
+  RDMACM_OPTIONAL(RDMACM_MEMBER)
+#undef RDMACM_MEMBER
+};
+
+// Null with a TypeError pending for anything that is no handle of a library.
+const Library* library_of(const Arguments& arguments, std::size_t index);
+
+// 0, or the errno of a call that failed. Some functions of the library give a positive errno, most give -1.
+int error_of(int result);
+
+// As provider::export_function, for functions that may throw.
+template <Function F>
+void export_guarded(napi_env env, napi_value exports, const char* name) {
+  const napi_callback call = [](napi_env its_env, napi_callback_info info) -> napi_value {
+    try {
+      return F(Arguments(its_env, info));
+    } catch (const Napi::Error& error) {
+      error.ThrowAsJavaScriptException();
+    } catch (const std::bad_alloc&) {
+      napi_throw_error(its_env, "ENOMEM", "out of memory");
+    }
+    return nullptr;
+  };
+  napi_value function = nullptr;
+  napi_create_function(env, name, NAPI_AUTO_LENGTH, call, nullptr, &function);
+  set(env, exports, name, function);
+}
+
+void init_library(napi_env env, napi_value exports);
+void init_device(napi_env env, napi_value exports);
+void init_channel(napi_env env, napi_value exports);
+void init_event(napi_env env, napi_value exports);
+void init_id(napi_env env, napi_value exports);
+void init_connection(napi_env env, napi_value exports);
+void init_queue_pair(napi_env env, napi_value exports);
+void init_multicast(napi_env env, napi_value exports);
+void init_addrinfo(napi_env env, napi_value exports);
+
+}  // namespace verbs::rdmacm::binding

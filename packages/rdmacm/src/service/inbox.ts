@@ -1,0 +1,74 @@
+import { closedError, WakeList } from '@verbs/core/provider';
+import { kEvents, kWatcher } from '../base/symbols.js';
+import type { CmEvent } from '../cm/cm-event.js';
+import type { CmId, CmWatcher } from '../cm/cm-id.js';
+import { failureOf } from './errors.js';
+
+/** Events that change nothing for who waits for another one. */
+const PASSING: ReadonlySet<CmEvent['name']> = new Set(['ADDR_CHANGE', 'TIMEWAIT_EXIT']);
+
+/** The events of one identifier of a shared channel, in their order. */
+export class Inbox implements CmWatcher {
+  readonly id: CmId;
+  readonly #list = new WakeList();
+  #events: CmEvent[] = [];
+  #failure: { error: unknown } | undefined;
+  #listener: ((event: CmEvent) => void) | undefined;
+  #whenClosed: (() => void) | undefined;
+
+  constructor(id: CmId) {
+    this.id = id;
+    id[kWatcher] = this;
+  }
+
+  onEvent(event: CmEvent): void {
+    if (this.#listener === undefined) this.#events.push(event);
+    else this.#listener(event);
+    this.#list.wakeAll();
+  }
+
+  onFailure(error: unknown): void {
+    this.#failure = { error };
+    this.#list.wakeAll();
+  }
+
+  onClosed(): void {
+    this.#list.wakeAll();
+    this.#whenClosed?.();
+  }
+
+  /** From now on events go to a function, also those that wait here. */
+  deliver(listener: (event: CmEvent) => void, whenClosed: () => void): void {
+    this.#listener = listener;
+    this.#whenClosed = whenClosed;
+    for (const event of this.#events.splice(0)) listener(event);
+  }
+
+  /** Sleeps until something happens to the identifier. It keeps the process alive meanwhile. */
+  async sleep(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.id.closed) throw closedError('CmId', 'rdma_get_cm_event');
+    await this.#list.sleep(this.id.channel[kEvents], this, signal);
+  }
+
+  async next(signal: AbortSignal | undefined): Promise<CmEvent> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event !== undefined) return event;
+      await this.sleep(signal);
+    }
+  }
+
+  /** The event of that name. Any other one that matters is an error. */
+  async expect(
+    name: CmEvent['name'],
+    about: { signal: AbortSignal; syscall: string; detail: string },
+  ): Promise<CmEvent> {
+    for (;;) {
+      const event = await this.next(about.signal);
+      if (event.name === name) return event;
+      if (!PASSING.has(event.name)) throw failureOf(event, about.syscall, about.detail);
+    }
+  }
+}

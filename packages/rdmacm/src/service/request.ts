@@ -1,0 +1,162 @@
+import type { Context, QpType, QueuePair } from '@verbs/core';
+import { fields, handleOf, u24, unchecked, validate } from '@verbs/core/provider';
+import type { CmEvent } from '../cm/cm-event.js';
+import type { CmId } from '../cm/cm-id.js';
+import { type ConnParam, paramFields, type FullConnParam, privateData } from '../cm/conn-param.js';
+import type { FullSocketAddress } from '../cm/socket-address.js';
+import { Connection, type ConnectedQueuePair } from './connection.js';
+import { Deadline, deadlineFields, type DeadlineOptions } from './deadline.js';
+import type { Inbox } from './inbox.js';
+import { closeAll, type MadeQueuePair, makeQueuePair, type QpSource } from './qp-options.js';
+
+/** What requests of connections and of lookups have in common. */
+export abstract class Request implements Disposable {
+  /** The identifier, for the calls of the C library. */
+  readonly id: CmId;
+  /** What the peer sent, filled with zeros up to the room of the message. */
+  readonly privateData: Uint8Array;
+  /** This side. */
+  readonly localAddress: FullSocketAddress | undefined;
+  /** The peer. */
+  readonly remoteAddress: FullSocketAddress | undefined;
+
+  /** @internal */
+  constructor(id: CmId, data: Uint8Array | undefined) {
+    this.id = id;
+    this.privateData = data ?? new Uint8Array();
+    this.localAddress = id.localAddr;
+    this.remoteAddress = id.peerAddr;
+  }
+
+  /** The open device that it came over. */
+  get context(): Context | undefined {
+    return this.id.verbs;
+  }
+
+  /**
+   * `rdma_reject`: the peer gets an error REJECTED with these bytes.
+   *
+   * @param options `privateData`: at most 148 bytes, of a lookup 136
+   * @throws VerbsError EINVAL (it was accepted or rejected, the peer gave up, or too much private data)
+   * @example request.reject({ privateData: 'busy' });
+   */
+  reject(options: { privateData?: Uint8Array | string } = {}): void {
+    const given = validate.object(options, 'options', ['privateData']);
+    this.id.reject(privateData(given['privateData'], 'options.privateData'));
+    this.close();
+  }
+
+  /** Forgets it: the peer is rejected, unless there was an answer. */
+  close(): void {
+    this.id.close();
+  }
+
+  /** As `close()`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** The options of {@link ConnectionRequest.accept}. */
+export interface AcceptOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'retryCount'>, DeadlineOptions {
+  /** How the queue pair is made, unless {@link ConnectionRequest.createQp} has made it. */
+  qp?: QpSource;
+}
+
+const acceptOptions = fields({ ...paramFields, ...deadlineFields, qp: unchecked });
+
+/** A peer that wants to connect. */
+export class ConnectionRequest extends Request {
+  /** The peer's parameters. */
+  readonly param: FullConnParam | undefined;
+  readonly #inbox: Inbox;
+  #made: MadeQueuePair<typeof QpType.RC> | undefined;
+
+  /** @internal */
+  constructor(inbox: Inbox, { conn }: CmEvent) {
+    super(inbox.id, conn?.privateData);
+    this.param = conn;
+    this.#inbox = inbox;
+  }
+
+  /**
+   * Makes the queue pair before the answer: it can take receive requests at once, so that they are there before the peer
+   * sends. `accept` makes it otherwise.
+   *
+   * @throws VerbsError as {@link CmId.createQp}
+   * @example
+   * const qp = request.createQp({ pd, cq });
+   * qp.postRecv({ sgList: [{ mr }] });
+   * const connection = await request.accept();
+   */
+  createQp(options?: QpSource): ConnectedQueuePair {
+    this.#made = makeQueuePair<typeof QpType.RC>(this.id, options);
+    return this.#made.qp;
+  }
+
+  /**
+   * `rdma_accept`: resolves when the connection stands.
+   *
+   * @throws ConnectionError TIMEDOUT, or how the connection failed; VerbsError; the signal's reason. The request is closed
+   *   then
+   * @example const connection = await request.accept({ privateData: 'welcome' });
+   */
+  async accept(options: AcceptOptions = {}): Promise<Connection> {
+    const syscall = 'rdma_accept';
+    const { qp, signal, timeout, ...param } = acceptOptions(options, 'options');
+    const { address = '', port = 0 } = this.remoteAddress ?? {};
+    const detail = `from ${address} port ${port}`;
+    try {
+      using deadline = new Deadline({ signal, timeout } as DeadlineOptions, syscall, detail);
+      this.#made ??= makeQueuePair<typeof QpType.RC>(this.id, qp as QpSource | undefined);
+      this.id.accept({ ...param, srq: this.#made.qp.srq !== undefined, qpNum: this.#made.qp.qpNum });
+      await this.#inbox.expect('ESTABLISHED', { signal: deadline.signal, syscall, detail });
+      const connection = new Connection(this.#inbox, this.#made, this.param);
+      this.#made = undefined;
+      return connection;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  override close(): void {
+    super.close();
+    closeAll(this.#made?.own.splice(0) ?? []);
+  }
+}
+
+/** The options of {@link LookupRequest.accept}. */
+export interface LookupAnswer {
+  /** The service's queue pair; or else `qpNum`. */
+  qp?: QueuePair;
+  /** Its number, 24 bits. */
+  qpNum?: number;
+  /** At most 136 bytes, or text. */
+  privateData?: Uint8Array | string;
+}
+
+const lookupAnswer = fields({ qp: unchecked, qpNum: unchecked, privateData });
+
+/** A peer that looks for a datagram service. */
+export class LookupRequest extends Request {
+  /** @internal */
+  constructor(inbox: Inbox, { ud, conn }: CmEvent) {
+    super(inbox.id, (ud ?? conn)?.privateData);
+  }
+
+  /**
+   * `rdma_accept`: tells the peer the queue pair of the service. Its Q_Key is {@link UDP_QKEY}.
+   *
+   * @throws VerbsError EINVAL (it was answered, or too much private data)
+   * @example request.accept({ qp });
+   */
+  accept(options: LookupAnswer): void {
+    const given = lookupAnswer(options, 'options');
+    const qpNum =
+      given.qp === undefined
+        ? u24()(given.qpNum, 'options.qpNum')
+        : (handleOf(given.qp, 'QueuePair', 'options.qp', 'rdma_accept'), (given.qp as QueuePair).qpNum);
+    this.id.accept({ ...(given.privateData && { privateData: given.privateData }), qpNum });
+  }
+}
