@@ -213,7 +213,6 @@ export interface Native {
   exportDmFd(dm: NativeHandle): number;
   allocMw(pd: NativeHandle, type: number): { handle: NativeHandle; id: number; rkey: number } | number;
   mwRkey(mw: NativeHandle): number;
-  setMwRkey(mw: NativeHandle, rkey: number): void;
   isBlock(view: Uint8Array): boolean;
   createAh(pd: NativeHandle, attr: NativeAhAttr): { handle: NativeHandle; id: number } | number;
   createAhFromWc(

@@ -29,22 +29,19 @@ export class MemoryWindow extends Resource {
     this.#id = made.id;
   }
 
-  /** The key that a peer needs: of type 1 after `qp.bindMw`, of type 2 after `nextRkey`. */
+  /** The key that a peer needs, as the last posted bind set it: `qp.bindMw` of type 1, a BIND_MW request of type 2. */
   get rkey(): number {
     return native.mwRkey(this.use('ibv_mw.rkey'));
   }
 
   /**
-   * `ibv_inc_rkey`: the rkey for the next BIND_MW of a type 2 window, which `rkey` is from now on: its lowest byte
-   * counts.
+   * `ibv_inc_rkey`: an rkey for the next BIND_MW of a type 2 window: the present one with its lowest byte counted up.
+   * The window has it (`rkey`) when that request was posted. Any other low byte will do as well: devices take only the
+   * low byte from the request.
    */
   nextRkey(): number {
-    const mw = this.use('ibv_inc_rkey');
-    const rkey = native.mwRkey(mw);
-    // The low byte is the program's.
-    const next = ((rkey & ~0xff) | ((rkey + 1) & 0xff)) >>> 0;
-    native.setMwRkey(mw, next);
-    return next;
+    const rkey = native.mwRkey(this.use('ibv_inc_rkey'));
+    return ((rkey & ~0xff) | ((rkey + 1) & 0xff)) >>> 0;
   }
 
   /** @internal The name of the window in work requests. */

@@ -41,9 +41,15 @@ describe('a memory window', () => {
     const region = b.pd.allocMr(4096, ALL_ACCESS | MW_BIND);
     const mw = b.pd.allocMw(MwType.TYPE_2);
     const rkey = mw.nextRkey();
-    expect(mw.rkey).toBe(rkey);
+    const before = mw.rkey;
+    expect(before).not.toBe(rkey);
     const bindInfo = { mr: region, offset: 1024, length: 512, access: REMOTE_WRITE };
+    expect(() => {
+      one.postSend({ opcode: WrOpcode.BIND_MW, mw, rkey, bindInfo: { ...bindInfo, length: 1 << 20 } });
+    }).toThrow(/past the end/);
+    expect(mw.rkey).toBe(before); // nothing was posted
     two.postSend({ wrId: 1, opcode: WrOpcode.BIND_MW, sendFlags: SIGNALED, mw, rkey, bindInfo });
+    expect(mw.rkey).toBe(rkey);
     expect((await take(b.cq, 1))[0]).toMatchObject({ ok: true, opcode: WcOpcode.BIND_MW });
     b.mr.bytes.set(Buffer.from('written'));
     const write = {

@@ -47,18 +47,11 @@ Napi::Value mw_rkey(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), unwrap<MemoryWindow>(info, 0)->mw()->rkey);
 }
 
-// setMwRkey(mw, rkey): the rkey of a posted type 2 bind, which a C program stores in the structure as well.
-Napi::Value set_mw_rkey(const Napi::CallbackInfo& info) {
-  unwrap<MemoryWindow>(info, 0)->mw()->rkey = info[1].As<Napi::Number>().Uint32Value();
-  return info.Env().Undefined();
-}
-
 }  // namespace
 
 void MemoryWindow::init(Napi::Object exports) {
   export_function<alloc_mw>(exports, "allocMw");
   export_function<mw_rkey>(exports, "mwRkey");
-  export_function<set_mw_rkey>(exports, "setMwRkey");
 }
 
 }  // namespace verbs::core

@@ -24,10 +24,24 @@ int SendPoster::post(const Context& context, Cursor& cursor, std::uint32_t count
   return post_chunks(
       cursor, count, *queue_, requests_, [&](std::uint32_t index) { return stage(context, cursor, index); },
       [&](ibv_send_wr* first, ibv_send_wr** bad) {
-        if (extended_ != nullptr) return post_extended(extended_, first, bad);
         // The inline ibv_post_send, spelled out: a function of the context.
-        return qp_->context->ops.post_send(qp_, first, bad);
+        const int error =
+            extended_ != nullptr ? post_extended(extended_, first, bad) : qp_->context->ops.post_send(qp_, first, bad);
+        if (binds_) store_keys(first, error == 0 ? nullptr : *bad);
+        return error;
       });
+}
+
+// A window has its old key in ibv_mw.rkey until its bind is posted, since providers send that as the current key; the
+// program stores the new one then.
+void SendPoster::store_keys(const ibv_send_wr* wr, const ibv_send_wr* end) {
+  constexpr std::uint32_t kChosen = 0xff;  // the rest is the window's index
+  for (; wr != end && wr != nullptr; wr = wr->next) {
+    if (wr->opcode != IBV_WR_BIND_MW) continue;
+    std::uint32_t& rkey = wr->bind_mw.mw->rkey;
+    rkey = (rkey & ~kChosen) | (wr->bind_mw.rkey & kChosen);
+  }
+  binds_ = false;
 }
 
 int SendPoster::bind_window(const Context& context, Cursor& cursor) {
@@ -107,6 +121,7 @@ int SendPoster::stage_operation(const Context& context, const SendRecord& record
 int SendPoster::stage_bind(const Context& context, const SendRecord& record, ibv_send_wr& wr) {
   MemoryWindow* window = context.environment().memory_windows.find(record.memory_window);
   if (window == nullptr || &window->context() != &context) return kNoMemoryWindow;
+  binds_ = true;
   wr.bind_mw = {};
   wr.bind_mw.mw = window->mw();
   wr.bind_mw.rkey = record.rkey;

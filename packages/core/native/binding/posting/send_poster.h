@@ -26,12 +26,14 @@ class SendPoster {
   int stage_operation(const Context& context, const SendRecord& record, ibv_send_wr& wr);
   int stage_bind(const Context& context, const SendRecord& record, ibv_send_wr& wr);
   int stage_address(const Context& context, const SendRecord& record, ibv_send_wr& wr);
+  void store_keys(const ibv_send_wr* wr, const ibv_send_wr* end);
 
   ibv_qp* qp_;
   ibv_qp_ex* extended_;
   std::shared_ptr<WorkQueue> queue_;
   std::vector<ibv_send_wr> requests_;
   std::vector<ibv_sge> sges_;
+  bool binds_ = false;  // a staged request is BIND_MW
 };
 
 }  // namespace verbs::core

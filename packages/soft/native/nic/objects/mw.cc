@@ -9,6 +9,7 @@ namespace {
 
 constexpr unsigned kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                             IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
+constexpr std::uint32_t kChosenByte = 0xff;
 constexpr unsigned kRemoteWriters = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
 void attach(Mw& mw, Mr* mr, Qp* qp) {
@@ -65,6 +66,7 @@ bool MwTable::bind(MrTable& mrs, Qp& qp, const MwBind& bind) {
   Mw* mw = table_.find(bind.rkey >> 8);
   if (mw == nullptr || mw->pd != qp.pd || (bind.access & ~kKnown) != 0) return false;
   const bool type_2 = mw->type == IBV_MW_TYPE_2;
+  if (type_2 && mw->key != bind.rkey) return false;
   // A type 2 window must be invalidated before it is bound again, and a length of 0 is no bind; a type 1 window is
   // never zero-based.
   if (type_2 ? mw->mr != nullptr || bind.length == 0 : (bind.access & IBV_ACCESS_ZERO_BASED) != 0) return false;
@@ -75,7 +77,7 @@ bool MwTable::bind(MrTable& mrs, Qp& qp, const MwBind& bind) {
   }
   detach(*mw);
   attach(*mw, mr, type_2 ? &qp : nullptr);
-  mw->key = bind.rkey;
+  mw->key = (mw->key & ~kChosenByte) | bind.key_byte;
   mw->address = bind.address;
   mw->length = bind.length;
   mw->access = bind.access;

@@ -34,8 +34,9 @@ class Mw {
 
 // The parameters of a bind request.
 struct MwBind {
-  std::uint32_t rkey;  // the window, with its new low byte
-  std::uint32_t lkey;  // of the region
+  std::uint32_t rkey;     // the window's key, as the program knows it
+  std::uint8_t key_byte;  // the lowest byte of its new key
+  std::uint32_t lkey;     // of the region
   std::uint64_t address;
   std::uint64_t length;
   unsigned access;
@@ -54,7 +55,8 @@ class MwTable {
   int dealloc(Mw* mw);  // 0
 
   // False when the rules for binding (IBTA 10.6.7.2) do not allow it; the window is then unchanged. A length of 0
-  // unbinds a type 1 window.
+  // unbinds a type 1 window. The key of a type 2 window must be its present one: adapters compare it as well. That of
+  // a type 1 window is the library's matter, and only its index counts.
   bool bind(MrTable& mrs, Qp& qp, const MwBind& bind);
   // Invalidates a type 2 window. False when `key` is not that of a window that `qp` may invalidate.
   bool invalidate(const Qp& qp, std::uint32_t key);

@@ -7,6 +7,7 @@ ibv_wc_status run_local(Core& core, Qp& qp, const SendWqe& wqe) {
     return core.mws.invalidate(qp, wqe.rkey) ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
   }
   const MwBind bind{.rkey = wqe.rkey,
+                    .key_byte = wqe.key_byte,
                     .lkey = wqe.bind.lkey,
                     .address = wqe.remote_addr,
                     .length = wqe.bind.length,

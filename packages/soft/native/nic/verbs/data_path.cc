@@ -56,16 +56,16 @@ int fill_datagram(Core& core, Qp& qp, const ibv_send_wr& wr) {
 int fill_bind(const ibv_send_wr& wr, SendWqe& wqe) {
   if (wr.num_sge != 0) return EINVAL;
   const ibv_mw_bind_info& info = wr.bind_mw.bind_info;
-  wqe.rkey = wr.bind_mw.rkey;
+  wqe.rkey = wr.bind_mw.mw != nullptr ? wr.bind_mw.mw->rkey : wr.bind_mw.rkey;
+  wqe.key_byte = static_cast<std::uint8_t>(wr.bind_mw.rkey);
   wqe.remote_addr = info.addr;
   wqe.bind = {info.length, info.mr != nullptr ? info.mr->lkey : 0, info.mw_access_flags};
   return 0;
 }
 
-// ibv_bind_mw() binds type 1 windows. The application chooses the low byte of the key of a type 2 window.
-bool may_bind(const ibv_mw* mw, std::uint32_t rkey) {
-  return mw != nullptr && mw->type == IBV_MW_TYPE_2 && (mw->rkey ^ rkey) >> 8 == 0;
-}
+// ibv_bind_mw() binds type 1 windows. Of the key in the request only the lowest byte counts, as for adapters and the
+// kernel's soft-RoCE: the rest is the window's.
+bool may_bind(const ibv_mw* mw) { return mw != nullptr && mw->type == IBV_MW_TYPE_2; }
 
 int fill_flush(const ibv_send_wr& wr, SendWqe& wqe) {
   const FlushRequest flush = FlushRequest::of(wr);
@@ -152,7 +152,7 @@ int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
 }
 
 int post_one(Core& core, Qp& qp, const ibv_send_wr& wr) {
-  if (wr.opcode == IBV_WR_BIND_MW && !may_bind(wr.bind_mw.mw, wr.bind_mw.rkey)) return EINVAL;
+  if (wr.opcode == IBV_WR_BIND_MW && !may_bind(wr.bind_mw.mw)) return EINVAL;
   return enqueue_send(core, qp, wr);
 }
 

@@ -42,6 +42,7 @@ struct SendWqe {
   std::uint16_t flags;  // ibv_send_flags
   std::uint16_t num_sge;
   bool started;
+  std::uint8_t key_byte;  // BIND_MW: the lowest byte of the window's new key
 
   std::uint32_t last_psn() const { return (first_psn + packets - 1) & 0xffffff; }
 };

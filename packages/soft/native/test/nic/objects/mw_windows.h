@@ -51,10 +51,13 @@ struct Windows {
     return net.b.nic->data_path().post_bind(to[0], &bind, rkey);
   }
 
-  // Type 2, by a request on QP `qp`.
+  // Type 2, by a request on QP `qp`. `current` is the key in the program's structure.
   int bind_2(const nic::Mw* mw, std::uint32_t rkey, ibv_mw_bind_info info, std::size_t qp = 0) {
+    return bind_2(mw->rkey(), rkey, info, qp);
+  }
+  int bind_2(std::uint32_t current, std::uint32_t rkey, ibv_mw_bind_info info, std::size_t qp = 0) {
     ibv_mw face = {};
-    face.rkey = mw->rkey();
+    face.rkey = current;
     face.type = IBV_MW_TYPE_2;
     ibv_send_wr wr = {};
     ibv_send_wr* bad = nullptr;
