@@ -71,6 +71,11 @@ export interface DeviceConfig {
   /** 'auto', the default: direct within the process, and UDP to other processes. */
   link?: 'auto' | 'udp' | 'process';
   /**
+   * True rejects address vectors that the specification forbids and adapters take: flow labels above 20 bits, a dlid.
+   * Default false.
+   */
+  strict?: boolean;
+  /**
    * The Ethernet switch of the ports, for devices with raw packets: a name joins the ports of this process with the same
    * name. All devices without a name share one switch.
    */
@@ -125,10 +130,11 @@ function faultPairs(rules: FaultRule | readonly FaultRule[]): [string, unknown][
 }
 
 function deviceText(device: DeviceConfig): string {
-  const { name, addr, limits, capture, faults, options, ...plain } = device;
+  const { name, addr, strict, limits, capture, faults, options, ...plain } = device;
   if (typeof name !== 'string' || name === '') throw new TypeError('name: every device needs a name, such as "soft0"');
   const pairs: [string, unknown][] = Object.entries(plain);
   for (const address of typeof addr === 'string' ? [addr] : (addr ?? [])) pairs.push(['addr', address]);
+  if (strict !== undefined) pairs.push(['strict', Number(strict)]);
   if (typeof capture === 'string') pairs.push(['capture', capture]);
   else if (capture !== undefined) {
     pairs.push(['capture', capture.path], ['capture_limit', capture.maxBytes], ['snap', capture.snapLength]);

@@ -52,7 +52,8 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                          .max_mtu = IBV_MTU_4096,
                          .active_mtu = state.mtu,
                          .up = state.up,
-                         .frames = raw_ ? &raw_->port(i) : nullptr});
+                         .frames = raw_ ? &raw_->port(i) : nullptr,
+                         .strict = config.strict});
   }
   nic_ = std::make_unique<nic::Nic>(std::move(nic), events);
   management_->attach(*nic_);

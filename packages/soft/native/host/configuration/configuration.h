@@ -44,6 +44,7 @@ struct DeviceConfig {
   PortState port_state;                // of every port, from the text
   std::vector<PortState> port_states;  // of each port
   Reach reach = Reach::kAuto;
+  bool strict = false;  // rejects what the specification forbids and adapters take
   // -- of devices with raw packets
   std::string switch_name;  // the Ethernet switch of its ports; empty: the switch of all devices without a name for it
   bool learning = true;     // the switch learns addresses from the frames of these ports

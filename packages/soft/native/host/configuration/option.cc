@@ -110,7 +110,7 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
 
 std::string known_keys() {
   std::string keys =
-      "kind, model, addr, ports, mtu, state, link, switch, learning, tap, capture, capture_limit, snap, " +
+      "kind, model, addr, ports, mtu, state, link, strict, switch, learning, tap, capture, capture_limit, snap, " +
       fault_option_keys();
   for (const Limit& limit : kLimits) keys += std::string(", ") + limit.key;
   return keys + ", max_msg_size";
@@ -133,6 +133,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "mtu") return set_mtu(value, config);
   if (key == "state") return set_state(value, config);
   if (key == "link") return set_link(value, config);
+  if (key == "strict") return set_flag(key, value, &config->strict);
   if (key == "switch") return set_text(key, value, &config->switch_name);
   if (key == "learning") return set_flag(key, value, &config->learning);
   if (key == "tap") return set_tap(value, config);

@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::uint32_t kGrhSize = 40;
 
+// ibv_wc.sl of a datagram: the type of its network header, as ConnectX adapters report it on RoCE. Programs (UCX) find
+// the header in the 40 bytes by it.
+enum NetworkType : std::uint8_t { kIpv6 = 1, kIpv4 = 2 };
+
 ibv_wc_status send_datagram(Core& core, Qp& qp, std::uint32_t position) {
   const SendWqe& wqe = qp.sq.at(position);
   const Datagram& datagram = qp.sq.datagram(position);
@@ -81,6 +85,7 @@ void receive_datagram(Core& core, Qp& qp, const Packet& packet) {
   received.imm_data = packet.immediate();
   received.flags = IBV_WC_GRH | (packet.has(wire::kHasImmDt) ? unsigned{IBV_WC_WITH_IMM} : 0u);
   received.src_qp = deth.src_qpn;
+  received.sl = packet.frame.ipv4 ? kIpv4 : kIpv6;
   received.solicited = packet.bth.solicited;
   if (!complete_recv(core, qp, IBV_WC_SUCCESS, received)) enter_error(core, qp, IBV_EVENT_QP_FATAL);
 }

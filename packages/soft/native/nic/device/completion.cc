@@ -28,6 +28,7 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
   wc.imm_data = received.imm_data;
   wc.qp_num = qp.number;
   wc.src_qp = received.src_qp;
+  wc.sl = received.sl;
   wc.wc_flags = received.flags;
   Srq* srq = qp.recv.srq;
   if (srq == nullptr) ++qp.rq.head;

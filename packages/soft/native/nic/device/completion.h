@@ -15,6 +15,7 @@ struct Received {
   __be32 imm_data = 0;
   unsigned flags = 0;
   std::uint32_t src_qp = 0;
+  std::uint8_t sl = 0;
   bool solicited = false;
   FrameTags tags = {};
 };

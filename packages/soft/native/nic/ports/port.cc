@@ -33,7 +33,8 @@ Port::Port(const PortConfig& config)
       gids_(config.gids),
       max_mtu_(config.max_mtu),
       active_mtu_(config.active_mtu),
-      up_(config.up) {
+      up_(config.up),
+      strict_(config.strict) {
   if (gids_.size() < kGidTableLength) gids_.resize(kGidTableLength);
 }
 
@@ -55,14 +56,15 @@ void Port::query(ibv_port_attr* attr) const {
 }
 
 int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
-  if (!attr.is_global || attr.grh.sgid_index >= gids_.size() || attr.grh.flow_label > 0xfffff) return EINVAL;
+  if (!attr.is_global || attr.grh.sgid_index >= gids_.size()) return EINVAL;
+  if (strict_ && (attr.grh.flow_label > kFlowLabelBits || attr.dlid != 0)) return EINVAL;
   path->sgid = gids_[attr.grh.sgid_index];
   path->dgid = wire::Gid::from_bytes(attr.grh.dgid.raw);
   if (path->dgid.is_multicast()) path->dgid = group_on_wire(path->dgid, path->sgid.is_ipv4());
   if (path->sgid.is_zero() || path->dgid.is_zero() || path->dgid.is_ipv4() != path->sgid.is_ipv4()) return EINVAL;
   path->traffic_class = attr.grh.traffic_class;
   path->hop_limit = attr.grh.hop_limit != 0 ? attr.grh.hop_limit : kDefaultHopLimit;
-  path->flow_label = attr.grh.flow_label;
+  path->flow_label = attr.grh.flow_label & kFlowLabelBits;
   path->destination_port = wire::kRocePort;
   return 0;
 }

@@ -14,6 +14,7 @@
 namespace verbs::soft::nic {
 
 inline constexpr std::uint16_t kDefaultPkey = 0xffff;
+inline constexpr std::uint32_t kFlowLabelBits = 0xfffff;
 
 // The least length of a GID table: room for addresses that are added at run time.
 inline constexpr std::size_t kGidTableLength = 16;
@@ -35,6 +36,7 @@ struct PortConfig {
   ibv_mtu active_mtu = IBV_MTU_4096;
   bool up = true;
   link::Transmitter* frames = nullptr;  // where Ethernet frames go; nullptr: the device has no raw packets
+  bool strict = false;                  // rejects address vectors that the specification does not allow on RoCE
 };
 
 class Port {
@@ -44,6 +46,7 @@ class Port {
   void query(ibv_port_attr* attr) const;
   // The path of packets to an address vector. 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside
   // the table or of an empty entry, the zero GID as destination, or source and destination of different IP versions.
+  // As for adapters, the lower 20 bits of a flow label count and a dlid is ignored, unless the port is strict.
   int resolve(const ibv_ah_attr& attr, wire::Path* path) const;
   bool owns(const wire::Gid& gid) const;
   // The UDP source port of a QP's packets: the link's own, or derived from the flow label or both QP numbers as the
@@ -81,6 +84,7 @@ class Port {
   ibv_mtu active_mtu_;
   std::vector<std::shared_ptr<const wire::Tunnel>> tunnels_;
   bool up_ = true;
+  bool strict_ = false;
   bool lost_gids_ = false;  // an entry was removed, and objects may still send from it
 };
 

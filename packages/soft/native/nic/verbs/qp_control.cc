@@ -108,7 +108,10 @@ void store(Qp& qp, const ibv_qp_attr& attr, int mask) {
   if ((mask & IBV_QP_PKEY_INDEX) != 0) to.pkey_index = attr.pkey_index;
   if ((mask & IBV_QP_PORT) != 0) to.port_num = attr.port_num;
   if ((mask & IBV_QP_QKEY) != 0) to.qkey = attr.qkey;
-  if ((mask & IBV_QP_AV) != 0) to.ah_attr = attr.ah_attr;
+  if ((mask & IBV_QP_AV) != 0) {
+    to.ah_attr = attr.ah_attr;
+    to.ah_attr.grh.flow_label &= kFlowLabelBits;
+  }
   if ((mask & IBV_QP_PATH_MTU) != 0) to.path_mtu = attr.path_mtu;
   if ((mask & IBV_QP_TIMEOUT) != 0) to.timeout = attr.timeout;
   if ((mask & IBV_QP_RETRY_CNT) != 0) to.retry_cnt = attr.retry_cnt;

@@ -67,6 +67,10 @@ TEST_CASE("a datagram arrives behind its network header") {
     CHECK(received[0].src_qp == pair.qa->number);
     CHECK(received[0].imm_data == 77);
     CHECK(received[0].wc_flags == (IBV_WC_GRH | IBV_WC_WITH_IMM));
+    CHECK(received[0].sl == (ipv6 ? 1 : 2));  // the type of its network header, as adapters report it
+    CHECK(received[0].slid == 0);
+    CHECK(received[0].dlid_path_bits == 0);
+    CHECK(received[0].pkey_index == 0);
     CHECK(std::equal(pair.near.begin(), pair.near.begin() + 1000, pair.far.begin() + 40));
     if (ipv6) {
       CHECK((pair.far[0] & 0xf0) == 0x60);
@@ -111,6 +115,35 @@ TEST_CASE("a datagram longer than the MTU is a local length error") {
   REQUIRE(pair.send(4097) == 0);
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_LOC_LEN_ERR);
   CHECK(pair.qa->state == IBV_QPS_SQE);
+}
+
+TEST_CASE("the upper bits of a flow label and a dlid are ignored, unless the port is strict") {
+  for (const bool strict : {false, true}) {
+    CAPTURE(strict);
+    Pair pair(true);
+    nic::PortConfig config{.transmitter = &pair.net.a.cable, .gids = {pair.net.a.gid}, .strict = strict};
+    const nic::Port port(config);
+    wire::Path path;
+    ibv_ah_attr attr = to(pair.net.b.gid);
+    attr.grh.flow_label = 0xfffff;
+    CHECK(port.resolve(attr, &path) == 0);
+    attr.grh.flow_label = 0xffffffff;
+    CHECK(port.resolve(attr, &path) == (strict ? EINVAL : 0));
+    CHECK(path.flow_label == 0xfffff);
+    attr.grh.flow_label = 0;
+    attr.dlid = 0xc000;
+    CHECK(port.resolve(attr, &path) == (strict ? EINVAL : 0));
+  }
+  // As UCX gives it.
+  Pair pair;
+  ibv_ah_attr attr = to(pair.net.b.gid);
+  attr.grh.flow_label = 0xffffffff;
+  attr.dlid = 0xc000;
+  REQUIRE(pair.net.a.nic->ahs().destroy(pair.ah) == 0);
+  REQUIRE(pair.net.a.nic->ahs().create(pair.net.a.pd, &attr, &pair.ah) == 0);
+  REQUIRE(post_recv(pair.net.b, pair.qb, 8, {sge_of(pair.far.data(), 8192, pair.remote)}) == 0);
+  REQUIRE(pair.send(10) == 0);
+  CHECK(pair.net.b.poll().size() == 1);
 }
 
 TEST_CASE("address handles are checked, counted, and belong to their PD") {
