@@ -21,10 +21,15 @@ bool FrameQueue::grow() {
   return true;
 }
 
-bool FrameQueue::push(std::span<const std::uint8_t> frame) {
-  if (frame.size() > wire::kMaxFrame) return false;
+FrameQueue::Push FrameQueue::offer(std::span<const std::uint8_t> frame, const std::shared_ptr<FrameQueue>& sender) {
+  if (frame.size() > wire::kMaxFrame) return Push::kClosed;
   const std::lock_guard lock(mutex_);
-  if (!open_ || (free_.empty() && !grow())) return false;
+  if (!open_) return Push::kClosed;
+  if (free_.empty() && !grow()) {
+    const auto known = [&](const std::weak_ptr<FrameQueue>& other) { return other.lock() == sender; };
+    if (sender && std::none_of(senders_.begin(), senders_.end(), known)) senders_.push_back(sender);
+    return Push::kFull;
+  }
   Slot* slot = free_.back();
   free_.pop_back();
   slot->size = frame.size();
@@ -36,11 +41,12 @@ bool FrameQueue::push(std::span<const std::uint8_t> frame) {
   count_.store(count + 1, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
   // Under the lock, so that no call comes after close().
   if (count == 0 && notify_) notify_();
-  return true;
+  return Push::kTaken;
 }
 
 std::size_t FrameQueue::drain(Receiver& receiver, std::size_t budget) {
   std::size_t taken = 0;
+  bool has_senders = false;
   std::size_t waiting = count_.load(std::memory_order_seq_cst);
   while (taken < budget && waiting > 0) {
     // Frames are counted until they have been read, so that a push meanwhile does not notify. Only the owner changes
@@ -56,14 +62,37 @@ std::size_t FrameQueue::drain(Receiver& receiver, std::size_t budget) {
     head_ = (head_ + batch) % kCapacity;
     waiting = count_.load(std::memory_order_relaxed) - batch;
     count_.store(waiting, std::memory_order_release);
+    has_senders = !senders_.empty();
   }
+  // Not for each free slot: the senders would wake for a frame at a time.
+  if (has_senders && waiting <= kCapacity / 2) announce_room();
   return taken;
 }
 
-void FrameQueue::close() {
+// Without the lock of this queue: a port that sends to itself is its own sender, and two ports may send to each other.
+void FrameQueue::announce_room() {
+  std::vector<std::weak_ptr<FrameQueue>> senders;
+  {
+    const std::lock_guard lock(mutex_);
+    senders.swap(senders_);
+  }
+  for (const std::weak_ptr<FrameQueue>& sender : senders) {
+    if (const auto queue = sender.lock()) queue->announce();
+  }
+}
+
+void FrameQueue::announce() {
   const std::lock_guard lock(mutex_);
-  open_ = false;
-  notify_ = nullptr;
+  if (notify_) notify_();
+}
+
+void FrameQueue::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+    notify_ = nullptr;
+  }
+  announce_room();
 }
 
 }  // namespace verbs::soft::link

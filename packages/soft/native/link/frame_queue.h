@@ -1,4 +1,5 @@
-// Frames from this process that wait for a port: a bounded queue that any thread fills and the port's owner empties.
+// Frames from this process that wait for a port: a bounded queue that any thread fills and the port's owner empties. A
+// sender that finds it full is told when there is room.
 #pragma once
 
 #include <array>
@@ -22,12 +23,18 @@ class FrameQueue {
   // call this queue.
   explicit FrameQueue(std::function<void()> notify);
 
-  // False if it is full.
-  bool push(std::span<const std::uint8_t> frame);
+  enum class Push : std::uint8_t { kTaken, kFull, kClosed };
+
+  // False if it is full or closed.
+  bool push(std::span<const std::uint8_t> frame) { return offer(frame, nullptr) == Push::kTaken; }
+  // With kFull `sender`, the queue of the port that sends, is announced when there is room.
+  Push offer(std::span<const std::uint8_t> frame, const std::shared_ptr<FrameQueue>& sender);
   // Hands at most `budget` frames to `receiver`, which may push here.
   std::size_t drain(Receiver& receiver, std::size_t budget);
   // From now on frames are discarded and `notify` is not called: other threads may still hold the queue and push.
   void close();
+  // Calls `notify`, unless the queue is closed.
+  void announce();
 
  private:
   static constexpr std::size_t kChunk = 32;  // frames
@@ -36,6 +43,7 @@ class FrameQueue {
     std::uint8_t bytes[wire::kMaxFrame];
   };
   bool grow();
+  void announce_room();
 
   std::mutex mutex_;
   std::function<void()> notify_;
@@ -45,6 +53,7 @@ class FrameQueue {
   std::vector<Slot*> free_;
   std::array<Slot*, kCapacity> order_;
   std::size_t head_ = 0;
+  std::vector<std::weak_ptr<FrameQueue>> senders_;  // that found it full
   std::atomic<std::size_t> count_{0};  // read without the lock by the owner, to see that the queue is empty
 };
 

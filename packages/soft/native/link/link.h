@@ -28,6 +28,9 @@ class Transmitter {
   }
   // Hands the committed frames to the network. Frames that the network does not accept are dropped and counted.
   virtual void flush() = 0;
+  // Whether committed frames wait because the receiver's queue is full. The caller should commit no more until they are
+  // gone: the link that promises no loss keeps them, but has no endless room. It is woken when there is room.
+  virtual bool congested() { return false; }
   // The UDP source port of every frame that leaves (a socket has one port), whatever its path says; 0 if each frame has
   // the port of its path.
   virtual std::uint16_t fixed_source_port() const { return 0; }

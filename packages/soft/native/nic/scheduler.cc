@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kPumpBudget = 256;  // packets a call
 constexpr std::size_t kQpBudget = 64;     // packets of one QP before the next one is served
 
+// Ethernet frames leave by another link.
+bool is_held(Core& core, const Qp& qp) {
+  return qp.type != IBV_QPT_RAW_PACKET && core.port_of(qp).transmitter().congested();
+}
+
 }  // namespace
 
 std::size_t Scheduler::send(Qp& qp, std::size_t budget, Nanos now) {
@@ -34,14 +39,30 @@ std::size_t Scheduler::serve(Qp& qp, std::size_t budget, Nanos now) {
   return sent;
 }
 
+bool Scheduler::all_congested() {
+  for (std::uint8_t port_num = 1; port_num <= core_.ports.size(); ++port_num) {
+    if (!core_.ports[port_num].transmitter().congested()) return false;
+  }
+  return true;
+}
+
 bool Scheduler::pump(Nanos now) {
   core_.set_time(now);
   core_.cqs.expire(now, core_.events);
   while (TimerSlot* slot = core_.timers.expire(now)) handle_timeout(core_, static_cast<Qp&>(*slot), now);
   std::size_t left = kPumpBudget;
+  std::size_t held = 0;  // queue pairs in a row that must wait
+  held_ = false;
   while (Qp* qp = core_.active.front()) {
     if (left == 0) return false;
     core_.active.remove(*qp);
+    if (is_held(core_, *qp)) {
+      core_.active.add(*qp);
+      held_ = ++held >= core_.active.size();
+      if (held_) return true;
+      continue;
+    }
+    held = 0;
     const std::size_t budget = std::min(left, kQpBudget);
     const std::size_t sent = serve(*qp, budget, now);
     left -= sent;

@@ -1,5 +1,6 @@
 #include "host/ports/address_link.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace verbs::soft::host {
@@ -29,6 +30,10 @@ void AddressLink::commit(std::size_t size) {
 
 void AddressLink::flush() {
   for (const auto& [address, link] : links_) link->flush();
+}
+
+bool AddressLink::congested() {
+  return std::any_of(links_.begin(), links_.end(), [](const auto& entry) { return entry.second->congested(); });
 }
 
 std::size_t AddressLink::receive(link::Receiver& receiver, std::size_t budget) {

@@ -24,6 +24,7 @@ class AddressLink final : public link::Link {
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void flush() override;
+  bool congested() override;  // if one of its links is
   std::uint16_t fixed_source_port() const override { return source_port_; }
   std::size_t receive(link::Receiver& receiver, std::size_t budget) override;
 

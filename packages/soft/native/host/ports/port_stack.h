@@ -38,6 +38,7 @@ class PortStack final : public link::Transmitter {
   std::uint8_t* reserve() override { return top_->reserve(); }
   void commit(std::size_t size) override { top_->commit(size); }
   void flush() override { top_->flush(); }
+  bool congested() override { return top_->congested(); }
   std::uint16_t fixed_source_port() const override { return top_->fixed_source_port(); }
 
   std::size_t receive(link::Receiver& receiver, std::size_t budget) { return top_->receive(receiver, budget); }

@@ -43,9 +43,9 @@ void InprocLink::commit(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
   const bool addressed = wire::network_size_of(frame) != 0;
   if (addressed && wire::destination_of(frame).is_multicast()) return commit_to_group(size);
-  FrameQueue* queue = addressed ? neighbours_.find(wire::destination_of(frame)) : nullptr;
+  const std::shared_ptr<FrameQueue>* queue = addressed ? neighbours_.find(wire::destination_of(frame)) : nullptr;
   if (queue != nullptr) {
-    ++(queue->push(frame) ? counters_.sent : counters_.overflow);
+    hand_over(*queue, frame);
   } else if (next_ != nullptr) {
     next_->commit(size);
   } else {
@@ -56,10 +56,33 @@ void InprocLink::commit(std::size_t size) {
 // To the members in this process, and to the next link for other processes.
 void InprocLink::commit_to_group(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
-  neighbours_.for_each(wire::destination_of(frame),
-                       [&](FrameQueue& queue) { ++(queue.push(frame) ? counters_.sent : counters_.overflow); });
+  neighbours_.for_each(wire::destination_of(frame), [&](const auto& queue) { hand_over(queue, frame); });
   if (next_ != nullptr) next_->commit(size);
 }
+
+// Behind the frames that wait, so that the order stays.
+void InprocLink::hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame) {
+  const FrameQueue::Push result = send_waiting() ? queue->offer(frame, queue_) : FrameQueue::Push::kFull;
+  if (result == FrameQueue::Push::kTaken) {
+    ++counters_.sent;
+  } else if (result == FrameQueue::Push::kClosed || waiting_.size() >= kMostWaiting) {
+    ++counters_.overflow;
+  } else {
+    waiting_.push_back({queue, {frame.begin(), frame.end()}});
+  }
+}
+
+bool InprocLink::send_waiting() {
+  while (!waiting_.empty()) {
+    const FrameQueue::Push result = waiting_.front().queue->offer(waiting_.front().frame, queue_);
+    if (result == FrameQueue::Push::kFull) return false;
+    ++(result == FrameQueue::Push::kTaken ? counters_.sent : counters_.overflow);
+    waiting_.pop_front();
+  }
+  return true;
+}
+
+bool InprocLink::congested() { return !send_waiting() || (next_ != nullptr && next_->congested()); }
 
 void InprocLink::join(const wire::Gid& group) {
   if (std::find(groups_.begin(), groups_.end(), group) != groups_.end()) return;
@@ -72,6 +95,7 @@ void InprocLink::leave(const wire::Gid& group) {
 }
 
 void InprocLink::flush() {
+  send_waiting();
   if (next_ != nullptr) next_->flush();
 }
 

@@ -1,7 +1,12 @@
 // Frames between addresses of one process, without a socket. All other frames go to the next link.
+//
+// No frame is lost: those that a full queue does not take wait here, in their order, and the port is congested until
+// they are gone. The NIC then sends nothing more by this port, but goes on to receive: two ports that flood each other
+// empty their queues all the time, so none waits for ever.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -15,7 +20,7 @@ namespace verbs::soft::link {
 struct InprocCounters {
   std::uint64_t sent = 0;  // to a queue of this process
   std::uint64_t received = 0;
-  std::uint64_t overflow = 0;     // lost because the queue was full or closed
+  std::uint64_t overflow = 0;     // lost because the queue was closed, or too many frames waited for room in it
   std::uint64_t unreachable = 0;  // lost because the address is not in this process and there is no next link
 };
 
@@ -30,6 +35,7 @@ class InprocLink final : public Link {
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void flush() override;
+  bool congested() override;
   std::uint16_t fixed_source_port() const override { return next_ != nullptr ? next_->fixed_source_port() : 0; }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
   void advance(Nanos now) override;
@@ -43,7 +49,16 @@ class InprocLink final : public Link {
   const InprocCounters& counters() const { return counters_; }
 
  private:
+  struct Waiting {
+    std::shared_ptr<FrameQueue> queue;
+    std::vector<std::uint8_t> frame;
+  };
+  // The NIC stops at its next look; delayed frames of a fault plan and those of models do not.
+  static constexpr std::size_t kMostWaiting = 4096;
+
   void commit_to_group(std::size_t size);
+  bool send_waiting();  // false if frames wait still
+  void hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame);
 
   wire::Gid address_;
   Link* next_;
@@ -53,6 +68,7 @@ class InprocLink final : public Link {
   QueueDirectory::Reader neighbours_;
   InprocCounters counters_;
   std::vector<wire::Gid> groups_;
+  std::deque<Waiting> waiting_;
   std::uint8_t* reserved_ = nullptr;
   std::unique_ptr<std::uint8_t[]> buffer_;  // for frames, when there is no next link
 };

@@ -51,10 +51,10 @@ void QueueDirectory::Reader::refresh() {
   }
 }
 
-FrameQueue* QueueDirectory::Reader::find(const wire::Gid& address) {
+const std::shared_ptr<FrameQueue>* QueueDirectory::Reader::find(const wire::Gid& address) {
   refresh();
   for (const auto& [known, queue] : *list_) {
-    if (known == address) return queue.get();
+    if (known == address) return &queue;
   }
   return nullptr;
 }

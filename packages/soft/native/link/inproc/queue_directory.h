@@ -33,13 +33,13 @@ class QueueDirectory {
    public:
     explicit Reader(QueueDirectory& directory) : directory_(directory) {}
     // nullptr if the address is not in this process. Valid until the next call.
-    FrameQueue* find(const wire::Gid& address);
+    const std::shared_ptr<FrameQueue>* find(const wire::Gid& address);
     // Calls visit(queue) for each queue of the group.
     template <typename Visit>
     void for_each(const wire::Gid& group, Visit visit) {
       refresh();
       for (const auto& [known, queue] : *list_) {
-        if (known == group) visit(*queue);
+        if (known == group) visit(queue);
       }
     }
 

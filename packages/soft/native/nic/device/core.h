@@ -34,6 +34,7 @@ inline constexpr std::uint32_t kFirstQpn = 17;
 class ActiveList {
  public:
   bool empty() const { return head_ == nullptr; }
+  std::size_t size() const { return size_; }
   Qp* front() const { return head_; }
 
   void add(Qp& qp) {
@@ -43,6 +44,7 @@ class ActiveList {
     qp.active_previous = tail_;
     (tail_ != nullptr ? tail_->active_next : head_) = &qp;
     tail_ = &qp;
+    ++size_;
   }
 
   void remove(Qp& qp) {
@@ -50,11 +52,13 @@ class ActiveList {
     qp.active = false;
     (qp.active_previous != nullptr ? qp.active_previous->active_next : head_) = qp.active_next;
     (qp.active_next != nullptr ? qp.active_next->active_previous : tail_) = qp.active_previous;
+    --size_;
   }
 
  private:
   Qp* head_ = nullptr;
   Qp* tail_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 struct NicConfig {
