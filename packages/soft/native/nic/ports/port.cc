@@ -44,7 +44,7 @@ void Port::query(ibv_port_attr* attr) const {
   attr->max_mtu = max_mtu_;
   attr->active_mtu = active_mtu_;
   attr->gid_tbl_len = static_cast<int>(gids_.size());
-  attr->port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
+  attr->port_cap_flags = capabilities();
   attr->max_msg_sz = 1u << 31;
   attr->pkey_tbl_len = 1;
   attr->max_vl_num = 1;
@@ -54,6 +54,9 @@ void Port::query(ibv_port_attr* attr) const {
   attr->link_layer = IBV_LINK_LAYER_ETHERNET;
   attr->flags = IBV_QPF_GRH_REQUIRED;
 }
+
+// IBV_PORT_CM_SUP would promise connection management on QP 1, which the port does not have.
+std::uint32_t Port::capabilities() const { return IBV_PORT_IP_BASED_GIDS; }
 
 int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
   if (!attr.is_global || attr.grh.sgid_index >= gids_.size()) return EINVAL;

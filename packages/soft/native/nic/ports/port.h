@@ -44,6 +44,7 @@ class Port {
   explicit Port(const PortConfig& config);
 
   void query(ibv_port_attr* attr) const;
+  std::uint32_t capabilities() const;  // ibv_port_cap_flags
   // The path of packets to an address vector. 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside
   // the table or of an empty entry, the zero GID as destination, or source and destination of different IP versions.
   // As for adapters, the lower 20 bits of a flow label count and a dlid is ignored, unless the port is strict.

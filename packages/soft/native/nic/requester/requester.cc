@@ -239,6 +239,17 @@ void arm_probe(Core& core, Qp& qp, Nanos now) {
   core.timers.arm(qp, std::min(now + delay, req.ack_deadline));
 }
 
+// The packet that a probe sends again: the last one. If that asks for a response of several packets (a READ), the probe
+// asks for all of them that are missing, not for the last: a responder that keeps its place in the READ, such as the
+// kernel's soft-RoCE, would move it there, and then drop every request for earlier data.
+std::uint32_t probe_psn(const RequesterState& req) {
+  const std::uint32_t last = psn_add(req.send_psn, kPsnMask);
+  if (req.outstanding.empty()) return last;
+  const OutstandingResponse& response = req.outstanding.back();
+  if (response.last_psn != last) return last;
+  return psn_before(response.first_psn, req.una_psn) ? req.una_psn : response.first_psn;
+}
+
 }  // namespace
 
 Nanos ack_timeout(const Qp& qp) { return qp.attr.timeout == 0 ? kNever : Nanos{4096} << qp.attr.timeout; }
@@ -266,7 +277,7 @@ void probe(Core& core, Qp& qp, Nanos now) {
   if (!psn_before(req.una_psn, req.send_psn)) return;  // a retransmission is due that has not been sent yet
   const std::size_t outstanding = req.outstanding.size();
   const std::uint32_t next = req.send_psn;
-  seek(qp, psn_add(next, kPsnMask));
+  seek(qp, probe_psn(req));
   req.round_trip.discard();
   req.recovery_psn = next;            // a NAK to the probe counts even while retransmitting
   req.since_ack_request = kAckEvery;  // the probe asks for an acknowledgement

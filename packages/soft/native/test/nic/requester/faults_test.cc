@@ -180,6 +180,45 @@ TEST_CASE("loss in both directions of a stream is repaired without waiting for t
   CHECK(counters.ack_timeout * 100 < counters.rcvd_seq_err);
 }
 
+// The kernel's soft-RoCE moves its place in a saved READ to where a repeated request begins.
+TEST_CASE("a READ whose response was cut is asked for again from its first missing packet") {
+  VirtualNetwork net;
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  Connection connection;
+  connection.timeout = 14;
+  net.connect(qa, qb, connection);
+  std::vector<std::uint8_t> near(8192), far = pattern(8192);
+  nic::Mr* local = net.a.reg(near.data(), near.size());
+  nic::Mr* remote = net.b.reg(far.data(), far.size());
+  const auto run = [&](ibv_wr_opcode what, std::uint32_t size) {
+    REQUIRE(post_send(net.a, qa,
+                      {.opcode = what,
+                       .sges = {sge_of(near.data(), size, local)},
+                       .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
+                       .rkey = remote->rkey()}) == 0);
+    net.run();
+    CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
+  };
+  for (int i = 0; i < 20; ++i) run(IBV_WR_RDMA_WRITE, 64);  // the NIC measures the round trip
+  near.assign(near.size(), 0);
+  const std::vector<std::uint8_t> before = far;
+  std::vector<std::uint32_t> asked;
+  int responses = 0;
+  net.b.cable.observe = [&](std::span<const std::uint8_t>) {
+    net.b.cable.unplugged = ++responses > 3 && asked.size() < 2;
+  };
+  net.a.cable.observe = [&](std::span<const std::uint8_t> bytes) {
+    const auto frame = wire::parse_frame(bytes);
+    asked.push_back(wire::Bth::parse(frame->transport.data()).psn);
+  };
+  run(IBV_WR_RDMA_READ, 8192);
+  CHECK(near == before);
+  REQUIRE(asked.size() == 2);
+  CHECK(asked[1] == ((asked[0] + 3) & 0xffffff));
+  CHECK(net.a.nic->counters().ack_timeout == 0);
+}
+
 TEST_CASE("a late response costs one packet, not a congestion window") {
   for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
     CAPTURE(opcode);
