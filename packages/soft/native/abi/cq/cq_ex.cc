@@ -31,6 +31,7 @@ int start_poll(ibv_cq_ex* ibv, ibv_poll_cq_attr* attr) {
   CqReader& reader = *cq->reader;
   const bool locks = !reader.single_threaded && reader.section.enter();
   const int error = show(ibv, cq->adapter->data_path.first_completion(cq->nic, &reader.current));
+  if (error == 0 && reader.wall_clock) reader.wall_time.synchronize(reader.current.at, host::wall_clock_offset());
   // ibv_end_poll() is not called after a failure.
   if (error != 0 && locks) reader.section.leave();
   return error;
@@ -55,7 +56,8 @@ std::uint8_t read_dlid_path_bits(ibv_cq_ex* cq) { return current(cq).dlid_path_b
 // In ticks of the clock of ibv_query_rt_values_ex(): a tick is a nanosecond.
 std::uint64_t read_completion_ts(ibv_cq_ex* cq) { return static_cast<std::uint64_t>(cq_of(cq)->reader->current.at); }
 std::uint64_t read_completion_wallclock_ns(ibv_cq_ex* cq) {
-  return static_cast<std::uint64_t>(cq_of(cq)->reader->current.at + host::wall_clock_offset());
+  CqReader& reader = *cq_of(cq)->reader;
+  return static_cast<std::uint64_t>(reader.wall_time.read(reader.current.at));
 }
 
 std::uint16_t read_cvlan(ibv_cq_ex* cq) { return cq_of(cq)->reader->current.tags.cvlan; }
@@ -121,6 +123,7 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
                       .tags = (attr->wc_flags & kTags) != 0});
   if (!cq) return nullptr;
   cq->reader = std::make_unique<CqReader>();
+  cq->reader->wall_clock = (attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) != 0;
   cq->reader->single_threaded = (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
   fill_calls(&cq->ibv_ex);
   return &cq->ibv_ex;

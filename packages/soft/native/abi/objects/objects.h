@@ -12,6 +12,7 @@
 #include "abi/objects/critical_section.h"
 #include "abi/objects/handles.h"
 #include "abi/objects/send_batch.h"
+#include "abi/objects/wall_time.h"
 #include "host/adapter/adapter.h"
 #include "host/devices/device.h"
 #include "host/events/async_queue.h"
@@ -90,6 +91,8 @@ struct CqReader {
   bool single_threaded = false;
   CriticalSection section;  // from start_poll to end_poll
   nic::Completion current{};
+  bool wall_clock = false;  // completions are read with wall-clock timestamps
+  WallTime wall_time;
 };
 
 struct Cq {

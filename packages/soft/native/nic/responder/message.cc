@@ -38,6 +38,13 @@ void finish_receive(Core& core, Qp& qp, const Packet& packet, ibv_wc_opcode opco
   if (!complete_recv(core, qp, IBV_WC_SUCCESS, received)) enter_error(core, qp, IBV_EVENT_QP_FATAL);
 }
 
+// The key of a WRITE, or its range, is wrong. With immediate data in this packet, its receive request is over too: it
+// completes with the error that the specification has for this (IBTA 11.6.2), and is not just flushed.
+void nak_write_access(Core& core, Qp& qp, const Packet& packet) {
+  if (qp.is_reliable() && qp.recv.wqe == nullptr && packet.has(wire::kHasImmDt)) dequeue_recv(core, qp);
+  nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);
+}
+
 // The first packet of a WRITE: its RETH is checked for the whole message. False: a NAK was sent.
 bool begin_write(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
@@ -49,7 +56,7 @@ bool begin_write(Core& core, Qp& qp, const Packet& packet) {
   // A zero-length WRITE accesses no memory, so its key is not checked (IBTA 9.7.4.1.5).
   if (reth.length > 0 &&
       remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_WRITE) == nullptr) {
-    nak_remote_access(core, qp);
+    nak_write_access(core, qp, packet);
     return false;
   }
   resp.offset = 0;
@@ -115,7 +122,7 @@ void execute_write(Core& core, Qp& qp, const Packet& packet) {
   if (!payload.empty()) {
     std::uint8_t* memory = remote_memory(core, qp, qp.remote_pd, resp.rkey, resp.address + resp.offset, payload.size(),
                                          IBV_ACCESS_REMOTE_WRITE);
-    if (memory == nullptr) return nak_remote_access(core, qp);
+    if (memory == nullptr) return nak_write_access(core, qp, packet);
     // The key is right but the memory is gone: the receive request completes with an error of its own (IBTA 11.6.2).
     if (!guarded_copy(memory, payload.data(), payload.size())) {
       return nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);

@@ -136,6 +136,13 @@ const std::vector<Way>& ways() {
          send.rkey = mr->rkey();
          scene.send(send);
        }},
+      {IBV_WC_LOC_ACCESS_ERR,  // the receiver's again: the key of a WRITE with immediate is wrong
+       [](Scene& scene) {
+         scene.recv();
+         Send send = scene.request(IBV_WR_RDMA_WRITE_WITH_IMM);
+         send.rkey ^= 1;
+         scene.send(send);
+       }},
       {IBV_WC_REM_INV_REQ_ERR,
        [](Scene& scene) {
          Send send = scene.request(IBV_WR_ATOMIC_FETCH_AND_ADD);
