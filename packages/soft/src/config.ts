@@ -71,6 +71,12 @@ export interface DeviceConfig {
   /** 'auto', the default: direct within the process, and UDP to other processes. */
   link?: 'auto' | 'udp' | 'process';
   /**
+   * Peers that are no software NICs of this project (the kernel's soft-RoCE, adapters): addresses, networks such as
+   * '10.0.0.0/24' and 'fd00::/64', or '*' for every peer. They choose the source ports and the IPv4 identifications of
+   * their packets. Default: none.
+   */
+  foreign?: string | readonly string[];
+  /**
    * True rejects address vectors that the specification forbids and adapters take: flow labels above 20 bits, a dlid.
    * Default false.
    */
@@ -130,10 +136,11 @@ function faultPairs(rules: FaultRule | readonly FaultRule[]): [string, unknown][
 }
 
 function deviceText(device: DeviceConfig): string {
-  const { name, addr, strict, limits, capture, faults, options, ...plain } = device;
+  const { name, addr, foreign, strict, limits, capture, faults, options, ...plain } = device;
   if (typeof name !== 'string' || name === '') throw new TypeError('name: every device needs a name, such as "soft0"');
   const pairs: [string, unknown][] = Object.entries(plain);
   for (const address of typeof addr === 'string' ? [addr] : (addr ?? [])) pairs.push(['addr', address]);
+  if (foreign !== undefined) pairs.push(['foreign', typeof foreign === 'string' ? foreign : foreign.join('|')]);
   if (strict !== undefined) pairs.push(['strict', Number(strict)]);
   if (typeof capture === 'string') pairs.push(['capture', capture]);
   else if (capture !== undefined) {

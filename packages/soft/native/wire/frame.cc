@@ -65,9 +65,13 @@ void write_ipv4(std::uint8_t* at, const Path& path, std::uint8_t protocol, std::
   store_be(at + 6, kDontFragment);
   at[8] = path.hop_limit;
   at[9] = protocol;
-  store_be<std::uint16_t>(at + 10, 0);
   std::memcpy(at + 12, path.sgid.ipv4(), 4);
   std::memcpy(at + 16, path.dgid.ipv4(), 4);
+  write_ipv4_checksum(at);
+}
+
+void write_ipv4_checksum(std::uint8_t* at) {
+  store_be<std::uint16_t>(at + 10, 0);
   store_be(at + 10, header_checksum(at));
 }
 

@@ -40,6 +40,7 @@ std::size_t write_network(std::uint8_t* frame, const Path& path, std::size_t tra
 
 // The IPv4 header alone, for `size` bytes of `protocol` that follow it.
 void write_ipv4(std::uint8_t* at, const Path& path, std::uint8_t protocol, std::size_t size);
+void write_ipv4_checksum(std::uint8_t* at);
 
 // The parts of a frame. Points into the frame.
 struct FrameView {

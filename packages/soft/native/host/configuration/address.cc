@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 
+#include "host/configuration/value.h"
+
 namespace verbs::soft::host {
 
 std::optional<wire::Gid> parse_address(std::string_view text) {
@@ -10,6 +12,24 @@ std::optional<wire::Gid> parse_address(std::string_view text) {
   if (inet_pton(AF_INET, copy.c_str(), raw) == 1) return wire::Gid::from_ipv4(raw);
   if (inet_pton(AF_INET6, copy.c_str(), raw) == 1) return wire::Gid::from_bytes(raw);
   return std::nullopt;
+}
+
+std::optional<link::Network> parse_network(std::string_view text) {
+  if (text == "*") return link::Network{.address = {}, .length = 0};
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto address = parse_address(text.substr(0, slash));
+  if (!address) return std::nullopt;
+  link::Network network{.address = *address};
+  if (slash == text.size()) return network;
+  constexpr unsigned kMapped = 96, kIpv6 = 128;
+  const unsigned before = text.find(':') == std::string_view::npos ? kMapped : 0;
+  const auto length = parse_number<unsigned>(std::string(text.substr(slash + 1)));
+  if (!length || *length > kIpv6 - before) return std::nullopt;
+  network.length = static_cast<std::uint8_t>(before + *length);
+  for (unsigned bit = network.length; bit < kIpv6; ++bit) {
+    if ((address->bytes[bit / 8] >> (7 - bit % 8) & 1) != 0) return std::nullopt;
+  }
+  return network;
 }
 
 std::string format_address(const wire::Gid& gid) {

@@ -9,12 +9,14 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "link/faults/fault_link.h"
+#include "link/udp/foreign_peers.h"
 #include "nic/shared/limits.h"
 #include "wire/gid.h"
 
@@ -45,6 +47,7 @@ struct DeviceConfig {
   std::vector<PortState> port_states;  // of each port
   Reach reach = Reach::kAuto;
   bool strict = false;  // rejects what the specification forbids and adapters take
+  std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // peers with free source ports; nullptr: none
   // -- of devices with raw packets
   std::string switch_name;  // the Ethernet switch of its ports; empty: the switch of all devices without a name for it
   bool learning = true;     // the switch learns addresses from the frames of these ports

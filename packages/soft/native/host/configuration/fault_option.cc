@@ -15,16 +15,6 @@ namespace {
 using link::FaultRule;
 using Apply = std::function<std::string(const std::string& key, const std::string& value, FaultRule* rule)>;
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 Apply probability(double FaultRule::* member) {
   return [member](const std::string& key, const std::string& value, FaultRule* rule) -> std::string {
     const auto number = parse_number<double>(value);

@@ -94,6 +94,22 @@ std::string add_address(const std::string& value, DeviceConfig* config) {
   return {};
 }
 
+std::string add_foreign(const std::string& value, DeviceConfig* config) {
+  auto peers =
+      config->foreign ? std::make_shared<link::ForeignPeers>(*config->foreign) : std::make_shared<link::ForeignPeers>();
+  for (const std::string& text : split(value, '|')) {
+    const auto network = parse_network(text);
+    if (!network) {
+      return reject("foreign", value,
+                    "addresses (10.0.0.7, fd00::7), networks (10.0.0.0/24, fd00::/64) or * for every peer, with | "
+                    "between several");
+    }
+    peers->add(*network);
+  }
+  config->foreign = std::move(peers);
+  return {};
+}
+
 std::string set_text(const std::string& key, const std::string& value, std::string* target) {
   if (value.empty()) return reject(key, value, "a text that is not empty");
   *target = value;
@@ -110,7 +126,8 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
 
 std::string known_keys() {
   std::string keys =
-      "kind, model, addr, ports, mtu, state, link, strict, switch, learning, tap, capture, capture_limit, snap, " +
+      "kind, model, addr, ports, mtu, state, link, foreign, strict, switch, learning, tap, capture, capture_limit, "
+      "snap, " +
       fault_option_keys();
   for (const Limit& limit : kLimits) keys += std::string(", ") + limit.key;
   return keys + ", max_msg_size";
@@ -133,6 +150,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "mtu") return set_mtu(value, config);
   if (key == "state") return set_state(value, config);
   if (key == "link") return set_link(value, config);
+  if (key == "foreign") return add_foreign(value, config);
   if (key == "strict") return set_flag(key, value, &config->strict);
   if (key == "switch") return set_text(key, value, &config->switch_name);
   if (key == "learning") return set_flag(key, value, &config->learning);

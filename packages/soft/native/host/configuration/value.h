@@ -2,15 +2,28 @@
 // allowed values.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace verbs::soft::host {
 
 inline std::string reject(const std::string& key, const std::string& value, const std::string& allowed) {
   return key + "=" + value + " is not valid; " + key + " takes " + allowed;
+}
+
+inline std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
 }
 
 template <typename T>

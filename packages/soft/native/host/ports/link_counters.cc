@@ -7,6 +7,7 @@ void LinkCounters::add(const link::UdpCounters& more) {
   udp_.received += more.received;
   udp_.send_dropped += more.send_dropped;
   udp_.receive_dropped += more.receive_dropped;
+  udp_.wrong_source_port += more.wrong_source_port;
 }
 
 void LinkCounters::add(const link::InprocCounters& more) {
@@ -54,6 +55,7 @@ void LinkCounters::report(const Counter& counter) const {
   counter("link_udp_received", udp_.received);
   counter("link_udp_send_dropped", udp_.send_dropped);
   counter("link_udp_receive_dropped", udp_.receive_dropped);
+  counter("link_udp_wrong_source_port", udp_.wrong_source_port);
   counter("link_process_sent", process_.sent);
   counter("link_process_received", process_.received);
   counter("link_process_overflow", process_.overflow);

@@ -22,20 +22,20 @@ Claims& claims() {
 
 }  // namespace
 
-int PortAddress::claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& notify,
+int PortAddress::claim(const wire::Gid& address, const PortLinks& links, const std::function<void()>& notify,
                        std::unique_ptr<PortAddress>* claimed) {
   {
     const std::lock_guard lock(claims().mutex);
     if (!claims().gids.insert(address).second) return EADDRINUSE;
   }
   std::unique_ptr<PortAddress> made(new PortAddress(address));
-  if (reach != Reach::kProcess) {
-    if (const int error = link::UdpLink::open(address, {}, &made->udp_)) return error;
-    if (tunnels && address.is_ipv4()) {
+  if (links.reach != Reach::kProcess) {
+    if (const int error = link::UdpLink::open(address, {.foreign = links.foreign}, &made->udp_)) return error;
+    if (links.tunnels && address.is_ipv4()) {
       if (const int error = link::TunnelLink::open(address, *made->udp_, &made->tunnels_)) return error;
     }
   }
-  if (reach != Reach::kUdp) {
+  if (links.reach != Reach::kUdp) {
     link::Link* next = made->udp_ ? &made->sockets() : nullptr;
     made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify);
   }

@@ -12,11 +12,17 @@
 
 namespace verbs::soft::host {
 
+// Which links the addresses of a port have.
+struct PortLinks {
+  Reach reach = Reach::kAuto;
+  bool tunnels = false;                                         // listen() will be called
+  std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // of its sockets
+};
+
 class PortAddress {
  public:
   // 0 or errno: EADDRINUSE if the address is taken, EADDRNOTAVAIL if this machine does not have it.
-  // `tunnels`: listen() will be called.
-  static int claim(const wire::Gid& address, Reach reach, bool tunnels, const std::function<void()>& notify,
+  static int claim(const wire::Gid& address, const PortLinks& links, const std::function<void()>& notify,
                    std::unique_ptr<PortAddress>* claimed);
   ~PortAddress();
 

@@ -58,8 +58,7 @@ int PortAddresses::open(const PortSetup& setup) {
   const DeviceConfig& config = setup.config;
   device_ = config.name;
   port_name_ = config.name + "/" + std::to_string(setup.port_num);
-  reach_ = config.reach;
-  has_tunnels_ = setup.has_tunnels();
+  links_ = {.reach = config.reach, .tunnels = setup.has_tunnels(), .foreign = config.foreign};
   notify_ = setup.notify;
   if (config.addresses.empty()) return claim_loopback();
   const std::size_t each = config.addresses.size() / static_cast<std::size_t>(config.ports);
@@ -78,7 +77,7 @@ int PortAddresses::open(const PortSetup& setup) {
 }
 
 int PortAddresses::claim(const wire::Gid& address, std::unique_ptr<PortAddress>* claimed) const {
-  return PortAddress::claim(address, reach_, has_tunnels_, notify_, claimed);
+  return PortAddress::claim(address, links_, notify_, claimed);
 }
 
 int PortAddresses::claim_loopback() {

@@ -61,8 +61,7 @@ class PortAddresses {
 
   std::string device_;
   std::string port_name_;
-  Reach reach_ = Reach::kAuto;
-  bool has_tunnels_ = false;
+  PortLinks links_;
   std::function<void()> notify_;
   std::vector<std::unique_ptr<PortAddress>> addresses_;
   std::unique_ptr<AddressLink> several_;  // with more than one address, or once they have changed

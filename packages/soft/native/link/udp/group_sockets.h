@@ -7,13 +7,16 @@
 #include <vector>
 
 #include "link/link.h"
+#include "link/udp/peer_filter.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::link {
 
 class GroupSockets {
  public:
-  GroupSockets(const wire::Gid& address, std::uint16_t port) : address_(address), port_(port) {}
+  // `filter` must outlive this object.
+  GroupSockets(const wire::Gid& address, std::uint16_t port, PeerFilter& filter)
+      : address_(address), port_(port), filter_(filter) {}
   ~GroupSockets();
   GroupSockets(const GroupSockets&) = delete;
   GroupSockets& operator=(const GroupSockets&) = delete;
@@ -39,6 +42,7 @@ class GroupSockets {
 
   wire::Gid address_;
   std::uint16_t port_;
+  PeerFilter& filter_;
   std::vector<Socket> sockets_;
   std::uint8_t buffer_[wire::kMaxFrame];
 };

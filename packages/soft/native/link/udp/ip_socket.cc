@@ -7,13 +7,26 @@
 #include <cstring>
 
 #include "link/udp/socket_address.h"
+#include "wire/bytes.h"
 
 #ifndef UDP_NO_CHECK6_RX
 #define UDP_NO_CHECK6_RX 102
 #endif
+// <linux/in6.h>, which does not go together with <netinet/in.h>.
+#ifndef IPV6_FLOWINFO
+#define IPV6_FLOWINFO 11
+#endif
+#ifndef IPV6_AUTOFLOWLABEL
+#define IPV6_AUTOFLOWLABEL 70
+#endif
+#ifndef IPV6_FLOWINFO_SEND
+#define IPV6_FLOWINFO_SEND 33
+#endif
 
 namespace verbs::soft::link {
 namespace {
+
+constexpr std::uint32_t kFlowLabel = 0xfffff;
 
 int set(int fd, int level, int name, int value) { return setsockopt(fd, level, name, &value, sizeof value); }
 
@@ -32,6 +45,11 @@ int prepare_socket(int fd, bool ipv4, int buffer_bytes) {
                 set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, kDefaultHopLimit) | set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) |
                 set(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1) | set(fd, SOL_UDP, UDP_NO_CHECK6_RX, 1);
   if (failed != 0) return errno;
+  if (!ipv4) {  // a flow label is a help to routers: a kernel without it is no reason to fail
+    (void)set(fd, IPPROTO_IPV6, IPV6_FLOWINFO_SEND, 1);
+    (void)set(fd, IPPROTO_IPV6, IPV6_FLOWINFO, 1);
+    (void)set(fd, IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, 0);
+  }
   grow_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, buffer_bytes);
   grow_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, buffer_bytes);
   return 0;
@@ -42,6 +60,10 @@ bool is_stale_report(int error) { return error == EINTR || error == ECONNREFUSED
 void read_controls(msghdr& header, wire::Path* path) {
   for (cmsghdr* message = CMSG_FIRSTHDR(&header); message != nullptr; message = CMSG_NXTHDR(&header, message)) {
     const int level = message->cmsg_level, type = message->cmsg_type;
+    if (level == IPPROTO_IPV6 && type == IPV6_FLOWINFO) {
+      path->flow_label = wire::load_be<std::uint32_t>(CMSG_DATA(message)) & kFlowLabel;
+      continue;
+    }
     if (level == IPPROTO_IP && type == IP_TOS) {
       path->traffic_class = *CMSG_DATA(message);  // one byte, unlike all others
       continue;
@@ -96,6 +118,10 @@ void write_controls(const std::uint8_t* frame, msghdr& header, char* room) {
   const int level = ipv4 ? IPPROTO_IP : IPPROTO_IPV6;
   header.msg_control = room;
   header.msg_controllen = 0;
+  if (!ipv4) {
+    auto* to = static_cast<sockaddr_in6*>(header.msg_name);
+    to->sin6_flowinfo = htonl(wire::load_be<std::uint32_t>(frame) & kFlowLabel);
+  }
   if (traffic_class != 0) add_control(header, level, ipv4 ? IP_TOS : IPV6_TCLASS, &traffic_class, sizeof traffic_class);
   if (hop_limit != kDefaultHopLimit) {
     add_control(header, level, ipv4 ? IP_TTL : IPV6_HOPLIMIT, &hop_limit, sizeof hop_limit);

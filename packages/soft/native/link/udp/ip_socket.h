@@ -35,7 +35,7 @@ struct Datagram {
 bool receive_datagram(int fd, std::span<std::uint8_t> room, Datagram* datagram);
 
 // Writes the ancillary messages for the traffic class and the hop limit of `frame` into `room` (kControl bytes, aligned
-// as a cmsghdr), and sets msg_control and msg_controllen.
+// as a cmsghdr), and sets msg_control and msg_controllen. The flow label of IPv6 goes into the address in msg_name.
 void write_controls(const std::uint8_t* frame, msghdr& header, char* room);
 // Adds one more message.
 void add_control(msghdr& header, int level, int type, const void* value, std::size_t size);

@@ -27,6 +27,15 @@ bool is_loopback(const sockaddr_storage& address) {
   return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
 }
 
+// False if it has none. The kernel rejects labels that their sender has not leased while any program of the machine has
+// an exclusive one.
+bool drop_flow_label(sockaddr_storage& address) {
+  auto& ipv6 = reinterpret_cast<sockaddr_in6&>(address);
+  if (address.ss_family != AF_INET6 || ipv6.sin6_flowinfo == 0) return false;
+  ipv6.sin6_flowinfo = 0;
+  return true;
+}
+
 }  // namespace
 
 struct TransmitBatch::Batch {
@@ -108,6 +117,8 @@ TransmitBatch::Result TransmitBatch::flush() {
       for (int i = 0; i < sent; ++i) outcome.sent += batch.frames_of(done++);
     } else if (errno == EAGAIN || errno == ENOBUFS) {
       break;  // the kernel's buffer is full: more calls would fail, too
+    } else if (errno == EINVAL && drop_flow_label(batch.addresses[done])) {
+      continue;
     } else if (!is_stale_report(errno)) {
       send_singly(done++, &outcome);
     }

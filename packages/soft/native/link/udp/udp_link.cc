@@ -79,16 +79,17 @@ int UdpLink::open(const wire::Gid& address, const UdpOptions& options, std::uniq
     close(fd);
     return error;
   }
-  link->reset(new UdpLink(fd, address, options.port, scope));
+  link->reset(new UdpLink(fd, address, options, scope));
   return 0;
 }
 
-UdpLink::UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint32_t scope)
+UdpLink::UdpLink(int fd, const wire::Gid& address, const UdpOptions& options, std::uint32_t scope)
     : fd_(fd),
       address_(address),
-      port_(port),
-      groups_(address, port),
-      sending_(fd, port, scope),
+      port_(options.port),
+      filter_(options.port, options.foreign),
+      groups_(address, options.port, filter_),
+      sending_(fd, options.port, scope),
       receiving_(std::make_unique<Receiving>()) {}
 
 UdpLink::~UdpLink() { close(fd_); }
@@ -143,6 +144,7 @@ std::size_t UdpLink::hand_over(std::size_t slot, Receiver& receiver) {
   read_controls(header, &path);
   const std::size_t segment = segment_size(header);
   batch.await(slot);
+  if (!filter_.admits(path)) return 1;
   const std::size_t whole = batch.messages[slot].msg_len;
   std::size_t count = 0, done = 0;
   do {
@@ -153,6 +155,7 @@ std::size_t UdpLink::hand_over(std::size_t slot, Receiver& receiver) {
       // The headers of each frame but the first overwrite the end of the frame before, which was delivered.
       std::uint8_t* frame = batch.payload(slot) + done - wire::network_size(path);
       const std::size_t network = wire::write_network(frame, path, size);
+      filter_.complete({frame, network + size}, path);
       ++counters_.received;
       receiver.deliver({frame, network + size});
     }

@@ -7,20 +7,24 @@
 
 #include "link/link.h"
 #include "link/udp/group_sockets.h"
+#include "link/udp/peer_filter.h"
 #include "link/udp/transmit_batch.h"
 
 namespace verbs::soft::link {
 
 struct UdpOptions {
-  std::uint16_t port = wire::kRocePort;  // of this end and of every peer; also the source port of frames
+  std::uint16_t port = wire::kRocePort;  // of this end and of every peer; also the source port of its frames
   int buffer_bytes = 4 << 20;            // requested; the kernel may grant less
+  // Peers that choose their source ports; nullptr: none.
+  std::shared_ptr<const ForeignPeers> foreign = nullptr;
 };
 
 struct UdpCounters {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t send_dropped = 0;     // the kernel rejected the frame
-  std::uint64_t receive_dropped = 0;  // longer than any frame
+  std::uint64_t send_dropped = 0;       // the kernel rejected the frame
+  std::uint64_t receive_dropped = 0;    // longer than any frame
+  std::uint64_t wrong_source_port = 0;  // datagrams from a port that is not the sender's
 };
 
 class UdpLink final : public Link {
@@ -45,17 +49,23 @@ class UdpLink final : public Link {
     groups_.add_sockets(sockets);
   }
 
-  const UdpCounters& counters() const { return counters_; }
+  UdpCounters counters() const {
+    UdpCounters all = counters_;
+    all.wrong_source_port = filter_.rejected();
+    return all;
+  }
+  PeerFilter& filter() { return filter_; }
 
  private:
   struct Receiving;
-  UdpLink(int fd, const wire::Gid& address, std::uint16_t port, std::uint32_t scope);
+  UdpLink(int fd, const wire::Gid& address, const UdpOptions& options, std::uint32_t scope);
   std::size_t hand_over(std::size_t slot, Receiver& receiver);  // returns the number of frames
 
   int fd_;
   wire::Gid address_;
   std::uint16_t port_;
   UdpCounters counters_;
+  PeerFilter filter_;
   GroupSockets groups_;
   TransmitBatch sending_;
   std::unique_ptr<Receiving> receiving_;

@@ -120,6 +120,32 @@ TEST_CASE("an error names the device, the key, the value and the allowed values"
   }
 }
 
+TEST_CASE("foreign peers are addresses, networks or all") {
+  const auto address = [](const char* text) { return parse_address(text).value(); };
+  CHECK(read("d")[0].foreign == nullptr);
+  const auto peers = read("d,foreign=10.0.0.7|fd00::/64,foreign=192.168.4.0/22")[0].foreign;
+  REQUIRE(peers != nullptr);
+  for (const char* text : {"10.0.0.7", "fd00::1", "fd00::ffff:0:0:1", "192.168.4.0", "192.168.7.255"}) {
+    CAPTURE(text);
+    CHECK(peers->contains(address(text)));
+  }
+  for (const char* text : {"10.0.0.8", "fd00:0:0:1::1", "192.168.8.0", "192.168.3.255", "::a00:7"}) {
+    CAPTURE(text);
+    CHECK_FALSE(peers->contains(address(text)));
+  }
+  for (const char* all : {"*", "0.0.0.0/0|::/0"}) {
+    const auto everybody = read(std::string("d,foreign=") + all)[0].foreign;
+    CHECK(everybody->contains(address("10.9.8.7")));
+    CHECK(everybody->contains(address("2001:db8::1")));
+  }
+  CHECK_FALSE(read("d,foreign=0.0.0.0/0")[0].foreign->contains(address("2001:db8::1")));
+  for (const char* wrong : {"", "10.0.0.0/33", "10.0.0.1/24", "fd00::/129", "10.0.0.0/", "10.0.0.0/-1", "host",
+                            "10.0.0.1|", "10.0.0.0/24/3", "fd00::1/64", "**"}) {
+    CAPTURE(wrong);
+    CHECK(has(error_of(std::string("d,foreign=") + wrong), "10.0.0.0/24"));
+  }
+}
+
 TEST_CASE("a value may hold the separators as escapes") {
   const auto config = read("d,capture=/tmp/a%2Cb%3bc%23d%25p.pcapng")[0];
   CHECK(config.capture.path == "/tmp/a,b;c#d%p.pcapng");

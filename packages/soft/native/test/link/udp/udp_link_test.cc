@@ -104,6 +104,10 @@ TEST_CASE("frames arrive as they were sealed, IPv6") {
   path.traffic_class = 0x20;
   path.hop_limit = 3;
   frames.push_back(sealed_frame(path, 3, 64));
+  for (const std::uint32_t label : {0x12345u, 0xfffffu, 0u}) {
+    path.flow_label = label;
+    frames.push_back(sealed_frame(path, 4, 64));
+  }
   for (const Frame& frame : frames) send(*link, frame);
   link->flush();
   Collector collector;
@@ -251,6 +255,8 @@ TEST_CASE("datagrams of any length arrive or are counted") {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
+  inet_pton(AF_INET, "127.0.0.3", &address.sin_addr);
+  REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
   inet_pton(AF_INET, "127.0.0.2", &address.sin_addr);
   const std::vector<char> bytes(9000);
   for (const std::size_t size : {0, 1, 15, 4560, 4561, 9000}) {
