@@ -53,7 +53,8 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                          .active_mtu = state.mtu,
                          .up = state.up,
                          .frames = raw_ ? &raw_->port(i) : nullptr,
-                         .strict = config.strict});
+                         .strict = config.strict,
+                         .management = true});
   }
   nic_ = std::make_unique<nic::Nic>(std::move(nic), events);
   management_->attach(*nic_);

@@ -34,7 +34,8 @@ Port::Port(const PortConfig& config)
       max_mtu_(config.max_mtu),
       active_mtu_(config.active_mtu),
       up_(config.up),
-      strict_(config.strict) {
+      strict_(config.strict),
+      management_(config.management) {
   if (gids_.size() < kGidTableLength) gids_.resize(kGidTableLength);
 }
 
@@ -55,8 +56,10 @@ void Port::query(ibv_port_attr* attr) const {
   attr->flags = IBV_QPF_GRH_REQUIRED;
 }
 
-// IBV_PORT_CM_SUP would promise connection management on QP 1, which the port does not have.
-std::uint32_t Port::capabilities() const { return IBV_PORT_IP_BASED_GIDS; }
+// IBV_PORT_CM_SUP promises connection management on QP 1.
+std::uint32_t Port::capabilities() const {
+  return IBV_PORT_IP_BASED_GIDS | (management_ ? std::uint32_t{IBV_PORT_CM_SUP} : 0u);
+}
 
 int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
   if (!attr.is_global || attr.grh.sgid_index >= gids_.size()) return EINVAL;

@@ -37,6 +37,7 @@ struct PortConfig {
   bool up = true;
   link::Transmitter* frames = nullptr;  // where Ethernet frames go; nullptr: the device has no raw packets
   bool strict = false;                  // rejects address vectors that the specification does not allow on RoCE
+  bool management = false;              // somebody answers on QP 1
 };
 
 class Port {
@@ -86,6 +87,7 @@ class Port {
   std::vector<std::shared_ptr<const wire::Tunnel>> tunnels_;
   bool up_ = true;
   bool strict_ = false;
+  bool management_ = false;
   bool lost_gids_ = false;  // an entry was removed, and objects may still send from it
 };
 

@@ -62,6 +62,17 @@ TEST_CASE("a link that goes down ends in retry errors; when it is back, new conn
   CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
 }
 
+TEST_CASE("a port promises connection management only where somebody answers on QP 1") {
+  VirtualNetwork net;
+  for (const bool management : {false, true}) {
+    const nic::Port port({.transmitter = &net.a.cable, .gids = {net.a.gid}, .management = management});
+    ibv_port_attr attr;
+    port.query(&attr);
+    CHECK(((attr.port_cap_flags & IBV_PORT_CM_SUP) != 0) == management);
+    CHECK((attr.port_cap_flags & IBV_PORT_IP_BASED_GIDS) != 0);
+  }
+}
+
 TEST_CASE("a link that is down for less than the retries take loses nothing, whichever side it is") {
   for (const bool near : {true, false}) {
     VirtualNetwork net;
