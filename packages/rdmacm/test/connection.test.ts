@@ -1,0 +1,214 @@
+// Connections within a process, over the software NIC.
+import { once } from 'node:events';
+import { type Context, QpState } from '@verbs/core';
+import { expect, it } from 'vitest';
+import { connect, ConnectionError, getDevices, PortSpace, RejectReason } from '../src/index.js';
+import { keep, pair, portOf, region, send, server, text } from './helpers/connections.js';
+
+it('echoes, both ways', async () => {
+  const [one, other] = await pair();
+  expect(await send(one, other, 'there')).toBe('there');
+  expect(await send(other, one, 'and back')).toBe('and back');
+  expect(one.qp.query().attr.qpState).toBe(QpState.RTS);
+  expect(one.remoteAddress).toEqual(other.localAddress);
+  expect(other.remoteAddress).toEqual(one.localAddress);
+});
+
+it('brings private data to both sides', async () => {
+  const listening = server();
+  const accepted = listening.request().then((request) => {
+    expect(text(request.privateData)).toBe('may I?');
+    expect(request.privateData).toHaveLength(56);
+    return request.accept({ privateData: Uint8Array.of(1, 2, 3) });
+  });
+  const one = keep(await connect({ port: portOf(listening), privateData: 'may I?' }));
+  keep(await accepted);
+  expect([...one.privateData.slice(0, 4)]).toEqual([1, 2, 3, 0]);
+});
+
+it('tells of a rejection with its private data and reason', async () => {
+  const listening = server();
+  void (async () => {
+    for await (const request of listening) request.reject({ privateData: 'not today' });
+  })();
+  const error: unknown = await connect({ port: portOf(listening) }).catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(ConnectionError);
+  expect(error).toMatchObject({ code: 'REJECTED', reason: 'CONSUMER_DEFINED', status: RejectReason.CONSUMER_DEFINED });
+  expect(text((error as ConnectionError).privateData ?? new Uint8Array())).toBe('not today');
+  expect((error as Error).message).toMatch(/the peer's program rejected the request/);
+});
+
+it('tells that nobody listens', async () => {
+  await expect(connect({ port: 9 })).rejects.toMatchObject({
+    code: 'REJECTED',
+    reason: 'INVALID_SERVICE_ID',
+    message: expect.stringMatching(/nobody listens/) as string,
+  });
+});
+
+it('tells of an address that no device leads to', async () => {
+  await expect(connect({ port: 9, localAddress: '192.0.2.77' })).rejects.toMatchObject({
+    code: 'ADDR_ERROR',
+  });
+});
+
+it('rejects too much private data, and what is closed', async () => {
+  const listening = server();
+  const port = portOf(listening);
+  await expect(connect({ port, privateData: new Uint8Array(57) })).rejects.toMatchObject({
+    code: 'EINVAL',
+    syscall: 'rdma_connect',
+    message: expect.stringMatching(/at most 56 bytes/) as string,
+  });
+  const closed = listening.request();
+  listening.close();
+  await expect(closed).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+  await expect(listening.request()).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+});
+
+it('rejects a second listener at the port', () => {
+  const listening = server();
+  expect(() => server({ port: portOf(listening) })).toThrow(expect.objectContaining({ code: 'EADDRINUSE' }));
+});
+
+it('ends an iteration when the server is closed, and rejects what waits', async () => {
+  const listening = server();
+  const refused = connect({ port: portOf(listening) });
+  const failed = expect(refused).rejects.toMatchObject({ code: 'REJECTED' });
+  let requests = 0;
+  for await (const request of listening) {
+    requests++;
+    expect(request.remoteAddress?.family).toBe(4);
+    listening.close();
+    request.close();
+  }
+  expect(requests).toBe(1);
+  await failed;
+});
+
+it('disconnects: an event on the other side, the queue pairs in ERR, outstanding requests flushed', async () => {
+  const [one, other] = await pair();
+  const flushed = other.qp.recv({ sgList: [{ mr: region(other) }] });
+  const failed = expect(flushed).rejects.toMatchObject({ message: expect.stringMatching(/WR_FLUSH_ERR/) as string });
+  const event = once(other, 'disconnected');
+  await one.disconnect();
+  await event;
+  await failed;
+  expect([one.connected, other.connected]).toEqual([false, false]);
+  expect(other.qp.query().attr.qpState).toBe(QpState.ERR);
+  await one.disconnect();
+  await other.whenDisconnected();
+  expect(other.closed).toBe(false);
+});
+
+it('close() ends the connection for the peer, too', async () => {
+  const [one, other] = await pair();
+  one.close();
+  one.close();
+  expect([one.closed, one.qp.closed, one.pd.closed]).toEqual([true, true, true]);
+  await other.whenDisconnected();
+});
+
+it('disposes asynchronously', async () => {
+  const [one, other] = await pair();
+  {
+    await using connection = one;
+    expect(connection.connected).toBe(true);
+  }
+  expect([one.closed, other.connected]).toEqual([true, false]);
+});
+
+it('takes a protection domain and queues of the program, of the right context', async () => {
+  const listening = server();
+  let made: { context: Context; pd: ReturnType<Context['allocPd']> } | undefined;
+  const accepted = listening.request().then((request) => request.accept());
+  const one = keep(
+    await connect({
+      port: portOf(listening),
+      qp: (context) => {
+        made = { context, pd: context.allocPd() };
+        return { pd: made.pd, cap: { maxSendWr: 4, maxRecvWr: 4 } };
+      },
+    }),
+  );
+  const other = keep(await accepted);
+  expect(one.pd).toBe(made?.pd);
+  expect(one.context).toBe(other.context);
+  expect(getDevices({ library: 'soft' })).toContain(one.context);
+  expect(await send(one, other, 'shared')).toBe('shared');
+  one.close();
+  expect(made?.pd.closed).toBe(false);
+  made?.pd.close();
+});
+
+it('prepare and createQp post receive requests before the peer sends', async () => {
+  const listening = server();
+  const pd = getDevices({ library: 'soft' })[0]?.allocPd();
+  if (pd === undefined) throw new Error('no device');
+  keep(pd);
+  const [a, b] = [pd.allocMr(64, 1), pd.allocMr(64, 1)];
+  const got: Promise<unknown>[] = [];
+  const accepted = listening.request().then((request) => {
+    got.push(request.createQp({ pd }).recv({ sgList: [{ mr: a }] }));
+    return request.accept();
+  });
+  const one = keep(
+    await connect({
+      port: portOf(listening),
+      qp: { pd },
+      prepare: (qp) => {
+        got.push(qp.recv({ sgList: [{ mr: b }] }));
+      },
+    }),
+  );
+  const other = keep(await accepted);
+  b.bytes.fill(7);
+  await Promise.all([
+    one.qp.send({ opcode: 2, sgList: [{ mr: b, length: 3 }] }),
+    other.qp.send({ opcode: 2, sgList: [{ mr: a, length: 1 }] }),
+    ...got,
+  ]);
+  expect([...a.bytes.slice(0, 3)]).toEqual([7, 7, 7]);
+});
+
+it('has a hundred connections over one listener', async () => {
+  const listening = server({ backlog: 200 });
+  const shared = (context: Context) => ({
+    pd: pds.get(context) ?? newPd(context),
+    cap: { maxSendWr: 2, maxRecvWr: 2 },
+  });
+  const pds = new Map<Context, ReturnType<Context['allocPd']>>();
+  const newPd = (context: Context) => {
+    const pd = keep(context.allocPd());
+    pds.set(context, pd);
+    return pd;
+  };
+  const accepted = (async () => {
+    const ends = [];
+    for await (const request of listening) if (ends.push(await request.accept({ qp: shared })) === 100) break;
+    return ends;
+  })();
+  const options = { port: portOf(listening), qp: shared };
+  const ones = await Promise.all(Array.from({ length: 100 }, () => connect(options)));
+  const others = await accepted;
+  for (const each of [...ones, ...others]) keep(each);
+  const byPort = new Map(others.map((other) => [other.remoteAddress?.port, other]));
+  for (const [i, one] of ones.entries()) {
+    const other = byPort.get(one.localAddress?.port ?? 0);
+    if (other === undefined) throw new Error('no peer');
+    expect(await send(one, other, `number ${i}`)).toBe(`number ${i}`);
+  }
+  await Promise.all(ones.map((one) => one.disconnect()));
+  expect(others.every(({ connected }) => !connected)).toBe(true);
+});
+
+it('has the calls of the C library on the identifier', async () => {
+  const [one] = await pair();
+  const { id } = one;
+  expect(id.ps).toBe(PortSpace.TCP);
+  expect(id.qp).toBe(one.qp);
+  expect(id.verbs).toBe(one.context);
+  expect(id.portNum).toBe(1);
+  expect(id.route.dgid).toBe(`::ffff:${one.remoteAddress?.address}`);
+  expect(id.route.paths.length).toBeGreaterThan(0);
+});
