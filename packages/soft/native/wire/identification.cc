@@ -11,21 +11,21 @@ namespace verbs::soft::wire {
 namespace {
 
 // Polynomials modulo the one of the CRC, bit-reflected: bit 31 is the coefficient of x^0.
-constexpr std::uint32_t kPolynomial = 0xedb88320;
+constexpr std::uint32_t kCrcPolynomial = 0xedb88320;
 constexpr std::uint32_t kOne = 0x80000000;
 
 constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
   std::uint32_t product = 0;
   for (std::uint32_t coefficient = kOne; coefficient != 0; coefficient >>= 1) {
     product ^= b & (0u - ((a & coefficient) != 0));
-    b = b >> 1 ^ (kPolynomial & (0u - (b & 1)));  // times x
+    b = b >> 1 ^ (kCrcPolynomial & (0u - (b & 1)));  // times x
   }
   return product;
 }
 
 constexpr std::uint32_t divide_by_x(std::uint32_t value) {
   // x^32 and the polynomial are the same, and x^32 divided by x is bit 0.
-  return (value & kOne) != 0 ? (value ^ kPolynomial) << 1 | 1 : value << 1;
+  return (value & kOne) != 0 ? (value ^ kCrcPolynomial) << 1 | 1 : value << 1;
 }
 
 constexpr std::size_t kWord = 4;  // frames of RoCE v2 are whole words: the payload is padded
