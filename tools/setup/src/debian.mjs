@@ -19,6 +19,8 @@ const testPackages = [
   'perftest',
   'python3-pyverbs',
   'python3-scapy',
+  'qperf',
+  'rdmacm-utils',
   'tshark',
   'zlib1g-dev',
 ];

@@ -102,11 +102,11 @@ void Manager::receive_rep(const Arrival& arrival) {
   report(*connection, event);
 }
 
-int Manager::ready(std::uint32_t id, Data data, Nanos) {
+int Manager::ready(std::uint32_t id, Data data, Nanos now) {
   if (data.size() > Notice::kData) return EINVAL;
   Connection* connection = find(id, State::kRepReceived);
   if (!connection) return EINVAL;
-  connection->state = State::kEstablished;
+  enter_established(*connection, now);
   connection->keep(make_mad(connection->transaction, Attribute::kRtu, Notice{id, connection->remote_id, data}));
   send(*connection, connection->sent);
   return 0;

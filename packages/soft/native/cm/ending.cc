@@ -67,6 +67,12 @@ void Manager::receive_rej(const Arrival& arrival) {
       report(*connection, event);
       return wait_out(*connection, arrival.now);
     case State::kEstablished:
+      if (const auto watch = watches_.find(connection->path.dgid); watch != watches_.end()) {
+        // The others of that peer may be gone too: they are asked about at once.
+        watch->second.silent = 0;
+        watch->second.due = next_watch_ = arrival.now;
+      }
+      [[fallthrough]];
     case State::kDreqSent:
       event.type = VERBS_SOFT_CM_DISCONNECTED;
       event.status = 0;
@@ -82,6 +88,7 @@ void Manager::receive_rej(const Arrival& arrival) {
 
 void Manager::send_dreq(Connection& connection, Data data, Nanos now) {
   connection.transaction = new_transaction(connection.id);
+  leave_established(connection);
   connection.state = State::kDreqSent;
   const Dreq dreq{connection.id, connection.remote_id, connection.remote_qpn, data};
   send_until_response(connection, make_mad(connection.transaction, Attribute::kDreq, dreq), kDreqSends, now);
@@ -119,6 +126,7 @@ void Manager::receive_dreq(const Arrival& arrival) {
     case State::kRepSent:  // the RTU was lost
     case State::kEstablished:
       arm(*connection, kNever);
+      leave_established(*connection);
       connection->state = State::kDreqReceived;
       if (!connection->owner.data) {
         send_drep(*connection, {});
@@ -142,23 +150,6 @@ void Manager::receive_drep(const Arrival& arrival) {
   if (!connection || connection->state != State::kDreqSent) return;
   report(*connection, event_of(*connection, VERBS_SOFT_CM_DISCONNECTED, drep.data));
   wait_out(*connection, arrival.now);
-}
-
-// Alternate paths are refused: the specification has them for InfiniBand's subnets only. The peer of a connection that
-// is gone learns it.
-void Manager::receive_lap(const Arrival& arrival) {
-  const Notice lap = Notice::parse(arrival.mad);
-  const Connection* connection = find_for(lap.remote_id, lap.local_id, arrival.path);
-  if (connection && connection->state == State::kEstablished) {
-    send(*connection,
-         make_mad(arrival.transaction, Attribute::kApr, Apr{connection->id, connection->remote_id, Apr::kUnsupported}));
-  } else if (!connection) {
-    respond(arrival.port_num, arrival.path, arrival.transaction, Attribute::kRej,
-            Rej{.local_id = lap.remote_id,
-                .remote_id = lap.local_id,
-                .about = About::kOther,
-                .reason = VERBS_SOFT_CM_INVALID_COMM_ID});
-  }
 }
 
 // -- the owner leaves

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "cm/make_mad.h"
 #include "cm/timing.h"
@@ -11,8 +12,34 @@ namespace verbs::soft::cm {
 Manager::Manager(const Config& config, Outlet& outlet)
     : config_(config), outlet_(outlet), next_id_(static_cast<std::uint32_t>(config.seed)) {}
 
-int Manager::listen(const verbs_soft_cm_listen_attr& attr, const Owner& owner, std::uint32_t* listener) {
-  return listeners_.add(attr, owner, listener);
+int Manager::listen(const verbs_soft_cm_listen_attr& attr, const Owner& owner, Nanos now, std::uint32_t* listener) {
+  if (const int error = listeners_.add(attr, owner, listener)) return error;
+  for (const Held& held : std::exchange(held_, {})) {
+    wire::Path there = held.path;
+    std::swap(there.sgid, there.dgid);
+    deliver(held.port_num, there, held.mad, now);
+    if (!held_.empty() && held_.back().mad == held.mad) held_.back().deadline = held.deadline;  // not for this one
+  }
+  return 0;
+}
+
+bool Manager::hold(const Arrival& arrival) {
+  if (arrival.held || held_.size() >= kMaxHeld) return false;
+  Held added{arrival.port_num, arrival.path, {}, arrival.now + kHoldTime};
+  std::ranges::copy(arrival.mad, added.mad.begin());
+  const bool known = std::ranges::any_of(held_, [&](const Held& held) { return held.mad == added.mad; });
+  if (!known) held_.push_back(added);
+  return true;
+}
+
+// Nobody listened meanwhile: it is rejected.
+void Manager::receive_held(const Held& held, Nanos now) {
+  const MadView mad(held.mad);
+  MadHeader header;
+  if (!MadHeader::parse(mad, &header)) return;
+  const Arrival arrival{held.port_num, held.path, header.transaction, mad, now, true};
+  if (header.attribute == Attribute::kReq) receive_req(arrival);
+  if (header.attribute == Attribute::kSidrReq) receive_sidr_req(arrival);
 }
 
 // -- the table
@@ -58,6 +85,7 @@ void Manager::forget_peer(Connection& connection) {
 }
 
 void Manager::close(Connection& connection) {
+  leave_established(connection);
   arm(connection, kNever);
   forget_peer(connection);
   connection.state = State::kClosed;
@@ -65,6 +93,7 @@ void Manager::close(Connection& connection) {
 }
 
 void Manager::wait_out(Connection& connection, Nanos now) {
+  leave_established(connection);
   connection.state = State::kTimewait;
   arm(connection, now + timewait(connection.ack_timeout));
 }
@@ -104,7 +133,7 @@ void Manager::deliver(std::uint8_t port_num, const wire::Path& path, std::span<c
   wire::Path back = path;
   std::swap(back.sgid, back.dgid);
   back.hop_limit = 64;
-  const Arrival arrival{port_num, back, header.transaction, mad, now};
+  const Arrival arrival{port_num, back, header.transaction, mad, now, false};
   switch (header.attribute) {
     case Attribute::kReq:
       return receive_req(arrival);
@@ -126,14 +155,20 @@ void Manager::deliver(std::uint8_t port_num, const wire::Path& path, std::span<c
       return receive_sidr_req(arrival);
     case Attribute::kSidrRep:
       return receive_sidr_rep(arrival);
-    case Attribute::kApr:  // no LAP was sent
-      return;
+    case Attribute::kApr:
+      return receive_apr(arrival);
   }
 }
 
 // -- time
 
 void Manager::advance(Nanos now) {
+  while (!held_.empty() && held_.front().deadline <= now) {
+    const Held held = held_.front();
+    held_.pop_front();
+    receive_held(held, now);
+  }
+  if (next_watch_ <= now) watch_peers(now);
   while (!timers_.empty() && timers_.begin()->first <= now) {
     Connection* connection = find(timers_.begin()->second);
     arm(*connection, kNever);

@@ -5,11 +5,17 @@
 // second, so that a peer that does not respond is unreachable after 15 seconds (a DREQ is given up after 7). A peer
 // whose program takes its time responds to a repeated message with an MRA, and the count starts again.
 //
+// A process that is killed says nothing. So each peer with connections is asked about one of them every 2 seconds, by a
+// LAP: a peer that does not know the connection rejects it, and one that has answered before and falls silent is gone
+// after 8 seconds. The kernel's connection manager does not answer on RoCE, and is never taken for gone.
+//
 // A connection lives until its owner has released it and the protocol has ended: the end of a released connection is
 // still retransmitted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -44,13 +50,13 @@ class Manager {
   Manager& operator=(const Manager&) = delete;
 
   // -- the calls of verbs_soft_cm_table, by its rules
-  int listen(const verbs_soft_cm_listen_attr& attr, const Owner& owner, std::uint32_t* listener);
+  int listen(const verbs_soft_cm_listen_attr& attr, const Owner& owner, Nanos now, std::uint32_t* listener);
   void unlisten(std::uint32_t listener) { listeners_.remove(listener); }
   int connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner, Nanos now, std::uint32_t* connection);
   int accept(std::uint32_t id, const verbs_soft_cm_end& end, Data data, Nanos now);
   int ready(std::uint32_t id, Data data, Nanos now);
   int reject(std::uint32_t id, int reason, Data data, Nanos now);
-  int establish(std::uint32_t id);
+  int establish(std::uint32_t id, Nanos now);
   int disconnect(std::uint32_t id, Data data, Nanos now);
   int lookup(const verbs_soft_cm_lookup_attr& attr, const Owner& owner, Nanos now, std::uint32_t* connection);
   int answer(std::uint32_t id, int status, std::uint32_t qpn, std::uint32_t qkey, Data data, Nanos now);
@@ -60,7 +66,10 @@ class Manager {
   void deliver(std::uint8_t port_num, const wire::Path& path, std::span<const std::uint8_t> bytes, Nanos now);
   // Sends again what is due, and gives up what was sent often enough.
   void advance(Nanos now);
-  Nanos next_deadline() const { return timers_.empty() ? kNever : timers_.begin()->first; }
+  Nanos next_deadline() const {
+    const Nanos timer = std::min(next_watch_, timers_.empty() ? kNever : timers_.begin()->first);
+    return held_.empty() ? timer : std::min(timer, held_.front().deadline);
+  }
   // The process ends: tells every peer, once.
   void shut_down();
 
@@ -82,6 +91,19 @@ class Manager {
   void close(Connection& connection);
   void wait_out(Connection& connection, Nanos now);
   void arm(Connection& connection, Nanos deadline);
+
+  // -- peers with connections that stand
+  struct Watch {
+    Nanos due;
+    std::uint32_t last = 0;  // the connection that was asked about
+    int silent = 0;          // questions without an answer
+    bool answers = false;
+  };
+  void enter_established(Connection& connection, Nanos now);
+  void leave_established(const Connection& connection);
+  void watch_peers(Nanos now);
+  bool ask(const wire::Gid& peer, Watch& watch, Nanos now);  // false without connections
+  void lose_peer(const wire::Gid& peer, Nanos now);
 
   // -- messages
   void send(const Connection& connection, const Mad& mad) {
@@ -105,7 +127,19 @@ class Manager {
     std::uint64_t transaction;
     MadView mad;
     Nanos now;
+    bool held = false;  // it has waited for a listener
   };
+  // A request that nobody listens for yet. It waits a little: programs connect to a service that is about to listen, as
+  // hardware, whose addresses take time to resolve, lets them.
+  struct Held {
+    std::uint8_t port_num;
+    wire::Path path;
+    Mad mad;
+    Nanos deadline;
+  };
+  // False if it has waited already, or too many do.
+  bool hold(const Arrival& arrival);
+  void receive_held(const Held& held, Nanos now);
   void receive_req(const Arrival& arrival);
   bool receive_repeated_req(const wire::Gid& from, const Req& req);
   void receive_rep(const Arrival& arrival);
@@ -115,6 +149,7 @@ class Manager {
   void receive_dreq(const Arrival& arrival);
   void receive_drep(const Arrival& arrival);
   void receive_lap(const Arrival& arrival);
+  void receive_apr(const Arrival& arrival);
   void receive_sidr_req(const Arrival& arrival);
   void receive_sidr_rep(const Arrival& arrival);
   void expire(Connection& connection, Nanos now);
@@ -132,6 +167,10 @@ class Manager {
   std::map<Peer, std::uint32_t> peers_;     // connections, by the peer's queue pair
   std::map<std::pair<wire::Gid, std::uint32_t>, std::uint32_t> lookups_;  // received, by the peer's number of them
   std::set<std::pair<Nanos, std::uint32_t>> timers_;
+  std::map<wire::Gid, Watch> watches_;
+  std::set<std::pair<wire::Gid, std::uint32_t>> established_;
+  Nanos next_watch_ = kNever;
+  std::deque<Held> held_;  // the oldest first
   std::uint32_t next_id_;
   std::uint16_t next_transaction_ = 0;
 };

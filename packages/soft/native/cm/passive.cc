@@ -43,10 +43,9 @@ void Manager::receive_req(const Arrival& arrival) {
   };
   if (req.transport != Req::kRc && req.transport != Req::kUc) return reject(kInvalidTransport);
   verbs_soft_cm_ip ip{};
-  const Owner* listener = nullptr;
-  if (parse_ip_header(req.data, &ip)) {
-    listener = listeners_.find(req.service_id, false, wire::Gid::from_bytes(ip.destination));
-  }
+  if (!parse_ip_header(req.data, &ip)) return reject(VERBS_SOFT_CM_INVALID_SERVICE_ID);
+  const Owner* listener = listeners_.find(req.service_id, false, wire::Gid::from_bytes(ip.destination));
+  if (!listener && hold(arrival)) return;
   if (!listener) return reject(VERBS_SOFT_CM_INVALID_SERVICE_ID);
   if (const auto stale = peers_.find({arrival.path.dgid, req.guid, req.qpn}); stale != peers_.end()) {
     Connection& old = *find(stale->second);
@@ -117,15 +116,15 @@ void Manager::receive_rtu(const Arrival& arrival) {
   Connection* connection = find_for(rtu.remote_id, rtu.local_id, arrival.path);
   if (!connection || connection->state != State::kRepSent) return;
   arm(*connection, kNever);
-  connection->state = State::kEstablished;
+  enter_established(*connection, arrival.now);
   report(*connection, event_of(*connection, VERBS_SOFT_CM_READY, rtu.data));
 }
 
-int Manager::establish(std::uint32_t id) {
+int Manager::establish(std::uint32_t id, Nanos now) {
   Connection* connection = find(id, State::kRepSent);
   if (!connection) return find(id, State::kEstablished) ? EISCONN : EINVAL;
   arm(*connection, kNever);
-  connection->state = State::kEstablished;
+  enter_established(*connection, now);
   report(*connection, event_of(*connection, VERBS_SOFT_CM_READY));
   return 0;
 }
@@ -143,10 +142,9 @@ void Manager::receive_sidr_req(const Arrival& arrival) {
             SidrRep{.request_id = req.request_id, .status = status, .service_id = req.service_id});
   };
   verbs_soft_cm_ip ip{};
-  const Owner* listener = nullptr;
-  if (parse_ip_header(req.data, &ip)) {
-    listener = listeners_.find(req.service_id, true, wire::Gid::from_bytes(ip.destination));
-  }
+  if (!parse_ip_header(req.data, &ip)) return reject(SidrRep::kUnsupported);
+  const Owner* listener = listeners_.find(req.service_id, true, wire::Gid::from_bytes(ip.destination));
+  if (!listener && hold(arrival)) return;
   if (!listener) return reject(SidrRep::kUnsupported);
   Connection* connection = create(State::kLookupReceived, {listener->callback, nullptr});
   if (!connection) return reject(SidrRep::kRejected);

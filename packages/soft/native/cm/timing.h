@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "cm/connection.h"
@@ -28,6 +29,14 @@ inline constexpr Nanos timewait(std::uint8_t ack_timeout) {
   constexpr std::uint8_t kLongest = 20;
   return Nanos{4096} << std::min(ack_timeout, kLongest);
 }
+// Asking about connections that stand: the first time, and from then on.
+inline constexpr Nanos kFirstWatch = 50 * kMillisecond;
+inline constexpr Nanos kWatchInterval = 2000 * kMillisecond;
+inline constexpr Nanos kSilentInterval = 1000 * kMillisecond;
+inline constexpr int kSilentLimit = 5;
+// How long a request waits for somebody to listen, and how many do at once.
+inline constexpr Nanos kHoldTime = 200 * kMillisecond;
+inline constexpr std::size_t kMaxHeld = 256;
 // How long the reply to a lookup is kept for repeated requests.
 inline constexpr Nanos kLookupMemory = 5000 * kMillisecond;
 

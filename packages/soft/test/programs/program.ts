@@ -49,8 +49,18 @@ export class Program {
 }
 
 /** Starts an unchanged program on the software NIC. */
-export function startOnSoft(name: string, args: readonly string[], configuration = 'soft0,link=udp'): Program {
-  const env = { ...process.env, LD_LIBRARY_PATH: dropInDirectory(), VERBS_SOFT: configuration };
+export function startOnSoft(name: string, args: readonly string[], configuration?: string): Program {
+  return startIn(dropInDirectory(), name, args, configuration);
+}
+
+/** The same with a drop-in directory of the caller's. */
+export function startIn(
+  directory: string,
+  name: string,
+  args: readonly string[],
+  configuration = 'soft0,link=udp',
+): Program {
+  const env = { ...process.env, LD_LIBRARY_PATH: directory, VERBS_SOFT: configuration };
   // Into a pipe they would print in blocks only, the last of which is lost with a program that is killed.
   return new Program(find('stdbuf'), ['-oL', find(name), ...args], env);
 }
@@ -84,6 +94,8 @@ const packages: [RegExp, string][] = [
   [/^ibv_/, 'ibverbs-utils'],
   [/^ib_/, 'perftest'],
   [/^stdbuf$/, 'coreutils'],
+  [/^(rping|ucmatose|udaddy|mckey|cmtime|rdma_)/, 'rdmacm-utils'],
+  [/^qperf$/, 'qperf'],
   [/^tshark$/, 'tshark'],
   [/^\/usr\/bin\/python3$/, 'python3-scapy python3-pyverbs'],
 ];

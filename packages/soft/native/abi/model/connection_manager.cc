@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "abi/objects/objects.h"
+#include "cm/manager.h"
 
 namespace verbs::soft::abi {
 namespace {
@@ -64,8 +65,9 @@ int address_like(ibv_context* context, const std::uint8_t* like, std::uint8_t* g
 
 int listen(ibv_context* context, const verbs_soft_cm_listen_attr* attr, verbs_soft_cm_callback callback, void* owner,
            std::uint32_t* listener) {
-  return with_manager(
-      context, [&](cm::Manager& manager, link::Nanos) { return manager.listen(*attr, {callback, owner}, listener); });
+  return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
+    return manager.listen(*attr, {callback, owner}, now, listener);
+  });
 }
 
 void unlisten(ibv_context* context, std::uint32_t listener) {
@@ -101,7 +103,8 @@ int reject(ibv_context* context, std::uint32_t connection, int reason, verbs_sof
 }
 
 int establish(ibv_context* context, std::uint32_t connection) {
-  return with_manager(context, [&](cm::Manager& manager, link::Nanos) { return manager.establish(connection); });
+  return with_manager(context,
+                      [&](cm::Manager& manager, link::Nanos now) { return manager.establish(connection, now); });
 }
 
 int disconnect(ibv_context* context, std::uint32_t connection, verbs_soft_cm_data data) {

@@ -124,7 +124,7 @@ class Network {
     verbs_soft_cm_listen_attr attr{};
     attr.service_id = service;
     attr.datagrams = datagrams;
-    REQUIRE(server.manager.listen(attr, server.owner(), &listener) == 0);
+    REQUIRE(server.manager.listen(attr, server.owner(), now, &listener) == 0);
   }
   std::uint32_t connect(std::uint32_t qp_num = 17, bool ipv4 = true, const char* data = "hello") {
     verbs_soft_cm_connect_attr attr{};

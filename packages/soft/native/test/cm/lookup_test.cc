@@ -38,11 +38,11 @@ TEST_CASE("a lookup gets the queue pair and key, also if each message is lost on
 TEST_CASE("a lookup is rejected, unknown or unanswered") {
   Network network;
   network.lookup();
-  network.run(kMs);
+  network.run(200 * kMs);
   CHECK(network.client.heard.at(0).event.status == SidrRep::kUnsupported);
   network.listen();  // connections only
   network.lookup();
-  network.run(kMs);
+  network.run(200 * kMs);
   CHECK(network.client.heard.at(1).event.status == SidrRep::kUnsupported);
   network.listen(kService, true);
   network.lookup();

@@ -1,0 +1,122 @@
+// How connections end: by a side, by both, by neither.
+#include <cerrno>
+
+#include "test/cm/cm_network.h"
+
+namespace verbs::soft::cm {
+
+TEST_CASE("both sides disconnect at once") {
+  Network network;
+  network.listen();
+  const auto [id, peer] = network.establish();
+  CHECK(network.client.manager.disconnect(id, {}, network.now) == 0);
+  CHECK(network.server.manager.disconnect(peer, {}, network.now) == 0);
+  network.run(10'000 * kMs);
+  CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 1);
+  CHECK(network.server.count(VERBS_SOFT_CM_DISCONNECTED) == 1);
+}
+
+TEST_CASE("a disconnect without a response is given up after 7 seconds; a connection that is gone responds") {
+  Network network;
+  network.listen();
+  const auto [id, peer] = network.establish();
+  SUBCASE("the peer is gone") {
+    network.drops = [](const Mad&) { return true; };
+    CHECK(network.client.manager.disconnect(id, {}, network.now) == 0);
+    network.run(8'000 * kMs);
+    REQUIRE(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 1);
+    CHECK(network.client.last(VERBS_SOFT_CM_DISCONNECTED)->event.status == ETIMEDOUT);
+  }
+  SUBCASE("only the connection is gone") {
+    network.drops = [](const Mad& mad) { return Network::attribute_of(mad) == Attribute::kDreq; };
+    network.server.manager.release(peer, network.now);
+    network.run(10'000 * kMs);
+    CHECK(network.server.manager.size() == 0);
+    network.drops = nullptr;
+    network.client.manager.disconnect(id, {}, network.now);
+    network.run(2000 * kMs);
+    CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 1);
+  }
+}
+
+TEST_CASE("a queue pair that connects again shows that its old connection is stale") {
+  Network network;
+  network.listen();
+  network.establish();
+  network.connect(17);
+  network.run(kMs);
+  REQUIRE(network.client.count(VERBS_SOFT_CM_REJECTED) == 1);
+  CHECK(network.client.last(VERBS_SOFT_CM_REJECTED)->event.status == VERBS_SOFT_CM_STALE_CONNECTION);
+  CHECK(network.server.count(VERBS_SOFT_CM_REQUEST) == 1);
+  network.run(2'000 * kMs);
+  network.connect(17);
+  network.run(kMs);
+  CHECK(network.server.count(VERBS_SOFT_CM_REQUEST) == 2);
+}
+
+TEST_CASE("the end of the process tells every peer") {
+  Network network;
+  network.listen();
+  network.establish(17);
+  network.connect(18);
+  network.run(kMs);
+  network.server.manager.shut_down();
+  network.settle();
+  CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 1);
+  CHECK(network.client.count(VERBS_SOFT_CM_REJECTED) == 1);
+}
+
+TEST_CASE("a peer that is killed is missed within 9 seconds, with all its connections") {
+  for (const int alive_ms : {100, 3000, 60'000}) {
+    CAPTURE(alive_ms);
+    Network network;
+    network.listen();
+    for (std::uint32_t qp_num = 20; qp_num < 25; ++qp_num) network.establish(qp_num);
+    network.run(alive_ms * kMs);
+    CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 0);
+    network.drops = [](const Mad&) { return true; };
+    network.run(9000 * kMs);
+    CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 5);
+    CHECK(network.server.count(VERBS_SOFT_CM_DISCONNECTED) == 5);
+    CHECK(network.client.last(VERBS_SOFT_CM_DISCONNECTED)->event.status == ETIMEDOUT);
+  }
+}
+
+TEST_CASE("a peer that forgot its connections says so, and a foreign one that never answers stays") {
+  Network network;
+  network.listen();
+  network.establish(17);
+  SUBCASE("forgot") {
+    network.establish(18);
+    network.drops = [](const Mad& mad) { return Network::attribute_of(mad) == Attribute::kDreq; };
+    for (const Node::Heard& heard : network.server.heard) {
+      if (heard.event.type == VERBS_SOFT_CM_REQUEST)
+        network.server.manager.release(heard.event.connection, network.now);
+    }
+    network.run(11'000 * kMs);
+    CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 2);
+  }
+  SUBCASE("foreign") {
+    network.drops = [](const Mad& mad) { return Network::attribute_of(mad) == Attribute::kLap; };
+    network.run(1000'000 * kMs);
+    CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 0);
+  }
+}
+
+TEST_CASE("alternate paths are refused") {
+  Network network;
+  network.listen();
+  const auto [id, peer] = network.establish();
+  Mad mad{};
+  MadHeader{7, Attribute::kLap}.emit(&mad);
+  Notice{id, peer, {}}.emit(&mad);
+  wire::Path path;
+  path.sgid = network.client.gid;
+  path.dgid = network.server.gid;
+  network.server.manager.deliver(1, path, mad, network.now);
+  REQUIRE(Network::attribute_of(network.sent.back()) == Attribute::kApr);
+  CHECK(Apr::parse(MadView(network.sent.back())).status == Apr::kUnsupported);
+  CHECK(network.server.count(VERBS_SOFT_CM_DISCONNECTED) == 0);
+}
+
+}  // namespace verbs::soft::cm
