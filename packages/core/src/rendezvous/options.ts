@@ -15,7 +15,7 @@ export interface ConnectionOptions {
   portNum?: number;
   /** Index of this side's GID; default that of `ctx.defaultGid(portNum)`. */
   sgidIndex?: number;
-  /** The peer's rights: {@link AccessFlags}, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
+  /** The peer's rights: `AccessFlags`, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
   access?: number;
   /** Makes `connection.messages`: a receiver whose buffers are posted before the peer can send. */
   receive?: ReceiverOptions;
