@@ -13,6 +13,7 @@ import {
   u32,
   unchecked,
   validate,
+  watchForLeak,
 } from '@verbs/core/provider';
 import { EncapType } from './enums.js';
 import { libraries } from './libraries.js';
@@ -78,6 +79,7 @@ export class Encap extends Resource {
     const known = table.get(context) ?? new Map<string, WeakRef<Encap>>();
     table.set(context, known);
     known.set(`${portNum}:${made.encapNum}`, new WeakRef(this));
+    watchForLeak(this, 'Encap', 'its queue pairs lose their tunnel');
   }
 
   protected override describe() {

@@ -6,6 +6,15 @@ const CLOSED = 'the network interface of the port is down';
 
 /** Remedies by C function and error code. */
 export const hints: Hints = {
+  hbldv_open_device: {
+    EINVAL:
+      'ports are a bit mask of the ports of the device, and attr needs coreFd, the descriptor of /dev/accel/accelN ' +
+      'that the program has open; without attr the library opens the device itself',
+    EBUSY: 'another program has the accelerator open, or this one has a context with the same ports: close that first',
+    EPERM: 'this user may not open the device: see the permissions of /dev/infiniband and /dev/accel',
+    EACCES: 'this user may not open the device: see the permissions of /dev/infiniband and /dev/accel',
+    ENOENT: '/dev/accel/accelN of the device is not there: is the driver of the accelerator loaded?',
+  },
   hbldv_set_port_ex: {
     EPERM: 'a port is set up exactly once, and a default open (without attr) has set all of them up',
     EINVAL: `${PORT}; work queues have 16 to 32768 entries; the first two offsets need PortCaps.ADVANCED`,
@@ -15,6 +24,7 @@ export const hints: Hints = {
   hbldv_create_encap: {
     EPERM: FIRST,
     EBUSY: 'the port has no free encapsulation: close one',
+    ENOMEM: 'the port has no free encapsulation, or memory is short: close one',
     EINVAL: `${PORT}; the header has 0 to 32 bytes in steps of 4`,
     EOPNOTSUPP: 'this device encapsulates with EncapType.ENC_OVER_UDP and a header of exactly 32 bytes only',
     ENODEV: CLOSED,

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Context, VerbsError } from '@verbs/core';
-import { checked, fields, or, Resource, u32, validate } from '@verbs/core/provider';
+import { checked, fields, or, Resource, u32, validate, watchForLeak } from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
 import { UsrFifoType } from './enums.js';
 import { libraries } from './libraries.js';
@@ -69,6 +69,7 @@ export class UsrFifo extends Resource {
     this.bpThresh = made.bpThresh;
     this.regsOffset = made.regsOffset;
     this.#mapped = made.mapped;
+    watchForLeak(this, 'UsrFifo', 'the device takes its entries no more');
   }
 
   /** The number of entries. */

@@ -6,6 +6,7 @@ import { devicesCommand } from './commands/devices.js';
 import { devinfoCommand } from './commands/devinfo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { encapCommand } from './commands/encap.js';
+import { gidsCommand } from './commands/gids.js';
 import { perfCommand } from './commands/perf.js';
 import { pingCommand } from './commands/ping.js';
 import { reformatCommand } from './commands/reformat.js';
@@ -33,6 +34,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the pr
   const commands = [
     devicesCommand(),
     devinfoCommand(),
+    gidsCommand(),
     doctorCommand(),
     runCommand(),
     captureCommand(),

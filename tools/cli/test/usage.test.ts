@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { verbs } from './verbs.js';
 
-const COMMANDS = ['devices', 'devinfo', 'doctor', 'run', 'capture', 'ping', 'perf', 'comm', 'encap', 'reformat'];
+const COMMANDS = [
+  'devices',
+  'devinfo',
+  'gids',
+  'doctor',
+  'run',
+  'capture',
+  'ping',
+  'perf',
+  'comm',
+  'encap',
+  'reformat',
+];
 
 describe('the command line', () => {
   it.each(COMMANDS)('%s --help shows an example and leaves with 0', async (command) => {

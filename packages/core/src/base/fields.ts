@@ -72,6 +72,17 @@ export function range(min: number, max: number): Check<number> {
   return (value, path) => integer(value, path, min, max);
 }
 
+/** A value of an enumeration; errors name its members, `Mtu.MTU_4096`. */
+export function member(enumeration: Readonly<Record<string, number>>, name: string): Check<number> {
+  const values = new Set(Object.values(enumeration));
+  return (value, path) => {
+    if (typeof value === 'number' && values.has(value)) return value;
+    const members = Object.keys(enumeration).map((each) => `${name}.${each}`);
+    const wanted = `one of ${members.join(', ')}`;
+    throw typeof value === 'number' ? rangeError(path, wanted, value) : typeError(path, wanted, value);
+  };
+}
+
 const unsigned = (bits: number) => {
   const max = 2 ** bits - 1;
   return (min = 0): Check<number> => range(min, max);

@@ -30,6 +30,7 @@ const ofLibibverbs: Hints = {
     EINVAL: 'compare cap with maxQpWr and maxSge of queryDevice(); all objects must belong to the same context',
     ENOMEM: 'compare cap with the limits of queryDevice(); locked memory may be short (see "ulimit -l")',
     EOPNOTSUPP: 'the device has no queue pairs of this type',
+    EPERM: 'RAW_PACKET needs CAP_NET_RAW: run as root, or setcap cap_net_raw+ep on the node binary',
   },
   ibv_modify_qp: {
     EINVAL: 'the attributes do not fit this transition: RESET, INIT, RTR and RTS follow each other, each with its own',
@@ -38,7 +39,6 @@ const ofLibibverbs: Hints = {
     ENODATA: 'sgidIndex names an empty entry of the GID table: see ctx.gidTable(port)',
   },
   ibv_create_ah: {
-    EINVAL: 'check that portNum exists, that sgidIndex is in the GID table, and that isGlobal and grh fit the port',
     ENODATA: 'grh.sgidIndex names an empty entry of the GID table: see ctx.gidTable(port)',
     ETIMEDOUT: "the peer's link-layer address was not found: is grh.dgid right, and reachable?",
     ENETUNREACH: 'there is no route to grh.dgid',

@@ -3,6 +3,7 @@ import { checked, VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
 import { integer, typeError } from '../base/validate.js';
 import { type LibraryKind, loadLibrary, softFailure } from '../library/libraries.js';
+import { addModelDevices } from '../library/models.js';
 import { Context } from './context.js';
 import { type DeviceInfo, listDevices } from './device-info.js';
 
@@ -61,8 +62,15 @@ function chosen(device: unknown, library: LibraryKind | undefined): DeviceInfo {
     throw new VerbsError(errno.ENODEV, 'ibv_open_device', { hint: list.reason });
   }
   const [name, kind] = wanted(device);
-  const found = list.find((info) => info.name === name && (kind === undefined || info.library === kind));
+  const among = (devices: readonly DeviceInfo[]) =>
+    devices.find((info) => info.name === name && (kind === undefined || info.library === kind));
+  const found = among(list);
   if (found !== undefined) return found;
+  // The software NIC gets the device of an installed vendor package when that is asked for it.
+  if (kind !== 'system' && library !== 'system' && addModelDevices(name)) {
+    const added = among(listDevices(library === undefined ? {} : { library }));
+    if (added !== undefined) return added;
+  }
   const there = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
   throw new VerbsError(errno.ENODEV, 'ibv_open_device', { detail: JSON.stringify(name), hint: there });
 }

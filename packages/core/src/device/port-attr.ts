@@ -1,11 +1,13 @@
+import type { Mtu } from '../enums/index.js';
+
 /** `struct ibv_port_attr`: the present state of a port. */
 export interface PortAttr {
   /** `state`: see {@link PortState}. */
   state: number;
   /** `max_mtu`: the largest that the port supports; see {@link Mtu}. */
-  maxMtu: number;
+  maxMtu: Mtu;
   /** `active_mtu`: the largest now, the bound of `pathMtu`; see {@link Mtu}. */
-  activeMtu: number;
+  activeMtu: Mtu;
   /** `gid_tbl_len`: entries of the GID table, the empty ones included. */
   gidTblLen: number;
   /** `port_cap_flags`: the bits of `enum ibv_port_cap_flags`: the port's capabilities and agents. */

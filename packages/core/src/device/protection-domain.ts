@@ -17,6 +17,7 @@ import { QueuePair } from '../qp/queue-pair.js';
 import { ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
 import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
 import { SharedReceiveQueue, type SrqInitAttr } from '../qp/shared-receive-queue.js';
+import { addressHint } from './address-hint.js';
 import type { Context } from './context.js';
 import type { ThreadDomain } from './thread-domain.js';
 
@@ -209,8 +210,11 @@ export class ProtectionDomain extends Resource {
         hint: `port ${vector.portNum} requires a global route: set attr.isGlobal to true and attr.grh with the dgid`,
       });
     }
-    const { handle, id } = checked(native.createAh(pd, vector), 'ibv_create_ah');
-    return new AddressHandle(this, handle, id, publicAhAttr({ grh: NO_ROUTE, ...vector }));
+    const attributes = publicAhAttr({ grh: NO_ROUTE, ...vector });
+    const made = native.createAh(pd, vector);
+    if (typeof made === 'number')
+      throw new VerbsError(made, 'ibv_create_ah', { hint: addressHint(this.context, made, attributes) });
+    return new AddressHandle(this, made.handle, made.id, attributes);
   }
 
   /** The default of `grh.sgidIndex`. Where there is none, `ibv_create_ah` says why. */

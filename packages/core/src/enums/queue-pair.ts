@@ -115,6 +115,7 @@ export const Mtu = {
   /** `IBV_MTU_4096`: the largest; on RoCE it needs jumbo frames. */
   MTU_4096: 5,
 } as const;
+export type Mtu = (typeof Mtu)[keyof typeof Mtu];
 
 /** `enum ibv_qp_create_flags`, to be or-ed. */
 export const QpCreateFlags = {

@@ -112,22 +112,26 @@ export function softModule():
       /** Why there is none, and a remedy. */
       reason: string;
     } {
-  // Where this package is installed, where the program is, and where it was started.
-  const places = [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')];
-  for (const place of places) {
-    if (place === undefined || !/^(file:|\/)/.test(place)) continue;
-    const { resolve, require } = requireFrom(place);
-    const path = resolve('@verbs/soft');
-    if (path === undefined) continue;
-    try {
-      const found = require(path) as Partial<SoftModule>;
-      if (typeof found.library === 'string') return found as SoftModule;
-      return { reason: `${path} is not built, or no @verbs/soft` };
-    } catch (error) {
-      return { reason: `@verbs/soft does not load: ${error instanceof Error ? error.message : String(error)}` };
-    }
+  try {
+    const found = requireInstalled('@verbs/soft') as Partial<SoftModule> | undefined;
+    if (typeof found?.library === 'string') return found as SoftModule;
+    if (found !== undefined) return { reason: '@verbs/soft is not built, or another package of that name' };
+  } catch (error) {
+    return { reason: `@verbs/soft does not load: ${error instanceof Error ? error.message : String(error)}` };
   }
   return { reason: 'the software NIC is not installed: npm install @verbs/soft' };
+}
+
+/** A package as this one, the program or the working directory finds it; undefined if it is not installed. */
+export function requireInstalled(name: string): unknown {
+  // Where this package is installed, where the program is, and where it was started.
+  for (const place of [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')]) {
+    if (place === undefined || !/^(file:|\/)/.test(place)) continue;
+    const { resolve, require } = requireFrom(place);
+    const path = resolve(name);
+    if (path !== undefined) return require(path);
+  }
+  return undefined;
 }
 
 function requireFrom(place: string) {

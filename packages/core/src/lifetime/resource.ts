@@ -7,6 +7,7 @@ import { markAsUncloneable } from '../base/node-features.js';
 import { kAdopt, kChildren, kHandle, kKind, kRelease, kRequestId, kSerial, kSettle } from '../base/symbols.js';
 import { typeError } from '../base/validate.js';
 import { objectClosed, objectOpened } from '../diagnostics/channels.js';
+import { unwatchForLeak } from './leak-warning.js';
 import { WeakTable } from './weak-table.js';
 
 /** Newer objects have larger numbers. */
@@ -77,6 +78,7 @@ export abstract class Resource implements Disposable {
     this.#closed = true;
     for (const parent of this.#parents) parent[kRelease](this.#id);
     this.#parents = [];
+    unwatchForLeak(this);
     this.onClosed();
     objectClosed(this, this.#kind, this.#id);
   }

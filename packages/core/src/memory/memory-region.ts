@@ -7,6 +7,7 @@ import { valueError } from '../base/validate.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { deregistrations, registrations } from '../diagnostics/channels.js';
 import { AccessFlags } from '../enums/index.js';
+import { unwatchForLeak, watchForLeak } from '../lifetime/leak-warning.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
 import type { DeviceMemory } from './device-memory.js';
 import { type Registrable, registrableBytes } from './registrable.js';
@@ -62,7 +63,15 @@ export class MemoryRegion extends Resource {
     this.#pd = pd;
     this.#region = region;
     this.#registered = registered;
+    this.#watch();
     this.#publish(registrations);
+  }
+
+  /** Peers may hold the key of a region with rights for them. */
+  #watch(): void {
+    const { REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC } = AccessFlags;
+    if ((this.access & (REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC)) === 0) unwatchForLeak(this);
+    else watchForLeak(this, 'MemoryRegion', 'peers cannot reach its memory any more');
   }
 
   /** The protection domain that it belongs to; another one after `rereg`. */
@@ -159,6 +168,7 @@ export class MemoryRegion extends Resource {
       ...(access !== undefined && { access }),
     };
     if (pd !== undefined) this.#moveTo(domain as ProtectionDomain);
+    this.#watch();
     this.#publish(registrations);
   }
 

@@ -1,4 +1,4 @@
-import type { WrOpcode } from '../enums/index.js';
+import type { QpType, WrOpcode } from '../enums/index.js';
 import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
@@ -199,3 +199,9 @@ export type SendWr =
 
 /** `struct ibv_recv_wr`. For UD the buffer needs 40 bytes more than the payload, in front of it. */
 export type RecvWr = WorkRequest;
+
+/** The requests of a UD queue pair, each with its receiver. */
+export type UdSendWr = (SendRequest | SendWithImmRequest) & Required<Datagram>;
+
+/** The requests that a queue pair of type `T` takes: a UD queue pair only sends, everything else has a connection. */
+export type SendWrOf<T extends number> = [T] extends [typeof QpType.UD] ? UdSendWr : SendWr;

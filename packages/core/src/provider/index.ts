@@ -40,6 +40,7 @@ export * as validate from '../base/validate.js';
 export { nativeCqOptions } from '../completion/cq-options.js';
 export { softFailure, softModule, type SoftModule } from '../library/libraries.js';
 export { handle, handleOf, kindOf, Resource } from '../lifetime/resource.js';
+export { watchForLeak } from '../lifetime/leak-warning.js';
 export { accessOf } from '../memory/registration.js';
 export { nativeQpAttr, publicQpAttr } from '../qp/qp-attr.js';
 export { nativeQpInitAttr } from '../qp/qp-init-attr.js';

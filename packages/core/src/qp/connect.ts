@@ -1,4 +1,4 @@
-import { fields, maybe, or, range, u16, u24, u3, u31, u32, u4, u5, u8, unchecked } from '../base/fields.js';
+import { fields, maybe, member, or, u16, u24, u3, u31, u32, u4, u5, u8, unchecked } from '../base/fields.js';
 import { type Gid } from '../base/gid.js';
 import { typeError } from '../base/validate.js';
 import { AccessFlags, Mtu, QpState, QpType } from '../enums/index.js';
@@ -24,7 +24,7 @@ export interface ConnectOptions {
   /** Index of this side's GID (`ctx.gidTable(portNum)`), 0 to 255; default that of `ctx.defaultGid(portNum)`. */
   sgidIndex?: number;
   /** The largest packet, at most `activeMtu` of both ports; see {@link Mtu}; default MTU_1024. */
-  pathMtu?: number;
+  pathMtu?: Mtu;
   /** The peer's rights: {@link AccessFlags}, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
   access?: number;
   /** RC, XRC: the wait for an acknowledgement: 4.096 µs · 2^n, 0 to 31, 0 waits forever; default 14 (67 ms). */
@@ -66,7 +66,7 @@ const connectOptions = fields({
   psn: or(u24(), 0),
   portNum: or(u8(), 1),
   sgidIndex: maybe(u8()),
-  pathMtu: or(range(0, Mtu.MTU_4096), Mtu.MTU_1024),
+  pathMtu: or(member(Mtu, 'Mtu'), Mtu.MTU_1024),
   access: maybe(u31()),
   timeout: or(u5(), 14),
   retryCnt: or(u3(), 7),
@@ -113,7 +113,7 @@ export function connectSteps(value: unknown, { qpType, inInit, defaultSgid }: Co
     ...(inInit ? [] : [init]),
     {
       qpState: QpState.RTR,
-      pathMtu,
+      pathMtu: pathMtu as Mtu,
       destQpNum: remote.qpNum,
       rqPsn: remote.psn,
       ahAttr: { portNum, sl, dlid: lid ?? 0, ...(gid === undefined ? {} : route()) },

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { fields, maybe, or, range, u16, u24, u8 } from '../base/fields.js';
+import { fields, maybe, member, or, u16, u24, u8 } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
 import type { Context } from '../device/context.js';
 import { LinkLayer, Mtu, PortFlags } from '../enums/index.js';
@@ -16,7 +16,7 @@ export interface QpEndpoint {
   /** The LID of its port, on InfiniBand. */
   lid?: number;
   /** The active MTU of its port, an {@link Mtu}. */
-  mtu: number;
+  mtu: Mtu;
   /** Reads and atomics that it serves at a time: 0 to 255. */
   rdAtomic: number;
 }
@@ -65,7 +65,7 @@ const checks = {
     return value;
   }),
   lid: maybe(u16()),
-  mtu: range(Mtu.MTU_256, Mtu.MTU_4096),
+  mtu: member(Mtu, 'Mtu'),
   rdAtomic: or(u8(), 1),
 };
 
@@ -85,7 +85,7 @@ export function optionsTo(peer: unknown, local: LocalEnd, context: Context, opti
     psn: endpoint.psn,
     portNum,
     ...(sgidIndex === undefined ? {} : { sgidIndex }),
-    pathMtu: Math.min(mtu, endpoint.mtu),
+    pathMtu: Math.min(mtu, endpoint.mtu) as Mtu,
     maxRdAtomic: Math.min(rdAtomic, context.queryDevice().maxQpInitRdAtom),
     maxDestRdAtomic: endpoint.rdAtomic,
     ...options,

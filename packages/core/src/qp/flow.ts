@@ -1,5 +1,6 @@
 import { brief } from '../base/inspection.js';
 import type { NativeHandle } from '../base/native.js';
+import { watchForLeak } from '../lifetime/leak-warning.js';
 import { Resource } from '../lifetime/resource.js';
 import type { QueuePair } from './queue-pair.js';
 
@@ -15,6 +16,7 @@ export class Flow extends Resource {
   constructor(qp: QueuePair, handle: NativeHandle, others: readonly Resource[]) {
     super('Flow', handle, 'ibv_destroy_flow', [qp, ...others]);
     this.qp = qp;
+    watchForLeak(this, 'Flow', 'its packets do not arrive any more');
   }
 
   protected override describe() {

@@ -2,6 +2,7 @@ import { kSerial } from '../base/symbols.js';
 import { qpStates } from '../diagnostics/channels.js';
 import type { QpStateMessage } from '../diagnostics/messages.js';
 import { enumName, QpState } from '../enums/index.js';
+import { unwatchForLeak, watchForLeak } from '../lifetime/leak-warning.js';
 import type { QueuePair } from './queue-pair.js';
 
 /** The last known state of a queue pair. The device may change the state by itself; only a query finds that. */
@@ -26,6 +27,9 @@ export class KnownState {
     if (state === this.#state) return;
     const from = this.name;
     this.#state = state;
+    // From here on a peer may send to it.
+    if (state === QpState.RTR) watchForLeak(qp, 'QueuePair', 'its peers get no responses any more');
+    else if (this.lasting) unwatchForLeak(qp);
     if (!qpStates.hasSubscribers) return;
     qpStates.publish({ id: qp[kSerial], qp, qpNum: qp.qpNum, from, to: this.name, cause });
   }

@@ -1,4 +1,4 @@
-import { type Check, fields, maybe, range, u1, u16, u24, u3, u31, u32, u5, u8 } from '../base/fields.js';
+import { type Check, fields, maybe, member, u1, u16, u24, u3, u31, u32, u5, u8 } from '../base/fields.js';
 import { flags, type Forms, hex, mtu, named, qpn, readable } from '../base/inspection.js';
 import type { NativeAhAttr, NativeCap, NativeQpAttr } from '../base/native.js';
 import { AccessFlags, MigState, Mtu, QpAttrMask, QpState } from '../enums/index.js';
@@ -78,8 +78,8 @@ export type FullQpAttr = Required<Omit<QpAttr, 'cap' | 'ahAttr' | 'altAhAttr'>> 
 const table: Readonly<Record<keyof QpAttr, readonly [bit: number, check: Check<NativeQpAttr[string]>]>> = {
   qpState: [QpAttrMask.STATE, u3()],
   curQpState: [QpAttrMask.CUR_STATE, u3()],
-  pathMtu: [QpAttrMask.PATH_MTU, range(0, Mtu.MTU_4096)],
-  pathMigState: [QpAttrMask.PATH_MIG_STATE, range(0, MigState.ARMED)],
+  pathMtu: [QpAttrMask.PATH_MTU, member(Mtu, 'Mtu')],
+  pathMigState: [QpAttrMask.PATH_MIG_STATE, member(MigState, 'MigState')],
   qkey: [QpAttrMask.QKEY, u32()],
   rqPsn: [QpAttrMask.RQ_PSN, u24()],
   sqPsn: [QpAttrMask.SQ_PSN, u24()],

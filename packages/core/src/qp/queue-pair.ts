@@ -19,7 +19,7 @@ import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
 import type { RecvBatch } from '../posting/recv-batch.js';
 import type { SendBatch } from '../posting/send-batch.js';
-import type { RecvWr, SendWr } from '../posting/work-request.js';
+import type { RecvWr, SendWrOf } from '../posting/work-request.js';
 import {
   type ActivateOptions,
   activateSteps,
@@ -49,6 +49,10 @@ import type { QpModify } from './qp-transition.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
 
 const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
+
+type Connectable = (typeof QpType)['RC' | 'UC' | 'XRC_SEND' | 'XRC_RECV'];
+/** Nothing, for a type of queue pair that the compiler knows to have no connection. */
+type Connected<T extends number, V> = [T] extends [(typeof QpType)['UD' | 'RAW_PACKET']] ? never : V;
 
 /** The bits that every kernel supports. */
 const ALL_ATTRIBUTES = (1 << 21) - 1;
@@ -213,14 +217,14 @@ export class QueuePair<out T extends number = number> extends Resource {
    * const mine = qp.endpoint(); // for the peer, out of band
    * qp.connect(peer, { access: AccessFlags.REMOTE_READ });
    */
-  connect(peer: QpEndpoint, options?: Omit<ConnectOptions, 'remote' | 'psn'>): void;
+  connect(peer: Connected<T, QpEndpoint>, options?: Omit<ConnectOptions, 'remote' | 'psn'>): void;
   /**
    * The same with every value given.
    *
    * @example
    * qp.connect({ remote: { qpNum: 17, psn: 5, gid: '::ffff:10.0.0.2' }, psn: 7, pathMtu: Mtu.MTU_4096 });
    */
-  connect(options: ConnectOptions): void;
+  connect(options: Connected<T, ConnectOptions>): void;
   connect(peer: QpEndpoint | ConnectOptions, options?: Omit<ConnectOptions, 'remote' | 'psn'>): void {
     if (!CONNECTED.has(this.qpType)) {
       throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
@@ -251,7 +255,7 @@ export class QueuePair<out T extends number = number> extends Resource {
    * @throws VerbsError EINVAL (another type, another state than RESET and INIT)
    * @example qp.activate({ qkey: 0x11111111 });
    */
-  activate(options: ActivateOptions): void {
+  activate(options: [T] extends [Connectable] ? never : ActivateOptions): void {
     if (this.qpType !== QpType.UD) {
       throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
         hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',
@@ -331,7 +335,7 @@ export class QueuePair<out T extends number = number> extends Resource {
    * @example
    * qp.postSend({ opcode: WrOpcode.SEND, wrId: 7, sendFlags: SendFlags.SIGNALED, sgList: [{ mr, length: 64 }] });
    */
-  postSend(wr: SendWr | readonly SendWr[]): void {
+  postSend(wr: SendWrOf<T> | readonly SendWrOf<T>[]): void {
     post.postSend(this, this.use('ibv_post_send'), wr);
   }
 
@@ -414,7 +418,7 @@ export class QueuePair<out T extends number = number> extends Resource {
    *   rkey: peer.rkey,
    * });
    */
-  send(wr: SendWr, options: WaitOptions = {}): Promise<WorkCompletion> {
+  send(wr: SendWrOf<T>, options: WaitOptions = {}): Promise<WorkCompletion> {
     return traced(this, { method: 'send', wr }, async () => {
       this.use('ibv_post_send');
       return post.awaitSend(this, wr, options);

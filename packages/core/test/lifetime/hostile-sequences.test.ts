@@ -12,7 +12,7 @@ interface Report {
 // A share of `npm run test:hostile`, which runs under AddressSanitizer.
 it('every call of random hostile sequences returns or throws what is promised, and nothing is left over', async () => {
   const args = ['--seed', '4', '--sequences', '300'];
-  const ended = await run(programPath('hostile.mjs'), { args, nodeArgs: ['--expose-gc'] });
+  const ended = await run(programPath('hostile.mjs'), { args, nodeArgs: ['--expose-gc', '--no-warnings'] });
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
   const report = JSON.parse(ended.stdout) as Report;
   expect(report.failures).toEqual([]);

@@ -7,6 +7,11 @@ const COMMAND = 'the device rejected the command: see its status and syndrome';
 
 /** Remedies by C function and error code. */
 export const hints: Hints = {
+  mlx5dv_open_device: {
+    EPERM: 'this user may not open the device: see the permissions of /dev/infiniband; devx needs CAP_NET_RAW as well',
+    EACCES: 'this user may not open the device: see the permissions of /dev/infiniband',
+    EINVAL: 'the attributes do not fit: flags are those of ContextFlags',
+  },
   mlx5dv_query_device: { EOPNOTSUPP: 'this is no mlx5 device: see isSupported(device)' },
   mlx5dv_create_flow_matcher: {
     EINVAL:

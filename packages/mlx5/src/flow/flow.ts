@@ -1,5 +1,5 @@
 import type { Counters, QueuePair } from '@verbs/core';
-import { handleOf, kindOf, Resource, validate } from '@verbs/core/provider';
+import { handleOf, kindOf, Resource, validate, watchForLeak } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import { FlowActionType as Type } from '../base/enums.js';
@@ -102,6 +102,7 @@ export class Mlx5Flow extends Resource {
     this.matcher = matcher;
     this.matchValue = matchValue.slice();
     this.actionTypes = used.map(({ type }) => type);
+    watchForLeak(this, 'Mlx5Flow', 'its packets take another way');
   }
 
   protected override describe() {

@@ -1,7 +1,7 @@
-import { listDevices } from '@verbs/core';
 import { Command } from 'commander';
 import { Failure } from '@verbs/lib/failure';
 import { installedKinds } from '../launch/models.js';
+import { listAllDevices } from '../models.js';
 import { print, printJson } from '../output.js';
 import { hex64 } from '../text.js';
 
@@ -10,13 +10,11 @@ export function devicesCommand(): Command {
     .description('list the RDMA devices, as ibv_devices does, with the library that drives each')
     .option('--json', 'print a JSON array')
     .addHelpText('after', '\nExample:\n  verbs devices --json\n\nExit code 1 if there is no device.')
-    .action((options: { json?: boolean }) => {
-      devices(options.json === true);
-    });
+    .action((options: { json?: boolean }) => devices(options.json === true));
 }
 
-function devices(json: boolean): void {
-  const list = listDevices();
+async function devices(json: boolean): Promise<void> {
+  const list = await listAllDevices();
   if (json) {
     printJson(
       list.map(({ name, guid, library, nodeType, transportType }) => ({

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { Failure } from '@verbs/lib/failure';
 import { describeDevice } from '../devinfo/describe.js';
 import { type DeviceReport, reportDevice } from '../devinfo/report.js';
+import { listAllDevices } from '../models.js';
 import { print, printJson } from '../output.js';
 import { guidText, plural } from '../text.js';
 
@@ -26,14 +27,15 @@ export function devinfoCommand(): Command {
     .action(devinfo);
 }
 
-function devinfo(options: Options): void {
-  const all = listDevices();
+async function devinfo(options: Options): Promise<void> {
+  const all = options.ibDev === undefined ? listDevices() : await listAllDevices();
   if (options.list) {
     listNames(all, options.json === true);
     return;
   }
   const devices = all.filter(({ name }) => options.ibDev === undefined || name === options.ibDev);
   if (devices.length === 0) {
+    if (options.json) printJson([]);
     if (options.ibDev === undefined) {
       throw new Failure(`no RDMA device found: ${all.reason ?? 'no library has one'}`, {
         hint: '"verbs doctor" names the remedy',

@@ -9,6 +9,7 @@ import {
   QpType,
   type QueuePair,
   RecvBatch,
+  type Mtu,
 } from '@verbs/core';
 import {
   type ConnectionAddress,
@@ -122,7 +123,7 @@ export class End implements Disposable {
     this.qp.connect({
       remote: { qpNum, psn, gid },
       psn: this.#psn,
-      pathMtu: Math.min(mtu, this.#context.queryPort(1).activeMtu),
+      pathMtu: Math.min(mtu, this.#context.queryPort(1).activeMtu) as Mtu,
       access: ACCESS,
       timeout: 14,
       retryCnt: 7,
