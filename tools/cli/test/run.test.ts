@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -32,6 +32,30 @@ describe('verbs run', () => {
     expect(status).toBe(0);
   });
 
+  it("has its faults and its capture on the devices that a vendor's library adds by itself", async () => {
+    const file = join(directory, 'channel.pcapng');
+    const connect = node(`
+      const { Endpoint, openDevice, openRepresentor } = require('@verbs/doca-comm');
+      const device = openDevice('doca_dpu0');
+      const service = new Endpoint({ device, deviceRep: openRepresentor(device, '0000:3b:00.0') });
+      const client = new Endpoint({ device: openDevice('doca_host0') });
+      service.listen('captured');
+      try {
+        client.connect('captured');
+        console.log('connected');
+      } catch (error) {
+        console.log(error.code);
+      }
+      client.close();
+      service.close();
+    `);
+    const whole = await verbs(['run', '--capture', file, ...connect]);
+    expect(whole).toMatchObject({ status: 0, stdout: 'connected\n' });
+    expect(readFileSync(file).includes('doca_host0')).toBe(true);
+    const lossy = await verbs(['run', '--faults', 'drop=1', ...connect]);
+    expect(lossy).toMatchObject({ status: 0, stdout: 'DOCA_ERROR_CONNECTION_ABORTED\n' });
+  });
+
   it('works without -- and leaves options behind the program to it', async () => {
     const { stdout } = await verbs(['run', '--device', 'blue', 'ibv_devinfo', '-l']);
     expect(stdout).toBe('1 HCA found:\n\tblue\n\n');
@@ -48,8 +72,8 @@ describe('verbs run', () => {
 
   it.each([
     [undefined, ['--device', 'red', '--device', 'blue,mtu=1024'], 'red;blue,mtu=1024'],
-    ['red;blue', ['--faults', 'drop=0.5,seed=3'], 'red,drop=0.5,seed=3;blue,drop=0.5,seed=3'],
-    ['red', ['--faults', 'fault=drop:opcode=rc_send_only:nth=3'], 'red,fault=drop:opcode=rc_send_only:nth=3'],
+    ['red;blue', ['--faults', 'drop=0.5,seed=3'], 'red;blue;*,drop=0.5,seed=3'],
+    ['red', ['--faults', 'fault=drop:opcode=rc_send_only:nth=3'], 'red;*,fault=drop:opcode=rc_send_only:nth=3'],
     ['red', ['--device', 'blue'], 'blue'],
   ])('VERBS_SOFT %s with %j becomes %s', async (inherited, options, expected) => {
     const { stdout } = await verbs(['run', ...options, ...showEnvironment], { VERBS_SOFT: inherited });
@@ -60,7 +84,7 @@ describe('verbs run', () => {
     const file = join(directory, 'nic.conf');
     writeFileSync(file, '# two devices\nred,mtu=1024 # the first\nblue\n');
     const { stdout } = await verbs(['run', '--faults', 'drop=0.1', ...showEnvironment], { VERBS_SOFT: file });
-    expect((JSON.parse(stdout) as string[])[1]).toBe('red,mtu=1024,drop=0.1;blue,drop=0.1');
+    expect((JSON.parse(stdout) as string[])[1]).toBe('red,mtu=1024;blue;*,drop=0.1');
     const missing = await verbs(['run', ...showEnvironment], { VERBS_SOFT: join(directory, 'none') });
     expect(missing.stderr).toMatch(/VERBS_SOFT names the file .*none: no such file/);
     expect(missing.status).toBe(1);

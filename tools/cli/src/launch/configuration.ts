@@ -17,15 +17,17 @@ export interface Additions {
 const DEFAULT_DEVICE = 'soft0';
 
 /**
- * The text for VERBS_SOFT of a program: the devices, each with the capture and the faults. It checks nothing: the NIC
- * reads the text, and its errors name the device, the key and the value.
+ * The text for VERBS_SOFT of a program: the devices, and the capture and the faults for every device, also for those that a
+ * vendor's library adds when the program lists them. It checks nothing: the NIC reads the text, and its errors name the
+ * device, the key and the value.
  */
 export function configurationText(inherited: string | undefined, additions: Additions): string {
   const devices = additions.devices?.length ? additions.devices.flatMap(splitDevices) : inheritedDevices(inherited);
   const options: string[] = [];
   if (additions.capture !== undefined) options.push(`capture=${additions.capture}`);
   if (additions.faults !== undefined && additions.faults !== '') options.push(additions.faults);
-  return devices.map((device) => [device, ...modelOption(device, additions.models), ...options].join(',')).join(';');
+  const texts = devices.map((device) => [device, ...modelOption(device, additions.models)].join(','));
+  return (options.length > 0 ? [...texts, ['*', ...options].join(',')] : texts).join(';');
 }
 
 function modelOption(device: string, models: Additions['models'] = []): string[] {

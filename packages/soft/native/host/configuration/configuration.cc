@@ -67,7 +67,7 @@ bool is_device_name(std::string_view name) {
 }
 
 std::string split_options(std::string_view where, const std::vector<std::string_view>& parts, std::size_t first,
-                          std::vector<std::pair<std::string, std::string>>* options) {
+                          OptionTexts* options) {
   for (std::size_t i = first; i < parts.size(); ++i) {
     if (parts[i].empty()) continue;
     const std::size_t equals = parts[i].find('=');
@@ -79,8 +79,11 @@ std::string split_options(std::string_view where, const std::vector<std::string_
   return {};
 }
 
-std::string split_device(std::string_view entry, std::vector<DeviceText>* devices) {
+constexpr std::string_view kEveryDevice = "*";
+
+std::string split_device(std::string_view entry, std::vector<DeviceText>* devices, OptionTexts* every) {
   const auto parts = split(entry, ",");
+  if (parts[0] == kEveryDevice) return split_options("every device (*)", parts, 1, every);
   DeviceText device;
   device.name = parts[0];
   if (!is_device_name(device.name)) {
@@ -110,22 +113,25 @@ std::string check_addresses(const DeviceConfig& config) {
 
 }  // namespace
 
-std::string split_configuration(std::string_view text, std::vector<DeviceText>* devices) {
+std::string split_configuration(std::string_view text, std::vector<DeviceText>* devices, OptionTexts* every) {
   devices->clear();
+  OptionTexts for_every;
   const std::string clean = without_comments(text);
   for (const std::string_view entry : split(clean, ";\n")) {
     if (entry.empty()) continue;
-    std::string error = split_device(entry, devices);
+    std::string error = split_device(entry, devices, &for_every);
     if (!error.empty()) return error;
   }
-  if (devices->empty()) return split_configuration(kDefaultConfiguration, devices);
+  if (devices->empty()) devices->push_back({kDefaultConfiguration, {}});
+  for (DeviceText& device : *devices) device.options.insert(device.options.end(), for_every.begin(), for_every.end());
+  if (every) *every = std::move(for_every);
   return {};
 }
 
 std::string read_device(const DeviceText& text, std::string_view defaults, DeviceConfig* config) {
   *config = DeviceConfig{};
   config->name = text.name;
-  std::vector<std::pair<std::string, std::string>> options;
+  OptionTexts options;
   std::string error = split_options("defaults of " + text.name, split(defaults, ","), 0, &options);
   if (!error.empty()) return error;
   options.insert(options.end(), text.options.begin(), text.options.end());
@@ -142,7 +148,7 @@ std::string read_device(const DeviceText& text, std::string_view defaults, Devic
 }
 
 std::string read_faults(std::string_view text, link::FaultPlan* plan) {
-  std::vector<std::pair<std::string, std::string>> options;
+  OptionTexts options;
   std::string error = split_options("faults", split(text, ","), 0, &options);
   if (!error.empty()) return error;
   *plan = link::FaultPlan{};

@@ -3,7 +3,8 @@
 //   soft0,addr=127.0.0.1,mtu=1024;mlx5_soft0,kind=mlx5,ports=2
 //
 // Devices are separated by ';' or a line end, options by ','; '#' begins a comment. In a value, %2C, %3B, %23 and %25
-// mean ',', ';', '#' and '%'.
+// mean ',', ';', '#' and '%'. Instead of a device, "*,OPTIONS" gives options of every device, which come behind its
+// own.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -60,14 +61,17 @@ struct DeviceConfig {
 
 inline constexpr const char* kDefaultConfiguration = "soft0";
 
+using OptionTexts = std::vector<std::pair<std::string, std::string>>;
+
 // One device of the text: its name and its options, not yet interpreted.
 struct DeviceText {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> options;
+  OptionTexts options;
 };
 
 // These three return an empty string, or an error text with the device, the key, the value and the allowed values.
-std::string split_configuration(std::string_view text, std::vector<DeviceText>* devices);
+// The devices have the options of every device already; `every` gets them for devices that are added later.
+std::string split_configuration(std::string_view text, std::vector<DeviceText>* devices, OptionTexts* every = nullptr);
 // Applies `defaults` (only options, for example "ports=2,mtu=1024") and then the device's own options.
 std::string read_device(const DeviceText& text, std::string_view defaults, DeviceConfig* config);
 // Reads only the options of a fault plan, for example "drop=0.02,seed=7"; starts from a plan without faults.

@@ -84,7 +84,10 @@ int Registry::no_device(const std::string& name) const {
 
 int Registry::replace(const std::string& text) {
   std::vector<DeviceText> texts;
-  if (const std::string error = split_configuration(text, &texts); !error.empty()) return fail(EINVAL, error);
+  OptionTexts every_device;
+  if (const std::string error = split_configuration(text, &texts, &every_device); !error.empty()) {
+    return fail(EINVAL, error);
+  }
   std::vector<Entry> entries;
   for (DeviceText& device : texts) {
     DeviceConfig config;  // only to report a wrong option now, and not when the device's model is loaded
@@ -92,6 +95,7 @@ int Registry::replace(const std::string& text) {
     entries.push_back({std::move(device), nullptr});
   }
   entries_ = std::move(entries);
+  every_device_ = std::move(every_device);
   configured_ = true;
   return 0;
 }
@@ -120,7 +124,8 @@ int Registry::add_devices(const char* text) {
   if (const int error = configure_once()) return error;
   std::vector<DeviceText> texts;
   if (const std::string error = split_configuration(text, &texts); !error.empty()) return fail(EINVAL, error);
-  for (const DeviceText& device : texts) {
+  for (DeviceText& device : texts) {
+    device.options.insert(device.options.end(), every_device_.begin(), every_device_.end());
     DeviceConfig config;
     if (const std::string error = read_device(device, "", &config); !error.empty()) return fail(EINVAL, error);
     if (find_locked(device.name) || std::any_of(entries_.begin(), entries_.end(),

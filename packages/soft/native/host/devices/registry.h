@@ -73,6 +73,7 @@ class Registry {
   // Recursive: list() loads libraries of models, and these register their models.
   std::recursive_mutex mutex_;
   bool configured_ = false;
+  OptionTexts every_device_;  // options of the configuration that devices get which are added later
   std::vector<Entry> entries_;
   // Every device that was ever created: pointers from old lists stay valid.
   std::vector<std::unique_ptr<Device>> devices_;

@@ -85,6 +85,15 @@ TEST_CASE("a model that is loaded brings its default device on demand") {
   CHECK(soft->ensure_device("toy") == 0);
   CHECK(soft->ensure_device("toy") == 0);
   CHECK(listed() == std::vector<std::string>{"soft0", "toy0"});
+  configure("soft0;*,mtu=512");
+  CHECK(soft->ensure_device("toy") == 0);
+  CHECK(listed() == std::vector<std::string>{"soft0", "toy0"});
+  for (const char* name : {"soft0", "toy0"}) {
+    const Context context = open_device(name);
+    ibv_port_attr port;
+    REQUIRE(ibv_query_port(context.get(), 1, &port) == 0);
+    CHECK(port.active_mtu == IBV_MTU_512);
+  }
   CHECK(soft->ensure_device("strange") == ENODEV);
   static const verbs_soft_model again{.kind = "toy",
                                       .default_device = "x",

@@ -252,3 +252,22 @@ TEST_CASE("a value with a slash in front of its options is the path of a file") 
   CHECK(load_text("soft0,capture=/tmp/x", &text) == "");
   CHECK(text == "soft0,capture=/tmp/x");
 }
+
+TEST_CASE("the options of every device come behind each device's own, and those of all entries count") {
+  const auto configs = read("a,mtu=1024,ports=2;*,mtu=2048;b;*,snap=64 # at any place");
+  REQUIRE(configs.size() == 2);
+  CHECK(configs[0].port_state.mtu == IBV_MTU_2048);
+  CHECK(configs[0].ports == 2);
+  CHECK(configs[1].port_state.mtu == IBV_MTU_2048);
+  for (const DeviceConfig& config : configs) CHECK(config.capture.snap_length == 64);
+  const auto alone = read("*,mtu=512");
+  REQUIRE(alone.size() == 1);
+  CHECK(alone[0].name == "soft0");
+  CHECK(alone[0].port_state.mtu == IBV_MTU_512);
+  CHECK(has(error_of("a;*,nonsense"), "every device (*): \"nonsense\" is not an option"));
+  CHECK(has(error_of("a;*,mtu=5"), "device a"));
+  std::vector<DeviceText> devices;
+  OptionTexts every;
+  REQUIRE(split_configuration("a;*,mtu=512,snap=1", &devices, &every) == "");
+  CHECK(every == OptionTexts{{"mtu", "512"}, {"snap", "1"}});
+}
