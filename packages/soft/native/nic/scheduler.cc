@@ -64,7 +64,13 @@ bool Scheduler::pump(Nanos now) {
     }
     held = 0;
     const std::size_t budget = std::min(left, kQpBudget);
-    const std::size_t sent = serve(*qp, budget, now);
+    std::size_t sent = 0;
+    try {
+      sent = serve(*qp, budget, now);
+    } catch (...) {  // there is no memory for a timer now: the queue pair is served again
+      core_.active.add(*qp);
+      throw;
+    }
     left -= sent;
     if (sent == budget) core_.active.add(*qp);
   }

@@ -13,50 +13,64 @@ nic::Ah* nic_of(ibv_ah* ibv) { return reinterpret_cast<nic::Ah*>(ibv); }
 
 void destroy_ah(void* object) { ibv_destroy_ah(static_cast<ibv_ah*>(object)); }
 
+int destroy_in_nic(ibv_context* context, nic::Ah* ah) {
+  return abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().destroy(ah); });
+}
+
+int publish(ibv_ah* ibv, ibv_pd* pd) {
+  abi::Handles::Place place(abi::of(pd->context)->handles, ibv, abi::Kind::kAh, destroy_ah);
+  ibv->context = pd->context;
+  ibv->pd = pd;
+  ibv->handle = place.handle();
+  place.publish(abi::users_of(pd));
+  return 0;
+}
+
+int init_from_wc(ibv_context* context, std::uint8_t port_num, const ibv_wc& wc, const ibv_grh* grh, ibv_ah_attr* attr) {
+  abi::Uses uses;
+  if (const int error = uses.add(context)) return error;
+  return abi::address_from_wc(context, port_num, wc, grh, attr);
+}
+
 }  // namespace
 
 extern "C" {
 
 ibv_ah* soft_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
-  nic::Ah* ah = nullptr;
-  const int error = abi::control(
-      pd->context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().create(abi::of(pd)->nic, attr, &ah); });
-  if (error != 0) return abi::null_with<ibv_ah>(error);
-  ibv_ah* ibv = &ah->ibv;
-  ibv->context = pd->context;
-  ibv->pd = pd;
-  ibv->handle = abi::of(pd->context)->handles.add(ibv, destroy_ah, abi::users_of(pd));
-  return ibv;
+  return verb([&]() -> ibv_ah* {
+    nic::Ah* ah = nullptr;
+    const int error = abi::control(
+        pd->context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().create(abi::of(pd)->nic, attr, &ah); });
+    if (error != 0) return abi::null_with<ibv_ah>(error);
+    // The NIC allocates the memory of the structure, so that its place comes after it.
+    const int failed = contain([&] { return publish(&ah->ibv, pd); }, [](int lacking) { return lacking; });
+    if (failed == 0) return &ah->ibv;
+    destroy_in_nic(pd->context, ah);
+    return abi::null_with<ibv_ah>(failed);
+  });
 }
 
 int ibv_init_ah_from_wc(ibv_context* context, std::uint8_t port_num, ibv_wc* wc, ibv_grh* grh, ibv_ah_attr* attr) {
-  const int error = abi::address_from_wc(context, port_num, *wc, grh, attr);
-  if (error == 0) return 0;
-  errno = error;
-  return -1;
+  return verb([&] { return init_from_wc(context, port_num, *wc, grh, attr); }) == 0 ? 0 : -1;
 }
 
 ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port_num) {
-  if (!abi::is_live(pd)) return abi::null_with<ibv_ah>(EINVAL);
+  if (const int error = abi::check(pd)) return abi::null_with<ibv_ah>(error);
   ibv_ah_attr attr;
   if (ibv_init_ah_from_wc(pd->context, port_num, wc, grh, &attr) != 0) return nullptr;
   return ibv_create_ah(pd, &attr);
 }
 
 int ibv_destroy_ah(ibv_ah* ibv) {
-  if (!abi::is_live(ibv)) return EINVAL;
-  abi::Context* context = abi::of(ibv->context);
-  const std::uint32_t handle = ibv->handle;
-  // The NIC frees the memory of the verbs structure, and another thread's new handle may get it at once.
-  if (!context->handles.retire(handle, ibv)) return EINVAL;
-  const int error =
-      abi::control(&context->verbs.context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().destroy(nic_of(ibv)); });
-  if (error != 0) {
-    context->handles.restore(handle);
-    return error;
-  }
-  context->handles.erase_retired(handle);
-  return 0;
+  return verb([&] {
+    abi::Retirement retirement;
+    if (const int error = retirement.begin(ibv)) return error;
+    ibv_context* context = ibv->context;
+    if (const int error = abi::of(context)->adapter->core.reject_inherited()) return error;
+    // Nothing can fail from here on. The memory may be another thread's new handle as soon as the NIC has freed it.
+    abi::of(context)->handles.remove(ibv);
+    return destroy_in_nic(context, nic_of(ibv));
+  });
 }
 
 }  // extern "C"

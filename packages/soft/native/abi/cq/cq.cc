@@ -21,12 +21,12 @@ void wait_for_acknowledgements(abi::Cq* cq) {
 
 void release(abi::Cq* cq) {
   ibv_cq& ibv = cq->ibv;
-  if (ibv.channel) {
+  if (cq->channel) {
     pthread_mutex_lock(&ibv.context->mutex);
-    --ibv.channel->refcnt;
+    --cq->channel->refcnt;
     pthread_mutex_unlock(&ibv.context->mutex);
   }
-  abi::of(ibv.context)->handles.remove(ibv.handle);
+  abi::of(ibv.context)->handles.remove(&ibv);
   pthread_cond_destroy(&ibv.cond);
   pthread_mutex_destroy(&ibv.mutex);
   delete cq;
@@ -48,16 +48,30 @@ void destroy_unacknowledged(void* object) {
   if (detach(cq) == 0) release(cq);
 }
 
+int resize_cq(ibv_cq* ibv, int cqe) {
+  abi::Uses uses;
+  if (const int error = uses.add(ibv)) return error;
+  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+    const int error = nic.cqs().resize(abi::of(ibv)->nic, cqe);
+    ibv->cqe = abi::of(ibv)->nic->cqe();
+    return error;
+  });
+}
+
 }  // namespace
 
 namespace verbs::soft::abi {
 
 Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::CqOptions& options) {
-  if (attr.channel && !is_usable(attr.channel, context)) return null_with<Cq>(EINVAL);
+  Uses uses;
+  if (int error = uses.add(context); error != 0 || (attr.channel && (error = use_with(uses, attr.channel, context)))) {
+    return null_with<Cq>(error);
+  }
   if (attr.comp_vector >= static_cast<std::uint32_t>(context->num_comp_vectors)) return null_with<Cq>(EINVAL);
   if (attr.cqe > INT32_MAX) return null_with<Cq>(EINVAL);
   auto cq = std::make_unique<Cq>();
   ibv_cq& ibv = cq->ibv;
+  Handles::Place place(of(context)->handles, &ibv, Kind::kCq, destroy_unacknowledged);
   cq->adapter = of(context)->adapter;
   cq->events.ibv = &ibv;
   cq->events.channel = attr.channel ? &of(attr.channel)->queue : nullptr;
@@ -69,13 +83,16 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
   });
   if (error != 0) return null_with<Cq>(error);
   verbs_init_cq(&ibv, context, attr.channel, attr.cq_context);
-  ibv.handle = of(context)->handles.add(cq.get(), destroy_unacknowledged,
-                                        attr.parent_domain ? users_of(attr.parent_domain) : nullptr);
+  cq->channel = attr.channel;
+  ibv.handle = place.handle();
+  place.publish(attr.parent_domain ? users_of(attr.parent_domain) : nullptr);
   return cq.release();
 }
 
 int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
-  if (!is_live(cq) || attr->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
+  Uses uses;
+  if (const int error = uses.add(cq)) return error;
+  if (attr->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
   return control(cq->context, [&](nic::Nic&, link::Nanos) {
     of(cq)->nic->moderate(attr->moderate.cq_count, link::Nanos{attr->moderate.cq_period} * 1000);
     return 0;
@@ -106,25 +123,24 @@ ibv_cq* soft_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp
   attr.cq_context = cq_context;
   attr.channel = channel;
   attr.comp_vector = static_cast<std::uint32_t>(comp_vector);
-  abi::Cq* cq = abi::create_cq(context, attr, {});
-  return cq ? &cq->ibv : nullptr;
-}
-
-int ibv_resize_cq(ibv_cq* ibv, int cqe) {
-  if (!abi::is_live(ibv)) return EINVAL;
-  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
-    const int error = nic.cqs().resize(abi::of(ibv)->nic, cqe);
-    ibv->cqe = abi::of(ibv)->nic->cqe();
-    return error;
+  return verb([&] {
+    abi::Cq* cq = abi::create_cq(context, attr, {});
+    return cq ? &cq->ibv : nullptr;
   });
 }
 
+int ibv_resize_cq(ibv_cq* ibv, int cqe) {
+  return verb([&] { return resize_cq(ibv, cqe); });
+}
+
 int soft_destroy_cq(ibv_cq* ibv) {
-  abi::Cq* cq = abi::of(ibv);
-  if (const int error = detach(cq)) return error;
-  wait_for_acknowledgements(cq);
-  release(cq);
-  return 0;
+  return verb([&] {
+    abi::Cq* cq = abi::of(ibv);
+    if (const int error = detach(cq)) return error;
+    wait_for_acknowledgements(cq);
+    release(cq);
+    return 0;
+  });
 }
 
 }  // extern "C"

@@ -101,28 +101,27 @@ bool supported(const ibv_cq_init_attr_ex& attr, bool raw_packets) {
          ((attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0 || (attr.flags & ~kFlags) == 0);
 }
 
-bool is_parent_domain(ibv_pd* pd, ibv_context* context) {
-  return is_usable(pd, context) && abi::of(pd)->is_parent_domain;
-}
-
 }  // namespace
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
+  Uses uses;
+  if (const int error = uses.add(context)) return null_with<ibv_cq_ex>(error);
   if (!supported(*attr, of(context)->device->has_raw_packets())) return null_with<ibv_cq_ex>(EOPNOTSUPP);
   // Fields without their bit in comp_mask are not set by the program.
   const std::uint32_t flags = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attr->flags : 0;
   ibv_cq_init_attr_ex given = *attr;
   if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) == 0) {
     given.parent_domain = nullptr;
-  } else if (!is_parent_domain(attr->parent_domain, context)) {
+  } else if (use_with(uses, attr->parent_domain, context) != 0 || !abi::of(attr->parent_domain)->is_parent_domain) {
     return null_with<ibv_cq_ex>(EINVAL);
   }
+  auto reader = std::make_unique<CqReader>();
   Cq* cq = create_cq(context, given,
                      {.timestamps = (attr->wc_flags & kTimestamps) != 0,
                       .ignore_overrun = (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0,
                       .tags = (attr->wc_flags & kTags) != 0});
   if (!cq) return nullptr;
-  cq->reader = std::make_unique<CqReader>();
+  cq->reader = std::move(reader);
   cq->reader->wall_clock = (attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) != 0;
   cq->reader->single_threaded = (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
   fill_calls(&cq->ibv_ex);

@@ -33,32 +33,32 @@ void fill_ops(ibv_context* context) {
   ops.post_send = post_send;
   ops.post_recv = post_recv;
   ops.post_srq_recv = post_srq_recv;
-  ops.alloc_mw = alloc_mw;
-  ops.bind_mw = bind_mw;
-  ops.dealloc_mw = dealloc_mw;
+  ops.alloc_mw = guarded<alloc_mw>;
+  ops.bind_mw = guarded<bind_mw>;
+  ops.dealloc_mw = guarded<dealloc_mw>;
 }
 
 void fill_verbs(verbs_context* verbs) {
   verbs->sz = sizeof *verbs;
-  verbs->query_port = query_port;
-  verbs->advise_mr = advise_mr;
-  verbs->alloc_null_mr = alloc_null_mr;
-  verbs->alloc_td = alloc_td;
-  verbs->dealloc_td = dealloc_td;
-  verbs->alloc_parent_domain = alloc_parent_domain;
-  verbs->alloc_dm = alloc_dm;
-  verbs->free_dm = free_dm;
-  verbs->reg_dm_mr = reg_dm_mr;
-  verbs->query_device_ex = query_device_ex;
-  verbs->query_rt_values = query_rt_values;
-  verbs->create_qp_ex = create_qp_ex;
-  verbs->create_cq_ex = create_cq_ex;
-  verbs->modify_cq = modify_cq;
-  verbs->create_srq_ex = create_srq_ex;
-  verbs->get_srq_num = get_srq_num;
-  verbs->open_xrcd = open_xrcd;
-  verbs->close_xrcd = close_xrcd;
-  verbs->open_qp = open_qp;
+  verbs->query_port = guarded<query_port>;
+  verbs->advise_mr = guarded<advise_mr>;
+  verbs->alloc_null_mr = guarded<alloc_null_mr>;
+  verbs->alloc_td = guarded<alloc_td>;
+  verbs->dealloc_td = guarded<dealloc_td>;
+  verbs->alloc_parent_domain = guarded<alloc_parent_domain>;
+  verbs->alloc_dm = guarded<alloc_dm>;
+  verbs->free_dm = guarded<free_dm>;
+  verbs->reg_dm_mr = guarded<reg_dm_mr>;
+  verbs->query_device_ex = guarded<query_device_ex>;
+  verbs->query_rt_values = guarded<query_rt_values>;
+  verbs->create_qp_ex = guarded<create_qp_ex>;
+  verbs->create_cq_ex = guarded<create_cq_ex>;
+  verbs->modify_cq = guarded<modify_cq>;
+  verbs->create_srq_ex = guarded<create_srq_ex>;
+  verbs->get_srq_num = guarded<get_srq_num>;
+  verbs->open_xrcd = guarded<open_xrcd>;
+  verbs->close_xrcd = guarded<close_xrcd>;
+  verbs->open_qp = guarded<open_qp>;
 }
 
 int set_up(Context* context, ibv_device* device) {
@@ -69,7 +69,6 @@ int set_up(Context* context, ibv_device* device) {
   ibv->async_fd = context->async.fd();
   ibv->num_comp_vectors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   ibv->abi_compat = __VERBS_ABI_IS_EXTENDED;
-  pthread_mutex_init(&ibv->mutex, nullptr);
   fill_ops(ibv);
   fill_verbs(&context->verbs);
   context->control = kControlVerbs;
@@ -83,37 +82,58 @@ void close_command(Context* context) {
 }
 
 void tear_down(Context* context) {
-  host::Registry::get().close(context->device, context->adapter);
+  if (context->adapter) host::Registry::get().close(context->device, context->adapter);
   delete context;
+}
+
+// The end of a context, also of one that could not be opened.
+void end(Context* context) {
+  const bool inherited = context->adapter && context->adapter->core.inherited();
+  remove_context(&context->verbs.context);
+  if (context->adapter && !inherited) context->adapter->remove_context(&context->async);
+  close_command(context);
+  const std::shared_ptr<CommandFile> file = context->file;
+  const std::vector<Context*> ended = file->close(context);
+  if (ended.empty()) return;
+  // In a forked child the objects belong to the parent: only the contexts' memory and descriptors are freed.
+  if (!inherited) file->handles.destroy_all();
+  for (Context* each : ended) {
+    pthread_mutex_destroy(&each->verbs.context.mutex);
+    tear_down(each);
+  }
 }
 
 const verbs_soft_model* model_of(const Context* context) { return context->device->model(); }
 
-ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
-  ibv_device* device = file->device();
-  auto context = std::make_unique<Context>(std::move(file));
-  if (const int error = host::Registry::get().open(device, &context->device, &context->adapter)) {
-    return null_with<ibv_context>(error);
+int open_device(Context* context, int cmd_fd) {
+  ibv_device* device = context->file->device();
+  if (const int error = host::Registry::get().open(device, &context->device, &context->adapter)) return error;
+  ibv_context* ibv = &context->verbs.context;
+  add_context(ibv, context->handles);
+  context->adapter->add_context(&context->async);
+  if (const int error = set_up(context, device)) {
+    return host::fail(error, "a context needs two more file descriptors");
   }
-  Context* opened = context.release();
-  ibv_context* ibv = &opened->verbs.context;
   ibv->cmd_fd = cmd_fd;
-  add_context(ibv);
-  int error = set_up(opened, device);
-  if (error != 0) host::fail(error, "a context needs two more file descriptors");
-  const verbs_soft_model* model = model_of(opened);
-  if (error == 0 && model && model->open_context) {
-    error = model->open_context(model->data, ibv);
-    if (error != 0) host::fail(error, std::string("the model of kind ") + model->kind + " rejects the context");
-  }
-  if (error != 0) {
-    remove_context(ibv);
-    tear_down(opened);
-    return null_with<ibv_context>(error);
-  }
-  opened->file->open(opened);
-  opened->adapter->add_context(&opened->async);
-  return ibv;
+  const verbs_soft_model* model = model_of(context);
+  const int error = model && model->open_context ? model->open_context(model->data, ibv) : 0;
+  if (error != 0) host::fail(error, std::string("the model of kind ") + model->kind + " rejects the context");
+  return error;
+}
+
+// The descriptor stays the caller's if it fails.
+ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
+  auto made = std::make_unique<Context>(std::move(file));
+  ibv_context* ibv = &made->verbs.context;
+  ibv->cmd_fd = -1;
+  pthread_mutex_init(&ibv->mutex, nullptr);
+  made->file->open(made.get());
+  Context* context = made.release();
+  const int error = contain([&] { return open_device(context, cmd_fd); }, [](int failed) { return failed; });
+  if (error == 0) return ibv;
+  ibv->cmd_fd = -1;
+  end(context);
+  return null_with<ibv_context>(error);
 }
 
 }  // namespace
@@ -129,7 +149,7 @@ ibv_context* open_context(ibv_device* device) {
   if (const int error = CommandFile::create(device, &file, &fd)) {
     return null_with<ibv_context>(host::fail(error, "a context needs two more file descriptors"));
   }
-  ibv_context* context = open_context(std::move(file), fd);
+  ibv_context* context = verb([&] { return open_context(std::move(file), fd); });
   if (!context) {
     const int error = errno;
     close(fd);
@@ -150,26 +170,13 @@ ibv_context* import_context(int cmd_fd) {
 }
 
 int close_context(ibv_context* ibv) {
-  if (!is_live(ibv)) {
-    errno = EINVAL;
-    return -1;
-  }
+  if (const int error = check(ibv)) return error;
   Context* context = of(ibv);
   const verbs_soft_model* model = model_of(context);
   if (model && model->keep_context && model->keep_context(model->data, ibv)) return 0;
+  if (!begin_close(ibv)) return EINVAL;
   if (model && model->close_context) model->close_context(model->data, ibv);
-  remove_context(ibv);
-  if (!context->adapter->core.inherited()) context->adapter->remove_context(&context->async);
-  close_command(context);
-  const std::shared_ptr<CommandFile> file = context->file;
-  const std::vector<Context*> ended = file->close(context);
-  if (ended.empty()) return 0;
-  // In a forked child the objects belong to the parent: only the contexts' memory and descriptors are freed.
-  if (!context->adapter->core.inherited()) file->handles.destroy_all();
-  for (Context* each : ended) {
-    pthread_mutex_destroy(&each->verbs.context.mutex);
-    tear_down(each);
-  }
+  end(context);
   return 0;
 }
 

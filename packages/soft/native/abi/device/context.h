@@ -9,6 +9,6 @@ namespace verbs::soft::abi {
 ibv_context* open_context(ibv_device* device);
 // One more context of the command file of `cmd_fd`; it owns `cmd_fd` from then on.
 ibv_context* import_context(int cmd_fd);
-int close_context(ibv_context* context);
+int close_context(ibv_context* context);  // 0 or EINVAL
 
 }  // namespace verbs::soft::abi

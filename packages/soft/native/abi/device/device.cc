@@ -7,13 +7,13 @@
 
 #include "abi/device/context.h"
 #include "host/devices/registry.h"
+#include "verbs_soft_boundary.h"
 
 using namespace verbs::soft;
 
-extern "C" {
+namespace {
 
-#undef ibv_get_device_list
-ibv_device** ibv_get_device_list(int* num_devices) {
+ibv_device** list_devices(int* num_devices) {
   if (num_devices) *num_devices = 0;
   std::vector<host::Device*> devices;
   if (const int error = host::Registry::get().list(verbs_soft_extension, &devices)) {
@@ -24,6 +24,15 @@ ibv_device** ibv_get_device_list(int* num_devices) {
   for (std::size_t i = 0; i < devices.size(); ++i) list[i] = devices[i]->ibv();
   if (num_devices) *num_devices = static_cast<int>(devices.size());
   return list;
+}
+
+}  // namespace
+
+extern "C" {
+
+#undef ibv_get_device_list
+ibv_device** ibv_get_device_list(int* num_devices) {
+  return verb([&] { return list_devices(num_devices); });
 }
 
 void ibv_free_device_list(ibv_device** list) { free(list); }
@@ -38,10 +47,16 @@ __be64 ibv_get_device_guid(ibv_device* device) {
 // The kernel's number of a device: our devices have none.
 int ibv_get_device_index(ibv_device*) { return -1; }
 
-ibv_context* ibv_open_device(ibv_device* device) { return abi::open_context(device); }
+ibv_context* ibv_open_device(ibv_device* device) {
+  return verb([&] { return abi::open_context(device); });
+}
 
-int ibv_close_device(ibv_context* context) { return abi::close_context(context); }
+int ibv_close_device(ibv_context* context) {
+  return verb([&] { return abi::close_context(context); }) == 0 ? 0 : -1;
+}
 
-ibv_context* ibv_import_device(int cmd_fd) { return abi::import_context(cmd_fd); }
+ibv_context* ibv_import_device(int cmd_fd) {
+  return verb([&] { return abi::import_context(cmd_fd); });
+}
 
 }  // extern "C"

@@ -19,6 +19,8 @@ void copy_entry(const ibv_gid_entry& entry, void* to, std::size_t size) {
 int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index, ibv_gid_entry* entry) {
   if (port_num > UINT8_MAX || index > INT32_MAX) return EINVAL;
   wire::Gid gid;
+  abi::Uses uses;
+  if (const int error = uses.add(context)) return error;
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
     return nic.ports().query_gid(static_cast<std::uint8_t>(port_num), static_cast<int>(index), &gid);
   });
@@ -42,37 +44,40 @@ bool is_empty(const ibv_gid_entry& entry) {
 extern "C" {
 
 int ibv_query_gid(ibv_context* context, std::uint8_t port_num, int index, ibv_gid* gid) {
-  ibv_gid_entry entry;
-  const int error = index < 0 ? EINVAL : read_entry(context, port_num, static_cast<std::uint32_t>(index), &entry);
-  if (error != 0) {
-    errno = error;
-    return -1;
-  }
-  *gid = entry.gid;
-  return 0;
+  const int error = verb([&] {
+    ibv_gid_entry entry;
+    if (index < 0) return EINVAL;
+    if (const int failed = read_entry(context, port_num, static_cast<std::uint32_t>(index), &entry)) return failed;
+    *gid = entry.gid;
+    return 0;
+  });
+  return error == 0 ? 0 : -1;
 }
 
 int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_num, std::uint32_t index, ibv_gid_entry* entry,
                       std::uint32_t flags, std::size_t size) {
-  if (flags != 0 || size == 0) return EINVAL;
-  ibv_gid_entry found;
-  if (const int error = read_entry(context, port_num, index, &found)) return error;
-  if (is_empty(found)) return ENODATA;
-  copy_entry(found, entry, size);
-  return 0;
+  return verb([&] {
+    if (flags != 0 || size == 0) return EINVAL;
+    ibv_gid_entry found;
+    if (const int error = read_entry(context, port_num, index, &found)) return error;
+    if (is_empty(found)) return ENODATA;
+    copy_entry(found, entry, size);
+    return 0;
+  });
 }
 
 ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::size_t count, std::uint32_t flags,
                              std::size_t size) {
-  if (flags != 0 || size == 0) return -EINVAL;
+  if (flags != 0 || size == 0) return failure<ssize_t>(EINVAL);
   ibv_device_attr device;
-  if (const int error = ibv_query_device(context, &device)) return -error;
+  if (const int error = ibv_query_device(context, &device)) return failure<ssize_t>(error);
   std::size_t filled = 0;
   for (std::uint32_t port_num = 1; port_num <= device.phys_port_cnt; ++port_num) {
     ibv_gid_entry found;
-    for (std::uint32_t index = 0; read_entry(context, port_num, index, &found) == 0; ++index) {
+    for (std::uint32_t index = 0;; ++index) {
+      if (verb([&] { return read_entry(context, port_num, index, &found); }) != 0) break;
       if (is_empty(found)) continue;
-      if (filled == count) return -EINVAL;
+      if (filled == count) return failure<ssize_t>(EINVAL);
       copy_entry(found, reinterpret_cast<char*>(entries) + filled++ * size, size);
     }
   }
@@ -83,10 +88,7 @@ ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::
 // v2.
 int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned int index, unsigned int* type) {
   ibv_gid_entry entry;
-  if (const int error = read_entry(context, port_num, index, &entry)) {
-    errno = error;
-    return -1;
-  }
+  if (verb([&] { return read_entry(context, port_num, index, &entry); }) != 0) return -1;
   *type = 1;
   return 0;
 }

@@ -26,6 +26,8 @@ constexpr std::uint64_t kClockKilohertz = 1'000'000;
 }  // namespace
 
 int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr, std::size_t size) {
+  Uses uses;
+  if (const int error = uses.add(context)) return error;
   ibv_port_attr full{};
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) { return nic.ports().query(port_num, &full); });
   if (error != 0) return error;
@@ -38,6 +40,8 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
                     std::size_t size) {
   if (input && input->comp_mask != 0) return EINVAL;
   if (size < offsetof(ibv_device_attr_ex, odp_caps)) return EINVAL;  // too small for comp_mask
+  Uses uses;
+  if (const int error = uses.add(context)) return error;
   ibv_device_attr_ex full{};
   if (const int error = ibv_query_device(context, &full.orig_attr)) return error;
   full.device_cap_flags_ex =
@@ -60,6 +64,8 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
 
 int query_rt_values(ibv_context* context, ibv_values_ex* values) {
   if ((values->comp_mask & ~std::uint32_t{IBV_VALUES_MASK_RAW_CLOCK}) != 0) return EINVAL;
+  Uses uses;
+  if (const int error = uses.add(context)) return error;
   if (values->comp_mask == 0) return 0;
   return control(context, [&](nic::Nic&, link::Nanos now) {
     // All ticks are in tv_nsec, as in libmlx5: programs compare completion timestamps with that field.
@@ -85,17 +91,20 @@ int soft_query_device(ibv_context* context, ibv_device_attr* attr) {
 
 #undef ibv_query_port
 int ibv_query_port(ibv_context* context, std::uint8_t port_num, _compat_ibv_port_attr* attr) {
-  return abi::query_port(context, port_num, reinterpret_cast<ibv_port_attr*>(attr), abi::kOldPortAttrSize);
+  return verb([&] {
+    return abi::query_port(context, port_num, reinterpret_cast<ibv_port_attr*>(attr), abi::kOldPortAttrSize);
+  });
 }
 
 int ibv_query_pkey(ibv_context* context, std::uint8_t port_num, int index, __be16* pkey) {
   std::uint16_t value = 0;
-  const int error = abi::control(
-      context, [&](nic::Nic& nic, link::Nanos) { return nic.ports().query_pkey(port_num, index, &value); });
-  if (error != 0) {
-    errno = error;
-    return -1;
-  }
+  const int error = verb([&] {
+    abi::Uses uses;
+    if (const int missing = uses.add(context)) return missing;
+    return abi::control(context,
+                        [&](nic::Nic& nic, link::Nanos) { return nic.ports().query_pkey(port_num, index, &value); });
+  });
+  if (error != 0) return -1;
   *pkey = value;
   return 0;
 }

@@ -11,42 +11,41 @@ namespace {
 
 void destroy_channel(void* object) { ibv_destroy_comp_channel(static_cast<ibv_comp_channel*>(object)); }
 
-}  // namespace
-
-extern "C" {
-
-ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  if (!abi::is_live(context)) return abi::null_with<ibv_comp_channel>(EINVAL);
+ibv_comp_channel* create(ibv_context* context) {
+  abi::Uses uses;
+  if (const int error = uses.add(context)) return abi::null_with<ibv_comp_channel>(error);
   auto channel = std::make_unique<abi::Channel>();
+  abi::Handles::Place place(abi::of(context)->handles, &channel->ibv, abi::Kind::kChannel, destroy_channel);
   if (const int error = channel->queue.open()) return abi::null_with<ibv_comp_channel>(error);
   channel->ibv.context = context;
   channel->ibv.fd = channel->queue.fd();
-  channel->handle = abi::of(context)->handles.add(channel.get(), destroy_channel);
+  place.publish();
   return &channel.release()->ibv;
 }
 
-int ibv_destroy_comp_channel(ibv_comp_channel* ibv) {
-  if (!abi::is_live(ibv)) return EINVAL;
+int destroy(ibv_comp_channel* ibv) {
+  abi::Retirement retirement;
+  if (const int error = retirement.begin(ibv)) return error;
   pthread_mutex_lock(&ibv->context->mutex);
   const bool in_use = ibv->refcnt > 0;
   pthread_mutex_unlock(&ibv->context->mutex);
   if (in_use) return EBUSY;
   abi::of(ibv->context)->adapter->event_waits.detach_waiter(abi::of(ibv)->queue);
-  abi::of(ibv->context)->handles.remove(abi::of(ibv)->handle);
+  abi::of(ibv->context)->handles.remove(ibv);
   delete abi::of(ibv);
   return 0;
 }
 
-int ibv_get_cq_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
+int get_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
+  if (const int error = abi::check(ibv)) return error;
   host::CompletionChannel& queue = abi::of(ibv)->queue;
   host::Adapter* adapter = abi::of(ibv->context)->adapter;
   host::EventTarget* target = queue.pop();
   while (!target) {
-    const bool blocking = (fcntl(ibv->fd, F_GETFL) & O_NONBLOCK) == 0;
+    const bool blocking = (fcntl(queue.fd(), F_GETFL) & O_NONBLOCK) == 0;
     if (const int error =
             blocking ? adapter->event_waits.wait_inline(queue) : adapter->event_waits.fetch(queue, &target)) {
-      errno = error;
-      return -1;
+      return error;
     }
     if (blocking) target = queue.pop();
   }
@@ -56,8 +55,25 @@ int ibv_get_cq_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
   return 0;
 }
 
+}  // namespace
+
+extern "C" {
+
+ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  return verb([&] { return create(context); });
+}
+
+int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
+  return verb([&] { return destroy(channel); });
+}
+
+int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  return verb([&] { return get_event(channel, cq, cq_context); }) == 0 ? 0 : -1;
+}
+
+// The queue may be in ibv_destroy_cq(), which waits for this.
 void ibv_ack_cq_events(ibv_cq* cq, unsigned int count) {
-  if (count == 0) return;
+  if (count == 0 || !abi::is_known(cq, abi::Kind::kCq)) return;
   pthread_mutex_lock(&cq->mutex);
   cq->comp_events_completed += count;
   pthread_cond_signal(&cq->cond);

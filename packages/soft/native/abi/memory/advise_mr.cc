@@ -19,6 +19,8 @@ bool is_known(ibv_advise_mr_advice advice) {
 // The pages are present when this returns, with and without IBV_ADVISE_MR_FLAG_FLUSH. As in the kernel, a failure is
 // reported only with the flag.
 int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* sg_list, std::uint32_t num_sge) {
+  Uses uses;
+  if (const int error = uses.add(pd, ENOENT)) return error;
   if (!is_known(advice)) return EOPNOTSUPP;
   if ((flags & ~static_cast<std::uint32_t>(IBV_ADVISE_MR_FLAG_FLUSH)) != 0 || !sg_list || num_sge == 0) return EINVAL;
   const bool writable = advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;

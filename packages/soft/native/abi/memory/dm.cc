@@ -23,41 +23,59 @@ int copy_from(void* to, ibv_dm* dm, std::uint64_t offset, std::size_t length) {
 void destroy_dm(void* object) { free_dm(static_cast<ibv_dm*>(object)); }
 void delete_dm(void* ibv) { delete static_cast<Dm*>(ibv); }
 
-std::unique_ptr<Dm> make_dm(ibv_context* context, std::shared_ptr<nic::Dm> memory) {
+std::unique_ptr<Dm> make_dm(ibv_context* context) {
   auto dm = std::make_unique<Dm>();
   dm->ibv.context = context;
   dm->ibv.memcpy_to_dm = copy_to;
   dm->ibv.memcpy_from_dm = copy_from;
-  dm->nic = std::move(memory);
   return dm;
 }
 
 }  // namespace
 
 ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
-  if (!is_live(context) || attr->comp_mask != 0) return null_with<ibv_dm>(EINVAL);
-  std::shared_ptr<nic::Dm> memory;
-  const int error = of(context)->adapter->core.nic().device_memory().alloc(attr->length, attr->log_align_req, &memory);
-  if (error != 0) return null_with<ibv_dm>(error);
-  auto dm = make_dm(context, std::move(memory));
-  dm->ibv.handle = of(context)->handles.add_importable(dm.get(), destroy_dm, Kind::kDm, delete_dm);
+  Uses uses;
+  if (uses.add(context) != 0 || attr->comp_mask != 0) return null_with<ibv_dm>(EINVAL);
+  auto dm = make_dm(context);
+  Handles::Place place(of(context)->handles, &dm->ibv, Kind::kDm, destroy_dm, delete_dm);
+  nic::DmPool& pool = of(context)->adapter->core.nic().device_memory();
+  if (const int error = pool.alloc(attr->length, attr->log_align_req, &dm->nic)) return null_with<ibv_dm>(error);
+  dm->ibv.handle = place.handle();
+  place.publish();
   return &dm.release()->ibv;
 }
 
 int free_dm(ibv_dm* ibv) {
-  if (!is_live(ibv)) return EINVAL;
+  Retirement retirement;
+  if (const int error = retirement.begin(ibv)) return error;
   Context* context = of(ibv->context);
   if (const int error = context->adapter->core.nic().device_memory().free(*of(ibv)->nic)) return error;
-  context->handles.remove(ibv->handle, ibv);
+  context->handles.remove(ibv);
   delete of(ibv);
   return 0;
 }
 
 ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length, unsigned access) {
-  if (!is_live(pd) || !is_usable(dm, pd->context)) return null_with<ibv_mr>(EINVAL);
+  Uses uses;
+  int error = uses.add(pd, ENOENT);
+  if (error == 0) error = use_with(uses, dm, pd->context, ENOENT);
+  if (error != 0) return null_with<ibv_mr>(error);
   return make_mr(pd, nullptr, length, false, [&](nic::Nic& nic, nic::Mr** mr) {
     return nic.mrs().reg_dm(of(pd)->nic, of(dm)->nic, offset, length, access, mr);
   });
+}
+
+ibv_dm* import_dm(ibv_context* context, std::uint32_t handle) {
+  Uses uses;
+  if (const int error = uses.add(context)) return null_with<ibv_dm>(error);
+  Handles& handles = of(context)->handles;
+  const auto* known = static_cast<const Dm*>(uses.add(handles, handle, Kind::kDm));
+  if (!known) return null_with<ibv_dm>(ENOENT);
+  auto dm = make_dm(context);
+  dm->nic = known->nic;
+  dm->ibv.handle = handle;
+  handles.add_import(handle, dm.get(), delete_dm);
+  return &dm.release()->ibv;
 }
 
 }  // namespace verbs::soft::abi
@@ -65,14 +83,7 @@ ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t leng
 extern "C" {
 
 ibv_dm* ibv_import_dm(ibv_context* context, std::uint32_t handle) {
-  if (!abi::is_live(context)) return abi::null_with<ibv_dm>(EINVAL);
-  abi::Handles& handles = abi::of(context)->handles;
-  const auto* known = static_cast<const abi::Dm*>(handles.find(handle, abi::Kind::kDm));
-  if (!known) return abi::null_with<ibv_dm>(ENOENT);
-  auto dm = abi::make_dm(context, known->nic);
-  dm->ibv.handle = handle;
-  if (!handles.add_import(handle, dm.get(), abi::delete_dm)) return abi::null_with<ibv_dm>(ENOENT);
-  return &dm.release()->ibv;
+  return verb([&] { return abi::import_dm(context, handle); });
 }
 
 void ibv_unimport_dm(ibv_dm* ibv) { abi::Handles::unimport(ibv); }

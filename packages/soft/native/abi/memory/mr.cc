@@ -16,8 +16,12 @@ void destroy_mr(void* object) { ibv_dereg_mr(static_cast<ibv_mr*>(object)); }
 void delete_mr(void* ibv) { delete static_cast<abi::Mr*>(ibv); }
 
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
-  if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
-  return abi::of(pd->context)->control.reg_mr(pd, addr, length, iova, access);
+  return verb([&] {
+    abi::Uses uses;
+    const int error = uses.add(pd);
+    return error == 0 ? abi::of(pd->context)->control.reg_mr(pd, addr, length, iova, access)
+                      : abi::null_with<ibv_mr>(error);
+  });
 }
 
 int rereg_failed(ibv_rereg_mr_err_code code, int error) {
@@ -32,6 +36,7 @@ namespace verbs::soft::abi {
 ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, const RegisterMr& reg) {
   auto mr = std::make_unique<Mr>();
   ibv_mr& ibv = mr->ibv;
+  Handles::Place place(of(pd->context)->handles, &ibv, Kind::kMr, destroy_mr, delete_mr);
   const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = reg(nic, &mr->nic);
     if (failure != 0) return failure;
@@ -45,24 +50,86 @@ ibv_mr* make_mr(ibv_pd* pd, void* addr, std::size_t length, bool may_rereg, cons
   ibv.pd = pd;
   ibv.addr = addr;
   ibv.length = length;
-  ibv.handle = of(pd->context)->handles.add_importable(mr.get(), destroy_mr, Kind::kMr, delete_mr, users_of(pd));
+  ibv.handle = place.handle();
+  place.publish(users_of(pd));
   return &mr.release()->ibv;
 }
 
 ibv_mr* alloc_null_mr(ibv_pd* pd) {
-  if (!is_live(pd)) return null_with<ibv_mr>(EINVAL);
+  Uses uses;
+  if (const int error = uses.add(pd)) return null_with<ibv_mr>(error);
   return make_mr(pd, nullptr, SIZE_MAX, false,
                  [pd](nic::Nic& nic, nic::Mr** mr) { return nic.mrs().alloc_null(of(pd)->nic, mr); });
 }
 
 }  // namespace verbs::soft::abi
 
+namespace {
+
+// IBV_REREG_MR_ERR_INPUT for wrong arguments, IBV_REREG_MR_ERR_CMD for an error of the device; errno has the reason.
+// The region is unchanged after both. The errors about forks do not occur, since pages are never pinned.
+int rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
+  abi::Uses uses;
+  if (const int error = uses.add(ibv, ENOENT)) return rereg_failed(IBV_REREG_MR_ERR_INPUT, error);
+  abi::Mr* mr = abi::of(ibv);
+  const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+  const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
+  if (!mr->may_rereg || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || (moves && (!addr || length == 0)) ||
+      (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) ||
+      (changes_pd && abi::use_with(uses, pd, ibv->context) != 0)) {
+    return rereg_failed(IBV_REREG_MR_ERR_INPUT, EINVAL);
+  }
+  nic::Rereg plan;
+  int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+    return nic.mrs().plan_rereg(mr->nic, flags, addr, length, static_cast<unsigned>(access), &plan);
+  });
+  if (error == 0 && plan.changes_memory) error = nic::check_region(plan.address, plan.length, plan.access);
+  if (error == 0) {
+    error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+      return nic.mrs().rereg(mr->nic, plan, changes_pd ? abi::of(pd)->nic : nullptr);
+    });
+  }
+  if (error != 0) return rereg_failed(IBV_REREG_MR_ERR_CMD, error);
+  if (changes_pd) {
+    ibv->pd = pd;
+    abi::of(ibv->context)->handles.set_users(ibv, abi::users_of(pd));
+  }
+  if (moves) {
+    ibv->addr = addr;
+    ibv->length = length;
+  }
+  return 0;
+}
+
+// Keys and length are those of the region. Its address is not set, as in libibverbs.
+ibv_mr* import_mr(ibv_pd* pd, std::uint32_t handle) {
+  abi::Uses uses;
+  if (const int error = uses.add(pd)) return abi::null_with<ibv_mr>(error);
+  abi::Handles& handles = abi::of(pd->context)->handles;
+  const auto* known = static_cast<const abi::Mr*>(uses.add(handles, handle, abi::Kind::kMr));
+  if (!known) return abi::null_with<ibv_mr>(ENOENT);
+  auto mr = std::make_unique<abi::Mr>();
+  mr->ibv = known->ibv;
+  mr->ibv.handle = handle;
+  mr->ibv.context = pd->context;
+  mr->ibv.pd = pd;
+  mr->ibv.addr = nullptr;
+  mr->nic = known->nic;
+  mr->may_rereg = false;
+  handles.add_import(handle, mr.get(), delete_mr);
+  return &mr.release()->ibv;
+}
+
+}  // namespace
+
 extern "C" {
 
 ibv_mr* soft_reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
-  if (const int error = nic::check_region(addr, length, access)) return abi::null_with<ibv_mr>(error);
-  return abi::make_mr(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
-    return nic.mrs().reg(abi::of(pd)->nic, addr, length, iova, access, mr);
+  return verb([&] {
+    if (const int error = nic::check_region(addr, length, access)) return abi::null_with<ibv_mr>(error);
+    return abi::make_mr(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
+      return nic.mrs().reg(abi::of(pd)->nic, addr, length, iova, access, mr);
+    });
   });
 }
 
@@ -80,67 +147,29 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64
 }
 
 int ibv_dereg_mr(ibv_mr* ibv) {
-  if (!abi::is_live(ibv)) return EINVAL;
-  abi::Mr* mr = abi::of(ibv);
-  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.mrs().dereg(mr->nic); });
-  if (error != 0) return error;
-  abi::of(ibv->context)->handles.remove(ibv->handle, ibv);
-  delete mr;
-  return 0;
+  return verb([&] {
+    abi::Retirement retirement;
+    if (const int error = retirement.begin(ibv)) return error;
+    abi::Mr* mr = abi::of(ibv);
+    const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.mrs().dereg(mr->nic); });
+    if (error != 0) return error;
+    abi::of(ibv->context)->handles.remove(ibv);
+    delete mr;
+    return 0;
+  });
 }
 
-// IBV_REREG_MR_ERR_INPUT for wrong arguments, IBV_REREG_MR_ERR_CMD for an error of the device; errno has the reason.
-// The region is unchanged after both. The errors about forks do not occur, since pages are never pinned.
 int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
-  if (!abi::is_live(ibv)) return rereg_failed(IBV_REREG_MR_ERR_INPUT, EINVAL);
-  abi::Mr* mr = abi::of(ibv);
-  const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
-  const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
-  if (!mr->may_rereg || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || (moves && (!addr || length == 0)) ||
-      (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0) || (changes_pd && !abi::is_usable(pd, ibv->context))) {
-    return rereg_failed(IBV_REREG_MR_ERR_INPUT, EINVAL);
-  }
-  nic::Rereg plan;
-  int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.mrs().plan_rereg(mr->nic, flags, addr, length, static_cast<unsigned>(access), &plan);
-  });
-  if (error == 0 && plan.changes_memory) error = nic::check_region(plan.address, plan.length, plan.access);
-  if (error == 0) {
-    error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
-      return nic.mrs().rereg(mr->nic, plan, changes_pd ? abi::of(pd)->nic : nullptr);
-    });
-  }
-  if (error != 0) return rereg_failed(IBV_REREG_MR_ERR_CMD, error);
-  if (changes_pd) {
-    ibv->pd = pd;
-    abi::of(ibv->context)->handles.set_users(ibv->handle, abi::users_of(pd));
-  }
-  if (moves) {
-    ibv->addr = addr;
-    ibv->length = length;
-  }
-  return 0;
+  return contain([&] { return rereg_mr(ibv, flags, pd, addr, length, access); },
+                 [](int error) { return rereg_failed(IBV_REREG_MR_ERR_CMD, error); });
 }
 
 ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int) {
   return abi::null_with<ibv_mr>(EOPNOTSUPP);
 }
 
-// Keys and length are those of the region. Its address is not set, as in libibverbs.
 ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
-  if (!abi::is_live(pd)) return abi::null_with<ibv_mr>(EINVAL);
-  abi::Handles& handles = abi::of(pd->context)->handles;
-  const auto* known = static_cast<const abi::Mr*>(handles.find(handle, abi::Kind::kMr));
-  if (!known) return abi::null_with<ibv_mr>(ENOENT);
-  auto mr = std::make_unique<abi::Mr>();
-  mr->ibv = known->ibv;
-  mr->ibv.context = pd->context;
-  mr->ibv.pd = pd;
-  mr->ibv.addr = nullptr;
-  mr->nic = known->nic;
-  mr->may_rereg = false;
-  if (!handles.add_import(handle, mr.get(), delete_mr)) return abi::null_with<ibv_mr>(ENOENT);
-  return &mr.release()->ibv;
+  return verb([&] { return import_mr(pd, handle); });
 }
 
 void ibv_unimport_mr(ibv_mr* ibv) { abi::Handles::unimport(ibv); }

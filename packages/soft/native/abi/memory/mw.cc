@@ -12,9 +12,11 @@ void destroy_mw(void* object) { dealloc_mw(static_cast<ibv_mw*>(object)); }
 }  // namespace
 
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
-  if (!is_live(pd)) return null_with<ibv_mw>(EINVAL);
+  Uses uses;
+  if (const int error = uses.add(pd)) return null_with<ibv_mw>(error);
   auto mw = std::make_unique<Mw>();
   ibv_mw& ibv = mw->ibv;
+  Handles::Place place(of(pd->context)->handles, &ibv, Kind::kMw, destroy_mw);
   const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = nic.mws().alloc(of(pd)->nic, type, &mw->nic);
     if (failure == 0) ibv.rkey = mw->nic->rkey();
@@ -24,16 +26,18 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   ibv.context = pd->context;
   ibv.pd = pd;
   ibv.type = type;
-  ibv.handle = of(pd->context)->handles.add(mw.get(), destroy_mw, users_of(pd));
+  ibv.handle = place.handle();
+  place.publish(users_of(pd));
   return &mw.release()->ibv;
 }
 
 int dealloc_mw(ibv_mw* ibv) {
-  if (!is_live(ibv)) return EINVAL;
+  Retirement retirement;
+  if (const int error = retirement.begin(ibv)) return error;
   Mw* mw = of(ibv);
   const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.mws().dealloc(mw->nic); });
   if (error != 0) return error;
-  of(ibv->context)->handles.remove(ibv->handle);
+  of(ibv->context)->handles.remove(ibv);
   delete mw;
   return 0;
 }
@@ -41,7 +45,9 @@ int dealloc_mw(ibv_mw* ibv) {
 // ibv_bind_mw() has checked the window's type and its PD. The key changes when the request is posted, not when it is
 // executed, so that several requests can be outstanding.
 int bind_mw(ibv_qp* qp, ibv_mw* ibv, ibv_mw_bind* bind) {
-  if (!is_live(qp) || !is_usable(ibv, qp->context)) return EINVAL;
+  Uses uses;
+  if (const int error = uses.add(qp)) return error;
+  if (const int error = use_with(uses, ibv, qp->context)) return error;
   const std::uint32_t rkey = ibv_inc_rkey(ibv->rkey);
   const int error = control(
       qp->context, [&](nic::Nic& nic, link::Nanos) { return nic.data_path().post_bind(of(qp)->nic, bind, rkey); });

@@ -20,27 +20,32 @@ bool is_complete(const ibv_parent_domain_init_attr& attr) {
 }  // namespace
 
 ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* attr) {
-  if (!is_live(context) || attr->comp_mask != 0) return null_with<ibv_td>(EINVAL);
+  Uses uses;
+  if (uses.add(context) != 0 || attr->comp_mask != 0) return null_with<ibv_td>(EINVAL);
   auto td = std::make_unique<Td>();
+  Handles::Place place(of(context)->handles, &td->ibv, Kind::kTd, destroy_td);
   td->ibv.context = context;
-  td->handle = of(context)->handles.add(td.get(), destroy_td);
+  place.publish();
   return &td.release()->ibv;
 }
 
 int dealloc_td(ibv_td* ibv) {
-  if (!is_live(ibv)) return EINVAL;
+  Retirement retirement;
+  if (const int error = retirement.begin(ibv)) return error;
   if (of(ibv)->users != 0) return EBUSY;
-  of(ibv->context)->handles.remove(of(ibv)->handle);
+  of(ibv->context)->handles.remove(ibv);
   delete of(ibv);
   return 0;
 }
 
 ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attr) {
-  if (!is_live(context) || !is_complete(*attr) || !is_usable(attr->pd, context) || of(attr->pd)->is_parent_domain ||
-      (attr->td && !is_usable(attr->td, context))) {
+  Uses uses;
+  if (uses.add(context) != 0 || !is_complete(*attr) || use_with(uses, attr->pd, context) != 0 ||
+      of(attr->pd)->is_parent_domain || (attr->td && use_with(uses, attr->td, context) != 0)) {
     return null_with<ibv_pd>(EINVAL);
   }
   auto pd = std::make_unique<Pd>();
+  Handles::Place place(of(context)->handles, &pd->ibv, Kind::kPd, destroy_domain);
   pd->is_parent_domain = true;
   pd->nic = of(attr->pd)->nic;
   pd->ibv = {.context = context, .handle = attr->pd->handle};
@@ -53,7 +58,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
     pd->td = of(attr->td);
     ++pd->td->users;
   }
-  pd->own_handle = of(context)->handles.add(pd.get(), destroy_domain);
+  place.publish();
   return &pd.release()->ibv;
 }
 
@@ -65,7 +70,7 @@ int dealloc_parent_domain(Pd* pd) {
   });
   if (error != 0) return error;
   if (pd->td) --pd->td->users;
-  of(pd->ibv.context)->handles.remove(pd->own_handle);
+  of(pd->ibv.context)->handles.remove(&pd->ibv);
   delete pd;
   return 0;
 }

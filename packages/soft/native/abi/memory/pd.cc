@@ -11,40 +11,53 @@ namespace {
 void destroy_pd(void* object) { ibv_dealloc_pd(static_cast<ibv_pd*>(object)); }
 void delete_pd(void* ibv) { delete static_cast<abi::Pd*>(ibv); }
 
+int dealloc_pd(ibv_pd* ibv) {
+  abi::Retirement retirement;
+  if (const int error = retirement.begin(ibv)) return error;
+  abi::Pd* pd = abi::of(ibv);
+  if (pd->is_parent_domain) return abi::dealloc_parent_domain(pd);
+  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.pds().dealloc(pd->nic); });
+  if (error != 0) return error;
+  abi::of(ibv->context)->handles.remove(ibv);
+  delete pd;
+  return 0;
+}
+
+ibv_pd* import_pd(ibv_context* context, std::uint32_t handle) {
+  abi::Uses uses;
+  if (const int error = uses.add(context)) return abi::null_with<ibv_pd>(error);
+  abi::Handles& handles = abi::of(context)->handles;
+  const auto* known = static_cast<const abi::Pd*>(uses.add(handles, handle, abi::Kind::kPd));
+  if (!known) return abi::null_with<ibv_pd>(ENOENT);
+  auto pd = std::make_unique<abi::Pd>();
+  pd->ibv = {.context = context, .handle = handle};
+  pd->nic = known->nic;
+  handles.add_import(handle, pd.get(), delete_pd);
+  return &pd.release()->ibv;
+}
+
 }  // namespace
 
 extern "C" {
 
 ibv_pd* soft_alloc_pd(ibv_context* context) {
-  auto pd = std::make_unique<abi::Pd>();
-  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.pds().alloc(&pd->nic); });
-  if (error != 0) return abi::null_with<ibv_pd>(error);
-  pd->ibv.context = context;
-  pd->ibv.handle = abi::of(context)->handles.add_importable(pd.get(), destroy_pd, abi::Kind::kPd, delete_pd);
-  return &pd.release()->ibv;
+  return verb([&] {
+    auto pd = std::make_unique<abi::Pd>();
+    abi::Handles::Place place(abi::of(context)->handles, pd.get(), abi::Kind::kPd, destroy_pd, delete_pd);
+    const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) { return nic.pds().alloc(&pd->nic); });
+    if (error != 0) return abi::null_with<ibv_pd>(error);
+    pd->ibv = {.context = context, .handle = place.handle()};
+    place.publish();
+    return &pd.release()->ibv;
+  });
 }
 
 int ibv_dealloc_pd(ibv_pd* ibv) {
-  if (!abi::is_live(ibv)) return EINVAL;
-  abi::Pd* pd = abi::of(ibv);
-  if (pd->is_parent_domain) return abi::dealloc_parent_domain(pd);
-  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.pds().dealloc(pd->nic); });
-  if (error != 0) return error;
-  abi::of(ibv->context)->handles.remove(ibv->handle, ibv);
-  delete pd;
-  return 0;
+  return verb([&] { return dealloc_pd(ibv); });
 }
 
 ibv_pd* ibv_import_pd(ibv_context* context, std::uint32_t handle) {
-  if (!abi::is_live(context)) return abi::null_with<ibv_pd>(EINVAL);
-  abi::Handles& handles = abi::of(context)->handles;
-  const auto* known = static_cast<const abi::Pd*>(handles.find(handle, abi::Kind::kPd));
-  if (!known) return abi::null_with<ibv_pd>(ENOENT);
-  auto pd = std::make_unique<abi::Pd>();
-  pd->ibv = {.context = context, .handle = handle};
-  pd->nic = known->nic;
-  if (!handles.add_import(handle, pd.get(), delete_pd)) return abi::null_with<ibv_pd>(ENOENT);
-  return &pd.release()->ibv;
+  return verb([&] { return import_pd(context, handle); });
 }
 
 void ibv_unimport_pd(ibv_pd* ibv) { abi::Handles::unimport(ibv); }

@@ -18,12 +18,12 @@ namespace {
 
 constexpr char kName[] = "verbs-soft";
 
-struct Known {
+struct KnownFile {
   dev_t dev;
   ino_t inode;
   std::weak_ptr<CommandFile> file;
 };
-using Files = std::vector<Known>;
+using Files = std::vector<KnownFile>;
 
 // Guarded by process_lock(); never destroyed.
 Files& files() {
@@ -42,14 +42,15 @@ bool is_ours(int fd) {
 
 int CommandFile::create(ibv_device* device, std::shared_ptr<CommandFile>* file, int* fd) {
   // Nothing is sent through it. Its inode identifies the file, also by copies of the descriptor.
-  const int made_fd = memfd_create(kName, MFD_CLOEXEC);
-  if (made_fd < 0) return errno;
-  struct stat identity{};
-  fstat(made_fd, &identity);
   auto made = std::make_shared<CommandFile>();
   made->device_ = device;
   const std::lock_guard lock(process_lock());
   std::erase_if(files(), [](const auto& known) { return known.file.expired(); });
+  files().reserve(files().size() + 1);
+  const int made_fd = memfd_create(kName, MFD_CLOEXEC);
+  if (made_fd < 0) return errno;
+  struct stat identity{};
+  fstat(made_fd, &identity);
   files().push_back({identity.st_dev, identity.st_ino, made});
   *file = std::move(made);
   *fd = made_fd;
@@ -62,7 +63,7 @@ int CommandFile::find(int fd, std::shared_ptr<CommandFile>* file) {
   std::shared_ptr<CommandFile> found;  // released without the lock
   {
     const std::lock_guard lock(process_lock());
-    for (const Known& known : files()) {
+    for (const KnownFile& known : files()) {
       if (known.dev == identity.st_dev && known.inode == identity.st_ino) found = known.file.lock();
     }
     if (found && !found->open_.empty() && !found->inherited()) {
@@ -73,10 +74,14 @@ int CommandFile::find(int fd, std::shared_ptr<CommandFile>* file) {
   return is_ours(fd) ? EOPNOTSUPP : EINVAL;
 }
 
-bool CommandFile::inherited() const { return open_.front()->adapter->core.inherited(); }
+bool CommandFile::inherited() const {
+  const host::Adapter* adapter = open_.front()->adapter;
+  return adapter && adapter->core.inherited();
+}
 
 void CommandFile::open(Context* context) {
   const std::lock_guard lock(process_lock());
+  closed_.reserve(open_.size() + closed_.size() + 1);
   open_.push_back(context);
 }
 

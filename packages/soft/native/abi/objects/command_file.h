@@ -24,6 +24,7 @@ class CommandFile {
   ibv_device* device() const { return device_; }
   void open(Context* context);
   // Returns the contexts that can be freed: all of them when the last one is closed, since they share their objects.
+  // Needs no memory.
   std::vector<Context*> close(Context* context);
 
   Handles handles;

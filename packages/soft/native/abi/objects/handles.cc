@@ -1,187 +1,161 @@
 #include "abi/objects/handles.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
+#include "abi/objects/addresses.h"
 #include "abi/objects/process_lock.h"
 
 namespace verbs::soft::abi {
 
-namespace {
-
-// The object of an address that a program has.
-struct Known {
-  Handles* owner = nullptr;  // nullptr for a context
-  std::uint32_t handle = 0;
-  std::uint64_t born = 0;
-  Handles::Free free = nullptr;
-  bool imported = false;
-};
-
-using Addresses = std::unordered_map<const void*, Known>;
-
-// Guarded by process_lock(); never destroyed.
-Addresses& addresses() {
-  static Addresses* all = new Addresses;
-  return *all;
-}
-
-std::uint64_t births = 0;
-
-}  // namespace
-
 Handles::~Handles() {
   const std::lock_guard lock(process_lock());
-  std::erase_if(addresses(), [this](const auto& known) { return known.second.owner == this; });
+  std::erase_if(addresses(), [this](const auto& known) { return known.second.file == this; });
 }
 
 bool Handles::is_current(std::uint32_t handle, std::uint64_t born) const {
-  return handle < entries_.size() && entries_[handle].born == born;
+  return born != 0 && handle < entries_.size() && entries_[handle].born == born;
 }
 
-std::uint32_t Handles::add(void* object, Destroy destroy, Users* users) {
-  return add_importable(object, destroy, Kind::kOther, nullptr, users);
+bool Handles::is_closed_to_caller() const {
+  return closer_ != std::thread::id() && closer_ != std::this_thread::get_id();
 }
 
-std::uint32_t Handles::add_importable(void* object, Destroy destroy, Kind kind, Free free, Users* users) {
+Handles::Place::Place(Handles& handles, void* object, Kind kind, Destroy destroy, Free free)
+    : handles_(handles), object_(object) {
   const std::lock_guard lock(process_lock());
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(entries_.size()));
-    entries_.emplace_back();
+  std::vector<Entry>& entries = handles_.entries_;
+  std::vector<std::uint32_t>& unused = handles_.free_;
+  if (unused.empty()) {
+    // erase() must not need memory.
+    if (unused.capacity() <= entries.size()) unused.reserve(2 * entries.size() + 16);
+    entries.emplace_back();
+    unused.push_back(static_cast<std::uint32_t>(entries.size() - 1));
   }
-  const std::uint32_t handle = free_.back();
-  free_.pop_back();
-  entries_[handle] = {object, destroy, free, kind, users, ++births};
-  if (users) ++*users;
-  addresses()[object] = {this, handle, births, free, false};
-  return handle;
+  handle_ = unused.back();
+  addresses()[object] = {.file = &handles_, .handle = handle_, .kind = kind, .free = free};
+  unused.pop_back();
+  Entry& entry = entries[handle_];
+  entry.object = object;
+  entry.destroy = destroy;
+  entry.free = free;
+  entry.kind = kind;
 }
 
-void Handles::remove(std::uint32_t handle) {
+Handles::Place::~Place() {
+  if (published_) return;
   const std::lock_guard lock(process_lock());
-  if (handle >= entries_.size()) return;
-  addresses().erase(entries_[handle].object);
-  erase(handle);
+  addresses().erase(object_);
+  handles_.erase(handle_);
 }
 
-bool Handles::retire(std::uint32_t handle, const void* ibv) {
+void Handles::Place::publish(Users* users) {
+  const std::lock_guard lock(process_lock());
+  static std::uint64_t births = 0;
+  Entry& entry = handles_.entries_[handle_];
+  entry.born = ++births;
+  entry.older = std::exchange(handles_.newest_, handle_);
+  if (entry.older != kNone) handles_.entries_[entry.older].newer = handle_;
+  entry.users = users;
+  if (users) ++*users;
+  Known& known = addresses().find(object_)->second;
+  known.born = entry.born;
+  known.given = fields_of(known.kind, object_);
+  published_ = true;
+}
+
+void Handles::remove(const void* ibv) {
   const std::lock_guard lock(process_lock());
   const auto found = addresses().find(ibv);
-  if (found == addresses().end() || found->second.owner != this || found->second.handle != handle) return false;
-  if (!is_current(handle, found->second.born)) return false;
+  if (found == addresses().end()) return;
+  const Known known = found->second;
   addresses().erase(found);
-  return true;
-}
-
-void Handles::restore(std::uint32_t handle) {
-  const std::lock_guard lock(process_lock());
-  const Entry& entry = entries_[handle];
-  addresses()[entry.object] = {this, handle, entry.born, entry.free, false};
-}
-
-void Handles::erase_retired(std::uint32_t handle) {
-  const std::lock_guard lock(process_lock());
-  erase(handle);
+  if (!is_current(known.handle, known.born)) return;
+  erase(known.handle);
 }
 
 void Handles::erase(std::uint32_t handle) {
-  if (entries_[handle].users) --*entries_[handle].users;
-  entries_[handle] = {};
+  Entry& entry = entries_[handle];
+  if (entry.users) --*entry.users;
+  if (entry.born != 0) {
+    (entry.newer == kNone ? newest_ : entries_[entry.newer].older) = entry.older;
+    if (entry.older != kNone) entries_[entry.older].newer = entry.newer;
+  }
+  entry = {};
   free_.push_back(handle);
 }
 
-void Handles::set_users(std::uint32_t handle, Users* users) {
+void Handles::set_users(const void* ibv, Users* users) {
   const std::lock_guard lock(process_lock());
+  const auto found = addresses().find(ibv);
+  if (found == addresses().end() || !is_current(found->second.handle, found->second.born)) return;
   if (users) ++*users;
-  if (Users* before = std::exchange(entries_[handle].users, users)) --*before;
+  if (Users* before = std::exchange(entries_[found->second.handle].users, users)) --*before;
 }
 
-void* Handles::find(std::uint32_t handle, Kind kind) const {
+void Handles::add_import(std::uint32_t handle, void* ibv, Free free) {
   const std::lock_guard lock(process_lock());
-  return handle < entries_.size() && entries_[handle].born != 0 && entries_[handle].kind == kind
-             ? entries_[handle].object
-             : nullptr;
-}
-
-bool Handles::add_import(std::uint32_t handle, void* ibv, Free free) {
-  const std::lock_guard lock(process_lock());
-  if (handle >= entries_.size() || entries_[handle].born == 0) return false;
-  addresses()[ibv] = {this, handle, entries_[handle].born, free, true};
-  return true;
-}
-
-void Handles::remove(std::uint32_t handle, const void* ibv) {
-  const std::lock_guard lock(process_lock());
-  addresses().erase(ibv);
-  if (handle < entries_.size()) erase(handle);
+  const Entry& entry = entries_[handle];
+  Known known{.file = this, .handle = handle, .kind = entry.kind, .free = free, .imported = true, .born = entry.born};
+  known.given = fields_of(entry.kind, ibv);
+  addresses()[ibv] = known;
 }
 
 void Handles::unimport(void* ibv) {
-  Known dropped;
+  Free free = nullptr;
   {
     const std::lock_guard lock(process_lock());
     const auto found = addresses().find(ibv);
-    if (found == addresses().end() || !found->second.owner) return;
-    dropped = found->second;
-    if (!dropped.imported && dropped.owner->is_current(dropped.handle, dropped.born)) return;
+    if (found == addresses().end() || found->second.kind == Kind::kContext) return;
+    const Known& known = found->second;
+    if (!known.imported && (known.born == 0 || known.file->is_current(known.handle, known.born))) return;
+    free = known.free;
     addresses().erase(found);
   }
-  if (dropped.free) dropped.free(ibv);
+  if (free) free(ibv);
 }
 
-std::size_t Handles::destroy_newest_first() {
-  std::vector<Entry> left;
-  {
-    const std::lock_guard lock(process_lock());
-    left = entries_;
+// Needs no memory: a context can be closed when there is none.
+bool Handles::destroy_newest_first() {
+  bool any = false;
+  std::unique_lock lock(process_lock());
+  for (std::uint32_t handle = newest_; handle != kNone;) {
+    const Entry entry = entries_[handle];
+    lock.unlock();
+    entry.destroy(entry.object);
+    lock.lock();
+    any |= !is_current(handle, entry.born);
+    handle = entry.older;
   }
-  std::erase_if(left, [](const Entry& entry) { return entry.born == 0; });
-  std::sort(left.begin(), left.end(), [](const Entry& a, const Entry& b) { return a.born > b.born; });
-  for (const Entry& entry : left) entry.destroy(entry.object);
-  const std::lock_guard lock(process_lock());
-  return static_cast<std::size_t>(
-      std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.born != 0; }));
+  return any;
 }
 
 void Handles::destroy_all() {
+  for (;;) {
+    {
+      const std::lock_guard lock(process_lock());
+      closer_ = std::this_thread::get_id();
+      if (calls_ == 0) break;
+    }
+    sched_yield();
+  }
   // In the first round a domain is busy if an older region was moved to it.
-  std::size_t before = SIZE_MAX, left = destroy_newest_first();
-  while (left != 0 && left < before) {
-    before = left;
-    left = destroy_newest_first();
+  while (destroy_newest_first()) continue;
+  for (;;) {
+    std::pair<const void*, Free> abandoned;
+    {
+      const std::lock_guard lock(process_lock());
+      const auto found = std::find_if(addresses().begin(), addresses().end(),
+                                      [this](const auto& known) { return known.second.file == this; });
+      if (found == addresses().end()) return;
+      abandoned = {found->first, found->second.free};
+      addresses().erase(found);
+    }
+    if (abandoned.second) abandoned.second(const_cast<void*>(abandoned.first));
   }
-  std::vector<std::pair<void*, Free>> abandoned;
-  {
-    const std::lock_guard lock(process_lock());
-    std::erase_if(addresses(), [&](const auto& known) {
-      if (known.second.owner != this) return false;
-      if (known.second.free) abandoned.emplace_back(const_cast<void*>(known.first), known.second.free);
-      return true;
-    });
-    entries_.clear();
-    free_.clear();
-  }
-  for (const auto& [ibv, free] : abandoned) free(ibv);
-}
-
-bool is_live(const void* ibv) {
-  const std::lock_guard lock(process_lock());
-  const auto found = addresses().find(ibv);
-  if (found == addresses().end()) return false;
-  const Known& known = found->second;
-  return !known.owner || known.owner->is_current(known.handle, known.born);
-}
-
-void add_context(const void* context) {
-  const std::lock_guard lock(process_lock());
-  addresses()[context] = {};
-}
-
-void remove_context(const void* context) {
-  const std::lock_guard lock(process_lock());
-  addresses().erase(context);
 }
 
 }  // namespace verbs::soft::abi

@@ -1,84 +1,115 @@
 // The objects of a command file by their handles, and every object of the process by its address.
 //
 // A handle is a small number, unique in its command file, as the kernel's are. The program holds a verbs structure
-// (ibv_pd, ibv_mr, …) of each object, and one more for every context into which it imports the object. A call that is
-// given such a pointer checks is_live() before it reads the structure: a destroyed object is then an error and not a
-// read of freed memory.
+// (ibv_pd, ibv_mr, …) of each object, and one more for every context into which it imports the object. A call looks the
+// structure up before it reads it (uses.h): it must be known by its address, be of the right type, and have the context
+// and the handle that it was given. A destroyed, foreign or garbled object is then an error, as in the kernel, and
+// nothing is destroyed.
 #pragma once
+
+#include <infiniband/verbs.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 namespace verbs::soft::abi {
 
-// The objects that can be imported; kOther cannot.
-enum class Kind : std::uint8_t { kPd, kMr, kDm, kOther };
+struct Known;
+
+enum class Kind : std::uint8_t { kContext, kPd, kTd, kMr, kMw, kDm, kChannel, kCq, kXrcd, kSrq, kQp, kAh };
 
 class Handles {
  public:
-  using Destroy = void (*)(void* object);  // destroys the object as the program would
-  using Free = void (*)(void* ibv);        // frees the memory of a verbs structure only
+  using Destroy = void (*)(void* object);    // destroys the object as the program would
+  using Free = void (*)(void* ibv);          // frees the memory of a verbs structure only
+  using Users = std::atomic<std::uint32_t>;  // counts objects while they are in the table; may be nullptr
 
   Handles() = default;
   ~Handles();
   Handles(const Handles&) = delete;
   Handles& operator=(const Handles&) = delete;
 
-  using Users = std::atomic<std::uint32_t>;  // counts objects while they are in the table; may be nullptr
-
-  // `object` is also the address of its verbs structure.
-  std::uint32_t add(void* object, Destroy destroy, Users* users = nullptr);
-  std::uint32_t add_importable(void* object, Destroy destroy, Kind kind, Free free, Users* users = nullptr);
   // From now on the object is counted in `users`, and no longer in its earlier counter.
-  void set_users(std::uint32_t handle, Users* users);
-  // The object is destroyed; the caller frees its verbs structure.
-  void remove(std::uint32_t handle);
+  void set_users(const void* ibv, Users* users);
+  // The object is destroyed, and its handle is free. Call it before the memory of the structure is freed, which another
+  // thread may get for a new object. Other structures of the object (imports) are no longer live and are freed by
+  // unimport().
+  void remove(const void* ibv);
 
-  // For an object whose memory another thread may get as soon as it is destroyed: retire() comes before the
-  // destruction, and erase_retired() or restore() after it. From retire() on the object is not live. False if it was
-  // not live before: of two threads that destroy one object, one gets true.
-  bool retire(std::uint32_t handle, const void* ibv);
-  void restore(std::uint32_t handle);
-  void erase_retired(std::uint32_t handle);
-
-  // The object's first verbs structure; nullptr unless `handle` is an object of that kind.
-  void* find(std::uint32_t handle, Kind kind) const;
-  // Adds a verbs structure of an imported object. False if the object is gone.
-  bool add_import(std::uint32_t handle, void* ibv, Free free);
-  // The object is destroyed through this verbs structure, which the caller frees. The other structures of the object
-  // are no longer live and are freed by unimport().
-  void remove(std::uint32_t handle, const void* ibv);
+  // Adds a verbs structure of an object that the caller uses.
+  void add_import(std::uint32_t handle, void* ibv, Free free);
   // Frees a verbs structure and keeps the object. The first structure stays as long as the object does.
   static void unimport(void* ibv);
 
-  // Destroys the remaining objects, newest first, and frees the verbs structures that were not unimported.
+  // Waits for the calls of other threads, which then find no object any more, destroys the remaining objects, newest
+  // first, and frees the verbs structures that were not unimported.
   void destroy_all();
 
+  // The place of an object that is about to be created. Whatever needs memory happens in the constructor, so that an
+  // object of the NIC never lacks a handle.
+  class Place {
+   public:
+    // `object` is also the address of its verbs structure. `free`: the object can be imported.
+    Place(Handles& handles, void* object, Kind kind, Destroy destroy, Free free = nullptr);
+    ~Place();  // without publish(): gives the handle back
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    std::uint32_t handle() const { return handle_; }
+    // The object is live. Its structure has its context and its handle.
+    void publish(Users* users = nullptr);
+
+   private:
+    Handles& handles_;
+    void* object_;
+    std::uint32_t handle_;
+    bool published_ = false;
+  };
+
  private:
+  friend class Uses;
+  friend class Retirement;
+  friend bool is_known(const void* ibv, Kind kind);
+
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
   struct Entry {
     void* object = nullptr;
     Destroy destroy = nullptr;
     Free free = nullptr;
-    Kind kind = Kind::kOther;
+    Kind kind = Kind::kContext;
     Users* users = nullptr;
-    std::uint64_t born = 0;  // never 0 while the object exists
+    std::uint64_t born = 0;                      // never 0 while the object is live
+    std::uint32_t calls = 0;                     // that use it
+    bool retiring = false;                       // a thread is destroying it
+    std::uint32_t newer = kNone, older = kNone;  // the neighbours by age
   };
 
+  // Under process_lock(): the object of a verbs structure. 0, `missing`, EINVAL or EBUSY.
+  static int find(const void* ibv, Kind kind, int missing, Known* known);
   void erase(std::uint32_t handle);
   bool is_current(std::uint32_t handle, std::uint64_t born) const;
-  std::size_t destroy_newest_first();
-  friend bool is_live(const void* ibv);
+  bool is_closed_to_caller() const;
+  bool destroy_newest_first();  // whether any could be destroyed
 
   // Guarded by process_lock().
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> free_;  // has room for every handle
+  std::uint32_t newest_ = kNone;
+  std::uint32_t calls_ = 0;  // that use an object or a context
+  std::thread::id closer_;   // the thread in destroy_all()
 };
 
-// Whether this library created the object and it still exists. Also for contexts.
-bool is_live(const void* ibv);
-void add_context(const void* context);
-void remove_context(const void* context);
+// Whether a live object, or one that is being destroyed, has this structure.
+bool is_known(const void* ibv, Kind kind);
+
+// Contexts have no handle. add_context() throws std::bad_alloc.
+void add_context(ibv_context* context, Handles& handles);
+// From now on only the calling thread can use the context. False if it is not live or another thread closes it.
+bool begin_close(const ibv_context* context);
+void remove_context(const ibv_context* context);
 
 }  // namespace verbs::soft::abi

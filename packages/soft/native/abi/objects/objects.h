@@ -12,11 +12,13 @@
 #include "abi/objects/critical_section.h"
 #include "abi/objects/handles.h"
 #include "abi/objects/send_batch.h"
+#include "abi/objects/uses.h"
 #include "abi/objects/wall_time.h"
 #include "host/adapter/adapter.h"
 #include "host/devices/device.h"
 #include "host/events/async_queue.h"
 #include "host/events/completion_channel.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::abi {
 
@@ -48,7 +50,6 @@ struct Context {
 
 struct Td {
   ibv_td ibv{};
-  std::uint32_t handle = 0;
   Handles::Users users{0};  // counts parent domains
 };
 
@@ -57,7 +58,6 @@ struct Pd {
   nic::Pd* nic = nullptr;
   // For a parent domain, whose ibv.handle is the handle of its protection domain:
   bool is_parent_domain = false;
-  std::uint32_t own_handle = 0;
   Td* td = nullptr;
   Handles::Users users{0};  // counts objects that were made with it
   ModelData model;
@@ -83,7 +83,6 @@ struct Dm {
 struct Channel {
   ibv_comp_channel ibv{};
   host::CompletionChannel queue;
-  std::uint32_t handle = 0;
 };
 
 // The state of ibv_start_poll(), ibv_next_poll() and ibv_end_poll().
@@ -103,6 +102,7 @@ struct Cq {
   };
   host::Adapter* adapter = nullptr;
   nic::Cq* nic = nullptr;
+  ibv_comp_channel* channel = nullptr;
   host::EventTarget events;
   std::unique_ptr<CqReader> reader;  // if it was created as an ibv_cq_ex
   ModelData model;
@@ -111,7 +111,6 @@ struct Cq {
 struct Xrcd {
   ibv_xrcd ibv{};
   nic::Xrcd* nic = nullptr;
-  std::uint32_t handle = 0;
 };
 
 struct Srq {
@@ -150,10 +149,16 @@ inline Xrcd* of(ibv_xrcd* xrcd) { return reinterpret_cast<Xrcd*>(xrcd); }
 inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
 
-// Whether the object is live and belongs to `context` or to a context that shares its command file.
+// Adds an object that must belong to the live `context` or to a context that shares its command file.
 template <typename Object>
-bool is_usable(Object* ibv, ibv_context* context) {
-  return is_live(ibv) && of(ibv->context)->file == of(context)->file;
+int use_with(Uses& uses, const Object* ibv, ibv_context* context, int missing = EINVAL) {
+  return uses.add(ibv, of(context)->handles, missing);
+}
+
+// For a call that waits with the object, and so cannot keep its use.
+template <typename Object>
+int check(const Object* ibv, int missing = EINVAL) {
+  return Uses().add(ibv, missing);
 }
 
 // The counter of the objects that are made with `pd`; nullptr where the NIC counts them.

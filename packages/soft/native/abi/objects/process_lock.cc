@@ -1,16 +1,20 @@
 #include "abi/objects/process_lock.h"
 
-#include <pthread.h>
+#include "host/fork_order.h"
 
 namespace verbs::soft::abi {
 
-std::mutex& process_lock() {
-  // Never destroyed: threads may outlive the static objects.
-  static std::mutex* mutex = [] {
-    pthread_atfork([] { process_lock().lock(); }, [] { process_lock().unlock(); }, [] { process_lock().unlock(); });
-    return new std::mutex;
-  }();
-  return *mutex;
+namespace {
+
+// Trivially destructible: threads may outlive the static objects.
+constinit std::mutex lock;
+
+[[gnu::constructor]] void register_lock() {
+  host::at_fork(host::LockRank::kTable, [] { lock.lock(); }, [] { lock.unlock(); }, [] { lock.unlock(); });
 }
+
+}  // namespace
+
+std::mutex& process_lock() { return lock; }
 
 }  // namespace verbs::soft::abi

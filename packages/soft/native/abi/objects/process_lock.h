@@ -6,7 +6,7 @@
 
 namespace verbs::soft::abi {
 
-// Held for short moments: a thread that holds it only allocates and frees memory.
+// The innermost lock (host::LockRank::kTable): a thread that holds it only allocates and frees memory.
 std::mutex& process_lock();
 
 }  // namespace verbs::soft::abi

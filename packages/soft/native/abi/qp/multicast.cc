@@ -11,13 +11,21 @@ using namespace verbs::soft;
 extern "C" {
 
 int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
-  if (!abi::is_live(qp) || !gid) return EINVAL;
-  return abi::of(qp)->adapter->multicast.attach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+  return verb([&] {
+    abi::Uses uses;
+    if (const int error = uses.add(qp)) return error;
+    if (!gid) return EINVAL;
+    return abi::of(qp)->adapter->multicast.attach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+  });
 }
 
 int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
-  if (!abi::is_live(qp) || !gid) return EINVAL;
-  return abi::of(qp)->adapter->multicast.detach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+  return verb([&] {
+    abi::Uses uses;
+    if (const int error = uses.add(qp)) return error;
+    if (!gid) return EINVAL;
+    return abi::of(qp)->adapter->multicast.detach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+  });
 }
 
 }  // extern "C"

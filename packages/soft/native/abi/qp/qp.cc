@@ -15,7 +15,7 @@ namespace {
 
 void release(abi::Qp* qp) {
   ibv_qp& ibv = qp->ibv;
-  abi::of(ibv.context)->handles.remove(ibv.handle);
+  abi::of(ibv.context)->handles.remove(&ibv);
   pthread_cond_destroy(&ibv.cond);
   pthread_mutex_destroy(&ibv.mutex);
   delete qp;
@@ -55,28 +55,29 @@ int control(abi::Qp* qp, Call&& call) {
   });
 }
 
-// Looks up the parts that the type of QP needs. False if one is missing or belongs to another context.
-bool find_parts(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, const ibv_qp_init_attr& attr, nic::QpParts* parts) {
-  if (attr.qp_type == IBV_QPT_XRC_RECV) {
-    if (!abi::is_usable(xrcd, context)) return false;
-    parts->xrcd = abi::of(xrcd)->nic;
-    return true;
-  }
-  if (!abi::is_usable(pd, context) || !abi::is_usable(attr.send_cq, context)) return false;
-  parts->pd = abi::of(pd)->nic;
-  parts->send_cq = abi::of(attr.send_cq)->nic;
-  if (attr.qp_type == IBV_QPT_XRC_SEND) return true;
-  if (!abi::is_usable(attr.recv_cq, context)) return false;
-  parts->recv_cq = abi::of(attr.recv_cq)->nic;
-  if (!attr.srq) return true;
+// Looks up the parts that the type of QP needs. 0, or the errno of a part that is missing or belongs to another
+// context.
+int find_parts(abi::Uses& uses, ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, const ibv_qp_init_attr& attr,
+               nic::QpParts* parts) {
+  const auto find = [&](auto* ibv, auto** part) {
+    if (!ibv) return EINVAL;
+    const int error = abi::use_with(uses, ibv, context, ENOENT);
+    if (error == 0) *part = abi::of(ibv)->nic;
+    return error;
+  };
+  if (attr.qp_type == IBV_QPT_XRC_RECV) return find(xrcd, &parts->xrcd);
+  int error = find(pd, &parts->pd);
+  if (error == 0) error = find(attr.send_cq, &parts->send_cq);
+  if (error != 0 || attr.qp_type == IBV_QPT_XRC_SEND) return error;
+  error = find(attr.recv_cq, &parts->recv_cq);
+  if (error != 0 || !attr.srq) return error;
+  error = find(attr.srq, &parts->srq);
   // An XRC SRQ cannot be given to a QP: packets to a target QP name it.
-  if (!abi::is_usable(attr.srq, context) || abi::of(attr.srq)->is_xrc) return false;
-  parts->srq = abi::of(attr.srq)->nic;
-  return true;
+  return error == 0 && abi::of(attr.srq)->is_xrc ? EINVAL : error;
 }
 
-// Creates the object for a QP of the NIC; it is not in the handle table of its context yet.
-std::unique_ptr<abi::Qp> new_handle(ibv_context* context, void* qp_context, ibv_qp_type type) {
+// Creates the object for a QP of the NIC; it is not live yet.
+std::unique_ptr<abi::Qp> new_object(ibv_context* context, void* qp_context, ibv_qp_type type) {
   auto qp = std::make_unique<abi::Qp>();
   ibv_qp& ibv = qp->ibv;
   qp->adapter = abi::of(context)->adapter;
@@ -88,74 +89,18 @@ std::unique_ptr<abi::Qp> new_handle(ibv_context* context, void* qp_context, ibv_
   return qp;
 }
 
-ibv_qp* publish(std::unique_ptr<abi::Qp> qp) {
+ibv_qp* publish(std::unique_ptr<abi::Qp> qp, abi::Handles::Place& place) {
   ibv_qp& ibv = qp->ibv;
   pthread_mutex_init(&ibv.mutex, nullptr);
   pthread_cond_init(&ibv.cond, nullptr);
-  abi::Handles::Users* users = ibv.pd ? abi::users_of(ibv.pd) : nullptr;
-  ibv.handle = abi::of(ibv.context)->handles.add(qp.get(), destroy_unacknowledged, users);
+  ibv.handle = place.handle();
+  place.publish(ibv.pd ? abi::users_of(ibv.pd) : nullptr);
   return &qp.release()->ibv;
 }
 
-}  // namespace
-
-namespace verbs::soft::abi {
-
-ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_attr* attr) {
-  nic::QpParts parts;
-  if (!find_parts(context, pd, xrcd, *attr, &parts)) return null_with<ibv_qp>(EINVAL);
-  std::unique_ptr<Qp> qp = new_handle(context, attr->qp_context, attr->qp_type);
-  ibv_qp& ibv = qp->ibv;
-  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.qps().create(parts, attr, &qp->events, &qp->nic);
-    if (failure == 0) ibv.qp_num = qp->nic->number;
-    return failure;
-  });
-  if (error != 0) return null_with<ibv_qp>(error);
-  qp->sq_sig_all = attr->sq_sig_all != 0;
-  ibv.pd = parts.pd ? pd : nullptr;
-  ibv.send_cq = parts.send_cq ? attr->send_cq : nullptr;
-  ibv.recv_cq = parts.recv_cq ? attr->recv_cq : nullptr;
-  ibv.srq = parts.srq ? attr->srq : nullptr;
-  ibv.state = IBV_QPS_RESET;
-  return publish(std::move(qp));
-}
-
-ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
-  constexpr std::uint32_t kNeeded = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
-  if (!is_live(context) || (attr->comp_mask & kNeeded) != kNeeded || attr->qp_type != IBV_QPT_XRC_RECV ||
-      !is_usable(attr->xrcd, context)) {
-    return null_with<ibv_qp>(EINVAL);
-  }
-  if (attr->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED) return null_with<ibv_qp>(EOPNOTSUPP);
-  void* qp_context = (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0 ? attr->qp_context : nullptr;
-  std::unique_ptr<Qp> qp = new_handle(context, qp_context, IBV_QPT_XRC_RECV);
-  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
-    if (const int failure = nic.qps().find_target(of(attr->xrcd)->nic, attr->qp_num, &qp->nic)) return failure;
-    auto* first = static_cast<host::EventTarget*>(qp->nic->owner);
-    qp->events.sharing = first->sharing;
-    first->sharing = &qp->events;
-    qp->ibv.state = qp->nic->state;
-    return 0;
-  });
-  if (error != 0) return null_with<ibv_qp>(error);
-  qp->ibv.qp_num = attr->qp_num;
-  return publish(std::move(qp));
-}
-
-}  // namespace verbs::soft::abi
-
-extern "C" {
-
-ibv_qp* soft_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) { return abi::create_qp(pd->context, pd, nullptr, attr); }
-
-int soft_modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) {
-  abi::Qp* qp = abi::of(ibv);
-  return control(qp, [&](nic::Nic& nic, link::Nanos) { return nic.qps().modify(qp->nic, attr, mask); });
-}
-
-int ibv_query_qp(ibv_qp* ibv, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
-  if (!abi::is_live(ibv)) return EINVAL;
+int query_qp(ibv_qp* ibv, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) {
+  abi::Uses uses;
+  if (const int error = uses.add(ibv)) return error;
   abi::Qp* qp = abi::of(ibv);
   const int error = control(qp, [&](nic::Nic& nic, link::Nanos) {
     std::memset(attr, 0, sizeof *attr);
@@ -172,12 +117,83 @@ int ibv_query_qp(ibv_qp* ibv, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_att
   return 0;
 }
 
+}  // namespace
+
+namespace verbs::soft::abi {
+
+ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_attr* attr) {
+  Uses uses;
+  nic::QpParts parts;
+  if (const int error = find_parts(uses, context, pd, xrcd, *attr, &parts)) return null_with<ibv_qp>(error);
+  std::unique_ptr<Qp> qp = new_object(context, attr->qp_context, attr->qp_type);
+  ibv_qp& ibv = qp->ibv;
+  Handles::Place place(of(context)->handles, &ibv, Kind::kQp, destroy_unacknowledged);
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.qps().create(parts, attr, &qp->events, &qp->nic);
+    if (failure == 0) ibv.qp_num = qp->nic->number;
+    return failure;
+  });
+  if (error != 0) return null_with<ibv_qp>(error);
+  qp->sq_sig_all = attr->sq_sig_all != 0;
+  ibv.pd = parts.pd ? pd : nullptr;
+  ibv.send_cq = parts.send_cq ? attr->send_cq : nullptr;
+  ibv.recv_cq = parts.recv_cq ? attr->recv_cq : nullptr;
+  ibv.srq = parts.srq ? attr->srq : nullptr;
+  ibv.state = IBV_QPS_RESET;
+  return publish(std::move(qp), place);
+}
+
+ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
+  constexpr std::uint32_t kNeeded = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+  Uses uses;
+  if (uses.add(context) != 0 || (attr->comp_mask & kNeeded) != kNeeded || attr->qp_type != IBV_QPT_XRC_RECV ||
+      use_with(uses, attr->xrcd, context) != 0) {
+    return null_with<ibv_qp>(EINVAL);
+  }
+  if (attr->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED) return null_with<ibv_qp>(EOPNOTSUPP);
+  void* qp_context = (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0 ? attr->qp_context : nullptr;
+  std::unique_ptr<Qp> qp = new_object(context, qp_context, IBV_QPT_XRC_RECV);
+  Handles::Place place(of(context)->handles, &qp->ibv, Kind::kQp, destroy_unacknowledged);
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    if (const int failure = nic.qps().find_target(of(attr->xrcd)->nic, attr->qp_num, &qp->nic)) return failure;
+    auto* first = static_cast<host::EventTarget*>(qp->nic->owner);
+    qp->events.sharing = first->sharing;
+    first->sharing = &qp->events;
+    qp->ibv.state = qp->nic->state;
+    return 0;
+  });
+  if (error != 0) return null_with<ibv_qp>(error);
+  qp->ibv.qp_num = attr->qp_num;
+  return publish(std::move(qp), place);
+}
+
+}  // namespace verbs::soft::abi
+
+extern "C" {
+
+ibv_qp* soft_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
+  return verb([&] { return abi::create_qp(pd->context, pd, nullptr, attr); });
+}
+
+int soft_modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) {
+  return verb([&] {
+    abi::Qp* qp = abi::of(ibv);
+    return control(qp, [&](nic::Nic& nic, link::Nanos) { return nic.qps().modify(qp->nic, attr, mask); });
+  });
+}
+
+int ibv_query_qp(ibv_qp* ibv, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
+  return verb([&] { return query_qp(ibv, attr, init_attr); });
+}
+
 int soft_destroy_qp(ibv_qp* ibv) {
-  abi::Qp* qp = abi::of(ibv);
-  if (const int error = detach(qp)) return error;
-  abi::wait_for_acknowledgements(*ibv, qp->events);
-  release(qp);
-  return 0;
+  return verb([&] {
+    abi::Qp* qp = abi::of(ibv);
+    if (const int error = detach(qp)) return error;
+    abi::wait_for_acknowledgements(*ibv, qp->events);
+    release(qp);
+    return 0;
+  });
 }
 
 // Data may be written out of order when packets are lost and retransmitted.
@@ -185,9 +201,9 @@ int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t) { return 0
 
 int ibv_query_ece(ibv_qp*, ibv_ece* ece) {
   *ece = {};
-  return EOPNOTSUPP;
+  return failure<int>(EOPNOTSUPP);
 }
 
-int ibv_set_ece(ibv_qp*, ibv_ece*) { return EOPNOTSUPP; }
+int ibv_set_ece(ibv_qp*, ibv_ece*) { return failure<int>(EOPNOTSUPP); }
 
 }  // extern "C"

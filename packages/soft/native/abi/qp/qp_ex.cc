@@ -110,8 +110,10 @@ void wr_set_sge_list(ibv_qp_ex* qp, std::size_t count, const ibv_sge* sges) { ba
 
 void wr_start(ibv_qp_ex* qp) { batch(qp).start(); }
 int wr_complete(ibv_qp_ex* qp) {
-  Qp* object = of(&qp->qp_base);
-  return object->batch->complete(object->adapter, object->nic);
+  return verb([&] {
+    Qp* object = of(&qp->qp_base);
+    return object->batch->complete(object->adapter, object->nic);
+  });
 }
 void wr_abort(ibv_qp_ex* qp) { batch(qp).abort(); }
 
@@ -169,14 +171,16 @@ std::uint64_t operations_of(ibv_qp_type type) {
   return operations;
 }
 
-int check(ibv_context* context, const ibv_qp_init_attr_ex& attr) {
+int check(Uses& uses, ibv_context* context, const ibv_qp_init_attr_ex& attr) {
   constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
                                    IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
                                    IBV_QP_INIT_ATTR_XRCD;
   if ((attr.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
   const bool target = attr.qp_type == IBV_QPT_XRC_RECV;
   if ((attr.comp_mask & (target ? IBV_QP_INIT_ATTR_XRCD : IBV_QP_INIT_ATTR_PD)) == 0) return EINVAL;
-  if (!target && !is_usable(attr.pd, context)) return EINVAL;
+  if (!target) {
+    if (const int error = use_with(uses, attr.pd, context, ENOENT)) return error;
+  }
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attr.create_flags != 0) return EOPNOTSUPP;
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_MAX_TSO_HEADER) != 0 && attr.max_tso_header != 0) return EOPNOTSUPP;
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
@@ -189,8 +193,9 @@ int check(ibv_context* context, const ibv_qp_init_attr_ex& attr) {
 }  // namespace
 
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
-  if (!is_live(context)) return null_with<ibv_qp>(EINVAL);
-  if (const int error = check(context, *attr)) return null_with<ibv_qp>(error);
+  Uses uses;
+  if (const int error = uses.add(context)) return null_with<ibv_qp>(error);
+  if (const int error = check(uses, context, *attr)) return null_with<ibv_qp>(error);
   const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
   if (extended && (attr->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE) != 0) {
     attr->cap.max_inline_data = std::max<std::uint32_t>(attr->cap.max_inline_data, 8);
@@ -200,7 +205,16 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
   ibv_qp* qp = attr->qp_type == IBV_QPT_XRC_RECV ? create_qp(context, nullptr, attr->xrcd, plain)
                                                  : ibv_create_qp(attr->pd, plain);
   if (!qp || !extended) return qp;
-  of(qp)->batch = std::make_unique<SendBatch>(attr->cap, attr->send_ops_flags);
+  const int error = contain(
+      [&] {
+        of(qp)->batch = std::make_unique<SendBatch>(attr->cap, attr->send_ops_flags);
+        return 0;
+      },
+      [](int failed) { return failed; });
+  if (error != 0) {
+    ibv_destroy_qp(qp);
+    return null_with<ibv_qp>(error);
+  }
   fill_calls(&of(qp)->ibv_ex);
   return qp;
 }
@@ -213,7 +227,7 @@ extern "C" {
 
 // Only a QP that was created with send_ops_flags has the extended post calls.
 ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
-  return abi::is_live(qp) && abi::of(qp)->batch ? &abi::of(qp)->ibv_ex : nullptr;
+  return abi::check(qp) == 0 && abi::of(qp)->batch ? &abi::of(qp)->ibv_ex : nullptr;
 }
 
 }  // extern "C"

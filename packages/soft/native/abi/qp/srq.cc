@@ -11,7 +11,7 @@ namespace {
 
 void release(abi::Srq* srq) {
   ibv_srq& ibv = srq->ibv;
-  abi::of(ibv.context)->handles.remove(ibv.handle);
+  abi::of(ibv.context)->handles.remove(&ibv);
   pthread_cond_destroy(&ibv.cond);
   pthread_mutex_destroy(&ibv.mutex);
   delete srq;
@@ -33,13 +33,17 @@ void destroy_unacknowledged(void* object) {
 }
 
 ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr, const nic::SrqXrc& xrc = {}) {
-  if (!abi::is_live(context) || !abi::is_usable(pd, context)) return abi::null_with<ibv_srq>(EINVAL);
+  abi::Uses uses;
+  int error = uses.add(context);
+  if (error == 0) error = abi::use_with(uses, pd, context, ENOENT);
+  if (error != 0) return abi::null_with<ibv_srq>(error);
   auto srq = std::make_unique<abi::Srq>();
   ibv_srq& ibv = srq->ibv;
+  abi::Handles::Place place(abi::of(context)->handles, &ibv, abi::Kind::kSrq, destroy_unacknowledged);
   srq->adapter = abi::of(context)->adapter;
   srq->events.ibv = &ibv;
   srq->events.async = &abi::of(context)->async;
-  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
+  error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
     return nic.srqs().create(abi::of(pd)->nic, attr, &srq->events, &srq->nic, xrc);
   });
   if (error != 0) return abi::null_with<ibv_srq>(error);
@@ -49,7 +53,8 @@ ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_att
   ibv.pd = pd;
   pthread_mutex_init(&ibv.mutex, nullptr);
   pthread_cond_init(&ibv.cond, nullptr);
-  ibv.handle = abi::of(context)->handles.add(srq.get(), destroy_unacknowledged, abi::users_of(pd));
+  ibv.handle = place.handle();
+  place.publish(abi::users_of(pd));
   return &srq.release()->ibv;
 }
 
@@ -64,14 +69,18 @@ ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
   if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC) return null_with<ibv_srq>(EOPNOTSUPP);
   if (!has(IBV_SRQ_INIT_ATTR_PD)) return null_with<ibv_srq>(EINVAL);
   if (type == IBV_SRQT_BASIC) return create(context, attr->pd, attr->srq_context, &attr->attr);
-  if (!has(IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ) || !is_live(context) || !is_usable(attr->xrcd, context) ||
-      !is_usable(attr->cq, context)) {
-    return null_with<ibv_srq>(EINVAL);
-  }
+  if (!has(IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ)) return null_with<ibv_srq>(EINVAL);
+  Uses uses;
+  int error = uses.add(context);
+  if (error == 0) error = use_with(uses, attr->xrcd, context, ENOENT);
+  if (error == 0) error = use_with(uses, attr->cq, context, ENOENT);
+  if (error != 0) return null_with<ibv_srq>(error);
   return create(context, attr->pd, attr->srq_context, &attr->attr, {of(attr->xrcd)->nic, of(attr->cq)->nic});
 }
 
 int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
+  Uses uses;
+  if (const int error = uses.add(srq)) return error;
   *number = of(srq)->nic->number;
   return 0;
 }
@@ -81,30 +90,40 @@ int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
 extern "C" {
 
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
-  if (!abi::is_live(pd)) return abi::null_with<ibv_srq>(EINVAL);
-  return create(pd->context, pd, attr->srq_context, &attr->attr);
+  return verb([&] {
+    const int error = abi::check(pd, ENOENT);
+    return error == 0 ? create(pd->context, pd, attr->srq_context, &attr->attr) : abi::null_with<ibv_srq>(error);
+  });
 }
 
 int ibv_modify_srq(ibv_srq* ibv, ibv_srq_attr* attr, int mask) {
-  if (!abi::is_live(ibv)) return EINVAL;
-  abi::Srq* srq = abi::of(ibv);
-  return abi::control(ibv->context,
-                      [&](nic::Nic& nic, link::Nanos) { return nic.srqs().modify(srq->nic, attr, mask); });
+  return verb([&] {
+    abi::Uses uses;
+    if (const int error = uses.add(ibv)) return error;
+    return abi::control(ibv->context,
+                        [&](nic::Nic& nic, link::Nanos) { return nic.srqs().modify(abi::of(ibv)->nic, attr, mask); });
+  });
 }
 
 int ibv_query_srq(ibv_srq* ibv, ibv_srq_attr* attr) {
-  if (!abi::is_live(ibv)) return EINVAL;
-  const abi::Srq* srq = abi::of(ibv);
-  return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.srqs().query(srq->nic, attr); });
+  return verb([&] {
+    abi::Uses uses;
+    if (const int error = uses.add(ibv)) return error;
+    return abi::control(ibv->context,
+                        [&](nic::Nic& nic, link::Nanos) { return nic.srqs().query(abi::of(ibv)->nic, attr); });
+  });
 }
 
 int ibv_destroy_srq(ibv_srq* ibv) {
-  if (!abi::is_live(ibv)) return EINVAL;
-  abi::Srq* srq = abi::of(ibv);
-  if (const int error = detach(srq)) return error;
-  abi::wait_for_acknowledgements(*ibv, srq->events);
-  release(srq);
-  return 0;
+  return verb([&] {
+    abi::Retirement retirement;
+    if (const int error = retirement.begin(ibv)) return error;
+    abi::Srq* srq = abi::of(ibv);
+    if (const int error = detach(srq)) return error;
+    abi::wait_for_acknowledgements(*ibv, srq->events);
+    release(srq);
+    return 0;
+  });
 }
 
 }  // extern "C"

@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "verbs_soft_boundary.h"
+
 namespace verbs::soft::host {
 
 int Multicast::attach(nic::Qp* qp, const wire::Gid& group) {
@@ -10,11 +12,9 @@ int Multicast::attach(nic::Qp* qp, const wire::Gid& group) {
   bool first = false;
   if (const int error = core_.nic().multicast().attach(qp, group, &first)) return error;
   if (!first) return 0;
-  if (const int error = join(group)) {
-    core_.nic().multicast().detach(qp, group, &first);
-    return error;
-  }
-  return 0;
+  const int error = contain([&] { return join(group); }, [](int failed) { return failed; });
+  if (error != 0) leave(qp, group);
+  return error;
 }
 
 int Multicast::detach(nic::Qp* qp, const wire::Gid& group) {
@@ -45,9 +45,6 @@ int Multicast::join(const wire::Gid& group) {
   for (const auto& port : core_.engine.ports()) {
     error = port->addresses().join(group);
     if (error != 0) break;
-  }
-  if (error != 0) {
-    for (const auto& port : core_.engine.ports()) port->addresses().leave(group);
   }
   core_.sockets_changed();
   return error;

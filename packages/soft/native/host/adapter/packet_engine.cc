@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "verbs_soft_boundary.h"
+
 namespace verbs::soft::host {
 
 namespace {
@@ -14,7 +16,10 @@ constexpr int kPumpRounds = 8;
 class PortReceiver final : public link::Receiver {
  public:
   PortReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
-  void deliver(std::span<const std::uint8_t> frame) override { nic_.ingress().deliver(port_num_, frame, now_); }
+  // A frame that cannot be handled for lack of memory is lost.
+  void deliver(std::span<const std::uint8_t> frame) override {
+    contain([&] { return nic_.ingress().deliver(port_num_, frame, now_), 0; }, [](int) { return 0; });
+  }
 
  private:
   nic::Nic& nic_;
@@ -69,17 +74,21 @@ std::vector<int> PacketEngine::sockets() const {
 }
 
 bool PacketEngine::receive(Nanos now) {
-  bool more = false;
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    ports_[i]->advance(now);
-    PortReceiver receiver(*nic_, static_cast<std::uint8_t>(i + 1), now);
-    more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
-  }
-  if (raw_) {
-    raw_->advance(now);
-    more |= raw_->receive(now, kReceiveBudget);
-  }
-  return more;
+  // Never fails: work for which there is no memory is done later, or its frame is lost.
+  const auto work = [&] {
+    bool more = false;
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      ports_[i]->advance(now);
+      PortReceiver receiver(*nic_, static_cast<std::uint8_t>(i + 1), now);
+      more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
+    }
+    if (raw_) {
+      raw_->advance(now);
+      more |= raw_->receive(now, kReceiveBudget);
+    }
+    return more;
+  };
+  return contain(work, [](int) { return false; });
 }
 
 bool PacketEngine::has_output() const { return nic_->scheduler().has_output() || management_->has_output(); }
@@ -90,16 +99,20 @@ void PacketEngine::flush() {
 }
 
 bool PacketEngine::transmit(Nanos now) {
-  for (const auto& port : ports_) port->advance(now);
-  if (raw_) raw_->advance(now);
-  management_->manager().advance(now);
-  if (management_->take_output()) flush();
-  bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
-  for (int round = 0; more && round < kPumpRounds; ++round) {
-    more = !nic_->scheduler().pump(now);
-    flush();
-  }
-  return more;
+  // Never fails: work for which there is no memory is done later, or its frame is lost.
+  const auto work = [&] {
+    for (const auto& port : ports_) port->advance(now);
+    if (raw_) raw_->advance(now);
+    management_->manager().advance(now);
+    if (management_->take_output()) flush();
+    bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
+    for (int round = 0; more && round < kPumpRounds; ++round) {
+      more = !nic_->scheduler().pump(now);
+      flush();
+    }
+    return more;
+  };
+  return contain(work, [](int) { return false; });
 }
 
 Nanos PacketEngine::next_deadline() const {

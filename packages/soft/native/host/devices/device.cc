@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "host/error.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
 
@@ -94,8 +95,9 @@ int Device::open(Adapter** adapter) {
 
 void Device::close() {
   if (--open_count_ > 0) return;
-  adapter_->instruments.report_counters(
-      [this](const char* name, std::uint64_t value) { closed_counters_[name] += value; });
+  // Without memory for their names the counts are lost.
+  const auto keep = [this](const char* name, std::uint64_t value) { closed_counters_[name] += value; };
+  contain([&] { return adapter_->instruments.report_counters(keep), 0; }, [](int) { return 0; });
   adapter_.reset();
 }
 

@@ -1,6 +1,5 @@
 #include "host/devices/registry.h"
 
-#include <pthread.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -12,9 +11,11 @@
 #include <new>
 
 #include "host/error.h"
+#include "host/fork_order.h"
 #include "host/models/model_loader.h"
 #include "host/models/model_options.h"
 #include "host/progress/clock.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
 
@@ -41,7 +42,7 @@ Registry& Registry::get() {
 
 Registry::Registry() : guid_base_(random_guid_base()) {
   created = this;
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  at_fork(LockRank::kRegistry, before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 // The locks are held across a fork, so that the registry and the links' shared state are consistent in the child.
@@ -133,6 +134,7 @@ int Registry::add_devices(const char* text) {
       return fail(EEXIST, "there is a device " + device.name + " already");
     }
   }
+  entries_.reserve(entries_.size() + texts.size());
   for (DeviceText& device : texts) entries_.push_back({std::move(device), nullptr});
   return 0;
 }
@@ -159,7 +161,8 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
   auto device = std::make_unique<Device>(std::move(config), model, next_guid());
   // Listed before init(), in which the model reads the device's options.
   devices_.push_back(std::move(device));
-  if (const int error = devices_.back()->init()) {
+  const int error = contain([&] { return devices_.back()->init(); }, [](int failed) { return failed; });
+  if (error != 0) {
     devices_.pop_back();
     return error;
   }

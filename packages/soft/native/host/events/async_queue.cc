@@ -1,12 +1,18 @@
 #include "host/events/async_queue.h"
 
 #include <algorithm>
+#include <new>
 
 namespace verbs::soft::host {
 
 void AsyncQueue::push(const ibv_async_event& event, EventTarget* target) {
   const std::lock_guard lock(mutex_);
-  entries_.push_back({event, target});
+  // As in the kernel, an event for which there is no memory is lost.
+  try {
+    entries_.push_back({event, target});
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   size_.store(entries_.size(), std::memory_order_release);
   signal_.raise();
 }

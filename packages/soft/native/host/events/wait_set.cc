@@ -27,6 +27,7 @@ int WaitSet::open(int signal) {
 
 bool WaitSet::attach(std::span<const int> fds) {
   detach();
+  guests_.reserve(fds.size());
   for (const int fd : fds) {
     if (add(fd_, fd) != 0) {
       detach();

@@ -24,11 +24,14 @@ Claims& claims() {
 
 int PortAddress::claim(const wire::Gid& address, const PortLinks& links, const std::function<void()>& notify,
                        std::unique_ptr<PortAddress>* claimed) {
+  std::unique_ptr<PortAddress> made;
   {
     const std::lock_guard lock(claims().mutex);
-    if (!claims().gids.insert(address).second) return EADDRINUSE;
+    if (claims().gids.contains(address)) return EADDRINUSE;
+    std::set<wire::Gid> claim{address};
+    made.reset(new PortAddress(address));  // its destructor gives the claim back
+    claims().gids.merge(claim);            // needs no memory
   }
-  std::unique_ptr<PortAddress> made(new PortAddress(address));
   if (links.reach != Reach::kProcess) {
     if (const int error = link::UdpLink::open(address, {.foreign = links.foreign}, &made->udp_)) return error;
     if (links.tunnels && address.is_ipv4()) {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <system_error>
 
 #include "guard/fault_signals.h"
 #include "include/verbs_soft_worker.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
 
@@ -61,14 +61,15 @@ int Progress::start(std::vector<int> sockets) {
   helper_fds_ = {readable(helper_.fd()), readable(wake_event_.fd())};
   driver_fds_ = {readable(driver_.fd()), readable(-1)};
   sockets_ = std::move(sockets);
+  attached_.reserve(kMaxAttached);
   const model::WorkerSignals signals;
-  try {
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "verbs-soft");
-  } catch (const std::system_error& failure) {
-    return failure.code().value();
-  }
-  return 0;
+  return contain(
+      [this] {
+        thread_ = std::thread([this] { run(); });
+        pthread_setname_np(thread_.native_handle(), "verbs-soft");
+        return 0;
+      },
+      [](int failed) { return failed; });
 }
 
 void Progress::stop() {
@@ -155,8 +156,8 @@ void Progress::run() {
       helper_.nap(lock, kTick);
     } else if (driver_active_) {
       park(lock);
-    } else {
-      drive(lock, time, urgent);
+    } else if (contain([&] { return drive(lock, time, urgent), 0; }, [](int failed) { return failed; }) != 0) {
+      helper_.nap(lock, kTick);  // there is no memory now
     }
   }
 }

@@ -28,7 +28,13 @@ InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void(
       directory_(QueueDirectory::process()),
       listed_(directory_.add(address, queue_)),
       neighbours_(directory_) {
-  if (next_ == nullptr) buffer_ = std::make_unique<std::uint8_t[]>(wire::kMaxFrame);
+  if (next_ != nullptr) return;
+  try {
+    buffer_ = std::make_unique<std::uint8_t[]>(wire::kMaxFrame);
+  } catch (...) {  // there is no memory: the address stays free
+    if (listed_) directory_.remove(address_);
+    throw;
+  }
 }
 
 InprocLink::~InprocLink() {

@@ -1,10 +1,29 @@
 #include "link/inproc/queue_directory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <new>
 
 #include "link/process_instance.h"
 
 namespace verbs::soft::link {
+namespace {
+
+// Destructors remove entries. Readers may hold the list, so that it is copied; without memory for that, later attempts
+// may have some. An entry that stays after all leads to a closed queue, which takes no frames.
+template <typename Attempt>
+void patiently(Attempt&& attempt) {
+  for (int tries = 0; tries < 20; ++tries) {
+    try {
+      return attempt();
+    } catch (const std::bad_alloc&) {
+      usleep(1000);
+    }
+  }
+}
+
+}  // namespace
 
 QueueDirectory& QueueDirectory::process() { return process_instance<QueueDirectory>(); }
 
@@ -18,10 +37,12 @@ bool QueueDirectory::add(const wire::Gid& address, std::shared_ptr<FrameQueue> q
 }
 
 void QueueDirectory::remove(const wire::Gid& address) {
-  const std::lock_guard lock(mutex_);
-  auto next = std::make_shared<List>(*list_);
-  std::erase_if(*next, [&](const auto& entry) { return entry.first == address; });
-  replace(std::move(next));
+  patiently([&] {
+    const std::lock_guard lock(mutex_);
+    auto next = std::make_shared<List>(*list_);
+    std::erase_if(*next, [&](const auto& entry) { return entry.first == address; });
+    replace(std::move(next));
+  });
 }
 
 void QueueDirectory::replace(std::shared_ptr<const List> list) {
@@ -37,10 +58,12 @@ void QueueDirectory::join(const wire::Gid& group, std::shared_ptr<FrameQueue> qu
 }
 
 void QueueDirectory::leave(const wire::Gid& group, const FrameQueue* queue) {
-  const std::lock_guard lock(mutex_);
-  auto next = std::make_shared<List>(*list_);
-  std::erase_if(*next, [&](const auto& entry) { return entry.first == group && entry.second.get() == queue; });
-  replace(std::move(next));
+  patiently([&] {
+    const std::lock_guard lock(mutex_);
+    auto next = std::make_shared<List>(*list_);
+    std::erase_if(*next, [&](const auto& entry) { return entry.first == group && entry.second.get() == queue; });
+    replace(std::move(next));
+  });
 }
 
 void QueueDirectory::Reader::refresh() {

@@ -34,7 +34,12 @@ int bind_to(int fd, const wire::Gid& address, std::uint16_t port) {
 int TunnelLink::open(const wire::Gid& address, UdpLink& next, std::unique_ptr<TunnelLink>* link) {
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   if (epoll < 0) return errno;
-  link->reset(new TunnelLink(address, next, epoll));
+  try {
+    link->reset(new TunnelLink(address, next, epoll));
+  } catch (...) {  // there is no memory
+    close(epoll);
+    throw;
+  }
   return 0;
 }
 

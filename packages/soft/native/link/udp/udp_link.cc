@@ -79,7 +79,12 @@ int UdpLink::open(const wire::Gid& address, const UdpOptions& options, std::uniq
     close(fd);
     return error;
   }
-  link->reset(new UdpLink(fd, address, options, scope));
+  try {
+    link->reset(new UdpLink(fd, address, options, scope));
+  } catch (...) {  // there is no memory: the address stays free
+    close(fd);
+    throw;
+  }
   return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "nic/shared/erase.h"
+
 namespace verbs::soft::nic {
 
 int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
@@ -22,7 +24,7 @@ int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
 
 int AhTable::destroy(Ah* ah) {
   --ah->pd->users;
-  table_.erase(ah->handle);
+  erase(table_, ah->handle);
   return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "nic/shared/erase.h"
+
 namespace verbs::soft::nic {
 
 // The rings are not cleared: a large one takes memory only as it fills.
@@ -99,7 +101,7 @@ int CqTable::resize(Cq* cq, int cqe) { return cqe < 1 || cqe > max_cqe_ ? EINVAL
 int CqTable::destroy(Cq* cq) {
   if (cq->users > 0) return EBUSY;
   timers_.remove(*cq);
-  table_.erase(cq->handle);
+  erase(table_, cq->handle);
   return 0;
 }
 

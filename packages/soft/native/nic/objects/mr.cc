@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "guard/fault_handler.h"
+#include "nic/shared/erase.h"
 #include "nic/shared/guarded_memory.h"
 #include "nic/shared/mapped_memory.h"
 
@@ -134,7 +135,7 @@ int MrTable::dereg(Mr* mr) {
   if (mr->windows > 0) return EINVAL;
   --mr->pd->users;
   if (mr->dm) --mr->dm->regions;
-  table_.erase(mr->key >> 8);
+  erase(table_, mr->key >> 8);
   return 0;
 }
 

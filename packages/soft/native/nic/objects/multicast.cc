@@ -18,8 +18,10 @@ int MulticastTable::attach(Qp* qp, const wire::Gid& group, bool* first) {
   auto found = find(group);
   if (found == groups_.end()) {
     if (groups_.size() >= max_groups_ || max_members_ == 0) return ENOMEM;
-    found = groups_.insert(found, {group, group_on_wire(group, true), {}});
+    groups_.push_back({group, group_on_wire(group, true), {qp}});
     *first = true;
+    ++qp->groups;
+    return 0;
   }
   std::vector<Qp*>& members = found->members;
   if (std::find(members.begin(), members.end(), qp) != members.end()) return 0;

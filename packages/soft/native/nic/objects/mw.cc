@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "nic/objects/qp/qp.h"
+#include "nic/shared/erase.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -58,7 +59,7 @@ int MwTable::alloc(Pd* pd, ibv_mw_type type, Mw** mw) {
 int MwTable::dealloc(Mw* mw) {
   detach(*mw);
   --mw->pd->users;
-  table_.erase(mw->key >> 8);
+  erase(table_, mw->key >> 8);
   return 0;
 }
 

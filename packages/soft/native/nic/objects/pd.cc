@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "nic/shared/erase.h"
+
 namespace verbs::soft::nic {
 
 int PdTable::alloc(Pd** pd) {
@@ -16,7 +18,7 @@ int PdTable::alloc(Pd** pd) {
 
 int PdTable::dealloc(Pd* pd) {
   if (pd->users > 0) return EBUSY;
-  table_.erase(pd->handle);
+  erase(table_, pd->handle);
   return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "nic/shared/erase.h"
+
 namespace verbs::soft::nic {
 
 Xrcd* XrcdTable::find(const XrcdFile& file) {
@@ -35,7 +37,7 @@ int XrcdTable::open(const XrcdFile* file, bool create, bool exclusive, Xrcd** xr
 
 int XrcdTable::close(Xrcd* xrcd) {
   if (xrcd->opens == 1 && xrcd->users > 0) return EBUSY;
-  if (--xrcd->opens == 0) table_.erase(xrcd->handle);
+  if (--xrcd->opens == 0) erase(table_, xrcd->handle);
   return 0;
 }
 

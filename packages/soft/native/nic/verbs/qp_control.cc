@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "nic/device/qp_error.h"
+#include "nic/shared/erase.h"
 #include "nic/shared/psn.h"
 #include "nic/verbs/qp_transitions.h"
 
@@ -124,6 +126,16 @@ void store(Qp& qp, const ibv_qp_attr& attr, int mask) {
   if ((mask & IBV_QP_DEST_QPN) != 0) to.dest_qp_num = attr.dest_qp_num;
 }
 
+// Allocates what the new attributes need, before anything changes.
+void allocate(Qp& qp, const ibv_qp_attr& attr, int mask) {
+  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.outstanding.reserve(attr.max_rd_atomic + 1u);  // and the probe
+  if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) == 0) return;
+  ResponseQueue responses;
+  responses.allocate(attr.max_dest_rd_atomic);
+  qp.resp.replay_cache.allocate(attr.max_dest_rd_atomic);
+  qp.resp.responses = std::move(responses);
+}
+
 // Sets up the requester and the responder by the new attributes.
 void apply(Core& core, Qp& qp, int mask) {
   Port& port = core.port_of(qp);
@@ -133,11 +145,6 @@ void apply(Core& core, Qp& qp, int mask) {
   }
   if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = mtu_bytes(qp.attr.path_mtu);
   if ((mask & IBV_QP_RQ_PSN) != 0) qp.resp.expected_psn = qp.attr.rq_psn;
-  if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0) {
-    qp.resp.responses.allocate(qp.attr.max_dest_rd_atomic);
-    qp.resp.replay_cache.allocate(qp.attr.max_dest_rd_atomic);
-  }
-  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) qp.req.outstanding.reserve(qp.attr.max_rd_atomic + 1u);  // and the probe
   if ((mask & IBV_QP_RETRY_CNT) != 0) qp.req.retries_left = qp.attr.retry_cnt;
   if ((mask & IBV_QP_RNR_RETRY) != 0) qp.req.rnr_retries_left = qp.attr.rnr_retry;
   if ((mask & IBV_QP_SQ_PSN) != 0) {
@@ -175,12 +182,12 @@ int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner,
   made->owner = owner;
   if (const int error = lay_out(core_, *attr, *made)) return error;
   Qp* raw = made.get();
+  if (raw->srq != nullptr) raw->srq_sges.resize(raw->srq->queue.max_sge());
+  if (raw->xrcd != nullptr) raw->srq_sges.resize(static_cast<std::size_t>(core_.config.limits.max_srq_sge));
   const std::uint32_t index = core_.qps.insert(std::move(made));
   if (index == 0) return ENOMEM;
   raw->number = index;
   count_user(*raw, 1);
-  if (raw->srq != nullptr) raw->srq_sges.resize(raw->srq->queue.max_sge());
-  if (raw->xrcd != nullptr) raw->srq_sges.resize(static_cast<std::size_t>(core_.config.limits.max_srq_sge));
   *qp = raw;
   return 0;
 }
@@ -200,6 +207,7 @@ int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int mask) {
   } else if (to == IBV_QPS_ERR) {
     enter_error(core_, qp);
   } else {
+    allocate(qp, attr, mask);
     store(qp, attr, mask);
     apply(core_, qp, mask);
   }
@@ -229,7 +237,7 @@ int QpControl::destroy(Qp* qp) {
   core_.active.remove(*qp);
   core_.mws.unbind_all(*qp);
   count_user(*qp, -1);
-  core_.qps.erase(qp->number);
+  erase(core_.qps, qp->number);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "nic/responder/nak.h"
+#include "nic/shared/erase.h"
 #include "wire/headers.h"
 
 namespace verbs::soft::nic {
@@ -67,7 +68,7 @@ int SrqControl::destroy(Srq* srq) {
     --srq->cq->users;
   }
   --srq->pd->users;
-  core_.srqs.erase(srq->number);
+  erase(core_.srqs, srq->number);
   return 0;
 }
 

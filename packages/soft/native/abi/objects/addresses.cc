@@ -1,0 +1,55 @@
+#include "abi/objects/addresses.h"
+
+namespace verbs::soft::abi {
+
+namespace {
+
+template <typename Object>
+Fields with_handle(const void* ibv) {
+  const auto* object = static_cast<const Object*>(ibv);
+  return {object->context, object->handle};
+}
+
+template <typename Object>
+Fields without_handle(const void* ibv) {
+  return {static_cast<const Object*>(ibv)->context, 0};
+}
+
+}  // namespace
+
+Addresses& addresses() {
+  static Addresses* all = new Addresses;
+  return *all;
+}
+
+Fields fields_of(Kind kind, const void* ibv) {
+  switch (kind) {
+    case Kind::kPd:
+      return with_handle<ibv_pd>(ibv);
+    case Kind::kMr:
+      return with_handle<ibv_mr>(ibv);
+    case Kind::kMw:
+      return with_handle<ibv_mw>(ibv);
+    case Kind::kDm:
+      return with_handle<ibv_dm>(ibv);
+    case Kind::kCq:
+      return with_handle<ibv_cq>(ibv);
+    case Kind::kSrq:
+      return with_handle<ibv_srq>(ibv);
+    case Kind::kQp:
+      return with_handle<ibv_qp>(ibv);
+    case Kind::kAh:
+      return with_handle<ibv_ah>(ibv);
+    case Kind::kTd:
+      return without_handle<ibv_td>(ibv);
+    case Kind::kChannel:
+      return without_handle<ibv_comp_channel>(ibv);
+    case Kind::kXrcd:
+      return without_handle<ibv_xrcd>(ibv);
+    case Kind::kContext:
+      break;
+  }
+  return {};
+}
+
+}  // namespace verbs::soft::abi
