@@ -46,8 +46,6 @@ declare global {
 
   const dial: typeof rendezvous.dial;
   const listen: typeof rendezvous.listen;
-  const connection: rendezvous.Connection;
-  const request: rendezvous.Request;
 
   const matcher: FlowMatcher;
   const domain: dr.Domain;

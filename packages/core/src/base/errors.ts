@@ -4,6 +4,7 @@ import { native } from './native.js';
 
 const brand = Symbol.for('@verbs/core.VerbsError');
 
+/** What a {@link VerbsError} says besides its errno. */
 export interface VerbsErrorOptions {
   /** The remedy. */
   hint?: string | undefined;
@@ -13,6 +14,7 @@ export interface VerbsErrorOptions {
   code?: string;
   /** Instead of the errno's own text. */
   text?: string;
+  /** The error behind it. */
   cause?: unknown;
 }
 

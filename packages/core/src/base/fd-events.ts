@@ -8,6 +8,7 @@ export interface EventSource {
   ref(alive: boolean): void;
   /** Takes the waiting events off the descriptor. */
   drain(): void;
+  /** The C function behind `watch`, for errors. */
   syscall: string;
 }
 
@@ -47,6 +48,7 @@ export class FdEvents {
     }
   }
 
+  /** The waiter waits no longer. */
   leave(waiter: object): void {
     if (!this.#waiters.delete(waiter) || this.#waiters.size !== 0) return;
     awaited.delete(this);

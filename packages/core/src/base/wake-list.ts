@@ -38,10 +38,12 @@ export class WakeList {
     });
   }
 
+  /** Resolves all promises. */
   wakeAll(): void {
     for (const sleeper of [...this.#sleepers]) sleeper.wake();
   }
 
+  /** Rejects all promises. */
   failAll(reason: unknown): void {
     for (const sleeper of [...this.#sleepers]) sleeper.fail(reason);
   }

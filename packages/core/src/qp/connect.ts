@@ -113,7 +113,7 @@ export function connectSteps(value: unknown, { qpType, inInit, defaultSgid }: Co
     ...(inInit ? [] : [init]),
     {
       qpState: QpState.RTR,
-      pathMtu: pathMtu as Mtu,
+      pathMtu,
       destQpNum: remote.qpNum,
       rqPsn: remote.psn,
       ahAttr: { portNum, sl, dlid: lid ?? 0, ...(gid === undefined ? {} : route()) },

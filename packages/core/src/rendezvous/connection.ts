@@ -71,7 +71,9 @@ export class Connection implements AsyncDisposable {
    * The messages of the peer, of a connection with the option `receive`. The iteration ends when the peer is gone.
    *
    * @throws VerbsError EINVAL without that option
-   * @example for await (const message of connection.messages) await message.reply(message.data);
+   * @example
+   * const connection = await dial({ port: 18515, receive: {} });
+   * for await (const message of connection.messages) await message.reply(message.data);
    */
   get messages(): Receiver {
     if (this.#messages !== undefined) return this.#messages;
@@ -86,7 +88,9 @@ export class Connection implements AsyncDisposable {
    *
    * @throws RangeError for data that is longer than `receive.size` (default 4096)
    * @throws CompletionError, VerbsError as {@link QueuePair.send}
-   * @example await connection.send(JSON.stringify({ get: 'colour' }));
+   * @example
+   * const connection = await dial({ port: 18515 });
+   * await connection.send(JSON.stringify({ get: 'colour' }));
    */
   send(data: MessageData): Promise<WorkCompletion> {
     return this.#buffers.use(data, (sge) => this.qp.send({ opcode: WrOpcode.SEND, sgList: [sge] }));

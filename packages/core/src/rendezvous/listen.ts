@@ -175,7 +175,8 @@ export class Request {
    *
    * @param options beside those of {@link listen}, and in their place
    * @throws VerbsError ETIMEDOUT, ECONNRESET (the peer gave up), EINVAL (answered before); the errors of `createQp`
-   * @example const connection = await request.accept({ privateData: mr.remote() });
+   * @example
+   * for await (const request of await listen()) await request.accept({ privateData: mr.remote() });
    */
   async accept(options: ConnectionOptions = {}): Promise<Connection> {
     // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the options of the server alone
@@ -214,7 +215,10 @@ export class Request {
    *
    * @param options `privateData`: a JSON value for the program, for instance the reason
    * @throws VerbsError EINVAL if it was answered before
-   * @example if (request.privateData !== 'secret') request.reject({ privateData: 'wrong password' });
+   * @example
+   * for await (const request of await listen()) {
+   *   if (request.privateData !== 'secret') request.reject({ privateData: 'wrong password' });
+   * }
    */
   reject(options: { privateData?: unknown } = {}): void {
     this.#answer();
