@@ -34,6 +34,7 @@ if (host === undefined) {
 }
 
 const send = (/** @type {number} */ round) => {
+  if (peer === undefined) return;
   out.bytes.fill(round);
   const sendFlags = SendFlags.SIGNALED;
   qp.postSend({ opcode: WrOpcode.SEND, sendFlags, ...peer, remoteQkey: qkey, sgList: [{ mr: out }] });

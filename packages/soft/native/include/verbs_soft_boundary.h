@@ -70,6 +70,6 @@ struct Guarded<Function> {
   }
 };
 template <auto Function>
-inline constexpr auto guarded = &Guarded<Function>::call;
+inline constexpr auto kGuarded = &Guarded<Function>::call;
 
 }  // namespace verbs::soft

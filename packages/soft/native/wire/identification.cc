@@ -50,13 +50,13 @@ constexpr std::size_t kIdentificationEnd = 6;
 std::optional<std::uint16_t> solve_identification(std::span<const std::uint8_t> frame) {
   if (frame.size() % kWord != 0 || frame.size() >= kMaxFrame) return std::nullopt;
   if (frame.size() < kIpv4Size + kUdpSize + Bth::kSize + kIcrcSize) return std::nullopt;
-  static const std::array<std::uint32_t, kPowers> powers = make_powers();
+  static const std::array<std::uint32_t, kPowers> kPowersOfX = make_powers();
   const std::uint32_t difference = load_le(&frame[frame.size() - kIcrcSize]) ^ icrc(frame);
   // The identification's bytes are a polynomial of degree 15 at most. The bytes behind them and the CRC itself moved it
   // by 8 for each byte; the result is wanted in the lower half.
   constexpr std::size_t kInId = 2;
   const std::size_t moved = frame.size() - kIcrcSize - kIdentificationEnd + kInId;
-  const std::uint32_t bytes = multiply(difference, powers[moved / kWord]);
+  const std::uint32_t bytes = multiply(difference, kPowersOfX[moved / kWord]);
   if (bytes >> 16 != 0) return std::nullopt;
   return static_cast<std::uint16_t>(bytes << 8 | bytes >> 8);
 }

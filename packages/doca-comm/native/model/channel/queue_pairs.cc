@@ -29,9 +29,9 @@ Control* QueuePairs::control_send_slot(std::uint32_t slot) const { return contro
 
 // Whole pages only: others belong to slots beside them, too.
 void QueuePairs::discard(const Frame* first, const Frame* end) {
-  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(first) + page - 1) / page * page;
-  const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end) / page * page;
+  static const auto kPage = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(first) + kPage - 1) / kPage * kPage;
+  const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end) / kPage * kPage;
   if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
 }
 void QueuePairs::discard_receive_slots(std::uint32_t first, std::uint32_t end) {

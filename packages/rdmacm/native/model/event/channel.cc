@@ -24,7 +24,7 @@ void Channel::close() {
 
 int Channel::wait() const {
   eventfd_t one = 0;
-  return read(ibv.fd, &one, sizeof one) == sizeof one ? 0 : errno;
+  return ::read(ibv.fd, &one, sizeof one) == sizeof one ? 0 : errno;
 }
 
 void Channel::push(std::unique_ptr<Event> event) {

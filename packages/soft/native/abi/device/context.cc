@@ -33,32 +33,32 @@ void fill_ops(ibv_context* context) {
   ops.post_send = post_send;
   ops.post_recv = post_recv;
   ops.post_srq_recv = post_srq_recv;
-  ops.alloc_mw = guarded<alloc_mw>;
-  ops.bind_mw = guarded<bind_mw>;
-  ops.dealloc_mw = guarded<dealloc_mw>;
+  ops.alloc_mw = kGuarded<alloc_mw>;
+  ops.bind_mw = kGuarded<bind_mw>;
+  ops.dealloc_mw = kGuarded<dealloc_mw>;
 }
 
 void fill_verbs(verbs_context* verbs) {
   verbs->sz = sizeof *verbs;
-  verbs->query_port = guarded<query_port>;
-  verbs->advise_mr = guarded<advise_mr>;
-  verbs->alloc_null_mr = guarded<alloc_null_mr>;
-  verbs->alloc_td = guarded<alloc_td>;
-  verbs->dealloc_td = guarded<dealloc_td>;
-  verbs->alloc_parent_domain = guarded<alloc_parent_domain>;
-  verbs->alloc_dm = guarded<alloc_dm>;
-  verbs->free_dm = guarded<free_dm>;
-  verbs->reg_dm_mr = guarded<reg_dm_mr>;
-  verbs->query_device_ex = guarded<query_device_ex>;
-  verbs->query_rt_values = guarded<query_rt_values>;
-  verbs->create_qp_ex = guarded<create_qp_ex>;
-  verbs->create_cq_ex = guarded<create_cq_ex>;
-  verbs->modify_cq = guarded<modify_cq>;
-  verbs->create_srq_ex = guarded<create_srq_ex>;
-  verbs->get_srq_num = guarded<get_srq_num>;
-  verbs->open_xrcd = guarded<open_xrcd>;
-  verbs->close_xrcd = guarded<close_xrcd>;
-  verbs->open_qp = guarded<open_qp>;
+  verbs->query_port = kGuarded<query_port>;
+  verbs->advise_mr = kGuarded<advise_mr>;
+  verbs->alloc_null_mr = kGuarded<alloc_null_mr>;
+  verbs->alloc_td = kGuarded<alloc_td>;
+  verbs->dealloc_td = kGuarded<dealloc_td>;
+  verbs->alloc_parent_domain = kGuarded<alloc_parent_domain>;
+  verbs->alloc_dm = kGuarded<alloc_dm>;
+  verbs->free_dm = kGuarded<free_dm>;
+  verbs->reg_dm_mr = kGuarded<reg_dm_mr>;
+  verbs->query_device_ex = kGuarded<query_device_ex>;
+  verbs->query_rt_values = kGuarded<query_rt_values>;
+  verbs->create_qp_ex = kGuarded<create_qp_ex>;
+  verbs->create_cq_ex = kGuarded<create_cq_ex>;
+  verbs->modify_cq = kGuarded<modify_cq>;
+  verbs->create_srq_ex = kGuarded<create_srq_ex>;
+  verbs->get_srq_num = kGuarded<get_srq_num>;
+  verbs->open_xrcd = kGuarded<open_xrcd>;
+  verbs->close_xrcd = kGuarded<close_xrcd>;
+  verbs->open_qp = kGuarded<open_qp>;
 }
 
 int set_up(Context* context, ibv_device* device) {

@@ -22,7 +22,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+std::vector<std::string_view> split_at(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
   while (true) {
     const std::size_t end = text.find_first_of(separators);
@@ -82,7 +82,7 @@ std::string split_options(std::string_view where, const std::vector<std::string_
 constexpr std::string_view kEveryDevice = "*";
 
 std::string split_device(std::string_view entry, std::vector<DeviceText>* devices, OptionTexts* every) {
-  const auto parts = split(entry, ",");
+  const auto parts = split_at(entry, ",");
   if (parts[0] == kEveryDevice) return split_options("every device (*)", parts, 1, every);
   DeviceText device;
   device.name = parts[0];
@@ -117,7 +117,7 @@ std::string split_configuration(std::string_view text, std::vector<DeviceText>* 
   devices->clear();
   OptionTexts for_every;
   const std::string clean = without_comments(text);
-  for (const std::string_view entry : split(clean, ";\n")) {
+  for (const std::string_view entry : split_at(clean, ";\n")) {
     if (entry.empty()) continue;
     std::string error = split_device(entry, devices, &for_every);
     if (!error.empty()) return error;
@@ -132,7 +132,7 @@ std::string read_device(const DeviceText& text, std::string_view defaults, Devic
   *config = DeviceConfig{};
   config->name = text.name;
   OptionTexts options;
-  std::string error = split_options("defaults of " + text.name, split(defaults, ","), 0, &options);
+  std::string error = split_options("defaults of " + text.name, split_at(defaults, ","), 0, &options);
   if (!error.empty()) return error;
   options.insert(options.end(), text.options.begin(), text.options.end());
   for (const auto& [key, value] : options) {
@@ -149,7 +149,7 @@ std::string read_device(const DeviceText& text, std::string_view defaults, Devic
 
 std::string read_faults(std::string_view text, link::FaultPlan* plan) {
   OptionTexts options;
-  std::string error = split_options("faults", split(text, ","), 0, &options);
+  std::string error = split_options("faults", split_at(text, ","), 0, &options);
   if (!error.empty()) return error;
   *plan = link::FaultPlan{};
   for (const auto& [key, value] : options) {

@@ -52,8 +52,8 @@ struct Range {
 };
 
 std::uintptr_t page_mask() {
-  static const std::uintptr_t mask = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
-  return mask;
+  static const std::uintptr_t kMask = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
+  return kMask;
 }
 
 // 0, EFAULT, or ENOTTY if the kernel does not answer queries.
