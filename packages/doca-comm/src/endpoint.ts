@@ -235,6 +235,7 @@ export class Endpoint
   async disconnectAsync(peer: PeerAddr): Promise<void> {
     const handle = this.#native.use('disconnect');
     const call = this.#native.disconnect(handle, this.#peers.connectedNumber(peer, DISCONNECT));
+    this.#peers.leave(peer, call);
     this.#forget(peer);
     const status = await call;
     if (this.#role === 'client') this.#receives.retry();

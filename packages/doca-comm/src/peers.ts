@@ -15,6 +15,8 @@ export class Peers {
   readonly #endpoint: Endpoint;
   readonly #handle: () => EndpointHandle;
   readonly #byNumber = new Map<number, PeerAddr>();
+  /** The numbers of peers that are gone for the program, and that the library still disconnects. */
+  readonly #leaving = new Set<number>();
   readonly #added: (peer: PeerAddr) => void;
 
   /** `added` is called with each new peer. */
@@ -53,6 +55,18 @@ export class Peers {
     const number = this.numberOf(peer);
     if (number === 0) checked(-DocaStatus.NOT_CONNECTED, syscall);
     return number;
+  }
+
+  /** `disconnected` settles when the library knows the peer no more. The caller handles its rejection. */
+  leave(peer: PeerAddr, disconnected: Promise<unknown>): void {
+    const { number } = peer;
+    this.#leaving.add(number);
+    const left = () => this.#leaving.delete(number);
+    disconnected.then(left, left);
+  }
+
+  isLeaving(number: number): boolean {
+    return this.#leaving.has(number);
   }
 
   remove(peer: PeerAddr): void {

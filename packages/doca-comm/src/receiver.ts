@@ -29,9 +29,13 @@ export class Receiver {
         `buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`,
       );
     }
-    const result = native.recvFrom(handle, target, this.#from);
-    if (result === -DocaStatus.AGAIN) return undefined;
-    const number = this.#from[0] ?? 0;
+    let result, number;
+    do {
+      result = native.recvFrom(handle, target, this.#from);
+      if (result === -DocaStatus.AGAIN) return undefined;
+      number = this.#from[0] ?? 0;
+      // Messages that waited when the program disconnected their sender are nobody's.
+    } while (this.#peers.isLeaving(number));
     if (result < 0) {
       const error = new DocaError(-result, 'doca_comm_channel_ep_recvfrom', receiveHints[-result]);
       throw result === -DocaStatus.CONNECTION_RESET && number !== 0

@@ -21,7 +21,7 @@ const LARGEST = {
   reformat_l2_to_l3_tunnel: 1,
   nic_rx_multi_path_tirs: 1,
   mtu_check: 1,
-  strict: 1,
+  cap_net_raw: 1,
 };
 
 /** The message for a device that is not there for its options. */

@@ -40,6 +40,10 @@ class Endpoint final : public provider::LoopUser {
   std::uint32_t number_of(doca_comm_channel_addr_t* address);
   doca_comm_channel_addr_t* address_of(std::uint32_t number) const;  // nullptr if there is none, and if get() is
   void forget(std::uint32_t number);
+  // A disconnect in the background: the number is no peer's from its beginning. Messages that the library still has
+  // keep it until the end, so that they are not taken for a new peer's.
+  void begin_forgetting(std::uint32_t number) { addresses_.erase(number); }
+  void end_forgetting(doca_comm_channel_addr_t* address) { numbers_.erase(address); }
 
   // Calls `callback` once for every arm() that is followed by an event.
   doca_error_t watch(Channel channel, napi_value callback);

@@ -71,7 +71,7 @@ Napi::Value disconnect_in_background(const Napi::CallbackInfo& info) {
   const Functions& f = ep.functions();
   doca_comm_channel_ep_t* handle = ep.get();
   doca_comm_channel_addr_t* peer = address(ep, info[1]);
-  if (peer) ep.forget(info[1].As<Napi::Number>());
+  if (peer) ep.begin_forgetting(info[1].As<Napi::Number>());
   BackgroundCall::Work work = [&f, handle, peer] {
     return peer ? f.ep_disconnect(handle, peer) : DOCA_ERROR_NOT_CONNECTED;
   };
@@ -79,8 +79,10 @@ Napi::Value disconnect_in_background(const Napi::CallbackInfo& info) {
     const doca_error_t error = work();
     work = [error] { return error; };
   }
-  return BackgroundCall::start(info, ep, std::move(work),
-                               [](doca_error_t error) { return -static_cast<double>(error); });
+  return BackgroundCall::start(info, ep, std::move(work), [&ep, peer](doca_error_t error) {
+    ep.end_forgetting(peer);
+    return -static_cast<double>(error);
+  });
 }
 
 // sendTo(endpoint, message, peer)

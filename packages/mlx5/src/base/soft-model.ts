@@ -11,7 +11,7 @@ import { type SoftModel, softModelAt } from '@verbs/core/provider';
  * - capabilities to switch off: `decap=0`, `encap_general_header=0`, `reformat_l3_tunnel_to_l2=0`,
  *   `reformat_l2_to_l3_tunnel=0`, `nic_rx_multi_path_tirs=0`
  * - `mtu_check=0`: the model does not drop a frame that an encapsulation makes longer than the port allows
- * - `strict=1`: flows need CAP_NET_RAW, as on hardware
+ * - `cap_net_raw=1`: flows need CAP_NET_RAW, as on hardware
  */
 export const softModel: SoftModel<'mlx5'> = softModelAt({
   name: '@verbs/mlx5',

@@ -31,7 +31,7 @@ constexpr Option kOptions[] = {
     {"reformat_l2_to_l3_tunnel", &Capabilities::reformat_l2_to_l3_tunnel, 1},
     {"nic_rx_multi_path_tirs", &Capabilities::nic_rx_multi_path_tirs, 1},
     {"mtu_check", &Capabilities::mtu_check, 1},
-    {"strict", &Capabilities::strict, 1},
+    {"cap_net_raw", &Capabilities::cap_net_raw, 1},
 };
 
 }  // namespace

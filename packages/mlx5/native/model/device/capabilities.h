@@ -29,7 +29,7 @@ struct Capabilities {
   // Drop a frame that an encapsulation or a VLAN tag makes longer than the port allows.
   std::uint32_t mtu_check = 1;
   // Check privileges as the kernel does. Off by default: frames that stay in the process need none.
-  std::uint32_t strict = 0;
+  std::uint32_t cap_net_raw = 0;
 };
 
 // The names of all options, NULL-terminated.

@@ -41,7 +41,7 @@ mlx5dv_dr_domain* mlx5dv_dr_domain_create(ibv_context* verbs, mlx5dv_dr_domain_t
   if (type != MLX5DV_DR_DOMAIN_TYPE_NIC_RX && type != MLX5DV_DR_DOMAIN_TYPE_NIC_TX) {
     return null_with<mlx5dv_dr_domain>(EINVAL);
   }
-  if (context->device->capabilities.strict != 0 && !has_net_raw()) return null_with<mlx5dv_dr_domain>(EPERM);
+  if (context->device->capabilities.cap_net_raw != 0 && !has_net_raw()) return null_with<mlx5dv_dr_domain>(EPERM);
   auto domain = std::make_unique<DrDomain>();
   domain->owner = context;
   domain->type = type;

@@ -76,7 +76,7 @@ Flow::Flow(FlowMatcher& matcher, FlowEntry& its_entry, FlowRequest& its_request)
 Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request) {
   if (value.empty()) return null_with<Flow>(EINVAL);
   if (request->exceeds_kernel()) return null_with<Flow>(EINVAL);
-  if (matcher.owner->device->capabilities.strict != 0 && !has_net_raw()) return null_with<Flow>(EPERM);
+  if (matcher.owner->device->capabilities.cap_net_raw != 0 && !has_net_raw()) return null_with<Flow>(EPERM);
   if (const int error = request->check(matcher.direction)) return null_with<Flow>(error);
   FlowRequest* inserted = nullptr;
   FlowEntry* entry = FlowEntry::insert(matcher, value, std::move(request), &inserted);

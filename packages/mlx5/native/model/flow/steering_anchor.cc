@@ -35,7 +35,7 @@ mlx5dv_steering_anchor* mlx5dv_create_steering_anchor(ibv_context* verbs, mlx5dv
   if (!context) return null_with<mlx5dv_steering_anchor>(EOPNOTSUPP);
   if (attr->comp_mask != 0) return null_with<mlx5dv_steering_anchor>(EOPNOTSUPP);
   Device& device = *context->device;
-  if (device.capabilities.strict != 0 && !has_net_raw()) return null_with<mlx5dv_steering_anchor>(EPERM);
+  if (device.capabilities.cap_net_raw != 0 && !has_net_raw()) return null_with<mlx5dv_steering_anchor>(EPERM);
   if (attr->ft_type > MLX5DV_FLOW_TABLE_TYPE_RDMA_TX) return null_with<mlx5dv_steering_anchor>(EINVAL);
   const bool receive = attr->ft_type == MLX5DV_FLOW_TABLE_TYPE_NIC_RX;
   if (!receive && attr->ft_type != MLX5DV_FLOW_TABLE_TYPE_NIC_TX) return null_with<mlx5dv_steering_anchor>(EOPNOTSUPP);

@@ -1,5 +1,6 @@
 // Identifiers: making, migrating and destroying them.
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 
 #include "model/device/soft.h"
@@ -45,7 +46,10 @@ void acknowledge_last(Id& id) {
 }
 
 void wait_for_acknowledgements(Id& id, std::unique_lock<std::mutex>& lock) {
-  Library::get().acknowledged.wait(lock, [&] { return id.reported == id.acknowledged; });
+  // In slices: condition_variable::wait without a time needs a libstdc++ that older distributions lack.
+  while (!Library::get().acknowledged.wait_for(lock, std::chrono::hours(1),
+                                               [&] { return id.reported == id.acknowledged; })) {
+  }
 }
 
 // From here on the connection manager does not know the identifier.
