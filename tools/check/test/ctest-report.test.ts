@@ -4,8 +4,8 @@ import { readCtestReport } from '../src/report/ctest-report.mjs';
 const program = (name: string, status: string, output: string) =>
   `<testcase name="${name}" classname="${name}" time="0.1" status="${status}"><system-out>${output}</system-out></testcase>`;
 
-const doctest = (passed: number, failed: number) =>
-  `[doctest] test cases: ${passed + failed} | ${passed} passed | ${failed} failed | 0 skipped`;
+const doctest = (passed: number, failed: number, skipped = 0) =>
+  `[doctest] test cases: ${passed + failed} | ${passed} passed | ${failed} failed | ${skipped} skipped`;
 
 describe('readCtestReport', () => {
   it('counts the cases of doctest programs, and any other program as one', () => {
@@ -31,6 +31,15 @@ describe('readCtestReport', () => {
       passed: 0,
       failed: 0,
       skipped: ['abi'],
+    });
+  });
+
+  it('names the cases of doctest that did not run', () => {
+    const message = '../native/test/setup/registry_test.cc:290: MESSAGE: skipped: mounting is not permitted\n';
+    expect(readCtestReport(program('errors', 'run', message + doctest(3, 0, 2)))).toEqual({
+      passed: 2,
+      failed: 0,
+      skipped: ['errors: mounting is not permitted', 'errors: 2 cases whose doctest::skip() holds here'],
     });
   });
 

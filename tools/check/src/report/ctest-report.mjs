@@ -3,7 +3,8 @@ import { add } from './tally.mjs';
 
 /**
  * Reads the JUnit file of `ctest --output-junit`. A program of doctest counts as its test cases, which are in its
- * output; any other program counts as one test.
+ * output; any other program counts as one test. A case that finds out only when it runs that it cannot says
+ * `MESSAGE("skipped: WHY")`, and counts as skipped.
  * @param {string} xml
  * @returns {Tally}
  */
@@ -21,9 +22,12 @@ function readProgram(attributes, body) {
   const name = /\bname="([^"]*)"/.exec(attributes)?.[1] ?? '?';
   const status = /\bstatus="([^"]*)"/.exec(attributes)?.[1];
   if (status !== 'run' && status !== 'fail') return { passed: 0, failed: 0, skipped: [name] };
-  const cases = /\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed/.exec(body);
-  const passed = Number(cases?.[2] ?? (status === 'run' ? 1 : 0));
+  const cases = /\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed \|\s*(\d+) skipped/.exec(body);
+  const skipped = [...body.matchAll(/ MESSAGE: skipped: (.*)/g)].map(([, why]) => `${name}: ${why}`);
+  const passed = Number(cases?.[2] ?? (status === 'run' ? 1 : 0)) - skipped.length;
+  const leftOut = Number(cases?.[4] ?? 0);
+  if (leftOut > 0) skipped.push(`${name}: ${leftOut} cases whose doctest::skip() holds here`);
   const failed = Number(cases?.[3] ?? 0);
   // A program that crashed, or was stopped for its time, has not counted its last test.
-  return { passed, failed: status === 'fail' ? Math.max(failed, 1) : failed, skipped: [] };
+  return { passed, failed: status === 'fail' ? Math.max(failed, 1) : failed, skipped };
 }

@@ -286,5 +286,9 @@ TEST_CASE("where nothing can be created, the reason says who holds the name" * d
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
-  CHECK((WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
+  if (WEXITSTATUS(status) == 77) {
+    MESSAGE("skipped: /dev/shm cannot be mounted anew in this container");
+  } else {
+    CHECK(WEXITSTATUS(status) == 0);
+  }
 }
