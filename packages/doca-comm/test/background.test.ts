@@ -187,6 +187,21 @@ test('a service serves its clients while it disconnects one that is stopped', as
   await program.ended;
 }, 20_000);
 
+test("messages that wait when their sender is disconnected are nobody's", async () => {
+  const service = serve('late');
+  const sender = client();
+  await sender.connectAsync('late');
+  await sender.send(Buffer.from('first'));
+  const { peer } = await service.receive();
+  for (let i = 0; i < 4; i++) await sender.send(Buffer.from('late'));
+  const gone = service.disconnectAsync(peer);
+  expect(service.recvFrom()).toBeUndefined();
+  expect(service.peers).toEqual([]);
+  await gone;
+  expect(service.recvFrom()).toBeUndefined();
+  expect(service.peers).toEqual([]);
+});
+
 test('a worker that is terminated in the middle of a call ends when the call has returned', async () => {
   const service = await stoppable('terminating');
   await stop(service);

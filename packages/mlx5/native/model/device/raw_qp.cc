@@ -15,8 +15,8 @@ std::map<const ibv_qp*, std::unique_ptr<RawQp>>& known() {
 
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   Context* context = context_of(pd->context);
-  const bool strict = context->device->capabilities.cap_net_raw != 0;
-  if (attr->qp_type == IBV_QPT_RAW_PACKET && strict && !has_net_raw()) return null_with<ibv_qp>(EPERM);
+  const bool privileged = context->device->capabilities.cap_net_raw != 0;
+  if (attr->qp_type == IBV_QPT_RAW_PACKET && privileged && !has_net_raw()) return null_with<ibv_qp>(EPERM);
   ibv_qp* ibv = context->base.create_qp(pd, attr);
   if (ibv && ibv->qp_type == IBV_QPT_RAW_PACKET) {
     const ModelLock guard(model_mutex());
