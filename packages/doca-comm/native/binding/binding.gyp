@@ -2,15 +2,20 @@
   'targets': [
     {
       'target_name': 'verbs_doca_comm',
-      'sources': [
-        'addon.cc',
-        'background_call.cc',
-        'device.cc',
-        'endpoint.cc',
-        'library.cc',
-        'peer.cc',
-        'representor.cc',
-      ],
+      # Compiled in batches: see gyp/batches.mjs of @verbs/core.
+      'variables': {
+        'batches': "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/gyp/batches.mjs')\")",
+        'files': [
+          'addon.cc',
+          'background_call.cc',
+          'device.cc',
+          'endpoint.cc',
+          'library.cc',
+          'peer.cc',
+          'representor.cc',
+        ],
+      },
+      'sources': ['<!@(node <(batches) <@(files))'],
       # Not by the package's own gyp target: that writes into its directory, which addons that are built at once share.
       'include_dirs': [
         '..',

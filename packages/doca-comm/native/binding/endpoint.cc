@@ -81,8 +81,6 @@ doca_error_t Endpoint::arm(Channel channel) {
 
 namespace {
 
-Endpoint& endpoint(const Napi::CallbackInfo& info) { return handle<Endpoint>(info, 0, kEndpointTag); }
-
 Napi::Value create(const Napi::CallbackInfo& info) {
   const Library& library = library_of(info, 0);
   doca_comm_channel_ep_t* ep = nullptr;
@@ -92,11 +90,13 @@ Napi::Value create(const Napi::CallbackInfo& info) {
               kEndpointTag);
 }
 
-Napi::Value destroy_endpoint(const Napi::CallbackInfo& info) { return failure(info, endpoint(info).destroy(nullptr)); }
+Napi::Value destroy_endpoint(const Napi::CallbackInfo& info) {
+  return failure(info, endpoint_of(info).destroy(nullptr));
+}
 
 // destroyInBackground(endpoint): a promise of the result
 Napi::Value destroy_in_background(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const Functions& f = ep.functions();
   doca_comm_channel_ep_t* released = ep.release();
   const auto work = [&f, released] { return released ? f.ep_destroy(released) : DOCA_SUCCESS; };
@@ -105,7 +105,7 @@ Napi::Value destroy_in_background(const Napi::CallbackInfo& info) {
 
 // getSize(endpoint, which): 0 message, 1 send queue, 2 receive queue
 Napi::Value get_size(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const Functions& f = ep.functions();
   const std::array getters{f.ep_get_max_msg_size, f.ep_get_send_queue_size, f.ep_get_recv_queue_size};
   std::uint16_t size = 0;
@@ -115,26 +115,35 @@ Napi::Value get_size(const Napi::CallbackInfo& info) {
 
 // setSize(endpoint, which, size)
 Napi::Value set_size(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const Functions& f = ep.functions();
   const std::array setters{f.ep_set_max_msg_size, f.ep_set_send_queue_size, f.ep_set_recv_queue_size};
   const auto size = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
   return failure(info, setters.at(info[1].As<Napi::Number>().Uint32Value())(ep.get(), size));
 }
 
+// An object of one library is no object of the other, which would read it as its own.
+template <typename Object>
+bool same_library(const Endpoint& ep, const Object& object) {
+  return &ep.functions() == &object.functions();
+}
+
 Napi::Value set_device(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
-  return failure(info, ep.functions().ep_set_device(ep.get(), handle<Device>(info, 1, kDeviceTag).get()));
+  Endpoint& ep = endpoint_of(info);
+  const Device& device = handle<Device>(info, 1, kDeviceTag);
+  if (!same_library(ep, device)) return failure(info, DOCA_ERROR_INVALID_VALUE);
+  return failure(info, ep.functions().ep_set_device(ep.get(), device.get()));
 }
 
 Napi::Value set_representor(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
-  doca_dev_rep* rep = handle<Representor>(info, 1, kRepresentorTag).get();
-  return failure(info, ep.functions().ep_set_device_rep(ep.get(), rep));
+  Endpoint& ep = endpoint_of(info);
+  const Representor& representor = handle<Representor>(info, 1, kRepresentorTag);
+  if (!same_library(ep, representor)) return failure(info, DOCA_ERROR_INVALID_VALUE);
+  return failure(info, ep.functions().ep_set_device_rep(ep.get(), representor.get()));
 }
 
 Napi::Value listen(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   return failure(info, ep.functions().ep_listen(ep.get(), info[1].As<Napi::String>().Utf8Value().c_str()));
 }
 
@@ -146,15 +155,17 @@ Endpoint::Channel channel_of(const Napi::CallbackInfo& info) {
 
 // watch(endpoint, channel, callback), arm(endpoint, channel), rest(endpoint, channel), disarm(endpoint, channel)
 Napi::Value watch_channel(const Napi::CallbackInfo& info) {
-  return failure(info, endpoint(info).watch(channel_of(info), info[2].As<Napi::Function>()));
+  return failure(info, endpoint_of(info).watch(channel_of(info), info[2].As<Napi::Function>()));
 }
-Napi::Value arm_channel(const Napi::CallbackInfo& info) { return failure(info, endpoint(info).arm(channel_of(info))); }
+Napi::Value arm_channel(const Napi::CallbackInfo& info) {
+  return failure(info, endpoint_of(info).arm(channel_of(info)));
+}
 Napi::Value rest_channel(const Napi::CallbackInfo& info) {
-  endpoint(info).rest(channel_of(info));
+  endpoint_of(info).rest(channel_of(info));
   return info.Env().Undefined();
 }
 Napi::Value disarm_channel(const Napi::CallbackInfo& info) {
-  endpoint(info).disarm(channel_of(info));
+  endpoint_of(info).disarm(channel_of(info));
   return info.Env().Undefined();
 }
 

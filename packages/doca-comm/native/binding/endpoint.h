@@ -69,4 +69,7 @@ class Endpoint final : public provider::LoopUser {
   std::unordered_map<std::uint32_t, doca_comm_channel_addr_t*> addresses_;
 };
 
+// The endpoint that is the call's first argument; throws if it is none.
+inline Endpoint& endpoint_of(const Napi::CallbackInfo& info) { return handle<Endpoint>(info, 0, kEndpointTag); }
+
 }  // namespace verbs::doca_comm::binding

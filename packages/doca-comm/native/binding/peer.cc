@@ -6,8 +6,6 @@ namespace verbs::doca_comm::binding {
 
 namespace {
 
-Endpoint& endpoint(const Napi::CallbackInfo& info) { return handle<Endpoint>(info, 0, kEndpointTag); }
-
 doca_comm_channel_addr_t* address(const Endpoint& ep, const Napi::Value& peer) {
   return ep.address_of(peer.As<Napi::Number>().Uint32Value());
 }
@@ -26,7 +24,7 @@ Bytes bytes_of(const Napi::Value& value) {
 
 // connect(endpoint, name): the peer's number, or the error
 Napi::Value connect(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   doca_comm_channel_addr_t* peer = nullptr;
   const std::string name = info[1].As<Napi::String>();
   const doca_error_t error = ep.functions().ep_connect(ep.get(), name.c_str(), &peer);
@@ -39,7 +37,7 @@ Napi::Value connect_in_background(const Napi::CallbackInfo& info) {
     std::string name;
     doca_comm_channel_addr_t* peer = nullptr;
   };
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const Functions& f = ep.functions();
   doca_comm_channel_ep_t* handle = ep.get();
   const auto result = std::make_shared<Result>(Result{info[1].As<Napi::String>()});
@@ -55,7 +53,7 @@ Napi::Value connect_in_background(const Napi::CallbackInfo& info) {
 
 // disconnect(endpoint, peer)
 Napi::Value disconnect(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   doca_comm_channel_addr_t* peer = address(ep, info[1]);
   if (!peer) return failure(info, DOCA_ERROR_NOT_CONNECTED);
   const doca_error_t error = ep.functions().ep_disconnect(ep.get(), peer);
@@ -67,7 +65,7 @@ Napi::Value disconnect(const Napi::CallbackInfo& info) {
 // disconnectInBackground(endpoint, peer): a promise of the same. DOCA's own library must not be called from two
 // threads: there the call blocks.
 Napi::Value disconnect_in_background(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const Functions& f = ep.functions();
   doca_comm_channel_ep_t* handle = ep.get();
   doca_comm_channel_addr_t* peer = address(ep, info[1]);
@@ -87,7 +85,7 @@ Napi::Value disconnect_in_background(const Napi::CallbackInfo& info) {
 
 // sendTo(endpoint, message, peer)
 Napi::Value send_to(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const Bytes message = bytes_of(info[1]);
   return failure(info, ep.functions().ep_sendto(ep.get(), message.data, message.size, DOCA_CC_MSG_FLAG_NONE,
                                                 address(ep, info[2])));
@@ -95,7 +93,7 @@ Napi::Value send_to(const Napi::CallbackInfo& info) {
 
 // recvFrom(endpoint, buffer, from): the length, or the error; the peer's number in from[0], 0 if there is none
 Napi::Value recv_from(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const Bytes buffer = bytes_of(info[1]);
   std::uint32_t* from = info[2].As<Napi::Uint32Array>().Data();
   std::size_t length = buffer.size;
@@ -108,13 +106,13 @@ Napi::Value recv_from(const Napi::CallbackInfo& info) {
 
 // updateInfo(endpoint, peer)
 Napi::Value update_info(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   return failure(info, ep.functions().peer_addr_update_info(address(ep, info[1])));
 }
 
 // statistics(endpoint, peer, out): five counters into a BigUint64Array
 Napi::Value statistics(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const Functions& f = ep.functions();
   auto out = info[2].As<Napi::BigUint64Array>();
   const std::array getters{f.peer_addr_get_send_messages, f.peer_addr_get_send_bytes, f.peer_addr_get_recv_messages,
@@ -130,7 +128,7 @@ Napi::Value statistics(const Napi::CallbackInfo& info) {
 
 // getUserData(endpoint, peer): a bigint, or the error
 Napi::Value get_user_data(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   std::uint64_t value = 0;
   const doca_error_t error = ep.functions().peer_addr_get_user_data(address(ep, info[1]), &value);
   if (error != DOCA_SUCCESS) return failure(info, error);
@@ -139,21 +137,21 @@ Napi::Value get_user_data(const Napi::CallbackInfo& info) {
 
 // setUserData(endpoint, peer, value)
 Napi::Value set_user_data(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   bool lossless = false;
   const std::uint64_t value = info[2].As<Napi::BigInt>().Uint64Value(&lossless);
   return failure(info, ep.functions().peer_addr_set_user_data(address(ep, info[1]), value));
 }
 
 Napi::Value update_service(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   const auto update = ep.functions().ep_update_service_state_info;
   return failure(info, update ? update(ep.get()) : DOCA_ERROR_NOT_SUPPORTED);
 }
 
 // peerList(endpoint): the peers' numbers as of the last update, or the error
 Napi::Value peer_list(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   doca_comm_channel_addr_t** list = nullptr;
   std::uint32_t count = 0;
   const auto get = ep.functions().ep_get_peer_addr_list;
@@ -165,7 +163,7 @@ Napi::Value peer_list(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value pending_connections(const Napi::CallbackInfo& info) {
-  Endpoint& ep = endpoint(info);
+  Endpoint& ep = endpoint_of(info);
   std::uint32_t count = 0;
   const auto get = ep.functions().ep_get_pending_connections;
   const doca_error_t error = get ? get(ep.get(), &count) : DOCA_ERROR_NOT_SUPPORTED;

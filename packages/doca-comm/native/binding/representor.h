@@ -12,6 +12,7 @@ class Representor {
   Representor(const Representor&) = delete;
   Representor& operator=(const Representor&) = delete;
 
+  const Functions& functions() const { return functions_; }
   doca_dev_rep* get() const { return rep_; }
   doca_error_t close() {
     if (!rep_) return DOCA_SUCCESS;

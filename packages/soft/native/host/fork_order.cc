@@ -19,7 +19,7 @@ struct Slot {
 };
 
 constexpr std::size_t kSlots = 32;
-constexpr LockRank kRanks[] = {LockRank::kRegistry, LockRank::kTable};
+constexpr LockRank kRanks[] = {LockRank::kModel, LockRank::kRegistry, LockRank::kTable, LockRank::kModelInner};
 
 // Without constructors: handlers are registered before the static objects of this library exist.
 constinit std::array<Slot, kSlots> slots{};

@@ -4,8 +4,8 @@
 // inner one, as the calls of the library do. pthread_atfork() alone would take them in the reverse order of
 // registration, which depends on what a program calls first.
 //
-// The locks of vendors' models are outside of these: a model holds them while it calls verbs. It registers its handlers
-// with pthread_atfork() when it attaches, which is after this library was loaded, so that its locks are taken before.
+// Vendors' models register theirs through the extension table: a lock that a model holds while it calls verbs is
+// outside of the NIC's, and one that it takes in the NIC's calls of the model is inside.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,10 @@ namespace verbs::soft::host {
 // From the outermost to the innermost. A thread takes locks of a later rank while it holds one of an earlier rank,
 // never the reverse. Of equal ranks a thread holds at most one, or they have an order of their own.
 enum class LockRank : std::uint8_t {
-  kRegistry,  // of the registry of devices; then the lock of each open device, under which packets are handled
-  kTable,     // of a table: held for a look-up or a change, and no other lock is taken meanwhile
+  kModel,       // of a model, held while it calls verbs
+  kRegistry,    // of the registry of devices; then the lock of each open device, under which packets are handled
+  kTable,       // of a table: held for a look-up or a change, and no other lock is taken meanwhile
+  kModelInner,  // of a model, under which no verb is called
 };
 
 using ForkHandler = void (*)();

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 5
+#define VERBS_SOFT_EXTENSION_VERSION 6
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -54,6 +54,12 @@ struct verbs_soft_delivery {
   uint32_t flow_tag; /* its low 24 bits: ibv_wc_read_flow_tag() */
   uint32_t wc_flags; /* of enum ibv_wc_flags: IBV_WC_IP_CSUM_OK */
   uint16_t cvlan;    /* the VLAN tag that was removed, 0 without one: ibv_wc_read_cvlan() */
+};
+
+/* Where the locks of a model stand in the lock order of the process. */
+enum verbs_soft_lock_rank {
+  VERBS_SOFT_LOCK_OUTER, /* taken before every lock of the NIC: held while the model calls verbs */
+  VERBS_SOFT_LOCK_INNER  /* taken after them, for example in the NIC's calls of the model: no verb is called under it */
 };
 
 struct verbs_soft_model {
@@ -231,6 +237,12 @@ struct verbs_soft_extension_table {
   /* Ends that for the range that begins at `address`. Not for the handler itself: waits for handlers that run. ENOENT.
    */
   int (*unwatch_faults)(const void *address);
+
+  /* -- fork(). The locks of a model that the child must find free, in the one lock order of the process.
+   * Registers handlers for the life of the process; any may be NULL. `prepare` takes locks before a fork, `parent`
+   * gives them back, `child` makes them new and forgets what is the parent's. ENOMEM: the process has too many of them.
+   */
+  int (*at_fork)(enum verbs_soft_lock_rank rank, void (*prepare)(void), void (*parent)(void), void (*child)(void));
 };
 
 /* The table of `version`, or NULL if this NIC does not have that version. */

@@ -1,7 +1,5 @@
 #include "model/bluefield/device.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <new>
 
@@ -17,14 +15,11 @@ Bluefield& Bluefield::get() {
   return *bluefield;
 }
 
-Bluefield::Bluefield() {
-  pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, forget_parent);
-}
+std::mutex& Bluefield::lock() { return get().mutex_; }
 
 // Open devices stay the parent's, and reject calls of the child. The child can open the devices again.
 void Bluefield::forget_parent() {
   Bluefield& bluefield = get();
-  new (&bluefield.mutex_) std::mutex;
   for (const auto& info : bluefield.devices_) {
     // Leaked: the destructor would join a thread that does not exist in the child.
     new std::shared_ptr<HandshakeChannel>(std::move(info->opened.handshakes));

@@ -74,12 +74,15 @@ class Bluefield {
   bool hold(doca_dev_rep* rep);
   void release(doca_dev_rep* rep);
 
+  // For forks: the lock is held while devices are opened and closed.
+  static std::mutex& lock();
+  static void forget_parent();
+
  private:
-  Bluefield();
+  Bluefield() = default;
   doca_devinfo* find(const ibv_device* device);
   doca_error_t start(doca_dev& dev);
   static void stop(doca_dev& dev);
-  static void forget_parent();
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<doca_devinfo>> devices_;

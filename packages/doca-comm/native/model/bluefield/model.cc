@@ -2,7 +2,11 @@
 
 #include <cerrno>
 
+#include "model/bluefield/device.h"
 #include "model/bluefield/options.h"
+#include "model/nic/faults.h"
+#include "model/setup/registry.h"
+#include "verbs_soft_fork.h"
 #include "verbs_soft_model.h"
 
 namespace verbs::doca_comm::model {
@@ -36,13 +40,24 @@ const verbs_soft_model& model() {
   return kModel;
 }
 
+int attach(verbs_soft_extension_function extension) {
+  const int error = Verbs::attach(extension, model());
+  if (error == 0) {
+    // The calls of an endpoint's child are rejected before they reach a lock of the endpoint.
+    [[maybe_unused]] static const int kOnce =
+        soft::model::take_at_fork<Bluefield::lock, ServiceEntry::lock, Faults::lock>(
+            Verbs::extension(), VERBS_SOFT_LOCK_OUTER, Bluefield::forget_parent);
+  }
+  return error;
+}
+
 const Verbs* attached_verbs() {
-  if (!Verbs::get()) Verbs::attach(soft::model::load_extension(), model());
+  if (!Verbs::get()) attach(soft::model::load_extension());
   return Verbs::get();
 }
 
 }  // namespace verbs::doca_comm::model
 
 extern "C" int verbs_soft_model_load(verbs_soft_extension_function extension) {
-  return verbs::doca_comm::model::Verbs::attach(extension, verbs::doca_comm::model::model());
+  return verbs::doca_comm::model::attach(extension);
 }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <mutex>
 
+#include "verbs_soft_fork.h"
+
 namespace verbs::doca_comm::model {
 
 // Counts the forks between this process and the first one: a forked child cannot use a handle of its parent.
@@ -28,6 +30,7 @@ class HandlePool {
  public:
   static HandlePool& get() {
     static auto* pool = new HandlePool;  // outlives every thread
+    [[maybe_unused]] static const int kOnce = soft::model::take_leaf_at_fork<lock>();
     return *pool;
   }
 
@@ -55,6 +58,8 @@ class HandlePool {
   }
 
  private:
+  static std::mutex& lock() { return get().mutex_; }
+
   static constexpr std::size_t kMinFree = 1024;
   std::mutex mutex_;
   std::deque<Structure> all_;

@@ -32,6 +32,9 @@ class Faults {
   // now on fails, once. Empty or nullptr removes the plan. 0, or EINVAL for an invalid plan.
   int set(const char* plan);
 
+  // For forks.
+  static std::mutex& lock() { return get().mutex_; }
+
   // The errno with which this call fails, or 0.
   int next(Fault kind) { return active_.load(std::memory_order_relaxed) ? count(kind) : 0; }
 

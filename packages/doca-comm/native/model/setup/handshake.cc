@@ -9,7 +9,7 @@ namespace verbs::doca_comm::model {
 
 namespace {
 
-constexpr std::uint32_t kMagic = 0x64636331;  // "dcc1"
+constexpr std::uint32_t kHandshakeMagic = 0x64636331;  // "dcc1"
 
 struct [[gnu::packed]] Wire {
   std::uint32_t magic;
@@ -34,7 +34,7 @@ static_assert(sizeof(Wire) == HandshakeMessage::kSize);
 
 void HandshakeMessage::write(std::span<std::uint8_t, kSize> bytes) const {
   Wire wire{};
-  wire.magic = htobe32(kMagic);
+  wire.magic = htobe32(kHandshakeMagic);
   wire.type = static_cast<std::uint8_t>(type);
   wire.mtu = end.mtu;
   wire.name_length = static_cast<std::uint8_t>(std::min(name.size(), kMaxNameLength - 1));
@@ -67,7 +67,7 @@ bool HandshakeMessage::read(std::span<const std::uint8_t> bytes) {
   Wire wire;
   std::memcpy(&wire, bytes.data(), kSize);
   constexpr std::uint32_t kMaxQpn = 0xffffff;
-  if (be32toh(wire.magic) != kMagic || wire.type < 1 || wire.type > static_cast<std::uint8_t>(kLastType) ||
+  if (be32toh(wire.magic) != kHandshakeMagic || wire.type < 1 || wire.type > static_cast<std::uint8_t>(kLastType) ||
       wire.mtu < IBV_MTU_256 || wire.mtu > IBV_MTU_4096 || wire.name_length >= kMaxNameLength ||
       be32toh(wire.data_qpn) > kMaxQpn || be32toh(wire.control_qpn) > kMaxQpn || be32toh(wire.psn) > kMaxQpn) {
     return false;

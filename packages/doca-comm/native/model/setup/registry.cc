@@ -158,9 +158,10 @@ int ServiceEntry::find(const std::string& representor, const std::string& name, 
   return result;
 }
 
+std::mutex& ServiceEntry::lock() { return locked().mutex; }
+
 void ServiceEntry::forget_parent() {
   Locked& entries = locked();
-  new (&entries.mutex) std::mutex;
   // The descriptors share the parent's locks. Closing them here keeps the locks; left open, they would keep the locks
   // after the parent's death.
   for (const int fd : entries.descriptors) ::close(fd);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "model/base/descriptor.h"
@@ -37,6 +38,8 @@ class ServiceEntry {
 
   // For a forked child: the entries stay the parent's.
   static void forget_parent();
+  // For forks.
+  static std::mutex& lock();
 
  private:
   ServiceEntry(Descriptor directory, std::string name, Descriptor file);

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "test/support/hostile.h"
 #include "verbs_doca_control.h"
 
 using verbs::doca_comm::model::ServiceAddress;
@@ -25,7 +26,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kRepresentor = "0000:3b:00.0";
 constexpr const char* kFile = "0000:3b:00.0-61";  // of the name "a"
 
 // Sets XDG_RUNTIME_DIR to a temporary directory, and restores it.

@@ -1,5 +1,8 @@
 #include "model/device/context.h"
 
+#include "model/doorbell/register_page.h"
+#include "verbs_soft_fork.h"
+
 namespace verbs::hbl::model {
 
 namespace {
@@ -14,6 +17,28 @@ Context* context_with(Has&& has) {
     if (has(*context)) return context;
   }
   return nullptr;
+}
+
+// A fork takes the locks as calls nest them.
+void lock_contexts() {
+  open_contexts().mutex.lock();
+  for (Context* context : open_contexts().list) context->mutex.lock();
+  RegisterPage::allocation_lock().lock();
+}
+void unlock_contexts() {
+  RegisterPage::allocation_lock().unlock();
+  for (Context* context : open_contexts().list) context->mutex.unlock();
+  open_contexts().mutex.unlock();
+}
+// The NIC rejects calls of a child on its parent's contexts; the child may open the device for itself.
+void forget_contexts() {
+  soft::model::renew(RegisterPage::allocation_lock());
+  soft::model::renew(open_contexts().mutex);
+  for (Context* context : open_contexts().list) {
+    soft::model::renew(context->mutex);
+    if (context->worker) context->worker->forget_parent();
+  }
+  open_contexts().list.clear();
 }
 
 }  // namespace
@@ -53,7 +78,12 @@ Qp* Context::find_qp(const ibv_qp* qp) {
 const verbs_soft_extension_table* soft() { return attachment.table(); }
 
 int attach(verbs_soft_extension_function extension, const verbs_soft_model& model) {
-  return attachment.load(extension, model);
+  const int error = attachment.load(extension, model);
+  if (error == 0) {
+    [[maybe_unused]] static const int kOnce =
+        soft()->at_fork(VERBS_SOFT_LOCK_OUTER, lock_contexts, unlock_contexts, forget_contexts);
+  }
+  return error;
 }
 
 bool is_ours(const ibv_device* device) { return attachment.owns(device, "hbl"); }

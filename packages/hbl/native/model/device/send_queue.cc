@@ -11,7 +11,6 @@ namespace verbs::hbl::model {
 
 namespace {
 
-constexpr std::uint32_t kIndexMask = (1u << HBL_DOORBELL_INDEX_BITS) - 1;
 constexpr int kChain = 32;  // work requests posted in one call
 
 // Where execution continues after a work request.

@@ -14,7 +14,6 @@ namespace verbs::hbl::model {
 
 namespace {
 
-constexpr std::uint32_t kIndexMask = (1u << HBL_DOORBELL_INDEX_BITS) - 1;
 constexpr int kMaxSpins = 64;  // rounds without progress before a blocked worker sleeps 1 ms
 
 Qp* find(Context& context, std::uint32_t number, std::uint32_t port_num) {
@@ -32,6 +31,8 @@ void Worker::stop() {
   waker_.wake();
   thread_.join();
 }
+
+void Worker::forget_parent() { new (&thread_) std::thread; }  // neither joined nor destroyed: that one is the parent's
 
 Worker::~Worker() {
   stop();

@@ -21,6 +21,8 @@ class Worker {
 
   int start();  // 0 or errno
   void stop();  // not under the context's lock
+  // In a forked child, which has no thread of its parent.
+  void forget_parent();
   Waker& waker() { return waker_; }
 
  private:

@@ -94,6 +94,8 @@ std::size_t index_of(const RegisterPage* page) {
 
 }  // namespace
 
+std::mutex& RegisterPage::allocation_lock() { return allocation; }
+
 RegisterPage* RegisterPage::allocate(const verbs_soft_extension_table& soft) {
   const std::lock_guard guard(allocation);
   if (!prepare(soft)) return nullptr;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 #include "verbs_soft_extension.h"
 
@@ -19,6 +20,7 @@ class DoorbellRing;
 
 class RegisterPage {
  public:
+  static std::mutex& allocation_lock();  // for forks; no other lock is taken under it
   static constexpr std::uint32_t kSize = 4096;
   static constexpr std::uint32_t kOddOffset = 0x800;  // of the second register of a page
   static constexpr int kRegisters = 2;

@@ -12,6 +12,7 @@
 #include "model/flow/flow.h"
 #include "model/flow/spec_flow.h"
 #include "model/flow/steering_anchor.h"
+#include "verbs_soft_fork.h"
 #include "verbs_soft_model.h"
 
 namespace verbs::mlx5::model {
@@ -131,7 +132,14 @@ const Mlx5Functions* verbs_soft_mlx5() {
   return &kFunctions;
 }
 
-int verbs_soft_model_load(verbs_soft_extension_function extension) { return attachment.load(extension, kModel); }
+int verbs_soft_model_load(verbs_soft_extension_function extension) {
+  const int error = attachment.load(extension, kModel);
+  if (error == 0) {
+    [[maybe_unused]] static const int kOnce =
+        verbs::soft::model::take_at_fork<model_mutex>(*soft(), VERBS_SOFT_LOCK_OUTER);
+  }
+  return error;
+}
 
 }  // extern "C"
 

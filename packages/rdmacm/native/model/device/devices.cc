@@ -11,7 +11,7 @@
 namespace verbs::rdmacm::model {
 namespace {
 
-constinit std::mutex mutex;
+constinit std::mutex opening;
 
 // Never freed.
 std::vector<std::unique_ptr<Device>>& opened() {
@@ -35,10 +35,12 @@ std::unique_ptr<Device> open(ibv_device* listed) {
 
 }  // namespace
 
+std::mutex& devices_mutex() { return opening; }
+
 std::vector<Device*> devices() {
   std::vector<Device*> all;
   if (!soft()) return all;
-  const std::lock_guard guard(mutex);
+  const std::lock_guard guard(opening);
   int count = 0;
   ibv_device** list = soft()->get_device_list(&count);
   if (!list) return all;

@@ -5,6 +5,7 @@
 #include <infiniband/verbs.h>
 #include <sys/types.h>
 
+#include <mutex>
 #include <vector>
 
 #include "model/device/address.h"
@@ -18,6 +19,9 @@ struct Device {
   std::uint8_t max_responder_resources = 0;
   std::uint8_t max_initiator_depth = 0;
 };
+
+// Held while devices are opened.
+std::mutex& devices_mutex();
 
 // Every device of the software NIC, opened now if need be. A device that cannot be opened is left out.
 std::vector<Device*> devices();

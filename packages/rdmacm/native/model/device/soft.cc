@@ -6,6 +6,9 @@
 #include <memory>
 #include <type_traits>
 
+#include "model/device/devices.h"
+#include "verbs_soft_fork.h"
+
 namespace verbs::rdmacm::model {
 
 namespace {
@@ -52,7 +55,10 @@ int attach(verbs_soft_extension_function extension) {
   if (!created->cm || !resolve(library, created.get())) return ENOSYS;
   // Never freed, as the library is never unloaded. Of two threads the first one attaches.
   const Soft* none = nullptr;
-  if (attached.compare_exchange_strong(none, created.get())) static_cast<void>(created.release());
+  if (attached.compare_exchange_strong(none, created.get())) {
+    const auto& table = *created.release()->table;
+    soft::model::take_at_fork<devices_mutex>(table, VERBS_SOFT_LOCK_OUTER);
+  }
   return 0;
 }
 

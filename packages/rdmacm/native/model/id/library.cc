@@ -2,12 +2,25 @@
 
 #include <cerrno>
 
+#include "model/device/soft.h"
+#include "model/id/ports.h"
 #include "model/library/functions.h"
+#include "verbs_soft_fork.h"
 
 namespace verbs::rdmacm::model {
 
+namespace {
+
+std::mutex& library_mutex() { return Library::get().mutex; }
+
+}  // namespace
+
 Library& Library::get() {
   static auto* library = new Library;  // threads may still use it when the process exits
+  if (soft()) {
+    [[maybe_unused]] static const int kOnce =
+        soft::model::take_at_fork<library_mutex, ports_mutex>(*soft()->table, VERBS_SOFT_LOCK_INNER);
+  }
   return *library;
 }
 

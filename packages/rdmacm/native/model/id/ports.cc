@@ -12,7 +12,7 @@ using Key = std::pair<rdma_port_space, std::uint16_t>;
 
 constexpr std::uint16_t kFirstFree = 32768, kLastFree = 60999;  // as net.ipv4.ip_local_port_range
 
-constinit std::mutex mutex;
+constinit std::mutex table;
 
 std::multimap<Key, Id*>& taken() {
   static auto* ports = new std::multimap<Key, Id*>;
@@ -38,8 +38,10 @@ bool is_free(Id& id, std::uint16_t port) {
 
 }  // namespace
 
+std::mutex& ports_mutex() { return table; }
+
 int take_port(Id& id) {
-  const std::lock_guard guard(mutex);
+  const std::lock_guard guard(table);
   std::uint16_t port = port_of(id.source());
   if (port != 0) {
     if (!is_free(id, port)) return EADDRINUSE;
@@ -60,7 +62,7 @@ int take_port(Id& id) {
 }
 
 void free_port(Id& id) {
-  const std::lock_guard guard(mutex);
+  const std::lock_guard guard(table);
   if (!id.holds_port) return;
   const auto [first, last] = taken().equal_range({id.cm.ps, port_of(id.source())});
   for (auto at = first; at != last; ++at) {
@@ -72,7 +74,7 @@ void free_port(Id& id) {
 }
 
 int check_listen(Id& id) {
-  const std::lock_guard guard(mutex);
+  const std::lock_guard guard(table);
   const auto [first, last] = taken().equal_range({id.cm.ps, port_of(id.source())});
   for (auto other = first; other != last; ++other) {
     if (other->second != &id && overlap(id, *other->second)) return EADDRINUSE;

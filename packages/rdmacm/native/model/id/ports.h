@@ -1,9 +1,14 @@
 // Which port numbers of which port space are taken, by addresses, as with sockets.
 #pragma once
 
+#include <mutex>
+
 #include "model/id/id.h"
 
 namespace verbs::rdmacm::model {
+
+// The lock of the table of ports. No other lock is taken under it.
+std::mutex& ports_mutex();
 
 // Takes the port of the identifier's source address, or a free one for port 0, which it writes there. 0 or errno.
 int take_port(Id& id);

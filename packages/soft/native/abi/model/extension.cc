@@ -8,6 +8,7 @@
 #include "guard/fault_handler.h"
 #include "guard/watched_ranges.h"
 #include "host/devices/registry.h"
+#include "host/fork_order.h"
 #include "verbs_soft_extension.h"
 
 using namespace verbs::soft;
@@ -73,6 +74,11 @@ int watch_faults(void* address, std::size_t size, verbs_soft_fault_handler handl
 
 int unwatch_faults(const void* address) { return guard::watched_ranges().remove(address); }
 
+int at_fork(verbs_soft_lock_rank rank, void (*prepare)(), void (*parent)(), void (*child)()) {
+  const auto place = rank == VERBS_SOFT_LOCK_OUTER ? host::LockRank::kModel : host::LockRank::kModelInner;
+  return host::at_fork(place, prepare, parent, child) ? 0 : ENOMEM;
+}
+
 const verbs_soft_extension_table kTable = {
     .version = VERBS_SOFT_EXTENSION_VERSION,
     .register_model = kGuarded<register_model>,
@@ -99,6 +105,7 @@ const verbs_soft_extension_table kTable = {
     .connection_manager = abi::connection_manager,
     .watch_faults = watch_faults,
     .unwatch_faults = unwatch_faults,
+    .at_fork = at_fork,
 };
 
 }  // namespace

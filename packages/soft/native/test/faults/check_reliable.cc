@@ -6,8 +6,6 @@ namespace verbs::soft::test::faults {
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 // The number of messages that completed with success; the rest must be the error and the flushed requests.
 std::size_t check_sender(const Stream& stream) {
   require(stream.sent.size() == stream.messages.size(),

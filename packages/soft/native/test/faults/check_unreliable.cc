@@ -7,9 +7,7 @@ namespace verbs::soft::test::faults {
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-void check_sender(const Stream& stream) {
+void check_unreliable_sender(const Stream& stream) {
   require(stream.sent.size() == stream.messages.size(), "not every request completed");
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     require(stream.sent[i].wr_id == i && stream.sent[i].status == IBV_WC_SUCCESS,
@@ -70,7 +68,7 @@ void check_writes(Stream& stream, bool all) {
 }  // namespace
 
 void check_unreliable(Stream& stream) {
-  check_sender(stream);
+  check_unreliable_sender(stream);
   const std::size_t received = check_receiver(stream);
   const bool harmless = *stream.fault.plan == '\0';
   const bool in_time = !stream.late_receives();

@@ -19,6 +19,8 @@ struct Message {
   std::uint64_t operand = 0;  // the addend or the compare value of an atomic
 };
 
+inline std::string number(std::uint64_t value) { return std::to_string(value); }
+
 inline void require(bool condition, const std::string& otherwise) {
   if (!condition) throw Wrong(otherwise);
 }

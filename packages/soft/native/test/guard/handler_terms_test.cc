@@ -41,11 +41,11 @@ void once(int, siginfo_t* info, void*) {
   mend(info);
 }
 
-char stack[65536];
+char alternate_stack[65536];
 
 void note_stack(int, siginfo_t* info, void*) {
   const char here = 0;
-  if (&here < stack || &here >= stack + sizeof stack) ++seen()->second;
+  if (&here < alternate_stack || &here >= alternate_stack + sizeof alternate_stack) ++seen()->second;
   mend(info);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("SA_ONSTACK: the handler has the stack that it would have had") {
   for (const bool alternate : {false, true}) {
     CAPTURE(alternate);
     CHECK(ended_by([=] {
-            const stack_t own = {.ss_sp = stack, .ss_flags = 0, .ss_size = sizeof stack};
+            const stack_t own = {.ss_sp = alternate_stack, .ss_flags = 0, .ss_size = sizeof alternate_stack};
             sigaltstack(&own, nullptr);
             install(SIGSEGV, note_stack, alternate ? SA_ONSTACK : 0);
             guard::put_in_front();

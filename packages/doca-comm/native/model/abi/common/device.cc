@@ -5,10 +5,12 @@
 #include <set>
 
 #include "model/abi/common/versions.h"
+#include "verbs_soft_fork.h"
 
 using verbs::doca_comm::model::Bluefield;
 using verbs::doca_comm::model::Fault;
 using verbs::doca_comm::model::Faults;
+using verbs::soft::model::take_leaf_at_fork;
 
 namespace {
 
@@ -34,19 +36,29 @@ class Lists {
     return DOCA_SUCCESS;
   }
 
+  std::mutex& lock() { return mutex_; }
+
  private:
   std::mutex mutex_;
   std::set<Info**> out_;
 };
 
+std::mutex& devices_lock();
+std::mutex& representors_lock();
+
 Lists<doca_devinfo>& devices() {
   static auto* lists = new Lists<doca_devinfo>;
+  [[maybe_unused]] static const int kOnce = take_leaf_at_fork<devices_lock>();
   return *lists;
 }
 Lists<doca_devinfo_rep>& representors() {
   static auto* lists = new Lists<doca_devinfo_rep>;
+  [[maybe_unused]] static const int kOnce = take_leaf_at_fork<representors_lock>();
   return *lists;
 }
+
+std::mutex& devices_lock() { return devices().lock(); }
+std::mutex& representors_lock() { return representors().lock(); }
 
 }  // namespace
 

@@ -70,14 +70,14 @@ const char* name_of(std::uint32_t level) {
 
 bool is_limit(std::uint32_t level) { return level == DOCA_LOG_LEVEL_DISABLE || name_of(level); }
 
-using Text = std::unique_ptr<char, void (*)(void*)>;
+using LogText = std::unique_ptr<char, void (*)(void*)>;
 
 doca_error_t print(std::uint32_t level, const char* source, int line, const char* format, va_list arguments) {
   if (!format || !name_of(level)) return DOCA_ERROR_INVALID_VALUE;
   if (level > lower_limit) return DOCA_SUCCESS;
   char* message = nullptr;
   if (vasprintf(&message, format, arguments) < 0) return DOCA_ERROR_NO_MEMORY;
-  const Text text(message, std::free);
+  const LogText text(message, std::free);
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   tm parts{};

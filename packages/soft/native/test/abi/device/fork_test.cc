@@ -3,9 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <thread>
+#include <algorithm>
 
 #include "test/abi/support/device_pair.h"
+#include "test/fork_under_load.h"
 
 using namespace verbs::soft::test;
 
@@ -65,65 +66,43 @@ TEST_CASE("fork") {
 #ifndef __SANITIZE_THREAD__
 namespace {
 
-// Opens, creates, destroys and closes until the process ends.
-void churn(ibv_device* device) {
-  for (;;) {
-    ibv_context* context = ibv_open_device(device);
-    if (!context) continue;
-    ibv_pd* pd = ibv_alloc_pd(context);
-    ibv_cq* cq = ibv_create_cq(context, 4, nullptr, nullptr, 0);
-    ibv_qp_init_attr attr{};
-    attr.send_cq = attr.recv_cq = cq;
-    attr.qp_type = IBV_QPT_RC;
-    attr.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
-    ibv_qp* qp = ibv_create_qp(pd, &attr);
-    if (qp) ibv_destroy_qp(qp);
-    if (cq) ibv_destroy_cq(cq);
-    if (pd) ibv_dealloc_pd(pd);
-    ibv_close_device(context);
-  }
+ibv_device* listed[2];
+
+// Opens, creates, destroys and closes.
+template <int index>
+void use_device() {
+  ibv_context* context = ibv_open_device(listed[index]);
+  if (!context) return;
+  ibv_pd* pd = ibv_alloc_pd(context);
+  ibv_cq* cq = ibv_create_cq(context, 4, nullptr, nullptr, 0);
+  ibv_qp_init_attr attr{};
+  attr.send_cq = attr.recv_cq = cq;
+  attr.qp_type = IBV_QPT_RC;
+  attr.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+  ibv_qp* qp = ibv_create_qp(pd, &attr);
+  if (qp) ibv_destroy_qp(qp);
+  if (cq) ibv_destroy_cq(cq);
+  if (pd) ibv_dealloc_pd(pd);
+  ibv_close_device(context);
 }
 
-// Forks while threads use the library; every 50th child uses it too. The exit status: 0 is right.
-int fork_under_load(int forks) {
-  ibv_device** list = ibv_get_device_list(nullptr);
-  if (!list || !list[0] || !list[1]) return 2;
-  for (int i = 0; i < 2; ++i) std::thread(churn, list[i]).detach();
-  std::thread([] {
-    for (;;) ibv_free_device_list(ibv_get_device_list(nullptr));
-  }).detach();
-  for (int i = 0; i < forks; ++i) {
-    const pid_t pid = fork();
-    if (pid < 0) return 3;
-    if (pid == 0 && i % 50 == 0) {
-      ibv_context* context = ibv_open_device(list[0]);
-      if (!context) _exit(errno == EADDRINUSE ? 0 : 1);
-      ibv_pd* pd = ibv_alloc_pd(context);
-      _exit(pd && ibv_dealloc_pd(pd) == 0 && ibv_close_device(context) == 0 ? 0 : 1);
-    }
-    if (pid == 0) {
-      execl("/bin/true", "true", nullptr);
-      _exit(1);
-    }
-    int status = 0;
-    if (waitpid(pid, &status, 0) != pid || status != 0) return 4;
-  }
-  return 0;
+void list_devices() { ibv_free_device_list(ibv_get_device_list(nullptr)); }
+
+bool works_in_child() {
+  ibv_context* context = ibv_open_device(listed[0]);
+  if (!context) return errno == EADDRINUSE;
+  ibv_pd* pd = ibv_alloc_pd(context);
+  return pd && ibv_dealloc_pd(pd) == 0 && ibv_close_device(context) == 0;
 }
 
 }  // namespace
 
 TEST_CASE("a thousand forks while threads open, create, destroy and close") {
   configure("fork0;fork1");
-  const pid_t pid = fork();
-  REQUIRE(pid >= 0);
-  if (pid == 0) {
-    alarm(120);  // a deadlock ends it
-    _exit(fork_under_load(1000));
-  }
-  int status = 0;
-  REQUIRE(waitpid(pid, &status, 0) == pid);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  ibv_device** list = ibv_get_device_list(nullptr);
+  REQUIRE(list);
+  std::copy_n(list, 2, listed);
+  CHECK(fork_under_load(1000, {use_device<0>, use_device<1>, list_devices}, works_in_child) == 0);
+  ibv_free_device_list(list);
 }
 #endif

@@ -6,19 +6,9 @@
 #include <thread>
 
 #include "test/abi/support/device_pair.h"
+#include "test/abi/support/readable.h"
 
 using namespace verbs::soft::test;
-
-namespace {
-
-bool readable(int fd, int timeout) {
-  pollfd entry{fd, POLLIN, 0};
-  return poll(&entry, 1, timeout) == 1;
-}
-
-constexpr int kLong = 30'000;  // only a hang takes that long
-
-}  // namespace
 
 TEST_CASE("a blocked ibv_get_cq_event makes its own progress") {
   for (const char* text : {"a;b", "a,link=udp;b,link=udp"}) {

@@ -8,17 +8,11 @@
 #include <thread>
 
 #include "test/abi/support/device_pair.h"
+#include "test/abi/support/readable.h"
 
 using namespace verbs::soft::test;
 
 namespace {
-
-constexpr int kLong = 30'000;  // only a hang takes that long
-
-bool readable(int fd, int timeout) {
-  pollfd entry{fd, POLLIN, 0};
-  return poll(&entry, 1, timeout) == 1;
-}
 
 void set_blocking(const End& end, bool blocking) {
   const int flags = fcntl(end.channel->fd, F_GETFL);

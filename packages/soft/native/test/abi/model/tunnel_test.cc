@@ -6,12 +6,11 @@
 
 #include "include/verbs_soft_extension.h"
 #include "test/abi/support/device_pair.h"
+#include "test/abi/support/frame_model.h"
 
 using namespace verbs::soft::test;
 
 namespace {
-
-const verbs_soft_extension_table* soft() { return verbs_soft_extension(VERBS_SOFT_EXTENSION_VERSION); }
 
 ibv_context* shared_context = nullptr;
 int shared_count = 0;

@@ -16,7 +16,7 @@ using namespace verbs::soft::host;
 namespace {
 
 // The devices of a text that must be right.
-std::vector<DeviceConfig> read(const std::string& text) {
+std::vector<DeviceConfig> read_devices(const std::string& text) {
   std::vector<DeviceText> devices;
   REQUIRE(split_configuration(text, &devices) == "");
   std::vector<DeviceConfig> configs;
@@ -43,7 +43,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST_CASE("nothing, blanks and comments configure the one default device") {
   for (const char* text : {"", "  \n ", ";;", "# only a comment\n"}) {
-    const auto configs = read(text);
+    const auto configs = read_devices(text);
     REQUIRE(configs.size() == 1);
     CHECK(configs[0].name == "soft0");
     CHECK(configs[0].kind == "roce");
@@ -54,7 +54,7 @@ TEST_CASE("nothing, blanks and comments configure the one default device") {
 }
 
 TEST_CASE("devices are separated by semicolons and line ends, options by commas") {
-  const auto configs = read("a, mtu=1024 ,addr=127.0.0.9;b\n c,addr=::1,addr=10.0.0.1 # the last\n");
+  const auto configs = read_devices("a, mtu=1024 ,addr=127.0.0.9;b\n c,addr=::1,addr=10.0.0.1 # the last\n");
   REQUIRE(configs.size() == 3);
   CHECK(configs[0].name == "a");
   CHECK(configs[0].port_state.mtu == IBV_MTU_1024);
@@ -65,7 +65,7 @@ TEST_CASE("devices are separated by semicolons and line ends, options by commas"
 }
 
 TEST_CASE("every option is read") {
-  const auto config = read(
+  const auto config = read_devices(
       "d,link=udp,max_qp=7,max_cqe=9,max_msg_size=65536,capture=/tmp/%d-%p.pcapng,capture_limit=1000,snap=64,"
       "drop=0.02,duplicate=0.5,reorder=1,corrupt=0,truncate=0.25,delay=10,jitter=3,seed=42,direction=both,strict=1")[0];
   CHECK(config.strict);
@@ -122,8 +122,8 @@ TEST_CASE("an error names the device, the key, the value and the allowed values"
 
 TEST_CASE("foreign peers are addresses, networks or all") {
   const auto address = [](const char* text) { return parse_address(text).value(); };
-  CHECK(read("d")[0].foreign == nullptr);
-  const auto peers = read("d,foreign=10.0.0.7|fd00::/64,foreign=192.168.4.0/22")[0].foreign;
+  CHECK(read_devices("d")[0].foreign == nullptr);
+  const auto peers = read_devices("d,foreign=10.0.0.7|fd00::/64,foreign=192.168.4.0/22")[0].foreign;
   REQUIRE(peers != nullptr);
   for (const char* text : {"10.0.0.7", "fd00::1", "fd00::ffff:0:0:1", "192.168.4.0", "192.168.7.255"}) {
     CAPTURE(text);
@@ -134,11 +134,11 @@ TEST_CASE("foreign peers are addresses, networks or all") {
     CHECK_FALSE(peers->contains(address(text)));
   }
   for (const char* all : {"*", "0.0.0.0/0|::/0"}) {
-    const auto everybody = read(std::string("d,foreign=") + all)[0].foreign;
+    const auto everybody = read_devices(std::string("d,foreign=") + all)[0].foreign;
     CHECK(everybody->contains(address("10.9.8.7")));
     CHECK(everybody->contains(address("2001:db8::1")));
   }
-  CHECK_FALSE(read("d,foreign=0.0.0.0/0")[0].foreign->contains(address("2001:db8::1")));
+  CHECK_FALSE(read_devices("d,foreign=0.0.0.0/0")[0].foreign->contains(address("2001:db8::1")));
   for (const char* wrong : {"", "10.0.0.0/33", "10.0.0.1/24", "fd00::/129", "10.0.0.0/", "10.0.0.0/-1", "host",
                             "10.0.0.1|", "10.0.0.0/24/3", "fd00::1/64", "**"}) {
     CAPTURE(wrong);
@@ -147,12 +147,12 @@ TEST_CASE("foreign peers are addresses, networks or all") {
 }
 
 TEST_CASE("a value may hold the separators as escapes") {
-  const auto config = read("d,capture=/tmp/a%2Cb%3bc%23d%25p.pcapng")[0];
+  const auto config = read_devices("d,capture=/tmp/a%2Cb%3bc%23d%25p.pcapng")[0];
   CHECK(config.capture.path == "/tmp/a,b;c#d%p.pcapng");
 }
 
 TEST_CASE("options that only a model knows are kept for it") {
-  const auto config = read("h,profile=gaudi,kind=hbl,ports=4")[0];
+  const auto config = read_devices("h,profile=gaudi,kind=hbl,ports=4")[0];
   CHECK(config.ports == 4);
   REQUIRE(config.model_options.size() == 1);
   CHECK(config.model_options[0] == std::pair<std::string, std::string>("profile", "gaudi"));
@@ -183,7 +183,7 @@ TEST_CASE("a fault plan alone") {
 
 TEST_CASE("rules of a fault plan") {
   const auto plan =
-      read(
+      read_devices(
           "d,drop=0.5,seed=3,fault=drop:opcode=rc_send_only|0x11:nth=3,fault=delay=20:duplicate=0.25:direction=both:"
           "qpn=0x11:psn=0xfffff0-15:aeth=nak:every=2:count=9:probability=0.125,fault=bytes_per_second=1000000")[0]
           .faults;
@@ -242,7 +242,7 @@ TEST_CASE("a value with a slash in front of its options is the path of a file") 
   std::ofstream(path) << "from_file # here\n";
   std::string text;
   CHECK(load_text(path, &text) == "");
-  CHECK(read(text)[0].name == "from_file");
+  CHECK(read_devices(text)[0].name == "from_file");
   std::ofstream(path, std::ios::trunc).close();
   CHECK(load_text(path, &text) == "");
   CHECK(text == "");
@@ -254,13 +254,13 @@ TEST_CASE("a value with a slash in front of its options is the path of a file") 
 }
 
 TEST_CASE("the options of every device come behind each device's own, and those of all entries count") {
-  const auto configs = read("a,mtu=1024,ports=2;*,mtu=2048;b;*,snap=64 # at any place");
+  const auto configs = read_devices("a,mtu=1024,ports=2;*,mtu=2048;b;*,snap=64 # at any place");
   REQUIRE(configs.size() == 2);
   CHECK(configs[0].port_state.mtu == IBV_MTU_2048);
   CHECK(configs[0].ports == 2);
   CHECK(configs[1].port_state.mtu == IBV_MTU_2048);
   for (const DeviceConfig& config : configs) CHECK(config.capture.snap_length == 64);
-  const auto alone = read("*,mtu=512");
+  const auto alone = read_devices("*,mtu=512");
   REQUIRE(alone.size() == 1);
   CHECK(alone[0].name == "soft0");
   CHECK(alone[0].port_state.mtu == IBV_MTU_512);

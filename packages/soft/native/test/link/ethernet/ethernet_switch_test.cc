@@ -12,7 +12,7 @@ using namespace verbs::soft::link;
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-constexpr Mac kA{2, 0, 0, 0, 0, 1}, kB{2, 0, 0, 0, 0, 2}, kGuest{2, 9, 9, 9, 9, 9};
+constexpr Mac kMacA{2, 0, 0, 0, 0, 1}, kMacB{2, 0, 0, 0, 0, 2}, kGuest{2, 9, 9, 9, 9, 9};
 
 Bytes frame(const Mac& to, const Mac& from, std::size_t size = 60) {
   Bytes bytes(to.begin(), to.end());
@@ -39,24 +39,24 @@ struct Port final : Receiver {
 
 TEST_CASE("a switch floods frames to unknown addresses, and learns") {
   const auto joined = std::make_shared<EthernetSwitch>();
-  Port a(joined, &kA), b(joined, &kB), tap(joined, nullptr);
-  a.link.send(frame(kB, kA));
+  Port a(joined, &kMacA), b(joined, &kMacB), tap(joined, nullptr);
+  a.link.send(frame(kMacB, kMacA));
   CHECK(a.take() == 0);
   CHECK(b.take() == 1);
-  CHECK(b.got[0] == frame(kB, kA));
+  CHECK(b.got[0] == frame(kMacB, kMacA));
   CHECK(tap.take() == 0);
-  a.link.send(frame(kGuest, kA));
+  a.link.send(frame(kGuest, kMacA));
   CHECK(b.take() == 1);
   CHECK(tap.take() == 1);
-  tap.link.send(frame(kA, kGuest));
+  tap.link.send(frame(kMacA, kGuest));
   CHECK(a.take() == 1);
-  a.link.send(frame(kGuest, kA));
+  a.link.send(frame(kGuest, kMacA));
   CHECK(b.take() == 0);
   CHECK(tap.take() == 1);
   // A port's own address is not learned at another port.
-  tap.link.send(frame(kA, kB));
+  tap.link.send(frame(kMacA, kMacB));
   a.take();
-  a.link.send(frame(kB, kA));
+  a.link.send(frame(kMacB, kMacA));
   CHECK(b.take() == 1);
   CHECK(tap.take() == 0);
   CHECK(b.notifications == 3);  // each time the queue was empty
@@ -64,14 +64,14 @@ TEST_CASE("a switch floods frames to unknown addresses, and learns") {
 
 TEST_CASE("a port that does not teach replays both sides of a conversation") {
   const auto joined = std::make_shared<EthernetSwitch>();
-  Port player(joined, &kA, false), listener(joined, &kB);
+  Port player(joined, &kMacA, false), listener(joined, &kMacB);
   constexpr Mac kOne{2, 9, 9, 9, 9, 1}, kTwo{2, 9, 9, 9, 9, 2};
   player.link.send(frame(kOne, kTwo));
   player.link.send(frame(kTwo, kOne));
   CHECK(listener.take() == 2);
   CHECK(player.link.counters().filtered == 0);
   // What others teach holds for it, too.
-  listener.link.send(frame(kA, kOne));
+  listener.link.send(frame(kMacA, kOne));
   player.take();
   Port third(joined, nullptr);
   player.link.send(frame(kOne, kTwo));
@@ -81,37 +81,37 @@ TEST_CASE("a port that does not teach replays both sides of a conversation") {
 
 TEST_CASE("a group's frame comes back to its own port, and only that") {
   const auto joined = std::make_shared<EthernetSwitch>();
-  Port a(joined, &kA), b(joined, &kB);
+  Port a(joined, &kMacA), b(joined, &kMacB);
   constexpr Mac kGroupAddress{0x33, 0x33, 0, 0, 0, 1};
-  a.link.send(frame(kGroupAddress, kA));
+  a.link.send(frame(kGroupAddress, kMacA));
   CHECK(a.take() == 1);
   CHECK(b.take() == 1);
   CHECK(a.link.counters().sent == 2);
-  a.link.send(frame(kA, kA));
+  a.link.send(frame(kMacA, kMacA));
   CHECK(a.take() == 0);
   CHECK(a.link.counters().filtered == 1);
   // A group address is not learned.
-  b.link.send(frame(kA, kGroupAddress));
+  b.link.send(frame(kMacA, kGroupAddress));
   CHECK(a.take() == 1);
 }
 
 TEST_CASE("the addresses of a port that leaves are forgotten") {
   const auto joined = std::make_shared<EthernetSwitch>();
-  Port a(joined, &kA);
+  Port a(joined, &kMacA);
   {
     Port tap(joined, nullptr);
-    tap.link.send(frame(kA, kGuest));
+    tap.link.send(frame(kMacA, kGuest));
     CHECK(a.take() == 1);
   }
   Port other(joined, nullptr);
-  a.link.send(frame(kGuest, kA));
+  a.link.send(frame(kGuest, kMacA));
   CHECK(other.take() == 1);
 }
 
 TEST_CASE("a full queue loses frames and counts them; too short ones go nowhere") {
   const auto joined = std::make_shared<EthernetSwitch>();
-  Port a(joined, &kA), b(joined, &kB);
-  for (std::size_t i = 0; i < FrameQueue::kCapacity + 10; ++i) a.link.send(frame(kB, kA));
+  Port a(joined, &kMacA), b(joined, &kMacB);
+  for (std::size_t i = 0; i < FrameQueue::kCapacity + 10; ++i) a.link.send(frame(kMacB, kMacA));
   CHECK(a.link.counters().sent == FrameQueue::kCapacity);
   CHECK(a.link.counters().overflow == 10);
   CHECK(b.take() == FrameQueue::kCapacity);
@@ -122,27 +122,27 @@ TEST_CASE("a full queue loses frames and counts them; too short ones go nowhere"
 
 TEST_CASE("a sender of ever new addresses makes the switch forget, nothing else") {
   const auto joined = std::make_shared<EthernetSwitch>();
-  Port a(joined, &kA), b(joined, &kB), tap(joined, nullptr);
+  Port a(joined, &kMacA), b(joined, &kMacB), tap(joined, nullptr);
   std::mt19937_64 random(7);
   for (int i = 0; i < 50'000; ++i) {
     Mac source;
     for (std::uint8_t& byte : source) byte = static_cast<std::uint8_t>(random());
-    tap.link.send(frame(kA, source, 14));
+    tap.link.send(frame(kMacA, source, 14));
     if (i % 512 == 0) a.take();
   }
   a.take();
   CHECK(b.take() == 0);
-  b.link.send(frame(kA, kB));
+  b.link.send(frame(kMacA, kMacB));
   CHECK(a.take() == 1);
-  a.link.send(frame(kB, kA));
+  a.link.send(frame(kMacB, kMacA));
   CHECK(b.take() == 1);
 }
 
 TEST_CASE("switches have names") {
   CHECK(EthernetSwitch::named("x") == EthernetSwitch::named("x"));
   const auto left = EthernetSwitch::named("left"), right = EthernetSwitch::named("right");
-  Port a(left, &kA), b(right, &kB);
-  a.link.send(frame(kB, kA));
+  Port a(left, &kMacA), b(right, &kMacB);
+  a.link.send(frame(kMacB, kMacA));
   CHECK(b.take() == 0);
 }
 

@@ -31,11 +31,11 @@ Frame packet(std::uint32_t number, std::uint8_t opcode = 0x04, std::uint32_t qpn
   return frame;
 }
 
-struct Bench {
+struct RuleBench {
   MemoryLink cable;
   FaultLink faults{cable};
 
-  explicit Bench(std::vector<FaultRule> rules, std::uint64_t seed = 1) {
+  explicit RuleBench(std::vector<FaultRule> rules, std::uint64_t seed = 1) {
     FaultPlan plan;
     plan.seed = seed;
     plan.rules = std::move(rules);
@@ -89,7 +89,7 @@ TEST_CASE("the nth matching frame, N frames from there on, or every Nth") {
     rule.nth = one.nth;
     rule.every = one.every;
     rule.count = one.count;
-    Bench bench({rule});
+    RuleBench bench({rule});
     bench.send_numbers(12);
     CHECK(bench.lost(12) == one.lost);
     CHECK(bench.faults.rule_counters().at(1).matched == 12);
@@ -101,7 +101,7 @@ TEST_CASE("count is how often something happened, not how often it could have") 
   FaultRule rule = drop();
   rule.drop = 0.2;
   rule.count = 5;
-  Bench bench({rule});
+  RuleBench bench({rule});
   bench.send_numbers(200);
   CHECK(bench.sent().size() == 195);
   CHECK(bench.lost(200).back() > 5);
@@ -112,7 +112,7 @@ TEST_CASE("a rule is about the opcodes, the queue pair and the sequence numbers 
     FaultRule rule = drop();
     rule.opcodes.emplace();
     REQUIRE(add_opcodes("rc_send_only", &*rule.opcodes));
-    Bench bench({rule});
+    RuleBench bench({rule});
     bench.send_frame(packet(0, 0x04));
     bench.send_frame(packet(1, 0x05));
     bench.send_frame(packet(2, 0x0a));
@@ -121,7 +121,7 @@ TEST_CASE("a rule is about the opcodes, the queue pair and the sequence numbers 
   SUBCASE("queue pair") {
     FaultRule rule = drop();
     rule.qpn = 18;
-    Bench bench({rule});
+    RuleBench bench({rule});
     bench.send_frame(packet(0, 0x04, 17));
     bench.send_frame(packet(1, 0x04, 18));
     CHECK(bench.sent() == Numbers{0});
@@ -129,14 +129,14 @@ TEST_CASE("a rule is about the opcodes, the queue pair and the sequence numbers 
   SUBCASE("sequence numbers, across their wrap") {
     FaultRule rule = drop();
     rule.psn = PsnRange{0xfffffe, 1};
-    Bench bench({rule});
+    RuleBench bench({rule});
     bench.send_numbers(6, 0xfffffd);
     CHECK(bench.sent() == Numbers{0xfffffd, 2});
   }
   SUBCASE("acknowledgements of a kind") {
     FaultRule rule = drop();
     rule.aeth = AethKind::kNak;
-    Bench bench({rule});
+    RuleBench bench({rule});
     bench.send_frame(packet(0, 0x11, 17, 0x1f));
     bench.send_frame(packet(1, 0x11, 17, 0x60));
     bench.send_frame(packet(2, 0x11, 17, 0x2c));
@@ -148,7 +148,7 @@ TEST_CASE("a rule is about the opcodes, the queue pair and the sequence numbers 
     rule.qpn = 18;
     rule.psn = PsnRange{5, 9};
     rule.nth = 2;
-    Bench bench({rule});
+    RuleBench bench({rule});
     for (std::uint32_t i = 0; i < 20; ++i) bench.send_frame(packet(i, 0x04, 17 + i % 2));
     CHECK(bench.lost(20) == Numbers{7});
   }
@@ -157,11 +157,11 @@ TEST_CASE("a rule is about the opcodes, the queue pair and the sequence numbers 
     picky.qpn = 17;
     Frame other = packet(0);
     other[23] ^= 1;  // the UDP port
-    Bench bench({picky});
+    RuleBench bench({picky});
     bench.send_frame(other);
     bench.send_frame(Frame(5));
     CHECK(bench.cable.sent.size() == 2);
-    Bench all({drop()});
+    RuleBench all({drop()});
     all.send_frame(other);
     all.send_frame(Frame(5));
     CHECK(all.cable.sent.empty());
@@ -201,7 +201,7 @@ TEST_CASE("every rule decides about every frame, and all effects apply") {
   FaultRule late;
   late.delay = 100;
   late.nth = 6;
-  Bench bench({third, twice, late});
+  RuleBench bench({third, twice, late});
   bench.send_numbers(6);
   // The third is dropped although another rule duplicates it; the sixth is duplicated and delayed.
   CHECK(bench.sent() == Numbers{0, 1, 3, 4});
@@ -212,7 +212,7 @@ TEST_CASE("every rule decides about every frame, and all effects apply") {
 
 TEST_CASE("a rule's decisions are its own: another rule beside it changes nothing") {
   const auto lost = [](std::vector<FaultRule> rules) {
-    Bench bench(std::move(rules), 99);
+    RuleBench bench(std::move(rules), 99);
     bench.send_numbers(300);
     return bench.lost(300);
   };
@@ -238,7 +238,7 @@ TEST_CASE("a rule has its direction") {
   FaultRule in = drop();
   in.nth = 2;
   in.direction = FaultDirection::kIngress;
-  Bench bench({out, in});
+  RuleBench bench({out, in});
   bench.send_numbers(3);
   CHECK(bench.sent() == Numbers{1, 2});
   Collector collector;
@@ -256,7 +256,7 @@ TEST_CASE("a limited rate spaces the frames, and its queue is finite") {
   FaultRule slow;
   SUBCASE("bytes") { slow.bytes_per_second = size * 1000; }
   SUBCASE("packets") { slow.packets_per_second = 1000; }
-  Bench bench({slow});
+  RuleBench bench({slow});
   bench.faults.advance(5'000'000);
   bench.send_numbers(3);
   CHECK(bench.cable.sent.empty());

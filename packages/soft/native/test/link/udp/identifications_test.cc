@@ -15,7 +15,7 @@ namespace {
 constexpr Nanos kSecond = 1'000'000'000;
 
 // Peers by the last byte of their address.
-class Scene {
+class IdentificationScene {
  public:
   // Whether a frame with that identification is restored.
   bool takes(std::uint16_t identification, Nanos now, std::uint8_t peer = 1) {
@@ -40,7 +40,7 @@ class Scene {
 }  // namespace
 
 TEST_CASE("a peer that counts is followed, over the wrap and with gaps") {
-  Scene scene;
+  IdentificationScene scene;
   for (std::uint32_t i = 0; i < 1000; ++i) {
     CAPTURE(i);
     REQUIRE(scene.takes(static_cast<std::uint16_t>(0xfe00 + i + (i % 7 == 0 ? 5 : 0)), 0));
@@ -48,7 +48,7 @@ TEST_CASE("a peer that counts is followed, over the wrap and with gaps") {
 }
 
 TEST_CASE("a far identification is not credible, until the peer was idle or says it twice") {
-  Scene scene;
+  IdentificationScene scene;
   REQUIRE(scene.takes(1000, 0));
   CHECK(scene.takes(1064, 0));
   CHECK_FALSE(scene.takes(1129, 0));
@@ -64,7 +64,7 @@ TEST_CASE("a far identification is not credible, until the peer was idle or says
 }
 
 TEST_CASE("a peer that always sends 0 gets the full check, and loses it when it counts") {
-  Scene scene;
+  IdentificationScene scene;
   for (int i = 0; i < 8; ++i) CHECK(scene.takes(0, 0));
   CHECK_FALSE(scene.takes(3, 0));
   CHECK(scene.takes(4, 0));
@@ -75,7 +75,7 @@ TEST_CASE("a peer that always sends 0 gets the full check, and loses it when it 
 }
 
 TEST_CASE("each peer has its own count") {
-  Scene scene;
+  IdentificationScene scene;
   REQUIRE(scene.takes(100, 0, 1));
   REQUIRE(scene.takes(40'000, 0, 2));
   CHECK(scene.takes(101, 0, 1));

@@ -8,7 +8,7 @@ using namespace verbs::soft::test;
 
 namespace {
 
-struct Pair {
+struct ErrorPair {
   VirtualNetwork net;
   nic::Qp* qa;
   nic::Qp* qb;
@@ -16,8 +16,8 @@ struct Pair {
   std::vector<std::uint8_t> far = pattern(8192, 2);
   nic::Mr* local;
   nic::Mr* remote;
-  explicit Pair(const Connection& connection = {},
-                unsigned remote_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
+  explicit ErrorPair(const Connection& connection = {},
+                     unsigned remote_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
       : qa(net.a.create_qp(IBV_QPT_RC)), qb(net.b.create_qp(IBV_QPT_RC)) {
     net.connect(qa, qb, connection);
     local = net.a.reg(near.data(), near.size());
@@ -48,7 +48,7 @@ TEST_CASE("remote access errors: key, range, rights, region of another PD, regio
   for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
     CAPTURE(opcode);
     {
-      Pair pair;
+      ErrorPair pair;
       Send send = pair.rdma(opcode);
       send.rkey ^= 1;
       CHECK(pair.fail(send).status == IBV_WC_REM_ACCESS_ERR);
@@ -56,23 +56,23 @@ TEST_CASE("remote access errors: key, range, rights, region of another PD, regio
       CHECK(pair.qb->state == IBV_QPS_ERR);
     }
     {
-      Pair pair;
+      ErrorPair pair;
       Send send = pair.rdma(opcode);
       send.remote_addr += 8192 - 4095;
       CHECK(pair.fail(send).status == IBV_WC_REM_ACCESS_ERR);
     }
     {
-      Pair pair;
+      ErrorPair pair;
       Send send = pair.rdma(opcode);
       send.remote_addr = UINT64_MAX - 100;
       CHECK(pair.fail(send).status == IBV_WC_REM_ACCESS_ERR);
     }
     {
-      Pair pair({}, IBV_ACCESS_LOCAL_WRITE);
+      ErrorPair pair({}, IBV_ACCESS_LOCAL_WRITE);
       CHECK(pair.fail(pair.rdma(opcode)).status == IBV_WC_REM_ACCESS_ERR);
     }
     {
-      Pair pair;
+      ErrorPair pair;
       nic::Pd* other = nullptr;
       nic::Mr* mr = nullptr;
       REQUIRE(pair.net.b.nic->pds().alloc(&other) == 0);
@@ -85,7 +85,7 @@ TEST_CASE("remote access errors: key, range, rights, region of another PD, regio
       CHECK(pair.net.b.nic->pds().dealloc(other) == EBUSY);
     }
     {
-      Pair pair;
+      ErrorPair pair;
       const Send send = pair.rdma(opcode);
       REQUIRE(pair.net.b.nic->mrs().dereg(pair.remote) == 0);
       CHECK(pair.fail(send).status == IBV_WC_REM_ACCESS_ERR);
@@ -97,14 +97,14 @@ TEST_CASE("a QP without the access flag sends a NAK") {
   for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
     Connection connection;
     connection.access = 0;
-    Pair pair(connection);
+    ErrorPair pair(connection);
     CHECK(pair.fail(pair.rdma(opcode)).status == IBV_WC_REM_INV_REQ_ERR);
     CHECK(pair.net.b.saw(IBV_EVENT_QP_REQ_ERR));
   }
 }
 
 TEST_CASE("a receive buffer that is too small fails at both ends") {
-  Pair pair;
+  ErrorPair pair;
   REQUIRE(post_recv(pair.net.b, pair.qb, 5, {sge_of(pair.far.data(), 1500, pair.remote)}) == 0);
   REQUIRE(post_recv(pair.net.b, pair.qb, 6, {sge_of(pair.far.data(), 1500, pair.remote)}) == 0);
   CHECK(pair.fail({.sges = {sge_of(pair.near.data(), 1501, pair.local)}}).status == IBV_WC_REM_INV_REQ_ERR);
@@ -116,7 +116,7 @@ TEST_CASE("a receive buffer that is too small fails at both ends") {
 }
 
 TEST_CASE("a receive buffer without the right to write is the receiver's fault") {
-  Pair pair;
+  ErrorPair pair;
   nic::Mr* read_only = pair.net.b.reg(pair.far.data(), 8192, 0);
   REQUIRE(post_recv(pair.net.b, pair.qb, 5, {sge_of(pair.far.data(), 1500, read_only)}) == 0);
   CHECK(pair.fail({.sges = {sge_of(pair.near.data(), 100, pair.local)}}).status == IBV_WC_REM_OP_ERR);
@@ -124,7 +124,7 @@ TEST_CASE("a receive buffer without the right to write is the receiver's fault")
 }
 
 TEST_CASE("a bad local key stops the request after the good ones before it, and flushes the rest") {
-  Pair pair;
+  ErrorPair pair;
   REQUIRE(post_recv(pair.net.b, pair.qb, 1, {sge_of(pair.far.data(), 8192, pair.remote)}) == 0);
   Send good{.wr_id = 1, .sges = {sge_of(pair.near.data(), 5000, pair.local)}};
   Send bad = good;
@@ -149,7 +149,7 @@ TEST_CASE("a bad local key stops the request after the good ones before it, and 
 
 TEST_CASE("a READ needs a local region that may be written, and a limit above zero") {
   {
-    Pair pair;
+    ErrorPair pair;
     nic::Mr* read_only = pair.net.a.reg(pair.near.data(), 8192, 0);
     Send send = pair.rdma(IBV_WR_RDMA_READ);
     send.sges[0].lkey = read_only->lkey();
@@ -158,13 +158,13 @@ TEST_CASE("a READ needs a local region that may be written, and a limit above ze
   {
     Connection connection;
     connection.rd_atomic = 0;
-    Pair pair(connection);
+    ErrorPair pair(connection);
     CHECK(pair.fail(pair.rdma(IBV_WR_RDMA_READ)).status == IBV_WC_LOC_QP_OP_ERR);
   }
 }
 
 TEST_CASE("a message beyond the device's limit is a local length error") {
-  Pair pair;
+  ErrorPair pair;
   void* huge = mmap(nullptr, (1ull << 31) + 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   REQUIRE(huge != MAP_FAILED);
   nic::Mr* mr = pair.net.a.reg(huge, (1ull << 31) + 4096, 0);
@@ -174,7 +174,7 @@ TEST_CASE("a message beyond the device's limit is a local length error") {
 
 TEST_CASE("RNR: a late receive is in time, a missing one is not") {
   {
-    Pair pair;
+    ErrorPair pair;
     REQUIRE(post_send(pair.net.a, pair.qa, {.sges = {sge_of(pair.near.data(), 3000, pair.local)}}) == 0);
     pair.net.run(200 * kMicrosecond);
     CHECK(pair.net.a.poll().empty());
@@ -188,7 +188,7 @@ TEST_CASE("RNR: a late receive is in time, a missing one is not") {
     Connection connection;
     connection.rnr_retry = 3;
     connection.min_rnr_timer = 12;  // 640 us
-    Pair pair(connection);
+    ErrorPair pair(connection);
     CHECK(pair.fail({.sges = {sge_of(pair.near.data(), 100, pair.local)}}).status == IBV_WC_RNR_RETRY_EXC_ERR);
     CHECK(pair.net.a.nic->counters().rcvd_rnr_err == 4);
     CHECK(pair.net.now >= 3 * 640 * kMicrosecond);
@@ -200,7 +200,7 @@ TEST_CASE("a silent peer is given up after retry_cnt repetitions, within (retry_
   for (const std::uint8_t retries : {0, 1, 7}) {
     Connection connection;
     connection.retry_cnt = retries;
-    Pair pair(connection);
+    ErrorPair pair(connection);
     pair.net.b.cable.unplugged = true;
     CHECK(pair.fail(pair.rdma(IBV_WR_RDMA_WRITE, 100)).status == IBV_WC_RETRY_EXC_ERR);
     CHECK(pair.net.trace.size() >= retries + 1u);
@@ -218,7 +218,7 @@ TEST_CASE("memory that was unmapped under a region is an error, not a crash") {
     for (const bool at_source : {true, false}) {
       CAPTURE(opcode);
       CAPTURE(at_source);
-      Pair pair;
+      ErrorPair pair;
       void* memory = map();
       Send send = pair.rdma(opcode);
       Station& station = at_source ? pair.net.a : pair.net.b;
@@ -233,7 +233,7 @@ TEST_CASE("memory that was unmapped under a region is an error, not a crash") {
       CHECK(pair.fail(send).status == (at_source ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_ACCESS_ERR));
     }
   }
-  Pair pair;
+  ErrorPair pair;
   void* memory = map();
   munmap(memory, size);
   CHECK(nic::check_region(memory, size, IBV_ACCESS_LOCAL_WRITE) == EFAULT);
@@ -246,7 +246,7 @@ TEST_CASE("memory that was unmapped under a region is an error, not a crash") {
 }
 
 TEST_CASE("a request that cannot be posted is rejected at once") {
-  Pair pair;
+  ErrorPair pair;
   const Send send{.sges = {sge_of(pair.near.data(), 64, pair.local)}};
   CHECK(post_send(pair.net.a, pair.qa, {.opcode = IBV_WR_TSO}) == EINVAL);
   CHECK(post_send(pair.net.a, pair.qa, {.opcode = IBV_WR_DRIVER1}) == EINVAL);

@@ -16,7 +16,7 @@ ibv_ah_attr to(const wire::Gid& gid) {
   return attr;
 }
 
-struct Pair {
+struct DatagramPair {
   VirtualNetwork net;
   nic::Qp* qa;
   nic::Qp* qb;
@@ -25,7 +25,8 @@ struct Pair {
   nic::Mr* local;
   nic::Mr* remote;
   nic::Ah* ah = nullptr;
-  explicit Pair(bool ipv6 = false) : net(ipv6), qa(net.a.create_qp(IBV_QPT_UD)), qb(net.b.create_qp(IBV_QPT_UD)) {
+  explicit DatagramPair(bool ipv6 = false)
+      : net(ipv6), qa(net.a.create_qp(IBV_QPT_UD)), qb(net.b.create_qp(IBV_QPT_UD)) {
     VirtualNetwork::to_rts_ud(net.a, qa, 0x1111);
     VirtualNetwork::to_rts_ud(net.b, qb, 0x2222);
     local = net.a.reg(near.data(), near.size());
@@ -57,7 +58,7 @@ struct Pair {
 
 TEST_CASE("a datagram arrives behind its network header") {
   for (const bool ipv6 : {false, true}) {
-    Pair pair(ipv6);
+    DatagramPair pair(ipv6);
     REQUIRE(post_recv(pair.net.b, pair.qb, 8, {sge_of(pair.far.data(), 8192, pair.remote)}) == 0);
     REQUIRE(pair.send(1000, 0x2222, 77) == 0);
     CHECK(pair.net.a.poll().at(0).status == IBV_WC_SUCCESS);
@@ -86,7 +87,7 @@ TEST_CASE("a datagram arrives behind its network header") {
 }
 
 TEST_CASE("datagrams that cannot be received are dropped, and the receive request stays posted") {
-  Pair pair;
+  DatagramPair pair;
   REQUIRE(pair.send(100) == 0);  // no receive posted
   REQUIRE(post_recv(pair.net.b, pair.qb, 8, {sge_of(pair.far.data(), 139, pair.remote)}) == 0);
   REQUIRE(pair.send(100, 0x2223) == 0);  // wrong Q_Key
@@ -99,7 +100,7 @@ TEST_CASE("datagrams that cannot be received are dropped, and the receive reques
 }
 
 TEST_CASE("a Q_Key with its top bit set stands for the QP's own") {
-  Pair pair;
+  DatagramPair pair;
   REQUIRE(post_recv(pair.net.b, pair.qb, 8, {sge_of(pair.far.data(), 8192, pair.remote)}) == 0);
   REQUIRE(pair.send(10, 0x80000000) == 0);
   CHECK(pair.net.b.poll().empty());  // 0x1111 is not 0x2222
@@ -111,7 +112,7 @@ TEST_CASE("a Q_Key with its top bit set stands for the QP's own") {
 }
 
 TEST_CASE("a datagram longer than the MTU is a local length error") {
-  Pair pair;
+  DatagramPair pair;
   REQUIRE(pair.send(4097) == 0);
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_LOC_LEN_ERR);
   CHECK(pair.qa->state == IBV_QPS_SQE);
@@ -120,7 +121,7 @@ TEST_CASE("a datagram longer than the MTU is a local length error") {
 TEST_CASE("the upper bits of a flow label and a dlid are ignored, unless the port is strict") {
   for (const bool strict : {false, true}) {
     CAPTURE(strict);
-    Pair pair(true);
+    DatagramPair pair(true);
     nic::PortConfig config{.transmitter = &pair.net.a.cable, .gids = {pair.net.a.gid}, .strict = strict};
     const nic::Port port(config);
     wire::Path path;
@@ -135,7 +136,7 @@ TEST_CASE("the upper bits of a flow label and a dlid are ignored, unless the por
     CHECK(port.resolve(attr, &path) == (strict ? EINVAL : 0));
   }
   // As UCX gives it.
-  Pair pair;
+  DatagramPair pair;
   ibv_ah_attr attr = to(pair.net.b.gid);
   attr.grh.flow_label = 0xffffffff;
   attr.dlid = 0xc000;
@@ -147,7 +148,7 @@ TEST_CASE("the upper bits of a flow label and a dlid are ignored, unless the por
 }
 
 TEST_CASE("address handles are checked, counted, and belong to their PD") {
-  Pair pair;
+  DatagramPair pair;
   nic::Nic& nic = *pair.net.a.nic;
   nic::Ah* ah = nullptr;
   ibv_ah_attr attr = to(pair.net.b.gid);

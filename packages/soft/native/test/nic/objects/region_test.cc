@@ -31,8 +31,8 @@ struct Pages {
   std::uint8_t* at;
 };
 
-struct Pair {
-  Pair() : qa(net.a.create_qp(IBV_QPT_RC)), qb(net.b.create_qp(IBV_QPT_RC)) { net.connect(qa, qb); }
+struct RegionPair {
+  RegionPair() : qa(net.a.create_qp(IBV_QPT_RC)), qb(net.b.create_qp(IBV_QPT_RC)) { net.connect(qa, qb); }
 
   ibv_wc_status write(std::uint64_t to, std::uint32_t rkey, std::vector<std::uint8_t>& from) {
     nic::Mr* mr = net.a.reg(from.data(), from.size());
@@ -68,7 +68,7 @@ int rereg(nic::Mr* mr, int flags, nic::Pd* pd, void* at, std::size_t size, unsig
 }  // namespace
 
 TEST_CASE("a region's remote address is the one of its registration") {
-  Pair pair;
+  RegionPair pair;
   std::vector<std::uint8_t> data = pattern(3000), memory(8192);
   nic::Mr* mr = nullptr;
   std::uint64_t to = 0;
@@ -111,7 +111,7 @@ TEST_CASE("registrations that fail") {
 }
 
 TEST_CASE("re-registration changes the requested properties and keeps the keys") {
-  Pair pair;
+  RegionPair pair;
   nic::Nic& nic = *pair.net.b.nic;
   std::vector<std::uint8_t> data = pattern(2000), first(4096), second(4096);
   nic::Mr* mr = pair.net.b.reg(first.data(), first.size());
@@ -168,7 +168,7 @@ TEST_CASE("re-registration changes the requested properties and keeps the keys")
 }
 
 TEST_CASE("a null region reads as zeros, ignores writes, and has a local key only") {
-  Pair pair;
+  RegionPair pair;
   nic::Mr* null = nullptr;
   REQUIRE(pair.net.b.nic->mrs().alloc_null(pair.net.b.pd, &null) == 0);
   CHECK(null->rkey() == 0);
@@ -199,7 +199,7 @@ TEST_CASE("a null region reads as zeros, ignores writes, and has a local key onl
 }
 
 TEST_CASE("an on-demand region needs its memory when it is used") {
-  Pair pair;
+  RegionPair pair;
   std::vector<std::uint8_t> data = pattern(1000);
   Pages pages(2);
   std::uint8_t* at = pages.at;
@@ -214,7 +214,7 @@ TEST_CASE("an on-demand region needs its memory when it is used") {
 }
 
 TEST_CASE("an implicit on-demand region is all memory, and a wrong address is an error") {
-  Pair pair;
+  RegionPair pair;
   std::vector<std::uint8_t> data = pattern(1000), memory(1000);
   nic::Mr* mr = pair.net.b.reg(nullptr, SIZE_MAX, kRemote | IBV_ACCESS_ON_DEMAND);
   CHECK(pair.write(address(memory.data()), mr->rkey(), data) == IBV_WC_SUCCESS);

@@ -1,0 +1,45 @@
+// fork() while threads open devices and use endpoints: every lock of the model is free in the child, and no fork hangs.
+#include "../../../../soft/native/test/fork_under_load.h"
+#include "test/support/pair.h"
+
+using namespace verbs::doca_comm::model::test;
+
+namespace {
+
+doca_devinfo* infos[2];
+
+template <int index>
+void use_device() {
+  doca_dev* dev = nullptr;
+  if (doca_dev_open(infos[index], &dev) != DOCA_SUCCESS) return;
+  Ep* ep = nullptr;
+  if (doca_comm_channel_ep_create(&ep) == DOCA_SUCCESS) {
+    doca_comm_channel_ep_set_device(ep, dev);
+    doca_comm_channel_ep_destroy(ep);
+  }
+  doca_dev_close(dev);
+}
+
+void list_devices() {
+  doca_devinfo** list = nullptr;
+  std::uint32_t count = 0;
+  if (doca_devinfo_create_list(&list, &count) == DOCA_SUCCESS) doca_devinfo_destroy_list(list);
+}
+
+// The parent holds the address on and off; without it the child opens the device itself.
+bool works_in_child() {
+  list_devices();
+  doca_dev* dev = nullptr;
+  const doca_error_t error = doca_dev_open(infos[0], &dev);
+  Ep* ep = nullptr;
+  return (error != DOCA_SUCCESS || doca_dev_close(dev) == DOCA_SUCCESS) &&
+         doca_comm_channel_ep_create(&ep) == DOCA_SUCCESS && doca_comm_channel_ep_destroy(ep) == DOCA_SUCCESS;
+}
+
+}  // namespace
+
+TEST_CASE("a thousand forks while threads open and close devices, create endpoints and destroy them") {
+  infos[0] = info_of("0000:03:00.0");
+  infos[1] = info_of("3b:00.0");
+  CHECK(verbs::soft::test::fork_under_load(1000, {use_device<0>, use_device<1>, list_devices}, works_in_child) == 0);
+}
