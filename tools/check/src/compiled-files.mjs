@@ -15,7 +15,7 @@ import { mustRun } from '../../setup/src/shell.mjs';
  */
 export function compiledFiles(env) {
   const databases = packageDirectories().flatMap((directory) => [
-    join(directory, 'build'),
+    ...nativeDatabase(directory, env),
     ...addonDatabase(directory, env),
   ]);
   const files = new Map();
@@ -23,6 +23,18 @@ export function compiledFiles(env) {
     for (const file of filesOf(database)) files.set(file, { database, file });
   }
   return [...files.values()];
+}
+
+/**
+ * The folder of a native part's database, in a build folder of its own: the build compiles sources in batches.
+ * @param {string} directory of the package
+ * @param {NodeJS.ProcessEnv} env
+ */
+function nativeDatabase(directory, env) {
+  if (!existsSync(join(directory, 'native/CMakeLists.txt'))) return [];
+  const build = 'build/by-file';
+  mustRun('cmake', ['-S', 'native', '-B', build, '-G', 'Ninja', '-DVERBS_UNITY=OFF'], { cwd: directory, env });
+  return [join(directory, build)];
 }
 
 /**
@@ -34,7 +46,8 @@ function addonDatabase(directory, env) {
   const addon = 'native/binding';
   if (!existsSync(join(directory, addon, 'binding.gyp'))) return [];
   const formats = ['-f', 'make', '-f', 'compile_commands_json'];
-  mustRun('node_modules/.bin/node-gyp', ['-C', addon, 'configure', '--', ...formats], { cwd: directory, env });
+  const byFile = { ...env, VERBS_UNITY: 'OFF' };
+  mustRun('node_modules/.bin/node-gyp', ['-C', addon, 'configure', '--', ...formats], { cwd: directory, env: byFile });
   return [join(directory, addon, 'build/Release')];
 }
 

@@ -7,7 +7,7 @@ namespace {
 int destroy_action(const Library&, ibv_flow_action* action) { return std::abs(ibv_destroy_flow_action(action)); }
 
 // createFlowActionPacketReformat(library, context, data | undefined, reformatType, ftType): handle | -errno
-napi_value create_packet_reformat(const Arguments& arguments) {
+napi_value create_flow_packet_reformat(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
@@ -24,7 +24,7 @@ napi_value create_packet_reformat(const Arguments& arguments) {
 
 // createFlowActionModifyHeader(library, context, actions: BigUint64Array in the device's byte order, ftType):
 // handle | -errno
-napi_value create_modify_header(const Arguments& arguments) {
+napi_value create_flow_modify_header(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
@@ -38,8 +38,8 @@ napi_value create_modify_header(const Arguments& arguments) {
 }  // namespace
 
 void init_flow_actions(napi_env env, napi_value exports) {
-  export_function<create_packet_reformat>(env, exports, "createFlowActionPacketReformat");
-  export_function<create_modify_header>(env, exports, "createFlowActionModifyHeader");
+  export_function<create_flow_packet_reformat>(env, exports, "createFlowActionPacketReformat");
+  export_function<create_flow_modify_header>(env, exports, "createFlowActionModifyHeader");
 }
 
 }  // namespace verbs::mlx5::binding

@@ -1,17 +1,2 @@
 # The model, and the drop-in libmlx5.so.1 for foreign programs, which forwards to it.
 verbs_model(mlx5 libverbs-soft-mlx5.so.1 libmlx5.so.1 steering)
-
-if(VERBS_MLX5_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test/model)  # the published package has none
-  file(GLOB_RECURSE model_tests CONFIGURE_DEPENDS
-    ${CMAKE_CURRENT_SOURCE_DIR}/test/model/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/test/support/model/*.cc)
-  add_executable(model_test ${CMAKE_CURRENT_SOURCE_DIR}/test/main.cc ${model_tests})
-  target_include_directories(model_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-  verbs_foreign_program(model_test mlx5_dropin)
-  add_test(NAME model COMMAND model_test)
-  set(devices "mlx5_soft0,kind=mlx5" "mlx5_no0,kind=mlx5,decap=0" "mlx5_no1,kind=mlx5,encap_general_header=0"
-    "mlx5_no2,kind=mlx5,reformat_l3_tunnel_to_l2=0" "mlx5_no3,kind=mlx5,reformat_l2_to_l3_tunnel=0"
-    "mlx5_few,kind=mlx5,log_max_packet_reformat_context=1" "mlx5_strict,kind=mlx5,cap_net_raw=1")
-  string(JOIN "\\;" devices ${devices})
-  set_tests_properties(model PROPERTIES ENVIRONMENT
-    "VERBS_SOFT=${devices};LD_LIBRARY_PATH=${soft_path}:${lib_dir}/dropin:${lib_dir}")
-endif()

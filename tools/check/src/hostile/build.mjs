@@ -43,7 +43,7 @@ export function buildSanitized(env) {
   mkdirSync(join(installation, 'node_modules/@verbs/soft/build'), { recursive: true });
   copy(join(core, 'dist'), join(installation, 'dist'));
   copy(join(core, 'package.json'), join(installation, 'package.json'));
-  link(join(core, 'native/include'), join(installation, 'native/include'));
+  for (const part of ['include', 'gyp']) link(join(core, 'native', part), join(installation, 'native', part));
   for (const part of readdirSync(join(core, 'native/binding')).filter((name) => name !== 'build')) {
     link(join(core, 'native/binding', part), join(installation, 'native/binding', part));
   }

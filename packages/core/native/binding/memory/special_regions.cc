@@ -10,7 +10,7 @@
 namespace verbs::core {
 namespace {
 
-int unimport(const Context& context, ibv_mr* mr) {
+int unimport_region(const Context& context, ibv_mr* mr) {
   context.functions().unimport_mr(mr);
   return 0;
 }
@@ -76,8 +76,8 @@ Napi::Value import_mr(const Napi::CallbackInfo& info) {
   ibv_mr* mr = functions.import_mr(pd->pd(), info[1].As<Napi::Number>().Uint32Value());
   if (mr == nullptr) return failure(env, creation_error());
   const MemoryRegion::Range range{reinterpret_cast<std::uintptr_t>(mr->addr), mr->length};
-  Napi::Object result =
-      MemoryRegion::describe(env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{}, range, unimport));
+  Napi::Object result = MemoryRegion::describe(
+      env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{}, range, unimport_region));
   result.Set("length", static_cast<double>(range.length));
   return result;
 }

@@ -126,8 +126,6 @@ std::uint16_t locate_either(const Layers& layers, const ModifyField*& field) {
   return locate(layers, *field);
 }
 
-std::uint32_t ones(std::uint32_t width) { return width >= 32 ? ~0u : (1u << width) - 1; }
-
 template <typename Registers>
 auto& register_of(Registers& registers, std::uint8_t number) {
   return number == 8 ? registers.a : number == 9 ? registers.b : registers.c[number];

@@ -30,6 +30,9 @@ struct ModifyField {
   std::uint8_t width;       // bits
 };
 
+// The `width` least significant bits.
+constexpr std::uint32_t ones(std::uint32_t width) { return width >= 32 ? ~0u : (1u << width) - 1; }
+
 // nullptr for an unknown number.
 const ModifyField* find_modify_field(std::uint16_t number);
 

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::size_t kEntrySize = 8;
 
-std::uint32_t ones(std::uint32_t width) { return width >= 32 ? ~0u : (1u << width) - 1; }
-
 // Whether a write changes the result of the parser.
 bool decides_headers(const ModifyField& field) {
   return field.place == ModifyField::Place::kEthertype || field.place == ModifyField::Place::kUdp;

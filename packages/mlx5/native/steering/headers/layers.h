@@ -9,6 +9,7 @@
 namespace verbs::mlx5::steering {
 
 inline constexpr std::uint16_t kAbsent = 0xffff;
+inline constexpr std::uint32_t kMacSize = 14, kVlanSize = 4;  // bytes of a MAC header and of a VLAN tag
 
 // The protocol after the IP header, if the parser knows it.
 enum class Transport : std::uint8_t { kNone, kTcp, kUdp, kIcmp, kIcmpV6, kEsp };

@@ -8,7 +8,7 @@ namespace verbs::mlx5::steering {
 
 namespace {
 
-constexpr std::uint32_t kMacSize = 14, kVlanSize = 4, kIpv4Size = 20, kIpv6Size = 40, kTcpSize = 20, kUdpSize = 8;
+constexpr std::uint32_t kIpv4Size = 20, kIpv6Size = 40, kTcpSize = 20, kUdpSize = 8;
 constexpr std::uint16_t kEtherIpv4 = 0x0800, kEtherIpv6 = 0x86dd, kEtherVlan = 0x8100, kEtherServiceVlan = 0x88a8,
                         kEtherMpls = 0x8847, kEtherMplsMulticast = 0x8848, kEtherBridging = 0x6558;
 // Headers after this offset are not parsed: an offset has 16 bits, and kAbsent is one value.

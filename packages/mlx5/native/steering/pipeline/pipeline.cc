@@ -10,7 +10,7 @@ namespace verbs::mlx5::steering {
 
 namespace {
 
-constexpr std::uint32_t kMacSize = 14, kAddresses = 12, kVlanSize = 4;
+constexpr std::uint32_t kAddresses = 12;
 constexpr std::uint32_t kCopyHeadroom = 256;
 
 template <typename... Cases>

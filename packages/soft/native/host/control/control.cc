@@ -1,22 +1,13 @@
 // The functions of verbs_soft.h.
 #include <cerrno>
 
+#include "host/control/with_device.h"
 #include "host/devices/registry.h"
 #include "host/error.h"
 #include "verbs_soft.h"
 #include "verbs_soft_boundary.h"
 
 using namespace verbs::soft::host;
-
-namespace {
-
-// Calls `call(device)` for the device of that name.
-template <typename Call>
-int with(const char* name, Call&& call) {
-  return verbs::soft::verb([&] { return Registry::get().with(name, call); });
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -38,24 +29,24 @@ const char* verbs_soft_device_name(unsigned int index) {
 }
 
 int verbs_soft_stats(const char* name, verbs_soft_counter counter, void* data) {
-  return with(name, [&](Device& device) {
+  return with_device(name, [&](Device& device) {
     device.report_counters([&](const char* key, std::uint64_t value) { counter(data, key, value); });
     return 0;
   });
 }
 
 int verbs_soft_capture_start(const char* name, const char* path, std::uint64_t max_bytes, std::uint32_t snap_length) {
-  return with(name, [&](Device& device) {
+  return with_device(name, [&](Device& device) {
     return device.start_capture({.path = path, .max_bytes = max_bytes, .snap_length = snap_length});
   });
 }
 
 int verbs_soft_capture_stop(const char* name) {
-  return with(name, [&](Device& device) { return device.stop_capture(); });
+  return with_device(name, [&](Device& device) { return device.stop_capture(); });
 }
 
 int verbs_soft_get_faults(const char* name, std::uint64_t* seed, verbs_soft_fault_rule rule, void* data) {
-  return with(name, [&](Device& device) {
+  return with_device(name, [&](Device& device) {
     *seed = device.config().faults.seed;
     device.report_faults([&](const std::string& text, const verbs::soft::link::RuleCounters& counters) {
       rule(data, text.c_str(), counters.matched, counters.hits);
@@ -65,7 +56,7 @@ int verbs_soft_get_faults(const char* name, std::uint64_t* seed, verbs_soft_faul
 }
 
 int verbs_soft_set_faults(const char* name, const char* text) {
-  return with(name, [&](Device& device) {
+  return with_device(name, [&](Device& device) {
     verbs::soft::link::FaultPlan plan;
     if (const std::string error = read_faults(text, &plan); !error.empty()) return fail(EINVAL, error);
     device.set_faults(plan);

@@ -3,6 +3,7 @@
 
 #include "host/configuration/address.h"
 #include "host/configuration/option.h"
+#include "host/control/with_device.h"
 #include "host/devices/registry.h"
 #include "host/error.h"
 #include "verbs_soft.h"
@@ -13,16 +14,10 @@ using namespace verbs::soft::host;
 
 namespace {
 
-// Calls `call(device)` for the device of that name.
-template <typename Call>
-int with(const char* name, Call&& call) {
-  return verbs::soft::verb([&] { return Registry::get().with(name, call); });
-}
-
 // Calls `use(device, gid)` with the address `text`.
 template <typename Use>
 int with_address(const char* name, const char* text, Use&& use) {
-  return with(name, [&](Device& device) {
+  return with_device(name, [&](Device& device) {
     const auto gid = parse_address(text);
     if (gid && is_unicast(*gid)) return use(device, *gid);
     return fail(EINVAL, std::string("\"") + text + "\" is not an IPv4 or IPv6 address of an interface");
@@ -34,11 +29,11 @@ int with_address(const char* name, const char* text, Use&& use) {
 extern "C" {
 
 int verbs_soft_set_link(const char* name, unsigned int port, int up) {
-  return with(name, [&](Device& device) { return device.set_link(port, up != 0); });
+  return with_device(name, [&](Device& device) { return device.set_link(port, up != 0); });
 }
 
 int verbs_soft_set_mtu(const char* name, unsigned int port, unsigned int bytes) {
-  return with(name, [&](Device& device) {
+  return with_device(name, [&](Device& device) {
     const auto mtu = parse_mtu(std::to_string(bytes));
     if (mtu) return device.set_mtu(port, *mtu);
     return fail(EINVAL, "an MTU is 256, 512, 1024, 2048 or 4096, not " + std::to_string(bytes));
@@ -60,7 +55,7 @@ int verbs_soft_remove_gid(const char* name, unsigned int port, const char* addre
 }
 
 int verbs_soft_fail(const char* name) {
-  return with(name, [](Device& device) { return device.fail_open(); });
+  return with_device(name, [](Device& device) { return device.fail_open(); });
 }
 
 }  // extern "C"

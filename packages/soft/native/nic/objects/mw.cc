@@ -8,8 +8,8 @@
 namespace verbs::soft::nic {
 namespace {
 
-constexpr unsigned kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                            IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
+constexpr unsigned kKnownOfWindow = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                                    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
 constexpr std::uint32_t kChosenByte = 0xff;
 constexpr unsigned kRemoteWriters = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
@@ -65,7 +65,7 @@ int MwTable::dealloc(Mw* mw) {
 
 bool MwTable::bind(MrTable& mrs, Qp& qp, const MwBind& bind) {
   Mw* mw = table_.find(bind.rkey >> 8);
-  if (mw == nullptr || mw->pd != qp.pd || (bind.access & ~kKnown) != 0) return false;
+  if (mw == nullptr || mw->pd != qp.pd || (bind.access & ~kKnownOfWindow) != 0) return false;
   const bool type_2 = mw->type == IBV_MW_TYPE_2;
   if (type_2 && mw->key != bind.rkey) return false;
   // A type 2 window must be invalidated before it is bound again, and a length of 0 is no bind; a type 1 window is
