@@ -191,8 +191,9 @@ test("messages that wait when their sender is disconnected are nobody's", async 
   const service = serve('late');
   const sender = client();
   await sender.connectAsync('late');
+  const first = service.receive(); // the handshake ends while it waits
   await sender.send(Buffer.from('first'));
-  const { peer } = await service.receive();
+  const { peer } = await first;
   for (let i = 0; i < 4; i++) await sender.send(Buffer.from('late'));
   const gone = service.disconnectAsync(peer);
   expect(service.recvFrom()).toBeUndefined();

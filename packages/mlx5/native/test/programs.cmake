@@ -9,8 +9,10 @@ add_test(NAME steering COMMAND steering_test)
 
 file(GLOB_RECURSE model_tests CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/test/model/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/test/support/model/*.cc)
-add_executable(model_test $<TARGET_OBJECTS:test_main> ${model_tests})
-target_include_directories(model_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+# With an operator new that fails.
+add_executable(model_test $<TARGET_OBJECTS:test_main> ${model_tests}
+  ${CMAKE_CURRENT_SOURCE_DIR}/../../soft/native/test/abi/support/failing_new.cc)
+target_include_directories(model_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/../../soft/native)
 verbs_foreign_program(model_test mlx5_dropin)
 add_test(NAME model COMMAND model_test)
 set(devices "mlx5_soft0,kind=mlx5" "mlx5_no0,kind=mlx5,decap=0" "mlx5_no1,kind=mlx5,encap_general_header=0"

@@ -1,8 +1,11 @@
 #include "model/bluefield/device.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <memory>
 #include <new>
 
+#include "model/base/boundary.h"
 #include "model/base/error.h"
 #include "model/bluefield/model.h"
 #include "model/setup/handshake_channel.h"
@@ -39,23 +42,24 @@ doca_devinfo* Bluefield::find(const ibv_device* device) {
 
 doca_error_t Bluefield::list(std::vector<doca_devinfo*>* devices) {
   const Verbs* verbs = attached_verbs();
-  if (!verbs) return DOCA_ERROR_NOT_FOUND;
+  if (!verbs) return error_of(errno, DOCA_ERROR_NOT_FOUND);
   const std::lock_guard guard(mutex_);
   devices->clear();
   // With an invalid configuration the list is empty; the NIC's last error has the reason.
   Verbs::extension().ensure_device(kKind);
   int count = 0;
-  ibv_device** list = verbs->get_device_list(&count);
-  if (!list) return DOCA_ERROR_NOT_FOUND;
+  const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> list(verbs->get_device_list(&count),
+                                                                  verbs->free_device_list);
+  if (!list) return error_of(errno, DOCA_ERROR_NOT_FOUND);
   for (int i = 0; i < count; ++i) {
-    const char* kind = Verbs::extension().device_kind(list[i]);
+    const char* kind = Verbs::extension().device_kind(list.get()[i]);
     if (!kind || std::string(kKind) != kind) continue;
-    doca_devinfo* info = find(list[i]);
+    doca_devinfo* info = find(list.get()[i]);
     if (!info) {
       auto created = std::make_unique<doca_devinfo>();
-      if (!read_options(Verbs::extension(), list[i], &created->options)) continue;
-      created->device = list[i];
-      created->name = verbs->get_device_name(list[i]);
+      if (!read_options(Verbs::extension(), list.get()[i], &created->options)) continue;
+      created->device = list.get()[i];
+      created->name = verbs->get_device_name(list.get()[i]);
       created->opened.info = created.get();
       for (const RepresentorOptions& options : created->options.representors) {
         auto representor = std::make_unique<doca_devinfo::Representor>();
@@ -67,7 +71,6 @@ doca_error_t Bluefield::list(std::vector<doca_devinfo*>* devices) {
     }
     devices->push_back(info);
   }
-  verbs->free_device_list(list);
   return DOCA_SUCCESS;
 }
 
@@ -110,7 +113,7 @@ doca_error_t Bluefield::open(doca_devinfo* info, doca_dev** dev) {
   const std::lock_guard guard(mutex_);
   doca_dev& opened = info->opened;
   if (opened.opens == 0) {
-    if (const doca_error_t error = start(opened)) {
+    if (const doca_error_t error = contained([&] { return start(opened); })) {
       stop(opened);
       return error;
     }

@@ -52,7 +52,7 @@ int attach(verbs_soft_extension_function extension) {
 }
 
 const Verbs* attached_verbs() {
-  if (!Verbs::get()) attach(soft::model::load_extension());
+  if (!Verbs::get()) errno = attach(soft::model::load_extension());
   return Verbs::get();
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/base/error.h"
 #include "model/nic/verbs.h"
+#include "verbs_soft_boundary.h"
 #include "verbs_soft_worker.h"
 
 namespace verbs::doca_comm::model {
@@ -160,7 +161,9 @@ void HandshakeChannel::run() {
     armed = true;
     const bool more = receive();
     // Also between two queues full of datagrams, so that a flood delays no keep-alive.
-    const Nanos next = run_timers();
+    // Without memory they run a little later.
+    const auto later = [](int) { return now() + kMillisecond; };
+    const Nanos next = soft::contain([this] { return run_timers(); }, later);
     pollfd fds[] = {{channel_->fd, POLLIN, 0}, {wake_.fd(), POLLIN, 0}};
     const Nanos wait = more ? 0 : next == kNever ? -1 : std::max<Nanos>(0, (next - now()) / kMillisecond + 1);
     if (poll(fds, 2, static_cast<int>(wait)) <= 0) continue;
@@ -195,7 +198,9 @@ bool HandshakeChannel::receive() {
                    verbs->init_ah_from_wc(context_, 1, &wc, reinterpret_cast<ibv_grh*>(bytes), &attr) == 0;
       if (valid) from = {gid_of(attr.grh.dgid), wc.src_qp};
       post_receive(slot);
-      if (valid) dispatch(message, from);
+      // Without memory a datagram is lost, as on a network; its sender repeats it.
+      const auto deliver = [&] { return dispatch(message, from), true; };
+      if (valid) soft::contain(deliver, [](int) { return false; });
     }
   }
   return true;

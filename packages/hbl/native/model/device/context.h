@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "hbl_doorbell.h"
@@ -67,6 +68,25 @@ Context* context_of(ibv_context* ibv);
 // The open context that has this object; nullptr if none has.
 Context* context_of_encap(const hbldv_encap* encap);
 Context* context_of_fifo(const hbldv_usr_fifo* fifo);
+
+// An entry of a map of objects, allocated before the NIC makes the object that is its key: nothing fails afterwards.
+template <typename Map>
+class Entry {
+ public:
+  explicit Entry(typename Map::mapped_type object) {
+    Map one;
+    one.emplace(nullptr, std::move(object));
+    node_ = one.extract(one.begin());
+  }
+  auto& object() { return *node_.mapped(); }
+  void add(Map& map, typename Map::key_type key) {
+    node_.key() = key;
+    map.insert(std::move(node_));
+  }
+
+ private:
+  typename Map::node_type node_;
+};
 
 using soft::model::null_with;
 

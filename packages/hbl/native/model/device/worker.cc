@@ -8,6 +8,7 @@
 
 #include "model/device/context.h"
 #include "model/device/send_queue.h"
+#include "verbs_soft_boundary.h"
 #include "verbs_soft_worker.h"
 
 namespace verbs::hbl::model {
@@ -59,7 +60,8 @@ void Worker::run() {
     Outcome outcome = Outcome::kIdle;
     {
       const std::lock_guard guard(context_.mutex);
-      outcome = run_once();
+      // Without memory the work waits.
+      outcome = verbs::soft::contain([this] { return run_once(); }, [](int) { return Outcome::kBlocked; });
     }
     // Blocked work continues after acknowledgements, which run_once() or the NIC's own thread receives.
     const bool blocked = outcome == Outcome::kBlocked;

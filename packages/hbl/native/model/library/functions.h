@@ -9,4 +9,11 @@ struct HblFunctions {
 };
 #undef HBLDV_MEMBER
 
+// What the model does for each of them. It may throw.
+namespace verbs::hbl::model {
+#define HBLDV_DECLARE(result, name, parameters, arguments) result name parameters;
+HBLDV_FUNCTIONS(HBLDV_DECLARE)
+#undef HBLDV_DECLARE
+}  // namespace verbs::hbl::model
+
 extern "C" const HblFunctions* verbs_soft_hbl();

@@ -79,6 +79,7 @@ int open_context(void*, ibv_context* verbs) {
   const std::uint64_t all = ((std::uint64_t{1} << device.phys_port_cnt) - 1) << 1;
   std::uint64_t mask = opening_attr && opening_attr->ports_mask != 0 ? opening_attr->ports_mask : all;
   if ((mask & ~all) != 0) return EINVAL;
+  open_contexts().list.reserve(open_contexts().list.size() + 1);
   auto* context = new Context(verbs, profile_of(verbs->device), device.phys_port_cnt, mask, opening_attr == nullptr);
   std::uint64_t closed = 0;
   static_cast<void>(closed_ports(verbs->device, &closed));  // init_device() has checked it
@@ -152,12 +153,6 @@ const verbs_soft_model kModel{.kind = "hbl",
 
 }  // namespace
 
-}  // namespace verbs::hbl::model
-
-using namespace verbs::hbl::model;
-
-extern "C" {
-
 bool hbldv_is_supported(ibv_device* device) { return is_ours(device); }
 
 ibv_context* hbldv_open_device(ibv_device* device, hbldv_ucontext_attr* attr) {
@@ -178,15 +173,10 @@ int hbldv_query_device(ibv_context* verbs, hbldv_device_attr* attr) {
   return 0;
 }
 
-const HblFunctions* verbs_soft_hbl() {
-#define HBLDV_ENTRY(result, name, parameters, arguments) name,
-  static constexpr HblFunctions kFunctions{HBLDV_FUNCTIONS(HBLDV_ENTRY)};
-#undef HBLDV_ENTRY
-  return &kFunctions;
+}  // namespace verbs::hbl::model
+
+extern "C" int verbs_soft_model_load(verbs_soft_extension_function extension) {
+  return verbs::hbl::model::attach(extension, verbs::hbl::model::kModel);
 }
-
-int verbs_soft_model_load(verbs_soft_extension_function extension) { return attach(extension, kModel); }
-
-}  // extern "C"
 
 VERBS_SOFT_MARKER("hbl")

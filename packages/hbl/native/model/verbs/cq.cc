@@ -72,12 +72,6 @@ void install_cq_verbs(Context& context, verbs_soft_verbs& control) {
   if (context.profile == Profile::kGaudi2) control.create_cq = no_create_cq;
 }
 
-}  // namespace verbs::hbl::model
-
-using namespace verbs::hbl::model;
-
-extern "C" {
-
 ibv_cq* hbldv_create_cq(ibv_context* verbs, int cqe, ibv_comp_channel* channel, int comp_vector, hbldv_cq_attr* attr) {
   if (!verbs) return null_with<ibv_cq>(EINVAL);
   Context* context = context_of(verbs);
@@ -86,10 +80,13 @@ ibv_cq* hbldv_create_cq(ibv_context* verbs, int cqe, ibv_comp_channel* channel, 
   const std::lock_guard guard(context->mutex);
   if (const int error = check(*context, cqe, *attr)) return null_with<ibv_cq>(error);
   const std::uint32_t entries = std::bit_ceil(static_cast<std::uint32_t>(std::max(cqe, kMinCqes)));
-  auto cq = std::make_unique<Cq>();
+  auto owned = std::make_unique<Cq>();
+  Cq* cq = owned.get();
   if (!cq->entries.allocate(std::size_t{entries} * kCqeSize) || !cq->producer.allocate(sizeof(std::uint32_t))) {
     return null_with<ibv_cq>(ENOMEM);
   }
+  cq->ready.resize(entries);
+  Entry<decltype(context->cqs)> entry(std::move(owned));
   ibv_cq* ibv = context->base.create_cq(verbs, static_cast<int>(entries), nullptr, channel, comp_vector);
   if (!ibv) return nullptr;
   cq->ibv = ibv;
@@ -97,15 +94,14 @@ ibv_cq* hbldv_create_cq(ibv_context* verbs, int cqe, ibv_comp_channel* channel, 
   cq->type = attr->cq_type;
   cq->number = context->next_cq_number++;
   cq->page = RegisterPage::allocate(*soft());
-  cq->ready.resize(entries);
   Port& port = context->port(attr->port_num);
   if (cq->type == HBLDV_CQ_TYPE_CC) {
     port.has_cc_cq = true;
   } else {
     ++port.cqs;
   }
-  soft()->set_data(ibv, VERBS_SOFT_CQ, cq.get(), nullptr);
-  context->cqs.emplace(ibv, std::move(cq));
+  soft()->set_data(ibv, VERBS_SOFT_CQ, cq, nullptr);
+  entry.add(context->cqs, ibv);
   return ibv;
 }
 
@@ -129,4 +125,4 @@ int hbldv_query_cq(ibv_cq* verbs, hbldv_query_cq_attr* attr) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::hbl::model

@@ -81,15 +81,16 @@ int create(Context& context, const hbldv_encap_attr& attr, hbldv_encap** created
   if (const int error = check_attr(context, attr)) return error;
   verbs_soft_tunnel_attr tunnel{};
   if (const int error = fill_tunnel(context, attr, &tunnel)) return error;
-  auto encap = std::make_unique<Encap>();
+  auto owned = std::make_unique<Encap>();
+  Encap* encap = owned.get();
+  Entry<decltype(context.encaps)> entry(std::move(owned));
   if (const int error = soft()->open_tunnel(context.ibv, &tunnel, &encap->tunnel)) return error;
   encap->hbldv.encap_num = slot;
   encap->port_num = attr.port_num;
   encap->slot = slot;
-  context.port(attr.port_num).encaps[slot] = encap.get();
+  context.port(attr.port_num).encaps[slot] = encap;
   *created = &encap->hbldv;
-  const void* key = encap.get();
-  context.encaps.emplace(key, std::move(encap));
+  entry.add(context.encaps, encap);
   return 0;
 }
 
@@ -108,12 +109,6 @@ Encap* find_encap(Context& context, std::uint32_t port_num, std::uint32_t number
 void close_encaps(Context& context) {
   while (!context.encaps.empty()) destroy(context, *context.encaps.begin()->second);
 }
-
-}  // namespace verbs::hbl::model
-
-using namespace verbs::hbl::model;
-
-extern "C" {
 
 hbldv_encap* hbldv_create_encap(ibv_context* verbs, hbldv_encap_attr* attr) {
   if (!verbs) return null_with<hbldv_encap>(EINVAL);
@@ -136,4 +131,4 @@ int hbldv_destroy_encap(hbldv_encap* encap) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::hbl::model

@@ -34,7 +34,7 @@ int check_array(const hbldv_wq_array_attr& array) {
 
 }  // namespace
 
-extern "C" {
+namespace verbs::hbl::model {
 
 int hbldv_set_port_ex(ibv_context* verbs, hbldv_port_ex_attr* attr) {
   if (!verbs) return EINVAL;
@@ -82,4 +82,4 @@ int hbldv_query_port(ibv_context* verbs, std::uint32_t port_num, hbldv_query_por
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::hbl::model

@@ -168,16 +168,16 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   Context* context = context_of(pd->context);
   const std::lock_guard guard(context->mutex);
   if (context->profile == Profile::kGaudi2 && attr->qp_type != IBV_QPT_RC) return null_with<ibv_qp>(EOPNOTSUPP);
+  Entry<decltype(context->qps)> qp(std::make_unique<Qp>());
   ibv_qp* ibv = context->base.create_qp(pd, attr);
   if (!ibv) return nullptr;
-  auto qp = std::make_unique<Qp>();
-  qp->ibv = ibv;
-  qp->max_send_wr = attr->cap.max_send_wr;  // rounded up by the NIC
-  context->qps.emplace(ibv, std::move(qp));
+  qp.object().ibv = ibv;
+  qp.object().max_send_wr = attr->cap.max_send_wr;  // rounded up by the NIC
+  qp.add(context->qps, ibv);
   return ibv;
 }
 
-int modify_qp(ibv_qp* verbs, ibv_qp_attr* attr, int mask) { return hbldv_modify_qp(verbs, attr, mask, nullptr); }
+int modify_qp(ibv_qp* verbs, ibv_qp_attr* attr, int mask) { return model::hbldv_modify_qp(verbs, attr, mask, nullptr); }
 
 int destroy_qp(ibv_qp* verbs) {
   Context* context = context_of(verbs->context);
@@ -206,12 +206,6 @@ void install_qp_verbs(verbs_soft_verbs& control) {
   control.destroy_qp = destroy_qp;
 }
 
-}  // namespace verbs::hbl::model
-
-using namespace verbs::hbl::model;
-
-extern "C" {
-
 int hbldv_modify_qp(ibv_qp* verbs, ibv_qp_attr* attr, int attr_mask, hbldv_qp_attr* hbl_attr) {
   if (!verbs) return EINVAL;
   Context* context = context_of(verbs->context);
@@ -234,4 +228,4 @@ int hbldv_query_qp(ibv_qp* verbs, hbldv_query_qp_attr* attr) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::hbl::model

@@ -48,7 +48,9 @@ int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** c
   if (attr.usr_fifo_type != HBLDV_USR_FIFO_TYPE_DB && attr.usr_fifo_type != HBLDV_USR_FIFO_TYPE_CC) return EINVAL;
   error = start_worker(context);
   if (error != 0) return error;
-  auto fifo = std::make_unique<UsrFifo>(context.worker->waker());
+  auto owned = std::make_unique<UsrFifo>(context.worker->waker());
+  UsrFifo* fifo = owned.get();
+  Entry<decltype(context.fifos)> entry(std::move(owned));
   if (!fifo->consumer.allocate(sizeof(std::uint32_t))) return ENOMEM;
   const int hardware_id = static_cast<int>(number) - 1;
   fifo->port_num = attr.port_num;
@@ -62,10 +64,9 @@ int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** c
   hbldv.size = DoorbellRing::kEntries * kEntrySize;
   hbldv.bp_thresh = hbldv.size / 2;
   if (fifo->page) fifo->page->connect(hardware_id % 2, &fifo->ring);
-  port.fifos[number - 1] = fifo.get();
+  port.fifos[number - 1] = fifo;
   *created = &hbldv;
-  const void* key = &hbldv;
-  context.fifos.emplace(key, std::move(fifo));
+  entry.add(context.fifos, &hbldv);
   return 0;
 }
 
@@ -85,12 +86,6 @@ void destroy(Context& context, UsrFifo& fifo) {
 void close_fifos(Context& context) {
   while (!context.fifos.empty()) destroy(context, *context.fifos.begin()->second);
 }
-
-}  // namespace verbs::hbl::model
-
-using namespace verbs::hbl::model;
-
-extern "C" {
 
 hbldv_usr_fifo* hbldv_create_usr_fifo(ibv_context* verbs, hbldv_usr_fifo_attr* attr) {
   if (!verbs) return null_with<hbldv_usr_fifo>(EINVAL);
@@ -113,4 +108,4 @@ int hbldv_destroy_usr_fifo(hbldv_usr_fifo* usr_fifo) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::hbl::model

@@ -30,4 +30,11 @@ struct Mlx5Functions {
 };
 #undef MLX5DV_MEMBER
 
+// What the model does for each of them. It may throw.
+namespace verbs::mlx5::model {
+#define MLX5DV_DECLARE(result, name, parameters, arguments) result name parameters;
+MLX5DV_FUNCTIONS(MLX5DV_DECLARE)
+#undef MLX5DV_DECLARE
+}  // namespace verbs::mlx5::model
+
 extern "C" const Mlx5Functions* verbs_soft_mlx5();

@@ -19,7 +19,7 @@ Result unsupported() {
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-extern "C" {
+namespace verbs::mlx5::model {
 
 #define MLX5DV_UNSUPPORTED(result, name, parameters, arguments) \
   result name parameters { return unsupported<result>(); }
@@ -31,4 +31,4 @@ MLX5DV_UNMODELLED_FUNCTIONS(MLX5DV_UNSUPPORTED)
 MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(MLX5DV_UNSUPPORTED)
 #undef MLX5DV_UNSUPPORTED
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

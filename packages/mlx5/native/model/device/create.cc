@@ -51,7 +51,7 @@ int check(const ibv_qp_init_attr_ex& qp, const mlx5dv_qp_init_attr& attr) {
 
 }  // namespace
 
-extern "C" {
+namespace verbs::mlx5::model {
 
 ibv_cq_ex* mlx5dv_create_cq(ibv_context* verbs, ibv_cq_init_attr_ex* attr, mlx5dv_cq_init_attr* mlx5_attr) {
   if (!verbs || !attr) return null_with<ibv_cq_ex>(EINVAL);
@@ -76,4 +76,4 @@ ibv_qp* mlx5dv_create_qp(ibv_context* verbs, ibv_qp_init_attr_ex* attr, mlx5dv_q
   return qp;
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

@@ -27,7 +27,7 @@ int init_qp(const ibv_qp& qp, mlx5dv_qp* out) {
 
 }  // namespace
 
-extern "C" {
+namespace verbs::mlx5::model {
 
 int mlx5dv_query_device(ibv_context* verbs, mlx5dv_context* attr) {
   if (!verbs || !attr) return EINVAL;
@@ -96,4 +96,4 @@ int mlx5dv_init_obj(mlx5dv_obj* obj, std::uint64_t type) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

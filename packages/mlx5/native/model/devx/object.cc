@@ -61,12 +61,6 @@ void forget_devx_objects(Context& context) {
   objects().remove_if([&](const DevxObject& object) { return object.owner == &context; });
 }
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 mlx5dv_devx_obj* mlx5dv_devx_obj_create(ibv_context* verbs, const void* in, std::size_t in_size, void* out,
                                         std::size_t out_size) {
   if (!verbs) return null_with<mlx5dv_devx_obj>(EINVAL);
@@ -123,4 +117,4 @@ int mlx5dv_devx_general_cmd(ibv_context* verbs, const void* in, std::size_t in_s
   return finish(command, query_capabilities(*context, command.in, command.out));
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

@@ -58,7 +58,7 @@ mlx5dv_dr_action::~mlx5dv_dr_action() {
   --owner->device->clocked;
 }
 
-extern "C" {
+namespace verbs::mlx5::model {
 
 mlx5dv_dr_action* mlx5dv_dr_action_create_drop() { return add(DrKind::kDrop, steering::Destination{steering::Drop{}}); }
 
@@ -95,4 +95,4 @@ int mlx5dv_dr_action_destroy(mlx5dv_dr_action* handle) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

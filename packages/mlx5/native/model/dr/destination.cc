@@ -47,12 +47,6 @@ int add_element(const DrDomain& domain, const mlx5dv_dr_action_dest_attr* attr, 
 
 }  // namespace
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 mlx5dv_dr_action* mlx5dv_dr_action_create_dest_ibv_qp(ibv_qp* ibv) {
   const ModelLock guard(model_mutex());
   RawQp* qp = find_qp(ibv);
@@ -108,4 +102,4 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_dest_array(mlx5dv_dr_domain* handle, s
   return add_dr_action(std::move(action));
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

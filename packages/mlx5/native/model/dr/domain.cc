@@ -29,7 +29,7 @@ mlx5dv_dr_table::mlx5dv_dr_table(mlx5dv_dr_domain& its_domain, std::uint32_t its
       table(its_level == 0 ? nullptr : std::make_shared<steering::FlowTable>(its_level)),
       used_domain(its_domain) {}
 
-extern "C" {
+namespace verbs::mlx5::model {
 
 mlx5dv_dr_domain* mlx5dv_dr_domain_create(ibv_context* verbs, mlx5dv_dr_domain_type type) {
   if (!verbs) return null_with<mlx5dv_dr_domain>(EINVAL);
@@ -90,4 +90,4 @@ int mlx5dv_dr_table_destroy(mlx5dv_dr_table* handle) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

@@ -52,12 +52,6 @@ int dump_checked(std::FILE* out, const T* object) {
 
 }  // namespace
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 int mlx5dv_dump_dr_domain(std::FILE* out, mlx5dv_dr_domain* handle) {
   const ModelLock guard(model_mutex());
   return dump_checked(out, find_dr_domain(handle));
@@ -78,4 +72,4 @@ int mlx5dv_dump_dr_rule(std::FILE* out, mlx5dv_dr_rule* handle) {
   return dump_checked(out, live<DrRule>().find(handle));
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

@@ -70,12 +70,6 @@ mlx5dv_dr_action* add(std::unique_ptr<DrAction> action, ibv_flow_action* flow_ac
 
 }  // namespace
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 mlx5dv_dr_action* mlx5dv_dr_action_create_packet_reformat(mlx5dv_dr_domain* handle, std::uint32_t flags,
                                                           mlx5dv_flow_action_packet_reformat_type type,
                                                           std::size_t size, void* data) {
@@ -137,4 +131,4 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_push_vlan(mlx5dv_dr_domain* handle, __
   return add_dr_action(std::move(action));
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

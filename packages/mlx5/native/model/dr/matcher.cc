@@ -40,7 +40,7 @@ using namespace verbs::mlx5::model;
 mlx5dv_dr_matcher::mlx5dv_dr_matcher(mlx5dv_dr_table& its_table, std::uint16_t its_priority, std::uint8_t its_criteria)
     : table(its_table), priority(its_priority), criteria(its_criteria), used_table(its_table) {}
 
-extern "C" {
+namespace verbs::mlx5::model {
 
 mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* handle, std::uint16_t priority, std::uint8_t criteria,
                                             mlx5dv_flow_match_parameters* parameters) {
@@ -89,4 +89,4 @@ int mlx5dv_dr_matcher_set_layout(mlx5dv_dr_matcher* handle, mlx5dv_dr_matcher_la
   return counted && layout->log_num_of_rules_hint > capabilities.log_max_flow ? EINVAL : 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

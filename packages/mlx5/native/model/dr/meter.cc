@@ -26,12 +26,6 @@ bool has_parameters(const mlx5dv_dr_flow_meter_attr& attr) {
 
 }  // namespace
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 mlx5dv_dr_action* mlx5dv_dr_action_create_flow_meter(mlx5dv_dr_flow_meter_attr* attr) {
   const ModelLock guard(model_mutex());
   DrTable* next = attr ? find_dr_table(attr->next_table) : nullptr;
@@ -87,4 +81,4 @@ int mlx5dv_dr_aso_other_domain_link(mlx5dv_devx_obj*, mlx5dv_dr_domain*, mlx5dv_
 
 int mlx5dv_dr_aso_other_domain_unlink(mlx5dv_devx_obj*, mlx5dv_dr_domain*) { return EOPNOTSUPP; }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

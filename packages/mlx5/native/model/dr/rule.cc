@@ -99,12 +99,6 @@ void forget_dr_rules(Context& context) {
   });
 }
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 mlx5dv_dr_rule* mlx5dv_dr_rule_create(mlx5dv_dr_matcher* handle, mlx5dv_flow_match_parameters* parameters,
                                       std::size_t count, mlx5dv_dr_action* actions[]) {
   const ModelLock guard(model_mutex());
@@ -134,4 +128,4 @@ int mlx5dv_dr_rule_destroy(mlx5dv_dr_rule* handle) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

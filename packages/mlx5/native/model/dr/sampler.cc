@@ -22,12 +22,6 @@ int add_sample_action(const DrDomain& domain, const mlx5dv_dr_action* handle, Dr
 
 }  // namespace
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 mlx5dv_dr_action* mlx5dv_dr_action_create_flow_sampler(mlx5dv_dr_flow_sampler_attr* attr) {
   const ModelLock guard(model_mutex());
   DrTable* next = attr ? find_dr_table(attr->default_next_table) : nullptr;
@@ -49,4 +43,4 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_flow_sampler(mlx5dv_dr_flow_sampler_at
   return add_dr_action(std::move(action));
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

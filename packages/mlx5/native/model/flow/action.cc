@@ -85,12 +85,6 @@ std::shared_ptr<const steering::Reformat> make_reformat(const Device& device, un
   return reformat;
 }
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 ibv_flow_action* mlx5dv_create_flow_action_packet_reformat(ibv_context* verbs, std::size_t size, void* data,
                                                            mlx5dv_flow_action_packet_reformat_type type,
                                                            mlx5dv_flow_table_type table) {
@@ -143,4 +137,4 @@ ibv_flow_action* mlx5dv_create_flow_action_esp(ibv_context* verbs, ibv_flow_acti
   return null_with<ibv_flow_action>(EPROTONOSUPPORT);
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

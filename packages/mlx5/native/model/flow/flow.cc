@@ -103,12 +103,6 @@ void forget_flows(Context& context) {
   });
 }
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 ibv_flow* mlx5dv_create_flow(mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_parameters* value, std::size_t count,
                              mlx5dv_flow_action_attr actions[]) {
   return create(matcher, value, count, actions, kPlainAction);
@@ -121,4 +115,4 @@ ibv_flow* __mlx5dv_create_flow(mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_p
   return create(matcher, value, count, actions, size);
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

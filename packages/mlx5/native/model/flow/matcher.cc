@@ -65,12 +65,6 @@ void filter_mask(std::span<const std::uint8_t> given, std::uint8_t criteria,
   }
 }
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 mlx5dv_flow_matcher* mlx5dv_create_flow_matcher(ibv_context* verbs, mlx5dv_flow_matcher_attr* attr) {
   if (!verbs || !attr || !attr->match_mask) return null_with<mlx5dv_flow_matcher>(EINVAL);
   Context* context = context_of(verbs);
@@ -99,4 +93,4 @@ int mlx5dv_destroy_flow_matcher(mlx5dv_flow_matcher* handle) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

@@ -22,12 +22,6 @@ void forget_steering_anchors(Context& context) {
   anchors().remove_if([&](const Anchor& anchor) { return anchor.owner == &context; });
 }
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 mlx5dv_steering_anchor* mlx5dv_create_steering_anchor(ibv_context* verbs, mlx5dv_steering_anchor_attr* attr) {
   if (!verbs || !attr) return null_with<mlx5dv_steering_anchor>(EINVAL);
   const ModelLock guard(model_mutex());
@@ -54,4 +48,4 @@ int mlx5dv_destroy_steering_anchor(mlx5dv_steering_anchor* handle) {
   return 0;
 }
 
-}  // extern "C"
+}  // namespace verbs::mlx5::model

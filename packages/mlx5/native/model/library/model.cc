@@ -107,12 +107,6 @@ Context* context_of(const ibv_context* ibv) {
   return found == contexts().end() ? nullptr : found->second.get();
 }
 
-}  // namespace verbs::mlx5::model
-
-using namespace verbs::mlx5::model;
-
-extern "C" {
-
 bool mlx5dv_is_supported(ibv_device* device) { return is_ours(device); }
 
 ibv_context* mlx5dv_open_device(ibv_device* device, mlx5dv_context_attr* attr) {
@@ -125,14 +119,11 @@ ibv_context* mlx5dv_open_device(ibv_device* device, mlx5dv_context_attr* attr) {
   return soft()->open_device(device);
 }
 
-const Mlx5Functions* verbs_soft_mlx5() {
-#define MLX5DV_ENTRY(result, name, parameters, arguments) name,
-  static constexpr Mlx5Functions kFunctions{MLX5DV_FUNCTIONS(MLX5DV_ENTRY)};
-#undef MLX5DV_ENTRY
-  return &kFunctions;
-}
+}  // namespace verbs::mlx5::model
 
-int verbs_soft_model_load(verbs_soft_extension_function extension) {
+using namespace verbs::mlx5::model;
+
+extern "C" int verbs_soft_model_load(verbs_soft_extension_function extension) {
   const int error = attachment.load(extension, kModel);
   if (error == 0) {
     [[maybe_unused]] static const int kOnce =
@@ -140,7 +131,5 @@ int verbs_soft_model_load(verbs_soft_extension_function extension) {
   }
   return error;
 }
-
-}  // extern "C"
 
 VERBS_SOFT_MARKER("mlx5")

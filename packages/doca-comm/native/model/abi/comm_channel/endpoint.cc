@@ -1,7 +1,10 @@
 // Endpoints: capabilities, properties, events, state of a service.
 #include "model/channel/endpoint.h"
 
+#include "model/base/boundary.h"
+
 using verbs::doca_comm::model::Bluefield;
+using verbs::doca_comm::model::contained;
 using verbs::doca_comm::model::Endpoint;
 using verbs::doca_comm::model::EndpointPool;
 using verbs::doca_comm::model::Fault;
@@ -61,16 +64,20 @@ doca_error_t doca_comm_channel_get_service_max_num_connections(doca_devinfo* dev
 }
 
 doca_error_t doca_comm_channel_ep_create(doca_comm_channel_ep_t** ep) {
-  if (!ep) return DOCA_ERROR_INVALID_VALUE;
-  std::shared_ptr<Endpoint> created;
-  if (const doca_error_t error = Endpoint::create(&created)) return error;
-  *ep = EndpointPool::get().add(std::move(created));
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!ep) return DOCA_ERROR_INVALID_VALUE;
+    std::shared_ptr<Endpoint> created;
+    if (const doca_error_t error = Endpoint::create(&created)) return error;
+    *ep = EndpointPool::get().add(std::move(created));
+    return DOCA_SUCCESS;
+  });
 }
 doca_error_t doca_comm_channel_ep_destroy(doca_comm_channel_ep_t* local_ep) {
-  if (!of(local_ep)) return DOCA_ERROR_NOT_CONNECTED;
-  EndpointPool::get().remove(local_ep);
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!of(local_ep)) return DOCA_ERROR_NOT_CONNECTED;
+    EndpointPool::get().remove(local_ep);
+    return DOCA_SUCCESS;
+  });
 }
 
 doca_error_t doca_comm_channel_ep_get_device(doca_comm_channel_ep_t* ep, doca_dev** device) {
@@ -94,10 +101,13 @@ doca_error_t doca_comm_channel_ep_get_recv_queue_size(doca_comm_channel_ep_t* ep
 }
 
 doca_error_t doca_comm_channel_ep_set_device(doca_comm_channel_ep_t* ep, doca_dev* device) {
-  return of(ep) && device ? of(ep)->set_device(device) : DOCA_ERROR_INVALID_VALUE;
+  return contained(
+      [&]() -> doca_error_t { return of(ep) && device ? of(ep)->set_device(device) : DOCA_ERROR_INVALID_VALUE; });
 }
 doca_error_t doca_comm_channel_ep_set_device_rep(doca_comm_channel_ep_t* ep, doca_dev_rep* device_rep) {
-  return of(ep) && device_rep ? of(ep)->set_representor(device_rep) : DOCA_ERROR_INVALID_VALUE;
+  return contained([&]() -> doca_error_t {
+    return of(ep) && device_rep ? of(ep)->set_representor(device_rep) : DOCA_ERROR_INVALID_VALUE;
+  });
 }
 doca_error_t doca_comm_channel_ep_set_max_msg_size(doca_comm_channel_ep_t* ep, std::uint16_t max_msg_size) {
   return of(ep) ? of(ep)->set_message_size(max_msg_size) : DOCA_ERROR_INVALID_VALUE;
@@ -112,42 +122,52 @@ doca_error_t doca_comm_channel_ep_set_recv_queue_size(doca_comm_channel_ep_t* ep
 doca_error_t doca_comm_channel_ep_get_event_channel(doca_comm_channel_ep_t* local_ep,
                                                     doca_event_channel_t* send_event_channel,
                                                     doca_event_channel_t* recv_event_channel) {
-  if (!of(local_ep) || (!send_event_channel && !recv_event_channel)) return DOCA_ERROR_INVALID_VALUE;
-  const Transport* transport = of(local_ep)->transport();
-  if (!transport) return DOCA_ERROR_BAD_STATE;
-  if (Faults::get().next(Fault::kDescriptor) != 0) return DOCA_ERROR_NOT_FOUND;
-  if (send_event_channel) *send_event_channel = transport->send_fd();
-  if (recv_event_channel) *recv_event_channel = transport->recv_fd();
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!of(local_ep) || (!send_event_channel && !recv_event_channel)) return DOCA_ERROR_INVALID_VALUE;
+    const Transport* transport = of(local_ep)->transport();
+    if (!transport) return DOCA_ERROR_BAD_STATE;
+    if (Faults::get().next(Fault::kDescriptor) != 0) return DOCA_ERROR_NOT_FOUND;
+    if (send_event_channel) *send_event_channel = transport->send_fd();
+    if (recv_event_channel) *recv_event_channel = transport->recv_fd();
+    return DOCA_SUCCESS;
+  });
 }
 doca_error_t doca_comm_channel_ep_get_service_event_channel(doca_comm_channel_ep_t* local_ep,
                                                             doca_event_channel_t* service_event_channel) {
-  if (!service_event_channel) return DOCA_ERROR_INVALID_VALUE;
-  Service* service = nullptr;
-  if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_BAD_STATE, &service)) return error;
-  *service_event_channel = service->fd();
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!service_event_channel) return DOCA_ERROR_INVALID_VALUE;
+    Service* service = nullptr;
+    if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_BAD_STATE, &service)) return error;
+    *service_event_channel = service->fd();
+    return DOCA_SUCCESS;
+  });
 }
 // Before listen or connect there is nothing to arm, and the result is SUCCESS.
 doca_error_t doca_comm_channel_ep_event_handle_arm_send(doca_comm_channel_ep_t* local_ep) {
-  if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
-  if (Transport* transport = of(local_ep)->transport()) {
-    const std::lock_guard guard(transport->mutex());
-    transport->arm_send();
-  }
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
+    if (Transport* transport = of(local_ep)->transport()) {
+      const std::lock_guard guard(transport->mutex());
+      transport->arm_send();
+    }
+    return DOCA_SUCCESS;
+  });
 }
 doca_error_t doca_comm_channel_ep_event_handle_arm_recv(doca_comm_channel_ep_t* local_ep) {
-  if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
-  of(local_ep)->arm_recv();
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
+    of(local_ep)->arm_recv();
+    return DOCA_SUCCESS;
+  });
 }
 
 doca_error_t doca_comm_channel_ep_update_service_state_info(doca_comm_channel_ep_t* local_ep) {
-  Service* service = nullptr;
-  if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
-  const std::lock_guard guard(service->transport().mutex());
-  return service->update_state();
+  return contained([&]() -> doca_error_t {
+    Service* service = nullptr;
+    if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
+    const std::lock_guard guard(service->transport().mutex());
+    return service->update_state();
+  });
 }
 doca_error_t doca_comm_channel_ep_get_peer_addr_list(const doca_comm_channel_ep_t* local_ep,
                                                      doca_comm_channel_addr_t*** peer_addr_array,

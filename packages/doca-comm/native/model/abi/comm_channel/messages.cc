@@ -1,6 +1,8 @@
 // Connections, messages, and the counters of peer addresses.
+#include "model/base/boundary.h"
 #include "model/channel/endpoint.h"
 
+using verbs::doca_comm::model::contained;
 using verbs::doca_comm::model::Endpoint;
 using verbs::doca_comm::model::Peer;
 using verbs::doca_comm::model::Statistics;
@@ -27,36 +29,45 @@ doca_error_t statistic(const doca_comm_channel_addr_t* peer_addr, std::uint64_t 
 extern "C" {
 
 doca_error_t doca_comm_channel_ep_listen(doca_comm_channel_ep_t* local_ep, const char* name) {
-  return of(local_ep) && name ? of(local_ep)->listen(name) : DOCA_ERROR_INVALID_VALUE;
+  return contained(
+      [&]() -> doca_error_t { return of(local_ep) && name ? of(local_ep)->listen(name) : DOCA_ERROR_INVALID_VALUE; });
 }
 
 doca_error_t doca_comm_channel_ep_connect(doca_comm_channel_ep_t* local_ep, const char* name,
                                           doca_comm_channel_addr_t** peer_addr) {
-  return of(local_ep) && name && peer_addr ? of(local_ep)->connect(name, peer_addr) : DOCA_ERROR_INVALID_VALUE;
+  return contained([&]() -> doca_error_t {
+    return of(local_ep) && name && peer_addr ? of(local_ep)->connect(name, peer_addr) : DOCA_ERROR_INVALID_VALUE;
+  });
 }
 
 doca_error_t doca_comm_channel_ep_disconnect(doca_comm_channel_ep_t* local_ep, doca_comm_channel_addr_t* peer_addr) {
-  if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
-  Peer* peer = of(peer_addr);
-  return peer ? of(local_ep)->disconnect(*peer) : DOCA_ERROR_NOT_CONNECTED;
+  return contained([&]() -> doca_error_t {
+    if (!of(local_ep)) return DOCA_ERROR_INVALID_VALUE;
+    Peer* peer = of(peer_addr);
+    return peer ? of(local_ep)->disconnect(*peer) : DOCA_ERROR_NOT_CONNECTED;
+  });
 }
 
 // A message of no bytes is delivered like any other.
 doca_error_t doca_comm_channel_ep_sendto(doca_comm_channel_ep_t* local_ep, const void* msg, std::size_t len, int flags,
                                          doca_comm_channel_addr_t* peer_addr) {
-  if (!of(local_ep) || !msg || flags != DOCA_CC_MSG_FLAG_NONE) return DOCA_ERROR_INVALID_VALUE;
-  Peer* peer = of(peer_addr);
-  Transport* transport = of(local_ep)->transport();
-  if (!peer || !transport || peer->transport != transport) return DOCA_ERROR_NOT_CONNECTED;
-  const std::lock_guard guard(transport->mutex());
-  return len > of(local_ep)->sizes().message ? DOCA_ERROR_INVALID_VALUE : transport->send(*peer, msg, len);
+  return contained([&]() -> doca_error_t {
+    if (!of(local_ep) || !msg || flags != DOCA_CC_MSG_FLAG_NONE) return DOCA_ERROR_INVALID_VALUE;
+    Peer* peer = of(peer_addr);
+    Transport* transport = of(local_ep)->transport();
+    if (!peer || !transport || peer->transport != transport) return DOCA_ERROR_NOT_CONNECTED;
+    const std::lock_guard guard(transport->mutex());
+    return len > of(local_ep)->sizes().message ? DOCA_ERROR_INVALID_VALUE : transport->send(*peer, msg, len);
+  });
 }
 
 // INVALID_VALUE for a buffer that is too small: *len is the size needed, and the message stays in the queue.
 doca_error_t doca_comm_channel_ep_recvfrom(doca_comm_channel_ep_t* local_ep, void* msg, std::size_t* len, int flags,
                                            doca_comm_channel_addr_t** peer_addr) {
-  if (!of(local_ep) || !msg || !len || !peer_addr || flags != DOCA_CC_MSG_FLAG_NONE) return DOCA_ERROR_INVALID_VALUE;
-  return of(local_ep)->receive(msg, len, peer_addr);
+  return contained([&]() -> doca_error_t {
+    if (!of(local_ep) || !msg || !len || !peer_addr || flags != DOCA_CC_MSG_FLAG_NONE) return DOCA_ERROR_INVALID_VALUE;
+    return of(local_ep)->receive(msg, len, peer_addr);
+  });
 }
 
 doca_error_t doca_comm_channel_peer_addr_get_user_data(doca_comm_channel_addr_t* peer_addr, std::uint64_t* user_data) {

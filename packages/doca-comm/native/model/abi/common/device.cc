@@ -5,9 +5,11 @@
 #include <set>
 
 #include "model/abi/common/versions.h"
+#include "model/base/boundary.h"
 #include "verbs_soft_fork.h"
 
 using verbs::doca_comm::model::Bluefield;
+using verbs::doca_comm::model::contained;
 using verbs::doca_comm::model::Fault;
 using verbs::doca_comm::model::Faults;
 using verbs::soft::model::take_leaf_at_fork;
@@ -65,30 +67,36 @@ std::mutex& representors_lock() { return representors().lock(); }
 extern "C" {
 
 doca_error_t doca_devinfo_create_list(doca_devinfo*** dev_list, std::uint32_t* nb_devs) {
-  if (!dev_list || !nb_devs) return DOCA_ERROR_INVALID_VALUE;
-  std::vector<doca_devinfo*> found;
-  if (const doca_error_t error = Bluefield::get().list(&found)) return error;
-  return devices().create(found, dev_list, nb_devs);
+  return contained([&]() -> doca_error_t {
+    if (!dev_list || !nb_devs) return DOCA_ERROR_INVALID_VALUE;
+    std::vector<doca_devinfo*> found;
+    if (const doca_error_t error = Bluefield::get().list(&found)) return error;
+    return devices().create(found, dev_list, nb_devs);
+  });
 }
 
-doca_error_t doca_devinfo_destroy_list(doca_devinfo** dev_list) { return devices().destroy(dev_list); }
+doca_error_t doca_devinfo_destroy_list(doca_devinfo** dev_list) {
+  return contained([&]() -> doca_error_t { return devices().destroy(dev_list); });
+}
 
 doca_error_t doca_devinfo_rep_create_list(doca_dev* dev, int filter, doca_devinfo_rep*** dev_list_rep,
                                           std::uint32_t* nb_devs_rep) {
-  constexpr int kNet = DOCA_DEVINFO_REP_FILTER_NET, kEmulated = DOCA_DEVINFO_REP_FILTER_EMULATED;
-  if (!dev || !dev_list_rep || !nb_devs_rep || (filter & ~(kNet | kEmulated)) != 0) return DOCA_ERROR_INVALID_VALUE;
-  if (!Bluefield::get().is_open(dev)) return DOCA_ERROR_INVALID_VALUE;
-  if (!dev->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
-  std::vector<doca_devinfo_rep*> found;
-  // All representors are of network functions.
-  if (filter == DOCA_DEVINFO_REP_FILTER_ALL || (filter & kNet) != 0) {
-    for (const auto& representor : dev->info->representors) found.push_back(&representor->info);
-  }
-  return representors().create(found, dev_list_rep, nb_devs_rep);
+  return contained([&]() -> doca_error_t {
+    constexpr int kNet = DOCA_DEVINFO_REP_FILTER_NET, kEmulated = DOCA_DEVINFO_REP_FILTER_EMULATED;
+    if (!dev || !dev_list_rep || !nb_devs_rep || (filter & ~(kNet | kEmulated)) != 0) return DOCA_ERROR_INVALID_VALUE;
+    if (!Bluefield::get().is_open(dev)) return DOCA_ERROR_INVALID_VALUE;
+    if (!dev->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
+    std::vector<doca_devinfo_rep*> found;
+    // All representors are of network functions.
+    if (filter == DOCA_DEVINFO_REP_FILTER_ALL || (filter & kNet) != 0) {
+      for (const auto& representor : dev->info->representors) found.push_back(&representor->info);
+    }
+    return representors().create(found, dev_list_rep, nb_devs_rep);
+  });
 }
 
 doca_error_t doca_devinfo_rep_destroy_list(doca_devinfo_rep** dev_list_rep) {
-  return representors().destroy(dev_list_rep);
+  return contained([&]() -> doca_error_t { return representors().destroy(dev_list_rep); });
 }
 
 doca_error_t doca_devinfo_list_create(doca_devinfo*** dev_list, std::uint32_t* nb_devs) {
@@ -104,15 +112,21 @@ doca_error_t doca_devinfo_rep_list_destroy(doca_devinfo_rep** dev_list_rep) {
 }
 
 doca_error_t doca_dev_open_both(doca_devinfo* devinfo, doca_dev** dev) {
-  if (!devinfo || !dev || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
-  return Bluefield::get().open(devinfo, dev);
+  return contained([&]() -> doca_error_t {
+    if (!devinfo || !dev || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
+    return Bluefield::get().open(devinfo, dev);
+  });
 }
-doca_error_t doca_dev_close_both(doca_dev* dev) { return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE; }
+doca_error_t doca_dev_close_both(doca_dev* dev) {
+  return contained([&]() -> doca_error_t { return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE; });
+}
 doca_devinfo* doca_dev_as_devinfo_both(const doca_dev* dev) { return dev ? dev->info : nullptr; }
 
 doca_error_t doca_dev_rep_open_both(doca_devinfo_rep* devinfo, doca_dev_rep** dev_rep) {
-  if (!devinfo || !dev_rep || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
-  return Bluefield::get().open(devinfo, dev_rep);
+  return contained([&]() -> doca_error_t {
+    if (!devinfo || !dev_rep || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
+    return Bluefield::get().open(devinfo, dev_rep);
+  });
 }
 doca_error_t doca_dev_rep_close_both(doca_dev_rep* dev) {
   return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE;

@@ -2,33 +2,11 @@
 #include <functional>
 
 #include "test/abi/support/device_pair.h"
-#include "test/abi/support/failing_new.h"
+#include "test/abi/support/failing_call.h"
 
 using namespace verbs::soft::test;
 
 namespace {
-
-// Runs the call until no allocation of it fails. Returns its result.
-template <typename Call>
-auto until_it_succeeds(const char* name, const Call& call) {
-  CAPTURE(name);
-  for (int nth = 1;; ++nth) {
-    CAPTURE(nth);
-    errno = 0;
-    fail_allocation(nth);
-    auto result = call();
-    const bool failed = allocation_failed();
-    fail_allocation(0);
-    if constexpr (std::is_pointer_v<decltype(result)>) {
-      if (result != nullptr) return result;
-    } else {
-      if (result == 0) return result;
-    }
-    CHECK(errno == ENOMEM);
-    REQUIRE(failed);
-    REQUIRE(nth < 10000);
-  }
-}
 
 // The handle of the object is the one that the first of its kind has when nothing was left behind.
 template <typename Object>

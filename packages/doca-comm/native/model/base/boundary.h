@@ -1,0 +1,15 @@
+// Where C++ ends: functions that C programs call let no exception out.
+#pragma once
+
+#include "model/base/error.h"
+#include "verbs_soft_boundary.h"
+
+namespace verbs::doca_comm::model {
+
+// Returns call(), or NO_MEMORY or OPERATING_SYSTEM if it throws.
+template <typename Call>
+doca_error_t contained(Call&& call) {
+  return soft::contain(call, [](int error) { return error_of(error, DOCA_ERROR_OPERATING_SYSTEM); });
+}
+
+}  // namespace verbs::doca_comm::model

@@ -1,0 +1,23 @@
+// The functions of libhbl, as C programs call them: no exception of the model leaves them.
+#include "model/library/functions.h"
+#include "verbs_soft_boundary.h"
+
+namespace model = verbs::hbl::model;
+
+extern "C" {
+
+#define HBLDV_EXPORT(result, name, parameters, arguments)                        \
+  result name parameters {                                                       \
+    return verbs::soft::verb([&]() -> result { return model::name arguments; }); \
+  }
+HBLDV_FUNCTIONS(HBLDV_EXPORT)
+#undef HBLDV_EXPORT
+
+const HblFunctions* verbs_soft_hbl() {
+#define HBLDV_ENTRY(result, name, parameters, arguments) name,
+  static constexpr HblFunctions kFunctions{HBLDV_FUNCTIONS(HBLDV_ENTRY)};
+#undef HBLDV_ENTRY
+  return &kFunctions;
+}
+
+}  // extern "C"
