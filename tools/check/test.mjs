@@ -8,8 +8,7 @@ import { add, describe } from './src/report/tally.mjs';
 const checks = [
   'typecheck',
   'typecheck:root',
-  'lint',
-  'lint:root',
+  'lint:js',
   'lint:package',
   'lint:examples',
   'lint:docs',
