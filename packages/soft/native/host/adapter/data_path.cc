@@ -38,6 +38,7 @@ int DataPath::next_completion(nic::Cq* cq, nic::Completion* completion) {
 // Makes progress for a program that polled an empty queue.
 void DataPath::progress_for(nic::Cq* cq) {
   const Nanos time = now();
+  core_.progress.note_progress(time);
   const bool had_output = core_.engine.has_output();
   if (!std::exchange(static_cast<EventTarget*>(cq->owner)->packets_wake, false)) core_.engine.receive(time);
   // The acknowledgement of a frame that has just arrived leaves with the program's next request or at its next empty

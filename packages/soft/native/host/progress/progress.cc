@@ -115,11 +115,16 @@ void Progress::detach(WaitSet& set) {
 }
 
 void Progress::note_fetch(WaitSet& set, Nanos time) {
-  ++activity_;
   wake_event_.drain();
   set.used_at = time;
   const auto found = std::find(attached_.begin(), attached_.end(), &set);
-  if (found == attached_.end()) return;
+  if (found == attached_.end()) {
+    // No packet woke this thread: it fetches as others poll.
+    polls_.count();
+    polls_.stamp(time);
+    return;
+  }
+  ++activity_;
   std::rotate(found, found + 1, attached_.end());
   waiter_responds_ = true;
 }
@@ -151,9 +156,10 @@ void Progress::run() {
     const bool active = activity_ != activity_seen_;
     activity_seen_ = activity_;
     const bool urgent = armed_at_ != INT64_MIN && time - armed_at_ < kArmedFor;
-    ticking_ = active && (driver_active_ || !urgent);
+    const Nanos polled = polls_.judge(time);
+    ticking_ = (active || polled != 0) && (driver_active_ || !urgent);
     if (ticking_) {
-      helper_.nap(lock, kTick);
+      helper_.nap(lock, active ? kTick : polled);
     } else if (driver_active_) {
       park(lock);
     } else if (contain([&] { return drive(lock, time, urgent), 0; }, [](int failed) { return failed; }) != 0) {

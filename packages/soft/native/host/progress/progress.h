@@ -7,12 +7,13 @@
 //   waiter  A thread (usually an event loop) that sleeps on the descriptor of a completion channel whose wait set is
 //           attached: the set holds the sockets, so a packet wakes the thread, and fetching the event makes progress.
 //   helper  A thread of ours that makes progress while no other thread does. It is in one of three modes:
-//             ticking  Progress was made inline within the last tick (1 ms). The helper checks again a tick later and
-//                      does not poll the sockets, so packets do not wake it beside a thread that polls all the time.
-//                      Work may be left to it for one tick.
-//             driving  Nobody made progress for a tick. The helper polls the sockets and sleeps until a packet arrives
-//                      or a timer is due. While wait sets are attached it leaves a packet to the waiters for a grace
-//                      period (1 ms). When no waiter has received by its end, the helper gives no grace until one does.
+//             ticking  Other threads make progress all the time: one polls often (poll_rate.h), or a driver or waiter
+//                      did within the last tick (1 ms). The helper checks again a tick later and does not poll the
+//                      sockets, so packets do not wake it beside those threads. Work may be left to it for one tick.
+//             driving  Nobody does, or a thread polls now and then: its peers' operations must not wait for its next
+//                      poll. The helper polls the sockets and sleeps until a packet arrives or a timer is due. While
+//                      wait sets are attached it leaves a packet to the waiters for a grace period (1 ms). When no
+//                      waiter has received by its end, the helper gives no grace until one does.
 //             parked   There is a driver. The helper sleeps until the driver leaves.
 //
 // A completion queue may be armed for a thread that sleeps on a descriptor which no packet makes readable (its wait set
@@ -30,6 +31,7 @@
 #include "host/events/event_source.h"
 #include "host/events/wait_set.h"
 #include "host/progress/device_lock.h"
+#include "host/progress/poll_rate.h"
 #include "host/progress/sleeper.h"
 #include "host/progress/wake_event.h"
 
@@ -63,8 +65,10 @@ class Progress {
   void stop();                          // not under the lock
 
   // -- under the lock
-  // The calling thread makes progress inline.
-  void note_poll() { ++activity_; }
+  // The calling thread polls a completion queue.
+  void note_poll() { polls_.count(); }
+  // It found the queue empty and makes progress inline, at `time`.
+  void note_progress(Nanos time) { polls_.stamp(time); }
   // A completion queue was armed for a thread that no packet wakes.
   void note_armed();
   // From now on packets make the wait set readable. Does nothing while enough other sets are attached and in use: a
@@ -118,7 +122,8 @@ class Progress {
   bool stopping_ = false;
   bool ticking_ = false;
   bool parked_ = false;
-  std::uint64_t activity_ = 0;
+  PollRate polls_;
+  std::uint64_t activity_ = 0;  // of drivers and waiters
   std::uint64_t activity_seen_ = 0;
   Nanos armed_at_ = INT64_MIN;
   std::vector<WaitSet*> attached_;  // the most recently used last
