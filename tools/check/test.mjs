@@ -13,6 +13,7 @@ const checks = [
   'lint:examples',
   'lint:docs',
   'lint:rooms',
+  'lint:unused',
   'api:check',
   'lint:cpp',
   'lint:naming',

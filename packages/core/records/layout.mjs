@@ -1,7 +1,7 @@
 /** @import { RecordType, Width } from './table.mjs' */
 
 /** @type {Readonly<Record<Width, number>>} */
-export const bytesOf = { u8: 1, u16: 2, u32: 4, u64: 8 };
+const bytesOf = { u8: 1, u16: 2, u32: 4, u64: 8 };
 
 /**
  * The offset of each field, and the size of the record. Records follow each other, so a record that left a field

@@ -1,4 +1,4 @@
-import { inspect, styleText } from 'node:util';
+import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -42,9 +42,4 @@ export function tolerateClosedPipes(): void {
   process.stderr.on('error', () => {
     // No one is left to read an error.
   });
-}
-
-/** For untrusted values: control characters are escaped. */
-export function quote(value: unknown): string {
-  return inspect(value);
 }

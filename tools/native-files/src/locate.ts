@@ -41,7 +41,7 @@ export function folderOf(place: Place): string {
 }
 
 /** The folder above `src/` or `dist/`. Its package.json is no help: tests load copies of `dist/` without one. */
-export function packageFolder(from: string | undefined): string | undefined {
+function packageFolder(from: string | undefined): string | undefined {
   const start = directoryOf(from);
   if (start === undefined) return undefined;
   let folder = start;
@@ -54,7 +54,7 @@ export function packageFolder(from: string | undefined): string | undefined {
 }
 
 /** The name in a folder's package.json. */
-export function nameOf(folder: string): string | undefined {
+function nameOf(folder: string): string | undefined {
   try {
     return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name?: string }).name;
   } catch {

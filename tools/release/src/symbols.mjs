@@ -2,7 +2,7 @@
  * The newest versions of system libraries that a prebuilt file may need. These are those of the oldest distributions that
  * are supported: Debian 12, Ubuntu 22.04, RHEL 9 and Amazon Linux 2023. Every Node.js process has libstdc++ loaded.
  */
-export const limits = { GLIBC: '2.34', GLIBCXX: '3.4.29', CXXABI: '1.3.13', GCC: '7.0.0' };
+const limits = { GLIBC: '2.34', GLIBCXX: '3.4.29', CXXABI: '1.3.13', GCC: '7.0.0' };
 
 /** @typedef {keyof typeof limits} Family */
 

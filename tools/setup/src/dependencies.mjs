@@ -24,7 +24,7 @@ export function installDependencies(env) {
 }
 
 /** One hash over all that decides node_modules. */
-export function manifestHash() {
+function manifestHash() {
   const files = [
     ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name)),
     ...packageDirectories().map((directory) => join(directory, 'package.json')),

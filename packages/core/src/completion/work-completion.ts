@@ -131,7 +131,7 @@ function fieldsOf(wc: WorkCompletion): Record<string, unknown> {
   });
 }
 
-export function readWrId(view: DataView, offset: number): bigint | number {
+function readWrId(view: DataView, offset: number): bigint | number {
   const isNumber = (view.getUint16(offset + COMPLETION.FLAGS, true) & ID_IS_NUMBER) !== 0;
   const at = offset + COMPLETION.WR_ID;
   if (!isNumber) return view.getBigUint64(at, true);

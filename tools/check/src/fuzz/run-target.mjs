@@ -60,7 +60,7 @@ function crashOf(name, output) {
  * @param {string[]} args
  * @returns {Promise<{ status: number | null, output: string }>}
  */
-export function run(program, args) {
+function run(program, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, env: process.env, stdio: ['ignore', 'ignore', 'pipe'] });
     let output = '';

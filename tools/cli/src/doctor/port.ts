@@ -1,7 +1,7 @@
 import { type Finding, fail, ok } from './finding.js';
 import type { System } from './system.js';
 
-export const ROCE_PORT = 4791;
+const ROCE_PORT = 4791;
 
 /** The holder of the RoCE port on an address. */
 export interface Holder {
@@ -29,7 +29,7 @@ export function checkPort(system: System): Finding[] {
   ];
 }
 
-export function portHolders(system: System): Holder[] {
+function portHolders(system: System): Holder[] {
   const sockets = [
     ...socketsOf(system.read('/proc/net/udp') ?? '', ipv4Text),
     ...socketsOf(system.read('/proc/net/udp6') ?? '', ipv6Text),

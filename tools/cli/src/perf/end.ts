@@ -21,9 +21,9 @@ import {
 } from '@verbs/lib/rendezvous';
 import type { Plan, Transport } from './plan.js';
 
-export const QKEY = 0x11111111;
+const QKEY = 0x11111111;
 /** Bytes of a datagram's receive buffer reserved for the routing header. */
-export const GRH_BYTES = 40;
+const GRH_BYTES = 40;
 /** Posted receives of a bandwidth measurement: perftest's number. */
 const RX_DEPTH = 512;
 const RDS = 16;

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { Failure, fileFailure } from '@verbs/lib/failure';
 
-export const CAPTURE_LIMIT = 32 * 1024 * 1024;
+const CAPTURE_LIMIT = 32 * 1024 * 1024;
 
 const INCOMPLETE = 'capture incomplete: ';
 

@@ -3,7 +3,7 @@ import { type EncapAttr, EncapType } from '@verbs/hbl';
 export const TUNNEL_NAMES = ['vxlan', 'gre'] as const;
 export type TunnelName = (typeof TUNNEL_NAMES)[number];
 
-export const VNI = 42;
+const VNI = 42;
 
 /** The attributes of `createEncap` for each tunnel. The device puts the user's header in front of every packet. */
 export const TUNNELS: Readonly<Record<TunnelName, EncapAttr>> = {
