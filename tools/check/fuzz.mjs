@@ -5,11 +5,14 @@ import { parseArgs } from 'node:util';
 import { setUp } from '../setup/src/set-up.mjs';
 import { runCommand } from './src/command.mjs';
 import { buildTargets, targetNames } from './src/fuzz/build.mjs';
+import { coverageTable, writeTable } from './src/fuzz/coverage.mjs';
+import { countOf } from './src/fuzz/counts.mjs';
 import { refresh } from './src/fuzz/refresh.mjs';
 import { runAll } from './src/fuzz/schedule.mjs';
 
 const usage = `Usage: npm run fuzz -- [--minutes M] [--target NAME]… [--jobs N]
        npm run fuzz -- --refresh [--target NAME]…
+       npm run fuzz -- --coverage [--write] [--target NAME]…
 
 Runs every fuzz target of packages/{soft,mlx5,doca-comm}/native/fuzz for M minutes altogether. Each has an equal share
 of the time; a target that has made a million executions leaves the rest of its share to the next ones. The NIC's own
@@ -20,7 +23,10 @@ package's build/fuzz/corpus. packages/soft/native/fuzz/README.md says how to tri
   --minutes M     the time for all targets together, without the build; 5 if not given
   --target NAME   only this target, for all of the time (may be repeated): ${targetNames().join(', ')}
   --jobs N        how many run at once; the number of processors if not given
+  --json          print a JSON document with the executions of this run and of all runs of this checkout
   --refresh       do not fuzz; merge the discovered inputs into the seed archives
+  --coverage      do not fuzz; replay all known inputs, and print which lines and edges of each room they reach
+  --write         put that table into packages/soft/native/fuzz/README.md
   --help          print this text`;
 
 /** @param {string[]} args */
@@ -31,7 +37,10 @@ function readOptions(args) {
       minutes: { type: 'string', default: '5' },
       target: { type: 'string', multiple: true, default: [] },
       jobs: { type: 'string', default: String(availableParallelism()) },
+      json: { type: 'boolean', default: false },
       refresh: { type: 'boolean', default: false },
+      coverage: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -44,12 +53,21 @@ function readOptions(args) {
     throw new TypeError(`--target ${unknown}: there is no such target; there are ${targetNames().join(', ')}`);
   }
   const targets = values.target.length > 0 ? values.target : targetNames();
-  return { minutes, jobs, targets, help: values.help, refresh: values.refresh };
+  if (values.write && !values.coverage) throw new TypeError('--write: only with --coverage');
+  const { help, json, refresh, coverage, write } = values;
+  return { minutes, jobs, targets, help, json, refresh, coverage, write };
 }
 
 /** @param {ReturnType<typeof readOptions>} options */
 async function fuzz(options) {
-  buildTargets(options.targets, setUp({ forTests: false }));
+  const env = setUp({ forTests: false });
+  if (options.coverage) {
+    const table = coverageTable(options.targets, env);
+    console.log(table);
+    if (options.write) writeTable(table);
+    return 0;
+  }
+  buildTargets(options.targets, env);
   if (options.refresh) {
     for (const target of options.targets) {
       const { before, after } = refresh(target);
@@ -60,7 +78,19 @@ async function fuzz(options) {
   const results = await runAll(options);
   const crashes = results.filter(({ crash }) => crash !== undefined);
   const total = results.reduce((sum, { executions }) => sum + executions, 0);
-  console.log(`\n${results.length} targets, ${total.toLocaleString('en')} executions, ${crashes.length} with a crash`);
+  if (options.json) {
+    const rows = results.map(({ name, executions, seconds, crash }) => ({
+      target: name,
+      executions,
+      seconds,
+      total: countOf(name),
+      crash: crash?.command ?? null,
+    }));
+    console.log(JSON.stringify({ executions: total, targets: rows }, null, 2));
+  }
+  console.error(
+    `\n${results.length} targets, ${total.toLocaleString('en')} executions, ${crashes.length} with a crash`,
+  );
   return crashes.length === 0 ? 0 : 1;
 }
 

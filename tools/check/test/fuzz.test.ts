@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { regressionsOf, seedArchiveOf, targetNames } from '../src/fuzz/build.mjs';
+import { table } from '../src/fuzz/coverage.mjs';
 import { packSeeds, seedNames } from '../src/fuzz/refresh.mjs';
 
 function fuzz(...args: string[]) {
@@ -25,6 +26,7 @@ describe('npm run fuzz', () => {
     [['--minutes', 'ten'], /--minutes ten/],
     [['--jobs', '0.5'], /--jobs 0.5/],
     [['--corpus', 'x'], /--corpus/],
+    [['--write'], /--write: only with --coverage/],
   ])('refuses %j', (args, message) => {
     const { status, stderr } = fuzz(...args);
     expect(stderr).toMatch(message);
@@ -70,5 +72,22 @@ describe('packSeeds', () => {
     expect(() => {
       packSeeds(join(folder, 'empty'), join(folder, 'c.zip'));
     }).toThrow(/empty has no seeds/);
+  });
+});
+
+describe('the coverage table', () => {
+  it('has a row for each room that was reached, by the better replay of each file', () => {
+    const lines = (covered: number) => ({
+      lines: { count: 10, covered },
+      branches: { count: 4, covered: covered / 2 },
+    });
+    const text = table([
+      ['packages/soft/native/nic/ingress/ingress.cc', lines(8)],
+      ['packages/soft/native/nic/ingress/ingress.cc', lines(2)],
+      ['packages/soft/native/nic/ingress/parsed.h', lines(6)],
+      ['packages/soft/native/host/devices/registry.cc', lines(0)],
+      ['packages/soft/native/fuzz/world.cc', lines(10)],
+    ]);
+    expect(text.split('\n').slice(2)).toEqual(['| soft nic/ingress | 14 of 20 (70 %) | 7 of 8 (87 %) |']);
   });
 });

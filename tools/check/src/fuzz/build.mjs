@@ -7,8 +7,8 @@ import { mustRun } from '../../../setup/src/shell.mjs';
 /** The packages that have targets, in native/fuzz. */
 const packagesWithTargets = ['soft', 'mlx5', 'doca-comm'].map((name) => join(root, 'packages', name));
 
-/** The compiler with libFuzzer; nothing else needs it. */
-const compiler = ['clang-19', 'libclang-rt-19-dev'];
+/** The compiler with libFuzzer and coverage; nothing else needs it. */
+export const compiler = ['clang-19', 'libclang-rt-19-dev'];
 
 const sanitizers = 'fuzzer-no-link,address,undefined';
 
@@ -20,7 +20,7 @@ function targetsOf(folder) {
 }
 
 /** @param {string} target */
-function packageOf(target) {
+export function packageOf(target) {
   const folder = packagesWithTargets.find((candidate) => targetsOf(candidate).includes(target));
   if (folder === undefined) throw new Error(`no package has a fuzz target ${target}`);
   return folder;
@@ -84,10 +84,20 @@ export function programOf(target) {
  */
 export function buildTargets(targets, env) {
   installMissing(compiler);
-  const options = { env: { ...env, CC: 'clang-19', CXX: 'clang++-19' } };
   const flags = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DVERBS_FUZZ=ON', `-DVERBS_SANITIZE=${sanitizers}`];
+  buildFuzzers(targets, 'build/fuzz', flags, env);
+}
+
+/**
+ * @param {string[]} targets
+ * @param {string} place below each of their packages
+ * @param {string[]} flags of CMake
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function buildFuzzers(targets, place, flags, env) {
+  const options = { env: { ...env, CC: 'clang-19', CXX: 'clang++-19' } };
   for (const folder of new Set(targets.map(packageOf))) {
-    const build = join(folder, 'build/fuzz');
+    const build = join(folder, place);
     mustRun('cmake', ['-S', join(folder, 'native'), '-B', build, '-G', 'Ninja', ...flags], options);
     mustRun('cmake', ['--build', build, '--target', 'fuzzers'], options);
   }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { root } from '../../../setup/src/paths.mjs';
+import { addCount, countOf } from './counts.mjs';
 import { runTarget } from './run-target.mjs';
 
 /** Executions after which a target leaves its time to the others. */
@@ -47,7 +48,9 @@ function secondsUntil(end) {
  */
 function merge(first, second) {
   if (first === undefined) return second;
-  return { ...second, executions: first.executions + second.executions, crash: first.crash ?? second.crash };
+  const executions = first.executions + second.executions;
+  const seconds = first.seconds + second.seconds;
+  return { ...second, executions, seconds, crash: first.crash ?? second.crash };
 }
 
 /**
@@ -56,9 +59,11 @@ function merge(first, second) {
  */
 function report(result) {
   const { name, executions, seconds, crash } = result;
+  addCount(name, result);
   const speed = Math.round(executions / Math.max(seconds, 1)).toLocaleString('en');
   const head = `${name}: ${executions.toLocaleString('en')} executions in ${Math.round(seconds)} s, ${speed} a second`;
-  console.log(`${head}${crash === undefined ? '' : `\n${describe(crash)}`}`);
+  const all = `${countOf(name).executions.toLocaleString('en')} in all runs`;
+  console.error(`${head}; ${all}${crash === undefined ? '' : `\n${describe(crash)}`}`);
   return result;
 }
 
