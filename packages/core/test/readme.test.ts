@@ -40,7 +40,7 @@ const [cq, receives] = [ctx.createCq(64, { channel }), ctx.createCq(64)];
 const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE);
 const cap = { maxSendWr: 64, maxRecvWr: 64 };
 const [qp, peer] = [cq, receives].map((recvCq) => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq, cap }));
-const gid = ctx.queryGid(1, 0);
+const gid = ctx.defaultGid().gid;
 qp.connect({ remote: { qpNum: peer.qpNum, gid } });
 peer.connect({ remote: { qpNum: qp.qpNum, gid } });
 for (let i = 0; i < 64; i++) peer.postRecv({ wrId: i, sgList: [{ mr, length: 64 }] });

@@ -9,7 +9,7 @@ const cq = ctx.createCq(8, { channel: ctx.createCompChannel() });
 const cap = { maxSendWr: 1, maxRecvWr: 1 };
 const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap });
 const peer = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap });
-const gid = ctx.queryGid(1, 0);
+const gid = ctx.defaultGid().gid;
 qp.connect({ remote: { qpNum: peer.qpNum, gid } });
 peer.connect({ remote: { qpNum: qp.qpNum, gid } });
 

@@ -11,7 +11,7 @@ const BALANCE = 16n;
 
 const ctx = openDevice();
 const pd = ctx.allocPd();
-const gid = ctx.queryGid(1, 0);
+const gid = ctx.defaultGid().gid;
 const ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
 const shared = pd.allocMr(24, ALL);
 const ownersCq = ctx.createCq(1);

@@ -28,7 +28,7 @@ const where = { host: values.host, port: Number(values.port) };
 const ctx = openDevice();
 const pd = ctx.allocPd();
 const cq = ctx.createCq(16, { channel: ctx.createCompChannel() });
-const gid = ctx.queryGid(1, 0);
+const gid = ctx.defaultGid().gid;
 const newQp = () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 4, maxRecvWr: 1 } });
 
 async function serve() {

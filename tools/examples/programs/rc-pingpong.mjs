@@ -15,7 +15,7 @@ const cq = ctx.createCq(16, { channel: ctx.createCompChannel() });
 const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 1, maxRecvWr: 1 } });
 const out = pd.allocMr(size, AccessFlags.LOCAL_WRITE);
 const incoming = pd.allocMr(size, AccessFlags.LOCAL_WRITE);
-const mine = { qpNum: qp.qpNum, psn: randomInt(1 << 24), gid: ctx.queryGid(1, 0) };
+const mine = { qpNum: qp.qpNum, psn: randomInt(1 << 24), gid: ctx.defaultGid().gid };
 
 const channel = await rendezvous(host, port);
 channel.send(mine);

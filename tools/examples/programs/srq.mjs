@@ -10,7 +10,7 @@ const LOW = 16;
 
 const ctx = openDevice();
 const pd = ctx.allocPd();
-const gid = ctx.queryGid(1, 0);
+const gid = ctx.defaultGid().gid;
 
 // The service: one queue for all its queue pairs, and one completion queue for received messages.
 const srq = pd.createSrq({ maxWr: BUFFERS });

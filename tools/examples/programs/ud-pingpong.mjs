@@ -25,11 +25,11 @@ const channel = await rendezvous(host, port);
 /** @type {{ ah: import('@verbs/core').AddressHandle, remoteQpn: number } | undefined} */
 let peer;
 if (host === undefined) {
-  channel.send({ qpNum: qp.qpNum, gid: ctx.queryGid(1, 0) });
+  channel.send({ qpNum: qp.qpNum, gid: ctx.defaultGid().gid });
 } else {
   const remote = /** @type {{ qpNum: number, gid: string }} */ (await channel.receive());
   // The route to the peer: RoCE has none without a global routing header.
-  const ah = pd.createAh({ portNum: 1, grh: { dgid: remote.gid, sgidIndex: 0, hopLimit: 64 } });
+  const ah = pd.createAh({ portNum: 1, grh: { dgid: remote.gid, hopLimit: 64 } });
   peer = { ah, remoteQpn: remote.qpNum };
 }
 

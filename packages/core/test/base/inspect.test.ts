@@ -39,7 +39,7 @@ describe('inspect shows', () => {
     expect(formatted(qp)).toBe(
       `QueuePair #N { qpType: RC (2), qpNum: 0x0000XX, knownState: RTS (3), ${cap}, ${parts} }`,
     );
-    const grh = { dgid: ctx.queryGid(1, 0) };
+    const grh = { dgid: ctx.defaultGid().gid };
     expect(formatted(pd.createAh({ portNum: 1, grh }))).toBe(
       "AddressHandle #N { portNum: 1, dgid: 'GID', sgidIndex: 0, pd: [ProtectionDomain #N] }",
     );

@@ -55,7 +55,7 @@ it('gives asynchronous events with their objects', async () => {
   const { ctx, cq, pd } = bench();
   const remote = createQp({ pd, cq });
   const local = createQp({ pd, cq });
-  const gid = ctx.queryGid(1, 0);
+  const gid = ctx.defaultGid().gid;
   local.connect({ remote: { qpNum: remote.qpNum, gid } });
   remote.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 });
   remote.modify({

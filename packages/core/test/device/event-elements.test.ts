@@ -41,7 +41,7 @@ it('a queue pair that has sent what it had, and one that hears of its peer befor
   expect(await next(b.ctx, 'SQ_DRAINED')).toMatchObject({ type: EventType.SQ_DRAINED, element: one });
 
   const [three, four] = [createQp(b), createQp(b)];
-  const gid = b.ctx.queryGid(1, 0);
+  const gid = b.ctx.defaultGid().gid;
   three.connect({ remote: { qpNum: four.qpNum, gid } });
   four.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: ALL_ACCESS });
   four.modify({
@@ -57,7 +57,7 @@ it('a shared receive queue that runs low, and the last request of its queue pair
   const srq = b.pd.createSrq({ maxWr: 8 });
   const cap = { maxSendWr: 4, maxRecvWr: 0 };
   const qp = b.pd.createQp({ qpType: QpType.RC, sendCq: b.cq, recvCq: b.cq, srq, cap });
-  qp.connect({ remote: { qpNum: qp.qpNum, gid: b.ctx.queryGid(1, 0) } });
+  qp.connect({ remote: { qpNum: qp.qpNum, gid: b.ctx.defaultGid().gid } });
   srq.postRecv([{ sgList: [{ mr: b.mr }] }, { sgList: [{ mr: b.mr }] }]);
   srq.modify({ srqLimit: 2 });
   qp.postSend({ opcode: WrOpcode.SEND, sgList: [{ mr: b.mr, length: 8 }] });

@@ -32,9 +32,9 @@ afterEach(() => {
   for (const ctx of opened.splice(0)) ctx.close();
 });
 
-/** The software NIC, closed after the test. */
+/** The device that VERBS_TEST_DEVICE names, else the software NIC; closed after the test. */
 export function open(): Context {
-  const ctx = openDevice('soft0');
+  const ctx = openDevice(process.env['VERBS_TEST_DEVICE'] ?? 'soft0');
   opened.push(ctx);
   return ctx;
 }
@@ -55,7 +55,7 @@ export function createQp({ pd, cq }: Pick<Bench, 'pd' | 'cq'>, qpType: QpType = 
 /** Two connected queue pairs of one device. */
 export function pair(b: Pick<Bench, 'ctx' | 'pd' | 'cq'>, cap = CAP): [QueuePair, QueuePair] {
   const [one, two] = [createQp(b, QpType.RC, cap), createQp(b, QpType.RC, cap)];
-  const gid = b.ctx.queryGid(1, 0);
+  const gid = b.ctx.defaultGid().gid;
   const common = { pathMtu: Mtu.MTU_1024, access: ALL_ACCESS };
   one.connect({ ...common, remote: { qpNum: two.qpNum, gid, psn: 200 }, psn: 100 });
   two.connect({ ...common, remote: { qpNum: one.qpNum, gid, psn: 100 }, psn: 200 });

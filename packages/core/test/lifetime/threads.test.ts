@@ -9,7 +9,7 @@ it('is refused to clone an object, or to send it to another thread', () => {
     ...b,
     qp: createQp(b),
     srq: b.pd.createSrq({ maxWr: 4 }),
-    ah: b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.queryGid(1, 0) } }),
+    ah: b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.defaultGid().gid } }),
     mw: b.pd.allocMw(MwType.TYPE_2),
     dm: b.ctx.allocDm(64),
     td: b.ctx.allocTd(),

@@ -116,7 +116,7 @@ describe('a memory window', () => {
     expect((await take(b.cq, 1))[0]?.status).toBe(WcStatus.WR_FLUSH_ERR);
     for (let i = 0; i < 10; i++) await collect();
     // A peer can still reach it, and the memory has no other use.
-    const gid = b.ctx.queryGid(1, 0);
+    const gid = b.ctx.defaultGid().gid;
     two.modify({ qpState: QpState.RESET });
     two.connect({ remote: { qpNum: one.qpNum, gid }, access: ALL_ACCESS });
     one.modify({ qpState: QpState.RESET });

@@ -117,7 +117,7 @@ describe('a batch of sends', () => {
   it('sends datagrams, and keeps their address handles', async () => {
     const b = bench();
     const [one, two] = [datagram(b), datagram(b)];
-    const dgid = b.ctx.queryGid(1, 0);
+    const dgid = b.ctx.defaultGid().gid;
     const address = () => b.pd.createAh({ portNum: 1, grh: { dgid } });
     const sends = new SendBatch(1);
     const sgList = [{ mr: b.mr, length: 4 }];
@@ -148,7 +148,7 @@ describe('a batch of sends', () => {
     const srq = b.pd.createSrq({ maxWr: 8, srqType: SrqType.XRC, xrcd, cq: b.cq });
     const sender = b.pd.createQp({ qpType: QpType.XRC_SEND, sendCq: b.cq, cap: { maxSendWr: 8, maxRecvWr: 0 } });
     const receiver = xrcd.createQp();
-    const gid = b.ctx.queryGid(1, 0);
+    const gid = b.ctx.defaultGid().gid;
     sender.connect({ remote: { qpNum: receiver.qpNum, gid }, pathMtu: Mtu.MTU_1024 });
     receiver.connect({ remote: { qpNum: sender.qpNum, gid }, pathMtu: Mtu.MTU_1024, access: ALL_ACCESS });
     const receives = new RecvBatch(3, { maxSge: 0 });

@@ -20,7 +20,7 @@ const CAP = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 4, maxRecvSge: 4, maxInl
 function extendedPair(b: ReturnType<typeof bench>, sendOpsFlags: number, qpType: QpType = QpType.RC) {
   const base = { qpType, sendCq: b.cq, recvCq: b.cq, cap: CAP };
   const [one, two] = [b.pd.createQp({ ...base, sendOpsFlags }), b.pd.createQp(base)];
-  const gid = b.ctx.queryGid(1, 0);
+  const gid = b.ctx.defaultGid().gid;
   if (qpType === QpType.UD) {
     for (const qp of [one, two]) qp.activate({ qkey: QKEY });
     return { one, two, gid };

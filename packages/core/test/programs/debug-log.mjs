@@ -17,7 +17,7 @@ try {
 } catch {
   // It is not ready.
 }
-qp.connect({ remote: { qpNum: qp.qpNum, gid: ctx.queryGid(1, 0) } });
+qp.connect({ remote: { qpNum: qp.qpNum, gid: ctx.defaultGid().gid } });
 qp.postSend(wr);
 while (cq.poll().length === 0) await setImmediate();
 softNic('soft0').setLinkDown();

@@ -19,7 +19,7 @@ async function end() {
   const mr = pd.allocMr(1 << 20, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
   const make = () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 64, maxRecvWr: 8 } });
   const [one, two] = [make(), make()];
-  const gid = ctx.queryGid(1, 0);
+  const gid = ctx.defaultGid().gid;
   one.connect({ remote: { qpNum: two.qpNum, gid } });
   two.connect({ remote: { qpNum: one.qpNum, gid } });
   two.postRecv({ sgList: [{ mr }] });

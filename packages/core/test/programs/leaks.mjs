@@ -42,7 +42,7 @@ const channel = ctx.createCompChannel();
 const cq = ctx.createCq(16, { channel });
 const cap = { maxSendWr: 4, maxRecvWr: 4 };
 const shared = new SharedArrayBuffer(4096);
-const grh = { dgid: ctx.queryGid(1, 0), sgidIndex: 0, hopLimit: 1 };
+const grh = { dgid: ctx.defaultGid().gid, sgidIndex: 0, hopLimit: 1 };
 
 /** What each type is made by. */
 const types = {

@@ -18,7 +18,7 @@ try {
   };
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
   const mine = {
-    gid: ctx.queryGid(1, 0),
+    gid: ctx.defaultGid().gid,
     qpNum: qp.qpNum,
     psn: process.pid & 0xffffff,
     addr: String(mr.addr),

@@ -36,7 +36,7 @@ if (isMainThread) {
   }
   const ctx = openDevice('soft0');
   console.log(
-    JSON.stringify({ ended: codes.length, other: codes.filter((code) => code !== 1), here: ctx.queryGid(1, 0) }),
+    JSON.stringify({ ended: codes.length, other: codes.filter((code) => code !== 1), here: ctx.defaultGid().gid }),
   );
   ctx.close();
 } else {
@@ -47,7 +47,7 @@ if (isMainThread) {
   const mr = pd.allocMr(65536, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
   const make = () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 16, maxRecvWr: 16 } });
   const [one, two] = [make(), make()];
-  const gid = ctx.queryGid(1, 0);
+  const gid = ctx.defaultGid().gid;
   one.connect({ remote: { qpNum: two.qpNum, gid }, access: AccessFlags.REMOTE_WRITE });
   two.connect({ remote: { qpNum: one.qpNum, gid }, access: AccessFlags.REMOTE_WRITE });
   const sgList = [{ mr, length: 4096 }];

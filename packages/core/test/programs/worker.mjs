@@ -25,7 +25,7 @@ if (isMainThread) {
   const mr = pd.allocMr(8192, AccessFlags.LOCAL_WRITE);
   const make = () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 8, maxRecvWr: 8 } });
   const [one, two] = [make(), make()];
-  const gid = ctx.queryGid(1, 0);
+  const gid = ctx.defaultGid().gid;
   one.connect({ remote: { qpNum: two.qpNum, gid } });
   two.connect({ remote: { qpNum: one.qpNum, gid } });
   two.postRecv([{ sgList: [{ mr, offset: 4096 }] }, { sgList: [{ mr }] }]);

@@ -73,7 +73,7 @@ describe('an address handle', () => {
   it('serves all queue pairs of its protection domain, also after those that used it are closed', async () => {
     const b = bench();
     const [one, two, three] = [datagram(b), datagram(b), datagram(b)];
-    const ah = b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.queryGid(1, 0) } });
+    const ah = b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.defaultGid().gid } });
     await sends(b, one, two, ah);
     await sends(b, two, three, ah);
     one.close();
@@ -87,7 +87,7 @@ describe('an address handle', () => {
     const inner = createQp({ pd: parent, cq: b.cq }, QpType.UD);
     inner.activate({ qkey: QKEY });
     const outer = datagram(b);
-    const dgid = b.ctx.queryGid(1, 0);
+    const dgid = b.ctx.defaultGid().gid;
     await sends(b, inner, outer, b.pd.createAh({ portNum: 1, grh: { dgid } }));
     await sends(b, outer, inner, parent.createAh({ portNum: 1, grh: { dgid } }));
   });
@@ -95,12 +95,12 @@ describe('an address handle', () => {
   it('is refused by queue pairs of another protection domain', () => {
     const b = bench();
     const qp = datagram(b);
-    const ah = b.ctx.allocPd().createAh({ portNum: 1, grh: { dgid: b.ctx.queryGid(1, 0) } });
+    const ah = b.ctx.allocPd().createAh({ portNum: 1, grh: { dgid: b.ctx.defaultGid().gid } });
     const wr = { opcode: WrOpcode.SEND, ah, remoteQpn: qp.qpNum, remoteQkey: QKEY } as const;
     expect(() => {
       qp.postSend(wr);
     }).toThrow(/^wr\.ah is of another protection domain/);
-    const good = { ...wr, ah: b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.queryGid(1, 0) } }) };
+    const good = { ...wr, ah: b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.defaultGid().gid } }) };
     expect(() => {
       qp.postSend([good, wr]);
     }).toThrow(
@@ -111,7 +111,7 @@ describe('an address handle', () => {
   it('stays while a request uses it, and its protection domain while it is there', async () => {
     const b = bench();
     const [one, two] = [datagram(b), datagram(b)];
-    const dgid = b.ctx.queryGid(1, 0);
+    const dgid = b.ctx.defaultGid().gid;
     two.postRecv({ wrId: 5, sgList: [{ mr: b.mr, offset: 4096, length: 256 }] });
     const postAndForget = () => {
       const ah = b.pd.createAh({ portNum: 1, grh: { dgid } });
@@ -134,7 +134,7 @@ describe('a routing header', () => {
   it('that is missing, short, detached or no bytes is an error by its name', async () => {
     const b = bench();
     const [one, two] = [datagram(b), datagram(b)];
-    const wc = await sends(b, one, two, b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.queryGid(1, 0) } }));
+    const wc = await sends(b, one, two, b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.defaultGid().gid } }));
     if (wc === undefined) throw new Error('no completion');
     const detached = new Uint8Array(64);
     structuredClone(detached.buffer, { transfer: [detached.buffer] });

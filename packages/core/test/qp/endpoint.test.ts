@@ -19,7 +19,7 @@ describe('endpoints', () => {
     expect(here).toEqual({
       qpNum: one.qpNum,
       psn: expect.any(Number) as number,
-      gid: b.ctx.queryGid(1, 0),
+      gid: b.ctx.defaultGid().gid,
       mtu: b.ctx.queryPort(1).activeMtu,
       rdAtomic: Math.min(16, b.ctx.queryDevice().maxQpRdAtom),
     });

@@ -27,7 +27,8 @@ const init = { qpState: QpState.INIT, pkeyIndex: 0, portNum: 1 } as const;
 describe('the fields that a transition needs are needed by its type', () => {
   it('RC', () => {
     using qp = create(QpType.RC);
-    const ahAttr = { portNum: 1, grh: { dgid: qp.context.queryGid(1, 0), sgidIndex: 0, hopLimit: 1 } };
+    const { gid: dgid, index: sgidIndex } = qp.context.defaultGid();
+    const ahAttr = { portNum: 1, grh: { dgid, sgidIndex, hopLimit: 1 } };
     const path = { pathMtu: Mtu.MTU_1024, destQpNum: qp.qpNum, rqPsn: 0, ahAttr };
     const timers = { sqPsn: 0, timeout: 14, retryCnt: 7, rnrRetry: 7 };
     refused(() => {
@@ -55,7 +56,8 @@ describe('the fields that a transition needs are needed by its type', () => {
 
   it('UC', () => {
     using qp = create(QpType.UC);
-    const ahAttr = { portNum: 1, grh: { dgid: qp.context.queryGid(1, 0), sgidIndex: 0, hopLimit: 1 } };
+    const { gid: dgid, index: sgidIndex } = qp.context.defaultGid();
+    const ahAttr = { portNum: 1, grh: { dgid, sgidIndex, hopLimit: 1 } };
     qp.modify({ ...init, qpAccessFlags });
     refused(() => {
       // @ts-expect-error rqPsn is missing

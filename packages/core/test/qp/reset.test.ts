@@ -67,7 +67,7 @@ it('closed, resolves what awaits a request that had completed before', async () 
   const b = bench();
   const mine = b.ctx.createCq(16, { channel: b.channel });
   const [one, two] = [createQp(b), createQp({ pd: b.pd, cq: mine })];
-  const gid = b.ctx.queryGid(1, 0);
+  const gid = b.ctx.defaultGid().gid;
   one.connect({ remote: { qpNum: two.qpNum, gid } });
   two.connect({ remote: { qpNum: one.qpNum, gid } });
   const waiting = two.recv({ wrId: 7, sgList: [{ mr: b.mr, length: 8 }] });

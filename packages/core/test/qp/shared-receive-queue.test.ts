@@ -9,7 +9,7 @@ const CAP = { maxSendWr: 16, maxRecvWr: 0 };
 /** `count` senders and `count` receivers that share one queue. */
 function shared(b: Bench, count: number, maxWr = 16) {
   const srq = b.pd.createSrq({ maxWr });
-  const gid = b.ctx.queryGid(1, 0);
+  const gid = b.ctx.defaultGid().gid;
   const pairs = Array.from({ length: count }, () => {
     const base = { qpType: QpType.RC, sendCq: b.cq, recvCq: b.cq };
     const sender = b.pd.createQp({ ...base, cap: { maxSendWr: 16, maxRecvWr: 1 } });
@@ -145,7 +145,7 @@ describe('XRC', () => {
     const srqs = [1, 2].map(() => b.pd.createSrq({ maxWr: 8, srqType: SrqType.XRC, xrcd, cq: b.cq }));
     const sender = b.pd.createQp({ qpType: QpType.XRC_SEND, sendCq: b.cq, cap: { maxSendWr: 8, maxRecvWr: 0 } });
     const receiver = xrcd.createQp();
-    const gid = b.ctx.queryGid(1, 0);
+    const gid = b.ctx.defaultGid().gid;
     sender.connect({ remote: { qpNum: receiver.qpNum, gid }, pathMtu: Mtu.MTU_1024 });
     receiver.connect({ remote: { qpNum: sender.qpNum, gid }, pathMtu: Mtu.MTU_1024, access: ALL_ACCESS });
     srqs.forEach((srq, i) => {

@@ -34,7 +34,7 @@ export class End implements Disposable {
     this.qp = pd.createQp({ qpType: QpType.RC, sendCq: this.cq, recvCq: this.cq, cap });
     const { qpNum } = this.qp;
     const { rkey, addr } = this.mr;
-    this.address = { gid: this.#context.queryGid(1, 0), qpNum, rkey, addr: String(addr) };
+    this.address = { gid: this.#context.defaultGid().gid, qpNum, rkey, addr: String(addr) };
   }
 
   join({ gid, qpNum }: Address): void {

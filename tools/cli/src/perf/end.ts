@@ -77,7 +77,7 @@ export class End implements Disposable {
 
   get message(): unknown {
     const connection: ConnectionAddress = {
-      gid: this.#context.queryGid(1, 0),
+      gid: this.#context.defaultGid().gid,
       qpNum: this.qp.qpNum,
       psn: this.#psn,
       mtu: this.#context.queryPort(1).activeMtu,

@@ -98,7 +98,7 @@ export function prepare(w, say) {
   };
   const b = base(w, name);
   w.device = Object.freeze({ ...b.ctx.device });
-  w.gid = b.ctx.queryGid(1, 0);
+  w.gid = b.ctx.defaultGid().gid;
   use(b);
   if (w.random.oneIn(3)) use(b);
   // Objects of two contexts, which must never meet.

@@ -12,12 +12,20 @@
 namespace verbs::soft::nic {
 namespace {
 
+// The requester sent a message again that it saw no acknowledgement of. What it did not see either is the response to a
+// READ or an atomic behind the message: an acknowledgement of that request's PSN would tell it that the response was
+// lost, or that the request is complete without its data.
+void acknowledge_again(Core& core, Qp& qp, std::uint32_t psn) {
+  const std::uint32_t end = qp.resp.replay_cache.first_between(psn, qp.resp.expected_psn);
+  queue_ack(core, qp, psn_add(end, kPsnMask));
+}
+
 // A duplicate request was executed before: its response was lost, or the network doubled it.
 void handle_duplicate(Core& core, Qp& qp, const Packet& packet) {
   ++core.counters.duplicate_request;
   if (packet.has(wire::kIsRead)) return execute_read_again(core, qp, packet);
   if (!packet.has(wire::kIsSend | wire::kIsWrite)) return replay(core, qp, packet);
-  queue_ack(core, qp, psn_add(qp.resp.expected_psn, kPsnMask));
+  acknowledge_again(core, qp, packet.bth.psn);
 }
 
 // Requests of one packet that have a response of their own.

@@ -1,7 +1,7 @@
-// The replay cache of a responder: the results of the atomics, ATOMIC WRITEs and FLUSHes that it executed last. A
-// requester that missed the response sends the request again. Such a duplicate request must not be executed twice: the
-// responder sends the cached result (IBTA 9.4.5). The cache holds as many results as the requester may have
-// outstanding requests.
+// The replay cache of a responder: the requests with a response of their own (READs, atomics, ATOMIC WRITEs and
+// FLUSHes) that it executed last. A requester that missed the response sends the request again. Such a duplicate must
+// not be executed twice, but for a READ: the responder sends the cached result (IBTA 9.4.5). The cache holds as many
+// requests as the requester may have outstanding.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "nic/shared/psn.h"
+
 namespace verbs::soft::nic {
 
 struct ReplayEntry {
-  std::uint32_t psn;
+  std::uint32_t psn;  // the first of the request
   std::uint8_t opcode;
-  std::uint64_t original;
+  std::uint64_t original;  // atomics: the value before
 };
 
 class ReplayCache {
@@ -42,6 +44,16 @@ class ReplayCache {
       if (newest(age).psn == psn && newest(age).opcode == opcode) return &newest(age);
     }
     return nullptr;
+  }
+
+  // The PSN of the first request after `psn` and before `end`; `end` if there is none.
+  std::uint32_t first_between(std::uint32_t psn, std::uint32_t end) const {
+    std::uint32_t first = end;
+    for (std::size_t age = 0; age < count_; ++age) {
+      const std::uint32_t candidate = newest(age).psn;
+      if (psn_before(psn, candidate) && psn_before(candidate, first)) first = candidate;
+    }
+    return first;
   }
 
  private:

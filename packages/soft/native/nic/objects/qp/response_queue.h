@@ -1,5 +1,5 @@
 // The responses that an RC responder has not sent yet, in PSN order. An acknowledgement covers every request before it,
-// so a new one replaces an unsent one. The response to a READ or an atomic acknowledges by itself.
+// so of two unsent ones the later remains. The response to a READ or an atomic acknowledges by itself.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class ResponseQueue {
     if (!response.takes_resource() && count_ > 0) {
       Response& last = at(count_ - 1);
       if (last.kind == Response::Kind::kAck) {
-        last = response;
+        if (psn_before(last.psn, response.psn)) last = response;
         return Push::kMerged;
       }
       if (last.kind == Response::Kind::kNak && last.psn == response.psn) return Push::kMerged;
