@@ -1,9 +1,10 @@
 // `npm run test:nodes`: the packages' tests on every release line of Node, with one build of the addons.
 import { parseArgs } from 'node:util';
+import { releases } from '../setup/src/node-releases.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { mustRun } from '../setup/src/shell.mjs';
 import { runCommand } from './src/command.mjs';
-import { releases, testOn } from './src/nodes.mjs';
+import { testOn } from './src/nodes.mjs';
 import { describe } from './src/report/tally.mjs';
 
 const usage = `Usage: npm run test:nodes -- [--node VERSION]... [--package NAME]... [--json]

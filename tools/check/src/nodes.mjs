@@ -1,30 +1,13 @@
 /** @import { Tally } from './report/tally.mjs' */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
-import { fetchNode } from '../../setup/src/node-package.mjs';
-import { packageDirectories, root, toolsDirectory } from '../../setup/src/paths.mjs';
+import { nodeProgram } from '../../setup/src/node-releases.mjs';
+import { packageDirectories, root } from '../../setup/src/paths.mjs';
 import { Problem } from '../../setup/src/problem.mjs';
 import { exitStatus } from '../../setup/src/shell.mjs';
 import { readVitestReport } from './report/vitest-report.mjs';
 
-/** The oldest release line that the packages promise, those with long-term support, and the newest even one. */
-export const releases = ['20.20.2', '22.23.3', '24.21.0', '26.10.0'];
-
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-
-/**
- * The program of a release, fetched if it is not there.
- * @param {string} version
- */
-function nodeProgram(version) {
-  const directory = join(toolsDirectory, `node-${version}`);
-  const program = join(directory, 'bin/node');
-  if (!existsSync(program)) {
-    console.error(`nodes: fetching Node ${version} from npm`);
-    fetchNode({ version, part: 'bin/node', into: directory });
-  }
-  return program;
-}
 
 /** @param {string[] | undefined} wanted the names of their folders */
 function packagesWithTests(wanted) {

@@ -60,6 +60,12 @@ export function packDependencies(packages, into) {
     }
   };
   for (const { folder } of packages) visit(folder);
+  // Yarn adds it to the dependencies of every package whose scripts name it, as those of node-addon-api do.
+  const gyp = packages.map(({ folder }) => installedFolder(folder, 'node-gyp')).find((folder) => folder !== undefined);
+  if (gyp !== undefined) {
+    folders.set('node-gyp', gyp);
+    visit(gyp);
+  }
   return [...folders.values()].map((folder) => packInstalled(folder, into));
 }
 

@@ -50,6 +50,8 @@ function document(url, versions) {
   return {
     name: latest?.name,
     'dist-tags': { latest: latest?.version },
+    // Package managers may reject what was published lately.
+    time: Object.fromEntries(versions.map(({ manifest }) => [manifest.version, '2020-01-01T00:00:00.000Z'])),
     versions: Object.fromEntries(
       versions.map(({ manifest, integrity }) => [
         manifest.version,

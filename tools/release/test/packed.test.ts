@@ -2,51 +2,44 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { tarballLimits } from '../src/limits.mjs';
 import { target } from '../src/prebuild.mjs';
+import { commonJs, HELLO } from './hello.js';
 import { patch, Project } from './project.js';
-import { type Published, publish } from './published.js';
+import { compileTypes } from './types.js';
 
 /** That of the project's own build. */
 const { buildSync } = createRequire(createRequire(import.meta.url).resolve('tsup'))('esbuild') as {
   buildSync: (options: object) => void;
 };
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const long = process.env['VERBS_PACKED_LONG'] === '1';
-
-const HELLO = /```js\n([^]*?)```/.exec(readFileSync(join(root, 'packages/core/README.md'), 'utf8'))?.[1] ?? '';
-
-let published: Published;
+const published = inject('published');
 let small: Project;
 let whole: Project;
 
 /** Installing everything of the workspace is slow on a busy machine, and done once. */
 const PATIENCE = 240_000;
 
-beforeAll(async () => {
-  published = await publish();
+beforeAll(() => {
   small = new Project(published.registry);
   whole = new Project(published.registry);
-}, PATIENCE);
-
-afterAll(async () => {
-  small.remove();
-  whole.remove();
-  await published.close();
 });
 
-test('core and soft install alone, and bring nothing of the vendors', { timeout: PATIENCE }, async () => {
-  expect(await small.install('@verbs/core', '@verbs/soft')).toMatchObject({ code: 0 });
+afterAll(() => {
+  small.remove();
+  whole.remove();
+});
+
+test('core and soft install alone, and bring nothing of the vendors', { timeout: PATIENCE }, () => {
+  expect(small.install('@verbs/core', '@verbs/soft')).toMatchObject({ code: 0 });
   const modules = join(small.folder, 'node_modules');
   expect(readdirSync(modules).sort()).toEqual(['.package-lock.json', '@verbs', 'node-addon-api']);
   expect(readdirSync(join(modules, '@verbs')).sort()).toEqual(['core', 'soft']);
 });
 
-test('all packages install, with one @verbs/core', { timeout: PATIENCE }, async () => {
-  expect(await whole.install(...published.packages.map(({ name }) => name))).toMatchObject({ code: 0 });
+test('all packages install, with one @verbs/core', { timeout: PATIENCE }, () => {
+  expect(whole.install(...published.packages.map(({ name }) => name))).toMatchObject({ code: 0 });
   for (const { name } of published.packages) {
     expect(existsSync(whole.installed(name, 'node_modules/@verbs'))).toBe(false);
   }
@@ -68,34 +61,8 @@ test('the programs of all READMEs run', () => {
   }
 });
 
-const settings = long ? ['nodenext', 'node16', 'bundler'] : ['nodenext'];
-test.each(settings)('strict TypeScript compiles with the resolution %s', { timeout: PATIENCE }, (resolution) => {
-  const names = published.packages.map(({ name }) => name).filter((name) => name !== '@verbs/cli');
-  const imports = [...names, '@verbs/core/provider'].map((name, i) => `import * as m${i} from '${name}';`);
-  whole.write(
-    'types.ts',
-    `${imports.join('\n')}
-import { type Context, listDevices, openDevice, QpType } from '@verbs/core';
-const ctx: Context = openDevice(listDevices()[0]);
-// @ts-expect-error: a name that is not there
-ctx.nothing();
-export const all = [${imports.map((_, i) => `m${i}`).join(', ')}, QpType.RC];
-`,
-  );
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    target: 'ES2023',
-    lib: ['ES2023', 'ESNext.Disposable'],
-    module: resolution === 'bundler' ? 'preserve' : resolution,
-    moduleResolution: resolution,
-    types: ['node'],
-    typeRoots: [join(root, 'node_modules/@types')],
-    skipLibCheck: false,
-  };
-  whole.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['types.ts'] }));
-  const ended = whole.node([join(root, 'node_modules/typescript/lib/tsc.js')]);
-  expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
+test('strict TypeScript compiles with the resolution nodenext', { timeout: PATIENCE }, () => {
+  expect(compileTypes(whole, published.packages, 'nodenext')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
 describe('what is in the archives', () => {
@@ -300,9 +267,3 @@ describe('the command without native files', () => {
     expect(devices.stdout).toMatch(/models for the software NIC: mlx5, hbl, doca/);
   });
 });
-
-/** The same program for `require`. */
-function commonJs(text: string): string {
-  const required = text.replace(/^import (\{.*?\}) from (.*?);$/gm, 'const $1 = require($2);');
-  return `(async () => {\n${required}\n})();\n`;
-}

@@ -1,16 +1,8 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { type Manager, npm } from '../src/managers.mjs';
 
 /** The result of a program. */
 export interface Ended {
@@ -19,9 +11,6 @@ export interface Ended {
   stderr: string;
 }
 
-/** npm's program for node: its first line would need /usr/bin/env. */
-const npm = realpathSync(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim());
-
 /**
  * A project of a user: a folder of its own, with a home of its own, and without compilers on PATH.
  */
@@ -29,13 +18,17 @@ export class Project {
   readonly folder: string;
   readonly #env: NodeJS.ProcessEnv;
 
-  constructor(registry: string) {
+  readonly #manager: Manager;
+
+  constructor(registry: string, manager: Manager = npm) {
     this.folder = mkdtempSync(join(tmpdir(), 'verbs-project-'));
+    this.#manager = manager;
     const bin = join(this.folder, '.bin');
     mkdirSync(bin);
     symlinkSync(process.execPath, join(bin, 'node'));
     this.#env = { PATH: bin, HOME: this.folder, npm_config_registry: registry };
     this.write('package.json', '{ "name": "users-project", "private": true, "type": "module" }\n');
+    for (const [name, text] of Object.entries(manager.files(registry))) this.write(name, text);
   }
 
   write(name: string, text: string): string {
@@ -45,25 +38,20 @@ export class Project {
     return path;
   }
 
-  /** Installs packages with npm, without running their scripts. The registry may be in this process. */
-  install(...packages: string[]): Promise<Ended> {
-    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
-    const args = [npm, 'install', ...options, ...packages];
-    return new Promise((resolve) => {
-      execFile(process.execPath, args, { cwd: this.folder, env: this.#env }, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
-      });
-    });
+  /** Installs packages, without running their scripts. */
+  install(...packages: string[]): Ended {
+    return this.node([this.#manager.program(), ...this.#manager.args, ...packages], {}, 180_000);
   }
 
   /** Runs node in the project. */
-  node(args: readonly string[], env: NodeJS.ProcessEnv = {}): Ended {
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-      cwd: this.folder,
-      env: { ...this.#env, ...env },
-      encoding: 'utf8',
-      timeout: 60_000,
-    });
+  node(args: readonly string[], env: NodeJS.ProcessEnv = {}, timeout = 60_000): Ended {
+    return this.program(process.execPath, args, env, timeout);
+  }
+
+  /** Runs any program in the project. */
+  program(path: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, timeout = 60_000): Ended {
+    const all = { ...this.#env, ...env };
+    const { status, stdout, stderr } = spawnSync(path, args, { cwd: this.folder, env: all, encoding: 'utf8', timeout });
     return { code: status, stdout, stderr };
   }
 

@@ -1,34 +1,36 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
 import { pack, packDependencies, type Tarball } from '../src/pack.mjs';
 import { type Package, publishedPackages } from '../src/packages.mjs';
 import { prebuild } from '../src/prebuild.mjs';
 import { serveRegistry } from '../src/registry.mjs';
 
-/** All packages of the workspace as users get them, in a registry of this process. */
+/** All packages of the workspace as users get them, in a registry that the test runner serves. */
 export interface Published {
   packages: Package[];
   /** Of these packages. */
   tarballs: Tarball[];
   registry: string;
-  close(): Promise<void>;
 }
 
-/** Packs what is built, and serves it with what it depends on. */
-export async function publish(): Promise<Published> {
+declare module 'vitest' {
+  interface ProvidedContext {
+    published: Published;
+  }
+}
+
+/** Packs what is built, and serves it with what it depends on, before the first test. */
+export default async function publish(project: TestProject): Promise<() => Promise<void>> {
   const packages = publishedPackages();
   const folder = mkdtempSync(join(tmpdir(), 'verbs-published-'));
   for (const each of packages) if (each.native) prebuild(each);
   const tarballs = packages.map((each) => pack(each, join(folder, 'own'), process.env));
   const registry = await serveRegistry([...tarballs, ...packDependencies(packages, join(folder, 'others'))]);
-  return {
-    packages,
-    tarballs,
-    registry: registry.url,
-    close: async () => {
-      await registry.close();
-      rmSync(folder, { recursive: true });
-    },
+  project.provide('published', { packages, tarballs, registry: registry.url });
+  return async () => {
+    await registry.close();
+    rmSync(folder, { recursive: true });
   };
 }
