@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 6
+#define VERBS_SOFT_EXTENSION_VERSION 7
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -152,13 +152,26 @@ struct verbs_soft_tunnel_attr {
 struct verbs_soft_tunnel;
 struct verbs_soft_cm_table;
 
-/* The objects for which a model can store data. */
+/* The types of objects. A model can store data for the first five. */
 enum verbs_soft_object {
   VERBS_SOFT_CONTEXT,
   VERBS_SOFT_PD,
   VERBS_SOFT_MR,
   VERBS_SOFT_CQ,
   VERBS_SOFT_QP,
+  VERBS_SOFT_SRQ,
+  VERBS_SOFT_AH,
+  VERBS_SOFT_MW,
+  VERBS_SOFT_DM,
+  VERBS_SOFT_TD,
+  VERBS_SOFT_XRCD,
+  VERBS_SOFT_CHANNEL,
+};
+
+/* An object that a program passed to a function of the model: an address that need not be one. */
+struct verbs_soft_use {
+  enum verbs_soft_object type;
+  const void *object;
 };
 
 /* A fault (SIGSEGV, SIGBUS) at an address of a watched range. Runs in the signal handler of the thread that faulted, on
@@ -177,6 +190,12 @@ struct verbs_soft_extension_table {
   const char *(*device_kind)(const struct ibv_device *device);
   /* The value of one of the model's own options; NULL if it is not given. */
   const char *(*device_option)(const struct ibv_device *device, const char *key);
+  /* Looks up, at the start of a function of the model, the objects that the program passed to it, and calls call(data)
+   * while they are held: another thread that destroys one gets EBUSY, one that closes their context waits. An object is
+   * live if it has this address and type, and still has the context and the handle that it was given; other memory is
+   * not read. 0; or, without a call, EOPNOTSUPP: a context is not live; EINVAL: another object is not, or there are
+   * more than 8; EBUSY: another thread destroys it. In C++ use verbs_soft_objects.h. */
+  int (*with_objects)(const struct verbs_soft_use *uses, size_t count, void (*call)(void *data), void *data);
   /* One pointer for every object of those types in a soft context. `release` (may be NULL) is called when the object is
    * destroyed. */
   void (*set_data)(void *object, enum verbs_soft_object type, void *data, void (*release)(void *data));

@@ -79,14 +79,37 @@ bool Bluefield::knows(const doca_devinfo* info) {
   return std::any_of(devices_.begin(), devices_.end(), [&](const auto& known) { return known.get() == info; });
 }
 
-bool Bluefield::knows(const doca_devinfo_rep* info) {
-  const std::lock_guard guard(mutex_);
+template <typename Is>
+bool Bluefield::has_representor(const Is& is) const {
   for (const auto& device : devices_) {
     for (const auto& representor : device->representors) {
-      if (&representor->info == info) return true;
+      if (is(*representor)) return true;
     }
   }
   return false;
+}
+
+bool Bluefield::has(const doca_dev* dev) const {
+  return std::any_of(devices_.begin(), devices_.end(), [&](const auto& known) { return &known->opened == dev; });
+}
+
+bool Bluefield::has(const doca_dev_rep* rep) const {
+  return has_representor([&](const doca_devinfo::Representor& known) { return &known.opened == rep; });
+}
+
+bool Bluefield::knows(const doca_devinfo_rep* info) {
+  const std::lock_guard guard(mutex_);
+  return has_representor([&](const doca_devinfo::Representor& known) { return &known.info == info; });
+}
+
+bool Bluefield::knows(const doca_dev* dev) {
+  const std::lock_guard guard(mutex_);
+  return has(dev);
+}
+
+bool Bluefield::knows(const doca_dev_rep* rep) {
+  const std::lock_guard guard(mutex_);
+  return has(rep);
 }
 
 doca_error_t Bluefield::start(doca_dev& dev) {
@@ -125,7 +148,7 @@ doca_error_t Bluefield::open(doca_devinfo* info, doca_dev** dev) {
 
 doca_error_t Bluefield::close(doca_dev* dev) {
   const std::lock_guard guard(mutex_);
-  if (dev->opens == 0) return DOCA_ERROR_INVALID_VALUE;
+  if (!has(dev) || dev->opens == 0) return DOCA_ERROR_INVALID_VALUE;
   if (dev->opens == 1 && dev->users > 0) return DOCA_ERROR_IN_USE;
   if (--dev->opens == 0) stop(*dev);
   return DOCA_SUCCESS;
@@ -145,7 +168,7 @@ doca_error_t Bluefield::open(doca_devinfo_rep* info, doca_dev_rep** rep) {
 
 doca_error_t Bluefield::close(doca_dev_rep* rep) {
   const std::lock_guard guard(mutex_);
-  if (rep->opens == 0) return DOCA_ERROR_INVALID_VALUE;
+  if (!has(rep) || rep->opens == 0) return DOCA_ERROR_INVALID_VALUE;
   if (rep->opens == 1 && rep->users > 0) return DOCA_ERROR_IN_USE;
   if (--rep->opens == 0) --const_cast<doca_devinfo*>(rep->info->parent)->opened.users;
   return DOCA_SUCCESS;
@@ -153,17 +176,17 @@ doca_error_t Bluefield::close(doca_dev_rep* rep) {
 
 bool Bluefield::is_open(const doca_dev* dev) {
   const std::lock_guard guard(mutex_);
-  return dev->opens > 0;
+  return has(dev) && dev->opens > 0;
 }
 
 bool Bluefield::is_open(const doca_dev_rep* rep) {
   const std::lock_guard guard(mutex_);
-  return rep->opens > 0;
+  return has(rep) && rep->opens > 0;
 }
 
 bool Bluefield::hold(doca_dev* dev) {
   const std::lock_guard guard(mutex_);
-  if (dev->opens == 0) return false;
+  if (!has(dev) || dev->opens == 0) return false;
   ++dev->users;
   return true;
 }
@@ -175,7 +198,7 @@ void Bluefield::release(doca_dev* dev) {
 
 bool Bluefield::hold(doca_dev_rep* rep) {
   const std::lock_guard guard(mutex_);
-  if (rep->opens == 0) return false;
+  if (!has(rep) || rep->opens == 0) return false;
   ++rep->users;
   return true;
 }

@@ -59,8 +59,11 @@ class Bluefield {
 
   // The devices of the current configuration. Adds the default pair if no device of the kind is configured.
   doca_error_t list(std::vector<doca_devinfo*>* devices);
+  // Whether it is one of ours: other pointers are not read. The other calls check it for themselves.
   bool knows(const doca_devinfo* info);
   bool knows(const doca_devinfo_rep* info);
+  bool knows(const doca_dev* dev);
+  bool knows(const doca_dev_rep* rep);
 
   doca_error_t open(doca_devinfo* info, doca_dev** dev);
   doca_error_t close(doca_dev* dev);
@@ -81,6 +84,10 @@ class Bluefield {
  private:
   Bluefield() = default;
   doca_devinfo* find(const ibv_device* device);
+  template <typename Is>
+  bool has_representor(const Is& is) const;
+  bool has(const doca_dev* dev) const;
+  bool has(const doca_dev_rep* rep) const;
   doca_error_t start(doca_dev& dev);
   static void stop(doca_dev& dev);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "model/base/error.h"
 #include "model/bluefield/model.h"
@@ -12,12 +13,25 @@ namespace verbs::doca_comm::model {
 
 namespace {
 
+// One for the process, whichever library the user calls.
+using EndpointPool = HandlePool<doca_comm_channel_ep_t, Endpoint>;
+
 bool is_name(const char* name) {
   const std::size_t length = strnlen(name, kMaxNameLength);
   return length > 0 && length < kMaxNameLength;
 }
 
 }  // namespace
+
+doca_comm_channel_ep_t* publish(std::shared_ptr<Endpoint> endpoint) {
+  return EndpointPool::get().add(std::move(endpoint));
+}
+
+Endpoint* find_endpoint(const doca_comm_channel_ep_t* handle) { return EndpointPool::get().find(handle); }
+
+bool destroy_endpoint(doca_comm_channel_ep_t* handle) {
+  return find_endpoint(handle) && EndpointPool::get().remove(handle);
+}
 
 doca_error_t Endpoint::create(std::shared_ptr<Endpoint>* endpoint) {
   // The fault plan simulates a system without memory, descriptors or driver.

@@ -59,5 +59,12 @@ class Endpoint {
 struct doca_comm_channel_ep_t : verbs::doca_comm::model::Handle<verbs::doca_comm::model::Endpoint> {};
 
 namespace verbs::doca_comm::model {
-using EndpointPool = HandlePool<doca_comm_channel_ep_t, Endpoint>;
-}
+
+// The structure that the user gets for an endpoint.
+doca_comm_channel_ep_t* publish(std::shared_ptr<Endpoint> endpoint);
+// The endpoint of a pointer that the user has; nullptr if it is none, or no longer.
+Endpoint* find_endpoint(const doca_comm_channel_ep_t* handle);
+// Destroys it. False if there is no such endpoint.
+bool destroy_endpoint(doca_comm_channel_ep_t* handle);
+
+}  // namespace verbs::doca_comm::model

@@ -1,7 +1,10 @@
 // The opaque structures that the user holds. Their memory is never freed, so that a stale pointer is recognised and not
-// followed. A released structure is used again only after many others were released.
+// followed. A released structure is used again only after many others were released. A pointer that is none of them is
+// recognised by its address, and not read.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -34,6 +37,18 @@ class HandlePool {
     return *pool;
   }
 
+  // The object of a structure of this pool; nullptr for any other pointer, a stale one and one of the parent process.
+  // Takes no lock: messages pass here.
+  Object* find(const Structure* handle) const {
+    for (const Chunk* chunk = chunks_.load(std::memory_order_acquire); chunk; chunk = chunk->next) {
+      const auto offset =
+          reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(&chunk->structures);
+      if (offset >= sizeof chunk->structures) continue;
+      return offset % sizeof(Structure) == 0 ? handle->get() : nullptr;
+    }
+    return nullptr;
+  }
+
   Structure* add(std::shared_ptr<Object> object) {
     const std::lock_guard guard(mutex_);
     Structure* handle = nullptr;
@@ -41,7 +56,12 @@ class HandlePool {
       handle = free_.front();
       free_.pop_front();
     } else {
-      handle = &all_.emplace_back();
+      if (next_ == kChunk) {
+        chunks_.store(new Chunk{.structures = {}, .next = chunks_.load(std::memory_order_relaxed)},
+                      std::memory_order_release);
+        next_ = 0;
+      }
+      handle = &chunks_.load(std::memory_order_relaxed)->structures[next_++];
     }
     handle->object = std::move(object);
     handle->generation = process_generation();
@@ -49,20 +69,29 @@ class HandlePool {
     return handle;
   }
 
-  void remove(Structure* handle) {
+  // False if another thread was first.
+  bool remove(Structure* handle) {
     std::shared_ptr<Object> object;  // destroyed after the lock is released
     const std::lock_guard guard(mutex_);
+    if (!handle->get()) return false;
     handle->magic = 0;
     object.swap(handle->object);
     free_.push_back(handle);
+    return true;
   }
 
  private:
   static std::mutex& lock() { return get().mutex_; }
 
   static constexpr std::size_t kMinFree = 1024;
+  static constexpr std::size_t kChunk = 1024;
+  struct Chunk {
+    std::array<Structure, kChunk> structures;
+    Chunk* next;
+  };
   std::mutex mutex_;
-  std::deque<Structure> all_;
+  std::atomic<Chunk*> chunks_{nullptr};  // the newest; the list only grows
+  std::size_t next_ = kChunk;            // the first unused structure of the newest chunk
   std::deque<Structure*> free_;
 };
 

@@ -44,4 +44,7 @@ struct doca_comm_channel_addr_t : verbs::doca_comm::model::Handle<verbs::doca_co
 
 namespace verbs::doca_comm::model {
 using AddressPool = HandlePool<doca_comm_channel_addr_t, Peer>;
-}
+
+// The peer of a pointer that the user has; nullptr if it is none, or no longer.
+Peer* find_peer(const doca_comm_channel_addr_t* address);
+}  // namespace verbs::doca_comm::model

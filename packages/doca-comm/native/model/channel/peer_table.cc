@@ -4,6 +4,11 @@
 
 namespace verbs::doca_comm::model {
 
+Peer* find_peer(const doca_comm_channel_addr_t* address) {
+  Peer* peer = AddressPool::get().find(address);
+  return peer && peer->transport ? peer : nullptr;
+}
+
 std::uint32_t PeerTable::next_number() {
   std::size_t index = 0;
   while (index < entries_.size() && entries_[index].peer) ++index;

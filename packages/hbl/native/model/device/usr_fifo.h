@@ -14,12 +14,11 @@ struct UsrFifo {
   explicit UsrFifo(Waker& waker) : ring(waker) {}
   hbldv_usr_fifo hbldv{};  // the structure that the program has
   std::uint32_t port_num = 0;
+  int hardware_id = 0;
   hbldv_usr_fifo_type type = HBLDV_USR_FIFO_TYPE_DB;
   MappedMemory consumer;
   RegisterPage* page = nullptr;  // shared by two FIFOs
   DoorbellRing ring;
-
-  int hardware_id() const { return static_cast<int>(hbldv.usr_fifo_num) - 1; }
 };
 
 }  // namespace verbs::hbl::model

@@ -1,14 +1,17 @@
-// The functions of libhbl, as C programs call them: no exception of the model leaves them.
+// The functions of libhbl, as C programs call them: no exception of the model leaves them, and the objects that they
+// are given are live.
+#include "model/device/context.h"
 #include "model/library/functions.h"
-#include "verbs_soft_boundary.h"
+#include "verbs_soft_objects.h"
 
 namespace model = verbs::hbl::model;
 
 extern "C" {
 
-#define HBLDV_EXPORT(result, name, parameters, arguments)                        \
-  result name parameters {                                                       \
-    return verbs::soft::verb([&]() -> result { return model::name arguments; }); \
+#define HBLDV_EXPORT(result, name, parameters, arguments)                            \
+  result name parameters {                                                           \
+    const auto call = [&]() -> result { return model::name arguments; };             \
+    return verbs::soft::model::verb(model::soft(), call, std::make_tuple arguments); \
   }
 HBLDV_FUNCTIONS(HBLDV_EXPORT)
 #undef HBLDV_EXPORT

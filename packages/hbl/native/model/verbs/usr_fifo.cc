@@ -54,6 +54,7 @@ int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** c
   if (!fifo->consumer.allocate(sizeof(std::uint32_t))) return ENOMEM;
   const int hardware_id = static_cast<int>(number) - 1;
   fifo->port_num = attr.port_num;
+  fifo->hardware_id = hardware_id;
   fifo->type = attr.usr_fifo_type;
   fifo->page = page_for(port, hardware_id);
   hbldv_usr_fifo& hbldv = fifo->hbldv;
@@ -72,7 +73,7 @@ int create(Context& context, const hbldv_usr_fifo_attr& attr, hbldv_usr_fifo** c
 
 void destroy(Context& context, UsrFifo& fifo) {
   Port& port = context.port(fifo.port_num);
-  const int id = fifo.hardware_id();
+  const int id = fifo.hardware_id;
   if (fifo.page) {
     fifo.page->connect(id % 2, nullptr);
     if (!port.fifos[static_cast<std::size_t>(id ^ 1)]) RegisterPage::free(fifo.page);

@@ -15,13 +15,16 @@ extern "C" struct ibv_flow* __mlx5dv_create_flow(struct mlx5dv_flow_matcher* mat
                                                  struct mlx5dv_flow_match_parameters* match_value, size_t num_actions,
                                                  struct mlx5dv_flow_action_attr actions_attr[], size_t attr_len);
 
-#define MLX5DV_FUNCTIONS(X)        \
-  MLX5DV_DEVICE_FUNCTIONS(X)       \
-  MLX5DV_FLOW_FUNCTIONS(X)         \
-  MLX5DV_RULES_FUNCTIONS(X)        \
-  MLX5DV_RULE_ACTIONS_FUNCTIONS(X) \
-  MLX5DV_DEVX_FUNCTIONS(X)         \
-  MLX5DV_UNMODELLED_FUNCTIONS(X)   \
+#define MLX5DV_MODELLED_FUNCTIONS(X) \
+  MLX5DV_DEVICE_FUNCTIONS(X)         \
+  MLX5DV_FLOW_FUNCTIONS(X)           \
+  MLX5DV_RULES_FUNCTIONS(X)          \
+  MLX5DV_RULE_ACTIONS_FUNCTIONS(X)   \
+  MLX5DV_DEVX_FUNCTIONS(X)
+
+#define MLX5DV_FUNCTIONS(X)      \
+  MLX5DV_MODELLED_FUNCTIONS(X)   \
+  MLX5DV_UNMODELLED_FUNCTIONS(X) \
   MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(X)
 
 #define MLX5DV_MEMBER(result, name, parameters, arguments) result(*name) parameters;

@@ -2,6 +2,7 @@
 // be destroyed.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -77,6 +78,26 @@ class Live {
 
  private:
   std::unordered_map<const Handle*, std::unique_ptr<T>> objects_;
+};
+
+// A living object while it is being made: removed again unless kept. So nothing that the object refers to, such as a
+// rule of a table, is without it when memory is short.
+template <typename T, typename Handle = T>
+class Making {
+ public:
+  Making(Live<T, Handle>& table, std::unique_ptr<T> object) : table_(table), object_(table.add(std::move(object))) {}
+  ~Making() {
+    if (object_) table_.remove(object_);
+  }
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  T* keep() { return std::exchange(object_, nullptr); }
+
+ private:
+  Live<T, Handle>& table_;
+  T* object_;
 };
 
 // The one table of a type.

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "model/device/context.h"
+#include "verbs_soft_objects.h"
 
 using namespace verbs::mlx5::model;
 
@@ -83,17 +84,21 @@ int mlx5dv_init_obj(mlx5dv_obj* obj, std::uint64_t type) {
   constexpr std::uint64_t kKnown = MLX5DV_OBJ_QP | MLX5DV_OBJ_PD;
   if (!obj) return EINVAL;
   if ((type & ~kKnown) != 0) return EOPNOTSUPP;
-  if ((type & MLX5DV_OBJ_QP) != 0) {
-    if (!obj->qp.in || !obj->qp.out) return EINVAL;
-    if (!context_of(obj->qp.in->context)) return EOPNOTSUPP;
-    if (const int error = init_qp(*obj->qp.in, obj->qp.out)) return error;
-  }
-  if ((type & MLX5DV_OBJ_PD) != 0) {
-    if (!obj->pd.in || !obj->pd.out) return EINVAL;
-    if (!context_of(obj->pd.in->context)) return EOPNOTSUPP;
-    *obj->pd.out = {.pdn = obj->pd.in->handle, .comp_mask = 0};
-  }
-  return 0;
+  const bool wants_qp = (type & MLX5DV_OBJ_QP) != 0, wants_pd = (type & MLX5DV_OBJ_PD) != 0;
+  if (wants_qp && (!obj->qp.in || !obj->qp.out)) return EINVAL;
+  if (wants_pd && (!obj->pd.in || !obj->pd.out)) return EINVAL;
+  const auto call = [&] {
+    if (wants_qp) {
+      if (!context_of(obj->qp.in->context)) return EOPNOTSUPP;
+      if (const int error = init_qp(*obj->qp.in, obj->qp.out)) return error;
+    }
+    if (wants_pd) {
+      if (!context_of(obj->pd.in->context)) return EOPNOTSUPP;
+      *obj->pd.out = {.pdn = obj->pd.in->handle, .comp_mask = 0};
+    }
+    return 0;
+  };
+  return soft::model::verb(soft(), call, std::tuple(wants_qp ? obj->qp.in : nullptr, wants_pd ? obj->pd.in : nullptr));
 }
 
 }  // namespace verbs::mlx5::model

@@ -8,8 +8,10 @@ namespace verbs::mlx5::model {
 
 namespace {
 
-std::map<const ibv_qp*, std::unique_ptr<RawQp>>& known() {
-  static auto& qps = *new std::map<const ibv_qp*, std::unique_ptr<RawQp>>;
+using Known = std::map<const ibv_qp*, std::unique_ptr<RawQp>>;
+
+Known& known() {
+  static auto& qps = *new Known;
   return qps;
 }
 
@@ -17,10 +19,15 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   Context* context = context_of(pd->context);
   const bool privileged = context->device->capabilities.cap_net_raw != 0;
   if (attr->qp_type == IBV_QPT_RAW_PACKET && privileged && !has_net_raw()) return null_with<ibv_qp>(EPERM);
+  // Its entry first, so that nothing fails when the NIC has made the queue pair.
+  Known one;
+  if (attr->qp_type == IBV_QPT_RAW_PACKET) one.emplace(nullptr, std::make_unique<RawQp>(*context));
   ibv_qp* ibv = context->base.create_qp(pd, attr);
-  if (ibv && ibv->qp_type == IBV_QPT_RAW_PACKET) {
+  if (ibv && !one.empty()) {
+    Known::node_type entry = one.extract(one.begin());
+    entry.key() = entry.mapped()->ibv = ibv;
     const ModelLock guard(model_mutex());
-    known()[ibv] = std::make_unique<RawQp>(ibv, *context);
+    known().insert(std::move(entry));
   }
   return ibv;
 }

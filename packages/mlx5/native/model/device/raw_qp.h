@@ -9,9 +9,9 @@
 namespace verbs::mlx5::model {
 
 struct RawQp : Counted {
-  RawQp(ibv_qp* its_ibv, Context& its_owner) : ibv(its_ibv), owner(&its_owner) {}
+  explicit RawQp(Context& its_owner) : owner(&its_owner) {}
 
-  ibv_qp* const ibv;
+  ibv_qp* ibv = nullptr;
   Context* const owner;
   // The port of the queue pair; 0 before INIT. It receives frames of this port only. Under the device's lock.
   std::uint8_t port_num = 0;

@@ -51,7 +51,7 @@ mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* handle, std::uint16
   if (given.empty()) return null_with<mlx5dv_dr_matcher>(EINVAL);
   std::array<std::uint8_t, steering::kMatchSize> mask;
   filter_mask(given, criteria, mask);
-  auto matcher = std::make_unique<DrMatcher>(*table, priority, criteria);
+  Making matcher(matchers(), std::make_unique<DrMatcher>(*table, priority, criteria));
   Context& context = *table->domain.owner;
   if (table->is_root()) {
     matcher->root = std::make_unique<FlowMatcher>();
@@ -64,7 +64,7 @@ mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* handle, std::uint16
     if (lock.error() != 0) return null_with<mlx5dv_dr_matcher>(lock.error());
     matcher->matcher = &table->table->add_matcher(priority, mask);
   }
-  return matchers().add(std::move(matcher));
+  return matcher.keep();
 }
 
 int mlx5dv_dr_matcher_destroy(mlx5dv_dr_matcher* handle) {

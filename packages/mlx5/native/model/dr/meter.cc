@@ -37,10 +37,12 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_flow_meter(mlx5dv_dr_flow_meter_attr* 
   auto meter = std::make_shared<steering::Meter>(config_of(*attr));
   action->steps.emplace_back(steering::MeterAction{meter, attr->reg_c_index});
   action->steps.emplace_back(steering::Destination{steering::ToTable{next->table}});
-  const DeviceLock lock(context);
-  if (lock.error() != 0) return null_with<mlx5dv_dr_action>(lock.error());
-  ++context.device->clocked;
-  action->meter = std::move(meter);
+  {
+    const DeviceLock lock(context);
+    if (lock.error() != 0) return null_with<mlx5dv_dr_action>(lock.error());
+    ++context.device->clocked;
+    action->meter = std::move(meter);
+  }
   return add_dr_action(std::move(action));
 }
 

@@ -107,7 +107,7 @@ mlx5dv_dr_rule* mlx5dv_dr_rule_create(mlx5dv_dr_matcher* handle, mlx5dv_flow_mat
   const std::span<const std::uint8_t> value = dr_match_bytes(matcher->table, parameters);
   if (value.empty()) return null_with<mlx5dv_dr_rule>(EINVAL);
   if (is_outside(value, *matcher)) return null_with<mlx5dv_dr_rule>(EINVAL);
-  auto rule = std::make_unique<DrRule>(*matcher);
+  Making rule(rules(), std::make_unique<DrRule>(*matcher));
   for (std::size_t i = 0; i < count; ++i) {
     DrAction* action = find_dr_action(actions[i]);
     if (!action) return null_with<mlx5dv_dr_rule>(EINVAL);
@@ -116,7 +116,7 @@ mlx5dv_dr_rule* mlx5dv_dr_rule_create(mlx5dv_dr_matcher* handle, mlx5dv_flow_mat
   }
   const auto whole = counted(value, *matcher);
   const int error = matcher->root ? insert_root(*rule, whole) : insert(*rule, whole);
-  return error == 0 ? rules().add(std::move(rule)) : null_with<mlx5dv_dr_rule>(error);
+  return error == 0 ? rule.keep() : null_with<mlx5dv_dr_rule>(error);
 }
 
 int mlx5dv_dr_rule_destroy(mlx5dv_dr_rule* handle) {

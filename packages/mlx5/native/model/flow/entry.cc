@@ -1,6 +1,7 @@
 #include "model/flow/entry.h"
 
 #include <algorithm>
+#include <new>
 #include <tuple>
 
 namespace verbs::mlx5::model {
@@ -64,17 +65,43 @@ FlowEntry* FlowEntry::insert(const FlowMatcher& matcher, std::span<const std::ui
   if (const int error = request->check_firmware(matcher.direction)) return null_with<FlowEntry>(error);
   *inserted = request.get();
   if (entry) {
-    entry->requests_.push_back(std::move(request));
-    rule->set_actions(entry->actions());
+    entry->share(std::move(request));
     return entry;
   }
-  if (!group) group = &table->add_matcher(0, matcher.mask);
-  std::shared_ptr<FlowEntry> added(new FlowEntry(context, table, *group));
-  added->requests_.push_back(std::move(request));
-  added->rule_ = &group->add(whole, added->actions());
-  entry = added.get();
-  device.entries.emplace(added->rule_, std::move(added));
-  return entry;
+  return create(device, context, table, group, {matcher.mask, whole}, std::move(request));
+}
+
+// One more flow in this entry, or none if memory is short.
+void FlowEntry::share(std::unique_ptr<FlowRequest> request) {
+  requests_.push_back(std::move(request));
+  try {
+    rule_->set_actions(actions());
+  } catch (const std::bad_alloc&) {
+    requests_.pop_back();
+    throw;
+  }
+}
+
+// A new entry in `group`, or in a new group if that is nullptr. Leaves nothing behind if memory is short.
+FlowEntry* FlowEntry::create(Device& device, Context& context, const std::shared_ptr<steering::FlowTable>& table,
+                             steering::Matcher* group, const Match& match, std::unique_ptr<FlowRequest> request) {
+  if (!group) group = &table->add_matcher(0, match.mask);
+  try {
+    std::shared_ptr<FlowEntry> added(new FlowEntry(context, table, *group));
+    added->requests_.push_back(std::move(request));
+    // Its place, before the rule that is its key.
+    decltype(device.entries) one;
+    one.emplace(nullptr, added);
+    auto place = one.extract(one.begin());
+    device.entries.reserve(device.entries.size() + 1);
+    added->rule_ = &group->add(match.value, added->actions());
+    place.key() = added->rule_;
+    device.entries.insert(std::move(place));
+    return added.get();
+  } catch (const std::bad_alloc&) {
+    if (group->rules() == 0) table->remove_matcher(*group);
+    throw;
+  }
 }
 
 int FlowEntry::remove(FlowRequest* request) {

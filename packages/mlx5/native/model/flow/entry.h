@@ -30,6 +30,13 @@ class FlowEntry {
   FlowEntry(Context& context, std::shared_ptr<steering::FlowTable> table, steering::Matcher& matcher)
       : context_(context), table_(std::move(table)), matcher_(matcher) {}
 
+  struct Match {
+    std::span<const std::uint8_t> mask, value;
+  };
+  static FlowEntry* create(Device& device, Context& context, const std::shared_ptr<steering::FlowTable>& table,
+                           steering::Matcher* group, const Match& match, std::unique_ptr<FlowRequest> request);
+  void share(std::unique_ptr<FlowRequest> request);
+
   bool conflicts(const FlowRequest& request) const;
   steering::ActionList actions() const;
 

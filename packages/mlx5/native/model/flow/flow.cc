@@ -66,11 +66,9 @@ ibv_flow* create(mlx5dv_flow_matcher* handle, const mlx5dv_flow_match_parameters
 
 }  // namespace
 
-Flow::Flow(FlowMatcher& matcher, FlowEntry& its_entry, FlowRequest& its_request)
+Flow::Flow(FlowMatcher& matcher)
     : ibv_flow{.comp_mask = 0, .context = matcher.owner->ibv, .handle = 0},
       owner(matcher.owner),
-      entry(&its_entry),
-      request(&its_request),
       used_matcher(matcher) {}
 
 Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request) {
@@ -78,12 +76,11 @@ Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std
   if (request->exceeds_kernel()) return null_with<Flow>(EINVAL);
   if (matcher.owner->device->capabilities.cap_net_raw != 0 && !has_net_raw()) return null_with<Flow>(EPERM);
   if (const int error = request->check(matcher.direction)) return null_with<Flow>(error);
-  FlowRequest* inserted = nullptr;
-  FlowEntry* entry = FlowEntry::insert(matcher, value, std::move(request), &inserted);
-  if (!entry) return nullptr;
-  Flow* flow = flows().add(std::make_unique<Flow>(matcher, *entry, *inserted));
+  Making flow(flows(), std::make_unique<Flow>(matcher));
+  flow->entry = FlowEntry::insert(matcher, value, std::move(request), &flow->request);
+  if (!flow->entry) return nullptr;
   flow->handle = matcher.owner->device->next_id++;
-  return flow;
+  return flow.keep();
 }
 
 int destroy_flow(ibv_flow* ibv) {

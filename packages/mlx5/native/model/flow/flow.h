@@ -6,11 +6,11 @@
 namespace verbs::mlx5::model {
 
 struct Flow : ibv_flow {
-  Flow(FlowMatcher& matcher, FlowEntry& its_entry, FlowRequest& its_request);
+  explicit Flow(FlowMatcher& matcher);
 
   Context* const owner;
-  FlowEntry* const entry;
-  FlowRequest* const request;
+  FlowEntry* entry = nullptr;
+  FlowRequest* request = nullptr;
   std::unique_ptr<FlowMatcher> own_matcher;  // of a flow that was created without a matcher
   Use used_matcher;
 };

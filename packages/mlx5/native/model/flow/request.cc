@@ -2,6 +2,7 @@
 
 #include "model/devx/counters.h"
 #include "model/devx/tir.h"
+#include "verbs_soft_objects.h"
 
 namespace verbs::mlx5::model {
 
@@ -27,7 +28,7 @@ int FlowRequest::set_destination(steering::Destination destination) {
 int FlowRequest::add_qp(const ibv_qp* ibv) {
   if (const int error = claim_destination()) return error;
   RawQp* qp = find_qp(ibv);
-  if (!qp || qp->owner != &owner_) {
+  if (!qp || qp->owner != &owner_ || !soft::model::is_live(*soft(), ibv)) {
     wrong_object_ = true;
     return 0;
   }

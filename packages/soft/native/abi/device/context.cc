@@ -175,7 +175,11 @@ int close_context(ibv_context* ibv) {
   const verbs_soft_model* model = model_of(context);
   if (model && model->keep_context && model->keep_context(model->data, ibv)) return 0;
   if (!begin_close(ibv)) return EINVAL;
-  if (model && model->close_context) model->close_context(model->data, ibv);
+  if (model && model->close_context) {
+    // No call that the model has begun uses its data of the context any more.
+    if (!context->adapter->core.inherited()) context->handles.wait_for_calls();
+    model->close_context(model->data, ibv);
+  }
   end(context);
   return 0;
 }

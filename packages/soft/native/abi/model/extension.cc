@@ -27,8 +27,9 @@ abi::ModelData* model_data(void* object, verbs_soft_object type) {
       return &abi::of(static_cast<ibv_cq*>(object))->model;
     case VERBS_SOFT_QP:
       return &abi::of(static_cast<ibv_qp*>(object))->model;
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 void set_data(void* object, verbs_soft_object type, void* data, void (*release)(void*)) {
@@ -41,6 +42,48 @@ void set_data(void* object, verbs_soft_object type, void* data, void (*release)(
 void* get_data(void* object, verbs_soft_object type) {
   const abi::ModelData* model = model_data(object, type);
   return model ? model->data : nullptr;
+}
+
+abi::Kind kind_of(verbs_soft_object type) {
+  switch (type) {
+    case VERBS_SOFT_CONTEXT:
+      return abi::Kind::kContext;
+    case VERBS_SOFT_PD:
+      return abi::Kind::kPd;
+    case VERBS_SOFT_MR:
+      return abi::Kind::kMr;
+    case VERBS_SOFT_CQ:
+      return abi::Kind::kCq;
+    case VERBS_SOFT_QP:
+      return abi::Kind::kQp;
+    case VERBS_SOFT_SRQ:
+      return abi::Kind::kSrq;
+    case VERBS_SOFT_AH:
+      return abi::Kind::kAh;
+    case VERBS_SOFT_MW:
+      return abi::Kind::kMw;
+    case VERBS_SOFT_DM:
+      return abi::Kind::kDm;
+    case VERBS_SOFT_TD:
+      return abi::Kind::kTd;
+    case VERBS_SOFT_XRCD:
+      return abi::Kind::kXrcd;
+    case VERBS_SOFT_CHANNEL:
+      break;
+  }
+  return abi::Kind::kChannel;
+}
+
+int with_objects(const verbs_soft_use* objects, std::size_t count, void (*call)(void* data), void* data) {
+  if (count > abi::Uses::kMost) return EINVAL;
+  abi::Uses uses;
+  for (std::size_t i = 0; i < count; ++i) {
+    const abi::Kind kind = kind_of(objects[i].type);
+    const int error = uses.add(objects[i].object, kind, EINVAL);
+    if (error != 0) return kind == abi::Kind::kContext ? EOPNOTSUPP : error;
+  }
+  call(data);
+  return 0;
 }
 
 int register_model(const verbs_soft_model* model) { return host::Registry::get().add_model(model); }
@@ -85,6 +128,7 @@ const verbs_soft_extension_table kTable = {
     .ensure_device = kGuarded<ensure_device>,
     .device_kind = kGuarded<device_kind>,
     .device_option = kGuarded<device_option>,
+    .with_objects = with_objects,
     .set_data = set_data,
     .get_data = get_data,
     .open_device = ibv_open_device,

@@ -133,15 +133,22 @@ bool Handles::destroy_newest_first() {
   return any;
 }
 
-void Handles::destroy_all() {
+void Handles::wait_for_calls() {
   for (;;) {
     {
       const std::lock_guard lock(process_lock());
-      closer_ = std::this_thread::get_id();
-      if (calls_ == 0) break;
+      if (calls_ == 0) return;
     }
     sched_yield();
   }
+}
+
+void Handles::destroy_all() {
+  {
+    const std::lock_guard lock(process_lock());
+    closer_ = std::this_thread::get_id();
+  }
+  wait_for_calls();
   // In the first round a domain is busy if an older region was moved to it.
   while (destroy_newest_first()) continue;
   for (;;) {

@@ -44,6 +44,10 @@ class Handles {
   // Frees a verbs structure and keeps the object. The first structure stays as long as the object does.
   static void unimport(void* ibv);
 
+  // Waits for the calls that have begun. Not while a fork's child has the calls of its parent's threads, which never
+  // end.
+  void wait_for_calls();
+
   // Waits for the calls of other threads, which then find no object any more, destroys the remaining objects, newest
   // first, and frees the verbs structures that were not unimported.
   void destroy_all();

@@ -23,6 +23,19 @@ void Uses::note(Handles* file, std::uint32_t handle) {
   if (handle != Handles::kNone) ++file->entries_[handle].calls;
 }
 
+namespace {
+
+// Under process_lock(): whether another thread closes the context.
+bool is_closing(const Known& context) {
+  return context.closer != std::thread::id() && context.closer != std::this_thread::get_id();
+}
+bool is_closing(const ibv_context* context) {
+  const auto found = addresses().find(context);
+  return found != addresses().end() && is_closing(found->second);
+}
+
+}  // namespace
+
 // Under process_lock(): finds the entry of a live object. 0 or errno.
 int Handles::find(const void* ibv, Kind kind, int missing, Known* known) {
   const auto found = addresses().find(ibv);
@@ -30,11 +43,9 @@ int Handles::find(const void* ibv, Kind kind, int missing, Known* known) {
   *known = found->second;
   const Handles& file = *known->file;
   if (known->kind != kind) return EINVAL;
-  if (kind == Kind::kContext) {
-    const bool usable = known->closer == std::thread::id() || known->closer == std::this_thread::get_id();
-    return usable ? 0 : missing;
-  }
+  if (kind == Kind::kContext) return is_closing(*known) ? missing : 0;
   if (!file.is_current(known->handle, known->born) || file.is_closed_to_caller()) return missing;
+  if (is_closing(known->given.context)) return missing;
   if (file.entries_[known->handle].retiring) return EBUSY;
   const Fields fields = fields_of(kind, ibv);
   if (fields.context != known->given.context) return missing;

@@ -32,6 +32,8 @@ constexpr Kind kind_of(const ibv_ah*) { return Kind::kAh; }
 // The objects of one call, from add() to the end of the call.
 class Uses {
  public:
+  static constexpr std::size_t kMost = 8;  // of one call
+
   Uses() = default;
   ~Uses();
   Uses(const Uses&) = delete;
@@ -48,6 +50,8 @@ class Uses {
   int add(const Object* ibv, const Handles& file, int missing = EINVAL) {
     return add(ibv, kind_of(ibv), &file, missing);
   }
+  // The same for a type that is known at run time only.
+  int add(const void* ibv, Kind kind, int missing) { return add(ibv, kind, nullptr, missing); }
   // The first verbs structure of an object by its handle; nullptr unless it is an importable object of that kind.
   void* add(Handles& file, std::uint32_t handle, Kind kind);
 
@@ -61,7 +65,7 @@ class Uses {
   int add(const void* ibv, Kind kind, const Handles* file, int missing);
   void note(Handles* file, std::uint32_t handle);
 
-  std::array<Use, 8> uses_{};
+  std::array<Use, kMost> uses_{};
   std::size_t count_ = 0;
 };
 

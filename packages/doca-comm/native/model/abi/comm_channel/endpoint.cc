@@ -6,7 +6,6 @@
 using verbs::doca_comm::model::Bluefield;
 using verbs::doca_comm::model::contained;
 using verbs::doca_comm::model::Endpoint;
-using verbs::doca_comm::model::EndpointPool;
 using verbs::doca_comm::model::Fault;
 using verbs::doca_comm::model::Faults;
 using verbs::doca_comm::model::Service;
@@ -15,7 +14,7 @@ using verbs::doca_comm::model::Transport;
 
 namespace {
 
-Endpoint* of(const doca_comm_channel_ep_t* ep) { return ep ? ep->get() : nullptr; }
+Endpoint* of(const doca_comm_channel_ep_t* ep) { return verbs::doca_comm::model::find_endpoint(ep); }
 
 doca_error_t capability(doca_devinfo* devinfo, std::uint32_t value, std::uint32_t* result) {
   if (!devinfo || !result || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
@@ -68,15 +67,13 @@ doca_error_t doca_comm_channel_ep_create(doca_comm_channel_ep_t** ep) {
     if (!ep) return DOCA_ERROR_INVALID_VALUE;
     std::shared_ptr<Endpoint> created;
     if (const doca_error_t error = Endpoint::create(&created)) return error;
-    *ep = EndpointPool::get().add(std::move(created));
+    *ep = verbs::doca_comm::model::publish(std::move(created));
     return DOCA_SUCCESS;
   });
 }
 doca_error_t doca_comm_channel_ep_destroy(doca_comm_channel_ep_t* local_ep) {
   return contained([&]() -> doca_error_t {
-    if (!of(local_ep)) return DOCA_ERROR_NOT_CONNECTED;
-    EndpointPool::get().remove(local_ep);
-    return DOCA_SUCCESS;
+    return verbs::doca_comm::model::destroy_endpoint(local_ep) ? DOCA_SUCCESS : DOCA_ERROR_NOT_CONNECTED;
   });
 }
 

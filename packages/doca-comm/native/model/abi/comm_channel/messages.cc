@@ -10,11 +10,8 @@ using verbs::doca_comm::model::Transport;
 
 namespace {
 
-Endpoint* of(const doca_comm_channel_ep_t* ep) { return ep ? ep->get() : nullptr; }
-Peer* of(const doca_comm_channel_addr_t* addr) {
-  Peer* peer = addr ? addr->get() : nullptr;
-  return peer && peer->transport ? peer : nullptr;
-}
+Endpoint* of(const doca_comm_channel_ep_t* ep) { return verbs::doca_comm::model::find_endpoint(ep); }
+Peer* of(const doca_comm_channel_addr_t* addr) { return verbs::doca_comm::model::find_peer(addr); }
 
 doca_error_t statistic(const doca_comm_channel_addr_t* peer_addr, std::uint64_t Statistics::* member,
                        std::uint64_t* value) {

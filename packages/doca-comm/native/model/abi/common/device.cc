@@ -120,7 +120,9 @@ doca_error_t doca_dev_open_both(doca_devinfo* devinfo, doca_dev** dev) {
 doca_error_t doca_dev_close_both(doca_dev* dev) {
   return contained([&]() -> doca_error_t { return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE; });
 }
-doca_devinfo* doca_dev_as_devinfo_both(const doca_dev* dev) { return dev ? dev->info : nullptr; }
+doca_devinfo* doca_dev_as_devinfo_both(const doca_dev* dev) {
+  return Bluefield::get().knows(dev) ? dev->info : nullptr;
+}
 
 doca_error_t doca_dev_rep_open_both(doca_devinfo_rep* devinfo, doca_dev_rep** dev_rep) {
   return contained([&]() -> doca_error_t {
@@ -131,7 +133,9 @@ doca_error_t doca_dev_rep_open_both(doca_devinfo_rep* devinfo, doca_dev_rep** de
 doca_error_t doca_dev_rep_close_both(doca_dev_rep* dev) {
   return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE;
 }
-doca_devinfo_rep* doca_dev_rep_as_devinfo_both(doca_dev_rep* dev_rep) { return dev_rep ? dev_rep->info : nullptr; }
+doca_devinfo_rep* doca_dev_rep_as_devinfo_both(doca_dev_rep* dev_rep) {
+  return Bluefield::get().knows(dev_rep) ? dev_rep->info : nullptr;
+}
 
 }  // extern "C"
 

@@ -104,6 +104,12 @@ struct doca_log_backend {
   std::atomic<std::uint32_t> level{DOCA_LOG_LEVEL_INFO};
 };
 
+namespace {
+
+constinit doca_log_backend only;
+
+}  // namespace
+
 extern "C" {
 
 doca_error_t doca_log_source_register(const char* source_name, int* source) {
@@ -136,12 +142,11 @@ std::uint32_t doca_log_level_get_global_lower_limit(void) { return lower_limit; 
 
 doca_error_t doca_log_backend_create_with_file_sdk(FILE* fptr, doca_log_backend** backend) {
   if (!fptr || !backend) return DOCA_ERROR_INVALID_VALUE;
-  static doca_log_backend only;
   *backend = &only;
   return DOCA_SUCCESS;
 }
 doca_error_t doca_log_backend_set_sdk_level(doca_log_backend* backend, std::uint32_t level) {
-  if (!backend || !is_limit(level)) return DOCA_ERROR_INVALID_VALUE;
+  if (backend != &only || !is_limit(level)) return DOCA_ERROR_INVALID_VALUE;
   backend->level = level;
   return DOCA_SUCCESS;
 }

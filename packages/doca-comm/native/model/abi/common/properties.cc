@@ -7,11 +7,18 @@
 #include "model/base/text.h"
 #include "model/bluefield/device.h"
 
+using verbs::doca_comm::model::Bluefield;
 using verbs::doca_comm::model::full_pci;
 using verbs::doca_comm::model::Gid;
 using verbs::doca_comm::model::Verbs;
 
 namespace {
+
+// Other pointers are not read.
+template <typename Info>
+bool is_known(const Info* info) {
+  return Bluefield::get().knows(info);
+}
 
 doca_error_t put(const std::string& text, char* to, std::size_t size) {
   if (text.size() >= size) return DOCA_ERROR_INVALID_VALUE;
@@ -20,10 +27,7 @@ doca_error_t put(const std::string& text, char* to, std::size_t size) {
   return DOCA_SUCCESS;
 }
 
-template <typename Info>
-doca_error_t put_pci(const Info* info, const std::string& pci, char* to) {
-  return info && to ? put(pci, to, DOCA_DEVINFO_PCI_ADDR_SIZE) : DOCA_ERROR_INVALID_VALUE;
-}
+doca_error_t put_pci(const std::string& pci, char* to) { return put(pci, to, DOCA_DEVINFO_PCI_ADDR_SIZE); }
 
 // `pci` in the full or the short form.
 doca_error_t compare(const std::string& own, const char* pci, std::uint8_t* is_equal) {
@@ -48,7 +52,7 @@ doca_error_t gid_of_device(const doca_devinfo* info, Gid* gid) {
 }
 
 doca_error_t supported(const doca_devinfo* devinfo, std::uint8_t* result, bool filter) {
-  if (!devinfo || !result) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo) || !result) return DOCA_ERROR_INVALID_VALUE;
   *result = filter && devinfo->options.dpu;
   return DOCA_SUCCESS;
 }
@@ -58,24 +62,24 @@ doca_error_t supported(const doca_devinfo* devinfo, std::uint8_t* result, bool f
 extern "C" {
 
 doca_error_t doca_devinfo_get_pci_addr_str_both(const doca_devinfo* devinfo, char* pci_addr) {
-  return put_pci(devinfo, devinfo ? devinfo->options.pci : "", pci_addr);
+  return is_known(devinfo) && pci_addr ? put_pci(devinfo->options.pci, pci_addr) : DOCA_ERROR_INVALID_VALUE;
 }
 doca_error_t doca_devinfo_rep_get_pci_addr_str_both(const doca_devinfo_rep* devinfo_rep, char* pci_addr) {
-  return put_pci(devinfo_rep, devinfo_rep ? devinfo_rep->pci : "", pci_addr);
+  return is_known(devinfo_rep) && pci_addr ? put_pci(devinfo_rep->pci, pci_addr) : DOCA_ERROR_INVALID_VALUE;
 }
 doca_error_t doca_devinfo_get_pci_addr(const doca_devinfo* devinfo, doca_pci_bdf* pci_addr) {
-  return devinfo && pci_addr ? split_pci(devinfo->options.pci, pci_addr) : DOCA_ERROR_INVALID_VALUE;
+  return is_known(devinfo) && pci_addr ? split_pci(devinfo->options.pci, pci_addr) : DOCA_ERROR_INVALID_VALUE;
 }
 doca_error_t doca_devinfo_rep_get_pci_addr(const doca_devinfo_rep* devinfo_rep, doca_pci_bdf* pci_addr) {
-  return devinfo_rep && pci_addr ? split_pci(devinfo_rep->pci, pci_addr) : DOCA_ERROR_INVALID_VALUE;
+  return is_known(devinfo_rep) && pci_addr ? split_pci(devinfo_rep->pci, pci_addr) : DOCA_ERROR_INVALID_VALUE;
 }
 doca_error_t doca_devinfo_is_equal_pci_addr(const doca_devinfo* devinfo, const char* pci_addr, std::uint8_t* is_equal) {
-  if (!devinfo || !pci_addr || !is_equal) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo) || !pci_addr || !is_equal) return DOCA_ERROR_INVALID_VALUE;
   return compare(devinfo->options.pci, pci_addr, is_equal);
 }
 doca_error_t doca_devinfo_rep_is_equal_pci_addr(const doca_devinfo_rep* devinfo_rep, const char* pci_addr,
                                                 std::uint8_t* is_equal) {
-  if (!devinfo_rep || !pci_addr || !is_equal) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo_rep) || !pci_addr || !is_equal) return DOCA_ERROR_INVALID_VALUE;
   return compare(devinfo_rep->pci, pci_addr, is_equal);
 }
 doca_error_t doca_devinfo_get_is_pci_addr_equal(const doca_devinfo* devinfo, const char* pci_addr,
@@ -107,7 +111,7 @@ doca_error_t doca_devinfo_rep_get_is_list_emulated_supported(const doca_devinfo*
 }
 
 doca_error_t doca_devinfo_get_ipv4_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
-  if (!devinfo || !addr || size < DOCA_DEVINFO_IPV4_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo) || !addr || size < DOCA_DEVINFO_IPV4_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
   Gid gid;
   if (const doca_error_t error = gid_of_device(devinfo, &gid)) return error;
   if (gid[10] != 0xff || gid[11] != 0xff) return DOCA_ERROR_NOT_FOUND;
@@ -115,7 +119,7 @@ doca_error_t doca_devinfo_get_ipv4_addr_both(const doca_devinfo* devinfo, std::u
   return DOCA_SUCCESS;
 }
 doca_error_t doca_devinfo_get_ipv6_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
-  if (!devinfo || !addr || size < DOCA_DEVINFO_IPV6_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo) || !addr || size < DOCA_DEVINFO_IPV6_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
   Gid gid;
   if (const doca_error_t error = gid_of_device(devinfo, &gid)) return error;
   std::memcpy(addr, gid.data(), gid.size());
@@ -125,7 +129,7 @@ doca_error_t doca_devinfo_get_ipv6_addr_both(const doca_devinfo* devinfo, std::u
 // their device by these find it all the same: a locally administered address made of the PCI address, and the device's
 // name as its interface's.
 doca_error_t doca_devinfo_get_mac_addr_both(const doca_devinfo* devinfo, std::uint8_t* addr, std::uint32_t size) {
-  if (!devinfo || !addr || size < DOCA_DEVINFO_MAC_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo) || !addr || size < DOCA_DEVINFO_MAC_ADDR_SIZE) return DOCA_ERROR_INVALID_VALUE;
   doca_pci_bdf bdf{};
   if (const doca_error_t error = split_pci(devinfo->options.pci, &bdf)) return error;
   const auto domain = static_cast<std::uint16_t>(std::strtoul(devinfo->options.pci.c_str(), nullptr, 16));
@@ -140,27 +144,27 @@ doca_error_t doca_devinfo_get_mac_addr_both(const doca_devinfo* devinfo, std::ui
   return DOCA_SUCCESS;
 }
 doca_error_t doca_devinfo_get_iface_name_both(const doca_devinfo* devinfo, char* name, std::uint32_t size) {
-  if (!devinfo || !name || size < DOCA_DEVINFO_IFACE_NAME_SIZE) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo) || !name || size < DOCA_DEVINFO_IFACE_NAME_SIZE) return DOCA_ERROR_INVALID_VALUE;
   return put(devinfo->name, name, size);
 }
 doca_error_t doca_devinfo_get_ibdev_name_both(const doca_devinfo* devinfo, char* name, std::uint32_t size) {
-  return devinfo && name ? put(devinfo->name, name, size) : DOCA_ERROR_INVALID_VALUE;
+  return is_known(devinfo) && name ? put(devinfo->name, name, size) : DOCA_ERROR_INVALID_VALUE;
 }
 doca_error_t doca_devinfo_get_lid_both(const doca_devinfo* devinfo, std::uint16_t* lid) {
-  if (!devinfo || !lid) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo) || !lid) return DOCA_ERROR_INVALID_VALUE;
   *lid = 0;  // as any device on Ethernet
   return DOCA_SUCCESS;
 }
 doca_error_t doca_devinfo_rep_get_vuid_both(const doca_devinfo_rep* devinfo_rep, char* vuid, std::uint32_t size) {
-  return devinfo_rep && vuid ? put("SOFT" + devinfo_rep->pci, vuid, size) : DOCA_ERROR_INVALID_VALUE;
+  return is_known(devinfo_rep) && vuid ? put("SOFT" + devinfo_rep->pci, vuid, size) : DOCA_ERROR_INVALID_VALUE;
 }
 doca_error_t doca_devinfo_rep_get_pci_func_type_both(const doca_devinfo_rep* devinfo_rep, doca_pci_func_type* type) {
-  if (!devinfo_rep || !type) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo_rep) || !type) return DOCA_ERROR_INVALID_VALUE;
   *type = DOCA_PCI_FUNC_TYPE_PF;
   return DOCA_SUCCESS;
 }
 doca_error_t doca_devinfo_rep_get_is_hotplug(const doca_devinfo_rep* devinfo_rep, std::uint8_t* is_hotplug) {
-  if (!devinfo_rep || !is_hotplug) return DOCA_ERROR_INVALID_VALUE;
+  if (!is_known(devinfo_rep) || !is_hotplug) return DOCA_ERROR_INVALID_VALUE;
   *is_hotplug = 0;
   return DOCA_SUCCESS;
 }

@@ -1,7 +1,9 @@
 // A vendor's model plugs in: the toy of toy_model.c, which links nothing of ours.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "include/verbs_soft_extension.h"
 #include "test/abi/support/device_pair.h"
@@ -67,6 +69,65 @@ TEST_CASE("a model describes its devices, reads its options and changes its cont
   CHECK(soft->device_option(t1->device, "part") == nullptr);
   ibv_device foreign{};
   CHECK(soft->device_kind(&foreign) == nullptr);
+}
+
+TEST_CASE("a model holds the objects of its caller, and rejects those that are not live") {
+  configure("r0");
+  const verbs_soft_extension_table* soft = verbs_soft_extension(VERBS_SOFT_EXTENSION_VERSION);
+  ibv_context* context = open_device("r0").release();
+  ibv_pd* pd = ibv_alloc_pd(context);
+  ibv_cq* cq = ibv_create_cq(context, 4, nullptr, nullptr, 0);
+  int calls = 0;
+  const auto hold = [&](std::vector<verbs_soft_use> uses, void (*call)(void*)) {
+    return soft->with_objects(uses.data(), uses.size(), call, &calls);
+  };
+  const auto count = [](void* data) { ++*static_cast<int*>(data); };
+  CHECK(hold({}, count) == 0);
+  CHECK(hold({{VERBS_SOFT_CONTEXT, context}, {VERBS_SOFT_PD, pd}, {VERBS_SOFT_CQ, cq}}, count) == 0);
+  CHECK(calls == 2);
+  CHECK(hold({{VERBS_SOFT_CONTEXT, pd}}, count) == EOPNOTSUPP);
+  CHECK(hold({{VERBS_SOFT_CONTEXT, nullptr}}, count) == EOPNOTSUPP);
+  CHECK(hold({{VERBS_SOFT_PD, cq}}, count) == EINVAL);
+  CHECK(hold({{VERBS_SOFT_PD, pd}, {VERBS_SOFT_QP, &calls}}, count) == EINVAL);
+  ++pd->handle;
+  CHECK(hold({{VERBS_SOFT_PD, pd}}, count) == EINVAL);
+  --pd->handle;
+  CHECK(hold(std::vector<verbs_soft_use>(8, {VERBS_SOFT_PD, pd}), count) == 0);
+  CHECK(hold(std::vector<verbs_soft_use>(9, {VERBS_SOFT_PD, pd}), count) == EINVAL);
+  CHECK(calls == 3);
+  // Held objects cannot be destroyed, and a context waits for the calls on it before its model forgets it.
+  struct Busy {
+    ibv_pd* pd;
+    int error;
+  } busy{pd, 0};
+  const verbs_soft_use use{VERBS_SOFT_PD, pd};
+  const auto destroy = [](void* data) {
+    auto* held = static_cast<Busy*>(data);
+    held->error = ibv_dealloc_pd(held->pd);
+  };
+  CHECK(soft->with_objects(&use, 1, destroy, &busy) == 0);
+  CHECK(busy.error == EBUSY);
+  std::atomic<bool> closed{false};
+  struct Waiting {
+    ibv_context* context;
+    std::atomic<bool>* closed;
+    std::thread closer;
+    bool early;
+  } waiting{context, &closed, {}, true};
+  const auto close_meanwhile = [](void* data) {
+    auto* held = static_cast<Waiting*>(data);
+    held->closer = std::thread([held] {
+      ibv_close_device(held->context);
+      *held->closed = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    held->early = *held->closed;
+  };
+  CHECK(soft->with_objects(&use, 1, close_meanwhile, &waiting) == 0);
+  waiting.closer.join();
+  CHECK_FALSE(waiting.early);
+  CHECK(hold({{VERBS_SOFT_CONTEXT, context}}, count) == EOPNOTSUPP);
+  CHECK(hold({{VERBS_SOFT_PD, pd}}, count) == EINVAL);
 }
 
 TEST_CASE("wrong options and a refusal of the model leave a device out") {
