@@ -11,17 +11,24 @@ const buildPackages = ['cmake', 'ibverbs-utils', 'libibverbs-dev', 'librdmacm-de
 
 /** Packages for the tests: headers, the programs they compare with, and the checkers of the C++ code. */
 const testPackages = [
+  'busybox-static',
   'clang-format-19',
   'clang-tidy-19',
+  'cpio',
   'doctest-dev',
+  'ibverbs-providers',
   'iproute2',
   'iputils-ping',
+  'kmod',
   'perftest',
   'python3-pyverbs',
   'python3-scapy',
+  'qemu-system-x86',
   'qperf',
+  'rdma-core',
   'rdmacm-utils',
   'tshark',
+  'xz-utils',
   'zlib1g-dev',
 ];
 
