@@ -11,6 +11,7 @@ import { perfCommand } from './commands/perf.js';
 import { pingCommand } from './commands/ping.js';
 import { reformatCommand } from './commands/reformat.js';
 import { runCommand } from './commands/run.js';
+import { showCommand } from './commands/show.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
@@ -38,6 +39,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the pr
     doctorCommand(),
     runCommand(),
     captureCommand(),
+    showCommand(),
     pingCommand(),
     perfCommand(),
     commCommand(),

@@ -48,11 +48,11 @@ async function show({ device, port, json }: Options): Promise<void> {
 }
 
 async function demo({ tunnel, json }: Options): Promise<void> {
-  const { deliver, explain } = await loadVendor('@verbs/hbl', () => import('@verbs/lib/tunnel'));
+  const { deliver } = await loadVendor('@verbs/hbl', () => import('@verbs/lib/tunnel'));
   const controller = new AbortController();
   const deliveries = [];
   for (const each of tunnel === undefined ? TUNNELS : [tunnel]) {
-    deliveries.push(explained(await deliver(each, TEXT, controller.signal), explain));
+    deliveries.push(explained(await deliver(each, TEXT, controller.signal)));
   }
   if (json) printJson(deliveries.map(deliveryJson));
   else print(deliveries.map(deliveryText).join('\n\n'));

@@ -1,5 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { launch } from '../launch/launch.js';
+import { analyze } from '../show/analyze.js';
+import { observe } from '../show/observations.js';
+import { openPage } from '../show/open-page.js';
+import { writePage } from '../show/write-page.js';
 import { LAUNCH_NOTES, addLaunchOptions, type LaunchArguments, launchOptions } from './launch-options.js';
 
 export function runCommand(): Command {
@@ -8,7 +15,8 @@ export function runCommand(): Command {
     .argument('<program>', 'the program, as for a shell')
     .argument('[arguments...]', 'its arguments, options included')
     .passThroughOptions()
-    .option('--capture <file>', 'write the packets of all its processes to a pcapng file');
+    .option('--capture <file>', 'write the packets of all its processes to a pcapng file')
+    .option('--show', 'afterwards write a page with the ladder of the packets, and open it on a desktop');
   return addLaunchOptions(command)
     .addHelpText(
       'after',
@@ -17,14 +25,36 @@ Examples:
   verbs run -- ibv_rc_pingpong -g 0                    the server; the same with 127.0.0.1 is the client
   verbs run --faults drop=0.02,seed=7 -- PROGRAM       lose every fiftieth packet, the same ones each time
   verbs run --faults fault=drop:opcode=rc_send_only:nth=3 -- PROGRAM    lose the third SEND
+  verbs run --show -- PROGRAM                          who sent what, in the browser; see verbs show
   verbs run --device soft0,mtu=1024 -- ibv_devinfo     set up the device
 ${LAUNCH_NOTES}`,
     )
-    .action(async (program: string, args: string[], options: LaunchArguments & { capture?: string }) => {
-      const { status } = await launch([program, ...args], {
-        ...launchOptions(options),
-        ...(options.capture !== undefined && { capture: options.capture }),
-      });
-      process.exitCode = status;
+    .action(async (program: string, args: string[], options: RunArguments) => {
+      process.exitCode = await run([program, ...args], options);
     });
+}
+
+interface RunArguments extends LaunchArguments {
+  capture?: string;
+  show?: boolean;
+}
+
+async function run(command: string[], options: RunArguments): Promise<number> {
+  const { capture, show } = options;
+  if (show !== true) {
+    const { status } = await launch(command, { ...launchOptions(options), ...(capture !== undefined && { capture }) });
+    return status;
+  }
+  const directory = capture === undefined ? mkdtempSync(join(tmpdir(), 'verbs-run-')) : undefined;
+  const file = capture ?? join(directory ?? '', 'run.pcapng');
+  // The page of a capture that is kept lies beside it.
+  const page = directory === undefined ? `${file.replace(/\.pcapng$/, '')}.html` : `${directory}.html`;
+  try {
+    const { status } = await launch(command, { ...launchOptions(options), capture: file });
+    writePage(analyze(file, observe(file)), page);
+    openPage(page);
+    return status;
+  } finally {
+    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+  }
 }

@@ -1,4 +1,5 @@
-import type { Delivery, Layer } from '@verbs/lib/tunnel';
+import { dissect, type Layer } from '@verbs/lib/packets';
+import type { Delivery } from '@verbs/lib/tunnel';
 import { plural } from '../text.js';
 
 /** A delivery with its packets explained. */
@@ -6,13 +7,13 @@ export interface ExplainedDelivery extends Omit<Delivery, 'packets'> {
   packets: { direction: string; bytes: string; layers: Layer[] }[];
 }
 
-export function explained(delivery: Delivery, explain: (packet: Uint8Array) => Layer[]): ExplainedDelivery {
+export function explained(delivery: Delivery): ExplainedDelivery {
   return {
     ...delivery,
     packets: delivery.packets.map(({ direction = 'unknown', data }) => ({
       direction,
       bytes: hexBytes(data),
-      layers: explain(data),
+      layers: dissect(data, 'ip').layers,
     })),
   };
 }
@@ -39,7 +40,7 @@ export function deliveryText({ tunnel, from, to, arrived, packets }: ExplainedDe
   return lines.join('\n');
 }
 
-function layerLines({ name, offset, bytes, fields }: Layer): string[] {
+export function layerLines({ name, offset, bytes, fields }: Layer): string[] {
   return [
     '',
     `  ${name}: ${plural(bytes.length, 'byte')} from ${offset}: ${hexBytes(bytes, ' ')}`,

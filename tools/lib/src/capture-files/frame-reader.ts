@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { SECTION_HEADER } from './block-types.js';
 import { FileBytes } from './file-bytes.js';
-import { type CapturedFrame, CaptureFileError, type CaptureFormat } from './frame.js';
+import { type CapturedFrame, CaptureFileError, type CaptureFormat, type FrameOptions } from './frame.js';
 import { isPcap, pcapFrames } from './pcap-reader.js';
 import { pcapngFrames } from './pcapng-reader.js';
 
@@ -29,9 +29,12 @@ export class FrameReader implements Disposable {
     }
   }
 
-  /** @throws CaptureFileError for a file that is damaged or cut off, or has other packets than Ethernet frames */
-  frames(): Generator<CapturedFrame> {
-    return (this.format === 'pcap' ? pcapFrames : pcapngFrames)(this.#bytes, this.#path);
+  /**
+   * @throws CaptureFileError for a file that is damaged, or has other packets than Ethernet frames and those that the
+   *   options allow
+   */
+  frames(options: FrameOptions = {}): Generator<CapturedFrame> {
+    return (this.format === 'pcap' ? pcapFrames : pcapngFrames)(this.#bytes, this.#path, options);
   }
 
   [Symbol.dispose](): void {

@@ -1,13 +1,26 @@
 export type CaptureFormat = 'pcap' | 'pcapng';
 
-/** An Ethernet frame of a capture file. */
+export type Direction = 'sent' | 'received';
+
+/** A frame of a capture file: an Ethernet frame, or an IP packet where the reader takes them. */
 export interface CapturedFrame {
+  /** Undefined: 'ethernet'. */
+  link?: 'ip' | 'ethernet';
+  /** Where the file tells it. */
+  direction?: Direction;
   /** The captured bytes. From a reader: a view that the next frame overwrites. */
   data: Uint8Array;
   /** Bytes on the wire; the capture may hold fewer. */
   originalLength: number;
   /** Nanoseconds since 1970; undefined where the file has none (a simple packet block). */
   timestamp: bigint | undefined;
+}
+
+export interface FrameOptions {
+  /** Takes IP packets too. Default: Ethernet frames only. */
+  rawIp?: boolean;
+  /** A file that is cut off in its last frame: 'read' the frames before it, or 'refuse' the file (default). */
+  cutOff?: 'read' | 'refuse';
 }
 
 /** A damaged or unsupported capture file. The message names the file. */
@@ -19,6 +32,15 @@ export class CaptureFileError extends Error {
 }
 
 export const LINK_ETHERNET = 1;
+/** IP packets of both versions without a header in front, under their standard number and those of two systems. */
+const LINKS_IP = [101, 12, 14, 228, 229];
+
+/** The first header of the frames of a link type; undefined if it is none of those that the caller takes. */
+export function linkOf(linkType: number, rawIp: boolean): 'ip' | 'ethernet' | undefined {
+  if (linkType === LINK_ETHERNET) return 'ethernet';
+  return rawIp && LINKS_IP.includes(linkType) ? 'ip' : undefined;
+}
+
 /** libpcap's own limit. */
 export const MAX_FRAME = 262_144;
 

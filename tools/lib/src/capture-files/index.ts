@@ -2,7 +2,7 @@
 export { type Block, type BlockOptions, blocks } from './blocks.js';
 export { ENHANCED_PACKET, INTERFACE, PACKET, SECTION_HEADER, SIMPLE_PACKET } from './block-types.js';
 export { FileBytes } from './file-bytes.js';
-export { type CapturedFrame, CaptureFileError, type CaptureFormat } from './frame.js';
+export { type CapturedFrame, CaptureFileError, type CaptureFormat, type Direction } from './frame.js';
 export { FrameReader } from './frame-reader.js';
 export { FrameWriter } from './frame-writer.js';
-export { type CapturedPacket, type Direction, option, packetOf, packets } from './packets.js';
+export { type CapturedPacket, option, packetOf, packets } from './packets.js';

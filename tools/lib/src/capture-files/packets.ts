@@ -2,10 +2,9 @@ import { closeSync, openSync } from 'node:fs';
 import { type Block, blocks } from './blocks.js';
 import { FileBytes } from './file-bytes.js';
 import { ENHANCED_PACKET } from './block-types.js';
+import type { Direction } from './frame.js';
 
 const OPTION_EPB_FLAGS = 2;
-
-export type Direction = 'sent' | 'received';
 
 export interface CapturedPacket {
   direction: Direction | undefined;
@@ -20,13 +19,18 @@ export function packetOf(block: Block): CapturedPacket | undefined {
   const { body, littleEndian } = block;
   if (body.byteLength < 20) return undefined;
   const captured = body.getUint32(12, littleEndian);
-  const flags = option(block, 20 + Math.ceil(captured / 4) * 4, OPTION_EPB_FLAGS);
-  const bits = flags?.byteLength === 4 ? flags.getUint32(0, littleEndian) & 3 : 0;
   return {
-    direction: bits === 1 ? 'received' : bits === 2 ? 'sent' : undefined,
+    direction: directionOf(block, captured),
     length: body.getUint32(16, littleEndian),
     data: new Uint8Array(body.buffer, body.byteOffset + 20, Math.min(captured, body.byteLength - 20)),
   };
+}
+
+/** The direction of an enhanced packet block with that many captured bytes, if it tells one. */
+export function directionOf(block: Block, captured: number): Direction | undefined {
+  const flags = option(block, 20 + Math.ceil(captured / 4) * 4, OPTION_EPB_FLAGS);
+  const bits = flags?.byteLength === 4 ? flags.getUint32(0, block.littleEndian) & 3 : 0;
+  return bits === 1 ? 'received' : bits === 2 ? 'sent' : undefined;
 }
 
 /** All packets of a capture, as copies. */

@@ -1,8 +1,8 @@
 import { ENHANCED_PACKET, INTERFACE, PACKET, SECTION_HEADER, SIMPLE_PACKET } from './block-types.js';
 import { type Block, blocks } from './blocks.js';
 import type { FileBytes } from './file-bytes.js';
-import { option } from './packets.js';
-import { type CapturedFrame, CaptureFileError, foreignLink, LINK_ETHERNET } from './frame.js';
+import { directionOf, option } from './packets.js';
+import { type CapturedFrame, CaptureFileError, foreignLink, type FrameOptions, linkOf } from './frame.js';
 
 const OPTION_TSRESOL = 9;
 const OPTION_FCSLEN = 13;
@@ -19,10 +19,14 @@ interface Interface {
 }
 
 /** The frames of a pcapng file: of all its sections and interfaces, in the order of the file. */
-export function* pcapngFrames(bytes: FileBytes, path: string): Generator<CapturedFrame> {
+export function* pcapngFrames(
+  bytes: FileBytes,
+  path: string,
+  { rawIp = false, cutOff = 'refuse' }: FrameOptions = {},
+): Generator<CapturedFrame> {
   let interfaces: Interface[] = [];
   let count = 0;
-  for (const block of blocks(bytes, path, { cutOff: 'refuse' })) {
+  for (const block of blocks(bytes, path, { cutOff })) {
     if (block.type === SECTION_HEADER) interfaces = [];
     else if (block.type === INTERFACE) interfaces.push(readInterface(block, path));
     const read = READERS.get(block.type);
@@ -33,11 +37,15 @@ export function* pcapngFrames(bytes: FileBytes, path: string): Generator<Capture
     if (head === undefined) throw damaged('is shorter than its header');
     const from = interfaces[head.interfaceId];
     if (from === undefined) throw damaged(`is of interface ${head.interfaceId}, which the file does not describe`);
-    if (from.linkType !== LINK_ETHERNET) throw foreignLink(path, from.linkType);
+    const link = linkOf(from.linkType, rawIp);
+    if (link === undefined) throw foreignLink(path, from.linkType);
     if (from.fcs) throw new CaptureFileError(path, 'has frames with their checksums (FCS), which no queue pair sends');
     const kept = head.kept ?? Math.min(head.originalLength, from.snapLength === 0 ? Infinity : from.snapLength);
     if (head.at + kept > block.body.byteLength) throw damaged('is longer than its block');
+    const direction = block.type === ENHANCED_PACKET ? directionOf(block, kept) : undefined;
     yield {
+      ...(link === 'ip' && { link }),
+      ...(direction && { direction }),
       data: new Uint8Array(block.body.buffer, block.body.byteOffset + head.at, kept),
       originalLength: head.originalLength,
       timestamp: head.ticks === undefined ? undefined : nanoseconds(head.ticks, from),

@@ -1,4 +1,5 @@
-import { TUNNEL_NAMES, type TunnelName, deliver, explain } from '@verbs/lib/tunnel';
+import { dissect } from '@verbs/lib/packets';
+import { TUNNEL_NAMES, type TunnelName, deliver } from '@verbs/lib/tunnel';
 import type { Chapter } from '../chapter.js';
 
 const TEXT = 'through a tunnel';
@@ -24,7 +25,7 @@ export const tunnel: Chapter = async ({ signal, say }) => {
 async function pass(name: TunnelName, signal: AbortSignal): Promise<Passage> {
   const { arrived, packets } = await deliver(name, TEXT, signal);
   const request = packets.find(({ direction }) => direction === 'sent');
-  const layers = request === undefined ? [] : explain(request.data);
+  const layers = request === undefined ? [] : dissect(request.data, 'ip').layers;
   return {
     tunnel: name,
     arrived: arrived === TEXT,

@@ -23,6 +23,22 @@ type Meaning = string | ((value: bigint) => string | undefined);
 export const decimal: Text = (value) => value.toString();
 /** Hexadecimal, with the digits of the full field. */
 export const hex: Text = (value, bits) => `0x${value.toString(16).padStart(Math.ceil(bits / 4), '0')}`;
+export const mac: Text = (value) =>
+  value
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/..(?=.)/g, '$&:');
+/** The longest run of zeros is written as ::, as in RFC 5952. */
+export const ipv6: Text = (value) => {
+  const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16));
+  const runs = [...groups.join(':').matchAll(/\b0(:0)+\b/g)].sort((a, b) => b[0].length - a[0].length);
+  const [longest] = runs;
+  if (longest === undefined) return groups.join(':');
+  const text = groups.join(':');
+  const before = text.slice(0, longest.index).replace(/:$/, '');
+  const after = text.slice(longest.index + longest[0].length).replace(/^:/, '');
+  return `${before}::${after}`;
+};
 export const ipv4: Text = (value) => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
 
 /** Reads a header field by field in the order of the RFCs' drawings: most significant bit first. */
@@ -39,15 +55,19 @@ export class LayerReader {
     this.#start = start;
   }
 
-  /** The next field: at most 64 bits. */
+  /** The next field. */
   field(name: string, bits: number, text: Text = decimal, meaning?: Meaning): bigint {
+    const first = this.#start + (this.#bit >> 3);
+    this.#bit += bits;
+    const last = this.#start + ((this.#bit - 1) >> 3);
     let value = 0n;
-    for (let i = 0; i < bits; i++, this.#bit++) {
-      const byte = this.#packet[this.#start + (this.#bit >> 3)];
+    for (let at = first; at <= last; at++) {
+      const byte = this.#packet[at];
       if (byte === undefined)
         throw new RangeError(`the packet ends within ${this.#name}, before "${name}" is complete`);
-      value = (value << 1n) | BigInt((byte >> (7 - (this.#bit & 7))) & 1);
+      value = (value << 8n) | BigInt(byte);
     }
+    value = (value >> BigInt(-this.#bit & 7)) & ((1n << BigInt(bits)) - 1n);
     const says = typeof meaning === 'function' ? meaning(value) : meaning;
     this.#fields.push({ name, bits, text: text(value, bits), ...(says !== undefined && { meaning: says }) });
     return value;

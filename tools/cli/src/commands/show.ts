@@ -1,0 +1,82 @@
+import { Failure } from '@verbs/lib/failure';
+import { Command, InvalidArgumentError } from 'commander';
+import { paint, print, printJson } from '../output.js';
+import { analyze } from '../show/analyze.js';
+import type { Course } from '../show/course.js';
+import { courseJson, ofQueuePair } from '../show/json.js';
+import { observe } from '../show/observations.js';
+import { courseLines } from '../show/terminal.js';
+import { writePage } from '../show/write-page.js';
+import { plural } from '../text.js';
+import { integer } from './settings.js';
+
+interface Options {
+  output?: string;
+  verbose?: boolean;
+  packet?: number[];
+  qp?: number;
+  json?: boolean;
+}
+
+export function showCommand(): Command {
+  return new Command('show')
+    .description('show who sent what in a capture: losses, retransmissions, NAKs; as text or as a page with a ladder')
+    .argument('<capture>', 'a pcapng or pcap file with RoCE v2 packets, also in tunnels')
+    .option('-o, --output <page.html>', 'write a page for the browser, which needs no other file')
+    .option('-q, --qp <number>', 'only the pairs with this queue pair, as 17 or 0x11', queuePair)
+    .option('-p, --packet <number>', 'explain this packet field by field (repeatable)', packetNumbers)
+    .option('-v, --verbose', 'explain every packet field by field')
+    .option('--json', 'print the pairs and the packets as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  verbs show run.pcapng
+  verbs show -p 7 run.pcapng                  packet 7 with all fields of its headers
+  verbs show run.pcapng -o run.html           the ladder, to be opened in a browser
+  verbs run --show -- PROGRAM                 a run, and the ladder of its packets
+
+A packet is lost if its receiver's capture has not got it; "not captured" if only a gap in the PSNs tells of it.`,
+    )
+    .action((capture: string, options: Options) => {
+      show(capture, options);
+    });
+}
+
+function show(file: string, { output, verbose, packet = [], qp, json }: Options): void {
+  const whole = analyze(file, observe(file));
+  const course = qp === undefined ? whole : ofQueuePair(whole, qp);
+  if (course.packets.length === 0) throw nothing(file, whole, qp);
+  if (output !== undefined) writePage(course, output);
+  if (json === true) printJson(courseJson(course));
+  if (json === true || output !== undefined) return;
+  const fields = ({ number }: { number: number }) => verbose === true || packet.includes(number);
+  const chosen = { ...course, packets: course.packets.filter((each) => packet.length === 0 || fields(each)) };
+  for (const line of courseLines(chosen, { fields, paint: (style, text) => paint(process.stdout, style, text) })) {
+    print(line);
+  }
+}
+
+function nothing(file: string, { packets, pairs, others }: Course, qp: number | undefined): Failure {
+  if (packets.length > 0 && qp !== undefined) {
+    const there = [...new Set(pairs.flatMap(({ ends }) => ends.map((end) => end.qpn)))];
+    const known = there.filter((qpn) => qpn !== undefined).map((qpn) => `0x${qpn.toString(16)}`);
+    return new Failure(`${file} has no packet of queue pair 0x${qp.toString(16)}`, {
+      hint: `it has ${known.join(', ')}`,
+    });
+  }
+  const what = others === 0 ? 'has no packets' : `has ${plural(others, 'packet')}, none of them RoCE v2`;
+  return new Failure(`${file} ${what}`, { hint: 'verbs capture -o FILE -- PROGRAM records RDMA packets' });
+}
+
+function queuePair(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > 0xffffff) {
+    throw new InvalidArgumentError('a queue pair number is needed, as 17 or 0x11.');
+  }
+  return value;
+}
+
+function packetNumbers(text: string, before: number[] | undefined): number[] {
+  return [...(before ?? []), integer(1, Number.MAX_SAFE_INTEGER)(text)];
+}

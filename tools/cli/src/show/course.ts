@@ -1,0 +1,74 @@
+/** What happened to a packet, beside its plain arrival. */
+export type Mark =
+  /** Did not arrive although the receiver's capture is there. */
+  | 'lost'
+  /** Never captured: the next packets skip its PSN. */
+  | 'missing'
+  | 'damaged'
+  /** Its PSN was sent before. */
+  | 'retransmission'
+  | 'nak'
+  | 'rnr'
+  /** A response that was sent before. */
+  | 'repeated';
+
+/** An end of a conversation. */
+export interface End {
+  address: string;
+  /** Undefined where no packet tells it. */
+  qpn: number | undefined;
+  /** Requests that it sent. */
+  requests: number;
+}
+
+/** Two queue pairs that exchange packets. The first end is the one that sent the first request. */
+export interface Pair {
+  transport: string;
+  ends: [End, End];
+  /** The tunnel's name; '' without one. */
+  tunnel: string;
+  packets: number;
+  bytes: number;
+  marks: Partial<Record<Mark, number>>;
+}
+
+/** A packet of the course. */
+export interface Packet {
+  /** From 1, in the order of time. */
+  number: number;
+  /** The index of its pair. */
+  pair: number;
+  /** The index of the end that sent it. */
+  from: 0 | 1;
+  /** Nanoseconds since the first packet. */
+  sent?: number;
+  received?: number;
+  /** The operation: 'RC SEND Only'. */
+  name: string;
+  role: string;
+  psn: number;
+  /** Bytes of data. */
+  payload: number;
+  /** Bytes on the wire. */
+  length: number;
+  marks: Mark[];
+  /** What it means, in words. */
+  notes: string[];
+  /** Its first bytes, where they begin, and where the BTH does; not for a missing packet. */
+  bytes?: Uint8Array;
+  link: 'ip' | 'ethernet';
+  at: number;
+}
+
+/** The course of all conversations of a capture. */
+export interface Course {
+  file: string;
+  /** Nanoseconds since 1970. */
+  start: bigint;
+  /** Nanoseconds from the first packet to the last. */
+  duration: number;
+  pairs: Pair[];
+  packets: Packet[];
+  /** Packets that are no RoCE v2. */
+  others: number;
+}

@@ -1,0 +1,81 @@
+import { dissect } from '@verbs/lib/packets';
+import { layerLines } from '../encap/demo.js';
+import { hex, plural, bytesText } from '../text.js';
+import type { Course, End, Mark, Packet, Pair } from './course.js';
+
+type Colour = 'red' | 'yellow' | 'magenta' | 'cyan' | 'dim';
+type Paint = (colour: Colour, text: string) => string;
+
+const COLOURS: Readonly<Record<Mark, Colour>> = {
+  lost: 'red',
+  missing: 'red',
+  damaged: 'red',
+  nak: 'magenta',
+  rnr: 'magenta',
+  retransmission: 'yellow',
+  repeated: 'yellow',
+};
+
+const MARK_TEXTS: Readonly<Record<Mark, string>> = {
+  lost: 'lost',
+  missing: 'never captured',
+  damaged: 'damaged',
+  nak: 'NAK',
+  rnr: 'RNR NAK',
+  retransmission: 'retransmitted',
+  repeated: 'repeated',
+};
+
+export interface TextOptions {
+  /** The packets whose headers are printed field by field. */
+  fields: (packet: Packet) => boolean;
+  paint: Paint;
+}
+
+/** The conversations, then a line for each packet. */
+export function* courseLines(course: Course, { fields, paint }: TextOptions): Generator<string> {
+  yield* course.pairs.flatMap((pair, i) => pairLines(pair, i + 1, paint));
+  if (course.others > 0) yield `${plural(course.others, 'packet')} of other protocols`;
+  if (course.packets.length === 0) return;
+  const width = String(course.pairs.length).length;
+  yield '';
+  yield paint('dim', `${'#'.padStart(6)} ${'ms'.padStart(10)}  ${'pair'.padEnd(width + 5)} packet`);
+  for (const packet of course.packets) {
+    yield* packetLines(packet, width, paint);
+    if (fields(packet) && packet.bytes !== undefined) {
+      yield* dissect(packet.bytes, packet.link, packet.length).layers.flatMap(layerLines);
+      yield '';
+    }
+  }
+}
+
+function pairLines({ transport, ends, tunnel, packets, bytes, marks }: Pair, number: number, paint: Paint): string[] {
+  const through = tunnel === '' ? '' : ` through ${tunnel}`;
+  const counts = Object.entries(marks).map(([mark, count]) =>
+    paint(COLOURS[mark as Mark], `${count} ${MARK_TEXTS[mark as Mark]}`),
+  );
+  return [
+    `pair ${number}  ${transport}  ${endText(ends[0])} > ${endText(ends[1])}${through}`,
+    `        ${[plural(packets, 'packet'), bytesText(bytes), ...counts].join(', ')}`,
+  ];
+}
+
+function endText({ address, qpn }: End): string {
+  return `${address} QP ${qpn === undefined ? '?' : hex(qpn)}`;
+}
+
+function packetLines(packet: Packet, width: number, paint: Paint): string[] {
+  const { number, pair, from, sent, received, name, psn, payload, marks, notes } = packet;
+  const gone = marks.includes('lost') || marks.includes('missing');
+  const arrow = from === 0 ? (gone ? '--x ' : '--> ') : gone ? ' x--' : ' <--';
+  const time = ((sent ?? received ?? 0) / 1e6).toFixed(3);
+  const [mark] = marks;
+  const head = `${String(number).padStart(6)} ${time.padStart(10)}  ${String(pair + 1).padStart(width)} ${arrow} `;
+  const text = [name, `PSN ${hex(psn)}`, ...(payload > 0 ? [`${payload} bytes`] : [])].join('  ');
+  const line = `${head}${mark === undefined ? text : paint(COLOURS[mark], text)}`;
+  // Behind the packet if a terminal of 80 columns has the space, else below it.
+  const note = notes.join('; ');
+  if (note === '') return [line];
+  if (head.length + text.length + 2 + note.length <= 80) return [`${line}  ${paint('dim', note)}`];
+  return [line, `${' '.repeat(head.length + 2)}${paint('dim', note)}`];
+}

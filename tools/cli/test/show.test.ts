@@ -1,0 +1,322 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AccessFlags, type Context, openDevice, QpType, WrOpcode } from '@verbs/core';
+import { configure, type FaultRule, softNic } from '@verbs/soft';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { layOut, visible } from '../browser/layout.js';
+import { packetsOf } from '../browser/packet.js';
+import { analyze } from '../src/show/analyze.js';
+import type { Course } from '../src/show/course.js';
+import { observe } from '../src/show/observations.js';
+import { pageData } from '../src/show/page-data.js';
+import type { PageData } from '../src/show/page-row.js';
+import { addPsn, psnDistance } from '../src/show/psn.js';
+import { verbs } from './verbs.js';
+
+let directory: string;
+let file: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'verbs-show-test-'));
+  file = join(directory, 'run.pcapng');
+});
+
+afterEach(() => {
+  configure(null);
+  rmSync(directory, { recursive: true });
+});
+
+const REMOTE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
+
+function end(context: Context) {
+  const pd = context.allocPd();
+  const cq = context.createCq(64);
+  const mr = pd.allocMr(65_536, AccessFlags.LOCAL_WRITE | REMOTE);
+  const cap = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 1, maxRecvSge: 1 };
+  return { mr, qp: () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap }) };
+}
+
+interface Ends {
+  requester: ReturnType<typeof end>;
+  responder: ReturnType<typeof end>;
+  /** A connected pair of queue pairs. */
+  pair: () => ReturnType<ReturnType<typeof end>['qp']>[];
+}
+
+/** What happens between two devices of this process, as the capture of one of them shows it. */
+async function record(run: (ends: Ends) => Promise<void>, options: { faults?: FaultRule; at?: string } = {}) {
+  configure('one,addr=127.77.4.1,mtu=1024;two,addr=127.77.4.2,mtu=1024');
+  using first = openDevice('one');
+  using second = openDevice('two');
+  if (options.faults !== undefined) softNic('one').faults.set(options.faults, { seed: 1 });
+  const captures = [softNic(options.at ?? 'one').capture(file)];
+  const ends = { requester: end(first), responder: end(second) };
+  const pair = () => {
+    const qps = [ends.requester.qp(), ends.responder.qp()] as const;
+    const [one, two] = qps.map((qp) => qp.endpoint());
+    if (one !== undefined && two !== undefined) {
+      qps[0].connect(two);
+      qps[1].connect(one);
+    }
+    return [...qps];
+  };
+  await run({ ...ends, pair });
+  for (const capture of captures) capture.stop();
+  return analyze(file, observe(file));
+}
+
+const lines = ({ packets }: Course) =>
+  packets.map(({ from, name, marks }) => [from === 0 ? '>' : '<', name, ...marks].join(' '));
+
+describe('the course of a capture', () => {
+  it('has the pairs with both numbers, and the packets of a WRITE and a READ', async () => {
+    const course = await record(async ({ requester, responder, pair }) => {
+      for (const qp of [pair()[0], pair()[0]]) {
+        const remote = { remoteAddr: responder.mr.addr, rkey: responder.mr.rkey };
+        await qp?.send({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: requester.mr, length: 1500 }], ...remote });
+        await qp?.send({ opcode: WrOpcode.RDMA_READ, sgList: [{ mr: requester.mr, length: 2500 }], ...remote });
+      }
+    });
+    expect(course.pairs).toHaveLength(2);
+    for (const { transport, ends, packets, marks } of course.pairs) {
+      expect([transport, packets, marks]).toEqual(['RC', 7, {}]);
+      expect(ends).toMatchObject([
+        { address: '127.77.4.1', requests: 3 },
+        { address: '127.77.4.2', requests: 0 },
+      ]);
+      expect(ends[0].qpn).toBeGreaterThan(1);
+    }
+    expect(lines(course).slice(0, 7)).toEqual([
+      '> RC RDMA WRITE First',
+      '> RC RDMA WRITE Last',
+      '< RC Acknowledge',
+      '> RC RDMA READ Request',
+      '< RC RDMA READ response First',
+      '< RC RDMA READ response Middle',
+      '< RC RDMA READ response Last',
+    ]);
+    expect(course.packets[0]).toMatchObject({ number: 1, pair: 0, payload: 1024, sent: 0 });
+  });
+
+  it('knows that a packet was lost before the capture, by the gap in the PSNs, and its retransmission', async () => {
+    const course = await record(
+      async ({ requester, responder, pair }) => {
+        const remote = { remoteAddr: responder.mr.addr, rkey: responder.mr.rkey };
+        const [qp] = pair();
+        await qp?.send({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: requester.mr, length: 3000 }], ...remote });
+      },
+      { faults: { drop: true, opcode: 'RC RDMA WRITE Middle', nth: 1 } },
+    );
+    const course0 = lines(course);
+    expect(course0.slice(0, 3)).toEqual(['> RC RDMA WRITE First', '> not captured missing', '> RC RDMA WRITE Last']);
+    expect(course0).toContain('< RC Acknowledge nak');
+    expect(course0).toContain('> RC RDMA WRITE Middle retransmission');
+    expect(course.pairs[0]?.marks).toMatchObject({ missing: 1, nak: 1 });
+  });
+
+  it('shows that a receiver was not ready', async () => {
+    const course = await record(async ({ requester, responder, pair }) => {
+      const [one, two] = pair();
+      setTimeout(() => two?.postRecv({ sgList: [{ mr: responder.mr, length: 64 }] }), 20);
+      await one?.send({ opcode: WrOpcode.SEND, sgList: [{ mr: requester.mr, length: 10 }] });
+    });
+    expect(lines(course).slice(0, 3)).toEqual([
+      '> RC SEND Only',
+      '< RC Acknowledge rnr',
+      '> RC SEND Only retransmission',
+    ]);
+    expect(course.packets[1]?.notes.join()).toMatch(/RNR NAK: no receive was posted, wait [\d.]+ ms/);
+  });
+
+  it('joins what both ends saw: the way of a packet, losses and damages', () => {
+    writeFileSync(file, Buffer.concat([fileHeader, ...seen('sent', 0, 1), ...seen('received', 5, 1)]));
+    expect(analyze(file, observe(file)).packets).toMatchObject([{ sent: 0, received: 5000, marks: [] }]);
+
+    // The first of two is lost; its second transmission arrives.
+    const lossy = [...seen('sent', 0, 7), ...seen('sent', 9, 7), ...seen('received', 12, 7)];
+    writeFileSync(file, Buffer.concat([fileHeader, ...lossy]));
+    expect(analyze(file, observe(file)).packets).toMatchObject([
+      { sent: 0, marks: ['lost'] },
+      { sent: 9000, received: 12_000, marks: ['retransmission'] },
+    ]);
+
+    // Without the receiver's capture nobody knows.
+    writeFileSync(file, Buffer.concat([fileHeader, ...seen('sent', 0, 7)]));
+    expect(lines(analyze(file, observe(file)))).toEqual(['> RC SEND Only']);
+
+    const good = [1, 2, 3].flatMap((psn) => [...seen('sent', psn, psn), ...seen('received', psn + 1, psn)]);
+    writeFileSync(file, Buffer.concat([fileHeader, ...good, ...seen('sent', 9, 4), ...seen('received', 10, 4, 0x55)]));
+    expect(analyze(file, observe(file)).packets.at(-1)).toMatchObject({ psn: 4, received: 9000, marks: ['damaged'] });
+  });
+});
+
+describe('PSNs', () => {
+  it('go around', () => {
+    expect(addPsn(0xffffff, 2)).toBe(1);
+    expect(psnDistance(1, 0xffffff)).toBe(2);
+    expect(psnDistance(0xffffff, 1)).toBe(-2);
+    expect(psnDistance(0x7fffff, 0)).toBe(0x7fffff);
+  });
+});
+
+describe('verbs show', () => {
+  const write = async ({ requester, responder, pair }: Ends) => {
+    const remote = { remoteAddr: responder.mr.addr, rkey: responder.mr.rkey };
+    for (const qp of [pair()[0], pair()[0]])
+      await qp?.send({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: requester.mr, length: 20 }], ...remote });
+  };
+
+  it('prints a line for each packet, in 80 columns and without colour', async () => {
+    await record(write);
+    const { status, stdout } = await verbs(['show', file]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^pair 1 {2}RC {2}127\.77\.4\.1 QP 0x[0-9a-f]+ > 127\.77\.4\.2 QP 0x[0-9a-f]+$/m);
+    expect(stdout).toMatch(/^ +1 +0\.000 {2}1 --> {2}RC RDMA WRITE Only {2}PSN 0x[0-9a-f]+ {2}20 bytes$/m);
+    expect(stdout).toMatch(/^ +2 +[\d.]+ {2}1 +<-- RC Acknowledge {2}PSN 0x[0-9a-f]+ {2}ACK$/m);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('explains a packet field by field, and takes one queue pair', async () => {
+    const { pairs } = await record(write);
+    const { stdout } = await verbs(['show', '-p', '1', file]);
+    expect(stdout).toMatch(/^ {4}virtual address +64 bits +0x[0-9a-f]{16} +remoteAddr of the work request$/m);
+    expect(stdout).not.toMatch(/RC Acknowledge {2}PSN/);
+    const qpn = pairs[1]?.ends[0].qpn ?? 0;
+    const json = await verbs(['show', '--qp', `0x${qpn.toString(16)}`, '--json', file]);
+    const course = JSON.parse(json.stdout) as { pairs: { ends: { qpn: number }[] }[]; packets: { pair: number }[] };
+    expect(course.pairs.map(({ ends }) => ends[0]?.qpn)).toEqual([qpn]);
+    expect(course.packets.map(({ pair }) => pair)).toEqual([1, 1]);
+    const none = await verbs(['show', '--qp', '0xffffff', file]);
+    expect([none.status, none.stderr]).toMatchObject([1, expect.stringContaining(`0x${qpn.toString(16)}`)]);
+  });
+
+  it('goes through tunnels', async () => {
+    configure('hbl_0,kind=hbl,ports=1,link=process;hbl_1,kind=hbl,ports=1,link=process');
+    const { deliver } = await import('@verbs/lib/tunnel');
+    const keep = new AbortController();
+    const { packets } = await deliver('gre', 'hello', keep.signal);
+    writeFileSync(file, Buffer.concat([fileHeader, ...packets.flatMap(({ data }) => packet(data, 'sent', 0))]));
+    const { stdout } = await verbs(['show', '-v', file]);
+    expect(stdout).toMatch(/^pair 1 {2}RC .* through GRE$/m);
+    expect(stdout).toMatch(/^ {2}GRE: 4 bytes from 20/m);
+    expect(stdout).toMatch(/ {2}"hello"/);
+  });
+
+  it('writes a page that needs no other file and survives any name', async () => {
+    const course = await record(write);
+    const page = join(directory, 'page.html');
+    const { status, stdout, stderr } = await verbs(['show', file, '-o', page]);
+    expect([status, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('4 packets of 2 pairs');
+    const text = readFileSync(page, 'utf8');
+    expect(text).not.toMatch(/(src|href)=["']?http/);
+    expect(text.match(/<script/g)).toHaveLength(2);
+    const data = JSON.parse(
+      /<script type="application\/json" id="data">(.*)<\/script>/.exec(text)?.[1] ?? '',
+    ) as PageData;
+    expect(data).toEqual(JSON.parse(JSON.stringify(pageData({ ...course, file: 'run.pcapng' }))));
+    expect(packetsOf(data)[0]).toMatchObject({
+      name: 'RC RDMA WRITE Only',
+      role: 'write',
+      from: 0,
+      link: 'ip',
+      at: 28,
+    });
+  });
+
+  it.each([
+    ['no capture at all', 'is neither a pcap nor a pcapng file'],
+    ['', 'is empty'],
+  ])('refuses %j', async (content, message) => {
+    writeFileSync(file, content);
+    const { status, stderr } = await verbs(['show', file]);
+    expect([status, stderr]).toMatchObject([1, expect.stringContaining(message)]);
+  });
+
+  it('is what verbs run --show ends with', async () => {
+    const { status, stderr } = await verbs(['run', '--show', '--capture', file, '--', 'ibv_devinfo'], {
+      VERBS_SOFT: 'soft0,addr=127.77.4.3',
+    });
+    expect(stderr).toContain(join(directory, 'run.html'));
+    expect(status).toBe(0);
+  });
+});
+
+describe('the layout of the ladder', () => {
+  it('keeps the order of times, and finds what a window shows', async () => {
+    const rows = packetsOf(
+      pageData(
+        await record(async ({ requester, responder, pair }) => {
+          const [one] = pair();
+          const remote = { remoteAddr: responder.mr.addr, rkey: responder.mr.rkey };
+          for (let i = 0; i < 200; i++)
+            await one?.send({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: requester.mr, length: 20 }], ...remote });
+        }),
+      ),
+    );
+    const layout = layOut(rows);
+    expect(layout.placed).toHaveLength(rows.length);
+    for (const [i, { from, to }] of layout.placed.entries()) {
+      expect(to).toBeGreaterThan(from);
+      expect(from).toBeGreaterThanOrEqual(layout.placed[i - 1]?.from ?? 0);
+      expect(to).toBeLessThan(layout.height);
+    }
+    const middle = layout.height / 2;
+    const inWindow = layout.placed.filter(({ from, to }) => to >= middle && from <= middle + 300);
+    expect(visible(layout, middle, middle + 300)).toEqual(inWindow);
+    expect(inWindow.length).toBeGreaterThan(3);
+  });
+});
+
+// A pcapng file with IP packets, by hand: a section, an interface with times in microseconds, packets.
+function block(type: number, ...parts: Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  const length = words(body.length + 12);
+  return Buffer.concat([words(type), length, body, length]);
+}
+
+function words(...values: number[]): Buffer {
+  const buffer = Buffer.alloc(values.length * 4);
+  for (const [i, value] of values.entries()) buffer.writeUInt32LE(value, i * 4);
+  return buffer;
+}
+
+const fileHeader = Buffer.concat([
+  block(0x0a0d0d0a, words(0x1a2b3c4d, 1, 0xffffffff, 0xffffffff)),
+  block(1, words(101, 0)),
+]);
+
+function packet(data: Uint8Array, direction: 'sent' | 'received', microseconds: number): Buffer[] {
+  const padded = Buffer.concat([data, Buffer.alloc(-data.length & 3)]);
+  const flags = words(2 | (4 << 16), direction === 'sent' ? 2 : 1, 0);
+  return [block(6, words(0, 0, microseconds, data.length, data.length), padded, flags)];
+}
+
+/** An RC SEND Only of four bytes. The checksum is right for the data `fill` 0xaa. */
+function seen(direction: 'sent' | 'received', microseconds: number, psn: number, fill = 0xaa): Buffer[] {
+  const data = Buffer.from(
+    `450000300000400040110000 7f000001 7f000002 c00012b7001c0000 0400ffff0000001180${psn.toString(16).padStart(6, '0')}`.replaceAll(
+      ' ',
+      '',
+    ),
+    'hex',
+  );
+  const body = Buffer.concat([data, Buffer.alloc(4, 0xaa), Buffer.alloc(4)]);
+  body.writeUInt32LE(checksum(body), body.length - 4);
+  body.fill(fill, 40, 44);
+  return packet(body, direction, microseconds);
+}
+
+/** The invariant CRC, bit by bit. */
+function checksum(body: Buffer): number {
+  const masked = Buffer.from(body.subarray(0, -4));
+  for (const at of [1, 8, 10, 11, 26, 27, 32]) masked[at] = 0xff;
+  let crc = 0xffffffff;
+  for (const byte of [...Buffer.alloc(8, 0xff), ...masked]) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}
