@@ -7,6 +7,8 @@ export type { SoftModel } from './drop-in.js';
 export { SoftError } from './errors.js';
 export type { FaultRule } from './fault-rules.js';
 export type { FaultPlanState, FaultRuleState, Faults } from './faults.js';
+export { machineFor } from './machine.js';
+export type { Machine } from './machine.js';
 export { dropIn, library, nicLibrary } from './paths.js';
 export { softNic } from './soft-nic.js';
 export type { SoftNic } from './soft-nic.js';

@@ -17,6 +17,7 @@ const testPackages = [
   'cpio',
   'doctest-dev',
   'ibverbs-providers',
+  'infiniband-diags',
   'iproute2',
   'iputils-ping',
   'kmod',

@@ -34,6 +34,12 @@ const char *verbs_soft_device_name(unsigned int index);
 typedef void (*verbs_soft_counter)(void *data, const char *name, uint64_t value);
 int verbs_soft_stats(const char *device, verbs_soft_counter counter, void *data);
 
+/* Calls `file` for each file that the kernel would have in /sys/class/infiniband/DEVICE, with its path in that folder
+ * and its present content: attributes, GIDs and their types, counters. The content ends with a line end; it is empty
+ * where reading the kernel's file fails. Until the device is open, its GIDs are those of its configuration. ENODEV. */
+typedef void (*verbs_soft_sysfs_file)(void *data, const char *path, const char *content);
+int verbs_soft_sysfs(const char *device, verbs_soft_sysfs_file file, void *data);
+
 /* Writes the frames that the device sends and receives to a pcapng file, from now on, or from its next open on if it is
  * not open. Replaces a running capture. `path` may contain %p (process id) and %d (device name). The capture ends
  * before the file is longer than max_bytes; snap_length is the number of bytes kept of a frame (0: no limit). ENODEV,

@@ -1,28 +1,17 @@
-import { rmSync } from 'node:fs';
-import { type SoftModel, dropIn, dropInDirectory } from '@verbs/soft';
+import { type Machine, type SoftModel, machineFor } from '@verbs/soft';
 import { Failure, messageOf } from '@verbs/lib/failure';
 import { MODEL_PACKAGES } from './models.js';
 
-/** A directory for LD_LIBRARY_PATH with our libibverbs.so.1, and the vendor libraries of the installed packages. */
-export interface DropIn {
-  directory: string;
+/** The environment of a program on the software NIC, with the vendor libraries of the installed packages. */
+export interface DropIn extends Machine {
   /** The models of those packages. */
   models: readonly SoftModel[];
-  remove(): void;
 }
 
 export async function prepareDropIn(): Promise<DropIn> {
   const models = await installedModels();
   try {
-    const directory = dropInDirectory(models);
-    return {
-      directory,
-      models,
-      remove: () => {
-        // Only a directory created for these models may be removed.
-        if (directory !== dropIn) rmSync(directory, { recursive: true, force: true });
-      },
-    };
+    return { models, ...machineFor(models) };
   } catch (error) {
     throw new Failure(`the software NIC cannot be used: ${messageOf(error)}`, {
       hint: 'reinstall @verbs/soft; in a checkout, run "npm run setup"',

@@ -41,16 +41,14 @@ export async function launch(command: readonly string[], options: LaunchOptions)
 }
 
 function environmentFor(
-  { directory, models }: DropIn,
+  { environment, models }: DropIn,
   options: LaunchOptions,
   collection?: Collection,
 ): NodeJS.ProcessEnv {
-  const { LD_LIBRARY_PATH: path, VERBS_SOFT: inherited } = process.env;
   return {
     ...process.env,
-    // An empty element would stand for the working directory.
-    LD_LIBRARY_PATH: path ? `${directory}:${path}` : directory,
-    VERBS_SOFT: configurationText(inherited, {
+    ...environment,
+    VERBS_SOFT: configurationText(process.env['VERBS_SOFT'], {
       models,
       ...(options.device && { devices: options.device }),
       ...(options.faults !== undefined && { faults: options.faults }),

@@ -1,5 +1,7 @@
-// ibv_get_sysfs_path and ibv_read_sysfs_file. Our devices have no folder in /sys: the files that programs read there
-// have their content from here.
+// ibv_get_sysfs_path and ibv_read_sysfs_file. Our devices have no folder in the kernel's /sys: the files that programs
+// read there have their content from here.
+#include "host/devices/sysfs.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,9 +20,17 @@ std::optional<std::string> soft_file(const std::string& folder, const std::strin
   const std::string prefix = "/sys/class/infiniband/";
   if (folder.compare(0, prefix.size(), prefix) != 0) return std::nullopt;
   const std::string name = folder.substr(prefix.size(), folder.find('/', prefix.size()) - prefix.size());
-  const host::Device* device = host::Registry::get().find(name);
-  if (!device) return std::nullopt;
-  return folder == prefix + name ? device->attribute(file) : std::string();
+  std::string path = folder.substr(prefix.size() + name.size()) + "/" + file;
+  path.erase(0, path.find_first_not_of('/'));
+  std::optional<std::string> found;
+  const int error = host::Registry::get().with(name, [&](host::Device& device) {
+    found.emplace();
+    host::visit_sysfs(device, [&](const std::string& each, const std::string& content) {
+      if (each == path) found = content;
+    });
+    return 0;
+  });
+  return error == 0 ? found : std::nullopt;
 }
 
 int read_file(const std::string& path, char* buf, std::size_t size) {

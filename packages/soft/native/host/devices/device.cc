@@ -25,16 +25,18 @@ std::string format_guid(std::uint64_t guid) {
 
 }  // namespace
 
-Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid)
-    : config_(std::move(config)), model_(model) {
+Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid, int number)
+    : config_(std::move(config)), model_(model), number_(number) {
   set_guid(guid);
   verbs_device_.ports = config_.ports;
   ibv_device& device = verbs_device_.ibv;
   device.node_type = IBV_NODE_CA;
   device.transport_type = IBV_TRANSPORT_IB;
   copy_name(device.name, sizeof device.name, config_.name);
-  copy_name(device.dev_name, sizeof device.dev_name, config_.name);
-  copy_name(device.dev_path, sizeof device.dev_path, "/sys/class/infiniband_verbs/" + config_.name);
+  // The names that the kernel would give. `verbs run` makes programs find something there.
+  const std::string uverbs = "uverbs" + std::to_string(number_);
+  copy_name(device.dev_name, sizeof device.dev_name, uverbs);
+  copy_name(device.dev_path, sizeof device.dev_path, "/sys/class/infiniband_verbs/" + uverbs);
   copy_name(device.ibdev_path, sizeof device.ibdev_path, "/sys/class/infiniband/" + config_.name);
   identity_ = {.vendor_id = 0xffffff,  // as the kernel's soft-RoCE: no vendor's
                .vendor_part_id = 0,

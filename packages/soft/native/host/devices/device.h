@@ -21,7 +21,8 @@ namespace verbs::soft::host {
 class Device {
  public:
   // `model` is nullptr for the kind "roce".
-  Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid);
+  // `number` is that of the device's uverbs node: /dev/infiniband/uverbs0.
+  Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid, int number);
 
   // Lets the model describe its device. 0 or fail()'s errno.
   int init();
@@ -32,8 +33,12 @@ class Device {
   bool has_raw_packets() const { return FrameHook{model_, nullptr}.has_raw_packets(); }
   const verbs_soft_identity& identity() const { return identity_; }
   std::uint64_t guid() const { return guid_; }
+  int number() const { return number_; }
   // The value of one of the model's own options; nullptr if it is not given.
   const char* option(const std::string& key) const;
+  // The files that attribute() knows.
+  static constexpr const char* kAttributes[] = {"board_id",  "fw_ver",    "hca_type",  "hw_rev",
+                                                "node_desc", "node_guid", "node_type", "sys_image_guid"};
   // The content of a file in ibdev_path, with its line end; empty if there is no such file.
   std::string attribute(const std::string& file) const;
 
@@ -72,6 +77,7 @@ class Device {
   DeviceConfig config_;
   const verbs_soft_model* model_;
   std::uint64_t guid_;
+  int number_;
   VerbsDevice verbs_device_{};
   verbs_soft_identity identity_{};
   std::unique_ptr<Adapter> adapter_;

@@ -1,6 +1,8 @@
 #include "host/devices/registry.h"
 
+#include <fcntl.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,6 +74,20 @@ void Registry::forget_parent() {
 }
 
 std::uint64_t Registry::next_guid() { return guid_base_ | ++guid_count_; }
+
+// The first number of a uverbs node that neither a device of the configuration nor the kernel has.
+int Registry::free_number() const {
+  const auto has = [](int number) {
+    return [number](const Entry& entry) { return entry.device && entry.device->number() == number; };
+  };
+  const auto kernel_has = [](int number) {
+    const std::string path = "/dev/infiniband/uverbs" + std::to_string(number);
+    return syscall(SYS_faccessat, AT_FDCWD, path.c_str(), F_OK) == 0;  // the kernel itself, under any preloaded library
+  };
+  int number = 0;
+  while (std::any_of(entries_.begin(), entries_.end(), has(number)) || kernel_has(number)) ++number;
+  return number;
+}
 
 bool Registry::any_open() const {
   return std::any_of(devices_.begin(), devices_.end(), [](const auto& device) { return device->is_open(); });
@@ -158,7 +174,7 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
     if (const int refused = check_own_options(config, *model)) return refused;
   }
   if (const int error = check_raw_options(config, model)) return error;
-  auto device = std::make_unique<Device>(std::move(config), model, next_guid());
+  auto device = std::make_unique<Device>(std::move(config), model, next_guid(), free_number());
   // Listed before init(), in which the model reads the device's options.
   devices_.push_back(std::move(device));
   const int error = contain([&] { return devices_.back()->init(); }, [](int failed) { return failed; });

@@ -64,6 +64,7 @@ class Registry {
   Device* find_locked(const std::string& name);
   int make_device(Entry& entry, verbs_soft_extension_function extension);
   std::uint64_t next_guid();
+  int free_number() const;
 
   static void before_fork();
   static void after_fork_in_parent();

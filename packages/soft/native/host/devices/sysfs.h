@@ -1,0 +1,19 @@
+// What the kernel has of a device in /sys/class/infiniband/DEVICE: the same files, with the state of this process's
+// NIC.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "host/devices/device.h"
+
+namespace verbs::soft::host {
+
+// `path` is relative to the folder. The content ends with a line end; it is empty if reading the kernel's file fails
+// (the type of an empty entry of the GID table).
+using SysfsVisitor = std::function<void(const std::string& path, const std::string& content)>;
+
+// Under the registry's lock. Until the device is open, its GIDs are those of its configuration.
+void visit_sysfs(Device& device, const SysfsVisitor& visit);
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,145 @@
+// stat(), statx() and access() in their forms. A node of /dev/infiniband is a character device, which only root could
+// make: the file in its place is reported as one.
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "system/call.h"
+
+namespace verbs::soft::system {
+
+namespace {
+
+constexpr unsigned kVerbsMajor = 231, kFirstVerbsMinor = 192;  // IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR
+constexpr unsigned kMiscMajor = 10, kManagerMinor = 58;        // of rdma_cm, chosen by the kernel when it is loaded
+constexpr mode_t kNodeMode = S_IFCHR | 0666;
+
+struct Node {
+  unsigned major, minor;
+};
+
+std::optional<Node> node_at(const Tree::Place& place) {
+  const auto file = below(kNodes, place.name);
+  if (!file || file->empty()) return std::nullopt;
+  constexpr std::string_view kVerbs = "/uverbs";
+  if (file->substr(0, kVerbs.size()) != kVerbs) return Node{kMiscMajor, kManagerMinor};
+  const auto number = std::strtoul(std::string(file->substr(kVerbs.size())).c_str(), nullptr, 10);
+  return Node{kVerbsMajor, kFirstVerbsMinor + static_cast<unsigned>(number)};
+}
+
+template <typename Stat>
+void dress(const Tree::Place& place, Stat* stat) {
+  stat->st_uid = 0;
+  stat->st_gid = 0;
+  const auto node = S_ISREG(stat->st_mode) ? node_at(place) : std::nullopt;
+  if (!node) return;
+  stat->st_mode = kNodeMode;
+  stat->st_rdev = makedev(node->major, node->minor);
+  stat->st_size = 0;
+}
+
+// Calls `libc(directory, path)`, for the place of the path if it has one.
+template <typename Stat, typename Libc>
+int stat_at(int directory, const char* path, Stat* stat, Libc&& libc) {
+  const auto place = place_of(directory, path);
+  if (!place) return libc(directory, path);
+  const int result = libc(AT_FDCWD, place->path.c_str());
+  if (result == 0) dress(*place, stat);
+  return result;
+}
+
+using Fstatat = int(int, const char*, struct stat*, int);
+using Fxstatat = int(int, int, const char*, struct stat*, int);
+using Statx = int(int, const char*, int, unsigned, struct statx*);
+using Faccessat = int(int, const char*, int, int);
+
+// Where struct stat and struct stat64 are one, so are the functions.
+static_assert(sizeof(struct stat) == sizeof(struct stat64));
+
+int stat_with_flags(int directory, const char* path, struct stat* stat, int flags) {
+  static Fstatat* libc = next<Fstatat>("fstatat");
+  static Fxstatat* old_libc = next<Fxstatat>("__fxstatat");  // before glibc 2.33 there is only this one
+  return stat_at(directory, path, stat, [&](int at, const char* file) {
+    constexpr int kVersion = 1;
+    return libc ? libc(at, file, stat, flags) : old_libc(kVersion, at, file, stat, flags);
+  });
+}
+
+int old_stat(int version, int directory, const char* path, struct stat* stat, int flags) {
+  static Fxstatat* libc = next<Fxstatat>("__fxstatat");
+  return stat_at(directory, path, stat, [&](int at, const char* file) { return libc(version, at, file, stat, flags); });
+}
+
+int access_with_flags(int directory, const char* path, int mode, int flags) {
+  static Faccessat* libc = next<Faccessat>("faccessat");
+  const auto place = place_of(directory, path);
+  return place ? libc(AT_FDCWD, place->path.c_str(), mode, flags) : libc(directory, path, mode, flags);
+}
+
+}  // namespace
+
+}  // namespace verbs::soft::system
+
+using namespace verbs::soft::system;
+
+VERBS_REPLACES(int, stat, const char* path, struct stat* stat) { return stat_with_flags(AT_FDCWD, path, stat, 0); }
+VERBS_REPLACES(int, stat64, const char* path, struct stat* stat) { return stat_with_flags(AT_FDCWD, path, stat, 0); }
+VERBS_REPLACES(int, lstat, const char* path, struct stat* stat) {
+  return stat_with_flags(AT_FDCWD, path, stat, AT_SYMLINK_NOFOLLOW);
+}
+VERBS_REPLACES(int, lstat64, const char* path, struct stat* stat) {
+  return stat_with_flags(AT_FDCWD, path, stat, AT_SYMLINK_NOFOLLOW);
+}
+VERBS_REPLACES(int, fstatat, int directory, const char* path, struct stat* stat, int flags) {
+  return stat_with_flags(directory, path, stat, flags);
+}
+VERBS_REPLACES(int, fstatat64, int directory, const char* path, struct stat* stat, int flags) {
+  return stat_with_flags(directory, path, stat, flags);
+}
+
+// The forms of programs that are linked with a glibc before 2.33.
+VERBS_REPLACES(int, __xstat, int version, const char* path, struct stat* stat) {
+  return old_stat(version, AT_FDCWD, path, stat, 0);
+}
+VERBS_REPLACES(int, __xstat64, int version, const char* path, struct stat* stat) {
+  return old_stat(version, AT_FDCWD, path, stat, 0);
+}
+VERBS_REPLACES(int, __lxstat, int version, const char* path, struct stat* stat) {
+  return old_stat(version, AT_FDCWD, path, stat, AT_SYMLINK_NOFOLLOW);
+}
+VERBS_REPLACES(int, __lxstat64, int version, const char* path, struct stat* stat) {
+  return old_stat(version, AT_FDCWD, path, stat, AT_SYMLINK_NOFOLLOW);
+}
+VERBS_REPLACES(int, __fxstatat, int version, int directory, const char* path, struct stat* stat, int flags) {
+  return old_stat(version, directory, path, stat, flags);
+}
+VERBS_REPLACES(int, __fxstatat64, int version, int directory, const char* path, struct stat* stat, int flags) {
+  return old_stat(version, directory, path, stat, flags);
+}
+
+VERBS_REPLACES(int, statx, int directory, const char* path, int flags, unsigned mask, struct statx* stat) {
+  static Statx* libc = next<Statx>("statx");
+  const auto place = place_of(directory, path);
+  if (!place) return libc(directory, path, flags, mask, stat);
+  const int result = libc(AT_FDCWD, place->path.c_str(), flags, mask, stat);
+  if (result != 0) return result;
+  stat->stx_uid = stat->stx_gid = 0;
+  if (const auto node = S_ISREG(stat->stx_mode) ? node_at(*place) : std::nullopt) {
+    stat->stx_mode = static_cast<decltype(stat->stx_mode)>(kNodeMode);
+    stat->stx_rdev_major = node->major;
+    stat->stx_rdev_minor = node->minor;
+    stat->stx_size = 0;
+  }
+  return 0;
+}
+
+VERBS_REPLACES(int, access, const char* path, int mode) { return access_with_flags(AT_FDCWD, path, mode, 0); }
+VERBS_REPLACES(int, faccessat, int directory, const char* path, int mode, int flags) {
+  return access_with_flags(directory, path, mode, flags);
+}
+VERBS_REPLACES(int, euidaccess, const char* path, int mode) {
+  return access_with_flags(AT_FDCWD, path, mode, AT_EACCESS);
+}
+VERBS_REPLACES(int, eaccess, const char* path, int mode) { return access_with_flags(AT_FDCWD, path, mode, AT_EACCESS); }

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { dropInDirectory, type SoftModel } from './drop-in.js';
+import { dropIn, nicLibrary, systemLibrary } from './paths.js';
+
+/** What makes this machine look like one with RDMA devices, to the programs that get the environment. */
+export interface Machine {
+  /**
+   * Variables for a program: `LD_LIBRARY_PATH` with the libraries of the software NIC, `LD_PRELOAD` with the library that
+   * has `/dev/infiniband` and `/sys/class/infiniband`, and `VERBS_SOFT_SYSTEM`, its folder.
+   */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Removes the temporary folders. The programs must have ended. */
+  remove(): void;
+}
+
+/**
+ * Prepares the environment for unmodified programs: they load the libraries of the software NIC, and find its devices in
+ * `/dev/infiniband` and `/sys/class/infiniband` as if they were the kernel's. No root is needed. Programs that are
+ * statically linked, set-user-ID, or that call the kernel without libc are out of reach.
+ *
+ * @param models vendors' models whose libraries the programs load as well
+ * @param inherited variables whose `LD_LIBRARY_PATH` and `LD_PRELOAD` stay in effect, behind and before ours
+ * @throws Error if the software NIC or a model is not built.
+ * @example
+ * import { spawnSync } from 'node:child_process';
+ *
+ * const machine = machineFor();
+ * try {
+ *   spawnSync('ibstat', { env: { ...process.env, ...machine.environment }, stdio: 'inherit' });
+ * } finally {
+ *   machine.remove();
+ * }
+ */
+export function machineFor(
+  models: readonly SoftModel[] = [],
+  inherited: Readonly<Record<string, string | undefined>> = process.env,
+): Machine {
+  const libraries = dropInDirectory(models);
+  const folders = libraries === dropIn ? [] : [libraries];
+  const remove = () => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'verbs-machine-'));
+    folders.push(folder);
+    // The loader splits LD_PRELOAD at spaces, which the path of the package may have.
+    const preload = join(folder, basename(systemLibrary));
+    symlinkSync(systemLibrary, preload);
+    symlinkSync(nicLibrary, join(folder, basename(nicLibrary)));
+    const system = join(folder, 'processes');
+    mkdirSync(system);
+    return {
+      environment: {
+        LD_LIBRARY_PATH: joined(libraries, inherited['LD_LIBRARY_PATH']),
+        // A sanitizer's runtime, which may be there, must be first.
+        LD_PRELOAD: joined(inherited['LD_PRELOAD'], preload),
+        VERBS_SOFT_SYSTEM: system,
+      },
+      remove,
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** An empty element of such a path would stand for the working directory. */
+function joined(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(':');
+}
