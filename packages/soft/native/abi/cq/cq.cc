@@ -34,8 +34,11 @@ void release(abi::Cq* cq) {
 
 // Destroys the NIC's CQ and drops the events that the program has not fetched.
 int detach(abi::Cq* cq) {
-  const int error =
-      abi::control(cq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.cqs().destroy(cq->nic); });
+  const int error = abi::control(cq->ibv.context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.cqs().destroy(cq->nic);
+    if (failure == 0) cq->live.end();
+    return failure;
+  });
   if (error != 0) return error;
   if (cq->events.channel) cq->events.channel->forget(&cq->events);
   cq->events.async->forget(&cq->events);
@@ -72,7 +75,6 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
   auto cq = std::make_unique<Cq>();
   ibv_cq& ibv = cq->ibv;
   Handles::Place place(of(context)->handles, &ibv, Kind::kCq, destroy_unacknowledged);
-  cq->adapter = of(context)->adapter;
   cq->events.ibv = &ibv;
   cq->events.channel = attr.channel ? &of(attr.channel)->queue : nullptr;
   cq->events.async = &of(context)->async;
@@ -85,6 +87,7 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
   verbs_init_cq(&ibv, context, attr.channel, attr.cq_context);
   cq->channel = attr.channel;
   ibv.handle = place.handle();
+  cq->live.begin(of(context)->adapter, cq->nic);
   place.publish(attr.parent_domain ? users_of(attr.parent_domain) : nullptr);
   return cq.release();
 }

@@ -22,7 +22,8 @@ int show(ibv_cq_ex* ibv, int error) {
 
 int next_poll(ibv_cq_ex* ibv) {
   Cq* cq = cq_of(ibv);
-  return show(ibv, cq->adapter->data_path.next_completion(cq->nic, &cq->reader->current));
+  return show(ibv,
+              on_data_path(cq, [&](auto& path, auto& nic) { return path.next_completion(nic, &cq->reader->current); }));
 }
 
 int start_poll(ibv_cq_ex* ibv, ibv_poll_cq_attr* attr) {
@@ -30,7 +31,8 @@ int start_poll(ibv_cq_ex* ibv, ibv_poll_cq_attr* attr) {
   Cq* cq = cq_of(ibv);
   CqReader& reader = *cq->reader;
   const bool locks = !reader.single_threaded && reader.section.enter();
-  const int error = show(ibv, cq->adapter->data_path.first_completion(cq->nic, &reader.current));
+  const int error =
+      show(ibv, on_data_path(cq, [&](auto& path, auto& nic) { return path.first_completion(nic, &reader.current); }));
   if (error == 0 && reader.wall_clock) reader.wall_time.synchronize(reader.current.at, host::wall_clock_offset());
   // ibv_end_poll() is not called after a failure.
   if (error != 0 && locks) reader.section.leave();

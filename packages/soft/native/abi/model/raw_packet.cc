@@ -15,7 +15,7 @@ int transmit_frame(ibv_device* device, std::uint8_t port_num, const verbs_soft_f
 }
 
 int deliver_frame(ibv_qp* qp, const verbs_soft_frame* frame, const verbs_soft_delivery* delivery) {
-  return of(qp)->adapter->model_access.deliver_frame(of(qp)->nic, *frame, *delivery);
+  return of(qp->context)->adapter->model_access.deliver_frame(of(qp)->nic, *frame, *delivery);
 }
 
 std::uint32_t frame_limit(ibv_device* device, std::uint8_t port_num) {

@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "host/devices/device.h"
 #include "host/events/async_queue.h"
 #include "host/events/completion_channel.h"
+#include "nic/shared/lingering.h"
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::abi {
@@ -35,7 +37,26 @@ struct ModelData {
   void (*release)(void*) = nullptr;
 };
 
-struct Context {
+// What the data path reads of an object, which looks nothing up: also of one that another thread has destroyed a moment
+// ago, or is about to. `adapter` and `nic` are nullptr then, and the call fails.
+template <typename Object>
+struct Live {
+  std::atomic<host::Adapter*> adapter{nullptr};
+  // Changes under the device's lock only.
+  std::atomic<Object*> nic{nullptr};
+
+  void begin(host::Adapter* of, Object* object) {
+    nic.store(object, std::memory_order_relaxed);
+    adapter.store(of, std::memory_order_release);
+  }
+  // Under the device's lock.
+  void end() {
+    adapter.store(nullptr, std::memory_order_relaxed);
+    nic.store(nullptr, std::memory_order_relaxed);
+  }
+};
+
+struct Context : nic::Lingering<Context> {
   explicit Context(std::shared_ptr<CommandFile> command_file) : file(std::move(command_file)), handles(file->handles) {}
 
   verbs_context verbs{};
@@ -48,12 +69,12 @@ struct Context {
   ModelData model;
 };
 
-struct Td {
+struct Td : nic::Lingering<Td> {
   ibv_td ibv{};
   Handles::Users users{0};  // counts parent domains
 };
 
-struct Pd {
+struct Pd : nic::Lingering<Pd> {
   ibv_pd ibv{};
   nic::Pd* nic = nullptr;
   // For a parent domain, whose ibv.handle is the handle of its protection domain:
@@ -63,24 +84,24 @@ struct Pd {
   ModelData model;
 };
 
-struct Mr {
+struct Mr : nic::Lingering<Mr> {
   ibv_mr ibv{};
   nic::Mr* nic = nullptr;
   bool may_rereg = true;  // the memory belongs to the program
   ModelData model;
 };
 
-struct Mw {
+struct Mw : nic::Lingering<Mw> {
   ibv_mw ibv{};
   nic::Mw* nic = nullptr;
 };
 
-struct Dm {
+struct Dm : nic::Lingering<Dm> {
   ibv_dm ibv{};
   std::shared_ptr<nic::Dm> nic;
 };
 
-struct Channel {
+struct Channel : nic::Lingering<Channel> {
   ibv_comp_channel ibv{};
   host::CompletionChannel queue;
 };
@@ -94,13 +115,13 @@ struct CqReader {
   WallTime wall_time;
 };
 
-struct Cq {
+struct Cq : nic::Lingering<Cq> {
   // ibv_cq_ex begins with the fields of ibv_cq.
   union {
     ibv_cq_ex ibv_ex{};
     ibv_cq ibv;
   };
-  host::Adapter* adapter = nullptr;
+  Live<nic::Cq> live;
   nic::Cq* nic = nullptr;
   ibv_comp_channel* channel = nullptr;
   host::EventTarget events;
@@ -108,26 +129,26 @@ struct Cq {
   ModelData model;
 };
 
-struct Xrcd {
+struct Xrcd : nic::Lingering<Xrcd> {
   ibv_xrcd ibv{};
   nic::Xrcd* nic = nullptr;
 };
 
-struct Srq {
+struct Srq : nic::Lingering<Srq> {
   ibv_srq ibv{};
-  host::Adapter* adapter = nullptr;
+  Live<nic::Srq> live;
   nic::Srq* nic = nullptr;
   bool is_xrc = false;
   host::EventTarget events;
 };
 
-struct Qp {
+struct Qp : nic::Lingering<Qp> {
   // ibv_qp_ex begins with the ibv_qp.
   union {
     ibv_qp_ex ibv_ex{};
     ibv_qp ibv;
   };
-  host::Adapter* adapter = nullptr;
+  Live<nic::Qp> live;
   nic::Qp* nic = nullptr;
   bool sq_sig_all = false;
   host::EventTarget events;
@@ -168,6 +189,13 @@ inline Handles::Users* users_of(ibv_pd* pd) { return of(pd)->is_parent_domain ? 
 template <typename Call>
 int control(ibv_context* context, Call&& call) {
   return of(context)->adapter->core.control(std::forward<Call>(call));
+}
+
+// Calls `call(data_path, nic)` for an object that is not destroyed; otherwise EINVAL.
+template <typename Object, typename Call>
+int on_data_path(Object* object, Call&& call) {
+  host::Adapter* adapter = object->live.adapter.load(std::memory_order_acquire);
+  return adapter ? call(adapter->data_path, object->live.nic) : EINVAL;
 }
 
 // The convention of functions that return a pointer: NULL and errno.

@@ -21,9 +21,9 @@ void SendBatch::start() {
   count_ = 0;
 }
 
-int SendBatch::complete(host::Adapter* adapter, nic::Qp* qp) {
+int SendBatch::complete(host::Adapter* adapter, host::DataPath::Qp qp) {
   if (!section_.inside()) return EINVAL;
-  int error = error_;
+  int error = adapter ? error_ : EINVAL;
   if (error == 0 && count_ > 0) error = adapter->data_path.post_batch(qp, requests_.data());
   section_.leave();
   return error;

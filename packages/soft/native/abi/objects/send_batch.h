@@ -23,7 +23,7 @@ class SendBatch {
 
   void start();
   // Posts the requests. 0, or the errno of the first error; then nothing was posted.
-  int complete(host::Adapter* adapter, nic::Qp* qp);
+  int complete(host::Adapter* adapter, host::DataPath::Qp qp);
   void abort();
 
   // A new request; nullptr if the QP was created without `operation` or the batch is full.

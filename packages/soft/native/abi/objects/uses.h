@@ -1,8 +1,12 @@
 // How a call takes hold of the objects that the program passes, as the kernel does: by their handles. Objects that a
 // call uses cannot be destroyed meanwhile by another thread (EBUSY).
 //
-// The data path (posting, polling, arming, the extended calls of a QP or CQ) looks nothing up: as in a vendor's driver,
-// a pointer of a destroyed object there is the program's error. It does not read the handle.
+// The data path (posting, polling, arming, the extended calls of a QP or CQ) looks nothing up, and does not read the
+// handle: a pointer of a destroyed object there is the program's error, as with a vendor's driver. But another thread
+// may destroy an object just now, and a pointer that is stale for a short time must not end the process. So the
+// structures of destroyed objects linger (nic/shared/lingering.h) and say that they are (Live in objects.h): the call
+// fails with EINVAL. This does not hold for a QP or CQ within a section of extended calls, and not when the device's
+// last context is closed.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -6,27 +6,41 @@ namespace verbs::soft::abi {
 
 // A failed allocation of a model's steering or link ends here.
 int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) {
-  return contain([&] { return of(cq)->adapter->data_path.poll(of(cq)->nic, count, wc); },
-                 [](int error) { return -error; });
+  return contain(
+      [&] {
+        host::Adapter* adapter = of(cq)->live.adapter.load(std::memory_order_acquire);
+        return adapter ? adapter->data_path.poll(of(cq)->live.nic, count, wc) : -EINVAL;
+      },
+      [](int error) { return -error; });
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
   return verb([&] {
-    Cq* object = of(cq);
-    return object->adapter->data_path.req_notify(object->nic, solicited_only != 0, object->events.channel);
+    const host::CompletionChannel* channel = of(cq)->events.channel;
+    return on_data_path(of(cq),
+                        [&](auto& path, auto& nic) { return path.req_notify(nic, solicited_only != 0, channel); });
   });
 }
 
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
-  return verb([&] { return of(qp)->adapter->data_path.post_send(of(qp)->nic, wr, bad_wr); });
+  return verb([&] {
+    if (bad_wr) *bad_wr = wr;
+    return on_data_path(of(qp), [&](auto& path, auto& nic) { return path.post_send(nic, wr, bad_wr); });
+  });
 }
 
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  return verb([&] { return of(qp)->adapter->data_path.post_recv(of(qp)->nic, wr, bad_wr); });
+  return verb([&] {
+    if (bad_wr) *bad_wr = wr;
+    return on_data_path(of(qp), [&](auto& path, auto& nic) { return path.post_recv(nic, wr, bad_wr); });
+  });
 }
 
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  return verb([&] { return of(srq)->adapter->data_path.post_srq_recv(of(srq)->nic, wr, bad_wr); });
+  return verb([&] {
+    if (bad_wr) *bad_wr = wr;
+    return on_data_path(of(srq), [&](auto& path, auto& nic) { return path.post_srq_recv(nic, wr, bad_wr); });
+  });
 }
 
 }  // namespace verbs::soft::abi

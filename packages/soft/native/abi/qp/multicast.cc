@@ -15,7 +15,7 @@ int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
     abi::Uses uses;
     if (const int error = uses.add(qp)) return error;
     if (!gid) return EINVAL;
-    return abi::of(qp)->adapter->multicast.attach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+    return abi::of(qp->context)->adapter->multicast.attach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
   });
 }
 
@@ -24,7 +24,7 @@ int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
     abi::Uses uses;
     if (const int error = uses.add(qp)) return error;
     if (!gid) return EINVAL;
-    return abi::of(qp)->adapter->multicast.detach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
+    return abi::of(qp->context)->adapter->multicast.detach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
   });
 }
 

@@ -24,7 +24,12 @@ void release(abi::Qp* qp) {
 int detach(abi::Qp* qp) {
   const int error = abi::control(qp->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     auto* first = static_cast<host::EventTarget*>(qp->nic->owner);
-    if (first == &qp->events && !first->sharing) return nic.qps().destroy(qp->nic);
+    if (first == &qp->events && !first->sharing) {
+      const int failure = nic.qps().destroy(qp->nic);
+      if (failure == 0) qp->live.end();
+      return failure;
+    }
+    qp->live.end();
     // The QP is shared and has other handles.
     if (first == &qp->events) {
       qp->nic->owner = first->sharing;
@@ -41,7 +46,7 @@ int detach(abi::Qp* qp) {
 
 void destroy_unacknowledged(void* object) {
   auto* qp = static_cast<abi::Qp*>(object);
-  qp->adapter->multicast.detach_all(qp->nic);
+  abi::of(qp->ibv.context)->adapter->multicast.detach_all(qp->nic);
   if (detach(qp) == 0) release(qp);
 }
 
@@ -80,7 +85,6 @@ int find_parts(abi::Uses& uses, ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd
 std::unique_ptr<abi::Qp> new_object(ibv_context* context, void* qp_context, ibv_qp_type type) {
   auto qp = std::make_unique<abi::Qp>();
   ibv_qp& ibv = qp->ibv;
-  qp->adapter = abi::of(context)->adapter;
   qp->events.ibv = &ibv;
   qp->events.async = &abi::of(context)->async;
   ibv.context = context;
@@ -94,6 +98,7 @@ ibv_qp* publish(std::unique_ptr<abi::Qp> qp, abi::Handles::Place& place) {
   pthread_mutex_init(&ibv.mutex, nullptr);
   pthread_cond_init(&ibv.cond, nullptr);
   ibv.handle = place.handle();
+  qp->live.begin(abi::of(ibv.context)->adapter, qp->nic);
   place.publish(ibv.pd ? abi::users_of(ibv.pd) : nullptr);
   return &qp.release()->ibv;
 }

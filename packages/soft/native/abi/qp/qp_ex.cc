@@ -112,7 +112,7 @@ void wr_start(ibv_qp_ex* qp) { batch(qp).start(); }
 int wr_complete(ibv_qp_ex* qp) {
   return verb([&] {
     Qp* object = of(&qp->qp_base);
-    return object->batch->complete(object->adapter, object->nic);
+    return object->batch->complete(object->live.adapter, object->live.nic);
   });
 }
 void wr_abort(ibv_qp_ex* qp) { batch(qp).abort(); }

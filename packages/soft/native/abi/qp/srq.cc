@@ -19,8 +19,11 @@ void release(abi::Srq* srq) {
 
 // Destroys the NIC's SRQ and drops the events that the program has not fetched.
 int detach(abi::Srq* srq) {
-  const int error =
-      abi::control(srq->ibv.context, [&](nic::Nic& nic, link::Nanos) { return nic.srqs().destroy(srq->nic); });
+  const int error = abi::control(srq->ibv.context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.srqs().destroy(srq->nic);
+    if (failure == 0) srq->live.end();
+    return failure;
+  });
   if (error != 0) return error;
   srq->events.async->forget(&srq->events);
   return 0;
@@ -40,7 +43,6 @@ ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_att
   auto srq = std::make_unique<abi::Srq>();
   ibv_srq& ibv = srq->ibv;
   abi::Handles::Place place(abi::of(context)->handles, &ibv, abi::Kind::kSrq, destroy_unacknowledged);
-  srq->adapter = abi::of(context)->adapter;
   srq->events.ibv = &ibv;
   srq->events.async = &abi::of(context)->async;
   error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
@@ -54,6 +56,7 @@ ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_att
   pthread_mutex_init(&ibv.mutex, nullptr);
   pthread_cond_init(&ibv.cond, nullptr);
   ibv.handle = place.handle();
+  srq->live.begin(abi::of(context)->adapter, srq->nic);
   place.publish(abi::users_of(pd));
   return &srq.release()->ibv;
 }

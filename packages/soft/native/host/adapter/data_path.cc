@@ -8,10 +8,12 @@
 
 namespace verbs::soft::host {
 
-int DataPath::poll(nic::Cq* cq, int count, ibv_wc* wc) {
+int DataPath::poll(Cq live, int count, ibv_wc* wc) {
   if (const int error = core_.reject_inherited()) return -error;
   core_.lock.lock_after_others();
   const std::lock_guard guard(core_.lock, std::adopt_lock);
+  nic::Cq* cq = live.load(std::memory_order_relaxed);
+  if (!cq) return -EINVAL;
   core_.progress.note_poll();
   const int found = cq->poll(count, wc);
   if (found != 0) return found;
@@ -19,19 +21,23 @@ int DataPath::poll(nic::Cq* cq, int count, ibv_wc* wc) {
   return cq->poll(count, wc);
 }
 
-int DataPath::first_completion(nic::Cq* cq, nic::Completion* completion) {
+int DataPath::first_completion(Cq live, nic::Completion* completion) {
   if (const int error = core_.reject_inherited()) return error;
   core_.lock.lock_after_others();
   const std::lock_guard guard(core_.lock, std::adopt_lock);
+  nic::Cq* cq = live.load(std::memory_order_relaxed);
+  if (!cq) return EINVAL;
   core_.progress.note_poll();
   if (cq->poll_one(completion)) return 0;
   progress_for(cq);
   return cq->poll_one(completion) ? 0 : ENOENT;
 }
 
-int DataPath::next_completion(nic::Cq* cq, nic::Completion* completion) {
+int DataPath::next_completion(Cq live, nic::Completion* completion) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
+  nic::Cq* cq = live.load(std::memory_order_relaxed);
+  if (!cq) return EINVAL;
   return cq->poll_one(completion) ? 0 : ENOENT;
 }
 
@@ -51,33 +57,39 @@ void DataPath::stamp_flushed(const nic::Qp* qp) {
   if (qp->state == IBV_QPS_ERR) core_.nic().scheduler().set_time(now());
 }
 
-int DataPath::post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
+int DataPath::post_send(Qp live, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   if (const int error = core_.reject_inherited()) {
     if (bad_wr) *bad_wr = wr;
     return error;
   }
   const std::lock_guard guard(core_.lock);
+  nic::Qp* qp = live.load(std::memory_order_relaxed);
+  if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_send(qp, wr, bad_wr);
   core_.transmit(now());
   return error;
 }
 
-int DataPath::post_batch(nic::Qp* qp, ibv_send_wr* wr) {
+int DataPath::post_batch(Qp live, ibv_send_wr* wr) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
+  nic::Qp* qp = live.load(std::memory_order_relaxed);
+  if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_batch(qp, wr);
   core_.transmit(now());
   return error;
 }
 
-int DataPath::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+int DataPath::post_recv(Qp live, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   if (const int error = core_.reject_inherited()) {
     if (bad_wr) *bad_wr = wr;
     return error;
   }
   const std::lock_guard guard(core_.lock);
+  nic::Qp* qp = live.load(std::memory_order_relaxed);
+  if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_recv(qp, wr, bad_wr);
   // A receive request sends nothing. The pending output is the acknowledgement of a message that poll() has just
@@ -87,18 +99,22 @@ int DataPath::post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
 }
 
 // Sends nothing: a peer that got an RNR NAK retries by its own timer.
-int DataPath::post_srq_recv(nic::Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+int DataPath::post_srq_recv(Srq live, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   if (const int error = core_.reject_inherited()) {
     if (bad_wr) *bad_wr = wr;
     return error;
   }
   const std::lock_guard guard(core_.lock);
+  nic::Srq* srq = live.load(std::memory_order_relaxed);
+  if (!srq) return EINVAL;
   return core_.nic().data_path().post_srq_recv(srq, wr, bad_wr);
 }
 
-int DataPath::req_notify(nic::Cq* cq, bool solicited_only, const CompletionChannel* channel) {
+int DataPath::req_notify(Cq live, bool solicited_only, const CompletionChannel* channel) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
+  nic::Cq* cq = live.load(std::memory_order_relaxed);
+  if (!cq) return EINVAL;
   cq->arm(solicited_only);
   static_cast<EventTarget*>(cq->owner)->packets_wake = channel && channel->wait_set.attached();
   if (channel && !channel->waited_inline && !core_.progress.has_waiter()) core_.progress.note_armed();

@@ -1,7 +1,11 @@
 // Posting, polling and arming: the calls that run for every work request. They return 0 or an errno value.
+//
+// The object is read under the device's lock: another thread may destroy it meanwhile. nullptr gives EINVAL.
 #pragma once
 
 #include <infiniband/verbs.h>
+
+#include <atomic>
 
 #include "host/adapter/device_core.h"
 #include "host/events/completion_channel.h"
@@ -10,18 +14,22 @@ namespace verbs::soft::host {
 
 class DataPath {
  public:
+  using Cq = const std::atomic<nic::Cq*>&;
+  using Qp = const std::atomic<nic::Qp*>&;
+  using Srq = const std::atomic<nic::Srq*>&;
+
   explicit DataPath(DeviceCore& core) : core_(core) {}
 
-  int poll(nic::Cq* cq, int count, ibv_wc* wc);  // as ibv_poll_cq: the number of completions, or a negative errno
+  int poll(Cq cq, int count, ibv_wc* wc);  // as ibv_poll_cq: the number of completions, or a negative errno
   // One completion; ENOENT when there is none. The first call of a series makes progress to get one.
-  int first_completion(nic::Cq* cq, nic::Completion* completion);
-  int next_completion(nic::Cq* cq, nic::Completion* completion);
-  int post_send(nic::Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
+  int first_completion(Cq cq, nic::Completion* completion);
+  int next_completion(Cq cq, nic::Completion* completion);
+  int post_send(Qp qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
   // All of the requests or, with an error, none.
-  int post_batch(nic::Qp* qp, ibv_send_wr* wr);
-  int post_recv(nic::Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
-  int post_srq_recv(nic::Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
-  int req_notify(nic::Cq* cq, bool solicited_only, const CompletionChannel* channel);
+  int post_batch(Qp qp, ibv_send_wr* wr);
+  int post_recv(Qp qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  int post_srq_recv(Srq srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  int req_notify(Cq cq, bool solicited_only, const CompletionChannel* channel);
 
  private:
   void progress_for(nic::Cq* cq);

@@ -1,5 +1,6 @@
 #include "nic/objects/ah.h"
 
+#include <atomic>
 #include <cerrno>
 
 #include "nic/shared/erase.h"
@@ -24,6 +25,8 @@ int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
 
 int AhTable::destroy(Ah* ah) {
   --ah->pd->users;
+  // An atomic store stays, though the object ends.
+  std::atomic_ref(ah->pd).store(nullptr, std::memory_order_relaxed);
   erase(table_, ah->handle);
   return 0;
 }

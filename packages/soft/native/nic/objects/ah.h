@@ -8,17 +8,18 @@
 #include "nic/objects/pd.h"
 #include "nic/ports/ports.h"
 #include "nic/shared/limits.h"
+#include "nic/shared/lingering.h"
 #include "nic/shared/table.h"
 #include "wire/frame.h"
 
 namespace verbs::soft::nic {
 
-class Ah {
+class Ah : public Lingering<Ah> {
  public:
   // The verbs structure that the application holds. First, so that a work request's ibv_ah pointer is an Ah pointer.
   // The caller fills in its context and pd.
   ibv_ah ibv = {};
-  Pd* pd = nullptr;
+  Pd* pd = nullptr;  // nullptr when it is destroyed: no request may use it
   std::uint32_t handle = 0;
   std::uint8_t port_num = 1;
   wire::Path path;
