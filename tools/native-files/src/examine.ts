@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { isWhole } from './elf.js';
 import { type Reason, reasonOf } from './explain.js';
+import { requireFrom } from './require.js';
 import { runningTarget, targetName } from './target.js';
 
 /** An installed package, and the state of its addon. */
@@ -32,7 +32,7 @@ export function examine(name: string, from: string): Examined | undefined {
   if (path === undefined) return { ...about, reason: reasonOf(attempt) };
   try {
     if (!isWhole(path)) throw new Error('the file is cut off');
-    createRequire(path)(path);
+    requireFrom(path)(path);
     return about;
   } catch (cause) {
     return { ...about, reason: reasonOf({ ...attempt, path, cause }) };
@@ -51,7 +51,7 @@ function addonIn(folder: string): string | undefined {
 
 function resolved(what: string, from: string): string | undefined {
   try {
-    return createRequire(from).resolve(what);
+    return requireFrom(from).resolve(what);
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
-import { createRequire } from 'node:module';
 import { warnOfCopies } from './copies.js';
 import { isWhole } from './elf.js';
 import { explain } from './explain.js';
 import { locate, type Place } from './locate.js';
+import { requireFrom } from './require.js';
 import { runningTarget } from './target.js';
 
 /** The `code` of the error of a native part that cannot be used. */
@@ -18,7 +18,7 @@ export function load(place: Place, setUp?: (addon: object) => void): object {
     if (found.path === undefined) return standIn(place, { ...found });
     // The system's loader would end the process with SIGBUS.
     if (!isWhole(found.path)) throw new Error('the file is cut off');
-    const addon = createRequire(found.path)(found.path) as object;
+    const addon = requireFrom(found.path)(found.path) as object;
     setUp?.(addon);
     warnOfCopies(place.name, found.folder ?? found.path);
     return addon;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { requireFrom } from './require.js';
 import { runningTarget, targetName } from './target.js';
 
 /** A native file of a package, and where to look for the package. */
@@ -73,7 +73,7 @@ function installedFolder(name: string, from: string | undefined): string | undef
   for (const place of [from, process.argv[1], join(process.cwd(), 'package.json')]) {
     if (place === undefined || !/^(file:|\/)/.test(place)) continue;
     try {
-      return dirname(createRequire(place).resolve(`${name}/package.json`));
+      return dirname(requireFrom(place).resolve(`${name}/package.json`));
     } catch {
       // Not from there.
     }

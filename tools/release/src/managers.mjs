@@ -70,7 +70,7 @@ export const managers = [npm, pnpm, yarnClassic, yarn];
  * @param {string} version
  * @param {string} program its path in the package
  */
-function fetched(name, version, program) {
+export function fetched(name, version, program) {
   const into = join(toolsDirectory, `${name.replace(/^@/, '').replace('/', '-')}-${version}`);
   if (!existsSync(join(into, program))) {
     say('tools', `fetching ${name} ${version} from npm`);

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { requireFrom } from '@verbs/native-files';
 import { formatGuid } from '../base/gid.js';
 import { type Forms, named, readable } from '../base/inspection.js';
 import { native, type NativeDevice, type NativeLibrary } from '../base/native.js';
@@ -127,15 +127,15 @@ export function requireInstalled(name: string): unknown {
   // Where this package is installed, where the program is, and where it was started.
   for (const place of [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')]) {
     if (place === undefined || !/^(file:|\/)/.test(place)) continue;
-    const { resolve, require } = requireFrom(place);
+    const { resolve, require } = seenFrom(place);
     const path = resolve(name);
     if (path !== undefined) return require(path);
   }
   return undefined;
 }
 
-function requireFrom(place: string) {
-  const require = createRequire(place);
+function seenFrom(place: string) {
+  const require = requireFrom(place);
   const resolve = (name: string): string | undefined => {
     try {
       return require.resolve(name);

@@ -86,7 +86,7 @@ const hasFiles = (folder) => existsSync(folder) && readdirSync(folder).length > 
  * what is fuzzed with: the targets themselves, and readers of the tests.
  * @param {string} path
  */
-export function roomOf(path) {
+function roomOf(path) {
   const [, name, rest] = /^packages\/([^/]+)\/native\/(.+)\/[^/]+$/.exec(path) ?? [];
   if (name === undefined || rest === undefined || /^(fuzz|test)(\/|$)/.test(rest)) return undefined;
   return `${name} ${rest.split('/').slice(0, 2).join('/')}`;
