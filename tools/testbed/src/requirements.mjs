@@ -1,7 +1,7 @@
 import { installMissing, missingPackages } from '../../setup/src/debian.mjs';
 
 /** Debian packages of the virtual machine and of the programs that run in it. */
-export const testbedPackages = [
+const testbedPackages = [
   ...['busybox-static', 'cpio', 'kmod', 'qemu-system-x86', 'xz-utils'],
   ...['ibverbs-providers', 'ibverbs-utils', 'iproute2', 'libibverbs-dev', 'perftest', 'rdma-core', 'rdmacm-utils'],
 ];
