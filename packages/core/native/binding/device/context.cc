@@ -23,6 +23,21 @@ Context::Context(std::shared_ptr<Environment> environment, std::shared_ptr<const
   if (flags >= 0) (void)fcntl(context_->async_fd, F_SETFL, flags | O_NONBLOCK);
 }
 
+bool Context::removed() const {
+  ibv_port_attr attr{};
+  verbs_context* slots = verbs_get_ctx_op(context_, query_port);
+  const int error = slots != nullptr ? slots->query_port(context_, 1, &attr, sizeof attr)
+                                     : functions().query_port(context_, 1, &attr);
+  return error == EIO;
+}
+
+// The kernel destroys the objects of a device that was removed, and answers every call with EIO from then on. Closing
+// the context still works and gives its descriptors back, as in C.
+bool Object::went_with_device() const {
+  const Context* context = context_if_any();
+  return kind_ != VERBS_CORE_CONTEXT && context != nullptr && context->removed();
+}
+
 int Context::release() {
   async_watcher_.close();
   if (ownership_ == Ownership::kOwned && functions().close_device(context_) != 0) return errno == 0 ? EIO : errno;

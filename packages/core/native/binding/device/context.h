@@ -29,6 +29,8 @@ class Context final : public Object {
   Environment& environment() const { return *environment_; }
   const std::shared_ptr<Environment>& shared_environment() const { return environment_; }
   provider::DescriptorWatcher& async_watcher() { return async_watcher_; }
+  // The device is not there any more: the kernel answers even a query with EIO.
+  bool removed() const;
 
   static void init(Napi::Object exports);
 

@@ -1,6 +1,7 @@
 #include "binding/lifetime/object.h"
 
 #include <array>
+#include <cerrno>
 
 namespace verbs::core {
 namespace {
@@ -49,9 +50,12 @@ int Object::close() {
     const std::shared_ptr<Object> child = children_.back()->shared_from_this();
     if (const int error = child->close(); error != 0) return error;
   }
-  const int error = release();
-  // The object itself may be gone although something that went with it was not destroyed.
-  if (error != 0 && pointer() != nullptr) return error;
+  int error = release();
+  if (error == EIO && went_with_device()) {
+    error = 0;
+  } else if (error != 0 && pointer() != nullptr) {
+    return error;  // else the object itself is gone, although something that went with it was not destroyed
+  }
   open_ = false;
   detach();
   return error;

@@ -28,7 +28,7 @@ class Object : public std::enable_shared_from_this<Object> {
   Object& operator=(const Object&) = delete;
 
   // Destroys the children and then the object itself. Returns 0, or the errno of the destroy call that failed: the
-  // object then stays open. Closing a closed object does nothing.
+  // object then stays open, unless it went with its device. Closing a closed object does nothing.
   int close();
   bool open() const { return open_; }
   verbs_core_kind kind() const { return kind_; }
@@ -69,6 +69,8 @@ class Object : public std::enable_shared_from_this<Object> {
     std::list<Object*>::iterator place;
   };
   void detach();
+  // Of the room above: context.cc.
+  bool went_with_device() const;
 
   verbs_core_kind kind_;
   bool open_ = true;

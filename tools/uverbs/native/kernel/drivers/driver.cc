@@ -1,0 +1,32 @@
+#include "driver.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "mlx5.h"
+#include "rxe.h"
+
+namespace verbs::uverbs {
+
+void Driver::resized(Context& /*context*/, Object& /*object*/, Output /*response*/) {}
+
+Addresses Driver::addresses(Type /*type*/) const { return {}; }
+
+void* Driver::map(Context& /*context*/, std::size_t length, off_t /*offset*/) {
+  return mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+Driver& driver() {
+  static Mlx5 mlx5;
+  static Rxe rxe;
+  static Driver& chosen = [&]() -> Driver& {
+    const char* name = std::getenv("UVERBS_DRIVER");
+    if (name != nullptr && std::strcmp(name, "rxe") == 0) return rxe;
+    return mlx5;
+  }();
+  return chosen;
+}
+
+}  // namespace verbs::uverbs

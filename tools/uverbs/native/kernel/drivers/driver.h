@@ -1,0 +1,32 @@
+// What differs between the emulated adapters: the driver's part of requests and responses, and its mappings.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "../call.h"
+#include "../journal.h"
+
+namespace verbs::uverbs {
+
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  virtual std::uint32_t id() const = 0;  // RDMA_DRIVER_...
+  virtual void get_context(Input request, Output response) = 0;
+  // A new object: fills in its queues from the request, and the driver's response.
+  virtual void created(Context& context, Object& object, std::uint32_t handle, Input request, Output response) = 0;
+  virtual void query_device(Output response) = 0;
+  // A queue of another size.
+  virtual void resized(Context& context, Object& object, Output response);
+  // Where addresses stand in the driver's part of a request that makes an object of this type.
+  virtual Addresses addresses(Type type) const;
+  // The memory behind an offset of the device file.
+  virtual void* map(Context& context, std::size_t length, off_t offset);
+};
+
+// The driver that UVERBS_DRIVER names.
+Driver& driver();
+
+}  // namespace verbs::uverbs

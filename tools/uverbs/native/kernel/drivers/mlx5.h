@@ -1,0 +1,17 @@
+// The driver's part of mlx5: queues in the program's memory, doorbells on mapped pages.
+#pragma once
+
+#include "driver.h"
+
+namespace verbs::uverbs {
+
+class Mlx5 final : public Driver {
+ public:
+  std::uint32_t id() const override;
+  void get_context(Input request, Output response) override;
+  void created(Context& context, Object& object, std::uint32_t handle, Input request, Output response) override;
+  void query_device(Output response) override;
+  Addresses addresses(Type type) const override;
+};
+
+}  // namespace verbs::uverbs
