@@ -26,17 +26,15 @@ Function* next(const char* name) {
 
 // Where the path leads, in calls of the program. Calls that the search itself makes are libc's; errno stays.
 inline std::optional<Tree::Place> place_of(int directory, const char* path) {
-  static thread_local bool searching = false;
-  if (searching || !path || (path[0] == '/' && !may_be_in_folder(path))) return std::nullopt;
+  if (Own::is_active() || !path || (path[0] == '/' && !may_be_in_folder(path))) return std::nullopt;
   const int before = errno;
-  searching = true;
   std::optional<Tree::Place> place;
   try {
+    const Own own;
     place = Tree::get().find(directory, path);
   } catch (...) {
     // There is no memory or no room for the tree: the program sees the machine as it is.
   }
-  searching = false;
   errno = before;
   return place;
 }

@@ -38,6 +38,7 @@ Tree& Tree::get() {
 }
 
 void Tree::remove_existing() {
+  const Own own;
   if (Tree* tree = created) tree->remove();
 }
 
@@ -169,6 +170,7 @@ std::string Tree::device_of(std::string_view name, std::string_view* file) const
 }
 
 int Tree::refresh(const Place& place) {
+  const Own own;
   const std::lock_guard guard(mutex_);
   std::string_view file;
   const std::string device = device_of(place.name, &file);

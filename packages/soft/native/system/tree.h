@@ -17,6 +17,21 @@
 
 namespace verbs::soft::system {
 
+// While it lives, the calls of this thread are this library's own, and go to libc as they are.
+class Own {
+ public:
+  Own() : before_(active) { active = true; }
+  ~Own() { active = before_; }
+  Own(const Own&) = delete;
+  Own& operator=(const Own&) = delete;
+
+  static bool is_active() { return active; }
+
+ private:
+  inline static thread_local bool active = false;
+  bool before_;
+};
+
 class Tree {
  public:
   static Tree& get();

@@ -20,9 +20,9 @@ afterAll(() => {
   if (directory !== '') rmSync(directory, { recursive: true, force: true });
 });
 
-/** The listeners of this machine announce themselves by name: waits for the one at that port. */
+/** The listeners of this machine announce themselves by name ("…/bound": not yet one): waits for the one at that port. */
 async function listening(server: Program, port: number): Promise<void> {
-  const service = new RegExp(`@verbs-cm/[0-9a-f]*${port.toString(16).padStart(4, '0')}/`);
+  const service = new RegExp(`@verbs-cm/[0-9a-f]*${port.toString(16).padStart(4, '0')}/[^/]*/[^/]*$`, 'm');
   while (!service.test(readFileSync('/proc/net/unix', 'utf8'))) {
     if (server.process.exitCode !== null) throw new Error(describeOutcome(await server.ended));
     await sleep(20);

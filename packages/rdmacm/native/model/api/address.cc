@@ -9,6 +9,7 @@
 #include "model/device/soft.h"
 #include "model/id/library.h"
 #include "model/id/ports.h"
+#include "model/id/service.h"
 #include "model/library/functions.h"
 
 namespace verbs::rdmacm::model {
@@ -29,8 +30,10 @@ int bind(Id& id, const sockaddr* address) {
   if (!is_ip(address)) return EAFNOSUPPORT;
   Place place;
   if (!is_any(address) && !find_address(gid_of(address), &place)) {
-    // Another process has this loopback address, and all of them serve the machine's.
-    if (!is_loopback(gid_of(address)) || !find_route(address, &place) || !is_loopback(place.gid)) return ENODEV;
+    if (!is_loopback(gid_of(address))) return ENODEV;
+    // Another process has this loopback address, and all of them serve the machine's. If no device is at such an
+    // address, it stands for every address, as with the kernel.
+    if (!find_route(address, &place) || !is_loopback(place.gid)) place = {};
   }
   std::memcpy(&id.cm.route.addr.src_storage, address, size_of(address));
   if (const int error = take_port(id)) {
@@ -131,7 +134,11 @@ int resolve_route(Id& id) {
 using namespace verbs::rdmacm::model;
 
 int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
-  return with_id(id, [&](Id& found) { return result(bind(found, address)); });
+  return with_id(id, [&](Id& found) {
+    const int error = bind(found, address);
+    if (error == 0) announce_bound(found);
+    return result(error);
+  });
 }
 
 int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* destination, int) {

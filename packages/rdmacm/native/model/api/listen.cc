@@ -1,44 +1,25 @@
 // The passive side: listening, and requests of synchronous identifiers.
-#include <algorithm>
 #include <cerrno>
 
 #include "model/device/soft.h"
 #include "model/id/callback.h"
 #include "model/id/library.h"
 #include "model/id/ports.h"
+#include "model/id/service.h"
 #include "model/library/functions.h"
 
 namespace verbs::rdmacm::model {
 namespace {
 
-constexpr Gid kLoopback = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
 constexpr int kMaxBacklog = 1024;  // as the kernel's default
-
-verbs_soft_cm_listen_attr attr_of(Id& id) {
-  verbs_soft_cm_listen_attr attr{};
-  attr.service_id = static_cast<std::uint64_t>(id.cm.ps) << 16 | port_of(id.source());
-  attr.datagrams = id.is_datagram();
-  if (!is_any(id.source())) {
-    std::ranges::copy(gid_of(id.source()), attr.address);
-  } else if (id.source()->sa_family == AF_INET) {
-    attr.families = 4;
-  } else {
-    attr.families = id.family_only ? 6 : 0;
-  }
-  return attr;
-}
 
 int listen_on(Id& id, Device& device) {
   auto listening = std::make_unique<Listening>(Listening{&id, &device, 0, nullptr});
-  const verbs_soft_cm_listen_attr attr = attr_of(id);
+  const verbs_soft_cm_listen_attr attr = listen_attr_of(id);
   if (const int error = soft()->cm->listen(device.verbs, &attr, on_cm_event, listening.get(), &listening->number)) {
     return error;
   }
-  Gid bound{}, own{};
-  std::copy_n(attr.address, bound.size(), bound.begin());
-  if (attr.families != 6 && soft()->cm->address_like(device.verbs, kLoopback.data(), own.data()) == 0) {
-    listening->announcement = Announcement::make(attr.service_id, bound, own);
-  }
+  listening->announcement = announce(id, device, Service::kListening);
   id.listeners.push_back(std::move(listening));
   return 0;
 }
@@ -52,7 +33,7 @@ int listen(Id& id, int backlog) {
   if (id.state != State::kBound) return EINVAL;
   if (const int error = check_listen(id)) return error;
   id.backlog = backlog > 0 && backlog < kMaxBacklog ? backlog : kMaxBacklog;
-  std::vector<Device*> where = id.device() ? std::vector<Device*>{id.device()} : devices();
+  const std::vector<Device*> where = devices_of(id);
   if (where.empty()) return ENODEV;
   id.state = State::kListening;
   for (Device* device : where) {

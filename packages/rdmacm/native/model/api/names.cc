@@ -69,7 +69,9 @@ int get(const char* node, const char* service, const rdma_addrinfo& hints, InfoP
     info->ai_dst_len = hints.ai_dst_len;
     info->ai_dst_addr = copy_address(hints.ai_dst_addr, hints.ai_dst_len);
   }
-  if (info->ai_family == 0 && info->ai_src_addr) info->ai_family = info->ai_src_addr->sa_family;
+  if (info->ai_family == 0) info->ai_family = hints.ai_family;
+  const sockaddr* known = info->ai_src_addr ? info->ai_src_addr : info->ai_dst_addr;
+  if (info->ai_family == 0 && known) info->ai_family = known->sa_family;
   *result = std::move(info);
   return 0;
 }

@@ -25,12 +25,16 @@ std::string prefix_of(std::uint64_t service_id) {
   return text;
 }
 
-// "BOUND/OWN" behind the prefix.
-bool parse(const std::string& text, Gid* bound, Gid* own) {
+constexpr const char* kBoundOnly = "/bound";
+
+// "BOUND/OWN", or "BOUND/OWN/bound", behind the prefix.
+bool parse(const std::string& text, Gid* bound, Gid* own, Service* service) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) return false;
   const std::size_t end = text.find('/', slash + 1);
   const std::string second = text.substr(slash + 1, end == std::string::npos ? end : end - slash - 1);
+  *service = end != std::string::npos && text.compare(end, std::string::npos, kBoundOnly) == 0 ? Service::kBound
+                                                                                               : Service::kListening;
   return inet_pton(AF_INET6, text.substr(0, slash).c_str(), bound->data()) == 1 &&
          inet_pton(AF_INET6, second.c_str(), own->data()) == 1;
 }
@@ -39,13 +43,15 @@ bool parse(const std::string& text, Gid* bound, Gid* own) {
 
 bool is_loopback(const Gid& gid) { return is_ipv4(gid) && gid[12] == 127; }
 
-std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const Gid& bound, const Gid& own) {
+std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const Gid& bound, const Gid& own,
+                                                 Service service) {
   if (!is_loopback(own)) return nullptr;
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return nullptr;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string name = prefix_of(service_id) + text_of(bound) + "/" + text_of(own);
+  const std::string name =
+      prefix_of(service_id) + text_of(bound) + "/" + text_of(own) + (service == Service::kBound ? kBoundOnly : "");
   name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // abstract: the first byte is zero
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0) {
@@ -58,17 +64,22 @@ std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const
 Announcement::~Announcement() { close(fd_); }
 
 Gid find_neighbour(std::uint64_t service_id, const Gid& address) {
-  Gid found = address;
-  if (!is_loopback(address)) return found;
+  if (!is_loopback(address)) return address;
   const std::string prefix = "@" + prefix_of(service_id);
   std::ifstream sockets("/proc/net/unix");
+  Gid found = address;
+  int best = 0;
   for (std::string line; std::getline(sockets, line);) {
     const std::size_t at = line.find(prefix);
     Gid bound{}, own{};
-    if (at == std::string::npos || !parse(line.substr(at + prefix.size()), &bound, &own)) continue;
+    Service service{};
+    if (at == std::string::npos || !parse(line.substr(at + prefix.size()), &bound, &own, &service)) continue;
     const bool any = bound == Gid{};
     if (!is_loopback(own) || (!any && bound != address)) continue;
-    if (own == address || !any) return own;
+    // A listener before one that will be, an exact address before all addresses.
+    const int rank = 1 + (own == address || !any ? 1 : 0) + (service == Service::kListening ? 2 : 0);
+    if (rank <= best) continue;
+    best = rank;
     found = own;
   }
   return found;

@@ -13,12 +13,16 @@ namespace verbs::rdmacm::model {
 
 bool is_loopback(const Gid& gid);
 
-// A service of this process as others find it.
+// A service of this process as others find it. Programs may tell their port as soon as it is bound, and listen later:
+// others' requests must reach the process that will listen, which holds them for a while.
+enum class Service { kListening, kBound };
+
 class Announcement {
  public:
   // `bound`: the address that the program listens at, zeros for every one. `own`: where its device is. Without a
   // loopback address it announces nothing, nor if it fails: then others need the device's address.
-  static std::unique_ptr<Announcement> make(std::uint64_t service_id, const Gid& bound, const Gid& own);
+  static std::unique_ptr<Announcement> make(std::uint64_t service_id, const Gid& bound, const Gid& own,
+                                            Service service);
   ~Announcement();
   Announcement(const Announcement&) = delete;
   Announcement& operator=(const Announcement&) = delete;
@@ -29,8 +33,8 @@ class Announcement {
   int fd_;
 };
 
-// The address of the device that serves a loopback address of this machine: the address itself if a listener has it or
-// nobody listens.
+// The address of the device that serves a loopback address of this machine: that of a listener, else of a process that
+// has bound the port; the address itself if a listener has it or there is no service.
 Gid find_neighbour(std::uint64_t service_id, const Gid& address);
 
 }  // namespace verbs::rdmacm::model

@@ -61,6 +61,7 @@ struct Id {
 
   std::uint32_t connection = 0;  // in the connection manager; 0: none
   std::vector<std::unique_ptr<Listening>> listeners;
+  std::vector<std::unique_ptr<Announcement>> announcements;  // of the address that the program has bound
   int backlog = 0;
   int pending = 0;  // requests that the program has not got yet
 

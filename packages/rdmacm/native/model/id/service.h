@@ -1,0 +1,22 @@
+// The service that an identifier listens at, or will: where, and how other processes find it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/id/id.h"
+
+namespace verbs::rdmacm::model {
+
+verbs_soft_cm_listen_attr listen_attr_of(Id& id);
+
+// The identifier's device, or all of them if it is bound to every address.
+std::vector<Device*> devices_of(Id& id);
+
+// nullptr if there is nothing to announce: see Announcement::make().
+std::unique_ptr<Announcement> announce(Id& id, Device& device, Service service);
+
+// The program has bound the identifier to a port, and may listen there.
+void announce_bound(Id& id);
+
+}  // namespace verbs::rdmacm::model
