@@ -13,7 +13,7 @@ export const addressVector = {
 const remoteRights = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 
 /** @param {QueuePair} qp */
-function toRts(qp) {
+export function toRts(qp) {
   const reliable = qp.qpType === QpType.RC;
   const connected = qp.qpType !== QpType.UD;
   qp.modify({

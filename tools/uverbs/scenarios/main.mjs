@@ -1,6 +1,7 @@
 // One scenario in a process of its own: node main.mjs NAME
 import { openDevice } from '@verbs/core';
 import { deviceScenarios } from './device.mjs';
+import { extendedScenarios } from './extended.mjs';
 import { memoryScenarios } from './memory.mjs';
 import { postingScenarios } from './posting.mjs';
 import { queueScenarios } from './queues.mjs';
@@ -13,6 +14,7 @@ const scenarios = {
   ...queueScenarios,
   ...postingScenarios,
   ...steeringScenarios,
+  ...extendedScenarios,
   ...removalScenarios,
 };
 

@@ -24,10 +24,15 @@ const timeout = 60_000;
 /** Scenarios of one driver alone: why. */
 const onlyMlx5 = new Map([
   ['receive-side-scaling', 'rxe has no receive work queues'],
+  ['counted-flow', 'rxe has no RAW_PACKET and no counters'],
+  ['device-memory', 'rxe has no memory of its own'],
+  ['work-requests', 'completion queues of librxe have no timestamps'],
+  ['moderation', 'completion queues of librxe have no timestamps'],
+  ['reliable-domain', 'librxe has no XRC'],
   ...['reformats', 'modify-header', 'flows', 'devx'].map((name) => /** @type {const} */ ([name, 'calls of libmlx5'])),
 ]);
-/** Of mlx5, by the ioctl alone. */
-const onlyIoctl = ['reformats', 'modify-header', 'flows', 'devx'];
+/** By the ioctl alone. */
+const onlyIoctl = ['reformats', 'modify-header', 'flows', 'devx', 'device-memory', 'counted-flow'];
 
 /**
  * @param {string} scenario
@@ -37,7 +42,7 @@ const onlyIoctl = ['reformats', 'modify-header', 'flows', 'devx'];
  */
 function reasonAgainst(scenario, driver, by) {
   if (driver !== 'mlx5' && onlyMlx5.has(scenario)) return onlyMlx5.get(scenario);
-  if (by === 'write' && onlyIoctl.includes(scenario)) return 'libmlx5 has these calls through the ioctl only';
+  if (by === 'write' && onlyIoctl.includes(scenario)) return 'these calls go through the ioctl only';
   return undefined;
 }
 

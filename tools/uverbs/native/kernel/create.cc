@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::uint32_t kFirstNumber = 0x100;
 constexpr std::uint32_t kKeyShift = 8;
-constexpr std::uint32_t kQptXrcRecv = 10;
 
 }  // namespace
 
@@ -55,7 +54,8 @@ int create_qp(Call& call, const QpRequest& request, std::uint32_t& handle) {
   qp.user_handle = request.user_handle;
   qp.numbers = request.numbers;
   std::vector<Reference> references;
-  if (request.has_pd && request.type != kQptXrcRecv) references.push_back({Type::kPd, request.pd});
+  if (request.has_pd) references.push_back({Type::kPd, request.pd});
+  if (request.has_xrcd) references.push_back({Type::kXrcd, request.xrcd});
   if (request.has_cqs) {
     references.push_back({Type::kCq, request.send_cq});
     references.push_back({Type::kCq, request.recv_cq});

@@ -19,6 +19,8 @@ struct QpRequest {
   std::uint32_t recv_cq = 0;
   bool has_srq = false;
   std::uint32_t srq = 0;
+  bool has_xrcd = false;
+  std::uint32_t xrcd = 0;
   bool has_table = false;
   std::uint32_t table = 0;
   // max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline

@@ -10,7 +10,8 @@
 #include "twin.h"
 
 static const struct scenario *const all[] = {device_scenarios,  memory_scenarios,   queue_scenarios,
-                                             posting_scenarios, steering_scenarios, removal_scenarios};
+                                             posting_scenarios, steering_scenarios, extended_scenarios,
+                                             removal_scenarios};
 
 void fail(const char *expression, const char *file, int line) {
   fprintf(stderr, "%s:%d: %s: %s\n", file, line, expression, strerror(errno));

@@ -18,6 +18,7 @@ extern const struct scenario queue_scenarios[];
 extern const struct scenario posting_scenarios[];
 extern const struct scenario steering_scenarios[];
 extern const struct scenario removal_scenarios[];
+extern const struct scenario extended_scenarios[];
 
 // Ends the program with a message when a call that must succeed did not.
 #define REQUIRE(expression)                                   \

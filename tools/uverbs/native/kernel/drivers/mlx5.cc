@@ -103,6 +103,8 @@ Addresses Mlx5::addresses(Type type) const {
     case Type::kSrq:
     case Type::kWq:
       return {offsetof(mlx5_ib_create_cq, buf_addr), offsetof(mlx5_ib_create_cq, db_addr)};
+    case Type::kFlow:
+      return {sizeof(mlx5_ib_create_flow)};  // of the first description of counters
     case Type::kNewSize:
       return {offsetof(mlx5_ib_resize_cq, buf_addr)};
     default:

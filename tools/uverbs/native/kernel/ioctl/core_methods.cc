@@ -96,6 +96,8 @@ int qp_create(Call& call, const Attributes& attributes) {
   request.recv_cq = attributes.value<std::uint32_t>(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE);
   request.has_srq = attributes.has(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
   request.srq = attributes.value<std::uint32_t>(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
+  request.has_xrcd = attributes.has(UVERBS_ATTR_CREATE_QP_XRCD_HANDLE);
+  request.xrcd = attributes.value<std::uint32_t>(UVERBS_ATTR_CREATE_QP_XRCD_HANDLE);
   request.has_table = attributes.has(UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE);
   request.table = attributes.value<std::uint32_t>(UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE);
   request.numbers = {cap.max_send_wr, cap.max_recv_wr, cap.max_send_sge, cap.max_recv_sge, cap.max_inline_data};

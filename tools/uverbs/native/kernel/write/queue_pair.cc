@@ -8,7 +8,8 @@
 namespace verbs::uverbs {
 namespace {
 
-constexpr std::uint32_t kMaskState = 1;  // IB_QP_STATE
+constexpr std::uint32_t kMaskState = 1;   // IB_QP_STATE
+constexpr std::uint32_t kXrcTarget = 10;  // IBV_QPT_XRC_RECV
 
 template <class Request>
 QpRequest common(const Request& request) {
@@ -18,6 +19,12 @@ QpRequest common(const Request& request) {
   qp.pd = request.pd_handle;
   qp.send_cq = request.send_cq_handle;
   qp.recv_cq = request.recv_cq_handle;
+  // The target of XRC has neither a protection domain nor queues: the field names its XRC domain.
+  if (qp.type == kXrcTarget) {
+    qp.has_pd = qp.has_cqs = false;
+    qp.has_xrcd = true;
+    qp.xrcd = request.pd_handle;
+  }
   qp.has_srq = request.is_srq != 0;
   qp.srq = request.srq_handle;
   qp.numbers = {request.max_send_wr, request.max_recv_wr, request.max_send_sge, request.max_recv_sge,
@@ -59,7 +66,7 @@ int create_qp_ex(Call& call) {
   QpRequest request = common(given);
   request.has_table = (given.comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE) != 0;
   request.table = given.rwq_ind_tbl_handle;
-  request.has_cqs = !request.has_table;
+  if (request.has_table) request.has_cqs = false;
   if (request.has_table && given.max_recv_sge != 0) return EINVAL;
   std::uint32_t handle = 0;
   const int error = create_qp(call, request, handle);
