@@ -7,8 +7,10 @@
 
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <random>
 #include <string>
+
+#include "model/device/unix_sockets.h"
 
 namespace verbs::rdmacm::model {
 namespace {
@@ -26,9 +28,11 @@ std::string prefix_of(std::uint64_t service_id) {
 }
 
 constexpr const char* kBoundOnly = "/bound";
+constexpr int kNames = 4;  // that are tried for an announcement
 
-// "BOUND/OWN", or "BOUND/OWN/bound", behind the prefix.
-bool parse(const std::string& text, Gid* bound, Gid* own, Service* service) {
+// "BOUND/OWN", or "BOUND/OWN/bound", behind the prefix. What follows a '#' has no meaning.
+bool parse(std::string text, Gid* bound, Gid* own, Service* service) {
+  text = text.substr(0, text.find('#'));
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) return false;
   const std::size_t end = text.find('/', slash + 1);
@@ -37,6 +41,14 @@ bool parse(const std::string& text, Gid* bound, Gid* own, Service* service) {
                                                                                                : Service::kListening;
   return inet_pton(AF_INET6, text.substr(0, slash).c_str(), bound->data()) == 1 &&
          inet_pton(AF_INET6, second.c_str(), own->data()) == 1;
+}
+
+bool bind_abstract(int fd, const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // abstract: the first byte is zero
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0;
 }
 
 }  // namespace
@@ -48,36 +60,37 @@ std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const
   if (!is_loopback(own)) return nullptr;
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return nullptr;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
   const std::string name =
       prefix_of(service_id) + text_of(bound) + "/" + text_of(own) + (service == Service::kBound ? kBoundOnly : "");
-  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // abstract: the first byte is zero
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0) {
-    close(fd);
-    return nullptr;
+  // Somebody else may have taken the name, by mistake or not.
+  std::random_device random;
+  for (int i = 0; i < kNames; ++i) {
+    if (bind_abstract(fd, i == 0 ? name : name + "#" + std::to_string(random()))) {
+      return std::unique_ptr<Announcement>(new Announcement(fd));
+    }
   }
-  return std::unique_ptr<Announcement>(new Announcement(fd));
+  close(fd);
+  return nullptr;
 }
 
 Announcement::~Announcement() { close(fd_); }
 
 Gid find_neighbour(std::uint64_t service_id, const Gid& address) {
   if (!is_loopback(address)) return address;
-  const std::string prefix = "@" + prefix_of(service_id);
-  std::ifstream sockets("/proc/net/unix");
+  const std::string prefix = prefix_of(service_id);
   Gid found = address;
   int best = 0;
-  for (std::string line; std::getline(sockets, line);) {
-    const std::size_t at = line.find(prefix);
+  for (const AbstractSocket& socket : abstract_sockets(prefix)) {
     Gid bound{}, own{};
     Service service{};
-    if (at == std::string::npos || !parse(line.substr(at + prefix.size()), &bound, &own, &service)) continue;
+    if (!parse(socket.name.substr(prefix.size()), &bound, &own, &service)) continue;
     const bool any = bound == Gid{};
     if (!is_loopback(own) || (!any && bound != address)) continue;
-    // A listener before one that will be, an exact address before all addresses.
-    const int rank = 1 + (own == address || !any ? 1 : 0) + (service == Service::kListening ? 2 : 0);
+    // Any user can announce anything: this one and root come before all others, of which the first one stays, as it
+    // does at a port of the kernel. Then a listener before one that will be, an exact address before all addresses.
+    const bool trusted = socket.owner && (*socket.owner == geteuid() || *socket.owner == 0);
+    const int rank =
+        1 + (own == address || !any ? 1 : 0) + (service == Service::kListening ? 2 : 0) + (trusted ? 4 : 0);
     if (rank <= best) continue;
     best = rank;
     found = own;

@@ -1,0 +1,102 @@
+#include "model/device/unix_sockets.h"
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace verbs::rdmacm::model {
+namespace {
+
+// Of linux/unix_diag.h since Linux 5.3.
+constexpr std::uint32_t kShowUid = 0x40;
+constexpr unsigned short kUid = 7;
+
+void add(std::vector<AbstractSocket>& found, const std::string& prefix, AbstractSocket socket) {
+  if (socket.name.compare(0, prefix.size(), prefix) == 0) found.push_back(std::move(socket));
+}
+
+// Reads one answer. False at the end of the list, or for an error.
+bool read(const nlmsghdr* header, const std::string& prefix, std::vector<AbstractSocket>& found) {
+  if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY) return false;
+  const auto* message = static_cast<const unix_diag_msg*>(NLMSG_DATA(header));
+  AbstractSocket socket;
+  socket.inode = message->udiag_ino;
+  auto size = static_cast<int>(header->nlmsg_len - NLMSG_LENGTH(sizeof *message));
+  const auto* first = reinterpret_cast<const char*>(message + 1);
+  for (const auto* at = reinterpret_cast<const rtattr*>(first); RTA_OK(at, size); at = RTA_NEXT(at, size)) {
+    const auto* data = static_cast<const char*>(RTA_DATA(at));
+    const std::size_t length = RTA_PAYLOAD(at);
+    if (at->rta_type == UNIX_DIAG_NAME && length > 1 && data[0] == 0) socket.name.assign(data + 1, length - 1);
+    if (at->rta_type == kUid && length == sizeof(std::uint32_t)) {
+      std::uint32_t uid = 0;
+      std::memcpy(&uid, data, sizeof uid);
+      socket.owner = uid;
+    }
+  }
+  add(found, prefix, std::move(socket));
+  return true;
+}
+
+// Asks the kernel. False if it does not answer.
+bool ask(int fd, const std::string& prefix, std::vector<AbstractSocket>& found) {
+  struct {
+    nlmsghdr header;
+    unix_diag_req request;
+  } query{};
+  query.header.nlmsg_len = sizeof query;
+  query.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  query.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  query.request.sdiag_family = AF_UNIX;
+  query.request.udiag_states = UINT32_MAX;
+  query.request.udiag_show = UDIAG_SHOW_NAME | kShowUid;
+  if (send(fd, &query, sizeof query, 0) != static_cast<ssize_t>(sizeof query)) return false;
+  std::vector<char> answer(65536);
+  for (;;) {
+    const ssize_t received = recv(fd, answer.data(), answer.size(), 0);
+    if (received <= 0) return false;
+    auto size = static_cast<std::uint32_t>(received);
+    const auto* header = reinterpret_cast<const nlmsghdr*>(answer.data());
+    for (; NLMSG_OK(header, size); header = NLMSG_NEXT(header, size)) {
+      if (!read(header, prefix, found)) return header->nlmsg_type == NLMSG_DONE;
+    }
+  }
+}
+
+// "Num: RefCount Protocol Flags Type St Inode @name"
+void read_file(const std::string& prefix, std::vector<AbstractSocket>& found) {
+  std::ifstream file("/proc/net/unix");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string skipped, name;
+    AbstractSocket socket;
+    for (int i = 0; i < 6; ++i) words >> skipped;
+    if (!(words >> socket.inode >> name) || name[0] != '@') continue;
+    socket.name = name.substr(1);
+    add(found, prefix, std::move(socket));
+  }
+}
+
+}  // namespace
+
+std::vector<AbstractSocket> abstract_sockets(const std::string& prefix) {
+  std::vector<AbstractSocket> found;
+  const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+  const bool answered = fd >= 0 && ask(fd, prefix, found);
+  if (fd >= 0) close(fd);
+  if (!answered) {
+    found.clear();
+    read_file(prefix, found);
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.inode < b.inode; });
+  return found;
+}
+
+}  // namespace verbs::rdmacm::model
