@@ -10,5 +10,7 @@ export type { FaultPlanState, FaultRuleState, Faults } from './faults.js';
 export { machineFor } from './machine.js';
 export type { Machine } from './machine.js';
 export { dropIn, library, nicLibrary } from './paths.js';
+export { processes } from './processes.js';
+export type { DeviceReport, PortReport, ProcessReport, QueuePairReport } from './processes.js';
 export { softNic } from './soft-nic.js';
 export type { SoftNic } from './soft-nic.js';

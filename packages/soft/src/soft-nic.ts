@@ -3,6 +3,7 @@ import { Capture } from './capture.js';
 import type { CaptureOptions } from './config.js';
 import { check, SoftError } from './errors.js';
 import { Faults } from './faults.js';
+import { metricsText } from './metrics.js';
 import { native } from './native.js';
 
 /**
@@ -51,6 +52,21 @@ export class SoftNic {
     const counters = native().stats(this.name);
     if (typeof counters === 'number') throw new SoftError(counters, 'verbs_soft_stats', native().lastError());
     return counters;
+  }
+
+  /**
+   * The counters in the text format of Prometheus, for the response to its scrapes: `verbs_soft_sent_pkts_total` and so on,
+   * labelled with the device's name.
+   *
+   * @throws SoftError ENODEV as {@link stats}.
+   * @example
+   * http.createServer((request, response) => {
+   *   response.setHeader('Content-Type', 'text/plain; version=0.0.4');
+   *   response.end(softNic().metrics());
+   * });
+   */
+  metrics(): string {
+    return metricsText(this.name, this.stats());
   }
 
   /**

@@ -12,6 +12,8 @@ import { pingCommand } from './commands/ping.js';
 import { reformatCommand } from './commands/reformat.js';
 import { runCommand } from './commands/run.js';
 import { showCommand } from './commands/show.js';
+import { statCommand } from './commands/stat.js';
+import { topCommand } from './commands/top.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
@@ -40,6 +42,8 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the pr
     runCommand(),
     captureCommand(),
     showCommand(),
+    topCommand(),
+    statCommand(),
     pingCommand(),
     perfCommand(),
     commCommand(),

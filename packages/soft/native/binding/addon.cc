@@ -57,6 +57,20 @@ Napi::Value stats(const Napi::CallbackInfo& info) {
   return counters;
 }
 
+Napi::Value processes(const Napi::CallbackInfo& info) {
+  Napi::Array reports = Napi::Array::New(info.Env());
+  const auto add = [](void* data, int pid, const char* text) {
+    auto& array = *static_cast<Napi::Array*>(data);
+    Napi::Object process = Napi::Object::New(array.Env());
+    process.Set("pid", pid);
+    process.Set("report", text);
+    array[array.Length()] = process;
+  };
+  const int error = verbs_soft_processes(add, &reports);
+  if (error != 0) return result(info, error);
+  return reports;
+}
+
 Napi::Value capture_start(const Napi::CallbackInfo& info) {
   return result(info,
                 verbs_soft_capture_start(text_argument(info, 0).c_str(), text_argument(info, 1).c_str(),
@@ -129,6 +143,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("lastError", Napi::Function::New<last_error>(env, "lastError"));
   exports.Set("deviceNames", Napi::Function::New<device_names>(env, "deviceNames"));
   exports.Set("stats", Napi::Function::New<stats>(env, "stats"));
+  exports.Set("processes", Napi::Function::New<processes>(env, "processes"));
   exports.Set("captureStart", Napi::Function::New<capture_start>(env, "captureStart"));
   exports.Set("captureStop", Napi::Function::New<capture_stop>(env, "captureStop"));
   exports.Set("setFaults", Napi::Function::New<set_faults>(env, "setFaults"));

@@ -40,6 +40,13 @@ int verbs_soft_stats(const char *device, verbs_soft_counter counter, void *data)
 typedef void (*verbs_soft_sysfs_file)(void *data, const char *path, const char *content);
 int verbs_soft_sysfs(const char *device, verbs_soft_sysfs_file file, void *data);
 
+/* Calls `process` for each process of this user and network namespace that has a device of the software NIC open and
+ * publishes its state (VERBS_SOFT_PUBLISH=0 in its environment switches that off), also for this one. `report` is JSON
+ * text: the program, and for each device its ports, counters and queue pairs; 64-bit numbers are strings. Waits up to
+ * 300 ms for a process that does not respond, and leaves it out. */
+typedef void (*verbs_soft_process)(void *data, int pid, const char *report);
+int verbs_soft_processes(verbs_soft_process process, void *data);
+
 /* Writes the frames that the device sends and receives to a pcapng file, from now on, or from its next open on if it is
  * not open. Replaces a running capture. `path` may contain %p (process id) and %d (device name). The capture ends
  * before the file is longer than max_bytes; snap_length is the number of bytes kept of a frame (0: no limit). ENODEV,

@@ -4,6 +4,7 @@
 #include "host/control/with_device.h"
 #include "host/devices/registry.h"
 #include "host/error.h"
+#include "host/publication/reader.h"
 #include "verbs_soft.h"
 #include "verbs_soft_boundary.h"
 
@@ -31,6 +32,13 @@ const char* verbs_soft_device_name(unsigned int index) {
 int verbs_soft_stats(const char* name, verbs_soft_counter counter, void* data) {
   return with_device(name, [&](Device& device) {
     device.report_counters([&](const char* key, std::uint64_t value) { counter(data, key, value); });
+    return 0;
+  });
+}
+
+int verbs_soft_processes(verbs_soft_process process, void* data) {
+  return verbs::soft::verb([&] {
+    read_publishers([&](pid_t pid, const std::string& report) { process(data, pid, report.c_str()); });
     return 0;
   });
 }

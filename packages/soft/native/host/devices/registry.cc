@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "host/devices/device_report.h"
 #include "host/error.h"
 #include "host/fork_order.h"
 #include "host/models/model_loader.h"
@@ -71,6 +73,7 @@ void Registry::forget_parent() {
   guid_base_ = random_guid_base();
   guid_count_ = 0;
   for (const auto& device : devices_) device->forget_parent(next_guid());
+  if (publisher_) publisher_.release()->abandon();  // its thread is the parent's
 }
 
 std::uint64_t Registry::next_guid() { return guid_base_ | ++guid_count_; }
@@ -266,12 +269,34 @@ int Registry::open(const ibv_device* ibv, Device** device, Adapter** adapter) {
   if (!*device || std::none_of(entries_.begin(), entries_.end(), listed)) {
     return fail(ENODEV, "the device is not one of the software NIC's present configuration; list the devices again");
   }
-  return (*device)->open(adapter);
+  const int error = (*device)->open(adapter);
+  if (error == 0 && !publisher_) publisher_ = Publisher::start([this] { return report(); });
+  return error;
 }
 
 void Registry::close(Device* device, Adapter* adapter) {
+  std::unique_ptr<Publisher> ended;  // ends without the lock, which its report takes
   const std::lock_guard guard(mutex_);
-  if (!adapter->core.inherited()) device->close();
+  if (adapter->core.inherited()) return;
+  device->close();
+  if (!any_open()) ended = std::move(publisher_);
+}
+
+std::string Registry::report() {
+  Json json;
+  char program[64] = "";
+  // The name of the process's first thread: the program, unless it renamed itself.
+  if (std::FILE* file = std::fopen("/proc/self/comm", "re")) {
+    if (std::fgets(program, sizeof program, file)) program[std::strcspn(program, "\n")] = '\0';
+    std::fclose(file);
+  }
+  const std::lock_guard guard(mutex_);
+  json.open('{').key("version").value(std::uint32_t{1}).key("program").value(program).key("devices").open('[');
+  for (const auto& device : devices_) {
+    if (device->is_open()) write_report(json, *device);
+  }
+  json.close(']').close('}');
+  return json.take();
 }
 
 void Registry::flush_at_exit() {

@@ -11,6 +11,7 @@
 
 #include "host/devices/device.h"
 #include "host/models/models.h"
+#include "host/publication/publisher.h"
 #include "verbs_soft_extension.h"
 
 namespace verbs::soft::host {
@@ -48,6 +49,9 @@ class Registry {
     return device ? call(*device) : no_device(name);
   }
 
+  // What the process publishes about its open devices.
+  std::string report();
+
   void flush_at_exit();
 
  private:
@@ -79,6 +83,7 @@ class Registry {
   // Every device that was ever created: pointers from old lists stay valid.
   std::vector<std::unique_ptr<Device>> devices_;
   Models models_;
+  std::unique_ptr<Publisher> publisher_;  // while a device is open
   std::uint64_t guid_base_ = 0;
   std::uint16_t guid_count_ = 0;
 };

@@ -88,6 +88,7 @@ void handle_loss(Core& core, Qp& qp, Nanos now) {
 void handle_rnr_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t timer_code, Nanos now) {
   RequesterState& req = qp.req;
   ++core.counters.rcvd_rnr_err;
+  ++req.rcvd_rnr_err;
   // The peer is reachable: earlier losses no longer count against the path.
   req.retries_left = qp.attr.retry_cnt;
   if (qp.attr.rnr_retry != kInfiniteRnr) {

@@ -63,7 +63,10 @@ bool requests_ack(const Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
 // Moves the state past a packet that was sent and takes `psns` PSNs.
 void advance(Core& core, Qp& qp, std::uint32_t psns) {
   RequesterState& req = qp.req;
-  if (psn_before(req.send_psn, req.max_psn)) ++core.counters.retransmitted_pkts;
+  if (psn_before(req.send_psn, req.max_psn)) {
+    ++core.counters.retransmitted_pkts;
+    ++req.retransmitted_pkts;
+  }
   req.send_psn = psn_add(req.send_psn, psns);
   if (psn_before(req.max_psn, req.send_psn)) req.max_psn = req.send_psn;
   req.packet += psns;

@@ -43,6 +43,12 @@ class QpControl {
   void set_tunnel(Qp* qp, bool requests, std::shared_ptr<const wire::Tunnel> tunnel);
   // Whether a RAW_PACKET QP receives frames that its port sent to its own address. EINVAL for any other QP.
   int set_self_loopback(Qp* qp, bool allowed);
+  // `visit(qp)` may not create or destroy one.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    core_.qps.for_each(std::forward<Visit>(visit));
+  }
+  std::size_t count() const { return core_.qps.size(); }
 
  private:
   Core& core_;

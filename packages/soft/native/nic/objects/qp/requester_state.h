@@ -35,8 +35,10 @@ struct RequesterState {
   std::uint32_t recovery_psn = 0;  // while recovering: the first PSN that is no retransmission
   CongestionWindow congestion_window;
   RoundTrip round_trip;
-  Nanos ack_deadline = kNever;  // when the ACK timeout expires; the timer may fire before it, for a probe
-  std::uint8_t probes = 0;      // since the last acknowledgement
+  Nanos ack_deadline = kNever;           // when the ACK timeout expires; the timer may fire before it, for a probe
+  std::uint8_t probes = 0;               // since the last acknowledgement
+  std::uint64_t retransmitted_pkts = 0;  // of this queue pair, as the device's counters
+  std::uint64_t rcvd_rnr_err = 0;
   // Oldest first, at most max_rd_atomic.
   std::vector<OutstandingResponse> outstanding;
 };

@@ -1,0 +1,121 @@
+#include "host/devices/device_report.h"
+
+#include <arpa/inet.h>
+
+#include <mutex>
+#include <vector>
+
+namespace verbs::soft::host {
+
+namespace {
+
+// The device's lock is held while their state is copied.
+constexpr std::size_t kMostQueuePairs = 4096;
+
+struct QueuePair {
+  std::uint32_t number, destination_number, sends, receives, window, in_flight, sent_psn, received_psn;
+  ibv_qp_type type;
+  ibv_qp_state state;
+  wire::Gid destination;
+  bool recovering, waiting_rnr;
+  std::uint64_t retransmitted, rnr_naks, round_trip;
+};
+
+QueuePair copy(const nic::Qp& qp) {
+  const nic::RequesterState& req = qp.req;
+  return {.number = qp.number,
+          .destination_number = qp.attr.dest_qp_num,
+          .sends = qp.sq.tail - qp.sq.head,
+          .receives = qp.rq.tail - qp.rq.head,
+          .window = qp.is_reliable() ? req.congestion_window.packets() : 0,
+          .in_flight = qp.is_reliable() ? nic::psn_add(req.max_psn, 0u - req.una_psn) : 0,
+          .sent_psn = req.max_psn,
+          .received_psn = qp.resp.expected_psn,
+          .type = qp.type,
+          .state = qp.state,
+          .destination = qp.path.dgid,
+          .recovering = req.recovering,
+          .waiting_rnr = req.waiting_rnr,
+          .retransmitted = req.retransmitted_pkts,
+          .rnr_naks = req.rcvd_rnr_err,
+          .round_trip = static_cast<std::uint64_t>(req.round_trip.smoothed())};
+}
+
+const char* name(ibv_qp_type type) {
+  switch (type) {
+    case IBV_QPT_RC:
+      return "RC";
+    case IBV_QPT_UC:
+      return "UC";
+    case IBV_QPT_UD:
+      return "UD";
+    case IBV_QPT_XRC_SEND:
+      return "XRC_SEND";
+    case IBV_QPT_XRC_RECV:
+      return "XRC_RECV";
+    case IBV_QPT_RAW_PACKET:
+      return "RAW_PACKET";
+    default:
+      return "DRIVER";
+  }
+}
+
+const char* name(ibv_qp_state state) {
+  constexpr const char* kNames[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
+  return state < std::size(kNames) ? kNames[state] : "UNKNOWN";
+}
+
+std::string text(const wire::Gid& gid) {
+  char buffer[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, gid.bytes.data(), buffer, sizeof buffer);
+  return buffer;
+}
+
+void write(Json& json, const QueuePair& qp) {
+  json.open('{').key("qpNum").value(qp.number).key("type").value(name(qp.type)).key("state").value(name(qp.state));
+  json.key("destQpNum").value(qp.destination_number).key("destGid").value(text(qp.destination));
+  json.key("postedSends").value(qp.sends).key("postedReceives").value(qp.receives);
+  json.key("window").value(qp.window).key("inFlight").value(qp.in_flight);
+  json.key("sentPsn").value(qp.sent_psn).key("receivedPsn").value(qp.received_psn);
+  json.key("retransmittedPackets").value(qp.retransmitted).key("rnrNaks").value(qp.rnr_naks);
+  json.key("roundTripNs").value(qp.round_trip);
+  json.key("recovering").value(qp.recovering).key("waitingRnr").value(qp.waiting_rnr).close('}');
+}
+
+}  // namespace
+
+void write_report(Json& json, Device& device) {
+  std::vector<QueuePair> qps;
+  std::size_t count = 0;
+  struct PortReport {
+    std::uint32_t mtu;
+    bool up;
+    std::string gid;
+  };
+  std::vector<PortReport> ports;
+  {
+    DeviceCore& core = device.adapter()->core;
+    const std::lock_guard guard(core.lock);
+    count = core.nic().qps().count();
+    core.nic().qps().for_each([&](const nic::Qp& qp) {
+      if (qps.size() < kMostQueuePairs) qps.push_back(copy(qp));
+    });
+    for (int port_num = 1; port_num <= device.config().ports; ++port_num) {
+      const nic::Port& port = core.nic().ports()[port_num];
+      ports.push_back({nic::mtu_bytes(port.active_mtu()), port.is_up(), text(port.gids()[0])});
+    }
+  }
+  json.open('{').key("name").value(device.config().name).key("kind").value(device.config().kind);
+  json.key("ports").open('[');
+  for (const PortReport& port : ports) {
+    json.open('{').key("state").value(port.up ? "ACTIVE" : "DOWN").key("mtu").value(port.mtu);
+    json.key("gid").value(port.gid).close('}');
+  }
+  json.close(']').key("counters").open('{');
+  device.report_counters([&](const char* key, std::uint64_t value) { json.key(key).value(value); });
+  json.close('}').key("queuePairCount").value(static_cast<std::uint32_t>(count)).key("queuePairs").open('[');
+  for (const QueuePair& qp : qps) write(json, qp);
+  json.close(']').close('}');
+}
+
+}  // namespace verbs::soft::host

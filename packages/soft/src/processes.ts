@@ -1,0 +1,107 @@
+import { check } from './errors.js';
+import { native } from './native.js';
+
+/** A process of this user that has a device of the software NIC open. */
+export interface ProcessReport {
+  pid: number;
+  /** Its name, as `ps` shows it. */
+  program: string;
+  /** Its open devices. */
+  devices: DeviceReport[];
+}
+
+/** An open device of a process. */
+export interface DeviceReport {
+  name: string;
+  /** 'roce', or the kind of a vendor's model. */
+  kind: string;
+  /** Its ports, the first is port 1. */
+  ports: PortReport[];
+  /** As {@link SoftNic.stats} returns them. */
+  counters: Record<string, bigint>;
+  /** The number of its queue pairs; {@link queuePairs} has at most 4096 of them. */
+  queuePairCount: number;
+  queuePairs: QueuePairReport[];
+}
+
+/** A port of an open device. */
+export interface PortReport {
+  state: 'ACTIVE' | 'DOWN';
+  /** The active MTU in bytes. */
+  mtu: number;
+  /** The GID at index 0. */
+  gid: string;
+}
+
+/** A queue pair of an open device. */
+export interface QueuePairReport {
+  qpNum: number;
+  /** 'RC', 'UC', 'UD', 'XRC_SEND', 'XRC_RECV', 'RAW_PACKET' or 'DRIVER'. */
+  type: string;
+  /** 'RESET', 'INIT', 'RTR', 'RTS', 'SQD', 'SQE' or 'ERR'. */
+  state: string;
+  /** The peer of a connected queue pair; 0 and '::' without one. */
+  destQpNum: number;
+  destGid: string;
+  /** Posted requests that are not complete. */
+  postedSends: number;
+  postedReceives: number;
+  /** RC and XRC: packets that may be unacknowledged, and that are. */
+  window: number;
+  inFlight: number;
+  /** The next PSN to send and to receive, 24 bits. The difference of two reports is the number of packets between them. */
+  sentPsn: number;
+  receivedPsn: number;
+  retransmittedPackets: bigint;
+  /** Received RNR NAKs: how often the peer had no receive posted. */
+  rnrNaks: bigint;
+  /** Smoothed, in nanoseconds; 0 until the first acknowledgement. */
+  roundTripNs: bigint;
+  /** It retransmits after a loss. */
+  recovering: boolean;
+  /** It waits because the peer had no receive posted. */
+  waitingRnr: boolean;
+}
+
+/**
+ * The processes of this user that have a device of the software NIC open, in the order of their IDs, this one included;
+ * those in containers with a network of their own are not among them. Each process answers from a thread that sleeps until
+ * somebody asks; `VERBS_SOFT_PUBLISH=0` in its environment switches that off. Takes up to 300 ms for a process that is
+ * stopped, and leaves it out. Wraps `verbs_soft_processes`.
+ *
+ * @throws SoftError ENOMEM.
+ * @example
+ * for (const { pid, program, devices } of processes()) console.log(pid, program, devices.map(({ name }) => name));
+ */
+export function processes(): ProcessReport[] {
+  const reports = native().processes();
+  if (typeof reports === 'number') {
+    check(reports, 'verbs_soft_processes');
+    return [];
+  }
+  return reports.flatMap(({ pid, report }) => readReport(pid, report)).sort((a, b) => a.pid - b.pid);
+}
+
+/** The members of a report that are 64-bit numbers. JSON has them as text. */
+const BIGINTS = new Set(['retransmittedPackets', 'rnrNaks', 'roundTripNs']);
+const VERSION = 1;
+
+function readReport(pid: number, text: string): ProcessReport[] {
+  try {
+    const { version, program, devices } = JSON.parse(text, (key, value: unknown) =>
+      key === 'counters'
+        ? counters(value as Record<string, string>)
+        : BIGINTS.has(key)
+          ? BigInt(value as string)
+          : value,
+    ) as { version: number; program: string; devices: DeviceReport[] };
+    return version === VERSION ? [{ pid, program, devices }] : [];
+  } catch {
+    // Of another version of this package, or cut off: its process ended meanwhile.
+    return [];
+  }
+}
+
+function counters(texts: Record<string, string>): Record<string, bigint> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, BigInt(text)]));
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processes } from '@verbs/soft';
+import { Command } from 'commander';
+import { paint, print } from '../output.js';
+import { type ProcessRates, Rates } from '../top/rates.js';
+import { topLines } from '../top/table.js';
+import { integer, seconds, stopSignal } from './settings.js';
+
+interface Options {
+  interval: number;
+  count?: number;
+  json?: boolean;
+}
+
+/** The alternate screen, as editors use it: what was on the terminal comes back. */
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+const COLUMNS = 80;
+/** Between the two samples of a first set of rates that is not watched. */
+const FIRST_SAMPLE = 200;
+
+export function topCommand(): Command {
+  return new Command('top')
+    .description('show what your processes do with the software NIC: rates, retransmissions, states, live')
+    .option('-i, --interval <seconds>', 'the time between two samples', seconds, 1)
+    .option('-n, --count <number>', 'leave after this many samples', integer(1, 1_000_000_000))
+    .option('--json', 'print a JSON document on a line for each sample')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  verbs top                     until Ctrl-C
+  verbs top -n 1                once; so it is when the output is no terminal
+  verbs top --json -i 10        a line each ten seconds, for programs
+
+It asks every process of yours that has a device of the software NIC open, except those with VERBS_SOFT_PUBLISH=0 in their
+environment, and those in containers with a network of their own. A queue pair's packets are counted by its PSNs: those
+that are retransmitted count once. "window" is the packets in flight and the most there may be.`,
+    )
+    .action(top);
+}
+
+async function top({ interval, count, json }: Options): Promise<void> {
+  const stop = stopSignal();
+  const live = json !== true && process.stdout.isTTY && count === undefined;
+  const rates = new Rates();
+  const sample = () => rates.next(processes(), performance.now());
+  const samples = count ?? (live || json === true ? Infinity : 1);
+  try {
+    if (live) process.stdout.write(ENTER);
+    // Rates need two samples: the first one is not printed, but drawn where the next replaces it.
+    const first = sample();
+    if (live) draw(first);
+    for (let i = 0; i < samples; i++) {
+      await sleep(i === 0 ? Math.min(FIRST_SAMPLE, interval * 1000) : interval * 1000, undefined, { signal: stop });
+      const now = sample();
+      if (json === true) print(jsonLine(now));
+      else if (live) draw(now);
+      else print(topLines(now, { columns: process.stdout.columns || COLUMNS, paint: colour }).join('\n'));
+    }
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  } finally {
+    if (live) process.stdout.write(LEAVE);
+  }
+}
+
+function draw(now: ProcessRates[]): void {
+  const { columns, rows } = process.stdout;
+  const title = `verbs top  ${new Date().toLocaleTimeString()}  Ctrl-C leaves`;
+  const lines = [colour('dim', title.slice(0, columns)), ...topLines(now, { columns, rows: rows - 2, paint: colour })];
+  process.stdout.write(`${HOME}${lines.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`);
+}
+
+function colour(style: Parameters<typeof paint>[1], text: string): string {
+  return paint(process.stdout, style, text);
+}
+
+function jsonLine(now: ProcessRates[]): string {
+  const document = { time: new Date().toISOString(), processes: now };
+  return JSON.stringify(document, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}

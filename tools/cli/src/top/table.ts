@@ -1,0 +1,113 @@
+import type { DeviceRates, ProcessRates, QueuePairRates } from './rates.js';
+
+type Paint = (style: 'bold' | 'dim' | 'yellow' | 'red', text: string) => string;
+
+export interface TableOptions {
+  columns: number;
+  /** Lines of the terminal; more are cut off, with a note. */
+  rows?: number;
+  paint: Paint;
+}
+
+/** Processes, devices, ports and queue pairs, the busiest queue pairs first. */
+export function topLines(processes: readonly ProcessRates[], { columns, rows, paint }: TableOptions): string[] {
+  const lines = processes.flatMap(({ pid, program, devices }) => [
+    paint('bold', `${program} (${pid})`),
+    ...devices.flatMap((device) => deviceLines(device, paint)),
+  ]);
+  if (lines.length === 0) lines.push('no process of yours has a device of the software NIC open');
+  const limit = rows ?? Infinity;
+  const kept =
+    lines.length <= limit ? lines : [...lines.slice(0, limit - 1), `… ${lines.length - limit + 1} more lines`];
+  return kept.map((line) => cut(line, columns));
+}
+
+function deviceLines(
+  { name, kind, ports, counters, perSecond, queuePairs, queuePairCount }: DeviceRates,
+  paint: Paint,
+) {
+  const rate = (counter: string) => (perSecond === undefined ? '-' : short(perSecond[counter] ?? 0));
+  const bits = (counter: string) => (perSecond === undefined ? '-' : short((perSecond[counter] ?? 0) * 8));
+  const state = ports.map(({ state: each }, i) => (ports.length === 1 ? each : `${i + 1}:${each}`)).join(' ');
+  const total = (counter: string) => short(Number(counters[counter] ?? 0n));
+  const [port] = ports;
+  const lines = [
+    `  ${name}${kind === 'roce' ? '' : ` (${kind})`}  ${state}  MTU ${port?.mtu ?? '-'}  ${plain(port?.gid ?? '')}`,
+    `    sent ${rate('sent_pkts')} packets/s, ${bits('sent_bytes')}bit/s` +
+      `  received ${rate('rcvd_pkts')} packets/s, ${bits('rcvd_bytes')}bit/s`,
+    `    retransmitted ${rate('retransmitted_pkts')}/s (${total('retransmitted_pkts')})` +
+      `  RNR NAKs ${rate('rcvd_rnr_err')}/s (${total('rcvd_rnr_err')})` +
+      `  timeouts ${total('ack_timeout')}  dropped ${total('dropped_pkts')}`,
+  ];
+  if (queuePairs.length === 0) return lines;
+  lines.push(
+    paint('dim', `    ${row(['QP', 'type', 'state', 'sent/s', 'rcvd/s', 'retr/s', 'RNR', 'window', 'RTT', 'peer'])}`),
+  );
+  const busiest = [...queuePairs].sort((a, b) => activity(b) - activity(a));
+  lines.push(...busiest.map((qp) => `    ${queuePairLine(qp, paint)}`));
+  if (queuePairCount > queuePairs.length) lines.push(`    … ${queuePairCount - queuePairs.length} more queue pairs`);
+  return lines;
+}
+
+function activity({ sentPacketsPerSecond = 0, receivedPacketsPerSecond = 0, state }: QueuePairRates): number {
+  return sentPacketsPerSecond + receivedPacketsPerSecond + (state === 'RTS' ? 0.1 : 0);
+}
+
+function queuePairLine(qp: QueuePairRates, paint: Paint): string {
+  const rate = (value: number | undefined) => (value === undefined ? '-' : short(value));
+  const { window, inFlight, roundTripNs } = qp;
+  const line = row([
+    `0x${qp.qpNum.toString(16)}`,
+    qp.type,
+    qp.state,
+    rate(qp.sentPacketsPerSecond),
+    rate(qp.receivedPacketsPerSecond),
+    rate(qp.retransmittedPacketsPerSecond),
+    short(Number(qp.rnrNaks)),
+    window === 0 ? '-' : `${inFlight}/${window}`,
+    roundTripNs === 0n ? '-' : timeText(Number(roundTripNs)),
+    qp.destQpNum === 0 ? '' : `${plain(qp.destGid)} 0x${qp.destQpNum.toString(16)}`,
+  ]);
+  if (qp.state === 'ERR' || qp.state === 'SQE') return paint('red', line);
+  return qp.recovering || qp.waitingRnr ? paint('yellow', line) : line;
+}
+
+const WIDTHS = [-6, -4, -5, 6, 6, 6, 5, 7, 7, 0];
+
+function row(cells: readonly string[]): string {
+  const texts = cells.map((cell, i) => {
+    const width = WIDTHS[i] ?? 0;
+    return width < 0 ? cell.padEnd(-width) : cell.padStart(width);
+  });
+  return texts.join(' ').trimEnd();
+}
+
+/** 1.5k, 20M: four characters at most, for a rate or a count. */
+export function short(value: number): string {
+  const units = ['', 'k', 'M', 'G', 'T', 'P'];
+  let unit = 0;
+  let rest = value;
+  while (rest >= 999.5 && unit < units.length - 1) {
+    rest /= 1000;
+    unit += 1;
+  }
+  const digits = unit === 0 ? (Number.isInteger(rest) || rest >= 9.95 ? 0 : 1) : rest < 9.95 ? 1 : 0;
+  return `${rest.toFixed(digits)}${units[unit] ?? ''}`;
+}
+
+function timeText(nanoseconds: number): string {
+  return nanoseconds < 1e6 ? `${(nanoseconds / 1e3).toFixed(0)}us` : `${(nanoseconds / 1e6).toFixed(1)}ms`;
+}
+
+/** 10.0.0.1 instead of ::ffff:10.0.0.1. */
+function plain(gid: string): string {
+  return gid.replace(/^::ffff:(?=\d+\.)/, '');
+}
+
+/** The colours of a line are not cut: they are around the whole line. */
+function cut(line: string, columns: number): string {
+  // eslint-disable-next-line no-control-regex -- the escape sequences of colours
+  const colours = /^(\u001b\[\d+m)?(.*?)(\u001b\[\d+m)?$/.exec(line);
+  const [, before = '', text = line, after = ''] = colours ?? [];
+  return text.length <= columns ? line : `${before}${text.slice(0, columns - 1)}…${after}`;
+}
