@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -43,6 +43,7 @@ describe('the drop-in directory', () => {
         expect.arrayContaining(['libibverbs.so.1', 'libtoy.so.1', 'libverbs-soft-nic.so.1']),
       );
       expect(run('ibv_devices', [], directory, 'linked').stdout).toMatch(/linked/);
+      expect(statSync(directory).mode & 0o777).toBe(0o700); // no other user puts a library into it
     } finally {
       rmSync(directory, { recursive: true });
     }

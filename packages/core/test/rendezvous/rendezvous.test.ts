@@ -171,6 +171,17 @@ describe('listen and dial', () => {
     await expect(dialled).rejects.toMatchObject({ code: 'EMSGSIZE' });
   });
 
+  it('are reached at no other address of the machine, unless the program names one', async () => {
+    const server = await serve();
+    const elsewhere = connect(server.port, '127.0.0.2');
+    const [error] = (await once(elsewhere, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNREFUSED');
+    const open = await serve({ host: '127.0.0.2' });
+    const there = connect(open.port, '127.0.0.2');
+    await once(there, 'connect');
+    there.destroy();
+  });
+
   it('leave nothing open', async () => {
     const use = async () => {
       const [one, two] = await both({ receive: {} });
