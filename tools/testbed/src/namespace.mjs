@@ -19,6 +19,7 @@ export const guestNetwork = `
 ip link set eth0 mtu 9000 up
 ip address add ${addresses.guest[4]}/24 dev eth0
 ip address add ${addresses.guest[6]}/64 dev eth0 nodad
+ip route add 224.0.0.0/4 dev eth0
 rdma link add rxe0 type rxe netdev eth0
 `;
 
