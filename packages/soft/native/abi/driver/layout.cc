@@ -1,29 +1,33 @@
 // The layout that compiled programs rely on (libibverbs 44, 64-bit). With another header the build fails.
 #include <infiniband/verbs.h>
+#include <pthread.h>
 
 #include <cstddef>
 #include <cstdint>
 
 static_assert(sizeof(void*) == 8, "the layouts below are those of 64-bit machines");
 
+// Part of many objects: 40 bytes on x86-64, 48 on arm64.
+constexpr std::size_t kMutex = sizeof(pthread_mutex_t);
+
 static_assert(sizeof(ibv_context_ops) == 256);
-static_assert(sizeof(ibv_context) == 328);
-static_assert(sizeof(verbs_context) == 648);
+static_assert(sizeof(ibv_context) == 288 + kMutex);
+static_assert(sizeof(verbs_context) == 608 + kMutex);
 static_assert(sizeof(ibv_device) == 664);
 static_assert(sizeof(ibv_pd) == 16);
 static_assert(sizeof(ibv_mr) == 48);
-static_assert(sizeof(ibv_cq) == 128);
-static_assert(sizeof(ibv_cq_ex) == 288);
-static_assert(sizeof(ibv_qp) == 160);
-static_assert(sizeof(ibv_qp_ex) == 352);
-static_assert(sizeof(ibv_srq) == 128);
+static_assert(sizeof(ibv_cq) == 88 + kMutex);
+static_assert(sizeof(ibv_cq_ex) == 248 + kMutex);
+static_assert(sizeof(ibv_qp) == 120 + kMutex);
+static_assert(sizeof(ibv_qp_ex) == 312 + kMutex);
+static_assert(sizeof(ibv_srq) == 88 + kMutex);
 static_assert(sizeof(ibv_ah) == 24);
 static_assert(sizeof(ibv_comp_channel) == 16);
 static_assert(sizeof(ibv_mw) == 32);
 static_assert(sizeof(ibv_dm) == 32);
 static_assert(sizeof(ibv_td) == 8);
 static_assert(sizeof(ibv_xrcd) == 8);
-static_assert(sizeof(ibv_wq) == 152);
+static_assert(sizeof(ibv_wq) == 112 + kMutex);
 static_assert(sizeof(ibv_flow) == 24);
 static_assert(sizeof(ibv_wc) == 48);
 static_assert(sizeof(ibv_send_wr) == 128);
@@ -60,7 +64,7 @@ static_assert(offsetof(ibv_context, cmd_fd) == 264);
 static_assert(offsetof(ibv_context, async_fd) == 268);
 static_assert(offsetof(ibv_context, num_comp_vectors) == 272);
 static_assert(offsetof(ibv_context, mutex) == 280);
-static_assert(offsetof(ibv_context, abi_compat) == 320);
+static_assert(offsetof(ibv_context, abi_compat) == 280 + kMutex);
 
 static_assert(offsetof(ibv_context_ops, _compat_query_device) == 0);
 static_assert(offsetof(ibv_context_ops, _compat_query_port) == 8);
@@ -98,9 +102,9 @@ static_assert(offsetof(ibv_cq, cq_context) == 16);
 static_assert(offsetof(ibv_cq, handle) == 24);
 static_assert(offsetof(ibv_cq, cqe) == 28);
 static_assert(offsetof(ibv_cq, mutex) == 32);
-static_assert(offsetof(ibv_cq, cond) == 72);
-static_assert(offsetof(ibv_cq, comp_events_completed) == 120);
-static_assert(offsetof(ibv_cq, async_events_completed) == 124);
+static_assert(offsetof(ibv_cq, cond) == 32 + kMutex);
+static_assert(offsetof(ibv_cq, comp_events_completed) == 80 + kMutex);
+static_assert(offsetof(ibv_cq, async_events_completed) == 84 + kMutex);
 
 static_assert(offsetof(ibv_qp, context) == 0);
 static_assert(offsetof(ibv_qp, qp_context) == 8);
@@ -113,16 +117,16 @@ static_assert(offsetof(ibv_qp, qp_num) == 52);
 static_assert(offsetof(ibv_qp, state) == 56);
 static_assert(offsetof(ibv_qp, qp_type) == 60);
 static_assert(offsetof(ibv_qp, mutex) == 64);
-static_assert(offsetof(ibv_qp, cond) == 104);
-static_assert(offsetof(ibv_qp, events_completed) == 152);
+static_assert(offsetof(ibv_qp, cond) == 64 + kMutex);
+static_assert(offsetof(ibv_qp, events_completed) == 112 + kMutex);
 
 static_assert(offsetof(ibv_srq, context) == 0);
 static_assert(offsetof(ibv_srq, srq_context) == 8);
 static_assert(offsetof(ibv_srq, pd) == 16);
 static_assert(offsetof(ibv_srq, handle) == 24);
 static_assert(offsetof(ibv_srq, mutex) == 32);
-static_assert(offsetof(ibv_srq, cond) == 72);
-static_assert(offsetof(ibv_srq, events_completed) == 120);
+static_assert(offsetof(ibv_srq, cond) == 32 + kMutex);
+static_assert(offsetof(ibv_srq, events_completed) == 80 + kMutex);
 
 static_assert(offsetof(ibv_wq, context) == 0);
 static_assert(offsetof(ibv_wq, wq_context) == 8);
@@ -134,8 +138,8 @@ static_assert(offsetof(ibv_wq, state) == 40);
 static_assert(offsetof(ibv_wq, wq_type) == 44);
 static_assert(offsetof(ibv_wq, post_recv) == 48);
 static_assert(offsetof(ibv_wq, mutex) == 56);
-static_assert(offsetof(ibv_wq, cond) == 96);
-static_assert(offsetof(ibv_wq, events_completed) == 144);
+static_assert(offsetof(ibv_wq, cond) == 56 + kMutex);
+static_assert(offsetof(ibv_wq, events_completed) == 104 + kMutex);
 
 static_assert(offsetof(ibv_wc, wr_id) == 0);
 static_assert(offsetof(ibv_wc, status) == 8);
