@@ -36,7 +36,11 @@ template <typename Call>
 napi_value run(napi_env env, Call call) {
   return Napi::details::WrapCallback(env, [&]() -> napi_value {
     napi_value result = nullptr;
-    napi_create_int32(env, call(), &result);
+    try {
+      napi_create_int32(env, call(), &result);
+    } catch (const std::bad_alloc&) {
+      provider::throw_out_of_memory(env);
+    }
     return result;
   });
 }

@@ -70,9 +70,11 @@ typedef struct verbs_core_api {
   uint32_t version; /* VERBS_CORE_API_VERSION: a later one only appends */
   uint32_t size;    /* of this structure in the addon that provides it */
 
-  /* The open object of that kind behind a handle, retained; NULL with a JavaScript exception pending if the value is
-   * no such handle or the object is closed. Give it back with release(). */
+  /* The open object of that kind behind a handle, for the time of a call; NULL with a JavaScript exception pending if
+   * the value is no such handle or the object is closed. Give it back with release(). Until then closing the object
+   * fails with EBUSY: a getter in an argument that is read later cannot close it. */
   verbs_core_object* (*take)(napi_env env, napi_value handle, verbs_core_kind kind);
+  /* A reference for longer than the call, which may outlast the closing. Give it back with release(), too. */
   verbs_core_object* (*retain)(verbs_core_object* object);
   void (*release)(verbs_core_object* object);
 

@@ -100,8 +100,9 @@ static napi_value CreateThing(napi_env env, napi_callback_info info) {
   verbs_core_object* pd = TakeArgument(env, info, VERBS_CORE_PD);
   if (pd == NULL) return NULL;
   Thing* thing = calloc(1, sizeof *thing);
-  thing->pd = pd;
+  thing->pd = api->retain(pd);
   thing->child = api->attach(&pd, 1, DestroyThing, thing);
+  api->release(pd);
   napi_value result = NULL;
   napi_create_external(env, thing, FinalizeThing, NULL, &result);
   return result;
@@ -195,8 +196,9 @@ static napi_value CreateQp(napi_env env, napi_callback_info info) {
   napi_get_cb_info(env, info, &argc, values, NULL, NULL);
   verbs_core_object* context = api->take(env, values[1], VERBS_CORE_CONTEXT);
   verbs_core_object* parent = api->take(env, values[2], VERBS_CORE_FOREIGN);
-  verbs_core_qp_maker maker = {.make = MakeQp, .destroy = DestroyQp, .data = context, .parent = parent};
+  verbs_core_qp_maker maker = {.make = MakeQp, .destroy = DestroyQp, .data = api->retain(context), .parent = parent};
   napi_value result = api->create_qp_by(env, values, &maker);
+  api->release(context);
   api->release(parent);
   return result;
 }

@@ -1,17 +1,24 @@
 // Handles of native objects in JavaScript, and the results of the addon's functions.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <new>
 
 #include "binding/library.h"
 #include "provider/napi_setup.h"
 
 namespace verbs::doca_comm::binding {
 
-inline constexpr napi_type_tag kLibraryTag{0x2f0d5c6f1a9b4e01ull, 0x8d3c5b7a6e4f2101ull};
-inline constexpr napi_type_tag kDeviceTag{0x2f0d5c6f1a9b4e02ull, 0x8d3c5b7a6e4f2102ull};
-inline constexpr napi_type_tag kRepresentorTag{0x2f0d5c6f1a9b4e03ull, 0x8d3c5b7a6e4f2103ull};
-inline constexpr napi_type_tag kEndpointTag{0x2f0d5c6f1a9b4e04ull, 0x8d3c5b7a6e4f2104ull};
+// A process may have loaded two copies of this addon, of two versions even. So a tag also names the copy, by an address
+// in it, and the handles of one are none of the other's.
+inline const char kCopy = 0;
+inline napi_type_tag tag_of(std::uint64_t kind) { return {kind, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
+
+inline const napi_type_tag kLibraryTag = tag_of(0x2f0d5c6f1a9b4e01ull);
+inline const napi_type_tag kDeviceTag = tag_of(0x2f0d5c6f1a9b4e02ull);
+inline const napi_type_tag kRepresentorTag = tag_of(0x2f0d5c6f1a9b4e03ull);
+inline const napi_type_tag kEndpointTag = tag_of(0x2f0d5c6f1a9b4e04ull);
 
 // The object behind a tagged External; TypeError for any other value.
 template <typename T>
@@ -24,6 +31,15 @@ T& handle(const Napi::CallbackInfo& info, std::size_t index, const napi_type_tag
 
 inline const Library& library_of(const Napi::CallbackInfo& info, std::size_t index) {
   return handle<Library>(info, index, kLibraryTag);
+}
+
+// A view of a typed array of that type; TypeError for any other value. It may be empty: its memory can be gone.
+template <typename Array>
+Array view_of(const Napi::CallbackInfo& info, std::size_t index, napi_typedarray_type type) {
+  if (!info[index].IsTypedArray() || info[index].As<Napi::TypedArray>().TypedArrayType() != type) {
+    throw Napi::TypeError::New(info.Env(), "not a typed array of the expected type");
+  }
+  return info[index].As<Array>();
 }
 
 // Hands the object to JavaScript. It is freed when its handle is collected.
@@ -41,9 +57,19 @@ inline Napi::Value failure(const Napi::CallbackInfo& info, doca_error_t error) {
   return number(info, error == DOCA_SUCCESS ? 0 : -static_cast<double>(error));
 }
 
+// A failed allocation is NO_MEMORY. The other exceptions become JavaScript's in node-addon-api.
+template <Napi::Value (*function)(const Napi::CallbackInfo&)>
+Napi::Value contained(const Napi::CallbackInfo& info) {
+  try {
+    return function(info);
+  } catch (const std::bad_alloc&) {
+    return failure(info, DOCA_ERROR_NO_MEMORY);
+  }
+}
+
 template <Napi::Value (*function)(const Napi::CallbackInfo&)>
 void add_function(Napi::Object exports, const char* name) {
-  exports[name] = Napi::Function::New<function>(exports.Env(), name);
+  exports[name] = Napi::Function::New<contained<function>>(exports.Env(), name);
 }
 
 }  // namespace verbs::doca_comm::binding

@@ -15,8 +15,8 @@ struct Bytes {
   std::size_t size;
 };
 
-Bytes bytes_of(const Napi::Value& value) {
-  auto view = value.As<Napi::Uint8Array>();
+Bytes bytes_of(const Napi::CallbackInfo& info, std::size_t index) {
+  auto view = view_of<Napi::Uint8Array>(info, index, napi_uint8_array);
   // An empty view may have no address; the C function wants one.
   static std::uint8_t nothing;
   return {view.ByteLength() == 0 ? &nothing : view.Data(), view.ByteLength()};
@@ -86,7 +86,7 @@ Napi::Value disconnect_in_background(const Napi::CallbackInfo& info) {
 // sendTo(endpoint, message, peer)
 Napi::Value send_to(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Bytes message = bytes_of(info[1]);
+  const Bytes message = bytes_of(info, 1);
   return failure(info, ep.functions().ep_sendto(ep.get(), message.data, message.size, DOCA_CC_MSG_FLAG_NONE,
                                                 address(ep, info[2])));
 }
@@ -94,13 +94,14 @@ Napi::Value send_to(const Napi::CallbackInfo& info) {
 // recvFrom(endpoint, buffer, from): the length, or the error; the peer's number in from[0], 0 if there is none
 Napi::Value recv_from(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Bytes buffer = bytes_of(info[1]);
-  std::uint32_t* from = info[2].As<Napi::Uint32Array>().Data();
+  const Bytes buffer = bytes_of(info, 1);
+  auto from = view_of<Napi::Uint32Array>(info, 2, napi_uint32_array);
+  if (from.ElementLength() == 0) return failure(info, DOCA_ERROR_INVALID_VALUE);
   std::size_t length = buffer.size;
   doca_comm_channel_addr_t* peer = nullptr;
   const doca_error_t error = ep.functions().ep_recvfrom(ep.get(), buffer.data, &length, DOCA_CC_MSG_FLAG_NONE, &peer);
   if (error == DOCA_ERROR_AGAIN) return failure(info, error);
-  *from = peer ? ep.number_of(peer) : 0;
+  from.Data()[0] = peer ? ep.number_of(peer) : 0;
   return error ? failure(info, error) : number(info, static_cast<double>(length));
 }
 
@@ -114,7 +115,7 @@ Napi::Value update_info(const Napi::CallbackInfo& info) {
 Napi::Value statistics(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
   const Functions& f = ep.functions();
-  auto out = info[2].As<Napi::BigUint64Array>();
+  auto out = view_of<Napi::BigUint64Array>(info, 2, napi_biguint64_array);
   const std::array getters{f.peer_addr_get_send_messages, f.peer_addr_get_send_bytes, f.peer_addr_get_recv_messages,
                            f.peer_addr_get_recv_bytes, f.peer_addr_get_send_in_flight_messages};
   if (out.ElementLength() < getters.size()) return failure(info, DOCA_ERROR_INVALID_VALUE);

@@ -53,10 +53,11 @@ napi_value login_create(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  const Bytes credential = to_bytes(env, get(env, arguments[2], "credential"));
   mlx5dv_crypto_login_attr_ex attr{};
   attr.credential_id = to_u32(env, get(env, arguments[2], "credentialId"));
   attr.import_kek_id = to_u32(env, get(env, arguments[2], "importKekId"));
+  // Last, since a getter may take the memory of a buffer away.
+  const Bytes credential = to_bytes(env, get(env, arguments[2], "credential"));
   attr.credential = credential.data;
   attr.credential_len = credential.size;
   const auto destroy = [](const Library& its_library, mlx5dv_crypto_login_obj* object) {

@@ -43,14 +43,14 @@ int error_of(int result);
 template <Function F>
 void export_guarded(napi_env env, napi_value exports, const char* name) {
   const napi_callback call = [](napi_env its_env, napi_callback_info info) -> napi_value {
-    try {
-      return F(Arguments(its_env, info));
-    } catch (const Napi::Error& error) {
-      error.ThrowAsJavaScriptException();
-    } catch (const std::bad_alloc&) {
-      napi_throw_error(its_env, "ENOMEM", "out of memory");
-    }
-    return nullptr;
+    return contain(its_env, [&]() -> napi_value {
+      try {
+        return F(Arguments(its_env, info));
+      } catch (const Napi::Error& error) {
+        error.ThrowAsJavaScriptException();
+      }
+      return nullptr;
+    });
   };
   napi_value function = nullptr;
   napi_create_function(env, name, NAPI_AUTO_LENGTH, call, nullptr, &function);

@@ -132,12 +132,12 @@ namespace {
 // { handle, id, cqe } | -errno. `id` names the queue in events. With the last argument it is ibv_create_cq_ex.
 Napi::Value create_cq_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
   const auto argument = [&](std::size_t index) { return Napi::Value(env, arguments[index]); };
-  const auto context = std::static_pointer_cast<Context>(unwrap_open(env, arguments[0], Context::kKind));
+  const auto context = hold<Context>(env, arguments[0]);
   const int cqe = argument(1).As<Napi::Number>().Int32Value();
   std::vector<std::shared_ptr<Object>> parents{context};
-  std::shared_ptr<CompletionChannel> channel;
+  Held<CompletionChannel> channel;
   if (!argument(2).IsUndefined()) {
-    channel = std::static_pointer_cast<CompletionChannel>(unwrap_open(env, arguments[2], CompletionChannel::kKind));
+    channel = hold<CompletionChannel>(env, arguments[2]);
     if (&channel->context() != context.get()) return failure(env, EINVAL);
     parents.push_back(channel);
   }
@@ -145,6 +145,7 @@ Napi::Value create_cq_by(Napi::Env env, const napi_value* arguments, const Vendo
   ibv_comp_channel* events = channel == nullptr ? nullptr : channel->channel();
   ibv_cq* cq = nullptr;
   ibv_cq_ex* extended = nullptr;
+  Held<ProtectionDomain> pd;
   std::uint64_t wc_flags = 0;
   errno = 0;
   if (argument(4).IsUndefined() && vendor == nullptr) {
@@ -161,7 +162,7 @@ Napi::Value create_cq_by(Napi::Env env, const napi_value* arguments, const Vendo
     attr.flags = more.Get("flags").As<Napi::Number>().Uint32Value();
     if (attr.flags != 0) attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_FLAGS;
     if (const Napi::Value domain = more.Get("parentDomain"); !domain.IsUndefined()) {
-      const auto pd = std::static_pointer_cast<ProtectionDomain>(unwrap_open(env, domain, ProtectionDomain::kKind));
+      pd = hold<ProtectionDomain>(env, domain);
       if (&pd->context() != context.get()) return failure(env, EINVAL);
       attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_PD;
       attr.parent_domain = pd->pd();

@@ -50,6 +50,7 @@ int Object::close() {
     const std::shared_ptr<Object> child = children_.back()->shared_from_this();
     if (const int error = child->close(); error != 0) return error;
   }
+  if (calls_ > 0) return EBUSY;
   int error = release();
   if (error == EIO && went_with_device()) {
     error = 0;

@@ -28,8 +28,12 @@ class Object : public std::enable_shared_from_this<Object> {
   Object& operator=(const Object&) = delete;
 
   // Destroys the children and then the object itself. Returns 0, or the errno of the destroy call that failed: the
-  // object then stays open, unless it went with its device. Closing a closed object does nothing.
+  // object then stays open, unless it went with its device. Closing a closed object does nothing. EBUSY: a call uses it.
   int close();
+  // From one to the other a call of the C library uses the object. Arguments of the call may run JavaScript (getters,
+  // proxies), which must not close what the call has looked up.
+  void begin_call() { calls_++; }
+  void end_call() { calls_--; }
   bool open() const { return open_; }
   verbs_core_kind kind() const { return kind_; }
   // The ibv_* structure, null once closed.
@@ -74,6 +78,7 @@ class Object : public std::enable_shared_from_this<Object> {
 
   verbs_core_kind kind_;
   bool open_ = true;
+  std::uint32_t calls_ = 0;
   std::uint32_t pins_ = 0;
   std::shared_ptr<Object> pinned_;  // itself, while pinned
   std::list<Object*> children_;     // oldest first; each of them keeps this object alive

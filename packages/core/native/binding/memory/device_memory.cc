@@ -30,7 +30,7 @@ Napi::Value created(Napi::Env env, const std::shared_ptr<Context>& context, ibv_
 
 // allocDm(context, length, logAlignment): { handle, dmHandle } | -errno
 Napi::Value alloc_dm_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
-  const auto context = std::static_pointer_cast<Context>(unwrap_open(env, arguments[0], Context::kKind));
+  const auto context = hold<Context>(env, arguments[0]);
   ibv_alloc_dm_attr attr{};
   attr.length = static_cast<std::size_t>(Napi::Number(env, arguments[1]).Int64Value());
   attr.log_align_req = Napi::Number(env, arguments[2]).Uint32Value();

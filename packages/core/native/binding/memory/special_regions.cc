@@ -88,15 +88,15 @@ Napi::Value advise_mr(const Napi::CallbackInfo& info) {
   const auto pd = unwrap<ProtectionDomain>(info, 0);
   const auto list = info[3].As<Napi::Array>();
   std::vector<ibv_sge> sges(list.Length());
-  std::vector<std::shared_ptr<MemoryRegion>> regions;
+  std::vector<Held<MemoryRegion>> regions;
   for (std::uint32_t i = 0; i < sges.size(); i++) {
     const auto element = list.Get(i).As<Napi::Array>();
-    const auto region = std::static_pointer_cast<MemoryRegion>(unwrap_open(env, element.Get(0u), MemoryRegion::kKind));
+    Held<MemoryRegion> region = hold<MemoryRegion>(env, element.Get(0u));
     const auto offset = static_cast<std::uint64_t>(element.Get(1u).As<Napi::Number>().Int64Value());
     const std::uint32_t length = element.Get(2u).As<Napi::Number>().Uint32Value();
     if (!region->contains(offset, length) || &region->context() != &pd->context()) return failure(env, EINVAL);
     sges[i] = {region->start() + offset, length, region->mr()->lkey};
-    regions.push_back(region);
+    regions.push_back(std::move(region));
   }
   const int error =
       ibv_advise_mr(pd->pd(), static_cast<ibv_advise_mr_advice>(info[1].As<Napi::Number>().Int32Value()),

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "binding/completion/completion_queue.h"
 #include "binding/device/context.h"
@@ -15,9 +16,20 @@
 #include "binding/qp/receive_work_queue.h"
 #include "verbs_core.h"
 
-// A counted reference, as C sees it.
+// A counted reference, as C sees it. One of take() is for a call, and keeps the object open.
 struct verbs_core_object {
-  std::shared_ptr<verbs::core::Object> object;
+  verbs_core_object(std::shared_ptr<verbs::core::Object> taken, bool of_a_call)
+      : object(std::move(taken)), for_call(of_a_call) {
+    if (for_call) object->begin_call();
+  }
+  ~verbs_core_object() {
+    if (for_call) object->end_call();
+  }
+  verbs_core_object(const verbs_core_object&) = delete;
+  verbs_core_object& operator=(const verbs_core_object&) = delete;
+
+  const std::shared_ptr<verbs::core::Object> object;
+  const bool for_call;
 };
 
 namespace verbs::core {
@@ -76,16 +88,18 @@ auto guarded(napi_env env, Call&& call) -> decltype(call()) {
   } catch (const Napi::Error& error) {
     error.ThrowAsJavaScriptException();
   } catch (const std::bad_alloc&) {
-    napi_throw_error(env, "ENOMEM", "out of memory");
+    provider::throw_out_of_memory(env);
   }
   return nullptr;
 }
 
 verbs_core_object* take(napi_env env, napi_value handle, verbs_core_kind kind) {
-  return guarded(env, [&] { return new verbs_core_object{unwrap_open(env, handle, kind)}; });
+  return guarded(env, [&] { return new verbs_core_object(unwrap_open(env, handle, kind), true); });
 }
 
-verbs_core_object* retain(verbs_core_object* object) { return new (std::nothrow) verbs_core_object{object->object}; }
+verbs_core_object* retain(verbs_core_object* object) {
+  return new (std::nothrow) verbs_core_object(object->object, false);
+}
 
 void release(verbs_core_object* object) { delete object; }
 

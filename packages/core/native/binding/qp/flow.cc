@@ -83,8 +83,7 @@ bool append_spec(FlowBytes& flow, const Napi::Object& given, std::vector<std::sh
       flow.append(ibv_flow_spec_action_drop{IBV_FLOW_SPEC_ACTION_DROP, sizeof(ibv_flow_spec_action_drop)});
       return true;
     case IBV_FLOW_SPEC_ACTION_COUNT: {
-      const auto counters =
-          std::static_pointer_cast<Counters>(unwrap_open(given.Env(), given.Get("counters"), Counters::kKind));
+      const auto counters = hold<Counters>(given.Env(), given.Get("counters"));
       flow.append(ibv_flow_spec_counter_action{IBV_FLOW_SPEC_ACTION_COUNT, sizeof(ibv_flow_spec_counter_action),
                                                counters->get()});
       parents.push_back(counters);

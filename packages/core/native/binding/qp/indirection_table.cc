@@ -18,8 +18,7 @@ Napi::Value create_rwq_ind_table(const Napi::CallbackInfo& info) {
   std::vector<ibv_wq*> queues;
   std::vector<std::shared_ptr<Object>> parents{context};
   for (std::uint32_t i = 0; i < list.Length(); i++) {
-    const auto queue =
-        std::static_pointer_cast<ReceiveWorkQueue>(unwrap_open(env, list.Get(i), ReceiveWorkQueue::kKind));
+    const auto queue = hold<ReceiveWorkQueue>(env, list.Get(i));
     if (&queue->context() != context.get()) return failure(env, EINVAL);
     queues.push_back(queue->wq());
     parents.push_back(queue);

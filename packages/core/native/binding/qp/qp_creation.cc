@@ -12,21 +12,26 @@
 namespace verbs::core {
 namespace {
 
+// The objects of the call, which are read before its other attributes.
+using HeldObjects = std::vector<Held<Object>>;
+
 // An optional object of `given`, by its field.
 template <typename T>
-std::shared_ptr<T> object_field(const Napi::Object& given, const char* name) {
+std::shared_ptr<T> object_field(const Napi::Object& given, const char* name, HeldObjects& held) {
   const Napi::Value value = given.Get(name);
   if (value.IsUndefined()) return nullptr;
-  return std::static_pointer_cast<T>(unwrap_open(given.Env(), value, T::kKind));
+  std::shared_ptr<T> object = hold<T>(given.Env(), value);
+  held.emplace_back(object);
+  return object;
 }
 
-QueuePair::Parts read_parts(const Napi::Object& given) {
+QueuePair::Parts read_parts(const Napi::Object& given, HeldObjects& held) {
   QueuePair::Parts parts;
-  parts.pd = object_field<ProtectionDomain>(given, "pd");
-  parts.send_cq = object_field<CompletionQueue>(given, "sendCq");
-  parts.recv_cq = object_field<CompletionQueue>(given, "recvCq");
-  parts.srq = object_field<SharedReceiveQueue>(given, "srq");
-  parts.xrcd = object_field<XrcDomain>(given, "xrcd");
+  parts.pd = object_field<ProtectionDomain>(given, "pd", held);
+  parts.send_cq = object_field<CompletionQueue>(given, "sendCq", held);
+  parts.recv_cq = object_field<CompletionQueue>(given, "recvCq", held);
+  parts.srq = object_field<SharedReceiveQueue>(given, "srq", held);
+  parts.xrcd = object_field<XrcDomain>(given, "xrcd", held);
   return parts;
 }
 
@@ -69,9 +74,10 @@ struct Extended {
   std::uint64_t send_ops_flags = 0;
   std::shared_ptr<IndirectionTable> table;
   ibv_rx_hash_conf hash{};
+  std::vector<std::uint8_t> hash_key;
 };
 
-Extended read_extended(const Napi::Object& given) {
+Extended read_extended(const Napi::Object& given, HeldObjects& held) {
   Extended extended;
   const auto number = [&](const char* name, std::uint32_t bit, std::uint32_t* field) {
     const Napi::Value value = given.Get(name);
@@ -90,14 +96,15 @@ Extended read_extended(const Napi::Object& given) {
   if (const Napi::Value hash = given.Get("rxHashConf"); !hash.IsUndefined()) {
     const auto conf = hash.As<Napi::Object>();
     bool lossless = false;
-    auto key = conf.Get("key").As<Napi::Uint8Array>();
+    // A copy: a getter that is read later may take the buffer's memory away.
+    const auto key = conf.Get("key").As<Napi::Uint8Array>();
+    extended.hash_key.assign(key.Data(), key.Data() + std::min<std::size_t>(key.ByteLength(), UINT8_MAX));
     extended.hash.rx_hash_function = static_cast<std::uint8_t>(conf.Get("function").As<Napi::Number>().Uint32Value());
-    extended.hash.rx_hash_key = key.Data();
-    extended.hash.rx_hash_key_len = static_cast<std::uint8_t>(std::min<std::size_t>(key.ByteLength(), 255));
+    extended.hash.rx_hash_key_len = static_cast<std::uint8_t>(extended.hash_key.size());
     extended.hash.rx_hash_fields_mask = conf.Get("fields").As<Napi::BigInt>().Uint64Value(&lossless);
     extended.mask |= IBV_QP_INIT_ATTR_RX_HASH;
   }
-  extended.table = object_field<IndirectionTable>(given, "rwqIndTbl");
+  extended.table = object_field<IndirectionTable>(given, "rwqIndTbl", held);
   if (extended.table != nullptr) extended.mask |= IBV_QP_INIT_ATTR_IND_TABLE;
   return extended;
 }
@@ -106,8 +113,9 @@ Extended read_extended(const Napi::Object& given) {
 // { handle, id, qpNum, cap } | -errno. `id` is its name in events.
 Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorMake* vendor,
                          const std::shared_ptr<Object>& parent) {
-  QueuePair::Parts parts = read_parts(given);
-  const Extended extended = read_extended(given);
+  HeldObjects held;
+  QueuePair::Parts parts = read_parts(given, held);
+  Extended extended = read_extended(given, held);
   if (extended.table != nullptr) parts.others.push_back(extended.table);
   if (!one_context(parts)) return failure(env, EINVAL);
   if (parent != nullptr) parts.others.push_back(parent);
@@ -142,6 +150,7 @@ Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorM
     init.source_qpn = extended.source_qpn;
     init.send_ops_flags = extended.send_ops_flags;
     init.rx_hash_conf = extended.hash;
+    init.rx_hash_conf.rx_hash_key = extended.hash_key.data();
     qp = vendor != nullptr ? (*vendor).operator()<ibv_qp>(context.ctx(), &init)
                            : slots->create_qp_ex(context.ctx(), &init);
     const auto to_extended = context.functions().qp_to_qp_ex;

@@ -39,8 +39,8 @@ namespace {
 
 // createWq(pd, cq, { wqType, maxWr, maxSge, createFlags }): { handle, id, wqNum, maxWr, maxSge } | -errno
 Napi::Value create_wq_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
-  const auto pd = std::static_pointer_cast<ProtectionDomain>(unwrap_open(env, arguments[0], ProtectionDomain::kKind));
-  const auto cq = std::static_pointer_cast<CompletionQueue>(unwrap_open(env, arguments[1], CompletionQueue::kKind));
+  const auto pd = hold<ProtectionDomain>(env, arguments[0]);
+  const auto cq = hold<CompletionQueue>(env, arguments[1]);
   if (&pd->context() != &cq->context()) return failure(env, EINVAL);
   const auto given = Napi::Object(env, arguments[2]);
   const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };

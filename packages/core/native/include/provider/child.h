@@ -37,7 +37,7 @@ class Child {
   static napi_value attach(napi_env env, std::unique_ptr<Child> child, const std::vector<verbs_core_object*>& parents) {
     verbs_core_child* link = core()->attach(parents.data(), parents.size(), destroy, child.get());
     if (!link) {
-      napi_throw_error(env, "ENOMEM", "out of memory");
+      throw_out_of_memory(env);
       // The object has no owner, so it is destroyed at once.
       static_cast<void>(child->release());
       return nullptr;

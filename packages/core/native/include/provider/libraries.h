@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -19,8 +20,10 @@ class Libraries {
   // Finds the functions of library->handle. False, with the reason, if it is not the expected library.
   using Find = bool (*)(const std::string& name, Library* library, std::string* reason);
 
-  // `noun` names such a library in an error.
-  Libraries(napi_type_tag tag, std::string noun, Find find) : tag_(tag), noun_(std::move(noun)), find_(find) {}
+  // `noun` names such a library in an error. The handles of another copy of the addon, of another version perhaps, are
+  // of another tag: each copy has its own object of this class.
+  Libraries(napi_type_tag tag, std::string noun, Find find)
+      : tag_{tag.lower, tag.upper ^ reinterpret_cast<std::uintptr_t>(this)}, noun_(std::move(noun)), find_(find) {}
 
   // openLibrary(name): { handle } | { reason }. The library is never unloaded.
   napi_value open(const Arguments& arguments) {

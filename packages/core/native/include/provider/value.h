@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "provider/boundary.h"
+
 namespace verbs::provider {
 
 class Arguments {
@@ -128,7 +130,9 @@ using Function = napi_value (*)(const Arguments& arguments);
 
 template <Function F>
 void export_function(napi_env env, napi_value exports, const char* name) {
-  const napi_callback call = [](napi_env its_env, napi_callback_info info) { return F(Arguments(its_env, info)); };
+  const napi_callback call = [](napi_env its_env, napi_callback_info info) {
+    return contain(its_env, [&] { return F(Arguments(its_env, info)); });
+  };
   napi_value function = nullptr;
   napi_create_function(env, name, NAPI_AUTO_LENGTH, call, nullptr, &function);
   set(env, exports, name, function);

@@ -1,4 +1,5 @@
 // DEVX objects and commands, also commands on objects of the verbs.
+#include "binding/devx/export_bytes.h"
 #include "binding/objects.h"
 
 namespace verbs::mlx5::binding {
@@ -72,20 +73,25 @@ napi_value export_sizes(const Arguments& arguments) {
   return result;
 }
 
-// devxObjExport(object, data): 0 | -errno; devxObjImport(library, context, data): handle | -errno. TypeScript has
-// compared the size of `data` with exportSizes().
+// devxObjExport(object, data): 0 | -errno; devxObjImport(library, context, data): handle | -errno. EINVAL for
+// a `data` of another size than exportSizes() says.
 napi_value obj_export(const Arguments& arguments) {
   Held held;
   auto* object = held.object<mlx5dv_devx_obj>(arguments, 0);
   if (!object) return nullptr;
-  void* data = to_bytes(arguments.env, arguments[1]).data;
-  return failure(arguments.env, status(object->library().mlx5dv_devx_obj_export, object->get(), data));
+  const napi_env env = arguments.env;
+  void* data = nullptr;
+  int error = export_bytes(env, object->library(), arguments[1], &newer::ExportSizes::devx_obj, &data);
+  if (error == 0) error = status(object->library().mlx5dv_devx_obj_export, object->get(), data);
+  return failure(env, error);
 }
 napi_value obj_import(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  void* data = to_bytes(env, arguments[2]).data;
+  void* data = nullptr;
+  const int error = export_bytes(env, context.library(), arguments[2], &newer::ExportSizes::devx_obj, &data);
+  if (error != 0) return failure(env, error);
   return context.attach(env, created(context.library().mlx5dv_devx_obj_import, context.get(), data), unimport_object);
 }
 

@@ -1,4 +1,5 @@
 // Memory, doorbell pages, event queues and interrupt vectors for DEVX.
+#include "binding/devx/export_bytes.h"
 #include "binding/objects.h"
 
 namespace verbs::mlx5::binding {
@@ -58,20 +59,24 @@ napi_value umem_reg_dmabuf(const Arguments& arguments) {
   return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
 }
 
-// devxUmemExport(umem, data): 0 | -errno; devxUmemImport(library, context, data): { handle, id } | -errno. TypeScript
-// has compared the size of `data` with exportSizes().
+// devxUmemExport(umem, data): 0 | -errno; devxUmemImport(library, context, data): { handle, id } | -errno. EINVAL for
+// a `data` of another size than exportSizes() says.
 napi_value umem_export(const Arguments& arguments) {
   Held held;
   auto* umem = held.object<mlx5dv_devx_umem>(arguments, 0);
   if (!umem) return nullptr;
-  void* data = to_bytes(arguments.env, arguments[1]).data;
-  return failure(arguments.env, status(umem->library().mlx5dv_devx_umem_export, umem->get(), data));
+  void* data = nullptr;
+  int error = export_bytes(arguments.env, umem->library(), arguments[1], &newer::ExportSizes::devx_umem, &data);
+  if (error == 0) error = status(umem->library().mlx5dv_devx_umem_export, umem->get(), data);
+  return failure(arguments.env, error);
 }
 napi_value umem_import(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  void* data = to_bytes(env, arguments[2]).data;
+  void* data = nullptr;
+  const int error = export_bytes(env, context.library(), arguments[2], &newer::ExportSizes::devx_umem, &data);
+  if (error != 0) return failure(env, error);
   const auto unimport = [](const Library& its_library, mlx5dv_devx_umem* umem) {
     its_library.mlx5dv_devx_umem_unimport(umem);
     return 0;
@@ -138,14 +143,18 @@ napi_value var_export(const Arguments& arguments) {
   Held held;
   auto* var = held.object<mlx5dv_var>(arguments, 0);
   if (!var) return nullptr;
-  void* data = to_bytes(arguments.env, arguments[1]).data;
-  return failure(arguments.env, status(var->library().mlx5dv_var_export, var->get(), data));
+  void* data = nullptr;
+  int error = export_bytes(arguments.env, var->library(), arguments[1], &newer::ExportSizes::var, &data);
+  if (error == 0) error = status(var->library().mlx5dv_var_export, var->get(), data);
+  return failure(arguments.env, error);
 }
 napi_value var_import(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  void* data = to_bytes(env, arguments[2]).data;
+  void* data = nullptr;
+  const int error = export_bytes(env, context.library(), arguments[2], &newer::ExportSizes::var, &data);
+  if (error != 0) return failure(env, error);
   const auto destroy = [](const Library& its_library, mlx5dv_var* var) {
     its_library.mlx5dv_var_unimport(var);
     return 0;

@@ -36,11 +36,12 @@ bool read_meter(napi_env env, napi_value given, Held* held, mlx5dv_dr_flow_meter
                 const ibv_context** context) {
   auto* table = held->object<mlx5dv_dr_table>(env, get(env, given, "nextTable"));
   if (!table) return false;
-  const Bytes parameter = to_bytes(env, get(env, given, "parameter"));
   *context = table->context();
   attr->next_table = table->get();
   attr->active = static_cast<std::uint8_t>(to_u32(env, get(env, given, "active")));
   attr->reg_c_index = static_cast<std::uint8_t>(to_u32(env, get(env, given, "regCIndex")));
+  // Last, since a getter may take the memory of a buffer away.
+  const Bytes parameter = to_bytes(env, get(env, given, "parameter"));
   attr->flow_meter_parameter_sz = parameter.size;
   attr->flow_meter_parameter = parameter.data;
   return true;
