@@ -1,0 +1,185 @@
+// Connection set-ups of a service, over the software NIC: handshakes of several clients, of right and wrong keys, in
+// any order and again, while the program accepts, lists and disconnects, and time passes. The limits hold, no request
+// without the right to it is taken, and at the end nothing is left. The clients themselves are not there.
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <iterator>
+#include <optional>
+
+#include "fuzz/check.h"
+#include "fuzz/input.h"
+#include "model/bluefield/device.h"
+#include "model/bluefield/model.h"
+#include "model/channel/service.h"
+
+using namespace verbs::doca_comm::model;
+using verbs::soft::fuzz::Input;
+
+namespace {
+
+using Type = HandshakeMessage::Type;
+
+constexpr std::size_t kMaxConnections = 6;
+constexpr std::size_t kMaxPerClient = 4;
+constexpr std::size_t kMostSteps = 40;
+// The host behind the representor: it needs no key.
+constexpr std::uint8_t kHost = 9;
+// What goes to services; the handshake channel gives the other types to clients.
+constexpr Type kTypes[] = {Type::kConnect, Type::kConnect, Type::kConnect,  Type::kConnect,
+                           Type::kCancel,  Type::kLeave,   Type::kDismissed};
+
+Gid loopback(std::uint8_t last) {
+  Gid gid{};
+  gid[10] = gid[11] = 0xff;
+  gid[12] = 127;
+  gid[13] = gid[14] = 9;
+  gid[15] = last;
+  return gid;
+}
+
+class Setups {
+ public:
+  Setups() {
+    setenv("VERBS_SOFT",
+           "fuzz0,kind=doca,role=dpu,pci=0000:03:00.0,reps=0000:3b:00.0@127.9.9.9,max_connections=6,max_per_client=4",
+           1);
+    FUZZ_CHECK(attached_verbs() != nullptr);
+    std::vector<doca_devinfo*> devices;
+    FUZZ_CHECK(Bluefield::get().list(&devices) == DOCA_SUCCESS && devices.size() == 1);
+    FUZZ_CHECK(Bluefield::get().open(devices[0], &dev_) == DOCA_SUCCESS);
+    const doca_devinfo_rep& representor = devices[0]->representors[0]->info;
+    const Sizes sizes{.message = 64, .send_queue = 4, .recv_queue = 4};
+    FUZZ_CHECK(Service::listen(*dev_, representor, sizes, name_, &service_) == DOCA_SUCCESS);
+    ServiceAddress address;
+    FUZZ_CHECK(ServiceEntry::find(representor.pci, name_, &address) == 0);
+    key_ = address.key;
+  }
+
+  void run(Input& input) {
+    for (std::size_t i = 0; i < kMostSteps && !input.empty(); ++i) {
+      step(input);
+      check();
+    }
+    end();
+  }
+
+ private:
+  void step(Input& input) {
+    switch (input.below(8)) {
+      case 0:
+        return accept();
+      case 1:
+        return pass(input.byte() * 50 * kMillisecond);
+      case 2: {
+        const std::lock_guard guard(service_->transport().mutex());
+        const doca_error_t error = service_->update_state();
+        FUZZ_CHECK(error == DOCA_SUCCESS);
+        FUZZ_CHECK(service_->peers().size() + service_->pending() <= kMaxConnections);
+        return;
+      }
+      default:
+        return handshake(input);
+    }
+  }
+
+  void handshake(Input& input) {
+    const std::uint8_t choice = input.byte();
+    HandshakeMessage message;
+    message.type = kTypes[choice % std::size(kTypes)];
+    message.client_id = input.below(4);
+    message.key = key_;
+    const bool wrong_key = input.one_in(4);
+    if (wrong_key) message.key[input.below(message.key.size())] ^= 1;
+    message.representor = "0000:3b:00.0";
+    message.name = name_;
+    message.end = {.data_qpn = input.byte(),
+                   .control_qpn = input.byte(),
+                   .psn = input.byte(),
+                   .max_msg_size = input.byte(),
+                   .recv_queue_size = input.byte(),
+                   .mtu = static_cast<std::uint8_t>(IBV_MTU_256 + input.below(5))};
+    const std::uint8_t host = input.one_in(4) ? kHost : static_cast<std::uint8_t>(1 + input.below(2));
+    const UdAddress from{loopback(host), 100u + static_cast<std::uint32_t>(input.below(2))};
+    // As it arrives.
+    std::array<std::uint8_t, HandshakeMessage::kSize> bytes;
+    message.write(bytes);
+    HandshakeMessage arrived;
+    FUZZ_CHECK(arrived.read(bytes));
+    const std::uint32_t before = pending();
+    service_->on_handshake(arrived, from);
+    const bool may_connect = arrived.type == Type::kConnect && (!wrong_key || host == kHost) &&
+                             arrived.end.max_msg_size != 0 && arrived.end.recv_queue_size != 0;
+    FUZZ_CHECK(pending() <= before || may_connect);
+  }
+
+  std::uint32_t pending() {
+    const std::lock_guard guard(service_->transport().mutex());
+    FUZZ_CHECK(service_->update_state() == DOCA_SUCCESS);
+    return service_->pending();
+  }
+
+  // Accepts what is pending, and frees lost peers.
+  void accept() {
+    while (free_lost()) {
+    }
+  }
+  bool free_lost() {
+    std::array<std::uint8_t, 64> message;
+    std::size_t size = message.size();
+    doca_comm_channel_addr_t* from = nullptr;
+    std::optional<std::uint32_t> number;
+    {
+      const std::lock_guard guard(service_->transport().mutex());
+      const doca_error_t error = service_->receive(message.data(), &size, &from);
+      // Nobody sends messages; a request may come from an address that no route leads to.
+      FUZZ_CHECK(error == DOCA_ERROR_AGAIN || error == DOCA_ERROR_CONNECTION_RESET ||
+                 error == DOCA_ERROR_INITIALIZATION);
+      if (error == DOCA_ERROR_CONNECTION_RESET) number = find_peer(from)->number;
+    }
+    if (!number) return false;
+    FUZZ_CHECK(service_->disconnect(*number) == DOCA_SUCCESS);
+    return true;
+  }
+
+  void pass(Nanos time) { service_->on_timer(now() + time); }
+
+  void check() {
+    const std::lock_guard guard(service_->transport().mutex());
+    PeerTable& peers = service_->transport().peers();
+    FUZZ_CHECK(peers.count_connected() <= kMaxConnections && peers.count() <= 2 * kMaxConnections);
+    std::array<std::size_t, kHost + 1> of_host{};
+    peers.each([&](const Peer& peer) { of_host.at(peer.remote.gid[15]) += peer.lost ? 0 : 1; });
+    for (const std::size_t count : of_host) FUZZ_CHECK(count <= kMaxPerClient);
+  }
+
+  // All clients go; requests that nobody repeats time out.
+  void end() {
+    {
+      const std::lock_guard guard(service_->transport().mutex());
+      Transport& transport = service_->transport();
+      transport.peers().each([&](Peer& peer) { transport.mark_lost(peer); });
+    }
+    pass(10 * kSecond);
+    FUZZ_CHECK(pending() == 0);
+    accept();
+    const std::lock_guard guard(service_->transport().mutex());
+    FUZZ_CHECK(service_->transport().peers().count() == 0);
+  }
+
+  const std::string name_ = "fuzz-" + std::to_string(getpid());
+  doca_dev* dev_ = nullptr;
+  std::shared_ptr<Service> service_;
+  Key key_{};
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  // Never closed: the threads of the devices end with the process.
+  static Setups& setups = *new Setups;
+  Input input(data, size);
+  setups.run(input);
+  return 0;
+}
