@@ -42,6 +42,12 @@ export interface HblQpAttr {
   encapNum?: number;
 }
 
+/** The attributes of {@link modifyQp}: this hardware has one MTU more. */
+export type HblModify = Omit<QpAttr, 'pathMtu'> & {
+  /** The largest packet: an {@link Mtu}, or {@link MTU_8192}. */
+  pathMtu?: Mtu | typeof MTU_8192;
+};
+
 /**
  * `hbldv_modify_qp`: `qp.modify` with the attributes of this hardware. Without `hblAttr` the C function's defaults apply:
  * WRITE and 32 bytes at INIT, priority 1 at RTS.
@@ -57,7 +63,7 @@ export interface HblQpAttr {
  *   { caps: QpCaps.ENCAP, encapNum: encap.encapNum, remoteKey: peer.rkey },
  * );
  */
-export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void {
+export function modifyQp(qp: QueuePair, attr: HblModify, hblAttr?: HblQpAttr): void {
   const syscall = 'hbldv_modify_qp';
   const { hbl, handle } = forQueuePair(qp, syscall);
   const large = attr.pathMtu === MTU_8192;
@@ -75,7 +81,7 @@ export function modifyQp(qp: QueuePair, attr: QpAttr, hblAttr?: HblQpAttr): void
 /** The open encapsulation that the attributes name: the queue pair keeps it. */
 function usedEncap(
   qp: QueuePair,
-  attr: QpAttr,
+  attr: HblModify,
   { caps, encapNum }: { caps: bigint; encapNum: number },
 ): NativeHandle | undefined {
   const connects = attr.qpState === QpState.RTR || attr.qpState === QpState.RTS;

@@ -60,7 +60,9 @@ export class SoftNic {
    *
    * @throws SoftError ENODEV as {@link stats}.
    * @example
-   * http.createServer((request, response) => {
+   * import { createServer } from 'node:http';
+   *
+   * createServer((request, response) => {
    *   response.setHeader('Content-Type', 'text/plain; version=0.0.4');
    *   response.end(softNic().metrics());
    * });

@@ -3,7 +3,7 @@ import { checked, VerbsError } from '../base/errors.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { integer, object } from '../base/validate.js';
-import { MwType, PortFlags, type QpType } from '../enums/index.js';
+import { type AccessFlags, MwType, PortFlags, type QpType } from '../enums/index.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
 import type { DeviceMemory } from '../memory/device-memory.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
@@ -69,7 +69,7 @@ export class ProtectionDomain extends Resource {
    * const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
    * mr.bytes.set(data);
    */
-  allocMr(length: number, access: number, options: { iova?: bigint } = {}): MemoryRegion {
+  allocMr(length: number, access: AccessFlags, options: { iova?: bigint } = {}): MemoryRegion {
     return registration.allocMr(this, this.use('ibv_reg_mr'), length, access, options);
   }
 
@@ -84,7 +84,7 @@ export class ProtectionDomain extends Resource {
    * @throws VerbsError EFAULT (memory that is not there or not writable), ENOMEM, EINVAL (access without LOCAL_WRITE)
    * @example const mr = pd.regMr(new SharedArrayBuffer(4096), AccessFlags.LOCAL_WRITE);
    */
-  regMr(view: Registrable, access: number, options: { unsafe?: boolean; iova?: bigint } = {}): MemoryRegion {
+  regMr(view: Registrable, access: AccessFlags, options: { unsafe?: boolean; iova?: bigint } = {}): MemoryRegion {
     return registration.regMr(this, this.use('ibv_reg_mr'), view, access, options);
   }
 
@@ -103,7 +103,7 @@ export class ProtectionDomain extends Resource {
    * @param options `offset` and `length` in bytes, default all of it
    * @throws VerbsError EINVAL (outside of the device memory), EOPNOTSUPP
    */
-  regDmMr(dm: DeviceMemory, access: number, options: { offset?: number; length?: number } = {}): MemoryRegion {
+  regDmMr(dm: DeviceMemory, access: AccessFlags, options: { offset?: number; length?: number } = {}): MemoryRegion {
     return registration.regDmMr(this, this.use('ibv_reg_dm_mr'), dm, access, options);
   }
 
@@ -113,7 +113,7 @@ export class ProtectionDomain extends Resource {
    * @param attr `offset` in the buffer, `length`, and `iova`, the address that the keys reach it by (default 0)
    * @throws VerbsError EOPNOTSUPP, EBADF, EINVAL
    */
-  regDmabufMr(fd: number, access: number, attr: { offset?: number; length: number; iova?: bigint }): MemoryRegion {
+  regDmabufMr(fd: number, access: AccessFlags, attr: { offset?: number; length: number; iova?: bigint }): MemoryRegion {
     return registration.regDmabufMr(this, this.use('ibv_reg_dmabuf_mr'), fd, access, attr);
   }
 
@@ -145,7 +145,7 @@ export class ProtectionDomain extends Resource {
    * @throws VerbsError EOPNOTSUPP (a type that the device does not have), ENOMEM
    * @example const mw = pd.allocMw(MwType.TYPE_2);
    */
-  allocMw(type: number = MwType.TYPE_1): MemoryWindow {
+  allocMw(type: MwType = MwType.TYPE_1): MemoryWindow {
     const pd = this.use('ibv_alloc_mw');
     integer(type, 'type', MwType.TYPE_1, MwType.TYPE_2);
     return new MemoryWindow(this, type, checked(native.allocMw(pd, type), 'ibv_alloc_mw'));

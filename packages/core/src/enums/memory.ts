@@ -1,31 +1,46 @@
+import type { Members } from './members.js';
+
+declare enum AccessFlagsValue {
+  /**
+   * `IBV_ACCESS_LOCAL_WRITE`: the device may write here for this side: receives, and the results of reads and atomics.
+   */
+  LOCAL_WRITE = 1,
+  /** `IBV_ACCESS_REMOTE_WRITE`: peers may RDMA_WRITE. Needs LOCAL_WRITE. */
+  REMOTE_WRITE = 1 << 1,
+  /** `IBV_ACCESS_REMOTE_READ`: peers may RDMA_READ. */
+  REMOTE_READ = 1 << 2,
+  /** `IBV_ACCESS_REMOTE_ATOMIC`: peers may run atomics. Needs LOCAL_WRITE. */
+  REMOTE_ATOMIC = 1 << 3,
+  /** `IBV_ACCESS_MW_BIND`: memory windows may be bound to parts of the region. */
+  MW_BIND = 1 << 4,
+  /** `IBV_ACCESS_ZERO_BASED`: remote addresses count from the start of the region or window, not from its address. */
+  ZERO_BASED = 1 << 5,
+  /** `IBV_ACCESS_ON_DEMAND`: pages are not pinned but brought in when used; see {@link DeviceAttrEx.odpCaps}. */
+  ON_DEMAND = 1 << 6,
+  /** `IBV_ACCESS_HUGETLB`: a promise that all of an ON_DEMAND region is in huge pages. */
+  HUGETLB = 1 << 7,
+  /** `IBV_ACCESS_RELAXED_ORDERING`: PCI may reorder the device's writes; a hint that is ignored where unknown. */
+  RELAXED_ORDERING = 1 << 20,
+}
 /**
  * Permissions of a memory region, a memory window or a queue pair (`enum ibv_access_flags`), to be or-ed. Local reading
  * is always allowed.
  *
  * @example const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
  */
-export const AccessFlags = {
-  /**
-   * `IBV_ACCESS_LOCAL_WRITE`: the device may write here for this side: receives, and the results of reads and atomics.
-   */
+export const AccessFlags: Members<typeof AccessFlagsValue> = {
   LOCAL_WRITE: 1,
-  /** `IBV_ACCESS_REMOTE_WRITE`: peers may RDMA_WRITE. Needs LOCAL_WRITE. */
   REMOTE_WRITE: 1 << 1,
-  /** `IBV_ACCESS_REMOTE_READ`: peers may RDMA_READ. */
   REMOTE_READ: 1 << 2,
-  /** `IBV_ACCESS_REMOTE_ATOMIC`: peers may run atomics. Needs LOCAL_WRITE. */
   REMOTE_ATOMIC: 1 << 3,
-  /** `IBV_ACCESS_MW_BIND`: memory windows may be bound to parts of the region. */
   MW_BIND: 1 << 4,
-  /** `IBV_ACCESS_ZERO_BASED`: remote addresses count from the start of the region or window, not from its address. */
   ZERO_BASED: 1 << 5,
-  /** `IBV_ACCESS_ON_DEMAND`: pages are not pinned but brought in when used; see {@link DeviceAttrEx.odpCaps}. */
   ON_DEMAND: 1 << 6,
-  /** `IBV_ACCESS_HUGETLB`: a promise that all of an ON_DEMAND region is in huge pages. */
   HUGETLB: 1 << 7,
-  /** `IBV_ACCESS_RELAXED_ORDERING`: PCI may reorder the device's writes; a hint that is ignored where unknown. */
   RELAXED_ORDERING: 1 << 20,
-} as const;
+};
+/** Or-ed values of {@link AccessFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type AccessFlags = AccessFlagsValue | 0;
 
 /** `enum ibv_mw_type`: how a memory window is bound. */
 export const MwType = {

@@ -1,3 +1,5 @@
+import type { Members } from './members.js';
+
 /** `enum ibv_qp_type`: which transport a queue pair has. */
 export const QpType = {
   /** `IBV_QPT_RC`, reliable connected: one peer; messages arrive once and in order; all operations. */
@@ -17,32 +19,43 @@ export const QpType = {
 } as const;
 export type QpType = (typeof QpType)[keyof typeof QpType];
 
-/** `enum ibv_qp_state`: RESET, INIT, RTR, RTS in this order make a queue pair ready. */
-export const QpState = {
+declare enum QpStateValue {
   /** `IBV_QPS_RESET`: new, or emptied: requests of before are gone without a completion. */
-  RESET: 0,
+  RESET = 0,
   /** `IBV_QPS_INIT`: takes receive requests, neither receives nor sends. */
-  INIT: 1,
+  INIT = 1,
   /** `IBV_QPS_RTR`, ready to receive: knows its peer, serves it, does not send yet. */
-  RTR: 2,
+  RTR = 2,
   /** `IBV_QPS_RTS`, ready to send: works in full. */
-  RTS: 3,
+  RTS = 3,
   /**
    * `IBV_QPS_SQD`, send queue drained: starts no further send request; the event SQ_DRAINED comes when all of them have
    * ended.
    */
-  SQD: 4,
+  SQD = 4,
   /**
    * `IBV_QPS_SQE`, send queue error: a send of a UC, UD or RAW_PACKET queue pair failed; receives go on. RTS repairs
    * it.
    */
-  SQE: 5,
+  SQE = 5,
   /** `IBV_QPS_ERR`: posted requests complete with WR_FLUSH_ERR. Only RESET leads out of it. */
-  ERR: 6,
+  ERR = 6,
   /** `IBV_QPS_UNKNOWN`: the device does not report it. */
+  UNKNOWN = 7,
+}
+/** `enum ibv_qp_state`: RESET, INIT, RTR, RTS in this order make a queue pair ready. */
+export const QpState: Members<typeof QpStateValue> = {
+  RESET: 0,
+  INIT: 1,
+  RTR: 2,
+  RTS: 3,
+  SQD: 4,
+  SQE: 5,
+  ERR: 6,
   UNKNOWN: 7,
-} as const;
-export type QpState = (typeof QpState)[keyof typeof QpState];
+};
+/** A value of {@link QpState}. A number that comes from C is one as well; another enumeration's value is not. */
+export type QpState = QpStateValue;
 
 /** `enum ibv_qp_attr_mask`, for `qp.query(mask)`; `qp.modify` finds its mask by itself. */
 export const QpAttrMask = {
@@ -102,20 +115,28 @@ export const MigState = {
   ARMED: 2,
 } as const;
 
-/** `enum ibv_mtu`: the code of a size in bytes, of a packet's payload. */
-export const Mtu = {
+declare enum MtuValue {
   /** `IBV_MTU_256`. */
-  MTU_256: 1,
+  MTU_256 = 1,
   /** `IBV_MTU_512`. */
-  MTU_512: 2,
+  MTU_512 = 2,
   /** `IBV_MTU_1024`: the largest that fits Ethernet frames of 1500 bytes. */
-  MTU_1024: 3,
+  MTU_1024 = 3,
   /** `IBV_MTU_2048`. */
-  MTU_2048: 4,
+  MTU_2048 = 4,
   /** `IBV_MTU_4096`: the largest; on RoCE it needs jumbo frames. */
+  MTU_4096 = 5,
+}
+/** `enum ibv_mtu`: the code of a size in bytes, of a packet's payload. */
+export const Mtu: Members<typeof MtuValue> = {
+  MTU_256: 1,
+  MTU_512: 2,
+  MTU_1024: 3,
+  MTU_2048: 4,
   MTU_4096: 5,
-} as const;
-export type Mtu = (typeof Mtu)[keyof typeof Mtu];
+};
+/** A value of {@link Mtu}. A number that comes from C is one as well; another enumeration's value is not. */
+export type Mtu = MtuValue;
 
 /** `enum ibv_qp_create_flags`, to be or-ed. */
 export const QpCreateFlags = {

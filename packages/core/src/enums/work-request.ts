@@ -1,3 +1,5 @@
+import type { Members } from './members.js';
+
 /** `enum ibv_wr_opcode`: the operations of send requests, as far as `qp.postSend` supports them. */
 export const WrOpcode = {
   /** `IBV_WR_RDMA_WRITE`: writes into the peer's memory. */
@@ -25,21 +27,30 @@ export const WrOpcode = {
 } as const;
 export type WrOpcode = (typeof WrOpcode)[keyof typeof WrOpcode];
 
-/** `enum ibv_send_flags`, to be or-ed. */
-export const SendFlags = {
+declare enum SendFlagsValue {
   /** `IBV_SEND_FENCE`: starts when all earlier reads and atomics of the queue are done. RC. */
-  FENCE: 1 << 0,
+  FENCE = 1 << 0,
   /**
    * `IBV_SEND_SIGNALED`: success is reported by a completion. Without it only failure is, unless the QP has sqSigAll.
    */
-  SIGNALED: 1 << 1,
+  SIGNALED = 1 << 1,
   /** `IBV_SEND_SOLICITED`: wakes a receiver that asked for solicited completions only (`cq.reqNotify(true)`). */
-  SOLICITED: 1 << 2,
+  SOLICITED = 1 << 2,
   /** `IBV_SEND_INLINE`: the bytes are copied while posting (up to maxInlineData), the buffer is free at once. */
-  INLINE: 1 << 3,
+  INLINE = 1 << 3,
   /** `IBV_SEND_IP_CSUM`: the device fills in the IPv4 and the TCP or UDP checksum. */
+  IP_CSUM = 1 << 4,
+}
+/** `enum ibv_send_flags`, to be or-ed. */
+export const SendFlags: Members<typeof SendFlagsValue> = {
+  FENCE: 1 << 0,
+  SIGNALED: 1 << 1,
+  SOLICITED: 1 << 2,
+  INLINE: 1 << 3,
   IP_CSUM: 1 << 4,
-} as const;
+};
+/** Or-ed values of {@link SendFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type SendFlags = SendFlagsValue | 0;
 
 /** `enum ibv_qp_create_send_ops_flags`, to be or-ed: the operations that `ibv_wr_*` shall build. */
 export const SendOpsFlags = {

@@ -1,6 +1,7 @@
 import { closedError } from '../base/errors.js';
 import { fields, maybe, or, u31, u53, unchecked } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
+import type { AccessFlags } from '../enums/index.js';
 import { requestId, type Resource } from '../lifetime/resource.js';
 import type { MemoryRegion } from './memory-region.js';
 
@@ -13,7 +14,7 @@ export interface MwBindInfo {
   /** Bytes, default up to the region's end. */
   length?: number;
   /** See {@link AccessFlags}; default 0. Writing and atomics need LOCAL_WRITE on the region. */
-  access?: number;
+  access?: AccessFlags;
 }
 
 const bind = fields({ mr: unchecked, offset: or(u53(), 0), length: maybe(u53()), access: or(u31(), 0) });

@@ -21,7 +21,7 @@ export interface ReregAttr {
   /** As with {@link ProtectionDomain.regMr}: take memory that Node.js could move; default false. */
   unsafe?: boolean;
   /** IBV_REREG_MR_CHANGE_ACCESS, see {@link AccessFlags}. */
-  access?: number;
+  access?: AccessFlags;
 }
 
 const changes = fields({

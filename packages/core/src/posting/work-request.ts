@@ -1,4 +1,4 @@
-import type { QpType, WrOpcode } from '../enums/index.js';
+import type { QpType, SendFlags, WrOpcode } from '../enums/index.js';
 import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
@@ -25,7 +25,7 @@ export interface WorkRequest {
 
 interface SendBase extends WorkRequest {
   /** See {@link SendFlags}. Without SIGNALED there is no completion unless it fails (or the QP has sqSigAll). */
-  sendFlags?: number;
+  sendFlags?: SendFlags;
 }
 
 /** Where a UD datagram goes; other queue pairs know their peer. */

@@ -26,7 +26,7 @@ export interface ConnectOptions {
   /** The largest packet, at most `activeMtu` of both ports; see {@link Mtu}; default MTU_1024. */
   pathMtu?: Mtu;
   /** The peer's rights: {@link AccessFlags}, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
-  access?: number;
+  access?: AccessFlags;
   /** RC, XRC: the wait for an acknowledgement: 4.096 µs · 2^n, 0 to 31, 0 waits forever; default 14 (67 ms). */
   timeout?: number;
   /** RC, XRC: retransmissions after timeouts: 0 to 7, default 7. */
@@ -134,7 +134,7 @@ export interface InitOptions {
   /** The local port, default 1. */
   portNum?: number;
   /** RC, UC, XRC: the peer's rights: {@link AccessFlags}, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
-  access?: number;
+  access?: AccessFlags;
   /** UD: datagrams must carry it, 32 bits. Required there. */
   qkey?: number;
   /** Which of the port's partition keys, an index; default 0. */

@@ -8,11 +8,11 @@ import { nativeCap, type QpCap } from './qp-init-attr.js';
 /** `struct ibv_qp_attr`: the given fields change; the C call's mask follows from them. */
 export interface QpAttr {
   /** The new state: see {@link QpState}. */
-  qpState?: number;
+  qpState?: QpState;
   /** Asserts the state before the change; see {@link QpState}. */
-  curQpState?: number;
+  curQpState?: QpState;
   /** The largest packet, at most `activeMtu` of both ports: see {@link Mtu}. */
-  pathMtu?: number;
+  pathMtu?: Mtu;
   /** Moves to the alternate path, or arms it: see {@link MigState}. */
   pathMigState?: number;
   /** UD: datagrams must carry it, 32 bits. */
@@ -24,7 +24,7 @@ export interface QpAttr {
   /** The peer's queue pair: 24 bits. */
   destQpNum?: number;
   /** The peer's rights: {@link AccessFlags}. */
-  qpAccessFlags?: number;
+  qpAccessFlags?: AccessFlags;
   /** Other capacities, where the device has DeviceCapFlags.RESIZE_MAX_WR. */
   cap?: QpCap;
   /** The path to the peer, of a connected queue pair. */

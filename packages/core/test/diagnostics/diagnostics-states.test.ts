@@ -1,6 +1,6 @@
 import { softNic } from '@verbs/soft';
 import { describe, expect, it } from 'vitest';
-import { QpState, type QpStateMessage, SendFlags, WrOpcode } from '../../src/index.js';
+import { AccessFlags, QpState, type QpStateMessage, SendFlags, WrOpcode } from '../../src/index.js';
 import { listen } from '../helpers/channels.js';
 import { type Bench, bench, createQp, open, pair, take } from '../helpers/devices.js';
 
@@ -74,7 +74,7 @@ describe('verbs:mr', () => {
     const [on, off] = [listen('verbs:mr:register'), listen('verbs:mr:deregister')];
     const opened = listen('verbs:object:open');
     const mr = pd.allocMr(4096, 1);
-    mr.rereg({ access: 3 });
+    mr.rereg({ access: AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE });
     expect(on).toMatchObject([
       { mr, length: 4096, access: 1 },
       { mr, length: 4096, access: 3 },

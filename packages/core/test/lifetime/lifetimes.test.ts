@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openDevice, QpState, QpType, type Resource, WrOpcode } from '../../src/index.js';
+import { AccessFlags, openDevice, QpState, QpType, type Resource, WrOpcode } from '../../src/index.js';
 import { native } from '../../src/base/native.js';
 import { bench, createQp, datagram, open, pair, take } from '../helpers/devices.js';
 import { collect, collectUntil } from '../shared/collect.js';
@@ -145,7 +145,10 @@ it('holds the memory of a posted request until its completion', async () => {
 it('keeps a shared buffer that only a registration holds', async () => {
   const b = bench();
   const [one, two] = pair(b);
-  const remote = b.pd.regMr(new SharedArrayBuffer(4096), 7);
+  const remote = b.pd.regMr(
+    new SharedArrayBuffer(4096),
+    AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ,
+  );
   const { addr, rkey } = remote;
   await collect();
   one.postSend({

@@ -85,6 +85,7 @@ describe('a memory window', () => {
     const b = bench();
     const [one] = pair(b);
     const mw = b.pd.allocMw();
+    // @ts-expect-error there is no such type of windows
     expect(() => b.pd.allocMw(3)).toThrow(/^type must be an integer from 1 to 2/);
     expect(() => {
       one.bindMw({} as never, { bindInfo: {} });

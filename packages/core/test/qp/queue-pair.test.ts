@@ -47,6 +47,7 @@ describe('modify and query', () => {
   it('names wrong fields, and misspelt ones', () => {
     const qp = createQp(bench());
     expect(() => {
+      // @ts-expect-error there is no such state
       qp.modify({ qpState: 9 });
     }).toThrow(/attr\.qpState must be an integer from 0 to 7; received 9/);
     expect(() => {
