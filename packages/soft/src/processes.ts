@@ -3,6 +3,7 @@ import { native } from './native.js';
 
 /** A process of this user that has a device of the software NIC open. */
 export interface ProcessReport {
+  /** Its process ID. */
   pid: number;
   /** Its name, as `ps` shows it. */
   program: string;
@@ -12,6 +13,7 @@ export interface ProcessReport {
 
 /** An open device of a process. */
 export interface DeviceReport {
+  /** Its name, 'soft0' for instance. */
   name: string;
   /** 'roce', or the kind of a vendor's model. */
   kind: string;
@@ -21,11 +23,13 @@ export interface DeviceReport {
   counters: Record<string, bigint>;
   /** The number of its queue pairs; {@link queuePairs} has at most 4096 of them. */
   queuePairCount: number;
+  /** The first 4096 of them, by number. */
   queuePairs: QueuePairReport[];
 }
 
 /** A port of an open device. */
 export interface PortReport {
+  /** Whether it can send. */
   state: 'ACTIVE' | 'DOWN';
   /** The active MTU in bytes. */
   mtu: number;
@@ -35,23 +39,29 @@ export interface PortReport {
 
 /** A queue pair of an open device. */
 export interface QueuePairReport {
+  /** Its number, 24 bits. */
   qpNum: number;
   /** 'RC', 'UC', 'UD', 'XRC_SEND', 'XRC_RECV', 'RAW_PACKET' or 'DRIVER'. */
   type: string;
   /** 'RESET', 'INIT', 'RTR', 'RTS', 'SQD', 'SQE' or 'ERR'. */
   state: string;
-  /** The peer of a connected queue pair; 0 and '::' without one. */
+  /** The number of the peer's queue pair; 0 without one. */
   destQpNum: number;
+  /** The GID of the peer; '::' without one. */
   destGid: string;
-  /** Posted requests that are not complete. */
+  /** Posted send requests that are not complete. */
   postedSends: number;
+  /** Posted receives that are not complete. */
   postedReceives: number;
-  /** RC and XRC: packets that may be unacknowledged, and that are. */
+  /** RC and XRC: how many packets may be unacknowledged. */
   window: number;
+  /** RC and XRC: how many packets are unacknowledged. */
   inFlight: number;
-  /** The next PSN to send and to receive, 24 bits. The difference of two reports is the number of packets between them. */
+  /** The next PSN to send, 24 bits. The difference of two reports is the number of packets between them. */
   sentPsn: number;
+  /** The next PSN to receive, 24 bits. */
   receivedPsn: number;
+  /** Packets that it sent again. */
   retransmittedPackets: bigint;
   /** Received RNR NAKs: how often the peer had no receive posted. */
   rnrNaks: bigint;
