@@ -1,0 +1,111 @@
+// The programs of rdmacm-utils, qperf and perftest, connected by librdmacm.
+import { newPort, words } from './case.mjs';
+
+/** @import { Case } from './case.mjs' */
+/** @import { Place } from '../places.mjs' */
+
+/** @param {Place} place @returns {Generator<Case>} */
+export function* cmCases({ name, server: { address } }) {
+  for (const [server, client] of [
+    ['-s -C 20 -v', '-c -C 20 -v -V'],
+    ['-s -C 1000', '-c -C 1000 -V'],
+    ['-s -C 20 -S 65535', '-c -C 20 -S 65535 -V'],
+    ['-s -q -C 10', '-c -q -C 10 -V'],
+    ['-s -P', '-c -C 50 -V'],
+  ]) {
+    const port = newPort();
+    yield {
+      program: 'rping',
+      name: client ?? '',
+      port,
+      server: words(`rping ${server} -p ${port}`),
+      client: words(`rping ${client} -p ${port} -a ${address}`),
+      stays: server === '-s -P',
+    };
+  }
+  for (const args of ['', '-c 20 -C 10 -S 4096']) {
+    const port = newPort();
+    yield {
+      program: 'ucmatose',
+      name: args,
+      port,
+      server: words(`ucmatose ${args} -p ${port}`),
+      client: words(`ucmatose ${args} -p ${port} -s ${address}`),
+      prints: /return status 0/,
+    };
+  }
+  yield {
+    program: 'udaddy',
+    name: '',
+    port: 7174,
+    server: ['udaddy'],
+    client: ['udaddy', '-s', address],
+    prints: /return status 0/,
+  };
+  const group = words('mckey -m 239.7.7.7 -c 1');
+  yield {
+    program: 'mckey',
+    name: 'a multicast group',
+    server: group,
+    client: [...group, '-s'],
+    prints: /return status 0/,
+  };
+  const port = newPort();
+  yield {
+    program: 'cmtime',
+    name: '-c 100',
+    port,
+    server: words(`cmtime -c 100 -p ${port}`),
+    client: words(`cmtime -c 100 -p ${port} -s ${address}`),
+    prints: /disconnect/,
+    stays: true,
+  };
+  yield* perftest(address);
+  yield* qperf(address);
+  yield {
+    program: 'ibv_asyncwatch',
+    name: name,
+    client: words('stdbuf -oL ibv_asyncwatch -d soft0'),
+    endless: /async event FD/,
+  };
+}
+
+/** @param {string} address @returns {Generator<Case>} */
+function* perftest(address) {
+  const tests = ['send_lat', 'send_bw', 'write_lat', 'write_bw', 'read_lat', 'read_bw', 'atomic_lat', 'atomic_bw'];
+  for (const args of [...tests, 'send_lat -c UD', 'send_bw -c UD -s 1024', 'send_bw -b', 'write_bw -q 4']) {
+    const port = newPort();
+    const command = words(`ib_${args} -R -F -n 200 -p ${port}`);
+    yield {
+      program: 'perftest -R',
+      name: args,
+      port,
+      server: command,
+      client: [...command, address],
+      prints: /#bytes/,
+    };
+  }
+}
+
+const noGid = 'qperf connects UC and UD without the connection manager and without a GID, which RoCE needs';
+
+/** @param {string} address @returns {Generator<Case>} */
+function* qperf(address) {
+  const reliable = words(
+    'rc_lat rc_bw rc_bi_bw rc_rdma_read_lat rc_rdma_read_bw rc_rdma_write_lat rc_rdma_write_bw rc_rdma_write_poll_lat ' +
+      'rc_compare_swap_mr rc_fetch_add_mr ver_rc_compare_swap ver_rc_fetch_add',
+  );
+  const others = words('uc_lat uc_bw uc_rdma_write_lat uc_rdma_write_bw ud_lat ud_bw');
+  for (const test of [...reliable, ...others]) {
+    const port = newPort();
+    yield {
+      program: 'qperf -cm1',
+      name: test,
+      port,
+      server: words(`qperf -lp ${port}`),
+      client: words(`qperf ${address} -lp ${port} -t 1 -cm1 ${test}`),
+      stays: true,
+      ...(others.includes(test) && { cannot: noGid }),
+    };
+  }
+}

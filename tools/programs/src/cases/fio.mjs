@@ -1,0 +1,28 @@
+import { newPort, words } from './case.mjs';
+
+/** @import { Case } from './case.mjs' */
+/** @import { Place } from '../places.mjs' */
+
+/** @param {Place} place @returns {Generator<Case>} */
+export function* fioCases({ server: { address } }) {
+  for (const verb of ['write', 'read', 'send']) {
+    const port = newPort();
+    const common = `--ioengine=rdma --port=${port} --bs=64k --size=8m`;
+    yield {
+      program: 'fio',
+      name: `ioengine=rdma, verb=${verb}`,
+      port,
+      server: words(`fio --name=server ${common} --rw=read --iodepth=16`),
+      client: words(
+        `fio --name=client ${common} --rw=${verb === 'read' ? 'read' : 'write'} --hostname=${address} --verb=${verb} --iodepth=1`,
+      ),
+      prints: /(READ|WRITE): bw=.*io=8192KiB/,
+    };
+  }
+  yield {
+    program: 'fio',
+    name: 'ioengine=rdma, verify',
+    client: ['fio'],
+    cannot: "fio's rdma engine does not verify: what it reads is not what it wrote",
+  };
+}
