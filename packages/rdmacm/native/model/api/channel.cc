@@ -5,6 +5,7 @@
 #include "model/device/soft.h"
 #include "model/id/library.h"
 #include "model/id/queue_pair.h"
+#include "model/id/service.h"
 #include "model/library/functions.h"
 
 namespace verbs::rdmacm::model {
@@ -70,6 +71,11 @@ void prepare(Event& event) {
   }
 }
 
+// The request came before its service.
+bool is_early(const Event& event) {
+  return event.ibv.event == RDMA_CM_EVENT_REJECTED && event.ibv.status == VERBS_SOFT_CM_INVALID_SERVICE_ID;
+}
+
 int get_event(Channel& channel, rdma_cm_event** result) {
   Library& library = Library::get();
   for (;;) {
@@ -81,6 +87,11 @@ int get_event(Channel& channel, rdma_cm_event** result) {
       if (!event) continue;
       ++event->id->reported;
       if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) --event->id->pending;
+    }
+    if (is_early(*event) && connect_again(*event->id)) {
+      const std::lock_guard guard(library.mutex);
+      --event->id->reported;
+      continue;
     }
     prepare(*event);
     *result = &event.release()->ibv;

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "model/device/soft.h"
 #include "model/id/callback.h"
 #include "model/id/library.h"
 #include "model/id/queue_pair.h"
+#include "model/id/service.h"
 #include "model/library/functions.h"
 
 namespace verbs::rdmacm::model {
@@ -93,13 +96,35 @@ int connect_reliable(Id& id, const rdma_conn_param* param) {
   return soft()->cm->connect(id.cm.verbs, &attr, on_cm_event, &id, &id.connection);
 }
 
+void remember(Id& id, const rdma_conn_param* param) {
+  id.request = {};
+  if (!param) return;
+  id.request.param = *param;
+  if (!param->private_data) return;
+  const auto* bytes = static_cast<const std::uint8_t*>(param->private_data);
+  id.request.data.assign(bytes, bytes + param->private_data_len);
+  id.request.param->private_data = id.request.data.data();
+}
+
+int send_request(Id& id) {
+  const rdma_conn_param* param = id.request.param ? &*id.request.param : nullptr;
+  return id.is_datagram() ? connect_datagram(id, param) : connect_reliable(id, param);
+}
+
+std::optional<Gid> find_service(Id& id) {
+  return find_neighbour(service_of(id, id.destination()), gid_of(id.destination()));
+}
+
 int connect(Id& id, const rdma_conn_param* param) {
   if (id.state != State::kRouteResolved) return EINVAL;
-  // Now rather than when the address was resolved: the service may have come since.
-  const Gid peer = find_neighbour(service_of(id, id.destination()), gid_of(id.destination()));
+  remember(id, param);
+  // Now rather than when the address was resolved: the service may have come since. If there is none yet, this device
+  // holds the request for a while, and rejects it.
+  const Gid destination = gid_of(id.destination());
+  const Gid peer = find_service(id).value_or(is_loopback(destination) ? id.place.gid : destination);
   std::ranges::copy(peer, id.cm.route.addr.addr.ibaddr.dgid.raw);
   id.state = State::kConnecting;
-  const int error = id.is_datagram() ? connect_datagram(id, param) : connect_reliable(id, param);
+  const int error = send_request(id);
   if (error != 0) id.state = State::kRouteResolved;
   return error;
 }
@@ -155,6 +180,19 @@ int disconnect(Id& id) {
 
 }  // namespace
 }  // namespace verbs::rdmacm::model
+
+// A service that listens anew, as perftest's does between two connections, is announced by nobody for a moment. The
+// request was held and rejected then.
+bool verbs::rdmacm::model::connect_again(Id& id) {
+  constexpr int kTries = 3;
+  if (id.is_datagram() || id.state != State::kConnecting || id.request.tries >= kTries) return false;
+  const auto peer = find_service(id);
+  if (!peer) return false;
+  ++id.request.tries;
+  soft()->cm->release(id.cm.verbs, std::exchange(id.connection, 0));
+  std::ranges::copy(*peer, id.cm.route.addr.addr.ibaddr.dgid.raw);
+  return send_request(id) == 0;
+}
 
 using namespace verbs::rdmacm::model;
 

@@ -75,10 +75,10 @@ std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const
 
 Announcement::~Announcement() { close(fd_); }
 
-Gid find_neighbour(std::uint64_t service_id, const Gid& address) {
-  if (!is_loopback(address)) return address;
+std::optional<Gid> find_neighbour(std::uint64_t service_id, const Gid& address) {
+  if (!is_loopback(address)) return std::nullopt;
   const std::string prefix = prefix_of(service_id);
-  Gid found = address;
+  std::optional<Gid> found;
   int best = 0;
   for (const AbstractSocket& socket : abstract_sockets(prefix)) {
     Gid bound{}, own{};

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "model/device/address.h"
 
@@ -34,8 +35,7 @@ class Announcement {
 };
 
 // The address of the device that serves a loopback address of this machine: that of a listener, else of a process that
-// has bound the port; the address itself if a listener has it or there is no service.
-// Services of this user and of root come first: any user can announce one, also one that exists.
-Gid find_neighbour(std::uint64_t service_id, const Gid& address);
+// has bound the port. nullopt if there is no service, or the address is none of loopback.
+std::optional<Gid> find_neighbour(std::uint64_t service_id, const Gid& address);
 
 }  // namespace verbs::rdmacm::model

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/device/devices.h"
@@ -76,6 +77,13 @@ struct Id {
   std::uint8_t path_mtu = IBV_MTU_1024;
   std::uint8_t ack_timeout = 0;
   std::uint32_t qkey = RDMA_UDP_QKEY;
+
+  // What the program connects with, in case that the service comes a moment later.
+  struct Request {
+    std::optional<rdma_conn_param> param;
+    std::vector<std::uint8_t> data;
+    int tries = 0;
+  } request;
 
   // Options.
   std::uint8_t traffic_class = 0;

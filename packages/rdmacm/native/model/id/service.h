@@ -19,4 +19,7 @@ std::unique_ptr<Announcement> announce(Id& id, Device& device, Service service);
 // The program has bound the identifier to a port, and may listen there.
 void announce_bound(Id& id);
 
+// Asks again after a rejection for lack of a service, if there is one by now. True if the answer is still to come.
+bool connect_again(Id& id);
+
 }  // namespace verbs::rdmacm::model
