@@ -13,7 +13,9 @@ static void check(int ok, const char *what, long length) {
 }
 
 // The byte at a place of what a rank sends: different for every rank, length and place.
-static unsigned char pattern(int from, long length, long i) { return (unsigned char)(i * 31 + from * 17 + length * 7 + i / 251); }
+static unsigned char pattern(int from, long length, long i) {
+  return (unsigned char)(i * 31 + from * 17 + length * 7 + i / 251);
+}
 
 static void fill(unsigned char *data, int from, long length) {
   for (long i = 0; i < length; ++i) data[i] = pattern(from, length, i);
@@ -53,11 +55,13 @@ static void collectives(long length) {
   fill(own, rank, length);
   memset(all, 0, length * size);
   MPI_Allgather(own, (int)length, MPI_BYTE, all, (int)length, MPI_BYTE, MPI_COMM_WORLD);
-  for (int from = 0; from < size; ++from) check(matches(all + from * length, from, length, 0, length), "allgather", length);
+  for (int from = 0; from < size; ++from)
+    check(matches(all + from * length, from, length, 0, length), "allgather", length);
   for (int to = 0; to < size; ++to) fill(sent + to * length, rank * 16 + to, length);
   memset(all, 0, length * size);
   MPI_Alltoall(sent, (int)length, MPI_BYTE, all, (int)length, MPI_BYTE, MPI_COMM_WORLD);
-  for (int from = 0; from < size; ++from) check(matches(all + from * length, from * 16 + rank, length, 0, length), "alltoall", length);
+  for (int from = 0; from < size; ++from)
+    check(matches(all + from * length, from * 16 + rank, length, 0, length), "alltoall", length);
   // Of 32 bits: Open MPI 4.1 saturates sums of bytes.
   const long words = length / 4;
   unsigned *sum = malloc(length), *part = (unsigned *)own;

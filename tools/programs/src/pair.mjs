@@ -35,8 +35,13 @@ class Program {
         this.output += error.message;
         resolve(127);
       });
-      this.child.once('close', (status, signal) => {
-        resolve(status ?? (signal === 'SIGTERM' ? 143 : 137));
+      this.child.once('exit', (status, signal) => {
+        // The rest of its output; but a child of its own, with the same pipe, may go on.
+        const done = () => {
+          resolve(status ?? (signal === 'SIGTERM' ? 143 : 137));
+        };
+        this.child.once('close', done);
+        setTimeout(done, 1000);
       });
     });
   }
@@ -52,7 +57,7 @@ class Program {
 
   /** The last lines of its output. */
   get end() {
-    return this.output.trim().split('\n').slice(-3).join(' / ').slice(-300);
+    return this.output.trim().split('\n').slice(-5).join(' / ').slice(-400);
   }
 }
 
