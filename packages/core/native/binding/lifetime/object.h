@@ -28,7 +28,8 @@ class Object : public std::enable_shared_from_this<Object> {
   Object& operator=(const Object&) = delete;
 
   // Destroys the children and then the object itself. Returns 0, or the errno of the destroy call that failed: the
-  // object then stays open, unless it went with its device. Closing a closed object does nothing. EBUSY: a call uses it.
+  // object then stays open, unless it went with its device. Closing a closed object does nothing. EBUSY: a call uses
+  // it.
   int close();
   // From one to the other a call of the C library uses the object. Arguments of the call may run JavaScript (getters,
   // proxies), which must not close what the call has looked up.
