@@ -1,0 +1,106 @@
+// Connections that end in the middle: abrupt.mjs WAY. Prints what came of it.
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
+import { connect, createEventChannel, listen } from '../../dist/index.js';
+
+const library = 'soft';
+
+async function pairOf(server) {
+  const accepted = server.request().then((request) => request.accept());
+  return Promise.all([connect({ port: server.address().port, library }), accepted]);
+}
+
+/** Workers that are terminated at any moment of connecting, accepting and moving data; then a connection that works. */
+async function terminated() {
+  for (let i = 0; i < 12; i++) {
+    const worker = new Worker(new URL(import.meta.url), { workerData: 'churn' });
+    await once(worker, 'online');
+    await pause(30 + i * 25);
+    await worker.terminate();
+  }
+  const server = listen({ library });
+  const [one, other] = await pairOf(server);
+  for (const each of [one, other, server]) each.close();
+  console.log('connects afterwards');
+}
+
+async function churn() {
+  for (;;) {
+    const server = listen({ library });
+    const [one, other] = await pairOf(server);
+    for (const each of [one, other, server]) each.close();
+  }
+}
+
+/** The process exits while requests are on the way. */
+async function exit() {
+  const server = listen({ library });
+  await pairOf(server);
+  const { port } = server.address();
+  for (let i = 0; i < 8; i++) void connect({ port, library }).catch(() => undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  console.log('exits');
+  process.exit(0);
+}
+
+/** Everything is closed by the handlers of the events that it is about. */
+async function handlers() {
+  const server = listen({ library });
+  const closed = [];
+  const serving = (async () => {
+    const request = await server.request();
+    const connection = await request.accept();
+    connection.on('disconnected', () => {
+      connection.close();
+      server.close();
+      closed.push('server');
+    });
+  })();
+  const client = await connect({ port: server.address().port, library });
+  await serving;
+  client.on('disconnected', () => {
+    client.close();
+    closed.push('client');
+  });
+  await client.disconnect();
+  for (let i = 0; i < 100 && closed.length < 2; i++) await pause(20);
+  console.log(closed.sort().join(' '));
+}
+
+/** Calls in an order that makes no sense: each is an error, and none ends the process. */
+function order() {
+  const codes = new Set();
+  const channel = createEventChannel({ library });
+  for (const first of [
+    'connect',
+    'accept',
+    'listen',
+    'disconnect',
+    'reject',
+    'establish',
+    'destroyQp',
+    'resolveRoute',
+  ]) {
+    for (const second of ['connect', 'accept', 'listen', 'disconnect', 'bindAddr', 'resolveAddr', 'close']) {
+      const id = channel.createId();
+      for (const name of [first, second, first]) {
+        try {
+          const address = { address: '127.0.0.1', port: 1 };
+          if (name === 'bindAddr') id.bindAddr({ address: '127.0.0.1', port: 0 });
+          else if (name === 'resolveAddr') id.resolveAddr(address);
+          else if (name === 'resolveRoute') id.resolveRoute({ timeout: 100 });
+          else id[name]();
+        } catch (error) {
+          codes.add(error.code ?? error.name);
+        }
+      }
+      id.close();
+    }
+  }
+  channel.close();
+  console.log([...codes].sort().join(' '));
+}
+
+const ways = { terminated, exit, handlers, order, churn };
+await ways[isMainThread ? process.argv[2] : workerData]();
