@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { setUp } from '../setup/src/set-up.mjs';
 import { runCommand } from './src/command.mjs';
+import { record } from '../lib/src/reliability/log.mjs';
 import { buildPrograms, runMatrix, runProcesses } from './src/faults.mjs';
 
 const usage = `Usage: npm run test:faults -- [--seed N] [--cells N] [--only CELL] [--list] [--json]
@@ -50,7 +51,10 @@ function testFaults(options) {
   if (options.json) {
     console.log(JSON.stringify({ ...JSON.parse(matrix.text), processes: processes.results }, undefined, 2));
   }
-  return matrix.status === 0 && processes.status === 0 ? 0 : 1;
+  const passed = matrix.status === 0 && processes.status === 0;
+  const figures = { cells: Number(options.cells) };
+  record({ suite: 'faults', passed, figures, detail: `seed ${options.seed}` });
+  return passed ? 0 : 1;
 }
 
 await runCommand({ name: 'faults', usage, read: readOptions, run: testFaults });

@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { setUp } from '../setup/src/set-up.mjs';
+import { record } from '../lib/src/reliability/log.mjs';
 import { runCommand } from './src/command.mjs';
 import { buildTargets, targetNames } from './src/fuzz/build.mjs';
 import { coverageTable, writeTable } from './src/fuzz/coverage.mjs';
@@ -91,7 +92,10 @@ async function fuzz(options) {
   console.error(
     `\n${results.length} targets, ${total.toLocaleString('en')} executions, ${crashes.length} with a crash`,
   );
-  return crashes.length === 0 ? 0 : 1;
+  const passed = crashes.length === 0;
+  const figures = { executions: total, ...Object.fromEntries(results.map((each) => [each.name, each.executions])) };
+  record({ suite: 'fuzz', passed, figures });
+  return passed ? 0 : 1;
 }
 
 await runCommand({ name: 'fuzz', usage, read: readOptions, run: fuzz });

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { setUp } from '../setup/src/set-up.mjs';
 import { runCommand } from './src/command.mjs';
 import { buildSanitized } from './src/hostile/build.mjs';
+import { record } from '../lib/src/reliability/log.mjs';
 import { runShare } from './src/hostile/run.mjs';
 
 const usage = `Usage: npm run test:hostile -- [--seed N] [--sequences N] [--jobs N]
@@ -70,9 +71,12 @@ async function testHostile(options) {
   const reports = await Promise.all(shares);
   clearInterval(ticker);
   const whole = reports.filter((report) => report !== undefined);
+  const made = whole.reduce((sum, report) => sum + report.made, 0);
+  const finished = done.reduce((sum, each) => sum + each, 0);
+  const passed = whole.length === jobs;
+  record({ suite: 'hostile', passed, figures: { sequences: finished, calls: made }, detail: `seed ${seed}` });
   if (whole.length < jobs) return 1;
 
-  const made = whole.reduce((sum, report) => sum + report.made, 0);
   const returned = whole.reduce((sum, report) => sum + report.returned, 0);
   const calls = whole[0]?.publicCalls ?? 0;
   const never = (whole[0]?.neverMade ?? []).filter((name) => whole.every((report) => report.neverMade.includes(name)));

@@ -1,0 +1,50 @@
+/** @import { Package } from '../worlds/devices.mjs' */
+/** @import { Effect } from '../harness/expectations.mjs' */
+/** @import { Scene } from '../harness/scene.mjs' */
+
+/**
+ * What may be seen afterwards.
+ * @typedef {object} Outcome
+ * @property {[Effect[], Effect[]]} effects on each end
+ * @property {number[]} [dead] ends that are no more: others take their places
+ * @property {number[]} [fresh] ends that must be opened anew
+ * @property {string} [note] what happened, for the table
+ */
+
+/**
+ * Something that happens while data is transferred.
+ * @typedef {object} Disturbance
+ * @property {string} kind
+ * @property {string} about for the usage and the table
+ * @property {('process' | 'loopback' | 'veth')[]} links
+ * @property {readonly Package[]} packages
+ * @property {boolean} [workers] the ends are in worker threads
+ * @property {(scene: { directory: string }) => string} [options] further options of the devices
+ * @property {(scene: { directory: string }) => string[]} [wrap] words in front of the command of every process
+ * @property {(scene: Scene) => Promise<void>} [prepare] before anything is transferred
+ * @property {(scene: Scene) => Promise<Outcome>} act
+ */
+
+/** Every package. */
+export const all = /** @type {const} */ (['core', 'rdmacm', 'mlx5', 'hbl', 'doca-comm']);
+
+/** The packages whose program has memory that the NIC uses. */
+export const withMemory = /** @type {const} */ (['core', 'rdmacm', 'mlx5', 'hbl']);
+
+/** Nothing may be seen of it. @type {[Effect[], Effect[]]} */
+export const unharmed = [['ok'], ['ok']];
+
+/** Whether the connection outlives it, depends on how long it was. @type {[Effect[], Effect[]]} */
+export const maybeOver = [
+  ['ok', 'gone', 'flushed'],
+  ['ok', 'gone', 'flushed'],
+];
+
+/**
+ * One effect on the end that it happens to, and another on its peer.
+ * @param {number} target @param {Effect[]} own @param {Effect[]} peers
+ * @returns {[Effect[], Effect[]]}
+ */
+export function effects(target, own, peers) {
+  return target === 0 ? [own, peers] : [peers, own];
+}

@@ -1,0 +1,89 @@
+/** @import { Disturbance } from './disturbance.mjs' */
+import { all, effects, maybeOver, unharmed } from './disturbance.mjs';
+
+/** A process stands still for a while. @type {Disturbance} */
+const stop = {
+  kind: 'stop',
+  about: 'SIGSTOP, and SIGCONT after 0.1 to 10 s',
+  links: ['process', 'loopback', 'veth'],
+  packages: all,
+  async act({ victim, random, sleep, world }) {
+    // Short ones are as likely as long ones.
+    const milliseconds = 100 * 100 ** random.next();
+    victim.child.kill('SIGSTOP');
+    await sleep(milliseconds);
+    victim.child.kill('SIGCONT');
+    // Within the retries nothing happens; with both ends in one process neither misses the other. A Comm Channel lets a
+    // process stand still for 1.3 s.
+    const short = milliseconds < 600;
+    return {
+      effects: short || world.processes === 1 ? unharmed : maybeOver,
+      note: short ? 'under 0.6 s' : milliseconds < 3000 ? 'to 3 s' : 'over 3 s',
+    };
+  },
+};
+
+/** @type {Disturbance} */
+const kill = {
+  kind: 'kill',
+  about: 'SIGKILL, and a new process at the same address',
+  links: ['process', 'loopback', 'veth'],
+  packages: all,
+  act(scene) {
+    const { victim, target } = scene;
+    victim.mayDie = true;
+    victim.child.kill('SIGKILL');
+    return Promise.resolve({ effects: effects(target, ['ok'], ['ok', 'gone', 'flushed']), dead: victim.ends });
+  },
+};
+
+/** @type {Disturbance} */
+const fork = {
+  kind: 'fork',
+  about: 'the process forks, and forks and executes, a few times',
+  links: ['process', 'loopback', 'veth'],
+  packages: all,
+  async act({ victim, random }) {
+    const failed = await victim.gremlin.do('fork', 2 + random.below(12), 0);
+    const failedToo = await victim.gremlin.do('fork', 2 + random.below(12), 1);
+    if (failed < 0 || failedToo < 0) throw new Error(`a child did not end well: errno ${Math.min(failed, failedToo)}`);
+    const { statuses } = await victim.ask('spawn', { argument: { count: 1 + random.below(4) } });
+    if (statuses.some((/** @type {number} */ status) => status !== 0)) throw new Error(`children of Node: ${statuses}`);
+    return { effects: unharmed };
+  },
+};
+
+/** @type {Disturbance} */
+const worker = {
+  kind: 'worker',
+  about: 'the worker thread of an end is terminated',
+  links: ['process', 'loopback', 'veth'],
+  // Not rdmacm: a client whose peer's worker has ended keeps one eventfd after it has closed everything. Not understood yet.
+  packages: ['core', 'mlx5', 'hbl', 'doca-comm'],
+  workers: true,
+  async act({ victim, target }) {
+    await victim.ask('terminate', { argument: { end: victim.ends.indexOf(target) } });
+    // Its regions may be gone a moment before its queue pairs.
+    return { effects: effects(target, ['ok'], ['ok', 'gone', 'flushed', 'remote']), fresh: [target] };
+  },
+};
+
+/** @type {Disturbance} */
+const trap = {
+  kind: 'trap',
+  about: 'SIGTRAP again and again, which the program handles',
+  links: ['process', 'loopback', 'veth'],
+  packages: all,
+  async prepare({ victims }) {
+    for (const victim of victims) await victim.ask('on-signal', { argument: { signal: 'SIGTRAP' } });
+  },
+  async act({ victim, random, sleep }) {
+    for (let count = 10 + random.below(40); count > 0; count--) {
+      victim.child.kill('SIGTRAP');
+      await sleep(random.between(0, 10));
+    }
+    return { effects: unharmed };
+  },
+};
+
+export const processes = [stop, kill, fork, worker, trap];

@@ -1,0 +1,43 @@
+// What a process holds: descriptors and threads, and objects of the packages.
+import { readdirSync, readlinkSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { objectCounts } from '@verbs/core';
+
+export function held() {
+  const descriptors = {};
+  for (const name of readdirSync('/proc/self/fd')) {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${name}`).replace(/\[\d+\]$/, '');
+      // The directory that is being read, and inodes, which are new each time.
+      if (target.startsWith('/proc/')) continue;
+      descriptors[target] = (descriptors[target] ?? 0) + 1;
+    } catch {
+      // Closed meanwhile.
+    }
+  }
+  return { descriptors, threads: readdirSync('/proc/self/task').length, objects: objectCounts() };
+}
+
+/** What is there beyond the baseline, after a while that threads may take to end; empty if nothing is. */
+export async function leftovers(baseline, milliseconds) {
+  const deadline = performance.now() + milliseconds;
+  for (;;) {
+    globalThis.gc?.();
+    const found = differences(baseline, held());
+    if (found.length === 0 || performance.now() > deadline) return found;
+    await setTimeout(50);
+  }
+}
+
+function differences(before, now) {
+  const found = [];
+  for (const [target, count] of Object.entries(now.descriptors)) {
+    const more = count - (before.descriptors[target] ?? 0);
+    if (more > 0) found.push(`${more} descriptor${more > 1 ? 's' : ''} ${target}`);
+  }
+  if (now.threads > before.threads) found.push(`${now.threads - before.threads} threads`);
+  for (const [type, count] of Object.entries(now.objects)) {
+    if (count > (before.objects[type] ?? 0)) found.push(`${count} ${type}`);
+  }
+  return found;
+}
