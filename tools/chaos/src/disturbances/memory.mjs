@@ -9,7 +9,7 @@ const [NONE, READ, BOTH] = [0, 1, 3];
 const TAKEN = -17;
 
 /** A few pages of the target's window. @param {Scene} scene */
-export function somePages({ pages, target, random }) {
+function somePages({ pages, target, random }) {
   const { addr = '0', length = 0 } = pages[target] ?? {};
   const count = length / 4096;
   const first = random.below(count);
@@ -19,7 +19,7 @@ export function somePages({ pages, target, random }) {
 }
 
 /** The right error of an end under whose window memory goes away. @param {Scene} scene */
-export const lostMemory = ({ target }) =>
+const lostMemory = ({ target }) =>
   effects(target, ['ok', 'gone', 'flushed', 'local'], ['ok', 'remote', 'flushed', 'gone']);
 
 /** @type {Disturbance} */

@@ -1,5 +1,5 @@
 /** The retries of the traffic's connections: eight times 0.27 s. A dead peer of a Comm Channel is noticed within 2 s. */
-export const RETRY_MS = 2150;
+const RETRY_MS = 2150;
 
 /** A step of a victim that waits for nothing else; much for a process, and for a loaded machine not unheard of. */
 export const STEP_MS = 20_000;

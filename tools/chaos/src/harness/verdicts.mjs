@@ -11,7 +11,7 @@ import { firstStatuses } from './expectations.mjs';
 const LEFTOVERS_MS = 5000;
 
 /** Messages of each side that a connection after the disturbance must carry. */
-export const RECOVERY_MESSAGES = 64;
+const RECOVERY_MESSAGES = 64;
 
 /** What became of an end that cannot be asked. @param {number} end @param {Outcome} happened */
 export function endOf(end, { dead = [] }) {

@@ -8,7 +8,7 @@ import { Gremlin } from './gremlin.mjs';
 const program = join(import.meta.dirname, '../../victims/victim.mjs');
 
 /** Something that must not happen: the run has failed. */
-export class Failure extends Error {}
+class Failure extends Error {}
 
 /** A process that something happens to. */
 export class Victim {

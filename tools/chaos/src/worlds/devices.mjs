@@ -1,9 +1,9 @@
 /** @import { World } from './world.mjs' */
 
-/** The packages whose connections are disturbed. */
-export const packages = /** @type {const} */ (['core', 'rdmacm', 'mlx5', 'hbl', 'doca-comm']);
-
-/** @typedef {(typeof packages)[number]} Package */
+/**
+ * The packages whose connections are disturbed.
+ * @typedef {'core' | 'rdmacm' | 'mlx5' | 'hbl' | 'doca-comm'} Package
+ */
 
 /** @type {Record<Package, (end: number) => { name: string, options: string }>} */
 const kinds = {

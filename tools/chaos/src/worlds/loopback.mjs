@@ -4,7 +4,7 @@ import process from 'node:process';
 let worlds = 0;
 
 /** Two addresses of the loopback network that no other run of this machine is likely to have. */
-export function loopbackAddresses() {
+function loopbackAddresses() {
   const number = worlds++;
   const net = `127.${64 + (process.pid % 64)}.${(process.pid >> 6) % 250}`;
   const first = 1 + ((number * 2) % 250);
