@@ -10,7 +10,11 @@ const softReadme = readFileSync(new URL('../../soft/README.md', import.meta.url)
 // Below the package, so that it finds "@verbs/core" under its own name.
 const folder = fileURLToPath(new URL('../build/readme/', import.meta.url));
 
-const programsOf = (text: string) => [...text.matchAll(/```js\n([^]*?)```/g)].map(([, program = '']) => program);
+// What is TypeScript's own in a program goes away.
+const programsOf = (text: string) =>
+  [...text.matchAll(/```[jt]s\n([^]*?)```/g)].map(([, program = '']) =>
+    program.replace(/^import type .*\n/gm, '').replace(/ as [A-Z]\w+/g, ''),
+  );
 const programs = programsOf(readme);
 
 async function runProgram(name: string, program: string) {

@@ -1,9 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { examplesOf } from '../src/examples/blocks.mjs';
 import { checkExamples } from '../src/examples/program.mjs';
+import { checkDocuments, programsOf } from '../src/examples/readme.mjs';
 
 describe('examplesOf', () => {
   it('finds the code of a comment, with its line', () => {
@@ -88,4 +90,46 @@ describe('checkExamples', { timeout: 60_000 }, () => {
     expect(findings[0]).toMatchObject({ file: join(folder, 'core/src/index.ts'), line: 7 });
     expect(findings[0]?.message).toContain("not assignable to parameter of type 'number'");
   });
+});
+
+describe('programs of documents', () => {
+  const document = [
+    'A line.',
+    '```js',
+    "import { strict } from 'node:assert';",
+    '',
+    'strict(add(1, 2) === 3);',
+    'function add(a, b) {',
+    '  return a + b;',
+    '}',
+    '```',
+    '```js',
+    'a fragment, without an import',
+    '```',
+    '```ts',
+    "import { strict } from 'node:assert';",
+    'strict(true);',
+    '```',
+  ].join('\n');
+
+  it('are the blocks that import something, with their lines', () => {
+    expect(programsOf('one.md', document).map(({ line, code }) => [line, code.split('\n').length])).toEqual([
+      [3, 7],
+      [14, 3],
+    ]);
+  });
+
+  it('compile as tsc --strict does, and findings name the line of the document', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'verbs-documents-test-'));
+    const file = join(folder, 'README.md');
+    writeFileSync(file, document);
+    const tsconfig = fileURLToPath(new URL('../examples/tsconfig.json', import.meta.url));
+    const { count, findings } = checkDocuments(tsconfig, [file]);
+    rmSync(folder, { recursive: true });
+    expect(count).toBe(2);
+    expect(findings.filter(({ file: found }) => found === file)).toEqual([
+      { file, line: 6, message: "Parameter 'a' implicitly has an 'any' type." },
+      { file, line: 6, message: "Parameter 'b' implicitly has an 'any' type." },
+    ]);
+  }, 60_000);
 });
