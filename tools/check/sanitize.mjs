@@ -34,7 +34,8 @@ const sanitizers = [
     folder: 'build/sanitize',
     options: { ASAN_OPTIONS: 'detect_stack_use_after_return=1', UBSAN_OPTIONS: 'print_stacktrace=1' },
     suites: {
-      soft: programs('wire', 'guard', 'link', 'nic', 'cm', 'host', 'abi'),
+      // Not guard: it tests which stack a handler of SIGSEGV has, and the sanitizer gives threads an alternate one.
+      soft: programs('wire', 'link', 'nic', 'cm', 'host', 'abi'),
       mlx5: programs('steering', 'model'),
       hbl: programs('hbl', 'allocation'),
       'doca-comm': comm,
