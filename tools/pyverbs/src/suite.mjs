@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { softModel as mlx5 } from '@verbs/mlx5';
-import { dropIn, dropInDirectory } from '@verbs/soft';
+import { softModel as rdmacm } from '@verbs/rdmacm';
+import { machineFor } from '@verbs/soft';
 import { Problem } from '../../setup/src/problem.mjs';
 
 /** Debian's modules belong to Debian's Python, whatever other one is on PATH. */
@@ -22,6 +23,8 @@ const timeLimit = 300_000;
  * @property {string} device its name
  * @property {string} config the software NIC's configuration
  * @property {import('@verbs/soft').SoftModel[]} models
+ * @property {boolean} hasSystemFiles whether the device is in /sys/class/infiniband: the tests of the connection manager
+ *   look for its network interface there. A model's device is not, in programs that do not load its library.
  * @property {(module: string) => boolean} leavesOut
  */
 
@@ -29,14 +32,14 @@ const timeLimit = 300_000;
 export const leftOut = [
   { modules: /^test_mlx5_/, reason: 'they run on the model of an mlx5 device, by themselves' },
   { modules: /^test_efa/, reason: 'they need an efa device' },
-  { modules: /^test_rdmacm$/, reason: "they need the kernel's connection manager" },
 ];
 
 /** @type {Bench} */
 export const softBench = {
   device: 'soft0',
   config: 'soft0',
-  models: [],
+  models: [rdmacm],
+  hasSystemFiles: true,
   leavesOut: (name) => leftOut.some((group) => group.modules.test(name)),
 };
 
@@ -45,6 +48,7 @@ export const mlx5Bench = {
   device: 'mlx5_soft0',
   config: 'mlx5_soft0,kind=mlx5',
   models: [mlx5],
+  hasSystemFiles: false,
   leavesOut: (name) =>
     !/^test_(mlx5_.*|flow)$/.test(name) || /^test_mlx5_(rdmacm|vfio|cuda_umem|devx|huge_page)$/.test(name),
 };
@@ -96,9 +100,11 @@ function copyTests(directory) {
  * @returns {Promise<string>} how Python ended
  */
 async function run(bench, args, print) {
-  const libraries = dropInDirectory(bench.models);
+  const machine = machineFor(bench.models);
+  const { LD_LIBRARY_PATH } = machine.environment;
+  const environment = bench.hasSystemFiles ? machine.environment : { LD_LIBRARY_PATH };
   const child = spawn(python, ['-W', 'ignore::DeprecationWarning', '-u', driver, ...args], {
-    env: { ...process.env, LD_LIBRARY_PATH: libraries, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' },
+    env: { ...process.env, ...environment, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const watchdog = setTimeout(() => child.kill('SIGKILL'), timeLimit);
@@ -112,6 +118,6 @@ async function run(bench, args, print) {
     });
   } finally {
     clearTimeout(watchdog);
-    if (libraries !== dropIn) rmSync(libraries, { recursive: true, force: true });
+    machine.remove();
   }
 }
