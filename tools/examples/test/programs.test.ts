@@ -27,6 +27,34 @@ describe('small programs', () => {
     }
   });
 
+  it('rc-echo: a message comes back', async () => {
+    const server = new Program('programs/rc-echo', ['--port', '0']);
+    try {
+      const [, port] = await server.until(/waiting on 127\.0\.0\.1 port (\d+)/);
+      for (let i = 0; i < 2; i++) {
+        const client = await run('rc-echo', '--port', port ?? '', '127.0.0.1');
+        expect(client).toMatchObject({ ...DONE, stdout: 'hello over verbs\n' });
+      }
+    } finally {
+      server.process.kill();
+      await server.outcome();
+    }
+  });
+
+  it('ud-service: answers clients that it has never heard of', async () => {
+    const server = new Program('programs/ud-service', []);
+    try {
+      const [, qpn, gid] = await server.until(/node ud-service\.mjs (\d+) (\S+) TEXT/);
+      for (const text of ['one', 'two']) {
+        const client = await run('ud-service', qpn ?? '', gid ?? '', text);
+        expect(client).toMatchObject({ ...DONE, stdout: `${text.toUpperCase()}\n` });
+      }
+    } finally {
+      server.process.kill();
+      await server.outcome();
+    }
+  });
+
   it('srq: eight clients share one pool of buffers', async () => {
     const outcome = await run('srq');
     expect(outcome).toMatchObject(DONE);

@@ -1,0 +1,24 @@
+// @ts-check
+// An echo over a reliable connection: the server sends every message back to the client that it came from.
+//   node rc-echo.mjs [--port N]             # in one shell
+//   node rc-echo.mjs [--port N] 127.0.0.1   # in another one
+import { parseArgs } from 'node:util';
+import { dial, listen } from '@verbs/core/rendezvous';
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { port: { type: 'string' } } });
+const port = Number(values.port ?? 18515);
+const [host] = positionals;
+if (host === undefined) {
+  const server = await listen({ port, receive: { slots: 64, size: 1024 } });
+  console.log(`waiting on 127.0.0.1 port ${server.port}`);
+  for await (const request of server) {
+    const connection = await request.accept();
+    for await (const message of connection.messages) await message.reply(message.data);
+    connection.close(); // the peer has gone
+  }
+} else {
+  const connection = await dial({ host, port, receive: {} });
+  await connection.send('hello over verbs');
+  console.log((await connection.messages.next())?.text());
+  connection.close();
+}
