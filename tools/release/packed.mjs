@@ -9,9 +9,11 @@ import { exitStatus } from '../setup/src/shell.mjs';
 const usage = `Usage: npm run test:packed -- [--short]
 
 Packs every package, serves them from a registry of its own, installs them into empty projects without scripts and
-without compilers, and uses them there; then breaks them on purpose. \`npm test\` runs the short form.
+without compilers, and uses them there; then breaks them on purpose. Other package managers, releases of Node.js, bundlers, Bun and
+Deno are fetched from npm into .tools/, and small Debian systems with debootstrap, which takes root. \`npm test\` runs the
+short form.
 
-  --short  what npm test runs: Node.js as it is here, TypeScript with one kind of resolution
+  --short  what npm test runs: npm, Node.js as it is here, TypeScript with one kind of resolution; nothing is fetched
   --help   print this text`;
 
 /** @param {string[]} args */

@@ -1,6 +1,6 @@
 // `npm run release`: builds, checks, packs and installs what would be published, and prints it. It publishes only when told.
 import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -9,19 +9,22 @@ import { root } from '../setup/src/paths.mjs';
 import { Problem } from '../setup/src/problem.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus, mustRun, outputOf } from '../setup/src/shell.mjs';
+import { makeArchive } from './src/archive.mjs';
+import { prebuildArm64 } from './src/cross.mjs';
 import { tarballLimits } from './src/limits.mjs';
 import { pack } from './src/pack.mjs';
 import { publishedPackages } from './src/packages.mjs';
 import { prebuild } from './src/prebuild.mjs';
 import { publishingOrder, releaseTable } from './src/table.mjs';
 
-const usage = `Usage: npm run release -- [--publish] [--no-test]
+const usage = `Usage: npm run release -- [--publish] [--no-test] [--no-arm64]
 
 Builds everything, tests the packed packages in empty projects, and prints what would be published: packages, versions,
 sizes, contents. The archives are left in build/release/.
 
   --publish  publish them, with provenance: only in continuous integration, and from a commit without changes
   --no-test  leave out the tests of the packed packages
+  --no-arm64 leave out the files for arm64, which Debian's cross compiler builds
   --help     print this text`;
 
 const archives = join(root, 'build/release');
@@ -31,15 +34,17 @@ function readOptions(args) {
   const options = /** @type {const} */ ({
     publish: { type: 'boolean', default: false },
     'no-test': { type: 'boolean', default: false },
+    'no-arm64': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   });
   const { values } = parseArgs({ args, options });
   if (values.publish && values['no-test']) throw new TypeError('--publish: nothing is published without its tests');
+  if (values.publish && values['no-arm64']) throw new TypeError('--publish: what is published is for all machines');
   return values;
 }
 
 /** @param {ReturnType<typeof readOptions>} options */
-function release({ publish, 'no-test': untested }) {
+function release({ publish, 'no-test': untested, 'no-arm64': here }) {
   if (publish) mayPublish();
   const env = setUp({ forTests: false });
   if (!untested) {
@@ -50,10 +55,16 @@ function release({ publish, 'no-test': untested }) {
   }
   rmSync(archives, { recursive: true, force: true });
   const packages = publishedPackages();
-  for (const each of packages) if (each.native) prebuild(each);
+  const native = packages.filter((each) => each.native);
+  for (const each of native) prebuild(each);
+  if (!here) prebuildArm64(native, env);
   const tarballs = publishingOrder(packages.map((each) => pack(each, archives, env)));
   console.log(releaseTable(tarballs));
-  const large = tarballs.filter(({ manifest, bytes }) => bytes > tarballLimits(manifest.name));
+  for (const arch of here ? [process.arch] : [process.arch, 'arm64']) {
+    const { path, bytes } = makeArchive(native, { arch, into: archives });
+    console.log(`\nwithout Node.js: ${basename(path)}, ${(bytes / 1000).toFixed(0)} kB`);
+  }
+  const large = tarballs.filter(({ manifest, bytes }) => bytes > tarballLimits(manifest.name, here ? 1 : 2));
   if (large.length > 0) throw new Problem(`too large: ${large.map(({ manifest }) => manifest.name).join(', ')}`);
   if (!publish) {
     console.log(`\nnothing is published; the archives are in ${archives}`);

@@ -6,7 +6,8 @@ const limits = new Map([['@verbs/soft', 2 * MB]]);
 /**
  * The most bytes that the archive of a package may have.
  * @param {string} name
+ * @param {number} [machines] whose files are in it
  */
-export function tarballLimits(name) {
-  return limits.get(name) ?? MB;
+export function tarballLimits(name, machines = 1) {
+  return (limits.get(name) ?? MB) * machines;
 }

@@ -7,8 +7,11 @@ import { neededVersions, tooNew } from './symbols.mjs';
 
 /** @import { Package } from './packages.mjs' */
 
-/** The machine that is built for: the one this runs on. */
-export const target = `linux-${process.arch}-glibc`;
+/** The name of a machine that is built for, by its processor. @param {string} arch */
+export const targetOf = (arch) => `linux-${arch}-glibc`;
+
+/** The machine that this runs on. */
+export const target = targetOf(process.arch);
 
 /**
  * A file of `prebuilds/`.
@@ -19,21 +22,35 @@ export const target = `linux-${process.arch}-glibc`;
  */
 
 /**
- * Fills `prebuilds/` of a package from what its build left, stripped. The debug symbols go to `build/debug/`, for
- * gdb's `set debug-file-directory`.
+ * Fills `prebuilds/` of a package from what its build left, stripped, and removes what is there for other machines. The
+ * debug symbols go to `build/debug/`, for gdb's `set debug-file-directory`.
  * @param {Package} package_
  * @returns {Prebuilt[]}
  */
-export function prebuild({ name, folder }) {
-  const from = builtFiles(folder);
-  if (from.length === 0) throw new Problem(`${name} is not built: npm run build`);
-  const into = join(folder, 'prebuilds', target);
-  const debug = join(folder, 'build/debug', target);
-  for (const each of [join(folder, 'prebuilds'), debug]) rmSync(each, { recursive: true, force: true });
-  for (const each of [into, debug]) mkdirSync(join(each, 'dropin'), { recursive: true });
-  const files = from.map(({ path, place }) => {
-    strip(path, join(into, place), join(debug, `${place}.debug`));
-    return describe(folder, join(into, place));
+export function prebuild(package_) {
+  rmSync(join(package_.folder, 'prebuilds'), { recursive: true, force: true });
+  return addPrebuilt(package_, { from: package_.folder, arch: process.arch });
+}
+
+/**
+ * Adds the files for one machine to `prebuilds/` of a package.
+ * @param {Package} package_
+ * @param {{ from: string, arch: string, tools?: string }} build `from` is the folder that the package was built in; `tools`
+ *   is the prefix of the programs that read its files
+ * @returns {Prebuilt[]}
+ */
+export function addPrebuilt({ name, folder }, { from, arch, tools = '' }) {
+  const built = builtFiles(from);
+  if (built.length === 0) throw new Problem(`${name} is not built: npm run build`);
+  const into = join(folder, 'prebuilds', targetOf(arch));
+  const debug = join(folder, 'build/debug', targetOf(arch));
+  for (const each of [into, debug]) {
+    rmSync(each, { recursive: true, force: true });
+    mkdirSync(join(each, 'dropin'), { recursive: true });
+  }
+  const files = built.map(({ path, place }) => {
+    strip(tools, path, join(into, place), join(debug, `${place}.debug`));
+    return describe(tools, folder, join(into, place));
   });
   if (readdirSync(join(into, 'dropin')).length === 0) rmSync(join(into, 'dropin'), { recursive: true });
   return files;
@@ -63,22 +80,30 @@ function builtFiles(folder) {
 }
 
 /**
+ * @param {string} tools
  * @param {string} from
  * @param {string} to
  * @param {string} symbols
  */
-function strip(from, to, symbols) {
-  mustRun('objcopy', ['--only-keep-debug', from, symbols]);
-  mustRun('objcopy', ['--strip-unneeded', '--remove-section=.comment', `--add-gnu-debuglink=${symbols}`, from, to]);
+function strip(tools, from, to, symbols) {
+  mustRun(`${tools}objcopy`, ['--only-keep-debug', from, symbols]);
+  mustRun(`${tools}objcopy`, [
+    '--strip-unneeded',
+    '--remove-section=.comment',
+    `--add-gnu-debuglink=${symbols}`,
+    from,
+    to,
+  ]);
 }
 
 /**
+ * @param {string} tools
  * @param {string} folder
  * @param {string} path
  * @returns {Prebuilt}
  */
-function describe(folder, path) {
-  const text = outputOf('objdump', ['-T', path]);
+function describe(tools, folder, path) {
+  const text = outputOf(`${tools}objdump`, ['-T', path]);
   if (text === undefined) throw new Problem(`objdump cannot read ${path}`);
   const needs = neededVersions(text);
   const wrong = tooNew(needs);

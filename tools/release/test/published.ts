@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { prebuildArm64 } from '../src/cross.mjs';
 import { pack, packDependencies, type Tarball } from '../src/pack.mjs';
 import { type Package, publishedPackages } from '../src/packages.mjs';
 import { prebuild } from '../src/prebuild.mjs';
@@ -25,7 +26,9 @@ declare module 'vitest' {
 export default async function publish(project: TestProject): Promise<() => Promise<void>> {
   const packages = publishedPackages();
   const folder = mkdtempSync(join(tmpdir(), 'verbs-published-'));
-  for (const each of packages) if (each.native) prebuild(each);
+  const native = packages.filter((each) => each.native);
+  for (const each of native) prebuild(each);
+  if (process.env['VERBS_PACKED_ARM64'] === '1') prebuildArm64(native, process.env);
   const tarballs = packages.map((each) => pack(each, join(folder, 'own'), process.env));
   const registry = await serveRegistry([...tarballs, ...packDependencies(packages, join(folder, 'others'))]);
   project.provide('published', { packages, tarballs, registry: registry.url });
