@@ -107,7 +107,7 @@ function untilListening(port) {
  * @param {Guest} guest
  * @param {Family} family
  */
-export async function gidIndex(guest, family) {
+async function gidIndex(guest, family) {
   const folder = '/sys/class/infiniband/rxe0/ports/1/gids';
   const text = await guest.must(['sh', '-c', `cd ${folder}; grep . 0 1 2 3 4 5`]);
   const wanted = family === 4 ? ':ffff:0a4d:0002' : 'fd77:';
