@@ -3,6 +3,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { SendFlags, WcOpcode, WrOpcode } from '@verbs/core';
 import { Pattern, randomOf } from './pattern.mjs';
+import { Latencies } from './latencies.mjs';
 import { DEPTH, LONGEST, PeerMemory, RcMemory, RECEIVES, SLOT, slotOf } from './rc-memory.mjs';
 import { Tally } from './tally.mjs';
 
@@ -31,6 +32,8 @@ export class RcTraffic {
   #posted = 0;
   #resting = false;
   #tally = new Tally();
+  #latencies = new Latencies();
+  #begun = new Map();
 
   constructor({ pd, qp, cq, me, seed, mode }) {
     this.#qp = qp;
@@ -68,7 +71,13 @@ export class RcTraffic {
   }
 
   report() {
-    return { ...this.#tally.report(), messages: this.#expected, sent: this.#next, pending: this.#pending.size };
+    return {
+      ...this.#tally.report(),
+      messages: this.#expected,
+      sent: this.#next,
+      pending: this.#pending.size,
+      latency: this.#latencies.take(),
+    };
   }
 
   close() {
@@ -100,6 +109,7 @@ export class RcTraffic {
     if (!receive) {
       const done = this.#pending.get(id);
       this.#pending.delete(id);
+      this.#latencies.add(performance.now() - this.#begun.get(id));
       const more = wc.ok && done?.() === true;
       if (!more) this.#free.push(id);
     }
@@ -154,6 +164,7 @@ export class RcTraffic {
   /** `done` is called when it has succeeded; its slot is free then, unless it returns true. */
   #post(slot, request, done) {
     this.#pending.set(slot, done);
+    this.#begun.set(slot, performance.now());
     const posted = this.#tally.attempt(() => {
       this.#qp.postSend({ wrId: slot, sendFlags: SendFlags.SIGNALED, ...request });
     });

@@ -2,6 +2,7 @@
 // configuration as JSON: { seed, ends: [{ package, device, address, me, mode, worker }] }. Commands come by IPC.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import process from 'node:process';
 import { Worker } from 'node:worker_threads';
 import { answerTo } from './answers.mjs';
@@ -50,6 +51,11 @@ async function ofProcess(command, argument) {
       return { pid: process.pid };
     case 'leftovers':
       return { found: await leftovers(baseline, argument.milliseconds) };
+    case 'sample': {
+      globalThis.gc?.();
+      const { rss, heapUsed } = process.memoryUsage();
+      return { rss, heap: heapUsed, descriptors: readdirSync('/proc/self/fd').length };
+    }
     case 'spawn':
       return { statuses: Array.from({ length: argument.count }, () => spawnSync('/bin/true').status) };
     case 'terminate': {

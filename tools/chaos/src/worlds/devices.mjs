@@ -2,12 +2,13 @@
 
 /**
  * The packages whose connections are disturbed.
- * @typedef {'core' | 'rdmacm' | 'mlx5' | 'hbl' | 'doca-comm'} Package
+ * @typedef {'core' | 'ud' | 'rdmacm' | 'mlx5' | 'hbl' | 'doca-comm'} Package
  */
 
 /** @type {Record<Package, (end: number) => { name: string, options: string }>} */
 const kinds = {
   core: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
+  ud: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
   rdmacm: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
   mlx5: (end) => ({ name: `mlx5_soft${end}`, options: 'kind=mlx5' }),
   hbl: (end) => ({ name: `hbl_${end}`, options: 'kind=hbl,ports=1' }),
