@@ -73,7 +73,9 @@ void prepare(Event& event) {
 
 // The request came before its service.
 bool is_early(const Event& event) {
-  return event.ibv.event == RDMA_CM_EVENT_REJECTED && event.ibv.status == VERBS_SOFT_CM_INVALID_SERVICE_ID;
+  constexpr int kNoSuchService = 1;  // of a SIDR_REP
+  if (event.ibv.event == RDMA_CM_EVENT_REJECTED) return event.ibv.status == VERBS_SOFT_CM_INVALID_SERVICE_ID;
+  return event.ibv.event == RDMA_CM_EVENT_UNREACHABLE && event.id->is_datagram() && event.ibv.status == kNoSuchService;
 }
 
 int get_event(Channel& channel, rdma_cm_event** result) {

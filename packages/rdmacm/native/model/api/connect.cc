@@ -185,7 +185,7 @@ int disconnect(Id& id) {
 // request was held and rejected then.
 bool verbs::rdmacm::model::connect_again(Id& id) {
   constexpr int kTries = 3;
-  if (id.is_datagram() || id.state != State::kConnecting || id.request.tries >= kTries) return false;
+  if (id.state != State::kConnecting || id.request.tries >= kTries) return false;
   const auto peer = find_service(id);
   if (!peer) return false;
   ++id.request.tries;
