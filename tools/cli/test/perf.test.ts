@@ -62,6 +62,9 @@ describe('verbs perf', () => {
     ['read', ['-s', '10000']],
     ['atomic', ['-t', '16']],
     ['send', ['-c', 'UD']],
+    ['write', ['-b']],
+    ['read', ['-b', '-s', '10000']],
+    ['atomic', ['-b']],
   ])('measures the bandwidth of %s %j', async (operation, args) => {
     const { results, transport } = await run(['bw', operation], ['-n', '500', '--timeout', '60', ...args]);
     const { iterations, bwPeakMiBps = 0, bwAverageMiBps = 0, msgRateMpps, received } = results[0] ?? {};

@@ -53,6 +53,8 @@ describe('the command line', () => {
     [['perf', 'lat', 'read', '127.0.0.1', '-c', 'UD'], 'UD has no read: it carries send'],
     [['perf', 'lat', 'atomic', '127.0.0.1', '-s', '16'], 'an atomic operation is about 8 bytes'],
     [['perf', 'bw', 'send', '127.0.0.1', '-c', 'UD', '-s', '65536'], 'the MTU'],
+    [['perf', 'bw', 'send', '127.0.0.1', '-b'], '--bidirectional is for bw write, read and atomic'],
+    [['perf', 'lat', 'write', '127.0.0.1', '-b'], '--bidirectional is for bw write, read and atomic'],
     [['perf', 'bw', 'send', '-n', '0'], 'a whole number from 1'],
     [['comm'], 'Usage: verbs comm'],
     [['comm', 'serve'], "missing required argument 'name'"],

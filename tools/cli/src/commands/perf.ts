@@ -41,6 +41,7 @@ interface Options {
   iters?: number;
   txDepth: number;
   list: number;
+  bidirectional?: boolean;
   atomic: Atomic;
   bind: string;
   port: number;
@@ -66,6 +67,7 @@ export function perfCommand(): Command {
     )
     .option('-t, --tx-depth <number>', 'bw: messages in flight', integer(1, MAX_DEPTH), 128)
     .option('-l, --list <number>', 'bw: requests in one post call', integer(1, MAX_DEPTH), 16)
+    .option('-b, --bidirectional', 'bw write, read, atomic: both ends post; the sum of both directions')
     .addOption(new Option('-A, --atomic <type>', 'which atomic operation').choices(ATOMICS).default('fetch-and-add'))
     .option('--bind <address>', 'server: the TCP address to wait on', '127.0.0.1')
     .option(
@@ -168,18 +170,19 @@ function planOf(kind: Kind, operation: Operation, options: Options, mtu: number)
     iterations: options.iters ?? (kind === 'lat' ? 1000 : 5000),
     depth,
     list: Math.min(options.list, depth),
+    bidirectional: options.bidirectional === true,
   };
   checkPlan(plan);
   return plan;
 }
 
-function planJson({ kind, operation, transport, atomic, depth, list }: Plan) {
+function planJson({ kind, operation, transport, atomic, depth, list, bidirectional }: Plan) {
   return {
     kind,
     operation,
     transport,
     ...(operation === 'atomic' && { atomic }),
-    ...(kind === 'bw' && { txDepth: depth, list }),
+    ...(kind === 'bw' && { txDepth: depth, list, bidirectional }),
   };
 }
 

@@ -55,12 +55,12 @@ export async function measure(
     run.begin(bytes);
     await ask({ begin: bytes }, 'answer to a new size');
     const report = await run.measure(bytes, count);
-    const received = (await ask({ end: bytes }, 'account')).integer('received');
-    if (measured) report(events, received);
+    const account = await ask({ end: bytes }, 'account');
+    if (measured) report(events, account);
   }
 }
 
-type Report = (events: ClientEvents, received: number) => void;
+type Report = (events: ClientEvents, account: Fields) => void;
 
 interface Run {
   begin(bytes: number): void;
@@ -90,15 +90,19 @@ function bandwidthRun(end: End, spinner: Spinner, { plan, timeoutMs }: ClientOpt
     },
     measure: async (bytes, iterations) => {
       const progress = await source.measure(iterations, timeoutMs);
-      const { average, peak } = progress.rates(Math.min(plan.depth, iterations));
-      return (events, received) => {
+      const own = progress.rates(Math.min(plan.depth, iterations));
+      return (events, account) => {
+        // As perftest: the sum of both directions. Each end knows the time that its own messages took.
+        const other = (name: string) => (plan.bidirectional ? account.integer(name) / 1000 : 0);
+        const average = own.average + other('average');
+        const peak = own.peak + other('peak');
         events.onBandwidth({
           bytes,
           iterations,
           peak: (peak * bytes) / MIB,
           average: (average * bytes) / MIB,
           messageRate: average / 1e6,
-          received: plan.operation === 'send' ? received : undefined,
+          received: plan.operation === 'send' ? account.integer('received') : undefined,
         });
       };
     },

@@ -123,7 +123,7 @@ export class End implements Disposable {
     this.qp.connect({
       remote: { qpNum, psn, gid },
       psn: this.#psn,
-      pathMtu: Math.min(mtu, this.#context.queryPort(1).activeMtu) as Mtu,
+      pathMtu: Math.min(mtu, this.#context.queryPort(1).activeMtu),
       access: ACCESS,
       timeout: 14,
       retryCnt: 7,

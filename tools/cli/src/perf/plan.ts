@@ -25,6 +25,8 @@ export interface Plan {
   depth: number;
   /** Requests that go to one post call, of a bandwidth; at most `depth`. */
   list: number;
+  /** Both ends post at the same time, of a bandwidth without receive requests; the rates are added. */
+  bidirectional: boolean;
 }
 
 /** As perftest: 2, 4, 8, … up to that. */
@@ -41,7 +43,9 @@ const CARRIES: Record<Transport, readonly Operation[]> = {
 };
 
 /** @throws Failure for a combination that cannot be measured */
-export function checkPlan({ operation, transport, sizes, depth, list }: Plan): void {
+export function checkPlan({ kind, operation, transport, sizes, depth, list, bidirectional }: Plan): void {
+  if (bidirectional && (kind !== 'bw' || operation === 'send'))
+    throw new Failure('--bidirectional is for bw write, read and atomic', { exitCode: 2 });
   if (!CARRIES[transport].includes(operation)) {
     const known = CARRIES[transport].join(', ');
     throw new Failure(`${transport} has no ${operation}: it carries ${known}`, { exitCode: 2 });
@@ -90,6 +94,7 @@ export function readPlan(fields: Fields): Plan {
     iterations: fields.integer('iterations', MAX_ITERATIONS),
     depth: fields.integer('depth', MAX_DEPTH),
     list: fields.integer('list', MAX_DEPTH),
+    bidirectional: fields.has('bidirectional') && fields.integer('bidirectional', 1) === 1,
   };
   if (plan.iterations === 0 || plan.depth === 0 || plan.list === 0) throw new Error('the client plans nothing');
   checkPlan(plan);
@@ -97,7 +102,7 @@ export function readPlan(fields: Fields): Plan {
 }
 
 export function planMessage(plan: Plan): unknown {
-  return { ...plan, sizes: plan.sizes.join(' ') };
+  return { ...plan, sizes: plan.sizes.join(' '), bidirectional: Number(plan.bidirectional) };
 }
 
 function choice<T extends string>(fields: Fields, name: string, known: readonly T[]): T {

@@ -1,12 +1,15 @@
 import type { Context } from '@verbs/core';
 import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
 import { Failure, messageOf } from '@verbs/lib/failure';
-import { BandwidthTarget } from './bandwidth.js';
+import { BandwidthSource, BandwidthTarget } from './bandwidth.js';
 import { abortable } from './client.js';
 import { End, readPeer } from './end.js';
 import { LatencyEnd } from './latency.js';
 import { type Kind, type Operation, phases, type Plan, readPlan } from './plan.js';
 import { Spinner } from './spin.js';
+
+/** The client has a time limit of its own. */
+const PATIENCE_MS = 60_000;
 
 export interface ServerOptions {
   kind: Kind;
@@ -23,7 +26,7 @@ export async function serve(context: Context, channel: SideChannel, options: Ser
   const spinner = new Spinner(mine.cq, 16, () => {
     signal.throwIfAborted();
   });
-  const serveSize = plan.kind === 'lat' ? latencyServer(mine, spinner) : bandwidthServer(mine, spinner);
+  const serveSize = sizeServer(mine, spinner);
   channel.send({ end: mine.message });
   for (const { bytes, count } of phases(plan)) {
     await nextMessage(channel, signal, 'begin', bytes);
@@ -32,11 +35,11 @@ export async function serve(context: Context, channel: SideChannel, options: Ser
       last ??= channel.poll();
       return last !== undefined;
     };
-    const received = await serveSize({ bytes, count, over }, () => {
+    const account = await serveSize({ bytes, count, over }, () => {
       channel.send({ ready: bytes });
     });
     if (new Fields(last, 'end of a size').integer('end') !== bytes) throw new Error('the client ended another size');
-    channel.send({ received });
+    channel.send(account);
   }
   // The client has received the last result when it disconnects.
   await gone(signal);
@@ -50,7 +53,19 @@ interface Size {
   over: () => boolean;
 }
 
-type ServeSize = (size: Size, ready: () => void) => Promise<number>;
+/** What the server tells of a size: messages that it received, its own rates in messages per 1000 seconds. */
+interface Account {
+  received: number;
+  average?: number;
+  peak?: number;
+}
+
+type ServeSize = (size: Size, ready: () => void) => Promise<Account>;
+
+function sizeServer(end: End, spinner: Spinner): ServeSize {
+  if (end.plan.kind === 'lat') return latencyServer(end, spinner);
+  return end.plan.bidirectional ? bidirectionalServer(end, spinner) : bandwidthServer(end, spinner);
+}
 
 function latencyServer(end: End, spinner: Spinner): ServeSize {
   const turns = new LatencyEnd(end, spinner);
@@ -59,7 +74,7 @@ function latencyServer(end: End, spinner: Spinner): ServeSize {
     ready();
     await turns.answer(count, over);
     await spinner.pollUntil(over, () => undefined);
-    return 0;
+    return { received: 0 };
   };
 }
 
@@ -67,7 +82,20 @@ function bandwidthServer(end: End, spinner: Spinner): ServeSize {
   const target = new BandwidthTarget(end, spinner);
   return async ({ over }, ready) => {
     ready();
-    return await target.receive(over);
+    return { received: await target.receive(over) };
+  };
+}
+
+/** Posts as the client does, at the same time. */
+function bidirectionalServer(end: End, spinner: Spinner): ServeSize {
+  const source = new BandwidthSource(end, spinner);
+  return async ({ bytes, count, over }, ready) => {
+    source.begin(bytes);
+    ready();
+    const progress = await source.measure(count, PATIENCE_MS);
+    const { average, peak } = progress.rates(Math.min(end.plan.depth, count));
+    await spinner.pollUntil(over, () => undefined);
+    return { received: 0, average: Math.round(average * 1000), peak: Math.round(peak * 1000) };
   };
 }
 
