@@ -65,6 +65,10 @@ static void send_datagram(struct run *run, uint32_t qpn, uint32_t qkey, uint32_t
   struct ibv_send_wr *bad = NULL;
   const int result = ibv_post_send(run->qp, &wr, &bad);
   if (result != 0) fail(run, "ibv_post_send: %s", strerror(result));
+  const struct ibv_wc wc = next_success(run);
+  if ((wc.opcode & IBV_WC_RECV) == 0) return;
+  run->early = wc;
+  run->has_early = true;
   next_success(run);
 }
 
@@ -83,7 +87,8 @@ static void check_grh(struct run *run, const struct partner *from, const uint8_t
 }
 
 static struct ibv_wc take_datagram(struct run *run, const struct partner *from, uint32_t length, const uint8_t *to) {
-  const struct ibv_wc wc = next_success(run);
+  const struct ibv_wc wc = run->has_early ? run->early : next_success(run);
+  run->has_early = false;
   if (wc.byte_len != length + GRH) fail(run, "byte_len %u of %u", wc.byte_len, length + GRH);
   if ((wc.wc_flags & IBV_WC_GRH) == 0) fail(run, "no IBV_WC_GRH");
   if (wc.src_qp != from->qpn) fail(run, "src_qp %x of %x", wc.src_qp, from->qpn);

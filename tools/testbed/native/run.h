@@ -37,6 +37,8 @@ struct run {
   struct ibv_srq *srq;
   struct ibv_mw *mw;
   struct ibv_ah *ah;
+  struct ibv_wc early;  // a receive that completed before the send that it answers
+  bool has_early;
   char failure[OUTCOME_TEXT];
   jmp_buf leave;
 };

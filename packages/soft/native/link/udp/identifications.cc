@@ -24,9 +24,11 @@ bool within(std::uint16_t a, std::uint16_t b, std::int64_t range) {
 
 Identifications::Peer& Identifications::peer_of(std::span<const std::uint8_t> frame) {
   constexpr std::size_t kSource = 12;
-  const auto address = wire::load_be<std::uint32_t>(&frame[kSource]);
-  Peer& peer = peers_[(address * 0x9e3779b1u) >> 26];
-  if (peer.address != address) peer = {.address = address};
+  constexpr std::size_t kDestination = 16;
+  const auto source = wire::load_be<std::uint32_t>(&frame[kSource]);
+  const auto destination = wire::load_be<std::uint32_t>(&frame[kDestination]);
+  Peer& peer = peers_[((source ^ (destination * 0x85ebca6bu)) * 0x9e3779b1u) >> 26];
+  if (peer.source != source || peer.destination != destination) peer = {.source = source, .destination = destination};
   return peer;
 }
 

@@ -19,10 +19,12 @@ class Identifications {
   void restore(std::span<std::uint8_t> frame, Nanos now);
 
  private:
-  // Peers share an entry by their address's hash: one that takes it over begins anew.
+  // A kernel counts each destination by itself, so a peer's multicasts have another count than what it sends to this
+  // host. Counts share an entry by the hash of their addresses: one that takes it over begins anew.
   static constexpr std::size_t kPeers = 64;
   struct Peer {
-    std::uint32_t address = 0;
+    std::uint32_t source = 0;
+    std::uint32_t destination = 0;
     std::uint16_t last = 0;
     std::uint16_t candidate = 0;  // a solution that was not credible
     bool known = false;

@@ -18,10 +18,10 @@ constexpr Nanos kSecond = 1'000'000'000;
 class IdentificationScene {
  public:
   // Whether a frame with that identification is restored.
-  bool takes(std::uint16_t identification, Nanos now, std::uint8_t peer = 1) {
+  bool takes(std::uint16_t identification, Nanos now, std::uint8_t peer = 1, bool multicast = false) {
     wire::Path path;
     path.sgid = ipv4_gid(10, 0, 0, peer);
-    path.dgid = ipv4_gid(10, 0, 1, 1);
+    path.dgid = multicast ? ipv4_gid(239, 7, 7, 7) : ipv4_gid(10, 0, 1, 1);
     Frame frame = sealed_frame(path, ++number_, 64);
     wire::set_identification(frame, identification);
     wire::seal_icrc(frame);
@@ -81,6 +81,14 @@ TEST_CASE("each peer has its own count") {
   CHECK(scene.takes(101, 0, 1));
   CHECK(scene.takes(40'001, 0, 2));
   CHECK_FALSE(scene.takes(40'002, 0, 1));
+}
+
+TEST_CASE("what a peer sends to a group has a count of its own") {
+  IdentificationScene scene;
+  REQUIRE(scene.takes(1000, 0));
+  CHECK(scene.takes(40'000, 0, 1, true));
+  CHECK(scene.takes(1001, 0));
+  CHECK(scene.takes(40'001, 0, 1, true));
 }
 
 TEST_CASE("a damaged frame stays as it is") {

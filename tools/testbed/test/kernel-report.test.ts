@@ -1,0 +1,41 @@
+// The verdict of `npm run test:kernel`: every difference has a reason, and every reason a difference.
+import { expect, it } from 'vitest';
+import { differences } from '../src/kernel-differences.mjs';
+import { kernelReport } from '../src/kernel-report.mjs';
+
+const table = [
+  { cases: ['a'], reason: 'no such event' },
+  { cases: ['b'], reason: 'slow', sometimes: true as const },
+];
+const run = { kernel: '6.1', complete: true };
+const result = (name: string, outcome: 'passed' | 'failed' | 'skipped') => ({
+  part: 'conformance' as const,
+  name,
+  result: outcome,
+  message: 'said',
+});
+
+it('accepts what has a reason, and says it', () => {
+  for (const b of ['passed', 'failed'] as const) {
+    const report = kernelReport([result('a', 'failed'), result('b', b), result('c', 'passed')], table, run);
+    expect(report.ok).toBe(true);
+    expect(report.text).toContain('differs: a: no such event');
+  }
+});
+
+it('fails for a difference without a reason, and for a reason that no longer applies', () => {
+  const unknown = kernelReport([result('a', 'failed'), result('b', 'failed'), result('c', 'failed')], table, run);
+  expect(unknown.ok).toBe(false);
+  expect(unknown.text).toContain('FAILED c: said');
+  const stale = kernelReport([result('a', 'passed'), result('b', 'failed')], table, run);
+  expect(stale.ok).toBe(false);
+  expect(stale.text).toContain('no longer applies');
+  expect(kernelReport([result('b', 'failed')], table, run).text).toContain('FAILED a: there is a reason for it');
+  expect(kernelReport([result('b', 'failed')], table, { ...run, complete: false }).ok).toBe(true);
+  expect(kernelReport([], [], run).ok).toBe(false);
+});
+
+it('names each case once', () => {
+  const names = differences.flatMap((one) => one.cases);
+  expect(new Set(names).size).toBe(names.length);
+});
