@@ -68,8 +68,12 @@ export interface DeviceConfig {
   mtu?: 256 | 512 | 1024 | 2048 | 4096;
   /** The initial state of the ports' links, default 'up'. */
   state?: 'up' | 'down';
-  /** 'auto', the default: direct within the process, and UDP to other processes. */
-  link?: 'auto' | 'udp' | 'process';
+  /**
+   * How packets travel. 'auto', the default: direct within the process, and UDP to other processes. 'shm': shared memory
+   * to all processes of the same user on this host, and UDP to others. 'udp': always UDP. 'process': only within the
+   * process.
+   */
+  link?: 'auto' | 'shm' | 'udp' | 'process';
   /**
    * Peers that are no software NICs of this project (the kernel's soft-RoCE, adapters): addresses, networks such as
    * '10.0.0.0/24' and 'fd00::/64', or '*' for every peer. They choose the source ports and the IPv4 identifications of

@@ -34,10 +34,13 @@ export interface Target {
   limit: number;
 }
 
+const SHARED_MEMORY = 'soft0,link=shm,mtu=4096';
+
 /** @param scale multiplies the number of round trips and messages: 1 for figures, less for a quick run. */
 export function comparisons(scale = 1): Comparison[] {
   const doorbells = { configuration: 'hbl_0,kind=hbl', args: [String(Math.max(32, Math.round(100_000 * scale)))] };
   const times = (count: number) => ['-n', String(Math.max(1, Math.round(count * scale)))];
+  const smallWrites = ['-s', '64', '-w', '64', '-l', '32', ...times(200_000)];
   return [
     {
       name: 'round trip of 64 bytes between two processes, both polling',
@@ -47,6 +50,12 @@ export function comparisons(scale = 1): Comparison[] {
       contenders: [
         { name: 'UDP sockets', program: 'udp_pingpong', args: ['-s', '64', ...times(20_000)] },
         { name: 'RC SEND', program: 'rc_pingpong', args: ['-s', '64', ...times(20_000)] },
+        {
+          name: 'RC SEND, shared memory',
+          program: 'rc_pingpong',
+          args: ['-s', '64', ...times(20_000)],
+          configuration: SHARED_MEMORY,
+        },
       ],
       targets: [{ contender: 'RC SEND', of: 'ratio', limit: 2 }],
     },
@@ -58,8 +67,25 @@ export function comparisons(scale = 1): Comparison[] {
       contenders: [
         { name: 'the target polls', program: 'rc_stream', args: ['-s', '1048576', '-w', '16', ...times(256)] },
         { name: 'the target sleeps', program: 'rc_stream', args: ['-s', '1048576', '-w', '16', '-b', ...times(256)] },
+        {
+          name: 'shared memory, the target polls',
+          program: 'rc_stream',
+          args: ['-s', '1048576', '-w', '16', ...times(256)],
+          configuration: SHARED_MEMORY,
+        },
       ],
       targets: [{ contender: 'the target polls', of: 'value', limit: 300 }],
+    },
+    {
+      name: 'stream of RDMA WRITEs of 64 bytes between two processes, 64 on their way, by link',
+      unit: 'messages/s',
+      valueOf: (measurement) => figureOf(measurement, 'messages'),
+      better: 'large',
+      contenders: [
+        { name: 'UDP', program: 'rc_stream', args: smallWrites },
+        { name: 'shared memory', program: 'rc_stream', args: smallWrites, configuration: SHARED_MEMORY },
+      ],
+      targets: [],
     },
     {
       name: "a doorbell into a user FIFO of the model of Habana's devices, in batches of 32",

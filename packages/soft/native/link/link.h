@@ -7,6 +7,7 @@
 #include <span>
 
 #include "wire/frame.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::link {
 
@@ -28,9 +29,16 @@ class Transmitter {
   }
   // Hands the committed frames to the network. Frames that the network does not accept are dropped and counted.
   virtual void flush() = 0;
-  // Whether committed frames wait because the receiver's queue is full. The caller should commit no more until they are
-  // gone: the link that promises no loss keeps them, but has no endless room. It is woken when there is room.
-  virtual bool congested() { return false; }
+  // Whether committed frames to that address wait because the receiver has no room. The caller should commit no more
+  // for it until they are gone: the link that promises no loss keeps them, but has no endless room. It is woken when
+  // there is room.
+  virtual bool congested(const wire::Gid& destination) {
+    (void)destination;
+    return false;
+  }
+  // Hands over the frames that wait, as far as there is room now. The result changes when an address is no longer
+  // congested.
+  virtual std::uint64_t relieve() { return 0; }
   // The UDP source port of every frame that leaves (a socket has one port), whatever its path says; 0 if each frame has
   // the port of its path.
   virtual std::uint16_t fixed_source_port() const { return 0; }

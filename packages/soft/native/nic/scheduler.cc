@@ -15,8 +15,11 @@ constexpr std::size_t kPumpBudget = 256;  // packets a call
 constexpr std::size_t kQpBudget = 64;     // packets of one QP before the next one is served
 
 // Ethernet frames leave by another link.
-bool is_held(Core& core, const Qp& qp) {
-  return qp.type != IBV_QPT_RAW_PACKET && core.port_of(qp).transmitter().congested();
+bool is_held(Core& core, Qp& qp) {
+  if (qp.type == IBV_QPT_RAW_PACKET) return false;
+  const bool datagrams = qp.type == IBV_QPT_UD && !qp.sq.empty();
+  const wire::Gid& destination = datagrams ? qp.sq.datagram(qp.sq.head).path.dgid : qp.path.dgid;
+  return core.port_of(qp).transmitter().congested(destination);
 }
 
 }  // namespace
@@ -39,11 +42,13 @@ std::size_t Scheduler::serve(Qp& qp, std::size_t budget, Nanos now) {
   return sent;
 }
 
-bool Scheduler::all_congested() {
+// Changes when a held queue pair may send, and when another one has output.
+std::uint64_t Scheduler::releases() {
+  std::uint64_t sum = core_.active.additions();
   for (std::uint8_t port_num = 1; port_num <= core_.ports.size(); ++port_num) {
-    if (!core_.ports[port_num].transmitter().congested()) return false;
+    sum += core_.ports[port_num].transmitter().relieve();
   }
-  return true;
+  return sum;
 }
 
 bool Scheduler::pump(Nanos now) {
@@ -59,8 +64,9 @@ bool Scheduler::pump(Nanos now) {
     if (is_held(core_, *qp)) {
       core_.active.add(*qp);
       held_ = ++held >= core_.active.size();
-      if (held_) return true;
-      continue;
+      if (!held_) continue;
+      held_at_ = releases();
+      return true;
     }
     held = 0;
     const std::size_t budget = std::min(left, kQpBudget);

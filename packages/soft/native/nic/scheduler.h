@@ -11,10 +11,10 @@ class Scheduler {
 
   // Sends what is due: requests as far as the congestion windows allow, retransmissions and responses. Fires the timers
   // that are due by `now`. Bounded work: false while more could be sent at once. The host flushes the transmitters
-  // after it. The queue pairs of a congested port wait: its link wakes the host.
+  // after it. Queue pairs with a congested peer wait: the port's link wakes the host.
   bool pump(Nanos now);
   // pump() would send something now.
-  bool has_output() { return !core_.active.empty() && (!held_ || !all_congested()); }
+  bool has_output() { return !core_.active.empty() && (!held_ || held_at_ != releases()); }
   // When pump() is needed next if no packet arrives; kNever without timers.
   Nanos next_deadline() const { return std::min(core_.timers.next(), core_.cqs.next_deadline()); }
   // The time of calls that have no time argument. deliver() and pump() set it too.
@@ -23,10 +23,11 @@ class Scheduler {
  private:
   std::size_t serve(Qp& qp, std::size_t budget, Nanos now);
   std::size_t send(Qp& qp, std::size_t budget, Nanos now);
-  bool all_congested();
+  std::uint64_t releases();
 
   Core& core_;
-  bool held_ = false;  // all queue pairs with output wait for congested ports
+  bool held_ = false;          // all queue pairs with output wait for congested addresses …
+  std::uint64_t held_at_ = 0;  // … since releases() was this
 };
 
 }  // namespace verbs::soft::nic

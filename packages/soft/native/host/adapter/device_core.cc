@@ -8,7 +8,7 @@ namespace verbs::soft::host {
 
 void DeviceCore::mark_inherited() {
   inherited_.store(true, std::memory_order_relaxed);
-  if (engine.raw()) engine.raw()->mark_inherited();
+  engine.mark_inherited();
 }
 
 int DeviceCore::fail_inherited() const {

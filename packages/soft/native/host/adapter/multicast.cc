@@ -30,12 +30,15 @@ void Multicast::detach_all(nic::Qp* qp) {
 }
 
 int Multicast::leave(nic::Qp* qp, const wire::Gid& group) {
+  std::vector<int> sockets = core_.engine.sockets();  // room for those that stay: nothing fails once the group is left
   bool last = false;
   if (const int error = core_.nic().multicast().detach(qp, group, &last)) return error;
   if (!last) return 0;
   core_.progress.release_sockets();
   for (const auto& port : core_.engine.ports()) port->addresses().leave(group);
-  core_.sockets_changed();
+  sockets.clear();
+  core_.engine.add_sockets(&sockets);
+  core_.progress.set_sockets(std::move(sockets));
   return 0;
 }
 

@@ -68,9 +68,13 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
 
 std::vector<int> PacketEngine::sockets() const {
   std::vector<int> all;
-  for (const auto& port : ports_) port->addresses().add_sockets(&all);
-  if (raw_) raw_->add_sockets(&all);
+  add_sockets(&all);
   return all;
+}
+
+void PacketEngine::add_sockets(std::vector<int>* all) const {
+  for (const auto& port : ports_) port->addresses().add_sockets(all);
+  if (raw_) raw_->add_sockets(all);
 }
 
 bool PacketEngine::receive(Nanos now) {
@@ -104,6 +108,7 @@ bool PacketEngine::transmit(Nanos now) {
     for (const auto& port : ports_) port->advance(now);
     if (raw_) raw_->advance(now);
     management_->manager().advance(now);
+    for (const auto& port : ports_) port->relieve();
     if (management_->take_output()) flush();
     bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
     for (int round = 0; more && round < kPumpRounds; ++round) {
@@ -119,6 +124,19 @@ Nanos PacketEngine::next_deadline() const {
   Nanos deadline = std::min(nic_->scheduler().next_deadline(), management_->manager().next_deadline());
   for (const auto& port : ports_) deadline = std::min(deadline, port->next_deadline());
   return raw_ ? std::min(deadline, raw_->next_deadline()) : deadline;
+}
+
+void PacketEngine::prepare_sleep() {
+  for (const auto& port : ports_) port->addresses().prepare_sleep();
+}
+
+void PacketEngine::stay_awake() {
+  for (const auto& port : ports_) port->addresses().stay_awake();
+}
+
+void PacketEngine::mark_inherited() {
+  for (const auto& port : ports_) port->addresses().abandon();
+  if (raw_) raw_->mark_inherited();
 }
 
 void PacketEngine::idle() {

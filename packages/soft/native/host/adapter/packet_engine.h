@@ -37,12 +37,17 @@ class PacketEngine final : public Engine {
   RawPackets* raw() const { return raw_.get(); }                             // nullptr if the model has no raw packets
   // The sockets that are readable when frames wait.
   std::vector<int> sockets() const;
+  void add_sockets(std::vector<int>* all) const;
 
   bool receive(Nanos now) override;
   bool has_output() const override;
   bool transmit(Nanos now) override;
   Nanos next_deadline() const override;
   void idle() override;
+  void prepare_sleep() override;
+  void stay_awake() override;
+  // In a forked child: the peers and the network interfaces are the parent's.
+  void mark_inherited();
 
  private:
   void flush();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -131,6 +132,10 @@ std::string split_configuration(std::string_view text, std::vector<DeviceText>* 
 std::string read_device(const DeviceText& text, std::string_view defaults, DeviceConfig* config) {
   *config = DeviceConfig{};
   config->name = text.name;
+  if (const char* link = std::getenv("VERBS_SOFT_LINK"); link != nullptr && *link != '\0') {
+    const std::string wrong = apply_option("link", link, config);
+    if (!wrong.empty()) return "VERBS_SOFT_LINK: " + wrong;
+  }
   OptionTexts options;
   std::string error = split_options("defaults of " + text.name, split_at(defaults, ","), 0, &options);
   if (!error.empty()) return error;

@@ -23,8 +23,9 @@
 
 namespace verbs::soft::host {
 
-// Which links a port has. kAuto: direct within the process, and UDP to other processes.
-enum class Reach { kAuto, kUdp, kProcess };
+// Which links a port has. kAuto: direct within the process, and UDP to other processes. kShm: shared memory to all
+// processes of the user on this host, also within the process, and UDP to others. kProcess: only within the process.
+enum class Reach { kAuto, kShm, kUdp, kProcess };
 
 struct CaptureConfig {
   std::string path;               // empty: no capture. %p is the process id, %d the device's name
@@ -72,7 +73,8 @@ struct DeviceText {
 // These three return an empty string, or an error text with the device, the key, the value and the allowed values.
 // The devices have the options of every device already; `every` gets them for devices that are added later.
 std::string split_configuration(std::string_view text, std::vector<DeviceText>* devices, OptionTexts* every = nullptr);
-// Applies `defaults` (only options, for example "ports=2,mtu=1024") and then the device's own options.
+// The variable VERBS_SOFT_LINK replaces the default of link=. Applies `defaults` (only options, for example
+// "ports=2,mtu=1024") and then the device's own options.
 std::string read_device(const DeviceText& text, std::string_view defaults, DeviceConfig* config);
 // Reads only the options of a fault plan, for example "drop=0.02,seed=7"; starts from a plan without faults.
 std::string read_faults(std::string_view text, link::FaultPlan* plan);

@@ -57,12 +57,14 @@ std::string set_state(const std::string& value, DeviceConfig* config) {
 std::string set_link(const std::string& value, DeviceConfig* config) {
   if (value == "auto") {
     config->reach = Reach::kAuto;
+  } else if (value == "shm") {
+    config->reach = Reach::kShm;
   } else if (value == "udp") {
     config->reach = Reach::kUdp;
   } else if (value == "process") {
     config->reach = Reach::kProcess;
   } else {
-    return reject("link", value, "auto, udp or process");
+    return reject("link", value, "auto, shm, udp or process");
   }
   return {};
 }

@@ -9,6 +9,9 @@ AddressLink::AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links)
     : links_(std::move(links)), source_port_(links_.empty() ? 0 : links_.front().second->fixed_source_port()) {}
 
 void AddressLink::remove(const wire::Gid& address) {
+  for (const auto& [known, link] : links_) {
+    if (known == address) removed_relieved_ += link->relieve() + 1;  // nothing waits for it any more
+  }
   std::erase_if(links_, [&](const auto& entry) { return entry.first == address; });
   if (links_.empty() && !nowhere_) nowhere_ = std::make_unique<std::uint8_t[]>(wire::kMaxFrame);
 }
@@ -32,8 +35,21 @@ void AddressLink::flush() {
   for (const auto& [address, link] : links_) link->flush();
 }
 
-bool AddressLink::congested() {
-  return std::any_of(links_.begin(), links_.end(), [](const auto& entry) { return entry.second->congested(); });
+bool AddressLink::congested(const wire::Gid& destination) {
+  return std::any_of(links_.begin(), links_.end(),
+                     [&](const auto& entry) { return entry.second->congested(destination); });
+}
+
+std::uint64_t AddressLink::relieve() {
+  std::uint64_t relieved = removed_relieved_;
+  for (const auto& [address, link] : links_) relieved += link->relieve();
+  return relieved;
+}
+
+link::Nanos AddressLink::next_deadline() const {
+  link::Nanos deadline = INT64_MAX;
+  for (const auto& [address, link] : links_) deadline = std::min(deadline, link->next_deadline());
+  return deadline;
 }
 
 std::size_t AddressLink::receive(link::Receiver& receiver, std::size_t budget) {

@@ -24,7 +24,9 @@ class AddressLink final : public link::Link {
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void flush() override;
-  bool congested() override;  // if one of its links is
+  bool congested(const wire::Gid& destination) override;  // if one of its links is
+  std::uint64_t relieve() override;
+  link::Nanos next_deadline() const override;
   std::uint16_t fixed_source_port() const override { return source_port_; }
   std::size_t receive(link::Receiver& receiver, std::size_t budget) override;
 
@@ -32,6 +34,7 @@ class AddressLink final : public link::Link {
   std::vector<std::pair<wire::Gid, link::Link*>> links_;
   std::uint16_t source_port_;
   std::uint8_t* reserved_ = nullptr;
+  std::uint64_t removed_relieved_ = 0;       // of links that were removed
   std::unique_ptr<std::uint8_t[]> nowhere_;  // for frames, while there is no link
 };
 

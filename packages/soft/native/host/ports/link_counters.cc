@@ -17,9 +17,18 @@ void LinkCounters::add(const link::InprocCounters& more) {
   process_.unreachable += more.unreachable;
 }
 
+void LinkCounters::add(const link::ShmCounters& more) {
+  shm_.sent += more.sent;
+  shm_.received += more.received;
+  shm_.dropped += more.dropped;
+  shm_.rejected += more.rejected;
+  shm_.broken += more.broken;
+}
+
 void LinkCounters::add(const LinkCounters& more) {
   add(more.udp_);
   add(more.process_);
+  add(more.shm_);
   add(more.faults_);
   add(more.switch_);
   add(more.tap_);
@@ -50,12 +59,17 @@ void LinkCounters::add(const link::FaultCounters& more) {
 }
 
 void LinkCounters::report(const Counter& counter) const {
-  counter("send_err", udp_.send_dropped + process_.overflow + process_.unreachable);
+  counter("send_err", udp_.send_dropped + process_.overflow + process_.unreachable + shm_.dropped);
   counter("link_udp_sent", udp_.sent);
   counter("link_udp_received", udp_.received);
   counter("link_udp_send_dropped", udp_.send_dropped);
   counter("link_udp_receive_dropped", udp_.receive_dropped);
   counter("link_udp_wrong_source_port", udp_.wrong_source_port);
+  counter("link_shm_sent", shm_.sent);
+  counter("link_shm_received", shm_.received);
+  counter("link_shm_dropped", shm_.dropped);
+  counter("link_shm_rejected", shm_.rejected);
+  counter("link_shm_broken", shm_.broken);
   counter("link_process_sent", process_.sent);
   counter("link_process_received", process_.received);
   counter("link_process_overflow", process_.overflow);

@@ -7,6 +7,7 @@
 #include "link/ethernet/tap.h"
 #include "link/faults/fault_link.h"
 #include "link/inproc/inproc_link.h"
+#include "link/shm/shm_link.h"
 #include "link/udp/udp_link.h"
 
 namespace verbs::soft::host {
@@ -17,6 +18,7 @@ class LinkCounters {
 
   void add(const link::UdpCounters& more);
   void add(const link::InprocCounters& more);
+  void add(const link::ShmCounters& more);
   void add(const link::FaultCounters& more);
   void add(const link::SwitchCounters& more);
   void add(const link::TapCounters& more);
@@ -28,6 +30,7 @@ class LinkCounters {
  private:
   link::UdpCounters udp_;
   link::InprocCounters process_;
+  link::ShmCounters shm_;
   link::FaultCounters faults_;
   link::SwitchCounters switch_;
   link::TapCounters tap_;

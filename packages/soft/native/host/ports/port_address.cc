@@ -4,6 +4,8 @@
 #include <mutex>
 #include <set>
 
+#include "host/progress/clock.h"
+
 namespace verbs::soft::host {
 
 namespace {
@@ -38,8 +40,11 @@ int PortAddress::claim(const wire::Gid& address, const PortLinks& links, const s
       if (const int error = link::TunnelLink::open(address, *made->udp_, &made->tunnels_)) return error;
     }
   }
-  if (links.reach != Reach::kUdp) {
-    link::Link* next = made->udp_ ? &made->sockets() : nullptr;
+  if (links.reach == Reach::kShm) {
+    if (const int error = link::ShmLink::open(address, made->sockets(), now, &made->shm_)) return error;
+  }
+  if (links.reach == Reach::kAuto || links.reach == Reach::kProcess) {
+    link::Link* next = made->udp_ ? &made->others() : nullptr;
     made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify);
   }
   *claimed = std::move(made);

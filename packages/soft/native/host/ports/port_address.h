@@ -7,6 +7,7 @@
 
 #include "host/configuration/configuration.h"
 #include "link/inproc/inproc_link.h"
+#include "link/shm/shm_link.h"
 #include "link/udp/tunnel_link.h"
 #include "link/udp/udp_link.h"
 
@@ -27,9 +28,10 @@ class PortAddress {
   ~PortAddress();
 
   const wire::Gid& gid() const { return gid_; }
-  link::Link& link() { return inproc_ ? static_cast<link::Link&>(*inproc_) : sockets(); }
+  link::Link& link() { return inproc_ ? static_cast<link::Link&>(*inproc_) : others(); }
   const link::UdpLink* udp() const { return udp_.get(); }
   const link::InprocLink* inproc() const { return inproc_.get(); }
+  link::ShmLink* shm() const { return shm_.get(); }
   const link::TunnelLink* tunnels() const { return tunnels_.get(); }
   // From now on the address receives packets of such tunnels. 0 or errno. Packets from this process need no socket: if
   // the process may not open a raw socket, that is an error only without the in-process link.
@@ -40,13 +42,15 @@ class PortAddress {
   void leave(const wire::Gid& group);
 
  private:
+  link::Link& others() { return shm_ ? static_cast<link::Link&>(*shm_) : sockets(); }
   link::Link& sockets() { return tunnels_ ? static_cast<link::Link&>(*tunnels_) : *udp_; }
   explicit PortAddress(const wire::Gid& gid) : gid_(gid) {}
 
   wire::Gid gid_;
   std::unique_ptr<link::UdpLink> udp_;
   std::unique_ptr<link::TunnelLink> tunnels_;  // in front of it
-  std::unique_ptr<link::InprocLink> inproc_;   // in front of both
+  std::unique_ptr<link::ShmLink> shm_;         // in front of both
+  std::unique_ptr<link::InprocLink> inproc_;   // in front of all
 };
 
 }  // namespace verbs::soft::host

@@ -18,6 +18,7 @@ constexpr int kLoopbackAddresses = 254;
 void add_counters(const PortAddress& address, LinkCounters* counters) {
   if (address.udp()) counters->add(address.udp()->counters());
   if (address.tunnels()) counters->add(address.tunnels()->counters());
+  if (address.shm()) counters->add(address.shm()->counters());
   if (address.inproc()) counters->add(address.inproc()->counters());
 }
 
@@ -193,10 +194,37 @@ void PortAddresses::unlisten(const wire::Tunnel& tunnel) {
   for (const auto& address : addresses_) address->unlisten(tunnel);
 }
 
+void PortAddresses::prepare_sleep() {
+  for (const auto& address : addresses_) {
+    if (address->shm()) address->shm()->prepare_sleep();
+  }
+}
+
+void PortAddresses::stay_awake() {
+  for (const auto& address : addresses_) {
+    if (address->shm()) address->shm()->stay_awake();
+  }
+}
+
+void PortAddresses::abandon() {
+  for (const auto& address : addresses_) {
+    if (address->shm()) address->shm()->abandon();
+  }
+}
+
+link::Nanos PortAddresses::next_deadline() const {
+  link::Nanos deadline = INT64_MAX;
+  for (const auto& address : addresses_) {
+    if (address->shm()) deadline = std::min(deadline, address->shm()->next_deadline());
+  }
+  return deadline;
+}
+
 void PortAddresses::add_sockets(std::vector<int>* sockets) const {
   for (const auto& address : addresses_) {
     if (address->udp()) address->udp()->add_sockets(sockets);
     if (address->tunnels()) sockets->push_back(address->tunnels()->wait_fd());
+    if (address->shm()) sockets->push_back(address->shm()->wait_fd());
   }
 }
 

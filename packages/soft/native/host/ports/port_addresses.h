@@ -46,6 +46,13 @@ class PortAddresses {
   int listen(const wire::Tunnel& tunnel);
   void unlisten(const wire::Tunnel& tunnel);  // before the tunnel is destroyed
 
+  // As those of ShmLink, for all addresses.
+  void prepare_sleep();
+  void stay_awake();
+  void abandon();
+  // When frames have waited long enough for a peer that reads nothing.
+  link::Nanos next_deadline() const;
+
   // The sockets that are readable when frames wait.
   void add_sockets(std::vector<int>* sockets) const;
   void count(LinkCounters* counters) const;

@@ -38,7 +38,8 @@ class PortStack final : public link::Transmitter {
   std::uint8_t* reserve() override { return top_->reserve(); }
   void commit(std::size_t size) override { top_->commit(size); }
   void flush() override { top_->flush(); }
-  bool congested() override { return top_->congested(); }
+  bool congested(const wire::Gid& destination) override { return top_->congested(destination); }
+  std::uint64_t relieve() override { return top_->relieve(); }
   std::uint16_t fixed_source_port() const override { return top_->fixed_source_port(); }
 
   std::size_t receive(link::Receiver& receiver, std::size_t budget) { return top_->receive(receiver, budget); }
@@ -46,7 +47,7 @@ class PortStack final : public link::Transmitter {
   void advance(Nanos now) {
     if (timed_) top_->advance(now);
   }
-  Nanos next_deadline() const { return timed_ ? top_->next_deadline() : INT64_MAX; }
+  Nanos next_deadline() const { return timed_ ? top_->next_deadline() : addresses_.next_deadline(); }
 
   // 0 or errno. The capture writes to `path` as it is given.
   int start_capture(const std::string& path, const CaptureConfig& capture);

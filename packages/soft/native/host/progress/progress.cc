@@ -89,12 +89,17 @@ void Progress::set_sockets(std::vector<int> sockets) {
   driver_.kick();
 }
 
-// The first `fixed` entries stay.
-void Progress::refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const {
-  if (*seen == sockets_version_) return;
-  *seen = sockets_version_;
+// The first `fixed` entries stay. False: there is no memory for the sockets now, and the thread must not sleep long.
+bool Progress::refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const {
+  if (*seen == sockets_version_) return true;
   fds->resize(fixed);
-  for (const int socket : sockets_) fds->push_back(readable(socket));
+  const auto fill = [&] {
+    fds->reserve(fixed + sockets_.size());
+    for (const int socket : sockets_) fds->push_back(readable(socket));
+    *seen = sockets_version_;
+    return true;
+  };
+  return contain(fill, [](int) { return false; });
 }
 
 void Progress::attach(WaitSet& set) {
@@ -105,6 +110,7 @@ void Progress::attach(WaitSet& set) {
   std::vector<int> fds = sockets_;
   fds.push_back(wake_event_.fd());
   if (set.attach(fds)) attached_.push_back(&set);
+  engine_.prepare_sleep();
   has_attached_ = !attached_.empty();
 }
 
@@ -116,6 +122,7 @@ void Progress::detach(WaitSet& set) {
 
 void Progress::note_fetch(WaitSet& set, Nanos time) {
   wake_event_.drain();
+  engine_.prepare_sleep();
   set.used_at = time;
   const auto found = std::find(attached_.begin(), attached_.end(), &set);
   if (found == attached_.end()) {
@@ -159,6 +166,7 @@ void Progress::run() {
     const Nanos polled = polls_.judge(time);
     ticking_ = (active || polled != 0) && (driver_active_ || !urgent);
     if (ticking_) {
+      stay_awake();
       helper_.nap(lock, active ? kTick : polled);
     } else if (driver_active_) {
       park(lock);
@@ -168,6 +176,11 @@ void Progress::run() {
   }
 }
 
+// Not while there is a driver, nor while a waiter is attached: both sleep without the helper's knowledge.
+void Progress::stay_awake() {
+  if (!driver_active_ && attached_.empty()) engine_.stay_awake();
+}
+
 void Progress::park(std::unique_lock<DeviceLock>& lock) {
   parked_ = true;
   helper_.sleep(lock, {helper_fds_.data(), 1}, Sleeper::kForever);
@@ -175,18 +188,20 @@ void Progress::park(std::unique_lock<DeviceLock>& lock) {
 }
 
 void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool urgent) {
-  refresh(&helper_fds_, 2, &helper_version_);
+  const bool complete = refresh(&helper_fds_, 2, &helper_version_);
   helper_.prepare();
+  engine_.prepare_sleep();
   wake_event_.drain();
   const bool more_in = engine_.receive(time);
   const bool more_out = engine_.transmit(time);
   if (more_in || more_out) {
     helper_.stay_awake();
+    stay_awake();
     yield_lock(lock);
     return;
   }
   engine_.idle();
-  const Nanos deadline = engine_.next_deadline();
+  const Nanos deadline = std::min(engine_.next_deadline(), complete ? Sleeper::kForever : time + kTick);
   if (urgent || !has_waiter()) {
     helper_.sleep(lock, helper_fds_, deadline);
   } else if (helper_.sleep_with_grace(lock, helper_fds_, deadline, kGrace)) {
@@ -218,14 +233,16 @@ int Progress::drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& sour
   while (error == 0 && source.empty()) error = step_inline(lock, source);
   driver_active_ = false;
   driver_.stay_awake();
+  stay_awake();
   if (parked_) helper_.kick();
   return error;
 }
 
 int Progress::step_inline(std::unique_lock<DeviceLock>& lock, EventSource& source) {
   const Nanos time = now();
-  refresh(&driver_fds_, 2, &driver_version_);
+  const bool complete = refresh(&driver_fds_, 2, &driver_version_);
   driver_.prepare();
+  engine_.prepare_sleep();
   const bool had_output = engine_.has_output();
   const bool more_in = engine_.receive(time);
   // The acknowledgement of the frame can leave with the caller's next request, if that is posted soon.
@@ -233,7 +250,8 @@ int Progress::step_inline(std::unique_lock<DeviceLock>& lock, EventSource& sourc
   const bool more_out = engine_.transmit(time);
   if (more_in || more_out) yield_lock(lock);
   if (!source.empty() || more_in || more_out) return 0;
-  return driver_.sleep(lock, driver_fds_, engine_.next_deadline());
+  const Nanos deadline = engine_.next_deadline();
+  return driver_.sleep(lock, driver_fds_, complete ? deadline : std::min(deadline, time + kTick));
 }
 
 }  // namespace verbs::soft::host

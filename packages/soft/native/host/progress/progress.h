@@ -49,6 +49,10 @@ class Engine {
   virtual Nanos next_deadline() const = 0;
   // Called before the helper thread sleeps.
   virtual void idle() = 0;
+  // Called before the last receive() before a thread sleeps: from now on each frame makes a socket readable, and
+  // stay_awake() ends that, because a thread calls receive() all the time.
+  virtual void prepare_sleep() {}
+  virtual void stay_awake() {}
 
  protected:
   ~Engine() = default;
@@ -96,7 +100,8 @@ class Progress {
 
  private:
   void run();
-  void refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const;
+  void stay_awake();
+  bool refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const;
   void drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool urgent);
   void park(std::unique_lock<DeviceLock>& lock);
   int drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& source);

@@ -30,7 +30,8 @@ class FaultLink final : public Link {
   std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }
   void commit(std::size_t size) override;
   void flush() override { next_->flush(); }
-  bool congested() override { return next_->congested(); }
+  bool congested(const wire::Gid& destination) override { return next_->congested(destination); }
+  std::uint64_t relieve() override { return next_->relieve(); }
   std::uint16_t fixed_source_port() const override { return next_->fixed_source_port(); }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
   void advance(Nanos now) override;

@@ -84,11 +84,21 @@ bool InprocLink::send_waiting() {
     if (result == FrameQueue::Push::kFull) return false;
     ++(result == FrameQueue::Push::kTaken ? counters_.sent : counters_.overflow);
     waiting_.pop_front();
+    if (waiting_.empty()) ++relieved_;
   }
   return true;
 }
 
-bool InprocLink::congested() { return !send_waiting() || (next_ != nullptr && next_->congested()); }
+// The frames to all addresses of the process wait in one row.
+bool InprocLink::congested(const wire::Gid& destination) {
+  if (!waiting_.empty() && neighbours_.find(destination) != nullptr && !send_waiting()) return true;
+  return next_ != nullptr && next_->congested(destination);
+}
+
+std::uint64_t InprocLink::relieve() {
+  send_waiting();
+  return relieved_ + (next_ != nullptr ? next_->relieve() : 0);
+}
 
 void InprocLink::join(const wire::Gid& group) {
   if (std::find(groups_.begin(), groups_.end(), group) != groups_.end()) return;

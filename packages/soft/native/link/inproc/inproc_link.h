@@ -35,7 +35,8 @@ class InprocLink final : public Link {
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void flush() override;
-  bool congested() override;
+  bool congested(const wire::Gid& destination) override;
+  std::uint64_t relieve() override;
   std::uint16_t fixed_source_port() const override { return next_ != nullptr ? next_->fixed_source_port() : 0; }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
   void advance(Nanos now) override;
@@ -69,6 +70,7 @@ class InprocLink final : public Link {
   InprocCounters counters_;
   std::vector<wire::Gid> groups_;
   std::deque<Waiting> waiting_;
+  std::uint64_t relieved_ = 0;
   std::uint8_t* reserved_ = nullptr;
   std::unique_ptr<std::uint8_t[]> buffer_;  // for frames, when there is no next link
 };

@@ -36,6 +36,7 @@ class ActiveList {
   bool empty() const { return head_ == nullptr; }
   std::size_t size() const { return size_; }
   Qp* front() const { return head_; }
+  std::uint64_t additions() const { return additions_; }
 
   void add(Qp& qp) {
     if (qp.active) return;
@@ -45,6 +46,7 @@ class ActiveList {
     (tail_ != nullptr ? tail_->active_next : head_) = &qp;
     tail_ = &qp;
     ++size_;
+    ++additions_;
   }
 
   void remove(Qp& qp) {
@@ -59,6 +61,7 @@ class ActiveList {
   Qp* head_ = nullptr;
   Qp* tail_ = nullptr;
   std::size_t size_ = 0;
+  std::uint64_t additions_ = 0;
 };
 
 struct NicConfig {

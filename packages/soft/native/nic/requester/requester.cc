@@ -302,7 +302,9 @@ std::size_t send_requests(Core& core, Qp& qp, std::size_t budget, Nanos now) {
     }
     if (result == Step::kSent) ++count;
   }
-  if (count > 0 && qp.deadline == kNever) restart_ack_timer(core, qp, now);
+  // Also after an earlier call that sent packets and then had no memory for the timer.
+  const bool unanswered = psn_before(qp.req.una_psn, qp.req.send_psn);
+  if ((count > 0 || unanswered) && qp.deadline == kNever) restart_ack_timer(core, qp, now);
   check_drained(core, qp);
   return count;
 }

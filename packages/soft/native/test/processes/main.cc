@@ -50,6 +50,34 @@ std::string kill_one(bool first) {
   return text;
 }
 
+// The requests of the other wait, and are retransmitted, until it goes on.
+std::string stop_for_a_while() {
+  Peer a, b;
+  connect(a, b);
+  require(a.ask(Command::kWriteSome) == IBV_WC_SUCCESS, "write");
+  b.stop();
+  a.send(Command::kWriteSome);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const bool early = a.has_answer();
+  b.go_on();
+  expect(a.answer(), IBV_WC_SUCCESS);
+  require(!early, "a process that is stopped has answered");
+  return "all requests complete";
+}
+
+std::string stop_for_good() {
+  Peer a, b;
+  connect(a, b);
+  require(a.ask(Command::kWriteSome) == IBV_WC_SUCCESS, "write");
+  b.stop();
+  expect(a.ask(Command::kWriteForever), IBV_WC_RETRY_EXC_ERR);
+  Peer c;
+  require(a.ask(Command::kStartAnew) == IBV_WC_SUCCESS, "start anew");
+  connect(a, c);
+  expect(a.ask(Command::kWriteSome), IBV_WC_SUCCESS);
+  return "RETRY_EXC_ERR; it goes on with another peer";
+}
+
 // After an error both processes and their devices are still well.
 void expect_well(Peer& a, Peer& b) {
   require(a.alive() && b.alive(), "a process has ended");
@@ -90,6 +118,8 @@ int main() {
   const Scenario scenarios[] = {
       {"kill -9 of the first of two that write to each other", [] { return kill_one(true); }},
       {"kill -9 of the second of two that write to each other", [] { return kill_one(false); }},
+      {"SIGSTOP for 0.2 s of the one that is written to", stop_for_a_while},
+      {"SIGSTOP for good of the one that is written to", stop_for_good},
       {"munmap under the region that the peer writes to", unmap_target},
       {"munmap under the region that is written from", unmap_source},
   };

@@ -103,7 +103,14 @@ ibv_wc_status Peer::answer() {
   return static_cast<ibv_wc_status>(answer.status);
 }
 
+bool Peer::has_answer() const {
+  pollfd entry{socket_, POLLIN, 0};
+  return poll(&entry, 1, 0) == 1;
+}
+
 void Peer::kill() const { ::kill(pid_, SIGKILL); }
+void Peer::stop() const { ::kill(pid_, SIGSTOP); }
+void Peer::go_on() const { ::kill(pid_, SIGCONT); }
 
 bool Peer::alive() const { return waitpid(pid_, nullptr, WNOHANG) == 0; }
 

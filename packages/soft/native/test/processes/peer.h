@@ -37,7 +37,10 @@ class Peer {
     send(command, other);
     return answer();
   }
+  bool has_answer() const;
   void kill() const;
+  void stop() const;   // SIGSTOP
+  void go_on() const;  // SIGCONT
   bool alive() const;
 
  private:

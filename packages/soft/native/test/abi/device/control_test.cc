@@ -29,7 +29,7 @@ std::string read_file(const std::string& path) {
 }  // namespace
 
 TEST_CASE("counters are there before, while and after a device is open, and add up") {
-  configure("c;d");
+  configure("c,link=process;d,link=process");
   CHECK(counter("c", "sent_pkts") == 0);
   std::uint64_t sent = 0;
   for (int turn = 1; turn <= 2; ++turn) {

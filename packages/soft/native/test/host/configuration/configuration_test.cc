@@ -105,7 +105,7 @@ TEST_CASE("an error names the device, the key, the value and the allowed values"
       {"d,max_qp=0", {"device d", "max_qp=0", "from 1"}},
       {"d,ports=64", {"device d", "ports=64", "1 to 63"}},
       {"d,ports=2,addr=127.0.0.1", {"device d", "addr", "2 ports"}},
-      {"d,link=ether", {"device d", "link=ether", "auto, udp or process"}},
+      {"d,link=ether", {"device d", "link=ether", "auto, shm, udp or process"}},
       {"d,mtu", {"device d", "mtu", "key=value"}},
       {"d,capture=", {"device d", "capture=", "not empty"}},
       {"mtu=1024", {"mtu=1024", "device name", "begins with its name"}},

@@ -1,0 +1,69 @@
+#include "link/shm/incoming.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace verbs::soft::link {
+
+Incoming::~Incoming() {
+  if (reader_) reader_->close();
+  abandon();
+}
+
+void Incoming::abandon() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
+bool Incoming::open_ring(std::uint32_t bell) {
+  Hello hello;
+  int memory = -1;
+  if (const int error = receive_hello(fd_, &hello, &memory)) return error == EAGAIN;
+  const int error = hello.destination == own_ ? SharedMemory::map(memory, kRingMemory, &memory_) : EPROTO;
+  close(memory);
+  if (error != 0) return false;
+  peer_ = hello.source;
+  reader_.emplace(memory_.data());
+  reader_->want(bell);
+  return true;
+}
+
+void Incoming::handle_socket(std::uint32_t bell) {
+  if (!reader_) {
+    over_ = !open_ring(bell);
+    return;
+  }
+  if (!take_bells(fd_)) hung_up_ = true;  // frames may wait in the ring
+  reader_->want(bell);
+}
+
+bool Incoming::is_from_peer(std::span<const std::uint8_t> frame) const {
+  return wire::network_size_of(frame) != 0 && wire::source_of(frame) == peer_ && wire::destination_of(frame) == own_;
+}
+
+std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8_t* room) {
+  if (!reader_) return 0;
+  std::size_t taken = 0;
+  RingReader::Next next = RingReader::Next::kFrame;
+  for (; taken < budget; ++taken) {
+    std::size_t size = 0;
+    next = reader_->read(room, &size);
+    if (next != RingReader::Next::kFrame) break;
+    const std::span<const std::uint8_t> frame{room, size};
+    if (is_from_peer(frame)) {
+      receiver.deliver(frame);
+    } else {
+      ++rejected_;
+    }
+  }
+  if (next == RingReader::Next::kBroken) {
+    broken_ = over_ = true;
+    return taken;
+  }
+  if (reader_->release()) ring_bell(fd_);
+  if (hung_up_ && next == RingReader::Next::kNone) over_ = true;
+  return taken;
+}
+
+}  // namespace verbs::soft::link

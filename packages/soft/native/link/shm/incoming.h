@@ -1,0 +1,57 @@
+// The frames that one address of another process sends to this one: the reading end of a ring, and the socket that came
+// with it.
+#pragma once
+
+#include <optional>
+
+#include "link/link.h"
+#include "link/shm/peer_socket.h"
+#include "link/shm/ring.h"
+#include "link/shm/shared_memory.h"
+
+namespace verbs::soft::link {
+
+class Incoming {
+ public:
+  // `fd` is an accepted connection, which this object closes.
+  Incoming(int fd, const wire::Gid& own) : fd_(fd), own_(own) {}
+  ~Incoming();
+  Incoming(const Incoming&) = delete;
+  Incoming& operator=(const Incoming&) = delete;
+
+  int fd() const { return fd_; }
+  bool has_ring() const { return reader_.has_value(); }
+  // The socket is readable. `bell`: the bell that the link asks for now.
+  void handle_socket(std::uint32_t bell);
+  void want(std::uint32_t bell) {
+    if (reader_) reader_->want(bell);
+  }
+
+  // Hands at most `budget` frames to `receiver`, each copied to `room` before; returns how many. Frames that are not
+  // from the peer's address to this one are dropped.
+  std::size_t receive(Receiver& receiver, std::size_t budget, std::uint8_t* room);
+  // The connection is over, and all its frames have been received.
+  bool is_over() const { return over_; }
+  // The peer wrote what no peer writes.
+  bool was_broken() const { return broken_; }
+  std::uint64_t rejected() const { return rejected_; }  // frames with wrong addresses
+
+  // In a forked child: closes the descriptor, which is the parent's connection.
+  void abandon();
+
+ private:
+  bool open_ring(std::uint32_t bell);  // false: it is not what a peer sends
+  bool is_from_peer(std::span<const std::uint8_t> frame) const;
+
+  int fd_;
+  wire::Gid own_;
+  wire::Gid peer_;
+  SharedMemory memory_;
+  std::optional<RingReader> reader_;  // once the hello has come
+  bool hung_up_ = false;
+  bool broken_ = false;
+  bool over_ = false;
+  std::uint64_t rejected_ = 0;
+};
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,94 @@
+#include "link/shm/outgoing.h"
+
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include "link/shm/peer_socket.h"
+
+namespace verbs::soft::link {
+
+int Outgoing::open(const wire::Gid& source, const wire::Gid& destination, std::unique_ptr<Outgoing>* outgoing) {
+  int fd = -1;
+  if (const int error = connect_to_peer(destination, &fd)) return error;
+  SharedMemory memory;
+  int memory_fd = -1;
+  int error = SharedMemory::create(kRingMemory, &memory, &memory_fd);
+  if (error == 0) {
+    error = send_hello(fd, make_hello(source, destination), memory_fd);
+    close(memory_fd);
+  }
+  if (error != 0) {
+    close(fd);
+    return error;
+  }
+  try {
+    outgoing->reset(new Outgoing(fd, std::move(memory)));
+  } catch (...) {  // there is no memory
+    close(fd);
+    throw;
+  }
+  return 0;
+}
+
+Outgoing::Outgoing(int fd, SharedMemory memory) : fd_(fd), memory_(std::move(memory)), writer_(memory_.data()) {}
+
+Outgoing::~Outgoing() { abandon(); }
+
+void Outgoing::abandon() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
+bool Outgoing::write(std::span<const std::uint8_t> frame) {
+  if (writer_.write(frame)) return true;
+  if (is_over()) return false;
+  flush();  // the peer must see all that is to be read
+  writer_.ask_for_room();
+  if (!writer_.write(frame)) return false;
+  writer_.need_no_room();
+  return true;
+}
+
+std::size_t Outgoing::send(std::span<const std::uint8_t> frame, Clock clock) {
+  const std::size_t dropped = has_waiting() ? send_waiting(clock()) : 0;
+  if (!has_waiting() && write(frame)) {
+    silent_ = false;
+    if (writer_.unpublished() >= kPart) flush();
+    return dropped;
+  }
+  if (silent_ || is_over() || waiting_.size() >= kMostWaiting) return dropped + 1;
+  if (!has_waiting()) waiting_since_ = clock();
+  try {
+    waiting_.emplace_back(frame.begin(), frame.end());
+  } catch (const std::bad_alloc&) {
+    return dropped + 1;
+  }
+  return dropped;
+}
+
+std::size_t Outgoing::send_waiting(Nanos now) {
+  while (has_waiting() && write(waiting_.front())) {
+    waiting_.pop_front();
+    waiting_since_ = now;
+    silent_ = false;
+  }
+  if (!has_waiting()) {
+    flush();
+    return 0;
+  }
+  if (!is_over() && now - waiting_since_ < kPatience) return 0;
+  silent_ = true;
+  return std::exchange(waiting_, {}).size();
+}
+
+void Outgoing::flush() {
+  if (writer_.publish()) ring_bell(fd_);
+}
+
+void Outgoing::handle_socket() {
+  if (!take_bells(fd_)) hung_up_ = true;
+}
+
+}  // namespace verbs::soft::link

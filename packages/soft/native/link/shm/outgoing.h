@@ -1,0 +1,77 @@
+// The frames that this address sends to one address of another process: the writing end of a ring, and the socket that
+// tells when the peer is gone.
+//
+// No frame is lost while the peer reads. Frames that find the ring full wait here, in their order, and the NIC sends no
+// more to this peer until they are gone. A peer that reads nothing for a while (it is stopped, or stuck) must not hold
+// what waits for it for ever: then its frames are dropped, as a network drops them, until it reads again.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "link/link.h"
+#include "link/shm/ring.h"
+#include "link/shm/shared_memory.h"
+
+namespace verbs::soft::link {
+
+class Outgoing {
+ public:
+  using Clock = Nanos (*)();
+
+  // How long frames wait for a peer that reads nothing.
+  static constexpr Nanos kPatience = 100'000'000;
+
+  // Makes the ring and hands it to the process that has `destination`. 0 or errno: there is no such process, or it is
+  // another user's.
+  static int open(const wire::Gid& source, const wire::Gid& destination, std::unique_ptr<Outgoing>* outgoing);
+  ~Outgoing();
+  Outgoing(const Outgoing&) = delete;
+  Outgoing& operator=(const Outgoing&) = delete;
+
+  int fd() const { return fd_; }
+  // Returns how many frames were dropped, of those that waited and this one.
+  std::size_t send(std::span<const std::uint8_t> frame, Clock clock);
+  // Makes the frames visible.
+  void flush();
+  // Writes the frames that wait, as far as there is room. Returns how many were dropped because of the peer's silence.
+  std::size_t send_waiting(Nanos now);
+  bool has_waiting() const { return !waiting_.empty(); }
+  // When send_waiting() gives up.
+  Nanos deadline() const { return has_waiting() ? waiting_since_ + kPatience : INT64_MAX; }
+
+  // The socket is readable: there is room, or the peer is gone.
+  void handle_socket();
+  // The peer takes no more frames of this connection.
+  bool is_idle() const { return !writer_.has_unpublished(); }  // all frames are visible
+  bool is_over() const { return hung_up_ || writer_.is_broken() || writer_.is_closed(); }
+  bool was_broken() const { return writer_.is_broken(); }
+  // The peer closed the connection without reading a frame.
+  bool was_refused() { return hung_up_ && !writer_.was_read(); }
+  std::size_t waiting() const { return waiting_.size(); }
+
+  // In a forked child: closes the descriptor, which is the parent's connection.
+  void abandon();
+
+  bool in_batch = false;  // the link flushes it at the end of its batch
+
+ private:
+  // The NIC stops at its next look; delayed frames of a fault plan and those of models do not.
+  static constexpr std::size_t kMostWaiting = 1024;
+  // A long message becomes visible in parts, so that the peer copies one while this end writes the next.
+  static constexpr std::size_t kPart = 16 << 10;
+
+  Outgoing(int fd, SharedMemory memory);
+  bool write(std::span<const std::uint8_t> frame);
+
+  int fd_;
+  SharedMemory memory_;
+  RingWriter writer_;
+  std::deque<std::vector<std::uint8_t>> waiting_;
+  Nanos waiting_since_ = 0;  // nothing was read since then
+  bool silent_ = false;      // patience ended, and nothing was read since
+  bool hung_up_ = false;
+};
+
+}  // namespace verbs::soft::link

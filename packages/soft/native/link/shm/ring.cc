@@ -1,0 +1,98 @@
+#include "link/shm/ring.h"
+
+#include <cstring>
+
+namespace verbs::soft::link {
+namespace {
+
+// A record is the size of its frame, and the frame. It is not split: where it does not fit before the end of the ring,
+// a record of size 0 stands for the rest.
+constexpr std::size_t kAlign = 8;
+constexpr std::size_t kSizeField = 8;
+
+std::size_t record_size(std::size_t frame) { return (kSizeField + frame + kAlign - 1) & ~(kAlign - 1); }
+std::size_t offset_of(std::uint64_t position) { return static_cast<std::size_t>(position) & (kRingCapacity - 1); }
+static_assert((kRingCapacity & (kRingCapacity - 1)) == 0);
+
+// The size field is read and written as one value, whatever the other end does meanwhile.
+std::atomic_ref<std::uint32_t> size_at(std::uint8_t* record) {
+  return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(record));
+}
+
+}  // namespace
+
+bool RingWriter::look_at_tail() {
+  const std::uint64_t tail = header_->tail.load(std::memory_order_seq_cst);
+  if (tail - tail_ > published_ - tail_) broken_ = true;  // it went back, or past the last frame
+  if (!broken_) tail_ = tail;
+  return !broken_;
+}
+
+bool RingWriter::write(std::span<const std::uint8_t> frame) {
+  if (broken_ || frame.empty() || frame.size() > wire::kMaxFrame) return false;
+  const std::size_t size = record_size(frame.size());
+  const std::size_t rest = kRingCapacity - offset_of(head_);
+  const std::size_t skipped = size <= rest ? 0 : rest;
+  if (!has_room(skipped + size) && !(look_at_tail() && has_room(skipped + size))) return false;
+  if (skipped != 0) {
+    size_at(records_ + offset_of(head_)).store(0, std::memory_order_relaxed);
+    head_ += skipped;
+  }
+  std::uint8_t* record = records_ + offset_of(head_);
+  size_at(record).store(static_cast<std::uint32_t>(frame.size()), std::memory_order_relaxed);
+  std::memcpy(record + kSizeField, frame.data(), frame.size());
+  head_ += size;
+  return true;
+}
+
+bool RingWriter::publish() {
+  if (published_ == head_) return false;
+  published_ = head_;
+  header_->head.store(head_, std::memory_order_seq_cst);
+  const std::uint32_t wanted = header_->wanted.load(std::memory_order_seq_cst);
+  if (wanted % 2 == 0 || wanted == rung_) return false;
+  rung_ = wanted;
+  return true;
+}
+
+bool RingReader::look_at_head() {
+  const std::uint64_t head = header_->head.load(std::memory_order_seq_cst);
+  if (head - tail_ > kRingCapacity || head % kAlign != 0) {
+    broken_ = true;
+    return false;
+  }
+  head_ = head;
+  return head_ != tail_;
+}
+
+RingReader::Next RingReader::read(std::uint8_t* room, std::size_t* size) {
+  if (broken_) return Next::kBroken;
+  if (head_ == tail_ && !look_at_head()) return broken_ ? Next::kBroken : Next::kNone;
+  std::uint64_t at = tail_;
+  std::uint32_t length = size_at(records_ + offset_of(at)).load(std::memory_order_relaxed);
+  if (length == 0) {  // the rest of the ring is not used
+    at += kRingCapacity - offset_of(at);
+    if (offset_of(tail_) != 0 && head_ - tail_ > at - tail_) length = size_at(records_).load(std::memory_order_relaxed);
+  }
+  const std::size_t record = record_size(length);
+  if (length == 0 || length > wire::kMaxFrame || record > head_ - at || record > kRingCapacity - offset_of(at)) {
+    broken_ = true;
+    return Next::kBroken;
+  }
+  std::memcpy(room, records_ + offset_of(at) + kSizeField, length);
+  *size = length;
+  tail_ = at + record;
+  return Next::kFrame;
+}
+
+bool RingReader::release() {
+  if (released_ == tail_) return false;
+  released_ = tail_;
+  header_->tail.store(tail_, std::memory_order_seq_cst);
+  // Not for each bit of room: the writer would wake for a frame at a time. A ring with frames is read again soon.
+  if (header_->wants_room.load(std::memory_order_seq_cst) == 0 || head_ - tail_ > kRingCapacity / 2) return false;
+  header_->wants_room.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,108 @@
+// A ring of frames in memory that two processes share: one end writes frames, the other reads them.
+//
+// Neither end trusts the other. What the other end writes is read once, into a local variable, and checked before use;
+// each end keeps its own position where only it can write. A value that no correct peer writes ends the connection, and
+// nothing else. What the reader hands on is its own copy.
+//
+// Waking a sleeper. A writer that makes frames visible rings the bell (a socket, which is not the ring's business) only
+// if the reader asked for it, and a reader that makes room rings only if the writer asked for room. Both questions are
+// the same race: one end stores A and then loads B, the other stores B and then loads A. All four accesses are
+// sequentially consistent, so that at least one end sees the store of the other, and no wake-up is lost:
+//
+//   writer: head = …;       then reads `wanted`       reader: wanted = n;  then reads `head`, then sleeps
+//   writer: wants_room = 1; then reads `tail`         reader: tail = …;    then reads `wants_room`
+//
+// `wanted` is even while the reader is awake. Each preparation for a sleep takes the next odd number, and the writer
+// rings once for each, so that a reader that is slow to wake costs one system call and not one for each frame.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "wire/frame.h"
+
+namespace verbs::soft::link {
+
+// The positions count bytes since the ring began and are multiples of the alignment of a record.
+struct RingHeader {
+  alignas(128) std::atomic<std::uint64_t> head;  // written by the writer: the end of the last visible frame
+  std::atomic<std::uint32_t> wants_room;         // … whether it waits for room
+  alignas(128) std::atomic<std::uint64_t> tail;  // written by the reader: the end of the last frame that it has copied
+  std::atomic<std::uint32_t> wanted;             // … which bell it asks for
+  std::atomic<std::uint32_t> closed;             // … whether it reads no more
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+
+inline constexpr std::size_t kRingOffset = 4096;  // of the records: behind the header's page
+inline constexpr std::size_t kRingCapacity = 512 << 10;
+inline constexpr std::size_t kRingMemory = kRingOffset + kRingCapacity;  // bytes, all zero at the start
+
+class RingWriter {
+ public:
+  // `memory` has kRingMemory bytes and must outlive the writer.
+  explicit RingWriter(std::uint8_t* memory)
+      : header_(reinterpret_cast<RingHeader*>(memory)), records_(memory + kRingOffset) {}
+
+  // Puts a frame of at most wire::kMaxFrame bytes behind the others. False: there is no room, or the ring is broken.
+  bool write(std::span<const std::uint8_t> frame);
+  // Makes the written frames visible. True: the caller must ring.
+  bool publish();
+  bool has_unpublished() const { return head_ != published_; }
+  std::size_t unpublished() const { return static_cast<std::size_t>(head_ - published_); }
+
+  // Asks the reader to ring when there is room. The caller tries once more after it.
+  void ask_for_room() { header_->wants_room.store(1, std::memory_order_seq_cst); }
+  // There was room after all.
+  void need_no_room() { header_->wants_room.store(0, std::memory_order_relaxed); }
+
+  // The reader wrote what no reader writes. The writer writes no more.
+  bool is_broken() const { return broken_; }
+  bool is_closed() const { return header_->closed.load(std::memory_order_acquire) != 0; }
+  // Whether the reader has ever read a frame.
+  bool was_read() { return look_at_tail() && tail_ != 0; }
+
+ private:
+  bool has_room(std::uint64_t size) const { return head_ + size - tail_ <= kRingCapacity; }
+  bool look_at_tail();
+
+  RingHeader* header_;
+  std::uint8_t* records_;
+  std::uint64_t head_ = 0;
+  std::uint64_t published_ = 0;
+  std::uint64_t tail_ = 0;  // as it was at the last look
+  std::uint32_t rung_ = 0;  // the last bell
+  bool broken_ = false;
+};
+
+class RingReader {
+ public:
+  explicit RingReader(std::uint8_t* memory)
+      : header_(reinterpret_cast<RingHeader*>(memory)), records_(memory + kRingOffset) {}
+
+  enum class Next : std::uint8_t { kFrame, kNone, kBroken };
+
+  // Copies the next frame to `room`, which has wire::kMaxFrame bytes. After kBroken there are no more frames.
+  Next read(std::uint8_t* room, std::size_t* size);
+  // Gives the room of the frames that were read back. True: the caller must ring, because the writer waits for it.
+  bool release();
+
+  // Asks for the bell with this number, if it is odd; an even number asks for none. The caller looks for frames after
+  // it.
+  void want(std::uint32_t number) { header_->wanted.store(number, std::memory_order_seq_cst); }
+  // The writer need not write any more.
+  void close() { header_->closed.store(1, std::memory_order_release); }
+
+ private:
+  bool look_at_head();
+
+  RingHeader* header_;
+  std::uint8_t* records_;
+  std::uint64_t tail_ = 0;
+  std::uint64_t released_ = 0;
+  std::uint64_t head_ = 0;  // as it was at the last look
+  bool broken_ = false;
+};
+
+}  // namespace verbs::soft::link

@@ -1,0 +1,328 @@
+#include "link/shm/shm_link.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "wire/bytes.h"
+
+namespace verbs::soft::link {
+namespace {
+
+constexpr unsigned kLookEvery = 8;  // calls of receive()
+constexpr std::size_t kMostIncoming = 1024;
+constexpr std::size_t kMostPeers = 4096;  // addresses that the link remembers
+constexpr Nanos kFirstBackoff = 10'000'000;
+constexpr Nanos kLastBackoff = 100'000'000;
+constexpr std::uint8_t kUdpProtocol = 17;
+
+void close_if_open(int* fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+bool is_asked_for(std::uint32_t bell) { return bell % 2 == 1; }
+
+}  // namespace
+
+int ShmLink::open(const wire::Gid& address, Link& next, Clock clock, std::unique_ptr<ShmLink>* link) {
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (epoll < 0) return errno;
+  int listener = -1;
+  if (listen_for_peers(address, &listener) != 0) listener = -1;
+  try {
+    link->reset(new ShmLink(address, next, clock, epoll, listener));
+  } catch (...) {  // there is no memory
+    close_if_open(&epoll);
+    close_if_open(&listener);
+    throw;
+  }
+  if (listener < 0 || (*link)->watch(listener)) return 0;
+  const int error = errno;
+  link->reset();
+  return error;
+}
+
+ShmLink::ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll, int listener)
+    : address_(address),
+      next_(next),
+      clock_(clock),
+      epoll_(epoll),
+      listener_(listener),
+      spare_(eventfd(0, EFD_CLOEXEC)) {}
+
+ShmLink::~ShmLink() {
+  for (Outgoing* outgoing : unflushed_) outgoing->flush();
+  abandon();
+}
+
+void ShmLink::abandon() {
+  for (const auto& incoming : incoming_) incoming->abandon();
+  for (auto& [address, peer] : peers_) {
+    if (peer.outgoing) peer.outgoing->abandon();
+  }
+  for (int* fd : {&epoll_, &listener_, &spare_}) close_if_open(fd);
+}
+
+bool ShmLink::watch(int fd) const {
+  epoll_event event{.events = EPOLLIN | EPOLLRDHUP, .data = {.fd = fd}};
+  return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+ShmCounters ShmLink::counters() const {
+  ShmCounters all = counters_;
+  for (const auto& incoming : incoming_) all.rejected += incoming->rejected();
+  return all;
+}
+
+// -- sending
+
+// Plain RoCE v2 from this address: what else passes is a tunnel's.
+bool ShmLink::is_for_peers(std::span<const std::uint8_t> frame) const {
+  const std::size_t network = wire::network_size_of(frame);
+  if (network == 0 || (network < wire::kMaxNetworkSize) != address_.is_ipv4()) return false;
+  const std::uint8_t protocol = frame[address_.is_ipv4() ? 9 : 6];
+  const auto port = wire::load_be<std::uint16_t>(frame.data() + network - wire::kUdpSize + 2);
+  return protocol == kUdpProtocol && port == wire::kRocePort && wire::source_of(frame) == address_ &&
+         !wire::destination_of(frame).is_multicast();
+}
+
+void ShmLink::commit(std::size_t size) {
+  const std::span<const std::uint8_t> frame{reserved_, size};
+  Outgoing* outgoing = is_for_peers(frame) ? find(wire::destination_of(frame)) : nullptr;
+  if (outgoing == nullptr) return next_.commit(size);
+  if (!outgoing->in_batch) unflushed_.push_back(outgoing);
+  outgoing->in_batch = true;
+  const bool held = outgoing->has_waiting();
+  const std::size_t dropped = outgoing->send(frame, clock_);
+  counters_.dropped += dropped;
+  counters_.sent += dropped == 0;
+  if (held != outgoing->has_waiting()) note_held(!held);
+}
+
+void ShmLink::note_held(bool held) {
+  if (held) {
+    ++holding_;
+  } else {
+    --holding_;
+    ++relieved_;
+  }
+}
+
+// nullptr: the next link reaches it. Without memory for a connection it does, too.
+Outgoing* ShmLink::find(const wire::Gid& destination) {
+  try {
+    return find_or_open(destination);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+Outgoing* ShmLink::find_or_open(const wire::Gid& destination) {
+  if (last_ == nullptr || last_->first != destination) {
+    if (peers_.size() >= kMostPeers) {
+      std::erase_if(peers_, [](const auto& entry) { return entry.second.outgoing == nullptr; });
+    }
+    last_ = nullptr;
+    last_ = &*peers_.try_emplace(destination).first;
+  }
+  Peer& peer = last_->second;
+  // One look for each batch: the reader's memory is in the other processor's cache.
+  if (peer.outgoing && peer.outgoing->is_idle() && peer.outgoing->is_over()) end(&peer);
+  if (!peer.outgoing) look_for(destination, &peer);
+  return peer.outgoing.get();
+}
+
+void ShmLink::look_for(const wire::Gid& destination, Peer* peer) {
+  if (peer->asked_in == batch_) return;
+  peer->asked_in = batch_;
+  const Nanos now = clock_();
+  if (now < peer->retry_at) return;
+  unflushed_.reserve(peers_.size());  // so that commit() needs no memory
+  const int error = Outgoing::open(address_, destination, &peer->outgoing);
+  if (error == 0 && watch(peer->outgoing->fd())) return;
+  peer->outgoing.reset();
+  postpone(peer, now);
+}
+
+void ShmLink::postpone(Peer* peer, Nanos now) {
+  peer->backoff = std::clamp(peer->backoff * 2, kFirstBackoff, kLastBackoff);
+  peer->retry_at = now + peer->backoff;
+}
+
+void ShmLink::end(Peer* peer) {
+  Outgoing& outgoing = *peer->outgoing;
+  std::erase(unflushed_, &outgoing);
+  counters_.dropped += outgoing.waiting();
+  counters_.broken += outgoing.was_broken();
+  if (outgoing.has_waiting()) note_held(false);
+  if (outgoing.was_refused() || outgoing.was_broken()) {
+    postpone(peer, clock_());
+  } else {
+    peer->backoff = 0;
+  }
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, outgoing.fd(), nullptr);  // a forked child may have a copy of the descriptor
+  peer->outgoing.reset();
+}
+
+void ShmLink::flush() {
+  for (Outgoing* outgoing : unflushed_) {
+    outgoing->flush();
+    outgoing->in_batch = false;
+  }
+  unflushed_.clear();
+  ++batch_;
+  next_.flush();
+}
+
+bool ShmLink::congested(const wire::Gid& destination) {
+  if (holding_ != 0) {
+    const auto found = peers_.find(destination);
+    if (found != peers_.end() && found->second.outgoing && found->second.outgoing->has_waiting()) return true;
+  }
+  return next_.congested(destination);
+}
+
+std::uint64_t ShmLink::relieve() {
+  if (holding_ != 0) {
+    const Nanos now = clock_();
+    for (auto& [address, peer] : peers_) {
+      if (!peer.outgoing || !peer.outgoing->has_waiting()) continue;
+      counters_.dropped += peer.outgoing->send_waiting(now);
+      if (!peer.outgoing->has_waiting()) note_held(false);
+    }
+  }
+  return relieved_ + next_.relieve();
+}
+
+Nanos ShmLink::next_deadline() const {
+  Nanos deadline = next_.next_deadline();
+  if (holding_ == 0) return deadline;
+  for (const auto& [address, peer] : peers_) {
+    if (peer.outgoing) deadline = std::min(deadline, peer.outgoing->deadline());
+  }
+  return deadline;
+}
+
+// -- receiving
+
+void ShmLink::prepare_sleep() {
+  bell_ += is_asked_for(bell_) ? 2 : 1;
+  for (const auto& incoming : incoming_) incoming->want(bell_);
+  must_look_ = true;
+}
+
+void ShmLink::stay_awake() {
+  if (!is_asked_for(bell_)) return;
+  ++bell_;
+  for (const auto& incoming : incoming_) incoming->want(bell_);
+}
+
+std::size_t ShmLink::receive(Receiver& receiver, std::size_t budget) {
+  std::size_t taken = receive_from_rings(receiver, budget);
+  const bool look = must_look_ || ++skipped_ >= kLookEvery;
+  if (look) {
+    handle_sockets();
+    skipped_ = 0;
+    must_look_ = false;
+    // New peers, and frames whose bells were taken just now.
+    if (taken < budget) taken += receive_from_rings(receiver, budget - taken);
+  }
+  if (!look && !next_is_busy_ && !incoming_.empty()) return taken;
+  const std::size_t others = next_.receive(receiver, budget);
+  next_is_busy_ = others != 0;
+  return taken + others;
+}
+
+std::size_t ShmLink::receive_from_rings(Receiver& receiver, std::size_t budget) {
+  std::size_t taken = 0;
+  bool over = false;
+  const std::size_t count = incoming_.size();
+  for (std::size_t i = 0; i < count && taken < budget; ++i) {
+    Incoming& incoming = *incoming_[(first_ + i) % count];
+    const std::size_t got = incoming.receive(receiver, budget - taken, room_);
+    taken += got;
+    over |= incoming.is_over();
+  }
+  counters_.received += taken;
+  if (taken >= budget) ++first_;  // others are next
+  if (over) remove_ended();
+  return taken;
+}
+
+void ShmLink::remove_ended() {
+  for (const auto& incoming : incoming_) {
+    if (!incoming->is_over()) continue;
+    counters_.rejected += incoming->rejected();
+    counters_.broken += incoming->was_broken();
+    epoll_ctl(epoll_, EPOLL_CTL_DEL, incoming->fd(), nullptr);  // a forked child may have a copy of the descriptor
+  }
+  std::erase_if(incoming_, [](const auto& incoming) { return incoming->is_over(); });
+}
+
+void ShmLink::handle_sockets() {
+  constexpr int kMost = 16;  // the others are readable still
+  epoll_event events[kMost];
+  const int count = epoll_wait(epoll_, events, kMost, 0);
+  // The bells that are taken now ring no more. So each of their peers is asked anew, before the last look at its ring.
+  if (must_look_ && is_asked_for(bell_)) bell_ += 2;
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.fd == listener_) {
+      accept();
+    } else {
+      handle_socket(events[i].data.fd, (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
+    }
+  }
+}
+
+void ShmLink::accept() {
+  constexpr int kMost = 16;
+  for (int i = 0; i < kMost; ++i) {
+    int fd = -1;
+    const int error = accept_peer(listener_, &fd);
+    if (error == EPERM) continue;
+    if (error == EMFILE || error == ENFILE) {  // the peer uses its next link, and the listener is not readable for ever
+      close_if_open(&spare_);
+      if (accept_peer(listener_, &fd) == 0) close_if_open(&fd);
+      spare_ = eventfd(0, EFD_CLOEXEC);
+    }
+    if (error != 0) return;
+    add(fd);
+  }
+}
+
+// Without memory for it, the peer uses its next link, as it does when there are too many.
+void ShmLink::add(int fd) {
+  try {
+    incoming_.reserve(incoming_.size() + 1);
+    auto incoming = std::make_unique<Incoming>(fd, address_);
+    if (incoming_.size() >= kMostIncoming || !watch(fd)) return;
+    incoming->handle_socket(bell_);  // the hello follows the connection at once
+    incoming_.push_back(std::move(incoming));
+  } catch (const std::bad_alloc&) {
+    close(fd);
+  }
+}
+
+void ShmLink::handle_socket(int fd, bool hung_up) {
+  const auto incoming =
+      std::find_if(incoming_.begin(), incoming_.end(), [fd](const auto& each) { return each->fd() == fd; });
+  if (incoming != incoming_.end()) {
+    // A bell that nobody sleeps for stays: else its peer would ring for each look of a thread that polls.
+    if (must_look_ || hung_up || !(*incoming)->has_ring()) (*incoming)->handle_socket(bell_);
+    return;
+  }
+  for (auto& [address, peer] : peers_) {
+    if (!peer.outgoing || peer.outgoing->fd() != fd) continue;
+    peer.outgoing->handle_socket();
+    if (peer.outgoing->is_over()) end(&peer);
+    return;
+  }
+}
+
+}  // namespace verbs::soft::link

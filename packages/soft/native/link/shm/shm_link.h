@@ -1,0 +1,115 @@
+// Frames between processes of one user on one host, through memory that they share. All other frames go to the next
+// link: to other hosts and users, to groups, and to the ends of tunnels.
+//
+// The first frame to an address looks for a process there (peer_socket.h). Each direction is a connection of its own,
+// with a ring (ring.h): who sends makes it, and the receiver maps it. So no reply is awaited, and two ends that begin
+// at the same time do not meet.
+//
+// Whoever sleeps waits for wait_fd(). A thread that polls looks at the rings each time, and at the sockets (new peers,
+// peers that went, the next link's frames) every few times only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "link/link.h"
+#include "link/shm/incoming.h"
+#include "link/shm/outgoing.h"
+
+namespace verbs::soft::link {
+
+struct ShmCounters {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t dropped = 0;   // for a peer that reads nothing, or that went
+  std::uint64_t rejected = 0;  // received with addresses that are not those of the connection
+  std::uint64_t broken = 0;    // connections that ended because the peer wrote what no peer writes
+};
+
+class ShmLink final : public Link {
+ public:
+  using Clock = Outgoing::Clock;
+
+  // `next` must outlive this link. 0 or errno. Where another user has taken the name of the address, or the kernel has
+  // no such sockets, nobody connects, and peers use their next links.
+  static int open(const wire::Gid& address, Link& next, Clock clock, std::unique_ptr<ShmLink>* link);
+  ~ShmLink() override;
+  ShmLink(const ShmLink&) = delete;
+  ShmLink& operator=(const ShmLink&) = delete;
+
+  std::uint8_t* reserve() override { return reserved_ = next_.reserve(); }
+  void commit(std::size_t size) override;
+  void flush() override;
+  bool congested(const wire::Gid& destination) override;
+  std::uint64_t relieve() override;
+  std::uint16_t fixed_source_port() const override { return next_.fixed_source_port(); }
+  std::size_t receive(Receiver& receiver, std::size_t budget) override;
+  void advance(Nanos now) override { next_.advance(now); }
+  Nanos next_deadline() const override;
+  // Readable when a peer comes, goes or rings. The next link has its own descriptor.
+  int wait_fd() const override { return epoll_; }
+
+  // A thread is about to wait for the descriptors: from now on frames make one readable. Frames from before are found
+  // by the next receive().
+  void prepare_sleep();
+  // A thread calls receive() all the time: frames need make nothing readable.
+  void stay_awake();
+
+  // In a forked child: the connections are the parent's.
+  void abandon();
+
+  ShmCounters counters() const;
+
+ private:
+  struct Peer {
+    std::unique_ptr<Outgoing> outgoing;
+    Nanos retry_at = 0;  // nobody was there: when to look again
+    Nanos backoff = 0;
+    std::uint64_t asked_in = 0;  // the batch in which the time was read last
+  };
+
+  ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll, int listener);
+  bool watch(int fd) const;
+  bool is_for_peers(std::span<const std::uint8_t> frame) const;
+  Outgoing* find(const wire::Gid& destination);
+  Outgoing* find_or_open(const wire::Gid& destination);
+  void look_for(const wire::Gid& destination, Peer* peer);
+  static void postpone(Peer* peer, Nanos now);
+  void end(Peer* peer);
+  void note_held(bool held);
+  void handle_sockets();
+  void accept();
+  void add(int fd);
+  void handle_socket(int fd, bool hung_up);
+  std::size_t receive_from_rings(Receiver& receiver, std::size_t budget);
+  void remove_ended();
+
+  wire::Gid address_;
+  Link& next_;
+  Clock clock_;
+  int epoll_;
+  int listener_;  // -1: nobody can connect
+  int spare_;     // closed for a moment to accept, and so refuse, a peer when the process has no more descriptors
+  ShmCounters counters_;
+
+  std::map<wire::Gid, Peer> peers_;
+  std::pair<const wire::Gid, Peer>* last_ = nullptr;  // the peer of the last frame
+  std::vector<Outgoing*> unflushed_;
+  std::size_t holding_ = 0;  // connections with frames that wait
+  std::uint64_t relieved_ = 0;
+  std::uint64_t batch_ = 1;
+  std::uint8_t* reserved_ = nullptr;
+
+  std::vector<std::unique_ptr<Incoming>> incoming_;
+  std::size_t first_ = 0;   // the connection that is read first, round robin
+  std::uint32_t bell_ = 2;  // ring.h: `wanted`
+  unsigned skipped_ = 0;    // calls of receive() since the last look at the sockets
+  bool must_look_ = true;
+  bool next_is_busy_ = false;  // the next link had frames at the last look
+  std::uint8_t room_[wire::kMaxFrame];
+};
+
+}  // namespace verbs::soft::link

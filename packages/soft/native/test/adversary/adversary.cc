@@ -1,0 +1,138 @@
+#include "test/adversary/adversary.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "link/shm/peer_socket.h"
+#include "link/shm/ring.h"
+#include "link/shm/shared_memory.h"
+#include "wire/bytes.h"
+#include "wire/headers.h"
+#include "wire/icrc.h"
+
+namespace verbs::soft::test::adversary {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Random = std::mt19937;
+
+constexpr auto kAttack = std::chrono::milliseconds(20);
+
+// Random values at random places: the header's fields more often than frames.
+void scribble(std::uint8_t* memory, Random& random) {
+  const std::uint64_t value =
+      random() % 3 == 0 ? random() % (2 * link::kRingCapacity) : std::uint64_t{random()} << 32 | random();
+  const bool header = random() % 2 == 0;
+  const std::size_t at = header ? (random() % sizeof(link::RingHeader)) & ~7u
+                                : link::kRingOffset + ((random() % (link::kRingCapacity - 8)) & ~7u);
+  std::memcpy(memory + at, &value, random() % 2 == 0 ? 4 : 8);
+}
+
+// A packet that looks right up to a random place.
+std::size_t random_packet(const wire::Gid& own, const wire::Gid& victim, std::uint8_t* frame, Random& random) {
+  wire::Path path;
+  path.sgid = own;
+  path.dgid = victim;
+  path.source_port = wire::kRocePort;
+  const std::size_t transport = wire::Bth::kSize + random() % 4100 + wire::kIcrcSize;
+  const std::size_t network = wire::write_network(frame, path, transport);
+  wire::Bth bth;
+  bth.opcode = static_cast<std::uint8_t>(random());
+  bth.dest_qpn = random() % 24;
+  bth.psn = random() & 0xffffff;
+  bth.ack_req = random() % 2 == 0;
+  bth.emit(frame + network);
+  const std::size_t size = network + transport;
+  for (std::size_t i = network + wire::Bth::kSize; i < size; i += 1 + random() % 64) {
+    frame[i] = static_cast<std::uint8_t>(random());
+  }
+  wire::seal_icrc({frame, size});
+  for (unsigned damage = random() % 3; damage > 0; --damage)
+    frame[random() % size] = static_cast<std::uint8_t>(random());
+  return size;
+}
+
+void write_packets(const wire::Gid& own, const wire::Gid& victim, int fd, std::uint8_t* memory, Random& random) {
+  link::RingWriter writer(memory);
+  std::uint8_t frame[wire::kMaxFrame];
+  for (const auto end = Clock::now() + kAttack; Clock::now() < end;) {
+    if (!writer.write({frame, random_packet(own, victim, frame, random)})) usleep(100);
+    if (writer.publish()) link::ring_bell(fd);
+  }
+}
+
+void scribble_for_a_while(int fd, std::uint8_t* memory, Random& random) {
+  for (const auto end = Clock::now() + kAttack; Clock::now() < end;) {
+    for (int i = 0; i < 100; ++i) scribble(memory, random);
+    if (random() % 8 == 0) link::ring_bell(fd);
+  }
+}
+
+// As a sender.
+void attack(const wire::Gid& own, const wire::Gid& victim, Random& random) {
+  int fd = -1;
+  if (link::connect_to_peer(victim, &fd) != 0) {
+    usleep(1000);
+    return;
+  }
+  link::SharedMemory memory;
+  int memory_fd = -1;
+  if (link::SharedMemory::create(link::kRingMemory, &memory, &memory_fd) == 0) {
+    link::Hello hello = link::make_hello(own, victim);
+    if (random() % 8 == 0) reinterpret_cast<std::uint8_t*>(&hello)[random() % sizeof hello] ^= 1;
+    if (random() % 8 == 0) link::ring_bell(fd);
+    (void)link::send_hello(fd, hello, memory_fd);
+    close(memory_fd);
+    if (random() % 2 == 0) write_packets(own, victim, fd, memory.data(), random);
+    if (random() % 4 != 0) scribble_for_a_while(fd, memory.data(), random);
+  }
+  close(fd);
+}
+
+// As a receiver: nothing that the victim reads back is what a receiver writes.
+void receive(const wire::Gid& own, Random random) {
+  int listener = -1;
+  if (link::listen_for_peers(own, &listener) != 0) std::abort();
+  while (true) {
+    pollfd entry{listener, POLLIN, 0};
+    poll(&entry, 1, 1000);
+    int fd = -1;
+    if (link::accept_peer(listener, &fd) != 0) continue;
+    link::Hello hello;
+    int memory_fd = -1;
+    pollfd first{fd, POLLIN, 0};
+    poll(&first, 1, 100);
+    if (link::receive_hello(fd, &hello, &memory_fd) == 0) {
+      link::SharedMemory memory;
+      if (link::SharedMemory::map(memory_fd, link::kRingMemory, &memory) == 0) {
+        scribble_for_a_while(fd, memory.data(), random);
+      }
+      close(memory_fd);
+    }
+    close(fd);
+  }
+}
+
+}  // namespace
+
+pid_t start(const wire::Gid& own, const std::vector<wire::Gid>& victims, std::uint32_t seed) {
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child != 0) return child;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);
+  std::thread receiver(receive, own, Random(seed));
+  Random random(seed + 1);
+  while (true) attack(own, victims[random() % victims.size()], random);
+}
+
+}  // namespace verbs::soft::test::adversary
