@@ -85,7 +85,7 @@ export function optionsTo(peer: unknown, local: LocalEnd, context: Context, opti
     psn: endpoint.psn,
     portNum,
     ...(sgidIndex === undefined ? {} : { sgidIndex }),
-    pathMtu: Math.min(mtu, endpoint.mtu) as Mtu,
+    pathMtu: Math.min(mtu, endpoint.mtu),
     maxRdAtomic: Math.min(rdAtomic, context.queryDevice().maxQpInitRdAtom),
     maxDestRdAtomic: endpoint.rdAtomic,
     ...options,

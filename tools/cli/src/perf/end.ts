@@ -9,7 +9,6 @@ import {
   QpType,
   type QueuePair,
   RecvBatch,
-  type Mtu,
 } from '@verbs/core';
 import {
   type ConnectionAddress,

@@ -7,7 +7,6 @@ import {
   type ProtectionDomain,
   QpType,
   type QueuePair,
-  type Mtu,
 } from '@verbs/core';
 import type { ConnectionAddress } from '../rendezvous/addresses.js';
 
@@ -55,7 +54,7 @@ export class Endpoint implements Disposable {
       remote: { qpNum: remote.qpNum, psn: remote.psn, gid: remote.gid },
       psn: this.address.psn,
       sgidIndex: gidIndex,
-      pathMtu: Math.min(this.address.mtu, remote.mtu) as Mtu,
+      pathMtu: Math.min(this.address.mtu, remote.mtu),
       access: AccessFlags.LOCAL_WRITE | access,
       // 4.096 us * 2^14 = 67 ms, eight times: a busy machine leaves a process without a processor for less.
       timeout: 14,
