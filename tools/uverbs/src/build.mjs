@@ -39,7 +39,7 @@ export function buildNative() {
   const warnings = ['-O1', '-g', '-Wall', '-Wextra', '-Werror'];
   if (isOlder(kernelLibrary, files(kernel, ['.cc', '.h']))) {
     const sources = files(kernel, ['.cc']);
-    const flags = ['-std=c++17', '-fPIC', '-shared', `-I${kernel}`, ...warnings];
+    const flags = ['-std=c++17', '-fPIC', '-shared', `-I${join(root, 'native')}`, ...warnings];
     execFileSync('g++', [...flags, '-o', kernelLibrary, ...sources, '-ldl'], { stdio: 'inherit' });
   }
   if (isOlder(twinProgram, files(twin, ['.c', '.h']))) {

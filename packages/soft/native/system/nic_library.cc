@@ -31,8 +31,8 @@ bool NicLibrary::load() {
 
 const NicLibrary* NicLibrary::get() {
   static NicLibrary library;
-  static const bool loaded = library.load();
-  return loaded ? &library : nullptr;
+  static const bool kLoaded = library.load();
+  return kLoaded ? &library : nullptr;
 }
 
 std::vector<std::string> NicLibrary::device_names() const {

@@ -1,4 +1,4 @@
-#include "attributes.h"
+#include "kernel/attributes.h"
 
 #include <endian.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "context.h"
+#include "kernel/context.h"
 
 namespace verbs::uverbs {
 

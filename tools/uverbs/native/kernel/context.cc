@@ -1,4 +1,4 @@
-#include "context.h"
+#include "kernel/context.h"
 
 #include <cerrno>
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "object.h"
+#include "kernel/object.h"
 
 namespace verbs::uverbs {
 

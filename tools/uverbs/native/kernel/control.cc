@@ -11,8 +11,8 @@
 #include <cstring>
 #include <sstream>
 
-#include "kernel.h"
-#include "libc.h"
+#include "kernel/kernel.h"
+#include "kernel/libc.h"
 
 namespace verbs::uverbs {
 namespace {

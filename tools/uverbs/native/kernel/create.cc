@@ -1,4 +1,4 @@
-#include "create.h"
+#include "kernel/create.h"
 
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "drivers/driver.h"
+#include "kernel/drivers/driver.h"
 
 namespace verbs::uverbs {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "call.h"
+#include "kernel/call.h"
 
 namespace verbs::uverbs {
 

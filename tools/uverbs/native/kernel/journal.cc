@@ -1,4 +1,4 @@
-#include "journal.h"
+#include "kernel/journal.h"
 
 #include <endian.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "libc.h"
+#include "kernel/libc.h"
 
 namespace verbs::uverbs {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "context.h"
+#include "kernel/context.h"
 
 namespace verbs::uverbs {
 

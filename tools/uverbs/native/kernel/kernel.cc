@@ -1,4 +1,4 @@
-#include "kernel.h"
+#include "kernel/kernel.h"
 
 #include <unistd.h>
 
@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "drivers/driver.h"
-#include "libc.h"
+#include "kernel/drivers/driver.h"
+#include "kernel/libc.h"
 
 namespace verbs::uverbs {
 

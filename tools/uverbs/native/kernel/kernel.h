@@ -10,9 +10,9 @@
 #include <mutex>
 #include <string>
 
-#include "context.h"
-#include "journal.h"
-#include "refusals.h"
+#include "kernel/context.h"
+#include "kernel/journal.h"
+#include "kernel/refusals.h"
 
 namespace verbs::uverbs {
 

@@ -12,8 +12,8 @@
 #include <cstdarg>
 #include <cstring>
 
-#include "kernel.h"
-#include "libc.h"
+#include "kernel/kernel.h"
+#include "kernel/libc.h"
 
 namespace verbs::uverbs {
 namespace {

@@ -1,8 +1,8 @@
-#include "write_commands.h"
+#include "kernel/write_commands.h"
 
 #include <rdma/ib_user_verbs.h>
 
-#include "write/handlers.h"
+#include "kernel/write/handlers.h"
 
 namespace verbs::uverbs {
 namespace {

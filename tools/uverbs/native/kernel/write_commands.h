@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "call.h"
-#include "journal.h"
+#include "kernel/call.h"
+#include "kernel/journal.h"
 
 namespace verbs::uverbs {
 

@@ -163,7 +163,7 @@ export class Mutator {
     const good = copy[key];
     const [, wrong] = isPlain(good) && !random.oneIn(3) ? ['', this.#spoilt(good)] : this.#any();
     if (random.oneIn(3)) copy[key] = wrong;
-    else if (random.oneIn(4)) delete copy[key];
+    else if (random.oneIn(4)) Reflect.deleteProperty(copy, key);
     else {
       let reads = 0;
       const get = random.pick([

@@ -20,13 +20,13 @@ class Lingering {
   // Not inline: then compilers see a pair.
   [[gnu::noinline]] static void* operator new(std::size_t size) { return ::operator new(size); }
   [[gnu::noinline]] static void operator delete(void* at) {
-    const std::size_t next = count_.fetch_add(1, std::memory_order_relaxed) % kKept;
-    ::operator delete(gone_[next].exchange(at, std::memory_order_acq_rel));
+    const std::size_t next = count.fetch_add(1, std::memory_order_relaxed) % kKept;
+    ::operator delete(gone[next].exchange(at, std::memory_order_acq_rel));
   }
 
  private:
-  static inline std::atomic<std::size_t> count_{0};
-  static inline std::array<std::atomic<void*>, kKept> gone_{};
+  static inline std::atomic<std::size_t> count{0};
+  static inline std::array<std::atomic<void*>, kKept> gone{};
 };
 
 }  // namespace verbs::soft::nic

@@ -1,12 +1,12 @@
-#include "driver.h"
+#include "kernel/drivers/driver.h"
 
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
 
-#include "mlx5.h"
-#include "rxe.h"
+#include "kernel/drivers/mlx5.h"
+#include "kernel/drivers/rxe.h"
 
 namespace verbs::uverbs {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "../call.h"
-#include "../journal.h"
+#include "kernel/call.h"
+#include "kernel/journal.h"
 
 namespace verbs::uverbs {
 

@@ -1,4 +1,4 @@
-#include "mlx5.h"
+#include "kernel/drivers/mlx5.h"
 
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5-abi.h>

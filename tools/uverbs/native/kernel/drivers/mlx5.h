@@ -1,7 +1,7 @@
 // The driver's part of mlx5: queues in the program's memory, doorbells on mapped pages.
 #pragma once
 
-#include "driver.h"
+#include "kernel/drivers/driver.h"
 
 namespace verbs::uverbs {
 

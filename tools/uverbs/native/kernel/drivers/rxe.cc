@@ -1,4 +1,4 @@
-#include "rxe.h"
+#include "kernel/drivers/rxe.h"
 
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_rxe.h>

@@ -1,7 +1,7 @@
 // The driver's part of rxe: queues that the kernel makes and the program maps.
 #pragma once
 
-#include "driver.h"
+#include "kernel/drivers/driver.h"
 
 namespace verbs::uverbs {
 

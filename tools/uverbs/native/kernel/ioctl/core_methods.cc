@@ -4,11 +4,11 @@
 
 #include <cerrno>
 
-#include "../attributes.h"
-#include "../create.h"
-#include "../drivers/driver.h"
-#include "../write_commands.h"
-#include "methods.h"
+#include "kernel/attributes.h"
+#include "kernel/create.h"
+#include "kernel/drivers/driver.h"
+#include "kernel/ioctl/methods.h"
+#include "kernel/write_commands.h"
 
 namespace verbs::uverbs {
 namespace {

@@ -1,8 +1,8 @@
-#include "methods.h"
+#include "kernel/ioctl/methods.h"
 
 #include <rdma/ib_user_ioctl_verbs.h>
 
-#include "../drivers/driver.h"
+#include "kernel/drivers/driver.h"
 
 namespace verbs::uverbs {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "../create.h"
-#include "methods.h"
+#include "kernel/create.h"
+#include "kernel/ioctl/methods.h"
 
 namespace verbs::uverbs {
 namespace {

@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "../create.h"
-#include "../drivers/driver.h"
-#include "../kernel.h"
-#include "../write_commands.h"
-#include "methods.h"
+#include "kernel/create.h"
+#include "kernel/drivers/driver.h"
+#include "kernel/ioctl/methods.h"
+#include "kernel/kernel.h"
+#include "kernel/write_commands.h"
 
 namespace verbs::uverbs {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cerrno>
 
-#include "../create.h"
-#include "../drivers/driver.h"
-#include "handlers.h"
+#include "kernel/create.h"
+#include "kernel/drivers/driver.h"
+#include "kernel/write/handlers.h"
 
 namespace verbs::uverbs {
 

@@ -1,10 +1,10 @@
 #include <endian.h>
 #include <rdma/ib_user_verbs.h>
 
-#include "../attributes.h"
-#include "../create.h"
-#include "../drivers/driver.h"
-#include "handlers.h"
+#include "kernel/attributes.h"
+#include "kernel/create.h"
+#include "kernel/drivers/driver.h"
+#include "kernel/write/handlers.h"
 
 namespace verbs::uverbs {
 

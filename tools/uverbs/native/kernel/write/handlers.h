@@ -1,7 +1,7 @@
 // What each command of the write interface does. Each returns 0 or the errno of the call.
 #pragma once
 
-#include "../call.h"
+#include "kernel/call.h"
 
 namespace verbs::uverbs {
 

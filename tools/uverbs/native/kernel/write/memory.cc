@@ -2,8 +2,8 @@
 
 #include <cerrno>
 
-#include "../create.h"
-#include "handlers.h"
+#include "kernel/create.h"
+#include "kernel/write/handlers.h"
 
 namespace verbs::uverbs {
 namespace {

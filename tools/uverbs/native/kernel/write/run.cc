@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "../drivers/driver.h"
-#include "../kernel.h"
-#include "../write_commands.h"
+#include "kernel/drivers/driver.h"
+#include "kernel/kernel.h"
+#include "kernel/write_commands.h"
 
 namespace verbs::uverbs {
 namespace {

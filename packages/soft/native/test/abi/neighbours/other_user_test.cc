@@ -79,6 +79,7 @@ bool enter_namespaces() {
 // The kind of name that a device makes while it is open.
 Names names_of_a_device() {
   if (!enter_namespaces()) return kNoNamespace;
+  setenv("VERBS_SOFT_PUBLISH", "0", 1);  // the socket of the live counters: processes_test.cc
   int count = 0;
   ibv_device** list = verbs_soft_configure("quiet,link=udp") == 0 ? ibv_get_device_list(&count) : nullptr;
   ibv_context* context = list && count == 1 ? ibv_open_device(list[0]) : nullptr;
