@@ -44,7 +44,7 @@ export interface HblQpAttr {
 
 /** The attributes of {@link modifyQp}: this hardware has one MTU more. */
 export type HblModify = Omit<QpAttr, 'pathMtu'> & {
-  /** The largest packet: an {@link Mtu}, or {@link MTU_8192}. */
+  /** The largest packet: core's `Mtu`, or {@link MTU_8192}. */
   pathMtu?: Mtu | typeof MTU_8192;
 };
 
