@@ -131,7 +131,7 @@ test('--json prints one document', async () => {
     results: { contenders: { values: number[] }[] }[];
   };
   expect(rounds).toBe(1);
-  expect(results).toHaveLength(17);
+  expect(results).toHaveLength(18);
   for (const { contenders } of results) for (const { values } of contenders) expect(values).toHaveLength(1);
 }, 240_000);
 
