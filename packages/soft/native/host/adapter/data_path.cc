@@ -46,7 +46,9 @@ void DataPath::progress_for(nic::Cq* cq) {
   const Nanos time = now();
   core_.progress.note_progress(time);
   const bool had_output = core_.engine.has_output();
-  if (!std::exchange(static_cast<EventTarget*>(cq->owner)->packets_wake, false)) core_.engine.receive(time);
+  const bool receives = !std::exchange(static_cast<EventTarget*>(cq->owner)->packets_wake, false);
+  // Frames of this process are announced once, to an empty queue: the program may sleep next.
+  if (receives && core_.engine.receive(time)) core_.progress.wake();
   // The acknowledgement of a frame that has just arrived leaves with the program's next request or at its next empty
   // poll. The helper sends it if neither comes; without the helper's tick it must leave now.
   if (cq->pending() == 0 || had_output || !core_.progress.ticking()) core_.transmit(time);

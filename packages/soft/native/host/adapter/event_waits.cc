@@ -34,11 +34,13 @@ int EventWaits::fetch(CompletionChannel& channel, EventTarget** target) {
   const std::lock_guard guard(core_.lock, std::adopt_lock);
   channel.waited_inline = false;
   const Nanos time = now();
-  core_.progress.note_fetch(channel.wait_set, time);
   channel.begin_fetch();
+  const bool receives = channel.empty();
+  core_.progress.note_fetch(channel.wait_set, time, receives);
   const bool had_output = core_.engine.has_output();
   bool more = true;
   for (int round = 0; round < kFetchRounds && more && channel.empty(); ++round) more = core_.engine.receive(time);
+  if (receives && more) core_.progress.wake();  // frames of this process are announced once
   // As in DataPath: the acknowledgement can leave with the program's next request.
   if (channel.empty() || had_output || !core_.progress.ticking()) core_.transmit(time);
   *target = channel.end_fetch();

@@ -120,8 +120,8 @@ void Progress::detach(WaitSet& set) {
   has_attached_ = !attached_.empty();
 }
 
-void Progress::note_fetch(WaitSet& set, Nanos time) {
-  wake_event_.drain();
+void Progress::note_fetch(WaitSet& set, Nanos time, bool receives) {
+  if (receives) wake_event_.drain();
   engine_.prepare_sleep();
   set.used_at = time;
   const auto found = std::find(attached_.begin(), attached_.end(), &set);

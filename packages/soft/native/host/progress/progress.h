@@ -79,8 +79,9 @@ class Progress {
   // packet wakes the threads of all of them, and the first thread receives for all.
   void attach(WaitSet& set);
   void detach(WaitSet& set);
-  // The thread that waits on `set` makes progress, at `time`.
-  void note_fetch(WaitSet& set, Nanos time);
+  // The thread that waits on `set` makes progress, at `time`. Without `receives` it leaves the frames where they are:
+  // the announcement of those that no socket announces stays too.
+  void note_fetch(WaitSet& set, Nanos time, bool receives);
   // Whether the threads that wait on attached sets receive the packets, so that the helper need not.
   bool has_waiter() const { return waiter_responds_ && !attached_.empty(); }
   // Whether work may be left to the helper, because it checks within a tick.
