@@ -1,4 +1,4 @@
-/** @import { Context } from '@verbs/core' */
+/** @import { CompletionQueue, Context, ProtectionDomain, QpType as QpTypes, SendWr } from '@verbs/core' */
 /** @import { Scenario } from './scenario.mjs' */
 import {
   AccessFlags,
@@ -14,7 +14,7 @@ import {
   WrOpcode,
 } from '@verbs/core';
 import { addressVector, dropFixture, makeFixture, toRts } from './fixture.mjs';
-import { control } from './scenario.mjs';
+import { control, errnoOf, saw } from './scenario.mjs';
 
 /** @param {Context} context */
 const extendedCq = (context) =>
@@ -23,6 +23,24 @@ const extendedCq = (context) =>
     // IBV_WC_STANDARD_FLAGS has the first seven.
     wcFlags: 0x7f | WcExFlags.COMPLETION_TIMESTAMP,
   });
+
+/**
+ * A queue pair that posts nothing but SEND.
+ * @param {ProtectionDomain} pd
+ * @param {CompletionQueue} cq
+ * @param {QpTypes} qpType
+ */
+function sendingQp(pd, cq, qpType) {
+  const qp = pd.createQp({
+    qpType,
+    sendCq: cq,
+    recvCq: cq,
+    cap: { maxSendWr: 8, maxRecvWr: 8, maxSendSge: 2, maxRecvSge: 2 },
+    sendOpsFlags: SendOpsFlags.SEND,
+  });
+  toRts(qp);
+  return qp;
+}
 
 /** @type {Record<string, Scenario>} */
 export const extendedScenarios = {
@@ -132,6 +150,50 @@ export const extendedScenarios = {
     });
     fixture.qp.modify({ qpState: QpState.SQD, enSqdAsyncNotify: 1 });
     dropFixture(fixture);
+  },
+
+  'operations-not-asked-for': (context) => {
+    const pd = context.allocPd();
+    const cq = context.createCq(32, { channel: null });
+    const qp = sendingQp(pd, cq, QpType.UC);
+    const mr = pd.allocMr(8192, AccessFlags.LOCAL_WRITE);
+    const sgList = [{ mr, length: 100 }];
+    const word = [{ mr, length: 8 }];
+    const sendFlags = SendFlags.SIGNALED;
+    const remote = { remoteAddr: 0x1122334455667788n, rkey: 0x99aabbcc };
+    /** @type {SendWr[]} */
+    const others = [
+      { opcode: WrOpcode.RDMA_READ, sgList, ...remote },
+      { opcode: WrOpcode.ATOMIC_FETCH_AND_ADD, sgList: word, ...remote, add: 1 },
+      { opcode: WrOpcode.ATOMIC_CMP_AND_SWP, sgList: word, ...remote, compare: 1, swap: 2 },
+    ];
+    for (const [index, wr] of others.entries()) {
+      const errno = errnoOf(() => {
+        // The SEND before it is not posted either.
+        qp.postSend([{ opcode: WrOpcode.SEND, sgList, sendFlags }, wr]);
+      });
+      saw(`operation ${index}: ${errno}`);
+    }
+    qp.postSend({ opcode: WrOpcode.SEND, sgList, sendFlags });
+    control('queues');
+    mr.close();
+    qp.close();
+    cq.close();
+    pd.close();
+  },
+
+  'invalidation-without-its-key': (context) => {
+    const pd = context.allocPd();
+    const cq = context.createCq(32, { channel: null, wcFlags: WcExFlags.QP_NUM });
+    const qp = sendingQp(pd, cq, QpType.RC);
+    qp.postRecv({ wrId: 5 });
+    control(`invalidated ${0x4711}`);
+    const [wc] = cq.poll();
+    saw(`status ${wc?.status} opcode ${wc?.opcode} flags ${wc?.wcFlags}`);
+    saw(`a reader of the key: ${wc?.invalidatedRkey}`);
+    qp.close();
+    cq.close();
+    pd.close();
   },
 
   // One close() of the context.

@@ -28,6 +28,7 @@ const onlyMlx5 = new Map([
   ['device-memory', 'rxe has no memory of its own'],
   ['work-requests', 'completion queues of librxe have no timestamps'],
   ['moderation', 'completion queues of librxe have no timestamps'],
+  ['invalidation-without-its-key', 'librxe reports no IBV_WC_WITH_INV'],
   ['reliable-domain', 'librxe has no XRC'],
   ...['reformats', 'modify-header', 'flows', 'devx'].map((name) => /** @type {const} */ ([name, 'calls of libmlx5'])),
 ]);

@@ -48,6 +48,9 @@ const ofLibibverbs: Hints = {
   ibv_post_send: {
     EINVAL: 'the state of the queue pair, its type or its limits do not allow the request: it must be in RTS',
     ENOMEM: 'the send queue is full: poll completions first, or raise cap.maxSendWr',
+    EOPNOTSUPP:
+      'the device does not post this operation this way; a queue pair that was created with sendOpsFlags posts those ' +
+      'operations alone: name this one there too',
   },
   ibv_post_recv: {
     EINVAL: 'the state of the queue pair or its limits do not allow the request: it must be in INIT or later',

@@ -121,7 +121,7 @@ export const WcFlags = {
 export const WcExFlags = {
   /** `IBV_WC_EX_WITH_BYTE_LEN`: `wc.byteLen`. */
   BYTE_LEN: 1 << 0,
-  /** `IBV_WC_EX_WITH_IMM`: `wc.immData`. */
+  /** `IBV_WC_EX_WITH_IMM`: `wc.immData` and `wc.invalidatedRkey`, which are 0 without it. */
   IMM: 1 << 1,
   /** `IBV_WC_EX_WITH_QP_NUM`: `wc.qpNum`. */
   QP_NUM: 1 << 2,

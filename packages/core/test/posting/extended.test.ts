@@ -128,7 +128,7 @@ describe('the extended post calls', () => {
       error = caught;
     }
     expect(error).toBeInstanceOf(VerbsError);
-    expect(error).toMatchObject({ posted: 0 });
+    expect(error).toMatchObject({ posted: 0, code: 'EOPNOTSUPP', message: expect.stringContaining('sendOpsFlags') });
     expect(b.cq.poll()).toEqual([]);
   });
 

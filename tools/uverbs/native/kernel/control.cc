@@ -4,13 +4,15 @@
 //   event TYPE PORT            an asynchronous event of the port
 //   event-of KIND TYPE         an asynchronous event of the newest queue pair, completion queue or shared receive queue
 //   remove                     the device goes: IBV_EVENT_DEVICE_FATAL, and EIO from then on
-//   queues                     the posted work queue elements and doorbells, into the journal
+//   invalidated RKEY             a SEND with invalidate arrives at the newest queue pair, as the first completion of
+//   its queue queues                     the posted work queue elements and doorbells, into the journal
 #include <rdma/ib_user_verbs.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 
+#include "kernel/drivers/driver.h"
 #include "kernel/kernel.h"
 #include "kernel/libc.h"
 
@@ -68,6 +70,10 @@ void Kernel::control(const std::string& line) {
       if (newest == nullptr) continue;
       ++newest->events;
       send_event(*context, newest->user_handle, type);
+    } else if (verb == "invalidated") {
+      std::uint32_t rkey = 0;
+      words >> rkey;
+      complete_invalidation(*context, rkey);
     } else if (verb == "remove") {
       send_event(*context, 1, kDeviceFatal);
       context->removed = true;
@@ -79,6 +85,20 @@ void Kernel::control(const std::string& line) {
 void Kernel::send_event(Context& context, std::uint64_t element, std::uint32_t type) {
   const ib_uverbs_async_event_desc event{element, type, 0};
   if (libc().write(context.async_writer, &event, sizeof(event)) < 0) journal_.line("an event is lost");
+}
+
+void Kernel::complete_invalidation(Context& context, std::uint32_t rkey) {
+  const Object* qp = nullptr;
+  for (const auto& [handle, object] : context.objects()) {
+    if (object.type == Type::kQp) qp = &object;
+  }
+  if (qp == nullptr) return;
+  Object* cq = nullptr;
+  // The last one that it holds is for receiving.
+  for (const std::uint32_t handle : qp->holds) {
+    if (Object* held = context.find(Type::kCq, handle); held != nullptr) cq = held;
+  }
+  if (cq != nullptr) driver().complete_invalidation(*cq, *qp, rkey);
 }
 
 void Kernel::dump_queues() {

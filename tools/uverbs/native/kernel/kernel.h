@@ -38,6 +38,7 @@ class Kernel {
   // What a test asks of the kernel: see control.cc.
   void control(const std::string& line);
   void send_event(Context& context, std::uint64_t element, std::uint32_t type);
+  void complete_invalidation(Context& context, std::uint32_t rkey);
   void dump_queues();
 
   std::mutex mutex_;

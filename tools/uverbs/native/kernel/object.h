@@ -51,10 +51,11 @@ struct Object {
   std::uint32_t users = 0;           // objects that hold this one
   std::vector<std::uint32_t> holds;  // handles
   std::uint64_t user_handle = 0;     // of events
-  std::uint64_t address = 0;         // MR
+  std::uint64_t address = 0;         // MR, CQ of mlx5: its buffer
   std::uint64_t length = 0;          // MR
   std::uint32_t events = 0;          // that were sent about it
   std::uint32_t number = 0;          // QPN, CQN, SRQN
+  std::uint32_t user_index = 0;      // QP of mlx5: where the program finds it for a completion
   std::uint32_t state = 0;           // QP
   std::uint32_t channel_fd = 0;      // CQ: descriptor of its completion channel + 1
   std::vector<std::uint32_t>

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -165,6 +166,77 @@ static void alternate_path(struct ibv_context *context) {
   drop_fixture(&fixture);
 }
 
+static struct ibv_qp *sending_qp(struct ibv_pd *pd, struct ibv_cq *cq, enum ibv_qp_type type) {
+  struct ibv_qp_init_attr_ex init = {
+      .send_cq = cq,
+      .recv_cq = cq,
+      .qp_type = type,
+      .cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 2, .max_recv_sge = 2},
+      .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+      .pd = pd,
+      .send_ops_flags = IBV_QP_EX_WITH_SEND,
+  };
+  struct ibv_qp *qp = ibv_create_qp_ex(pd->context, &init);
+  REQUIRE(qp != NULL);
+  to_rts(qp);
+  return qp;
+}
+
+static void begin_send(struct ibv_qp_ex *ex, const struct ibv_mr *mr) {
+  ibv_wr_start(ex);
+  ex->wr_id = 1;
+  ex->wr_flags = IBV_SEND_SIGNALED;
+  ibv_wr_send(ex);
+  ibv_wr_set_sge(ex, mr->lkey, (uintptr_t)mr->addr, 100);
+}
+
+// What a queue pair was not created for, or its type lacks, has no builder, and C must not call it. (libmlx5 has those
+// of an RC queue pair all the same.)
+static void operations_not_asked_for(struct ibv_context *context) {
+  struct ibv_pd *pd = ibv_alloc_pd(context);
+  struct ibv_cq *cq = ibv_create_cq(context, 32, NULL, NULL, 0);
+  struct ibv_qp *qp = sending_qp(pd, cq, IBV_QPT_UC);
+  struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+  uint8_t *memory = pages(8192);
+  struct ibv_mr *mr = ibv_reg_mr_iova2(pd, memory, 8192, (uintptr_t)memory, IBV_ACCESS_LOCAL_WRITE);
+  REQUIRE(mr != NULL);
+  const bool missing[] = {ex->wr_rdma_read == NULL, ex->wr_atomic_fetch_add == NULL, ex->wr_atomic_cmp_swp == NULL};
+  for (size_t i = 0; i < sizeof(missing); ++i) {
+    begin_send(ex, mr);
+    saw("operation %zu: %d", i, missing[i] ? EOPNOTSUPP : 0);
+    ibv_wr_abort(ex);
+  }
+  begin_send(ex, mr);
+  REQUIRE(ibv_wr_complete(ex) == 0);
+  control("queues");
+  REQUIRE(ibv_dereg_mr(mr) == 0);
+  REQUIRE(ibv_destroy_qp(qp) == 0);
+  REQUIRE(ibv_destroy_cq(cq) == 0);
+  REQUIRE(ibv_dealloc_pd(pd) == 0);
+}
+
+// A queue without the word for immediate data and keys has no reader of it.
+static void invalidation_without_its_key(struct ibv_context *context) {
+  struct ibv_pd *pd = ibv_alloc_pd(context);
+  struct ibv_cq_init_attr_ex attr = {.cqe = 32, .wc_flags = IBV_WC_EX_WITH_QP_NUM};
+  struct ibv_cq_ex *extended = ibv_create_cq_ex(context, &attr);
+  REQUIRE(extended != NULL);
+  struct ibv_cq *cq = ibv_cq_ex_to_cq(extended);
+  struct ibv_qp *qp = sending_qp(pd, cq, IBV_QPT_RC);
+  struct ibv_recv_wr receive = {.wr_id = 5};
+  struct ibv_recv_wr *bad = NULL;
+  REQUIRE(ibv_post_recv(qp, &receive, &bad) == 0);
+  control("invalidated %d", 0x4711);
+  struct ibv_poll_cq_attr poll = {0};
+  REQUIRE(ibv_start_poll(extended, &poll) == 0);
+  saw("status %d opcode %d flags %u", extended->status, ibv_wc_read_opcode(extended), ibv_wc_read_wc_flags(extended));
+  saw("a reader of the key: %d", extended->read_imm_data != NULL);
+  ibv_end_poll(extended);
+  REQUIRE(ibv_destroy_qp(qp) == 0);
+  REQUIRE(ibv_destroy_cq(cq) == 0);
+  REQUIRE(ibv_dealloc_pd(pd) == 0);
+}
+
 // The order in which one call of close() in JavaScript destroys them: the context's newest objects first, each after
 // those that use it.
 static void destroy_order(struct ibv_context *context) {
@@ -182,8 +254,14 @@ static void destroy_order(struct ibv_context *context) {
 }
 
 const struct scenario extended_scenarios[] = {
-    {"work-requests", work_requests},     {"moderation", moderation},
-    {"reliable-domain", reliable_domain}, {"device-memory", device_memory},
-    {"counted-flow", counted_flow},       {"alternate-path", alternate_path},
-    {"destroy-order", destroy_order},     {NULL, NULL},
+    {"work-requests", work_requests},
+    {"moderation", moderation},
+    {"reliable-domain", reliable_domain},
+    {"device-memory", device_memory},
+    {"counted-flow", counted_flow},
+    {"alternate-path", alternate_path},
+    {"destroy-order", destroy_order},
+    {"operations-not-asked-for", operations_not_asked_for},
+    {"invalidation-without-its-key", invalidation_without_its_key},
+    {NULL, NULL},
 };

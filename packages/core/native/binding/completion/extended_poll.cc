@@ -21,10 +21,13 @@ ibv_wc read_completion(ibv_cq_ex* cq, std::uint64_t wanted) {
   // A success has no other use for the field.
   if ((wanted & IBV_WC_EX_WITH_FLOW_TAG) != 0) wc.vendor_err = ibv_wc_read_flow_tag(cq);
   if ((wanted & IBV_WC_EX_WITH_BYTE_LEN) != 0) wc.byte_len = ibv_wc_read_byte_len(cq);
-  if ((wc.wc_flags & IBV_WC_WITH_INV) != 0) {
-    wc.invalidated_rkey = ibv_wc_read_invalidated_rkey(cq);
-  } else if ((wanted & IBV_WC_EX_WITH_IMM) != 0 && (wc.wc_flags & IBV_WC_WITH_IMM) != 0) {
-    wc.imm_data = ibv_wc_read_imm_data(cq);
+  // One word, and one reader: providers leave it null without IMM.
+  if ((wanted & IBV_WC_EX_WITH_IMM) != 0) {
+    if ((wc.wc_flags & IBV_WC_WITH_INV) != 0) {
+      wc.invalidated_rkey = ibv_wc_read_invalidated_rkey(cq);
+    } else if ((wc.wc_flags & IBV_WC_WITH_IMM) != 0) {
+      wc.imm_data = ibv_wc_read_imm_data(cq);
+    }
   }
   if ((wanted & IBV_WC_EX_WITH_SRC_QP) != 0) wc.src_qp = ibv_wc_read_src_qp(cq);
   if ((wanted & IBV_WC_EX_WITH_SLID) != 0) wc.slid = static_cast<std::uint16_t>(ibv_wc_read_slid(cq));

@@ -12,6 +12,8 @@ namespace verbs::uverbs {
 
 void Driver::resized(Context& /*context*/, Object& /*object*/, Output /*response*/) {}
 
+void Driver::complete_invalidation(Object& /*cq*/, const Object& /*qp*/, std::uint32_t /*rkey*/) {}
+
 Addresses Driver::addresses(Type /*type*/) const { return {}; }
 
 void* Driver::map(Context& /*context*/, std::size_t length, off_t /*offset*/) {

@@ -20,6 +20,8 @@ class Driver {
   virtual void query_device(Output response) = 0;
   // A queue of another size.
   virtual void resized(Context& context, Object& object, Output response);
+  // The first completion of a queue: a SEND with invalidate arrived.
+  virtual void complete_invalidation(Object& cq, const Object& qp, std::uint32_t rkey);
   // Where addresses stand in the driver's part of a request that makes an object of this type.
   virtual Addresses addresses(Type type) const;
   // The memory behind an offset of the device file.

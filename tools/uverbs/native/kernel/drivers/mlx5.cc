@@ -1,5 +1,7 @@
 #include "kernel/drivers/mlx5.h"
 
+#include <endian.h>
+#include <infiniband/mlx5dv.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5-abi.h>
 
@@ -23,6 +25,7 @@ std::uint64_t power_of_two(std::uint64_t value) {
 
 void add_qp(Object& qp, Input request, Output response) {
   const auto given = request.as<mlx5_ib_create_qp>();
+  qp.user_index = given.uidx;
   const std::uint64_t receive = std::uint64_t{given.rq_wqe_count} << given.rq_wqe_shift;
   const bool separate = given.sq_buf_addr != 0;  // RAW_PACKET
   if (given.rq_wqe_count != 0) qp.queues.push_back({"rq", given.buf_addr, receive, kBasicBlock, {}});
@@ -112,6 +115,17 @@ Addresses Mlx5::addresses(Type type) const {
   }
 }
 
+void Mlx5::complete_invalidation(Object& cq, const Object& qp, std::uint32_t rkey) {
+  if (cq.address == 0) return;
+  auto* entry = reinterpret_cast<mlx5_cqe64*>(cq.address);
+  entry->srqn_uidx = htobe32(qp.user_index);
+  entry->imm_inval_pkey = htobe32(rkey);
+  entry->byte_cnt = htobe32(0);
+  entry->sop_drop_qpn = htobe32(qp.number);
+  // The owner of the first round is 0.
+  entry->op_own = MLX5_CQE_RESP_SEND_INV << 4;
+}
+
 void Mlx5::created(Context& /*context*/, Object& object, std::uint32_t /*handle*/, Input request, Output response) {
   switch (object.type) {
     case Type::kPd:
@@ -123,8 +137,11 @@ void Mlx5::created(Context& /*context*/, Object& object, std::uint32_t /*handle*
       std::memcpy(answer.dmac, mac, sizeof(mac));
       return response.put(answer);
     }
-    case Type::kCq:
+    case Type::kCq: {
+      const auto given = request.as<mlx5_ib_create_cq>();
+      if (given.cqe_size == sizeof(mlx5_cqe64)) object.address = given.buf_addr;
       return response.put(mlx5_ib_create_cq_resp{object.number, 0});
+    }
     case Type::kQp:
       if (request.size == sizeof(mlx5_ib_create_qp_rss)) return response.put(mlx5_ib_create_qp_resp{});
       return add_qp(object, request, response);

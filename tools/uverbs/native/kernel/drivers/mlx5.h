@@ -11,6 +11,7 @@ class Mlx5 final : public Driver {
   void get_context(Input request, Output response) override;
   void created(Context& context, Object& object, std::uint32_t handle, Input request, Output response) override;
   void query_device(Output response) override;
+  void complete_invalidation(Object& cq, const Object& qp, std::uint32_t rkey) override;
   Addresses addresses(Type type) const override;
 };
 
