@@ -186,8 +186,9 @@ export const extendedScenarios = {
     const pd = context.allocPd();
     const cq = context.createCq(32, { channel: null, wcFlags: WcExFlags.QP_NUM });
     const qp = sendingQp(pd, cq, QpType.RC);
+    const key = 0x4711;
     qp.postRecv({ wrId: 5 });
-    control(`invalidated ${0x4711}`);
+    control(`invalidated ${key}`);
     const [wc] = cq.poll();
     saw(`status ${wc?.status} opcode ${wc?.opcode} flags ${wc?.wcFlags}`);
     saw(`a reader of the key: ${wc?.invalidatedRkey}`);
