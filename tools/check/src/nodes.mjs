@@ -41,7 +41,7 @@ export function testOn(version, wanted, env) {
     const status = exitStatus(program, args, { cwd: directory, env: withNode });
     const tally = existsSync(report)
       ? readVitestReport(readFileSync(report, 'utf8'))
-      : { passed: 0, failed: 1, skipped: [] };
+      : { passed: 0, failed: 1, skipped: [], failures: [] };
     const failed = status !== 0 && tally.failed === 0 ? 1 : tally.failed;
     return { node: version, name, ...tally, failed };
   });

@@ -14,6 +14,12 @@ afterEach(() => {
 });
 
 const suite = (read: () => Tally) => ({ name: 'a suite', report: join(directory, 'report'), read });
+const tally = (passed: number, failed: number, skipped: string[] = []): Tally => ({
+  passed,
+  failed,
+  skipped,
+  failures: [],
+});
 
 describe('expectedSuites', () => {
   it('finds the suites in the scripts of the packages', () => {
@@ -28,21 +34,21 @@ describe('expectedSuites', () => {
 
 describe('resultOf', () => {
   it('takes a missing report for a failure', () => {
-    const result = resultOf(suite(() => ({ passed: 1, failed: 0, skipped: [] })));
-    expect(result).toEqual({ passed: 0, failed: 1, skipped: [], remark: 'it left no report' });
+    const result = resultOf(suite(() => tally(1, 0)));
+    expect(result).toMatchObject({ passed: 0, failed: 1, failures: [{ why: 'it left no report', crashed: true }] });
   });
 
   it('takes a report without tests for a failure', () => {
     writeFileSync(join(directory, 'report'), '');
-    const result = resultOf(suite(() => ({ passed: 0, failed: 0, skipped: ['one'] })));
-    expect(result).toEqual({ passed: 0, failed: 1, skipped: ['one'], remark: 'it ran no test' });
+    const result = resultOf(suite(() => tally(0, 0, ['one'])));
+    expect(result).toMatchObject({ passed: 0, failed: 1, skipped: ['one'], failures: [{ why: 'it ran no test' }] });
   });
 });
 
 describe('the closing line', () => {
   it('adds up all suites, and speaks of skipped tests only if there are any', () => {
-    const green = { passed: 2, failed: 0, skipped: [] };
+    const green = tally(2, 0);
     expect(inWords(add([green, green]))).toBe('4 passed, 0 failed');
-    expect(inWords(add([green, { passed: 0, failed: 1, skipped: ['one'] }]))).toBe('2 passed, 1 failed, 1 skipped');
+    expect(inWords(add([green, tally(0, 1, ['one'])]))).toBe('2 passed, 1 failed, 1 skipped');
   });
 });

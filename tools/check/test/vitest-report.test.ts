@@ -1,27 +1,51 @@
 import { describe, expect, it } from 'vitest';
 import { readVitestReport } from '../src/report/vitest-report.mjs';
 
-const report = (success: boolean, files: [string, string[]][]) =>
+const report = (success: boolean, files: [string, string[]][], message = 'AssertionError: 1 is not 2') =>
   JSON.stringify({
     success,
     testResults: files.map(([status, tests]) => ({
       name: 'a.test.ts',
       status,
-      assertionResults: tests.map((test, index) => ({ fullName: `test ${index}`, status: test })),
+      message,
+      assertionResults: tests.map((test, index) => ({
+        fullName: `test ${index}`,
+        status: test,
+        failureMessages: test === 'failed' ? [message] : [],
+      })),
     })),
   });
 
 describe('readVitestReport', () => {
   it('counts passed, failed and skipped tests', () => {
     const text = report(false, [['failed', ['passed', 'failed', 'skipped', 'todo']]]);
-    expect(readVitestReport(text)).toEqual({ passed: 1, failed: 1, skipped: ['test 2', 'test 3'] });
+    expect(readVitestReport(text)).toMatchObject({ passed: 1, failed: 1, skipped: ['test 2', 'test 3'] });
   });
 
   it('counts a file that did not load as one failure', () => {
-    expect(readVitestReport(report(false, [['failed', []]]))).toEqual({ passed: 0, failed: 1, skipped: [] });
+    expect(readVitestReport(report(false, [['failed', []]]))).toMatchObject({ passed: 0, failed: 1, skipped: [] });
   });
 
   it('counts an error outside of the tests as one failure', () => {
-    expect(readVitestReport(report(false, [['passed', ['passed']]]))).toEqual({ passed: 1, failed: 1, skipped: [] });
+    const tally = readVitestReport(report(false, [['passed', ['passed']]]));
+    expect(tally).toMatchObject({ passed: 1, failed: 1, skipped: [], failures: [{ crashed: true }] });
+  });
+
+  it('tells what failed and why', () => {
+    const { failures } = readVitestReport(report(false, [['failed', ['passed', 'failed']]]));
+    const why = 'AssertionError: 1 is not 2';
+    expect(failures).toEqual([{ name: 'test 1', why, target: 'a.test.ts', crashed: false }]);
+  });
+
+  it('knows a crash from a wrong result', () => {
+    const crashed = (message: string) => readVitestReport(report(false, [['failed', ['failed']]], message)).failures[0];
+    expect(crashed("expected 'SIGSEGV' to be null")).toMatchObject({ crashed: true });
+    expect(crashed('expected 139 to be 0')).toMatchObject({ crashed: true });
+    expect(crashed('ERROR: AddressSanitizer: heap-use-after-free')).toMatchObject({ crashed: true });
+    expect(crashed('expected 1392 to be 0')).toMatchObject({ crashed: false });
+    expect(readVitestReport(report(false, [['failed', []]], '')).failures).toMatchObject([{ crashed: true }]);
+    expect(readVitestReport(report(false, [['failed', []]], 'Hook timed out')).failures).toMatchObject([
+      { crashed: false },
+    ]);
   });
 });

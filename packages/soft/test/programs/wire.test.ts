@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +81,15 @@ async function grownTo(file: string, size: number): Promise<void> {
   for await (const change of changes) if (change.eventType === 'change' && statSync(file).size >= size) return;
 }
 
+/** Takes off the block that the kernel did not write to its end, because it killed the process between two pages. */
+function cutToWholeBlocks(file: string): void {
+  const bytes = readFileSync(file);
+  let end = 0;
+  while (end + 8 <= bytes.length && end + bytes.readUInt32LE(end + 4) <= bytes.length)
+    end += bytes.readUInt32LE(end + 4);
+  truncateSync(file, end);
+}
+
 const opcodesOf = (packets: Packet[]) => [...new Set(packets.map(({ opcode }) => opcode))].sort((a, b) => a - b);
 const naksOf = (packets: Packet[]) =>
   [...new Set(packets.flatMap(({ ack, nak }) => (ack === '3' ? [nak] : [])))].sort();
@@ -130,6 +139,7 @@ describe('tshark and two other computations of the ICRC agree with every packet'
     await grownTo(file, 100_000);
     server.process.kill('SIGKILL');
     await server.ended;
+    cutToWholeBlocks(file);
     await prove(file);
   });
 });

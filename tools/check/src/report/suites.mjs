@@ -1,4 +1,4 @@
-/** @import { Tally } from './tally.mjs' */
+/** @import { Failure, Tally } from './tally.mjs' */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { packageDirectories, root } from '../../../setup/src/paths.mjs';
@@ -7,15 +7,37 @@ import { readVitestReport } from './vitest-report.mjs';
 
 /** Each runner that a package's scripts may call, and the report it leaves in test-results/. */
 const runners = [
-  { runner: 'vitest', word: /\bvitest\b/, file: 'vitest.json', read: readVitestReport },
-  { runner: 'ctest', word: /\bctest\b/, file: 'ctest.xml', read: readCtestReport },
+  { runner: 'vitest', word: /\bvitest\b/, file: 'vitest.json', read: readVitestReport, again: vitestAgain },
+  { runner: 'ctest', word: /\bctest\b/, file: 'ctest.xml', read: readCtestReport, again: ctestAgain },
 ];
+
+/**
+ * The command that runs failed tests of vitest again, each file in a process of its own.
+ * @param {Failure[]} failures
+ * @param {string} report
+ */
+function vitestAgain(failures, report) {
+  const files = [...new Set(failures.map(({ target }) => target))];
+  return ['vitest', 'run', ...files, '--maxWorkers=1', `--outputFile.json=${report}`];
+}
+
+/**
+ * The command that runs failed programs of ctest again.
+ * @param {Failure[]} _failures ctest has a list of its own
+ * @param {string} report
+ */
+function ctestAgain(_failures, report) {
+  return ['ctest', '--test-dir', 'build', '--rerun-failed', '--output-on-failure', '--output-junit', report];
+}
 
 /**
  * @typedef {object} Suite
  * @property {string} name the package's folder and the runner
  * @property {string} report the path of its report
  * @property {(text: string) => Tally} read
+ * @property {string} directory the package's folder
+ * @property {string} again the path of the report of a second attempt
+ * @property {(failures: Failure[]) => string[]} secondAttempt the command that makes it, for the package's folder
  */
 
 /**
@@ -32,27 +54,43 @@ export function expectedSuites() {
     const text = commands.map(([, command]) => command).join('\n');
     return runners
       .filter(({ word }) => word.test(text))
-      .map(({ runner, file, read }) => ({
-        name: `${relative(root, directory)} (${runner})`,
-        report: join(directory, 'test-results', file),
-        read,
-      }));
+      .map(({ runner, file, read, again }) => {
+        const secondReport = join(directory, 'test-results', `again-${file}`);
+        return {
+          name: `${relative(root, directory)} (${runner})`,
+          report: join(directory, 'test-results', file),
+          read,
+          directory,
+          again: secondReport,
+          /** @param {Failure[]} failures */
+          secondAttempt: (failures) => again(failures, secondReport),
+        };
+      });
   });
 }
 
 /** Old reports must not speak for a suite that does not run this time. */
 export function removeOldReports() {
-  for (const { report } of expectedSuites()) rmSync(report, { force: true });
+  for (const { report, again } of expectedSuites()) for (const file of [report, again]) rmSync(file, { force: true });
 }
 
 /**
- * The result of a suite. A suite without a report or without a test counts as one failure, with a remark.
- * @param {Suite} suite
- * @returns {Tally & { remark?: string }}
+ * The result of a suite. A suite without a report or without a test counts as one failure.
+ * @param {Pick<Suite, 'name' | 'report' | 'read'>} suite
+ * @returns {Tally}
  */
-export function resultOf({ report, read }) {
-  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: [], remark: 'it left no report' };
+export function resultOf({ name, report, read }) {
+  if (!existsSync(report)) return broken(name, 'it left no report');
   const tally = read(readFileSync(report, 'utf8'));
-  if (tally.passed + tally.failed === 0) return { ...tally, failed: 1, remark: 'it ran no test' };
+  if (tally.passed + tally.failed === 0) return { ...broken(name, 'it ran no test'), skipped: tally.skipped };
   return tally;
+}
+
+/**
+ * @param {string} name
+ * @param {string} why
+ * @returns {Tally}
+ */
+function broken(name, why) {
+  return { passed: 0, failed: 1, skipped: [], failures: [{ name, why, target: '', crashed: true }] };
 }

@@ -1,9 +1,16 @@
-/** @import { Tally } from './tally.mjs' */
+/** @import { Failure, Tally } from './tally.mjs' */
+import { failureOf } from './tally.mjs';
 
 /**
+ * @typedef {object} File
+ * @property {string} name its path
+ * @property {string} status
+ * @property {string} [message] why it failed as a whole
+ * @property {{ fullName: string, status: string, failureMessages?: string[] }[]} assertionResults
+ *
  * @typedef {object} Report
  * @property {boolean} success
- * @property {{ name: string, status: string, assertionResults: { fullName: string, status: string }[] }[]} testResults
+ * @property {File[]} testResults
  */
 
 /**
@@ -15,14 +22,28 @@
 export function readVitestReport(text) {
   const report = /** @type {Report} */ (JSON.parse(text));
   const tests = report.testResults.flatMap((file) => file.assertionResults);
-  const brokenFiles = report.testResults.filter(
-    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
-  );
-  const failed = tests.filter((test) => test.status === 'failed').length + brokenFiles.length;
+  const failures = report.testResults.flatMap(failuresOf);
+  // An error outside of any test fails the run, too.
+  if (failures.length === 0 && !report.success)
+    failures.push(failureOf({ name: 'an error outside of the tests', message: '', target: '' }));
   return {
     passed: tests.filter((test) => test.status === 'passed').length,
-    // An error outside of any test fails the run, too.
-    failed: failed === 0 && !report.success ? 1 : failed,
+    failed: failures.length,
     skipped: tests.filter((test) => test.status !== 'passed' && test.status !== 'failed').map((test) => test.fullName),
+    failures,
   };
+}
+
+/**
+ * @param {File} file
+ * @returns {Failure[]}
+ */
+function failuresOf(file) {
+  const failed = file.assertionResults.filter((test) => test.status === 'failed');
+  if (failed.length > 0)
+    return failed.map(({ fullName, failureMessages = [] }) =>
+      failureOf({ name: fullName, message: failureMessages.join('\n'), target: file.name }),
+    );
+  if (file.status !== 'failed') return [];
+  return [failureOf({ name: file.name, message: file.message ?? '', target: file.name })];
 }

@@ -1,5 +1,6 @@
 // A capture file in the pcapng format: raw IP packets and Ethernet frames with nanosecond time stamps. Writes are
-// buffered; a flush ends with a whole block, so that the file can be read at any time.
+// buffered; a flush ends with a whole block, so that the file can be read at any time. Only the file of a process that
+// is killed during a flush can end within a block: the kernel stops such a write between two pages.
 #pragma once
 
 #include <cstddef>
