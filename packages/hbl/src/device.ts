@@ -1,7 +1,8 @@
-import type { Context, DeviceInfo, DeviceList } from '@verbs/core';
+import { type Context, type DeviceInfo, type DeviceList, VerbsError } from '@verbs/core';
 import {
   adoptContext,
   checked,
+  errno,
   chooseVendorDevice,
   fields,
   isVendorDevice,
@@ -16,6 +17,7 @@ import { libraries } from './libraries.js';
 import { native } from './native.js';
 
 const S32 = 0x7fffffff;
+const OPEN = 'hbldv_open_device';
 
 /** `struct hbldv_ucontext_attr`. */
 export interface OpenAttr {
@@ -53,7 +55,8 @@ export function listDevices(): DeviceList {
 /**
  * `hbldv_open_device`. Without a device: the first of {@link listDevices}. Without `attr` it is a default open: the
  * kernel sets up all ports, {@link setPortEx} fails later with EPERM, and a further default open returns the same context.
- * With `attr` the device must not be open yet: EBUSY.
+ * With `attr` the device must not be open yet: EBUSY. On hardware a process has one default context at a time: a default
+ * open of another device is EBUSY.
  *
  * @throws VerbsError ENODEV (no such device), EBUSY, EINVAL (a mask with ports that the device does not have),
  *   EOPNOTSUPP (a device of another vendor)
@@ -63,12 +66,17 @@ export function listDevices(): DeviceList {
 export function openDevice(device?: string | DeviceInfo, attr?: OpenAttr): Context {
   const given = attr === undefined ? undefined : openAttr(attr, 'attr');
   const info = chooseVendorDevice(libraries, device);
-  const { vendor: hbl, libibverbs } = libraries.for(info.library, 'hbldv_open_device');
-  const handle = checked(native.openDevice(hbl, libibverbs, info.name, given), 'hbldv_open_device', {
+  const { vendor: hbl, libibverbs } = libraries.for(info.library, OPEN);
+  const hint = softHint(info.library);
+  const made = checked(native.openDevice(hbl, libibverbs, info.name, given), OPEN, { detail: info.name, hint });
+  const ctx = adoptContext(info, made.handle);
+  if (made.device === info.name) return ctx;
+  // libhbl has one default context for the process, and gives it for any device.
+  ctx.close();
+  throw new VerbsError(errno.EBUSY, OPEN, {
     detail: info.name,
-    hint: softHint(info.library),
+    hint: `the library has answered with its default context, of ${made.device}: close that first, or give attr`,
   });
-  return adoptContext(info, handle);
 }
 
 /**

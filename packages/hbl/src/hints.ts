@@ -10,7 +10,9 @@ export const hints: Hints = {
     EINVAL:
       'ports are a bit mask of the ports of the device, and attr needs coreFd, the descriptor of /dev/accel/accelN ' +
       'that the program has open; without attr the library opens the device itself',
-    EBUSY: 'another program has the accelerator open, or this one has a context with the same ports: close that first',
+    EBUSY:
+      'another program has the accelerator open, or this one has a context of it, or the default one of another ' +
+      'accelerator: close that first',
     EPERM: 'this user may not open the device: see the permissions of /dev/infiniband and /dev/accel',
     EACCES: 'this user may not open the device: see the permissions of /dev/infiniband and /dev/accel',
     ENOENT: '/dev/accel/accelN of the device is not there: is the driver of the accelerator loaded?',
@@ -45,6 +47,7 @@ export const hints: Hints = {
   hbldv_modify_qp: {
     EINVAL:
       'the attributes do not fit this transition: wqType counts at INIT; priority is 1 to 3 at RTS; encapNum needs ' +
-      'QpCaps.ENCAP and an encapsulation of the port, at RTR and at RTS',
+      'QpCaps.ENCAP and an encapsulation of the port, at RTR and at RTS; without hblAttr there are only INIT, RTR and ' +
+      'RTS: give {} for other states',
   },
 };

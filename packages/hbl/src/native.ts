@@ -46,7 +46,7 @@ export interface Native {
     libibverbs: Libibverbs,
     name: string,
     attr: { portsMask: bigint; coreFd: number } | undefined,
-  ): NativeHandle | number;
+  ): { handle: NativeHandle; device: string } | number;
   queryDevice(library: NativeLibrary, context: NativeHandle): { caps: bigint; portsMask: bigint } | number;
   setPortEx(library: NativeLibrary, context: NativeHandle, attr: object): number;
   queryPort(library: NativeLibrary, context: NativeHandle, portNum: number): NativePort | number;
@@ -98,6 +98,8 @@ export interface Native {
     hblAttr: object | undefined,
     encap: NativeHandle | undefined,
   ): number;
+  /** Its port, if `modifyQp` has given it one, else 0. */
+  qpPort(qp: NativeHandle): number;
   queryQp(
     library: NativeLibrary,
     qp: NativeHandle,

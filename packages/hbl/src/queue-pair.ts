@@ -50,7 +50,8 @@ export type HblModify = Omit<QpAttr, 'pathMtu'> & {
 
 /**
  * `hbldv_modify_qp`: `qp.modify` with the attributes of this hardware. Without `hblAttr` the C function's defaults apply:
- * WRITE and 32 bytes at INIT, priority 1 at RTS.
+ * WRITE and 32 bytes at INIT, priority 1 at RTS. On hardware it has none for other states, RESET and ERR among them, and
+ * for changes within a state: give `{}` there.
  *
  * `pathMtu` may also be {@link MTU_8192}.
  *
@@ -86,7 +87,9 @@ function usedEncap(
 ): NativeHandle | undefined {
   const connects = attr.qpState === QpState.RTR || attr.qpState === QpState.RTS;
   if (!connects || (caps & BigInt(QpCaps.ENCAP)) === 0n) return undefined;
-  const { portNum } = qp.query(QpAttrMask.PORT).attr;
+  const known = native.qpPort(handleOf(qp, 'QueuePair', 'qp', 'hbldv_modify_qp'));
+  // Of a queue pair that came to INIT by `qp.modify`.
+  const portNum = known === 0 ? qp.query(QpAttrMask.PORT).attr.portNum : known;
   const encap = findEncap(qp.context, portNum, encapNum);
   if (encap === undefined) return undefined;
   return handleOf(encap, 'Encap', 'hblAttr.encapNum', 'hbldv_modify_qp');

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { WrOpcode, SendFlags } from '@verbs/core';
+import { QpState, SendFlags, WrOpcode } from '@verbs/core';
 import { softNic } from '@verbs/soft';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEncap, type Encap, type EncapAttr, EncapType, modifyQp, QpCaps } from '../src/index.js';
 import {
   completion,
@@ -14,6 +14,7 @@ import {
   type End,
   end,
   open,
+  ready,
   textIn,
   toInit,
   toRtr,
@@ -234,4 +235,20 @@ describe('lifetimes', () => {
     modifyQp(a.qp, { qpState: 0 });
     expect(createEncap(a.ctx, vxlan).encapNum).toBe(encap.encapNum);
   });
+});
+
+it('a queue pair with an encapsulation is not asked for its port: C asks the kernel nothing', () => {
+  const [a, b] = [end(ready()), end(open('hbl_1'))];
+  const { encapNum } = createEncap(a.ctx, vxlan);
+  const uses = { caps: QpCaps.ENCAP, encapNum };
+  const query = vi.spyOn(a.qp, 'query');
+  modifyQp(a.qp, toInit());
+  modifyQp(a.qp, toRtr(b), uses);
+  modifyQp(a.qp, toRts(), uses);
+  expect(query).not.toHaveBeenCalled();
+  modifyQp(a.qp, { qpState: QpState.RESET });
+  // Of this transition the package knows nothing.
+  a.qp.modify(toInit());
+  modifyQp(a.qp, toRtr(b), uses);
+  expect(query).toHaveBeenCalledOnce();
 });

@@ -74,6 +74,18 @@ describe('the devices', () => {
     expect(queryDevice(one).portsMask).toBe(0b11110n);
   });
 
+  it('are not confused where the library has one default context for all of them', () => {
+    configureDevices('gaudi2');
+    const first = open('hbl_0', 'default');
+    expect(() => openDevice('hbl_1')).toThrow(/EBUSY.*its default context, of hbl_0/);
+    expect(() => openAny('hbl_1')).toThrow(/EBUSY.*gives out the context of another device/);
+    expect(queryDevice(first).portsMask).toBe(0b11110n);
+    first.close();
+    const second = openAny('hbl_1');
+    expect(second.device.name).toBe('hbl_1');
+    second.close();
+  });
+
   it('open the ports of the mask: others are EINVAL', () => {
     expect(codeOf(() => openDevice('hbl_0', { portsMask: 1n << 5n }))).toBe('EINVAL');
     expect(() => openDevice('hbl_0', { portsMask: 1n })).toThrow(/attr\.portsMask has bit 0 set/);

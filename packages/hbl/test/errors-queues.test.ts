@@ -1,5 +1,5 @@
 // Every row of the error tables, in both profiles where they differ.
-import { type Context, Mtu, QpState, QpType } from '@verbs/core';
+import { type Context, Mtu, type QpAttr, QpState, QpType } from '@verbs/core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   CqType,
@@ -113,8 +113,10 @@ describe('queue pairs of gaudi2', () => {
       const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap });
       return { ctx, pd, cq, qp } as unknown as End;
     };
+    const other = open('hbl_1');
+    setPortEx(other, { portNum: 1 });
     a = bare(open('hbl_0', 'default'));
-    b = bare(open('hbl_1', 'default'));
+    b = bare(other);
   });
 
   it('have one work queue type each', () => {
@@ -151,10 +153,28 @@ describe('queue pairs of gaudi2', () => {
     expect(refused).toBe('EINVAL');
   });
 
+  it('have default attributes for INIT, RTR and RTS only', () => {
+    const refused = (attr: QpAttr) =>
+      codeOf(() => {
+        a.qp.modify(attr);
+      });
+    connect(a, b);
+    expect(refused({ qpState: QpState.ERR })).toBe('EINVAL');
+    expect(refused({ qpState: QpState.RESET })).toBe('EINVAL');
+    expect(refused({ minRnrTimer: 3 })).toBe('EINVAL');
+    expect(() => {
+      modifyQp(a.qp, { qpState: QpState.ERR });
+    }).toThrow(/give \{\} for other states/);
+    modifyQp(a.qp, { qpState: QpState.ERR }, {});
+    expect(a.qp.query().attr.qpState).toBe(QpState.ERR);
+    modifyQp(a.qp, { qpState: QpState.RESET }, {});
+    expect(a.qp.query().attr.qpState).toBe(QpState.RESET);
+  });
+
   it('know the states INIT, RTR, RTS, RESET and ERR only', () => {
     connect(a, b);
     const drained = codeOf(() => {
-      modifyQp(a.qp, { qpState: QpState.SQD });
+      modifyQp(a.qp, { qpState: QpState.SQD }, {});
     });
     expect(drained).toBe('EINVAL');
   });

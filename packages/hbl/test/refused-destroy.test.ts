@@ -5,7 +5,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { QpState } from '@verbs/core';
-import { createEncap, createUsrFifo, EncapType, modifyQp, QpCaps, softModel } from '../src/index.js';
+import {
+  createCq,
+  createEncap,
+  createUsrFifo,
+  EncapType,
+  modifyQp,
+  QpCaps,
+  queryCq,
+  readCq,
+  softModel,
+} from '../src/index.js';
 import { libraries } from '../src/libraries.js';
 import { codeOf, type End, end, ready, toInit, toRtr, toRts } from './helpers/devices.js';
 
@@ -16,6 +26,7 @@ const SOURCE = `#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <hbldv.h>
+#include <sys/mman.h>
 static struct ibv_context *opened;
 static void *model(const char *name) { return dlvsym(dlopen(MODEL, RTLD_NOW), name, HBLDV_VERSION); }
 struct ibv_context *hbldv_open_device(struct ibv_device *device, struct hbldv_ucontext_attr *attr) {
@@ -35,6 +46,15 @@ int hbldv_destroy_usr_fifo(struct hbldv_usr_fifo *fifo) {
   int (*call)(struct hbldv_usr_fifo *) = model("hbldv_destroy_usr_fifo");
   return in_use() ? EBUSY : call(fifo);
 }
+/* After a refused destruction libhbl keeps the addresses of what it has unmapped: here, of each queue of 16 entries. */
+int hbldv_query_cq(struct ibv_cq *cq, struct hbldv_query_cq_attr *attr) {
+  int (*call)(struct ibv_cq *, struct hbldv_query_cq_attr *) = model("hbldv_query_cq");
+  int error = call(cq, attr);
+  if (error != 0 || cq->cqe != 16) return error;
+  attr->mem_cpu_addr = mmap(NULL, attr->cq_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(attr->mem_cpu_addr, attr->cq_size);
+  return 0;
+}
 `;
 
 beforeAll(() => {
@@ -46,7 +66,7 @@ beforeAll(() => {
   writeFileSync(code, SOURCE);
   writeFileSync(
     map,
-    'HBL_1.0 { global: hbldv_open_device; hbldv_destroy_encap; hbldv_destroy_usr_fifo; local: *; };\n',
+    'HBL_1.0 { global: hbldv_open_device; hbldv_destroy_encap; hbldv_destroy_usr_fifo; hbldv_query_cq; local: *; };\n',
   );
   execFileSync('gcc', [
     ...['-shared', '-fPIC', '-o', library, code, `-I${include}`, `-DMODEL="${softModel.library}"`],
@@ -121,4 +141,14 @@ it('an encapsulation of a queue pair that was reset goes with its own close', ()
   a.qp.modify({ qpState: QpState.RESET });
   a.qp.close();
   expect(closing(encap)).toBeUndefined();
+});
+
+it('the buffer of a completion queue that the library has unmapped is not read', () => {
+  const ctx = ready();
+  const [whole, unmapped] = [32, 16].map((cqe) => createCq(ctx, cqe, { portNum: 1 }));
+  if (whole === undefined || unmapped === undefined) throw new Error('no queues');
+  expect(queryCq(whole).mapped).toBe(true);
+  expect(readCq(whole).entries).toEqual([]);
+  expect(queryCq(unmapped).mapped).toBe(false);
+  expect(codeOf(() => readCq(unmapped))).toBe('EOPNOTSUPP');
 });

@@ -15,6 +15,8 @@ const ofLibibverbs: Hints = {
   ibv_open_device: {
     EACCES: 'this user may not open the device: see the permissions of /dev/infiniband',
     EPERM: 'this user may not open the device: see the permissions of /dev/infiniband',
+    EBUSY:
+      'another program has the device open, or its library gives out the context of another device: close that first',
     EADDRINUSE: 'the address or UDP port 4791 is taken: "verbs doctor" names the holder',
   },
   ibv_reg_mr: {

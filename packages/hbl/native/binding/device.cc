@@ -18,7 +18,8 @@ napi_value is_supported(const Arguments& arguments) {
   return boolean(arguments.env, device && library->hbldv_is_supported(device));
 }
 
-// openDevice(library, libibverbs, name, { portsMask, coreFd } | undefined): handle | -errno
+// openDevice(library, libibverbs, name, { portsMask, coreFd } | undefined): { handle, device } | -errno. `device` is
+// the name of the device that the library has opened.
 napi_value open_device(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
@@ -37,7 +38,12 @@ napi_value open_device(const Arguments& arguments) {
   ibv_context* context = library->hbldv_open_device(device, given ? &attr : nullptr);
   // The library leaves errno alone where the device has an unexpected name.
   if (!context) return failure(env, errno == 0 ? ENODEV : errno);
-  return core()->adopt_context(env, arguments[1], context);
+  const napi_value handle = core()->adopt_context(env, arguments[1], context);
+  if (!handle) return nullptr;
+  napi_value result = object(env);
+  set(env, result, "handle", handle);
+  set(env, result, "device", text(env, context->device->name));
+  return result;
 }
 
 // queryDevice(library, context): { caps, portsMask } | -errno

@@ -16,10 +16,27 @@ namespace {
 
 constexpr auto kUnmapped = ~std::uintptr_t{0};
 
-// What core keeps for a queue pair whose last INIT asked for entries of 64 bytes.
+// What core keeps for a queue pair since its last INIT by hbldv_modify_qp: whether its entries have 64 bytes, and above
+// that its port.
 constexpr std::uint64_t kEntriesOf64 = 64;
+constexpr unsigned kPortShift = 8;
 
 bool mapped(const void* address) { return address && reinterpret_cast<std::uintptr_t>(address) != kUnmapped; }
+
+// Whether the pages are mapped at this moment. libhbl keeps addresses of what it has unmapped: of the queues of a queue
+// pair over a RESET, of a completion queue whose destruction was refused.
+bool readable(const void* address, std::size_t size) {
+  if (!mapped(address)) return false;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
+  const auto end = reinterpret_cast<std::uintptr_t>(address) + size;
+  std::vector<unsigned char> pages((end - start + page - 1) / page);
+  return mincore(reinterpret_cast<void*>(start), end - start, pages.data()) == 0;
+}
+
+bool readable(const hbldv_query_cq_attr& cq) {
+  return readable(cq.mem_cpu_addr, cq.cq_size) && readable(cq.pi_cpu_addr, sizeof(std::uint32_t));
+}
 
 // createCq(library, context, cqe, channel | undefined, compVector, { portNum, cqType }): { handle, id, cqe } | -errno
 napi_value create_cq(const Arguments& arguments) {
@@ -57,7 +74,7 @@ napi_value query_cq(const Arguments& arguments) {
   set(env, result, "cqSize", number(env, attr.cq_size));
   set(env, result, "regsOffset", number(env, attr.regs_offset));
   set(env, result, "cqType", number(env, attr.cq_type));
-  set(env, result, "mapped", boolean(env, mapped(attr.mem_cpu_addr) && mapped(attr.pi_cpu_addr)));
+  set(env, result, "mapped", boolean(env, readable(attr)));
   return result;
 }
 
@@ -69,7 +86,7 @@ napi_value read_cq(const Arguments& arguments) {
   if (!cq) return nullptr;
   hbldv_query_cq_attr attr{};
   if (const int error = library->hbldv_query_cq(pointer<ibv_cq>(cq), &attr)) return failure(env, error);
-  if (!mapped(attr.mem_cpu_addr) || !mapped(attr.pi_cpu_addr)) return failure(env, EOPNOTSUPP);
+  if (!readable(attr)) return failure(env, EOPNOTSUPP);
   const Bytes into = to_bytes(env, arguments[2]);
   // The index first: the entries that it counts have been written.
   const std::uint32_t index = __atomic_load_n(static_cast<std::uint32_t*>(attr.pi_cpu_addr), __ATOMIC_ACQUIRE);
@@ -107,8 +124,11 @@ napi_value modify_qp(const Arguments& arguments) {
   const int error = library->hbldv_modify_qp(pointer<ibv_qp>(qp), &attr, mask, has_hbl ? &hbl : nullptr);
   if (error != 0) return failure(env, error);
   core()->qp_modified(qp.get(), &attr, mask);
-  const bool granular = (mask & IBV_QP_STATE) != 0 && attr.qp_state == IBV_QPS_INIT && has_hbl;
-  if (granular && hbl.wq_granularity == HBLDV_SWQE_GRAN_64B) core()->set_qp_word(qp.get(), kEntriesOf64);
+  if ((mask & IBV_QP_STATE) != 0 && attr.qp_state == IBV_QPS_INIT) {
+    const bool large = has_hbl && hbl.wq_granularity == HBLDV_SWQE_GRAN_64B;
+    const std::uint64_t port = (mask & IBV_QP_PORT) != 0 ? attr.port_num : 0;
+    core()->set_qp_word(qp.get(), (large ? kEntriesOf64 : 0) | port << kPortShift);
+  }
   return failure(env, keep_encap(qp.get(), encap));
 }
 
@@ -119,17 +139,9 @@ struct SendQueue {
   std::uint32_t entry_size;
 };
 
-bool readable(const SendQueue& queue) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto start = reinterpret_cast<std::uintptr_t>(queue.memory) & ~(page - 1);
-  const auto end = reinterpret_cast<std::uintptr_t>(queue.memory) + std::size_t{queue.entries} * queue.entry_size;
-  std::vector<unsigned char> pages((end - start + page - 1) / page);
-  return mincore(reinterpret_cast<void*>(start), end - start, pages.data()) == 0;
-}
-
 // libhbl has no call for the size of the mapping. The count follows from the creation; the size of an entry from the
-// last INIT, of which ibv_modify_qp has no entries of 64 bytes. False: there is no such queue now. libhbl keeps the
-// addresses over a RESET, so the state counts as well, and a queue whose pages are not all mapped is none.
+// last INIT, of which ibv_modify_qp has no entries of 64 bytes. False: there is no such queue now. The state counts as
+// well, and a queue whose pages are not all mapped is none.
 bool send_queue_of(const Taken& taken, const hbldv_query_qp_attr& attr, SendQueue* queue) {
   const ibv_qp_state state = pointer<ibv_qp>(taken)->state;
   if (!mapped(attr.swq_cpu_addr)) return false;
@@ -138,8 +150,15 @@ bool send_queue_of(const Taken& taken, const hbldv_query_qp_attr& attr, SendQueu
   core()->qp_cap(taken.get(), &cap);
   queue->memory = static_cast<std::uint8_t*>(attr.swq_cpu_addr);
   queue->entries = std::bit_ceil(std::max(1u, cap.max_send_wr));
-  queue->entry_size = core()->qp_word(taken.get()) == kEntriesOf64 ? 64 : 32;
-  return readable(*queue);
+  queue->entry_size = (core()->qp_word(taken.get()) & kEntriesOf64) != 0 ? 64 : 32;
+  return readable(queue->memory, std::size_t{queue->entries} * queue->entry_size);
+}
+
+// qpPort(qp): its port, if hbldv_modify_qp has given it one, else 0
+napi_value qp_port(const Arguments& arguments) {
+  const Taken qp = take(arguments, 0, VERBS_CORE_QP);
+  if (!qp) return nullptr;
+  return number(arguments.env, static_cast<std::uint32_t>(core()->qp_word(qp.get()) >> kPortShift));
 }
 
 // queryQp(library, qp): { qpNum, sendQueue?: { entries, entrySize }, receiveQueueMapped } | -errno
@@ -190,6 +209,7 @@ void init_queues(napi_env env, napi_value exports) {
   export_function<query_cq>(env, exports, "queryCq");
   export_function<read_cq>(env, exports, "readCq");
   export_function<modify_qp>(env, exports, "modifyQp");
+  export_function<qp_port>(env, exports, "qpPort");
   export_function<query_qp>(env, exports, "queryQp");
   export_function<write_send_queue>(env, exports, "writeSendQueue");
 }

@@ -125,6 +125,11 @@ Napi::Value open_device(const Napi::CallbackInfo& info) {
     errno = 0;
     ibv_context* context = functions.open_device(list[i]);
     if (context == nullptr) return failure(env, creation_error());
+    // libhbl has one default context for the process, and gives it for any device.
+    if (name != functions.get_device_name(context->device)) {
+      functions.close_device(context);
+      return failure(env, EBUSY);
+    }
     return wrap_object(env, std::make_shared<Context>(Environment::of(env), library, context));
   }
   return failure(env, ENODEV);

@@ -99,8 +99,11 @@ int open_context(void*, ibv_context* verbs) {
 ibv_context* reopen_context(void*, ibv_device* device) {
   const std::lock_guard guard(open_contexts().mutex);
   if (opening_attr) return nullptr;
+  const bool any_device = profile_of(device) == Profile::kGaudi2;
   for (Context* context : open_contexts().list) {
-    if (context->ibv->device != device || !context->by_default) continue;
+    // libhbl has one default context for the process, and gives it without a look at the device.
+    const bool same = context->ibv->device == device || (any_device && context->profile == Profile::kGaudi2);
+    if (!same || !context->by_default) continue;
     ++context->references;
     return context->ibv;
   }

@@ -121,7 +121,11 @@ int to_rts(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const hbldv_qp
   return 0;
 }
 
+// Whether libhbl has default attributes: it looks at the value of the state, also where the mask does not have it.
+bool has_defaults(ibv_qp_state state) { return state == IBV_QPS_INIT || state == IBV_QPS_RTR || state == IBV_QPS_RTS; }
+
 int modify_locked(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const hbldv_qp_attr* given) {
+  if (context.profile == Profile::kGaudi2 && !given && !has_defaults(attr.qp_state)) return EINVAL;
   const ibv_qp_state old = qp.ibv->state;
   // Without a state transition, and from RTS to RTS, only the attributes of ordinary verbs change.
   const bool moves = (mask & IBV_QP_STATE) != 0;
