@@ -21,7 +21,8 @@ bool FrameQueue::grow() {
   return true;
 }
 
-FrameQueue::Push FrameQueue::offer(std::span<const std::uint8_t> frame, const std::shared_ptr<FrameQueue>& sender) {
+FrameQueue::Push FrameQueue::offer(std::span<const std::uint8_t> frame, const std::shared_ptr<FrameQueue>& sender,
+                                   FrameForm form) {
   if (frame.size() > wire::kMaxFrame) return Push::kClosed;
   const std::lock_guard lock(mutex_);
   if (!open_) return Push::kClosed;
@@ -33,6 +34,7 @@ FrameQueue::Push FrameQueue::offer(std::span<const std::uint8_t> frame, const st
   Slot* slot = free_.back();
   free_.pop_back();
   slot->size = frame.size();
+  slot->form = form;
   std::memcpy(slot->bytes, frame.data(), frame.size());
   const std::size_t count = count_.load(std::memory_order_relaxed);
   order_[(head_ + count) % kCapacity] = slot;
@@ -54,7 +56,7 @@ std::size_t FrameQueue::drain(Receiver& receiver, std::size_t budget) {
     const std::size_t batch = std::min({waiting, budget - taken, kChunk});
     for (std::size_t i = 0; i < batch; ++i) {
       const Slot* slot = order_[(head_ + i) % kCapacity];
-      receiver.deliver({slot->bytes, slot->size});
+      receiver.deliver_as(slot->form, {slot->bytes, slot->size});
     }
     taken += batch;
     const std::lock_guard lock(mutex_);

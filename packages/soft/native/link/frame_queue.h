@@ -28,7 +28,8 @@ class FrameQueue {
   // False if it is full or closed.
   bool push(std::span<const std::uint8_t> frame) { return offer(frame, nullptr) == Push::kTaken; }
   // With kFull `sender`, the queue of the port that sends, is announced when there is room.
-  Push offer(std::span<const std::uint8_t> frame, const std::shared_ptr<FrameQueue>& sender);
+  Push offer(std::span<const std::uint8_t> frame, const std::shared_ptr<FrameQueue>& sender,
+             FrameForm form = FrameForm::kSealed);
   // Hands at most `budget` frames to `receiver`, which may push here.
   std::size_t drain(Receiver& receiver, std::size_t budget);
   // From now on frames are discarded and `notify` is not called: other threads may still hold the queue and push.
@@ -40,6 +41,7 @@ class FrameQueue {
   static constexpr std::size_t kChunk = 32;  // frames
   struct Slot {
     std::size_t size;
+    FrameForm form;
     std::uint8_t bytes[wire::kMaxFrame];
   };
   bool grow();

@@ -13,6 +13,12 @@ namespace verbs::soft::link {
 
 using Nanos = std::int64_t;  // nanoseconds since an epoch that the caller chooses
 
+// What a frame lacks on a link that keeps frames whole, in memory.
+enum class FrameForm : std::uint8_t {
+  kSealed,    // nothing
+  kUnsealed,  // its ICRC: the last four bytes are any
+};
+
 // Takes the packets that a port sends. Used by one thread at a time (under the device's lock).
 class Transmitter {
  public:
@@ -22,6 +28,9 @@ class Transmitter {
   virtual std::uint8_t* reserve() = 0;
   // Sends the first `size` bytes of the reserved buffer as a frame, at flush() at the latest.
   virtual void commit(std::size_t size) = 0;
+  // As commit(), for a plain RoCE v2 frame without its ICRC: a link that keeps frames whole leaves the ICRC out, every
+  // other fills it in. `frame` begins at the reserved buffer.
+  virtual void commit_unsealed(std::span<std::uint8_t> frame);
   // reserve() and commit() in one call, for a frame in the caller's memory: at most wire::kMaxFrame bytes.
   virtual void send(std::span<const std::uint8_t> frame) {
     std::memcpy(reserve(), frame.data(), frame.size());
@@ -47,6 +56,11 @@ class Transmitter {
 class Receiver {
  public:
   virtual void deliver(std::span<const std::uint8_t> frame) = 0;
+  // A frame that came whole, without its ICRC. Unless the receiver does without, it gets a copy with the ICRC.
+  virtual void deliver_unsealed(std::span<const std::uint8_t> frame);
+  void deliver_as(FrameForm form, std::span<const std::uint8_t> frame) {
+    form == FrameForm::kSealed ? deliver(frame) : deliver_unsealed(frame);
+  }
 
  protected:
   ~Receiver() = default;

@@ -16,12 +16,15 @@ constexpr int kPumpRounds = 8;
 class PortReceiver final : public link::Receiver {
  public:
   PortReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
-  // A frame that cannot be handled for lack of memory is lost.
-  void deliver(std::span<const std::uint8_t> frame) override {
-    contain([&] { return nic_.ingress().deliver(port_num_, frame, now_), 0; }, [](int) { return 0; });
-  }
+  void deliver(std::span<const std::uint8_t> frame) override { hand_over(frame, link::FrameForm::kSealed); }
+  void deliver_unsealed(std::span<const std::uint8_t> frame) override { hand_over(frame, link::FrameForm::kUnsealed); }
 
  private:
+  // A frame that cannot be handled for lack of memory is lost.
+  void hand_over(std::span<const std::uint8_t> frame, link::FrameForm form) {
+    contain([&] { return nic_.ingress().deliver(port_num_, frame, now_, form), 0; }, [](int) { return 0; });
+  }
+
   nic::Nic& nic_;
   std::uint8_t port_num_;
   Nanos now_;

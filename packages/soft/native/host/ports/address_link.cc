@@ -20,15 +20,30 @@ std::uint8_t* AddressLink::reserve() {
   return reserved_ = links_.empty() ? nowhere_.get() : links_.front().second->reserve();
 }
 
+// nullptr: the first link, in whose buffer the frame is.
+link::Link* AddressLink::link_of(std::span<const std::uint8_t> frame) const {
+  const wire::Gid source = wire::source_of(frame);
+  for (std::size_t i = 1; i < links_.size(); ++i) {
+    if (links_[i].first == source) return links_[i].second;
+  }
+  return nullptr;
+}
+
 void AddressLink::commit(std::size_t size) {
   if (links_.empty()) return;
-  const wire::Gid source = wire::source_of({reserved_, size});
-  for (std::size_t i = 1; i < links_.size(); ++i) {
-    if (links_[i].first != source) continue;
-    std::memcpy(links_[i].second->reserve(), reserved_, size);
-    return links_[i].second->commit(size);
-  }
-  links_.front().second->commit(size);
+  link::Link* other = link_of({reserved_, size});
+  if (other == nullptr) return links_.front().second->commit(size);
+  std::memcpy(other->reserve(), reserved_, size);
+  other->commit(size);
+}
+
+void AddressLink::commit_unsealed(std::span<std::uint8_t> frame) {
+  if (links_.empty()) return;
+  link::Link* other = link_of(frame);
+  if (other == nullptr) return links_.front().second->commit_unsealed(frame);
+  std::uint8_t* copy = other->reserve();
+  std::memcpy(copy, frame.data(), frame.size());
+  other->commit_unsealed({copy, frame.size()});
 }
 
 void AddressLink::flush() {

@@ -23,6 +23,7 @@ class AddressLink final : public link::Link {
   // dropped.
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
+  void commit_unsealed(std::span<std::uint8_t> frame) override;
   void flush() override;
   bool congested(const wire::Gid& destination) override;  // if one of its links is
   std::uint64_t relieve() override;
@@ -33,6 +34,8 @@ class AddressLink final : public link::Link {
  private:
   std::vector<std::pair<wire::Gid, link::Link*>> links_;
   std::uint16_t source_port_;
+  link::Link* link_of(std::span<const std::uint8_t> frame) const;
+
   std::uint8_t* reserved_ = nullptr;
   std::uint64_t removed_relieved_ = 0;       // of links that were removed
   std::unique_ptr<std::uint8_t[]> nowhere_;  // for frames, while there is no link

@@ -37,6 +37,7 @@ class PortStack final : public link::Transmitter {
 
   std::uint8_t* reserve() override { return top_->reserve(); }
   void commit(std::size_t size) override { top_->commit(size); }
+  void commit_unsealed(std::span<std::uint8_t> frame) override { top_->commit_unsealed(frame); }
   void flush() override { top_->flush(); }
   bool congested(const wire::Gid& destination) override { return top_->congested(destination); }
   std::uint64_t relieve() override { return top_->relieve(); }

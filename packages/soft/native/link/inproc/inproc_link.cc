@@ -13,6 +13,7 @@ class ForeignGroups final : public Receiver {
     if (wire::destination_of(frame).is_multicast() && process_.find(wire::source_of(frame)) != nullptr) return;
     next_.deliver(frame);
   }
+  void deliver_unsealed(std::span<const std::uint8_t> frame) override { next_.deliver_unsealed(frame); }
 
  private:
   QueueDirectory::Reader& process_;
@@ -51,7 +52,7 @@ void InprocLink::commit(std::size_t size) {
   if (addressed && wire::destination_of(frame).is_multicast()) return commit_to_group(size);
   const std::shared_ptr<FrameQueue>* queue = addressed ? neighbours_.find(wire::destination_of(frame)) : nullptr;
   if (queue != nullptr) {
-    hand_over(*queue, frame);
+    hand_over(*queue, frame, FrameForm::kSealed);
   } else if (next_ != nullptr) {
     next_->commit(size);
   } else {
@@ -59,28 +60,43 @@ void InprocLink::commit(std::size_t size) {
   }
 }
 
+void InprocLink::commit_unsealed(std::span<std::uint8_t> frame) {
+  const wire::Gid destination = wire::destination_of(frame);
+  const std::shared_ptr<FrameQueue>* queue = destination.is_multicast() ? nullptr : neighbours_.find(destination);
+  if (queue != nullptr) {
+    hand_over(*queue, frame, FrameForm::kUnsealed);
+  } else if (next_ != nullptr && !destination.is_multicast()) {
+    next_->commit_unsealed(frame);
+  } else {
+    Link::commit_unsealed(frame);
+  }
+}
+
 // To the members in this process, and to the next link for other processes.
 void InprocLink::commit_to_group(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
-  neighbours_.for_each(wire::destination_of(frame), [&](const auto& queue) { hand_over(queue, frame); });
+  neighbours_.for_each(wire::destination_of(frame),
+                       [&](const auto& queue) { hand_over(queue, frame, FrameForm::kSealed); });
   if (next_ != nullptr) next_->commit(size);
 }
 
 // Behind the frames that wait, so that the order stays.
-void InprocLink::hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame) {
-  const FrameQueue::Push result = send_waiting() ? queue->offer(frame, queue_) : FrameQueue::Push::kFull;
+void InprocLink::hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame,
+                           FrameForm form) {
+  const FrameQueue::Push result = send_waiting() ? queue->offer(frame, queue_, form) : FrameQueue::Push::kFull;
   if (result == FrameQueue::Push::kTaken) {
     ++counters_.sent;
   } else if (result == FrameQueue::Push::kClosed || waiting_.size() >= kMostWaiting) {
     ++counters_.overflow;
   } else {
-    waiting_.push_back({queue, {frame.begin(), frame.end()}});
+    waiting_.push_back({queue, form, {frame.begin(), frame.end()}});
   }
 }
 
 bool InprocLink::send_waiting() {
   while (!waiting_.empty()) {
-    const FrameQueue::Push result = waiting_.front().queue->offer(waiting_.front().frame, queue_);
+    const Waiting& first = waiting_.front();
+    const FrameQueue::Push result = first.queue->offer(first.frame, queue_, first.form);
     if (result == FrameQueue::Push::kFull) return false;
     ++(result == FrameQueue::Push::kTaken ? counters_.sent : counters_.overflow);
     waiting_.pop_front();

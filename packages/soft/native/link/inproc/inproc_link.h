@@ -34,6 +34,7 @@ class InprocLink final : public Link {
 
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
+  void commit_unsealed(std::span<std::uint8_t> frame) override;
   void flush() override;
   bool congested(const wire::Gid& destination) override;
   std::uint64_t relieve() override;
@@ -52,6 +53,7 @@ class InprocLink final : public Link {
  private:
   struct Waiting {
     std::shared_ptr<FrameQueue> queue;
+    FrameForm form;
     std::vector<std::uint8_t> frame;
   };
   // The NIC stops at its next look; delayed frames of a fault plan and those of models do not.
@@ -59,7 +61,7 @@ class InprocLink final : public Link {
 
   void commit_to_group(std::size_t size);
   bool send_waiting();  // false if frames wait still
-  void hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame);
+  void hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame, FrameForm form);
 
   wire::Gid address_;
   Link* next_;

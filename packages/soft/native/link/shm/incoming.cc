@@ -48,11 +48,12 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
   RingReader::Next next = RingReader::Next::kFrame;
   for (; taken < budget; ++taken) {
     std::size_t size = 0;
-    next = reader_->read(room, &size);
+    FrameForm form = FrameForm::kSealed;
+    next = reader_->read(room, &size, &form);
     if (next != RingReader::Next::kFrame) break;
     const std::span<const std::uint8_t> frame{room, size};
     if (is_from_peer(frame)) {
-      receiver.deliver(frame);
+      receiver.deliver_as(form, frame);
     } else {
       ++rejected_;
     }

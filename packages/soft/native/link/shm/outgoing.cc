@@ -41,19 +41,19 @@ void Outgoing::abandon() {
   fd_ = -1;
 }
 
-bool Outgoing::write(std::span<const std::uint8_t> frame) {
-  if (writer_.write(frame)) return true;
+bool Outgoing::write(std::span<const std::uint8_t> frame, FrameForm form) {
+  if (writer_.write(frame, form)) return true;
   if (is_over()) return false;
   flush();  // the peer must see all that is to be read
   writer_.ask_for_room();
-  if (!writer_.write(frame)) return false;
+  if (!writer_.write(frame, form)) return false;
   writer_.need_no_room();
   return true;
 }
 
-std::size_t Outgoing::send(std::span<const std::uint8_t> frame, Clock clock) {
+std::size_t Outgoing::send(std::span<const std::uint8_t> frame, FrameForm form, Clock clock) {
   const std::size_t dropped = has_waiting() ? send_waiting(clock()) : 0;
-  if (!has_waiting() && write(frame)) {
+  if (!has_waiting() && write(frame, form)) {
     silent_ = false;
     if (writer_.unpublished() >= kPart) flush();
     return dropped;
@@ -61,7 +61,7 @@ std::size_t Outgoing::send(std::span<const std::uint8_t> frame, Clock clock) {
   if (silent_ || is_over() || waiting_.size() >= kMostWaiting) return dropped + 1;
   if (!has_waiting()) waiting_since_ = clock();
   try {
-    waiting_.emplace_back(frame.begin(), frame.end());
+    waiting_.push_back({form, {frame.begin(), frame.end()}});
   } catch (const std::bad_alloc&) {
     return dropped + 1;
   }
@@ -69,7 +69,7 @@ std::size_t Outgoing::send(std::span<const std::uint8_t> frame, Clock clock) {
 }
 
 std::size_t Outgoing::send_waiting(Nanos now) {
-  while (has_waiting() && write(waiting_.front())) {
+  while (has_waiting() && write(waiting_.front().frame, waiting_.front().form)) {
     waiting_.pop_front();
     waiting_since_ = now;
     silent_ = false;

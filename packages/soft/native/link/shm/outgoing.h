@@ -32,7 +32,7 @@ class Outgoing {
 
   int fd() const { return fd_; }
   // Returns how many frames were dropped, of those that waited and this one.
-  std::size_t send(std::span<const std::uint8_t> frame, Clock clock);
+  std::size_t send(std::span<const std::uint8_t> frame, FrameForm form, Clock clock);
   // Makes the frames visible.
   void flush();
   // Writes the frames that wait, as far as there is room. Returns how many were dropped because of the peer's silence.
@@ -62,13 +62,18 @@ class Outgoing {
   // A long message becomes visible in parts, so that the peer copies one while this end writes the next.
   static constexpr std::size_t kPart = 16 << 10;
 
+  struct Waiting {
+    FrameForm form;
+    std::vector<std::uint8_t> frame;
+  };
+
   Outgoing(int fd, SharedMemory memory);
-  bool write(std::span<const std::uint8_t> frame);
+  bool write(std::span<const std::uint8_t> frame, FrameForm form);
 
   int fd_;
   SharedMemory memory_;
   RingWriter writer_;
-  std::deque<std::vector<std::uint8_t>> waiting_;
+  std::deque<Waiting> waiting_;
   Nanos waiting_since_ = 0;  // nothing was read since then
   bool silent_ = false;      // patience ended, and nothing was read since
   bool hung_up_ = false;

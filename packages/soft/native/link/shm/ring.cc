@@ -5,10 +5,11 @@
 namespace verbs::soft::link {
 namespace {
 
-// A record is the size of its frame, and the frame. It is not split: where it does not fit before the end of the ring,
-// a record of size 0 stands for the rest.
+// A record is the size and the form of its frame, and the frame. It is not split: where it does not fit before the end
+// of the ring, a record of size 0 stands for the rest.
 constexpr std::size_t kAlign = 8;
 constexpr std::size_t kSizeField = 8;
+constexpr std::uint32_t kUnsealedBit = 1u << 31;  // of the size
 
 std::size_t record_size(std::size_t frame) { return (kSizeField + frame + kAlign - 1) & ~(kAlign - 1); }
 std::size_t offset_of(std::uint64_t position) { return static_cast<std::size_t>(position) & (kRingCapacity - 1); }
@@ -28,7 +29,7 @@ bool RingWriter::look_at_tail() {
   return !broken_;
 }
 
-bool RingWriter::write(std::span<const std::uint8_t> frame) {
+bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form) {
   if (broken_ || frame.empty() || frame.size() > wire::kMaxFrame) return false;
   const std::size_t size = record_size(frame.size());
   const std::size_t rest = kRingCapacity - offset_of(head_);
@@ -39,7 +40,8 @@ bool RingWriter::write(std::span<const std::uint8_t> frame) {
     head_ += skipped;
   }
   std::uint8_t* record = records_ + offset_of(head_);
-  size_at(record).store(static_cast<std::uint32_t>(frame.size()), std::memory_order_relaxed);
+  const std::uint32_t flags = form == FrameForm::kUnsealed ? kUnsealedBit : 0;
+  size_at(record).store(static_cast<std::uint32_t>(frame.size()) | flags, std::memory_order_relaxed);
   std::memcpy(record + kSizeField, frame.data(), frame.size());
   head_ += size;
   return true;
@@ -65,7 +67,7 @@ bool RingReader::look_at_head() {
   return head_ != tail_;
 }
 
-RingReader::Next RingReader::read(std::uint8_t* room, std::size_t* size) {
+RingReader::Next RingReader::read(std::uint8_t* room, std::size_t* size, FrameForm* form) {
   if (broken_) return Next::kBroken;
   if (head_ == tail_ && !look_at_head()) return broken_ ? Next::kBroken : Next::kNone;
   std::uint64_t at = tail_;
@@ -74,6 +76,8 @@ RingReader::Next RingReader::read(std::uint8_t* room, std::size_t* size) {
     at += kRingCapacity - offset_of(at);
     if (offset_of(tail_) != 0 && head_ - tail_ > at - tail_) length = size_at(records_).load(std::memory_order_relaxed);
   }
+  *form = (length & kUnsealedBit) != 0 ? FrameForm::kUnsealed : FrameForm::kSealed;
+  length &= ~kUnsealedBit;
   const std::size_t record = record_size(length);
   if (length == 0 || length > wire::kMaxFrame || record > head_ - at || record > kRingCapacity - offset_of(at)) {
     broken_ = true;

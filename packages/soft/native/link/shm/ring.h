@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <span>
 
-#include "wire/frame.h"
+#include "link/link.h"
 
 namespace verbs::soft::link {
 
@@ -46,7 +46,7 @@ class RingWriter {
       : header_(reinterpret_cast<RingHeader*>(memory)), records_(memory + kRingOffset) {}
 
   // Puts a frame of at most wire::kMaxFrame bytes behind the others. False: there is no room, or the ring is broken.
-  bool write(std::span<const std::uint8_t> frame);
+  bool write(std::span<const std::uint8_t> frame, FrameForm form = FrameForm::kSealed);
   // Makes the written frames visible. True: the caller must ring.
   bool publish();
   bool has_unpublished() const { return head_ != published_; }
@@ -84,7 +84,7 @@ class RingReader {
   enum class Next : std::uint8_t { kFrame, kNone, kBroken };
 
   // Copies the next frame to `room`, which has wire::kMaxFrame bytes. After kBroken there are no more frames.
-  Next read(std::uint8_t* room, std::size_t* size);
+  Next read(std::uint8_t* room, std::size_t* size, FrameForm* form);
   // Gives the room of the frames that were read back. True: the caller must ring, because the writer waits for it.
   bool release();
 

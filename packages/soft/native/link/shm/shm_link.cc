@@ -93,16 +93,25 @@ bool ShmLink::is_for_peers(std::span<const std::uint8_t> frame) const {
 }
 
 void ShmLink::commit(std::size_t size) {
-  const std::span<const std::uint8_t> frame{reserved_, size};
+  if (!send_to_peer({reserved_, size}, FrameForm::kSealed)) next_.commit(size);
+}
+
+void ShmLink::commit_unsealed(std::span<std::uint8_t> frame) {
+  if (!send_to_peer(frame, FrameForm::kUnsealed)) next_.commit_unsealed(frame);
+}
+
+// False: the next link reaches the destination.
+bool ShmLink::send_to_peer(std::span<const std::uint8_t> frame, FrameForm form) {
   Outgoing* outgoing = is_for_peers(frame) ? find(wire::destination_of(frame)) : nullptr;
-  if (outgoing == nullptr) return next_.commit(size);
+  if (outgoing == nullptr) return false;
   if (!outgoing->in_batch) unflushed_.push_back(outgoing);
   outgoing->in_batch = true;
   const bool held = outgoing->has_waiting();
-  const std::size_t dropped = outgoing->send(frame, clock_);
+  const std::size_t dropped = outgoing->send(frame, form, clock_);
   counters_.dropped += dropped;
   counters_.sent += dropped == 0;
   if (held != outgoing->has_waiting()) note_held(!held);
+  return true;
 }
 
 void ShmLink::note_held(bool held) {

@@ -42,6 +42,7 @@ class ShmLink final : public Link {
 
   std::uint8_t* reserve() override { return reserved_ = next_.reserve(); }
   void commit(std::size_t size) override;
+  void commit_unsealed(std::span<std::uint8_t> frame) override;
   void flush() override;
   bool congested(const wire::Gid& destination) override;
   std::uint64_t relieve() override;
@@ -74,6 +75,7 @@ class ShmLink final : public Link {
   ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll, int listener);
   bool watch(int fd) const;
   bool is_for_peers(std::span<const std::uint8_t> frame) const;
+  bool send_to_peer(std::span<const std::uint8_t> frame, FrameForm form);
   Outgoing* find(const wire::Gid& destination);
   Outgoing* find_or_open(const wire::Gid& destination);
   void look_for(const wire::Gid& destination, Peer* peer);

@@ -15,7 +15,8 @@ class Ingress {
 
   // A frame arrived on a port. May write memory, complete work requests and raise events; sends nothing. A frame that
   // fails a check is dropped and counted (dropped_pkts, link_dropped, icrc_err).
-  void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now);
+  void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now,
+               link::FrameForm form = link::FrameForm::kSealed);
 
  private:
   void drop() { ++core_.counters.dropped_pkts; }

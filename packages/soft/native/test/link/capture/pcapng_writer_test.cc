@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "link/capture/capture_link.h"
+#include "link/inproc/inproc_link.h"
 #include "test/link/support/pcapng_reader.h"
 
 using namespace verbs::soft::link;
@@ -227,4 +228,24 @@ TEST_CASE("a capture link writes both directions and changes nothing") {
   CHECK(capture.packets[1].direction == 1);
   CHECK(capture.packets[2].bytes == numbered_frame(3));
   CHECK(capture.packets[2].time == kTime);
+}
+
+TEST_CASE("a frame without its ICRC has it in a capture, at either end") {
+  const Folder folder;
+  const std::string path = folder.file("a.pcapng");
+  InprocLink near(ipv4_gid(127, 0, 0, 1), nullptr, [] {}), far(ipv4_gid(127, 0, 0, 2), nullptr, [] {});
+  Collector collector;
+  SUBCASE("of the sender") {
+    CaptureLink link(near, open_writer(path, {.interface_name = "soft0"}), +[] { return kTime; });
+    send_unsealed(link, unsealed(numbered_frame(1)));
+  }
+  SUBCASE("of the receiver") {
+    CaptureLink link(far, open_writer(path, {.interface_name = "soft0"}), +[] { return kTime; });
+    send_unsealed(near, unsealed(numbered_frame(1)));
+    CHECK(link.receive(collector, 1) == 1);
+    CHECK(collector.frames == std::vector<Frame>{numbered_frame(1)});
+  }
+  const Capture capture = read_capture(path);
+  REQUIRE(capture.packets.size() == 1);
+  CHECK(capture.packets[0].bytes == numbered_frame(1));
 }

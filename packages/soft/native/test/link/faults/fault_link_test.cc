@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "link/inproc/inproc_link.h"
 #include "test/link/support/memory_link.h"
 #include "wire/icrc.h"
 
@@ -53,6 +54,27 @@ TEST_CASE("without a plan frames pass untouched both ways") {
   CHECK(bench.faults.next_deadline() == INT64_MAX);
   CHECK(bench.faults.fixed_source_port() == 4791);
   CHECK(bench.faults.wait_fd() == -1);
+}
+
+TEST_CASE("a frame without its ICRC gets it in front of a fault plan, in both directions") {
+  InprocLink near(ipv4_gid(127, 0, 0, 1), nullptr, [] {}), far(ipv4_gid(127, 0, 0, 2), nullptr, [] {});
+  FaultLink at_near(near), at_far(far);
+  FormCollector collector;
+  SUBCASE("of the sender") {
+    at_near.set_plan(plan_with(&FaultPlan::duplicate, 1));
+    send_unsealed(at_near, unsealed(numbered_frame(1)));
+    at_far.receive(collector, 8);
+    CHECK(collector.unsealed.empty());
+  }
+  SUBCASE("of the receiver") {
+    FaultPlan plan = plan_with(&FaultPlan::duplicate, 1);
+    plan.direction = FaultDirection::kIngress;
+    at_far.set_plan(plan);
+    send_unsealed(at_near, unsealed(numbered_frame(1)));
+    at_far.receive(collector, 8);
+    CHECK(collector.unsealed.empty());
+  }
+  CHECK(collector.sealed == std::vector<Frame>{numbered_frame(1), numbered_frame(1)});
 }
 
 TEST_CASE("probability one hits every frame, zero hits none") {

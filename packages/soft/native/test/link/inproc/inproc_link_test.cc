@@ -65,6 +65,22 @@ TEST_CASE("a frame for an address of the process goes there, all others to the n
   CHECK(at_a.frames == std::vector<Frame>{frame_to(kA, 3)});
 }
 
+TEST_CASE("a frame without its ICRC stays so within the process, and gets its ICRC for other links and groups") {
+  MemoryLink wire_a;
+  InprocLink a(kA, &wire_a, nothing), b(kB, nullptr, nothing);
+  wire::Gid group = ipv4_gid(239, 1, 2, 3);
+  b.join(group);
+  send_unsealed(a, unsealed(frame_to(kB, 1)));
+  send_unsealed(a, unsealed(frame_to(kFar, 2)));
+  send_unsealed(a, unsealed(frame_to(group, 3)));
+  a.flush();
+  CHECK(wire_a.sent == std::vector<Frame>{frame_to(kFar, 2), frame_to(group, 3)});
+  FormCollector at_b;
+  CHECK(b.receive(at_b, 10) == 2);
+  CHECK(at_b.unsealed == std::vector<Frame>{unsealed(frame_to(kB, 1))});
+  CHECK(at_b.sealed == std::vector<Frame>{frame_to(group, 3)});
+}
+
 TEST_CASE("without a next link other addresses are unreachable") {
   InprocLink a(kA, nullptr, nothing);
   CHECK(a.fixed_source_port() == 0);

@@ -123,6 +123,32 @@ TEST_CASE("an IPv4 address works alike, and what a tunnel sends stays with the n
   CHECK(b.receive() == std::vector<Frame>{a.frame_to(b.address, 1)});
 }
 
+TEST_CASE("a frame without its ICRC passes through memory as it is, and gets its ICRC for the next link") {
+  End a, b;
+  const wire::Gid far = new_address();
+  send_unsealed(*a.link, unsealed(a.frame_to(b.address, 1)));
+  a.send_to(b, 2);
+  send_unsealed(*a.link, unsealed(a.frame_to(far, 3)));
+  a.link->flush();
+  CHECK(a.next.sent == std::vector<Frame>{a.frame_to(far, 3)});
+  FormCollector collector;
+  while (b.link->prepare_sleep(), b.link->receive(collector, 64) != 0) {
+  }
+  CHECK(collector.unsealed == std::vector<Frame>{unsealed(a.frame_to(b.address, 1))});
+  CHECK(collector.sealed == std::vector<Frame>{a.frame_to(b.address, 2)});
+}
+
+TEST_CASE("frames that wait for room keep their form") {
+  End a, b;
+  const std::size_t full = fill(a, b);
+  send_unsealed(*a.link, unsealed(a.frame_to(b.address, 7)));
+  a.link->flush();
+  FormCollector collector;
+  while (b.link->prepare_sleep(), b.link->receive(collector, 64) != 0) a.link->relieve();
+  CHECK(collector.sealed.size() == full);
+  CHECK(collector.unsealed == std::vector<Frame>{unsealed(a.frame_to(b.address, 7))});
+}
+
 TEST_CASE("a process that comes later is found, one that goes is left, and its successor is found again") {
   const wire::Gid address = new_address();
   End a;
@@ -240,10 +266,10 @@ TEST_CASE("frames with addresses that are not those of the connection are reject
   // A peer that speaks the protocol and lies.
   std::unique_ptr<Outgoing> liar;
   REQUIRE(Outgoing::open(c.address, b.address, &liar) == 0);
-  liar->send(a.frame_to(b.address, 2), virtual_clock);
-  liar->send(c.frame_to(a.address, 3), virtual_clock);
-  liar->send(Frame{1, 2, 3}, virtual_clock);
-  liar->send(c.frame_to(b.address, 4), virtual_clock);
+  liar->send(a.frame_to(b.address, 2), FrameForm::kSealed, virtual_clock);
+  liar->send(c.frame_to(a.address, 3), FrameForm::kSealed, virtual_clock);
+  liar->send(Frame{1, 2, 3}, FrameForm::kSealed, virtual_clock);
+  liar->send(c.frame_to(b.address, 4), FrameForm::kSealed, virtual_clock);
   liar->flush();
   CHECK(b.receive() == std::vector<Frame>{c.frame_to(b.address, 4)});
   CHECK(b.link->counters().rejected == 3);

@@ -43,9 +43,31 @@ class Collector final : public Receiver {
   std::vector<Frame> frames;
 };
 
+// Keeps apart the frames that come without their ICRC.
+class FormCollector final : public Receiver {
+ public:
+  void deliver(std::span<const std::uint8_t> frame) override { sealed.emplace_back(frame.begin(), frame.end()); }
+  void deliver_unsealed(std::span<const std::uint8_t> frame) override {
+    unsealed.emplace_back(frame.begin(), frame.end());
+  }
+  std::vector<Frame> sealed, unsealed;
+};
+
 inline void send(Transmitter& link, const Frame& frame) {
   std::copy(frame.begin(), frame.end(), link.reserve());
   link.commit(frame.size());
+}
+
+// The frame with another ICRC.
+inline Frame unsealed(Frame frame) {
+  frame.back() ^= 0xff;
+  return frame;
+}
+
+inline void send_unsealed(Transmitter& link, const Frame& frame) {
+  std::uint8_t* buffer = link.reserve();
+  std::copy(frame.begin(), frame.end(), buffer);
+  link.commit_unsealed({buffer, frame.size()});
 }
 
 // A sealed frame whose payload begins with `number`.

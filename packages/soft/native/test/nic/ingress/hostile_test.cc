@@ -104,3 +104,38 @@ TEST_CASE("a read response of the wrong length is a bad response, not a short re
   CHECK(net.a.poll().at(0).status == IBV_WC_BAD_RESP_ERR);
   CHECK(std::count(memory.begin(), memory.end(), 0x55) == 64);
 }
+
+TEST_CASE("an ICRC counts only in frames whose link does not promise to keep them whole, and everything else in all") {
+  VirtualNetwork net;
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  net.connect(qa, qb);
+  std::vector<std::uint8_t> memory(64, 0x55);
+  nic::Mr* mr = net.b.reg(memory.data(), memory.size());
+  REQUIRE(post_recv(net.b, qb, 1, {sge_of(memory.data(), 64, mr)}) == 0);
+
+  std::uint8_t frame[wire::kMaxFrame] = {};
+  wire::Path path;
+  path.sgid = net.a.gid;
+  path.dgid = net.b.gid;
+  constexpr std::size_t kTransport = wire::Bth::kSize + 16 + wire::kIcrcSize;
+  const std::size_t network = wire::write_network(frame, path, kTransport);
+  wire::Bth bth;
+  bth.opcode = wire::make_opcode(wire::Transport::kRc, wire::kSendOnly);
+  bth.dest_qpn = qb->number;
+  bth.psn = 0xfffff0;
+  bth.emit(frame + network);
+  const auto deliver = [&](link::FrameForm form) {
+    net.b.nic->ingress().deliver(1, {frame, network + kTransport}, 0, form);
+  };
+  deliver(link::FrameForm::kSealed);
+  CHECK(net.b.nic->counters().icrc_err == 1);
+  CHECK(net.b.poll().empty());
+  frame[15] ^= 1;  // another source address
+  deliver(link::FrameForm::kUnsealed);
+  CHECK(net.b.nic->counters().dropped_pkts == 1);
+  CHECK(net.b.poll().empty());
+  frame[15] ^= 1;
+  deliver(link::FrameForm::kUnsealed);
+  CHECK(net.b.poll().at(0).status == IBV_WC_SUCCESS);
+}
