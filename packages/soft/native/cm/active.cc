@@ -120,7 +120,7 @@ void Manager::receive_mra(const Arrival& arrival) {
   const bool expected = (connection->state == State::kReqSent && mra.about == About::kReq) ||
                         (connection->state == State::kRepSent && mra.about == About::kRep);
   if (!expected) return;
-  connection->sends_left = kSends;
+  connection->sends_left = kMraSends;
   connection->interval = kMraInterval;
   arm(*connection, arrival.now + kMraInterval);
 }

@@ -67,7 +67,7 @@ void Manager::receive_rej(const Arrival& arrival) {
       report(*connection, event);
       return wait_out(*connection, arrival.now);
     case State::kEstablished:
-      if (const auto watch = watches_.find(connection->path.dgid); watch != watches_.end()) {
+      if (const auto watch = watches_.find(watched(*connection)); watch != watches_.end()) {
         // The others of that peer may be gone too: they are asked about at once.
         watch->second.silent = 0;
         watch->second.due = next_watch_ = arrival.now;

@@ -2,12 +2,14 @@
 // Outlet, and time is an argument. Not thread-safe: the host holds the device's lock.
 //
 // A message that expects a response is sent up to 16 times (a DREQ 8 times): after 250 ms, 500 ms, and then each
-// second, so that a peer that does not respond is unreachable after 15 seconds (a DREQ is given up after 7). A peer
-// whose program takes its time responds to a repeated message with an MRA, and the count starts again.
+// second, so that a peer that does not respond is unreachable after 16 seconds (a DREQ is given up after 8). A peer
+// whose program takes its time responds to a repeated message with an MRA. It is asked 3 times more from then on, every
+// 4 seconds, and responds with an MRA again as long as its process exists.
 //
 // A process that is killed says nothing. So each peer with connections is asked about one of them every 2 seconds, by a
-// LAP: a peer that does not know the connection rejects it, and one that has answered before and falls silent is gone
-// after 8 seconds. The kernel's connection manager does not answer on RoCE, and is never taken for gone.
+// LAP: a peer that does not know the connection rejects it, and one that falls silent is gone after 8 seconds. A peer
+// is a device of a process: its address and GUID, because another process may have the address next. The kernel's
+// connection manager does not answer on RoCE, and is never taken for gone.
 //
 // A connection lives until its owner has released it and the protocol has ended: the end of a released connection is
 // still retransmitted.
@@ -93,17 +95,23 @@ class Manager {
   void arm(Connection& connection, Nanos deadline);
 
   // -- peers with connections that stand
+  struct Watched {
+    auto operator<=>(const Watched&) const = default;
+    wire::Gid address;
+    std::uint64_t guid;
+  };
   struct Watch {
     Nanos due;
+    bool answers;            // it is one that does, or has done so
     std::uint32_t last = 0;  // the connection that was asked about
     int silent = 0;          // questions without an answer
-    bool answers = false;
   };
+  static Watched watched(const Connection& connection) { return {connection.path.dgid, connection.remote_guid}; }
   void enter_established(Connection& connection, Nanos now);
   void leave_established(const Connection& connection);
   void watch_peers(Nanos now);
-  bool ask(const wire::Gid& peer, Watch& watch, Nanos now);  // false without connections
-  void lose_peer(const wire::Gid& peer, Nanos now);
+  bool ask(const Watched& peer, Watch& watch, Nanos now);  // false without connections
+  void lose_peer(const Watched& peer, Nanos now);
 
   // -- messages
   void send(const Connection& connection, const Mad& mad) {
@@ -167,8 +175,8 @@ class Manager {
   std::map<Peer, std::uint32_t> peers_;     // connections, by the peer's queue pair
   std::map<std::pair<wire::Gid, std::uint32_t>, std::uint32_t> lookups_;  // received, by the peer's number of them
   std::set<std::pair<Nanos, std::uint32_t>> timers_;
-  std::map<wire::Gid, Watch> watches_;
-  std::set<std::pair<wire::Gid, std::uint32_t>> established_;
+  std::map<Watched, Watch> watches_;
+  std::set<std::pair<Watched, std::uint32_t>> established_;
   Nanos next_watch_ = kNever;
   std::deque<Held> held_;  // the oldest first
   std::uint32_t next_id_;

@@ -15,8 +15,9 @@ inline constexpr int kSends = 16;
 inline constexpr int kDreqSends = 8;
 inline constexpr Nanos kFirstInterval = 250 * kMillisecond;
 inline constexpr Nanos kLongestInterval = 1000 * kMillisecond;
-// After an MRA the peer's program works on it, and is asked less often.
+// After an MRA the peer's program works on it, and is asked less often. Each question has an MRA as its response.
 inline constexpr Nanos kMraInterval = 4000 * kMillisecond;
+inline constexpr int kMraSends = 3;
 
 // What is announced to the peer, as the kernel's rdma_cm does.
 inline constexpr std::uint8_t kResponseTimeout = 20;

@@ -6,22 +6,24 @@
 #include "cm/make_mad.h"
 #include "cm/manager.h"
 #include "cm/timing.h"
+#include "wire/guid.h"
 
 namespace verbs::soft::cm {
 
 void Manager::enter_established(Connection& connection, Nanos now) {
   connection.state = State::kEstablished;
-  established_.emplace(connection.path.dgid, connection.id);
-  const Nanos due = now + kFirstWatch;
-  if (watches_.try_emplace(connection.path.dgid, Watch{due}).second) next_watch_ = std::min(next_watch_, due);
+  const Watched peer = watched(connection);
+  established_.emplace(peer, connection.id);
+  const Watch first{.due = now + kFirstWatch, .answers = wire::is_soft_guid(peer.guid)};
+  if (watches_.try_emplace(peer, first).second) next_watch_ = std::min(next_watch_, first.due);
 }
 
 void Manager::leave_established(const Connection& connection) {
-  established_.erase({connection.path.dgid, connection.id});
+  established_.erase({watched(connection), connection.id});
 }
 
 void Manager::watch_peers(Nanos now) {
-  std::vector<wire::Gid> lost;
+  std::vector<Watched> lost;
   next_watch_ = kNever;
   for (auto at = watches_.begin(); at != watches_.end();) {
     auto& [peer, watch] = *at;
@@ -35,11 +37,11 @@ void Manager::watch_peers(Nanos now) {
     next_watch_ = std::min(next_watch_, watch.due);
     ++at;
   }
-  for (const wire::Gid& peer : lost) lose_peer(peer, now);
+  for (const Watched& peer : lost) lose_peer(peer, now);
 }
 
 // About each connection in turn.
-bool Manager::ask(const wire::Gid& peer, Watch& watch, Nanos now) {
+bool Manager::ask(const Watched& peer, Watch& watch, Nanos now) {
   auto next = established_.upper_bound({peer, watch.last});
   if (next == established_.end() || next->first != peer) next = established_.lower_bound({peer, 0});
   if (next == established_.end() || next->first != peer) return false;
@@ -52,7 +54,7 @@ bool Manager::ask(const wire::Gid& peer, Watch& watch, Nanos now) {
   return true;
 }
 
-void Manager::lose_peer(const wire::Gid& peer, Nanos now) {
+void Manager::lose_peer(const Watched& peer, Nanos now) {
   watches_.erase(peer);
   for (;;) {
     const auto next = established_.lower_bound({peer, 0});
@@ -70,7 +72,8 @@ void Manager::lose_peer(const wire::Gid& peer, Nanos now) {
 void Manager::receive_lap(const Arrival& arrival) {
   const Notice lap = Notice::parse(arrival.mad);
   const Connection* connection = find_for(lap.remote_id, lap.local_id, arrival.path);
-  if (connection && connection->state == State::kEstablished) {
+  // In kRepSent the RTU was lost.
+  if (connection && (connection->state == State::kEstablished || connection->state == State::kRepSent)) {
     send(*connection,
          make_mad(arrival.transaction, Attribute::kApr, Apr{connection->id, connection->remote_id, Apr::kUnsupported}));
   } else if (!connection) {
@@ -86,7 +89,7 @@ void Manager::receive_apr(const Arrival& arrival) {
   const Apr apr = Apr::parse(arrival.mad);
   const Connection* connection = find_for(apr.remote_id, apr.local_id, arrival.path);
   if (!connection || connection->state != State::kEstablished) return;
-  const auto watch = watches_.find(connection->path.dgid);
+  const auto watch = watches_.find(watched(*connection));
   if (watch == watches_.end()) return;
   watch->second.answers = true;
   watch->second.silent = 0;

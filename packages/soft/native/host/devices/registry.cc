@@ -20,19 +20,18 @@
 #include "host/models/model_options.h"
 #include "host/progress/clock.h"
 #include "verbs_soft_boundary.h"
+#include "wire/guid.h"
 
 namespace verbs::soft::host {
 
 namespace {
 
-// A locally administered EUI-64: no vendor's number, and different in every process.
 std::uint64_t random_guid_base() {
   std::uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
     bits = static_cast<std::uint64_t>(now()) * 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(getpid()) << 32;
   }
-  constexpr std::uint64_t kLocal = 0x02ull << 56;
-  return kLocal | (bits & 0x00ffffffffff0000ull);
+  return wire::guid_base(bits);
 }
 
 std::atomic<Registry*> created{nullptr};

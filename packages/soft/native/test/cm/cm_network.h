@@ -7,11 +7,13 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cm/manager.h"
 #include "cm/message.h"
+#include "wire/guid.h"
 
 namespace verbs::soft::cm {
 
@@ -32,8 +34,8 @@ class Network;
 // A manager and what its owner heard.
 class Node final : public Outlet {
  public:
-  Node(Network& network, unsigned last, std::uint64_t seed)
-      : manager({.guid = 0x1000 + last, .seed = seed}, *this),
+  Node(Network& network, unsigned last, std::uint64_t seed, std::uint64_t guid)
+      : manager({.guid = guid, .seed = seed}, *this),
         gid(address(last)),
         gid6(address(last, false)),
         network_(network) {}
@@ -80,7 +82,9 @@ class Network {
     Mad mad;
   };
 
-  Network() : client(*this, 1, 0x10001), server(*this, 2, 0x20001) {}
+  static constexpr std::uint64_t kForeign = 0x0002c90300001000;
+  explicit Network(std::uint64_t guids = wire::guid_base(0))
+      : client(*this, 1, 0x10001, guids + 1), server(*this, 2, 0x20001, guids + 2) {}
 
   static Attribute attribute_of(const Mad& mad) {
     MadHeader header;
@@ -89,7 +93,8 @@ class Network {
   }
 
   void take(Node& from, const wire::Path& path, MadView mad) {
-    Frame frame{&from == &client ? &server : &client, path, {}};
+    if (successor && &from == &server) return;
+    Frame frame{&from == &client ? &serving() : &client, path, {}};
     std::copy(mad.begin(), mad.end(), frame.mad.begin());
     sent.push_back(frame.mad);
     if (drops && drops(frame.mad)) return;
@@ -109,22 +114,28 @@ class Network {
     const Nanos end = now + duration;
     settle();
     for (;;) {
-      const Nanos next = std::min(client.manager.next_deadline(), server.manager.next_deadline());
+      const Nanos next = std::min(client.manager.next_deadline(), serving().manager.next_deadline());
       if (next > end) break;
       now = std::max(now, next);
       client.manager.advance(now);
-      server.manager.advance(now);
+      serving().manager.advance(now);
       settle();
     }
     now = end;
   }
 
   // -- steps of a test
+  // The process of the server is killed, and another one has its address.
+  void replace_server(std::uint64_t guid) {
+    successor = std::make_unique<Node>(*this, 2, guid << 16, guid);
+    queue_.clear();
+  }
+  Node& serving() { return successor ? *successor : server; }
   void listen(std::uint64_t service = kService, bool datagrams = false) {
     verbs_soft_cm_listen_attr attr{};
     attr.service_id = service;
     attr.datagrams = datagrams;
-    REQUIRE(server.manager.listen(attr, server.owner(), now, &listener) == 0);
+    REQUIRE(serving().manager.listen(attr, serving().owner(), now, &listener) == 0);
   }
   std::uint32_t connect(std::uint32_t qp_num = 17, bool ipv4 = true, const char* data = "hello") {
     verbs_soft_cm_connect_attr attr{};
@@ -153,7 +164,7 @@ class Network {
     return id;
   }
   std::uint32_t requested() {
-    const Node::Heard* request = server.last(VERBS_SOFT_CM_REQUEST);
+    const Node::Heard* request = serving().last(VERBS_SOFT_CM_REQUEST);
     REQUIRE(request);
     return request->event.connection;
   }
@@ -165,7 +176,7 @@ class Network {
                                 .flow_control = 1,
                                 .rnr_retry_count = 7,
                                 .srq = 0};
-    return server.manager.accept(id, end, text("welcome"), now);
+    return serving().manager.accept(id, end, text("welcome"), now);
   }
   // The numbers of both ends of a connection that stands.
   std::pair<std::uint32_t, std::uint32_t> establish(std::uint32_t qp_num = 17) {
@@ -176,13 +187,14 @@ class Network {
     run(kMs);
     REQUIRE(client.manager.ready(id, {}, now) == 0);
     run(kMs);
-    REQUIRE(server.count(VERBS_SOFT_CM_READY) > 0);
+    REQUIRE(serving().count(VERBS_SOFT_CM_READY) > 0);
     return {id, peer};
   }
 
   Nanos now = 1000 * kMs;
   Node client;
   Node server;
+  std::unique_ptr<Node> successor;
   std::uint32_t listener = 0;
   std::vector<Mad> sent;
   std::function<bool(const Mad&)> drops;

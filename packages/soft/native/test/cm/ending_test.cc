@@ -1,4 +1,5 @@
 // How connections end: by a side, by both, by neither.
+#include <algorithm>
 #include <cerrno>
 
 #include "test/cm/cm_network.h"
@@ -66,8 +67,8 @@ TEST_CASE("the end of the process tells every peer") {
   CHECK(network.client.count(VERBS_SOFT_CM_REJECTED) == 1);
 }
 
-TEST_CASE("a peer that is killed is missed within 9 seconds, with all its connections") {
-  for (const int alive_ms : {100, 3000, 60'000}) {
+TEST_CASE("a peer that is killed is missed within 8 seconds, with all its connections") {
+  for (const int alive_ms : {0, 40, 100, 3000, 60'000}) {
     CAPTURE(alive_ms);
     Network network;
     network.listen();
@@ -75,15 +76,38 @@ TEST_CASE("a peer that is killed is missed within 9 seconds, with all its connec
     network.run(alive_ms * kMs);
     CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 0);
     network.drops = [](const Mad&) { return true; };
-    network.run(9000 * kMs);
+    network.run(8001 * kMs);
     CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 5);
     CHECK(network.server.count(VERBS_SOFT_CM_DISCONNECTED) == 5);
     CHECK(network.client.last(VERBS_SOFT_CM_DISCONNECTED)->event.status == ETIMEDOUT);
   }
 }
 
-TEST_CASE("a peer that forgot its connections says so, and a foreign one that never answers stays") {
+TEST_CASE("each of the processes that had an address one after the other is missed within 8 seconds") {
   Network network;
+  network.listen();
+  const std::uint32_t first = network.establish(17).first;
+  network.run(500 * kMs);
+  // None of them answers for a connection of another one. Each lives for 3 seconds, with a connection of its own.
+  network.drops = [](const Mad& mad) { return Network::attribute_of(mad) == Attribute::kRej; };
+  const Nanos killed = network.now;
+  const auto is_lost = [&] {
+    return std::ranges::any_of(network.client.heard, [&](const Node::Heard& heard) {
+      return heard.event.connection == first && heard.event.type == VERBS_SOFT_CM_DISCONNECTED;
+    });
+  };
+  for (std::uint32_t process = 1; process <= 5 && !is_lost(); ++process) {
+    network.replace_server(wire::guid_base(0) + 0x100 * process);
+    network.listen();
+    network.establish(17 + process);
+    for (int step = 0; step < 30 && !is_lost(); ++step) network.run(100 * kMs);
+  }
+  CHECK(is_lost());
+  CHECK(network.now - killed <= 8100 * kMs);
+}
+
+TEST_CASE("a peer that forgot its connections says so, and a foreign one that never answers stays") {
+  Network network(Network::kForeign);
   network.listen();
   network.establish(17);
   SUBCASE("forgot") {
