@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { objectCounts } from '@verbs/core';
 
 export function held() {
+  /** @type {Record<string, number>} */
   const descriptors = {};
   for (const name of readdirSync('/proc/self/fd')) {
     try {
@@ -15,10 +16,15 @@ export function held() {
       // Closed meanwhile.
     }
   }
-  return { descriptors, threads: readdirSync('/proc/self/task').length, objects: objectCounts() };
+  /** @type {Record<string, number>} */
+  const objects = objectCounts();
+  return { descriptors, threads: readdirSync('/proc/self/task').length, objects };
 }
 
-/** What is there beyond the baseline, after a while that threads may take to end; empty if nothing is. */
+/**
+ * What is there beyond the baseline, after a while that threads may take to end; empty if nothing is.
+ * @param {ReturnType<typeof held>} baseline @param {number} milliseconds
+ */
 export async function leftovers(baseline, milliseconds) {
   const deadline = performance.now() + milliseconds;
   for (;;) {
@@ -29,6 +35,7 @@ export async function leftovers(baseline, milliseconds) {
   }
 }
 
+/** @param {ReturnType<typeof held>} before @param {ReturnType<typeof held>} now */
 function differences(before, now) {
   const found = [];
   for (const [target, count] of Object.entries(now.descriptors)) {

@@ -1,0 +1,52 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import process from 'node:process';
+
+const source = join(import.meta.dirname, '../../kills/victim.c');
+const build = join(import.meta.dirname, '../../build');
+
+/** @param {NodeJS.ProcessEnv} env */
+export function buildVictim(env) {
+  const program = join(build, `victim-${process.pid}`);
+  mkdirSync(build, { recursive: true });
+  const args = ['-O1', '-g', '-Wall', '-Wextra', '-Werror', '-o', program, source, '-lrdmacm', '-libverbs'];
+  const { status, stderr } = spawnSync(env['CC'] ?? 'cc', args, { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${source} does not compile: ${stderr}`);
+  return program;
+}
+
+/** A process that is killed. */
+export class Victim {
+  #stderr = '';
+  /** @type {(time: number) => void} */
+  #tell = () => undefined;
+  /** @type {Promise<number>} when it was killed */
+  killed = new Promise((resolve) => (this.#tell = resolve));
+
+  /** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} env */
+  constructor(program, args, env) {
+    this.child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.ended = once(this.child, 'close');
+    this.child.stderr.on('data', (text) => (this.#stderr += String(text)));
+    this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
+  }
+
+  /** The words behind the first one of the next line, which has to be that. @param {string} first */
+  async line(first) {
+    const { value } = await this.lines.next();
+    const [word, ...rest] = String(value ?? '').split(' ');
+    if (word === first) return rest;
+    throw new Error(`the victim said ${String(value)} instead of ${first}`);
+  }
+
+  /** An error if it has ended before by itself. */
+  async kill() {
+    this.child.kill('SIGKILL');
+    this.#tell(performance.now());
+    await this.ended;
+    if (this.child.signalCode !== 'SIGKILL') throw new Error(`the victim ended by itself: ${this.#stderr.trim()}`);
+  }
+}
