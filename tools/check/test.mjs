@@ -19,7 +19,8 @@ const checks = [
   'api:check',
   'lint:cpp',
   'lint:naming',
-  'docs',
+  'lint:spelling',
+  'site',
   'format:check',
 ];
 

@@ -1,0 +1,89 @@
+// typedoc's plugin of this site: the repository's documents as pages, the reference by theme, and links between the two.
+import { join } from 'node:path';
+import { Application, KindRouter } from 'typedoc';
+import { ReflectionKind } from 'typedoc/models';
+import { root } from '../setup/src/paths.mjs';
+import { addDocuments, urls } from './src/documents.mjs';
+import { pages } from './src/pages.mjs';
+import { finder, sourceLinks, withLinks } from './src/reference-links.mjs';
+import { putUnder, putUnderThemes, themeOrder } from './src/themes.mjs';
+
+/** @import { CommentDisplayPart, ProjectReflection, Reflection } from 'typedoc' */
+
+/** What typedoc does at the same event: 10000 and 0 resolve links and read READMEs, -200 makes the categories. */
+const BEFORE_ALL = 20_000;
+const AFTER_READMES = -50;
+const AFTER_CATEGORIES = -400;
+
+/** The order of the packages: the verbs first, then what is beside them, then the vendors'. */
+const packageOrder = ['core', 'soft', 'rdmacm', 'mlx5', 'hbl', 'doca-comm'].map((name) => `@verbs/${name}`);
+
+/** The order of the modules of a package: what programs import first. */
+const moduleOrder = ['index', 'rendezvous', 'provider'];
+
+/** @param {Application} app */
+export function load(app) {
+  app.on(Application.EVENT_BOOTSTRAP_END, () => {
+    const themes = [...new Set(pages().map(({ theme }) => theme))];
+    const project = themes.indexOf('Project');
+    themes.splice(project === -1 ? themes.length : project, 0, 'Reference');
+    app.options.setValue('categoryOrder', [...themes, ...themeOrder, '*']);
+  });
+  app.on(Application.EVENT_PROJECT_REVIVE, addPages, BEFORE_ALL);
+  app.on(Application.EVENT_PROJECT_REVIVE, addLinks, AFTER_READMES);
+  app.on(Application.EVENT_PROJECT_REVIVE, order, AFTER_CATEGORIES);
+  app.renderer.defineRouter('site', SiteRouter);
+
+  /** @param {ProjectReflection} project */
+  function addPages(project) {
+    for (const module of project.children ?? []) {
+      const folder = join(root, 'packages', module.name.replace('@verbs/', ''));
+      project.files.registerReflectionPath(/** @type {never} */ (folder), module);
+      project.files.registerReflectionPath(/** @type {never} */ (join(folder, 'README.md')), module);
+      putUnder(module, 'Reference');
+    }
+    putUnderThemes(project);
+    addDocuments(app, project);
+  }
+}
+
+/** @param {ProjectReflection} project */
+function addLinks(project) {
+  const find = finder(project);
+  /** @param {CommentDisplayPart[]} parts @param {string} [packageName] */
+  const linked = (parts, packageName) => {
+    sourceLinks(project, parts);
+    return withLinks(parts, find, packageName);
+  };
+  if (project.readme) project.readme = linked(project.readme);
+  for (const module of project.children ?? []) if (module.readme) module.readme = linked(module.readme, module.name);
+  for (const document of project.getReflectionsByKind(ReflectionKind.Document)) {
+    if (document.isDocument()) document.content = linked(document.content);
+  }
+}
+
+/**
+ * The packages, and the modules in a package, by what programs need first.
+ * @param {ProjectReflection} project
+ */
+function order(project) {
+  const place = (/** @type {Reflection} */ { name }) => packageOrder.indexOf(name);
+  const reference = project.categories?.find(({ title }) => title === 'Reference');
+  reference?.children.sort((a, b) => place(a) - place(b));
+  for (const module of project.children ?? []) {
+    for (const list of [
+      module.children,
+      module.childrenIncludingDocuments,
+      ...(module.groups ?? []).map(({ children }) => children),
+    ])
+      list?.sort((a, b) => moduleOrder.indexOf(a.name) - moduleOrder.indexOf(b.name));
+  }
+}
+
+class SiteRouter extends KindRouter {
+  /** @override @param {Reflection} reflection */
+  getIdealBaseName(reflection) {
+    const url = urls.get(reflection);
+    return url ?? `reference/${super.getIdealBaseName(reflection)}`;
+  }
+}

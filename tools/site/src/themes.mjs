@@ -1,0 +1,58 @@
+// The reference by theme: what a package exports stands under the theme of the file that declares it.
+import { readFileSync } from 'node:fs';
+import { Comment, CommentTag, ReflectionKind } from 'typedoc/models';
+
+/** @import { DeclarationReflection, ProjectReflection, Reflection } from 'typedoc' */
+
+/** @type {Record<string, Record<string, string>>} the beginning of a path in `src`, and its theme, by package */
+const themes = JSON.parse(readFileSync(new URL('../themes.json', import.meta.url), 'utf8'));
+
+/** The order of all themes, for typedoc's `categoryOrder`. */
+export const themeOrder = [...new Set(Object.values(themes).flatMap((each) => Object.values(each)))];
+
+/**
+ * @param {Reflection} reflection
+ * @param {string} theme
+ */
+export function putUnder(reflection, theme) {
+  reflection.comment ??= new Comment();
+  reflection.comment.blockTags.push(new CommentTag('@category', [{ kind: 'text', text: theme }]));
+}
+
+/**
+ * Gives each export of the packages' modules its theme.
+ * @param {ProjectReflection} project
+ */
+export function putUnderThemes(project) {
+  for (const { module, packageName } of modules(project)) {
+    for (const child of module.children ?? []) {
+      const theme = themeOf(packageName, project.getSymbolIdFromReflection(child)?.packagePath);
+      if (theme !== undefined) putUnder(child, theme);
+    }
+  }
+}
+
+/**
+ * The modules with exports, and the packages that they belong to.
+ * @param {ProjectReflection} project
+ * @returns {{ module: DeclarationReflection, packageName: string }[]}
+ */
+export function modules(project) {
+  return (project.children ?? []).flatMap((top) => {
+    const inner = (top.children ?? []).filter((child) => child.kindOf(ReflectionKind.Module));
+    return (inner.length === 0 ? [top] : inner).map((module) => ({ module, packageName: top.name }));
+  });
+}
+
+/**
+ * @param {string} packageName
+ * @param {string | undefined} path from the package's folder
+ */
+function themeOf(packageName, path) {
+  const within = path?.replace(/^src\//, '');
+  return within === undefined
+    ? undefined
+    : Object.entries(themes[packageName] ?? {})
+        .filter(([start]) => within.startsWith(start))
+        .sort(([a], [b]) => b.length - a.length)[0]?.[1];
+}
