@@ -26,7 +26,7 @@ function readOptions(args) {
 
 /** @param {ReturnType<typeof readOptions>} options */
 function testPacked({ short }) {
-  const env = { ...setUp({ forTests: false }), ...(!short && { VERBS_PACKED_LONG: '1' }) };
+  const env = { ...setUp({ forTests: true }), ...(!short && { VERBS_PACKED_LONG: '1' }) };
   return exitStatus('vitest', ['run'], { cwd: dirname(fileURLToPath(import.meta.url)), env });
 }
 

@@ -46,7 +46,7 @@ function readOptions(args) {
 /** @param {ReturnType<typeof readOptions>} options */
 function release({ publish, 'no-test': untested, 'no-arm64': here }) {
   if (publish) mayPublish();
-  const env = setUp({ forTests: false });
+  const env = setUp({ forTests: !untested });
   if (!untested) {
     const folder = dirname(fileURLToPath(import.meta.url));
     const long = { ...env, VERBS_PACKED_LONG: '1' };

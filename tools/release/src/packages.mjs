@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { packageDirectories } from '../../setup/src/paths.mjs';
 
 /**
@@ -17,14 +17,24 @@ import { packageDirectories } from '../../setup/src/paths.mjs';
  */
 export function publishedPackages() {
   return packageDirectories()
-    .map((folder) => ({ folder, manifest: readManifest(folder) }))
-    .filter(({ manifest }) => manifest.private !== true)
-    .map(({ folder, manifest: { name, version } }) => ({
-      name,
-      version,
-      folder,
-      native: existsSync(join(folder, 'native')),
-    }));
+    .filter((folder) => readManifest(folder).private !== true)
+    .map(packageIn);
+}
+
+/**
+ * The applications of tools/apps: not published, but packed as if they were.
+ * @returns {Package[]}
+ */
+export function applications() {
+  return packageDirectories()
+    .filter((folder) => basename(dirname(folder)) === 'apps')
+    .map(packageIn);
+}
+
+/** @param {string} folder @returns {Package} */
+function packageIn(folder) {
+  const { name, version } = readManifest(folder);
+  return { name, version, folder, native: existsSync(join(folder, 'native')) };
 }
 
 /**

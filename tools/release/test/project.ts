@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Manager, npm } from '../src/managers.mjs';
+import { Running } from './running.js';
 
 /** The result of a program. */
 export interface Ended {
@@ -53,6 +54,11 @@ export class Project {
     const all = { ...this.#env, ...env };
     const { status, stdout, stderr } = spawnSync(path, args, { cwd: this.folder, env: all, encoding: 'utf8', timeout });
     return { code: status, stdout, stderr };
+  }
+
+  /** Starts a program in the project. */
+  start(path: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+    return new Running(spawn(path, args, { cwd: this.folder, env: { ...this.#env, ...env } }));
   }
 
   /** Runs a program's text; `name` ends with its kind of module. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { prebuildArm64 } from '../src/cross.mjs';
 import { pack, packDependencies, type Tarball } from '../src/pack.mjs';
-import { type Package, publishedPackages } from '../src/packages.mjs';
+import { applications, type Package, publishedPackages } from '../src/packages.mjs';
 import { prebuild } from '../src/prebuild.mjs';
 import { serveRegistry } from '../src/registry.mjs';
 
@@ -30,7 +30,9 @@ export default async function publish(project: TestProject): Promise<() => Promi
   for (const each of native) prebuild(each);
   if (process.env['VERBS_PACKED_ARM64'] === '1') prebuildArm64(native, process.env);
   const tarballs = packages.map((each) => pack(each, join(folder, 'own'), process.env));
-  const registry = await serveRegistry([...tarballs, ...packDependencies(packages, join(folder, 'others'))]);
+  const apps = applications().map((each) => pack(each, join(folder, 'apps'), process.env));
+  const others = packDependencies(packages, join(folder, 'others'));
+  const registry = await serveRegistry([...tarballs, ...apps, ...others]);
   project.provide('published', { packages, tarballs, registry: registry.url });
   return async () => {
     await registry.close();

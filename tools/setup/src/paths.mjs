@@ -9,7 +9,7 @@ export const toolsDirectory = join(root, '.tools');
 
 /** The folders of the workspace's packages, in the order of their names. */
 export function packageDirectories() {
-  return ['packages', 'tools'].flatMap((group) =>
+  return ['packages', 'tools', 'tools/apps'].flatMap((group) =>
     readdirSync(join(root, group))
       .sort()
       .map((name) => join(root, group, name))
