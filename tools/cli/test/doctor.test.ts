@@ -45,6 +45,14 @@ describe('the RoCE port', () => {
     expect(port()).toMatchObject({ level: 'fail', text: expect.stringContaining('rdma_rxe') as string });
   });
 
+  it('is held for all addresses by the kernel, whose sockets have inodes as those of processes', () => {
+    put('/proc/net/udp', HEAD + udpLine('00000000', '12B7', 8123));
+    const other = 'held for all addresses by a process of another user';
+    expect(port()).toMatchObject({ level: 'fail', text: other });
+    mkdirSync(join(root, '/sys/module/rdma_rxe'), { recursive: true });
+    expect(port()).toMatchObject({ level: 'fail', text: expect.stringContaining('the kernel') as string });
+  });
+
   it('is held for all addresses by a process', () => {
     put('/proc/net/udp6', HEAD + udpLine('0'.repeat(32), '12B7', 4242));
     put('/proc/77/comm', 'holder\n');

@@ -14,12 +14,29 @@ export const addresses = {
 /** The network interface of the host's end. */
 export const tap = 'tap0';
 
+/** The Ethernet addresses of the two ends. */
+const ethernet = { host: '02:00:00:4d:00:01', guest: '02:00:00:4d:00:02' };
+
+/**
+ * The words for `ip` that make the other end known for ever: a fault must not hit the question for its Ethernet address,
+ * whose repetition takes longer than a queue pair waits.
+ * @param {Record<4 | 6, string>} other
+ * @param {string} address
+ * @param {string} device
+ */
+function neighbours(other, address, device) {
+  return [other[4], other[6]].map((ip) => `neighbour replace ${ip} lladdr ${address} nud permanent dev ${device}`);
+}
+
 /** Makes rxe0 on the guest's end of the wire. */
 export const guestNetwork = `
-ip link set eth0 mtu 9000 up
+ip link set eth0 address ${ethernet.guest} mtu 9000 up
 ip address add ${addresses.guest[4]}/24 dev eth0
 ip address add ${addresses.guest[6]}/64 dev eth0 nodad
 ip route add 224.0.0.0/4 dev eth0
+${neighbours(addresses.host, ethernet.host, 'eth0')
+  .map((words) => `ip ${words}`)
+  .join('\n')}
 rdma link add rxe0 type rxe netdev eth0
 `;
 
@@ -51,9 +68,10 @@ export function enterNamespace() {
 function makeWire() {
   ip('link set lo up');
   ip(`tuntap add ${tap} mode tap`);
-  ip(`link set ${tap} mtu 9000 up`);
+  ip(`link set ${tap} address ${ethernet.host} mtu 9000 up`);
   ip(`address add ${addresses.host[4]}/24 dev ${tap}`);
   ip(`address add ${addresses.host[6]}/64 dev ${tap} nodad`);
+  for (const words of neighbours(addresses.guest, ethernet.guest, tap)) ip(words);
 }
 
 /** @param {string} words */

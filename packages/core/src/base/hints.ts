@@ -23,7 +23,9 @@ const ofLibibverbs: Hints = {
     ENOMEM: RAISE_MEMLOCK,
     EAGAIN: RAISE_MEMLOCK,
     EFAULT: 'the memory is not mapped, or not writable although the access asks for writing',
-    EINVAL: 'REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too; the length must not exceed maxMrSize',
+    EINVAL:
+      'REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too; the length must not exceed maxMrSize; an iova needs the ' +
+      'offset in its page that the memory has',
   },
   ibv_memcpy_to_dm: { EINVAL: 'offset and length must be multiples of 4, and within the device memory' },
   ibv_memcpy_from_dm: { EINVAL: 'offset and length must be multiples of 4, and within the device memory' },

@@ -26,6 +26,9 @@ describe('a region', () => {
     mr.bytes.set(Buffer.from('by iova'));
     expect(mr.addr).toBe(0x10000n);
     expect(await read(b, 0x10000n, mr.rkey, 7)).toBe('by iova');
+    expect(() => b.pd.allocMr(64, LOCAL_WRITE, { iova: 0x10008n })).toThrow(
+      /EINVAL.*an iova needs the offset in its page/,
+    );
     const zero = b.pd.regMr(mr.bytes, LOCAL_WRITE | REMOTE_READ | ZERO_BASED);
     expect(zero.addr).toBe(0n);
     expect(await read(b, 3n, zero.rkey, 4)).toBe('iova');

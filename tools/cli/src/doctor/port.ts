@@ -6,8 +6,9 @@ const ROCE_PORT = 4791;
 /** The holder of the RoCE port on an address. */
 export interface Holder {
   address: string;
-  /** The kernel's own sockets belong to no process. */
   inode: number;
+  /** It is the kernel's soft-RoCE. */
+  kernel: boolean;
   process?: { pid: number; name: string };
 }
 
@@ -16,13 +17,13 @@ export function checkPort(system: System): Finding[] {
   const topic = `UDP port ${ROCE_PORT}`;
   const holders = portHolders(system);
   if (holders.length === 0) return [ok(topic, 'free')];
-  const all = holders.find(({ address }) => address === '0.0.0.0' || address === '::');
+  const all = holders.find(({ address }) => isAny(address));
   if (all === undefined) return [ok(topic, `in use on ${holders.map(describe).join(', ')}; other addresses are free`)];
   return [
     fail(
       topic,
       `held for all addresses by ${holderName(all)}`,
-      all.inode === 0
+      all.kernel
         ? 'as root: rdma link delete rxe0 (rdma link show prints the name), or modprobe -r rdma_rxe'
         : 'end that program, or let it bind one address only',
     ),
@@ -35,23 +36,37 @@ function portHolders(system: System): Holder[] {
     ...socketsOf(system.read('/proc/net/udp6') ?? '', ipv6Text),
   ];
   const owners = sockets.some(({ inode }) => inode !== 0) ? socketOwners(system) : new Map<number, number>();
-  return sockets.map((socket) => {
+  const rxe = system.list('/sys/module').includes('rdma_rxe');
+  return sockets.map(({ uid, ...socket }) => {
     const pid = owners.get(socket.inode);
-    if (pid === undefined) return socket;
-    return { ...socket, process: { pid, name: (system.read(`/proc/${pid}/comm`) ?? 'unknown').trim() } };
+    if (pid === undefined) {
+      // The kernel's sockets are root's and of no process; rxe has one for all addresses.
+      const kernel = socket.inode === 0 || (rxe && uid === 0 && isAny(socket.address));
+      return { ...socket, kernel };
+    }
+    const name = (system.read(`/proc/${pid}/comm`) ?? 'unknown').trim();
+    return { ...socket, kernel: false, process: { pid, name } };
   });
 }
 
+const isAny = (address: string) => address === '0.0.0.0' || address === '::';
+
+interface Socket {
+  address: string;
+  uid: number;
+  inode: number;
+}
+
 /** Lines are: number, local address:port, remote address:port, state, queues, timer, retransmits, uid, timeout, inode. */
-function socketsOf(table: string, addressText: (hex: string) => string): Holder[] {
-  const holders: Holder[] = [];
+function socketsOf(table: string, addressText: (hex: string) => string): Socket[] {
+  const sockets: Socket[] = [];
   for (const line of table.split('\n').slice(1)) {
     const fields = line.trim().split(/\s+/);
     const [address = '', port = ''] = (fields[1] ?? '').split(':');
     if (parseInt(port, 16) === ROCE_PORT)
-      holders.push({ address: addressText(address), inode: Number(fields[9] ?? 0) });
+      sockets.push({ address: addressText(address), uid: Number(fields[7] ?? 0), inode: Number(fields[9] ?? 0) });
   }
-  return holders;
+  return sockets;
 }
 
 /** The kernel prints addresses as words in the machine's byte order. */
@@ -90,7 +105,7 @@ function describe(holder: Holder): string {
   return `${holder.address} by ${holderName(holder)}`;
 }
 
-function holderName({ inode, process }: Holder): string {
+function holderName({ kernel, process }: Holder): string {
   if (process !== undefined) return `${process.name} (process ${process.pid})`;
-  return inode === 0 ? 'the kernel (its soft-RoCE, rdma_rxe)' : 'a process of another user';
+  return kernel ? 'the kernel (its soft-RoCE, rdma_rxe)' : 'a process of another user';
 }

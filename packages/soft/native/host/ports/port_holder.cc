@@ -21,15 +21,17 @@ namespace {
 struct Socket {
   wire::Gid address;
   std::uint16_t port = 0;
+  unsigned long uid = 0;
   unsigned long inode = 0;
 };
 
 // /proc/net/udp prints an address as 32-bit words in the machine's byte order.
 std::optional<Socket> parse_line(const std::string& line) {
   std::istringstream in(line);
-  std::string slot, local, remote, state, queues, timer, retransmit, uid, timeout;
+  std::string slot, local, remote, state, queues, timer, retransmit, timeout;
   Socket socket;
-  if (!(in >> slot >> local >> remote >> state >> queues >> timer >> retransmit >> uid >> timeout >> socket.inode)) {
+  if (!(in >> slot >> local >> remote >> state >> queues >> timer >> retransmit >> socket.uid >> timeout >>
+        socket.inode)) {
     return std::nullopt;
   }
   const std::size_t colon = local.find(':');
@@ -89,6 +91,11 @@ std::string find_process(unsigned long inode) {
   return {};
 }
 
+// In the kernel, soft-RoCE listens on this port, on all addresses. Its sockets are root's, and of no process.
+bool is_of_kernel(const Socket& socket) {
+  return socket.inode == 0 || (socket.uid == 0 && is_any(socket.address) && access("/sys/module/rdma_rxe", F_OK) == 0);
+}
+
 }  // namespace
 
 std::string port_holder(const wire::Gid& address, std::uint16_t port) {
@@ -96,9 +103,10 @@ std::string port_holder(const wire::Gid& address, std::uint16_t port) {
   if (!socket) return {};
   const std::string where = (is_any(socket->address) ? "every address" : format_address(socket->address)) +
                             (", UDP port " + std::to_string(port)) + ", is held by ";
-  // A kernel socket has no file and no inode. In the kernel, soft-RoCE listens on this port.
-  if (socket->inode == 0) return where + "the kernel (its rdma_rxe module: \"rdma link delete\" frees the port)";
-  const std::string process = find_process(socket->inode);
+  const std::string process = socket->inode == 0 ? "" : find_process(socket->inode);
+  if (process.empty() && is_of_kernel(*socket)) {
+    return where + "the kernel (its rdma_rxe module: \"rdma link delete\" or \"modprobe -r rdma_rxe\" frees the port)";
+  }
   if (process.empty()) return where + "a process of another user (\"ss -lunp\" as root names it)";
   return where + "process " + process + " (" + name_of_process(process) + ")";
 }

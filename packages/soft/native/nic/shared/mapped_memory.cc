@@ -148,6 +148,10 @@ int check_mapped(const void* address, std::size_t size, bool writable) {
   return error;
 }
 
+bool has_page_offset_of(const void* memory, std::uint64_t iova) {
+  return ((reinterpret_cast<std::uintptr_t>(memory) ^ iova) & page_mask()) == 0;
+}
+
 int populate(void* address, std::size_t size, bool writable) {
   if (size == 0) return 0;
   const auto begin = reinterpret_cast<std::uintptr_t>(address);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace verbs::soft::nic {
 
@@ -9,6 +10,10 @@ namespace verbs::soft::nic {
 // wraps around, ENOMEM if this cannot be found out. Its cost grows with the range's own mappings, not with those of the
 // process. Makes system calls: call it without a lock.
 int check_mapped(const void* address, std::size_t size, bool writable);
+
+// Whether an address for peers has the offset in its page that the memory has: an adapter translates pages, and the
+// kernel refuses other addresses.
+bool has_page_offset_of(const void* memory, std::uint64_t iova);
 
 // Populates the pages of [address, address + size), so that an access does not wait for them. 0, ENOMEM, or EFAULT if a
 // part is not mapped or lacks the wanted protection.

@@ -88,6 +88,19 @@ static void remote_write_needs_local_write(void) {
   CHECK(ibv_reg_mr(bench->pd, bench->memory, 4096, IBV_ACCESS_REMOTE_READ) != NULL);
 }
 
+// ib_uverbs_reg_mr(): an adapter translates whole pages.
+static void an_address_with_another_page_offset(void) {
+  struct bench *bench = bench_open(NULL);
+  // Pages have 64 KiB at most.
+  const uint64_t iova = UINT64_C(0x7000000000) | ((uintptr_t)bench->memory & 0xffff);
+  errno = 0;
+  CHECK(ibv_reg_mr_iova2(bench->pd, bench->memory + 8, 64, iova + 16, IBV_ACCESS_LOCAL_WRITE) == NULL);
+  EQUAL(errno, EINVAL);
+  struct ibv_mr *mr = ibv_reg_mr_iova2(bench->pd, bench->memory + 8, 64, iova + 8, IBV_ACCESS_LOCAL_WRITE);
+  CHECK(mr != NULL);
+  EQUAL(ibv_dereg_mr(mr), 0);
+}
+
 static void device_and_port(void) {
   struct bench *bench = bench_open(NULL);
   CHECK(bench->device.phys_port_cnt >= 1);
@@ -123,6 +136,7 @@ static const struct test_case kCases[] = {
     {"a region of unmapped memory", a_region_of_unmapped_memory},
     {"a writable region of read-only memory", a_writable_region_of_read_only_memory},
     {"remote write and atomics need local write", remote_write_needs_local_write},
+    {"a region's address has the page offset of its memory", an_address_with_another_page_offset},
     {"device, port, P_Key and GID queries", device_and_port},
     {"a GID tells its RoCE version", a_gid_has_its_type},
 };
