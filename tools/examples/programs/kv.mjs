@@ -3,15 +3,15 @@
 //   node kv.mjs serve                    # in one shell
 //   node kv.mjs put colour green         # in another one
 //   node kv.mjs get colour
+// kv/kv.c and kv/kv.py are clients in other languages.
 //
 // The table is an array of slots, found by a hash of the key. A slot is a version, the lengths of key and value, and
 // their bytes. An even version is at rest; a writer makes it odd by compare-and-swap, writes, and makes it even again. A
 // reader reads the whole slot, and reads again while the version is odd or was another one afterwards. A slot keeps its
-// key for good.
-import { createHash } from 'node:crypto';
+// key for good. Numbers are little-endian. The server's accept says where the table is: "ADDRESS RKEY", both in hex.
 import { parseArgs } from 'node:util';
-import { AccessFlags, openDevice, QpType, WrOpcode } from '@verbs/core';
-import { dial, listen } from './rendezvous.mjs';
+import { AccessFlags, WrOpcode } from '@verbs/core';
+import { connect, listen } from '@verbs/rdmacm';
 
 const SLOTS = 1024;
 const SLOT = 256;
@@ -20,52 +20,49 @@ const REMOTE = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE | AccessFlags.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { host: { type: 'string', default: '127.0.0.1' }, port: { type: 'string', default: '18516' } },
+  options: { host: { type: 'string' }, port: { type: 'string', default: '18516' } },
 });
 const [command, key, value] = positionals;
-const where = { host: values.host, port: Number(values.port) };
-
-const ctx = openDevice();
-const pd = ctx.allocPd();
-const cq = ctx.createCq(16, { channel: ctx.createCompChannel() });
-const gid = ctx.defaultGid().gid;
-const newQp = () => pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 4, maxRecvWr: 1 } });
+const where = { ...(values.host !== undefined && { host: values.host }), port: Number(values.port) };
+const cap = { maxSendWr: 4, maxRecvWr: 1 };
 
 async function serve() {
-  const table = pd.allocMr(SLOTS * SLOT, AccessFlags.LOCAL_WRITE | REMOTE);
-  const listener = await listen(where, (channel) => {
+  const server = listen(where);
+  console.error(`serving ${SLOTS} slots on ${server.addresses()[0]} port ${server.address().port}`);
+  /** @type {import('@verbs/core').MemoryRegion | undefined} */
+  let table;
+  for await (const request of server) {
     // The server's only work for a client: a queue pair, which lives as long as the client's connection.
-    const qp = newQp();
-    channel.onClose(() => {
-      qp.close();
+    table ??= request.context?.allocPd().allocMr(SLOTS * SLOT, AccessFlags.LOCAL_WRITE | REMOTE);
+    if (table === undefined) throw new Error('the request has no device');
+    const { pd, addr, rkey } = table;
+    const privateData = `${addr.toString(16)} ${rkey.toString(16)}`;
+    const accepted = request.accept({ qp: { pd, cap }, privateData });
+    void keep(accepted).catch((/** @type {unknown} */ error) => {
+      console.error(`a client was not served: ${String(error)}`);
     });
-    channel.receive().then(
-      (remote) => {
-        qp.connect({ remote: /** @type {{ qpNum: number, gid: string }} */ (remote), access: REMOTE });
-        channel.send({ qpNum: qp.qpNum, gid, addr: String(table.addr), rkey: table.rkey });
-      },
-      () => {
-        channel.close();
-      },
-    );
-  });
-  console.error(`serving ${SLOTS} slots on ${where.host} port ${listener.port}`);
+  }
+}
+
+/** @param {Promise<import('@verbs/rdmacm').Connection>} accepted */
+async function keep(accepted) {
+  const connection = await accepted;
+  await connection.whenDisconnected();
+  connection.close();
 }
 
 async function openTable() {
-  const channel = await dial(where);
-  const qp = newQp();
-  channel.send({ qpNum: qp.qpNum, gid });
-  const remote = /** @type {{ qpNum: number, gid: string, addr: string, rkey: number }} */ (await channel.receive());
-  qp.connect({ remote: { qpNum: remote.qpNum, gid: remote.gid } });
-  const { rkey } = remote;
+  const connection = await connect({ ...where, qp: { cap } });
+  const { qp, pd } = connection;
+  const [addr, key] = new TextDecoder().decode(connection.privateData).replace(/\0*$/, '').split(' ');
+  const rkey = Number(`0x${key}`);
   const mr = pd.allocMr(SLOT + 8, AccessFlags.LOCAL_WRITE);
   const view = new DataView(mr.buffer);
   const whole = [{ mr, offset: 0, length: SLOT }];
   const body = [{ mr, offset: 8, length: SLOT - 8 }];
   const word = [{ mr, offset: SLOT, length: 8 }];
 
-  const addressOf = (/** @type {number} */ slot) => BigInt(remote.addr) + BigInt(slot * SLOT);
+  const addressOf = (/** @type {number} */ slot) => BigInt(`0x${addr}`) + BigInt(slot * SLOT);
   /** @param {number} slot */
   const version = async (slot) => {
     await qp.send({ opcode: WrOpcode.RDMA_READ, remoteAddr: addressOf(slot), rkey, sgList: word });
@@ -98,16 +95,18 @@ async function openTable() {
       await qp.send({ opcode, remoteAddr: addressOf(slot), rkey, compare: from, swap: to, sgList: word });
       return view.getBigUint64(SLOT, true) === from;
     },
-    close: () => {
-      channel.close();
+    close: async () => {
+      await connection.disconnect();
+      connection.close();
     },
   };
 }
 
 /** Where a key may be: from its hash on, up to the first slot that was never written. @param {string} name */
 function* slotsOf(name) {
-  const first = createHash('sha256').update(name).digest().readUInt32LE();
-  for (let probe = 0; probe < SLOTS; probe++) yield (first + probe) % SLOTS;
+  let hash = 0x811c9dc5; // FNV-1a
+  for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  for (let probe = 0; probe < SLOTS; probe++) yield (hash + probe) % SLOTS;
 }
 
 /** @param {string} name @returns {Promise<string | undefined>} */
@@ -121,7 +120,7 @@ async function get(name) {
     }
     return undefined;
   } finally {
-    table.close();
+    await table.close();
   }
 }
 
@@ -148,7 +147,7 @@ async function put(name, text) {
     }
     throw new Error('the table is full');
   } finally {
-    table.close();
+    await table.close();
   }
 }
 
@@ -156,12 +155,10 @@ if (command === 'serve') {
   await serve();
 } else if (command === 'put' && key !== undefined && value !== undefined) {
   await put(key, value);
-  ctx.close();
 } else if (command === 'get' && key !== undefined) {
   const found = await get(key);
   if (found === undefined) process.exitCode = 1;
   else console.log(found);
-  ctx.close();
 } else {
   console.error('kv serve | kv put KEY VALUE | kv get KEY   [--host ADDRESS] [--port N]');
   process.exitCode = 2;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const pathOf = (program: string) => fileURLToPath(new URL(`../${program}.mjs`, import.meta.url));
+export const pathOf = (file: string): string => fileURLToPath(new URL(`../${file}`, import.meta.url));
 
 export interface Outcome {
   status: number | null;
@@ -9,7 +9,7 @@ export interface Outcome {
   stderr: string;
 }
 
-/** One of the example programs, in a process of its own. */
+/** A program in a process of its own: one of the examples, or by its path one that is not for Node. */
 export class Program {
   readonly process: ChildProcess;
   #stdout = '';
@@ -18,11 +18,12 @@ export class Program {
   #watchers: (() => void)[] = [];
 
   constructor(
-    name: 'bin/demo' | 'bin/file-transfer' | `programs/${string}`,
+    name: 'bin/demo' | 'bin/file-transfer' | `programs/${string}` | `/${string}`,
     args: readonly string[],
     options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
   ) {
-    this.process = spawn(process.execPath, [pathOf(name), ...args], {
+    const [command, ...first] = name.startsWith('/') ? [name] : [process.execPath, pathOf(`${name}.mjs`)];
+    this.process = spawn(command, [...first, ...args], {
       env: { ...process.env, ...options.env },
       cwd: options.cwd,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -75,22 +75,4 @@ describe('small programs', () => {
       expect.arrayContaining(['PORT_ERR: port 1', 'PORT_ACTIVE: port 1', 'QP_ACCESS_ERR: the peer']),
     );
   });
-
-  it('kv: values are stored, replaced and found by other processes', async () => {
-    const server = new Program('programs/kv', ['serve', '--port', '0']);
-    try {
-      const [, port] = await server.until(/serving 1024 slots on 127\.0\.0\.1 port (\d+)/);
-      const kv = (...args: string[]) => run('kv', ...args, '--port', port ?? '');
-      expect(await kv('put', 'colour', 'grün')).toMatchObject(DONE);
-      expect(await kv('get', 'colour')).toMatchObject({ ...DONE, stdout: 'grün\n' });
-      const writers = await Promise.all(['a', 'b', 'c'].map((text) => kv('put', 'colour', text)));
-      for (const writer of writers) expect(writer).toMatchObject(DONE);
-      expect((await kv('get', 'colour')).stdout).toMatch(/^[abc]\n$/);
-      expect(await kv('get', 'nothing')).toMatchObject({ status: 1, stdout: '' });
-      expect(await kv('lose', 'colour')).toMatchObject({ status: 2 });
-    } finally {
-      server.process.kill();
-      await server.outcome();
-    }
-  });
 });
