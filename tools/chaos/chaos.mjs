@@ -27,7 +27,7 @@ a new connection must work, and no descriptor, thread, object or memory may be l
 
 Kinds:
 ${disturbances.map(({ kind, about }) => `  ${kind.padEnd(10)} ${about}`).join('\n')}
-Links: process (both ends in one), loopback (UDP), veth (two network namespaces).
+Links: process (both ends in one), loopback (UDP), shm (shared memory), veth (two network namespaces).
 Packages: core, rdmacm, mlx5, hbl, doca-comm.`;
 
 /** @param {string[]} args */

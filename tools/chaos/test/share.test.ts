@@ -2,17 +2,11 @@
 import process from 'node:process';
 import { expect, test } from 'vitest';
 import { cellsOf } from '../src/cells.mjs';
-import type { Cell } from '../src/harness/run.mjs';
 import { seedOf } from '../src/random.mjs';
 import { series } from '../src/series.mjs';
 
-// A defect that is known and not understood yet: in one of some 25 runs of these cells, of models, the next connection
-// within the process ends with RETRY_EXC_ERR. `npm run test:chaos` has them.
-const open = ({ disturbance, link }: Cell) => disturbance.kind === 'worker' && link === 'process';
-
 test('transfers survive what happens to them, or end with the right error', { timeout: 180_000 }, async () => {
-  const cells = cellsOf().filter((cell) => !open(cell));
-  const options = { cells, seed: 20, milliseconds: 30_000, jobs: 2 };
+  const options = { cells: cellsOf(), seed: 20, milliseconds: 30_000, jobs: 2 };
   const results = await series(options, process.env, () => undefined);
   const failed = results.filter(({ problems }) => problems.length > 0);
   const text = failed.map(({ cell, seed, problems }) => {

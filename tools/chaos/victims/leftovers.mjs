@@ -22,24 +22,25 @@ export function held() {
 }
 
 /**
- * What is there beyond the baseline, after a while that threads may take to end; empty if nothing is.
- * @param {ReturnType<typeof held>} baseline @param {number} milliseconds
+ * What is there beyond the baseline, after a while that threads may take to end; empty if nothing is. Up to `sockets` more
+ * sockets may be there.
+ * @param {ReturnType<typeof held>} baseline @param {{ milliseconds: number, sockets?: number }} options
  */
-export async function leftovers(baseline, milliseconds) {
+export async function leftovers(baseline, { milliseconds, sockets = 0 }) {
   const deadline = performance.now() + milliseconds;
   for (;;) {
     globalThis.gc?.();
-    const found = differences(baseline, held());
+    const found = differences(baseline, held(), sockets);
     if (found.length === 0 || performance.now() > deadline) return found;
     await setTimeout(50);
   }
 }
 
-/** @param {ReturnType<typeof held>} before @param {ReturnType<typeof held>} now */
-function differences(before, now) {
+/** @param {ReturnType<typeof held>} before @param {ReturnType<typeof held>} now @param {number} sockets */
+function differences(before, now, sockets) {
   const found = [];
   for (const [target, count] of Object.entries(now.descriptors)) {
-    const more = count - (before.descriptors[target] ?? 0);
+    const more = count - (before.descriptors[target] ?? 0) - (target === 'socket:' ? sockets : 0);
     if (more > 0) found.push(`${more} descriptor${more > 1 ? 's' : ''} ${target}`);
   }
   if (now.threads > before.threads) found.push(`${now.threads - before.threads} threads`);

@@ -50,7 +50,7 @@ async function ofProcess(command, argument) {
       baseline = held();
       return { pid: process.pid };
     case 'leftovers':
-      return { found: await leftovers(baseline, argument.milliseconds) };
+      return { found: await leftovers(baseline, argument) };
     case 'sample': {
       globalThis.gc?.();
       const { rss, heapUsed } = process.memoryUsage();

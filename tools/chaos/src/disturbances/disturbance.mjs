@@ -1,6 +1,7 @@
 /** @import { Package } from '../worlds/devices.mjs' */
 /** @import { Effect } from '../harness/expectations.mjs' */
 /** @import { Scene } from '../harness/scene.mjs' */
+/** @import { LinkName } from '../worlds/world.mjs' */
 
 /**
  * What may be seen afterwards.
@@ -16,7 +17,7 @@
  * @typedef {object} Disturbance
  * @property {string} kind
  * @property {string} about for the usage and the table
- * @property {('process' | 'loopback' | 'veth')[]} links
+ * @property {readonly LinkName[]} links
  * @property {readonly Package[]} packages
  * @property {boolean} [workers] the ends are in worker threads
  * @property {(scene: { directory: string }) => string} [options] further options of the devices
@@ -24,6 +25,9 @@
  * @property {(scene: Scene) => Promise<void>} [prepare] before anything is transferred
  * @property {(scene: Scene) => Promise<Outcome>} act
  */
+
+/** Every link. @type {readonly LinkName[]} */
+export const everywhere = ['process', 'loopback', 'shm', 'veth'];
 
 /** Every package. */
 export const all = /** @type {const} */ (['core', 'rdmacm', 'mlx5', 'hbl', 'doca-comm']);

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { deviceOf } from '../worlds/devices.mjs';
-import { all, unharmed } from './disturbance.mjs';
+import { all, everywhere, unharmed } from './disturbance.mjs';
 
 /** @param {number} pid @param {string} option */
 function limit(pid, option) {
@@ -26,7 +26,7 @@ async function request(scene, argument) {
 const emfile = {
   kind: 'emfile',
   about: 'no more descriptors (RLIMIT_NOFILE), while objects are created',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   async act(scene) {
     const { pid } = scene.victim;
@@ -42,7 +42,7 @@ const emfile = {
 const enomem = {
   kind: 'enomem',
   about: 'hardly any more memory (RLIMIT_AS), while objects are created',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   async act(scene) {
     const { pid } = scene.victim;
@@ -66,7 +66,7 @@ const onSmallDisk = (directory) => [
 const full = {
   kind: 'full',
   about: 'the disk of a capture is full (a tmpfs of 256 KB)',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   wrap: ({ directory }) => onSmallDisk(directory),
   options: ({ directory }) => `,capture=${join(directory, 'disk/capture-%p-%d')}`,
@@ -86,7 +86,7 @@ const full = {
 const limited = {
   kind: 'limited',
   about: 'a capture that ends at its limit while it is written',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   options: ({ directory }) => `,capture=${join(directory, 'capture-%p-%d')},capture_limit=65536`,
   async act({ directory, random, sleep }) {

@@ -1,6 +1,6 @@
 /** @import { Disturbance } from './disturbance.mjs' */
 /** @import { Scene } from '../harness/scene.mjs' */
-import { effects, withMemory } from './disturbance.mjs';
+import { effects, everywhere, withMemory } from './disturbance.mjs';
 
 /** PROT_NONE, PROT_READ and both rights, of sys/mman.h. */
 const [NONE, READ, BOTH] = [0, 1, 3];
@@ -26,7 +26,7 @@ const lostMemory = ({ target }) =>
 const protect = {
   kind: 'protect',
   about: 'the memory under a region becomes inaccessible, or read-only',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: withMemory,
   async act(scene) {
     const { victim, random, sleep } = scene;
@@ -55,7 +55,7 @@ async function unmapForAWhile(scene) {
 const unmap = {
   kind: 'unmap',
   about: 'the memory under a region is unmapped',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: withMemory,
   async act(scene) {
     return { effects: lostMemory(scene), dead: await unmapForAWhile(scene) };
@@ -66,7 +66,7 @@ const unmap = {
 const blocked = {
   kind: 'blocked',
   about: 'all threads block all signals, and then memory is unmapped',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: withMemory,
   async act(scene) {
     const { victim } = scene;
@@ -84,7 +84,7 @@ const HANDLER_FLAGS = [0, 0x08000000, 0x40000000, 0x48000000];
 const handler = {
   kind: 'handler',
   about: 'a crash reporter puts itself in front of all handlers of faults, and then memory is unmapped',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: withMemory,
   async act(scene) {
     const { victim, random, sleep } = scene;

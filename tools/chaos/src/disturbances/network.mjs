@@ -1,7 +1,8 @@
 /** @import { Disturbance } from './disturbance.mjs' */
 /** @import { Scene } from '../harness/scene.mjs' */
+import { claim } from '../harness/claimant.mjs';
 import { inNamespace } from '../worlds/veth.mjs';
-import { all, maybeOver, unharmed } from './disturbance.mjs';
+import { all, everywhere, maybeOver, unharmed } from './disturbance.mjs';
 
 /** A while in which the retries may or may not run out. @param {Scene} scene */
 const aWhile = ({ random }) => 50 * 80 ** random.next();
@@ -28,6 +29,26 @@ const address = {
       `ip addr add ${own}/24 dev ${name}`,
     ]);
     return { effects: maybeOver };
+  },
+};
+
+/** @type {Disturbance} */
+const fight = {
+  kind: 'fight',
+  about: 'other processes want the same address, again and again',
+  // Within a process no address is claimed.
+  links: ['loopback', 'shm', 'veth'],
+  packages: all,
+  async act({ world, target, stage, random }) {
+    const place = world.places[target];
+    if (place === undefined) throw new Error('no place');
+    const text = `claimant0,addr=${place.address},${world.options}`;
+    const claimants = Array.from({ length: 1 + random.below(3) }, () =>
+      claim(place.wrap, { ...stage.env, VERBS_SOFT: text }, 2 + random.below(20)),
+    );
+    for (const outcome of await Promise.all(claimants))
+      if (outcome !== 'EADDRINUSE') throw new Error(`a claimant of ${place.address} saw: ${outcome}`);
+    return { effects: unharmed };
   },
 };
 
@@ -98,7 +119,7 @@ const buffers = {
 const clock = {
   kind: 'clock',
   about: 'steps of the wall clock, hours and years, forwards and back (a preloaded library; time namespaces have none)',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   async act({ victim, random, sleep }) {
     for (let count = 1 + random.below(5); count > 0; count--) {
@@ -111,4 +132,4 @@ const clock = {
   },
 };
 
-export const network = [address, link, mtu, send, buffers, clock];
+export const network = [address, fight, link, mtu, send, buffers, clock];

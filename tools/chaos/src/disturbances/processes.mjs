@@ -1,11 +1,11 @@
 /** @import { Disturbance } from './disturbance.mjs' */
-import { all, effects, maybeOver, unharmed } from './disturbance.mjs';
+import { all, effects, everywhere, maybeOver, unharmed } from './disturbance.mjs';
 
 /** A process stands still for a while. @type {Disturbance} */
 const stop = {
   kind: 'stop',
   about: 'SIGSTOP, and SIGCONT after 0.1 to 10 s',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   async act({ victim, random, sleep, world }) {
     // Short ones are as likely as long ones.
@@ -27,7 +27,7 @@ const stop = {
 const kill = {
   kind: 'kill',
   about: 'SIGKILL, and a new process at the same address',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   act(scene) {
     const { victim, target } = scene;
@@ -41,7 +41,7 @@ const kill = {
 const fork = {
   kind: 'fork',
   about: 'the process forks, and forks and executes, a few times',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   async act({ victim, random }) {
     const failed = await victim.gremlin.do('fork', 2 + random.below(12), 0);
@@ -57,7 +57,7 @@ const fork = {
 const worker = {
   kind: 'worker',
   about: 'the worker thread of an end is terminated',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   // Not rdmacm: a client whose peer's worker has ended keeps one eventfd after it has closed everything. Not understood yet.
   packages: ['core', 'mlx5', 'hbl', 'doca-comm'],
   workers: true,
@@ -72,7 +72,7 @@ const worker = {
 const trap = {
   kind: 'trap',
   about: 'SIGTRAP again and again, which the program handles',
-  links: ['process', 'loopback', 'veth'],
+  links: everywhere,
   packages: all,
   async prepare({ victims }) {
     for (const victim of victims) await victim.ask('on-signal', { argument: { signal: 'SIGTRAP' } });

@@ -1,19 +1,20 @@
 /** @import { Disturbance, Outcome } from '../disturbances/disturbance.mjs' */
 /** @import { Package } from '../worlds/devices.mjs' */
+/** @import { LinkName } from '../worlds/world.mjs' */
 /** @import { Stage } from './scene.mjs' */
 /** @import { Report } from './verdicts.mjs' */
-import { loopback, oneProcess } from '../worlds/loopback.mjs';
+import { loopback, oneProcess, sharedMemory } from '../worlds/loopback.mjs';
 import { veth } from '../worlds/veth.mjs';
 import { ARRIVAL_MS, STOP_MS } from './bounds.mjs';
 import { Scene } from './scene.mjs';
 import { endOf, judge, judgeLeftovers, judgeRecovery } from './verdicts.mjs';
 
-const worlds = { process: oneProcess, loopback, veth };
+const worlds = { process: oneProcess, loopback, shm: sharedMemory, veth };
 
 /**
  * @typedef {object} Cell
  * @property {Disturbance} disturbance
- * @property {'process' | 'loopback' | 'veth'} link
+ * @property {LinkName} link
  * @property {Package} package
  */
 
@@ -67,7 +68,7 @@ export async function run(cell, seed, stage) {
     await judgeRecovery(scene, problems);
     await scene.askBoth('close');
     for (const victim of scene.victims) {
-      await judgeLeftovers(victim, problems);
+      await judgeLeftovers(scene, victim, problems);
       const before = heaps.get(victim);
       const more = (await victim.gremlin.do('heap')) - before;
       if (before !== undefined && more > HEAP_ROOM)

@@ -142,7 +142,7 @@ class Stage {
 
   /** @param {ReturnType<typeof held>} baseline @returns {Promise<string[]>} */
   left(baseline) {
-    return leftovers(baseline, REST_MS);
+    return leftovers(baseline, { milliseconds: REST_MS });
   }
 
   close() {

@@ -36,3 +36,11 @@ export function loopback() {
 export function oneProcess() {
   return { ...loopback(), link: 'process', processes: 1, options: 'link=process' };
 }
+
+/**
+ * Two processes of one user, which share memory.
+ * @returns {World}
+ */
+export function sharedMemory() {
+  return { ...loopback(), link: 'shm', options: 'link=shm' };
+}

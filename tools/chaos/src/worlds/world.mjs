@@ -7,9 +7,14 @@
  */
 
 /**
+ * How the frames of the two ends travel.
+ * @typedef {'process' | 'loopback' | 'shm' | 'veth'} LinkName
+ */
+
+/**
  * The network of a run.
  * @typedef {object} World
- * @property {string} link its name in the table
+ * @property {LinkName} link
  * @property {1 | 2} processes how many processes the two ends are in
  * @property {Place[]} places one for each end
  * @property {string} options of every device
