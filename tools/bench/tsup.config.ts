@@ -3,11 +3,15 @@ import { program } from '../../tsup.base.ts';
 
 export default defineConfig({
   ...program,
+  // A development dependency, which would be bundled: it finds its binary beside itself.
+  external: ['zeromq'],
   entry: [
     'src/main.ts',
     'src/awaited/main.ts',
     'src/messages/comm-channel.ts',
-    'src/messages/unix-socket.ts',
+    'src/messages/message-port.ts',
+    'src/messages/socket.ts',
+    'src/messages/zeromq.ts',
     'src/rc/local.ts',
     'src/rc/processes.ts',
   ],

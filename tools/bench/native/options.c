@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 static _Noreturn void usage(void) {
-  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-b]\n", program_invocation_short_name);
+  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-q QUEUE_PAIRS] [-b]\n",
+          program_invocation_short_name);
   exit(2);
 }
 
@@ -20,7 +21,7 @@ static uint32_t number(const char* text) {
 
 void parse_options(int argc, char** argv, struct options* options) {
   int letter;
-  while ((letter = getopt(argc, argv, "s:n:w:l:b")) != -1) {
+  while ((letter = getopt(argc, argv, "s:n:w:l:q:b")) != -1) {
     if (letter == 's') {
       options->size = number(optarg);
     } else if (letter == 'n') {
@@ -30,6 +31,8 @@ void parse_options(int argc, char** argv, struct options* options) {
     } else if (letter == 'l') {
       options->list = number(optarg);
       if (options->list > kMaxList) usage();
+    } else if (letter == 'q') {
+      options->queue_pairs = number(optarg);
     } else if (letter == 'b') {
       options->idle_peer = true;
     } else {

@@ -7,11 +7,12 @@
 enum { kMaxList = 64 };
 
 struct options {
-  uint32_t size;    // -s: bytes of a message
-  uint32_t count;   // -n: round trips, or messages of a stream
-  uint32_t window;  // -w: messages of a stream in flight
-  uint32_t list;    // -l: messages of a stream in one post call, at most kMaxList
-  bool idle_peer;   // -b: the peer of a stream blocks instead of polling
+  uint32_t size;         // -s: bytes of a message
+  uint32_t count;        // -n: round trips, or messages of a stream
+  uint32_t window;       // -w: messages of a stream in flight
+  uint32_t list;         // -l: messages of a stream in one post call, at most kMaxList
+  uint32_t queue_pairs;  // -q: idle ones beside the one that is measured
+  bool idle_peer;        // -b: the peer of a stream blocks instead of polling
 };
 
 // Overwrites the defaults by the command line; a wrong one ends the program with exit code 2.

@@ -17,10 +17,26 @@ static int compare(const void* left, const void* right) {
   return (a > b) - (a < b);
 }
 
-void print_round_trips(uint64_t* samples, size_t count) {
+// The sample below which that share of the sorted samples lies.
+static uint64_t percentile(const uint64_t* sorted, size_t count, double share) {
+  return sorted[(size_t)((double)(count - 1) * share)];
+}
+
+static void print_samples(uint64_t* samples, size_t count) {
   qsort(samples, count, sizeof *samples, compare);
-  printf("{\"unit\":\"ns\",\"min\":%" PRIu64 ",\"median\":%" PRIu64 ",\"p99\":%" PRIu64 "}\n", samples[0],
-         samples[count / 2], samples[count - 1 - count / 100]);
+  printf("{\"unit\":\"ns\",\"min\":%" PRIu64 ",\"median\":%" PRIu64 ",\"p99\":%" PRIu64 ",\"p999\":%" PRIu64,
+         samples[0], percentile(samples, count, 0.5), percentile(samples, count, 0.99),
+         percentile(samples, count, 0.999));
+}
+
+void print_round_trips(uint64_t* samples, size_t count) {
+  print_samples(samples, count);
+  printf("}\n");
+}
+
+void print_round_trips_with(uint64_t* samples, size_t count, const char* name, double value) {
+  print_samples(samples, count);
+  printf(",\"%s\":%.6g}\n", name, value);
 }
 
 void print_rate(uint64_t messages, uint64_t size, uint64_t duration_ns) {

@@ -1,6 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Measurement } from '../program.js';
+import type { Measurement } from '../run/program.js';
+
+/** The exit code of a program that lacks something of the machine, by which the bench leaves it out. */
+export const UNAVAILABLE = 69;
 
 /** The task on the command line: PROGRAM WAY round-trip|stream SIZE COUNT. */
 export interface Task {
@@ -11,29 +14,34 @@ export interface Task {
 }
 
 export interface Ends {
-  /** `ready` lets the other process begin. Returns when the other has its last reply. */
-  serve(task: Task, ready: () => void): Promise<void>;
-  measure(task: Task): Promise<Measurement>;
+  /** `ready` lets the other process begin, which gets the text. Returns when the other has its last reply. */
+  serve(task: Task, ready: (address?: string) => void): Promise<void>;
+  measure(task: Task, address: string): Promise<Measurement>;
+}
+
+export function readTask(): Task {
+  const [way = '', what, size, count] = process.argv.slice(2);
+  return { way, what: what === 'stream' ? what : 'round-trip', size: Number(size), count: Number(count) };
 }
 
 /** The two ends of a measurement, each a process: the one that was started measures, the other, which it starts, serves. */
 export async function play(ends: Ends): Promise<void> {
-  const [way = '', what, size, count] = process.argv.slice(2);
-  const task: Task = { way, what: what === 'stream' ? what : 'round-trip', size: Number(size), count: Number(count) };
+  const task = readTask();
   if (process.send !== undefined) {
-    await ends.serve(task, () => process.send?.('ready'));
+    await ends.serve(task, (address = '') => process.send?.({ address }));
     process.disconnect();
     return;
   }
   const server = fork(process.argv[1] ?? '', process.argv.slice(2), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const ended = once(server, 'exit');
-  const [first] = (await Promise.race([once(server, 'message'), ended])) as unknown[];
-  if (first !== 'ready') throw new Error('the other process failed');
+  const [first] = (await Promise.race([once(server, 'message'), ended])) as [{ address: string } | number | null];
+  if (first === UNAVAILABLE) process.exit(UNAVAILABLE);
+  if (typeof first !== 'object' || first === null) throw new Error('the other process failed');
   const served = ended.then(([status]) => {
     // The child has printed the reason.
     if (status !== 0) throw new Error('the other process failed');
   });
-  const [measurement] = await Promise.all([ends.measure(task), served]);
+  const [measurement] = await Promise.all([ends.measure(task, first.address), served]);
   process.stdout.write(`${JSON.stringify(measurement)}\n`);
 }
 
@@ -54,7 +62,7 @@ export function check(message: Uint8Array, n: number, size: number): void {
 export function roundTrips(milliseconds: Float64Array): Measurement {
   const sorted = milliseconds.toSorted();
   const at = (share: number) => Math.round((sorted[Math.floor((sorted.length - 1) * share)] ?? NaN) * 1e6);
-  return { unit: 'ns', min: at(0), median: at(0.5), p99: at(0.99) };
+  return { unit: 'ns', min: at(0), median: at(0.5), p99: at(0.99), p999: at(0.999) };
 }
 
 export function rate({ count }: Task, milliseconds: number): Measurement {

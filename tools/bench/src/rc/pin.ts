@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /** The processors that this process may use. */
-function allowedProcessors(): number[] {
+export function allowedProcessors(): number[] {
   const [, list = ''] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
   return list.split(',').flatMap((range) => {
     const [first = 0, last = first] = range.split('-').map(Number);

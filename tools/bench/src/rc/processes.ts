@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { CompletionBatch } from '@verbs/core';
-import type { Measurement } from '../program.js';
+import type { Measurement } from '../run/program.js';
 import { roundTrips } from '../messages/ends.js';
 import { type Address, End } from './end.js';
 import { pin } from './pin.js';
@@ -15,6 +15,8 @@ const DEVICE = 'soft0';
 const WARM_UP = 5000;
 /** One call posts a whole batch: to warm up by calls, batches need more messages. */
 const STREAM_WARM_UP = { batch: 100_000, plain: WARM_UP, await: WARM_UP };
+/** Of large messages few are enough: the calls are not what takes the time. */
+const WARM_UP_BYTES = 64 << 20;
 
 const warmUp = ({ count }: Task) => Math.min(count, WARM_UP);
 
@@ -84,7 +86,7 @@ async function measureStream(task: Task, end: End, theirs: Address): Promise<Mea
     }
   };
   const count = wholeWindows(task);
-  await run(wholeWindows({ ...task, count: STREAM_WARM_UP[task.way] }));
+  await run(wholeWindows({ ...task, count: Math.min(STREAM_WARM_UP[task.way], WARM_UP_BYTES / task.size) }));
   const start = performance.now();
   await run(count);
   const duration = performance.now() - start;

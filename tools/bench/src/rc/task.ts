@@ -1,4 +1,4 @@
-import type { Measurement } from '../program.js';
+import type { Measurement } from '../run/program.js';
 
 /** At which of the three speeds of @verbs/core. */
 export type Way = 'await' | 'plain' | 'batch';

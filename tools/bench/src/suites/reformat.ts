@@ -1,12 +1,12 @@
-import type { Comparison, Contender } from './comparisons.js';
-import { figureOf } from './program.js';
+import type { Comparison, Contender, Extent } from '../comparison.js';
+import { figureOf } from '../run/program.js';
 
 const DEVICES = 'mlx5_soft0,kind=mlx5,switch=bench,learning=0;mlx5_soft1,kind=mlx5,switch=bench';
 
 /** Frames through packet reformat actions of the mlx5 model, beside a plain copy of the same frames. */
-export function reformatComparisons(scale: number): Comparison[] {
+export function reformatComparisons({ scale, quick }: Extent): Comparison[] {
   const count = String(Math.max(64, Math.round(500_000 * scale)));
-  return [64, 1500].map((bytes): Comparison => {
+  return (quick ? [64] : [64, 1500]).map((bytes): Comparison => {
     const contender = (name: string, what: string): Contender => ({
       name,
       program: 'reformat.mjs',

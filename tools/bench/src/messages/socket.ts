@@ -1,14 +1,21 @@
-// Messages over Node's net on a unix socket, each behind its length: unix-socket.mjs framed round-trip|stream SIZE COUNT
+// Messages over Node's net, each behind its length: socket.mjs unix|tcp round-trip|stream SIZE COUNT
 import { once } from 'node:events';
-import { type Socket, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { connectSocket, onMessages, put, socketPath } from './framed-socket.js';
-import { check, fill, play, rate, roundTrips } from './ends.js';
+import { check, fill, play, rate, roundTrips, type Task } from './ends.js';
+
+function open(task: Task, address: string): Socket {
+  return task.way === 'tcp' ? connect(Number(address), '127.0.0.1') : connectSocket(process.pid);
+}
 
 await play({
   async serve(task, ready) {
-    const server = createServer().listen(socketPath(process.ppid));
+    const server = createServer((socket) => socket.setNoDelay());
+    if (task.way === 'tcp') server.listen(0, '127.0.0.1');
+    else server.listen(socketPath(process.ppid));
     await once(server, 'listening');
-    ready();
+    const address = server.address();
+    ready(typeof address === 'object' && address !== null ? String(address.port) : '');
     const [socket] = (await once(server, 'connection')) as [Socket];
     server.close();
     let n = 0;
@@ -19,9 +26,10 @@ await play({
     await once(socket, 'close');
   },
 
-  async measure(task) {
-    const socket = connectSocket(process.pid);
+  async measure(task, address) {
+    const socket = open(task, address);
     await once(socket, 'connect');
+    socket.setNoDelay();
     const message = new Uint8Array(task.size);
     const samples = new Float64Array(task.count);
     let n = 0;

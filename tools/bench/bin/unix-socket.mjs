@@ -1,1 +1,0 @@
-await import('../dist/messages/unix-socket.js');
