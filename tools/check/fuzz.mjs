@@ -1,4 +1,4 @@
-// `npm run fuzz`: builds the fuzz targets of @verbs/soft, @verbs/mlx5 and @verbs/doca-comm with libFuzzer and the
+// `npm run fuzz`: builds the fuzz targets of @verbs/soft, @verbs/mlx5, @verbs/hbl and @verbs/doca-comm with libFuzzer and the
 // sanitizers, and runs them for a while.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ const usage = `Usage: npm run fuzz -- [--minutes M] [--target NAME]… [--jobs N
        npm run fuzz -- --refresh [--target NAME]…
        npm run fuzz -- --coverage [--write] [--target NAME]…
 
-Runs every fuzz target of packages/{soft,mlx5,doca-comm}/native/fuzz for M minutes altogether. Each has an equal share
+Runs every fuzz target of packages/{soft,mlx5,hbl,doca-comm}/native/fuzz for M minutes altogether. Each has an equal share
 of the time; a target that has made a million executions leaves the rest of its share to the next ones. The NIC's own
 target comes last and takes all the time that is left, on every processor. A run begins with the committed seeds
 (native/fuzz/seeds), the regressions (native/fuzz/regressions) and the inputs that earlier runs discovered, in the

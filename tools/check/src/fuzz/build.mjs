@@ -5,7 +5,7 @@ import { root } from '../../../setup/src/paths.mjs';
 import { mustRun } from '../../../setup/src/shell.mjs';
 
 /** The packages that have targets, in native/fuzz. */
-const packagesWithTargets = ['soft', 'mlx5', 'doca-comm'].map((name) => join(root, 'packages', name));
+const packagesWithTargets = ['soft', 'mlx5', 'hbl', 'doca-comm'].map((name) => join(root, 'packages', name));
 
 /** The compiler with libFuzzer and coverage; nothing else needs it. */
 export const compiler = ['clang-19', 'libclang-rt-19-dev'];
