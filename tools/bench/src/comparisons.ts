@@ -1,6 +1,7 @@
 import type { Comparison, Extent } from './comparison.js';
 import { bandwidthComparisons } from './suites/bandwidth.js';
 import { commComparisons } from './suites/comm.js';
+import { connectionComparisons } from './suites/connections.js';
 import { doorbellComparison } from './suites/doorbell.js';
 import { latencyComparisons } from './suites/latency.js';
 import { lossComparison } from './suites/loss.js';
@@ -17,6 +18,7 @@ export function comparisons(extent: Extent): Comparison[] {
     ...bandwidthComparisons(extent),
     lossComparison(extent),
     ...queuePairComparisons(extent),
+    ...connectionComparisons(extent),
     ...speedComparisons(extent),
     ...commComparisons(extent),
     doorbellComparison(extent),

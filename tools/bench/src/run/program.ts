@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { softModel } from '@verbs/hbl';
+import { softModel as hbl } from '@verbs/hbl';
+import { softModel as rdmacm } from '@verbs/rdmacm';
 import { dropInDirectory, machineFor } from '@verbs/soft';
 import type { Contender } from '../comparison.js';
 import { findProgram, runPair } from '../foreign/run-pair.js';
@@ -47,7 +48,7 @@ export async function measure(contender: Contender): Promise<Measurement> {
       machine.remove();
     }
   }
-  const directory = dropInDirectory([softModel]);
+  const directory = dropInDirectory([hbl, rdmacm]);
   try {
     return await run(contender, { LD_LIBRARY_PATH: directory, VERBS_SOFT });
   } finally {
