@@ -46,14 +46,7 @@ static void connect_to(struct queue_pair* pair, const struct address* theirs, en
         "ibv_modify_qp to RTS");
 }
 
-void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t depth) {
-  open_device(pair, device);
-  pair->pd = need(ibv_alloc_pd(pair->context), "ibv_alloc_pd");
-  pair->buffer = need(aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), "-s and -w");
-  memset(pair->buffer, 0, bytes);
-  pair->mr =
-      need(ibv_reg_mr(pair->pd, pair->buffer, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE), "ibv_reg_mr");
-  pair->cq = need(ibv_create_cq(pair->context, (int)(2 * depth), NULL, NULL, 0), "ibv_create_cq");
+static void create_queue_pair(struct queue_pair* pair, uint32_t depth) {
   struct ibv_qp_init_attr attr = {
       .send_cq = pair->cq,
       .recv_cq = pair->cq,
@@ -62,6 +55,19 @@ void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t
   };
   pair->qp = need(ibv_create_qp(pair->pd, &attr), "ibv_create_qp");
 }
+
+void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t depth) {
+  open_device(pair, device);
+  pair->pd = need(ibv_alloc_pd(pair->context), "ibv_alloc_pd");
+  pair->buffer = need(aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), "-s and -w");
+  memset(pair->buffer, 0, bytes);
+  pair->mr =
+      need(ibv_reg_mr(pair->pd, pair->buffer, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE), "ibv_reg_mr");
+  pair->cq = need(ibv_create_cq(pair->context, (int)(2 * depth), NULL, NULL, 0), "ibv_create_cq");
+  create_queue_pair(pair, depth);
+}
+
+void queue_pair_add(struct queue_pair* pair) { create_queue_pair(pair, 1); }
 
 struct address queue_pair_address(const struct queue_pair* pair) {
   struct address mine = {.qp_num = pair->qp->qp_num, .rkey = pair->mr->rkey, .buffer = (uintptr_t)pair->buffer};
@@ -96,8 +102,12 @@ void queue_pair_connect(struct queue_pair* pair, const struct peer* peer, size_t
 void queue_pair_receive(struct queue_pair* pair, size_t offset, uint32_t size) {
   struct ibv_sge piece = {.addr = (uintptr_t)pair->buffer + offset, .length = size, .lkey = pair->mr->lkey};
   struct ibv_recv_wr work = {.sg_list = &piece, .num_sge = 1};
+  queue_pair_receive_list(pair, &work);
+}
+
+void queue_pair_receive_list(struct queue_pair* pair, struct ibv_recv_wr* first) {
   struct ibv_recv_wr* bad;
-  check(ibv_post_recv(pair->qp, &work, &bad), "ibv_post_recv");
+  check(ibv_post_recv(pair->qp, first, &bad), "ibv_post_recv");
 }
 
 void queue_pair_post(struct queue_pair* pair, size_t offset, uint32_t size, struct ibv_send_wr* work) {

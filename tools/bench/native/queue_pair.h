@@ -27,6 +27,8 @@ struct address {
 
 // Opens the device of that place in the list, and connects it to the other end at its port's MTU.
 void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t depth);
+// One more queue pair with the objects that `pair` has; `pair->qp` becomes it.
+void queue_pair_add(struct queue_pair* pair);
 struct address queue_pair_address(const struct queue_pair* pair);
 void queue_pair_join(struct queue_pair* pair, const struct address* theirs);
 
@@ -38,6 +40,9 @@ void queue_pair_connect(struct queue_pair* pair, const struct peer* peer, size_t
 
 // Receives into the whole of the buffer's `size` bytes from `offset` on.
 void queue_pair_receive(struct queue_pair* pair, size_t offset, uint32_t size);
+
+// Posts a list of complete receives.
+void queue_pair_receive_list(struct queue_pair* pair, struct ibv_recv_wr* first);
 
 // Sends; `work` needs its opcode and flags (and the remote offset for a WRITE in wr.rdma.remote_addr).
 void queue_pair_post(struct queue_pair* pair, size_t offset, uint32_t size, struct ibv_send_wr* work);
