@@ -13,6 +13,7 @@
 #include "guard/fault_signals.h"
 #include "guard/handler_chain.h"
 #include "guard/machine_context.h"
+#include "guard/small_copy.h"
 #include "guard/watched_ranges.h"
 #include "include/verbs_soft_worker.h"
 
@@ -41,7 +42,8 @@ bool end_access(const siginfo_t& info, void* context) {
 
 void handle(unsigned level, int signal, siginfo_t* info, void* context) {
   const int error = errno;
-  if (!end_access(*info, context) && !defer_signal(*info) && !watched_ranges().handle(info, context)) {
+  if (!end_small_copy(*info, static_cast<ucontext_t*>(context)) && !end_access(*info, context) &&
+      !defer_signal(*info) && !watched_ranges().handle(info, context)) {
     chain_of(signal).pass_on(level, signal, info, static_cast<ucontext_t*>(context));
   }
   errno = error;

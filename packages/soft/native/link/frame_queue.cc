@@ -2,23 +2,41 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <utility>
 
 namespace verbs::soft::link {
 
 FrameQueue::FrameQueue(std::function<void()> notify) : notify_(std::move(notify)) {
-  chunks_.reserve(kCapacity / kChunk);
   free_.reserve(kCapacity);
   grow();
 }
 
 bool FrameQueue::grow() {
-  if (chunks_.size() == kCapacity / kChunk) return false;
-  auto* chunk = new (std::nothrow) Slot[kChunk];
-  if (chunk == nullptr) return false;
-  chunks_.emplace_back(chunk);
-  for (std::size_t i = kChunk; i > 0; --i) free_.push_back(&chunk[i - 1]);
-  return true;
+  for (std::size_t i = 0; i < kChunk && slots_ < kCapacity; ++i) {
+    SlotPointer slot = make_slot();
+    if (!slot) break;
+    free_.push_back(std::move(slot));
+    ++slots_;
+  }
+  return !free_.empty();
+}
+
+// False: `sender` is told when there is room.
+bool FrameQueue::has_room(const std::shared_ptr<FrameQueue>& sender) {
+  if (!free_.empty() || grow()) return true;
+  const auto known = [&](const std::weak_ptr<FrameQueue>& other) { return other.lock() == sender; };
+  if (sender && std::none_of(senders_.begin(), senders_.end(), known)) senders_.push_back(sender);
+  return false;
+}
+
+void FrameQueue::append(SlotPointer slot) {
+  const std::size_t count = count_.load(std::memory_order_relaxed);
+  order_[(head_ + count) % kCapacity] = std::move(slot);
+  // Sequentially consistent with the owner's preparation to sleep: either the owner sees this frame, or `notify` sees
+  // that the owner sleeps.
+  count_.store(count + 1, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
+  // Under the lock, so that no call comes after close().
+  if (count == 0 && notify_) notify_();
 }
 
 FrameQueue::Push FrameQueue::offer(std::span<const std::uint8_t> frame, const std::shared_ptr<FrameQueue>& sender,
@@ -26,24 +44,29 @@ FrameQueue::Push FrameQueue::offer(std::span<const std::uint8_t> frame, const st
   if (frame.size() > wire::kMaxFrame) return Push::kClosed;
   const std::lock_guard lock(mutex_);
   if (!open_) return Push::kClosed;
-  if (free_.empty() && !grow()) {
-    const auto known = [&](const std::weak_ptr<FrameQueue>& other) { return other.lock() == sender; };
-    if (sender && std::none_of(senders_.begin(), senders_.end(), known)) senders_.push_back(sender);
-    return Push::kFull;
-  }
-  Slot* slot = free_.back();
+  if (!has_room(sender)) return Push::kFull;
+  SlotPointer slot = std::move(free_.back());
   free_.pop_back();
   slot->size = frame.size();
   slot->form = form;
   std::memcpy(slot->bytes, frame.data(), frame.size());
-  const std::size_t count = count_.load(std::memory_order_relaxed);
-  order_[(head_ + count) % kCapacity] = slot;
-  // Sequentially consistent with the owner's preparation to sleep: either the owner sees this frame, or `notify` sees
-  // that the owner sleeps.
-  count_.store(count + 1, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
-  // Under the lock, so that no call comes after close().
-  if (count == 0 && notify_) notify_();
+  append(std::move(slot));
   return Push::kTaken;
+}
+
+std::size_t FrameQueue::exchange(std::span<SlotPointer> slots, const std::shared_ptr<FrameQueue>& sender,
+                                 bool* closed) {
+  const std::lock_guard lock(mutex_);
+  *closed = !open_;
+  if (!open_) return 0;
+  std::size_t taken = 0;
+  for (SlotPointer& slot : slots) {
+    if (!has_room(sender)) break;
+    append(std::exchange(slot, std::move(free_.back())));
+    free_.pop_back();
+    ++taken;
+  }
+  return taken;
 }
 
 std::size_t FrameQueue::drain(Receiver& receiver, std::size_t budget) {
@@ -55,12 +78,12 @@ std::size_t FrameQueue::drain(Receiver& receiver, std::size_t budget) {
     // head_ and removes from order_: both are read without the lock.
     const std::size_t batch = std::min({waiting, budget - taken, kChunk});
     for (std::size_t i = 0; i < batch; ++i) {
-      const Slot* slot = order_[(head_ + i) % kCapacity];
+      const Slot* slot = order_[(head_ + i) % kCapacity].get();
       receiver.deliver_as(slot->form, {slot->bytes, slot->size});
     }
     taken += batch;
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < batch; ++i) free_.push_back(order_[(head_ + i) % kCapacity]);
+    for (std::size_t i = 0; i < batch; ++i) free_.push_back(std::move(order_[(head_ + i) % kCapacity]));
     head_ = (head_ + batch) % kCapacity;
     waiting = count_.load(std::memory_order_relaxed) - batch;
     count_.store(waiting, std::memory_order_release);

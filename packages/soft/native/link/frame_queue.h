@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,15 @@ class FrameQueue {
   // call this queue.
   explicit FrameQueue(std::function<void()> notify);
 
+  struct Slot {
+    std::size_t size;
+    FrameForm form;
+    std::uint8_t bytes[wire::kMaxFrame];
+  };
+  using SlotPointer = std::unique_ptr<Slot>;
+  // nullptr: there is no memory.
+  static SlotPointer make_slot() { return SlotPointer(new (std::nothrow) Slot); }
+
   enum class Push : std::uint8_t { kTaken, kFull, kClosed };
 
   // False if it is full or closed.
@@ -30,6 +40,10 @@ class FrameQueue {
   // With kFull `sender`, the queue of the port that sends, is announced when there is room.
   Push offer(std::span<const std::uint8_t> frame, const std::shared_ptr<FrameQueue>& sender,
              FrameForm form = FrameForm::kSealed);
+  // The frames of all slots, in their order, under one lock and without a copy: each slot changes places with an empty
+  // one of the queue. Returns how many were taken; the rest found the queue full (see offer()) or, with *closed,
+  // closed.
+  std::size_t exchange(std::span<SlotPointer> slots, const std::shared_ptr<FrameQueue>& sender, bool* closed);
   // Hands at most `budget` frames to `receiver`, which may push here.
   std::size_t drain(Receiver& receiver, std::size_t budget);
   // From now on frames are discarded and `notify` is not called: other threads may still hold the queue and push.
@@ -39,21 +53,18 @@ class FrameQueue {
 
  private:
   static constexpr std::size_t kChunk = 32;  // frames
-  struct Slot {
-    std::size_t size;
-    FrameForm form;
-    std::uint8_t bytes[wire::kMaxFrame];
-  };
   bool grow();
+  bool has_room(const std::shared_ptr<FrameQueue>& sender);
+  void append(SlotPointer slot);
   void announce_room();
 
   std::mutex mutex_;
   std::function<void()> notify_;
   bool open_ = true;
   // Memory grows with the load. The slots that were emptied last are filled first: they are still in the CPU's cache.
-  std::vector<std::unique_ptr<Slot[]>> chunks_;
-  std::vector<Slot*> free_;
-  std::array<Slot*, kCapacity> order_;
+  std::size_t slots_ = 0;  // in free_ and in order_
+  std::vector<SlotPointer> free_;
+  std::array<SlotPointer, kCapacity> order_;
   std::size_t head_ = 0;
   std::vector<std::weak_ptr<FrameQueue>> senders_;  // that found it full
   std::atomic<std::size_t> count_{0};  // read without the lock by the owner, to see that the queue is empty

@@ -13,12 +13,18 @@ constexpr std::uint16_t kDontFragment = 0x4000;
 constexpr std::uint16_t kFragmentMask = 0x3fff;  // more-fragments flag and offset
 constexpr std::size_t kMinTransport = Bth::kSize + kIcrcSize;
 
+// The checksum of a header whose words of 32 bits add up to `sum`.
+std::uint16_t checksum_of(std::uint64_t sum) {
+  sum = (sum & 0xffffffff) + (sum >> 32);
+  sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~((sum & 0xffff) + (sum >> 16)));
+}
+
 std::uint16_t header_checksum(const std::uint8_t* header) {
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < kIpv4Size; i += 2) sum += load_be<std::uint16_t>(header + i);
-  sum = (sum & 0xffff) + (sum >> 16);
-  sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kIpv4Size; i += 4) sum += load_be<std::uint32_t>(header + i);
+  return checksum_of(sum);
 }
 
 void write_ipv6(std::uint8_t* at, const Path& path, std::size_t udp_size) {
@@ -58,16 +64,18 @@ std::size_t parse_ipv6(std::span<const std::uint8_t> frame, FrameView* view) {
 }  // namespace
 
 void write_ipv4(std::uint8_t* at, const Path& path, std::uint8_t protocol, std::size_t size) {
-  at[0] = 0x45;
-  at[1] = path.traffic_class;
-  store_be(at + 2, static_cast<std::uint16_t>(kIpv4Size + size));
-  store_be<std::uint16_t>(at + 4, 0);
-  store_be(at + 6, kDontFragment);
-  at[8] = path.hop_limit;
-  at[9] = protocol;
-  std::memcpy(at + 12, path.sgid.ipv4(), 4);
-  std::memcpy(at + 16, path.dgid.ipv4(), 4);
-  write_ipv4_checksum(at);
+  const std::uint32_t first =
+      0x45u << 24 | static_cast<std::uint32_t>(path.traffic_class) << 16 | static_cast<std::uint16_t>(kIpv4Size + size);
+  const std::uint32_t second = kDontFragment;  // identification 0
+  const std::uint32_t third = static_cast<std::uint32_t>(path.hop_limit) << 24 | static_cast<std::uint32_t>(protocol)
+                                                                                     << 16;
+  const auto source = load_be<std::uint32_t>(path.sgid.ipv4());
+  const auto destination = load_be<std::uint32_t>(path.dgid.ipv4());
+  store_be(at, first);
+  store_be(at + 4, second);
+  store_be(at + 8, third | checksum_of(std::uint64_t{first} + second + third + source + destination));
+  store_be(at + 12, source);
+  store_be(at + 16, destination);
 }
 
 void write_ipv4_checksum(std::uint8_t* at) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "wire/bytes.h"
+
 namespace verbs::soft::wire {
 
 struct Gid {
@@ -25,10 +27,7 @@ struct Gid {
   }
 
   // Packets to ::ffff:a.b.c.d are IPv4, all others IPv6.
-  bool is_ipv4() const {
-    static constexpr std::uint8_t kMappedPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    return std::memcmp(bytes.data(), kMappedPrefix, 12) == 0;
-  }
+  bool is_ipv4() const { return load_be<std::uint64_t>(&bytes[0]) == 0 && load_be<std::uint32_t>(&bytes[8]) == 0xffff; }
 
   bool is_multicast() const { return bytes[0] == 0xff || (is_ipv4() && (bytes[12] & 0xf0) == 0xe0); }
 
@@ -36,6 +35,11 @@ struct Gid {
   const std::uint8_t* ipv4() const { return &bytes[12]; }
 
   auto operator<=>(const Gid&) const = default;
+  // Every packet compares GIDs: without a call of memcmp().
+  bool operator==(const Gid& other) const {
+    return load_be<std::uint64_t>(&bytes[0]) == load_be<std::uint64_t>(&other.bytes[0]) &&
+           load_be<std::uint64_t>(&bytes[8]) == load_be<std::uint64_t>(&other.bytes[8]);
+  }
 };
 
 }  // namespace verbs::soft::wire

@@ -171,13 +171,8 @@ constexpr Table make_table() {
   return table;
 }
 
-constexpr Table kTable = make_table();
-
 }  // namespace
 
-const OpcodeInfo* opcode_info(std::uint8_t opcode) {
-  const OpcodeInfo& info = kTable[opcode];
-  return info.name != nullptr ? &info : nullptr;
-}
+constinit const std::array<OpcodeInfo, 256> kOpcodes = make_table();
 
 }  // namespace verbs::soft::wire

@@ -1,6 +1,7 @@
 // The BTH opcodes and one table of their properties and headers. Code reads the table and does not switch on opcodes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -72,8 +73,13 @@ struct OpcodeInfo {
   bool has(std::uint32_t wanted) const { return (flags & wanted) != 0; }
 };
 
+extern const std::array<OpcodeInfo, 256> kOpcodes;
+
 // The table's row, or nullptr for an opcode that RoCE v2 does not define or that no transport here uses (RD, CNP).
-const OpcodeInfo* opcode_info(std::uint8_t opcode);
+inline const OpcodeInfo* opcode_info(std::uint8_t opcode) {
+  const OpcodeInfo& info = kOpcodes[opcode];
+  return info.name != nullptr ? &info : nullptr;
+}
 
 inline constexpr std::uint8_t make_opcode(Transport transport, Operation operation) {
   return static_cast<std::uint8_t>(static_cast<std::uint8_t>(transport) | operation);

@@ -1,6 +1,9 @@
 #include "link/inproc/inproc_link.h"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
 
 namespace verbs::soft::link {
 namespace {
@@ -29,13 +32,10 @@ InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void(
       directory_(QueueDirectory::process()),
       listed_(directory_.add(address, queue_)),
       neighbours_(directory_) {
-  if (next_ != nullptr) return;
-  try {
-    buffer_ = std::make_unique<std::uint8_t[]>(wire::kMaxFrame);
-  } catch (...) {  // there is no memory: the address stays free
-    if (listed_) directory_.remove(address_);
-    throw;
-  }
+  batch_.front() = FrameQueue::make_slot();
+  if (batch_.front()) return;
+  if (listed_) directory_.remove(address_);  // there is no memory: the address stays free
+  throw std::bad_alloc();
 }
 
 InprocLink::~InprocLink() {
@@ -44,7 +44,13 @@ InprocLink::~InprocLink() {
   queue_->close();
 }
 
-std::uint8_t* InprocLink::reserve() { return reserved_ = next_ != nullptr ? next_->reserve() : buffer_.get(); }
+std::uint8_t* InprocLink::reserve() {
+  if (next_ != nullptr) return reserved_ = next_->reserve();
+  if (committed_ == kBatch) hand_over_batch();
+  if (!batch_[committed_]) batch_[committed_] = FrameQueue::make_slot();
+  if (!batch_[committed_]) hand_over_batch();  // there is no memory: the first one is empty then
+  return reserved_ = batch_[committed_]->bytes;
+}
 
 void InprocLink::commit(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
@@ -52,7 +58,7 @@ void InprocLink::commit(std::size_t size) {
   if (addressed && wire::destination_of(frame).is_multicast()) return commit_to_group(size);
   const std::shared_ptr<FrameQueue>* queue = addressed ? neighbours_.find(wire::destination_of(frame)) : nullptr;
   if (queue != nullptr) {
-    hand_over(*queue, frame, FrameForm::kSealed);
+    add_to_batch(*queue, frame, FrameForm::kSealed);
   } else if (next_ != nullptr) {
     next_->commit(size);
   } else {
@@ -64,7 +70,7 @@ void InprocLink::commit_unsealed(std::span<std::uint8_t> frame) {
   const wire::Gid destination = wire::destination_of(frame);
   const std::shared_ptr<FrameQueue>* queue = destination.is_multicast() ? nullptr : neighbours_.find(destination);
   if (queue != nullptr) {
-    hand_over(*queue, frame, FrameForm::kUnsealed);
+    add_to_batch(*queue, frame, FrameForm::kUnsealed);
   } else if (next_ != nullptr && !destination.is_multicast()) {
     next_->commit_unsealed(frame);
   } else {
@@ -75,18 +81,50 @@ void InprocLink::commit_unsealed(std::span<std::uint8_t> frame) {
 // To the members in this process, and to the next link for other processes.
 void InprocLink::commit_to_group(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
-  neighbours_.for_each(wire::destination_of(frame),
-                       [&](const auto& queue) { hand_over(queue, frame, FrameForm::kSealed); });
+  hand_over_batch();
+  neighbours_.for_each(wire::destination_of(frame), [&](const auto& queue) { hand_over(queue, frame); });
   if (next_ != nullptr) next_->commit(size);
 }
 
+void InprocLink::add_to_batch(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame,
+                              FrameForm form) {
+  if (queue != target_ || committed_ == kBatch) {
+    const std::size_t reserved = committed_;
+    hand_over_batch();
+    if (next_ == nullptr) std::swap(batch_.front(), batch_[reserved]);
+    target_ = queue;
+  }
+  if (!batch_[committed_]) batch_[committed_] = FrameQueue::make_slot();
+  if (!batch_[committed_]) hand_over_batch();
+  FrameQueue::Slot& slot = *batch_[committed_++];
+  slot.size = frame.size();
+  slot.form = form;
+  if (slot.bytes != frame.data()) std::memcpy(slot.bytes, frame.data(), frame.size());
+}
+
 // Behind the frames that wait, so that the order stays.
-void InprocLink::hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame,
-                           FrameForm form) {
-  const FrameQueue::Push result = send_waiting() ? queue->offer(frame, queue_, form) : FrameQueue::Push::kFull;
+void InprocLink::hand_over_batch() {
+  const std::span<FrameQueue::SlotPointer> slots(batch_.data(), std::exchange(committed_, 0));
+  if (slots.empty()) return;
+  bool closed = false;
+  const std::size_t taken = send_waiting() ? target_->exchange(slots, queue_, &closed) : 0;
+  counters_.sent += taken;
+  for (const auto& slot : slots.subspan(taken)) keep_waiting(target_, slot->form, {slot->bytes, slot->size}, closed);
+}
+
+// The same for one frame.
+void InprocLink::hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame) {
+  const FrameQueue::Push result = send_waiting() ? queue->offer(frame, queue_) : FrameQueue::Push::kFull;
   if (result == FrameQueue::Push::kTaken) {
     ++counters_.sent;
-  } else if (result == FrameQueue::Push::kClosed || waiting_.size() >= kMostWaiting) {
+  } else {
+    keep_waiting(queue, FrameForm::kSealed, frame, result == FrameQueue::Push::kClosed);
+  }
+}
+
+void InprocLink::keep_waiting(const std::shared_ptr<FrameQueue>& queue, FrameForm form,
+                              std::span<const std::uint8_t> frame, bool closed) {
+  if (closed || waiting_.size() >= kMostWaiting) {
     ++counters_.overflow;
   } else {
     waiting_.push_back({queue, form, {frame.begin(), frame.end()}});
@@ -127,6 +165,7 @@ void InprocLink::leave(const wire::Gid& group) {
 }
 
 void InprocLink::flush() {
+  hand_over_batch();
   send_waiting();
   if (next_ != nullptr) next_->flush();
 }

@@ -5,6 +5,7 @@
 // empty their queues all the time, so none waits for ever.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -51,6 +52,8 @@ class InprocLink final : public Link {
   const InprocCounters& counters() const { return counters_; }
 
  private:
+  // Frames to one address that are handed over together.
+  static constexpr std::size_t kBatch = 32;
   struct Waiting {
     std::shared_ptr<FrameQueue> queue;
     FrameForm form;
@@ -60,8 +63,12 @@ class InprocLink final : public Link {
   static constexpr std::size_t kMostWaiting = 4096;
 
   void commit_to_group(std::size_t size);
+  void add_to_batch(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame, FrameForm form);
+  void hand_over_batch();
   bool send_waiting();  // false if frames wait still
-  void hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame, FrameForm form);
+  void hand_over(const std::shared_ptr<FrameQueue>& queue, std::span<const std::uint8_t> frame);
+  void keep_waiting(const std::shared_ptr<FrameQueue>& queue, FrameForm form, std::span<const std::uint8_t> frame,
+                    bool closed);
 
   wire::Gid address_;
   Link* next_;
@@ -74,7 +81,11 @@ class InprocLink final : public Link {
   std::deque<Waiting> waiting_;
   std::uint64_t relieved_ = 0;
   std::uint8_t* reserved_ = nullptr;
-  std::unique_ptr<std::uint8_t[]> buffer_;  // for frames, when there is no next link
+  // The committed frames to `target_`, and behind them empty slots. Without a next link, frames are built in them. The
+  // first slot is always there, the others since they were first needed.
+  std::array<FrameQueue::SlotPointer, kBatch> batch_;
+  std::size_t committed_ = 0;
+  std::shared_ptr<FrameQueue> target_;
 };
 
 }  // namespace verbs::soft::link

@@ -10,34 +10,38 @@ void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
     if (info_of(wqe.opcode).has_own_response()) --qp.req.unanswered_requests;
     if (!qp.signals(wqe)) return;
   }
-  ibv_wc wc = {};
-  wc.wr_id = wqe.wr_id;
-  wc.status = status;
-  wc.opcode = info_of(wqe.opcode).completion;
-  wc.byte_len = wqe.length;
-  wc.qp_num = qp.number;
-  qp.send_cq->push(wc, false, core.events);
+  qp.send_cq->add(false, core.events, {}, [&](ibv_wc& wc) {
+    wc = {};
+    wc.wr_id = wqe.wr_id;
+    wc.status = status;
+    wc.opcode = info_of(wqe.opcode).completion;
+    wc.byte_len = wqe.length;
+    wc.qp_num = qp.number;
+  });
 }
 
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
-  ibv_wc wc = {};
-  wc.wr_id = qp.recv.wqe->wr_id;
-  wc.status = status;
-  wc.opcode = received.opcode;
-  wc.byte_len = received.byte_len;
-  wc.imm_data = received.imm_data;
-  wc.qp_num = qp.number;
-  wc.src_qp = received.src_qp;
-  wc.sl = received.sl;
-  wc.wc_flags = received.flags;
+  const std::uint64_t wr_id = qp.recv.wqe->wr_id;
+  const auto fill = [&](ibv_wc& wc) {
+    wc = {};
+    wc.wr_id = wr_id;
+    wc.status = status;
+    wc.opcode = received.opcode;
+    wc.byte_len = received.byte_len;
+    wc.imm_data = received.imm_data;
+    wc.qp_num = qp.number;
+    wc.src_qp = received.src_qp;
+    wc.sl = received.sl;
+    wc.wc_flags = received.flags;
+  };
   Srq* srq = qp.recv.srq;
   if (srq == nullptr) ++qp.rq.head;
   qp.recv = {};
   ++core.counters.rdma_recvs;
   if (srq == nullptr || srq->cq == nullptr) {
-    return qp.recv_cq->push(wc, received.solicited, core.events, received.tags);
+    return qp.recv_cq->add(received.solicited, core.events, received.tags, fill);
   }
-  if (srq->cq->push(wc, received.solicited, core.events, received.tags)) return true;
+  if (srq->cq->add(received.solicited, core.events, received.tags, fill)) return true;
   // The CQ of the shared queue has overrun, so no QP can use the queue.
   if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
   srq->failed = true;

@@ -17,14 +17,14 @@ namespace {
 
 // One reading of a frame: its headers and the queue pair that they name.
 struct Parsed {
-  wire::FrameView frame;
+  const wire::FrameView* frame = nullptr;
   wire::Bth bth;
   const wire::OpcodeInfo* info = nullptr;  // nullptr: no opcode that RoCE v2 defines
   Qp* qp = nullptr;                        // nullptr: no queue pair of that number
 
   bool is_request() const { return info->has(wire::kIsRequest); }
   bool is_datagram() const { return wire::transport_of(bth.opcode) == wire::Transport::kUd; }
-  bool is_to_group() const { return frame.path.dgid.is_multicast(); }
+  bool is_to_group() const { return frame->path.dgid.is_multicast(); }
   bool is_to_management() const { return bth.dest_qpn == kManagementQpn; }
   std::size_t trailer_size() const { return wire::kIcrcSize + bth.pad; }
 };
@@ -46,33 +46,44 @@ bool is_from_peer(const Qp& qp, bool request, const wire::Path& path) {
 
 Parsed parse_transport(const Core& core, const wire::FrameView& frame) {
   const wire::Bth bth = wire::Bth::parse(frame.transport.data());
-  return {.frame = frame, .bth = bth, .info = wire::opcode_info(bth.opcode), .qp = core.qps.find(bth.dest_qpn)};
+  return {.frame = &frame, .bth = bth, .info = wire::opcode_info(bth.opcode), .qp = core.qps.find(bth.dest_qpn)};
+}
+
+// The packet behind a tunnel's header, where its queue pair receives by that tunnel. `view` is overwritten.
+bool parse_tunnelled(const Core& core, const Port& port, std::span<const std::uint8_t> frame,
+                     std::optional<wire::FrameView>* view, Parsed* parsed) {
+  for (const auto& tunnel : port.tunnels()) {
+    *view = wire::parse_tunnelled(frame, *tunnel);
+    if (!*view) continue;
+    *parsed = parse_transport(core, **view);
+    if (parsed->info == nullptr || parsed->qp == nullptr) continue;
+    if (receives_through(*parsed->qp, parsed->is_request(), tunnel.get())) return true;
+  }
+  return false;
 }
 
 // False when the frame is no RoCE v2 packet, or came by another way than its queue pair has agreed on with its peer. A
-// packet without a queue pair or a known opcode belongs to no tunnel: it parses as a plain one.
-bool parse(const Core& core, const Port& port, std::span<const std::uint8_t> frame, Parsed* parsed) {
+// packet without a queue pair or a known opcode belongs to no tunnel: it parses as a plain one. `view` is the frame as
+// parse_frame() has it; it becomes the one of the tunnel.
+bool parse(const Core& core, const Port& port, std::span<const std::uint8_t> frame,
+           std::optional<wire::FrameView>* view, Parsed* parsed) {
+  const bool plain = *view && (*view)->path.destination_port == wire::kRocePort;
   bool parses_plain = false;
-  const std::optional<wire::FrameView> plain = wire::parse_frame(frame);
-  if (plain && plain->path.destination_port == wire::kRocePort) {
-    *parsed = parse_transport(core, *plain);
+  if (plain) {
+    *parsed = parse_transport(core, **view);
     parses_plain = parsed->info == nullptr || parsed->qp == nullptr;
     if (!parses_plain && receives_through(*parsed->qp, parsed->is_request(), nullptr)) return true;
   }
-  for (const auto& tunnel : port.tunnels()) {
-    const std::optional<wire::FrameView> inner = wire::parse_tunnelled(frame, *tunnel);
-    if (!inner) continue;
-    const Parsed tunnelled = parse_transport(core, *inner);
-    if (tunnelled.info == nullptr || tunnelled.qp == nullptr) continue;
-    if (!receives_through(*tunnelled.qp, tunnelled.is_request(), tunnel.get())) continue;
-    *parsed = tunnelled;
-    return true;
-  }
-  return parses_plain;
+  if (port.tunnels().empty()) return parses_plain;
+  if (parse_tunnelled(core, port, frame, view, parsed)) return true;
+  if (!parses_plain) return false;
+  *view = wire::parse_frame(frame);
+  *parsed = parse_transport(core, **view);
+  return true;
 }
 
 bool has_valid_headers(const Parsed& parsed) {
-  return parsed.info != nullptr && parsed.frame.transport.size() >= parsed.info->header_size + parsed.trailer_size() &&
+  return parsed.info != nullptr && parsed.frame->transport.size() >= parsed.info->header_size + parsed.trailer_size() &&
          parsed.bth.version == 0 && (parsed.bth.pkey & 0x7fff) == (kDefaultPkey & 0x7fff);
 }
 
@@ -87,12 +98,12 @@ bool is_accepted(const Parsed& parsed, std::uint8_t port_num) {
   // An XRC initiator takes no requests, a target no responses.
   if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return false;
   if (request ? !qp->may_receive() : !qp->may_send()) return false;
-  return parsed.is_datagram() || is_from_peer(*qp, request, parsed.frame.path);
+  return parsed.is_datagram() || is_from_peer(*qp, request, parsed.frame->path);
 }
 
 bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
-  const std::size_t tunnel = parsed.frame.tunnel_header;
-  const auto network = static_cast<std::size_t>(parsed.frame.transport.data() - frame.data()) - tunnel;
+  const std::size_t tunnel = parsed.frame->tunnel_header;
+  const auto network = static_cast<std::size_t>(parsed.frame->transport.data() - frame.data()) - tunnel;
   return wire::check_icrc(frame, network, tunnel);
 }
 
@@ -101,9 +112,10 @@ bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
 void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form) {
   core_.set_time(now);
   const Port* port = core_.ports.find(port_num);
+  std::optional<wire::FrameView> view = wire::parse_frame(frame);
   Parsed parsed;
-  if (port == nullptr || !parse(core_, *port, frame, &parsed)) return drop();
-  if (!parsed.is_to_group() && !port->owns(parsed.frame.path.dgid)) return drop();
+  if (port == nullptr || !parse(core_, *port, frame, &view, &parsed)) return drop();
+  if (!parsed.is_to_group() && !port->owns(view->path.dgid)) return drop();
   if (!port->is_up()) {
     ++core_.counters.link_dropped;
     return;
@@ -116,9 +128,8 @@ void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame
   ++core_.counters.rcvd_pkts;
   core_.counters.rcvd_bytes += frame.size();
 
-  const std::span<const std::uint8_t> transport = parsed.frame.transport;
-  const Packet packet{parsed.frame, parsed.bth, *parsed.info,
-                      transport.first(transport.size() - parsed.trailer_size())};
+  const std::span<const std::uint8_t> transport = view->transport;
+  const Packet packet{*view, parsed.bth, *parsed.info, transport.first(transport.size() - parsed.trailer_size())};
   if (parsed.is_to_group()) {
     receive_group_datagram(core_, port_num, packet);
   } else if (parsed.is_to_management()) {

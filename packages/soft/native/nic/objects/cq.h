@@ -37,19 +37,23 @@ class Cq : public TimerSlot {
   // `now` is the NIC's current time; `timers` are those of all completion queues.
   Cq(int cqe, const CqOptions& options, void* cq_owner, const Nanos& now, TimerHeap& timers);
 
-  // False when the queue is full: the entry is lost, and the first overrun raises IBV_EVENT_CQ_ERR. A queue that
-  // ignores overruns drops its oldest entry instead.
-  bool push(const ibv_wc& wc, bool solicited, EventSink& events, const FrameTags& tags = {}) {
-    if (count_ == size_ && !make_room(events)) return false;
-    ring_[tail_] = wc;
+  // Adds an entry, which `fill(ibv_wc&)` writes in place, every field of it. False when the queue is full: the entry is
+  // lost, and the first overrun raises IBV_EVENT_CQ_ERR. A queue that ignores overruns drops its oldest entry instead.
+  template <typename Fill>
+  bool add(bool solicited, EventSink& events, const FrameTags& tags, Fill&& fill) {
+    if (count_ == size_ && !make_room(events)) [[unlikely]]
+      return false;
+    ibv_wc& wc = ring_[tail_];
+    fill(wc);
     if (tags_) tags_[tail_] = tags;
     if (stamps_) stamps_[tail_] = now_;
     if (++tail_ == size_) tail_ = 0;
     ++count_;
-    if (armed_ == Armed::kAny || (armed_ == Armed::kSolicited && (solicited || wc.status != IBV_WC_SUCCESS))) {
-      notify(events);
-    }
+    if (armed_ != Armed::kNo && (armed_ == Armed::kAny || solicited || wc.status != IBV_WC_SUCCESS)) notify(events);
     return true;
+  }
+  bool push(const ibv_wc& wc, bool solicited, EventSink& events, const FrameTags& tags = {}) {
+    return add(solicited, events, tags, [&](ibv_wc& entry) { entry = wc; });
   }
 
   // Removes at most `count` entries, oldest first, and returns how many. Makes no progress: the host does that.

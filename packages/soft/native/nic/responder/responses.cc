@@ -56,6 +56,11 @@ bool queue_response(Core& core, Qp& qp, const Response& response) {
 }
 
 void queue_ack(Core& core, Qp& qp, std::uint32_t psn) {
+  if (qp.resp.responses.merge_ack(psn, qp.resp.msn)) {
+    core.active.add(qp);
+    ++core.counters.ack_deferred;
+    return;
+  }
   queue_response(core, qp, {.kind = Response::Kind::kAck, .psn = psn, .msn = qp.resp.msn, .last_psn = psn});
 }
 

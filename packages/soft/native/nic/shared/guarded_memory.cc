@@ -6,6 +6,7 @@
 
 #include "guard/access_guard.h"
 #include "guard/fault_signals.h"
+#include "guard/small_copy.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -74,10 +75,12 @@ void copy_bytes(void* to, const void* from, std::size_t size) { std::memcpy(to, 
 bool guarded_copy(void* to, const void* from, std::size_t size) {
   if (size == 0) return true;
   guard::admit_fault_signals();
-  return copy_argument(to, from, size);
+  if (size <= guard::kSmallCopy) return guard::small_copy(to, from, size);
+  return guard::guarded(to, from, size, [=] { copy_bytes(to, from, size); });
 }
 
 bool copy_argument(void* to, const void* from, std::size_t size) {
+  if (size <= guard::kSmallCopy) return size == 0 || guard::small_copy(to, from, size);
   return size == 0 || guard::guarded(to, from, size, [=] { copy_bytes(to, from, size); });
 }
 

@@ -47,11 +47,24 @@ class ResponseQueue {
 
   void pop() {
     if (front().takes_resource()) --resources_;
-    head_ = (head_ + 1) % static_cast<std::uint32_t>(ring_.size());
+    if (++head_ == ring_.size()) head_ = 0;
     --count_;
   }
 
   void clear() { head_ = count_ = resources_ = 0; }
+
+  // An acknowledgement of every request packet up to and including `psn`, as push() would queue it. False: there is no
+  // unsent one that it could replace.
+  bool merge_ack(std::uint32_t psn, std::uint32_t msn) {
+    if (count_ == 0) return false;
+    Response& last = at(count_ - 1);
+    if (last.kind != Response::Kind::kAck) return false;
+    if (psn_before(last.psn, psn)) {
+      last.psn = last.last_psn = psn;
+      last.msn = msn;
+    }
+    return true;
+  }
 
   // kMerged: an unsent acknowledgement or NAK covers the new one. kFull: dropped, so the requester asks again.
   Push push(const Response& response) {
@@ -90,7 +103,11 @@ class ResponseQueue {
   }
 
  private:
-  Response& at(std::uint32_t index) { return ring_[(head_ + index) % static_cast<std::uint32_t>(ring_.size())]; }
+  Response& at(std::uint32_t index) {
+    const std::uint32_t slot = head_ + index;
+    const auto size = static_cast<std::uint32_t>(ring_.size());
+    return ring_[slot < size ? slot : slot - size];
+  }
 
   std::vector<Response> ring_;
   std::uint32_t head_ = 0;

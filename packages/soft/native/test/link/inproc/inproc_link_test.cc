@@ -27,13 +27,18 @@ Frame frame_to(const wire::Gid& to, std::uint32_t number) {
 
 void nothing() {}
 
+void send_now(Transmitter& link, const Frame& frame) {
+  send(link, frame);
+  link.flush();
+}
+
 // Sends every received frame once more, a limited number of times.
 class Echo final : public Receiver {
  public:
   Echo(Transmitter& out, int times) : out_(out), times_(times) {}
   void deliver(std::span<const std::uint8_t> frame) override {
     ++delivered;
-    if (times_-- > 0) send(out_, Frame(frame.begin(), frame.end()));
+    if (times_-- > 0) send_now(out_, Frame(frame.begin(), frame.end()));
   }
   int delivered = 0;
 
@@ -48,10 +53,10 @@ TEST_CASE("a frame for an address of the process goes there, all others to the n
   MemoryLink wire_a, wire_b;
   InprocLink a(kA, &wire_a, nothing), b(kB, &wire_b, nothing);
   CHECK(a.fixed_source_port() == 4791);
-  send(a, frame_to(kB, 1));
-  send(a, frame_to(kFar, 2));
-  send(a, frame_to(kA, 3));
-  send(a, Frame{1, 2, 3});
+  send_now(a, frame_to(kB, 1));
+  send_now(a, frame_to(kFar, 2));
+  send_now(a, frame_to(kA, 3));
+  send_now(a, Frame{1, 2, 3});
   a.flush();
   REQUIRE(wire_a.sent.size() == 2);
   CHECK(wire_a.sent[0] == frame_to(kFar, 2));
@@ -81,21 +86,41 @@ TEST_CASE("a frame without its ICRC stays so within the process, and gets its IC
   CHECK(at_b.sealed == std::vector<Frame>{frame_to(group, 3)});
 }
 
+TEST_CASE("frames leave by the flush, in their order, also when their addresses alternate") {
+  MemoryLink wire_a;
+  for (Link* next : {static_cast<Link*>(nullptr), static_cast<Link*>(&wire_a)}) {
+    InprocLink a(kA, next, nothing), b(kB, nullptr, nothing);
+    Collector at_a, at_b;
+    for (std::uint32_t i = 0; i < 3; ++i) send(a, frame_to(kB, i));
+    CHECK(b.receive(at_b, 10) == 0);
+    for (std::uint32_t i = 3; i < 100; ++i) {
+      send(a, frame_to(kB, i));
+      if (i % 5 == 0) send(a, frame_to(kA, i));
+    }
+    a.flush();
+    CHECK(b.receive(at_b, 1000) == 100);
+    CHECK(a.receive(at_a, 1000) == 19);
+    for (std::uint32_t i = 0; i < 100; ++i) CHECK(at_b.frames[i] == frame_to(kB, i));
+    for (std::uint32_t i = 0; i < 19; ++i) CHECK(at_a.frames[i] == frame_to(kA, 5 * (i + 1)));
+    CHECK(a.counters().sent == 119);
+  }
+}
+
 TEST_CASE("without a next link other addresses are unreachable") {
   InprocLink a(kA, nullptr, nothing);
   CHECK(a.fixed_source_port() == 0);
   CHECK(a.wait_fd() == -1);
   CHECK(a.next_deadline() == INT64_MAX);
-  send(a, frame_to(kB, 1));
+  send_now(a, frame_to(kB, 1));
   a.flush();
   CHECK(a.counters().unreachable == 1);
   // An address that comes later is found, one that went is not.
   {
     InprocLink b(kB, nullptr, nothing);
-    send(a, frame_to(kB, 2));
+    send_now(a, frame_to(kB, 2));
     CHECK(a.counters().sent == 1);
   }
-  send(a, frame_to(kB, 3));
+  send_now(a, frame_to(kB, 3));
   CHECK(a.counters().unreachable == 2);
 }
 
@@ -103,13 +128,13 @@ TEST_CASE("only the first frame notifies") {
   int notifications = 0;
   InprocLink a(kA, nullptr, nothing), b(kB, nullptr, [&] { ++notifications; });
   Collector collector;
-  for (std::uint32_t i = 0; i < 3; ++i) send(a, frame_to(kB, i));
+  for (std::uint32_t i = 0; i < 3; ++i) send_now(a, frame_to(kB, i));
   CHECK(notifications == 1);
   CHECK(b.receive(collector, 2) == 2);
-  send(a, frame_to(kB, 3));
+  send_now(a, frame_to(kB, 3));
   CHECK(notifications == 1);
   CHECK(b.receive(collector, 10) == 2);
-  send(a, frame_to(kB, 4));
+  send_now(a, frame_to(kB, 4));
   CHECK(notifications == 2);
 }
 
@@ -118,9 +143,9 @@ TEST_CASE("frames that a full queue does not take wait in their order, and the s
   int notifications = 0;
   InprocLink a(kA, nullptr, [&] { ++notifications; }), b(kB, nullptr, nothing);
   for (int round = 1; round <= 3; ++round) {
-    for (std::uint32_t i = 0; i < kCapacity; ++i) send(a, frame_to(kB, i));
+    for (std::uint32_t i = 0; i < kCapacity; ++i) send_now(a, frame_to(kB, i));
     CHECK_FALSE(a.congested(kB));
-    for (std::uint32_t i = kCapacity; i < kCapacity + kMore; ++i) send(a, frame_to(kB, i));
+    for (std::uint32_t i = kCapacity; i < kCapacity + kMore; ++i) send_now(a, frame_to(kB, i));
     CHECK(a.congested(kB));
     Collector collector;
     CHECK(b.receive(collector, 300) == 300);
@@ -142,8 +167,8 @@ TEST_CASE("two links that flood each other, and one that floods itself, lose not
     InprocLink a(kA, nullptr, nothing), b(kB, nullptr, nothing);
     Collector at_a, at_b;
     for (std::uint32_t i = 0; i < kCount; ++i) {
-      send(a, frame_to(itself ? kA : kB, i));
-      send(b, frame_to(itself ? kB : kA, i));
+      send_now(a, frame_to(itself ? kA : kB, i));
+      send_now(b, frame_to(itself ? kB : kA, i));
     }
     CHECK(a.congested(kB));
     CHECK(b.congested(kA));
@@ -164,7 +189,7 @@ TEST_CASE("a congested sender is freed when the receiver goes") {
   const std::uint64_t relieved = a.relieve();
   {
     InprocLink b(kB, nullptr, nothing);
-    for (std::uint32_t i = 0; i < FrameQueue::kCapacity + 5; ++i) send(a, frame_to(kB, i));
+    for (std::uint32_t i = 0; i < FrameQueue::kCapacity + 5; ++i) send_now(a, frame_to(kB, i));
     CHECK(a.congested(kB));
   }
   CHECK(notifications == 1);
@@ -175,14 +200,14 @@ TEST_CASE("a congested sender is freed when the receiver goes") {
 
 TEST_CASE("what waits for room is bounded, whoever sends without a look") {
   InprocLink a(kA, nullptr, nothing), b(kB, nullptr, nothing);
-  for (std::uint32_t i = 0; i < 10'000; ++i) send(a, frame_to(kB, i));
+  for (std::uint32_t i = 0; i < 10'000; ++i) send_now(a, frame_to(kB, i));
   CHECK(a.counters().overflow == 10'000 - FrameQueue::kCapacity - 4096);
 }
 
 TEST_CASE("a receiver may send to itself") {
   InprocLink a(kA, nullptr, nothing);
   Echo echo(a, 100);
-  send(a, frame_to(kA, 1));
+  send_now(a, frame_to(kA, 1));
   CHECK(a.receive(echo, 40) == 40);
   CHECK(a.receive(echo, 1000) == 61);
   CHECK(echo.delivered == 101);
@@ -193,7 +218,7 @@ TEST_CASE("an address has one link, which a second one does not affect") {
   {
     InprocLink thief(kB, nullptr, nothing);
   }
-  send(a, frame_to(kB, 1));
+  send_now(a, frame_to(kB, 1));
   Collector collector;
   CHECK(b.receive(collector, 10) == 1);
 }
@@ -204,8 +229,10 @@ TEST_CASE("two threads exchange frames in order") {
   std::thread sender([&] {
     for (std::uint32_t i = 0; i < kCount; ++i) {
       send(a, frame_to(kB, i));
+      if (i % 50 == 7) a.flush();  // before and behind a whole batch
       while (a.congested(kB)) std::this_thread::yield();
     }
+    a.flush();
   });
   std::uint32_t next = 0, wrong = 0;
   while (next < kCount) {
@@ -223,7 +250,7 @@ TEST_CASE("an address may leave while others send to it") {
   std::atomic<std::uint32_t> sent{0};
   std::thread sender([&] {
     while (!stop) {
-      send(a, frame_to(kB, ++sent));
+      send_now(a, frame_to(kB, ++sent));
     }
   });
   int rings_after_close = 0;
@@ -250,7 +277,7 @@ TEST_CASE("a forked child does not deliver into copies of its parent's queues") 
   if (child == 0) {
     MemoryLink child_out;
     InprocLink b(kB, &child_out, nothing);
-    send(b, frame_to(kA, 1));
+    send_now(b, frame_to(kA, 1));
     b.flush();
     _exit(child_out.sent.size() == 1 ? 0 : 1);
   }
