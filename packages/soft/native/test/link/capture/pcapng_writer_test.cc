@@ -242,6 +242,7 @@ TEST_CASE("a frame without its ICRC has it in a capture, at either end") {
   SUBCASE("of the receiver") {
     CaptureLink link(far, open_writer(path, {.interface_name = "soft0"}), +[] { return kTime; });
     send_unsealed(near, unsealed(numbered_frame(1)));
+    near.flush();
     CHECK(link.receive(collector, 1) == 1);
     CHECK(collector.frames == std::vector<Frame>{numbered_frame(1)});
   }

@@ -63,6 +63,7 @@ TEST_CASE("a frame without its ICRC gets it in front of a fault plan, in both di
   SUBCASE("of the sender") {
     at_near.set_plan(plan_with(&FaultPlan::duplicate, 1));
     send_unsealed(at_near, unsealed(numbered_frame(1)));
+    at_near.flush();
     at_far.receive(collector, 8);
     CHECK(collector.unsealed.empty());
   }
@@ -71,6 +72,7 @@ TEST_CASE("a frame without its ICRC gets it in front of a fault plan, in both di
     plan.direction = FaultDirection::kIngress;
     at_far.set_plan(plan);
     send_unsealed(at_near, unsealed(numbered_frame(1)));
+    at_near.flush();
     at_far.receive(collector, 8);
     CHECK(collector.unsealed.empty());
   }
