@@ -51,7 +51,7 @@ struct peer connect_peers(struct run *run, const struct terms *terms) {
   const int responder = reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
   modify(run, &attr, IBV_QPS_RTR, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | responder);
   attr = (struct ibv_qp_attr){.sq_psn = mine.psn,
-                              .timeout = terms->timeout != 0 ? terms->timeout : 14,
+                              .timeout = terms->timeout != 0 ? terms->timeout : run->end->timeout,
                               .retry_cnt = terms->retry_cnt != 0 ? terms->retry_cnt : 7,
                               .rnr_retry = terms->rnr_retry != 0 ? terms->rnr_retry & 7 : 7,
                               .max_rd_atomic = rd_atomic};

@@ -13,7 +13,7 @@ struct terms {
   uint8_t rd_atomic;      // 16
   uint8_t rnr_retry;      // 7, for ever; 8 is 0
   uint8_t min_rnr_timer;  // 12, 0.64 ms
-  uint8_t timeout;        // 14, 67 ms
+  uint8_t timeout;        // the end's
   uint8_t retry_cnt;      // 7
   struct ibv_srq *srq;
 };

@@ -33,25 +33,26 @@ struct options {
   const char *device;
   const char *address;
   const char *only;
+  uint8_t timeout;
   bool listens;
   bool lists;
 };
 
 static struct options read_options(int argc, char **argv) {
-  static const struct option names[] = {{"listen", required_argument, NULL, 'l'},
-                                        {"connect", required_argument, NULL, 'c'},
-                                        {"device", required_argument, NULL, 'd'},
-                                        {"address", required_argument, NULL, 'a'},
-                                        {"only", required_argument, NULL, 'o'},
-                                        {"list", no_argument, NULL, 'L'},
-                                        {NULL, 0, NULL, 0}};
-  struct options options = {.only = ""};
+  static const struct option names[] = {
+      {"listen", required_argument, NULL, 'l'}, {"connect", required_argument, NULL, 'c'},
+      {"device", required_argument, NULL, 'd'}, {"address", required_argument, NULL, 'a'},
+      {"only", required_argument, NULL, 'o'},   {"timeout", required_argument, NULL, 't'},
+      {"list", no_argument, NULL, 'L'},         {NULL, 0, NULL, 0}};
+  // Half a second, eight times: either end may stand still for seconds.
+  struct options options = {.only = "", .timeout = 17};
   for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
     if (name == 'l' || name == 'c') options.meeting = optarg;
     if (name == 'l') options.listens = true;
     if (name == 'd') options.device = optarg;
     if (name == 'a') options.address = optarg;
     if (name == 'o') options.only = optarg;
+    if (name == 't') options.timeout = (uint8_t)atoi(optarg);
     if (name == 'L') options.lists = true;
     if (name == '?') exit(2);
   }
@@ -93,7 +94,7 @@ int main(int argc, char **argv) {
   add_datagram_cases(&list);
 
   const struct options options = read_options(argc, argv);
-  struct end end = {0};
+  struct end end = {.timeout = options.timeout};
   struct exchange exchange = {0};
   if (!options.lists) {
     end_open(&end, options.device, options.address);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 // Milliseconds: emulation on a loaded machine is slow, and so is recovery from losses.
-enum { PATIENCE = 40000 };
+enum { PATIENCE = 120000 };
 
 static union ibv_gid gid_of(const char *address) {
   union ibv_gid gid = {.raw = {[10] = 0xff, [11] = 0xff}};

@@ -23,6 +23,7 @@ struct end {
   uint8_t *in;
   struct ibv_mr *mr;  // of both
   bool ipv6;
+  uint8_t timeout;  // of acknowledgements: 4.096 us << timeout
   int gid_index;
   union ibv_gid gid;
   struct ibv_port_attr port;

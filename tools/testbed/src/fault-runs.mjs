@@ -37,7 +37,8 @@ export async function runFaults(guest, program, { only, expected, each }) {
           if (!fault.includes(only)) continue;
           await disturb(guest, end === 'rxe' ? netem(percent) : []);
           const configuration = end === 'ours' ? { configuration: `${ours(percent / 100)},seed=${percent}` } : {};
-          const run = { part: 'faults', family, only: lossyCases, expected, ...configuration };
+          // A lost packet is repeated soon: there are many.
+          const run = { part: 'faults', family, only: lossyCases, timeout: 15, expected, ...configuration };
           for (const result of await runCases(guest, program, run))
             each({ ...result, name: `${fault}: ${result.name}` });
         }

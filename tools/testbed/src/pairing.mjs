@@ -22,19 +22,20 @@ export function freePort() {
 }
 
 /** Far longer than any run. */
-const limit = 400_000;
+const limit = 1_200_000;
 
 /**
  * Runs the cases whose name contains the text, with either end active, and returns their results.
  * @param {Guest} guest
  * @param {string} program
- * @param {{ part: string, family: Family, only: string, configuration?: string, expected: number }} options
- *   configuration: options of our device; expected: how many results there must be
+ * @param {{ part: string, family: Family, only: string, configuration?: string, timeout?: number, expected: number }} options
+ *   configuration: options of our device; timeout: of acknowledgements, as a queue pair has it; expected: how many results there must be
  * @returns {Promise<Result[]>}
  */
-export async function runCases(guest, program, { part, family, only, configuration, expected }) {
+export async function runCases(guest, program, { part, family, only, configuration, timeout, expected }) {
   const meeting = `${addresses.host[4]}:${freePort()}`;
   const selection = only === '' ? [] : ['--only', only];
+  if (timeout !== undefined) selection.push('--timeout', String(timeout));
   const ours = startOnSoft(
     [program, '--listen', meeting, '--device', 'soft0', '--address', addresses.host[family], ...selection],
     softConfiguration(family, configuration),

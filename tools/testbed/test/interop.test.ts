@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('speaks with the kernel in both directions, and says nothing wrong', { timeout: 400_000 }, () => {
+it('speaks with the kernel in both directions, and says nothing wrong', { timeout: 1_000_000 }, () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--quick', '--json'], { encoding: 'utf8' });
   expect(stderr).not.toContain('Error');
   const report = JSON.parse(stdout) as Report;

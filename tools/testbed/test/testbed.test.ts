@@ -7,7 +7,7 @@ import { commandScript } from '../src/command-script.mjs';
 
 const program = join(import.meta.dirname, '../bin/testbed.mjs');
 
-it('runs a command over the kernel, with its output, its errors and its status', { timeout: 200_000 }, () => {
+it('runs a command over the kernel, with its output, its errors and its status', { timeout: 700_000 }, () => {
   const script = 'ibv_devices; echo "$VERBS_WORD" >&2; sh -c "kill -SEGV \\$\\$"; echo "died of $?"; exit 42';
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'sh', '-c', script], {
     encoding: 'utf8',
