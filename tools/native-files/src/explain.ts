@@ -13,7 +13,7 @@ export interface Attempt {
   folder?: string;
   /** The native file, if there is one. */
   path?: string;
-  /** The loader's error, if there is a file. */
+  /** The loader's error, if there is a file. One of the package's own set-up may bring its `reason`, a {@link Reason}. */
   cause?: unknown;
   /** The target of this process. */
   target: Target;
@@ -74,7 +74,8 @@ function missing({ name, folder, target }: Attempt): Reason {
 /** Reasons that the file or the loader's words tell. */
 function refused({ name, folder = '', target, cause }: Attempt, path: string): Reason | undefined {
   const text = cause instanceof Error ? cause.message : String(cause);
-  const { code } = cause as { code?: string };
+  const { code, reason } = cause as { code?: string; reason?: Reason };
+  if (reason !== undefined) return reason;
   if (code === 'ERR_DLOPEN_DISABLED' || code === 'ERR_ACCESS_DENIED') {
     return ['Node.js runs with --permission and without addons', 'start it with --allow-addons too'];
   }

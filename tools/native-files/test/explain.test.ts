@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { explain, folderOf, kNativeError, load, locate, runningTarget, targetName } from '../src/index.js';
+import { explain, folderOf, kNativeError, load, loadedFrom, locate, runningTarget, targetName } from '../src/index.js';
 
 const target = { platform: 'linux', arch: 'x64', libc: 'glibc' } as const;
 const about = { name: '@verbs/toy', file: 'build/lib/toy.node', target };
@@ -145,6 +145,19 @@ test('so is an addon that refuses to be set up, with the message of what it need
   expect(() => (addon as { answer: number }).answer).toThrow(
     expect.objectContaining({ message: needed.message, cause: needed }) as Error,
   );
+});
+
+test('so is one with a reason and a remedy of its own', () => {
+  const { folder, from } = package_({ 'build/lib/toy.js': 0 });
+  writeFileSync(join(folder, 'build/lib/toy.js'), 'exports.answer = 42;');
+  const place = { name: '@verbs/choosy', file: 'build/lib/toy.js', from };
+  const addon = load(place, () => {
+    throw Object.assign(new Error('old'), { reason: ['the other package is too old', 'update it'] });
+  });
+  expect(() => (addon as { answer: number }).answer).toThrow(
+    'the native part of @verbs/choosy cannot be used: the other package is too old; update it',
+  );
+  expect(loadedFrom(load(place))).toBe(folder);
 });
 
 test('two copies of a package are a warning that names both', async () => {

@@ -92,10 +92,11 @@ function packInstalled(folder, into) {
 }
 
 /**
+ * The archive of a package.
  * @param {string} path
  * @returns {Tarball}
  */
-function tarballAt(path) {
+export function tarballAt(path) {
   const content = readFileSync(path);
   const list = outputOf('tar', ['-tzf', path]);
   const manifest = outputOf('tar', ['-xzOf', path, 'package/package.json']);

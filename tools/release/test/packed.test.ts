@@ -1,12 +1,13 @@
 // The packages as users get them: installed from their archives, without scripts and without compilers.
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { tarballLimits } from '../src/limits.mjs';
 import { target } from '../src/prebuild.mjs';
-import { commonJs, HELLO } from './hello.js';
-import { patch, Project } from './project.js';
+import { commonJs, HELLO, HELLO_OUTPUT } from './hello.js';
+import { agedTable, caged, patch, Project } from './project.js';
+import { OLD_CORE } from './published.js';
 import { compileTypes } from './types.js';
 
 /** That of the project's own build. */
@@ -213,6 +214,72 @@ describe('what is wrong is said, with the remedy', () => {
     const flag = process.versions.node.startsWith('20.') ? '--experimental-permission' : '--permission';
     const ended = small.node([flag, '--allow-fs-read=*', small.write('use.mjs', FIRST_USE)]);
     expect(ended.stdout).toMatch(/ERR_VERBS_NATIVE .*without addons; start it with --allow-addons/);
+  });
+
+  test('a host that gives JavaScript no memory of addons, as Electron', () => {
+    const ended = small.broken(
+      '@verbs/core',
+      () => undefined,
+      () => small.run('hello.mjs', HELLO, caged(small, addon(small.installed('@verbs/core')))),
+    );
+    // Where the mark of an ArrayBuffer keeps it in its place, its own memory is used.
+    if (Number(process.versions.node.split('.')[0]) >= 24) {
+      expect(ended).toEqual({ code: 0, stdout: HELLO_OUTPUT, stderr: '' });
+    } else {
+      expect(ended.stderr).toMatch(/EOPNOTSUPP: .*ibv_reg_mr of 4096 bytes: .*use pd\.regMr\(new SharedArrayBuffer/);
+      const shared = HELLO.replace(/pd\.allocMr\(4096, /, 'pd.regMr(new SharedArrayBuffer(4096), ')
+        .replace(
+          "new TextEncoder().encodeInto('hello over verbs', mr.bytes)",
+          "{ written: Buffer.from(mr.bytes.buffer).write('hello over verbs') }",
+        )
+        .replace('decode(mr.bytes.subarray', 'decode(mr.bytes.slice');
+      const again = small.broken(
+        '@verbs/core',
+        () => undefined,
+        () => small.run('shared.mjs', shared, caged(small, addon(small.installed('@verbs/core')))),
+      );
+      expect(again).toEqual({ code: 0, stdout: HELLO_OUTPUT, stderr: '' });
+    }
+  });
+
+  test('a package that is too old for another one, when it is installed', { timeout: PATIENCE }, () => {
+    const project = new Project(published.registry);
+    const ended = project.install(`@verbs/core@${OLD_CORE}`, '@verbs/hbl');
+    project.remove();
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(/ERESOLVE[^]*peer @verbs\/core@">=0\.1\.0 <1" from @verbs\/hbl/);
+  });
+
+  test('a package that is too old for another one, when that is used: both folders, and npm ls', () => {
+    const text = `import { listDevices } from '@verbs/hbl';\ntry { listDevices(); } catch (error) { console.log(error.message); }`;
+    const change = (folder: string) => {
+      agedTable(addon(folder));
+    };
+    const ended = whole.broken('@verbs/core', change, () => whole.run('use.mjs', text));
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const [core, hbl] = ['@verbs/core', '@verbs/hbl'].map((name) => whole.installed(name));
+    expect(ended.stdout).toMatch(
+      new RegExp(
+        `^the native part of @verbs/hbl cannot be used: ${hbl} does not fit ${core}: it needs version \\d+ of the native ` +
+          'table of @verbs/core, and finds version 1; update @verbs/core; "npm ls @verbs/core" shows',
+      ),
+    );
+  });
+
+  test('two copies of core: a warning, and an object of the one is refused by the other, with both folders', () => {
+    const other = join(whole.folder, 'other/node_modules/@verbs/core');
+    cpSync(whole.installed('@verbs/core'), other, { recursive: true });
+    whole.write('other/open.mjs', "import { openDevice } from '@verbs/core';\nexport const ctx = openDevice('soft0');");
+    const text = `import { ctx } from './other/open.mjs';
+      import { queryDevice } from '@verbs/hbl';
+      try { queryDevice(ctx); } catch (error) { console.log(error.message); }`;
+    const ended = whole.run('use.mjs', text);
+    rmSync(join(whole.folder, 'other'), { recursive: true });
+    const core = whole.installed('@verbs/core');
+    expect(ended.stderr).toContain('VERBS_TWO_COPIES');
+    expect(ended.stdout).toContain(
+      `must be a Context of the @verbs/core in ${core}, and not of the copy in ${other} ("npm ls @verbs/core" shows who`,
+    );
   });
 
   test('a vendor package names the cause in core', () => {

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -90,6 +90,42 @@ export class Project {
     rmSync(this.folder, { recursive: true });
   }
 }
+
+/**
+ * Makes an installed @verbs/core an old one: the table that it gives to the addons of other packages gets a version that
+ * is too early. The table begins with its version and its size; pointers follow, which are offsets in the file.
+ */
+export function agedTable(path: string): void {
+  const content = readFileSync(path);
+  for (let at = 0; at + 8 <= content.length; at += 8) {
+    const [version, size] = [content.readUInt32LE(at), content.readUInt32LE(at + 4)];
+    if (version === 0 || version > 100 || size < 128 || size > 1024 || size % 8 !== 0 || at + size > content.length)
+      continue;
+    const pointers = Array.from({ length: size / 8 - 1 }, (_, i) => content.readBigUInt64LE(at + 8 * (i + 1)));
+    if (pointers.some((pointer) => pointer >= content.length)) continue;
+    content.writeUInt32LE(1, at);
+    writeFileSync(path, content);
+    return;
+  }
+  throw new Error(`${path} has no table`);
+}
+
+/**
+ * Lets an installed @verbs/core run as in a host whose JavaScript has its memory in a cage, as that of Electron: its addon
+ * calls a function that answers as Node-API does there.
+ *
+ * @returns the environment for that
+ */
+export function caged(project: Project, addon: string): NodeJS.ProcessEnv {
+  patch(addon, 'napi_create_external_arraybuffer\0', 'napi_create_external_arraybuffeR\0');
+  const [source, library] = [project.write('cage.c', CAGE), join(project.folder, 'cage.so')];
+  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
+  return { LD_PRELOAD: library };
+}
+
+const CAGE = `/* napi_no_external_buffers_allowed */
+int napi_create_external_arraybuffeR(void) { return 22; }
+`;
 
 /** Replaces bytes in a file by as many others. */
 export function patch(path: string, from: string, to: string): void {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { prebuildArm64 } from '../src/cross.mjs';
-import { pack, packDependencies, type Tarball } from '../src/pack.mjs';
+import { pack, packDependencies, type Tarball, tarballAt } from '../src/pack.mjs';
 import { applications, type Package, publishedPackages } from '../src/packages.mjs';
 import { prebuild } from '../src/prebuild.mjs';
 import { serveRegistry } from '../src/registry.mjs';
@@ -16,10 +17,26 @@ export interface Published {
   registry: string;
 }
 
+/** A version of @verbs/core that no package accepts any more. */
+export const OLD_CORE = '0.0.9';
+
 declare module 'vitest' {
   interface ProvidedContext {
     published: Published;
   }
+}
+
+/**
+ * The package of an archive in an older version: what an application has that did not update.
+ */
+function older({ manifest, path }: Tarball, version: string, into: string): Tarball {
+  const folder = join(into, 'older');
+  mkdirSync(folder, { recursive: true });
+  execFileSync('tar', ['-xzf', path, '-C', folder]);
+  writeFileSync(join(folder, 'package/package.json'), JSON.stringify({ ...manifest, version }));
+  const made = join(into, `older-${version}.tgz`);
+  execFileSync('tar', ['-czf', made, '-C', folder, 'package']);
+  return tarballAt(made);
 }
 
 /** Packs what is built, and serves it with what it depends on, before the first test. */
@@ -32,7 +49,11 @@ export default async function publish(project: TestProject): Promise<() => Promi
   const tarballs = packages.map((each) => pack(each, join(folder, 'own'), process.env));
   const apps = applications().map((each) => pack(each, join(folder, 'apps'), process.env));
   const others = packDependencies(packages, join(folder, 'others'));
-  const registry = await serveRegistry([...tarballs, ...apps, ...others]);
+  const old = tarballs
+    .filter(({ manifest }) => manifest.name === '@verbs/core')
+    .map((each) => older(each, OLD_CORE, folder));
+  // The last one of a name is the latest.
+  const registry = await serveRegistry([...old, ...tarballs, ...apps, ...others]);
   project.provide('published', { packages, tarballs, registry: registry.url });
   return async () => {
     await registry.close();

@@ -1,4 +1,4 @@
-import { folderOf, load } from '@verbs/native-files';
+import { folderOf, load, loadedFrom } from '@verbs/native-files';
 
 /** Where a package has its addon. */
 export interface AddonPlace {
@@ -27,4 +27,9 @@ export function loadAddon(place: AddonPlace, setUp?: (addon: object) => void): u
 /** The folder of a native file: that of the build, or that of the package's prebuilt files. */
 export function nativeFolder(place: AddonPlace): string {
   return folderOf(place);
+}
+
+/** The folder of the package that an addon was loaded from. */
+export function packageOf(addon: object): string {
+  return loadedFrom(addon) ?? 'an unknown folder';
 }

@@ -3,6 +3,8 @@
 
 /** The native handle of a resource. */
 export const kHandle: unique symbol = Symbol.for('@verbs/core.handle') as never;
+/** The addon that made a resource: that of its copy of this package. */
+export const kCopy: unique symbol = Symbol.for('@verbs/core.copy') as never;
 /** The kind of a resource, by its class name. */
 export const kKind: unique symbol = Symbol.for('@verbs/core.kind') as never;
 /** A parent gets to know a child, or that it closed. */

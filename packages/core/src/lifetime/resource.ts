@@ -1,10 +1,11 @@
 import { inspect, type InspectOptions } from 'node:util';
+import { packageOf } from '../base/addon.js';
 import { errno } from '../base/errno.js';
 import { check, closedError, VerbsError } from '../base/errors.js';
 import type { Check } from '../base/fields.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { markAsUncloneable } from '../base/node-features.js';
-import { kAdopt, kChildren, kHandle, kKind, kRelease, kRequestId, kSerial, kSettle } from '../base/symbols.js';
+import { kAdopt, kChildren, kCopy, kHandle, kKind, kRelease, kRequestId, kSerial, kSettle } from '../base/symbols.js';
 import { typeError } from '../base/validate.js';
 import { objectClosed, objectOpened } from '../diagnostics/channels.js';
 import { unwatchForLeak } from './leak-warning.js';
@@ -143,6 +144,11 @@ export abstract class Resource implements Disposable {
   }
 
   /** @internal */
+  get [kCopy](): object {
+    return native;
+  }
+
+  /** @internal */
   get [kKind](): string {
     return this.#kind;
   }
@@ -185,6 +191,7 @@ export function handleOf(value: unknown, kind: string, path: string, syscall: st
     throw typeError(path, `a ${kind}`, value);
   }
   const resource = value as Resource;
+  if (resource[kCopy] !== native) throw foreignError(resource, kind, path);
   if (resource.closed) {
     throw new VerbsError(errno.EBADF, syscall, {
       code: 'ERR_VERBS_CLOSED',
@@ -195,14 +202,30 @@ export function handleOf(value: unknown, kind: string, path: string, syscall: st
   return resource[kHandle];
 }
 
+/** An application has two copies of this package, and an object of one came to the other. */
+function foreignError(object: Resource, kind: string, path: string): TypeError {
+  const theirs = (object as Partial<Resource>)[kCopy];
+  const folder = theirs === undefined ? 'an older version' : packageOf(theirs);
+  return typeError(
+    path,
+    `a ${kind} of the @verbs/core in ${packageOf(native)}, and not of the copy in ${folder} ("npm ls @verbs/core" shows ` +
+      'who asks for which, and "npm dedupe" makes them one if the versions allow it)',
+    object,
+  );
+}
+
 /** The check of a field that is an open object of that kind; gives its native handle. */
 export function handle(kind: string, syscall: string): Check<NativeHandle> {
   return (value, path) => handleOf(value, kind, path, syscall);
 }
 
-/** The id of a memory region or address handle in work requests; undefined for anything else. */
+/**
+ * The id of a memory region or address handle in work requests; undefined for anything else, also for an object of
+ * another copy of this package, which counts its own ids.
+ */
 export function requestId(value: unknown, kind: string): number | undefined {
   if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) return undefined;
+  if ((value as Resource)[kCopy] !== native) return undefined;
   return (value as { [kRequestId]?: number })[kRequestId];
 }
 

@@ -1,7 +1,9 @@
 import { constants } from 'node:buffer';
-import { check, checked } from '../base/errors.js';
+import { errno } from '../base/errno.js';
+import { check, checked, VerbsError } from '../base/errors.js';
 import { fields, flag, maybe, or, u32, u53, u64, unchecked } from '../base/fields.js';
 import { native, type NativeHandle, type NativeRegion } from '../base/native.js';
+import { keepInPlace } from '../base/node-features.js';
 import { U32 } from '../base/numbers.js';
 import { elements, integer } from '../base/validate.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
@@ -32,10 +34,25 @@ export function allocMr(
   const bytes = integer(length, 'length', 1, constants.MAX_LENGTH);
   const rights = accessOf(access);
   const { iova } = own(options, 'options');
-  const region = checked(native.allocMr(handle, bytes, rights, iova), 'ibv_reg_mr', {
-    detail: `of ${bytes} bytes`,
-  });
+  const made = native.allocMr(handle, bytes, rights, iova);
+  if (made === undefined) return regMr(pd, handle, memoryOfTheHost(bytes), rights, { iova });
+  const region = checked(made, 'ibv_reg_mr', { detail: `of ${bytes} bytes` });
   return new MemoryRegion(pd, region, { bytes: new Uint8Array(region.buffer), length: bytes, access: rights });
+}
+
+/**
+ * Where an ArrayBuffer cannot have memory of an addon (in Electron, for instance), the adapter uses that of an ArrayBuffer.
+ * Nothing is copied, but it must stay in its place.
+ */
+function memoryOfTheHost(bytes: number): ArrayBuffer {
+  const buffer = new ArrayBuffer(bytes);
+  if (keepInPlace(buffer)) return buffer;
+  throw new VerbsError(errno.EOPNOTSUPP, 'ibv_reg_mr', {
+    detail: `of ${bytes} bytes`,
+    hint:
+      'this host gives JavaScript no memory of an addon, and does not keep an ArrayBuffer in its place: ' +
+      'use pd.regMr(new SharedArrayBuffer(length), access), which needs neither',
+  });
 }
 
 export function regMr(pd: ProtectionDomain, handle: NativeHandle, view: unknown, access: unknown, options: unknown) {

@@ -96,7 +96,8 @@ std::uint64_t read_iova(const Napi::Value& value, const void* data) {
   return value.As<Napi::BigInt>().Uint64Value(&lossless);
 }
 
-// An ArrayBuffer of a block, which keeps it.
+// An ArrayBuffer of a block, which keeps it. Undefined where the host has all memory of JavaScript in one cage, as
+// Electron has, and so allows none of ours.
 Napi::Value buffer_of(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) {
   struct Hold {
     std::shared_ptr<MemoryBlock> block;
@@ -114,12 +115,14 @@ Napi::Value buffer_of(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) 
       hold.get(), &buffer);
   // For some buffers that it rejects (one that is too long) Node runs the finalizer all the same.
   if (finalized) std::ignore = hold.release();
+  if (status == napi_no_external_buffers_allowed) return env.Undefined();
   if (status != napi_ok) throw Napi::Error::New(env);
   hold.release()->finalized = nullptr;  // the finalizer's now
   return {env, buffer};
 }
 
-// allocMr(pd, length, access, iova | undefined): { buffer, addr, lkey, rkey, id, mrHandle, handle } | -errno
+// allocMr(pd, length, access, iova | undefined): { buffer, addr, lkey, rkey, id, mrHandle, handle } | -errno; undefined
+// where no ArrayBuffer can have memory of an addon
 Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pd = unwrap<ProtectionDomain>(info, 0);
@@ -136,6 +139,7 @@ Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
                                      range_of(wanted), MemoryRegion::deregister);
 
   const Napi::Value buffer = buffer_of(env, block);
+  if (buffer.IsUndefined()) return buffer;
   Napi::Object result = MemoryRegion::describe(env, region);
   result.Set("buffer", buffer);
   return result;

@@ -39,9 +39,8 @@ inline napi_value set_up(const Arguments& arguments) {
   const auto* api = static_cast<const verbs_core_api*>(table);
   // A shorter table has no pointers where this addon reads them.
   if (api->version < VERBS_CORE_API_VERSION) {
-    const std::string text = "this package needs version " + std::to_string(VERBS_CORE_API_VERSION) +
-                             " of the native table of @verbs/core, and the installed one has version " +
-                             std::to_string(api->version) + ": update @verbs/core (npm ls @verbs/core)";
+    const std::string text = "it needs version " + std::to_string(VERBS_CORE_API_VERSION) +
+                             " of the native table of @verbs/core, and finds version " + std::to_string(api->version);
     napi_throw_error(arguments.env, "ERR_VERBS_CORE_VERSION", text.c_str());
     return nullptr;
   }
