@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { examplesOf } from '../src/examples/blocks.mjs';
 import { checkExamples } from '../src/examples/program.mjs';
-import { checkDocuments, programsOf } from '../src/examples/readme.mjs';
+import { checkDocuments, codeOf } from '../src/examples/readme.mjs';
 
 describe('examplesOf', () => {
   it('finds the code of a comment, with its line', () => {
@@ -113,9 +113,12 @@ describe('programs of documents', () => {
   ].join('\n');
 
   it('are the blocks that import something, with their lines', () => {
-    expect(programsOf('one.md', document).map(({ line, code }) => [line, code.split('\n').length])).toEqual([
+    expect(codeOf('one.md', document).programs.map(({ line, code }) => [line, code.split('\n').length])).toEqual([
       [3, 7],
       [14, 3],
+    ]);
+    expect(codeOf('one.md', document).fragments).toEqual([
+      { file: 'one.md', line: 11, code: 'a fragment, without an import\n' },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../setup/src/paths.mjs';
 
@@ -10,29 +10,55 @@ import { root } from '../../setup/src/paths.mjs';
  * @property {Page[]} children
  */
 
+/** The front page is no page of a theme. */
+const FRONT_PAGE = 'docs/index.md';
+
 /**
- * The pages in the order of the navigation. A name that ends with a slash stands for the documents in that folder which
- * have a number, as decisions have.
+ * The pages in the order of the navigation. `pages.json` names them; a page with a folder has the documents of that folder
+ * below it. A document that nobody names comes last, so that a link to it leads to a page.
  * @returns {Page[]}
  */
 export function pages() {
   /** @type {Record<string, (string | Record<string, string>)[]>} */
   const list = JSON.parse(readFileSync(join(root, 'tools/site/pages.json'), 'utf8'));
-  return Object.entries(list).flatMap(([theme, entries]) =>
+  const named = Object.entries(list).flatMap(([theme, entries]) =>
     entries.flatMap((entry) => {
       if (typeof entry === 'string') return [{ path: entry, theme, children: [] }];
-      return Object.entries(entry).map(([path, folder]) => ({ path, theme, children: numbered(folder, theme) }));
+      return Object.entries(entry).map(([path, folder]) => ({ path, theme, children: pagesOf(folder, theme) }));
     }),
   );
+  const known = new Set([
+    FRONT_PAGE,
+    ...named.flatMap(({ path, children }) => [path, ...children.map((each) => each.path)]),
+  ]);
+  const rest = documents().filter((path) => !known.has(path));
+  return [...named, ...rest.map((path) => ({ path, theme: 'Project', children: [] }))];
+}
+
+/** The documents that always have a page. */
+function documents() {
+  const guides = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
+  return [...guides.sort().map((name) => `docs/${name}`), ...readmes('tools/')];
 }
 
 /**
- * @param {string} folder
+ * The documents in a folder that have a number, as decisions have, and what is in the folders within it.
+ * @param {string} folder with a slash at its end
  * @param {string} theme
  */
-function numbered(folder, theme) {
-  return readdirSync(join(root, folder))
+function pagesOf(folder, theme) {
+  const numbered = readdirSync(join(root, folder))
     .filter((name) => /^\d+-.*\.md$/.test(name))
+    .sort();
+  return [...numbered.map((name) => folder + name), ...readmes(folder)].map((path) => ({ path, theme, children: [] }));
+}
+
+/** @param {string} folder with a slash at its end */
+function readmes(folder) {
+  return readdirSync(join(root, folder))
     .sort()
-    .map((name) => ({ path: folder + name, theme, children: [] }));
+    .map((name) => `${folder}${name}/README.md`)
+    .filter((path) => existsSync(join(root, path)));
 }

@@ -27,7 +27,7 @@ const RIGHT = 16;
 const DASHES = ['', '7 4', '2 3'];
 
 /** Its colour: each line another hue, whose lightness is that of the page's scheme. */
-export function hue(index: number): number {
+function hue(index: number): number {
   // The golden angle: neighbours differ, and none repeats.
   return Math.round((index * 137.5 + 210) % 360);
 }

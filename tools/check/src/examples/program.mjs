@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { examplesOf } from './blocks.mjs';
+import { codeOf } from './readme.mjs';
 
 /** @import { Block } from './blocks.mjs' */
 
@@ -17,7 +18,7 @@ import { examplesOf } from './blocks.mjs';
 const LINES_BEFORE = 2;
 
 /**
- * Compiles the examples of packages, each as the body of a function in a file of its own. Everything that the example's
+ * Compiles the examples of packages and the fragments of their READMEs, each as the body of a function in a file of its own. Everything that the example's
  * package and @verbs/core export is imported there, and the variables of the scope are declared.
  *
  * @param {string} tsconfig the compiler's settings; its files declare the scope
@@ -74,9 +75,18 @@ function fileOf({ code }, prelude) {
   return `${[prelude(own), ...hoisted].join(' ')}\nexport async function example() {\n${body}\n}\n`;
 }
 
-/** @param {string} folder */
+/**
+ * The examples in a package's sources, and the fragments in its README, which take the same names for granted.
+ * @param {string} folder
+ */
 function blocksOf(folder) {
-  const source = join(folder, 'src');
+  const readme = join(folder, 'README.md');
+  const fragments = existsSync(readme) ? codeOf(readme, readFileSync(readme, 'utf8')).fragments : [];
+  return [...sourceBlocks(join(folder, 'src')), ...fragments];
+}
+
+/** @param {string} source */
+function sourceBlocks(source) {
   return readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .sort()

@@ -2,18 +2,25 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
+/** @import { Block } from './blocks.mjs' */
 /** @import { Finding } from './program.mjs' */
 
 /**
- * The programs of a document: its blocks of JavaScript or TypeScript that import something.
+ * The JavaScript and TypeScript of a document: its programs import something, its fragments nothing.
  * @param {string} file
  * @param {string} text
- * @returns {{ file: string, line: number, code: string }[]} with the line of the code's first line, from 1
+ * @returns {{ programs: Block[], fragments: Block[] }}
  */
-export function programsOf(file, text) {
-  return [...text.matchAll(/^```(?:js|ts|javascript|typescript)\n(.*?)^```/gms)].flatMap(({ index, 1: code = '' }) =>
-    /^import /m.test(code) ? [{ file, line: text.slice(0, index).split('\n').length + 1, code }] : [],
+export function codeOf(file, text) {
+  const blocks = [...text.matchAll(/^```(?:js|ts|javascript|typescript)\n(.*?)^```/gms)].map(
+    ({ index, 1: code = '' }) => ({
+      file,
+      line: text.slice(0, index).split('\n').length + 1,
+      code,
+    }),
   );
+  const isProgram = (/** @type {Block} */ { code }) => /^import /m.test(code);
+  return { programs: blocks.filter(isProgram), fragments: blocks.filter((block) => !isProgram(block)) };
 }
 
 /**
@@ -46,7 +53,7 @@ export function checkDocuments(tsconfig, documents) {
       ]),
     ),
   };
-  const blocks = documents.flatMap((file) => programsOf(file, readFileSync(file, 'utf8')));
+  const blocks = documents.flatMap((file) => codeOf(file, readFileSync(file, 'utf8')).programs);
   const files = new Map(blocks.map((block, i) => [join(dirname(block.file), `document-${i}.mts`), block]));
   const host = ts.createCompilerHost(options, true);
   const program = ts.createProgram([...files.keys()], options, {
