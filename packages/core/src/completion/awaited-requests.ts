@@ -5,6 +5,7 @@ import type { Resource } from '../lifetime/resource.js';
 import { CompletionError } from './completion-error.js';
 import { collectDecoded } from './failed-completions.js';
 import type { ReceiveElements } from '../posting/receive-elements.js';
+import { type Linked, LinkedList } from './linked-list.js';
 import { type VacantReceive, VacantReceives } from './vacant-receives.js';
 import { WorkCompletion } from './work-completion.js';
 
@@ -20,7 +21,10 @@ export interface AwaitedRequest {
   signal?: AbortSignal | undefined;
 }
 
-interface Awaited extends AwaitedRequest {
+interface Awaited extends AwaitedRequest, Linked<Awaited> {
+  id: bigint;
+  /** Those of its queue pair. */
+  list: LinkedList<Awaited>;
   /** Where its message arrives, if it took over the place of another request. */
   arrives?: ReceiveElements | undefined;
   /** Removes the listener of the program's signal. */
@@ -32,6 +36,8 @@ interface Awaited extends AwaitedRequest {
 /** The requests of one completion queue that promises await, by the number that is posted in place of their `wrId`. */
 export class AwaitedRequests {
   readonly #requests = new Map<bigint, Awaited>();
+  /** The same by queue pair: closing one of many costs what it has itself. */
+  readonly #ofQp = new WeakMap<Resource, LinkedList<Awaited>>();
   /** Requests whose signal was aborted: their completions must not reach the program. They hold nothing. */
   readonly #aborted = new Map<bigint, { wrId: bigint | number; qp: WeakRef<Resource> }>();
   readonly #vacant = new VacantReceives();
@@ -66,9 +72,24 @@ export class AwaitedRequests {
     if (elements !== undefined) elements.id = id;
     const promise = new Promise<WorkCompletion>((resolve, reject) => {
       const ended = signal === undefined ? undefined : this.#listen(id, signal);
-      this.#requests.set(id, { wrId, qp, elements, arrives: taken?.elements, ended, resolve, reject });
+      const list = this.#listOf(qp);
+      const arrives = taken?.elements;
+      const added: Awaited = { id, list, wrId, qp, elements, arrives, ended, resolve, reject };
+      this.#requests.set(id, added);
+      list.append(added);
     });
     return { id, promise };
+  }
+
+  #listOf(qp: Resource): LinkedList<Awaited> {
+    let list = this.#ofQp.get(qp);
+    if (list === undefined) this.#ofQp.set(qp, (list = new LinkedList()));
+    return list;
+  }
+
+  #remove(request: Awaited): void {
+    this.#requests.delete(request.id);
+    request.list.remove(request);
   }
 
   /**
@@ -97,7 +118,7 @@ export class AwaitedRequests {
     const request = this.#requests.get(id);
     if (request === undefined) return;
     const { qp, wrId, elements, arrives } = request;
-    this.#requests.delete(id);
+    this.#remove(request);
     this.#aborted.set(id, { wrId, qp: new WeakRef(qp) });
     const place = arrives ?? elements;
     if (place !== undefined) this.#vacant.add(qp, place);
@@ -109,7 +130,7 @@ export class AwaitedRequests {
   forget(id: bigint): void {
     const request = this.#requests.get(id);
     request?.ended?.();
-    this.#requests.delete(id);
+    if (request !== undefined) this.#remove(request);
     const aborted = this.#aborted.get(id)?.qp.deref();
     if (aborted !== undefined) this.#vacant.complete(aborted, id, undefined);
     this.#aborted.delete(id);
@@ -120,7 +141,7 @@ export class AwaitedRequests {
     const id = view.getBigUint64(offset + COMPLETION.WR_ID, true);
     const request = this.#requests.get(id);
     if (request === undefined) return this.#settleAborted(id, view, offset, timestamps);
-    this.#requests.delete(id);
+    this.#remove(request);
     request.ended?.();
     const wc = new WorkCompletion(view, offset, timestamps, request.wrId);
     if (wc.ok) {
@@ -149,9 +170,8 @@ export class AwaitedRequests {
 
   /** Rejects the promises of one queue pair, or all of them. */
   failAll(reason: unknown, qp?: Resource): void {
-    for (const [id, request] of this.#requests) {
-      if (qp !== undefined && request.qp !== qp) continue;
-      this.#requests.delete(id);
+    for (const request of qp === undefined ? this.#requests.values() : (this.#ofQp.get(qp) ?? [])) {
+      this.#remove(request);
       request.ended?.();
       request.reject(reason);
     }
