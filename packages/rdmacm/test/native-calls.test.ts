@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import { callNatively } from '../../core/test/shared/native-calls.js';
 
-// One tour for each process: identifiers and watchers that hostile calls leave behind would be in the way of the next.
-it.each([1, 2, 3, 4, 5, 6])(
+it.each([4, 5])(
   'every function of the addon survives arguments that no caller should have, seed %i',
   async (seed) => {
     const addon = new URL('../native/binding/build/Release/verbs_rdmacm.node', import.meta.url);
     const tour = new URL('programs/native-tour.mjs', import.meta.url);
-    const ended = await callNatively({ addon, tour, seed, calls: 240, env: { VERBS_SOFT: '' } });
+    const ended = await callNatively({ addon, tour, seed, calls: 1500, env: { VERBS_SOFT: '' } });
     expect(ended.failure).toBeUndefined();
     expect(ended.strange).toEqual([]);
     expect(ended.returned).toBeGreaterThan(50);

@@ -14,7 +14,9 @@ export default async function tour() {
   const accepted = server.request().then((request) => request.accept({ privateData: new Uint8Array(4) }));
   const { port } = server.address();
   const [one, other] = await Promise.all([connect({ port, library, privateData: new Uint8Array(8) }), accepted]);
+  // The next tour gets a new one: a hostile call may have paused the watcher of this one, beneath the package.
+  const shared = server.id.channel;
   return () => {
-    for (const each of [one, other, server, channel]) each.close();
+    for (const each of [one, other, server, channel, shared]) each.close();
   };
 }
