@@ -35,6 +35,14 @@ describe('models of installed packages', () => {
     expect(JSON.parse(info.stdout)).toMatchObject([{ name: 'mlx5_soft0', library: 'soft' }]);
   });
 
+  it('are loaded for the devices of a configuration', async () => {
+    const VERBS_SOFT = 'left,kind=mlx5;right,kind=hbl;dpu,kind=doca';
+    const { stdout } = await verbs(['devices', '--json'], { VERBS_SOFT });
+    expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(['left', 'right', 'dpu']);
+    const { stdout: info } = await verbs(['devinfo', '-d', 'right', '--json'], { VERBS_SOFT });
+    expect(JSON.parse(info)).toMatchObject([{ name: 'right', library: 'soft' }]);
+  });
+
   it('a device that is not there is an empty array in JSON', async () => {
     const { status, stdout, stderr } = await verbs(['devinfo', '-d', 'nope', '--json'], { VERBS_SOFT: 'red' });
     expect([status, JSON.parse(stdout)]).toEqual([1, []]);

@@ -1,11 +1,11 @@
-import { join } from 'node:path';
-import { requireFrom } from '@verbs/native-files';
 import { formatGuid } from '../base/gid.js';
 import { type Forms, named, readable } from '../base/inspection.js';
 import { native, type NativeDevice, type NativeLibrary } from '../base/native.js';
 import type { DeviceInfo } from '../device/device-info.js';
 import { NodeType, TransportType } from '../enums/index.js';
+import { requireInstalled } from './installed.js';
 import { devicesListed, libraryTried } from './library-loads.js';
+import { loadMissingModels } from './models.js';
 
 /** The vendor's own library, or the model of @verbs/soft. */
 export type LibraryKind = 'system' | 'soft';
@@ -122,30 +122,6 @@ export function softModule():
   return { reason: 'the software NIC is not installed: npm install @verbs/soft' };
 }
 
-/** A package as this one, the program or the working directory finds it; undefined if it is not installed. */
-export function requireInstalled(name: string): unknown {
-  // Where this package is installed, where the program is, and where it was started.
-  for (const place of [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')]) {
-    if (place === undefined || !/^(file:|\/)/.test(place)) continue;
-    const { resolve, require } = seenFrom(place);
-    const path = resolve(name);
-    if (path !== undefined) return require(path);
-  }
-  return undefined;
-}
-
-function seenFrom(place: string) {
-  const require = requireFrom(place);
-  const resolve = (name: string): string | undefined => {
-    try {
-      return require.resolve(name);
-    } catch {
-      return undefined;
-    }
-  };
-  return { resolve, require };
-}
-
 function report(kind: LibraryKind, attempt: Attempt): LibraryReport {
   const path = attempt.path === undefined ? {} : { path: attempt.path };
   if ('reason' in attempt) return { kind, ...path, devices: [], reason: attempt.reason };
@@ -155,7 +131,9 @@ function report(kind: LibraryKind, attempt: Attempt): LibraryReport {
 }
 
 function listOf(kind: LibraryKind, library: NativeLibrary): Pick<LibraryReport, 'devices' | 'reason'> {
-  const list = native.getDeviceList(library);
+  let list = native.getDeviceList(library);
+  // The NIC leaves a device out whose model nobody has loaded yet, and says so.
+  if (kind === 'soft' && loadMissingModels(softFailure())) list = native.getDeviceList(library);
   if (typeof list === 'number') return { devices: [], reason: listFailure(kind, -list) };
   const devices = list.map((device) => describe(kind, device));
   return devices.length > 0 ? { devices } : { devices, reason: emptyReason(kind) };
