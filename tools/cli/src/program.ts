@@ -14,8 +14,12 @@ import { runCommand } from './commands/run.js';
 import { showCommand } from './commands/show.js';
 import { statCommand } from './commands/stat.js';
 import { topCommand } from './commands/top.js';
+import { wrapHelp } from './help.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
+/** Of an output that is no terminal. */
+const COLUMNS = 80;
 
 export function createProgram(): Command {
   const program = new Command('verbs')
@@ -23,6 +27,10 @@ export function createProgram(): Command {
     .version(version)
     // Options behind a subcommand's own arguments belong to the program that it runs.
     .enablePositionalOptions()
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureOutput({
+      writeOut: (text) => process.stdout.write(wrapHelp(text, process.stdout.columns || COLUMNS)),
+    })
     .showHelpAfterError('(see verbs --help and verbs COMMAND --help)')
     .addHelpText(
       'after',

@@ -25,6 +25,17 @@ describe('the command line', () => {
     expect(stdout).toMatch(new RegExp(`Examples?:\n  verbs ${command}`));
   });
 
+  it.each([...COMMANDS, 'comm serve', 'comm connect', ''])(
+    '%s --help fits into 80 columns of a pipe',
+    async (command) => {
+      const { stdout } = await verbs([...command.split(' ').filter(Boolean), '--help']);
+      const long = stdout.split('\n').filter((line) => line.length > 80);
+      // The examples' commands stay whole, for the shell.
+      expect(long.filter((line) => !/^ {2}(\S+ \| )?verbs /.test(line))).toEqual([]);
+      expect(long.every((line) => line.length <= 100)).toBe(true);
+    },
+  );
+
   it('tells its version', async () => {
     const { status, stdout } = await verbs(['--version']);
     expect(status).toBe(0);
@@ -44,6 +55,7 @@ describe('the command line', () => {
     [['devinfo', '-i', '0'], 'ports count from 1'],
     [['encap', 'nonsense'], 'Allowed choices are show, demo'],
     [['encap', 'demo', '-t', 'ipip'], 'Allowed choices are vxlan, gre'],
+    [['stat', '-p', 'me'], 'a whole number from 1'],
     [['ping', '-c', '0'], 'a whole number from 1'],
     [['ping', '-S', 'x'], 'a whole number from 0'],
     [['ping', '-i', '-1'], 'seconds from 0'],

@@ -25,7 +25,7 @@ export function reformatCommand(): Command {
 Tunnels, with their required and optional parameters:
   vxlan,vni=NUMBER          geneve,vni=NUMBER[,l3]     gre[,key=NUMBER][,l3]
   nvgre,vsid=NUMBER         mplsoudp,label=NUMBER      gtpu,teid=NUMBER
-With --encap also src=ADDRESS,dst=ADDRESS[,dmac=MAC][,smac=MAC][,vlan=VID][,ttl=NUMBER][,tos=NUMBER]; both addresses
+With --encap also src=ADDRESS,dst=ADDRESS[,dmac=MAC][,smac=MAC] [,vlan=VID][,ttl=NUMBER][,tos=NUMBER]; both addresses
 may be IPv6. The outer MAC addresses are those of the frame unless they are given.
 With --decap the numbers may be left out. Tunnels of IP packets (l3, mplsoudp, gtpu) need dmac=MAC,smac=MAC[,vlan=VID]:
 the Ethernet header that the packets get.

@@ -2,6 +2,7 @@ import { Failure } from '@verbs/lib/failure';
 import { processes } from '@verbs/soft';
 import { Command } from 'commander';
 import { print, printJson } from '../output.js';
+import { integer } from './settings.js';
 
 interface Options {
   device?: string;
@@ -20,7 +21,7 @@ export function statCommand(): Command {
   return new Command('stat')
     .description('print the counters of the software NIC in your processes, as "rdma statistic" does')
     .option('-d, --device <device>', 'devices of this name only')
-    .option('-p, --pid <pid>', 'this process only', Number)
+    .option('-p, --pid <pid>', 'this process only', integer(1, 2 ** 22))
     .option('--json', 'print a JSON array')
     .addHelpText(
       'after',

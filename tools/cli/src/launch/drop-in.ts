@@ -13,11 +13,16 @@ export async function prepareDropIn(): Promise<DropIn> {
   try {
     return { models, ...machineFor(models) };
   } catch (error) {
-    throw new Failure(`the software NIC cannot be used: ${messageOf(error)}`, {
-      hint: 'reinstall @verbs/soft; in a checkout, run "npm run setup"',
-      cause: error,
-    });
+    throw unusable(error);
   }
+}
+
+/** The failure of a program that needs the software NIC where that is incomplete. */
+export function unusable(error: unknown): Failure {
+  return new Failure(`the software NIC cannot be used: ${messageOf(error)}`, {
+    hint: 'reinstall @verbs/soft; in a checkout, run "npm run setup"',
+    cause: error,
+  });
 }
 
 async function installedModels(): Promise<SoftModel[]> {

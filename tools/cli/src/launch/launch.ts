@@ -5,7 +5,7 @@ import type { CaptureSummary } from '../capture/pcapng.js';
 import { note } from '../output.js';
 import { runProgram } from './child.js';
 import { configurationText } from './configuration.js';
-import { type DropIn, prepareDropIn } from './drop-in.js';
+import { type DropIn, prepareDropIn, unusable } from './drop-in.js';
 
 export interface LaunchOptions {
   device?: string[];
@@ -62,6 +62,8 @@ function checkConfiguration(text: string, { device, faults }: LaunchOptions): vo
   try {
     configure(text);
   } catch (error) {
+    // Anything else but EINVAL is no matter of the text: the library is missing, or does not load.
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw unusable(error);
     const given = device !== undefined || faults !== undefined;
     throw new Failure(messageOf(error), {
       hint: given ? 'correct --device or --faults' : 'correct VERBS_SOFT, or unset it for the default device',
