@@ -1,7 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export const pathOf = (file: string): string => fileURLToPath(new URL(`../${file}`, import.meta.url));
+
+/** A program in TypeScript runs as it is where Node.js can do that, else as it was compiled by the build. */
+function fileOf(program: string): string {
+  const source = pathOf(`${program}.ts`);
+  if (!existsSync(source)) return pathOf(`${program}.mjs`);
+  const { typescript } = process.features as { typescript?: string | false };
+  return typescript === 'strip' ? source : pathOf(`dist/${program}.js`);
+}
 
 export interface Outcome {
   status: number | null;
@@ -22,7 +31,7 @@ export class Program {
     args: readonly string[],
     options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
   ) {
-    const [command, ...first] = name.startsWith('/') ? [name] : [process.execPath, pathOf(`${name}.mjs`)];
+    const [command, ...first] = name.startsWith('/') ? [name] : [process.execPath, fileOf(name)];
     this.process = spawn(command, [...first, ...args], {
       env: { ...process.env, ...options.env },
       cwd: options.cwd,

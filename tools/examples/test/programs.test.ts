@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Outcome, Program } from './program.js';
 
@@ -27,34 +28,6 @@ describe('small programs', () => {
     }
   });
 
-  it('rc-echo: a message comes back', async () => {
-    const server = new Program('programs/rc-echo', ['--port', '0']);
-    try {
-      const [, port] = await server.until(/waiting on 127\.0\.0\.1 port (\d+)/);
-      for (let i = 0; i < 2; i++) {
-        const client = await run('rc-echo', '--port', port ?? '', '127.0.0.1');
-        expect(client).toMatchObject({ ...DONE, stdout: 'hello over verbs\n' });
-      }
-    } finally {
-      server.process.kill();
-      await server.outcome();
-    }
-  });
-
-  it('ud-service: answers clients that it has never heard of', async () => {
-    const server = new Program('programs/ud-service', []);
-    try {
-      const [, qpn, gid] = await server.until(/node ud-service\.mjs (\d+) (\S+) TEXT/);
-      for (const text of ['one', 'two']) {
-        const client = await run('ud-service', qpn ?? '', gid ?? '', text);
-        expect(client).toMatchObject({ ...DONE, stdout: `${text.toUpperCase()}\n` });
-      }
-    } finally {
-      server.process.kill();
-      await server.outcome();
-    }
-  });
-
   it('srq: eight clients share one pool of buffers', async () => {
     const outcome = await run('srq');
     expect(outcome).toMatchObject(DONE);
@@ -74,5 +47,82 @@ describe('small programs', () => {
     expect(outcome.stdout.split('\n')).toEqual(
       expect.arrayContaining(['PORT_ERR: port 1', 'PORT_ACTIVE: port 1', 'QP_ACCESS_ERR: the peer']),
     );
+  });
+});
+
+describe('programs in TypeScript', () => {
+  it('rc-echo: a message comes back', async () => {
+    const server = new Program('programs/rc-echo', ['--port', '0']);
+    try {
+      const [, port] = await server.until(/waiting on 127\.0\.0\.1 port (\d+)/);
+      for (let i = 0; i < 2; i++) {
+        const client = await run('rc-echo', '--port', port ?? '', '127.0.0.1');
+        expect(client).toMatchObject({ ...DONE, stdout: 'hello over verbs\n' });
+      }
+    } finally {
+      server.process.kill();
+      await server.outcome();
+    }
+  });
+
+  it('ud-service: answers clients that it has never heard of', async () => {
+    const server = new Program('programs/ud-service', []);
+    try {
+      const [, qpn, gid] = await server.until(/node ud-service\.ts (\d+) (\S+) TEXT/);
+      for (const text of ['one', 'two']) {
+        const client = await run('ud-service', qpn ?? '', gid ?? '', text);
+        expect(client).toMatchObject({ ...DONE, stdout: `${text.toUpperCase()}\n` });
+      }
+    } finally {
+      server.process.kill();
+      await server.outcome();
+    }
+  });
+
+  it('kv-read: clients read values that the server put into its memory', async () => {
+    const server = new Program('programs/kv-read', ['serve', '0', 'colour=green', 'shape=round']);
+    try {
+      const [, port] = await server.until(/serving on port (\d+)/);
+      const get = (key: string) => run('kv-read', 'get', port ?? '', key);
+      expect(await get('colour')).toMatchObject({ ...DONE, stdout: 'green\n' });
+      expect(await get('shape')).toMatchObject({ ...DONE, stdout: 'round\n' });
+      expect(await get('nothing')).toMatchObject({ ...DONE, stdout: '' });
+    } finally {
+      server.process.kill();
+      await server.outcome();
+    }
+  });
+
+  it('comm-rpc: calls from a host to its DPU', async () => {
+    const server = new Program('programs/comm-rpc', ['serve']);
+    try {
+      await server.until(/serving/);
+      expect(await run('comm-rpc', 'add', '1', '2')).toMatchObject({ ...DONE, stdout: '{ id: 1, result: 3 }\n' });
+      expect((await run('comm-rpc', 'upper', 'abc')).stdout).toBe("{ id: 1, result: 'ABC' }\n");
+      expect((await run('comm-rpc', 'toString')).stdout).toBe("{ id: 1, error: 'no method toString' }\n");
+    } finally {
+      server.process.kill();
+      await server.outcome();
+    }
+  });
+
+  it('vxlan-pipeline: a frame goes into a tunnel, and comes out of it unchanged', async () => {
+    expect(await run('vxlan-pipeline')).toMatchObject({ ...DONE, stdout: 'ether ipv4 udp in a tunnel by 2 flows\n' });
+  });
+
+  it('hbl-encap: a WRITE arrives through an encapsulation', async () => {
+    expect(await run('hbl-encap')).toMatchObject({ ...DONE, stdout: 'through VXLAN\n' });
+  });
+
+  it.each([
+    ['rc-echo', 25],
+    ['ud-service', 30],
+    ['hbl-encap', 42],
+    ['vxlan-pipeline', 42],
+    ['kv-read', 43],
+    ['comm-rpc', 42],
+  ])('%s has at most %d lines', (name, most) => {
+    const text = readFileSync(new URL(`../programs/${name}.ts`, import.meta.url), 'utf8');
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(most);
   });
 });

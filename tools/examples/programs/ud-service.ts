@@ -1,7 +1,6 @@
-// @ts-check
 // A service for datagrams: it answers each request in capitals, and needs no connection to its clients.
-//   node ud-service.mjs               # in one shell; it prints the command for the other one
-//   node ud-service.mjs QPN GID TEXT
+//   node ud-service.ts               # in one shell; it prints the command for the other one
+//   node ud-service.ts QPN GID TEXT
 import { openDevice, QpType, receiver, WrOpcode } from '@verbs/core';
 
 const qkey = 0x11111111;
@@ -15,7 +14,7 @@ const messages = receiver(qp, { slots: 64, size: 1024 });
 
 const [qpn, gid, text = ''] = process.argv.slice(2);
 if (qpn === undefined || gid === undefined) {
-  console.log(`node ud-service.mjs ${qp.qpNum} ${ctx.defaultGid().gid} TEXT`);
+  console.log(`node ud-service.ts ${qp.qpNum} ${ctx.defaultGid().gid} TEXT`);
   for await (const message of messages) await message.reply(message.text().toUpperCase());
 } else {
   const request = pd.allocMr(1024, 0);

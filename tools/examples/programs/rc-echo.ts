@@ -1,7 +1,6 @@
-// @ts-check
 // An echo over a reliable connection: the server sends every message back to the client that it came from.
-//   node rc-echo.mjs [--port N]             # in one shell
-//   node rc-echo.mjs [--port N] 127.0.0.1   # in another one
+//   node rc-echo.ts [--port N]             # in one shell
+//   node rc-echo.ts [--port N] 127.0.0.1   # in another one
 import { parseArgs } from 'node:util';
 import { dial, listen } from '@verbs/core/rendezvous';
 
