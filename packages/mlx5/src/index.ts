@@ -41,6 +41,7 @@ export {
 export { createFlow, type FlowActionAttr, type FlowActionLike, Mlx5Flow } from './flow/flow.js';
 export { createFlowMatcher, FlowMatcher, type FlowMatcherAttr } from './flow/matcher.js';
 export { createSteeringAnchor, SteeringAnchor, type SteeringAnchorAttr } from './flow/steering-anchor.js';
+export { type PipelineEdge, pipelineGraph, type PipelineGraph, type PipelineNode } from './graph/pipeline.js';
 export * from './headers/index.js';
 export { initObj, type Mlx5ObjectIn, type Mlx5Objects, type Mlx5Qp, type Mlx5Ring } from './queues/object-numbers.js';
 export * from './match/index.js';

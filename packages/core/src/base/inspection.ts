@@ -24,6 +24,11 @@ export function named(values: Readonly<Record<string, number>>, value: number): 
   return as(name === String(value) ? name : `${name} (${value})`, 'special');
 }
 
+/** A value in its own words. */
+export function special(text: string): object {
+  return as(text, 'special');
+}
+
 /** Bits: `LOCAL_WRITE|REMOTE_READ`. */
 export function flags(values: Readonly<Record<string, number>>, value: number): object {
   return as(flagNames(values, value), 'special');

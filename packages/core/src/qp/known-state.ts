@@ -5,6 +5,9 @@ import { enumName, QpState } from '../enums/index.js';
 import { unwatchForLeak, watchForLeak } from '../lifetime/leak-warning.js';
 import type { QueuePair } from './queue-pair.js';
 
+/** The way to a queue pair that works in full. */
+const WAY = ['RESET', 'INIT', 'RTR', 'RTS'] as const;
+
 /** The last known state of a queue pair. The device may change the state by itself; only a query finds that. */
 export class KnownState {
   #state: number;
@@ -15,6 +18,13 @@ export class KnownState {
 
   get name(): keyof typeof QpState {
     return enumName(QpState, this.#state) as keyof typeof QpState;
+  }
+
+  /** Where it stands on the way: `RESET > INIT > [RTR] > RTS`. */
+  get picture(): string {
+    const here = `[${this.name}]`;
+    const way = WAY.map((name) => (name === this.name ? here : name)).join(' > ');
+    return way.includes(here) ? way : `${way}, ${here}`;
   }
 
   /** Only the program can change it, so a query is needless. */

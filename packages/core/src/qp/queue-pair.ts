@@ -1,7 +1,7 @@
 import { errno } from '../base/errno.js';
 import { check, checked, closedError, VerbsError } from '../base/errors.js';
 import type { Gid } from '../base/gid.js';
-import { brief, named, present, qpn } from '../base/inspection.js';
+import { brief, named, present, qpn, special } from '../base/inspection.js';
 import { native, type NativeQp } from '../base/native.js';
 import { kAbandon, kElement, kSeeState, kState } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
@@ -470,7 +470,7 @@ export class QueuePair<out T extends number = number> extends Resource {
     return present({
       qpType: named(QpType, this.qpType),
       qpNum: qpn(this.qpNum),
-      knownState: named(QpState, QpState[this.#state.name]),
+      knownState: special(this.#state.picture),
       cap: this.cap,
       pd: part(this.pd),
       sendCq: part(this.sendCq),

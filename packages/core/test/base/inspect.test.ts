@@ -37,8 +37,14 @@ describe('inspect shows', () => {
     const cap = 'cap: { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 4, maxRecvSge: 4, maxInlineData: 0 }';
     const parts = 'pd: [ProtectionDomain #N], sendCq: [CompletionQueue #N], recvCq: [CompletionQueue #N]';
     expect(formatted(qp)).toBe(
-      `QueuePair #N { qpType: RC (2), qpNum: 0x0000XX, knownState: RTS (3), ${cap}, ${parts} }`,
+      `QueuePair #N { qpType: RC (2), qpNum: 0x0000XX, knownState: RESET > INIT > RTR > [RTS], ${cap}, ${parts} }`,
     );
+    qp.modify({ qpState: QpState.ERR });
+    expect(formatted(qp)).toContain('knownState: RESET > INIT > RTR > RTS, [ERR]');
+    qp.modify({ qpState: QpState.RESET });
+    expect(formatted(qp)).toContain('knownState: [RESET] > INIT > RTR > RTS');
+    qp.init();
+    expect(formatted(qp)).toContain('knownState: RESET > [INIT] > RTR > RTS');
     const grh = { dgid: ctx.defaultGid().gid };
     expect(formatted(pd.createAh({ portNum: 1, grh }))).toBe(
       "AddressHandle #N { portNum: 1, dgid: 'GID', sgidIndex: 0, pd: [ProtectionDomain #N] }",

@@ -14,11 +14,18 @@ export class Action extends Resource {
   /** The end of the C function's name, `packet_reformat`. */
   readonly kind: string;
 
+  /** @internal What it was made of. */
+  readonly others: readonly Parent[];
+  /** @internal What it does, in more words than its kind. */
+  readonly detail: string | undefined;
+
   /** @internal */
-  constructor(domain: Domain, handle: NativeHandle, kind: string, others: readonly Parent[] = []) {
+  constructor(domain: Domain, handle: NativeHandle, kind: string, others: readonly Parent[] = [], detail?: string) {
     super('Action', handle, 'mlx5dv_dr_action_destroy', [...new Set<Parent>([domain, ...others])]);
     this.domain = domain;
     this.kind = kind;
+    this.others = others;
+    this.detail = detail;
   }
 
   protected override describe(): Record<string, unknown> {

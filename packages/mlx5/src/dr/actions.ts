@@ -6,6 +6,7 @@ import type { FlowActionPacketReformatType } from '../base/enums.js';
 import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
 import { native, type NativeHandle } from '../native/index.js';
 import { bytesOf } from '../actions/reformat.js';
+import { reformatText, tagText } from '../actions/text.js';
 import { Action } from './action.js';
 import type { Domain } from './domain.js';
 import type { Table } from './table.js';
@@ -19,10 +20,11 @@ function create(
   kind: string,
   call: (handle: NativeHandle, syscall: string) => NativeHandle | number,
   others?: Parent,
+  detail?: () => string,
 ): Action {
   const syscall = PREFIX + kind;
   const result = call(handleOf(domain, 'Domain', 'domain', syscall), syscall);
-  return new Action(domain, made(result, { library: domain.library(syscall), syscall }), kind, others);
+  return new Action(domain, made(result, { library: domain.library(syscall), syscall }), kind, others, detail?.());
 }
 
 /**
@@ -72,10 +74,11 @@ export function createActionPushVlan(domain: Domain, vlanHdr: number): Action {
  * @throws VerbsError ENOMEM
  */
 export function createActionTag(domain: Domain, tagValue: number): Action {
-  return create(domain, 'tag', (handle) => {
+  const call = (handle: NativeHandle) => {
     validate.integer(tagValue, 'tagValue', 0, U32);
     return native.drActionCreateTag(handle, tagValue);
-  });
+  };
+  return create(domain, 'tag', call, [], () => tagText(tagValue));
 }
 
 /**
@@ -181,10 +184,11 @@ const checkReformat = fields({ reformatType: u32(), data: bytesOf, flags: or(u32
  * @throws VerbsError EINVAL (the domain's direction; data that is missing or too large), EOPNOTSUPP
  */
 export function createActionPacketReformat(domain: Domain, attr: DrPacketReformatAttr): Action {
-  return create(domain, 'packet_reformat', (handle) => {
+  const call = (handle: NativeHandle) => {
     const { reformatType, data, flags } = checkReformat(attr, 'attr');
     return native.drActionCreatePacketReformat(handle, flags, reformatType, data);
-  });
+  };
+  return create(domain, 'packet_reformat', call, [], () => reformatText(attr.reformatType, attr.data));
 }
 
 /** The attributes of {@link dr.createActionModifyHeader}. */

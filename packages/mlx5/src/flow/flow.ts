@@ -64,6 +64,13 @@ export type FlowActionAttr =
       offset: number;
     };
 
+/** An action of a flow as it is kept. */
+export interface UsedAction {
+  type: number;
+  object?: InstanceType<typeof Resource>;
+  tagValue?: number;
+}
+
 /** A queue pair is short for DEST_IBV_QP, an action for IBV_FLOW_ACTION. */
 export type FlowActionLike = FlowActionAttr | QueuePair | FlowAction;
 
@@ -91,16 +98,15 @@ export class Mlx5Flow extends Resource {
   readonly actionTypes: readonly number[];
 
   /** @internal */
-  constructor(
-    matcher: FlowMatcher,
-    handle: NativeHandle,
-    matchValue: Uint8Array,
-    used: readonly { type: number; object?: InstanceType<typeof Resource> }[],
-  ) {
+  readonly used: readonly UsedAction[];
+
+  /** @internal */
+  constructor(matcher: FlowMatcher, handle: NativeHandle, matchValue: Uint8Array, used: readonly UsedAction[]) {
     const objects = used.flatMap(({ object }) => (object === undefined ? [] : [object]));
     super('Mlx5Flow', handle, 'ibv_destroy_flow', [...new Set([matcher, ...objects])]);
     this.matcher = matcher;
     this.matchValue = matchValue.slice();
+    this.used = used;
     this.actionTypes = used.map(({ type }) => type);
     watchForLeak(this, 'Mlx5Flow', 'its packets take another way');
   }
@@ -146,7 +152,11 @@ export function createFlow(
     matcher,
     flow,
     bytes,
-    used.map(({ attr: { type }, object }) => ({ type, ...(object && { object }) })),
+    used.map(({ attr: { type, tagValue }, object }) => ({
+      type,
+      ...(object && { object }),
+      ...(tagValue !== undefined && { tagValue }),
+    })),
   );
 }
 
