@@ -39,7 +39,13 @@ const ladder = new Ladder({
 });
 
 const drawn = window.innerWidth < NARROW ? 1 : DRAWN_AT_FIRST;
-const list = new PairList(data.pairs, (i) => i < drawn, update);
+/** The busiest pairs, as many as there is room for. */
+const busiest = data.pairs
+  .map(({ packets: count }, i) => ({ count, i }))
+  .sort((a, b) => b.count - a.count)
+  .slice(0, drawn)
+  .map(({ i }) => i);
+const list = new PairList(data.pairs, (i) => busiest.includes(i), update);
 const marked = html('input', { type: 'checkbox' });
 marked.addEventListener('change', update);
 

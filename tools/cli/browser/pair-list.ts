@@ -12,6 +12,13 @@ const WORDS: Readonly<Record<Mark, string>> = {
   repeated: 'repeated',
 };
 
+/** The way to each state; the end is drawn where it is at least. */
+const STATES = {
+  RTR: ['RESET', 'INIT', 'RTR', 'RTS'],
+  RTS: ['RESET', 'INIT', 'RTR', 'RTS'],
+  ERR: ['RESET', 'INIT', 'RTR', 'RTS', 'ERR'],
+} as const;
+
 /** The pairs of queue pairs, with a box for each: those that are ticked are drawn. */
 export class PairList {
   readonly element = html('ul', { class: 'pairs', 'aria-label': 'Pairs of queue pairs' });
@@ -28,7 +35,12 @@ export class PairList {
         html('span', { class: mark }, `${count} ${WORDS[mark as Mark]}`),
       );
       const counts = html('span', { class: 'counts' }, `${pair.packets} packets, ${pair.bytes} bytes`);
-      const item = html('li', {}, html('label', {}, box, html('b', {}, pairText(pair)), counts, ...marks));
+      const item = html(
+        'li',
+        {},
+        html('label', {}, box, html('b', {}, pairText(pair)), counts, ...marks),
+        html('p', { class: 'states' }, ...pair.ends.flatMap(statesOf)),
+      );
       return { box, item, text: pairText(pair).toLowerCase() };
     });
     this.element.append(...this.#boxes.map(({ item }) => item));
@@ -65,6 +77,14 @@ export class PairList {
 
 export function endText({ address, qpn }: Pair['ends'][number]): string {
   return `${address} QP ${qpn === undefined ? '?' : hex(qpn)}`;
+}
+
+/** Where an end stands, by what its packets show; nothing where they show nothing. */
+function statesOf(end: Pair['ends'][number]): HTMLElement[] {
+  if (end.state === undefined) return [];
+  const states = STATES[end.state].map((name) => (name === end.state ? html('b', { class: name }, name) : name));
+  const way = states.flatMap((state, i) => (i === 0 ? [state] : [' › ', state]));
+  return [html('span', {}, `${end.qpn === undefined ? end.address : `QP ${hex(end.qpn)}`}: `, ...way)];
 }
 
 function pairText({ transport, ends, tunnel }: Pair): string {

@@ -82,8 +82,8 @@ describe('the course of a capture', () => {
     for (const { transport, ends, packets, marks } of course.pairs) {
       expect([transport, packets, marks]).toEqual(['RC', 7, {}]);
       expect(ends).toMatchObject([
-        { address: '127.77.4.1', requests: 3 },
-        { address: '127.77.4.2', requests: 0 },
+        { address: '127.77.4.1', requests: 3, state: 'RTS' },
+        { address: '127.77.4.2', requests: 0, state: 'RTR' },
       ]);
       expect(ends[0].qpn).toBeGreaterThan(1);
     }
@@ -113,6 +113,18 @@ describe('the course of a capture', () => {
     expect(course0).toContain('< RC Acknowledge nak');
     expect(course0).toContain('> RC RDMA WRITE Middle retransmission');
     expect(course.pairs[0]?.marks).toMatchObject({ missing: 1, nak: 1 });
+  });
+
+  it('tells that a NAK took both queue pairs to ERR', async () => {
+    const course = await record(async ({ requester, responder, pair }) => {
+      const remote = { remoteAddr: responder.mr.addr, rkey: responder.mr.rkey + 0x100 };
+      const [qp] = pair();
+      await qp
+        ?.send({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: requester.mr, length: 8 }], ...remote })
+        .catch(() => undefined);
+    });
+    expect(lines(course)).toEqual(['> RC RDMA WRITE Only', '< RC Acknowledge nak']);
+    expect(course.pairs[0]?.ends.map(({ state }) => state)).toEqual(['ERR', 'ERR']);
   });
 
   it('shows that a receiver was not ready', async () => {

@@ -30,7 +30,7 @@ export function pageText(text, file) {
 
 /** @param {string} file */
 function included(file) {
-  const language = { '.mjs': 'js', '.yml': 'yaml', '.yaml': 'yaml' }[extname(file)] ?? 'text';
+  const language = { '.mjs': 'js', '.ts': 'ts', '.yml': 'yaml', '.yaml': 'yaml' }[extname(file)] ?? 'text';
   return `\`\`\`${language}\n${read(file).trimEnd()}\n\`\`\``;
 }
 

@@ -34,7 +34,9 @@ export function analyze(file: string, { rdma, others }: Observations): Course {
   const packets: Packet[] = [];
   for (const transmission of transmissions) {
     const place = placed.get(transmission);
-    if (place !== undefined) packets.push(...missingPackets(place, start), packetOf(place, start));
+    if (place === undefined) continue;
+    packets.push(...missingPackets(place, start), packetOf(place, start));
+    see(pairs[place.pair], place);
   }
   for (const [i, packet] of packets.entries()) {
     packet.number = i + 1;
@@ -94,6 +96,16 @@ function missingPackets({ transmission, verdict, pair, from }: Placed, start: bi
     marks: ['missing'],
     notes: ['a request with this PSN was lost'],
   }));
+}
+
+/** What a packet tells of the states of both ends. */
+function see(pair: Pair | undefined, { transmission, verdict, from }: Placed): void {
+  const { opcode } = transmission.seen.transport;
+  if (pair === undefined || opcode === undefined || verdict.marks.includes('damaged')) return;
+  const { ends } = pair;
+  if (verdict.fatal === true) for (const end of ends) end.state = 'ERR';
+  else if (opcode.request) ends[from].state = ends[from].state === 'ERR' ? 'ERR' : 'RTS';
+  else ends[from].state ??= 'RTR';
 }
 
 function count(pairs: Pair[], { pair: index, from, role, marks, length }: Packet): void {

@@ -19,6 +19,11 @@ export interface End {
   qpn: number | undefined;
   /** Requests that it sent. */
   requests: number;
+  /**
+   * Where its packets show it at the end of the capture: one that sends requests is in RTS, one that responds at least in
+   * RTR. A NAK other than for a missing PSN takes both ends to ERR. Undefined if no packet tells.
+   */
+  state?: 'RTR' | 'RTS' | 'ERR';
 }
 
 /** Two queue pairs that exchange packets. The first end is the one that sent the first request. */

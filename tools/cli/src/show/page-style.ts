@@ -29,6 +29,9 @@ button { font: inherit; color: inherit; background: var(--panel); border: 1px so
 .pairs label { display: flex; flex-wrap: wrap; gap: 2px 10px; padding: 5px 10px; cursor: pointer; align-items: baseline; }
 .pairs label:hover { background: var(--panel); }
 .pairs .counts { color: var(--soft); }
+.pairs .states { margin: 0; padding: 0 10px 5px 36px; display: flex; flex-wrap: wrap; gap: 0 24px; color: var(--soft);
+  font-size: 12px; }
+.pairs .states b { color: var(--text, inherit); } .pairs .states .ERR { color: var(--nak); }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 14px; color: var(--soft); font-size: 12px; }
 .legend span::before { content: ""; display: inline-block; width: 18px; height: 0; margin-right: 5px; vertical-align: middle;
   border-top: 2px solid currentColor; }
@@ -68,7 +71,7 @@ svg .packet.gone line { stroke-dasharray: 5 4; }
 .lost, .missing, .damaged { color: var(--bad); }
 .none { padding: 40px 20px; color: var(--soft); }
 @media (max-width: 900px) {
-  header { padding: 12px 12px 6px; } .bar { padding: 4px 12px 8px; } .pairs { margin: 0 12px 8px; max-height: 96px; }
+  header { padding: 12px 12px 6px; } .bar { padding: 4px 12px 8px; } .pairs { margin: 0 12px 8px; max-height: 148px; }
   .legend { display: none; }
   aside { position: fixed; left: 0; right: 0; bottom: 0; top: auto; max-height: 45vh; border-left: 0; z-index: 2;
     border-top: 2px solid var(--line); box-shadow: 0 -4px 16px #0004; }

@@ -57,6 +57,9 @@ function pairLines({ transport, ends, tunnel, packets, bytes, marks }: Pair, num
   return [
     `pair ${number}  ${transport}  ${endText(ends[0])} > ${endText(ends[1])}${through}`,
     `        ${[plural(packets, 'packet'), bytesText(bytes), ...counts].join(', ')}`,
+    ...(ends.some(({ state }) => state === 'ERR')
+      ? [paint('red', '        a NAK took both ends to the state ERR')]
+      : []),
   ];
 }
 

@@ -9,7 +9,12 @@ export interface Verdict {
   notes: string[];
   /** PSNs that were skipped right before this packet. */
   missing: number[];
+  /** A NAK that ends the connection. */
+  fatal?: boolean;
 }
+
+/** PSN sequence error: the requester sends again. */
+const SEQUENCE_ERROR = 0x60;
 
 /** More PSNs than these at once are a new connection or a capture with a gap. */
 const MOST_MISSING = 64;
@@ -36,7 +41,10 @@ export function judge(flow: Flow): Map<Transmission, Verdict> {
     if (syndrome !== undefined) {
       // That a READ's response is no NAK goes without saying.
       if (opcode.role === 'acknowledgement' || (syndrome & 0x60) !== 0) verdict.notes.push(syndromeText(syndrome));
-      if ((syndrome & 0x60) === 0x60) verdict.marks.push('nak');
+      if ((syndrome & 0x60) === 0x60) {
+        verdict.marks.push('nak');
+        verdict.fatal = (syndrome & 0x7f) !== SEQUENCE_ERROR;
+      }
       if ((syndrome & 0x60) === 0x20) verdict.marks.push('rnr');
     }
     if (opcode.role === 'response' || opcode.role === 'acknowledgement') {
