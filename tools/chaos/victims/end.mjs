@@ -36,6 +36,9 @@ export class End {
         this.#current = undefined;
         this.#side = undefined;
         return {};
+      case 'collect':
+        globalThis.gc?.();
+        return {};
       default:
         throw new Error(`${command}: no such command of an end`);
     }

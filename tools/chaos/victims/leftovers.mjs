@@ -23,13 +23,15 @@ export function held() {
 
 /**
  * What is there beyond the baseline, after a while that threads may take to end; empty if nothing is. Up to `sockets` more
- * sockets may be there.
- * @param {ReturnType<typeof held>} baseline @param {{ milliseconds: number, sockets?: number }} options
+ * sockets may be there. `collect` collects the garbage of the process's workers.
+ * @param {ReturnType<typeof held>} baseline
+ * @param {{ milliseconds: number, sockets?: number, collect?: () => Promise<unknown> }} options
  */
-export async function leftovers(baseline, { milliseconds, sockets = 0 }) {
+export async function leftovers(baseline, { milliseconds, sockets = 0, collect }) {
   const deadline = performance.now() + milliseconds;
   for (;;) {
     globalThis.gc?.();
+    await collect?.();
     const found = differences(baseline, held(), sockets);
     if (found.length === 0 || performance.now() > deadline) return found;
     await setTimeout(50);

@@ -37,6 +37,9 @@ function make(config) {
   };
 }
 
+/** Each thread has a heap of its own. */
+const collect = () => Promise.all(ends.map((end) => end.run('collect')));
+
 async function ofProcess(command, argument) {
   switch (command) {
     // Everything that is loaded or opened once and for all: after this, what is more is left over.
@@ -50,7 +53,7 @@ async function ofProcess(command, argument) {
       baseline = held();
       return { pid: process.pid };
     case 'leftovers':
-      return { found: await leftovers(baseline, argument) };
+      return { found: await leftovers(baseline, { ...argument, collect }) };
     case 'sample': {
       globalThis.gc?.();
       const { rss, heapUsed } = process.memoryUsage();

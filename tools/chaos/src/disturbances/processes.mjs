@@ -58,8 +58,7 @@ const worker = {
   kind: 'worker',
   about: 'the worker thread of an end is terminated',
   links: everywhere,
-  // Not rdmacm: a client whose peer's worker has ended keeps one eventfd after it has closed everything. Not understood yet.
-  packages: ['core', 'mlx5', 'hbl', 'doca-comm'],
+  packages: all,
   workers: true,
   async act({ victim, target }) {
     await victim.ask('terminate', { argument: { end: victim.ends.indexOf(target) } });
