@@ -6,9 +6,13 @@ export async function listen({ bind, port }: { bind: string; port: number }): Pr
   try {
     return await Listener.open({ host: bind, port });
   } catch (error) {
-    throw new Failure(`cannot wait on ${bind} port ${port}: ${messageOf(error)}`, {
-      hint: 'another server may run already: choose another --port',
-      cause: error,
-    });
+    throw cannotWait(bind, port, error);
   }
+}
+
+export function cannotWait(bind: string, port: number, error: unknown): Failure {
+  return new Failure(`cannot wait on ${bind} port ${port}: ${messageOf(error)}`, {
+    hint: 'another server may run already: choose another --port',
+    cause: error,
+  });
 }

@@ -1,14 +1,15 @@
-import { openDevice } from '@verbs/core';
-import { DEFAULT_PORT, type SideChannel, dial } from '@verbs/lib/rendezvous';
+import { openDevice, type ProtectionDomain } from '@verbs/core';
+import { listen, type Request, type Server } from '@verbs/core/rendezvous';
+import { DEFAULT_PORT } from '@verbs/lib/rendezvous';
 import { Command } from 'commander';
-import { Failure, messageOf } from '@verbs/lib/failure';
+import { messageOf } from '@verbs/lib/failure';
 import { note, print, printJson } from '../output.js';
 import { type PingOptions, ping } from '../ping/client.js';
 import { MAX_SIZE } from '../ping/protocol.js';
 import { serve } from '../ping/server.js';
 import type { Summary } from '../ping/statistics.js';
 import { hex, plural } from '../text.js';
-import { listen } from './listening.js';
+import { cannotWait } from './listening.js';
 import { integer, seconds, stopSignal } from './settings.js';
 
 interface Options {
@@ -53,8 +54,7 @@ Examples:
   verbs ping -c 5             in another: five round trips
   verbs ping -c 1000 -i 0 --json
 
-The two exchange their UD queue pair numbers over TCP, then agree on an RC connection in UD datagrams; the pings are
-SENDs over RC. Ctrl-C prints the summary. Exit code 1 if a reply does not come.`,
+The two find each other over TCP, as programs with @verbs/core/rendezvous do; the pings are SENDs over RC. Ctrl-C prints the summary. Exit code 1 if a reply does not come.`,
     )
     .action(async (address: string, options: Options) => {
       const stop = stopSignal();
@@ -64,10 +64,11 @@ SENDs over RC. Ctrl-C prints the summary. Exit code 1 if a reply does not come.`
 }
 
 async function client(address: string, options: Options, stop: AbortSignal): Promise<void> {
-  const channel = await dialServer(address, options, stop);
   using context = openDevice(options.device);
   const operation = options.read ? 'read' : 'send';
   const settings: PingOptions = {
+    host: address,
+    port: options.port,
     operation,
     size: options.size,
     count: options.count,
@@ -77,74 +78,65 @@ async function client(address: string, options: Options, stop: AbortSignal): Pro
   };
   const replies: { seq: number; usec: number }[] = [];
   let peer = { gid: '', qpNum: 0 };
-  try {
-    const summary = await ping(context, channel, settings, {
-      onPeer: (gid, qpNum) => {
-        peer = { gid, qpNum };
-        if (!options.json)
-          print(
-            `PING ${gid} QPN ${hex(qpNum)} from ${context.device.name}: ${plural(options.size, 'byte')}, RC ${operation.toUpperCase()}`,
-          );
-      },
-      onReply: (seq, usec) => {
-        if (options.json) replies.push({ seq, usec });
-        else print(`${plural(options.size, 'byte')} from ${peer.gid}: seq=${seq} time=${usec.toFixed(1)} usec`);
-      },
-    });
-    if (options.json)
-      printJson({ device: context.device.name, ...peer, operation, bytes: options.size, ...rounded(summary), replies });
-    else print(summaryText(address, summary));
-    if (summary.received === 0) process.exitCode = 1;
-  } finally {
-    channel.close();
-  }
-}
-
-async function dialServer(host: string, { port, timeout }: Options, stop: AbortSignal): Promise<SideChannel> {
-  try {
-    return await dial({ host, port, signal: AbortSignal.any([stop, AbortSignal.timeout(timeout * 1000)]) });
-  } catch (error) {
-    throw new Failure(`no "verbs ping -s" at ${host} port ${port}: ${messageOf(error)}`, {
-      hint: 'start it there; on another machine with --bind ADDRESS',
-      cause: error,
-    });
-  }
+  const summary = await ping(context, settings, {
+    onPeer: (gid, qpNum) => {
+      peer = { gid, qpNum };
+      if (!options.json)
+        print(
+          `PING ${gid} QPN ${hex(qpNum)} from ${context.device.name}: ${plural(options.size, 'byte')}, RC ${operation.toUpperCase()}`,
+        );
+    },
+    onReply: (seq, usec) => {
+      if (options.json) replies.push({ seq, usec });
+      else print(`${plural(options.size, 'byte')} from ${peer.gid}: seq=${seq} time=${usec.toFixed(1)} usec`);
+    },
+  });
+  if (options.json)
+    printJson({ device: context.device.name, ...peer, operation, bytes: options.size, ...rounded(summary), replies });
+  else print(summaryText(address, summary));
+  if (summary.received === 0) process.exitCode = 1;
 }
 
 async function server(options: Options, stop: AbortSignal): Promise<void> {
   using context = openDevice(options.device);
-  const listener = await listen(options);
+  using pd = context.allocPd();
+  const listener = await waitAt(options, pd);
   const totals = { clients: 0, answered: 0 };
   const over = new AbortController();
   const signal = AbortSignal.any([stop, over.signal]);
   const sessions = new Set<Promise<void>>();
-  const session = async (channel: SideChannel): Promise<void> => {
+  const session = async (request: Request): Promise<void> => {
     totals.clients += 1;
     try {
-      const answered = await serve(context, channel, signal);
+      const answered = await serve(context, request, signal);
       totals.answered += answered;
     } catch (error) {
       if (!signal.aborted) note(`verbs ping: ${messageOf(error)}`);
     } finally {
-      channel.close();
       if (options.once) over.abort();
     }
   };
-  listener.onPeer((channel) => {
-    const running = session(channel).finally(() => sessions.delete(running));
-    sessions.add(running);
-  });
   note(`waiting for pings on ${options.bind} port ${listener.port}, device ${context.device.name}`);
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => {
-      resolve();
-    });
-  });
-  listener.close();
+  const close = () => {
+    listener.close();
+  };
+  if (signal.aborted) close();
+  signal.addEventListener('abort', close, { once: true });
+  for await (const request of listener) {
+    const running = session(request).finally(() => sessions.delete(running));
+    sessions.add(running);
+  }
   await Promise.all(sessions);
   if (options.json) printJson(totals);
   else print(`${plural(totals.clients, 'client')}, ${plural(totals.answered, 'ping')} answered`);
+}
+
+async function waitAt({ bind, port }: Options, pd: ProtectionDomain): Promise<Server> {
+  try {
+    return await listen({ host: bind, port, pd });
+  } catch (error) {
+    throw cannotWait(bind, port, error);
+  }
 }
 
 function summaryText(address: string, { sent, received, min, avg, max, stddev }: Summary): string {

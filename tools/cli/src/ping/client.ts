@@ -4,19 +4,25 @@ import {
   type Context,
   type MemoryRegion,
   type ProtectionDomain,
+  QpAttrMask,
+  type RemoteRegion,
   SendFlags,
   WcOpcode,
   type WorkCompletion,
   WcStatus,
   WrOpcode,
 } from '@verbs/core';
-import { DatagramPort, type SideChannel, request, datagramAddress, delayed } from '@verbs/lib/rendezvous';
-import { Endpoint, completions } from '@verbs/lib/rc';
-import { Failure } from '@verbs/lib/failure';
-import { type Operation, type Welcome, fillPattern, hasPattern, readWelcome } from './protocol.js';
+import { type Connection, dial } from '@verbs/core/rendezvous';
+import { delayed } from '@verbs/lib/rendezvous';
+import { completions } from '@verbs/lib/rc';
+import { Failure, messageOf } from '@verbs/lib/failure';
+import { goneSignal } from './gone.js';
+import { type Operation, fillPattern, hasPattern } from './protocol.js';
 import { Statistics, type Summary } from './statistics.js';
 
 export interface PingOptions {
+  host: string;
+  port: number;
   operation: Operation;
   size: number;
   /** Undefined: until the signal is aborted. */
@@ -38,25 +44,46 @@ const GRACE_MS = 2000;
 
 const DEAD_HINT = 'does its "verbs ping -s" still run?';
 
-/** Pings the server at the other end of the side channel. */
-export async function ping(
-  context: Context,
-  channel: SideChannel,
-  options: PingOptions,
-  events: PingEvents,
-): Promise<Summary> {
+/** Pings a server. */
+export async function ping(context: Context, options: PingOptions, events: PingEvents): Promise<Summary> {
   using pd = context.allocPd();
-  using client = new Client(context, pd, channel, options);
-  await client.meet(context, pd, events);
-  return await client.run(events);
+  const connection = await meet(pd, options);
+  try {
+    const client = new Client(pd, connection, options);
+    events.onPeer(client.peer.gid, client.peer.qpNum);
+    return await client.run(events);
+  } finally {
+    connection.close();
+  }
 }
 
-class Client implements Disposable {
+/** The connection, whose private data is the server's region. */
+async function meet(
+  pd: ProtectionDomain,
+  { host, port, operation, size, timeoutMs, signal }: PingOptions,
+): Promise<Connection> {
+  const timeout = Math.max(1, timeoutMs);
+  const cap = { maxSendWr: 4, maxRecvWr: 4 };
+  try {
+    return await dial({ host, port, pd, cap, timeout, signal, privateData: { operation, size } });
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, privateData } = error as { code?: string; privateData?: { error?: unknown } };
+    const reason = code === 'REJECTED' ? privateData?.error : undefined;
+    if (typeof reason === 'string') throw new Failure(`the server refuses: ${reason}`, { cause: error });
+    throw new Failure(`no "verbs ping -s" at ${host} port ${port}: ${messageOf(error)}`, {
+      hint: 'start it there; on another machine with --bind ADDRESS',
+      cause: error,
+    });
+  }
+}
+
+class Client {
+  readonly peer: { gid: string; qpNum: number };
   readonly #options: PingOptions;
-  readonly #channel: SideChannel;
   /** Aborted some time after the server closed its connection. */
   readonly #gone: AbortSignal;
-  readonly #endpoint: Endpoint;
+  readonly #connection: Connection;
   readonly #out: MemoryRegion;
   readonly #in: MemoryRegion;
   readonly #outBytes: Uint8Array;
@@ -64,44 +91,22 @@ class Client implements Disposable {
   readonly #patience = new AbortController();
   /** Aborted by the user, by the timeout of a reply, or when the server is gone. */
   readonly #signal: AbortSignal;
-  #peer: Welcome | undefined;
   /** Of the current ping: the reply has arrived; the peer's NIC has acknowledged the request. */
   #answered = false;
   #acknowledged = false;
 
-  constructor(context: Context, pd: ProtectionDomain, channel: SideChannel, options: PingOptions) {
-    this.#channel = channel;
-    this.#gone = delayed(channel.gone, GRACE_MS);
+  constructor(pd: ProtectionDomain, connection: Connection, options: PingOptions) {
+    const { destQpNum, ahAttr } = connection.qp.query(QpAttrMask.DEST_QPN | QpAttrMask.AV).attr;
+    this.peer = { gid: ahAttr.grh.dgid, qpNum: destQpNum };
+    this.#connection = connection;
+    this.#gone = delayed(goneSignal(connection), GRACE_MS);
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, this.#patience.signal, this.#gone]);
-    this.#endpoint = new Endpoint(context, pd, { maxSendWr: 4, maxRecvWr: 4 });
     const length = Math.max(options.size, 1);
     this.#out = pd.allocMr(length, AccessFlags.LOCAL_WRITE);
     this.#in = pd.allocMr(length, AccessFlags.LOCAL_WRITE);
-    this.#outBytes = new Uint8Array(this.#out.buffer, 0, options.size);
-    this.#inBytes = new Uint8Array(this.#in.buffer, 0, options.size);
-  }
-
-  async meet(context: Context, pd: ProtectionDomain, events: PingEvents): Promise<void> {
-    const { operation, size, timeoutMs, signal } = this.#options;
-    using datagrams = new DatagramPort(context, pd);
-    this.#channel.send(datagrams.address);
-    const peer = datagramAddress(await this.#channel.receive());
-    const patience = AbortSignal.timeout(timeoutMs);
-    try {
-      const invitation = { operation, size, connection: this.#endpoint.address };
-      this.#peer = readWelcome(
-        await request(datagrams, peer, invitation, { signal: AbortSignal.any([signal, patience]) }),
-      );
-    } catch (error) {
-      if (signal.aborted || !patience.aborted) throw error;
-      throw new Failure(`${peer.gid} answers TCP, but no datagram within ${timeoutMs} ms`, {
-        hint: 'can UDP packets to port 4791 reach it? See "verbs doctor" on both sides',
-        cause: error,
-      });
-    }
-    this.#endpoint.connect(this.#peer.connection);
-    events.onPeer(this.#peer.connection.gid, this.#peer.connection.qpNum);
+    this.#outBytes = this.#out.bytes.subarray(0, options.size);
+    this.#inBytes = this.#in.bytes.subarray(0, options.size);
   }
 
   async run(events: PingEvents): Promise<Summary> {
@@ -136,7 +141,7 @@ class Client implements Disposable {
     } catch (error) {
       if (signal.aborted) return undefined;
       if (this.#gone.aborted) {
-        throw new Failure(`${this.#welcome.connection.gid} has gone away`, { hint: DEAD_HINT, cause: error });
+        throw new Failure(`${this.peer.gid} has gone away`, { hint: DEAD_HINT, cause: error });
       }
       if (!this.#patience.signal.aborted) throw error;
       throw new Failure(`no answer to ping ${seq} within ${timeoutMs} ms`, {
@@ -156,7 +161,7 @@ class Client implements Disposable {
 
   #prepareSend(seq: number): number {
     fillPattern(this.#outBytes, seq);
-    this.#endpoint.qp.postRecv({ wrId: seq, sgList: [{ mr: this.#in, length: this.#options.size }] });
+    this.#connection.qp.postRecv({ wrId: seq, sgList: [{ mr: this.#in, length: this.#options.size }] });
     return seq;
   }
 
@@ -171,18 +176,18 @@ class Client implements Disposable {
     this.#acknowledged = false;
     const common = { wrId: seq, sendFlags: SendFlags.SIGNALED };
     if (operation === 'send') {
-      this.#endpoint.qp.postSend({ ...common, opcode: WrOpcode.SEND, sgList: [{ mr: this.#out, length: size }] });
+      this.#connection.qp.postSend({ ...common, opcode: WrOpcode.SEND, sgList: [{ mr: this.#out, length: size }] });
     } else {
-      const { addr, rkey } = this.#welcome.region;
+      const remote = this.#connection.privateData as RemoteRegion;
       const sgList = [{ mr: this.#in, length: size }];
-      this.#endpoint.qp.postSend({ ...common, opcode: WrOpcode.RDMA_READ, sgList, remoteAddr: addr, rkey });
+      this.#connection.qp.postSend({ ...common, opcode: WrOpcode.RDMA_READ, sgList, remote });
     }
   }
 
   /** Polls completions until the condition holds. */
   async #until(condition: () => boolean): Promise<void> {
     while (!condition()) {
-      for (const wc of await completions(this.#endpoint.cq, 4, this.#signal)) this.#complete(wc);
+      for (const wc of await completions(this.#connection.cq, 4, this.#signal)) this.#complete(wc);
     }
   }
 
@@ -193,20 +198,11 @@ class Client implements Disposable {
       if (wc.opcode !== WcOpcode.RECV) this.#acknowledged = true;
       return;
     }
-    const { gid } = this.#welcome.connection;
+    const { gid } = this.peer;
     if (wc.status === WcStatus.RETRY_EXC_ERR) {
       throw new Failure(`${gid} no longer responds (${wc.statusText})`, { hint: DEAD_HINT });
     }
     throw new Failure(`a ping to ${gid} failed: ${wc.statusText}`);
-  }
-
-  [Symbol.dispose](): void {
-    this.#endpoint.close();
-  }
-
-  get #welcome(): Welcome {
-    if (this.#peer === undefined) throw new Error('the peer is not met yet');
-    return this.#peer;
   }
 }
 

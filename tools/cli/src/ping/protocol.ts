@@ -1,15 +1,8 @@
-import {
-  type ConnectionAddress,
-  type Fields,
-  type RemoteRegion,
-  connectionAddress,
-  regionMessage,
-  remoteRegion,
-} from '@verbs/lib/rendezvous';
+import type { Fields } from '@verbs/lib/rendezvous';
 
 /**
- * How two `verbs ping` connect. They exchange their UD addresses over TCP. Over UD the client requests a connection with
- * an Invitation and the server responds with a Welcome. The pings use RC.
+ * How two `verbs ping` connect: by `@verbs/core/rendezvous`. The client's private data is an Invitation, the server's is its
+ * region: the target of READs, with bytes as `fillPattern` gives them for sequence number 0.
  */
 export const MAX_SIZE = 1 << 20;
 
@@ -19,29 +12,13 @@ export type Operation = 'send' | 'read';
 export interface Invitation {
   operation: Operation;
   size: number;
-  connection: ConnectionAddress;
-}
-
-export interface Welcome {
-  connection: ConnectionAddress;
-  /** The target of READs: bytes as `fillPattern` gives them for sequence number 0. */
-  region: RemoteRegion;
 }
 
 export function readInvitation(fields: Fields): Invitation {
   const operation = fields.text('operation');
   if (operation !== 'send' && operation !== 'read')
     throw new Error(`the client asks for "${operation}": send or read is known here`);
-  const size = fields.integer('size', MAX_SIZE);
-  return { operation, size, connection: connectionAddress(fields.object('connection')) };
-}
-
-export function welcomeMessage({ connection, region }: Welcome): unknown {
-  return { connection, region: regionMessage(region) };
-}
-
-export function readWelcome(fields: Fields): Welcome {
-  return { connection: connectionAddress(fields.object('connection')), region: remoteRegion(fields.object('region')) };
+  return { operation, size: fields.integer('size', MAX_SIZE) };
 }
 
 /** Bytes that differ from one ping to the next, so that a stale reply is noticed. */
