@@ -56,7 +56,12 @@ function addLinks(project) {
     return withLinks(parts, find, packageName);
   };
   if (project.readme) project.readme = linked(project.readme);
-  for (const module of project.children ?? []) if (module.readme) module.readme = linked(module.readme, module.name);
+  for (const module of project.children ?? []) {
+    const [first] = module.readme ?? [];
+    // The page has the name as its heading already.
+    if (first?.kind === 'text') first.text = first.text.replace(/^# .*\n+/, '');
+    if (module.readme) module.readme = linked(module.readme, module.name);
+  }
   for (const document of project.getReflectionsByKind(ReflectionKind.Document)) {
     if (document.isDocument()) document.content = linked(document.content);
   }

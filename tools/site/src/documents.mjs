@@ -39,7 +39,7 @@ export function addDocuments(app, project) {
 function add(adder, project, parent, page) {
   const file = normalizePath(join(root, page.path));
   const { title, text } = pageText(readFileSync(file, 'utf8'), file);
-  adder.addDocument(parent, new MinimalSourceFile(text, file), title);
+  adder.addDocument(parent, new MinimalSourceFile(text, file), page.title ?? title);
   const document = project.getReflectionsByKind(ReflectionKind.Document).at(-1);
   if (document === undefined) throw new Error(`${page.path} did not become a page`);
   urls.set(document, urlOf(page.path));

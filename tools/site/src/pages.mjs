@@ -7,6 +7,7 @@ import { root } from '../../setup/src/paths.mjs';
  * @typedef {object} Page
  * @property {string} path relative to the root
  * @property {string} theme the heading of the navigation that it stands under
+ * @property {string} [title] in the navigation; without it, the document's heading
  * @property {Page[]} children
  */
 
@@ -14,17 +15,22 @@ import { root } from '../../setup/src/paths.mjs';
 const FRONT_PAGE = 'docs/index.md';
 
 /**
- * The pages in the order of the navigation. `pages.json` names them; a page with a folder has the documents of that folder
- * below it. A document that nobody names comes last, so that a link to it leads to a page.
+ * The pages in the order of the navigation. `pages.json` names them, some with their title, and some with a
+ * folder, whose documents stand below the page. A document that nobody names comes last, so that a link to it leads to a page.
  * @returns {Page[]}
  */
 export function pages() {
   /** @type {Record<string, (string | Record<string, string>)[]>} */
   const list = JSON.parse(readFileSync(join(root, 'tools/site/pages.json'), 'utf8'));
+  /** @type {Page[]} */
   const named = Object.entries(list).flatMap(([theme, entries]) =>
     entries.flatMap((entry) => {
       if (typeof entry === 'string') return [{ path: entry, theme, children: [] }];
-      return Object.entries(entry).map(([path, folder]) => ({ path, theme, children: pagesOf(folder, theme) }));
+      return Object.entries(entry).map(([path, value]) =>
+        value.endsWith('/')
+          ? { path, theme, children: pagesOf(value, theme) }
+          : { path, theme, title: value, children: [] },
+      );
     }),
   );
   const known = new Set([
