@@ -1,8 +1,10 @@
 // The packages as users get them: installed from their archives, without scripts and without compilers.
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { root } from '../../setup/src/paths.mjs';
+import { npm } from '../src/managers.mjs';
 import { tarballLimits } from '../src/limits.mjs';
 import { target } from '../src/prebuild.mjs';
 import { commonJs, HELLO, HELLO_OUTPUT } from './hello.js';
@@ -11,9 +13,50 @@ import { OLD_CORE } from './published.js';
 import { compileTypes } from './types.js';
 
 /** That of the project's own build. */
-const { buildSync } = createRequire(createRequire(import.meta.url).resolve('tsup'))('esbuild') as {
+const { buildSync, transformSync } = createRequire(createRequire(import.meta.url).resolve('tsup'))('esbuild') as {
   buildSync: (options: object) => void;
+  transformSync: (text: string, options: object) => { code: string };
 };
+
+/** Two connected queue pairs, as the shorter pieces of the README have them. */
+const CONNECTED = `import * as verbs from '@verbs/core';
+const { AccessFlags, CompletionBatch, openDevice, QpType, receiver, SendBatch, SendFlags, wcStatusText, WrOpcode } = verbs;
+const ctx = openDevice();
+const pd = ctx.allocPd();
+const [cq, peerCq] = [1, 2].map(() => ctx.createCq(256, { channel: ctx.createCompChannel() }));
+const mr = pd.allocMr(8192, AccessFlags.LOCAL_WRITE);
+const cap = { maxSendWr: 64, maxRecvWr: 64 };
+const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap });
+const peer = pd.createQp({ qpType: QpType.RC, sendCq: peerCq, recvCq: peerCq, cap });
+qp.init();
+peer.init();
+`;
+const CONNECT = 'qp.connect(peer.endpoint());\npeer.connect(qp.endpoint());\n';
+
+/** What is around the shorter pieces. */
+const FRAMES = [
+  {
+    piece: /of receiver\(qp/,
+    before: `${CONNECTED}${CONNECT}
+      const answers = receiver(peer, { slots: 4, size: 1024 });
+      (async () => {
+        mr.bytes.set(Buffer.from('hello'));
+        await peer.send({ opcode: WrOpcode.SEND, sgList: [{ mr, length: 5 }] });
+        const answer = await answers.next();
+        console.log(answer.text() === 'hello, too' ? 'done' : answer.text());
+        process.exit(); // the piece goes on for ever
+      })();
+      `,
+    after: '',
+  },
+  {
+    piece: /new SendBatch\(64\)/,
+    before: `${CONNECTED}${CONNECT}
+      for (let i = 0; i < 64; i++) peer.postRecv({ sgList: [{ mr, offset: 4096 + i * 64, length: 64 }] });
+      `,
+    after: "\nconsole.log('done');\nctx.close();\n",
+  },
+];
 
 const published = inject('published');
 let small: Project;
@@ -62,6 +105,21 @@ test('the programs of all READMEs run', () => {
   }
 });
 
+test('the shorter pieces of the README of core run, in a program that has what they go on from', () => {
+  const readme = readFileSync(small.installed('@verbs/core', 'README.md'), 'utf8');
+  const pieces = [...readme.matchAll(/```js\n([^]*?)```/g)].map(([, text = '']) => text);
+  const shorter = pieces.filter((text) => !text.startsWith('import '));
+  expect(shorter.map((text) => FRAMES.filter(({ piece }) => piece.test(text)).length)).toEqual([1, 1]);
+  for (const { piece, before, after } of FRAMES) {
+    const text = shorter.find((each) => piece.test(each)) ?? '';
+    expect(small.run('piece.mjs', before + text + after)).toEqual({ code: 0, stdout: 'done\n', stderr: '' });
+  }
+  const typed = /```ts\n([^]*?)```/.exec(readme)?.[1] ?? '';
+  expect(typed).toContain('subscribe(');
+  const { code } = transformSync(typed, { loader: 'ts' });
+  expect(small.run('typed.mjs', code)).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
 test('strict TypeScript compiles with the resolution nodenext', { timeout: PATIENCE }, () => {
   expect(compileTypes(whole, published.packages, 'nodenext')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
@@ -75,6 +133,30 @@ describe('what is in the archives', () => {
       expect(native.every((file) => file.startsWith(`prebuilds/${target}/`))).toBe(true);
       expect(native.length > 0).toBe(manifest.name !== '@verbs/cli');
       expect(files.filter((file) => /\/test\/|\/fuzz\/|\.test\.|\.o$/.test(file))).toEqual([]);
+    }
+  });
+
+  test('everything that a registry shows, with the addresses of the one repository', () => {
+    // The root's package.json has the address; a move changes it there, and this test names what else has it.
+    const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      repository: { url: string };
+    };
+    const site = repository.url.replace(/^git\+/, '').replace(/\.git$/, '');
+    for (const { manifest } of published.tarballs) {
+      const { folder } = published.packages.find(({ name }) => name === manifest.name) ?? { folder: '' };
+      const directory = relative(root, folder);
+      expect(manifest).toMatchObject({
+        description: expect.stringMatching(/./) as string,
+        license: 'MIT',
+        repository: { ...repository, directory },
+        homepage: `${site}/tree/main/${directory}#readme`,
+        bugs: { url: `${site}/issues` },
+        engines: { node: '>=20.19' },
+        os: ['linux'],
+        cpu: ['x64', 'arm64'],
+        libc: ['glibc'],
+        keywords: expect.arrayContaining(['rdma', 'verbs']) as string[],
+      });
     }
   });
 
@@ -94,6 +176,15 @@ describe('what is in the archives', () => {
         expect(dependencies).not.toHaveProperty('@verbs/core');
     }
   });
+});
+
+test('npx @verbs/cli runs a program of any language on the software NIC', { timeout: PATIENCE }, () => {
+  const project = new Project(published.registry);
+  const npx = join(dirname(npm.program()), 'npx-cli.js');
+  const shell = { npm_config_script_shell: '/bin/sh' };
+  const ended = project.node([npx, '--yes', '@verbs/cli', 'run', '--', '/usr/bin/ibv_devinfo'], shell, PATIENCE);
+  project.remove();
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/hca_id:\s+soft0/) as string });
 });
 
 /** Prints the message of the first use, and proves that the import works. */
