@@ -1,21 +1,24 @@
 #!/usr/bin/env node
-// `npm run test:kernel`: our conformance suite and our programs over the kernel's own verbs.
+// `npm run test:kernel`: our conformance suite, our programs and the tests of @verbs/core over the kernel's own verbs.
 import { parseArgs } from 'node:util';
 import { runCommand } from '../../check/src/command.mjs';
+import { coreDifferences } from '../src/core-differences.mjs';
+import { leftOut } from '../src/core-files.mjs';
 import { differences } from '../src/kernel-differences.mjs';
 import { kernelReport } from '../src/kernel-report.mjs';
-import { runKernel } from '../src/kernel-run.mjs';
+import { parts, runKernel } from '../src/kernel-run.mjs';
 import { installForTestbed } from '../src/requirements.mjs';
 
 /** @import { KernelResult } from '../src/kernel-run.mjs' */
 
-const usage = `Usage: npm run test:kernel -- [--only TEXT] [--json]
+const usage = `Usage: npm run test:kernel -- [--part NAME]... [--only TEXT] [--json]
 
-In a virtual machine with Debian's kernel: the cases of test:conformance on rxe, over Debian's libibverbs, and the verbs command
-and the examples. A case that ends otherwise than on our NIC must have a reason in tools/testbed/src/kernel-differences.mjs, and
-each reason must apply.
+In a virtual machine with Debian's kernel: the cases of test:conformance on rxe, over Debian's libibverbs, the verbs
+command and the examples, and the tests of @verbs/core. What ends otherwise than on our NIC must have a reason in
+tools/testbed/src/kernel-differences.mjs or core-differences.mjs, and each reason must apply.
 
-  --only TEXT   the cases and programs whose name contains the text
+  --part NAME   conformance, programs or core; all if not given
+  --only TEXT   the cases, programs and test files whose name contains the text
   --json        the results as one JSON object
   --help        print this text`;
 
@@ -24,30 +27,42 @@ function readOptions(args) {
   const { values } = parseArgs({
     args,
     options: {
+      part: { type: 'string', multiple: true, default: [...parts] },
       only: { type: 'string', default: '' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  return values;
+  const wanted = parts.filter((part) => values.part.includes(part));
+  const unknown = values.part.find((part) => !parts.some((name) => name === part));
+  if (unknown !== undefined) throw new TypeError(`--part ${unknown}: give ${parts.join(', ')}`);
+  return { ...values, parts: wanted };
 }
 
 await runCommand({
   name: 'test:kernel',
   usage,
   read: readOptions,
-  run: async ({ only, json }) => {
+  run: async ({ parts: wanted, only, json }) => {
     installForTestbed();
     /** @type {KernelResult[]} */
     const results = [];
     const { kernel } = await runKernel({
+      parts: wanted,
       only,
       each: (result) => {
         results.push(result);
-        if (!json) console.log(`${result.result} ${result.name}`);
+        if (!json) console.log(`${result.result} ${result.part} ${result.name}`);
       },
     });
-    const { text, ok } = kernelReport(results, differences, { kernel, complete: only === '' });
+    const { text, ok } = kernelReport(results, [...differences, ...coreDifferences], {
+      kernel,
+      complete: only === '' && wanted.length === parts.length,
+    });
+    if (!json && wanted.includes('core')) {
+      console.log('');
+      for (const [place, reason] of leftOut()) console.log(`left out: core ${place}: ${reason}`);
+    }
     console.log(json ? JSON.stringify({ kernel, ok, results }, undefined, 2) : `\n${text}`);
     return ok ? 0 : 1;
   },

@@ -1,9 +1,10 @@
 /**
- * A program of ours that runs over the kernel: what it must print, with status 0.
+ * A program of ours that runs over the kernel: what it must print, and its status.
  * @typedef {object} KernelCheck
  * @property {string} name
  * @property {string} script for the shell, in the project's root
  * @property {RegExp} prints
+ * @property {number} [status] default 0
  */
 
 const verbs = 'node tools/cli/bin/verbs.mjs';
@@ -25,6 +26,17 @@ export const kernelChecks = [
   { name: 'verbs devices', script: `${verbs} devices`, prints: /rxe0\s+[0-9a-f]{16}\s+system/ },
   { name: 'verbs devinfo -v', script: `${verbs} devinfo -v -d rxe0`, prints: /hca_id:\s+rxe0[^]*GID\[/ },
   { name: 'verbs doctor', script: `${verbs} doctor`, prints: /rxe0/ },
+  {
+    name: 'verbs doctor names the kernel as the holder of UDP 4791',
+    script: `VERBS_SOFT=soft0 ${verbs} doctor`,
+    prints: /UDP port 4791\W+held for all addresses by the kernel/,
+  },
+  {
+    name: 'the software NIC names the kernel as the holder of UDP 4791',
+    script: `VERBS_SOFT=soft0 node -e "import('./packages/core/dist/index.js').then(({ openDevice }) => openDevice('soft0'))" 2>&1`,
+    prints: /EADDRINUSE.*held by the kernel \(its rdma_rxe module/,
+    status: 1,
+  },
   { name: 'verbs ping', script: twoEnds(`${verbs} ping -s`, `${verbs} ping -c 5 127.0.0.1`), prints: /5/ },
   {
     name: 'verbs perf lat send',

@@ -1,5 +1,7 @@
 // The verdict of `npm run test:kernel`: every difference has a reason, and every reason a difference.
 import { expect, it } from 'vitest';
+import { coreDifferences } from '../src/core-differences.mjs';
+import { allPlaces, kernelPlaces, leftOut } from '../src/core-files.mjs';
 import { differences } from '../src/kernel-differences.mjs';
 import { kernelReport } from '../src/kernel-report.mjs';
 
@@ -36,6 +38,14 @@ it('fails for a difference without a reason, and for a reason that no longer app
 });
 
 it('names each case once', () => {
-  const names = differences.flatMap((one) => one.cases);
+  const names = [...differences, ...coreDifferences].flatMap((one) => one.cases);
   expect(new Set(names).size).toBe(names.length);
+});
+
+it('knows the test files of @verbs/core: those that run, and why others do not', () => {
+  const all = allPlaces();
+  expect(kernelPlaces.filter((place) => !all.includes(place))).toEqual([]);
+  expect([...leftOut().keys(), ...kernelPlaces].sort()).toEqual(all);
+  const ofCore = coreDifferences.flatMap((one) => one.cases.map((name) => name.slice(0, name.indexOf(':'))));
+  expect(ofCore.filter((place) => !kernelPlaces.includes(place))).toEqual([]);
 });

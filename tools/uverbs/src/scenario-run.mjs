@@ -19,7 +19,8 @@ import { deviceName, writeSysfs } from './sysfs.mjs';
  */
 
 const main = join(import.meta.dirname, '../scenarios/main.mjs');
-const timeout = 60_000;
+/** Milliseconds, for a program that hangs. */
+const timeout = 150_000;
 
 /** Scenarios of one driver alone: why. */
 const onlyMlx5 = new Map([

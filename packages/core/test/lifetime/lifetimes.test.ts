@@ -7,7 +7,7 @@ import { collect, collectUntil } from '../shared/collect.js';
 it('closes children before parents, newest first', () => {
   const b = bench();
   const qp = createQp(b);
-  const ah = b.pd.createAh({ portNum: 1, grh: { dgid: '::ffff:127.0.0.1' } });
+  const ah = b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.defaultGid().gid } });
   const objects: Resource[] = [ah, qp, b.mr, b.cq, b.channel, b.pd, b.ctx];
   expect(objects.some(({ closed }) => closed)).toBe(false);
   b.ctx.close();

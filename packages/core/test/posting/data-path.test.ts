@@ -168,12 +168,12 @@ describe('UD', () => {
     };
     expect(post({})).toThrow(/wr\.ah must be an AddressHandle/);
     expect(post({ ah: b.mr })).toThrow(/wr\.ah must be an AddressHandle/);
-    const ah = b.pd.createAh({ portNum: 1, grh: { dgid: '::ffff:127.0.0.1' } });
+    const ah = b.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.defaultGid().gid } });
     expect(post({ ah, remoteQpn: -1 })).toThrow(/wr\.remoteQpn/);
     ah.close();
     expect(post({ ah })).toThrow(expect.objectContaining({ code: 'ERR_VERBS_CLOSED' }));
     const other = bench();
-    const foreign = other.pd.createAh({ portNum: 1, grh: { dgid: '::ffff:127.0.0.1' } });
+    const foreign = other.pd.createAh({ portNum: 1, grh: { dgid: b.ctx.defaultGid().gid } });
     expect(post({ ah: foreign })).toThrow(/open AddressHandle of this queue pair's device/);
   });
 });
