@@ -163,7 +163,7 @@ TEST_CASE("a model answers control verbs in the NIC's place, and can still call 
   CHECK(errno == EOPNOTSUPP);
   CHECK(ibv_reg_mr_iova(pd, memory, sizeof memory, 0, 0) == nullptr);
   CHECK(rejected == 2);
-  CHECK(own(pd, memory, sizeof memory, 0, 0) != nullptr);
+  CHECK(own(pd, memory, sizeof memory, reinterpret_cast<std::uintptr_t>(memory), 0) != nullptr);
 }
 
 TEST_CASE("a model gives an open context again, and keeps it until its last close") {
