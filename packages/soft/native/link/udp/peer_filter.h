@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "link/link.h"
 #include "link/udp/foreign_peers.h"
 #include "link/udp/identifications.h"
 #include "wire/frame.h"
@@ -25,8 +26,9 @@ class PeerFilter {
     ++rejected_;
     return false;
   }
-  // Completes the header of an admitted frame, which was rebuilt without the fields that a socket does not show.
-  void complete(std::span<std::uint8_t> frame, const wire::Path& path);
+  // Completes the header of an admitted frame, which was rebuilt without the fields that a socket does not show. A
+  // frame whose ICRC was found right by that needs no second look: kUnsealed.
+  FrameForm complete(std::span<std::uint8_t> frame, const wire::Path& path);
   std::uint64_t rejected() const { return rejected_; }
 
  private:

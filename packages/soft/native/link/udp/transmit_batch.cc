@@ -6,26 +6,35 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "link/udp/ip_socket.h"
 #include "link/udp/socket_address.h"
+#include "wire/bytes.h"
+#include "wire/icrc.h"
+#include "wire/identification.h"
 
 namespace verbs::soft::link {
 namespace {
 
 constexpr std::size_t kFrames = 64;
-// The limits of one datagram, which a receiver reads as a whole. Larger datagrams gain little.
-constexpr std::size_t kMostSegments = 16;
-constexpr std::size_t kMostBytes = 60'000;
+constexpr std::size_t kMostBytes = 60'000;  // of a datagram; larger ones gain little
 
-// Between two sockets of one machine a datagram stays whole. On other ways the kernel splits it and numbers the IPv4
-// identifications, which the ICRC covers.
-bool is_loopback(const sockaddr_storage& address) {
-  if (address.ss_family == AF_INET) {
-    return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == 127;
-  }
-  return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+std::uint32_t ipv4_of(const sockaddr_storage& address) {
+  return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr);
 }
+
+// Whether the segments of a datagram to it get identifications of their own.
+bool numbers_segments(const sockaddr_storage& address) {
+  return address.ss_family == AF_INET && ipv4_of(address) >> 24 != 127;
+}
+
+bool is_group(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) return IN_MULTICAST(ipv4_of(address));
+  return IN6_IS_ADDR_MULTICAST(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+}
+
+std::uint16_t identification_of(const std::uint8_t* ipv4) { return wire::load_be<std::uint16_t>(ipv4 + 4); }
 
 // False if it has none. The kernel rejects labels that their sender has not leased while any program of the machine has
 // an exclusive one.
@@ -62,6 +71,33 @@ bool TransmitBatch::full() const { return batch_->count == kFrames; }
 std::uint8_t* TransmitBatch::reserve() { return batch_->frames[batch_->count].data(); }
 
 bool TransmitBatch::commit(std::size_t size) {
+  if (!prepare(size)) return false;
+  const Batch& batch = *batch_;
+  const std::size_t slot = batch.datagrams;
+  bool joins = joins_last(slot);
+  if (joins && numbers_segments(batch.addresses[slot])) {
+    joins = identification_of(batch.frames[batch.count].data()) == batch.frames_of(slot - 1);
+  }
+  add(joins);
+  return true;
+}
+
+bool TransmitBatch::commit_unsealed(std::size_t size) {
+  if (!prepare(size)) return false;
+  Batch& batch = *batch_;
+  const std::size_t slot = batch.datagrams;
+  const std::span<std::uint8_t> frame(batch.frames[batch.count].data(), size);
+  const bool joins = joins_last(slot);
+  if (joins && numbers_segments(batch.addresses[slot])) {
+    wire::set_identification(frame, static_cast<std::uint16_t>(batch.frames_of(slot - 1)));
+  }
+  wire::seal_icrc(frame);
+  add(joins);
+  return true;
+}
+
+// Describes the frame in the reserved buffer as a datagram of its own.
+bool TransmitBatch::prepare(std::size_t size) {
   Batch& batch = *batch_;
   std::uint8_t* frame = batch.frames[batch.count].data();
   const std::size_t network = wire::network_size_of({frame, size});
@@ -74,15 +110,21 @@ bool TransmitBatch::commit(std::size_t size) {
   header.msg_iov = &batch.pieces[batch.count];
   header.msg_iovlen = 1;
   batch.pieces[batch.count] = {frame + network, size - network};
-  if (joins_last(slot)) {
+  return true;
+}
+
+void TransmitBatch::add(bool joins) {
+  Batch& batch = *batch_;
+  const std::size_t slot = batch.datagrams;
+  const std::size_t size = batch.pieces[batch.count].iov_len;
+  if (joins) {
     ++batch.messages[slot - 1].msg_hdr.msg_iovlen;
-    batch.bytes[slot - 1] += size - network;
+    batch.bytes[slot - 1] += size;
   } else {
-    batch.bytes[slot] = size - network;
+    batch.bytes[slot] = size;
     ++batch.datagrams;
   }
   ++batch.count;
-  return true;
 }
 
 // All segments have one size; only the last may be shorter.
@@ -96,8 +138,7 @@ bool TransmitBatch::joins_last(std::size_t slot) const {
          batch.bytes[slot - 1] + size <= kMostBytes && last.msg_namelen == next.msg_namelen &&
          std::memcmp(last.msg_name, next.msg_name, last.msg_namelen) == 0 &&
          last.msg_controllen == next.msg_controllen &&
-         std::memcmp(last.msg_control, next.msg_control, last.msg_controllen) == 0 &&
-         is_loopback(batch.addresses[slot]);
+         std::memcmp(last.msg_control, next.msg_control, last.msg_controllen) == 0 && !is_group(batch.addresses[slot]);
 }
 
 TransmitBatch::Result TransmitBatch::flush() {
@@ -139,7 +180,15 @@ void TransmitBatch::send_singly(std::size_t message, Result* outcome) {
   header.msg_controllen -= CMSG_SPACE(sizeof(std::uint16_t));  // without the segment size
   const std::size_t count = header.msg_iovlen;
   header.msg_iovlen = 1;
+  const bool numbered = numbers_segments(batch_->addresses[message]);
   for (std::size_t i = 0; i < count; ++i, ++header.msg_iov) {
+    if (numbered && i > 0) {  // each is the first of its datagram now
+      constexpr std::size_t kNetwork = wire::kIpv4Size + wire::kUdpSize;
+      const std::span<std::uint8_t> frame(static_cast<std::uint8_t*>(header.msg_iov->iov_base) - kNetwork,
+                                          header.msg_iov->iov_len + kNetwork);
+      wire::set_identification(frame, 0);
+      wire::seal_icrc(frame);
+    }
     const bool sent = sendmsg(fd_, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
     ++(sent ? outcome->sent : outcome->dropped);
     if (sent) joining_ = false;

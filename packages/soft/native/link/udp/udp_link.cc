@@ -108,6 +108,10 @@ void UdpLink::commit(std::size_t size) {
   if (!sending_.commit(size)) ++counters_.send_dropped;
 }
 
+void UdpLink::commit_unsealed(std::span<std::uint8_t> frame) {
+  if (!sending_.commit_unsealed(frame.size())) ++counters_.send_dropped;
+}
+
 void UdpLink::flush() {
   const TransmitBatch::Result outcome = sending_.flush();
   counters_.sent += outcome.sent;
@@ -160,9 +164,9 @@ std::size_t UdpLink::hand_over(std::size_t slot, Receiver& receiver) {
       // The headers of each frame but the first overwrite the end of the frame before, which was delivered.
       std::uint8_t* frame = batch.payload(slot) + done - wire::network_size(path);
       const std::size_t network = wire::write_network(frame, path, size);
-      filter_.complete({frame, network + size}, path);
+      const std::span<std::uint8_t> whole_frame(frame, network + size);
       ++counters_.received;
-      receiver.deliver({frame, network + size});
+      receiver.deliver_as(filter_.complete(whole_frame, path), whole_frame);
     }
     done += size;
     ++count;

@@ -35,6 +35,7 @@ class UdpLink final : public Link {
 
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
+  void commit_unsealed(std::span<std::uint8_t> frame) override;
   void flush() override;
   std::uint16_t fixed_source_port() const override { return port_; }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
