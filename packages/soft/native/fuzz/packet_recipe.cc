@@ -159,7 +159,7 @@ void deliver_echo(World& world, Input& input) {
   bth.dest_qpn = slot.qp->number;
   if (input.one_in(4)) bth.psn = (bth.psn + input.byte() - 4) & 0xffffff;
   bth.emit(transport.data());
-  wire::Path path = view->path;
+  wire::Path path = view->path();
   std::swap(path.sgid, path.dgid);
   frame.resize(wire::network_size(path) + transport.size());
   const std::size_t network = wire::write_network(frame.data(), path, transport.size());

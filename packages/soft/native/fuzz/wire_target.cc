@@ -41,15 +41,15 @@ void check_headers(std::span<const std::uint8_t> transport) {
 // A frame built from the same path and transport part parses to the same values.
 void check_rewrite(const wire::FrameView& view) {
   std::vector<std::uint8_t> frame(wire::kMaxNetworkSize + view.transport.size());
-  const std::size_t network = wire::write_network(frame.data(), view.path, view.transport.size());
-  FUZZ_CHECK(network == wire::network_size(view.path));
+  const std::size_t network = wire::write_network(frame.data(), view.path(), view.transport.size());
+  FUZZ_CHECK(network == wire::network_size(view.path()));
   frame.resize(network + view.transport.size());
   std::copy(view.transport.begin(), view.transport.end(), frame.begin() + static_cast<std::ptrdiff_t>(network));
   wire::seal_icrc(frame);
   FUZZ_CHECK(wire::check_icrc(frame));
   const auto again = wire::parse_frame(frame);
-  FUZZ_CHECK(again && again->path.sgid == view.path.sgid && again->path.dgid == view.path.dgid);
-  FUZZ_CHECK(again->path.source_port == view.path.source_port);
+  FUZZ_CHECK(again && again->path().sgid == view.path().sgid && again->path().dgid == view.path().dgid);
+  FUZZ_CHECK(again->path().source_port == view.path().source_port);
   FUZZ_CHECK(again->transport.size() == view.transport.size());
   // Any inverted bit of the payload or of the ICRC itself is found.
   frame.back() ^= 1;
@@ -79,6 +79,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   wire::check_icrc(frame);
   check_headers(view->transport);
   // IPv4 in the form of IPv6 would be written as IPv4 again; addresses of both kinds in one frame are invalid.
-  if (view->path.sgid.is_ipv4() == view->path.dgid.is_ipv4()) check_rewrite(*view);
+  if (view->path().sgid.is_ipv4() == view->path().dgid.is_ipv4()) check_rewrite(*view);
   return 0;
 }

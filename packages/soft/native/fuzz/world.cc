@@ -223,7 +223,7 @@ void World::commit(std::size_t size) {
   // What the NIC sends is well-formed, whatever it was sent.
   FUZZ_CHECK(view && wire::check_icrc(frame));
   FUZZ_CHECK(wire::opcode_info(view->transport[0]) != nullptr);
-  const bool to_self = view->path.dgid == ipv4_gid(1) || view->path.dgid == ipv6_gid(1);
+  const bool to_self = view->is_to(ipv4_gid(1)) || view->is_to(ipv6_gid(1));
   std::deque<std::vector<std::uint8_t>>& frames = to_self ? looping_ : heard_;
   frames.emplace_back(frame.begin(), frame.end());
   if (!to_self && heard_.size() > 4) heard_.pop_front();

@@ -29,12 +29,19 @@ bool FrameQueue::has_room(const std::shared_ptr<FrameQueue>& sender) {
   return false;
 }
 
-void FrameQueue::append(SlotPointer slot) {
-  const std::size_t count = count_.load(std::memory_order_relaxed);
-  order_[(head_ + count) % kCapacity] = std::move(slot);
-  // Sequentially consistent with the owner's preparation to sleep: either the owner sees this frame, or `notify` sees
+// `slot` changes places with an empty slot; the frame is the one behind the `count` that wait.
+void FrameQueue::insert(SlotPointer& slot, std::size_t count) {
+  SlotPointer& place = order_[(head_ + count) % kCapacity];
+  place.swap(slot);
+  slot.swap(free_.back());
+  free_.pop_back();
+}
+
+// The owner may take `added` frames behind the first `count`.
+void FrameQueue::publish(std::size_t count, std::size_t added) {
+  // Sequentially consistent with the owner's preparation to sleep: either the owner sees the frames, or `notify` sees
   // that the owner sleeps.
-  count_.store(count + 1, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
+  count_.store(count + added, count == 0 ? std::memory_order_seq_cst : std::memory_order_release);
   // Under the lock, so that no call comes after close().
   if (count == 0 && notify_) notify_();
 }
@@ -45,12 +52,14 @@ FrameQueue::Push FrameQueue::offer(std::span<const std::uint8_t> frame, const st
   const std::lock_guard lock(mutex_);
   if (!open_) return Push::kClosed;
   if (!has_room(sender)) return Push::kFull;
-  SlotPointer slot = std::move(free_.back());
+  Slot& slot = *free_.back();
+  slot.size = frame.size();
+  slot.form = form;
+  std::memcpy(slot.bytes, frame.data(), frame.size());
+  const std::size_t count = count_.load(std::memory_order_relaxed);
+  order_[(head_ + count) % kCapacity].swap(free_.back());
   free_.pop_back();
-  slot->size = frame.size();
-  slot->form = form;
-  std::memcpy(slot->bytes, frame.data(), frame.size());
-  append(std::move(slot));
+  publish(count, 1);
   return Push::kTaken;
 }
 
@@ -59,13 +68,13 @@ std::size_t FrameQueue::exchange(std::span<SlotPointer> slots, const std::shared
   const std::lock_guard lock(mutex_);
   *closed = !open_;
   if (!open_) return 0;
+  const std::size_t count = count_.load(std::memory_order_relaxed);
   std::size_t taken = 0;
-  for (SlotPointer& slot : slots) {
-    if (!has_room(sender)) break;
-    append(std::exchange(slot, std::move(free_.back())));
-    free_.pop_back();
+  while (taken < slots.size() && (!free_.empty() || has_room(sender))) {
+    insert(slots[taken], count + taken);
     ++taken;
   }
+  if (taken > 0) publish(count, taken);
   return taken;
 }
 

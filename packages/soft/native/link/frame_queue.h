@@ -55,7 +55,8 @@ class FrameQueue {
   static constexpr std::size_t kChunk = 32;  // frames
   bool grow();
   bool has_room(const std::shared_ptr<FrameQueue>& sender);
-  void append(SlotPointer slot);
+  void insert(SlotPointer& slot, std::size_t count);
+  void publish(std::size_t count, std::size_t added);
   void announce_room();
 
   std::mutex mutex_;

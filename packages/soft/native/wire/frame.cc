@@ -13,14 +13,6 @@ constexpr std::uint16_t kDontFragment = 0x4000;
 constexpr std::uint16_t kFragmentMask = 0x3fff;  // more-fragments flag and offset
 constexpr std::size_t kMinTransport = Bth::kSize + kIcrcSize;
 
-// The checksum of a header whose words of 32 bits add up to `sum`.
-std::uint16_t checksum_of(std::uint64_t sum) {
-  sum = (sum & 0xffffffff) + (sum >> 32);
-  sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
-  sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~((sum & 0xffff) + (sum >> 16)));
-}
-
 std::uint16_t header_checksum(const std::uint8_t* header) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < kIpv4Size; i += 4) sum += load_be<std::uint32_t>(header + i);
@@ -36,29 +28,16 @@ void write_ipv6(std::uint8_t* at, const Path& path, std::size_t udp_size) {
   std::memcpy(at + 24, path.dgid.bytes.data(), 16);
 }
 
-// Fills path and ip. Returns the offset behind the IP header, or 0 for a frame that is not valid.
-std::size_t parse_ipv4(std::span<const std::uint8_t> frame, std::uint8_t protocol, FrameView* view) {
+// Of a frame that is long enough for the header.
+bool is_ipv4_packet(std::span<const std::uint8_t> frame, std::uint8_t protocol) {
   const std::uint8_t* ip = frame.data();
-  if (ip[0] != 0x45 || load_be<std::uint16_t>(ip + 2) != frame.size()) return 0;
-  if ((load_be<std::uint16_t>(ip + 6) & kFragmentMask) != 0 || ip[9] != protocol) return 0;
-  view->ipv4 = true;
-  view->path.traffic_class = ip[1];
-  view->path.hop_limit = ip[8];
-  view->path.sgid = Gid::from_ipv4(ip + 12);
-  view->path.dgid = Gid::from_ipv4(ip + 16);
-  return kIpv4Size;
+  return ip[0] == 0x45 && load_be<std::uint16_t>(ip + 2) == frame.size() &&
+         (load_be<std::uint16_t>(ip + 6) & kFragmentMask) == 0 && ip[9] == protocol;
 }
 
-std::size_t parse_ipv6(std::span<const std::uint8_t> frame, FrameView* view) {
+bool is_ipv6_packet(std::span<const std::uint8_t> frame) {
   const std::uint8_t* ip = frame.data();
-  if (load_be<std::uint16_t>(ip + 4) != frame.size() - kIpv6Size || ip[6] != kUdpProtocol) return 0;
-  const auto first = load_be<std::uint32_t>(ip);
-  view->path.traffic_class = static_cast<std::uint8_t>(first >> 20);
-  view->path.flow_label = first & 0xfffff;
-  view->path.hop_limit = ip[7];
-  view->path.sgid = Gid::from_bytes(ip + 8);
-  view->path.dgid = Gid::from_bytes(ip + 24);
-  return kIpv6Size;
+  return load_be<std::uint16_t>(ip + 4) == frame.size() - kIpv6Size && ip[6] == kUdpProtocol;
 }
 
 }  // namespace
@@ -101,42 +80,48 @@ std::size_t write_network(std::uint8_t* frame, const Path& path, std::size_t tra
   return static_cast<std::size_t>(udp - frame) + kUdpSize;
 }
 
+NetworkHeaders::NetworkHeaders(const Path& path) : size_(static_cast<std::uint32_t>(network_size(path))) {
+  write_network(bytes_.data(), path, 0);
+  if (size_ != kIpv4Size + kUdpSize) return;
+  store_be<std::uint16_t>(&bytes_[2], 0);
+  store_be<std::uint16_t>(&bytes_[10], 0);
+  for (std::size_t i = 0; i < kIpv4Size; i += 2) sum_ += load_be<std::uint16_t>(&bytes_[i]);
+}
+
+Path FrameView::path() const {
+  Path path;
+  path.sgid = source();
+  path.dgid = destination();
+  if (ipv4) {
+    path.traffic_class = ip[1];
+    path.hop_limit = ip[8];
+  } else {
+    const auto first = load_be<std::uint32_t>(ip.data());
+    path.traffic_class = static_cast<std::uint8_t>(first >> 20);
+    path.flow_label = first & 0xfffff;
+    path.hop_limit = ip[7];
+  }
+  if (udp != nullptr) {
+    path.source_port = load_be<std::uint16_t>(udp);
+    path.destination_port = load_be<std::uint16_t>(udp + 2);
+  }
+  return path;
+}
+
 std::optional<FrameView> parse_frame(std::span<const std::uint8_t> frame) {
   const std::size_t network = network_size_of(frame);
   if (network == 0 || frame.size() < network + kMinTransport) return std::nullopt;
-  FrameView view;
-  const std::size_t at =
-      network == kIpv4Size + kUdpSize ? parse_ipv4(frame, kUdpProtocol, &view) : parse_ipv6(frame, &view);
-  if (at == 0) return std::nullopt;
-  const std::uint8_t* udp = frame.data() + at;
-  if (load_be<std::uint16_t>(udp + 4) != frame.size() - at) return std::nullopt;
-  view.path.source_port = load_be<std::uint16_t>(udp);
-  view.path.destination_port = load_be<std::uint16_t>(udp + 2);
-  view.ip = frame.first(at);
-  view.transport = frame.subspan(network);
-  return view;
+  const bool ipv4 = network == kIpv4Size + kUdpSize;
+  if (ipv4 ? !is_ipv4_packet(frame, kUdpProtocol) : !is_ipv6_packet(frame)) return std::nullopt;
+  const std::size_t ip = network - kUdpSize;
+  const std::uint8_t* udp = frame.data() + ip;
+  if (load_be<std::uint16_t>(udp + 4) != frame.size() - ip) return std::nullopt;
+  return FrameView{.ipv4 = ipv4, .ip = frame.first(ip), .udp = udp, .transport = frame.subspan(network)};
 }
 
 std::optional<FrameView> parse_ipv4_packet(std::span<const std::uint8_t> frame, std::uint8_t protocol) {
-  FrameView view;
-  if (frame.size() < kIpv4Size || parse_ipv4(frame, protocol, &view) == 0) return std::nullopt;
-  view.ip = frame.first(kIpv4Size);
-  view.transport = frame.subspan(kIpv4Size);
-  return view;
-}
-
-std::size_t network_size_of(std::span<const std::uint8_t> frame) {
-  if (frame.empty()) return 0;
-  const std::size_t size = frame[0] == 0x45 ? kIpv4Size + kUdpSize : frame[0] >> 4 == 6 ? kIpv6Size + kUdpSize : 0;
-  return frame.size() >= size ? size : 0;
-}
-
-Gid source_of(std::span<const std::uint8_t> frame) {
-  return frame[0] >> 4 == 4 ? Gid::from_ipv4(&frame[12]) : Gid::from_bytes(&frame[8]);
-}
-
-Gid destination_of(std::span<const std::uint8_t> frame) {
-  return frame[0] >> 4 == 4 ? Gid::from_ipv4(&frame[16]) : Gid::from_bytes(&frame[24]);
+  if (frame.size() < kIpv4Size || !is_ipv4_packet(frame, protocol)) return std::nullopt;
+  return FrameView{.ipv4 = true, .ip = frame.first(kIpv4Size), .transport = frame.subspan(kIpv4Size)};
 }
 
 }  // namespace verbs::soft::wire

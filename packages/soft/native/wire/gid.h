@@ -29,6 +29,12 @@ struct Gid {
   // Packets to ::ffff:a.b.c.d are IPv4, all others IPv6.
   bool is_ipv4() const { return load_be<std::uint64_t>(&bytes[0]) == 0 && load_be<std::uint32_t>(&bytes[8]) == 0xffff; }
 
+  // Whether it is the address in an IP header.
+  bool is_address(const std::uint8_t* at, bool ipv4) const {
+    if (ipv4) return load_be<std::uint32_t>(&bytes[12]) == load_be<std::uint32_t>(at) && is_ipv4();
+    return *this == from_bytes(at);
+  }
+
   bool is_multicast() const { return bytes[0] == 0xff || (is_ipv4() && (bytes[12] & 0xf0) == 0xe0); }
 
   bool is_zero() const { return *this == Gid{}; }

@@ -23,30 +23,29 @@ struct Bth {
   std::uint32_t psn = 0;
 
   static Bth parse(const std::uint8_t* at) {
+    const auto first = load_be<std::uint32_t>(at);
+    const auto second = load_be<std::uint32_t>(at + 4);
+    const auto third = load_be<std::uint32_t>(at + 8);
     Bth bth;
-    bth.opcode = at[0];
-    bth.solicited = (at[1] & 0x80) != 0;
-    bth.mig_req = (at[1] & 0x40) != 0;
-    bth.pad = at[1] >> 4 & 3;
-    bth.version = at[1] & 0x0f;
-    bth.pkey = load_be<std::uint16_t>(at + 2);
-    bth.fecn = (at[4] & 0x80) != 0;
-    bth.becn = (at[4] & 0x40) != 0;
-    bth.dest_qpn = load_be24(at + 5);
-    bth.ack_req = (at[8] & 0x80) != 0;
-    bth.psn = load_be24(at + 9);
+    bth.opcode = static_cast<std::uint8_t>(first >> 24);
+    bth.solicited = (first & 0x800000) != 0;
+    bth.mig_req = (first & 0x400000) != 0;
+    bth.pad = first >> 20 & 3;
+    bth.version = first >> 16 & 0x0f;
+    bth.pkey = static_cast<std::uint16_t>(first);
+    bth.fecn = (second & 0x80000000) != 0;
+    bth.becn = (second & 0x40000000) != 0;
+    bth.dest_qpn = second & 0xffffff;
+    bth.ack_req = (third & 0x80000000) != 0;
+    bth.psn = third & 0xffffff;
     return bth;
   }
 
   void emit(std::uint8_t* at) const {
-    at[0] = opcode;
-    at[1] =
-        static_cast<std::uint8_t>((solicited ? 0x80 : 0) | (mig_req ? 0x40 : 0) | (pad & 3) << 4 | (version & 0x0f));
-    store_be(at + 2, pkey);
-    at[4] = static_cast<std::uint8_t>((fecn ? 0x80 : 0) | (becn ? 0x40 : 0));
-    store_be24(at + 5, dest_qpn);
-    at[8] = ack_req ? 0x80 : 0;
-    store_be24(at + 9, psn);
+    store_be(at, std::uint32_t{opcode} << 24 | std::uint32_t{solicited} << 23 | std::uint32_t{mig_req} << 22 |
+                     (pad & 3u) << 20 | (version & 0x0fu) << 16 | pkey);
+    store_be(at + 4, std::uint32_t{fecn} << 31 | std::uint32_t{becn} << 30 | (dest_qpn & 0xffffff));
+    store_be(at + 8, std::uint32_t{ack_req} << 31 | (psn & 0xffffff));
   }
 };
 

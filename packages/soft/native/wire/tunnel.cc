@@ -32,7 +32,7 @@ std::optional<FrameView> parse_tunnelled(std::span<const std::uint8_t> frame, co
   std::optional<FrameView> view;
   if (tunnel.type == Tunnel::Type::kUdp) {
     view = parse_frame(frame);
-    if (view && view->path.destination_port != tunnel.udp_port) return std::nullopt;
+    if (view && !view->is_to_port(tunnel.udp_port)) return std::nullopt;
   } else if (tunnel.type == Tunnel::Type::kIpv4) {
     view = parse_ipv4_packet(frame, tunnel.ip_protocol);
   }

@@ -86,7 +86,7 @@ void Adversary::rewrite_header(Bytes& frame) {
 void Adversary::resize(Bytes& frame) {
   const auto view = wire::parse_frame(frame);
   if (!view) return;
-  const wire::Path path = view->path;
+  const wire::Path path = view->path();
   const std::size_t network = frame.size() - view->transport.size();
   const std::size_t most = wire::kMaxFrame - network;
   std::size_t transport = view->transport.size() + input_.byte();

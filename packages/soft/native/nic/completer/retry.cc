@@ -62,6 +62,7 @@ void acknowledge_progress(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   req.una_psn = una;
   req.recovering = false;
   req.probes = 0;
+  req.timed_out = false;
   req.retries_left = qp.attr.retry_cnt;
   req.rnr_retries_left = qp.attr.rnr_retry;
   req.rnr_naks = 0;
@@ -116,6 +117,8 @@ void handle_timeout(Core& core, Qp& qp, Nanos now) {
   if (req.una_psn == req.max_psn) return;
   if (now < req.ack_deadline) return probe(core, qp, now);  // no retry yet
   req.probes = kMaxProbes;
+  // The first time in a row. Later ones repeat the window: on a path that loses much, one packet is too few chances.
+  req.timed_out = req.retries_left == qp.attr.retry_cnt;
   ++core.counters.ack_timeout;
   retry(core, qp, now);
 }

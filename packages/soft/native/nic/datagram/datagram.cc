@@ -91,7 +91,7 @@ void receive_datagram(Core& core, Qp& qp, const Packet& packet) {
 }
 
 void receive_group_datagram(Core& core, std::uint8_t port_num, const Packet& packet) {
-  core.multicast.for_each_member(packet.frame.path.dgid, [&](Qp& member) {
+  core.multicast.for_each_member(packet.frame.destination(), [&](Qp& member) {
     if (member.attr.port_num == port_num && member.may_receive()) receive_datagram(core, member, packet);
   });
 }

@@ -17,7 +17,7 @@ void receive_mad(Core& core, std::uint8_t port_num, const Packet& packet) {
     ++core.counters.dropped_pkts;
     return;
   }
-  core.config.mads->mad(port_num, packet.frame.path, packet.payload(), core.now);
+  core.config.mads->mad(port_num, packet.frame.path(), packet.payload(), core.now);
 }
 
 void send_mad(Core& core, std::uint8_t port_num, const wire::Path& path, std::span<const std::uint8_t> bytes) {

@@ -16,7 +16,18 @@ namespace verbs::soft::nic {
 class PacketBuilder {
  public:
   // A packet of a connected QP to its peer, through the QP's tunnel if it has one.
-  PacketBuilder(Core& core, const Qp& qp, wire::Operation operation);
+  PacketBuilder(Core& core, const Qp& qp, wire::Operation operation)
+      : core_(core),
+        port_(core.port_of(qp)),
+        path_(qp.path),
+        info_(*wire::opcode_info(wire::make_opcode(qp.transport, operation))),
+        headers_(&qp.headers),
+        tunnel_(qp.send_tunnel(info_.has(wire::kIsRequest))),
+        frame_(port_.transmitter().reserve()),
+        transport_(frame_ + (tunnel_ != nullptr ? wire::network_size(path_, tunnel_) : headers_->size())) {
+    bth.opcode = wire::make_opcode(qp.transport, operation);
+    bth.dest_qpn = qp.attr.dest_qp_num;
+  }
   // A datagram. `path` must outlive the builder.
   PacketBuilder(Core& core, Port& port, const wire::Path& path, wire::Operation operation);
 
@@ -40,13 +51,12 @@ class PacketBuilder {
   void send(std::size_t payload_size);
 
  private:
-  PacketBuilder(Core& core, Port& port, const wire::Path& path, const wire::Tunnel* tunnel, std::uint8_t opcode);
-
   Core& core_;
   Port& port_;
   const wire::Path& path_;
   const wire::OpcodeInfo& info_;
-  const wire::Tunnel* tunnel_;  // nullptr: plain RoCE v2
+  const wire::NetworkHeaders* headers_ = nullptr;  // of the path; nullptr: a datagram
+  const wire::Tunnel* tunnel_ = nullptr;           // nullptr: plain RoCE v2
   std::uint8_t* frame_;
   std::uint8_t* transport_;
 };

@@ -28,6 +28,10 @@ bool dequeue_recv(Core& core, Qp& qp) {
 
 bool write_to_recv(const Core& core, const Qp& qp, std::size_t offset, std::span<const std::uint8_t> bytes) {
   const CurrentRecv& recv = qp.recv;
+  if (recv.wqe->num_sge == 1 && offset == 0 && bytes.size() <= recv.sges->length && !bytes.empty()) {
+    const Mr* mr = core.mrs.find(recv.sges->lkey, recv.pd, IBV_ACCESS_LOCAL_WRITE);
+    return mr != nullptr && mr->write(recv.sges->addr, bytes.data(), bytes.size());
+  }
   return scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, offset, bytes.data(), bytes.size());
 }
 

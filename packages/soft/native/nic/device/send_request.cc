@@ -24,7 +24,12 @@ bool load_payload(const Core& core, Qp& qp, std::uint32_t position, std::size_t 
     std::copy_n(qp.sq.inline_data(position) + offset, size, to);
     return true;
   }
-  return gather(core.mrs, qp.pd, qp.sq.sges(position), wqe.num_sge, offset, to, size);
+  const ibv_sge* sges = qp.sq.sges(position);
+  if (wqe.num_sge == 1 && size == sges->length && size > 0) {  // all of the one element
+    const Mr* mr = core.mrs.find(sges->lkey, qp.pd, 0);
+    return mr != nullptr && mr->read(to, sges->addr, size);
+  }
+  return gather(core.mrs, qp.pd, sges, wqe.num_sge, offset, to, size);
 }
 
 void check_drained(Core& core, Qp& qp) {

@@ -17,14 +17,20 @@ namespace {
 
 // One reading of a frame: its headers and the queue pair that they name.
 struct Parsed {
-  const wire::FrameView* frame = nullptr;
+  Parsed(const Core& core, const wire::FrameView& view)
+      : frame(&view),
+        bth(wire::Bth::parse(view.transport.data())),
+        info(wire::opcode_info(bth.opcode)),
+        qp(core.qps.find(bth.dest_qpn)) {}
+
+  const wire::FrameView* frame;
   wire::Bth bth;
-  const wire::OpcodeInfo* info = nullptr;  // nullptr: no opcode that RoCE v2 defines
-  Qp* qp = nullptr;                        // nullptr: no queue pair of that number
+  const wire::OpcodeInfo* info;  // nullptr: no opcode that RoCE v2 defines
+  Qp* qp;                        // nullptr: no queue pair of that number
 
   bool is_request() const { return info->has(wire::kIsRequest); }
   bool is_datagram() const { return wire::transport_of(bth.opcode) == wire::Transport::kUd; }
-  bool is_to_group() const { return frame->path.dgid.is_multicast(); }
+  bool is_to_group() const { return frame->is_to_group(); }
   bool is_to_management() const { return bth.dest_qpn == kManagementQpn; }
   std::size_t trailer_size() const { return wire::kIcrcSize + bth.pad; }
 };
@@ -39,47 +45,35 @@ bool receives_through(const Qp& qp, bool request, const wire::Tunnel* tunnel) {
 
 // Whether a packet of a connection comes from the peer. The outer source address of a tunnel is the sender's choice
 // and is not compared.
-bool is_from_peer(const Qp& qp, bool request, const wire::Path& path) {
-  if (path.dgid != qp.path.sgid) return false;
-  return qp.receive_tunnel(request) != nullptr || path.sgid == qp.path.dgid;
+bool is_from_peer(const Qp& qp, bool request, const wire::FrameView& frame) {
+  return frame.is_to(qp.path.sgid) && (qp.receive_tunnel(request) != nullptr || frame.is_from(qp.path.dgid));
 }
 
-Parsed parse_transport(const Core& core, const wire::FrameView& frame) {
-  const wire::Bth bth = wire::Bth::parse(frame.transport.data());
-  return {.frame = &frame, .bth = bth, .info = wire::opcode_info(bth.opcode), .qp = core.qps.find(bth.dest_qpn)};
-}
-
-// The packet behind a tunnel's header, where its queue pair receives by that tunnel. `view` is overwritten.
-bool parse_tunnelled(const Core& core, const Port& port, std::span<const std::uint8_t> frame,
-                     std::optional<wire::FrameView>* view, Parsed* parsed) {
+// The packet behind a tunnel's header, where its queue pair receives by that tunnel.
+std::optional<wire::FrameView> find_tunnelled(const Core& core, const Port& port, std::span<const std::uint8_t> frame) {
   for (const auto& tunnel : port.tunnels()) {
-    *view = wire::parse_tunnelled(frame, *tunnel);
-    if (!*view) continue;
-    *parsed = parse_transport(core, **view);
-    if (parsed->info == nullptr || parsed->qp == nullptr) continue;
-    if (receives_through(*parsed->qp, parsed->is_request(), tunnel.get())) return true;
+    const std::optional<wire::FrameView> view = wire::parse_tunnelled(frame, *tunnel);
+    if (!view) continue;
+    const Parsed parsed(core, *view);
+    if (parsed.info == nullptr || parsed.qp == nullptr) continue;
+    if (receives_through(*parsed.qp, parsed.is_request(), tunnel.get())) return view;
   }
-  return false;
+  return std::nullopt;
 }
 
-// False when the frame is no RoCE v2 packet, or came by another way than its queue pair has agreed on with its peer. A
-// packet without a queue pair or a known opcode belongs to no tunnel: it parses as a plain one. `view` is the frame as
-// parse_frame() has it; it becomes the one of the tunnel.
-bool parse(const Core& core, const Port& port, std::span<const std::uint8_t> frame,
-           std::optional<wire::FrameView>* view, Parsed* parsed) {
-  const bool plain = *view && (*view)->path.destination_port == wire::kRocePort;
+// The packet of a frame of a port with tunnels. nullopt when it is no RoCE v2 packet, or came by another way than its
+// queue pair has agreed on with its peer. A packet without a queue pair or a known opcode belongs to no tunnel: it
+// parses as a plain one.
+std::optional<wire::FrameView> find_packet(const Core& core, const Port& port, std::span<const std::uint8_t> frame) {
+  std::optional<wire::FrameView> plain = wire::parse_frame(frame);
   bool parses_plain = false;
-  if (plain) {
-    *parsed = parse_transport(core, **view);
-    parses_plain = parsed->info == nullptr || parsed->qp == nullptr;
-    if (!parses_plain && receives_through(*parsed->qp, parsed->is_request(), nullptr)) return true;
+  if (plain && plain->is_to_port(wire::kRocePort)) {
+    const Parsed parsed(core, *plain);
+    parses_plain = parsed.info == nullptr || parsed.qp == nullptr;
+    if (!parses_plain && receives_through(*parsed.qp, parsed.is_request(), nullptr)) return plain;
   }
-  if (port.tunnels().empty()) return parses_plain;
-  if (parse_tunnelled(core, port, frame, view, parsed)) return true;
-  if (!parses_plain) return false;
-  *view = wire::parse_frame(frame);
-  *parsed = parse_transport(core, **view);
-  return true;
+  if (std::optional<wire::FrameView> tunnelled = find_tunnelled(core, port, frame)) return tunnelled;
+  return parses_plain ? plain : std::nullopt;
 }
 
 bool has_valid_headers(const Parsed& parsed) {
@@ -98,7 +92,7 @@ bool is_accepted(const Parsed& parsed, std::uint8_t port_num) {
   // An XRC initiator takes no requests, a target no responses.
   if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return false;
   if (request ? !qp->may_receive() : !qp->may_send()) return false;
-  return parsed.is_datagram() || is_from_peer(*qp, request, parsed.frame->path);
+  return parsed.is_datagram() || is_from_peer(*qp, request, *parsed.frame);
 }
 
 bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
@@ -112,10 +106,16 @@ bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
 void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form) {
   core_.set_time(now);
   const Port* port = core_.ports.find(port_num);
-  std::optional<wire::FrameView> view = wire::parse_frame(frame);
-  Parsed parsed;
-  if (port == nullptr || !parse(core_, *port, frame, &view, &parsed)) return drop();
-  if (!parsed.is_to_group() && !port->owns(view->path.dgid)) return drop();
+  if (port == nullptr) return drop();
+  const bool plain = port->tunnels().empty();
+  const std::optional<wire::FrameView> view = plain ? wire::parse_frame(frame) : find_packet(core_, *port, frame);
+  if (!view || (plain && !view->is_to_port(wire::kRocePort))) return drop();
+  const Parsed parsed(core_, *view);
+  if (plain && parsed.info != nullptr && parsed.qp != nullptr &&
+      !receives_through(*parsed.qp, parsed.is_request(), nullptr)) {
+    return drop();
+  }
+  if (!parsed.is_to_group() && !port->is_destination(*view)) return drop();
   if (!port->is_up()) {
     ++core_.counters.link_dropped;
     return;

@@ -51,6 +51,13 @@ class Port {
   // As for adapters, the lower 20 bits of a flow label count and a dlid is ignored, unless the port is strict.
   int resolve(const ibv_ah_attr& attr, wire::Path* path) const;
   bool owns(const wire::Gid& gid) const;
+  // The frame is to a GID of the table.
+  bool is_destination(const wire::FrameView& frame) const {
+    for (const wire::Gid& gid : gids_) {
+      if (frame.is_to(gid)) return !gid.is_zero();
+    }
+    return false;
+  }
   // The UDP source port of a QP's packets: the link's own, or derived from the flow label or both QP numbers as the
   // kernel does.
   std::uint16_t source_port(std::uint32_t flow_label, std::uint32_t local_qpn, std::uint32_t remote_qpn) const;

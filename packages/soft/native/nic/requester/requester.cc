@@ -1,6 +1,7 @@
 #include "nic/requester/requester.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "nic/device/completion.h"
 #include "nic/device/packet_builder.h"
@@ -44,8 +45,11 @@ Operation operation_of(const SendWqe& wqe, bool first, bool last) {
 }
 
 // How many packets may be unacknowledged. After an RNR NAK a single packet goes first: if no receive request is posted
-// yet, the peer drops the others too.
-std::uint32_t max_in_flight(const Qp& qp) { return qp.req.rnr_naks > 0 ? 1 : qp.req.congestion_window.packets(); }
+// yet, the peer drops the others too. And after a first ACK timeout: a peer that got no processor time for a while has
+// all packets in its socket's buffer, and would find them twice.
+std::uint32_t max_in_flight(const Qp& qp) {
+  return qp.req.rnr_naks > 0 || qp.req.timed_out ? 1 : qp.req.congestion_window.packets();
+}
 
 bool is_congestion_window_full(const Qp& qp) {
   const auto in_flight = static_cast<std::uint32_t>(psn_diff(qp.req.send_psn, qp.req.una_psn));
@@ -86,6 +90,24 @@ void write_srq_number(PacketBuilder& packet, const Qp& qp, const SendWqe& wqe) {
   if (qp.transport == wire::Transport::kXrc) wire::Xrceth{wqe.remote_srqn}.emit(packet.xrceth());
 }
 
+// Of a SEND or a WRITE.
+void write_extended_headers(PacketBuilder& packet, const Qp& qp, const SendWqe& wqe) {
+  write_srq_number(packet, qp, wqe);
+  if (packet.has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
+  if (packet.has(wire::kHasImmDt)) std::memcpy(packet.imm_dt(), &wqe.imm_data, sizeof wqe.imm_data);
+  if (packet.has(wire::kHasIeth)) wire::store_be(packet.ieth(), std::uint32_t{wqe.imm_data});
+}
+
+void request_ack(PacketBuilder& packet, Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
+  RequesterState& req = qp.req;
+  ++req.since_ack_request;
+  packet.bth.ack_req = requests_ack(qp, wqe, last, now);
+  if (!packet.bth.ack_req) return;
+  req.since_ack_request = 0;
+  req.ack_request_due = now + kAckRequestInterval;
+  if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
+}
+
 // False when the memory of the request is gone.
 bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   RequesterState& req = qp.req;
@@ -97,22 +119,11 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
 
   PacketBuilder packet(core, qp, operation_of(wqe, first, last));
   if (!load_payload(core, qp, req.position, offset, packet.payload(), size)) return false;
-  write_srq_number(packet, qp, wqe);
-  if (packet.has(wire::kHasReth)) wire::Reth{wqe.remote_addr, wqe.rkey, wqe.length}.emit(packet.reth());
-  if (packet.has(wire::kHasImmDt)) {
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(&wqe.imm_data), 4, packet.imm_dt());
-  }
-  if (packet.has(wire::kHasIeth)) wire::store_be(packet.ieth(), std::uint32_t{wqe.imm_data});
+  write_extended_headers(packet, qp, wqe);
   packet.bth.psn = req.send_psn;
   packet.bth.solicited =
       last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (packet.has(wire::kIsSend) || packet.has(wire::kHasImmDt));
-  ++req.since_ack_request;
-  packet.bth.ack_req = requests_ack(qp, wqe, last, now);
-  if (packet.bth.ack_req) {
-    req.since_ack_request = 0;
-    req.ack_request_due = now + kAckRequestInterval;
-    if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
-  }
+  request_ack(packet, qp, wqe, last, now);
   packet.send(size);
   advance(core, qp, 1);
   return true;
@@ -206,6 +217,41 @@ Step start(Core& core, Qp& qp, SendWqe& wqe) {
   return Step::kSent;
 }
 
+// A message of one packet that is not sent again: start() and send_packet() in one. Its memory is looked at once, when
+// it is read.
+bool is_short(const Core& core, const Qp& qp, const SendWqe& wqe, const WorkRequestInfo& info) {
+  return info.response == ExpectedResponse::kAcknowledge && wqe.length <= qp.mtu &&
+         wqe.length <= core.config.limits.max_msg_size && qp.state == IBV_QPS_RTS &&
+         ((wqe.flags & IBV_SEND_FENCE) == 0 || qp.req.unanswered_requests == 0);
+}
+
+Step send_short(Core& core, Qp& qp, SendWqe& wqe, const WorkRequestInfo& info, Nanos now) {
+  RequesterState& req = qp.req;
+  PacketBuilder packet(core, qp, info.only);
+  if (!load_payload(core, qp, req.position, 0, packet.payload(), wqe.length)) {
+    wqe.error = IBV_WC_LOC_PROT_ERR;
+    return Step::kFailed;
+  }
+  wqe.started = true;
+  wqe.done = 0;
+  wqe.packets = 1;
+  wqe.first_psn = req.send_psn;
+  ++core.counters.rdma_sends;
+  write_extended_headers(packet, qp, wqe);
+  packet.bth.psn = req.send_psn;
+  packet.bth.solicited =
+      (wqe.flags & IBV_SEND_SOLICITED) != 0 && (packet.has(wire::kIsSend) || packet.has(wire::kHasImmDt));
+  request_ack(packet, qp, wqe, true, now);
+  packet.send(wqe.length);
+  req.next_psn = req.send_psn = req.max_psn = psn_add(req.send_psn, 1);
+  ++req.position;
+  if (qp.is_reliable()) return Step::kSent;
+  // No acknowledgement will come: a packet is done when it is sent.
+  req.una_psn = req.send_psn;
+  complete_send(core, qp, IBV_WC_SUCCESS);
+  return Step::kSent;
+}
+
 // A local request waits until every request before it is complete: they may use the window that it invalidates.
 Step step_local(Core& core, Qp& qp, SendWqe& wqe) {
   if (qp.state == IBV_QPS_SQD || qp.sq.head != qp.req.position) return Step::kWait;
@@ -221,8 +267,12 @@ Step step(Core& core, Qp& qp, Nanos now) {
   SendWqe& wqe = qp.sq.at(req.position);
   if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
   if (!wqe.started) {
-    if (info_of(wqe.opcode).is_local()) return step_local(core, qp, wqe);
+    const WorkRequestInfo& info = info_of(wqe.opcode);
+    if (info.is_local()) return step_local(core, qp, wqe);
     if (is_congestion_window_full(qp)) return Step::kWait;
+    if (req.send_psn == req.max_psn && req.send_psn == req.next_psn && is_short(core, qp, wqe, info)) {
+      return send_short(core, qp, wqe, info, now);
+    }
     const Step started = start(core, qp, wqe);
     if (started != Step::kSent) return started;
   }

@@ -45,8 +45,9 @@ void nak_write_access(Core& core, Qp& qp, const Packet& packet) {
   nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);
 }
 
-// The first packet of a WRITE: its RETH is checked for the whole message. False: a NAK was sent.
-bool begin_write(Core& core, Qp& qp, const Packet& packet) {
+// The first packet of a WRITE: its RETH is checked for the whole message, whose memory is `memory`. False: a NAK was
+// sent.
+bool begin_write(Core& core, Qp& qp, const Packet& packet, std::uint8_t** memory) {
   ResponderState& resp = qp.resp;
   const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
   if ((qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0 || reth.length > kMaxRdmaLength) {
@@ -54,10 +55,12 @@ bool begin_write(Core& core, Qp& qp, const Packet& packet) {
     return false;
   }
   // A zero-length WRITE accesses no memory, so its key is not checked (IBTA 9.7.4.1.5).
-  if (reth.length > 0 &&
-      remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_WRITE) == nullptr) {
-    nak_write_access(core, qp, packet);
-    return false;
+  if (reth.length > 0) {
+    *memory = remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_WRITE);
+    if (*memory == nullptr) {
+      nak_write_access(core, qp, packet);
+      return false;
+    }
   }
   resp.offset = 0;
   resp.length = reth.length;
@@ -114,14 +117,17 @@ void execute_send(Core& core, Qp& qp, const Packet& packet) {
 void execute_write(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
   const std::span<const std::uint8_t> payload = packet.payload();
-  if (packet.has(wire::kIsStart) && !begin_write(core, qp, packet)) return;
+  std::uint8_t* memory = nullptr;
+  if (packet.has(wire::kIsStart) && !begin_write(core, qp, packet, &memory)) return;
   const std::uint32_t left = resp.length - resp.offset;
   if (packet.has(wire::kIsEnd) ? payload.size() != left : payload.size() >= left) return nak_invalid_request(core, qp);
   if (packet.has(wire::kHasImmDt) && !dequeue_recv(core, qp)) return nak_receiver_not_ready(core, qp);
   resp.message = Message::kWrite;
   if (!payload.empty()) {
-    std::uint8_t* memory = remote_memory(core, qp, qp.remote_pd, resp.rkey, resp.address + resp.offset, payload.size(),
-                                         IBV_ACCESS_REMOTE_WRITE);
+    if (memory == nullptr) {  // the key may have changed since the first packet
+      memory = remote_memory(core, qp, qp.remote_pd, resp.rkey, resp.address + resp.offset, payload.size(),
+                             IBV_ACCESS_REMOTE_WRITE);
+    }
     if (memory == nullptr) return nak_write_access(core, qp, packet);
     // The key is right but the memory is gone: the receive request completes with an error of its own (IBTA 11.6.2).
     if (!guarded_copy(memory, payload.data(), payload.size())) {

@@ -30,6 +30,15 @@ std::uint64_t total_length(const ibv_sge* sges, int count) {
   return total;
 }
 
+// Most lists have one element.
+void copy_sges(const ibv_sge* from, int count, ibv_sge* to) {
+  if (count == 1) {
+    *to = *from;
+  } else {
+    std::copy_n(from, count, to);
+  }
+}
+
 // Inline data is copied at once: the caller's memory needs no region, and is free when the post returns.
 int copy_inline(Qp& qp, const ibv_send_wr& wr) {
   std::uint8_t* to = qp.sq.inline_data(qp.sq.tail);
@@ -125,7 +134,7 @@ int enqueue_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
     if (length > qp.sq.max_inline()) return EINVAL;
     if (const int error = copy_inline(qp, wr)) return error;
   } else {
-    std::copy_n(wr.sg_list, wr.num_sge, qp.sq.sges(qp.sq.tail));
+    copy_sges(wr.sg_list, wr.num_sge, qp.sq.sges(qp.sq.tail));
   }
   if (const int error = fill_operation(core, qp, wr, wqe)) return error;
   ++qp.sq.tail;
@@ -146,7 +155,7 @@ int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
   wqe.wr_id = wr.wr_id;
   wqe.length = static_cast<std::uint32_t>(length);
   wqe.num_sge = static_cast<std::uint32_t>(wr.num_sge);
-  std::copy_n(wr.sg_list, wr.num_sge, queue.sges(queue.tail));
+  copy_sges(wr.sg_list, wr.num_sge, queue.sges(queue.tail));
   ++queue.tail;
   return 0;
 }

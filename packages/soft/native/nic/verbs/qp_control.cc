@@ -142,6 +142,7 @@ void apply(Core& core, Qp& qp, int mask) {
   if ((mask & IBV_QP_AV) != 0) {
     port.resolve(qp.attr.ah_attr, &qp.path);
     qp.path.source_port = port.source_port(qp.path.flow_label, qp.number, qp.attr.dest_qp_num);
+    qp.headers = wire::NetworkHeaders(qp.path);
   }
   if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = mtu_bytes(qp.attr.path_mtu);
   if ((mask & IBV_QP_RQ_PSN) != 0) qp.resp.expected_psn = qp.attr.rq_psn;

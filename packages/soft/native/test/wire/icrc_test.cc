@@ -106,7 +106,7 @@ TEST_CASE("our network headers are Scapy's, bit for bit") {
     REQUIRE(parsed);
     const wire::FrameView view = parsed.value_or(wire::FrameView{});
     std::vector<std::uint8_t> header(wire::kMaxNetworkSize);
-    header.resize(wire::write_network(header.data(), view.path, view.transport.size()));
+    header.resize(wire::write_network(header.data(), view.path(), view.transport.size()));
     CHECK(std::equal(header.begin(), header.end(), frame.begin()));
     const wire::Bth bth = wire::Bth::parse(view.transport.data());
     std::uint8_t again[wire::Bth::kSize];

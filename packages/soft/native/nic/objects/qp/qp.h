@@ -55,9 +55,10 @@ class Qp : public TimerSlot {
   bool sq_sig_all = false;
   bool sqd_notify = false;
   bool draining = false;
-  bool self_loopback = false;  // RAW_PACKET: receives frames that its port sent to its own address
-  ibv_qp_attr attr = {};       // as modify set it and query returns it
-  wire::Path path;             // RC, UC, XRC: to the connected peer
+  bool self_loopback = false;    // RAW_PACKET: receives frames that its port sent to its own address
+  ibv_qp_attr attr = {};         // as modify set it and query returns it
+  wire::Path path;               // RC, UC, XRC: to the connected peer
+  wire::NetworkHeaders headers;  // of that path
   // The tunnels of an RC QP's packets (wire/tunnel.h); nullptr: plain RoCE v2.
   std::shared_ptr<const wire::Tunnel> request_tunnel;
   std::shared_ptr<const wire::Tunnel> response_tunnel;

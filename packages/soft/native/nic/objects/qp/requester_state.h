@@ -37,6 +37,7 @@ struct RequesterState {
   RoundTrip round_trip;
   Nanos ack_deadline = kNever;           // when the ACK timeout expires; the timer may fire before it, for a probe
   std::uint8_t probes = 0;               // since the last acknowledgement
+  bool timed_out = false;                // the ACK timeout expired since then
   std::uint64_t retransmitted_pkts = 0;  // of this queue pair, as the device's counters
   std::uint64_t rcvd_rnr_err = 0;
   // Oldest first, at most max_rd_atomic.

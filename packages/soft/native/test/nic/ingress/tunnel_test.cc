@@ -78,7 +78,7 @@ TEST_CASE("a UDP tunnel inserts its header behind the UDP header of every packet
   for (const auto& frame : pair.sent_by_a) {
     const auto view = wire::parse_frame(frame);
     REQUIRE(view);
-    CHECK(view->path.destination_port == 4789);
+    CHECK(view->path().destination_port == 4789);
     CHECK(view->transport[0] == 0xa0);
     CHECK(view->transport[7] == 0xa7);
     CHECK(wire::check_icrc(frame, 28, 8));
