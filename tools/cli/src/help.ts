@@ -30,7 +30,8 @@ function wrapped(block: readonly string[], width: number): string[] {
   });
 }
 
-function fill(text: string, width: number, indent: string): string[] {
+/** Lines of at most `width` columns, each behind `indent`. */
+export function fill(text: string, width: number, indent: string): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -7,6 +7,7 @@ import { checkLimits } from '../doctor/limits.js';
 import { checkPackages } from '../doctor/packages.js';
 import { checkPort } from '../doctor/port.js';
 import { System } from '../doctor/system.js';
+import { fill } from '../help.js';
 import { paint, print, printJson } from '../output.js';
 
 export function doctorCommand(): Command {
@@ -41,8 +42,17 @@ function noNativePart() {
 
 const MARKS = { ok: ['green', 'ok  '], warn: ['yellow', 'warn'], fail: ['red', 'FAIL'] } as const;
 
+/** Of a terminal that does not tell. */
+const COLUMNS = 80;
+/** Behind the mark. */
+const INDENT = '     ';
+
+/** On a terminal in its width; elsewhere a line for each text, for programs such as grep. */
 function line({ level, topic, text, help }: Finding): string {
   const [colour, mark] = MARKS[level];
-  const head = `${paint(process.stdout, colour, mark)} ${topic}: ${text}`;
-  return help === undefined ? head : `${head}\n     ${paint(process.stdout, 'dim', `-> ${help}`)}`;
+  const width = process.stdout.isTTY ? process.stdout.columns || COLUMNS : Infinity;
+  const [first = '', ...rest] = fill(`${topic}: ${text}`, width, INDENT);
+  const remedy = help === undefined ? [] : fill(`-> ${help}`, width, INDENT);
+  const head = `${paint(process.stdout, colour, mark)} ${first.trimStart()}`;
+  return [head, ...rest, ...remedy.map((each) => paint(process.stdout, 'dim', each))].join('\n');
 }

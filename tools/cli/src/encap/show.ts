@@ -34,8 +34,9 @@ export function reportPorts(hbl: Hbl, { device, portNum }: Selection): PortRepor
 
 export function portTable(reports: readonly PortReport[]): string {
   const table = new Table({
-    head: ['device', 'port', 'encaps', 'free', 'types', 'FIFOs', 'free', 'types', 'entries', 'bp_thresh'],
-    style: { head: [], border: [] },
+    head: ['device', 'port', 'encaps', 'free', 'types', 'FIFOs', 'free', 'types', 'entries', 'bp'],
+    // 80 columns.
+    style: { head: [], border: [], 'padding-right': 0 },
   });
   for (const { device, portNum, down, encaps, usrFifos } of reports) {
     const { sizeBytes, bpThreshBytes } = usrFifos ?? {};
