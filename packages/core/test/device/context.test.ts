@@ -56,7 +56,7 @@ it('gives asynchronous events with their objects', async () => {
   const { ctx, cq, pd } = bench();
   const remote = createQp({ pd, cq });
   const local = createQp({ pd, cq });
-  const gid = ctx.defaultGid().gid;
+  const { gid, index: sgidIndex } = ctx.defaultGid();
   local.connect({ remote: { qpNum: remote.qpNum, gid } });
   remote.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 });
   remote.modify({
@@ -64,7 +64,7 @@ it('gives asynchronous events with their objects', async () => {
     pathMtu: Mtu.MTU_1024,
     destQpNum: local.qpNum,
     rqPsn: 0,
-    ahAttr: { portNum: 1, grh: { dgid: gid } },
+    ahAttr: { portNum: 1, grh: { dgid: gid, sgidIndex } },
     maxDestRdAtomic: 1,
     minRnrTimer: 12,
   });
