@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Application, KindRouter } from 'typedoc';
 import { ReflectionKind } from 'typedoc/models';
 import { root } from '../setup/src/paths.mjs';
-import { addDocuments, urls } from './src/documents.mjs';
+import { addDocuments, frontPage, urls } from './src/documents.mjs';
 import { pages } from './src/pages.mjs';
 import { finder, sourceLinks, withLinks } from './src/reference-links.mjs';
 import { putUnder, putUnderThemes, themeOrder } from './src/themes.mjs';
@@ -30,7 +30,13 @@ export function load(app) {
     app.options.setValue('categoryOrder', [...themes, ...themeOrder, '*']);
   });
   app.on(Application.EVENT_PROJECT_REVIVE, addPages, BEFORE_ALL);
-  app.on(Application.EVENT_PROJECT_REVIVE, addLinks, AFTER_READMES);
+  app.on(
+    Application.EVENT_PROJECT_REVIVE,
+    (project) => {
+      addLinks(app, project);
+    },
+    AFTER_READMES,
+  );
   app.on(Application.EVENT_PROJECT_REVIVE, order, AFTER_CATEGORIES);
   app.renderer.defineRouter('site', SiteRouter);
 
@@ -47,15 +53,18 @@ export function load(app) {
   }
 }
 
-/** @param {ProjectReflection} project */
-function addLinks(project) {
+/**
+ * @param {Application} app
+ * @param {ProjectReflection} project
+ */
+function addLinks(app, project) {
   const find = finder(project);
   /** @param {CommentDisplayPart[]} parts @param {string} [packageName] */
   const linked = (parts, packageName) => {
     sourceLinks(project, parts);
     return withLinks(parts, find, packageName);
   };
-  if (project.readme) project.readme = linked(project.readme);
+  project.readme = linked(frontPage(app, project));
   for (const module of project.children ?? []) {
     const [first] = module.readme ?? [];
     // The page has the name as its heading already.

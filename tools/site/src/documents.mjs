@@ -5,16 +5,19 @@ import { MinimalSourceFile, normalizePath } from 'typedoc';
 import { ReflectionKind } from 'typedoc/models';
 import { root } from '../../setup/src/paths.mjs';
 import { pageText, urlOf } from './page-text.mjs';
-import { pages } from './pages.mjs';
+import { FRONT_PAGE, pages } from './pages.mjs';
 import { putUnder } from './themes.mjs';
 
-/** @import { Application, ProjectReflection, Reflection } from 'typedoc' */
+/** @import { Application, CommentDisplayPart, ProjectReflection, Reflection } from 'typedoc' */
+/** @import { FileRegistry } from 'typedoc/models' */
 /** @import { Page } from './pages.mjs' */
 
 /**
- * What typedoc calls for each file of its option `projectDocuments`. By that option a text cannot be changed before it is
- * read, and every title comes from a front matter, which readers of the file would see.
- * @typedef {{ addDocument: (parent: Reflection, file: MinimalSourceFile, title: string) => void }} DocumentAdder
+ * What typedoc calls for each file of its options `projectDocuments` and `readme`. By these options a text cannot be changed
+ * before it is read, and every title comes from a front matter, which readers of the file would see.
+ * @typedef {object} DocumentAdder
+ * @property {(parent: Reflection, file: MinimalSourceFile, title: string) => void} addDocument
+ * @property {(file: MinimalSourceFile, files: FileRegistry) => { content: CommentDisplayPart[] }} parseRawComment
  */
 
 /** The place of a page in the site, by the page's reflection. */
@@ -26,8 +29,23 @@ export const urls = /** @type {WeakMap<object, string>} */ (new WeakMap());
  * @param {ProjectReflection} project
  */
 export function addDocuments(app, project) {
-  const adder = /** @type {DocumentAdder} */ (/** @type {unknown} */ (app.converter));
-  for (const page of pages()) add(adder, project, project, page);
+  for (const page of pages()) add(adderOf(app), project, project, page);
+}
+
+/**
+ * @param {Application} app
+ * @param {ProjectReflection} project
+ */
+export function frontPage(app, project) {
+  const file = normalizePath(join(root, FRONT_PAGE));
+  const { text } = pageText(readFileSync(file, 'utf8'), file);
+  project.files.registerReflection(file, project);
+  return adderOf(app).parseRawComment(new MinimalSourceFile(text, file), project.files).content;
+}
+
+/** @param {Application} app */
+function adderOf(app) {
+  return /** @type {DocumentAdder} */ (/** @type {unknown} */ (app.converter));
 }
 
 /**

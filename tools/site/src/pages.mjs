@@ -12,7 +12,7 @@ import { root } from '../../setup/src/paths.mjs';
  */
 
 /** The front page is no page of a theme. */
-const FRONT_PAGE = 'docs/index.md';
+export const FRONT_PAGE = 'docs/index.md';
 
 /**
  * The pages in the order of the navigation. `pages.json` names them, some with their title, and some with a
