@@ -15,6 +15,11 @@ import type { Lines } from './lines.js';
 import type { CheckedOptions } from './options.js';
 
 const DEFAULT_SIZE = 4096;
+/**
+ * 0.54 s, eight times: a peer may get no processor for seconds on a busy machine. That it is gone the TCP connection tells
+ * at once.
+ */
+const ACK_TIMEOUT = 17;
 
 /**
  * A connected queue pair of RC, and the TCP connection that tells when the peer is gone. Created by {@link dial} and by
@@ -126,7 +131,7 @@ export class Connection implements AsyncDisposable {
 
   /** @internal Brings the queue pair to RTS. */
   connect(peer: unknown, { access }: CheckedOptions): void {
-    this.qp.connect(peer as QpEndpoint, access === undefined ? {} : { access });
+    this.qp.connect(peer as QpEndpoint, { timeout: ACK_TIMEOUT, ...(access === undefined ? {} : { access }) });
   }
 
   #peerGone(): void {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { objectCounts, type RemoteRegion, WrOpcode } from '../../src/index.js';
+import { objectCounts, QpAttrMask, type RemoteRegion, WrOpcode } from '../../src/index.js';
 import {
   type Connection,
   dial,
@@ -55,6 +55,13 @@ describe('listen and dial', () => {
     server.close();
     await serving;
     expect(client.closed).toBe(true);
+  });
+
+  it('are patient with a peer that gets no processor: 4 seconds', async () => {
+    for (const { qp } of await both()) {
+      const { timeout, retryCnt } = qp.query(QpAttrMask.TIMEOUT | QpAttrMask.RETRY_CNT).attr;
+      expect(4.096e-6 * 2 ** timeout * (retryCnt + 1)).toBeGreaterThan(4);
+    }
   });
 
   it('have the receives of both posted before either can send', async () => {

@@ -124,7 +124,8 @@ export class End implements Disposable {
       psn: this.#psn,
       pathMtu: Math.min(mtu, this.#context.queryPort(1).activeMtu),
       access: ACCESS,
-      timeout: 14,
+      // 0.54 s, eight times: on a busy machine the other end may get no processor for seconds.
+      timeout: 17,
       retryCnt: 7,
       rnrRetry: 7,
       minRnrTimer: 1,
