@@ -63,10 +63,7 @@ function missing({ name, folder, target }: Attempt): Reason {
   if (there.length === 0) return [`${folder} has no native files`, reinstall(name, folder)];
   const libcs = there.filter((each) => each.startsWith(`${target.platform}-${target.arch}-`));
   if (libcs.length > 0) {
-    return [
-      `this Node.js uses the C library ${target.libc ?? 'unknown'}, and ${folder} has ${elsewhere}`,
-      `use an image with glibc (node:24-slim instead of node:24-alpine), or build it: ${buildCommand(folder)}`,
-    ];
+    return [`this Node.js uses the C library ${target.libc ?? 'unknown'}, and ${folder} has ${elsewhere}`, useGlibc];
   }
   return [`${folder} has ${elsewhere}`, `build it: ${buildCommand(folder)}`];
 }
@@ -84,7 +81,7 @@ function refused({ name, folder = '', target, cause }: Attempt, path: string): R
   if ('system' in kind) return [`${path} is for ${kind.system}, this is Linux`, copied(name)];
   if (kind.arch !== target.arch)
     return [`${path} is for ${kind.arch}, this Node.js is for ${target.arch}`, copied(name)];
-  return versions(folder, text) ?? libraries(folder, text, target);
+  return versions(folder, text) ?? libraries(text, target);
 }
 
 function versions(folder: string, text: string): Reason | undefined {
@@ -99,14 +96,14 @@ function versions(folder: string, text: string): Reason | undefined {
   ];
 }
 
-function libraries(folder: string, text: string, { libc }: Target): Reason | undefined {
+function libraries(text: string, { libc }: Target): Reason | undefined {
   const symbol = /undefined symbol: ((?:napi|node_api)_\w+)/.exec(text)?.[1];
   if (symbol !== undefined) {
     return [`this host has no ${symbol} of Node-API 9`, 'use Node.js 20.19 or later'];
   }
   const library = /([\w.+-]+\.so[\w.]*): cannot open shared object file/.exec(text)?.[1];
   if (libc === 'musl' || /^ld-linux|^Error relocating/.test(library ?? text)) {
-    return ['it was built for glibc, and this Node.js uses musl', `build it: ${buildCommand(folder)}`];
+    return ['it was built for glibc, and this Node.js uses musl', useGlibc];
   }
   if (library === undefined) return undefined;
   const ours = library.startsWith('libverbs-');
@@ -124,6 +121,9 @@ function prebuilds(folder: string): string[] {
   const path = join(folder, 'prebuilds');
   return existsSync(path) ? readdirSync(path).sort() : [];
 }
+
+/** The sources do not compile for another C library. */
+const useGlibc = 'use a system with glibc (the image node:24-slim instead of node:24-alpine)';
 
 const copied = (name: string) =>
   `node_modules were made on another machine: install ${name} on this one (npm ci), also within a container's build`;

@@ -86,7 +86,12 @@ test.each<[string, Record<string, number>, string, RegExp]>([
     'libverbs-x.so.1: cannot open shared object file',
     /reinstall the package/,
   ],
-  ['musl', { 'build/lib/toy.node': 62 }, 'Error relocating x: y: symbol not found', /this Node.js uses musl/],
+  [
+    'musl',
+    { 'build/lib/toy.node': 62 },
+    'Error relocating x: y: symbol not found',
+    /this Node.js uses musl; use a system with glibc/,
+  ],
   ['anything else', { 'build/lib/toy.node': 62 }, 'something new', /does not load: something new; reinstall it/],
   [
     'no file',
@@ -98,7 +103,7 @@ test.each<[string, Record<string, number>, string, RegExp]>([
     'files of another libc',
     { 'prebuilds/linux-x64-musl/toy.node': 62 },
     '',
-    /uses the C library glibc, .*glibc \(node/,
+    /uses the C library glibc, .*; use a system with glibc \(the image node/,
   ],
   [
     'files of another target',

@@ -216,7 +216,7 @@ describe('what is wrong is said, with the remedy', () => {
       (folder) => {
         renameSync(prebuilt(folder), prebuilt(folder).replace('glibc', 'musl'));
       },
-      /uses the C library glibc, .* use an image with glibc/,
+      /uses the C library glibc, .*; use a system with glibc \(the image node:24-slim instead of node:24-alpine\)/,
     ],
     [
       'a file of another processor',

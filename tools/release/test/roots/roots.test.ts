@@ -1,6 +1,6 @@
 // Debian's smallest system with Node.js and nothing else, and without Node.js: what people get runs there.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -72,7 +72,7 @@ describe.skipIf(!isRoot)('with Node.js and nothing else', () => {
     'the small examples run',
     () => {
       const programs = join(checkout, 'tools/examples/programs');
-      for (const file of readdirSync(programs)) cpSync(join(programs, file), join(project.folder, file));
+      cpSync(programs, project.folder, { recursive: true });
       for (const file of ['atomics.mjs', 'devinfo.mjs', 'srq.mjs']) {
         expect([file, inRoot(project.folder, `node ${file}`, node)]).toEqual([
           file,
