@@ -48,10 +48,10 @@ export interface PipelineGraph {
  * @param rules flows of {@link createFlow}, rules of {@link dr.createRule}, or both; closed ones are left out
  * @throws TypeError for another value
  * @example
- * const flow = createFlow(matcher, { outer: { udpDport: 4789 } }, [decap, qp]);
+ * const flow = createFlow(matcher, { outer: { udpDport: 4789 } }, [qp]);
  * console.log(pipelineGraph([flow]).toText());
  * // NIC_RX
- * // └─ outer.udpDport=4789, priority 0: L2_TUNNEL_TO_L2
+ * // └─ outer.udpDport=4789, priority 0
  * //    └─ queue pair 0x000011
  */
 export function pipelineGraph(rules: readonly (Mlx5Flow | Rule)[]): PipelineGraph {
