@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "link/udp/udp_link.h"
@@ -73,13 +74,24 @@ int in_namespace(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+// The kernel makes a new IPv6 address usable in a thread of its own, soon after it was added.
+int open_added(const wire::Gid& address, std::unique_ptr<UdpLink>* link) {
+  constexpr int kMostTries = 60'000;  // a millisecond each
+  int error = EADDRNOTAVAIL;
+  for (int tries = 0; tries < kMostTries && error == EADDRNOTAVAIL; ++tries) {
+    error = UdpLink::open(address, {.port = kPort}, link);
+    if (error == EADDRNOTAVAIL) usleep(1000);
+  }
+  return error;
+}
+
 // 0, or the number of the check that failed.
 int exchange(const wire::Gid& from_address, const wire::Gid& to_address) {
   std::unique_ptr<UdpLink> from, to;
-  if (UdpLink::open(from_address, {.port = kPort}, &from) != 0) return 1;
+  if (open_added(from_address, &from) != 0) return 1;
   if (from_address == to_address) {
     to = std::move(from);
-  } else if (UdpLink::open(to_address, {.port = kPort}, &to) != 0) {
+  } else if (open_added(to_address, &to) != 0) {
     return 2;
   }
   UdpLink& sender = from ? *from : *to;
