@@ -54,6 +54,13 @@ void DataPath::progress_for(nic::Cq* cq) {
   if (cq->pending() == 0 || had_output || !core_.progress.ticking()) core_.transmit(time);
 }
 
+// Sends what was posted. A thread that posts on and on receives too: otherwise the helper would have to, which costs
+// both threads a system call for each packet, and slows the posting down so much that it would go on.
+void DataPath::progress_for_post(Nanos time) {
+  if (core_.progress.note_post(time) && core_.engine.receive(time)) core_.progress.wake();
+  core_.transmit(time);
+}
+
 // A request that is posted to a QP in the error state completes at once, without progress that would set the time.
 void DataPath::stamp_flushed(const nic::Qp* qp) {
   if (qp->state == IBV_QPS_ERR) core_.nic().scheduler().set_time(now());
@@ -69,7 +76,7 @@ int DataPath::post_send(Qp live, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_send(qp, wr, bad_wr);
-  core_.transmit(now());
+  progress_for_post(now());
   return error;
 }
 
@@ -80,7 +87,7 @@ int DataPath::post_batch(Qp live, ibv_send_wr* wr) {
   if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_batch(qp, wr);
-  core_.transmit(now());
+  progress_for_post(now());
   return error;
 }
 

@@ -124,6 +124,7 @@ void Progress::note_fetch(WaitSet& set, Nanos time, bool receives) {
   if (receives) wake_event_.drain();
   engine_.prepare_sleep();
   set.used_at = time;
+  polls_.fetched();
   const auto found = std::find(attached_.begin(), attached_.end(), &set);
   if (found == attached_.end()) {
     // No packet woke this thread: it fetches as others poll.
@@ -148,6 +149,13 @@ void Progress::wake() {
   } else {
     expect(0);
   }
+}
+
+bool Progress::note_post(Nanos time) {
+  if (!polls_.posted(time)) return false;
+  polls_.count();
+  polls_.stamp(time);
+  return true;
 }
 
 void Progress::note_armed() {

@@ -73,6 +73,8 @@ class Progress {
   void note_poll() { polls_.count(); }
   // It found the queue empty and makes progress inline, at `time`.
   void note_progress(Nanos time) { polls_.stamp(time); }
+  // The calling thread posts requests at `time`. True: it makes progress inline like one that polls.
+  bool note_post(Nanos time);
   // A completion queue was armed for a thread that no packet wakes.
   void note_armed();
   // From now on packets make the wait set readable. Does nothing while enough other sets are attached and in use: a

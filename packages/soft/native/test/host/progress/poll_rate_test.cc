@@ -77,3 +77,27 @@ TEST_CASE_FIXTURE(Poller, "polls that find completions, without a look at the cl
     CHECK(judge() != 0);
   }
 }
+
+TEST_CASE_FIXTURE(Poller, "a thread that posts on and on is asked to receive, and is believed then") {
+  judge();
+  int received = 0;
+  for (int post = 0; post < 100; ++post) {
+    time += 2 * kMicro;
+    if (!rate.posted(time)) continue;
+    poll(1, 0);
+    ++received;
+  }
+  CHECK(received >= PollRate::kPolls);
+  CHECK(judge() == PollRate::kFirstBelief);
+}
+
+TEST_CASE_FIXTURE(Poller, "posts between polls receive nothing, nor does the first post after an event") {
+  for (int round = 0; round < 10; ++round) {
+    poll(1, kMicro);
+    for (int post = 0; post < 4; ++post) CHECK_FALSE(rate.posted(time += kMicro));
+    time += 100 * kMicro;
+    rate.fetched();
+    CHECK_FALSE(rate.posted(time));
+    CHECK(rate.posted(time + kMicro));
+  }
+}
