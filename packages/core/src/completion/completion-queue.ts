@@ -24,9 +24,10 @@ import { Resource } from '../lifetime/resource.js';
 import type { AwaitedRequest } from './awaited-requests.js';
 import type { CompletionBatch } from './completion-batch.js';
 import type { CompletionChannel } from './completion-channel.js';
-import { checkCqe } from './cq-options.js';
+import { checkCqe, type CqOptions, DEFAULT_SPIN } from './cq-options.js';
 import { CompletionDispatcher } from './dispatcher.js';
 import { publishFailures } from './failed-completions.js';
+import { Spin } from './spin.js';
 import type { WorkCompletion } from './work-completion.js';
 
 const moderated = fields({ cqCount: u16(), cqPeriod: u16() });
@@ -58,6 +59,7 @@ export class CompletionQueue extends Resource {
     channel: CompletionChannel | undefined,
     made: { handle: NativeHandle; id: number; cqe: number },
     extended?: { wcFlags: number; parentDomain?: ProtectionDomain | undefined },
+    spin = DEFAULT_SPIN,
   ) {
     const parents = [context, channel, extended?.parentDomain].filter((parent) => parent !== undefined);
     super('CompletionQueue', made.handle, 'ibv_destroy_cq', parents);
@@ -70,6 +72,7 @@ export class CompletionQueue extends Resource {
     this.#dispatcher = new CompletionDispatcher({
       cq: this,
       handle: made.handle,
+      spin: new Spin(spin),
       timestamps: ((this.wcFlags ?? 0) & stamps) !== 0,
       use: (syscall) => this.use(syscall),
       events: () => this.#channelFor('ibv_get_cq_event')[kEvents],
@@ -157,8 +160,8 @@ export class CompletionQueue extends Resource {
   }
 
   /**
-   * Resolves when a completion can be polled: arms the queue, polls once more, and then sleeps on the channel. It keeps
-   * the process alive meanwhile.
+   * Resolves when a completion can be polled: polls for a while (`spin` of {@link CqOptions}), arms the queue, polls once
+   * more, and then sleeps on the channel. It keeps the process alive meanwhile.
    *
    * @param options `signal` ends the waiting: the promise rejects with its reason
    * @throws VerbsError EINVAL without a channel, ERR_VERBS_CLOSED when the queue is closed

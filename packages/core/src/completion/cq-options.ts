@@ -1,4 +1,4 @@
-import { fields, maybe, or, u31, unchecked } from '../base/fields.js';
+import { fields, maybe, or, range, u31, unchecked } from '../base/fields.js';
 import type { NativeHandle } from '../base/native.js';
 import { kEvents } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
@@ -19,10 +19,19 @@ export interface CqOptions {
   flags?: number;
   /** The parent domain whose thread uses the queue. */
   parentDomain?: ProtectionDomain;
+  /**
+   * Awaiting calls poll for up to that many microseconds before they sleep, 0 to 10000, default 50; the event loop runs
+   * meanwhile. Being woken takes longer than that. A queue whose completions do not come within that time, as on a loaded
+   * machine, stops doing so, and tries again now and then. 0: never.
+   */
+  spin?: number;
 }
 
 /** The fields of `struct ibv_wc`. */
 const STANDARD_WC = 0x7f;
+
+/** Microseconds. */
+export const DEFAULT_SPIN = 50;
 
 const cqOptions = fields({
   channel: unchecked,
@@ -30,6 +39,7 @@ const cqOptions = fields({
   wcFlags: maybe(u31()),
   flags: maybe(u31()),
   parentDomain: unchecked,
+  spin: or(range(0, 10_000), DEFAULT_SPIN),
 });
 
 /** The attributes of `ibv_create_cq_ex` alone. */

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToLoop } from 'node:timers/promises';
-import { check, VerbsError } from '../base/errors.js';
+import { check, closedError, VerbsError } from '../base/errors.js';
 import type { FdEvents } from '../base/fd-events.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { COMPLETION } from '../base/records.js';
@@ -10,11 +10,14 @@ import { budgetSpent, spend } from './budget.js';
 import type { CompletionQueue } from './completion-queue.js';
 import { collectFailure, collectFailures, failuresObserved, publishFailures } from './failed-completions.js';
 import { PolledCompletions } from './polled-completions.js';
+import type { Spin } from './spin.js';
 import { WorkCompletion } from './work-completion.js';
 
 const CHUNK = 64;
 /** Polls for awaited requests before the event loop runs its other callbacks. */
 const CHUNKS_PER_YIELD = 16;
+/** Polls in a row of a queue that is waited for, before the event loop runs on: they take as long as a turn of it. */
+const POLLS_PER_TURN = 8;
 
 // Nothing of the program's runs between a poll and the decoding, so one buffer serves all queues.
 const records = new Uint8Array(CHUNK * COMPLETION.BYTES);
@@ -26,6 +29,8 @@ export interface DispatchedQueue {
   cq: CompletionQueue;
   /** Its native handle, also after `close()`. */
   handle: NativeHandle;
+  /** Whether its waits poll before they sleep. */
+  spin: Spin;
   /** Whether its completions have timestamps. */
   timestamps: boolean;
   /** The native handle of the open queue; throws for a closed one. */
@@ -40,9 +45,9 @@ export interface DispatchedQueue {
  * A completion whose request is awaited settles that request's promise; any other one goes to the call that polls, or
  * into a store that the next poll empties first. While no request is awaited, polls read from the library directly. The
  * channel drives the promises: after a request was posted, the dispatcher lets the running code and the reactions of
- * settled promises end, arms the queue, and polls once for all requests that were posted meanwhile. Then it sleeps on
- * the channel's descriptor, which holds the queue and the process, as long as a promise waits. `wait()` sleeps there in
- * the same way. After 256 completions both yield to the event loop. Failed completions are published at the end of the
+ * settled promises end, polls in some turns of the event loop (see Spin), arms the queue, and polls once more for all
+ * requests that were posted meanwhile. Then it sleeps on the channel's descriptor, which holds the queue and the process,
+ * as long as a promise waits. `wait()` does the same. After 256 completions both yield to the event loop. Failed completions are published at the end of the
  * call that polled them, if a program subscribes to them.
  */
 export class CompletionDispatcher {
@@ -57,6 +62,8 @@ export class CompletionDispatcher {
   #events: FdEvents | undefined;
   /** A poll for awaited requests is scheduled. */
   #scheduled = false;
+  /** The awaited requests are polled for a while before they sleep. */
+  #spinning = false;
   /** The last `wait()` found nothing and slept. */
   #slept = false;
   /** The program armed the queue: a completion that the next poll does not find must raise an event later. */
@@ -140,6 +147,7 @@ export class CompletionDispatcher {
       signal?.throwIfAborted();
       if (poll && this.#findsSome()) break;
       const events = this.#queue.events();
+      if (await this.#findsSoon(signal)) break;
       this.#arm(false);
       // A completion between the poll and the arming raises no event.
       this.#slept = !this.#findsSome();
@@ -149,6 +157,23 @@ export class CompletionDispatcher {
     }
     this.#armed = false;
     spend(this.#stored.count);
+  }
+
+  /** Polls for a while, once in each turn of the event loop. Whether a completion is stored. */
+  async #findsSoon(signal: AbortSignal | undefined): Promise<boolean> {
+    const { cq, spin } = this.#queue;
+    if (!spin.begins()) return false;
+    for (;;) {
+      for (let polls = 0; polls < POLLS_PER_TURN; polls++) {
+        if (!this.#findsSome()) continue;
+        spin.succeeds();
+        return true;
+      }
+      if (!spin.goesOn()) return false;
+      await yieldToLoop();
+      signal?.throwIfAborted();
+      if (cq.closed) throw closedError('CompletionQueue', 'ibv_get_cq_event');
+    }
   }
 
   /** Whether a receive request may find a place that another one left: then it needs its elements. */
@@ -221,6 +246,10 @@ export class CompletionDispatcher {
     if (this.#scheduled) return;
     this.#scheduled = true;
     const run = () => {
+      if (this.#spins()) {
+        setImmediate(run);
+        return;
+      }
       this.#scheduled = false;
       this.#armAndSettle();
     };
@@ -229,6 +258,23 @@ export class CompletionDispatcher {
       queueMicrotask(() => {
         process.nextTick(run);
       });
+  }
+
+  /** Polls for the awaited requests. Whether that is to be done again before they sleep. */
+  #spins(): boolean {
+    const { spin } = this.#queue;
+    const { waiting } = this.#awaited;
+    if (waiting === 0) this.#spinning = false;
+    else this.#spinning ||= spin.begins();
+    if (!this.#spinning) return false;
+    this.#guard(() => {
+      for (let polls = 0; polls < POLLS_PER_TURN && this.#awaited.waiting === waiting; polls++) this.#settle();
+    });
+    if (this.#awaited.waiting === waiting && spin.goesOn()) return true;
+    this.#spinning = false;
+    if (this.#awaited.waiting === waiting) return false;
+    spin.succeeds();
+    return this.#awaited.waiting !== 0;
   }
 
   #armAndSettle(): void {

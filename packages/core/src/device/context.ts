@@ -340,6 +340,7 @@ export class Context extends Resource {
       given.channel,
       made,
       extended && { wcFlags: Number(extended.wcFlags), parentDomain },
+      given.spin,
     );
   }
 

@@ -12,6 +12,16 @@ export function traced(
   { method, wr }: Pick<RequestMessage, 'method' | 'wr'>,
   run: () => Promise<WorkCompletion>,
 ): Promise<WorkCompletion> {
-  if (!requests.hasSubscribers) return run();
-  return requests.tracePromise(run, { id: qp[kSerial], qp, method, wr });
+  if (!requests.hasSubscribers) return promised(run);
+  return requests.tracePromise(() => promised(run), { id: qp[kSerial], qp, method, wr });
+}
+
+/** An exception of `run` rejects: an async function would do the same with one promise more. */
+function promised(run: () => Promise<WorkCompletion>): Promise<WorkCompletion> {
+  try {
+    return run();
+  } catch (error) {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a getter of the program's may throw anything
+    return Promise.reject(error);
+  }
 }

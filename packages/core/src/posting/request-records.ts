@@ -29,16 +29,28 @@ export interface QueueKind {
   xrc: boolean;
 }
 
+/** Fields that stand in the place of the program's. */
+export interface OwnFields {
+  wrId: bigint | number;
+  sendFlags: number;
+}
+
 /** Without `kind` the queue is not known yet, and the request's own fields decide. */
-export function writeSend(space: RecordSpace, value: unknown, path: RequestPath, kind?: QueueKind): void {
+export function writeSend(
+  space: RecordSpace,
+  value: unknown,
+  path: RequestPath,
+  kind?: QueueKind,
+  own?: OwnFields,
+): void {
   const wr = requestOf(value, path);
   const opcode = u32Field(wr, 'opcode', path);
   if (!opcodes.has(opcode))
     throw valueError(`${pathText(path)}.opcode`, `is ${opcode}, which postSend does not carry: see WrOpcode`);
   const { ud, xrc } = kind ?? kindOf(wr, opcode, path);
   const list = listOf(wr['sgList'], path);
-  const sendFlags = wr['sendFlags'] === undefined ? 0 : u32Field(wr, 'sendFlags', path);
-  const id = wr['wrId'] === undefined ? 0 : u64Field(wr, 'wrId', path);
+  const sendFlags = own === undefined ? sendFlagsOf(wr, path) : own.sendFlags;
+  const id = own === undefined ? idOf(wr, path) : own.wrId;
   const remote: Remote = { addr: 0, rkey: 0, compareAdd: 0, swap: 0, imm: 0, window: 0, region: 0 };
   readRemote(wr, opcode, path, remote);
   const address = ud ? addressOf(space, wr['ah'], path) : 0;
@@ -76,10 +88,19 @@ function kindOf(wr: Record<string, unknown>, opcode: number, path: RequestPath):
   return { ud: wr['ah'] !== undefined, xrc: wr['remoteSrqn'] !== undefined };
 }
 
-export function writeRecv(space: RecordSpace, value: unknown, path: RequestPath): void {
+function sendFlagsOf(wr: Record<string, unknown>, path: RequestPath): number {
+  return wr['sendFlags'] === undefined ? 0 : u32Field(wr, 'sendFlags', path);
+}
+
+function idOf(wr: Record<string, unknown>, path: RequestPath): bigint | number {
+  return wr['wrId'] === undefined ? 0 : u64Field(wr, 'wrId', path);
+}
+
+/** `wrId` stands in the place of the program's. */
+export function writeRecv(space: RecordSpace, value: unknown, path: RequestPath, wrId?: bigint): void {
   const wr = requestOf(value, path);
   const list = listOf(wr['sgList'], path);
-  const id = wr['wrId'] === undefined ? 0 : u64Field(wr, 'wrId', path);
+  const id = wrId ?? idOf(wr, path);
   const at = space.take(RECV.BYTES);
   putU64(space.view, at + RECV.WR_ID, id);
   space.view.setUint32(at + RECV.NUM_SGE, list.length, true);

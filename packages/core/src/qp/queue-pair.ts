@@ -40,7 +40,7 @@ import { nativeFlowAttr } from './flow-attr.js';
 import type { FlowAttr } from './flow-spec.js';
 import { Flow } from './flow.js';
 import { KnownState } from './known-state.js';
-import * as post from './post-calls.js';
+import { awaitRecv, awaitSend, PostCalls } from './post-calls.js';
 import { nativeQpAttr, publicQpAttr } from './qp-attr.js';
 import * as calls from './qp-calls.js';
 import type { Ece, QpQuery } from './qp-calls.js';
@@ -98,6 +98,7 @@ export class QueuePair<out T extends number = number> extends Resource {
   readonly cap: Readonly<Required<QpCap>>;
   readonly #id: number;
   readonly #state: KnownState;
+  readonly #post: PostCalls;
   /** This end, as it was told to the peer. */
   #end: LocalEnd | undefined;
 
@@ -115,6 +116,7 @@ export class QueuePair<out T extends number = number> extends Resource {
     this.qpNum = made.qpNum;
     this.cap = made.cap;
     this.#id = made.id;
+    this.#post = new PostCalls(this, made.handle);
     this.#state = new KnownState(opened === true ? QpState.UNKNOWN : QpState.RESET);
     context[kElement](made.id, this);
   }
@@ -336,7 +338,8 @@ export class QueuePair<out T extends number = number> extends Resource {
    * qp.postSend({ opcode: WrOpcode.SEND, wrId: 7, sendFlags: SendFlags.SIGNALED, sgList: [{ mr, length: 64 }] });
    */
   postSend(wr: SendWrOf<T> | readonly SendWrOf<T>[]): void {
-    post.postSend(this, this.use('ibv_post_send'), wr);
+    this.use('ibv_post_send');
+    this.#post.send(wr);
   }
 
   /**
@@ -350,7 +353,8 @@ export class QueuePair<out T extends number = number> extends Resource {
    * @example qp.postSendBatch(sends, 0, 16); // the first 16 of them
    */
   postSendBatch(batch: SendBatch, first = 0, count?: number): void {
-    post.postSendBatch(this, this.use('ibv_post_send'), batch, first, count);
+    this.use('ibv_post_send');
+    this.#post.sendBatch(batch, first, count);
   }
 
   /**
@@ -360,7 +364,8 @@ export class QueuePair<out T extends number = number> extends Resource {
    * @example qp.postRecv([{ wrId: 1, sgList: [{ mr, offset: 0, length: 4096 }] }]);
    */
   postRecv(wr: RecvWr | readonly RecvWr[]): void {
-    post.postRecv(this, this.use('ibv_post_recv'), wr);
+    this.use('ibv_post_recv');
+    this.#post.recv(wr);
   }
 
   /**
@@ -373,7 +378,8 @@ export class QueuePair<out T extends number = number> extends Resource {
    * for (let i = 0; i < count; i++) qp.postRecvBatch(receives, Number(completions.wrId(i)), 1);
    */
   postRecvBatch(batch: RecvBatch, first = 0, count?: number): void {
-    post.postRecvBatch(this, this.use('ibv_post_recv'), batch, first, count);
+    this.use('ibv_post_recv');
+    this.#post.recvBatch(batch, first, count);
   }
 
   /**
@@ -385,7 +391,8 @@ export class QueuePair<out T extends number = number> extends Resource {
    * @example qp.bindMw(mw, { wrId: 1, bindInfo: { mr, offset: 0, length: 64, access: AccessFlags.REMOTE_READ } });
    */
   bindMw(mw: MemoryWindow, bind: { wrId?: bigint | number; sendFlags?: number; bindInfo: MwBindInfo }): void {
-    post.bindMw(this, this.use('ibv_bind_mw'), mw, bind);
+    this.use('ibv_bind_mw');
+    this.#post.bindMw(mw, bind);
   }
 
   /**
@@ -419,9 +426,9 @@ export class QueuePair<out T extends number = number> extends Resource {
    * });
    */
   send(wr: SendWrOf<T>, options: WaitOptions = {}): Promise<WorkCompletion> {
-    return traced(this, { method: 'send', wr }, async () => {
+    return traced(this, { method: 'send', wr }, () => {
       this.use('ibv_post_send');
-      return post.awaitSend(this, wr, options);
+      return awaitSend(this, this.#post, wr, options);
     });
   }
 
@@ -447,9 +454,9 @@ export class QueuePair<out T extends number = number> extends Resource {
    * }
    */
   recv(wr: RecvWr, options: WaitOptions = {}): Promise<WorkCompletion> {
-    return traced(this, { method: 'recv', wr }, async () => {
+    return traced(this, { method: 'recv', wr }, () => {
       this.use('ibv_post_recv');
-      return post.awaitRecv(this, wr, options);
+      return awaitRecv(this, this.#post, wr, options);
     });
   }
 

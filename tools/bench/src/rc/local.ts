@@ -97,5 +97,6 @@ async function measureStream(task: Task): Promise<Measurement> {
 }
 
 const task = readTask(process.argv.slice(2));
+if (task.way === 'promise') throw new Error('promises are awaited between two processes: see rc-processes.mjs');
 const measurement = await (task.what === 'stream' ? measureStream(task) : measureRoundTrips(task));
 process.stdout.write(`${JSON.stringify(measurement)}\n`);

@@ -1,4 +1,5 @@
-// RC messages between two processes: rc-processes.mjs plain|batch round-trip … or await|plain|batch stream SIZE COUNT …
+// RC messages between two processes: rc-processes.mjs plain|batch round-trip … or
+// await|promise|plain|batch stream SIZE COUNT …
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { CompletionBatch } from '@verbs/core';
@@ -14,10 +15,11 @@ const DEVICE = 'soft0';
 // Warm-up for the compiler; C needs none.
 const WARM_UP = 5000;
 /** One call posts a whole batch: to warm up by calls, batches need more messages. */
-const STREAM_WARM_UP = { batch: 100_000, plain: WARM_UP, await: WARM_UP };
+const STREAM_WARM_UP = { batch: 100_000, plain: WARM_UP, await: WARM_UP, promise: WARM_UP };
 /** Of large messages few are enough: the calls are not what takes the time. */
 const WARM_UP_BYTES = 64 << 20;
 
+const spins = ({ way }: Task) => way !== 'await' && way !== 'promise';
 const warmUp = ({ count }: Task) => Math.min(count, WARM_UP);
 
 function makeEnd(task: Task): End {
@@ -40,7 +42,7 @@ async function serve(task: Task, theirs: Address): Promise<void> {
 async function takeStream({ way }: Task, end: End, ready: () => void): Promise<void> {
   end.qp.postRecv({});
   ready();
-  if (way === 'await') await end.cq.wait();
+  if (way === 'await' || way === 'promise') await end.cq.wait();
   else if (way === 'batch') {
     const batch = new CompletionBatch(1);
     while (end.cq.pollBatch(batch) === 0);
@@ -78,6 +80,10 @@ async function measureStream(task: Task, end: End, theirs: Address): Promise<Mea
   fillPattern(end);
   const writes = new (task.way === 'batch' ? BatchedWrites : PlainWrites)(end, task, theirs);
   const run = async (count: number) => {
+    if (task.way === 'promise') {
+      await writes.promised(count);
+      return;
+    }
     writes.begin(count);
     while (writes.unfinished) {
       writes.fill();
@@ -99,7 +105,7 @@ async function main(task: Task): Promise<void> {
   if (task.way === 'await' && task.what === 'round-trip') throw new Error('awaited round trips: see awaited.mjs');
   const given = process.env['VERBS_BENCH_END'];
   if (given !== undefined) {
-    if (task.way !== 'await') pin(1);
+    if (spins(task)) pin(1);
     await serve(task, JSON.parse(given) as Address);
     return;
   }
@@ -110,7 +116,7 @@ async function main(task: Task): Promise<void> {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   // Now: the server would have inherited it. Who sleeps is the scheduler's, as the peers over sockets are.
-  if (task.way !== 'await') pin(0);
+  if (spins(task)) pin(0);
   // Who spins does not turn the loop: a server that fails would not be noticed, but by the NIC, whose retries end.
   server.once('exit', (status) => {
     if (status !== 0) process.exit(1);

@@ -1,7 +1,7 @@
 import type { Measurement } from '../run/program.js';
 
-/** At which of the three speeds of @verbs/core. */
-export type Way = 'await' | 'plain' | 'batch';
+/** At which of the three speeds of @verbs/core; awaited are the queue, or the requests. */
+export type Way = 'await' | 'promise' | 'plain' | 'batch';
 
 /** The task on the command line: PROGRAM WAY round-trip|stream SIZE COUNT [WINDOW LIST]. */
 export interface Task {
@@ -17,8 +17,10 @@ export interface Task {
 
 export function readTask([way, what, ...numbers]: readonly string[]): Task {
   const [size = 64, count = 1000, window = 64, list = 32] = numbers.map(Number);
-  if (way !== 'await' && way !== 'plain' && way !== 'batch')
-    throw new Error(`the way is ${String(way)}: await, plain or batch`);
+  if (way !== 'await' && way !== 'promise' && way !== 'plain' && way !== 'batch')
+    throw new Error(`the way is ${String(way)}: await, promise, plain or batch`);
+  if (way === 'promise' && what !== 'stream')
+    throw new Error('promises are for a stream; of round trips see awaited.mjs');
   if (what !== 'round-trip' && what !== 'stream') throw new Error(`${String(what)}: round-trip or stream`);
   for (const number of [size, count, window, list]) {
     if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${number} is no size or count`);

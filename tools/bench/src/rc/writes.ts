@@ -59,6 +59,16 @@ export abstract class Writes {
   /** Polls completions; does not wait. */
   abstract poll(): void;
 
+  /** Awaits that number of requests, each by its promise; as many as the window has are on their way at a time. */
+  async promised(count: number): Promise<void> {
+    const { window } = this.task;
+    const chain = async (first: number) => {
+      for (let i = first; i < count; i += window) await this.end.qp.send(this.request(i));
+    };
+    await Promise.all(Array.from({ length: window }, (_, i) => chain(i)));
+    this.posted = this.done = this.#until += count;
+  }
+
   /** One request. */
   protected request(number: number) {
     const { size, window } = this.task;
