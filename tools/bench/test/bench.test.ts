@@ -114,7 +114,7 @@ test.each([
 
 test('rc-processes.mjs measures a stream of awaited requests', async () => {
   const args = ['promise', 'stream', '64', '500', '16', '8'];
-  expect((await measure({ name: '', program: 'rc-processes.mjs', args })).messages).toBeGreaterThan(0);
+  expect((await measure({ name: '', program: 'rc-processes.mjs', args }))['messages']).toBeGreaterThan(0);
 });
 
 test('the programs of the speeds refuse what they do not know', async () => {

@@ -24,7 +24,7 @@ import { Resource } from '../lifetime/resource.js';
 import type { AwaitedRequest } from './awaited-requests.js';
 import type { CompletionBatch } from './completion-batch.js';
 import type { CompletionChannel } from './completion-channel.js';
-import { checkCqe, type CqOptions, DEFAULT_SPIN } from './cq-options.js';
+import { checkCqe, DEFAULT_SPIN } from './cq-options.js';
 import { CompletionDispatcher } from './dispatcher.js';
 import { publishFailures } from './failed-completions.js';
 import { Spin } from './spin.js';
@@ -160,7 +160,7 @@ export class CompletionQueue extends Resource {
   }
 
   /**
-   * Resolves when a completion can be polled: polls for a while (`spin` of {@link CqOptions}), arms the queue, polls once
+   * Resolves when a completion can be polled: polls for a while (`spin` of `createCq`), arms the queue, polls once
    * more, and then sleeps on the channel. It keeps the process alive meanwhile.
    *
    * @param options `signal` ends the waiting: the promise rejects with its reason

@@ -147,7 +147,7 @@ export class CompletionDispatcher {
       signal?.throwIfAborted();
       if (poll && this.#findsSome()) break;
       const events = this.#queue.events();
-      if (await this.#findsSoon(signal)) break;
+      if (this.#queue.spin.begins() && (await this.#findsSoon(signal))) break;
       this.#arm(false);
       // A completion between the poll and the arming raises no event.
       this.#slept = !this.#findsSome();
@@ -159,10 +159,9 @@ export class CompletionDispatcher {
     spend(this.#stored.count);
   }
 
-  /** Polls for a while, once in each turn of the event loop. Whether a completion is stored. */
+  /** Polls for a while, in turns of the event loop. Whether a completion is stored. */
   async #findsSoon(signal: AbortSignal | undefined): Promise<boolean> {
     const { cq, spin } = this.#queue;
-    if (!spin.begins()) return false;
     for (;;) {
       for (let polls = 0; polls < POLLS_PER_TURN; polls++) {
         if (!this.#findsSome()) continue;
