@@ -7,4 +7,6 @@ const left = [
   ...(process.env['VERBS_PACKED_ARM64'] === '1' ? [] : ['test/arm64/**']),
 ];
 
-export default mergeConfig(base, { test: { globalSetup: ['test/published.ts'], exclude: left } });
+export default mergeConfig(base, {
+  test: { globalSetup: ['test/published.ts'], exclude: left, testTimeout: 300_000, hookTimeout: 300_000 },
+});

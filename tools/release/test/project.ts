@@ -5,6 +5,9 @@ import { dirname, join } from 'node:path';
 import { type Manager, npm } from '../src/managers.mjs';
 import { Running } from './running.js';
 
+/** Milliseconds after which a program hangs. A bundler takes a minute on a busy machine. */
+const PATIENCE = 240_000;
+
 /** The result of a program. */
 export interface Ended {
   code: number | null;
@@ -45,12 +48,12 @@ export class Project {
   }
 
   /** Runs node in the project. */
-  node(args: readonly string[], env: NodeJS.ProcessEnv = {}, timeout = 60_000): Ended {
+  node(args: readonly string[], env: NodeJS.ProcessEnv = {}, timeout = PATIENCE): Ended {
     return this.program(process.execPath, args, env, timeout);
   }
 
   /** Runs any program in the project. */
-  program(path: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, timeout = 60_000): Ended {
+  program(path: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, timeout = PATIENCE): Ended {
     const all = { ...this.#env, ...env };
     const { status, stdout, stderr } = spawnSync(path, args, { cwd: this.folder, env: all, encoding: 'utf8', timeout });
     return { code: status, stdout, stderr };
