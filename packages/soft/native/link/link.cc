@@ -18,4 +18,12 @@ void Receiver::deliver_unsealed(std::span<const std::uint8_t> frame) {
   deliver({sealed, frame.size()});
 }
 
+SenderMemory& unreadable_memory() {
+  struct Unreadable final : SenderMemory {
+    bool read(std::span<const iovec> /*to*/, std::span<const Reference> /*from*/) override { return false; }
+  };
+  static Unreadable memory;
+  return memory;
+}
+
 }  // namespace verbs::soft::link

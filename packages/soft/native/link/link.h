@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "link/reference.h"
 #include "wire/frame.h"
 #include "wire/gid.h"
 
@@ -15,8 +16,9 @@ using Nanos = std::int64_t;  // nanoseconds since an epoch that the caller choos
 
 // What a frame lacks on a link that keeps frames whole, in memory.
 enum class FrameForm : std::uint8_t {
-  kSealed,    // nothing
-  kUnsealed,  // its ICRC: the last four bytes are any
+  kSealed,     // nothing
+  kUnsealed,   // its ICRC: the last four bytes are any
+  kReferring,  // its ICRC and its payload: it has a list of References instead
 };
 
 // Takes the packets that a port sends. Used by one thread at a time (under the device's lock).
@@ -31,6 +33,18 @@ class Transmitter {
   // As commit(), for a plain RoCE v2 frame without its ICRC: a link that keeps frames whole leaves the ICRC out, every
   // other fills it in. `frame` begins at the reserved buffer.
   virtual void commit_unsealed(std::span<std::uint8_t> frame);
+  // Whether frames between these addresses may refer to their payload: the receiver is able to read this process'
+  // memory.
+  virtual bool takes_references(const wire::Gid& source, const wire::Gid& destination) {
+    (void)source, (void)destination;
+    return false;
+  }
+  // As commit_unsealed(), with a list of References for a payload. Where the receiver cannot be reached in this way any
+  // more, the frame is dropped.
+  virtual void commit_referring(std::span<std::uint8_t> frame) { (void)frame; }
+  // When this returns, what earlier frames refer to is the application's again: a receiver that reads it later, or just
+  // now, does not use it.
+  virtual void revoke_references() {}
   // reserve() and commit() in one call, for a frame in the caller's memory: at most wire::kMaxFrame bytes.
   virtual void send(std::span<const std::uint8_t> frame) {
     std::memcpy(reserve(), frame.data(), frame.size());
@@ -58,6 +72,11 @@ class Receiver {
   virtual void deliver(std::span<const std::uint8_t> frame) = 0;
   // A frame that came whole, without its ICRC. Unless the receiver does without, it gets a copy with the ICRC.
   virtual void deliver_unsealed(std::span<const std::uint8_t> frame);
+  // A frame with a list of References for a payload. A receiver that looks at payloads passes it on with
+  // unreadable_memory(): then the sender sends the payload.
+  virtual void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& memory) {
+    (void)frame, (void)memory;
+  }
   void deliver_as(FrameForm form, std::span<const std::uint8_t> frame) {
     form == FrameForm::kSealed ? deliver(frame) : deliver_unsealed(frame);
   }

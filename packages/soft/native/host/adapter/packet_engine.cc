@@ -18,6 +18,9 @@ class PortReceiver final : public link::Receiver {
   PortReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
   void deliver(std::span<const std::uint8_t> frame) override { hand_over(frame, link::FrameForm::kSealed); }
   void deliver_unsealed(std::span<const std::uint8_t> frame) override { hand_over(frame, link::FrameForm::kUnsealed); }
+  void deliver_referring(std::span<const std::uint8_t> frame, link::SenderMemory& memory) override {
+    contain([&] { return nic_.ingress().deliver_referring(port_num_, frame, now_, memory), 0; }, [](int) { return 0; });
+  }
 
  private:
   // A frame that cannot be handled for lack of memory is lost.

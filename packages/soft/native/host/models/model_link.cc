@@ -16,6 +16,9 @@ class ModelLink::Intake final : public link::Receiver {
                                                    static_cast<std::uint32_t>(frame.size()), sizeof link_.scratch_);
     if (size > 0 && size <= sizeof link_.scratch_) receiver_.deliver({link_.scratch_, size});
   }
+  void deliver_referring(std::span<const std::uint8_t> frame, link::SenderMemory& /*memory*/) override {
+    receiver_.deliver_referring(frame, link::unreadable_memory());
+  }
 
  private:
   ModelLink& link_;

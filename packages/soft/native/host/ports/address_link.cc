@@ -46,6 +46,26 @@ void AddressLink::commit_unsealed(std::span<std::uint8_t> frame) {
   other->commit_unsealed({copy, frame.size()});
 }
 
+bool AddressLink::takes_references(const wire::Gid& source, const wire::Gid& destination) {
+  const auto takes = [&](const auto& entry) {
+    return entry.first == source && entry.second->takes_references(source, destination);
+  };
+  return std::any_of(links_.begin(), links_.end(), takes);
+}
+
+void AddressLink::commit_referring(std::span<std::uint8_t> frame) {
+  if (links_.empty()) return;
+  link::Link* other = link_of(frame);
+  if (other == nullptr) return links_.front().second->commit_referring(frame);
+  std::uint8_t* copy = other->reserve();
+  std::memcpy(copy, frame.data(), frame.size());
+  other->commit_referring({copy, frame.size()});
+}
+
+void AddressLink::revoke_references() {
+  for (const auto& [address, link] : links_) link->revoke_references();
+}
+
 void AddressLink::flush() {
   for (const auto& [address, link] : links_) link->flush();
 }

@@ -24,6 +24,9 @@ class AddressLink final : public link::Link {
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
+  bool takes_references(const wire::Gid& source, const wire::Gid& destination) override;
+  void commit_referring(std::span<std::uint8_t> frame) override;
+  void revoke_references() override;
   void flush() override;
   bool congested(const wire::Gid& destination) override;  // if one of its links is
   std::uint64_t relieve() override;

@@ -46,6 +46,9 @@ class CaptureLink final : public Link {
       link.writer_->write(frame, PacketDirection::kInbound, link.clock_(), link.interface_);
       receiver.deliver(frame);
     }
+    void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& /*memory*/) override {
+      receiver.deliver_referring(frame, unreadable_memory());
+    }
     CaptureLink& link;
     Receiver& receiver;
   };

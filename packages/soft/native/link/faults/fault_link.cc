@@ -91,6 +91,9 @@ class FaultLink::Intake final : public Receiver {
   void deliver(std::span<const std::uint8_t> frame) override {
     direction_.pass(frame, now_, [this](std::span<const std::uint8_t> result) { receiver_.deliver(result); });
   }
+  void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& /*memory*/) override {
+    receiver_.deliver_referring(frame, unreadable_memory());
+  }
 
  private:
   Direction& direction_;

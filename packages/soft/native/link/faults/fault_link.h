@@ -29,6 +29,12 @@ class FaultLink final : public Link {
 
   std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }
   void commit(std::size_t size) override;
+  // Frames that are to suffer a plan must have their payload.
+  bool takes_references(const wire::Gid& source, const wire::Gid& destination) override {
+    return !plan_ && next_->takes_references(source, destination);
+  }
+  void commit_referring(std::span<std::uint8_t> frame) override { next_->commit_referring(frame); }
+  void revoke_references() override { next_->revoke_references(); }
   void flush() override { next_->flush(); }
   bool congested(const wire::Gid& destination) override { return next_->congested(destination); }
   std::uint64_t relieve() override { return next_->relieve(); }

@@ -17,6 +17,9 @@ class ForeignGroups final : public Receiver {
     next_.deliver(frame);
   }
   void deliver_unsealed(std::span<const std::uint8_t> frame) override { next_.deliver_unsealed(frame); }
+  void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& memory) override {
+    next_.deliver_referring(frame, memory);
+  }
 
  private:
   QueueDirectory::Reader& process_;
@@ -76,6 +79,18 @@ void InprocLink::commit_unsealed(std::span<std::uint8_t> frame) {
   } else {
     Link::commit_unsealed(frame);
   }
+}
+
+bool InprocLink::takes_references(const wire::Gid& source, const wire::Gid& destination) {
+  return next_ != nullptr && neighbours_.find(destination) == nullptr && next_->takes_references(source, destination);
+}
+
+void InprocLink::commit_referring(std::span<std::uint8_t> frame) {
+  if (next_ != nullptr) next_->commit_referring(frame);
+}
+
+void InprocLink::revoke_references() {
+  if (next_ != nullptr) next_->revoke_references();
 }
 
 // To the members in this process, and to the next link for other processes.

@@ -7,11 +7,12 @@
 namespace verbs::soft::link {
 
 Incoming::~Incoming() {
-  if (reader_) reader_->close();
+  if (reader_ && fd_ >= 0) reader_->close();  // a forked child does not have the ring
   abandon();
 }
 
 void Incoming::abandon() {
+  process_.reset();
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
 }
@@ -25,6 +26,8 @@ bool Incoming::open_ring(std::uint32_t bell) {
   if (error != 0) return false;
   peer_ = hello.source;
   reader_.emplace(memory_.data());
+  process_ = PeerProcess::find(fd_, hello);
+  if (process_) reader_->pull();
   reader_->want(bell);
   return true;
 }
@@ -42,20 +45,28 @@ bool Incoming::is_from_peer(std::span<const std::uint8_t> frame) const {
   return wire::network_size_of(frame) != 0 && wire::source_of(frame) == peer_ && wire::destination_of(frame) == own_;
 }
 
+bool Incoming::read(std::span<const iovec> to, std::span<const Reference> from) {
+  const bool done = process_ && process_->read(to, from) && reader_->epoch() == epoch_;
+  ++(done ? pulled_ : unpulled_);
+  return done;
+}
+
 std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8_t* room) {
   if (!reader_) return 0;
   std::size_t taken = 0;
   RingReader::Next next = RingReader::Next::kFrame;
   for (; taken < budget; ++taken) {
-    std::size_t size = 0;
-    FrameForm form = FrameForm::kSealed;
-    next = reader_->read(room, &size, &form);
+    RingRecord record;
+    next = reader_->read(room, &record);
     if (next != RingReader::Next::kFrame) break;
-    const std::span<const std::uint8_t> frame{room, size};
-    if (is_from_peer(frame)) {
-      receiver.deliver_as(form, frame);
-    } else {
+    const std::span<const std::uint8_t> frame{room, record.size};
+    if (!is_from_peer(frame)) {
       ++rejected_;
+    } else if (record.form == FrameForm::kReferring) {
+      epoch_ = record.epoch;
+      receiver.deliver_referring(frame, *this);
+    } else {
+      receiver.deliver_as(record.form, frame);
     }
   }
   if (next == RingReader::Next::kBroken) {

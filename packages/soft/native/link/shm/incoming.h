@@ -5,13 +5,14 @@
 #include <optional>
 
 #include "link/link.h"
+#include "link/shm/peer_process.h"
 #include "link/shm/peer_socket.h"
 #include "link/shm/ring.h"
 #include "link/shm/shared_memory.h"
 
 namespace verbs::soft::link {
 
-class Incoming {
+class Incoming final : private SenderMemory {
  public:
   // `fd` is an accepted connection, which this object closes.
   Incoming(int fd, const wire::Gid& own) : fd_(fd), own_(own) {}
@@ -35,6 +36,8 @@ class Incoming {
   // The peer wrote what no peer writes.
   bool was_broken() const { return broken_; }
   std::uint64_t rejected() const { return rejected_; }  // frames with wrong addresses
+  std::uint64_t pulled() const { return pulled_; }      // frames whose payload was read from the peer's memory
+  std::uint64_t unpulled() const { return unpulled_; }  // … could not be read
 
   // In a forked child: closes the descriptor, which is the parent's connection.
   void abandon();
@@ -42,6 +45,7 @@ class Incoming {
  private:
   bool open_ring(std::uint32_t bell);  // false: it is not what a peer sends
   bool is_from_peer(std::span<const std::uint8_t> frame) const;
+  bool read(std::span<const iovec> to, std::span<const Reference> from) override;
 
   int fd_;
   wire::Gid own_;
@@ -51,7 +55,11 @@ class Incoming {
   bool hung_up_ = false;
   bool broken_ = false;
   bool over_ = false;
+  std::optional<PeerProcess> process_;  // if its memory can be read
+  std::uint32_t epoch_ = 0;             // of the frame that is delivered
   std::uint64_t rejected_ = 0;
+  std::uint64_t pulled_ = 0;
+  std::uint64_t unpulled_ = 0;
 };
 
 }  // namespace verbs::soft::link

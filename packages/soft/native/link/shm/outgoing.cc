@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "link/shm/peer_process.h"
 #include "link/shm/peer_socket.h"
 
 namespace verbs::soft::link {
@@ -16,7 +17,7 @@ int Outgoing::open(const wire::Gid& source, const wire::Gid& destination, std::u
   int memory_fd = -1;
   int error = SharedMemory::create(kRingMemory, &memory, &memory_fd);
   if (error == 0) {
-    error = send_hello(fd, make_hello(source, destination), memory_fd);
+    error = send_hello(fd, make_hello(source, destination, PeerProcess::own_proof()), memory_fd);
     close(memory_fd);
   }
   if (error != 0) {
@@ -34,26 +35,29 @@ int Outgoing::open(const wire::Gid& source, const wire::Gid& destination, std::u
 
 Outgoing::Outgoing(int fd, SharedMemory memory) : fd_(fd), memory_(std::move(memory)), writer_(memory_.data()) {}
 
-Outgoing::~Outgoing() { abandon(); }
+Outgoing::~Outgoing() {
+  if (fd_ >= 0) revoke_references();  // a forked child has neither the connection nor the ring
+  abandon();
+}
 
 void Outgoing::abandon() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
 }
 
-bool Outgoing::write(std::span<const std::uint8_t> frame, FrameForm form) {
-  if (writer_.write(frame, form)) return true;
+bool Outgoing::write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch) {
+  if (writer_.write(frame, form, epoch)) return true;
   if (is_over()) return false;
   flush();  // the peer must see all that is to be read
   writer_.ask_for_room();
-  if (!writer_.write(frame, form)) return false;
+  if (!writer_.write(frame, form, epoch)) return false;
   writer_.need_no_room();
   return true;
 }
 
 std::size_t Outgoing::send(std::span<const std::uint8_t> frame, FrameForm form, Clock clock) {
   const std::size_t dropped = has_waiting() ? send_waiting(clock()) : 0;
-  if (!has_waiting() && write(frame, form)) {
+  if (!has_waiting() && write(frame, form, epoch_)) {
     silent_ = false;
     if (writer_.unpublished() >= kPart) flush();
     return dropped;
@@ -61,7 +65,7 @@ std::size_t Outgoing::send(std::span<const std::uint8_t> frame, FrameForm form, 
   if (silent_ || is_over() || waiting_.size() >= kMostWaiting) return dropped + 1;
   if (!has_waiting()) waiting_since_ = clock();
   try {
-    waiting_.push_back({form, {frame.begin(), frame.end()}});
+    waiting_.push_back({form, epoch_, {frame.begin(), frame.end()}});
   } catch (const std::bad_alloc&) {
     return dropped + 1;
   }
@@ -69,7 +73,9 @@ std::size_t Outgoing::send(std::span<const std::uint8_t> frame, FrameForm form, 
 }
 
 std::size_t Outgoing::send_waiting(Nanos now) {
-  while (has_waiting() && write(waiting_.front().frame, waiting_.front().form)) {
+  while (has_waiting()) {
+    const Waiting& first = waiting_.front();
+    if (!write(first.frame, first.form, first.epoch)) break;
     waiting_.pop_front();
     waiting_since_ = now;
     silent_ = false;

@@ -33,6 +33,10 @@ class Outgoing {
   int fd() const { return fd_; }
   // Returns how many frames were dropped, of those that waited and this one.
   std::size_t send(std::span<const std::uint8_t> frame, FrameForm form, Clock clock);
+  // Whether the peer reads the memory of this process.
+  bool takes_references() const { return writer_.reader_pulls(); }
+  // What the peer has not read by now, it does not use.
+  void revoke_references() { writer_.set_epoch(++epoch_); }
   // Makes the frames visible.
   void flush();
   // Writes the frames that wait, as far as there is room. Returns how many were dropped because of the peer's silence.
@@ -64,16 +68,18 @@ class Outgoing {
 
   struct Waiting {
     FrameForm form;
+    std::uint32_t epoch;
     std::vector<std::uint8_t> frame;
   };
 
   Outgoing(int fd, SharedMemory memory);
-  bool write(std::span<const std::uint8_t> frame, FrameForm form);
+  bool write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch);
 
   int fd_;
   SharedMemory memory_;
   RingWriter writer_;
   std::deque<Waiting> waiting_;
+  std::uint32_t epoch_ = 0;  // of references
   Nanos waiting_since_ = 0;  // nothing was read since then
   bool silent_ = false;      // patience ended, and nothing was read since
   bool hung_up_ = false;

@@ -13,7 +13,7 @@ namespace verbs::soft::link {
 namespace {
 
 // Changes with the layout of the ring and the hello, so that other versions do not find each other.
-constexpr std::uint8_t kMagic[8] = {'v', 'e', 'r', 'b', 's', 'h', 'm', '2'};
+constexpr std::uint8_t kMagic[8] = {'v', 'e', 'r', 'b', 's', 'h', 'm', '3'};
 constexpr int kBacklog = 1024;
 // The id that stands for every user that has no number in this user namespace: two of them need not be the same.
 constexpr uid_t kUnmappedUser = 65534;
@@ -71,8 +71,10 @@ int accept_peer(int listener, int* fd) {
   return EPERM;
 }
 
-Hello make_hello(const wire::Gid& source, const wire::Gid& destination) {
+Hello make_hello(const wire::Gid& source, const wire::Gid& destination, const Proof& proof) {
   Hello hello{};
+  hello.proof = proof;
+  hello.proof_at = reinterpret_cast<std::uintptr_t>(&proof);
   std::memcpy(hello.magic, kMagic, sizeof kMagic);
   hello.source = source;
   hello.destination = destination;

@@ -5,11 +5,13 @@
 namespace verbs::soft::link {
 namespace {
 
-// A record is the size and the form of its frame, and the frame. It is not split: where it does not fit before the end
-// of the ring, a record of size 0 stands for the rest.
+// A record is the size, the form and the epoch of its frame, and the frame. It is not split: where it does not fit
+// before the end of the ring, a record of size 0 stands for the rest.
 constexpr std::size_t kAlign = 8;
 constexpr std::size_t kSizeField = 8;
-constexpr std::uint32_t kUnsealedBit = 1u << 31;  // of the size
+constexpr unsigned kFormShift = 30;  // the form is in the upper bits of the size
+constexpr std::uint32_t kSizeMask = (1u << kFormShift) - 1;
+constexpr std::size_t kEpochOffset = 4;
 
 std::size_t record_size(std::size_t frame) { return (kSizeField + frame + kAlign - 1) & ~(kAlign - 1); }
 std::size_t offset_of(std::uint64_t position) { return static_cast<std::size_t>(position) & (kRingCapacity - 1); }
@@ -20,6 +22,8 @@ std::atomic_ref<std::uint32_t> size_at(std::uint8_t* record) {
   return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(record));
 }
 
+std::atomic_ref<std::uint32_t> epoch_at(std::uint8_t* record) { return size_at(record + kEpochOffset); }
+
 }  // namespace
 
 bool RingWriter::look_at_tail() {
@@ -29,7 +33,18 @@ bool RingWriter::look_at_tail() {
   return !broken_;
 }
 
-bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form) {
+// The receiver reads the memory, and then the epoch; the application writes the memory after the epoch has changed.
+void RingWriter::set_epoch(std::uint32_t epoch) {
+  header_->epoch.store(epoch, std::memory_order_seq_cst);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+std::uint32_t RingReader::epoch() const {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return header_->epoch.load(std::memory_order_seq_cst);
+}
+
+bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch) {
   if (broken_ || frame.empty() || frame.size() > wire::kMaxFrame) return false;
   const std::size_t size = record_size(frame.size());
   const std::size_t rest = kRingCapacity - offset_of(head_);
@@ -40,8 +55,9 @@ bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form) {
     head_ += skipped;
   }
   std::uint8_t* record = records_ + offset_of(head_);
-  const std::uint32_t flags = form == FrameForm::kUnsealed ? kUnsealedBit : 0;
+  const std::uint32_t flags = static_cast<std::uint32_t>(form) << kFormShift;
   size_at(record).store(static_cast<std::uint32_t>(frame.size()) | flags, std::memory_order_relaxed);
+  epoch_at(record).store(epoch, std::memory_order_relaxed);
   std::memcpy(record + kSizeField, frame.data(), frame.size());
   head_ += size;
   return true;
@@ -67,7 +83,7 @@ bool RingReader::look_at_head() {
   return head_ != tail_;
 }
 
-RingReader::Next RingReader::read(std::uint8_t* room, std::size_t* size, FrameForm* form) {
+RingReader::Next RingReader::read(std::uint8_t* room, RingRecord* read) {
   if (broken_) return Next::kBroken;
   if (head_ == tail_ && !look_at_head()) return broken_ ? Next::kBroken : Next::kNone;
   std::uint64_t at = tail_;
@@ -76,15 +92,16 @@ RingReader::Next RingReader::read(std::uint8_t* room, std::size_t* size, FrameFo
     at += kRingCapacity - offset_of(at);
     if (offset_of(tail_) != 0 && head_ - tail_ > at - tail_) length = size_at(records_).load(std::memory_order_relaxed);
   }
-  *form = (length & kUnsealedBit) != 0 ? FrameForm::kUnsealed : FrameForm::kSealed;
-  length &= ~kUnsealedBit;
+  const std::uint32_t form = length >> kFormShift;
+  length &= kSizeMask;
   const std::size_t record = record_size(length);
-  if (length == 0 || length > wire::kMaxFrame || record > head_ - at || record > kRingCapacity - offset_of(at)) {
+  if (length == 0 || length > wire::kMaxFrame || form > static_cast<std::uint32_t>(FrameForm::kReferring) ||
+      record > head_ - at || record > kRingCapacity - offset_of(at)) {
     broken_ = true;
     return Next::kBroken;
   }
   std::memcpy(room, records_ + offset_of(at) + kSizeField, length);
-  *size = length;
+  *read = {length, static_cast<FrameForm>(form), epoch_at(records_ + offset_of(at)).load(std::memory_order_relaxed)};
   tail_ = at + record;
   return Next::kFrame;
 }

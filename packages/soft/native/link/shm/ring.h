@@ -29,15 +29,24 @@ namespace verbs::soft::link {
 struct RingHeader {
   alignas(128) std::atomic<std::uint64_t> head;  // written by the writer: the end of the last visible frame
   std::atomic<std::uint32_t> wants_room;         // … whether it waits for room
+  std::atomic<std::uint32_t> epoch;              // … which references are valid: those of frames with this number
   alignas(128) std::atomic<std::uint64_t> tail;  // written by the reader: the end of the last frame that it has copied
   std::atomic<std::uint32_t> wanted;             // … which bell it asks for
   std::atomic<std::uint32_t> closed;             // … whether it reads no more
+  std::atomic<std::uint32_t> pulls;              // … whether it can read the writer's memory
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
 inline constexpr std::size_t kRingOffset = 4096;  // of the records: behind the header's page
 inline constexpr std::size_t kRingCapacity = 512 << 10;
 inline constexpr std::size_t kRingMemory = kRingOffset + kRingCapacity;  // bytes, all zero at the start
+
+// What a ring knows of a frame.
+struct RingRecord {
+  std::size_t size = 0;
+  FrameForm form = FrameForm::kSealed;
+  std::uint32_t epoch = 0;  // when the frame was made
+};
 
 class RingWriter {
  public:
@@ -46,7 +55,10 @@ class RingWriter {
       : header_(reinterpret_cast<RingHeader*>(memory)), records_(memory + kRingOffset) {}
 
   // Puts a frame of at most wire::kMaxFrame bytes behind the others. False: there is no room, or the ring is broken.
-  bool write(std::span<const std::uint8_t> frame, FrameForm form = FrameForm::kSealed);
+  bool write(std::span<const std::uint8_t> frame, FrameForm form = FrameForm::kSealed, std::uint32_t epoch = 0);
+  // Takes the references of all frames with other numbers back.
+  void set_epoch(std::uint32_t epoch);
+  bool reader_pulls() const { return header_->pulls.load(std::memory_order_relaxed) != 0; }
   // Makes the written frames visible. True: the caller must ring.
   bool publish();
   bool has_unpublished() const { return head_ != published_; }
@@ -84,13 +96,17 @@ class RingReader {
   enum class Next : std::uint8_t { kFrame, kNone, kBroken };
 
   // Copies the next frame to `room`, which has wire::kMaxFrame bytes. After kBroken there are no more frames.
-  Next read(std::uint8_t* room, std::size_t* size, FrameForm* form);
+  Next read(std::uint8_t* room, RingRecord* record);
   // Gives the room of the frames that were read back. True: the caller must ring, because the writer waits for it.
   bool release();
 
   // Asks for the bell with this number, if it is odd; an even number asks for none. The caller looks for frames after
   // it.
   void want(std::uint32_t number) { header_->wanted.store(number, std::memory_order_seq_cst); }
+  // Frames may refer to their payload.
+  void pull() { header_->pulls.store(1, std::memory_order_relaxed); }
+  // Which references are still valid, after they have been read.
+  std::uint32_t epoch() const;
   // The writer need not write any more.
   void close() { header_->closed.store(1, std::memory_order_release); }
 

@@ -26,6 +26,12 @@ void close_if_open(int* fd) {
   *fd = -1;
 }
 
+void add_up(const Incoming& incoming, ShmCounters* counters) {
+  counters->rejected += incoming.rejected();
+  counters->pulled += incoming.pulled();
+  counters->unpulled += incoming.unpulled();
+}
+
 bool is_asked_for(std::uint32_t bell) { return bell % 2 == 1; }
 
 }  // namespace
@@ -58,15 +64,20 @@ ShmLink::ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll, i
 
 ShmLink::~ShmLink() {
   for (Outgoing* outgoing : unflushed_) outgoing->flush();
-  abandon();
+  close_own();
+}
+
+void ShmLink::close_own() {
+  for (int* fd : {&epoll_, &listener_, &spare_}) close_if_open(fd);
 }
 
 void ShmLink::abandon() {
+  unflushed_.clear();
   for (const auto& incoming : incoming_) incoming->abandon();
   for (auto& [address, peer] : peers_) {
     if (peer.outgoing) peer.outgoing->abandon();
   }
-  for (int* fd : {&epoll_, &listener_, &spare_}) close_if_open(fd);
+  close_own();
 }
 
 bool ShmLink::watch(int fd) const {
@@ -76,7 +87,7 @@ bool ShmLink::watch(int fd) const {
 
 ShmCounters ShmLink::counters() const {
   ShmCounters all = counters_;
-  for (const auto& incoming : incoming_) all.rejected += incoming->rejected();
+  for (const auto& incoming : incoming_) add_up(*incoming, &all);
   return all;
 }
 
@@ -98,6 +109,22 @@ void ShmLink::commit(std::size_t size) {
 
 void ShmLink::commit_unsealed(std::span<std::uint8_t> frame) {
   if (!send_to_peer(frame, FrameForm::kUnsealed)) next_.commit_unsealed(frame);
+}
+
+bool ShmLink::takes_references(const wire::Gid& source, const wire::Gid& destination) {
+  if (source != address_ || destination.is_multicast()) return false;
+  const Outgoing* outgoing = find(destination);
+  return outgoing != nullptr && outgoing->takes_references();
+}
+
+void ShmLink::commit_referring(std::span<std::uint8_t> frame) {
+  if (!send_to_peer(frame, FrameForm::kReferring)) ++counters_.dropped;
+}
+
+void ShmLink::revoke_references() {
+  for (auto& [address, peer] : peers_) {
+    if (peer.outgoing) peer.outgoing->revoke_references();
+  }
 }
 
 // False: the next link reaches the destination.
@@ -267,7 +294,7 @@ std::size_t ShmLink::receive_from_rings(Receiver& receiver, std::size_t budget) 
 void ShmLink::remove_ended() {
   for (const auto& incoming : incoming_) {
     if (!incoming->is_over()) continue;
-    counters_.rejected += incoming->rejected();
+    add_up(*incoming, &counters_);
     counters_.broken += incoming->was_broken();
     epoll_ctl(epoll_, EPOLL_CTL_DEL, incoming->fd(), nullptr);  // a forked child may have a copy of the descriptor
   }

@@ -26,6 +26,8 @@ struct ShmCounters {
   std::uint64_t received = 0;
   std::uint64_t dropped = 0;   // for a peer that reads nothing, or that went
   std::uint64_t rejected = 0;  // received with addresses that are not those of the connection
+  std::uint64_t pulled = 0;    // received frames whose payload was read from the sender's memory
+  std::uint64_t unpulled = 0;  // … could not be read, so that the sender sends it
   std::uint64_t broken = 0;    // connections that ended because the peer wrote what no peer writes
 };
 
@@ -43,6 +45,9 @@ class ShmLink final : public Link {
   std::uint8_t* reserve() override { return reserved_ = next_.reserve(); }
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
+  bool takes_references(const wire::Gid& source, const wire::Gid& destination) override;
+  void commit_referring(std::span<std::uint8_t> frame) override;
+  void revoke_references() override;
   void flush() override;
   bool congested(const wire::Gid& destination) override;
   std::uint64_t relieve() override;
@@ -73,6 +78,7 @@ class ShmLink final : public Link {
   };
 
   ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll, int listener);
+  void close_own();
   bool watch(int fd) const;
   bool is_for_peers(std::span<const std::uint8_t> frame) const;
   bool send_to_peer(std::span<const std::uint8_t> frame, FrameForm form);

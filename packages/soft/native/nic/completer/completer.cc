@@ -57,6 +57,7 @@ void handle_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t syndrome, Na
   if ((syndrome & wire::kSyndromeKind) == wire::kRnrNak) return handle_rnr_nak(core, qp, psn, syndrome & 0x1f, now);
   switch (syndrome) {
     case wire::kNakPsnSequence:
+      if (qp.req.refers) return send_payload(core, qp);
       ++core.counters.rcvd_seq_err;
       return handle_loss(core, qp, now);
     case wire::kNakInvalidRequest:

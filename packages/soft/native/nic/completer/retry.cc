@@ -55,6 +55,17 @@ void retry(Core& core, Qp& qp, Nanos now) {
 
 Nanos rnr_wait(std::uint8_t code) { return Nanos{10'000} * kRnrTable[code & 0x1f]; }
 
+void send_payload(Core& core, Qp& qp) {
+  constexpr std::uint8_t kMessages = 64;
+  RequesterState& req = qp.req;
+  revoke_references(core, qp);
+  req.by_payload = kMessages;
+  req.recovering = true;
+  req.recovery_psn = req.max_psn;
+  rewind(qp, req.una_psn);
+  core.active.add(qp);
+}
+
 void acknowledge_progress(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   RequesterState& req = qp.req;
   req.congestion_window.acknowledged(static_cast<std::uint32_t>(psn_diff(una, req.una_psn)));
@@ -72,6 +83,7 @@ void acknowledge_progress(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   while (!outstanding.empty() && psn_before(outstanding.front().last_psn, una)) outstanding.erase(outstanding.begin());
   if (!req.waiting_rnr) {
     if (una == req.max_psn) {
+      req.refers = false;
       core.timers.cancel(qp);
     } else {
       restart_ack_timer(core, qp, now);

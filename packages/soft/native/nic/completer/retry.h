@@ -13,6 +13,10 @@ void acknowledge_progress(Core& core, Qp& qp, std::uint32_t una, Nanos now);
 // was lost too, and starts another one within the same ACK timeout.
 void handle_loss(Core& core, Qp& qp, Nanos now);
 
+// The peer could not read what packets refer to: sends their payload, from the oldest unacknowledged packet on. No
+// retry, since nothing was lost.
+void send_payload(Core& core, Qp& qp);
+
 // RNR NAK for `psn`: waits, then sends that packet again.
 void handle_rnr_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t timer_code, Nanos now);
 

@@ -16,7 +16,17 @@ PacketBuilder::PacketBuilder(Core& core, Port& port, const wire::Path& path, wir
   bth.opcode = wire::make_opcode(wire::Transport::kUd, operation);
 }
 
-void PacketBuilder::send(std::size_t payload_size) {
+void PacketBuilder::send_referring(const MemoryPieces& memory) {
+  std::uint8_t* at = payload();
+  for (const iovec& piece : memory.all()) {
+    const link::Reference reference{reinterpret_cast<std::uintptr_t>(piece.iov_base), piece.iov_len};
+    std::memcpy(at, &reference, sizeof reference);
+    at += sizeof reference;
+  }
+  send(static_cast<std::size_t>(at - payload()), link::FrameForm::kReferring);
+}
+
+void PacketBuilder::send(std::size_t payload_size, link::FrameForm form) {
   bth.pad = static_cast<std::uint8_t>(-payload_size & 3);
   bth.emit(transport_);
   std::uint8_t* end = payload() + payload_size;
@@ -39,7 +49,11 @@ void PacketBuilder::send(std::size_t payload_size) {
     } else {
       wire::write_network(frame_, path_, transport_size);
     }
-    port_.transmitter().commit_unsealed({frame_, size});
+    if (form == link::FrameForm::kReferring) {
+      port_.transmitter().commit_referring({frame_, size});
+    } else {
+      port_.transmitter().commit_unsealed({frame_, size});
+    }
   }
   ++core_.counters.sent_pkts;
   core_.counters.sent_bytes += size;

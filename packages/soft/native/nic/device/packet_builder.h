@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "nic/device/core.h"
+#include "nic/device/scatter.h"
 #include "wire/frame.h"
 #include "wire/headers.h"
 #include "wire/opcode.h"
@@ -48,9 +49,13 @@ class PacketBuilder {
   std::uint8_t* payload() { return transport_ + info_.header_size; }
 
   // Pads, seals and commits. A builder without send() sends nothing.
-  void send(std::size_t payload_size);
+  void send(std::size_t payload_size) { send(payload_size, link::FrameForm::kUnsealed); }
+  // With references to the payload, of a packet without a tunnel.
+  void send_referring(const MemoryPieces& memory);
 
  private:
+  void send(std::size_t payload_size, link::FrameForm form);
+
   Core& core_;
   Port& port_;
   const wire::Path& path_;

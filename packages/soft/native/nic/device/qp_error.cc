@@ -5,7 +5,14 @@
 
 namespace verbs::soft::nic {
 
+void revoke_references(Core& core, Qp& qp) {
+  if (!qp.req.refers) return;
+  qp.req.refers = false;
+  core.port_of(qp).transmitter().revoke_references();
+}
+
 void enter_error(Core& core, Qp& qp) {
+  revoke_references(core, qp);
   const bool was_in_error = qp.state == IBV_QPS_ERR;
   qp.state = qp.attr.qp_state = IBV_QPS_ERR;
   qp.draining = false;
@@ -25,6 +32,7 @@ void enter_error(Core& core, Qp& qp, ibv_event_type event) {
 }
 
 void fail_send(Core& core, Qp& qp, ibv_wc_status status) {
+  revoke_references(core, qp);
   complete_send(core, qp, status);
   if (qp.is_reliable()) return enter_error(core, qp);
   qp.state = qp.attr.qp_state = IBV_QPS_SQE;

@@ -15,6 +15,10 @@ void enter_error(Core& core, Qp& qp, ibv_event_type event);
 // application moves it back to RTS (IBTA 10.3.1.6).
 void fail_send(Core& core, Qp& qp, ibv_wc_status status);
 
+// Before the application gets the memory of unanswered requests back: a peer that still has references to it does not
+// use what it reads there.
+void revoke_references(Core& core, Qp& qp);
+
 // Completes what is posted as flushed.
 void flush_sends(Core& core, Qp& qp);
 void flush_receives(Core& core, Qp& qp);

@@ -55,4 +55,12 @@ bool scatter(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_
                         });
 }
 
+bool locate(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
+            std::size_t size, unsigned access, MemoryPieces* memory) {
+  return for_each_piece(mrs, pd, sges, count, offset, size, access,
+                        [memory](const Mr& mr, std::uint64_t address, std::size_t piece) {
+                          return !mr.null && mr.covers(address, piece) && memory->add(mr.at(address, piece), piece);
+                        });
+}
+
 }  // namespace verbs::soft::nic

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <infiniband/verbs.h>
+#include <sys/uio.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include "link/reference.h"
 #include "nic/objects/mr.h"
 
 namespace verbs::soft::nic {
@@ -19,5 +23,23 @@ bool gather(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t
             std::uint8_t* to, std::size_t size);
 bool scatter(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
              const std::uint8_t* from, std::size_t size);
+
+// Where memory lies, for others than this process' own instructions.
+struct MemoryPieces {
+  std::array<iovec, link::kMostReferences> pieces;
+  std::size_t count = 0;
+
+  bool add(void* memory, std::size_t size) {
+    if (count == pieces.size()) return false;
+    pieces[count++] = {memory, size};
+    return true;
+  }
+  std::span<const iovec> all() const { return {pieces.data(), count}; }
+};
+
+// The memory of `size` bytes from `offset` of the list on. False as for gather(), and for lists that are no plain
+// memory of a few pieces.
+bool locate(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
+            std::size_t size, unsigned access, MemoryPieces* memory);
 
 }  // namespace verbs::soft::nic

@@ -1,5 +1,7 @@
 #include "nic/ingress/ingress.h"
 
+#include <array>
+#include <cstring>
 #include <optional>
 
 #include "nic/completer/completer.h"
@@ -103,7 +105,27 @@ bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
 
 }  // namespace
 
-void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form) {
+// What the list says is the sender's: sizes may be any. The state machines check them as those of payloads.
+void Ingress::handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory) {
+  std::array<link::Reference, link::kMostReferences> pieces;
+  const std::span<const std::uint8_t> list = packet.payload();
+  const std::size_t count = list.size() / sizeof(link::Reference);
+  if (!packet.has(wire::kIsSend | wire::kIsWrite) || !qp.is_reliable() || count == 0 || count > pieces.size() ||
+      list.size() % sizeof(link::Reference) != 0) {
+    return drop();
+  }
+  std::memcpy(pieces.data(), list.data(), list.size());
+  std::size_t size = 0;
+  for (const link::Reference& piece : std::span(pieces.data(), count)) {
+    if (piece.size > link::kMostReferred - size) return drop();
+    size += piece.size;
+  }
+  const ReferredPayload referred{memory, {pieces.data(), count}, size};
+  handle_request(core_, qp, {packet.frame, packet.bth, packet.info, packet.transport, &referred});
+}
+
+void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
+                      link::SenderMemory* memory) {
   core_.set_time(now);
   const Port* port = core_.ports.find(port_num);
   if (port == nullptr) return drop();
@@ -130,7 +152,11 @@ void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame
 
   const std::span<const std::uint8_t> transport = view->transport;
   const Packet packet{*view, parsed.bth, *parsed.info, transport.first(transport.size() - parsed.trailer_size())};
-  if (parsed.is_to_group()) {
+  if (memory != nullptr) {
+    if (parsed.is_to_group() || parsed.is_to_management() || parsed.is_datagram() || !parsed.is_request())
+      return drop();
+    handle_referring(*parsed.qp, packet, *memory);
+  } else if (parsed.is_to_group()) {
     receive_group_datagram(core_, port_num, packet);
   } else if (parsed.is_to_management()) {
     receive_mad(core_, port_num, packet);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "nic/device/core.h"
+#include "nic/device/packet.h"
 
 namespace verbs::soft::nic {
 
@@ -16,9 +17,19 @@ class Ingress {
   // A frame arrived on a port. May write memory, complete work requests and raise events; sends nothing. A frame that
   // fails a check is dropped and counted (dropped_pkts, link_dropped, icrc_err).
   void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now,
-               link::FrameForm form = link::FrameForm::kSealed);
+               link::FrameForm form = link::FrameForm::kSealed) {
+    deliver(port_num, frame, now, form, nullptr);
+  }
+  // A frame that refers to its payload in `memory`.
+  void deliver_referring(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now,
+                         link::SenderMemory& memory) {
+    deliver(port_num, frame, now, link::FrameForm::kReferring, &memory);
+  }
 
  private:
+  void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
+               link::SenderMemory* memory);
+  void handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory);
   void drop() { ++core_.counters.dropped_pkts; }
 
   Core& core_;

@@ -31,6 +31,11 @@ constexpr Nanos kAckRequestInterval = 500'000;
 constexpr Nanos kProbeRoundTrips = 4;
 constexpr Nanos kMinProbeDelay = 1'000'000;
 
+// Messages refer to their payload from this size on: below, a copy through the link costs less than the system call.
+constexpr std::size_t kLeastReferred = 16 << 10;
+// Bytes that may be unacknowledged then: enough that the peer always has a packet to read.
+constexpr std::uint32_t kReferredWindow = 4 * link::kMostReferred;
+
 std::uint32_t packets_of(const Qp& qp, const SendWqe& wqe) {
   const ExpectedResponse response = info_of(wqe.opcode).response;
   if (wqe.length == 0) return 1;
@@ -48,7 +53,9 @@ Operation operation_of(const SendWqe& wqe, bool first, bool last) {
 // yet, the peer drops the others too. And after a first ACK timeout: a peer that got no processor time for a while has
 // all packets in its socket's buffer, and would find them twice.
 std::uint32_t max_in_flight(const Qp& qp) {
-  return qp.req.rnr_naks > 0 || qp.req.timed_out ? 1 : qp.req.congestion_window.packets();
+  if (qp.req.rnr_naks > 0 || qp.req.timed_out) return 1;
+  const std::uint32_t window = qp.req.congestion_window.packets();
+  return qp.req.refers ? std::max(window, kReferredWindow / qp.mtu) : window;
 }
 
 bool is_congestion_window_full(const Qp& qp) {
@@ -108,24 +115,48 @@ void request_ack(PacketBuilder& packet, Qp& qp, const SendWqe& wqe, bool last, N
   if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
 }
 
-// False when the memory of the request is gone.
+// The memory of the next packets, if one packet can stand for them all and refer to their payload; returns how many,
+// or 0. What is sent again has its payload.
+std::uint32_t refer(Core& core, Qp& qp, const SendWqe& wqe, MemoryPieces* memory) {
+  RequesterState& req = qp.req;
+  const std::size_t offset = static_cast<std::size_t>(req.packet) * qp.mtu;
+  if (wqe.length - offset < kLeastReferred || !qp.is_reliable() || req.send_psn != req.max_psn) return 0;
+  if (req.by_payload > 0 || (wqe.flags & IBV_SEND_INLINE) != 0 || qp.send_tunnel(true) != nullptr) return 0;
+  if (!core.port_of(qp).transmitter().takes_references(qp.path.sgid, qp.path.dgid)) return 0;
+  const auto most = static_cast<std::uint32_t>(link::kMostReferred / qp.mtu);
+  const std::uint32_t packets = std::min(most, wqe.packets - req.packet);
+  const std::size_t size = std::min(std::size_t{packets} * qp.mtu, wqe.length - offset);
+  const ibv_sge* sges = qp.sq.sges(req.position);
+  return locate(core.mrs, qp.pd, sges, wqe.num_sge, offset, size, 0, memory) ? packets : 0;
+}
+
+// Sends one packet, or one that refers to the payload of several. False when the memory of the request is gone.
 bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   RequesterState& req = qp.req;
   SendWqe& wqe = qp.sq.at(req.position);
   const bool first = req.packet == 0;
-  const bool last = req.packet + 1 == wqe.packets;
+  MemoryPieces memory;
+  const std::uint32_t referred = refer(core, qp, wqe, &memory);
+  const std::uint32_t psns = std::max(referred, 1u);
+  const bool last = req.packet + psns == wqe.packets;
   const std::size_t offset = static_cast<std::size_t>(req.packet) * qp.mtu;
   const std::size_t size = std::min<std::size_t>(qp.mtu, wqe.length - offset);
 
   PacketBuilder packet(core, qp, operation_of(wqe, first, last));
-  if (!load_payload(core, qp, req.position, offset, packet.payload(), size)) return false;
+  if (referred == 0 && !load_payload(core, qp, req.position, offset, packet.payload(), size)) return false;
   write_extended_headers(packet, qp, wqe);
   packet.bth.psn = req.send_psn;
   packet.bth.solicited =
       last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (packet.has(wire::kIsSend) || packet.has(wire::kHasImmDt));
+  if (referred != 0) req.since_ack_request = kAckEvery;  // each asks for an acknowledgement
   request_ack(packet, qp, wqe, last, now);
-  packet.send(size);
-  advance(core, qp, 1);
+  if (referred != 0) {
+    packet.send_referring(memory);
+    req.refers = true;
+  } else {
+    packet.send(size);
+  }
+  advance(core, qp, psns);
   return true;
 }
 
@@ -213,6 +244,7 @@ Step start(Core& core, Qp& qp, SendWqe& wqe) {
   wqe.first_psn = req.next_psn;
   req.next_psn = psn_add(req.next_psn, wqe.packets);
   if (info_of(wqe.opcode).has_own_response()) ++req.unanswered_requests;
+  if (req.by_payload > 0) --req.by_payload;
   ++core.counters.rdma_sends;
   return Step::kSent;
 }

@@ -23,9 +23,26 @@ void advance(Core& core, Qp& qp, const Packet& packet) {
     resp.msn = psn_add(resp.msn, 1);
   }
   const std::uint32_t psn = resp.expected_psn;
-  resp.expected_psn = psn_add(psn, 1);
-  if (packet.bth.ack_req && qp.is_reliable()) queue_ack(core, qp, psn);
+  resp.expected_psn = psn_add(psn, packet.psns(qp.mtu));
+  if (packet.bth.ack_req && qp.is_reliable()) queue_ack(core, qp, psn_add(resp.expected_psn, kPsnMask));
 }
+
+// Into the receive request in progress, from the sender's memory. Whatever the reason why it fails: the sender sends
+// the payload, and the usual way gives the usual errors.
+bool pull_to_recv(const Core& core, const Qp& qp, std::size_t offset, const ReferredPayload& referred) {
+  const CurrentRecv& recv = qp.recv;
+  MemoryPieces to;
+  return locate(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, offset, referred.size, IBV_ACCESS_LOCAL_WRITE, &to) &&
+         referred.memory.read(to.all(), referred.pieces);
+}
+
+bool pull(std::uint8_t* memory, const ReferredPayload& referred) {
+  const iovec to{memory, referred.size};
+  return referred.memory.read({&to, 1}, referred.pieces);
+}
+
+// The message takes a receive request, unless it has it since a packet whose payload could not be read.
+bool take_recv(Core& core, Qp& qp) { return qp.recv.wqe != nullptr || dequeue_recv(core, qp); }
 
 void finish_receive(Core& core, Qp& qp, const Packet& packet, ibv_wc_opcode opcode, std::uint32_t length) {
   Received received;
@@ -84,26 +101,29 @@ bool continues_message(const ResponderState& resp, const wire::OpcodeInfo& info)
 }
 
 bool has_valid_length(const Qp& qp, const Packet& packet) {
-  const std::size_t size = packet.payload().size();
+  const std::size_t size = packet.payload_size();
+  if (packet.referred != nullptr) return size > 0 && (packet.has(wire::kIsEnd) || size % qp.mtu == 0);
   if (!packet.has(wire::kIsEnd)) return size == qp.mtu;
   return size <= qp.mtu && (packet.has(wire::kIsStart) || size > 0);
 }
 
 void execute_send(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
-  const std::span<const std::uint8_t> payload = packet.payload();
+  const std::size_t size = packet.payload_size();
   if (packet.has(wire::kIsStart)) {
-    if (!dequeue_recv(core, qp)) return nak_receiver_not_ready(core, qp);
-    resp.message = Message::kSend;
+    if (!take_recv(core, qp)) return nak_receiver_not_ready(core, qp);
     resp.offset = 0;
   }
-  if (payload.size() > qp.recv.wqe->length - resp.offset) {
+  if (size > qp.recv.wqe->length - resp.offset) {
     return nak_fatal(core, qp, wire::kNakInvalidRequest, IBV_WC_LOC_LEN_ERR);
   }
-  if (!write_to_recv(core, qp, resp.offset, payload)) {
+  if (packet.referred != nullptr) {
+    if (!pull_to_recv(core, qp, resp.offset, *packet.referred)) return nak_unread(core, qp);
+  } else if (!write_to_recv(core, qp, resp.offset, packet.payload())) {
     return nak_fatal(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_PROT_ERR);
   }
-  resp.offset += static_cast<std::uint32_t>(payload.size());
+  resp.message = Message::kSend;
+  resp.offset += static_cast<std::uint32_t>(size);
   const std::uint32_t length = resp.offset;
   if (packet.has(wire::kHasIeth) && !core.mws.invalidate(qp, packet.immediate())) {
     // No NAK for this (IBTA 9.9.3.1.4, class J): the receiver gets an error completion, the sender a timeout.
@@ -116,25 +136,27 @@ void execute_send(Core& core, Qp& qp, const Packet& packet) {
 
 void execute_write(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
-  const std::span<const std::uint8_t> payload = packet.payload();
+  const std::size_t size = packet.payload_size();
   std::uint8_t* memory = nullptr;
   if (packet.has(wire::kIsStart) && !begin_write(core, qp, packet, &memory)) return;
   const std::uint32_t left = resp.length - resp.offset;
-  if (packet.has(wire::kIsEnd) ? payload.size() != left : payload.size() >= left) return nak_invalid_request(core, qp);
-  if (packet.has(wire::kHasImmDt) && !dequeue_recv(core, qp)) return nak_receiver_not_ready(core, qp);
-  resp.message = Message::kWrite;
-  if (!payload.empty()) {
+  if (packet.has(wire::kIsEnd) ? size != left : size >= left) return nak_invalid_request(core, qp);
+  if (packet.has(wire::kHasImmDt) && !take_recv(core, qp)) return nak_receiver_not_ready(core, qp);
+  if (size > 0) {
     if (memory == nullptr) {  // the key may have changed since the first packet
-      memory = remote_memory(core, qp, qp.remote_pd, resp.rkey, resp.address + resp.offset, payload.size(),
-                             IBV_ACCESS_REMOTE_WRITE);
+      memory =
+          remote_memory(core, qp, qp.remote_pd, resp.rkey, resp.address + resp.offset, size, IBV_ACCESS_REMOTE_WRITE);
     }
     if (memory == nullptr) return nak_write_access(core, qp, packet);
-    // The key is right but the memory is gone: the receive request completes with an error of its own (IBTA 11.6.2).
-    if (!guarded_copy(memory, payload.data(), payload.size())) {
+    if (packet.referred != nullptr) {
+      if (!pull(memory, *packet.referred)) return nak_unread(core, qp);
+    } else if (!guarded_copy(memory, packet.payload().data(), size)) {
+      // The key is right but the memory is gone: the receive request completes with an error of its own (IBTA 11.6.2).
       return nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);
     }
-    resp.offset += static_cast<std::uint32_t>(payload.size());
+    resp.offset += static_cast<std::uint32_t>(size);
   }
+  resp.message = Message::kWrite;
   const std::uint32_t length = resp.length;
   advance(core, qp, packet);
   if (packet.has(wire::kHasImmDt)) finish_receive(core, qp, packet, IBV_WC_RECV_RDMA_WITH_IMM, length);

@@ -41,6 +41,12 @@ void nak_sequence_error(Core& core, Qp& qp) {
   queue_response(core, qp, make_nak(qp, wire::kNakPsnSequence, qp.resp.expected_psn));
 }
 
+void nak_unread(Core& core, Qp& qp) {
+  qp.resp.nak_sent = true;
+  qp.resp.last_ahead_psn = qp.resp.expected_psn;
+  queue_response(core, qp, make_nak(qp, wire::kNakPsnSequence, qp.resp.expected_psn));
+}
+
 void nak_receiver_not_ready(Core& core, Qp& qp) {
   if (!qp.is_reliable()) return drop_message(core, qp, IBV_WC_SUCCESS);
   ++core.counters.send_rnr_err;

@@ -18,6 +18,9 @@ void nak_remote_access(Core& core, Qp& qp);
 // PSN sequence error NAK: a packet arrived ahead of the expected PSN, and something before it is missing.
 void nak_sequence_error(Core& core, Qp& qp);
 
+// The payload that a packet refers to could not be read: the requester sends it, from the expected PSN on.
+void nak_unread(Core& core, Qp& qp);
+
 // RNR NAK: no receive request is posted, so the requester tries again after the QP's RNR timer. UC drops the message.
 void nak_receiver_not_ready(Core& core, Qp& qp);
 

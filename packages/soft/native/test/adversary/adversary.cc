@@ -9,14 +9,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <span>
 #include <thread>
 
+#include "link/shm/peer_process.h"
 #include "link/shm/peer_socket.h"
 #include "link/shm/ring.h"
 #include "link/shm/shared_memory.h"
 #include "wire/bytes.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"
+#include "wire/opcode.h"
 
 namespace verbs::soft::test::adversary {
 
@@ -61,11 +64,50 @@ std::size_t random_packet(const wire::Gid& own, const wire::Gid& victim, std::ui
   return size;
 }
 
-void write_packets(const wire::Gid& own, const wire::Gid& victim, int fd, std::uint8_t* memory, Random& random) {
+// A WRITE or a SEND that refers to memory which is there, which is not, and which is too much.
+std::size_t referring_packet(const wire::Gid& own, const Victim& victim, std::uint8_t* frame, Random& random) {
+  static std::uint8_t own_memory[64 << 10];
+  wire::Path path;
+  path.sgid = own;
+  path.dgid = victim.gid;
+  path.source_port = wire::kRocePort;
+  const bool write = random() % 2 == 0;
+  const std::size_t header = wire::Bth::kSize + (write ? wire::Reth::kSize : 0);
+  link::Reference list[34];
+  std::size_t size = 0;
+  const std::size_t count = random() % 4 == 0 ? random() % 34 : 1;
+  for (link::Reference& piece : std::span(list, count)) {
+    piece = {reinterpret_cast<std::uintptr_t>(own_memory) + random() % 4096, random() % (32 << 10)};
+    if (random() % 4 == 0) piece.address = std::uint64_t{random()} << (random() % 32);
+    if (random() % 32 == 0) piece.size = std::uint64_t{random()} << (random() % 32);
+    size += piece.size;
+  }
+  const std::size_t transport = header + count * sizeof list[0] + wire::kIcrcSize;
+  const std::size_t network = wire::write_network(frame, path, transport);
+  wire::Bth bth;
+  bth.opcode = wire::make_opcode(wire::Transport::kRc, write ? wire::kWriteOnly : wire::kSendOnly);
+  bth.dest_qpn = victim.qpn;
+  bth.psn = random() % 3;
+  bth.ack_req = true;
+  bth.emit(frame + network);
+  if (write) {
+    wire::Reth{victim.memory + random() % 4096, victim.rkey, static_cast<std::uint32_t>(size)}.emit(frame + network +
+                                                                                                    wire::Bth::kSize);
+  }
+  std::memcpy(frame + network + header, list, count * sizeof list[0]);
+  return network + transport;
+}
+
+void write_packets(const wire::Gid& own, const Victim& victim, int fd, std::uint8_t* memory, Random& random) {
   link::RingWriter writer(memory);
   std::uint8_t frame[wire::kMaxFrame];
   for (const auto end = Clock::now() + kAttack; Clock::now() < end;) {
-    if (!writer.write({frame, random_packet(own, victim, frame, random)})) usleep(100);
+    const bool refers = random() % 2 == 0;
+    const std::size_t size =
+        refers ? referring_packet(own, victim, frame, random) : random_packet(own, victim.gid, frame, random);
+    const auto form = refers ? link::FrameForm::kReferring : static_cast<link::FrameForm>(random() % 3);
+    if (random() % 64 == 0) writer.set_epoch(random() % 2);
+    if (!writer.write({frame, size}, form, random() % 8 == 0)) usleep(100);
     if (writer.publish()) link::ring_bell(fd);
   }
 }
@@ -78,16 +120,16 @@ void scribble_for_a_while(int fd, std::uint8_t* memory, Random& random) {
 }
 
 // As a sender.
-void attack(const wire::Gid& own, const wire::Gid& victim, Random& random) {
+void attack(const wire::Gid& own, const Victim& victim, Random& random) {
   int fd = -1;
-  if (link::connect_to_peer(victim, &fd) != 0) {
+  if (link::connect_to_peer(victim.gid, &fd) != 0) {
     usleep(1000);
     return;
   }
   link::SharedMemory memory;
   int memory_fd = -1;
   if (link::SharedMemory::create(link::kRingMemory, &memory, &memory_fd) == 0) {
-    link::Hello hello = link::make_hello(own, victim);
+    link::Hello hello = link::make_hello(own, victim.gid, link::PeerProcess::own_proof());
     if (random() % 8 == 0) reinterpret_cast<std::uint8_t*>(&hello)[random() % sizeof hello] ^= 1;
     if (random() % 8 == 0) link::ring_bell(fd);
     (void)link::send_hello(fd, hello, memory_fd);
@@ -124,7 +166,7 @@ void receive(const wire::Gid& own, Random random) {
 
 }  // namespace
 
-pid_t start(const wire::Gid& own, const std::vector<wire::Gid>& victims, std::uint32_t seed) {
+pid_t start(const wire::Gid& own, const std::vector<Victim>& victims, std::uint32_t seed) {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child != 0) return child;

@@ -25,6 +25,11 @@ using Clock = std::chrono::steady_clock;
 
 wire::Gid gid_of(const Peer& peer) { return wire::Gid::from_bytes(peer.address().gid.raw); }
 
+verbs::soft::test::adversary::Victim victim(const Peer& peer) {
+  const Address& address = peer.address();
+  return {gid_of(peer), address.qpn, address.memory, address.rkey};
+}
+
 void connect(Peer& a, Peer& b) {
   require(a.ask(Command::kConnect, b.address()) == IBV_WC_SUCCESS, "connect");
   require(b.ask(Command::kConnect, a.address()) == IBV_WC_SUCCESS, "connect");
@@ -38,7 +43,7 @@ void run(double seconds, std::uint32_t seed) {
                                    static_cast<std::uint8_t>(getpid() >> 8)};
   const wire::Gid own = wire::Gid::from_ipv4(address);
   const pid_t attacker =
-      verbs::soft::test::adversary::start(own, {gid_of(writer), gid_of(target), gid_of(third)}, seed);
+      verbs::soft::test::adversary::start(own, {victim(writer), victim(target), victim(third)}, seed);
   require(attacker > 0, "no adversary");
   writer.send(Command::kWriteForever);
 

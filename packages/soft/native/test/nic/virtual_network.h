@@ -27,38 +27,74 @@ inline constexpr Nanos kMicrosecond = 1'000;
 inline constexpr Nanos kMillisecond = 1'000'000;
 
 // One end of a cable with a latency of a microsecond.
-class CableEnd final : public link::Link {
+class CableEnd final : public link::Link, private link::SenderMemory {
  public:
   struct Flying {
     Nanos due;
     std::vector<std::uint8_t> frame;
+    bool refers = false;
+    int epoch = 0;
   };
 
   CableEnd* peer = nullptr;
   const Nanos* now = nullptr;
   std::function<void(std::span<const std::uint8_t>)> observe;
   bool unplugged = false;
+  bool shares_memory = false;  // frames from here may refer to their payload
+  bool readable = true;        // … and the other end can read it
+  int referring = 0;           // such frames that were sent
+  int epoch = 0;               // how often the references were revoked
 
   std::uint8_t* reserve() override { return buffer_; }
   void commit(std::size_t size) override {
     if (observe) observe({buffer_, size});
     if (!unplugged) peer->inbox_.push_back({*now + kMicrosecond, {buffer_, buffer_ + size}});
   }
+  bool takes_references(const wire::Gid& /*source*/, const wire::Gid& /*destination*/) override {
+    return shares_memory;
+  }
+  void commit_referring(std::span<std::uint8_t> frame) override {
+    ++referring;
+    peer->inbox_.push_back({*now + kMicrosecond, {frame.begin(), frame.end()}, true, epoch});
+  }
+  void revoke_references() override { ++epoch; }
   void flush() override {}
   std::size_t receive(link::Receiver& receiver, std::size_t budget) override {
     std::size_t count = 0;
     for (; count < budget && !inbox_.empty() && inbox_.front().due <= *now; ++count) {
-      const std::vector<std::uint8_t> frame = std::move(inbox_.front().frame);
+      const Flying flying = std::move(inbox_.front());
       inbox_.pop_front();
-      receiver.deliver(frame);
+      if (flying.refers) {
+        peer->delivered_epoch_ = flying.epoch;
+        receiver.deliver_referring(flying.frame, *peer);
+      } else {
+        receiver.deliver(flying.frame);
+      }
     }
     return count;
   }
   Nanos next_deadline() const override { return inbox_.empty() ? nic::kNever : inbox_.front().due; }
 
  private:
+  bool read(std::span<const iovec> to, std::span<const link::Reference> from) override {
+    std::vector<std::uint8_t> bytes;
+    for (const link::Reference& piece : from) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr)
+      const auto* at = reinterpret_cast<const std::uint8_t*>(piece.address);
+      bytes.insert(bytes.end(), at, at + piece.size);
+    }
+    std::size_t done = 0;
+    for (const iovec& piece : to) {
+      std::memcpy(piece.iov_base, bytes.data() + done, piece.iov_len);
+      done += piece.iov_len;
+    }
+    REQUIRE(done == bytes.size());
+    return readable && epoch == delivered_epoch_;
+  }
+
   std::uint8_t buffer_[wire::kMaxFrame] = {};
   std::deque<Flying> inbox_;
+  int delivered_epoch_ = 0;
 };
 
 // A NIC with a port, its event log, and a protection domain and completion queue to work with.
@@ -93,6 +129,9 @@ class Station final : public nic::EventSink, public link::Receiver {
   void completion(nic::Cq*) override { ++notifications; }
   void async(const nic::AsyncEvent& event) override { events.push_back(event); }
   void deliver(std::span<const std::uint8_t> frame) override { nic->ingress().deliver(1, frame, now); }
+  void deliver_referring(std::span<const std::uint8_t> frame, link::SenderMemory& memory) override {
+    nic->ingress().deliver_referring(1, frame, now, memory);
+  }
 
   bool saw(ibv_event_type type) const {
     for (const nic::AsyncEvent& event : events) {

@@ -47,12 +47,11 @@ struct Ring {
   RingWriter writer{memory.data()};
   RingReader reader{memory.data()};
   std::uint8_t room[wire::kMaxFrame];
-  FrameForm form = FrameForm::kSealed;  // of the frame that was read last
+  RingRecord record;  // that was read last
 
   RingReader::Next read(Bytes* bytes) {
-    std::size_t size = 0;
-    const RingReader::Next next = reader.read(room, &size, &form);
-    if (next == RingReader::Next::kFrame) bytes->assign(room, room + size);
+    const RingReader::Next next = reader.read(room, &record);
+    if (next == RingReader::Next::kFrame) bytes->assign(room, room + record.size);
     return next;
   }
 };
@@ -146,15 +145,15 @@ TEST_CASE_FIXTURE(Ring, "the reader believes no position and no size that no wri
     RingReader fresh(memory.data());
     memory.header().head = head;
     std::memcpy(memory.records(), &size, sizeof size);
-    std::size_t length = 0;
-    return fresh.read(room, &length, &form);
+    return fresh.read(room, &record);
   };
   CHECK(starts(kRingCapacity + 8, 64) == Next::kBroken);
   CHECK(starts(~std::uint64_t{0}, 64) == Next::kBroken);
   CHECK(starts(12, 4) == Next::kBroken);
   CHECK(starts(64, 57) == Next::kBroken);  // past the head
-  CHECK(starts(64, 1u << 31 | 57) == Next::kBroken);
-  CHECK(starts(64, 1u << 31) == Next::kBroken);
+  CHECK(starts(64, 1u << 30 | 57) == Next::kBroken);
+  CHECK(starts(64, 1u << 30) == Next::kBroken);
+  CHECK(starts(64, 3u << 30 | 56) == Next::kBroken);  // a form that does not exist
   CHECK(starts(kRingCapacity, wire::kMaxFrame + 1) == Next::kBroken);
   CHECK(starts(kRingCapacity, UINT32_MAX) == Next::kBroken);
   CHECK(starts(kRingCapacity, 0) == Next::kBroken);  // skips a whole ring
@@ -166,12 +165,19 @@ TEST_CASE_FIXTURE(Ring, "each frame keeps its form") {
   Bytes got;
   CHECK(writer.write(bytes_of(1, 60), FrameForm::kUnsealed));
   CHECK(writer.write(bytes_of(2, 60), FrameForm::kSealed));
+  CHECK(writer.write(bytes_of(3, 60), FrameForm::kReferring, 77));
   writer.publish();
   REQUIRE(read(&got) == Next::kFrame);
-  CHECK(form == FrameForm::kUnsealed);
+  CHECK(record.form == FrameForm::kUnsealed);
   CHECK(got == bytes_of(1, 60));
   REQUIRE(read(&got) == Next::kFrame);
-  CHECK(form == FrameForm::kSealed);
+  CHECK(record.form == FrameForm::kSealed);
+  REQUIRE(read(&got) == Next::kFrame);
+  CHECK(record.form == FrameForm::kReferring);
+  CHECK(record.epoch == 77);
+  CHECK(reader.epoch() == 0);
+  writer.set_epoch(78);
+  CHECK(reader.epoch() == 78);
 }
 
 TEST_CASE_FIXTURE(Ring, "the reader stays with its error") {
@@ -227,9 +233,8 @@ TEST_CASE_FIXTURE(Ring, "scribbles break a ring and nothing else") {
                                 : memory.records() + random() % (kRingCapacity - sizeof value);
       std::memcpy(at, &value, random() % 2 == 0 ? 1 : sizeof value);
     }
-    std::size_t size = 0;
     Next next = Next::kFrame;
-    for (int i = 0; i < 10'000 && (next = in.read(room, &size, &form)) == Next::kFrame; ++i) ++frames;
+    for (int i = 0; i < 10'000 && (next = in.read(room, &record)) == Next::kFrame; ++i) ++frames;
     broken += next == Next::kBroken;
     in.release();
     for (int i = 0; i < 200 && out.write(bytes_of(2, 4096)); ++i) out.publish();
