@@ -32,13 +32,21 @@ namespace {
 
 // errnoName(number): 'EINVAL', or undefined. Node's own table lacks names that RDMA uses, EREMOTEIO for one.
 Napi::Value errno_name(const Napi::CallbackInfo& info) {
+#if defined(__GLIBC__)
   const char* name = strerrorname_np(info[0].As<Napi::Number>().Int32Value());
+#else  // musl has no names
+  const char* name = nullptr;
+#endif
   return name == nullptr ? info.Env().Undefined() : Napi::String::New(info.Env(), name);
 }
 
 // errnoText(number): 'Invalid argument'
 Napi::Value errno_text(const Napi::CallbackInfo& info) {
+#if defined(__GLIBC__)
   const char* text = strerrordesc_np(info[0].As<Napi::Number>().Int32Value());
+#else
+  const char* text = strerror(info[0].As<Napi::Number>().Int32Value());
+#endif
   return Napi::String::New(info.Env(), text == nullptr ? "Unknown error" : text);
 }
 

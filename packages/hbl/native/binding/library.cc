@@ -1,17 +1,16 @@
 #include "binding/library.h"
 
-#include <dlfcn.h>
-
 #include "provider/libraries.h"
+#include "provider/versioned_symbol.h"
 
 namespace verbs::hbl::binding {
 namespace {
 
 bool find_functions(const std::string& name, Library* library, std::string* reason) {
   bool complete = true;
-#define HBLDV_FIND(result, function, parameters, arguments)                                             \
-  library->function =                                                                                   \
-      reinterpret_cast<decltype(library->function)>(dlvsym(library->handle, #function, HBLDV_VERSION)); \
+#define HBLDV_FIND(result, function, parameters, arguments)                   \
+  library->function = reinterpret_cast<decltype(library->function)>(          \
+      provider::versioned_symbol(library->handle, #function, HBLDV_VERSION)); \
   complete &= library->function != nullptr;
   HBLDV_FUNCTIONS(HBLDV_FIND)
 #undef HBLDV_FIND

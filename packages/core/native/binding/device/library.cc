@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "provider/versioned_symbol.h"
+
 namespace verbs::core {
 namespace {
 
@@ -9,7 +11,7 @@ constexpr const char* kMarker = "verbs_soft_marker";
 
 template <typename F>
 bool find(void* handle, const char* name, const char* version, F* function) {
-  *function = reinterpret_cast<F>(dlvsym(handle, name, version));
+  *function = reinterpret_cast<F>(provider::versioned_symbol(handle, name, version));
   return *function != nullptr;
 }
 
@@ -109,7 +111,7 @@ std::shared_ptr<const Library> Library::open(const std::string& name, std::strin
 }
 
 void* Library::symbol(const char* name, const char* version) const {
-  return version == nullptr ? dlsym(handle_, name) : dlvsym(handle_, name, version);
+  return version == nullptr ? dlsym(handle_, name) : provider::versioned_symbol(handle_, name, version);
 }
 
 }  // namespace verbs::core

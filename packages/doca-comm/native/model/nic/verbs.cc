@@ -27,34 +27,35 @@ bool fails(Fault kind) {
 
 bool Verbs::resolve(void* library) {
   bool all = true;
-  const auto find = [&](const char* name, const char* version, auto* function) {
-    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlvsym(library, name, version));
+  // Each name has one version in the software NIC's library.
+  const auto find = [&](const char* name, auto* function) {
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlsym(library, name));
     all &= *function != nullptr;
   };
-  find("ibv_get_device_list", "IBVERBS_1.1", &get_device_list);
-  find("ibv_free_device_list", "IBVERBS_1.1", &free_device_list);
-  find("ibv_get_device_name", "IBVERBS_1.1", &get_device_name);
-  find("ibv_open_device", "IBVERBS_1.1", &open_device_);
-  find("ibv_close_device", "IBVERBS_1.1", &close_device);
-  find("ibv_query_device", "IBVERBS_1.1", &query_device_);
-  find("ibv_query_port", "IBVERBS_1.1", &query_port_);
-  find("ibv_query_gid", "IBVERBS_1.1", &query_gid);
-  find("ibv_alloc_pd", "IBVERBS_1.1", &alloc_pd_);
-  find("ibv_dealloc_pd", "IBVERBS_1.1", &dealloc_pd);
-  find("ibv_reg_mr", "IBVERBS_1.1", &reg_mr_);
-  find("ibv_dereg_mr", "IBVERBS_1.1", &dereg_mr);
-  find("ibv_create_comp_channel", "IBVERBS_1.0", &create_comp_channel_);
-  find("ibv_destroy_comp_channel", "IBVERBS_1.0", &destroy_comp_channel);
-  find("ibv_create_cq", "IBVERBS_1.1", &create_cq_);
-  find("ibv_destroy_cq", "IBVERBS_1.1", &destroy_cq);
-  find("ibv_get_cq_event", "IBVERBS_1.1", &get_cq_event);
-  find("ibv_ack_cq_events", "IBVERBS_1.1", &ack_cq_events);
-  find("ibv_create_qp", "IBVERBS_1.1", &create_qp_);
-  find("ibv_modify_qp", "IBVERBS_1.1", &modify_qp_);
-  find("ibv_destroy_qp", "IBVERBS_1.1", &destroy_qp_);
-  find("ibv_init_ah_from_wc", "IBVERBS_1.1", &init_ah_from_wc);
-  find("ibv_create_ah", "IBVERBS_1.1", &create_ah);
-  find("ibv_destroy_ah", "IBVERBS_1.1", &destroy_ah);
+  find("ibv_get_device_list", &get_device_list);
+  find("ibv_free_device_list", &free_device_list);
+  find("ibv_get_device_name", &get_device_name);
+  find("ibv_open_device", &open_device_);
+  find("ibv_close_device", &close_device);
+  find("ibv_query_device", &query_device_);
+  find("ibv_query_port", &query_port_);
+  find("ibv_query_gid", &query_gid);
+  find("ibv_alloc_pd", &alloc_pd_);
+  find("ibv_dealloc_pd", &dealloc_pd);
+  find("ibv_reg_mr", &reg_mr_);
+  find("ibv_dereg_mr", &dereg_mr);
+  find("ibv_create_comp_channel", &create_comp_channel_);
+  find("ibv_destroy_comp_channel", &destroy_comp_channel);
+  find("ibv_create_cq", &create_cq_);
+  find("ibv_destroy_cq", &destroy_cq);
+  find("ibv_get_cq_event", &get_cq_event);
+  find("ibv_ack_cq_events", &ack_cq_events);
+  find("ibv_create_qp", &create_qp_);
+  find("ibv_modify_qp", &modify_qp_);
+  find("ibv_destroy_qp", &destroy_qp_);
+  find("ibv_init_ah_from_wc", &init_ah_from_wc);
+  find("ibv_create_ah", &create_ah);
+  find("ibv_destroy_ah", &destroy_ah);
   return all;
 }
 

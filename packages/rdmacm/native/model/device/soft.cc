@@ -17,27 +17,28 @@ std::atomic<const Soft*> attached = nullptr;
 
 bool resolve(void* library, Soft* soft) {
   bool all = true;
-  const auto find = [&](const char* name, const char* version, auto* function) {
-    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlvsym(library, name, version));
+  // Each name has one version in the software NIC's library.
+  const auto find = [&](const char* name, auto* function) {
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlsym(library, name));
     all &= *function != nullptr;
   };
-  find("ibv_get_device_list", "IBVERBS_1.1", &soft->get_device_list);
-  find("ibv_free_device_list", "IBVERBS_1.1", &soft->free_device_list);
-  find("ibv_open_device", "IBVERBS_1.1", &soft->open_device);
-  find("ibv_query_device", "IBVERBS_1.1", &soft->query_device);
-  find("ibv_query_port", "IBVERBS_1.1", &soft->query_port);
-  find("ibv_alloc_pd", "IBVERBS_1.1", &soft->alloc_pd);
-  find("ibv_create_comp_channel", "IBVERBS_1.0", &soft->create_comp_channel);
-  find("ibv_destroy_comp_channel", "IBVERBS_1.0", &soft->destroy_comp_channel);
-  find("ibv_create_cq", "IBVERBS_1.1", &soft->create_cq);
-  find("ibv_destroy_cq", "IBVERBS_1.1", &soft->destroy_cq);
-  find("ibv_create_qp", "IBVERBS_1.1", &soft->create_qp);
-  find("ibv_modify_qp", "IBVERBS_1.1", &soft->modify_qp);
-  find("ibv_destroy_qp", "IBVERBS_1.1", &soft->destroy_qp);
-  find("ibv_create_srq", "IBVERBS_1.1", &soft->create_srq);
-  find("ibv_destroy_srq", "IBVERBS_1.1", &soft->destroy_srq);
-  find("ibv_attach_mcast", "IBVERBS_1.1", &soft->attach_mcast);
-  find("ibv_detach_mcast", "IBVERBS_1.1", &soft->detach_mcast);
+  find("ibv_get_device_list", &soft->get_device_list);
+  find("ibv_free_device_list", &soft->free_device_list);
+  find("ibv_open_device", &soft->open_device);
+  find("ibv_query_device", &soft->query_device);
+  find("ibv_query_port", &soft->query_port);
+  find("ibv_alloc_pd", &soft->alloc_pd);
+  find("ibv_create_comp_channel", &soft->create_comp_channel);
+  find("ibv_destroy_comp_channel", &soft->destroy_comp_channel);
+  find("ibv_create_cq", &soft->create_cq);
+  find("ibv_destroy_cq", &soft->destroy_cq);
+  find("ibv_create_qp", &soft->create_qp);
+  find("ibv_modify_qp", &soft->modify_qp);
+  find("ibv_destroy_qp", &soft->destroy_qp);
+  find("ibv_create_srq", &soft->create_srq);
+  find("ibv_destroy_srq", &soft->destroy_srq);
+  find("ibv_attach_mcast", &soft->attach_mcast);
+  find("ibv_detach_mcast", &soft->detach_mcast);
   return all;
 }
 

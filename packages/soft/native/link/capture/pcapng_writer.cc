@@ -91,6 +91,14 @@ std::size_t whole_blocks(std::span<const std::uint8_t> bytes) {
   return end;
 }
 
+// `ENOSPC`, or the number where the C library (musl) has no names.
+std::string name_of(int error) {
+#if defined(__GLIBC__)
+  if (const char* name = strerrorname_np(error)) return name;
+#endif
+  return std::to_string(error);
+}
+
 std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
 }  // namespace
@@ -205,9 +213,7 @@ void PcapngWriter::fail(int error) {
   buffer_.clear();
   // A device or a pipe cannot be truncated; error() still has the cause.
   if (ftruncate(fd_, static_cast<off_t>(written_)) != 0 || written_ < kSectionHeaderSize) return;
-  const char* name = strerrorname_np(error);
-  put_section_header(std::string("capture incomplete: ") + std::strerror(error) + " (" +
-                     (name != nullptr ? name : std::to_string(error).c_str()) + ")");
+  put_section_header(std::string("capture incomplete: ") + std::strerror(error) + " (" + name_of(error) + ")");
   // Overwrites the old comment, which needs no more space on a full disk. If it fails, the packets are still valid.
   [[maybe_unused]] const ssize_t written = pwrite(fd_, buffer_.data(), buffer_.size(), 0);
   buffer_.clear();
