@@ -1,7 +1,10 @@
 // @ts-check
-// The command line and the report of the two ping-pong programs.
+// What the two ping-pong programs share: the command line, the meeting, the report.
 import { parseArgs } from 'node:util';
-import { DEFAULT_PORT } from './rendezvous.mjs';
+import { dial, listen } from '@verbs/core/rendezvous';
+
+/** The port of ibv_rc_pingpong and its relatives. */
+const DEFAULT_PORT = 18515;
 
 /** `[HOST] [--port N] [--size BYTES] [--iters N]` */
 export function pingPongArguments() {
@@ -19,6 +22,24 @@ export function pingPongArguments() {
     size: Number(values.size),
     iters: Number(values.iters),
   };
+}
+
+/**
+ * The connection to the other program: it dials `host`, or waits for a peer where `host` is undefined.
+ *
+ * @param {string | undefined} host
+ * @param {import('@verbs/core/rendezvous').ConnectionOptions & { port: number }} options
+ */
+export async function meet(host, options) {
+  if (host !== undefined) return dial({ host, ...options });
+  const server = await listen(options);
+  console.error(`waiting on 127.0.0.1 port ${server.port}`);
+  for await (const request of server) {
+    const connection = await request.accept();
+    server.close();
+    return connection;
+  }
+  throw new Error('nobody came');
 }
 
 /**

@@ -4,8 +4,7 @@
 //   node ud-pingpong.mjs            # in one shell
 //   node ud-pingpong.mjs 127.0.0.1  # in another one
 import { AccessFlags, openDevice, QpType, SendFlags, WcOpcode, WrOpcode } from '@verbs/core';
-import { pingPongArguments, report } from './ping-pong.mjs';
-import { rendezvous } from './rendezvous.mjs';
+import { meet, pingPongArguments, report } from './ping-pong.mjs';
 
 const { host, port, size, iters } = pingPongArguments();
 /** Bytes of the global routing header, which the NIC writes before the payload of every received datagram. */
@@ -21,13 +20,13 @@ const out = pd.allocMr(size, AccessFlags.LOCAL_WRITE);
 const incoming = pd.allocMr(GRH + size, AccessFlags.LOCAL_WRITE);
 qp.postRecv({ sgList: [{ mr: incoming }] });
 
-const channel = await rendezvous(host, port);
+// The connection only carries the address of the listening side.
+const privateData = host === undefined ? { qpNum: qp.qpNum, gid: ctx.defaultGid().gid } : undefined;
+const connection = await meet(host, { port, pd, privateData });
 /** @type {{ ah: import('@verbs/core').AddressHandle, remoteQpn: number } | undefined} */
 let peer;
-if (host === undefined) {
-  channel.send({ qpNum: qp.qpNum, gid: ctx.defaultGid().gid });
-} else {
-  const remote = /** @type {{ qpNum: number, gid: string }} */ (await channel.receive());
+if (host !== undefined) {
+  const remote = /** @type {{ qpNum: number, gid: string }} */ (connection.privateData);
   // The route to the peer: RoCE has none without a global routing header.
   const ah = pd.createAh({ portNum: 1, grh: { dgid: remote.gid, hopLimit: 64 } });
   peer = { ah, remoteQpn: remote.qpNum };
@@ -60,5 +59,5 @@ for await (const wc of cq) {
   if (sent === iters && received === iters) break;
 }
 report(size, iters, since);
-channel.close();
+connection.close();
 ctx.close();
