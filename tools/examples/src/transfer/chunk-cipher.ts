@@ -1,12 +1,12 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
-import { Fields } from '@verbs/lib/rendezvous';
+import type { Fields } from '@verbs/lib/rendezvous';
 
 const ALGORITHM = 'aes-128-ctr';
 const KEY_BYTES = 16;
 
 /**
- * Hides the file's bytes on the wire. RDMA sends memory unencrypted: a capture of the packets contains the file. The key travels
- * over the side channel, not over RDMA, so no capture contains it.
+ * Hides the file's bytes on the wire. RDMA sends memory unencrypted: a capture of the packets contains the file. The key
+ * travels with the request for a connection, over TCP and not over RDMA, so no capture contains it.
  *
  * It also keeps packet analysers honest: a payload that happens to begin with an EtherType and two zeros, as memory
  * with small integers does, is taken for an encapsulated frame by Wireshark.
@@ -31,8 +31,7 @@ export class ChunkCipher {
     return { key: this.#key.toString('hex'), iv: this.#iv.toString('hex') };
   }
 
-  static read(message: unknown): ChunkCipher {
-    const fields = new Fields(message, 'key');
+  static read(fields: Fields): ChunkCipher {
     return new ChunkCipher(secret(fields.text('key')), secret(fields.text('iv')));
   }
 

@@ -1,24 +1,24 @@
 import {
   AccessFlags,
-  type Context,
   type MemoryRegion,
   type ProtectionDomain,
+  type QueuePair,
   SendFlags,
   WcOpcode,
   type WorkCompletion,
   WrOpcode,
 } from '@verbs/core';
-import type { RemoteRegion } from '@verbs/lib/rendezvous';
-import { completionFailure, completions, Endpoint } from '@verbs/lib/rc';
+import type { Connection, Request } from '@verbs/core/rendezvous';
+import { completionFailure, completions } from '@verbs/lib/rc';
 import { Failure } from '@verbs/lib/failure';
 import type { TargetFile } from '@verbs/lib/files';
 import type { ChunkCipher } from './chunk-cipher.js';
-import { CREDIT_BYTES, type Offer, SLOTS, chunkCount } from './protocol.js';
+import { CREDIT_BYTES, type Offer, SLOTS, acceptanceMessage, chunkCount } from './protocol.js';
 import { yieldToEventLoop } from './yield-to-event-loop.js';
 
-/** The receiving side's memory and queue pair: a window that the sender writes to, a slot for each chunk on its way. */
+/** The receiving side's memory: a window that the sender writes to, a slot for each chunk on its way. */
 export class ChunkReceiver {
-  readonly endpoint: Endpoint;
+  readonly #pd: ProtectionDomain;
   readonly #window: MemoryRegion;
   readonly #credits: MemoryRegion;
   readonly #creditCounts: DataView;
@@ -29,41 +29,44 @@ export class ChunkReceiver {
   #creditsConfirmed = 0;
   #creditDue = false;
 
-  constructor(context: Context, pd: ProtectionDomain, offer: Offer, cipher?: ChunkCipher) {
+  constructor(pd: ProtectionDomain, offer: Offer, cipher?: ChunkCipher) {
+    this.#pd = pd;
     this.#offer = offer;
     this.#cipher = cipher;
-    this.endpoint = new Endpoint(context, pd, {
-      maxSendWr: SLOTS,
-      maxRecvWr: SLOTS,
-      access: AccessFlags.REMOTE_WRITE,
-    });
     this.#window = pd.allocMr(SLOTS * offer.chunkBytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
     this.#credits = pd.allocMr(SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
     this.#creditCounts = new DataView(this.#credits.buffer);
-    // Everything is in place before the sender hears of this queue pair. The data goes to the window; a WRITE with
-    // immediate takes a receive request for its notification alone.
-    this.endpoint.connect(offer.connection);
-    for (let slot = 0; slot < SLOTS; slot++) this.endpoint.qp.postRecv({ wrId: slot, sgList: [] });
   }
 
-  get window(): RemoteRegion {
-    return { addr: this.#window.addr, rkey: this.#window.rkey, length: this.#window.length };
+  /** The connection for the chunks. */
+  accept(request: Request, signal: AbortSignal): Promise<Connection> {
+    return request.accept({
+      pd: this.#pd,
+      cap: { maxSendWr: SLOTS, maxRecvWr: SLOTS },
+      access: AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE,
+      privateData: acceptanceMessage(this.#window),
+      // The data goes to the window; a WRITE with immediate takes a receive request for its notification alone.
+      prepare: (qp) => {
+        for (let slot = 0; slot < SLOTS; slot++) qp.postRecv({ wrId: slot, sgList: [] });
+      },
+      signal,
+    });
   }
 
   /** Receives all chunks into the file. */
-  async receive(target: TargetFile, signal: AbortSignal): Promise<void> {
+  async receive({ qp, cq }: Connection, target: TargetFile, signal: AbortSignal): Promise<void> {
     const chunks = chunkCount(this.#offer.size, this.#offer.chunkBytes);
     while (this.#received < chunks || this.#creditsConfirmed < this.#creditsPosted || this.#creditDue) {
-      for (const wc of await completions(this.endpoint.cq, 2 * SLOTS, signal)) this.#complete(wc, target);
+      for (const wc of await completions(cq, 2 * SLOTS, signal)) this.#complete(qp, wc, target);
       await yieldToEventLoop(signal);
     }
   }
 
-  #complete(wc: WorkCompletion, target: TargetFile): void {
-    if (!wc.ok) throw completionFailure(wc, `the sender at ${this.#offer.connection.gid}`);
+  #complete(qp: QueuePair<2>, wc: WorkCompletion, target: TargetFile): void {
+    if (!wc.ok) throw completionFailure(wc, 'the sender');
     if (wc.opcode !== WcOpcode.RECV_RDMA_WITH_IMM) {
       this.#creditsConfirmed += 1;
-      if (this.#creditDue) this.#postCredit();
+      if (this.#creditDue) this.#postCredit(qp);
       return;
     }
     const { size, chunkBytes } = this.#offer;
@@ -75,18 +78,18 @@ export class ChunkReceiver {
     const bytes = new Uint8Array(this.#window.buffer, slot * chunkBytes, wc.byteLen);
     this.#cipher?.apply(bytes);
     target.write(bytes, position);
-    this.endpoint.qp.postRecv({ wrId: slot, sgList: [] });
+    qp.postRecv({ wrId: slot, sgList: [] });
     this.#received += 1;
-    this.#postCredit();
+    this.#postCredit(qp);
   }
 
   /** Gives slots back: all chunks so far are in the file. One credit may speak for several chunks. */
-  #postCredit(): void {
+  #postCredit(qp: QueuePair<2>): void {
     this.#creditDue = this.#creditsPosted - this.#creditsConfirmed >= SLOTS;
     if (this.#creditDue) return;
     const offset = (this.#creditsPosted % SLOTS) * CREDIT_BYTES;
     this.#creditCounts.setUint32(offset, this.#received % 2 ** 32);
-    this.endpoint.qp.postSend({
+    qp.postSend({
       wrId: this.#creditsPosted,
       opcode: WrOpcode.SEND,
       sendFlags: SendFlags.SIGNALED,

@@ -1,25 +1,26 @@
 import {
   AccessFlags,
-  type Context,
   type MemoryRegion,
   type ProtectionDomain,
+  type QueuePair,
   SendFlags,
   WcOpcode,
   type WorkCompletion,
   WrOpcode,
 } from '@verbs/core';
-import { completionFailure, completions, Endpoint } from '@verbs/lib/rc';
+import { type Connection, dial } from '@verbs/core/rendezvous';
+import { completionFailure, completions } from '@verbs/lib/rc';
 import { Failure } from '@verbs/lib/failure';
 import type { SourceFile } from '@verbs/lib/files';
 import type { ChunkCipher } from './chunk-cipher.js';
-import { type Acceptance, CHUNK_BYTES, CREDIT_BYTES, SLOTS, chunkCount } from './protocol.js';
+import { type Acceptance, CHUNK_BYTES, CREDIT_BYTES, SLOTS, chunkCount, type Target } from './protocol.js';
 import { yieldToEventLoop } from './yield-to-event-loop.js';
 
 export type Progress = (bytes: number, total: number) => void;
 
-/** The sending side's memory and queue pair. */
+/** The sending side's memory. */
 export class ChunkSender {
-  readonly endpoint: Endpoint;
+  readonly #pd: ProtectionDomain;
   readonly #buffers: MemoryRegion;
   readonly #credits: MemoryRegion;
   readonly #creditCounts: DataView;
@@ -29,27 +30,45 @@ export class ChunkSender {
   #written = 0;
   #credited = 0;
 
-  constructor(context: Context, pd: ProtectionDomain, cipher?: ChunkCipher) {
+  constructor(pd: ProtectionDomain, cipher?: ChunkCipher) {
+    this.#pd = pd;
     this.#cipher = cipher;
-    this.endpoint = new Endpoint(context, pd, { maxSendWr: SLOTS, maxRecvWr: SLOTS });
     this.#buffers = pd.allocMr(SLOTS * CHUNK_BYTES, AccessFlags.LOCAL_WRITE);
     this.#credits = pd.allocMr(SLOTS * CREDIT_BYTES, AccessFlags.LOCAL_WRITE);
     this.#creditCounts = new DataView(this.#credits.buffer);
   }
 
+  /** The connection for the chunks. */
+  dial({ host, port }: Target, privateData: unknown, signal: AbortSignal): Promise<Connection> {
+    return dial({
+      host,
+      port,
+      pd: this.#pd,
+      cap: { maxSendWr: SLOTS, maxRecvWr: SLOTS },
+      access: AccessFlags.LOCAL_WRITE,
+      privateData,
+      prepare: (qp) => {
+        for (let slot = 0; slot < SLOTS; slot++) this.#postCreditRecv(qp, slot);
+      },
+      signal,
+    });
+  }
+
   /** Sends the whole file and returns the seconds from before its first read to the last credit. */
-  async send(file: SourceFile, to: Acceptance, signal: AbortSignal, onProgress: Progress): Promise<number> {
+  async send(
+    { qp, cq }: Connection,
+    file: SourceFile,
+    to: Acceptance,
+    { signal, onProgress }: { signal: AbortSignal; onProgress: Progress },
+  ): Promise<number> {
     const chunks = chunkCount(file.size, CHUNK_BYTES);
     const slots = Math.min(SLOTS, to.slots);
-    this.endpoint.connect(to.connection);
-    // The receiver sends credits only for received chunks, so none precedes these.
-    for (let slot = 0; slot < SLOTS; slot++) this.#postCreditRecv(slot);
     const started = process.hrtime.bigint();
     while (this.#written < chunks || this.#credited < chunks) {
       while (this.#posted < chunks && this.#posted - Math.min(this.#written, this.#credited) < slots) {
-        this.#postChunk(file, to, slots);
+        this.#postChunk(qp, file, to);
       }
-      for (const wc of await completions(this.endpoint.cq, 2 * SLOTS, signal)) this.#complete(wc, to);
+      for (const wc of await completions(cq, 2 * SLOTS, signal)) this.#complete(qp, wc);
       onProgress(Math.min(this.#credited * CHUNK_BYTES, file.size), file.size);
       await yieldToEventLoop(signal);
     }
@@ -57,15 +76,15 @@ export class ChunkSender {
   }
 
   /** Reads a chunk straight into registered memory and writes it into the receiver's. */
-  #postChunk(file: SourceFile, to: Acceptance, slots: number): void {
+  #postChunk(qp: QueuePair<2>, file: SourceFile, to: Acceptance): void {
     const chunk = this.#posted++;
     const position = chunk * CHUNK_BYTES;
-    const offset = (chunk % slots) * CHUNK_BYTES;
+    const offset = (chunk % Math.min(SLOTS, to.slots)) * CHUNK_BYTES;
     const length = Math.min(CHUNK_BYTES, file.size - position);
     const bytes = new Uint8Array(this.#buffers.buffer, offset, length);
     file.read(bytes, position);
     this.#cipher?.apply(bytes);
-    this.endpoint.qp.postSend({
+    qp.postSend({
       wrId: chunk,
       opcode: WrOpcode.RDMA_WRITE_WITH_IMM,
       sendFlags: SendFlags.SIGNALED,
@@ -76,8 +95,8 @@ export class ChunkSender {
     });
   }
 
-  #complete(wc: WorkCompletion, to: Acceptance): void {
-    if (!wc.ok) throw completionFailure(wc, `the receiver at ${to.connection.gid}`);
+  #complete(qp: QueuePair<2>, wc: WorkCompletion): void {
+    if (!wc.ok) throw completionFailure(wc, 'the receiver');
     if (wc.opcode !== WcOpcode.RECV) {
       this.#written += 1;
       return;
@@ -91,11 +110,11 @@ export class ChunkSender {
       });
     }
     this.#credited = credited;
-    this.#postCreditRecv(slot);
+    this.#postCreditRecv(qp, slot);
   }
 
-  #postCreditRecv(slot: number): void {
+  #postCreditRecv(qp: QueuePair<2>, slot: number): void {
     const sge = { mr: this.#credits, offset: slot * CREDIT_BYTES, length: CREDIT_BYTES };
-    this.endpoint.qp.postRecv({ wrId: slot, sgList: [sge] });
+    qp.postRecv({ wrId: slot, sgList: [sge] });
   }
 }

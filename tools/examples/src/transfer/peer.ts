@@ -1,19 +1,20 @@
-import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
+import { type Conversation, Fields } from '@verbs/lib/rendezvous';
 import { Failure } from '@verbs/lib/failure';
 
-/** Sends a disconnect message with the reason, and closes the channel. */
-export function disconnect(channel: SideChannel | undefined, error: unknown): void {
-  channel?.send({ error: error instanceof Error ? error.message : String(error) });
-  channel?.close();
+/** Tells the peer the reason, and closes the connection. */
+export async function disconnect(conversation: Conversation | undefined, error: unknown): Promise<void> {
+  const reason = error instanceof Error ? error.message : String(error);
+  conversation?.send({ error: reason.slice(0, 1000) });
+  await conversation?.close();
 }
 
 /** The peer's own reason for an error, if it sent one: a peer that gives up closes its queue pairs too. */
-export function explain(channel: SideChannel | undefined, error: unknown): unknown {
-  for (let message = channel?.poll(); message !== undefined; message = channel?.poll()) {
+export function explain(conversation: Conversation | undefined, error: unknown): unknown {
+  for (let message = conversation?.poll(); message !== undefined; message = conversation?.poll()) {
     const reason = disconnectReason(message);
     if (reason !== undefined) return reason;
   }
-  if (error === channel?.gone.reason) {
+  if (error === conversation?.gone.reason) {
     return new Failure('the peer has gone away', {
       hint: 'see whether its process still runs, then start both sides again',
       cause: error,

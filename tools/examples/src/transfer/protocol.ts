@@ -1,57 +1,50 @@
-import {
-  type ConnectionAddress,
-  type Fields,
-  type RemoteRegion,
-  connectionAddress,
-  regionMessage,
-  remoteRegion,
-} from '@verbs/lib/rendezvous';
+import type { MemoryRegion } from '@verbs/core';
+import { type Fields, type RemoteRegion, remoteRegion } from '@verbs/lib/rendezvous';
 
 /**
  * How a file moves.
  *
- * 1. The sender dials the receiver's TCP port; both send their UD addresses, and the sender the key if it
- *    encrypts.
- * 2. Over UD the sender asks with an Offer and gets an Acceptance: RC queue pairs, PSNs and the receiver's slots.
- * 3. The file goes in chunks by RDMA WRITE with immediate into the slots, one after the other; the immediate is the
+ * 1. The sender dials the receiver twice: a connection for what the two tell each other, then one for the file. The
+ *    request for the second carries the Offer, its acceptance the receiver's slots.
+ * 2. The file goes in chunks by RDMA WRITE with immediate into the slots, one after the other; the immediate is the
  *    chunk's number. The receiver puts the chunk into its file and gives the slot back by a SEND of its count (a credit).
- * 4. After the last credit both hash their file; the sender sends its SHA-256 over TCP, the receiver compares.
+ * 3. After the last credit both hash their file, exchange the SHA-256 over the first connection and compare.
  */
 export const CHUNK_BYTES = 1 << 20;
 export const SLOTS = 8;
 /** A credit is a u32: the number of chunks that the receiver has stored. */
 export const CREDIT_BYTES = 4;
 
+/** Where the receiver waits. */
+export interface Target {
+  host: string;
+  port: number;
+}
+
 export interface Offer {
   size: number;
   chunkBytes: number;
-  connection: ConnectionAddress;
 }
 
 export interface Acceptance {
   slots: number;
   window: RemoteRegion;
-  connection: ConnectionAddress;
 }
 
 export function readOffer(fields: Fields): Offer {
   const chunkBytes = fields.integer('chunkBytes', 1 << 24);
   if (chunkBytes === 0) throw new Error("the peer's offer has chunks of 0 bytes");
-  return { size: fields.integer('size'), chunkBytes, connection: connectionAddress(fields.object('connection')) };
+  return { size: fields.integer('size'), chunkBytes };
 }
 
-export function acceptanceMessage({ slots, window, connection }: Acceptance): unknown {
-  return { slots, window: regionMessage(window), connection };
+export function acceptanceMessage(window: MemoryRegion): unknown {
+  return { slots: SLOTS, window: window.remote() };
 }
 
 export function readAcceptance(fields: Fields): Acceptance {
   const slots = fields.integer('slots', 1024);
   if (slots === 0) throw new Error('the peer has no slots');
-  return {
-    slots,
-    window: remoteRegion(fields.object('window')),
-    connection: connectionAddress(fields.object('connection')),
-  };
+  return { slots, window: remoteRegion(fields.object('window')) };
 }
 
 export function chunkCount(size: number, chunkBytes: number): number {

@@ -1,5 +1,7 @@
-import { openDevice } from '@verbs/core';
-import { type SideChannel, delayed, dial } from '@verbs/lib/rendezvous';
+import { randomUUID } from 'node:crypto';
+import { openDevice, type ProtectionDomain } from '@verbs/core';
+import { type Connection, dial } from '@verbs/core/rendezvous';
+import { Conversation } from '@verbs/lib/rendezvous';
 import { Failure } from '@verbs/lib/failure';
 import { ProgressBar, SourceFile } from '@verbs/lib/files';
 import { type Counters, deviceCounters } from './counters.js';
@@ -8,33 +10,34 @@ import type { Report } from './protocol.js';
 import { sendFile } from './sender.js';
 import type { Settings } from './settings.js';
 
-/** The NIC's retries report a killed receiver. After this time the closed connection does, if no retry is under way. */
-const GRACE_MS = 3000;
-
 /** `file-transfer send FILE` */
 export async function sendProgram(settings: Settings, signal: AbortSignal): Promise<Report & { counters: Counters }> {
   const file = SourceFile.open(settings.path);
   const context = openDevice(settings.device);
-  let channel: SideChannel | undefined;
+  const pd = context.allocPd();
+  const transfer = randomUUID();
+  let conversation: Conversation | undefined;
   try {
-    channel = await dialReceiver(settings, signal);
+    conversation = new Conversation(await dialReceiver(settings, { pd, transfer, signal }));
     const bar = new ProgressBar(settings.label);
     const report = await sendFile({
-      channel,
-      context,
+      conversation,
+      to: settings,
+      transfer,
+      pd,
       file,
       encrypt: settings.encrypt,
-      signal: AbortSignal.any([signal, delayed(channel.gone, GRACE_MS)]),
+      signal: AbortSignal.any([signal, conversation.gone]),
       onProgress: (bytes, total) => {
         bar.update(bytes, total);
       },
     });
     const counters = deviceCounters(context);
-    channel.close();
+    await conversation.close();
     return { ...report, counters };
   } catch (error) {
-    const explained = explain(channel, error);
-    disconnect(channel, explained);
+    const explained = explain(conversation, error);
+    await disconnect(conversation, explained);
     throw explained;
   } finally {
     context.close();
@@ -42,11 +45,17 @@ export async function sendProgram(settings: Settings, signal: AbortSignal): Prom
   }
 }
 
-async function dialReceiver({ host, port }: Settings, signal: AbortSignal): Promise<SideChannel> {
+async function dialReceiver(
+  { host, port }: Settings,
+  { pd, transfer, signal }: { pd: ProtectionDomain; transfer: string; signal: AbortSignal },
+): Promise<Connection> {
   try {
-    return await dial({ host, port, signal });
+    return await dial({ host, port, pd, receive: {}, privateData: { transfer }, signal });
   } catch (error) {
     signal.throwIfAborted();
+    const { code, privateData } = error as { code?: string; privateData?: { error?: unknown } };
+    if (code === 'REJECTED' && typeof privateData?.error === 'string')
+      throw new Failure(`the receiver refuses: ${privateData.error}`, { hint: 'try again later', cause: error });
     throw new Failure(`no receiver at ${host} port ${port}: ${(error as Error).message}`, {
       hint: 'start the other side first: file-transfer receive FILE',
       cause: error,

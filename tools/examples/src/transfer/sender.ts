@@ -1,16 +1,18 @@
-import type { Context } from '@verbs/core';
-import { DatagramPort, type SideChannel, request, datagramAddress } from '@verbs/lib/rendezvous';
-import { Failure } from '@verbs/lib/failure';
+import type { ProtectionDomain } from '@verbs/core';
+import { type Conversation, Fields } from '@verbs/lib/rendezvous';
 import type { SourceFile } from '@verbs/lib/files';
 import { ChunkCipher } from './chunk-cipher.js';
 import { ChunkSender, type Progress } from './chunk-sender.js';
 import { sha256OfFile } from './digest.js';
-import { type Acceptance, CHUNK_BYTES, type Offer, type Report, readAcceptance } from './protocol.js';
 import { readDigest } from './peer.js';
+import { CHUNK_BYTES, type Report, readAcceptance, type Target } from './protocol.js';
 
 export interface SendOptions {
-  channel: SideChannel;
-  context: Context;
+  conversation: Conversation;
+  to: Target;
+  /** Which transfer the connection for the file belongs to. */
+  transfer: string;
+  pd: ProtectionDomain;
   file: SourceFile;
   /** Whether the file's bytes are hidden on the wire. */
   encrypt: boolean;
@@ -18,41 +20,22 @@ export interface SendOptions {
   onProgress: Progress;
 }
 
-const RESPONSE_MS = 10_000;
-
-/** Sends a file to the receiver at the other end of the side channel. */
-export async function sendFile({ channel, context, file, encrypt, signal, onProgress }: SendOptions): Promise<Report> {
-  using pd = context.allocPd();
+/** Sends a file to the receiver at the other end of the conversation. */
+export async function sendFile(options: SendOptions): Promise<Report> {
+  const { conversation, to, transfer, pd, file, encrypt, signal, onProgress } = options;
   const cipher = encrypt ? ChunkCipher.create() : undefined;
-  const sender = new ChunkSender(context, pd, cipher);
-  const offer: Offer = { size: file.size, chunkBytes: CHUNK_BYTES, connection: sender.endpoint.address };
-  using datagrams = new DatagramPort(context, pd);
-  const acceptance = await exchange(channel, datagrams, { offer, cipher }, signal);
-  const seconds = await sender.send(file, acceptance, signal, onProgress);
-  // The digests prove the transfer and are not part of its time.
-  const sha256 = await sha256OfFile(file.path);
-  channel.send({ sha256 });
-  const theirs = readDigest(await channel.receive());
-  return { bytes: file.size, seconds, sha256, equal: theirs === sha256 };
-}
-
-async function exchange(
-  channel: SideChannel,
-  port: DatagramPort,
-  { offer, cipher }: { offer: Offer; cipher: ChunkCipher | undefined },
-  signal: AbortSignal,
-): Promise<Acceptance> {
-  channel.send(port.address);
-  const peer = datagramAddress(await channel.receive());
-  channel.send(cipher?.message ?? null);
-  const timeout = AbortSignal.timeout(RESPONSE_MS);
+  const sender = new ChunkSender(pd, cipher);
+  const offer = { transfer, size: file.size, chunkBytes: CHUNK_BYTES, cipher: cipher?.message };
+  const connection = await sender.dial(to, offer, signal);
   try {
-    return readAcceptance(await request(port, peer, offer, { signal: AbortSignal.any([signal, timeout]) }));
-  } catch (error) {
-    if (!timeout.aborted) throw error;
-    throw new Failure(`the receiver at ${peer.gid} does not respond to datagrams`, {
-      hint: 'can UDP packets to port 4791 reach it? "verbs doctor" on both sides tells more',
-      cause: error,
-    });
+    const acceptance = readAcceptance(new Fields(connection.privateData, 'acceptance'));
+    const seconds = await sender.send(connection, file, acceptance, { signal, onProgress });
+    // The digests prove the transfer and are not part of its time.
+    const sha256 = await sha256OfFile(file.path);
+    conversation.send({ sha256 });
+    const theirs = readDigest(await conversation.receive());
+    return { bytes: file.size, seconds, sha256, equal: theirs === sha256 };
+  } finally {
+    connection.close();
   }
 }

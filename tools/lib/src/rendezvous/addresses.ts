@@ -1,14 +1,7 @@
-import { Fields } from './fields.js';
+import type { Fields } from './fields.js';
 
 const MAX_24_BITS = 0xffffff;
 const MAX_32_BITS = 0xffffffff;
-
-/** The address of a UD queue pair. */
-export interface DatagramAddress {
-  gid: string;
-  qpNum: number;
-  qkey: number;
-}
 
 /** The address of one side of an RC connection, as both sides exchange it. */
 export interface ConnectionAddress {
@@ -25,15 +18,6 @@ export interface RemoteRegion {
   addr: bigint;
   rkey: number;
   length: number;
-}
-
-export function datagramAddress(value: unknown): DatagramAddress {
-  const fields = new Fields(value, 'datagram address');
-  return {
-    gid: fields.text('gid'),
-    qpNum: fields.integer('qpNum', MAX_24_BITS),
-    qkey: fields.integer('qkey', MAX_32_BITS),
-  };
 }
 
 export function connectionAddress(fields: Fields): ConnectionAddress {
