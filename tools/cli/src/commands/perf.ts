@@ -1,9 +1,8 @@
 import { openDevice } from '@verbs/core';
-import { DEFAULT_PORT, type SideChannel, dial } from '@verbs/lib/rendezvous';
 import { Argument, Command, Option } from 'commander';
-import { Failure, messageOf } from '@verbs/lib/failure';
+import { Failure } from '@verbs/lib/failure';
 import { note, print, printJson } from '../output.js';
-import { abortable, measure } from '../perf/client.js';
+import { measure } from '../perf/client.js';
 import {
   ATOMIC_BYTES,
   type Atomic,
@@ -31,7 +30,7 @@ import {
   type LatencyResult,
 } from '../perf/table.js';
 import { hex } from '../text.js';
-import { listen } from './listening.js';
+import { DEFAULT_PORT, waitAt } from './listening.js';
 import { integer, seconds, stopSignal } from './settings.js';
 
 interface Options {
@@ -114,40 +113,34 @@ async function client({ kind, operation, address, options, stop }: ClientTask): 
   const plan = planOf(kind, operation, options, mtu);
   const results: (LatencyResult | BandwidthResult)[] = [];
   let peer = {};
-  const channel = await dialServer(address, plan, options, stop);
-  try {
-    await measure(
-      context,
-      channel,
-      { plan, timeoutMs: options.timeout * 1000, signal: stop },
-      {
-        onPeer: ({ connection: { gid, qpNum } }) => {
-          peer = { gid, qpNum };
-          if (options.json) return;
-          print(`${plan.transport} ${operation}, ${context.device.name} to ${gid} QPN ${hex(qpNum)}, MTU ${mtu}`);
-          print(header(kind));
-        },
-        onSize: (bytes) => {
-          // Not on a terminal: a line would be overwritten unread.
-          if (process.stderr.isTTY || plan.sizes.length > 1) note(`measuring ${bytes} bytes`);
-        },
-        onLatency: (result) => {
-          results.push(result);
-          if (options.json) return;
-          print(latencyLine(result));
-          if (options.histogram) print(histogramText(result.histogram));
-        },
-        onBandwidth: (result) => {
-          results.push(result);
-          if (!options.json) print(bandwidthLine(result));
-          const lost = result.received === undefined ? 0 : result.iterations - result.received;
-          if (lost > 0) note(`${lost} of ${result.iterations} messages were lost`);
-        },
+  await measure(
+    context,
+    { host: address, port: options.port, plan, timeoutMs: options.timeout * 1000, signal: stop },
+    {
+      onPeer: ({ gid, qpNum }) => {
+        peer = { gid, qpNum };
+        if (options.json) return;
+        print(`${plan.transport} ${operation}, ${context.device.name} to ${gid} QPN ${hex(qpNum)}, MTU ${mtu}`);
+        print(header(kind));
       },
-    );
-  } finally {
-    channel.close();
-  }
+      onSize: (bytes) => {
+        // Not on a terminal: a line would be overwritten unread.
+        if (process.stderr.isTTY || plan.sizes.length > 1) note(`measuring ${bytes} bytes`);
+      },
+      onLatency: (result) => {
+        results.push(result);
+        if (options.json) return;
+        print(latencyLine(result));
+        if (options.histogram) print(histogramText(result.histogram));
+      },
+      onBandwidth: (result) => {
+        results.push(result);
+        if (!options.json) print(bandwidthLine(result));
+        const lost = result.received === undefined ? 0 : result.iterations - result.received;
+        if (lost > 0) note(`${lost} of ${result.iterations} messages were lost`);
+      },
+    },
+  );
   if (options.json)
     printJson({ device: context.device.name, peer, ...planJson(plan), mtu, results: results.map(json(options)) });
 }
@@ -208,38 +201,24 @@ function json({ histogram }: Options) {
   };
 }
 
-async function dialServer(
-  host: string,
-  { kind, operation }: Plan,
-  options: Options,
-  stop: AbortSignal,
-): Promise<SideChannel> {
-  const { port, timeout } = options;
-  try {
-    return await dial({ host, port, signal: AbortSignal.any([stop, AbortSignal.timeout(timeout * 1000)]) });
-  } catch (error) {
-    throw new Failure(`no "verbs perf ${kind} ${operation}" at ${host} port ${port}: ${messageOf(error)}`, {
-      hint: 'start it there, without an address; on another machine with --bind ADDRESS',
-      cause: error,
-    });
-  }
-}
-
 async function server(kind: Kind, operation: Operation, options: Options, signal: AbortSignal): Promise<void> {
   using context = openDevice(options.device);
-  const listener = await listen(options);
+  using pd = context.allocPd();
+  const listener = await waitAt(options, pd);
   note(
     `waiting for "verbs perf ${kind} ${operation}" on ${options.bind} port ${listener.port}, device ${context.device.name}`,
   );
-  let channel: SideChannel | undefined;
-  try {
-    channel = await abortable(listener.accept(signal), signal);
+  const close = () => {
     listener.close();
-    const plan = await serve(context, channel, { kind, operation, signal });
+  };
+  signal.addEventListener('abort', close, { once: true });
+  if (signal.aborted) close();
+  for await (const request of listener) {
+    close();
+    const plan = await serve(context, request, { kind, operation, signal });
     const sizes = plan.sizes.length === 1 ? `${plan.sizes[0] ?? 0} bytes` : `${plan.sizes.length} sizes`;
     note(`served ${plan.transport} ${operation}, ${plan.iterations} messages of ${sizes}`);
-  } finally {
-    listener.close();
-    channel?.close();
+    return;
   }
+  signal.throwIfAborted();
 }

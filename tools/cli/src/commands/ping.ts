@@ -1,6 +1,5 @@
-import { openDevice, type ProtectionDomain } from '@verbs/core';
-import { listen, type Request, type Server } from '@verbs/core/rendezvous';
-import { DEFAULT_PORT } from '@verbs/lib/rendezvous';
+import { openDevice } from '@verbs/core';
+import type { Request } from '@verbs/core/rendezvous';
 import { Command } from 'commander';
 import { messageOf } from '@verbs/lib/failure';
 import { note, print, printJson } from '../output.js';
@@ -9,7 +8,7 @@ import { MAX_SIZE } from '../ping/protocol.js';
 import { serve } from '../ping/server.js';
 import type { Summary } from '../ping/statistics.js';
 import { hex, plural } from '../text.js';
-import { cannotWait } from './listening.js';
+import { DEFAULT_PORT, waitAt } from './listening.js';
 import { integer, seconds, stopSignal } from './settings.js';
 
 interface Options {
@@ -129,14 +128,6 @@ async function server(options: Options, stop: AbortSignal): Promise<void> {
   await Promise.all(sessions);
   if (options.json) printJson(totals);
   else print(`${plural(totals.clients, 'client')}, ${plural(totals.answered, 'ping')} answered`);
-}
-
-async function waitAt({ bind, port }: Options, pd: ProtectionDomain): Promise<Server> {
-  try {
-    return await listen({ host: bind, port, pd });
-  } catch (error) {
-    throw cannotWait(bind, port, error);
-  }
 }
 
 function summaryText(address: string, { sent, received, min, avg, max, stddev }: Summary): string {

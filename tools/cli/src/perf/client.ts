@@ -1,6 +1,8 @@
 import type { Context } from '@verbs/core';
-import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
-import { Failure } from '@verbs/lib/failure';
+import { type Connection, dial } from '@verbs/core/rendezvous';
+import { Conversation, Fields } from '@verbs/lib/rendezvous';
+import { Failure, messageOf } from '@verbs/lib/failure';
+import { refusal } from '../refusal.js';
 import { BandwidthSource } from './bandwidth.js';
 import { End, type Peer, readPeer } from './end.js';
 import { LatencyEnd } from './latency.js';
@@ -12,6 +14,8 @@ import type { BandwidthResult, LatencyResult } from './table.js';
 const MIB = 1 << 20;
 
 export interface ClientOptions {
+  host: string;
+  port: number;
   plan: Plan;
   timeoutMs: number;
   signal: AbortSignal;
@@ -25,29 +29,57 @@ export interface ClientEvents {
   onBandwidth(result: BandwidthResult): void;
 }
 
-/** Measures with the server at the other end of the side channel. */
-export async function measure(
-  context: Context,
-  channel: SideChannel,
+/** Measures with a server. */
+export async function measure(context: Context, options: ClientOptions, events: ClientEvents): Promise<void> {
+  using end = new End(context, options.plan);
+  const connection = await meet(end, options);
+  const conversation = new Conversation(connection);
+  try {
+    const peer = readPeer(connection.privateData);
+    end.join(peer);
+    events.onPeer(peer);
+    await converse(end, conversation, options, events);
+  } finally {
+    await conversation.close();
+  }
+}
+
+/** The connection, whose private data is the server's end. */
+async function meet(end: End, options: ClientOptions): Promise<Connection> {
+  const { host, port, plan, timeoutMs, signal } = options;
+  const privateData = { plan: planMessage(plan), end: end.message };
+  // The server makes its end meanwhile.
+  const timeout = Math.max(10_000, timeoutMs);
+  try {
+    return await dial({ host, port, pd: end.pd, receive: {}, privateData, timeout, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    const { kind, operation } = plan;
+    throw (
+      refusal(error) ??
+      new Failure(`no "verbs perf ${kind} ${operation}" at ${host} port ${port}: ${messageOf(error)}`, {
+        hint: 'start it there, without an address; on another machine with --bind ADDRESS',
+        cause: error,
+      })
+    );
+  }
+}
+
+async function converse(
+  end: End,
+  conversation: Conversation,
   options: ClientOptions,
   events: ClientEvents,
 ): Promise<void> {
   const { plan, signal } = options;
-  using end = new End(context, plan);
-  const gone = AbortSignal.any([signal, channel.gone]);
+  const gone = AbortSignal.any([signal, conversation.gone]);
   const ask = async (message: unknown, what: string): Promise<Fields> => {
-    channel.send(message);
-    const answer = new Fields(await abortable(channel.receive(), gone), what);
-    if (answer.has('error')) throw new Failure(`the server refuses: ${answer.text('error')}`);
-    return answer;
+    conversation.send(message);
+    return new Fields(await abortable(conversation.receive(), gone), what);
   };
-  const answer = await ask({ plan: planMessage(plan), end: end.message }, 'answer');
-  const peer = readPeer(answer.object('end'));
-  end.join(peer);
-  events.onPeer(peer);
   const spinner = new Spinner(end.cq, 64, () => {
     signal.throwIfAborted();
-    if (channel.gone.aborted) throw new Failure('the server has gone away');
+    if (conversation.gone.aborted) throw new Failure('the server has gone away');
   });
   const run = plan.kind === 'lat' ? latencyRun(end, spinner, options) : bandwidthRun(end, spinner, options);
   for (const { bytes, count, measured } of phases(plan)) {

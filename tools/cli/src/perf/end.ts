@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import {
   AccessFlags,
   type AddressHandle,
@@ -6,18 +5,12 @@ import {
   type Context,
   type MemoryRegion,
   type ProtectionDomain,
+  type QpEndpoint,
   QpType,
   type QueuePair,
   RecvBatch,
 } from '@verbs/core';
-import {
-  type ConnectionAddress,
-  type Fields,
-  connectionAddress,
-  regionMessage,
-  type RemoteRegion,
-  remoteRegion,
-} from '@verbs/lib/rendezvous';
+import { Fields, type RemoteRegion, remoteRegion } from '@verbs/lib/rendezvous';
 import type { Plan, Transport } from './plan.js';
 
 const QKEY = 0x11111111;
@@ -25,23 +18,34 @@ const QKEY = 0x11111111;
 const GRH_BYTES = 40;
 /** Posted receives of a bandwidth measurement: perftest's number. */
 const RX_DEPTH = 512;
-const RDS = 16;
 const ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 const TYPES: Record<Transport, QpType> = { RC: QpType.RC, UC: QpType.UC, UD: QpType.UD };
 
-/** The address that the two ends exchange. */
+/** The other end, as it tells. */
 export interface Peer {
-  connection: ConnectionAddress;
+  gid: string;
+  qpNum: number;
+  /** Of its queue pair: `qp.connect` checks it. */
+  endpoint: QpEndpoint;
   region: RemoteRegion;
 }
 
-export function readPeer(fields: Fields): Peer {
-  return { connection: connectionAddress(fields.object('connection')), region: remoteRegion(fields.object('region')) };
+/** Reads what `end.message` of the peer is, which is not trusted. */
+export function readPeer(value: unknown): Peer {
+  const fields = new Fields(value, 'end');
+  const endpoint = fields.object('endpoint');
+  return {
+    gid: endpoint.text('gid'),
+    qpNum: endpoint.integer('qpNum', 0xffffff),
+    endpoint: (value as { endpoint: QpEndpoint }).endpoint,
+    region: remoteRegion(fields.object('region')),
+  };
 }
 
 /** One end of a measurement: a queue pair, and a region with a send half and a receive half. */
 export class End implements Disposable {
   readonly plan: Plan;
+  readonly pd: ProtectionDomain;
   readonly cq: CompletionQueue;
   readonly qp: QueuePair;
   readonly mr: MemoryRegion;
@@ -49,40 +53,30 @@ export class End implements Disposable {
   readonly inbox: number;
   /** Requests that may be posted at a time: fewer for READs and atomics than for the others, on most devices. */
   readonly rxDepth: number;
-  readonly #context: Context;
-  readonly #rds: number;
-  readonly #psn = randomInt(1 << 24);
+  readonly #endpoint: QpEndpoint;
   #peer: Peer | undefined;
   #ah: AddressHandle | undefined;
-  readonly #pd: ProtectionDomain;
 
   constructor(context: Context, plan: Plan) {
     this.plan = plan;
-    this.#context = context;
-    this.#pd = context.allocPd();
+    this.pd = context.allocPd();
     this.inbox = Math.ceil(Math.max(...plan.sizes) / 4096) * 4096;
-    this.mr = this.#pd.allocMr(2 * this.inbox + 4096, ACCESS);
-    const { maxQpRdAtom, maxQpWr } = context.queryDevice();
-    this.#rds = Math.min(RDS, maxQpRdAtom);
+    this.mr = this.pd.allocMr(2 * this.inbox + 4096, ACCESS);
+    const { maxQpWr } = context.queryDevice();
     this.rxDepth = Math.min(plan.kind === 'bw' ? RX_DEPTH : 16, maxQpWr);
     this.cq = context.createCq(plan.depth + this.rxDepth, { channel: context.createCompChannel() });
-    this.qp = this.#pd.createQp({
+    this.qp = this.pd.createQp({
       qpType: TYPES[plan.transport],
       sendCq: this.cq,
       recvCq: this.cq,
       cap: { maxSendWr: plan.depth, maxRecvWr: this.rxDepth, maxSendSge: 1, maxRecvSge: 1 },
     });
+    this.#endpoint = this.qp.endpoint();
   }
 
+  /** What the other end needs. */
   get message(): unknown {
-    const connection: ConnectionAddress = {
-      gid: this.#context.defaultGid().gid,
-      qpNum: this.qp.qpNum,
-      psn: this.#psn,
-      mtu: this.#context.queryPort(1).activeMtu,
-    };
-    const { addr, rkey, length } = this.mr;
-    return { connection, region: regionMessage({ addr, rkey, length }) };
+    return { endpoint: this.#endpoint, region: this.mr.remote() };
   }
 
   get peer(): Peer {
@@ -93,7 +87,7 @@ export class End implements Disposable {
   /** The address of a UD queue pair's requests; empty for connected queue pairs. */
   get address(): { ah: AddressHandle; remoteQpn: number; remoteQkey: number } | Record<string, never> {
     if (this.#ah === undefined) return {};
-    return { ah: this.#ah, remoteQpn: this.peer.connection.qpNum, remoteQkey: QKEY };
+    return { ah: this.#ah, remoteQpn: this.peer.qpNum, remoteQkey: QKEY };
   }
 
   /** Bytes in front of a received message. */
@@ -113,29 +107,23 @@ export class End implements Disposable {
 
   join(peer: Peer): void {
     this.#peer = peer;
-    const { gid, qpNum, psn, mtu } = peer.connection;
     if (this.plan.transport === 'UD') {
-      this.qp.activate({ qkey: QKEY, psn: this.#psn });
-      this.#ah = this.#pd.createAh({ portNum: 1, grh: { dgid: gid, hopLimit: 64 } });
+      this.qp.activate({ qkey: QKEY, psn: this.#endpoint.psn });
+      this.#ah = this.pd.createAh({ portNum: 1, grh: { dgid: peer.gid, hopLimit: 64 } });
       return;
     }
-    this.qp.connect({
-      remote: { qpNum, psn, gid },
-      psn: this.#psn,
-      pathMtu: Math.min(mtu, this.#context.queryPort(1).activeMtu),
+    this.qp.connect(peer.endpoint, {
       access: ACCESS,
       // 0.54 s, eight times: on a busy machine the other end may get no processor for seconds.
       timeout: 17,
       retryCnt: 7,
       rnrRetry: 7,
       minRnrTimer: 1,
-      maxRdAtomic: this.#rds,
-      maxDestRdAtomic: this.#rds,
     });
   }
 
   [Symbol.dispose](): void {
-    this.#pd.close();
+    this.pd.close();
     this.cq.close();
     this.cq.channel?.close();
   }

@@ -1,5 +1,6 @@
 import type { Context } from '@verbs/core';
-import { Fields, type SideChannel } from '@verbs/lib/rendezvous';
+import type { Request } from '@verbs/core/rendezvous';
+import { Conversation, Fields } from '@verbs/lib/rendezvous';
 import { Failure, messageOf } from '@verbs/lib/failure';
 import { BandwidthSource, BandwidthTarget } from './bandwidth.js';
 import { abortable } from './client.js';
@@ -17,33 +18,42 @@ export interface ServerOptions {
   signal: AbortSignal;
 }
 
-/** Serves the client at the other end of the side channel. Returns the client's plan. */
-export async function serve(context: Context, channel: SideChannel, options: ServerOptions): Promise<Plan> {
-  const signal = AbortSignal.any([options.signal, channel.gone]);
-  const first = new Fields(await abortable(channel.receive(), signal), 'request');
-  const { plan, end } = refuseAloud(channel, () => agree(context, first, options));
-  using mine = end;
-  const spinner = new Spinner(mine.cq, 16, () => {
+/** Serves a client. Returns its plan. */
+export async function serve(context: Context, request: Request, options: ServerOptions): Promise<Plan> {
+  using end = refuseAloud(request, () => agree(context, request, options));
+  const { signal } = options;
+  const privateData = end.message;
+  const conversation = new Conversation(
+    await request.accept({ pd: end.pd, receive: {}, privateData, timeout: PATIENCE_MS, signal }),
+  );
+  try {
+    await converse(end, conversation, AbortSignal.any([signal, conversation.gone]));
+  } finally {
+    await conversation.close();
+  }
+  return end.plan;
+}
+
+async function converse(end: End, conversation: Conversation, signal: AbortSignal): Promise<void> {
+  const spinner = new Spinner(end.cq, 16, () => {
     signal.throwIfAborted();
   });
-  const serveSize = sizeServer(mine, spinner);
-  channel.send({ end: mine.message });
-  for (const { bytes, count } of phases(plan)) {
-    await nextMessage(channel, signal, 'begin', bytes);
+  const serveSize = sizeServer(end, spinner);
+  for (const { bytes, count } of phases(end.plan)) {
+    await nextMessage(conversation, signal, 'begin', bytes);
     let last: unknown;
     const over = () => {
-      last ??= channel.poll();
+      last ??= conversation.poll();
       return last !== undefined;
     };
     const account = await serveSize({ bytes, count, over }, () => {
-      channel.send({ ready: bytes });
+      conversation.send({ ready: bytes });
     });
     if (new Fields(last, 'end of a size').integer('end') !== bytes) throw new Error('the client ended another size');
-    channel.send(account);
+    conversation.send(account);
   }
   // The client has received the last result when it disconnects.
   await gone(signal);
-  return plan;
 }
 
 interface Size {
@@ -100,28 +110,38 @@ function bidirectionalServer(end: End, spinner: Spinner): ServeSize {
 }
 
 /** The queue pair that the client's request asks for. */
-function agree(context: Context, request: Fields, { kind, operation }: ServerOptions): { plan: Plan; end: End } {
-  const plan = readPlan(request.object('plan'));
+function agree(context: Context, { privateData }: Request, { kind, operation }: ServerOptions): End {
+  const plan = readPlan(new Fields(privateData, 'request').object('plan'));
   if (plan.kind !== kind || plan.operation !== operation)
     throw new Failure(`"verbs perf ${kind} ${operation}" runs here, not ${plan.kind} ${plan.operation}`);
-  const peer = readPeer(request.object('end'));
+  const peer = readPeer((privateData as { end?: unknown }).end);
   const end = new End(context, plan);
-  end.join(peer);
-  return { plan, end };
-}
-
-/** Reports the error to the client too. */
-function refuseAloud<T>(channel: SideChannel, decide: () => T): T {
   try {
-    return decide();
+    end.join(peer);
+    return end;
   } catch (error) {
-    channel.send({ error: messageOf(error).slice(0, 250) });
+    end[Symbol.dispose]();
     throw error;
   }
 }
 
-async function nextMessage(channel: SideChannel, signal: AbortSignal, name: string, bytes: number): Promise<void> {
-  const message = new Fields(await abortable(channel.receive(), signal), `request to ${name}`);
+/** Reports the error to the client too. */
+function refuseAloud<T>(request: Request, decide: () => T): T {
+  try {
+    return decide();
+  } catch (error) {
+    request.reject({ privateData: { error: messageOf(error).slice(0, 250) } });
+    throw error;
+  }
+}
+
+async function nextMessage(
+  conversation: Conversation,
+  signal: AbortSignal,
+  name: string,
+  bytes: number,
+): Promise<void> {
+  const message = new Fields(await abortable(conversation.receive(), signal), `request to ${name}`);
   if (message.integer(name) !== bytes) throw new Error(`the client is about another size than ${bytes} bytes`);
 }
 

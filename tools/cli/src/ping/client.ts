@@ -13,9 +13,10 @@ import {
   WrOpcode,
 } from '@verbs/core';
 import { type Connection, dial } from '@verbs/core/rendezvous';
-import { delayed } from '@verbs/lib/rendezvous';
 import { completions } from '@verbs/lib/rc';
 import { Failure, messageOf } from '@verbs/lib/failure';
+import { refusal } from '../refusal.js';
+import { delayed } from './delayed.js';
 import { goneSignal } from './gone.js';
 import { type Operation, fillPattern, hasPattern } from './protocol.js';
 import { Statistics, type Summary } from './statistics.js';
@@ -68,9 +69,8 @@ async function meet(
     return await dial({ host, port, pd, cap, timeout, signal, privateData: { operation, size } });
   } catch (error) {
     signal.throwIfAborted();
-    const { code, privateData } = error as { code?: string; privateData?: { error?: unknown } };
-    const reason = code === 'REJECTED' ? privateData?.error : undefined;
-    if (typeof reason === 'string') throw new Failure(`the server refuses: ${reason}`, { cause: error });
+    const refused = refusal(error);
+    if (refused !== undefined) throw refused;
     throw new Failure(`no "verbs ping -s" at ${host} port ${port}: ${messageOf(error)}`, {
       hint: 'start it there; on another machine with --bind ADDRESS',
       cause: error,

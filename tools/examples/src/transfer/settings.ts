@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
-import { DEFAULT_PORT } from '@verbs/lib/rendezvous';
+
+/** The port of ibv_rc_pingpong and its relatives. */
+const DEFAULT_PORT = 18515;
 
 export const USAGE = `usage: file-transfer receive FILE [options]     the side that waits
        file-transfer send FILE [options]        the side that goes to it
