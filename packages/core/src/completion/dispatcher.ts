@@ -147,7 +147,11 @@ export class CompletionDispatcher {
       signal?.throwIfAborted();
       if (poll && this.#findsSome()) break;
       const events = this.#queue.events();
-      if (this.#queue.spin.begins() && (await this.#findsSoon(signal))) break;
+      if (this.#queue.spin.begins()) {
+        if (await this.#findsSoon(signal)) break;
+        // Others ran meanwhile: who aborts or closes now, finds no sleeper yet.
+        this.#mayWait(signal);
+      }
       this.#arm(false);
       // A completion between the poll and the arming raises no event.
       this.#slept = !this.#findsSome();
@@ -161,7 +165,7 @@ export class CompletionDispatcher {
 
   /** Polls for a while, in turns of the event loop. Whether a completion is stored. */
   async #findsSoon(signal: AbortSignal | undefined): Promise<boolean> {
-    const { cq, spin } = this.#queue;
+    const { spin } = this.#queue;
     for (;;) {
       for (let polls = 0; polls < POLLS_PER_TURN; polls++) {
         if (!this.#findsSome()) continue;
@@ -170,9 +174,13 @@ export class CompletionDispatcher {
       }
       if (!spin.goesOn()) return false;
       await yieldToLoop();
-      signal?.throwIfAborted();
-      if (cq.closed) throw closedError('CompletionQueue', 'ibv_get_cq_event');
+      this.#mayWait(signal);
     }
+  }
+
+  #mayWait(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.#queue.cq.closed) throw closedError('CompletionQueue', 'ibv_get_cq_event');
   }
 
   /** Whether a receive request may find a place that another one left: then it needs its elements. */

@@ -93,6 +93,21 @@ describe('the option spin', () => {
     await expect(cq.wait()).rejects.toEqual(closed);
   });
 
+  // Others run between the end of the spinning and the sleep.
+  it('that was in vain: a signal or close ends the wait at that very moment', async () => {
+    const { ctx } = bench();
+    const controller = new AbortController();
+    void Promise.resolve().then(() => {
+      controller.abort(new Error('enough'));
+    });
+    await expect(ctx.createCq(16, { spin: 1 }).wait({ signal: controller.signal })).rejects.toThrow('enough');
+    const cq = ctx.createCq(16, { spin: 1 });
+    void Promise.resolve().then(() => {
+      cq.close();
+    });
+    await expect(cq.wait()).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+  });
+
   it('lets a request fail that is closed while it is polled for', async () => {
     const b = bench();
     const cq = b.ctx.createCq(16, { spin: 10_000 });
