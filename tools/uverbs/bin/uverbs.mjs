@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npm run test:uverbs`: what the packages send to the kernel through Debian's own libraries, beside what a C program
-// with the same arguments sends.
+// `npm run test:uverbs`: what the packages send to the kernel through Debian's own libraries and a real libhbl, beside what
+// a C program with the same arguments sends.
 /** @import { Driver } from '../src/sysfs.mjs' */
 /** @import { Interface } from '../src/scenario-run.mjs' */
 import { parseArgs } from 'node:util';
@@ -10,12 +10,12 @@ import { installForUverbs } from '../src/requirements.mjs';
 import { runScenario } from '../src/scenario-run.mjs';
 import { summaryOf, tableOf } from '../src/table.mjs';
 
-const usage = `Usage: npm run test:uverbs -- [--driver mlx5|rxe] [--interface ioctl|write] [--only TEXT] [--json]
+const usage = `Usage: npm run test:uverbs -- [--driver mlx5|rxe|hbl] [--interface ioctl|write] [--only TEXT] [--json]
 
-Runs each scenario twice over Debian's libibverbs, libmlx5 and librxe, in C and through @verbs/core and @verbs/mlx5, on an
-emulated kernel, and compares what reached it, byte for byte. The table shows how many lines were compared.
+Runs each scenario twice over Debian's libibverbs, libmlx5 and librxe, in C and through @verbs/core, @verbs/mlx5 and
+@verbs/hbl, on an emulated kernel, and compares what reached it, byte for byte. The table shows how many lines were compared.
 
-  --driver NAME     mlx5 or rxe; default both
+  --driver NAME     mlx5, rxe or hbl; default all. hbl needs HBL_LIBRARY, the path of a real libhbl.so.1
   --interface NAME  ioctl, or write, which older kernels have; default both
   --only TEXT       the scenarios whose name contains the text
   --json            one JSON object a line
@@ -35,6 +35,27 @@ function choice(given, all, option) {
   return chosen;
 }
 
+/**
+ * The rows of mlx5 and rxe first, in the order of their names, then those of hbl.
+ * @param {readonly Driver[]} drivers
+ * @param {readonly Interface[]} interfaces
+ * @returns {[string, Driver, Interface][]}
+ */
+function runsOf(drivers, interfaces) {
+  const packaged = drivers.filter((driver) => driver !== 'hbl');
+  const runs = scenarioNames('mlx5').flatMap((name) =>
+    packaged.flatMap((driver) =>
+      interfaces.map((by) => /** @type {[string, Driver, Interface]} */ ([name, driver, by])),
+    ),
+  );
+  // The calls of libhbl go through the ioctl only.
+  if (!drivers.includes('hbl') || !interfaces.includes('ioctl')) return runs;
+  return [
+    ...runs,
+    ...scenarioNames('hbl').map((name) => /** @type {[string, Driver, Interface]} */ ([name, 'hbl', 'ioctl'])),
+  ];
+}
+
 await runProgram('uverbs', () => {
   const { values } = parseArgs({
     options: {
@@ -50,21 +71,17 @@ await runProgram('uverbs', () => {
     return 0;
   }
   /** @type {readonly Driver[]} */
-  const drivers = choice(values.driver, ['mlx5', 'rxe'], '--driver');
+  const drivers = choice(values.driver, ['mlx5', 'rxe', 'hbl'], '--driver');
   /** @type {readonly Interface[]} */
   const interfaces = choice(values.interface, ['ioctl', 'write'], '--interface');
   installForUverbs();
   buildNative();
-  const names = scenarioNames().filter((name) => name.includes(values.only));
   const results = [];
-  for (const name of names) {
-    for (const driver of drivers) {
-      for (const by of interfaces) {
-        const result = runScenario(name, driver, by);
-        results.push(result);
-        if (values.json) console.log(JSON.stringify(result));
-      }
-    }
+  for (const [name, driver, by] of runsOf(drivers, interfaces)) {
+    if (!name.includes(values.only)) continue;
+    const result = runScenario(name, driver, by);
+    results.push(result);
+    if (values.json) console.log(JSON.stringify(result));
   }
   if (!values.json) console.log(`${tableOf(results)}\n\n${summaryOf(results)}`);
   if (!results.some(({ verdict }) => verdict === 'same')) return 1;

@@ -1,3 +1,4 @@
+/** @import { Driver } from './sysfs.mjs' */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +8,12 @@ const build = join(root, 'build');
 
 /** The library that is loaded in front of the C library: the emulated kernel. */
 export const kernelLibrary = join(build, 'libuverbs-kernel.so');
-/** The C program with the same calls as the scenarios. */
-export const twinProgram = join(build, 'twin');
+/** The C programs with the same calls as the scenarios. */
+const twinProgram = join(build, 'twin');
+const hblTwinProgram = join(build, 'hbl-twin');
+
+/** @param {Driver} driver */
+export const twinOf = (driver) => (driver === 'hbl' ? hblTwinProgram : twinProgram);
 
 /**
  * @param {string} folder
@@ -31,26 +36,46 @@ function isOlder(output, inputs) {
   return inputs.some((input) => statSync(input).mtimeMs > made);
 }
 
-/** Compiles the emulated kernel and the twin, where their sources are newer. */
+/** Compiles the emulated kernel and the twins, where their sources are newer. */
 export function buildNative() {
   mkdirSync(build, { recursive: true });
-  const kernel = join(root, 'native/kernel');
-  const twin = join(root, 'native/twin');
-  const warnings = ['-O1', '-g', '-Wall', '-Wextra', '-Werror'];
+  const native = join(root, 'native');
+  const kernel = join(native, 'kernel');
+  const twin = join(native, 'twin');
+  const hblTwin = join(native, 'hbl-twin');
+  const hblHeaders = join(root, '../../packages/hbl/native/include');
+  const common = [`-I${native}`, '-O1', '-g', '-Wall', '-Wextra', '-Werror'];
   if (isOlder(kernelLibrary, files(kernel, ['.cc', '.h']))) {
-    const sources = files(kernel, ['.cc']);
-    const flags = ['-std=c++17', '-fPIC', '-shared', `-I${join(root, 'native')}`, ...warnings];
-    execFileSync('g++', [...flags, '-o', kernelLibrary, ...sources, '-ldl'], { stdio: 'inherit' });
+    const flags = ['-std=c++17', '-fPIC', '-shared', ...common];
+    execFileSync('g++', [...flags, '-o', kernelLibrary, ...files(kernel, ['.cc']), '-ldl'], { stdio: 'inherit' });
   }
   if (isOlder(twinProgram, files(twin, ['.c', '.h']))) {
-    const sources = files(twin, ['.c']);
     // The attributes of a flow and what follows them are one packed structure.
-    const flags = [...warnings, '-Wno-address-of-packed-member'];
-    execFileSync('gcc', [...flags, '-o', twinProgram, ...sources, '-libverbs', '-lmlx5'], { stdio: 'inherit' });
+    const flags = [...common, '-Wno-address-of-packed-member'];
+    execFileSync('gcc', [...flags, '-o', twinProgram, ...files(twin, ['.c']), '-libverbs', '-lmlx5'], {
+      stdio: 'inherit',
+    });
+  }
+  const shared = [join(twin, 'support.c'), join(twin, 'fixture.c')];
+  if (
+    isOlder(hblTwinProgram, [
+      ...files(hblTwin, ['.c', '.h']),
+      ...files(hblHeaders, ['.h']),
+      ...files(twin, ['.h']),
+      ...shared,
+    ])
+  ) {
+    const sources = [...files(hblTwin, ['.c']), ...shared];
+    execFileSync('gcc', [...common, `-I${hblHeaders}`, '-o', hblTwinProgram, ...sources, '-libverbs', '-ldl'], {
+      stdio: 'inherit',
+    });
   }
 }
 
-/** @returns {string[]} the names of the scenarios, as the twin knows them */
-export function scenarioNames() {
-  return execFileSync(twinProgram, { encoding: 'utf8' }).trim().split('\n');
+/**
+ * @param {Driver} driver
+ * @returns {string[]} the names of the scenarios, as the driver's twin knows them
+ */
+export function scenarioNames(driver) {
+  return execFileSync(twinOf(driver), { encoding: 'utf8' }).trim().split('\n');
 }

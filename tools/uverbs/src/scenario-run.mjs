@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kernelLibrary, twinProgram } from './build.mjs';
+import { kernelLibrary, twinOf } from './build.mjs';
+import { hblEnvironment, hblLibrary } from './hbl-library.mjs';
 import { deviceName, writeSysfs } from './sysfs.mjs';
 
 /** @typedef {'ioctl' | 'write'} Interface how the program talks to the kernel: the ioctl, or the older write */
@@ -18,7 +19,10 @@ import { deviceName, writeSysfs } from './sysfs.mjs';
  * @property {string} [reason] of what was skipped, or what differs
  */
 
-const main = join(import.meta.dirname, '../scenarios/main.mjs');
+const scenarios = join(import.meta.dirname, '../scenarios');
+
+/** @param {Driver} driver */
+const mainOf = (driver) => join(scenarios, driver === 'hbl' ? 'hbl/main.mjs' : 'main.mjs');
 /** Milliseconds, for a program that hangs. */
 const timeout = 150_000;
 
@@ -43,6 +47,7 @@ const onlyIoctl = ['reformats', 'modify-header', 'flows', 'devx', 'device-memory
  * @returns {string | undefined} why it cannot run
  */
 function reasonAgainst(scenario, driver, by) {
+  if (driver === 'hbl') return hblLibrary() === undefined ? 'HBL_LIBRARY names no libhbl' : undefined;
   if (driver !== 'mlx5' && onlyMlx5.has(scenario)) return onlyMlx5.get(scenario);
   if (by === 'write' && onlyIoctl.includes(scenario)) return 'these calls go through the ioctl only';
   return undefined;
@@ -62,8 +67,8 @@ export function runScenario(scenario, driver, by) {
   const folder = mkdtempSync(join(tmpdir(), 'verbs-uverbs-'));
   try {
     writeSysfs(folder, driver);
-    const expected = journal(join(folder, 'c'), [twinProgram, scenario]);
-    const given = journal(join(folder, 'js'), [process.execPath, main, scenario, deviceName(driver)]);
+    const expected = journal(join(folder, 'c'), [twinOf(driver), scenario]);
+    const given = journal(join(folder, 'js'), [process.execPath, mainOf(driver), scenario, deviceName(driver)]);
     const difference = firstDifference(expected, given);
     if (difference === undefined) return { ...which, verdict: 'same', calls: expected.length };
     return { ...which, verdict: 'different', calls: expected.length, reason: difference };
@@ -79,6 +84,7 @@ export function runScenario(scenario, driver, by) {
   function journal(path, [program = '', ...args]) {
     const env = {
       ...process.env,
+      ...(driver === 'hbl' ? hblEnvironment(folder) : {}),
       LD_PRELOAD: kernelLibrary,
       SYSFS_PATH: folder,
       UVERBS_DRIVER: driver,

@@ -1,12 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** @typedef {'mlx5' | 'rxe'} Driver */
+/** @typedef {'mlx5' | 'rxe' | 'hbl'} Driver */
 
 /** What the kernel tells of each adapter, by which libibverbs finds its provider. */
 const adapters = {
   // A ConnectX-6 Dx.
   mlx5: { name: 'mlx5_0', abi: 1, modalias: 'pci:v000015B3d0000101Dsv000015B3sd00000016bc02sc00i00' },
+  // A Gaudi2.
+  hbl: { name: 'hbl_0', abi: 1, modalias: undefined },
   rxe: { name: 'rxe0', abi: 2, modalias: undefined },
 };
 

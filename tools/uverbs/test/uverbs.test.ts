@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { buildNative, scenarioNames } from '../src/build.mjs';
 import { runScenario } from '../src/scenario-run.mjs';
 
 // The whole, with rxe and the write interface: npm run test:uverbs.
 buildNative();
 
-test.each(scenarioNames())('libmlx5 sends for %s what it sends for C', { timeout: 300_000 }, (name) => {
+test.each(scenarioNames('mlx5'))('libmlx5 sends for %s what it sends for C', { timeout: 300_000 }, (name) => {
   const { verdict, reason } = runScenario(name, 'mlx5', 'ioctl');
   expect(reason).toBeUndefined();
   expect(verdict).toBe('same');
@@ -28,4 +28,33 @@ test('a difference is found', { timeout: 300_000 }, () => {
   } finally {
     delete process.env['UVERBS_TEST_DIFFERENCE'];
   }
+});
+
+test.skipIf(process.env['HBL_LIBRARY'] === undefined).each(scenarioNames('hbl'))(
+  'libhbl sends for %s what it sends for C',
+  { timeout: 300_000 },
+  (name) => {
+    const { verdict, reason } = runScenario(name, 'hbl', 'ioctl');
+    expect(reason).toBeUndefined();
+    expect(verdict).toBe('same');
+  },
+);
+
+test('without HBL_LIBRARY each scenario of libhbl is listed with the reason', () => {
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  vi.stubEnv('HBL_LIBRARY', undefined);
+  for (const name of scenarioNames('hbl')) {
+    const { verdict, reason } = runScenario(name, 'hbl', 'ioctl');
+    expect([verdict, reason]).toEqual(['skipped', 'HBL_LIBRARY names no libhbl']);
+  }
+});
+
+test('HBL_LIBRARY with a path that is wrong is an error', () => {
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  vi.stubEnv('HBL_LIBRARY', '/nowhere/libhbl.so.1');
+  expect(() => runScenario('hbl-open', 'hbl', 'ioctl')).toThrow('there is no such file');
 });

@@ -28,7 +28,10 @@ class Context {
   bool removed = false;
   int async_writer = -1;                    // the end that events are written to
   std::map<int, int> channel_writers;       // completion channel: descriptor of the program, our end
-  std::map<std::uint64_t, Queue> mappings;  // rxe: what an offset of mmap stands for
+  std::map<std::uint64_t, Queue> mappings;  // rxe, hbl: what an offset of mmap stands for
+  std::uint64_t ports_open = 0;             // hbl: bit n is port n
+  std::uint64_t ports_ready = 0;            // hbl: those that were set up
+  std::uint64_t ports_advanced = 0;         // hbl: those with the advanced functions
 
  private:
   int number_;

@@ -30,6 +30,8 @@ int create(Call& call, Object object, const std::vector<Reference>& references, 
     if (call.context.find(reference.type, reference.handle) == nullptr) return ENOENT;
     object.holds.push_back(reference.handle);
   }
+  const int error = driver().refuses(call.context, object, call.driver_request);
+  if (error != 0) return error;
   handle = call.context.add(std::move(object));
   Object& added = *call.context.find_any(handle);
   added.number = number_of(handle);

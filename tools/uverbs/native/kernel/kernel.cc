@@ -77,6 +77,7 @@ ssize_t Kernel::write(int fd, const void* data, std::size_t size) {
 
 void* Kernel::map(int fd, std::size_t length, off_t offset) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  journal_.line("map " + std::to_string(length) + " at " + std::to_string(offset));
   return driver().map(*contexts_.at(fd), length, offset);
 }
 

@@ -34,6 +34,8 @@ enum class Type : std::uint8_t {
   kVar,
   kPacing,
   kAnchor,
+  kUsrFifo,
+  kEncap,
   kNewSize,  // of a queue: not an object, but a request of the driver
 };
 
@@ -54,9 +56,10 @@ struct Object {
   std::uint64_t address = 0;         // MR, CQ of mlx5: its buffer
   std::uint64_t length = 0;          // MR
   std::uint32_t events = 0;          // that were sent about it
-  std::uint32_t number = 0;          // QPN, CQN, SRQN
+  std::uint32_t number = 0;          // QPN, CQN, SRQN, or the one of the driver
   std::uint32_t user_index = 0;      // QP of mlx5: where the program finds it for a completion
   std::uint32_t state = 0;           // QP
+  std::uint32_t port = 0;            // hbl: of a QP, CQ, FIFO or encapsulation
   std::uint32_t channel_fd = 0;      // CQ: descriptor of its completion channel + 1
   std::vector<std::uint32_t>
       numbers;  // capacities of a QP or SRQ: max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline

@@ -20,6 +20,10 @@ namespace {
 
 constexpr char kDevice[] = "/dev/infiniband/uverbs0";
 constexpr char kControl[] = "/dev/infiniband/control";
+// The accelerator behind hbl_0: libhbl opens it for a default open, and sends the number of the descriptor.
+constexpr char kAccelerator[] = "/dev/accel/accel0";
+// The same number in both programs, whatever else they have open.
+constexpr int kAcceleratorFd = 200;
 // The character device that stands behind the names: fstat must show the number that sysfs tells, 1:3.
 constexpr char kNull[] = "/dev/null";
 
@@ -29,6 +33,8 @@ std::atomic<int> files{0};
 bool is_ours(const char* path) {
   return path != nullptr && (std::strcmp(path, kDevice) == 0 || std::strcmp(path, kControl) == 0);
 }
+
+bool is_accelerator(const char* path) { return path != nullptr && std::strcmp(path, kAccelerator) == 0; }
 
 bool is_ours(int fd) {
   if (files.load() == 0) return false;
@@ -41,6 +47,14 @@ bool is_ours(int fd) {
 template <class Function>
 void find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+int open_accelerator(int flags) {
+  const int fd = libc().open(kNull, flags);
+  if (fd < 0) return fd;
+  const int fixed = fcntl(fd, F_DUPFD_CLOEXEC, kAcceleratorFd);
+  libc().close(fd);
+  return fixed;
 }
 
 int open_ours(const char* path, int flags) {
@@ -80,6 +94,7 @@ extern "C" {
 
 int open(const char* path, int flags, ...) {
   if (verbs::uverbs::is_ours(path)) return verbs::uverbs::open_ours(path, flags);
+  if (verbs::uverbs::is_accelerator(path)) return verbs::uverbs::open_accelerator(flags);
   mode_t mode = 0;
   if ((flags & (O_CREAT | __O_TMPFILE)) != 0) {
     std::va_list arguments;

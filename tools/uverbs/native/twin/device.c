@@ -1,4 +1,4 @@
-#include "twin.h"
+#include "twin/twin.h"
 
 static void open_and_close(struct ibv_context *context) { (void)context; }
 

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "twin.h"
+#include "twin/twin.h"
 
 static struct ibv_cq *extended_cq(struct ibv_context *context, struct ibv_cq_ex **extended) {
   struct ibv_cq_init_attr_ex attr = {.cqe = 32,

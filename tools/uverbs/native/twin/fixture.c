@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "twin.h"
+#include "twin/twin.h"
 
 struct ibv_ah_attr address_vector(void) {
   struct ibv_ah_attr attr = {.is_global = 1, .port_num = 1, .sl = 3};

@@ -1,4 +1,4 @@
-#include "twin.h"
+#include "twin/twin.h"
 
 static void regions(struct ibv_context *context) {
   struct ibv_pd *pd = ibv_alloc_pd(context);

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "twin.h"
+#include "twin/twin.h"
 
 static struct ibv_sge element(const struct fixture *fixture, uint32_t offset, uint32_t length) {
   return (struct ibv_sge){.addr = (uintptr_t)fixture->memory + offset, .length = length, .lkey = fixture->mr->lkey};

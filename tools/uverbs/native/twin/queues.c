@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "twin.h"
+#include "twin/twin.h"
 
 static void completion_queues(struct ibv_context *context) {
   struct ibv_comp_channel *channel = ibv_create_comp_channel(context);

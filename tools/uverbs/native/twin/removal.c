@@ -1,4 +1,4 @@
-#include "twin.h"
+#include "twin/twin.h"
 
 static void removal(struct ibv_context *context) {
   (void)make_fixture(context, IBV_QPT_RC);

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "twin.h"
+#include "twin/twin.h"
 
 // An Ethernet, IPv4, UDP and VXLAN header, made up: the kernel does not look at it.
 static void fill(uint8_t *data, size_t size) {

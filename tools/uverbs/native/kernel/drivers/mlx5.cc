@@ -61,7 +61,7 @@ void add_wq(Object& wq, Input request, Output response) {
 
 std::uint32_t Mlx5::id() const { return RDMA_DRIVER_MLX5; }
 
-void Mlx5::get_context(Input request, Output response) {
+int Mlx5::get_context(Context& /*context*/, Input request, Output response) {
   const auto given = request.as<mlx5_ib_alloc_ucontext_req_v2>();
   mlx5_ib_alloc_ucontext_resp answer{};
   answer.qp_tab_size = 1U << 17;
@@ -84,6 +84,7 @@ void Mlx5::get_context(Input request, Output response) {
   answer.num_dyn_bfregs = 512;
   answer.dump_fill_mkey = 0x200;
   response.put(answer);
+  return 0;
 }
 
 void Mlx5::query_device(Output response) {

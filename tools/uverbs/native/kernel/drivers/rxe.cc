@@ -50,7 +50,7 @@ std::uint64_t receive_element(std::uint32_t max_sge) {
 }  // namespace
 
 std::uint32_t Rxe::id() const { return RDMA_DRIVER_RXE; }
-void Rxe::get_context(Input /*request*/, Output /*response*/) {}
+int Rxe::get_context(Context& /*context*/, Input /*request*/, Output /*response*/) { return 0; }
 void Rxe::query_device(Output /*response*/) {}
 
 void Rxe::created(Context& context, Object& object, std::uint32_t /*handle*/, Input /*request*/, Output response) {

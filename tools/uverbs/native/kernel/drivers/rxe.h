@@ -8,7 +8,7 @@ namespace verbs::uverbs {
 class Rxe final : public Driver {
  public:
   std::uint32_t id() const override;
-  void get_context(Input request, Output response) override;
+  int get_context(Context& context, Input request, Output response) override;
   void created(Context& context, Object& object, std::uint32_t handle, Input request, Output response) override;
   void query_device(Output response) override;
   void resized(Context& context, Object& object, Output response) override;

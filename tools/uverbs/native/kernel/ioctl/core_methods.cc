@@ -27,8 +27,7 @@ int invoke_write(Call& call, const Attributes& attributes) {
 int get_context(Call& call, const Attributes& attributes) {
   attributes.output(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS).put(kCompVectors);
   attributes.output(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT).put(std::uint64_t{1});  // OPTIONAL_MR_ACCESS
-  driver().get_context(call.driver_request, call.driver_response);
-  return 0;
+  return driver().get_context(call.context, call.driver_request, call.driver_response);
 }
 
 int query_context(Call& call, const Attributes& attributes) { return get_context(call, attributes); }

@@ -3,6 +3,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 
 #include "kernel/drivers/driver.h"
+#include "kernel/drivers/hbl.h"
 
 namespace verbs::uverbs {
 namespace {
@@ -49,6 +50,7 @@ const AttributeRule* find_rule(const Method& method, std::uint16_t id) {
 const Method* find_method(std::uint16_t object, std::uint16_t number) {
   const Method* method = find_in(core_methods(), object, number);
   if (method == nullptr && driver().id() == RDMA_DRIVER_MLX5) method = find_in(mlx5_methods(), object, number);
+  if (method == nullptr && driver().id() == kHblDriver) method = find_in(hbl_methods(), object, number);
   return method;
 }
 

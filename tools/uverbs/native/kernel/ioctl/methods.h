@@ -24,10 +24,18 @@ enum class Kind : std::uint8_t {
   kNewFd,      // out: a descriptor of events
 };
 
+// In a structure: the address of bytes that the kernel copies too.
+struct Behind {
+  std::size_t address;  // offset
+  std::size_t count;    // offset of a number of 32 bits
+  std::size_t unit;     // bytes of each
+};
+
 struct AttributeRule {
   std::uint16_t id;
   Kind kind = Kind::kData;
   Type type = Type::kNone;
+  std::vector<Behind> behind = {};
 };
 
 // The attributes of one call, by their identifier.
@@ -65,5 +73,6 @@ const AttributeRule* find_rule(const Method& method, std::uint16_t id);
 // Methods of one driver.
 const std::vector<Method>& core_methods();
 const std::vector<Method>& mlx5_methods();
+const std::vector<Method>& hbl_methods();
 
 }  // namespace verbs::uverbs

@@ -16,6 +16,7 @@ namespace verbs::uverbs {
 namespace {
 
 constexpr std::uint16_t kInline = 8;
+constexpr std::size_t kMostBehind = 4096;  // bytes
 
 const AttributeRule kDriverRequest{UVERBS_ATTR_UHW_IN};
 const AttributeRule kDriverResponse{UVERBS_ATTR_UHW_OUT, Kind::kOut};
@@ -26,6 +27,17 @@ const AttributeRule* rule_of(const Method& method, std::uint16_t id) {
   if (id == UVERBS_ATTR_UHW_IN) return &kDriverRequest;
   if (id == UVERBS_ATTR_UHW_OUT) return &kDriverResponse;
   return nullptr;
+}
+
+std::string behind_text(const Context& context, const void* data, const Behind& behind) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  std::uint64_t address = 0;
+  std::uint32_t count = 0;
+  std::memcpy(&address, bytes + behind.address, sizeof(address));
+  std::memcpy(&count, bytes + behind.count, sizeof(count));
+  const std::size_t size = count * behind.unit;
+  if (address == 0 || size > kMostBehind) return {};
+  return "[" + bytes_text(context, reinterpret_cast<const void*>(address), size) + "]";
 }
 
 std::string attribute_text(const Context& context, const AttributeRule& rule, const ib_uverbs_attr& attribute,
@@ -57,9 +69,12 @@ std::string attribute_text(const Context& context, const AttributeRule& rule, co
   const void* data =
       inlined ? static_cast<const void*>(&attribute.data) : reinterpret_cast<const void*>(attribute.data);
   // A value inside the attribute is eight bytes for the kernel, however long it says that it is.
-  return text + "=" + std::to_string(attribute.len) + ":" +
-         bytes_text(context, data, inlined ? kInline : attribute.len,
-                    rule.kind == Kind::kAddress ? Addresses{0} : addresses);
+  Addresses hidden = rule.kind == Kind::kAddress ? Addresses{0} : addresses;
+  for (const Behind& behind : rule.behind) hidden.push_back(behind.address);
+  text +=
+      "=" + std::to_string(attribute.len) + ":" + bytes_text(context, data, inlined ? kInline : attribute.len, hidden);
+  for (const Behind& behind : rule.behind) text += behind_text(context, data, behind);
+  return text;
 }
 
 std::vector<std::uint32_t> handles_of(const ib_uverbs_attr& attribute) {

@@ -9,9 +9,10 @@
 namespace verbs::uverbs {
 
 int get_context(Call& call) {
+  const int error = driver().get_context(call.context, call.driver_request, call.driver_response);
+  if (error != 0) return error;
   const EventDescriptor events = make_event_descriptor();
   call.context.async_writer = events.writer;
-  driver().get_context(call.driver_request, call.driver_response);
   ib_uverbs_get_context_resp response{};
   response.async_fd = static_cast<std::uint32_t>(events.program);
   response.num_comp_vectors = kCompVectors;

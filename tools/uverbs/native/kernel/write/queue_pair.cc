@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "kernel/create.h"
+#include "kernel/drivers/driver.h"
 #include "kernel/write/handlers.h"
 
 namespace verbs::uverbs {
@@ -47,6 +48,9 @@ ib_uverbs_create_qp_resp answer(const QpRequest& request, std::uint32_t handle) 
 int modify(Call& call, const ib_uverbs_modify_qp& request) {
   Object* qp = call.context.find(Type::kQp, request.qp_handle);
   if (qp == nullptr) return ENOENT;
+  const QpChange change{request.attr_mask, request.qp_state, request.port_num, request.path_mtu};
+  const int error = driver().modifies(call.context, *qp, change, call.driver_request, call.driver_response);
+  if (error != 0) return error;
   if ((request.attr_mask & kMaskState) != 0) qp->state = request.qp_state;
   return 0;
 }
