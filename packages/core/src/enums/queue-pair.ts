@@ -1,23 +1,33 @@
 import type { Members } from './members.js';
 
-/** `enum ibv_qp_type`: which transport a queue pair has. */
-export const QpType = {
+declare enum QpTypeValue {
   /** `IBV_QPT_RC`, reliable connected: one peer; messages arrive once and in order; all operations. */
-  RC: 2,
+  RC = 2,
   /** `IBV_QPT_UC`, unreliable connected: one peer; lost messages stay lost; sends and RDMA writes only. */
-  UC: 3,
+  UC = 3,
   /** `IBV_QPT_UD`, unreliable datagram: any peer and multicast groups; sends of at most one MTU. */
-  UD: 4,
+  UD = 4,
   /** `IBV_QPT_RAW_PACKET`: whole Ethernet frames; needs CAP_NET_RAW, and a flow to receive anything. */
-  RAW_PACKET: 8,
+  RAW_PACKET = 8,
   /** `IBV_QPT_XRC_SEND`: the sending side of XRC; each request names a shared receive queue of the peer. */
-  XRC_SEND: 9,
+  XRC_SEND = 9,
   /** `IBV_QPT_XRC_RECV`: the receiving side of XRC; has no queues of its own and belongs to an XRC domain. */
-  XRC_RECV: 10,
+  XRC_RECV = 10,
   /** `IBV_QPT_DRIVER`: a vendor's own transport. */
+  DRIVER = 0xff,
+}
+/** `enum ibv_qp_type`: which transport a queue pair has. */
+export const QpType: Members<typeof QpTypeValue> = {
+  RC: 2,
+  UC: 3,
+  UD: 4,
+  RAW_PACKET: 8,
+  XRC_SEND: 9,
+  XRC_RECV: 10,
   DRIVER: 0xff,
-} as const;
-export type QpType = (typeof QpType)[keyof typeof QpType];
+};
+/** A value of {@link QpType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type QpType = QpTypeValue;
 
 declare enum QpStateValue {
   /** `IBV_QPS_RESET`: new, or emptied: requests of before are gone without a completion. */

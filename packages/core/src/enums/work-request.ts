@@ -1,31 +1,45 @@
 import type { Members } from './members.js';
 
-/** `enum ibv_wr_opcode`: the operations of send requests, as far as `qp.postSend` supports them. */
-export const WrOpcode = {
+declare enum WrOpcodeValue {
   /** `IBV_WR_RDMA_WRITE`: writes into the peer's memory. */
-  RDMA_WRITE: 0,
+  RDMA_WRITE = 0,
   /** `IBV_WR_RDMA_WRITE_WITH_IMM`: the same, and completes a receive request of the peer with 32 bits. */
-  RDMA_WRITE_WITH_IMM: 1,
+  RDMA_WRITE_WITH_IMM = 1,
   /** `IBV_WR_SEND`: a message for the peer's next receive request. */
-  SEND: 2,
+  SEND = 2,
   /** `IBV_WR_SEND_WITH_IMM`: the same with 32 bits of immediate data. */
-  SEND_WITH_IMM: 3,
+  SEND_WITH_IMM = 3,
   /** `IBV_WR_RDMA_READ`: reads out of the peer's memory. */
-  RDMA_READ: 4,
+  RDMA_READ = 4,
   /** `IBV_WR_ATOMIC_CMP_AND_SWP`: compares 8 bytes of the peer's memory, and replaces them if equal. */
-  ATOMIC_CMP_AND_SWP: 5,
+  ATOMIC_CMP_AND_SWP = 5,
   /** `IBV_WR_ATOMIC_FETCH_AND_ADD`: adds to 8 bytes of the peer's memory. */
-  ATOMIC_FETCH_AND_ADD: 6,
+  ATOMIC_FETCH_AND_ADD = 6,
   /** `IBV_WR_LOCAL_INV`: invalidates a key of this side. */
-  LOCAL_INV: 7,
+  LOCAL_INV = 7,
   /** `IBV_WR_BIND_MW`: binds a memory window of type 2. */
-  BIND_MW: 8,
+  BIND_MW = 8,
   /** `IBV_WR_SEND_WITH_INV`: a message that also invalidates a key of the receiver. */
-  SEND_WITH_INV: 9,
+  SEND_WITH_INV = 9,
   /** `IBV_WR_ATOMIC_WRITE`: eight bytes at once, without a tear. */
+  ATOMIC_WRITE = 15,
+}
+/** `enum ibv_wr_opcode`: the operations of send requests, as far as `qp.postSend` supports them. */
+export const WrOpcode: Members<typeof WrOpcodeValue> = {
+  RDMA_WRITE: 0,
+  RDMA_WRITE_WITH_IMM: 1,
+  SEND: 2,
+  SEND_WITH_IMM: 3,
+  RDMA_READ: 4,
+  ATOMIC_CMP_AND_SWP: 5,
+  ATOMIC_FETCH_AND_ADD: 6,
+  LOCAL_INV: 7,
+  BIND_MW: 8,
+  SEND_WITH_INV: 9,
   ATOMIC_WRITE: 15,
-} as const;
-export type WrOpcode = (typeof WrOpcode)[keyof typeof WrOpcode];
+};
+/** A value of {@link WrOpcode}. A number that comes from C is one as well; another enumeration's value is not. */
+export type WrOpcode = WrOpcodeValue;
 
 declare enum SendFlagsValue {
   /** `IBV_SEND_FENCE`: starts when all earlier reads and atomics of the queue are done. RC. */

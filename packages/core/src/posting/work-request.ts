@@ -1,4 +1,5 @@
 import type { QpType, SendFlags, WrOpcode } from '../enums/index.js';
+import type { Among } from '../enums/members.js';
 import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
@@ -204,4 +205,4 @@ export type RecvWr = WorkRequest;
 export type UdSendWr = (SendRequest | SendWithImmRequest) & Required<Datagram>;
 
 /** The requests that a queue pair of type `T` takes: a UD queue pair only sends, everything else has a connection. */
-export type SendWrOf<T extends number> = [T] extends [typeof QpType.UD] ? UdSendWr : SendWr;
+export type SendWrOf<T extends number> = Among<T, typeof QpType.UD, UdSendWr, SendWr>;

@@ -3,6 +3,7 @@ import { fields, or, u16, u32 } from '../base/fields.js';
 import { gidBytes } from '../base/gid.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { integer, optional } from '../base/validate.js';
+import type { QpType } from '../enums/index.js';
 import type { FullQpAttr } from './qp-attr.js';
 import type { QpCap } from './qp-init-attr.js';
 
@@ -15,7 +16,7 @@ export interface QpQuery {
   /** The attributes of its creation. */
   initAttr: {
     /** See {@link QpType}. */
-    qpType: number;
+    qpType: QpType;
     /** Whether every send request completes visibly. */
     sqSigAll: boolean;
     /** The capacities that the device granted, at least the requested ones. */

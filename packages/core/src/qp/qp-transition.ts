@@ -62,7 +62,7 @@ interface Modifications {
  * @example
  * ```ts
  * const cap = { maxSendWr: 16, maxRecvWr: 16 };
- * const qp = pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, cap }); // QueuePair<4>
+ * const qp = pd.createQp({ qpType: QpType.UD, sendCq: cq, recvCq: cq, cap }); // QueuePair<typeof QpType.UD>
  * // @ts-expect-error qkey is missing
  * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1 });
  * qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: 0x11111111 });

@@ -14,6 +14,7 @@ import { qpStates } from '../diagnostics/channels.js';
 import type { QpStateMessage } from '../diagnostics/messages.js';
 import { traced } from '../diagnostics/request-tracing.js';
 import { QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
+import type { Among } from '../enums/members.js';
 import { Resource } from '../lifetime/resource.js';
 import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
@@ -52,7 +53,7 @@ const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC
 
 type Connectable = (typeof QpType)['RC' | 'UC' | 'XRC_SEND' | 'XRC_RECV'];
 /** Nothing, for a type of queue pair that the compiler knows to have no connection. */
-type Connected<T extends number, V> = [T] extends [(typeof QpType)['UD' | 'RAW_PACKET']] ? never : V;
+type Connected<T extends number, V> = Among<T, (typeof QpType)['UD' | 'RAW_PACKET'], never, V>;
 
 /** The bits that every kernel supports. */
 const ALL_ATTRIBUTES = (1 << 21) - 1;
@@ -79,7 +80,7 @@ export interface MadeQp<T extends number> {
  *
  * Hold it as long as its peer needs it, also if it only responds: like every object it is closed when it is collected.
  */
-export class QueuePair<out T extends number = number> extends Resource {
+export class QueuePair<out T extends number = QpType> extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
   /** Undefined for XRC_RECV. */
@@ -257,7 +258,7 @@ export class QueuePair<out T extends number = number> extends Resource {
    * @throws VerbsError EINVAL (another type, another state than RESET and INIT)
    * @example qp.activate({ qkey: 0x11111111 });
    */
-  activate(options: [T] extends [Connectable] ? never : ActivateOptions): void {
+  activate(options: Among<T, Connectable, never, ActivateOptions>): void {
     if (this.qpType !== QpType.UD) {
       throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
         hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',

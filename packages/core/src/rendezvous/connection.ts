@@ -32,7 +32,7 @@ const ACK_TIMEOUT = 17;
  */
 export class Connection implements AsyncDisposable {
   /** The queue pair, in RTS. */
-  readonly qp: QueuePair<2>;
+  readonly qp: QueuePair<typeof QpType.RC>;
   /** Its protection domain. */
   readonly pd: ProtectionDomain;
   /** Its completion queue, for both directions. */

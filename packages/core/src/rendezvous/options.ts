@@ -1,6 +1,7 @@
 import { fields, maybe, or, range, u31, u8, unchecked } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
+import type { QpType } from '../enums/index.js';
 import type { ReceiverOptions } from '../messages/receiver.js';
 import type { QpCap } from '../qp/qp-init-attr.js';
 import type { QueuePair } from '../qp/queue-pair.js';
@@ -20,7 +21,7 @@ export interface ConnectionOptions {
   /** Makes `connection.messages`: a receiver whose buffers are posted before the peer can send. */
   receive?: ReceiverOptions;
   /** Called with the queue pair in INIT: the place to post receive requests before the peer can send. */
-  prepare?: (qp: QueuePair<2>) => void;
+  prepare?: (qp: QueuePair<typeof QpType.RC>) => void;
   /** A JSON value for the peer, for instance `mr.remote()`; at most 48 KiB of text. */
   privateData?: unknown;
   /** Ends the wait for the peer. */
@@ -29,9 +30,9 @@ export interface ConnectionOptions {
   timeout?: number;
 }
 
-const callable = (value: unknown, path: string): ((qp: QueuePair<2>) => void) => {
+const callable = (value: unknown, path: string): ((qp: QueuePair<typeof QpType.RC>) => void) => {
   if (typeof value !== 'function') throw typeError(path, 'a function', value);
-  return value as (qp: QueuePair<2>) => void;
+  return value as (qp: QueuePair<typeof QpType.RC>) => void;
 };
 
 /** The checks of the options; their users check the unchecked ones. */

@@ -3,6 +3,7 @@ import {
   type Context,
   type MemoryRegion,
   type ProtectionDomain,
+  type QpType,
   type QueuePair,
   SendFlags,
   WcOpcode,
@@ -80,7 +81,7 @@ class Session {
     }
   }
 
-  #complete(qp: QueuePair<2>, wc: WorkCompletion): number {
+  #complete(qp: QueuePair<typeof QpType.RC>, wc: WorkCompletion): number {
     if (!wc.ok) throw new Failure(`a client is lost: ${wc.statusText}`);
     const slot = Number(wc.wrId);
     if (wc.opcode !== WcOpcode.RECV) {
@@ -97,7 +98,7 @@ class Session {
     return 0;
   }
 
-  #postRecv(qp: QueuePair<2>, slot: number): void {
+  #postRecv(qp: QueuePair<typeof QpType.RC>, slot: number): void {
     qp.postRecv({ wrId: slot, sgList: [{ mr: this.#slots, offset: slot * this.#size, length: this.#size }] });
   }
 }

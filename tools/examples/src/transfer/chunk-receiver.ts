@@ -2,6 +2,7 @@ import {
   AccessFlags,
   type MemoryRegion,
   type ProtectionDomain,
+  type QpType,
   type QueuePair,
   SendFlags,
   WcOpcode,
@@ -62,7 +63,7 @@ export class ChunkReceiver {
     }
   }
 
-  #complete(qp: QueuePair<2>, wc: WorkCompletion, target: TargetFile): void {
+  #complete(qp: QueuePair<typeof QpType.RC>, wc: WorkCompletion, target: TargetFile): void {
     if (!wc.ok) throw completionFailure(wc, 'the sender');
     if (wc.opcode !== WcOpcode.RECV_RDMA_WITH_IMM) {
       this.#creditsConfirmed += 1;
@@ -84,7 +85,7 @@ export class ChunkReceiver {
   }
 
   /** Gives slots back: all chunks so far are in the file. One credit may speak for several chunks. */
-  #postCredit(qp: QueuePair<2>): void {
+  #postCredit(qp: QueuePair<typeof QpType.RC>): void {
     this.#creditDue = this.#creditsPosted - this.#creditsConfirmed >= SLOTS;
     if (this.#creditDue) return;
     const offset = (this.#creditsPosted % SLOTS) * CREDIT_BYTES;

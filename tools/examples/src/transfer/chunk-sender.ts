@@ -2,6 +2,7 @@ import {
   AccessFlags,
   type MemoryRegion,
   type ProtectionDomain,
+  type QpType,
   type QueuePair,
   SendFlags,
   WcOpcode,
@@ -76,7 +77,7 @@ export class ChunkSender {
   }
 
   /** Reads a chunk straight into registered memory and writes it into the receiver's. */
-  #postChunk(qp: QueuePair<2>, file: SourceFile, to: Acceptance): void {
+  #postChunk(qp: QueuePair<typeof QpType.RC>, file: SourceFile, to: Acceptance): void {
     const chunk = this.#posted++;
     const position = chunk * CHUNK_BYTES;
     const offset = (chunk % Math.min(SLOTS, to.slots)) * CHUNK_BYTES;
@@ -95,7 +96,7 @@ export class ChunkSender {
     });
   }
 
-  #complete(qp: QueuePair<2>, wc: WorkCompletion): void {
+  #complete(qp: QueuePair<typeof QpType.RC>, wc: WorkCompletion): void {
     if (!wc.ok) throw completionFailure(wc, 'the receiver');
     if (wc.opcode !== WcOpcode.RECV) {
       this.#written += 1;
@@ -113,7 +114,7 @@ export class ChunkSender {
     this.#postCreditRecv(qp, slot);
   }
 
-  #postCreditRecv(qp: QueuePair<2>, slot: number): void {
+  #postCreditRecv(qp: QueuePair<typeof QpType.RC>, slot: number): void {
     const sge = { mr: this.#credits, offset: slot * CREDIT_BYTES, length: CREDIT_BYTES };
     qp.postRecv({ wrId: slot, sgList: [sge] });
   }
