@@ -39,7 +39,8 @@ const yarnClassic = {
   name: 'yarn 1',
   program: () => fetched('yarn', '1.22.22', 'bin/yarn.js'),
   args: ['add', '--ignore-scripts', '--non-interactive', '--silent', '--no-progress'],
-  files: (registry) => ({ '.yarnrc': `registry "${registry}"\n` }),
+  // As root, its cache is one of the machine, where archives of an earlier run have the same names and other contents.
+  files: (registry) => ({ '.yarnrc': `registry "${registry}"\ncache-folder "./.yarn-cache"\n` }),
 };
 
 /** @type {Manager} */
