@@ -1,6 +1,7 @@
 // Debian's smallest system with Node.js and nothing else, and without Node.js: what people get runs there.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -79,6 +80,27 @@ describe.skipIf(!isRoot)('with Node.js and nothing else', () => {
           expect.objectContaining({ code: 0, stderr: '' }),
         ]);
       }
+    },
+    PATIENCE,
+  );
+
+  test(
+    'the demo runs',
+    () => {
+      const made = ['package.json', 'bin', 'dist'];
+      const copy = (from: string, to: string) => {
+        for (const name of made.filter((each) => existsSync(join(checkout, from, each))))
+          cpSync(join(checkout, from, name), join(to, name), { recursive: true });
+      };
+      copy('tools/examples', join(project.folder, 'demo'));
+      copy('tools/lib', project.installed('@verbs/lib')); // what its programs share, which is not published
+      const file = project.write('file', 'a file'.repeat(100_000));
+      const { code, stdout, stderr } = inRoot(project.folder, 'node demo/bin/demo.mjs file --json', node);
+      expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+      const { runs, comm } = JSON.parse(stdout) as { runs: { sha256: string; sha256Equal: boolean }[]; comm: object };
+      const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+      expect(runs).toEqual(Array(2).fill(expect.objectContaining({ sha256, sha256Equal: true })));
+      expect(comm).toMatchObject({ bytes: 600_000 });
     },
     PATIENCE,
   );
