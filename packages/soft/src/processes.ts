@@ -1,11 +1,17 @@
 import { check } from './errors.js';
 import { native } from './native.js';
+import { processName } from './process-name.js';
 
 /** A process of this user that has a device of the software NIC open. */
 export interface ProcessReport {
   /** Its process ID. */
   pid: number;
-  /** Its name, as `ps` shows it. */
+  /**
+   * What a person calls it. For an interpreter, Node.js or Python for instance, the name of its script: the first argument
+   * that is a file or a folder, or the module of `-m`. Else as `program`.
+   */
+  name: string;
+  /** Its name as `ps` shows it: 'node' for most programs of Node.js. */
   program: string;
   /** Its open devices. */
   devices: DeviceReport[];
@@ -81,7 +87,7 @@ export interface QueuePairReport {
  *
  * @throws SoftError ENOMEM.
  * @example
- * for (const { pid, program, devices } of processes()) console.log(pid, program, devices.map(({ name }) => name));
+ * for (const { pid, name, devices } of processes()) console.log(pid, name, devices.map((device) => device.name));
  */
 export function processes(): ProcessReport[] {
   const reports = native().processes();
@@ -105,7 +111,7 @@ function readReport(pid: number, text: string): ProcessReport[] {
           ? BigInt(value as string)
           : value,
     ) as { version: number; program: string; devices: DeviceReport[] };
-    return version === VERSION ? [{ pid, program, devices }] : [];
+    return version === VERSION ? [{ pid, name: processName(pid, program), program, devices }] : [];
   } catch {
     // Of another version of this package, or cut off: its process ended meanwhile.
     return [];

@@ -3,7 +3,7 @@ import { configure, type ProcessReport, processes, softNic } from '@verbs/soft';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Rates } from '../src/top/rates.js';
 import { short, topLines } from '../src/top/table.js';
-import { verbs } from './verbs.js';
+import { Verbs, verbs } from './verbs.js';
 
 afterEach(() => {
   configure(null);
@@ -81,11 +81,27 @@ describe('verbs top', () => {
       done.abort();
       await load;
       expect(status).toBe(0);
-      expect(stdout).toMatch(new RegExp(`^\\S+ \\(${process.pid}\\)$`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^\\S.* \\(${process.pid}\\)$`, 'm'));
       expect(stdout).toMatch(/^ {2}red {2}ACTIVE {2}MTU 4096 {2}127\.77\.5\.1$/m);
       expect(stdout).toMatch(/^ {4}0x[0-9a-f]+ +RC +RTS +[\d.]+k? .*127\.77\.5\.2 0x[0-9a-f]+$/m);
       for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     });
+  });
+
+  it('calls a program of Node.js by its script, in JSON and on the terminal', async () => {
+    const server = new Verbs(['ping', '-s', '-p', '0'], { VERBS_SOFT: 'green,addr=127.77.5.3' });
+    await server.until(/port \d+/);
+    const pid = server.process.pid ?? 0;
+    // Until a sample has it: a process that gets no processor for 300 ms is left out of one.
+    const watching = new Verbs(['top', '--json', '-i', '0.1']);
+    await watching.until(new RegExp(`"pid":${pid},"name":"verbs\\.mjs","program":"`));
+    for (const each of [watching, server]) each.kill('SIGINT');
+    await Promise.all([watching.outcome(), server.outcome()]);
+    const lines = topLines([{ pid, name: 'verbs.mjs', program: 'node', devices: [] }], {
+      columns: 80,
+      paint: (_style, text) => text,
+    });
+    expect(lines).toEqual([`verbs.mjs (${pid})`]);
   });
 
   it('prints a JSON document for each sample', async () => {
@@ -126,6 +142,7 @@ describe('rates', () => {
   const at = (sent: bigint, psn: number, retransmitted = 0n): ProcessReport[] => [
     {
       pid: 7,
+      name: 'test',
       program: 'test',
       devices: [
         {

@@ -17,6 +17,8 @@ export interface DeviceRates extends Omit<DeviceReport, 'queuePairs'> {
 
 export interface ProcessRates {
   pid: number;
+  /** As a person calls it: the script of an interpreter. */
+  name: string;
   program: string;
   devices: DeviceRates[];
 }
@@ -30,10 +32,11 @@ export class Rates {
     const before = this.#before;
     this.#before = { time, processes };
     const seconds = before === undefined ? 0 : (time - before.time) / 1000;
-    return processes.map(({ pid, program, devices }) => {
+    return processes.map(({ pid, name: called, program, devices }) => {
       const old = before?.processes.find((each) => each.pid === pid && each.program === program);
       return {
         pid,
+        name: called,
         program,
         devices: devices.map((device) =>
           deviceRates(device, seconds > 0 ? old?.devices.find(({ name }) => name === device.name) : undefined, seconds),

@@ -11,8 +11,8 @@ export interface TableOptions {
 
 /** Processes, devices, ports and queue pairs, the busiest queue pairs first. */
 export function topLines(processes: readonly ProcessRates[], { columns, rows, paint }: TableOptions): string[] {
-  const lines = processes.flatMap(({ pid, program, devices }) => [
-    paint('bold', `${program} (${pid})`),
+  const lines = processes.flatMap(({ pid, name, devices }) => [
+    paint('bold', `${name} (${pid})`),
     ...devices.flatMap((device) => deviceLines(device, paint)),
   ]);
   if (lines.length === 0) lines.push('no process of yours has a device of the software NIC open');
