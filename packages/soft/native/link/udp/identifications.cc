@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "wire/bytes.h"
+#include "wire/headers.h"
 #include "wire/icrc.h"
 #include "wire/identification.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr std::int64_t kNear = 64;
 constexpr std::int64_t kPerSecond = 1000;
 constexpr std::uint8_t kZerosOnly = 8;
+constexpr std::size_t kSmallest = wire::kIpv4Size + wire::kUdpSize + wire::Bth::kSize + wire::kIcrcSize;
 
 bool within(std::uint16_t a, std::uint16_t b, std::int64_t range) {
   return std::abs(static_cast<std::int16_t>(static_cast<std::uint16_t>(a - b))) <= range;
@@ -41,6 +43,9 @@ bool Identifications::credible(const Peer& peer, std::uint16_t identification, N
 }
 
 void Identifications::restore(std::span<std::uint8_t> frame, Nanos now) {
+  // Anyone may send a datagram without room for headers and ICRC, and a damaged length on the wire makes one of a
+  // packet.
+  if (frame.size() < kSmallest) return;
   if (wire::check_icrc(frame)) {
     Peer& peer = peer_of(frame);
     peer.zeros = static_cast<std::uint8_t>(std::min(peer.zeros + 1, int{kZerosOnly}));

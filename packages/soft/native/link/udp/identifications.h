@@ -15,7 +15,8 @@ namespace verbs::soft::link {
 class Identifications {
  public:
   // Writes the identification into an IPv4 frame of that peer that was rebuilt with 0. A frame for which none is right
-  // or credible stays as it is, and the NIC drops it for its ICRC.
+  // or credible stays as it is, and the NIC drops it for its ICRC; so does one that is too short for a packet. `frame`
+  // has the headers of IPv4 and UDP, and any bytes behind them.
   void restore(std::span<std::uint8_t> frame, Nanos now);
 
  private:

@@ -116,3 +116,24 @@ TEST_CASE("frames with counting identifications arrive as they were sent") {
   }
   close(raw);
 }
+
+TEST_CASE("datagrams of any length arrive, also those that are no packet") {
+  for (const std::uint8_t length : {0, 128}) {
+    CAPTURE(length);
+    const Scene scene(length);
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in from = socket_address(scene.b, scene.port), to = socket_address(scene.a, scene.port);
+    REQUIRE(bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from) == 0);
+    const Frame bytes(64, 0x5a);
+    for (std::size_t size = 0; size <= bytes.size(); ++size) {
+      CAPTURE(size);
+      REQUIRE(sendto(fd, bytes.data(), size, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) ==
+              static_cast<ssize_t>(size));
+      Collector collector;
+      scene.receive(collector);
+      REQUIRE(collector.frames.size() == 1);
+      CHECK(collector.frames[0].size() == 28 + size);
+    }
+    close(fd);
+  }
+}
