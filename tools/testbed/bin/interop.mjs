@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { runCommand } from '../../check/src/command.mjs';
 import { parts, runInterop } from '../src/interop.mjs';
 import { interopReport } from '../src/interop-report.mjs';
+import { debianKernel } from '../src/kernel.mjs';
 import { enterNamespace } from '../src/namespace.mjs';
 import { installForTestbed } from '../src/requirements.mjs';
 
@@ -45,6 +46,8 @@ await runCommand({
   read: readOptions,
   run: async ({ quick, parts: wanted, only, json }) => {
     installForTestbed();
+    // The namespace has no way to Debian's archive.
+    debianKernel();
     const inside = enterNamespace();
     if (inside !== undefined) return await inside;
     /** @type {Result[]} */

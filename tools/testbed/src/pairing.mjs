@@ -62,10 +62,16 @@ export async function runCases(guest, program, { part, family, only, configurati
       return { part, name, family, direction: direction(active), failure };
     });
   if (results.length !== expected) {
-    const reason = `${results.length} of ${expected} results; ours: ${ended.stderr}; rxe: ${other.stderr}`;
+    const ends = `ours (${how(ended)}): ${ended.stderr}; rxe (${how(other)}): ${other.stderr}`;
+    const reason = `${results.length} of ${expected} results; ${ends}`;
     results.push({ part, name: 'the two ends', family, direction: direction(true), failure: reason });
   }
   return results;
+}
+
+/** @param {import('./guest.mjs').Ended} ended */
+function how({ status, signal }) {
+  return signal ?? `status ${status ?? ''}`;
 }
 
 /**
