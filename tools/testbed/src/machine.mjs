@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem } from '../../setup/src/problem.mjs';
 import { debianKernel } from './kernel.mjs';
+import { folderPrefix, removeStaleFolders } from './stale-folders.mjs';
 
 /**
  * What a machine is to do.
@@ -49,6 +50,7 @@ class BootHung extends Error {}
  * @returns {Promise<number>}
  */
 export async function runMachine(job) {
+  removeStaleFolders(tmpdir());
   const kernel = debianKernel();
   for (let attempt = 1; ; attempt++) {
     try {
@@ -69,7 +71,7 @@ export async function runMachine(job) {
  * @param {number} limit
  */
 async function boot(kernel, job, limit) {
-  const folder = mkdtempSync(join(tmpdir(), 'verbs-testbed-'));
+  const folder = mkdtempSync(join(tmpdir(), folderPrefix));
   /** @type {import('node:net').Server[]} */
   const servers = [];
   try {
@@ -84,9 +86,9 @@ async function boot(kernel, job, limit) {
       sockets.set(port, socket);
     }
     const console = join(folder, 'console');
-    const qemu = spawn('qemu-system-x86_64', qemuArguments(kernel, job, folder), {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    // A machine ends with its owner, even one that is killed.
+    const command = ['--pdeathsig', 'KILL', 'qemu-system-x86_64', ...qemuArguments(kernel, job, folder)];
+    const qemu = spawn('setpriv', command, { stdio: ['ignore', 'ignore', 'pipe'] });
     return await attend(qemu, sockets, job, limit, () => readFileSync(console, 'utf8').slice(-2000));
   } finally {
     for (const server of servers) server.close();
@@ -144,7 +146,7 @@ async function attend(qemu, sockets, job, limit, consoleText) {
   for (const each of endings) process.once(each, end);
   const exited = new Promise((resolve, reject) => {
     qemu.once('error', (error) => {
-      reject(new Problem(`cannot run qemu-system-x86_64: ${error.message}`));
+      reject(new Problem(`cannot run setpriv: ${error.message}`));
     });
     qemu.once('close', resolve);
   });

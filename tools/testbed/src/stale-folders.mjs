@@ -1,0 +1,35 @@
+import { readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const prefix = 'verbs-testbed-';
+
+/** Numbers of processes count within a namespace, and containers may share a folder: so the name has both. */
+const namespace = /** @type {string} */ (/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]);
+
+/** The beginning of the name of this process's folders; `mkdtemp` adds the rest. */
+export const folderPrefix = `${prefix}${namespace}-${process.pid}-`;
+
+/**
+ * Removes the folders of processes that were killed before they could.
+ * @param {string} parent
+ * @returns {string[]} the names of those that are gone
+ */
+export function removeStaleFolders(parent) {
+  const stale = readdirSync(parent).filter((name) => {
+    const owner = new RegExp(`^${prefix}${namespace}-([0-9]+)-`).exec(name)?.[1];
+    return owner !== undefined && !isAlive(Number(owner));
+  });
+  for (const name of stale) rmSync(join(parent, name), { recursive: true, force: true });
+  return stale;
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process is one too.
+    return /** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH';
+  }
+}
