@@ -8,10 +8,10 @@ export class Latencies {
     this.#histogram.record(Math.max(1, Math.round(milliseconds * 1000)));
   }
 
-  /** p50 and p99; undefined if there was no request. */
+  /** p50, p99 and the longest; undefined if there was no request. */
   take() {
-    const { count } = this.#histogram;
-    const taken = { count, p50: this.#histogram.percentile(50), p99: this.#histogram.percentile(99) };
+    const { count, max } = this.#histogram;
+    const taken = { count, p50: this.#histogram.percentile(50), p99: this.#histogram.percentile(99), max };
     this.#histogram.reset();
     return count === 0 ? undefined : taken;
   }

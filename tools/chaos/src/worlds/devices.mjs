@@ -1,14 +1,15 @@
 /** @import { World } from './world.mjs' */
 
 /**
- * The packages whose connections are disturbed.
- * @typedef {'core' | 'ud' | 'rdmacm' | 'mlx5' | 'hbl' | 'doca-comm'} Package
+ * The packages whose connections are disturbed; `plain` is the soak's control, which uses no device.
+ * @typedef {'core' | 'ud' | 'rdmacm' | 'mlx5' | 'hbl' | 'doca-comm' | 'plain'} Package
  */
 
 /** @type {Record<Package, (end: number) => { name: string, options: string }>} */
 const kinds = {
   core: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
   ud: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
+  plain: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
   rdmacm: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
   mlx5: (end) => ({ name: `mlx5_soft${end}`, options: 'kind=mlx5' }),
   hbl: (end) => ({ name: `hbl_${end}`, options: 'kind=hbl,ports=1' }),

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { Endpoint, openDevice, openRepresentor } from '@verbs/doca-comm';
+import { Latencies } from '../latencies.mjs';
 import { Pattern } from '../pattern.mjs';
 import { Tally } from '../tally.mjs';
 
@@ -26,7 +27,7 @@ let services = 0;
 function makeChannel({ device, deviceRep, me, pattern }) {
   const service = `chaos-${process.pid}-${services++}`;
   const endpoint = new Endpoint({ device, ...(deviceRep === undefined ? {} : { deviceRep }) });
-  const tally = new Tally();
+  const [tally, latencies] = [new Tally(), new Latencies()];
   const over = new AbortController();
   let stopped = true;
   let sending = Promise.resolve();
@@ -57,7 +58,10 @@ function makeChannel({ device, deviceRep, me, pattern }) {
     // A service knows its client by the first message.
     while (peer === undefined && !over.signal.aborted) await setTimeout(2);
     while (!stopped && !tally.failed && sent < limit) {
-      await endpoint.send(pattern.message(me, sent, LONGEST), peer, { signal: over.signal });
+      const message = pattern.message(me, sent, LONGEST);
+      const begin = performance.now();
+      await endpoint.send(message, peer, { signal: over.signal });
+      latencies.add(performance.now() - begin);
       sent++;
       if (sent % 32 === 0) await setTimeout(1);
     }
@@ -84,7 +88,7 @@ function makeChannel({ device, deviceRep, me, pattern }) {
       stopped = true;
       await sending;
     },
-    report: () => ({ ...tally.report(), messages: expected, sent, pending: 0 }),
+    report: () => ({ ...tally.report(), messages: expected, sent, pending: 0, latency: latencies.take() }),
     async close() {
       over.abort();
       await endpoint.closeAsync();
