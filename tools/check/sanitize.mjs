@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../setup/src/paths.mjs';
+import { record } from '../lib/src/reliability/log.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus, mustRun } from '../setup/src/shell.mjs';
 import { runCommand } from './src/command.mjs';
@@ -142,7 +143,9 @@ function sanitize({ minutes }) {
     ...Object.entries(sanitizer.suites).map(([name, suite]) => testPackage(sanitizer, name, suite, env)),
     testThreads(sanitizer, minutes, env),
   ]);
-  return results.every(Boolean) ? 0 : 1;
+  const passed = results.every(Boolean);
+  record({ suite: 'sanitize', passed, figures: { suites: results.length, minutes } });
+  return passed ? 0 : 1;
 }
 
 /** @param {string[]} args */

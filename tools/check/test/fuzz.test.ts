@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { regressionsOf, seedArchiveOf, targetNames } from '../src/fuzz/build.mjs';
 import { table } from '../src/fuzz/coverage.mjs';
+import { goalOf, nearest } from '../src/fuzz/goals.mjs';
 import { packSeeds, seedNames } from '../src/fuzz/refresh.mjs';
 
 function fuzz(...args: string[]) {
@@ -42,6 +43,21 @@ describe('npm run fuzz', () => {
     const folders = targetNames().map(regressionsOf).filter(existsSync);
     expect(folders.length).toBeGreaterThan(0);
     for (const name of folders.flatMap((folder) => readdirSync(folder))) expect(name).not.toMatch(/^[0-9a-f]{40}$/);
+  });
+});
+
+describe('the goals', () => {
+  it('are those of a parser and of what has a state', () => {
+    expect([goalOf('wire'), goalOf('nic')]).toEqual([1e8, 1e7]);
+  });
+
+  it('are approached from the nearest one, and one whose rate is unknown is tried first', () => {
+    const far = { name: 'far', missing: 1e6, rate: 10 };
+    const near = { name: 'near', missing: 1e7, rate: 1e5 };
+    expect(nearest([far, near])).toBe('near');
+    expect(nearest([far, near, { name: 'unknown', missing: 1e8, rate: 0 }])).toBe('unknown');
+    expect(nearest([far, { ...near, missing: 0 }])).toBe('far');
+    expect(nearest([{ ...far, missing: -1 }])).toBeUndefined();
   });
 });
 

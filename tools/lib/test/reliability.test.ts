@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readLog, record } from '../src/reliability/log.mjs';
+import { importLogs, readLog, record } from '../src/reliability/log.mjs';
 import { add, rows } from '../src/reliability/sums.mjs';
 
 test('runs are added up by suite and unit, and a line that was cut off is left out', () => {
@@ -19,6 +19,12 @@ test('runs are added up by suite and unit, and a line that was cut off is left o
   const sums = add({}, entries);
   expect(sums['chaos']).toMatchObject({ runs: 2, failed: 1, figures: { runs: 15, kills: 1 } });
   expect(add(sums, entries)['chaos']).toMatchObject({ runs: 4, figures: { runs: 30 } });
+  expect(entries[0]?.command).toMatch(/^(npm run|node) /);
+  const other = join(directory, 'other.jsonl');
+  record({ suite: 'chaos', passed: true, figures: { runs: 1 } }, other);
+  expect([importLogs([other, path], path), importLogs([other], path)]).toEqual([1, 0]);
+  expect(add({}, readLog(path))['chaos']).toMatchObject({ runs: 3, figures: { runs: 16 } });
+  expect(() => importLogs([join(directory, 'none.jsonl')], path)).toThrow(/none\.jsonl: there is no such log/);
   expect(rows(sums).map(({ unit, total, last, passed }) => [unit, total, last, passed])).toEqual([
     ['kills', 1, 0, false],
     ['runs', 15, 5, false],

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { everything } from '../../../lib/src/reliability/summary.mjs';
 import { workDirectoryOf } from './build.mjs';
 
 /** @typedef {{ executions: number, seconds: number }} Count */
@@ -27,6 +28,14 @@ function read(target) {
  */
 export function countOf(target) {
   return read(target)[target] ?? { executions: 0, seconds: 0 };
+}
+
+/**
+ * The executions of all recorded runs, and of those of this machine since then.
+ * @param {string} target
+ */
+export function totalOf(target) {
+  return everything().sums['fuzz']?.figures[target] ?? 0;
 }
 
 /**

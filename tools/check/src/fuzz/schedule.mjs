@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { root } from '../../../setup/src/paths.mjs';
-import { addCount, countOf } from './counts.mjs';
+import { record } from '../../../lib/src/reliability/log.mjs';
+import { addCount, totalOf } from './counts.mjs';
 import { runTarget } from './run-target.mjs';
 
 /** Executions after which a target leaves its time to the others. */
@@ -54,15 +55,17 @@ function merge(first, second) {
 }
 
 /**
+ * Counts a run, and says what it did.
  * @param {Result} result
  * @returns {Result}
  */
-function report(result) {
+export function report(result) {
   const { name, executions, seconds, crash } = result;
   addCount(name, result);
+  record({ suite: 'fuzz', passed: crash === undefined, figures: { executions, [name]: executions }, detail: name });
   const speed = Math.round(executions / Math.max(seconds, 1)).toLocaleString('en');
   const head = `${name}: ${executions.toLocaleString('en')} executions in ${Math.round(seconds)} s, ${speed} a second`;
-  const all = `${countOf(name).executions.toLocaleString('en')} in all runs`;
+  const all = `${totalOf(name).toLocaleString('en')} in all recorded runs`;
   console.error(`${head}; ${all}${crash === undefined ? '' : `\n${describe(crash)}`}`);
   return result;
 }

@@ -1,8 +1,9 @@
-// What the long suites did, one JSON object a line: every run of test:chaos, test:faults, test:hostile, fuzz and soak adds
-// one. The log stays on the machine; `npm run reliability -- --record` adds its sums to the committed summary.
+// What the long suites did, one JSON object a line: every run of test:chaos, test:kills, test:faults, test:hostile,
+// test:sanitize, fuzz and soak adds one. The log stays on the machine; `npm run reliability -- --record` adds its sums to
+// the committed summary, and `--import` takes the runs of another checkout.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
 
 const root = resolve(import.meta.dirname, '../../../..');
@@ -17,12 +18,14 @@ export const summaryPath = join(root, 'docs/reliability.json');
  * A run of a suite.
  * @typedef {object} Entry
  * @property {string} id tells two entries apart
- * @property {string} suite chaos, faults, hostile, fuzz, soak
+ * @property {string} suite chaos, kills, faults, hostile, sanitize, fuzz, soak
  * @property {string} at when it ended, ISO 8601
  * @property {string} commit of the tree, with a `+` if that had changes
  * @property {boolean} passed
  * @property {Record<string, number>} figures what was done, each by its unit: runs, cells, executions, sequences, minutes
+ * @property {string} [command] what was typed
  * @property {string} [detail] the seed, or the target
+ * @property {string} [imported] when it came from the log of another checkout, ISO 8601
  */
 
 /**
@@ -34,10 +37,9 @@ export function record(run, path = logPath) {
   const at = new Date().toISOString();
   const id = `${Date.now().toString(36)}-${process.pid.toString(36)}-${process.hrtime.bigint().toString(36)}`;
   /** @type {Entry} */
-  const entry = { id, at, commit: commit(), ...run };
+  const entry = { id, at, commit: commit(), command: command(), ...run };
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    appendFileSync(path, `${JSON.stringify(entry)}\n`);
+    append(path, entry);
   } catch (error) {
     console.error(`reliability: ${String(error)}`);
   }
@@ -59,6 +61,44 @@ export function readLog(path = logPath) {
         return [];
       }
     });
+}
+
+/**
+ * Adds the runs of other logs that this one does not have.
+ * @param {string[]} others @param {string} [path]
+ * @returns {number} how many
+ */
+export function importLogs(others, path = logPath) {
+  const known = new Set(readLog(path).map(({ id }) => id));
+  const imported = new Date().toISOString();
+  let count = 0;
+  for (const other of others) {
+    if (!existsSync(other)) throw new Error(`${other}: there is no such log`);
+    for (const entry of readLog(other)) {
+      if (known.has(entry.id)) continue;
+      known.add(entry.id);
+      count++;
+      append(path, { ...entry, imported });
+    }
+  }
+  return count;
+}
+
+/** On a line of its own, also after one that was cut off. @param {string} path @param {Entry} entry */
+function append(path, entry) {
+  mkdirSync(dirname(path), { recursive: true });
+  const whole = !existsSync(path) || /(^|\n)$/.test(readFileSync(path, 'utf8'));
+  appendFileSync(path, `${whole ? '' : '\n'}${JSON.stringify(entry)}\n`);
+}
+
+/** When a run came into this log. @param {Entry} entry */
+export const since = ({ at, imported }) => imported ?? at;
+
+function command() {
+  const name = process.env['npm_lifecycle_event'];
+  const args = process.argv.slice(2);
+  const program = name === undefined ? `node ${relative(root, process.argv[1] ?? '')}` : `npm run ${name}`;
+  return [program, ...(name !== undefined && args.length > 0 ? ['--'] : []), ...args].join(' ');
 }
 
 function commit() {

@@ -6,7 +6,7 @@
  * @property {number} runs how often the suite ran
  * @property {number} failed how many of them failed
  * @property {Record<string, number>} figures the sums
- * @property {{ at: string, commit: string, passed: boolean, figures: Record<string, number> }} last
+ * @property {{ at: string, commit: string, command?: string, passed: boolean, figures: Record<string, number> }} last
  */
 
 /** @typedef {Record<string, Sum>} Sums */
@@ -18,12 +18,13 @@
  */
 export function add(sums, entries) {
   const result = structuredClone(sums);
-  for (const { suite, passed, figures, at, commit } of entries) {
-    const sum = (result[suite] ??= { runs: 0, failed: 0, figures: {}, last: { at, commit, passed, figures } });
+  for (const { suite, passed, figures, at, commit, command } of entries) {
+    const last = { at, commit, ...(command === undefined ? {} : { command }), passed, figures };
+    const sum = (result[suite] ??= { runs: 0, failed: 0, figures: {}, last });
     sum.runs++;
     if (!passed) sum.failed++;
     for (const [unit, count] of Object.entries(figures)) sum.figures[unit] = (sum.figures[unit] ?? 0) + count;
-    if (at >= sum.last.at) sum.last = { at, commit, passed, figures };
+    if (at >= sum.last.at) sum.last = last;
   }
   return result;
 }
@@ -45,6 +46,7 @@ export function rows(sums) {
           failed,
           at: last.at,
           commit: last.commit,
+          command: last.command ?? '',
           passed: last.passed,
         }));
     });
