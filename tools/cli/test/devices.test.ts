@@ -34,6 +34,23 @@ describe('verbs devices', () => {
     expect(stderr).toContain('verbs doctor');
   });
 
+  it('says which device of the configuration is left out, and why', async () => {
+    const env = { VERBS_SOFT: 'red;strange0,kind=strange;gone0,kind=gone,model=/no/such/library.so' };
+    const { status, stdout } = await verbs(['devices'], env);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^ {4}red /m);
+    expect(stdout).toMatch(/^strange0 is left out: no model of kind strange is loaded; load the package/m);
+    expect(stdout).toMatch(/^gone0 is left out: .*\/no\/such\/library\.so/m);
+    const { stdout: json } = await verbs(['devices', '--json'], env);
+    expect(JSON.parse(json)).toMatchObject([
+      { name: 'red', library: 'soft' },
+      { name: 'strange0', leftOut: expect.stringMatching(/^no model of kind strange is loaded;/) as unknown },
+      { name: 'gone0', leftOut: expect.stringContaining('/no/such/library.so') as unknown },
+    ]);
+    const { stdout: advice } = await verbs(['doctor'], env);
+    expect(advice.replace(/\s+/g, ' ')).toContain('strange0 is left out: no model of kind strange is loaded');
+  });
+
   it('takes a reader that goes away calmly', async () => {
     const child = spawn(process.execPath, [VERBS, 'devices'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();

@@ -2,6 +2,7 @@ import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
 import { typeError } from '../base/validate.js';
+import type { LeftOutDevice } from '../library/left-out.js';
 import { loadLibrary, type LibraryKind, probeLibraries } from '../library/libraries.js';
 
 /** A device of this machine. Plain data: nothing is open, nothing needs closing. */
@@ -30,6 +31,8 @@ export interface DeviceInfo {
 export type DeviceList = DeviceInfo[] & {
   /** Of an empty list: the libraries that were searched for, and the remedy. */
   readonly reason?: string;
+  /** The devices of the software NIC's configuration that are not in the list, each with its reason. */
+  readonly leftOut?: readonly LeftOutDevice[];
 };
 
 /**
@@ -43,12 +46,14 @@ export type DeviceList = DeviceInfo[] & {
  */
 export function listDevices(options: { library?: LibraryKind } = {}): DeviceList {
   const reports = probeLibraries().filter(({ kind }) => options.library === undefined || kind === options.library);
-  const list: DeviceInfo[] & { reason?: string } = reports.flatMap(({ devices }) => devices);
+  const list: DeviceList = reports.flatMap(({ devices }) => devices);
   if (list.length === 0) {
     const reason = reports.map(({ kind, reason }) => `${kind}: ${reason ?? 'no device'}`).join('; ');
-    // Not enumerable: the list prints and compares like a plain array.
     Object.defineProperty(list, 'reason', { value: reason });
   }
+  const leftOut = reports.flatMap((report) => report.leftOut ?? []);
+  // Not enumerable, as the reason: the list prints and compares like a plain array.
+  if (leftOut.length > 0) Object.defineProperty(list, 'leftOut', { value: leftOut });
   return list;
 }
 

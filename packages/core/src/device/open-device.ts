@@ -71,7 +71,11 @@ function chosen(device: unknown, library: LibraryKind | undefined): DeviceInfo {
     const added = among(listDevices(library === undefined ? {} : { library }));
     if (added !== undefined) return added;
   }
+  const leftOut = list.leftOut?.find((each) => each.name === name);
   const there = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
+  if (leftOut !== undefined) {
+    throw new VerbsError(errno.ENODEV, 'ibv_open_device', { detail: JSON.stringify(name), hint: leftOut.reason });
+  }
   throw new VerbsError(errno.ENODEV, 'ibv_open_device', { detail: JSON.stringify(name), hint: there });
 }
 

@@ -4,6 +4,7 @@ import { native, type NativeDevice, type NativeLibrary } from '../base/native.js
 import type { DeviceInfo } from '../device/device-info.js';
 import { NodeType, TransportType } from '../enums/index.js';
 import { requireInstalled } from './installed.js';
+import { type LeftOutDevice, leftOutDevices } from './left-out.js';
 import { devicesListed, libraryTried } from './library-loads.js';
 import { loadMissingModels } from './models.js';
 
@@ -20,6 +21,8 @@ export interface LibraryReport {
   devices: DeviceInfo[];
   /** Why it has no device, and the remedy. */
   reason?: string;
+  /** Devices of the software NIC's configuration that are missing in `devices`; not there if there are none. */
+  leftOut?: LeftOutDevice[];
 }
 
 interface Loaded {
@@ -130,13 +133,18 @@ function report(kind: LibraryKind, attempt: Attempt): LibraryReport {
   return { kind, ...path, ...found };
 }
 
-function listOf(kind: LibraryKind, library: NativeLibrary): Pick<LibraryReport, 'devices' | 'reason'> {
+function listOf(kind: LibraryKind, library: NativeLibrary): Pick<LibraryReport, 'devices' | 'reason' | 'leftOut'> {
   let list = native.getDeviceList(library);
   // The NIC leaves a device out whose model nobody has loaded yet, and says so.
   if (kind === 'soft' && loadMissingModels(softFailure())) list = native.getDeviceList(library);
   if (typeof list === 'number') return { devices: [], reason: listFailure(kind, -list) };
   const devices = list.map((device) => describe(kind, device));
-  return devices.length > 0 ? { devices } : { devices, reason: emptyReason(kind) };
+  const leftOut = kind === 'soft' ? leftOutDevices(softFailure()) : [];
+  return {
+    devices,
+    ...(devices.length === 0 && { reason: emptyReason(kind) }),
+    ...(leftOut.length > 0 && { leftOut }),
+  };
 }
 
 function listFailure(kind: LibraryKind, errno: number): string {

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { configure } from '@verbs/soft';
 import { describe, expect, it } from 'vitest';
 import { formatGuid, listDevices, openDevice, probeLibraries, readSysfsFile, VerbsError } from '../../src/index.js';
 import { native } from '../../src/base/native.js';
@@ -25,6 +26,23 @@ describe('listDevices', () => {
     const system = listDevices({ library: 'system' });
     // With hardware there are devices, without it there is a reason: never neither.
     expect(system.length > 0).toBe(system.reason === undefined);
+  });
+
+  it('has the devices of the configuration that are left out, each with its reason', () => {
+    configure('red;strange0,kind=strange;gone0,kind=gone,model=/no/such/library.so');
+    try {
+      const list = listDevices({ library: 'soft' });
+      expect(list.map(({ name }) => name)).toEqual(['red']);
+      expect(list.leftOut?.map(({ name }) => name)).toEqual(['strange0', 'gone0']);
+      expect(list.leftOut?.[0]?.reason).toMatch(/^no model of kind strange is loaded; load/);
+      expect(Object.keys(list)).toEqual(['0']);
+      expect(() => openDevice('strange0')).toThrow(/"strange0".*no model of kind strange is loaded/);
+      expect(() => openDevice('green')).toThrow(/there are .*red/);
+      configure('red');
+      expect(listDevices().leftOut).toBeUndefined();
+    } finally {
+      configure(null);
+    }
   });
 
   it('lists each device once when the drop-in library stands in for the system library', async () => {

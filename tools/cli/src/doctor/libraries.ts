@@ -29,6 +29,11 @@ function configuration(): Finding {
   if (text === undefined || text === '')
     return ok(topic, 'not set: one device, soft0, on the first free loopback address');
   const soft = probeLibraries().find(({ kind }) => kind === 'soft');
+  const leftOut = soft?.leftOut ?? [];
+  if (leftOut.length > 0) {
+    const all = leftOut.map(({ name, reason }) => `${name} is left out: ${reason}`);
+    return warn(topic, `${text}: ${all.join('; ')}`, 'correct it, or install the package that has the model');
+  }
   if (soft !== undefined && soft.devices.length > 0) return ok(topic, text);
   return fail(
     topic,

@@ -188,6 +188,17 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
   return 0;
 }
 
+namespace {
+
+// "device NAME is left out: REASON", whichever part of the NIC refused it. Programs read it (@verbs/core).
+std::string missing(const std::string& name, const std::string& reason) {
+  const std::string start = "device " + name + " is left out: ", plain = "device " + name + ": ";
+  if (reason.starts_with(start)) return reason;
+  return start + (reason.starts_with(plain) ? reason.substr(plain.size()) : reason);
+}
+
+}  // namespace
+
 int Registry::list(verbs_soft_extension_function extension, std::vector<Device*>* devices) {
   const std::lock_guard guard(mutex_);
   if (const int error = configure_once()) return error;
@@ -195,7 +206,7 @@ int Registry::list(verbs_soft_extension_function extension, std::vector<Device*>
   std::string left_out;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].device && make_device(entries_[i], extension) != 0) {
-      left_out += (left_out.empty() ? "" : "; ") + last_error();
+      left_out += (left_out.empty() ? "" : "; ") + missing(entries_[i].text.name, last_error());
       continue;
     }
     devices->push_back(entries_[i].device);

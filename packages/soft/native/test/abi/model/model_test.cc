@@ -34,6 +34,9 @@ TEST_CASE("a device without its model is left out, with the reason") {
   CHECK(reason.find("strange0") != std::string::npos);
   CHECK(reason.find("kind strange") != std::string::npos);
   CHECK(reason.find("/no/such/library.so") != std::string::npos);
+  // Each begins in the same way, whatever refused the device: @verbs/core tells them apart by it.
+  CHECK(reason.starts_with("device strange0 is left out: no model of kind strange is loaded"));
+  CHECK(reason.find("; device gone0 is left out: ") != std::string::npos);
 }
 
 TEST_CASE("a model describes its devices, reads its options and changes its contexts") {
