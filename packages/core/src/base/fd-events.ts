@@ -23,6 +23,8 @@ export class FdEvents {
   readonly #source: EventSource;
   readonly #waiters = new Set<object>();
   #watched = false;
+  /** The program takes events off the descriptor itself: who waits for one must have it raised before anything else. */
+  taken = false;
 
   constructor(source: EventSource) {
     this.#source = source;

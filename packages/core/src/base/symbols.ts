@@ -20,6 +20,8 @@ export const kEvents: unique symbol = Symbol.for('@verbs/core.events') as never;
 export const kRegister: unique symbol = Symbol.for('@verbs/core.register') as never;
 /** A completion queue had an event. */
 export const kNotified: unique symbol = Symbol.for('@verbs/core.notified') as never;
+/** A completion queue raises an event for what is awaited, since the program takes the events itself. */
+export const kArm: unique symbol = Symbol.for('@verbs/core.arm') as never;
 /** A context gets to know an object that asynchronous events may be about. */
 export const kElement: unique symbol = Symbol.for('@verbs/core.element') as never;
 /** A batch of work requests, for a post call. */

@@ -2,7 +2,7 @@ import { VerbsError } from '../base/errors.js';
 import { FdEvents } from '../base/fd-events.js';
 import { brief, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { kEvents, kNotified, kRegister } from '../base/symbols.js';
+import { kArm, kEvents, kNotified, kRegister } from '../base/symbols.js';
 import { typeError } from '../base/validate.js';
 import type { Context } from '../device/context.js';
 import { Resource } from '../lifetime/resource.js';
@@ -11,6 +11,7 @@ import type { CompletionQueue } from './completion-queue.js';
 
 interface Notifiable {
   [kNotified](): void;
+  [kArm](): boolean;
 }
 
 /** Events that are taken before the event loop runs its other callbacks. */
@@ -26,6 +27,8 @@ export class CompletionChannel extends Resource {
   readonly #queues = new WeakTable<Notifiable>();
   readonly #events: FdEvents;
   #drained = false;
+  /** Queues with completions from before the program began to take the events. */
+  #found: Notifiable[] = [];
 
   /** @internal */
   constructor(context: Context, handle: NativeHandle) {
@@ -47,15 +50,18 @@ export class CompletionChannel extends Resource {
 
   /**
    * The descriptor, readable while events wait. A program that polls it takes them by
-   * {@link CompletionChannel.getCqEvent}.
+   * {@link CompletionChannel.getCqEvent}. From then on waits for its queues arm them at once, and do not poll before.
    */
   get fd(): number {
-    return native.channelFd(this.use('ibv_comp_channel.fd'));
+    const handle = this.use('ibv_comp_channel.fd');
+    this.#takenByProgram();
+    return native.channelFd(handle);
   }
 
   /**
    * `ibv_get_cq_event` and `ibv_ack_cq_events`, without blocking: a queue with an event, or undefined if there is none.
-   * `cq.wait()` and `for await (… of cq)` do this by themselves.
+   * `cq.wait()` and `for await (… of cq)` do this by themselves. Since the program may block until it has an event,
+   * waits for the channel's queues arm them at once from then on, and do not poll before.
    *
    * @throws VerbsError with the library's errno if the descriptor cannot be read
    * @example
@@ -66,12 +72,20 @@ export class CompletionChannel extends Resource {
    * if (channel.getCqEvent() === cq) console.log(cq.poll());
    */
   getCqEvent(): CompletionQueue | undefined {
+    this.#takenByProgram();
     const id = this.#next();
-    if (id === undefined) return undefined;
+    if (id === undefined) return this.#found.shift() as CompletionQueue | undefined;
     const queue = this.#queues.get(id);
     // Promises that wait for the queue get no event of their own.
     queue?.[kNotified]();
     return queue as CompletionQueue | undefined;
+  }
+
+  /** What is awaited already raises events, too. A completion that came before raises none: its queue is kept. */
+  #takenByProgram(): void {
+    if (this.#events.taken) return;
+    this.#events.taken = true;
+    this.#found = this.#queues.values().filter((queue) => queue[kArm]());
   }
 
   #next(): number | undefined {
@@ -111,11 +125,12 @@ export class CompletionChannel extends Resource {
   }
 
   protected override onClosed(): void {
+    this.#found = [];
     this.#events.closed();
   }
 
   protected override describe() {
-    const fd = this.closed ? undefined : this.fd;
+    const fd = this.closed ? undefined : native.channelFd(this.use('ibv_comp_channel.fd'));
     return present({ fd, context: brief(this.context) });
   }
 }

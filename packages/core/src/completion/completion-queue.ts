@@ -5,6 +5,7 @@ import { brief, flags, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import {
   kAbandon,
+  kArm,
   kAwait,
   kElement,
   kEvents,
@@ -225,6 +226,11 @@ export class CompletionQueue extends Resource {
   /** @internal */
   [kNotified](): void {
     this.#dispatcher.notified();
+  }
+
+  /** @internal Whether what is awaited has completed; if not, it raises an event. */
+  [kArm](): boolean {
+    return this.#dispatcher.armForWaits();
   }
 
   protected override onClosed(): void {

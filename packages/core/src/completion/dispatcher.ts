@@ -64,6 +64,8 @@ export class CompletionDispatcher {
   #scheduled = false;
   /** The awaited requests are polled for a while before they sleep. */
   #spinning = false;
+  /** The calls of `wait()` that are not settled. */
+  #waits = 0;
   /** The last `wait()` found nothing and slept. */
   #slept = false;
   /** The program armed the queue: a completion that the next poll does not find must raise an event later. */
@@ -140,6 +142,17 @@ export class CompletionDispatcher {
 
   /** Resolves when a completion is stored. */
   async wait(signal: AbortSignal | undefined): Promise<void> {
+    this.#waits++;
+    try {
+      await this.#storeSome(signal);
+    } finally {
+      this.#waits--;
+    }
+    this.#armed = false;
+    spend(this.#stored.count);
+  }
+
+  async #storeSome(signal: AbortSignal | undefined): Promise<void> {
     if (budgetSpent()) await yieldToLoop();
     // A poll costs a system call on some devices, and after a wait that slept it mostly finds nothing.
     let poll = !this.#slept || this.#stored.count !== 0;
@@ -147,7 +160,7 @@ export class CompletionDispatcher {
       signal?.throwIfAborted();
       if (poll && this.#findsSome()) break;
       const events = this.#queue.events();
-      if (this.#queue.spin.begins()) {
+      if (!events.taken && this.#queue.spin.begins()) {
         if (await this.#findsSoon(signal)) break;
         // Others ran meanwhile: who aborts or closes now, finds no sleeper yet.
         this.#mayWait(signal);
@@ -159,8 +172,6 @@ export class CompletionDispatcher {
       await this.#sleepers.sleep(events, this.#queue.cq, signal);
       poll = true;
     }
-    this.#armed = false;
-    spend(this.#stored.count);
   }
 
   /** Polls for a while, in turns of the event loop. Whether a completion is stored. */
@@ -175,6 +186,21 @@ export class CompletionDispatcher {
       if (!spin.goesOn()) return false;
       await yieldToLoop();
       this.#mayWait(signal);
+    }
+  }
+
+  /**
+   * The program takes the events itself, and may block for one in this turn of the loop: what polls before it sleeps, or
+   * is about to, raises an event from now on. Returns whether something has completed that raises none.
+   */
+  armForWaits(): boolean {
+    const { waiting } = this.#awaited;
+    if (this.#waits === 0 && waiting === 0) return false;
+    try {
+      this.#arm(false);
+      return this.#findsSome() || this.#awaited.waiting !== waiting;
+    } catch {
+      return true; // of a broken queue: whoever waits meets the error at the next poll
     }
   }
 
@@ -194,7 +220,8 @@ export class CompletionDispatcher {
    */
   awaitRequest(request: AwaitedRequest, post: (wrId: bigint) => void): Promise<WorkCompletion> {
     request.signal?.throwIfAborted();
-    this.#queue.events();
+    // The program may block for the event of this request in this turn of the loop.
+    if (this.#queue.events().taken) this.#arm(false);
     const { qp, elements } = request;
     const taken = elements && this.#awaited.vacancies ? this.#awaited.takeVacant(qp, elements) : undefined;
     if (taken?.record !== undefined) {
@@ -271,7 +298,7 @@ export class CompletionDispatcher {
   #spins(): boolean {
     const { spin } = this.#queue;
     const { waiting } = this.#awaited;
-    if (waiting === 0) this.#spinning = false;
+    if (waiting === 0 || this.#queue.events().taken) this.#spinning = false;
     else this.#spinning ||= spin.begins();
     if (!this.#spinning) return false;
     this.#guard(() => {

@@ -69,12 +69,39 @@ describe('what wait() found', () => {
 
   it('wakes by an event that the program takes itself', async () => {
     const b = bench();
-    // It sleeps at once: the loop below leaves no turn to spin in.
-    const cq = b.ctx.createCq(16, { channel: b.channel, spin: 0 });
-    const { one, write } = writing({ ...b, cq });
+    const { one, write } = writing(b);
+    // The loop leaves no turn to poll in; the second time the queue is armed before it.
+    for (let time = 0; time < 2; time++) {
+      const woken = b.cq.wait();
+      one.postSend({ ...write, sendFlags: SendFlags.SIGNALED });
+      while (b.channel.getCqEvent() !== b.cq);
+      await woken;
+      expect(b.cq.poll()).toHaveLength(1);
+    }
+  });
+
+  it('settles awaited requests by an event that the program takes itself', async () => {
+    const b = bench();
+    const { one, write } = writing(b);
+    for (let time = 0; time < 2; time++) {
+      const sent = one.send(write);
+      while (b.channel.getCqEvent() !== b.cq);
+      expect((await sent).ok).toBe(true);
+    }
+  });
+
+  it('is an event for the program, too, if it came before the first look for events', async () => {
+    const b = bench();
+    const cq = b.ctx.createCq(16, { channel: b.channel });
+    const other = b.ctx.createCq(16, { channel: null });
+    const [one, two] = pair({ ...b, cq: other }, undefined, cq);
+    const sgList = [{ mr: b.mr, length: 8 }];
+    two.postRecv({ sgList });
     const woken = cq.wait();
-    one.postSend({ ...write, sendFlags: SendFlags.SIGNALED });
-    while (b.channel.getCqEvent() === undefined);
+    one.postSend({ opcode: WrOpcode.SEND, sgList, sendFlags: SendFlags.SIGNALED });
+    // Acknowledged: so it has arrived.
+    while (other.poll().length === 0);
+    while (b.channel.getCqEvent() !== cq);
     await woken;
     expect(cq.poll()).toHaveLength(1);
   });

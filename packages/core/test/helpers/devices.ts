@@ -52,9 +52,9 @@ export function createQp({ pd, cq }: Pick<Bench, 'pd' | 'cq'>, qpType: QpType = 
   return pd.createQp({ qpType, sendCq: cq, recvCq: cq, cap });
 }
 
-/** Two connected queue pairs of one device. */
-export function pair(b: Pick<Bench, 'ctx' | 'pd' | 'cq'>, cap = CAP): [QueuePair, QueuePair] {
-  const [one, two] = [createQp(b, QpType.RC, cap), createQp(b, QpType.RC, cap)];
+/** Two connected queue pairs of one device; the second may have a completion queue of its own. */
+export function pair(b: Pick<Bench, 'ctx' | 'pd' | 'cq'>, cap = CAP, cq = b.cq): [QueuePair, QueuePair] {
+  const [one, two] = [createQp(b, QpType.RC, cap), createQp({ ...b, cq }, QpType.RC, cap)];
   const gid = b.ctx.defaultGid().gid;
   const common = { pathMtu: Mtu.MTU_1024, access: ALL_ACCESS };
   one.connect({ ...common, remote: { qpNum: two.qpNum, gid, psn: 200 }, psn: 100 });
