@@ -1,6 +1,6 @@
 // Messages over the Comm Channel: comm-channel.mjs polled round-trip … or polled|awaited stream SIZE COUNT
 import { type Client, connectTo, serviceFor } from '@verbs/lib/comm';
-import { type Task, check, fill, play, rate, roundTrips } from './ends.js';
+import { type Task, check, fill, isAnswered, play, rate, roundTrips, total, warmUp } from './ends.js';
 
 type Endpoint = Client['endpoint'];
 type Peer = Client['peer'];
@@ -23,9 +23,8 @@ function servePolled(task: Task, endpoint: Endpoint): void {
   for (let n = 0; ; n++) {
     const { peer, data } = polled.receive(endpoint, buffer);
     check(data, n, task.size);
-    const last = n === task.count - 1;
-    if (task.what === 'round-trip' || last) polled.put(endpoint, data, peer);
-    if (last) return;
+    if (isAnswered(task, n)) polled.put(endpoint, data, peer);
+    if (n === total(task) - 1) return;
   }
 }
 
@@ -33,10 +32,8 @@ async function serveAwaited(task: Task, endpoint: Endpoint): Promise<void> {
   let n = 0;
   for await (const { peer, data } of endpoint) {
     check(data, n, task.size);
-    const last = ++n === task.count;
-    if (!last) continue;
-    await endpoint.send(data, peer);
-    return;
+    if (isAnswered(task, n)) await endpoint.send(data, peer);
+    if (++n === total(task)) return;
   }
   throw new Error('the endpoint was closed');
 }
@@ -44,33 +41,31 @@ async function serveAwaited(task: Task, endpoint: Endpoint): Promise<void> {
 function measurePolled(task: Task, { endpoint, peer }: Client) {
   const message = new Uint8Array(task.size);
   const buffer = new Uint8Array(endpoint.maxMsgSize);
-  const samples = new Float64Array(task.count);
-  const begin = performance.now();
-  for (let n = 0; n < task.count; n++) {
+  const samples = new Float64Array(total(task));
+  let begin = 0;
+  for (let n = 0; n < total(task); n++) {
+    if (n === warmUp(task)) begin = performance.now();
     const start = performance.now();
     fill(message, n);
     polled.put(endpoint, message, peer);
-    if (task.what === 'stream') continue;
+    if (!isAnswered(task, n)) continue;
     check(polled.receive(endpoint, buffer).data, n, task.size);
     samples[n] = performance.now() - start;
   }
-  if (task.what === 'round-trip') return roundTrips(samples);
-  check(polled.receive(endpoint, buffer).data, task.count - 1, task.size);
-  return rate(task, performance.now() - begin);
+  const duration = performance.now() - begin;
+  return task.what === 'stream' ? rate(task, duration) : roundTrips(samples.subarray(warmUp(task)));
 }
 
 async function measureStreamAwaited(task: Task, { endpoint }: Client) {
   const message = new Uint8Array(task.size);
-  const begin = performance.now();
-  for (let n = 0; n < task.count; n++) {
+  let begin = 0;
+  for (let n = 0; n < total(task); n++) {
+    if (n === warmUp(task)) begin = performance.now();
     fill(message, n);
     await endpoint.send(message);
+    if (isAnswered(task, n)) check((await endpoint.receive()).data, n, task.size);
   }
-  for await (const { data } of endpoint) {
-    check(data, task.count - 1, task.size);
-    return rate(task, performance.now() - begin);
-  }
-  throw new Error('the endpoint was closed');
+  return rate(task, performance.now() - begin);
 }
 
 await play({

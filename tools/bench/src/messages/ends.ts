@@ -58,6 +58,24 @@ export function check(message: Uint8Array, n: number, size: number): void {
   }
 }
 
+/** What is not measured: the compiler of JavaScript sees the calls some thousand times before it knows them. */
+const WARM_UP = { stream: 20_000, 'round-trip': 2000 };
+/** Of large messages few are enough: the calls are not what takes the time. */
+const WARM_UP_BYTES = 64 << 20;
+
+/** The messages before those that are measured. */
+export function warmUp({ what, size }: Task): number {
+  return Math.min(WARM_UP[what], Math.ceil(WARM_UP_BYTES / size));
+}
+
+/** The messages of both. */
+export const total = (task: Task) => warmUp(task) + task.count;
+
+/** Whether the other end answers message `n`: of a stream, the last that warms up, and the last of all. */
+export function isAnswered(task: Task, n: number): boolean {
+  return task.what === 'round-trip' || n + 1 === warmUp(task) || n + 1 === total(task);
+}
+
 /** Of round trips in milliseconds. */
 export function roundTrips(milliseconds: Float64Array): Measurement {
   const sorted = milliseconds.toSorted();

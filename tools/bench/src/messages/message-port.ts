@@ -1,17 +1,19 @@
 // Messages between two threads of a process: message-port.mjs port round-trip|stream SIZE COUNT
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { check, fill, rate, readTask, roundTrips, type Task } from './ends.js';
+import { check, fill, isAnswered, rate, readTask, roundTrips, type Task, total, warmUp } from './ends.js';
 
 /** Messages of a stream on their way: posted ones wait in memory, without a limit. */
 const WINDOW = 1024;
 
-function serve({ what, size, count }: Task): void {
+const answers = (task: Task, n: number) => isAnswered(task, n) || (n + 1) % WINDOW === 0;
+
+function serve(task: Task): void {
   let n = 0;
   parentPort?.on('message', (message: Uint8Array) => {
-    check(message, n++, size);
-    if (what === 'round-trip' || n % WINDOW === 0 || n === count) parentPort?.postMessage(message);
-    if (n === count) parentPort?.close();
+    check(message, n, task.size);
+    if (answers(task, n)) parentPort?.postMessage(message);
+    if (++n === total(task)) parentPort?.close();
   });
 }
 
@@ -23,24 +25,19 @@ async function measure(task: Task) {
     const [data] = (await once(worker, 'message')) as [Uint8Array];
     check(data, n, task.size);
   };
-  if (task.what === 'stream') {
-    const begin = performance.now();
-    for (let n = 0; n < task.count; n++) {
-      fill(message, n);
-      worker.postMessage(message);
-      if ((n + 1) % WINDOW === 0 || n + 1 === task.count) await answer(n);
-    }
-    return rate(task, performance.now() - begin);
-  }
-  const samples = new Float64Array(task.count);
-  for (let n = 0; n < task.count; n++) {
+  const samples = new Float64Array(total(task));
+  let begin = 0;
+  for (let n = 0; n < total(task); n++) {
+    if (n === warmUp(task)) begin = performance.now();
     const start = performance.now();
     fill(message, n);
     worker.postMessage(message);
+    if (!answers(task, n)) continue;
     await answer(n);
     samples[n] = performance.now() - start;
   }
-  return roundTrips(samples);
+  const duration = performance.now() - begin;
+  return task.what === 'stream' ? rate(task, duration) : roundTrips(samples.subarray(warmUp(task)));
 }
 
 if (isMainThread) process.stdout.write(`${JSON.stringify(await measure(readTask()))}\n`);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { connectSocket, onMessages, put, socketPath } from './framed-socket.js';
-import { check, fill, play, rate, roundTrips, type Task } from './ends.js';
+import { check, fill, isAnswered, play, rate, roundTrips, type Task, total, warmUp } from './ends.js';
 
 function open(task: Task, address: string): Socket {
   return task.way === 'tcp' ? connect(Number(address), '127.0.0.1') : connectSocket(process.pid);
@@ -20,8 +20,8 @@ await play({
     server.close();
     let n = 0;
     onMessages(socket, (message) => {
-      check(message, n++, task.size);
-      if (task.what === 'round-trip' || n === task.count) put(socket, message);
+      check(message, n, task.size);
+      if (isAnswered(task, n++)) put(socket, message);
     });
     await once(socket, 'close');
   },
@@ -31,23 +31,26 @@ await play({
     await once(socket, 'connect');
     socket.setNoDelay();
     const message = new Uint8Array(task.size);
-    const samples = new Float64Array(task.count);
+    const samples = new Float64Array(total(task));
     let n = 0;
-    let start = performance.now();
+    let start = 0;
     const next = () => {
       start = performance.now();
       fill(message, n);
       put(socket, message);
     };
     if (task.what === 'stream') {
-      const last = new Promise<Buffer>((resolve) => {
-        onMessages(socket, resolve);
+      let answered: (answer: Buffer) => void = () => undefined;
+      onMessages(socket, (answer) => {
+        answered(answer);
       });
-      for (; n < task.count; n++) {
+      for (; n < total(task); n++) {
+        if (n === warmUp(task)) start = performance.now();
+        const answer = isAnswered(task, n) ? new Promise<Buffer>((resolve) => (answered = resolve)) : undefined;
         fill(message, n);
         if (!put(socket, message)) await once(socket, 'drain');
+        if (answer !== undefined) check(await answer, n, task.size);
       }
-      check(await last, task.count - 1, task.size);
       socket.end();
       return rate(task, performance.now() - start);
     }
@@ -55,12 +58,12 @@ await play({
       onMessages(socket, (answer) => {
         check(answer, n, task.size);
         samples[n] = performance.now() - start;
-        if (++n === task.count) resolve();
+        if (++n === total(task)) resolve();
         else next();
       });
       next();
     });
     socket.end();
-    return roundTrips(samples);
+    return roundTrips(samples.subarray(warmUp(task)));
   },
 });

@@ -1,5 +1,5 @@
 // Messages over ZeroMQ, on a unix socket: zeromq.mjs ipc round-trip|stream SIZE COUNT
-import { check, fill, play, rate, roundTrips, UNAVAILABLE } from './ends.js';
+import { check, fill, isAnswered, play, rate, roundTrips, total, UNAVAILABLE, warmUp } from './ends.js';
 
 async function load() {
   try {
@@ -19,10 +19,10 @@ await play({
     const socket = new Pair();
     await socket.bind(address(process.ppid));
     ready();
-    for (let n = 0; n < task.count; n++) {
+    for (let n = 0; n < total(task); n++) {
       const [message = Buffer.alloc(0)] = await socket.receive();
       check(message, n, task.size);
-      if (task.what === 'round-trip' || n + 1 === task.count) await socket.send(message);
+      if (isAnswered(task, n)) await socket.send(message);
     }
     // The last answer is on its way until the other end has it, and closes.
     await socket.receive();
@@ -32,26 +32,26 @@ await play({
   async measure(task) {
     const socket = new Pair();
     socket.connect(address(process.pid));
-    const samples = new Float64Array(task.count);
+    const samples = new Float64Array(total(task));
     const answer = async (n: number) => {
       const [message = Buffer.alloc(0)] = await socket.receive();
       check(message, n, task.size);
     };
-    const begin = performance.now();
-    for (let n = 0; n < task.count; n++) {
+    let begin = 0;
+    for (let n = 0; n < total(task); n++) {
+      if (n === warmUp(task)) begin = performance.now();
       const start = performance.now();
       // ZeroMQ keeps a message's memory until it is sent.
       const message = new Uint8Array(task.size);
       fill(message, n);
       await socket.send(message);
-      if (task.what === 'stream') continue;
+      if (!isAnswered(task, n)) continue;
       await answer(n);
       samples[n] = performance.now() - start;
     }
-    if (task.what === 'stream') await answer(task.count - 1);
     const duration = performance.now() - begin;
     await socket.send('');
     socket.close();
-    return task.what === 'stream' ? rate(task, duration) : roundTrips(samples);
+    return task.what === 'stream' ? rate(task, duration) : roundTrips(samples.subarray(warmUp(task)));
   },
 });
