@@ -1,9 +1,10 @@
 #!/usr/bin/env node
+import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { constants } from 'node:os';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { startAgent } from '../src/agent.mjs';
-import { getOf, list, putOf, runOf } from '../src/host.mjs';
+import { getOf, list, partFor, putOf, runOf } from '../src/host.mjs';
 import { withLink } from '../src/link.mjs';
 import { fileSource, streamSource } from '../src/source.mjs';
 
@@ -100,8 +101,20 @@ ofHost(program.command('put').description('send a file to the DPU; - is the stan
   );
 
 ofHost(program.command('get').description('fetch a file of the DPU').argument('<name>').argument('[file]')).action(
-  async (/** @type {string} */ name, /** @type {string | undefined} */ path, /** @type {Options} */ options) => {
-    const done = await ask(options, getOf(name, path ?? name, progress(name)));
+  async (/** @type {string} */ name, /** @type {string | undefined} */ given, /** @type {Options} */ options) => {
+    const path = given ?? name;
+    const part = partFor(path);
+    // Nobody goes on with what a failed or interrupted transfer has gathered.
+    const forget = () => {
+      rmSync(part, { force: true });
+    };
+    for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+      process.once(signal, () => {
+        forget();
+        process.kill(process.pid, signal);
+      });
+    }
+    const done = await ask(options, getOf(name, { path, part }, progress(name))).finally(forget);
     console.log(
       options.json === true ? JSON.stringify({ name, ...done }) : `${done.bytes} bytes, SHA-256 ${done.sha256}`,
     );

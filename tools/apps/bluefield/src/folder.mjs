@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeStale } from './parts.mjs';
 
 /** The folder of an agent's files. A file that has not arrived whole has a hidden name. */
 export class Folder {
@@ -8,6 +9,7 @@ export class Folder {
   constructor(path) {
     this.path = path;
     mkdirSync(path, { recursive: true });
+    removeStale(path, (name) => /^\.part-[\da-f]{32}$/.test(name));
   }
 
   /** The path of a file by its name: no other folder can be reached. @param {unknown} name */

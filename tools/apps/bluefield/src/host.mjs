@@ -1,8 +1,10 @@
 // What a host asks of the agent.
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { finish, sizeOf } from './folder.mjs';
 import { piece, PIECE_HEAD } from './messages.mjs';
+import { removeStale } from './parts.mjs';
 
 /** @import { Link } from './link.mjs' */
 /** @import { Source } from './source.mjs' */
@@ -46,13 +48,22 @@ export function putOf(source, name, onProgress) {
 }
 
 /**
+ * Where a file is gathered until it has arrived. What killed programs left of this file goes.
+ * @param {string} path of the file
+ */
+export function partFor(path) {
+  const start = `${basename(path)}.part-`;
+  removeStale(dirname(path), (name) => name.startsWith(start) && /^[\da-f]{8}$/.test(name.slice(start.length)));
+  return `${path}.part-${randomBytes(4).toString('hex')}`;
+}
+
+/**
  * @param {string} name
- * @param {string} path
+ * @param {{ path: string, part: string }} to
  * @param {(bytes: number, all: number) => void} onProgress
  * @returns {(link: Link) => Promise<{ bytes: number, sha256: string }>}
  */
-export function getOf(name, path, onProgress) {
-  const part = `${path}.part-${randomBytes(4).toString('hex')}`;
+export function getOf(name, { path, part }, onProgress) {
   return async (link) => {
     let at = sizeOf(part);
     await link.request({ op: 'get', name, offset: at });

@@ -1,5 +1,15 @@
 // The applications of tools/apps in a project of a user, on the packed packages.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { applications, readManifest } from '../../src/packages.mjs';
@@ -181,13 +191,31 @@ describe('bluefield', () => {
       if (!ended.stderr.includes('the connection was lost')) return ended;
     }
   };
+  /** A file that was last written so many days ago. */
+  const part = (folder: string, name: string, { days }: { days: number }) => {
+    mkdirSync(join(project.folder, folder), { recursive: true });
+    const path = project.write(join(folder, name), 'half');
+    const time = Date.now() / 1000 - days * 24 * 60 * 60;
+    utimesSync(path, time, time);
+    return path;
+  };
   const content = Buffer.from(Array.from({ length: 600_000 }, (_, i) => (i * i) & 0xff));
 
   test(
     'files go both ways, commands run, and the agent keeps to its folder and its programs',
     async () => {
+      // What killed programs left: only old files with a name of theirs that nobody has open are removed.
+      const old = part('files', `.part-${'a'.repeat(32)}`, { days: 2 });
+      const others = [
+        part('files', `.part-${'b'.repeat(32)}`, { days: 0 }),
+        part('files', '.part-of-a-letter', { days: 2 }),
+        part('files', `.part-${'c'.repeat(32)}`, { days: 2 }),
+      ];
+      const held = openSync(others[2] ?? '', 'r');
       const running = await agent();
       try {
+        expect([old, ...others].map((path) => existsSync(path))).toEqual([false, true, true, true]);
+        for (const path of others) rmSync(path);
         const file = project.write('image.bin', content.toString('latin1'));
         const bytes = statSync(file).size;
         const sent = new RegExp(`^${bytes} bytes, SHA-256 [0-9a-f]{64}\n$`);
@@ -196,7 +224,11 @@ describe('bluefield', () => {
           code: 0,
           stdout: `[{"name":"image.bin","bytes":${bytes}}]\n`,
         });
+        const parts = ['copy.bin.part-0123abcd', 'copy.bin.part-two', 'other.bin.part-0123abcd'].map((name) =>
+          part('.', name, { days: 2 }),
+        );
         expect(host('get', 'image.bin', 'copy.bin', '--json')).toMatchObject({ code: 0 });
+        expect(parts.map((path) => existsSync(path))).toEqual([false, true, true]);
         expect(Buffer.compare(readFileSync(join(project.folder, 'copy.bin')), readFileSync(file))).toBe(0);
         const script = "process.stdout.write('x'.repeat(10000)); console.error('trouble'); process.exitCode = 7;";
         expect(host('run', '--', process.execPath, '-e', script)).toEqual({
@@ -210,7 +242,10 @@ describe('bluefield', () => {
         });
         expect(host('get', '../package.json').stderr).toMatch(/is no name of a file/);
         expect(readdirSync(join(project.folder, 'files'))).toEqual(['image.bin']);
+        expect(host('get', 'none.bin', 'copy.bin').code).toBe(1);
+        expect(readdirSync(project.folder).filter((name) => name.includes('.part-'))).toHaveLength(2);
       } finally {
+        closeSync(held);
         expect(await running.kill()).toMatchObject({ code: 0 });
       }
     },
