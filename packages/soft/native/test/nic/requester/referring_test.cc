@@ -184,7 +184,7 @@ TEST_CASE("lists that no sender makes are dropped, or end the connection as wron
       wire::Reth{reinterpret_cast<std::uint64_t>(net.far.data()), net.remote->rkey(), 64}.emit(frame + network +
                                                                                                wire::Bth::kSize);
     }
-    std::memcpy(frame + network + header, list.data(), bytes);
+    if (bytes > 0) std::memcpy(frame + network + header, list.data(), bytes);
     net.b.nic->ingress().deliver_referring(1, {frame, network + transport}, 0, memory);
   };
   const auto dropped = [&] { return net.b.nic->counters().dropped_pkts; };
