@@ -23,26 +23,26 @@ export function held() {
 
 /**
  * What is there beyond the baseline, after a while that threads may take to end; empty if nothing is. Up to `sockets` more
- * sockets may be there. `collect` collects the garbage of the process's workers.
+ * sockets may be there, and `pidfds` more references to processes. `collect` collects the garbage of the process's workers.
  * @param {ReturnType<typeof held>} baseline
- * @param {{ milliseconds: number, sockets?: number, collect?: () => Promise<unknown> }} options
+ * @param {{ milliseconds: number, sockets?: number, pidfds?: number, collect?: () => Promise<unknown> }} options
  */
-export async function leftovers(baseline, { milliseconds, sockets = 0, collect }) {
+export async function leftovers(baseline, { milliseconds, sockets = 0, pidfds = 0, collect }) {
   const deadline = performance.now() + milliseconds;
   for (;;) {
     globalThis.gc?.();
     await collect?.();
-    const found = differences(baseline, held(), sockets);
+    const found = differences(baseline, held(), { 'socket:': sockets, 'anon_inode:[pidfd]': pidfds });
     if (found.length === 0 || performance.now() > deadline) return found;
     await setTimeout(50);
   }
 }
 
-/** @param {ReturnType<typeof held>} before @param {ReturnType<typeof held>} now @param {number} sockets */
-function differences(before, now, sockets) {
+/** @param {ReturnType<typeof held>} before @param {ReturnType<typeof held>} now @param {Record<string, number>} allowed */
+function differences(before, now, allowed) {
   const found = [];
   for (const [target, count] of Object.entries(now.descriptors)) {
-    const more = count - (before.descriptors[target] ?? 0) - (target === 'socket:' ? sockets : 0);
+    const more = count - (before.descriptors[target] ?? 0) - (allowed[target] ?? 0);
     if (more > 0) found.push(`${more} descriptor${more > 1 ? 's' : ''} ${target}`);
   }
   if (now.threads > before.threads) found.push(`${now.threads - before.threads} threads`);

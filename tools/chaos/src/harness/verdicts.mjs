@@ -74,9 +74,10 @@ export async function judgeRecovery(scene, problems) {
 
 /** @param {Scene} scene @param {Victim} victim @param {string[]} problems */
 export async function judgeLeftovers({ world, package: name }, victim, problems) {
-  // librdmacm keeps devices open, and an open device its two connections to a peer with which it shares memory.
-  const sockets = world.link === 'shm' && name === 'rdmacm' ? 2 : 0;
-  const { found } = await victim.ask('leftovers', { argument: { milliseconds: LEFTOVERS_MS, sockets } });
+  // librdmacm keeps devices open, and an open device its two connections to a peer with which it shares memory, one of
+  // them with a reference to the peer's process.
+  const [sockets, pidfds] = world.link === 'shm' && name === 'rdmacm' ? [2, 1] : [0, 0];
+  const { found } = await victim.ask('leftovers', { argument: { milliseconds: LEFTOVERS_MS, sockets, pidfds } });
   for (const what of found)
     problems.push(`left over in the process of end ${victim.ends.join(' and ')}: ${String(what)}`);
 }
