@@ -22,6 +22,7 @@
  * @property {boolean} [workers] the ends are in worker threads
  * @property {(scene: { directory: string }) => string} [options] further options of the devices
  * @property {(scene: { directory: string }) => string[]} [wrap] words in front of the command of every process
+ * @property {() => string | undefined} [impossible] why it cannot happen on this machine
  * @property {(scene: Scene) => Promise<void>} [prepare] before anything is transferred
  * @property {(scene: Scene) => Promise<Outcome>} act
  */

@@ -1,4 +1,5 @@
 /** @import { Disturbance } from './disturbance.mjs' */
+import { cannotDebug, debug } from '../harness/debugger.mjs';
 import { all, effects, everywhere, maybeOver, unharmed } from './disturbance.mjs';
 
 /** A process stands still for a while. @type {Disturbance} */
@@ -85,4 +86,26 @@ const trap = {
   },
 };
 
-export const processes = [stop, kill, fork, worker, trap];
+/** All threads stand still at once, and system calls that wait are interrupted. @type {Disturbance} */
+const debuggerComes = {
+  kind: 'debugger',
+  about: 'a debugger attaches to all threads, and detaches after 0.1 to 2 s, once or twice',
+  links: everywhere,
+  packages: all,
+  impossible: cannotDebug,
+  async act({ victim, random, sleep, world }) {
+    const begin = performance.now();
+    await debug(victim.pid, 100 * 20 ** random.next());
+    if (random.below(2) === 1) {
+      await sleep(random.between(20, 200));
+      await debug(victim.pid, 100 * 20 ** random.next());
+    }
+    const short = performance.now() - begin < 600;
+    return {
+      effects: short || world.processes === 1 ? unharmed : maybeOver,
+      note: short ? 'under 0.6 s' : 'over 0.6 s',
+    };
+  },
+};
+
+export const processes = [stop, kill, fork, worker, trap, debuggerComes];

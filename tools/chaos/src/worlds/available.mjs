@@ -10,6 +10,7 @@ export function skipped({ disturbance, link }) {
     link === 'veth' ? reason('unshare', ['--user', '--map-root-user', '--net', 'ip', 'link', 'show', 'lo']) : undefined;
   return (
     kernel ??
+    disturbance.impossible?.() ??
     (disturbance.wrap === undefined ? undefined : reason('unshare', ['--user', '--map-root-user', '--mount', 'true']))
   );
 }
