@@ -52,7 +52,9 @@ await runCommand({
       only,
       each: (result) => {
         results.push(result);
-        if (!json) console.log(`${result.result} ${result.part} ${result.name}`);
+        // Where devices differ, a case that passes says which way it went.
+        const note = result.result === 'passed' && result.message !== '' ? ` (${result.message})` : '';
+        if (!json) console.log(`${result.result} ${result.part} ${result.name}${note}`);
       },
     });
     const { text, ok } = kernelReport(results, [...differences, ...coreDifferences], {

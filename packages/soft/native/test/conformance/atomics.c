@@ -94,6 +94,22 @@ static void a_wrong_key_and_no_alignment(void) {
   EITHER(completion(bench).status, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR);
 }
 
+// Devices differ in when they look at the L_Key: before they send, or when the response has come.
+static void a_wrong_local_key(void) {
+  static const enum ibv_wr_opcode kOpcodes[] = {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD};
+  for (int i = 0; i < 2; ++i) {
+    struct bench *bench = with_atomics();
+    set_word(far_at(bench, 0), 5);
+    struct ibv_sge sge;
+    struct ibv_send_wr wr = request(bench, &sge, kOpcodes[i], 8);
+    if (i == 1) wr.wr.atomic.compare_add = 1;
+    sge.lkey ^= 0x100;
+    EQUAL(post(bench->a, &wr), 0);
+    EITHER(completion(bench).status, IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR);
+    if (i == 1) EITHER(word_at(far_at(bench, 0)), 5, 6);
+  }
+}
+
 static void a_region_without_the_right(void) {
   struct bench *bench = with_atomics();
   struct ibv_mr *mr = ibv_reg_mr(bench->pd, bench->memory, kRegion,
@@ -120,6 +136,7 @@ static const struct test_case kCases[] = {
     {"an address that is not aligned", an_address_that_is_not_aligned},
     {"a wrong R_Key", a_wrong_key},
     {"a wrong R_Key and an address that is not aligned", a_wrong_key_and_no_alignment},
+    {"a wrong L_Key of a READ or an atomic", a_wrong_local_key},
     {"a region without the right", a_region_without_the_right},
     {"a queue pair without the right", a_queue_pair_without_the_right},
 };
