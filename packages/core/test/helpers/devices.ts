@@ -32,9 +32,12 @@ afterEach(() => {
   for (const ctx of opened.splice(0)) ctx.close();
 });
 
-/** The device that VERBS_TEST_DEVICE names, else the software NIC; closed after the test. */
+/** The device that VERBS_TEST_DEVICE names, else the software NIC. */
+export const deviceName = process.env['VERBS_TEST_DEVICE'] ?? 'soft0';
+
+/** The device; closed after the test. */
 export function open(): Context {
-  const ctx = openDevice(process.env['VERBS_TEST_DEVICE'] ?? 'soft0');
+  const ctx = openDevice(deviceName);
   opened.push(ctx);
   return ctx;
 }

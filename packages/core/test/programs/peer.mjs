@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { AccessFlags, openDevice, QpType, SendFlags, WrOpcode } from '../../dist/index.js';
 
 const server = process.argv[2] === 'server';
-const ctx = openDevice();
+const ctx = openDevice(process.env.VERBS_TEST_DEVICE);
 try {
   const pd = ctx.allocPd();
   const cq = ctx.createCq(16, { channel: ctx.createCompChannel() });
@@ -27,7 +27,8 @@ try {
   console.log(JSON.stringify(mine));
   const peer = JSON.parse((await lines.next()).value);
   const { gid, qpNum, psn } = peer;
-  qp.connect({ remote: { gid, qpNum, psn }, psn: mine.psn, timeout: 10 });
+  // The kernel's soft-RoCE takes 7 retries for "without end". Either process may get no processor for seconds.
+  qp.connect({ remote: { gid, qpNum, psn }, psn: mine.psn, timeout: 17, retryCnt: 6 });
   qp.postRecv({ wrId: 1, sgList: [{ mr, offset: 32768, length: 4096 }] });
   console.log('connected');
   await lines.next();

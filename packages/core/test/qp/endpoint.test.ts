@@ -109,7 +109,7 @@ describe('defaultGid', () => {
     const b = bench();
     const { gid, index, type, portNum } = b.ctx.defaultGid();
     expect({ gid, type, portNum }).toEqual({ gid: b.ctx.queryGid(1, index), type: GidType.ROCE_V2, portNum: 1 });
-    expect(gid).toMatch(/^::ffff:127\./);
+    expect(gid).toMatch(/^::ffff:\d+\./);
     expect(b.pd.createAh({ portNum: 1, grh: { dgid: gid } }).attr.grh.sgidIndex).toBe(index);
     expect(() => b.ctx.defaultGid(7)).toThrow(/EINVAL/);
     expect(() => b.pd.createAh({ portNum: 7, grh: { dgid: gid } })).toThrow(/ibv_create_ah/);
