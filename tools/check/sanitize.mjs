@@ -38,7 +38,7 @@ const sanitizers = [
       // Not guard: it tests which stack a handler of SIGSEGV has, and the sanitizer gives threads an alternate one.
       soft: programs('wire', 'link', 'nic', 'cm', 'host', 'abi'),
       mlx5: programs('steering', 'model'),
-      hbl: programs('hbl', 'allocation'),
+      hbl: programs('hbl', 'model'),
       'doca-comm': comm,
     },
     threads: { rules: ['--illegal'], share: 0.1 },
