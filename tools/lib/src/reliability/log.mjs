@@ -25,7 +25,6 @@ export const summaryPath = join(root, 'docs/reliability.json');
  * @property {Record<string, number>} figures what was done, each by its unit: runs, cells, executions, sequences, minutes
  * @property {string} [command] what was typed
  * @property {string} [detail] the seed, or the target
- * @property {string} [imported] when it came from the log of another checkout, ISO 8601
  */
 
 /**
@@ -70,7 +69,6 @@ export function readLog(path = logPath) {
  */
 export function importLogs(others, path = logPath) {
   const known = new Set(readLog(path).map(({ id }) => id));
-  const imported = new Date().toISOString();
   let count = 0;
   for (const other of others) {
     if (!existsSync(other)) throw new Error(`${other}: there is no such log`);
@@ -78,7 +76,7 @@ export function importLogs(others, path = logPath) {
       if (known.has(entry.id)) continue;
       known.add(entry.id);
       count++;
-      append(path, { ...entry, imported });
+      append(path, entry);
     }
   }
   return count;
@@ -90,9 +88,6 @@ function append(path, entry) {
   const whole = !existsSync(path) || /(^|\n)$/.test(readFileSync(path, 'utf8'));
   appendFileSync(path, `${whole ? '' : '\n'}${JSON.stringify(entry)}\n`);
 }
-
-/** When a run came into this log. @param {Entry} entry */
-export const since = ({ at, imported }) => imported ?? at;
 
 function command() {
   const name = process.env['npm_lifecycle_event'];
