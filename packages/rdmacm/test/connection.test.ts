@@ -67,8 +67,15 @@ it('rejects too much private data, and what is closed', async () => {
 });
 
 it('rejects a second listener at the port', () => {
-  const listening = server();
-  expect(() => server({ port: portOf(listening) })).toThrow(expect.objectContaining({ code: 'EADDRINUSE' }));
+  const taken = (code: string, message: RegExp) =>
+    expect.objectContaining({ code, message: expect.stringMatching(message) as string }) as Error;
+  const everywhere = server();
+  expect(() => server({ port: portOf(everywhere) })).toThrow(
+    taken('EADDRNOTAVAIL', /another identifier has this port/),
+  );
+  const [host = ''] = everywhere.addresses();
+  const one = server({ host });
+  expect(() => server({ host, port: portOf(one) })).toThrow(taken('EADDRINUSE', /another identifier has this port/));
 });
 
 it('ends an iteration when the server is closed, and rejects what waits', async () => {

@@ -105,9 +105,10 @@ it('members of a multicast group get what is sent to it, until they leave', asyn
       return next(channel, 'MULTICAST_JOIN');
     }),
   );
-  expect(() => {
-    one.id.joinMulticast(group);
-  }).toThrow(/EADDRINUSE/);
+  // A second time, as the kernel takes it: it stays a member until it has left as often.
+  one.id.joinMulticast(group);
+  await next(one.channel, 'MULTICAST_JOIN');
+  one.id.leaveMulticast(group);
   const { ud } = joined ?? {};
   if (ud === undefined) throw new Error('the event has no address');
   expect(ud.qpNum).toBe(0xffffff);

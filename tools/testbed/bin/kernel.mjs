@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm run test:kernel`: our conformance suite, our programs and the tests of @verbs/core over the kernel's own verbs.
+// `npm run test:kernel`: our conformance suite, the refusals of librdmacm, our programs and the tests of @verbs/core over the kernel's own verbs.
 import { parseArgs } from 'node:util';
 import { runCommand } from '../../check/src/command.mjs';
 import { coreDifferences } from '../src/core-differences.mjs';
@@ -13,11 +13,12 @@ import { installForTestbed } from '../src/requirements.mjs';
 
 const usage = `Usage: npm run test:kernel -- [--part NAME]... [--only TEXT] [--json]
 
-In a virtual machine with Debian's kernel: the cases of test:conformance on rxe, over Debian's libibverbs, the verbs
-command and the examples, and the tests of @verbs/core. What ends otherwise than on our NIC must have a reason in
+In a virtual machine with Debian's kernel: the cases of test:conformance on rxe, over Debian's libibverbs, what Debian's
+librdmacm refuses against the recording that ours is held to (packages/rdmacm/test/refusals), the verbs command and the
+examples, and the tests of @verbs/core. What ends otherwise than on our NIC must have a reason in
 tools/testbed/src/kernel-differences.mjs or core-differences.mjs, and each reason must apply.
 
-  --part NAME   conformance, programs or core; all if not given
+  --part NAME   conformance, refusals, programs or core; all if not given
   --only TEXT   the cases, programs and test files whose name contains the text
   --json        the results as one JSON object
   --help        print this text`;

@@ -6,6 +6,7 @@ import { Problem } from '../../setup/src/problem.mjs';
 import { runCore } from './core-run.mjs';
 import { startGuest } from './guest.mjs';
 import { kernelChecks } from './kernel-checks.mjs';
+import { runRefusals } from './refusals.mjs';
 
 /** @import { Guest } from './guest.mjs' */
 
@@ -19,7 +20,7 @@ import { kernelChecks } from './kernel-checks.mjs';
  */
 
 /** The parts of a run. */
-export const parts = /** @type {const} */ (['conformance', 'programs', 'core']);
+export const parts = /** @type {const} */ (['conformance', 'refusals', 'programs', 'core']);
 /** @typedef {(typeof parts)[number]} Part */
 
 const build = join(root, 'packages/soft/build');
@@ -42,6 +43,7 @@ export async function runKernel({ parts: wanted, only, each }) {
   try {
     const kernel = (await guest.must(['uname', '-r'])).trim();
     if (wanted.includes('conformance')) for (const result of await runConformance(guest, only)) each(result);
+    if (wanted.includes('refusals')) for (const result of await runRefusals(guest, only)) each(result);
     const checks = wanted.includes('programs') ? kernelChecks.filter(({ name }) => name.includes(only)) : [];
     for (const check of checks) each(await runCheck(guest, check));
     if (wanted.includes('core')) await runCore(guest, { only, env: softWithoutPort, each });

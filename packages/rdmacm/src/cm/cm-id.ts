@@ -140,7 +140,8 @@ export class CmId extends Resource {
   /**
    * `rdma_bind_addr`: this side's address and port.
    *
-   * @throws VerbsError EADDRINUSE, EADDRNOTAVAIL, ENODEV (no device has the address), EINVAL (it is bound already)
+   * @throws VerbsError EADDRINUSE (the port is taken at this address), EADDRNOTAVAIL (the same, for every address; or the
+   *   system does not have the address), ENODEV (no device has it), EACCES (a port below 1024), EINVAL (it is bound already)
    * @example id.bindAddr({ port: 7471 });
    */
   bindAddr(address: SocketAddress): void {
@@ -230,7 +231,7 @@ export class CmId extends Resource {
    * `rdma_listen`: from now on requests for its address and port are events CONNECT_REQUEST.
    *
    * @param backlog how many requests may wait for the program; default 128
-   * @throws VerbsError EINVAL (not bound), EADDRINUSE
+   * @throws VerbsError EINVAL (not bound), EADDRINUSE, EADDRNOTAVAIL
    */
   listen(backlog = 128): void {
     const id = this.use('rdma_listen');
@@ -329,7 +330,7 @@ export class CmId extends Resource {
    * `rdma_join_multicast`, or `rdma_join_multicast_ex` with flags: the queue pair of {@link CmId.createQp} gets the
    * datagrams to a group. The event is MULTICAST_JOIN, with the address of the group, or MULTICAST_ERROR.
    *
-   * @throws VerbsError EINVAL (not bound to a device), EADDRINUSE (it is a member)
+   * @throws VerbsError EINVAL (not bound to a device)
    * @example id.joinMulticast({ address: '239.1.2.3' });
    */
   joinMulticast(address: SocketAddress, joinFlags?: JoinFlags): void {

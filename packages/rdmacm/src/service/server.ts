@@ -172,7 +172,8 @@ function listener(options: ListenOptions, ps: PortSpace): { id: CmId; backlog: n
 /**
  * Listens for connections: `rdma_bind_addr` and `rdma_listen`.
  *
- * @throws VerbsError EADDRINUSE (the port is taken), EADDRNOTAVAIL, ENODEV (no device has the address), ENOSYS (no library)
+ * @throws VerbsError EADDRINUSE (the port is taken at this address), EADDRNOTAVAIL (the same, for every address; or the
+ *   system does not have the address), ENODEV (no device has it), EACCES (a port below 1024), ENOSYS (no library)
  * @example
  * using server = listen({ port: 7471 });
  * for await (const request of server) {

@@ -58,6 +58,7 @@ int Manager::connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner,
                 .traffic_class = connection->path.traffic_class,
                 .hop_limit = connection->path.hop_limit,
                 .ack_timeout = connection->ack_timeout,
+                .ece = {attr.end.ece_vendor_id, attr.end.ece_options},
                 .data = data};
   *id = connection->id;
   send_until_response(*connection, make_mad(connection->transaction, Attribute::kReq, req), kSends, now);
@@ -98,7 +99,9 @@ void Manager::receive_rep(const Arrival& arrival) {
                .initiator_depth = rep.initiator_depth,
                .flow_control = rep.flow_control,
                .rnr_retry_count = rep.rnr_retry_count,
-               .srq = rep.srq};
+               .srq = rep.srq,
+               .ece_vendor_id = rep.ece.vendor_id,
+               .ece_options = rep.ece.options};
   report(*connection, event);
 }
 

@@ -23,8 +23,11 @@ void Manager::send_reject(const Connection& connection, About about, int reason,
 
 int Manager::reject(std::uint32_t id, int reason, Data data, Nanos now) {
   if (data.size() > Rej::kData) return EINVAL;
-  if (find(id, State::kLookupReceived)) {
-    return answer(id, SidrRep::kRejected, 0, 0, data.first(std::min(data.size(), SidrRep::kData)), now);
+  if (find(id, State::kLookupReceived)) return answer(id, SidrRep::kRejected, 0, 0, data, now);
+  if (Connection* own = find(id, State::kReqSent)) {
+    // The peer's number is not known: it hears of this when it replies.
+    close(*own);
+    return 0;
   }
   Connection* connection = find(id, State::kReqReceived);
   const About about = connection ? About::kReq : About::kRep;

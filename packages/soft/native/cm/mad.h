@@ -13,6 +13,8 @@ namespace verbs::soft::cm {
 
 inline constexpr std::size_t kMadSize = 256;
 inline constexpr std::size_t kMadHeader = 24;
+// Of the attribute modifier, in which REQ and REP have the options of extended connection establishment.
+inline constexpr std::size_t kMadModifier = 20;
 
 using Mad = std::array<std::uint8_t, kMadSize>;
 using MadView = std::span<const std::uint8_t, kMadSize>;

@@ -15,6 +15,7 @@ class Reader {
   std::uint32_t u24(std::size_t at) const { return wire::load_be24(&mad_[kMadHeader + at]); }
   std::uint32_t u32(std::size_t at) const { return wire::load_be<std::uint32_t>(&mad_[kMadHeader + at]); }
   std::uint64_t u64(std::size_t at) const { return wire::load_be<std::uint64_t>(&mad_[kMadHeader + at]); }
+  std::uint32_t modifier() const { return wire::load_be<std::uint32_t>(&mad_[kMadModifier]); }
   wire::Gid gid(std::size_t at) const { return wire::Gid::from_bytes(&mad_[kMadHeader + at]); }
   Data bytes(std::size_t at, std::size_t size) const { return mad_.subspan(kMadHeader + at, size); }
 
@@ -31,6 +32,7 @@ class Writer {
   void u24(std::size_t at, std::uint32_t value) { wire::store_be24(&mad_[kMadHeader + at], value & 0xffffff); }
   void u32(std::size_t at, std::uint32_t value) { wire::store_be(&mad_[kMadHeader + at], value); }
   void u64(std::size_t at, std::uint64_t value) { wire::store_be(&mad_[kMadHeader + at], value); }
+  void modifier(std::uint32_t value) { wire::store_be(&mad_[kMadModifier], value); }
   void gid(std::size_t at, const wire::Gid& gid) { std::ranges::copy(gid.bytes, &mad_[kMadHeader + at]); }
   void bytes(std::size_t at, Data data, std::size_t limit) {
     std::ranges::copy(data.first(std::min(data.size(), limit)), &mad_[kMadHeader + at]);
@@ -78,6 +80,7 @@ Req Req::parse(MadView mad) {
   req.traffic_class = in.u8(92);
   req.hop_limit = in.u8(93);
   req.ack_timeout = bits_of(in.u8(95), 5, 3);
+  req.ece = {in.u24(5), in.modifier()};
   req.data = in.bytes(140, kData);
   return req;
 }
@@ -87,6 +90,8 @@ void Req::emit(Mad* mad) const {
   constexpr std::uint16_t kPermissiveLid = 0xffff;
   Writer out(mad);
   out.u32(0, local_id);
+  out.u24(5, ece.vendor_id);
+  out.modifier(ece.options);
   out.u64(8, service_id);
   out.u64(16, guid);
   out.u32(28, qkey);
@@ -125,6 +130,9 @@ Rep Rep::parse(MadView mad) {
   rep.rnr_retry_count = bits_of(in.u8(27), 3, 5);
   rep.srq = bits_of(in.u8(27), 1, 4) != 0;
   rep.guid = in.u64(28);
+  // The vendor is in the gaps that the numbers of 24 bits leave.
+  rep.ece.vendor_id = static_cast<std::uint32_t>(in.u8(15) << 16 | in.u8(19) << 8 | in.u8(23));
+  rep.ece.options = in.modifier();
   rep.data = in.bytes(36, kData);
   return rep;
 }
@@ -134,7 +142,11 @@ void Rep::emit(Mad* mad) const {
   out.u32(0, local_id);
   out.u32(4, remote_id);
   out.u24(12, qpn);
+  out.u8(15, ece.vendor_id >> 16);
+  out.u8(19, ece.vendor_id >> 8);
   out.u24(20, psn);
+  out.u8(23, ece.vendor_id);
+  out.modifier(ece.options);
   out.u8(24, responder_resources);
   out.u8(25, initiator_depth);
   out.u8(26, bits(ack_delay, 5, 3) | bits(flow_control, 1, 0));

@@ -1,5 +1,6 @@
 // The messages of IBTA volume 1, 12.6: plain values with parse() and emit(). emit() writes into zeroed bytes, and
-// neither touches the header of the datagram. `data` is the private data, of which emit() takes at most kData bytes.
+// neither touches the header of the datagram but for its attribute modifier. `data` is the private data, of which
+// emit() takes at most kData bytes.
 #pragma once
 
 #include "cm/mad.h"
@@ -8,6 +9,12 @@
 namespace verbs::soft::cm {
 
 using Data = std::span<const std::uint8_t>;
+
+// Extended connection establishment: 24 bits of a vendor, and options that only the vendor's providers understand.
+struct Ece {
+  std::uint32_t vendor_id = 0;
+  std::uint32_t options = 0;
+};
 
 // Which message a MRA or a REJ is about.
 enum class About : std::uint8_t { kReq = 0, kRep = 1, kOther = 2 };
@@ -41,6 +48,7 @@ struct Req {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 0;
   std::uint8_t ack_timeout = 0;
+  Ece ece;
   Data data{};
 
   static Req parse(MadView mad);
@@ -61,6 +69,7 @@ struct Rep {
   std::uint8_t rnr_retry_count = 0;
   bool srq = false;
   std::uint64_t guid = 0;
+  Ece ece;
   Data data{};
 
   static Rep parse(MadView mad);

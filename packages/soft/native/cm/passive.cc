@@ -81,7 +81,9 @@ void Manager::receive_req(const Arrival& arrival) {
                .initiator_depth = req.initiator_depth,
                .flow_control = req.flow_control,
                .rnr_retry_count = req.rnr_retry_count,
-               .srq = req.srq};
+               .srq = req.srq,
+               .ece_vendor_id = req.ece.vendor_id,
+               .ece_options = req.ece.options};
   event.retry_count = req.retry_count;
   event.path_mtu = req.path_mtu;
   connection->owner.data = listener->callback(listener->data, &event);
@@ -105,6 +107,7 @@ int Manager::accept(std::uint32_t id, const verbs_soft_cm_end& end, Data data, N
                 .rnr_retry_count = end.rnr_retry_count,
                 .srq = end.srq != 0,
                 .guid = config_.guid,
+                .ece = {end.ece_vendor_id, end.ece_options},
                 .data = data};
   connection->state = State::kRepSent;
   send_until_response(*connection, make_mad(connection->transaction, Attribute::kRep, rep), kSends, now);

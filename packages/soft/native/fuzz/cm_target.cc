@@ -171,7 +171,9 @@ class World {
                         .initiator_depth = 1,
                         .flow_control = 1,
                         .rnr_retry_count = 7,
-                        .srq = 0},
+                        .srq = 0,
+                        .ece_vendor_id = 0xabcdef,
+                        .ece_options = 7},
                        data(), now_);
         break;
       case 1:

@@ -36,6 +36,7 @@ enum verbs_soft_cm_reason {
   VERBS_SOFT_CM_INVALID_SERVICE_ID = 8,
   VERBS_SOFT_CM_STALE_CONNECTION = 10,
   VERBS_SOFT_CM_CONSUMER = 28,
+  VERBS_SOFT_CM_VENDOR_OPTION = 35,
 };
 
 struct verbs_soft_cm_data {
@@ -68,6 +69,9 @@ struct verbs_soft_cm_end {
   uint8_t flow_control;
   uint8_t rnr_retry_count;
   uint8_t srq;
+  /* Extended connection establishment: 24 bits of a vendor, and its options. */
+  uint32_t ece_vendor_id;
+  uint32_t ece_options;
 };
 
 struct verbs_soft_cm_connect_attr {
@@ -149,7 +153,7 @@ struct verbs_soft_cm_table {
                 struct verbs_soft_cm_data data);
   /* After REPLY: the connection stands on this side, and the peer is told. */
   int (*ready)(struct ibv_context *context, uint32_t connection, struct verbs_soft_cm_data data);
-  /* Of a request, or of a reply. */
+  /* Of a request, or of a reply. A request of one's own is withdrawn: its peer hears of it when it accepts. */
   int (*reject)(struct ibv_context *context, uint32_t connection, int reason, struct verbs_soft_cm_data data);
   /* A packet of the peer arrived before its RTU: the connection stands. */
   int (*establish)(struct ibv_context *context, uint32_t connection);
@@ -167,7 +171,7 @@ struct verbs_soft_cm_table {
   void (*release)(struct ibv_context *context, uint32_t connection);
 };
 
-#define VERBS_SOFT_CM_VERSION 1
+#define VERBS_SOFT_CM_VERSION 2
 
 #ifdef __cplusplus
 }

@@ -27,14 +27,15 @@ void take_place(Id& id, const Place& place) {
 
 int bind(Id& id, const sockaddr* address) {
   if (id.state != State::kIdle || !address) return EINVAL;
-  if (!is_ip(address)) return EAFNOSUPPORT;
+  if (!is_ip(address)) return EINVAL;
   Place place;
   if (!is_any(address) && !find_address(gid_of(address), &place)) {
-    if (!is_loopback(gid_of(address))) return ENODEV;
+    if (!is_loopback(gid_of(address))) return is_of_system(address) ? ENODEV : EADDRNOTAVAIL;
     // Another process has this loopback address, and all of them serve the machine's. If no device is at such an
     // address, it stands for every address, as with the kernel.
     if (!find_route(address, &place) || !is_loopback(place.gid)) place = {};
   }
+  if (place.device && id.cm.ps == RDMA_PS_IPOIB) return EINVAL;  // it is InfiniBand's
   std::memcpy(&id.cm.route.addr.src_storage, address, size_of(address));
   if (const int error = take_port(id)) {
     id.cm.route.addr.src_storage = {};
@@ -64,11 +65,16 @@ void replace_any(sockaddr* address) {
 
 int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
   if (!to || (id.state != State::kIdle && id.state != State::kBound)) return EINVAL;
-  if (!is_ip(to)) return EAFNOSUPPORT;
+  if (!is_ip(to) || (source && !is_ip(source))) return EINVAL;
+  const sockaddr_storage any = any_like(to);
+  if (id.state == State::kBound) {
+    source = id.source();
+  } else if (!source) {
+    source = reinterpret_cast<const sockaddr*>(&any);
+  }
+  if (source->sa_family != to->sa_family) return EINVAL;
   if (id.state == State::kIdle) {
-    const sockaddr_storage any = any_like(to);
-    const bool given = source && is_ip(source);
-    if (const int error = bind(id, given ? source : reinterpret_cast<const sockaddr*>(&any))) return error;
+    if (const int error = bind(id, source)) return error;
   }
   std::memcpy(&id.cm.route.addr.dst_storage, to, size_of(to));
   replace_any(id.destination());
@@ -80,6 +86,10 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
   const Gid gid = gid_of(id.destination());
   if (is_ipv4(gid) != is_ipv4(place.gid) && !is_multicast(gid)) {
     push_event(id, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+    return 0;
+  }
+  if (id.cm.ps == RDMA_PS_IPOIB) {
+    push_event(id, RDMA_CM_EVENT_ADDR_ERROR, -EINVAL);  // it is InfiniBand's
     return 0;
   }
   if (!id.device()) {
@@ -120,8 +130,8 @@ int set_route(Id& id) {
   return 0;
 }
 
-int resolve_route(Id& id) {
-  if (id.state != State::kAddressResolved) return EINVAL;
+int resolve_route(Id& id, int timeout) {
+  if (id.state != State::kAddressResolved || timeout == 0) return EINVAL;
   if (const int error = set_route(id)) return error;
   id.state = State::kRouteResolved;
   push_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
@@ -148,9 +158,9 @@ int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* destination, i
   });
 }
 
-int rdma_resolve_route(rdma_cm_id* id, int) {
+int rdma_resolve_route(rdma_cm_id* id, int timeout) {
   return with_id(id, [&](Id& found) {
-    const int error = resolve_route(found);
+    const int error = resolve_route(found, timeout);
     return error == 0 ? complete(found) : fail(error);
   });
 }

@@ -40,9 +40,9 @@ void join(Event& event) {
   Id& id = *of(event.ibv.id);
   if (!id.cm.qp) return;
   const ibv_gid& group = event.ibv.param.ud.ah_attr.grh.dgid;
-  if (const int error = soft()->attach_mcast(id.cm.qp, &group, 0)) {
+  if (soft()->attach_mcast(id.cm.qp, &group, 0) != 0) {
     event.ibv.event = RDMA_CM_EVENT_MULTICAST_ERROR;
-    event.ibv.status = -error;
+    event.ibv.status = -1;  // as the real library, which does not tell the reason
     return;
   }
   const std::lock_guard guard(Library::get().mutex);
@@ -131,7 +131,8 @@ void rdma_destroy_event_channel(rdma_event_channel* channel) {
     found = Library::get().find(channel);
     if (!found) return;
     Library::get().remove(channel);
-    if (Library::get().is_used(found)) return found->close();  // the identifiers still refer to it
+    // Identifiers may still refer to it: the last of them frees it.
+    if (Library::get().is_used(found)) return Library::get().abandon(found);
   }
   delete found;
 }

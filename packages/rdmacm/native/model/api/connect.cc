@@ -42,7 +42,7 @@ verbs_soft_cm_ip ip_of(Id& id) {
 }
 
 std::uint8_t ack_timeout_of(const Id& id) {
-  return static_cast<std::uint8_t>(id.chosen_ack_timeout >= 0 ? id.chosen_ack_timeout : kPacketLifeTime + 1);
+  return static_cast<std::uint8_t>(id.chosen_ack_timeout >= 0 ? id.chosen_ack_timeout & 0x1f : kPacketLifeTime + 1);
 }
 
 // EINVAL if a value is above what the device has.
@@ -66,6 +66,9 @@ verbs_soft_cm_end end_of(const Id& id, const rdma_conn_param* param) {
   end.flow_control = param ? param->flow_control : 1;
   end.rnr_retry_count = param ? std::min<std::uint8_t>(param->rnr_retry_count, 7) : 7;
   end.srq = id.cm.qp ? id.cm.qp->srq != nullptr : param && param->srq;
+  // A reply names the vendor of the request.
+  end.ece_vendor_id = id.state == State::kRequested ? id.peer.ece_vendor_id : id.ece.vendor_id;
+  end.ece_options = id.ece.options;
   return end;
 }
 
@@ -129,9 +132,8 @@ int connect(Id& id, const rdma_conn_param* param) {
   return error;
 }
 
-// 0, EINVAL, or the errno of a state change; then the request is still there to be rejected.
-int accept_reliable(Id& id, const rdma_conn_param* param) {
-  if (!id.cm.qp && !param) return EINVAL;
+// 0, EINVAL, or the errno of a state change; then the request is still there.
+int prepare_accept(Id& id, const rdma_conn_param* param) {
   if (param) {
     if (const int error = take_depths(id, param)) return error;
   } else {
@@ -139,42 +141,46 @@ int accept_reliable(Id& id, const rdma_conn_param* param) {
     id.initiator_depth = std::min(id.initiator_depth, id.device()->max_initiator_depth);
   }
   if (id.chosen_ack_timeout >= 0) id.ack_timeout = ack_timeout_of(id);
-  if (id.cm.qp) {
-    if (const int error = connect(id)) return error;
-  }
-  const verbs_soft_cm_end end = end_of(id, param);
-  return soft()->cm->accept(id.cm.verbs, id.connection, &end,
-                            param ? data_of(param->private_data, param->private_data_len) : verbs_soft_cm_data{});
+  return id.cm.qp ? connect(id) : 0;
 }
 
-int accept_datagram(Id& id, const rdma_conn_param* param) {
-  if (!id.cm.qp && !param) return EINVAL;
+int send_reply(Id& id, const rdma_conn_param* param, const verbs_soft_cm_data& data) {
+  if (!id.is_datagram()) {
+    const verbs_soft_cm_end end = end_of(id, param);
+    return soft()->cm->accept(id.cm.verbs, id.connection, &end, data);
+  }
   const std::uint32_t qp_num = id.cm.qp ? id.cm.qp->qp_num : param->qp_num;
-  return soft()->cm->answer(id.cm.verbs, id.connection, 0, qp_num, id.qkey,
-                            param ? data_of(param->private_data, param->private_data_len) : verbs_soft_cm_data{});
+  return soft()->cm->answer(id.cm.verbs, id.connection, 0, qp_num, id.qkey, data);
 }
 
 int accept(Id& id, const rdma_conn_param* param) {
-  if (id.state != State::kRequested || !id.cm.verbs) return EINVAL;
-  const int error = id.is_datagram() ? accept_datagram(id, param) : accept_reliable(id, param);
-  if (error != 0) {
-    stop(id);
-    return error;
+  if (id.state != State::kRequested || !id.cm.verbs || (!id.cm.qp && !param)) return EINVAL;
+  if (!id.is_datagram()) {
+    if (const int error = prepare_accept(id, param)) return error;
   }
-  id.state = State::kConnecting;
-  return 0;
+  const int error =
+      send_reply(id, param, param ? data_of(param->private_data, param->private_data_len) : verbs_soft_cm_data{});
+  if (error == 0) {
+    id.state = State::kConnecting;
+    return 0;
+  }
+  // As with the kernel: a request whose reply cannot be sent is rejected.
+  stop(id);
+  soft()->cm->reject(id.cm.verbs, id.connection, VERBS_SOFT_CM_CONSUMER, {});
+  return error;
 }
 
-int reject(Id& id, const void* data, std::uint8_t size) {
+int reject(Id& id, const void* data, std::uint8_t size, verbs_soft_cm_reason reason) {
   if (id.connection == 0 || !id.cm.verbs) return EINVAL;
-  return soft()->cm->reject(id.cm.verbs, id.connection, VERBS_SOFT_CM_CONSUMER, data_of(data, size));
+  return soft()->cm->reject(id.cm.verbs, id.connection, reason, data_of(data, size));
 }
 
 // The queue pair fails first, so that its requests are flushed. Without a connection to end there is nothing to tell.
 int disconnect(Id& id) {
-  if (id.connection == 0 || id.is_datagram() || !id.cm.verbs) return EINVAL;
+  const bool listens = id.state == State::kListening && id.device();
+  if ((id.connection == 0 && !listens) || !id.cm.verbs) return EINVAL;
   if (const int error = stop(id)) return error;
-  soft()->cm->disconnect(id.cm.verbs, id.connection, {});
+  if (id.connection != 0 && !id.is_datagram()) soft()->cm->disconnect(id.cm.verbs, id.connection, {});
   return 0;
 }
 
@@ -218,15 +224,17 @@ int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
 }
 
 int rdma_reject(rdma_cm_id* id, const void* data, uint8_t size) {
-  return with_id(id, [&](Id& found) { return result(reject(found, data, size)); });
+  return with_id(id, [&](Id& found) { return result(reject(found, data, size, VERBS_SOFT_CM_CONSUMER)); });
 }
 
-int rdma_reject_ece(rdma_cm_id* id, const void* data, uint8_t size) { return rdma_reject(id, data, size); }
+int rdma_reject_ece(rdma_cm_id* id, const void* data, uint8_t size) {
+  return with_id(id, [&](Id& found) { return result(reject(found, data, size, VERBS_SOFT_CM_VENDOR_OPTION)); });
+}
 
 int rdma_disconnect(rdma_cm_id* id) {
   return with_id(id, [](Id& found) {
-    const int error = disconnect(found);
-    return error == 0 ? complete(found) : fail(error);
+    if (const int error = disconnect(found)) return fail(error);
+    return found.connection == 0 || found.is_datagram() ? 0 : complete(found);
   });
 }
 

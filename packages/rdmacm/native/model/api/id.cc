@@ -88,6 +88,11 @@ int destroy(Id& id) {
   }
   leave_groups(id);
   free_port(id);
+  std::unique_ptr<Channel> abandoned;
+  {
+    const std::lock_guard guard(library.mutex);
+    abandoned = library.release(id.channel);
+  }
   std::free(id.cm.route.path_rec);
   delete &id;
   return 0;
@@ -111,9 +116,11 @@ int migrate(Id& id, rdma_event_channel* channel) {
   if (!next) return fail(EINVAL);
   for (std::unique_ptr<Event>& event : id.channel->remove(&id)) next->push(std::move(event));
   if (id.is_sync()) library.remove(&id.own_channel->ibv);
+  Channel* const left = id.channel;
   old = std::move(id.own_channel);
   id.own_channel = std::move(own);
   id.channel = next;
+  const std::unique_ptr<Channel> abandoned = library.release(left);
   id.cm.channel = channel;
   wait_for_acknowledgements(id, lock);
   return 0;

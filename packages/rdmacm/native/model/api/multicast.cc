@@ -14,9 +14,8 @@ constexpr std::uint32_t kMulticastQpn = 0xffffff;
 
 int join(Id& id, const sockaddr* address, void* context) {
   if (!address || !id.device() || !id.is_datagram()) return EINVAL;
-  if (!is_ip(address)) return EAFNOSUPPORT;
+  if (!is_ip(address)) return EINVAL;
   const Gid gid = gid_of(address);
-  if (!is_multicast(gid)) return EINVAL;
   auto event = std::make_unique<Event>();
   event->id = &id;
   event->ibv.id = &id.cm;
@@ -32,8 +31,6 @@ int join(Id& id, const sockaddr* address, void* context) {
   to.ah_attr.grh.traffic_class = id.traffic_class;
   std::ranges::copy(gid, to.ah_attr.grh.dgid.raw);
   const std::lock_guard guard(Library::get().mutex);
-  const bool joined = std::ranges::any_of(id.groups, [&](const Group& group) { return group.gid == gid; });
-  if (joined) return EADDRINUSE;
   id.groups.push_back({gid, false});
   id.channel->push(std::move(event));
   return 0;
@@ -42,17 +39,19 @@ int join(Id& id, const sockaddr* address, void* context) {
 int leave(Id& id, const sockaddr* address) {
   if (!address || !is_ip(address)) return EINVAL;
   const Gid gid = gid_of(address);
-  bool attached = false;
+  bool last = false;
   {
     const std::lock_guard guard(Library::get().mutex);
     const auto found = std::ranges::find_if(id.groups, [&](const Group& group) { return group.gid == gid; });
     if (found == id.groups.end()) return EADDRNOTAVAIL;
-    attached = found->attached;
+    last = found->attached;
     id.groups.erase(found);
+    last =
+        last && std::ranges::none_of(id.groups, [&](const Group& group) { return group.gid == gid && group.attached; });
   }
   ibv_gid group;
   std::ranges::copy(gid, group.raw);
-  return attached && id.cm.qp ? soft()->detach_mcast(id.cm.qp, &group, 0) : 0;
+  return last && id.cm.qp ? soft()->detach_mcast(id.cm.qp, &group, 0) : 0;
 }
 
 }  // namespace
@@ -68,7 +67,8 @@ int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
 }
 
 int rdma_join_multicast_ex(rdma_cm_id* id, rdma_cm_join_mc_attr_ex* attr, void* context) {
-  if (!attr || attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED) return fail(EINVAL);
+  if (!attr) return fail(EINVAL);
+  if (attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED) return fail(EOPNOTSUPP);
   constexpr std::uint32_t kNeeded = RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
   if ((attr->comp_mask & kNeeded) != kNeeded || attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED) return fail(EINVAL);
   return rdma_join_multicast(id, attr->addr, context);

@@ -1,4 +1,5 @@
 // rdma_getaddrinfo(): names by the system's resolver.
+#include <infiniband/ib.h>
 #include <netdb.h>
 
 #include <cerrno>
@@ -33,7 +34,7 @@ using InfoPointer = std::unique_ptr<rdma_addrinfo, FreeInfo>;
 // A name of no family of IP: only the source address of the hints.
 int look_up(const char* node, const char* service, const rdma_addrinfo& hints, addrinfo** found) {
   addrinfo wanted{};
-  wanted.ai_family = hints.ai_family == AF_INET || hints.ai_family == AF_INET6 ? hints.ai_family : AF_UNSPEC;
+  wanted.ai_family = hints.ai_family == AF_IB ? AF_UNSPEC : hints.ai_family;
   wanted.ai_socktype = hints.ai_port_space == RDMA_PS_UDP || hints.ai_qp_type == IBV_QPT_UD ? SOCK_DGRAM : SOCK_STREAM;
   if ((hints.ai_flags & RAI_PASSIVE) != 0) wanted.ai_flags |= AI_PASSIVE;
   if ((hints.ai_flags & RAI_NUMERICHOST) != 0) wanted.ai_flags |= AI_NUMERICHOST;

@@ -10,31 +10,34 @@ namespace verbs::rdmacm::model {
 namespace {
 
 template <typename Value>
-bool read(const void* from, std::size_t size, Value* value) {
-  if (!from || size != sizeof *value) return false;
+int read(const void* from, std::size_t size, Value* value) {
+  if (size != sizeof *value) return EINVAL;
   std::memcpy(value, from, sizeof *value);
-  return true;
+  return 0;
 }
 
 int set_id_option(Id& id, int name, const void* value, std::size_t size) {
+  if (!value && size > 0) return EFAULT;
   std::uint8_t byte = 0;
   int number = 0;
   switch (name) {
     case RDMA_OPTION_ID_TOS:
-      if (!read(value, size, &byte)) return EINVAL;
+      if (const int error = read(value, size, &byte)) return error;
       id.traffic_class = byte;
       return 0;
     case RDMA_OPTION_ID_REUSEADDR:
-      if (!read(value, size, &number)) return EINVAL;
-      if (id.state != State::kIdle && number == 0) return EINVAL;
+      if (const int error = read(value, size, &number)) return error;
+      if (id.state != State::kIdle && (number == 0 || id.state == State::kListening)) return EINVAL;
       id.reuse_address = number != 0;
       return 0;
     case RDMA_OPTION_ID_AFONLY:
-      if (!read(value, size, &number) || (id.state != State::kIdle && id.state != State::kBound)) return EINVAL;
+      if (const int error = read(value, size, &number)) return error;
+      if (id.state != State::kIdle && id.state != State::kBound) return EINVAL;
       id.family_only = number != 0;
       return 0;
     case RDMA_OPTION_ID_ACK_TIMEOUT:
-      if (!read(value, size, &byte) || byte > 31 || id.is_datagram()) return EINVAL;
+      if (const int error = read(value, size, &byte)) return error;
+      if (id.is_datagram()) return EINVAL;
       id.chosen_ack_timeout = byte;
       return 0;
     default:
@@ -45,7 +48,7 @@ int set_id_option(Id& id, int name, const void* value, std::size_t size) {
 // The path is the one that RoCE has, whatever the program gives.
 int set_path(Id& id, std::size_t size) {
   if (size % sizeof(ibv_path_data) != 0 || size == 0 || id.state != State::kAddressResolved) return EINVAL;
-  return rdma_resolve_route(&id.cm, 0) == 0 ? 0 : errno;
+  return rdma_resolve_route(&id.cm, -1) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -68,11 +71,11 @@ int rdma_set_local_ece(rdma_cm_id* id, ibv_ece* ece) {
   });
 }
 
-// No queue pair of the software NIC has extended connection establishment.
+// For programs that agree on the options of their providers themselves: no queue pair of the software NIC has any.
 int rdma_get_remote_ece(rdma_cm_id* id, ibv_ece* ece) {
   return with_id(id, [&](Id& found) {
     if (found.cm.qp || !ece) return fail(EINVAL);
-    *ece = {};
+    *ece = {.vendor_id = found.peer.ece_vendor_id, .options = found.peer.ece_options, .comp_mask = 0};
     return 0;
   });
 }

@@ -174,5 +174,5 @@ void rdma_destroy_srq(rdma_cm_id* id) {
 }
 
 int rdma_init_qp_attr(rdma_cm_id* id, ibv_qp_attr* attr, int* mask) {
-  return with_id(id, [&](Id& found) { return attr && mask ? result(init_attr(found, attr, mask)) : fail(EINVAL); });
+  return with_id(id, [&](Id& found) { return attr && mask ? result(query_attr(found, attr, mask)) : fail(EINVAL); });
 }

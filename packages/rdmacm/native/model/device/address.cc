@@ -68,6 +68,19 @@ void to_sockaddr(const Gid& gid, std::uint16_t port, sockaddr_storage* address) 
   }
 }
 
+bool is_of_system(const sockaddr* address) {
+  const int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  sockaddr_storage local{};
+  std::memcpy(&local, address, size_of(address));
+  set_port(reinterpret_cast<sockaddr*>(&local), 0);
+  const bool has = ::bind(fd, reinterpret_cast<sockaddr*>(&local), size_of(address)) == 0;
+  close(fd);
+  const Gid gid = gid_of(address);
+  constexpr Gid kBroadcast = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  return has && !is_multicast(gid) && gid != kBroadcast;
+}
+
 bool source_for(const sockaddr* destination, Gid* source) {
   const int fd = socket(destination->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return false;

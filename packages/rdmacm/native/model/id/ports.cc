@@ -1,5 +1,9 @@
 #include "model/id/ports.h"
 
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <map>
 #include <mutex>
@@ -19,21 +23,32 @@ std::multimap<Key, Id*>& taken() {
   return *ports;
 }
 
-bool overlap(Id& a, Id& b) {
-  const bool same_family = a.source()->sa_family == b.source()->sa_family;
-  const auto spans = [](Id& id) { return id.source()->sa_family == AF_INET6 && !id.family_only; };
-  if (is_any(a.source())) return same_family || spans(a);
-  if (is_any(b.source())) return same_family || spans(b);
-  return gid_of(a.source()) == gid_of(b.source());
+// The kernel's rules: an address for all hosts is in the way of every other one, of the other family too unless both
+// identifiers keep to theirs. Those of IPv4 do.
+int conflict(Id& a, Id& b) {
+  const auto keeps = [](Id& id) { return id.source()->sa_family == AF_INET || id.family_only; };
+  if (a.source()->sa_family != b.source()->sa_family && keeps(a) && keeps(b)) return 0;
+  if (is_any(a.source()) || is_any(b.source())) return EADDRNOTAVAIL;
+  return gid_of(a.source()) == gid_of(b.source()) ? EADDRINUSE : 0;
 }
 
-bool is_free(Id& id, std::uint16_t port) {
+bool may_take_privileged_ports() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capget, &header, data) != 0) return false;
+  return (data[0].effective & 1u << CAP_NET_BIND_SERVICE) != 0;
+}
+
+int check_port(Id& id, std::uint16_t port) {
+  constexpr std::uint16_t kFirstUnprivileged = 1024;
+  if (port < kFirstUnprivileged && !may_take_privileged_ports()) return EACCES;
   const auto [first, last] = taken().equal_range({id.cm.ps, port});
   for (auto other = first; other != last; ++other) {
     const bool shared = id.reuse_address && other->second->reuse_address && other->second->state != State::kListening;
-    if (!shared && overlap(id, *other->second)) return false;
+    if (shared) continue;
+    if (const int error = conflict(id, *other->second)) return error;
   }
-  return true;
+  return 0;
 }
 
 }  // namespace
@@ -44,7 +59,7 @@ int take_port(Id& id) {
   const std::lock_guard guard(table);
   std::uint16_t port = port_of(id.source());
   if (port != 0) {
-    if (!is_free(id, port)) return EADDRINUSE;
+    if (const int error = check_port(id, port)) return error;
   } else {
     static std::uint16_t next =
         static_cast<std::uint16_t>(kFirstFree + std::random_device()() % (kLastFree - kFirstFree));
@@ -77,7 +92,8 @@ int check_listen(Id& id) {
   const std::lock_guard guard(table);
   const auto [first, last] = taken().equal_range({id.cm.ps, port_of(id.source())});
   for (auto other = first; other != last; ++other) {
-    if (other->second != &id && overlap(id, *other->second)) return EADDRINUSE;
+    if (other->second == &id) continue;
+    if (const int error = conflict(id, *other->second)) return error;
   }
   return 0;
 }

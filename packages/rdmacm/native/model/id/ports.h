@@ -10,10 +10,11 @@ namespace verbs::rdmacm::model {
 // The lock of the table of ports. No other lock is taken under it.
 std::mutex& ports_mutex();
 
-// Takes the port of the identifier's source address, or a free one for port 0, which it writes there. 0 or errno.
+// Takes the port of the identifier's source address, or a free one for port 0, which it writes there. 0, EADDRINUSE at
+// the same address, EADDRNOTAVAIL if one of the two is every address, or EACCES without the right to a port below 1024.
 int take_port(Id& id);
 void free_port(Id& id);
-// Whether the identifier may listen: no other one with its port does. 0 or EADDRINUSE.
+// Whether the identifier may listen: no other one has its port at its address. 0 or the errno of take_port().
 int check_listen(Id& id);
 
 }  // namespace verbs::rdmacm::model

@@ -93,6 +93,14 @@ int init_attr(Id& id, ibv_qp_attr* attr, int* mask) {
   }
 }
 
+int query_attr(Id& id, ibv_qp_attr* attr, int* mask) {
+  if (static_cast<unsigned>(attr->qp_state) > IBV_QPS_ERR || !id.device()) return EINVAL;
+  if (id.connection != 0 && !id.is_datagram()) return init_attr(id, attr, mask);
+  *mask = IBV_QP_STATE;
+  init(id, attr, mask);
+  return 0;
+}
+
 int start(Id& id, ibv_qp* qp) {
   if (const int error = modify(id, qp, IBV_QPS_INIT)) return error;
   if (!id.is_datagram()) return 0;
