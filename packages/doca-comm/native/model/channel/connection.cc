@@ -80,18 +80,17 @@ int Connection::consume(std::uint32_t slot) {
   }
   if (held_ == 0) first_held_ = slot;
   ++held_;
-  if (long_queues_ && held_ < kMostHeld && slot + 1 < pairs_.receive_slots()) return 0;
-  return return_held();
+  // Of a short queue, receives are posted together, with the report to the peer. The peer sees no difference.
+  const bool due = long_queues_ ? held_ >= kMostHeld : consumed_ + held_ - reported_ >= report_interval();
+  return due || slot + 1 >= pairs_.receive_slots() ? return_held() : 0;
 }
 
 int Connection::return_held() {
   if (long_queues_) pairs_.discard_receive_slots(first_held_, first_held_ + held_);
-  for (; held_ > 0; ++first_held_, --held_) {
-    if (const int error = pairs_.post_receive(first_held_)) return error;
-    ++consumed_;
-  }
-  const std::uint64_t interval = std::max<std::uint64_t>(1, sizes_.recv_queue / 4);
-  if (consumed_ - reported_ >= interval && poll_control()) report_consumed();
+  if (const int error = pairs_.post_receives(first_held_, first_held_ + held_)) return error;
+  consumed_ += held_;
+  held_ = 0;
+  if (consumed_ - reported_ >= report_interval() && poll_control()) report_consumed();
   return 0;
 }
 
@@ -154,6 +153,7 @@ bool Connection::receive_control(const ibv_wc& completion, std::uint32_t slot) {
 
 bool Connection::keep_alive() {
   if (!poll_control()) return false;
+  if (!long_queues_ && held_ > 0 && return_held() != 0) return false;
   if (consumed_ != reported_) report_consumed();
   flush();
   // The acknowledgement of a frame in flight proves as much as that of a keep-alive.

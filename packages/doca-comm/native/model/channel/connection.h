@@ -75,6 +75,8 @@ class Connection {
   int post_control(FrameKind kind, std::uint32_t value);
   bool poll_control();  // false if a send on the control queue pair failed
   bool control_drained() const { return control_posted_ == control_completed_; }
+  // The messages that are consumed between one report to the peer and the next.
+  std::uint64_t report_interval() const { return sizes_.recv_queue < 4 ? 1 : sizes_.recv_queue / 4; }
   void report_consumed();
   int return_held();
   void discard_sent();

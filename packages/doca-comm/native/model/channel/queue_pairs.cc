@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -66,9 +67,7 @@ int QueuePairs::open() {
   init.cap = {kControlSends, kControlReceives, 1, 1, 0};
   init.sq_sig_all = 1;
   if (const int error = create_pair(&control_, init)) return error;
-  for (std::uint32_t slot = 0; slot < receive_slots(); ++slot) {
-    if (const int error = post_receive(slot)) return error;
-  }
+  if (const int error = post_receives(0, receive_slots())) return error;
   for (std::uint32_t slot = 0; slot < kControlReceives; ++slot) {
     if (const int error = post_control_receive(slot)) return error;
   }
@@ -150,14 +149,24 @@ int QueuePairs::close() {
   return result;
 }
 
-int QueuePairs::post_receive(std::uint32_t slot) {
-  ibv_sge sge{reinterpret_cast<std::uintptr_t>(receive_slot(slot)),
-              static_cast<std::uint32_t>(sizeof(Frame) + sizes_.message), mr_->lkey};
-  ibv_recv_wr request{};
-  request.wr_id = WorkId{number_, Work::kReceive, slot}.pack();
-  request.sg_list = &sge;
-  request.num_sge = 1;
-  return Verbs::post_recv(data_, &request);
+int QueuePairs::post_receives(std::uint32_t first, std::uint32_t end) {
+  constexpr std::uint32_t kMost = 16;
+  std::array<ibv_recv_wr, kMost> requests;
+  std::array<ibv_sge, kMost> sges;
+  const auto size = static_cast<std::uint32_t>(sizeof(Frame) + sizes_.message);
+  while (first < end) {
+    const std::uint32_t count = std::min(end - first, kMost);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      sges[i] = {reinterpret_cast<std::uintptr_t>(receive_slot(first + i)), size, mr_->lkey};
+      requests[i] = {.wr_id = WorkId{number_, Work::kReceive, first + i}.pack(),
+                     .next = i + 1 < count ? &requests[i + 1] : nullptr,
+                     .sg_list = &sges[i],
+                     .num_sge = 1};
+    }
+    if (const int error = Verbs::post_recv(data_, requests.data())) return error;
+    first += count;
+  }
+  return 0;
 }
 
 int QueuePairs::post_control_receive(std::uint32_t slot) {

@@ -71,7 +71,8 @@ class QueuePairs {
   void discard_send_slots(std::uint32_t first, std::uint32_t end);
 
   // 0 or errno.
-  int post_receive(std::uint32_t slot);
+  // Of the slots from `first` to before `end`, in their order.
+  int post_receives(std::uint32_t first, std::uint32_t end);
   int post_control_receive(std::uint32_t slot);
   int post_frame(std::uint32_t slot, std::size_t message_size, bool signaled);
   // A signaled RDMA WRITE of no bytes on the data queue pair: completes after all frames up to `slot`.

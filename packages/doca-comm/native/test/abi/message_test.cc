@@ -51,6 +51,23 @@ TEST_CASE("ep_sendto: AGAIN when the queue is full, and the event afterwards; no
   CHECK(pair.service.wait_for_message(&from) == "more");
 }
 
+TEST_CASE("a keep-alive reports consumed messages that are too few for a report of their own") {
+  Pair pair;
+  while (pair.client.send("x", pair.to_service) == DOCA_SUCCESS);
+  doca_event_channel_t fd = -1;
+  REQUIRE(doca_comm_channel_ep_get_event_channel(pair.client.ep, &fd, nullptr) == DOCA_SUCCESS);
+  Addr* from = nullptr;
+  constexpr int kFew = 5;  // less than a quarter of the queue
+  for (int i = 0; i < kFew; ++i) CHECK(pair.service.wait_for_message(&from) == "x");
+  int sent = 0;
+  pollfd event{fd, POLLIN, 0};
+  do {
+    REQUIRE(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
+    while (sent < kFew && pair.client.send("y", pair.to_service) == DOCA_SUCCESS) ++sent;
+  } while (sent < kFew && poll(&event, 1, 15'000) == 1);  // acknowledgements are events, too
+  CHECK(sent == kFew);
+}
+
 TEST_CASE("sends are acknowledged: after the event of an armed handle, after updates, and by keep-alives") {
   Pair pair;
   doca_event_channel_t fd = -1;
