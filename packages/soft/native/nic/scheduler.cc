@@ -38,7 +38,9 @@ std::size_t Scheduler::serve(Qp& qp, std::size_t budget, Nanos now) {
   const bool responses_first = qp.send_cq != nullptr && qp.send_cq->armed();
   std::size_t sent = responses_first ? send_responses(core_, qp, budget) : 0;
   if (sent < budget) sent += send(qp, budget - sent, now);
-  if (!responses_first && sent < budget) sent += send_responses(core_, qp, budget - sent);
+  if (responses_first || sent >= budget || qp.resp.responses.empty()) return sent;
+  if (sent != 0) core_.port_of(qp).transmitter().expedite();
+  sent += send_responses(core_, qp, budget - sent);
   return sent;
 }
 

@@ -7,7 +7,10 @@
 namespace verbs::soft::link {
 
 Incoming::~Incoming() {
-  if (reader_ && fd_ >= 0) reader_->close();  // a forked child does not have the ring
+  if (reader_ && fd_ >= 0) {  // a forked child does not have the ring
+    reader_->release();
+    reader_->close();
+  }
   abandon();
 }
 
@@ -55,7 +58,9 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
   if (!reader_) return 0;
   std::size_t taken = 0;
   RingReader::Next next = RingReader::Next::kFrame;
-  for (; taken < budget; ++taken) {
+  // Frames that become visible meanwhile are left to the next call: the program waits for the first ones, and what
+  // follows them at once is less urgent (Transmitter::expedite()).
+  for (; taken < budget && (taken == 0 || reader_->has_found()); ++taken) {
     RingRecord record;
     next = reader_->read(room, &record);
     if (next != RingReader::Next::kFrame) break;
@@ -73,7 +78,9 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
     broken_ = over_ = true;
     return taken;
   }
-  if (reader_->release()) ring_bell(fd_);
+  // Not behind each frame, for which the program waits. A writer that waits for room has filled the ring, so that
+  // enough is left to read for a release that rings.
+  if ((taken == 0 || reader_->has_much_to_release()) && reader_->release()) ring_bell(fd_);
   if (hung_up_ && next == RingReader::Next::kNone) over_ = true;
   return taken;
 }

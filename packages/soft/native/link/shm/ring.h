@@ -31,9 +31,10 @@ struct RingHeader {
   std::atomic<std::uint32_t> wants_room;         // … whether it waits for room
   std::atomic<std::uint32_t> epoch;              // … which references are valid: those of frames with this number
   alignas(128) std::atomic<std::uint64_t> tail;  // written by the reader: the end of the last frame that it has copied
-  std::atomic<std::uint32_t> wanted;             // … which bell it asks for
-  std::atomic<std::uint32_t> closed;             // … whether it reads no more
-  std::atomic<std::uint32_t> pulls;              // … whether it can read the writer's memory
+  // Written by the reader, and seldom: the writer looks at them for each message, and has them in its cache.
+  alignas(128) std::atomic<std::uint32_t> wanted;  // … which bell it asks for
+  std::atomic<std::uint32_t> closed;               // … whether it reads no more
+  std::atomic<std::uint32_t> pulls;                // … whether it can read the writer's memory
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
@@ -95,10 +96,14 @@ class RingReader {
 
   enum class Next : std::uint8_t { kFrame, kNone, kBroken };
 
+  // Whether frames are left of those that the last look has found.
+  bool has_found() const { return head_ != tail_; }
   // Copies the next frame to `room`, which has wire::kMaxFrame bytes. After kBroken there are no more frames.
   Next read(std::uint8_t* room, RingRecord* record);
   // Gives the room of the frames that were read back. True: the caller must ring, because the writer waits for it.
   bool release();
+  // Whether that room is worth it while frames come: each release costs both ends a transfer of a cache line.
+  bool has_much_to_release() const { return tail_ - released_ >= kReleasedAtOnce; }
 
   // Asks for the bell with this number, if it is odd; an even number asks for none. The caller looks for frames after
   // it.
@@ -111,6 +116,8 @@ class RingReader {
   void close() { header_->closed.store(1, std::memory_order_release); }
 
  private:
+  static constexpr std::uint64_t kReleasedAtOnce = 32 << 10;
+
   bool look_at_head();
 
   RingHeader* header_;

@@ -14,7 +14,9 @@
 namespace verbs::soft::link {
 namespace {
 
-constexpr unsigned kLookEvery = 8;  // calls of receive()
+// Calls of receive() between two looks at the sockets.
+constexpr unsigned kLeastSkipped = 8;
+constexpr unsigned kMostSkipped = 64;
 constexpr std::size_t kMostIncoming = 1024;
 constexpr std::size_t kMostPeers = 4096;  // addresses that the link remembers
 constexpr Nanos kFirstBackoff = 10'000'000;
@@ -261,7 +263,7 @@ void ShmLink::stay_awake() {
 
 std::size_t ShmLink::receive(Receiver& receiver, std::size_t budget) {
   std::size_t taken = receive_from_rings(receiver, budget);
-  const bool look = must_look_ || ++skipped_ >= kLookEvery;
+  const bool look = must_look_ || ++skipped_ >= std::max(skips_, kLeastSkipped);
   if (look) {
     handle_sockets();
     skipped_ = 0;
@@ -269,9 +271,11 @@ std::size_t ShmLink::receive(Receiver& receiver, std::size_t budget) {
     // New peers, and frames whose bells were taken just now.
     if (taken < budget) taken += receive_from_rings(receiver, budget - taken);
   }
-  if (!look && !next_is_busy_ && !incoming_.empty()) return taken;
+  if (!look && skips_ != 0 && !incoming_.empty()) return taken;
   const std::size_t others = next_.receive(receiver, budget);
-  next_is_busy_ = others != 0;
+  // A look in vain costs two system calls, during which the peer's answer may come. So the looks become rarer, until
+  // one finds a frame.
+  skips_ = others != 0 ? 0 : std::clamp(2 * skips_, kLeastSkipped, kMostSkipped);
   return taken + others;
 }
 

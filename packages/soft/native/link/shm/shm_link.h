@@ -6,7 +6,7 @@
 // at the same time do not meet.
 //
 // Whoever sleeps waits for wait_fd(). A thread that polls looks at the rings each time, and at the sockets (new peers,
-// peers that went, the next link's frames) every few times only.
+// peers that went, the next link's frames) the more seldom the longer nothing came there.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,9 @@ class ShmLink final : public Link {
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;
+  void expedite() override {
+    if (last_ != nullptr && last_->second.outgoing) last_->second.outgoing->flush();
+  }
   bool congested(const wire::Gid& destination) override;
   std::uint64_t relieve() override;
   std::uint16_t fixed_source_port() const override { return next_.fixed_source_port(); }
@@ -115,8 +118,8 @@ class ShmLink final : public Link {
   std::size_t first_ = 0;   // the connection that is read first, round robin
   std::uint32_t bell_ = 2;  // ring.h: `wanted`
   unsigned skipped_ = 0;    // calls of receive() since the last look at the sockets
+  unsigned skips_ = 0;      // … until the next one, if more than a few; 0: the next link had frames at the last one
   bool must_look_ = true;
-  bool next_is_busy_ = false;  // the next link had frames at the last look
   std::uint8_t room_[wire::kMaxFrame];
 };
 

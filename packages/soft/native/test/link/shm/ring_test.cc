@@ -139,6 +139,18 @@ TEST_CASE_FIXTURE(Ring, "a writer without room is rung for when half of the ring
   CHECK_FALSE(reader.release());  // it did not ask again
 }
 
+TEST_CASE_FIXTURE(Ring, "a reader has much to release after many bytes, not after each frame") {
+  const Bytes frame = bytes_of(1, 4096);
+  for (int i = 0; i < 16; ++i) REQUIRE(writer.write(frame));
+  writer.publish();
+  Bytes got;
+  int count = 0;
+  for (; !reader.has_much_to_release(); ++count) REQUIRE(read(&got) == Next::kFrame);
+  CHECK(count > 1);
+  reader.release();
+  CHECK_FALSE(reader.has_much_to_release());
+}
+
 TEST_CASE_FIXTURE(Ring, "the reader believes no position and no size that no writer writes") {
   Bytes got;
   const auto starts = [&](std::uint64_t head, std::uint32_t size) {
