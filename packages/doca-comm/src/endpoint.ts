@@ -256,14 +256,17 @@ export class Endpoint
   /**
    * `doca_comm_channel_ep_destroy`: disconnects every peer and frees everything, the event channels too. Closing twice
    * does nothing. Blocks as `disconnect`, for all peers together: `closeAsync` does not. Where a background call still
-   * runs, the endpoint is freed at its end.
+   * runs, the endpoint is freed at its end, and `closeAsync` tells when that was.
    */
   close(): void {
-    if (this.#close()) this.#native.destroy();
+    if (!this.#close()) return;
+    this.#native.destroy();
+    this.#closed = this.#native.settled();
   }
 
   /**
-   * `close` on a thread of libuv's pool. Resolves when everything is freed, so that the device can be closed.
+   * `close` on a thread of libuv's pool. Resolves when everything is freed, so that the device can be closed; after
+   * `close` as well.
    */
   closeAsync(): Promise<void> {
     if (this.#close()) this.#closed = this.#native.destroyAsync();

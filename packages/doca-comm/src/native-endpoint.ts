@@ -102,9 +102,14 @@ export class NativeEndpoint {
 
   /** `doca_comm_channel_ep_destroy` on another thread, after the calls that still run. */
   async destroyAsync(): Promise<void> {
-    await Promise.allSettled(this.#background);
+    await this.settled();
     if (this.#created === undefined) return;
     checked(await native.destroyInBackground(this.#created.handle), 'doca_comm_channel_ep_destroy');
+  }
+
+  /** When the calls on other threads have ended. What `destroy` left to them is freed then. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#background);
   }
 
   #track<T>(call: Promise<T>): Promise<T> {

@@ -6,8 +6,8 @@ export function serve(name: string, options: EndpointOptions = {}): Endpoint {
   const device = openDevice('doca_dpu0');
   const deviceRep = openRepresentor(device, '0000:3b:00.0');
   const endpoint = new Endpoint({ device, deviceRep, ...options });
-  onTestFinished(() => {
-    endpoint.close();
+  onTestFinished(async () => {
+    await endpoint.closeAsync();
     deviceRep.close();
     device.close();
   });
@@ -19,8 +19,8 @@ export function serve(name: string, options: EndpointOptions = {}): Endpoint {
 export function client(options: EndpointOptions = {}): Endpoint {
   const device = openDevice('doca_host0');
   const endpoint = new Endpoint({ device, ...options });
-  onTestFinished(() => {
-    endpoint.close();
+  onTestFinished(async () => {
+    await endpoint.closeAsync();
     device.close();
   });
   return endpoint;

@@ -136,9 +136,9 @@ TEST_CASE("another user gets nothing" * doctest::skip(geteuid() != 0)) {
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    constexpr char kName[] = "verbs-soft.0.1.00000000";
-    std::memcpy(address.sun_path + 1, kName, sizeof kName - 1);
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + sizeof kName);
+    const std::string taken = "verbs-soft.0." + std::to_string(getpid()) + ".00000000";
+    taken.copy(address.sun_path + 1, taken.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + taken.size());
     if (bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 || listen(fd, 4) != 0) _exit(2);
     if (write(pipes[1], "x", 1) != 1) _exit(3);
     for (int connection; (connection = accept(fd, nullptr, nullptr)) >= 0;) {
