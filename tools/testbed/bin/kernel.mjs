@@ -2,21 +2,21 @@
 // `npm run test:kernel`: our conformance suite, the refusals of librdmacm, our programs and the tests of @verbs/core over the kernel's own verbs.
 import { parseArgs } from 'node:util';
 import { runCommand } from '../../check/src/command.mjs';
-import { coreDifferences } from '../src/core-differences.mjs';
-import { leftOut } from '../src/core-files.mjs';
-import { differences } from '../src/kernel-differences.mjs';
-import { kernelReport } from '../src/kernel-report.mjs';
-import { parts, runKernel } from '../src/kernel-run.mjs';
+import { coreDifferences } from '../src/comparison/core-differences.mjs';
+import { leftOut } from '../src/comparison/core-files.mjs';
+import { differences } from '../src/comparison/differences.mjs';
+import { kernelReport } from '../src/comparison/report.mjs';
+import { parts, runKernel } from '../src/comparison/run.mjs';
 import { installForTestbed } from '../src/requirements.mjs';
 
-/** @import { KernelResult } from '../src/kernel-run.mjs' */
+/** @import { KernelResult } from '../src/comparison/run.mjs' */
 
 const usage = `Usage: npm run test:kernel -- [--part NAME]... [--only TEXT] [--json]
 
 In a virtual machine with Debian's kernel: the cases of test:conformance on rxe, over Debian's libibverbs, what Debian's
 librdmacm refuses against the recording that ours is held to (packages/rdmacm/test/refusals), the verbs command and the
 examples, and the tests of @verbs/core. What ends otherwise than on our NIC must have a reason in
-tools/testbed/src/kernel-differences.mjs or core-differences.mjs, and each reason must apply.
+tools/testbed/src/comparison/differences.mjs or core-differences.mjs, and each reason must apply.
 
   --part NAME   conformance, refusals, programs or core; all if not given
   --only TEXT   the cases, programs and test files whose name contains the text

@@ -1,9 +1,9 @@
 // The verdict of `npm run test:kernel`: every difference has a reason, and every reason a difference.
 import { expect, it } from 'vitest';
-import { coreDifferences } from '../src/core-differences.mjs';
-import { allPlaces, kernelPlaces, leftOut } from '../src/core-files.mjs';
-import { differences } from '../src/kernel-differences.mjs';
-import { kernelReport } from '../src/kernel-report.mjs';
+import { coreDifferences } from '../src/comparison/core-differences.mjs';
+import { allPlaces, kernelPlaces, leftOut } from '../src/comparison/core-files.mjs';
+import { differences } from '../src/comparison/differences.mjs';
+import { kernelReport } from '../src/comparison/report.mjs';
 
 const table = [
   { cases: ['a'], reason: 'no such event' },

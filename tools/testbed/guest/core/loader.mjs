@@ -1,4 +1,4 @@
-// Loads the TypeScript of @verbs/core as the host has compiled it (src/core-compile.mjs), under its own name, so that all
+// Loads the TypeScript of @verbs/core as the host has compiled it (src/comparison/core-compile.mjs), under its own name, so that all
 // paths that it makes of import.meta.url are right.
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
-import { root } from '../../setup/src/paths.mjs';
+import { root } from '../../../setup/src/paths.mjs';
 
 /** Sources of TypeScript that a test of @verbs/core loads. */
 const folders = ['packages/core/src', 'packages/core/test', 'tools/native-files/src'];

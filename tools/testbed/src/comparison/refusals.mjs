@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../setup/src/paths.mjs';
-import { Problem } from '../../setup/src/problem.mjs';
+import { root } from '../../../setup/src/paths.mjs';
+import { Problem } from '../../../setup/src/problem.mjs';
 
-/** @import { Guest } from './guest.mjs' */
-/** @import { KernelResult } from './kernel-run.mjs' */
+/** @import { Guest } from '../guest.mjs' */
+/** @import { KernelResult } from './run.mjs' */
 
 const build = join(root, 'packages/rdmacm/build');
 const recording = join(root, 'packages/rdmacm/test/refusals/kernel.txt');

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../setup/src/paths.mjs';
-import { Problem } from '../../setup/src/problem.mjs';
+import { root } from '../../../setup/src/paths.mjs';
+import { Problem } from '../../../setup/src/problem.mjs';
 import { runCore } from './core-run.mjs';
-import { startGuest } from './guest.mjs';
-import { kernelChecks } from './kernel-checks.mjs';
+import { startGuest } from '../guest.mjs';
+import { kernelChecks } from './checks.mjs';
 import { runRefusals } from './refusals.mjs';
 
-/** @import { Guest } from './guest.mjs' */
+/** @import { Guest } from '../guest.mjs' */
 
 /**
  * How one case or program ended on rxe.
@@ -82,7 +82,7 @@ async function runConformance(guest, only) {
 
 /**
  * @param {Guest} guest
- * @param {import('./kernel-checks.mjs').KernelCheck} check
+ * @param {import('./checks.mjs').KernelCheck} check
  * @returns {Promise<KernelResult>}
  */
 async function runCheck(guest, { name, script, prints, status: wanted = 0 }) {

@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../setup/src/paths.mjs';
+import { root } from '../../../setup/src/paths.mjs';
 import { compileCore } from './core-compile.mjs';
 import { kernelPlaces } from './core-files.mjs';
 
-/** @import { Guest } from './guest.mjs' */
-/** @import { KernelResult } from './kernel-run.mjs' */
+/** @import { Guest } from '../guest.mjs' */
+/** @import { KernelResult } from './run.mjs' */
 
-const program = join(import.meta.dirname, '../guest/core/run.mjs');
+const program = join(import.meta.dirname, '../../guest/core/run.mjs');
 /** Milliseconds of one test file. */
 const limit = 900_000;
 /** The guest has two processors. */

@@ -1,4 +1,4 @@
-/** @import { Difference } from './kernel-differences.mjs' */
+/** @import { Difference } from './differences.mjs' */
 
 /**
  * Tests of @verbs/core that end otherwise over rxe of Linux 6.1 with Debian's librxe (rdma-core 44) than over our NIC, and why.

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../setup/src/paths.mjs';
+import { root } from '../../../setup/src/paths.mjs';
 
 /** The package whose own tests run over the kernel. */
 const core = join(root, 'packages/core');

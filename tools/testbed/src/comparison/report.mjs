@@ -1,5 +1,5 @@
-/** @import { KernelResult } from './kernel-run.mjs' */
-/** @import { Difference } from './kernel-differences.mjs' */
+/** @import { KernelResult } from './run.mjs' */
+/** @import { Difference } from './differences.mjs' */
 
 /**
  * What the kernel's rxe does otherwise than our NIC, each with its reason, and what fails: a difference without a reason, and
