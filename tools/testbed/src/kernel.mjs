@@ -64,11 +64,10 @@ function prepare(name, version, folder) {
     rmSync(join(work, deb));
     run('depmod', ['-b', join(work, 'root'), version], work);
     writeFileSync(join(work, 'vmlinux'), uncompressed(join(work, 'root/boot', `vmlinuz-${version}`)));
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(work, folder);
+    renameSync(work, folder); // fails if the folder is there
   } catch (error) {
     rmSync(work, { recursive: true, force: true });
-    // Another process may have been faster.
+    // Another process was faster, and may be reading its folder by now.
     if (!existsSync(join(folder, 'vmlinux'))) throw error;
   }
 }
