@@ -176,7 +176,7 @@ describe('tracing:verbs:request', () => {
       expect(steps.map(([name]) => name)).toEqual(['start', 'end', 'error', 'asyncStart', 'asyncEnd']);
       expect(steps[2]?.[1]).toMatchObject({ qp: two, method: 'recv', error: failure });
       steps.length = 0;
-      await expect(one.send({ ...wr, opcode: 99 })).rejects.toThrow(TypeError);
+      await expect(one.send({ ...wr, opcode: 99 as number })).rejects.toThrow(TypeError);
       expect(steps.map(([name]) => name)).toContain('error');
     } finally {
       requests.unsubscribe(subscribers);
