@@ -4,7 +4,7 @@ import { HIGH } from '../base/numbers.js';
 import { COMPLETION, ID_IS_NUMBER } from '../base/records.js';
 import { kFilled, kRecords } from '../base/symbols.js';
 import { integer, rangeError } from '../base/validate.js';
-import { WcStatus } from '../enums/index.js';
+import { type WcFlags, type WcOpcode, WcStatus } from '../enums/index.js';
 import { WorkCompletion } from './work-completion.js';
 
 const MAX_COMPLETIONS = 1 << 20;
@@ -62,7 +62,7 @@ export class CompletionBatch {
   }
 
   /** See {@link WcStatus}. */
-  status(index: number): number {
+  status(index: number): WcStatus {
     return this.#word(index, COMPLETION.STATUS);
   }
 
@@ -72,7 +72,7 @@ export class CompletionBatch {
   }
 
   /** See {@link WcOpcode}. */
-  opcode(index: number): number {
+  opcode(index: number): WcOpcode {
     return this.#word(index, COMPLETION.OPCODE);
   }
 
@@ -112,7 +112,7 @@ export class CompletionBatch {
   }
 
   /** See {@link WcFlags}. */
-  wcFlags(index: number): number {
+  wcFlags(index: number): WcFlags {
     return this.#word(index, COMPLETION.WC_FLAGS);
   }
 

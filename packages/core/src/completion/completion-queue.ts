@@ -49,7 +49,7 @@ export class CompletionQueue extends Resource {
   /** Undefined: the queue can only be polled. */
   readonly channel: CompletionChannel | undefined;
   /** See {@link WcExFlags}; undefined for a queue that is not an extended one. */
-  readonly wcFlags: number | undefined;
+  readonly wcFlags: WcExFlags | undefined;
   #cqe: number;
   readonly #id: number;
   readonly #dispatcher: CompletionDispatcher;

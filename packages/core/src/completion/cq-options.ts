@@ -4,6 +4,7 @@ import { kEvents } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
 import type { Context } from '../device/context.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
+import type { CreateCqFlags, WcExFlags } from '../enums/index.js';
 import { handleOf } from '../lifetime/resource.js';
 import type { CompletionChannel } from './completion-channel.js';
 
@@ -14,9 +15,9 @@ export interface CqOptions {
   /** Which interrupt of the device serves the queue, default 0. */
   compVector?: number;
   /** See {@link WcExFlags}: the fields of its completions; default those of `struct ibv_wc`. */
-  wcFlags?: number;
+  wcFlags?: WcExFlags;
   /** See {@link CreateCqFlags}; default 0. */
-  flags?: number;
+  flags?: CreateCqFlags;
   /** The parent domain whose thread uses the queue. */
   parentDomain?: ProtectionDomain;
   /**

@@ -14,9 +14,9 @@ export class WorkCompletion {
   /** The post call's value: a number stays a number, a bigint a bigint. */
   declare readonly wrId: bigint | number;
   /** See {@link WcStatus}. */
-  declare readonly status: number;
+  declare readonly status: WcStatus;
   /** See {@link WcOpcode}. */
-  declare readonly opcode: number;
+  declare readonly opcode: WcOpcode;
   /** 0 of a success. */
   declare readonly vendorErr: number;
   /** Bytes received or read. A UD receive counts the 40 bytes in front of the payload. */
@@ -28,7 +28,7 @@ export class WorkCompletion {
   /** UD: the sender's queue pair. */
   declare readonly srcQp: number;
   /** See {@link WcFlags}. */
-  declare readonly wcFlags: number;
+  declare readonly wcFlags: WcFlags;
   /**
    * UD: which of the port's partition keys it carried, an index; many devices set it for management queue pairs only.
    */
@@ -143,7 +143,7 @@ function readWrId(view: DataView, offset: number): bigint | number {
  *
  * @example wcStatusText(WcStatus.RETRY_EXC_ERR); // 'transport retry counter exceeded'
  */
-export function wcStatusText(status: number): string {
+export function wcStatusText(status: WcStatus): string {
   integer(status, 'status', -0x80000000, 0x7fffffff);
   const library = anyLibrary();
   return library === undefined ? enumName(WcStatus, status) : native.wcStatusText(library, status);

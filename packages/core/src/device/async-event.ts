@@ -3,7 +3,7 @@ import { enumName, EventType } from '../enums/index.js';
 /** `struct ibv_async_event`: something happened to a device, a port, a queue pair or a completion queue. */
 export interface AsyncEvent {
   /** See {@link EventType}. */
-  type: number;
+  type: EventType;
   /** The name of `type` in {@link EventType}: 'PORT_ERR'. */
   name: string;
   /** The port, of port events. */
@@ -23,7 +23,11 @@ const portEvents: ReadonlySet<number> = new Set([
 ]);
 
 /** `elementOf` finds an object by the id that it was created with. */
-export function asyncEvent(type: number, element: number, elementOf: (id: number) => object | undefined): AsyncEvent {
+export function asyncEvent(
+  type: EventType,
+  element: number,
+  elementOf: (id: number) => object | undefined,
+): AsyncEvent {
   const event: AsyncEvent = { type, name: enumName(EventType, type) };
   if (portEvents.has(type)) return { ...event, portNum: element };
   const found = element === 0 ? undefined : elementOf(element);

@@ -1,3 +1,5 @@
+import type { AtomicCap, DeviceCapFlags, RxHashFunction } from '../enums/index.js';
+
 /**
  * `struct ibv_device_attr`: the attributes and the limits of a device. GUIDs are in host order. The limits are upper
  * bounds: memory, permissions and other programs may allow less.
@@ -24,7 +26,7 @@ export interface DeviceAttr {
   /** `max_qp_wr`: outstanding requests of one queue, of sends as of receives. */
   maxQpWr: number;
   /** `device_cap_flags`: see {@link DeviceCapFlags}. */
-  deviceCapFlags: number;
+  deviceCapFlags: DeviceCapFlags;
   /** `max_sge`: elements of a request, other than of RDMA_READ. */
   maxSge: number;
   /** `max_sge_rd`: elements of an RDMA_READ. */
@@ -50,7 +52,7 @@ export interface DeviceAttr {
   /** `max_ee_init_rd_atom`: of reliable datagrams, which no device has: 0. */
   maxEeInitRdAtom: number;
   /** `atomic_cap`: see {@link AtomicCap}. */
-  atomicCap: number;
+  atomicCap: AtomicCap;
   /** `max_ee`: of reliable datagrams, which no device has: 0. */
   maxEe: number;
   /** `max_rdd`: of reliable datagrams, which no device has: 0. */
@@ -160,7 +162,7 @@ export interface RssCaps {
   /** `rx_hash_fields_mask`: see {@link RxHashFields}. */
   rxHashFieldsMask: bigint;
   /** `rx_hash_function`: see {@link RxHashFunction}; a mask. */
-  rxHashFunction: number;
+  rxHashFunction: RxHashFunction;
 }
 
 /** `struct ibv_packet_pacing_caps`: rate limits, in kbit/s. */

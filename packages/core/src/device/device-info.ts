@@ -2,6 +2,7 @@ import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
 import { typeError } from '../base/validate.js';
+import type { NodeType, TransportType } from '../enums/index.js';
 import type { LeftOutDevice } from '../library/left-out.js';
 import { loadLibrary, type LibraryKind, probeLibraries } from '../library/libraries.js';
 
@@ -12,9 +13,9 @@ export interface DeviceInfo {
   /** `ibv_get_device_guid`: the node GUID in host order; {@link formatGuid} prints it. */
   guid: bigint;
   /** See {@link NodeType}. */
-  nodeType: number;
+  nodeType: NodeType;
   /** See {@link TransportType}. */
-  transportType: number;
+  transportType: TransportType;
   /** Which library drives it: the system's libibverbs, or the software NIC. */
   library: LibraryKind;
   /** `ibv_device.dev_name`: 'uverbs0'. */

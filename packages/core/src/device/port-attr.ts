@@ -1,9 +1,9 @@
-import type { Mtu } from '../enums/index.js';
+import type { GidType, LinkLayer, Mtu, PortFlags, PortState } from '../enums/index.js';
 
 /** `struct ibv_port_attr`: the present state of a port. */
 export interface PortAttr {
   /** `state`: see {@link PortState}. */
-  state: number;
+  state: PortState;
   /** `max_mtu`: the largest that the port supports; see {@link Mtu}. */
   maxMtu: Mtu;
   /** `active_mtu`: the largest now, the bound of `pathMtu`; see {@link Mtu}. */
@@ -46,9 +46,9 @@ export interface PortAttr {
    */
   physState: number;
   /** `link_layer`: see {@link LinkLayer}. */
-  linkLayer: number;
+  linkLayer: LinkLayer;
   /** `flags`: see {@link PortFlags}. */
-  flags: number;
+  flags: PortFlags;
   /** `port_cap_flags2`: the bits of `enum ibv_port_cap_flags2`. */
   portCapFlags2: number;
 }
@@ -62,7 +62,7 @@ export interface GidEntry {
   /** `gid`: IPv6 text, for instance `::ffff:10.0.0.1`. */
   gid: string;
   /** `gid_type`: see {@link GidType}. */
-  type: number;
+  type: GidType;
   /** `ndev_ifindex`: the network interface's index, 0 if there is none. */
   ndevIfindex: number;
 }

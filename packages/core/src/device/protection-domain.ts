@@ -3,7 +3,7 @@ import { checked, VerbsError } from '../base/errors.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { integer, object } from '../base/validate.js';
-import { type AccessFlags, MwType, PortFlags, type QpType } from '../enums/index.js';
+import { type AccessFlags, type MrAdvice, type MrAdviceFlags, MwType, PortFlags, type QpType } from '../enums/index.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
 import type { DeviceMemory } from '../memory/device-memory.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
@@ -134,7 +134,11 @@ export class ProtectionDomain extends Resource {
    * @param flags see {@link MrAdviceFlags}; default 0
    * @throws VerbsError EOPNOTSUPP, EINVAL, EFAULT, ENOENT
    */
-  adviseMr(advice: number, sgList: readonly { mr: MemoryRegion; offset?: number; length?: number }[], flags = 0): void {
+  adviseMr(
+    advice: MrAdvice,
+    sgList: readonly { mr: MemoryRegion; offset?: number; length?: number }[],
+    flags: MrAdviceFlags = 0,
+  ): void {
     registration.adviseMr(this.use('ibv_advise_mr'), advice, sgList, flags);
   }
 

@@ -1,157 +1,232 @@
-/** `enum ibv_wc_status`: how a work request ended. {@link wcStatusText} has the library's own words. */
-export const WcStatus = {
+import type { Members } from './members.js';
+
+declare enum WcStatusValue {
   /** `IBV_WC_SUCCESS`: done. */
-  SUCCESS: 0,
+  SUCCESS = 0,
   /**
    * `IBV_WC_LOC_LEN_ERR`: a message did not fit: it is larger than the buffers of the receive request (UD: payload and
    * 40 bytes), or, when sending, than the path MTU of a datagram or the port's largest message.
    */
-  LOC_LEN_ERR: 1,
+  LOC_LEN_ERR = 1,
   /**
    * `IBV_WC_LOC_QP_OP_ERR`: the device could not carry out the request as it stands, for instance its opcode on this
    * QP.
    */
-  LOC_QP_OP_ERR: 2,
+  LOC_QP_OP_ERR = 2,
   /** `IBV_WC_LOC_EEC_OP_ERR`: of reliable datagrams, which no device has. */
-  LOC_EEC_OP_ERR: 3,
+  LOC_EEC_OP_ERR = 3,
   /**
    * `IBV_WC_LOC_PROT_ERR`: an element of the request is not in a valid region of the same protection domain, or the
    * region lacks LOCAL_WRITE and the request writes to it.
    */
-  LOC_PROT_ERR: 4,
+  LOC_PROT_ERR = 4,
   /**
    * `IBV_WC_WR_FLUSH_ERR`: not carried out, because the queue pair is in ERR. The first failed completion has the
    * cause, unless the program moved it there.
    */
-  WR_FLUSH_ERR: 5,
+  WR_FLUSH_ERR = 5,
   /** `IBV_WC_MW_BIND_ERR`: a window was not bound: the region lacks MW_BIND, or the range or the rights exceed it. */
-  MW_BIND_ERR: 6,
+  MW_BIND_ERR = 6,
   /** `IBV_WC_BAD_RESP_ERR`: the peer's response does not fit the request. */
-  BAD_RESP_ERR: 7,
+  BAD_RESP_ERR = 7,
   /**
    * `IBV_WC_LOC_ACCESS_ERR`: a receive failed: a protection error of this side while the peer's message was taken in.
    */
-  LOC_ACCESS_ERR: 8,
+  LOC_ACCESS_ERR = 8,
   /**
    * `IBV_WC_REM_INV_REQ_ERR`: the peer's NAK says that the request is invalid: an operation that its queue pair does
    * not allow, or a message larger than its receive buffer.
    */
-  REM_INV_REQ_ERR: 9,
+  REM_INV_REQ_ERR = 9,
   /**
    * `IBV_WC_REM_ACCESS_ERR`: the peer's memory denied it: wrong rkey, range outside the region, or a missing REMOTE_…
    * right.
    */
-  REM_ACCESS_ERR: 10,
+  REM_ACCESS_ERR = 10,
   /** `IBV_WC_REM_OP_ERR`: the peer failed on its own side, for instance its receive request had a protection error. */
-  REM_OP_ERR: 11,
+  REM_OP_ERR = 11,
   /**
    * `IBV_WC_RETRY_EXC_ERR`: no acknowledgement in `retryCnt` + 1 tries of `timeout` each: the peer is gone, its queue
    * pair is not in RTR, or GID, queue pair number or PSN of one side are wrong.
    */
-  RETRY_EXC_ERR: 12,
+  RETRY_EXC_ERR = 12,
   /**
    * `IBV_WC_RNR_RETRY_EXC_ERR`: the peer had no receive request for as long as `rnrRetry` allowed: post receives
    * earlier, raise `rnrRetry` (7 waits forever), or raise the peer's `minRnrTimer`.
    */
-  RNR_RETRY_EXC_ERR: 13,
+  RNR_RETRY_EXC_ERR = 13,
   /** `IBV_WC_LOC_RDD_VIOL_ERR`: of reliable datagrams, which no device has. */
-  LOC_RDD_VIOL_ERR: 14,
+  LOC_RDD_VIOL_ERR = 14,
   /** `IBV_WC_REM_INV_RD_REQ_ERR`: of reliable datagrams, which no device has. */
-  REM_INV_RD_REQ_ERR: 15,
+  REM_INV_RD_REQ_ERR = 15,
   /** `IBV_WC_REM_ABORT_ERR`: the other side gave the operation up. */
-  REM_ABORT_ERR: 16,
+  REM_ABORT_ERR = 16,
   /** `IBV_WC_INV_EECN_ERR`: of reliable datagrams, which no device has. */
-  INV_EECN_ERR: 17,
+  INV_EECN_ERR = 17,
   /** `IBV_WC_INV_EEC_STATE_ERR`: of reliable datagrams, which no device has. */
-  INV_EEC_STATE_ERR: 18,
+  INV_EEC_STATE_ERR = 18,
   /** `IBV_WC_FATAL_ERR`: the transport failed beyond repair, or the device did. */
-  FATAL_ERR: 19,
+  FATAL_ERR = 19,
   /** `IBV_WC_RESP_TIMEOUT_ERR`: the response to a request did not arrive in time. */
-  RESP_TIMEOUT_ERR: 20,
+  RESP_TIMEOUT_ERR = 20,
   /** `IBV_WC_GENERAL_ERR`: anything else; `vendorErr` may have details. */
-  GENERAL_ERR: 21,
+  GENERAL_ERR = 21,
   /** `IBV_WC_TM_ERR`: tag matching failed. */
-  TM_ERR: 22,
+  TM_ERR = 22,
   /** `IBV_WC_TM_RNDV_INCOMPLETE`: tag matching left a rendezvous to the program. */
+  TM_RNDV_INCOMPLETE = 23,
+}
+/** `enum ibv_wc_status`: how a work request ended. {@link wcStatusText} has the library's own words. */
+export const WcStatus: Members<typeof WcStatusValue> = {
+  SUCCESS: 0,
+  LOC_LEN_ERR: 1,
+  LOC_QP_OP_ERR: 2,
+  LOC_EEC_OP_ERR: 3,
+  LOC_PROT_ERR: 4,
+  WR_FLUSH_ERR: 5,
+  MW_BIND_ERR: 6,
+  BAD_RESP_ERR: 7,
+  LOC_ACCESS_ERR: 8,
+  REM_INV_REQ_ERR: 9,
+  REM_ACCESS_ERR: 10,
+  REM_OP_ERR: 11,
+  RETRY_EXC_ERR: 12,
+  RNR_RETRY_EXC_ERR: 13,
+  LOC_RDD_VIOL_ERR: 14,
+  REM_INV_RD_REQ_ERR: 15,
+  REM_ABORT_ERR: 16,
+  INV_EECN_ERR: 17,
+  INV_EEC_STATE_ERR: 18,
+  FATAL_ERR: 19,
+  RESP_TIMEOUT_ERR: 20,
+  GENERAL_ERR: 21,
+  TM_ERR: 22,
   TM_RNDV_INCOMPLETE: 23,
-} as const;
+};
+/** A value of {@link WcStatus}. A number that comes from C is one as well; another enumeration's value is not. */
+export type WcStatus = WcStatusValue;
 
-/** `enum ibv_wc_opcode`: the completed operation. A receive has the bit of RECV. */
-export const WcOpcode = {
+declare enum WcOpcodeValue {
   /** `IBV_WC_SEND`: a send, with or without immediate data or invalidation. */
-  SEND: 0,
+  SEND = 0,
   /** `IBV_WC_RDMA_WRITE`: an RDMA write of this side, with or without immediate data. */
-  RDMA_WRITE: 1,
+  RDMA_WRITE = 1,
   /** `IBV_WC_RDMA_READ`: the bytes that were read are there. */
-  RDMA_READ: 2,
+  RDMA_READ = 2,
   /** `IBV_WC_COMP_SWAP`: the value of before is there; equal to `compare` means that it was swapped. */
-  COMP_SWAP: 3,
+  COMP_SWAP = 3,
   /** `IBV_WC_FETCH_ADD`: the value of before is there. */
-  FETCH_ADD: 4,
+  FETCH_ADD = 4,
   /** `IBV_WC_BIND_MW`: a memory window is bound or unbound. */
-  BIND_MW: 5,
+  BIND_MW = 5,
   /** `IBV_WC_LOCAL_INV`: a key is invalid now. */
-  LOCAL_INV: 6,
+  LOCAL_INV = 6,
   /** `IBV_WC_TSO`: a packet was segmented and sent. */
-  TSO: 7,
+  TSO = 7,
   /** `IBV_WC_ATOMIC_WRITE`: the peer's eight bytes are written. */
-  ATOMIC_WRITE: 9,
+  ATOMIC_WRITE = 9,
   /** `IBV_WC_RECV`: a message came in. */
-  RECV: 1 << 7,
+  RECV = 1 << 7,
   /**
    * `IBV_WC_RECV_RDMA_WITH_IMM`: the peer wrote by RDMA_WRITE_WITH_IMM; `byteLen` is the length; the address is not
    * reported.
    */
+  RECV_RDMA_WITH_IMM = (1 << 7) + 1,
+}
+/** `enum ibv_wc_opcode`: the completed operation. A receive has the bit of RECV. */
+export const WcOpcode: Members<typeof WcOpcodeValue> = {
+  SEND: 0,
+  RDMA_WRITE: 1,
+  RDMA_READ: 2,
+  COMP_SWAP: 3,
+  FETCH_ADD: 4,
+  BIND_MW: 5,
+  LOCAL_INV: 6,
+  TSO: 7,
+  ATOMIC_WRITE: 9,
+  RECV: 1 << 7,
   RECV_RDMA_WITH_IMM: (1 << 7) + 1,
-} as const;
+};
+/** A value of {@link WcOpcode}. A number that comes from C is one as well; another enumeration's value is not. */
+export type WcOpcode = WcOpcodeValue;
 
-/** `enum ibv_wc_flags`: the optional fields of a completion. */
-export const WcFlags = {
+declare enum WcFlagsValue {
   /** `IBV_WC_GRH`: the first 40 bytes of a UD receive buffer hold the routing header. */
-  GRH: 1 << 0,
+  GRH = 1 << 0,
   /** `IBV_WC_WITH_IMM`: `immData` is valid. */
-  WITH_IMM: 1 << 1,
+  WITH_IMM = 1 << 1,
   /** `IBV_WC_IP_CSUM_OK`: the device found the packet's checksums right. */
-  IP_CSUM_OK: 1 << 2,
+  IP_CSUM_OK = 1 << 2,
   /** `IBV_WC_WITH_INV`: `invalidatedRkey` is valid. */
+  WITH_INV = 1 << 3,
+}
+/** `enum ibv_wc_flags`: the optional fields of a completion. */
+export const WcFlags: Members<typeof WcFlagsValue> = {
+  GRH: 1 << 0,
+  WITH_IMM: 1 << 1,
+  IP_CSUM_OK: 1 << 2,
   WITH_INV: 1 << 3,
-} as const;
+};
+/** Or-ed values of {@link WcFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type WcFlags = WcFlagsValue | 0;
 
-/** `enum ibv_create_cq_wc_flags`, to be or-ed: the fields of an extended queue's completions. */
-export const WcExFlags = {
+declare enum WcExFlagsValue {
   /** `IBV_WC_EX_WITH_BYTE_LEN`: `wc.byteLen`. */
-  BYTE_LEN: 1 << 0,
+  BYTE_LEN = 1 << 0,
   /** `IBV_WC_EX_WITH_IMM`: `wc.immData` and `wc.invalidatedRkey`, which are 0 without it. */
-  IMM: 1 << 1,
+  IMM = 1 << 1,
   /** `IBV_WC_EX_WITH_QP_NUM`: `wc.qpNum`. */
-  QP_NUM: 1 << 2,
+  QP_NUM = 1 << 2,
   /** `IBV_WC_EX_WITH_SRC_QP`: `wc.srcQp`. */
-  SRC_QP: 1 << 3,
+  SRC_QP = 1 << 3,
   /** `IBV_WC_EX_WITH_SLID`: `wc.slid`. */
-  SLID: 1 << 4,
+  SLID = 1 << 4,
   /** `IBV_WC_EX_WITH_SL`: `wc.sl`. */
-  SL: 1 << 5,
+  SL = 1 << 5,
   /** `IBV_WC_EX_WITH_DLID_PATH_BITS`: `wc.dlidPathBits`. */
-  DLID_PATH_BITS: 1 << 6,
+  DLID_PATH_BITS = 1 << 6,
   /**
    * `IBV_WC_EX_WITH_COMPLETION_TIMESTAMP`: `wc.completionTimestamp`, in ticks of the device's clock (`hcaCoreClock`
    * kHz).
    */
-  COMPLETION_TIMESTAMP: 1 << 7,
+  COMPLETION_TIMESTAMP = 1 << 7,
   /** `IBV_WC_EX_WITH_CVLAN`: the VLAN tag that CVLAN_STRIPPING took out; completions do not have it here. */
-  CVLAN: 1 << 8,
+  CVLAN = 1 << 8,
   /** `IBV_WC_EX_WITH_FLOW_TAG`: `wc.flowTag`. */
-  FLOW_TAG: 1 << 9,
+  FLOW_TAG = 1 << 9,
   /** `IBV_WC_EX_WITH_TM_INFO`: of tag matching; completions do not have it here. */
-  TM_INFO: 1 << 10,
+  TM_INFO = 1 << 10,
   /** `IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK`: `wc.completionWallclockNs`, in nanoseconds since 1970. */
+  COMPLETION_TIMESTAMP_WALLCLOCK = 1 << 11,
+}
+/** `enum ibv_create_cq_wc_flags`, to be or-ed: the fields of an extended queue's completions. */
+export const WcExFlags: Members<typeof WcExFlagsValue> = {
+  BYTE_LEN: 1 << 0,
+  IMM: 1 << 1,
+  QP_NUM: 1 << 2,
+  SRC_QP: 1 << 3,
+  SLID: 1 << 4,
+  SL: 1 << 5,
+  DLID_PATH_BITS: 1 << 6,
+  COMPLETION_TIMESTAMP: 1 << 7,
+  CVLAN: 1 << 8,
+  FLOW_TAG: 1 << 9,
+  TM_INFO: 1 << 10,
   COMPLETION_TIMESTAMP_WALLCLOCK: 1 << 11,
-} as const;
+};
+/** Or-ed values of {@link WcExFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type WcExFlags = WcExFlagsValue | 0;
 
-/** `enum ibv_create_cq_attr_flags`. */
-export const CreateCqFlags = {
+declare enum CreateCqFlagsValue {
   /** `IBV_CREATE_CQ_ATTR_SINGLE_THREADED`: only one thread at a time uses the queue. */
-  SINGLE_THREADED: 1 << 0,
+  SINGLE_THREADED = 1 << 0,
   /** `IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`: the program sees to it that the queue never overflows. */
+  IGNORE_OVERRUN = 1 << 1,
+}
+/** `enum ibv_create_cq_attr_flags`. */
+export const CreateCqFlags: Members<typeof CreateCqFlagsValue> = {
+  SINGLE_THREADED: 1 << 0,
   IGNORE_OVERRUN: 1 << 1,
-} as const;
+};
+/** Or-ed values of {@link CreateCqFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type CreateCqFlags = CreateCqFlagsValue | 0;

@@ -42,27 +42,44 @@ export const AccessFlags: Members<typeof AccessFlagsValue> = {
 /** Or-ed values of {@link AccessFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type AccessFlags = AccessFlagsValue | 0;
 
-/** `enum ibv_mw_type`: how a memory window is bound. */
-export const MwType = {
+declare enum MwTypeValue {
   /** `IBV_MW_TYPE_1`: bound by `qp.bindMw`; every queue pair of the domain may be addressed with its key. */
-  TYPE_1: 1,
+  TYPE_1 = 1,
   /** `IBV_MW_TYPE_2`: bound by a BIND_MW request, to one queue pair. */
+  TYPE_2 = 2,
+}
+/** `enum ibv_mw_type`: how a memory window is bound. */
+export const MwType: Members<typeof MwTypeValue> = {
+  TYPE_1: 1,
   TYPE_2: 2,
-} as const;
-export type MwType = (typeof MwType)[keyof typeof MwType];
+};
+/** A value of {@link MwType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type MwType = MwTypeValue;
 
-/** `enum ibv_advise_mr_advice`: the advice of `pd.adviseMr`, for regions with AccessFlags.ON_DEMAND. */
-export const MrAdvice = {
+declare enum MrAdviceValue {
   /** `IBV_ADVISE_MR_ADVICE_PREFETCH`: bring the pages in, for reading. */
-  PREFETCH: 0,
+  PREFETCH = 0,
   /** `IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE`: bring the pages in, for writing. */
-  PREFETCH_WRITE: 1,
+  PREFETCH_WRITE = 1,
   /** `IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT`: map the pages that are in memory already; cause no page fault. */
+  PREFETCH_NO_FAULT = 2,
+}
+/** `enum ibv_advise_mr_advice`: the advice of `pd.adviseMr`, for regions with AccessFlags.ON_DEMAND. */
+export const MrAdvice: Members<typeof MrAdviceValue> = {
+  PREFETCH: 0,
+  PREFETCH_WRITE: 1,
   PREFETCH_NO_FAULT: 2,
-} as const;
+};
+/** A value of {@link MrAdvice}. A number that comes from C is one as well; another enumeration's value is not. */
+export type MrAdvice = MrAdviceValue;
 
-/** Whether `pd.adviseMr` waits until it is done (`enum ibv_advise_mr_flags`). */
-export const MrAdviceFlags = {
+declare enum MrAdviceFlagsValue {
   /** `IBV_ADVISE_MR_FLAG_FLUSH`: return when it is done, with its errors. Without it the call only asks. */
+  FLUSH = 1,
+}
+/** Whether `pd.adviseMr` waits until it is done (`enum ibv_advise_mr_flags`). */
+export const MrAdviceFlags: Members<typeof MrAdviceFlagsValue> = {
   FLUSH: 1,
-} as const;
+};
+/** Or-ed values of {@link MrAdviceFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type MrAdviceFlags = MrAdviceFlagsValue | 0;

@@ -67,63 +67,96 @@ export const QpState: Members<typeof QpStateValue> = {
 /** A value of {@link QpState}. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpState = QpStateValue;
 
-/** `enum ibv_qp_attr_mask`, for `qp.query(mask)`; `qp.modify` finds its mask by itself. */
-export const QpAttrMask = {
+declare enum QpAttrMaskValue {
   /** `IBV_QP_STATE`: {@link QpAttr.qpState}. */
-  STATE: 1 << 0,
+  STATE = 1 << 0,
   /** `IBV_QP_CUR_STATE`: {@link QpAttr.curQpState}. */
-  CUR_STATE: 1 << 1,
+  CUR_STATE = 1 << 1,
   /** `IBV_QP_EN_SQD_ASYNC_NOTIFY`: {@link QpAttr.enSqdAsyncNotify}. */
-  EN_SQD_ASYNC_NOTIFY: 1 << 2,
+  EN_SQD_ASYNC_NOTIFY = 1 << 2,
   /** `IBV_QP_ACCESS_FLAGS`: {@link QpAttr.qpAccessFlags}. */
-  ACCESS_FLAGS: 1 << 3,
+  ACCESS_FLAGS = 1 << 3,
   /** `IBV_QP_PKEY_INDEX`: {@link QpAttr.pkeyIndex}. */
-  PKEY_INDEX: 1 << 4,
+  PKEY_INDEX = 1 << 4,
   /** `IBV_QP_PORT`: {@link QpAttr.portNum}. */
-  PORT: 1 << 5,
+  PORT = 1 << 5,
   /** `IBV_QP_QKEY`: {@link QpAttr.qkey}. */
-  QKEY: 1 << 6,
+  QKEY = 1 << 6,
   /** `IBV_QP_AV`: {@link QpAttr.ahAttr}. */
-  AV: 1 << 7,
+  AV = 1 << 7,
   /** `IBV_QP_PATH_MTU`: {@link QpAttr.pathMtu}. */
-  PATH_MTU: 1 << 8,
+  PATH_MTU = 1 << 8,
   /** `IBV_QP_TIMEOUT`: {@link QpAttr.timeout}. */
-  TIMEOUT: 1 << 9,
+  TIMEOUT = 1 << 9,
   /** `IBV_QP_RETRY_CNT`: {@link QpAttr.retryCnt}. */
-  RETRY_CNT: 1 << 10,
+  RETRY_CNT = 1 << 10,
   /** `IBV_QP_RNR_RETRY`: {@link QpAttr.rnrRetry}. */
-  RNR_RETRY: 1 << 11,
+  RNR_RETRY = 1 << 11,
   /** `IBV_QP_RQ_PSN`: {@link QpAttr.rqPsn}. */
-  RQ_PSN: 1 << 12,
+  RQ_PSN = 1 << 12,
   /** `IBV_QP_MAX_QP_RD_ATOMIC`: {@link QpAttr.maxRdAtomic}. */
-  MAX_QP_RD_ATOMIC: 1 << 13,
+  MAX_QP_RD_ATOMIC = 1 << 13,
   /** `IBV_QP_ALT_PATH`: {@link QpAttr.altAhAttr} and the other three `alt…` fields. */
-  ALT_PATH: 1 << 14,
+  ALT_PATH = 1 << 14,
   /** `IBV_QP_MIN_RNR_TIMER`: {@link QpAttr.minRnrTimer}. */
-  MIN_RNR_TIMER: 1 << 15,
+  MIN_RNR_TIMER = 1 << 15,
   /** `IBV_QP_SQ_PSN`: {@link QpAttr.sqPsn}. */
-  SQ_PSN: 1 << 16,
+  SQ_PSN = 1 << 16,
   /** `IBV_QP_MAX_DEST_RD_ATOMIC`: {@link QpAttr.maxDestRdAtomic}. */
-  MAX_DEST_RD_ATOMIC: 1 << 17,
+  MAX_DEST_RD_ATOMIC = 1 << 17,
   /** `IBV_QP_PATH_MIG_STATE`: {@link QpAttr.pathMigState}. */
-  PATH_MIG_STATE: 1 << 18,
+  PATH_MIG_STATE = 1 << 18,
   /** `IBV_QP_CAP`: {@link QpAttr.cap}. */
-  CAP: 1 << 19,
+  CAP = 1 << 19,
   /** `IBV_QP_DEST_QPN`: {@link QpAttr.destQpNum}. */
-  DEST_QPN: 1 << 20,
+  DEST_QPN = 1 << 20,
   /** `IBV_QP_RATE_LIMIT`: {@link QpAttr.rateLimit}. */
+  RATE_LIMIT = 1 << 25,
+}
+/** `enum ibv_qp_attr_mask`, for `qp.query(mask)`; `qp.modify` finds its mask by itself. */
+export const QpAttrMask: Members<typeof QpAttrMaskValue> = {
+  STATE: 1 << 0,
+  CUR_STATE: 1 << 1,
+  EN_SQD_ASYNC_NOTIFY: 1 << 2,
+  ACCESS_FLAGS: 1 << 3,
+  PKEY_INDEX: 1 << 4,
+  PORT: 1 << 5,
+  QKEY: 1 << 6,
+  AV: 1 << 7,
+  PATH_MTU: 1 << 8,
+  TIMEOUT: 1 << 9,
+  RETRY_CNT: 1 << 10,
+  RNR_RETRY: 1 << 11,
+  RQ_PSN: 1 << 12,
+  MAX_QP_RD_ATOMIC: 1 << 13,
+  ALT_PATH: 1 << 14,
+  MIN_RNR_TIMER: 1 << 15,
+  SQ_PSN: 1 << 16,
+  MAX_DEST_RD_ATOMIC: 1 << 17,
+  PATH_MIG_STATE: 1 << 18,
+  CAP: 1 << 19,
+  DEST_QPN: 1 << 20,
   RATE_LIMIT: 1 << 25,
-} as const;
+};
+/** Or-ed values of {@link QpAttrMask}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type QpAttrMask = QpAttrMaskValue | 0;
 
-/** `enum ibv_mig_state`: where a queue pair with an alternate path stands. */
-export const MigState = {
+declare enum MigStateValue {
   /** `IBV_MIG_MIGRATED`: it uses the path that `ahAttr` names, and has no other. The state of a new one. */
-  MIGRATED: 0,
+  MIGRATED = 0,
   /** `IBV_MIG_REARM`: set it to ask both sides to agree on the alternate path. */
-  REARM: 1,
+  REARM = 1,
   /** `IBV_MIG_ARMED`: the device changes to the alternate path when the first one fails (event PATH_MIG). */
+  ARMED = 2,
+}
+/** `enum ibv_mig_state`: where a queue pair with an alternate path stands. */
+export const MigState: Members<typeof MigStateValue> = {
+  MIGRATED: 0,
+  REARM: 1,
   ARMED: 2,
-} as const;
+};
+/** A value of {@link MigState}. A number that comes from C is one as well; another enumeration's value is not. */
+export type MigState = MigStateValue;
 
 declare enum MtuValue {
   /** `IBV_MTU_256`. */
@@ -148,16 +181,25 @@ export const Mtu: Members<typeof MtuValue> = {
 /** A value of {@link Mtu}. A number that comes from C is one as well; another enumeration's value is not. */
 export type Mtu = MtuValue;
 
-/** `enum ibv_qp_create_flags`, to be or-ed. */
-export const QpCreateFlags = {
+declare enum QpCreateFlagsValue {
   /** `IBV_QP_CREATE_BLOCK_SELF_MCAST_LB`: multicast that it sends does not come back to it. */
-  BLOCK_SELF_MCAST_LB: 1 << 1,
+  BLOCK_SELF_MCAST_LB = 1 << 1,
   /** `IBV_QP_CREATE_SCATTER_FCS`: the frame's checksum (4 bytes) is received, too. RAW_PACKET. */
-  SCATTER_FCS: 1 << 8,
+  SCATTER_FCS = 1 << 8,
   /** `IBV_QP_CREATE_CVLAN_STRIPPING`: the VLAN tag is taken out of received frames. RAW_PACKET. */
-  CVLAN_STRIPPING: 1 << 9,
+  CVLAN_STRIPPING = 1 << 9,
   /** `IBV_QP_CREATE_SOURCE_QPN`: packets carry {@link QpInitAttr.sourceQpn} as their sender. UD. */
-  SOURCE_QPN: 1 << 10,
+  SOURCE_QPN = 1 << 10,
   /** `IBV_QP_CREATE_PCI_WRITE_END_PADDING`: the device pads its writes to whole cache lines. */
+  PCI_WRITE_END_PADDING = 1 << 11,
+}
+/** `enum ibv_qp_create_flags`, to be or-ed. */
+export const QpCreateFlags: Members<typeof QpCreateFlagsValue> = {
+  BLOCK_SELF_MCAST_LB: 1 << 1,
+  SCATTER_FCS: 1 << 8,
+  CVLAN_STRIPPING: 1 << 9,
+  SOURCE_QPN: 1 << 10,
   PCI_WRITE_END_PADDING: 1 << 11,
-} as const;
+};
+/** Or-ed values of {@link QpCreateFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type QpCreateFlags = QpCreateFlagsValue | 0;

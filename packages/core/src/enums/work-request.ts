@@ -66,30 +66,46 @@ export const SendFlags: Members<typeof SendFlagsValue> = {
 /** Or-ed values of {@link SendFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type SendFlags = SendFlagsValue | 0;
 
-/** `enum ibv_qp_create_send_ops_flags`, to be or-ed: the operations that `ibv_wr_*` shall build. */
-export const SendOpsFlags = {
+declare enum SendOpsFlagsValue {
   /** `IBV_QP_EX_WITH_RDMA_WRITE`: WrOpcode.RDMA_WRITE. */
-  RDMA_WRITE: 1 << 0,
+  RDMA_WRITE = 1 << 0,
   /** `IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM`: WrOpcode.RDMA_WRITE_WITH_IMM. */
-  RDMA_WRITE_WITH_IMM: 1 << 1,
+  RDMA_WRITE_WITH_IMM = 1 << 1,
   /** `IBV_QP_EX_WITH_SEND`: WrOpcode.SEND. */
-  SEND: 1 << 2,
+  SEND = 1 << 2,
   /** `IBV_QP_EX_WITH_SEND_WITH_IMM`: WrOpcode.SEND_WITH_IMM. */
-  SEND_WITH_IMM: 1 << 3,
+  SEND_WITH_IMM = 1 << 3,
   /** `IBV_QP_EX_WITH_RDMA_READ`: WrOpcode.RDMA_READ. */
-  RDMA_READ: 1 << 4,
+  RDMA_READ = 1 << 4,
   /** `IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP`: WrOpcode.ATOMIC_CMP_AND_SWP. */
-  ATOMIC_CMP_AND_SWP: 1 << 5,
+  ATOMIC_CMP_AND_SWP = 1 << 5,
   /** `IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD`: WrOpcode.ATOMIC_FETCH_AND_ADD. */
-  ATOMIC_FETCH_AND_ADD: 1 << 6,
+  ATOMIC_FETCH_AND_ADD = 1 << 6,
   /** `IBV_QP_EX_WITH_LOCAL_INV`: WrOpcode.LOCAL_INV. */
-  LOCAL_INV: 1 << 7,
+  LOCAL_INV = 1 << 7,
   /** `IBV_QP_EX_WITH_BIND_MW`: WrOpcode.BIND_MW. */
-  BIND_MW: 1 << 8,
+  BIND_MW = 1 << 8,
   /** `IBV_QP_EX_WITH_SEND_WITH_INV`: WrOpcode.SEND_WITH_INV. */
-  SEND_WITH_INV: 1 << 9,
+  SEND_WITH_INV = 1 << 9,
   /** `IBV_QP_EX_WITH_TSO`: segmentation of large TCP packets; `postSend` has no such request. */
-  TSO: 1 << 10,
+  TSO = 1 << 10,
   /** `IBV_QP_EX_WITH_ATOMIC_WRITE`: WrOpcode.ATOMIC_WRITE. */
+  ATOMIC_WRITE = 1 << 12,
+}
+/** `enum ibv_qp_create_send_ops_flags`, to be or-ed: the operations that `ibv_wr_*` shall build. */
+export const SendOpsFlags: Members<typeof SendOpsFlagsValue> = {
+  RDMA_WRITE: 1 << 0,
+  RDMA_WRITE_WITH_IMM: 1 << 1,
+  SEND: 1 << 2,
+  SEND_WITH_IMM: 1 << 3,
+  RDMA_READ: 1 << 4,
+  ATOMIC_CMP_AND_SWP: 1 << 5,
+  ATOMIC_FETCH_AND_ADD: 1 << 6,
+  LOCAL_INV: 1 << 7,
+  BIND_MW: 1 << 8,
+  SEND_WITH_INV: 1 << 9,
+  TSO: 1 << 10,
   ATOMIC_WRITE: 1 << 12,
-} as const;
+};
+/** Or-ed values of {@link SendOpsFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type SendOpsFlags = SendOpsFlagsValue | 0;

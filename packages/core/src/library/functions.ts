@@ -2,7 +2,7 @@ import { errno } from '../base/errno.js';
 import { check, VerbsError } from '../base/errors.js';
 import { native, type NativeLibrary } from '../base/native.js';
 import { integer } from '../base/validate.js';
-import { enumName, EventType, type ForkStatus, NodeType, PortState } from '../enums/index.js';
+import { enumName, EventType, type ForkStatus, NodeType, PortState, type Rate } from '../enums/index.js';
 import { anyLibrary, loadLibrary, type LibraryKind } from './libraries.js';
 
 /**
@@ -10,17 +10,17 @@ import { anyLibrary, loadLibrary, type LibraryKind } from './libraries.js';
  *
  * @throws TypeError, RangeError if it is not a 32-bit integer
  */
-export function eventTypeText(type: number): string {
+export function eventTypeText(type: EventType): string {
   return text(type, 'type', EventType, (library) => native.eventTypeText(library, type));
 }
 
 /** `ibv_node_type_str`: the meaning of a {@link NodeType}; its name where there is no library. */
-export function nodeTypeText(type: number): string {
+export function nodeTypeText(type: NodeType): string {
   return text(type, 'type', NodeType, (library) => native.nodeTypeText(library, type));
 }
 
 /** `ibv_port_state_str`: the meaning of a {@link PortState}; its name where there is no library. */
-export function portStateText(state: number): string {
+export function portStateText(state: PortState): string {
   return text(state, 'state', PortState, (library) => native.portStateText(library, state));
 }
 
@@ -31,17 +31,17 @@ export function portStateText(state: number): string {
  * @throws VerbsError ENODEV where no libibverbs is found; the other conversions of rates too
  * @example rateToMult(Rate.GBPS_40); // 16
  */
-export function rateToMult(rate: number): number {
+export function rateToMult(rate: Rate): number {
   return convert(rate, 'rate', (library) => native.rateToMult(library, rate));
 }
 
 /** `mult_to_ibv_rate`: the {@link Rate} of a multiple of 2.5 Gbit/s; MAX if there is none. */
-export function multToRate(multiple: number): number {
+export function multToRate(multiple: number): Rate {
   return convert(multiple, 'multiple', (library) => native.multToRate(library, multiple));
 }
 
 /** `ibv_rate_to_mbps`: a {@link Rate} in Mbit/s on the wire: 103125 for GBPS_100; -1 for an unknown rate. */
-export function rateToMbps(rate: number): number {
+export function rateToMbps(rate: Rate): number {
   return convert(rate, 'rate', (library) => native.rateToMbps(library, rate));
 }
 
@@ -50,7 +50,7 @@ export function rateToMbps(rate: number): number {
  *
  * @example mbpsToRate(103_125) === Rate.GBPS_100; // as rateToMbps has it
  */
-export function mbpsToRate(mbps: number): number {
+export function mbpsToRate(mbps: number): Rate {
   return convert(mbps, 'mbps', (library) => native.mbpsToRate(library, mbps));
 }
 
@@ -76,11 +76,11 @@ export function forkInit(library: LibraryKind = 'system'): void {
 }
 
 /** `ibv_is_fork_initialized`: a {@link ForkStatus}. @throws VerbsError ENODEV (no such library), ENOSYS (an old one) */
-export function isForkInitialized(library: LibraryKind = 'system'): (typeof ForkStatus)[keyof typeof ForkStatus] {
+export function isForkInitialized(library: LibraryKind = 'system'): ForkStatus {
   const syscall = 'ibv_is_fork_initialized';
   const status = native.isForkInitialized(loaded(library, syscall));
   check(status, syscall);
-  return status as (typeof ForkStatus)[keyof typeof ForkStatus];
+  return status as ForkStatus;
 }
 
 function text(

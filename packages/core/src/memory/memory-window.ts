@@ -18,11 +18,11 @@ export class MemoryWindow extends Resource {
   /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
   /** See {@link MwType}. */
-  readonly mwType: number;
+  readonly mwType: MwType;
   readonly #id: number;
 
   /** @internal */
-  constructor(pd: ProtectionDomain, mwType: number, made: { handle: NativeHandle; id: number }) {
+  constructor(pd: ProtectionDomain, mwType: MwType, made: { handle: NativeHandle; id: number }) {
     super('MemoryWindow', made.handle, 'ibv_dealloc_mw', [pd]);
     this.pd = pd;
     this.mwType = mwType;

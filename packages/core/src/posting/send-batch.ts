@@ -1,7 +1,7 @@
 import { U24, U32 } from '../base/numbers.js';
 import { SEND } from '../base/records.js';
 import { integer, u64, valueError } from '../base/validate.js';
-import { enumName, WrOpcode } from '../enums/index.js';
+import { enumName, type SendFlags, WrOpcode } from '../enums/index.js';
 import type { AddressHandle } from '../qp/address-handle.js';
 import { type BatchOptions, RequestBatch } from './request-batch.js';
 import { addressOf, flagsFor, writeSend } from './request-records.js';
@@ -76,7 +76,7 @@ export class SendBatch extends RequestBatch {
    * @throws TypeError, RangeError (no such slot, nothing in it, more than 32 bits)
    * @example sends.setSendFlags(3, SendFlags.SIGNALED);
    */
-  setSendFlags(index: number, sendFlags: number): void {
+  setSendFlags(index: number, sendFlags: SendFlags): void {
     const at = this.requestAt(index);
     this.slots.putU32(at + SEND.SEND_FLAGS, integer(sendFlags, 'sendFlags', 0, U32));
   }

@@ -2,6 +2,7 @@ import { fields, flag, maybe, or, u16, u20, u4, u7, u8 } from '../base/fields.js
 import { type Gid, gidBytes, gidText } from '../base/gid.js';
 import type { NativeAhAttr } from '../base/native.js';
 import { typeError, valueError } from '../base/validate.js';
+import type { Rate } from '../enums/index.js';
 
 /** `struct ibv_global_route`: how packets are routed beyond the subnet; on RoCE always. */
 export interface GlobalRoute {
@@ -31,7 +32,7 @@ export interface AhAttr {
   /** The low bits of the source LID on InfiniBand, of a port with several (`lmc`): 0 to 127, default 0. */
   srcPathBits?: number;
   /** See {@link Rate}; default 0, the port's rate. */
-  staticRate?: number;
+  staticRate?: Rate;
   /** Whether `grh` is used; default: whether `grh` is given. RoCE ports require it. */
   isGlobal?: boolean;
   /** The route in the packets' global header; required on RoCE. */

@@ -4,6 +4,7 @@ import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { optional } from '../base/validate.js';
 import type { Context } from '../device/context.js';
+import type { CounterDescription, ReadCountersFlags } from '../enums/index.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
 import type { Flow } from './flow.js';
 
@@ -36,7 +37,7 @@ export class Counters extends Resource {
    * @param attr `counterDesc` is one of {@link CounterDescription}, `index` the place in the result of `read`
    * @throws VerbsError EOPNOTSUPP, EINVAL, EBUSY
    */
-  attach(attr: { counterDesc: number; index: number }, flow?: Flow): void {
+  attach(attr: { counterDesc: CounterDescription; index: number }, flow?: Flow): void {
     const syscall = 'ibv_attach_counters_point_flow';
     const counters = this.use(syscall);
     const { counterDesc, index } = point(attr, 'attr');
@@ -51,7 +52,7 @@ export class Counters extends Resource {
    * @param flags see {@link ReadCountersFlags}; default 0
    * @throws VerbsError EINVAL, EOPNOTSUPP
    */
-  read(flags = 0): BigUint64Array {
+  read(flags: ReadCountersFlags = 0): BigUint64Array {
     const counters = this.use('ibv_read_counters');
     optional(flags, 'flags', 0x7fffffff, 0);
     const values = new BigUint64Array(this.#size);

@@ -1,3 +1,4 @@
+import type { FlowAttrType, FlowFlags } from '../enums/index.js';
 import type { Counters } from './counters.js';
 
 /** A value to compare and the bits of it that count. */
@@ -139,13 +140,13 @@ export type FlowSpec =
 /** `struct ibv_flow_attr`. */
 export interface FlowAttr {
   /** See {@link FlowAttrType}; default NORMAL. */
-  type?: number;
+  type?: FlowAttrType;
   /** 0 is the highest, default 0. */
   priority?: number;
   /** Default 1. */
   port?: number;
   /** See {@link FlowFlags}; default 0. */
-  flags?: number;
+  flags?: FlowFlags;
   /** From the outer header to the inner, actions last. */
   specs?: readonly FlowSpec[];
 }

@@ -14,7 +14,7 @@ export interface QpAttr {
   /** The largest packet, at most `activeMtu` of both ports: see {@link Mtu}. */
   pathMtu?: Mtu;
   /** Moves to the alternate path, or arms it: see {@link MigState}. */
-  pathMigState?: number;
+  pathMigState?: MigState;
   /** UD: datagrams must carry it, 32 bits. */
   qkey?: number;
   /** The first packet sequence number that the peer sends: 24 bits. */

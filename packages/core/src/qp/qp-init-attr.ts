@@ -3,7 +3,13 @@ import { fields, flag, maybe, or, u16, u24, u31, u53, u8, unchecked } from '../b
 import type { NativeHandle, NativeQpInit } from '../base/native.js';
 import { object, typeError } from '../base/validate.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
-import { QpType } from '../enums/index.js';
+import {
+  type QpCreateFlags,
+  QpType,
+  type RxHashFields,
+  type RxHashFunction,
+  type SendOpsFlags,
+} from '../enums/index.js';
 import { handle, handleOf } from '../lifetime/resource.js';
 import type { IndirectionTable } from './indirection-table.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
@@ -43,9 +49,9 @@ export interface QpInitAttr<T extends number = QpType> {
   /** XRC_RECV only. */
   xrcd?: XrcDomain;
   /** See {@link QpCreateFlags}. */
-  createFlags?: number;
+  createFlags?: QpCreateFlags;
   /** See {@link SendOpsFlags}: requests are then posted by `ibv_wr_*`, all of one `postSend` or none. */
-  sendOpsFlags?: number;
+  sendOpsFlags?: SendOpsFlags;
   /** Bytes of headers in front of a TSO request. */
   maxTsoHeader?: number;
   /** With QpCreateFlags.SOURCE_QPN: the number that the packets are sent from. */
@@ -59,11 +65,11 @@ export interface QpInitAttr<T extends number = QpType> {
 /** `struct ibv_rx_hash_conf`. */
 export interface RxHashConf {
   /** See {@link RxHashFunction}. */
-  function: number;
+  function: RxHashFunction;
   /** At most 255 bytes; Toeplitz takes 40. */
   key: Uint8Array;
   /** See {@link RxHashFields}. */
-  fields: number;
+  fields: RxHashFields;
 }
 
 /** The adapters' own limits are far below 2^24; the bound prevents an allocation for an absurd number. */

@@ -165,7 +165,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
    * @throws VerbsError with the library's errno
    * @example enumName(QpState, qp.query().attr.qpState); // 'RTS'
    */
-  query(mask = ALL_ATTRIBUTES): QpQuery {
+  query(mask: QpAttrMask = ALL_ATTRIBUTES): QpQuery {
     const qp = this.use('ibv_query_qp');
     integer(mask, 'mask', 0, 0x7fffffff);
     const { attr, initAttr } = checked(native.queryQp(qp, mask), 'ibv_query_qp');

@@ -6,7 +6,7 @@ import { kElement } from '../base/symbols.js';
 import { object } from '../base/validate.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
-import { WqState, WqType } from '../enums/index.js';
+import { type WqFlags, WqState, WqType } from '../enums/index.js';
 import { handle, handleOf, Resource } from '../lifetime/resource.js';
 import { failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
 import type { RecvBatch } from '../posting/recv-batch.js';
@@ -22,19 +22,19 @@ export interface WqInitAttr {
   /** Elements of a request, default 1. */
   maxSge?: number;
   /** See {@link WqFlags}; default 0. */
-  createFlags?: number;
+  createFlags?: WqFlags;
 }
 
 /** `struct ibv_wq_attr`: the given fields change. */
 export interface WqAttr {
   /** See {@link WqState}. */
-  wqState?: number;
+  wqState?: WqState;
   /** Asserts the state before the change; see {@link WqState}. */
-  currWqState?: number;
+  currWqState?: WqState;
   /** See {@link WqFlags}. */
-  flags?: number;
+  flags?: WqFlags;
   /** Which of the flags are changed. */
-  flagsMask?: number;
+  flagsMask?: WqFlags;
 }
 
 const SYSCALL = 'ibv_create_wq';
@@ -151,7 +151,7 @@ export function nativeWqAttr(pd: ProtectionDomain, value: unknown) {
     /** The other attributes, with their defaults. */
     init: {
       /** See {@link WqType}. */
-      wqType: WqType.RQ,
+      wqType: WqType.RQ as number,
       ...attr,
     },
   };

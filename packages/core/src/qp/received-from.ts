@@ -7,7 +7,7 @@ import { WcFlags } from '../enums/index.js';
 /** The sender of a datagram: a {@link WorkCompletion}, or an object with these fields of it. */
 export interface ReceivedFrom {
   /** See {@link WcFlags}: GRH says whether there is a routing header. */
-  wcFlags: number;
+  wcFlags: WcFlags;
   /** The sender's queue pair, 24 bits. */
   srcQp: number;
   /** The sender's LID on InfiniBand, 16 bits. */

@@ -63,7 +63,7 @@ export class SharedReceiveQueue extends Resource {
   /** The protection domain that it belongs to. */
   readonly pd: ProtectionDomain;
   /** See {@link SrqType}. */
-  readonly srqType: number;
+  readonly srqType: SrqType;
   /** XRC: the number that a peer's requests name (`ibv_get_srq_num`). */
   readonly srqNum: number | undefined;
   /** Elements of a request: the number that the device granted, at least the requested one. */

@@ -340,7 +340,7 @@ describe('the slots of a batch', () => {
       [
         /^sendFlags must/,
         () => {
-          sends.setSendFlags(0, -1);
+          sends.setSendFlags(0, -1 as number);
         },
       ],
       [

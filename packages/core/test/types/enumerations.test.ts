@@ -1,19 +1,52 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   AccessFlags,
+  type CompletionBatch,
   type Context,
+  type Counters,
+  CounterDescription,
+  CreateCqFlags,
   enumName,
+  EventType,
   flagNames,
+  FlowAttrType,
+  FlowFlags,
+  GidType,
+  LinkLayer,
+  type MemoryRegion,
+  MigState,
+  MrAdvice,
+  MrAdviceFlags,
   Mtu,
+  MwType,
+  nodeTypeText,
+  PortState,
+  portStateText,
   type ProtectionDomain,
+  QpAttrMask,
+  QpCreateFlags,
   type QpInitAttr,
   QpState,
   QpType,
   type QueuePair,
+  Rate,
+  rateToMbps,
+  type ReceiveWorkQueue,
+  type RxHashConf,
+  RxHashFields,
+  RxHashFunction,
   SendFlags,
+  SendOpsFlags,
   type SendWr,
   SrqType,
+  WcExFlags,
+  WcFlags,
   WcOpcode,
+  WcStatus,
+  wcStatusText,
+  type WorkCompletion,
+  WqFlags,
+  WqState,
   WrOpcode,
 } from '../../src/index.js';
 
@@ -122,6 +155,108 @@ export function programs(
   ];
 }
 
+/** Compiled, never run: the options of everything but connections and requests. */
+export function options(
+  ctx: Context,
+  pd: ProtectionDomain,
+  qp: QueuePair,
+  wq: ReceiveWorkQueue,
+  mr: MemoryRegion,
+  counters: Counters,
+  queues: QpInitAttr,
+  fromC: number,
+): void {
+  const key = new Uint8Array(40);
+  const route = { portNum: 1, dlid: 1 };
+
+  // @ts-expect-error a type of shared receive queues is no type of windows
+  pd.allocMw(SrqType.XRC);
+  // @ts-expect-error there is no such type
+  pd.allocMw(3);
+  // @ts-expect-error a type of windows is no type of shared receive queues
+  pd.createSrq({ maxWr: 1, srqType: MwType.TYPE_2 });
+  // @ts-expect-error a right is no advice
+  pd.adviseMr(AccessFlags.LOCAL_WRITE, [{ mr }]);
+  // @ts-expect-error an advice is no flag of it
+  pd.adviseMr(MrAdvice.PREFETCH, [{ mr }], MrAdvice.PREFETCH_WRITE);
+  // @ts-expect-error the fields of completions are no flags of a queue
+  ctx.createCq(1, { flags: WcExFlags.IMM });
+  // @ts-expect-error the flags of a completion are no fields of it
+  ctx.createCq(1, { wcFlags: WcFlags.WITH_IMM });
+  // @ts-expect-error operations are no flags of creation
+  pd.createQp({ ...queues, createFlags: SendOpsFlags.SEND });
+  // @ts-expect-error an operation is no bit of operations
+  pd.createQp({ ...queues, sendOpsFlags: WrOpcode.SEND });
+  // @ts-expect-error the fields of a hash are not its function
+  pd.createQp({ ...queues, rxHashConf: { function: RxHashFields.DST_IPV4, key, fields: RxHashFields.SRC_IPV4 } });
+  // @ts-expect-error a flag of queue pairs is none of receive work queues
+  wq.modify({ flags: QpCreateFlags.CVLAN_STRIPPING });
+  // @ts-expect-error a state of queue pairs is none of receive work queues
+  wq.modify({ wqState: QpState.INIT });
+  // @ts-expect-error a state is no bit of the mask
+  qp.query(QpState.RTS);
+  // @ts-expect-error a state of queue pairs is none of migration
+  qp.modify({ pathMigState: QpState.RTR });
+  // @ts-expect-error 100 is no Rate: it is Rate.GBPS_100
+  pd.createAh({ ...route, staticRate: 100 });
+  // @ts-expect-error a flag is no type of flows
+  qp.createFlow({ type: FlowFlags.DONT_TRAP });
+  // @ts-expect-error a type of flows is no flag
+  qp.createFlow({ flags: FlowAttrType.MC_DEFAULT });
+  // @ts-expect-error a type of flows is no unit
+  counters.attach({ counterDesc: FlowAttrType.NORMAL, index: 0 });
+  // @ts-expect-error a unit is no flag
+  counters.read(CounterDescription.BYTES);
+  // @ts-expect-error a number of Gbit/s is no Rate
+  rateToMbps(100);
+  // @ts-expect-error a state of queue pairs is none of ports
+  portStateText(QpState.RTS);
+  // @ts-expect-error a layer is no type of devices
+  nodeTypeText(LinkLayer.ETHERNET);
+  // @ts-expect-error an operation is no status
+  wcStatusText(WcOpcode.RECV);
+
+  // What is meant compiles.
+  pd.allocMw(MwType.TYPE_2);
+  pd.allocMw(fromC);
+  pd.createSrq({ maxWr: 1, srqType: SrqType.BASIC });
+  pd.adviseMr(MrAdvice.PREFETCH, [{ mr }], MrAdviceFlags.FLUSH);
+  ctx.createCq(1, { flags: CreateCqFlags.SINGLE_THREADED, wcFlags: WcExFlags.IMM | WcExFlags.QP_NUM });
+  ctx.createCq(1, { flags: 0, wcFlags: fromC });
+  const rxHashConf: RxHashConf = { function: RxHashFunction.TOEPLITZ, key, fields: RxHashFields.SRC_IPV4 };
+  pd.createQp({ ...queues, createFlags: QpCreateFlags.SOURCE_QPN, sendOpsFlags: SendOpsFlags.SEND, rxHashConf });
+  wq.modify({ wqState: WqState.RDY, flags: 0, flagsMask: WqFlags.SCATTER_FCS });
+  qp.query(QpAttrMask.STATE | QpAttrMask.CAP);
+  qp.modify({ pathMigState: MigState.REARM });
+  pd.createAh({ ...route, staticRate: Rate.GBPS_100 });
+  qp.createFlow({ type: FlowAttrType.SNIFFER, flags: FlowFlags.DONT_TRAP | FlowFlags.EGRESS });
+  counters.attach({ counterDesc: CounterDescription.BYTES, index: 0 });
+}
+
+/** Compiled, never run: what is found is compared with its own enumeration. */
+export function results(ctx: Context, wc: WorkCompletion, done: CompletionBatch): unknown[] {
+  expectTypeOf(wc.status).toEqualTypeOf<WcStatus>();
+  expectTypeOf(done.status(0)).toEqualTypeOf<WcStatus>();
+  expectTypeOf(wc.opcode).toEqualTypeOf<WcOpcode>();
+  expectTypeOf(done.opcode(0)).toEqualTypeOf<WcOpcode>();
+  const type = ctx.gidTable(1)[0]?.type;
+  ctx.events.on('event', (event) => {
+    expectTypeOf(event.type).toEqualTypeOf<EventType>();
+  });
+  return [
+    wc.opcode === WcOpcode.RECV && wc.status === WcStatus.SUCCESS && (wc.wcFlags & WcFlags.WITH_IMM) !== 0,
+    ctx.queryPort(1).state === PortState.ACTIVE && type === GidType.ROCE_V2,
+    // @ts-expect-error the operation of a request is none of a completion: SEND is 2 there, and 0 here
+    wc.opcode === WrOpcode.SEND,
+    // @ts-expect-error an operation is no status
+    wc.status === WcOpcode.SEND,
+    // @ts-expect-error a state of queue pairs is none of ports
+    ctx.queryPort(1).state === QpState.RTS,
+    // @ts-expect-error a layer is no type of addresses
+    type === LinkLayer.ETHERNET,
+  ];
+}
+
 describe('enumerations', () => {
   it('are plain objects with the numbers of C: no reverse names', () => {
     expect(Mtu).toEqual({ MTU_256: 1, MTU_512: 2, MTU_1024: 3, MTU_2048: 4, MTU_4096: 5 });
@@ -129,6 +264,9 @@ describe('enumerations', () => {
     expect(QpType).toEqual({ RC: 2, UC: 3, UD: 4, RAW_PACKET: 8, XRC_SEND: 9, XRC_RECV: 10, DRIVER: 255 });
     expect(Object.keys(WrOpcode)).toHaveLength(11);
     expect(Object.values(AccessFlags).every((value) => typeof value === 'number')).toBe(true);
+    expect(WqState).toEqual({ RESET: 0, RDY: 1, ERR: 2, UNKNOWN: 3 });
+    expect(Object.keys(EventType)).toHaveLength(20);
+    expect(Object.values(WcStatus)).toEqual(Array.from({ length: 24 }, (_, code) => code));
     expect(JSON.stringify(SendFlags)).toBe('{"FENCE":1,"SIGNALED":2,"SOLICITED":4,"INLINE":8,"IP_CSUM":16}');
   });
 
