@@ -1,5 +1,5 @@
 import { inspect, type InspectOptions } from 'node:util';
-import { softHint, validate } from '@verbs/core/provider';
+import { type Members, softHint, validate } from '@verbs/core/provider';
 import { device as deviceOf, deviceInfo } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { loadLibrary, type Library, type LibraryKind } from './libraries.js';
@@ -27,15 +27,22 @@ export interface RepresentorInfo {
   vuid: string;
 }
 
-/** The values of `doca_devinfo_rep_filter`. */
-export const RepresentorFilter = {
+declare enum RepresentorFilterValue {
   /** `DOCA_DEVINFO_REP_FILTER_ALL`: all functions. */
-  ALL: 0,
+  ALL = 0,
   /** `DOCA_DEVINFO_REP_FILTER_NET`: network functions. */
-  NET: 1 << 1,
+  NET = 1 << 1,
   /** `DOCA_DEVINFO_REP_FILTER_EMULATED`: functions that the DPU emulates. */
+  EMULATED = 1 << 2,
+}
+/** The values of `doca_devinfo_rep_filter`. */
+export const RepresentorFilter: Members<typeof RepresentorFilterValue> = {
+  ALL: 0,
+  NET: 1 << 1,
   EMULATED: 1 << 2,
-} as const;
+};
+/** A value of {@link RepresentorFilter}. A number that comes from C is one as well; another enumeration's value is not. */
+export type RepresentorFilter = RepresentorFilterValue;
 
 /**
  * The devices of DOCA's libraries, then the devices of the software BlueField. The software BlueField has a host's function
@@ -194,7 +201,7 @@ function samePci(name: string): (info: { pciAddr: string }) => boolean {
 }
 
 /** `doca_devinfo_rep_create_list`. @throws DocaError NOT_SUPPORTED on a host. */
-export function listRepresentors(device: Device, filter: number = RepresentorFilter.ALL): RepresentorInfo[] {
+export function listRepresentors(device: Device, filter: RepresentorFilter = RepresentorFilter.ALL): RepresentorInfo[] {
   const hint = 'only a DPU has representors';
   return checked<RepresentorInfo[]>(
     native.listRepresentors(deviceOf(device).handle, validate.integer(filter, 'filter', 0, 0xff)),

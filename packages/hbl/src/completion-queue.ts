@@ -1,4 +1,4 @@
-import type { CompletionChannel, CompletionQueue, Context } from '@verbs/core';
+import type { CompletionChannel, CompletionQueue, Context, WcOpcode, WcStatus } from '@verbs/core';
 import {
   handle,
   adoptCq,
@@ -25,7 +25,7 @@ export interface HblCqOptions {
   /** The C field has 8 bits: 1 to 255. */
   portNum: number;
   /** {@link CqType}, default QP. */
-  cqType?: number;
+  cqType?: CqType;
   /** The channel for events: `cq.wait()` and `for await (… of cq)` need one. */
   channel?: CompletionChannel;
   /** The device's interrupt that serves the queue, default 0. */
@@ -41,7 +41,7 @@ export interface QueryCqAttr {
   /** The offset of the queue's register in its page, bytes. */
   regsOffset: number;
   /** See {@link CqType}. */
-  cqType: number;
+  cqType: CqType;
   /** Whether the buffer and the producer index are mapped. */
   mapped: boolean;
 }
@@ -55,9 +55,9 @@ export interface Cqe {
   /** Bytes written or received. */
   byteLen: number;
   /** core's `WcStatus` */
-  status: number;
+  status: WcStatus;
   /** core's `WcOpcode` */
-  opcode: number;
+  opcode: WcOpcode;
 }
 
 const checkOptions = fields({

@@ -1,4 +1,4 @@
-import { fields, maybe, or, range, u24, u32, u64, u8, validate } from '@verbs/core/provider';
+import { fields, maybe, type Members, or, range, u24, u32, u64, u8, validate } from '@verbs/core/provider';
 
 const checkDoorbell = fields({ index: range(0, 0x3fffff), qpNum: u24(), portNum: u8() });
 
@@ -33,30 +33,43 @@ export function decodeDoorbell(doorbell: bigint): Doorbell {
   };
 }
 
-/** The operation of an entry of a send work queue. */
-export const WqeOpcode = {
+declare enum WqeOpcodeValue {
   /** No operation; with SIGNALED it completes. */
-  NOP: 0,
+  NOP = 0,
   /** An RDMA write. */
-  WRITE: 1,
+  WRITE = 1,
   /** An RDMA write with 32 bits for the receiver's completion. */
+  WRITE_WITH_IMM = 2,
+}
+/** The operation of an entry of a send work queue. */
+export const WqeOpcode: Members<typeof WqeOpcodeValue> = {
+  NOP: 0,
+  WRITE: 1,
   WRITE_WITH_IMM: 2,
-} as const;
+};
+/** A value of {@link WqeOpcode}. A number that comes from C is one as well; another enumeration's value is not. */
+export type WqeOpcode = WqeOpcodeValue;
 
-/** Flags of such an entry, to be or-ed. */
-export const WqeFlags = {
+declare enum WqeFlagsValue {
   /** The entry completes on the queue pair's send completion queue. */
-  SIGNALED: 1,
+  SIGNALED = 1,
   /** The receiver's completion is a solicited event. */
+  SOLICITED = 2,
+}
+/** Flags of such an entry, to be or-ed. */
+export const WqeFlags: Members<typeof WqeFlagsValue> = {
+  SIGNALED: 1,
   SOLICITED: 2,
-} as const;
+};
+/** Or-ed values of {@link WqeFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type WqeFlags = WqeFlagsValue | 0;
 
 /** An entry of a send work queue. The keys are the queue pair's `localKey` and `remoteKey`. */
 export interface Wqe {
   /** {@link WqeOpcode} */
-  opcode: number;
+  opcode: WqeOpcode;
   /** {@link WqeFlags}, or-ed; default 0. */
-  flags?: number;
+  flags?: WqeFlags;
   /** Bytes; of each block with `strides`. */
   length?: number;
   /** Where the bytes come from: an address of the region of `localKey`. */

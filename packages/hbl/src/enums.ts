@@ -1,90 +1,156 @@
-/** Capabilities of a queue pair, or-ed: `caps` of `modifyQp`. */
-export const QpCaps = {
+import type { Members } from '@verbs/core/provider';
+
+declare enum QpCapsValue {
   /** `HBLDV_QP_CAP_LOOPBACK`: packets come back to the port that sends them. At RTR. */
-  LOOPBACK: 0x1,
+  LOOPBACK = 0x1,
   /** `HBLDV_QP_CAP_CONG_CTRL`: congestion control, with `congestionWnd`. At RTS. */
-  CONG_CTRL: 0x2,
+  CONG_CTRL = 0x2,
   /** `HBLDV_QP_CAP_COMPRESSION`: the device compresses what it sends. At RTS. */
-  COMPRESSION: 0x4,
+  COMPRESSION = 0x4,
   /** `HBLDV_QP_CAP_ENCAP`: `encapNum` is valid. Needed at RTR and at RTS. */
+  ENCAP = 0x10,
+}
+/** Capabilities of a queue pair, or-ed: `caps` of `modifyQp`. */
+export const QpCaps: Members<typeof QpCapsValue> = {
+  LOOPBACK: 0x1,
+  CONG_CTRL: 0x2,
+  COMPRESSION: 0x4,
   ENCAP: 0x10,
-} as const;
+};
+/** Or-ed values of {@link QpCaps}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type QpCaps = QpCapsValue | 0;
 
-/** Capabilities of a port, or-ed: `caps` of `setPortEx`. */
-export const PortCaps = {
+declare enum PortCapsValue {
   /** `HBLDV_PORT_CAP_ADVANCED`: rendezvous, QMan and WTD; also needed for congestion-control completion queues. */
-  ADVANCED: 0x1,
+  ADVANCED = 0x1,
   /** `HBLDV_PORT_CAP_ADAPTIVE_TIMEOUT`: the device adapts the timeout for acknowledgements. */
+  ADAPTIVE_TIMEOUT = 0x2,
+}
+/** Capabilities of a port, or-ed: `caps` of `setPortEx`. */
+export const PortCaps: Members<typeof PortCapsValue> = {
+  ADVANCED: 0x1,
   ADAPTIVE_TIMEOUT: 0x2,
-} as const;
+};
+/** Or-ed values of {@link PortCaps}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type PortCaps = PortCapsValue | 0;
 
-/** The memory of work queues. */
-export const MemId = {
+declare enum MemIdValue {
   /** `HBLDV_MEM_HOST`: the host's memory. */
-  HOST: 1,
+  HOST = 1,
   /** `HBLDV_MEM_DEVICE`: the accelerator's memory. */
+  DEVICE = 2,
+}
+/** The memory of work queues. */
+export const MemId: Members<typeof MemIdValue> = {
+  HOST: 1,
   DEVICE: 2,
-} as const;
+};
+/** A value of {@link MemId}. A number that comes from C is one as well; another enumeration's value is not. */
+export type MemId = MemIdValue;
 
-/** The arrays in `wqArrAttr` of `setPortEx`, by their index; the other indices are reserved. */
-export const WqArrayType = {
+declare enum WqArrayTypeValue {
   /** `HBLDV_WQ_ARRAY_TYPE_GENERIC`: the work queues of ordinary queue pairs. */
+  GENERIC = 0,
+}
+/** The arrays in `wqArrAttr` of `setPortEx`, by their index; the other indices are reserved. */
+export const WqArrayType: Members<typeof WqArrayTypeValue> = {
   GENERIC: 0,
-} as const;
+};
+/** A value of {@link WqArrayType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type WqArrayType = WqArrayTypeValue;
 
-/** The size of an entry of a send work queue: a linear write, or a multi-stride write. */
-export const SwqGranularity = {
+declare enum SwqGranularityValue {
   /** `HBLDV_SWQE_GRAN_32B`: 32 bytes, linear writes. */
-  GRAN_32B: 0,
+  GRAN_32B = 0,
   /** `HBLDV_SWQE_GRAN_64B`: 64 bytes, multi-stride writes. */
+  GRAN_64B = 1,
+}
+/** The size of an entry of a send work queue: a linear write, or a multi-stride write. */
+export const SwqGranularity: Members<typeof SwqGranularityValue> = {
+  GRAN_32B: 0,
   GRAN_64B: 1,
-} as const;
+};
+/** A value of {@link SwqGranularity}. A number that comes from C is one as well; another enumeration's value is not. */
+export type SwqGranularity = SwqGranularityValue;
 
-/** The operation mode of a user FIFO. */
-export const UsrFifoType = {
+declare enum UsrFifoTypeValue {
   /** Direct doorbells of the user. */
-  DB: 0,
+  DB = 0,
   /** Congestion control. */
+  CC = 1,
+}
+/** The operation mode of a user FIFO. */
+export const UsrFifoType: Members<typeof UsrFifoTypeValue> = {
+  DB: 0,
   CC: 1,
-} as const;
+};
+/** A value of {@link UsrFifoType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type UsrFifoType = UsrFifoTypeValue;
 
-/** The use of a queue pair's work queue, or-ed: WRITE with RECV_RDV or with READ_RDV, the others alone. */
-export const QpWqTypes = {
+declare enum QpWqTypesValue {
   /** `HBLDV_WQ_WRITE`: RDMA writes; there is no native send. */
-  WRITE: 0x1,
+  WRITE = 0x1,
   /** `HBLDV_WQ_RECV_RDV`: the receiving side of a rendezvous. */
-  RECV_RDV: 0x2,
+  RECV_RDV = 0x2,
   /** `HBLDV_WQ_READ_RDV`: a rendezvous that reads. */
-  READ_RDV: 0x4,
+  READ_RDV = 0x4,
   /** `HBLDV_WQ_SEND_RDV`: the sending side of a rendezvous. */
-  SEND_RDV: 0x8,
+  SEND_RDV = 0x8,
   /** `HBLDV_WQ_READ_RDV_ENDP`: the end that READ_RDV reads from; it has no operations of its own. */
+  READ_RDV_ENDP = 0x10,
+}
+/** The use of a queue pair's work queue, or-ed: WRITE with RECV_RDV or with READ_RDV, the others alone. */
+export const QpWqTypes: Members<typeof QpWqTypesValue> = {
+  WRITE: 0x1,
+  RECV_RDV: 0x2,
+  READ_RDV: 0x4,
+  SEND_RDV: 0x8,
   READ_RDV_ENDP: 0x10,
-} as const;
+};
+/** Or-ed values of {@link QpWqTypes}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type QpWqTypes = QpWqTypesValue | 0;
 
-/** The use of a completion queue. */
-export const CqType = {
+declare enum CqTypeValue {
   /** `HBLDV_CQ_TYPE_QP`: completions of queue pairs. */
-  QP: 0,
+  QP = 0,
   /** `HBLDV_CQ_TYPE_CC`: congestion control. */
+  CC = 1,
+}
+/** The use of a completion queue. */
+export const CqType: Members<typeof CqTypeValue> = {
+  QP: 0,
   CC: 1,
-} as const;
+};
+/** A value of {@link CqType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type CqType = CqTypeValue;
 
-/** `enum hbldv_encap_type`. */
-export const EncapType = {
+declare enum EncapTypeValue {
   /** No tunnelling. */
-  NO_ENC: 0,
+  NO_ENC = 0,
   /** The RDMA packets go through the L3 layer: IPv4 with a protocol number, the header, the packet. */
-  ENC_OVER_IPV4: 1,
+  ENC_OVER_IPV4 = 1,
   /** The RDMA packets go through the L4 layer: UDP to a port, the header, the packet. */
+  ENC_OVER_UDP = 2,
+}
+/** `enum hbldv_encap_type`. */
+export const EncapType: Members<typeof EncapTypeValue> = {
+  NO_ENC: 0,
+  ENC_OVER_IPV4: 1,
   ENC_OVER_UDP: 2,
-} as const;
+};
+/** A value of {@link EncapType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type EncapType = EncapTypeValue;
 
-/** `caps` of `queryDevice`. */
-export const DeviceCaps = {
+declare enum DeviceCapsValue {
   /** `HBLDV_DEVICE_ATTR_CAP_CC`: congestion control. */
+  CC = 1,
+}
+/** `caps` of `queryDevice`. */
+export const DeviceCaps: Members<typeof DeviceCapsValue> = {
   CC: 1,
-} as const;
+};
+/** A value of {@link DeviceCaps}. A number that comes from C is one as well; another enumeration's value is not. */
+export type DeviceCaps = DeviceCapsValue;
 
 /** A `pathMtu` that core's `Mtu` does not have. The software model uses its largest MTU, 4096 bytes, instead. */
 export const MTU_8192 = 6;

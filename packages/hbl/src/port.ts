@@ -1,6 +1,6 @@
 import type { Context } from '@verbs/core';
 import { list, check, checked, fields, or, u32, u64, validate } from '@verbs/core/provider';
-import { MemId, SwqGranularity } from './enums.js';
+import { MemId, type PortCaps, SwqGranularity } from './enums.js';
 import { libraries } from './libraries.js';
 import { native, type NativePort } from './native.js';
 
@@ -15,9 +15,9 @@ export interface WqArrayAttr {
   /** Entries of each work queue: 16 to 32768. */
   maxNumOfWqesInWq: number;
   /** {@link MemId}, default HOST. */
-  memId?: number;
+  memId?: MemId;
   /** {@link SwqGranularity}, default 32 bytes. */
-  swqGranularity?: number;
+  swqGranularity?: SwqGranularity;
 }
 
 /** `struct hbldv_port_ex_attr`. */
@@ -25,7 +25,7 @@ export interface PortExAttr {
   /** Counts from 1. */
   portNum: number;
   /** {@link PortCaps}, or-ed; default 0. */
-  caps?: bigint | number;
+  caps?: PortCaps | bigint;
   /** By {@link WqArrayType}: up to 5; only the first has a use. */
   wqArrAttr?: readonly WqArrayAttr[];
   /** Offsets in the NIC's memory for back-pressure signals: up to 16, each up to 0x7ffffff. The first two need ADVANCED. */

@@ -23,7 +23,7 @@ const INDEX_MASK = 0x3fffff;
 /** `struct hbldv_qp_attr`: each field takes effect in the transitions that its description names. */
 export interface HblQpAttr {
   /** {@link QpCaps}, or-ed; default 0. ENCAP at RTR and at RTS. */
-  caps?: bigint | number;
+  caps?: QpCaps | bigint;
   /** RTR: the key of local memory. */
   localKey?: number;
   /** RTS: the key of the peer's memory. */
@@ -33,9 +33,9 @@ export interface HblQpAttr {
   /** RTS of rendezvous queue pairs: entries of the destination's work queue, a power of two. */
   destWqSize?: number;
   /** INIT: {@link QpWqTypes}, or-ed; default WRITE. */
-  wqType?: number;
+  wqType?: QpWqTypes;
   /** INIT: {@link SwqGranularity}, default 32 bytes. */
-  wqGranularity?: number;
+  wqGranularity?: SwqGranularity;
   /** RTR and RTS: 1 to 3, default 1. */
   priority?: number;
   /** RTR and RTS, with QpCaps.ENCAP: `encap.encapNum`. */

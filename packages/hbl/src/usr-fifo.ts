@@ -20,7 +20,7 @@ export interface UsrFifoAttr {
   /** Any number but 0 is mandatory: if it is taken, the call fails. 0, the default, lets the device choose. */
   usrFifoNumHint?: number;
   /** {@link UsrFifoType}, default DB. */
-  usrFifoType?: number;
+  usrFifoType?: UsrFifoType;
 }
 
 /**
@@ -36,7 +36,7 @@ export class UsrFifo extends Resource {
   /** The port, from 1. */
   readonly portNum: number;
   /** See {@link UsrFifoType}. */
-  readonly usrFifoType: number;
+  readonly usrFifoType: UsrFifoType;
   /** The resource's number, from 1. */
   readonly usrFifoNum: number;
   /** Bytes; an entry has 8. */
@@ -50,7 +50,7 @@ export class UsrFifo extends Resource {
   /** @internal */
   constructor(
     context: Context,
-    attr: { portNum: number; usrFifoType: number },
+    attr: { portNum: number; usrFifoType: UsrFifoType },
     made: {
       handle: NativeHandle;
       usrFifoNum: number;

@@ -218,7 +218,7 @@ describe.each(PROFILES)('completion queues of %s', (profile: Profile) => {
     const cqs = Array.from({ length: 14 }, () => createCq(ctx, 4, { portNum: 1 }));
     expect(codeOf(() => createCq(ctx, 4, { portNum: 1 }))).toBe('EBUSY');
     cqs[0]?.close();
-    expect(codeOf(() => createCq(ctx, 4, { portNum: 1, cqType: 2 }))).toBe('EINVAL');
+    expect(codeOf(() => createCq(ctx, 4, { portNum: 1, cqType: 2 as number }))).toBe('EINVAL');
     expect(codeOf(() => createCq(ctx, 4, { portNum: 5 }))).toBe('EINVAL');
     expect(queryCq(createCq(ctx, 4, { portNum: 1 }))).toMatchObject({ mapped: true, cqType: CqType.QP });
   });

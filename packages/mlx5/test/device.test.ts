@@ -41,7 +41,7 @@ describe('devices', () => {
     expect(() => openDevice('nic_c')).toThrow(/"nic_c": there are nic_a/);
     const other = listAll().find(({ name }) => name === 'soft0');
     expect(failure(() => openDevice(other)).code).toBe('EOPNOTSUPP');
-    expect(failure(() => openDevice('nic_a', { flags: 0x8000_0000 })).code).toBe('EINVAL');
+    expect(failure(() => openDevice('nic_a', { flags: 0x8000_0000 as number })).code).toBe('EINVAL');
     expect(() => openDevice('nic_a', { flag: 1 } as never)).toThrow(/attr\.flag is not known here/);
   });
 

@@ -80,7 +80,7 @@ export function isForkInitialized(library: LibraryKind = 'system'): ForkStatus {
   const syscall = 'ibv_is_fork_initialized';
   const status = native.isForkInitialized(loaded(library, syscall));
   check(status, syscall);
-  return status as ForkStatus;
+  return status;
 }
 
 function text(

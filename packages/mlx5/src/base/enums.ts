@@ -1,107 +1,157 @@
-/** `enum mlx5dv_flow_table_type`: the packets of a matcher or an action. */
-export const FlowTableType = {
-  /** `MLX5DV_FLOW_TABLE_TYPE_NIC_RX`: packets that a port received. */
-  NIC_RX: 0,
-  /** `MLX5DV_FLOW_TABLE_TYPE_NIC_TX`: packets that queue pairs send. */
-  NIC_TX: 1,
-  /** `MLX5DV_FLOW_TABLE_TYPE_FDB`: packets between the functions of an adapter: the e-switch's forwarding database. */
-  FDB: 2,
-  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_RX`: RoCE packets that a port received. */
-  RDMA_RX: 3,
-  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TX`: RoCE packets that queue pairs send. */
-  RDMA_TX: 4,
-  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TRANSPORT_RX`: the same, of the port that `ibPort` names; newer than rdma-core 44. */
-  RDMA_TRANSPORT_RX: 5,
-  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TRANSPORT_TX`: the same, of the port that `ibPort` names; newer than rdma-core 44. */
-  RDMA_TRANSPORT_TX: 6,
-} as const;
-/** One of `FlowTableType`. */
-export type FlowTableType = (typeof FlowTableType)[keyof typeof FlowTableType];
+import type { Members } from '@verbs/core/provider';
 
-/** `enum mlx5dv_flow_action_packet_reformat_type`: the headers to add or to remove. */
-export const FlowActionPacketReformatType = {
+declare enum FlowTableTypeValue {
+  /** `MLX5DV_FLOW_TABLE_TYPE_NIC_RX`: packets that a port received. */
+  NIC_RX = 0,
+  /** `MLX5DV_FLOW_TABLE_TYPE_NIC_TX`: packets that queue pairs send. */
+  NIC_TX = 1,
+  /** `MLX5DV_FLOW_TABLE_TYPE_FDB`: packets between the functions of an adapter: the e-switch's forwarding database. */
+  FDB = 2,
+  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_RX`: RoCE packets that a port received. */
+  RDMA_RX = 3,
+  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TX`: RoCE packets that queue pairs send. */
+  RDMA_TX = 4,
+  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TRANSPORT_RX`: the same, of the port that `ibPort` names; newer than rdma-core 44. */
+  RDMA_TRANSPORT_RX = 5,
+  /** `MLX5DV_FLOW_TABLE_TYPE_RDMA_TRANSPORT_TX`: the same, of the port that `ibPort` names; newer than rdma-core 44. */
+  RDMA_TRANSPORT_TX = 6,
+}
+/** `enum mlx5dv_flow_table_type`: the packets of a matcher or an action. */
+export const FlowTableType: Members<typeof FlowTableTypeValue> = {
+  NIC_RX: 0,
+  NIC_TX: 1,
+  FDB: 2,
+  RDMA_RX: 3,
+  RDMA_TX: 4,
+  RDMA_TRANSPORT_RX: 5,
+  RDMA_TRANSPORT_TX: 6,
+};
+/** A value of {@link FlowTableType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type FlowTableType = FlowTableTypeValue;
+
+declare enum FlowActionPacketReformatTypeValue {
   /**
    * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2`: decapsulates up to the inner Ethernet header. NIC_RX; no
    * data.
    */
-  L2_TUNNEL_TO_L2: 0,
+  L2_TUNNEL_TO_L2 = 0,
   /**
    * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L2_TUNNEL`: puts the data in front of the packet. NIC_TX; data: the
    * outer headers.
    */
-  L2_TO_L2_TUNNEL: 1,
+  L2_TO_L2_TUNNEL = 1,
   /**
    * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L3_TUNNEL_TO_L2`: decapsulates up to the inner IP header. NIC_RX; data:
    * the Ethernet header to put in front, 14 or 18 bytes.
    */
-  L3_TUNNEL_TO_L2: 2,
+  L3_TUNNEL_TO_L2 = 2,
   /**
    * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TO_L3_TUNNEL`: puts the data in the place of the Ethernet header and
    * VLAN tags. NIC_TX; data: the outer headers.
    */
+  L2_TO_L3_TUNNEL = 3,
+}
+/** `enum mlx5dv_flow_action_packet_reformat_type`: the headers to add or to remove. */
+export const FlowActionPacketReformatType: Members<typeof FlowActionPacketReformatTypeValue> = {
+  L2_TUNNEL_TO_L2: 0,
+  L2_TO_L2_TUNNEL: 1,
+  L3_TUNNEL_TO_L2: 2,
   L2_TO_L3_TUNNEL: 3,
-} as const;
-/** One of `FlowActionPacketReformatType`. */
-export type FlowActionPacketReformatType =
-  (typeof FlowActionPacketReformatType)[keyof typeof FlowActionPacketReformatType];
+};
+/** A value of {@link FlowActionPacketReformatType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type FlowActionPacketReformatType = FlowActionPacketReformatTypeValue;
 
-/** `enum mlx5dv_flow_action_type`: the action of a flow. */
-export const FlowActionType = {
+declare enum FlowActionTypeValue {
   /** `MLX5DV_FLOW_ACTION_DEST_IBV_QP`: to a RAW_PACKET queue pair. */
-  DEST_IBV_QP: 0,
+  DEST_IBV_QP = 0,
   /** `MLX5DV_FLOW_ACTION_DROP`: the packet ends here. */
-  DROP: 1,
+  DROP = 1,
   /** `MLX5DV_FLOW_ACTION_IBV_COUNTER`: counters of libibverbs; the library rejects them. */
-  IBV_COUNTER: 2,
+  IBV_COUNTER = 2,
   /** `MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION`: a flow action: packet reformat, modify header. */
-  IBV_FLOW_ACTION: 3,
+  IBV_FLOW_ACTION = 3,
   /** `MLX5DV_FLOW_ACTION_TAG`: a number of 24 bits in the completion. */
-  TAG: 4,
+  TAG = 4,
   /** `MLX5DV_FLOW_ACTION_DEST_DEVX`: to a TIR or a flow table of devx. */
-  DEST_DEVX: 5,
+  DEST_DEVX = 5,
   /** `MLX5DV_FLOW_ACTION_COUNTERS_DEVX`: a flow counter of devx counts it. */
-  COUNTERS_DEVX: 6,
+  COUNTERS_DEVX = 6,
   /** `MLX5DV_FLOW_ACTION_DEFAULT_MISS`: to the destination of packets without a flow. */
-  DEFAULT_MISS: 7,
+  DEFAULT_MISS = 7,
   /** `MLX5DV_FLOW_ACTION_COUNTERS_DEVX_WITH_OFFSET`: one counter of a bulk counts it. Newer than rdma-core 44. */
+  COUNTERS_DEVX_WITH_OFFSET = 8,
+}
+/** `enum mlx5dv_flow_action_type`: the action of a flow. */
+export const FlowActionType: Members<typeof FlowActionTypeValue> = {
+  DEST_IBV_QP: 0,
+  DROP: 1,
+  IBV_COUNTER: 2,
+  IBV_FLOW_ACTION: 3,
+  TAG: 4,
+  DEST_DEVX: 5,
+  COUNTERS_DEVX: 6,
+  DEFAULT_MISS: 7,
   COUNTERS_DEVX_WITH_OFFSET: 8,
-} as const;
-/** One of `FlowActionType`. */
-export type FlowActionType = (typeof FlowActionType)[keyof typeof FlowActionType];
+};
+/** A value of {@link FlowActionType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type FlowActionType = FlowActionTypeValue;
 
-/** The parts of match parameters, or-ed: `match_criteria_enable`. */
-export const MatchCriteria = {
+declare enum MatchCriteriaValue {
   /** No part: every packet. */
-  NONE: 0,
+  NONE = 0,
   /** `outer` of {@link MatchParams}. */
-  OUTER: 1,
+  OUTER = 1,
   /** `misc`. */
-  MISC: 2,
+  MISC = 2,
   /** `inner`. */
-  INNER: 4,
+  INNER = 4,
   /** `misc2`. */
-  MISC2: 8,
+  MISC2 = 8,
   /** `misc3`. */
-  MISC3: 16,
+  MISC3 = 16,
   /** `misc4`. */
-  MISC4: 32,
+  MISC4 = 32,
   /** `misc5`. */
+  MISC5 = 64,
+}
+/** The parts of match parameters, or-ed: `match_criteria_enable`. */
+export const MatchCriteria: Members<typeof MatchCriteriaValue> = {
+  NONE: 0,
+  OUTER: 1,
+  MISC: 2,
+  INNER: 4,
+  MISC2: 8,
+  MISC3: 16,
+  MISC4: 32,
   MISC5: 64,
-} as const;
+};
+/** Or-ed values of {@link MatchCriteria}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type MatchCriteria = MatchCriteriaValue | 0;
 
-/** `enum mlx5dv_flow_matcher_attr_mask`: the valid fields, for `comp_mask`. */
-export const FlowMatcherMask = {
+declare enum FlowMatcherMaskValue {
   /** `MLX5DV_FLOW_MATCHER_MASK_FT_TYPE`: `ftType`. */
-  FT_TYPE: 1,
+  FT_TYPE = 1,
   /** `MLX5DV_FLOW_MATCHER_MASK_IB_PORT`: `ibPort`. Newer than rdma-core 44. */
+  IB_PORT = 2,
+}
+/** `enum mlx5dv_flow_matcher_attr_mask`: the valid fields, for `comp_mask`. */
+export const FlowMatcherMask: Members<typeof FlowMatcherMaskValue> = {
+  FT_TYPE: 1,
   IB_PORT: 2,
-} as const;
+};
+/** Or-ed values of {@link FlowMatcherMask}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type FlowMatcherMask = FlowMatcherMaskValue | 0;
 
-/** `enum mlx5dv_context_attr_flags`. */
-export const ContextAttrFlags = {
+declare enum ContextAttrFlagsValue {
   /** `MLX5DV_CONTEXT_FLAGS_DEVX`: open the context for devx; fails where devx is not allowed. */
+  DEVX = 1,
+}
+/** `enum mlx5dv_context_attr_flags`. */
+export const ContextAttrFlags: Members<typeof ContextAttrFlagsValue> = {
   DEVX: 1,
-} as const;
+};
+/** Or-ed values of {@link ContextAttrFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type ContextAttrFlags = ContextAttrFlagsValue | 0;
 
 /** `enum mlx5dv_context_comp_mask`: the valid fields of {@link queryDevice}. */
 export const ContextMask = {

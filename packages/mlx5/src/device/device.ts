@@ -11,6 +11,7 @@ import {
   validate,
 } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
+import type { ContextAttrFlags } from '../base/enums.js';
 import { forContext, libraries, trust } from '../base/libraries.js';
 import { native } from '../native/index.js';
 
@@ -19,7 +20,7 @@ const SYSCALL = 'mlx5dv_open_device';
 /** `struct mlx5dv_context_attr`. */
 export interface Mlx5ContextAttr {
   /** {@link ContextAttrFlags}: with DEVX, the open fails where the device or the user's rights do not allow it. */
-  flags?: number;
+  flags?: ContextAttrFlags;
 }
 
 /** `struct mlx5dv_context`, without its pointer to the clock's page. Fields without their bit in `compMask` are 0. */

@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { errno, handleOf, list, Resource, u16, validate } from '@verbs/core/provider';
+import { errno, handleOf, list, type Members, Resource, u16, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
@@ -80,11 +80,16 @@ export function createCommandCompletions(ctx: Context): CommandCompletions {
   return new CommandCompletions(ctx, made(native.devxCreateCmdComp(library, handle), { library, syscall }));
 }
 
-/** `enum mlx5dv_devx_create_event_channel_flags`. */
-export const EventChannelFlags = {
+declare enum EventChannelFlagsValue {
   /** Events have no data. */
+  OMIT_EV_DATA = 1,
+}
+/** `enum mlx5dv_devx_create_event_channel_flags`. */
+export const EventChannelFlags: Members<typeof EventChannelFlagsValue> = {
   OMIT_EV_DATA: 1,
-} as const;
+};
+/** Or-ed values of {@link EventChannelFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type EventChannelFlags = EventChannelFlagsValue | 0;
 
 /** An event of an object, or of the device. */
 export interface DevxEvent {
@@ -174,7 +179,7 @@ export class EventChannel extends Resource {
  * @param flags {@link devx.EventChannelFlags}, default 0
  * @throws VerbsError EOPNOTSUPP, ENOMEM
  */
-export function createEventChannel(ctx: Context, flags = 0): EventChannel {
+export function createEventChannel(ctx: Context, flags: EventChannelFlags = 0): EventChannel {
   const syscall = 'mlx5dv_devx_create_event_channel';
   const { library, handle } = forContext(ctx, syscall);
   validate.integer(flags, 'flags', 0, 0xffffffff);

@@ -1,4 +1,4 @@
-import type { Context, MemoryRegion } from '@verbs/core';
+import type { AccessFlags, Context, MemoryRegion } from '@verbs/core';
 import { fields, handleOf, maybe, or, Resource, u32, u53, u64, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
@@ -14,7 +14,7 @@ export interface UmemAttr {
   /** Bytes, default the rest of the region. */
   size?: number;
   /** core's `AccessFlags`, or-ed; default LOCAL_WRITE. */
-  access?: number;
+  access?: AccessFlags;
   /** The page sizes that the device may use, one bit each; selects `mlx5dv_devx_umem_reg_ex`. */
   pgszBitmap?: bigint;
 }
@@ -87,7 +87,7 @@ export function regUmem(ctx: Context, mr: MemoryRegion, attr: UmemAttr = {}): Um
 export function regUmemDmabuf(
   ctx: Context,
   fd: number,
-  attr: { offset?: number; size: number; access?: number; pgszBitmap?: bigint },
+  attr: { offset?: number; size: number; access?: AccessFlags; pgszBitmap?: bigint },
 ): Umem {
   const syscall = 'mlx5dv_devx_umem_reg_ex';
   const { library, handle } = forContext(ctx, syscall);

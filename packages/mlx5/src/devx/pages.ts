@@ -1,18 +1,24 @@
 import type { Context } from '@verbs/core';
-import { Resource, validate } from '@verbs/core/provider';
+import { type Members, Resource, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 import { refusal, request } from './command.js';
 import { exported, exportSize } from './sharing.js';
 
-/** `MLX5DV_UAR_ALLOC_TYPE_*`. */
-export const UarAllocType = {
+declare enum UarAllocTypeValue {
   /** With a BlueField register, for writing whole entries. */
-  BF: 0,
+  BF = 0,
   /** Doorbells only. */
+  NC = 1,
+}
+/** `MLX5DV_UAR_ALLOC_TYPE_*`. */
+export const UarAllocType: Members<typeof UarAllocTypeValue> = {
+  BF: 0,
   NC: 1,
-} as const;
+};
+/** A value of {@link UarAllocType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type UarAllocType = UarAllocTypeValue;
 
 /**
  * `struct mlx5dv_devx_uar`: a page of the device's doorbell registers, for queues made by commands. Made by
@@ -59,7 +65,7 @@ export class Uar extends Resource {
  * @param flags {@link devx.UarAllocType}, default NC
  * @throws VerbsError EOPNOTSUPP, ENOMEM
  */
-export function allocUar(ctx: Context, flags: number = UarAllocType.NC): Uar {
+export function allocUar(ctx: Context, flags: UarAllocType = UarAllocType.NC): Uar {
   const syscall = 'mlx5dv_devx_alloc_uar';
   const { library, handle } = forContext(ctx, syscall);
   validate.integer(flags, 'flags', 0, 0xffffffff);

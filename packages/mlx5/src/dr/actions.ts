@@ -9,6 +9,7 @@ import { bytesOf } from '../actions/reformat.js';
 import { reformatText, tagText } from '../actions/text.js';
 import { Action } from './action.js';
 import type { Domain } from './domain.js';
+import type { ActionFlags } from './enums.js';
 import type { Table } from './table.js';
 
 const PREFIX = 'mlx5dv_dr_action_create_';
@@ -173,7 +174,7 @@ export interface DrPacketReformatAttr {
   /** As with {@link createFlowActionPacketReformat}. */
   data?: Uint8Array;
   /** {@link dr.ActionFlags}, default 0. */
-  flags?: number;
+  flags?: ActionFlags;
 }
 
 const checkReformat = fields({ reformatType: u32(), data: bytesOf, flags: or(u32(), 0) });
@@ -196,7 +197,7 @@ export interface DrModifyHeaderAttr {
   /** As with {@link createFlowActionModifyHeader}. */
   actions: readonly ModifyAction[] | BigUint64Array | Uint8Array;
   /** {@link dr.ActionFlags}, default 0. */
-  flags?: number;
+  flags?: ActionFlags;
 }
 
 const checkModifyHeader = fields({ actions: modifyActions, flags: or(u32(), 0) });

@@ -3,7 +3,7 @@ import { inspection, Resource, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
-import { DomainType } from './enums.js';
+import { type DomainSyncFlags, DomainType } from './enums.js';
 
 /**
  * `struct mlx5dv_dr_domain`: the tables of one direction. Made by {@link dr.createDomain}; `close()` is
@@ -13,10 +13,10 @@ export class Domain extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
   /** See {@link dr.DomainType}. */
-  readonly type: number;
+  readonly type: DomainType;
 
   /** @internal */
-  constructor(context: Context, handle: NativeHandle, type: number) {
+  constructor(context: Context, handle: NativeHandle, type: DomainType) {
     super('Domain', handle, 'mlx5dv_dr_domain_destroy', [context]);
     this.context = context;
     this.type = type;
@@ -33,7 +33,7 @@ export class Domain extends Resource {
    * @param flags {@link dr.DomainSyncFlags}, or-ed
    * @throws VerbsError EINVAL
    */
-  sync(flags: number): void {
+  sync(flags: DomainSyncFlags): void {
     const syscall = 'mlx5dv_dr_domain_sync';
     const domain = this.use(syscall);
     validate.integer(flags, 'flags', 0, 0xffffffff);

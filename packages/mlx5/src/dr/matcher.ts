@@ -1,5 +1,6 @@
 import { fields, handleOf, maybe, or, Resource, u16, u32, u8, unchecked } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
+import type { MatchCriteria } from '../base/enums.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native/index.js';
 import { MatcherLayoutFlags } from './enums.js';
@@ -10,7 +11,7 @@ export interface MatcherAttr {
   /** The bits that the rules compare; default none, so that every packet matches. */
   mask?: MatchValue;
   /** {@link MatchCriteria}, or-ed. Default: the parts of a mask by name; 0 for bytes. */
-  matchCriteriaEnable?: number;
+  matchCriteriaEnable?: MatchCriteria;
   /** Matchers with a smaller number are tried earlier; default 0. */
   priority?: number;
 }
@@ -18,7 +19,7 @@ export interface MatcherAttr {
 /** `struct mlx5dv_dr_matcher_layout`. */
 export interface MatcherLayout {
   /** {@link dr.MatcherLayoutFlags}, or-ed; default NUM_RULE if `logNumOfRulesHint` is given. */
-  flags?: number;
+  flags?: MatcherLayoutFlags;
   /** The expected number of rules, as a power of two. */
   logNumOfRulesHint?: number;
 }
@@ -36,7 +37,7 @@ export class Matcher extends Resource {
   /** Matchers with a lower number are tried earlier. */
   readonly priority: number;
   /** See {@link MatchCriteria}. */
-  readonly matchCriteriaEnable: number;
+  readonly matchCriteriaEnable: MatchCriteria;
   /** A copy of the mask. */
   readonly mask: Uint8Array;
 

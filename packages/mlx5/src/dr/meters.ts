@@ -5,6 +5,7 @@ import { native, type NativeHandle } from '../native/index.js';
 import type { NativeMeterAttr } from '../native/dr.js';
 import { Action } from './action.js';
 import type { Domain } from './domain.js';
+import type { AsoCtFlags, AsoFirstHitFlags, AsoFlowMeterFlags } from './enums.js';
 import type { Table } from './table.js';
 
 /** The attributes of {@link dr.createActionAso} and {@link dr.modifyActionAso}. */
@@ -12,7 +13,7 @@ export interface AsoAttr {
   /** The offset of the ASO in its object. */
   offset?: number;
   /** {@link dr.AsoFirstHitFlags}, {@link dr.AsoFlowMeterFlags} or {@link dr.AsoCtFlags}, by the object. */
-  flags?: number;
+  flags?: AsoFirstHitFlags | AsoFlowMeterFlags | AsoCtFlags;
   /** The number of the register C for the result: 0 to 7. */
   returnRegC: number;
 }

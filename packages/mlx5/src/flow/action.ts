@@ -17,7 +17,7 @@ export class FlowAction extends Resource {
   /** The open device that it belongs to. */
   readonly context: Context;
   /** See {@link FlowTableType}: only flows of such a table can use it. */
-  readonly ftType: number;
+  readonly ftType: Table;
   /** The attributes of its creation. */
   readonly attr: Readonly<PacketReformatAttr> | Readonly<ModifyHeaderAttr>;
 
@@ -40,9 +40,9 @@ export class FlowAction extends Resource {
 /** The attributes of {@link createFlowActionPacketReformat}. */
 export interface PacketReformatAttr {
   /** {@link FlowActionPacketReformatType}. */
-  reformatType: number;
+  reformatType: Type;
   /** {@link FlowTableType}: NIC_RX to decapsulate, NIC_TX to encapsulate. */
-  ftType: number;
+  ftType: Table;
   /**
    * The headers, copied, for instance from {@link headers}: all headers in front of an encapsulated packet (at most
    * max_encap_header_size bytes, an even number), or the Ethernet header that L3_TUNNEL_TO_L2 puts back: 14 bytes, or
@@ -64,8 +64,8 @@ const checkReformat = fields({ reformatType: u32(), ftType: u32(), data: bytesOf
  *   EINVAL (a size that is too large, odd, or neither 14 nor 18), ENOMEM (too many)
  * @example
  * const encap = createFlowActionPacketReformat(ctx, {
- *   reformatType: FlowActionPacketReformatType.L2_TO_L2_TUNNEL,
- *   ftType: FlowTableType.NIC_TX,
+ *   reformatType: Type.L2_TO_L2_TUNNEL,
+ *   ftType: Table.NIC_TX,
  *   data: headers(
  *     ether({ src: '02:00:00:00:00:01', dst: '02:00:00:00:00:02' }),
  *     ipv4({ src: '10.1.0.1', dst: '10.1.0.2' }),
@@ -90,7 +90,7 @@ export function createFlowActionPacketReformat(ctx: Context, attr: PacketReforma
 /** The attributes of {@link createFlowActionModifyHeader}. */
 export interface ModifyHeaderAttr {
   /** {@link FlowTableType}: NIC_RX, NIC_TX, FDB or RDMA_TX. */
-  ftType: number;
+  ftType: Table;
   /** The changes, in this order; or their entries of 8 bytes in the device's byte order. */
   actions: readonly ModifyAction[] | BigUint64Array | Uint8Array;
 }
@@ -105,7 +105,7 @@ const checkModifyHeader = fields({ ftType: u32(), actions: modifyActions });
  * @throws VerbsError EINVAL (no multiple of 8 bytes, an unknown table type), EOPNOTSUPP (too many entries, another table)
  * @example
  * const action = createFlowActionModifyHeader(ctx, {
- *   ftType: FlowTableType.NIC_TX,
+ *   ftType: Table.NIC_TX,
  *   actions: [{ set: 'dmac_47_16', value: 0x01005e00 }, { add: 'ipv4_ttl', value: -1 }],
  * });
  */

@@ -1,7 +1,7 @@
-import type { Context } from '@verbs/core';
+import type { Context, FlowAttrType, FlowFlags } from '@verbs/core';
 import { fields, inspection, maybe, or, Resource, u16, u32, u64, u8, unchecked } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
-import { FlowMatcherMask, FlowTableType } from '../base/enums.js';
+import { FlowMatcherMask, FlowTableType, type MatchCriteria } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native/index.js';
@@ -11,17 +11,17 @@ export interface FlowMatcherAttr {
   /** The bits that the flows compare; default none, so that every packet matches. Values are ignored here. */
   matchMask?: MatchValue;
   /** {@link MatchCriteria}, or-ed: the parts of the mask. Default: the parts of a mask by name; 0 for bytes. */
-  matchCriteriaEnable?: number;
+  matchCriteriaEnable?: MatchCriteria;
   /** 0 to 15, the smallest first; default 0. */
   priority?: number;
   /** {@link FlowTableType}; without it NIC_RX, or NIC_TX with FlowFlags.EGRESS. */
-  ftType?: number;
+  ftType?: FlowTableType;
   /** core's `FlowFlags`, or-ed: EGRESS. Not together with `ftType`. */
-  flags?: number;
+  flags?: FlowFlags;
   /** For RDMA_TRANSPORT_RX and RDMA_TRANSPORT_TX: the port. Newer than rdma-core 44. */
   ibPort?: number;
   /** core's `FlowAttrType`: NORMAL, the default, is the only one. */
-  type?: number;
+  type?: FlowAttrType;
   /** {@link FlowMatcherMask}, or-ed; default the bits of the given fields. */
   compMask?: bigint | number;
 }
@@ -47,9 +47,9 @@ export class FlowMatcher extends Resource {
   /** Matchers with a lower number are tried earlier. */
   readonly priority: number;
   /** See {@link FlowTableType}; undefined if only `flags` was given. */
-  readonly ftType: number | undefined;
+  readonly ftType: FlowTableType | undefined;
   /** See {@link MatchCriteria}. */
-  readonly matchCriteriaEnable: number;
+  readonly matchCriteriaEnable: MatchCriteria;
   /** A copy of the mask. */
   readonly matchMask: Uint8Array;
 

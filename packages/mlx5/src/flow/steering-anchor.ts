@@ -1,13 +1,14 @@
 import type { Context } from '@verbs/core';
 import { fields, or, Resource, u16, u32 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
+import type { FlowTableType } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 
 /** `struct mlx5dv_steering_anchor_attr`. */
 export interface SteeringAnchorAttr {
   /** {@link FlowTableType}. */
-  ftType: number;
+  ftType: FlowTableType;
   /** The priority in the root table, default 0. */
   priority?: number;
 }

@@ -1,12 +1,13 @@
 import type { Context, ProtectionDomain } from '@verbs/core';
 import {
-  fields,
   type Check,
+  fields,
   flag,
   handle,
   handleOf,
   inspection,
   maybe,
+  type Members,
   or,
   Resource,
   u32,
@@ -21,34 +22,61 @@ import type { NativeLogin } from '../native/resources.js';
 const CREDENTIAL_BYTES = 48;
 const OPAQUE_BYTES = 8;
 
-/** `enum mlx5dv_crypto_login_state`. */
-export const CryptoLoginState = {
+declare enum CryptoLoginStateValue {
   /** `MLX5DV_CRYPTO_LOGIN_STATE_VALID`: logged in. */
-  VALID: 0,
+  VALID = 0,
   /** `MLX5DV_CRYPTO_LOGIN_STATE_NO_LOGIN`: not logged in. */
-  NO_LOGIN: 1,
+  NO_LOGIN = 1,
   /** `MLX5DV_CRYPTO_LOGIN_STATE_INVALID`: logged in, but the credential or the import key has become invalid. */
+  INVALID = 2,
+}
+/** `enum mlx5dv_crypto_login_state`. */
+export const CryptoLoginState: Members<typeof CryptoLoginStateValue> = {
+  VALID: 0,
+  NO_LOGIN: 1,
   INVALID: 2,
-} as const;
-/** `enum mlx5dv_crypto_key_size`. */
-export const CryptoKeySize = {
+};
+/** A value of {@link CryptoLoginState}. A number that comes from C is one as well; another enumeration's value is not. */
+export type CryptoLoginState = CryptoLoginStateValue;
+
+declare enum CryptoKeySizeValue {
   /** `MLX5DV_CRYPTO_KEY_SIZE_128`: AES-128. */
-  BITS_128: 0,
+  BITS_128 = 0,
   /** `MLX5DV_CRYPTO_KEY_SIZE_256`: AES-256. */
+  BITS_256 = 1,
+}
+/** `enum mlx5dv_crypto_key_size`. */
+export const CryptoKeySize: Members<typeof CryptoKeySizeValue> = {
+  BITS_128: 0,
   BITS_256: 1,
-} as const;
-/** `enum mlx5dv_crypto_key_purpose`. */
-export const CryptoKeyPurpose = {
+};
+/** A value of {@link CryptoKeySize}. A number that comes from C is one as well; another enumeration's value is not. */
+export type CryptoKeySize = CryptoKeySizeValue;
+
+declare enum CryptoKeyPurposeValue {
   /** `MLX5DV_CRYPTO_KEY_PURPOSE_AES_XTS`: encryption of blocks, as for disks. */
+  AES_XTS = 0,
+}
+/** `enum mlx5dv_crypto_key_purpose`. */
+export const CryptoKeyPurpose: Members<typeof CryptoKeyPurposeValue> = {
   AES_XTS: 0,
-} as const;
-/** `enum mlx5dv_dek_state`. */
-export const DekState = {
+};
+/** A value of {@link CryptoKeyPurpose}. A number that comes from C is one as well; another enumeration's value is not. */
+export type CryptoKeyPurpose = CryptoKeyPurposeValue;
+
+declare enum DekStateValue {
   /** `MLX5DV_DEK_STATE_READY`: the key is usable. */
-  READY: 0,
+  READY = 0,
   /** `MLX5DV_DEK_STATE_ERROR`: the key is unusable; create a new one. */
+  ERROR = 1,
+}
+/** `enum mlx5dv_dek_state`. */
+export const DekState: Members<typeof DekStateValue> = {
+  READY: 0,
   ERROR: 1,
-} as const;
+};
+/** A value of {@link DekState}. A number that comes from C is one as well; another enumeration's value is not. */
+export type DekState = DekStateValue;
 
 /** `struct mlx5dv_crypto_login_attr`, and `struct mlx5dv_crypto_login_attr_ex`. */
 export interface CryptoLoginAttr {
@@ -82,7 +110,7 @@ export function cryptoLogin(ctx: Context, attr: CryptoLoginAttr): void {
 }
 
 /** `mlx5dv_crypto_login_query_state`: {@link CryptoLoginState}. @throws VerbsError EOPNOTSUPP */
-export function cryptoLoginQueryState(ctx: Context): number {
+export function cryptoLoginQueryState(ctx: Context): CryptoLoginState {
   const syscall = 'mlx5dv_crypto_login_query_state';
   const { library, handle } = forContext(ctx, syscall);
   return counted(native.cryptoLoginQueryState(library, handle), { library, syscall });
@@ -110,7 +138,7 @@ export class CryptoLogin extends Resource {
   }
 
   /** `mlx5dv_crypto_login_query`: {@link CryptoLoginState}. @throws VerbsError */
-  query(): number {
+  query(): CryptoLoginState {
     const syscall = 'mlx5dv_crypto_login_query';
     const library = libraryFor(this.context.device.library, syscall);
     return counted(native.cryptoLoginQuery(this.use(syscall)), { library, syscall });
@@ -132,11 +160,11 @@ export function cryptoLoginCreate(ctx: Context, attr: CryptoLoginAttr): CryptoLo
 /** `struct mlx5dv_dek_init_attr`. */
 export interface DekInitAttr {
   /** {@link CryptoKeySize} */
-  keySize: number;
+  keySize: CryptoKeySize;
   /** Whether the key has a tag of 8 bytes behind it. */
   hasKeytag?: boolean;
   /** {@link CryptoKeyPurpose}, default AES_XTS. */
-  keyPurpose?: number;
+  keyPurpose?: CryptoKeyPurpose;
   /** 8 bytes of the program, to recognise the key by; default zeros. */
   opaque?: Uint8Array;
   /** At most 128 bytes, wrapped or plain. */
@@ -159,7 +187,7 @@ export class Dek extends Resource {
   /** `mlx5dv_dek_query`: {@link DekState}, and `opaque` of its creation. @throws VerbsError */
   query(): {
     /** See {@link DekState}. */
-    state: number;
+    state: DekState;
     /** 8 bytes. */
     opaque: Uint8Array;
   } {

@@ -1,20 +1,28 @@
-import type { Context, DeviceMemory, MemoryRegion, ProtectionDomain } from '@verbs/core';
-import { accessOf, adoptDm, adoptMr, fields, or, range, u31, u32, u53, u64 } from '@verbs/core/provider';
+import type { AccessFlags, Context, DeviceMemory, MemoryRegion, ProtectionDomain } from '@verbs/core';
+import { accessOf, adoptDm, adoptMr, fields, type Members, or, range, u31, u32, u53, u64 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
 import { native } from '../native/index.js';
 
-/** `enum mlx5dv_alloc_dm_type`. */
-export const DmType = {
+declare enum DmTypeValue {
   /** `MLX5DV_DM_TYPE_MEMIC`: memory for programs, the type of `ctx.allocDm`. */
-  MEMIC: 0,
+  MEMIC = 0,
   /** `MLX5DV_DM_TYPE_STEERING_SW_ICM`: memory for steering rules. */
-  STEERING_SW_ICM: 1,
+  STEERING_SW_ICM = 1,
   /** `MLX5DV_DM_TYPE_HEADER_MODIFY_SW_ICM`: memory for modify header actions. */
-  HEADER_MODIFY_SW_ICM: 2,
+  HEADER_MODIFY_SW_ICM = 2,
   /** `MLX5DV_DM_TYPE_HEADER_MODIFY_PATTERN_SW_ICM`: memory for patterns of modify header actions. */
+  HEADER_MODIFY_PATTERN_SW_ICM = 3,
+}
+/** `enum mlx5dv_alloc_dm_type`. */
+export const DmType: Members<typeof DmTypeValue> = {
+  MEMIC: 0,
+  STEERING_SW_ICM: 1,
+  HEADER_MODIFY_SW_ICM: 2,
   HEADER_MODIFY_PATTERN_SW_ICM: 3,
-} as const;
+};
+/** A value of {@link DmType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type DmType = DmTypeValue;
 
 const checkOptions = fields({ type: or(u32(), DmType.MEMIC), logAlignment: or(range(0, 63), 0) });
 
@@ -28,7 +36,7 @@ const checkOptions = fields({ type: or(u32(), DmType.MEMIC), logAlignment: or(ra
 export function allocDm(
   ctx: Context,
   length: number,
-  options: { type?: number; logAlignment?: number } = {},
+  options: { type?: DmType; logAlignment?: number } = {},
 ): DeviceMemory {
   const syscall = 'mlx5dv_alloc_dm';
   const { library, handle } = forContext(ctx, syscall);
@@ -38,11 +46,16 @@ export function allocDm(
   return adoptDm(ctx, made(result, { library, syscall, detail: `of ${length} bytes` }), length);
 }
 
-/** `MLX5DV_REG_DMABUF_ACCESS_*`. */
-export const DmabufAccess = {
+declare enum DmabufAccessValue {
   /** The device reaches the memory by its data direct function, past the root complex. */
+  DATA_DIRECT = 1,
+}
+/** `MLX5DV_REG_DMABUF_ACCESS_*`. */
+export const DmabufAccess: Members<typeof DmabufAccessValue> = {
   DATA_DIRECT: 1,
-} as const;
+};
+/** A value of {@link DmabufAccess}. A number that comes from C is one as well; another enumeration's value is not. */
+export type DmabufAccess = DmabufAccessValue;
 
 const checkDmabuf = fields({ length: u53(1), offset: or(u53(), 0), iova: or(u64(), 0n), mlx5Access: or(u31(), 0) });
 
@@ -55,8 +68,8 @@ const checkDmabuf = fields({ length: u53(1), offset: or(u53(), 0), iova: or(u64(
 export function regDmabufMr(
   pd: ProtectionDomain,
   fd: number,
-  access: number,
-  attr: { length: number; offset?: number; iova?: bigint; mlx5Access?: number },
+  access: AccessFlags,
+  attr: { length: number; offset?: number; iova?: bigint; mlx5Access?: DmabufAccess | 0 },
 ): MemoryRegion {
   const syscall = 'mlx5dv_reg_dmabuf_mr';
   const { library, handle } = forObject(pd, 'ProtectionDomain', 'pd', syscall);

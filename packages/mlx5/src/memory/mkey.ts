@@ -1,41 +1,58 @@
 import type { ProtectionDomain } from '@verbs/core';
-import { fields, inspection, Resource, u16, u32 } from '@verbs/core/provider';
+import { fields, inspection, type Members, Resource, u16, u32 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 
-/** `enum mlx5dv_mkey_init_attr_flags`, or-ed. */
-export const MkeyInitAttrFlags = {
+declare enum MkeyInitAttrFlagsValue {
   /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT`: a key over other keys; every mkey needs it. */
-  INDIRECT: 1 << 0,
+  INDIRECT = 1 << 0,
   /**
    * `MLX5DV_MKEY_INIT_ATTR_FLAGS_BLOCK_SIGNATURE`: blocks of data with signatures, which the device makes and checks.
    */
-  BLOCK_SIGNATURE: 1 << 1,
+  BLOCK_SIGNATURE = 1 << 1,
   /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO`: data that the device encrypts and decrypts. */
-  CRYPTO: 1 << 2,
+  CRYPTO = 1 << 2,
   /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_UPDATE_TAG`: the lowest byte of the key may change. */
-  UPDATE_TAG: 1 << 3,
+  UPDATE_TAG = 1 << 3,
   /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_REMOTE_INVALIDATE`: a peer may invalidate it, by SEND_WITH_INV. */
+  REMOTE_INVALIDATE = 1 << 4,
+}
+/** `enum mlx5dv_mkey_init_attr_flags`, or-ed. */
+export const MkeyInitAttrFlags: Members<typeof MkeyInitAttrFlagsValue> = {
+  INDIRECT: 1 << 0,
+  BLOCK_SIGNATURE: 1 << 1,
+  CRYPTO: 1 << 2,
+  UPDATE_TAG: 1 << 3,
   REMOTE_INVALIDATE: 1 << 4,
-} as const;
+};
+/** Or-ed values of {@link MkeyInitAttrFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type MkeyInitAttrFlags = MkeyInitAttrFlagsValue | 0;
 
-/** `enum mlx5dv_mkey_err_type`. */
-export const MkeyErrType = {
+declare enum MkeyErrTypeValue {
   /** `MLX5DV_MKEY_NO_ERR`: there was no error. */
-  NO_ERR: 0,
+  NO_ERR = 0,
   /** `MLX5DV_MKEY_SIG_BLOCK_BAD_GUARD`: a block's checksum is wrong. */
-  SIG_BLOCK_BAD_GUARD: 1,
+  SIG_BLOCK_BAD_GUARD = 1,
   /** `MLX5DV_MKEY_SIG_BLOCK_BAD_REFTAG`: a block's reference tag is wrong. */
-  SIG_BLOCK_BAD_REFTAG: 2,
+  SIG_BLOCK_BAD_REFTAG = 2,
   /** `MLX5DV_MKEY_SIG_BLOCK_BAD_APPTAG`: a block's application tag is wrong. */
+  SIG_BLOCK_BAD_APPTAG = 3,
+}
+/** `enum mlx5dv_mkey_err_type`. */
+export const MkeyErrType: Members<typeof MkeyErrTypeValue> = {
+  NO_ERR: 0,
+  SIG_BLOCK_BAD_GUARD: 1,
+  SIG_BLOCK_BAD_REFTAG: 2,
   SIG_BLOCK_BAD_APPTAG: 3,
-} as const;
+};
+/** A value of {@link MkeyErrType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type MkeyErrType = MkeyErrTypeValue;
 
 /** `struct mlx5dv_mkey_err`: the last signature error of an mkey. */
 export interface MkeyErr {
   /** {@link MkeyErrType} */
-  errType: number;
+  errType: MkeyErrType;
   /** The value in the block. */
   actualValue: bigint;
   /** The right value. */
@@ -84,7 +101,7 @@ const checkAttr = fields({ createFlags: u32(), maxEntries: u16() });
  * @param attr `createFlags`: {@link MkeyInitAttrFlags}, or-ed, INDIRECT among them; `maxEntries`: the largest number of regions
  * @throws VerbsError EOPNOTSUPP, EINVAL, ENOMEM
  */
-export function createMkey(pd: ProtectionDomain, attr: { createFlags: number; maxEntries: number }): Mkey {
+export function createMkey(pd: ProtectionDomain, attr: { createFlags: MkeyInitAttrFlags; maxEntries: number }): Mkey {
   const syscall = 'mlx5dv_create_mkey';
   const { library, handle } = forObject(pd, 'ProtectionDomain', 'pd', syscall);
   const { createFlags, maxEntries } = checkAttr(attr, 'attr');

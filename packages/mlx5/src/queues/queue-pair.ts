@@ -1,59 +1,85 @@
 import type { ProtectionDomain, QpInitAttr, QpType, QueuePair } from '@verbs/core';
-import { adoptQp, fields, maybe, nativeQpInitAttr, u32, u64, u8, unchecked } from '@verbs/core/provider';
+import { adoptQp, fields, maybe, type Members, nativeQpInitAttr, u32, u64, u8, unchecked } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forObject } from '../base/libraries.js';
 import { native } from '../native/index.js';
 import { maskedFields } from './masked-fields.js';
 
-/** `enum mlx5dv_qp_create_flags`, or-ed. */
-export const Mlx5QpCreateFlags = {
+declare enum Mlx5QpCreateFlagsValue {
   /** `MLX5DV_QP_CREATE_TUNNEL_OFFLOADS`: RAW_PACKET: offloads apply inside tunnels. */
-  TUNNEL_OFFLOADS: 1 << 0,
+  TUNNEL_OFFLOADS = 1 << 0,
   /** `MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_UC`: RAW_PACKET: it receives unicast that its own port sends. */
-  TIR_ALLOW_SELF_LOOPBACK_UC: 1 << 1,
+  TIR_ALLOW_SELF_LOOPBACK_UC = 1 << 1,
   /** `MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_MC`: RAW_PACKET: it receives multicast that its own port sends. */
-  TIR_ALLOW_SELF_LOOPBACK_MC: 1 << 2,
+  TIR_ALLOW_SELF_LOOPBACK_MC = 1 << 2,
   /** `MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE`: small messages are never put into the completion entry. */
-  DISABLE_SCATTER_TO_CQE: 1 << 3,
+  DISABLE_SCATTER_TO_CQE = 1 << 3,
   /** `MLX5DV_QP_CREATE_ALLOW_SCATTER_TO_CQE`: small messages may be put there, also for DC queue pairs. */
-  ALLOW_SCATTER_TO_CQE: 1 << 4,
+  ALLOW_SCATTER_TO_CQE = 1 << 4,
   /** `MLX5DV_QP_CREATE_PACKET_BASED_CREDIT_MODE`: RC has credits for packets instead of messages. */
-  PACKET_BASED_CREDIT_MODE: 1 << 5,
+  PACKET_BASED_CREDIT_MODE = 1 << 5,
   /**
    * `MLX5DV_QP_CREATE_SIG_PIPELINING`: after a signature error the send queue stops (SQD), so that the next request
    * does not use bad data.
    */
+  SIG_PIPELINING = 1 << 6,
+}
+/** `enum mlx5dv_qp_create_flags`, or-ed. */
+export const Mlx5QpCreateFlags: Members<typeof Mlx5QpCreateFlagsValue> = {
+  TUNNEL_OFFLOADS: 1 << 0,
+  TIR_ALLOW_SELF_LOOPBACK_UC: 1 << 1,
+  TIR_ALLOW_SELF_LOOPBACK_MC: 1 << 2,
+  DISABLE_SCATTER_TO_CQE: 1 << 3,
+  ALLOW_SCATTER_TO_CQE: 1 << 4,
+  PACKET_BASED_CREDIT_MODE: 1 << 5,
   SIG_PIPELINING: 1 << 6,
-} as const;
+};
+/** Or-ed values of {@link Mlx5QpCreateFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type Mlx5QpCreateFlags = Mlx5QpCreateFlagsValue | 0;
 
-/** `enum mlx5dv_qp_create_send_ops_flags`, or-ed. */
-export const Mlx5SendOpsFlags = {
+declare enum Mlx5SendOpsFlagsValue {
   /** `MLX5DV_QP_EX_WITH_MR_INTERLEAVED`: `mlx5dv_wr_mr_interleaved`. */
-  MR_INTERLEAVED: 1 << 0,
+  MR_INTERLEAVED = 1 << 0,
   /** `MLX5DV_QP_EX_WITH_MR_LIST`: `mlx5dv_wr_mr_list`. */
-  MR_LIST: 1 << 1,
+  MR_LIST = 1 << 1,
   /** `MLX5DV_QP_EX_WITH_MKEY_CONFIGURE`: `mlx5dv_wr_mkey_configure` and its setters. */
-  MKEY_CONFIGURE: 1 << 2,
+  MKEY_CONFIGURE = 1 << 2,
   /** `MLX5DV_QP_EX_WITH_RAW_WQE`: `mlx5dv_wr_raw_wqe`. */
-  RAW_WQE: 1 << 3,
+  RAW_WQE = 1 << 3,
   /** `MLX5DV_QP_EX_WITH_MEMCPY`: `mlx5dv_wr_memcpy`. */
+  MEMCPY = 1 << 4,
+}
+/** `enum mlx5dv_qp_create_send_ops_flags`, or-ed. */
+export const Mlx5SendOpsFlags: Members<typeof Mlx5SendOpsFlagsValue> = {
+  MR_INTERLEAVED: 1 << 0,
+  MR_LIST: 1 << 1,
+  MKEY_CONFIGURE: 1 << 2,
+  RAW_WQE: 1 << 3,
   MEMCPY: 1 << 4,
-} as const;
+};
+/** Or-ed values of {@link Mlx5SendOpsFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type Mlx5SendOpsFlags = Mlx5SendOpsFlagsValue | 0;
 
-/** `enum mlx5dv_dc_type`: dynamically connected queue pairs, with QpType.DRIVER. */
-export const DcType = {
+declare enum DcTypeValue {
   /** The receiving side. */
-  DCT: 1,
+  DCT = 1,
   /** The sending side. */
+  DCI = 2,
+}
+/** `enum mlx5dv_dc_type`: dynamically connected queue pairs, with QpType.DRIVER. */
+export const DcType: Members<typeof DcTypeValue> = {
+  DCT: 1,
   DCI: 2,
-} as const;
+};
+/** A value of {@link DcType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type DcType = DcTypeValue;
 
 /** `struct mlx5dv_qp_init_attr`: the given fields set their bits in `comp_mask`. */
 export interface Mlx5QpInitAttr {
   /** {@link Mlx5QpCreateFlags}, or-ed. */
-  createFlags?: number;
+  createFlags?: Mlx5QpCreateFlags;
   /** {@link Mlx5SendOpsFlags}, or-ed. */
-  sendOpsFlags?: number;
+  sendOpsFlags?: Mlx5SendOpsFlags;
   /** `struct mlx5dv_dc_init_attr`: a dynamically connected queue pair. */
   dcInitAttr?:
     | {

@@ -1,5 +1,5 @@
 import type { Context, QueuePair } from '@verbs/core';
-import { fields, handle, inspection, maybe, Resource, u32, uint8Array } from '@verbs/core/provider';
+import { fields, handle, inspection, maybe, type Members, Resource, u32, uint8Array } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
@@ -124,11 +124,16 @@ export function modifyQpSchedElem(qp: QueuePair, attr: { requestor?: SchedLeaf; 
   done(native.modifyQpSchedElem(library, queuePair, requestor, responder), { library, syscall });
 }
 
-/** `MLX5DV_PP_ALLOC_FLAGS_*`. */
-export const PpAllocFlags = {
+declare enum PpAllocFlagsValue {
   /** An own index, even if another entry has the same values. */
+  DEDICATED_INDEX = 1,
+}
+/** `MLX5DV_PP_ALLOC_FLAGS_*`. */
+export const PpAllocFlags: Members<typeof PpAllocFlagsValue> = {
   DEDICATED_INDEX: 1,
-} as const;
+};
+/** Or-ed values of {@link PpAllocFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
+export type PpAllocFlags = PpAllocFlagsValue | 0;
 
 /**
  * `struct mlx5dv_pp`: an entry of the packet pacing table. Made by {@link ppAlloc}; `close()` is `mlx5dv_pp_free`.
@@ -158,7 +163,7 @@ export class PacketPacing extends Resource {
  * @param flags {@link PpAllocFlags}, default 0
  * @throws VerbsError EOPNOTSUPP, EINVAL, ENOSPC
  */
-export function ppAlloc(ctx: Context, ppContext: Uint8Array, flags = 0): PacketPacing {
+export function ppAlloc(ctx: Context, ppContext: Uint8Array, flags: PpAllocFlags = 0): PacketPacing {
   const syscall = 'mlx5dv_pp_alloc';
   const { library, handle } = forContext(ctx, syscall);
   uint8Array(ppContext, 'ppContext');

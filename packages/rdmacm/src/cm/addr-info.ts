@@ -1,5 +1,6 @@
-import { type LibraryKind, VerbsError } from '@verbs/core';
+import { type LibraryKind, type QpType, VerbsError } from '@verbs/core';
 import { errno, fields, maybe, or, u16, u31, unchecked, validate } from '@verbs/core/provider';
+import type { AddrInfoFlags, PortSpace } from '../base/enums.js';
 import { kindOf, libraries } from '../base/libraries.js';
 import { native, type NativeAddrInfo } from '../base/native.js';
 import { type FullSocketAddress, nativeAddress, publicAddress, type SocketAddress } from './socket-address.js';
@@ -7,13 +8,13 @@ import { type FullSocketAddress, nativeAddress, publicAddress, type SocketAddres
 /** `struct rdma_addrinfo`. */
 export interface AddrInfo {
   /** {@link AddrInfoFlags}, or-ed. */
-  flags: number;
+  flags: AddrInfoFlags;
   /** `AF_INET` (2) or `AF_INET6` (10). */
   family: number;
   /** See `QpType` of @verbs/core. */
-  qpType: number;
+  qpType: QpType;
   /** See {@link PortSpace}. */
-  portSpace: number;
+  portSpace: PortSpace;
   /** This side's address. */
   srcAddr: FullSocketAddress | undefined;
   /** The peer's address. */
@@ -27,13 +28,13 @@ export interface AddrInfo {
 /** What to look for. */
 export interface AddrInfoHints {
   /** {@link AddrInfoFlags}, or-ed; default 0. */
-  flags?: number;
+  flags?: AddrInfoFlags;
   /** With AddrInfoFlags.FAMILY: `AF_INET` (2) or `AF_INET6` (10). */
   family?: number;
   /** See `QpType` of @verbs/core. */
-  qpType?: number;
+  qpType?: QpType;
   /** See {@link PortSpace}. */
-  portSpace?: number;
+  portSpace?: PortSpace;
   /** This side's address. */
   srcAddr?: SocketAddress;
   /** Whose librdmacm; default as of {@link connect}. */

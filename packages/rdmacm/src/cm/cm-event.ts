@@ -39,7 +39,7 @@ export interface CmEvent {
 export function cmEvent(raw: NativeEvent, id: CmId | undefined, listenId: CmId | undefined): CmEvent {
   const { event, status, conn, ud } = raw;
   return {
-    event: event as CmEventType,
+    event: event,
     name: enumName(CmEventType, event) as CmEvent['name'],
     status,
     id,

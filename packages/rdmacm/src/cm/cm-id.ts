@@ -1,6 +1,7 @@
 import {
   type Context,
   type Ece,
+  type EventType,
   type LibraryKind,
   type ProtectionDomain,
   type QpAttr,
@@ -98,11 +99,11 @@ export class CmId extends Resource {
 
   /** See {@link PortSpace}. */
   get ps(): PortSpace {
-    return this.#state.ps as PortSpace;
+    return this.#state.ps;
   }
 
   /** The type of its queue pair: `QpType.RC` or `QpType.UD`. */
-  get qpType(): number {
+  get qpType(): QpType {
     return this.#state.qpType;
   }
 
@@ -293,7 +294,7 @@ export class CmId extends Resource {
   }
 
   /** `rdma_notify`: tells of an event of the queue pair: `EventType.COMM_EST`. @throws VerbsError EINVAL */
-  notify(eventType: number): void {
+  notify(eventType: EventType): void {
     const id = this.use('rdma_notify');
     check(native.notify(id, validate.integer(eventType, 'eventType', 0, 0xff)), 'rdma_notify');
   }

@@ -47,7 +47,7 @@ export const refusalScenarios = {
     answer('a port that is not set up', () => createUsrFifo(context, { portNum: 2 }));
     answer('a port that is not open', () => createUsrFifo(context, { portNum: 3 }));
     answer('number 31', () => createUsrFifo(context, { portNum: 1, usrFifoNumHint: 31 }));
-    answer('mode 2', () => createUsrFifo(context, { portNum: 1, usrFifoType: 2 }));
+    answer('mode 2', () => createUsrFifo(context, { portNum: 1, usrFifoType: /** @type {number} */ (2) }));
     context.close();
   },
 
