@@ -131,7 +131,7 @@ declare enum WcOpcodeValue {
    * `IBV_WC_RECV_RDMA_WITH_IMM`: the peer wrote by RDMA_WRITE_WITH_IMM; `byteLen` is the length; the address is not
    * reported.
    */
-  RECV_RDMA_WITH_IMM = (1 << 7) + 1,
+  RECV_RDMA_WITH_IMM = (1 << 7) | 1,
 }
 /** `enum ibv_wc_opcode`: the completed operation. A receive has the bit of RECV. */
 export const WcOpcode: Members<typeof WcOpcodeValue> = {
@@ -145,7 +145,7 @@ export const WcOpcode: Members<typeof WcOpcodeValue> = {
   TSO: 7,
   ATOMIC_WRITE: 9,
   RECV: 1 << 7,
-  RECV_RDMA_WITH_IMM: (1 << 7) + 1,
+  RECV_RDMA_WITH_IMM: (1 << 7) | 1,
 };
 /** A value of {@link WcOpcode}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WcOpcode = WcOpcodeValue;

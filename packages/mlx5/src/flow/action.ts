@@ -64,8 +64,8 @@ const checkReformat = fields({ reformatType: u32(), ftType: u32(), data: bytesOf
  *   EINVAL (a size that is too large, odd, or neither 14 nor 18), ENOMEM (too many)
  * @example
  * const encap = createFlowActionPacketReformat(ctx, {
- *   reformatType: Type.L2_TO_L2_TUNNEL,
- *   ftType: Table.NIC_TX,
+ *   reformatType: FlowActionPacketReformatType.L2_TO_L2_TUNNEL,
+ *   ftType: FlowTableType.NIC_TX,
  *   data: headers(
  *     ether({ src: '02:00:00:00:00:01', dst: '02:00:00:00:00:02' }),
  *     ipv4({ src: '10.1.0.1', dst: '10.1.0.2' }),
@@ -105,7 +105,7 @@ const checkModifyHeader = fields({ ftType: u32(), actions: modifyActions });
  * @throws VerbsError EINVAL (no multiple of 8 bytes, an unknown table type), EOPNOTSUPP (too many entries, another table)
  * @example
  * const action = createFlowActionModifyHeader(ctx, {
- *   ftType: Table.NIC_TX,
+ *   ftType: FlowTableType.NIC_TX,
  *   actions: [{ set: 'dmac_47_16', value: 0x01005e00 }, { add: 'ipv4_ttl', value: -1 }],
  * });
  */

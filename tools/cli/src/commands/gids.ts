@@ -46,9 +46,15 @@ function rowsOf(device: DeviceInfo): Row[] {
   });
 }
 
+/** By number: a newer library may have further types. */
+const KINDS: Readonly<Record<number, string>> = {
+  [GidType.IB]: 'IB',
+  [GidType.ROCE_V1]: 'RoCE v1',
+  [GidType.ROCE_V2]: 'RoCE v2',
+};
+
 function rowOf(device: string, { portNum: port, index, gid, type, ndevIfindex }: GidEntry, isDefault: boolean): Row {
-  const kind = { [GidType.IB]: 'IB', [GidType.ROCE_V1]: 'RoCE v1', [GidType.ROCE_V2]: 'RoCE v2' }[type];
-  const name = kind ?? enumName(GidType, type);
+  const name = KINDS[type] ?? enumName(GidType, type);
   return { device, port, index, gid, type: name, interface: interfaceOf(ndevIfindex), default: isDefault };
 }
 
