@@ -114,7 +114,7 @@ describe('hbldv_create_encap(3)', () => {
 
   it('encap_type: NO_ENC 0, ENC_OVER_IPV4 1 and ENC_OVER_UDP 2 are the types', () => {
     expect(EncapType).toEqual({ NO_ENC: 0, ENC_OVER_IPV4: 1, ENC_OVER_UDP: 2 });
-    expect(() => createEncap(ready(), { ...overUdp, encapType: 3 })).toThrow(/attr\.encapType/);
+    expect(() => createEncap(ready(), { ...overUdp, encapType: 3 as number })).toThrow(/attr\.encapType/);
   });
 
   it('on success gives an encapsulation id, to be used for a queue pair by hbldv_modify_qp', () => {
