@@ -14,6 +14,8 @@ import { commonJs, HELLO, HELLO_OUTPUT } from '../hello.js';
 import { type Ended, Project } from '../project.js';
 
 const PATIENCE = 600_000;
+/** For what debootstrap fetches and unpacks: a minute, and many on a loaded machine. */
+const FETCH_PATIENCE = 2_400_000;
 /** debootstrap needs it. */
 const isRoot = process.getuid?.() === 0;
 const { packages, registry } = inject('published');
@@ -27,7 +29,7 @@ beforeAll(() => {
   debian = debianRoot({ name: `debian-${arch}`, suite: 'bookworm', arch, packages: ['ibverbs-utils'] });
   for (const each of ['work', 'node']) mkdirSync(join(debian, each), { recursive: true });
   folder = mkdtempSync(join(tmpdir(), 'verbs-roots-'));
-}, PATIENCE);
+}, FETCH_PATIENCE);
 afterAll(() => {
   if (isRoot) rmSync(folder, { recursive: true });
 });
