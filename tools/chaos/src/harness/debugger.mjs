@@ -1,26 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
+import { compile } from './compile.mjs';
 
 const source = join(import.meta.dirname, '../../debugger/debugger.c');
-const build = join(import.meta.dirname, '../../build');
-
 /** @type {string | undefined} */
 let program;
 
 /** Compiles the program at its first use; it takes a moment. */
-function debuggerProgram() {
-  if (program !== undefined) return program;
-  mkdirSync(build, { recursive: true });
-  const [path, made] = [join(build, 'debugger'), join(build, `debugger-${process.pid}`)];
-  const args = ['-std=c11', '-O1', '-g', '-Wall', '-Wextra', '-Werror', '-o', made, source];
-  const { status, stderr } = spawnSync(process.env['CC'] ?? 'cc', args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${source} does not compile: ${stderr}`);
-  renameSync(made, path);
-  return (program = path);
-}
+const debuggerProgram = () => (program ??= compile('debugger', [source]));
 
 /** @type {{ reason: string | undefined } | undefined} */
 let tried;

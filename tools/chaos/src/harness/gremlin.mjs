@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import process from 'node:process';
+import { built, compile } from './compile.mjs';
 
 const source = join(import.meta.dirname, '../../native');
-const build = join(import.meta.dirname, '../../build');
 let sockets = 0;
 
 /**
@@ -15,16 +14,12 @@ let sockets = 0;
  * @param {NodeJS.ProcessEnv} env
  */
 export function buildGremlin(env) {
-  const library = join(build, 'gremlin.so');
   const files = readdirSync(source).map((name) => join(source, name));
   const newest = Math.max(...files.map((file) => statSync(file).mtimeMs));
+  const library = built('gremlin.so');
   if ((statSync(library, { throwIfNoEntry: false })?.mtimeMs ?? 0) > newest) return library;
-  mkdirSync(build, { recursive: true });
   const sources = files.filter((file) => file.endsWith('.c'));
-  const args = ['-std=c11', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', library, ...sources];
-  const { status, stderr } = spawnSync(env['CC'] ?? 'cc', [...args, '-ldl', '-lpthread'], { env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`the gremlin does not compile: ${stderr}`);
-  return library;
+  return compile('gremlin.so', sources, { options: ['-shared', '-fPIC', '-ldl', '-lpthread'], env });
 }
 
 /** The way to the gremlin of a victim: a socket in the file system, which namespaces of the network do not hide. */

@@ -1,22 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import process from 'node:process';
+import { compile } from '../harness/compile.mjs';
 
 const source = join(import.meta.dirname, '../../kills/victim.c');
-const build = join(import.meta.dirname, '../../build');
 
 /** @param {NodeJS.ProcessEnv} env */
-export function buildVictim(env) {
-  const program = join(build, `victim-${process.pid}`);
-  mkdirSync(build, { recursive: true });
-  const args = ['-O1', '-g', '-Wall', '-Wextra', '-Werror', '-o', program, source, '-lrdmacm', '-libverbs'];
-  const { status, stderr } = spawnSync(env['CC'] ?? 'cc', args, { env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${source} does not compile: ${stderr}`);
-  return program;
-}
+export const buildVictim = (env) => compile('victim', [source], { options: ['-lrdmacm', '-libverbs'], env });
 
 /** A process that is killed. */
 export class Victim {
