@@ -132,7 +132,7 @@ void rdma_destroy_event_channel(rdma_event_channel* channel) {
     if (!found) return;
     Library::get().remove(channel);
     // Identifiers may still refer to it: the last of them frees it.
-    if (Library::get().is_used(found)) return Library::get().abandon(found);
+    if (Library::get().is_used(found)) return found->close();
   }
   delete found;
 }

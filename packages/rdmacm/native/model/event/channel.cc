@@ -20,6 +20,7 @@ Channel::~Channel() { close(); }
 void Channel::close() {
   if (ibv.fd >= 0) ::close(ibv.fd);
   ibv.fd = -1;
+  closed_ = true;
 }
 
 int Channel::wait() const {

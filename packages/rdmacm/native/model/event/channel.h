@@ -28,6 +28,7 @@ class Channel {
   std::unique_ptr<Event> pop();  // nullptr without one: it was removed after the descriptor became readable
   // The program has destroyed the channel while identifiers use it: their events are lost from now on.
   void close();
+  bool is_closed() const { return closed_; }
   // Removes the events that an identifier counts.
   std::deque<std::unique_ptr<Event>> remove(const Id* id);
 
@@ -37,6 +38,7 @@ class Channel {
   Channel() = default;
 
   std::deque<std::unique_ptr<Event>> events_;
+  bool closed_ = false;  // `ibv` is the program's to change
 };
 
 }  // namespace verbs::rdmacm::model

@@ -36,14 +36,9 @@ class Library {
   bool is_used(const Channel* channel) const {
     return std::any_of(ids_.begin(), ids_.end(), [&](const Id* id) { return id->channel == channel; });
   }
-  // A channel that the program has destroyed before its identifiers.
-  void abandon(Channel* channel) {
-    channel->close();
-    abandoned_.insert(channel);
-  }
-  // The channel if nobody refers to it any more, to be freed.
-  std::unique_ptr<Channel> release(Channel* channel) {
-    if (is_used(channel) || abandoned_.erase(channel) == 0) return nullptr;
+  // The channel, to be freed, if the program has destroyed it and the last of its identifiers has left it.
+  std::unique_ptr<Channel> release(Channel* channel) const {
+    if (!channel->is_closed() || is_used(channel)) return nullptr;
     return std::unique_ptr<Channel>(channel);
   }
   std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_()) & 0xffffff; }
@@ -52,7 +47,6 @@ class Library {
   std::mt19937 random_{std::random_device{}()};
   std::unordered_set<Id*> ids_;
   std::unordered_map<const rdma_event_channel*, Channel*> channels_;
-  std::unordered_set<Channel*> abandoned_;
 };
 
 // The identifier; nullptr if there is none at that address.
