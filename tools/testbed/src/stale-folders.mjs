@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const prefix = 'verbs-testbed-';
@@ -10,14 +10,16 @@ const namespace = /** @type {string} */ (/\d+/.exec(readlinkSync('/proc/self/ns/
 export const folderPrefix = `${prefix}${namespace}-${process.pid}-`;
 
 /**
- * Removes the folders of processes that were killed before they could.
+ * Removes the folders of processes of this user that were killed before they could.
  * @param {string} parent
  * @returns {string[]} the names of those that are gone
  */
 export function removeStaleFolders(parent) {
   const stale = readdirSync(parent).filter((name) => {
     const owner = new RegExp(`^${prefix}${namespace}-([0-9]+)-`).exec(name)?.[1];
-    return owner !== undefined && !isAlive(Number(owner));
+    if (owner === undefined || isAlive(Number(owner))) return false;
+    // Another run may be faster; another user's folder cannot be removed.
+    return lstatSync(join(parent, name), { throwIfNoEntry: false })?.uid === process.getuid?.();
   });
   for (const name of stale) rmSync(join(parent, name), { recursive: true, force: true });
   return stale;
