@@ -76,6 +76,12 @@ class WaitEnd extends RcEnd {
   }
 }
 
+/** Nobody awaits the last request when the queue pair is closed: an answer can come before its acknowledgement. */
+function awaitedLater<T>(request: Promise<T>): Promise<T> {
+  request.catch(() => undefined);
+  return request;
+}
+
 /** A promise for each request: `qp.send()` and `qp.recv()`. */
 class PromiseEnd extends RcEnd {
   #incoming: Promise<WorkCompletion> | undefined;
@@ -89,7 +95,7 @@ class PromiseEnd extends RcEnd {
     // The buffer is free.
     await this.#sent;
     const { qp, mr } = this.end;
-    this.#sent = qp.send({ opcode: WrOpcode.SEND, sgList: [{ mr, length: this.size }] });
+    this.#sent = awaitedLater(qp.send({ opcode: WrOpcode.SEND, sgList: [{ mr, length: this.size }] }));
   }
 
   protected override async receive(): Promise<void> {
@@ -100,10 +106,7 @@ class PromiseEnd extends RcEnd {
 
   #receive() {
     const { qp, mr } = this.end;
-    const received = qp.recv({ sgList: [{ mr, offset: this.size, length: this.size }] });
-    // No one awaits the last one when the queue pair is closed.
-    received.catch(() => undefined);
-    return received;
+    return awaitedLater(qp.recv({ sgList: [{ mr, offset: this.size, length: this.size }] }));
   }
 }
 
