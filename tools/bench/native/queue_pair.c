@@ -6,6 +6,8 @@
 
 #include "fail.h"
 
+enum { kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
+
 static void check(int error, const char* what) {
   if (error != 0) fail_with(error, what);
 }
@@ -24,7 +26,7 @@ static void open_device(struct queue_pair* pair, int device) {
 }
 
 static void connect_to(struct queue_pair* pair, const struct address* theirs, enum ibv_mtu mtu) {
-  struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+  struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = kAccess};
   check(ibv_modify_qp(pair->qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
         "ibv_modify_qp to INIT");
   struct ibv_qp_attr rtr = {
@@ -61,8 +63,7 @@ void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t
   pair->pd = need(ibv_alloc_pd(pair->context), "ibv_alloc_pd");
   pair->buffer = need(aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), "-s and -w");
   memset(pair->buffer, 0, bytes);
-  pair->mr =
-      need(ibv_reg_mr(pair->pd, pair->buffer, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE), "ibv_reg_mr");
+  pair->mr = need(ibv_reg_mr(pair->pd, pair->buffer, bytes, kAccess), "ibv_reg_mr");
   pair->cq = need(ibv_create_cq(pair->context, (int)(2 * depth), NULL, NULL, 0), "ibv_create_cq");
   create_queue_pair(pair, depth);
 }

@@ -1,4 +1,4 @@
-// One end of an RC connection, with one buffer that the other end may write.
+// One end of an RC connection, with one buffer that the other end may read and write.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -22,6 +22,11 @@ static uint64_t percentile(const uint64_t* sorted, size_t count, double share) {
   return sorted[(size_t)((double)(count - 1) * share)];
 }
 
+uint64_t percentile_of(uint64_t* samples, size_t count, double share) {
+  qsort(samples, count, sizeof *samples, compare);
+  return percentile(samples, count, share);
+}
+
 static void print_samples(uint64_t* samples, size_t count) {
   qsort(samples, count, sizeof *samples, compare);
   printf("{\"unit\":\"ns\",\"min\":%" PRIu64 ",\"median\":%" PRIu64 ",\"p99\":%" PRIu64 ",\"p999\":%" PRIu64,

@@ -7,6 +7,9 @@
 // Of a clock that only goes forward.
 uint64_t now_ns(void);
 
+// The sample below which that share of them lies, from 0 to 1. Sorts `samples`.
+uint64_t percentile_of(uint64_t* samples, size_t count, double share);
+
 // {"unit":"ns","min":…,"median":…,"p99":…,"p999":…} of round trips. Sorts `samples`.
 void print_round_trips(uint64_t* samples, size_t count);
 

@@ -5,6 +5,7 @@ import { connectionComparisons } from './suites/connections.js';
 import { doorbellComparison } from './suites/doorbell.js';
 import { latencyComparisons } from './suites/latency.js';
 import { lossComparison } from './suites/loss.js';
+import { passiveComparisons } from './suites/passive.js';
 import { queuePairComparisons } from './suites/queue-pairs.js';
 import { rateComparisons } from './suites/rates.js';
 import { reformatComparisons } from './suites/reformat.js';
@@ -18,6 +19,7 @@ export function comparisons(extent: Extent): Comparison[] {
     ...bandwidthComparisons(extent),
     lossComparison(extent),
     ...queuePairComparisons(extent),
+    ...passiveComparisons(extent),
     ...connectionComparisons(extent),
     ...speedComparisons(extent),
     ...commComparisons(extent),

@@ -155,6 +155,14 @@ test('many_queue_pairs measures the memory of an idle one as well', async () => 
   expect(bytes).toBeGreaterThan(0);
 });
 
+// It looks at what it read.
+test('passive_reads measures READs from a process that sleeps, and from one that polls rarely', async () => {
+  const args = ['-s', '4096', '-n', '2100'];
+  const figures = await measure({ name: '', program: 'passive_reads', args, configuration: SHM });
+  expect(figures['unit']).toBe('ns');
+  for (const figure of ['sleeps', 'polls_1ms', 'polls_10ms']) expect(figures[figure]).toBeGreaterThan(0);
+});
+
 interface Document {
   rounds: number;
   results: { contenders: { values: number[]; placements: string[] }[] }[];
