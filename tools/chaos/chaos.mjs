@@ -28,7 +28,7 @@ a new connection must work, and no descriptor, thread, object or memory may be l
 Kinds:
 ${disturbances.map(({ kind, about }) => `  ${kind.padEnd(10)} ${about}`).join('\n')}
 Links: process (both ends in one), loopback (UDP), shm (shared memory), veth (two network namespaces).
-Packages: core, rdmacm, mlx5, hbl, doca-comm.`;
+Packages: core, rdmacm, mlx5, hbl, doca-comm; libibverbs, a program in C.`;
 
 /** @param {string[]} args */
 function readOptions(args) {

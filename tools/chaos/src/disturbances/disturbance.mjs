@@ -30,11 +30,14 @@
 /** Every link. @type {readonly LinkName[]} */
 export const everywhere = ['process', 'loopback', 'shm', 'veth'];
 
-/** Every package. */
-export const all = /** @type {const} */ (['core', 'rdmacm', 'mlx5', 'hbl', 'doca-comm']);
+/** Every package for Node.js. */
+export const inNode = /** @type {const} */ (['core', 'rdmacm', 'mlx5', 'hbl', 'doca-comm']);
+
+/** And a program in C. */
+export const all = /** @type {const} */ ([...inNode, 'libibverbs']);
 
 /** The packages whose program has memory that the NIC uses. */
-export const withMemory = /** @type {const} */ (['core', 'rdmacm', 'mlx5', 'hbl']);
+export const withMemory = /** @type {const} */ (['core', 'rdmacm', 'mlx5', 'hbl', 'libibverbs']);
 
 /** Nothing may be seen of it. @type {[Effect[], Effect[]]} */
 export const unharmed = [['ok'], ['ok']];

@@ -47,8 +47,9 @@ const enomem = {
   async act(scene) {
     const { pid } = scene.victim;
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[0]);
-    // Node.js itself ends when it has no memory for its own objects, so it keeps some.
-    limit(pid, `--as=${pages * 4096 + (64 << 20)}:`);
+    // Node.js itself ends when it has no memory for its own objects, so it keeps some; a program in C may lack every page.
+    const room = scene.package === 'libibverbs' ? scene.random.below(2 << 20) : 64 << 20;
+    limit(pid, `--as=${pages * 4096 + room}:`);
     const { codes } = await request(scene, { rounds: 5, megabytes: 256 });
     limit(pid, '--as=unlimited:');
     if (!codes.includes('ENOMEM')) throw new Error(`256 MB were there: ${codes}`);

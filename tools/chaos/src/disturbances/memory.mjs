@@ -92,10 +92,10 @@ const handler = {
     await victim.gremlin.do('handler', flags);
     await sleep(random.between(0, 50));
     const dead = await unmapForAWhile(scene);
-    // Node's own faults, those of WebAssembly, still arrive.
+    // The program's own faults still arrive: those of WebAssembly, or those that a program in C recovers from.
     if (dead.length === 0) {
       const { traps } = await victim.ask('trap');
-      if (traps !== 10) throw new Error(`${String(traps)} of 10 WebAssembly traps arrived`);
+      if (traps !== 10) throw new Error(`${String(traps)} of 10 faults of the program itself arrived`);
     }
     const names = [flags & 0x08000000 ? 'onstack' : 'no stack', ...(flags & 0x40000000 ? ['nodefer'] : [])];
     return { effects: lostMemory(scene), dead, note: names.join(', ') };

@@ -1,6 +1,6 @@
 /** @import { Disturbance } from './disturbance.mjs' */
 import { cannotDebug, debug } from '../harness/debugger.mjs';
-import { all, effects, everywhere, maybeOver, unharmed } from './disturbance.mjs';
+import { all, effects, everywhere, inNode, maybeOver, unharmed } from './disturbance.mjs';
 
 /** A process stands still for a while. @type {Disturbance} */
 const stop = {
@@ -49,7 +49,8 @@ const fork = {
     const failedToo = await victim.gremlin.do('fork', 2 + random.below(12), 1);
     if (failed < 0 || failedToo < 0) throw new Error(`a child did not end well: errno ${Math.min(failed, failedToo)}`);
     const { statuses } = await victim.ask('spawn', { argument: { count: 1 + random.below(4) } });
-    if (statuses.some((/** @type {number} */ status) => status !== 0)) throw new Error(`children of Node: ${statuses}`);
+    if (statuses.some((/** @type {number} */ status) => status !== 0))
+      throw new Error(`children of the program: ${statuses}`);
     return { effects: unharmed };
   },
 };
@@ -59,7 +60,7 @@ const worker = {
   kind: 'worker',
   about: 'the worker thread of an end is terminated',
   links: everywhere,
-  packages: all,
+  packages: inNode,
   workers: true,
   async act({ victim, target }) {
     await victim.ask('terminate', { argument: { end: victim.ends.indexOf(target) } });

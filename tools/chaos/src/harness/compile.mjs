@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
@@ -23,4 +23,20 @@ export function compile(name, sources, { options = [], env = process.env } = {})
   if (status !== 0) throw new Error(`${sources.join(', ')} does not compile: ${error?.message ?? stderr}`);
   renameSync(made, built(name));
   return built(name);
+}
+
+/**
+ * Compiles the C sources of a folder, if they are newer than what was made of them.
+ * @param {string} name of the file
+ * @param {string} folder
+ * @param {{ options?: string[], env?: NodeJS.ProcessEnv }} [more]
+ * @returns {string} its path
+ */
+export function buildOnce(name, folder, more) {
+  const files = readdirSync(folder).map((file) => join(folder, file));
+  const newest = Math.max(...files.map((file) => statSync(file).mtimeMs));
+  const made = statSync(built(name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (made > newest) return built(name);
+  const sources = files.filter((file) => file.endsWith('.c'));
+  return compile(name, sources, more);
 }

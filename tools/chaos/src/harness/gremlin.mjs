@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import process from 'node:process';
-import { built, compile } from './compile.mjs';
+import { buildOnce } from './compile.mjs';
 
 const source = join(import.meta.dirname, '../../native');
 let sockets = 0;
@@ -13,14 +12,8 @@ let sockets = 0;
  * Builds the library that does harm from inside of a victim, if its sources are newer.
  * @param {NodeJS.ProcessEnv} env
  */
-export function buildGremlin(env) {
-  const files = readdirSync(source).map((name) => join(source, name));
-  const newest = Math.max(...files.map((file) => statSync(file).mtimeMs));
-  const library = built('gremlin.so');
-  if ((statSync(library, { throwIfNoEntry: false })?.mtimeMs ?? 0) > newest) return library;
-  const sources = files.filter((file) => file.endsWith('.c'));
-  return compile('gremlin.so', sources, { options: ['-shared', '-fPIC', '-ldl', '-lpthread'], env });
-}
+export const buildGremlin = (env) =>
+  buildOnce('gremlin.so', source, { options: ['-shared', '-fPIC', '-ldl', '-lpthread'], env });
 
 /** The way to the gremlin of a victim: a socket in the file system, which namespaces of the network do not hide. */
 export class Gremlin {

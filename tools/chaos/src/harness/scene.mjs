@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Random } from '../random.mjs';
 import { deviceOf } from '../worlds/devices.mjs';
+import { programOf } from './programs.mjs';
 import { Victim } from './victim.mjs';
 
 /**
@@ -101,7 +102,8 @@ export class Scene {
       XDG_RUNTIME_DIR: world.link === 'veth' ? this.#own(ends[0] ?? 0) : this.directory,
     };
     const { directory } = this;
-    const victim = await Victim.start({ wrap, configuration, ends, env, directory, library: stage.library });
+    const program = programOf(this.package);
+    const victim = await Victim.start({ wrap, program, configuration, ends, env, directory, library: stage.library });
     await victim.ask('baseline');
     return victim;
   }

@@ -1,11 +1,8 @@
 /** @import { ChildProcess } from 'node:child_process' */
+/** @import { Configuration, Program } from './programs.mjs' */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import process from 'node:process';
 import { STEP_MS } from './bounds.mjs';
 import { Gremlin } from './gremlin.mjs';
-
-const program = join(import.meta.dirname, '../../victims/victim.mjs');
 
 /** Something that must not happen: the run has failed. */
 class Failure extends Error {}
@@ -21,13 +18,17 @@ export class Victim {
   /** Set before a signal is sent that the process does not survive. */
   mayDie = false;
 
-  /** @param {ChildProcess} child @param {Gremlin} gremlin @param {number[]} ends the numbers of its ends */
-  constructor(child, gremlin, ends) {
+  /** @type {Program} */
+  #program;
+
+  /** @param {ChildProcess} child @param {Program} program @param {Gremlin} gremlin @param {number[]} ends the numbers of its ends */
+  constructor(child, program, gremlin, ends) {
     this.child = child;
+    this.#program = program;
     this.gremlin = gremlin;
     this.ends = ends;
     child.stderr?.on('data', (text) => (this.#stderr = (this.#stderr + String(text)).slice(-4000)));
-    child.on('message', (/** @type {any} */ message) => {
+    program.listen(child, (message) => {
       const waiting = this.#waiting.get(message.ready ? 0 : message.id);
       this.#waiting.delete(message.ready ? 0 : message.id);
       if (message.error === undefined) waiting?.resolve(message.result);
@@ -53,26 +54,24 @@ export class Victim {
   /**
    * @param {object} options
    * @param {string[]} options.wrap words in front of the command
-   * @param {object} options.configuration
+   * @param {Program} options.program
+   * @param {Configuration} options.configuration
    * @param {number[]} options.ends
    * @param {NodeJS.ProcessEnv} options.env
    * @param {string} options.directory for its socket
    * @param {string} options.library the gremlin
    */
-  static async start({ wrap, configuration, ends, env, directory, library }) {
+  static async start({ wrap, program, configuration, ends, env, directory, library }) {
     const gremlin = new Gremlin(directory);
-    const [command, ...args] = [
+    const [command = '', ...args] = [
       ...wrap,
       'env',
       `LD_PRELOAD=${library}`,
       `CHAOS_GREMLIN=${gremlin.path}`,
-      process.execPath,
-      '--expose-gc',
-      program,
-      JSON.stringify(configuration),
+      ...program.words(configuration),
     ];
-    const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-    const victim = new Victim(child, gremlin, ends);
+    const child = spawn(command, args, { env: { ...env, ...program.env() }, stdio: program.stdio });
+    const victim = new Victim(child, program, gremlin, ends);
     await victim.#response(0, 'start', STEP_MS);
     await gremlin.connect();
     return victim;
@@ -88,9 +87,8 @@ export class Victim {
     if (this.exit !== undefined) return Promise.reject(this.#death());
     const id = ++this.#number;
     const response = this.#response(id, command, within);
-    this.child.send({ id, end: end === undefined ? undefined : this.ends.indexOf(end), command, argument }, () => {
-      // An error means that it has ended, which is told above.
-    });
+    const own = end === undefined ? undefined : this.ends.indexOf(end);
+    this.#program.send(this.child, { id, end: own, command, argument });
     return response;
   }
 
@@ -117,7 +115,7 @@ export class Victim {
   /** Lets it end by itself. @returns {Promise<void>} */
   async leave() {
     if (this.exit === undefined) {
-      this.child.disconnect();
+      this.#program.end(this.child);
       const timer = setTimeout(() => this.child.kill('SIGKILL'), STEP_MS);
       await this.ended;
       clearTimeout(timer);

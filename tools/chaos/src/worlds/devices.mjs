@@ -1,13 +1,15 @@
 /** @import { World } from './world.mjs' */
 
 /**
- * The packages whose connections are disturbed; `plain` is the soak's control, which uses no device.
- * @typedef {'core' | 'ud' | 'rdmacm' | 'mlx5' | 'hbl' | 'doca-comm' | 'plain'} Package
+ * The packages whose connections are disturbed; `libibverbs` is a program in C, `plain` the soak's control, which uses no
+ * device.
+ * @typedef {'core' | 'libibverbs' | 'ud' | 'rdmacm' | 'mlx5' | 'hbl' | 'doca-comm' | 'plain'} Package
  */
 
 /** @type {Record<Package, (end: number) => { name: string, options: string }>} */
 const kinds = {
   core: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
+  libibverbs: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
   ud: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
   plain: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
   rdmacm: (end) => ({ name: `soft${end}`, options: 'kind=roce' }),
