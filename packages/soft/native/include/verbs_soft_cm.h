@@ -63,7 +63,7 @@ struct verbs_soft_cm_ip {
 /* One end of a connection. */
 struct verbs_soft_cm_end {
   uint32_t qp_num;
-  uint32_t psn; /* of the first packet that the end sends */
+  uint32_t psn; /* of the first packet that the other end sends */
   uint8_t responder_resources;
   uint8_t initiator_depth;
   uint8_t flow_control;

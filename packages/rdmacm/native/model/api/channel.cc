@@ -96,6 +96,10 @@ int get_event(Channel& channel, rdma_cm_event** result) {
       continue;
     }
     prepare(*event);
+    {
+      const std::lock_guard guard(library.mutex);
+      library.report(*event);
+    }
     *result = &event.release()->ibv;
     return 0;
   }
@@ -149,11 +153,11 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
 }
 
 int rdma_ack_cm_event(rdma_cm_event* event) {
-  if (!event) return fail(EINVAL);
   auto* acknowledged = reinterpret_cast<Event*>(event);
   Library& library = Library::get();
   {
     const std::lock_guard guard(library.mutex);
+    if (!library.acknowledge(acknowledged)) return fail(EINVAL);
     ++acknowledged->id->acknowledged;
     library.acknowledged.notify_all();
   }

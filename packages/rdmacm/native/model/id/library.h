@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -41,11 +42,15 @@ class Library {
     if (!channel->is_closed() || is_used(channel)) return nullptr;
     return std::unique_ptr<Channel>(channel);
   }
+  // The program has the event from now on, until it acknowledges it. False: it has none at that address.
+  void report(Event& event) { reported_.merge(event.self); }
+  bool acknowledge(const Event* event) { return reported_.erase(event) != 0; }
   std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_()) & 0xffffff; }
 
  private:
   std::mt19937 random_{std::random_device{}()};
   std::unordered_set<Id*> ids_;
+  std::set<const Event*> reported_;
   std::unordered_map<const rdma_event_channel*, Channel*> channels_;
 };
 

@@ -45,7 +45,7 @@ void ready_to_receive(Id& id, ibv_qp_attr* attr, int* mask) {
   attr->ah_attr.grh.flow_label = id.path.flow_label;
   attr->path_mtu = static_cast<ibv_mtu>(id.path_mtu);
   attr->dest_qp_num = id.peer.qp_num;
-  attr->rq_psn = id.peer.psn;
+  attr->rq_psn = id.psn;
   *mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
   if (id.cm.qp_type == IBV_QPT_UC) return;
   attr->max_dest_rd_atomic = id.responder_resources;
@@ -54,7 +54,7 @@ void ready_to_receive(Id& id, ibv_qp_attr* attr, int* mask) {
 }
 
 void ready_to_send(Id& id, ibv_qp_attr* attr, int* mask) {
-  attr->sq_psn = id.psn;
+  attr->sq_psn = id.peer.psn;
   *mask |= IBV_QP_SQ_PSN;
   if (id.cm.qp_type == IBV_QPT_UC) return;
   attr->timeout = id.ack_timeout;

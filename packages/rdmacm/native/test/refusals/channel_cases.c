@@ -33,6 +33,16 @@ static void closed_descriptor(void) {
 
 static void no_event(void) { TRY(rdma_ack_cm_event(NULL)); }
 
+/* The program's error: the event is freed. */
+static void event_twice(void) {
+  struct rdma_cm_id *id = new_id(RDMA_PS_TCP);
+  MUST(rdma_resolve_addr(id, NULL, own4(7000), 5000));
+  struct rdma_cm_event *event = take(id);
+  TRY(rdma_ack_cm_event(event));
+  TRY(rdma_ack_cm_event(event));
+  TRY(rdma_destroy_id(id));
+}
+
 static void destroy_no_channel(void) { TRY_VOID(rdma_destroy_event_channel(NULL)); }
 
 /* The program's error: the identifier still refers to it. */
@@ -149,6 +159,7 @@ const struct test_case channel_cases[] = {
     {"get event: an empty channel that does not block", empty_channel},
     {"get event: the program has closed the descriptor", closed_descriptor},
     {"acknowledge: no event", no_event},
+    {"acknowledge: an event twice", event_twice},
     {"destroy channel: none", destroy_no_channel},
     {"destroy channel: an identifier uses it", destroy_used_channel},
     {"create id: no place for it", id_without_place},
