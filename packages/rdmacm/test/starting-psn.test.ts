@@ -20,7 +20,8 @@ const [REQ, REP] = [0x0010, 0x0013];
 function announced(frames: Buffer, attribute: number): number {
   const header = Buffer.from('01070203', 'hex');
   for (let at = frames.indexOf(header); at !== -1; at = frames.indexOf(header, at + 1)) {
-    if (frames.readUInt16BE(at + 16) === attribute) return frames.readUIntBE(at + 24 + (attribute === REQ ? 44 : 20), 3);
+    if (frames.readUInt16BE(at + 16) === attribute)
+      return frames.readUIntBE(at + 24 + (attribute === REQ ? 44 : 20), 3);
   }
   throw new Error(`no message ${attribute}`);
 }

@@ -49,7 +49,7 @@ export function nativeAddress(value: unknown, path: string): NativeAddress {
 }
 
 /** The number of a network interface, by its name or itself as text. */
-function scopeOf(zone: string | undefined, path: string): number {
+export function scopeOf(zone: string | undefined, path: string): number {
   if (zone === undefined) return 0;
   if (/^\d{1,9}$/.test(zone)) return Number(zone);
   const entries = networkInterfaces()[zone] ?? [];

@@ -62,7 +62,7 @@ const TEXTS: Partial<Record<CmEvent['name'], string>> = {
 };
 
 /** The error of an event that another one was expected for. */
-export function failureOf(event: CmEvent, syscall: string, detail: string): ConnectionError {
+export function failureOf(event: CmEvent, syscall: string, detail: string, hint?: string): ConnectionError {
   const { name, status } = event;
   if (name === 'REJECTED') {
     const program = status === RejectReason.CONSUMER_DEFINED;
@@ -82,6 +82,7 @@ export function failureOf(event: CmEvent, syscall: string, detail: string): Conn
     code: Object.hasOwn(TEXTS, name) ? name : enumName(CmEventType, event.event),
     text: TEXTS[name] ?? `an event ${name} came`,
     detail,
+    hint,
   });
 }
 

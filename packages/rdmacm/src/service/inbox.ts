@@ -63,12 +63,12 @@ export class Inbox implements CmWatcher {
   /** The event of that name. Any other one that matters is an error. */
   async expect(
     name: CmEvent['name'],
-    about: { signal: AbortSignal; syscall: string; detail: string },
+    about: { signal: AbortSignal; syscall: string; detail: string; hint?: () => string | undefined },
   ): Promise<CmEvent> {
     for (;;) {
       const event = await this.next(about.signal);
       if (event.name === name) return event;
-      if (!PASSING.has(event.name)) throw failureOf(event, about.syscall, about.detail);
+      if (!PASSING.has(event.name)) throw failureOf(event, about.syscall, about.detail, about.hint?.());
     }
   }
 }

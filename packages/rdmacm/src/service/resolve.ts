@@ -6,6 +6,7 @@ import { IdOption, OptionLevel, type PortSpace } from '../base/enums.js';
 import { kindOf } from '../base/libraries.js';
 import { addressesOf } from '../cm/addresses.js';
 import type { ConnParam } from '../cm/conn-param.js';
+import { adviceFor, hostAddress } from '../cm/host-address.js';
 import { Deadline, deadlineFields, type DeadlineOptions } from './deadline.js';
 import { ConnectionError } from './errors.js';
 import { Inbox } from './inbox.js';
@@ -71,6 +72,7 @@ export async function withRoute<T>(
   if (localAddress !== undefined && (typeof localAddress !== 'string' || isIP(localAddress) === 0)) {
     throw validate.typeError('options.localAddress', 'an IP address', localAddress);
   }
+  const source = localAddress === undefined ? undefined : hostAddress(localAddress, 'options.localAddress');
   const kind = kindOf(given.library, 'options.library');
   using deadline = new Deadline(given, syscall, `to ${host ?? 'this machine'} port ${port}`);
   const { signal } = deadline;
@@ -81,7 +83,13 @@ export async function withRoute<T>(
     const id = sharedChannel(kind).createId(ps);
     try {
       const inbox = new Inbox(id);
-      await resolve(inbox, address, given, { signal, syscall: 'rdma_resolve_addr', detail });
+      const hint = () => adviceFor(address, addressesOf(kind));
+      await resolve(
+        inbox,
+        address,
+        { ...given, localAddress: source },
+        { signal, syscall: 'rdma_resolve_addr', detail, hint },
+      );
       return await use({ inbox, about: { signal, syscall, detail } });
     } catch (error) {
       id.close();
@@ -99,7 +107,7 @@ export async function withRoute<T>(
 /** The addresses of a name, in the order of Node's resolver. */
 async function addressesOfName(host: string, signal: AbortSignal): Promise<string[]> {
   signal.throwIfAborted();
-  if (isIP(host) !== 0) return [host];
+  if (isIP(host) !== 0) return [hostAddress(host, 'options.host')];
   const found = await Promise.race([lookupName(host, { all: true }), aborted(signal)]);
   return found.map(({ address }) => address);
 }
@@ -117,10 +125,14 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-async function resolve(inbox: Inbox, address: string, given: CheckedPeer, about: Resolved['about']): Promise<void> {
+async function resolve(
+  inbox: Inbox,
+  address: string,
+  given: Omit<CheckedPeer, 'localAddress'> & { localAddress: string | undefined },
+  about: Resolved['about'] & { hint: () => string | undefined },
+): Promise<void> {
   const { id } = inbox;
-  const { port, localPort, resolveTimeout, tos, ackTimeout } = given;
-  const localAddress = given.localAddress as string | undefined;
+  const { port, localAddress, localPort, resolveTimeout, tos, ackTimeout } = given;
   const timeout = resolveTimeout === undefined ? {} : { timeout: resolveTimeout };
   if (tos !== undefined) id.setOption(OptionLevel.ID, IdOption.TOS, tos);
   if (ackTimeout !== undefined) id.setOption(OptionLevel.ID, IdOption.ACK_TIMEOUT, ackTimeout);
@@ -130,7 +142,7 @@ async function resolve(inbox: Inbox, address: string, given: CheckedPeer, about:
   try {
     id.resolveAddr({ address, port }, { ...from, ...timeout });
   } catch (error) {
-    throw addressError(error, about.detail);
+    throw addressError(error, about.detail, about.hint());
   }
   await inbox.expect('ADDR_RESOLVED', about);
   id.resolveRoute(timeout);
@@ -138,12 +150,13 @@ async function resolve(inbox: Inbox, address: string, given: CheckedPeer, about:
 }
 
 /** The library tells some of the addresses without a device at once, some by an event. */
-function addressError(error: unknown, detail: string): unknown {
+function addressError(error: unknown, detail: string, hint: string | undefined): unknown {
   if (!(error instanceof VerbsError) || !ADDRESS_CODES.has(error.code)) return error;
   return new ConnectionError(error.errno, error.syscall, {
     code: 'ADDR_ERROR',
     text: `the address was not resolved (${error.code})`,
     detail,
+    hint,
     cause: error,
   });
 }

@@ -6,6 +6,7 @@ import { kindOf } from '../base/libraries.js';
 import { addressesOf } from '../cm/addresses.js';
 import type { CmEvent } from '../cm/cm-event.js';
 import type { CmId } from '../cm/cm-id.js';
+import { hostAddress } from '../cm/host-address.js';
 import type { FullSocketAddress } from '../cm/socket-address.js';
 import { Inbox } from './inbox.js';
 import { ConnectionRequest, LookupRequest, type Request } from './request.js';
@@ -160,7 +161,7 @@ function listener(options: ListenOptions, ps: PortSpace): { id: CmId; backlog: n
     if (given.reuseAddr) id.setOption(OptionLevel.ID, IdOption.REUSEADDR, 1);
     if (given.ipv6Only) id.setOption(OptionLevel.ID, IdOption.AFONLY, 1);
     if (tos !== undefined) id.setOption(OptionLevel.ID, IdOption.TOS, tos);
-    id.bindAddr({ address: host ?? '::', port });
+    id.bindAddr({ address: host === undefined ? '::' : hostAddress(host, 'options.host'), port });
     id.listen(backlog);
     return { id, backlog };
   } catch (error) {

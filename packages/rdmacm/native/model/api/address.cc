@@ -96,6 +96,7 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
     const std::uint16_t port = port_of(id.source());
     free_port(id);  // it is taken by its address
     to_sockaddr(place.gid, port, &id.cm.route.addr.src_storage);
+    copy_scope(id.destination(), id.source());
     if (const int error = take_port(id)) return error;
     take_place(id, place);
   }

@@ -53,6 +53,13 @@ bool is_ipv4(const Gid& gid) { return std::equal(std::begin(kMapped), std::end(k
 
 bool is_multicast(const Gid& gid) { return gid[0] == 0xff || (is_ipv4(gid) && (gid[12] & 0xf0) == 0xe0); }
 
+bool is_link_local(const Gid& gid) { return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80; }
+
+void copy_scope(const sockaddr* from, sockaddr* to) {
+  if (from->sa_family != AF_INET6 || to->sa_family != AF_INET6) return;
+  reinterpret_cast<sockaddr_in6*>(to)->sin6_scope_id = v6(from).sin6_scope_id;
+}
+
 void to_sockaddr(const Gid& gid, std::uint16_t port, sockaddr_storage* address) {
   *address = {};
   if (is_ipv4(gid)) {

@@ -20,10 +20,13 @@ Gid gid_of(const sockaddr* address);
 bool is_any(const sockaddr* address);
 bool is_ipv4(const Gid& gid);
 bool is_multicast(const Gid& gid);
+bool is_link_local(const Gid& gid);
 // Whether the system has the address, with whatever device.
 bool is_of_system(const sockaddr* address);
 // As an address of family AF_INET or AF_INET6, whichever the GID is.
 void to_sockaddr(const Gid& gid, std::uint16_t port, sockaddr_storage* address);
+// Two ends at link-local addresses are at the same network interface.
+void copy_scope(const sockaddr* from, sockaddr* to);
 // The local address by which the system would send to that one. False if it has no route.
 bool source_for(const sockaddr* destination, Gid* source);
 

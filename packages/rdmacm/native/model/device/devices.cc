@@ -74,6 +74,7 @@ bool find_route(const sockaddr* destination, Place* place) {
   if (!is_multicast(to) && find_address(to, place)) return true;  // an address of our own
   Gid source{};
   if (source_for(destination, &source) && find_address(source, place)) return true;
+  if (is_link_local(to)) return false;  // without an interface it is nowhere
   // Loopback addresses all reach each other, and so may other addresses.
   return std::ranges::any_of(devices(), [&](Device* device) {
     Gid like{};
