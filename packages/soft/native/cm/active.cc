@@ -24,6 +24,18 @@ Data data_of(const verbs_soft_cm_data& data) { return {static_cast<const std::ui
 
 }  // namespace
 
+void Manager::begin(Connection& connection, const Mad& mad, Nanos now, std::uint32_t* id) {
+  *id = connection.id;
+  try {
+    send_until_response(connection, mad, kSends, now);
+  } catch (...) {
+    *id = 0;
+    connection.owner.data = nullptr;
+    close(connection);
+    throw;
+  }
+}
+
 int Manager::connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner, Nanos now, std::uint32_t* id) {
   if (attr.data.size > VERBS_SOFT_CM_CONNECT_DATA) return EINVAL;
   Connection* connection = create(State::kReqSent, owner);
@@ -60,8 +72,7 @@ int Manager::connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner,
                 .ack_timeout = connection->ack_timeout,
                 .ece = {attr.end.ece_vendor_id, attr.end.ece_options},
                 .data = data};
-  *id = connection->id;
-  send_until_response(*connection, make_mad(connection->transaction, Attribute::kReq, req), kSends, now);
+  begin(*connection, make_mad(connection->transaction, Attribute::kReq, req), now, id);
   return 0;
 }
 
@@ -140,9 +151,8 @@ int Manager::lookup(const verbs_soft_cm_lookup_attr& attr, const Owner& owner, N
   std::uint8_t data[SidrReq::kData] = {};
   emit_ip_header(attr.ip, data);
   std::ranges::copy(data_of(attr.data), data + VERBS_SOFT_CM_IP_HEADER);
-  *id = connection->id;
   const SidrReq req{.request_id = connection->id, .service_id = attr.service_id, .data = data};
-  send_until_response(*connection, make_mad(connection->transaction, Attribute::kSidrReq, req), kSends, now);
+  begin(*connection, make_mad(connection->transaction, Attribute::kSidrReq, req), now, id);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // How connections end: REJ, DREQ, DREP, and the release by their owners.
 #include <cerrno>
+#include <new>
 
 #include "cm/make_mad.h"
 #include "cm/manager.h"
@@ -91,10 +92,10 @@ void Manager::receive_rej(const Arrival& arrival) {
 
 void Manager::send_dreq(Connection& connection, Data data, Nanos now) {
   connection.transaction = new_transaction(connection.id);
-  leave_established(connection);
-  connection.state = State::kDreqSent;
   const Dreq dreq{connection.id, connection.remote_id, connection.remote_qpn, data};
   send_until_response(connection, make_mad(connection.transaction, Attribute::kDreq, dreq), kDreqSends, now);
+  leave_established(connection);
+  connection.state = State::kDreqSent;
 }
 
 void Manager::send_drep(Connection& connection, Data data) {
@@ -161,33 +162,42 @@ void Manager::release(std::uint32_t id, Nanos now) {
   Connection* connection = find(id);
   if (!connection || !connection->owner.data) return;
   connection->owner.data = nullptr;
-  switch (connection->state) {
+  try {
+    part(*connection, now);
+  } catch (const std::bad_alloc&) {  // without memory the peer hears nothing
+    if (Connection* left = find(id)) close(*left);
+  }
+}
+
+// Tells the peer.
+void Manager::part(Connection& connection, Nanos now) {
+  switch (connection.state) {
     case State::kReqSent:
-      send_reject(*connection, About::kReq, VERBS_SOFT_CM_TIMEOUT, {});
-      return close(*connection);
+      send_reject(connection, About::kReq, VERBS_SOFT_CM_TIMEOUT, {});
+      return close(connection);
     case State::kReqReceived:
-      send_reject(*connection, About::kReq, VERBS_SOFT_CM_CONSUMER, {});
-      return close(*connection);
+      send_reject(connection, About::kReq, VERBS_SOFT_CM_CONSUMER, {});
+      return close(connection);
     case State::kRepSent:
     case State::kRepReceived:
-      send_reject(*connection, connection->active ? About::kRep : About::kReq, VERBS_SOFT_CM_CONSUMER, {});
-      return wait_out(*connection, now);
+      send_reject(connection, connection.active ? About::kRep : About::kReq, VERBS_SOFT_CM_CONSUMER, {});
+      return wait_out(connection, now);
     case State::kEstablished:
-      return send_dreq(*connection, {}, now);
+      return send_dreq(connection, {}, now);
     case State::kDreqReceived:
-      send_drep(*connection, {});
-      return wait_out(*connection, now);
+      send_drep(connection, {});
+      return wait_out(connection, now);
     case State::kLookupReceived: {
       const SidrRep rep{
-          .request_id = connection->remote_id, .status = SidrRep::kRejected, .service_id = connection->service_id};
-      connection->keep(make_mad(connection->transaction, Attribute::kSidrRep, rep));
-      connection->state = State::kLookupAnswered;
-      send(*connection, connection->sent);
-      return arm(*connection, now + kLookupMemory);
+          .request_id = connection.remote_id, .status = SidrRep::kRejected, .service_id = connection.service_id};
+      connection.keep(make_mad(connection.transaction, Attribute::kSidrRep, rep));
+      connection.state = State::kLookupAnswered;
+      send(connection, connection.sent);
+      return arm(connection, now + kLookupMemory);
     }
     case State::kLookupSent:
     case State::kClosed:
-      return close(*connection);
+      return close(connection);
     case State::kDreqSent:
     case State::kTimewait:
     case State::kLookupAnswered:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "cm/make_mad.h"
@@ -14,11 +15,16 @@ Manager::Manager(const Config& config, Outlet& outlet)
 
 int Manager::listen(const verbs_soft_cm_listen_attr& attr, const Owner& owner, Nanos now, std::uint32_t* listener) {
   if (const int error = listeners_.add(attr, owner, listener)) return error;
-  for (const Held& held : std::exchange(held_, {})) {
-    wire::Path there = held.path;
-    std::swap(there.sgid, there.dgid);
-    deliver(held.port_num, there, held.mad, now);
-    if (!held_.empty() && held_.back().mad == held.mad) held_.back().deadline = held.deadline;  // not for this one
+  try {
+    for (const Held& held : std::exchange(held_, {})) {
+      wire::Path there = held.path;
+      std::swap(there.sgid, there.dgid);
+      deliver(held.port_num, there, held.mad, now);
+      if (!held_.empty() && held_.back().mad == held.mad) held_.back().deadline = held.deadline;  // not for this one
+    }
+  } catch (...) {
+    listeners_.remove(*listener);
+    throw;
   }
   return 0;
 }
@@ -93,15 +99,16 @@ void Manager::close(Connection& connection) {
 }
 
 void Manager::wait_out(Connection& connection, Nanos now) {
+  arm(connection, now + timewait(connection.ack_timeout));
   leave_established(connection);
   connection.state = State::kTimewait;
-  arm(connection, now + timewait(connection.ack_timeout));
 }
 
 void Manager::arm(Connection& connection, Nanos deadline) {
+  if (deadline == connection.deadline) return;
+  if (deadline != kNever) timers_.emplace(deadline, connection.id);
   if (connection.deadline != kNever) timers_.erase({connection.deadline, connection.id});
   connection.deadline = deadline;
-  if (deadline != kNever) timers_.emplace(deadline, connection.id);
 }
 
 // -- messages
@@ -110,8 +117,17 @@ void Manager::send_until_response(Connection& connection, const Mad& mad, int se
   connection.keep(mad);
   connection.sends_left = sends - 1;
   connection.interval = kFirstInterval;
-  send(connection, mad);
-  arm(connection, now + connection.interval);
+  send_and_arm(connection, mad, now + connection.interval);
+}
+
+void Manager::send_and_arm(Connection& connection, const Mad& mad, Nanos deadline) {
+  arm(connection, deadline);
+  try {
+    send(connection, mad);
+  } catch (...) {
+    arm(connection, kNever);
+    throw;
+  }
 }
 
 // The kernel puts the number of the connection into it as well, so that a trace shows what belongs together.
@@ -170,9 +186,18 @@ void Manager::advance(Nanos now) {
   }
   if (next_watch_ <= now) watch_peers(now);
   while (!timers_.empty() && timers_.begin()->first <= now) {
-    Connection* connection = find(timers_.begin()->second);
-    arm(*connection, kNever);
-    expire(*connection, now);
+    auto timer = timers_.extract(timers_.begin());
+    const std::uint32_t id = timer.value().second;
+    Connection& connection = *find(id);
+    connection.deadline = kNever;
+    try {
+      expire(connection, now);
+    } catch (const std::bad_alloc&) {  // in a moment again, with the timer's own memory
+      Connection* const left = find(id);
+      if (!left || left->deadline != kNever || left->state == State::kClosed) continue;
+      timer.value().first = left->deadline = now + kFirstInterval;
+      timers_.insert(std::move(timer));
+    }
   }
 }
 
@@ -202,9 +227,9 @@ void Manager::give_up(Connection& connection, Nanos now) {
     send_reject(connection, connection.active ? About::kReq : About::kRep, VERBS_SOFT_CM_TIMEOUT, {});
   }
   const bool remembered = connection.state == State::kRepSent || ending;
+  if (remembered) wait_out(connection, now);  // the first, because it needs memory
   report(connection, event);
-  if (remembered) return wait_out(connection, now);
-  close(connection);
+  if (!remembered) close(connection);
 }
 
 // -- events

@@ -91,6 +91,10 @@ class Manager {
   void forget_peer(Connection& connection);
   // The protocol has ended. `connection` may be gone then.
   void close(Connection& connection);
+  // What release() has to tell the peer.
+  void part(Connection& connection, Nanos now);
+  // The first message of a new connection. Without memory there is none afterwards.
+  void begin(Connection& connection, const Mad& mad, Nanos now, std::uint32_t* id);
   void wait_out(Connection& connection, Nanos now);
   void arm(Connection& connection, Nanos deadline);
 
@@ -122,6 +126,8 @@ class Manager {
   void send_reject(const Connection& connection, About about, int reason, Data data);
   void send_mra(const Connection& connection, About about);
   void send_drep(Connection& connection, Data data);
+  // Both, or, without memory, neither.
+  void send_and_arm(Connection& connection, const Mad& mad, Nanos deadline);
   void send_dreq(Connection& connection, Data data, Nanos now);
   std::uint64_t new_transaction(std::uint32_t id);
   // To the sender of a message that belongs to no connection.

@@ -109,8 +109,8 @@ int Manager::accept(std::uint32_t id, const verbs_soft_cm_end& end, Data data, N
                 .guid = config_.guid,
                 .ece = {end.ece_vendor_id, end.ece_options},
                 .data = data};
-  connection->state = State::kRepSent;
   send_until_response(*connection, make_mad(connection->transaction, Attribute::kRep, rep), kSends, now);
+  connection->state = State::kRepSent;
   return 0;
 }
 
@@ -176,9 +176,8 @@ int Manager::answer(std::uint32_t id, int status, std::uint32_t qpn, std::uint32
                     .qkey = qkey,
                     .data = data};
   connection->keep(make_mad(connection->transaction, Attribute::kSidrRep, rep));
+  send_and_arm(*connection, connection->sent, now + kLookupMemory);
   connection->state = State::kLookupAnswered;
-  send(*connection, connection->sent);
-  arm(*connection, now + kLookupMemory);
   return 0;
 }
 

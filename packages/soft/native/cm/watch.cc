@@ -11,11 +11,11 @@
 namespace verbs::soft::cm {
 
 void Manager::enter_established(Connection& connection, Nanos now) {
-  connection.state = State::kEstablished;
   const Watched peer = watched(connection);
   established_.emplace(peer, connection.id);
   const Watch first{.due = now + kFirstWatch, .answers = wire::is_soft_guid(peer.guid)};
   if (watches_.try_emplace(peer, first).second) next_watch_ = std::min(next_watch_, first.due);
+  connection.state = State::kEstablished;
 }
 
 void Manager::leave_established(const Connection& connection) {

@@ -63,9 +63,23 @@ void replace_any(sockaddr* address) {
   }
 }
 
+// As it was before bind().
+void unbind(Id& id) {
+  id.announcements.clear();
+  free_port(id);
+  id.place = {};
+  id.cm.verbs = nullptr;
+  id.cm.pd = nullptr;
+  id.cm.port_num = 0;
+  id.cm.route.addr.addr.ibaddr = {};
+  id.cm.route.addr.src_storage = {};
+  id.state = State::kIdle;
+}
+
 int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
   if (!to || (id.state != State::kIdle && id.state != State::kBound)) return EINVAL;
   if (!is_ip(to) || (source && !is_ip(source))) return EINVAL;
+  std::unique_ptr<Event> event = make_event(id);
   const sockaddr_storage any = any_like(to);
   if (id.state == State::kBound) {
     source = id.source();
@@ -80,16 +94,16 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
   replace_any(id.destination());
   Place place = id.place;
   if (!place.device && !find_route(id.destination(), &place)) {
-    push_event(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
+    push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
     return 0;
   }
   const Gid gid = gid_of(id.destination());
   if (is_ipv4(gid) != is_ipv4(place.gid) && !is_multicast(gid)) {
-    push_event(id, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+    push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
     return 0;
   }
   if (id.cm.ps == RDMA_PS_IPOIB) {
-    push_event(id, RDMA_CM_EVENT_ADDR_ERROR, -EINVAL);  // it is InfiniBand's
+    push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -EINVAL);  // it is InfiniBand's
     return 0;
   }
   if (!id.device()) {
@@ -102,7 +116,7 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
   }
   std::memcpy(id.cm.route.addr.addr.ibaddr.dgid.raw, gid.data(), gid.size());
   id.state = State::kAddressResolved;
-  push_event(id, RDMA_CM_EVENT_ADDR_RESOLVED);
+  push_event(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED);
   return 0;
 }
 
@@ -133,9 +147,10 @@ int set_route(Id& id) {
 
 int resolve_route(Id& id, int timeout) {
   if (id.state != State::kAddressResolved || timeout == 0) return EINVAL;
+  std::unique_ptr<Event> event = make_event(id);
   if (const int error = set_route(id)) return error;
   id.state = State::kRouteResolved;
-  push_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+  push_event(std::move(event), RDMA_CM_EVENT_ROUTE_RESOLVED);
   return 0;
 }
 
@@ -147,8 +162,14 @@ using namespace verbs::rdmacm::model;
 int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
   return with_id(id, [&](Id& found) {
     const int error = bind(found, address);
-    if (error == 0) announce_bound(found);
-    return result(error);
+    if (error != 0) return fail(error);
+    try {
+      announce_bound(found);
+    } catch (...) {
+      unbind(found);
+      throw;
+    }
+    return 0;
   });
 }
 

@@ -1,6 +1,7 @@
 // Event channels and events.
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "model/device/soft.h"
 #include "model/id/library.h"
@@ -26,10 +27,11 @@ bool complete_requested(Id& id) {
 void receive_response(Event& event) {
   Id& id = *of(event.ibv.id);
   if (!id.cm.qp) return;
-  event.ibv.event = RDMA_CM_EVENT_ESTABLISHED;
   int error = connect(id);
   if (error == 0) error = soft()->cm->ready(id.cm.verbs, id.connection, {});
+  if (error != ENOMEM) event.ibv.event = RDMA_CM_EVENT_ESTABLISHED;
   if (error == 0) return;
+  if (error == ENOMEM) throw std::bad_alloc();  // the event stays
   soft()->cm->reject(id.cm.verbs, id.connection, VERBS_SOFT_CM_CONSUMER, {});
   stop(id);
   event.ibv.event = RDMA_CM_EVENT_CONNECT_ERROR;
@@ -40,7 +42,9 @@ void join(Event& event) {
   Id& id = *of(event.ibv.id);
   if (!id.cm.qp) return;
   const ibv_gid& group = event.ibv.param.ud.ah_attr.grh.dgid;
-  if (soft()->attach_mcast(id.cm.qp, &group, 0) != 0) {
+  const int error = soft()->attach_mcast(id.cm.qp, &group, 0);
+  if (error == ENOMEM) throw std::bad_alloc();  // the event stays
+  if (error != 0) {
     event.ibv.event = RDMA_CM_EVENT_MULTICAST_ERROR;
     event.ibv.status = -1;  // as the real library, which does not tell the reason
     return;
@@ -78,6 +82,25 @@ bool is_early(const Event& event) {
   return event.ibv.event == RDMA_CM_EVENT_UNREACHABLE && event.id->is_datagram() && event.ibv.status == kNoSuchService;
 }
 
+// The program may ask for it again, unless another thread destroys the identifier meanwhile.
+void put_back(Channel& channel, std::unique_ptr<Event> event) {
+  Library& library = Library::get();
+  const bool requested = event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST;
+  rdma_cm_id* abandoned = nullptr;
+  {
+    const std::lock_guard guard(library.mutex);
+    --event->id->reported;
+    library.acknowledged.notify_all();
+    if (library.has(event->id)) {
+      if (requested) ++event->id->pending;
+      channel.push_front(std::move(event));
+    } else if (requested) {
+      abandoned = event->ibv.id;
+    }
+  }
+  if (abandoned) rdma_destroy_id(abandoned);
+}
+
 int get_event(Channel& channel, rdma_cm_event** result) {
   Library& library = Library::get();
   for (;;) {
@@ -90,12 +113,18 @@ int get_event(Channel& channel, rdma_cm_event** result) {
       ++event->id->reported;
       if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) --event->id->pending;
     }
-    if (is_early(*event) && connect_again(*event->id)) {
-      const std::lock_guard guard(library.mutex);
-      --event->id->reported;
-      continue;
+    try {
+      if (is_early(*event) && connect_again(*event->id)) {
+        const std::lock_guard guard(library.mutex);
+        --event->id->reported;
+        library.acknowledged.notify_all();
+        continue;
+      }
+      prepare(*event);
+    } catch (...) {
+      put_back(channel, std::move(event));
+      throw;
     }
-    prepare(*event);
     {
       const std::lock_guard guard(library.mutex);
       library.report(*event);
@@ -113,7 +142,7 @@ using namespace verbs::rdmacm::model;
 rdma_event_channel* rdma_create_event_channel() {
   try {
     if (!soft()) {
-      errno = ENODEV;
+      errno = why_not();
       return nullptr;
     }
     devices();  // as the real one: a later call is not held up by it, and a server has its address before its clients

@@ -164,6 +164,7 @@ int accept(Id& id, const rdma_conn_param* param) {
     id.state = State::kConnecting;
     return 0;
   }
+  if (error == ENOMEM) return error;  // the program may try again
   // As with the kernel: a request whose reply cannot be sent is rejected.
   stop(id);
   soft()->cm->reject(id.cm.verbs, id.connection, VERBS_SOFT_CM_CONSUMER, {});
@@ -180,8 +181,9 @@ int disconnect(Id& id) {
   const bool listens = id.state == State::kListening && id.device();
   if ((id.connection == 0 && !listens) || !id.cm.verbs) return EINVAL;
   if (const int error = stop(id)) return error;
-  if (id.connection != 0 && !id.is_datagram()) soft()->cm->disconnect(id.cm.verbs, id.connection, {});
-  return 0;
+  if (id.connection == 0 || id.is_datagram()) return 0;
+  const int error = soft()->cm->disconnect(id.cm.verbs, id.connection, {});
+  return error == ENOMEM ? error : 0;
 }
 
 }  // namespace

@@ -37,7 +37,13 @@ int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* info, ibv_pd* pd, ibv_qp_init
     if (!id || !info) return fail(EINVAL);
     rdma_cm_id* created = nullptr;
     if (rdma_create_id(nullptr, &created, nullptr, static_cast<rdma_port_space>(info->ai_port_space)) != 0) return -1;
-    if (prepare(*of(created), *info, pd, attr) != 0) {
+    int prepared = 0;
+    try {
+      prepared = prepare(*of(created), *info, pd, attr);
+    } catch (...) {
+      prepared = fail(ENOMEM);
+    }
+    if (prepared != 0) {
       const int error = errno;
       rdma_destroy_ep(created);
       return fail(error);

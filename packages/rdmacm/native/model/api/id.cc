@@ -17,8 +17,8 @@ bool is_known(rdma_port_space ps) {
 
 int create(rdma_event_channel* channel, rdma_cm_id** result, void* context, rdma_port_space ps) {
   if (!result || !is_known(ps)) return fail(EINVAL);
-  if (!soft()) return fail(ENODEV);
-  auto id = std::make_unique<Id>();
+  if (!soft()) return fail(why_not());
+  std::unique_ptr<Id> id = make_id();
   if (!channel) {
     devices();
     id->own_channel = Channel::open();
@@ -27,8 +27,7 @@ int create(rdma_event_channel* channel, rdma_cm_id** result, void* context, rdma
   }
   Library& library = Library::get();
   const std::lock_guard guard(library.mutex);
-  if (id->is_sync()) library.add(id->own_channel.get());
-  id->channel = library.find(channel);
+  id->channel = id->is_sync() ? id->own_channel.get() : library.find(channel);
   if (!id->channel) return fail(EINVAL);
   id->cm.channel = channel;
   id->cm.context = context;
@@ -36,6 +35,14 @@ int create(rdma_event_channel* channel, rdma_cm_id** result, void* context, rdma
   id->cm.qp_type = ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
   id->psn = library.random_psn();
   library.add(id.get());
+  if (id->is_sync()) {
+    try {
+      library.add(id->own_channel.get());
+    } catch (...) {
+      library.remove(id.get());
+      throw;
+    }
+  }
   *result = &id.release()->cm;
   return 0;
 }
@@ -75,7 +82,7 @@ int destroy(Id& id) {
   }
   withdraw(id);
   acknowledge_last(id);
-  std::deque<std::unique_ptr<Event>> dropped;
+  EventQueue dropped;
   {
     std::unique_lock lock(library.mutex);
     dropped = id.channel->remove(&id);
@@ -83,7 +90,7 @@ int destroy(Id& id) {
     if (id.is_sync()) library.remove(&id.own_channel->ibv);
   }
   // Requests that the program never got.
-  for (const auto& event : dropped) {
+  while (const std::unique_ptr<Event> event = dropped.pop()) {
     if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) destroy(*of(event->ibv.id));
   }
   leave_groups(id);
@@ -114,7 +121,8 @@ int migrate(Id& id, rdma_event_channel* channel) {
   }
   Channel* next = library.find(channel);
   if (!next) return fail(EINVAL);
-  for (std::unique_ptr<Event>& event : id.channel->remove(&id)) next->push(std::move(event));
+  EventQueue moved = id.channel->remove(&id);
+  while (std::unique_ptr<Event> event = moved.pop()) next->push(std::move(event));
   if (id.is_sync()) library.remove(&id.own_channel->ibv);
   Channel* const left = id.channel;
   old = std::move(id.own_channel);

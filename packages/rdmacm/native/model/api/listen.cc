@@ -1,5 +1,6 @@
 // The passive side: listening, and requests of synchronous identifiers.
 #include <cerrno>
+#include <new>
 
 #include "model/device/soft.h"
 #include "model/id/callback.h"
@@ -13,15 +14,23 @@ namespace {
 
 constexpr int kMaxBacklog = 1024;  // as the kernel's default
 
-int listen_on(Id& id, Device& device) {
+// 0 or errno; without memory nothing listens.
+int listen_on(Id& id, Device& device) try {
   auto listening = std::make_unique<Listening>(Listening{&id, &device, 0, nullptr});
   const verbs_soft_cm_listen_attr attr = listen_attr_of(id);
   if (const int error = soft()->cm->listen(device.verbs, &attr, on_cm_event, listening.get(), &listening->number)) {
     return error;
   }
-  listening->announcement = announce(id, device, Service::kListening);
-  id.listeners.push_back(std::move(listening));
+  try {
+    listening->announcement = announce(id, device, Service::kListening);
+  } catch (...) {  // before it is freed
+    soft()->cm->unlisten(device.verbs, listening->number);
+    throw;
+  }
+  id.listeners.push_back(std::move(listening));  // there is room for it
   return 0;
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
 }
 
 int listen(Id& id, int backlog) {
@@ -35,6 +44,7 @@ int listen(Id& id, int backlog) {
   id.backlog = backlog > 0 && backlog < kMaxBacklog ? backlog : kMaxBacklog;
   const std::vector<Device*> where = devices_of(id);
   if (where.empty()) return ENODEV;
+  id.listeners.reserve(where.size());
   id.state = State::kListening;
   for (Device* device : where) {
     const int error = listen_on(id, *device);

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "model/device/soft.h"
 
@@ -29,7 +31,12 @@ std::unique_ptr<Device> open(ibv_device* listed) {
   device->max_responder_resources = static_cast<std::uint8_t>(std::clamp(attr.max_qp_rd_atom, 0, 255));
   device->max_initiator_depth = static_cast<std::uint8_t>(std::clamp(attr.max_qp_init_rd_atom, 0, 255));
   device->pd = soft()->alloc_pd(device->verbs);
-  if (!device->pd) return nullptr;
+  if (!device->pd) {
+    const int error = errno;
+    soft()->close_device(device->verbs);
+    errno = error;
+    return nullptr;
+  }
   return device;
 }
 
@@ -39,27 +46,34 @@ std::mutex& devices_mutex() { return opening; }
 
 std::vector<Device*> devices() {
   std::vector<Device*> all;
+  if (!soft() && why_not() == ENOMEM) throw std::bad_alloc();
   if (!soft()) return all;
   const std::lock_guard guard(opening);
   int count = 0;
-  ibv_device** list = soft()->get_device_list(&count);
+  const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> listed(soft()->get_device_list(&count),
+                                                                    soft()->free_device_list);
+  ibv_device** const list = listed.get();
+  if (!list && errno == ENOMEM) throw std::bad_alloc();
   if (!list) return all;
   for (int i = 0; i < count; ++i) {
     auto known = std::ranges::find_if(
         opened(), [&](const auto& device) { return device->process == getpid() && device->verbs->device == list[i]; });
     if (known == opened().end()) {
+      opened().reserve(opened().size() + 1);
       std::unique_ptr<Device> device = open(list[i]);
+      if (!device && errno == ENOMEM) throw std::bad_alloc();
       if (!device) continue;
       known = opened().insert(opened().end(), std::move(device));
     }
     all.push_back(known->get());
   }
-  soft()->free_device_list(list);
   return all;
 }
 
 bool find_address(Device& device, const Gid& gid, Place* place) {
-  if (soft()->cm->find_address(device.verbs, gid.data(), &place->port_num, &place->gid_index) != 0) return false;
+  const int error = soft()->cm->find_address(device.verbs, gid.data(), &place->port_num, &place->gid_index);
+  if (error == ENOMEM) throw std::bad_alloc();
+  if (error != 0) return false;
   place->device = &device;
   place->gid = gid;
   return true;

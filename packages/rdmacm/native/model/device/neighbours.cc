@@ -58,22 +58,21 @@ bool is_loopback(const Gid& gid) { return is_ipv4(gid) && gid[12] == 127; }
 std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const Gid& bound, const Gid& own,
                                                  Service service) {
   if (!is_loopback(own)) return nullptr;
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return nullptr;
+  std::unique_ptr<Announcement> made(new Announcement(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  if (made->fd_ < 0) return nullptr;
   const std::string name =
       prefix_of(service_id) + text_of(bound) + "/" + text_of(own) + (service == Service::kBound ? kBoundOnly : "");
   // Somebody else may have taken the name, by mistake or not.
   std::random_device random;
   for (int i = 0; i < kNames; ++i) {
-    if (bind_abstract(fd, i == 0 ? name : name + "#" + std::to_string(random()))) {
-      return std::unique_ptr<Announcement>(new Announcement(fd));
-    }
+    if (bind_abstract(made->fd_, i == 0 ? name : name + "#" + std::to_string(random()))) return made;
   }
-  close(fd);
   return nullptr;
 }
 
-Announcement::~Announcement() { close(fd_); }
+Announcement::~Announcement() {
+  if (fd_ >= 0) close(fd_);
+}
 
 std::optional<Gid> find_neighbour(std::uint64_t service_id, const Gid& address) {
   if (!is_loopback(address)) return std::nullopt;

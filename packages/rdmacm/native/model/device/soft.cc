@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cerrno>
 #include <memory>
+#include <new>
 #include <type_traits>
 
 #include "model/device/devices.h"
@@ -14,6 +16,7 @@ namespace verbs::rdmacm::model {
 namespace {
 
 std::atomic<const Soft*> attached = nullptr;
+std::atomic<int> reason = ENODEV;
 
 bool resolve(void* library, Soft* soft) {
   bool all = true;
@@ -25,6 +28,7 @@ bool resolve(void* library, Soft* soft) {
   find("ibv_get_device_list", &soft->get_device_list);
   find("ibv_free_device_list", &soft->free_device_list);
   find("ibv_open_device", &soft->open_device);
+  find("ibv_close_device", &soft->close_device);
   find("ibv_query_device", &soft->query_device);
   find("ibv_query_port", &soft->query_port);
   find("ibv_alloc_pd", &soft->alloc_pd);
@@ -50,19 +54,26 @@ int attach(verbs_soft_extension_function extension) {
   if (!extension || dladdr(reinterpret_cast<void*>(extension), &place) == 0) return ENOSYS;
   void* library = dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   if (!library) return ENOSYS;
-  auto created = std::make_unique<Soft>();
-  created->table = extension(VERBS_SOFT_EXTENSION_VERSION);
-  if (created->table) created->cm = created->table->connection_manager(VERBS_SOFT_CM_VERSION);
-  if (!created->cm || !resolve(library, created.get())) return ENOSYS;
-  // Never freed, as the library is never unloaded. Of two threads the first one attaches.
-  const Soft* none = nullptr;
-  if (attached.compare_exchange_strong(none, created.get())) {
-    const auto& table = *created.release()->table;
-    soft::model::take_at_fork<devices_mutex>(table, VERBS_SOFT_LOCK_OUTER);
+  try {
+    auto created = std::make_unique<Soft>();
+    created->table = extension(VERBS_SOFT_EXTENSION_VERSION);
+    if (created->table) created->cm = created->table->connection_manager(VERBS_SOFT_CM_VERSION);
+    if (!created->cm || !resolve(library, created.get())) return ENOSYS;
+    // Never freed, as the library is never unloaded. Of two threads the first one attaches.
+    const Soft* none = nullptr;
+    if (attached.compare_exchange_strong(none, created.get())) {
+      const auto& table = *created.release()->table;
+      soft::model::take_at_fork<devices_mutex>(table, VERBS_SOFT_LOCK_OUTER);
+    }
+  } catch (const std::bad_alloc&) {
+    reason = ENOMEM;
+    return ENOMEM;
   }
   return 0;
 }
 
 const Soft* soft() { return attached.load(std::memory_order_acquire); }
+
+int why_not() { return reason; }
 
 }  // namespace verbs::rdmacm::model

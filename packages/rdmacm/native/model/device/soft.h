@@ -15,6 +15,7 @@ struct Soft {
   decltype(&ibv_get_device_list) get_device_list = nullptr;
   decltype(&ibv_free_device_list) free_device_list = nullptr;
   decltype(&ibv_open_device) open_device = nullptr;
+  decltype(&ibv_close_device) close_device = nullptr;
   decltype(&ibv_query_device) query_device = nullptr;
   int (*query_port)(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr) = nullptr;
   decltype(&ibv_alloc_pd) alloc_pd = nullptr;
@@ -31,9 +32,11 @@ struct Soft {
   decltype(&ibv_detach_mcast) detach_mcast = nullptr;
 };
 
-// verbs_soft_model_load(): 0, also if it is attached already; ENOSYS without the software NIC.
+// verbs_soft_model_load(): 0, also if it is attached already; ENOSYS without the software NIC; ENOMEM.
 int attach(verbs_soft_extension_function extension);
 // nullptr before attach().
 const Soft* soft();
+// Why it is nullptr: ENODEV, or ENOMEM if there was no memory to attach.
+int why_not();
 
 }  // namespace verbs::rdmacm::model

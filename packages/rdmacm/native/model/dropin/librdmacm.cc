@@ -1,5 +1,8 @@
 // librdmacm.so.1 for programs that do not know the software NIC: each function forwards to the library under it, of
 // which a process has one.
+#include <atomic>
+#include <cerrno>
+
 #include "model/library/functions.h"
 #include "verbs_soft_model.h"
 
@@ -7,11 +10,13 @@ namespace {
 
 // A program may have loaded librdmacm alone: it loads libibverbs then, as Debian's librdmacm does.
 const RdmacmFunctions& model() {
-  static const RdmacmFunctions* functions = [] {
-    if (const auto extension = verbs::soft::model::load_extension()) verbs_soft_model_load(extension);
-    return verbs_soft_rdmacm();
-  }();
-  return *functions;
+  static std::atomic<bool> tried = false;
+  if (!tried.load(std::memory_order_acquire)) {
+    const auto extension = verbs::soft::model::load_extension();
+    // Without memory the next call tries again.
+    if (!extension || verbs_soft_model_load(extension) != ENOMEM) tried.store(true, std::memory_order_release);
+  }
+  return *verbs_soft_rdmacm();
 }
 
 }  // namespace

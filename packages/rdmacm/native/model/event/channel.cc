@@ -28,25 +28,30 @@ int Channel::wait() const {
   return ::read(ibv.fd, &one, sizeof one) == sizeof one ? 0 : errno;
 }
 
-void Channel::push(std::unique_ptr<Event> event) {
-  events_.push_back(std::move(event));
+void Channel::push(std::unique_ptr<Event> event) noexcept {
+  events_.push(std::move(event));
   if (ibv.fd >= 0) eventfd_write(ibv.fd, 1);
 }
 
-std::unique_ptr<Event> Channel::pop() {
-  if (events_.empty()) return nullptr;
-  std::unique_ptr<Event> event = std::move(events_.front());
-  events_.pop_front();
-  return event;
+void Channel::push_front(std::unique_ptr<Event> event) noexcept {
+  events_.push_front(std::move(event));
+  if (ibv.fd >= 0) eventfd_write(ibv.fd, 1);
 }
 
-std::deque<std::unique_ptr<Event>> Channel::remove(const Id* id) {
-  std::deque<std::unique_ptr<Event>> kept, removed;
-  for (std::unique_ptr<Event>& event : events_) (event->id == id ? removed : kept).push_back(std::move(event));
+std::unique_ptr<Event> Channel::pop() noexcept { return events_.pop(); }
+
+EventQueue Channel::remove(const Id* id) noexcept {
+  EventQueue kept, removed;
+  int count = 0;
+  while (std::unique_ptr<Event> event = events_.pop()) {
+    const bool leaves = event->id == id;
+    count += leaves;
+    (leaves ? removed : kept).push(std::move(event));
+  }
   events_ = std::move(kept);
   // Takes their counts from the descriptor, whose flags are the program's. A kernel that cannot do it without blocking
   // leaves them, and readers find no event then.
-  for (std::size_t i = 0; i < removed.size(); ++i) {
+  for (; count > 0; --count) {
     eventfd_t one = 0;
     iovec part{&one, sizeof one};
     if (preadv2(ibv.fd, &part, 1, -1, RWF_NOWAIT) < 0) break;

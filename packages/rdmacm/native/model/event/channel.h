@@ -5,7 +5,6 @@
 
 #include <rdma/rdma_cma.h>
 
-#include <deque>
 #include <memory>
 
 #include "model/event/event.h"
@@ -24,20 +23,22 @@ class Channel {
   int wait() const;
 
   // -- under the lock of the library
-  void push(std::unique_ptr<Event> event);
-  std::unique_ptr<Event> pop();  // nullptr without one: it was removed after the descriptor became readable
+  void push(std::unique_ptr<Event> event) noexcept;
+  // Takes back one that was popped: it is the next.
+  void push_front(std::unique_ptr<Event> event) noexcept;
+  std::unique_ptr<Event> pop() noexcept;  // nullptr without one: it was removed after the descriptor became readable
   // The program has destroyed the channel while identifiers use it: their events are lost from now on.
   void close();
   bool is_closed() const { return closed_; }
   // Removes the events that an identifier counts.
-  std::deque<std::unique_ptr<Event>> remove(const Id* id);
+  EventQueue remove(const Id* id) noexcept;
 
   rdma_event_channel ibv{};  // what the program holds
 
  private:
   Channel() = default;
 
-  std::deque<std::unique_ptr<Event>> events_;
+  EventQueue events_;
   bool closed_ = false;  // `ibv` is the program's to change
 };
 

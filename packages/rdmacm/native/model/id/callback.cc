@@ -3,14 +3,22 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "model/id/library.h"
 
 namespace verbs::rdmacm::model {
 namespace {
 
-std::unique_ptr<Event> make_event(Id& id, rdma_cm_event_type type, int status) {
-  auto event = std::make_unique<Event>();
+// Of the identifier's spare events if there is no memory.
+std::unique_ptr<Event> event_of(Id& id, rdma_cm_event_type type, int status) {
+  std::unique_ptr<Event> event;
+  try {
+    event = std::make_unique<Event>();
+  } catch (const std::bad_alloc&) {
+    event = id.spare.pop();
+    if (!event) throw;
+  }
   event->id = &id;
   event->ibv.id = &id.cm;
   event->ibv.event = type;
@@ -64,7 +72,7 @@ Gid gid_from(const std::uint8_t* bytes) {
 // Under the device's lock, where its verbs cannot be called: rdma_get_cm_event() completes the identifier.
 std::unique_ptr<Id> make_requested(const Listening& listening, const verbs_soft_cm_event& event) {
   Id& listener = *listening.id;
-  auto id = std::make_unique<Id>();
+  std::unique_ptr<Id> id = make_id();
   id->place.device = listening.device;
   id->cm.context = listener.cm.context;
   id->cm.ps = listener.cm.ps;
@@ -96,7 +104,8 @@ Id* receive_request(const Listening& listening, const verbs_soft_cm_event& from)
   Id& listener = *listening.id;
   if (listener.pending >= listener.backlog) return nullptr;
   std::unique_ptr<Id> id = make_requested(listening, from);
-  auto event = make_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+  std::unique_ptr<Event> event = make_event(listener);
+  event->ibv.event = RDMA_CM_EVENT_CONNECT_REQUEST;
   event->ibv.id = &id->cm;
   event->ibv.listen_id = &listener.cm;
   if (id->is_datagram()) {
@@ -104,32 +113,32 @@ Id* receive_request(const Listening& listening, const verbs_soft_cm_event& from)
   } else {
     fill_connection(*event, from);
   }
-  ++listener.pending;
   Library::get().add(id.get());
+  ++listener.pending;
   listener.channel->push(std::move(event));
   return id.release();
 }
 
 void receive(Id& id, const verbs_soft_cm_event& from) {
-  const auto push = [&](rdma_cm_event_type type, int status = 0) { id.channel->push(make_event(id, type, status)); };
+  const auto push = [&](rdma_cm_event_type type, int status = 0) { id.channel->push(event_of(id, type, status)); };
   switch (from.type) {
     case VERBS_SOFT_CM_REPLY: {
       id.peer = from.end;
       id.responder_resources = std::min(id.device()->max_responder_resources, from.end.initiator_depth);
       id.initiator_depth = std::min(id.device()->max_initiator_depth, from.end.responder_resources);
-      auto event = make_event(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+      auto event = event_of(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
       fill_connection(*event, from);
       return id.channel->push(std::move(event));
     }
     case VERBS_SOFT_CM_REJECTED: {
-      auto event = make_event(id, RDMA_CM_EVENT_REJECTED, from.status);
+      auto event = event_of(id, RDMA_CM_EVENT_REJECTED, from.status);
       event->ibv.param.conn.private_data_len = copy_data(*event, from.data);
       event->ibv.param.conn.private_data = event->data.data();
       return id.channel->push(std::move(event));
     }
     case VERBS_SOFT_CM_LOOKUP_REPLY: {
       if (from.status != 0) return push(RDMA_CM_EVENT_UNREACHABLE, from.status);
-      auto event = make_event(id, RDMA_CM_EVENT_ESTABLISHED, 0);
+      auto event = event_of(id, RDMA_CM_EVENT_ESTABLISHED, 0);
       fill_datagram(*event, id, from);
       return id.channel->push(std::move(event));
     }
@@ -156,7 +165,7 @@ void* on_cm_event(void* owner, const verbs_soft_cm_event* event) {
       return receive_request(*static_cast<Listening*>(owner), *event);
     }
     receive(*static_cast<Id*>(owner), *event);
-  } catch (...) {  // without memory for it the event is lost, and a request is rejected
+  } catch (...) {  // without memory a request is rejected
   }
   return nullptr;
 }

@@ -59,12 +59,16 @@ struct Id {
   // Events that the program got, and that it acknowledged.
   unsigned reported = 0;
   unsigned acknowledged = 0;
+  // For what happens to its connection when there is no memory for an event: it is not lost.
+  EventQueue spare;
 
   std::uint32_t connection = 0;  // in the connection manager; 0: none
   std::vector<std::unique_ptr<Listening>> listeners;
   std::vector<std::unique_ptr<Announcement>> announcements;  // of the address that the program has bound
   int backlog = 0;
   int pending = 0;  // requests that the program has not got yet
+
+  bool connecting = false;  // its queue pair has been on its way to RTS
 
   // The connection's parameters.
   verbs_soft_cm_path path{};
@@ -97,6 +101,9 @@ struct Id {
   std::unique_ptr<ibv_qp_init_attr> qp_attr;
   ibv_pd* qp_pd = nullptr;
 };
+
+// The end of a connection's life has at most so many events.
+inline constexpr int kSpareEvents = 4;
 
 inline Id* of(rdma_cm_id* id) { return reinterpret_cast<Id*>(id); }
 

@@ -37,14 +37,25 @@ int fail(int error) {
 
 int result(int error) { return error == 0 ? 0 : fail(error); }
 
-void push_event(Id& id, rdma_cm_event_type type, int status) {
+std::unique_ptr<Id> make_id() {
+  auto id = std::make_unique<Id>();
+  for (int i = 0; i < kSpareEvents; ++i) id->spare.push(std::make_unique<Event>());
+  return id;
+}
+
+std::unique_ptr<Event> make_event(Id& id) {
   auto event = std::make_unique<Event>();
   event->id = &id;
   event->ibv.id = &id.cm;
+  return event;
+}
+
+void push_event(std::unique_ptr<Event> event, rdma_cm_event_type type, int status) noexcept {
   event->ibv.event = type;
   event->ibv.status = status;
   const std::lock_guard guard(Library::get().mutex);
-  id.channel->push(std::move(event));
+  Channel& channel = *event->id->channel;
+  channel.push(std::move(event));
 }
 
 int complete(Id& id) {

@@ -80,8 +80,12 @@ int with_id(rdma_cm_id* cm, Call&& call) {
   });
 }
 
-// Queues an event for the identifier.
-void push_event(Id& id, rdma_cm_event_type type, int status = 0);
+// An identifier with its spare events.
+std::unique_ptr<Id> make_id();
+
+// An event of the identifier, to be queued when the rest is done: without memory nothing has changed yet.
+std::unique_ptr<Event> make_event(Id& id);
+void push_event(std::unique_ptr<Event> event, rdma_cm_event_type type, int status = 0) noexcept;
 
 // Waits for the outcome of a call on a synchronous identifier; 0 at once on another. 0, or -1 and errno.
 int complete(Id& id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "model/device/soft.h"
 
@@ -109,9 +110,14 @@ int start(Id& id, ibv_qp* qp) {
 }
 
 int connect(Id& id) {
-  // Again: the rights depend on the connection's parameters.
-  if (const int error = modify(id, id.cm.qp, IBV_QPS_INIT)) return error;
-  if (const int error = modify(id, id.cm.qp, IBV_QPS_RTR)) return error;
+  // After a lack of memory it goes on from where it was.
+  const ibv_qp_state state = std::exchange(id.connecting, true) ? id.cm.qp->state : IBV_QPS_INIT;
+  if (state == IBV_QPS_RTS) return 0;
+  if (state != IBV_QPS_RTR) {
+    // Again: the rights depend on the connection's parameters.
+    if (const int error = modify(id, id.cm.qp, IBV_QPS_INIT)) return error;
+    if (const int error = modify(id, id.cm.qp, IBV_QPS_RTR)) return error;
+  }
   return modify(id, id.cm.qp, IBV_QPS_RTS);
 }
 

@@ -38,6 +38,16 @@ bool any_address(nic::Nic& nic, Visit&& visit) {
   return false;
 }
 
+// For calls after which the program frees the owner: what cannot be sent for want of memory is not sent.
+template <typename Call>
+void end(ibv_context* context, Call&& call) {
+  const auto run = [&](cm::Manager& manager, link::Nanos now) { return call(manager, now), 0; };
+  if (contain([&] { return with_manager(context, run); }, [](int error) { return error; }) != ENOMEM) return;
+  host::DeviceCore& core = of(context)->adapter->core;
+  const std::lock_guard guard(core.lock);
+  run(core.engine.connections(), host::now());
+}
+
 int find_address(ibv_context* context, const std::uint8_t* gid, std::uint8_t* port_num, std::uint32_t* index) {
   const wire::Gid wanted = wire::Gid::from_bytes(gid);
   return control(context, [&](nic::Nic& nic, link::Nanos) {
@@ -71,10 +81,7 @@ int listen(ibv_context* context, const verbs_soft_cm_listen_attr* attr, verbs_so
 }
 
 void unlisten(ibv_context* context, std::uint32_t listener) {
-  with_manager(context, [&](cm::Manager& manager, link::Nanos) {
-    manager.unlisten(listener);
-    return 0;
-  });
+  end(context, [&](cm::Manager& manager, link::Nanos) { manager.unlisten(listener); });
 }
 
 int connect(ibv_context* context, const verbs_soft_cm_connect_attr* attr, verbs_soft_cm_callback callback, void* owner,
@@ -129,10 +136,7 @@ int answer(ibv_context* context, std::uint32_t connection, int status, std::uint
 }
 
 void release(ibv_context* context, std::uint32_t connection) {
-  with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
-    manager.release(connection, now);
-    return 0;
-  });
+  end(context, [&](cm::Manager& manager, link::Nanos now) { manager.release(connection, now); });
 }
 
 }  // namespace
@@ -140,18 +144,18 @@ void release(ibv_context* context, std::uint32_t connection) {
 const verbs_soft_cm_table* connection_manager(std::uint32_t version) {
   static constexpr verbs_soft_cm_table kTable = {
       .version = VERBS_SOFT_CM_VERSION,
-      .find_address = find_address,
-      .address_like = address_like,
-      .listen = listen,
+      .find_address = kGuarded<find_address>,
+      .address_like = kGuarded<address_like>,
+      .listen = kGuarded<listen>,
       .unlisten = unlisten,
-      .connect = connect,
-      .accept = accept,
-      .ready = ready,
-      .reject = reject,
-      .establish = establish,
-      .disconnect = disconnect,
-      .lookup = lookup,
-      .answer = answer,
+      .connect = kGuarded<connect>,
+      .accept = kGuarded<accept>,
+      .ready = kGuarded<ready>,
+      .reject = kGuarded<reject>,
+      .establish = kGuarded<establish>,
+      .disconnect = kGuarded<disconnect>,
+      .lookup = kGuarded<lookup>,
+      .answer = kGuarded<answer>,
       .release = release,
   };
   return version == VERBS_SOFT_CM_VERSION ? &kTable : nullptr;
