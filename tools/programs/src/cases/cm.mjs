@@ -42,6 +42,16 @@ export function* cmCases({ name, server: { address } }) {
     client: ['udaddy', '-s', address],
     prints: /return status 0/,
   };
+  const many = words('udaddy -c 10 -C 10 -S 1000');
+  yield {
+    program: 'udaddy',
+    name: '-c 10 -C 10 -S 1000',
+    port: 7174,
+    server: many,
+    client: [...many, '-s', address],
+    prints: /return status 0/,
+  };
+  yield* endpoints(address);
   const group = words('mckey -m 239.7.7.7 -c 1');
   yield {
     program: 'mckey',
@@ -68,6 +78,28 @@ export function* cmCases({ name, server: { address } }) {
     client: words('stdbuf -oL ibv_asyncwatch -d soft0'),
     endless: /async event FD/,
   };
+}
+
+/** Synchronous calls: rdma_getaddrinfo, rdma_create_ep. @param {string} address @returns {Generator<Case>} */
+function* endpoints(address) {
+  const port = newPort();
+  yield {
+    program: 'rdma_client',
+    name: '',
+    port,
+    server: words(`rdma_server -p ${port}`),
+    client: words(`rdma_client -s ${address} -p ${port}`),
+    prints: /end 0/,
+  };
+  yield {
+    program: 'rdma_xclient',
+    name: '',
+    client: ['rdma_xclient'],
+    cannot: 'it sends inline data on a queue pair that asked for no room for it; soft-RoCE gives some unasked',
+  };
+  for (const program of ['rstream', 'riostream', 'rcopy', 'udpong']) {
+    yield { program, name: '', client: [program], cannot: 'rsockets are left out: packages/rdmacm/docs/functions.md' };
+  }
 }
 
 /** @param {string} address @returns {Generator<Case>} */
