@@ -106,6 +106,20 @@ TEST_CASE("Ethernet frames have an interface of their own in the file") {
   CHECK(capture.packets[1].bytes == numbered_frame(2, 64));
 }
 
+TEST_CASE("the umask decides who may read the file, and nobody else may write it") {
+  const Folder folder;
+  for (const mode_t mask : {mode_t{077}, mode_t{0}}) {
+    CAPTURE(mask);
+    const std::string path = folder.file(mask == 0 ? "open.pcapng" : "own.pcapng");
+    const mode_t before = umask(mask);
+    open_writer(path, {.interface_name = "soft0/1"});
+    umask(before);
+    struct stat status{};
+    REQUIRE(stat(path.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == (mask == 0 ? 0644 : 0600));
+  }
+}
+
 TEST_CASE("the file is readable at once and after each flush") {
   const Folder folder;
   const std::string path = folder.file("a.pcapng");
