@@ -5,6 +5,7 @@ import { root } from '../../setup/src/paths.mjs';
 import { Problem } from '../../setup/src/problem.mjs';
 import { commandScript } from './command-script.mjs';
 import { runMachine } from './machine.mjs';
+import { Output } from './output.mjs';
 
 /**
  * What the agent in the guest is asked: to start a command, or to kill it with all its children.
@@ -31,6 +32,7 @@ import { runMachine } from './machine.mjs';
  * @typedef {object} Running
  * @property {Promise<Ended>} ended
  * @property {() => Promise<void>} heard resolves at its first output
+ * @property {(text: string) => Promise<void>} says resolves when it has written the text to its standard output
  * @property {() => void} kill
  */
 
@@ -78,28 +80,25 @@ export class Guest {
    */
   start(command, { env = {}, cwd = root } = {}) {
     const id = this.#next++;
-    const text = { stdout: '', stderr: '' };
-    /** @type {() => void} */
-    let hear = () => undefined;
-    /** @type {Promise<void>} */
-    const heard = new Promise((resolve) => (hear = resolve));
+    const output = new Output();
     /** @type {Promise<Ended>} */
     const ended = new Promise((resolve) => {
       this.#listeners.set(id, (answer) => {
-        hear();
         if ('stream' in answer) {
-          text[answer.stream] += answer.text;
+          output.add(answer.stream, answer.text);
           return;
         }
         this.#listeners.delete(id);
-        resolve({ status: answer.status, signal: answer.signal, ...text });
+        output.end();
+        const { stdout, stderr } = output;
+        resolve({ status: answer.status, signal: answer.signal, stdout, stderr });
       });
     });
     this.#ask({ id, command, cwd, env });
     const kill = () => {
       this.#ask({ id, kill: true });
     };
-    return { ended, heard: () => heard, kill };
+    return { ended, heard: () => output.heard(), says: (text) => output.says(text), kill };
   }
 
   /**

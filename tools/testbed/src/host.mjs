@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { dropInDirectory } from '@verbs/soft';
+import { softModel as rdmacm } from '@verbs/rdmacm';
 import { addresses } from './namespace.mjs';
+import { Output } from './output.mjs';
 
 /** @import { Running } from './guest.mjs' */
 
@@ -22,28 +24,30 @@ export function softConfiguration(family, more = '') {
  * @returns {Running}
  */
 export function startOnSoft([program = '', ...args], configuration) {
-  const env = { ...process.env, VERBS_SOFT: configuration, LD_LIBRARY_PATH: dropInDirectory() };
+  const env = { ...process.env, VERBS_SOFT: configuration, LD_LIBRARY_PATH: dropInDirectory([rdmacm]) };
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const text = { stdout: '', stderr: '' };
-  /** @type {() => void} */
-  let hear = () => undefined;
-  /** @type {Promise<void>} */
-  const heard = new Promise((resolve) => (hear = resolve));
+  const output = new Output();
   for (const stream of /** @type {const} */ (['stdout', 'stderr'])) {
     child[stream].on('data', (data) => {
-      text[stream] += String(data);
-      hear();
+      output.add(stream, String(data));
     });
   }
   /** @type {Running['ended']} */
   const ended = new Promise((resolve) => {
+    /** @param {number | null} status @param {string | null} signal */
+    const end = (status, signal) => {
+      output.end();
+      resolve({ status, signal, stdout: output.stdout, stderr: output.stderr });
+    };
     child.once('error', (error) => {
-      resolve({ status: 127, signal: error.message, ...text });
+      end(127, error.message);
     });
-    child.once('close', (status, signal) => {
-      hear();
-      resolve({ status, signal, ...text });
-    });
+    child.once('close', end);
   });
-  return { ended, heard: () => heard, kill: () => child.kill('SIGKILL') };
+  return {
+    ended,
+    heard: () => output.heard(),
+    says: (text) => output.says(text),
+    kill: () => child.kill('SIGKILL'),
+  };
 }

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runConnectionCases } from './connections/cases.mjs';
+import { runConnectionPrograms } from './connections/programs.mjs';
 import { checkCapture, startCapture } from './capture.mjs';
 import { lossyCases, runFaults } from './fault-runs.mjs';
 import { startGuest } from './guest.mjs';
@@ -14,7 +16,7 @@ import { runPrograms } from './programs.mjs';
 /** @import { WireReport } from './capture.mjs' */
 
 /** What a run may do; faults break frames on purpose, so they have no check of the wire. */
-export const parts = /** @type {const} */ (['cases', 'programs', 'faults']);
+export const parts = /** @type {const} */ (['cases', 'programs', 'connections', 'faults']);
 
 /** A few cases of each kind, for `npm test`. */
 const quickCases = ['rc stream of everything', 'rc send mtu 1024', 'uc write imm mtu 4096', 'ud send imm'];
@@ -58,7 +60,7 @@ export async function runInterop(options) {
  * @returns {Promise<WireReport>}
  */
 async function undisturbed(guest, program, { parts: wanted, quick, only, each }, file) {
-  if (!quick && !wanted.includes('cases') && !wanted.includes('programs')) return { frames: 0, findings: [] };
+  if (!quick && wanted.every((part) => part === 'faults')) return { frames: 0, findings: [] };
   const capture = await startCapture(file);
   for (const family of /** @type {const} */ ([4, 6])) {
     const selections = quick ? quickCases : wanted.includes('cases') ? [only] : [];
@@ -68,7 +70,11 @@ async function undisturbed(guest, program, { parts: wanted, quick, only, each },
       const run = { part: 'cases', family, only: selection, expected };
       for (const result of await runCases(guest, program, run)) each(result);
     }
-    if (!quick && wanted.includes('programs')) await runPrograms(guest, { family, only, each });
+    if (quick) continue;
+    if (wanted.includes('programs')) await runPrograms(guest, { family, only, each });
+    if (!wanted.includes('connections')) continue;
+    await runConnectionPrograms(guest, { family, only, each });
+    await runConnectionCases(guest, { family, only, each });
   }
   await capture.stop();
   return checkCapture(file);

@@ -2,7 +2,7 @@ import { addresses } from './namespace.mjs';
 import { softConfiguration, startOnSoft } from './host.mjs';
 import { direction, freePort } from './pairing.mjs';
 
-/** @import { Guest } from './guest.mjs' */
+/** @import { Ended, Guest, Running } from './guest.mjs' */
 /** @import { Family } from './host.mjs' */
 /** @import { Result } from './pairing.mjs' */
 
@@ -76,20 +76,33 @@ async function runPair(guest, command, family, theirGid, oursIsActive) {
       softConfiguration(family),
     );
   const theirs = () => guest.start([...command, theirGid, '-d', 'rxe0', ...port, ...(oursIsActive ? [] : [server])]);
-  const first = oursIsActive ? theirs() : ours();
   const listening = untilListening(number);
-  await (oursIsActive ? guest.run(listening) : startOnSoft(listening, '').ended);
-  const second = oursIsActive ? ours() : theirs();
+  return await runBoth({
+    server: oursIsActive ? theirs() : ours(),
+    ready: oursIsActive ? guest.run(listening) : startOnSoft(listening, '').ended,
+    client: oursIsActive ? ours : theirs,
+    isGood: ({ status }) => status === 0,
+  });
+}
+
+/**
+ * Runs a server's client as soon as the server is ready, and both to their ends.
+ * @param {{ server: Running, ready: Promise<unknown>, client: () => Running, isGood: (ended: Ended) => boolean }} ends
+ * @returns {Promise<string | null>} why it failed
+ */
+export async function runBoth({ server, ready, client, isGood }) {
+  await ready;
+  const second = client();
   const timer = setTimeout(() => {
-    first.kill();
+    server.kill();
     second.kill();
   }, limit);
-  const client = await second.ended;
-  if (client.status !== 0) setTimeout(first.kill, 2_000).unref();
-  const served = await first.ended;
+  const asked = await second.ended;
+  if (asked.status !== 0) setTimeout(server.kill, 2_000).unref();
+  const served = await server.ended;
   clearTimeout(timer);
-  if (client.status === 0 && served.status === 0) return null;
-  const said = [client, served].map((end) => `${end.status ?? end.signal ?? ''} ${end.stderr.trim().slice(-200)}`);
+  if (isGood(asked) && isGood(served)) return null;
+  const said = [asked, served].map((end) => `${end.status ?? end.signal ?? ''} ${end.stderr.trim().slice(-200)}`);
   return `client: ${said[0] ?? ''}; server: ${said[1] ?? ''}`.replaceAll('\n', ' ');
 }
 
