@@ -11,8 +11,8 @@
 int main(int argc, char** argv) {
   struct options options = {.size = 64, .count = 20000};
   parse_options(argc, argv, &options);
-  struct queue_pair left;
-  struct queue_pair right;
+  struct queue_pair left = {0};
+  struct queue_pair right = {0};
   queue_pair_open_both(&left, &right, 2 * (size_t)options.size, kMessageDepth);
   messages_begin(&left, options.size);
   messages_begin(&right, options.size);

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   struct options options = {.size = 64, .count = 100000, .window = 128, .list = 1};
   parse_options(argc, argv, &options);
   if (options.window < options.list) options.window = options.list;
-  struct queue_pair left, right;
+  struct queue_pair left = {0}, right = {0};
   queue_pair_open_both(&left, &right, options.size, options.window);
   open_idle(&left, &right, options.queue_pairs);
   for (uint32_t i = 0; i < options.window; i += kPolled) {

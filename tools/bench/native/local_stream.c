@@ -7,8 +7,8 @@
 int main(int argc, char** argv) {
   struct options options = {.size = 64, .count = 100000, .window = 64, .list = 1};
   parse_options(argc, argv, &options);
-  struct queue_pair left;
-  struct queue_pair right;
+  struct queue_pair left = {0};
+  struct queue_pair right = {0};
   queue_pair_open_both(&left, &right, writes_bytes(&options), options.window);
   queue_pair_receive(&right, 0, 0);
   writes_fill(&left, &options);

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   parse_options(argc, argv, &options);
   struct peer peer;
   peer_start(&peer);
-  struct queue_pair active;
+  struct queue_pair active = {0};
   queue_pair_connect(&active, &peer, 2 * (size_t)options.size, kMessageDepth);
   messages_begin(&active, options.size);
   const size_t before = resident_bytes();

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static _Noreturn void usage(void) {
-  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-q QUEUE_PAIRS] [-b]\n",
+  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-q QUEUE_PAIRS] [-b] [-o] [-m]\n",
           program_invocation_short_name);
   exit(2);
 }
@@ -21,7 +21,7 @@ static uint32_t number(const char* text) {
 
 void parse_options(int argc, char** argv, struct options* options) {
   int letter;
-  while ((letter = getopt(argc, argv, "s:n:w:l:q:b")) != -1) {
+  while ((letter = getopt(argc, argv, "s:n:w:l:q:bmo")) != -1) {
     if (letter == 's') {
       options->size = number(optarg);
     } else if (letter == 'n') {
@@ -35,6 +35,10 @@ void parse_options(int argc, char** argv, struct options* options) {
       options->queue_pairs = number(optarg);
     } else if (letter == 'b') {
       options->idle_peer = true;
+    } else if (letter == 'o') {
+      options->one_place = true;
+    } else if (letter == 'm') {
+      options->shared = true;
     } else {
       usage();
     }

@@ -13,6 +13,8 @@ struct options {
   uint32_t list;         // -l: messages of a stream in one post call, at most kMaxList
   uint32_t queue_pairs;  // -q: idle ones beside the one that is measured
   bool idle_peer;        // -b: the peer of a stream blocks instead of polling
+  bool one_place;        // -o: all messages of a stream from one buffer to one buffer of their size
+  bool shared;           // -m: a stream from and to memory that both processes may map
 };
 
 // Overwrites the defaults by the command line; a wrong one ends the program with exit code 2.

@@ -1,8 +1,11 @@
 #include "queue_pair.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "fail.h"
 
@@ -58,12 +61,34 @@ static void create_queue_pair(struct queue_pair* pair, uint32_t depth) {
   pair->qp = need(ibv_create_qp(pair->pd, &attr), "ibv_create_qp");
 }
 
-void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t depth) {
-  open_device(pair, device);
-  pair->pd = need(ibv_alloc_pd(pair->context), "ibv_alloc_pd");
+static void make_buffer(struct queue_pair* pair, size_t bytes) {
   pair->buffer = need(aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), "-s and -w");
   memset(pair->buffer, 0, bytes);
   pair->mr = need(ibv_reg_mr(pair->pd, pair->buffer, bytes, kAccess), "ibv_reg_mr");
+}
+
+// Of a memory file, which the software NIC takes in place of a dma-buf. Other devices take the memory itself.
+static void make_shared_buffer(struct queue_pair* pair, size_t bytes) {
+  const int fd = memfd_create("buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) fail_with(errno, "memfd_create");
+  check(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 ? 0 : errno, "F_ADD_SEALS");
+  pair->buffer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (pair->buffer == MAP_FAILED) fail_with(errno, "mmap");
+  memset(pair->buffer, 0, bytes);
+  pair->mapped = bytes;
+  pair->mr = ibv_reg_dmabuf_mr(pair->pd, 0, bytes, (uintptr_t)pair->buffer, fd, kAccess);
+  if (!pair->mr) pair->mr = need(ibv_reg_mr(pair->pd, pair->buffer, bytes, kAccess), "ibv_reg_mr");
+  close(fd);
+}
+
+void queue_pair_open(struct queue_pair* pair, int device, size_t bytes, uint32_t depth) {
+  open_device(pair, device);
+  pair->pd = need(ibv_alloc_pd(pair->context), "ibv_alloc_pd");
+  if (pair->shared) {
+    make_shared_buffer(pair, bytes);
+  } else {
+    make_buffer(pair, bytes);
+  }
   pair->cq = need(ibv_create_cq(pair->context, (int)(2 * depth), NULL, NULL, 0), "ibv_create_cq");
   create_queue_pair(pair, depth);
 }
@@ -140,5 +165,9 @@ void queue_pair_close(struct queue_pair* pair) {
   check(ibv_dereg_mr(pair->mr), "ibv_dereg_mr");
   check(ibv_dealloc_pd(pair->pd), "ibv_dealloc_pd");
   if (ibv_close_device(pair->context) != 0) fail_with(errno, "ibv_close_device");
-  free(pair->buffer);
+  if (pair->shared) {
+    munmap(pair->buffer, pair->mapped);
+  } else {
+    free(pair->buffer);
+  }
 }

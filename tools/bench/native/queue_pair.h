@@ -2,17 +2,20 @@
 #pragma once
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "peer.h"
 
 struct queue_pair {
+  bool shared;  // set before it is opened: the buffer is memory that the peer's NIC may map, if the device takes it
   struct ibv_context* context;
   struct ibv_pd* pd;
   struct ibv_mr* mr;
   struct ibv_cq* cq;  // of both queues
   struct ibv_qp* qp;
   char* buffer;
+  size_t mapped;            // its bytes, if it is shared
   uint64_t remote_address;  // of the other side's buffer
   uint32_t remote_key;
 };

@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   options.count = (options.count + options.list - 1) / options.list * options.list;
   struct peer peer;
   peer_start(&peer);
-  struct queue_pair pair;
+  struct queue_pair pair = {0};
   // The receiver has room for two windows, so that the sender need not wait for it.
   queue_pair_connect(&pair, &peer, 2 * (size_t)options.size, 2 * options.window);
   if (peer.is_server) {

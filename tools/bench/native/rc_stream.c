@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   parse_options(argc, argv, &options);
   struct peer peer;
   peer_start(&peer);
-  struct queue_pair pair;
+  struct queue_pair pair = {.shared = options.shared};
   queue_pair_connect(&pair, &peer, writes_bytes(&options), options.window);
   if (peer.is_server) {
     queue_pair_receive(&pair, 0, 0);

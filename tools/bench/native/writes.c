@@ -6,9 +6,11 @@ static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static char pattern(size_t offset) { return (char)(offset * 31 + (offset >> 12)); }
 
-size_t writes_bytes(const struct options* options) {
-  return (size_t)smaller(options->count, options->window) * options->size;
+static uint32_t places(const struct options* options) {
+  return options->one_place ? 1 : smaller(options->count, options->window);
 }
+
+size_t writes_bytes(const struct options* options) { return (size_t)places(options) * options->size; }
 
 void writes_fill(const struct queue_pair* pair, const struct options* options) {
   for (size_t i = 0; i < writes_bytes(options); ++i) pair->buffer[i] = pattern(i);
@@ -26,7 +28,7 @@ static void post(struct writes* writes, struct queue_pair* pair, uint32_t count)
   struct ibv_sge pieces[kMaxList];
   const struct options* options = writes->options;
   for (uint32_t i = 0; i < count; ++i, ++writes->posted) {
-    const size_t offset = (size_t)(writes->posted % options->window) * options->size;
+    const size_t offset = (size_t)(writes->posted % places(options)) * options->size;
     const bool last = writes->posted == options->count - 1;
     pieces[i] =
         (struct ibv_sge){.addr = (uintptr_t)pair->buffer + offset, .length = options->size, .lkey = pair->mr->lkey};

@@ -170,6 +170,7 @@ export interface Native {
     length: number,
     access: number,
     iova: bigint | undefined,
+    shared: boolean,
   ): (NativeRegion & { buffer: ArrayBuffer }) | number | undefined;
   regMr(pd: NativeHandle, view: Uint8Array, access: number, iova: bigint | undefined): NativeRegion | number;
   /** On failure: whether the region is unchanged, and the errno. */

@@ -63,13 +63,16 @@ export class ProtectionDomain extends Resource {
    *
    * @param length bytes, from 1 to `buffer.constants.MAX_LENGTH` of Node.js (4 GiB in version 20)
    * @param access {@link AccessFlags}, or-ed; reading by this side is always allowed
-   * @param options `iova`: the address by which `lkey` and `rkey` reach the first byte; default its own
+   * @param options `iova`: the address by which `lkey` and `rkey` reach the first byte; default its own. `shared`: memory
+   *   that other processes of this host can map, registered by `ibv_reg_dmabuf_mr` where the device takes it, else as
+   *   above. The software NIC does, and large messages from there to other processes take a plain copy (`link=shm`).
+   *   Forked children share such memory, and `rereg` refuses it
    * @throws VerbsError ENOMEM (no memory, or the limit of locked memory), EINVAL (access without LOCAL_WRITE)
    * @example
    * const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
    * mr.bytes.set(data);
    */
-  allocMr(length: number, access: AccessFlags, options: { iova?: bigint } = {}): MemoryRegion {
+  allocMr(length: number, access: AccessFlags, options: { iova?: bigint; shared?: boolean } = {}): MemoryRegion {
     return registration.allocMr(this, this.use('ibv_reg_mr'), length, access, options);
   }
 

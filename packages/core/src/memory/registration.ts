@@ -16,7 +16,7 @@ import { registrableBytes } from './registrable.js';
 const NOTHING = new Uint8Array(0);
 const MANY = Number.MAX_SAFE_INTEGER;
 
-const own = fields({ iova: maybe(u64()) });
+const own = fields({ iova: maybe(u64()), shared: flag() });
 const given = fields({ iova: maybe(u64()), unsafe: flag() });
 const partOfDm = fields({ offset: or(u53(), 0), length: maybe(u53()) });
 const partOfDmabuf = fields({ offset: or(u53(), 0), length: u53(1), iova: or(u64(), 0n) });
@@ -33,8 +33,8 @@ export function allocMr(
 ) {
   const bytes = integer(length, 'length', 1, constants.MAX_LENGTH);
   const rights = accessOf(access);
-  const { iova } = own(options, 'options');
-  const made = native.allocMr(handle, bytes, rights, iova);
+  const { iova, shared } = own(options, 'options');
+  const made = native.allocMr(handle, bytes, rights, iova, shared);
   if (made === undefined) return regMr(pd, handle, memoryOfTheHost(bytes), rights, { iova });
   const region = checked(made, 'ibv_reg_mr', { detail: `of ${bytes} bytes` });
   return new MemoryRegion(pd, region, { bytes: new Uint8Array(region.buffer), length: bytes, access: rights });

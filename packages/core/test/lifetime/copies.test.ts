@@ -25,7 +25,7 @@ it('refuses the handles of another copy of the addon, which may be of another ve
   for (const call of [
     () => copy.queryDevice(ctx[kHandle]),
     () => copy.close(pd[kHandle]),
-    () => copy.allocMr(pd[kHandle], 4096, 1, undefined),
+    () => copy.allocMr(pd[kHandle], 4096, 1, undefined, false),
   ]) {
     expect(call).toThrow(
       expect.objectContaining({

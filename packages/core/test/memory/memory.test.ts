@@ -62,7 +62,7 @@ it('survives a buffer that Node.js refuses to make', async () => {
   const before = objectCounts();
   // Beyond it the addon is asked directly: pd.allocMr() looks at the length before.
   const length = constants.MAX_LENGTH + 4096;
-  const made = () => native.allocMr(pd[kHandle], length, LOCAL_WRITE, undefined);
+  const made = () => native.allocMr(pd[kHandle], length, LOCAL_WRITE, undefined, false);
   if (length < 2 ** 40) expect(made).toThrow();
   else expect(made()).toBeLessThan(0);
   await collect();

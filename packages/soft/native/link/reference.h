@@ -26,6 +26,16 @@ class SenderMemory {
   // the bytes themselves: they cannot be read, either side's memory is not mapped, or the sender has taken its
   // references back meanwhile (Transmitter::revoke_references()).
   virtual bool read(std::span<const iovec> to, std::span<const Reference> from) = 0;
+  // Where this process has that memory mapped, or nullptr. An access may fault.
+  virtual const std::uint8_t* find_mapped(const Reference& reference) {
+    (void)reference;
+    return nullptr;
+  }
+  // After the bytes were copied from there, or were not: what read() returns.
+  virtual bool confirm_mapped(bool copied) {
+    (void)copied;
+    return false;
+  }
 
  protected:
   ~SenderMemory() = default;

@@ -10,6 +10,8 @@ const QUICK = [65_536, 1_048_576];
 const GIB = 2 ** 30;
 /** The targets begin here. */
 const LARGE = 65_536;
+/** As `ucx_perftest`: its memory is from UCX, which shares it, and all its messages have the same place there. */
+const AS_UCX = 'C WRITE, shared memory, memory files, one place';
 /** Of RDMA WRITEs that are on their way. */
 const WINDOW = 16;
 
@@ -50,6 +52,8 @@ function contenders(size: number, count: number): [Contender, ...Contender[]] {
   });
   return [
     writes('C WRITE, shared memory', 'rc_stream', SHM),
+    writes('C WRITE, shared memory, memory files', 'rc_stream', SHM, ['-m']),
+    writes(AS_UCX, 'rc_stream', SHM, ['-m', '-o']),
     {
       name: 'TypeScript WRITE, shared memory',
       program: 'rc-processes.mjs',
@@ -80,7 +84,7 @@ function targets(size: number): Target[] {
   return [
     {
       title: `C over shared memory, WRITE of ${kib}, against the best of UCX posix and cma`,
-      contender: 'C WRITE, shared memory',
+      contender: AS_UCX,
       of: 'ratio',
       against: [POSIX.name, CMA.name],
       limit: 1,

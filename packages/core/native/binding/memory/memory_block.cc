@@ -1,6 +1,10 @@
 #include "binding/memory/memory_block.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 namespace verbs::core {
 namespace {
@@ -18,7 +22,26 @@ std::size_t MemoryBlock::total_bytes() { return allocated_bytes; }
 
 std::shared_ptr<MemoryBlock> MemoryBlock::allocate(std::shared_ptr<Environment> environment, std::size_t length) {
   void* data = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) return nullptr;
+  return data == MAP_FAILED ? nullptr : own(std::move(environment), data, length);
+}
+
+std::shared_ptr<MemoryBlock> MemoryBlock::allocate_file(std::shared_ptr<Environment> environment, std::size_t length,
+                                                        int* fd) {
+  *fd = memfd_create("verbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (*fd < 0) return nullptr;
+  void* data = MAP_FAILED;
+  if (ftruncate(*fd, static_cast<off_t>(length)) == 0 && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
+    data = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+  }
+  if (data != MAP_FAILED) return own(std::move(environment), data, length);
+  const int error = errno;
+  close(*fd);
+  errno = error;
+  return nullptr;
+}
+
+std::shared_ptr<MemoryBlock> MemoryBlock::own(std::shared_ptr<Environment> environment, void* data,
+                                              std::size_t length) {
   Environment& registry = *environment;
   std::shared_ptr<MemoryBlock> block(new MemoryBlock(std::move(environment), static_cast<std::byte*>(data), length));
   registry.blocks[reinterpret_cast<std::uintptr_t>(data)] = block;

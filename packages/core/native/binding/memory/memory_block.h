@@ -13,6 +13,9 @@ class MemoryBlock {
  public:
   // Zeroed memory of whole pages; null with errno set if there is none.
   static std::shared_ptr<MemoryBlock> allocate(std::shared_ptr<Environment> environment, std::size_t length);
+  // The same in a memory file that cannot shrink, whose descriptor `fd` the caller closes. Forked children share it.
+  static std::shared_ptr<MemoryBlock> allocate_file(std::shared_ptr<Environment> environment, std::size_t length,
+                                                    int* fd);
   // The block that the range lies in, if it is one of allocMr's.
   static std::shared_ptr<MemoryBlock> find(const Environment& environment, const void* address, std::size_t length);
 
@@ -28,6 +31,7 @@ class MemoryBlock {
 
  private:
   MemoryBlock(std::shared_ptr<Environment> environment, std::byte* data, std::size_t length);
+  static std::shared_ptr<MemoryBlock> own(std::shared_ptr<Environment> environment, void* data, std::size_t length);
 
   std::shared_ptr<Environment> environment_;
   std::byte* data_;

@@ -1,5 +1,7 @@
 #include "binding/memory/memory_region.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <tuple>
 
@@ -121,18 +123,51 @@ Napi::Value buffer_of(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) 
   return {env, buffer};
 }
 
-// allocMr(pd, length, access, iova | undefined): { buffer, addr, lkey, rkey, id, mrHandle, handle } | -errno; undefined
-// where no ArrayBuffer can have memory of an addon
+// Memory and a region of it. Null with errno set if there is none of either.
+struct Allocated {
+  std::shared_ptr<MemoryBlock> block;
+  ibv_mr* mr = nullptr;
+};
+
+Allocated allocate(const ProtectionDomain& pd, const std::shared_ptr<Environment>& environment, std::size_t length,
+                   const Napi::Value& iova, std::int32_t access, Wanted* wanted) {
+  Allocated made{MemoryBlock::allocate(environment, length)};
+  if (made.block == nullptr) return made;
+  *wanted = {made.block->data(), length, read_iova(iova, made.block->data()), access};
+  made.mr = register_memory(pd, *wanted);
+  return made;
+}
+
+// Of a memory file, which the adapter maps as well. An adapter that takes none gets the memory itself.
+Allocated allocate_shared(const ProtectionDomain& pd, const std::shared_ptr<Environment>& environment,
+                          std::size_t length, const Napi::Value& iova, std::int32_t access, Wanted* wanted) {
+  int fd = -1;
+  Allocated made{MemoryBlock::allocate_file(environment, length, &fd)};
+  if (made.block == nullptr) return made;
+  *wanted = {made.block->data(), length, read_iova(iova, made.block->data()), access};
+  const Functions& functions = pd.context().functions();
+  if (functions.reg_dmabuf_mr != nullptr) {
+    made.mr = functions.reg_dmabuf_mr(pd.pd(), 0, length, wanted->iova, fd, access);
+  }
+  if (made.mr == nullptr) made.mr = register_memory(pd, *wanted);
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return made;
+}
+
+// allocMr(pd, length, access, iova | undefined, shared): { buffer, addr, lkey, rkey, id, mrHandle, handle } | -errno;
+// undefined where no ArrayBuffer can have memory of an addon
 Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pd = unwrap<ProtectionDomain>(info, 0);
   const double length = info[1].As<Napi::Number>().DoubleValue();
   if (!(length >= 1 && length <= 9007199254740991.0)) return failure(env, EINVAL);
-  auto block = MemoryBlock::allocate(Environment::of(env), static_cast<std::size_t>(length));
+  Wanted wanted{};
+  const auto make = info[4].As<Napi::Boolean>().Value() ? allocate_shared : allocate;
+  const auto [block, mr] = make(*pd, Environment::of(env), static_cast<std::size_t>(length), info[3],
+                                info[2].As<Napi::Number>().Int32Value(), &wanted);
   if (block == nullptr) return failure(env, errno);
-  const Wanted wanted{block->data(), block->length(), read_iova(info[3], block->data()),
-                      info[2].As<Napi::Number>().Int32Value()};
-  ibv_mr* mr = register_memory(*pd, wanted);
   if (mr == nullptr) return failure(env, creation_error());
   auto region =
       std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = block, .view = nullptr, .device = nullptr},

@@ -101,6 +101,22 @@ int rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length,
   return 0;
 }
 
+ibv_mr* reg_file(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova, int fd, unsigned access) {
+  abi::Uses uses;
+  if (const int error = uses.add(pd)) return abi::null_with<ibv_mr>(error);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  auto* address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(offset));
+  if (!nic::has_page_offset_of(address, iova)) return abi::null_with<ibv_mr>(EINVAL);
+  if (const int error = nic::check_file_access(access)) return abi::null_with<ibv_mr>(error);
+  std::unique_ptr<nic::FileMemory> file;
+  if (const int error = nic::FileMemory::map(fd, offset, length, nic::is_written(access), &file)) {
+    return abi::null_with<ibv_mr>(error);
+  }
+  return abi::make_mr(pd, address, length, false, [&](nic::Nic& nic, nic::Mr** mr) {
+    return nic.mrs().reg_file(abi::of(pd)->nic, std::move(file), length, iova, access, mr);
+  });
+}
+
 // Keys and length are those of the region. Its address is not set, as in libibverbs.
 ibv_mr* import_mr(ibv_pd* pd, std::uint32_t handle) {
   abi::Uses uses;
@@ -165,8 +181,10 @@ int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t len
                  [](int error) { return rereg_failed(IBV_REREG_MR_ERR_CMD, error); });
 }
 
-ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int) {
-  return abi::null_with<ibv_mr>(EOPNOTSUPP);
+// Of a memory file in place of a dma-buf. Its address is the offset, as in libibverbs.
+ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova, int fd,
+                          int access) {
+  return verb([&] { return reg_file(pd, offset, length, iova, fd, static_cast<unsigned>(access)); });
 }
 
 ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {

@@ -15,11 +15,14 @@ constexpr int kPumpRounds = 8;
 
 class PortReceiver final : public link::Receiver {
  public:
-  PortReceiver(nic::Nic& nic, std::uint8_t port_num, Nanos now) : nic_(nic), port_num_(port_num), now_(now) {}
+  PortReceiver(nic::Nic& nic, PortStack& port, std::uint8_t port_num, Nanos now)
+      : nic_(nic), port_(port), port_num_(port_num), now_(now) {}
   void deliver(std::span<const std::uint8_t> frame) override { hand_over(frame, link::FrameForm::kSealed); }
   void deliver_unsealed(std::span<const std::uint8_t> frame) override { hand_over(frame, link::FrameForm::kUnsealed); }
   void deliver_referring(std::span<const std::uint8_t> frame, link::SenderMemory& memory) override {
     contain([&] { return nic_.ingress().deliver_referring(port_num_, frame, now_, memory), 0; }, [](int) { return 0; });
+    // The sender makes the next message while this end copies what has come already.
+    contain([&] { return nic_.scheduler().pump(now_), port_.flush(), 0; }, [](int) { return 0; });
   }
 
  private:
@@ -29,6 +32,7 @@ class PortReceiver final : public link::Receiver {
   }
 
   nic::Nic& nic_;
+  PortStack& port_;
   std::uint8_t port_num_;
   Nanos now_;
 };
@@ -37,8 +41,11 @@ class PortReceiver final : public link::Receiver {
 
 int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify) {
   for (int port_num = 1; port_num <= config.ports; ++port_num) {
-    const PortSetup setup{
-        .config = config, .port_num = static_cast<std::uint8_t>(port_num), .hook = hook, .notify = notify};
+    const PortSetup setup{.config = config,
+                          .port_num = static_cast<std::uint8_t>(port_num),
+                          .hook = hook,
+                          .notify = notify,
+                          .offered = &offered_};
     std::unique_ptr<PortStack> port;
     if (const int error = PortStack::open(setup, &port)) return error;
     ports_.push_back(std::move(port));
@@ -54,7 +61,8 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                      .ports = {},
                      .fills_checksums = raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
                      .steering = raw_.get(),
-                     .mads = management_.get()};
+                     .mads = management_.get(),
+                     .offered = &offered_};
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     PortStack& port = *ports_[i];
     const PortState& state = config.port_states.at(i);
@@ -89,7 +97,7 @@ bool PacketEngine::receive(Nanos now) {
     bool more = false;
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       ports_[i]->advance(now);
-      PortReceiver receiver(*nic_, static_cast<std::uint8_t>(i + 1), now);
+      PortReceiver receiver(*nic_, *ports_[i], static_cast<std::uint8_t>(i + 1), now);
       more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
     }
     if (raw_) {

@@ -52,6 +52,7 @@ class PacketEngine final : public Engine {
  private:
   void flush();
 
+  link::OfferedMemory offered_;
   std::vector<std::unique_ptr<PortStack>> ports_;
   std::unique_ptr<RawPackets> raw_;
   std::unique_ptr<Management> management_;

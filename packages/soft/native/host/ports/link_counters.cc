@@ -23,6 +23,7 @@ void LinkCounters::add(const link::ShmCounters& more) {
   shm_.dropped += more.dropped;
   shm_.rejected += more.rejected;
   shm_.pulled += more.pulled;
+  shm_.mapped += more.mapped;
   shm_.unpulled += more.unpulled;
   shm_.broken += more.broken;
 }
@@ -72,6 +73,7 @@ void LinkCounters::report(const Counter& counter) const {
   counter("link_shm_dropped", shm_.dropped);
   counter("link_shm_rejected", shm_.rejected);
   counter("link_shm_pulled", shm_.pulled);
+  counter("link_shm_mapped", shm_.mapped);
   counter("link_shm_unpulled", shm_.unpulled);
   counter("link_shm_broken", shm_.broken);
   counter("link_process_sent", process_.sent);

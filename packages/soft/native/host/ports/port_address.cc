@@ -43,6 +43,7 @@ int PortAddress::claim(const wire::Gid& address, const PortLinks& links, const s
   if (links.reach == Reach::kShm) {
     if (const int error = link::ShmLink::open(address, made->sockets(), now, &made->shm_)) return error;
   }
+  if (made->shm_ && links.offered != nullptr) made->shm_->offer(*links.offered);
   if (links.reach == Reach::kAuto || links.reach == Reach::kProcess) {
     link::Link* next = made->udp_ ? &made->others() : nullptr;
     made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify);

@@ -18,6 +18,7 @@ struct PortLinks {
   Reach reach = Reach::kAuto;
   bool tunnels = false;                                         // listen() will be called
   std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // of its sockets
+  const link::OfferedMemory* offered = nullptr;                 // to peers
 };
 
 class PortAddress {

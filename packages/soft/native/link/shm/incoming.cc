@@ -11,6 +11,7 @@ Incoming::~Incoming() {
     reader_->release();
     reader_->close();
   }
+  if (fd_ < 0) mappings_.forget();
   abandon();
 }
 
@@ -54,8 +55,20 @@ bool Incoming::read(std::span<const iovec> to, std::span<const Reference> from) 
   return done;
 }
 
+const std::uint8_t* Incoming::find_mapped(const Reference& reference) {
+  return process_ ? mappings_.find(*reader_, *process_, reference) : nullptr;
+}
+
+bool Incoming::confirm_mapped(bool copied) {
+  const bool done = copied && reader_->epoch() == epoch_;
+  mapped_ += done;
+  ++(done ? pulled_ : unpulled_);
+  return done;
+}
+
 std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8_t* room) {
   if (!reader_) return 0;
+  mappings_.look(*reader_);
   std::size_t taken = 0;
   RingReader::Next next = RingReader::Next::kFrame;
   // Frames that become visible meanwhile are left to the next call: the program waits for the first ones, and what

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "link/link.h"
+#include "link/shm/mapped_peer.h"
 #include "link/shm/peer_process.h"
 #include "link/shm/peer_socket.h"
 #include "link/shm/ring.h"
@@ -37,6 +38,7 @@ class Incoming final : private SenderMemory {
   bool was_broken() const { return broken_; }
   std::uint64_t rejected() const { return rejected_; }  // frames with wrong addresses
   std::uint64_t pulled() const { return pulled_; }      // frames whose payload was read from the peer's memory
+  std::uint64_t mapped() const { return mapped_; }      // … from memory of the peer that is mapped here
   std::uint64_t unpulled() const { return unpulled_; }  // … could not be read
 
   // In a forked child: closes the descriptor, which is the parent's connection.
@@ -46,6 +48,8 @@ class Incoming final : private SenderMemory {
   bool open_ring(std::uint32_t bell);  // false: it is not what a peer sends
   bool is_from_peer(std::span<const std::uint8_t> frame) const;
   bool read(std::span<const iovec> to, std::span<const Reference> from) override;
+  const std::uint8_t* find_mapped(const Reference& reference) override;
+  bool confirm_mapped(bool copied) override;
 
   int fd_;
   wire::Gid own_;
@@ -56,9 +60,11 @@ class Incoming final : private SenderMemory {
   bool broken_ = false;
   bool over_ = false;
   std::optional<PeerProcess> process_;  // if its memory can be read
-  std::uint32_t epoch_ = 0;             // of the frame that is delivered
+  MappedPeer mappings_;
+  std::uint32_t epoch_ = 0;  // of the frame that is delivered
   std::uint64_t rejected_ = 0;
   std::uint64_t pulled_ = 0;
+  std::uint64_t mapped_ = 0;
   std::uint64_t unpulled_ = 0;
 };
 

@@ -89,6 +89,13 @@ std::size_t Outgoing::send_waiting(Nanos now) {
   return std::exchange(waiting_, {}).size();
 }
 
+void Outgoing::offer(const OfferedMemory& memory) {
+  if (offered_ == memory.version()) return;
+  offered_ = memory.version();
+  writer_.set_offers(memory.list());
+  if (writer_.wake()) ring_bell(fd_);  // a peer that sleeps keeps memory that is no longer offered
+}
+
 void Outgoing::flush() {
   if (writer_.publish()) ring_bell(fd_);
 }

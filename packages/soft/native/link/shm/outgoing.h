@@ -37,6 +37,8 @@ class Outgoing {
   bool takes_references() const { return writer_.reader_pulls(); }
   // What the peer has not read by now, it does not use.
   void revoke_references() { writer_.set_epoch(++epoch_); }
+  // What the peer may map from now on.
+  void offer(const OfferedMemory& memory);
   // Makes the frames visible.
   void flush();
   // Writes the frames that wait, as far as there is room. Returns how many were dropped because of the peer's silence.
@@ -79,9 +81,10 @@ class Outgoing {
   SharedMemory memory_;
   RingWriter writer_;
   std::deque<Waiting> waiting_;
-  std::uint32_t epoch_ = 0;  // of references
-  Nanos waiting_since_ = 0;  // nothing was read since then
-  bool silent_ = false;      // patience ended, and nothing was read since
+  std::uint32_t epoch_ = 0;    // of references
+  std::uint64_t offered_ = 0;  // the version of the memory that is offered
+  Nanos waiting_since_ = 0;    // nothing was read since then
+  bool silent_ = false;        // patience ended, and nothing was read since
   bool hung_up_ = false;
 };
 

@@ -66,6 +66,14 @@ bool PeerProcess::read(std::span<const iovec> to, std::span<const Reference> fro
   const ssize_t size =
       process_vm_readv(pid_, to.data(), to.size(), reinterpret_cast<const iovec*>(from.data()), from.size(), 0);
   if (size < 0 || static_cast<std::size_t>(size) != size_of(from)) return false;
+  return still_runs();
+}
+
+int PeerProcess::take_descriptor(std::uint32_t fd) const {
+  return static_cast<int>(syscall(SYS_pidfd_getfd, pidfd_, fd, 0));  // closes at exec
+}
+
+bool PeerProcess::still_runs() const {
   // An exec takes the memory and closes the socket under one lock of the kernel, which the access takes, too.
   std::array<pollfd, 2> ends{{{pidfd_, POLLIN, 0}, {socket_, POLLRDHUP, 0}}};
   return poll(ends.data(), ends.size(), 0) == 0;

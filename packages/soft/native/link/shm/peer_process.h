@@ -30,6 +30,10 @@ class PeerProcess {
 
   // True: all of `from` was copied to `to`, and was the memory of the peer.
   bool read(std::span<const iovec> to, std::span<const Reference> from) const;
+  // A copy of a descriptor of the peer, which the caller closes; -1: there is none.
+  int take_descriptor(std::uint32_t fd) const;
+  // Whether it was the peer all the time.
+  bool still_runs() const;
 
  private:
   PeerProcess(pid_t pid, int pidfd, int socket) : pid_(pid), pidfd_(pidfd), socket_(socket) {}

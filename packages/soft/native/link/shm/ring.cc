@@ -44,6 +44,33 @@ std::uint32_t RingReader::epoch() const {
   return header_->epoch.load(std::memory_order_seq_cst);
 }
 
+void RingWriter::set_offers(const OfferedMemory::List& offers) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  header_->offers_version.store(++offers_version_, kRelaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    RingOffer& place = header_->offers[i];
+    place.address.store(offers[i].address, kRelaxed);
+    place.size.store(offers[i].size, kRelaxed);
+    place.offset.store(offers[i].offset, kRelaxed);
+    place.fd.store(offers[i].fd, kRelaxed);
+    place.id.store(offers[i].id, kRelaxed);
+  }
+  header_->offers_version.store(++offers_version_, std::memory_order_seq_cst);
+}
+
+bool RingReader::read_offers(OfferedMemory::List* offers, std::uint32_t* version) const {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  *version = offers_version();
+  for (std::size_t i = 0; i < offers->size(); ++i) {
+    const RingOffer& place = header_->offers[i];
+    (*offers)[i] = {place.address.load(kRelaxed), place.size.load(kRelaxed), place.offset.load(kRelaxed),
+                    place.fd.load(kRelaxed), place.id.load(kRelaxed)};
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return *version % 2 == 0 && header_->offers_version.load(kRelaxed) == *version;
+}
+
 bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch) {
   if (broken_ || frame.empty() || frame.size() > wire::kMaxFrame) return false;
   const std::size_t size = record_size(frame.size());
@@ -67,6 +94,10 @@ bool RingWriter::publish() {
   if (published_ == head_) return false;
   published_ = head_;
   header_->head.store(head_, std::memory_order_seq_cst);
+  return wake();
+}
+
+bool RingWriter::wake() {
   const std::uint32_t wanted = header_->wanted.load(std::memory_order_seq_cst);
   if (wanted % 2 == 0 || wanted == rung_) return false;
   rung_ = wanted;

@@ -22,23 +22,36 @@
 #include <span>
 
 #include "link/link.h"
+#include "link/offered_memory.h"
 
 namespace verbs::soft::link {
+
+// An offer, as the writer has it. `id` is 0 in places without one.
+struct RingOffer {
+  std::atomic<std::uint64_t> address;
+  std::atomic<std::uint64_t> size;
+  std::atomic<std::uint64_t> offset;
+  std::atomic<std::uint32_t> fd;
+  std::atomic<std::uint32_t> id;
+};
 
 // The positions count bytes since the ring began and are multiples of the alignment of a record.
 struct RingHeader {
   alignas(128) std::atomic<std::uint64_t> head;  // written by the writer: the end of the last visible frame
   std::atomic<std::uint32_t> wants_room;         // … whether it waits for room
   std::atomic<std::uint32_t> epoch;              // … which references are valid: those of frames with this number
+  std::atomic<std::uint32_t> offers_version;     // … changes with `offers`, and is odd meanwhile
   alignas(128) std::atomic<std::uint64_t> tail;  // written by the reader: the end of the last frame that it has copied
   // Written by the reader, and seldom: the writer looks at them for each message, and has them in its cache.
-  alignas(128) std::atomic<std::uint32_t> wanted;  // … which bell it asks for
-  std::atomic<std::uint32_t> closed;               // … whether it reads no more
-  std::atomic<std::uint32_t> pulls;                // … whether it can read the writer's memory
+  alignas(128) std::atomic<std::uint32_t> wanted;       // … which bell it asks for
+  std::atomic<std::uint32_t> closed;                    // … whether it reads no more
+  std::atomic<std::uint32_t> pulls;                     // … whether it can read the writer's memory
+  alignas(128) RingOffer offers[OfferedMemory::kMost];  // written by the writer
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
 inline constexpr std::size_t kRingOffset = 4096;  // of the records: behind the header's page
+static_assert(sizeof(RingHeader) <= kRingOffset);
 inline constexpr std::size_t kRingCapacity = 512 << 10;
 inline constexpr std::size_t kRingMemory = kRingOffset + kRingCapacity;  // bytes, all zero at the start
 
@@ -59,9 +72,13 @@ class RingWriter {
   bool write(std::span<const std::uint8_t> frame, FrameForm form = FrameForm::kSealed, std::uint32_t epoch = 0);
   // Takes the references of all frames with other numbers back.
   void set_epoch(std::uint32_t epoch);
+  // Before the frames that refer to this memory.
+  void set_offers(const OfferedMemory::List& offers);
   bool reader_pulls() const { return header_->pulls.load(std::memory_order_relaxed) != 0; }
   // Makes the written frames visible. True: the caller must ring.
   bool publish();
+  // Something else changed that the reader should look at. True: the caller must ring.
+  bool wake();
   bool has_unpublished() const { return head_ != published_; }
   std::size_t unpublished() const { return static_cast<std::size_t>(head_ - published_); }
 
@@ -86,6 +103,7 @@ class RingWriter {
   std::uint64_t published_ = 0;
   std::uint64_t tail_ = 0;  // as it was at the last look
   std::uint32_t rung_ = 0;  // the last bell
+  std::uint32_t offers_version_ = 0;
   bool broken_ = false;
 };
 
@@ -112,6 +130,9 @@ class RingReader {
   void pull() { header_->pulls.store(1, std::memory_order_relaxed); }
   // Which references are still valid, after they have been read.
   std::uint32_t epoch() const;
+  std::uint32_t offers_version() const { return header_->offers_version.load(std::memory_order_acquire); }
+  // False: they are changing, and `version` is not one that stays.
+  bool read_offers(OfferedMemory::List* offers, std::uint32_t* version) const;
   // The writer need not write any more.
   void close() { header_->closed.store(1, std::memory_order_release); }
 

@@ -31,6 +31,7 @@ void close_if_open(int* fd) {
 void add_up(const Incoming& incoming, ShmCounters* counters) {
   counters->rejected += incoming.rejected();
   counters->pulled += incoming.pulled();
+  counters->mapped += incoming.mapped();
   counters->unpulled += incoming.unpulled();
 }
 
@@ -120,6 +121,8 @@ bool ShmLink::takes_references(const wire::Gid& source, const wire::Gid& destina
 }
 
 void ShmLink::commit_referring(std::span<std::uint8_t> frame) {
+  // A peer must not look into what was there before.
+  if (offered_ != nullptr && offered_->version() != offered_version_) offer_to_all();
   if (!send_to_peer(frame, FrameForm::kReferring)) ++counters_.dropped;
 }
 
@@ -183,7 +186,10 @@ void ShmLink::look_for(const wire::Gid& destination, Peer* peer) {
   if (now < peer->retry_at) return;
   unflushed_.reserve(peers_.size());  // so that commit() needs no memory
   const int error = Outgoing::open(address_, destination, &peer->outgoing);
-  if (error == 0 && watch(peer->outgoing->fd())) return;
+  if (error == 0 && watch(peer->outgoing->fd())) {
+    if (offered_ != nullptr) peer->outgoing->offer(*offered_);
+    return;
+  }
   peer->outgoing.reset();
   postpone(peer, now);
 }
@@ -208,7 +214,15 @@ void ShmLink::end(Peer* peer) {
   peer->outgoing.reset();
 }
 
+void ShmLink::offer_to_all() {
+  offered_version_ = offered_->version();
+  for (auto& [address, peer] : peers_) {
+    if (peer.outgoing) peer.outgoing->offer(*offered_);
+  }
+}
+
 void ShmLink::flush() {
+  if (offered_ != nullptr && offered_->version() != offered_version_) offer_to_all();
   for (Outgoing* outgoing : unflushed_) {
     outgoing->flush();
     outgoing->in_batch = false;

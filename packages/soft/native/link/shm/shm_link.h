@@ -27,6 +27,7 @@ struct ShmCounters {
   std::uint64_t dropped = 0;   // for a peer that reads nothing, or that went
   std::uint64_t rejected = 0;  // received with addresses that are not those of the connection
   std::uint64_t pulled = 0;    // received frames whose payload was read from the sender's memory
+  std::uint64_t mapped = 0;    // … which is mapped in both processes
   std::uint64_t unpulled = 0;  // … could not be read, so that the sender sends it
   std::uint64_t broken = 0;    // connections that ended because the peer wrote what no peer writes
 };
@@ -67,6 +68,9 @@ class ShmLink final : public Link {
   // A thread calls receive() all the time: frames need make nothing readable.
   void stay_awake();
 
+  // What peers may map. It outlives this link.
+  void offer(const OfferedMemory& memory) { offered_ = &memory; }
+
   // In a forked child: the connections are the parent's.
   void abandon();
 
@@ -90,6 +94,7 @@ class ShmLink final : public Link {
   void look_for(const wire::Gid& destination, Peer* peer);
   static void postpone(Peer* peer, Nanos now);
   void end(Peer* peer);
+  void offer_to_all();
   void note_held(bool held);
   void handle_sockets();
   void accept();
@@ -112,6 +117,8 @@ class ShmLink final : public Link {
   std::size_t holding_ = 0;  // connections with frames that wait
   std::uint64_t relieved_ = 0;
   std::uint64_t batch_ = 1;
+  const OfferedMemory* offered_ = nullptr;
+  std::uint64_t offered_version_ = 0;  // … that all peers know
   std::uint8_t* reserved_ = nullptr;
 
   std::vector<std::unique_ptr<Incoming>> incoming_;

@@ -71,6 +71,7 @@ struct NicConfig {
   bool fills_checksums = false;       // of raw packets, for IBV_SEND_IP_CSUM
   FrameSteering* steering = nullptr;  // nullptr: the device has no raw packets
   MadSink* mads = nullptr;            // nullptr: management datagrams are dropped
+  link::OfferedMemory* offered = nullptr;
 };
 
 struct Core {

@@ -37,6 +37,12 @@ int check_region(const void* address, std::size_t length, unsigned access) {
   return reinterpret_cast<std::uintptr_t>(address) + length < length ? EINVAL : 0;
 }
 
+int check_file_access(unsigned access) {
+  constexpr unsigned kAllowed = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                                IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_OPTIONAL_RANGE;
+  return (access & ~kAllowed) != 0 ? EINVAL : check_access(access);
+}
+
 bool Mr::read(void* to, std::uint64_t from, std::size_t size) const {
   if (null) {
     if (!covers(from, size)) return false;
@@ -100,8 +106,22 @@ int MrTable::reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::s
   return 0;
 }
 
+int MrTable::reg_file(Pd* pd, std::unique_ptr<FileMemory> file, std::size_t length, std::uint64_t iova, unsigned access,
+                      Mr** mr) {
+  auto region = std::make_unique<Mr>();
+  region->pd = pd;
+  region->address = file->address();
+  region->length = length;
+  region->iova = iova;
+  region->access = access;
+  region->file = std::move(file);
+  if (const int error = insert(std::move(region), mr)) return error;
+  if (offered_ != nullptr) (*mr)->offer = offered_->add((*mr)->file->offer());
+  return 0;
+}
+
 int MrTable::plan_rereg(const Mr* mr, int flags, void* address, std::size_t length, unsigned access, Rereg* plan) {
-  if (mr->null || mr->dm || mr->windows > 0) return EINVAL;
+  if (mr->null || mr->dm || mr->file || mr->windows > 0) return EINVAL;
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool changes_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
   *plan = {.moves = moves,
@@ -135,6 +155,7 @@ int MrTable::dereg(Mr* mr) {
   if (mr->windows > 0) return EINVAL;
   --mr->pd->users;
   if (mr->dm) --mr->dm->regions;
+  if (mr->offer != 0) offered_->withdraw(mr->offer);
   erase(table_, mr->key >> 8);
   return 0;
 }

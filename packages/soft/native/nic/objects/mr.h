@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "link/offered_memory.h"
 #include "nic/objects/dm.h"
+#include "nic/objects/file_memory.h"
 #include "nic/objects/pd.h"
 #include "nic/shared/limits.h"
 #include "nic/shared/table.h"
@@ -25,7 +27,10 @@ class Mr {
   std::uint32_t windows = 0;  // memory windows bound to it
   bool null = false;          // reads as zeros and ignores writes; has a local key only
 
-  std::shared_ptr<Dm> dm;  // the device memory behind it; nullptr: the application's
+  // The device memory or the file behind it; nullptr: the application's memory.
+  std::shared_ptr<Dm> dm;
+  std::unique_ptr<FileMemory> file;
+  std::uint32_t offer = 0;  // … that peers may map; 0: they may not
 
   // [from, from + size) of the region's address space lies in the region.
   bool covers(std::uint64_t from, std::size_t size) const {
@@ -54,6 +59,10 @@ class Mr {
 // implicit region). Puts the fault handler in front. Makes system calls: the caller must not hold a lock.
 int check_region(const void* address, std::size_t length, unsigned access);
 
+// Whether a region of a descriptor may have those rights: 0 or EINVAL.
+int check_file_access(unsigned access);
+inline bool is_written(unsigned access) { return (access & IBV_ACCESS_LOCAL_WRITE) != 0; }
+
 // What a re-registration makes of a region.
 struct Rereg {
   bool moves;
@@ -66,12 +75,16 @@ struct Rereg {
 
 class MrTable {
  public:
-  explicit MrTable(const Limits& limits) : table_(1, static_cast<std::uint32_t>(limits.max_mr)) {}
+  // `offered`: the memory that peers may map, if there are any.
+  MrTable(const Limits& limits, link::OfferedMemory* offered)
+      : table_(1, static_cast<std::uint32_t>(limits.max_mr)), offered_(offered) {}
 
   // A region that check_region() agreed to. 0 or ENOMEM.
   int reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
   int alloc_null(Pd* pd, Mr** mr);
   int reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::size_t length, unsigned access, Mr** mr);
+  int reg_file(Pd* pd, std::unique_ptr<FileMemory> file, std::size_t length, std::uint64_t iova, unsigned access,
+               Mr** mr);
   // A change of what `flags` (IBV_REREG_MR_*) names, in two steps with the check of the memory between them. 0, or
   // EINVAL for regions without memory of the application and while windows are bound. The keys stay.
   static int plan_rereg(const Mr* mr, int flags, void* address, std::size_t length, unsigned access, Rereg* plan);
@@ -98,6 +111,7 @@ class MrTable {
   int insert(std::unique_ptr<Mr> region, Mr** mr);
 
   Table<Mr> table_;
+  link::OfferedMemory* offered_;
   std::uint8_t next_byte_ = 0;
 };
 

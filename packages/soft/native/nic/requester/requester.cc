@@ -34,7 +34,7 @@ constexpr Nanos kMinProbeDelay = 1'000'000;
 // Messages refer to their payload from this size on: below, a copy through the link costs less than the system call.
 constexpr std::size_t kLeastReferred = 16 << 10;
 // Bytes that may be unacknowledged then: enough that the peer always has a packet to read.
-constexpr std::uint32_t kReferredWindow = 4 * link::kMostReferred;
+constexpr std::uint32_t kReferredWindow = 16 * link::kMostReferred;
 
 std::uint32_t packets_of(const Qp& qp, const SendWqe& wqe) {
   const ExpectedResponse response = info_of(wqe.opcode).response;

@@ -3,7 +3,9 @@
 #include "nic/device/completion.h"
 #include "nic/device/qp_error.h"
 #include "nic/device/receive_request.h"
+#include "nic/device/scatter.h"
 #include "nic/responder/nak.h"
+#include "nic/responder/pull.h"
 #include "nic/responder/read.h"
 #include "nic/responder/remote_memory.h"
 #include "nic/responder/responses.h"
@@ -27,18 +29,17 @@ void advance(Core& core, Qp& qp, const Packet& packet) {
   if (packet.bth.ack_req && qp.is_reliable()) queue_ack(core, qp, psn_add(resp.expected_psn, kPsnMask));
 }
 
-// Into the receive request in progress, from the sender's memory. Whatever the reason why it fails: the sender sends
-// the payload, and the usual way gives the usual errors.
+// Into the receive request in progress.
 bool pull_to_recv(const Core& core, const Qp& qp, std::size_t offset, const ReferredPayload& referred) {
   const CurrentRecv& recv = qp.recv;
   MemoryPieces to;
   return locate(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, offset, referred.size, IBV_ACCESS_LOCAL_WRITE, &to) &&
-         referred.memory.read(to.all(), referred.pieces);
+         pull(to.all(), referred);
 }
 
-bool pull(std::uint8_t* memory, const ReferredPayload& referred) {
+bool pull_to(std::uint8_t* memory, const ReferredPayload& referred) {
   const iovec to{memory, referred.size};
-  return referred.memory.read({&to, 1}, referred.pieces);
+  return pull({&to, 1}, referred);
 }
 
 // The message takes a receive request, unless it has it since a packet whose payload could not be read.
@@ -149,7 +150,7 @@ void execute_write(Core& core, Qp& qp, const Packet& packet) {
     }
     if (memory == nullptr) return nak_write_access(core, qp, packet);
     if (packet.referred != nullptr) {
-      if (!pull(memory, *packet.referred)) return nak_unread(core, qp);
+      if (!pull_to(memory, *packet.referred)) return nak_unread(core, qp);
     } else if (!guarded_copy(memory, packet.payload().data(), size)) {
       // The key is right but the memory is gone: the receive request completes with an error of its own (IBTA 11.6.2).
       return nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);

@@ -1,11 +1,15 @@
 #include "test/adversary/adversary.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -30,13 +34,15 @@ using Random = std::mt19937;
 
 constexpr auto kAttack = std::chrono::milliseconds(20);
 
+std::uint8_t own_memory[64 << 10];
+
 // Random values at random places: the header's fields more often than frames.
 void scribble(std::uint8_t* memory, Random& random) {
   const std::uint64_t value =
       random() % 3 == 0 ? random() % (2 * link::kRingCapacity) : std::uint64_t{random()} << 32 | random();
-  const bool header = random() % 2 == 0;
-  const std::size_t at = header ? (random() % sizeof(link::RingHeader)) & ~7u
-                                : link::kRingOffset + ((random() % (link::kRingCapacity - 8)) & ~7u);
+  constexpr std::size_t kFields = offsetof(link::RingHeader, offers);
+  std::size_t at = link::kRingOffset + ((random() % (link::kRingCapacity - 8)) & ~7u);
+  if (random() % 2 == 0) at = (random() % (random() % 4 == 0 ? sizeof(link::RingHeader) : kFields)) & ~7u;
   std::memcpy(memory + at, &value, random() % 2 == 0 ? 4 : 8);
 }
 
@@ -64,9 +70,39 @@ std::size_t random_packet(const wire::Gid& own, const wire::Gid& victim, std::ui
   return size;
 }
 
+// Memory files of all kinds that an offer may name, and what is none.
+std::array<int, 5> make_descriptors() {
+  constexpr off_t kSize = 64 << 10;
+  std::array<int, 5> files{};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    files[i] = memfd_create("offer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (ftruncate(files[i], i == 0 ? 4096 : kSize) != 0) std::abort();
+    if (i != 1) fcntl(files[i], F_ADD_SEALS, F_SEAL_SHRINK);
+  }
+  return files;
+}
+
+// Memory that the process has, or says that it has: where frames refer to.
+void offer(link::RingWriter& writer, const void* memory, Random& random) {
+  static const std::array<int, 5> files = make_descriptors();
+  link::OfferedMemory::List list{};
+  for (link::Offer& place : list) {
+    if (random() % 16 != 0) continue;
+    place = {.address = reinterpret_cast<std::uintptr_t>(memory),
+             .size = 64 << 10,
+             .offset = 0,
+             .fd = static_cast<std::uint32_t>(random() % 4 == 0 ? random() % 64 : files[random() % files.size()]),
+             .id = static_cast<std::uint32_t>(random() % 3)};
+    if (random() % 8 == 0) place.address -= random() % 8192;
+    if (random() % 8 == 0) place.size = std::uint64_t{random()} << (random() % 32);
+    if (random() % 8 == 0) place.offset = std::uint64_t{random()} << (random() % 32);
+  }
+  if (random() % 8 == 0) ftruncate(files[1], static_cast<off_t>(random() % (64 << 10)));
+  writer.set_offers(list);
+}
+
 // A WRITE or a SEND that refers to memory which is there, which is not, and which is too much.
 std::size_t referring_packet(const wire::Gid& own, const Victim& victim, std::uint8_t* frame, Random& random) {
-  static std::uint8_t own_memory[64 << 10];
   wire::Path path;
   path.sgid = own;
   path.dgid = victim.gid;
@@ -107,6 +143,7 @@ void write_packets(const wire::Gid& own, const Victim& victim, int fd, std::uint
         refers ? referring_packet(own, victim, frame, random) : random_packet(own, victim.gid, frame, random);
     const auto form = refers ? link::FrameForm::kReferring : static_cast<link::FrameForm>(random() % 3);
     if (random() % 64 == 0) writer.set_epoch(random() % 2);
+    if (random() % 64 == 0) offer(writer, own_memory, random);
     if (!writer.write({frame, size}, form, random() % 8 == 0)) usleep(100);
     if (writer.publish()) link::ring_bell(fd);
   }

@@ -42,8 +42,10 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   bool unplugged = false;
   bool shares_memory = false;  // frames from here may refer to their payload
   bool readable = true;        // … and the other end can read it
-  int referring = 0;           // such frames that were sent
-  int epoch = 0;               // how often the references were revoked
+  // … and has it mapped there
+  std::function<const std::uint8_t*(const link::Reference&)> mapped = nullptr;
+  int referring = 0;  // such frames that were sent
+  int epoch = 0;      // how often the references were revoked
 
   std::uint8_t* reserve() override { return buffer_; }
   void commit(std::size_t size) override {
@@ -91,6 +93,11 @@ class CableEnd final : public link::Link, private link::SenderMemory {
     REQUIRE(done == bytes.size());
     return readable && epoch == delivered_epoch_;
   }
+
+  const std::uint8_t* find_mapped(const link::Reference& reference) override {
+    return mapped ? mapped(reference) : nullptr;
+  }
+  bool confirm_mapped(bool copied) override { return copied && epoch == delivered_epoch_; }
 
   std::uint8_t buffer_[wire::kMaxFrame] = {};
   std::deque<Flying> inbox_;

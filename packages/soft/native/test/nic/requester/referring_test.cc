@@ -116,6 +116,45 @@ TEST_CASE("what the peer cannot read is sent, which takes no retry and one recei
   CHECK(net.arrived());
 }
 
+TEST_CASE("what the peer has mapped is copied from there, into and from several pieces") {
+  Reading net;
+  const std::vector<std::uint8_t> copy = net.near;
+  int found = 0;
+  net.a.cable.mapped = [&](const link::Reference& piece) {
+    ++found;
+    const std::uint64_t offset = piece.address - reinterpret_cast<std::uintptr_t>(net.near.data());
+    REQUIRE(offset + piece.size <= copy.size());
+    return copy.data() + offset;
+  };
+  net.a.cable.readable = false;
+  for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_SEND}) {
+    std::fill(net.far.begin(), net.far.end(), 0);
+    REQUIRE(post_recv(net.b, net.qb, 9,
+                      {sge_of(net.far.data(), 300'001, net.remote),
+                       sge_of(net.far.data() + 300'001, kSize - 300'001, net.remote)}) == 0);
+    REQUIRE(post_send(net.a, net.qa, net.request(opcode)) == 0);
+    net.run();
+    CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
+    CHECK(net.arrived());
+  }
+  CHECK(net.b.poll().size() == 1);
+  CHECK(found > 8);
+  CHECK(net.a.nic->counters().retransmitted_pkts == 0);
+}
+
+TEST_CASE("what the peer has mapped, and cannot be read there, is sent") {
+  Reading net({.retry_cnt = 0});
+  net.a.cable.mapped = [](const link::Reference& /*piece*/) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    return reinterpret_cast<const std::uint8_t*>(std::uintptr_t{4096});  // a fault
+  };
+  REQUIRE(post_send(net.a, net.qa, net.request(IBV_WR_RDMA_WRITE)) == 0);
+  net.run();
+  CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
+  CHECK(net.arrived());
+  CHECK(net.a.nic->counters().retransmitted_pkts > 0);
+}
+
 TEST_CASE("the application gets memory back only when no peer uses what it reads there") {
   Reading net;
   net.a.cable.epoch = 0;

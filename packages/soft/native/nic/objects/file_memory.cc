@@ -1,0 +1,65 @@
+#include "nic/objects/file_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "guard/fault_handler.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+int check_file(int fd, std::uint64_t offset, std::size_t length) {
+  struct stat status{};
+  if (fstat(fd, &status) != 0) return errno;
+  const int seals = fcntl(fd, F_GET_SEALS);  // -1: no memory file
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return EINVAL;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  return length == 0 || offset > size || length > size - offset ? EINVAL : 0;
+}
+
+}  // namespace
+
+int FileMemory::map(int fd, std::uint64_t offset, std::size_t length, bool writable,
+                    std::unique_ptr<FileMemory>* memory) {
+  if (const int error = check_file(fd, offset, length)) return error;
+  const auto skipped = static_cast<std::size_t>(offset % kPage);
+  const std::size_t size = skipped + length;
+  const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return errno;
+  const int protection = PROT_READ | (writable ? PROT_WRITE : 0);
+  void* pages = mmap(nullptr, size, protection, MAP_SHARED, own, static_cast<off_t>(offset - skipped));
+  if (pages == MAP_FAILED) {
+    const int error = errno == EACCES ? EPERM : errno;
+    close(own);
+    return error;
+  }
+  try {
+    memory->reset(new FileMemory(own, static_cast<std::uint8_t*>(pages), size, offset - skipped, skipped));
+  } catch (...) {  // there is no memory
+    munmap(pages, size);
+    close(own);
+    throw;
+  }
+  guard::put_in_front();
+  return 0;
+}
+
+FileMemory::~FileMemory() {
+  munmap(pages_, size_);
+  close(fd_);
+}
+
+link::Offer FileMemory::offer() const {
+  return {.address = reinterpret_cast<std::uintptr_t>(pages_),
+          .size = size_,
+          .offset = offset_,
+          .fd = static_cast<std::uint32_t>(fd_)};
+}
+
+}  // namespace verbs::soft::nic
