@@ -1,6 +1,6 @@
 // An event channel of DOCA: a descriptor that becomes readable after a completion of an armed completion queue, after
 // signal(), or when a packet arrived that may lead to a completion. The user polls it and never reads it; arming it
-// again clears it.
+// again clears it. An idle program is not woken by keep-alives, but for the first one after a silence.
 #pragma once
 
 #include <infiniband/verbs.h>

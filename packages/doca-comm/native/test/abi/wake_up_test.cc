@@ -1,5 +1,6 @@
 // Wake-ups of the armed descriptors. The safe order of ibverbs: arm, receive until AGAIN, wait.
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "test/support/pair.h"
@@ -35,6 +36,46 @@ class Thief {
   std::atomic<bool> stopping_ = false;
 };
 
+// An end that waits on its descriptors, as a program does that has nothing to do.
+class Waiter {
+ public:
+  // `both`: for room to send as well, with both handles armed again after each wake-up. Else it receives only.
+  Waiter(Ep* ep, bool both) : ep_(ep), both_(both) {
+    doca_event_channel_t send = -1;
+    doca_event_channel_t receive = -1;
+    REQUIRE(doca_comm_channel_ep_get_event_channel(ep, &send, &receive) == DOCA_SUCCESS);
+    fds_ = {pollfd{both ? send : -1, POLLIN, 0}, pollfd{receive, POLLIN, 0}};
+  }
+  // How often it wakes in this time.
+  int wake_ups(milliseconds time) {
+    const auto end = steady_clock::now() + time;
+    int count = -1;
+    for (bool woken = true; woken; woken = wait(end)) {
+      if (both_ || count < 0) arm();
+      char buffer[4080];
+      std::size_t length = sizeof buffer;
+      Addr* from = nullptr;
+      REQUIRE(doca_comm_channel_ep_recvfrom(ep_, buffer, &length, 0, &from) == DOCA_ERROR_AGAIN);
+      ++count;
+    }
+    return count;
+  }
+
+ private:
+  void arm() {
+    if (both_) REQUIRE(doca_comm_channel_ep_event_handle_arm_send(ep_) == DOCA_SUCCESS);
+    REQUIRE(doca_comm_channel_ep_event_handle_arm_recv(ep_) == DOCA_SUCCESS);
+  }
+  bool wait(steady_clock::time_point end) {
+    const auto left = std::chrono::ceil<milliseconds>(end - steady_clock::now());
+    return left.count() > 0 && poll(fds_.data(), fds_.size(), static_cast<int>(left.count())) > 0;
+  }
+
+  Ep* ep_;
+  bool both_;
+  std::array<pollfd, 2> fds_{};
+};
+
 }  // namespace
 
 TEST_CASE("a message that comes after AGAIN wakes, although a message before it used up the event of the arming") {
@@ -64,4 +105,41 @@ TEST_CASE("a message that comes after AGAIN wakes, although a message before it 
   const auto late =
       std::count_if(times.begin(), times.end(), [](milliseconds time) { return time > milliseconds(100); });
   CHECK(late <= 1);
+}
+
+TEST_CASE("an idle armed handle does not wake for keep-alives, and wakes for the next message") {
+  Pair pair;
+  for (const bool both : {true, false}) {
+    CAPTURE(both);
+    Waiter service(pair.service.ep, both), client(pair.client.ep, both);
+    // Until the last messages are acknowledged and reported, without a look at the descriptors.
+    std::this_thread::sleep_for(milliseconds(700));
+    std::array<int, 2> first{}, later{};
+    std::thread other([&] {
+      first[0] = service.wake_ups(milliseconds(2000));
+      later[0] = service.wake_ups(milliseconds(1000));
+    });
+    first[1] = client.wake_ups(milliseconds(2000));
+    later[1] = client.wake_ups(milliseconds(1000));
+    other.join();
+    // The first packet after a silence wakes, since it could be a message; and those that come along with it, or just
+    // after the arming.
+    for (const int count : first) CHECK(count <= 3);
+    for (const int count : later) CHECK(count == 0);
+    // The message wakes at once, again and again.
+    doca_event_channel_t fd = -1;
+    REQUIRE(doca_comm_channel_ep_get_event_channel(pair.service.ep, nullptr, &fd) == DOCA_SUCCESS);
+    for (int round = 0; round < 5; ++round) {
+      const auto start = steady_clock::now();
+      REQUIRE(pair.client.send("ping", pair.to_service) == DOCA_SUCCESS);
+      pollfd event{fd, POLLIN, 0};
+      REQUIRE(poll(&event, 1, 5000) == 1);
+      CHECK(steady_clock::now() - start < milliseconds(200));
+      Addr* from = nullptr;
+      std::string message;
+      REQUIRE(doca_comm_channel_ep_event_handle_arm_recv(pair.service.ep) == DOCA_SUCCESS);
+      CHECK(pair.service.wait_for_message(&from) == "ping");
+      CHECK(pair.service.receive(&message, &from) == DOCA_ERROR_AGAIN);
+    }
+  }
 }

@@ -54,9 +54,10 @@ void DataPath::progress_for(nic::Cq* cq) {
   if (cq->pending() == 0 || had_output || !core_.progress.ticking()) core_.transmit(time);
 }
 
-// Sends what was posted. A thread that posts on and on receives too: otherwise the helper would have to, which costs
-// both threads a system call for each packet, and slows the posting down so much that it would go on.
-void DataPath::progress_for_post(Nanos time) {
+// `wr` was posted. Sends it. A thread that posts on and on receives too: otherwise the helper would have to, which
+// costs both threads a system call for each packet, and slows the posting down so much that it would go on.
+void DataPath::progress_for_post(const ibv_send_wr* wr, Nanos time) {
+  if (wr != nullptr && (wr->num_sge > 0 || wr->next != nullptr)) core_.progress.note_exchange(time);
   if (core_.progress.note_post(time) && core_.engine.receive(time)) core_.progress.wake();
   core_.transmit(time);
 }
@@ -76,7 +77,7 @@ int DataPath::post_send(Qp live, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_send(qp, wr, bad_wr);
-  progress_for_post(now());
+  progress_for_post(wr, now());
   return error;
 }
 
@@ -87,7 +88,7 @@ int DataPath::post_batch(Qp live, ibv_send_wr* wr) {
   if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_batch(qp, wr);
-  progress_for_post(now());
+  progress_for_post(wr, now());
   return error;
 }
 

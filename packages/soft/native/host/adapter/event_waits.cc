@@ -34,6 +34,7 @@ int EventWaits::fetch(CompletionChannel& channel, EventTarget** target) {
   const std::lock_guard guard(core_.lock, std::adopt_lock);
   channel.waited_inline = false;
   const Nanos time = now();
+  const bool quiet = channel.wait_set.used_at != 0 && core_.progress.quiet(channel.wait_set, time);
   channel.begin_fetch();
   const bool receives = channel.empty();
   core_.progress.note_fetch(channel.wait_set, time, receives);
@@ -44,10 +45,18 @@ int EventWaits::fetch(CompletionChannel& channel, EventTarget** target) {
   // As in DataPath: the acknowledgement can leave with the program's next request.
   if (channel.empty() || had_output || !core_.progress.ticking()) core_.transmit(time);
   *target = channel.end_fetch();
-  if (*target) return 0;
+  const std::uint64_t packets = core_.nic().counters().rcvd_pkts;
+  const bool in_vain = !*target && quiet && packets != channel.packets_seen;
+  channel.packets_seen = packets;
+  if (*target) {
+    channel.silent = false;
+    return 0;
+  }
+  channel.silent = in_vain || (channel.silent && !core_.progress.exchanges(time));
+  if (in_vain) leave_to_helper(channel, time);
   channel.accepts_eagain = true;
   if (!channel.wait_set.attached()) {
-    if (channel.empty_fetches <= kEmptyFetches) core_.progress.attach(channel.wait_set);
+    if (channel.empty_fetches <= kEmptyFetches && !channel.silent) core_.progress.attach(channel.wait_set);
   } else if (++channel.empty_fetches > kEmptyFetches) {
     core_.progress.detach(channel.wait_set);
     core_.progress.note_armed();
@@ -55,9 +64,18 @@ int EventWaits::fetch(CompletionChannel& channel, EventTarget** target) {
   return EAGAIN;
 }
 
+// A packet came after a silence and completed nothing for the channel.
+void EventWaits::leave_to_helper(CompletionChannel& channel, Nanos time) {
+  core_.progress.detach(channel.wait_set);
+  core_.progress.detach_quiet(time);
+  core_.progress.note_armed();
+}
+
 void EventWaits::attach_waiter(CompletionChannel& channel) {
   if (!channel.accepts_eagain || channel.wait_set.attached() || core_.inherited()) return;
   const std::lock_guard guard(core_.lock);
+  channel.silent = false;
+  channel.wait_set.used_at = now();
   core_.progress.attach(channel.wait_set);
 }
 

@@ -23,6 +23,8 @@ class EventWaits {
   void detach_waiter(CompletionChannel& channel);
 
  private:
+  void leave_to_helper(CompletionChannel& channel, Nanos time);
+
   DeviceCore& core_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "host/events/event_source.h"
 #include "host/events/event_target.h"
@@ -33,6 +34,10 @@ class CompletionChannel final : public EventSource {
   std::atomic<bool> accepts_eagain{false};
   // How many fetches in a row found no event.
   std::atomic<int> empty_fetches{0};
+  // Guarded by the device's lock: how many packets the device had received at the last fetch, and whether one woke a
+  // silent program in vain, so that they are left to the helper thread until an event comes.
+  std::uint64_t packets_seen = 0;
+  bool silent = false;
 
  private:
   EventTarget* take();

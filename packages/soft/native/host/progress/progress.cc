@@ -120,6 +120,16 @@ void Progress::detach(WaitSet& set) {
   has_attached_ = !attached_.empty();
 }
 
+void Progress::detach_quiet(Nanos time) {
+  const auto silent = [&](WaitSet* set) {
+    if (!quiet(*set, time)) return false;
+    set->detach();
+    return true;
+  };
+  std::erase_if(attached_, silent);
+  has_attached_ = !attached_.empty();
+}
+
 void Progress::note_fetch(WaitSet& set, Nanos time, bool receives) {
   if (receives) wake_event_.drain();
   engine_.prepare_sleep();

@@ -16,6 +16,10 @@
 //                      waiter has received by its end, the helper gives no grace until one does.
 //             parked   There is a driver. The helper sleeps until the driver leaves.
 //
+// A packet that comes after a silence and completes nothing has woken its waiter in vain: a keep-alive, or a one-sided
+// operation of the peer. The sets of the silent waiters are detached then, and the helper receives the packets, until
+// one of them completes something for the waiter, or the program posts data and waits for the answer.
+//
 // A completion queue may be armed for a thread that sleeps on a descriptor which no packet makes readable (its wait set
 // is not attached). Then the helper is driving for a while even if other threads poll.
 #pragma once
@@ -84,6 +88,13 @@ class Progress {
   // The thread that waits on `set` makes progress, at `time`. Without `receives` it leaves the frames where they are:
   // the announcement of those that no socket announces stays too.
   void note_fetch(WaitSet& set, Nanos time, bool receives);
+  // A request with data was posted at `time`: the packets that come next belong to it.
+  void note_exchange(Nanos time) { exchange_at_ = time; }
+  bool exchanges(Nanos time) const { return time - exchange_at_ <= kQuiet; }
+  // Whether the waiter of `set` has fetched nothing for a while before `time`, and no data was posted.
+  bool quiet(const WaitSet& set, Nanos time) const { return time - set.used_at > kQuiet && !exchanges(time); }
+  // Detaches the sets whose waiters are quiet: the helper receives the packets.
+  void detach_quiet(Nanos time);
   // Whether the threads that wait on attached sets receive the packets, so that the helper need not.
   bool has_waiter() const { return waiter_responds_ && !attached_.empty(); }
   // Whether work may be left to the helper, because it checks within a tick.
@@ -102,6 +113,8 @@ class Progress {
   int wait(EventSource& source);
 
  private:
+  static constexpr Nanos kQuiet = 10 * kMillisecond;
+
   void run();
   void stay_awake();
   bool refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const;
@@ -134,6 +147,7 @@ class Progress {
   std::uint64_t activity_ = 0;  // of drivers and waiters
   std::uint64_t activity_seen_ = 0;
   Nanos armed_at_ = INT64_MIN;
+  Nanos exchange_at_ = INT64_MIN / 2;
   std::vector<WaitSet*> attached_;  // the most recently used last
   bool waiter_responds_ = false;    // a waiter received before the last grace period ended
 };
