@@ -12,7 +12,7 @@ const usage = `Usage: npm run test:shm -- [--seconds N] [--seed N] [--only-adver
 
 Runs the tests of the software NIC's C functions, those of real processes, and the suites of @verbs/core and
 @verbs/doca-comm with VERBS_SOFT_LINK=shm; then an adversary that writes random values into the memory that it shares with
-three other processes. npm test has a part of it: the C tests, and 3 seconds of the adversary.
+three other processes. npm test has all of it, with 3 seconds of the adversary.
 
   --seconds N       of the adversary; 60 if not given
   --seed N          of the adversary; a new one if not given
@@ -48,11 +48,11 @@ function testShm({ seconds, seed, 'only-adversary': onlyAdversary }) {
   mustRun('cmake', ['--build', build], { env });
   let status = 0;
   if (!onlyAdversary) {
-    status |= exitStatus('ctest', ['--test-dir', build, '--output-on-failure', '-R', '_shm$'], { env });
+    status |= exitStatus('ctest', ['--test-dir', build, '--output-on-failure', '-R', '(_shm|fault_processes)$'], { env });
     for (const name of ['core', 'doca-comm']) {
       const directory = join(root, 'packages', name);
       mustRun('pnpm', ['--dir', directory, 'run', 'build:test'], { env });
-      status |= exitStatus('pnpm', ['--dir', directory, 'exec', 'vitest', 'run'], { env });
+      status |= exitStatus('pnpm', ['--dir', directory, 'exec', 'vitest', 'run', '--project', 'shm'], { env });
     }
   }
   const args = seed === undefined ? [seconds] : [seconds, seed];

@@ -23,8 +23,8 @@
 
 namespace verbs::soft::host {
 
-// Which links a port has. kAuto: direct within the process, and UDP to other processes. kShm: shared memory to all
-// processes of the user on this host, also within the process, and UDP to others. kProcess: only within the process.
+// Which links a port has. kAuto: direct within the process, shared memory to other processes of the user on this host,
+// and UDP to all others. kShm: the same without the direct one. kUdp: UDP alone. kProcess: only within the process.
 enum class Reach { kAuto, kShm, kUdp, kProcess };
 
 struct CaptureConfig {

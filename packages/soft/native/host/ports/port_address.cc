@@ -40,7 +40,7 @@ int PortAddress::claim(const wire::Gid& address, const PortLinks& links, const s
       if (const int error = link::TunnelLink::open(address, *made->udp_, &made->tunnels_)) return error;
     }
   }
-  if (links.reach == Reach::kShm) {
+  if (links.reach == Reach::kAuto || links.reach == Reach::kShm) {
     if (const int error = link::ShmLink::open(address, made->sockets(), now, &made->shm_)) return error;
   }
   if (made->shm_ && links.offered != nullptr) made->shm_->offer(*links.offered);

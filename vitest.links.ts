@@ -1,0 +1,15 @@
+import { mergeConfig } from 'vitest/config';
+import base from './vitest.base.ts';
+
+/**
+ * For packages whose programs talk to each other by the NIC: each test runs twice, over shared memory and over UDP.
+ * Both ends of a test may be in one process, which the default would connect directly.
+ */
+export default mergeConfig(base, {
+  test: {
+    projects: ['shm', 'udp'].map((link) => ({
+      extends: true,
+      test: { name: link, env: { VERBS_SOFT_LINK: link } },
+    })),
+  },
+});
