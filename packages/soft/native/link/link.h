@@ -52,9 +52,6 @@ class Transmitter {
   }
   // Hands the committed frames to the network. Frames that the network does not accept are dropped and counted.
   virtual void flush() = 0;
-  // The next frames are less urgent than those that are committed: a link that hands these over for nearly nothing does
-  // it now.
-  virtual void expedite() {}
   // Whether committed frames to that address wait because the receiver has no room. The caller should commit no more
   // for it until they are gone: the link that promises no loss keeps them, but has no endless room. It is woken when
   // there is room.

@@ -31,7 +31,8 @@ std::size_t Scheduler::send(Qp& qp, std::size_t budget, Nanos now) {
 }
 
 // Sends at most `budget` packets of one QP and returns how many. Requests go before responses, because the peer waits
-// for the message that the application just posted. With an armed send CQ the responses go first, as from hardware: a
+// for the message that the application just posted. The peer gets both at once: a program with room for one request
+// posts the next one when the answer to the last has come, and takes that one for done, as it is with hardware. With an armed send CQ the responses go first, as from hardware: a
 // program with one channel for both directions may take the first event after its request for that of the request
 // (ib_send_lat -e does).
 std::size_t Scheduler::serve(Qp& qp, std::size_t budget, Nanos now) {
@@ -39,14 +40,13 @@ std::size_t Scheduler::serve(Qp& qp, std::size_t budget, Nanos now) {
   std::size_t sent = responses_first ? send_responses(core_, qp, budget) : 0;
   if (sent < budget) sent += send(qp, budget - sent, now);
   if (responses_first || sent >= budget || qp.resp.responses.empty()) return sent;
-  if (sent != 0) core_.port_of(qp).transmitter().expedite();
   sent += send_responses(core_, qp, budget - sent);
   return sent;
 }
 
-// Changes when a held queue pair may send, and when another one has output.
-std::uint64_t Scheduler::releases() {
-  std::uint64_t sum = core_.active.additions();
+// Changes when a held queue pair may send.
+std::uint64_t Scheduler::relieve() {
+  std::uint64_t sum = 0;
   for (std::uint8_t port_num = 1; port_num <= core_.ports.size(); ++port_num) {
     sum += core_.ports[port_num].transmitter().relieve();
   }
@@ -59,15 +59,22 @@ bool Scheduler::pump(Nanos now) {
   while (TimerSlot* slot = core_.timers.expire(now)) handle_timeout(core_, static_cast<Qp&>(*slot), now);
   std::size_t left = kPumpBudget;
   std::size_t held = 0;  // queue pairs in a row that must wait
+  std::uint64_t relieved = 0;  // before the first of them was looked at
   held_ = false;
   while (Qp* qp = core_.active.front()) {
     if (left == 0) return false;
     core_.active.remove(*qp);
-    if (is_held(core_, *qp)) {
+    bool waits = is_held(core_, *qp);
+    if (waits && held == 0) {
+      // Room that comes from here on is a change; what this call itself makes is not, so that the first one looks again.
+      relieved = relieve();
+      waits = is_held(core_, *qp);
+    }
+    if (waits) {
       core_.active.add(*qp);
       held_ = ++held >= core_.active.size();
       if (!held_) continue;
-      held_at_ = releases();
+      held_at_ = relieved + core_.active.additions();
       return true;
     }
     held = 0;

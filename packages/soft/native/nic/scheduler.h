@@ -23,7 +23,9 @@ class Scheduler {
  private:
   std::size_t serve(Qp& qp, std::size_t budget, Nanos now);
   std::size_t send(Qp& qp, std::size_t budget, Nanos now);
-  std::uint64_t releases();
+  std::uint64_t relieve();
+  // Changes when a held queue pair may send, and when another one has output.
+  std::uint64_t releases() { return relieve() + core_.active.additions(); }
 
   Core& core_;
   bool held_ = false;          // all queue pairs with output wait for congested addresses …

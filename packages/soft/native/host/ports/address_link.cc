@@ -70,10 +70,6 @@ void AddressLink::flush() {
   for (const auto& [address, link] : links_) link->flush();
 }
 
-void AddressLink::expedite() {
-  for (const auto& [address, link] : links_) link->expedite();
-}
-
 bool AddressLink::congested(const wire::Gid& destination) {
   return std::any_of(links_.begin(), links_.end(),
                      [&](const auto& entry) { return entry.second->congested(destination); });

@@ -28,7 +28,6 @@ class AddressLink final : public link::Link {
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;
-  void expedite() override;
   bool congested(const wire::Gid& destination) override;  // if one of its links is
   std::uint64_t relieve() override;
   link::Nanos next_deadline() const override;

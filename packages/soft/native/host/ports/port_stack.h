@@ -45,7 +45,6 @@ class PortStack final : public link::Transmitter {
   // Past captures and fault plans, which pass on no such frames and may be new.
   void revoke_references() override { addresses_.link().revoke_references(); }
   void flush() override { top_->flush(); }
-  void expedite() override { top_->expedite(); }
   bool congested(const wire::Gid& destination) override { return top_->congested(destination); }
   std::uint64_t relieve() override { return top_->relieve(); }
   std::uint16_t fixed_source_port() const override { return top_->fixed_source_port(); }

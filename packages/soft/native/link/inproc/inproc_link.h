@@ -40,9 +40,6 @@ class InprocLink final : public Link {
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;
-  void expedite() override {
-    if (next_ != nullptr) next_->expedite();
-  }
   bool congested(const wire::Gid& destination) override;
   std::uint64_t relieve() override;
   std::uint16_t fixed_source_port() const override { return next_ != nullptr ? next_->fixed_source_port() : 0; }

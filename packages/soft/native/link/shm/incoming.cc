@@ -71,8 +71,7 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
   mappings_.look(*reader_);
   std::size_t taken = 0;
   RingReader::Next next = RingReader::Next::kFrame;
-  // Frames that become visible meanwhile are left to the next call: the program waits for the first ones, and what
-  // follows them at once is less urgent (Transmitter::expedite()).
+  // Frames that become visible meanwhile are left to the next call: the program waits for the first ones.
   for (; taken < budget && (taken == 0 || reader_->has_found()); ++taken) {
     RingRecord record;
     next = reader_->read(room, &record);

@@ -50,9 +50,6 @@ class ShmLink final : public Link {
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;
-  void expedite() override {
-    if (last_ != nullptr && last_->second.outgoing) last_->second.outgoing->flush();
-  }
   bool congested(const wire::Gid& destination) override;
   std::uint64_t relieve() override;
   std::uint16_t fixed_source_port() const override { return next_.fixed_source_port(); }

@@ -45,6 +45,8 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   // … and has it mapped there
   std::function<const std::uint8_t*(const link::Reference&)> mapped = nullptr;
   int referring = 0;  // such frames that were sent
+  // The other end has no room, until relieve() was called that many times.
+  int full_for = 0;
   int epoch = 0;      // how often the references were revoked
 
   std::uint8_t* reserve() override { return buffer_; }
@@ -61,6 +63,11 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   }
   void revoke_references() override { ++epoch; }
   void flush() override {}
+  bool congested(const wire::Gid& /*destination*/) override { return full_for > 0; }
+  std::uint64_t relieve() override {
+    if (full_for > 0 && --full_for == 0) ++relieved_;
+    return relieved_;
+  }
   std::size_t receive(link::Receiver& receiver, std::size_t budget) override {
     std::size_t count = 0;
     for (; count < budget && !inbox_.empty() && inbox_.front().due <= *now; ++count) {
@@ -102,6 +109,7 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   std::uint8_t buffer_[wire::kMaxFrame] = {};
   std::deque<Flying> inbox_;
   int delivered_epoch_ = 0;
+  std::uint64_t relieved_ = 0;
 };
 
 // A NIC with a port, its event log, and a protection domain and completion queue to work with.

@@ -139,7 +139,7 @@ TEST_CASE("a receiver maps the memory that the sender offers, for as long as it 
     CHECK(offered_mappings() == 1);
     CHECK(net.find(file.data, 16) == nullptr);
   }
-  SUBCASE("not other memory at its place, although nothing was flushed since") {
+  SUBCASE("not other memory at its place") {
     net.offered.withdraw(id);
     OfferedFile other;
     other.data[0] = 7;
@@ -147,7 +147,7 @@ TEST_CASE("a receiver maps the memory that the sender offers, for as long as it 
     offer.address = file.offer().address;
     net.offered.add(offer);
     net.refer({offer.address, 16});
-    net.a.link->expedite();
+    net.a.link->flush();
     net.b.link->receive(net.finder, 8);
     CHECK(net.finder.byte == 7);
   }
