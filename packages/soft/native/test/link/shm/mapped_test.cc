@@ -181,6 +181,7 @@ TEST_CASE("a receiver maps only memory files that cannot shrink, as far as they 
   SUBCASE("no descriptor") { offer.fd = ~0u; }
   SUBCASE("another descriptor") { offer.fd = static_cast<std::uint32_t>(pipes[0]); }
   const int before = offered_mappings();
+  offer.address = file.offer().address;
   net.offered.add(offer);
   CHECK(net.find(file.data, 16) == nullptr);
   CHECK(net.find(file.data, 0) == nullptr);
