@@ -48,7 +48,9 @@ function testShm({ seconds, seed, 'only-adversary': onlyAdversary }) {
   mustRun('cmake', ['--build', build], { env });
   let status = 0;
   if (!onlyAdversary) {
-    status |= exitStatus('ctest', ['--test-dir', build, '--output-on-failure', '-R', '(_shm|fault_processes)$'], { env });
+    status |= exitStatus('ctest', ['--test-dir', build, '--output-on-failure', '-R', '(_shm|fault_processes)$'], {
+      env,
+    });
     for (const name of ['core', 'doca-comm']) {
       const directory = join(root, 'packages', name);
       mustRun('pnpm', ['--dir', directory, 'run', 'build:test'], { env });
