@@ -32,9 +32,9 @@ std::size_t Scheduler::send(Qp& qp, std::size_t budget, Nanos now) {
 
 // Sends at most `budget` packets of one QP and returns how many. Requests go before responses, because the peer waits
 // for the message that the application just posted. The peer gets both at once: a program with room for one request
-// posts the next one when the answer to the last has come, and takes that one for done, as it is with hardware. With an armed send CQ the responses go first, as from hardware: a
-// program with one channel for both directions may take the first event after its request for that of the request
-// (ib_send_lat -e does).
+// posts the next one when the answer to the last has come, and takes that one for done, as it is with hardware. With an
+// armed send CQ the responses go first, as from hardware: a program with one channel for both directions may take the
+// first event after its request for that of the request (ib_send_lat -e does).
 std::size_t Scheduler::serve(Qp& qp, std::size_t budget, Nanos now) {
   const bool responses_first = qp.send_cq != nullptr && qp.send_cq->armed();
   std::size_t sent = responses_first ? send_responses(core_, qp, budget) : 0;
@@ -58,7 +58,7 @@ bool Scheduler::pump(Nanos now) {
   core_.cqs.expire(now, core_.events);
   while (TimerSlot* slot = core_.timers.expire(now)) handle_timeout(core_, static_cast<Qp&>(*slot), now);
   std::size_t left = kPumpBudget;
-  std::size_t held = 0;  // queue pairs in a row that must wait
+  std::size_t held = 0;        // queue pairs in a row that must wait
   std::uint64_t relieved = 0;  // before the first of them was looked at
   held_ = false;
   while (Qp* qp = core_.active.front()) {
@@ -66,7 +66,8 @@ bool Scheduler::pump(Nanos now) {
     core_.active.remove(*qp);
     bool waits = is_held(core_, *qp);
     if (waits && held == 0) {
-      // Room that comes from here on is a change; what this call itself makes is not, so that the first one looks again.
+      // Room that comes from here on is a change; what this call itself makes is not, so that the first one looks
+      // again.
       relieved = relieve();
       waits = is_held(core_, *qp);
     }

@@ -17,8 +17,7 @@ TEST_CASE("a queue pair goes on whenever its peer makes room") {
   std::vector<std::uint8_t> bytes = pattern(64);
   nic::Mr* local = net.a.reg(bytes.data(), bytes.size());
   net.a.cable.full_for = calls;
-  REQUIRE(post_send(net.a, qa,
-                    {.wr_id = 7, .sges = {sge_of(bytes.data(), 64, local)}}) == 0);
+  REQUIRE(post_send(net.a, qa, {.wr_id = 7, .sges = {sge_of(bytes.data(), 64, local)}}) == 0);
   nic::Scheduler& sender = net.a.nic->scheduler();
   int pumps = 0;
   for (int looks = 0; looks < 10; ++looks) {

@@ -47,7 +47,7 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   int referring = 0;  // such frames that were sent
   // The other end has no room, until relieve() was called that many times.
   int full_for = 0;
-  int epoch = 0;      // how often the references were revoked
+  int epoch = 0;  // how often the references were revoked
 
   std::uint8_t* reserve() override { return buffer_; }
   void commit(std::size_t size) override {
