@@ -6,7 +6,7 @@ import process from 'node:process';
 const build = join(import.meta.dirname, '../../build');
 
 /** The path of what is built. @param {string} name */
-export const built = (name) => join(build, name);
+const built = (name) => join(build, name);
 
 /**
  * Compiles C sources. The file appears in one step, so that another run that uses it keeps the one it has.
