@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs';
 import { isIPv4, isIPv6 } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { fields, maybe, or, u16, u20, u32, validate } from '@verbs/core/provider';
 import type { NativeAddress } from '../base/native.js';
 
@@ -48,12 +48,29 @@ export function nativeAddress(value: unknown, path: string): NativeAddress {
   return { family: 6, address: bare, port, flowInfo, scopeId: scopeId ?? scopeOf(zone, `${path}.address`) };
 }
 
+const LINK_LOCAL = '20';
+
+/**
+ * The lines of the kernel's table of IPv6 addresses: address, interface number, prefix, scope, flags, interface. Those of
+ * os.networkInterfaces() lack an interface that has been up for a few milliseconds only.
+ */
+function interfaceAddresses(): string[][] {
+  let table;
+  try {
+    table = readFileSync('/proc/net/if_inet6', 'utf8');
+  } catch {
+    return []; // a kernel without IPv6
+  }
+  return table.split('\n').map((line) => line.split(/ +/));
+}
+
 /** The number of a network interface, by its name or itself as text. */
 export function scopeOf(zone: string | undefined, path: string): number {
   if (zone === undefined) return 0;
   if (/^\d{1,9}$/.test(zone)) return Number(zone);
-  const entries = networkInterfaces()[zone] ?? [];
-  for (const entry of entries) if (entry.family === 'IPv6' && entry.scopeid !== 0) return entry.scopeid;
+  for (const [, index = '', , scope, , name] of interfaceAddresses()) {
+    if (name === zone && scope === LINK_LOCAL) return Number.parseInt(index, 16);
+  }
   throw validate.valueError(path, `names no network interface with a link-local address: ${JSON.stringify(zone)}`);
 }
 
