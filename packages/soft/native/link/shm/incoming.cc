@@ -81,6 +81,7 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
       ++rejected_;
     } else if (record.form == FrameForm::kReferring) {
       epoch_ = record.epoch;
+      mappings_.look(*reader_);  // once for the frame: what one piece finds stays mapped while the others are found
       receiver.deliver_referring(frame, *this);
     } else {
       receiver.deliver_as(record.form, frame);

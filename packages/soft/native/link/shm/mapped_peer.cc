@@ -26,7 +26,6 @@ const std::uint8_t* map_offer(int fd, const Offer& offer) {
 }  // namespace
 
 const std::uint8_t* MappedPeer::find(const RingReader& ring, const PeerProcess& process, const Reference& reference) {
-  look(ring);
   for (std::size_t i = 0; i < count_; ++i) {
     const std::size_t place = (last_ + i) % count_;
     if (!offers_[place].covers(reference.address, reference.size)) continue;

@@ -26,7 +26,7 @@ class MappedPeer {
   MappedPeer(const MappedPeer&) = delete;
   MappedPeer& operator=(const MappedPeer&) = delete;
 
-  // Where that memory is mapped here; nullptr: it is not.
+  // Where that memory is mapped here, until the next look(); nullptr: it is not, or was not offered at the last look.
   const std::uint8_t* find(const RingReader& ring, const PeerProcess& process, const Reference& reference);
   // Unmaps what is no longer offered. Cheap while nothing has changed.
   void look(const RingReader& ring) {

@@ -66,11 +66,13 @@ class MappedFinder final : public Receiver {
     at = memory.find_mapped(reference);
     byte = at != nullptr ? *at : 0;
     if (before_confirmation) before_confirmation();
+    again = memory.find_mapped(reference);  // as for the next piece of the frame
     confirmed = at != nullptr && memory.confirm_mapped(true);
   }
 
   static constexpr std::size_t kHead = wire::kIpv6Size + wire::kUdpSize + wire::Bth::kSize;
   const std::uint8_t* at = nullptr;
+  const std::uint8_t* again = nullptr;
   std::uint8_t byte = 0;
   bool confirmed = false;
   std::function<void()> before_confirmation;
@@ -156,6 +158,16 @@ TEST_CASE("a receiver maps the memory that the sender offers, for as long as it 
     CHECK(net.find(file.data, 16) != nullptr);
     CHECK_FALSE(net.finder.confirmed);
     CHECK(net.b.link->counters().unpulled == 1);
+  }
+  SUBCASE("what a piece of a frame has found stays mapped until the frame is done") {
+    net.finder.before_confirmation = [&] {
+      net.offered.withdraw(id);
+      net.a.link->flush();
+    };
+    REQUIRE(net.find(file.data, 16) != nullptr);
+    CHECK(net.finder.again == net.finder.at);
+    net.b.receive();
+    CHECK(offered_mappings() == 1);
   }
   SUBCASE("and no longer than the connection") {
     net.a.link.reset();
