@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static _Noreturn void usage(void) {
-  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-q QUEUE_PAIRS] [-b] [-o] [-m]\n",
+  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-q QUEUE_PAIRS] [-b] [-o] [-m] [-r]\n",
           program_invocation_short_name);
   exit(2);
 }
@@ -21,7 +21,7 @@ static uint32_t number(const char* text) {
 
 void parse_options(int argc, char** argv, struct options* options) {
   int letter;
-  while ((letter = getopt(argc, argv, "s:n:w:l:q:bmo")) != -1) {
+  while ((letter = getopt(argc, argv, "s:n:w:l:q:bmor")) != -1) {
     if (letter == 's') {
       options->size = number(optarg);
     } else if (letter == 'n') {
@@ -39,6 +39,8 @@ void parse_options(int argc, char** argv, struct options* options) {
       options->one_place = true;
     } else if (letter == 'm') {
       options->shared = true;
+    } else if (letter == 'r') {
+      options->read = true;
     } else {
       usage();
     }

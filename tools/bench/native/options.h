@@ -15,6 +15,7 @@ struct options {
   bool idle_peer;        // -b: the peer of a stream blocks instead of polling
   bool one_place;        // -o: all messages of a stream from one buffer to one buffer of their size
   bool shared;           // -m: a stream from and to memory that both processes may map
+  bool read;             // -r: a stream of RDMA READs instead of WRITEs
 };
 
 // Overwrites the defaults by the command line; a wrong one ends the program with exit code 2.

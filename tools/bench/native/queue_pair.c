@@ -10,6 +10,7 @@
 #include "fail.h"
 
 enum { kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
+enum { kReads = 16 };  // on their way
 
 static void check(int error, const char* what) {
   if (error != 0) fail_with(error, what);
@@ -36,7 +37,7 @@ static void connect_to(struct queue_pair* pair, const struct address* theirs, en
       .qp_state = IBV_QPS_RTR,
       .path_mtu = mtu,
       .dest_qp_num = theirs->qp_num,
-      .max_dest_rd_atomic = 1,
+      .max_dest_rd_atomic = kReads,
       .min_rnr_timer = 12,
       .ah_attr = {.is_global = 1, .grh = {.dgid = theirs->gid, .hop_limit = 64}, .port_num = 1},
   };
@@ -44,7 +45,8 @@ static void connect_to(struct queue_pair* pair, const struct address* theirs, en
                       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                           IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
         "ibv_modify_qp to RTR");
-  struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1};
+  struct ibv_qp_attr rts = {
+      .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = kReads};
   check(ibv_modify_qp(pair->qp, &rts,
                       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
                           IBV_QP_MAX_QP_RD_ATOMIC),

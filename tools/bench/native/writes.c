@@ -37,7 +37,9 @@ static void post(struct writes* writes, struct queue_pair* pair, uint32_t count)
         .next = i + 1 < count ? &work[i + 1] : NULL,
         .sg_list = &pieces[i],
         .num_sge = 1,
-        .opcode = last ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
+        .opcode = options->read ? IBV_WR_RDMA_READ
+                  : last        ? IBV_WR_RDMA_WRITE_WITH_IMM
+                                : IBV_WR_RDMA_WRITE,
         .send_flags = IBV_SEND_SIGNALED,
         .wr.rdma = {.remote_addr = pair->remote_address + offset, .rkey = pair->remote_key},
     };

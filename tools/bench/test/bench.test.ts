@@ -24,7 +24,8 @@ test.each([
   ['a polling target', ['-s', '65537', '-n', '40', '-w', '7']],
   ['a sleeping target', ['-s', '65537', '-n', '40', '-w', '7', '-b']],
   ['messages of one byte', ['-s', '1', '-n', '1000', '-w', '64']],
-])('rc_stream writes to %s', async (_name, args) => {
+  ['the end that reads', ['-s', '65537', '-n', '40', '-w', '7', '-r']],
+])('rc_stream moves bytes to %s', async (_name, args) => {
   const { unit, rate } = await measure({ name: '', program: 'rc_stream', args });
   expect(unit).toBe('MB/s');
   expect(rate).toBeGreaterThan(0);

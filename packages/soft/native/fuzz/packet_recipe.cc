@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fuzz/check.h"
+#include "link/reference.h"
 #include "nic/objects/multicast.h"
+#include "nic/shared/guarded_memory.h"
 #include "wire/frame.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"
@@ -82,6 +85,23 @@ void write_extended_headers(World& world, Input& input, const wire::OpcodeInfo& 
   }
 }
 
+// Where a frame that refers to its payload says that it is.
+class ClaimedMemory final : public link::SenderMemory {
+ public:
+  explicit ClaimedMemory(bool readable) : readable_(readable) {}
+  bool read(std::span<const iovec> to, std::span<const link::Reference> /*from*/) override {
+    static const std::vector<std::uint8_t> bytes(link::kMostReferred, 0x7e);
+    for (const iovec& piece : to) {
+      FUZZ_CHECK(piece.iov_len <= bytes.size());
+      if (!nic::guarded_copy(piece.iov_base, bytes.data(), piece.iov_len)) return false;
+    }
+    return readable_;
+  }
+
+ private:
+  bool readable_;
+};
+
 // Seals (mostly) and delivers.
 void send(World& world, Input& input, std::span<std::uint8_t> frame) {
   const std::uint8_t choice = input.byte();
@@ -136,7 +156,11 @@ void deliver_made(World& world, Input& input) {
   bth.psn = near_psn(input, response ? attr.sq_psn - 1 : attr.rq_psn);
 
   std::uint8_t frame[wire::kMaxFrame] = {};
-  const std::size_t payload = std::min<std::size_t>(near_size(input), 4096);
+  const bool refers = (flags & 0x18) == 0x18;
+  std::vector<link::Reference> list(refers ? input.below(4) : 0);
+  for (link::Reference& piece : list) piece = {input.byte(), near_size(input)};
+  const std::size_t bytes = list.size() * sizeof(link::Reference);
+  const std::size_t payload = refers ? bytes : std::min<std::size_t>(near_size(input), 4096);
   const std::size_t headers = info != nullptr ? info->header_size : wire::Bth::kSize;
   bth.pad = static_cast<std::uint8_t>(flags & 4 ? input.byte() : -payload);
   const std::size_t size = headers + payload + (bth.pad & 3) + wire::kIcrcSize;
@@ -144,6 +168,11 @@ void deliver_made(World& world, Input& input) {
   bth.emit(transport);
   if (info != nullptr) write_extended_headers(world, input, *info, transport);
   std::memset(transport + headers, flags, payload);
+  if (refers) {
+    if (bytes > 0) std::memcpy(transport + headers, list.data(), bytes);
+    ClaimedMemory memory(input.one_in(2));
+    return world.deliver_referring({frame, static_cast<std::size_t>(transport - frame) + size}, memory);
+  }
   send(world, input, {frame, static_cast<std::size_t>(transport - frame) + size});
 }
 

@@ -107,6 +107,9 @@ class World final : public nic::EventSink, public link::Transmitter {
   void change_membership(Slot& slot);
 
   void deliver(std::span<const std::uint8_t> frame) { nic_->ingress().deliver(1, frame, now_); }
+  void deliver_referring(std::span<const std::uint8_t> frame, link::SenderMemory& memory) {
+    nic_->ingress().deliver_referring(1, frame, now_, memory);
+  }
   // Lets time pass and the NIC work, in bounded steps.
   void pass(nic::Nanos time, int turns = 8);
   void poll(int most);

@@ -12,6 +12,8 @@ const GIB = 2 ** 30;
 const LARGE = 65_536;
 /** As `ucx_perftest`: its memory is from UCX, which shares it, and all its messages have the same place there. */
 const AS_UCX = 'C WRITE, shared memory, memory files, one place';
+const READ_AS_UCX = 'C READ, shared memory, memory files, one place';
+const UCX_GET = { ...POSIX, name: 'UCX posix, get' };
 /** Of RDMA WRITEs that are on their way. */
 const WINDOW = 16;
 
@@ -24,7 +26,7 @@ export function bandwidthComparisons({ scale, quick }: Extent): Comparison[] {
       unit: 'MB/s',
       valueOf: (measurement) => megabytes(measurement, size),
       better: 'large',
-      contenders: contenders(size, count),
+      contenders: quick || size < LARGE ? contenders(size, count) : [...contenders(size, count), ...reads(size, count)],
       targets: targets(size),
       plot: { title: 'Bandwidth by size', axis: 'bytes', x: size },
     };
@@ -75,6 +77,22 @@ function contenders(size: number, count: number): [Contender, ...Contender[]] {
     ofNode('Node TCP', 'socket.mjs', 'tcp'),
     ofNode('Node MessagePort', 'message-port.mjs', 'port'),
     ofNode('ZeroMQ', 'zeromq.mjs', 'ipc'),
+  ];
+}
+
+/** Of the other process' memory, and the same by UCX. */
+function reads(size: number, count: number): Contender[] {
+  const stream = (name: string, more: string[]): Contender => ({
+    name,
+    program: 'rc_stream',
+    configuration: SHM,
+    args: ['-r', '-s', String(size), '-n', String(count), '-w', String(WINDOW), ...more],
+  });
+  return [
+    stream('C READ, shared memory', []),
+    stream('C READ, shared memory, memory files', ['-m']),
+    stream(READ_AS_UCX, ['-m', '-o']),
+    ucx(UCX_GET, 'ucp_get', size, count),
   ];
 }
 

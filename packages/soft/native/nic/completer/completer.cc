@@ -5,6 +5,7 @@
 
 #include "nic/completer/retry.h"
 #include "nic/device/completion.h"
+#include "nic/device/pull.h"
 #include "nic/device/qp_error.h"
 #include "nic/device/scatter.h"
 #include "nic/device/work_request.h"
@@ -85,6 +86,19 @@ bool is_response_to(const SendWqe& wqe, const Packet& packet) {
   }
 }
 
+// Where a response that refers to its payload belongs in the oldest request.
+bool has_valid_length(const Qp& qp, const SendWqe& wqe, const Packet& packet) {
+  if (info_of(wqe.opcode).response != ExpectedResponse::kReadData) return false;
+  const std::size_t size = packet.payload_size();
+  const std::size_t left = wqe.length - static_cast<std::size_t>(wqe.done) * qp.mtu;
+  return size > 0 && (size == left || (size < left && size % qp.mtu == 0));
+}
+
+bool pull_response(Core& core, Qp& qp, const SendWqe& wqe, const ReferredPayload& referred) {
+  const std::size_t offset = static_cast<std::size_t>(wqe.done) * qp.mtu;
+  return pull(core.mrs, qp.pd, qp.sq.sges(qp.sq.head), wqe.num_sge, offset, referred);
+}
+
 // Writes the data of the response to the scatter list of the oldest request.
 ibv_wc_status store_response(Core& core, Qp& qp, const Packet& packet) {
   const SendWqe& wqe = qp.sq.at(qp.sq.head);
@@ -119,10 +133,16 @@ void handle_own_response(Core& core, Qp& qp, const Packet& packet, Nanos now) {
     return fail_send(core, qp, IBV_WC_BAD_RESP_ERR);
   }
   if (ahead > 0) return handle_loss(core, qp, now);
-  const ibv_wc_status status = store_response(core, qp, packet);
-  if (status != IBV_WC_SUCCESS) return fail_send(core, qp, status);
-  ++wqe.done;
-  const std::uint32_t next_psn = psn_add(psn, 1);
+  if (packet.referred != nullptr) {
+    if (!has_valid_length(qp, wqe, packet)) return fail_send(core, qp, IBV_WC_BAD_RESP_ERR);
+    if (!pull_response(core, qp, wqe, *packet.referred)) return ask_for_payload(core, qp);
+  } else {
+    const ibv_wc_status status = store_response(core, qp, packet);
+    if (status != IBV_WC_SUCCESS) return fail_send(core, qp, status);
+  }
+  const std::uint32_t psns = packet.psns(qp.mtu);
+  wqe.done += psns;
+  const std::uint32_t next_psn = psn_add(psn, psns);
   if (wqe.done == wqe.packets) complete_oldest(core, qp, next_psn);
   acknowledge_progress(core, qp, next_psn, now);
 }
@@ -134,6 +154,7 @@ void handle_response(Core& core, Qp& qp, const Packet& packet, Nanos now) {
   const std::uint32_t psn = packet.bth.psn;
   // It acknowledges a PSN that was never sent, or one that is acknowledged already.
   if (!psn_before(psn, req.max_psn) || psn_before(psn, req.una_psn)) return;
+  if (packet.referred != nullptr && psn_before(req.max_psn, psn_add(psn, packet.psns(qp.mtu)))) return;
   const std::uint8_t syndrome = packet.has(wire::kHasAeth) ? wire::Aeth::parse(packet.header(packet.info.aeth)).syndrome
                                                            : std::uint8_t{wire::kAckUnlimitedCredits};
   if ((syndrome & wire::kSyndromeKind) != wire::kAck) return handle_nak(core, qp, psn, syndrome, now);

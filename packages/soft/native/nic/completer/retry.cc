@@ -56,9 +56,13 @@ void retry(Core& core, Qp& qp, Nanos now) {
 Nanos rnr_wait(std::uint8_t code) { return Nanos{10'000} * kRnrTable[code & 0x1f]; }
 
 void send_payload(Core& core, Qp& qp) {
+  revoke_references(core, qp);
+  ask_for_payload(core, qp);
+}
+
+void ask_for_payload(Core& core, Qp& qp) {
   constexpr std::uint8_t kMessages = 64;
   RequesterState& req = qp.req;
-  revoke_references(core, qp);
   req.by_payload = kMessages;
   req.recovering = true;
   req.recovery_psn = req.max_psn;

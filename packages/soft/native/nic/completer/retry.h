@@ -16,6 +16,8 @@ void handle_loss(Core& core, Qp& qp, Nanos now);
 // The peer could not read what packets refer to: sends their payload, from the oldest unacknowledged packet on. No
 // retry, since nothing was lost.
 void send_payload(Core& core, Qp& qp);
+// The other way round: this end could not read what a READ response refers to, and asks for the payload.
+void ask_for_payload(Core& core, Qp& qp);
 
 // RNR NAK for `psn`: waits, then sends that packet again.
 void handle_rnr_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t timer_code, Nanos now);

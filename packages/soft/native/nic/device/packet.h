@@ -26,7 +26,8 @@ struct Packet {
   const wire::Bth& bth;
   const wire::OpcodeInfo& info;
   std::span<const std::uint8_t> transport;  // BTH to the end of the payload, without pad and ICRC
-  // Instead of a payload, in requests of reliable connections. The packet stands for as many as its bytes need.
+  // Instead of a payload, in SENDs, WRITEs and READ responses of reliable connections. The packet stands for as many as
+  // its bytes need.
   const ReferredPayload* referred = nullptr;
 
   bool has(std::uint32_t flag) const { return info.has(flag); }

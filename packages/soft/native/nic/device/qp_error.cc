@@ -1,5 +1,7 @@
 #include "nic/device/qp_error.h"
 
+#include <utility>
+
 #include "nic/device/completion.h"
 #include "nic/device/receive_request.h"
 
@@ -9,6 +11,11 @@ void revoke_references(Core& core, Qp& qp) {
   if (!qp.req.refers) return;
   qp.req.refers = false;
   core.port_of(qp).transmitter().revoke_references();
+}
+
+void revoke_all_references(Core& core, Qp& qp) {
+  qp.req.refers |= std::exchange(qp.resp.refers, false);
+  revoke_references(core, qp);
 }
 
 void enter_error(Core& core, Qp& qp) {

@@ -18,6 +18,8 @@ void fail_send(Core& core, Qp& qp, ibv_wc_status status);
 // Before the application gets the memory of unanswered requests back: a peer that still has references to it does not
 // use what it reads there.
 void revoke_references(Core& core, Qp& qp);
+// The same for READ responses, too: the QP answers no more.
+void revoke_all_references(Core& core, Qp& qp);
 
 // Completes what is posted as flushed.
 void flush_sends(Core& core, Qp& qp);

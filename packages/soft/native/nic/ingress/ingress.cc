@@ -106,11 +106,13 @@ bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
 }  // namespace
 
 // What the list says is the sender's: sizes may be any. The state machines check them as those of payloads.
-void Ingress::handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory) {
+void Ingress::handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory, Nanos now) {
   std::array<link::Reference, link::kMostReferences> pieces;
   const std::span<const std::uint8_t> list = packet.payload();
   const std::size_t count = list.size() / sizeof(link::Reference);
-  if (!packet.has(wire::kIsSend | wire::kIsWrite) || !qp.is_reliable() || count == 0 || count > pieces.size() ||
+  const bool request = packet.has(wire::kIsRequest);
+  const std::uint32_t kinds = request ? wire::kIsSend | wire::kIsWrite : wire::kIsRead;
+  if (!packet.has(kinds) || !qp.is_reliable() || count == 0 || count > pieces.size() ||
       list.size() % sizeof(link::Reference) != 0) {
     return drop();
   }
@@ -121,7 +123,8 @@ void Ingress::handle_referring(Qp& qp, const Packet& packet, link::SenderMemory&
     size += piece.size;
   }
   const ReferredPayload referred{memory, {pieces.data(), count}, size};
-  handle_request(core_, qp, {packet.frame, packet.bth, packet.info, packet.transport, &referred});
+  const Packet whole{packet.frame, packet.bth, packet.info, packet.transport, &referred};
+  request ? handle_request(core_, qp, whole) : handle_response(core_, qp, whole, now);
 }
 
 void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
@@ -153,9 +156,8 @@ void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame
   const std::span<const std::uint8_t> transport = view->transport;
   const Packet packet{*view, parsed.bth, *parsed.info, transport.first(transport.size() - parsed.trailer_size())};
   if (memory != nullptr) {
-    if (parsed.is_to_group() || parsed.is_to_management() || parsed.is_datagram() || !parsed.is_request())
-      return drop();
-    handle_referring(*parsed.qp, packet, *memory);
+    if (parsed.is_to_group() || parsed.is_to_management() || parsed.is_datagram()) return drop();
+    handle_referring(*parsed.qp, packet, *memory, now);
   } else if (parsed.is_to_group()) {
     receive_group_datagram(core_, port_num, packet);
   } else if (parsed.is_to_management()) {

@@ -135,6 +135,7 @@ int MrTable::plan_rereg(const Mr* mr, int flags, void* address, std::size_t leng
 
 int MrTable::rereg(Mr* mr, const Rereg& plan, Pd* pd) {
   if (mr->windows > 0) return EINVAL;  // bound since the plan was made
+  revoke_references(*mr);
   if (plan.changes_pd) {
     --mr->pd->users;
     mr->pd = pd;
@@ -151,8 +152,14 @@ int MrTable::rereg(Mr* mr, const Rereg& plan, Pd* pd) {
   return 0;
 }
 
+void MrTable::revoke_references(Mr& mr) {
+  if (mr.referred) ports_.revoke_references();
+  mr.referred = false;
+}
+
 int MrTable::dereg(Mr* mr) {
   if (mr->windows > 0) return EINVAL;
+  revoke_references(*mr);
   --mr->pd->users;
   if (mr->dm) --mr->dm->regions;
   if (mr->offer != 0) offered_->withdraw(mr->offer);

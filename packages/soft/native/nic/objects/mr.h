@@ -11,6 +11,7 @@
 #include "nic/objects/dm.h"
 #include "nic/objects/file_memory.h"
 #include "nic/objects/pd.h"
+#include "nic/ports/ports.h"
 #include "nic/shared/limits.h"
 #include "nic/shared/table.h"
 
@@ -26,6 +27,7 @@ class Mr {
   std::uint32_t key = 0;      // table index << 8 | a byte that changes with every registration
   std::uint32_t windows = 0;  // memory windows bound to it
   bool null = false;          // reads as zeros and ignores writes; has a local key only
+  bool referred = false;      // READ responses have referred to it: a peer may still read it
 
   // The device memory or the file behind it; nullptr: the application's memory.
   std::shared_ptr<Dm> dm;
@@ -76,8 +78,8 @@ struct Rereg {
 class MrTable {
  public:
   // `offered`: the memory that peers may map, if there are any.
-  MrTable(const Limits& limits, link::OfferedMemory* offered)
-      : table_(1, static_cast<std::uint32_t>(limits.max_mr)), offered_(offered) {}
+  MrTable(const Limits& limits, Ports& ports, link::OfferedMemory* offered)
+      : table_(1, static_cast<std::uint32_t>(limits.max_mr)), ports_(ports), offered_(offered) {}
 
   // A region that check_region() agreed to. 0 or ENOMEM.
   int reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
@@ -88,8 +90,10 @@ class MrTable {
   // A change of what `flags` (IBV_REREG_MR_*) names, in two steps with the check of the memory between them. 0, or
   // EINVAL for regions without memory of the application and while windows are bound. The keys stay.
   static int plan_rereg(const Mr* mr, int flags, void* address, std::size_t length, unsigned access, Rereg* plan);
-  static int rereg(Mr* mr, const Rereg& plan, Pd* pd);
+  int rereg(Mr* mr, const Rereg& plan, Pd* pd);
   int dereg(Mr* mr);  // 0, or EINVAL while windows are bound to it, as with the kernel's soft-RoCE
+  // Before a remote key to it ends: a peer that still has references to it does not use what it reads there.
+  void revoke_references(Mr& mr);
   // The application's memory behind an entry of ibv_advise_mr(), whose advice the caller carries out without the lock.
   // 0, ENOENT, EPERM, EINVAL (the region is not on demand) or EFAULT.
   int advised_range(const Pd* pd, const ibv_sge& sge, bool for_writing, void** address) const;
@@ -111,6 +115,7 @@ class MrTable {
   int insert(std::unique_ptr<Mr> region, Mr** mr);
 
   Table<Mr> table_;
+  Ports& ports_;
   link::OfferedMemory* offered_;
   std::uint8_t next_byte_ = 0;
 };

@@ -20,13 +20,6 @@ void attach(Mw& mw, Mr* mr, Qp* qp) {
   if (qp != nullptr) ++qp->windows;
 }
 
-void detach(Mw& mw) {
-  if (mw.mr != nullptr) --mw.mr->windows;
-  if (mw.qp != nullptr) --mw.qp->windows;
-  mw.mr = nullptr;
-  mw.qp = nullptr;
-}
-
 bool may_open(const Mr& mr, const MwBind& bind) {
   if ((mr.access & IBV_ACCESS_MW_BIND) == 0 || (mr.access & IBV_ACCESS_ZERO_BASED) != 0) return false;
   // Remote write access needs local write access to the region.
@@ -40,6 +33,16 @@ std::uint8_t* Mw::at(std::uint64_t from, std::size_t size) const {
   const std::uint64_t offset = (access & IBV_ACCESS_ZERO_BASED) != 0 ? from : from - address;
   if (offset > length || size > length - offset) return nullptr;
   return mr->at(address + offset, size);
+}
+
+void MwTable::detach(Mw& mw) {
+  if (mw.mr != nullptr) {
+    mrs_.revoke_references(*mw.mr);
+    --mw.mr->windows;
+  }
+  if (mw.qp != nullptr) --mw.qp->windows;
+  mw.mr = nullptr;
+  mw.qp = nullptr;
 }
 
 int MwTable::alloc(Pd* pd, ibv_mw_type type, Mw** mw) {
@@ -63,7 +66,7 @@ int MwTable::dealloc(Mw* mw) {
   return 0;
 }
 
-bool MwTable::bind(MrTable& mrs, Qp& qp, const MwBind& bind) {
+bool MwTable::bind(Qp& qp, const MwBind& bind) {
   Mw* mw = table_.find(bind.rkey >> 8);
   if (mw == nullptr || mw->pd != qp.pd || (bind.access & ~kKnownOfWindow) != 0) return false;
   const bool type_2 = mw->type == IBV_MW_TYPE_2;
@@ -73,7 +76,7 @@ bool MwTable::bind(MrTable& mrs, Qp& qp, const MwBind& bind) {
   if (type_2 ? mw->mr != nullptr || bind.length == 0 : (bind.access & IBV_ACCESS_ZERO_BASED) != 0) return false;
   Mr* mr = nullptr;
   if (bind.length > 0) {
-    mr = mrs.find(bind.lkey, qp.pd);
+    mr = mrs_.find(bind.lkey, qp.pd);
     if (mr == nullptr || !may_open(*mr, bind)) return false;
   }
   detach(*mw);
@@ -95,7 +98,7 @@ bool MwTable::invalidate(const Qp& qp, std::uint32_t key) {
 
 void MwTable::unbind_all(const Qp& qp) {
   if (qp.windows == 0) return;
-  table_.for_each([&qp](Mw& mw) {
+  table_.for_each([this, &qp](Mw& mw) {
     if (mw.qp == &qp) detach(mw);
   });
 }

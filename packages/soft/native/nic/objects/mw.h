@@ -48,7 +48,8 @@ class MwTable {
   static constexpr std::uint32_t kFirstIndex = 1u << 19;
   static bool holds(std::uint32_t key) { return key >> 8 >= kFirstIndex; }
 
-  explicit MwTable(const Limits& limits) : table_(kFirstIndex, static_cast<std::uint32_t>(limits.max_mw)) {}
+  MwTable(const Limits& limits, MrTable& mrs)
+      : table_(kFirstIndex, static_cast<std::uint32_t>(limits.max_mw)), mrs_(mrs) {}
 
   // 0 or errno (EINVAL: neither type 1 nor type 2; ENOMEM).
   int alloc(Pd* pd, ibv_mw_type type, Mw** mw);
@@ -57,7 +58,7 @@ class MwTable {
   // False when the rules for binding (IBTA 10.6.7.2) do not allow it; the window is then unchanged. A length of 0
   // unbinds a type 1 window. The key of a type 2 window must be its present one: adapters compare it as well. That of
   // a type 1 window is the library's matter, and only its index counts.
-  bool bind(MrTable& mrs, Qp& qp, const MwBind& bind);
+  bool bind(Qp& qp, const MwBind& bind);
   // Invalidates a type 2 window. False when `key` is not that of a window that `qp` may invalidate.
   bool invalidate(const Qp& qp, std::uint32_t key);
   // Unbinds the windows that the QP bound; it is about to be destroyed.
@@ -67,7 +68,10 @@ class MwTable {
   const Mw* find(std::uint32_t key, const Qp& qp, const Pd* pd, unsigned access) const;
 
  private:
+  void detach(Mw& mw);
+
   Table<Mw> table_;
+  MrTable& mrs_;
   std::uint8_t next_byte_ = 0;
 };
 

@@ -67,6 +67,10 @@ int Ports::set_mtu(std::uint8_t port_num, ibv_mtu mtu) {
   return 0;
 }
 
+void Ports::revoke_references() {
+  for (Port& port : ports_) port.transmitter().revoke_references();
+}
+
 void Ports::open_tunnel(std::uint8_t port_num, std::shared_ptr<const wire::Tunnel> tunnel) {
   if (Port* port = find(port_num)) port->add_tunnel(std::move(tunnel));
 }

@@ -40,6 +40,9 @@ class Ports {
   // Applies to datagrams from now on, and to connections that are made from now on. No event, as with the kernel.
   int set_mtu(std::uint8_t port_num, ibv_mtu mtu);
 
+  // What packets of any port refer to is the application's again (link/link.h).
+  void revoke_references();
+
   // Packets arrive through an open tunnel only if it is open on their port.
   void open_tunnel(std::uint8_t port_num, std::shared_ptr<const wire::Tunnel> tunnel);
   void close_tunnel(std::uint8_t port_num, const std::shared_ptr<const wire::Tunnel>& tunnel);

@@ -12,7 +12,7 @@ ibv_wc_status run_local(Core& core, Qp& qp, const SendWqe& wqe) {
                     .address = wqe.remote_addr,
                     .length = wqe.bind.length,
                     .access = wqe.bind.access};
-  return core.mws.bind(core.mrs, qp, bind) ? IBV_WC_SUCCESS : IBV_WC_MW_BIND_ERR;
+  return core.mws.bind(qp, bind) ? IBV_WC_SUCCESS : IBV_WC_MW_BIND_ERR;
 }
 
 }  // namespace verbs::soft::nic

@@ -6,6 +6,7 @@
 #include "nic/device/completion.h"
 #include "nic/device/packet_builder.h"
 #include "nic/device/qp_error.h"
+#include "nic/device/referring.h"
 #include "nic/device/send_request.h"
 #include "nic/device/work_request.h"
 #include "nic/requester/local_request.h"
@@ -18,8 +19,8 @@ namespace {
 using wire::Operation;
 
 // READ requests are split into pieces of this many response packets, so that the congestion window holds for responses
-// too. The pieces begin at fixed offsets of the READ: a retransmitted piece must be part of one that the responder has
-// seen.
+// too, or of as many as a response that refers to its payload stands for. The pieces begin at fixed offsets of the
+// READ: a retransmitted piece must be part of one that the responder has seen.
 constexpr std::uint32_t kReadPiece = 16;
 // The requester asks for an acknowledgement at the end of each message, at least once in kAckEvery packets, and
 // kAcksPerWindow times a congestion window: the window slides, and the packet after a lost one soon shows the gap. An
@@ -31,9 +32,7 @@ constexpr Nanos kAckRequestInterval = 500'000;
 constexpr Nanos kProbeRoundTrips = 4;
 constexpr Nanos kMinProbeDelay = 1'000'000;
 
-// Messages refer to their payload from this size on: below, a copy through the link costs less than the system call.
-constexpr std::size_t kLeastReferred = 16 << 10;
-// Bytes that may be unacknowledged then: enough that the peer always has a packet to read.
+// Bytes that may be unacknowledged while packets refer to their payload: enough that the peer always has one to read.
 constexpr std::uint32_t kReferredWindow = 16 * link::kMostReferred;
 
 std::uint32_t packets_of(const Qp& qp, const SendWqe& wqe) {
@@ -115,16 +114,17 @@ void request_ack(PacketBuilder& packet, Qp& qp, const SendWqe& wqe, bool last, N
   if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
 }
 
+// Packets that one stands for.
+std::uint32_t most_referred(const Qp& qp) { return static_cast<std::uint32_t>(link::kMostReferred / qp.mtu); }
+
 // The memory of the next packets, if one packet can stand for them all and refer to their payload; returns how many,
 // or 0. What is sent again has its payload.
 std::uint32_t refer(Core& core, Qp& qp, const SendWqe& wqe, MemoryPieces* memory) {
   RequesterState& req = qp.req;
   const std::size_t offset = static_cast<std::size_t>(req.packet) * qp.mtu;
-  if (wqe.length - offset < kLeastReferred || !qp.is_reliable() || req.send_psn != req.max_psn) return 0;
-  if (req.by_payload > 0 || (wqe.flags & IBV_SEND_INLINE) != 0 || qp.send_tunnel(true) != nullptr) return 0;
-  if (!core.port_of(qp).transmitter().takes_references(qp.path.sgid, qp.path.dgid)) return 0;
-  const auto most = static_cast<std::uint32_t>(link::kMostReferred / qp.mtu);
-  const std::uint32_t packets = std::min(most, wqe.packets - req.packet);
+  if (req.by_payload > 0 || (wqe.flags & IBV_SEND_INLINE) != 0 || req.send_psn != req.max_psn) return 0;
+  if (!may_refer(core, qp, true, wqe.length - offset)) return 0;
+  const std::uint32_t packets = std::min(most_referred(qp), wqe.packets - req.packet);
   const std::size_t size = std::min(std::size_t{packets} * qp.mtu, wqe.length - offset);
   const ibv_sge* sges = qp.sq.sges(req.position);
   return locate(core.mrs, qp.pd, sges, wqe.num_sge, offset, size, 0, memory) ? packets : 0;
@@ -160,21 +160,41 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   return true;
 }
 
+// Whether the response may refer to that part of a READ. The peer is asked to do so only where its own packets would:
+// whoever looks at payloads at this end would make the answer useless.
+bool takes_reference(Core& core, Qp& qp, const SendWqe& wqe, std::size_t offset, std::size_t size) {
+  const RequesterState& req = qp.req;
+  MemoryPieces to;
+  return req.by_payload == 0 && may_refer(core, qp, true, size) &&
+         locate(core.mrs, qp.pd, qp.sq.sges(req.position), wqe.num_sge, offset, size, IBV_ACCESS_LOCAL_WRITE, &to);
+}
+
+// Up to the next multiple of `piece`.
+std::uint32_t packets_of_piece(const Qp& qp, const SendWqe& wqe, std::uint32_t piece) {
+  return std::min(wqe.packets - qp.req.packet, piece - qp.req.packet % piece);
+}
+
 // The next piece of a READ.
 void send_read_request(Core& core, Qp& qp) {
   RequesterState& req = qp.req;
   SendWqe& wqe = qp.sq.at(req.position);
-  const std::uint32_t count = std::min(wqe.packets - req.packet, kReadPiece - req.packet % kReadPiece);
   const std::uint64_t offset = std::uint64_t{req.packet} * qp.mtu;
-  const auto size =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{count} * qp.mtu, wqe.length - offset));
+  const auto size_of = [&](std::uint32_t packets) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{packets} * qp.mtu, wqe.length - offset));
+  };
+  const bool again = req.send_psn != req.max_psn;
+  std::uint32_t count = packets_of_piece(qp, wqe, again ? kReadPiece : most_referred(qp));
+  const bool refers = takes_reference(core, qp, wqe, offset, size_of(count));
+  if (!refers) count = packets_of_piece(qp, wqe, kReadPiece);
 
   PacketBuilder packet(core, qp, wire::kReadRequest);
   write_srq_number(packet, qp, wqe);
-  wire::Reth{wqe.remote_addr + offset, wqe.rkey, size}.emit(packet.reth());
+  wire::Reth{wqe.remote_addr + offset, wqe.rkey, size_of(count)}.emit(packet.reth());
   packet.bth.psn = req.send_psn;
   packet.bth.ack_req = true;
+  packet.bth.solicited = refers;  // of no meaning in a READ request: our responder takes it for leave to refer
   packet.send(0);
+  req.refers |= refers;
   req.outstanding.push_back({req.send_psn, psn_add(req.send_psn, count - 1)});
   advance(core, qp, count);
 }

@@ -1,11 +1,11 @@
 #include "nic/responder/message.h"
 
 #include "nic/device/completion.h"
+#include "nic/device/pull.h"
 #include "nic/device/qp_error.h"
 #include "nic/device/receive_request.h"
 #include "nic/device/scatter.h"
 #include "nic/responder/nak.h"
-#include "nic/responder/pull.h"
 #include "nic/responder/read.h"
 #include "nic/responder/remote_memory.h"
 #include "nic/responder/responses.h"
@@ -32,9 +32,7 @@ void advance(Core& core, Qp& qp, const Packet& packet) {
 // Into the receive request in progress.
 bool pull_to_recv(const Core& core, const Qp& qp, std::size_t offset, const ReferredPayload& referred) {
   const CurrentRecv& recv = qp.recv;
-  MemoryPieces to;
-  return locate(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, offset, referred.size, IBV_ACCESS_LOCAL_WRITE, &to) &&
-         pull(to.all(), referred);
+  return pull(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, offset, referred);
 }
 
 bool pull_to(std::uint8_t* memory, const ReferredPayload& referred) {

@@ -35,6 +35,12 @@ void nak_fatal(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_
 void nak_invalid_request(Core& core, Qp& qp) { nak_fatal(core, qp, wire::kNakInvalidRequest, IBV_WC_REM_INV_REQ_ERR); }
 void nak_remote_access(Core& core, Qp& qp) { nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_REM_ACCESS_ERR); }
 
+void nak_lost_read(Core& core, Qp& qp, std::uint32_t psn) {
+  qp.resp.responses.drop_from(psn);
+  queue_response(core, qp, make_nak(qp, wire::kNakRemoteAccess, psn));
+  if (qp.state != IBV_QPS_ERR) enter_error(core, qp, IBV_EVENT_QP_ACCESS_ERR);
+}
+
 void nak_sequence_error(Core& core, Qp& qp) {
   ++core.counters.out_of_seq_request;
   qp.resp.nak_sent = true;

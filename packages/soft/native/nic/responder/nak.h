@@ -15,6 +15,10 @@ void nak_fatal(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_
 void nak_invalid_request(Core& core, Qp& qp);
 void nak_remote_access(Core& core, Qp& qp);
 
+// The memory of a READ is gone since the request was accepted: ends the connection with a NAK for the response with
+// this PSN. The responses behind it are not sent.
+void nak_lost_read(Core& core, Qp& qp, std::uint32_t psn);
+
 // PSN sequence error NAK: a packet arrived ahead of the expected PSN, and something before it is missing.
 void nak_sequence_error(Core& core, Qp& qp);
 

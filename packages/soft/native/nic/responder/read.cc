@@ -18,7 +18,8 @@ bool may_read(Core& core, const Qp& qp, const wire::Reth& reth) {
          remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_READ) != nullptr;
 }
 
-bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn) {
+// The requester says whether the response may refer to its payload (requester.cc).
+bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn, bool may_refer) {
   if (is_out_of_resources(qp)) return false;
   const std::uint32_t last = psn_add(psn, response_packets(qp, reth.length) - 1);
   return queue_response(core, qp,
@@ -29,7 +30,8 @@ bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn) {
                          .pd = qp.remote_pd,
                          .rkey = reth.rkey,
                          .remaining = reth.length,
-                         .address = reth.address});
+                         .address = reth.address,
+                         .may_refer = may_refer});
 }
 
 }  // namespace
@@ -44,7 +46,7 @@ void execute_read(Core& core, Qp& qp, const Packet& packet) {
   if (!may_read(core, qp, reth)) return nak_remote_access(core, qp);
   const std::uint32_t psn = resp.expected_psn;
   resp.msn = psn_add(resp.msn, 1);
-  if (!queue_read(core, qp, reth, psn)) {
+  if (!queue_read(core, qp, reth, psn, packet.bth.solicited)) {
     resp.msn = psn_add(resp.msn, kPsnMask);
     return;  // more than the requester may have outstanding: dropped, it comes again
   }
@@ -56,14 +58,19 @@ void execute_read_again(Core& core, Qp& qp, const Packet& packet) {
   const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
   const std::uint32_t end = psn_add(packet.bth.psn, response_packets(qp, reth.length));
   // A duplicate READ is executed again (IBTA 9.7.5.1.2), but only for PSNs that were requested before.
-  if (psn_before(qp.resp.expected_psn, end) || reth.length > kMaxRdmaLength || !may_read(core, qp, reth) ||
+  if (psn_before(qp.resp.expected_psn, end) || reth.length > kMaxRdmaLength ||
       (qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) == 0) {
+    return;
+  }
+  if (!may_read(core, qp, reth)) {
+    // The requester may have all that it asked for before the key went. It has not if it could not read the response.
+    if (qp.resp.refers && !packet.bth.solicited) nak_lost_read(core, qp, packet.bth.psn);
     return;
   }
   ResponseQueue& responses = qp.resp.responses;
   if (responses.holds(packet.bth.psn)) return;
   responses.drop_from(packet.bth.psn);
-  queue_read(core, qp, reth, packet.bth.psn);
+  queue_read(core, qp, reth, packet.bth.psn, packet.bth.solicited);
 }
 
 }  // namespace verbs::soft::nic

@@ -17,4 +17,11 @@ inline std::uint8_t* remote_memory(const Core& core, const Qp& qp, const Pd* pd,
   return mr != nullptr ? mr->at(address, size) : nullptr;
 }
 
+// The region that such a key opens, or nullptr.
+inline Mr* remote_region(Core& core, const Qp& qp, const Pd* pd, std::uint32_t rkey) {
+  if (!MwTable::holds(rkey)) return core.mrs.find(rkey, pd);
+  const Mw* mw = core.mws.find(rkey, qp, pd, 0);
+  return mw != nullptr ? mw->mr : nullptr;
+}
+
 }  // namespace verbs::soft::nic

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "nic/device/packet_builder.h"
-#include "nic/device/qp_error.h"
+#include "nic/device/referring.h"
 #include "nic/responder/nak.h"
 #include "nic/responder/remote_memory.h"
 #include "nic/shared/guarded_memory.h"
@@ -27,20 +27,31 @@ wire::Operation read_response_operation(bool first, bool last) {
   return last ? wire::kReadResponseLast : wire::kReadResponseMiddle;
 }
 
-// Sends one packet of a READ response. False when the memory is gone.
+// Sends one packet of a READ response, or one that refers to the payload of several. False when the memory is gone.
 bool send_read_packet(Core& core, Qp& qp, Response& response) {
-  const std::uint32_t size = std::min(response.remaining, qp.mtu);
-  PacketBuilder packet(core, qp, read_response_operation(response.first, response.psn == response.last_psn));
+  const bool refers = response.may_refer && may_refer(core, qp, false, response.remaining);
+  const std::uint32_t most = refers ? static_cast<std::uint32_t>(link::kMostReferred) : qp.mtu;
+  const std::uint32_t size = std::min(response.remaining, most);
+  const std::uint32_t psns = refers ? (size + qp.mtu - 1) / qp.mtu : 1;
+  const std::uint32_t next_psn = psn_add(response.psn, psns);
+  PacketBuilder packet(core, qp, read_response_operation(response.first, psn_before(response.last_psn, next_psn)));
+  std::uint8_t* memory = nullptr;
   if (size > 0) {
-    const std::uint8_t* memory =
-        remote_memory(core, qp, response.pd, response.rkey, response.address, size, IBV_ACCESS_REMOTE_READ);
-    if (memory == nullptr || !guarded_copy(packet.payload(), memory, size)) return false;
+    memory = remote_memory(core, qp, response.pd, response.rkey, response.address, size, IBV_ACCESS_REMOTE_READ);
+    if (memory == nullptr || (!refers && !guarded_copy(packet.payload(), memory, size))) return false;
   }
   if (packet.has(wire::kHasAeth)) wire::Aeth{wire::kAckUnlimitedCredits, response.msn}.emit(packet.aeth());
   packet.bth.psn = response.psn;
-  packet.send(size);
+  if (refers) {
+    MemoryPieces pieces;
+    pieces.add(memory, size);
+    packet.send_referring(pieces);
+    remote_region(core, qp, response.pd, response.rkey)->referred = qp.resp.refers = true;
+  } else {
+    packet.send(size);
+  }
   response.first = false;
-  response.psn = psn_add(response.psn, 1);
+  response.psn = next_psn;
   response.address += size;
   response.remaining -= size;
   return true;
@@ -76,10 +87,7 @@ std::size_t send_responses(Core& core, Qp& qp, std::size_t budget) {
       continue;
     }
     if (!send_read_packet(core, qp, response)) {
-      const std::uint32_t psn = response.psn;
-      responses.clear();
-      responses.push(make_nak(qp, wire::kNakRemoteAccess, psn));
-      if (qp.state != IBV_QPS_ERR) enter_error(core, qp, IBV_EVENT_QP_ACCESS_ERR);
+      nak_lost_read(core, qp, response.psn);
       continue;
     }
     if (response.remaining == 0 && psn_before(response.last_psn, response.psn)) responses.pop();

@@ -154,7 +154,7 @@ void apply(Core& core, Qp& qp, int mask) {
 }
 
 void reset(Core& core, Qp& qp) {
-  revoke_references(core, qp);
+  revoke_all_references(core, qp);
   core.timers.cancel(qp);
   core.active.remove(qp);
   qp.sq.clear();
@@ -235,7 +235,7 @@ int QpControl::query(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_att
 
 int QpControl::destroy(Qp* qp) {
   if (qp->groups > 0) return EBUSY;
-  revoke_references(core_, *qp);
+  revoke_all_references(core_, *qp);
   core_.timers.remove(*qp);
   core_.active.remove(*qp);
   core_.mws.unbind_all(*qp);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <span>
 #include <thread>
@@ -101,32 +102,38 @@ void offer(link::RingWriter& writer, const void* memory, Random& random) {
   writer.set_offers(list);
 }
 
-// A WRITE or a SEND that refers to memory which is there, which is not, and which is too much.
+// A WRITE, a SEND or a READ response that refers to memory which is there, which is not, and which is too much.
 std::size_t referring_packet(const wire::Gid& own, const Victim& victim, std::uint8_t* frame, Random& random) {
   wire::Path path;
   path.sgid = own;
   path.dgid = victim.gid;
   path.source_port = wire::kRocePort;
-  const bool write = random() % 2 == 0;
-  const std::size_t header = wire::Bth::kSize + (write ? wire::Reth::kSize : 0);
+  static constexpr wire::Operation kOperations[] = {wire::kWriteOnly, wire::kSendOnly, wire::kReadResponseOnly,
+                                                    wire::kReadResponseMiddle};
+  const std::uint8_t opcode = wire::make_opcode(wire::Transport::kRc, kOperations[random() % std::size(kOperations)]);
+  const wire::OpcodeInfo& info = *wire::opcode_info(opcode);
+  const std::size_t header = info.header_size;
   link::Reference list[34];
   std::size_t size = 0;
   const std::size_t count = random() % 4 == 0 ? random() % 34 : 1;
   for (link::Reference& piece : std::span(list, count)) {
     piece = {reinterpret_cast<std::uintptr_t>(own_memory) + random() % 4096, random() % (32 << 10)};
     if (random() % 4 == 0) piece.address = std::uint64_t{random()} << (random() % 32);
+    if (random() % 2 == 0) piece.size &= ~std::uint64_t{1023};  // whole packets
     if (random() % 32 == 0) piece.size = std::uint64_t{random()} << (random() % 32);
     size += piece.size;
   }
   const std::size_t transport = header + count * sizeof list[0] + wire::kIcrcSize;
   const std::size_t network = wire::write_network(frame, path, transport);
   wire::Bth bth;
-  bth.opcode = wire::make_opcode(wire::Transport::kRc, write ? wire::kWriteOnly : wire::kSendOnly);
-  bth.dest_qpn = victim.qpn;
+  bth.opcode = opcode;
+  // One that started anew has another queue pair.
+  bth.dest_qpn = info.has(wire::kIsRequest) ? victim.qpn : victim.qpn + random() % 8;
   bth.psn = random() % 3;
   bth.ack_req = true;
   bth.emit(frame + network);
-  if (write) {
+  if (info.has(wire::kHasAeth)) wire::Aeth{wire::kAckUnlimitedCredits, 1}.emit(frame + network + wire::Bth::kSize);
+  if (info.has(wire::kHasReth)) {
     wire::Reth{victim.memory + random() % 4096, victim.rkey, static_cast<std::uint32_t>(size)}.emit(frame + network +
                                                                                                     wire::Bth::kSize);
   }

@@ -53,7 +53,8 @@ void run(double seconds, std::uint32_t seed) {
   int failures = 0;
   for (const auto end = Clock::now() + std::chrono::duration<double>(seconds); Clock::now() < end; ++failures) {
     require(third.ask(Command::kConnect, attackers) == IBV_WC_SUCCESS, "connect to the adversary");
-    require(third.ask(Command::kWriteForever) != IBV_WC_SUCCESS, "writes to an adversary end with an error");
+    const Command command = failures % 2 == 0 ? Command::kReadForever : Command::kWriteForever;
+    require(third.ask(command) != IBV_WC_SUCCESS, "requests to an adversary end with an error");
     require(third.ask(Command::kStartAnew) == IBV_WC_SUCCESS, "start anew");
   }
   require(waitpid(attacker, nullptr, WNOHANG) == 0, "the adversary has ended by itself");

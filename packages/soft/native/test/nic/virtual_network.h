@@ -59,7 +59,7 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   }
   void commit_referring(std::span<std::uint8_t> frame) override {
     ++referring;
-    peer->inbox_.push_back({*now + kMicrosecond, {frame.begin(), frame.end()}, true, epoch});
+    if (!unplugged) peer->inbox_.push_back({*now + kMicrosecond, {frame.begin(), frame.end()}, true, epoch});
   }
   void revoke_references() override { ++epoch; }
   void flush() override {}

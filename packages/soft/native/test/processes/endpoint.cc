@@ -4,6 +4,12 @@
 
 namespace verbs::soft::test::processes {
 
+namespace {
+
+constexpr unsigned kRemote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+}  // namespace
+
 Endpoint::Endpoint() {
   ibv_device** list = ibv_get_device_list(nullptr);
   require(list && list[0], "there is no device");
@@ -14,7 +20,7 @@ Endpoint::Endpoint() {
   cq_ = ibv_create_cq(context_, 64, nullptr, nullptr, 0);
   memory_ = mmap(nullptr, kMemory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   require(pd_ && cq_ && memory_ != MAP_FAILED, "no protection domain, completion queue or memory");
-  mr_ = ibv_reg_mr(pd_, memory_, kMemory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  mr_ = ibv_reg_mr(pd_, memory_, kMemory, IBV_ACCESS_LOCAL_WRITE | kRemote);
   ibv_qp_init_attr attr{};
   attr.send_cq = attr.recv_cq = cq_;
   attr.qp_type = IBV_QPT_RC;
@@ -39,7 +45,7 @@ void Endpoint::connect(const Address& peer) {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = 1;
-  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+  attr.qp_access_flags = kRemote;
   require(ibv_modify_qp(qp_, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0, "INIT");
   attr.qp_state = IBV_QPS_RTR;
   attr.path_mtu = IBV_MTU_1024;
@@ -70,10 +76,10 @@ void Endpoint::unmap() {
   memory_ = nullptr;
 }
 
-void Endpoint::post() {
-  ibv_sge sge{reinterpret_cast<std::uint64_t>(mr_->addr), kWrite, mr_->lkey};
+void Endpoint::post(ibv_wr_opcode opcode) {
+  ibv_sge sge{reinterpret_cast<std::uint64_t>(mr_->addr), kRequest, mr_->lkey};
   ibv_send_wr wr{}, *bad = nullptr;
-  wr.opcode = IBV_WR_RDMA_WRITE;
+  wr.opcode = opcode;
   wr.sg_list = &sge;
   wr.num_sge = 1;
   wr.send_flags = IBV_SEND_SIGNALED;
@@ -83,9 +89,9 @@ void Endpoint::post() {
   ++outstanding_;
 }
 
-ibv_wc_status Endpoint::write(int done) {
+ibv_wc_status Endpoint::run(ibv_wr_opcode opcode, int done) {
   for (int completed = 0; done == 0 || completed < done; ++completed) {
-    while (outstanding_ < kOutstanding) post();
+    while (outstanding_ < kOutstanding) post(opcode);
     ibv_wc wc{};
     while (ibv_poll_cq(cq_, 1, &wc) == 0) {
     }

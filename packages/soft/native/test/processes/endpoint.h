@@ -24,7 +24,7 @@ inline void require(bool condition, const std::string& what) {
 class Endpoint {
  public:
   static constexpr std::size_t kMemory = 1 << 20;
-  static constexpr std::uint32_t kWrite = 64 << 10;  // bytes of one request
+  static constexpr std::uint32_t kRequest = 64 << 10;  // bytes of one request
   static constexpr int kOutstanding = 4;
   static constexpr int kTimeout = 14;  // 67 ms
   static constexpr int kRetries = 7;
@@ -39,12 +39,14 @@ class Endpoint {
   // Takes the memory away under the region.
   void unmap();
 
-  // Writes to the peer's memory, always with several requests outstanding, until `done` of them are complete; 0: until
-  // one fails. Returns the first status that is not success, else success.
-  ibv_wc_status write(int done);
+  // Writes to the peer's memory, or reads it, always with several requests outstanding, until `done` of them are
+  // complete; 0: until one fails. Returns the first status that is not success, else success.
+  ibv_wc_status write(int done) { return run(IBV_WR_RDMA_WRITE, done); }
+  ibv_wc_status read(int done) { return run(IBV_WR_RDMA_READ, done); }
 
  private:
-  void post();
+  ibv_wc_status run(ibv_wr_opcode opcode, int done);
+  void post(ibv_wr_opcode opcode);
 
   ibv_context* context_ = nullptr;
   ibv_pd* pd_ = nullptr;

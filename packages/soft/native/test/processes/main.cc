@@ -30,13 +30,13 @@ void expect(ibv_wc_status status, ibv_wc_status wanted) {
                                 ibv_wc_status_str(wanted) + "\"");
 }
 
-// Both write to each other all the time, and one is killed.
-std::string kill_one(bool first) {
+// Both write to each other, or read, all the time, and one is killed.
+std::string kill_one(bool first, Command command) {
   Peer a, b;
   connect(a, b);
   require(a.ask(Command::kWriteSome) == IBV_WC_SUCCESS, "write");
-  a.send(Command::kWriteForever);
-  b.send(Command::kWriteForever);
+  a.send(command);
+  b.send(command);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const Peer& victim = first ? a : b;
   Peer& survivor = first ? b : a;
@@ -51,12 +51,12 @@ std::string kill_one(bool first) {
 }
 
 // The requests of the other wait, and are retransmitted, until it goes on.
-std::string stop_for_a_while() {
+std::string stop_for_a_while(Command command) {
   Peer a, b;
   connect(a, b);
   require(a.ask(Command::kWriteSome) == IBV_WC_SUCCESS, "write");
   b.stop();
-  a.send(Command::kWriteSome);
+  a.send(command);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const bool early = a.has_answer();
   b.go_on();
@@ -87,10 +87,10 @@ void expect_well(Peer& a, Peer& b) {
   expect(b.ask(Command::kWriteSome), IBV_WC_SUCCESS);
 }
 
-std::string unmap_target() {
+std::string unmap_remote(Command command) {
   Peer a, b;
   connect(a, b);
-  a.send(Command::kWriteForever);
+  a.send(command);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   b.ask(Command::kUnmap);
   expect(a.answer(), IBV_WC_REM_ACCESS_ERR);
@@ -98,11 +98,11 @@ std::string unmap_target() {
   return "REM_ACCESS_ERR; both go on";
 }
 
-std::string unmap_source() {
+std::string unmap_local(Command command) {
   Peer a, b;
   connect(a, b);
   require(a.ask(Command::kWriteSome) == IBV_WC_SUCCESS, "write");
-  expect(a.ask(Command::kUnmapAndWrite), IBV_WC_LOC_PROT_ERR);
+  expect(a.ask(command), IBV_WC_LOC_PROT_ERR);
   expect_well(a, b);
   return "LOC_PROT_ERR; both go on";
 }
@@ -116,12 +116,16 @@ struct Scenario {
 
 int main() {
   const Scenario scenarios[] = {
-      {"kill -9 of the first of two that write to each other", [] { return kill_one(true); }},
-      {"kill -9 of the second of two that write to each other", [] { return kill_one(false); }},
-      {"SIGSTOP for 0.2 s of the one that is written to", stop_for_a_while},
+      {"kill -9 of the first of two that write to each other", [] { return kill_one(true, Command::kWriteForever); }},
+      {"kill -9 of the second of two that write to each other", [] { return kill_one(false, Command::kWriteForever); }},
+      {"kill -9 of one of two that read each other's memory", [] { return kill_one(true, Command::kReadForever); }},
+      {"SIGSTOP for 0.2 s of the one that is written to", [] { return stop_for_a_while(Command::kWriteSome); }},
+      {"SIGSTOP for 0.2 s of the one that is read from", [] { return stop_for_a_while(Command::kReadSome); }},
       {"SIGSTOP for good of the one that is written to", stop_for_good},
-      {"munmap under the region that the peer writes to", unmap_target},
-      {"munmap under the region that is written from", unmap_source},
+      {"munmap under the region that the peer writes to", [] { return unmap_remote(Command::kWriteForever); }},
+      {"munmap under the region that the peer reads", [] { return unmap_remote(Command::kReadForever); }},
+      {"munmap under the region that is written from", [] { return unmap_local(Command::kUnmapAndWrite); }},
+      {"munmap under the region that is read into", [] { return unmap_local(Command::kUnmapAndRead); }},
   };
   int failures = 0;
   for (const Scenario& scenario : scenarios) {

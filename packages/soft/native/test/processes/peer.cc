@@ -35,12 +35,19 @@ ibv_wc_status obey(const Order& order, std::unique_ptr<Endpoint>* endpoint) {
       return (*endpoint)->write(100);
     case Command::kWriteForever:
       return (*endpoint)->write(0);
+    case Command::kReadSome:
+      return (*endpoint)->read(100);
+    case Command::kReadForever:
+      return (*endpoint)->read(0);
     case Command::kUnmap:
       (*endpoint)->unmap();
       return IBV_WC_SUCCESS;
     case Command::kUnmapAndWrite:
       (*endpoint)->unmap();
       return (*endpoint)->write(0);
+    case Command::kUnmapAndRead:
+      (*endpoint)->unmap();
+      return (*endpoint)->read(0);
     case Command::kStartAnew:
       *endpoint = std::make_unique<Endpoint>();
       return IBV_WC_SUCCESS;

@@ -12,12 +12,15 @@ namespace verbs::soft::test::processes {
 
 // The commands. A peer replies to each with a status.
 enum class Command : int {
-  kConnect,        // with the address of the other
-  kWriteSome,      // a hundred requests
-  kWriteForever,   // until one fails; answers then
+  kConnect,       // with the address of the other
+  kWriteSome,     // a hundred requests
+  kWriteForever,  // until one fails; answers then
+  kReadSome,
+  kReadForever,
   kUnmap,          // its memory, under the region
   kUnmapAndWrite,  // its memory, then requests from it
-  kStartAnew,      // a new endpoint: proof that the process and its device are well. Answers with its address
+  kUnmapAndRead,
+  kStartAnew,  // a new endpoint: proof that the process and its device are well. Answers with its address
 };
 
 class Peer {

@@ -23,8 +23,8 @@ struct RequesterState {
   std::uint32_t una_psn = 0;    // oldest unacknowledged
   std::uint32_t position = 0;   // send queue position of the request that send_psn belongs to
   std::uint32_t packet = 0;     // index of the packet with send_psn in that request
-  bool refers = false;          // unanswered packets refer to their payload
-  std::uint8_t by_payload = 0;  // messages until the next one may: the peer could not read it
+  bool refers = false;          // unanswered packets refer to their payload, or their responses may
+  std::uint8_t by_payload = 0;  // messages until the next one may: an end could not read it
   std::uint32_t since_ack_request = 0;
   Nanos ack_request_due = 0;  // from then on an unsignaled message asks for an acknowledgement too
   // Requests with a response of their own (work_request.h) that started and are not complete. A fence waits for them.

@@ -26,6 +26,7 @@ struct ResponderState {
   std::uint32_t length = 0;          // WRITE: of the whole message, from its RETH
   std::uint32_t rkey = 0;
   std::uint64_t address = 0;
+  bool refers = false;  // READ responses have referred to their payload: the peer may still read it
   ResponseQueue responses;
   ReplayCache replay_cache;
 };

@@ -25,6 +25,7 @@ struct Response {
   std::uint64_t address = 0;
   std::uint64_t original = 0;  // atomic: the value before it
   bool first = true;           // READ: nothing sent yet
+  bool may_refer = false;      // READ: to the payload
 
   // Uses one of the responder's max_dest_rd_atomic resources.
   bool takes_resource() const { return kind == Kind::kRead || kind == Kind::kAtomic; }

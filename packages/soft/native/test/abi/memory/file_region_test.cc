@@ -52,17 +52,20 @@ struct FileRegion {
   ibv_mr* mr;
 };
 
-int write_all(const FileRegion& from, const FileRegion& to) {
-  ibv_sge sge{from.iova, kFileSize, from.mr->lkey};
+int post_all(ibv_wr_opcode opcode, const FileRegion& local, const FileRegion& remote) {
+  ibv_sge sge{local.iova, kFileSize, local.mr->lkey};
   ibv_send_wr wr{}, *bad = nullptr;
   wr.sg_list = &sge;
   wr.num_sge = 1;
-  wr.opcode = IBV_WR_RDMA_WRITE;
+  wr.opcode = opcode;
   wr.send_flags = IBV_SEND_SIGNALED;
-  wr.wr.rdma.remote_addr = to.iova;
-  wr.wr.rdma.rkey = to.mr->rkey;
-  return ibv_post_send(from.end.qp, &wr, &bad);
+  wr.wr.rdma.remote_addr = remote.iova;
+  wr.wr.rdma.rkey = remote.mr->rkey;
+  return ibv_post_send(local.end.qp, &wr, &bad);
 }
+
+int write_all(const FileRegion& from, const FileRegion& to) { return post_all(IBV_WR_RDMA_WRITE, from, to); }
+int read_all(const FileRegion& to, const FileRegion& from) { return post_all(IBV_WR_RDMA_READ, to, from); }
 
 }  // namespace
 
@@ -159,4 +162,24 @@ TEST_CASE("regions of memory files that come and go between messages are never m
     CHECK(target.data[kFileSize - 1] == round);
   }
   CHECK(counter("file1", "link_shm_mapped") > 90);
+}
+
+TEST_CASE("READs copy from one mapping to the other, and regions that come and go are never mixed up") {
+  configure("file0,link=shm;file1,link=shm");
+  End a("file0"), b("file1");
+  a.connect(b);
+  b.connect(a);
+  const RegionFile target;
+  const FileRegion to(a, target, 0, kWritable);
+  for (int round = 0; round < 100; ++round) {
+    const RegionFile source;
+    std::memset(source.data, round, kFileSize);
+    const FileRegion from(b, source, 0, kWritable | IBV_ACCESS_REMOTE_READ);
+    REQUIRE(read_all(to, from) == 0);
+    REQUIRE(a.poll().status == IBV_WC_SUCCESS);
+    CHECK(target.data[0] == round);
+    CHECK(target.data[kFileSize - 1] == round);
+  }
+  CHECK(counter("file0", "link_shm_mapped") > 90);
+  CHECK(counter("file0", "link_shm_mapped") == counter("file0", "link_shm_pulled"));
 }

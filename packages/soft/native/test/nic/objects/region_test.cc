@@ -56,13 +56,13 @@ struct RegionPair {
 std::uint64_t address(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory); }
 
 // Both steps and the check between them, as ibv_rereg_mr() does.
-int rereg(nic::Mr* mr, int flags, nic::Pd* pd, void* at, std::size_t size, unsigned access) {
+int rereg(nic::Nic& nic, nic::Mr* mr, int flags, nic::Pd* pd, void* at, std::size_t size, unsigned access) {
   nic::Rereg plan;
   if (const int error = nic::MrTable::plan_rereg(mr, flags, at, size, access, &plan)) return error;
   if (plan.changes_memory) {
     if (const int error = nic::check_region(plan.address, plan.length, plan.access)) return error;
   }
-  return nic::MrTable::rereg(mr, plan, pd);
+  return nic.mrs().rereg(mr, plan, pd);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ TEST_CASE("re-registration changes the requested properties and keeps the keys")
   const std::uint32_t key = mr->rkey();
 
   SUBCASE("translation") {
-    CHECK(rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, second.data(), 2500, 0) == 0);
+    CHECK(rereg(nic, mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, second.data(), 2500, 0) == 0);
     CHECK(mr->rkey() == key);
     CHECK(pair.write(address(second.data()) + 500, key, data) == IBV_WC_SUCCESS);
     CHECK(std::memcmp(second.data() + 500, data.data(), data.size()) == 0);
@@ -126,29 +126,29 @@ TEST_CASE("re-registration changes the requested properties and keeps the keys")
   }
   SUBCASE("access") {
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_SUCCESS);
-    CHECK(rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kLocal) == 0);
+    CHECK(rereg(nic, mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kLocal) == 0);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_REM_ACCESS_ERR);
   }
   SUBCASE("access to zero based and back") {
-    CHECK(rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kRemote | IBV_ACCESS_ZERO_BASED) == 0);
+    CHECK(rereg(nic, mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kRemote | IBV_ACCESS_ZERO_BASED) == 0);
     CHECK(pair.write(0, key, data) == IBV_WC_SUCCESS);
-    CHECK(rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kRemote) == 0);
+    CHECK(rereg(nic, mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kRemote) == 0);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_SUCCESS);
   }
   SUBCASE("protection domain") {
     nic::Pd* other = nullptr;
     REQUIRE(nic.pds().alloc(&other) == 0);
-    CHECK(rereg(mr, IBV_REREG_MR_CHANGE_PD, other, nullptr, 0, 0) == 0);
+    CHECK(rereg(nic, mr, IBV_REREG_MR_CHANGE_PD, other, nullptr, 0, 0) == 0);
     CHECK(nic.pds().dealloc(other) == EBUSY);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_REM_ACCESS_ERR);
-    CHECK(rereg(mr, IBV_REREG_MR_CHANGE_PD, pair.net.b.pd, nullptr, 0, 0) == 0);
+    CHECK(rereg(nic, mr, IBV_REREG_MR_CHANGE_PD, pair.net.b.pd, nullptr, 0, 0) == 0);
     CHECK(nic.pds().dealloc(other) == 0);
   }
   SUBCASE("everything at once") {
     nic::Pd* other = nullptr;
     REQUIRE(nic.pds().alloc(&other) == 0);
     const int all = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
-    CHECK(rereg(mr, all, other, second.data(), second.size(), kLocal) == 0);
+    CHECK(rereg(nic, mr, all, other, second.data(), second.size(), kLocal) == 0);
     CHECK(pair.write(address(second.data()), key, data) == IBV_WC_REM_ACCESS_ERR);
     CHECK(nic.mrs().dereg(mr) == 0);
     CHECK(nic.pds().dealloc(other) == 0);
@@ -159,9 +159,9 @@ TEST_CASE("re-registration changes the requested properties and keeps the keys")
     Pages gone(1);
     munmap(gone.at, gone.size);
     const int both = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD;
-    CHECK(rereg(mr, both, other, gone.at, gone.size, 0) == EFAULT);
-    CHECK(rereg(mr, IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS, other, nullptr, 0, IBV_ACCESS_REMOTE_WRITE) ==
-          EINVAL);
+    CHECK(rereg(nic, mr, both, other, gone.at, gone.size, 0) == EFAULT);
+    CHECK(rereg(nic, mr, IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS, other, nullptr, 0,
+                IBV_ACCESS_REMOTE_WRITE) == EINVAL);
     CHECK(nic.pds().dealloc(other) == 0);
     CHECK(pair.write(address(first.data()), key, data) == IBV_WC_SUCCESS);
   }
@@ -172,7 +172,7 @@ TEST_CASE("a null region reads as zeros, ignores writes, and has a local key onl
   nic::Mr* null = nullptr;
   REQUIRE(pair.net.b.nic->mrs().alloc_null(pair.net.b.pd, &null) == 0);
   CHECK(null->rkey() == 0);
-  CHECK(rereg(null, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kLocal) == EINVAL);
+  CHECK(rereg(*pair.net.b.nic, null, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kLocal) == EINVAL);
   std::vector<std::uint8_t> data = pattern(5000), memory(5000, 0xee);
   nic::Mr* mr = pair.net.a.reg(data.data(), data.size());
   nic::Mr* behind = pair.net.b.reg(memory.data(), memory.size());

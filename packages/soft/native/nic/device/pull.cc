@@ -1,8 +1,9 @@
-#include "nic/responder/pull.h"
+#include "nic/device/pull.h"
 
 #include <algorithm>
 #include <array>
 
+#include "nic/device/scatter.h"
 #include "nic/shared/guarded_memory.h"
 
 namespace verbs::soft::nic {
@@ -40,6 +41,12 @@ bool pull(std::span<const iovec> to, const ReferredPayload& referred) {
     mapped[count++] = {const_cast<std::uint8_t*>(at), piece.size};
   }
   return referred.memory.confirm_mapped(copy(to, {mapped.data(), count}));
+}
+
+bool pull(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
+          const ReferredPayload& referred) {
+  MemoryPieces to;
+  return locate(mrs, pd, sges, count, offset, referred.size, IBV_ACCESS_LOCAL_WRITE, &to) && pull(to.all(), referred);
 }
 
 }  // namespace verbs::soft::nic
