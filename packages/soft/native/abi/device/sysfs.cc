@@ -10,6 +10,7 @@
 #include <string>
 
 #include "host/devices/registry.h"
+#include "verbs_soft_boundary.h"
 
 using namespace verbs::soft;
 
@@ -54,13 +55,7 @@ int finish(char* buf, std::size_t size, int length) {
   return length;
 }
 
-}  // namespace
-
-extern "C" {
-
-const char* ibv_get_sysfs_path() { return "/sys"; }
-
-int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t size) {
+int read_any(const char* dir, const char* file, char* buf, std::size_t size) {
   if (const auto content = soft_file(dir, file)) {
     if (content->empty()) {
       errno = ENOENT;
@@ -71,6 +66,20 @@ int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t siz
   }
   const int length = read_file(std::string(dir) + "/" + file, buf, size);
   return length < 0 ? -1 : finish(buf, size, length);
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* ibv_get_sysfs_path() { return "/sys"; }
+
+int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t size) {
+  return contain([&] { return read_any(dir, file, buf, size); },
+                 [](int error) {
+                   errno = error;
+                   return -1;
+                 });
 }
 
 }  // extern "C"

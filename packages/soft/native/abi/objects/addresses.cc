@@ -1,5 +1,8 @@
 #include "abi/objects/addresses.h"
 
+#include <cstddef>
+#include <new>
+
 namespace verbs::soft::abi {
 
 namespace {
@@ -17,8 +20,10 @@ Fields without_handle(const void* ibv) {
 
 }  // namespace
 
+// Never destroyed, and there without memory: a context that cannot be opened is taken out of it.
 Addresses& addresses() {
-  static Addresses* all = new Addresses;
+  alignas(Addresses) static std::byte place[sizeof(Addresses)];
+  static auto* const all = new (place) Addresses;
   return *all;
 }
 

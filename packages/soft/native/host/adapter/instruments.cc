@@ -4,11 +4,22 @@
 #include <mutex>
 
 #include "host/error.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
 
+// On all ports, or after an error on none.
 int Instruments::start_capture(const std::string& path, const CaptureConfig& capture) {
   const std::lock_guard guard(core_.lock);
+  const int error = contain([&] { return start_captures(path, capture); }, [](int failed) { return failed; });
+  if (error != 0) {
+    if (core_.engine.raw()) core_.engine.raw()->stop_capture();
+    for (const auto& port : core_.engine.ports()) port->stop_capture();
+  }
+  return error;
+}
+
+int Instruments::start_captures(const std::string& path, const CaptureConfig& capture) {
   RawPackets* raw = core_.engine.raw();
   if (raw) raw->stop_capture();  // releases the old file
   for (std::size_t i = 0; i < core_.engine.ports().size(); ++i) {
@@ -33,10 +44,16 @@ int Instruments::stop_capture() {
   return error == 0 ? 0 : fail(error, std::string("the capture ended early: ") + std::strerror(error));
 }
 
+// On all ports, or without memory on none.
 void Instruments::set_faults(const link::FaultPlan& plan) {
   const std::lock_guard guard(core_.lock);
-  for (const auto& port : core_.engine.ports()) port->set_faults(plan);
-  if (core_.engine.raw()) core_.engine.raw()->set_faults(plan);
+  const auto& ports = core_.engine.ports();
+  RawPackets* raw = core_.engine.raw();
+  std::vector<std::unique_ptr<link::FaultLink>> faults, raw_faults;
+  for (const auto& port : ports) faults.push_back(port->make_faults(plan));
+  if (raw) raw_faults = raw->make_faults(plan);
+  for (std::size_t i = 0; i < ports.size(); ++i) ports[i]->set_faults(std::move(faults[i]));
+  if (raw) raw->set_faults(std::move(raw_faults));
 }
 
 std::vector<link::RuleCounters> Instruments::rule_counters() {

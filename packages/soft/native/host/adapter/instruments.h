@@ -22,6 +22,8 @@ class Instruments {
   void report_counters(const Counter& counter);
 
  private:
+  int start_captures(const std::string& path, const CaptureConfig& capture);
+
   DeviceCore& core_;
 };
 

@@ -1,8 +1,12 @@
 #include "host/adapter/port_control.h"
 
+#include <cerrno>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "host/error.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
 
@@ -19,21 +23,30 @@ int PortControl::add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint3
   return core_.control([&](nic::Nic& nic, Nanos) {
     PortStack& port = core_.engine.port(port_num);
     if (const int error = port.add_address(gid)) return error;
-    if (const int error = nic.ports().add_gid(port_num, gid, index)) {
-      port.remove_address(gid);
+    std::vector<int> sockets;
+    const auto enter = [&] {
+      sockets = core_.engine.sockets();
+      return nic.ports().add_gid(port_num, gid, index);
+    };
+    const int error = contain(enter, [](int failed) { return failed; });
+    if (error != 0) port.remove_address(gid);
+    if (error == ENOSPC) {
       return fail(error, "the GID table of port " + std::to_string(port_num) + " is full; remove a GID first");
     }
-    core_.sockets_changed();
-    return 0;
+    if (error == 0) core_.progress.set_sockets(std::move(sockets));
+    return error;
   });
 }
 
 int PortControl::remove_gid(std::uint8_t port_num, const wire::Gid& gid) {
   return core_.control([&](nic::Nic& nic, Nanos) {
+    std::vector<int> sockets = core_.engine.sockets();  // room for those that stay
     core_.progress.release_sockets();
     if (const int error = core_.engine.port(port_num).remove_address(gid)) return error;
     nic.ports().remove_gid(port_num, gid);
-    core_.sockets_changed();
+    sockets.clear();
+    core_.engine.add_sockets(&sockets);
+    core_.progress.set_sockets(std::move(sockets));
     return 0;
   });
 }

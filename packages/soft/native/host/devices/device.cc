@@ -116,8 +116,9 @@ int Device::stop_capture() {
 }
 
 void Device::set_faults(const link::FaultPlan& plan) {
-  config_.faults = plan;
+  link::FaultPlan kept = plan;
   if (adapter_) adapter_->instruments.set_faults(plan);
+  config_.faults = std::move(kept);
 }
 
 void Device::report_faults(const Rule& rule) {
@@ -172,15 +173,17 @@ int Device::change_ports(unsigned port_num, Change&& change) {
 
 int Device::set_link(unsigned port_num, bool up) {
   return change_ports(port_num, [&](std::uint8_t port, PortState* state) {
-    state->up = up;
-    return adapter_ ? adapter_->port_control.set_link(port, up) : 0;
+    const int error = adapter_ ? adapter_->port_control.set_link(port, up) : 0;
+    if (error == 0) state->up = up;
+    return error;
   });
 }
 
 int Device::set_mtu(unsigned port_num, ibv_mtu mtu) {
   return change_ports(port_num, [&](std::uint8_t port, PortState* state) {
-    state->mtu = mtu;
-    return adapter_ ? adapter_->port_control.set_mtu(port, mtu) : 0;
+    const int error = adapter_ ? adapter_->port_control.set_mtu(port, mtu) : 0;
+    if (error == 0) state->mtu = mtu;
+    return error;
   });
 }
 

@@ -47,7 +47,7 @@ RawPackets::RawPackets(const DeviceConfig& config, const FrameHook& hook, const 
   for (int i = 0; i < config.ports; ++i, ++mac.back()) {
     ports_.push_back(std::make_unique<EthernetPort>(mac, config.switch_name, config.learning, notify));
   }
-  set_faults(config.faults);
+  set_faults(make_faults(config.faults));
   device.raw = this;
 }
 
@@ -96,8 +96,14 @@ void RawPackets::stop_capture() {
   for (const auto& port : ports_) port->stack().stop_capture();
 }
 
-void RawPackets::set_faults(const link::FaultPlan& plan) {
-  for (const auto& port : ports_) port->stack().set_faults(plan);
+std::vector<std::unique_ptr<link::FaultLink>> RawPackets::make_faults(const link::FaultPlan& plan) {
+  std::vector<std::unique_ptr<link::FaultLink>> made;
+  for (const auto& port : ports_) made.push_back(port->stack().make_faults(plan));
+  return made;
+}
+
+void RawPackets::set_faults(std::vector<std::unique_ptr<link::FaultLink>> faults) {
+  for (std::size_t i = 0; i < ports_.size(); ++i) ports_[i]->stack().set_faults(std::move(faults[i]));
 }
 
 void RawPackets::count_rules(std::vector<link::RuleCounters>* sums) const {

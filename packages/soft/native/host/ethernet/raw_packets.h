@@ -32,7 +32,9 @@ class RawPackets final : public nic::FrameSteering {
   // These do for the Ethernet ports what PortStack does for its port.
   void start_capture(std::size_t index, std::shared_ptr<link::PcapngWriter> writer);
   void stop_capture();
-  void set_faults(const link::FaultPlan& plan);
+  // For each port, as LinkStack's.
+  std::vector<std::unique_ptr<link::FaultLink>> make_faults(const link::FaultPlan& plan);
+  void set_faults(std::vector<std::unique_ptr<link::FaultLink>> faults);
   void count_rules(std::vector<link::RuleCounters>* sums) const;
   void advance(Nanos now);
   Nanos next_deadline() const;

@@ -30,13 +30,13 @@ void ModelLink::commit(std::size_t size) {
     size = hook_.model->egress(hook_.model->data, hook_.device, port_num_, reserved_, static_cast<std::uint32_t>(size),
                                wire::kMaxFrame);
   }
-  if (size > 0 && size <= wire::kMaxFrame) next_.commit(size);
+  if (size > 0 && size <= wire::kMaxFrame) next_->commit(size);
 }
 
 std::size_t ModelLink::receive(link::Receiver& receiver, std::size_t budget) {
-  if (!hook_.model->ingress) return next_.receive(receiver, budget);
+  if (!hook_.model->ingress) return next_->receive(receiver, budget);
   Intake intake(*this, receiver);
-  return next_.receive(intake, budget);
+  return next_->receive(intake, budget);
 }
 
 }  // namespace verbs::soft::host

@@ -17,23 +17,27 @@ struct FrameHook {
 class ModelLink final : public link::Link {
  public:
   // `next` must outlive this link.
-  ModelLink(Link& next, const FrameHook& hook, std::uint8_t port_num) : next_(next), hook_(hook), port_num_(port_num) {}
+  ModelLink(Link& next, const FrameHook& hook, std::uint8_t port_num)
+      : next_(&next), hook_(hook), port_num_(port_num) {}
 
-  std::uint8_t* reserve() override { return reserved_ = next_.reserve(); }
+  // Replaces the link behind this one.
+  void redirect(Link& next) { next_ = &next; }
+
+  std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }
   void commit(std::size_t size) override;
-  void flush() override { next_.flush(); }
-  bool congested(const wire::Gid& destination) override { return next_.congested(destination); }
-  std::uint64_t relieve() override { return next_.relieve(); }
-  std::uint16_t fixed_source_port() const override { return next_.fixed_source_port(); }
+  void flush() override { next_->flush(); }
+  bool congested(const wire::Gid& destination) override { return next_->congested(destination); }
+  std::uint64_t relieve() override { return next_->relieve(); }
+  std::uint16_t fixed_source_port() const override { return next_->fixed_source_port(); }
   std::size_t receive(link::Receiver& receiver, std::size_t budget) override;
-  void advance(link::Nanos now) override { next_.advance(now); }
-  link::Nanos next_deadline() const override { return next_.next_deadline(); }
-  int wait_fd() const override { return next_.wait_fd(); }
+  void advance(link::Nanos now) override { next_->advance(now); }
+  link::Nanos next_deadline() const override { return next_->next_deadline(); }
+  int wait_fd() const override { return next_->wait_fd(); }
 
  private:
   class Intake;
 
-  Link& next_;
+  Link* next_;
   FrameHook hook_;
   std::uint8_t port_num_;
   std::uint8_t* reserved_ = nullptr;

@@ -6,14 +6,15 @@
 namespace verbs::soft::host {
 
 AddressLink::AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links)
-    : links_(std::move(links)), source_port_(links_.empty() ? 0 : links_.front().second->fixed_source_port()) {}
+    : links_(std::move(links)),
+      source_port_(links_.empty() ? 0 : links_.front().second->fixed_source_port()),
+      nowhere_(std::make_unique<std::uint8_t[]>(wire::kMaxFrame)) {}
 
 void AddressLink::remove(const wire::Gid& address) {
   for (const auto& [known, link] : links_) {
     if (known == address) removed_relieved_ += link->relieve() + 1;  // nothing waits for it any more
   }
   std::erase_if(links_, [&](const auto& entry) { return entry.first == address; });
-  if (links_.empty() && !nowhere_) nowhere_ = std::make_unique<std::uint8_t[]>(wire::kMaxFrame);
 }
 
 std::uint8_t* AddressLink::reserve() {

@@ -26,33 +26,29 @@ void LinkStack::redirect(link::Link& base) {
 }
 
 void LinkStack::start_capture(std::shared_ptr<link::PcapngWriter> writer, link::CaptureInterface interface) {
-  capture_ = std::make_unique<link::CaptureLink>(*base_, std::move(writer), wall_clock, interface);
-  rebuild();
+  auto capture = std::make_unique<link::CaptureLink>(*base_, std::move(writer), wall_clock, interface);
+  if (faults_) faults_->redirect(*capture);
+  capture_ = std::move(capture);
 }
 
 void LinkStack::stop_capture() {
-  if (!capture_) return;
-  const std::unique_ptr<link::CaptureLink> ended = std::move(capture_);  // the fault link still refers to it
-  rebuild();
+  if (faults_) faults_->redirect(*base_);
+  capture_.reset();
 }
 
-void LinkStack::set_faults(const link::FaultPlan& plan) {
-  plan_ = plan;
-  rebuild();
+std::unique_ptr<link::FaultLink> LinkStack::make_faults(const link::FaultPlan& plan) {
+  if (!plan.acts()) return nullptr;
+  auto faults = std::make_unique<link::FaultLink>(below_faults());
+  faults->set_plan(plan);
+  return faults;
 }
 
-void LinkStack::rebuild() {
-  end_faults();
-  if (!plan_.acts()) return;
-  faults_ = std::make_unique<link::FaultLink>(below_faults());
-  faults_->set_plan(plan_);
-}
-
-void LinkStack::end_faults() {
-  if (!faults_) return;
-  ended_.add(faults_->egress_counters());
-  ended_.add(faults_->ingress_counters());
-  faults_.reset();
+void LinkStack::set_faults(std::unique_ptr<link::FaultLink> faults) {
+  if (faults_) {
+    ended_.add(faults_->egress_counters());
+    ended_.add(faults_->ingress_counters());
+  }
+  faults_ = std::move(faults);
 }
 
 void LinkStack::count(LinkCounters* counters) const {

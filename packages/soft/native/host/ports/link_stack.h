@@ -21,15 +21,18 @@ class LinkStack {
   // Replaces the link behind.
   void redirect(link::Link& base);
 
+  // Without memory nothing has changed.
   void start_capture(std::shared_ptr<link::PcapngWriter> writer, link::CaptureInterface interface);
   void stop_capture();
   // nullptr without a capture.
   std::shared_ptr<link::PcapngWriter> writer() const { return capture_ ? capture_->writer() : nullptr; }
 
+  // All that needs memory, so that a plan is set in several stacks or in none; nullptr: the plan changes no frame.
+  std::unique_ptr<link::FaultLink> make_faults(const link::FaultPlan& plan);
   // Frames that an earlier plan delays are lost.
-  void set_faults(const link::FaultPlan& plan);
+  void set_faults(std::unique_ptr<link::FaultLink> faults);
   // Whether frames may be delayed.
-  bool is_timed() const { return plan_.acts(); }
+  bool is_timed() const { return faults_ != nullptr; }
 
   void count(LinkCounters* counters) const;
   // Adds the counters of the fault plan's rules, the plan's own rule first; nothing without a plan.
@@ -37,13 +40,9 @@ class LinkStack {
 
  private:
   link::Link& below_faults() { return capture_ ? static_cast<link::Link&>(*capture_) : *base_; }
-  void end_faults();
-  void rebuild();
-
   link::Link* base_;
   std::unique_ptr<link::CaptureLink> capture_;
   std::unique_ptr<link::FaultLink> faults_;
-  link::FaultPlan plan_;
   LinkCounters ended_;  // sums of earlier plans
 };
 

@@ -8,6 +8,7 @@
 #include "host/error.h"
 #include "host/ports/port_holder.h"
 #include "nic/ports/port.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
 
@@ -123,9 +124,10 @@ int PortAddresses::add(const wire::Gid& address) {
     if (error != 0) return fail(error, "port " + port_name_ + ": " + describe_tunnel(error, *tunnel));
   }
   make_changeable();
+  addresses_.reserve(addresses_.size() + 1);
   several_->add(address, &claimed->link());
   addresses_.push_back(std::move(claimed));
-  for (const wire::Gid& group : groups_) join_first(group);
+  join_again();
   return 0;
 }
 
@@ -140,9 +142,15 @@ int PortAddresses::remove(const wire::Gid& address) {
   several_->remove(address);
   add_counters(**found, &removed_);
   addresses_.erase(found);
-  // Another address receives the groups of the removed one.
-  for (const wire::Gid& group : groups_) join_first(group);
+  join_again();
   return 0;
+}
+
+// Another address receives the groups of a removed one. The address is there, or gone, although a group is not joined.
+void PortAddresses::join_again() {
+  for (const wire::Gid& group : groups_) {
+    contain([&] { return join_first(group); }, [](int error) { return error; });
+  }
 }
 
 // Joins by the first IPv4 and the first IPv6 address: more would receive each packet more than once. 0, or

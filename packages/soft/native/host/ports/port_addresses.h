@@ -66,6 +66,7 @@ class PortAddresses {
   int join_first(const wire::Gid& group);
   std::vector<std::pair<wire::Gid, link::Link*>> links() const;
   void make_changeable();
+  void join_again();
 
   std::string device_;
   std::string port_name_;

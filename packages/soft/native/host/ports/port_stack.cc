@@ -8,30 +8,33 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
   opened->hook_ = setup.hook;
   opened->port_num_ = setup.port_num;
   opened->stack_ = std::make_unique<LinkStack>(opened->addresses_.link());
-  opened->set_faults(setup.config.faults);
+  if (opened->hook_.wanted()) {
+    opened->model_ = std::make_unique<ModelLink>(opened->stack_->top(), opened->hook_, opened->port_num_);
+  }
+  opened->set_faults(opened->make_faults(setup.config.faults));
   *port = std::move(opened);
   return 0;
 }
 
-// The model's link is rebuilt on the present stack.
-void PortStack::rebuild_top() {
+// After each change of the stack. Needs no memory: frames never take the way through what is gone.
+void PortStack::find_top() {
   top_ = &stack_->top();
-  if (!hook_.wanted()) return;
-  model_ = std::make_unique<ModelLink>(*top_, hook_, port_num_);
+  if (!model_) return;
+  model_->redirect(*top_);
   top_ = model_.get();
 }
 
 int PortStack::add_address(const wire::Gid& address) {
   if (const int error = addresses_.add(address)) return error;
   stack_->redirect(addresses_.link());
-  rebuild_top();
+  find_top();
   return 0;
 }
 
 int PortStack::remove_address(const wire::Gid& address) {
   if (const int error = addresses_.remove(address)) return error;
   stack_->redirect(addresses_.link());
-  rebuild_top();
+  find_top();
   return 0;
 }
 
@@ -46,7 +49,7 @@ int PortStack::start_capture(const std::string& path, const CaptureConfig& captu
                                     .snap_length = capture.snap_length};
   if (const int error = link::PcapngWriter::open(path, options, &writer)) return error;
   stack_->start_capture(std::move(writer), link::CaptureInterface::kIp);
-  rebuild_top();
+  find_top();
   return 0;
 }
 
@@ -57,7 +60,7 @@ int PortStack::stop_capture() {
   if (!writer) return 0;
   writer->flush();
   stack_->stop_capture();
-  rebuild_top();
+  find_top();
   return writer->error();
 }
 
@@ -65,10 +68,10 @@ void PortStack::flush_capture() {
   if (const auto writer = stack_->writer()) writer->flush();
 }
 
-void PortStack::set_faults(const link::FaultPlan& plan) {
-  stack_->set_faults(plan);
-  timed_ = plan.acts();
-  rebuild_top();
+void PortStack::set_faults(std::unique_ptr<link::FaultLink> faults) {
+  stack_->set_faults(std::move(faults));
+  timed_ = stack_->is_timed();
+  find_top();
 }
 
 void PortStack::count(LinkCounters* counters) const {

@@ -61,14 +61,16 @@ class PortStack final : public link::Transmitter {
   std::shared_ptr<link::PcapngWriter> capture_writer() const;  // nullptr without a capture
   int stop_capture();                                          // the error that ended the capture early, or 0
   void flush_capture();
-  void set_faults(const link::FaultPlan& plan);
+  // As LinkStack's.
+  std::unique_ptr<link::FaultLink> make_faults(const link::FaultPlan& plan) { return stack_->make_faults(plan); }
+  void set_faults(std::unique_ptr<link::FaultLink> faults);
   void count(LinkCounters* counters) const;  // adds the counters of this port
   // Adds the counters of the fault plan's rules, the plan's own rule first; nothing without a plan.
   void count_rules(std::vector<link::RuleCounters>* sums) const;
 
  private:
   PortStack() = default;
-  void rebuild_top();
+  void find_top();
 
   FrameHook hook_;
   std::uint8_t port_num_ = 1;

@@ -43,8 +43,14 @@ int DmPool::alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<D
     left_ += length;
     return ENOMEM;
   }
+  try {
+    *dm = std::make_shared<Dm>(static_cast<std::uint8_t*>(memory), length);
+  } catch (...) {  // there is no memory
+    munmap(memory, length);
+    left_ += length;
+    throw;
+  }
   guard::put_in_front();
-  *dm = std::make_shared<Dm>(static_cast<std::uint8_t*>(memory), length);
   return 0;
 }
 

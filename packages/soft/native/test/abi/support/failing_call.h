@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -20,25 +21,81 @@ inline std::set<std::string>& failed_calls() {
   return names;
 }
 
-// Runs the call until no allocation of it fails. Returns its result.
-template <typename Call>
-auto until_it_succeeds(const std::string& name, const Call& call) {
+// Whatever a call throws, allocations fail no longer.
+struct MemoryAgain {
+  MemoryAgain() = default;
+  MemoryAgain(const MemoryAgain&) = delete;
+  ~MemoryAgain() { fail_allocation(0); }
+};
+
+template <typename Result>
+bool has_passed(Result result) {
+  if constexpr (std::is_pointer_v<Result>) {
+    return result != nullptr;
+  } else {
+    return result == 0;
+  }
+}
+
+// Runs the call until no allocation of it fails: the nth one and all later ones, then the nth alone, for each n.
+// Returns its result. A call may get along without some of its memory: then undo(result), and the next n.
+template <typename Call, typename Undo = std::nullptr_t>
+auto until_it_succeeds(const std::string& name, const Call& call, const Undo& undo = nullptr) {
   CAPTURE(name);
   failed_calls().insert(name);
-  for (int nth = 1;; ++nth) {
+  const MemoryAgain memory_again;
+  for (int turn = 0;; ++turn) {
+    const int nth = turn / 2 + 1;
+    const bool alone = turn % 2 != 0;
     CAPTURE(nth);
+    CAPTURE(alone);
     errno = 0;
-    fail_allocation(nth);
+    alone ? fail_allocation(nth) : fail_allocations_from(nth);
     auto result = call();
     const bool failed = allocation_failed();
     fail_allocation(0);
-    if constexpr (std::is_pointer_v<decltype(result)>) {
-      if (result != nullptr) return result;
-    } else {
-      if (result == 0) return result;
+    if (has_passed(result)) {
+      if constexpr (!std::is_null_pointer_v<Undo>) {
+        if (failed) {
+          undo(result);
+          continue;
+        }
+      }
+      return result;
     }
-    CHECK(errno == ENOMEM);
+    if constexpr (std::is_same_v<decltype(result), int>) {
+      CHECK((errno == ENOMEM || result == ENOMEM));
+    } else {
+      CHECK(errno == ENOMEM);
+    }
     REQUIRE(failed);
+    REQUIRE(nth < 10000);
+  }
+}
+
+// The end of an object, which is made anew for each n. It needs no memory, or fails and passes when it is repeated.
+template <typename Make, typename End>
+void until_it_ends(const std::string& name, const Make& make, const End& end) {
+  CAPTURE(name);
+  failed_calls().insert(name);
+  const MemoryAgain memory_again;
+  for (int turn = 0;; ++turn) {
+    const int nth = turn / 2 + 1;
+    const bool alone = turn % 2 != 0;
+    CAPTURE(nth);
+    CAPTURE(alone);
+    auto* const object = make();
+    REQUIRE(object);
+    errno = 0;
+    alone ? fail_allocation(nth) : fail_allocations_from(nth);
+    const int result = end(object);
+    const bool failed = allocation_failed();
+    fail_allocation(0);
+    if (result != 0) {
+      CHECK((errno == ENOMEM || result == ENOMEM));
+      CHECK(end(object) == 0);
+    }
+    if (!failed) return;
     REQUIRE(nth < 10000);
   }
 }
@@ -49,13 +106,35 @@ template <typename Call>
 void until_it_has_memory(const std::string& name, const Call& call) {
   CAPTURE(name);
   failed_calls().insert(name);
-  for (int nth = 1;; ++nth) {
-    fail_allocation(nth);
+  const MemoryAgain memory_again;
+  for (int turn = 0;; ++turn) {
+    turn % 2 != 0 ? fail_allocation(turn / 2 + 1) : fail_allocations_from(turn / 2 + 1);
     call();
     const bool failed = allocation_failed();
     fail_allocation(0);
     if (!failed) return;
-    REQUIRE(nth < 10000);
+    REQUIRE(turn < 20000);
+  }
+}
+
+// A call that allocates nothing. Returns its result.
+template <typename Call>
+auto without_allocating(const std::string& name, const Call& call) {
+  CAPTURE(name);
+  failed_calls().insert(name);
+  const MemoryAgain memory_again;
+  fail_allocations_from(1);
+  if constexpr (std::is_void_v<decltype(call())>) {
+    call();
+    const bool allocated = allocation_failed();
+    fail_allocation(0);
+    CHECK_FALSE(allocated);
+  } else {
+    auto result = call();
+    const bool allocated = allocation_failed();
+    fail_allocation(0);
+    CHECK_FALSE(allocated);
+    return result;
   }
 }
 

@@ -9,12 +9,16 @@ namespace verbs::soft::test {
 namespace {
 
 thread_local int left = 0;
+thread_local bool persists = false;
 thread_local bool failed = false;
 std::atomic<int> every{0};
 std::atomic<unsigned> count{0};
 
 [[maybe_unused]] bool fails() {
-  if (left > 0 && --left == 0) return failed = true;
+  if (left > 0 && --left == 0) {
+    left = persists ? 1 : 0;
+    return failed = true;
+  }
   const int nth = every.load(std::memory_order_relaxed);
   return nth > 0 && count.fetch_add(1, std::memory_order_relaxed) % static_cast<unsigned>(nth) == 0;
 }
@@ -23,7 +27,12 @@ std::atomic<unsigned> count{0};
 
 void fail_allocation(int nth) {
   left = nth;
-  failed = false;
+  persists = failed = false;
+}
+
+void fail_allocations_from(int nth) {
+  fail_allocation(nth);
+  persists = true;
 }
 
 bool allocation_failed() { return failed; }

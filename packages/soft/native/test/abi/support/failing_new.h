@@ -11,7 +11,9 @@ inline constexpr bool kAllocationsCanFail = true;
 
 // The nth allocation of this thread from now on throws std::bad_alloc, once; 0: none does.
 void fail_allocation(int nth);
-// Whether it has thrown.
+// The nth and all later ones.
+void fail_allocations_from(int nth);
+// Whether one has thrown.
 bool allocation_failed();
 // Every nth allocation of any thread throws; 0: none does.
 void fail_every_allocation(int nth);
