@@ -1,0 +1,61 @@
+// Without memory: the device of the model, its queues, and the functions that the model does not have.
+#include "../../../../../soft/native/test/abi/support/failing_object.h"
+#include "model/abi/unmodelled.h"
+#include "test/support/model/ends.h"
+
+using namespace verbs::mlx5::test;
+using namespace verbs::soft::test;
+
+TEST_CASE("the device without memory" * doctest::skip(!kAllocationsCanFail)) {
+  ibv_device** const list = ibv_get_device_list(nullptr);
+  REQUIRE(list);
+  without_allocating("mlx5dv_is_supported", [&] { return mlx5dv_is_supported(list[0]); });
+  const auto open = [&] { return mlx5dv_open_device(list[0], nullptr); };
+  ibv_context* const context = until_it_succeeds("mlx5dv_open_device", open, ibv_close_device);
+  ibv_free_device_list(list);
+  mlx5dv_context device{};
+  until_it_succeeds("mlx5dv_query_device", [&] { return mlx5dv_query_device(context, &device); });
+  mlx5dv_port port{};
+  until_it_succeeds("_mlx5dv_query_port", [&] { return mlx5dv_query_port(context, 1, &port); });
+  mlx5dv_clock_info clock{};
+  until_it_succeeds("mlx5dv_get_clock_info", [&] { return mlx5dv_get_clock_info(context, &clock); });
+  CHECK(ibv_close_device(context) == 0);
+}
+
+TEST_CASE("queues without memory" * doctest::skip(!kAllocationsCanFail)) {
+  End end;
+  ibv_cq_init_attr_ex cq_attr{};
+  cq_attr.cqe = 16;
+  check_object(
+      "mlx5dv_create_cq", [&] { return ibv_cq_ex_to_cq(mlx5dv_create_cq(end.context, &cq_attr, nullptr)); },
+      "ibv_destroy_cq", ibv_destroy_cq);
+  ibv_cq* const cq = ibv_cq_ex_to_cq(mlx5dv_create_cq(end.context, &cq_attr, nullptr));
+  ibv_qp_init_attr_ex qp_attr{};
+  qp_attr.send_cq = qp_attr.recv_cq = cq;
+  qp_attr.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+  qp_attr.qp_type = IBV_QPT_RAW_PACKET;
+  qp_attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+  qp_attr.pd = end.pd;
+  mlx5dv_qp_init_attr mlx5_attr{};
+  mlx5_attr.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS;
+  mlx5_attr.create_flags = MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_UC;
+  check_object(
+      "mlx5dv_create_qp", [&] { return mlx5dv_create_qp(end.context, &qp_attr, &mlx5_attr); }, "ibv_destroy_qp",
+      ibv_destroy_qp);
+  CHECK(ibv_destroy_cq(cq) == 0);
+  mlx5dv_obj objects{};
+  mlx5dv_qp inside{};
+  objects.qp = {.in = end.qp, .out = &inside};
+  // The NIC's queues are no program's: an error of its own, whatever memory there is.
+  until_it_has_memory("mlx5dv_init_obj", [&] { mlx5dv_init_obj(&objects, MLX5DV_OBJ_QP); });
+}
+
+TEST_CASE("what the model does not have needs no memory" * doctest::skip(!kAllocationsCanFail)) {
+#define NAME(result, name, parameters, arguments) #name,
+  for (const char* name : {MLX5DV_UNMODELLED_FUNCTIONS(NAME) MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(NAME)}) {
+    errno = 0;
+    calls_without_allocating<int>(name);  // without arguments, as it looks at none
+    CHECK(errno == EOPNOTSUPP);
+  }
+#undef NAME
+}
