@@ -102,6 +102,25 @@ TEST_CASE("remote keys belong to the PD of the queue that the request names") {
   CHECK(xrc.rdma(IBV_WR_RDMA_READ, wrong, 16) == IBV_WC_REM_ACCESS_ERR);
 }
 
+TEST_CASE("a large READ refers to the memory of the PD of the queue that the request names") {
+  Xrc xrc;
+  xrc.net.a.cable.shares_memory = xrc.net.b.cable.shares_memory = true;
+  const std::vector<std::uint8_t> bytes = pattern(65536, 5);
+  std::copy(bytes.begin(), bytes.end(), xrc.far.begin());
+  nic::Pd* pd = nullptr;
+  REQUIRE(xrc.net.b.nic->pds().alloc(&pd) == 0);
+  const std::uint32_t right = xrc.create_srq()->number;
+  const std::uint32_t wrong = xrc.create_srq(nullptr, pd)->number;
+  CHECK(xrc.rdma(IBV_WR_RDMA_READ, right, 65536) == IBV_WC_SUCCESS);
+  CHECK(xrc.near == bytes);
+  CHECK(xrc.net.b.cable.referring == 1);
+  xrc.net.b.cable.readable = false;
+  std::fill(xrc.near.begin(), xrc.near.end(), std::uint8_t{0});
+  CHECK(xrc.rdma(IBV_WR_RDMA_READ, right, 65536) == IBV_WC_SUCCESS);
+  CHECK(xrc.near == bytes);
+  CHECK(xrc.rdma(IBV_WR_RDMA_READ, wrong, 65536) == IBV_WC_REM_ACCESS_ERR);
+}
+
 TEST_CASE("an empty queue asks for another try") {
   Xrc xrc;
   nic::Srq* srq = xrc.create_srq();
