@@ -10,6 +10,7 @@ export default defineConfig({
     'src/awaited/main.ts',
     'src/messages/comm-channel.ts',
     'src/messages/message-port.ts',
+    'src/messages/mpi.ts',
     'src/messages/socket.ts',
     'src/messages/zeromq.ts',
     'src/rc/local.ts',

@@ -34,7 +34,7 @@ describe('inspect shows', () => {
       'SharedReceiveQueue #N { srqType: BASIC (0), maxWr: 8, maxSge: 1, pd: [ProtectionDomain #N] }',
     );
     const [qp] = pair({ ctx, pd, cq });
-    const cap = 'cap: { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 4, maxRecvSge: 4, maxInlineData: 0 }';
+    const cap = 'cap: { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 4, maxRecvSge: 4, maxInlineData: 64 }';
     const parts = 'pd: [ProtectionDomain #N], sendCq: [CompletionQueue #N], recvCq: [CompletionQueue #N]';
     expect(formatted(qp)).toBe(
       `QueuePair #N { qpType: RC (2), qpNum: 0x0000XX, knownState: RESET > INIT > RTR > [RTS], ${cap}, ${parts} }`,

@@ -38,6 +38,7 @@ void Manager::begin(Connection& connection, const Mad& mad, Nanos now, std::uint
 
 int Manager::connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner, Nanos now, std::uint32_t* id) {
   if (attr.data.size > VERBS_SOFT_CM_CONNECT_DATA) return EINVAL;
+  if (attr.transport > VERBS_SOFT_CM_XRC || attr.transport == Req::kReserved) return EINVAL;
   Connection* connection = create(State::kReqSent, owner);
   if (!connection) return ENOMEM;
   connection->active = true;
@@ -45,17 +46,21 @@ int Manager::connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner,
   connection->path = path_of(attr.path);
   connection->service_id = attr.service_id;
   connection->ack_timeout = attr.ack_timeout & 0x1f;
+  connection->transport = attr.transport;
   connection->transaction = new_transaction(connection->id);
   std::uint8_t data[Req::kData] = {};
   emit_ip_header(attr.ip, data);
   std::ranges::copy(data_of(attr.data), data + VERBS_SOFT_CM_IP_HEADER);
+  // An XRC initiator takes no requests: nothing that a responder offers.
+  const bool responds = attr.transport != VERBS_SOFT_CM_XRC;
   const Req req{.local_id = connection->id,
                 .service_id = attr.service_id,
                 .guid = config_.guid,
                 .qpn = attr.end.qp_num,
-                .responder_resources = attr.end.responder_resources,
+                .responder_resources = responds ? attr.end.responder_resources : std::uint8_t{0},
                 .initiator_depth = attr.end.initiator_depth,
                 .remote_timeout = kResponseTimeout,
+                .transport = attr.transport,
                 .flow_control = attr.end.flow_control != 0,
                 .psn = attr.end.psn,
                 .local_timeout = kResponseTimeout,
@@ -63,7 +68,7 @@ int Manager::connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner,
                 .path_mtu = attr.path_mtu,
                 .rnr_retry_count = attr.end.rnr_retry_count,
                 .max_cm_retries = kMaxRetries,
-                .srq = attr.end.srq != 0,
+                .srq = responds && attr.end.srq != 0,
                 .local_gid = connection->path.sgid,
                 .remote_gid = connection->path.dgid,
                 .flow_label = connection->path.flow_label,
@@ -101,10 +106,10 @@ void Manager::receive_rep(const Arrival& arrival) {
   connection->state = State::kRepReceived;
   connection->remote_id = rep.local_id;
   connection->remote_guid = rep.guid;
-  connection->remote_qpn = rep.qpn;
-  peers_.emplace(Peer{connection->path.dgid, rep.guid, rep.qpn}, connection->id);
+  connection->remote_qpn = connection->transport == VERBS_SOFT_CM_XRC ? rep.eecn : rep.qpn;
+  peers_.emplace(Peer{connection->path.dgid, rep.guid, connection->remote_qpn}, connection->id);
   verbs_soft_cm_event event = event_of(*connection, VERBS_SOFT_CM_REPLY, rep.data);
-  event.end = {.qp_num = rep.qpn,
+  event.end = {.qp_num = connection->remote_qpn,
                .psn = rep.psn,
                .responder_resources = rep.responder_resources,
                .initiator_depth = rep.initiator_depth,

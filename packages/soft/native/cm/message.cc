@@ -51,6 +51,9 @@ constexpr std::uint8_t bits_of(std::uint8_t byte, unsigned width, unsigned shift
   return static_cast<std::uint8_t>(byte >> shift & ((1u << width) - 1));
 }
 
+// Transport service type 3 is an extended one.
+constexpr std::uint8_t kExtendedXrc = 1;
+
 }  // namespace
 
 Req Req::parse(MadView mad) {
@@ -65,6 +68,7 @@ Req Req::parse(MadView mad) {
   req.initiator_depth = in.u8(39);
   req.remote_timeout = bits_of(in.u8(43), 5, 3);
   req.transport = bits_of(in.u8(43), 2, 1);
+  if (req.transport == VERBS_SOFT_CM_XRC && bits_of(in.u8(51), 3, 0) != kExtendedXrc) req.transport = Req::kReserved;
   req.flow_control = bits_of(in.u8(43), 1, 0) != 0;
   req.psn = in.u24(44);
   req.local_timeout = bits_of(in.u8(47), 5, 3);
@@ -103,7 +107,7 @@ void Req::emit(Mad* mad) const {
   out.u8(47, bits(local_timeout, 5, 3) | bits(retry_count, 3, 0));
   out.u16(48, pkey);
   out.u8(50, bits(path_mtu, 4, 4) | bits(rnr_retry_count, 3, 0));
-  out.u8(51, bits(max_cm_retries, 4, 4) | bits(srq, 1, 3));
+  out.u8(51, bits(max_cm_retries, 4, 4) | bits(srq, 1, 3) | (transport == VERBS_SOFT_CM_XRC ? kExtendedXrc : 0));
   out.u16(52, kPermissiveLid);
   out.u16(54, kPermissiveLid);
   out.gid(56, local_gid);
@@ -122,6 +126,7 @@ Rep Rep::parse(MadView mad) {
   rep.local_id = in.u32(0);
   rep.remote_id = in.u32(4);
   rep.qpn = in.u24(12);
+  rep.eecn = in.u24(16);
   rep.psn = in.u24(20);
   rep.responder_resources = in.u8(24);
   rep.initiator_depth = in.u8(25);
@@ -143,6 +148,7 @@ void Rep::emit(Mad* mad) const {
   out.u32(4, remote_id);
   out.u24(12, qpn);
   out.u8(15, ece.vendor_id >> 16);
+  out.u24(16, eecn);
   out.u8(19, ece.vendor_id >> 8);
   out.u24(20, psn);
   out.u8(23, ece.vendor_id);

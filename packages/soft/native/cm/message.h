@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cm/mad.h"
+#include "verbs_soft_cm.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::cm {
@@ -21,8 +22,8 @@ enum class About : std::uint8_t { kReq = 0, kRep = 1, kOther = 2 };
 
 struct Req {
   static constexpr std::size_t kData = 92;
-  // Transport service types.
-  static constexpr std::uint8_t kRc = 0, kUc = 1;
+  // Of `transport` beside those of verbs_soft_cm_transport: reserved, or an extended one that is not XRC.
+  static constexpr std::uint8_t kReserved = 2;
 
   std::uint32_t local_id = 0;
   std::uint64_t service_id = 0;
@@ -32,7 +33,7 @@ struct Req {
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
   std::uint8_t remote_timeout = 0;  // time that the receiver has to answer: 4.096 us << it
-  std::uint8_t transport = kRc;
+  std::uint8_t transport = VERBS_SOFT_CM_RC;
   bool flow_control = false;
   std::uint32_t psn = 0;
   std::uint8_t local_timeout = 0;
@@ -61,6 +62,7 @@ struct Rep {
   std::uint32_t local_id = 0;
   std::uint32_t remote_id = 0;
   std::uint32_t qpn = 0;
+  std::uint32_t eecn = 0;  // of an XRC target: its queue pair number
   std::uint32_t psn = 0;
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;

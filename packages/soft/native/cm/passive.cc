@@ -41,7 +41,7 @@ void Manager::receive_req(const Arrival& arrival) {
     respond(arrival.port_num, arrival.path, arrival.transaction, Attribute::kRej,
             Rej{.remote_id = req.local_id, .about = About::kReq, .reason = static_cast<std::uint16_t>(reason)});
   };
-  if (req.transport != Req::kRc && req.transport != Req::kUc) return reject(kInvalidTransport);
+  if (req.transport == Req::kReserved) return reject(kInvalidTransport);
   verbs_soft_cm_ip ip{};
   if (!parse_ip_header(req.data, &ip)) return reject(VERBS_SOFT_CM_INVALID_SERVICE_ID);
   const Owner* listener = listeners_.find(req.service_id, false, wire::Gid::from_bytes(ip.destination));
@@ -66,6 +66,7 @@ void Manager::receive_req(const Arrival& arrival) {
   connection->service_id = req.service_id;
   connection->port_num = arrival.port_num;
   connection->ack_timeout = req.ack_timeout;
+  connection->transport = req.transport;
   connection->path = arrival.path;
   connection->path.traffic_class = req.traffic_class;
   connection->path.flow_label = req.flow_label;
@@ -86,6 +87,7 @@ void Manager::receive_req(const Arrival& arrival) {
                .ece_options = req.ece.options};
   event.retry_count = req.retry_count;
   event.path_mtu = req.path_mtu;
+  event.transport = req.transport;
   connection->owner.data = listener->callback(listener->data, &event);
   if (connection->owner.data) return;
   send_reject(*connection, About::kReq, VERBS_SOFT_CM_CONSUMER, {});
@@ -96,16 +98,18 @@ int Manager::accept(std::uint32_t id, const verbs_soft_cm_end& end, Data data, N
   if (data.size() > Rep::kData) return EINVAL;
   Connection* connection = find(id, State::kReqReceived);
   if (!connection) return EINVAL;
+  const bool xrc = connection->transport == VERBS_SOFT_CM_XRC;
   const Rep rep{.local_id = id,
                 .remote_id = connection->remote_id,
-                .qpn = end.qp_num,
+                .qpn = xrc ? 0 : end.qp_num,
+                .eecn = xrc ? end.qp_num : 0,
                 .psn = end.psn,
                 .responder_resources = end.responder_resources,
-                .initiator_depth = end.initiator_depth,
+                .initiator_depth = xrc ? std::uint8_t{0} : end.initiator_depth,
                 .ack_delay = kAckDelay,
                 .flow_control = end.flow_control != 0,
                 .rnr_retry_count = end.rnr_retry_count,
-                .srq = end.srq != 0,
+                .srq = xrc || end.srq != 0,
                 .guid = config_.guid,
                 .ece = {end.ece_vendor_id, end.ece_options},
                 .data = data};

@@ -74,6 +74,14 @@ struct verbs_soft_cm_end {
   uint32_t ece_options;
 };
 
+/* Transport service types (IBTA 12.6.5). The side that requests an XRC connection has the initiator, the other the
+ * target queue pair. */
+enum verbs_soft_cm_transport {
+  VERBS_SOFT_CM_RC = 0,
+  VERBS_SOFT_CM_UC = 1,
+  VERBS_SOFT_CM_XRC = 3,
+};
+
 struct verbs_soft_cm_connect_attr {
   struct verbs_soft_cm_path path;
   struct verbs_soft_cm_ip ip;
@@ -82,6 +90,7 @@ struct verbs_soft_cm_connect_attr {
   uint8_t retry_count;
   uint8_t path_mtu;    /* enum ibv_mtu */
   uint8_t ack_timeout; /* as of ibv_qp_attr.timeout */
+  uint8_t transport;   /* enum verbs_soft_cm_transport; EINVAL for another */
   struct verbs_soft_cm_data data;
 };
 
@@ -116,7 +125,8 @@ struct verbs_soft_cm_event {
   uint8_t retry_count;
   uint8_t path_mtu;
   uint8_t ack_timeout;
-  uint32_t qp_num; /* of LOOKUP_REPLY */
+  uint8_t transport; /* of REQUEST: enum verbs_soft_cm_transport */
+  uint32_t qp_num;   /* of LOOKUP_REPLY */
   uint32_t qkey;
   struct verbs_soft_cm_data data; /* the whole field of the message: its end is not marked */
 };
@@ -171,7 +181,7 @@ struct verbs_soft_cm_table {
   void (*release)(struct ibv_context *context, uint32_t connection);
 };
 
-#define VERBS_SOFT_CM_VERSION 2
+#define VERBS_SOFT_CM_VERSION 3
 
 #ifdef __cplusplus
 }

@@ -86,6 +86,7 @@ function contenders(size: number, count: number): [Contender, ...Contender[]] {
     ucx(CMA, 'tag_lat', size, count),
     perftestLatency('ib_send_lat, shared memory', size, count, SHM),
     ucx(RC, 'tag_lat', size, count),
+    inC('Open MPI on our verbs', 'mpi.mjs', SHM),
     libfabric('shm', size, few),
     inC('C, one process', 'local_pingpong', LOCAL),
     inC('C, UDP', 'rc_pingpong', UDP),

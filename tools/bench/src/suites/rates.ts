@@ -34,6 +34,12 @@ export function rateComparisons({ scale, baseline }: Extent): Comparison[] {
     program,
     args: [way, 'stream', String(SIZE), String(times(200_000))],
   });
+  const ofMpi: Contender = {
+    name: 'Open MPI on our verbs',
+    program: 'mpi.mjs',
+    configuration: SHM,
+    args: ['-s', String(SIZE), '-n', String(times(200_000)), '-w', String(WINDOW)],
+  };
   const awaited = inTypeScript('TypeScript await qp.send(), shared memory', 'promise', SHM, 100_000);
   const former =
     baseline === undefined ? [] : [{ ...awaited, name: 'TypeScript await qp.send(), baseline', checkout: baseline }];
@@ -55,6 +61,7 @@ export function rateComparisons({ scale, baseline }: Extent): Comparison[] {
         ucx(CMA, 'tag_bw', SIZE, times(1_000_000)),
         perftestBandwidth('ib_send_bw', 'ib_send_bw, shared memory', SIZE, times(200_000), SHM),
         ucx(RC, 'tag_bw', SIZE, times(200_000)),
+        ofMpi,
         inC('C SEND, UDP', 'rc_messages', UDP, 256),
         inC('C WRITE, UDP', 'rc_stream', UDP, WINDOW),
         inTypeScript('TypeScript batches, UDP', 'batch', UDP, 500_000),

@@ -91,12 +91,20 @@ function* endpoints(address) {
     client: words(`rdma_client -s ${address} -p ${port}`),
     prints: /end 0/,
   };
-  yield {
-    program: 'rdma_xclient',
-    name: '',
-    client: ['rdma_xclient'],
-    cannot: 'it sends inline data on a queue pair that asked for no room for it; soft-RoCE gives some unasked',
-  };
+  for (const [name, type] of /** @type {const} */ ([
+    ['RC', 'r'],
+    ['XRC', 'x'],
+  ])) {
+    const shared = newPort();
+    yield {
+      program: 'rdma_xclient',
+      name,
+      port: shared,
+      server: words(`rdma_xserver -c ${type} -p ${shared}`),
+      client: words(`rdma_xclient -c ${type} -s ${address} -p ${shared}`),
+      prints: /end 0/,
+    };
+  }
   for (const program of ['rstream', 'riostream', 'rcopy', 'udpong']) {
     yield { program, name: '', client: [program], cannot: 'rsockets are left out: packages/rdmacm/docs/functions.md' };
   }

@@ -72,6 +72,17 @@ verbs_soft_cm_end end_of(const Id& id, const rdma_conn_param* param) {
   return end;
 }
 
+std::uint8_t transport_of(const Id& id) {
+  switch (id.connected_type()) {
+    case IBV_QPT_UC:
+      return VERBS_SOFT_CM_UC;
+    case IBV_QPT_XRC_SEND:
+      return VERBS_SOFT_CM_XRC;
+    default:
+      return VERBS_SOFT_CM_RC;
+  }
+}
+
 int connect_datagram(Id& id, const rdma_conn_param* param) {
   verbs_soft_cm_lookup_attr attr{};
   attr.path = path_of(id);
@@ -95,6 +106,7 @@ int connect_reliable(Id& id, const rdma_conn_param* param) {
   attr.retry_count = id.retry_count;
   attr.path_mtu = id.path_mtu;
   attr.ack_timeout = id.ack_timeout;
+  attr.transport = transport_of(id);
   if (param) attr.data = data_of(param->private_data, param->private_data_len);
   return soft()->cm->connect(id.cm.verbs, &attr, on_cm_event, &id, &id.connection);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "model/device/soft.h"
 #include "model/id/library.h"
@@ -75,11 +76,30 @@ int create(Id& id, ibv_pd* pd, ibv_cq** send_cq, ibv_cq** recv_cq, const ibv_qp_
   return error;
 }
 
-int create(Id& id, ibv_pd* pd, ibv_qp_init_attr* attr) {
-  if (!attr || !id.cm.verbs) return EINVAL;
-  if (!pd) pd = id.cm.pd;
-  if (!attr->srq) attr->srq = id.cm.srq;
-  return create(id, pd, &attr->send_cq, &attr->recv_cq, attr->cap, [&] { return soft()->create_qp(pd, attr); });
+// The XRC domain and, of an SRQ, the completion queue that the program does not give.
+int fill_in_domain(Id& id, ibv_qp_init_attr_ex* attr) {
+  if (attr->qp_type != IBV_QPT_XRC_RECV) return 0;
+  attr->srq = nullptr;  // a request names its SRQ
+  if ((attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) != 0) return 0;
+  attr->xrcd = xrcd_of(*id.device());
+  if (!attr->xrcd) return errno;
+  attr->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+  return 0;
+}
+
+int fill_in_domain(Id& id, ibv_srq_init_attr_ex* attr) {
+  if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || attr->srq_type != IBV_SRQT_XRC) return 0;
+  if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) == 0 || !attr->xrcd) {
+    attr->xrcd = xrcd_of(*id.device());
+    if (!attr->xrcd) return errno;
+    attr->comp_mask |= IBV_SRQ_INIT_ATTR_XRCD;
+  }
+  if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ) == 0 || !attr->cq) {
+    if (const int error = create_queue(id, attr->attr.max_wr, id.cm.recv_cq, id.cm.recv_cq_channel)) return error;
+    attr->cq = id.cm.recv_cq;
+    attr->comp_mask |= IBV_SRQ_INIT_ATTR_CQ;
+  }
+  return 0;
 }
 
 int create(Id& id, ibv_qp_init_attr_ex* attr) {
@@ -90,6 +110,7 @@ int create(Id& id, ibv_qp_init_attr_ex* attr) {
   }
   if (!attr->pd) return EINVAL;
   if (!attr->srq) attr->srq = id.cm.srq;
+  if (const int error = fill_in_domain(id, attr)) return error;
   return create(id, attr->pd, &attr->send_cq, &attr->recv_cq, attr->cap, [&]() -> ibv_qp* {
     if (attr->comp_mask == IBV_QP_INIT_ATTR_PD) {
       return soft()->create_qp(attr->pd, reinterpret_cast<ibv_qp_init_attr*>(attr));
@@ -101,15 +122,15 @@ int create(Id& id, ibv_qp_init_attr_ex* attr) {
   });
 }
 
-int create_srq(Id& id, ibv_pd* pd, ibv_srq_init_attr* attr) {
-  if (!attr || !id.cm.verbs || id.cm.srq) return EINVAL;
-  if (!pd) pd = id.cm.pd;
-  if (pd->context != id.cm.verbs) return EINVAL;
-  ibv_srq* srq = soft()->create_srq(pd, attr);
-  if (!srq) return errno;
-  id.cm.srq = srq;
-  id.cm.pd = pd;
-  return 0;
+int create(Id& id, ibv_pd* pd, ibv_qp_init_attr* attr) {
+  if (!attr) return EINVAL;
+  ibv_qp_init_attr_ex extended{};
+  std::memcpy(&extended, attr, sizeof *attr);  // the beginning of both is the same
+  extended.comp_mask = IBV_QP_INIT_ATTR_PD;
+  extended.pd = pd ? pd : id.cm.pd;
+  const int error = create(id, &extended);
+  std::memcpy(attr, &extended, sizeof *attr);
+  return error;
 }
 
 int create_srq(Id& id, ibv_srq_init_attr_ex* attr) {
@@ -118,6 +139,8 @@ int create_srq(Id& id, ibv_srq_init_attr_ex* attr) {
     attr->pd = id.cm.pd;
     attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
   }
+  if (attr->pd->context != id.cm.verbs) return EINVAL;
+  if (const int error = fill_in_domain(id, attr)) return error;
   verbs_context* context = verbs_get_ctx_op(id.cm.verbs, create_srq_ex);
   if (!context) return EOPNOTSUPP;
   ibv_srq* srq = context->create_srq_ex(id.cm.verbs, attr);
@@ -125,6 +148,18 @@ int create_srq(Id& id, ibv_srq_init_attr_ex* attr) {
   id.cm.srq = srq;
   id.cm.pd = attr->pd;
   return 0;
+}
+
+int create_srq(Id& id, ibv_pd* pd, ibv_srq_init_attr* attr) {
+  if (!attr) return EINVAL;
+  ibv_srq_init_attr_ex extended{};
+  std::memcpy(&extended, attr, sizeof *attr);  // the beginning of both is the same
+  extended.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE;
+  extended.pd = pd;
+  extended.srq_type = id.cm.qp_type == IBV_QPT_XRC_RECV ? IBV_SRQT_XRC : IBV_SRQT_BASIC;
+  const int error = create_srq(id, &extended);
+  std::memcpy(attr, &extended, sizeof *attr);
+  return error;
 }
 
 }  // namespace

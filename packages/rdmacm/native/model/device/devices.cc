@@ -1,5 +1,6 @@
 #include "model/device/devices.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,6 +69,22 @@ std::vector<Device*> devices() {
     all.push_back(known->get());
   }
   return all;
+}
+
+ibv_xrcd* xrcd_of(Device& device) {
+  const std::lock_guard guard(opening);
+  if (device.xrcd) return device.xrcd;
+  verbs_context* context = verbs_get_ctx_op(device.verbs, open_xrcd);
+  if (!context) {
+    errno = EOPNOTSUPP;
+    return nullptr;
+  }
+  ibv_xrcd_init_attr attr{};
+  attr.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+  attr.fd = -1;
+  attr.oflags = O_CREAT;
+  device.xrcd = context->open_xrcd(device.verbs, &attr);
+  return device.xrcd;
 }
 
 bool find_address(Device& device, const Gid& gid, Place* place) {

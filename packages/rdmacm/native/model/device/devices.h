@@ -15,7 +15,8 @@ namespace verbs::rdmacm::model {
 struct Device {
   pid_t process = 0;  // that opened it: the device of a parent process is not usable in its child
   ibv_context* verbs = nullptr;
-  ibv_pd* pd = nullptr;  // for queue pairs without one of their own
+  ibv_pd* pd = nullptr;      // for queue pairs without one of their own
+  ibv_xrcd* xrcd = nullptr;  // for XRC targets and their SRQs, from the first on
   std::uint8_t max_responder_resources = 0;
   std::uint8_t max_initiator_depth = 0;
 };
@@ -25,6 +26,9 @@ std::mutex& devices_mutex();
 
 // Every device of the software NIC, opened now if need be. A device that cannot be opened is left out.
 std::vector<Device*> devices();
+
+// The XRC domain of a device, opened now if need be; nullptr and errno.
+ibv_xrcd* xrcd_of(Device& device);
 
 // Where an address is.
 struct Place {

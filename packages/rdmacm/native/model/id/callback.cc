@@ -100,8 +100,24 @@ std::unique_ptr<Id> make_requested(const Listening& listening, const verbs_soft_
   return id;
 }
 
+// Whether a listener with that type of queue pairs takes the request, as the kernel decides it.
+bool has_transport(const Id& listener, const verbs_soft_cm_event& from) {
+  if (listener.is_datagram()) return true;
+  switch (listener.connected_type()) {
+    case IBV_QPT_RC:
+      return from.transport == VERBS_SOFT_CM_RC;
+    case IBV_QPT_UC:
+      return from.transport == VERBS_SOFT_CM_UC;
+    case IBV_QPT_XRC_RECV:
+      return from.transport == VERBS_SOFT_CM_XRC;
+    default:
+      return false;
+  }
+}
+
 Id* receive_request(const Listening& listening, const verbs_soft_cm_event& from) {
   Id& listener = *listening.id;
+  if (!has_transport(listener, from)) return nullptr;
   if (listener.pending >= listener.backlog) return nullptr;
   std::unique_ptr<Id> id = make_requested(listening, from);
   std::unique_ptr<Event> event = make_event(listener);

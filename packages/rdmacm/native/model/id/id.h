@@ -46,6 +46,8 @@ struct Id {
 
   Device* device() const { return place.device; }
   bool is_datagram() const { return cm.qp_type == IBV_QPT_UD; }
+  // Of which its connections are: the kernel asks only the port space IB for a type.
+  ibv_qp_type connected_type() const { return cm.ps == RDMA_PS_IB ? cm.qp_type : IBV_QPT_RC; }
   sockaddr* source() { return &cm.route.addr.src_addr; }
   sockaddr* destination() { return &cm.route.addr.dst_addr; }
 

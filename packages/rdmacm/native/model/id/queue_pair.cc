@@ -48,7 +48,7 @@ void ready_to_receive(Id& id, ibv_qp_attr* attr, int* mask) {
   attr->dest_qp_num = id.peer.qp_num;
   attr->rq_psn = id.psn;
   *mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-  if (id.cm.qp_type == IBV_QPT_UC) return;
+  if (id.cm.qp_type != IBV_QPT_RC && id.cm.qp_type != IBV_QPT_XRC_RECV) return;
   attr->max_dest_rd_atomic = id.responder_resources;
   attr->min_rnr_timer = 0;  // the longest one, as the kernel sets it
   *mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
@@ -59,10 +59,12 @@ void ready_to_send(Id& id, ibv_qp_attr* attr, int* mask) {
   *mask |= IBV_QP_SQ_PSN;
   if (id.cm.qp_type == IBV_QPT_UC) return;
   attr->timeout = id.ack_timeout;
+  *mask |= IBV_QP_TIMEOUT;
+  if (id.cm.qp_type == IBV_QPT_XRC_RECV) return;
   attr->retry_cnt = id.retry_count;
   attr->rnr_retry = id.peer.rnr_retry_count;
   attr->max_rd_atomic = id.initiator_depth;
-  *mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+  *mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 }
 
 }  // namespace

@@ -51,6 +51,43 @@ static void other_port_space(void) {
   see(id);
 }
 
+static struct rdma_addrinfo info_of(enum rdma_port_space ps, enum ibv_qp_type type, struct sockaddr *source,
+                                    struct sockaddr *destination) {
+  return (struct rdma_addrinfo){
+      .ai_flags = source ? RAI_PASSIVE : 0,
+      .ai_family = AF_INET,
+      .ai_qp_type = (int)type,
+      .ai_port_space = ps,
+      .ai_src_len = source ? sizeof(struct sockaddr_in) : 0,
+      .ai_src_addr = source,
+      .ai_dst_len = destination ? sizeof(struct sockaddr_in) : 0,
+      .ai_dst_addr = destination,
+  };
+}
+
+// Endpoints of two types, without queue pairs: not every adapter has all types. RDMA_PS_TCP is RC, whatever they say.
+static void connect_to(enum ibv_qp_type listening, enum ibv_qp_type connecting, uint16_t port) {
+  struct rdma_addrinfo passive = info_of(RDMA_PS_IB, listening, own4(port), NULL);
+  struct rdma_addrinfo active = info_of(RDMA_PS_IB, connecting, NULL, own4(port));
+  struct rdma_cm_id *listener = NULL, *client = NULL;
+  struct rdma_conn_param param = parameters();
+  param.qp_num = 17;
+  MUST(rdma_create_ep(&listener, &passive, NULL, NULL));
+  MUST(rdma_listen(listener, 1));
+  MUST(rdma_create_ep(&client, &active, NULL, NULL));
+  TRY(rdma_connect(client, &param));
+}
+
+static void other_types(void) {
+  connect_to(IBV_QPT_RC, IBV_QPT_UC, 7001);
+  connect_to(IBV_QPT_RC, IBV_QPT_XRC_SEND, 7002);
+  connect_to(IBV_QPT_UC, IBV_QPT_RC, 7003);
+  connect_to(IBV_QPT_UC, IBV_QPT_XRC_SEND, 7004);
+  connect_to(IBV_QPT_XRC_RECV, IBV_QPT_RC, 7005);
+  connect_to(IBV_QPT_XRC_RECV, IBV_QPT_UC, 7006);
+  connect_to(IBV_QPT_XRC_SEND, IBV_QPT_XRC_SEND, 7007);
+}
+
 static int connect_with(enum rdma_port_space ps, struct rdma_conn_param param) {
   struct rdma_cm_id *id = route_resolved_id(ps, 7000);
   make_qp(id);
@@ -191,6 +228,7 @@ const struct test_case connect_cases[] = {
     {"connect: nobody listens", nobody_listens},
     {"connect: nobody listens for datagrams", nobody_listens_datagram},
     {"connect: a service of another port space", other_port_space},
+    {"connect: a service with queue pairs of another type", other_types},
     {"connect: sizes of private data", private_data},
     {"connect: depths", depths},
     {"connect: other parameters that are too large", other_numbers},

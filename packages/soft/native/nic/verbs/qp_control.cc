@@ -63,6 +63,11 @@ int lay_out(Core& core, ibv_qp_init_attr& init, Qp& qp) {
       cap.max_recv_sge > sge_limit || cap.max_inline_data > static_cast<std::uint32_t>(limits.max_inline_data)) {
     return EINVAL;
   }
+  // The room of a request's scatter list holds inline data as well. soft-RoCE grants it unasked, and programs rely on
+  // it (rdma_xclient).
+  const auto room = static_cast<std::uint32_t>(cap.max_send_sge * sizeof(ibv_sge));
+  cap.max_inline_data =
+      std::max(cap.max_inline_data, std::min(room, static_cast<std::uint32_t>(limits.max_inline_data)));
   qp.type = init.qp_type;
   qp.transport = transport_of(init.qp_type);
   qp.sq_sig_all = init.sq_sig_all != 0;

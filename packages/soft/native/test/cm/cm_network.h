@@ -150,6 +150,7 @@ class Network {
     attr.retry_count = 5;
     attr.path_mtu = 3;
     attr.ack_timeout = 17;
+    attr.transport = transport;
     attr.data = {data, static_cast<std::uint32_t>(std::strlen(data))};
     std::uint32_t id = 0;
     REQUIRE(client.manager.connect(attr, client.owner(), now, &id) == 0);
@@ -196,6 +197,7 @@ class Network {
   Node server;
   std::unique_ptr<Node> successor;
   std::uint32_t listener = 0;
+  std::uint8_t transport = VERBS_SOFT_CM_RC;  // of the client's requests
   std::vector<Mad> sent;
   std::function<bool(const Mad&)> drops;
   int copies = 1;

@@ -57,6 +57,60 @@ TEST_CASE("a connection: both sides learn of each other what they need, over IPv
   }
 }
 
+TEST_CASE("a request names its transport, and an XRC target its queue pair number as that of an EE context") {
+  for (const auto transport : {VERBS_SOFT_CM_RC, VERBS_SOFT_CM_UC, VERBS_SOFT_CM_XRC}) {
+    CAPTURE(static_cast<int>(transport));
+    const bool xrc = transport == VERBS_SOFT_CM_XRC;
+    Network network;
+    network.listen();
+    network.transport = transport;
+    network.establish();
+    const verbs_soft_cm_event& request = network.server.last(VERBS_SOFT_CM_REQUEST)->event;
+    CHECK(request.transport == transport);
+    CHECK(request.end.qp_num == 17);
+    CHECK(request.end.responder_resources == (xrc ? 0 : 4));  // an initiator responds to nothing
+    CHECK(request.end.initiator_depth == 3);
+    CHECK(request.end.srq == (xrc ? 0 : 1));
+    const verbs_soft_cm_event& reply = network.client.last(VERBS_SOFT_CM_REPLY)->event;
+    CHECK(reply.end.qp_num == 99);
+    CHECK(reply.end.responder_resources == 2);
+    CHECK(reply.end.srq == (xrc ? 1 : 0));
+    const auto sent = std::ranges::find_if(
+        network.sent, [](const Mad& mad) { return Network::attribute_of(mad) == Attribute::kRep; });
+    REQUIRE(sent != network.sent.end());
+    CHECK(Rep::parse(*sent).qpn == (xrc ? 0 : 99));
+    CHECK(Rep::parse(*sent).eecn == (xrc ? 99 : 0));
+  }
+}
+
+TEST_CASE("a transport that nobody knows is refused") {
+  constexpr std::size_t kServiceType = 43, kExtended = 51;
+  struct {
+    unsigned service_type, extended;
+    bool known;
+  } const transports[] = {{0, 0, true}, {1, 0, true}, {2, 0, false}, {3, 0, false}, {3, 1, true}, {3, 2, false}};
+  for (const auto& [service_type, extended, known] : transports) {
+    CAPTURE(service_type);
+    CAPTURE(extended);
+    Network network;
+    network.listen();
+    network.drops = [](const Mad& mad) { return Network::attribute_of(mad) == Attribute::kReq; };
+    network.connect();
+    Mad req = network.sent.at(0);
+    req[kMadHeader + kServiceType] =
+        static_cast<std::uint8_t>((req[kMadHeader + kServiceType] & 0xf9) | service_type << 1);
+    req[kMadHeader + kExtended] = static_cast<std::uint8_t>((req[kMadHeader + kExtended] & 0xf8) | extended);
+    wire::Path path;
+    path.sgid = network.client.gid;
+    path.dgid = network.server.gid;
+    network.server.manager.deliver(1, path, req, network.now);
+    network.settle();
+    CHECK(network.server.count(VERBS_SOFT_CM_REQUEST) == (known ? 1 : 0));
+    REQUIRE(network.client.count(VERBS_SOFT_CM_REJECTED) == (known ? 0 : 1));
+    if (!known) CHECK(network.client.last(VERBS_SOFT_CM_REJECTED)->event.status == 9);
+  }
+}
+
 TEST_CASE("each message of a connection may be lost, once or three times, or arrive twice") {
   const Attribute kMessages[] = {Attribute::kReq, Attribute::kRep, Attribute::kRtu, Attribute::kDreq, Attribute::kDrep};
   for (const Attribute lost : kMessages) {

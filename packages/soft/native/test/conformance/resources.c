@@ -51,6 +51,15 @@ static void queue_pair_limits(void) {
   CHECK(init.cap.max_inline_data >= 16);
 }
 
+// Adapters keep inline data where the scatter list would be, so there is room for some that was not asked for.
+static void inline_room_of_a_scatter_list(void) {
+  struct bench *bench = bench_open(NULL);
+  struct ibv_qp_init_attr init = {.send_cq = bench->cq, .recv_cq = bench->cq, .qp_type = IBV_QPT_RC};
+  init.cap = (struct ibv_qp_cap){4, 4, 2, 1, 0};
+  CHECK(ibv_create_qp(bench->pd, &init) != NULL);
+  CHECK(init.cap.max_inline_data >= 2 * sizeof(struct ibv_sge));
+}
+
 static void a_queue_pair_needs_queues(void) {
   struct bench *bench = bench_open(NULL);
   struct ibv_qp_init_attr init = {.send_cq = bench->cq, .recv_cq = bench->cq, .qp_type = (enum ibv_qp_type)77};
@@ -132,6 +141,7 @@ static const struct test_case kCases[] = {
     {"a domain with an address handle", a_domain_with_a_handle_stays},
     {"sizes of completion queues", completion_queue_sizes},
     {"queue pairs up to the device's limits, with at least what was asked for", queue_pair_limits},
+    {"inline data where the scatter list would be, unasked", inline_room_of_a_scatter_list},
     {"a queue pair of no type", a_queue_pair_needs_queues},
     {"a region of unmapped memory", a_region_of_unmapped_memory},
     {"a writable region of read-only memory", a_writable_region_of_read_only_memory},
