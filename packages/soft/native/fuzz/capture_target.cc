@@ -22,6 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.interface_name = std::string(input.below(20), 'n');
   options.snap_length = input.one_in(2) ? 0 : input.take<std::uint16_t>() % 5000;
   options.max_bytes = input.one_in(2) ? 0 : input.take<std::uint16_t>();
+  options.buffer_size = 4096;
   std::unique_ptr<link::PcapngWriter> writer;
   const int error = link::PcapngWriter::open(path, options, &writer);
   FUZZ_CHECK(error == 0);

@@ -17,8 +17,8 @@ import { discoveredOf, programOf, regressionsOf, unpackedSeedsOf, workDirectoryO
 const limits = ['-max_len=1024', '-len_control=20', '-timeout=30'];
 // npm run test:sanitize finds leaks; here the search would take most of the time.
 const options = [...limits, '-detect_leaks=0', '-print_final_stats=1'];
-// Freed memory is kept from use longer than one input lasts. AddressSanitizer's default, 256 MiB, is never in a cache:
-// targets that allocate much take up to twice the time.
+// How much freed memory AddressSanitizer keeps from use. Its default, 256 MiB, is in no cache: a target that allocates
+// much takes twice the time.
 const sanitizerOptions = 'quarantine_size_mb=1';
 
 /**

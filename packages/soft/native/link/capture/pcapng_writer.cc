@@ -31,7 +31,6 @@ constexpr std::size_t kCommentSize = 128;
 constexpr const char* kComment = "capture by verbs soft NIC";
 constexpr std::size_t kSectionHeaderSize = 24 + 4 + kCommentSize + 4 + 4;
 constexpr std::size_t kPacketOverhead = 32 + 12;  // block without the bytes, its flags and end of options
-constexpr std::size_t kFlushAt = std::size_t{256} * 1024;
 
 // write() to a file at its size limit, or to a pipe without a reader, fails and also raises a signal that ends the
 // program by default. While an object of this class exists, such a signal is blocked; its destructor consumes it.
@@ -118,7 +117,7 @@ int PcapngWriter::open(const std::string& path, const PcapngOptions& options, st
 }
 
 PcapngWriter::PcapngWriter(int fd, const PcapngOptions& options) : fd_(fd), options_(options) {
-  buffer_.reserve(kFlushAt + 8192);
+  buffer_.reserve(options.buffer_size + 8192);
   put_section_header(kComment);
   put_interface(options.interface_name, kLinkTypeRawIp);
   if (!options.ethernet_name.empty()) put_interface(options.ethernet_name, kLinkTypeEthernet);
@@ -195,7 +194,7 @@ void PcapngWriter::write(std::span<const std::uint8_t> frame, PacketDirection di
   put(static_cast<std::uint32_t>(direction));
   put(std::uint32_t{kOptEnd});
   put(size);
-  if (buffer_.size() >= kFlushAt) flush();
+  if (buffer_.size() >= options_.buffer_size) flush();
 }
 
 void PcapngWriter::flush() {

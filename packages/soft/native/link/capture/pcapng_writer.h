@@ -13,10 +13,11 @@
 namespace verbs::soft::link {
 
 struct PcapngOptions {
-  std::string interface_name;      // of the raw IP packets
-  std::string ethernet_name = {};  // of the Ethernet frames; empty: there are none
-  std::uint64_t max_bytes = 0;     // the file ends before it grows beyond; 0: no limit
-  std::uint32_t snap_length = 0;   // bytes kept of a frame; 0: all
+  std::string interface_name;                         // of the raw IP packets
+  std::string ethernet_name = {};                     // of the Ethernet frames; empty: there are none
+  std::uint64_t max_bytes = 0;                        // the file ends before it grows beyond; 0: no limit
+  std::uint32_t snap_length = 0;                      // bytes kept of a frame; 0: all
+  std::size_t buffer_size = std::size_t{256} * 1024;  // written when it is full
 };
 
 // In the order in which the file describes them.

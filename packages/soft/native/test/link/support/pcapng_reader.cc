@@ -1,8 +1,10 @@
 #include "test/link/support/pcapng_reader.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 namespace verbs::soft::link::test {
 namespace {
@@ -60,8 +62,14 @@ void read_block(const Frame& block, Capture* capture) {
 }  // namespace
 
 Capture read_capture(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const Frame bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Frame bytes;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (struct stat status{}; file >= 0 && fstat(file, &status) == 0) {
+    bytes.resize(static_cast<std::size_t>(status.st_size));
+    const ssize_t count = read(file, bytes.data(), bytes.size());
+    bytes.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  }
+  close(file);
   Capture capture;
   std::size_t at = 0;
   while (at + 12 <= bytes.size()) {
