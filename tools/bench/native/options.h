@@ -14,7 +14,7 @@ struct options {
   uint32_t queue_pairs;  // -q: idle ones beside the one that is measured
   bool idle_peer;        // -b: the peer of a stream blocks instead of polling
   bool one_place;        // -o: all messages of a stream from one buffer to one buffer of their size
-  bool shared;           // -m: a stream from and to memory that both processes may map
+  bool shared;           // -m: messages from and to memory that both processes may map
   bool read;             // -r: a stream of RDMA READs instead of WRITEs
 };
 

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   parse_options(argc, argv, &options);
   struct peer peer;
   peer_start(&peer);
-  struct queue_pair pair = {0};
+  struct queue_pair pair = {.shared = options.shared};
   queue_pair_connect(&pair, &peer, 2 * (size_t)options.size, kMessageDepth);
   messages_begin(&pair, options.size);
   uint64_t* samples = calloc(options.count, sizeof *samples);

@@ -65,8 +65,9 @@ export class ProtectionDomain extends Resource {
    * @param access {@link AccessFlags}, or-ed; reading by this side is always allowed
    * @param options `iova`: the address by which `lkey` and `rkey` reach the first byte; default its own. `shared`: memory
    *   that other processes of this host can map, registered by `ibv_reg_dmabuf_mr` where the device takes it, else as
-   *   above. The software NIC does, and large messages from there to other processes take a plain copy (`link=shm`).
-   *   Forked children share such memory, and `rereg` refuses it
+   *   above. The software NIC does, and large messages from there to other processes take a plain copy (`link=shm`);
+   *   small ones need no system calls. Its pages are allocated at once. Forked children share such memory, and `rereg`
+   *   refuses it
    * @throws VerbsError ENOMEM (no memory, or the limit of locked memory), EINVAL (access without LOCAL_WRITE)
    * @example
    * const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);

@@ -93,7 +93,7 @@ class ClaimedMemory final : public link::SenderMemory {
     static const std::vector<std::uint8_t> bytes(link::kMostReferred, 0x7e);
     for (const iovec& piece : to) {
       FUZZ_CHECK(piece.iov_len <= bytes.size());
-      if (!nic::guarded_copy(piece.iov_base, bytes.data(), piece.iov_len)) return false;
+      if (!nic::guarded_copy(piece.iov_base, bytes.data(), piece.iov_len, false)) return false;
     }
     return readable_;
   }

@@ -61,11 +61,11 @@ export function latencyComparisons({ scale, quick }: Extent): Comparison[] {
 
 function contenders(size: number, count: number): [Contender, ...Contender[]] {
   const few = Math.max(50, Math.round(count / 4));
-  const inC = (name: string, program: string, configuration: string): Contender => ({
+  const inC = (name: string, program: string, configuration: string, options: readonly string[] = []): Contender => ({
     name,
     program,
     configuration,
-    args: ['-s', String(size), '-n', String(count)],
+    args: ['-s', String(size), '-n', String(count), ...options],
   });
   const inTypeScript = (name: string, way: string, configuration: string): Contender => ({
     name,
@@ -80,6 +80,7 @@ function contenders(size: number, count: number): [Contender, ...Contender[]] {
   });
   return [
     inC('C, shared memory', 'rc_pingpong', SHM),
+    inC('C, shared memory, memory files', 'rc_pingpong', SHM, ['-m']),
     inTypeScript('TypeScript batches, shared memory', 'batch', SHM),
     inTypeScript('TypeScript plain calls, shared memory', 'plain', SHM),
     ucx(POSIX, 'tag_lat', size, count),

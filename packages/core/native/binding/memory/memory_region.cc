@@ -1,5 +1,6 @@
 #include "binding/memory/memory_region.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,9 @@
 
 namespace verbs::core {
 namespace {
+
+// F_SEAL_FUTURE_WRITE (Linux 5.1), which older C libraries do not name.
+constexpr int kSealFutureWrite = 0x10;
 
 std::vector<std::shared_ptr<Object>> parents_of(const std::shared_ptr<ProtectionDomain>& pd,
                                                 const MemoryRegion::Memory& memory) {
@@ -151,6 +155,9 @@ Allocated allocate_shared(const ProtectionDomain& pd, const std::shared_ptr<Envi
   }
   if (made.mr == nullptr) made.mr = register_memory(pd, *wanted);
   const int error = errno;
+  // All that write have mapped it. From now on nobody can make holes, for which the software NIC would have to look
+  // out.
+  fcntl(fd, F_ADD_SEALS, kSealFutureWrite);
   close(fd);
   errno = error;
   return made;

@@ -17,7 +17,7 @@ bool copy(std::span<const iovec> to, std::span<const iovec> from) {
       const iovec& piece = from[source];
       const std::size_t size = std::min(target.iov_len - done, piece.iov_len - source_offset);
       if (!guarded_copy(static_cast<std::uint8_t*>(target.iov_base) + done,
-                        static_cast<const std::uint8_t*>(piece.iov_base) + source_offset, size)) {
+                        static_cast<const std::uint8_t*>(piece.iov_base) + source_offset, size, false)) {
         return false;
       }
       done += size;

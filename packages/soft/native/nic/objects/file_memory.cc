@@ -8,11 +8,16 @@
 #include <cerrno>
 
 #include "guard/fault_handler.h"
+#include "nic/shared/mapped_memory.h"
 
 namespace verbs::soft::nic {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
+// F_SEAL_FUTURE_WRITE (Linux 5.1), which older C libraries do not name.
+constexpr int kSealFutureWrite = 0x10;
+// The most that is populated between two messages: a millisecond.
+constexpr std::size_t kMostAtOnce = std::size_t{64} << 20;
 
 int check_file(int fd, std::uint64_t offset, std::size_t length) {
   struct stat status{};
@@ -39,8 +44,14 @@ int FileMemory::map(int fd, std::uint64_t offset, std::size_t length, bool writa
     close(own);
     return error;
   }
+  const int populated = populate_pages(pages, size, writable);
+  if (populated != 0 && populated != EINVAL) {  // EINVAL: a kernel that cannot
+    munmap(pages, size);
+    close(own);
+    return ENOMEM;
+  }
   try {
-    memory->reset(new FileMemory(own, static_cast<std::uint8_t*>(pages), size, offset - skipped, skipped));
+    memory->reset(new FileMemory(own, static_cast<std::uint8_t*>(pages), size, offset - skipped, skipped, writable));
   } catch (...) {  // there is no memory
     munmap(pages, size);
     close(own);
@@ -53,6 +64,14 @@ int FileMemory::map(int fd, std::uint64_t offset, std::size_t length, bool writa
 FileMemory::~FileMemory() {
   munmap(pages_, size_);
   close(fd_);
+}
+
+bool FileMemory::look_for_seal() {
+  const int seals = fcntl(fd_, F_GET_SEALS);
+  if (seals < 0 || (seals & (F_SEAL_WRITE | kSealFutureWrite)) == 0) return false;
+  // Holes that were made before the seal. Without memory for them the guard remains, as for other memory.
+  lasts_ = size_ <= kMostAtOnce && populate_pages(pages_, size_, writable_) == 0;
+  return lasts_;
 }
 
 link::Offer FileMemory::offer() const {

@@ -50,13 +50,13 @@ bool Mr::read(void* to, std::uint64_t from, std::size_t size) const {
     return true;
   }
   const std::uint8_t* memory = at(from, size);
-  return memory != nullptr && guarded_copy(to, memory, size);
+  return memory != nullptr && guarded_copy(to, memory, size, lasts());
 }
 
 bool Mr::write(std::uint64_t to, const void* from, std::size_t size) const {
   if (null) return covers(to, size);
   std::uint8_t* memory = at(to, size);
-  return memory != nullptr && guarded_copy(memory, from, size);
+  return memory != nullptr && guarded_copy(memory, from, size, lasts());
 }
 
 int MrTable::insert(std::unique_ptr<Mr> region, Mr** mr) {

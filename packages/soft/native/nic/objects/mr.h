@@ -47,6 +47,9 @@ class Mr {
     return reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(address) + (from - iova));
   }
 
+  // Whether the NIC cannot lose the memory (guarded_memory.h).
+  bool lasts() const { return dm || (file && file->lasts()); }
+
   // The keys that the application sees. A null MR has no remote key.
   std::uint32_t lkey() const { return key; }
   std::uint32_t rkey() const { return null ? 0 : key; }

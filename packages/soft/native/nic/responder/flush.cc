@@ -29,7 +29,7 @@ bool is_known(const wire::Feth& feth) {
 Range range_of(const Core& core, const Qp& qp, const wire::Feth& feth, const wire::Reth& reth) {
   const unsigned access = access_for(feth);
   if (feth.selectivity == wire::Feth::kRange) {
-    return {remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, access), reth.length};
+    return {remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, access).at, reth.length};
   }
   const Mr* mr = core.mrs.find(reth.rkey, qp.remote_pd, access);
   return mr != nullptr ? Range{mr->address, mr->length} : Range{};

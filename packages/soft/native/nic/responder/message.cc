@@ -63,7 +63,7 @@ void nak_write_access(Core& core, Qp& qp, const Packet& packet) {
 
 // The first packet of a WRITE: its RETH is checked for the whole message, whose memory is `memory`. False: a NAK was
 // sent.
-bool begin_write(Core& core, Qp& qp, const Packet& packet, std::uint8_t** memory) {
+bool begin_write(Core& core, Qp& qp, const Packet& packet, RemoteMemory* memory) {
   ResponderState& resp = qp.resp;
   const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
   if ((qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0 || reth.length > kMaxRdmaLength) {
@@ -73,7 +73,7 @@ bool begin_write(Core& core, Qp& qp, const Packet& packet, std::uint8_t** memory
   // A zero-length WRITE accesses no memory, so its key is not checked (IBTA 9.7.4.1.5).
   if (reth.length > 0) {
     *memory = remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_WRITE);
-    if (*memory == nullptr) {
+    if (memory->at == nullptr) {
       nak_write_access(core, qp, packet);
       return false;
     }
@@ -136,20 +136,20 @@ void execute_send(Core& core, Qp& qp, const Packet& packet) {
 void execute_write(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
   const std::size_t size = packet.payload_size();
-  std::uint8_t* memory = nullptr;
+  RemoteMemory memory;
   if (packet.has(wire::kIsStart) && !begin_write(core, qp, packet, &memory)) return;
   const std::uint32_t left = resp.length - resp.offset;
   if (packet.has(wire::kIsEnd) ? size != left : size >= left) return nak_invalid_request(core, qp);
   if (packet.has(wire::kHasImmDt) && !take_recv(core, qp)) return nak_receiver_not_ready(core, qp);
   if (size > 0) {
-    if (memory == nullptr) {  // the key may have changed since the first packet
+    if (memory.at == nullptr) {  // the key may have changed since the first packet
       memory =
           remote_memory(core, qp, qp.remote_pd, resp.rkey, resp.address + resp.offset, size, IBV_ACCESS_REMOTE_WRITE);
     }
-    if (memory == nullptr) return nak_write_access(core, qp, packet);
+    if (memory.at == nullptr) return nak_write_access(core, qp, packet);
     if (packet.referred != nullptr) {
-      if (!pull_to(memory, *packet.referred)) return nak_unread(core, qp);
-    } else if (!guarded_copy(memory, packet.payload().data(), size)) {
+      if (!pull_to(memory.at, *packet.referred)) return nak_unread(core, qp);
+    } else if (!guarded_copy(memory.at, packet.payload().data(), size, memory.lasts)) {
       // The key is right but the memory is gone: the receive request completes with an error of its own (IBTA 11.6.2).
       return nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);
     }

@@ -15,7 +15,8 @@ std::uint32_t response_packets(const Qp& qp, std::uint32_t length) {
 
 bool may_read(Core& core, const Qp& qp, const wire::Reth& reth) {
   return reth.length == 0 ||
-         remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_READ) != nullptr;
+         remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_READ).at !=
+             nullptr;
 }
 
 // The requester says whether the response may refer to its payload (requester.cc).

@@ -35,16 +35,17 @@ bool send_read_packet(Core& core, Qp& qp, Response& response) {
   const std::uint32_t psns = refers ? (size + qp.mtu - 1) / qp.mtu : 1;
   const std::uint32_t next_psn = psn_add(response.psn, psns);
   PacketBuilder packet(core, qp, read_response_operation(response.first, psn_before(response.last_psn, next_psn)));
-  std::uint8_t* memory = nullptr;
+  RemoteMemory memory;
   if (size > 0) {
     memory = remote_memory(core, qp, response.pd, response.rkey, response.address, size, IBV_ACCESS_REMOTE_READ);
-    if (memory == nullptr || (!refers && !guarded_copy(packet.payload(), memory, size))) return false;
+    if (memory.at == nullptr || (!refers && !guarded_copy(packet.payload(), memory.at, size, memory.lasts)))
+      return false;
   }
   if (packet.has(wire::kHasAeth)) wire::Aeth{wire::kAckUnlimitedCredits, response.msn}.emit(packet.aeth());
   packet.bth.psn = response.psn;
   if (refers) {
     MemoryPieces pieces;
-    pieces.add(memory, size);
+    pieces.add(memory.at, size);
     packet.send_referring(pieces);
     remote_region(core, qp, response.pd, response.rkey)->referred = qp.resp.refers = true;
   } else {

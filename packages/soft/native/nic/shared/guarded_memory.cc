@@ -72,11 +72,9 @@ void copy_bytes(void* to, const void* from, std::size_t size) { std::memcpy(to, 
 
 }  // namespace
 
-bool guarded_copy(void* to, const void* from, std::size_t size) {
-  if (size == 0) return true;
-  guard::admit_fault_signals();
-  if (size <= guard::kSmallCopy) return guard::small_copy(to, from, size);
-  return guard::guarded(to, from, size, [=] { copy_bytes(to, from, size); });
+bool guarded_copy(void* to, const void* from, std::size_t size, bool lasts) {
+  if (size != 0 && !lasts) guard::admit_fault_signals();
+  return copy_argument(to, from, size);
 }
 
 bool copy_argument(void* to, const void* from, std::size_t size) {
@@ -84,19 +82,19 @@ bool copy_argument(void* to, const void* from, std::size_t size) {
   return size == 0 || guard::guarded(to, from, size, [=] { copy_bytes(to, from, size); });
 }
 
-bool guarded_compare_swap(void* at, std::uint64_t compare, std::uint64_t swap, std::uint64_t* original) {
-  guard::admit_fault_signals();
+bool guarded_compare_swap(void* at, std::uint64_t compare, std::uint64_t swap, std::uint64_t* original, bool lasts) {
+  if (!lasts) guard::admit_fault_signals();
   *original = compare;
   return guard::guarded(at, at, sizeof swap, [=] { swap_word(static_cast<std::uint64_t*>(at), original, swap); });
 }
 
-bool guarded_fetch_add(void* at, std::uint64_t add, std::uint64_t* original) {
-  guard::admit_fault_signals();
+bool guarded_fetch_add(void* at, std::uint64_t add, std::uint64_t* original, bool lasts) {
+  if (!lasts) guard::admit_fault_signals();
   return guard::guarded(at, at, sizeof add, [=] { *original = add_word(static_cast<std::uint64_t*>(at), add); });
 }
 
-bool guarded_store(void* at, std::uint64_t value) {
-  guard::admit_fault_signals();
+bool guarded_store(void* at, std::uint64_t value, bool lasts) {
+  if (!lasts) guard::admit_fault_signals();
   return guard::guarded(at, at, sizeof value, [=] { store_word(static_cast<std::uint64_t*>(at), value); });
 }
 

@@ -109,18 +109,16 @@ int read_mappings(int maps, const Range& range) {
   return next >= range.end ? 0 : EFAULT;
 }
 
-// 0 or errno. A hole is ENOMEM, the wrong protection EINVAL or EFAULT, a kernel that cannot EINVAL.
-int populate_pages(const Range& range) {
+int populate_range(const Range& range) {
   const std::uintptr_t from = range.begin & ~page_mask();
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  void* at = reinterpret_cast<void*>(from);
-  return madvise(at, range.end - from, range.writable ? kPopulateWrite : kPopulateRead) == 0 ? 0 : errno;
+  return populate_pages(reinterpret_cast<void*>(from), range.end - from, range.writable);
 }
 
 // Without the list of mappings: no descriptor is left, or there is no /proc.
 int check_without_list(const Range& range) {
   if (range.end - range.begin > kPinnable) return ENOMEM;
-  const int error = populate_pages(range);
+  const int error = populate_range(range);
   if (error == EAGAIN) return ENOMEM;
   return error == 0 ? 0 : EFAULT;
 }
@@ -130,7 +128,7 @@ int check_range(const Range& range) {
   if (maps < 0) return check_without_list(range);
   int error = query_mappings(maps, range);
   if (error == ENOTTY) {
-    const bool populated = range.end - range.begin <= kSmall && populate_pages(range) == 0;
+    const bool populated = range.end - range.begin <= kSmall && populate_range(range) == 0;
     error = populated ? 0 : read_mappings(maps, range);
   }
   close(maps);
@@ -152,10 +150,14 @@ bool has_page_offset_of(const void* memory, std::uint64_t iova) {
   return ((reinterpret_cast<std::uintptr_t>(memory) ^ iova) & page_mask()) == 0;
 }
 
+int populate_pages(void* pages, std::size_t size, bool writable) {
+  return madvise(pages, size, writable ? kPopulateWrite : kPopulateRead) == 0 ? 0 : errno;
+}
+
 int populate(void* address, std::size_t size, bool writable) {
   if (size == 0) return 0;
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
-  const int error = populate_pages({begin, begin + size, writable});
+  const int error = populate_range({begin, begin + size, writable});
   if (error == 0) return 0;
   // Of a failure the list of mappings has the reason, and kernels that cannot populate leave it to the access.
   return error == EAGAIN ? ENOMEM : check_mapped(address, size, writable);

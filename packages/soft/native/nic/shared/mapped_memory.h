@@ -15,6 +15,10 @@ int check_mapped(const void* address, std::size_t size, bool writable);
 // kernel refuses other addresses.
 bool has_page_offset_of(const void* memory, std::uint64_t iova);
 
+// Populates whole pages, which are mapped: as madvise(MADV_POPULATE_READ) or, if `writable`, MADV_POPULATE_WRITE. 0 or
+// errno: a hole is ENOMEM, the wrong protection EINVAL or EFAULT, a kernel that cannot EINVAL.
+int populate_pages(void* pages, std::size_t size, bool writable);
+
 // Populates the pages of [address, address + size), so that an access does not wait for them. 0, ENOMEM, or EFAULT if a
 // part is not mapped or lacks the wanted protection.
 int populate(void* address, std::size_t size, bool writable);

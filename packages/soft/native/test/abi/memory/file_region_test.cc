@@ -110,11 +110,19 @@ TEST_CASE("a region of a memory file is that memory at the address that the prog
 }
 
 TEST_CASE("messages pass between regions of memory files, over shared memory from one mapping to the other") {
-  bool shm = false;
+  bool shm = false, sealed = false;
+  SUBCASE("direct, sealed against holes") {
+    configure("file0,link=process;file1,link=process");
+    sealed = true;
+  }
   SUBCASE("direct") { configure("file0,link=process;file1,link=process"); }
   SUBCASE("shared memory") {
     configure("file0,link=shm;file1,link=shm");
     shm = true;
+  }
+  SUBCASE("shared memory, sealed against holes") {
+    configure("file0,link=shm;file1,link=shm");
+    shm = sealed = true;
   }
   End a("file0"), b("file1");
   a.connect(b);
@@ -122,6 +130,9 @@ TEST_CASE("messages pass between regions of memory files, over shared memory fro
   const RegionFile source, target;
   const FileRegion from(a, source, 0x123000, kWritable);
   FileRegion to(b, target, std::uint64_t{1} << 60, kWritable | IBV_ACCESS_REMOTE_WRITE);
+  if (sealed) {
+    for (const RegionFile* file : {&source, &target}) REQUIRE(fcntl(file->fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) == 0);
+  }
   for (std::uint8_t round = 1; round < 4; ++round) {
     for (std::uint32_t i = 0; i < kFileSize; ++i) source.data[i] = static_cast<std::uint8_t>(round + i * 7 + (i >> 9));
     REQUIRE(write_all(from, to) == 0);
