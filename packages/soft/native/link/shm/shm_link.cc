@@ -17,6 +17,8 @@ namespace {
 // Calls of receive() between two looks at the sockets.
 constexpr unsigned kLeastSkipped = 8;
 constexpr unsigned kMostSkipped = 64;
+// … and the time between them, once the calls are that many.
+constexpr Nanos kPause = 100'000;
 constexpr std::size_t kMostIncoming = 1024;
 constexpr std::size_t kMostPeers = 4096;  // addresses that the link remembers
 constexpr Nanos kFirstBackoff = 10'000'000;
@@ -275,9 +277,22 @@ void ShmLink::stay_awake() {
   for (const auto& incoming : incoming_) incoming->want(bell_);
 }
 
+bool ShmLink::is_look_due() {
+  if (++skipped_ < std::max(skips_, kLeastSkipped)) return false;
+  if (skips_ < kMostSkipped) return true;
+  // A thread that does nothing else makes that number of calls in a few microseconds.
+  const Nanos now = clock_();
+  if (now - looked_at_ < kPause) {
+    skipped_ = 0;
+    return false;
+  }
+  looked_at_ = now;
+  return true;
+}
+
 std::size_t ShmLink::receive(Receiver& receiver, std::size_t budget) {
   std::size_t taken = receive_from_rings(receiver, budget);
-  const bool look = must_look_ || ++skipped_ >= std::max(skips_, kLeastSkipped);
+  const bool look = must_look_ || is_look_due();
   if (look) {
     handle_sockets();
     skipped_ = 0;
@@ -287,8 +302,8 @@ std::size_t ShmLink::receive(Receiver& receiver, std::size_t budget) {
   }
   if (!look && skips_ != 0 && !incoming_.empty()) return taken;
   const std::size_t others = next_.receive(receiver, budget);
-  // A look in vain costs two system calls, during which the peer's answer may come. So the looks become rarer, until
-  // one finds a frame.
+  // A look in vain costs two system calls, of up to a microsecond each, during which the peer's answer may come. So the
+  // looks become rarer, until one finds a frame.
   skips_ = others != 0 ? 0 : std::clamp(2 * skips_, kLeastSkipped, kMostSkipped);
   return taken + others;
 }

@@ -97,6 +97,7 @@ class ShmLink final : public Link {
   void accept();
   void add(int fd);
   void handle_socket(int fd, bool hung_up);
+  bool is_look_due();
   std::size_t receive_from_rings(Receiver& receiver, std::size_t budget);
   void remove_ended();
 
@@ -123,6 +124,7 @@ class ShmLink final : public Link {
   std::uint32_t bell_ = 2;  // ring.h: `wanted`
   unsigned skipped_ = 0;    // calls of receive() since the last look at the sockets
   unsigned skips_ = 0;      // … until the next one, if more than a few; 0: the next link had frames at the last one
+  Nanos looked_at_ = 0;     // the last look of those that the clock decides
   bool must_look_ = true;
   std::uint8_t room_[wire::kMaxFrame];
 };
