@@ -66,7 +66,7 @@ export class ProtectionDomain extends Resource {
    * @param options `iova`: the address by which `lkey` and `rkey` reach the first byte; default its own. `shared`: memory
    *   that other processes of this host can map, registered by `ibv_reg_dmabuf_mr` where the device takes it, else as
    *   above. The software NIC does, and large messages from there to other processes take a plain copy (`link=shm`);
-   *   small ones need no system calls. Its pages are allocated at once. Forked children share such memory, and `rereg`
+   *   small ones need no system calls. Up to 64 MiB its pages are allocated at once. Forked children share such memory, and `rereg`
    *   refuses it
    * @throws VerbsError ENOMEM (no memory, or the limit of locked memory), EINVAL (access without LOCAL_WRITE)
    * @example

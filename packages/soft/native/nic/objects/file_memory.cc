@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 // F_SEAL_FUTURE_WRITE (Linux 5.1), which older C libraries do not name.
 constexpr int kSealFutureWrite = 0x10;
-// The most that is populated between two messages: a millisecond.
+// The most that is populated. Larger files may have more pages than the machine has, and are not looked through between
+// two messages, which takes a millisecond for this size.
 constexpr std::size_t kMostAtOnce = std::size_t{64} << 20;
 
 int check_file(int fd, std::uint64_t offset, std::size_t length) {
@@ -44,7 +45,7 @@ int FileMemory::map(int fd, std::uint64_t offset, std::size_t length, bool writa
     close(own);
     return error;
   }
-  const int populated = populate_pages(pages, size, writable);
+  const int populated = size <= kMostAtOnce ? populate_pages(pages, size, writable) : 0;
   if (populated != 0 && populated != EINVAL) {  // EINVAL: a kernel that cannot
     munmap(pages, size);
     close(own);
