@@ -9,7 +9,6 @@ import { setUp } from '../setup/src/set-up.mjs';
 import { disturbances } from './src/disturbances/index.mjs';
 import { cellsOf } from './src/cells.mjs';
 import { figuresOf, report } from './src/report.mjs';
-import { series } from './src/series.mjs';
 
 const usage = `Usage: npm run test:chaos -- [--seed N] [--minutes N] [--runs N] [--only KIND[/LINK[/PACKAGE]]] [--jobs N] [--json]
 
@@ -64,6 +63,8 @@ function readOptions(args) {
 /** @param {ReturnType<typeof readOptions>} options */
 async function testChaos(options) {
   const env = setUp({ forTests: true });
+  // It loads the native files, which the set-up builds.
+  const { series } = await import('./src/series.mjs');
   console.error(`chaos: seed ${options.seed}`);
   const results = await series(options, env, ({ cell, problems, seed }, count) => {
     if (problems.length > 0) {

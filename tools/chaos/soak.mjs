@@ -8,7 +8,6 @@ import { record } from '../lib/src/reliability/log.mjs';
 import { table } from '../lib/src/reliability/table.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { plot } from './src/soak/plot.mjs';
-import { soak } from './src/soak/soak.mjs';
 import { judgements, rising } from './src/soak/trend.mjs';
 
 const usage = `Usage: npm run soak -- [--minutes N] [--seconds N]
@@ -42,6 +41,8 @@ function readOptions(args) {
 /** @param {ReturnType<typeof readOptions>} options */
 async function runSoak({ minutes, interval }) {
   const env = setUp({ forTests: true });
+  // It loads the native files, which the set-up builds.
+  const { soak } = await import('./src/soak/soak.mjs');
   const { processes, controls, machine, problems, stalls, megabytes } = await soak(
     { minutes, interval, seed: 1 },
     env,

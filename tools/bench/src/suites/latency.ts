@@ -21,6 +21,14 @@ const TARGETS: readonly Target[] = [
     limit: 1.5,
   },
   {
+    // The memory of UCX's program is shared as well.
+    title: 'the same with memory files',
+    contender: 'C, shared memory, memory files',
+    of: 'ratio',
+    against: [POSIX.name],
+    limit: 1.5,
+  },
+  {
     title: 'C over UDP, 64 B, round trip against bare UDP sockets',
     contender: 'C, UDP',
     of: 'ratio',
