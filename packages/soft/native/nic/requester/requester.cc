@@ -192,7 +192,10 @@ void send_read_request(Core& core, Qp& qp) {
   wire::Reth{wqe.remote_addr + offset, wqe.rkey, size_of(count)}.emit(packet.reth());
   packet.bth.psn = req.send_psn;
   packet.bth.ack_req = true;
-  packet.bth.solicited = refers;  // of no meaning in a READ request: our responder takes it for leave to refer
+  // Of no meaning in a READ request: our responder takes it for leave to refer. Without it, a request that comes again
+  // says that the response could not be read. So small parts of a READ have it, too.
+  const bool small = size_of(count) < kLeastReferred;
+  packet.bth.solicited = refers || (again && small && req.refers && req.by_payload == 0);
   packet.send(0);
   req.refers |= refers;
   req.outstanding.push_back({req.send_psn, psn_add(req.send_psn, count - 1)});

@@ -63,15 +63,17 @@ void execute_read_again(Core& core, Qp& qp, const Packet& packet) {
       (qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) == 0) {
     return;
   }
+  ReplayEntry* entry = qp.resp.replay_cache.find_last(packet.bth.psn);
+  const bool by_payload = !packet.bth.solicited && entry != nullptr;
   if (!may_read(core, qp, reth)) {
     // The requester may have all that it asked for before the key went. It has not if it could not read the response.
-    if (qp.resp.refers && !packet.bth.solicited) nak_lost_read(core, qp, packet.bth.psn);
+    if (by_payload && entry->has_referred(packet.bth.psn)) nak_lost_read(core, qp, packet.bth.psn);
     return;
   }
   ResponseQueue& responses = qp.resp.responses;
   if (responses.holds(packet.bth.psn)) return;
   responses.drop_from(packet.bth.psn);
-  queue_read(core, qp, reth, packet.bth.psn, packet.bth.solicited);
+  if (queue_read(core, qp, reth, packet.bth.psn, packet.bth.solicited) && by_payload) entry->remove_referred(end);
 }
 
 }  // namespace verbs::soft::nic

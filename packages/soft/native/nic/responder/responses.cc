@@ -48,6 +48,8 @@ bool send_read_packet(Core& core, Qp& qp, Response& response) {
     pieces.add(memory.at, size);
     packet.send_referring(pieces);
     remote_region(core, qp, response.pd, response.rkey)->referred = qp.resp.refers = true;
+    ReplayEntry* entry = qp.resp.replay_cache.find_last(response.psn);
+    if (entry != nullptr) entry->add_referred(response.psn, next_psn);
   } else {
     packet.send(size);
   }

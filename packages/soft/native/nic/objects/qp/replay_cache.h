@@ -17,6 +17,21 @@ struct ReplayEntry {
   std::uint32_t psn;  // the first of the request
   std::uint8_t opcode;
   std::uint64_t original;  // atomics: the value before
+  // READs: the PSNs whose payload responses have only referred to. The requester may ask for it still.
+  std::uint32_t referred_psn = 0;
+  std::uint32_t referred_end = 0;
+
+  void add_referred(std::uint32_t from, std::uint32_t end) {
+    if (referred_psn == referred_end) referred_psn = referred_end = from;
+    if (psn_before(referred_end, end)) referred_end = end;
+  }
+  // The payload is sent up to there: the requester asks in order.
+  void remove_referred(std::uint32_t end) {
+    if (referred_psn != referred_end && psn_before(referred_psn, end)) {
+      referred_psn = psn_before(end, referred_end) ? end : referred_end;
+    }
+  }
+  bool has_referred(std::uint32_t at) const { return !psn_before(at, referred_psn) && psn_before(at, referred_end); }
 };
 
 class ReplayCache {
@@ -46,6 +61,14 @@ class ReplayCache {
     return nullptr;
   }
 
+  // The newest request that begins at `psn` or before it: of which that is a part, if it is of one in the cache.
+  ReplayEntry* find_last(std::uint32_t psn) {
+    for (std::size_t age = 0; age < count_; ++age) {
+      if (!psn_before(psn, newest(age).psn)) return &ring_[place(age)];
+    }
+    return nullptr;
+  }
+
   // The PSN of the first request after `psn` and before `end`; `end` if there is none.
   std::uint32_t first_between(std::uint32_t psn, std::uint32_t end) const {
     std::uint32_t first = end;
@@ -57,7 +80,8 @@ class ReplayCache {
   }
 
  private:
-  const ReplayEntry& newest(std::size_t age) const { return ring_[(next_ + ring_.size() - 1 - age) % ring_.size()]; }
+  std::size_t place(std::size_t age) const { return (next_ + ring_.size() - 1 - age) % ring_.size(); }
+  const ReplayEntry& newest(std::size_t age) const { return ring_[place(age)]; }
 
   std::vector<ReplayEntry> ring_;
   std::size_t next_ = 0;

@@ -239,6 +239,45 @@ TEST_CASE("memory that no READ has referred to goes without a word") {
   CHECK(net.arrived());
 }
 
+TEST_CASE("a request that comes twice, and whose READ is complete, does not need its key any more") {
+  Connection connection;
+  std::uint32_t size = kReadSize;
+  bool readable = true;
+  SUBCASE("of a small READ after a large one") { size = 1000; }
+  SUBCASE("of a small READ after a large one that could not be read") { size = 1000, readable = false; }
+  SUBCASE("of a large READ in small packets") { connection.mtu = IBV_MTU_256; }
+  SUBCASE("of a large READ that could not be read") { readable = false; }
+  ReferredRead net(connection);
+  net.b.cable.readable = readable;
+  std::vector<std::uint8_t> other(kReadSize);
+  nic::Mr* region = net.b.reg(other.data(), other.size());
+  if (size != kReadSize) REQUIRE(net.read() == IBV_WC_SUCCESS);
+
+  // The first answers are lost, so that the requester asks again.
+  std::vector<std::vector<std::uint8_t>> requests;
+  net.a.cable.observe = [&](auto frame) { requests.emplace_back(frame.begin(), frame.end()); };
+  Send send = net.request();
+  send.sges = {sge_of(net.near.data(), size, net.local)};
+  send.remote_addr = reinterpret_cast<std::uint64_t>(other.data());
+  send.rkey = region->rkey();
+  REQUIRE(post_send(net.a, net.qa, send) == 0);
+  net.a.nic->scheduler().pump(net.now);
+  net.b.cable.unplugged = true;
+  net.run(net.now + kMillisecond);
+  net.b.cable.unplugged = false;
+  net.run();
+  REQUIRE(net.a.nic->counters().retransmitted_pkts > 0);
+  REQUIRE(net.a.poll().at(0).status == IBV_WC_SUCCESS);
+
+  REQUIRE(net.b.nic->mrs().dereg(region) == 0);
+  for (const auto& request : requests) net.b.deliver(request);
+  net.run();
+  CHECK(net.qb->state == IBV_QPS_RTS);
+  CHECK_FALSE(net.b.saw(IBV_EVENT_QP_ACCESS_ERR));
+  CHECK(net.read() == IBV_WC_SUCCESS);
+  CHECK(net.arrived());
+}
+
 TEST_CASE("a READ with a wrong key fails behind one that succeeds") {
   ReferredRead net;
   REQUIRE(post_send(net.a, net.qa, net.request()) == 0);
