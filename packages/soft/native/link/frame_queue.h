@@ -48,6 +48,7 @@ class FrameQueue {
   std::size_t drain(Receiver& receiver, std::size_t budget);
   // From now on frames are discarded and `notify` is not called: other threads may still hold the queue and push.
   void close();
+  bool closed() const { return !open_.load(std::memory_order_relaxed); }
   // Calls `notify`, unless the queue is closed.
   void announce();
 
@@ -61,7 +62,7 @@ class FrameQueue {
 
   std::mutex mutex_;
   std::function<void()> notify_;
-  bool open_ = true;
+  std::atomic<bool> open_{true};  // changes under the lock
   // Memory grows with the load. The slots that were emptied last are filled first: they are still in the CPU's cache.
   std::size_t slots_ = 0;  // in free_ and in order_
   std::vector<SlotPointer> free_;

@@ -33,18 +33,15 @@ InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void(
       next_(next),
       queue_(std::make_shared<FrameQueue>(std::move(notify))),
       directory_(QueueDirectory::process()),
-      listed_(directory_.add(address, queue_)),
       neighbours_(directory_) {
   batch_.front() = FrameQueue::make_slot();
-  if (batch_.front()) return;
-  if (listed_) directory_.remove(address_);  // there is no memory: the address stays free
-  throw std::bad_alloc();
+  if (!batch_.front()) throw std::bad_alloc();
+  directory_.add(address, queue_);
 }
 
 InprocLink::~InprocLink() {
-  for (const wire::Gid& group : groups_) directory_.leave(group, queue_.get());
-  if (listed_) directory_.remove(address_);
   queue_->close();
+  directory_.remove_closed();
 }
 
 std::uint8_t* InprocLink::reserve() {

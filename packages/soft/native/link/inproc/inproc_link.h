@@ -77,7 +77,6 @@ class InprocLink final : public Link {
   Link* next_;
   std::shared_ptr<FrameQueue> queue_;
   QueueDirectory& directory_;
-  bool listed_;
   QueueDirectory::Reader neighbours_;
   InprocCounters counters_;
   std::vector<wire::Gid> groups_;

@@ -1,48 +1,43 @@
 #include "link/inproc/queue_directory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <new>
+#include <cstddef>
+#include <utility>
 
 #include "link/process_instance.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::link {
+
 namespace {
 
-// Destructors remove entries. Readers may hold the list, so that it is copied; without memory for that, later attempts
-// may have some. An entry that stays after all leads to a closed queue, which takes no frames.
-template <typename Attempt>
-void patiently(Attempt&& attempt) {
-  for (int tries = 0; tries < 20; ++tries) {
-    try {
-      return attempt();
-    } catch (const std::bad_alloc&) {
-      usleep(1000);
-    }
-  }
-}
+std::nullptr_t nothing(int) { return nullptr; }
 
 }  // namespace
 
 QueueDirectory& QueueDirectory::process() { return process_instance<QueueDirectory>(); }
 
-bool QueueDirectory::add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue) {
-  const std::lock_guard lock(mutex_);
-  if (std::ranges::find(*list_, address, &List::value_type::first) != list_->end()) return false;
-  auto next = std::make_shared<List>(*list_);
-  next->emplace_back(address, std::move(queue));
-  replace(std::move(next));
-  return true;
+// Readers may hold the list, so that it is copied.
+std::shared_ptr<QueueDirectory::List> QueueDirectory::open_queues() const {
+  auto next = std::make_shared<List>();
+  next->reserve(list_->size() + 1);
+  for (const auto& entry : *list_) {
+    if (!entry.second->closed()) next->push_back(entry);
+  }
+  return next;
 }
 
-void QueueDirectory::remove(const wire::Gid& address) {
-  patiently([&] {
-    const std::lock_guard lock(mutex_);
-    auto next = std::make_shared<List>(*list_);
-    std::erase_if(*next, [&](const auto& entry) { return entry.first == address; });
-    replace(std::move(next));
-  });
+void QueueDirectory::add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<List> next = open_queues();
+  if (std::ranges::find(*next, address, &List::value_type::first) != next->end()) return;
+  next->emplace_back(address, std::move(queue));
+  replace(std::move(next));
+}
+
+void QueueDirectory::remove_closed() {
+  const std::lock_guard lock(mutex_);
+  if (std::shared_ptr<List> next = contain([&] { return open_queues(); }, nothing)) replace(std::move(next));
 }
 
 void QueueDirectory::replace(std::shared_ptr<const List> list) {
@@ -52,18 +47,19 @@ void QueueDirectory::replace(std::shared_ptr<const List> list) {
 
 void QueueDirectory::join(const wire::Gid& group, std::shared_ptr<FrameQueue> queue) {
   const std::lock_guard lock(mutex_);
-  auto next = std::make_shared<List>(*list_);
-  next->emplace_back(group, std::move(queue));
+  std::shared_ptr<List> next = open_queues();
+  const List::value_type entry(group, std::move(queue));
+  if (std::ranges::find(*next, entry) != next->end()) return;  // there was no memory to leave it
+  next->push_back(entry);
   replace(std::move(next));
 }
 
 void QueueDirectory::leave(const wire::Gid& group, const FrameQueue* queue) {
-  patiently([&] {
-    const std::lock_guard lock(mutex_);
-    auto next = std::make_shared<List>(*list_);
-    std::erase_if(*next, [&](const auto& entry) { return entry.first == group && entry.second.get() == queue; });
-    replace(std::move(next));
-  });
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<List> next = contain([&] { return open_queues(); }, nothing);
+  if (!next) return;
+  std::erase_if(*next, [&](const auto& entry) { return entry.first == group && entry.second.get() == queue; });
+  replace(std::move(next));
 }
 
 void QueueDirectory::Reader::refresh() {
@@ -77,7 +73,7 @@ void QueueDirectory::Reader::refresh() {
 const std::shared_ptr<FrameQueue>* QueueDirectory::Reader::find(const wire::Gid& address) {
   refresh();
   for (const auto& [known, queue] : *list_) {
-    if (known == address) return &queue;
+    if (known == address && !queue->closed()) return &queue;
   }
   return nullptr;
 }

@@ -22,24 +22,27 @@ class QueueDirectory {
   // parent's queues, which no thread empties.
   static QueueDirectory& process();
 
-  // False if the address has a queue already.
-  bool add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue);
-  void remove(const wire::Gid& address);
+  // An address that has a queue already keeps it.
+  void add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue);
+  // Closed queues are found no more, from their close() on; this frees their memory. Without memory for the shorter
+  // list a later call does.
+  void remove_closed();
   // A group has any number of queues.
   void join(const wire::Gid& group, std::shared_ptr<FrameQueue> queue);
+  // Without memory the queue stays in the group.
   void leave(const wire::Gid& group, const FrameQueue* queue);
 
   class Reader {
    public:
     explicit Reader(QueueDirectory& directory) : directory_(directory) {}
-    // nullptr if the address is not in this process. Valid until the next call.
+    // nullptr if the address has no open queue in this process. Valid until the next call.
     const std::shared_ptr<FrameQueue>* find(const wire::Gid& address);
-    // Calls visit(queue) for each queue of the group.
+    // Calls visit(queue) for each open queue of the group.
     template <typename Visit>
     void for_each(const wire::Gid& group, Visit visit) {
       refresh();
       for (const auto& [known, queue] : *list_) {
-        if (known == group) visit(queue);
+        if (known == group && !queue->closed()) visit(queue);
       }
     }
 
@@ -52,6 +55,8 @@ class QueueDirectory {
   };
 
  private:
+  // A copy without the closed queues.
+  std::shared_ptr<List> open_queues() const;
   void replace(std::shared_ptr<const List> list);
 
   std::mutex mutex_;

@@ -4,12 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <thread>
 
+#include "test/abi/support/failing_new.h"
 #include "test/link/support/memory_link.h"
 
 using namespace verbs::soft::link;
 using namespace verbs::soft::link::test;
+using namespace verbs::soft::test;
 namespace wire = verbs::soft::wire;
 
 namespace {
@@ -221,6 +224,39 @@ TEST_CASE("an address has one link, which a second one does not affect") {
   send_now(a, frame_to(kB, 1));
   Collector collector;
   CHECK(b.receive(collector, 10) == 1);
+}
+
+TEST_CASE("an address is free when its link has ended without memory" * doctest::skip(!kAllocationsCanFail)) {
+  MemoryLink wire_a, wire_b;
+  InprocLink b(kB, &wire_b, nothing);
+  std::optional<InprocLink> a(std::in_place, kA, &wire_a, nothing);
+  Collector at_a;
+  const auto send_to_a = [&] { send_now(b, frame_to(kA, 1)); };
+  fail_allocations_from(1);
+  a.reset();
+  fail_allocation(0);
+  // Another process may have the address.
+  send_to_a();
+  CHECK(wire_b.sent.size() == 1);
+  a.emplace(kA, &wire_a, nothing);
+  send_to_a();
+  CHECK(a->receive(at_a, 2) == 1);
+  // So is it when a link does not get all the memory that it needs.
+  a.reset();
+  for (int nth = 1;; ++nth) {
+    fail_allocations_from(nth);
+    try {
+      a.emplace(kA, &wire_a, nothing);
+    } catch (const std::bad_alloc&) {
+      fail_allocation(0);
+      continue;
+    }
+    fail_allocation(0);
+    break;
+  }
+  send_to_a();
+  CHECK(a->receive(at_a, 2) == 1);
+  CHECK(wire_b.sent.size() == 1);
 }
 
 TEST_CASE("two threads exchange frames in order") {
