@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include "model/base/boundary.h"
 #include "model/base/error.h"
 #include "model/nic/verbs.h"
 
@@ -31,8 +32,6 @@ doca_error_t Client::begin(const std::string& name, const ServiceAddress& servic
   if (const doca_error_t error = transport_.add(&peer_)) return error;
   request_ = {};
   if (getrandom(&request_.client_id, sizeof request_.client_id, 0) != sizeof request_.client_id) {
-    transport_.remove(*peer_);
-    peer_ = nullptr;
     return DOCA_ERROR_INITIALIZATION;
   }
   request_.type = HandshakeMessage::Type::kConnect;
@@ -42,7 +41,6 @@ doca_error_t Client::begin(const std::string& name, const ServiceAddress& servic
   request_.end = peer_->connection->own();
   service_ = {.gid = service.gid, .qpn = service.qpn};
   peer_->known = true;
-  phase_ = Phase::kRequested;
   response_time_ = request_time_ = now();
   return DOCA_SUCCESS;
 }
@@ -55,10 +53,19 @@ doca_error_t Client::connect(const std::shared_ptr<Client>& self, const std::str
   if (const int error = find(name, &service)) return error_of(error, DOCA_ERROR_CONNECTION_ABORTED);
   {
     const std::lock_guard guard(transport_.mutex());
-    if (const doca_error_t error = begin(name, service)) return error;
+    // Before the request: a response without a known client is dropped.
+    const doca_error_t error = contained([&] {
+      const doca_error_t failed = begin(name, service);
+      if (failed == DOCA_SUCCESS) dev_.handshakes->add_client(request_.client_id, self);
+      return failed;
+    });
+    if (error != DOCA_SUCCESS) {
+      if (peer_) transport_.remove(*peer_);
+      peer_ = nullptr;
+      return error;
+    }
+    phase_ = Phase::kRequested;
   }
-  // Before the request: a response without a known client is dropped.
-  dev_.handshakes->add_client(request_.client_id, self);
   std::unique_lock lock(transport_.mutex());
   if (phase_ == Phase::kRequested) send_request(now());
   responded_.wait_for(lock, std::chrono::nanoseconds(kServiceTimeout), [&] { return phase_ != Phase::kRequested; });
@@ -162,12 +169,12 @@ doca_error_t Client::disconnect() {
     request_.type = HandshakeMessage::Type::kLeave;
     phase_ = Phase::kLeaving;
   }
-  transport_.leave({number}, [this](const Peer&) { dev_.handshakes->send(request_, service_); });
+  transport_.leave(number, [this](const Peer&) { dev_.handshakes->send(request_, service_); });
   dev_.handshakes->remove(this);
   const std::lock_guard guard(transport_.mutex());
   peer_ = nullptr;
   phase_ = Phase::kNone;
-  return transport_.release({number});
+  return transport_.release(number);
 }
 
 }  // namespace verbs::doca_comm::model

@@ -5,8 +5,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 
@@ -23,6 +23,7 @@ struct Handle {
   std::uint64_t magic = 0;
   std::uint32_t generation = 0;
   std::shared_ptr<Object> object;
+  Handle* next_free = nullptr;
 
   Object* get() const { return magic == kAlive && generation == process_generation() ? object.get() : nullptr; }
 };
@@ -32,9 +33,9 @@ template <typename Structure, typename Object>
 class HandlePool {
  public:
   static HandlePool& get() {
-    static auto* pool = new HandlePool;  // outlives every thread
+    static constinit HandlePool pool;  // without a destructor: it outlives every thread
     [[maybe_unused]] static const int kOnce = soft::model::take_leaf_at_fork<lock>();
-    return *pool;
+    return pool;
   }
 
   // The object of a structure of this pool; nullptr for any other pointer, a stale one and one of the parent process.
@@ -52,9 +53,10 @@ class HandlePool {
   Structure* add(std::shared_ptr<Object> object) {
     const std::lock_guard guard(mutex_);
     Structure* handle = nullptr;
-    if (free_.size() > kMinFree) {
-      handle = free_.front();
-      free_.pop_front();
+    if (free_count_ > kMinFree) {
+      handle = static_cast<Structure*>(first_free_);
+      first_free_ = handle->next_free;
+      --free_count_;
     } else {
       if (next_ == kChunk) {
         chunks_.store(new Chunk{.structures = {}, .next = chunks_.load(std::memory_order_relaxed)},
@@ -69,14 +71,17 @@ class HandlePool {
     return handle;
   }
 
-  // False if another thread was first.
+  // False if another thread was first. Needs no memory.
   bool remove(Structure* handle) {
     std::shared_ptr<Object> object;  // destroyed after the lock is released
     const std::lock_guard guard(mutex_);
     if (!handle->get()) return false;
     handle->magic = 0;
     object.swap(handle->object);
-    free_.push_back(handle);
+    handle->next_free = nullptr;
+    (free_count_ == 0 ? first_free_ : last_free_->next_free) = handle;
+    last_free_ = handle;
+    ++free_count_;
     return true;
   }
 
@@ -92,7 +97,10 @@ class HandlePool {
   std::mutex mutex_;
   std::atomic<Chunk*> chunks_{nullptr};  // the newest; the list only grows
   std::size_t next_ = kChunk;            // the first unused structure of the newest chunk
-  std::deque<Structure*> free_;
+  // The released structures, the oldest first.
+  Handle<Object>* first_free_ = nullptr;
+  Handle<Object>* last_free_ = nullptr;
+  std::size_t free_count_ = 0;
 };
 
 }  // namespace verbs::doca_comm::model

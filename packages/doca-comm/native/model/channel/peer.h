@@ -34,6 +34,7 @@ struct Peer {
   bool blocked = false;         // a send failed for lack of a slot or a credit
   bool lost = false;            // the connection failed or ended
   bool leaving = false;         // the user disconnects it: it is reported no more
+  bool draining = false;        // then: not everything that was sent is acknowledged yet
   bool gone = false;            // the other end says that it does not have the connection any more
   bool receive_closed = false;  // frames after the disconnect message, or after an invalid frame, are ignored
 };

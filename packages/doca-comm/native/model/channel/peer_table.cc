@@ -18,8 +18,8 @@ std::uint32_t PeerTable::next_number() {
 
 Peer* PeerTable::add(std::shared_ptr<Peer> peer) {
   Entry& entry = entry_of(peer->number);
+  entry.address = AddressPool::get().add(peer);
   entry.peer = std::move(peer);
-  entry.address = AddressPool::get().add(entry.peer);
   return entry.peer.get();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "model/base/boundary.h"
 #include "model/base/error.h"
 #include "model/nic/verbs.h"
 
@@ -44,31 +45,31 @@ doca_error_t Service::open(const std::string& name) {
   return error == 0 ? DOCA_SUCCESS : error_of(error, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
+// Needs no memory: peers that nobody can tell find out by themselves.
 void Service::close() {
-  std::vector<std::uint32_t> peers;
   {
     const std::lock_guard guard(transport_.mutex());
     closed_ = true;
     entry_.reset();
     for (const Request& request : requests_) respond(Type::kReject, request.message, request.from);
     requests_.clear();
-    transport_.peers().each([&](const Peer& peer) { peers.push_back(peer.number); });
   }
-  leave(peers);
+  leave(std::nullopt);
   dev_.handshakes->remove(this);
   const std::lock_guard guard(transport_.mutex());
   transport_.close();
   events_.close();
 }
 
-void Service::leave(const std::vector<std::uint32_t>& peers) {
-  transport_.leave(peers, [this](const Peer& peer) { dismiss(peer); });
+void Service::leave(std::optional<std::uint32_t> peer) {
+  const auto tell = [this](const Peer& each) { contained([&] { return dismiss(each), DOCA_SUCCESS; }); };
+  transport_.leave(peer, tell);
 }
 
 doca_error_t Service::disconnect(std::uint32_t peer) {
-  leave({peer});
+  leave(peer);
   const std::lock_guard guard(transport_.mutex());
-  return transport_.release({peer});
+  return transport_.release(peer);
 }
 
 void Service::dismiss(const Peer& peer) {
@@ -182,16 +183,17 @@ bool Service::has_capacity_for(const UdAddress& from) {
 
 doca_error_t Service::accept(const Request& request) {
   Peer* peer = nullptr;
-  doca_error_t error = transport_.add(&peer);
-  if (error == DOCA_SUCCESS) {
+  const doca_error_t error = contained([&] {
+    const doca_error_t failed = transport_.add(&peer);
+    if (failed != DOCA_SUCCESS) return failed;
     peer->remote = request.from;
     peer->client_id = request.message.client_id;
-    error = peer->connection->establish(request.from.gid, request.message.end);
-    if (error != DOCA_SUCCESS) transport_.remove(*peer);
-  }
+    return peer->connection->establish(request.from.gid, request.message.end);
+  });
   if (error != DOCA_SUCCESS) {
+    if (peer) transport_.remove(*peer);
     respond(Type::kReject, request.message, request.from);
-    return DOCA_ERROR_INITIALIZATION;
+    return error == DOCA_ERROR_NO_MEMORY ? error : DOCA_ERROR_INITIALIZATION;
   }
   respond(Type::kAccept, request.message, request.from, &peer->connection->own());
   events_.signal();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,7 @@ class Service final : public HandshakeHandler {
   };
 
   doca_error_t open(const std::string& name);
-  void leave(const std::vector<std::uint32_t>& peers);
+  void leave(std::optional<std::uint32_t> peer);
   void dismiss(const Peer& peer);
   void cancel(const HandshakeMessage& message, const UdAddress& from);
   Peer* find(const HandshakeMessage& message, const UdAddress& from);

@@ -46,6 +46,7 @@ void Transport::close() {
 }
 
 doca_error_t Transport::add(Peer** peer) {
+  losses_.reserve(peers_.count() + 1);
   auto created = std::make_shared<Peer>();
   created->transport = this;
   created->number = peers_.next_number();
@@ -161,7 +162,7 @@ bool Transport::report_loss(doca_comm_channel_addr_t** from) {
       remove(*peer);  // with its entry in losses_
       continue;
     }
-    losses_.pop_front();
+    losses_.erase(losses_.begin());
     if (!peer) continue;
     *from = peers_.address_of(*peer);
     return true;
@@ -233,31 +234,20 @@ void Transport::notify_send() {
   send_armed_ = false;
 }
 
-std::vector<Peer*> Transport::undrained(const std::vector<std::uint32_t>& numbers) {
-  poll_sends();
-  std::vector<Peer*> found;
-  for (const std::uint32_t number : numbers) {
-    Peer* peer = peers_.find(number);
-    if (peer && !peer->lost && !peer->gone && !peer->connection->drained()) found.push_back(peer);
-  }
-  return found;
+void Transport::send_disconnect(Peer& peer) {
+  peer.leaving = peer.receive_closed = true;
+  if (!peer.connection->established()) return;
+  // A peer that left first is told, too: it may wait for an acknowledgement that this end can give no more.
+  const bool receives = !peer.lost && !peer.connection->peer_disconnected();
+  peer.connection->send_disconnect(receives);
+  peer.draining = receives;
 }
 
-void Transport::leave(const std::vector<std::uint32_t>& numbers, const Ask& ask) {
-  std::vector<std::uint32_t> waiting;
+void Transport::leave(std::optional<std::uint32_t> number, const Ask& ask) {
   {
     const std::lock_guard guard(mutex_);
     poll_sends();
-    for (const std::uint32_t number : numbers) {
-      Peer* peer = peers_.find(number);
-      if (!peer) continue;
-      peer->leaving = peer->receive_closed = true;
-      if (!peer->connection->established()) continue;
-      // A peer that left first is told, too: it may wait for an acknowledgement that this end can give no more.
-      const bool receives = !peer->lost && !peer->connection->peer_disconnected();
-      peer->connection->send_disconnect(receives);
-      if (receives) waiting.push_back(number);
-    }
+    each(number, [this](Peer& peer) { send_disconnect(peer); });
   }
   // The disconnect message follows all messages, so that they are acknowledged before it.
   const Nanos start = now();
@@ -267,10 +257,16 @@ void Transport::leave(const std::vector<std::uint32_t>& numbers, const Ask& ask)
   for (Nanos time = start; time - start < kDisconnectTimeout; time = now()) {
     {
       const std::lock_guard guard(mutex_);
-      const std::vector<Peer*> left = undrained(waiting);
-      if (left.empty()) return;
-      if (time >= ask_at) {
-        for (const Peer* peer : left) ask(*peer);
+      poll_sends();
+      const bool asks = time >= ask_at;
+      bool any = false;
+      each(number, [&](Peer& peer) {
+        peer.draining = peer.draining && !peer.lost && !peer.gone && !peer.connection->drained();
+        any |= peer.draining;
+        if (peer.draining && asks) ask(peer);
+      });
+      if (!any) return;
+      if (asks) {
         ask_at = time + ask_pause;
         ask_pause = std::min(ask_pause * 2, kLastAsk);
       }
@@ -280,16 +276,12 @@ void Transport::leave(const std::vector<std::uint32_t>& numbers, const Ask& ask)
   }
 }
 
-doca_error_t Transport::release(const std::vector<std::uint32_t>& numbers) {
-  int error = 0;
-  for (const std::uint32_t number : numbers) {
-    Peer* peer = peers_.find(number);
-    if (!peer) continue;
-    const int failure = peer->connection->close();
-    if (error == 0) error = failure;
-    remove(*peer);
-    ++changes_;
-  }
+doca_error_t Transport::release(std::uint32_t number) {
+  Peer* peer = peers_.find(number);
+  if (!peer) return DOCA_SUCCESS;
+  const int error = peer->connection->close();
+  remove(*peer);
+  ++changes_;
   return error == 0 ? DOCA_SUCCESS : error_of(error, DOCA_ERROR_UNKNOWN);
 }
 

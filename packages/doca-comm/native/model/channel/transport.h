@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "model/base/clock.h"
@@ -42,11 +42,12 @@ class Transport {
   doca_error_t update(Peer& peer);
   // Asks the other end, outside the connection, whether it still has the connection. Called under mutex().
   using Ask = std::function<void(const Peer&)>;
-  // Sends disconnect messages, and waits for a limited time until all messages are acknowledged or the other end has
-  // left as well. The peers are named by their numbers: another thread may remove one meanwhile.
-  void leave(const std::vector<std::uint32_t>& numbers, const Ask& ask);
-  // Frees the peers. UNKNOWN or NO_MEMORY if destroying a queue pair failed; they are freed all the same.
-  doca_error_t release(const std::vector<std::uint32_t>& numbers);
+  // Sends a disconnect message, and waits for a limited time until all messages are acknowledged or the other end has
+  // left as well. The peer is named by its number: another thread may remove it meanwhile. nullopt: all peers. Needs no
+  // memory.
+  void leave(std::optional<std::uint32_t> number, const Ask& ask);
+  // Frees the peer. UNKNOWN or NO_MEMORY if destroying a queue pair failed; it is freed all the same.
+  doca_error_t release(std::uint32_t number);
 
   void arm_send();
   // `ready`: there is something to receive besides messages.
@@ -81,8 +82,13 @@ class Transport {
   bool report_loss(doca_comm_channel_addr_t** from);
   void poll_sends();
   bool has_room(const Peer& peer) const { return peer.connection->has_slot() && peer.connection->has_credit(); }
-  // Which of the peers must not be freed yet.
-  std::vector<Peer*> undrained(const std::vector<std::uint32_t>& numbers);
+  void send_disconnect(Peer& peer);
+  // Calls `call` with the peer of that number, or with all of them.
+  template <typename Call>
+  void each(std::optional<std::uint32_t> number, Call&& call) {
+    if (!number) return peers_.each(call);
+    if (Peer* peer = peers_.find(*number)) call(*peer);
+  }
 
   doca_dev& dev_;
   const Sizes sizes_;
@@ -93,7 +99,7 @@ class Transport {
   CompletionQueues sends_;
   CompletionQueues receives_;
   PeerTable peers_;
-  std::deque<Loss> losses_;
+  std::vector<Loss> losses_;   // has room for every peer: a loss is noted without memory
   std::uint64_t handled_ = 0;  // completions of receives
   ibv_wc batch_[kBatch];
   int batch_size_ = 0;

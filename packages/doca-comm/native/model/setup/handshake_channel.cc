@@ -29,8 +29,11 @@ doca_error_t HandshakeChannel::start() {
   channel_ = verbs->create_comp_channel(context_);
   if (!channel_) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   cq_ = verbs->create_cq(context_, kReceives, channel_);
+  if (!cq_) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   send_cq_ = verbs->create_cq(context_, kSends, nullptr);
-  if (!cq_ || !send_cq_ || wake_.open() != 0 || !create_queue_pair()) return error_of(errno, DOCA_ERROR_INITIALIZATION);
+  if (!send_cq_) return error_of(errno, DOCA_ERROR_INITIALIZATION);
+  if (const int error = wake_.open()) return error_of(error, DOCA_ERROR_INITIALIZATION);
+  if (!create_queue_pair()) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   for (std::uint32_t slot = 0; slot < kReceives; ++slot) {
     if (const int error = post_receive(slot)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   }

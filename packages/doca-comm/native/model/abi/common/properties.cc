@@ -4,10 +4,12 @@
 #include <cstring>
 
 #include "model/abi/common/versions.h"
+#include "model/base/boundary.h"
 #include "model/base/text.h"
 #include "model/bluefield/device.h"
 
 using verbs::doca_comm::model::Bluefield;
+using verbs::doca_comm::model::contained;
 using verbs::doca_comm::model::full_pci;
 using verbs::doca_comm::model::Gid;
 using verbs::doca_comm::model::Verbs;
@@ -17,7 +19,8 @@ namespace {
 // Other pointers are not read.
 template <typename Info>
 bool is_known(const Info* info) {
-  return Bluefield::get().knows(info);
+  // The first call in the process makes the table.
+  return verbs::soft::contain([&] { return Bluefield::get().knows(info); }, [](int) { return false; });
 }
 
 doca_error_t put(const std::string& text, char* to, std::size_t size) {
@@ -156,7 +159,9 @@ doca_error_t doca_devinfo_get_lid_both(const doca_devinfo* devinfo, std::uint16_
   return DOCA_SUCCESS;
 }
 doca_error_t doca_devinfo_rep_get_vuid_both(const doca_devinfo_rep* devinfo_rep, char* vuid, std::uint32_t size) {
-  return is_known(devinfo_rep) && vuid ? put("SOFT" + devinfo_rep->pci, vuid, size) : DOCA_ERROR_INVALID_VALUE;
+  return contained([&]() -> doca_error_t {
+    return is_known(devinfo_rep) && vuid ? put("SOFT" + devinfo_rep->pci, vuid, size) : DOCA_ERROR_INVALID_VALUE;
+  });
 }
 doca_error_t doca_devinfo_rep_get_pci_func_type_both(const doca_devinfo_rep* devinfo_rep, doca_pci_func_type* type) {
   if (!is_known(devinfo_rep) || !type) return DOCA_ERROR_INVALID_VALUE;
