@@ -23,7 +23,7 @@ Fields without_handle(const void* ibv) {
 // Never destroyed, and there without memory: a context that cannot be opened is taken out of it.
 Addresses& addresses() {
   alignas(Addresses) static std::byte place[sizeof(Addresses)];
-  static auto* const all = new (place) Addresses;
+  static auto* all = new (place) Addresses;
   return *all;
 }
 
