@@ -12,7 +12,9 @@ export function* fioCases({ server: { address } }) {
       program: 'fio',
       name: `ioengine=rdma, verb=${verb}`,
       port,
-      server: words(`fio --name=server ${common} --rw=read --iodepth=16`),
+      // A receive for each message from the beginning: fio connects without RNR retries, so that a server that does not
+      // get the processor in time ends it.
+      server: words(`fio --name=server ${common} --rw=read --iodepth=128`),
       // To fio, the writing end is the client, whatever it does.
       client: words(`fio --name=client ${common} --rw=write --hostname=${address} --verb=${verb} --iodepth=1`),
       prints: /WRITE: bw=.*io=8192KiB/,
