@@ -32,6 +32,7 @@ int create_queue(Id& id, std::uint32_t size, ibv_cq*& cq, ibv_comp_channel*& cha
 }
 
 void destroy_queues(Id& id) {
+  if (id.cm.qp_type == IBV_QPT_XRC_RECV && id.cm.srq) return;  // it receives into one of them
   destroy_queue(id.cm.recv_cq, id.cm.recv_cq_channel);
   destroy_queue(id.cm.send_cq, id.cm.send_cq_channel);
 }
@@ -144,7 +145,11 @@ int create_srq(Id& id, ibv_srq_init_attr_ex* attr) {
   verbs_context* context = verbs_get_ctx_op(id.cm.verbs, create_srq_ex);
   if (!context) return EOPNOTSUPP;
   ibv_srq* srq = context->create_srq_ex(id.cm.verbs, attr);
-  if (!srq) return errno;
+  if (!srq) {
+    const int error = errno;
+    if (!id.cm.qp) destroy_queues(id);
+    return error;
+  }
   id.cm.srq = srq;
   id.cm.pd = attr->pd;
   return 0;

@@ -245,6 +245,34 @@ TEST_CASE("queue pairs and shared receive queues" * doctest::skip(!kAllocationsC
   destroy(id);
 }
 
+TEST_CASE("an XRC SRQ keeps its completion queue, and without memory leaves none behind" *
+          doctest::skip(!kAllocationsCanFail)) {
+  sockaddr_storage own = address(kAddress, 0);
+  rdma_addrinfo info{};
+  info.ai_flags = RAI_PASSIVE;
+  info.ai_family = AF_INET;
+  info.ai_qp_type = IBV_QPT_XRC_RECV;
+  info.ai_port_space = RDMA_PS_IB;
+  info.ai_src_len = sizeof(sockaddr_in);
+  info.ai_src_addr = as_sockaddr(own);
+  rdma_cm_id* id = nullptr;
+  REQUIRE(rdma_create_ep(&id, &info, nullptr, nullptr) == 0);
+  ibv_srq_init_attr attr{.srq_context = nullptr, .attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0}};
+  bool left = false;  // a check would need memory
+  until_it_succeeds("rdma_create_srq", [&] {
+    const int result = rdma_create_srq(id, nullptr, &attr);
+    left |= result != 0 && id->recv_cq;
+    return result;
+  });
+  CHECK_FALSE(left);
+  create_qp(id);
+  rdma_destroy_qp(id);
+  CHECK(id->recv_cq);
+  rdma_destroy_srq(id);
+  CHECK_FALSE(id->recv_cq);
+  rdma_destroy_ep(id);
+}
+
 TEST_CASE("multicast groups" * doctest::skip(!kAllocationsCanFail)) {
   rdma_event_channel* const channel = rdma_create_event_channel();
   rdma_cm_id* const id = resolved(channel, RDMA_PS_UDP, "239.7.7.7");
