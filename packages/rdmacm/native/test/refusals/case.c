@@ -149,6 +149,19 @@ struct rdma_conn_param with_depths(uint8_t resources, uint8_t depth) {
   return made;
 }
 
+struct rdma_addrinfo info(int flags, struct sockaddr *source, struct sockaddr *destination) {
+  return (struct rdma_addrinfo){
+      .ai_flags = flags,
+      .ai_family = AF_INET,
+      .ai_qp_type = IBV_QPT_RC,
+      .ai_port_space = RDMA_PS_TCP,
+      .ai_src_len = source ? sizeof(struct sockaddr_in) : 0,
+      .ai_src_addr = source,
+      .ai_dst_len = destination ? sizeof(struct sockaddr_in) : 0,
+      .ai_dst_addr = destination,
+  };
+}
+
 struct ends requested(enum rdma_port_space ps, int qps) {
   enum { kPort = 7471 };
   struct rdma_conn_param param = parameters();

@@ -57,6 +57,9 @@ struct sockaddr *foreign6(uint16_t port);
 struct sockaddr *group4(void);
 struct sockaddr *no_ip(void);
 
+/* What rdma_getaddrinfo() gives for RC connections. */
+struct rdma_addrinfo info(int flags, struct sockaddr *source, struct sockaddr *destination);
+
 struct rdma_event_channel *channel(void);
 struct rdma_cm_id *new_id(enum rdma_port_space ps);
 struct rdma_cm_id *bound_id(enum rdma_port_space ps, struct sockaddr *address);

@@ -51,24 +51,12 @@ static void other_port_space(void) {
   see(id);
 }
 
-static struct rdma_addrinfo info_of(enum rdma_port_space ps, enum ibv_qp_type type, struct sockaddr *source,
-                                    struct sockaddr *destination) {
-  return (struct rdma_addrinfo){
-      .ai_flags = source ? RAI_PASSIVE : 0,
-      .ai_family = AF_INET,
-      .ai_qp_type = (int)type,
-      .ai_port_space = ps,
-      .ai_src_len = source ? sizeof(struct sockaddr_in) : 0,
-      .ai_src_addr = source,
-      .ai_dst_len = destination ? sizeof(struct sockaddr_in) : 0,
-      .ai_dst_addr = destination,
-  };
-}
-
 // Endpoints of two types, without queue pairs: not every adapter has all types. RDMA_PS_TCP is RC, whatever they say.
 static void connect_to(enum ibv_qp_type listening, enum ibv_qp_type connecting, uint16_t port) {
-  struct rdma_addrinfo passive = info_of(RDMA_PS_IB, listening, own4(port), NULL);
-  struct rdma_addrinfo active = info_of(RDMA_PS_IB, connecting, NULL, own4(port));
+  struct rdma_addrinfo passive = info(RAI_PASSIVE, own4(port), NULL), active = info(0, NULL, own4(port));
+  passive.ai_port_space = active.ai_port_space = RDMA_PS_IB;
+  passive.ai_qp_type = (int)listening;
+  active.ai_qp_type = (int)connecting;
   struct rdma_cm_id *listener = NULL, *client = NULL;
   struct rdma_conn_param param = parameters();
   param.qp_num = 17;

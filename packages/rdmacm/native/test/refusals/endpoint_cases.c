@@ -30,19 +30,6 @@ static void no_place(void) { TRY(rdma_getaddrinfo("10.0.0.1", "7471", NULL, NULL
 
 static void free_nothing(void) { TRY_VOID(rdma_freeaddrinfo(NULL)); }
 
-static struct rdma_addrinfo info(int flags, struct sockaddr *source, struct sockaddr *destination) {
-  return (struct rdma_addrinfo){
-      .ai_flags = flags,
-      .ai_family = AF_INET,
-      .ai_qp_type = IBV_QPT_RC,
-      .ai_port_space = RDMA_PS_TCP,
-      .ai_src_len = source ? sizeof(struct sockaddr_in) : 0,
-      .ai_src_addr = source,
-      .ai_dst_len = destination ? sizeof(struct sockaddr_in) : 0,
-      .ai_dst_addr = destination,
-  };
-}
-
 static void create_addresses(void) {
   struct rdma_cm_id *id = NULL;
   struct rdma_addrinfo passive = info(RAI_PASSIVE, foreign4(0), NULL), active = info(0, NULL, own4(7000)),
