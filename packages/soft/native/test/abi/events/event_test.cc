@@ -102,11 +102,7 @@ TEST_CASE("an asynchronous event names its queue pair, whose destruction waits f
   a.connect(b);
   b.connect(a);
   // The first message to a queue pair in RTS raises no event; a request with an invalid key raises one at b.
-  ibv_sge sge;
-  ibv_send_wr wr = a.request(&sge, IBV_WR_RDMA_WRITE, 0, 64), *bad = nullptr;
-  wr.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(b.memory.data());
-  wr.wr.rdma.rkey = b.mr->rkey ^ 0xff;
-  REQUIRE(ibv_post_send(a.qp, &wr, &bad) == 0);
+  REQUIRE(a.rdma(IBV_WR_RDMA_WRITE, b, 64, 0xff) == 0);
   CHECK(a.poll().status == IBV_WC_REM_ACCESS_ERR);
   REQUIRE(readable(b.context->async_fd, kLong));
   ibv_async_event event{};

@@ -133,11 +133,12 @@ struct End {
     return ibv_post_send(qp, &wr, &bad);
   }
 
-  int rdma(ibv_wr_opcode opcode, const End& peer, std::uint32_t length) {
+  // `wrong_bits`: of the remote key.
+  int rdma(ibv_wr_opcode opcode, const End& peer, std::uint32_t length, std::uint32_t wrong_bits = 0) {
     ibv_sge sge;
     ibv_send_wr wr = request(&sge, opcode, 0, length), *bad = nullptr;
     wr.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(peer.memory.data());
-    wr.wr.rdma.rkey = peer.mr->rkey;
+    wr.wr.rdma.rkey = peer.mr->rkey ^ wrong_bits;
     return ibv_post_send(qp, &wr, &bad);
   }
 

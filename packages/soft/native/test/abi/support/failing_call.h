@@ -28,6 +28,28 @@ struct MemoryAgain {
   ~MemoryAgain() { fail_allocation(0); }
 };
 
+// Turn by turn: the nth allocation and all later ones fail, then the nth alone, for each n.
+struct Turn {
+  int nth = 1;
+  bool alone = false;
+
+  void begin() const {
+    errno = 0;
+    alone ? fail_allocation(nth) : fail_allocations_from(nth);
+  }
+  // Whether an allocation has failed in it.
+  static bool end() {
+    const bool failed = allocation_failed();
+    fail_allocation(0);
+    return failed;
+  }
+  void next() {
+    if (alone) ++nth;
+    alone = !alone;
+    REQUIRE(nth < 10000);
+  }
+};
+
 template <typename Result>
 bool has_passed(Result result) {
   if constexpr (std::is_pointer_v<Result>) {
@@ -44,16 +66,12 @@ auto until_it_succeeds(const std::string& name, const Call& call, const Undo& un
   CAPTURE(name);
   failed_calls().insert(name);
   const MemoryAgain memory_again;
-  for (int turn = 0;; ++turn) {
-    const int nth = turn / 2 + 1;
-    const bool alone = turn % 2 != 0;
-    CAPTURE(nth);
-    CAPTURE(alone);
-    errno = 0;
-    alone ? fail_allocation(nth) : fail_allocations_from(nth);
+  for (Turn turn;; turn.next()) {
+    CAPTURE(turn.nth);
+    CAPTURE(turn.alone);
+    turn.begin();
     auto result = call();
-    const bool failed = allocation_failed();
-    fail_allocation(0);
+    const bool failed = Turn::end();
     if (has_passed(result)) {
       if constexpr (!std::is_null_pointer_v<Undo>) {
         if (failed) {
@@ -69,7 +87,6 @@ auto until_it_succeeds(const std::string& name, const Call& call, const Undo& un
       CHECK(errno == ENOMEM);
     }
     REQUIRE(failed);
-    REQUIRE(nth < 10000);
   }
 }
 
@@ -79,24 +96,19 @@ void until_it_ends(const std::string& name, const Make& make, const End& end) {
   CAPTURE(name);
   failed_calls().insert(name);
   const MemoryAgain memory_again;
-  for (int turn = 0;; ++turn) {
-    const int nth = turn / 2 + 1;
-    const bool alone = turn % 2 != 0;
-    CAPTURE(nth);
-    CAPTURE(alone);
+  for (Turn turn;; turn.next()) {
+    CAPTURE(turn.nth);
+    CAPTURE(turn.alone);
     auto* const object = make();
     REQUIRE(object);
-    errno = 0;
-    alone ? fail_allocation(nth) : fail_allocations_from(nth);
+    turn.begin();
     const int result = end(object);
-    const bool failed = allocation_failed();
-    fail_allocation(0);
+    const bool failed = Turn::end();
     if (result != 0) {
       CHECK((errno == ENOMEM || result == ENOMEM));
       CHECK(end(object) == 0);
     }
     if (!failed) return;
-    REQUIRE(nth < 10000);
   }
 }
 
@@ -107,13 +119,10 @@ void until_it_has_memory(const std::string& name, const Call& call) {
   CAPTURE(name);
   failed_calls().insert(name);
   const MemoryAgain memory_again;
-  for (int turn = 0;; ++turn) {
-    turn % 2 != 0 ? fail_allocation(turn / 2 + 1) : fail_allocations_from(turn / 2 + 1);
+  for (Turn turn;; turn.next()) {
+    turn.begin();
     call();
-    const bool failed = allocation_failed();
-    fail_allocation(0);
-    if (!failed) return;
-    REQUIRE(turn < 20000);
+    if (!Turn::end()) return;
   }
 }
 
@@ -123,16 +132,14 @@ auto without_allocating(const std::string& name, const Call& call) {
   CAPTURE(name);
   failed_calls().insert(name);
   const MemoryAgain memory_again;
-  fail_allocations_from(1);
+  Turn().begin();
   if constexpr (std::is_void_v<decltype(call())>) {
     call();
-    const bool allocated = allocation_failed();
-    fail_allocation(0);
+    const bool allocated = Turn::end();  // a check needs memory
     CHECK_FALSE(allocated);
   } else {
     auto result = call();
-    const bool allocated = allocation_failed();
-    fail_allocation(0);
+    const bool allocated = Turn::end();
     CHECK_FALSE(allocated);
     return result;
   }
