@@ -16,6 +16,7 @@ import { regressionsOf, seedArchiveOf, targetNames } from '../src/fuzz/build.mjs
 import { table } from '../src/fuzz/coverage.mjs';
 import { goalOf, nearest } from '../src/fuzz/goals.mjs';
 import { packSeeds, seedNames } from '../src/fuzz/refresh.mjs';
+import { runTarget } from '../src/fuzz/run-target.mjs';
 
 function fuzz(...args: string[]) {
   return spawnSync(process.execPath, [join(import.meta.dirname, '../fuzz.mjs'), ...args], { encoding: 'utf8' });
@@ -58,6 +59,52 @@ describe('the goals', () => {
     expect(nearest([far, near, { name: 'unknown', missing: 1e8, rate: 0 }])).toBe('unknown');
     expect(nearest([far, { ...near, missing: 0 }])).toBe('far');
     expect(nearest([{ ...far, missing: -1 }])).toBeUndefined();
+  });
+});
+
+describe('a run of a target', () => {
+  type RunForm = NonNullable<Parameters<typeof runTarget>[2]>;
+  const crash = { output: '', reproducer: undefined, command: '' };
+
+  // Each form makes `rate` executions in a second.
+  async function run(limit: { seconds: number; executions?: number }, rate: number, crashing?: string) {
+    const runs: [string, number, number][] = [];
+    const runForm: RunForm = (name, form, { seconds, executions }) => {
+      runs.push([form, seconds, executions]);
+      const made = Math.min(seconds * rate, executions);
+      const fast = form === 'fast' ? made : 0;
+      return Promise.resolve({
+        ...{ name, executions: made, fast, seconds: made / rate },
+        crash: form === crashing ? crash : undefined,
+      });
+    };
+    return { runs, result: await runTarget('wire', limit, runForm) };
+  }
+
+  it('has seven eighths of the time without sanitizers, and the rest with them', async () => {
+    const { runs, result } = await run({ seconds: 80 }, 10);
+    expect(runs).toEqual([
+      ['fast', 70, Infinity],
+      ['checked', 10, Infinity],
+    ]);
+    expect(result).toMatchObject({ executions: 800, fast: 700, seconds: 80, crash: undefined });
+  });
+
+  it('replays what the fast form discovered with the sanitizers, even where no execution is left', async () => {
+    const { runs, result } = await run({ seconds: 80, executions: 300 }, 10);
+    expect(runs).toEqual([
+      ['fast', 70, 300],
+      ['checked', 50, 0],
+    ]);
+    expect(result).toMatchObject({ executions: 300, fast: 300 });
+  });
+
+  it('ends with the crash of either form, and counts what it executed', async () => {
+    const first = await run({ seconds: 80 }, 10, 'fast');
+    expect(first.runs).toEqual([['fast', 70, Infinity]]);
+    expect(first.result).toMatchObject({ executions: 700, fast: 700, crash });
+    const second = await run({ seconds: 80 }, 10, 'checked');
+    expect(second.result).toMatchObject({ executions: 800, fast: 700, crash });
   });
 });
 

@@ -39,6 +39,20 @@ export function totalOf(target) {
 }
 
 /**
+ * The figure's name in the record. Runs of before there was a fast form do not have it: all of theirs were checked.
+ * @param {string} target
+ */
+export const fastFigure = (target) => `${target} without sanitizers`;
+
+/**
+ * How many of them were in the form without sanitizers.
+ * @param {string} target
+ */
+export function fastOf(target) {
+  return everything().sums['fuzz']?.figures[fastFigure(target)] ?? 0;
+}
+
+/**
  * @param {string} target
  * @param {Count} run
  */

@@ -27,7 +27,8 @@ export function refresh(target) {
     const merged = join(folder, 'merged');
     mkdirSync(merged);
     const sources = [unpackedSeedsOf(target), regressionsOf(target), discoveredOf(target)];
-    mustRun(programOf(target), ['-merge=1', '-detect_leaks=0', merged, ...sources.filter((path) => existsSync(path))]);
+    const known = sources.filter((path) => existsSync(path));
+    mustRun(programOf(target, 'checked'), ['-merge=1', '-detect_leaks=0', merged, ...known]);
     packSeeds(merged, seedArchiveOf(target));
     return { before, after: readdirSync(merged).length };
   } finally {

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { root } from '../../../setup/src/paths.mjs';
 import { record } from '../../../lib/src/reliability/log.mjs';
-import { addCount, totalOf } from './counts.mjs';
+import { addCount, fastFigure, totalOf } from './counts.mjs';
 import { runTarget } from './run-target.mjs';
 
 /** Executions after which a target leaves its time to the others. */
@@ -50,8 +50,9 @@ function secondsUntil(end) {
 function merge(first, second) {
   if (first === undefined) return second;
   const executions = first.executions + second.executions;
+  const fast = first.fast + second.fast;
   const seconds = first.seconds + second.seconds;
-  return { ...second, executions, seconds, crash: first.crash ?? second.crash };
+  return { ...second, executions, fast, seconds, crash: first.crash ?? second.crash };
 }
 
 /**
@@ -60,9 +61,10 @@ function merge(first, second) {
  * @returns {Result}
  */
 export function report(result) {
-  const { name, executions, seconds, crash } = result;
+  const { name, executions, fast, seconds, crash } = result;
   addCount(name, result);
-  record({ suite: 'fuzz', passed: crash === undefined, figures: { executions, [name]: executions }, detail: name });
+  const figures = { executions, [name]: executions, [fastFigure(name)]: fast };
+  record({ suite: 'fuzz', passed: crash === undefined, figures, detail: name });
   const speed = Math.round(executions / Math.max(seconds, 1)).toLocaleString('en');
   const head = `${name}: ${executions.toLocaleString('en')} executions in ${Math.round(seconds)} s, ${speed} a second`;
   const all = `${totalOf(name).toLocaleString('en')} in all recorded runs`;

@@ -2,6 +2,7 @@
 // the words of the atomic operations.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -60,11 +61,19 @@ class Board {
     }
     FUZZ_CHECK(std::memcmp(at + kAreaSize - kBorder, blank.data(), kBorder) == 0);
   }
-  // Each byte is still blank, or is that of `wanted`: a message that did not end may have arrived in part.
+  // Each byte is still blank, or is that of `wanted`: a message that did not end may have arrived in part. Most pieces
+  // are all blank or all wanted, and are compared as a whole: byte by byte takes most of the time of an execution.
   void check_part(Area which, std::size_t i, const std::uint8_t* wanted, std::size_t size) {
+    static constexpr std::size_t kPiece = 64;
+    static const std::vector<std::uint8_t> blank(kRoom, kBlank);
     const std::uint8_t* at = slot(which, i);
-    for (std::size_t j = 0; j < size; ++j) FUZZ_CHECK(at[j] == kBlank || at[j] == wanted[j]);
-    for (std::size_t j = size; j < kRoom; ++j) FUZZ_CHECK(at[j] == kBlank);
+    for (std::size_t begin = 0; begin < size; begin += kPiece) {
+      const std::size_t end = std::min(begin + kPiece, size);
+      if (std::memcmp(at + begin, wanted + begin, end - begin) == 0) continue;
+      if (std::memcmp(at + begin, blank.data(), end - begin) == 0) continue;
+      for (std::size_t j = begin; j < end; ++j) FUZZ_CHECK(at[j] == kBlank || at[j] == wanted[j]);
+    }
+    FUZZ_CHECK(std::memcmp(at + size, blank.data(), kRoom - size) == 0);
   }
 
   // Of fetch-and-add, and of compare-and-swap.
