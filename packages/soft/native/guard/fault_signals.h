@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "guard/access_guard.h"
+#include "guard/known_mask.h"
 
 namespace verbs::soft::guard {
 
@@ -16,7 +17,7 @@ void end_admission();
 
 // Before a guarded access to memory of a region: this thread takes the signals of faults from now on, and the fault
 // handler is in front. The step must end by restore_fault_signals(); the device's lock does that when it is released.
-// One system call in a step.
+// One system call in a step, or none if the thread was away for a moment only (known_mask.h).
 inline void admit_fault_signals() {
   if (!admitted) begin_admission();
 }
@@ -24,7 +25,11 @@ inline void admit_fault_signals() {
 // The mask is as before the step.
 inline void restore_fault_signals() {
   if (admitted) end_admission();
+  known_mask.leave();
 }
+
+// A step of this thread begins, whether or not it touches regions.
+inline void begin_step() { known_mask.enter(); }
 
 // For a thread of the NIC that never blocks them: spares the system call.
 void trust_this_thread();
