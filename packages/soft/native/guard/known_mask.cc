@@ -9,8 +9,8 @@ namespace verbs::soft::guard {
 namespace {
 
 constexpr int kCalls = 64;
-// The share of a system call's time that is certainly less than one: the processor may be faster later, at a higher clock
-// or without a neighbour that shares its core, and the counter is not.
+// The share of a system call's time that is certainly less than one: the processor may be faster later, at a higher
+// clock or without a neighbour that shares its core, and the counter is not.
 constexpr std::uint64_t kShare = 4;
 constexpr std::uint64_t kCoarse = 8;  // ticks; a counter that makes less in that time is one or two late at each end
 constexpr std::uint64_t kUnmeasured = UINT64_MAX;

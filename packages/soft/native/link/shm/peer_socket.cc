@@ -13,7 +13,7 @@ namespace verbs::soft::link {
 namespace {
 
 // Changes with the layout of the ring and the hello, so that other versions do not find each other.
-constexpr std::uint8_t kMagic[8] = {'v', 'e', 'r', 'b', 's', 'h', 'm', '5'};
+constexpr std::uint8_t kMagic[8] = {'v', 'e', 'r', 'b', 's', 'h', 'm', '6'};
 constexpr int kBacklog = 1024;
 // The id that stands for every user that has no number in this user namespace: two of them need not be the same.
 constexpr uid_t kUnmappedUser = 65534;

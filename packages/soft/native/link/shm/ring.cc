@@ -5,32 +5,34 @@
 namespace verbs::soft::link {
 namespace {
 
-// A record is the size, the form and the epoch of its frame, and the frame. It is not split: where it does not fit
-// before the end of the ring, a record of size 0 stands for the rest.
+// A record is a word with the size and the form of its frame, the frame's epoch, and the frame. It is not split: where
+// it does not fit before the end of the ring, a word alone stands for the rest.
 constexpr std::size_t kAlign = 8;
 constexpr std::size_t kSizeField = 8;
-constexpr unsigned kFormShift = 30;  // the form is in the upper bits of the size
-constexpr std::uint32_t kSizeMask = (1u << kFormShift) - 1;
+constexpr std::uint32_t kNothing = 0;  // the word of a record that is not visible
+constexpr unsigned kFormShift = 30;
+constexpr std::uint32_t kMore = 1u << 29;  // another record was published with it
+constexpr std::uint32_t kRest = 1u << 28;
+constexpr std::uint32_t kSizeMask = kRest - 1;
 constexpr std::size_t kEpochOffset = 4;
 
 std::size_t record_size(std::size_t frame) { return (kSizeField + frame + kAlign - 1) & ~(kAlign - 1); }
 std::size_t offset_of(std::uint64_t position) { return static_cast<std::size_t>(position) & (kRingCapacity - 1); }
 static_assert((kRingCapacity & (kRingCapacity - 1)) == 0);
 
-// The size field is read and written as one value, whatever the other end does meanwhile.
-std::atomic_ref<std::uint32_t> size_at(std::uint8_t* record) {
+// The word is read and written as one value, whatever the other end does meanwhile.
+std::atomic_ref<std::uint32_t> word_at(std::uint8_t* record) {
   return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(record));
 }
 
-// A transfer of a cache line from the other processor takes up to a quarter of a microsecond. So the lines of a message
-// and an acknowledgement are asked for all at once: by the reader when it sees that they are there, and by the writer
-// while it waits for the answer. Long rows of frames need no help.
+// A transfer of a cache line from the other processor takes up to a quarter of a microsecond. So the lines of a short
+// record are asked for all at once: by the reader when it sees that they are there, and by the writer while it waits
+// for the answer. Long rows of frames need no help.
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kShort = 4 * kLine;
 
-void fetch_to_read(const std::uint8_t* records, std::uint64_t from, std::uint64_t to) {
-  if (to - from > kShort) return;
-  for (std::uint64_t at = from - from % kLine; at < to; at += kLine) __builtin_prefetch(records + offset_of(at));
+void fetch_to_read(const std::uint8_t* record, std::size_t size) {
+  for (std::size_t at = kLine; at < size + kLine; at += kLine) __builtin_prefetch(record + at);
 }
 
 // From the next line on: the reader still reads the one before.
@@ -46,7 +48,7 @@ void fetch_to_write(std::uint8_t* records, std::uint64_t from) {
   }
 }
 
-std::atomic_ref<std::uint32_t> epoch_at(std::uint8_t* record) { return size_at(record + kEpochOffset); }
+std::atomic_ref<std::uint32_t> epoch_at(std::uint8_t* record) { return word_at(record + kEpochOffset); }
 
 }  // namespace
 
@@ -95,30 +97,48 @@ bool RingReader::read_offers(OfferedMemory::List* offers, std::uint32_t* version
   return *version % 2 == 0 && header_->offers_version.load(kRelaxed) == *version;
 }
 
+// A record at `position`, behind those that are there.
+void RingWriter::add(std::uint64_t position, std::uint32_t word) {
+  if (first_word_ == kNothing) {
+    first_word_ = word;  // what stands there is the zero behind the last visible record
+  } else {
+    if (last_ == published_) {
+      first_word_ |= kMore;
+    } else {
+      word_at(records_ + offset_of(last_)).store(last_word_ | kMore, std::memory_order_relaxed);
+    }
+    word_at(records_ + offset_of(position)).store(word, std::memory_order_relaxed);
+  }
+  last_ = position;
+  last_word_ = word;
+}
+
 bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch) {
   if (broken_ || frame.empty() || frame.size() > wire::kMaxFrame) return false;
   const std::size_t size = record_size(frame.size());
   const std::size_t rest = kRingCapacity - offset_of(head_);
   const std::size_t skipped = size <= rest ? 0 : rest;
-  if (!has_room(skipped + size) && !(look_at_tail() && has_room(skipped + size))) return false;
+  const std::size_t needed = skipped + size + kSizeField;  // with the zero behind it
+  if (!has_room(needed) && !(look_at_tail() && has_room(needed))) return false;
   if (skipped != 0) {
-    size_at(records_ + offset_of(head_)).store(0, std::memory_order_relaxed);
+    add(head_, kRest);
     head_ += skipped;
   }
   std::uint8_t* record = records_ + offset_of(head_);
-  const std::uint32_t flags = static_cast<std::uint32_t>(form) << kFormShift;
-  size_at(record).store(static_cast<std::uint32_t>(frame.size()) | flags, std::memory_order_relaxed);
   epoch_at(record).store(epoch, std::memory_order_relaxed);
   std::memcpy(record + kSizeField, frame.data(), frame.size());
+  add(head_, static_cast<std::uint32_t>(frame.size()) | static_cast<std::uint32_t>(form) << kFormShift);
   head_ += size;
+  word_at(records_ + offset_of(head_)).store(kNothing, std::memory_order_relaxed);
   return true;
 }
 
 bool RingWriter::publish() {
   if (published_ == head_) return false;
   const bool is_short = unpublished() <= kShort;
+  word_at(records_ + offset_of(published_)).store(first_word_, std::memory_order_seq_cst);
+  first_word_ = kNothing;
   published_ = head_;
-  header_->head.store(head_, std::memory_order_seq_cst);
   const bool ring = wake();
   if (is_short) fetch_to_write(records_, head_);
   return ring;
@@ -131,37 +151,29 @@ bool RingWriter::wake() {
   return true;
 }
 
-bool RingReader::look_at_head() {
-  const std::uint64_t head = header_->head.load(std::memory_order_seq_cst);
-  if (head - tail_ > kRingCapacity || head % kAlign != 0) {
-    broken_ = true;
-    return false;
-  }
-  head_ = head;
-  fetch_to_read(records_, tail_, head_);
-  return head_ != tail_;
-}
-
 RingReader::Next RingReader::read(std::uint8_t* room, RingRecord* read) {
   if (broken_) return Next::kBroken;
-  if (head_ == tail_ && !look_at_head()) return broken_ ? Next::kBroken : Next::kNone;
   std::uint64_t at = tail_;
-  std::uint32_t length = size_at(records_ + offset_of(at)).load(std::memory_order_relaxed);
-  if (length == 0) {  // the rest of the ring is not used
+  std::uint32_t word = word_at(records_ + offset_of(at)).load(std::memory_order_seq_cst);
+  if (word == kNothing && !found_) return Next::kNone;
+  if ((word & ~kMore) == kRest) {
     at += kRingCapacity - offset_of(at);
-    if (offset_of(tail_) != 0 && head_ - tail_ > at - tail_) length = size_at(records_).load(std::memory_order_relaxed);
+    word = word_at(records_).load(std::memory_order_relaxed);
   }
-  const std::uint32_t form = length >> kFormShift;
-  length &= kSizeMask;
+  const std::uint32_t form = word >> kFormShift;
+  const std::uint32_t length = word & kSizeMask;
   const std::size_t record = record_size(length);
-  if (length == 0 || length > wire::kMaxFrame || form > static_cast<std::uint32_t>(FrameForm::kReferring) ||
-      record > head_ - at || record > kRingCapacity - offset_of(at)) {
+  if (length == 0 || length > wire::kMaxFrame || (word & kRest) != 0 ||
+      form > static_cast<std::uint32_t>(FrameForm::kReferring) || record > kRingCapacity - offset_of(at)) {
     broken_ = true;
     return Next::kBroken;
   }
-  std::memcpy(room, records_ + offset_of(at) + kSizeField, length);
-  *read = {length, static_cast<FrameForm>(form), epoch_at(records_ + offset_of(at)).load(std::memory_order_relaxed)};
+  std::uint8_t* const begin = records_ + offset_of(at);
+  if (record <= kShort) fetch_to_read(begin, record);
+  std::memcpy(room, begin + kSizeField, length);
+  *read = {length, static_cast<FrameForm>(form), word_at(begin + kEpochOffset).load(std::memory_order_relaxed)};
   tail_ = at + record;
+  found_ = (word & kMore) != 0;
   return Next::kFrame;
 }
 
@@ -169,8 +181,10 @@ bool RingReader::release() {
   if (released_ == tail_) return false;
   released_ = tail_;
   header_->tail.store(tail_, std::memory_order_seq_cst);
+  if (header_->wants_room.load(std::memory_order_seq_cst) == 0) return false;
   // Not for each bit of room: the writer would wake for a frame at a time. A ring with frames is read again soon.
-  if (header_->wants_room.load(std::memory_order_seq_cst) == 0 || head_ - tail_ > kRingCapacity / 2) return false;
+  const std::uint64_t left = header_->filled.load(std::memory_order_relaxed) - tail_;
+  if (left > kRingCapacity / 2 && left <= kRingCapacity) return false;
   header_->wants_room.store(0, std::memory_order_relaxed);
   return true;
 }

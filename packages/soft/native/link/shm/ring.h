@@ -4,12 +4,16 @@
 // each end keeps its own position where only it can write. A value that no correct peer writes ends the connection, and
 // nothing else. What the reader hands on is its own copy.
 //
+// There is no common position. Behind the last frame stands a zero where the next frame's size comes, and the writer
+// replaces it last: so the reader finds a frame in the cache line in which it has looked for it. Frames that are
+// published together become visible together, and each but the last says that another one follows.
+//
 // Waking a sleeper. A writer that makes frames visible rings the bell (a socket, which is not the ring's business) only
 // if the reader asked for it, and a reader that makes room rings only if the writer asked for room. Both questions are
 // the same race: one end stores A and then loads B, the other stores B and then loads A. All four accesses are
 // sequentially consistent, so that at least one end sees the store of the other, and no wake-up is lost:
 //
-//   writer: head = …;       then reads `wanted`       reader: wanted = n;  then reads `head`, then sleeps
+//   writer: size = …;       then reads `wanted`       reader: wanted = n;  then reads the size, then sleeps
 //   writer: wants_room = 1; then reads `tail`         reader: tail = …;    then reads `wants_room`
 //
 // `wanted` is even while the reader is awake. Each preparation for a sleep takes the next odd number, and the writer
@@ -37,10 +41,10 @@ struct RingOffer {
 
 // The positions count bytes since the ring began and are multiples of the alignment of a record.
 struct RingHeader {
-  alignas(128) std::atomic<std::uint64_t> head;  // written by the writer: the end of the last visible frame
-  std::atomic<std::uint32_t> wants_room;         // … whether it waits for room
-  std::atomic<std::uint32_t> epoch;              // … which references are valid: those of frames with this number
-  std::atomic<std::uint32_t> offers_version;     // … changes with `offers`, and is odd meanwhile
+  alignas(128) std::atomic<std::uint64_t> filled;  // written by the writer: the end of the frames when it found no room
+  std::atomic<std::uint32_t> wants_room;           // … whether it waits for room
+  std::atomic<std::uint32_t> epoch;                // … which references are valid: those of frames with this number
+  std::atomic<std::uint32_t> offers_version;       // … changes with `offers`, and is odd meanwhile
   alignas(128) std::atomic<std::uint64_t> tail;  // written by the reader: the end of the last frame that it has copied
   // Written by the reader, and seldom: the writer looks at them for each message, and has them in its cache.
   alignas(128) std::atomic<std::uint32_t> wanted;       // … which bell it asks for
@@ -83,7 +87,10 @@ class RingWriter {
   std::size_t unpublished() const { return static_cast<std::size_t>(head_ - published_); }
 
   // Asks the reader to ring when there is room. The caller tries once more after it.
-  void ask_for_room() { header_->wants_room.store(1, std::memory_order_seq_cst); }
+  void ask_for_room() {
+    header_->filled.store(published_, std::memory_order_relaxed);
+    header_->wants_room.store(1, std::memory_order_seq_cst);
+  }
   // There was room after all.
   void need_no_room() { header_->wants_room.store(0, std::memory_order_relaxed); }
 
@@ -96,10 +103,15 @@ class RingWriter {
  private:
   bool has_room(std::uint64_t size) const { return head_ + size - tail_ <= kRingCapacity; }
   bool look_at_tail();
+  void add(std::uint64_t position, std::uint32_t word);
 
   RingHeader* header_;
   std::uint8_t* records_;
   std::uint64_t head_ = 0;
+  // The records that are not published: the first one's word comes when all are, the last one's may still change.
+  std::uint64_t last_ = 0;
+  std::uint32_t first_word_ = 0;
+  std::uint32_t last_word_ = 0;
   std::uint64_t published_ = 0;
   std::uint64_t tail_ = 0;  // as it was at the last look
   std::uint32_t rung_ = 0;  // the last bell
@@ -114,8 +126,8 @@ class RingReader {
 
   enum class Next : std::uint8_t { kFrame, kNone, kBroken };
 
-  // Whether frames are left of those that the last look has found.
-  bool has_found() const { return head_ != tail_; }
+  // Whether frames are left of those that were published together with the last one.
+  bool has_found() const { return found_; }
   // Copies the next frame to `room`, which has wire::kMaxFrame bytes. After kBroken there are no more frames.
   Next read(std::uint8_t* room, RingRecord* record);
   // Gives the room of the frames that were read back. True: the caller must ring, because the writer waits for it.
@@ -139,13 +151,11 @@ class RingReader {
  private:
   static constexpr std::uint64_t kReleasedAtOnce = 32 << 10;
 
-  bool look_at_head();
-
   RingHeader* header_;
   std::uint8_t* records_;
   std::uint64_t tail_ = 0;
   std::uint64_t released_ = 0;
-  std::uint64_t head_ = 0;  // as it was at the last look
+  bool found_ = false;
   bool broken_ = false;
 };
 

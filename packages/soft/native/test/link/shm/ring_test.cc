@@ -151,26 +151,61 @@ TEST_CASE_FIXTURE(Ring, "a reader has much to release after many bytes, not afte
   CHECK_FALSE(reader.has_much_to_release());
 }
 
-TEST_CASE_FIXTURE(Ring, "the reader believes no position and no size that no writer writes") {
-  Bytes got;
-  const auto starts = [&](std::uint64_t head, std::uint32_t size) {
+TEST_CASE_FIXTURE(Ring, "the reader believes no size that no writer writes") {
+  const auto starts = [&](std::uint32_t word, std::uint32_t second = 0) {
     RingReader fresh(memory.data());
-    memory.header().head = head;
-    std::memcpy(memory.records(), &size, sizeof size);
-    return fresh.read(room, &record);
+    std::memcpy(memory.records(), &word, sizeof word);
+    const Next first = fresh.read(room, &record);
+    std::memcpy(memory.records() + 64, &second, sizeof second);
+    return fresh.has_found() ? fresh.read(room, &record) : first;
   };
-  CHECK(starts(kRingCapacity + 8, 64) == Next::kBroken);
-  CHECK(starts(~std::uint64_t{0}, 64) == Next::kBroken);
-  CHECK(starts(12, 4) == Next::kBroken);
-  CHECK(starts(64, 57) == Next::kBroken);  // past the head
-  CHECK(starts(64, 1u << 30 | 57) == Next::kBroken);
-  CHECK(starts(64, 1u << 30) == Next::kBroken);
-  CHECK(starts(64, 3u << 30 | 56) == Next::kBroken);  // a form that does not exist
-  CHECK(starts(kRingCapacity, wire::kMaxFrame + 1) == Next::kBroken);
-  CHECK(starts(kRingCapacity, UINT32_MAX) == Next::kBroken);
-  CHECK(starts(kRingCapacity, 0) == Next::kBroken);  // skips a whole ring
-  CHECK(starts(64, 56) == Next::kFrame);
-  CHECK(starts(0, 56) == Next::kNone);
+  constexpr std::uint32_t kMore = 1u << 29, kRest = 1u << 28;
+  CHECK(starts(3u << 30 | 56) == Next::kBroken);  // a form that does not exist
+  CHECK(starts(1u << 30) == Next::kBroken);       // no size
+  CHECK(starts(kMore) == Next::kBroken);
+  CHECK(starts(wire::kMaxFrame + 1) == Next::kBroken);
+  CHECK(starts(UINT32_MAX) == Next::kBroken);
+  CHECK(starts(kRest) == Next::kBroken);  // skips a whole ring
+  CHECK(starts(kRest | 56) == Next::kBroken);
+  CHECK(starts(kMore | 56) == Next::kBroken);  // the other one is not there
+  CHECK(starts(kMore | 56, 40) == Next::kFrame);
+  CHECK(starts(56) == Next::kFrame);
+  CHECK(starts(0) == Next::kNone);
+}
+
+TEST_CASE_FIXTURE(Ring, "a record does not reach behind the end of the ring") {
+  const Bytes frame = bytes_of(1, 4096);
+  Bytes got;
+  std::size_t at = 0;
+  for (; at + 4096 + 8 <= kRingCapacity; at += 4096 + 8) {
+    REQUIRE(writer.write(frame));
+    writer.publish();
+    REQUIRE(read(&got) == Next::kFrame);
+  }
+  const std::uint32_t word = 4096;
+  std::memcpy(memory.records() + at, &word, sizeof word);
+  CHECK(read(&got) == Next::kBroken);
+}
+
+TEST_CASE_FIXTURE(Ring, "frames that are published together are found together, and no others with them") {
+  Bytes got;
+  for (std::uint32_t number = 0; number < 300; ++number) {
+    for (int i = 0; i < 3; ++i) REQUIRE(writer.write(bytes_of(number, 1000)));
+    CHECK(read(&got) == Next::kNone);
+    writer.publish();
+    REQUIRE(writer.write(bytes_of(number, 500)));
+    for (int i = 0; i < 3; ++i) {
+      CHECK(reader.has_found() == (i > 0));
+      REQUIRE(read(&got) == Next::kFrame);
+      CHECK(got == bytes_of(number, 1000));
+    }
+    CHECK_FALSE(reader.has_found());
+    CHECK(read(&got) == Next::kNone);
+    writer.publish();
+    REQUIRE(read(&got) == Next::kFrame);
+    CHECK_FALSE(reader.has_found());
+    reader.release();
+  }
 }
 
 TEST_CASE_FIXTURE(Ring, "each frame keeps its form") {
@@ -194,9 +229,9 @@ TEST_CASE_FIXTURE(Ring, "each frame keeps its form") {
 
 TEST_CASE_FIXTURE(Ring, "the reader stays with its error") {
   Bytes got;
-  memory.header().head = 4;
+  memory.records()[3] = 0xff;
   CHECK(read(&got) == Next::kBroken);
-  memory.header().head = 0;
+  memory.records()[3] = 0;
   CHECK(read(&got) == Next::kBroken);
 }
 
