@@ -269,6 +269,7 @@ TEST_CASE("two threads exchange frames in order") {
       while (a.congested(kB)) std::this_thread::yield();
     }
     a.flush();
+    while (a.congested(kB)) std::this_thread::yield();  // what found the queue full
   });
   std::uint32_t next = 0, wrong = 0;
   while (next < kCount) {
