@@ -11,7 +11,7 @@ import { refresh } from './src/fuzz/refresh.mjs';
 import { runToGoals } from './src/fuzz/goals.mjs';
 import { runAll } from './src/fuzz/schedule.mjs';
 
-const usage = `Usage: npm run fuzz -- [--minutes M] [--target NAME]… [--jobs N] [--goals]
+const usage = `Usage: npm run fuzz -- [--minutes M] [--target NAME]… [--jobs N] [--goals] [--built]
        npm run fuzz -- --refresh [--target NAME]…
        npm run fuzz -- --coverage [--write] [--target NAME]…
 
@@ -28,6 +28,7 @@ package's build/fuzz/corpus. packages/soft/native/fuzz/README.md says how to tri
   --goals         the target that needs least time to its goal comes first, then the next one, two minutes each:
                   10^8 executions of a parser, 10^7 of what has a state, in all recorded runs (npm run reliability)
   --jobs N        how many run at once; the number of processors if not given
+  --built         run the programs that an earlier run built, as they are: for the next of many runs
   --json          print a JSON document with the executions of this run and of all runs of this checkout
   --refresh       do not fuzz; merge the discovered inputs into the seed archives
   --coverage      do not fuzz; replay all known inputs, and print which lines and edges of each room they reach
@@ -43,6 +44,7 @@ function readOptions(args) {
       target: { type: 'string', multiple: true, default: [] },
       jobs: { type: 'string', default: String(availableParallelism()) },
       goals: { type: 'boolean', default: false },
+      built: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       refresh: { type: 'boolean', default: false },
       coverage: { type: 'boolean', default: false },
@@ -60,18 +62,23 @@ function readOptions(args) {
   }
   const targets = values.target.length > 0 ? values.target : targetNames();
   if (values.write && !values.coverage) throw new TypeError('--write: only with --coverage');
-  const { help, goals, json, refresh, coverage, write } = values;
-  return { minutes, jobs, targets, help, goals, json, refresh, coverage, write };
+  if (values.built && (values.refresh || values.coverage)) throw new TypeError('--built: only to fuzz');
+  const { help, goals, built, json, refresh, coverage, write } = values;
+  return { minutes, jobs, targets, help, goals, built, json, refresh, coverage, write };
 }
 
-/** @param {ReturnType<typeof readOptions>} options */
-async function fuzz(options) {
+/**
+ * Builds what the options ask for, and does what is not fuzzing.
+ * @param {ReturnType<typeof readOptions>} options
+ * @returns {boolean} whether to fuzz
+ */
+function prepare(options) {
   const env = setUp({ forTests: false });
   if (options.coverage) {
     const table = coverageTable(options.targets, env);
     console.log(table);
     if (options.write) writeTable(table);
-    return 0;
+    return false;
   }
   buildTargets(options.targets, 'checked', env);
   if (options.refresh) {
@@ -79,9 +86,15 @@ async function fuzz(options) {
       const { before, after } = refresh(target);
       console.log(`${target}: ${after} seeds, ${before} before`);
     }
-    return 0;
+    return false;
   }
   buildTargets(options.targets, 'fast', env);
+  return true;
+}
+
+/** @param {ReturnType<typeof readOptions>} options */
+async function fuzz(options) {
+  if (!options.built && !prepare(options)) return 0;
   const results = await (options.goals ? runToGoals(options) : runAll(options));
   const crashes = results.filter(({ crash }) => crash !== undefined);
   const total = results.reduce((sum, { executions }) => sum + executions, 0);

@@ -29,6 +29,7 @@ describe('npm run fuzz', () => {
     [['--jobs', '0.5'], /--jobs 0.5/],
     [['--corpus', 'x'], /--corpus/],
     [['--write'], /--write: only with --coverage/],
+    [['--built', '--refresh'], /--built: only to fuzz/],
   ])('refuses %j', (args, message) => {
     const { status, stderr } = fuzz(...args);
     expect(stderr).toMatch(message);
