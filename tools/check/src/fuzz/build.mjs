@@ -12,7 +12,7 @@ export const compiler = ['clang-19', 'libclang-rt-19-dev'];
 
 /** @typedef {keyof typeof forms} Form how a target is built */
 
-export const forms = {
+const forms = {
   // Finds errors of memory and undefined behaviour where they happen.
   checked: { place: 'build/fuzz', sanitizers: 'fuzzer-no-link,address,undefined', flags: '' },
   // Several times faster: with the targets' own checks, and those of the standard library's containers.
