@@ -25,14 +25,14 @@ bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn, b
   const std::uint32_t last = psn_add(psn, response_packets(qp, reth.length) - 1);
   return queue_response(core, qp,
                         {.kind = Response::Kind::kRead,
+                         .may_refer = may_refer,
                          .psn = psn,
                          .msn = qp.resp.msn,
                          .last_psn = last,
-                         .pd = qp.remote_pd,
                          .rkey = reth.rkey,
                          .remaining = reth.length,
-                         .address = reth.address,
-                         .may_refer = may_refer});
+                         .pd = qp.remote_pd,
+                         .source = reth.address});
 }
 
 }  // namespace

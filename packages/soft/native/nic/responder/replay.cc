@@ -13,7 +13,7 @@ Response make_response(const Qp& qp, const wire::OpcodeInfo& info, std::uint32_t
           .psn = psn,
           .msn = qp.resp.msn,
           .last_psn = psn,
-          .original = original};
+          .source = original};
 }
 
 }  // namespace

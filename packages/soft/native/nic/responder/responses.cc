@@ -17,7 +17,7 @@ void send_acknowledgement(Core& core, Qp& qp, const Response& response) {
   const bool atomic = response.kind == Response::Kind::kAtomic;
   PacketBuilder packet(core, qp, atomic ? wire::kAtomicAcknowledge : wire::kAcknowledge);
   wire::Aeth{response.syndrome, response.msn}.emit(packet.aeth());
-  if (atomic) wire::store_be(packet.atomic_ack_eth(), response.original);
+  if (atomic) wire::store_be(packet.atomic_ack_eth(), response.source);
   packet.bth.psn = response.psn;
   packet.send(0);
 }
@@ -37,7 +37,7 @@ bool send_read_packet(Core& core, Qp& qp, Response& response) {
   PacketBuilder packet(core, qp, read_response_operation(response.first, psn_before(response.last_psn, next_psn)));
   RemoteMemory memory;
   if (size > 0) {
-    memory = remote_memory(core, qp, response.pd, response.rkey, response.address, size, IBV_ACCESS_REMOTE_READ);
+    memory = remote_memory(core, qp, response.pd, response.rkey, response.source, size, IBV_ACCESS_REMOTE_READ);
     if (memory.at == nullptr || (!refers && !guarded_copy(packet.payload(), memory.at, size, memory.lasts)))
       return false;
   }
@@ -55,7 +55,7 @@ bool send_read_packet(Core& core, Qp& qp, Response& response) {
   }
   response.first = false;
   response.psn = next_psn;
-  response.address += size;
+  response.source += size;
   response.remaining -= size;
   return true;
 }

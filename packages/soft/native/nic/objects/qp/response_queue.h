@@ -14,22 +14,23 @@ class Pd;
 
 struct Response {
   enum class Kind : std::uint8_t { kAck, kNak, kRead, kAtomic };
+  // A queue pair has room for many, so they are small.
   Kind kind = Kind::kAck;
   std::uint8_t syndrome = wire::kAckUnlimitedCredits;
-  std::uint32_t psn = 0;  // next to send
+  bool first = true;       // READ: nothing sent yet
+  bool may_refer = false;  // READ: to the payload
+  std::uint32_t psn = 0;   // next to send
   std::uint32_t msn = 0;
-  std::uint32_t last_psn = 0;  // READ: of its last packet; else psn
-  const Pd* pd = nullptr;      // READ: the PD that the key must belong to
-  std::uint32_t rkey = 0;
+  std::uint32_t last_psn = 0;   // READ: of its last packet; else psn
+  std::uint32_t rkey = 0;       // READ
   std::uint32_t remaining = 0;  // READ: bytes still to send
-  std::uint64_t address = 0;
-  std::uint64_t original = 0;  // atomic: the value before it
-  bool first = true;           // READ: nothing sent yet
-  bool may_refer = false;      // READ: to the payload
+  const Pd* pd = nullptr;       // READ: the PD that the key must belong to
+  std::uint64_t source = 0;     // READ: the address of what comes next; atomic: the value before it
 
   // Uses one of the responder's max_dest_rd_atomic resources.
   bool takes_resource() const { return kind == Kind::kRead || kind == Kind::kAtomic; }
 };
+static_assert(sizeof(Response) <= 40);
 
 class ResponseQueue {
  public:
