@@ -32,7 +32,8 @@ async function checkApart(unit, errors) {
   const units = [...(rest.length > 0 ? [rest] : []), ...alone.map((source) => [source])];
   const findings = [];
   for (const sources of units) findings.push(...(await checkUnit({ ...unit, sources })));
-  for (const source of alone) console.error(`naming: ${relative(root, source)} compiles only by itself`);
+  for (const source of alone)
+    console.error(`naming: ${relative(root, source)} compiles only by itself: name it in translation-units.mjs`);
   return findings;
 }
 

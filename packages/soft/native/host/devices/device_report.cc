@@ -71,7 +71,7 @@ std::string text(const wire::Gid& gid) {
   return buffer;
 }
 
-void write(Json& json, const QueuePair& qp) {
+void write_queue_pair(Json& json, const QueuePair& qp) {
   json.open('{').key("qpNum").value(qp.number).key("type").value(name(qp.type)).key("state").value(name(qp.state));
   json.key("destQpNum").value(qp.destination_number).key("destGid").value(text(qp.destination));
   json.key("postedSends").value(qp.sends).key("postedReceives").value(qp.receives);
@@ -114,7 +114,7 @@ void write_report(Json& json, Device& device) {
   json.close(']').key("counters").open('{');
   device.report_counters([&](const char* key, std::uint64_t value) { json.key(key).value(value); });
   json.close('}').key("queuePairCount").value(static_cast<std::uint32_t>(count)).key("queuePairs").open('[');
-  for (const QueuePair& qp : qps) write(json, qp);
+  for (const QueuePair& qp : qps) write_queue_pair(json, qp);
   json.close(']').close('}');
 }
 
