@@ -47,5 +47,5 @@ test('a process exits by itself when nothing waits', async () => {
   const device = openDevice('doca_host0');
   device.close();
   const program = script('idle.mjs', []);
-  expect(await program.ended).toBe(0);
+  expect([await program.ended, program.output()]).toEqual([0, '']);
 });
