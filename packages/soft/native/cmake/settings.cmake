@@ -24,10 +24,13 @@ if(VERBS_SANITIZE)
   add_link_options(-fsanitize=${VERBS_SANITIZE})
 endif()
 
-# The programs of tests that follow are compiled more often than they run. Fuzzers run long.
+# The programs of tests that follow are compiled more often than they run: without optimization and with line numbers
+# only in half of the time. Sanitizers make them slow enough, and fuzzers run long.
 macro(verbs_test_settings)
-  if(NOT VERBS_FUZZ)
+  if(VERBS_SANITIZE)
     add_compile_options(-O1)
+  elseif(NOT VERBS_FUZZ)
+    add_compile_options(-O0 -g1)
   endif()
 endmacro()
 
