@@ -43,7 +43,7 @@ std::uint64_t measure() {
 
 }  // namespace
 
-constinit std::atomic<std::uint64_t> KnownMask::limit_{0};
+constinit std::atomic<std::uint64_t> KnownMask::limit{0};
 constinit thread_local KnownMask known_mask VERBS_FAST_TLS;
 
 void KnownMask::learn(std::uint64_t taken) {
@@ -51,9 +51,9 @@ void KnownMask::learn(std::uint64_t taken) {
   const std::uint64_t now = std::min(taken, before == kUnmeasured ? measure() : before);
   if (now != before) {
     shortest.store(now, std::memory_order_relaxed);
-    limit_.store(now / kShare >= kCoarse ? now / kShare : 0, std::memory_order_relaxed);
+    limit.store(now / kShare >= kCoarse ? now / kShare : 0, std::memory_order_relaxed);
   }
-  known_ = limit_.load(std::memory_order_relaxed) != 0;
+  known_ = limit.load(std::memory_order_relaxed) != 0;
 }
 
 }  // namespace verbs::soft::guard

@@ -33,7 +33,7 @@ class KnownMask {
  public:
   // The library's part of a call begins and ends. A thread that knows nothing pays for a comparison.
   void enter() {
-    if (known_ && ticks() - left_ >= limit_.load(std::memory_order_relaxed)) known_ = false;
+    if (known_ && ticks() - left_ >= limit.load(std::memory_order_relaxed)) known_ = false;
   }
   void leave() {
     if (known_) left_ = ticks();
@@ -54,7 +54,7 @@ class KnownMask {
   static constexpr unsigned kUses = 64;
 
   // Less time than a system call takes; 0 until it is measured, and where the counter is too coarse or too slow.
-  static std::atomic<std::uint64_t> limit_;
+  static std::atomic<std::uint64_t> limit;
 
   std::uint64_t left_ = 0;
   unsigned uses_ = 0;
