@@ -71,8 +71,8 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
   mappings_.look(*reader_);
   std::size_t taken = 0;
   RingReader::Next next = RingReader::Next::kFrame;
-  // Frames that become visible meanwhile are left to the next call: the program waits for the first ones.
-  for (; taken < budget && (taken == 0 || reader_->has_found()); ++taken) {
+  // All frames that are visible, or as many as the budget allows: the caller may sleep after fewer.
+  for (; taken < budget && (taken == 0 || reader_->has_frame()); ++taken) {
     RingRecord record;
     next = reader_->read(room, &record);
     if (next != RingReader::Next::kFrame) break;

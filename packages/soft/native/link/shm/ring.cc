@@ -11,8 +11,7 @@ constexpr std::size_t kAlign = 8;
 constexpr std::size_t kSizeField = 8;
 constexpr std::uint32_t kNothing = 0;  // the word of a record that is not visible
 constexpr unsigned kFormShift = 30;
-constexpr std::uint32_t kMore = 1u << 29;  // another record was published with it
-constexpr std::uint32_t kRest = 1u << 28;
+constexpr std::uint32_t kRest = 1u << 29;
 constexpr std::uint32_t kSizeMask = kRest - 1;
 constexpr std::size_t kEpochOffset = 4;
 
@@ -102,15 +101,8 @@ void RingWriter::add(std::uint64_t position, std::uint32_t word) {
   if (first_word_ == kNothing) {
     first_word_ = word;  // what stands there is the zero behind the last visible record
   } else {
-    if (last_ == published_) {
-      first_word_ |= kMore;
-    } else {
-      word_at(records_ + offset_of(last_)).store(last_word_ | kMore, std::memory_order_relaxed);
-    }
     word_at(records_ + offset_of(position)).store(word, std::memory_order_relaxed);
   }
-  last_ = position;
-  last_word_ = word;
 }
 
 bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch) {
@@ -151,12 +143,16 @@ bool RingWriter::wake() {
   return true;
 }
 
+bool RingReader::has_frame() const {
+  return word_at(records_ + offset_of(tail_)).load(std::memory_order_relaxed) != kNothing;
+}
+
 RingReader::Next RingReader::read(std::uint8_t* room, RingRecord* read) {
   if (broken_) return Next::kBroken;
   std::uint64_t at = tail_;
   std::uint32_t word = word_at(records_ + offset_of(at)).load(std::memory_order_seq_cst);
-  if (word == kNothing && !found_) return Next::kNone;
-  if ((word & ~kMore) == kRest) {
+  if (word == kNothing) return Next::kNone;
+  if (word == kRest) {
     at += kRingCapacity - offset_of(at);
     word = word_at(records_).load(std::memory_order_relaxed);
   }
@@ -173,7 +169,6 @@ RingReader::Next RingReader::read(std::uint8_t* room, RingRecord* read) {
   std::memcpy(room, begin + kSizeField, length);
   *read = {length, static_cast<FrameForm>(form), word_at(begin + kEpochOffset).load(std::memory_order_relaxed)};
   tail_ = at + record;
-  found_ = (word & kMore) != 0;
   return Next::kFrame;
 }
 

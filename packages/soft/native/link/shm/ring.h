@@ -5,8 +5,8 @@
 // nothing else. What the reader hands on is its own copy.
 //
 // There is no common position. Behind the last frame stands a zero where the next frame's size comes, and the writer
-// replaces it last: so the reader finds a frame in the cache line in which it has looked for it. Frames that are
-// published together become visible together, and each but the last says that another one follows.
+// replaces it last: so the reader finds a frame in the cache line in which it has looked for it. Of frames that are
+// published together the first one's size comes last, so that they become visible together.
 //
 // Waking a sleeper. A writer that makes frames visible rings the bell (a socket, which is not the ring's business) only
 // if the reader asked for it, and a reader that makes room rings only if the writer asked for room. Both questions are
@@ -108,10 +108,7 @@ class RingWriter {
   RingHeader* header_;
   std::uint8_t* records_;
   std::uint64_t head_ = 0;
-  // The records that are not published: the first one's word comes when all are, the last one's may still change.
-  std::uint64_t last_ = 0;
-  std::uint32_t first_word_ = 0;
-  std::uint32_t last_word_ = 0;
+  std::uint32_t first_word_ = 0;  // of the first record that is not published
   std::uint64_t published_ = 0;
   std::uint64_t tail_ = 0;  // as it was at the last look
   std::uint32_t rung_ = 0;  // the last bell
@@ -126,8 +123,8 @@ class RingReader {
 
   enum class Next : std::uint8_t { kFrame, kNone, kBroken };
 
-  // Whether frames are left of those that were published together with the last one.
-  bool has_found() const { return found_; }
+  // Whether read() finds a frame.
+  bool has_frame() const;
   // Copies the next frame to `room`, which has wire::kMaxFrame bytes. After kBroken there are no more frames.
   Next read(std::uint8_t* room, RingRecord* record);
   // Gives the room of the frames that were read back. True: the caller must ring, because the writer waits for it.
@@ -155,7 +152,6 @@ class RingReader {
   std::uint8_t* records_;
   std::uint64_t tail_ = 0;
   std::uint64_t released_ = 0;
-  bool found_ = false;
   bool broken_ = false;
 };
 

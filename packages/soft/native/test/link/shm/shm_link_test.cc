@@ -94,6 +94,23 @@ TEST_CASE("the socket is readable for a sleeper, and stays quiet for a thread th
   CHECK(b.link->receive(collector, 10) == 1);
 }
 
+// Who gets fewer frames than the budget allows may sleep, and nobody rings for what was there before.
+TEST_CASE("one call receives what many have sent, as far as its budget allows") {
+  End a, b;
+  a.send_to(b, 0);
+  a.link->flush();
+  CHECK(b.receive().size() == 1);
+  for (std::uint32_t number = 1; number <= 20; ++number) {
+    a.send_to(b, number);
+    a.link->flush();
+  }
+  Collector collector;
+  b.link->prepare_sleep();
+  CHECK(b.link->receive(collector, 8) == 8);
+  CHECK(b.link->receive(collector, 64) == 12);
+  CHECK(b.link->receive(collector, 64) == 0);
+}
+
 TEST_CASE("frames of the next link are found soon after a long time without any") {
   End a, b;
   a.send_to(b, 1);
