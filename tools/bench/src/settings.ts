@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
-export const USAGE = `usage: npm run bench -- [--quick] [--rounds NUMBER] [--only TEXT] [--json] [--html FILE] [--baseline DIR]
+export const USAGE = `usage: npm run bench -- [--quick] [--rounds NUMBER] [--minutes NUMBER] [--only TEXT] [--json] [--html FILE]
+                        [--baseline DIR]
        npm run bench -- --install
 
 Measures the software NIC side by side with its peers, the contenders taking turns. A ratio is the median of the ratios
@@ -9,6 +10,7 @@ in the figures. Programs of others that are not installed are left out, and name
 
   --quick          few sizes, a tenth of the messages, and as many rounds, up to 3, as fit into 80 seconds
   --rounds NUMBER  how often each contender runs (default 9)
+  --minutes NUMBER no further round begins that would take longer than that altogether (default 30)
   --only TEXT      the comparisons with that in their names, for instance "64 bytes"
   --json           print the results as JSON
   --html FILE      write the report, with plots, to that file
@@ -30,6 +32,7 @@ export interface Settings {
 const QUICK_ROUNDS = 3;
 const QUICK_SECONDS = 80;
 const ROUNDS = 9;
+const MINUTES = 30;
 
 /** @throws Error for a wrong command line; undefined: only the usage is wanted */
 export function readSettings(args: string[]): Settings | undefined {
@@ -37,6 +40,7 @@ export function readSettings(args: string[]): Settings | undefined {
     args,
     options: {
       rounds: { type: 'string' },
+      minutes: { type: 'string' },
       quick: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       json: { type: 'boolean', default: false },
@@ -51,9 +55,11 @@ export function readSettings(args: string[]): Settings | undefined {
   if (!Number.isSafeInteger(rounds) || rounds < 1) {
     throw new Error(`--rounds is ${values.rounds}: a whole number from 1 on is needed`);
   }
+  const seconds = 60 * Number(values.minutes ?? (quick ? QUICK_SECONDS / 60 : MINUTES));
+  if (!(seconds > 0)) throw new Error(`--minutes is ${values.minutes}: a number above 0 is needed`);
   return {
     rounds,
-    seconds: quick ? QUICK_SECONDS : Infinity,
+    seconds,
     quick,
     only,
     json,

@@ -205,4 +205,8 @@ test('a wrong command line ends with exit code 2 and the usage', async () => {
     code: 2,
     stderr: expect.stringMatching(/--rounds is 0[^]*usage:/) as unknown,
   });
+  await expect(execute(process.execPath, [BENCH, '--minutes', '0'])).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/--minutes is 0[^]*usage:/) as unknown,
+  });
 });
