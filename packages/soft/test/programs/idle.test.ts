@@ -23,18 +23,18 @@ async function ticksOfAnIdleSecond(program: Program): Promise<number> {
 test('a program that waits for asynchronous events uses no processor', async () => {
   const program = startOnSoft('ibv_asyncwatch', ['-d', 'soft0']);
   await program.printed(/async event FD/);
-  expect(await ticksOfAnIdleSecond(program)).toBeLessThanOrEqual(1);
+  expect(await ticksOfAnIdleSecond(program)).toBeLessThanOrEqual(3);
 });
 
 test('a server with a queue pair that waits for its client uses no processor', async () => {
   const program = startOnSoft('ibv_rc_pingpong', ['-g', '0', '-p', String(await freePort())]);
   await program.printed(/local address/);
-  expect(await ticksOfAnIdleSecond(program)).toBeLessThanOrEqual(1);
+  expect(await ticksOfAnIdleSecond(program)).toBeLessThanOrEqual(3);
 });
 
 test('a program with connected queue pairs that has polled before uses no processor', async () => {
   const devices = 'soft0,link=udp;soft1,link=udp';
   const program = startOnSoft('/usr/bin/python3', [TRAFFIC, 'soft0', 'soft1', 'rc', 'pause'], devices);
   await program.printed(/pausing/);
-  expect(await ticksOfAnIdleSecond(program)).toBeLessThanOrEqual(1);
+  expect(await ticksOfAnIdleSecond(program)).toBeLessThanOrEqual(3);
 });
