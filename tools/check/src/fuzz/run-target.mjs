@@ -28,6 +28,10 @@ const options = [...limits, '-detect_leaks=0', '-print_final_stats=1'];
 // much takes twice the time.
 const sanitizerOptions = 'quarantine_size_mb=1';
 
+// The fast form chooses the next input without the frequencies of all features, whose bookkeeping takes up to a fifth of
+// its time.
+const fastOptions = ['-entropic=0'];
+
 // How much of the time the fast form has.
 const fastShare = 7 / 8;
 
@@ -70,6 +74,7 @@ async function runForm(name, form, { seconds, executions }) {
   const corpora = [discovered, unpackedSeedsOf(name), regressionsOf(name)].filter((folder) => existsSync(folder));
   const length = form === 'fast' && withShortInputs.has(name) ? short : longest;
   const args = [...options, `-max_len=${length}`, `-max_total_time=${seconds}`, `-artifact_prefix=${crashes}/${name}-`];
+  if (form === 'fast') args.push(...fastOptions);
   if (Number.isFinite(executions)) args.push(`-runs=${executions}`);
   const begin = Date.now();
   const { status, output } = await start(programOf(name, form), [...args, ...corpora]);

@@ -61,15 +61,7 @@ void read_block(const Frame& block, Capture* capture) {
 
 }  // namespace
 
-Capture read_capture(const std::string& path) {
-  Frame bytes;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (struct stat status{}; file >= 0 && fstat(file, &status) == 0) {
-    bytes.resize(static_cast<std::size_t>(status.st_size));
-    const ssize_t count = read(file, bytes.data(), bytes.size());
-    bytes.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
-  }
-  close(file);
+Capture parse_capture(const Frame& bytes) {
   Capture capture;
   std::size_t at = 0;
   while (at + 12 <= bytes.size()) {
@@ -83,6 +75,18 @@ Capture read_capture(const std::string& path) {
   }
   capture.whole = !bytes.empty() && at == bytes.size();
   return capture;
+}
+
+Capture read_capture(const std::string& path) {
+  Frame bytes;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (struct stat status{}; file >= 0 && fstat(file, &status) == 0) {
+    bytes.resize(static_cast<std::size_t>(status.st_size));
+    const ssize_t count = read(file, bytes.data(), bytes.size());
+    bytes.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  }
+  close(file);
+  return parse_capture(bytes);
 }
 
 }  // namespace verbs::soft::link::test

@@ -30,6 +30,7 @@ struct Capture {
   std::vector<CapturedPacket> packets;
 };
 
+Capture parse_capture(const Frame& bytes);
 Capture read_capture(const std::string& path);
 
 }  // namespace verbs::soft::link::test
