@@ -235,9 +235,6 @@ extern "C" int sigaction(int signal, const struct sigaction* next, struct sigact
 extern "C" int eventfd_write(int fd, eventfd_t value) {
   return is_set_up || write(fd, &value, sizeof value) == sizeof value ? 0 : -1;
 }
-extern "C" int eventfd_read(int fd, eventfd_t* value) {
-  return is_set_up || read(fd, value, sizeof *value) == sizeof *value ? 0 : -1;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Never closed: the threads of the devices end with the process.
