@@ -267,6 +267,12 @@ struct verbs_soft_extension_table {
 /* The table of `version`, or NULL if this NIC does not have that version. */
 const struct verbs_soft_extension_table *verbs_soft_extension(uint32_t version);
 
+/* Promises that the memory of a region stays mapped, with the rights that the region needs, until the region ends or is
+ * moved by ibv_rereg_mr(). For memory that the caller has mapped itself and gives to nobody who could unmap it. The NIC
+ * then makes no system calls for its accesses. Otherwise it may have to ask for the thread's signal mask, since memory
+ * that is gone is an error completion also where SIGSEGV is blocked. 0, or ENOENT if it is no region. */
+int verbs_soft_keep_mapped(struct ibv_mr *mr);
+
 /* The function that a library of "model=PATH" exports: registers its model by `extension`. 0 or a positive errno. */
 typedef const struct verbs_soft_extension_table *(*verbs_soft_extension_function)(uint32_t version);
 int verbs_soft_model_load(verbs_soft_extension_function extension);

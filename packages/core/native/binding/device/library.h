@@ -88,6 +88,9 @@ struct Functions {
   // Later than the header here.
   int (*query_port_speed)(ibv_context*, std::uint32_t, std::uint64_t*);
   int (*dm_export_dmabuf_fd)(ibv_dm*);
+
+  // The software NIC's own: the caller keeps the memory of the region mapped until the region ends or moves.
+  int (*soft_keep_mapped)(ibv_mr*);
 };
 
 class Library {

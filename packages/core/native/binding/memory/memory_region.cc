@@ -95,6 +95,12 @@ ibv_mr* register_memory(const ProtectionDomain& pd, const Wanted& wanted) {
   return functions.reg_mr_iova2(pd.pd(), wanted.data, wanted.length, wanted.iova, static_cast<unsigned>(wanted.access));
 }
 
+// The region keeps a block of allocMr, and nobody else can unmap it. The software NIC spares system calls for that.
+void tell_kept(const ProtectionDomain& pd, ibv_mr* mr, const std::shared_ptr<MemoryBlock>& block) {
+  const auto keep_mapped = pd.context().functions().soft_keep_mapped;
+  if (block != nullptr && keep_mapped != nullptr) keep_mapped(mr);
+}
+
 // undefined: the address of the bytes themselves.
 std::uint64_t read_iova(const Napi::Value& value, const void* data) {
   if (value.IsUndefined()) return reinterpret_cast<std::uintptr_t>(data);
@@ -176,6 +182,7 @@ Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
                                 info[2].As<Napi::Number>().Int32Value(), &wanted);
   if (block == nullptr) return failure(env, errno);
   if (mr == nullptr) return failure(env, creation_error());
+  tell_kept(*pd, mr, block);
   auto region =
       std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = block, .view = nullptr, .device = nullptr},
                                      range_of(wanted), MemoryRegion::deregister);
@@ -222,6 +229,7 @@ Napi::Value reg_mr(const Napi::CallbackInfo& info) {
   MemoryRegion::Memory memory = keep(info[1], wanted);
   ibv_mr* mr = register_memory(*pd, wanted);
   if (mr == nullptr) return failure(env, creation_error());
+  tell_kept(*pd, mr, memory.block);
   return MemoryRegion::describe(
       env, std::make_shared<MemoryRegion>(pd, mr, std::move(memory), range_of(wanted), MemoryRegion::deregister));
 }
@@ -249,6 +257,7 @@ Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
     result.Set(0u, Napi::Boolean::New(env, error >= IBV_REREG_MR_ERR_DO_FORK_OLD));
     return result;
   }
+  tell_kept(*pd, region->mr(), memory.block);
   MemoryRegion::Range range = region->range();
   if (moved) range = {reinterpret_cast<std::uintptr_t>(wanted.data), wanted.length};
   region->become(pd, std::move(memory), range);

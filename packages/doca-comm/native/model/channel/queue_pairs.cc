@@ -50,6 +50,7 @@ int QueuePairs::open() {
   memory_ = static_cast<std::uint8_t*>(memory);
   mr_ = verbs->reg_mr(dev_.pd, memory_, size_, IBV_ACCESS_LOCAL_WRITE);
   if (!mr_) return errno;
+  verbs->keep_mapped(mr_);
   send_cq_ = sends_.reserve(sends_reserved());
   if (!send_cq_) return errno;
   recv_cq_ = receives_.reserve(static_cast<int>(receive_slots()));

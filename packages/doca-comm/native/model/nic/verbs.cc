@@ -56,7 +56,9 @@ bool Verbs::resolve(void* library) {
   find("ibv_init_ah_from_wc", &init_ah_from_wc);
   find("ibv_create_ah", &create_ah);
   find("ibv_destroy_ah", &destroy_ah);
-  return all;
+  const bool found = all;
+  find("verbs_soft_keep_mapped", &keep_mapped_);
+  return found;
 }
 
 int Verbs::attach(verbs_soft_extension_function extension, const verbs_soft_model& model) {
@@ -95,6 +97,10 @@ ibv_pd* Verbs::alloc_pd(ibv_context* context) const { return fails(Fault::kAlloc
 
 ibv_mr* Verbs::reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) const {
   return fails(Fault::kRegisterMemory) ? nullptr : reg_mr_(pd, address, length, access);
+}
+
+void Verbs::keep_mapped(ibv_mr* mr) const {
+  if (keep_mapped_) keep_mapped_(mr);
 }
 
 ibv_comp_channel* Verbs::create_comp_channel(ibv_context* context) const {

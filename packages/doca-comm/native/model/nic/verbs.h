@@ -47,6 +47,8 @@ class Verbs {
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) const;
   ibv_pd* alloc_pd(ibv_context* context) const;
   ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) const;
+  // The caller keeps the memory of the region mapped until the region ends, which spares the NIC system calls.
+  void keep_mapped(ibv_mr* mr) const;
   ibv_comp_channel* create_comp_channel(ibv_context* context) const;
   ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel) const;
   ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) const;
@@ -65,6 +67,7 @@ class Verbs {
   int (*query_port_)(ibv_context*, std::uint8_t, ibv_port_attr*) = nullptr;
   ibv_pd* (*alloc_pd_)(ibv_context*) = nullptr;
   ibv_mr* (*reg_mr_)(ibv_pd*, void*, std::size_t, int) = nullptr;
+  int (*keep_mapped_)(ibv_mr*) = nullptr;  // may be missing: newer than the rest
   ibv_comp_channel* (*create_comp_channel_)(ibv_context*) = nullptr;
   ibv_cq* (*create_cq_)(ibv_context*, int, void*, ibv_comp_channel*, int) = nullptr;
   ibv_qp* (*create_qp_)(ibv_pd*, ibv_qp_init_attr*) = nullptr;

@@ -4,6 +4,7 @@
 
 #include "abi/model/control_verbs.h"
 #include "abi/objects/objects.h"
+#include "verbs_soft_extension.h"
 
 using namespace verbs::soft;
 
@@ -189,6 +190,19 @@ ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, 
 
 ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
   return verb([&] { return import_mr(pd, handle); });
+}
+
+int verbs_soft_keep_mapped(ibv_mr* ibv) {
+  return contain(
+      [&] {
+        abi::Uses uses;
+        if (const int error = uses.add(ibv, ENOENT)) return error;
+        return abi::control(ibv->context, [&](nic::Nic&, link::Nanos) {
+          nic::MrTable::keep_mapped(abi::of(ibv)->nic);
+          return 0;
+        });
+      },
+      [](int error) { return error; });
 }
 
 void ibv_unimport_mr(ibv_mr* ibv) { abi::Handles::unimport(ibv); }

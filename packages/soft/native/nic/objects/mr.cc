@@ -146,6 +146,7 @@ int MrTable::rereg(Mr* mr, const Rereg& plan, Pd* pd) {
   if (plan.moves || zero_based != was_zero_based) {
     mr->iova = zero_based ? 0 : reinterpret_cast<std::uintptr_t>(plan.address);
   }
+  if (plan.moves) mr->kept = false;
   mr->address = plan.address;
   mr->length = plan.length;
   mr->access = plan.access;

@@ -27,6 +27,7 @@ class Mr {
   std::uint32_t key = 0;      // table index << 8 | a byte that changes with every registration
   std::uint32_t windows = 0;  // memory windows bound to it
   bool null = false;          // reads as zeros and ignores writes; has a local key only
+  bool kept = false;          // whoever registered it keeps it mapped (MrTable::keep_mapped)
   bool referred = false;      // READ responses have referred to it: a peer may still read it
 
   // The device memory or the file behind it; nullptr: the application's memory.
@@ -48,7 +49,7 @@ class Mr {
   }
 
   // Whether the NIC cannot lose the memory (guarded_memory.h).
-  bool lasts() const { return dm || (file && file->lasts()); }
+  bool lasts() const { return kept || dm || (file && file->lasts()); }
 
   // The keys that the application sees. A null MR has no remote key.
   std::uint32_t lkey() const { return key; }
@@ -94,6 +95,9 @@ class MrTable {
   // EINVAL for regions without memory of the application and while windows are bound. The keys stay.
   static int plan_rereg(const Mr* mr, int flags, void* address, std::size_t length, unsigned access, Rereg* plan);
   int rereg(Mr* mr, const Rereg& plan, Pd* pd);
+  // The caller promises that the memory stays mapped, with the rights that the region needs, until the region ends or
+  // is moved by rereg().
+  static void keep_mapped(Mr* mr) { mr->kept = true; }
   int dereg(Mr* mr);  // 0, or EINVAL while windows are bound to it, as with the kernel's soft-RoCE
   // Before a remote key to it ends: a peer that still has references to it does not use what it reads there.
   void revoke_references(Mr& mr);

@@ -3,8 +3,8 @@
 //
 // The guarded calls are for memory of regions, under the device's lock: the thread takes the signals of faults until
 // the lock is released (guard/fault_signals.h). Not so for memory that `lasts`, whose pages the NIC has mapped itself
-// and cannot lose: for that a system call in each step would be too much. It is guarded all the same, against a machine
-// whose memory or swap device fails.
+// and cannot lose, or whose owner keeps it mapped: for that a system call in each step would be too much. It is guarded
+// all the same, against a machine whose memory or swap device fails.
 #pragma once
 
 #include <cstddef>
