@@ -5,7 +5,7 @@ import { report } from './schedule.mjs';
 /** @import { Result } from './run-target.mjs' */
 
 /** Targets whose executions change the state of something; the others read a text or a packet. */
-const stateful = new Set(['nic', 'cm', 'adversary', 'setups', 'steering', 'doorbell']);
+const stateful = new Set(['nic', 'cm', 'adversary', 'setups', 'steering', 'doorbell', 'ring']);
 
 /** How long a target runs before the next choice. */
 const SLICE_S = 120;

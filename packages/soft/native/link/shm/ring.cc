@@ -167,7 +167,7 @@ RingReader::Next RingReader::read(std::uint8_t* room, RingRecord* read) {
   std::uint8_t* const begin = records_ + offset_of(at);
   if (record <= kShort) fetch_to_read(begin, record);
   std::memcpy(room, begin + kSizeField, length);
-  *read = {length, static_cast<FrameForm>(form), word_at(begin + kEpochOffset).load(std::memory_order_relaxed)};
+  *read = {length, static_cast<FrameForm>(form), epoch_at(begin).load(std::memory_order_relaxed)};
   tail_ = at + record;
   return Next::kFrame;
 }

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "include/verbs_soft_extension.h"
 #include "test/abi/support/device_pair.h"
 #include "test/abi/support/failing_object.h"
 
@@ -76,6 +77,7 @@ TEST_CASE("regions and windows without memory" * doctest::skip(!kAllocationsCanF
 
   ibv_mr* const mr = ibv_reg_mr(pd, pages.at, 4096, access | IBV_ACCESS_ON_DEMAND);
   REQUIRE(mr);
+  CHECK(without_allocating("verbs_soft_keep_mapped", [&] { return verbs_soft_keep_mapped(mr); }) == 0);
   check_object(
       "ibv_import_mr", [&] { return ibv_import_mr(pd, mr->handle); }, "ibv_unimport_mr",
       [](ibv_mr* imported) { return ibv_unimport_mr(imported), 0; });
