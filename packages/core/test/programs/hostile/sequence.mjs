@@ -197,7 +197,8 @@ export class Sequence {
     if (forget || this.#random.oneIn(2)) for (const controller of controllers) controller.abort();
     await turn();
     // What waits without a signal waits until the close, and holds its context meanwhile; so does an open receiver.
-    const waiting = waits.some(({ done }) => !done) || this.#world.all().some(isOpenReceiver(this.#world.core));
+    const waiting =
+      waits.some(({ done }) => !done) || this.#world.all().some((each) => this.#world.isOpenReceiver(each));
     if (!forget || waiting) {
       this.#say('end: close all');
       for (const context of this.#random.shuffled([...contexts])) context.close();
@@ -213,8 +214,6 @@ export class Sequence {
     if (wrong !== undefined) throw new Failure(`${wrong.name} was rejected with something else`, wrong.error);
   }
 }
-
-const isOpenReceiver = (core) => (object) => object instanceof core.Receiver && !object.closed;
 
 /** The surface in the form that sequences need. */
 export function prepareSurface(surface, calls) {

@@ -83,6 +83,10 @@ export class World {
     return list.length === 0 ? this.anyResource() : this.random.pick(list);
   }
 
+  isOpenReceiver(object) {
+    return object instanceof this.core.Receiver && !object.closed;
+  }
+
   collect() {
     if (this.#collections++ < COLLECTIONS) globalThis.gc();
   }
@@ -122,7 +126,10 @@ export class World {
     },
     forget: () => {
       const pool = this.pools.get(this.random.pick([...this.pools.keys()]));
-      if (pool !== undefined && this.random.oneIn(3)) pool.splice(this.random.below(pool.length), 1);
+      if (pool === undefined || !this.random.oneIn(3)) return;
+      const at = this.random.below(pool.length);
+      // It holds its context until that is closed, and then the end of the sequence has to know it.
+      if (!this.isOpenReceiver(pool[at])) pool.splice(at, 1);
     },
   };
 }
