@@ -106,8 +106,8 @@ std::shared_ptr<const Library> Library::open(const std::string& name, std::strin
   find(handle, "ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
   find(handle, "ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
   find(handle, "ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
-  find(handle, "verbs_soft_keep_mapped", "VERBS_SOFT_1", &f.soft_keep_mapped);
   find(handle, "ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
+  find(handle, "verbs_soft_keep_mapped", "VERBS_SOFT_1", &f.soft_keep_mapped);
   return library;
 }
 

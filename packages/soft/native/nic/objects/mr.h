@@ -48,8 +48,8 @@ class Mr {
     return reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(address) + (from - iova));
   }
 
-  // Whether the NIC cannot lose the memory (guarded_memory.h).
-  bool lasts() const { return kept || dm || (file && file->lasts()); }
+  // Whether the NIC cannot lose the memory (guarded_memory.h). A file that stays mapped may still lack a page.
+  bool lasts() const { return file ? file->lasts() : kept || dm; }
 
   // The keys that the application sees. A null MR has no remote key.
   std::uint32_t lkey() const { return key; }
