@@ -208,8 +208,8 @@ class Setups {
 }  // namespace
 
 // In place of libc's, for the software NIC's library as well: a network that takes everything and brings nothing, an
-// entry and handlers of signals that stay, and a descriptor that nobody waits for. Most of the time of an execution
-// went to the kernel's answers.
+// entry, handlers and masks of signals that stay, and a descriptor that nobody waits for. Most of the time of an
+// execution went to the kernel's answers.
 extern "C" int sendmmsg(int, mmsghdr*, unsigned count, int) { return static_cast<int>(count); }
 extern "C" int recvmmsg(int, mmsghdr*, unsigned, int, timespec*) {
   errno = EAGAIN;
@@ -231,6 +231,12 @@ extern "C" int sigaction(int signal, const struct sigaction* next, struct sigact
   if (next != nullptr || old == nullptr || signal < 0 || signal >= NSIG) return kernel(signal, next, old);
   return remembered(answers[static_cast<std::size_t>(signal)], signal, old,
                     [&](struct sigaction* out) { return kernel(signal, nullptr, out); });
+}
+extern "C" int pthread_sigmask(int how, const sigset_t* next, sigset_t* old) noexcept {
+  static const auto kernel = reinterpret_cast<decltype(&::pthread_sigmask)>(dlsym(RTLD_NEXT, "pthread_sigmask"));
+  static thread_local Answer<sigset_t> answer;
+  if (next != nullptr || old == nullptr) return kernel(how, next, old);
+  return remembered(answer, 0, old, [&](sigset_t* out) { return kernel(how, nullptr, out); });
 }
 extern "C" int eventfd_write(int fd, eventfd_t value) {
   return is_set_up || write(fd, &value, sizeof value) == sizeof value ? 0 : -1;

@@ -2,10 +2,15 @@
 // once and in order. With them each end reads and writes its own memory only, hands on no frame that could not be one,
 // and once it has found the ring broken it stays so.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "fuzz/check.h"
 #include "fuzz/input.h"
@@ -23,29 +28,43 @@ using link::RingRecord;
 constexpr int kMostSteps = 512;
 constexpr std::size_t kRecordHead = 8;
 
+// The bytes of all frames: those of one begin at its seed.
+const std::uint8_t* bytes_from(std::uint8_t seed) {
+  static const auto row = [] {
+    std::array<std::uint8_t, 256 + wire::kMaxFrame + 1> bytes;
+    std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+    return bytes;
+  }();
+  return row.data() + seed;
+}
+
 struct Frame {
   std::size_t size;
   FrameForm form;
   std::uint32_t epoch;
-  std::uint8_t seed;  // of its bytes
+  std::uint8_t seed;
 
-  bool is_at(const std::uint8_t* bytes) const {
-    for (std::size_t i = 0; i < size; ++i) {
-      if (bytes[i] != static_cast<std::uint8_t>(seed + i)) return false;
-    }
-    return true;
-  }
+  std::span<const std::uint8_t> bytes() const { return {bytes_from(seed), size}; }
+  bool is_at(const std::uint8_t* place) const { return std::memcmp(place, bytes_from(seed), size) == 0; }
 };
 
 // The shared pages, kept over the executions; only what one has used is cleared for the next.
 class Memory {
  public:
   std::uint8_t* clean() {
-    std::memset(bytes_.get(), 0, link::kRingOffset + used_);
-    used_ = 0;
+    std::memset(bytes_.get(), 0, link::kRingOffset);
+    for (const auto& [begin, end] : used_) std::memset(bytes_.get() + link::kRingOffset + begin, 0, end - begin);
+    used_.clear();
     return bytes_.get();
   }
-  void use(std::size_t end) { used_ = std::max(used_, std::min(end, link::kRingCapacity)); }
+  void use(std::size_t begin, std::size_t end) {
+    end = std::min(end, link::kRingCapacity);
+    if (!used_.empty() && used_.back().second >= begin && used_.back().first <= begin) {
+      used_.back().second = std::max(used_.back().second, end);
+    } else {
+      used_.emplace_back(begin, end);
+    }
+  }
 
  private:
   struct Free {
@@ -53,7 +72,7 @@ class Memory {
   };
   std::unique_ptr<std::uint8_t, Free> bytes_{
       static_cast<std::uint8_t*>(std::aligned_alloc(4096, (link::kRingMemory + 4095) / 4096 * 4096))};
-  std::size_t used_ = link::kRingCapacity;
+  std::vector<std::pair<std::size_t, std::size_t>> used_{{0, link::kRingCapacity}};
 };
 
 class World {
@@ -106,10 +125,8 @@ class World {
   }
 
   void write(const Frame& frame) {
-    static std::uint8_t bytes[wire::kMaxFrame + 1];
-    for (std::size_t i = 0; i < frame.size; ++i) bytes[i] = static_cast<std::uint8_t>(frame.seed + i);
     const std::size_t record = (kRecordHead + frame.size + 7) / 8 * 8;
-    const bool written = writer_.write({bytes, frame.size}, frame.form, frame.epoch);
+    const bool written = writer_.write(frame.bytes(), frame.form, frame.epoch);
     if (frame.size == 0 || frame.size > wire::kMaxFrame) FUZZ_CHECK(!written);
     if (!written) {
       // Half of the ring is more than the end and the longest frame take.
@@ -120,8 +137,9 @@ class World {
     const std::size_t rest = link::kRingCapacity - head_;
     const std::size_t skipped = record <= rest ? 0 : rest;
     unreleased_ += skipped + record;
+    memory_->use(head_, head_ + (skipped != 0 ? kRecordHead : record + kRecordHead));
+    if (skipped != 0) memory_->use(0, record + kRecordHead);
     head_ = (head_ + skipped + record) % link::kRingCapacity;
-    memory_->use(skipped != 0 || head_ == 0 ? link::kRingCapacity : head_ + kRecordHead);
     hidden_.push_back(frame);
   }
 
@@ -183,7 +201,7 @@ class World {
     const std::size_t far = input->one_in(4) ? input->take<std::uint32_t>() : head_ + input->below(64);
     const std::size_t at = far % (link::kRingCapacity - length);
     scribble(link::kRingOffset + at, length, input);
-    memory_->use(at + length);
+    memory_->use(at, at + length);
   }
 
   void scribble_header(Input* input) {
