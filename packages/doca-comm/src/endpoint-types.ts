@@ -1,7 +1,7 @@
 import type { Device, Representor } from './device.js';
 import type { PeerAddr } from './peer-addr.js';
 
-/** The properties of an endpoint, which are set before `listen` or `connect`. */
+/** The properties of an endpoint, which are set before `listen` or `connect`, and how it waits. */
 export interface EndpointOptions {
   /** The device that it goes through; needed by `listen` and `connect`. */
   device?: Device;
@@ -13,6 +13,12 @@ export interface EndpointOptions {
   sendQueueSize?: number;
   /** Messages. Rounded up to a power of two. */
   recvQueueSize?: number;
+  /**
+   * Microseconds, up to 10,000, that `send()` and `receive()` poll before they sleep; 50 without it. Other callbacks run
+   * meanwhile. Being woken takes longer than that. An endpoint whose messages do not come within that time, as on a
+   * loaded machine, stops doing so, and tries again now and then. 0: never.
+   */
+  spin?: number;
 }
 
 /** A message and its sender. */

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { inspect, type InspectOptions } from 'node:util';
-import { validate } from '@verbs/core/provider';
+import { DEFAULT_SPIN, validate } from '@verbs/core/provider';
 import { bytes, device as deviceOf, representor as representorOf, serviceName, signalOf } from './arguments.js';
 import type { Device, Representor } from './device.js';
 import type { EndpointEvents, EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
@@ -35,8 +35,10 @@ export class Endpoint
 {
   readonly #native = new NativeEndpoint();
   readonly #peers: Peers;
-  readonly #sends = new PendingSends((channel) => this.#native.events(channel));
-  readonly #receives = new PendingReceives((channel) => this.#native.events(channel));
+  /** Microseconds. */
+  readonly #spin: number;
+  readonly #sends = new PendingSends((channel) => this.#native.events(channel, this.#spin));
+  readonly #receives = new PendingReceives((channel) => this.#native.events(channel, this.#spin));
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
   #role: 'none' | 'service' | 'client' | 'closed' = 'none';
@@ -60,8 +62,10 @@ export class Endpoint
       },
     );
     this.#receiver = new Receiver(this.#peers);
-    const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize'] as const;
-    Object.assign(this, validate.object(options, 'options', known));
+    const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize', 'spin'] as const;
+    const { spin, ...properties } = validate.object(options, 'options', known);
+    this.#spin = validate.optional(spin, 'options.spin', 10_000, DEFAULT_SPIN);
+    Object.assign(this, properties);
   }
 
   /** `doca_comm_channel_ep_get_device`, `_set_device`: the device that it goes through. */

@@ -1,84 +1,128 @@
+import type { Spin } from '@verbs/core/provider';
 import { checked } from './errors.js';
 import { native, type EndpointHandle } from './native.js';
+import type { Waiting } from './waiting.js';
+
+/** Attempts in a row before the event loop runs on: they take as long as a turn of it. */
+const ATTEMPTS_PER_TURN = 8;
+
+/** Of an {@link EventChannel}. */
+export interface EventChannelOptions {
+  /** The library may lose an event. */
+  loses: boolean;
+  /** Whether a wait makes attempts for a while before it sleeps. */
+  spin: Spin;
+}
 
 /**
- * The attempts that wait for an endpoint's descriptor, in the order of their calls.
+ * What waits for an endpoint's descriptor, in the order of the calls.
  *
- * One arming gives one event. So the channel is armed first, then every attempt is made again, and the attempts without
- * a result wait. For DOCA's own library, which may lose an event between a failed attempt and the arming, a slow timer backs
- * this up. The descriptor stays watched after the last attempt has succeeded, because the next one mostly follows soon; the watching
- * ends with the first event that finds no attempt.
+ * A wait first makes attempts in some turns of the event loop (see Spin of `@verbs/core`), so that no side makes the system
+ * calls of a wake-up while messages go back and forth. Then it sleeps. One arming gives one event. So the channel is armed
+ * first, then every attempt is made again, and the attempts without a result sleep. For DOCA's own library, which may lose an
+ * event between a failed attempt and the arming, a slow timer backs this up. The descriptor stays watched after the last
+ * attempt has succeeded, because the next one mostly follows soon; the watching ends with the first event that finds nobody asleep.
  */
 export class EventChannel {
   readonly #handle: EndpointHandle;
   readonly #channel: number;
   readonly #loses: boolean;
-  readonly #attempts = new Set<() => boolean>();
+  readonly #spin: Spin;
+  readonly #waiting = new Set<Waiting>();
   #watched = false;
+  /** The descriptor keeps the event loop alive. */
+  #held = false;
+  #spinning = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `loses`: the library may lose an event. */
-  constructor(handle: EndpointHandle, channel: number, loses: boolean) {
+  constructor(handle: EndpointHandle, channel: number, { loses, spin }: EventChannelOptions) {
     this.#handle = handle;
     this.#channel = channel;
     this.#loses = loses;
+    this.#spin = spin;
   }
 
   get waiting(): boolean {
-    return this.#attempts.size > 0;
+    return this.#waiting.size > 0;
   }
 
-  /** Calls `attempt` now and after every event, until it returns true. It settles its own promise. */
-  wait(attempt: () => boolean): void {
-    const first = this.#attempts.size === 0;
-    this.#attempts.add(attempt);
-    if (first) this.#run();
+  /** Makes the attempt soon, and after every event, until it returns true. An error of the channel fails it. */
+  wait(waiting: Waiting): void {
+    this.#waiting.add(waiting);
+    if (this.#waiting.size > 1 || this.#spinning) return;
+    this.#spinning = this.#spin.begins();
+    if (this.#spinning) setImmediate(this.#spinOn);
+    else this.#sleep();
   }
 
-  leave(attempt: () => boolean): void {
-    if (this.#attempts.delete(attempt) && this.#attempts.size === 0) native.rest(this.#handle, this.#channel);
+  leave(waiting: Waiting): void {
+    if (this.#waiting.delete(waiting)) this.#restIfDone();
   }
 
   /** Makes the attempts again, after a change that raises no event. */
   retry(): void {
-    if (this.waiting) this.#run();
+    if (this.waiting) this.#sleep();
   }
 
   close(): void {
-    this.#attempts.clear();
+    this.#waiting.clear();
     this.#stopTimer();
   }
+
+  readonly #spinOn = (): void => {
+    const { size } = this.#waiting;
+    for (let i = 0; i < ATTEMPTS_PER_TURN && this.#waiting.size === size; i++) this.#tryAll();
+    if (this.#waiting.size === size && size !== 0 && this.#spin.goesOn()) {
+      setImmediate(this.#spinOn);
+      return;
+    }
+    if (this.#waiting.size !== size) this.#spin.succeeds();
+    this.#spinning = false;
+    if (this.waiting) this.#sleep();
+  };
 
   #watch(): void {
     if (this.#watched) return;
     checked(
       native.watch(this.#handle, this.#channel, () => {
-        if (this.#attempts.size === 0) native.disarm(this.#handle, this.#channel);
-        else if (!this.#tryAll()) this.#run();
+        if (!this.waiting || this.#spinning) native.disarm(this.#handle, this.#channel);
+        else if (!this.#tryAll()) this.#sleep();
       }),
       'doca_comm_channel_ep_get_event_channel',
     );
     this.#watched = true;
   }
 
-  #run(): void {
-    this.#watch();
-    checked(native.arm(this.#handle, this.#channel), 'doca_comm_channel_ep_event_handle_arm');
+  #sleep(): void {
+    try {
+      this.#watch();
+      checked(native.arm(this.#handle, this.#channel), 'doca_comm_channel_ep_event_handle_arm');
+      this.#held = true;
+    } catch (error) {
+      for (const waiting of [...this.#waiting]) waiting.fail(error);
+      return;
+    }
     if (this.#tryAll() || !this.#loses) return;
     this.#timer ??= setInterval(() => {
-      if (this.#attempts.size > 0) this.#run();
+      if (this.waiting) this.#sleep();
       else this.#stopTimer();
     }, 500).unref();
   }
 
-  /** Whether no attempt waits any more. */
+  /** Whether none waits any more. */
   #tryAll(): boolean {
-    for (const attempt of this.#attempts) {
-      if (attempt()) this.#attempts.delete(attempt);
+    for (const waiting of this.#waiting) {
+      if (waiting.attempt()) this.#waiting.delete(waiting);
     }
-    if (this.#attempts.size > 0) return false;
+    this.#restIfDone();
+    return !this.waiting;
+  }
+
+  /** The descriptor holds the process only while something waits. */
+  #restIfDone(): void {
+    if (!this.#held || this.waiting) return;
     native.rest(this.#handle, this.#channel);
-    return true;
+    this.#held = false;
   }
 
   #stopTimer(): void {

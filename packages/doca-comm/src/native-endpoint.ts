@@ -1,4 +1,4 @@
-import { validate } from '@verbs/core/provider';
+import { Spin, validate } from '@verbs/core/provider';
 
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { EventChannel } from './event-channel.js';
@@ -44,10 +44,10 @@ export class NativeEndpoint {
     return this.#created.handle;
   }
 
-  /** `doca_comm_channel_ep_get_event_channel`. */
-  events(channel: number): EventChannel {
+  /** `doca_comm_channel_ep_get_event_channel`. Its waits poll for `spin` microseconds before they sleep. */
+  events(channel: number, spin: number): EventChannel {
     const handle = this.use('get_event_channel');
-    return new EventChannel(handle, channel, this.library?.kind === 'system');
+    return new EventChannel(handle, channel, { loses: this.library?.kind === 'system', spin: new Spin(spin) });
   }
 
   /** `doca_comm_channel_ep_get_max_msg_size` and its like. */

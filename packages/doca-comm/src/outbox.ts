@@ -3,7 +3,7 @@ import type { PeerAddr } from './peer-addr.js';
 import { waitingFor, type Settler, type Waiting } from './waiting.js';
 
 /** The waiting messages to one peer, in the order of the calls. They wait for the handshake's end, then for room. */
-export class Outbox {
+export class Outbox implements Waiting {
   readonly #sends: EventChannel;
   readonly #emptied: () => void;
   readonly #waiting: Waiting[] = [];
@@ -18,12 +18,12 @@ export class Outbox {
   /** To be called once, with the first message in it. `handshake` is the peer if its handshake may still go on. */
   start(handshake: PeerAddr | undefined): void {
     if (handshake === undefined) {
-      this.#wait();
+      this.#sends.wait(this);
       return;
     }
     handshake.established({ signal: this.#handshake.signal }).then(
       () => {
-        if (this.#waiting.length > 0) this.#wait();
+        if (this.#waiting.length > 0) this.#sends.wait(this);
       },
       (error: unknown) => {
         this.fail(error);
@@ -37,27 +37,19 @@ export class Outbox {
       this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
       if (this.#waiting.length > 0) return;
       this.#handshake.abort();
-      this.#sends.leave(this.#sendAll);
+      this.#sends.leave(this);
       this.#emptied();
     });
     this.#waiting.push(waiting);
   }
 
+  /** A message leaves the list when it is settled. */
+  attempt(): boolean {
+    while (this.#waiting[0]?.attempt() === true);
+    return this.#waiting.length === 0;
+  }
+
   fail(reason: unknown): void {
     for (const waiting of [...this.#waiting]) waiting.fail(reason);
   }
-
-  #wait(): void {
-    try {
-      this.#sends.wait(this.#sendAll);
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  /** A message leaves the list when it is settled. */
-  readonly #sendAll = (): boolean => {
-    while (this.#waiting[0]?.attempt() === true);
-    return this.#waiting.length === 0;
-  };
 }

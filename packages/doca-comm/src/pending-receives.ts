@@ -23,14 +23,10 @@ export class PendingReceives {
     const channel = this.#events();
     const waiting = waitingFor(attempt, settler, () => {
       this.#waiting.delete(waiting);
-      channel.leave(waiting.attempt);
+      channel.leave(waiting);
     });
     this.#waiting.add(waiting);
-    try {
-      channel.wait(waiting.attempt);
-    } catch (error) {
-      waiting.fail(error);
-    }
+    channel.wait(waiting);
   }
 
   /** Tries again, after a change that raises no event. */

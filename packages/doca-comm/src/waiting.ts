@@ -1,6 +1,6 @@
-/** A promise that waits: for a message, or for room in a queue. */
+/** What waits: a promise for a message or for room in a queue, or several for the same. */
 export interface Waiting {
-  /** Makes the attempt, and returns whether it settled the promise. */
+  /** Makes the attempt, and returns whether it settled all of it. */
   attempt: () => boolean;
   fail: (reason: unknown) => void;
 }

@@ -50,7 +50,7 @@ test('functions and constructors', async () => {
   }
   for (const value of junk) {
     await isProper('new Endpoint', () => new api.Endpoint(value as never));
-    for (const name of ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize']) {
+    for (const name of ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize', 'spin']) {
       await isProper(`new Endpoint({ ${name} })`, () => new api.Endpoint({ [name]: value }));
     }
   }

@@ -38,7 +38,8 @@ export {
   type NativeRegion,
 } from '../base/native.js';
 export * as validate from '../base/validate.js';
-export { nativeCqOptions } from '../completion/cq-options.js';
+export { DEFAULT_SPIN, nativeCqOptions } from '../completion/cq-options.js';
+export { Spin } from '../completion/spin.js';
 export { softFailure, softModule, type SoftModule } from '../library/libraries.js';
 export { handle, handleOf, kindOf, Resource } from '../lifetime/resource.js';
 export { watchForLeak } from '../lifetime/leak-warning.js';

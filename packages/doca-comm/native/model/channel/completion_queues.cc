@@ -56,7 +56,7 @@ int CompletionQueues::poll(ibv_wc* completions, int count) {
     queue.reserved -= queue.released;
     queue.released = 0;
   }
-  idle_ = events_wanted_ && armed_ == queues_.size();
+  idle_ = events_wanted_ && armed();
   return 0;
 }
 

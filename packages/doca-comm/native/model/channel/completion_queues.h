@@ -25,6 +25,7 @@ class CompletionQueues {
   // Requests one event of each queue for its next completion. Completions that are there already give no event: poll
   // afterwards. True if a queue was not armed before.
   bool arm();
+  bool armed() const { return armed_ == queues_.size(); }
   // Gets and acknowledges all events, which makes progress. True if there was an event, or if that cannot be known.
   bool drain_events();
   // Every queue was armed, then found empty, and has had no event since: a poll would find nothing.

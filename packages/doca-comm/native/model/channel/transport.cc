@@ -106,7 +106,15 @@ bool Transport::fetch() {
   return batch_size_ > 0;
 }
 
-bool Transport::rearm() { return recv_armed_ && !poll_failed_ && receives_.arm(); }
+bool Transport::rearm() {
+  if (!recv_armed_ || poll_failed_ || receives_.armed()) return false;
+  if (rearmed_ == kMostRearmed) {
+    notify_recv();
+    return false;
+  }
+  ++rearmed_;
+  return receives_.arm();
+}
 
 void Transport::advance() {
   ++batch_next_;
@@ -219,6 +227,7 @@ void Transport::arm_send() {
 void Transport::arm_recv(bool ready) {
   recv_events_.clear();
   recv_armed_ = true;
+  rearmed_ = 0;
   receives_.drain_events();
   receives_.arm();
   if (ready || fetch() || !losses_.empty()) notify_recv();

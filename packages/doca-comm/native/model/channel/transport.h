@@ -71,11 +71,13 @@ class Transport {
     std::uint64_t due;
   };
   static constexpr int kBatch = 16;
+  static constexpr int kMostRearmed = 8;
 
   // Makes batch_[batch_next_] the next completion of a receive. False if there is none.
   bool fetch();
   // fetch() takes the event of an armed handle that the user has not waited for yet. Then the next message must raise
-  // another one. True if it armed something: fetch() again, since what arrived before raises no event.
+  // another one. True if it armed something: fetch() again, since what arrived before raises no event. A program that
+  // goes on without waiting has its event at last, and then messages raise none, which would cost system calls.
   bool rearm();
   void advance();
   doca_error_t deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size);
@@ -107,6 +109,7 @@ class Transport {
   bool poll_failed_ = false;
   bool send_armed_ = false;
   bool recv_armed_ = false;
+  int rearmed_ = 0;  // since the user armed it
   std::uint64_t changes_ = 0;
 };
 

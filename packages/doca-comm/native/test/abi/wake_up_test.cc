@@ -107,6 +107,34 @@ TEST_CASE("a message that comes after AGAIN wakes, although a message before it 
   CHECK(late <= 1);
 }
 
+TEST_CASE("who arms and then receives many messages without waiting has the event, until the next arming") {
+  Pair pair;
+  doca_event_channel_t fd = -1;
+  REQUIRE(doca_comm_channel_ep_get_event_channel(pair.service.ep, nullptr, &fd) == DOCA_SUCCESS);
+  std::string message;
+  Addr* from = nullptr;
+  const auto readable = [&](int timeout) {
+    pollfd event{fd, POLLIN, 0};
+    return poll(&event, 1, timeout) == 1;
+  };
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(doca_comm_channel_ep_event_handle_arm_recv(pair.service.ep) == DOCA_SUCCESS);
+    for (int i = 0; i < 40; ++i) {
+      REQUIRE(pair.client.send(std::to_string(i), pair.to_service) == DOCA_SUCCESS);
+      CHECK(pair.service.wait_for_message(&from) == std::to_string(i));
+      REQUIRE(pair.service.receive(&message, &from) == DOCA_ERROR_AGAIN);
+    }
+    CHECK(readable(0));
+    // Acknowledgements may still come.
+    bool quiet = false;
+    for (int i = 0; i < 20 && !quiet; ++i) quiet = Waiter(pair.service.ep, false).wake_ups(milliseconds(20)) == 0;
+    CHECK(quiet);
+    REQUIRE(pair.client.send("last", pair.to_service) == DOCA_SUCCESS);
+    CHECK(readable(5000));
+    CHECK(pair.service.wait_for_message(&from) == "last");
+  }
+}
+
 TEST_CASE("an idle armed handle does not wake for keep-alives, and wakes for the next message") {
   Pair pair;
   for (const bool both : {true, false}) {
