@@ -1,5 +1,5 @@
 /** Waits in a row that sleep at once after spinning was in vain, at most. */
-const LONGEST_PAUSE = 1023;
+const LONGEST_PAUSE = 63;
 
 /**
  * Whether a wait polls for a while before it sleeps. That is worth it while completions come sooner than a thread wakes

@@ -48,6 +48,7 @@ function(verbs_link_fuzzer program)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} --print-file-name=${library}
     OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   target_link_libraries(${program} PRIVATE ${path})
+  target_compile_definitions(${program} PRIVATE VERBS_FUZZ_FAST)
   target_link_options(${program} PRIVATE -Wl,--gc-sections -Wl,-z,start-stop-gc)
 endfunction()
 

@@ -25,10 +25,7 @@ std::optional<std::string> soft_file(const std::string& folder, const std::strin
   path.erase(0, path.find_first_not_of('/'));
   std::optional<std::string> found;
   const int error = host::Registry::get().with(name, [&](host::Device& device) {
-    found.emplace();
-    host::visit_sysfs(device, [&](const std::string& each, const std::string& content) {
-      if (each == path) found = content;
-    });
+    found = host::read_sysfs(device, path).value_or("");
     return 0;
   });
   return error == 0 ? found : std::nullopt;

@@ -101,36 +101,51 @@ PortFacts port_facts(Device& device, int port_num) {
   return facts;
 }
 
-void visit_port(const PortFacts& facts, const std::string& folder, const Interfaces& interfaces,
-                const SysfsVisitor& visit) {
-  const bool up = facts.attr.state == IBV_PORT_ACTIVE;
-  visit(folder + "cap_mask", hex(facts.attr.port_cap_flags, 8));
-  visit(folder + "lid", "0x0\n");
-  visit(folder + "lid_mask_count", "0\n");
-  visit(folder + "link_layer", "Ethernet\n");
-  visit(folder + "phys_state", up ? "5: LinkUp\n" : "3: Disabled\n");
-  visit(folder + "rate", "100 Gb/sec (4X EDR)\n");
-  visit(folder + "sm_lid", "0x0\n");
-  visit(folder + "sm_sl", "0\n");
-  visit(folder + "state", up ? "4: ACTIVE\n" : "1: DOWN\n");
-  visit(folder + "pkeys/0", hex(nic::kDefaultPkey, 4));
-  for (std::size_t i = 0; i < facts.gids.size(); ++i) {
-    const wire::Gid& gid = facts.gids[i];
-    const std::string index = std::to_string(i);
-    visit(folder + "gids/" + index, gid_text(gid));
-    visit(folder + "gid_attrs/types/" + index, gid.is_zero() ? "" : "RoCE v2\n");
-    visit(folder + "gid_attrs/ndevs/" + index, gid.is_zero() ? "" : interfaces.of(gid) + "\n");
+// Whom the files go to, and of which folder they are asked for; nullptr for all.
+struct Visit {
+  const SysfsVisitor& file;
+  const std::string* only;
+
+  bool in(const std::string& folder) const { return !only || *only == folder; }
+  bool below(const char* folder) const { return !only || only->starts_with(folder); }
+};
+
+void visit_port(const PortFacts& facts, const std::string& folder, const Interfaces& interfaces, const Visit& visit) {
+  if (visit.in(folder)) {
+    const bool up = facts.attr.state == IBV_PORT_ACTIVE;
+    visit.file(folder + "cap_mask", hex(facts.attr.port_cap_flags, 8));
+    visit.file(folder + "lid", "0x0\n");
+    visit.file(folder + "lid_mask_count", "0\n");
+    visit.file(folder + "link_layer", "Ethernet\n");
+    visit.file(folder + "phys_state", up ? "5: LinkUp\n" : "3: Disabled\n");
+    visit.file(folder + "rate", "100 Gb/sec (4X EDR)\n");
+    visit.file(folder + "sm_lid", "0x0\n");
+    visit.file(folder + "sm_sl", "0\n");
+    visit.file(folder + "state", up ? "4: ACTIVE\n" : "1: DOWN\n");
   }
+  const std::string pkeys = folder + "pkeys/";
+  if (visit.in(pkeys)) visit.file(pkeys + "0", hex(nic::kDefaultPkey, 4));
+  const auto each_gid = [&](const std::string& of_gids, const auto& content) {
+    if (!visit.in(of_gids)) return;
+    for (std::size_t i = 0; i < facts.gids.size(); ++i) visit.file(of_gids + std::to_string(i), content(facts.gids[i]));
+  };
+  each_gid(folder + "gids/", gid_text);
+  each_gid(folder + "gid_attrs/types/",
+           [](const wire::Gid& gid) { return std::string(gid.is_zero() ? "" : "RoCE v2\n"); });
+  each_gid(folder + "gid_attrs/ndevs/",
+           [&](const wire::Gid& gid) { return gid.is_zero() ? std::string() : interfaces.of(gid) + "\n"; });
 }
 
 // The counters that IBTA gives every port, from ours.
 void visit_port_counters(const std::map<std::string, std::uint64_t>& counters, const std::string& folder,
-                         const SysfsVisitor& visit) {
+                         const Visit& visit) {
   const auto value = [&](const char* name) {
     const auto found = counters.find(name);
     return found == counters.end() ? 0 : found->second;
   };
-  const auto show = [&](const char* name, std::uint64_t count) { visit(folder + name, std::to_string(count) + "\n"); };
+  const auto show = [&](const char* name, std::uint64_t count) {
+    visit.file(folder + name, std::to_string(count) + "\n");
+  };
   constexpr std::uint64_t kWord = 4;  // of "data"
   show("port_xmit_data", value("sent_bytes") / kWord);
   show("port_rcv_data", value("rcvd_bytes") / kWord);
@@ -143,31 +158,61 @@ void visit_port_counters(const std::map<std::string, std::uint64_t>& counters, c
   show("link_downed", value("link_downed"));
 }
 
-}  // namespace
-
-void visit_sysfs(Device& device, const SysfsVisitor& visit) {
-  for (const char* file : Device::kAttributes) visit(file, device.attribute(file));
-  const Interfaces interfaces;
-  const int ports = device.config().ports;
-  std::string interface;
-  for (int port_num = 1; port_num <= ports; ++port_num) {
-    const PortFacts facts = port_facts(device, port_num);
-    visit_port(facts, "ports/" + std::to_string(port_num) + "/", interfaces, visit);
-    if (port_num == 1) interface = interfaces.of(facts.gids.front());
-  }
+void visit_counters(Device& device, const Visit& visit) {
+  // The NIC counts for the device. With one port these are the port's counters as well.
+  const bool of_port = device.config().ports == 1;
+  const std::string ours = of_port ? "ports/1/hw_counters/" : "hw_counters/";
+  const std::string port = "ports/1/counters/";
+  const bool visits_port = of_port && visit.in(port);
+  if (!visit.in(ours) && !visits_port) return;
   std::map<std::string, std::uint64_t> counters;
   device.report_counters([&](const char* name, std::uint64_t value) { counters[name] = value; });
-  // The NIC counts for the device. With one port these are the port's counters as well.
-  const std::string port = ports == 1 ? "ports/1/" : "";
-  for (const auto& [name, value] : counters) visit(port + "hw_counters/" + name, std::to_string(value) + "\n");
-  if (ports == 1) visit_port_counters(counters, "ports/1/counters/", visit);
-  visit("parent", interface + "\n");  // as the kernel's soft-RoCE
+  if (visit.in(ours)) {
+    for (const auto& [name, value] : counters) visit.file(ours + name, std::to_string(value) + "\n");
+  }
+  if (visits_port) visit_port_counters(counters, port, visit);
+}
+
+void visit_interface(Device& device, const Visit& visit) {
+  const std::string interface = Interfaces().of(port_facts(device, 1).gids.front());
+  if (visit.in("")) visit.file("parent", interface + "\n");  // as the kernel's soft-RoCE
+  const std::string net = "device/net/" + interface + "/";
+  if (visit.in(net)) visit.file(net + "ifindex", std::to_string(if_nametoindex(interface.c_str())) + "\n");
+}
+
+void visit_some(Device& device, const Visit& visit) {
+  if (visit.in("")) {
+    for (const char* file : Device::kAttributes) visit.file(file, device.attribute(file));
+  }
+  if (visit.below("ports/")) {
+    const Interfaces interfaces;
+    for (int port_num = 1; port_num <= device.config().ports; ++port_num) {
+      visit_port(port_facts(device, port_num), "ports/" + std::to_string(port_num) + "/", interfaces, visit);
+    }
+  }
+  visit_counters(device, visit);
   const std::string node = "device/infiniband_verbs/uverbs" + std::to_string(device.number()) + "/";
-  visit(node + "abi_version", "1\n");
-  visit(node + "dev", "231:" + std::to_string(192 + device.number()) + "\n");
-  visit(node + "ibdev", device.config().name + "\n");
-  visit("device/numa_node", "-1\n");
-  visit("device/net/" + interface + "/ifindex", std::to_string(if_nametoindex(interface.c_str())) + "\n");
+  if (visit.in(node)) {
+    visit.file(node + "abi_version", "1\n");
+    visit.file(node + "dev", "231:" + std::to_string(192 + device.number()) + "\n");
+    visit.file(node + "ibdev", device.config().name + "\n");
+  }
+  if (visit.in("device/")) visit.file("device/numa_node", "-1\n");
+  if (visit.in("") || visit.below("device/net/")) visit_interface(device, visit);
+}
+
+}  // namespace
+
+void visit_sysfs(Device& device, const SysfsVisitor& visit) { visit_some(device, {.file = visit, .only = nullptr}); }
+
+std::optional<std::string> read_sysfs(Device& device, const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  std::optional<std::string> found;
+  const SysfsVisitor take = [&](const std::string& each, const std::string& content) {
+    if (each == path) found = content;
+  };
+  visit_some(device, {.file = take, .only = &folder});
+  return found;
 }
 
 }  // namespace verbs::soft::host

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "host/devices/device.h"
@@ -15,5 +16,8 @@ using SysfsVisitor = std::function<void(const std::string& path, const std::stri
 
 // Under the registry's lock. Until the device is open, its GIDs are those of its configuration.
 void visit_sysfs(Device& device, const SysfsVisitor& visit);
+
+// The content of the file at `path`; nullopt if there is none. Makes the contents of its own folder only.
+std::optional<std::string> read_sysfs(Device& device, const std::string& path);
 
 }  // namespace verbs::soft::host
