@@ -72,14 +72,14 @@ TEST_CASE("a table hands out indices up to its limit, and a freed one rests") {
   CHECK(large.insert(std::make_unique<int>(0)) != first);
 }
 
-TEST_CASE("the window grows by one for each window acknowledged, halves on loss, and keeps its bounds") {
+TEST_CASE("the window grows by two for each window acknowledged, shrinks by an eighth on loss, and keeps its bounds") {
   CongestionWindow window;
   CHECK(window.packets() == CongestionWindow::kInitial);
   window.acknowledged(CongestionWindow::kInitial);
-  CHECK(window.packets() == CongestionWindow::kInitial + 1);
+  CHECK(window.packets() == CongestionWindow::kInitial + 2);
   window.lost();
-  CHECK(window.packets() == (CongestionWindow::kInitial + 1) / 2);
-  for (int i = 0; i < 20; ++i) window.lost();
+  CHECK(window.packets() == CongestionWindow::kInitial + 2 - 4);
+  for (int i = 0; i < 40; ++i) window.lost();
   CHECK(window.packets() == CongestionWindow::kMinimum);
   for (int i = 0; i < 100'000; ++i) window.acknowledged(1);
   CHECK(window.packets() == CongestionWindow::kMaximum);
