@@ -3,7 +3,7 @@ import { checked } from './errors.js';
 import { native, type EndpointHandle } from './native.js';
 import type { Waiting } from './waiting.js';
 
-/** Attempts in a row before the event loop runs on: they take as long as a turn of it. */
+/** Attempts in a turn of the event loop: they take as long as the turn. More waits than that make one attempt each. */
 const ATTEMPTS_PER_TURN = 8;
 
 /** Of an {@link EventChannel}. */
@@ -71,14 +71,14 @@ export class EventChannel {
 
   readonly #spinOn = (): void => {
     const { size } = this.#waiting;
-    for (let i = 0; i < ATTEMPTS_PER_TURN && this.#waiting.size === size; i++) this.#tryAll();
-    if (this.#waiting.size === size && size !== 0 && this.#spin.goesOn()) {
-      setImmediate(this.#spinOn);
-      return;
+    for (let attempts = 0; attempts < ATTEMPTS_PER_TURN && size !== 0; attempts += size) {
+      if (this.#tryAll() || this.#waiting.size !== size) break;
     }
-    if (this.#waiting.size !== size) this.#spin.succeeds();
-    this.#spinning = false;
-    if (this.waiting) this.#sleep();
+    const succeeds = this.#waiting.size !== size;
+    if (succeeds) this.#spin.succeeds();
+    this.#spinning = this.waiting && (succeeds ? this.#spin.begins() : this.#spin.goesOn());
+    if (this.#spinning) setImmediate(this.#spinOn);
+    else if (this.waiting) this.#sleep();
   };
 
   #watch(): void {

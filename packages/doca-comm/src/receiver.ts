@@ -42,10 +42,9 @@ export class Receiver {
         ? Object.assign(error, { peer: this.#peers.of(number) })
         : error;
     }
-    return {
-      peer: this.#peers.of(number),
-      data: buffer === undefined ? target.slice(0, result) : target.subarray(0, result),
-    };
+    // A new peer is announced to the program, which may receive in its listener: the message must be out of the slab.
+    const data = buffer === undefined ? target.slice(0, result) : target.subarray(0, result);
+    return { peer: this.#peers.of(number), data };
   }
 }
 

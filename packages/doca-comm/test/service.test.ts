@@ -7,6 +7,23 @@ import { expect, onTestFinished, test } from 'vitest';
 import { listDevices, listRepresentors, openDevice, type PeerAddr } from '../dist/index.js';
 import { client, serve, text } from './helpers/devices.js';
 
+test('a listener for new peers may receive: the message before is not changed by that', async () => {
+  const service = serve('listener');
+  const endpoint = client();
+  const peer = endpoint.connect('listener');
+  expect(service.recvFrom()).toBeUndefined();
+  await peer.established();
+  await endpoint.send(Buffer.from('first'));
+  await endpoint.send(Buffer.from('other'));
+  const received: string[] = [];
+  service.on('peer', () => {
+    const next = service.recvFrom();
+    if (next !== undefined) received.push(text(next.data));
+  });
+  expect(text((await service.receive()).data)).toBe('first');
+  expect(received).toEqual(['other']);
+});
+
 test('peer is emitted once for each client, with the address that its messages come from', async () => {
   const service = serve('events');
   const seen: PeerAddr[] = [];

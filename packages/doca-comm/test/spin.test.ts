@@ -27,6 +27,20 @@ test('many receives that spin together get their messages in order', async () =>
   expect((await Promise.all(received)).map(({ data }) => data[0])).toEqual(Array.from({ length: 20 }, (_, i) => i));
 });
 
+test('more receives than attempts of a turn, and others that begin before the last one ends', async () => {
+  const service = serve('many', { spin: LONG });
+  const endpoint = client({ spin: LONG });
+  endpoint.connect('many');
+  const numbers: number[] = [];
+  const loop = async () => {
+    while (numbers.length < 300) numbers.push((await service.receive()).data[0] ?? NaN);
+  };
+  const loops = Array.from({ length: 20 }, loop);
+  for (let i = 0; i < 320; i++) await endpoint.send(Buffer.from([i % 100]));
+  await Promise.all(loops);
+  expect(numbers).toEqual(numbers.map((_, i) => i % 100));
+});
+
 test('a receive that is given up while it spins takes no message from the next one', async () => {
   const service = serve('given up', { spin: LONG });
   const endpoint = client({ spin: LONG });

@@ -231,13 +231,16 @@ extern "C" int fstatat(int folder, const char* name, struct stat* status, int fl
 extern "C" int sigaction(int signal, const struct sigaction* next, struct sigaction* old) noexcept {
   static const auto kernel = reinterpret_cast<decltype(&::sigaction)>(dlsym(RTLD_NEXT, "sigaction"));
   static thread_local std::array<Answer<struct sigaction>, NSIG> answers;
-  if (next != nullptr || old == nullptr || signal < 0 || signal >= NSIG) return kernel(signal, next, old);
+  if (signal < 0 || signal >= NSIG) return kernel(signal, next, old);
+  if (next != nullptr) answers[static_cast<std::size_t>(signal)].to = -1;
+  if (next != nullptr || old == nullptr) return kernel(signal, next, old);
   return remembered(answers[static_cast<std::size_t>(signal)], signal, old,
                     [&](struct sigaction* out) { return kernel(signal, nullptr, out); });
 }
 extern "C" int pthread_sigmask(int how, const sigset_t* next, sigset_t* old) noexcept {
   static const auto kernel = reinterpret_cast<decltype(&::pthread_sigmask)>(dlsym(RTLD_NEXT, "pthread_sigmask"));
   static thread_local Answer<sigset_t> answer;
+  if (next != nullptr) answer.to = -1;
   if (next != nullptr || old == nullptr) return kernel(how, next, old);
   return remembered(answer, 0, old, [&](sigset_t* out) { return kernel(how, nullptr, out); });
 }
@@ -245,8 +248,8 @@ extern "C" int eventfd_write(int fd, eventfd_t value) {
   return is_set_up || write(fd, &value, sizeof value) == sizeof value ? 0 : -1;
 }
 
-// The memory of a connection that has ended serves the next one: to unmap it took a third of the time. The form with
-// the sanitizers unmaps it, and so would see an access that comes too late.
+// Anonymous memory of the thread, that of connections first of all, serves the next one: to unmap it took a third of
+// the time. The form with the sanitizers unmaps it, and so would see an access that comes too late.
 #ifdef VERBS_FUZZ_FAST
 namespace {
 struct Mapping {
@@ -258,7 +261,7 @@ thread_local std::array<Mapping, 2 * kMaxConnections> mappings{};
 }  // namespace
 
 extern "C" void* mmap(void* at, std::size_t size, int protection, int flags, int fd, off_t offset) noexcept {
-  const bool ours = is_set_up && at == nullptr && fd == -1;
+  const bool ours = is_set_up && at == nullptr && size != 0 && fd == -1;
   for (Mapping& mapping : mappings) {
     if (!ours || mapping.used || mapping.size != size) continue;
     mapping.used = true;
@@ -271,7 +274,7 @@ extern "C" void* mmap(void* at, std::size_t size, int protection, int flags, int
 }
 extern "C" int munmap(void* memory, std::size_t size) noexcept {
   for (Mapping& mapping : mappings) {
-    if (mapping.memory != memory || memory == nullptr) continue;
+    if (mapping.memory != memory || mapping.size != size || memory == nullptr) continue;
     mapping.used = false;
     return 0;
   }

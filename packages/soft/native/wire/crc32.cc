@@ -145,7 +145,9 @@ VERBS_WIDE std::uint32_t update_wide(std::uint32_t crc, const std::uint8_t* data
 
 #undef VERBS_WIDE
 
-bool has_wide() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq"); }
+bool has_wide() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("pclmul");
+}
 
 #endif
 

@@ -77,7 +77,7 @@ class Transport {
   bool fetch();
   // fetch() takes the event of an armed handle that the user has not waited for yet. Then the next message must raise
   // another one. True if it armed something: fetch() again, since what arrived before raises no event. A program that
-  // goes on without waiting has its event at last, and then messages raise none, which would cost system calls.
+  // goes on without arming again has its event at last, and then messages raise none, which would cost system calls.
   bool rearm();
   void advance();
   doca_error_t deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size);
