@@ -1,17 +1,19 @@
 // A wait makes attempts for a while before it sleeps. The messages are the same however it waits, and a wait that ends
 // while it spins leaves nothing behind.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Endpoint } from '../dist/index.js';
 import { client, echo, serve, text } from './helpers/devices.js';
 
+/** The tests of both links run at the same time. */
+const own = (name: string) => `${name} ${process.pid}`;
 /** Microseconds: longer than the test takes. */
 const LONG = 10_000;
 
 test.each([0, LONG])('request and reply where waits spin for up to %i microseconds', async (spin) => {
-  void echo(serve(`spin ${spin}`, { spin }));
+  void echo(serve(own(`spin ${spin}`), { spin }));
   const endpoint = client({ spin });
-  endpoint.connect(`spin ${spin}`);
+  endpoint.connect(own(`spin ${spin}`));
   for (let i = 0; i < 100; i++) {
     await endpoint.send(Buffer.from(`request ${i}`));
     expect(text((await endpoint.receive()).data)).toBe(`request ${i}`);
@@ -19,18 +21,18 @@ test.each([0, LONG])('request and reply where waits spin for up to %i microsecon
 });
 
 test('many receives that spin together get their messages in order', async () => {
-  const service = serve('together', { spin: LONG });
+  const service = serve(own('together'), { spin: LONG });
   const endpoint = client({ spin: LONG });
-  endpoint.connect('together');
+  endpoint.connect(own('together'));
   const received = Array.from({ length: 20 }, () => service.receive());
   for (let i = 0; i < 20; i++) await endpoint.send(Buffer.from([i]));
   expect((await Promise.all(received)).map(({ data }) => data[0])).toEqual(Array.from({ length: 20 }, (_, i) => i));
 });
 
 test('more receives than attempts of a turn, and others that begin before the last one ends', async () => {
-  const service = serve('many', { spin: LONG });
+  const service = serve(own('many'), { spin: LONG });
   const endpoint = client({ spin: LONG });
-  endpoint.connect('many');
+  endpoint.connect(own('many'));
   const numbers: number[] = [];
   const loop = async () => {
     while (numbers.length < 300) numbers.push((await service.receive()).data[0] ?? NaN);
@@ -42,9 +44,9 @@ test('more receives than attempts of a turn, and others that begin before the la
 });
 
 test('a receive that is given up while it spins takes no message from the next one', async () => {
-  const service = serve('given up', { spin: LONG });
+  const service = serve(own('given up'), { spin: LONG });
   const endpoint = client({ spin: LONG });
-  endpoint.connect('given up');
+  endpoint.connect(own('given up'));
   const giveUp = new AbortController();
   const first = service.receive({ signal: giveUp.signal });
   giveUp.abort(new Error('enough'));
@@ -55,22 +57,23 @@ test('a receive that is given up while it spins takes no message from the next o
 });
 
 test('an endpoint closes while its receives spin', async () => {
-  const service = serve('closing', { spin: LONG });
+  const service = serve(own('closing'), { spin: LONG });
   const received = [service.receive(), service.receive()];
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   service.close();
   for (const each of received) await expect(each).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
   // What was scheduled runs, and finds nothing.
-  await sleep(20);
+  await turn();
+  await turn();
 });
 
 test('waits that spun in vain sleep, and messages wake them', async () => {
-  const service = serve('late', { spin: 1 });
+  const service = serve(own('late'), { spin: 1 });
   const endpoint = client({ spin: 1 });
-  endpoint.connect('late');
+  endpoint.connect(own('late'));
   for (let i = 0; i < 5; i++) {
     const message = service.receive();
-    await sleep(10);
+    await sleep(10); // much longer than it spins
     await endpoint.send(Buffer.from([i]));
     expect((await message).data[0]).toBe(i);
   }

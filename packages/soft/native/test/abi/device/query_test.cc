@@ -174,6 +174,29 @@ TEST_CASE("the files that programs read in the device's folder") {
   CHECK(ibv_read_sysfs_file("/proc/sys/kernel", "no-such-file", text, sizeof text) == -1);
 }
 
+TEST_CASE("each file that a device lists is read by its name, with the same content") {
+  using Files = std::map<std::string, std::string>;
+  const auto note = [](void* files, const char* path, const char* content) {
+    static_cast<Files*>(files)->emplace(path, content);
+  };
+  for (const char* configuration : {"files0", "files0,ports=2"}) {
+    CAPTURE(configuration);
+    configure(configuration);
+    const Context context = open_device("files0");
+    Files files;
+    REQUIRE(verbs_soft_sysfs("files0", note, &files) == 0);
+    CHECK(files.size() > 30);
+    CHECK(files.count("ports/1/gids/0") == 1);
+    CHECK(files.count("parent") == 1);
+    for (const auto& [path, content] : files) {
+      CAPTURE(path);
+      char text[256];
+      const int length = ibv_read_sysfs_file(context->device->ibdev_path, path.c_str(), text, sizeof text);
+      CHECK((length < 0 ? std::string() : text + std::string("\n")) == content);
+    }
+  }
+}
+
 TEST_CASE("the error of an address that is not local, or taken, names the cause") {
   configure("far0,addr=192.0.2.1");
   int count = 0;
