@@ -1,1 +1,3 @@
-export { default } from '../../vitest.links.ts';
+import { links } from '../../vitest.links.ts';
+
+export default links();

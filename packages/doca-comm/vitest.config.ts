@@ -1,1 +1,13 @@
-export { default } from '../../vitest.links.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { links } from '../../vitest.links.ts';
+
+// Services are found by their names, and each name is there once in a directory.
+export default links(() => {
+  const directory = mkdtempSync(join(tmpdir(), 'verbs-doca-comm-test-'));
+  process.once('exit', () => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return { XDG_RUNTIME_DIR: directory };
+});
