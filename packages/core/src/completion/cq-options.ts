@@ -21,9 +21,9 @@ export interface CqOptions {
   /** The parent domain whose thread uses the queue. */
   parentDomain?: ProtectionDomain;
   /**
-   * Awaiting calls poll for up to that many microseconds before they sleep, 0 to 10000, default 50; the event loop runs
-   * meanwhile. Being woken takes longer than that. A queue whose completions do not come within that time, as on a loaded
-   * machine, stops doing so, and tries again now and then. 0: never.
+   * Awaiting calls poll for up to that many microseconds before they sleep, 0 to 10000, default 100; the event loop runs
+   * meanwhile. The default is longer than what being woken usually takes. A queue whose completions do not come within that
+   * time, as on a loaded machine, stops doing so, and tries again now and then. 0: never.
    */
   spin?: number;
 }
@@ -32,7 +32,7 @@ export interface CqOptions {
 const STANDARD_WC = 0x7f;
 
 /** Microseconds. */
-export const DEFAULT_SPIN = 50;
+export const DEFAULT_SPIN = 100;
 
 const cqOptions = fields({
   channel: unchecked,
