@@ -98,6 +98,7 @@ export function outputOf(program, args, options = {}) {
     ...options,
     stdio: ['ignore', 'pipe', 'ignore'],
     encoding: 'utf8',
+    maxBuffer: Infinity,
   });
   return status === 0 ? stdout : undefined;
 }

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { installMissing } from '../../../setup/src/debian.mjs';
@@ -62,10 +63,7 @@ function measure(folder, targets) {
   mkdirSync(profiles, { recursive: true });
   for (const name of targets) {
     const corpora = [join(built, 'seeds', name), regressionsOf(name), discoveredOf(name)].filter(hasFiles);
-    const env = { ...process.env, LLVM_PROFILE_FILE: join(profiles, `${name}.profraw`) };
-    if (outputOf(join(built, `fuzz_${name}`), corpora, { env }) === undefined) {
-      throw new Problem(`fuzz_${name} failed on a known input: npm run fuzz -- --target ${name}`);
-    }
+    replay(name, join(built, `fuzz_${name}`), corpora, join(profiles, name));
   }
   const merged = join(profiles, 'all.profdata');
   mustRun('llvm-profdata-19', ['merge', '-o', merged, ...targets.map((name) => join(profiles, `${name}.profraw`))]);
@@ -77,6 +75,23 @@ function measure(folder, targets) {
   const parsed = JSON.parse(text);
   const files = parsed.data.flatMap((part) => part.files);
   return files.map(({ filename, summary }) => [relative(root, filename), summary]);
+}
+
+/**
+ * @param {string} name of the target
+ * @param {string} program
+ * @param {string[]} corpora
+ * @param {string} profile path of what it writes, without the ending
+ */
+function replay(name, program, corpora, profile) {
+  const env = { ...process.env, LLVM_PROFILE_FILE: `${profile}.profraw` };
+  const log = openSync(`${profile}.log`, 'w');
+  const { status, signal } = spawnSync(program, corpora, { env, stdio: ['ignore', log, 2] });
+  closeSync(log);
+  if (status === 0) return;
+  // It tells each input before it runs it.
+  const last = readFileSync(`${profile}.log`, 'utf8').trimEnd().split('\n').at(-1);
+  throw new Problem(`fuzz_${name} ended with ${signal ?? status} on ${last}: npm run fuzz -- --target ${name}`);
 }
 
 /** @param {string} folder */
