@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
 import { runPair } from './pair.js';
 
-// Debian's perftest, unchanged, between two processes: every program with what it can be asked for.
-
-const latency = ['ib_send_lat', 'ib_write_lat', 'ib_read_lat', 'ib_atomic_lat'];
-const bandwidth = ['ib_send_bw', 'ib_write_bw', 'ib_read_bw', 'ib_atomic_bw'];
-
 interface Case {
   name: string;
   args: string[];
@@ -57,13 +52,12 @@ function rowsOf(stdout: string): { size: number; iterations: number }[] {
   }));
 }
 
-test.each([...latency, ...bandwidth].flatMap(casesOf))(
-  '$name $args',
-  { timeout: 180_000 },
-  async ({ name, args, sizes, iterations }) => {
+/** Tests of programs of Debian's perftest, unchanged, between two processes: with everything that each can be asked for. */
+export function testPrograms(names: string[]): void {
+  test.each(names.flatMap(casesOf))('$name $args', { timeout: 180_000 }, async ({ name, args, sizes, iterations }) => {
     const [server, client] = await runPair(name, args);
     for (const outcome of [server, client]) expect(outcome, outcome?.stdout).toMatchObject({ status: 0 });
     const qps = args.includes('-q') ? 4 : 1;
     expect(rowsOf(client?.stdout ?? '')).toEqual(sizes.map((size) => ({ size, iterations: iterations * qps })));
-  },
-);
+  });
+}
