@@ -15,8 +15,8 @@ export interface EndpointOptions {
   recvQueueSize?: number;
   /**
    * Microseconds, up to 10,000, that `send()` and `receive()` poll before they sleep; 100 without it. Other callbacks run
-   * meanwhile. Being woken takes longer than that. An endpoint whose messages do not come within that time, as on a
-   * loaded machine, stops doing so, and tries again now and then. 0: never.
+   * meanwhile. The default is longer than what being woken usually takes. An endpoint whose messages do not come within
+   * that time, as on a loaded machine, stops doing so, and tries again now and then. 0: never.
    */
   spin?: number;
 }

@@ -8,9 +8,9 @@ import { listDevices, listRepresentors, openDevice, type PeerAddr } from '../dis
 import { client, serve, text } from './helpers/devices.js';
 
 test('a listener for new peers may receive: the message before is not changed by that', async () => {
-  const service = serve(`listener ${process.pid}`);
+  const service = serve('listener');
   const endpoint = client();
-  const peer = endpoint.connect(`listener ${process.pid}`);
+  const peer = endpoint.connect('listener');
   expect(service.recvFrom()).toBeUndefined();
   await peer.established();
   await endpoint.send(Buffer.from('first'));

@@ -5,15 +5,13 @@ import { expect, test } from 'vitest';
 import { Endpoint } from '../dist/index.js';
 import { client, echo, serve, text } from './helpers/devices.js';
 
-/** The tests of both links run at the same time. */
-const own = (name: string) => `${name} ${process.pid}`;
 /** Microseconds: longer than the test takes. */
 const LONG = 10_000;
 
 test.each([0, LONG])('request and reply where waits spin for up to %i microseconds', async (spin) => {
-  void echo(serve(own(`spin ${spin}`), { spin }));
+  void echo(serve(`spin ${spin}`, { spin }));
   const endpoint = client({ spin });
-  endpoint.connect(own(`spin ${spin}`));
+  endpoint.connect(`spin ${spin}`);
   for (let i = 0; i < 100; i++) {
     await endpoint.send(Buffer.from(`request ${i}`));
     expect(text((await endpoint.receive()).data)).toBe(`request ${i}`);
@@ -21,18 +19,18 @@ test.each([0, LONG])('request and reply where waits spin for up to %i microsecon
 });
 
 test('many receives that spin together get their messages in order', async () => {
-  const service = serve(own('together'), { spin: LONG });
+  const service = serve('together', { spin: LONG });
   const endpoint = client({ spin: LONG });
-  endpoint.connect(own('together'));
+  endpoint.connect('together');
   const received = Array.from({ length: 20 }, () => service.receive());
   for (let i = 0; i < 20; i++) await endpoint.send(Buffer.from([i]));
   expect((await Promise.all(received)).map(({ data }) => data[0])).toEqual(Array.from({ length: 20 }, (_, i) => i));
 });
 
 test('more receives than attempts of a turn, and others that begin before the last one ends', async () => {
-  const service = serve(own('many'), { spin: LONG });
+  const service = serve('many', { spin: LONG });
   const endpoint = client({ spin: LONG });
-  endpoint.connect(own('many'));
+  endpoint.connect('many');
   const numbers: number[] = [];
   const loop = async () => {
     while (numbers.length < 300) numbers.push((await service.receive()).data[0] ?? NaN);
@@ -44,9 +42,9 @@ test('more receives than attempts of a turn, and others that begin before the la
 });
 
 test('a receive that is given up while it spins takes no message from the next one', async () => {
-  const service = serve(own('given up'), { spin: LONG });
+  const service = serve('given up', { spin: LONG });
   const endpoint = client({ spin: LONG });
-  endpoint.connect(own('given up'));
+  endpoint.connect('given up');
   const giveUp = new AbortController();
   const first = service.receive({ signal: giveUp.signal });
   giveUp.abort(new Error('enough'));
@@ -57,7 +55,7 @@ test('a receive that is given up while it spins takes no message from the next o
 });
 
 test('an endpoint closes while its receives spin', async () => {
-  const service = serve(own('closing'), { spin: LONG });
+  const service = serve('closing', { spin: LONG });
   const received = [service.receive(), service.receive()];
   await turn();
   service.close();
@@ -68,9 +66,9 @@ test('an endpoint closes while its receives spin', async () => {
 });
 
 test('waits that spun in vain sleep, and messages wake them', async () => {
-  const service = serve(own('late'), { spin: 1 });
+  const service = serve('late', { spin: 1 });
   const endpoint = client({ spin: 1 });
-  endpoint.connect(own('late'));
+  endpoint.connect('late');
   for (let i = 0; i < 5; i++) {
     const message = service.receive();
     await sleep(10); // much longer than it spins
