@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { regressionsOf, seedArchiveOf, targetNames } from '../src/fuzz/build.mjs';
-import { table } from '../src/fuzz/coverage.mjs';
+import { replay, table } from '../src/fuzz/coverage.mjs';
 import { goalOf, nearest } from '../src/fuzz/goals.mjs';
 import { packSeeds, seedNames } from '../src/fuzz/refresh.mjs';
 import { runTarget } from '../src/fuzz/run-target.mjs';
@@ -153,5 +153,28 @@ describe('the coverage table', () => {
       ['packages/soft/native/fuzz/world.cc', lines(10)],
     ]);
     expect(text.split('\n').slice(2)).toEqual(['| soft nic/ingress | 14 of 20 (70 %) | 7 of 8 (87 %) |']);
+  });
+});
+
+describe('the replay of known inputs', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'verbs-replay-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const run = (script: string) => () => {
+    replay('shell', 'sh', ['-c', script], join(folder, 'shell'));
+  };
+
+  it('may print a lot', () => {
+    expect(run('head -c 2000000 /dev/zero')).not.toThrow();
+  });
+
+  it.each([
+    ['kill -SEGV $$', 'SIGSEGV'],
+    ['exit 7', '7'],
+  ])('tells the input that ended it by "%s"', (end, told) => {
+    expect(run(`echo first; echo second; ${end}`)).toThrow(
+      `fuzz_shell ended with ${told} on second: npm run fuzz -- --target shell`,
+    );
   });
 });

@@ -78,12 +78,13 @@ function measure(folder, targets) {
 }
 
 /**
+ * Runs a target over known inputs. A Problem says how it ended otherwise than well, and on which.
  * @param {string} name of the target
  * @param {string} program
  * @param {string[]} corpora
  * @param {string} profile path of what it writes, without the ending
  */
-function replay(name, program, corpora, profile) {
+export function replay(name, program, corpora, profile) {
   const env = { ...process.env, LLVM_PROFILE_FILE: `${profile}.profraw` };
   const log = openSync(`${profile}.log`, 'w');
   const { status, signal } = spawnSync(program, corpora, { env, stdio: ['ignore', log, 2] });
