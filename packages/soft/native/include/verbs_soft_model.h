@@ -36,12 +36,13 @@ inline verbs_soft_extension_function load_extension() {
   return library ? find_extension() : nullptr;
 }
 
-// For a drop-in library: the function table of the model under it, which is attached to the NIC of this process.
+// For a drop-in library: the function table of the model under it, which `load` attaches to the NIC of this process.
 // Without the software NIC the model supports no device.
 template <typename Functions>
-const Functions* attached(const Functions* (*functions)()) {
-  if (const verbs_soft_extension_function extension = find_extension()) verbs_soft_model_load(extension);
-  return functions();
+const Functions* attached(int (*load)(verbs_soft_extension_function extension, const Functions** functions)) {
+  const Functions* functions = nullptr;
+  load(find_extension(), &functions);
+  return functions;
 }
 
 // The failure of a verb that returns a pointer.

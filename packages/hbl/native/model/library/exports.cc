@@ -16,11 +16,12 @@ extern "C" {
 HBLDV_FUNCTIONS(HBLDV_EXPORT)
 #undef HBLDV_EXPORT
 
-const HblFunctions* verbs_soft_hbl() {
+int verbs_soft_hbl(verbs_soft_extension_function extension, const HblFunctions** functions) {
 #define HBLDV_ENTRY(result, name, parameters, arguments) name,
   static constexpr HblFunctions kFunctions{HBLDV_FUNCTIONS(HBLDV_ENTRY)};
 #undef HBLDV_ENTRY
-  return &kFunctions;
+  *functions = &kFunctions;
+  return verbs_soft_model_load(extension);
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 
 #include "model/abi/modelled.h"
 #include "model/abi/unmodelled.h"
+#include "verbs_soft_extension.h"
 
 // Newer headers define mlx5dv_create_flow() as a call of this function, with the size of their actions: 16 bytes, or 24
 // with the offset of a counter.
@@ -40,4 +41,6 @@ MLX5DV_FUNCTIONS(MLX5DV_DECLARE)
 #undef MLX5DV_DECLARE
 }  // namespace verbs::mlx5::model
 
-extern "C" const Mlx5Functions* verbs_soft_mlx5();
+// For the drop-in: gives it the table, and attaches the model as verbs_soft_model_load() does. A name of its own, because
+// the libraries of all models are in the search order of a program that is linked with their drop-ins.
+extern "C" int verbs_soft_mlx5(verbs_soft_extension_function extension, const Mlx5Functions** functions);

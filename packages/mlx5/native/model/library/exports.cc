@@ -23,11 +23,12 @@ MLX5DV_UNMODELLED_FUNCTIONS(MLX5DV_EXPORT)
 MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(MLX5DV_EXPORT)
 #undef MLX5DV_EXPORT
 
-const Mlx5Functions* verbs_soft_mlx5() {
+int verbs_soft_mlx5(verbs_soft_extension_function extension, const Mlx5Functions** functions) {
 #define MLX5DV_ENTRY(result, name, parameters, arguments) name,
   static constexpr Mlx5Functions kFunctions{MLX5DV_FUNCTIONS(MLX5DV_ENTRY)};
 #undef MLX5DV_ENTRY
-  return &kFunctions;
+  *functions = &kFunctions;
+  return verbs_soft_model_load(extension);
 }
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 // Event channels and events.
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <new>
 
 #include "model/device/soft.h"
@@ -192,4 +193,14 @@ int rdma_ack_cm_event(rdma_cm_event* event) {
   }
   delete acknowledged;
   return 0;
+}
+
+int rdma_write_cm_event(rdma_cm_id* id, rdma_cm_event_type type, int status, uint64_t arg) {
+  return with_id(id, [&](Id& found) {
+    if (type != kUserEvent) return fail(EINVAL);
+    std::unique_ptr<Event> event = make_event(found);
+    std::memcpy(&event->ibv.param, &arg, sizeof arg);  // `arg` of the union, since release 60
+    push_event(std::move(event), type, status);
+    return 0;
+  });
 }

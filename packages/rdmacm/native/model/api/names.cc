@@ -1,4 +1,4 @@
-// rdma_getaddrinfo(): names by the system's resolver.
+// rdma_getaddrinfo() and rdma_resolve_addrinfo(): names by the system's resolver.
 #include <infiniband/ib.h>
 #include <netdb.h>
 
@@ -26,11 +26,6 @@ void complete_types(rdma_addrinfo& info) {
   if (info.ai_qp_type == 0) info.ai_qp_type = info.ai_port_space == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
 }
 
-struct FreeInfo {
-  void operator()(rdma_addrinfo* info) const { rdma_freeaddrinfo(info); }
-};
-using InfoPointer = std::unique_ptr<rdma_addrinfo, FreeInfo>;
-
 // A name of no family of IP: only the source address of the hints.
 int look_up(const char* node, const char* service, const rdma_addrinfo& hints, addrinfo** found) {
   addrinfo wanted{};
@@ -41,8 +36,8 @@ int look_up(const char* node, const char* service, const rdma_addrinfo& hints, a
   return getaddrinfo(node, service, &wanted, found);
 }
 
-int get(const char* node, const char* service, const rdma_addrinfo& hints, InfoPointer* result) {
-  InfoPointer info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))));
+int get(const char* node, const char* service, const rdma_addrinfo& hints, Addrinfo* result) {
+  Addrinfo info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))));
   if (!info) return fail(ENOMEM);
   info->ai_flags = hints.ai_flags;
   info->ai_qp_type = hints.ai_qp_type;
@@ -77,6 +72,20 @@ int get(const char* node, const char* service, const rdma_addrinfo& hints, InfoP
   return 0;
 }
 
+constexpr int kBySubnetAdministrator = 0x10;  // RAI_SA, since release 60
+
+// The lookup is done when the call returns, as in the real library: only its outcome is an event.
+int resolve(Id& id, const char* node, const char* service, const rdma_addrinfo& hints) {
+  // RoCE has no subnet administrator.
+  if ((hints.ai_flags & kBySubnetAdministrator) != 0) return fail(EOPNOTSUPP);
+  std::unique_ptr<Event> event = make_event(id);
+  Addrinfo info;
+  const int error = get(node, service, hints, &info);
+  if (error == 0) id.resolved = std::move(info);
+  push_event(std::move(event), error == 0 ? kAddrinfoResolved : kAddrinfoError, error == 0 ? 0 : -errno);
+  return complete(id);
+}
+
 }  // namespace
 }  // namespace verbs::rdmacm::model
 
@@ -86,9 +95,26 @@ int rdma_getaddrinfo(const char* node, const char* service, const rdma_addrinfo*
   return guarded([&] {
     if (!result || (!node && !service && !hints)) return fail(EINVAL);
     static constexpr rdma_addrinfo kNone{};
-    InfoPointer info;
+    Addrinfo info;
     if (const int error = get(node, service, hints ? *hints : kNone, &info)) return error;
     *result = info.release();
+    return 0;
+  });
+}
+
+int rdma_resolve_addrinfo(rdma_cm_id* id, const char* node, const char* service, const rdma_addrinfo* hints) {
+  return with_id(id, [&](Id& found) {
+    if (!node && !service && !hints) return fail(EINVAL);
+    static constexpr rdma_addrinfo kNone{};
+    return resolve(found, node, service, hints ? *hints : kNone);
+  });
+}
+
+int rdma_query_addrinfo(rdma_cm_id* id, rdma_addrinfo** info) {
+  return with_id(id, [&](Id& found) {
+    if (!info) return fail(EINVAL);
+    if (!found.resolved) return fail(ENOENT);
+    *info = found.resolved.release();
     return 0;
   });
 }

@@ -10,13 +10,13 @@ namespace {
 
 // A program may have loaded librdmacm alone: it loads libibverbs then, as Debian's librdmacm does.
 const RdmacmFunctions& model() {
-  static std::atomic<bool> tried = false;
-  if (!tried.load(std::memory_order_acquire)) {
-    const auto extension = verbs::soft::model::load_extension();
-    // Without memory the next call tries again.
-    if (!extension || verbs_soft_model_load(extension) != ENOMEM) tried.store(true, std::memory_order_release);
-  }
-  return *verbs_soft_rdmacm();
+  static std::atomic<const RdmacmFunctions*> attached = nullptr;
+  if (const RdmacmFunctions* functions = attached.load(std::memory_order_acquire)) return *functions;
+  const RdmacmFunctions* functions = nullptr;
+  // Without memory the next call tries again.
+  const int error = verbs_soft_rdmacm(verbs::soft::model::load_extension(), &functions);
+  if (error != ENOMEM) attached.store(functions, std::memory_order_release);
+  return *functions;
 }
 
 }  // namespace

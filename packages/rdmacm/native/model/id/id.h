@@ -26,6 +26,11 @@ enum class State : std::uint8_t {
   kRequested,  // made by a request that waits for accept or reject
 };
 
+struct FreeAddrinfo {
+  void operator()(rdma_addrinfo* info) const { rdma_freeaddrinfo(info); }
+};
+using Addrinfo = std::unique_ptr<rdma_addrinfo, FreeAddrinfo>;
+
 struct Group {
   Gid gid;
   bool attached;
@@ -83,6 +88,8 @@ struct Id {
   std::uint8_t path_mtu = IBV_MTU_1024;
   std::uint8_t ack_timeout = 0;
   std::uint32_t qkey = RDMA_UDP_QKEY;
+
+  Addrinfo resolved;  // by rdma_resolve_addrinfo(), until rdma_query_addrinfo() takes it
 
   // What the program connects with, in case that the service comes a moment later.
   struct Request {

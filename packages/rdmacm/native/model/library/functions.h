@@ -1,10 +1,13 @@
-// Every function of librdmacm 44, and the table by which the drop-in librdmacm.so.1 calls this library.
+// Every function of librdmacm 65, and the table by which the drop-in librdmacm.so.1 calls this library.
 #pragma once
 
 #include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <rdma/rsocket.h>
+#include <sys/epoll.h>
+
+#include "verbs_soft_extension.h"
 
 // X(result, name, parameters, arguments). rfcntl() is not in the list: it has a variable number of arguments.
 #define RDMACM_FUNCTIONS(X)                                                                                          \
@@ -53,6 +56,11 @@
     (node, service, hints, res))                                                                                     \
   X(void, rdma_freeaddrinfo, (rdma_addrinfo * res), (res))                                                           \
   X(int, rdma_init_qp_attr, (rdma_cm_id * id, ibv_qp_attr * attr, int* mask), (id, attr, mask))                      \
+  X(int, rdma_resolve_addrinfo,                                                                                      \
+    (rdma_cm_id * id, const char* node, const char* service, const rdma_addrinfo* hints), (id, node, service, hints)) \
+  X(int, rdma_query_addrinfo, (rdma_cm_id * id, rdma_addrinfo * *info), (id, info))                                  \
+  X(int, rdma_write_cm_event, (rdma_cm_id * id, rdma_cm_event_type event, int status, uint64_t arg),                 \
+    (id, event, status, arg))                                                                                        \
   X(int, rdma_set_local_ece, (rdma_cm_id * id, ibv_ece * ece), (id, ece))                                            \
   X(int, rdma_get_remote_ece, (rdma_cm_id * id, ibv_ece * ece), (id, ece))                                           \
   RSOCKET_FUNCTIONS(X)
@@ -81,6 +89,9 @@
   X(int, rpoll, (pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))                                   \
   X(int, rselect, (int count, fd_set* readfds, fd_set* writefds, fd_set* exceptfds, timeval* timeout),              \
     (count, readfds, writefds, exceptfds, timeout))                                                                 \
+  X(int, repoll_create, (int flags), (flags))                                                                       \
+  X(int, repoll_ctl, (int epoll, int op, int fd, epoll_event* event), (epoll, op, fd, event))                       \
+  X(int, repoll_wait, (int epoll, epoll_event* events, int count, int timeout), (epoll, events, count, timeout))    \
   X(int, rgetpeername, (int socket, sockaddr* addr, socklen_t* length), (socket, addr, length))                     \
   X(int, rgetsockname, (int socket, sockaddr* addr, socklen_t* length), (socket, addr, length))                     \
   X(int, rsetsockopt, (int socket, int level, int name, const void* value, socklen_t length),                       \
@@ -93,10 +104,22 @@
   X(size_t, riowrite, (int socket, const void* data, size_t count, off_t offset, int flags),                        \
     (socket, data, count, offset, flags))
 
+// Those that <rdma/rdma_cma.h> and <rdma/rsocket.h> of release 44 do not declare.
+extern "C" {
+int rdma_resolve_addrinfo(rdma_cm_id* id, const char* node, const char* service, const rdma_addrinfo* hints);
+int rdma_query_addrinfo(rdma_cm_id* id, rdma_addrinfo** info);
+int rdma_write_cm_event(rdma_cm_id* id, rdma_cm_event_type event, int status, uint64_t arg);
+int repoll_create(int flags);
+int repoll_ctl(int epoll, int op, int fd, epoll_event* event);
+int repoll_wait(int epoll, epoll_event* events, int count, int timeout);
+}
+
 #define RDMACM_MEMBER(result, name, parameters, arguments) result(*name) parameters;
 struct RdmacmFunctions {
   RDMACM_FUNCTIONS(RDMACM_MEMBER)
 };
 #undef RDMACM_MEMBER
 
-extern "C" const RdmacmFunctions* verbs_soft_rdmacm();
+// For the drop-in: gives it the table, and attaches the library as verbs_soft_model_load() does. A name of its own, because
+// the libraries of all models are in the search order of a program that is linked with their drop-ins.
+extern "C" int verbs_soft_rdmacm(verbs_soft_extension_function extension, const RdmacmFunctions** functions);

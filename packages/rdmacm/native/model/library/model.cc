@@ -4,11 +4,12 @@
 
 extern "C" {
 
-const RdmacmFunctions* verbs_soft_rdmacm() {
+int verbs_soft_rdmacm(verbs_soft_extension_function extension, const RdmacmFunctions** functions) {
 #define RDMACM_ENTRY(result, name, parameters, arguments) name,
   static constexpr RdmacmFunctions kFunctions{RDMACM_FUNCTIONS(RDMACM_ENTRY)};
 #undef RDMACM_ENTRY
-  return &kFunctions;
+  *functions = &kFunctions;
+  return verbs::rdmacm::model::attach(extension);
 }
 
 int verbs_soft_model_load(verbs_soft_extension_function extension) { return verbs::rdmacm::model::attach(extension); }

@@ -39,7 +39,7 @@ void fill_ops(ibv_context* context) {
 }
 
 void fill_verbs(verbs_context* verbs) {
-  verbs->sz = sizeof *verbs;
+  verbs->sz = later::kVerbsContextSize;
   verbs->query_port = kGuarded<query_port>;
   verbs->advise_mr = kGuarded<advise_mr>;
   verbs->alloc_null_mr = kGuarded<alloc_null_mr>;

@@ -28,9 +28,14 @@ constexpr std::uint64_t kClockKilohertz = 1'000'000;
 int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr, std::size_t size) {
   Uses uses;
   if (const int error = uses.add(context)) return error;
-  ibv_port_attr full{};
-  const int error = control(context, [&](nic::Nic& nic, link::Nanos) { return nic.ports().query(port_num, &full); });
+  union {
+    later::PortAttr later{};
+    ibv_port_attr known;
+  } full;
+  const int error =
+      control(context, [&](nic::Nic& nic, link::Nanos) { return nic.ports().query(port_num, &full.known); });
   if (error != 0) return error;
+  full.later.active_speed_ex = full.known.active_speed;
   std::memset(attr, 0, size);
   std::memcpy(attr, &full, std::min(size, sizeof full));
   return 0;
@@ -93,6 +98,17 @@ int soft_query_device(ibv_context* context, ibv_device_attr* attr) {
 int ibv_query_port(ibv_context* context, std::uint8_t port_num, _compat_ibv_port_attr* attr) {
   return verb([&] {
     return abi::query_port(context, port_num, reinterpret_cast<ibv_port_attr*>(attr), abi::kOldPortAttrSize);
+  });
+}
+
+int ibv_query_port_speed(ibv_context* context, std::uint32_t port_num, std::uint64_t* port_speed) {
+  return verb([&] {
+    if (!port_speed || port_num > UINT8_MAX) return EINVAL;
+    ibv_port_attr attr{};
+    const int error = abi::query_port(context, static_cast<std::uint8_t>(port_num), &attr, sizeof attr);
+    if (error != 0) return error;
+    *port_speed = 4 * 250;  // 4X of 25 Gb/s, as active_width and active_speed say
+    return 0;
   });
 }
 

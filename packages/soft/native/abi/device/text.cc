@@ -67,6 +67,7 @@ const char* ibv_event_type_str(ibv_event_type event) {
       "client reregistration",
       "GID table change",
       "WQ fatal",
+      "Device link speed change",
   };
   return text_of(kTexts, event);
 }
@@ -83,6 +84,29 @@ const char* ibv_node_type_str(ibv_node_type type) {
       "unspecified",
   };
   return text_of(kTexts, type);
+}
+
+// Of rdma-core's private functions; its own programs call it.
+const char* ibv_wr_opcode_str(ibv_wr_opcode opcode) {
+  static const char* const kTexts[] = {
+      "rdma-write",
+      "rdma-write-with-imm",
+      "send",
+      "send-with-imm",
+      "rdma-read",
+      "atomic-cmp-and-swp",
+      "atomic-fetch-and-add",
+      "local-inv",
+      "bind-mw",
+      "send-with-inv",
+      "tso",
+      "driver1",
+      nullptr,
+      nullptr,
+      "flush",
+      "atomic-write",
+  };
+  return text_of(kTexts, opcode);
 }
 
 const char* ibv_port_state_str(ibv_port_state state) {

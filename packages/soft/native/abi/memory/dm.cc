@@ -86,6 +86,22 @@ ibv_dm* ibv_import_dm(ibv_context* context, std::uint32_t handle) {
   return verb([&] { return abi::import_dm(context, handle); });
 }
 
+int ibv_dm_export_dmabuf_fd(ibv_dm* dm) {
+  return contain(
+      [&] {
+        abi::Uses uses;
+        if (const int error = uses.add(dm, ENOENT)) {
+          errno = error;
+          return -1;
+        }
+        return abi::of(dm)->nic->export_fd();
+      },
+      [](int error) {
+        errno = error;
+        return -1;
+      });
+}
+
 void ibv_unimport_dm(ibv_dm* ibv) { abi::Handles::unimport(ibv); }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 
 #include "abi/model/control_verbs.h"
 #include "abi/objects/objects.h"
+#include "nic/shared/mapped_memory.h"
 #include "verbs_soft_extension.h"
 
 using namespace verbs::soft;

@@ -12,7 +12,9 @@ void destroy_td(void* object) { dealloc_td(static_cast<ibv_td*>(object)); }
 void destroy_domain(void* object) { ibv_dealloc_pd(static_cast<ibv_pd*>(object)); }
 
 bool is_complete(const ibv_parent_domain_init_attr& attr) {
-  constexpr std::uint32_t kKnown = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+  // There is no guest whose memory the device could not reach: unprotected memory may be allowed, and is not needed.
+  constexpr std::uint32_t kKnown = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT |
+                                   later::kParentDomainAllowUnprotected;
   const bool allocates = (attr.comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) != 0;
   return (attr.comp_mask & ~kKnown) == 0 && (!allocates || (attr.alloc && attr.free));
 }

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <new>
 
+#include "abi/objects/objects.h"
+
 namespace verbs::soft::abi {
 
 namespace {
@@ -51,6 +53,12 @@ Fields fields_of(Kind kind, const void* ibv) {
       return without_handle<ibv_comp_channel>(ibv);
     case Kind::kXrcd:
       return without_handle<ibv_xrcd>(ibv);
+    case Kind::kDmah:
+      return without_handle<later::Dmah>(ibv);
+    case Kind::kBuf:
+      return with_handle<Buf>(ibv);
+    case Kind::kCompCntr:
+      return with_handle<later::CompCntr>(ibv);
     case Kind::kContext:
       break;
   }

@@ -19,7 +19,7 @@ namespace verbs::soft::abi {
 
 struct Known;
 
-enum class Kind : std::uint8_t { kContext, kPd, kTd, kMr, kMw, kDm, kChannel, kCq, kXrcd, kSrq, kQp, kAh };
+enum class Kind : std::uint8_t { kContext, kPd, kTd, kMr, kMw, kDm, kChannel, kCq, kXrcd, kSrq, kQp, kAh, kDmah, kBuf, kCompCntr };
 
 class Handles {
  public:

@@ -4,11 +4,13 @@
 
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <utility>
 
+#include "abi/later.h"
 #include "abi/objects/command_file.h"
 #include "abi/objects/critical_section.h"
 #include "abi/objects/handles.h"
@@ -19,6 +21,7 @@
 #include "host/devices/device.h"
 #include "host/events/async_queue.h"
 #include "host/events/completion_channel.h"
+#include "nic/objects/completion_counter.h"
 #include "nic/shared/lingering.h"
 #include "verbs_soft_boundary.h"
 
@@ -59,6 +62,7 @@ struct Live {
 struct Context : nic::Lingering<Context> {
   explicit Context(std::shared_ptr<CommandFile> command_file) : file(std::move(command_file)), handles(file->handles) {}
 
+  [[no_unique_address]] std::array<void*, later::kLaterOps> later_ops{};  // of verbs_context, directly before it
   verbs_context verbs{};
   std::shared_ptr<CommandFile> file;
   Handles& handles;
@@ -145,7 +149,8 @@ struct Srq : nic::Lingering<Srq> {
 struct Qp : nic::Lingering<Qp> {
   // ibv_qp_ex begins with the ibv_qp.
   union {
-    ibv_qp_ex ibv_ex{};
+    later::QpEx later{};
+    ibv_qp_ex ibv_ex;
     ibv_qp ibv;
   };
   Live<nic::Qp> live;
@@ -156,8 +161,29 @@ struct Qp : nic::Lingering<Qp> {
   ModelData model;
 };
 
+struct Dmah : nic::Lingering<Dmah> {
+  later::Dmah ibv{};
+};
+
+// Programs see nothing of it.
+struct Buf : nic::Lingering<Buf> {
+  ibv_context* context = nullptr;
+  std::uint32_t handle = 0;
+  ibv_pd* pd = nullptr;
+  std::uint8_t* address = nullptr;
+  std::size_t size = 0;
+};
+
+struct CompCntr : nic::Lingering<CompCntr> {
+  later::CompCntr ibv{};
+  nic::CompletionCounter nic;
+  Live<nic::CompletionCounter> live;
+  std::atomic<std::uint64_t> last_read{0};
+};
+
 inline Context* of(ibv_context* context) {
-  return reinterpret_cast<Context*>(reinterpret_cast<char*>(context) - offsetof(verbs_context, context));
+  constexpr std::size_t kBefore = later::kLaterOps * sizeof(void*) + offsetof(verbs_context, context);
+  return reinterpret_cast<Context*>(reinterpret_cast<char*>(context) - kBefore);
 }
 inline Pd* of(ibv_pd* pd) { return reinterpret_cast<Pd*>(pd); }
 inline Td* of(ibv_td* td) { return reinterpret_cast<Td*>(td); }
@@ -169,6 +195,14 @@ inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
 inline Xrcd* of(ibv_xrcd* xrcd) { return reinterpret_cast<Xrcd*>(xrcd); }
 inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
+inline Dmah* of(ibv_dmah* dmah) { return reinterpret_cast<Dmah*>(dmah); }
+inline Buf* of(ibv_buf* buf) { return reinterpret_cast<Buf*>(buf); }
+inline CompCntr* of(ibv_comp_cntr* counter) { return reinterpret_cast<CompCntr*>(counter); }
+
+// Of the structures that only later headers define.
+inline ibv_dmah* ibv_of(Dmah* dmah) { return reinterpret_cast<ibv_dmah*>(dmah); }
+inline ibv_buf* ibv_of(Buf* buf) { return reinterpret_cast<ibv_buf*>(buf); }
+inline ibv_comp_cntr* ibv_of(CompCntr* counter) { return reinterpret_cast<ibv_comp_cntr*>(counter); }
 
 // Adds an object that must belong to the live `context` or to a context that shares its command file.
 template <typename Object>

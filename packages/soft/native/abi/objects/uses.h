@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/later.h"
 #include "abi/objects/handles.h"
 
 namespace verbs::soft::abi {
@@ -32,6 +33,9 @@ constexpr Kind kind_of(const ibv_xrcd*) { return Kind::kXrcd; }
 constexpr Kind kind_of(const ibv_srq*) { return Kind::kSrq; }
 constexpr Kind kind_of(const ibv_qp*) { return Kind::kQp; }
 constexpr Kind kind_of(const ibv_ah*) { return Kind::kAh; }
+constexpr Kind kind_of(const ibv_dmah*) { return Kind::kDmah; }
+constexpr Kind kind_of(const ibv_buf*) { return Kind::kBuf; }
+constexpr Kind kind_of(const ibv_comp_cntr*) { return Kind::kCompCntr; }
 
 // The objects of one call, from add() to the end of the call.
 class Uses {

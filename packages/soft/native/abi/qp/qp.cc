@@ -44,7 +44,7 @@ int detach(abi::Qp* qp) {
   return 0;
 }
 
-void destroy_unacknowledged(void* object) {
+void destroy_qp_unacknowledged(void* object) {
   auto* qp = static_cast<abi::Qp*>(object);
   abi::of(qp->ibv.context)->adapter->multicast.detach_all(qp->nic);
   if (detach(qp) == 0) release(qp);
@@ -132,7 +132,7 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_
   if (const int error = find_parts(uses, context, pd, xrcd, *attr, &parts)) return null_with<ibv_qp>(error);
   std::unique_ptr<Qp> qp = new_object(context, attr->qp_context, attr->qp_type);
   ibv_qp& ibv = qp->ibv;
-  Handles::Place place(of(context)->handles, &ibv, Kind::kQp, destroy_unacknowledged);
+  Handles::Place place(of(context)->handles, &ibv, Kind::kQp, destroy_qp_unacknowledged);
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = nic.qps().create(parts, attr, &qp->events, &qp->nic);
     if (failure == 0) ibv.qp_num = qp->nic->number;
@@ -158,7 +158,7 @@ ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
   if (attr->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED) return null_with<ibv_qp>(EOPNOTSUPP);
   void* qp_context = (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0 ? attr->qp_context : nullptr;
   std::unique_ptr<Qp> qp = new_object(context, qp_context, IBV_QPT_XRC_RECV);
-  Handles::Place place(of(context)->handles, &qp->ibv, Kind::kQp, destroy_unacknowledged);
+  Handles::Place place(of(context)->handles, &qp->ibv, Kind::kQp, destroy_qp_unacknowledged);
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
     if (const int failure = nic.qps().find_target(of(attr->xrcd)->nic, attr->qp_num, &qp->nic)) return failure;
     auto* first = static_cast<host::EventTarget*>(qp->nic->owner);

@@ -70,6 +70,19 @@ void wr_atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_add
   batch(qp).set_inline({&buffer, 1});
 }
 
+// The range to flush is in the request's own layout (nic/shared/flush.h).
+void wr_flush(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr, std::size_t length, std::uint8_t type,
+              std::uint8_t level) {
+  ibv_send_wr* wr = batch(qp).add(later::kQpExWithFlush, nic::kWrFlush, *qp);
+  if (!wr) return;
+  if (length > UINT32_MAX) return batch(qp).fail(EINVAL);
+  const nic::FlushRequest request{remote_addr, static_cast<std::uint32_t>(length), rkey, type, level};
+  request.write_to(wr);
+}
+
+// An operation of a release after 65.
+void wr_unknown(ibv_qp_ex* qp) { batch(qp).fail(EOPNOTSUPP); }
+
 void wr_bind_mw(ibv_qp_ex* qp, ibv_mw* mw, std::uint32_t rkey, const ibv_mw_bind_info* info) {
   if (auto* wr = batch(qp).add(IBV_QP_EX_WITH_BIND_MW, IBV_WR_BIND_MW, *qp)) wr->bind_mw = {mw, rkey, *info};
 }
@@ -118,7 +131,8 @@ int wr_complete(ibv_qp_ex* qp) {
 void wr_abort(ibv_qp_ex* qp) { batch(qp).abort(); }
 
 // Programs call these pointers without a check: all are set.
-void fill_calls(ibv_qp_ex* qp) {
+void fill_calls(Qp* object) {
+  ibv_qp_ex* qp = &object->ibv_ex;
   qp->wr_send = wr_send;
   qp->wr_send_imm = wr_send_imm;
   qp->wr_send_inv = wr_send_inv;
@@ -140,6 +154,8 @@ void fill_calls(ibv_qp_ex* qp) {
   qp->wr_start = wr_start;
   qp->wr_complete = wr_complete;
   qp->wr_abort = wr_abort;
+  object->later.wr_flush = wr_flush;
+  object->later.wr_unknown.fill(wr_unknown);
 }
 
 constexpr struct {
@@ -157,6 +173,7 @@ constexpr struct {
     {IBV_QP_EX_WITH_BIND_MW, IBV_WR_BIND_MW},
     {IBV_QP_EX_WITH_SEND_WITH_INV, IBV_WR_SEND_WITH_INV},
     {IBV_QP_EX_WITH_TSO, IBV_WR_TSO},
+    {later::kQpExWithFlush, nic::kWrFlush},
     {IBV_QP_EX_WITH_ATOMIC_WRITE, IBV_WR_ATOMIC_WRITE},
 };
 
@@ -215,7 +232,7 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
     ibv_destroy_qp(qp);
     return null_with<ibv_qp>(error);
   }
-  fill_calls(&of(qp)->ibv_ex);
+  fill_calls(of(qp));
   return qp;
 }
 

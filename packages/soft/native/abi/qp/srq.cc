@@ -30,7 +30,7 @@ int detach(abi::Srq* srq) {
 }
 
 // When the context is closed, no thread acknowledges events any more.
-void destroy_unacknowledged(void* object) {
+void destroy_srq_unacknowledged(void* object) {
   auto* srq = static_cast<abi::Srq*>(object);
   if (detach(srq) == 0) release(srq);
 }
@@ -42,7 +42,7 @@ ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_att
   if (error != 0) return abi::null_with<ibv_srq>(error);
   auto srq = std::make_unique<abi::Srq>();
   ibv_srq& ibv = srq->ibv;
-  abi::Handles::Place place(abi::of(context)->handles, &ibv, abi::Kind::kSrq, destroy_unacknowledged);
+  abi::Handles::Place place(abi::of(context)->handles, &ibv, abi::Kind::kSrq, destroy_srq_unacknowledged);
   srq->events.ibv = &ibv;
   srq->events.async = &abi::of(context)->async;
   error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {

@@ -54,6 +54,18 @@ void DataPath::progress_for(nic::Cq* cq) {
   if (cq->pending() == 0 || had_output || !core_.progress.ticking()) core_.transmit(time);
 }
 
+int DataPath::progress() {
+  if (const int error = core_.reject_inherited()) return error;
+  core_.lock.lock_after_others();
+  const std::lock_guard guard(core_.lock, std::adopt_lock);
+  core_.progress.note_poll();
+  const Nanos time = now();
+  core_.progress.note_progress(time);
+  if (core_.engine.receive(time)) core_.progress.wake();
+  core_.transmit(time);
+  return 0;
+}
+
 // `wr` was posted. Sends it. A thread that posts on and on receives too: otherwise the helper would have to, which
 // costs both threads a system call for each packet, and slows the posting down so much that it would go on.
 void DataPath::progress_for_post(const ibv_send_wr* wr, Nanos time) {
@@ -68,10 +80,7 @@ void DataPath::stamp_flushed(const nic::Qp* qp) {
 }
 
 int DataPath::post_send(Qp live, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
-  if (const int error = core_.reject_inherited()) {
-    if (bad_wr) *bad_wr = wr;
-    return error;
-  }
+  if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
   nic::Qp* qp = live.load(std::memory_order_relaxed);
   if (!qp) return EINVAL;
@@ -93,10 +102,7 @@ int DataPath::post_batch(Qp live, ibv_send_wr* wr) {
 }
 
 int DataPath::post_recv(Qp live, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  if (const int error = core_.reject_inherited()) {
-    if (bad_wr) *bad_wr = wr;
-    return error;
-  }
+  if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
   nic::Qp* qp = live.load(std::memory_order_relaxed);
   if (!qp) return EINVAL;
@@ -110,10 +116,7 @@ int DataPath::post_recv(Qp live, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
 
 // Sends nothing: a peer that got an RNR NAK retries by its own timer.
 int DataPath::post_srq_recv(Srq live, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  if (const int error = core_.reject_inherited()) {
-    if (bad_wr) *bad_wr = wr;
-    return error;
-  }
+  if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
   nic::Srq* srq = live.load(std::memory_order_relaxed);
   if (!srq) return EINVAL;

@@ -29,6 +29,8 @@ class DataPath {
   int post_batch(Qp qp, ibv_send_wr* wr);
   int post_recv(Qp qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int post_srq_recv(Srq srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  // As a poll of an empty queue, for a program that waits for something else. 0, or EIO in a forked child.
+  int progress();
   int req_notify(Cq cq, bool solicited_only, const CompletionChannel* channel);
 
  private:

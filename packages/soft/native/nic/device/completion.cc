@@ -4,8 +4,26 @@
 
 namespace verbs::soft::nic {
 
+namespace {
+
+void count_send(Qp& qp, const SendWqe& wqe, ibv_wc_status status) {
+  switch (info_of(wqe.opcode).completion) {
+    case IBV_WC_SEND:
+      return qp.count(CompletionCounter::kSend, status, wqe.length);
+    case IBV_WC_RDMA_READ:
+      return qp.count(CompletionCounter::kRead, status, wqe.length);
+    case IBV_WC_RDMA_WRITE:
+      return qp.count(CompletionCounter::kWrite, status, wqe.length);
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
 void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
   const SendWqe& wqe = qp.sq.at(qp.sq.head++);
+  if (qp.counters != nullptr) [[unlikely]] count_send(qp, wqe, status);
   if (status == IBV_WC_SUCCESS) {
     if (info_of(wqe.opcode).has_own_response()) --qp.req.unanswered_requests;
     if (!qp.signals(wqe)) return;
@@ -38,6 +56,7 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
   if (srq == nullptr) ++qp.rq.head;
   qp.recv = {};
   ++core.counters.rdma_recvs;
+  qp.count(CompletionCounter::kRecv, status, received.byte_len);
   if (srq == nullptr || srq->cq == nullptr) {
     return qp.recv_cq->add(received.solicited, core.events, received.tags, fill);
   }

@@ -1,6 +1,9 @@
 #include "nic/objects/dm.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -13,9 +16,30 @@ namespace {
 constexpr std::uint32_t kMaxLogAlign = 12;  // a page
 constexpr std::size_t kUnit = 4;            // adapters copy in words
 
+// A memory file, so that the memory can be given away; -1 where there can be none. Growing a file beyond the process's
+// limit would raise SIGXFSZ.
+int open_file(std::size_t length) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < length) return -1;
+  const int fd = memfd_create("verbs-dm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  // Whoever gets a descriptor cannot take pages away that others use.
+  if (fd >= 0 && ftruncate(fd, static_cast<off_t>(length)) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
 }  // namespace
 
-Dm::~Dm() { munmap(address, length); }
+Dm::~Dm() {
+  munmap(address, length);
+  if (fd >= 0) close(fd);
+}
+
+int Dm::export_fd() const {
+  if (fd >= 0) return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  errno = EOPNOTSUPP;
+  return -1;
+}
 
 int Dm::check(std::uint64_t at, std::size_t size) const {
   if (at % kUnit != 0 || size % kUnit != 0) return EINVAL;
@@ -38,15 +62,18 @@ int DmPool::alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<D
   do {
     if (length > left) return ENOMEM;
   } while (!left_.compare_exchange_weak(left, left - length));
-  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const int fd = open_file(length);
+  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
   if (memory == MAP_FAILED) {
+    if (fd >= 0) close(fd);
     left_ += length;
     return ENOMEM;
   }
   try {
-    *dm = std::make_shared<Dm>(static_cast<std::uint8_t*>(memory), length);
+    *dm = std::make_shared<Dm>(static_cast<std::uint8_t*>(memory), length, fd);
   } catch (...) {  // there is no memory
     munmap(memory, length);
+    if (fd >= 0) close(fd);
     left_ += length;
     throw;
   }

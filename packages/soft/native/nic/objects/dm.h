@@ -11,7 +11,8 @@ namespace verbs::soft::nic {
 
 class Dm {
  public:
-  Dm(std::uint8_t* memory, std::size_t size) : address(memory), length(size) {}
+  // `descriptor` is the memory's file, or -1; the object closes it.
+  Dm(std::uint8_t* memory, std::size_t size, int descriptor) : address(memory), length(size), fd(descriptor) {}
   ~Dm();
   Dm(const Dm&) = delete;
   Dm& operator=(const Dm&) = delete;
@@ -21,10 +22,14 @@ class Dm {
   int copy_in(std::uint64_t at, const void* from, std::size_t size);
   int copy_out(std::uint64_t at, void* to, std::size_t size) const;
 
+  // A new descriptor of the memory, which ibv_reg_dmabuf_mr() takes, for the caller to close; -1 and errno.
+  int export_fd() const;
+
   bool covers(std::uint64_t at, std::size_t size) const { return at <= length && size <= length - at; }
 
   std::uint8_t* const address;
   const std::size_t length;
+  const int fd;
   std::atomic<std::uint32_t> regions{0};  // memory regions of it
 
  private:

@@ -158,6 +158,7 @@ void execute_write(Core& core, Qp& qp, const Packet& packet) {
   resp.message = Message::kWrite;
   const std::uint32_t length = resp.length;
   advance(core, qp, packet);
+  if (packet.has(wire::kIsEnd)) qp.count(CompletionCounter::kRemoteWrite, IBV_WC_SUCCESS, length);
   if (packet.has(wire::kHasImmDt)) finish_receive(core, qp, packet, IBV_WC_RECV_RDMA_WITH_IMM, length);
 }
 

@@ -51,6 +51,7 @@ void execute_read(Core& core, Qp& qp, const Packet& packet) {
     resp.msn = psn_add(resp.msn, kPsnMask);
     return;  // more than the requester may have outstanding: dropped, it comes again
   }
+  qp.count(CompletionCounter::kRemoteRead, IBV_WC_SUCCESS, reth.length);
   resp.replay_cache.add({psn, packet.bth.opcode, 0});
   resp.expected_psn = psn_add(psn, response_packets(qp, reth.length));
 }

@@ -31,6 +31,7 @@ struct FlushRequest {
     std::memcpy(&request, &wr.wr, sizeof request);
     return request;
   }
+  void write_to(ibv_send_wr* wr) const { std::memcpy(&wr->wr, this, sizeof *this); }
 };
 static_assert(sizeof(FlushRequest) <= sizeof(ibv_send_wr::wr));
 

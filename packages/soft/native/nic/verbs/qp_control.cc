@@ -199,8 +199,9 @@ int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner,
   return 0;
 }
 
-int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int mask) {
+int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int attr_mask) {
   Qp& qp = *modified;
+  const int mask = applicable_attributes(qp.type, attr_mask);
   const ibv_qp_attr& attr = *attributes;
   if ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != qp.state) return EINVAL;
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr.qp_state : qp.state;
@@ -244,8 +245,29 @@ int QpControl::destroy(Qp* qp) {
   core_.timers.remove(*qp);
   core_.active.remove(*qp);
   core_.mws.unbind_all(*qp);
+  if (qp->counters != nullptr) {
+    for (CompletionCounter* counter : qp->counters->by_operation) {
+      if (counter != nullptr) --counter->queue_pairs;
+    }
+  }
   count_user(*qp, -1);
   erase(core_.qps, qp->number);
+  return 0;
+}
+
+int QpControl::attach_counter(Qp* qp, CompletionCounter* counter, std::uint32_t mask) {
+  if ((mask & ~CompletionCounter::kAll) != 0) return EOPNOTSUPP;
+  if (qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT) return EINVAL;
+  if (qp->counters == nullptr) qp->counters = std::make_unique<AttachedCounters>();
+  auto& all = qp->counters->by_operation;
+  for (std::size_t operation = 0; operation < all.size(); ++operation) {
+    if ((mask >> operation & 1) != 0 && all[operation] != nullptr) return EINVAL;
+  }
+  for (std::size_t operation = 0; operation < all.size(); ++operation) {
+    if ((mask >> operation & 1) == 0) continue;
+    all[operation] = counter;
+    ++counter->queue_pairs;
+  }
   return 0;
 }
 

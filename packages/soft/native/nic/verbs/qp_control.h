@@ -34,6 +34,10 @@ class QpControl {
   int query(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;
   int destroy(Qp* qp);  // 0, or EBUSY while it is attached to a multicast group
 
+  // The operations of `mask` (CompletionCounter::Operation) count there until the QP is destroyed. EINVAL: the QP is not
+  // in RESET or INIT, or counts one of them elsewhere; EOPNOTSUPP: an operation that cannot be counted.
+  int attach_counter(Qp* qp, CompletionCounter* counter, std::uint32_t mask);
+
   // The XRC target QP with that number. EINVAL if it is not in the domain.
   int find_target(const Xrcd* xrcd, std::uint32_t number, Qp** qp) const;
   // Gives a QP in RESET a number of the caller's choice. EINVAL: in another state, a number above 0xfffffe, or one that

@@ -89,6 +89,12 @@ constexpr Transition kTransitions[] = {
 
 }  // namespace
 
+int applicable_attributes(ibv_qp_type type, int mask) {
+  if (type == IBV_QPT_XRC_SEND) return mask & ~kAnswers;
+  if (type == IBV_QPT_XRC_RECV) return mask & ~(IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+  return mask;
+}
+
 int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) {
   if (type > IBV_QPT_XRC_RECV || (kAll >> type & 1) == 0) return EINVAL;
   if (to == IBV_QPS_RESET || (to == IBV_QPS_ERR && from != IBV_QPS_RESET))

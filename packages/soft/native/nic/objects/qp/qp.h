@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "nic/objects/completion_counter.h"
 #include "nic/objects/cq.h"
 #include "nic/objects/pd.h"
 #include "nic/objects/qp/requester_state.h"
@@ -63,6 +64,7 @@ class Qp : public TimerSlot {
   std::shared_ptr<const wire::Tunnel> request_tunnel;
   std::shared_ptr<const wire::Tunnel> response_tunnel;
   std::uint32_t mtu = 4096;
+  std::unique_ptr<AttachedCounters> counters;  // nullptr without any
 
   SendQueue sq;
   RecvQueue rq;
@@ -85,6 +87,12 @@ class Qp : public TimerSlot {
   bool is_reliable() const { return type != IBV_QPT_UC && type != IBV_QPT_UD && type != IBV_QPT_RAW_PACKET; }
   // The request makes a completion when it succeeds.
   bool signals(const SendWqe& wqe) const { return sq_sig_all || (wqe.flags & IBV_SEND_SIGNALED) != 0; }
+
+  // An operation completed.
+  void count(CompletionCounter::Operation operation, ibv_wc_status status, std::uint32_t length) {
+    if (counters == nullptr) [[likely]] return;
+    if (CompletionCounter* counter = counters->by_operation[operation]) counter->count(status, length);
+  }
 
   // The tunnel of the packets that this QP sends.
   const wire::Tunnel* send_tunnel(bool request) const { return (request ? request_tunnel : response_tunnel).get(); }

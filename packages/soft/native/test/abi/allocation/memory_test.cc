@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "abi/later.h"
 #include "include/verbs_soft_extension.h"
 #include "test/abi/support/device_pair.h"
 #include "test/abi/support/failing_object.h"
@@ -129,6 +130,42 @@ TEST_CASE("device memory without memory" * doctest::skip(!kAllocationsCanFail)) 
   check_object(
       "ibv_import_dm", [&] { return ibv_import_dm(context, dm->handle); }, "ibv_unimport_dm",
       [](ibv_dm* imported) { return ibv_unimport_dm(imported), 0; });
+  const int fd = without_allocating("ibv_dm_export_dmabuf_fd", [&] { return ibv_dm_export_dmabuf_fd(dm); });
+  REQUIRE(fd >= 0);
+  close(fd);
   CHECK(ibv_free_dm(dm) == 0);
+  CHECK(ibv_dealloc_pd(pd) == 0);
+}
+
+TEST_CASE("the library's buffers and DMA handles without memory" * doctest::skip(!kAllocationsCanFail)) {
+  configure("x0,addr=" + local_address(1));
+  const Context owner = open_device("x0");
+  ibv_context* const context = owner.get();
+  ibv_pd* const pd = ibv_alloc_pd(context);
+  ibv_buf* buf = nullptr;
+  const auto alloc = [&] { return ibv_alloc_buf(pd, kPages, &buf) ? buf : nullptr; };
+  const auto free = [](ibv_buf* made) { return ibv_free_buf(made), 0; };
+  free(until_it_succeeds("ibv_alloc_buf", alloc, free));
+  until_it_ends("ibv_free_buf", alloc, free);
+  void* const memory = ibv_alloc_buf(pd, kPages, &buf);
+  REQUIRE(memory);
+  check_object("ibv_reg_buf_mr", [&] { return ibv_reg_buf_mr(pd, buf, memory, kPages, 0); }, "ibv_dereg_mr",
+               ibv_dereg_mr);
+  CHECK(without_allocating("ibv_export_buf_dmabuf_fd", [&] { return ibv_export_buf_dmabuf_fd(buf); }) == -1);
+  namespace later = verbs::soft::abi::later;
+  later::DmahInitAttr hint{.comp_mask = 2, .cpu_id = 0, .ph = 0, .tph_mem_type = 0};
+  const auto alloc_dmah = [&] { return ibv_alloc_dmah(context, reinterpret_cast<ibv_dmah_init_attr*>(&hint)); };
+  ibv_dealloc_dmah(until_it_succeeds("ibv_alloc_dmah", alloc_dmah, ibv_dealloc_dmah));
+  until_it_ends("ibv_dealloc_dmah", alloc_dmah, ibv_dealloc_dmah);
+  later::MrInitAttr attr{};
+  attr.length = kPages;
+  attr.addr = memory;
+  attr.comp_mask = later::kMrAddr | later::kMrBuf | later::kMrDmah;
+  attr.buf = buf;
+  attr.dmah = alloc_dmah();
+  check_object("ibv_reg_mr_ex", [&] { return ibv_reg_mr_ex(pd, reinterpret_cast<ibv_mr_init_attr*>(&attr)); },
+               "ibv_dereg_mr", ibv_dereg_mr);
+  CHECK(ibv_dealloc_dmah(attr.dmah) == 0);
+  ibv_free_buf(buf);
   CHECK(ibv_dealloc_pd(pd) == 0);
 }

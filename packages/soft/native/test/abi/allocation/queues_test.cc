@@ -1,8 +1,10 @@
 // Without memory: completion queues, shared receive queues, queue pairs and their addresses.
+#include "abi/later.h"
 #include "test/abi/support/device_pair.h"
 #include "test/abi/support/failing_object.h"
 
 using namespace verbs::soft::test;
+namespace later = verbs::soft::abi::later;
 
 namespace {
 
@@ -37,6 +39,47 @@ ibv_xrcd* open_domain(ibv_context* context) {
 int close_domain(ibv_xrcd* xrcd) { return ibv_close_xrcd(xrcd); }
 
 }  // namespace
+
+TEST_CASE("completion counters without memory" * doctest::skip(!kAllocationsCanFail)) {
+  configure_one();
+  Place place;
+  ibv_context* const context = place.context;
+  later::CompCntrCaps caps{};
+  without_allocating("_ibv_query_comp_cntr_caps", [&] {
+    return _ibv_query_comp_cntr_caps(context, reinterpret_cast<ibv_comp_cntr_caps*>(&caps), sizeof caps);
+  });
+  later::CompCntrInitAttr attr{};
+  const auto create = [&] {
+    return ibv_create_comp_cntr(context, reinterpret_cast<ibv_comp_cntr_init_attr*>(&attr));
+  };
+  ibv_destroy_comp_cntr(until_it_succeeds("ibv_create_comp_cntr", create, ibv_destroy_comp_cntr));
+  until_it_ends("ibv_destroy_comp_cntr", create, ibv_destroy_comp_cntr);
+  ibv_comp_cntr* const counter = create();
+  std::uint64_t value = 0;
+  without_allocating("ibv_set_comp_cntr", [&] { return ibv_set_comp_cntr(counter, 1); });
+  without_allocating("ibv_set_err_comp_cntr", [&] { return ibv_set_err_comp_cntr(counter, 1); });
+  without_allocating("ibv_inc_comp_cntr", [&] { return ibv_inc_comp_cntr(counter, 1); });
+  without_allocating("ibv_inc_err_comp_cntr", [&] { return ibv_inc_err_comp_cntr(counter, 1); });
+  without_allocating("ibv_read_comp_cntr", [&] { return ibv_read_comp_cntr(counter, &value); });
+  CHECK(value == 2);
+  without_allocating("ibv_read_err_comp_cntr", [&] { return ibv_read_err_comp_cntr(counter, &value); });
+  ibv_qp_init_attr init = qp_attr(place.cq, IBV_QPT_RC);
+  ibv_qp* const qp = ibv_create_qp(place.pd, &init);
+  REQUIRE(qp);
+  later::QpAttachCompCntrAttr operations{.comp_mask = 0, .op_mask = 63};
+  until_it_succeeds("ibv_qp_attach_comp_cntr", [&] {
+    return ibv_qp_attach_comp_cntr(qp, counter, reinterpret_cast<ibv_qp_attach_comp_cntr_attr*>(&operations));
+  });
+  CHECK(ibv_destroy_qp(qp) == 0);
+  CHECK(ibv_destroy_comp_cntr(counter) == 0);
+}
+
+TEST_CASE("a port's speed without memory" * doctest::skip(!kAllocationsCanFail)) {
+  configure_one();
+  Place place;
+  std::uint64_t speed = 0;
+  without_allocating("ibv_query_port_speed", [&] { return ibv_query_port_speed(place.context, 1, &speed); });
+}
 
 TEST_CASE("completion queues without memory" * doctest::skip(!kAllocationsCanFail)) {
   configure_one();

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <map>
+
 #include "test/abi/support/device_pair.h"
 
 using namespace verbs::soft::test;

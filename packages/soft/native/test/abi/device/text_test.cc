@@ -36,7 +36,7 @@ void compare(const char* name, Result (*ours)(Argument), int low, int high) {
 
 TEST_CASE("texts of enumerations") {
   compare("ibv_wc_status_str", ibv_wc_status_str, -2, 40);
-  compare("ibv_event_type_str", ibv_event_type_str, -2, 40);
+  compare("ibv_event_type_str", ibv_event_type_str, -2, IBV_EVENT_WQ_FATAL);  // the last one of release 44
   compare("ibv_node_type_str", ibv_node_type_str, -2, 20);
   compare("ibv_port_state_str", ibv_port_state_str, -2, 20);
 }

@@ -73,7 +73,7 @@ TEST_CASE("a parent domain needs a domain of the same device, and both allocator
   attr.pd = foreign;
   CHECK(rejected());
   attr.pd = pd;
-  attr.comp_mask = 1 << 2;
+  attr.comp_mask = 1 << 3;
   CHECK(rejected());
   attr.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS;
   attr.alloc = no_allocator;

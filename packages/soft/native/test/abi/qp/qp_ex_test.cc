@@ -3,9 +3,11 @@
 
 #include <thread>
 
+#include "abi/later.h"
 #include "test/abi/support/device_pair.h"
 
 using namespace verbs::soft::test;
+namespace later = verbs::soft::abi::later;
 
 namespace {
 
@@ -120,6 +122,44 @@ TEST_CASE("RC: a batch with SGEs, inline data, an immediate, a WRITE and a READ"
   CHECK(std::string(b.memory.begin() + 1000, b.memory.begin() + 1006) == "inline");
   CHECK(b.poll().imm_data == htobe32(78));
   CHECK(std::string(a.memory.begin() + 100, a.memory.begin() + 103) == "xxx");
+}
+
+TEST_CASE("RC: a flush of a range and of a region, as programs of release 45 and later post it") {
+  configure("x0;y0");
+  ExtendedEnd a("x0", IBV_QPT_RC, later::kQpExWithFlush | IBV_QP_EX_WITH_RDMA_WRITE);
+  End b("y0");
+  a.connect(b);
+  b.connect(a);
+  constexpr int kGlobal = 1 << 8;  // IBV_ACCESS_FLUSH_GLOBAL
+  ibv_mr* mr = ibv_reg_mr(b.pd, b.memory.data(), 8192, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | kGlobal);
+  REQUIRE(mr);
+  ibv_qp_attr attr{};
+  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | kGlobal;
+  REQUIRE(ibv_modify_qp(b.qp, &attr, IBV_QP_ACCESS_FLAGS) == 0);
+  const auto address = reinterpret_cast<std::uintptr_t>(b.memory.data());
+  auto* ex = reinterpret_cast<later::QpEx*>(a.ex);
+  const auto flush = [&](std::size_t length, std::uint8_t type, std::uint8_t level) {
+    ibv_wr_start(a.ex);
+    ibv_wr_rdma_write(a.ex, mr->rkey, address);
+    ibv_wr_set_sge(a.ex, a.mr->lkey, a.address(0), 8);
+    ex->wr_flush(a.ex, mr->rkey, address, length, type, level);
+    return ibv_wr_complete(a.ex);
+  };
+  for (const std::uint8_t level : {0, 1}) {
+    REQUIRE(flush(8, 1, level) == 0);
+    CHECK(a.poll().opcode == IBV_WC_RDMA_WRITE);
+    const ibv_wc wc = a.poll();
+    CHECK(wc.status == IBV_WC_SUCCESS);
+    CHECK(wc.opcode == 8);  // IBV_WC_FLUSH
+  }
+  CHECK(flush(std::size_t{1} << 32, 1, 0) == EINVAL);
+  // The range ends behind the region.
+  REQUIRE(flush(8193, 1, 0) == 0);
+  a.poll();
+  CHECK(a.poll().status == IBV_WC_REM_ACCESS_ERR);
+  ibv_wr_start(a.ex);
+  ex->wr_unknown[0](a.ex);  // an operation of a later release
+  CHECK(ibv_wr_complete(a.ex) == EOPNOTSUPP);
 }
 
 TEST_CASE("RC: atomics and an atomic write, which is inline data on a QP that asked for none") {

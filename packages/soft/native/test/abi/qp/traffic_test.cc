@@ -62,6 +62,44 @@ TEST_CASE("two queue pairs of one device talk to each other") {
   CHECK(std::memcmp(a.memory.data(), b.memory.data(), 4096) == 0);
 }
 
+TEST_CASE("a list that was posted leaves bad_wr as it was, and one that was not says where it failed") {
+  configure("self0");
+  End a("self0"), b("self0");
+  a.connect(b);
+  b.connect(a);
+  ibv_send_wr other_send{}, *bad_send = &other_send;
+  ibv_recv_wr other_recv{}, *bad_recv = &other_recv;
+  ibv_sge sge{reinterpret_cast<std::uintptr_t>(b.memory.data()), 64, b.mr->lkey};
+  ibv_recv_wr recv{};
+  recv.sg_list = &sge;
+  recv.num_sge = 1;
+  CHECK(ibv_post_recv(b.qp, &recv, &bad_recv) == 0);
+  CHECK(bad_recv == &other_recv);
+  ibv_sge from;
+  ibv_send_wr send = a.request(&from, IBV_WR_SEND, 0, 64);
+  CHECK(ibv_post_send(a.qp, &send, &bad_send) == 0);
+  CHECK(bad_send == &other_send);
+  ibv_recv_wr second = recv;
+  second.num_sge = 99;
+  recv.next = &second;
+  CHECK(ibv_post_recv(b.qp, &recv, &bad_recv) == EINVAL);
+  CHECK(bad_recv == &second);
+  send.num_sge = 99;
+  CHECK(ibv_post_send(a.qp, &send, &bad_send) == EINVAL);
+  CHECK(bad_send == &send);
+
+  ibv_srq_init_attr attr{};
+  attr.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
+  ibv_srq* srq = ibv_create_srq(a.pd, &attr);
+  REQUIRE(srq);
+  bad_recv = &other_recv;
+  recv.next = nullptr;
+  CHECK(ibv_post_srq_recv(srq, &recv, &bad_recv) == 0);
+  CHECK(bad_recv == &other_recv);
+  CHECK(ibv_post_srq_recv(srq, &second, &bad_recv) == EINVAL);
+  CHECK(bad_recv == &second);
+}
+
 TEST_CASE("a datagram's sender can be answered from its completion") {
   for (const char* text : {"a;b", "a,link=process,addr=::1"}) {
     configure(text);

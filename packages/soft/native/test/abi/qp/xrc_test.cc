@@ -72,6 +72,7 @@ ibv_qp* create_initiator(const End& end) {
   return ibv_create_qp_ex(end.context.get(), &attr);
 }
 
+// With the attributes of RC for both halves of a connection, as perftest and the kernel's own users give them.
 void to_rtr(ibv_qp* qp, const End& peer, std::uint32_t dest) {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
@@ -82,9 +83,9 @@ void to_rtr(ibv_qp* qp, const End& peer, std::uint32_t dest) {
   attr.dest_qp_num = dest;
   attr.min_rnr_timer = 12;
   attr.ah_attr = End::address_of(peer);
-  const int target = qp->qp_type == IBV_QPT_XRC_RECV ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
   REQUIRE(ibv_modify_qp(qp, &attr,
-                        IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | target) == 0);
+                        IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
 }
 
 void to_rts(ibv_qp* qp) {
@@ -98,6 +99,22 @@ void to_rts(ibv_qp* qp) {
 }
 
 }  // namespace
+
+TEST_CASE("both halves of an XRC connection take the attributes of RC") {
+  configure("xrc0,link=process");
+  End a("xrc0");
+  ibv_xrcd* xrcd = open_domain(a.context.get(), -1, O_CREAT);
+  REQUIRE(xrcd);
+  ibv_qp_init_attr_ex attr{};
+  attr.qp_type = IBV_QPT_XRC_RECV;
+  attr.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+  attr.xrcd = xrcd;
+  ibv_qp* target = ibv_create_qp_ex(a.context.get(), &attr);
+  REQUIRE(target);
+  to_rtr(target, a, 17);
+  to_rts(target);
+  CHECK(target->state == IBV_QPS_RTS);
+}
 
 TEST_CASE("a message over XRC, sent by the extended calls") {
   configure("xrc0,link=process;xrc1,link=process");

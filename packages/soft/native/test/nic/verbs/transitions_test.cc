@@ -10,6 +10,7 @@
 
 #include "nic/verbs/qp_transitions.h"
 
+using verbs::soft::nic::applicable_attributes;
 using verbs::soft::nic::check_transition;
 
 namespace {
@@ -186,6 +187,15 @@ TEST_CASE("every transition allows the attributes that the kernel allows, and no
   }
   CHECK(accepted > 300);
   CHECK(refused > 3000);
+}
+
+TEST_CASE("the attributes of the other half of an XRC connection are dropped, and no others") {
+  const int answers = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  const int requests = IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY;
+  CHECK(applicable_attributes(IBV_QPT_XRC_SEND, ~0) == ~answers);
+  CHECK(applicable_attributes(IBV_QPT_XRC_RECV, ~0) == ~requests);
+  CHECK(applicable_attributes(IBV_QPT_RC, ~0) == ~0);
+  CHECK(applicable_attributes(IBV_QPT_UD, ~0) == ~0);
 }
 
 TEST_CASE("a type that is none has no states") {
