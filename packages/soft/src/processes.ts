@@ -27,6 +27,14 @@ export interface DeviceReport {
   ports: PortReport[];
   /** As {@link SoftNic.stats} returns them. */
   counters: Record<string, bigint>;
+  /** The number of its protection domains. */
+  pdCount: number;
+  /** The number of its completion queues. */
+  cqCount: number;
+  /** The number of its memory regions. */
+  mrCount: number;
+  /** The number of its shared receive queues. */
+  srqCount: number;
   /** The number of its queue pairs; {@link queuePairs} has at most 4096 of them. */
   queuePairCount: number;
   /** The first 4096 of them, by number. */

@@ -11,7 +11,8 @@ import process from 'node:process';
 
 /**
  * @typedef {object} Place
- * @property {'processes' | 'namespaces'} name
+ * @property {string} name
+ * @property {string[]} compiler in front of the command of a compiler
  * @property {string | undefined} cannot why nothing can run here
  * @property {End} server
  * @property {End} client
@@ -23,7 +24,7 @@ const addresses = ['10.66.7.1', '10.66.7.2'];
 /** @returns {Generator<Place>} */
 export function* places() {
   const end = { prefix: [], configuration: 'soft0', address: '127.0.0.1' };
-  yield { name: 'processes', cannot: undefined, server: end, client: end, remove: () => undefined };
+  yield { name: 'processes', compiler: [], cannot: undefined, server: end, client: end, remove: () => undefined };
   yield namespaces();
 }
 
@@ -49,7 +50,7 @@ function namespaces() {
     ]),
   ].find((command) => !ip(command));
   const cannot = failed === undefined ? undefined : `network namespaces need root: ip ${failed}`;
-  return { name: 'namespaces', cannot, server, client, remove };
+  return { name: 'namespaces', compiler: [], cannot, server, client, remove };
 }
 
 /** @param {string} command */

@@ -12,6 +12,17 @@ import { Problem } from '../../setup/src/problem.mjs';
 /** Debian's modules belong to Debian's Python, whatever other one is on PATH. */
 const python = '/usr/bin/python3';
 const installedTests = '/usr/share/doc/rdma-core/tests';
+
+/**
+ * Where Python and the suite are: this machine, or the root of another release.
+ * @typedef {object} Place
+ * @property {string} path of the files: '' for this machine
+ * @property {(...command: string[]) => string[]} enter the command that runs another one there
+ */
+
+/** @type {Place} */
+const here = { path: '', enter: (...command) => command };
+
 const driver = join(import.meta.dirname, '../python/run.py');
 
 /** Far longer than the suite, which ends in seconds. */
@@ -57,10 +68,11 @@ export const mlx5Bench = {
  * Runs the suite and returns the result of each test.
  * @param {(text: string) => void} print receives the suite's output as it comes
  * @param {Bench} bench
+ * @param {Place} place
  * @returns {Promise<Outcomes>}
  */
-export async function runSuite(print, bench = softBench) {
-  for (const path of [python, join(installedTests, '__init__.py')]) {
+export async function runSuite(print, bench = softBench, place = here) {
+  for (const path of [python, join(installedTests, '__init__.py')].map((file) => place.path + file)) {
     if (existsSync(path)) continue;
     throw new Problem(
       `${path} is missing: apt-get install python3-pyverbs (with its documentation, where the tests are)`,
@@ -70,8 +82,8 @@ export async function runSuite(print, bench = softBench) {
   try {
     const tests = join(directory, 'tests');
     const report = join(directory, 'report.json');
-    const modules = copyTests(tests).filter((name) => bench.leavesOut(name));
-    const ended = await run(bench, [tests, report, bench.device, ...modules], print);
+    const modules = copyTests(place.path + installedTests, tests).filter((name) => bench.leavesOut(name));
+    const ended = await run(bench, place, [tests, report, bench.device, ...modules], print);
     if (!existsSync(report)) throw new Problem(`the suite did not come to its end: ${ended}`);
     return /** @type {Outcomes} */ (JSON.parse(readFileSync(report, 'utf8')));
   } finally {
@@ -81,12 +93,13 @@ export async function runSuite(print, bench = softBench) {
 
 /**
  * Copies the suite, unpacked, and returns the names of its modules.
+ * @param {string} from
  * @param {string} directory
  */
-function copyTests(directory) {
+function copyTests(from, directory) {
   mkdirSync(directory);
-  return readdirSync(installedTests).map((file) => {
-    const content = readFileSync(join(installedTests, file));
+  return readdirSync(from).map((file) => {
+    const content = readFileSync(join(from, file));
     const name = file.replace(/\.gz$/, '');
     writeFileSync(join(directory, name), name === file ? content : gunzipSync(content));
     return name.replace(/\.py$/, '');
@@ -95,18 +108,20 @@ function copyTests(directory) {
 
 /**
  * @param {Bench} bench
+ * @param {Place} place
  * @param {string[]} args
  * @param {(text: string) => void} print
  * @returns {Promise<string>} how Python ended
  */
-async function run(bench, args, print) {
+async function run(bench, place, args, print) {
   const machine = machineFor(bench.models);
   const { LD_LIBRARY_PATH } = machine.environment;
   const environment = bench.hasSystemFiles ? machine.environment : { LD_LIBRARY_PATH };
-  const child = spawn(python, ['-W', 'ignore::DeprecationWarning', '-u', driver, ...args], {
-    env: { ...process.env, ...environment, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  // For Python alone: what starts it is a program of this machine.
+  const variables = { ...environment, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' };
+  const settings = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const [program, ...rest] = place.enter('env', ...settings, python, '-W', 'ignore', '-u', driver, ...args);
+  const child = spawn(program ?? '', rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   const watchdog = setTimeout(() => child.kill('SIGKILL'), timeLimit);
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', print);
   try {

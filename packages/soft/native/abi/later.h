@@ -65,6 +65,12 @@ struct PortAttr {
 inline constexpr std::size_t kVerbsContextSize = 656 + sizeof(pthread_mutex_t);
 inline constexpr std::size_t kLaterOps =
     sizeof(verbs_context) < kVerbsContextSize ? (kVerbsContextSize - sizeof(verbs_context)) / sizeof(void*) : 0;
+template <std::size_t count>
+struct Ops {
+  std::array<void*, count> ops{};
+};
+template <>
+struct Ops<0> {};
 
 // -- new structures
 

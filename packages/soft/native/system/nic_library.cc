@@ -26,7 +26,8 @@ bool NicLibrary::load() {
   if (!library) return false;
   device_name_ = reinterpret_cast<decltype(device_name_)>(dlsym(library, "verbs_soft_device_name"));
   sysfs_ = reinterpret_cast<decltype(sysfs_)>(dlsym(library, "verbs_soft_sysfs"));
-  return device_name_ && sysfs_;
+  processes_ = reinterpret_cast<decltype(processes_)>(dlsym(library, "verbs_soft_processes"));
+  return device_name_ && sysfs_ && processes_;
 }
 
 const NicLibrary* NicLibrary::get() {

@@ -21,12 +21,18 @@ class NicLibrary {
         device.c_str(),
         [](void* data, const char* path, const char* content) { (*static_cast<Visit*>(data))(path, content); }, &visit);
   }
+  // Calls `visit(pid, report)` as verbs_soft_processes() does.
+  template <typename Visit>
+  void visit_processes(Visit&& visit) const {
+    processes_([](void* data, int pid, const char* report) { (*static_cast<Visit*>(data))(pid, report); }, &visit);
+  }
 
  private:
   bool load();
 
   decltype(&verbs_soft_device_name) device_name_ = nullptr;
   decltype(&verbs_soft_sysfs) sysfs_ = nullptr;
+  decltype(&verbs_soft_processes) processes_ = nullptr;
 };
 
 }  // namespace verbs::soft::system

@@ -113,6 +113,12 @@ function* endpoints(address) {
 /** @param {string} address @returns {Generator<Case>} */
 function* perftest(address) {
   const tests = ['send_lat', 'send_bw', 'write_lat', 'write_bw', 'read_lat', 'read_bw', 'atomic_lat', 'atomic_bw'];
+  // Addresses over TCP: of XRC queue pairs.
+  for (const args of ['send_lat -c XRC', 'send_bw -c XRC', 'write_lat -c XRC', 'read_lat -c XRC']) {
+    const port = newPort();
+    const command = words(`ib_${args} -x 0 -F -n 200 -p ${port}`);
+    yield { program: 'perftest', name: args, port, server: command, client: [...command, address], prints: /#bytes/ };
+  }
   for (const args of [...tests, 'send_lat -c UD', 'send_bw -c UD -s 1024', 'send_bw -b', 'write_bw -q 4']) {
     const port = newPort();
     const command = words(`ib_${args} -R -F -n 200 -p ${port}`);

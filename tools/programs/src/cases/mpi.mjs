@@ -26,7 +26,8 @@ const libraries = [
 export function* mpiCases(place, folder) {
   for (const { program, compiler, run, between } of libraries) {
     const binary = join(folder, compiler);
-    const compiled = spawnSync(compiler, ['-O1', '-o', binary, source], { encoding: 'utf8' });
+    const [first, ...rest] = [...place.compiler, compiler, '-O1', '-o', binary, source];
+    const compiled = spawnSync(first ?? compiler, rest, { encoding: 'utf8' });
     for (const transport of ['rc_verbs,ud_verbs', 'ud_verbs']) {
       for (const ranks of [2, 4]) {
         yield {

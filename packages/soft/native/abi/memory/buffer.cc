@@ -59,8 +59,10 @@ ibv_mr* reg_ex(ibv_pd* pd, const MrInitAttr& attr) {
   }
   abi::Uses uses;
   int error = uses.add(pd);
-  // Nothing here is a bus whose transfers a handle could hint at; it need only exist.
+  // Nothing here is a bus whose transfers a handle could hint at; it need only exist. As with the kernel, pages that come
+  // on demand have none.
   if (error == 0 && has(kMrDmah)) error = abi::use_with(uses, attr.dmah, pd->context);
+  if (error == 0 && has(kMrDmah) && (attr.access & IBV_ACCESS_ON_DEMAND) != 0) error = EINVAL;
   if (error != 0) return abi::null_with<ibv_mr>(error);
   if (has(kMrFd)) {
     const std::uint64_t offset = has(kMrFdOffset) ? attr.fd_offset : 0;

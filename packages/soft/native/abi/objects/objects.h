@@ -4,7 +4,6 @@
 
 #include <infiniband/verbs.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -62,7 +61,7 @@ struct Live {
 struct Context : nic::Lingering<Context> {
   explicit Context(std::shared_ptr<CommandFile> command_file) : file(std::move(command_file)), handles(file->handles) {}
 
-  [[no_unique_address]] std::array<void*, later::kLaterOps> later_ops{};  // of verbs_context, directly before it
+  [[no_unique_address]] later::Ops<later::kLaterOps> later_ops;  // of verbs_context, directly before it
   verbs_context verbs{};
   std::shared_ptr<CommandFile> file;
   Handles& handles;

@@ -86,7 +86,7 @@ void write_queue_pair(Json& json, const QueuePair& qp) {
 
 void write_report(Json& json, Device& device) {
   std::vector<QueuePair> qps;
-  std::size_t count = 0;
+  std::size_t count = 0, pds = 0, cqs = 0, mrs = 0, srqs = 0;
   struct PortReport {
     std::uint32_t mtu;
     bool up;
@@ -97,6 +97,10 @@ void write_report(Json& json, Device& device) {
     DeviceCore& core = device.adapter()->core;
     const std::lock_guard guard(core.lock);
     count = core.nic().qps().count();
+    pds = core.nic().pds().count();
+    cqs = core.nic().cqs().count();
+    mrs = core.nic().mrs().count();
+    srqs = core.nic().srqs().count();
     core.nic().qps().for_each([&](const nic::Qp& qp) {
       if (qps.size() < kMostQueuePairs) qps.push_back(copy(qp));
     });
@@ -113,7 +117,12 @@ void write_report(Json& json, Device& device) {
   }
   json.close(']').key("counters").open('{');
   device.report_counters([&](const char* key, std::uint64_t value) { json.key(key).value(value); });
-  json.close('}').key("queuePairCount").value(static_cast<std::uint32_t>(count)).key("queuePairs").open('[');
+  json.close('}');
+  for (const auto& [key, number] :
+       {std::pair{"pdCount", pds}, std::pair{"cqCount", cqs}, std::pair{"mrCount", mrs}, std::pair{"srqCount", srqs}}) {
+    json.key(key).value(static_cast<std::uint32_t>(number));
+  }
+  json.key("queuePairCount").value(static_cast<std::uint32_t>(count)).key("queuePairs").open('[');
   for (const QueuePair& qp : qps) write_queue_pair(json, qp);
   json.close(']').close('}');
 }

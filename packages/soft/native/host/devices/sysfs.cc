@@ -91,7 +91,11 @@ PortFacts port_facts(Device& device, int port_num) {
   }
   const PortState& state = device.config().port_states.at(static_cast<std::size_t>(port_num - 1));
   nic::PortConfig config;
-  if (port_num == 1) config.gids = device.config().addresses;  // the others' are chosen when the device is opened
+  // Addresses that are not configured are chosen when the device is opened: mostly the first of the loopback interface.
+  // Programs look for a device with a GID before they open one.
+  if (port_num == 1) config.gids = device.config().addresses;
+  constexpr std::uint8_t kLoopback[] = {127, 0, 0, 1};
+  if (config.gids.empty()) config.gids = {wire::Gid::from_ipv4(kLoopback)};
   config.active_mtu = state.mtu;
   config.up = state.up;
   config.management = true;

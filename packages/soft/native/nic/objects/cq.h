@@ -147,6 +147,7 @@ class CqTable {
   // Ends the moderation periods that are over by `now`.
   void expire(Nanos now, EventSink& events);
   Nanos next_deadline() const { return timers_.next(); }
+  std::size_t count() const { return table_.size(); }
 
  private:
   int max_cqe_;

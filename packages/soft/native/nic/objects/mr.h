@@ -117,6 +117,7 @@ class MrTable {
     Mr* mr = table_.find(key >> 8);
     return mr != nullptr && mr->key == key && mr->pd == pd ? mr : nullptr;
   }
+  std::size_t count() const { return table_.size(); }
 
  private:
   int insert(std::unique_ptr<Mr> region, Mr** mr);

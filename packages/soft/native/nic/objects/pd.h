@@ -23,6 +23,7 @@ class PdTable {
   // One more user, which is no object of the NIC (a parent domain).
   void retain(Pd* pd) { ++pd->users; }
   void release(Pd* pd) { --pd->users; }
+  std::size_t count() const { return table_.size(); }
 
  private:
   Table<Pd> table_;

@@ -23,6 +23,7 @@ class SrqControl {
   int modify(Srq* srq, const ibv_srq_attr* attr, int mask);
   int query(const Srq* srq, ibv_srq_attr* attr) const;  // 0
   int destroy(Srq* srq);                                // 0, or EBUSY while QPs use it
+  std::size_t count() const { return core_.srqs.size(); }
 
  private:
   Core& core_;

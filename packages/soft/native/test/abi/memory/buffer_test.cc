@@ -120,11 +120,16 @@ TEST_CASE("ibv_reg_mr_ex takes an address or a descriptor, with an address of th
   attr.comp_mask = later::kMrAddr | later::kMrDmah;
   attr.dmah = dmah;
   CHECK(reg_ex(a.pd, attr));
+  attr.access = access | IBV_ACCESS_ON_DEMAND;
+  CHECK(reg_ex(a.pd, attr) == nullptr);
+  CHECK(errno == EINVAL);
+  attr.access = access;
   CHECK(ibv_dealloc_dmah(dmah) == 0);
   CHECK(ibv_dealloc_dmah(dmah) == ENOENT);
   CHECK(reg_ex(a.pd, attr) == nullptr);
   CHECK(errno == EINVAL);
   CHECK(alloc_dmah(a.context.get(), {.comp_mask = 1, .cpu_id = 0, .ph = 0, .tph_mem_type = 0}) == nullptr);
+  CHECK(alloc_dmah(a.context.get(), {.comp_mask = 7, .cpu_id = 1u << 20, .ph = 0, .tph_mem_type = 0}) == nullptr);
   CHECK(alloc_dmah(a.context.get(), {.comp_mask = 3, .cpu_id = 0, .ph = 0, .tph_mem_type = 0}) == nullptr);
   CHECK(errno == EINVAL);
 }

@@ -1,0 +1,58 @@
+/**
+ * A release of Debian, and what has to come out of it.
+ * @typedef {object} Release
+ * @property {string} suite as debootstrap knows it
+ * @property {string} title for people
+ * @property {string[]} packages of every check here, beside those that they depend on
+ * @property {{ soft: number, mlx5: number }} pyverbs the least number of its rdma-core's own tests that pass
+ * @property {Record<string, string>} theirs tests that fail for a reason of their own
+ */
+
+const load = [
+  'ibverbs-providers',
+  'ibverbs-utils',
+  'infiniband-diags',
+  'libfabric-bin',
+  'perftest',
+  'python3-pyverbs',
+  'rdma-core',
+  'rdmacm-utils',
+  'ucx-utils',
+];
+const tests = ['iproute2', 'python3-scapy'];
+
+/** @type {Release[]} */
+export const releases = [
+  {
+    suite: 'bookworm',
+    title: 'Debian 12',
+    packages: [...load, ...tests],
+    pyverbs: { soft: 142, mlx5: 34 },
+    theirs: {},
+  },
+  {
+    suite: 'trixie',
+    title: 'Debian 13',
+    packages: [...load, ...tests],
+    pyverbs: { soft: 153, mlx5: 60 },
+    theirs: {},
+  },
+  {
+    suite: 'sid',
+    title: 'Debian unstable',
+    packages: [...load, ...tests],
+    pyverbs: { soft: 190, mlx5: 65 },
+    theirs: {
+      'tests.test_device.DMTest.test_multi_process_alloc_dm':
+        "it hands a context to another process by pickle, which Python 3.14's way to start processes asks for",
+    },
+  },
+];
+
+/** Further packages of the programs that the whole matrix runs. */
+export const programPackages = ['fio', 'libmpich-dev', 'libopenmpi-dev', 'mpich', 'openmpi-bin', 'qperf'];
+
+/** @param {string} suite */
+export function releaseOf(suite) {
+  return releases.find((release) => release.suite === suite);
+}
