@@ -8,7 +8,8 @@ import { dropIn, nicLibrary, systemLibrary } from './paths.js';
 export interface Machine {
   /**
    * Variables for a program: `LD_LIBRARY_PATH` with the libraries of the software NIC, `LD_PRELOAD` with the library that
-   * has `/dev/infiniband` and `/sys/class/infiniband`, and `VERBS_SOFT_SYSTEM`, its folder.
+   * has `/dev/infiniband` and `/sys/class/infiniband`, `VERBS_SOFT_SYSTEM`, its folder, and `VERBS_SOFT_MODELS`, the
+   * libraries of the models, whose devices are there for programs that do not load them.
    */
   readonly environment: Readonly<Record<string, string>>;
   /** Removes the temporary folders. The programs must have ended. */
@@ -57,6 +58,7 @@ export function machineFor(
         // A sanitizer's runtime, which may be there, must be first.
         LD_PRELOAD: joined(inherited['LD_PRELOAD'], preload),
         VERBS_SOFT_SYSTEM: system,
+        VERBS_SOFT_MODELS: models.map(({ library }) => basename(library)).join(':'),
       },
       remove,
     };

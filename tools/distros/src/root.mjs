@@ -46,6 +46,8 @@ export class Root {
     const mounts = [
       'mount -t proc proc "$0/proc"',
       ...['/sys', '/dev'].map((path) => `mount --rbind ${path} "$0${path}"`),
+      // This machine's certificates, for its registries.
+      '[ ! -d /etc/ssl/certs ] || { mkdir -p "$0/etc/ssl/certs" && mount --bind /etc/ssl/certs "$0/etc/ssl/certs"; }',
       ...shared.map((path) => `mkdir -p "$0${path}" && mount --bind "${path}" "$0${path}"`),
     ];
     return ['unshare', '--mount', '--', 'sh', '-c', `${mounts.join(' && ')} && exec chroot "$0" "$@"`, this.path];

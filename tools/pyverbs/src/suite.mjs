@@ -34,8 +34,6 @@ const timeLimit = 300_000;
  * @property {string} device its name
  * @property {string} config the software NIC's configuration
  * @property {import('@verbs/soft').SoftModel[]} models
- * @property {boolean} hasSystemFiles whether the device is in /sys/class/infiniband: the tests of the connection manager
- *   look for its network interface there. A model's device is not, in programs that do not load its library.
  * @property {(module: string) => boolean} leavesOut
  */
 
@@ -50,7 +48,6 @@ export const softBench = {
   device: 'soft0',
   config: 'soft0',
   models: [rdmacm],
-  hasSystemFiles: true,
   leavesOut: (name) => leftOut.some((group) => group.modules.test(name)),
 };
 
@@ -59,7 +56,6 @@ export const mlx5Bench = {
   device: 'mlx5_soft0',
   config: 'mlx5_soft0,kind=mlx5',
   models: [mlx5],
-  hasSystemFiles: false,
   leavesOut: (name) =>
     !/^test_(mlx5_.*|flow)$/.test(name) || /^test_mlx5_(rdmacm|vfio|cuda_umem|devx|huge_page)$/.test(name),
 };
@@ -115,10 +111,8 @@ function copyTests(from, directory) {
  */
 async function run(bench, place, args, print) {
   const machine = machineFor(bench.models);
-  const { LD_LIBRARY_PATH } = machine.environment;
-  const environment = bench.hasSystemFiles ? machine.environment : { LD_LIBRARY_PATH };
   // For Python alone: what starts it is a program of this machine.
-  const variables = { ...environment, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' };
+  const variables = { ...machine.environment, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' };
   const settings = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   const [program, ...rest] = place.enter('env', ...settings, python, '-W', 'ignore', '-u', driver, ...args);
   const child = spawn(program ?? '', rest, { stdio: ['ignore', 'pipe', 'pipe'] });

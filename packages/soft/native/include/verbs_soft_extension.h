@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 7
+#define VERBS_SOFT_EXTENSION_VERSION 8
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -33,6 +33,9 @@ struct verbs_soft_identity {
   const char *fw_ver;   /* at most 63 characters */
   const char *board_id; /* at most 63 characters */
   const char *hca_type; /* at most 63 characters */
+  /* Of the device's place on the PCI bus in /sys, which is none of a card's; 0: it is on no bus. */
+  uint16_t pci_vendor;
+  uint16_t pci_device;
 };
 
 /* An Ethernet frame, from the destination address on, without the frame check sequence. Headers are added, removed and

@@ -13,7 +13,9 @@ inline constexpr std::string_view kVerbsClass = "/sys/class/infiniband_verbs";
 inline constexpr std::string_view kMadClass = "/sys/class/infiniband_mad";
 inline constexpr std::string_view kDevices = "/sys/devices/virtual/infiniband";
 inline constexpr std::string_view kNodes = "/dev/infiniband";
-inline constexpr std::string_view kFolders[] = {kClass, kVerbsClass, kMadClass, kDevices, kNodes};
+// Of the devices of vendors, beside those of the machine.
+inline constexpr std::string_view kBus = "/sys/bus/pci/devices";
+inline constexpr std::string_view kFolders[] = {kClass, kVerbsClass, kMadClass, kDevices, kNodes, kBus};
 
 // Whether an absolute path can be in one of the folders: cheap, for the paths of everything else that a program opens.
 inline bool may_be_in_folder(const char* path) {

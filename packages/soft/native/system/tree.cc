@@ -119,6 +119,13 @@ void Tree::populate_device(const std::string& device) {
   link(std::string(kClass) + "/" + device, "../../devices/virtual/infiniband/" + device);
   nic_->visit(device, [&](const std::string& path, const std::string& content) {
     write(folder + "/" + path, content);
+    constexpr std::string_view kSlot = "PCI_SLOT_NAME=";
+    if (path == "device/uevent" && content.starts_with(kSlot)) {
+      const std::string slot = content.substr(kSlot.size(), content.find('\n') - kSlot.size());
+      link(std::string(kBus) + "/" + slot, "../../../devices/virtual/infiniband/" + device + "/device");
+      fs::create_directories(root_ + folder + "/device/infiniband");
+      link(folder + "/device/infiniband/" + device, "../../../" + device);
+    }
     if (path.compare(0, verbs.size(), verbs) != 0) return;
     const std::string node = path.substr(verbs.size(), path.find('/', verbs.size()) - verbs.size());
     write(std::string(kNodes) + "/" + node, "");

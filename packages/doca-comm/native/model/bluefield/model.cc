@@ -21,6 +21,8 @@ int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
   identity->vendor_part_id = kBlueField2;
   identity->board_id = "VERBS_SOFT_BF";
   identity->hca_type = "verbs-soft-bluefield";
+  identity->pci_vendor = 0x15b3;
+  identity->pci_device = kBlueField2;
   return 0;
 }
 

@@ -43,6 +43,8 @@ int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
   identity->vendor_part_id = profile_of(device) == Profile::kGaudi2 ? 0x1020 : 0x1000;
   identity->board_id = "VERBS_SOFT_HBL";
   identity->hca_type = "hbl";
+  identity->pci_vendor = 0x1da3;
+  identity->pci_device = static_cast<std::uint16_t>(identity->vendor_part_id);
   return 0;
 }
 

@@ -20,7 +20,7 @@ int remove_matcher(DrMatcher& matcher) {
 DrMatcher* find_dr_matcher(const mlx5dv_dr_matcher* handle) { return matchers().find(handle); }
 
 std::span<const std::uint8_t> dr_match_bytes(const DrTable& table, const mlx5dv_flow_match_parameters* parameters) {
-  // Outside of the root tables the size is a multiple of 4 bytes.
+  // Outside of the root tables the size of a rule's value is a multiple of 4 bytes; that of a matcher's mask need not be.
   if (!parameters || (!table.is_root() && parameters->match_sz % 4 != 0)) return {};
   return match_bytes(*parameters);
 }
@@ -47,7 +47,7 @@ mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* handle, std::uint16
   const ModelLock guard(model_mutex());
   DrTable* table = find_dr_table(handle);
   if (!table) return null_with<mlx5dv_dr_matcher>(EINVAL);
-  const std::span<const std::uint8_t> given = dr_match_bytes(*table, parameters);
+  const std::span<const std::uint8_t> given = parameters ? match_bytes(*parameters) : std::span<const std::uint8_t>();
   if (given.empty()) return null_with<mlx5dv_dr_matcher>(EINVAL);
   std::array<std::uint8_t, steering::kMatchSize> mask;
   filter_mask(given, criteria, mask);

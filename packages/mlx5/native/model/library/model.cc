@@ -40,6 +40,8 @@ int init_device(void*, ibv_device* ibv, verbs_soft_identity* identity) {
   identity->hw_ver = 0;
   identity->board_id = "VERBS_SOFT_MLX5";
   identity->hca_type = "mlx5";
+  identity->pci_vendor = 0x15b3;
+  identity->pci_device = 0x5f05;
   return 0;
 }
 

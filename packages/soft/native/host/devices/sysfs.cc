@@ -184,6 +184,18 @@ void visit_interface(Device& device, const Visit& visit) {
   if (visit.in(net)) visit.file(net + "ifindex", std::to_string(if_nametoindex(interface.c_str())) + "\n");
 }
 
+// The place on the PCI bus of a model's device. No card is in this domain.
+void visit_bus(const Device& device, const Visit& visit) {
+  const verbs_soft_identity& identity = device.identity();
+  if (identity.pci_vendor == 0 || !visit.in("device/")) return;
+  char slot[32];
+  std::snprintf(slot, sizeof slot, "5f5f:00:%02x.0", static_cast<unsigned>(device.number()) & 0x1f);
+  visit.file("device/vendor", hex(identity.pci_vendor, 4));
+  visit.file("device/device", hex(identity.pci_device, 4));
+  visit.file("device/class", "0x020700\n");  // an InfiniBand controller
+  visit.file("device/uevent", "PCI_SLOT_NAME=" + std::string(slot) + "\n");
+}
+
 void visit_some(Device& device, const Visit& visit) {
   if (visit.in("")) {
     for (const char* file : Device::kAttributes) visit.file(file, device.attribute(file));
@@ -202,6 +214,7 @@ void visit_some(Device& device, const Visit& visit) {
     visit.file(node + "ibdev", device.config().name + "\n");
   }
   if (visit.in("device/")) visit.file("device/numa_node", "-1\n");
+  visit_bus(device, visit);
   if (visit.in("") || visit.below("device/net/")) visit_interface(device, visit);
 }
 

@@ -20,6 +20,8 @@ bool fits(const Limits& limits, const ibv_srq_attr& attr) {
 
 int SrqControl::create(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqXrc& xrc) {
   const Limits& limits = core_.config.limits;
+  // Adapters take a queue without room, and make it of one request.
+  attr->max_wr = std::max(attr->max_wr, 1u);
   if (!fits(limits, *attr) || attr->max_sge > static_cast<std::uint32_t>(limits.max_srq_sge)) return EINVAL;
   auto made = std::make_unique<Srq>(pd, owner, attr->max_wr, std::max(attr->max_sge, 1u));
   Srq* raw = made.get();

@@ -173,10 +173,14 @@ TEST_CASE("attributes of a shared queue") {
   VirtualNetwork net;
   nic::Nic& nic = *net.a.nic;
   nic::Srq* srq = nullptr;
-  for (const ibv_srq_attr& wrong : {ibv_srq_attr{0, 1, 0}, ibv_srq_attr{(1 << 15) + 1, 1, 0}, ibv_srq_attr{1, 33, 0}}) {
+  for (const ibv_srq_attr& wrong : {ibv_srq_attr{(1 << 15) + 1, 1, 0}, ibv_srq_attr{1, 33, 0}}) {
     ibv_srq_attr attr = wrong;
     CHECK(nic.srqs().create(net.a.pd, &attr, nullptr, &srq) == EINVAL);
   }
+  ibv_srq_attr least{.max_wr = 0, .max_sge = 1, .srq_limit = 0};
+  REQUIRE(nic.srqs().create(net.a.pd, &least, nullptr, &srq) == 0);
+  CHECK(least.max_wr == 1);
+  CHECK(nic.srqs().destroy(srq) == 0);
   ibv_srq_attr attr{.max_wr = 5, .max_sge = 0, .srq_limit = 99};
   REQUIRE(nic.srqs().create(net.a.pd, &attr, &net.a, &srq) == 0);
   CHECK(attr.max_wr == 8);
