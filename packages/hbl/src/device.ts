@@ -90,6 +90,10 @@ export function queryDevice(ctx: Context): {
   caps: bigint;
   /** Bit n is port n; bit 0 is never set. */
   portsMask: bigint;
+  /** The number of ports. */
+  numPorts: number;
+  /** The ports that leave the machine, as `portsMask`. Only the Gaudi SDK's library tells them. */
+  extPortsMask?: bigint;
 } {
   const syscall = 'hbldv_query_device';
   const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);

@@ -7,15 +7,24 @@ declare enum QpCapsValue {
   CONG_CTRL = 0x2,
   /** `HBLDV_QP_CAP_COMPRESSION`: the device compresses what it sends. At RTS. */
   COMPRESSION = 0x4,
+  /** `HBLDV_QP_CAP_SACK`: selective acknowledgements. The Gaudi SDK's library only. */
+  SACK = 0x8,
   /** `HBLDV_QP_CAP_ENCAP`: `encapNum` is valid. Needed at RTR and at RTS. */
   ENCAP = 0x10,
+  /** `HBLDV_QP_CAP_COLL`: a queue pair of collectives, with the `coll` fields. The Gaudi SDK's library only. */
+  COLL = 0x20,
+  /** `HBLDV_QP_CAP_MIGRATE`: `qpToMigrate` is valid. The Gaudi SDK's library only. */
+  MIGRATE = 0x40,
 }
 /** Capabilities of a queue pair, or-ed: `caps` of `modifyQp`. */
 export const QpCaps: Members<typeof QpCapsValue> = {
   LOOPBACK: 0x1,
   CONG_CTRL: 0x2,
   COMPRESSION: 0x4,
+  SACK: 0x8,
   ENCAP: 0x10,
+  COLL: 0x20,
+  MIGRATE: 0x40,
 };
 /** Or-ed values of {@link QpCaps}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpCaps = QpCapsValue | 0;
@@ -51,10 +60,16 @@ export type MemId = MemIdValue;
 declare enum WqArrayTypeValue {
   /** `HBLDV_WQ_ARRAY_TYPE_GENERIC`: the work queues of ordinary queue pairs. */
   GENERIC = 0,
+  /** `HBLDV_WQ_ARRAY_TYPE_COLLECTIVE`: the work queues of collectives within a machine. The Gaudi SDK's library only. */
+  COLLECTIVE = 1,
+  /** `HBLDV_WQ_ARRAY_TYPE_SCALE_OUT_COLLECTIVE`: those of collectives between machines. The Gaudi SDK's library only. */
+  SCALE_OUT_COLLECTIVE = 2,
 }
 /** The arrays in `wqArrAttr` of `setPortEx`, by their index; the other indices are reserved. */
 export const WqArrayType: Members<typeof WqArrayTypeValue> = {
   GENERIC: 0,
+  COLLECTIVE: 1,
+  SCALE_OUT_COLLECTIVE: 2,
 };
 /** A value of {@link WqArrayType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WqArrayType = WqArrayTypeValue;
@@ -78,11 +93,35 @@ declare enum UsrFifoTypeValue {
   DB = 0,
   /** Congestion control. */
   CC = 1,
+  /** Short collective operations. This one and those below: the Gaudi SDK's library only. */
+  COLL_OPS_SHORT = 2,
+  /** Long collective operations. */
+  COLL_OPS_LONG = 3,
+  /** Direct work queue entries of linear writes. */
+  DWQ_LIN = 4,
+  /** Direct work queue entries of multi-stride writes. */
+  DWQ_MS = 5,
+  /** Short collective operations with a direction. */
+  COLL_DIR_OPS_SHORT = 6,
+  /** Long collective operations with a direction. */
+  COLL_DIR_OPS_LONG = 7,
+  /** Link aggregation. */
+  LAG = 8,
+  /** Completions of link aggregation. */
+  LAG_COMPLETION = 9,
 }
 /** The operation mode of a user FIFO. */
 export const UsrFifoType: Members<typeof UsrFifoTypeValue> = {
   DB: 0,
   CC: 1,
+  COLL_OPS_SHORT: 2,
+  COLL_OPS_LONG: 3,
+  DWQ_LIN: 4,
+  DWQ_MS: 5,
+  COLL_DIR_OPS_SHORT: 6,
+  COLL_DIR_OPS_LONG: 7,
+  LAG: 8,
+  LAG_COMPLETION: 9,
 };
 /** A value of {@link UsrFifoType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type UsrFifoType = UsrFifoTypeValue;
@@ -144,13 +183,63 @@ export type EncapType = EncapTypeValue;
 declare enum DeviceCapsValue {
   /** `HBLDV_DEVICE_ATTR_CAP_CC`: congestion control. */
   CC = 1,
+  /** `HBLDV_DEVICE_ATTR_CAP_COLL`: collectives. The Gaudi SDK's library only. */
+  COLL = 2,
 }
 /** `caps` of `queryDevice`. */
 export const DeviceCaps: Members<typeof DeviceCapsValue> = {
   CC: 1,
+  COLL: 2,
 };
 /** A value of {@link DeviceCaps}. A number that comes from C is one as well; another enumeration's value is not. */
 export type DeviceCaps = DeviceCapsValue;
+
+declare enum CollSchedResourceTypeValue {
+  /** `HBLDV_NMS_AF_UMR`: registers of the scheduler's aggregation FIFO. */
+  NMS_AF_UMR = 0,
+  /** `HBLDV_NMS_AF`: the aggregation FIFO. */
+  NMS_AF = 1,
+  /** `HBLDV_NMS_ARC_AUX`: auxiliary registers of its processor. */
+  NMS_ARC_AUX = 2,
+  /** `HBLDV_NMS_ARC_DCCM`: memory of its processor. */
+  NMS_ARC_DCCM = 3,
+  /** `HBLDV_NMS_SDUP`: the duplicator of sends. */
+  NMS_SDUP = 4,
+  /** `HBLDV_NMS_SM`: the sync manager. */
+  NMS_SM = 5,
+  /** `HBLDV_NMS_MFC_SLOTS`: slots of multi-flow control. */
+  NMS_MFC_SLOTS = 6,
+  /** `HBLDV_NMS_EDUP_PUSH`: the push registers of the engine's duplicator. */
+  NMS_EDUP_PUSH = 7,
+  /** `HBLDV_NMS_EDUP_GRPS`: the groups of the engine's duplicator. */
+  NMS_EDUP_GRPS = 8,
+  /** `HBLDV_PDMA`: PCI DMA. */
+  PDMA = 9,
+  /** `HBLDV_EDMA`: engine DMA. */
+  EDMA = 10,
+  /** `HBLDV_NIC_USR_FIFO_UMR`: registers of the user FIFOs. */
+  NIC_USR_FIFO_UMR = 11,
+  /** `HBLDV_NMS_SM_UMR`: registers of the sync manager. */
+  NMS_SM_UMR = 12,
+}
+/** What `reserveCollSchedResources` gives, by its `type`. */
+export const CollSchedResourceType: Members<typeof CollSchedResourceTypeValue> = {
+  NMS_AF_UMR: 0,
+  NMS_AF: 1,
+  NMS_ARC_AUX: 2,
+  NMS_ARC_DCCM: 3,
+  NMS_SDUP: 4,
+  NMS_SM: 5,
+  NMS_MFC_SLOTS: 6,
+  NMS_EDUP_PUSH: 7,
+  NMS_EDUP_GRPS: 8,
+  PDMA: 9,
+  EDMA: 10,
+  NIC_USR_FIFO_UMR: 11,
+  NMS_SM_UMR: 12,
+};
+/** A value of {@link CollSchedResourceType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type CollSchedResourceType = CollSchedResourceTypeValue;
 
 /** A `pathMtu` that core's `Mtu` does not have. The software model uses its largest MTU, 4096 bytes, instead. */
 export const MTU_8192 = 6;

@@ -18,6 +18,22 @@ export interface NativeSendQueue {
   entrySize: 32 | 64;
 }
 
+export interface NativeDeviceAttr {
+  caps: bigint;
+  portsMask: bigint;
+  numPorts: number;
+  extPortsMask?: bigint;
+}
+
+/** An element of `struct hbldv_coll_sched_resources`. */
+export interface NativeCollSchedResource {
+  type: number;
+  id: number;
+  size: bigint;
+  paOffs: number;
+  virtAddr: bigint;
+}
+
 export interface NativePort {
   maxNumOfQps: number;
   numAllocatedQps: number;
@@ -47,7 +63,7 @@ export interface Native {
     name: string,
     attr: { portsMask: bigint; coreFd: number } | undefined,
   ): { handle: NativeHandle; device: string } | number;
-  queryDevice(library: NativeLibrary, context: NativeHandle): { caps: bigint; portsMask: bigint } | number;
+  queryDevice(library: NativeLibrary, context: NativeHandle): NativeDeviceAttr | number;
   setPortEx(library: NativeLibrary, context: NativeHandle, attr: object): number;
   queryPort(library: NativeLibrary, context: NativeHandle, portNum: number): NativePort | number;
 
@@ -97,7 +113,11 @@ export interface Native {
     pathMtu: number | undefined,
     hblAttr: object | undefined,
     encap: NativeHandle | undefined,
+    qpToMigrate: NativeHandle | undefined,
   ): number;
+  migrateQp(library: NativeLibrary, qp: NativeHandle): number;
+  reserveCollQps(library: NativeLibrary, pd: NativeHandle, attr: object): { qpNum: number } | number;
+  reserveCollSchedResources(library: NativeLibrary, context: NativeHandle): NativeCollSchedResource[] | number;
   /** Its port, if `modifyQp` has given it one, else 0. */
   qpPort(qp: NativeHandle): number;
   queryQp(

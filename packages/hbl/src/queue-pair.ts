@@ -40,6 +40,14 @@ export interface HblQpAttr {
   priority?: number;
   /** RTR and RTS, with QpCaps.ENCAP: `encap.encapNum`. */
   encapNum?: number;
+  /** With QpCaps.COLL: the place in the link aggregation group. */
+  collLagIdx?: number;
+  /** With QpCaps.COLL: 1 for the last one of the group. */
+  collLastInLag?: number;
+  /** With QpCaps.COLL: the number of links in the group. */
+  collLagSize?: number;
+  /** With QpCaps.MIGRATE: the queue pair that this one takes over from, of the same context. */
+  qpToMigrate?: QueuePair;
 }
 
 /** The attributes of {@link modifyQp}: this hardware has one MTU more. */
@@ -71,7 +79,9 @@ export function modifyQp(qp: QueuePair, attr: HblModify, hblAttr?: HblQpAttr): v
   const { attr: fields, mask } = nativeQpAttr(large ? { ...attr, pathMtu: Mtu.MTU_4096 } : attr, 'attr');
   const extended = hblAttr === undefined ? undefined : checkHblAttr(hblAttr, 'hblAttr');
   const encap = extended === undefined ? undefined : usedEncap(qp, attr, extended);
-  const code = native.modifyQp(hbl, handle, fields, mask, large ? MTU_8192 : undefined, extended, encap);
+  const migrated = extended?.qpToMigrate;
+  const from = migrated && handleOf(migrated, 'QueuePair', 'hblAttr.qpToMigrate', syscall);
+  const code = native.modifyQp(hbl, handle, fields, mask, large ? MTU_8192 : undefined, extended, encap, from);
   check(-Math.abs(code), syscall, {
     detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
   });
@@ -105,7 +115,29 @@ const checkHblAttr = fields({
   wqGranularity: or(u32(), SwqGranularity.GRAN_32B),
   priority: or(u8(), 1),
   encapNum: or(u8(), 0),
+  collLagIdx: or(u8(), 0),
+  collLastInLag: or(u8(), 0),
+  collLagSize: or(u8(), 0),
+  qpToMigrate: or(queuePair, undefined),
 });
+
+function queuePair(value: unknown, path: string): QueuePair {
+  handleOf(value, 'QueuePair', path, 'hbldv_modify_qp');
+  return value as QueuePair;
+}
+
+/**
+ * `hbldv_migrate_qp`: moves the traffic of a queue pair to the one that was connected with it as `qpToMigrate`. Of the
+ * Gaudi SDK's library.
+ *
+ * @throws VerbsError EOPNOTSUPP if the library does not have the function
+ * @example migrateQp(standby);
+ */
+export function migrateQp(qp: QueuePair): void {
+  const syscall = 'hbldv_migrate_qp';
+  const { hbl, handle } = forQueuePair(qp, syscall);
+  check(-Math.abs(native.migrateQp(hbl, handle)), syscall);
+}
 
 /** `struct hbldv_query_qp_attr`; the mapped send work queue is an object with bounds. */
 export interface QueryQpAttr {

@@ -172,7 +172,7 @@ describe('hbldv_create_usr_fifo(3)', () => {
   });
 
   it('usr_fifo_type: the operation modes are DB for doorbells and CC for congestion control', () => {
-    expect(UsrFifoType).toEqual({ DB: 0, CC: 1 });
+    expect(UsrFifoType).toMatchObject({ DB: 0, CC: 1 });
     const ctx = ready();
     for (const usrFifoType of [0, 1])
       expect(createUsrFifo(ctx, { portNum: 1, usrFifoType }).usrFifoType).toBe(usrFifoType);

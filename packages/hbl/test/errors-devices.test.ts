@@ -90,7 +90,7 @@ describe('the devices', () => {
     expect(codeOf(() => openDevice('hbl_0', { portsMask: 1n << 5n }))).toBe('EINVAL');
     expect(() => openDevice('hbl_0', { portsMask: 1n })).toThrow(/attr\.portsMask has bit 0 set/);
     const ctx = open('hbl_0', { portsMask: 0b100n });
-    expect(queryDevice(ctx)).toEqual({ caps: 1n, portsMask: 0b100n });
+    expect(queryDevice(ctx)).toEqual({ caps: 1n, portsMask: 0b100n, numPorts: 1 });
     for (const portNum of [0, 1, 3, 4, 5, 0xffffffff]) {
       expect(codeOf(() => queryPort(ctx, portNum))).toBe('EINVAL');
       expect(

@@ -28,6 +28,8 @@ export interface VendorLibrary<Vendor extends object> {
   kind: string;
   /** The system's library, 'libhbl.so.1'. */
   system: string;
+  /** Paths of it, tried in turn where the loader does not find `system`. */
+  places?: () => string[];
   /** The remedy where it is missing. */
   install: string;
   /** The model's library. */
@@ -136,11 +138,23 @@ export class VendorLibraries<Vendor extends object> {
     return found;
   }
 
+  /** The first that loads; else the loader's error of `system`. */
+  #openSystem(): OpenedLibrary<Vendor> {
+    const { system, places, open } = this.about;
+    const first = open(system);
+    if (first.handle !== undefined) return first;
+    for (const path of places?.() ?? []) {
+      const opened = open(path);
+      if (opened.handle !== undefined) return opened;
+    }
+    return first;
+  }
+
   #open(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
-    const { system, model, install, open, attachModel } = this.about;
+    const { model, install, open, attachModel } = this.about;
     const verbs = loadLibrary(kind);
     if ('reason' in verbs) return verbs;
-    const opened = open(kind === 'system' ? system : model);
+    const opened = kind === 'system' ? this.#openSystem() : open(model);
     if (opened.handle === undefined) {
       return { reason: `${opened.reason}: ${kind === 'system' ? install : 'build the package: npm run build:native'}` };
     }

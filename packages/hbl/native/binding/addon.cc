@@ -8,5 +8,6 @@ NAPI_MODULE_INIT() {
   verbs::hbl::binding::init_encap(env, exports);
   verbs::hbl::binding::init_usr_fifo(env, exports);
   verbs::hbl::binding::init_queues(env, exports);
+  verbs::hbl::binding::init_collective(env, exports);
   return exports;
 }

@@ -1,4 +1,5 @@
 // Devices and ports.
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -46,17 +47,34 @@ napi_value open_device(const Arguments& arguments) {
   return result;
 }
 
-// queryDevice(library, context): { caps, portsMask } | -errno
+// What a library may write of a structure is more than any that is known has: a longer one ends in here.
+template <typename Structure>
+union Roomy {
+  Roomy() : bytes{} {}
+  Structure structure;
+  std::uint8_t bytes[sizeof(Structure) + 256];
+};
+
+// queryDevice(library, context): { caps, portsMask, numPorts, extPortsMask? } | -errno. The library of 2024 tells no number
+// of ports and no external ones.
 napi_value query_device(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
   const Taken context = library ? take(arguments, 1, VERBS_CORE_CONTEXT) : nullptr;
   if (!context) return nullptr;
-  hbldv_device_attr attr{};
-  if (const int error = library->hbldv_query_device(pointer<ibv_context>(context), &attr)) return failure(env, error);
+  Roomy<hbldv_sdk_device_attr> attr;
+  auto* plain = reinterpret_cast<hbldv_device_attr*>(&attr.structure);
+  if (const int error = library->hbldv_query_device(pointer<ibv_context>(context), plain)) return failure(env, error);
   napi_value result = object(env);
-  set(env, result, "caps", big(env, attr.caps));
-  set(env, result, "portsMask", big(env, attr.ports_mask));
+  set(env, result, "caps", big(env, plain->caps));
+  if (library->is_sdk()) {
+    set(env, result, "portsMask", big(env, attr.structure.hw_ports_mask));
+    set(env, result, "numPorts", number(env, attr.structure.num_ports));
+    set(env, result, "extPortsMask", big(env, attr.structure.ext_ports_mask));
+  } else {
+    set(env, result, "portsMask", big(env, plain->ports_mask));
+    set(env, result, "numPorts", number(env, static_cast<std::uint32_t>(std::popcount(plain->ports_mask))));
+  }
   return result;
 }
 
@@ -94,9 +112,10 @@ napi_value query_port(const Arguments& arguments) {
   const Library* library = library_of(arguments, 0);
   const Taken context = library ? take(arguments, 1, VERBS_CORE_CONTEXT) : nullptr;
   if (!context) return nullptr;
-  hbldv_query_port_attr attr{};
+  Roomy<hbldv_query_port_attr> roomy;
+  const hbldv_query_port_attr& attr = roomy.structure;
   const std::uint32_t port_num = to_u32(env, arguments[2]);
-  if (const int error = library->hbldv_query_port(pointer<ibv_context>(context), port_num, &attr)) {
+  if (const int error = library->hbldv_query_port(pointer<ibv_context>(context), port_num, &roomy.structure)) {
     return failure(env, error);
   }
   napi_value result = object(env);

@@ -1,21 +1,33 @@
 #include "binding/library.h"
 
+#include <dlfcn.h>
+
 #include "provider/libraries.h"
 #include "provider/versioned_symbol.h"
 
 namespace verbs::hbl::binding {
 namespace {
 
+// A function by its version; the SDK's library need not have one.
+template <typename Function>
+bool find(void* library, const char* name, Function** function) {
+  void* found = provider::versioned_symbol(library, name, HBLDV_VERSION);
+  if (!found) found = dlsym(library, name);
+  *function = reinterpret_cast<Function*>(found);
+  return found != nullptr;
+}
+
 bool find_functions(const std::string& name, Library* library, std::string* reason) {
   bool complete = true;
-#define HBLDV_FIND(result, function, parameters, arguments)                   \
-  library->function = reinterpret_cast<decltype(library->function)>(          \
-      provider::versioned_symbol(library->handle, #function, HBLDV_VERSION)); \
-  complete &= library->function != nullptr;
+#define HBLDV_FIND(result, function, parameters, arguments) \
+  complete &= find(library->handle, #function, &library->function);
   HBLDV_FUNCTIONS(HBLDV_FIND)
 #undef HBLDV_FIND
+  find(library->handle, "hbldv_migrate_qp", &library->hbldv_migrate_qp);
+  find(library->handle, "hbldv_reserve_coll_qps", &library->hbldv_reserve_coll_qps);
+  find(library->handle, "hbldv_reserve_coll_sched_resources", &library->hbldv_reserve_coll_sched_resources);
   if (!complete) {
-    *reason = name + " lacks functions of the version " + HBLDV_VERSION + ": it is not the expected libhbl";
+    *reason = name + " lacks functions of the first 13: it is no libhbl";
   }
   return complete;
 }

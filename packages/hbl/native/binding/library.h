@@ -1,4 +1,4 @@
-// A loaded libhbl: its 13 functions, found by name and version. Nothing links it.
+// A loaded libhbl: its functions, found by name. Nothing links it.
 #pragma once
 
 #include "hbldv.h"
@@ -12,6 +12,14 @@ using namespace verbs::provider;  // NOLINT(google-build-using-namespace): value
 struct Library {
   void* handle;
   HBLDV_FUNCTIONS(HBLDV_MEMBER)
+  // Of the Gaudi SDK's library; a library with any of them has the SDK's structures.
+  int (*hbldv_migrate_qp)(ibv_qp* qp);
+  int (*hbldv_reserve_coll_qps)(ibv_pd* pd, hbldv_coll_qp_attr* attr, hbldv_coll_qp* qp);
+  int (*hbldv_reserve_coll_sched_resources)(ibv_context* context, hbldv_coll_sched_resources* resources);
+
+  bool is_sdk() const {
+    return hbldv_migrate_qp || hbldv_reserve_coll_qps || hbldv_reserve_coll_sched_resources;
+  }
 };
 #undef HBLDV_MEMBER
 
@@ -23,5 +31,6 @@ void init_device(napi_env env, napi_value exports);
 void init_encap(napi_env env, napi_value exports);
 void init_usr_fifo(napi_env env, napi_value exports);
 void init_queues(napi_env env, napi_value exports);
+void init_collective(napi_env env, napi_value exports);
 
 }  // namespace verbs::hbl::binding

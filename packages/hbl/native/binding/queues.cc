@@ -94,8 +94,9 @@ napi_value read_cq(const Arguments& arguments) {
   return number(env, index);
 }
 
-// modifyQp(library, qp, attr, mask, pathMtu | undefined, hblAttr | undefined, encap | undefined): 0 | -errno. `pathMtu`
-// overrides attr's. The queue pair keeps `encap` from then on.
+// modifyQp(library, qp, attr, mask, pathMtu | undefined, hblAttr | undefined, encap | undefined, qpToMigrate | undefined):
+// 0 | -errno. `pathMtu` overrides attr's. The queue pair keeps `encap` from then on. EOPNOTSUPP: `hblAttr` has what only
+// the SDK's library knows.
 napi_value modify_qp(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
@@ -104,7 +105,8 @@ napi_value modify_qp(const Arguments& arguments) {
   ibv_qp_attr attr{};
   if (core()->read_qp_attr(env, arguments[2], &attr) != 0) return nullptr;
   if (!is_undefined(env, arguments[4])) attr.path_mtu = static_cast<ibv_mtu>(to_u32(env, arguments[4]));
-  hbldv_qp_attr hbl{};
+  hbldv_sdk_qp_attr sdk{};
+  hbldv_qp_attr& hbl = sdk.common;
   const napi_value given = arguments[5];
   const bool has_hbl = !is_undefined(env, given);
   if (has_hbl) {
@@ -117,6 +119,17 @@ napi_value modify_qp(const Arguments& arguments) {
     hbl.wq_granularity = static_cast<hbldv_swq_granularity>(to_u32(env, get(env, given, "wqGranularity")));
     hbl.priority = static_cast<std::uint8_t>(to_u32(env, get(env, given, "priority")));
     hbl.encap_num = static_cast<std::uint8_t>(to_u32(env, get(env, given, "encapNum")));
+    hbl.reserved1 = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLagIdx")));
+    hbl.reserved2 = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLastInLag")));
+    hbl.reserved3 = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLagSize")));
+    constexpr std::uint64_t kSdkCaps = HBLDV_QP_CAP_SACK | HBLDV_QP_CAP_COLL | HBLDV_QP_CAP_MIGRATE;
+    if ((hbl.caps & kSdkCaps) != 0 && !library->is_sdk()) return failure(env, EOPNOTSUPP);
+  }
+  Taken migrated;
+  if (!is_undefined(env, arguments[7])) {
+    migrated = take(arguments, 7, VERBS_CORE_QP);
+    if (!migrated) return nullptr;
+    sdk.qp_to_migrate = pointer<ibv_qp>(migrated);
   }
   EncapShare encap;
   if (!is_undefined(env, arguments[6]) && !encap_of(arguments, 6, &encap)) return nullptr;

@@ -1,7 +1,11 @@
 /*
- * The binary interface of libhbl.so.1, Habana (Gaudi) direct verbs: the types and the 13 functions that a caller needs.
- * No distribution ships a header, so this one is written from the published manual pages and from layouts measured on
- * x86-64. Each layout that we rely on is asserted below.
+ * The binary interface of libhbl, Habana (Gaudi) direct verbs: the types and the functions that a caller needs. No
+ * distribution ships a header, so this one is written from the published manual pages and from layouts measured on x86-64.
+ * Each layout that we rely on is asserted below.
+ *
+ * There are two libraries: the one that was submitted to rdma-core in 2024 (libhbl.so.1, 13 functions), and the one of the
+ * Gaudi SDK, which has three functions more. Where their structures differ, the one of the SDK is longer or uses what the
+ * other reserves; hbldv_device_attr has a structure for each.
  *
  * Functions that return a pointer return NULL and set errno. Functions that return an int return 0 or a positive errno
  * value. The destroy functions free their object even when they fail.
@@ -30,7 +34,10 @@ enum hbldv_qp_caps {
   HBLDV_QP_CAP_LOOPBACK = 0x1,
   HBLDV_QP_CAP_CONG_CTRL = 0x2,
   HBLDV_QP_CAP_COMPRESSION = 0x4,
+  HBLDV_QP_CAP_SACK = 0x8, /* the SDK's */
   HBLDV_QP_CAP_ENCAP = 0x10,
+  HBLDV_QP_CAP_COLL = 0x20,    /* the SDK's */
+  HBLDV_QP_CAP_MIGRATE = 0x40, /* the SDK's: qp_to_migrate is valid */
 };
 enum hbldv_port_ex_caps { HBLDV_PORT_CAP_ADVANCED = 0x1, HBLDV_PORT_CAP_ADAPTIVE_TIMEOUT = 0x2 };
 enum hbldv_mem_id { HBLDV_MEM_HOST = 1, HBLDV_MEM_DEVICE = 2 };
@@ -97,6 +104,11 @@ struct hbldv_qp_attr {
   uint8_t encap_num;
   uint8_t reserved3;
 };
+/* As the SDK's library reads it: the first 40 bytes are those of hbldv_qp_attr. */
+struct hbldv_sdk_qp_attr {
+  struct hbldv_qp_attr common; /* reserved1: coll_lag_idx, reserved2: coll_last_in_lag, reserved3: coll_lag_size */
+  struct ibv_qp *qp_to_migrate;
+};
 struct hbldv_query_qp_attr {
   uint32_t qp_num;
   void *swq_cpu_addr;
@@ -150,6 +162,33 @@ struct hbldv_device_attr {
   uint64_t ports_mask;
 };
 
+/* -- of the SDK's library */
+struct hbldv_sdk_device_attr {
+  uint64_t caps;
+  uint8_t num_ports;
+  uint64_t ext_ports_mask; /* ports that leave the machine; bit n is port n */
+  uint64_t hw_ports_mask;  /* all of them */
+};
+struct hbldv_coll_qp_attr {
+  uint8_t is_scale_out;
+  uint64_t ports_mask;
+};
+struct hbldv_coll_qp {
+  uint32_t qp_num;
+};
+#define HBLDV_COLL_SCHED_RESOURCES_MAX 256
+struct hbldv_coll_sched_resource {
+  uint32_t type; /* enum hbldv_coll_sched_resource_type, 0 to 12 */
+  uint8_t id;
+  size_t size; /* bytes */
+  uint32_t pa_offs;
+  void *virt_addr;
+};
+struct hbldv_coll_sched_resources {
+  int num_resources;
+  struct hbldv_coll_sched_resource resource[HBLDV_COLL_SCHED_RESOURCES_MAX];
+};
+
 #define HBLDV_LAYOUT(type, size) HBLDV_ASSERT(sizeof(struct type) == (size))
 #define HBLDV_FIELD(type, field, offset) HBLDV_ASSERT(offsetof(struct type, field) == (offset))
 HBLDV_LAYOUT(hbldv_ucontext_attr, 16);
@@ -188,6 +227,17 @@ HBLDV_FIELD(hbldv_encap_attr, udp_dst_port, 20);
 HBLDV_FIELD(hbldv_encap_attr, encap_type, 24);
 HBLDV_LAYOUT(hbldv_encap, 4);
 HBLDV_LAYOUT(hbldv_device_attr, 16);
+HBLDV_LAYOUT(hbldv_sdk_qp_attr, 56);
+HBLDV_FIELD(hbldv_sdk_qp_attr, qp_to_migrate, 48);
+HBLDV_LAYOUT(hbldv_sdk_device_attr, 32);
+HBLDV_FIELD(hbldv_sdk_device_attr, num_ports, 8);
+HBLDV_FIELD(hbldv_sdk_device_attr, hw_ports_mask, 24);
+HBLDV_LAYOUT(hbldv_coll_qp_attr, 16);
+HBLDV_FIELD(hbldv_coll_qp_attr, ports_mask, 8);
+HBLDV_LAYOUT(hbldv_coll_sched_resource, 32);
+HBLDV_FIELD(hbldv_coll_sched_resource, id, 4);
+HBLDV_FIELD(hbldv_coll_sched_resource, virt_addr, 24);
+HBLDV_LAYOUT(hbldv_coll_sched_resources, 8200);
 
 bool hbldv_is_supported(struct ibv_device *device);
 struct ibv_context *hbldv_open_device(struct ibv_device *device, struct hbldv_ucontext_attr *attr);

@@ -72,23 +72,29 @@ int read_action(napi_env env, napi_value given, const ibv_context* context, Held
   }
 }
 
-// The plain mlx5dv_create_flow walks the shorter structure, whatever the library's version is; only the newer function
-// gets the length.
+// Only the newer function gets the length of an action. The plain one walks the shorter structure, or in a few releases
+// the longer one.
 ibv_flow* make_flow(const Library& library, mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_parameters* value,
                     std::vector<newer::FlowActionAttr>& actions) {
   if (library.__mlx5dv_create_flow) {
     return created(library.__mlx5dv_create_flow, matcher, value, actions.size(), actions.data(), sizeof actions[0]);
   }
-  std::vector<mlx5dv_flow_action_attr> plain(actions.size());
+  if (library.flow_action_size == sizeof actions[0]) {
+    return created(library.mlx5dv_create_flow, matcher, value, actions.size(),
+                   reinterpret_cast<mlx5dv_flow_action_attr*>(actions.data()));
+  }
+  constexpr std::size_t kSize = offsetof(newer::FlowActionAttr, offset);
+  std::vector<std::byte> plain(actions.size() * kSize);
   for (std::size_t i = 0; i < actions.size(); ++i) {
     if (actions[i].type == 8) {
       errno = EOPNOTSUPP;
       return nullptr;
     }
     static_assert(offsetof(mlx5dv_flow_action_attr, qp) == offsetof(newer::FlowActionAttr, object));
-    std::memcpy(static_cast<void*>(&plain[i]), &actions[i], offsetof(newer::FlowActionAttr, offset));
+    std::memcpy(&plain[i * kSize], &actions[i], kSize);
   }
-  return created(library.mlx5dv_create_flow, matcher, value, plain.size(), plain.data());
+  return created(library.mlx5dv_create_flow, matcher, value, actions.size(),
+                 reinterpret_cast<mlx5dv_flow_action_attr*>(plain.data()));
 }
 
 // createFlow(matcher, value, actions: { type, object?, tagValue?, offset? }[]): handle | -errno

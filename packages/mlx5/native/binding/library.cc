@@ -2,10 +2,28 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
 #include "provider/libraries.h"
 
 namespace verbs::mlx5::binding {
 namespace {
+
+// Releases 60.0 to 62.0 made the structure longer without a new function; the next of each line have both functions again.
+// No symbol tells them apart: the library's file does, libmlx5.so.1.25.61.0.
+bool walks_longer_actions(const void* function) {
+  Dl_info place;
+  if (dladdr(function, &place) == 0) return false;
+  const std::unique_ptr<char, void (*)(void*)> file(realpath(place.dli_fname, nullptr), std::free);
+  int interface = 0, age = 0, release = 0, patch = 0;
+  const char* name = file ? std::strrchr(file.get(), '/') : nullptr;
+  if (!name || std::sscanf(name, "/libmlx5.so.%d.%d.%d.%d", &interface, &age, &release, &patch) != 4) return false;
+  return (release == 60 && patch < 2) || ((release == 61 || release == 62) && patch < 1);
+}
 
 bool find_functions(const std::string& name, Library* library, std::string* reason) {
   library->kind = dlsym(library->handle, "verbs_soft_model_load") ? VERBS_CORE_SOFT : VERBS_CORE_SYSTEM;
@@ -14,6 +32,8 @@ bool find_functions(const std::string& name, Library* library, std::string* reas
   MLX5DV_FUNCTIONS(MLX5DV_FIND)
   MLX5DV_NEWER_FUNCTIONS(MLX5DV_FIND)
 #undef MLX5DV_FIND
+  const bool longer = walks_longer_actions(reinterpret_cast<const void*>(library->mlx5dv_is_supported));
+  library->flow_action_size = longer ? sizeof(newer::FlowActionAttr) : offsetof(newer::FlowActionAttr, offset);
   if (!library->mlx5dv_is_supported) {
     *reason = name + " has no mlx5dv_is_supported: it is older than rdma-core 22, or no libmlx5";
   }
@@ -47,6 +67,12 @@ napi_value missing(const Arguments& arguments) {
   return release ? text(env, release) : undefined(env);
 }
 
+// flowActionSize(library): bytes of an action of the plain mlx5dv_create_flow
+napi_value flow_action_size(const Arguments& arguments) {
+  const Library* library = library_of(arguments, 0);
+  return library ? number(arguments.env, static_cast<std::uint32_t>(library->flow_action_size)) : nullptr;
+}
+
 }  // namespace
 
 const Library* library_of(const Arguments& arguments, std::size_t index) { return libraries().of(arguments, index); }
@@ -56,6 +82,7 @@ void init_library(napi_env env, napi_value exports) {
   export_function<open_library>(env, exports, "openLibrary");
   export_function<attach_model>(env, exports, "attachModel");
   export_function<missing>(env, exports, "missing");
+  export_function<flow_action_size>(env, exports, "flowActionSize");
 }
 
 }  // namespace verbs::mlx5::binding

@@ -43,6 +43,9 @@ struct ExportSizes {
 struct Library {
   void* handle;
   verbs_core_library kind;
+  // Bytes from one action to the next for mlx5dv_create_flow: 16, or 24 in the releases whose plain function walks the
+  // longer structure.
+  std::size_t flow_action_size;
 #define MLX5DV_MEMBER(name, release) decltype(&::name) name;
   MLX5DV_FUNCTIONS(MLX5DV_MEMBER)
 #undef MLX5DV_MEMBER

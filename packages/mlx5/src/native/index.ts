@@ -19,6 +19,7 @@ export interface Native extends NativeDevice, NativeFlow, NativeDevx, NativeDr, 
   attachModel(library: NativeLibrary, libibverbs: Libibverbs): number;
   /** The release of rdma-core that has the function ('' if not known), if the library lacks it. */
   missing(library: NativeLibrary, name: string): string | undefined;
+  flowActionSize(library: NativeLibrary): number;
 }
 
 export const native: Native = loadProviderAddon({

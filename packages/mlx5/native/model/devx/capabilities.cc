@@ -11,7 +11,7 @@ namespace {
 
 // The number of a capability block: the command's modifier without its lowest bit, which selects the current or the
 // maximum values (here the same). Blocks of features that the device lacks are all zero.
-enum class Block : std::uint16_t { kGeneral = 0, kNicFlowTable = 7, kLast = 0x1b };
+enum class Block : std::uint16_t { kGeneral = 0, kNicFlowTable = 7, kQos = 0xc, kLast = 0x1b };
 
 constexpr std::size_t kBlockSize = 0x1000;
 using Bytes = std::array<std::uint8_t, kBlockSize>;
@@ -82,6 +82,13 @@ void fill_flow_tables(const Capabilities& capabilities, Bytes& block) {
   fill_properties(capabilities, false, 0x100, block);
 }
 
+void fill_qos(Bytes& block) {
+  set(block, 7, 1, 1);       // flow_meter_old
+  set(block, 16, 8, 16);     // log_max_flow_meter
+  set(block, 24, 8, 0x3f);   // flow_meter_reg_id: the color may go to each of the registers C 0 to 5
+  set(block, 40, 1, 1);      // flow_meter
+}
+
 }  // namespace
 
 DevxStatus query_capabilities(Context& context, std::span<const std::uint8_t> in, std::span<std::uint8_t> out) {
@@ -94,6 +101,9 @@ DevxStatus query_capabilities(Context& context, std::span<const std::uint8_t> in
       break;
     case Block::kNicFlowTable:
       fill_flow_tables(context.device->capabilities, block);
+      break;
+    case Block::kQos:
+      fill_qos(block);
       break;
     default:
       break;
