@@ -9,7 +9,7 @@ import { native, Size, type DeviceHandle, type RepresentorHandle } from './nativ
 export interface DeviceInfo {
   /** The libraries that list it. */
   library: LibraryKind;
-  /** '0000:3b:00.0' */
+  /** '0000:3b:00.0'. The software BlueField's devices are in the domain 5f5f, which no card has, unless configured. */
   pciAddr: string;
   /** 'mlx5_0'; empty if the library does not report it. */
   ibdevName: string;
@@ -192,7 +192,11 @@ function findDevice(name: string): DeviceInfo {
   if (found !== undefined) return found;
   const names = devices.map((device) => `${device.pciAddr} (${device.ibdevName})`).join(', ');
   const others = names || `none (${unavailableReason('soft') ?? ''})`;
-  throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', `there is no device ${name}; there are: ${others}`);
+  // A card may have that address, with libraries that do not drive it: a model is opened by its own address or name only.
+  const card = unavailableReason('system');
+  const hardware = card === undefined ? '' : `; hardware: ${card}`;
+  const hint = `there is no device ${name}; there are: ${others}${hardware}`;
+  throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', hint);
 }
 
 function samePci(name: string): (info: { pciAddr: string }) => boolean {

@@ -24,7 +24,7 @@ const DISCONNECT = 'doca_comm_channel_ep_disconnect';
  *
  * @example
  * using dpu = openDevice('doca_dpu0');
- * using rep = openRepresentor(dpu, '0000:3b:00.0');
+ * using rep = openRepresentor(dpu, '5f5f:3b:00.0');
  * using service = new Endpoint({ device: dpu, deviceRep: rep });
  * service.listen('echo');
  * for await (const { peer, data } of service) await service.send(data, peer);

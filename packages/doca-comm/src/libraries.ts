@@ -51,10 +51,19 @@ function systemLibrary(): Attempt {
     else if (opened.soft) reasons.push(`${channel} found here is the software BlueField (see LD_LIBRARY_PATH)`);
     else return { kind: 'system', handle: opened.handle, services: opened.services };
   }
-  return {
-    kind: 'system',
-    reason: `${reasons.join('; ')}: install DOCA 1.5 to 2.8, or name its directory in VERBS_DOCA_LIBRARY_DIR`,
-  };
+  return { kind: 'system', reason: `${reasons.join('; ')}: ${remedy(directory)}` };
+}
+
+/** What to do where the Comm Channel is missing: DOCA itself may be there, without it. */
+function remedy(directory: string | undefined): string {
+  const place = (file: string) => (directory === undefined ? file : join(directory, file));
+  const loads = (name: string) => native.loads(place(`libdoca_${name}.so.2`));
+  if (!loads('common')) return 'install DOCA 1.5 to 2.8, or name its directory in VERBS_DOCA_LIBRARY_DIR';
+  const comch = loads('comch') ? ', but Comch, which replaces it and which this package does not drive' : '';
+  return (
+    `the DOCA here has no Comm Channel, which ended with release 2.8${comch}: ` +
+    'install DOCA 1.5 to 2.8 beside it and name its directory in VERBS_DOCA_LIBRARY_DIR'
+  );
 }
 
 function softLibrary(): Attempt {

@@ -33,6 +33,8 @@ export interface NativeRepresentorInfo {
 
 /** The addon: one function for each function of DOCA. A negative number in the result is a DOCA error, negated. */
 export interface Native {
+  /** Whether the loader finds a library of that name. */
+  loads(name: string): boolean;
   openLibrary(
     common: string,
     channel: string,

@@ -117,7 +117,7 @@ test('a client that goes: the service emits lost, goes on, and the client connec
 
 test('a service that closes: the client gets CONNECTION_RESET for receive and send', async () => {
   const device = openDevice('doca_dpu0');
-  const deviceRep = openRepresentor(device, '0000:3b:00.0');
+  const deviceRep = openRepresentor(device, '5f5f:3b:00.0');
   const service = new Endpoint({ device, deviceRep });
   service.listen('short');
   const endpoint = client();

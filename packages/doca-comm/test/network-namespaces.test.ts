@@ -62,7 +62,7 @@ describe.skipIf(reason !== undefined)(`two hosts${reason === undefined ? '' : ` 
       dpu,
       'echo.mjs',
       [name],
-      `doca_dpu0,kind=doca,role=dpu,addr=${dpu.address},reps=0000:3b:00.0@${host.address}`,
+      `doca_dpu0,kind=doca,role=dpu,addr=${dpu.address},reps=5f5f:3b:00.0@${host.address}`,
     );
   const connect = (name: string, address: string) =>
     start(host, 'ask.mjs', [name, '300'], `doca_host0,kind=doca,role=host,addr=${address},dpu=${dpu.address}`);

@@ -44,17 +44,25 @@ test('peer is emitted once for each client, with the address that its messages c
 
 test('devices, representors and capabilities', () => {
   const [host, dpu] = listDevices();
-  expect(host).toMatchObject({ library: 'soft', pciAddr: '0000:3b:00.0', hasRepresentors: false });
-  expect(dpu).toMatchObject({ library: 'soft', pciAddr: '0000:03:00.0', hasRepresentors: true });
+  expect(host).toMatchObject({ library: 'soft', pciAddr: '5f5f:3b:00.0', hasRepresentors: false });
+  expect(dpu).toMatchObject({ library: 'soft', pciAddr: '5f5f:03:00.0', hasRepresentors: true });
   const limits = { maxServiceNameLen: 120, maxMessageSize: 4080, maxSendQueueSize: 8192, maxRecvQueueSize: 8192 };
-  for (const name of ['0000:03:00.0', '03:00.0', '03:00.0'.toUpperCase(), 'doca_dpu0']) {
+  for (const name of ['5f5f:03:00.0', '5F5F:03:00.0', 'doca_dpu0']) {
     using device = openDevice(name);
     expect(device.capabilities()).toEqual({ ...limits, maxConnections: 512 });
-    expect(listRepresentors(device).map(({ pciAddr }) => pciAddr)).toEqual(['0000:3b:00.0']);
+    expect(listRepresentors(device).map(({ pciAddr }) => pciAddr)).toEqual(['5f5f:3b:00.0']);
   }
   using device = openDevice('doca_host0');
   expect(device.capabilities()).toEqual({ ...limits, maxConnections: undefined });
   expect(() => listRepresentors(device)).toThrow(/NOT_SUPPORTED.*only a DPU/);
+});
+
+test("a card's address never opens the model, and the error says what DOCA is there", () => {
+  for (const address of ['0000:03:00.0', '03:00.0', '0000:3b:00.0']) {
+    expect(() => openDevice(address)).toThrow(
+      /NOT_FOUND.*there is no device .*; there are: 5f5f:3b:00\.0 \(doca_host0\).*; hardware: .*install DOCA 1\.5 to 2\.8/,
+    );
+  }
 });
 
 test('a device and a representor stay open while an endpoint uses them', () => {

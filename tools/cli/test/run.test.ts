@@ -37,7 +37,7 @@ describe('verbs run', () => {
     const connect = node(`
       const { Endpoint, openDevice, openRepresentor } = require('@verbs/doca-comm');
       const device = openDevice('doca_dpu0');
-      const service = new Endpoint({ device, deviceRep: openRepresentor(device, '0000:3b:00.0') });
+      const service = new Endpoint({ device, deviceRep: openRepresentor(device, '5f5f:3b:00.0') });
       const client = new Endpoint({ device: openDevice('doca_host0') });
       service.listen('captured');
       try {

@@ -116,6 +116,13 @@ const Library* Library::open(const std::string& common, const std::string& chann
 
 namespace {
 
+// loads(name): whether the loader finds the library. It is not kept.
+Napi::Value loads(const Napi::CallbackInfo& info) {
+  void* library = dlopen(info[0].ToString().Utf8Value().c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library) dlclose(library);
+  return Napi::Boolean::New(info.Env(), library != nullptr);
+}
+
 // openLibrary(common, channel, nic): { handle, soft, services } or { reason }
 Napi::Value open_library(const Napi::CallbackInfo& info) {
   std::string reason;
@@ -149,6 +156,7 @@ Napi::Value last_reason(const Napi::CallbackInfo& info) {
 
 void Library::init(Napi::Object exports) {
   add_function<open_library>(exports, "openLibrary");
+  add_function<loads>(exports, "loads");
   add_function<set_plan>(exports, "setFaults");
   add_function<last_reason>(exports, "lastError");
 }

@@ -4,7 +4,7 @@ import { Endpoint, openDevice, openRepresentor, type EndpointOptions } from '../
 /** An endpoint on the DPU that listens; closed, with its devices, when the test ends. */
 export function serve(name: string, options: EndpointOptions = {}): Endpoint {
   const device = openDevice('doca_dpu0');
-  const deviceRep = openRepresentor(device, '0000:3b:00.0');
+  const deviceRep = openRepresentor(device, '5f5f:3b:00.0');
   const endpoint = new Endpoint({ device, deviceRep, ...options });
   onTestFinished(async () => {
     await endpoint.closeAsync();

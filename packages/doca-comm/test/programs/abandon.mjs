@@ -8,7 +8,7 @@ setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc');
 
 const device = openDevice('doca_dpu0');
-const service = new Endpoint({ device, deviceRep: openRepresentor(device, '0000:3b:00.0') });
+const service = new Endpoint({ device, deviceRep: openRepresentor(device, '5f5f:3b:00.0') });
 service.listen('abandoned');
 
 async function connect() {

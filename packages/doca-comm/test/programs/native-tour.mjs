@@ -11,7 +11,7 @@ export default async function tour() {
   const name = `tour ${tours++}`;
   const [dpu, host] = [openDevice('doca_dpu0'), openDevice('doca_host0')];
   listRepresentors(dpu);
-  const deviceRep = openRepresentor(dpu, '0000:3b:00.0');
+  const deviceRep = openRepresentor(dpu, '5f5f:3b:00.0');
   const service = new Endpoint({ device: dpu, deviceRep, recvQueueSize: 16 });
   service.listen(name);
   const client = new Endpoint({ device: host, maxMsgSize: 256 });

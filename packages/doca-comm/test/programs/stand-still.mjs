@@ -6,7 +6,7 @@ const [role, name] = process.argv.slice(2);
 const device = openDevice(role === 'service' ? 'doca_dpu0' : 'doca_host0');
 const endpoint = new Endpoint({ device });
 if (role === 'service') {
-  endpoint.deviceRep = openRepresentor(device, '0000:3b:00.0');
+  endpoint.deviceRep = openRepresentor(device, '5f5f:3b:00.0');
   endpoint.listen(name);
   writeSync(1, 'listening\n');
   await endpoint.receive();

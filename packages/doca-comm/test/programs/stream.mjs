@@ -39,7 +39,7 @@ async function receiveAll(endpoint, direction, first) {
 
 if (role === 'service') {
   const device = openDevice('doca_dpu0');
-  const endpoint = new Endpoint({ device, deviceRep: openRepresentor(device, '0000:3b:00.0') });
+  const endpoint = new Endpoint({ device, deviceRep: openRepresentor(device, '5f5f:3b:00.0') });
   endpoint.listen(name);
   process.stdout.write('listening\n');
   const first = await endpoint.receive();

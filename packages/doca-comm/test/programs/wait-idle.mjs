@@ -7,7 +7,7 @@ import { Endpoint, openDevice, openRepresentor } from '../../dist/index.js';
 const [role, name] = process.argv.slice(2);
 const service = role === 'service';
 const device = openDevice(service ? 'doca_dpu0' : 'doca_host0');
-const endpoint = new Endpoint(service ? { device, deviceRep: openRepresentor(device, '0000:3b:00.0') } : { device });
+const endpoint = new Endpoint(service ? { device, deviceRep: openRepresentor(device, '5f5f:3b:00.0') } : { device });
 if (service) {
   endpoint.listen(name);
   process.stdout.write('listening\n');

@@ -6,7 +6,7 @@ import { Endpoint, openDevice, openRepresentor } from '../../dist/index.js';
 
 if (isMainThread) {
   const device = openDevice('doca_dpu0');
-  const service = new Endpoint({ device, deviceRep: openRepresentor(device, '0000:3b:00.0') });
+  const service = new Endpoint({ device, deviceRep: openRepresentor(device, '5f5f:3b:00.0') });
   service.listen('workers');
   let lost = 0;
   service.on('lost', () => {

@@ -17,7 +17,7 @@ const kinds = {
   hbl: (end) => ({ name: `hbl_${end}`, options: 'kind=hbl,ports=1' }),
   'doca-comm': (end) => ({
     name: end === 0 ? 'doca_host0' : 'doca_dpu0',
-    options: `kind=doca,role=${end === 0 ? 'host' : 'dpu'},pci=0000:${end === 0 ? '3b' : '03'}:00.0`,
+    options: `kind=doca,role=${end === 0 ? 'host' : 'dpu'},pci=5f5f:${end === 0 ? '3b' : '03'}:00.0`,
   }),
 };
 
@@ -28,7 +28,7 @@ const kinds = {
 export function deviceOf(name, world, end, more = '') {
   const device = kinds[name](end);
   const address = (/** @type {number} */ of) => world.places[of]?.address ?? '';
-  const route = name !== 'doca-comm' ? '' : end === 0 ? `,dpu=${address(1)}` : `,reps=0000:3b:00.0@${address(0)}`;
+  const route = name !== 'doca-comm' ? '' : end === 0 ? `,dpu=${address(1)}` : `,reps=5f5f:3b:00.0@${address(0)}`;
   const text = `${device.name},${device.options},addr=${address(end)},${world.options}${route}${more}`;
   return { name: device.name, text };
 }

@@ -6,7 +6,7 @@ import { Pattern } from '../pattern.mjs';
 import { Tally } from '../tally.mjs';
 
 const LONGEST = 4080;
-const REPRESENTOR = '0000:3b:00.0';
+const REPRESENTOR = '5f5f:3b:00.0';
 
 /** The Comm Channel: side 1 is the service on the DPU, side 0 the client on the host. */
 export function openSide({ device: name, me, seed }) {

@@ -34,7 +34,7 @@ const verbs_soft_model& model() {
     verbs_soft_model created{};
     created.kind = kKind;
     created.default_device =
-        "doca_host0,kind=doca,role=host,pci=0000:3b:00.0;doca_dpu0,role=dpu,pci=0000:03:00.0,reps=0000:3b:00.0";
+        "doca_host0,kind=doca,role=host,pci=5f5f:3b:00.0;doca_dpu0,role=dpu,pci=5f5f:03:00.0,reps=5f5f:3b:00.0";
     created.option_names = kOptions;
     created.init_device = init_device;
     return created;

@@ -1,7 +1,7 @@
 // The model of a BlueField for the software NIC: devices of kind "doca".
 //
-//   doca_host0,kind=doca,role=host,pci=0000:3b:00.0,dpu=10.0.0.1
-//   doca_dpu0,kind=doca,role=dpu,pci=0000:03:00.0,reps=0000:3b:00.0@10.0.0.2|0000:3b:00.1,max_connections=64
+//   doca_host0,kind=doca,role=host,pci=5f5f:3b:00.0,dpu=10.0.0.1
+//   doca_dpu0,kind=doca,role=dpu,pci=5f5f:03:00.0,reps=5f5f:3b:00.0@10.0.0.2|5f5f:3b:00.1,max_connections=64
 //
 //   role             host or dpu
 //   pci              the PCI address of the function

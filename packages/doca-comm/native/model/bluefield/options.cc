@@ -68,9 +68,9 @@ bool read_options(const verbs_soft_extension_table& extension, const ibv_device*
   const std::string role = option("role", "host");
   if (role != "host" && role != "dpu") return false;
   options->dpu = role == "dpu";
-  options->pci = full_pci(option("pci", options->dpu ? "0000:03:00.0" : "0000:3b:00.0"));
+  options->pci = full_pci(option("pci", options->dpu ? "5f5f:03:00.0" : "5f5f:3b:00.0"));
   if (options->pci.empty()) return false;
-  if (options->dpu && !read_representors(option("reps", "0000:3b:00.0"), &options->representors)) return false;
+  if (options->dpu && !read_representors(option("reps", "5f5f:3b:00.0"), &options->representors)) return false;
   const std::string dpu = option("dpu", "");
   if (!dpu.empty() && !(options->dpu_address = parse_address(dpu))) return false;
   return read_number(option("max_connections", "512"), kMostConnections, &options->max_connections) &&

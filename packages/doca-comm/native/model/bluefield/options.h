@@ -25,7 +25,7 @@ struct Options {
   std::uint32_t max_per_client = 0;     // of them, with the same address
 };
 
-// The full form of a PCI address ("0000:3b:00.0") in lower case. Empty if the text is no PCI address.
+// The full form of a PCI address ("5f5f:3b:00.0") in lower case. Empty if the text is no PCI address.
 std::string full_pci(const std::string& text);
 
 // False if an option is invalid.

@@ -52,7 +52,7 @@ TEST_CASE("devices and representors without memory" * doctest::skip(!kAllocation
     until_success("doca_devinfo_destroy_list", destroy);
   }
   failed_calls().insert({"doca_devinfo_list_create", "doca_devinfo_list_destroy"});
-  doca_devinfo* const info = info_of("0000:03:00.0");
+  doca_devinfo* const info = info_of("5f5f:03:00.0");
   doca_dev* dpu = nullptr;
   until_success("doca_dev_open", [&] { return doca_dev_open(info, &dpu); }, [&] { return doca_dev_close(dpu); });
   CHECK(without_allocating("doca_dev_as_devinfo", [&] { return doca_dev_as_devinfo(dpu); }) == info);
@@ -76,7 +76,7 @@ TEST_CASE("devices and representors without memory" * doctest::skip(!kAllocation
   doca_pci_bdf bdf{};
   std::uint16_t lid = 0;
   doca_pci_func_type type{};
-  const char* const pci = "0000:03:00.0";
+  const char* const pci = "5f5f:03:00.0";
   check_property({"doca_devinfo_get_pci_addr_str"}, info, text);
   check_property({"doca_devinfo_rep_get_pci_addr_str"}, rep_info, text);
   check_property({"doca_devinfo_get_pci_addr"}, info, &bdf);

@@ -18,7 +18,7 @@ TEST_CASE("capabilities of a device: INVALID_VALUE, UNEXPECTED, NOT_SUPPORTED") 
                                                       {doca_comm_channel_get_max_send_queue_size, 8192},
                                                       {doca_comm_channel_get_max_recv_queue_size, 8192},
                                                       {doca_comm_channel_get_service_max_num_connections, 512}};
-  doca_devinfo* dpu = info_of("0000:03:00.0");
+  doca_devinfo* dpu = info_of("5f5f:03:00.0");
   for (const auto& [getter, expected] : getters) {
     std::uint32_t value = 0;
     CHECK(getter(nullptr, &value) == DOCA_ERROR_INVALID_VALUE);
@@ -29,7 +29,7 @@ TEST_CASE("capabilities of a device: INVALID_VALUE, UNEXPECTED, NOT_SUPPORTED") 
     CHECK(value == expected);
   }
   std::uint32_t value = 0;
-  CHECK(doca_comm_channel_get_service_max_num_connections(info_of("3b:00.0"), &value) == DOCA_ERROR_NOT_SUPPORTED);
+  CHECK(doca_comm_channel_get_service_max_num_connections(info_of("5f5f:3b:00.0"), &value) == DOCA_ERROR_NOT_SUPPORTED);
   faults(nullptr);
 }
 
@@ -129,19 +129,19 @@ TEST_CASE("ep_set_*: BAD_STATE once the endpoint is active") {
 TEST_CASE(
     "the software devices answer for their interface name, MAC address and LID: INVALID_VALUE for small buffers") {
   std::uint8_t host[6] = {}, dpu[6] = {};
-  CHECK(doca_devinfo_get_mac_addr(info_of("3b:00.0"), host, sizeof host) == DOCA_SUCCESS);
-  CHECK(doca_devinfo_get_mac_addr(info_of("03:00.0"), dpu, sizeof dpu) == DOCA_SUCCESS);
+  CHECK(doca_devinfo_get_mac_addr(info_of("5f5f:3b:00.0"), host, sizeof host) == DOCA_SUCCESS);
+  CHECK(doca_devinfo_get_mac_addr(info_of("5f5f:03:00.0"), dpu, sizeof dpu) == DOCA_SUCCESS);
   CHECK_MESSAGE((host[0] & 3) == 2, "a locally administered address of one station");
   CHECK(std::memcmp(host, dpu, sizeof host) != 0);
-  CHECK(doca_devinfo_get_mac_addr(info_of("3b:00.0"), host, 5) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_devinfo_get_mac_addr(info_of("5f5f:3b:00.0"), host, 5) == DOCA_ERROR_INVALID_VALUE);
   CHECK(doca_devinfo_get_mac_addr(nullptr, host, 6) == DOCA_ERROR_INVALID_VALUE);
   char name[DOCA_DEVINFO_IFACE_NAME_SIZE];
-  CHECK(doca_devinfo_get_iface_name(info_of("3b:00.0"), name, sizeof name) == DOCA_SUCCESS);
+  CHECK(doca_devinfo_get_iface_name(info_of("5f5f:3b:00.0"), name, sizeof name) == DOCA_SUCCESS);
   CHECK(std::string(name) == "doca_host0");
-  CHECK(doca_devinfo_get_iface_name(info_of("3b:00.0"), name, sizeof name - 1) == DOCA_ERROR_INVALID_VALUE);
-  CHECK(doca_devinfo_get_iface_name(info_of("3b:00.0"), nullptr, sizeof name) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_devinfo_get_iface_name(info_of("5f5f:3b:00.0"), name, sizeof name - 1) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_devinfo_get_iface_name(info_of("5f5f:3b:00.0"), nullptr, sizeof name) == DOCA_ERROR_INVALID_VALUE);
   std::uint16_t lid = 7;
-  CHECK(doca_devinfo_get_lid(info_of("3b:00.0"), &lid) == DOCA_SUCCESS);
+  CHECK(doca_devinfo_get_lid(info_of("5f5f:3b:00.0"), &lid) == DOCA_SUCCESS);
   CHECK(lid == 0);
-  CHECK(doca_devinfo_get_lid(info_of("3b:00.0"), nullptr) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_devinfo_get_lid(info_of("5f5f:3b:00.0"), nullptr) == DOCA_ERROR_INVALID_VALUE);
 }

@@ -16,7 +16,7 @@ std::filesystem::path entry() {
   const std::filesystem::path directory =
       runtime && *runtime ? std::filesystem::path(runtime) / "verbs-doca-comm"
                           : std::filesystem::path("/dev/shm/verbs-doca-comm-" + std::to_string(getuid()));
-  return directory / "0000:3b:00.0-6479696e67";
+  return directory / "5f5f:3b:00.0-6479696e67";
 }
 
 }  // namespace

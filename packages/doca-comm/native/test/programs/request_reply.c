@@ -17,8 +17,8 @@ __asm__(".symver doca_dev_open,doca_dev_open@EXPERIMENTAL");
 
 enum { MAX_MSG = 4080, QUEUE = 10 };
 
-static const char *host_pci = "0000:3b:00.0";
-static const char *dpu_pci = "0000:03:00.0";
+static const char *host_pci = "5f5f:3b:00.0";
+static const char *dpu_pci = "5f5f:03:00.0";
 
 #define TRY(call)                                                       \
   do {                                                                  \

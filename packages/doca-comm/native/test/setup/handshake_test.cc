@@ -78,7 +78,7 @@ TEST_CASE("a client of another representor is rejected") {
   Stage stage;
   // A well-behaved client does not find the service.
   doca_dev* other_host = nullptr;
-  REQUIRE(doca_dev_open(info_of("0000:3b:00.1"), &other_host) == DOCA_SUCCESS);
+  REQUIRE(doca_dev_open(info_of("5f5f:3b:00.1"), &other_host) == DOCA_SUCCESS);
   {
     Endpoint client(other_host);
     Addr* peer = nullptr;
@@ -88,7 +88,7 @@ TEST_CASE("a client of another representor is rejected") {
   // The request of a hostile one is rejected as if there were no service.
   Hostile hostile("doca_host1");
   HandshakeMessage honest = hostile.request("stage");
-  honest.representor = "0000:3b:00.1";
+  honest.representor = "5f5f:3b:00.1";
   CHECK(response_to(stage, hostile, honest) == Type::kReject);
   HandshakeMessage liar = hostile.request("stage");
   liar.key = {};

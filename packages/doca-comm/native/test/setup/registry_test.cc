@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFile = "0000:3b:00.0-61";  // of the name "a"
+constexpr const char* kFile = "5f5f:3b:00.0-61";  // of the name "a"
 
 // Sets XDG_RUNTIME_DIR to a temporary directory, and restores it.
 class Runtime {
@@ -96,7 +96,7 @@ TEST_CASE("a service is found while its entry exists; a second one of the same n
   CHECK(address.qpn == 7);
   CHECK(address.key[1] == 5);
   CHECK(add(&second) == EADDRINUSE);
-  CHECK(ServiceEntry::find("0000:3b:00.1", "a", &address) == ENOENT);
+  CHECK(ServiceEntry::find("5f5f:3b:00.1", "a", &address) == ENOENT);
   CHECK(entry->intact());
   entry.reset();
   CHECK(find() == ENOENT);

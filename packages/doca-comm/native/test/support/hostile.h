@@ -15,7 +15,7 @@
 
 namespace verbs::doca_comm::model::test {
 
-inline constexpr const char* kRepresentor = "0000:3b:00.0";
+inline constexpr const char* kRepresentor = "5f5f:3b:00.0";
 
 // A frame of the data pair: its header, and a message.
 std::string data_frame(std::uint8_t kind, std::uint32_t size, std::string_view message);

@@ -46,8 +46,8 @@ inline doca_devinfo* info_of(const char* pci) {
 // Both devices and the representor, open.
 struct Devices {
   Devices() {
-    REQUIRE(doca_dev_open(info_of("0000:03:00.0"), &dpu) == DOCA_SUCCESS);
-    REQUIRE(doca_dev_open(info_of("3b:00.0"), &host) == DOCA_SUCCESS);
+    REQUIRE(doca_dev_open(info_of("5f5f:03:00.0"), &dpu) == DOCA_SUCCESS);
+    REQUIRE(doca_dev_open(info_of("5f5f:3b:00.0"), &host) == DOCA_SUCCESS);
     doca_devinfo_rep** list = nullptr;
     std::uint32_t count = 0;
     REQUIRE(doca_devinfo_rep_create_list(dpu, DOCA_DEVINFO_REP_FILTER_ALL, &list, &count) == DOCA_SUCCESS);
