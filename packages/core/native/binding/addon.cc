@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "binding/completion/channel.h"
+#include "binding/completion/completion_counter.h"
 #include "binding/completion/completion_queue.h"
 #include "binding/data_path.h"
 #include "binding/device/context.h"
@@ -75,6 +76,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   MemoryWindow::init(exports);
   DeviceMemory::init(exports);
   init_domains(exports);
+  init_completion_counter(exports);
   init_flow(exports);
   init_indirection_table(exports);
   init_special_regions(exports);

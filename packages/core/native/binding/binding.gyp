@@ -7,6 +7,7 @@
         'files': [
           'addon.cc',
           'completion/channel.cc',
+          'completion/completion_counter.cc',
           'completion/completion_queue.cc',
           'completion/extended_poll.cc',
           'data_path.cc',

@@ -40,7 +40,8 @@ typedef enum verbs_core_kind {
   VERBS_CORE_WQ = 14,            /* ibv_wq */
   VERBS_CORE_RWQ_IND_TABLE = 15, /* ibv_rwq_ind_table */
   VERBS_CORE_FLOW = 16,          /* ibv_flow */
-  VERBS_CORE_COUNTERS = 17       /* ibv_counters */
+  VERBS_CORE_COUNTERS = 17,      /* ibv_counters */
+  VERBS_CORE_COMP_CNTR = 18      /* ibv_comp_cntr */
 } verbs_core_kind;
 
 typedef enum verbs_core_library { VERBS_CORE_SYSTEM = 0, VERBS_CORE_SOFT = 1 } verbs_core_library;

@@ -11,6 +11,7 @@ const FROM_WC = {
 /** Remedies by C function and error code: `{ ibv_reg_mr: { EFAULT: '…' } }`. */
 export type Hints = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
+const NO_COUNTERS = 'the device has no completion counters, or its libibverbs is older than release 65';
 const ofLibibverbs: Hints = {
   ibv_open_device: {
     EACCES: 'this user may not open the device: see the permissions of /dev/infiniband',
@@ -62,6 +63,12 @@ const ofLibibverbs: Hints = {
   },
   ibv_poll_cq: {
     EOPNOTSUPP: "the device has no ordinary completion queues: read completions by its vendor's functions",
+  },
+  ibv_create_comp_cntr: { EOPNOTSUPP: NO_COUNTERS },
+  ibv_query_comp_cntr_caps: { EOPNOTSUPP: NO_COUNTERS },
+  ibv_qp_attach_comp_cntr: {
+    EINVAL: 'attach in RESET or INIT, to a counter of the same context, each operation to one counter only',
+    EOPNOTSUPP: 'compare operations with supportedQpAttachOps of queryCompCntrCaps()',
   },
   ibv_query_gid: { EINVAL: 'see physPortCnt of queryDevice() and gidTblLen of queryPort(port)' },
   ibv_query_port: { EINVAL: 'ports count from 1 to physPortCnt of queryDevice()' },

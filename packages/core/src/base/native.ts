@@ -275,6 +275,14 @@ export interface Native {
   attachCounters(counters: NativeHandle, description: number, index: number, flow: NativeHandle | undefined): number;
   readCounters(counters: NativeHandle, values: BigUint64Array, flags: number): number;
 
+  queryCompCntrCaps(
+    context: NativeHandle,
+  ): { maxValue: bigint; maxCounters: number; supportedQpAttachOps: number } | number;
+  createCompCntr(context: NativeHandle, type: number): NativeHandle | number;
+  readCompCntr(counter: NativeHandle, errors: boolean): bigint | number;
+  changeCompCntr(counter: NativeHandle, errors: boolean, adds: boolean, value: bigint): number;
+  attachCompCntr(qp: NativeHandle, counter: NativeHandle, operations: number): number;
+
   createSrq(
     pd: NativeHandle,
     attr: { maxWr: number; maxSge: number; srqLimit: number; srqType: number },

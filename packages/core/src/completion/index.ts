@@ -2,6 +2,7 @@
 // for one.
 export { CompletionBatch } from './completion-batch.js';
 export { CompletionChannel } from './completion-channel.js';
+export { type CompCntrCaps, CompletionCounter } from './completion-counter.js';
 export { CompletionError } from './completion-error.js';
 export { CompletionQueue } from './completion-queue.js';
 export type { CqOptions } from './cq-options.js';

@@ -6,8 +6,10 @@ import { kElement, kEvents } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import { CompletionChannel } from '../completion/completion-channel.js';
+import { type CompCntrCaps, CompletionCounter } from '../completion/completion-counter.js';
 import { CompletionQueue } from '../completion/completion-queue.js';
 import { checkCqe, type CqOptions, nativeCqOptions } from '../completion/cq-options.js';
+import type { CompCntrType } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
 import { DeviceMemory } from '../memory/device-memory.js';
 import type { AhAttr, FullAhAttr } from '../qp/ah-attr.js';
@@ -26,6 +28,7 @@ import { ProtectionDomain } from './protection-domain.js';
 import * as queries from './queries.js';
 import { ThreadDomain } from './thread-domain.js';
 
+const compCntrOptions = fields({ type: or(range(0, 1), 0) });
 const xrcdOptions = fields({ fd: or(u31(), -1), exclusive: flag() });
 const dmOptions = fields({ logAlignment: or(range(0, 63), 0) });
 
@@ -281,6 +284,32 @@ export class Context extends Resource {
   createCounters(): Counters {
     const syscall = 'ibv_create_counters';
     return new Counters(this, checked(native.createCounters(this.use(syscall)), syscall));
+  }
+
+  /**
+   * `ibv_query_comp_cntr_caps`: what completion counters of this device can do.
+   *
+   * @throws VerbsError EOPNOTSUPP where the device has none, and with a libibverbs before release 65
+   */
+  queryCompCntrCaps(): CompCntrCaps {
+    const syscall = 'ibv_query_comp_cntr_caps';
+    const caps = native.queryCompCntrCaps(this.use(syscall));
+    return checked<CompCntrCaps>(typeof caps === 'number' ? -Math.abs(caps) : caps, syscall);
+  }
+
+  /**
+   * `ibv_create_comp_cntr`: counts what completes on queue pairs ({@link QueuePair.attachCompCntr}).
+   *
+   * @param options `type`: work requests, the default, or bytes
+   * @throws VerbsError EOPNOTSUPP where the device has none, and with a libibverbs before release 65; ENOMEM
+   * @example using bytes = ctx.createCompCntr({ type: CompCntrType.BYTES });
+   */
+  createCompCntr(options: { type?: CompCntrType } = {}): CompletionCounter {
+    const syscall = 'ibv_create_comp_cntr';
+    const context = this.use(syscall);
+    const { type } = compCntrOptions(options, 'options');
+    const made = checked<NativeHandle>(native.createCompCntr(context, type), syscall);
+    return new CompletionCounter(this, type as CompCntrType, made);
   }
 
   /**

@@ -230,3 +230,43 @@ export const CreateCqFlags: Members<typeof CreateCqFlagsValue> = {
 };
 /** Or-ed values of {@link CreateCqFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type CreateCqFlags = CreateCqFlagsValue | 0;
+
+declare enum CompCntrTypeValue {
+  /** `IBV_COMP_CNTR_TYPE_WRS`: completed work requests. */
+  WRS = 0,
+  /** `IBV_COMP_CNTR_TYPE_BYTES`: their bytes. */
+  BYTES = 1,
+}
+/** `enum ibv_comp_cntr_type`: what a completion counter counts. */
+export const CompCntrType: Members<typeof CompCntrTypeValue> = {
+  WRS: 0,
+  BYTES: 1,
+};
+/** A value of {@link CompCntrType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type CompCntrType = CompCntrTypeValue;
+
+declare enum QpAttachCompCntrOpValue {
+  /** `IBV_QP_ATTACH_COMP_CNTR_OP_SEND`: SENDs of the queue pair. */
+  SEND = 1 << 0,
+  /** `IBV_QP_ATTACH_COMP_CNTR_OP_RECV`: receive requests. */
+  RECV = 1 << 1,
+  /** `IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ`: READs of the queue pair. */
+  RDMA_READ = 1 << 2,
+  /** `IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ`: READs of the peer. */
+  REMOTE_RDMA_READ = 1 << 3,
+  /** `IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE`: WRITEs of the queue pair. */
+  RDMA_WRITE = 1 << 4,
+  /** `IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE`: WRITEs of the peer. */
+  REMOTE_RDMA_WRITE = 1 << 5,
+}
+/** `enum ibv_qp_attach_comp_cntr_op`, to be or-ed: the operations of a queue pair that a completion counter counts. */
+export const QpAttachCompCntrOp: Members<typeof QpAttachCompCntrOpValue> = {
+  SEND: 1 << 0,
+  RECV: 1 << 1,
+  RDMA_READ: 1 << 2,
+  REMOTE_RDMA_READ: 1 << 3,
+  RDMA_WRITE: 1 << 4,
+  REMOTE_RDMA_WRITE: 1 << 5,
+};
+/** Or-ed values of {@link QpAttachCompCntrOp}. A number that comes from C is one as well; another enumeration's value is not. */
+export type QpAttachCompCntrOp = QpAttachCompCntrOpValue | 0;

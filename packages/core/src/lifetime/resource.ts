@@ -112,6 +112,13 @@ export abstract class Resource implements Disposable {
     }
   }
 
+  /** @internal One more parent, which closes the object from now on. */
+  protected addParent(parent: Resource): void {
+    if (this.#parents.includes(parent)) return;
+    parent[kAdopt](this.#id, this);
+    this.#parents = [...this.#parents, parent];
+  }
+
   /** @internal Moves the object to another parent. */
   protected replaceParent(from: Resource, to: Resource): void {
     // With any arguments, the object keeps a parent that closes it.

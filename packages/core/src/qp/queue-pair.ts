@@ -6,6 +6,7 @@ import { native, type NativeQp } from '../base/native.js';
 import { kAbandon, kElement, kSeeState, kState } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
+import type { CompletionCounter } from '../completion/completion-counter.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
 import type { Context } from '../device/context.js';
@@ -13,9 +14,9 @@ import type { ProtectionDomain } from '../device/protection-domain.js';
 import { qpStates } from '../diagnostics/channels.js';
 import type { QpStateMessage } from '../diagnostics/messages.js';
 import { traced } from '../diagnostics/request-tracing.js';
-import { QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
+import { type QpAttachCompCntrOp, QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
 import type { Among } from '../enums/members.js';
-import { Resource } from '../lifetime/resource.js';
+import { handleOf, Resource } from '../lifetime/resource.js';
 import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
 import type { RecvBatch } from '../posting/recv-batch.js';
@@ -265,6 +266,24 @@ export class QueuePair<out T extends number = QpType> extends Resource {
       });
     }
     for (const step of activateSteps(options, this.#inInit())) this.modify(step);
+  }
+
+  /**
+   * `ibv_qp_attach_comp_cntr`: the operations count at a completion counter, until the queue pair is closed. The counter
+   * closes the queue pair, too.
+   *
+   * @param operations `QpAttachCompCntrOp`, or-ed; each counts at one counter at most
+   * @throws VerbsError EINVAL (the queue pair is beyond INIT, or counts one of them already), EOPNOTSUPP (the device cannot
+   *   count one of them)
+   * @example qp.attachCompCntr(counter, QpAttachCompCntrOp.SEND | QpAttachCompCntrOp.RDMA_WRITE);
+   */
+  attachCompCntr(counter: CompletionCounter, operations: QpAttachCompCntrOp): void {
+    const syscall = 'ibv_qp_attach_comp_cntr';
+    const qp = this.use(syscall);
+    const handle = handleOf(counter, 'CompletionCounter', 'counter', syscall);
+    integer(operations, 'operations', 1, 0xffffffff);
+    check(-Math.abs(native.attachCompCntr(qp, handle, operations)), syscall);
+    this.addParent(counter);
   }
 
   /**

@@ -106,6 +106,16 @@ std::shared_ptr<const Library> Library::open(const std::string& name, std::strin
   find(handle, "ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
   find(handle, "ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
   find(handle, "ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
+  find(handle, "_ibv_query_comp_cntr_caps", "IBVERBS_1.18", &f.query_comp_cntr_caps);
+  find(handle, "ibv_create_comp_cntr", "IBVERBS_1.18", &f.create_comp_cntr);
+  find(handle, "ibv_destroy_comp_cntr", "IBVERBS_1.18", &f.destroy_comp_cntr);
+  find(handle, "ibv_set_comp_cntr", "IBVERBS_1.18", &f.set_comp_cntr);
+  find(handle, "ibv_set_err_comp_cntr", "IBVERBS_1.18", &f.set_err_comp_cntr);
+  find(handle, "ibv_inc_comp_cntr", "IBVERBS_1.18", &f.inc_comp_cntr);
+  find(handle, "ibv_inc_err_comp_cntr", "IBVERBS_1.18", &f.inc_err_comp_cntr);
+  find(handle, "ibv_read_comp_cntr", "IBVERBS_1.18", &f.read_comp_cntr);
+  find(handle, "ibv_read_err_comp_cntr", "IBVERBS_1.18", &f.read_err_comp_cntr);
+  find(handle, "ibv_qp_attach_comp_cntr", "IBVERBS_1.18", &f.qp_attach_comp_cntr);
   find(handle, "ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
   find(handle, "verbs_soft_keep_mapped", "VERBS_SOFT_1", &f.soft_keep_mapped);
   return library;

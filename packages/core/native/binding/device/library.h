@@ -11,6 +11,8 @@
 #undef ibv_query_port
 #undef ibv_get_device_list
 
+struct ibv_comp_cntr;  // newer headers define it
+
 namespace verbs::core {
 
 struct Functions {
@@ -88,6 +90,17 @@ struct Functions {
   // Later than the header here.
   int (*query_port_speed)(ibv_context*, std::uint32_t, std::uint64_t*);
   int (*dm_export_dmabuf_fd)(ibv_dm*);
+  // All of these or none.
+  int (*query_comp_cntr_caps)(ibv_context*, void* caps, std::size_t);
+  ibv_comp_cntr* (*create_comp_cntr)(ibv_context*, void* attr);
+  int (*destroy_comp_cntr)(ibv_comp_cntr*);
+  int (*set_comp_cntr)(ibv_comp_cntr*, std::uint64_t);
+  int (*set_err_comp_cntr)(ibv_comp_cntr*, std::uint64_t);
+  int (*inc_comp_cntr)(ibv_comp_cntr*, std::uint64_t);
+  int (*inc_err_comp_cntr)(ibv_comp_cntr*, std::uint64_t);
+  int (*read_comp_cntr)(ibv_comp_cntr*, std::uint64_t*);
+  int (*read_err_comp_cntr)(ibv_comp_cntr*, std::uint64_t*);
+  int (*qp_attach_comp_cntr)(ibv_qp*, ibv_comp_cntr*, void* attr);
 
   // The software NIC's own: the caller keeps the memory of the region mapped until the region ends or moves.
   int (*soft_keep_mapped)(ibv_mr*);

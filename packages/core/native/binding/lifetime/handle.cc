@@ -140,6 +140,8 @@ const char* kind_name(verbs_core_kind kind) {
       return "Flow";
     case VERBS_CORE_COUNTERS:
       return "Counters";
+    case VERBS_CORE_COMP_CNTR:
+      return "CompletionCounter";
     case VERBS_CORE_FOREIGN:
       return "provider's object";
   }

@@ -28,6 +28,12 @@ void Object::set_parents(const std::vector<std::shared_ptr<Object>>& parents) {
   for (const Link& link : links) link.parent->children_.erase(link.place);
 }
 
+void Object::add_parent(const std::shared_ptr<Object>& parent) {
+  links_.reserve(links_.size() + 1);
+  parent->children_.push_back(this);
+  links_.push_back({parent, std::prev(parent->children_.end())});
+}
+
 void Object::become_newest() {
   for (const Link& link : links_) {
     std::list<Object*>& children = link.parent->children_;

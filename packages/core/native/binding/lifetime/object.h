@@ -19,7 +19,7 @@ namespace verbs::core {
 class Context;
 
 inline constexpr verbs_core_kind kFirstKind = VERBS_CORE_CONTEXT;
-inline constexpr verbs_core_kind kLastKind = VERBS_CORE_COUNTERS;
+inline constexpr verbs_core_kind kLastKind = VERBS_CORE_COMP_CNTR;
 
 class Object : public std::enable_shared_from_this<Object> {
  public:
@@ -63,6 +63,8 @@ class Object : public std::enable_shared_from_this<Object> {
   virtual int release() = 0;
   // Other parents from now on.
   void set_parents(const std::vector<std::shared_ptr<Object>>& parents);
+  // One more parent from now on, which closes it.
+  void add_parent(const std::shared_ptr<Object>& parent);
   // The object uses a younger one from now on, so it must be closed first.
   void become_newest();
   // Every final class calls it in its destructor, while release() is still its own.

@@ -65,6 +65,9 @@ class QueuePair final : public Object {
   int attach(const ibv_gid& gid, std::uint16_t lid);
   int detach(const ibv_gid& gid, std::uint16_t lid);
 
+  // It was attached to a completion counter, which cannot be destroyed before it.
+  void count_at(const std::shared_ptr<Object>& counter) { add_parent(counter); }
+
   static void init(Napi::Object exports);
 
  private:
