@@ -23,6 +23,7 @@ const ofLibibverbs: Hints = {
   ibv_reg_mr: {
     ENOMEM: RAISE_MEMLOCK,
     EAGAIN: RAISE_MEMLOCK,
+    EFBIG: 'shared memory is a file, and the process may have none of this size (see "ulimit -f")',
     EFAULT: 'the memory is not mapped, or not writable although the access asks for writing',
     EINVAL:
       'REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too; the length must not exceed maxMrSize; an iova needs the ' +

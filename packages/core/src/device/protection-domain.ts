@@ -68,7 +68,8 @@ export class ProtectionDomain extends Resource {
    *   above. The software NIC does, and large messages from there to other processes take a plain copy (`link=shm`);
    *   small ones need no system calls. Up to 64 MiB its pages are allocated at once. Forked children share such memory, and `rereg`
    *   refuses it
-   * @throws VerbsError ENOMEM (no memory, or the limit of locked memory), EINVAL (access without LOCAL_WRITE)
+   * @throws VerbsError ENOMEM (no memory, or the limit of locked memory), EINVAL (access without LOCAL_WRITE), EFBIG
+   *   (`shared`, beyond the limit of a file's size)
    * @example
    * const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
    * mr.bytes.set(data);

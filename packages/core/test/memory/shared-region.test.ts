@@ -1,5 +1,7 @@
 import { addDevices, softNic } from '@verbs/soft';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   AccessFlags,
@@ -34,7 +36,27 @@ const request = <Opcode extends Rdma>(opcode: Opcode, local: MemoryRegion, remot
   sgList: [{ mr: local }],
 });
 
+const run = promisify(execFile);
+
 describe('allocMr of shared memory', () => {
+  it('is an error beyond the limit of a file, not the end of the process', async () => {
+    const program = `
+      import { AccessFlags, openDevice } from '@verbs/core';
+      const ctx = openDevice('soft0');
+      const pd = ctx.allocPd();
+      const attempt = (options) => {
+        try {
+          return pd.allocMr(${SIZE}, AccessFlags.LOCAL_WRITE, options).length;
+        } catch (error) {
+          return error.message;
+        }
+      };
+      console.log(JSON.stringify([attempt({}), attempt({ shared: true })]));`;
+    const args = ['--fsize=65536', '--', process.execPath, '--input-type=module', '-e', program];
+    const { stdout } = await run('prlimit', args, { cwd: import.meta.dirname });
+    expect(JSON.parse(stdout)).toEqual([SIZE, expect.stringMatching(/^EFBIG: .*ulimit -f/)]);
+  });
+
   it('gives zeroed, page-aligned memory that the device maps as well, and that stays readable', async () => {
     const b = bench();
     const [one] = pair(b);

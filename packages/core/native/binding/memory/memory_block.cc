@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +28,12 @@ std::shared_ptr<MemoryBlock> MemoryBlock::allocate(std::shared_ptr<Environment> 
 
 std::shared_ptr<MemoryBlock> MemoryBlock::allocate_file(std::shared_ptr<Environment> environment, std::size_t length,
                                                         int* fd) {
+  // A file beyond the process's limit would raise SIGXFSZ.
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < length) {
+    errno = EFBIG;
+    return nullptr;
+  }
   *fd = memfd_create("verbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (*fd < 0) return nullptr;
   void* data = MAP_FAILED;

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "guard/memory_file.h"
+
 namespace verbs::soft::link {
 namespace {
 
@@ -29,12 +31,9 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 }
 
 int SharedMemory::create(std::size_t size, SharedMemory* memory, int* fd) {
-  *fd = memfd_create("verbs-soft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (*fd < 0) return errno;
-  int error = ftruncate(*fd, static_cast<off_t>(size)) != 0 ? errno : 0;
   // The receiver's kernel refuses more seals, so that nobody can make the memory unwritable either.
-  if (error == 0 && fcntl(*fd, F_ADD_SEALS, kSizeSeals | F_SEAL_SEAL) != 0) error = errno;
-  if (error == 0) error = map(*fd, size, memory);
+  if (const int error = make_memory_file("verbs-soft", size, kSizeSeals | F_SEAL_SEAL, fd)) return error;
+  const int error = map(*fd, size, memory);
   if (error != 0) close(*fd);
   return error;
 }

@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "guard/fault_handler.h"
+#include "guard/memory_file.h"
 #include "nic/shared/guarded_memory.h"
 
 namespace verbs::soft::nic {
@@ -16,16 +16,11 @@ namespace {
 constexpr std::uint32_t kMaxLogAlign = 12;  // a page
 constexpr std::size_t kUnit = 4;            // adapters copy in words
 
-// A memory file, so that the memory can be given away; -1 where there can be none. Growing a file beyond the process's
-// limit would raise SIGXFSZ.
+// A memory file, so that the memory can be given away; -1 where there can be none. Whoever gets a descriptor cannot
+// take pages away that others use.
 int open_file(std::size_t length) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < length) return -1;
-  const int fd = memfd_create("verbs-dm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  // Whoever gets a descriptor cannot take pages away that others use.
-  if (fd >= 0 && ftruncate(fd, static_cast<off_t>(length)) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) return fd;
-  if (fd >= 0) close(fd);
-  return -1;
+  int fd = -1;
+  return make_memory_file("verbs-dm", length, F_SEAL_SHRINK, &fd) == 0 ? fd : -1;
 }
 
 }  // namespace
