@@ -90,8 +90,8 @@ export interface QueuePairReport {
 /**
  * The processes of this user that have a device of the software NIC open, in the order of their IDs, this one included;
  * those in containers with a network of their own are not among them. Each process answers from a thread that sleeps until
- * somebody asks; `VERBS_SOFT_PUBLISH=0` in its environment switches that off. Takes up to 300 ms for a process that is
- * stopped, and leaves it out. Wraps `verbs_soft_processes`.
+ * somebody asks; `VERBS_SOFT_PUBLISH=0` in its environment switches that off. All are asked at a time; those that do
+ * not answer within 300 ms (stopped ones) are left out. Wraps `verbs_soft_processes`.
  *
  * @throws SoftError ENOMEM.
  * @example

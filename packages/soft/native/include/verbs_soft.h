@@ -42,8 +42,8 @@ int verbs_soft_sysfs(const char *device, verbs_soft_sysfs_file file, void *data)
 
 /* Calls `process` for each process of this user and network namespace that has a device of the software NIC open and
  * publishes its state (VERBS_SOFT_PUBLISH=0 in its environment switches that off), also for this one. `report` is JSON
- * text: the program, and for each device its ports, counters and queue pairs; 64-bit numbers are strings. Waits up to
- * 300 ms for a process that does not respond, and leaves it out. */
+ * text: the program, and for each device its ports, counters and queue pairs; 64-bit numbers are strings. All
+ * are asked at a time; those that do not respond within 300 ms are left out. */
 typedef void (*verbs_soft_process)(void *data, int pid, const char *report);
 int verbs_soft_processes(verbs_soft_process process, void *data);
 

@@ -47,6 +47,10 @@ inline bool refuse_call(std::uint32_t number, std::uint32_t error, std::uint32_t
 // The list of mappings cannot be read.
 inline bool refuse_reading() { return refuse_call(SYS_read, EIO) && refuse_call(SYS_pread64, EIO); }
 
+// SO_PASSRIGHTS is new in Linux 6.16.
+inline bool be_linux_6_15() {
+  return refuse_call(SYS_setsockopt, ENOPROTOOPT, 2, 83) && refuse_call(SYS_getsockopt, ENOPROTOOPT, 2, 83);
+}
 // PROCMAP_QUERY is new in Linux 6.11.
 inline bool be_linux_6_1() { return refuse_call(SYS_ioctl, ENOTTY, 1, 0xc0686611); }
 // MADV_POPULATE_READ and _WRITE are new in Linux 5.14.

@@ -10,7 +10,7 @@
 #include <random>
 #include <string>
 
-#include "model/device/unix_sockets.h"
+#include "verbs_soft_sockets.h"
 
 namespace verbs::rdmacm::model {
 namespace {
@@ -58,7 +58,8 @@ bool is_loopback(const Gid& gid) { return is_ipv4(gid) && gid[12] == 127; }
 std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const Gid& bound, const Gid& own,
                                                  Service service) {
   if (!is_loopback(own)) return nullptr;
-  std::unique_ptr<Announcement> made(new Announcement(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  // One that never listens: it takes no connection and no message, of anyone.
+  std::unique_ptr<Announcement> made(new Announcement(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)));
   if (made->fd_ < 0) return nullptr;
   const std::string name =
       prefix_of(service_id) + text_of(bound) + "/" + text_of(own) + (service == Service::kBound ? kBoundOnly : "");
@@ -79,7 +80,7 @@ std::optional<Gid> find_neighbour(std::uint64_t service_id, const Gid& address) 
   const std::string prefix = prefix_of(service_id);
   std::optional<Gid> found;
   int best = 0;
-  for (const AbstractSocket& socket : abstract_sockets(prefix)) {
+  for (const soft::model::AbstractSocket& socket : soft::model::abstract_sockets(prefix)) {
     Gid bound{}, own{};
     Service service{};
     if (!parse(socket.name.substr(prefix.size()), &bound, &own, &service)) continue;

@@ -1,7 +1,7 @@
 // Which process of this machine listens where. On hardware all processes share the machine's addresses, and a program
 // reaches a service of its own machine by any loopback address. Here each process has a loopback address of its own, so
-// listeners announce themselves: by an abstract Unix socket with a telling name, which needs no server, is gone with
-// its process, and is seen in the same network namespace only.
+// listeners announce themselves: by an abstract Unix socket with a telling name, which needs no server, takes nothing
+// from anyone, is gone with its process, and is seen in the same network namespace only.
 #pragma once
 
 #include <cstdint>

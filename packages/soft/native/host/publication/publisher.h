@@ -1,9 +1,7 @@
 // Reports to other processes of the same user what this process does with the software NIC, for `verbs top`.
 //
-// A thread sleeps in poll() until a process connects to an abstract socket; then it writes one report and closes.
-// Nobody asks, nothing runs: the data path knows nothing of it. Abstract sockets have no permissions, so both sides
-// check the other's user ID (SO_PEERCRED): of other users the publisher closes the connection, and takes the next one
-// only after a pause, so that they cannot keep it busy. The name tells a process ID and a user ID, which /proc tells
+// A process that wants to know connects to an abstract socket, gets one report, and is hung up on (link/doors). Nobody
+// asks, nothing runs: the data path knows nothing of it. The name tells a process ID and a user ID, which /proc tells
 // everybody.
 //
 // VERBS_SOFT_PUBLISH=0 switches it off.
@@ -14,9 +12,9 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
+#include <utility>
 
-#include "host/progress/wake_event.h"
+#include "link/doors/door.h"
 
 namespace verbs::soft::host {
 
@@ -29,25 +27,19 @@ class Publisher {
 
   // nullptr if it is switched off, or if this process may not have such a socket or a thread: no error of the program.
   static std::unique_ptr<Publisher> start(Report report);
-  // Waits for a report in progress: not under a lock that the report takes.
-  ~Publisher();
+  // Waits for a report in progress, and for no reader: not under a lock that the report takes.
+  ~Publisher() = default;
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
   // In a forked child, whose parent has the thread: gives the descriptors back. The object must not be destroyed.
-  void abandon();
+  void abandon() { door_->abandon(); }
 
  private:
   explicit Publisher(Report report) : report_(std::move(report)) {}
-  bool open();
-  void run();
-  void serve(int connection);
 
   Report report_;
-  int listener_ = -1;
-  uid_t user_ = 0;
-  WakeEvent stop_;
-  std::thread thread_;
+  std::unique_ptr<link::Door> door_;
 };
 
 }  // namespace verbs::soft::host

@@ -9,7 +9,7 @@
 namespace verbs::soft::host {
 
 // Calls `process(pid, report)` for each process of this user and network namespace that publishes, also for this one.
-// Processes that do not respond within 300 ms are left out.
+// All are asked at a time. Those that do not respond within 300 ms are left out.
 void read_publishers(const std::function<void(pid_t, const std::string&)>& process);
 
 }  // namespace verbs::soft::host

@@ -2,17 +2,32 @@
 
 #include <unistd.h>
 
-#include <cerrno>
+#include <utility>
+
+#include "link/doors/local_socket.h"
 
 namespace verbs::soft::link {
 
+Incoming::Incoming(Arrival arrival, const wire::Gid& own, std::uint32_t bell)
+    : fd_(arrival.fd),
+      own_(own),
+      peer_(arrival.source),
+      memory_(std::move(arrival.memory)),
+      reader_(memory_.data()),
+      process_(std::move(arrival.process)) {
+  if (process_) reader_.pull();
+  reader_.want(bell);
+}
+
 Incoming::~Incoming() {
-  if (reader_ && fd_ >= 0) {  // a forked child does not have the ring
-    reader_->release();
-    reader_->close();
+  if (fd_ < 0) {  // a forked child does not have the ring
+    mappings_.forget();
+    return;
   }
-  if (fd_ < 0) mappings_.forget();
-  abandon();
+  reader_.release();
+  reader_.close();
+  process_.reset();
+  hang_up(fd_);
 }
 
 void Incoming::abandon() {
@@ -21,28 +36,9 @@ void Incoming::abandon() {
   fd_ = -1;
 }
 
-bool Incoming::open_ring(std::uint32_t bell) {
-  Hello hello;
-  int memory = -1;
-  if (const int error = receive_hello(fd_, &hello, &memory)) return error == EAGAIN;
-  const int error = hello.destination == own_ ? SharedMemory::map(memory, kRingMemory, &memory_) : EPROTO;
-  close(memory);
-  if (error != 0) return false;
-  peer_ = hello.source;
-  reader_.emplace(memory_.data());
-  process_ = PeerProcess::find(fd_, hello);
-  if (process_) reader_->pull();
-  reader_->want(bell);
-  return true;
-}
-
-void Incoming::handle_socket(std::uint32_t bell) {
-  if (!reader_) {
-    over_ = !open_ring(bell);
-    return;
-  }
-  if (!take_bells(fd_)) hung_up_ = true;  // frames may wait in the ring
-  reader_->want(bell);
+void Incoming::handle_socket(std::uint32_t bell, bool hung_up) {
+  if (!take_bells(fd_) || hung_up) hung_up_ = true;  // frames may wait in the ring
+  reader_.want(bell);
 }
 
 bool Incoming::is_from_peer(std::span<const std::uint8_t> frame) const {
@@ -50,38 +46,37 @@ bool Incoming::is_from_peer(std::span<const std::uint8_t> frame) const {
 }
 
 bool Incoming::read(std::span<const iovec> to, std::span<const Reference> from) {
-  const bool done = process_ && process_->read(to, from) && reader_->epoch() == epoch_;
+  const bool done = process_ && process_->read(to, from) && reader_.epoch() == epoch_;
   ++(done ? pulled_ : unpulled_);
   return done;
 }
 
 const std::uint8_t* Incoming::find_mapped(const Reference& reference) {
-  return process_ ? mappings_.find(*reader_, *process_, reference) : nullptr;
+  return process_ ? mappings_.find(reader_, *process_, reference) : nullptr;
 }
 
 bool Incoming::confirm_mapped(bool copied) {
-  const bool done = copied && reader_->epoch() == epoch_;
+  const bool done = copied && reader_.epoch() == epoch_;
   mapped_ += done;
   ++(done ? pulled_ : unpulled_);
   return done;
 }
 
 std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8_t* room) {
-  if (!reader_) return 0;
-  mappings_.look(*reader_);
+  mappings_.look(reader_);
   std::size_t taken = 0;
   RingReader::Next next = RingReader::Next::kFrame;
   // All frames that are visible, or as many as the budget allows: the caller may sleep after fewer.
-  for (; taken < budget && (taken == 0 || reader_->has_frame()); ++taken) {
+  for (; taken < budget && (taken == 0 || reader_.has_frame()); ++taken) {
     RingRecord record;
-    next = reader_->read(room, &record);
+    next = reader_.read(room, &record);
     if (next != RingReader::Next::kFrame) break;
     const std::span<const std::uint8_t> frame{room, record.size};
     if (!is_from_peer(frame)) {
       ++rejected_;
     } else if (record.form == FrameForm::kReferring) {
       epoch_ = record.epoch;
-      mappings_.look(*reader_);  // once for the frame: what one piece finds stays mapped while the others are found
+      mappings_.look(reader_);  // once for the frame: what one piece finds stays mapped while the others are found
       receiver.deliver_referring(frame, *this);
     } else {
       receiver.deliver_as(record.form, frame);
@@ -93,7 +88,7 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
   }
   // Not behind each frame, for which the program waits. A writer that waits for room has filled the ring, so that
   // enough is left to read for a release that rings.
-  if ((taken == 0 || reader_->has_much_to_release()) && reader_->release()) ring_bell(fd_);
+  if ((taken == 0 || reader_.has_much_to_release()) && reader_.release()) ring_bell(fd_);
   if (hung_up_ && next == RingReader::Next::kNone) over_ = true;
   return taken;
 }

@@ -5,29 +5,24 @@
 #include <optional>
 
 #include "link/link.h"
+#include "link/shm/arrivals.h"
 #include "link/shm/mapped_peer.h"
-#include "link/shm/peer_process.h"
-#include "link/shm/peer_socket.h"
 #include "link/shm/ring.h"
-#include "link/shm/shared_memory.h"
 
 namespace verbs::soft::link {
 
 class Incoming final : private SenderMemory {
  public:
-  // `fd` is an accepted connection, which this object closes.
-  Incoming(int fd, const wire::Gid& own) : fd_(fd), own_(own) {}
+  // `bell`: the one that the link asks for now.
+  Incoming(Arrival arrival, const wire::Gid& own, std::uint32_t bell);
   ~Incoming();
   Incoming(const Incoming&) = delete;
   Incoming& operator=(const Incoming&) = delete;
 
   int fd() const { return fd_; }
-  bool has_ring() const { return reader_.has_value(); }
-  // The socket is readable. `bell`: the bell that the link asks for now.
-  void handle_socket(std::uint32_t bell);
-  void want(std::uint32_t bell) {
-    if (reader_) reader_->want(bell);
-  }
+  // The socket is readable, or the peer has hung up.
+  void handle_socket(std::uint32_t bell, bool hung_up);
+  void want(std::uint32_t bell) { reader_.want(bell); }
 
   // Hands at most `budget` frames to `receiver`, each copied to `room` before; returns how many. Frames that are not
   // from the peer's address to this one are dropped.
@@ -45,7 +40,6 @@ class Incoming final : private SenderMemory {
   void abandon();
 
  private:
-  bool open_ring(std::uint32_t bell);  // false: it is not what a peer sends
   bool is_from_peer(std::span<const std::uint8_t> frame) const;
   bool read(std::span<const iovec> to, std::span<const Reference> from) override;
   const std::uint8_t* find_mapped(const Reference& reference) override;
@@ -55,7 +49,7 @@ class Incoming final : private SenderMemory {
   wire::Gid own_;
   wire::Gid peer_;
   SharedMemory memory_;
-  std::optional<RingReader> reader_;  // once the hello has come
+  RingReader reader_;
   bool hung_up_ = false;
   bool broken_ = false;
   bool over_ = false;

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "link/doors/closer.h"
+
 namespace verbs::soft::link {
 namespace {
 
@@ -58,8 +60,11 @@ void MappedPeer::map(const RingReader& ring, const PeerProcess& process, std::si
   const int fd = process.take_descriptor(offer.fd);
   if (fd < 0) return;
   mapping.data = map_offer(fd, offer);
+  if (mapping.data == nullptr) {
+    close_elsewhere(fd);  // it may be anything, and the last reference to it
+    return;
+  }
   close(fd);
-  if (mapping.data == nullptr) return;
   mapping.state = State::kMapped;
   mapping.size = static_cast<std::size_t>(offer.size);
   bytes_ += offer.size;

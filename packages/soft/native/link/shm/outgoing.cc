@@ -5,39 +5,30 @@
 #include <new>
 #include <utility>
 
+#include "link/doors/local_socket.h"
 #include "link/shm/peer_process.h"
 #include "link/shm/peer_socket.h"
 
 namespace verbs::soft::link {
 
-int Outgoing::open(const wire::Gid& source, const wire::Gid& destination, std::unique_ptr<Outgoing>* outgoing) {
-  int fd = -1;
-  if (const int error = connect_to_peer(destination, &fd)) return error;
+int Outgoing::open(int fd, const wire::Gid& source, const wire::Gid& destination, std::unique_ptr<Outgoing>* outgoing) {
   SharedMemory memory;
   int memory_fd = -1;
-  int error = SharedMemory::create(kRingMemory, &memory, &memory_fd);
-  if (error == 0) {
-    error = send_hello(fd, make_hello(source, destination, PeerProcess::own_proof()), memory_fd);
-    close(memory_fd);
-  }
-  if (error != 0) {
-    close(fd);
-    return error;
-  }
-  try {
-    outgoing->reset(new Outgoing(fd, std::move(memory)));
-  } catch (...) {  // there is no memory
-    close(fd);
-    throw;
-  }
+  if (const int error = SharedMemory::create(kRingMemory, &memory, &memory_fd)) return error;
+  const int error = send_hello(fd, make_hello(source, destination, PeerProcess::own_proof()), memory_fd);
+  close(memory_fd);
+  if (error != 0) return error;
+  outgoing->reset(new Outgoing(-1, std::move(memory)));
+  (*outgoing)->fd_ = fd;  // this object's from now on
   return 0;
 }
 
 Outgoing::Outgoing(int fd, SharedMemory memory) : fd_(fd), memory_(std::move(memory)), writer_(memory_.data()) {}
 
 Outgoing::~Outgoing() {
-  if (fd_ >= 0) revoke_references();  // a forked child has neither the connection nor the ring
-  abandon();
+  if (fd_ < 0) return;  // a forked child has neither the connection nor the ring
+  revoke_references();
+  hang_up(fd_);
 }
 
 void Outgoing::abandon() {
@@ -100,8 +91,8 @@ void Outgoing::flush() {
   if (writer_.publish()) ring_bell(fd_);
 }
 
-void Outgoing::handle_socket() {
-  if (!take_bells(fd_)) hung_up_ = true;
+void Outgoing::handle_socket(bool hung_up) {
+  if (!take_bells(fd_) || hung_up) hung_up_ = true;
 }
 
 }  // namespace verbs::soft::link

@@ -23,9 +23,9 @@ class Outgoing {
   // How long frames wait for a peer that reads nothing.
   static constexpr Nanos kPatience = 100'000'000;
 
-  // Makes the ring and hands it to the process that has `destination`. 0 or errno: there is no such process, or it is
-  // another user's.
-  static int open(const wire::Gid& source, const wire::Gid& destination, std::unique_ptr<Outgoing>* outgoing);
+  // Makes the ring and hands it to the process that has `destination`, which has sent its invitation by the connection
+  // `fd`. 0 or errno; then the caller closes `fd`.
+  static int open(int fd, const wire::Gid& source, const wire::Gid& destination, std::unique_ptr<Outgoing>* outgoing);
   ~Outgoing();
   Outgoing(const Outgoing&) = delete;
   Outgoing& operator=(const Outgoing&) = delete;
@@ -48,7 +48,7 @@ class Outgoing {
   Nanos deadline() const { return has_waiting() ? waiting_since_ + kPatience : INT64_MAX; }
 
   // The socket is readable: there is room, or the peer is gone.
-  void handle_socket();
+  void handle_socket(bool hung_up);
   // The peer takes no more frames of this connection.
   bool is_idle() const { return !writer_.has_unpublished(); }  // all frames are visible
   bool is_over() const { return hung_up_ || writer_.is_broken() || writer_.is_closed(); }

@@ -1,12 +1,14 @@
-// How processes of one host find each other without a file: each address has an abstract Unix socket, named by the
-// address, in the network namespace that the address is in. A connection carries the frames of one direction: its first
-// message brings the memory of the ring, every other message is a bell, and its end tells that the peer is gone.
+// How processes of one host find each other: each address has a door (link/doors), named by the address, in the network
+// namespace that the address is in. A connection carries the frames of one direction. The process at the door invites
+// its visitor, whose first message brings the memory of the ring. Every other message is a bell, and the end of the
+// connection tells that the peer is gone.
 //
-// Only processes of one user connect. Both ends look at the other's user, as the kernel tells it.
+// Until the invitation has come, frames pass by the next link: a process that does not respond holds nobody up.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "wire/gid.h"
 
@@ -24,17 +26,18 @@ struct Hello {
   std::uint64_t proof_at;
 };
 
-// All calls return 0 or errno, do not block, and make descriptors that close at exec.
+// All calls return 0 or errno, and do not block.
 
-// EADDRINUSE: another socket has the name.
-int listen_for_peers(const wire::Gid& address, int* fd);
-// ECONNREFUSED: nobody listens there. EPERM: another user does.
+std::string name_of_peer(const wire::Gid& address);
+// ECONNREFUSED: nobody is there. EPERM: another user is.
 int connect_to_peer(const wire::Gid& address, int* fd);
-// EAGAIN: nobody waits to be accepted. EPERM: another user did.
-int accept_peer(int listener, int* fd);
+
+int send_invitation(int fd);
+// EAGAIN: it has not come yet.
+int receive_invitation(int fd);
 
 int send_hello(int fd, const Hello& hello, int memory);
-// EAGAIN: it has not come yet. EPROTO: it is none. The caller closes `memory`.
+// EAGAIN: it has not come yet. The caller closes `memory`.
 int receive_hello(int fd, Hello* hello, int* memory);
 // `proof` stays where it is.
 Hello make_hello(const wire::Gid& source, const wire::Gid& destination, const Proof& proof);

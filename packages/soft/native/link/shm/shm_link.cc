@@ -1,14 +1,15 @@
 #include "link/shm/shm_link.h"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
+#include "link/doors/local_socket.h"
 #include "wire/bytes.h"
 
 namespace verbs::soft::link {
@@ -25,11 +26,6 @@ constexpr Nanos kFirstBackoff = 10'000'000;
 constexpr Nanos kLastBackoff = 100'000'000;
 constexpr std::uint8_t kUdpProtocol = 17;
 
-void close_if_open(int* fd) {
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
-}
-
 void add_up(const Incoming& incoming, ShmCounters* counters) {
   counters->rejected += incoming.rejected();
   counters->pulled += incoming.pulled();
@@ -42,38 +38,30 @@ bool is_asked_for(std::uint32_t bell) { return bell % 2 == 1; }
 }  // namespace
 
 int ShmLink::open(const wire::Gid& address, Link& next, Clock clock, std::unique_ptr<ShmLink>* link) {
-  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  const int epoll = epoll_create1(EPOLL_CLOEXEC);
   if (epoll < 0) return errno;
-  int listener = -1;
-  if (listen_for_peers(address, &listener) != 0) listener = -1;
   try {
-    link->reset(new ShmLink(address, next, clock, epoll, listener));
+    link->reset(new ShmLink(address, next, clock, epoll));
   } catch (...) {  // there is no memory
-    close_if_open(&epoll);
-    close_if_open(&listener);
+    close(epoll);
     throw;
   }
-  if (listener < 0 || (*link)->watch(listener)) return 0;
+  const int arrivals = (*link)->arrivals_.fd();
+  if (arrivals < 0 || (*link)->watch(arrivals)) return 0;
   const int error = errno;
   link->reset();
   return error;
 }
 
-ShmLink::ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll, int listener)
-    : address_(address),
-      next_(next),
-      clock_(clock),
-      epoll_(epoll),
-      listener_(listener),
-      spare_(eventfd(0, EFD_CLOEXEC)) {}
+ShmLink::ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll)
+    : address_(address), next_(next), clock_(clock), epoll_(epoll), arrivals_(address) {}
 
 ShmLink::~ShmLink() {
   for (Outgoing* outgoing : unflushed_) outgoing->flush();
-  close_own();
-}
-
-void ShmLink::close_own() {
-  for (int* fd : {&epoll_, &listener_, &spare_}) close_if_open(fd);
+  for (auto& [address, peer] : peers_) {
+    if (peer.knocking >= 0) hang_up(peer.knocking);
+  }
+  if (epoll_ >= 0) close(epoll_);
 }
 
 void ShmLink::abandon() {
@@ -81,8 +69,10 @@ void ShmLink::abandon() {
   for (const auto& incoming : incoming_) incoming->abandon();
   for (auto& [address, peer] : peers_) {
     if (peer.outgoing) peer.outgoing->abandon();
+    if (peer.knocking >= 0) close(std::exchange(peer.knocking, -1));
   }
-  close_own();
+  arrivals_.abandon();
+  if (epoll_ >= 0) close(std::exchange(epoll_, -1));
 }
 
 bool ShmLink::watch(int fd) const {
@@ -169,7 +159,7 @@ Outgoing* ShmLink::find(const wire::Gid& destination) {
 Outgoing* ShmLink::find_or_open(const wire::Gid& destination) {
   if (last_ == nullptr || last_->first != destination) {
     if (peers_.size() >= kMostPeers) {
-      std::erase_if(peers_, [](const auto& entry) { return entry.second.outgoing == nullptr; });
+      std::erase_if(peers_, [](const auto& entry) { return !entry.second.outgoing && entry.second.knocking < 0; });
     }
     last_ = nullptr;
     last_ = &*peers_.try_emplace(destination).first;
@@ -182,18 +172,39 @@ Outgoing* ShmLink::find_or_open(const wire::Gid& destination) {
 }
 
 void ShmLink::look_for(const wire::Gid& destination, Peer* peer) {
-  if (peer->asked_in == batch_) return;
+  if (peer->knocking >= 0 || peer->asked_in == batch_) return;
   peer->asked_in = batch_;
   const Nanos now = clock_();
   if (now < peer->retry_at) return;
-  unflushed_.reserve(peers_.size());  // so that commit() needs no memory
-  const int error = Outgoing::open(address_, destination, &peer->outgoing);
-  if (error == 0 && watch(peer->outgoing->fd())) {
-    if (offered_ != nullptr) peer->outgoing->offer(*offered_);
+  if (connect_to_peer(destination, &peer->knocking) != 0) {
+    peer->knocking = -1;
+    postpone(peer, now);
+  } else if (!watch(peer->knocking)) {
+    give_up(peer);
+  }
+}
+
+// The peer has responded.
+void ShmLink::open(const wire::Gid& destination, Peer* peer) {
+  next_.flush();  // what it takes before the first frame of the ring (let_in)
+  int error = ENOMEM;
+  try {
+    unflushed_.reserve(peers_.size());  // so that commit() needs no memory
+    error = Outgoing::open(peer->knocking, address_, destination, &peer->outgoing);
+  } catch (const std::bad_alloc&) {
+  }
+  if (error != 0) {
+    give_up(peer);
     return;
   }
-  peer->outgoing.reset();
-  postpone(peer, now);
+  peer->knocking = -1;
+  if (offered_ != nullptr) peer->outgoing->offer(*offered_);
+}
+
+void ShmLink::give_up(Peer* peer) {
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, peer->knocking, nullptr);  // a forked child may have a copy of the descriptor
+  hang_up(std::exchange(peer->knocking, -1));
+  postpone(peer, clock_());
 }
 
 void ShmLink::postpone(Peer* peer, Nanos now) {
@@ -297,6 +308,7 @@ std::size_t ShmLink::receive(Receiver& receiver, std::size_t budget) {
     handle_sockets();
     skipped_ = 0;
     must_look_ = false;
+    if (arrived_) taken += let_in(receiver, budget);
     // New peers, and frames whose bells were taken just now.
     if (taken < budget) taken += receive_from_rings(receiver, budget - taken);
   }
@@ -341,40 +353,40 @@ void ShmLink::handle_sockets() {
   // The bells that are taken now ring no more. So each of their peers is asked anew, before the last look at its ring.
   if (must_look_ && is_asked_for(bell_)) bell_ += 2;
   for (int i = 0; i < count; ++i) {
-    if (events[i].data.fd == listener_) {
-      accept();
+    if (events[i].data.fd == arrivals_.fd()) {
+      arrived_ = true;
     } else {
       handle_socket(events[i].data.fd, (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
     }
   }
 }
 
-void ShmLink::accept() {
-  constexpr int kMost = 16;
+// What a peer has sent before its ring came by the next link, and comes first.
+std::size_t ShmLink::let_in(Receiver& receiver, std::size_t budget) {
+  constexpr int kMost = 16;  // a peer that sends all the time keeps nobody here
+  arrived_ = false;
+  std::size_t taken = 0;
   for (int i = 0; i < kMost; ++i) {
-    int fd = -1;
-    const int error = accept_peer(listener_, &fd);
-    if (error == EPERM) continue;
-    if (error == EMFILE || error == ENFILE) {  // the peer uses its next link, and the listener is not readable for ever
-      close_if_open(&spare_);
-      if (accept_peer(listener_, &fd) == 0) close_if_open(&fd);
-      spare_ = eventfd(0, EFD_CLOEXEC);
-    }
-    if (error != 0) return;
-    add(fd);
+    const std::size_t last = next_.receive(receiver, budget);
+    taken += last;
+    if (last == 0) break;
   }
+  try {
+    for (Arrival& arrival : arrivals_.take()) add(std::move(arrival));
+  } catch (const std::bad_alloc&) {  // they are there at the next look
+  }
+  return taken;
 }
 
 // Without memory for it, the peer uses its next link, as it does when there are too many.
-void ShmLink::add(int fd) {
+void ShmLink::add(Arrival arrival) {
+  const int fd = arrival.fd;
   try {
     incoming_.reserve(incoming_.size() + 1);
-    auto incoming = std::make_unique<Incoming>(fd, address_);
-    if (incoming_.size() >= kMostIncoming || !watch(fd)) return;
-    incoming->handle_socket(bell_);  // the hello follows the connection at once
-    incoming_.push_back(std::move(incoming));
+    auto incoming = std::make_unique<Incoming>(std::move(arrival), address_, bell_);
+    if (incoming_.size() < kMostIncoming && watch(fd)) incoming_.push_back(std::move(incoming));
   } catch (const std::bad_alloc&) {
-    close(fd);
+    hang_up(fd);
   }
 }
 
@@ -383,12 +395,18 @@ void ShmLink::handle_socket(int fd, bool hung_up) {
       std::find_if(incoming_.begin(), incoming_.end(), [fd](const auto& each) { return each->fd() == fd; });
   if (incoming != incoming_.end()) {
     // A bell that nobody sleeps for stays: else its peer would ring for each look of a thread that polls.
-    if (must_look_ || hung_up || !(*incoming)->has_ring()) (*incoming)->handle_socket(bell_);
+    if (must_look_ || hung_up) (*incoming)->handle_socket(bell_, hung_up);
     return;
   }
   for (auto& [address, peer] : peers_) {
+    if (peer.knocking == fd) {
+      const int error = receive_invitation(fd);
+      if (error == 0) open(address, &peer);
+      if (error != 0 && error != EAGAIN) give_up(&peer);
+      return;
+    }
     if (!peer.outgoing || peer.outgoing->fd() != fd) continue;
-    peer.outgoing->handle_socket();
+    peer.outgoing->handle_socket(hung_up);
     if (peer.outgoing->is_over()) end(&peer);
     return;
   }

@@ -1,9 +1,9 @@
 // Frames between processes of one user on one host, through memory that they share. All other frames go to the next
 // link: to other hosts and users, to groups, and to the ends of tunnels.
 //
-// The first frame to an address looks for a process there (peer_socket.h). Each direction is a connection of its own,
-// with a ring (ring.h): who sends makes it, and the receiver maps it. So no reply is awaited, and two ends that begin
-// at the same time do not meet.
+// The first frame to an address looks for a process there (peer_socket.h), and the next link has the frames until it
+// responds. Each direction is a connection of its own, with a ring (ring.h): who sends makes it, and the receiver maps
+// it. So two ends that begin at the same time do not meet.
 //
 // Whoever sleeps waits for wait_fd(). A thread that polls looks at the rings each time, and at the sockets (new peers,
 // peers that went, the next link's frames) the more seldom the longer nothing came there.
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "link/link.h"
+#include "link/shm/arrivals.h"
 #include "link/shm/incoming.h"
 #include "link/shm/outgoing.h"
 
@@ -76,26 +77,28 @@ class ShmLink final : public Link {
  private:
   struct Peer {
     std::unique_ptr<Outgoing> outgoing;
+    int knocking = -1;   // a connection without its invitation
     Nanos retry_at = 0;  // nobody was there: when to look again
     Nanos backoff = 0;
     std::uint64_t asked_in = 0;  // the batch in which the time was read last
   };
 
-  ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll, int listener);
-  void close_own();
+  ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll);
   bool watch(int fd) const;
   bool is_for_peers(std::span<const std::uint8_t> frame) const;
   bool send_to_peer(std::span<const std::uint8_t> frame, FrameForm form);
   Outgoing* find(const wire::Gid& destination);
   Outgoing* find_or_open(const wire::Gid& destination);
   void look_for(const wire::Gid& destination, Peer* peer);
+  void open(const wire::Gid& destination, Peer* peer);
+  void give_up(Peer* peer);
   static void postpone(Peer* peer, Nanos now);
   void end(Peer* peer);
   void offer_to_all();
   void note_held(bool held);
   void handle_sockets();
-  void accept();
-  void add(int fd);
+  std::size_t let_in(Receiver& receiver, std::size_t budget);
+  void add(Arrival arrival);
   void handle_socket(int fd, bool hung_up);
   bool is_look_due();
   std::size_t receive_from_rings(Receiver& receiver, std::size_t budget);
@@ -105,8 +108,8 @@ class ShmLink final : public Link {
   Link& next_;
   Clock clock_;
   int epoll_;
-  int listener_;  // -1: nobody can connect
-  int spare_;     // closed for a moment to accept, and so refuse, a peer when the process has no more descriptors
+  Arrivals arrivals_;
+  bool arrived_ = false;
   ShmCounters counters_;
 
   std::map<wire::Gid, Peer> peers_;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,6 +18,7 @@
 #include <span>
 #include <thread>
 
+#include "link/doors/local_socket.h"
 #include "link/shm/peer_process.h"
 #include "link/shm/peer_socket.h"
 #include "link/shm/ring.h"
@@ -170,6 +172,9 @@ void attack(const wire::Gid& own, const Victim& victim, Random& random) {
     usleep(1000);
     return;
   }
+  pollfd invitation{fd, POLLIN, 0};
+  if (random() % 8 != 0) poll(&invitation, 1, 1000);
+  (void)link::receive_invitation(fd);
   link::SharedMemory memory;
   int memory_fd = -1;
   if (link::SharedMemory::create(link::kRingMemory, &memory, &memory_fd) == 0) {
@@ -187,12 +192,13 @@ void attack(const wire::Gid& own, const Victim& victim, Random& random) {
 // As a receiver: nothing that the victim reads back is what a receiver writes.
 void receive(const wire::Gid& own, Random random) {
   int listener = -1;
-  if (link::listen_for_peers(own, &listener) != 0) std::abort();
+  if (link::listen_at(link::name_of_peer(own), &listener) != 0) std::abort();
   while (true) {
     pollfd entry{listener, POLLIN, 0};
     poll(&entry, 1, 1000);
     int fd = -1;
-    if (link::accept_peer(listener, &fd) != 0) continue;
+    if (link::accept_own_user(listener, &fd) != 0 || fd < 0) continue;
+    if (random() % 8 != 0) (void)link::send_invitation(fd);
     link::Hello hello;
     int memory_fd = -1;
     pollfd first{fd, POLLIN, 0};

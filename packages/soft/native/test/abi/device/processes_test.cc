@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -118,6 +119,56 @@ TEST_CASE("VERBS_SOFT_PUBLISH=0 switches it off") {
     CHECK(published_name().empty());
   }
   unsetenv("VERBS_SOFT_PUBLISH");
+}
+
+namespace {
+
+// Listens at so many names as publishers of this user have, and accepts no one: as processes that are stopped, or as
+// another user who has taken the names. Each has a full queue besides.
+int squat(int count, const char* prefix) {
+  for (int i = 0; i < count; ++i) {
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string name = std::string("verbs-soft.0.") + prefix + std::to_string(i) + ".00000000";
+    name.copy(address.sun_path + 1, name.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    if (bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 || listen(fd, 0) != 0) return 1;
+    const int own = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    if (i % 2 == 0 && connect(own, reinterpret_cast<const sockaddr*>(&address), size) != 0) return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("silent names cost a reader one time for all, and those of another user none" *
+          doctest::skip(geteuid() != 0)) {
+  configure("c");
+  const End end("c");
+  const auto read_beside = [](int count, uid_t user) {
+    int pipes[2];
+    REQUIRE(pipe(pipes) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const bool done = (user == 0 || setuid(user) == 0) && squat(count, user == 0 ? "1" : "2") == 0;
+      (void)!write(pipes[1], done ? "y" : "n", 1);
+      pause();
+    }
+    char done = 0;
+    REQUIRE(read(pipes[0], &done, 1) == 1);
+    CHECK(done == 'y');
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(processes().count(getpid()) == 1);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    close(pipes[0]);
+    close(pipes[1]);
+    return seconds.count();
+  };
+  CHECK(read_beside(100, 4242) < 0.2);
+  CHECK(read_beside(20, 0) < 0.6);
 }
 
 TEST_CASE("another user gets nothing" * doctest::skip(geteuid() != 0)) {

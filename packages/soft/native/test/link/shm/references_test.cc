@@ -125,11 +125,12 @@ TEST_CASE("a process that does not prove its memory is not read") {
   }
   int fd = -1, memory_fd = -1;
   SharedMemory memory;
-  REQUIRE(connect_to_peer(b.address, &fd) == 0);
+  fd = invited_to(b.address);
   REQUIRE(SharedMemory::create(kRingMemory, &memory, &memory_fd) == 0);
   REQUIRE(send_hello(fd, hello, memory_fd) == 0);
   close(memory_fd);
   RingWriter writer(memory.data());
+  REQUIRE(eventually([&] { return b.is_readable(); }));
   b.receive();
   CHECK_FALSE(writer.reader_pulls());
   // It refers all the same.

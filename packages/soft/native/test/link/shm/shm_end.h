@@ -1,4 +1,5 @@
-// An end of a shared-memory link, in front of a link in memory, with a clock that the test turns.
+// An end of a shared-memory link, in front of a link in memory, with a clock that the test turns. Only meeting a peer
+// takes real time: a thread of the process serves its door.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -7,6 +8,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "link/shm/shm_link.h"
@@ -41,15 +43,30 @@ struct End {
     path.source_port = wire::kRocePort;
     return sealed_frame(path, number, payload);
   }
-  void send_to(const End& other, std::uint32_t number, std::size_t payload = 32) {
+  // Once they have met, which they do first.
+  void send_to(End& other, std::uint32_t number, std::size_t payload = 32) {
+    meet(other);
     send(*link, frame_to(other.address, number, payload));
+  }
+  bool has_met(const End& other) const { return link->takes_references(address, other.address); }
+  void meet(End& other) {
+    for (int i = 0; !has_met(other) && i < 50'000; ++i) {
+      look();
+      other.look();
+      usleep(100);
+    }
+    CHECK(has_met(other));
   }
   // Receives until nothing comes any more.
   std::vector<Frame> receive() {
+    look();
+    return std::exchange(received, {});
+  }
+  void look() {
     Collector collector;
     while (link->prepare_sleep(), link->receive(collector, 64) != 0) {
     }
-    return collector.frames;
+    received.insert(received.end(), collector.frames.begin(), collector.frames.end());
   }
   bool is_readable() const {
     pollfd entry{link->wait_fd(), POLLIN, 0};
@@ -59,9 +76,31 @@ struct End {
   wire::Gid address;
   MemoryLink next;
   std::unique_ptr<ShmLink> link;
+  std::vector<Frame> received;  // that nobody has asked for
 };
 
-inline std::size_t fill(End& from, const End& to) {
+// A connection to the peer with its invitation; -1: it did not come.
+inline int invited_to(const wire::Gid& address) {
+  int fd = -1;
+  REQUIRE(connect_to_peer(address, &fd) == 0);
+  pollfd entry{fd, POLLIN, 0};
+  if (poll(&entry, 1, 5000) == 1 && receive_invitation(fd) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+// Until `condition` holds, or for 5 seconds.
+template <typename Condition>
+bool eventually(Condition&& condition) {
+  for (int i = 0; i < 50'000; ++i) {
+    if (condition()) return true;
+    usleep(100);
+  }
+  return false;
+}
+
+inline std::size_t fill(End& from, End& to) {
+  from.meet(to);
   std::size_t count = 0;
   for (; !from.link->congested(to.address); ++count) from.send_to(to, static_cast<std::uint32_t>(count), 4096);
   from.link->flush();

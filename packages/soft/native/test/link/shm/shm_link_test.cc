@@ -41,6 +41,26 @@ TEST_CASE("frames to a process of this host go through memory, all others to the
   CHECK(a.receive().size() == 2);
 }
 
+// The peer's next link has them when the ring comes.
+TEST_CASE("frames that a peer sent by the next link, before it met this end, come first") {
+  End a, b;
+  for (std::uint32_t number = 1; number <= 3; ++number) send(*a.link, a.frame_to(b.address, number));
+  a.link->flush();
+  CHECK(a.next.sent.size() == 3);
+  REQUIRE(eventually([&] { return a.is_readable(); }));
+  send(*a.link, a.frame_to(b.address, 4));  // not flushed when the response is looked at
+  a.receive();
+  CHECK(a.next.sent.size() == 4);
+  send(*a.link, a.frame_to(b.address, 5));
+  a.link->flush();
+  REQUIRE(eventually([&] { return b.is_readable(); }));
+  b.next.arriving = {a.next.sent.begin(), a.next.sent.end()};
+  const std::vector<Frame> frames = b.receive();
+  REQUIRE(frames.size() == 5);
+  for (std::uint32_t i = 0; i < 5; ++i) CHECK(number_of(frames[i]) == i + 1);
+  CHECK(b.link->counters().received == 1);
+}
+
 TEST_CASE("an IPv4 address works alike, and what a tunnel sends stays with the next link") {
   const auto process = static_cast<unsigned>(getpid());
   const auto low = static_cast<std::uint8_t>(process), high = static_cast<std::uint8_t>(process >> 8);
@@ -61,6 +81,7 @@ TEST_CASE("an IPv4 address works alike, and what a tunnel sends stays with the n
 TEST_CASE("a frame without its ICRC passes through memory as it is, and gets its ICRC for the next link") {
   End a, b;
   const wire::Gid far = new_address();
+  a.meet(b);
   send_unsealed(*a.link, unsealed(a.frame_to(b.address, 1)));
   a.send_to(b, 2);
   send_unsealed(*a.link, unsealed(a.frame_to(far, 3)));
@@ -75,10 +96,13 @@ TEST_CASE("a frame without its ICRC passes through memory as it is, and gets its
 
 TEST_CASE("the socket is readable for a sleeper, and stays quiet for a thread that polls") {
   End a, b;
-  a.send_to(b, 1);
-  a.link->flush();
-  CHECK(b.is_readable());  // a new peer
+  a.link->congested(b.address);
+  CHECK_FALSE(a.has_met(b));
+  CHECK(eventually([&] { return a.is_readable(); }));  // the peer's response
+  a.receive();
+  CHECK(eventually([&] { return b.is_readable(); }));  // a new peer
   b.receive();
+  CHECK(a.has_met(b));
   CHECK_FALSE(b.is_readable());
   a.send_to(b, 2);
   a.link->flush();
@@ -145,6 +169,11 @@ TEST_CASE("many threads send to each other and sleep whenever nothing comes") {
   for (int i = 0; i < kEnds; ++i) ends.push_back(std::make_unique<End>());
   std::atomic<int> lost{0}, wrong{0};
   std::vector<std::thread> threads;
+  for (const auto& from : ends) {
+    for (const auto& to : ends) {
+      if (from != to) from->meet(*to);
+    }
+  }
   for (int i = 0; i < kEnds; ++i) {
     threads.emplace_back([&, i] {
       End& own = *ends[static_cast<std::size_t>(i)];
