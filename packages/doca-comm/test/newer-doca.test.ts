@@ -19,7 +19,9 @@ function folderWith(...libraries: string[]): string {
   folders.push(folder);
   for (const name of libraries) {
     const file = join(folder, `libdoca_${name}.so.2`);
-    execFileSync('cc', ['-shared', '-fPIC', '-x', 'c', '-o', file, '-'], { input: 'int doca_version(void) { return 3; }' });
+    execFileSync('cc', ['-shared', '-fPIC', '-x', 'c', '-o', file, '-'], {
+      input: 'int doca_version(void) { return 3; }',
+    });
   }
   return folder;
 }
@@ -39,7 +41,9 @@ it('DOCA 3 with Comch is named, and what it means', async () => {
 
 it('DOCA 3 without Comch is named, too', async () => {
   const reason = await reasonWith('common');
-  expect(reason).toMatch(/the DOCA here has no Comm Channel, which ended with release 2\.8: install DOCA 1\.5 to 2\.8 beside/);
+  expect(reason).toMatch(
+    /the DOCA here has no Comm Channel, which ended with release 2\.8: install DOCA 1\.5 to 2\.8 beside/,
+  );
 });
 
 it('without any DOCA the remedy is to install one', async () => {

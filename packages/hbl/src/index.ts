@@ -5,6 +5,14 @@ export { decodeDoorbell, type Doorbell, encodeDoorbell, encodeWqe, type Wqe, Wqe
 export { createEncap, Encap, type EncapAttr } from './encap.js';
 export * from './enums.js';
 export { type PortExAttr, queryPort, type QueryPortAttr, setPortEx, type WqArrayAttr } from './port.js';
-export { type HblModify, type HblQpAttr, migrateQp, modifyQp, queryQp, type QueryQpAttr, SendWorkQueue } from './queue-pair.js';
+export {
+  type HblModify,
+  type HblQpAttr,
+  migrateQp,
+  modifyQp,
+  queryQp,
+  type QueryQpAttr,
+  SendWorkQueue,
+} from './queue-pair.js';
 export { softModel } from './soft-model.js';
 export { createUsrFifo, UsrFifo, type UsrFifoAttr } from './usr-fifo.js';

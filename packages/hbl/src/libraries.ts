@@ -19,7 +19,8 @@ export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<Nat
   kind: 'hbl',
   system: 'libhbl.so.1',
   places: sdkPlaces,
-  install: "install the rdma-core of Habana's software, or set RDMA_CORE_LIB to the folder of the Gaudi SDK's libhbl.so",
+  install:
+    "install the rdma-core of Habana's software, or set RDMA_CORE_LIB to the folder of the Gaudi SDK's libhbl.so",
   model: softModel.library,
   defaultDevice: 'hbl_0,kind=hbl',
   openSyscall: 'hbldv_open_device',

@@ -43,10 +43,17 @@ export function librarySymbols({ libraries, match, hidden }) {
       missing.push(library);
       continue;
     }
-    for (const line of execFileSync('nm', ['-D', '--defined-only', path], { encoding: 'utf8' }).split('\n')) {
-      const [, name = '', version = ''] = / [TW] (\w+)(?:@+(\S+))?$/.exec(line) ?? [];
-      if (!new RegExp(match).test(name)) continue;
-      if (hidden === undefined || !new RegExp(hidden).test(version)) names.add(name);
+    const symbols = execFileSync('nm', ['-D', '--defined-only', path], { encoding: 'utf8' })
+      .split('\n')
+      .flatMap((line) => {
+        const [, name, version] = / [TW] (\w+)(?:@+(\S+))?$/.exec(line) ?? [];
+        return name !== undefined && new RegExp(match).test(name) ? [{ name, version }] : [];
+      });
+    // What has no version in a library of versions is between the library and its providers, of every release.
+    const versioned = symbols.some(({ version }) => version !== undefined);
+    for (const { name, version } of symbols) {
+      const isHidden = hidden !== undefined && (version === undefined ? versioned : new RegExp(hidden).test(version));
+      if (!isHidden) names.add(name);
     }
   }
   return { names, missing };

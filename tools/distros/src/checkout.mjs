@@ -19,7 +19,8 @@ const needed = 'git g++ make nodejs npm python3';
  */
 export function checkCheckout(root, { suite }) {
   // Debian 12 has Node 18; this machine's own set-up is that test.
-  if (suite === 'bookworm') return { check: 'checkout', text: "its Node is older than the packages' least", failures: [] };
+  if (suite === 'bookworm')
+    return { check: 'checkout', text: "its Node is older than the packages' least", failures: [] };
   const folder = mkdtempSync(join(tmpdir(), 'verbs-checkout-'));
   const started = Date.now();
   try {

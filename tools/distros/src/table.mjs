@@ -19,7 +19,9 @@ const end = '<!-- to here -->';
 /** @param {Row[]} rows */
 export function tableOf(rows) {
   const lines = rows.map(({ title, check, text, failures }) =>
-    [title, check, failures.length === 0 ? text : `${text}; ${failures.length} FAILED`].map((cell) => `| ${cell} `).join(''),
+    [title, check, failures.length === 0 ? text : `${text}; ${failures.length} FAILED`]
+      .map((cell) => `| ${cell} `)
+      .join(''),
   );
   return ['| release | check | result ', '| --- | --- | --- ', ...lines].map((line) => `${line}|`).join('\n');
 }

@@ -81,8 +81,8 @@ export class CompletionCounter extends Resource {
   }
 
   /**
-   * Waits until the counter is `value` or more. The verbs have no event for counters, so this one looks again and again: at
-   * first without a pause, then once in each turn of the loop, then every millisecond.
+   * Waits until the counter is `value` or more. The verbs have no event for counters, so `ibv_read_comp_cntr` is called again and
+   * again: at first without a pause, then once in each turn of the loop, then every millisecond.
    *
    * @returns the value that was read
    * @throws VerbsError EIO if the count of errors rises meanwhile; ERR_VERBS_CLOSED if the counter is closed

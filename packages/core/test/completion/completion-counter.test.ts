@@ -59,7 +59,12 @@ it('counts on both sides, requests and bytes, and is awaited', async () => {
   });
   const waiting = arrived.reach(800);
   for (let i = 0; i < 8; ++i) {
-    a.qp.postSend({ wrId: BigInt(i), opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: a.mr, length: 100 }], remote: b.mr.remote() });
+    a.qp.postSend({
+      wrId: BigInt(i),
+      opcode: WrOpcode.RDMA_WRITE,
+      sgList: [{ mr: a.mr, length: 100 }],
+      remote: b.mr.remote(),
+    });
   }
   expect(await waiting).toBeGreaterThanOrEqual(800n);
   expect(await sent.reach(8n)).toBe(8n);

@@ -55,8 +55,8 @@ union Roomy {
   std::uint8_t bytes[sizeof(Structure) + 256];
 };
 
-// queryDevice(library, context): { caps, portsMask, numPorts, extPortsMask? } | -errno. The library of 2024 tells no number
-// of ports and no external ones.
+// queryDevice(library, context): { caps, portsMask, numPorts, extPortsMask? } | -errno. The library of 2024 tells no
+// number of ports and no external ones.
 napi_value query_device(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);

@@ -17,9 +17,7 @@ struct Library {
   int (*hbldv_reserve_coll_qps)(ibv_pd* pd, hbldv_coll_qp_attr* attr, hbldv_coll_qp* qp);
   int (*hbldv_reserve_coll_sched_resources)(ibv_context* context, hbldv_coll_sched_resources* resources);
 
-  bool is_sdk() const {
-    return hbldv_migrate_qp || hbldv_reserve_coll_qps || hbldv_reserve_coll_sched_resources;
-  }
+  bool is_sdk() const { return hbldv_migrate_qp || hbldv_reserve_coll_qps || hbldv_reserve_coll_sched_resources; }
 };
 #undef HBLDV_MEMBER
 

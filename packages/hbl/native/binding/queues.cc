@@ -94,9 +94,9 @@ napi_value read_cq(const Arguments& arguments) {
   return number(env, index);
 }
 
-// modifyQp(library, qp, attr, mask, pathMtu | undefined, hblAttr | undefined, encap | undefined, qpToMigrate | undefined):
-// 0 | -errno. `pathMtu` overrides attr's. The queue pair keeps `encap` from then on. EOPNOTSUPP: `hblAttr` has what only
-// the SDK's library knows.
+// modifyQp(library, qp, attr, mask, pathMtu | undefined, hblAttr | undefined, encap | undefined, qpToMigrate |
+// undefined): 0 | -errno. `pathMtu` overrides attr's. The queue pair keeps `encap` from then on. EOPNOTSUPP: `hblAttr`
+// has what only the SDK's library knows.
 napi_value modify_qp(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);

@@ -1,11 +1,11 @@
 /*
  * The binary interface of libhbl, Habana (Gaudi) direct verbs: the types and the functions that a caller needs. No
- * distribution ships a header, so this one is written from the published manual pages and from layouts measured on x86-64.
- * Each layout that we rely on is asserted below.
+ * distribution ships a header, so this one is written from the published manual pages and from layouts measured on
+ * x86-64. Each layout that we rely on is asserted below.
  *
- * There are two libraries: the one that was submitted to rdma-core in 2024 (libhbl.so.1, 13 functions), and the one of the
- * Gaudi SDK, which has three functions more. Where their structures differ, the one of the SDK is longer or uses what the
- * other reserves; hbldv_device_attr has a structure for each.
+ * There are two libraries: the one that was submitted to rdma-core in 2024 (libhbl.so.1, 13 functions), and the one of
+ * the Gaudi SDK, which has three functions more. Where their structures differ, the one of the SDK is longer or uses
+ * what the other reserves; hbldv_device_attr has a structure for each.
  *
  * Functions that return a pointer return NULL and set errno. Functions that return an int return 0 or a positive errno
  * value. The destroy functions free their object even when they fail.

@@ -1,5 +1,5 @@
-/* A libhbl for tests, without a device behind it: of the Gaudi SDK with SDK defined, else of the submission of 2024. Its
- * structures have the sizes of the one library or the other, and it writes all of each. */
+/* A libhbl for tests, without a device behind it: of the Gaudi SDK with SDK defined, else of the submission of 2024.
+ * Its structures have the sizes of the one library or the other, and it writes all of each. */
 #include <stdint.h>
 #include <string.h>
 
@@ -68,7 +68,8 @@ int hbldv_reserve_coll_sched_resources(void *context, struct resources *resource
   (void)context;
   memset(resources, 0xaa, sizeof *resources);
   resources->num_resources = 256;
-  for (int i = 0; i < 256; i++) resources->resource[i] = (struct resource){i % 13, i, 4096, 64 * i, (void *)0x7000000000};
+  for (int i = 0; i < 256; i++)
+    resources->resource[i] = (struct resource){i % 13, i, 4096, 64 * i, (void *)0x7000000000};
   return 0;
 }
 #endif

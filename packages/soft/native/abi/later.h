@@ -1,6 +1,6 @@
-// What <infiniband/verbs.h> declares in releases after 44: the build takes the header of any of them, and what the library
-// exports is the same with each. Structures that a later header defines are named here without their contents, and read
-// and written through the layouts below, which are those of release 65.
+// What <infiniband/verbs.h> declares in releases after 44: the build takes the header of any of them, and what the
+// library exports is the same with each. Structures that a later header defines are named here without their contents,
+// and read and written through the layouts below, which are those of release 65.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -36,7 +36,8 @@ int verbs_soft_stats(const char *device, verbs_soft_counter counter, void *data)
 
 /* Calls `file` for each file that the kernel would have in /sys/class/infiniband/DEVICE, with its path in that folder
  * and its present content: attributes, GIDs and their types, counters. The content ends with a line end; it is empty
- * where reading the kernel's file fails. Until the device is open, its GIDs are those of its configuration, or 127.0.0.1 as IPv4-mapped GID without any. ENODEV. */
+ * where reading the kernel's file fails. Until the device is open, its GIDs are those of its configuration, or
+ * 127.0.0.1 as IPv4-mapped GID without any. ENODEV. */
 typedef void (*verbs_soft_sysfs_file)(void *data, const char *path, const char *content);
 int verbs_soft_sysfs(const char *device, verbs_soft_sysfs_file file, void *data);
 

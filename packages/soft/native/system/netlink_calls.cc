@@ -1,7 +1,7 @@
-// NETLINK_RDMA, by which rdma(8), rdma-core's tests and device plugins ask the kernel for RDMA devices, their ports, objects
-// and counters. Where the kernel has it, it answers. Elsewhere a program's socket is one of NETLINK_USERSOCK, and what the
-// program sends to the kernel is answered here: by messages of another such socket, so that receiving, polling and
-// closing stay the kernel's. Only sending is replaced, and of it what has a kernel's netlink address.
+// NETLINK_RDMA, by which rdma(8), rdma-core's tests and device plugins ask the kernel for RDMA devices, their ports,
+// objects and counters. Where the kernel has it, it answers. Elsewhere a program's socket is one of NETLINK_USERSOCK,
+// and what the program sends to the kernel is answered here: by messages of another such socket, so that receiving,
+// polling and closing stay the kernel's. Only sending is replaced, and of it what has a kernel's netlink address.
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <sys/socket.h>
@@ -28,7 +28,8 @@ class Message {
  public:
   Message(const nlmsghdr& request, std::uint16_t type, std::uint16_t flags, std::uint32_t port) {
     bytes_.resize(NLMSG_HDRLEN);
-    header() = {.nlmsg_len = 0, .nlmsg_type = type, .nlmsg_flags = flags, .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = port};
+    header() = {
+        .nlmsg_len = 0, .nlmsg_type = type, .nlmsg_flags = flags, .nlmsg_seq = request.nlmsg_seq, .nlmsg_pid = port};
   }
 
   template <typename Value>
@@ -217,10 +218,12 @@ class Exchange {
       case RDMA_NLDEV_CMD_RES_GET:
         return each_device(command, [&](const DeviceFacts& device, Message& message) { summarize(device, message); });
       case RDMA_NLDEV_CMD_RES_QP_GET:
-        return each_device(command, [&](const DeviceFacts& device, Message& message) { list_queue_pairs(device, message); });
+        return each_device(command,
+                           [&](const DeviceFacts& device, Message& message) { list_queue_pairs(device, message); });
       case RDMA_NLDEV_CMD_STAT_GET:
         if (numbers_.count(RDMA_NLDEV_ATTR_STAT_RES) != 0) return EOPNOTSUPP;  // of single objects
-        return each_port(command, [&](const DeviceFacts& device, std::uint32_t, Message& message) { count(device, message); });
+        return each_port(command,
+                         [&](const DeviceFacts& device, std::uint32_t, Message& message) { count(device, message); });
       default:
         return EOPNOTSUPP;
     }

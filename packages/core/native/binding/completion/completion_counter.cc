@@ -48,11 +48,10 @@ Napi::Value create(const Napi::CallbackInfo& info) {
   errno = 0;
   ibv_comp_cntr* counter = context->functions().create_comp_cntr(context->ctx(), &attr);
   if (counter == nullptr) return failure(info.Env(), creation_error());
-  return wrap_object(info.Env(), std::make_shared<CompletionCounter>(
-                                     std::vector<std::shared_ptr<Object>>{context}, counter,
-                                     [](const Context& its, ibv_comp_cntr* made) {
-                                       return its.functions().destroy_comp_cntr(made);
-                                     }));
+  return wrap_object(
+      info.Env(), std::make_shared<CompletionCounter>(
+                      std::vector<std::shared_ptr<Object>>{context}, counter,
+                      [](const Context& its, ibv_comp_cntr* made) { return its.functions().destroy_comp_cntr(made); }));
 }
 
 // readCompCntr(counter, errors): a bigint | -errno
@@ -72,8 +71,8 @@ Napi::Value change(const Napi::CallbackInfo& info) {
   const bool errors = info[1].As<Napi::Boolean>().Value(), adds = info[2].As<Napi::Boolean>().Value();
   bool lossless = false;
   const std::uint64_t value = info[3].As<Napi::BigInt>().Uint64Value(&lossless);
-  const auto call = adds ? (errors ? f.inc_err_comp_cntr : f.inc_comp_cntr)
-                         : (errors ? f.set_err_comp_cntr : f.set_comp_cntr);
+  const auto call =
+      adds ? (errors ? f.inc_err_comp_cntr : f.inc_comp_cntr) : (errors ? f.set_err_comp_cntr : f.set_comp_cntr);
   return failure(info.Env(), call(counter->get(), value));
 }
 

@@ -17,6 +17,6 @@ HBLDV_FUNCTIONS(HBLDV_DECLARE)
 #undef HBLDV_DECLARE
 }  // namespace verbs::hbl::model
 
-// For the drop-in: gives it the table, and attaches the model as verbs_soft_model_load() does. A name of its own, because
-// the libraries of all models are in the search order of a program that is linked with their drop-ins.
+// For the drop-in: gives it the table, and attaches the model as verbs_soft_model_load() does. A name of its own,
+// because the libraries of all models are in the search order of a program that is linked with their drop-ins.
 extern "C" int verbs_soft_hbl(verbs_soft_extension_function extension, const HblFunctions** functions);

@@ -41,6 +41,6 @@ MLX5DV_FUNCTIONS(MLX5DV_DECLARE)
 #undef MLX5DV_DECLARE
 }  // namespace verbs::mlx5::model
 
-// For the drop-in: gives it the table, and attaches the model as verbs_soft_model_load() does. A name of its own, because
-// the libraries of all models are in the search order of a program that is linked with their drop-ins.
+// For the drop-in: gives it the table, and attaches the model as verbs_soft_model_load() does. A name of its own,
+// because the libraries of all models are in the search order of a program that is linked with their drop-ins.
 extern "C" int verbs_soft_mlx5(verbs_soft_extension_function extension, const Mlx5Functions** functions);

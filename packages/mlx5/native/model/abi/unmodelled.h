@@ -139,6 +139,6 @@
   X(void, _mlx5dv_get_export_sizes, (struct mlx5dv_export_sizes * sizes, size_t sizes_len), (sizes, sizes_len))
 
 // These return a descriptor: -1 and errno.
-#define MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(X) \
+#define MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(X)                          \
   X(int, mlx5dv_vfio_get_events_fd, (struct ibv_context * ibctx), (ibctx)) \
   X(int, mlx5dv_devx_uar_export_dmabuf_fd, (struct mlx5dv_devx_uar * devx_uar), (devx_uar))

@@ -83,10 +83,10 @@ void fill_flow_tables(const Capabilities& capabilities, Bytes& block) {
 }
 
 void fill_qos(Bytes& block) {
-  set(block, 7, 1, 1);       // flow_meter_old
-  set(block, 16, 8, 16);     // log_max_flow_meter
-  set(block, 24, 8, 0x3f);   // flow_meter_reg_id: the color may go to each of the registers C 0 to 5
-  set(block, 40, 1, 1);      // flow_meter
+  set(block, 7, 1, 1);      // flow_meter_old
+  set(block, 16, 8, 16);    // log_max_flow_meter
+  set(block, 24, 8, 0x3f);  // flow_meter_reg_id: the color may go to each of the registers C 0 to 5
+  set(block, 40, 1, 1);     // flow_meter
 }
 
 }  // namespace

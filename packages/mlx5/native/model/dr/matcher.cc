@@ -20,7 +20,8 @@ int remove_matcher(DrMatcher& matcher) {
 DrMatcher* find_dr_matcher(const mlx5dv_dr_matcher* handle) { return matchers().find(handle); }
 
 std::span<const std::uint8_t> dr_match_bytes(const DrTable& table, const mlx5dv_flow_match_parameters* parameters) {
-  // Outside of the root tables the size of a rule's value is a multiple of 4 bytes; that of a matcher's mask need not be.
+  // Outside of the root tables the size of a rule's value is a multiple of 4 bytes; that of a matcher's mask need not
+  // be.
   if (!parameters || (!table.is_root() && parameters->match_sz % 4 != 0)) return {};
   return match_bytes(*parameters);
 }

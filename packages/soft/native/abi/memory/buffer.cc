@@ -1,6 +1,6 @@
-// Memory that the library allocates for the program (release 64), and the registration that takes its memory, an address,
-// a descriptor and a DMA handle by one structure (release 59). The memory is ordinary, from the kernel, whatever the domain
-// allows: this device copies, and bounces nothing.
+// Memory that the library allocates for the program (release 64), and the registration that takes its memory, an
+// address, a descriptor and a DMA handle by one structure (release 59). The memory is ordinary, from the kernel,
+// whatever the domain allows: this device copies, and bounces nothing.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -59,8 +59,8 @@ ibv_mr* reg_ex(ibv_pd* pd, const MrInitAttr& attr) {
   }
   abi::Uses uses;
   int error = uses.add(pd);
-  // Nothing here is a bus whose transfers a handle could hint at; it need only exist. As with the kernel, pages that come
-  // on demand have none.
+  // Nothing here is a bus whose transfers a handle could hint at; it need only exist. As with the kernel, pages that
+  // come on demand have none.
   if (error == 0 && has(kMrDmah)) error = abi::use_with(uses, attr.dmah, pd->context);
   if (error == 0 && has(kMrDmah) && (attr.access & IBV_ACCESS_ON_DEMAND) != 0) error = EINVAL;
   if (error != 0) return abi::null_with<ibv_mr>(error);

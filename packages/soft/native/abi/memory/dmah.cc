@@ -1,5 +1,5 @@
-// DMA handles (release 59): hints for the bus transfers of regions. The device has no bus: it takes every handle that an
-// adapter with TPH takes, and ignores it.
+// DMA handles (release 59): hints for the bus transfers of regions. The device has no bus: it takes every handle that
+// an adapter with TPH takes, and ignores it.
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,8 +12,8 @@ namespace {
 
 void dealloc(void* object) { ibv_dealloc_dmah(static_cast<ibv_dmah*>(object)); }
 
-// The rules of the kernel and of mlx5: a hint there must be, the processor and its kind of memory come together, and the
-// processor is one of the machine's.
+// The rules of the kernel and of mlx5: a hint there must be, the processor and its kind of memory come together, and
+// the processor is one of the machine's.
 bool is_complete(const abi::later::DmahInitAttr& attr) {
   constexpr std::uint32_t kCpu = 1u << 0, kHint = 1u << 1, kMemory = 1u << 2;
   constexpr std::uint8_t kMaxHint = 3;  // two bits of a PCIe transaction

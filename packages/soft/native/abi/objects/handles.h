@@ -19,7 +19,23 @@ namespace verbs::soft::abi {
 
 struct Known;
 
-enum class Kind : std::uint8_t { kContext, kPd, kTd, kMr, kMw, kDm, kChannel, kCq, kXrcd, kSrq, kQp, kAh, kDmah, kBuf, kCompCntr };
+enum class Kind : std::uint8_t {
+  kContext,
+  kPd,
+  kTd,
+  kMr,
+  kMw,
+  kDm,
+  kChannel,
+  kCq,
+  kXrcd,
+  kSrq,
+  kQp,
+  kAh,
+  kDmah,
+  kBuf,
+  kCompCntr
+};
 
 class Handles {
  public:

@@ -23,7 +23,8 @@ void count_send(Qp& qp, const SendWqe& wqe, ibv_wc_status status) {
 
 void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
   const SendWqe& wqe = qp.sq.at(qp.sq.head++);
-  if (qp.counters != nullptr) [[unlikely]] count_send(qp, wqe, status);
+  if (qp.counters != nullptr) [[unlikely]]
+    count_send(qp, wqe, status);
   if (status == IBV_WC_SUCCESS) {
     if (info_of(wqe.opcode).has_own_response()) --qp.req.unanswered_requests;
     if (!qp.signals(wqe)) return;

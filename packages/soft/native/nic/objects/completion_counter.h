@@ -1,5 +1,5 @@
-// Completion counters (ibv_create_comp_cntr): how many work requests, or bytes of them, have completed on the queue pairs
-// that a counter is attached to. A program reads the sum instead of an entry for each.
+// Completion counters (ibv_create_comp_cntr): how many work requests, or bytes of them, have completed on the queue
+// pairs that a counter is attached to. A program reads the sum instead of an entry for each.
 #pragma once
 
 #include <infiniband/verbs.h>

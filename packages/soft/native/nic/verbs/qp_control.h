@@ -34,8 +34,8 @@ class QpControl {
   int query(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;
   int destroy(Qp* qp);  // 0, or EBUSY while it is attached to a multicast group
 
-  // The operations of `mask` (CompletionCounter::Operation) count there until the QP is destroyed. EINVAL: the QP is not
-  // in RESET or INIT, or counts one of them elsewhere; EOPNOTSUPP: an operation that cannot be counted.
+  // The operations of `mask` (CompletionCounter::Operation) count there until the QP is destroyed. EINVAL: the QP is
+  // not in RESET or INIT, or counts one of them elsewhere; EOPNOTSUPP: an operation that cannot be counted.
   int attach_counter(Qp* qp, CompletionCounter* counter, std::uint32_t mask);
 
   // The XRC target QP with that number. EINVAL if it is not in the domain.

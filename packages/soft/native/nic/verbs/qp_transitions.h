@@ -5,8 +5,8 @@
 
 namespace verbs::soft::nic {
 
-// The attributes of `mask` that a type of queue pair has. Programs give both halves of an XRC connection the mask of RC,
-// and the kernel drops what belongs to the other half (modify_qp_mask() of uverbs) before it checks the rest.
+// The attributes of `mask` that a type of queue pair has. Programs give both halves of an XRC connection the mask of
+// RC, and the kernel drops what belongs to the other half (modify_qp_mask() of uverbs) before it checks the rest.
 int applicable_attributes(ibv_qp_type type, int mask);
 
 // 0, or EINVAL: there is no such transition, a required attribute is missing, or an attribute is not allowed.

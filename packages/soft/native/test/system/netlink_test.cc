@@ -38,11 +38,12 @@ class Socket {
       bytes.insert(bytes.end(), reinterpret_cast<const char*>(&head), reinterpret_cast<const char*>(&head + 1));
       bytes.insert(bytes.end(), reinterpret_cast<const char*>(&number), reinterpret_cast<const char*>(&number + 1));
     }
-    *reinterpret_cast<nlmsghdr*>(bytes.data()) = {.nlmsg_len = static_cast<std::uint32_t>(bytes.size()),
-                                                  .nlmsg_type = nldev(command),
-                                                  .nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags),
-                                                  .nlmsg_seq = ++sequence_,
-                                                  .nlmsg_pid = 0};
+    *reinterpret_cast<nlmsghdr*>(bytes.data()) = {
+        .nlmsg_len = static_cast<std::uint32_t>(bytes.size()),
+        .nlmsg_type = nldev(command),
+        .nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags),
+        .nlmsg_seq = ++sequence_,
+        .nlmsg_pid = 0};
     sockaddr_nl kernel{};
     kernel.nl_family = AF_NETLINK;
     if (by_message) {
@@ -63,7 +64,8 @@ class Socket {
  private:
   Answer receive() {
     Answer answer;
-    for (pollfd readable{.fd = fd_, .events = POLLIN, .revents = 0}; answer.error < 0 && poll(&readable, 1, 1000) > 0;) {
+    for (pollfd readable{.fd = fd_, .events = POLLIN, .revents = 0};
+         answer.error < 0 && poll(&readable, 1, 1000) > 0;) {
       std::vector<char> bytes(65536);
       const ssize_t size = recv(fd_, bytes.data(), bytes.size(), 0);
       if (size < NLMSG_HDRLEN) break;
@@ -138,8 +140,8 @@ TEST_CASE("devices and ports, one by one and all") {
     ibv_free_device_list(list);
   }
   CHECK(socket.ask(RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP).messages.size() == 3);
-  const Answer port = socket.ask(RDMA_NLDEV_CMD_PORT_GET, 0,
-                                 {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}, {RDMA_NLDEV_ATTR_PORT_INDEX, 1}});
+  const Answer port =
+      socket.ask(RDMA_NLDEV_CMD_PORT_GET, 0, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}, {RDMA_NLDEV_ATTR_PORT_INDEX, 1}});
   REQUIRE(port.messages.size() == 1);
   CHECK(port.error == 0);
   const auto facts = attributes(port.messages[0]);
@@ -189,8 +191,8 @@ TEST_CASE("objects and counters are those of the processes that have the device 
   CHECK(number(qp, RDMA_NLDEV_ATTR_RES_STATE) == IBV_QPS_RTS);
   CHECK(number(qp, RDMA_NLDEV_ATTR_RES_PID) == static_cast<std::uint64_t>(getpid()));
 
-  const Answer statistic = socket.ask(RDMA_NLDEV_CMD_STAT_GET, 0,
-                                      {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}, {RDMA_NLDEV_ATTR_PORT_INDEX, 1}});
+  const Answer statistic =
+      socket.ask(RDMA_NLDEV_CMD_STAT_GET, 0, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}, {RDMA_NLDEV_ATTR_PORT_INDEX, 1}});
   REQUIRE(statistic.messages.size() == 1);
   const auto statistics = attributes(statistic.messages[0]);
   std::map<std::string, std::uint64_t> values;
@@ -210,8 +212,9 @@ TEST_CASE("what cannot be answered is an error, and other sockets are the kernel
   CHECK(socket.ask(RDMA_NLDEV_CMD_RES_CQ_GET, NLM_F_DUMP, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}}).error == EOPNOTSUPP);
   CHECK(socket.ask(RDMA_NLDEV_CMD_GET, 0, {{RDMA_NLDEV_ATTR_DEV_INDEX, 7}}).error == EINVAL);
   CHECK(socket.ask(RDMA_NLDEV_CMD_GET, 0).error == EINVAL);
-  CHECK(socket.ask(RDMA_NLDEV_CMD_PORT_GET, 0, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}, {RDMA_NLDEV_ATTR_PORT_INDEX, 9}}).error ==
-        EINVAL);
+  CHECK(
+      socket.ask(RDMA_NLDEV_CMD_PORT_GET, 0, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}, {RDMA_NLDEV_ATTR_PORT_INDEX, 9}}).error ==
+      EINVAL);
   const int route = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
   REQUIRE(route >= 0);
   int protocol = -1;

@@ -90,7 +90,8 @@ class Qp : public TimerSlot {
 
   // An operation completed.
   void count(CompletionCounter::Operation operation, ibv_wc_status status, std::uint32_t length) {
-    if (counters == nullptr) [[likely]] return;
+    if (counters == nullptr) [[likely]]
+      return;
     if (CompletionCounter* counter = counters->by_operation[operation]) counter->count(status, length);
   }
 

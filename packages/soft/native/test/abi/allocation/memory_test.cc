@@ -149,8 +149,8 @@ TEST_CASE("the library's buffers and DMA handles without memory" * doctest::skip
   until_it_ends("ibv_free_buf", alloc, free);
   void* const memory = ibv_alloc_buf(pd, kPages, &buf);
   REQUIRE(memory);
-  check_object("ibv_reg_buf_mr", [&] { return ibv_reg_buf_mr(pd, buf, memory, kPages, 0); }, "ibv_dereg_mr",
-               ibv_dereg_mr);
+  check_object(
+      "ibv_reg_buf_mr", [&] { return ibv_reg_buf_mr(pd, buf, memory, kPages, 0); }, "ibv_dereg_mr", ibv_dereg_mr);
   CHECK(without_allocating("ibv_export_buf_dmabuf_fd", [&] { return ibv_export_buf_dmabuf_fd(buf); }) == -1);
   namespace later = verbs::soft::abi::later;
   later::DmahInitAttr hint{.comp_mask = 2, .cpu_id = 0, .ph = 0, .tph_mem_type = 0};
@@ -163,8 +163,9 @@ TEST_CASE("the library's buffers and DMA handles without memory" * doctest::skip
   attr.comp_mask = later::kMrAddr | later::kMrBuf | later::kMrDmah;
   attr.buf = buf;
   attr.dmah = alloc_dmah();
-  check_object("ibv_reg_mr_ex", [&] { return ibv_reg_mr_ex(pd, reinterpret_cast<ibv_mr_init_attr*>(&attr)); },
-               "ibv_dereg_mr", ibv_dereg_mr);
+  check_object(
+      "ibv_reg_mr_ex", [&] { return ibv_reg_mr_ex(pd, reinterpret_cast<ibv_mr_init_attr*>(&attr)); }, "ibv_dereg_mr",
+      ibv_dereg_mr);
   CHECK(ibv_dealloc_dmah(attr.dmah) == 0);
   ibv_free_buf(buf);
   CHECK(ibv_dealloc_pd(pd) == 0);

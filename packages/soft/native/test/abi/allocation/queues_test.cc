@@ -49,9 +49,7 @@ TEST_CASE("completion counters without memory" * doctest::skip(!kAllocationsCanF
     return _ibv_query_comp_cntr_caps(context, reinterpret_cast<ibv_comp_cntr_caps*>(&caps), sizeof caps);
   });
   later::CompCntrInitAttr attr{};
-  const auto create = [&] {
-    return ibv_create_comp_cntr(context, reinterpret_cast<ibv_comp_cntr_init_attr*>(&attr));
-  };
+  const auto create = [&] { return ibv_create_comp_cntr(context, reinterpret_cast<ibv_comp_cntr_init_attr*>(&attr)); };
   ibv_destroy_comp_cntr(until_it_succeeds("ibv_create_comp_cntr", create, ibv_destroy_comp_cntr));
   until_it_ends("ibv_destroy_comp_cntr", create, ibv_destroy_comp_cntr);
   ibv_comp_cntr* const counter = create();

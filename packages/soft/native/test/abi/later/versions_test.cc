@@ -55,7 +55,7 @@ TEST_CASE("a context has room for the functions of release 65, and has none of t
   REQUIRE(verbs);
   CHECK(verbs->sz == later::kVerbsContextSize);
   // As verbs_get_ctx_op() of that release looks for one.
-  void* const* front = reinterpret_cast<void* const*>(
-      reinterpret_cast<const char*>(context.get()) + sizeof(ibv_context) - later::kVerbsContextSize);
+  void* const* front = reinterpret_cast<void* const*>(reinterpret_cast<const char*>(context.get()) +
+                                                      sizeof(ibv_context) - later::kVerbsContextSize);
   for (int op = 0; op < 6; ++op) CHECK(front[op] == nullptr);
 }

@@ -58,11 +58,25 @@ TEST_CASE("memory of the library is registered, written by a peer, and given bac
   CHECK(ibv_alloc_buf(b.pd, 0, &buf) == nullptr);
   CHECK(ibv_alloc_buf(b.pd, SIZE_MAX - 100, &buf) == nullptr);
 
-  ibv_mr* second = reg_ex(b.pd, {.length = 100, .access = access, .comp_mask = later::kMrAddr | later::kMrBuf,
-                                 .iova = 0, .addr = memory, .fd = 0, .fd_offset = 0, .dmah = nullptr, .buf = buf});
+  ibv_mr* second = reg_ex(b.pd, {.length = 100,
+                                 .access = access,
+                                 .comp_mask = later::kMrAddr | later::kMrBuf,
+                                 .iova = 0,
+                                 .addr = memory,
+                                 .fd = 0,
+                                 .fd_offset = 0,
+                                 .dmah = nullptr,
+                                 .buf = buf});
   CHECK(second);
-  CHECK(reg_ex(b.pd, {.length = 100, .access = access, .comp_mask = later::kMrBuf, .iova = 0, .addr = memory, .fd = 0,
-                      .fd_offset = 0, .dmah = nullptr, .buf = buf}) == nullptr);
+  CHECK(reg_ex(b.pd, {.length = 100,
+                      .access = access,
+                      .comp_mask = later::kMrBuf,
+                      .iova = 0,
+                      .addr = memory,
+                      .fd = 0,
+                      .fd_offset = 0,
+                      .dmah = nullptr,
+                      .buf = buf}) == nullptr);
   CHECK(errno == EINVAL);
 
   // Regions of memory that is gone fail their accesses.
