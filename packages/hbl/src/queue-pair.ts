@@ -131,7 +131,7 @@ function queuePair(value: unknown, path: string): QueuePair {
  * Gaudi SDK's library.
  *
  * @throws VerbsError EOPNOTSUPP if the library does not have the function
- * @example migrateQp(standby);
+ * @example migrateQp(qp);
  */
 export function migrateQp(qp: QueuePair): void {
   const syscall = 'hbldv_migrate_qp';

@@ -5,6 +5,7 @@ import type { Encap, UsrFifo } from '@verbs/hbl';
 import type {
   AddressHandle,
   CompletionBatch,
+  CompletionCounter,
   CompletionQueue,
   Context,
   DeviceMemory,
@@ -32,6 +33,7 @@ declare global {
   const cq: CompletionQueue;
   const qp: QueuePair;
   const dm: DeviceMemory;
+  const counter: CompletionCounter;
   const srq: SharedReceiveQueue;
   const wq: ReceiveWorkQueue;
   const ah: AddressHandle;

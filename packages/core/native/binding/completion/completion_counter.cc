@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "binding/lifetime/handle.h"
-#include "binding/qp/queue_pair.h"
 
 namespace verbs::core {
 namespace {
@@ -20,10 +19,6 @@ struct InitAttr {
   std::uint32_t comp_mask;
   std::uint32_t type;
   std::uint32_t flags;
-};
-struct AttachAttr {
-  std::uint32_t comp_mask;
-  std::uint32_t operations;
 };
 
 // queryCompCntrCaps(context): { maxValue, maxCounters, supportedQpAttachOps } | -errno
@@ -76,16 +71,6 @@ Napi::Value change(const Napi::CallbackInfo& info) {
   return failure(info.Env(), call(counter->get(), value));
 }
 
-// attachCompCntr(qp, counter, operations): 0 | -errno. The counter is a parent of the queue pair from then on.
-Napi::Value attach(const Napi::CallbackInfo& info) {
-  const auto qp = unwrap<QueuePair>(info, 0);
-  const auto counter = unwrap<CompletionCounter>(info, 1);
-  AttachAttr attr{.comp_mask = 0, .operations = info[2].As<Napi::Number>().Uint32Value()};
-  const int error = qp->context().functions().qp_attach_comp_cntr(qp->qp(), counter->get(), &attr);
-  if (error == 0) qp->count_at(counter);
-  return failure(info.Env(), error);
-}
-
 }  // namespace
 
 void init_completion_counter(Napi::Object exports) {
@@ -93,7 +78,6 @@ void init_completion_counter(Napi::Object exports) {
   export_function<create>(exports, "createCompCntr");
   export_function<read>(exports, "readCompCntr");
   export_function<change>(exports, "changeCompCntr");
-  export_function<attach>(exports, "attachCompCntr");
 }
 
 }  // namespace verbs::core

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "binding/completion/completion_counter.h"
 #include "binding/device/gid.h"
 #include "binding/lifetime/handle.h"
 #include "binding/qp/qp_attributes.h"
@@ -218,6 +219,22 @@ Napi::Value query_qp_data_in_order(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), answer);
 }
 
+// ibv_comp_cntr_attach_attr, which headers before release 65 do not define.
+struct CompCntrAttachAttr {
+  std::uint32_t comp_mask;
+  std::uint32_t operations;
+};
+
+// attachCompCntr(qp, counter, operations): 0 | -errno. The counter is a parent of the queue pair from then on.
+Napi::Value attach_counter(const Napi::CallbackInfo& info) {
+  const auto qp = unwrap<QueuePair>(info, 0);
+  const auto counter = unwrap<CompletionCounter>(info, 1);
+  CompCntrAttachAttr attr{.comp_mask = 0, .operations = info[2].As<Napi::Number>().Uint32Value()};
+  const int error = qp->context().functions().qp_attach_comp_cntr(qp->qp(), counter->get(), &attr);
+  if (error == 0) qp->count_at(counter);
+  return failure(info.Env(), error);
+}
+
 }  // namespace
 
 void QueuePair::init(Napi::Object exports) {
@@ -230,6 +247,7 @@ void QueuePair::init(Napi::Object exports) {
   export_function<query_ece>(exports, "queryEce");
   export_function<set_ece>(exports, "setEce");
   export_function<query_qp_data_in_order>(exports, "queryQpDataInOrder");
+  export_function<attach_counter>(exports, "attachCompCntr");
 }
 
 }  // namespace verbs::core

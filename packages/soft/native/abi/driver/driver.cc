@@ -23,18 +23,34 @@ bool verbs_allow_disassociate_destroy = false;
 // 57, 59, 64 and 65 exist. There is no kernel device to match.
 #define VERBS_REGISTER(number) \
   void verbs_register_driver_##number(const void* /*ops*/) {}
-#define VERBS_REGISTER_TEN(ten)                                                                                      \
-  VERBS_REGISTER(ten##0)                                                                                             \
-  VERBS_REGISTER(ten##1) VERBS_REGISTER(ten##2) VERBS_REGISTER(ten##3) VERBS_REGISTER(ten##4) VERBS_REGISTER(ten##5) \
-      VERBS_REGISTER(ten##6) VERBS_REGISTER(ten##7) VERBS_REGISTER(ten##8) VERBS_REGISTER(ten##9)
-VERBS_REGISTER(34)
-VERBS_REGISTER(35) VERBS_REGISTER(36) VERBS_REGISTER(37) VERBS_REGISTER(38) VERBS_REGISTER(39) VERBS_REGISTER_TEN(4)
-    VERBS_REGISTER_TEN(5) VERBS_REGISTER_TEN(6) VERBS_REGISTER_TEN(7) VERBS_REGISTER_TEN(8) VERBS_REGISTER_TEN(9)
+#define VERBS_REGISTER_TEN(ten) \
+  VERBS_REGISTER(ten##0);       \
+  VERBS_REGISTER(ten##1);       \
+  VERBS_REGISTER(ten##2);       \
+  VERBS_REGISTER(ten##3);       \
+  VERBS_REGISTER(ten##4);       \
+  VERBS_REGISTER(ten##5);       \
+  VERBS_REGISTER(ten##6);       \
+  VERBS_REGISTER(ten##7);       \
+  VERBS_REGISTER(ten##8);       \
+  VERBS_REGISTER(ten##9)
+VERBS_REGISTER(34);
+VERBS_REGISTER(35);
+VERBS_REGISTER(36);
+VERBS_REGISTER(37);
+VERBS_REGISTER(38);
+VERBS_REGISTER(39);
+VERBS_REGISTER_TEN(4);
+VERBS_REGISTER_TEN(5);
+VERBS_REGISTER_TEN(6);
+VERBS_REGISTER_TEN(7);
+VERBS_REGISTER_TEN(8);
+VERBS_REGISTER_TEN(9);
 #undef VERBS_REGISTER_TEN
 #undef VERBS_REGISTER
 
-    // For drivers that open their own device with their own attributes.
-    ibv_context* verbs_open_device(ibv_device* device, void* private_data) {
+// For drivers that open their own device with their own attributes.
+ibv_context* verbs_open_device(ibv_device* device, void* private_data) {
   return private_data ? abi::null_with<ibv_context>(EOPNOTSUPP) : ibv_open_device(device);
 }
 

@@ -1,6 +1,6 @@
 // The layout that compiled programs rely on: what libibverbs 44 had (64-bit), in its place in every later header. A
 // header in which something moved fails the build. Structures that grow at their end or, as verbs_context does, at
-// their front are checked up to where they were (abi/later.h has the rest).
+// their front are checked up to where they were (abi/objects/later.h has the rest).
 #include <infiniband/verbs.h>
 #include <pthread.h>
 

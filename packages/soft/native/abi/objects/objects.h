@@ -9,10 +9,10 @@
 #include <memory>
 #include <utility>
 
-#include "abi/later.h"
 #include "abi/objects/command_file.h"
 #include "abi/objects/critical_section.h"
 #include "abi/objects/handles.h"
+#include "abi/objects/later.h"
 #include "abi/objects/send_batch.h"
 #include "abi/objects/uses.h"
 #include "abi/objects/wall_time.h"

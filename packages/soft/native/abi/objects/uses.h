@@ -16,8 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "abi/later.h"
 #include "abi/objects/handles.h"
+#include "abi/objects/later.h"
 
 namespace verbs::soft::abi {
 

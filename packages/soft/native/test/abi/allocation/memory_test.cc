@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "abi/later.h"
+#include "abi/objects/later.h"
 #include "include/verbs_soft_extension.h"
 #include "test/abi/support/device_pair.h"
 #include "test/abi/support/failing_object.h"

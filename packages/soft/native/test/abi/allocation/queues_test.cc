@@ -1,5 +1,5 @@
 // Without memory: completion queues, shared receive queues, queue pairs and their addresses.
-#include "abi/later.h"
+#include "abi/objects/later.h"
 #include "test/abi/support/device_pair.h"
 #include "test/abi/support/failing_object.h"
 

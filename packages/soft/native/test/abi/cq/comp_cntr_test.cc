@@ -2,7 +2,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "abi/later.h"
+#include "abi/objects/later.h"
 #include "test/abi/support/device_pair.h"
 
 using namespace verbs::soft::test;

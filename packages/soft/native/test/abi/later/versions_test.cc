@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 
-#include "abi/later.h"
+#include "abi/objects/later.h"
 #include "test/abi/support/device_pair.h"
 
 using namespace verbs::soft::test;

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "abi/later.h"
+#include "abi/objects/later.h"
 #include "test/abi/support/device_pair.h"
 
 using namespace verbs::soft::test;
