@@ -4,6 +4,9 @@ const PORT = 'ports count from 1, and only those of the context are there: see p
 const FIRST = 'call setPortEx(ctx, { portNum }) first: it precedes every other call on a port';
 const CLOSED = 'the network interface of the port is down';
 
+const SDK = "this device or its library does not have it: of the two libhbl, the Gaudi SDK's has collectives and migration";
+const LONGER = 'libhbl fills a structure that this version of @verbs/hbl does not know: update the package';
+
 /** Remedies by C function and error code. */
 export const hints: Hints = {
   hbldv_open_device: {
@@ -17,12 +20,19 @@ export const hints: Hints = {
     EACCES: 'this user may not open the device: see the permissions of /dev/infiniband and /dev/accel',
     ENOENT: '/dev/accel/accelN of the device is not there: is the driver of the accelerator loaded?',
   },
+  hbldv_query_device: { EPROTO: LONGER },
+  hbldv_migrate_qp: { EOPNOTSUPP: SDK },
+  hbldv_reserve_coll_qps: { EOPNOTSUPP: SDK, EPROTO: LONGER },
+  hbldv_reserve_coll_sched_resources: { EOPNOTSUPP: SDK, EPROTO: LONGER },
+  hbldv_query_cq: { EPROTO: LONGER },
+  hbldv_query_qp: { EPROTO: LONGER },
   hbldv_set_port_ex: {
+    EOPNOTSUPP: SDK,
     EPERM: 'a port is set up exactly once, and a default open (without attr) has set all of them up',
     EINVAL: `${PORT}; work queues have 16 to 32768 entries; the first two offsets need PortCaps.ADVANCED`,
     ENODEV: CLOSED,
   },
-  hbldv_query_port: { EINVAL: PORT, ENODEV: CLOSED },
+  hbldv_query_port: { EINVAL: PORT, ENODEV: CLOSED, EPROTO: LONGER },
   hbldv_create_encap: {
     EPERM: FIRST,
     EBUSY: 'the port has no free encapsulation: close one',
@@ -32,6 +42,7 @@ export const hints: Hints = {
     ENODEV: CLOSED,
   },
   hbldv_create_usr_fifo: {
+    EOPNOTSUPP: SDK,
     EPERM: FIRST,
     EBUSY: 'the number of the hint is taken, or none is left: close one, or give no hint',
     EINVAL: `${PORT}; numbers are 1 to maxNumOfUsrFifos of queryPort(); types are those of UsrFifoType`,
@@ -45,6 +56,7 @@ export const hints: Hints = {
     ENODEV: CLOSED,
   },
   hbldv_modify_qp: {
+    EOPNOTSUPP: SDK,
     EINVAL:
       'the attributes do not fit this transition: wqType counts at INIT; priority is 1 to 3 at RTS; encapNum needs ' +
       'QpCaps.ENCAP and an encapsulation of the port, at RTR and at RTS; without hblAttr there are only INIT, RTR and ' +

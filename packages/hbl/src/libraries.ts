@@ -5,22 +5,32 @@ import { native, type NativeLibrary } from './native.js';
 import { hints } from './hints.js';
 import { softModel } from './soft-model.js';
 
-/** The Gaudi SDK's own build of rdma-core: where its programs look, and where its installer puts it. */
-function sdkPlaces(): string[] {
-  const folders = [
-    process.env['RDMA_CORE_LIB'],
-    process.env['RDMA_CORE_ROOT'] && join(process.env['RDMA_CORE_ROOT'], 'build/lib'),
-    '/opt/habanalabs/rdma-core/src/build/lib',
+const SYSTEM = 'libhbl.so.1';
+
+/**
+ * The folder that a program names comes first, as with the SDK's own programs. Then what the loader finds: the library of
+ * rdma-core, and the SDK's, which has no number. Then the places of the SDK's installer.
+ */
+function places(): string[] {
+  const { RDMA_CORE_LIB: named, RDMA_CORE_ROOT: root } = process.env;
+  const inFolder = (folder: string | undefined, ...more: string[]) =>
+    folder === undefined || folder === '' ? [] : [join(folder, ...more, 'libhbl.so')];
+  return [
+    ...inFolder(named),
+    SYSTEM,
+    'libhbl.so',
+    ...inFolder(root, 'build/lib'),
+    ...inFolder('/opt/habanalabs/rdma-core/src/build/lib'),
   ];
-  return folders.flatMap((folder) => (folder === undefined || folder === '' ? [] : [join(folder, 'libhbl.so')]));
 }
 
 export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<NativeLibrary>({
   kind: 'hbl',
-  system: 'libhbl.so.1',
-  places: sdkPlaces,
-  install:
-    "install the rdma-core of Habana's software, or set RDMA_CORE_LIB to the folder of the Gaudi SDK's libhbl.so",
+  system: SYSTEM,
+  places,
+  // hlibv_open_device and so on: the SDK's devices are of its own build of libibverbs, which no system's knows.
+  verbsPrefix: 'hl',
+  install: "install the rdma-core of Habana's software, or set RDMA_CORE_LIB to the folder of the Gaudi SDK's libhbl.so",
   model: softModel.library,
   defaultDevice: 'hbl_0,kind=hbl',
   openSyscall: 'hbldv_open_device',

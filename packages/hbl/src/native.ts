@@ -45,6 +45,16 @@ export interface NativePort {
   maxNumOfEncaps: number;
   nicMacroIdx: number;
   nicPhysPortIdx: number;
+  /** Collective queue pairs between machines that the port supports. Only the Gaudi SDK's library tells this and what follows. */
+  maxNumOfScaleOutCollQps?: number;
+  /** Collective queue pairs within a machine that the port supports. */
+  maxNumOfCollQps?: number;
+  /** The first number of a collective queue pair between machines. */
+  baseScaleOutCollQpNum?: number;
+  /** The first number of a collective queue pair within a machine. */
+  baseCollQpNum?: number;
+  /** From the number of a collective queue pair to its number on this port. */
+  collQpsOffset?: number;
 }
 
 /**

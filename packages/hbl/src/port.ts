@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { list, check, checked, fields, or, u32, u64, validate } from '@verbs/core/provider';
+import { list, check, checked, fields, or, u32, u64, u8, validate } from '@verbs/core/provider';
 import { MemId, type PortCaps, SwqGranularity } from './enums.js';
 import { libraries } from './libraries.js';
 import { native, type NativePort } from './native.js';
@@ -7,6 +7,7 @@ import { native, type NativePort } from './native.js';
 const U32 = 0xffffffff;
 const ARRAYS = 5;
 const OFFSETS = 16;
+const ATOMIC_OFFSETS = 2;
 
 /** `struct hbldv_wq_array_attr`. If both counts are 0, the port has no such array. */
 export interface WqArrayAttr {
@@ -26,10 +27,14 @@ export interface PortExAttr {
   portNum: number;
   /** {@link PortCaps}, or-ed; default 0. */
   caps?: PortCaps | bigint;
-  /** By {@link WqArrayType}: up to 5; only the first has a use. */
+  /** By {@link WqArrayType}: up to 5. Those of collectives have a use with the Gaudi SDK's library only. */
   wqArrAttr?: readonly WqArrayAttr[];
   /** Offsets in the NIC's memory for back-pressure signals: up to 16, each up to 0x7ffffff. The first two need ADVANCED. */
   qpWqBpOffs?: readonly number[];
+  /** Offsets of the FIFOs of atomic fetch-and-add: up to 2. The Gaudi SDK's library only. */
+  atomicFnaFifoOffs?: readonly number[];
+  /** Bytes of the mask of atomic fetch-and-add. The Gaudi SDK's library only. */
+  atomicFnaMaskSize?: number;
 }
 
 /** `struct hbldv_query_port_attr`. */
@@ -47,6 +52,8 @@ const checkAttr = fields({
   caps: or(u64(), 0n),
   wqArrAttr: or(list(wqArray, ARRAYS), []),
   qpWqBpOffs: or(list(u32(), OFFSETS), []),
+  atomicFnaFifoOffs: or(list(u32(), ATOMIC_OFFSETS), []),
+  atomicFnaMaskSize: or(u8(), 0),
 });
 
 /**
@@ -54,7 +61,8 @@ const checkAttr = fields({
  * completion queues. A default open has set up all ports already.
  *
  * @throws VerbsError EPERM (done already, or the context is of a default open), EINVAL (a port that the context does not
- *   have, or a value that the device rejects), ENODEV (the port is closed)
+ *   have, or a value that the device rejects), ENODEV (the port is closed), EOPNOTSUPP (a member that only the Gaudi SDK's
+ *   library knows, with another)
  * @example setPortEx(ctx, { portNum: 1, wqArrAttr: [{ maxNumOfWqs: 64, maxNumOfWqesInWq: 256 }] });
  */
 export function setPortEx(ctx: Context, attr: PortExAttr): void {

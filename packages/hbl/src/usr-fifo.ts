@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Context, VerbsError } from '@verbs/core';
-import { checked, fields, or, Resource, u32, validate, watchForLeak } from '@verbs/core/provider';
+import { checked, fields, or, Resource, u32, u8, validate, watchForLeak } from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
 import { UsrFifoType } from './enums.js';
 import { libraries } from './libraries.js';
@@ -21,6 +21,12 @@ export interface UsrFifoAttr {
   usrFifoNumHint?: number;
   /** {@link UsrFifoType}, default DB. */
   usrFifoType?: UsrFifoType;
+  /** Of a FIFO of collectives: the address of its first sync object. The Gaudi SDK's library only. */
+  baseSobAddr?: number;
+  /** Of a FIFO of collectives: how many sync objects it has. The Gaudi SDK's library only. */
+  numSobs?: number;
+  /** Of a FIFO of collectives with a direction: the duplicators, a bit mask. The Gaudi SDK's library only. */
+  dirDupMask?: number;
 }
 
 /**
@@ -154,7 +160,14 @@ function one(doorbell: unknown): bigint {
   return doorbell;
 }
 
-const checkAttr = fields({ portNum: u32(), usrFifoNumHint: or(u32(), 0), usrFifoType: or(u32(), UsrFifoType.DB) });
+const checkAttr = fields({
+  portNum: u32(),
+  usrFifoNumHint: or(u32(), 0),
+  usrFifoType: or(u32(), UsrFifoType.DB),
+  baseSobAddr: or(u32(), 0),
+  numSobs: or(u32(), 0),
+  dirDupMask: or(u8(), 0),
+});
 
 /**
  * `hbldv_create_usr_fifo`.

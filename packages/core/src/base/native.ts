@@ -120,8 +120,10 @@ export type NativeQpAttr = Record<string, number | NativeCap | NativeAhAttr>;
  * negative one is the errno of the failed C call.
  */
 export interface Native {
+  /** With a prefix: a vendor's build of libibverbs, whose functions have that in front of their names. */
   openLibrary(
     name: string,
+    prefix?: string,
   ): { handle: NativeLibrary; soft: boolean; reason?: never } | { handle?: never; reason: string };
   getDeviceList(library: NativeLibrary): NativeDevice[] | number;
   openDevice(library: NativeLibrary, name: string): NativeHandle | number;

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
@@ -56,6 +58,11 @@ export function listDevices(options: { library?: LibraryKind } = {}): DeviceList
   // Not enumerable, as the reason: the list prints and compares like a plain array.
   if (leftOut.length > 0) Object.defineProperty(list, 'leftOut', { value: leftOut });
   return list;
+}
+
+/** Whether the kernel has an RDMA device of that name, whatever library drives it. */
+export function kernelHas(name: string): boolean {
+  return /^[\w.-]+$/.test(name) && existsSync(join('/sys/class/infiniband', name));
 }
 
 /**

@@ -5,7 +5,7 @@ import { integer, typeError } from '../base/validate.js';
 import { type LibraryKind, loadLibrary, softFailure } from '../library/libraries.js';
 import { addModelDevices } from '../library/models.js';
 import { Context } from './context.js';
-import { type DeviceInfo, listDevices } from './device-info.js';
+import { type DeviceInfo, kernelHas, listDevices } from './device-info.js';
 
 /** The options of {@link openDevice}. */
 export interface OpenOptions {
@@ -53,6 +53,10 @@ export function importDevice(fd: number, device: string | DeviceInfo): Context {
   return new Context(info, handle);
 }
 
+/** Of a name that the kernel has and no library lists. */
+const UNDRIVEN =
+  "the kernel has it, but no libibverbs here lists it: install its provider, or open it by its vendor's package";
+
 function chosen(device: unknown, library: LibraryKind | undefined): DeviceInfo {
   const list = listDevices(library === undefined ? {} : { library });
   // The libraries are listed in the order of preference.
@@ -72,7 +76,8 @@ function chosen(device: unknown, library: LibraryKind | undefined): DeviceInfo {
     if (added !== undefined) return added;
   }
   const leftOut = list.leftOut?.find((each) => each.name === name);
-  const there = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
+  const others = list.length === 0 ? list.reason : `there are ${list.map((info) => info.name).join(', ')}`;
+  const there = kernelHas(name) ? `${UNDRIVEN}; ${others ?? ''}` : others;
   if (leftOut !== undefined) {
     throw new VerbsError(errno.ENODEV, 'ibv_open_device', { detail: JSON.stringify(name), hint: leftOut.reason });
   }

@@ -125,6 +125,11 @@ export function softModule():
   return { reason: 'the software NIC is not installed: npm install @verbs/soft' };
 }
 
+/** The devices that a library lists. */
+export function devicesIn(kind: LibraryKind, library: NativeLibrary): DeviceInfo[] {
+  return listOf(kind, library).devices;
+}
+
 function report(kind: LibraryKind, attempt: Attempt): LibraryReport {
   const path = attempt.path === undefined ? {} : { path: attempt.path };
   if ('reason' in attempt) return { kind, ...path, devices: [], reason: attempt.reason };

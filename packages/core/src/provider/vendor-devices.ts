@@ -17,18 +17,27 @@ export function isVendorDevice<V extends object>(libraries: VendorLibraries<V>, 
  * empty list says why in its `reason`.
  */
 export function listVendorDevices<V extends object>(libraries: VendorLibraries<V>): DeviceList {
-  libraries.ensureSoftDevice();
+  const withheld = libraries.ensureSoftDevice();
   const all = listDevices();
-  const list: DeviceInfo[] & { reason?: string } = all.filter((device) => isVendorDevice(libraries, device));
-  if (list.length === 0) Object.defineProperty(list, 'reason', { value: emptyReason(libraries, all) });
+  const own = libraries.ownDevices();
+  const elsewhere = own === undefined ? all : all.filter(({ library }) => library === 'soft');
+  const list: DeviceInfo[] & { reason?: string } = [...(own ?? []), ...elsewhere].filter((device) =>
+    isVendorDevice(libraries, device),
+  );
+  if (list.length === 0) Object.defineProperty(list, 'reason', { value: emptyReason(libraries, all, withheld) });
   return list;
 }
 
-function emptyReason<V extends object>(libraries: VendorLibraries<V>, all: DeviceList): string {
+function emptyReason<V extends object>(
+  libraries: VendorLibraries<V>,
+  all: DeviceList,
+  withheld: string | undefined,
+): string {
   const reasons = (['system', 'soft'] as const).map((kind) => {
     const found = libraries.find(kind);
-    const none = `no ${libraries.about.kind} device`;
-    return `${kind}: ${'reason' in found ? found.reason : (softHint(kind) ?? all.reason ?? none)}`;
+    if ('reason' in found) return `${kind}: ${found.reason}`;
+    const words = kind === 'soft' ? (withheld ?? softHint(kind)) : undefined;
+    return `${kind}: ${words ?? all.reason ?? `no ${libraries.about.kind} device`}`;
   });
   return reasons.join('; ');
 }

@@ -1,9 +1,10 @@
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { addHints, type Hints } from '../base/hints.js';
-import type { NativeHandle, NativeLibrary } from '../base/native.js';
+import { native, type NativeHandle, type NativeLibrary } from '../base/native.js';
 import type { Context } from '../device/context.js';
-import { type LibraryKind, loadLibrary, softFailure, softModule } from '../library/libraries.js';
+import { type DeviceInfo, kernelHas } from '../device/device-info.js';
+import { devicesIn, type LibraryKind, loadLibrary, softFailure, softModule } from '../library/libraries.js';
 import { libraryTried } from '../library/library-loads.js';
 import { handleOf } from '../lifetime/resource.js';
 
@@ -28,8 +29,13 @@ export interface VendorLibrary<Vendor extends object> {
   kind: string;
   /** The system's library, 'libhbl.so.1'. */
   system: string;
-  /** Paths of it, tried in turn where the loader does not find `system`. */
+  /** Names and paths of it, in the order in which they are tried; `system` alone if missing. */
   places?: () => string[];
+  /**
+   * The prefix of ordinary verbs that the library may bring in a build of their own, 'hl' for hlibv_open_device. If it does,
+   * its devices are listed, opened and used by those.
+   */
+  verbsPrefix?: string;
   /** The remedy where it is missing. */
   install: string;
   /** The model's library. */
@@ -57,6 +63,8 @@ export interface Libraries<Vendor extends object> {
   vendor: Vendor;
   /** The libibverbs that its calls belong to. */
   libibverbs: NativeLibrary;
+  /** Whether `libibverbs` is a build of the vendor's, whose devices no other library lists. */
+  own?: boolean;
 }
 
 interface SoftControl {
@@ -117,53 +125,73 @@ export class VendorLibraries<Vendor extends object> {
     return 'vendor' in libraries && this.about.isSupported(libraries.vendor, libraries.libibverbs, name);
   }
 
-  /** Adds a device of this kind to the software NIC if it has none. */
-  ensureSoftDevice(): void {
-    if ('reason' in this.find('soft')) return;
+  /** Devices that only the vendor's own build of libibverbs lists; undefined if there is no such build. */
+  ownDevices(): DeviceInfo[] | undefined {
+    const found = this.find('system');
+    return 'vendor' in found && found.own === true ? devicesIn('system', found.libibverbs) : undefined;
+  }
+
+  /**
+   * Adds a device of this kind to the software NIC if it has none.
+   *
+   * @returns why it did not: the machine has a real device of that name, which a program must not take for the model
+   */
+  ensureSoftDevice(): string | undefined {
+    if ('reason' in this.find('soft')) return undefined;
     const found = softModule();
-    if ('reason' in found) return;
+    if ('reason' in found) return undefined;
     const soft = found as unknown as SoftControl;
     const { kind, defaultDevice } = this.about;
     // lastError() holds the reason why a configured device is missing. A default device would hide it.
-    if (new RegExp(`kind\\s*=\\s*${kind}`).test(process.env['VERBS_SOFT'] ?? '')) return;
-    if (!soft.deviceNames().some((name) => this.isSupported('soft', name))) soft.addDevices(defaultDevice);
+    if (new RegExp(`kind\\s*=\\s*${kind}`).test(process.env['VERBS_SOFT'] ?? '')) return undefined;
+    if (soft.deviceNames().some((name) => this.isSupported('soft', name))) return undefined;
+    const [name = ''] = defaultDevice.split(',');
+    if (kernelHas(name)) return `the kernel has a device ${name}; for a model name it: VERBS_SOFT='${defaultDevice}'`;
+    soft.addDevices(defaultDevice);
+    return undefined;
   }
 
   #load(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
-    const found = this.#open(kind);
+    const found = kind === 'system' ? this.#openSystem() : this.#openSoft();
     const { system, model } = this.about;
     const [name = system] = system.split('.so');
     const path = kind === 'system' ? system : model;
-    libraryTried(name, kind, 'reason' in found ? found : { path });
+    libraryTried(name, kind, 'reason' in found ? found : { path, ...found });
     return found;
   }
 
-  /** The first that loads; else the loader's error of `system`. */
-  #openSystem(): OpenedLibrary<Vendor> {
-    const { system, places, open } = this.about;
-    const first = open(system);
-    if (first.handle !== undefined) return first;
-    for (const path of places?.() ?? []) {
+  #openSystem(): (Libraries<Vendor> & { path: string }) | { reason: string } {
+    const { system, places, install, open } = this.about;
+    let reason: string | undefined;
+    for (const path of places?.() ?? [system]) {
       const opened = open(path);
-      if (opened.handle !== undefined) return opened;
+      if (opened.handle === undefined) {
+        reason ??= opened.reason;
+        continue;
+      }
+      const own = this.#ownVerbs(path);
+      if (own !== undefined) return { vendor: opened.handle, libibverbs: own, own: true, path };
+      const verbs = loadLibrary('system');
+      return 'reason' in verbs ? verbs : { vendor: opened.handle, libibverbs: verbs.handle, path };
     }
-    return first;
+    return { reason: `${reason ?? system}: ${install}` };
   }
 
-  #open(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
-    const { model, install, open, attachModel } = this.about;
-    const verbs = loadLibrary(kind);
+  #ownVerbs(path: string): NativeLibrary | undefined {
+    const { verbsPrefix } = this.about;
+    return verbsPrefix === undefined ? undefined : native.openLibrary(path, verbsPrefix).handle;
+  }
+
+  #openSoft(): Libraries<Vendor> | { reason: string } {
+    const { model, open, attachModel } = this.about;
+    const verbs = loadLibrary('soft');
     if ('reason' in verbs) return verbs;
-    const opened = kind === 'system' ? this.#openSystem() : open(model);
-    if (opened.handle === undefined) {
-      return { reason: `${opened.reason}: ${kind === 'system' ? install : 'build the package: npm run build:native'}` };
-    }
-    if (kind === 'soft') {
-      const code = attachModel(opened.handle, verbs.handle);
-      if (code !== 0 && code !== -errno.EEXIST) {
-        const what = `the software NIC does not take the model of ${this.about.kind} devices`;
-        return { reason: `${what} (errno ${-code}): update @verbs/soft` };
-      }
+    const opened = open(model);
+    if (opened.handle === undefined) return { reason: `${opened.reason}: build the package: npm run build:native` };
+    const code = attachModel(opened.handle, verbs.handle);
+    if (code !== 0 && code !== -errno.EEXIST) {
+      const what = `the software NIC does not take the model of ${this.about.kind} devices`;
+      return { reason: `${what} (errno ${-code}): update @verbs/soft` };
     }
     return { vendor: opened.handle, libibverbs: verbs.handle };
   }

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "binding/exchange.h"
 #include "binding/library.h"
 
 namespace verbs::hbl::binding {
@@ -24,17 +25,14 @@ napi_value reserve_coll_qps(const Arguments& arguments) {
   const Taken pd = library ? take(arguments, 1, VERBS_CORE_PD) : nullptr;
   if (!pd) return nullptr;
   if (!library->hbldv_reserve_coll_qps) return failure(env, EOPNOTSUPP);
-  hbldv_coll_qp_attr attr{};
-  attr.is_scale_out = to_u32(env, get(env, arguments[2], "isScaleOut")) != 0;
-  attr.ports_mask = to_u64(env, get(env, arguments[2], "portsMask"));
-  struct {
-    hbldv_coll_qp qp;
-    std::uint8_t more[256];  // of a longer structure to come
-  } reserved{};
-  const int error = library->hbldv_reserve_coll_qps(pointer<ibv_pd>(pd), &attr, &reserved.qp);
-  if (error != 0) return failure(env, error);
+  Given<hbldv_coll_qp_attr> attr;
+  attr->is_scale_out = to_u32(env, get(env, arguments[2], "isScaleOut")) != 0;
+  attr->ports_mask = to_u64(env, get(env, arguments[2], "portsMask"));
+  Filled<hbldv_coll_qp> reserved;
+  const int error = library->hbldv_reserve_coll_qps(pointer<ibv_pd>(pd), attr.get(), reserved.get());
+  if (reserved.after(error) != 0) return failure(env, reserved.after(error));
   napi_value result = object(env);
-  set(env, result, "qpNum", number(env, reserved.qp.qp_num));
+  set(env, result, "qpNum", number(env, reserved->qp_num));
   return result;
 }
 
@@ -45,9 +43,10 @@ napi_value reserve_coll_sched_resources(const Arguments& arguments) {
   const Taken context = library ? take(arguments, 1, VERBS_CORE_CONTEXT) : nullptr;
   if (!context) return nullptr;
   if (!library->hbldv_reserve_coll_sched_resources) return failure(env, EOPNOTSUPP);
-  const auto resources = std::make_unique<hbldv_coll_sched_resources>();
-  const int error = library->hbldv_reserve_coll_sched_resources(pointer<ibv_context>(context), resources.get());
-  if (error != 0) return failure(env, error);
+  const auto filled = std::make_unique<Filled<hbldv_coll_sched_resources>>();
+  const int error = library->hbldv_reserve_coll_sched_resources(pointer<ibv_context>(context), filled->get());
+  if (filled->after(error) != 0) return failure(env, filled->after(error));
+  const hbldv_coll_sched_resources* resources = &**filled;
   if (resources->num_resources < 0 || resources->num_resources > HBLDV_COLL_SCHED_RESOURCES_MAX) {
     return failure(env, EIO);
   }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "binding/exchange.h"
 #include "binding/library.h"
 #include "provider/child.h"
 
@@ -58,17 +59,17 @@ napi_value create_encap(const Arguments& arguments) {
   const Taken context = library ? take(arguments, 1, VERBS_CORE_CONTEXT) : nullptr;
   if (!context) return nullptr;
   const napi_value given = arguments[2];
-  hbldv_encap_attr attr{};
-  attr.ipv4_addr = to_u32(env, get(env, given, "ipv4Addr"));
-  attr.port_num = to_u32(env, get(env, given, "portNum"));
-  attr.udp_dst_port = static_cast<std::uint16_t>(to_u32(env, get(env, given, "l4")));
-  attr.encap_type = static_cast<hbldv_encap_type>(to_u32(env, get(env, given, "encapType")));
+  Given<hbldv_encap_attr> attr;
+  attr->ipv4_addr = to_u32(env, get(env, given, "ipv4Addr"));
+  attr->port_num = to_u32(env, get(env, given, "portNum"));
+  attr->udp_dst_port = static_cast<std::uint16_t>(to_u32(env, get(env, given, "l4")));
+  attr->encap_type = static_cast<hbldv_encap_type>(to_u32(env, get(env, given, "encapType")));
   // Last, since a getter may take the memory of a buffer away.
   const Bytes header = to_bytes(env, get(env, given, "header"));
-  attr.tnl_hdr_ptr = reinterpret_cast<std::uintptr_t>(header.data);
-  attr.tnl_hdr_size = static_cast<std::uint32_t>(header.size);
+  attr->tnl_hdr_ptr = reinterpret_cast<std::uintptr_t>(header.data);
+  attr->tnl_hdr_size = static_cast<std::uint32_t>(header.size);
   errno = 0;
-  hbldv_encap* encap = library->hbldv_create_encap(pointer<ibv_context>(context), &attr);
+  hbldv_encap* encap = library->hbldv_create_encap(pointer<ibv_context>(context), attr.get());
   if (!encap) return failure(env, errno == 0 ? EIO : errno);
   const auto resource = std::make_shared<Resource>(*library, encap);
   const napi_value handle = Child::attach(env, std::make_unique<Encap>(resource), {context.get()});

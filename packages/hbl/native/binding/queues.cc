@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "binding/encap.h"
+#include "binding/exchange.h"
 #include "binding/library.h"
 
 namespace verbs::hbl::binding {
@@ -50,13 +51,13 @@ napi_value create_cq(const Arguments& arguments) {
     if (!channel) return nullptr;
     if (pointer<ibv_comp_channel>(channel)->context != pointer<ibv_context>(context)) return failure(env, EINVAL);
   }
-  hbldv_cq_attr attr{};
-  attr.port_num = static_cast<std::uint8_t>(to_u32(env, get(env, arguments[5], "portNum")));
-  attr.cq_type = static_cast<hbldv_cq_type>(to_u32(env, get(env, arguments[5], "cqType")));
+  Given<hbldv_cq_attr> attr;
+  attr->port_num = static_cast<std::uint8_t>(to_u32(env, get(env, arguments[5], "portNum")));
+  attr->cq_type = static_cast<hbldv_cq_type>(to_u32(env, get(env, arguments[5], "cqType")));
   errno = 0;
   ibv_cq* cq = library->hbldv_create_cq(pointer<ibv_context>(context), static_cast<int>(to_integer(env, arguments[2])),
                                         channel ? pointer<ibv_comp_channel>(channel) : nullptr,
-                                        static_cast<int>(to_integer(env, arguments[4])), &attr);
+                                        static_cast<int>(to_integer(env, arguments[4])), attr.get());
   if (!cq) return failure(env, errno == 0 ? EIO : errno);
   return core()->adopt_cq(env, context.get(), channel.get(), cq);
 }
@@ -67,8 +68,10 @@ napi_value query_cq(const Arguments& arguments) {
   const Library* library = library_of(arguments, 0);
   const Taken cq = library ? take(arguments, 1, VERBS_CORE_CQ) : nullptr;
   if (!cq) return nullptr;
-  hbldv_query_cq_attr attr{};
-  if (const int error = library->hbldv_query_cq(pointer<ibv_cq>(cq), &attr)) return failure(env, error);
+  Filled<hbldv_query_cq_attr> filled;
+  const int error = filled.after(library->hbldv_query_cq(pointer<ibv_cq>(cq), filled.get()));
+  if (error != 0) return failure(env, error);
+  const hbldv_query_cq_attr& attr = *filled;
   napi_value result = object(env);
   set(env, result, "cqNum", number(env, attr.cq_num));
   set(env, result, "cqSize", number(env, attr.cq_size));
@@ -84,8 +87,10 @@ napi_value read_cq(const Arguments& arguments) {
   const Library* library = library_of(arguments, 0);
   const Taken cq = library ? take(arguments, 1, VERBS_CORE_CQ) : nullptr;
   if (!cq) return nullptr;
-  hbldv_query_cq_attr attr{};
-  if (const int error = library->hbldv_query_cq(pointer<ibv_cq>(cq), &attr)) return failure(env, error);
+  Filled<hbldv_query_cq_attr> filled;
+  const int error = filled.after(library->hbldv_query_cq(pointer<ibv_cq>(cq), filled.get()));
+  if (error != 0) return failure(env, error);
+  const hbldv_query_cq_attr& attr = *filled;
   if (!readable(attr)) return failure(env, EOPNOTSUPP);
   const Bytes into = to_bytes(env, arguments[2]);
   // The index first: the entries that it counts have been written.
@@ -105,8 +110,8 @@ napi_value modify_qp(const Arguments& arguments) {
   ibv_qp_attr attr{};
   if (core()->read_qp_attr(env, arguments[2], &attr) != 0) return nullptr;
   if (!is_undefined(env, arguments[4])) attr.path_mtu = static_cast<ibv_mtu>(to_u32(env, arguments[4]));
-  hbldv_sdk_qp_attr sdk{};
-  hbldv_qp_attr& hbl = sdk.common;
+  Given<hbldv_sdk_qp_attr> sdk;
+  hbldv_qp_attr& hbl = sdk->common;
   const napi_value given = arguments[5];
   const bool has_hbl = !is_undefined(env, given);
   if (has_hbl) {
@@ -119,17 +124,18 @@ napi_value modify_qp(const Arguments& arguments) {
     hbl.wq_granularity = static_cast<hbldv_swq_granularity>(to_u32(env, get(env, given, "wqGranularity")));
     hbl.priority = static_cast<std::uint8_t>(to_u32(env, get(env, given, "priority")));
     hbl.encap_num = static_cast<std::uint8_t>(to_u32(env, get(env, given, "encapNum")));
-    hbl.reserved1 = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLagIdx")));
-    hbl.reserved2 = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLastInLag")));
-    hbl.reserved3 = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLagSize")));
+    hbl.coll_lag_idx = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLagIdx")));
+    hbl.coll_last_in_lag = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLastInLag")));
+    hbl.coll_lag_size = static_cast<std::uint8_t>(to_u32(env, get(env, given, "collLagSize")));
     constexpr std::uint64_t kSdkCaps = HBLDV_QP_CAP_SACK | HBLDV_QP_CAP_COLL | HBLDV_QP_CAP_MIGRATE;
-    if ((hbl.caps & kSdkCaps) != 0 && !library->is_sdk()) return failure(env, EOPNOTSUPP);
+    const bool collective = hbl.coll_lag_idx != 0 || hbl.coll_last_in_lag != 0 || hbl.coll_lag_size != 0;
+    if (((hbl.caps & kSdkCaps) != 0 || collective) && !library->is_sdk()) return failure(env, EOPNOTSUPP);
   }
   Taken migrated;
   if (!is_undefined(env, arguments[7])) {
     migrated = take(arguments, 7, VERBS_CORE_QP);
     if (!migrated) return nullptr;
-    sdk.qp_to_migrate = pointer<ibv_qp>(migrated);
+    sdk->qp_to_migrate = pointer<ibv_qp>(migrated);
   }
   EncapShare encap;
   if (!is_undefined(env, arguments[6]) && !encap_of(arguments, 6, &encap)) return nullptr;
@@ -180,8 +186,10 @@ napi_value query_qp(const Arguments& arguments) {
   const Library* library = library_of(arguments, 0);
   const Taken qp = library ? take(arguments, 1, VERBS_CORE_QP) : nullptr;
   if (!qp) return nullptr;
-  hbldv_query_qp_attr attr{};
-  if (const int error = library->hbldv_query_qp(pointer<ibv_qp>(qp), &attr)) return failure(env, error);
+  Filled<hbldv_query_qp_attr> filled;
+  const int error = filled.after(library->hbldv_query_qp(pointer<ibv_qp>(qp), filled.get()));
+  if (error != 0) return failure(env, error);
+  const hbldv_query_qp_attr& attr = *filled;
   napi_value result = object(env);
   set(env, result, "qpNum", number(env, attr.qp_num));
   if (SendQueue queue{}; send_queue_of(qp, attr, &queue)) {
@@ -201,8 +209,10 @@ napi_value write_send_queue(const Arguments& arguments) {
   const Library* library = library_of(arguments, 0);
   const Taken qp = library ? take(arguments, 1, VERBS_CORE_QP) : nullptr;
   if (!qp) return nullptr;
-  hbldv_query_qp_attr attr{};
-  if (const int error = library->hbldv_query_qp(pointer<ibv_qp>(qp), &attr)) return failure(env, error);
+  Filled<hbldv_query_qp_attr> filled;
+  const int error = filled.after(library->hbldv_query_qp(pointer<ibv_qp>(qp), filled.get()));
+  if (error != 0) return failure(env, error);
+  const hbldv_query_qp_attr& attr = *filled;
   SendQueue queue{};
   if (!send_queue_of(qp, attr, &queue)) return failure(env, EINVAL);
   if (to_integer(env, arguments[4]) != queue.entries || to_integer(env, arguments[5]) != queue.entry_size) {

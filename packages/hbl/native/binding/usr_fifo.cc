@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "binding/exchange.h"
 #include "binding/library.h"
 #include "provider/child.h"
 
@@ -63,19 +64,24 @@ class UsrFifo final : public Child {
   std::uint32_t index_ = 0;  // where the next doorbell goes
 };
 
-// createUsrFifo(library, context, { portNum, usrFifoNumHint, usrFifoType }):
-// { handle, usrFifoNum, size, bpThresh, regsOffset, mapped } | -errno
+// createUsrFifo(library, context, { portNum, usrFifoNumHint, usrFifoType, baseSobAddr, numSobs, dirDupMask }):
+// { handle, usrFifoNum, size, bpThresh, regsOffset, mapped } | -errno. EOPNOTSUPP: the last three are the SDK's library's.
 napi_value create_usr_fifo(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
   const Taken context = library ? take(arguments, 1, VERBS_CORE_CONTEXT) : nullptr;
   if (!context) return nullptr;
-  hbldv_usr_fifo_attr attr{};
-  attr.port_num = to_u32(env, get(env, arguments[2], "portNum"));
-  attr.usr_fifo_num_hint = to_u32(env, get(env, arguments[2], "usrFifoNumHint"));
-  attr.usr_fifo_type = static_cast<hbldv_usr_fifo_type>(to_u32(env, get(env, arguments[2], "usrFifoType")));
+  Given<hbldv_usr_fifo_attr> attr;
+  attr->port_num = to_u32(env, get(env, arguments[2], "portNum"));
+  attr->usr_fifo_num_hint = to_u32(env, get(env, arguments[2], "usrFifoNumHint"));
+  attr->usr_fifo_type = static_cast<hbldv_usr_fifo_type>(to_u32(env, get(env, arguments[2], "usrFifoType")));
+  attr->base_sob_addr = to_u32(env, get(env, arguments[2], "baseSobAddr"));
+  attr->num_sobs = to_u32(env, get(env, arguments[2], "numSobs"));
+  attr->dir_dup_mask = static_cast<std::uint8_t>(to_u32(env, get(env, arguments[2], "dirDupMask")));
+  const bool collective = attr->base_sob_addr != 0 || attr->num_sobs != 0 || attr->dir_dup_mask != 0;
+  if (collective && !library->is_sdk()) return failure(env, EOPNOTSUPP);
   errno = 0;
-  hbldv_usr_fifo* made = library->hbldv_create_usr_fifo(pointer<ibv_context>(context), &attr);
+  hbldv_usr_fifo* made = library->hbldv_create_usr_fifo(pointer<ibv_context>(context), attr.get());
   if (!made) return failure(env, errno == 0 ? EIO : errno);
   auto fifo = std::make_unique<UsrFifo>(*library, made);
   const hbldv_usr_fifo fields = fifo->fields();

@@ -27,7 +27,7 @@ extern "C" {
 
 #define HBLDV_VERSION "HBL_1.0"
 #define HBLDV_USER_BP_OFFS_MAX 16
-#define HBLDV_PORT_EX_ATTR_RESERVED0_NUM 2
+#define HBLDV_ATOMIC_FNA_FIFO_OFFS_MAX 2
 #define HBL_IB_MTU_8192 6 /* a path_mtu that enum ibv_mtu does not have */
 
 enum hbldv_qp_caps {
@@ -41,9 +41,26 @@ enum hbldv_qp_caps {
 };
 enum hbldv_port_ex_caps { HBLDV_PORT_CAP_ADVANCED = 0x1, HBLDV_PORT_CAP_ADAPTIVE_TIMEOUT = 0x2 };
 enum hbldv_mem_id { HBLDV_MEM_HOST = 1, HBLDV_MEM_DEVICE = 2 };
-enum hbldv_wq_array_type { HBLDV_WQ_ARRAY_TYPE_GENERIC = 0, HBLDV_WQ_ARRAY_TYPE_MAX = 5 };
+enum hbldv_wq_array_type {
+  HBLDV_WQ_ARRAY_TYPE_GENERIC = 0,
+  HBLDV_WQ_ARRAY_TYPE_COLLECTIVE = 1,           /* the SDK's */
+  HBLDV_WQ_ARRAY_TYPE_SCALE_OUT_COLLECTIVE = 2, /* the SDK's */
+  HBLDV_WQ_ARRAY_TYPE_MAX = 5,
+};
 enum hbldv_swq_granularity { HBLDV_SWQE_GRAN_32B = 0, HBLDV_SWQE_GRAN_64B = 1 };
-enum hbldv_usr_fifo_type { HBLDV_USR_FIFO_TYPE_DB = 0, HBLDV_USR_FIFO_TYPE_CC = 1 };
+enum hbldv_usr_fifo_type {
+  HBLDV_USR_FIFO_TYPE_DB = 0,
+  HBLDV_USR_FIFO_TYPE_CC = 1,
+  /* The SDK's. */
+  HBLDV_USR_FIFO_TYPE_COLL_OPS_SHORT = 2,
+  HBLDV_USR_FIFO_TYPE_COLL_OPS_LONG = 3,
+  HBLDV_USR_FIFO_TYPE_DWQ_LIN = 4,
+  HBLDV_USR_FIFO_TYPE_DWQ_MS = 5,
+  HBLDV_USR_FIFO_TYPE_COLL_DIR_OPS_SHORT = 6,
+  HBLDV_USR_FIFO_TYPE_COLL_DIR_OPS_LONG = 7,
+  HBLDV_USR_FIFO_TYPE_LAG = 8,
+  HBLDV_USR_FIFO_TYPE_LAG_COMPLETION = 9,
+};
 enum hbldv_qp_wq_types {
   HBLDV_WQ_WRITE = 0x1,
   HBLDV_WQ_RECV_RDV = 0x2,
@@ -57,7 +74,10 @@ enum hbldv_encap_type {
   HBLDV_ENCAP_TYPE_ENC_OVER_IPV4 = 1,
   HBLDV_ENCAP_TYPE_ENC_OVER_UDP = 2,
 };
-enum hbldv_device_attr_caps { HBLDV_DEVICE_ATTR_CAP_CC = 1 };
+enum hbldv_device_attr_caps {
+  HBLDV_DEVICE_ATTR_CAP_CC = 1,
+  HBLDV_DEVICE_ATTR_CAP_COLL = 2, /* the SDK's */
+};
 
 struct hbldv_ucontext_attr {
   uint64_t ports_mask; /* bit n is port n; 0: all */
@@ -73,16 +93,18 @@ struct hbldv_port_ex_attr {
   struct hbldv_wq_array_attr wq_arr_attr[HBLDV_WQ_ARRAY_TYPE_MAX];
   uint64_t caps;
   uint32_t qp_wq_bp_offs[HBLDV_USER_BP_OFFS_MAX];
-  uint32_t reserved0[HBLDV_PORT_EX_ATTR_RESERVED0_NUM];
+  uint32_t atomic_fna_fifo_offs[HBLDV_ATOMIC_FNA_FIFO_OFFS_MAX]; /* the SDK's; otherwise reserved, as the last member */
   uint32_t port_num;
-  uint8_t reserved1;
+  uint8_t atomic_fna_mask_size;
 };
 struct hbldv_query_port_attr {
   uint32_t max_num_of_qps;
   uint32_t num_allocated_qps;
   uint32_t max_allocated_qp_num;
   uint32_t max_cq_size; /* bytes */
-  uint32_t reserved0, reserved1, reserved2, reserved3, reserved4;
+  /* The SDK's; otherwise reserved. */
+  uint32_t max_num_of_scale_out_coll_qps, max_num_of_coll_qps;
+  uint32_t base_scale_out_coll_qp_num, base_coll_qp_num, coll_qps_offset;
   uint8_t advanced;
   uint8_t max_num_of_cqs;
   uint8_t max_num_of_usr_fifos;
@@ -100,13 +122,13 @@ struct hbldv_qp_attr {
   enum hbldv_qp_wq_types wq_type;
   enum hbldv_swq_granularity wq_granularity;
   uint8_t priority;
-  uint8_t reserved1, reserved2;
+  uint8_t coll_lag_idx, coll_last_in_lag; /* the SDK's; otherwise reserved, as coll_lag_size */
   uint8_t encap_num;
-  uint8_t reserved3;
+  uint8_t coll_lag_size;
 };
-/* As the SDK's library reads it: the first 40 bytes are those of hbldv_qp_attr. */
+/* As the SDK's library reads it. */
 struct hbldv_sdk_qp_attr {
-  struct hbldv_qp_attr common; /* reserved1: coll_lag_idx, reserved2: coll_last_in_lag, reserved3: coll_lag_size */
+  struct hbldv_qp_attr common;
   struct ibv_qp *qp_to_migrate;
 };
 struct hbldv_query_qp_attr {
@@ -116,10 +138,10 @@ struct hbldv_query_qp_attr {
 };
 struct hbldv_usr_fifo_attr {
   uint32_t port_num;
-  uint32_t reserved0, reserved1;
-  uint32_t usr_fifo_num_hint; /* 0: any */
+  uint32_t base_sob_addr, num_sobs; /* the SDK's; otherwise reserved, as dir_dup_mask */
+  uint32_t usr_fifo_num_hint;       /* 0: any */
   enum hbldv_usr_fifo_type usr_fifo_type;
-  uint8_t reserved2;
+  uint8_t dir_dup_mask;
 };
 struct hbldv_usr_fifo {
   void *ci_cpu_addr;   /* a uint32_t that the device writes */
@@ -198,21 +220,27 @@ HBLDV_FIELD(hbldv_wq_array_attr, swq_granularity, 12);
 HBLDV_LAYOUT(hbldv_port_ex_attr, 168);
 HBLDV_FIELD(hbldv_port_ex_attr, caps, 80);
 HBLDV_FIELD(hbldv_port_ex_attr, qp_wq_bp_offs, 88);
+HBLDV_FIELD(hbldv_port_ex_attr, atomic_fna_fifo_offs, 152);
 HBLDV_FIELD(hbldv_port_ex_attr, port_num, 160);
 HBLDV_LAYOUT(hbldv_query_port_attr, 44);
 HBLDV_FIELD(hbldv_query_port_attr, max_cq_size, 12);
+HBLDV_FIELD(hbldv_query_port_attr, max_num_of_scale_out_coll_qps, 16);
+HBLDV_FIELD(hbldv_query_port_attr, coll_qps_offset, 32);
 HBLDV_FIELD(hbldv_query_port_attr, advanced, 36);
 HBLDV_FIELD(hbldv_query_port_attr, nic_phys_port_idx, 41);
 HBLDV_LAYOUT(hbldv_qp_attr, 48);
 HBLDV_FIELD(hbldv_qp_attr, dest_wq_size, 24);
 HBLDV_FIELD(hbldv_qp_attr, wq_granularity, 32);
 HBLDV_FIELD(hbldv_qp_attr, priority, 36);
+HBLDV_FIELD(hbldv_qp_attr, coll_lag_idx, 37);
 HBLDV_FIELD(hbldv_qp_attr, encap_num, 39);
+HBLDV_FIELD(hbldv_qp_attr, coll_lag_size, 40);
 HBLDV_LAYOUT(hbldv_query_qp_attr, 24);
 HBLDV_FIELD(hbldv_query_qp_attr, rwq_cpu_addr, 16);
 HBLDV_LAYOUT(hbldv_usr_fifo_attr, 24);
 HBLDV_FIELD(hbldv_usr_fifo_attr, usr_fifo_num_hint, 12);
 HBLDV_FIELD(hbldv_usr_fifo_attr, usr_fifo_type, 16);
+HBLDV_FIELD(hbldv_usr_fifo_attr, dir_dup_mask, 20);
 HBLDV_LAYOUT(hbldv_usr_fifo, 32);
 HBLDV_FIELD(hbldv_usr_fifo, regs_offset, 16);
 HBLDV_FIELD(hbldv_usr_fifo, bp_thresh, 28);

@@ -1,7 +1,19 @@
-/* A libhbl for tests, without a device behind it: of the Gaudi SDK with SDK defined, else of the submission of 2024.
- * Its structures have the sizes of the one library or the other, and it writes all of each. */
+/* A libhbl for tests: of the Gaudi SDK with SDK defined, else of the submission of 2024. Its structures have the sizes of the
+ * one library or the other, and it writes all of each, with LONGER bytes more.
+ *
+ * With VERBS, the path of a libibverbs, it has the devices of that, and brings its functions under the names hlibv_*. Without
+ * there is no device behind it. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#ifndef LONGER
+#define LONGER 0
+#endif
+static void fill(void *structure, size_t size) { memset(structure, 0xaa, size + LONGER); /* padding too */ }
 
 struct device_attr {
   uint64_t caps;
@@ -13,9 +25,15 @@ struct device_attr {
 #endif
 };
 
+struct qp_attr {
+  uint64_t caps;
+  uint8_t more[40];
+  void *qp_to_migrate;
+};
+
 int hbldv_query_device(void *context, struct device_attr *attr) {
   (void)context;
-  memset(attr, 0xaa, sizeof *attr); /* padding too */
+  fill(attr, sizeof *attr);
   attr->caps = 3;
 #ifdef SDK
   attr->num_ports = 3;
@@ -27,29 +45,27 @@ int hbldv_query_device(void *context, struct device_attr *attr) {
   return 0;
 }
 
-/* What the last modify was given: the caps, byte 37 and the pointer at 48. */
-static uint64_t last[3];
-int hbldv_modify_qp(void *qp, void *attr, int mask, const uint8_t *hbl) {
-  (void)qp, (void)attr, (void)mask;
-  memset(last, 0, sizeof last);
-  if (!hbl) return 0;
-  memcpy(&last[0], hbl, 8);
-  last[1] = hbl[37];
 #ifdef SDK
-  if (last[0] & 0x40) memcpy(&last[2], hbl + 48, 8);
-#endif
+/* The queue pair that the last call was given with cap MIGRATE. */
+static void *migrated;
+int hbldv_modify_qp(void *qp, void *attr, int mask, const struct qp_attr *hbl) {
+  (void)qp, (void)attr, (void)mask;
+  migrated = hbl && (hbl->caps & 0x40) ? hbl->qp_to_migrate : NULL;
   return 0;
 }
-const uint64_t *last_modify(void) { return last; }
+#else
+int hbldv_modify_qp(void) { return 0; }
+#endif
 
 #ifdef SDK
-int hbldv_migrate_qp(void *qp) { return last[2] == (uintptr_t)qp ? 0 : 22; }
+int hbldv_migrate_qp(void *qp) { return migrated == qp ? 0 : EINVAL; }
 struct coll_qp_attr {
   uint8_t is_scale_out;
   uint64_t ports_mask;
 };
 int hbldv_reserve_coll_qps(void *pd, const struct coll_qp_attr *attr, uint32_t *qp_num) {
   (void)pd;
+  fill(qp_num, sizeof *qp_num);
   *qp_num = 1000 * attr->is_scale_out + (uint32_t)attr->ports_mask;
   return 0;
 }
@@ -66,27 +82,126 @@ struct resources {
 };
 int hbldv_reserve_coll_sched_resources(void *context, struct resources *resources) {
   (void)context;
-  memset(resources, 0xaa, sizeof *resources);
+  fill(resources, sizeof *resources);
   resources->num_resources = 256;
-  for (int i = 0; i < 256; i++)
-    resources->resource[i] = (struct resource){i % 13, i, 4096, 64 * i, (void *)0x7000000000};
+  for (int i = 0; i < 256; i++) resources->resource[i] = (struct resource){i % 13, i, 4096, 64 * i, (void *)0x7000000000};
   return 0;
 }
+#endif
+
+struct query_port_attr {
+  uint32_t word[9];
+  uint8_t byte[6];
+};
+/* Each member has the number of its place. */
+int hbldv_query_port(void *context, uint32_t port_num, struct query_port_attr *attr) {
+  (void)context;
+  fill(attr, sizeof *attr);
+  for (unsigned i = 0; i < 9; i++) attr->word[i] = 100 * port_num + i;
+  for (unsigned i = 0; i < 6; i++) attr->byte[i] = i;
+  return 0;
+}
+
+/* The answers of these two are made of what the SDK's structures have where the others are reserved. */
+struct port_ex_attr {
+  uint64_t before[19];
+  uint32_t atomic_fna_fifo_offs[2], port_num;
+  uint8_t atomic_fna_mask_size;
+};
+int hbldv_set_port_ex(void *context, const struct port_ex_attr *attr) {
+  (void)context;
+  return (int)(attr->atomic_fna_fifo_offs[0] + 10 * attr->atomic_fna_fifo_offs[1] + 100 * attr->atomic_fna_mask_size);
+}
+struct usr_fifo_attr {
+  uint32_t port_num, base_sob_addr, num_sobs, hint, type;
+  uint8_t dir_dup_mask;
+};
+void *hbldv_create_usr_fifo(void *context, const struct usr_fifo_attr *attr) {
+  (void)context;
+  errno = (int)(attr->base_sob_addr + 10 * attr->num_sobs + 100 * attr->dir_dup_mask);
+  return NULL;
+}
+
+#ifdef VERBS
+static void *verbs(const char *name) {
+  static void *library;
+  if (!library) library = dlopen(VERBS, RTLD_NOW | RTLD_LOCAL);
+  return library ? dlsym(library, name) : NULL;
+}
+typedef void *(*function)(void *, void *, void *, void *, void *, void *);
+/* As wide as the registers are: the same for every signature of pointers and integers. */
+#define VERB(name)                                                        \
+  void *hl##name(void *a, void *b, void *c, void *d, void *e, void *f) {  \
+    static function real;                                                 \
+    if (!real) real = (function)verbs(#name);                             \
+    return real(a, b, c, d, e, f);                                        \
+  }
+VERB(ibv_get_device_list)
+VERB(ibv_free_device_list)
+VERB(ibv_get_device_name)
+VERB(ibv_get_device_guid)
+VERB(ibv_open_device)
+VERB(ibv_close_device)
+VERB(ibv_query_port)
+VERB(ibv_query_gid)
+VERB(ibv_query_pkey)
+VERB(ibv_alloc_pd)
+VERB(ibv_dealloc_pd)
+VERB(ibv_reg_mr)
+VERB(ibv_dereg_mr)
+VERB(ibv_rereg_mr)
+VERB(ibv_create_comp_channel)
+VERB(ibv_destroy_comp_channel)
+VERB(ibv_create_cq)
+VERB(ibv_resize_cq)
+VERB(ibv_destroy_cq)
+VERB(ibv_get_cq_event)
+VERB(ibv_ack_cq_events)
+VERB(ibv_get_async_event)
+VERB(ibv_ack_async_event)
+VERB(ibv_create_qp)
+VERB(ibv_modify_qp)
+VERB(ibv_query_qp)
+VERB(ibv_destroy_qp)
+VERB(ibv_attach_mcast)
+VERB(ibv_detach_mcast)
+VERB(ibv_create_srq)
+VERB(ibv_modify_srq)
+VERB(ibv_query_srq)
+VERB(ibv_destroy_srq)
+VERB(ibv_create_ah)
+VERB(ibv_create_ah_from_wc)
+VERB(ibv_init_ah_from_wc)
+#ifndef LESS
+VERB(ibv_destroy_ah)
+#endif
+/* With a mark: the firmware's version begins with the library's name. */
+int hlibv_query_device(void *context, char *attr) {
+  int (*real)(void *, char *) = (int (*)(void *, char *))verbs("ibv_query_device");
+  const int error = real(context, attr);
+  if (error == 0) memcpy(attr, "sdk-", 4);
+  return error;
+}
+_Bool hbldv_is_supported(void *device) {
+  return strncmp(hlibv_get_device_name(device, 0, 0, 0, 0, 0), "hbl_", 4) == 0;
+}
+void *hbldv_open_device(void *device, void *attr) {
+  (void)attr;
+  return hlibv_open_device(device, 0, 0, 0, 0, 0);
+}
+#else
+_Bool hbldv_is_supported(void *device) { return device == 0; }
+void *hbldv_open_device(void) { return NULL; }
 #endif
 
 /* The rest of the 13. */
 #define NONE(name) \
   int name(void) { return 95; }
-NONE(hbldv_set_port_ex)
-NONE(hbldv_query_port)
 NONE(hbldv_destroy_usr_fifo)
 NONE(hbldv_destroy_encap)
 NONE(hbldv_query_cq)
 NONE(hbldv_query_qp)
-_Bool hbldv_is_supported(void *device) { return device == 0; }
 #define NULL_OF(name) \
-  void *name(void) { return 0; }
-NULL_OF(hbldv_open_device)
-NULL_OF(hbldv_create_usr_fifo)
+  void *name(void) { return NULL; }
 NULL_OF(hbldv_create_encap)
 NULL_OF(hbldv_create_cq)

@@ -47,13 +47,14 @@ int Context::release() {
 
 namespace {
 
-// openLibrary(name): { handle, soft } | { reason }
+// openLibrary(name, prefix | undefined): { handle, soft } | { reason }
 Napi::Value open_library(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::string name = info[0].As<Napi::String>().Utf8Value();
-  std::shared_ptr<const Library>& library = Environment::of(env)->libraries[name];
+  const std::string prefix = info[1].IsUndefined() ? "" : info[1].As<Napi::String>().Utf8Value();
+  std::shared_ptr<const Library>& library = Environment::of(env)->libraries[{name, prefix}];
   std::string reason;
-  if (library == nullptr) library = Library::open(name, &reason);
+  if (library == nullptr) library = Library::open(name, prefix, &reason);
   Napi::Object result = Napi::Object::New(env);
   if (library == nullptr) {
     result.Set("reason", reason);
@@ -140,6 +141,7 @@ Napi::Value read_sysfs_file(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto library = unwrap_library(env, info[0]);
   char text[512];
+  if (library->functions().read_sysfs_file == nullptr) return failure(env, 1);
   const int length =
       library->functions().read_sysfs_file(info[1].As<Napi::String>().Utf8Value().c_str(),
                                            info[2].As<Napi::String>().Utf8Value().c_str(), text, sizeof text);

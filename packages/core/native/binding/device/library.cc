@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <type_traits>
+
 #include "provider/versioned_symbol.h"
 
 namespace verbs::core {
@@ -9,15 +11,15 @@ namespace {
 
 constexpr const char* kMarker = "verbs_soft_marker";
 
-template <typename F>
-bool find(void* handle, const char* name, const char* version, F* function) {
-  *function = reinterpret_cast<F>(provider::versioned_symbol(handle, name, version));
-  return *function != nullptr;
+// The name of a function in a build of libibverbs whose names have a prefix: hlibv_open_device, _hlibv_query_gid_ex.
+std::string renamed(std::string name, const std::string& prefix) {
+  const std::size_t at = name.find("ibv_");
+  return at == std::string::npos ? name : name.insert(at, prefix);
 }
 
 }  // namespace
 
-std::shared_ptr<const Library> Library::open(const std::string& name, std::string* reason) {
+std::shared_ptr<const Library> Library::open(const std::string& name, const std::string& prefix, std::string* reason) {
   // RTLD_LOCAL: two libraries with the same names live side by side.
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -26,19 +28,29 @@ std::shared_ptr<const Library> Library::open(const std::string& name, std::strin
   }
   std::shared_ptr<Library> library(new Library());
   library->handle_ = handle;
+  library->prefix_ = prefix;
   library->soft_ = dlsym(handle, kMarker) != nullptr;
   Functions& f = library->functions_;
 
   const char* missing = nullptr;
   // Asked for by version: the same names exist at IBVERBS_1.0 with the structures of before 2007.
+  auto find = [&](const char* symbol, const char* version, auto* function) {
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(library->symbol(symbol, version));
+    return *function != nullptr;
+  };
   auto need = [&](const char* symbol, const char* version, auto* function) {
-    if (!find(handle, symbol, version, function) && missing == nullptr) missing = symbol;
+    if (!find(symbol, version, function) && missing == nullptr) missing = symbol;
+  };
+  // Functions without an object, which any other library has as well: a build with a prefix need not have them.
+  auto text = [&](const char* symbol, const char* version, auto* function) {
+    if (prefix.empty()) need(symbol, version, function);
+    else find(symbol, version, function);
   };
   need("ibv_get_device_list", "IBVERBS_1.1", &f.get_device_list);
   need("ibv_free_device_list", "IBVERBS_1.1", &f.free_device_list);
   need("ibv_get_device_name", "IBVERBS_1.1", &f.get_device_name);
   need("ibv_get_device_guid", "IBVERBS_1.1", &f.get_device_guid);
-  need("ibv_read_sysfs_file", "IBVERBS_1.0", &f.read_sysfs_file);
+  text("ibv_read_sysfs_file", "IBVERBS_1.0", &f.read_sysfs_file);
   need("ibv_open_device", "IBVERBS_1.1", &f.open_device);
   need("ibv_close_device", "IBVERBS_1.1", &f.close_device);
   need("ibv_query_device", "IBVERBS_1.1", &f.query_device);
@@ -73,55 +85,59 @@ std::shared_ptr<const Library> Library::open(const std::string& name, std::strin
   need("ibv_create_ah_from_wc", "IBVERBS_1.1", &f.create_ah_from_wc);
   need("ibv_init_ah_from_wc", "IBVERBS_1.1", &f.init_ah_from_wc);
   need("ibv_destroy_ah", "IBVERBS_1.1", &f.destroy_ah);
-  need("ibv_wc_status_str", "IBVERBS_1.1", &f.wc_status_str);
-  need("ibv_event_type_str", "IBVERBS_1.1", &f.event_type_str);
-  need("ibv_node_type_str", "IBVERBS_1.1", &f.node_type_str);
-  need("ibv_port_state_str", "IBVERBS_1.1", &f.port_state_str);
-  need("ibv_rate_to_mult", "IBVERBS_1.0", &f.rate_to_mult);
-  need("mult_to_ibv_rate", "IBVERBS_1.0", &f.mult_to_rate);
-  need("ibv_rate_to_mbps", "IBVERBS_1.1", &f.rate_to_mbps);
-  need("mbps_to_ibv_rate", "IBVERBS_1.1", &f.mbps_to_rate);
-  need("ibv_fork_init", "IBVERBS_1.1", &f.fork_init);
+  text("ibv_wc_status_str", "IBVERBS_1.1", &f.wc_status_str);
+  text("ibv_event_type_str", "IBVERBS_1.1", &f.event_type_str);
+  text("ibv_node_type_str", "IBVERBS_1.1", &f.node_type_str);
+  text("ibv_port_state_str", "IBVERBS_1.1", &f.port_state_str);
+  text("ibv_rate_to_mult", "IBVERBS_1.0", &f.rate_to_mult);
+  text("mult_to_ibv_rate", "IBVERBS_1.0", &f.mult_to_rate);
+  text("ibv_rate_to_mbps", "IBVERBS_1.1", &f.rate_to_mbps);
+  text("mbps_to_ibv_rate", "IBVERBS_1.1", &f.mbps_to_rate);
+  text("ibv_fork_init", "IBVERBS_1.1", &f.fork_init);
   if (missing != nullptr) {
-    *reason = name + " has no function " + missing + " of the expected version: it is too old or not libibverbs";
+    const std::string function = renamed(missing, prefix);
+    *reason = name + " has no function " + function +
+              (prefix.empty() ? " of the expected version: it is too old or not libibverbs" : "");
     return nullptr;
   }
-  find(handle, "ibv_get_device_index", "IBVERBS_1.9", &f.get_device_index);
-  find(handle, "ibv_get_pkey_index", "IBVERBS_1.5", &f.get_pkey_index);
-  find(handle, "ibv_qp_to_qp_ex", "IBVERBS_1.6", &f.qp_to_qp_ex);
-  find(handle, "ibv_reg_mr_iova2", "IBVERBS_1.8", &f.reg_mr_iova2);
-  find(handle, "ibv_import_device", "IBVERBS_1.10", &f.import_device);
-  find(handle, "ibv_import_pd", "IBVERBS_1.10", &f.import_pd);
-  find(handle, "ibv_unimport_pd", "IBVERBS_1.10", &f.unimport_pd);
-  find(handle, "ibv_import_mr", "IBVERBS_1.10", &f.import_mr);
-  find(handle, "ibv_unimport_mr", "IBVERBS_1.10", &f.unimport_mr);
-  find(handle, "ibv_query_ece", "IBVERBS_1.10", &f.query_ece);
-  find(handle, "ibv_set_ece", "IBVERBS_1.10", &f.set_ece);
-  find(handle, "_ibv_query_gid_ex", "IBVERBS_1.11", &f.query_gid_ex);
-  find(handle, "_ibv_query_gid_table", "IBVERBS_1.11", &f.query_gid_table);
-  find(handle, "ibv_reg_dmabuf_mr", "IBVERBS_1.12", &f.reg_dmabuf_mr);
-  find(handle, "ibv_import_dm", "IBVERBS_1.13", &f.import_dm);
-  find(handle, "ibv_unimport_dm", "IBVERBS_1.13", &f.unimport_dm);
-  find(handle, "ibv_is_fork_initialized", "IBVERBS_1.13", &f.is_fork_initialized);
-  find(handle, "ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
-  find(handle, "ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
-  find(handle, "ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
-  find(handle, "_ibv_query_comp_cntr_caps", "IBVERBS_1.18", &f.query_comp_cntr_caps);
-  find(handle, "ibv_create_comp_cntr", "IBVERBS_1.18", &f.create_comp_cntr);
-  find(handle, "ibv_destroy_comp_cntr", "IBVERBS_1.18", &f.destroy_comp_cntr);
-  find(handle, "ibv_set_comp_cntr", "IBVERBS_1.18", &f.set_comp_cntr);
-  find(handle, "ibv_set_err_comp_cntr", "IBVERBS_1.18", &f.set_err_comp_cntr);
-  find(handle, "ibv_inc_comp_cntr", "IBVERBS_1.18", &f.inc_comp_cntr);
-  find(handle, "ibv_inc_err_comp_cntr", "IBVERBS_1.18", &f.inc_err_comp_cntr);
-  find(handle, "ibv_read_comp_cntr", "IBVERBS_1.18", &f.read_comp_cntr);
-  find(handle, "ibv_read_err_comp_cntr", "IBVERBS_1.18", &f.read_err_comp_cntr);
-  find(handle, "ibv_qp_attach_comp_cntr", "IBVERBS_1.18", &f.qp_attach_comp_cntr);
-  find(handle, "ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
-  find(handle, "verbs_soft_keep_mapped", "VERBS_SOFT_1", &f.soft_keep_mapped);
+  find("ibv_get_device_index", "IBVERBS_1.9", &f.get_device_index);
+  find("ibv_get_pkey_index", "IBVERBS_1.5", &f.get_pkey_index);
+  find("ibv_qp_to_qp_ex", "IBVERBS_1.6", &f.qp_to_qp_ex);
+  find("ibv_reg_mr_iova2", "IBVERBS_1.8", &f.reg_mr_iova2);
+  find("ibv_import_device", "IBVERBS_1.10", &f.import_device);
+  find("ibv_import_pd", "IBVERBS_1.10", &f.import_pd);
+  find("ibv_unimport_pd", "IBVERBS_1.10", &f.unimport_pd);
+  find("ibv_import_mr", "IBVERBS_1.10", &f.import_mr);
+  find("ibv_unimport_mr", "IBVERBS_1.10", &f.unimport_mr);
+  find("ibv_query_ece", "IBVERBS_1.10", &f.query_ece);
+  find("ibv_set_ece", "IBVERBS_1.10", &f.set_ece);
+  find("_ibv_query_gid_ex", "IBVERBS_1.11", &f.query_gid_ex);
+  find("_ibv_query_gid_table", "IBVERBS_1.11", &f.query_gid_table);
+  find("ibv_reg_dmabuf_mr", "IBVERBS_1.12", &f.reg_dmabuf_mr);
+  find("ibv_import_dm", "IBVERBS_1.13", &f.import_dm);
+  find("ibv_unimport_dm", "IBVERBS_1.13", &f.unimport_dm);
+  find("ibv_is_fork_initialized", "IBVERBS_1.13", &f.is_fork_initialized);
+  find("ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
+  find("ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
+  find("ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
+  find("_ibv_query_comp_cntr_caps", "IBVERBS_1.18", &f.query_comp_cntr_caps);
+  find("ibv_create_comp_cntr", "IBVERBS_1.18", &f.create_comp_cntr);
+  find("ibv_destroy_comp_cntr", "IBVERBS_1.18", &f.destroy_comp_cntr);
+  find("ibv_set_comp_cntr", "IBVERBS_1.18", &f.set_comp_cntr);
+  find("ibv_set_err_comp_cntr", "IBVERBS_1.18", &f.set_err_comp_cntr);
+  find("ibv_inc_comp_cntr", "IBVERBS_1.18", &f.inc_comp_cntr);
+  find("ibv_inc_err_comp_cntr", "IBVERBS_1.18", &f.inc_err_comp_cntr);
+  find("ibv_read_comp_cntr", "IBVERBS_1.18", &f.read_comp_cntr);
+  find("ibv_read_err_comp_cntr", "IBVERBS_1.18", &f.read_err_comp_cntr);
+  find("ibv_qp_attach_comp_cntr", "IBVERBS_1.18", &f.qp_attach_comp_cntr);
+  find("ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
+  find("verbs_soft_keep_mapped", "VERBS_SOFT_1", &f.soft_keep_mapped);
   return library;
 }
 
 void* Library::symbol(const char* name, const char* version) const {
+  // A build with a prefix has each function once.
+  if (!prefix_.empty()) return dlsym(handle_, renamed(name, prefix_).c_str());
   return version == nullptr ? dlsym(handle_, name) : provider::versioned_symbol(handle_, name, version);
 }
 

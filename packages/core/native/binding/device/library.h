@@ -59,6 +59,7 @@ struct Functions {
   ibv_ah* (*create_ah_from_wc)(ibv_pd*, ibv_wc*, ibv_grh*, std::uint8_t);
   int (*init_ah_from_wc)(ibv_context*, std::uint8_t, ibv_wc*, ibv_grh*, ibv_ah_attr*);
   int (*destroy_ah)(ibv_ah*);
+  // Without an object: may be missing in a build with a prefix, as read_sysfs_file.
   const char* (*wc_status_str)(ibv_wc_status);
   const char* (*event_type_str)(ibv_event_type);
   const char* (*node_type_str)(ibv_node_type);
@@ -108,13 +109,16 @@ struct Functions {
 
 class Library {
  public:
-  // Loads a library by path or SONAME. On failure the result is null, and `reason` names the missing part.
-  static std::shared_ptr<const Library> open(const std::string& name, std::string* reason);
+  // Loads a library by path or SONAME. With a `prefix` its functions have that in front of their names, and no versions: a
+  // vendor's own build of libibverbs beside the system's. On failure the result is null, and `reason` names the missing
+  // part.
+  static std::shared_ptr<const Library> open(const std::string& name, const std::string& prefix, std::string* reason);
 
   const Functions& functions() const { return functions_; }
   // True for the software NIC, under whatever name it was found.
   bool soft() const { return soft_; }
-  // A further symbol of this library; null if it has none. `version` may be null for the default version.
+  // A further symbol of this library, by its ordinary name; null if it has none. `version` may be null for the default
+  // version.
   void* symbol(const char* name, const char* version) const;
 
  private:
@@ -122,6 +126,7 @@ class Library {
 
   // Never closed: a provider may have threads of its own inside, and unloading gains nothing.
   void* handle_ = nullptr;
+  std::string prefix_;
   bool soft_ = false;
   Functions functions_{};
 };

@@ -8,25 +8,31 @@
 namespace verbs::core {
 namespace {
 
+// The function of the library, for a call. A vendor's build of libibverbs may lack these.
+template <typename Function>
+Function present(const Napi::CallbackInfo& info, Function Functions::*member) {
+  const Function function = unwrap_library(info.Env(), info[0])->functions().*member;
+  if (function == nullptr) throw Napi::TypeError::New(info.Env(), "this library has no such function");
+  return function;
+}
+
 // (library, value): string
 template <typename Value, const char* (*Functions::*Call)(Value)>
 Napi::Value text_of(const Napi::CallbackInfo& info) {
-  const auto library = unwrap_library(info.Env(), info[0]);
-  const char* text = (library->functions().*Call)(static_cast<Value>(info[1].As<Napi::Number>().Int32Value()));
+  const char* text = present(info, Call)(static_cast<Value>(info[1].As<Napi::Number>().Int32Value()));
   return Napi::String::New(info.Env(), text == nullptr ? "unknown" : text);
 }
 
 // (library, value): number
 template <typename From, typename To, To (*Functions::*Call)(From)>
 Napi::Value convert(const Napi::CallbackInfo& info) {
-  const auto library = unwrap_library(info.Env(), info[0]);
-  const To to = (library->functions().*Call)(static_cast<From>(info[1].As<Napi::Number>().Int32Value()));
+  const To to = present(info, Call)(static_cast<From>(info[1].As<Napi::Number>().Int32Value()));
   return Napi::Number::New(info.Env(), static_cast<int>(to));
 }
 
 // forkInit(library): 0 | -errno
 Napi::Value fork_init(const Napi::CallbackInfo& info) {
-  return failure(info.Env(), unwrap_library(info.Env(), info[0])->functions().fork_init());
+  return failure(info.Env(), present(info, &Functions::fork_init)());
 }
 
 // isForkInitialized(library): an ibv_fork_status | -errno

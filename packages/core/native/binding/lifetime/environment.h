@@ -35,7 +35,8 @@ struct Environment final : provider::Environment {
   // The memory of allocMr, by its first address.
   std::map<std::uintptr_t, std::weak_ptr<MemoryBlock>> blocks;
   // Libraries by the name they were asked for.
-  std::map<std::string, std::shared_ptr<const Library>> libraries;
+  // By name and prefix.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const Library>> libraries;
 };
 
 }  // namespace verbs::core

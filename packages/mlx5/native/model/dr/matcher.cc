@@ -48,8 +48,10 @@ mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* handle, std::uint16
   const ModelLock guard(model_mutex());
   DrTable* table = find_dr_table(handle);
   if (!table) return null_with<mlx5dv_dr_matcher>(EINVAL);
+  // Outside of the root table, whose matchers the kernel checks, no mask and an empty one match everything.
   const std::span<const std::uint8_t> given = parameters ? match_bytes(*parameters) : std::span<const std::uint8_t>();
-  if (given.empty()) return null_with<mlx5dv_dr_matcher>(EINVAL);
+  const bool empty = !parameters || parameters->match_sz == 0;
+  if (empty ? table->is_root() : given.empty()) return null_with<mlx5dv_dr_matcher>(EINVAL);
   std::array<std::uint8_t, steering::kMatchSize> mask;
   filter_mask(given, criteria, mask);
   Making matcher(matchers(), std::make_unique<DrMatcher>(*table, priority, criteria));

@@ -83,8 +83,16 @@ TEST_CASE("duplicate rules, sizes of parameters, layouts, synchronization") {
   mlx5dv_dr_domain_allow_duplicate_rules(in.domain, true);
   CHECK(in.error({drop}) == 0);
   Parameters odd({{0, kAllOnes}}, 6), outside({{0, kSmac}, {6, {8, 0}}});
-  CHECK(ERRNO_OF(mlx5dv_dr_matcher_create(in.table, 0, 1, odd)) == EINVAL);
+  Parameters none({}, 0), long_mask({{0, kAllOnes}}, 644);
+  // The size of a mask is free, that of a value is not.
+  CHECK(mlx5dv_dr_matcher_create(in.table, 4, 1, odd) != nullptr);
+  CHECK(mlx5dv_dr_matcher_create(in.table, 5, 0, none) != nullptr);
+  CHECK(mlx5dv_dr_matcher_create(in.table, 6, 0, nullptr) != nullptr);
+  CHECK(ERRNO_OF(mlx5dv_dr_matcher_create(in.table, 7, 1, long_mask)) == EINVAL);
   CHECK(mlx5dv_dr_matcher_create(in.root, 3, 1, odd) != nullptr);
+  CHECK(ERRNO_OF(mlx5dv_dr_matcher_create(in.root, 3, 0, none)) == EINVAL);
+  CHECK(ERRNO_OF(mlx5dv_dr_matcher_create(in.root, 3, 0, nullptr)) == EINVAL);
+  CHECK(ERRNO_OF(mlx5dv_dr_rule_create(in.matcher, odd, 1, &qp)) == EINVAL);
   CHECK(ERRNO_OF(mlx5dv_dr_rule_create(in.matcher, outside, 1, &qp)) == EINVAL);
   mlx5dv_dr_matcher_layout layout{.flags = MLX5DV_DR_MATCHER_LAYOUT_NUM_RULE, .log_num_of_rules_hint = 5};
   CHECK(mlx5dv_dr_matcher_set_layout(in.matcher, &layout) == 0);
