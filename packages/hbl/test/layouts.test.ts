@@ -13,6 +13,7 @@ import { configureDevices, end, open, textIn, toInit, toRtr, toRts, write } from
 // Two libraries with the structures of the two libhbl that there are, called with objects of the software NIC.
 
 const source = join(import.meta.dirname, 'programs/libhbl.c');
+const shared = join(import.meta.dirname, '../../core/test/shared');
 let folder = '';
 
 beforeAll(() => {
@@ -27,7 +28,7 @@ function compile(name: string, ...options: string[]): string {
   mkdirSync(dirname(file), { recursive: true });
   const version = join(import.meta.dirname, 'programs/libhbl.map');
   const versions = options.includes('-DSDK') ? [] : [`-Wl,--version-script=${version}`];
-  execFileSync('cc', ['-shared', '-fPIC', '-o', file, source, ...options, ...versions]);
+  execFileSync('cc', ['-shared', '-fPIC', '-o', file, source, `-I${shared}`, ...options, ...versions]);
   return file;
 }
 

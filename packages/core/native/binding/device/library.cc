@@ -11,12 +11,6 @@ namespace {
 
 constexpr const char* kMarker = "verbs_soft_marker";
 
-// The name of a function in a build of libibverbs whose names have a prefix: hlibv_open_device, _hlibv_query_gid_ex.
-std::string renamed(std::string name, const std::string& prefix) {
-  const std::size_t at = name.find("ibv_");
-  return at == std::string::npos ? name : name.insert(at, prefix);
-}
-
 }  // namespace
 
 std::shared_ptr<const Library> Library::open(const std::string& name, const std::string& prefix, std::string* reason) {
@@ -95,8 +89,7 @@ std::shared_ptr<const Library> Library::open(const std::string& name, const std:
   text("mbps_to_ibv_rate", "IBVERBS_1.1", &f.mbps_to_rate);
   text("ibv_fork_init", "IBVERBS_1.1", &f.fork_init);
   if (missing != nullptr) {
-    const std::string function = renamed(missing, prefix);
-    *reason = name + " has no function " + function +
+    *reason = name + " has no function " + prefix + missing +
               (prefix.empty() ? " of the expected version: it is too old or not libibverbs" : "");
     return nullptr;
   }
@@ -137,7 +130,7 @@ std::shared_ptr<const Library> Library::open(const std::string& name, const std:
 
 void* Library::symbol(const char* name, const char* version) const {
   // A build with a prefix has each function once.
-  if (!prefix_.empty()) return dlsym(handle_, renamed(name, prefix_).c_str());
+  if (!prefix_.empty()) return dlsym(handle_, (prefix_ + name).c_str());
   return version == nullptr ? dlsym(handle_, name) : provider::versioned_symbol(handle_, name, version);
 }
 
