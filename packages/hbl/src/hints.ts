@@ -4,7 +4,8 @@ const PORT = 'ports count from 1, and only those of the context are there: see p
 const FIRST = 'call setPortEx(ctx, { portNum }) first: it precedes every other call on a port';
 const CLOSED = 'the network interface of the port is down';
 
-const SDK = "this device or its library does not have it: of the two libhbl, the Gaudi SDK's has collectives and migration";
+const SDK =
+  "this device or its library does not have it: of the two libhbl, the Gaudi SDK's has collectives and migration";
 const LONGER = 'libhbl fills a structure that this version of @verbs/hbl does not know: update the package';
 
 /** Remedies by C function and error code. */

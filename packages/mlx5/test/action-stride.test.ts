@@ -4,12 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { handleOf } from '@verbs/core/provider';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  devx,
-  FlowActionType as Type,
-  FlowTableType,
-  softModel,
-} from '../src/index.js';
+import { devx, FlowActionType as Type, FlowTableType, softModel } from '../src/index.js';
 import { libraries } from '../src/base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../src/native/index.js';
 import { open } from './helpers/devices.js';
@@ -58,7 +53,8 @@ describe('the release is told by the name of the file', () => {
 
 describe('the actions of a flow arrive', () => {
   const source = join(import.meta.dirname, 'programs/libmlx5.c');
-  const twin = (file: string, ...options: string[]) => release(file, source, `-DMODEL="${softModel.library}"`, ...options);
+  const twin = (file: string, ...options: string[]) =>
+    release(file, source, `-DMODEL="${softModel.library}"`, ...options);
 
   it.each([
     ['44', 'libmlx5.so.1.24.44.9', ['-DSTRIDE=16']],

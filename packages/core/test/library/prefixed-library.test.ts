@@ -70,6 +70,8 @@ it('need not have the functions that any other library has: texts, rates, fork()
 });
 
 it('names the function that is missing', () => {
-  expect(native.openLibrary(compile('less', '-DLESS'), 'hl').reason).toMatch(/less\.so has no function hlibv_destroy_ah$/);
+  expect(native.openLibrary(compile('less', '-DLESS'), 'hl').reason).toMatch(
+    /less\.so has no function hlibv_destroy_ah$/,
+  );
   expect(native.openLibrary(softLibrary, 'hl').reason).toMatch(/has no function hlibv_get_device_list$/);
 });

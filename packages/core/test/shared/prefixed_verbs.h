@@ -1,5 +1,5 @@
-/* The verbs of VERBS, the path of a libibverbs, under the names hlibv_*, as a vendor's own build has them; without one of them
- * if LESS is defined. hlibv_query_device is left to the library that includes this. */
+/* The verbs of VERBS, the path of a libibverbs, under the names hlibv_*, as a vendor's own build has them; without one
+ * of them if LESS is defined. hlibv_query_device is left to the library that includes this. */
 #include <dlfcn.h>
 #include <stddef.h>
 
@@ -10,11 +10,11 @@ static void *verbs(const char *name) {
 }
 typedef void *(*function)(void *, void *, void *, void *, void *, void *);
 /* As wide as the registers are: the same for every signature of pointers and integers. */
-#define VERB(name)                                                        \
-  void *hl##name(void *a, void *b, void *c, void *d, void *e, void *f) {  \
-    static function real;                                                 \
-    if (!real) real = (function)verbs(#name);                             \
-    return real(a, b, c, d, e, f);                                        \
+#define VERB(name)                                                       \
+  void *hl##name(void *a, void *b, void *c, void *d, void *e, void *f) { \
+    static function real;                                                \
+    if (!real) real = (function)verbs(#name);                            \
+    return real(a, b, c, d, e, f);                                       \
   }
 VERB(ibv_get_device_list)
 VERB(ibv_free_device_list)

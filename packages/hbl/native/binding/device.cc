@@ -48,8 +48,8 @@ napi_value open_device(const Arguments& arguments) {
   return result;
 }
 
-// queryDevice(library, context): { caps, portsMask, numPorts, extPortsMask? } | -errno. The library of 2024 tells no number
-// of ports and no external ones. EPROTO: its structure is neither of the two.
+// queryDevice(library, context): { caps, portsMask, numPorts, extPortsMask? } | -errno. The library of 2024 tells no
+// number of ports and no external ones. EPROTO: its structure is neither of the two.
 napi_value query_device(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
@@ -84,8 +84,8 @@ hbldv_wq_array_attr to_wq_array(napi_env env, napi_value value) {
           static_cast<hbldv_swq_granularity>(to_u32(env, get(env, value, "swqGranularity")))};
 }
 
-// setPortEx(library, context, { portNum, caps, wqArrAttr[5], qpWqBpOffs[16], atomicFnaFifoOffs[2], atomicFnaMaskSize }):
-// 0 | -errno. EOPNOTSUPP: it has what only the SDK's library knows.
+// setPortEx(library, context, { portNum, caps, wqArrAttr[5], qpWqBpOffs[16], atomicFnaFifoOffs[2], atomicFnaMaskSize
+// }): 0 | -errno. EOPNOTSUPP: it has what only the SDK's library knows.
 napi_value set_port_ex(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
@@ -111,8 +111,8 @@ napi_value set_port_ex(const Arguments& arguments) {
     }
   }
   attr->atomic_fna_mask_size = static_cast<std::uint8_t>(to_u32(env, get(env, arguments[2], "atomicFnaMaskSize")));
-  const bool atomic = attr->atomic_fna_fifo_offs[0] != 0 || attr->atomic_fna_fifo_offs[1] != 0 ||
-                      attr->atomic_fna_mask_size != 0;
+  const bool atomic =
+      attr->atomic_fna_fifo_offs[0] != 0 || attr->atomic_fna_fifo_offs[1] != 0 || attr->atomic_fna_mask_size != 0;
   if (atomic && !library->is_sdk()) return failure(env, EOPNOTSUPP);
   return failure(env, library->hbldv_set_port_ex(pointer<ibv_context>(context), attr.get()));
 }

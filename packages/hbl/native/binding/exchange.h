@@ -1,5 +1,5 @@
-// Structures that go to the library and come back from it. A library may know longer ones than any that is known here: what
-// it reads behind ours is zero, and what it writes there is room of ours, and is noticed.
+// Structures that go to the library and come back from it. A library may know longer ones than any that is known here:
+// what it reads behind ours is zero, and what it writes there is room of ours, and is noticed.
 #pragma once
 
 #include <array>
@@ -42,8 +42,8 @@ class Filled {
     while (count > 0 && room_[count - 1] == kPoison) --count;
     return count;
   }
-  // The errno after a call with that result. EPROTO: the library's structure is longer than the room, too, and what lies
-  // behind it may be damaged.
+  // The errno after a call with that result. EPROTO: the library's structure is longer than the room, too, and what
+  // lies behind it may be damaged.
   int after(int error) const { return error == 0 && beyond() == kRoom ? EPROTO : error; }
   // As after(), for a structure whose members have other meanings in other lengths: EPROTO for each but this one.
   int after_exactly(int error) const { return error == 0 && beyond() != 0 ? EPROTO : error; }

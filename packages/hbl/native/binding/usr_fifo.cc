@@ -65,7 +65,8 @@ class UsrFifo final : public Child {
 };
 
 // createUsrFifo(library, context, { portNum, usrFifoNumHint, usrFifoType, baseSobAddr, numSobs, dirDupMask }):
-// { handle, usrFifoNum, size, bpThresh, regsOffset, mapped } | -errno. EOPNOTSUPP: the last three are the SDK's library's.
+// { handle, usrFifoNum, size, bpThresh, regsOffset, mapped } | -errno. EOPNOTSUPP: the last three are the SDK's
+// library's.
 napi_value create_usr_fifo(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);

@@ -1,8 +1,8 @@
-/* A libhbl for tests: of the Gaudi SDK with SDK defined, else of the submission of 2024. Its structures have the sizes of the
- * one library or the other, and it writes all of each, with LONGER bytes more.
+/* A libhbl for tests: of the Gaudi SDK with SDK defined, else of the submission of 2024. Its structures have the sizes
+ * of the one library or the other, and it writes all of each, with LONGER bytes more.
  *
- * With VERBS, the path of a libibverbs, it has the devices of that, and brings its functions under the names hlibv_*. Without
- * there is no device behind it. */
+ * With VERBS, the path of a libibverbs, it has the devices of that, and brings its functions under the names hlibv_*.
+ * Without there is no device behind it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -84,7 +84,8 @@ int hbldv_reserve_coll_sched_resources(void *context, struct resources *resource
   (void)context;
   fill(resources, sizeof *resources);
   resources->num_resources = 256;
-  for (int i = 0; i < 256; i++) resources->resource[i] = (struct resource){i % 13, i, 4096, 64 * i, (void *)0x7000000000};
+  for (int i = 0; i < 256; i++)
+    resources->resource[i] = (struct resource){i % 13, i, 4096, 64 * i, (void *)0x7000000000};
   return 0;
 }
 #endif
@@ -131,9 +132,7 @@ int hlibv_query_device(void *context, char *attr) {
   if (error == 0) memcpy(attr, "sdk-", 4);
   return error;
 }
-_Bool hbldv_is_supported(void *device) {
-  return strncmp(hlibv_get_device_name(device, 0, 0, 0, 0, 0), "hbl_", 4) == 0;
-}
+_Bool hbldv_is_supported(void *device) { return strncmp(hlibv_get_device_name(device, 0, 0, 0, 0, 0), "hbl_", 4) == 0; }
 void *hbldv_open_device(void *device, void *attr) {
   (void)attr;
   return hlibv_open_device(device, 0, 0, 0, 0, 0);

@@ -84,7 +84,8 @@ ibv_flow* make_flow(const Library& library, mlx5dv_flow_matcher* matcher, mlx5dv
                    reinterpret_cast<mlx5dv_flow_action_attr*>(actions.data()));
   }
   constexpr std::size_t kSize = offsetof(newer::FlowActionAttr, offset);
-  // As long as the longer ones are: a library of another name may walk those, and then finds no more than its own error.
+  // As long as the longer ones are: a library of another name may walk those, and then finds no more than its own
+  // error.
   std::vector<std::byte> plain(actions.size() * sizeof actions[0]);
   for (std::size_t i = 0; i < actions.size(); ++i) {
     if (actions[i].type == 8) {

@@ -1,5 +1,6 @@
-/* A libmlx5 for tests: the functions that flows need, of MODEL, the path of the software NIC's. Its mlx5dv_create_flow walks
- * the actions in steps of STRIDE bytes; with NEWER it has __mlx5dv_create_flow as well, which gets the step from its caller. */
+/* A libmlx5 for tests: the functions that flows need, of MODEL, the path of the software NIC's. Its mlx5dv_create_flow
+ * walks the actions in steps of STRIDE bytes; with NEWER it has __mlx5dv_create_flow as well, which gets the step from
+ * its caller. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

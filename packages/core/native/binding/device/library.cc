@@ -37,8 +37,10 @@ std::shared_ptr<const Library> Library::open(const std::string& name, const std:
   };
   // Functions without an object, which any other library has as well: a build with a prefix need not have them.
   auto text = [&](const char* symbol, const char* version, auto* function) {
-    if (prefix.empty()) need(symbol, version, function);
-    else find(symbol, version, function);
+    if (prefix.empty())
+      need(symbol, version, function);
+    else
+      find(symbol, version, function);
   };
   need("ibv_get_device_list", "IBVERBS_1.1", &f.get_device_list);
   need("ibv_free_device_list", "IBVERBS_1.1", &f.free_device_list);

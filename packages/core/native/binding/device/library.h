@@ -109,9 +109,9 @@ struct Functions {
 
 class Library {
  public:
-  // Loads a library by path or SONAME. With a `prefix` its functions have that in front of their names, and no versions: a
-  // vendor's own build of libibverbs beside the system's. On failure the result is null, and `reason` names the missing
-  // part.
+  // Loads a library by path or SONAME. With a `prefix` its functions have that in front of their names, and no
+  // versions: a vendor's own build of libibverbs beside the system's. On failure the result is null, and `reason` names
+  // the missing part.
   static std::shared_ptr<const Library> open(const std::string& name, const std::string& prefix, std::string* reason);
 
   const Functions& functions() const { return functions_; }

@@ -10,7 +10,7 @@ namespace {
 
 // The function of the library, for a call. A vendor's build of libibverbs may lack these.
 template <typename Function>
-Function present(const Napi::CallbackInfo& info, Function Functions::*member) {
+Function present(const Napi::CallbackInfo& info, Function Functions::* member) {
   const Function function = unwrap_library(info.Env(), info[0])->functions().*member;
   if (function == nullptr) throw Napi::TypeError::New(info.Env(), "this library has no such function");
   return function;
