@@ -36,13 +36,12 @@ it('calls functions that only a newer libibverbs has', () => {
   }
 });
 
-it('says so where the library is older', () => {
+it('takes those of the software NIC', () => {
   const { ctx } = bench();
-  expect(() => ctx.queryPortSpeed(1)).toThrow(
-    expect.objectContaining({ code: 'EOPNOTSUPP', syscall: 'ibv_query_port_speed' }),
-  );
+  // In units of 100 Mb/s.
+  expect(ctx.queryPortSpeed(1)).toBeGreaterThan(0n);
   expect(() => ctx.queryPortSpeed(0)).toThrow(/^portNum must be/);
-  expect(() => ctx.allocDm(64).exportDmabufFd()).toThrow(
-    expect.objectContaining({ code: 'EOPNOTSUPP', syscall: 'ibv_dm_export_dmabuf_fd' }),
-  );
+  const fd = ctx.allocDm(64).exportDmabufFd();
+  expect(fd).toBeGreaterThan(2);
+  closeSync(fd);
 });

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 
 /** Methods that TypeScript keeps from programs (protected), and JavaScript does not. */
-const guarded = new Set(['use', 'describe', 'onClosed', 'replaceParent', 'rewrite', 'requestAt']);
+const guarded = new Set(['use', 'describe', 'onClosed', 'addParent', 'replaceParent', 'rewrite', 'requestAt']);
 
 const isInternal = (key) => (typeof key === 'symbol' ? Symbol.keyFor(key)?.startsWith('@verbs/') : guarded.has(key));
 
