@@ -105,7 +105,7 @@ export function agedTable(path: string): void {
     if (version === 0 || version > 100 || size < 128 || size > 1024 || size % 8 !== 0 || at + size > content.length)
       continue;
     const pointers = Array.from({ length: size / 8 - 1 }, (_, i) => content.readBigUInt64LE(at + 8 * (i + 1)));
-    if (pointers.some((pointer) => pointer >= content.length)) continue;
+    if (pointers.some((pointer) => pointer === 0n || pointer >= content.length)) continue;
     content.writeUInt32LE(1, at);
     writeFileSync(path, content);
     return;
