@@ -72,11 +72,9 @@ describe('queries', () => {
     expect(() => queryDevice({} as never)).toThrow(/ctx must be a Context/);
   });
 
-  it('that this libmlx5 does not have say so', () => {
+  it('of a path that the model does not have says so', () => {
     const ctx = open();
-    expect(() => getDataDirectSysfsPath(ctx)).toThrow(
-      /EOPNOTSUPP.*this libmlx5 has no mlx5dv_get_data_direct_sysfs_path: it came with a release after rdma-core 44/,
-    );
+    expect(() => getDataDirectSysfsPath(ctx)).toThrow(/^EOPNOTSUPP/);
   });
 });
 
