@@ -1,4 +1,5 @@
-// Where C++ ends: functions that C programs call let no exception out. A failed allocation is the error ENOMEM.
+// Where C++ ends: functions that C programs call let no exception out, but the one by which a thread is cancelled. A
+// failed allocation is the error ENOMEM. Every exported function of every library is behind one of these.
 #pragma once
 
 #include <bits/cxxabi_forced.h>  // without the namespace alias of <cxxabi.h>, abi
@@ -10,6 +11,8 @@
 #include <stdexcept>
 #include <system_error>
 #include <type_traits>
+
+#include "verbs_soft_cancel.h"
 
 namespace verbs::soft {
 
@@ -31,6 +34,25 @@ auto contain(Call&& call, Failed&& failed) -> decltype(call()) {
   }
 }
 
+// The same for a whole call of a program. It is no cancellation point, but where it waits (Cancellable).
+template <typename Call, typename Failed>
+auto contain_call(Call&& call, Failed&& failed) -> decltype(call()) {
+  const Uncancelled whole;
+  return contain(call, failed);
+}
+
+// Runs wait(), and then finish(), which is the rest of the work: also if the thread is cancelled while it waits.
+template <typename Wait, typename Finish>
+void wait_and_finish(Wait&& wait, Finish&& finish) {
+  try {
+    wait();
+  } catch (__cxxabiv1::__forced_unwind&) {
+    contain(finish, [](int) {});
+    throw;
+  }
+  finish();
+}
+
 // How a verb that returns an R reports `error`: NULL and errno; the errno value, also in errno; the negative value; or
 // false.
 template <typename R>
@@ -47,9 +69,10 @@ R failure(int error) {
   }
 }
 
-// Runs a verb. A failing one leaves its error in errno as well as in its result, as a failed ioctl does.
+// Runs a verb of the data path. A failing one leaves its error in errno as well as in its result, as a failed ioctl does.
+// Its few system calls are Uncancelled where they are, which costs nothing beside them.
 template <typename Call>
-auto verb(Call&& call) -> decltype(call()) {
+auto data_path_verb(Call&& call) -> decltype(call()) {
   using R = decltype(call());
   if constexpr (std::is_same_v<R, int>) {
     const int error = contain(call, failure<int>);
@@ -58,6 +81,13 @@ auto verb(Call&& call) -> decltype(call()) {
   } else {
     return contain(call, failure<R>);
   }
+}
+
+// Runs any other verb.
+template <typename Call>
+auto verb(Call&& call) -> decltype(call()) {
+  const Uncancelled whole;
+  return data_path_verb(call);
 }
 
 // A function of a table as a verb, for C callers.

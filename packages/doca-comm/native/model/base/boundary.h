@@ -1,4 +1,4 @@
-// Where C++ ends: functions that C programs call let no exception out.
+// Where C++ ends, by the codes of DOCA.
 #pragma once
 
 #include "model/base/error.h"
@@ -9,7 +9,7 @@ namespace verbs::doca_comm::model {
 // Returns call(), or NO_MEMORY or OPERATING_SYSTEM if it throws.
 template <typename Call>
 doca_error_t contained(Call&& call) {
-  return soft::contain(call, [](int error) { return error_of(error, DOCA_ERROR_OPERATING_SYSTEM); });
+  return soft::contain_call(call, [](int error) { return error_of(error, DOCA_ERROR_OPERATING_SYSTEM); });
 }
 
 }  // namespace verbs::doca_comm::model

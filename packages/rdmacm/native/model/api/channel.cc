@@ -141,7 +141,7 @@ int get_event(Channel& channel, rdma_cm_event** result) {
 using namespace verbs::rdmacm::model;
 
 rdma_event_channel* rdma_create_event_channel() {
-  try {
+  return guarded([]() -> rdma_event_channel* {
     if (!soft()) {
       errno = why_not();
       return nullptr;
@@ -152,23 +152,22 @@ rdma_event_channel* rdma_create_event_channel() {
     const std::lock_guard guard(Library::get().mutex);
     Library::get().add(channel.get());
     return &channel.release()->ibv;
-  } catch (...) {
-    errno = ENOMEM;
-    return nullptr;
-  }
+  });
 }
 
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
-  Channel* found = nullptr;
-  {
-    const std::lock_guard guard(Library::get().mutex);
-    found = Library::get().find(channel);
-    if (!found) return;
-    Library::get().remove(channel);
-    // Identifiers may still refer to it: the last of them frees it.
-    if (Library::get().is_used(found)) return found->close();
-  }
-  delete found;
+  guarded([&] {
+    Channel* found = nullptr;
+    {
+      const std::lock_guard guard(Library::get().mutex);
+      found = Library::get().find(channel);
+      if (!found) return;
+      Library::get().remove(channel);
+      // Identifiers may still refer to it: the last of them frees it.
+      if (Library::get().is_used(found)) return found->close();
+    }
+    delete found;
+  });
 }
 
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
@@ -183,16 +182,18 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
 }
 
 int rdma_ack_cm_event(rdma_cm_event* event) {
-  auto* acknowledged = reinterpret_cast<Event*>(event);
-  Library& library = Library::get();
-  {
-    const std::lock_guard guard(library.mutex);
-    if (!library.acknowledge(acknowledged)) return fail(EINVAL);
-    ++acknowledged->id->acknowledged;
-    library.acknowledged.notify_all();
-  }
-  delete acknowledged;
-  return 0;
+  return guarded([&] {
+    auto* acknowledged = reinterpret_cast<Event*>(event);
+    Library& library = Library::get();
+    {
+      const std::lock_guard guard(library.mutex);
+      if (!library.acknowledge(acknowledged)) return fail(EINVAL);
+      ++acknowledged->id->acknowledged;
+      library.acknowledged.notify_all();
+    }
+    delete acknowledged;
+    return 0;
+  });
 }
 
 int rdma_write_cm_event(rdma_cm_id* id, rdma_cm_event_type type, int status, uint64_t arg) {

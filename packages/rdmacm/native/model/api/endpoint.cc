@@ -37,25 +37,24 @@ int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* info, ibv_pd* pd, ibv_qp_init
     if (!id || !info) return fail(EINVAL);
     rdma_cm_id* created = nullptr;
     if (rdma_create_id(nullptr, &created, nullptr, static_cast<rdma_port_space>(info->ai_port_space)) != 0) return -1;
-    int prepared = 0;
-    try {
-      prepared = prepare(*of(created), *info, pd, attr);
-    } catch (...) {
-      prepared = fail(ENOMEM);
-    }
-    if (prepared != 0) {
+    int prepared = -1;
+    const auto finish = [&] {
       const int error = errno;
-      rdma_destroy_ep(created);
-      return fail(error);
-    }
-    *id = created;
-    return 0;
+      if (prepared != 0) rdma_destroy_ep(created);
+      errno = error;
+    };
+    const auto wait = [&] { prepared = guarded([&] { return prepare(*of(created), *info, pd, attr); }); };
+    verbs::soft::wait_and_finish(wait, finish);
+    if (prepared == 0) *id = created;
+    return prepared;
   });
 }
 
 void rdma_destroy_ep(rdma_cm_id* id) {
-  if (!find(id)) return;
-  rdma_destroy_qp(id);
-  rdma_destroy_srq(id);
-  rdma_destroy_id(id);
+  guarded([&] {
+    if (!find(id)) return;
+    rdma_destroy_qp(id);
+    rdma_destroy_srq(id);
+    rdma_destroy_id(id);
+  });
 }

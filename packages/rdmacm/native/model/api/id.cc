@@ -53,6 +53,7 @@ void acknowledge_last(Id& id) {
 }
 
 void wait_for_acknowledgements(Id& id, std::unique_lock<std::mutex>& lock) {
+  const soft::Cancellable asleep;
   // In slices: condition_variable::wait without a time needs a libstdc++ that older distributions lack.
   while (!Library::get().acknowledged.wait_for(lock, std::chrono::hours(1),
                                                [&] { return id.reported == id.acknowledged; })) {
@@ -73,6 +74,26 @@ void leave_groups(Id& id) {
   }
 }
 
+int destroy(Id& id);
+
+// `dropped`: its events that the program never got.
+void release(Id& id, EventQueue dropped) {
+  Library& library = Library::get();
+  while (const std::unique_ptr<Event> event = dropped.pop()) {
+    if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) destroy(*of(event->ibv.id));
+  }
+  leave_groups(id);
+  free_port(id);
+  std::unique_ptr<Channel> abandoned;
+  {
+    const std::lock_guard guard(library.mutex);
+    if (id.is_sync()) library.remove(&id.own_channel->ibv);
+    abandoned = library.release(id.channel);
+  }
+  std::free(id.cm.route.path_rec);
+  delete &id;
+}
+
 int destroy(Id& id) {
   Library& library = Library::get();
   {
@@ -83,25 +104,12 @@ int destroy(Id& id) {
   withdraw(id);
   acknowledge_last(id);
   EventQueue dropped;
-  {
+  const auto wait = [&] {
     std::unique_lock lock(library.mutex);
     dropped = id.channel->remove(&id);
     wait_for_acknowledgements(id, lock);
-    if (id.is_sync()) library.remove(&id.own_channel->ibv);
-  }
-  // Requests that the program never got.
-  while (const std::unique_ptr<Event> event = dropped.pop()) {
-    if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) destroy(*of(event->ibv.id));
-  }
-  leave_groups(id);
-  free_port(id);
-  std::unique_ptr<Channel> abandoned;
-  {
-    const std::lock_guard guard(library.mutex);
-    abandoned = library.release(id.channel);
-  }
-  std::free(id.cm.route.path_rec);
-  delete &id;
+  };
+  soft::wait_and_finish(wait, [&] { release(id, std::move(dropped)); });
   return 0;
 }
 

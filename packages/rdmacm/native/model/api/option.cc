@@ -82,7 +82,7 @@ int rdma_get_remote_ece(rdma_cm_id* id, ibv_ece* ece) {
 
 ibv_context** rdma_get_devices(int* count) {
   if (count) *count = 0;
-  try {
+  return guarded([&]() -> ibv_context** {
     const std::vector<Device*> all = devices();
     if (all.empty()) {
       errno = ENODEV;
@@ -93,10 +93,7 @@ ibv_context** rdma_get_devices(int* count) {
     for (std::size_t i = 0; i < all.size(); ++i) list[i] = all[i]->verbs;
     if (count) *count = static_cast<int>(all.size());
     return list;
-  } catch (...) {
-    errno = ENOMEM;
-    return nullptr;
-  }
+  });
 }
 
 void rdma_free_devices(ibv_context** list) { std::free(list); }

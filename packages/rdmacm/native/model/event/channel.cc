@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "verbs_soft_cancel.h"
+
 namespace verbs::rdmacm::model {
 
 std::unique_ptr<Channel> Channel::open() {
@@ -24,6 +26,7 @@ void Channel::close() {
 }
 
 int Channel::wait() const {
+  const soft::Cancellable wait;
   eventfd_t one = 0;
   return ::read(ibv.fd, &one, sizeof one) == sizeof one ? 0 : errno;
 }

@@ -175,15 +175,15 @@ void receive(Id& id, const verbs_soft_cm_event& from) {
 }  // namespace
 
 void* on_cm_event(void* owner, const verbs_soft_cm_event* event) {
-  try {
+  const auto call = [&]() -> void* {
     const std::lock_guard guard(Library::get().mutex);
     if (event->type == VERBS_SOFT_CM_REQUEST || event->type == VERBS_SOFT_CM_LOOKUP) {
       return receive_request(*static_cast<Listening*>(owner), *event);
     }
     receive(*static_cast<Id*>(owner), *event);
-  } catch (...) {  // without memory a request is rejected
-  }
-  return nullptr;
+    return nullptr;
+  };
+  return soft::contain_call(call, [](int) -> void* { return nullptr; });  // without memory a request is rejected
 }
 
 }  // namespace verbs::rdmacm::model

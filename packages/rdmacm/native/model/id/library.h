@@ -10,10 +10,12 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "model/id/id.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::rdmacm::model {
 
@@ -62,14 +64,14 @@ int fail(int error);
 // 0, or -1 with the errno value.
 int result(int error);
 
-// Runs a call of the program: no exception leaves it.
+// Runs a call of the program, which returns what it likes, or fails as the library does.
 template <typename Call>
-int guarded(Call&& call) {
-  try {
-    return call();
-  } catch (...) {
-    return fail(ENOMEM);
-  }
+auto guarded(Call&& call) -> decltype(call()) {
+  return soft::contain_call(call, [](int error) -> decltype(call()) {
+    errno = error;
+    if constexpr (std::is_same_v<decltype(call()), int>) return -1;
+    if constexpr (std::is_pointer_v<decltype(call())>) return nullptr;
+  });
 }
 // The same with a live identifier.
 template <typename Call>

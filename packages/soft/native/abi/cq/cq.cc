@@ -3,20 +3,16 @@
 #include <cerrno>
 
 #include "abi/driver/driver.h"
+#include "abi/events/acknowledgement.h"
 #include "abi/model/control_verbs.h"
 
 using namespace verbs::soft;
 
 namespace {
 
-void wait_for_acknowledgements(abi::Cq* cq) {
-  ibv_cq& ibv = cq->ibv;
-  pthread_mutex_lock(&ibv.mutex);
-  while (ibv.comp_events_completed != cq->events.completions_reported ||
-         ibv.async_events_completed != cq->events.async_reported) {
-    pthread_cond_wait(&ibv.cond, &ibv.mutex);
-  }
-  pthread_mutex_unlock(&ibv.mutex);
+bool is_acknowledged(const abi::Cq* cq) {
+  return cq->ibv.comp_events_completed == cq->events.completions_reported &&
+         cq->ibv.async_events_completed == cq->events.async_reported;
 }
 
 void release(abi::Cq* cq) {
@@ -140,8 +136,7 @@ int soft_destroy_cq(ibv_cq* ibv) {
   return verb([&] {
     abi::Cq* cq = abi::of(ibv);
     if (const int error = detach(cq)) return error;
-    wait_for_acknowledgements(cq);
-    release(cq);
+    abi::release_acknowledged(*ibv, [&] { return is_acknowledged(cq); }, [&] { release(cq); });
     return 0;
   });
 }

@@ -72,7 +72,7 @@ extern "C" {
 const char* ibv_get_sysfs_path() { return "/sys"; }
 
 int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t size) {
-  return contain([&] { return read_any(dir, file, buf, size); },
+  return contain_call([&] { return read_any(dir, file, buf, size); },
                  [](int error) {
                    errno = error;
                    return -1;

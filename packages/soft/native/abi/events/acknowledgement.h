@@ -1,19 +1,28 @@
-// A QP or SRQ is destroyed only when all its asynchronous events are acknowledged.
+// An object is destroyed only when all its events are acknowledged.
 #pragma once
 
 #include <pthread.h>
 
-#include "host/events/event_target.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::abi {
 
-// Blocks until ibv_ack_async_event() was called for every event of `ibv` (an ibv_qp or ibv_srq) that the program
-// received. Called after AsyncQueue::forget().
-template <typename Object>
-void wait_for_acknowledgements(Object& ibv, const host::EventTarget& events) {
-  pthread_mutex_lock(&ibv.mutex);
-  while (ibv.events_completed != events.async_reported) pthread_cond_wait(&ibv.cond, &ibv.mutex);
-  pthread_mutex_unlock(&ibv.mutex);
+// Blocks until the program has acknowledged every event of `ibv` (an ibv_cq, ibv_qp or ibv_srq) that it received, which
+// `done` tells, and calls `release`. A thread that is cancelled meanwhile waits no more. Called after
+// AsyncQueue::forget().
+template <typename Object, typename Done, typename Release>
+void release_acknowledged(Object& ibv, Done&& done, Release&& release) {
+  struct Lock {
+    explicit Lock(pthread_mutex_t& its) : mutex(its) { pthread_mutex_lock(&mutex); }
+    ~Lock() { pthread_mutex_unlock(&mutex); }
+    pthread_mutex_t& mutex;
+  };
+  const auto wait = [&] {
+    const Lock lock(ibv.mutex);
+    const Cancellable asleep;
+    while (!done()) pthread_cond_wait(&ibv.cond, &ibv.mutex);
+  };
+  wait_and_finish(wait, release);
 }
 
 }  // namespace verbs::soft::abi

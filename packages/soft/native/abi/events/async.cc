@@ -22,6 +22,7 @@ int get_async_event(ibv_context* context, ibv_async_event* event) {
   host::AsyncQueue& queue = abi::of(context)->async;
   while (!queue.pop(event)) {
     if (fcntl(queue.fd(), F_GETFL) & O_NONBLOCK) return EAGAIN;
+    const Cancellable wait;
     if (const int error = abi::of(context)->adapter->event_waits.wait(queue)) return error;
   }
   return 0;

@@ -36,6 +36,11 @@ int destroy(ibv_comp_channel* ibv) {
   return 0;
 }
 
+int wait_for(host::Adapter& adapter, host::CompletionChannel& queue) {
+  const Cancellable wait;
+  return adapter.event_waits.wait_inline(queue);
+}
+
 int get_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
   if (const int error = abi::check(ibv)) return error;
   host::CompletionChannel& queue = abi::of(ibv)->queue;
@@ -44,7 +49,7 @@ int get_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
   while (!target) {
     const bool blocking = (fcntl(queue.fd(), F_GETFL) & O_NONBLOCK) == 0;
     if (const int error =
-            blocking ? adapter->event_waits.wait_inline(queue) : adapter->event_waits.fetch(queue, &target)) {
+            blocking ? wait_for(*adapter, queue) : adapter->event_waits.fetch(queue, &target)) {
       return error;
     }
     if (blocking) target = queue.pop();

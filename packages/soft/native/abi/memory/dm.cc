@@ -87,7 +87,7 @@ ibv_dm* ibv_import_dm(ibv_context* context, std::uint32_t handle) {
 }
 
 int ibv_dm_export_dmabuf_fd(ibv_dm* dm) {
-  return contain(
+  return contain_call(
       [&] {
         abi::Uses uses;
         if (const int error = uses.add(dm, ENOENT)) {

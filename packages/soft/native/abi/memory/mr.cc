@@ -179,7 +179,7 @@ int ibv_dereg_mr(ibv_mr* ibv) {
 }
 
 int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
-  return contain([&] { return rereg_mr(ibv, flags, pd, addr, length, access); },
+  return contain_call([&] { return rereg_mr(ibv, flags, pd, addr, length, access); },
                  [](int error) { return rereg_failed(IBV_REREG_MR_ERR_CMD, error); });
 }
 
@@ -194,7 +194,7 @@ ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
 }
 
 int verbs_soft_keep_mapped(ibv_mr* ibv) {
-  return contain(
+  return contain_call(
       [&] {
         abi::Uses uses;
         if (const int error = uses.add(ibv, ENOENT)) return error;

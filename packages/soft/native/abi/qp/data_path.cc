@@ -11,7 +11,7 @@ namespace {
 template <typename Wr, typename Post>
 int post_list(Wr* wr, Wr** bad_wr, Post&& post) {
   Wr* bad = wr;
-  const int error = verb([&] { return post(&bad); });
+  const int error = data_path_verb([&] { return post(&bad); });
   if (error != 0 && bad_wr) *bad_wr = bad;
   return error;
 }
@@ -29,7 +29,7 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) {
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
-  return verb([&] {
+  return data_path_verb([&] {
     const host::CompletionChannel* channel = of(cq)->events.channel;
     return on_data_path(of(cq),
                         [&](auto& path, auto& nic) { return path.req_notify(nic, solicited_only != 0, channel); });

@@ -195,8 +195,8 @@ int soft_destroy_qp(ibv_qp* ibv) {
   return verb([&] {
     abi::Qp* qp = abi::of(ibv);
     if (const int error = detach(qp)) return error;
-    abi::wait_for_acknowledgements(*ibv, qp->events);
-    release(qp);
+    const auto is_acknowledged = [&] { return ibv->events_completed == qp->events.async_reported; };
+    abi::release_acknowledged(*ibv, is_acknowledged, [&] { release(qp); });
     return 0;
   });
 }

@@ -123,7 +123,7 @@ void wr_set_sge_list(ibv_qp_ex* qp, std::size_t count, const ibv_sge* sges) { ba
 
 void wr_start(ibv_qp_ex* qp) { batch(qp).start(); }
 int wr_complete(ibv_qp_ex* qp) {
-  return verb([&] {
+  return data_path_verb([&] {
     Qp* object = of(&qp->qp_base);
     return object->batch->complete(object->live.adapter, object->live.nic);
   });

@@ -123,8 +123,8 @@ int ibv_destroy_srq(ibv_srq* ibv) {
     if (const int error = retirement.begin(ibv)) return error;
     abi::Srq* srq = abi::of(ibv);
     if (const int error = detach(srq)) return error;
-    abi::wait_for_acknowledgements(*ibv, srq->events);
-    release(srq);
+    const auto is_acknowledged = [&] { return ibv->events_completed == srq->events.async_reported; };
+    abi::release_acknowledged(*ibv, is_acknowledged, [&] { release(srq); });
     return 0;
   });
 }

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <mutex>
 
+#include "verbs_soft_cancel.h"
+
 namespace verbs::soft::host {
 
 namespace {
@@ -17,11 +19,13 @@ constexpr int kEmptyFetches = 16;
 }  // namespace
 
 int EventWaits::wait(EventSource& source) {
+  const Uncancelled but_asleep;
   if (const int error = core_.reject_inherited()) return error;
   return core_.progress.wait(source);
 }
 
 int EventWaits::wait_inline(CompletionChannel& channel) {
+  const Uncancelled but_asleep;
   detach_waiter(channel);
   channel.waited_inline = true;
   channel.accepts_eagain = false;

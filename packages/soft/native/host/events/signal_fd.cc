@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "verbs_soft_cancel.h"
+
 namespace verbs::soft::host {
 
 SignalFd::~SignalFd() {
@@ -20,12 +22,14 @@ int SignalFd::open() {
 
 void SignalFd::raise() {
   if (raised_) return;
+  const Uncancelled call;
   const std::uint64_t one = 1;
   raised_ = write(fd_, &one, sizeof one) == sizeof one;
 }
 
 void SignalFd::lower() {
   if (!raised_) return;
+  const Uncancelled call;
   std::uint64_t value = 0;
   raised_ = read(fd_, &value, sizeof value) != sizeof value;  // does not block: the counter is one
 }

@@ -48,6 +48,7 @@ void yield_lock(std::unique_lock<DeviceLock>& lock) {
 }
 
 int wait_for(int fd) {
+  const Cancellable wait;
   pollfd entry = readable(fd);
   return ppoll(&entry, 1, nullptr, nullptr) < 0 ? errno : 0;
 }
@@ -244,15 +245,24 @@ int Progress::wait(EventSource& source) {
 }
 
 int Progress::drive_inline(std::unique_lock<DeviceLock>& lock, EventSource& source) {
-  ++activity_;
-  driver_active_ = true;
+  // Ends also when the thread is cancelled.
+  struct Driving {
+    explicit Driving(Progress& of) : progress(of) {
+      ++progress.activity_;
+      progress.driver_active_ = true;
+    }
+    ~Driving() {
+      progress.driver_active_ = false;
+      progress.driver_.stay_awake();
+      progress.stay_awake();
+      if (progress.parked_) progress.helper_.kick();
+    }
+    Progress& progress;
+  };
+  const Driving driving(*this);
   driver_fds_[1] = readable(source.signal());
   int error = 0;
   while (error == 0 && source.empty()) error = step_inline(lock, source);
-  driver_active_ = false;
-  driver_.stay_awake();
-  stay_awake();
-  if (parked_) helper_.kick();
   return error;
 }
 

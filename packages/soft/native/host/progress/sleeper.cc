@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "verbs_soft_cancel.h"
+
 namespace verbs::soft::host {
 
 Sleeper::~Sleeper() {
@@ -20,6 +22,7 @@ int Sleeper::open() {
 }
 
 void Sleeper::kick() {
+  const Uncancelled call;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written =
       write(fd_, &one, sizeof one);  // fails only if the counter is full: readable already
@@ -42,9 +45,18 @@ Nanos time_until(Nanos deadline) {
 
 int Sleeper::wait(std::span<pollfd> fds, Nanos timeout) {
   const timespec time{static_cast<time_t>(timeout / 1'000'000'000), static_cast<long>(timeout % 1'000'000'000)};
-  const int ready = ppoll(fds.data(), fds.size(), timeout == kForever ? nullptr : &time, nullptr);
+  // Ends also when the thread is cancelled.
+  struct Polling {
+    ~Polling() { flag.store(false); }
+    std::atomic<bool>& flag;
+  };
+  int ready = 0;
+  {
+    const Polling polling{polling_};
+    const Cancellable wait;
+    ready = ppoll(fds.data(), fds.size(), timeout == kForever ? nullptr : &time, nullptr);
+  }
   const int error = ready < 0 ? errno : 0;
-  polling_.store(false);
   if (ready > 0 && fds[0].revents != 0) {
     std::uint64_t value = 0;
     [[maybe_unused]] const ssize_t size = read(fd_, &value, sizeof value);
@@ -56,11 +68,17 @@ int Sleeper::sleep(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Na
   wake_at_.store(deadline);
   const Nanos timeout = time_until(deadline);
   polling_.store(true);
-  lock.unlock();
-  const int error = wait(fds, timeout);
-  lock.lock();
-  stay_awake();
-  return error;
+  struct Unlocked {
+    Unlocked(Sleeper& of, std::unique_lock<DeviceLock>& its) : sleeper(of), lock(its) { lock.unlock(); }
+    ~Unlocked() {
+      lock.lock();
+      sleeper.stay_awake();
+    }
+    Sleeper& sleeper;
+    std::unique_lock<DeviceLock>& lock;
+  };
+  const Unlocked unlocked(*this, lock);
+  return wait(fds, timeout);
 }
 
 bool Sleeper::sleep_with_grace(std::unique_lock<DeviceLock>& lock, std::span<pollfd> fds, Nanos deadline, Nanos grace) {

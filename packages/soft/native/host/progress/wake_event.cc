@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "verbs_soft_cancel.h"
+
 namespace verbs::soft::host {
 
 WakeEvent::~WakeEvent() {
@@ -19,12 +21,14 @@ int WakeEvent::open() {
 
 void WakeEvent::signal() {
   if (signalled_.exchange(true)) return;
+  const Uncancelled call;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
 }
 
 void WakeEvent::drain() {
   if (!signalled_.load()) return;
+  const Uncancelled call;
   std::uint64_t value = 0;
   // Nothing to read: signal() has set the flag and not written yet. The flag stays set for a later drain().
   if (read(fd_, &value, sizeof value) == sizeof value) signalled_.exchange(false);

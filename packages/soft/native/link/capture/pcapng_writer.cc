@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "verbs_soft_cancel.h"
+
 namespace verbs::soft::link {
 namespace {
 
@@ -198,6 +200,7 @@ void PcapngWriter::write(std::span<const std::uint8_t> frame, PacketDirection di
 }
 
 void PcapngWriter::flush() {
+  const Uncancelled calls;
   if (error_ == 0 && !buffer_.empty()) {
     int error = 0;
     const std::size_t done = write_all(fd_, buffer_, &error);

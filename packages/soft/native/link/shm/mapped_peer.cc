@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "link/doors/closer.h"
+#include "verbs_soft_cancel.h"
 
 namespace verbs::soft::link {
 namespace {
@@ -57,6 +58,7 @@ void MappedPeer::map(const RingReader& ring, const PeerProcess& process, std::si
   Mapping& mapping = mappings_[place];
   mapping.state = State::kRefused;
   if (offer.size == 0 || offer.offset % kPage != 0 || offer.size > kMostBytes - bytes_) return;
+  const Uncancelled calls;
   const int fd = process.take_descriptor(offer.fd);
   if (fd < 0) return;
   mapping.data = map_offer(fd, offer);

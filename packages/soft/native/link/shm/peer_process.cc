@@ -9,6 +9,8 @@
 #include <array>
 #include <utility>
 
+#include "verbs_soft_cancel.h"
+
 namespace verbs::soft::link {
 namespace {
 
@@ -75,6 +77,7 @@ int PeerProcess::take_descriptor(std::uint32_t fd) const {
 
 bool PeerProcess::still_runs() const {
   // An exec takes the memory and closes the socket under one lock of the kernel, which the access takes, too.
+  const Uncancelled call;
   std::array<pollfd, 2> ends{{{pidfd_, POLLIN, 0}, {socket_, POLLRDHUP, 0}}};
   return poll(ends.data(), ends.size(), 0) == 0;
 }

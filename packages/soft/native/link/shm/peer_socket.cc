@@ -8,6 +8,7 @@
 
 #include "link/doors/closer.h"
 #include "link/doors/local_socket.h"
+#include "verbs_soft_cancel.h"
 
 namespace verbs::soft::link {
 namespace {
@@ -69,7 +70,10 @@ int receive_hello(int fd, Hello* hello, int* memory) {
 }
 
 // A full socket is readable, and a peer that is gone needs no bell.
-void ring_bell(int fd) { (void)send_byte(fd); }
+void ring_bell(int fd) {
+  const Uncancelled call;
+  (void)send_byte(fd);
+}
 
 bool take_bells(int fd) {
   std::uint8_t bells[64];  // others are there at the next look

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "link/doors/local_socket.h"
+#include "verbs_soft_cancel.h"
 #include "wire/bytes.h"
 
 namespace verbs::soft::link {
@@ -176,6 +177,7 @@ void ShmLink::look_for(const wire::Gid& destination, Peer* peer) {
   peer->asked_in = batch_;
   const Nanos now = clock_();
   if (now < peer->retry_at) return;
+  const Uncancelled calls;
   if (connect_to_peer(destination, &peer->knocking) != 0) {
     peer->knocking = -1;
     postpone(peer, now);
@@ -213,6 +215,7 @@ void ShmLink::postpone(Peer* peer, Nanos now) {
 }
 
 void ShmLink::end(Peer* peer) {
+  const Uncancelled calls;
   Outgoing& outgoing = *peer->outgoing;
   std::erase(unflushed_, &outgoing);
   counters_.dropped += outgoing.waiting();
@@ -337,6 +340,7 @@ std::size_t ShmLink::receive_from_rings(Receiver& receiver, std::size_t budget) 
 }
 
 void ShmLink::remove_ended() {
+  const Uncancelled calls;
   for (const auto& incoming : incoming_) {
     if (!incoming->is_over()) continue;
     add_up(*incoming, &counters_);
@@ -347,6 +351,7 @@ void ShmLink::remove_ended() {
 }
 
 void ShmLink::handle_sockets() {
+  const Uncancelled calls;
   constexpr int kMost = 16;  // the others are readable still
   epoll_event events[kMost];
   const int count = epoll_wait(epoll_, events, kMost, 0);
@@ -363,6 +368,7 @@ void ShmLink::handle_sockets() {
 
 // What a peer has sent before its ring came by the next link, and comes first.
 std::size_t ShmLink::let_in(Receiver& receiver, std::size_t budget) {
+  const Uncancelled calls;
   constexpr int kMost = 16;  // a peer that sends all the time keeps nobody here
   arrived_ = false;
   std::size_t taken = 0;

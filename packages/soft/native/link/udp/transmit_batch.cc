@@ -10,6 +10,7 @@
 
 #include "link/udp/ip_socket.h"
 #include "link/udp/socket_address.h"
+#include "verbs_soft_cancel.h"
 #include "wire/bytes.h"
 #include "wire/icrc.h"
 #include "wire/identification.h"
@@ -143,6 +144,8 @@ bool TransmitBatch::joins_last(std::size_t slot) const {
 
 TransmitBatch::Result TransmitBatch::flush() {
   Batch& batch = *batch_;
+  if (batch.datagrams == 0) return {};
+  const Uncancelled calls;
   for (std::size_t i = 0; i < batch.datagrams; ++i) {
     msghdr& header = batch.messages[i].msg_hdr;
     if (header.msg_iovlen == 1) continue;

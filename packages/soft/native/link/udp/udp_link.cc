@@ -12,6 +12,7 @@
 
 #include "link/udp/ip_socket.h"
 #include "link/udp/socket_address.h"
+#include "verbs_soft_cancel.h"
 
 namespace verbs::soft::link {
 namespace {
@@ -119,6 +120,7 @@ void UdpLink::flush() {
 }
 
 std::size_t UdpLink::receive(Receiver& receiver, std::size_t budget) {
+  const Uncancelled calls;
   std::size_t taken = 0;
   while (taken < budget) {
     const std::size_t room = std::min(budget - taken, kReads);

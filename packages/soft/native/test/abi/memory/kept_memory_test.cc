@@ -14,32 +14,32 @@ using namespace verbs::soft::test;
 
 namespace {
 
-constexpr std::size_t kSize = 8192;
-constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+constexpr std::size_t kKeptSize = 8192;
+constexpr int kKeptAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
 struct Pages {
-  Pages() : memory(mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+  Pages() : memory(mmap(nullptr, kKeptSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     REQUIRE(memory != MAP_FAILED);
   }
-  ~Pages() { munmap(memory, kSize); }
+  ~Pages() { munmap(memory, kKeptSize); }
   std::uint64_t address() const { return reinterpret_cast<std::uintptr_t>(memory); }
   void* memory;
 };
 
 // Two connected queue pairs of the process, and a region of each end.
-struct Line {
-  Line() {
+struct KeptLine {
+  KeptLine() {
     configure("kept0;kept1");
     a.emplace("kept0");
     b.emplace("kept1");
     a->connect(*b);
     b->connect(*a);
-    from = ibv_reg_mr(a->pd, source.memory, kSize, kAccess);
-    to = ibv_reg_mr(b->pd, target.memory, kSize, kAccess);
+    from = ibv_reg_mr(a->pd, source.memory, kKeptSize, kKeptAccess);
+    to = ibv_reg_mr(b->pd, target.memory, kKeptSize, kKeptAccess);
     REQUIRE(from);
     REQUIRE(to);
   }
-  ~Line() {
+  ~KeptLine() {
     CHECK(ibv_dereg_mr(from) == 0);
     CHECK(ibv_dereg_mr(to) == 0);
   }
@@ -96,7 +96,7 @@ bool count_questions() {
 
 #if defined(__x86_64__)
 TEST_CASE("the mask is not asked for where both memories are kept") {
-  Line line;
+  KeptLine line;
   CHECK(verbs_soft_keep_mapped(line.from) == 0);
   CHECK(verbs_soft_keep_mapped(line.to) == 0);
   int kept = 0, moved = 0;
@@ -105,7 +105,7 @@ TEST_CASE("the mask is not asked for where both memories are kept") {
     for (int i = 0; i < 100; ++i) CHECK(line.write() == IBV_WC_SUCCESS);
     kept = asked;
     // The promise was for the former place.
-    REQUIRE(ibv_rereg_mr(line.from, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, line.source.memory, kSize, 0) == 0);
+    REQUIRE(ibv_rereg_mr(line.from, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, line.source.memory, kKeptSize, 0) == 0);
     CHECK(line.write() == IBV_WC_SUCCESS);
     moved = asked - kept;
   }).join();
@@ -115,12 +115,12 @@ TEST_CASE("the mask is not asked for where both memories are kept") {
 #endif
 
 TEST_CASE("the promise ends when the region is moved, and is kept when its rights change") {
-  Line line;
+  KeptLine line;
   REQUIRE(verbs_soft_keep_mapped(line.from) == 0);
   CHECK(ibv_rereg_mr(line.from, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_LOCAL_WRITE) == 0);
   CHECK(line.write() == IBV_WC_SUCCESS);
-  REQUIRE(ibv_rereg_mr(line.from, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, line.source.memory, kSize, 0) == 0);
-  munmap(line.source.memory, kSize);
+  REQUIRE(ibv_rereg_mr(line.from, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, line.source.memory, kKeptSize, 0) == 0);
+  munmap(line.source.memory, kKeptSize);
   std::thread([&] {
     sigset_t all;
     sigfillset(&all);
@@ -130,7 +130,7 @@ TEST_CASE("the promise ends when the region is moved, and is kept when its right
 }
 
 TEST_CASE("a promise for what is no region is refused") {
-  Line line;
+  KeptLine line;
   ibv_mr stale = *line.from;
   CHECK(verbs_soft_keep_mapped(&stale) == ENOENT);
   stale.handle += 1000;

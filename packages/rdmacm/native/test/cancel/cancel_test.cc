@@ -1,0 +1,140 @@
+// pthread_cancel: functions that wait are cancellation points while they wait, and leave the library as it was; others
+// are none.
+#include <arpa/inet.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "../../../../soft/native/test/abi/support/victim.h"
+
+using verbs::soft::test::Victim;
+
+namespace {
+
+constexpr std::uint16_t kPort = 7471;
+
+sockaddr_in service() {
+  sockaddr_in made{};
+  made.sin_family = AF_INET;
+  made.sin_port = htons(kPort);
+  inet_pton(AF_INET, "10.77.1.1", &made.sin_addr);
+  return made;
+}
+
+rdma_cm_id* new_id(rdma_event_channel* channel) {
+  rdma_cm_id* id = nullptr;
+  REQUIRE(rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0);
+  return id;
+}
+
+rdma_cm_id* new_listener(rdma_event_channel* channel) {
+  rdma_cm_id* id = new_id(channel);
+  sockaddr_in own = service();
+  REQUIRE(rdma_bind_addr(id, reinterpret_cast<sockaddr*>(&own)) == 0);
+  REQUIRE(rdma_listen(id, 4) == 0);
+  return id;
+}
+
+// Synchronous, with a queue pair.
+rdma_cm_id* new_caller() {
+  rdma_cm_id* id = new_id(nullptr);
+  sockaddr_in to = service();
+  REQUIRE(rdma_resolve_addr(id, nullptr, reinterpret_cast<sockaddr*>(&to), 1000) == 0);
+  REQUIRE(rdma_resolve_route(id, 1000) == 0);
+  ibv_qp_init_attr attr{};
+  attr.qp_type = IBV_QPT_RC;
+  attr.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+  REQUIRE(rdma_create_qp(id, nullptr, &attr) == 0);
+  return id;
+}
+
+void end(rdma_cm_id* id) {
+  if (id->qp) rdma_destroy_qp(id);
+  CHECK(rdma_destroy_id(id) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a thread that waits for an event is cancelled, and another one gets the next event") {
+  rdma_event_channel* channel = rdma_create_event_channel();
+  REQUIRE(channel);
+  rdma_cm_id* listener = new_listener(channel);
+  for (int i = 0; i < 3; ++i) {
+    rdma_cm_event* event = nullptr;
+    Victim victim([&] { rdma_get_cm_event(channel, &event); });
+    usleep(20'000);
+    CHECK(victim.cancel());
+    CHECK_FALSE(victim.returned());
+    rdma_cm_id* caller = new_caller();
+    std::thread calling([&] { CHECK(rdma_connect(caller, nullptr) != 0); });
+    REQUIRE(rdma_get_cm_event(channel, &event) == 0);
+    CHECK(event->event == RDMA_CM_EVENT_CONNECT_REQUEST);
+    rdma_cm_id* request = event->id;
+    CHECK(rdma_ack_cm_event(event) == 0);
+    CHECK(rdma_reject(request, nullptr, 0) == 0);
+    CHECK(rdma_destroy_id(request) == 0);
+    calling.join();
+    end(caller);
+  }
+  CHECK(rdma_destroy_id(listener) == 0);
+  rdma_destroy_event_channel(channel);
+}
+
+TEST_CASE("so is one that waits for a request, and one whose request nobody answers") {
+  rdma_cm_id* listener = new_listener(nullptr);
+  rdma_cm_id* request = nullptr;
+  Victim server([&] { rdma_get_request(listener, &request); });
+  usleep(20'000);
+  CHECK(server.cancel());
+  rdma_cm_id* caller = new_caller();
+  Victim client([&] { rdma_connect(caller, nullptr); });
+  REQUIRE(rdma_get_request(listener, &request) == 0);
+  usleep(20'000);
+  CHECK(client.cancel());
+  CHECK_FALSE(client.returned());
+  end(caller);
+  end(request);
+  CHECK(rdma_destroy_id(listener) == 0);
+}
+
+TEST_CASE("so is one that destroys an identifier, and waits for an acknowledgement; the identifier is gone") {
+  rdma_event_channel* channel = rdma_create_event_channel();
+  REQUIRE(channel);
+  rdma_cm_id* id = new_id(channel);
+  sockaddr_in to = service();
+  REQUIRE(rdma_resolve_addr(id, nullptr, reinterpret_cast<sockaddr*>(&to), 1000) == 0);
+  rdma_cm_event* event = nullptr;
+  REQUIRE(rdma_get_cm_event(channel, &event) == 0);
+  Victim victim([&] { rdma_destroy_id(id); });
+  usleep(20'000);
+  CHECK_FALSE(victim.returned());
+  CHECK(victim.cancel());
+  CHECK(rdma_ack_cm_event(event) == 0);
+  CHECK(rdma_destroy_id(id) == -1);
+  rdma_destroy_event_channel(channel);
+}
+
+TEST_CASE("a cancellation waits for the end of each call of another kind") {
+  Victim victim([] {
+    pthread_cancel(pthread_self());
+    int count = 0;
+    rdma_free_devices(rdma_get_devices(&count));
+    CHECK(count == 1);
+    rdma_event_channel* channel = rdma_create_event_channel();
+    rdma_cm_id* listener = new_listener(channel);
+    rdma_cm_id* caller = new_id(channel);
+    sockaddr_in to = service();
+    REQUIRE(rdma_resolve_addr(caller, nullptr, reinterpret_cast<sockaddr*>(&to), 1000) == 0);
+    rdma_addrinfo hints{}, *info = nullptr;
+    hints.ai_port_space = RDMA_PS_TCP;
+    REQUIRE(rdma_getaddrinfo("10.77.1.1", "7471", &hints, &info) == 0);
+    rdma_freeaddrinfo(info);
+    CHECK(rdma_destroy_id(caller) == 0);
+    CHECK(rdma_destroy_id(listener) == 0);
+    rdma_destroy_event_channel(channel);
+  });
+  CHECK(victim.join());
+  CHECK(victim.returned());
+}
