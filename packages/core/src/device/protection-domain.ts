@@ -116,7 +116,8 @@ export class ProtectionDomain extends Resource {
    * `ibv_reg_dmabuf_mr`: memory of another device, by a dma-buf's descriptor.
    *
    * @param attr `offset` in the buffer, `length`, and `iova`, the address that the keys reach it by (default 0)
-   * @throws VerbsError EOPNOTSUPP, EBADF, EINVAL
+   * @throws VerbsError EOPNOTSUPP (the device takes no dma-bufs; the software NIC takes memory files that cannot shrink
+   *   in their place), EBADF, EINVAL
    */
   regDmabufMr(fd: number, access: AccessFlags, attr: { offset?: number; length: number; iova?: bigint }): MemoryRegion {
     return registration.regDmabufMr(this, this.use('ibv_reg_dmabuf_mr'), fd, access, attr);

@@ -106,6 +106,9 @@ int rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length,
 ibv_mr* reg_file(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova, int fd, unsigned access) {
   abi::Uses uses;
   if (const int error = uses.add(pd)) return abi::null_with<ibv_mr>(error);
+  // Any other descriptor gets the answer of a device without dma-bufs, before all else is looked at, as the kernel does:
+  // programs ask with -1 whether there are any, and take every other error for yes.
+  if (!nic::FileMemory::is_memory_file(fd)) return abi::null_with<ibv_mr>(EOPNOTSUPP);
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto* address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(offset));
   if (!nic::has_page_offset_of(address, iova)) return abi::null_with<ibv_mr>(EINVAL);

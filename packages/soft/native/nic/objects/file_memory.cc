@@ -23,13 +23,15 @@ constexpr std::size_t kMostAtOnce = std::size_t{64} << 20;
 int check_file(int fd, std::uint64_t offset, std::size_t length) {
   struct stat status{};
   if (fstat(fd, &status) != 0) return errno;
-  const int seals = fcntl(fd, F_GET_SEALS);  // -1: no memory file
+  const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return EINVAL;
   const auto size = static_cast<std::uint64_t>(status.st_size);
   return length == 0 || offset > size || length > size - offset ? EINVAL : 0;
 }
 
 }  // namespace
+
+bool FileMemory::is_memory_file(int fd) { return fcntl(fd, F_GET_SEALS) >= 0; }
 
 int FileMemory::map(int fd, std::uint64_t offset, std::size_t length, bool writable,
                     std::unique_ptr<FileMemory>* memory) {

@@ -17,7 +17,8 @@ namespace verbs::soft::nic {
 
 class FileMemory {
  public:
-  // `fd` remains the caller's. 0; EBADF; EINVAL for other files, and for a range that the file does not have; EPERM if
+  static bool is_memory_file(int fd);
+  // `fd` remains the caller's. 0; EINVAL for other files, and for a range that the file does not have; EPERM if
   // it is to be written and may not be; ENOMEM if there are not pages for all of it; or what else mmap() says. Makes
   // system calls: the caller must not hold a lock.
   static int map(int fd, std::uint64_t offset, std::size_t length, bool writable, std::unique_ptr<FileMemory>* memory);
