@@ -39,6 +39,11 @@ export class Lines {
     });
   }
 
+  /** Whether the connection has ended. */
+  get over(): boolean {
+    return this.#problem !== undefined;
+  }
+
   get remoteAddress(): string {
     return this.#socket.remoteAddress ?? '';
   }

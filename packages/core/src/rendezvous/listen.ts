@@ -15,9 +15,12 @@ export interface ListenOptions extends ConnectionOptions {
   port?: number;
   /** The address to listen at; default 127.0.0.1: programs of this machine. `'::'` is everybody. */
   host?: string;
-  /** Requests that may wait for the program, default 64. More are turned away. */
+  /** Requests that may wait for the program, default 64. More are rejected. */
   backlog?: number;
 }
+
+/** Connections that may be without a request at a time. One more takes the place of the oldest. */
+const MOST_SILENT = 256;
 
 const text = (value: unknown, path: string): string => {
   if (typeof value !== 'string') throw typeError(path, 'text', value);
@@ -71,7 +74,8 @@ export class Server implements AsyncIterable<Request>, AsyncDisposable {
   readonly #backlog: number;
   readonly #timeout: number;
   readonly #requests: Request[] = [];
-  readonly #greeting = new Set<Socket>();
+  /** Those that have said nothing yet, the oldest first. */
+  readonly #silent = new Set<Socket>();
   #wake: (() => void) | undefined;
   #closed = false;
 
@@ -113,7 +117,7 @@ export class Server implements AsyncIterable<Request>, AsyncDisposable {
     this.#closed = true;
     this.#tcp.close();
     for (const request of this.#requests.splice(0)) request.reject();
-    for (const socket of this.#greeting) socket.destroy();
+    for (const socket of this.#silent) socket.destroy();
     this.#device.close();
     this.#wake?.();
   }
@@ -124,26 +128,38 @@ export class Server implements AsyncIterable<Request>, AsyncDisposable {
     return Promise.resolve();
   }
 
-  /** The first message of a program makes it a request. What is none is hung up on. */
+  /**
+   * The first message of a program makes it a request. What is none is hung up on. A connection that says nothing keeps
+   * nobody out: a program speaks at once, and who has been silent longest goes when there are too many.
+   */
   async #greet(socket: Socket): Promise<void> {
     const lines = new Lines(socket);
-    if (this.#greeting.size + this.#requests.length >= this.#backlog) {
-      socket.destroy();
-      return;
+    const [oldest] = this.#silent;
+    if (oldest !== undefined && this.#silent.size >= MOST_SILENT) {
+      this.#silent.delete(oldest);
+      oldest.destroy();
     }
-    this.#greeting.add(socket);
+    this.#silent.add(socket);
     try {
       const hello = await lines.receive({ timeout: this.#timeout, signal: undefined });
       if (hello['verbs'] !== 1 || !isObject(hello['endpoint'])) throw foreign();
       const request = new Request(lines, hello, this.#device, this.#options);
-      if (this.#closed) request.reject();
+      if (this.#closed || !this.#hasRoom()) request.reject();
       else this.#requests.push(request);
       this.#wake?.();
     } catch {
       socket.destroy();
     } finally {
-      this.#greeting.delete(socket);
+      this.#silent.delete(socket);
     }
+  }
+
+  /** Requests of those who gave up make room. */
+  #hasRoom(): boolean {
+    if (this.#requests.length < this.#backlog) return true;
+    const waiting = this.#requests.filter(({ abandoned }) => !abandoned);
+    this.#requests.splice(0, Infinity, ...waiting);
+    return waiting.length < this.#backlog;
   }
 }
 
@@ -167,6 +183,11 @@ export class Request {
     this.#endpoint = hello['endpoint'];
     this.#device = device;
     this.#options = options;
+  }
+
+  /** @internal The program has gone meanwhile. */
+  get abandoned(): boolean {
+    return this.#lines.over;
   }
 
   /**

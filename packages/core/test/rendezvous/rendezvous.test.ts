@@ -178,6 +178,38 @@ describe('listen and dial', () => {
     await expect(dialled).rejects.toMatchObject({ code: 'EMSGSIZE' });
   });
 
+  it('are not kept apart by connections that say nothing, or half a message', async () => {
+    const server = await serve();
+    const half = JSON.stringify({ verbs: 1, endpoint: {} }).slice(0, 20);
+    const idle = Array.from({ length: 600 }, (_, i) => {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      if (i % 2 === 0) socket.write(half);
+      return socket;
+    });
+    await Promise.all(idle.map((socket) => socket.destroyed || once(socket, 'connect')));
+    const start = performance.now();
+    const dialled = dial({ port: server.port });
+    kept(await (await next(server)).accept());
+    kept(await dialled);
+    expect(performance.now() - start).toBeLessThan(1000);
+    for (const socket of idle) socket.destroy();
+  });
+
+  it('reject a request when too many wait, and those who gave up do not count', async () => {
+    const server = await serve({ backlog: 2 });
+    const controller = new AbortController();
+    const given = Array.from({ length: 2 }, () => dial({ port: server.port, signal: controller.signal }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect(dial({ port: server.port })).rejects.toMatchObject({ code: 'REJECTED' });
+    controller.abort();
+    await Promise.allSettled(given);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const dialled = dial({ port: server.port });
+    kept(await (await next(server)).accept());
+    kept(await dialled);
+  });
+
   it('are reached at no other address of the machine, unless the program names one', async () => {
     const server = await serve();
     const elsewhere = connect(server.port, '127.0.0.2');
