@@ -81,6 +81,7 @@ int resolve(Id& id, const char* node, const char* service, const rdma_addrinfo& 
   std::unique_ptr<Event> event = make_event(id);
   Addrinfo info;
   const int error = get(node, service, hints, &info);
+  if (error != 0 && errno == ENOMEM) return error;
   if (error == 0) id.resolved = std::move(info);
   push_event(std::move(event), error == 0 ? kAddrinfoResolved : kAddrinfoError, error == 0 ? 0 : -errno);
   return complete(id);

@@ -8,9 +8,12 @@
 #include <thread>
 
 #include "../../../../soft/native/test/abi/support/failing_call.h"
+#include "model/event/event.h"
 #include "model/library/functions.h"
 
 using namespace verbs::soft::test;
+using verbs::rdmacm::model::kAddrinfoResolved;
+using verbs::rdmacm::model::kUserEvent;
 
 namespace {
 
@@ -288,6 +291,22 @@ TEST_CASE("multicast groups" * doctest::skip(!kAllocationsCanFail)) {
   until_it_succeeds("rdma_join_multicast_ex", [&] { return rdma_join_multicast_ex(id, &attr, nullptr); });
   CHECK(expect(channel, RDMA_CM_EVENT_MULTICAST_JOIN) == id);
   end(id);
+  rdma_destroy_event_channel(channel);
+}
+
+TEST_CASE("events that need no device: addresses by name, and the program's own" * doctest::skip(!kAllocationsCanFail)) {
+  rdma_event_channel* const channel = rdma_create_event_channel();
+  rdma_cm_id* const id = new_id(channel);
+  rdma_addrinfo hints{}, *info = nullptr;
+  hints.ai_port_space = RDMA_PS_TCP;
+  until_it_succeeds("rdma_resolve_addrinfo", [&] { return rdma_resolve_addrinfo(id, kAddress, "7472", &hints); });
+  CHECK(expect(channel, kAddrinfoResolved) == id);  // a failed call left no event before it
+  until_it_succeeds("rdma_query_addrinfo", [&] { return rdma_query_addrinfo(id, &info); });
+  CHECK(info->ai_dst_len == sizeof(sockaddr_in));
+  rdma_freeaddrinfo(info);
+  until_it_succeeds("rdma_write_cm_event", [&] { return rdma_write_cm_event(id, kUserEvent, 0, 7); });
+  CHECK(expect(channel, kUserEvent) == id);
+  destroy(id);
   rdma_destroy_event_channel(channel);
 }
 
