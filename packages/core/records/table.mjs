@@ -35,7 +35,7 @@ export const records = [
     struct: 'SendRecord',
     constant: 'SEND',
     about:
-      'A send work request (ibv_send_wr). BIND_MW uses remote_addr as the offset in its region, compare_add as the length.',
+      'A send work request (ibv_send_wr). BIND_MW uses remote_addr as the offset in its region, compare_add as the length; FLUSH has its length there, too.',
     fields: [
       field('u64', 'wr_id'),
       field('u64', 'remote_addr'),
@@ -43,7 +43,11 @@ export const records = [
       field('u64', 'swap'),
       field('u32', 'opcode'),
       field('u32', 'send_flags'),
-      field('u32', 'imm_data', 'host order; SEND_WITH_INV and LOCAL_INV: the rkey; BIND_MW: the access flags'),
+      field(
+        'u32',
+        'imm_data',
+        'host order; SEND_WITH_INV and LOCAL_INV: the rkey; BIND_MW: the access flags; FLUSH: type | level << 8',
+      ),
       field('u32', 'rkey', 'BIND_MW: the new rkey of the window'),
       field('u32', 'address_handle', 'id, 0 for none'),
       field('u32', 'remote_qpn'),

@@ -85,6 +85,8 @@ describe.skipIf(reason !== undefined)(`two hosts${reason === undefined ? '' : ` 
     const peer = ['peer', 'name', 'veth0', 'netns', here.namespace];
     ip('-n', there.namespace, 'link', 'add', 'veth0', 'type', 'veth', ...peer);
     for (const { namespace, global, local } of [there, here]) {
+      // Else the kernel adds a link-local address of its own, and soon prefers it: no device has that one.
+      ip('-n', namespace, 'link', 'set', 'veth0', 'addrgenmode', 'none');
       for (const address of [global, local])
         ip('-n', namespace, 'addr', 'add', `${address}/64`, 'dev', 'veth0', 'nodad');
       ip('-n', namespace, 'link', 'set', 'veth0', 'up');

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-// Accounts for every function of the C library behind a package: `api-coverage.mjs [PACKAGE] [--write] [--json]`.
+// Accounts for every function of the C library behind a package: `api-coverage.mjs [PACKAGE] [--write] [--json]
+// [--release PATH]…`. PATH is what there is of a further release, whose functions must be known as well: a map file of
+// rdma-core, a shared library, or a folder of headers.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import process from 'node:process';
@@ -11,15 +13,19 @@ import { readPlan } from '../src/plan.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { write: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+  options: {
+    write: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    release: { type: 'string', multiple: true, default: [] },
+  },
 });
 const directory = resolve(positionals[0] ?? '.');
 const plan = readPlan(directory);
-const coverage = cover(directory, plan);
+const coverage = cover(directory, plan, values.release);
 const { rows, problems, missing } = coverage;
 const path = resolve(directory, plan.document);
 const options = (await prettier.resolveConfig(path)) ?? {};
-const text = await prettier.format(markdown(plan.title, coverage), { ...options, parser: 'markdown' });
+const text = await prettier.format(markdown(plan, coverage), { ...options, parser: 'markdown' });
 if (values.write) writeFileSync(path, text);
 else if (read(path) !== text) problems.push(`${plan.document} is not up to date: run the coverage check with --write`);
 

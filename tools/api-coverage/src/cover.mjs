@@ -1,7 +1,7 @@
 /** @import { Plan } from './plan.mjs' */
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { headerFunctions, librarySymbols } from './c-functions.mjs';
+import { findLibrary, functionsOf, headerFunctions, librarySymbols } from './c-functions.mjs';
 import { publicMembers } from './declarations.mjs';
 
 /**
@@ -12,25 +12,51 @@ import { publicMembers } from './declarations.mjs';
  */
 
 /**
- * Compares the headers' functions, the libraries' symbols, the addon's methods and the TypeScript declarations.
+ * Compares the functions of the C library, the addon's methods and the TypeScript declarations.
+ *
+ * The functions are those that our drop-in library exports, and those that every header defines inline; so the rows are the
+ * same with the headers and libraries of any release. What these have beyond the rows is a problem.
  * @param {string} directory of the package
  * @param {Plan} plan
+ * @param {readonly string[]} [releases] map files, libraries and folders of headers of further releases
  * @returns {Coverage}
  */
-export function cover(directory, plan) {
+export function cover(directory, plan, releases = []) {
+  const { functions, notExposed, inline = [], others = [] } = plan;
+  const exported = librarySymbols(plan, resolve(directory, plan.dropIn));
   const declared = headerFunctions(plan);
-  const exported = librarySymbols({ ...plan, libraries: plan.libraries.map((path) => located(directory, path)) });
-  const addon = /** @type {object} */ (createRequire(import.meta.url)(resolve(directory, plan.addon)));
-  const methods = new Set(Object.keys(addon));
-  const members = publicMembers(resolve(directory, plan.declarations));
-  const { others = [] } = plan;
-  const all = new Set([...declared, ...exported.names, ...others]);
-  const { functions, notExposed, helpers } = plan;
+  const all = new Set([...exported, ...declared, ...inline, ...others]);
   const problems = [];
 
   for (const name of all) {
     if (!(name in functions) && !(name in notExposed)) problems.push(`${name} is neither exposed nor listed`);
   }
+  const installed = findLibrary(plan.installed);
+  const compared = installed === undefined ? releases : [installed, ...releases];
+  for (const release of compared) {
+    for (const name of functionsOf(plan, release)) if (!all.has(name)) problems.push(`${name} of ${release} is not known`);
+  }
+  problems.push(...accounts(directory, plan, all));
+
+  const rows = [...all].sort().map((name) => ({
+    name,
+    api: functions[name]?.api ?? [],
+    ...(notExposed[name] === undefined ? {} : { reason: notExposed[name] }),
+    inline: !exported.has(name) && !others.includes(name),
+  }));
+  return { rows, problems, missing: installed === undefined ? [plan.installed] : [] };
+}
+
+/**
+ * What is wrong with the plan's statements about these functions.
+ * @param {string} directory
+ * @param {Plan} plan
+ * @param {ReadonlySet<string>} all
+ */
+function accounts(directory, { functions, notExposed, helpers, addon, declarations }, all) {
+  const methods = new Set(Object.keys(/** @type {object} */ (createRequire(import.meta.url)(resolve(directory, addon)))));
+  const members = publicMembers(resolve(directory, declarations));
+  const problems = [];
   for (const name of [...Object.keys(functions), ...Object.keys(notExposed)]) {
     if (!all.has(name))
       problems.push(`${name} is in api-coverage.json, but no header declares and no library exports it`);
@@ -49,14 +75,7 @@ export function cover(directory, plan) {
   const used = new Set([...Object.values(functions).flatMap(({ native = [] }) => native), ...Object.keys(helpers)]);
   for (const method of methods) if (!used.has(method)) problems.push(`the addon's ${method} stands for no function`);
   for (const helper of Object.keys(helpers)) if (!methods.has(helper)) problems.push(`the addon has no ${helper}`);
-
-  const rows = [...all].sort().map((name) => ({
-    name,
-    api: functions[name]?.api ?? [],
-    ...(notExposed[name] === undefined ? {} : { reason: notExposed[name] }),
-    inline: declared.has(name) && !exported.names.has(name),
-  }));
-  return { rows, problems, missing: exported.missing };
+  return problems;
 }
 
 /**
@@ -68,12 +87,4 @@ function mentions(text, name) {
   const plain = name.replace(/^_+/, '');
   const families = [...text.matchAll(/\b(\w+_)\*/g)].map(([, prefix = '']) => prefix);
   return new RegExp(`\\b${plain}\\b`).test(text) || families.some((prefix) => plain.startsWith(prefix));
-}
-
-/**
- * @param {string} directory
- * @param {string} path
- */
-function located(directory, path) {
-  return path.includes('/') ? resolve(directory, path) : path;
 }

@@ -1,17 +1,18 @@
 /** @import { Coverage } from './cover.mjs' */
+/** @import { Plan } from './plan.mjs' */
 
 /**
  * The table of the functions, as Markdown.
- * @param {string} title
- * @param {Coverage} coverage
+ * @param {Pick<Plan, 'title' | 'release'>} plan
+ * @param {Pick<Coverage, 'rows'>} coverage
  */
-export function markdown(title, { rows }) {
+export function markdown({ title, release }, { rows }) {
   const exposed = rows.filter(({ reason }) => reason === undefined);
   const listed = rows.filter(({ reason }) => reason !== undefined);
   return [
     `# ${title}`,
     '',
-    `${rows.length} functions: ${exposed.length} exposed, ${listed.length} not. This file is made by the coverage check.`,
+    `The ${rows.length} functions up to release ${release} of rdma-core: ${exposed.length} exposed, ${listed.length} not. This file is made by the coverage check.`,
     '',
     '| C function | TypeScript |',
     '| --- | --- |',

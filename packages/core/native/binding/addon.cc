@@ -15,6 +15,8 @@
 #include "binding/lifetime/environment.h"
 #include "binding/lifetime/handle.h"
 #include "binding/memory/device_memory.h"
+#include "binding/memory/dma_handle.h"
+#include "binding/memory/library_buffer.h"
 #include "binding/memory/memory_block.h"
 #include "binding/memory/memory_region.h"
 #include "binding/memory/memory_window.h"
@@ -75,6 +77,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   ReceiveWorkQueue::init(exports);
   MemoryWindow::init(exports);
   DeviceMemory::init(exports);
+  LibraryBuffer::init(exports);
+  init_dma_handle(exports);
   init_domains(exports);
   init_completion_counter(exports);
   init_flow(exports);

@@ -21,6 +21,8 @@
           'lifetime/handle.cc',
           'lifetime/object.cc',
           'memory/device_memory.cc',
+          'memory/dma_handle.cc',
+          'memory/library_buffer.cc',
           'memory/memory_block.cc',
           'memory/memory_region.cc',
           'memory/memory_window.cc',

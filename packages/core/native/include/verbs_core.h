@@ -41,7 +41,9 @@ typedef enum verbs_core_kind {
   VERBS_CORE_RWQ_IND_TABLE = 15, /* ibv_rwq_ind_table */
   VERBS_CORE_FLOW = 16,          /* ibv_flow */
   VERBS_CORE_COUNTERS = 17,      /* ibv_counters */
-  VERBS_CORE_COMP_CNTR = 18      /* ibv_comp_cntr */
+  VERBS_CORE_COMP_CNTR = 18,     /* ibv_comp_cntr */
+  VERBS_CORE_BUF = 19,           /* ibv_buf */
+  VERBS_CORE_DMAH = 20           /* ibv_dmah */
 } verbs_core_kind;
 
 typedef enum verbs_core_library { VERBS_CORE_SYSTEM = 0, VERBS_CORE_SOFT = 1 } verbs_core_library;

@@ -1,6 +1,8 @@
 const RAISE_MEMLOCK = 'the limit of locked memory may be too low (see "ulimit -l"), or memory is short';
+const LONGER = 'the library fills a longer structure than this version of @verbs/core has room for: update the package';
 
 const FROM_WC = {
+  EPROTO: LONGER,
   EINVAL:
     'check that portNum exists; a RoCE port needs a routing header: wcFlags with GRH, and the first 40 bytes of the ' +
     'receive buffer as grh',
@@ -65,6 +67,27 @@ const ofLibibverbs: Hints = {
   ibv_poll_cq: {
     EOPNOTSUPP: "the device has no ordinary completion queues: read completions by its vendor's functions",
   },
+  ibv_alloc_buf: { EOPNOTSUPP: 'libibverbs has it since release 64; allocMr needs no such memory' },
+  ibv_reg_buf_mr: {
+    EOPNOTSUPP: 'libibverbs has it since release 64',
+    EINVAL: 'the buffer must be of this protection domain; REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too',
+  },
+  ibv_export_buf_dmabuf_fd: {
+    EOPNOTSUPP: 'libibverbs has it since release 65',
+    ENODATA: 'the buffer is ordinary memory and no dma-buf',
+  },
+  ibv_alloc_dmah: {
+    EOPNOTSUPP: 'the device takes no hints for the bus (TPH), or its libibverbs is older than release 59',
+    EINVAL: 'give ph, 0 to 3; cpuId, one of this machine, only together with tphMemType',
+  },
+  ibv_reg_mr_ex: {
+    EOPNOTSUPP: 'the device does not register memory like this, or its libibverbs is older than release 59',
+    EINVAL:
+      'a buffer must be of this protection domain; REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too; an iova needs ' +
+      'the offset in its page that the memory has; hints do not go with ON_DEMAND',
+  },
+  ibv_dm_export_dmabuf_fd: { EOPNOTSUPP: 'the device cannot, or its libibverbs is older than release 62' },
+  ibv_query_port_speed: { EOPNOTSUPP: 'the device does not tell, or its libibverbs is older than release 62' },
   ibv_create_comp_cntr: { EOPNOTSUPP: NO_COUNTERS },
   ibv_query_comp_cntr_caps: { EOPNOTSUPP: NO_COUNTERS },
   ibv_qp_attach_comp_cntr: {
@@ -72,7 +95,13 @@ const ofLibibverbs: Hints = {
     EOPNOTSUPP: 'compare operations with supportedQpAttachOps of queryCompCntrCaps()',
   },
   ibv_query_gid: { EINVAL: 'see physPortCnt of queryDevice() and gidTblLen of queryPort(port)' },
-  ibv_query_port: { EINVAL: 'ports count from 1 to physPortCnt of queryDevice()' },
+  ibv_query_device: { EPROTO: LONGER },
+  ibv_query_device_ex: { EPROTO: LONGER },
+  ibv_query_ece: { EPROTO: LONGER },
+  ibv_query_qp: { EPROTO: LONGER },
+  ibv_query_rt_values_ex: { EPROTO: LONGER },
+  ibv_query_srq: { EPROTO: LONGER },
+  ibv_query_port: { EPROTO: LONGER, EINVAL: 'ports count from 1 to physPortCnt of queryDevice()' },
   ibv_query_pkey: { EINVAL: 'see physPortCnt of queryDevice() and pkeyTblLen of queryPort(port)' },
   ibv_dealloc_pd: { EBUSY: 'something outside of this package still uses it: close that first' },
 };

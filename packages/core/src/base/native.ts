@@ -133,6 +133,7 @@ export interface Native {
   eventTypeText(library: NativeLibrary, type: number): string;
   nodeTypeText(library: NativeLibrary, type: number): string;
   portStateText(library: NativeLibrary, state: number): string;
+  wrOpcodeText(library: NativeLibrary, opcode: number): string | undefined;
   rateToMult(library: NativeLibrary, rate: number): number;
   multToRate(library: NativeLibrary, multiple: number): number;
   rateToMbps(library: NativeLibrary, rate: number): number;
@@ -163,7 +164,7 @@ export interface Native {
 
   allocPd(context: NativeHandle): NativeHandle | number;
   allocTd(context: NativeHandle): NativeHandle | number;
-  allocParentDomain(pd: NativeHandle, td: NativeHandle | undefined): NativeHandle | number;
+  allocParentDomain(pd: NativeHandle, td: NativeHandle | undefined, unprotected: boolean): NativeHandle | number;
   importPd(context: NativeHandle, pdHandle: number): NativeHandle | number;
   pdHandle(pd: NativeHandle): number;
   openXrcd(context: NativeHandle, fd: number, exclusive: boolean): NativeHandle | number;
@@ -193,6 +194,26 @@ export interface Native {
     fd: number,
     access: number,
   ): NativeRegion | number;
+  regBufMr(pd: NativeHandle, buf: NativeHandle, offset: number, length: number, access: number): NativeRegion | number;
+  /** `memory` is one of `{ view }`, `{ buf, offset, length }` and `{ fd, offset, length }`. */
+  regMrEx(
+    pd: NativeHandle,
+    access: number,
+    memory: object,
+    iova: bigint | undefined,
+    dmah: NativeHandle | undefined,
+  ): NativeRegion | number;
+  allocBuf(pd: NativeHandle, length: number): NativeHandle | number;
+  copyToBuf(buf: NativeHandle, offset: number, from: Uint8Array): number;
+  copyFromBuf(buf: NativeHandle, offset: number, to: Uint8Array): number;
+  /** A descriptor. */
+  exportBufFd(buf: NativeHandle): number;
+  allocDmah(
+    context: NativeHandle,
+    cpuId: number | undefined,
+    ph: number | undefined,
+    tphMemType: number | undefined,
+  ): NativeHandle | number;
   importMr(pd: NativeHandle, mrHandle: number): (NativeRegion & { length: number }) | number;
   adviseMr(
     pd: NativeHandle,

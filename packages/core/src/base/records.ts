@@ -10,7 +10,7 @@ export const HEADER = {
   SLOT: 12,
 } as const;
 
-/** A send work request (ibv_send_wr). BIND_MW uses remote_addr as the offset in its region, compare_add as the length. */
+/** A send work request (ibv_send_wr). BIND_MW uses remote_addr as the offset in its region, compare_add as the length; FLUSH has its length there, too. */
 export const SEND = {
   BYTES: 80,
   WR_ID: 0,

@@ -1,5 +1,5 @@
 import { checked } from '../base/errors.js';
-import { fields, flag, or, range, u31 } from '../base/fields.js';
+import { fields, flag, maybe, or, range, u31, u32, u8 } from '../base/fields.js';
 import { formatGuid } from '../base/gid.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { kElement, kEvents } from '../base/symbols.js';
@@ -12,6 +12,7 @@ import { checkCqe, type CqOptions, nativeCqOptions } from '../completion/cq-opti
 import type { CompCntrType } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
 import { DeviceMemory } from '../memory/device-memory.js';
+import { DmaHandle, type DmahInitAttr } from '../memory/dma-handle.js';
 import type { AhAttr, FullAhAttr } from '../qp/ah-attr.js';
 import { Counters } from '../qp/counters.js';
 import { IndirectionTable } from '../qp/indirection-table.js';
@@ -29,6 +30,7 @@ import * as queries from './queries.js';
 import { ThreadDomain } from './thread-domain.js';
 
 const compCntrOptions = fields({ type: or(range(0, 1), 0) });
+const dmahAttr = fields({ cpuId: maybe(u32()), ph: maybe(u8()), tphMemType: maybe(u8()) });
 const xrcdOptions = fields({ fd: or(u31(), -1), exclusive: flag() });
 const dmOptions = fields({ logAlignment: or(range(0, 63), 0) });
 
@@ -274,6 +276,21 @@ export class Context extends Resource {
     integer(length, 'length', 1, Number.MAX_SAFE_INTEGER);
     const made = checked(native.importDm(context, dmHandle, length), 'ibv_import_dm');
     return new DeviceMemory(this, made, length, true);
+  }
+
+  /**
+   * `ibv_alloc_dmah`, which libibverbs has since release 59: hints for the bus transfers of memory regions
+   * ({@link ProtectionDomain.regMrEx}). The software NIC takes them, and has no bus to give them to.
+   *
+   * @throws VerbsError EOPNOTSUPP (a device without them, an older library), EINVAL (no `ph`, no such processor, `cpuId`
+   *   without `tphMemType`)
+   * @example const dmah = ctx.allocDmah({ ph: 2, cpuId: 0, tphMemType: TphMemType.VM });
+   */
+  allocDmah(attr: DmahInitAttr): DmaHandle {
+    const syscall = 'ibv_alloc_dmah';
+    const context = this.use(syscall);
+    const { cpuId, ph, tphMemType } = dmahAttr(attr, 'attr');
+    return new DmaHandle(this, checked<NativeHandle>(native.allocDmah(context, cpuId, ph, tphMemType), syscall));
   }
 
   /**

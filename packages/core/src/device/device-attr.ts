@@ -128,7 +128,7 @@ export interface DeviceAttrEx extends DeviceAttr {
 
 /**
  * `struct ibv_odp_caps`: on-demand paging. The fields of the transports are masks of operations: 1 send, 2 receive,
- * 4 write, 8 read, 16 atomics, 32 receive of a shared queue.
+ * 4 write, 8 read, 16 atomics, 32 receive of a shared queue, 64 flush, 128 atomic write.
  */
 export interface OdpCaps {
   /** `general_caps`: 1 there is such paging, 2 also of the whole address space at once. */

@@ -41,6 +41,8 @@ export interface PortAttr {
    * 128 is 100.
    */
   activeSpeed: number;
+  /** `active_speed_ex`: the same in 32 bits; 0 from a libibverbs before release 49. */
+  activeSpeedEx: number;
   /**
    * `phys_state`: 1 asleep, 2 polling, 3 disabled, 4 training, 5 link up, 6 recovering from an error, 7 under test.
    */

@@ -1,15 +1,18 @@
 import { errno } from '../base/errno.js';
 import { checked, VerbsError } from '../base/errors.js';
+import { fields, flag, unchecked } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { integer, object } from '../base/validate.js';
+import { integer } from '../base/validate.js';
 import { type AccessFlags, type MrAdvice, type MrAdviceFlags, MwType, PortFlags, type QpType } from '../enums/index.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
 import type { DeviceMemory } from '../memory/device-memory.js';
+import { LibraryBuffer } from '../memory/library-buffer.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import { MemoryWindow } from '../memory/memory-window.js';
 import type { Registrable } from '../memory/registrable.js';
 import * as registration from '../memory/registration.js';
+import type { MrInitAttr } from '../memory/registration.js';
 import { AddressHandle } from '../qp/address-handle.js';
 import { type AhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
 import { nativeQpInitAttr, qpInitAttr, type QpInitAttr } from '../qp/qp-init-attr.js';
@@ -21,6 +24,7 @@ import { addressHint } from './address-hint.js';
 import type { Context } from './context.js';
 import type { ThreadDomain } from './thread-domain.js';
 
+const parentDomainAttr = fields({ td: unchecked, allowCcUnprotectedAlloc: flag() });
 const NO_ROUTE = { dgid: new Uint8Array(16), flowLabel: 0, sgidIndex: 0, hopLimit: 0, trafficClass: 0 };
 
 /**
@@ -43,18 +47,20 @@ export class ProtectionDomain extends Resource {
   }
 
   /**
-   * `ibv_alloc_parent_domain`: this protection domain, with a thread domain for the objects that are created in it.
+   * `ibv_alloc_parent_domain`: this protection domain, with what holds for the objects that are created in it.
    *
+   * @param attr `td`: a thread domain. `allowCcUnprotectedAlloc`: in a guest whose memory is encrypted, `allocBuf` may
+   *   allocate memory that is not, which the device reaches without copies of the kernel's; libibverbs has it since release 64
    * @throws VerbsError EOPNOTSUPP where the device has none, EINVAL
    * @example const mine = pd.allocParentDomain({ td: ctx.allocTd() });
    */
-  allocParentDomain(attr: { td?: ThreadDomain } = {}): ProtectionDomain {
+  allocParentDomain(attr: { td?: ThreadDomain; allowCcUnprotectedAlloc?: boolean } = {}): ProtectionDomain {
     const syscall = 'ibv_alloc_parent_domain';
     const pd = this.use(syscall);
-    const { td } = object(attr, 'attr', ['td']) as { td?: ThreadDomain };
+    const { td, allowCcUnprotectedAlloc: unprotected } = parentDomainAttr(attr, 'attr');
     const domain = td === undefined ? undefined : handleOf(td, 'ThreadDomain', 'attr.td', syscall);
-    const handle = checked(native.allocParentDomain(pd, domain), syscall);
-    return new ProtectionDomain(this.context, handle, td === undefined ? [this] : [this, td]);
+    const handle = checked(native.allocParentDomain(pd, domain, unprotected), syscall);
+    return new ProtectionDomain(this.context, handle, td === undefined ? [this] : [this, td as ThreadDomain]);
   }
 
   /**
@@ -121,6 +127,47 @@ export class ProtectionDomain extends Resource {
    */
   regDmabufMr(fd: number, access: AccessFlags, attr: { offset?: number; length: number; iova?: bigint }): MemoryRegion {
     return registration.regDmabufMr(this, this.use('ibv_reg_dmabuf_mr'), fd, access, attr);
+  }
+
+  /**
+   * `ibv_alloc_buf`, which libibverbs has since release 64: memory that the provider chooses. It is for guests whose memory is
+   * encrypted, see {@link ProtectionDomain.allocParentDomain}; everywhere else {@link ProtectionDomain.allocMr} does more.
+   *
+   * @param length bytes
+   * @throws VerbsError EOPNOTSUPP with an older library, ENOMEM
+   * @example const buf = pd.allocBuf(4096);
+   */
+  allocBuf(length: number): LibraryBuffer {
+    const syscall = 'ibv_alloc_buf';
+    const pd = this.use(syscall);
+    integer(length, 'length', 1, Number.MAX_SAFE_INTEGER);
+    const handle = checked<NativeHandle>(native.allocBuf(pd, length), syscall, { detail: `of ${length} bytes` });
+    return new LibraryBuffer(this, handle, length);
+  }
+
+  /**
+   * `ibv_reg_buf_mr`: a buffer of {@link ProtectionDomain.allocBuf} of this protection domain.
+   *
+   * @param options `offset` and `length` in bytes, default all of it
+   * @throws VerbsError EINVAL (outside of the buffer, another domain's, access without LOCAL_WRITE), EOPNOTSUPP
+   * @example const mr = pd.regBufMr(buf, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+   */
+  regBufMr(buf: LibraryBuffer, access: AccessFlags, options: { offset?: number; length?: number } = {}): MemoryRegion {
+    return registration.regBufMr(this, this.use('ibv_reg_buf_mr'), buf, access, options);
+  }
+
+  /**
+   * `ibv_reg_mr_ex`, which libibverbs has since release 59: `regMr`, `regDmabufMr` and `regBufMr` in one, with hints for the
+   * bus.
+   *
+   * @throws TypeError unless `attr` has exactly one of `view`, `buf` and `fd`
+   * @throws VerbsError EOPNOTSUPP with an older library, and the errors of those three
+   * @example
+   * using dmah = ctx.allocDmah({ ph: 2 });
+   * const mr = pd.regMrEx({ view: new SharedArrayBuffer(4096), access: AccessFlags.LOCAL_WRITE, dmah });
+   */
+  regMrEx(attr: MrInitAttr): MemoryRegion {
+    return registration.regMrEx(this, this.use('ibv_reg_mr_ex'), attr);
   }
 
   /**

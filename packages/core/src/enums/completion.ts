@@ -123,6 +123,8 @@ declare enum WcOpcodeValue {
   LOCAL_INV = 6,
   /** `IBV_WC_TSO`: a packet was segmented and sent. */
   TSO = 7,
+  /** `IBV_WC_FLUSH`: earlier writes have reached the peer's memory. */
+  FLUSH = 8,
   /** `IBV_WC_ATOMIC_WRITE`: the peer's eight bytes are written. */
   ATOMIC_WRITE = 9,
   /** `IBV_WC_RECV`: a message came in. */
@@ -143,6 +145,7 @@ export const WcOpcode: Members<typeof WcOpcodeValue> = {
   BIND_MW: 5,
   LOCAL_INV: 6,
   TSO: 7,
+  FLUSH: 8,
   ATOMIC_WRITE: 9,
   RECV: 1 << 7,
   RECV_RDMA_WITH_IMM: (1 << 7) | 1,

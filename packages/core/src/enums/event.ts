@@ -46,8 +46,10 @@ declare enum EventTypeValue {
   GID_CHANGE = 18,
   /** `IBV_EVENT_WQ_FATAL`: a receive work queue failed. */
   WQ_FATAL = 19,
+  /** `IBV_EVENT_DEVICE_SPEED_CHANGE`: ports of the device have another speed; see `queryPortSpeed`. Since release 62. */
+  DEVICE_SPEED_CHANGE = 20,
 }
-/** `enum ibv_event_type` of libibverbs 44: the events of `ctx.events` and `ctx.asyncEvents`. */
+/** `enum ibv_event_type`: the events of `ctx.events` and `ctx.asyncEvents`. */
 export const EventType: Members<typeof EventTypeValue> = {
   CQ_ERR: 0,
   QP_FATAL: 1,
@@ -69,6 +71,7 @@ export const EventType: Members<typeof EventTypeValue> = {
   CLIENT_REREGISTER: 17,
   GID_CHANGE: 18,
   WQ_FATAL: 19,
+  DEVICE_SPEED_CHANGE: 20,
 };
 /** A value of {@link EventType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type EventType = EventTypeValue;

@@ -19,6 +19,10 @@ declare enum AccessFlagsValue {
   ON_DEMAND = 1 << 6,
   /** `IBV_ACCESS_HUGETLB`: a promise that all of an ON_DEMAND region is in huge pages. */
   HUGETLB = 1 << 7,
+  /** `IBV_ACCESS_FLUSH_GLOBAL`: peers may ask by WrOpcode.FLUSH when their writes are visible to everybody. */
+  FLUSH_GLOBAL = 1 << 8,
+  /** `IBV_ACCESS_FLUSH_PERSISTENT`: peers may ask by WrOpcode.FLUSH when their writes are persistent. */
+  FLUSH_PERSISTENT = 1 << 9,
   /** `IBV_ACCESS_RELAXED_ORDERING`: PCI may reorder the device's writes; a hint that is ignored where unknown. */
   RELAXED_ORDERING = 1 << 20,
 }
@@ -37,6 +41,8 @@ export const AccessFlags: Members<typeof AccessFlagsValue> = {
   ZERO_BASED: 1 << 5,
   ON_DEMAND: 1 << 6,
   HUGETLB: 1 << 7,
+  FLUSH_GLOBAL: 1 << 8,
+  FLUSH_PERSISTENT: 1 << 9,
   RELAXED_ORDERING: 1 << 20,
 };
 /** Or-ed values of {@link AccessFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
@@ -83,3 +89,17 @@ export const MrAdviceFlags: Members<typeof MrAdviceFlagsValue> = {
 };
 /** Or-ed values of {@link MrAdviceFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type MrAdviceFlags = MrAdviceFlagsValue | 0;
+
+declare enum TphMemTypeValue {
+  /** `IBV_TPH_MEM_TYPE_VM`: volatile. */
+  VM = 0,
+  /** `IBV_TPH_MEM_TYPE_PM`: persistent. */
+  PM = 1,
+}
+/** `enum ibv_tph_mem_type`: the memory of a processor that `ctx.allocDmah` is about. */
+export const TphMemType: Members<typeof TphMemTypeValue> = {
+  VM: 0,
+  PM: 1,
+};
+/** A value of {@link TphMemType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type TphMemType = TphMemTypeValue;

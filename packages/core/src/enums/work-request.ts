@@ -21,6 +21,8 @@ declare enum WrOpcodeValue {
   BIND_MW = 8,
   /** `IBV_WR_SEND_WITH_INV`: a message that also invalidates a key of the receiver. */
   SEND_WITH_INV = 9,
+  /** `IBV_WR_FLUSH`: waits until earlier writes have reached the peer's memory. */
+  FLUSH = 14,
   /** `IBV_WR_ATOMIC_WRITE`: eight bytes at once, without a tear. */
   ATOMIC_WRITE = 15,
 }
@@ -36,6 +38,7 @@ export const WrOpcode: Members<typeof WrOpcodeValue> = {
   LOCAL_INV: 7,
   BIND_MW: 8,
   SEND_WITH_INV: 9,
+  FLUSH: 14,
   ATOMIC_WRITE: 15,
 };
 /** A value of {@link WrOpcode}. A number that comes from C is one as well; another enumeration's value is not. */
@@ -89,6 +92,8 @@ declare enum SendOpsFlagsValue {
   SEND_WITH_INV = 1 << 9,
   /** `IBV_QP_EX_WITH_TSO`: segmentation of large TCP packets; `postSend` has no such request. */
   TSO = 1 << 10,
+  /** `IBV_QP_EX_WITH_FLUSH`: WrOpcode.FLUSH. */
+  FLUSH = 1 << 11,
   /** `IBV_QP_EX_WITH_ATOMIC_WRITE`: WrOpcode.ATOMIC_WRITE. */
   ATOMIC_WRITE = 1 << 12,
 }
@@ -105,7 +110,36 @@ export const SendOpsFlags: Members<typeof SendOpsFlagsValue> = {
   BIND_MW: 1 << 8,
   SEND_WITH_INV: 1 << 9,
   TSO: 1 << 10,
+  FLUSH: 1 << 11,
   ATOMIC_WRITE: 1 << 12,
 };
 /** Or-ed values of {@link SendOpsFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type SendOpsFlags = SendOpsFlagsValue | 0;
+
+declare enum PlacementTypeValue {
+  /** `IBV_FLUSH_GLOBAL`: everybody at the peer sees the data. Needs AccessFlags.FLUSH_GLOBAL. */
+  GLOBAL = 1 << 0,
+  /** `IBV_FLUSH_PERSISTENT`: the data survives a loss of power. Needs AccessFlags.FLUSH_PERSISTENT. */
+  PERSISTENT = 1 << 1,
+}
+/** `enum ibv_placement_type`, to be or-ed: what WrOpcode.FLUSH waits for. */
+export const PlacementType: Members<typeof PlacementTypeValue> = {
+  GLOBAL: 1 << 0,
+  PERSISTENT: 1 << 1,
+};
+/** Or-ed values of {@link PlacementType}. A number that comes from C is one as well; another enumeration's value is not. */
+export type PlacementType = PlacementTypeValue;
+
+declare enum SelectivityLevelValue {
+  /** `IBV_FLUSH_RANGE`: the bytes that the request names. */
+  RANGE = 0,
+  /** `IBV_FLUSH_MR`: the whole region of the rkey. */
+  MR = 1,
+}
+/** `enum ibv_selectivity_level`: how much WrOpcode.FLUSH is about. */
+export const SelectivityLevel: Members<typeof SelectivityLevelValue> = {
+  RANGE: 0,
+  MR: 1,
+};
+/** A value of {@link SelectivityLevel}. A number that comes from C is one as well; another enumeration's value is not. */
+export type SelectivityLevel = SelectivityLevelValue;

@@ -2,7 +2,7 @@ import { errno } from '../base/errno.js';
 import { check, VerbsError } from '../base/errors.js';
 import { native, type NativeLibrary } from '../base/native.js';
 import { integer } from '../base/validate.js';
-import { enumName, EventType, type ForkStatus, NodeType, PortState, type Rate } from '../enums/index.js';
+import { enumName, EventType, type ForkStatus, NodeType, PortState, type Rate, WrOpcode } from '../enums/index.js';
 import { anyLibrary, loadLibrary, type LibraryKind } from './libraries.js';
 
 /**
@@ -22,6 +22,12 @@ export function nodeTypeText(type: NodeType): string {
 /** `ibv_port_state_str`: the meaning of a {@link PortState}; its name where there is no library. */
 export function portStateText(state: PortState): string {
   return text(state, 'state', PortState, (library) => native.portStateText(library, state));
+}
+
+/** `ibv_wr_opcode_str`: the meaning of a {@link WrOpcode}; its name where no library has the function, of release 50. */
+export function wrOpcodeText(opcode: WrOpcode): string {
+  const known = (library: NativeLibrary) => native.wrOpcodeText(library, opcode) ?? enumName(WrOpcode, opcode);
+  return text(opcode, 'opcode', WrOpcode, known);
 }
 
 /**

@@ -1,8 +1,8 @@
-import { types } from 'node:util';
 import { check } from '../base/errors.js';
+import { uint8Array } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { integer, typeError } from '../base/validate.js';
+import { integer } from '../base/validate.js';
 import type { Context } from '../device/context.js';
 import { Resource } from '../lifetime/resource.js';
 
@@ -39,7 +39,7 @@ export class DeviceMemory extends Resource {
   copyTo(offset: number, from: Uint8Array): void {
     const dm = this.use('ibv_memcpy_to_dm');
     integer(offset, 'offset', 0, Number.MAX_SAFE_INTEGER);
-    check(-Math.abs(native.copyToDm(dm, offset, bytesOf(from, 'from'))), 'ibv_memcpy_to_dm', this.#about(offset, from));
+    check(-Math.abs(native.copyToDm(dm, offset, uint8Array(from, 'from'))), 'ibv_memcpy_to_dm', this.#about(offset, from));
   }
 
   /**
@@ -51,7 +51,7 @@ export class DeviceMemory extends Resource {
   copyFrom(offset: number, to: Uint8Array): void {
     const dm = this.use('ibv_memcpy_from_dm');
     integer(offset, 'offset', 0, Number.MAX_SAFE_INTEGER);
-    check(-Math.abs(native.copyFromDm(dm, offset, bytesOf(to, 'to'))), 'ibv_memcpy_from_dm', this.#about(offset, to));
+    check(-Math.abs(native.copyFromDm(dm, offset, uint8Array(to, 'to'))), 'ibv_memcpy_from_dm', this.#about(offset, to));
   }
 
   /**
@@ -80,9 +80,4 @@ export class DeviceMemory extends Resource {
     const { length, dmHandle } = this;
     return { length, dmHandle, context: brief(this.context) };
   }
-}
-
-function bytesOf(value: unknown, path: string): Uint8Array {
-  if (!types.isUint8Array(value)) throw typeError(path, 'a Uint8Array', value);
-  return value;
 }

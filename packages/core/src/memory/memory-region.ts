@@ -9,7 +9,6 @@ import { deregistrations, registrations } from '../diagnostics/channels.js';
 import { AccessFlags } from '../enums/index.js';
 import { unwatchForLeak, watchForLeak } from '../lifetime/leak-warning.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
-import type { DeviceMemory } from './device-memory.js';
 import { type Registrable, registrableBytes } from './registrable.js';
 
 /** The changes of {@link MemoryRegion.rereg}. Attributes that are left out stay. */
@@ -42,8 +41,8 @@ interface Registered {
   length: number;
   access: number;
   imported?: boolean;
-  /** Device memory, which must not go first. */
-  dm?: DeviceMemory;
+  /** What must not go first: device memory, the library's buffer, hints. */
+  others?: readonly Resource[];
 }
 
 /**
@@ -57,9 +56,9 @@ export class MemoryRegion extends Resource {
 
   /** @internal */
   constructor(pd: ProtectionDomain, region: NativeRegion, registered: Registered) {
-    const { imported, dm } = registered;
+    const { imported, others = [] } = registered;
     const syscall = imported === true ? 'ibv_unimport_mr' : 'ibv_dereg_mr';
-    super('MemoryRegion', region.handle, syscall, dm === undefined ? [pd] : [pd, dm]);
+    super('MemoryRegion', region.handle, syscall, [pd, ...others]);
     this.#pd = pd;
     this.#region = region;
     this.#registered = registered;
@@ -79,7 +78,7 @@ export class MemoryRegion extends Resource {
     return this.#pd;
   }
 
-  /** The registered bytes; none of a null region, of device memory, of a dma-buf and of an imported one. */
+  /** The registered bytes; none of a null region, of device memory, of a dma-buf, of a library's buffer, of an imported one. */
   get bytes(): Uint8Array {
     return this.#registered.bytes;
   }

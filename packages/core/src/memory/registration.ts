@@ -1,25 +1,60 @@
 import { constants } from 'node:buffer';
 import { errno } from '../base/errno.js';
 import { check, checked, VerbsError } from '../base/errors.js';
-import { fields, flag, maybe, or, u32, u53, u64, unchecked } from '../base/fields.js';
+import { fields, flag, maybe, or, u31, u32, u53, u64, unchecked } from '../base/fields.js';
 import { native, type NativeHandle, type NativeRegion } from '../base/native.js';
 import { keepInPlace } from '../base/node-features.js';
 import { U32 } from '../base/numbers.js';
-import { elements, integer } from '../base/validate.js';
+import { elements, integer, typeError, valueError } from '../base/validate.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { AccessFlags } from '../enums/index.js';
-import { handleOf } from '../lifetime/resource.js';
+import { handleOf, type Resource } from '../lifetime/resource.js';
 import type { DeviceMemory } from './device-memory.js';
+import type { DmaHandle } from './dma-handle.js';
+import type { LibraryBuffer } from './library-buffer.js';
 import { MemoryRegion } from './memory-region.js';
-import { registrableBytes } from './registrable.js';
+import { type Registrable, registrableBytes } from './registrable.js';
 
-const NOTHING = new Uint8Array(0);
+/** `struct ibv_mr_init_attr`: the region of {@link ProtectionDomain.regMrEx}. The memory is one of `view`, `buf` and `fd`. */
+export interface MrInitAttr {
+  /** {@link AccessFlags}, or-ed. */
+  access: AccessFlags;
+  /** Memory, as {@link ProtectionDomain.regMr} takes it. */
+  view?: Registrable;
+  /** As with {@link ProtectionDomain.regMr}: take memory that Node.js could move; default false. */
+  unsafe?: boolean;
+  /** A buffer of this protection domain. */
+  buf?: LibraryBuffer;
+  /** A dma-buf's descriptor. */
+  fd?: number;
+  /** With `buf` and `fd`: bytes from the start of the memory, default 0. */
+  offset?: number;
+  /** With `buf` and `fd`: bytes; default the rest of the buffer, and required with `fd`. */
+  length?: number;
+  /** The address by which `lkey` and `rkey` reach the first byte; default its own, with `fd` the `offset`. */
+  iova?: bigint;
+  /** Hints for the transfers. */
+  dmah?: DmaHandle;
+}
+
+const NOTHING: Uint8Array = new Uint8Array(0);
 const MANY = Number.MAX_SAFE_INTEGER;
 
 const own = fields({ iova: maybe(u64()), shared: flag() });
 const given = fields({ iova: maybe(u64()), unsafe: flag() });
 const partOfDm = fields({ offset: or(u53(), 0), length: maybe(u53()) });
 const partOfDmabuf = fields({ offset: or(u53(), 0), length: u53(1), iova: or(u64(), 0n) });
+const mrInitAttr = fields({
+  access: (value, path) => accessOf(value, path),
+  view: unchecked,
+  unsafe: flag(),
+  buf: unchecked,
+  fd: maybe(u31()),
+  offset: maybe(u53()),
+  length: maybe(u53(1)),
+  iova: maybe(u64()),
+  dmah: unchecked,
+});
 const advised = fields({ mr: unchecked, offset: or(u53(), 0), length: maybe(u32()) });
 
 // The registering methods of a protection domain, whose native handle their caller has looked up.
@@ -79,8 +114,7 @@ export function regDmMr(pd: ProtectionDomain, handle: NativeHandle, dm: unknown,
   const region = checked(native.regDmMr(handle, memory, offset, length, rights), syscall, {
     detail: `of ${length} bytes at ${offset} of ${whole}`,
   });
-  const made = { bytes: NOTHING, length, access: rights | AccessFlags.ZERO_BASED, dm: dm as DeviceMemory };
-  return new MemoryRegion(pd, region, made);
+  return withoutBytes(pd, region, length, rights | AccessFlags.ZERO_BASED, [dm as DeviceMemory]);
 }
 
 export function regDmabufMr(pd: ProtectionDomain, handle: NativeHandle, fd: unknown, access: unknown, attr: unknown) {
@@ -90,6 +124,50 @@ export function regDmabufMr(pd: ProtectionDomain, handle: NativeHandle, fd: unkn
   const { offset, length, iova } = partOfDmabuf(attr, 'attr');
   const region = checked(native.regDmabufMr(handle, offset, length, iova, descriptor, rights), syscall);
   return withoutBytes(pd, region, length, rights);
+}
+
+export function regBufMr(pd: ProtectionDomain, handle: NativeHandle, buf: unknown, access: unknown, options: unknown) {
+  const syscall = 'ibv_reg_buf_mr';
+  const buffer = handleOf(buf, 'LibraryBuffer', 'buf', syscall);
+  const whole = (buf as LibraryBuffer).length;
+  const rights = accessOf(access);
+  const { offset, length = Math.max(0, whole - offset) } = partOfDm(options, 'options');
+  const region = checked(native.regBufMr(handle, buffer, offset, length, rights), syscall, {
+    detail: `of ${length} bytes at ${offset} of ${whole}`,
+  });
+  return withoutBytes(pd, region, length, rights, [buf as LibraryBuffer]);
+}
+
+export function regMrEx(pd: ProtectionDomain, handle: NativeHandle, given: unknown) {
+  const syscall = 'ibv_reg_mr_ex';
+  const { view, unsafe, buf, fd, offset, length, access, iova, dmah } = mrInitAttr(given, 'attr');
+  const [source, ...more] = [view, buf, fd].filter((each) => each !== undefined);
+  if (source === undefined || more.length > 0) throw valueError('attr', 'needs one of view, buf and fd, and only one');
+  if (view !== undefined && (offset !== undefined || length !== undefined)) {
+    throw valueError('attr', 'has offset or length beside view, which is the memory and no more: give view.subarray()');
+  }
+  const others: Resource[] = [];
+  const hints = dmah === undefined ? undefined : handleOf(dmah, 'DmaHandle', 'attr.dmah', syscall);
+  if (dmah !== undefined) others.push(dmah as Resource);
+  const registered = (memory: object, bytes: number, seen = NOTHING) => {
+    const region = checked(native.regMrEx(handle, access, memory, iova, hints), syscall, {
+      detail: `of ${bytes} bytes`,
+    });
+    return new MemoryRegion(pd, region, { bytes: seen, length: bytes, access, others });
+  };
+  if (view !== undefined) {
+    const bytes = registrableBytes(view, 'attr.view', unsafe);
+    return registered({ view: bytes }, bytes.byteLength, bytes);
+  }
+  const start = offset ?? 0;
+  if (fd !== undefined) {
+    if (length === undefined) throw typeError('attr.length', 'the number of bytes of the dma-buf', length);
+    return registered({ fd, offset: start, length }, length);
+  }
+  const buffer = handleOf(buf, 'LibraryBuffer', 'attr.buf', syscall);
+  others.push(buf as LibraryBuffer);
+  const bytes = length ?? Math.max(0, (buf as LibraryBuffer).length - start);
+  return registered({ buf: buffer, offset: start, length: bytes }, bytes);
 }
 
 export function importMr(pd: ProtectionDomain, handle: NativeHandle, mrHandle: unknown) {
@@ -112,11 +190,17 @@ export function adviseMr(handle: NativeHandle, advice: unknown, sgList: unknown,
   check(-Math.abs(native.adviseMr(handle, kind, options, ranges)), syscall);
 }
 
-export function withoutBytes(pd: ProtectionDomain, region: NativeRegion, length: number, access: number) {
-  return new MemoryRegion(pd, region, { bytes: NOTHING, length, access });
+export function withoutBytes(
+  pd: ProtectionDomain,
+  region: NativeRegion,
+  length: number,
+  access: number,
+  others: readonly Resource[] = [],
+) {
+  return new MemoryRegion(pd, region, { bytes: NOTHING, length, access, others });
 }
 
 /** Checks the access flags of any memory region. */
-export function accessOf(access: unknown): number {
-  return integer(access, 'access', 0, 0x7fffffff);
+export function accessOf(access: unknown, path = 'access'): number {
+  return integer(access, path, 0, 0x7fffffff);
 }

@@ -2,7 +2,7 @@ import { closedError } from '../base/errors.js';
 import { HIGH, U24, U32 } from '../base/numbers.js';
 import { ID_IS_NUMBER, RECV, SEND, SGE, WRITTEN } from '../base/records.js';
 import { integer, typeError, valueError } from '../base/validate.js';
-import { WrOpcode } from '../enums/index.js';
+import { SelectivityLevel, WrOpcode } from '../enums/index.js';
 import { requestId, type Resource } from '../lifetime/resource.js';
 import { bindInfo } from '../memory/bind-info.js';
 import { remoteRegion } from './remote-region.js';
@@ -172,6 +172,9 @@ function readRemote(wr: Record<string, unknown>, opcode: number, path: RequestPa
     case WrOpcode.BIND_MW:
       readBind(wr, path, remote);
       return;
+    case WrOpcode.FLUSH:
+      readFlush(wr, path, remote);
+      break;
     case WrOpcode.ATOMIC_FETCH_AND_ADD:
       remote.compareAdd = u64Field(wr, 'add', path);
       break;
@@ -186,6 +189,13 @@ function readRemote(wr: Record<string, unknown>, opcode: number, path: RequestPa
   }
   remote.addr = u64Field(wr, 'remoteAddr', path);
   remote.rkey = u32Field(wr, 'rkey', path);
+}
+
+function readFlush(wr: Record<string, unknown>, path: RequestPath, remote: Remote): void {
+  const type = u32Field(wr, 'type', path, 0xff);
+  const level = wr['level'] === undefined ? SelectivityLevel.RANGE : u32Field(wr, 'level', path, 0xff);
+  remote.imm = type | (level << 8);
+  remote.compareAdd = wr['length'] === undefined ? 0 : u32Field(wr, 'length', path);
 }
 
 function readBind(wr: Record<string, unknown>, path: RequestPath, remote: Remote): void {

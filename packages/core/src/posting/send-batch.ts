@@ -16,7 +16,7 @@ const ADD = 1 << WrOpcode.ATOMIC_FETCH_AND_ADD;
 const IMM = (1 << WrOpcode.SEND_WITH_IMM) | (1 << WrOpcode.RDMA_WRITE_WITH_IMM);
 const INVALIDATE = (1 << WrOpcode.SEND_WITH_INV) | (1 << WrOpcode.LOCAL_INV);
 const WRITE = (1 << WrOpcode.RDMA_WRITE) | (1 << WrOpcode.RDMA_WRITE_WITH_IMM) | (1 << WrOpcode.ATOMIC_WRITE);
-const REMOTE = WRITE | (1 << WrOpcode.RDMA_READ) | CAS | ADD;
+const REMOTE = WRITE | (1 << WrOpcode.RDMA_READ) | (1 << WrOpcode.FLUSH) | CAS | ADD;
 
 /**
  * Send requests in a typed array, for `qp.postSendBatch`. `set` writes a request as `postSend` takes it; the other

@@ -1,4 +1,4 @@
-import type { QpType, SendFlags, WrOpcode } from '../enums/index.js';
+import type { PlacementType, QpType, SelectivityLevel, SendFlags, WrOpcode } from '../enums/index.js';
 import type { Among } from '../enums/members.js';
 import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
@@ -184,6 +184,30 @@ export type AtomicWriteRequest = SendBase &
     sgList: readonly Sge[];
   };
 
+/**
+ * IBV_WR_FLUSH, by `ibv_wr_flush`: completes when earlier writes to the peer's memory have reached it, so that a crash of
+ * the peer does not lose them (PERSISTENT), or others there see them (GLOBAL). The region needs the same right. RC and
+ * XRC_SEND, on a queue pair with SendOpsFlags.FLUSH; libibverbs has it since release 45.
+ *
+ * @example
+ * const remote = JSON.parse(text) as RemoteRegion; // JSON.stringify(mr.remote()) of the peer
+ * qp.postSend({ opcode: WrOpcode.FLUSH, type: PlacementType.PERSISTENT, remote, length: 4096 });
+ */
+export type FlushRequest = Omit<SendBase, 'sgList'> &
+  Remote &
+  Shared & {
+    /** WrOpcode.FLUSH: distinguishes this request from the others. */
+    opcode: Opcode['FLUSH'];
+    /** `type`: {@link PlacementType}, or-ed. */
+    type: PlacementType;
+    /** `len`: bytes from `remoteAddr` on, 32 bits; default 0, for SelectivityLevel.MR. */
+    length?: number;
+    /** `level`: see {@link SelectivityLevel}; default RANGE. */
+    level?: SelectivityLevel;
+    /** Missing: there is no data of this side. */
+    sgList?: never;
+  };
+
 /** `struct ibv_send_wr`: the opcode says which fields there are. */
 export type SendWr =
   | SendRequest
@@ -196,7 +220,8 @@ export type SendWr =
   | FetchAndAddRequest
   | LocalInvRequest
   | BindMwRequest
-  | AtomicWriteRequest;
+  | AtomicWriteRequest
+  | FlushRequest;
 
 /** `struct ibv_recv_wr`. For UD the buffer needs 40 bytes more than the payload, in front of it. */
 export type RecvWr = WorkRequest;

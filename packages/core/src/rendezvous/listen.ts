@@ -102,12 +102,15 @@ export class Server implements AsyncIterable<Request>, AsyncDisposable {
     return this.#closed;
   }
 
-  /** The requests as they come, until the server is closed. Iterating again goes on with the next one. */
+  /**
+   * The requests as they come, but those whose programs gave up meanwhile, until the server is closed. Iterating again goes
+   * on with the next one.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<Request, void, undefined> {
     while (!this.#closed) {
       const request = this.#requests.shift();
-      if (request !== undefined) yield request;
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
+      if (request === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
+      else if (!request.abandoned) yield request;
     }
   }
 

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import {
   AccessFlags,
@@ -5,6 +8,7 @@ import {
   type Context,
   openDevice,
   QpAttachCompCntrOp,
+  type QpEndpoint,
   QpState,
   QpType,
   VerbsError,
@@ -132,4 +136,58 @@ it('refuses what does not fit, by name', () => {
   expect(() => {
     counter.set(-1);
   }).toThrow(/value/);
+});
+
+it('of another context is refused', () => {
+  ctx = openDevice(undefined, { library: 'soft' });
+  using other = openDevice(undefined, { library: 'soft' });
+  const counter = other.createCompCntr();
+  const { qp } = endOf();
+  expect(() => {
+    qp.attachCompCntr(counter, QpAttachCompCntrOp.SEND);
+  }).toThrow(/^EINVAL.*ibv_qp_attach_comp_cntr.*of the same context/);
+});
+
+it('is awaited by many at once, in the order of their values, while the loop runs on', async () => {
+  let counter!: ReturnType<Context['createCompCntr']>;
+  const { a, b } = connected((first) => {
+    counter = ctx.createCompCntr();
+    first.qp.attachCompCntr(counter, QpAttachCompCntrOp.RDMA_WRITE);
+  });
+  const order: number[] = [];
+  const waits = [3, 1, 2].map((value) => counter.reach(value).then(() => order.push(value)));
+  let turns = 0;
+  const ticking = setInterval(() => turns++, 1);
+  const remote = b.mr.remote();
+  for (let i = 0; i < 3; ++i) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    a.qp.postSend({ wrId: 0n, opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: a.mr, length: 8 }], remote });
+  }
+  await Promise.all(waits);
+  clearInterval(ticking);
+  expect(order).toEqual([1, 2, 3]);
+  expect(turns).toBeGreaterThan(0);
+  // What is reached already needs no wait, and no error of before counts.
+  counter.incErrors();
+  expect(await counter.reach(3)).toBe(3n);
+  const failed = counter.reach(4);
+  counter.incErrors(2);
+  await expect(failed).rejects.toThrow(/^EIO.*at 3 of 4: 2 counted requests failed/);
+});
+
+it('of the peer counts what a one-sided peer does, in another process', { timeout: 60_000 }, async () => {
+  ctx = openDevice(undefined, { library: 'soft' });
+  const counter = ctx.createCompCntr();
+  const { qp, mr } = endOf();
+  qp.attachCompCntr(counter, QpAttachCompCntrOp.REMOTE_RDMA_WRITE);
+  const writer = spawn(process.execPath, [fileURLToPath(new URL('../programs/counted-writer.mjs', import.meta.url))], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface(writer.stdout)[Symbol.asyncIterator]();
+  qp.connect(JSON.parse(String((await lines.next()).value)) as QpEndpoint, { access: AccessFlags.REMOTE_WRITE });
+  writer.stdin.write(`${JSON.stringify({ ...qp.endpoint(), remote: mr.remote() })}\n`);
+  expect(await counter.reach(100)).toBe(100n);
+  expect(new TextDecoder().decode(mr.bytes.subarray(0, 7))).toBe('written');
+  writer.stdin.end();
+  await new Promise((resolve) => writer.once('exit', resolve));
 });

@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
+  AccessFlags,
   CreateCqFlags,
   Mtu,
+  PlacementType,
   QpType,
+  SelectivityLevel,
+  SendBatch,
   SendFlags,
   SendOpsFlags,
   VerbsError,
   WcExFlags,
   WcOpcode,
+  WcStatus,
   WrOpcode,
 } from '../../src/index.js';
 import { ALL_ACCESS, bench, pair, QKEY, take } from '../helpers/devices.js';
@@ -17,7 +22,12 @@ const { SIGNALED, INLINE } = SendFlags;
 const CAP = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 4, maxRecvSge: 4, maxInlineData: 64 };
 
 /** Connected queue pairs; the first posts by the builders. */
-function extendedPair(b: ReturnType<typeof bench>, sendOpsFlags: number, qpType: QpType = QpType.RC) {
+function extendedPair(
+  b: ReturnType<typeof bench>,
+  sendOpsFlags: number,
+  qpType: QpType = QpType.RC,
+  access: AccessFlags = ALL_ACCESS,
+) {
   const base = { qpType, sendCq: b.cq, recvCq: b.cq, cap: CAP };
   const [one, two] = [b.pd.createQp({ ...base, sendOpsFlags }), b.pd.createQp(base)];
   const gid = b.ctx.defaultGid().gid;
@@ -26,7 +36,7 @@ function extendedPair(b: ReturnType<typeof bench>, sendOpsFlags: number, qpType:
     return { one, two, gid };
   }
   one.connect({ remote: { qpNum: two.qpNum, gid }, pathMtu: Mtu.MTU_1024 });
-  two.connect({ remote: { qpNum: one.qpNum, gid }, pathMtu: Mtu.MTU_1024, access: ALL_ACCESS });
+  two.connect({ remote: { qpNum: one.qpNum, gid }, pathMtu: Mtu.MTU_1024, access });
   return { one, two, gid };
 }
 
@@ -225,5 +235,86 @@ it('the layouts of the extended structures are those of the installed header', (
     ]),
   );
   for (const [name, value] of Object.entries(WcExFlags)) expect(shifts[`WC_EX_WITH_${name}`]).toBe(value);
-  for (const [name, value] of Object.entries(SendOpsFlags)) expect(shifts[`QP_EX_WITH_${name}`]).toBe(value);
+  // Headers before release 45 lack this one.
+  const ops = Object.entries(SendOpsFlags).filter(([name]) => name !== 'FLUSH' || 'QP_EX_WITH_FLUSH' in shifts);
+  for (const [name, value] of ops) expect(shifts[`QP_EX_WITH_${name}`]).toBe(value);
+});
+
+describe('a flush', () => {
+  const ops = SendOpsFlags.RDMA_WRITE | SendOpsFlags.FLUSH;
+  const { GLOBAL, PERSISTENT } = PlacementType;
+  const FLUSHED = ALL_ACCESS | AccessFlags.FLUSH_GLOBAL | AccessFlags.FLUSH_PERSISTENT;
+
+  it('follows a write, and says when that has arrived', async () => {
+    const b = bench();
+    const { one } = extendedPair(b, ops, QpType.RC, FLUSHED);
+    const mr = b.pd.allocMr(4096, FLUSHED);
+    b.mr.bytes.set(Buffer.from('to stay'));
+    const remote = mr.remote();
+    one.postSend([
+      { opcode: WrOpcode.RDMA_WRITE, remote, remoteOffset: 100, sgList: [{ mr: b.mr, length: 7 }] },
+      { wrId: 2, opcode: WrOpcode.FLUSH, sendFlags: SIGNALED, type: GLOBAL | PERSISTENT, remote, length: 4096 },
+      { wrId: 3, opcode: WrOpcode.FLUSH, sendFlags: SIGNALED, type: PERSISTENT, level: SelectivityLevel.MR, remote },
+    ]);
+    const done = await take(b.cq, 2);
+    expect(done.map(({ wrId, status, opcode }) => [wrId, status, opcode])).toEqual([
+      [2, WcStatus.SUCCESS, WcOpcode.FLUSH],
+      [3, WcStatus.SUCCESS, WcOpcode.FLUSH],
+    ]);
+    expect(Buffer.from(mr.bytes.subarray(100, 107)).toString()).toBe('to stay');
+  });
+
+  it('goes in a batch', async () => {
+    const b = bench();
+    const { one } = extendedPair(b, ops, QpType.RC, FLUSHED);
+    const mr = b.pd.allocMr(4096, ALL_ACCESS | AccessFlags.FLUSH_GLOBAL);
+    const batch = new SendBatch(2);
+    for (const slot of [0, 1]) {
+      const { addr: remoteAddr, rkey } = mr;
+      batch.set(slot, { opcode: WrOpcode.FLUSH, sendFlags: SIGNALED, type: GLOBAL, remoteAddr, rkey, length: 64 });
+    }
+    batch.setRemote(1, mr.addr + 4096n);
+    one.postSendBatch(batch);
+    expect((await take(b.cq, 2)).map(({ statusName }) => statusName)).toEqual(['SUCCESS', 'REM_ACCESS_ERR']);
+  });
+
+  it('needs the right of the region and of the queue pair', async () => {
+    const b = bench();
+    const { one } = extendedPair(b, ops, QpType.RC, FLUSHED);
+    const mr = b.pd.allocMr(4096, ALL_ACCESS | AccessFlags.FLUSH_GLOBAL);
+    const remote = mr.remote();
+    one.postSend({ opcode: WrOpcode.FLUSH, sendFlags: SIGNALED, type: PERSISTENT, remote, length: 8 });
+    expect((await take(b.cq, 1))[0]?.statusName).toBe('REM_ACCESS_ERR');
+    const { one: other } = extendedPair(b, ops);
+    other.postSend({ opcode: WrOpcode.FLUSH, sendFlags: SIGNALED, type: GLOBAL, remote, length: 8 });
+    expect((await take(b.cq, 1))[0]?.statusName).toBe('REM_INV_REQ_ERR');
+  });
+
+  it('is refused by a queue pair that was not created for it, and with wrong fields', () => {
+    const b = bench();
+    const flush = { opcode: WrOpcode.FLUSH, type: GLOBAL, remoteAddr: b.mr.addr, rkey: b.mr.rkey } as const;
+    const [plain] = pair(b);
+    const { one } = extendedPair(b, SendOpsFlags.RDMA_WRITE);
+    for (const qp of [plain, one]) {
+      expect(() => {
+        qp.postSend(flush);
+      }).toThrow(/^EOPNOTSUPP.*ibv_post_send.*sendOpsFlags/);
+    }
+    const { one: able } = extendedPair(b, ops, QpType.RC, FLUSHED);
+    for (const [wrong, message] of [
+      [{ type: undefined }, /^wr\.type must be/],
+      [{ type: 256 }, /^wr\.type must be/],
+      [{ level: -1 }, /^wr\.level must be/],
+      [{ length: 2 ** 32 }, /^wr\.length must be/],
+    ] as const) {
+      expect(() => {
+        able.postSend({ ...flush, ...wrong } as never);
+      }).toThrow(message);
+    }
+    for (const wrong of [{ type: 0 }, { type: 8 }, { level: 2 }]) {
+      expect(() => {
+        able.postSend({ ...flush, ...wrong } as never);
+      }).toThrow(/^EINVAL/);
+    }
+  });
 });

@@ -1,5 +1,5 @@
 // What programs do with every kind of object, for native-calls.mjs.
-import { AccessFlags, openDevice, QpType, SendFlags, WrOpcode } from '../../dist/index.js';
+import { AccessFlags, openDevice, QpAttachCompCntrOp, QpType, SendFlags, WrOpcode } from '../../dist/index.js';
 
 export default async function tour() {
   const ctx = openDevice('soft0');
@@ -19,6 +19,13 @@ export default async function tour() {
   const dm = ctx.allocDm(256);
   dm.copyTo(0, new Uint8Array(16));
   dm.copyFrom(0, new Uint8Array(16));
+  const buf = pd.allocBuf(256);
+  buf.copyTo(0, new Uint8Array(16));
+  buf.copyFrom(0, new Uint8Array(16));
+  pd.regBufMr(buf, AccessFlags.LOCAL_WRITE);
+  const dmah = ctx.allocDmah({ ph: 1 });
+  pd.regMrEx({ buf, access: AccessFlags.LOCAL_WRITE, dmah });
+  pd.regMrEx({ view: new Uint8Array(new SharedArrayBuffer(4096)), access: AccessFlags.LOCAL_WRITE });
   const mw = pd.allocMw();
   const srq = pd.createSrq({ maxWr: 8, maxSge: 2 });
   srq.postRecv({ sgList: [{ mr, length: 8 }] });
@@ -26,6 +33,10 @@ export default async function tour() {
   const cap = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 2, maxRecvSge: 2, maxInlineData: 64 };
   const of = (qpType, more) => pd.createQp({ qpType, sendCq: cq, recvCq: cq, cap, ...more });
   const [one, other] = [of(QpType.RC), of(QpType.RC)];
+  const counter = ctx.createCompCntr();
+  one.attachCompCntr(counter, QpAttachCompCntrOp.SEND);
+  counter.inc(3);
+  counter.read();
   const { gid } = ctx.defaultGid();
   for (const [qp, peer] of [
     [one, other],

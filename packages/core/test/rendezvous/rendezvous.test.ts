@@ -192,7 +192,7 @@ describe('listen and dial', () => {
     const dialled = dial({ port: server.port });
     kept(await (await next(server)).accept());
     kept(await dialled);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(performance.now() - start).toBeLessThan(5000); // a silent one may stay for 10 s
     for (const socket of idle) socket.destroy();
   });
 
@@ -200,11 +200,11 @@ describe('listen and dial', () => {
     const server = await serve({ backlog: 2 });
     const controller = new AbortController();
     const given = Array.from({ length: 2 }, () => dial({ port: server.port, signal: controller.signal }));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
     await expect(dial({ port: server.port })).rejects.toMatchObject({ code: 'REJECTED' });
     controller.abort();
     await Promise.allSettled(given);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
     const dialled = dial({ port: server.port });
     kept(await (await next(server)).accept());
     kept(await dialled);

@@ -262,10 +262,10 @@ describe('enumerations', () => {
     expect(Mtu).toEqual({ MTU_256: 1, MTU_512: 2, MTU_1024: 3, MTU_2048: 4, MTU_4096: 5 });
     expect(Object.keys(QpState)).toHaveLength(8);
     expect(QpType).toEqual({ RC: 2, UC: 3, UD: 4, RAW_PACKET: 8, XRC_SEND: 9, XRC_RECV: 10, DRIVER: 255 });
-    expect(Object.keys(WrOpcode)).toHaveLength(11);
+    expect(Object.keys(WrOpcode)).toHaveLength(12);
     expect(Object.values(AccessFlags).every((value) => typeof value === 'number')).toBe(true);
     expect(WqState).toEqual({ RESET: 0, RDY: 1, ERR: 2, UNKNOWN: 3 });
-    expect(Object.keys(EventType)).toHaveLength(20);
+    expect(Object.keys(EventType)).toHaveLength(21);
     expect(Object.values(WcStatus)).toEqual(Array.from({ length: 24 }, (_, code) => code));
     expect(JSON.stringify(SendFlags)).toBe('{"FENCE":1,"SIGNALED":2,"SOLICITED":4,"INLINE":8,"IP_CSUM":16}');
   });

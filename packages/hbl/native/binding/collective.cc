@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "binding/exchange.h"
+#include "provider/exchange.h"
 #include "binding/library.h"
 
 namespace verbs::hbl::binding {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "binding/exchange.h"
+#include "provider/exchange.h"
 #include "binding/library.h"
 #include "provider/device_list.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "binding/encap.h"
-#include "binding/exchange.h"
+#include "provider/exchange.h"
 #include "binding/library.h"
 
 namespace verbs::hbl::binding {

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "binding/exchange.h"
+#include "provider/exchange.h"
 #include "binding/library.h"
 #include "provider/child.h"
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "binding/objects.h"
+#include "provider/exchange.h"
 
 namespace verbs::mlx5::binding {
 namespace {
@@ -72,9 +73,9 @@ napi_value login_query(const Arguments& arguments) {
   Held held;
   auto* object = held.object<mlx5dv_crypto_login_obj>(arguments, 0);
   if (!object) return nullptr;
-  mlx5dv_crypto_login_query_attr attr{};
-  const int error = status(object->library().mlx5dv_crypto_login_query, object->get(), &attr);
-  return error != 0 ? failure(env, error) : number(env, attr.state);
+  Filled<mlx5dv_crypto_login_query_attr> attr;
+  const int error = attr.after(status(object->library().mlx5dv_crypto_login_query, object->get(), attr.get()));
+  return error != 0 ? failure(env, error) : number(env, attr->state);
 }
 
 // dekCreate(library, context, pd, { keySize, hasKeytag, keyPurpose, opaque, key, cryptoLogin? }): handle | -errno
@@ -115,11 +116,13 @@ napi_value dek_query(const Arguments& arguments) {
   Held held;
   auto* dek = held.object<mlx5dv_dek>(arguments, 0);
   if (!dek) return nullptr;
-  mlx5dv_dek_attr attr{};
-  if (const int error = status(dek->library().mlx5dv_dek_query, dek->get(), &attr)) return failure(env, error);
+  Filled<mlx5dv_dek_attr> attr;
+  if (const int error = attr.after(status(dek->library().mlx5dv_dek_query, dek->get(), attr.get()))) {
+    return failure(env, error);
+  }
   napi_value result = object(env);
-  set(env, result, "state", number(env, attr.state));
-  set(env, result, "opaque", byte_array(env, attr.opaque, sizeof attr.opaque));
+  set(env, result, "state", number(env, attr->state));
+  set(env, result, "opaque", byte_array(env, attr->opaque, sizeof attr->opaque));
   return result;
 }
 
@@ -148,10 +151,12 @@ napi_value mkey_check(const Arguments& arguments) {
   Held held;
   auto* mkey = held.object<mlx5dv_mkey>(arguments, 0);
   if (!mkey) return nullptr;
-  mlx5dv_mkey_err info{};
-  if (const int error = status(mkey->library()._mlx5dv_mkey_check, mkey->get(), &info, sizeof info)) {
+  Filled<mlx5dv_mkey_err> filled;
+  if (const int error =
+          filled.after(status(mkey->library()._mlx5dv_mkey_check, mkey->get(), filled.get(), sizeof *filled))) {
     return failure(env, error);
   }
+  const mlx5dv_mkey_err& info = *filled;
   napi_value result = object(env);
   set(env, result, "errType", number(env, info.err_type));
   set(env, result, "actualValue", big(env, info.err.sig.actual_value));

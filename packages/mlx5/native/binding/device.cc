@@ -3,6 +3,7 @@
 
 #include "binding/objects.h"
 #include "provider/device_list.h"
+#include "provider/exchange.h"
 
 namespace verbs::mlx5::binding {
 namespace {
@@ -91,12 +92,13 @@ napi_value query_device(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_context device{};
+  Filled<mlx5dv_context> device;
   constexpr std::uint64_t kAll = (MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD << 1) - 1;
-  device.comp_mask = kAll;
-  if (const int error = status(context.library().mlx5dv_query_device, context.get(), &device))
+  device->comp_mask = kAll;
+  if (const int error = device.after(status(context.library().mlx5dv_query_device, context.get(), device.get()))) {
     return failure(env, error);
-  return write_capabilities(env, device);
+  }
+  return write_capabilities(env, *device);
 }
 
 // queryPort(library, context, portNum): { flags, vport, … } | -errno
@@ -104,11 +106,12 @@ napi_value query_port(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_port port{};
-  if (const int error =
-          status(context.library()._mlx5dv_query_port, context.get(), to_u32(env, arguments[2]), &port, sizeof port)) {
+  Filled<mlx5dv_port> filled;
+  if (const int error = filled.after(status(context.library()._mlx5dv_query_port, context.get(),
+                                            to_u32(env, arguments[2]), filled.get(), sizeof *filled))) {
     return failure(env, error);
   }
+  const mlx5dv_port& port = *filled;
   napi_value result = object(env);
   set(env, result, "flags", big(env, port.flags));
   set(env, result, "vport", number(env, port.vport));
@@ -126,9 +129,11 @@ napi_value get_clock_info(const Arguments& arguments) {
   const napi_env env = arguments.env;
   Subject<ibv_context> context(arguments);
   if (!context) return nullptr;
-  mlx5dv_clock_info clock{};
-  if (const int error = status(context.library().mlx5dv_get_clock_info, context.get(), &clock))
+  Filled<mlx5dv_clock_info> filled;
+  if (const int error = filled.after(status(context.library().mlx5dv_get_clock_info, context.get(), filled.get()))) {
     return failure(env, error);
+  }
+  const mlx5dv_clock_info& clock = *filled;
   napi_value result = object(env);
   set(env, result, "nsec", big(env, clock.nsec));
   set(env, result, "lastCycles", big(env, clock.last_cycles));

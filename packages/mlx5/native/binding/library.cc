@@ -49,7 +49,7 @@ napi_value open_library(const Arguments& arguments) { return libraries().open(ar
 napi_value attach_model(const Arguments& arguments) { return libraries().attach_model(arguments); }
 
 // missing(library, function): undefined if the library has it, or if it is not a function of this table; else the
-// release of rdma-core that it came with, "" where that is not known.
+// release of rdma-core that it came with.
 napi_value missing(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);

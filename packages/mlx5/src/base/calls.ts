@@ -16,7 +16,7 @@ function failure(errno: number, { library, syscall, detail, hint }: About): Verb
 }
 
 function missing(syscall: string, release: string): string {
-  return `this libmlx5 has no ${syscall}: it came with ${release === '' ? 'a release after rdma-core 44' : `rdma-core ${release}`}`;
+  return `this libmlx5 has no ${syscall}: it came with rdma-core ${release}`;
 }
 
 /** The result of a call that returns an object or a negated errno. */

@@ -219,7 +219,7 @@ export function reservedQpnDealloc(ctx: Context, qpn: number): void {
 /**
  * `mlx5dv_get_data_direct_sysfs_path`: of the device's data direct function, for dma-buf regions.
  *
- * @throws VerbsError ENODEV, EOPNOTSUPP (also from a libmlx5 without it: it is newer than rdma-core 44)
+ * @throws VerbsError ENODEV, EOPNOTSUPP (also from a libmlx5 before rdma-core 54)
  */
 export function getDataDirectSysfsPath(ctx: Context): string {
   const syscall = 'mlx5dv_get_data_direct_sysfs_path';

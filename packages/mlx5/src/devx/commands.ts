@@ -30,7 +30,7 @@ export function createObj(ctx: Context, input: Uint8Array, outLength: number): D
  * `mlx5dv_devx_obj_import`: an object that another context of the same open file exported.
  *
  * @param data from {@link DevxObject.export}; the library does not detect other bytes
- * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44), EINVAL
+ * @throws VerbsError EOPNOTSUPP (a libmlx5 before rdma-core 63), EINVAL
  */
 export function importObj(ctx: Context, data: Uint8Array): DevxObject {
   const syscall = 'mlx5dv_devx_obj_import';

@@ -101,7 +101,7 @@ export function regUmemDmabuf(
  * `mlx5dv_devx_umem_import`.
  *
  * @param data from {@link Umem.export}; the library does not detect other bytes
- * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44), EINVAL
+ * @throws VerbsError EOPNOTSUPP (a libmlx5 before rdma-core 63), EINVAL
  */
 export function importUmem(ctx: Context, data: Uint8Array): Umem {
   const syscall = 'mlx5dv_devx_umem_import';

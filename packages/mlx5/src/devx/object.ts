@@ -59,7 +59,7 @@ export class DevxObject extends Resource {
    * `mlx5dv_devx_obj_export`: data for {@link devx.importObj}, in this process or in another that shares the device's
    * open file (see `importDevice` of @verbs/core).
    *
-   * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44)
+   * @throws VerbsError EOPNOTSUPP (a libmlx5 before rdma-core 63)
    */
   export(): Uint8Array {
     const syscall = 'mlx5dv_devx_obj_export';

@@ -43,7 +43,7 @@ export class Uar extends Resource {
   /**
    * `mlx5dv_devx_uar_export_dmabuf_fd`: the page as a dma-buf. The descriptor is the caller's to close.
    *
-   * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44)
+   * @throws VerbsError EOPNOTSUPP (a libmlx5 before rdma-core 62)
    */
   exportDmabufFd(): number {
     const syscall = 'mlx5dv_devx_uar_export_dmabuf_fd';
@@ -130,7 +130,7 @@ export function allocVar(ctx: Context, flags = 0): Var {
  * `mlx5dv_var_import`.
  *
  * @param data from {@link Var.export}; the library does not detect other bytes
- * @throws VerbsError EOPNOTSUPP (newer than rdma-core 44), EINVAL
+ * @throws VerbsError EOPNOTSUPP (a libmlx5 before rdma-core 63), EINVAL
  */
 export function importVar(ctx: Context, data: Uint8Array): Var {
   const syscall = 'mlx5dv_var_import';

@@ -20,7 +20,7 @@ export interface ExportSizes {
 /**
  * `mlx5dv_get_export_sizes` (`_mlx5dv_get_export_sizes`): the sizes of exported objects.
  *
- * @throws VerbsError EOPNOTSUPP from a libmlx5 without it: it is newer than rdma-core 44
+ * @throws VerbsError EOPNOTSUPP from a libmlx5 before rdma-core 63
  */
 export function getExportSizes(ctx: Context): ExportSizes {
   const { library } = forContext(ctx, SYSCALL);

@@ -63,7 +63,7 @@ const checkDmabuf = fields({ length: u53(1), offset: or(u53(), 0), iova: or(u64(
  * `mlx5dv_reg_dmabuf_mr`: `pd.regDmabufMr` with mlx5's own access flags.
  *
  * @param attr `length` and `offset` in bytes, `iova` (default 0), `mlx5Access`: {@link DmabufAccess}, default 0
- * @throws VerbsError EOPNOTSUPP (also from a libmlx5 without it: it is newer than rdma-core 44), EBADF, EINVAL
+ * @throws VerbsError EOPNOTSUPP (also from a libmlx5 before rdma-core 54), EBADF, EINVAL
  */
 export function regDmabufMr(
   pd: ProtectionDomain,

@@ -1,16 +1,51 @@
-// rdma_getaddrinfo, which may ask a name server: on a thread of Node's pool.
+// rdma_getaddrinfo, which may ask a name server: on a thread of Node's pool. And rdma_resolve_addrinfo, whose result is an
+// event, for addresses and the names of services.
 #include <cerrno>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "binding/address.h"
+#include "binding/id.h"
+#include "provider/exchange.h"
 
 namespace verbs::rdmacm::binding {
 namespace {
 
+// The arguments node and service, and hints: { flags, family, qpType, portSpace, srcAddr? }.
+class Wanted {
+ public:
+  Wanted(napi_env env, napi_value node, napi_value service, napi_value hints)
+      : source_(env, provider::get(env, hints, "srcAddr")) {
+    if (!is_undefined(env, node)) node_ = to_string(env, node);
+    if (!is_undefined(env, service)) service_ = to_string(env, service);
+    const auto number_in = [&](const char* name) {
+      return static_cast<int>(to_integer(env, provider::get(env, hints, name)));
+    };
+    hints_->ai_flags = number_in("flags");
+    hints_->ai_family = number_in("family");
+    hints_->ai_qp_type = number_in("qpType");
+    hints_->ai_port_space = number_in("portSpace");
+    hints_->ai_src_addr = source_.get();
+    hints_->ai_src_len = source_.length();
+  }
+  Wanted(const Wanted&) = delete;  // the hints point to the source
+  Wanted& operator=(const Wanted&) = delete;
+
+  const char* node() const { return node_ ? node_->c_str() : nullptr; }
+  const char* service() const { return service_ ? service_->c_str() : nullptr; }
+  const rdma_addrinfo* hints() { return hints_.get(); }
+
+ private:
+  std::optional<std::string> node_;
+  std::optional<std::string> service_;
+  SocketAddress source_;
+  Given<rdma_addrinfo> hints_;
+};
+
 struct Lookup {
-  explicit Lookup(const Library& its_library) : library(its_library) {}
+  Lookup(const Library& its_library, const Arguments& arguments)
+      : library(its_library), wanted(arguments.env, arguments[1], arguments[2], arguments[3]) {}
   ~Lookup() {
     if (found) library.rdma_freeaddrinfo(found);
   }
@@ -18,10 +53,7 @@ struct Lookup {
   Lookup& operator=(const Lookup&) = delete;
 
   const Library& library;
-  std::optional<std::string> node;
-  std::optional<std::string> service;
-  rdma_addrinfo hints{};
-  std::optional<SocketAddress> source;
+  Wanted wanted;
   rdma_addrinfo* found = nullptr;
   int result = 0;
   int error = 0;
@@ -31,10 +63,10 @@ struct Lookup {
 
 void look_up(napi_env, void* data) {
   auto* lookup = static_cast<Lookup*>(data);
-  const auto text_of = [](const std::optional<std::string>& value) { return value ? value->c_str() : nullptr; };
+  Wanted& wanted = lookup->wanted;
   errno = 0;
   lookup->result =
-      lookup->library.rdma_getaddrinfo(text_of(lookup->node), text_of(lookup->service), &lookup->hints, &lookup->found);
+      lookup->library.rdma_getaddrinfo(wanted.node(), wanted.service(), wanted.hints(), &lookup->found);
   lookup->error = errno;
 }
 
@@ -51,20 +83,22 @@ napi_value write_addrinfo(napi_env env, const rdma_addrinfo& info) {
   return result;
 }
 
-// An array, or [result, errno] of a failed call in an object.
-napi_value write_outcome(napi_env env, const Lookup& lookup) {
+napi_value write_list(napi_env env, const rdma_addrinfo* first) {
   napi_value result = nullptr;
-  if (lookup.result != 0) {
-    result = object(env);
-    set(env, result, "result", number(env, lookup.result));
-    set(env, result, "errno", number(env, lookup.error));
-    return result;
-  }
   napi_create_array(env, &result);
   std::uint32_t count = 0;
-  for (const rdma_addrinfo* info = lookup.found; info; info = info->ai_next) {
+  for (const rdma_addrinfo* info = first; info; info = info->ai_next) {
     napi_set_element(env, result, count++, write_addrinfo(env, *info));
   }
+  return result;
+}
+
+// An array, or [result, errno] of a failed call in an object.
+napi_value write_outcome(napi_env env, const Lookup& lookup) {
+  if (lookup.result == 0) return write_list(env, lookup.found);
+  napi_value result = object(env);
+  set(env, result, "result", number(env, lookup.result));
+  set(env, result, "errno", number(env, lookup.error));
   return result;
 }
 
@@ -83,19 +117,7 @@ napi_value get_addr_info(const Arguments& arguments) {
   const napi_env env = arguments.env;
   const Library* library = library_of(arguments, 0);
   if (!library) return nullptr;
-  auto lookup = std::make_unique<Lookup>(*library);
-  if (!is_undefined(env, arguments[1])) lookup->node = to_string(env, arguments[1]);
-  if (!is_undefined(env, arguments[2])) lookup->service = to_string(env, arguments[2]);
-  const auto number_in = [&](const char* name) {
-    return static_cast<int>(to_integer(env, provider::get(env, arguments[3], name)));
-  };
-  lookup->hints.ai_flags = number_in("flags");
-  lookup->hints.ai_family = number_in("family");
-  lookup->hints.ai_qp_type = number_in("qpType");
-  lookup->hints.ai_port_space = number_in("portSpace");
-  lookup->source.emplace(env, provider::get(env, arguments[3], "srcAddr"));
-  lookup->hints.ai_src_addr = lookup->source->get();
-  lookup->hints.ai_src_len = lookup->source->length();
+  auto lookup = std::make_unique<Lookup>(*library, arguments);
   napi_value promise = nullptr;
   if (napi_create_promise(env, &lookup->deferred, &promise) != napi_ok ||
       napi_create_async_work(env, nullptr, text(env, "verbs.getaddrinfo"), look_up, settle, lookup.get(),
@@ -110,8 +132,41 @@ napi_value get_addr_info(const Arguments& arguments) {
   return promise;
 }
 
+// resolveAddrinfo(id, node | undefined, service | undefined, hints): 0 | -errno. With a name the library asks the name
+// server here and now: the caller gives an address.
+napi_value resolve_addrinfo(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  Wanted wanted(env, arguments[1], arguments[2], arguments[3]);
+  Taken keep;
+  auto* id = Child::of<Id>(arguments, 0, &keep);
+  if (!id) return nullptr;
+  if (!id->library().rdma_resolve_addrinfo) return failure(env, EOPNOTSUPP);
+  errno = 0;
+  return failure(env, error_of(id->library().rdma_resolve_addrinfo(id->get(), wanted.node(), wanted.service(),
+                                                                   wanted.hints())));
+}
+
+// queryAddrinfo(id): object[] | -errno. The library gives the result of resolveAddrinfo once.
+napi_value query_addrinfo(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  Taken keep;
+  auto* id = Child::of<Id>(arguments, 0, &keep);
+  if (!id) return nullptr;
+  const Library& library = id->library();
+  if (!library.rdma_query_addrinfo) return failure(env, EOPNOTSUPP);
+  rdma_addrinfo* found = nullptr;
+  errno = 0;
+  if (const int error = error_of(library.rdma_query_addrinfo(id->get(), &found))) return failure(env, error);
+  const std::unique_ptr<rdma_addrinfo, decltype(library.rdma_freeaddrinfo)> kept(found, library.rdma_freeaddrinfo);
+  return write_list(env, found);
+}
+
 }  // namespace
 
-void init_addrinfo(napi_env env, napi_value exports) { export_guarded<get_addr_info>(env, exports, "getaddrinfo"); }
+void init_addrinfo(napi_env env, napi_value exports) {
+  export_guarded<get_addr_info>(env, exports, "getaddrinfo");
+  export_guarded<resolve_addrinfo>(env, exports, "resolveAddrinfo");
+  export_guarded<query_addrinfo>(env, exports, "queryAddrinfo");
+}
 
 }  // namespace verbs::rdmacm::binding

@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "binding/id.h"
+#include "provider/exchange.h"
 
 namespace verbs::rdmacm::binding {
 namespace {
@@ -113,12 +114,13 @@ napi_value get_remote_ece(const Arguments& arguments) {
   auto* id = Child::of<Id>(arguments, 0, &keep);
   if (!id) return nullptr;
   if (!id->library().rdma_get_remote_ece) return failure(env, EOPNOTSUPP);
-  ibv_ece ece{};
+  Filled<ibv_ece> ece;
   errno = 0;
-  if (const int error = error_of(id->library().rdma_get_remote_ece(id->get(), &ece))) return failure(env, error);
+  const int error = ece.after(error_of(id->library().rdma_get_remote_ece(id->get(), ece.get())));
+  if (error != 0) return failure(env, error);
   napi_value result = object(env);
-  set(env, result, "vendorId", number(env, ece.vendor_id));
-  set(env, result, "options", number(env, ece.options));
+  set(env, result, "vendorId", number(env, ece->vendor_id));
+  set(env, result, "options", number(env, ece->options));
   return result;
 }
 

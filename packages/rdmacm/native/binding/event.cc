@@ -17,6 +17,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   const rdma_cm_event* operator->() const { return event_; }
+  const rdma_cm_event& operator*() const { return *event_; }
 
  private:
   const Library& library_;
@@ -81,13 +82,22 @@ bool has_param(rdma_cm_event_type event) {
   }
 }
 
+// RDMA_CM_EVENT_USER, and the `arg` of its union, since release 60.
+constexpr int kUserEvent = 18;
+
+std::uint64_t argument_of(const rdma_cm_event& event) {
+  std::uint64_t argument = 0;
+  std::memcpy(&argument, &event.param, sizeof argument);
+  return argument;
+}
+
 double key_of(napi_env env, rdma_cm_id* id) {
   const auto& ids = Environment::of(env)->ids;
   const auto found = id ? ids.find(id) : ids.end();
   return found == ids.end() ? 0 : found->second->key();
 }
 
-// getCmEvent(channel): { event, status, id, listenId, made?: { handle, key }, conn?, ud? } | -errno. The event is
+// getCmEvent(channel): { event, status, id, listenId, made?: { handle, key }, conn?, ud?, arg? } | -errno. The event is
 // acknowledged before this returns. `id` and `listenId` are keys, 0 for none; `made` is the identifier of a request.
 napi_value get_cm_event(const Arguments& arguments) {
   const napi_env env = arguments.env;
@@ -113,6 +123,7 @@ napi_value get_cm_event(const Arguments& arguments) {
   }
   set(env, result, "id", number(env, key_of(env, event->id)));
   set(env, result, "listenId", number(env, key_of(env, event->listen_id)));
+  if (static_cast<int>(event->event) == kUserEvent) set(env, result, "arg", big(env, argument_of(*event)));
   if (!has_param(event->event)) return result;
   if (of_multicast(event->event) || (event->id && event->id->qp_type == IBV_QPT_UD)) {
     // The private data of a multicast event is the context of the join.
@@ -123,8 +134,24 @@ napi_value get_cm_event(const Arguments& arguments) {
   return result;
 }
 
+// writeCmEvent(id, status, argument: bigint): 0 | -errno
+napi_value write_cm_event(const Arguments& arguments) {
+  const napi_env env = arguments.env;
+  Taken keep;
+  auto* id = Child::of<Id>(arguments, 0, &keep);
+  if (!id) return nullptr;
+  if (!id->library().rdma_write_cm_event) return failure(env, EOPNOTSUPP);
+  const auto status = static_cast<int>(to_integer(env, arguments[1]));
+  errno = 0;
+  return failure(
+      env, error_of(id->library().rdma_write_cm_event(id->get(), kUserEvent, status, to_u64(env, arguments[2]))));
+}
+
 }  // namespace
 
-void init_event(napi_env env, napi_value exports) { export_guarded<get_cm_event>(env, exports, "getCmEvent"); }
+void init_event(napi_env env, napi_value exports) {
+  export_guarded<get_cm_event>(env, exports, "getCmEvent");
+  export_guarded<write_cm_event>(env, exports, "writeCmEvent");
+}
 
 }  // namespace verbs::rdmacm::binding

@@ -14,6 +14,9 @@ bool find_functions(const std::string& name, Library* library, std::string* reas
   library->function = reinterpret_cast<decltype(library->function)>(dlsym(library->handle, #function));
   RDMACM_NEEDED(RDMACM_FIND)
   RDMACM_OPTIONAL(RDMACM_FIND)
+#define RDMACM_FIND_NEWER(result, function, parameters) RDMACM_FIND(function)
+  RDMACM_NEWER(RDMACM_FIND_NEWER)
+#undef RDMACM_FIND_NEWER
 #undef RDMACM_FIND
   bool complete = true;
 #define RDMACM_THERE(function) complete &= library->function != nullptr;

@@ -3,6 +3,8 @@
 
 #include <rdma/rdma_cma.h>
 
+#include <cstdint>
+
 #include "provider/core.h"
 #include "provider/napi_setup.h"
 
@@ -23,6 +25,11 @@ using namespace verbs::provider;  // NOLINT(google-build-using-namespace): value
 #define RDMACM_OPTIONAL(X) \
   X(rdma_join_multicast_ex) X(rdma_establish) X(rdma_init_qp_attr) X(rdma_set_local_ece) X(rdma_get_remote_ece) \
   X(rdma_reject_ece)
+// Of releases whose header may not be the one at hand: X(result, function, parameters), as optional.
+#define RDMACM_NEWER(X)                                                                                          \
+  X(int, rdma_resolve_addrinfo, (rdma_cm_id * id, const char* node, const char* service, const rdma_addrinfo* hints)) \
+  X(int, rdma_query_addrinfo, (rdma_cm_id * id, rdma_addrinfo** info))                                            \
+  X(int, rdma_write_cm_event, (rdma_cm_id * id, int event, int status, std::uint64_t argument))
 // clang-format on
 
 struct Library {
@@ -30,6 +37,9 @@ struct Library {
 #define RDMACM_MEMBER(function) decltype(&::function) function;
   RDMACM_NEEDED(RDMACM_MEMBER)
   RDMACM_OPTIONAL(RDMACM_MEMBER)
+#undef RDMACM_MEMBER
+#define RDMACM_MEMBER(result, function, parameters) result(*function) parameters;
+  RDMACM_NEWER(RDMACM_MEMBER)
 #undef RDMACM_MEMBER
 };
 

@@ -1,12 +1,15 @@
 // Queue pairs of identifiers.
 #include <cerrno>
+#include <utility>
 
 #include "binding/id.h"
+#include "provider/exchange.h"
 
 namespace verbs::rdmacm::binding {
 namespace {
 
-// The identifier of the createQp call that this thread is in: reading its arguments may close it.
+// The identifier of the createQp call that this thread is in: reading its arguments may close it, and call createQp
+// again.
 thread_local const verbs_core_object* creating = nullptr;
 
 void* make_qp(void*, void* context, void* attr) {
@@ -35,9 +38,9 @@ napi_value create_qp(const Arguments& arguments) {
   auto* id = Child::of<Id>(arguments, 0, &keep);
   if (!id) return nullptr;
   const verbs_core_qp_maker maker{.make = make_qp, .destroy = destroy_qp, .data = id, .parent = keep.get()};
-  creating = keep.get();
+  const verbs_core_object* outer = std::exchange(creating, keep.get());
   const napi_value result = core()->create_qp_by(arguments.env, arguments.from(1), &maker);
-  creating = nullptr;
+  creating = outer;
   return result;
 }
 
@@ -48,13 +51,14 @@ napi_value init_qp_attr(const Arguments& arguments) {
   auto* id = Child::of<Id>(arguments, 0, &keep);
   if (!id) return nullptr;
   if (!id->library().rdma_init_qp_attr) return failure(env, EOPNOTSUPP);
-  ibv_qp_attr attr{};
+  Filled<ibv_qp_attr> attr;
   int mask = 0;
-  attr.qp_state = static_cast<ibv_qp_state>(to_u32(env, arguments[1]));
+  attr->qp_state = static_cast<ibv_qp_state>(to_u32(env, arguments[1]));
   errno = 0;
-  if (const int error = error_of(id->library().rdma_init_qp_attr(id->get(), &attr, &mask))) return failure(env, error);
+  const int error = attr.after(error_of(id->library().rdma_init_qp_attr(id->get(), attr.get(), &mask)));
+  if (error != 0) return failure(env, error);
   napi_value result = object(env);
-  set(env, result, "attr", core()->write_qp_attr(env, &attr));
+  set(env, result, "attr", core()->write_qp_attr(env, attr.get()));
   set(env, result, "mask", number(env, mask));
   return result;
 }

@@ -33,6 +33,12 @@ declare enum CmEventTypeValue {
   ADDR_CHANGE = 14,
   /** `RDMA_CM_EVENT_TIMEWAIT_EXIT`: a queue pair may be connected again. */
   TIMEWAIT_EXIT = 15,
+  /** `RDMA_CM_EVENT_ADDRINFO_RESOLVED`: an address was found; `resolveAddrinfo` waits for it. Since release 60. */
+  ADDRINFO_RESOLVED = 16,
+  /** `RDMA_CM_EVENT_ADDRINFO_ERROR`: none was found. Since release 60. */
+  ADDRINFO_ERROR = 17,
+  /** `RDMA_CM_EVENT_USER`: what `writeCmEvent` has put there. Since release 60. */
+  USER = 18,
 }
 /** `enum rdma_cm_event_type`: the events of a channel. */
 export const CmEventType: Members<typeof CmEventTypeValue> = {
@@ -52,6 +58,9 @@ export const CmEventType: Members<typeof CmEventTypeValue> = {
   MULTICAST_ERROR: 13,
   ADDR_CHANGE: 14,
   TIMEWAIT_EXIT: 15,
+  ADDRINFO_RESOLVED: 16,
+  ADDRINFO_ERROR: 17,
+  USER: 18,
 };
 /** A value of {@link CmEventType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CmEventType = CmEventTypeValue;
@@ -144,13 +153,19 @@ declare enum AddrInfoFlagsValue {
   NOROUTE = 4,
   /** `RAI_FAMILY`: `family` of the hints counts. */
   FAMILY = 8,
+  /** `RAI_SA`, of {@link CmId.resolveAddrinfo}: the service is asked of InfiniBand's subnet administrator. Since release 60. */
+  SA = 0x10,
+  /** `RAI_DNS`, of {@link CmId.resolveAddrinfo}: the name server is asked, as without it. Since release 60. */
+  DNS = 0x20,
 }
-/** Flags of {@link getaddrinfo}. */
+/** Flags of {@link getaddrinfo} and {@link CmId.resolveAddrinfo}. */
 export const AddrInfoFlags: Members<typeof AddrInfoFlagsValue> = {
   PASSIVE: 1,
   NUMERICHOST: 2,
   NOROUTE: 4,
   FAMILY: 8,
+  SA: 0x10,
+  DNS: 0x20,
 };
 /** Or-ed values of {@link AddrInfoFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type AddrInfoFlags = AddrInfoFlagsValue | 0;

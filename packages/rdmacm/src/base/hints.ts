@@ -21,6 +21,13 @@ export const hints: Hints = {
   },
   rdma_resolve_addr: { ENODEV: NO_DEVICE, EADDRNOTAVAIL: NO_DEVICE, EINVAL: ORDER },
   rdma_resolve_route: { EINVAL: `${ORDER}: await ADDR_RESOLVED first` },
+  rdma_resolve_addrinfo: {
+    EOPNOTSUPP:
+      'librdmacm has it since release 60, and AddrInfoFlags.SA is for InfiniBand; getaddrinfo() does the rest everywhere',
+    ENOENT: 'the address was not found',
+  },
+  rdma_query_addrinfo: { EOPNOTSUPP: 'librdmacm has it since release 60' },
+  rdma_write_cm_event: { EOPNOTSUPP: 'librdmacm has it since release 60' },
   rdma_listen: {
     EINVAL: ORDER,
     EADDRINUSE: 'another identifier has this address and port',

@@ -45,6 +45,7 @@ export interface NativeEvent {
   listenId: number;
   made?: NativeId;
   conn?: NativeConnParam;
+  arg?: bigint;
   ud?: { privateData: Uint8Array | undefined; attr: NativeQpAttr; qpNum: number; qkey: number };
 }
 
@@ -116,6 +117,7 @@ export interface Native {
   refChannel(channel: NativeHandle, alive: boolean): void;
   pauseChannel(channel: NativeHandle, paused: boolean): number;
   getCmEvent(channel: NativeHandle): NativeEvent | number;
+  writeCmEvent(id: NativeHandle, status: number, arg: bigint): number;
 
   createId(channel: NativeHandle, portSpace: number): NativeId | number;
   contextOf(id: NativeHandle, libibverbs: Libibverbs | undefined): NativeContext | undefined;
@@ -128,6 +130,9 @@ export interface Native {
     timeoutMs: number,
   ): number;
   resolveRoute(id: NativeHandle, timeoutMs: number): number;
+  /** `node` is an address: with a name the thread waits for the name server. */
+  resolveAddrinfo(id: NativeHandle, node: string | undefined, service: string | undefined, hints: object): number;
+  queryAddrinfo(id: NativeHandle): NativeAddrInfo[] | number;
   setOption(id: NativeHandle, level: number, name: number, value: Uint8Array): number;
   migrateId(id: NativeHandle, channel: NativeHandle): number;
 

@@ -6,5 +6,7 @@ export const kEvents: unique symbol = Symbol('events');
 export const kRegister: unique symbol = Symbol('register');
 /** @internal Makes a channel take its events without being asked. */
 export const kDispatch: unique symbol = Symbol('dispatch');
+/** @internal Waits for an event of an identifier. */
+export const kExpect: unique symbol = Symbol('expect');
 /** @internal Moves an identifier to another channel. */
 export const kMove: unique symbol = Symbol('move');

@@ -75,12 +75,9 @@ export async function getaddrinfo(
   hints: AddrInfoHints = {},
 ): Promise<AddrInfo[]> {
   const syscall = 'rdma_getaddrinfo';
-  if (node !== undefined && typeof node !== 'string') throw validate.typeError('node', 'a string', node);
-  const port = typeof service === 'number' ? String(validate.integer(service, 'service', 0, 0xffff)) : service;
-  if (port !== undefined && typeof port !== 'string') throw validate.typeError('service', 'a string or a port', port);
-  const { library, srcAddr, ...given } = checkHints(hints, 'hints');
+  const { port, library, given } = lookupArguments(node, service, hints);
   const { vendor } = libraries.for(kindOf(library, 'hints.library'), syscall);
-  const found = await native.getaddrinfo(vendor, node, port, { ...given, srcAddr });
+  const found = await native.getaddrinfo(vendor, node, port, given);
   if (Array.isArray(found)) return found.map(publicInfo);
   const detail = [node, port].filter((part) => part !== undefined).join(' ');
   const code = EAI[found.result];
@@ -91,6 +88,16 @@ export async function getaddrinfo(
   throw new VerbsError(errno.ENOENT, syscall, { detail, code, text: 'the address was not found' });
 }
 
-function publicInfo({ srcAddr, dstAddr, ...info }: NativeAddrInfo): AddrInfo {
+/** @internal The checked arguments of a lookup. */
+export function lookupArguments(node: unknown, service: unknown, hints: unknown) {
+  if (node !== undefined && typeof node !== 'string') throw validate.typeError('node', 'a string', node);
+  const port = typeof service === 'number' ? String(validate.integer(service, 'service', 0, 0xffff)) : service;
+  if (port !== undefined && typeof port !== 'string') throw validate.typeError('service', 'a string or a port', port);
+  const { library, srcAddr, ...given } = checkHints(hints, 'hints');
+  return { port, library, given: { ...given, srcAddr } };
+}
+
+/** @internal The result for programs, from that of the addon. */
+export function publicInfo({ srcAddr, dstAddr, ...info }: NativeAddrInfo): AddrInfo {
   return { ...info, srcAddr: publicAddress(srcAddr), dstAddr: publicAddress(dstAddr) };
 }

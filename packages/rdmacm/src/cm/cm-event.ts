@@ -33,11 +33,13 @@ export interface CmEvent {
   conn?: FullConnParam;
   /** The same for datagrams and multicast. */
   ud?: UdParam;
+  /** Of USER: the value of {@link CmId.writeCmEvent}. */
+  arg?: bigint;
 }
 
 /** An event for programs, from that of the addon. */
 export function cmEvent(raw: NativeEvent, id: CmId | undefined, listenId: CmId | undefined): CmEvent {
-  const { event, status, conn, ud } = raw;
+  const { event, status, conn, ud, arg } = raw;
   return {
     event: event,
     name: enumName(CmEventType, event) as CmEvent['name'],
@@ -46,6 +48,7 @@ export function cmEvent(raw: NativeEvent, id: CmId | undefined, listenId: CmId |
     ...(listenId && { listenId }),
     ...(conn && { conn: publicConnParam(conn) }),
     ...(ud && { ud: publicUdParam(ud) }),
+    ...(arg !== undefined && { arg }),
   };
 }
 

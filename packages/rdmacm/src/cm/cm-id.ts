@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   type Context,
   type Ece,
@@ -10,6 +11,8 @@ import {
   QpState,
   QpType,
   type QueuePair,
+  VerbsError,
+  type WaitOptions,
 } from '@verbs/core';
 import {
   adoptQp,
@@ -20,16 +23,20 @@ import {
   handleOf,
   inspection,
   nativeQpInitAttr,
+  or,
   publicQpAttr,
+  range,
   Resource,
   setQueuePairState,
   u32,
+  u64,
   uint8Array,
   validate,
 } from '@verbs/core/provider';
-import type { IbOption, IdOption, JoinFlags, OptionLevel, PortSpace } from '../base/enums.js';
+import { AddrInfoFlags, type IbOption, type IdOption, type JoinFlags, type OptionLevel, type PortSpace } from '../base/enums.js';
 import { native, type NativeId, type NativeIdState } from '../base/native.js';
-import { kMove, kRegister, kWatcher } from '../base/symbols.js';
+import { kExpect, kMove, kRegister, kWatcher } from '../base/symbols.js';
+import { type AddrInfo, type AddrInfoHints, getaddrinfo, lookupArguments, publicInfo } from './addr-info.js';
 import type { CmEvent } from './cm-event.js';
 import { type ConnParam, nativeConnParam, privateData } from './conn-param.js';
 import { contextOf } from './contexts.js';
@@ -48,6 +55,8 @@ export interface CmWatcher {
 const S32 = 0x7fffffff;
 const RESOLVE_TIMEOUT = 2000;
 
+const ADDRINFO: ReadonlySet<CmEvent['name']> = new Set(['ADDRINFO_RESOLVED', 'ADDRINFO_ERROR']);
+const userEvent = fields({ status: or(range(-0x80000000, S32), 0), arg: or(u64(), 0n) });
 const ece = fields({ vendorId: u32(), options: u32() });
 
 /**
@@ -177,6 +186,63 @@ export class CmId extends Resource {
     const { timeout } = validate.object(options, 'options', ['timeout']);
     const wait = validate.optional(timeout, 'options.timeout', S32, RESOLVE_TIMEOUT);
     check(native.resolveRoute(id, wait), 'rdma_resolve_route');
+  }
+
+  /**
+   * `rdma_resolve_addrinfo` and `rdma_query_addrinfo`, of release 60: as {@link getaddrinfo}, and with AddrInfoFlags.SA a
+   * service by its InfiniBand name or number, of the device that the identifier is bound to. It waits for its event,
+   * ADDRINFO_RESOLVED or ADDRINFO_ERROR, which nobody else gets.
+   *
+   * @param node a name or an address; undefined for any, and with AddrInfoFlags.SA
+   * @param service a port, or the name of a service; undefined for any
+   * @throws VerbsError EOPNOTSUPP (an older library; a device without subnet administrator), ENOENT (not found), and the errors
+   *   of {@link getaddrinfo}
+   * @throws the reason of `signal` if it aborts
+   * @example const [found] = await id.resolveAddrinfo('localhost', 7471);
+   */
+  async resolveAddrinfo(
+    node: string | undefined,
+    service?: string | number,
+    hints: Omit<AddrInfoHints, 'library'> = {},
+    options: WaitOptions = {},
+  ): Promise<AddrInfo[]> {
+    const syscall = 'rdma_resolve_addrinfo';
+    this.use(syscall);
+    const { port, given } = lookupArguments(node, service, hints);
+    const detail = [node, port].filter((part) => part !== undefined).join(' ');
+    // The C function asks the name server before it returns.
+    const address = node === undefined || isIP(node) !== 0 ? node : await this.#addressOf(node, given);
+    options.signal?.throwIfAborted();
+    check(native.resolveAddrinfo(this.use(syscall), address, port, given), syscall, { detail });
+    const event = await this.#channel[kExpect](this, ADDRINFO, syscall, options);
+    if (event.name === 'ADDRINFO_ERROR') throw new VerbsError(event.status, syscall, { detail });
+    const query = 'rdma_query_addrinfo';
+    return checked(native.queryAddrinfo(this.use(query)), query).map(publicInfo);
+  }
+
+  async #addressOf(name: string, hints: { flags: number; family: number }): Promise<string | undefined> {
+    const [found] = await getaddrinfo(name, undefined, {
+      library: this.library,
+      flags: hints.flags & AddrInfoFlags.FAMILY,
+      family: hints.family,
+    });
+    return found?.dstAddr?.address;
+  }
+
+  /**
+   * `rdma_write_cm_event`, of release 60: an event USER of this identifier, in the order of the others.
+   *
+   * @param event `status` and `arg` come back in it: 32 bits with a sign, and 64 bits without; default 0
+   * @throws VerbsError EOPNOTSUPP (an older library)
+   * @example
+   * id.writeCmEvent({ arg: 7n });
+   * const { name, arg } = await channel.next(); // 'USER', 7n
+   */
+  writeCmEvent(event: { status?: number; arg?: bigint | number } = {}): void {
+    const syscall = 'rdma_write_cm_event';
+    const id = this.use(syscall);
+    const { status, arg } = userEvent(event, 'event');
+    check(native.writeCmEvent(id, status, arg), syscall);
   }
 
   /**

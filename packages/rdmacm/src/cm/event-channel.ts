@@ -2,6 +2,7 @@ import type { LibraryKind, WaitOptions } from '@verbs/core';
 import {
   check,
   checked,
+  closedError,
   coreNative,
   FdEvents,
   type NativeHandle,
@@ -12,11 +13,18 @@ import {
 import { PortSpace } from '../base/enums.js';
 import { kindOf, libraries } from '../base/libraries.js';
 import { native, type NativeEvent } from '../base/native.js';
-import { kDispatch, kEvents, kRegister, kWatcher } from '../base/symbols.js';
+import { kDispatch, kEvents, kExpect, kRegister, kWatcher } from '../base/symbols.js';
 import { type CmEvent, cmEvent } from './cm-event.js';
 import { CmId } from './cm-id.js';
 
 const SYSCALL = 'rdma_get_cm_event';
+
+/** Somebody waits for an event of an identifier. */
+interface Expected {
+  readonly id: CmId;
+  readonly wanted: ReadonlySet<CmEvent['name']>;
+  found: CmEvent | undefined;
+}
 
 /** Events that are taken before the event loop runs its other callbacks. */
 const EVENTS_PER_YIELD = 64;
@@ -31,6 +39,7 @@ export class EventChannel extends Resource {
   readonly #fd: number;
   readonly #ids = new Map<number, WeakRef<CmId>>();
   readonly #sleepers = new WakeList();
+  readonly #expected = new Set<Expected>();
   readonly #events: FdEvents;
   #queue: CmEvent[] = [];
   #sleeping = 0;
@@ -74,7 +83,12 @@ export class EventChannel extends Resource {
    */
   getCmEvent(): CmEvent | undefined {
     const handle = this.use(SYSCALL);
-    return this.#queue.shift() ?? this.#next(handle)?.event;
+    const waiting = this.#queue.shift();
+    if (waiting !== undefined) return waiting;
+    for (;;) {
+      const taken = this.#next(handle);
+      if (taken?.seen !== true) return taken?.event;
+    }
   }
 
   /**
@@ -140,6 +154,39 @@ export class EventChannel extends Resource {
   [kRegister](key: number, id: CmId | undefined): void {
     if (id === undefined) this.#ids.delete(key);
     else this.#ids.set(key, new WeakRef(id));
+    // Who expects an event of it learns that there will be none; later, since the channel itself may be closing.
+    if (id === undefined && this.#expected.size > 0) {
+      queueMicrotask(() => {
+        this.#sleepers.wakeAll();
+      });
+    }
+  }
+
+  /**
+   * @internal The first event of an identifier that `wanted` takes. No one else gets it; all others go where they would go
+   * without.
+   */
+  async [kExpect](id: CmId, wanted: ReadonlySet<CmEvent['name']>, syscall: string, options: WaitOptions): Promise<CmEvent> {
+    const expected: Expected = { id, wanted, found: undefined };
+    this.#expected.add(expected);
+    try {
+      while (expected.found === undefined) {
+        options.signal?.throwIfAborted();
+        if (id.closed) throw closedError('CmId', syscall);
+        if (id.channel !== this) return await id.channel[kExpect](id, wanted, syscall, options);
+        const taken = this.#next(this.use(syscall));
+        if (taken === undefined) await this.#sleep(options.signal);
+        else if (!taken.seen) this.#keep(taken.event);
+      }
+      return expected.found;
+    } finally {
+      this.#expected.delete(expected);
+    }
+  }
+
+  #keep(event: CmEvent): void {
+    this.#queue.push(event);
+    this.#sleepers.wakeAll();
   }
 
   async #sleep(signal: AbortSignal | undefined): Promise<void> {
@@ -159,7 +206,7 @@ export class EventChannel extends Resource {
     check(native.pauseChannel(this.use(SYSCALL), paused), SYSCALL);
   }
 
-  /** Takes an event. `seen`: the watcher of its identifier had it. */
+  /** Takes an event. `seen`: somebody had it, the watcher of its identifier or who expects it. */
   #next(channel: NativeHandle): { event: CmEvent; seen: boolean } | undefined {
     const raw = native.getCmEvent(channel);
     if (typeof raw !== 'number') return this.#deliver(raw);
@@ -172,6 +219,12 @@ export class EventChannel extends Resource {
     const listenId = this.#ids.get(raw.listenId)?.deref();
     const id = raw.made === undefined ? this.#ids.get(raw.id)?.deref() : new CmId(this, raw.made);
     const event = cmEvent(raw, id, listenId);
+    for (const expected of this.#expected) {
+      if (expected.id !== id || expected.found !== undefined || !expected.wanted.has(event.name)) continue;
+      expected.found = event;
+      this.#sleepers.wakeAll();
+      return { event, seen: true };
+    }
     // A request is for the listener.
     const receiver = raw.made === undefined ? id : listenId;
     const watcher = receiver?.[kWatcher];

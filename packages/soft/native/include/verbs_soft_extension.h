@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 8
+#define VERBS_SOFT_EXTENSION_VERSION 9
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -206,6 +206,8 @@ struct verbs_soft_extension_table {
 
   /* ibv_open_device(): NULL and errno. */
   struct ibv_context *(*open_device)(struct ibv_device *device);
+  /* ibv_reg_dmabuf_mr(): NULL and errno. */
+  struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access);
   struct verbs_soft_verbs *(*verbs)(struct ibv_context *context);
   /* Queues an asynchronous event about a QP, a CQ, a port or the device. */
   void (*raise_event)(struct ibv_context *context, const struct ibv_async_event *event);

@@ -3,8 +3,6 @@
 
 #include "binding/device/owned.h"
 
-struct ibv_comp_cntr;  // newer headers define it
-
 namespace verbs::core {
 
 using CompletionCounter = Owned<ibv_comp_cntr, VERBS_CORE_COMP_CNTR>;

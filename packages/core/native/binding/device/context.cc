@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 
+#include "binding/device/query.h"
 #include "binding/lifetime/handle.h"
 
 namespace verbs::core {
@@ -24,11 +25,8 @@ Context::Context(std::shared_ptr<Environment> environment, std::shared_ptr<const
 }
 
 bool Context::removed() const {
-  ibv_port_attr attr{};
-  verbs_context* slots = verbs_get_ctx_op(context_, query_port);
-  const int error = slots != nullptr ? slots->query_port(context_, 1, &attr, sizeof attr)
-                                     : functions().query_port(context_, 1, &attr);
-  return error == EIO;
+  provider::Filled<ibv_port_attr> attr;
+  return query_port(*this, 1, &attr) == EIO;
 }
 
 // The kernel destroys the objects of a device that was removed, and answers every call with EIO from then on. Closing
@@ -168,9 +166,12 @@ Napi::Value is_open(const Napi::CallbackInfo& info) {
 Napi::Value get_async_event(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto context = unwrap<Context>(info, 0);
-  ibv_async_event event{};
+  provider::Filled<ibv_async_event> filled;
   errno = 0;
-  if (context->functions().get_async_event(context->ctx(), &event) != 0) return failure(env, errno == 0 ? EIO : errno);
+  if (context->functions().get_async_event(context->ctx(), filled.get()) != 0) {
+    return failure(env, errno == 0 ? EIO : errno);
+  }
+  ibv_async_event& event = *filled.get();
   double element = 0;
   switch (event.event_type) {
     case IBV_EVENT_CQ_ERR:

@@ -113,8 +113,17 @@ std::shared_ptr<const Library> Library::open(const std::string& name, const std:
   find("ibv_unimport_dm", "IBVERBS_1.13", &f.unimport_dm);
   find("ibv_is_fork_initialized", "IBVERBS_1.13", &f.is_fork_initialized);
   find("ibv_query_qp_data_in_order", "IBVERBS_1.14", &f.query_qp_data_in_order);
+  // Between libibverbs and its providers: its node has another number every few releases.
+  find("ibv_wr_opcode_str", nullptr, &f.wr_opcode_str);
+  find("ibv_alloc_dmah", "IBVERBS_1.15", &f.alloc_dmah);
+  find("ibv_dealloc_dmah", "IBVERBS_1.15", &f.dealloc_dmah);
+  find("ibv_reg_mr_ex", "IBVERBS_1.15", &f.reg_mr_ex);
   find("ibv_query_port_speed", "IBVERBS_1.16", &f.query_port_speed);
   find("ibv_dm_export_dmabuf_fd", "IBVERBS_1.16", &f.dm_export_dmabuf_fd);
+  find("ibv_alloc_buf", "IBVERBS_1.17", &f.alloc_buf);
+  find("ibv_free_buf", "IBVERBS_1.17", &f.free_buf);
+  find("ibv_reg_buf_mr", "IBVERBS_1.17", &f.reg_buf_mr);
+  find("ibv_export_buf_dmabuf_fd", "IBVERBS_1.18", &f.export_buf_dmabuf_fd);
   find("_ibv_query_comp_cntr_caps", "IBVERBS_1.18", &f.query_comp_cntr_caps);
   find("ibv_create_comp_cntr", "IBVERBS_1.18", &f.create_comp_cntr);
   find("ibv_destroy_comp_cntr", "IBVERBS_1.18", &f.destroy_comp_cntr);

@@ -11,7 +11,10 @@
 #undef ibv_query_port
 #undef ibv_get_device_list
 
-struct ibv_comp_cntr;  // newer headers define it
+// Newer headers define these.
+struct ibv_buf;
+struct ibv_comp_cntr;
+struct ibv_dmah;
 
 namespace verbs::core {
 
@@ -88,10 +91,18 @@ struct Functions {
   ibv_fork_status (*is_fork_initialized)();
   int (*query_qp_data_in_order)(ibv_qp*, ibv_wr_opcode, std::uint32_t);
   int (*resolve_eth_l2_from_gid)(ibv_context*, ibv_ah_attr*, std::uint8_t*, std::uint16_t*);
-  // Later than the header here.
+
+  // Of releases whose header may not be the one at hand. Structures are the binding's own declarations of theirs.
+  const char* (*wr_opcode_str)(ibv_wr_opcode);
+  ibv_dmah* (*alloc_dmah)(ibv_context*, void* attr);
+  int (*dealloc_dmah)(ibv_dmah*);
+  ibv_mr* (*reg_mr_ex)(ibv_pd*, void* attr);
   int (*query_port_speed)(ibv_context*, std::uint32_t, std::uint64_t*);
   int (*dm_export_dmabuf_fd)(ibv_dm*);
-  // All of these or none.
+  void* (*alloc_buf)(ibv_pd*, std::size_t, ibv_buf**);
+  void (*free_buf)(ibv_buf*);
+  ibv_mr* (*reg_buf_mr)(ibv_pd*, ibv_buf*, void*, std::size_t, int);
+  int (*export_buf_dmabuf_fd)(ibv_buf*);
   int (*query_comp_cntr_caps)(ibv_context*, void* caps, std::size_t);
   ibv_comp_cntr* (*create_comp_cntr)(ibv_context*, void* attr);
   int (*destroy_comp_cntr)(ibv_comp_cntr*);

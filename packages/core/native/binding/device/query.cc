@@ -3,15 +3,26 @@
 #include <arpa/inet.h>
 #include <endian.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <vector>
 
-#include "binding/device/context.h"
 #include "binding/device/gid.h"
 #include "binding/lifetime/handle.h"
 
 namespace verbs::core {
+
+using provider::Filled;
+
+int query_port(const Context& context, std::uint8_t port, Filled<ibv_port_attr>* attr) {
+  constexpr std::size_t kSize = std::max(sizeof(ibv_port_attr), kActiveSpeedEx + sizeof(std::uint32_t));
+  verbs_context* slots = verbs_get_ctx_op(context.ctx(), query_port);
+  // The exported function fills the shorter structure of older programs. The other fields stay zero.
+  return attr->after(slots != nullptr ? slots->query_port(context.ctx(), port, attr->get(), kSize)
+                                      : context.functions().query_port(context.ctx(), port, attr->get()));
+}
+
 namespace {
 
 Napi::Value big(Napi::Env env, std::uint64_t value) { return Napi::BigInt::New(env, value); }
@@ -64,27 +75,29 @@ Napi::Object write_device(Napi::Env env, const ibv_device_attr& attr) {
 // queryDevice(context): the attributes | -errno
 Napi::Value query_device(const Napi::CallbackInfo& info) {
   const auto context = unwrap<Context>(info, 0);
-  ibv_device_attr attr{};
-  if (const int error = context->functions().query_device(context->ctx(), &attr); error != 0) {
+  Filled<ibv_device_attr> attr;
+  if (const int error = attr.after(context->functions().query_device(context->ctx(), attr.get())); error != 0) {
     return failure(info.Env(), error);
   }
-  return write_device(info.Env(), attr);
+  return write_device(info.Env(), *attr);
 }
 
 // queryDeviceEx(context): the extended attributes | -errno. Without the extended call they are zero, as in C.
 Napi::Value query_device_ex(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto context = unwrap<Context>(info, 0);
-  ibv_device_attr_ex attr{};
+  Filled<ibv_device_attr_ex> filled;
   int error = EOPNOTSUPP;
   if (verbs_context* slots = verbs_get_ctx_op(context->ctx(), query_device_ex); slots != nullptr) {
-    error = slots->query_device_ex(context->ctx(), nullptr, &attr, sizeof attr);
+    error = slots->query_device_ex(context->ctx(), nullptr, filled.get(), sizeof *filled);
   }
   if (error == EOPNOTSUPP || error == ENOSYS) {
-    attr = {};
-    error = context->functions().query_device(context->ctx(), &attr.orig_attr);
+    filled = {};
+    error = context->functions().query_device(context->ctx(), &filled->orig_attr);
   }
+  error = filled.after(error);
   if (error != 0) return failure(env, error);
+  const ibv_device_attr_ex& attr = *filled;
   Napi::Object object = write_device(env, attr.orig_attr);
   const auto nested = [&](const char* name) {
     Napi::Object inner = Napi::Object::New(env);
@@ -134,16 +147,13 @@ Napi::Value query_device_ex(const Napi::CallbackInfo& info) {
 }
 
 // queryPort(context, portNum): the attributes | -errno
-Napi::Value query_port(const Napi::CallbackInfo& info) {
+Napi::Value port_attributes(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto context = unwrap<Context>(info, 0);
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
-  ibv_port_attr attr{};
-  verbs_context* slots = verbs_get_ctx_op(context->ctx(), query_port);
-  // The exported function fills the shorter structure of older programs. The other fields stay zero.
-  const int error = slots != nullptr ? slots->query_port(context->ctx(), port, &attr, sizeof attr)
-                                     : context->functions().query_port(context->ctx(), port, &attr);
-  if (error != 0) return failure(env, error);
+  Filled<ibv_port_attr> filled;
+  if (const int error = query_port(*context, port, &filled); error != 0) return failure(env, error);
+  const ibv_port_attr& attr = *filled;
   Napi::Object object = Napi::Object::New(env);
   object.Set("state", static_cast<int>(attr.state));
   object.Set("maxMtu", static_cast<int>(attr.max_mtu));
@@ -163,6 +173,7 @@ Napi::Value query_port(const Napi::CallbackInfo& info) {
   object.Set("initTypeReply", static_cast<int>(attr.init_type_reply));
   object.Set("activeWidth", static_cast<int>(attr.active_width));
   object.Set("activeSpeed", static_cast<int>(attr.active_speed));
+  object.Set("activeSpeedEx", filled.later<std::uint32_t>(kActiveSpeedEx));
   object.Set("physState", static_cast<int>(attr.phys_state));
   object.Set("linkLayer", static_cast<int>(attr.link_layer));
   object.Set("flags", static_cast<int>(attr.flags));
@@ -254,14 +265,14 @@ Napi::Value get_pkey_index(const Napi::CallbackInfo& info) {
 // queryRtValues(context): the device's clock in ticks, a bigint | -errno
 Napi::Value query_rt_values(const Napi::CallbackInfo& info) {
   const auto context = unwrap<Context>(info, 0);
-  ibv_values_ex values{};
-  values.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
-  if (const int error = ibv_query_rt_values_ex(context->ctx(), &values); error != 0) {
+  Filled<ibv_values_ex> values;
+  values->comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+  if (const int error = values.after(ibv_query_rt_values_ex(context->ctx(), values.get())); error != 0) {
     return failure(info.Env(), error < 0 ? -error : error);
   }
   // The clock's two parts are seconds and nanoseconds only by their names: providers put ticks in the second.
-  return big(info.Env(), static_cast<std::uint64_t>(values.raw_clock.tv_sec) * 1000000000u +
-                             static_cast<std::uint64_t>(values.raw_clock.tv_nsec));
+  return big(info.Env(), static_cast<std::uint64_t>(values->raw_clock.tv_sec) * 1000000000u +
+                             static_cast<std::uint64_t>(values->raw_clock.tv_nsec));
 }
 
 // queryPortSpeed(context, portNum): 100 Mbit/s each, a bigint | -errno
@@ -286,7 +297,7 @@ Napi::Value num_comp_vectors(const Napi::CallbackInfo& info) {
 void init_query(Napi::Object exports) {
   export_function<query_device>(exports, "queryDevice");
   export_function<query_device_ex>(exports, "queryDeviceEx");
-  export_function<query_port>(exports, "queryPort");
+  export_function<port_attributes>(exports, "queryPort");
   export_function<query_gid>(exports, "queryGid");
   export_function<query_pkey>(exports, "queryPkey");
   export_function<query_gid_table>(exports, "queryGidTable");

@@ -30,6 +30,14 @@ Napi::Value convert(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<int>(to));
 }
 
+// wrOpcodeText(library, opcode): string, or undefined from a library before release 50
+Napi::Value wr_opcode_text(const Napi::CallbackInfo& info) {
+  const auto text_of = unwrap_library(info.Env(), info[0])->functions().wr_opcode_str;
+  if (text_of == nullptr) return info.Env().Undefined();
+  const char* text = text_of(static_cast<ibv_wr_opcode>(info[1].As<Napi::Number>().Int32Value()));
+  return Napi::String::New(info.Env(), text == nullptr ? "unknown" : text);
+}
+
 // forkInit(library): 0 | -errno
 Napi::Value fork_init(const Napi::CallbackInfo& info) {
   return failure(info.Env(), present(info, &Functions::fork_init)());
@@ -49,6 +57,7 @@ void init_text(Napi::Object exports) {
   export_function<text_of<ibv_event_type, &Functions::event_type_str>>(exports, "eventTypeText");
   export_function<text_of<ibv_node_type, &Functions::node_type_str>>(exports, "nodeTypeText");
   export_function<text_of<ibv_port_state, &Functions::port_state_str>>(exports, "portStateText");
+  export_function<wr_opcode_text>(exports, "wrOpcodeText");
   export_function<convert<ibv_rate, int, &Functions::rate_to_mult>>(exports, "rateToMult");
   export_function<convert<int, ibv_rate, &Functions::mult_to_rate>>(exports, "multToRate");
   export_function<convert<ibv_rate, int, &Functions::rate_to_mbps>>(exports, "rateToMbps");

@@ -142,6 +142,10 @@ const char* kind_name(verbs_core_kind kind) {
       return "Counters";
     case VERBS_CORE_COMP_CNTR:
       return "CompletionCounter";
+    case VERBS_CORE_BUF:
+      return "LibraryBuffer";
+    case VERBS_CORE_DMAH:
+      return "DmaHandle";
     case VERBS_CORE_FOREIGN:
       return "provider's object";
   }

@@ -19,7 +19,7 @@ namespace verbs::core {
 class Context;
 
 inline constexpr verbs_core_kind kFirstKind = VERBS_CORE_CONTEXT;
-inline constexpr verbs_core_kind kLastKind = VERBS_CORE_COMP_CNTR;
+inline constexpr verbs_core_kind kLastKind = VERBS_CORE_DMAH;
 
 class Object : public std::enable_shared_from_this<Object> {
  public:

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "binding/lifetime/handle.h"
+#include "binding/memory/copy.h"
 
 namespace verbs::core {
 
@@ -56,36 +56,15 @@ Napi::Value import_dm(const Napi::CallbackInfo& info) {
                  true);
 }
 
-// The part of the device memory and the bytes that a copy is about: (dm, offset, bytes: Uint8Array).
-struct Copy {
-  std::shared_ptr<DeviceMemory> memory;
-  std::uint64_t offset;
-  void* data;
-  std::size_t size;
-  bool inside;
-};
-
-Copy read_copy(const Napi::CallbackInfo& info) {
-  Copy copy{unwrap<DeviceMemory>(info, 0), static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value()), nullptr,
-            0, false};
-  napi_typedarray_type type = napi_int8_array;
-  if (napi_get_typedarray_info(info.Env(), info[2], &type, &copy.size, &copy.data, nullptr, nullptr) != napi_ok ||
-      type != napi_uint8_array) {
-    throw Napi::TypeError::New(info.Env(), "device memory is copied from and to a Uint8Array");
-  }
-  copy.inside = copy.offset <= copy.memory->length() && copy.size <= copy.memory->length() - copy.offset;
-  return copy;
-}
-
 // copyToDm(dm, offset, bytes), copyFromDm(dm, offset, bytes): 0 | -errno
 Napi::Value copy_to_dm(const Napi::CallbackInfo& info) {
-  const Copy copy = read_copy(info);
+  const auto copy = read_copy<DeviceMemory>(info);
   return failure(info.Env(),
                  copy.inside ? ibv_memcpy_to_dm(copy.memory->dm(), copy.offset, copy.data, copy.size) : EINVAL);
 }
 
 Napi::Value copy_from_dm(const Napi::CallbackInfo& info) {
-  const Copy copy = read_copy(info);
+  const auto copy = read_copy<DeviceMemory>(info);
   return failure(info.Env(),
                  copy.inside ? ibv_memcpy_from_dm(copy.data, copy.memory->dm(), copy.offset, copy.size) : EINVAL);
 }

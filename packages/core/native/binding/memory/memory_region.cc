@@ -18,7 +18,8 @@ constexpr int kSealFutureWrite = 0x10;
 std::vector<std::shared_ptr<Object>> parents_of(const std::shared_ptr<ProtectionDomain>& pd,
                                                 const MemoryRegion::Memory& memory) {
   std::vector<std::shared_ptr<Object>> parents{pd};
-  if (memory.device != nullptr) parents.push_back(memory.device);
+  if (memory.object != nullptr) parents.push_back(memory.object);
+  if (memory.dma_handle != nullptr) parents.push_back(memory.dma_handle);
   return parents;
 }
 
@@ -55,6 +56,27 @@ void MemoryRegion::become(std::shared_ptr<ProtectionDomain> pd, Memory memory, R
 }
 
 int MemoryRegion::deregister(const Context& context, ibv_mr* mr) { return context.functions().dereg_mr(mr); }
+
+// Also the way to a SharedArrayBuffer's memory, which this version of Node-API cannot name otherwise.
+MemoryRegion::Bytes MemoryRegion::bytes_of(const Napi::Value& view) {
+  Bytes bytes;
+  napi_typedarray_type type = napi_int8_array;
+  if (napi_get_typedarray_info(view.Env(), view, &type, &bytes.length, &bytes.data, nullptr, nullptr) != napi_ok ||
+      type != napi_uint8_array) {
+    throw Napi::TypeError::New(view.Env(), "a memory region is made of a Uint8Array");
+  }
+  return bytes;
+}
+
+MemoryRegion::Memory MemoryRegion::owner_of(const Napi::Value& view, const Bytes& bytes) {
+  const Napi::Env env = view.Env();
+  Memory memory{.block = MemoryBlock::find(*Environment::of(env), bytes.data, bytes.length)};
+  if (memory.block != nullptr) return memory;
+  napi_ref reference = nullptr;
+  if (napi_create_reference(env, view, 1, &reference) != napi_ok) throw Napi::Error::New(env);
+  memory.view = std::make_shared<View>(env, reference);
+  return memory;
+}
 
 Napi::Object MemoryRegion::describe(Napi::Env env, const std::shared_ptr<MemoryRegion>& region) {
   Napi::Object result = Napi::Object::New(env);
@@ -183,9 +205,8 @@ Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
   if (block == nullptr) return failure(env, errno);
   if (mr == nullptr) return failure(env, creation_error());
   tell_kept(*pd, mr, block);
-  auto region =
-      std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = block, .view = nullptr, .device = nullptr},
-                                     range_of(wanted), MemoryRegion::deregister);
+  auto region = std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = block}, range_of(wanted),
+                                               MemoryRegion::deregister);
 
   const Napi::Value buffer = buffer_of(env, block);
   if (buffer.IsUndefined()) return buffer;
@@ -194,39 +215,15 @@ Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// The bytes of a Uint8Array. Also the way to a SharedArrayBuffer's memory, which this version of Node-API cannot name
-// otherwise.
-void read_bytes(const Napi::Value& value, Wanted* wanted) {
-  napi_typedarray_type type = napi_int8_array;
-  if (napi_get_typedarray_info(value.Env(), value, &type, &wanted->length, &wanted->data, nullptr, nullptr) !=
-          napi_ok ||
-      type != napi_uint8_array) {
-    throw Napi::TypeError::New(value.Env(), "a memory region is made of a Uint8Array");
-  }
-}
-
-// The owner of the bytes of a view.
-MemoryRegion::Memory keep(const Napi::Value& view, const Wanted& wanted) {
-  const Napi::Env env = view.Env();
-  MemoryRegion::Memory memory;
-  memory.block = MemoryBlock::find(*Environment::of(env), wanted.data, wanted.length);
-  if (memory.block != nullptr) return memory;
-  napi_ref reference = nullptr;
-  if (napi_create_reference(env, view, 1, &reference) != napi_ok) throw Napi::Error::New(env);
-  memory.view = std::make_shared<MemoryRegion::View>(env, reference);
-  return memory;
-}
-
 // regMr(pd, view: Uint8Array, access, iova | undefined): { addr, lkey, rkey, id, mrHandle, handle } | -errno
 Napi::Value reg_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pd = unwrap<ProtectionDomain>(info, 0);
-  Wanted wanted{};
-  read_bytes(info[1], &wanted);
-  wanted.access = info[2].As<Napi::Number>().Int32Value();
-  wanted.iova = read_iova(info[3], wanted.data);
-  if (wanted.length == 0) return failure(env, EINVAL);
-  MemoryRegion::Memory memory = keep(info[1], wanted);
+  const MemoryRegion::Bytes bytes = MemoryRegion::bytes_of(info[1]);
+  if (bytes.length == 0) return failure(env, EINVAL);
+  const Wanted wanted{bytes.data, bytes.length, read_iova(info[3], bytes.data),
+                      info[2].As<Napi::Number>().Int32Value()};
+  MemoryRegion::Memory memory = MemoryRegion::owner_of(info[1], bytes);
   ibv_mr* mr = register_memory(*pd, wanted);
   if (mr == nullptr) return failure(env, creation_error());
   tell_kept(*pd, mr, memory.block);
@@ -242,15 +239,16 @@ Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   const int flags = info[1].As<Napi::Number>().Int32Value();
   const auto pd = info[2].IsUndefined() ? region->pd() : unwrap<ProtectionDomain>(info, 2);
   if (&pd->context() != &region->context()) return failure(env, EINVAL);
-  Wanted wanted{};
+  MemoryRegion::Bytes bytes;
   const bool moved = !info[3].IsUndefined();
-  if (moved) read_bytes(info[3], &wanted);
-  if (moved && wanted.length == 0) return failure(env, EINVAL);
-  MemoryRegion::Memory memory = moved ? keep(info[3], wanted) : region->memory();
-  if (!info[4].IsUndefined()) wanted.access = info[4].As<Napi::Number>().Int32Value();
+  if (moved) bytes = MemoryRegion::bytes_of(info[3]);
+  if (moved && bytes.length == 0) return failure(env, EINVAL);
+  MemoryRegion::Memory memory = moved ? MemoryRegion::owner_of(info[3], bytes) : region->memory();
+  memory.dma_handle = region->memory().dma_handle;
+  const int access = info[4].IsUndefined() ? 0 : info[4].As<Napi::Number>().Int32Value();
   errno = 0;
   const int error =
-      region->context().functions().rereg_mr(region->mr(), flags, pd->pd(), wanted.data, wanted.length, wanted.access);
+      region->context().functions().rereg_mr(region->mr(), flags, pd->pd(), bytes.data, bytes.length, access);
   if (error != 0) {
     Napi::Array result = Napi::Array::New(env, 2);
     result.Set(1u, -creation_error());
@@ -259,7 +257,7 @@ Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   }
   tell_kept(*pd, region->mr(), memory.block);
   MemoryRegion::Range range = region->range();
-  if (moved) range = {reinterpret_cast<std::uintptr_t>(wanted.data), wanted.length};
+  if (moved) range = {reinterpret_cast<std::uintptr_t>(bytes.data), bytes.length};
   region->become(pd, std::move(memory), range);
   return MemoryRegion::describe(env, region);
 }

@@ -22,11 +22,13 @@ class MemoryRegion final : public Object {
     napi_env env;
     napi_ref reference;
   };
-  // The owner of the memory: a block of allocMr, a view, device memory, or none.
+  // The owner of the memory: a block of allocMr, a view, an object (device memory, a library's buffer), or none.
   struct Memory {
-    std::shared_ptr<MemoryBlock> block;
-    std::shared_ptr<View> view;
-    std::shared_ptr<Object> device;
+    std::shared_ptr<MemoryBlock> block = nullptr;
+    std::shared_ptr<View> view = nullptr;
+    std::shared_ptr<Object> object = nullptr;
+    // The hints for its transfers (ibv_dmah).
+    std::shared_ptr<Object> dma_handle = nullptr;
   };
   // The addresses that the region's keys are good for.
   struct Range {
@@ -57,6 +59,13 @@ class MemoryRegion final : public Object {
   // { addr, lkey, rkey, id, mrHandle, handle }
   static Napi::Object describe(Napi::Env env, const std::shared_ptr<MemoryRegion>& region);
   static int deregister(const Context& context, ibv_mr* mr);
+  // The bytes of a Uint8Array, as regMr takes them: their place, and their owner.
+  struct Bytes {
+    void* data = nullptr;
+    std::size_t length = 0;
+  };
+  static Bytes bytes_of(const Napi::Value& view);
+  static Memory owner_of(const Napi::Value& view, const Bytes& bytes);
 
   static void init(Napi::Object exports);
 

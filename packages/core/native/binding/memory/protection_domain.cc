@@ -40,7 +40,10 @@ Napi::Value alloc_pd(const Napi::CallbackInfo& info) {
   return created(info.Env(), {context}, context->functions().alloc_pd(context->ctx()), dealloc);
 }
 
-// allocParentDomain(pd, td | undefined): handle | -errno
+// IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC, since release 64.
+constexpr std::uint32_t kAllowUnprotectedAlloc = 1u << 2;
+
+// allocParentDomain(pd, td | undefined, allowCcUnprotectedAlloc): handle | -errno
 Napi::Value alloc_parent_domain(const Napi::CallbackInfo& info) {
   const auto pd = unwrap<ProtectionDomain>(info, 0);
   ibv_parent_domain_init_attr attr{};
@@ -52,6 +55,7 @@ Napi::Value alloc_parent_domain(const Napi::CallbackInfo& info) {
     attr.td = td->get();
     parents.push_back(td);
   }
+  if (info[2].As<Napi::Boolean>().Value()) attr.comp_mask |= kAllowUnprotectedAlloc;
   errno = 0;
   return created(info.Env(), parents, ibv_alloc_parent_domain(pd->context().ctx(), &attr), dealloc);
 }

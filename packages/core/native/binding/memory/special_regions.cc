@@ -5,6 +5,8 @@
 
 #include "binding/lifetime/handle.h"
 #include "binding/memory/device_memory.h"
+#include "binding/memory/dma_handle.h"
+#include "binding/memory/library_buffer.h"
 #include "binding/memory/memory_region.h"
 
 namespace verbs::core {
@@ -18,6 +20,11 @@ int unimport_region(const Context& context, ibv_mr* mr) {
 std::uint64_t read_u64(const Napi::Value& value) {
   bool lossless = false;
   return value.As<Napi::BigInt>().Uint64Value(&lossless);
+}
+
+// A library trusts the range, and casts the buffer to its own structure.
+bool is_in(const LibraryBuffer& buffer, const ProtectionDomain& pd, std::uint64_t offset, std::uint64_t length) {
+  return &buffer.pd() == &pd && length != 0 && offset <= buffer.length() && length <= buffer.length() - offset;
 }
 
 // nullMr(pd): like regMr. Reads of any address return zeros, and writes are dropped.
@@ -44,8 +51,8 @@ Napi::Value reg_dm_mr(const Napi::CallbackInfo& info) {
   ibv_mr* mr = ibv_reg_dm_mr(pd->pd(), dm->dm(), offset, length, access);
   if (mr == nullptr) return failure(env, creation_error());
   return MemoryRegion::describe(
-      env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = nullptr, .view = nullptr, .device = dm},
-                                          MemoryRegion::Range{0, length}, MemoryRegion::deregister));
+      env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.object = dm}, MemoryRegion::Range{0, length},
+                                          MemoryRegion::deregister));
 }
 
 // regDmabufMr(pd, offset, length, iova: bigint, fd, access): like regMr.
@@ -63,6 +70,102 @@ Napi::Value reg_dmabuf_mr(const Napi::CallbackInfo& info) {
   if (mr == nullptr) return failure(env, creation_error());
   return MemoryRegion::describe(
       env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{}, MemoryRegion::Range{iova, length},
+                                          MemoryRegion::deregister));
+}
+
+// The addresses that the keys of a region at `iova` are good for.
+MemoryRegion::Range range_of(int access, std::uint64_t iova, std::uint64_t length) {
+  return {(access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova, length};
+}
+
+// regBufMr(pd, buf, offset, length, access): like regMr. A buffer of another domain is EINVAL.
+Napi::Value reg_buf_mr(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto buffer = unwrap<LibraryBuffer>(info, 1);
+  const auto offset = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
+  const auto length = static_cast<std::uint64_t>(info[3].As<Napi::Number>().Int64Value());
+  const auto reg = pd->context().functions().reg_buf_mr;
+  if (reg == nullptr) return failure(env, EOPNOTSUPP);
+  if (!is_in(*buffer, *pd, offset, length)) return failure(env, EINVAL);
+  const int access = info[4].As<Napi::Number>().Int32Value();
+  std::byte* start = buffer->data() + offset;
+  errno = 0;
+  ibv_mr* mr = reg(pd->pd(), buffer->buf(), start, length, access);
+  if (mr == nullptr) return failure(env, creation_error());
+  return MemoryRegion::describe(
+      env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.object = buffer},
+                                          range_of(access, reinterpret_cast<std::uintptr_t>(start), length),
+                                          MemoryRegion::deregister));
+}
+
+// ibv_mr_init_attr, and the bits of its comp_mask.
+struct MrInitAttr {
+  enum : std::uint64_t { kIova = 1, kAddr = 2, kFd = 4, kFdOffset = 8, kDmah = 16, kBuf = 32 };
+  std::size_t length = 0;
+  int access = 0;
+  std::uint64_t comp_mask = 0;
+  std::uint64_t iova = 0;
+  void* addr = nullptr;
+  int fd = -1;
+  std::uint64_t fd_offset = 0;
+  ibv_dmah* dmah = nullptr;
+  ibv_buf* buf = nullptr;
+};
+
+// regMrEx(pd, access, { view } | { buf, offset, length } | { fd, offset, length }, iova | undefined, dmah | undefined):
+// like regMr.
+Napi::Value reg_mr_ex(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto reg = pd->context().functions().reg_mr_ex;
+  if (reg == nullptr) return failure(env, EOPNOTSUPP);
+  MrInitAttr attr;
+  attr.access = info[1].As<Napi::Number>().Int32Value();
+  const auto source = info[2].As<Napi::Object>();
+  const Napi::Value view = source.Get("view"), buf = source.Get("buf");
+  MemoryRegion::Memory memory;
+  Held<LibraryBuffer> buffer;
+  Held<DmaHandle> handle;
+  if (!view.IsUndefined()) {
+    const MemoryRegion::Bytes bytes = MemoryRegion::bytes_of(view);
+    if (bytes.length == 0) return failure(env, EINVAL);
+    memory = MemoryRegion::owner_of(view, bytes);
+    attr.comp_mask = MrInitAttr::kAddr;
+    attr.addr = bytes.data;
+    attr.length = bytes.length;
+  } else {
+    const auto offset = static_cast<std::uint64_t>(source.Get("offset").As<Napi::Number>().Int64Value());
+    attr.length = static_cast<std::size_t>(source.Get("length").As<Napi::Number>().Int64Value());
+    if (!buf.IsUndefined()) {
+      buffer = hold<LibraryBuffer>(env, buf);
+      if (!is_in(*buffer, *pd, offset, attr.length)) return failure(env, EINVAL);
+      memory.object = buffer;
+      attr.comp_mask = MrInitAttr::kAddr | MrInitAttr::kBuf;
+      attr.addr = buffer->data() + offset;
+      attr.buf = buffer->buf();
+    } else {
+      attr.comp_mask = MrInitAttr::kFd | MrInitAttr::kFdOffset;
+      attr.fd = source.Get("fd").As<Napi::Number>().Int32Value();
+      attr.fd_offset = offset;
+    }
+  }
+  attr.iova = attr.addr == nullptr ? attr.fd_offset : reinterpret_cast<std::uintptr_t>(attr.addr);
+  if (!info[3].IsUndefined()) attr.iova = read_u64(info[3]);
+  // A dma-buf has no address of its own; a buffer that is one takes no other than its own.
+  if (!info[3].IsUndefined() || attr.addr == nullptr) attr.comp_mask |= MrInitAttr::kIova;
+  if (!info[4].IsUndefined()) {
+    handle = unwrap<DmaHandle>(info, 4);
+    if (&handle->context() != &pd->context()) return failure(env, EINVAL);
+    memory.dma_handle = handle;
+    attr.comp_mask |= MrInitAttr::kDmah;
+    attr.dmah = handle->get();
+  }
+  errno = 0;
+  ibv_mr* mr = reg(pd->pd(), &attr);
+  if (mr == nullptr) return failure(env, creation_error());
+  return MemoryRegion::describe(
+      env, std::make_shared<MemoryRegion>(pd, mr, std::move(memory), range_of(attr.access, attr.iova, attr.length),
                                           MemoryRegion::deregister));
 }
 
@@ -110,6 +213,8 @@ void init_special_regions(Napi::Object exports) {
   export_function<null_mr>(exports, "nullMr");
   export_function<reg_dm_mr>(exports, "regDmMr");
   export_function<reg_dmabuf_mr>(exports, "regDmabufMr");
+  export_function<reg_buf_mr>(exports, "regBufMr");
+  export_function<reg_mr_ex>(exports, "regMrEx");
   export_function<import_mr>(exports, "importMr");
   export_function<advise_mr>(exports, "adviseMr");
 }

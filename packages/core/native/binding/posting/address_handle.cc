@@ -5,6 +5,7 @@
 
 #include "binding/device/gid.h"
 #include "binding/lifetime/handle.h"
+#include "provider/exchange.h"
 
 namespace verbs::core {
 
@@ -84,12 +85,13 @@ Napi::Value init_ah_from_wc(const Napi::CallbackInfo& info) {
   const auto context = unwrap<Context>(info, 0);
   const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
   Received received = read_received(info[2], info[3]);
-  ibv_ah_attr attr{};
+  provider::Filled<ibv_ah_attr> attr;
   errno = 0;
-  if (context->functions().init_ah_from_wc(context->ctx(), port, &received.wc, &received.grh, &attr) != 0) {
+  if (context->functions().init_ah_from_wc(context->ctx(), port, &received.wc, &received.grh, attr.get()) != 0) {
     return failure(info.Env(), creation_error());
   }
-  return write_ah_attr(info.Env(), attr);
+  if (const int error = attr.after(0); error != 0) return failure(info.Env(), error);
+  return write_ah_attr(info.Env(), *attr);
 }
 
 // resolveEthL2FromGid(context, attr): { mac: Uint8Array, vlanId } | -errno

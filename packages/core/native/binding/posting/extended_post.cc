@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace verbs::core {
@@ -38,9 +40,24 @@ bool set_data(ibv_qp_ex* qp, const ibv_send_wr& wr) {
   return call(qp->wr_set_inline_data_list, qp, count, buffers);
 }
 
+// ibv_qp_ex.wr_flush, behind the last member of older headers. A library that created the queue pair with kWithFlush has
+// it.
+auto flush_of(ibv_qp_ex* qp) {
+  using Flush = void (*)(ibv_qp_ex*, std::uint32_t rkey, std::uint64_t remote_addr, std::size_t length,
+                         std::uint8_t type, std::uint8_t level);
+  constexpr std::size_t kOffset = offsetof(ibv_qp_ex, wr_atomic_write) + sizeof(qp->wr_atomic_write);
+  Flush flush = nullptr;
+  std::memcpy(&flush, reinterpret_cast<const std::byte*>(qp) + kOffset, sizeof flush);
+  return flush;
+}
+
 bool begin(ibv_qp_ex* qp, const ibv_send_wr& wr) {
   const auto& rdma = wr.wr.rdma;
   const auto& atomic = wr.wr.atomic;
+  if (wr.opcode == kWrFlush) {
+    return call(flush_of(qp), qp, atomic.rkey, atomic.remote_addr, static_cast<std::size_t>(atomic.compare_add),
+                static_cast<std::uint8_t>(atomic.swap), static_cast<std::uint8_t>(atomic.swap >> 8));
+  }
   switch (wr.opcode) {
     case IBV_WR_SEND:
       return call(qp->wr_send, qp);
@@ -71,7 +88,8 @@ bool begin(ibv_qp_ex* qp, const ibv_send_wr& wr) {
 }
 
 bool has_data(const ibv_send_wr& wr) {
-  return wr.opcode != IBV_WR_ATOMIC_WRITE && wr.opcode != IBV_WR_LOCAL_INV && wr.opcode != IBV_WR_BIND_MW;
+  return wr.opcode != IBV_WR_ATOMIC_WRITE && wr.opcode != IBV_WR_LOCAL_INV && wr.opcode != IBV_WR_BIND_MW &&
+         wr.opcode != kWrFlush;
 }
 
 // False for an opcode without a builder.

@@ -27,7 +27,8 @@ struct BatchHeader {
 static_assert(sizeof(BatchHeader) == 16 && std::is_trivially_copyable_v<BatchHeader>);
 static_assert(offsetof(BatchHeader, slot) == 12);
 
-// A send work request (ibv_send_wr). BIND_MW uses remote_addr as the offset in its region, compare_add as the length.
+// A send work request (ibv_send_wr). BIND_MW uses remote_addr as the offset in its region, compare_add as the length;
+// FLUSH has its length there, too.
 struct SendRecord {
   std::uint64_t wr_id;
   std::uint64_t remote_addr;
@@ -35,7 +36,7 @@ struct SendRecord {
   std::uint64_t swap;
   std::uint32_t opcode;
   std::uint32_t send_flags;
-  std::uint32_t imm_data;        // host order; SEND_WITH_INV and LOCAL_INV: the rkey; BIND_MW: the access flags
+  std::uint32_t imm_data;        // host order; SEND_WITH_INV and LOCAL_INV: the rkey; BIND_MW: the access flags; FLUSH: type | level << 8
   std::uint32_t rkey;            // BIND_MW: the new rkey of the window
   std::uint32_t address_handle;  // id, 0 for none
   std::uint32_t remote_qpn;

@@ -9,11 +9,10 @@
 #include "binding/memory/memory_region.h"
 #include "binding/memory/memory_window.h"
 #include "binding/posting/address_handle.h"
-#include "binding/posting/extended_post.h"
 
 namespace verbs::core {
 
-SendPoster::SendPoster(const Context& context, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap)
+SendPoster::SendPoster(const Context& context, ibv_qp* qp, const ExtendedCalls& extended, const ibv_qp_cap& cap)
     : qp_(qp),
       extended_(extended),
       queue_(std::make_shared<WorkQueue>(context.environment(), cap.max_send_wr, cap.max_send_sge)),
@@ -25,8 +24,8 @@ int SendPoster::post(const Context& context, Cursor& cursor, std::uint32_t count
       cursor, count, *queue_, requests_, [&](std::uint32_t index) { return stage(context, cursor, index); },
       [&](ibv_send_wr* first, ibv_send_wr** bad) {
         // The inline ibv_post_send, spelled out: a function of the context.
-        const int error =
-            extended_ != nullptr ? post_extended(extended_, first, bad) : qp_->context->ops.post_send(qp_, first, bad);
+        const int error = extended_.qp != nullptr ? post_extended(extended_.qp, first, bad)
+                                                  : qp_->context->ops.post_send(qp_, first, bad);
         if (binds_) store_keys(first, error == 0 ? nullptr : *bad);
         return error;
       });
@@ -113,6 +112,13 @@ int SendPoster::stage_operation(const Context& context, const SendRecord& record
       return 0;
     case IBV_WR_BIND_MW:
       return stage_bind(context, record, wr);
+    case kWrFlush:
+      if (!extended_.flush) return EOPNOTSUPP;
+      wr.wr.atomic.remote_addr = record.remote_addr;
+      wr.wr.atomic.rkey = record.rkey;
+      wr.wr.atomic.compare_add = record.compare_add;
+      wr.wr.atomic.swap = record.imm_data;
+      return 0;
     default:
       return kBadOpcode;
   }

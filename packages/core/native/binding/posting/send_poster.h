@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "binding/posting/extended_post.h"
 #include "binding/posting/staging.h"
 #include "binding/posting/work_queue.h"
 
@@ -10,7 +11,7 @@ namespace verbs::core {
 
 class SendPoster {
  public:
-  SendPoster(const Context& context, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap);
+  SendPoster(const Context& context, ibv_qp* qp, const ExtendedCalls& extended, const ibv_qp_cap& cap);
 
   const std::shared_ptr<WorkQueue>& queue() const { return queue_; }
   // One of the same size in its place.
@@ -29,7 +30,7 @@ class SendPoster {
   void store_keys(const ibv_send_wr* wr, const ibv_send_wr* end);
 
   ibv_qp* qp_;
-  ibv_qp_ex* extended_;
+  ExtendedCalls extended_;
   std::shared_ptr<WorkQueue> queue_;
   std::vector<ibv_send_wr> requests_;
   std::vector<ibv_sge> sges_;

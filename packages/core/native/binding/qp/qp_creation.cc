@@ -54,7 +54,7 @@ ibv_qp_cap larger(ibv_qp_cap made, const ibv_qp_cap& asked) {
   return made;
 }
 
-Napi::Value created(Napi::Env env, std::uintptr_t id, QueuePair::Parts parts, ibv_qp* qp, ibv_qp_ex* extended,
+Napi::Value created(Napi::Env env, std::uintptr_t id, QueuePair::Parts parts, ibv_qp* qp, const ExtendedCalls& extended,
                     const ibv_qp_cap& cap) {
   const auto pair = std::make_shared<QueuePair>(std::move(parts), qp, extended, cap);
   Napi::Object result = Napi::Object::New(env);
@@ -132,7 +132,7 @@ Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorM
   init.cap = read_cap(given.Get("cap").As<Napi::Object>());
   const ibv_qp_cap asked = init.cap;
   ibv_qp* qp = nullptr;
-  ibv_qp_ex* builders = nullptr;
+  ExtendedCalls builders;
   errno = 0;
   if (extended.mask == 0 && parts.xrcd == nullptr && vendor == nullptr) {
     // The shorter structure is the longer one's beginning.
@@ -155,7 +155,8 @@ Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorM
                            : slots->create_qp_ex(context.ctx(), &init);
     const auto to_extended = context.functions().qp_to_qp_ex;
     const bool wanted = (extended.mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
-    if (qp != nullptr && wanted && to_extended != nullptr) builders = to_extended(qp);
+    if (qp != nullptr && wanted && to_extended != nullptr) builders.qp = to_extended(qp);
+    builders.flush = builders.qp != nullptr && (extended.send_ops_flags & kWithFlush) != 0;
   } else {
     errno = EOPNOTSUPP;
   }
@@ -183,7 +184,7 @@ Napi::Value open_qp(const Napi::CallbackInfo& info) {
   errno = 0;
   ibv_qp* qp = ibv_open_qp(context.ctx(), &attr);
   if (qp == nullptr) return failure(env, creation_error());
-  return created(env, id, std::move(parts), qp, nullptr, ibv_qp_cap{});
+  return created(env, id, std::move(parts), qp, {}, ibv_qp_cap{});
 }
 
 }  // namespace

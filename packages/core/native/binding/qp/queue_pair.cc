@@ -10,6 +10,7 @@
 #include "binding/lifetime/handle.h"
 #include "binding/qp/qp_attributes.h"
 #include "binding/qp/qp_creation.h"
+#include "provider/exchange.h"
 
 namespace verbs::core {
 namespace {
@@ -32,7 +33,7 @@ std::vector<std::shared_ptr<Object>> parents_of(const QueuePair::Parts& parts) {
 
 }  // namespace
 
-QueuePair::QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap)
+QueuePair::QueuePair(Parts parts, ibv_qp* qp, const ExtendedCalls& extended, const ibv_qp_cap& cap)
     : Object(kKind, parents_of(parts)), parts_(std::move(parts)), qp_(qp), cap_(cap) {
   if (parts_.send_cq != nullptr) send_.emplace(context(), qp_, extended, cap);
   if (parts_.recv_cq != nullptr && parts_.srq == nullptr) {
@@ -151,18 +152,18 @@ Napi::Value modify_qp(const Napi::CallbackInfo& info) {
 Napi::Value query_qp(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pair = unwrap<QueuePair>(info, 0);
-  ibv_qp_attr attr{};
-  ibv_qp_init_attr init{};
+  provider::Filled<ibv_qp_attr> attr;
+  provider::Filled<ibv_qp_init_attr> init;
   const int mask = info[1].As<Napi::Number>().Int32Value();
-  if (const int error = pair->context().functions().query_qp(pair->qp(), &attr, mask, &init); error != 0) {
-    return failure(env, error < 0 ? -error : error);
-  }
+  const int error =
+      attr.after(init.after(pair->context().functions().query_qp(pair->qp(), attr.get(), mask, init.get())));
+  if (error != 0) return failure(env, error < 0 ? -error : error);
   Napi::Object init_attr = Napi::Object::New(env);
-  init_attr.Set("qpType", static_cast<int>(init.qp_type));
-  init_attr.Set("sqSigAll", init.sq_sig_all != 0);
-  init_attr.Set("cap", write_cap(env, init.cap));
+  init_attr.Set("qpType", static_cast<int>(init->qp_type));
+  init_attr.Set("sqSigAll", init->sq_sig_all != 0);
+  init_attr.Set("cap", write_cap(env, init->cap));
   Napi::Object result = Napi::Object::New(env);
-  result.Set("attr", write_qp_attr(env, attr));
+  result.Set("attr", write_qp_attr(env, *attr));
   result.Set("initAttr", init_attr);
   return result;
 }
@@ -191,13 +192,12 @@ Napi::Value query_ece(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pair = unwrap<QueuePair>(info, 0);
   const auto query = pair->context().functions().query_ece;
-  ibv_ece ece{};
-  if (const int error = query == nullptr ? EOPNOTSUPP : query(pair->qp(), &ece); error != 0) {
-    return failure(env, error);
-  }
+  provider::Filled<ibv_ece> ece;
+  const int error = query == nullptr ? EOPNOTSUPP : ece.after(query(pair->qp(), ece.get()));
+  if (error != 0) return failure(env, error);
   Napi::Object result = Napi::Object::New(env);
-  result.Set("vendorId", ece.vendor_id);
-  result.Set("options", ece.options);
+  result.Set("vendorId", ece->vendor_id);
+  result.Set("options", ece->options);
   return result;
 }
 
@@ -230,6 +230,8 @@ Napi::Value attach_counter(const Napi::CallbackInfo& info) {
   const auto qp = unwrap<QueuePair>(info, 0);
   const auto counter = unwrap<CompletionCounter>(info, 1);
   CompCntrAttachAttr attr{.comp_mask = 0, .operations = info[2].As<Napi::Number>().Uint32Value()};
+  // A provider casts the counter to its own structure.
+  if (&counter->context() != &qp->context()) return failure(info.Env(), EINVAL);
   const int error = qp->context().functions().qp_attach_comp_cntr(qp->qp(), counter->get(), &attr);
   if (error == 0) qp->count_at(counter);
   return failure(info.Env(), error);

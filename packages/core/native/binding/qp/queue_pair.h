@@ -31,9 +31,8 @@ class QueuePair final : public Object {
     const Context& context() const { return pd != nullptr ? pd->context() : xrcd->context(); }
   };
 
-  // Owns `qp`. `cap` is the capacity it was created with. `extended` is null unless it was created for the extended
-  // post calls.
-  QueuePair(Parts parts, ibv_qp* qp, ibv_qp_ex* extended, const ibv_qp_cap& cap);
+  // Owns `qp`. `cap` is the capacity it was created with.
+  QueuePair(Parts parts, ibv_qp* qp, const ExtendedCalls& extended, const ibv_qp_cap& cap);
   ~QueuePair() override;
 
   void* pointer() const override { return qp_; }

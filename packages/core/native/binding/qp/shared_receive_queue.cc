@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "binding/lifetime/handle.h"
+#include "provider/exchange.h"
 
 namespace verbs::core {
 namespace {
@@ -120,14 +121,14 @@ Napi::Value modify_srq(const Napi::CallbackInfo& info) {
 Napi::Value query_srq(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto queue = unwrap<SharedReceiveQueue>(info, 0);
-  ibv_srq_attr attr{};
-  if (const int error = queue->context().functions().query_srq(queue->srq(), &attr); error != 0) {
+  provider::Filled<ibv_srq_attr> attr;
+  if (const int error = attr.after(queue->context().functions().query_srq(queue->srq(), attr.get())); error != 0) {
     return failure(env, error);
   }
   Napi::Object result = Napi::Object::New(env);
-  result.Set("maxWr", attr.max_wr);
-  result.Set("maxSge", attr.max_sge);
-  result.Set("srqLimit", attr.srq_limit);
+  result.Set("maxWr", attr->max_wr);
+  result.Set("maxSge", attr->max_sge);
+  result.Set("srqLimit", attr->srq_limit);
   return result;
 }
 

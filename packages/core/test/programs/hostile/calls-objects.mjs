@@ -8,7 +8,7 @@ const cap = (w) => ({
   ...(w.random.oneIn(2) ? { maxSendSge: 1 + w.random.below(4), maxRecvSge: 1 + w.random.below(4) } : {}),
   ...(w.random.oneIn(2) ? { maxInlineData: w.random.pick([0, 16, 64, 256]) } : {}),
 });
-const access = (w) => w.random.pick([ALL_ACCESS, ALL_ACCESS, 0, 1, 7, 0x1f, 0x2f, 0x100000, 0x4f]);
+const access = (w) => w.random.pick([ALL_ACCESS, ALL_ACCESS, 0, 1, 7, 0x1f, 0x2f, 0x100000, 0x4f, 0x30f]);
 const length = (w) => w.random.pick([1, 8, 64, 4096, 4097, 65536]);
 const dgid = (w) =>
   w.random.pick([w.gid, w.gid, w.gid, '::ffff:127.0.0.1', 'ff0e::ffff:224.1.2.3', new Uint8Array(16)]);
@@ -44,7 +44,7 @@ function qpInit(w) {
     cap: cap(w),
     ...(w.random.oneIn(4) ? { srq: w.object('SharedReceiveQueue') } : {}),
     ...(w.random.oneIn(4) ? { sqSigAll: true } : {}),
-    ...(w.random.oneIn(4) ? { sendOpsFlags: 0x17ff } : {}),
+    ...(w.random.oneIn(4) ? { sendOpsFlags: w.random.pick([0x17ff, 0x1fff]) } : {}),
     ...(w.random.oneIn(12) ? { createFlags: 1 << w.random.below(12), maxTsoHeader: 64, sourceQpn: 3 } : {}),
     ...(w.random.oneIn(12) ? { xrcd: w.object('XrcDomain') } : {}),
     ...(w.random.oneIn(8)
@@ -67,6 +67,9 @@ function flow(w) {
 export const objectCalls = {
   'Context.importPd': (w) => [w.object('ProtectionDomain')?.pdHandle ?? 1],
   'Context.allocTd': () => [],
+  'Context.allocDmah': (w) => [
+    { ph: w.random.below(5), ...(w.random.oneIn(2) ? { cpuId: 0, tphMemType: w.random.below(2) } : {}) },
+  ],
   'Context.openXrcd': (w) => optionally(w, { fd: 0, exclusive: w.random.oneIn(2) === true }),
   'Context.allocDm': (w) => [w.random.pick([4, 64, 4096]), ...optionally(w, { logAlignment: w.random.below(8) })],
   'Context.importDm': (w) => [w.object('DeviceMemory')?.dmHandle ?? 1, 64],
@@ -88,7 +91,27 @@ export const objectCalls = {
   'Context.initAhFromWc': (w) => [1, received(w), header(w)],
   'Context.resolveEthL2FromGid': (w) => [ahAttr(w)],
 
-  'ProtectionDomain.allocParentDomain': (w) => optionally(w, { td: w.object('ThreadDomain') }),
+  'ProtectionDomain.allocParentDomain': (w) =>
+    optionally(w, { td: w.object('ThreadDomain'), allowCcUnprotectedAlloc: w.random.oneIn(2) === true }),
+  'ProtectionDomain.allocBuf': (w) => [length(w)],
+  'ProtectionDomain.regBufMr': (w) => [
+    w.object('LibraryBuffer'),
+    access(w),
+    ...optionally(w, { offset: 0, length: length(w) }),
+  ],
+  'ProtectionDomain.regMrEx': (w) => [
+    {
+      access: access(w),
+      ...w.random.pick([
+        { view: view(w) },
+        { view: own(w), unsafe: true },
+        { buf: w.object('LibraryBuffer') },
+        { fd: 0, offset: 0, length: 64 },
+      ]),
+      ...(w.random.oneIn(3) ? { dmah: w.object('DmaHandle') } : {}),
+      ...(w.random.oneIn(6) ? { iova: 0x10000n } : {}),
+    },
+  ],
   'ProtectionDomain.allocMr': (w) => [length(w), access(w), ...optionally(w, { iova: 0x10000n })],
   'ProtectionDomain.regMr': (w) =>
     w.random.oneIn(4) ? [own(w), access(w), { unsafe: true }] : [view(w), access(w), ...optionally(w, { iova: 4096n })],
@@ -126,6 +149,9 @@ export const objectCalls = {
   ],
   'DeviceMemory.copyTo': (w) => [w.random.pick([0, 4, 64]), new Uint8Array(w.random.pick([4, 8, 64]))],
   'DeviceMemory.exportDmabufFd': () => [],
+  'LibraryBuffer.copyTo': (w) => [w.random.pick([0, 4, 64]), new Uint8Array(w.random.pick([4, 8, 64]))],
+  'LibraryBuffer.copyFrom': (w) => [w.random.pick([0, 4, 64]), new Uint8Array(w.random.pick([4, 8, 64]))],
+  'LibraryBuffer.exportDmabufFd': () => [],
   'DeviceMemory.copyFrom': (w) => [w.random.pick([0, 4, 64]), new Uint8Array(w.random.pick([4, 8, 64]))],
   'MemoryWindow.nextRkey': () => [],
   'XrcDomain.createQp': () => [],
@@ -137,7 +163,7 @@ export const objectCalls = {
   ],
   'Counters.read': () => [],
   'Context.queryCompCntrCaps': () => [],
-  'Context.createCompCntr': (w) => [w.random.below(2)],
+  'Context.createCompCntr': (w) => optionally(w, { type: w.random.below(2) }),
   'QueuePair.attachCompCntr': (w) => [w.object('CompletionCounter'), w.random.pick([1, 2, 5, 63])],
   'CompletionCounter.read': () => [],
   'CompletionCounter.readErrors': () => [],

@@ -17,7 +17,10 @@
   X(int, mlx5dv_query_device, (struct ibv_context * ctx_in, struct mlx5dv_context * attrs_out), (ctx_in, attrs_out)) \
   X(int, _mlx5dv_query_port,                                                                                         \
     (struct ibv_context * context, uint32_t port_num, struct mlx5dv_port *info, size_t info_len),                    \
-    (context, port_num, info, info_len))
+    (context, port_num, info, info_len))                                                                             \
+  X(struct ibv_mr *, mlx5dv_reg_dmabuf_mr,                                                                           \
+    (struct ibv_pd * pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access, int mlx5_access),        \
+    (pd, offset, length, iova, fd, access, mlx5_access))
 
 #define MLX5DV_FLOW_FUNCTIONS(X)                                                                                       \
   X(struct ibv_flow *, __mlx5dv_create_flow,                                                                           \
@@ -134,4 +137,8 @@
     (obj, in, inlen, out, outlen))                                                          \
   X(int, mlx5dv_devx_obj_query,                                                             \
     (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen), \
-    (obj, in, inlen, out, outlen))
+    (obj, in, inlen, out, outlen)) \
+  X(int, mlx5dv_devx_obj_export, (struct mlx5dv_devx_obj * obj, void *data), (obj, data)) \
+  X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_import, (struct ibv_context * context, void *data), (context, data)) \
+  X(void, mlx5dv_devx_obj_unimport, (struct mlx5dv_devx_obj * obj), (obj)) \
+  X(void, _mlx5dv_get_export_sizes, (struct mlx5dv_export_sizes * sizes, size_t sizes_len), (sizes, sizes_len))

@@ -124,19 +124,12 @@
   X(int, mlx5dv_vfio_process_events, (struct ibv_context * context), (context))                                        \
   X(int, mlx5dv_get_data_direct_sysfs_path, (struct ibv_context * context, char *buf, size_t buf_len),                 \
     (context, buf, buf_len))                                                                                           \
-  X(struct ibv_mr *, mlx5dv_reg_dmabuf_mr,                                                                             \
-    (struct ibv_pd * pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access, int mlx5_access),          \
-    (pd, offset, length, iova, fd, access, mlx5_access))                                                               \
-  X(int, mlx5dv_devx_obj_export, (struct mlx5dv_devx_obj * obj, void *data), (obj, data))                              \
-  X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_import, (struct ibv_context * context, void *data), (context, data))     \
-  X(void, mlx5dv_devx_obj_unimport, (struct mlx5dv_devx_obj * obj), (obj))                                             \
   X(int, mlx5dv_devx_umem_export, (struct mlx5dv_devx_umem * umem, void *data), (umem, data))                          \
   X(struct mlx5dv_devx_umem *, mlx5dv_devx_umem_import, (struct ibv_context * context, void *data), (context, data))   \
   X(void, mlx5dv_devx_umem_unimport, (struct mlx5dv_devx_umem * umem), (umem))                                         \
   X(int, mlx5dv_var_export, (struct mlx5dv_var * dv_var, void *data), (dv_var, data))                                  \
   X(struct mlx5dv_var *, mlx5dv_var_import, (struct ibv_context * context, void *data), (context, data))               \
-  X(void, mlx5dv_var_unimport, (struct mlx5dv_var * dv_var), (dv_var))                                                 \
-  X(void, _mlx5dv_get_export_sizes, (struct mlx5dv_export_sizes * sizes, size_t sizes_len), (sizes, sizes_len))
+  X(void, mlx5dv_var_unimport, (struct mlx5dv_var * dv_var), (dv_var))
 
 // These return a descriptor: -1 and errno.
 #define MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(X)                          \

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string.h>
+#include <sys/stat.h>
 
 // Uses string.h without including it.
 #include <infiniband/mlx5dv.h>
@@ -14,10 +15,17 @@
 namespace verbs::mlx5::model {
 
 struct Context {
-  ibv_context* ibv = nullptr;
+  ibv_context* ibv = nullptr;  // after its closing another one of its command file
   Device* device = nullptr;
   verbs_soft_verbs base{};  // the NIC's own control verbs
+  struct stat command_file{};
+  bool closed = false;
 };
+
+// Of one command file: imported from one another by ibv_import_device(). Their objects end with the last of them.
+inline bool shares_objects(const Context& one, const Context& other) {
+  return one.command_file.st_dev == other.command_file.st_dev && one.command_file.st_ino == other.command_file.st_ino;
+}
 
 // The software NIC's function table; nullptr before it is attached.
 const verbs_soft_extension_table* soft();

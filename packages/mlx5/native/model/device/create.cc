@@ -1,4 +1,4 @@
-// mlx5dv_create_cq and mlx5dv_create_qp: ordinary verbs with checks of the vendor's attributes.
+// mlx5dv_create_cq, mlx5dv_create_qp and mlx5dv_reg_dmabuf_mr: ordinary verbs with checks of the vendor's attributes.
 #include <cstdlib>
 
 #include "model/device/context.h"
@@ -74,6 +74,15 @@ ibv_qp* mlx5dv_create_qp(ibv_context* verbs, ibv_qp_init_attr_ex* attr, mlx5dv_q
                      (mlx5_attr->create_flags & MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_UC) != 0;
   if (qp && loops) soft()->set_self_loopback(qp, 1);
   return qp;
+}
+
+// There is no data direct function, past which the device could reach the memory.
+ibv_mr* mlx5dv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova, int fd,
+                             int access, int mlx5_access) {
+  constexpr int kDataDirect = 1 << 0;
+  if (!pd || (mlx5_access & ~kDataDirect) != 0) return null_with<ibv_mr>(EINVAL);
+  if (!context_of(pd->context) || mlx5_access != 0) return null_with<ibv_mr>(EOPNOTSUPP);
+  return soft()->reg_dmabuf_mr(pd, offset, length, iova, fd, access);
 }
 
 }  // namespace verbs::mlx5::model

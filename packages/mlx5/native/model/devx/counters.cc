@@ -44,7 +44,7 @@ DevxStatus DevxCounters::create(Context& context, std::span<const std::uint8_t> 
 }
 
 DevxCounters::DevxCounters(Context& context, std::uint32_t its_id, std::uint32_t count)
-    : mlx5dv_devx_obj(context, its_id), counters_(std::make_shared<std::vector<steering::Counter>>(count)) {
+    : DevxObject(context, its_id), counters_(std::make_shared<std::vector<steering::Counter>>(count)) {
   context.device->quota.counters += count;
 }
 

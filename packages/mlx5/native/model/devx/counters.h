@@ -12,7 +12,7 @@
 namespace verbs::mlx5::model {
 
 // One flow counter, or a bulk of them with consecutive numbers.
-class DevxCounters final : public mlx5dv_devx_obj {
+class DevxCounters final : public DevxObject {
  public:
   static DevxStatus create(Context& context, std::span<const std::uint8_t> in, std::span<std::uint8_t> out,
                            std::unique_ptr<DevxObject>* object);

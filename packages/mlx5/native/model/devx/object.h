@@ -7,6 +7,8 @@
 #include "model/device/context.h"
 #include "model/device/objects.h"
 
+struct mlx5dv_export_sizes;  // newer headers define it
+
 namespace verbs::mlx5::model {
 
 // The firmware's status: the first byte of every output.
@@ -24,27 +26,30 @@ enum class DevxStatus : std::uint8_t {
 // Bytes of an input's header (opcode, user id, reserved, modifier) and of an output's (status, syndrome).
 inline constexpr std::size_t kDevxHeader = 16;
 
-}  // namespace verbs::mlx5::model
-
-// mlx5dv.h declares this type without a definition.
-struct mlx5dv_devx_obj : verbs::mlx5::model::Counted {
-  mlx5dv_devx_obj(verbs::mlx5::model::Context& its_owner, std::uint32_t its_id) : owner(&its_owner), id(its_id) {}
-  virtual ~mlx5dv_devx_obj() = default;
+class DevxObject : public Counted {
+ public:
+  DevxObject(Context& its_owner, std::uint32_t its_id) : owner(&its_owner), id(its_id) {}
+  virtual ~DevxObject() = default;
   // The opcode of the command that queries objects of this kind.
   virtual std::uint16_t query_opcode() const = 0;
   // Whether a query's input names this object.
   virtual bool is_named_in(std::span<const std::uint8_t> in) const = 0;
-  virtual verbs::mlx5::model::DevxStatus query(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) = 0;
+  virtual DevxStatus query(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) = 0;
 
-  verbs::mlx5::model::Context* const owner;
+  Context* const owner;
   const std::uint32_t id;
 };
 
-namespace verbs::mlx5::model {
-
-using DevxObject = mlx5dv_devx_obj;
-
-DevxObject* find_devx_object(const mlx5dv_devx_obj* handle);
+// The object behind a handle of the program, and the context that the handle is of. Null if it is none, or if the object
+// was destroyed by another handle.
+DevxObject* find_devx_object(const mlx5dv_devx_obj* handle, Context** context = nullptr);
 void forget_devx_objects(Context& context);
 
 }  // namespace verbs::mlx5::model
+
+// What programs have of an object: a handle of the call that created it, and one of every import. mlx5dv.h declares the
+// type without a definition.
+struct mlx5dv_devx_obj {
+  verbs::mlx5::model::Context* context;
+  verbs::mlx5::model::DevxObject* object;  // null: destroyed
+};

@@ -34,7 +34,7 @@ DevxStatus DevxTir::create(Context& context, std::span<const std::uint8_t> in, s
 }
 
 DevxTir::DevxTir(Context& context, std::uint32_t its_id, RawQp& qp)
-    : mlx5dv_devx_obj(context, its_id), qp_(qp), used_qp_(qp) {}
+    : DevxObject(context, its_id), qp_(qp), used_qp_(qp) {}
 
 std::uint16_t DevxTir::query_opcode() const { return kQueryTir; }
 

@@ -12,7 +12,7 @@
 namespace verbs::mlx5::model {
 
 // A receive destination: the receive queue of a RAW_PACKET queue pair.
-class DevxTir final : public mlx5dv_devx_obj {
+class DevxTir final : public DevxObject {
  public:
   static constexpr std::size_t kContextSize = 240;
 

@@ -75,10 +75,11 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_tag(std::uint32_t tag) {
 
 mlx5dv_dr_action* mlx5dv_dr_action_create_flow_counter(mlx5dv_devx_obj* handle, std::uint32_t offset) {
   const ModelLock guard(model_mutex());
-  auto* counters = dynamic_cast<DevxCounters*>(find_devx_object(handle));
+  Context* context = nullptr;
+  auto* counters = dynamic_cast<DevxCounters*>(find_devx_object(handle, &context));
   if (!counters || offset >= counters->count()) return null_with<mlx5dv_dr_action>(EINVAL);
   auto action = std::make_unique<DrAction>(DrKind::kCounter);
-  action->owner = counters->owner;
+  action->owner = context;
   action->used.emplace_back(*counters);
   action->counter = counters;
   action->counter_offset = offset;

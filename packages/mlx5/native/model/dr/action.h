@@ -11,6 +11,8 @@
 
 namespace verbs::mlx5::model {
 
+class DevxCounters;
+
 enum class DrKind : std::uint8_t {
   kDrop,
   kDefaultMiss,
@@ -47,7 +49,7 @@ struct mlx5dv_dr_action : verbs::mlx5::model::Counted {
   std::vector<verbs::mlx5::steering::Action> steps;
   // The flow action, counter and tag that a rule of a root table passes to the verbs.
   ibv_flow_action* flow_action = nullptr;
-  mlx5dv_devx_obj* counter = nullptr;
+  verbs::mlx5::model::DevxCounters* counter = nullptr;
   std::uint32_t counter_offset = 0;
   std::uint32_t tag = 0;
   std::shared_ptr<verbs::mlx5::steering::Meter> meter;

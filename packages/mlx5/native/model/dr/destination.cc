@@ -55,8 +55,9 @@ mlx5dv_dr_action* mlx5dv_dr_action_create_dest_ibv_qp(ibv_qp* ibv) {
 
 mlx5dv_dr_action* mlx5dv_dr_action_create_dest_devx_tir(mlx5dv_devx_obj* handle) {
   const ModelLock guard(model_mutex());
-  auto* tir = dynamic_cast<DevxTir*>(find_devx_object(handle));
-  return tir ? add_receiver(tir->qp(), *tir, *tir->owner) : null_with<mlx5dv_dr_action>(EINVAL);
+  Context* context = nullptr;
+  auto* tir = dynamic_cast<DevxTir*>(find_devx_object(handle, &context));
+  return tir ? add_receiver(tir->qp(), *tir, *context) : null_with<mlx5dv_dr_action>(EINVAL);
 }
 
 mlx5dv_dr_action* mlx5dv_dr_action_create_dest_table(mlx5dv_dr_table* handle) {

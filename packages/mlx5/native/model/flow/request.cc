@@ -39,8 +39,9 @@ int FlowRequest::add_qp(const ibv_qp* ibv) {
 
 int FlowRequest::add_devx_destination(const mlx5dv_devx_obj* handle) {
   if (const int error = claim_destination()) return error;
-  DevxObject* object = find_devx_object(handle);
-  auto* tir = object && object->owner == &owner_ ? dynamic_cast<DevxTir*>(object) : nullptr;
+  Context* context = nullptr;
+  DevxObject* object = find_devx_object(handle, &context);
+  auto* tir = context == &owner_ ? dynamic_cast<DevxTir*>(object) : nullptr;
   if (!tir) {
     wrong_object_ = true;
     return 0;
@@ -99,9 +100,13 @@ int FlowRequest::add_tag(std::uint32_t tag) {
 }
 
 int FlowRequest::add_counter(const mlx5dv_devx_obj* handle, std::uint32_t offset) {
+  Context* context = nullptr;
+  DevxObject* object = find_devx_object(handle, &context);
+  return add_counter(context == &owner_ ? dynamic_cast<DevxCounters*>(object) : nullptr, offset);
+}
+
+int FlowRequest::add_counter(DevxCounters* counters, std::uint32_t offset) {
   if (!counters_.empty()) return EOPNOTSUPP;
-  DevxObject* object = find_devx_object(handle);
-  auto* counters = object && object->owner == &owner_ ? dynamic_cast<DevxCounters*>(object) : nullptr;
   if (!counters || offset >= counters->count()) {
     wrong_object_ = true;
     return 0;

@@ -15,6 +15,8 @@ struct mlx5dv_devx_obj;
 
 namespace verbs::mlx5::model {
 
+class DevxCounters;
+
 class FlowRequest {
  public:
   explicit FlowRequest(Context& owner) : owner_(owner) {}
@@ -29,6 +31,7 @@ class FlowRequest {
   int add_flow_action(const ibv_flow_action* ibv);
   int add_tag(std::uint32_t tag);
   int add_counter(const mlx5dv_devx_obj* handle, std::uint32_t offset);
+  int add_counter(DevxCounters* counters, std::uint32_t offset);
 
   // Whether there are more flow actions than the kernel's call can carry.
   bool exceeds_kernel() const;

@@ -48,6 +48,7 @@ int init_device(void*, ibv_device* ibv, verbs_soft_identity* identity) {
 int open_context(void*, ibv_context* ibv) {
   auto context = std::make_unique<Context>();
   context->ibv = ibv;
+  if (fstat(ibv->cmd_fd, &context->command_file) != 0) return errno;
   context->device = find_device(ibv->device);
   verbs_soft_verbs* control = soft()->verbs(ibv);
   context->base = *control;
@@ -61,23 +62,37 @@ int open_context(void*, ibv_context* ibv) {
   return 0;
 }
 
-// Destroys each object before the objects that it uses.
+// Calls visit(context) for each context of a command file.
+template <typename Visit>
+void each_of_file(const Context& one, Visit&& visit) {
+  for (const auto& [ibv, context] : contexts()) {
+    if (shares_objects(*context, one)) visit(*context);
+  }
+}
+
+// The objects of a command file end with its last context, each before the objects that it uses.
 void close_context(void*, ibv_context* ibv) {
   const ModelLock guard(model_mutex());
   Context* context = context_of(ibv);
   if (!context) return;
-  forget_dr_rules(*context);
-  forget_dr_actions(*context);
-  forget_dr_matchers(*context);
-  forget_dr_tables(*context);
-  forget_flows(*context);
-  forget_steering_anchors(*context);
-  forget_flow_matchers(*context);
-  forget_flow_actions(*context);
-  forget_devx_objects(*context);
-  forget_qps(*context);
   *soft()->verbs(ibv) = context->base;
-  contexts().erase(ibv);
+  context->closed = true;
+  ibv_context* open = nullptr;
+  each_of_file(*context, [&](const Context& each) {
+    if (!each.closed) open = each.ibv;
+  });
+  // Those that were closed before have the device's lock by this one, at last.
+  each_of_file(*context, [&](Context& each) {
+    if (each.closed) each.ibv = open ? open : ibv;
+  });
+  if (open) return;
+  for (const auto forget :
+       {forget_dr_rules, forget_dr_actions, forget_dr_matchers, forget_dr_tables, forget_flows, forget_steering_anchors,
+        forget_flow_matchers, forget_flow_actions, forget_devx_objects, forget_qps}) {
+    each_of_file(*context, forget);
+  }
+  const Context last = *context;
+  std::erase_if(contexts(), [&](const auto& entry) { return shares_objects(*entry.second, last); });
 }
 
 const verbs_soft_model kModel{.kind = "mlx5",
@@ -106,7 +121,7 @@ bool is_ours(const ibv_device* device) { return attachment.owns(device, kModel.k
 Context* context_of(const ibv_context* ibv) {
   const ModelLock guard(model_mutex());
   const auto found = contexts().find(ibv);
-  return found == contexts().end() ? nullptr : found->second.get();
+  return found == contexts().end() || found->second->closed ? nullptr : found->second.get();
 }
 
 bool mlx5dv_is_supported(ibv_device* device) { return is_ours(device); }

@@ -132,6 +132,7 @@ const verbs_soft_extension_table kTable = {
     .set_data = set_data,
     .get_data = get_data,
     .open_device = ibv_open_device,
+    .reg_dmabuf_mr = ibv_reg_dmabuf_mr,
     .verbs = verbs,
     .raise_event = kGuarded<abi::raise_event>,
     .open_tunnel = kGuarded<abi::open_tunnel>,

@@ -1,4 +1,6 @@
 // Without memory: the device of the model, its queues, and the functions that the model does not have.
+#include <unistd.h>
+
 #include "../../../../../soft/native/test/abi/support/failing_object.h"
 #include "model/abi/unmodelled.h"
 #include "test/support/model/ends.h"
@@ -43,6 +45,15 @@ TEST_CASE("queues without memory" * doctest::skip(!kAllocationsCanFail)) {
       "mlx5dv_create_qp", [&] { return mlx5dv_create_qp(end.context, &qp_attr, &mlx5_attr); }, "ibv_destroy_qp",
       ibv_destroy_qp);
   CHECK(ibv_destroy_cq(cq) == 0);
+  ibv_alloc_dm_attr dm_attr{};
+  dm_attr.length = 4096;
+  ibv_dm* const dm = ibv_alloc_dm(end.context, &dm_attr);
+  REQUIRE(dm);
+  const int fd = calls_without_allocating<int>("ibv_dm_export_dmabuf_fd", dm);
+  const auto reg = [&] { return mlx5dv_reg_dmabuf_mr(end.pd, 0, 4096, 0, fd, IBV_ACCESS_LOCAL_WRITE, 0); };
+  check_object("mlx5dv_reg_dmabuf_mr", reg, "ibv_dereg_mr", ibv_dereg_mr);
+  close(fd);
+  CHECK(ibv_free_dm(dm) == 0);
   mlx5dv_obj objects{};
   mlx5dv_qp inside{};
   objects.qp = {.in = end.qp, .out = &inside};

@@ -1,6 +1,7 @@
 // Without memory: direct rules and their actions.
 #include "test/support/model/rules.h"
 
+#include <array>
 #include <cstdio>
 
 #include "../../../../../soft/native/test/abi/support/failing_object.h"
@@ -187,5 +188,15 @@ TEST_CASE("devx objects without memory" * doctest::skip(!kAllocationsCanFail)) {
   // A counter has nothing to modify.
   until_it_has_memory("mlx5dv_devx_obj_modify",
                       [&] { mlx5dv_devx_obj_modify(counter, query.data(), query.size(), out.data(), out.size()); });
+  Bytes data = export_of(counter);
+  until_it_succeeds("mlx5dv_devx_obj_export", [&] { return mlx5dv_devx_obj_export(counter, data.data()); });
+  std::array<std::uint32_t, 3> sizes{};
+  until_it_has_memory("_mlx5dv_get_export_sizes", [&] {
+    _mlx5dv_get_export_sizes(reinterpret_cast<mlx5dv_export_sizes*>(sizes.data()), sizeof sizes);
+  });
+  const auto import = [&] { return mlx5dv_devx_obj_import(end.context, data.data()); };
+  mlx5dv_devx_obj* const imported =
+      until_it_succeeds("mlx5dv_devx_obj_import", import, mlx5dv_devx_obj_unimport);
+  until_it_has_memory("mlx5dv_devx_obj_unimport", [&] { mlx5dv_devx_obj_unimport(imported); });
   CHECK(mlx5dv_devx_obj_destroy(counter) == 0);
 }

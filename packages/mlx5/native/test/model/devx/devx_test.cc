@@ -1,5 +1,6 @@
 // devx commands: bulk counters, TIRs, capability blocks, and errors.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "test/support/model/ends.h"
 
@@ -196,4 +197,106 @@ TEST_CASE("the device, its port and its clock") {
   errno = 0;
   CHECK(mlx5dv_vfio_get_events_fd(end.context) == -1);
   CHECK(errno == EOPNOTSUPP);
+}
+
+TEST_CASE("an object is exported, and imported by contexts of its command file") {
+  End sender, receiver;
+  std::uint32_t id = 0;
+  mlx5dv_devx_obj* const counter = make_counter(receiver.context, &id);
+  Bytes data = export_of(counter);
+  ibv_context* const same_file = ibv_import_device(receiver.context->cmd_fd);
+  REQUIRE(same_file);
+  mlx5dv_devx_obj* const imported = mlx5dv_devx_obj_import(same_file, data.data());
+  REQUIRE(imported);
+  CHECK(imported != counter);
+  // A flow of the first context counts; both handles read.
+  Parameters none({});
+  const FlowMatcher matcher = make_matcher(receiver.context, none);
+  ibv_flow* const flow = make_flow(matcher.get(), none, {count_with(counter), to_qp(receiver.qp)});
+  REQUIRE(flow);
+  receiver.post_receive();
+  sender.send(example_frame());
+  CHECK(receiver.receive() == example_frame());
+  CHECK(read_counter(counter, id).packets == 1);
+  CHECK(read_counter(imported, id).packets == 1);
+  // An imported handle is of its context: not for flows of the other one.
+  CHECK(ERRNO_OF(make_flow(matcher.get(), none, {count_with(imported), to_qp(receiver.qp)})) == EINVAL);
+  CHECK(mlx5dv_devx_obj_destroy(imported) == EREMOTEIO);  // the flow uses it
+  CHECK(ibv_destroy_flow(flow) == 0);
+  SUBCASE("to forget the import leaves the object") {
+    mlx5dv_devx_obj_unimport(imported);
+    CHECK(mlx5dv_devx_obj_destroy(imported) == EINVAL);
+    CHECK(read_counter(counter, id).packets == 1);
+    CHECK(mlx5dv_devx_obj_destroy(counter) == 0);
+  }
+  SUBCASE("what one context destroys is gone for the other") {
+    CHECK(mlx5dv_devx_obj_destroy(imported) == 0);
+    Bytes in = hex("093b 0000 0000 0000"), out(32);
+    in.resize(32);
+    CHECK(mlx5dv_devx_obj_query(counter, in.data(), in.size(), out.data(), out.size()) == EINVAL);
+    CHECK(mlx5dv_devx_obj_export(counter, data.data()) == EINVAL);
+    CHECK(ERRNO_OF(mlx5dv_devx_obj_import(receiver.context, data.data())) == EINVAL);
+    mlx5dv_devx_obj_unimport(counter);
+  }
+  SUBCASE("both contexts close, with the handles") {}
+  CHECK(ibv_close_device(same_file) == 0);
+}
+
+TEST_CASE("an object outlives the context that created it while its command file is open") {
+  ibv_context* later = nullptr;
+  mlx5dv_devx_obj* imported = nullptr;
+  std::uint32_t id = 0;
+  {
+    End end;
+    Parameters none({});
+    mlx5dv_devx_obj* const counter = make_counter(end.context, &id);
+    mlx5dv_flow_matcher* const matcher = make_matcher(end.context, none).release();
+    REQUIRE(make_flow(matcher, none, {count_with(counter), to_qp(end.qp)}) != nullptr);
+    later = ibv_import_device(end.context->cmd_fd);
+    REQUIRE(later);
+    Bytes data = export_of(counter);
+    imported = mlx5dv_devx_obj_import(later, data.data());
+    REQUIRE(imported);
+  }
+  End sender;
+  sender.send(example_frame());
+  CHECK(read_counter(imported, id).packets == 1);
+  CHECK(mlx5dv_devx_obj_destroy(imported) == EREMOTEIO);
+  CHECK(ibv_close_device(later) == 0);
+}
+
+TEST_CASE("what is no exported object of the command file is refused") {
+  End end, other;
+  std::uint32_t id = 0;
+  mlx5dv_devx_obj* const counter = make_counter(end.context, &id);
+  Bytes data = export_of(counter);
+  CHECK(ERRNO_OF(mlx5dv_devx_obj_import(other.context, data.data())) == EINVAL);
+  Bytes wrong(data.size());
+  CHECK(ERRNO_OF(mlx5dv_devx_obj_import(end.context, wrong.data())) == EINVAL);
+  CHECK(ERRNO_OF(mlx5dv_devx_obj_import(end.context, nullptr)) == EINVAL);
+  CHECK(ERRNO_OF(mlx5dv_devx_obj_import(nullptr, data.data())) == EINVAL);
+  CHECK(mlx5dv_devx_obj_export(counter, nullptr) == EINVAL);
+  CHECK(mlx5dv_devx_obj_export(nullptr, data.data()) == EINVAL);
+  mlx5dv_devx_obj_unimport(nullptr);
+}
+
+TEST_CASE("a dma-buf is registered as by the verbs, and there is no data direct") {
+  End end;
+  ibv_alloc_dm_attr attr{};
+  attr.length = 4096;
+  ibv_dm* const dm = ibv_alloc_dm(end.context, &attr);
+  REQUIRE(dm);
+  const auto export_dm = reinterpret_cast<int (*)(ibv_dm*)>(dlsym(RTLD_DEFAULT, "ibv_dm_export_dmabuf_fd"));
+  REQUIRE((export_dm != nullptr) == true);
+  const int fd = export_dm(dm);
+  REQUIRE(fd >= 0);
+  ibv_mr* const mr = mlx5dv_reg_dmabuf_mr(end.pd, 0, 4096, 0x10000, fd, IBV_ACCESS_LOCAL_WRITE, 0);
+  REQUIRE(mr);
+  CHECK(mr->length == 4096);
+  CHECK(ibv_dereg_mr(mr) == 0);
+  CHECK(ERRNO_OF(mlx5dv_reg_dmabuf_mr(end.pd, 0, 4096, 0, fd, IBV_ACCESS_LOCAL_WRITE, 1)) == EOPNOTSUPP);
+  CHECK(ERRNO_OF(mlx5dv_reg_dmabuf_mr(end.pd, 0, 4096, 0, fd, IBV_ACCESS_LOCAL_WRITE, 2)) == EINVAL);
+  CHECK(ERRNO_OF(mlx5dv_reg_dmabuf_mr(end.pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE, 0)) != 0);
+  close(fd);
+  CHECK(ibv_free_dm(dm) == 0);
 }

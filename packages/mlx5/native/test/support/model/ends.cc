@@ -2,6 +2,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 
@@ -192,6 +193,14 @@ Count read_counter(mlx5dv_devx_obj* counter, std::uint32_t id) {
   for (int i = 0; i < 8; ++i) count.packets = count.packets << 8 | out[16 + i];
   for (int i = 0; i < 8; ++i) count.bytes = count.bytes << 8 | out[24 + i];
   return count;
+}
+
+Bytes export_of(mlx5dv_devx_obj* object) {
+  std::array<std::uint32_t, 3> sizes{};  // of VARs, of memory, of objects
+  _mlx5dv_get_export_sizes(reinterpret_cast<mlx5dv_export_sizes*>(sizes.data()), sizeof sizes);
+  Bytes data(sizes[2]);
+  CHECK(mlx5dv_devx_obj_export(object, data.data()) == 0);
+  return data;
 }
 
 Bytes example_frame() {

@@ -14,6 +14,16 @@
 #include <string>
 #include <vector>
 
+// What headers before release 54 and 63 do not declare.
+extern "C" {
+ibv_mr* mlx5dv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova, int fd,
+                             int access, int mlx5_access);
+int mlx5dv_devx_obj_export(mlx5dv_devx_obj* obj, void* data);
+mlx5dv_devx_obj* mlx5dv_devx_obj_import(ibv_context* context, void* data);
+void mlx5dv_devx_obj_unimport(mlx5dv_devx_obj* obj);
+void _mlx5dv_get_export_sizes(struct mlx5dv_export_sizes* sizes, std::size_t size);
+}
+
 namespace verbs::mlx5::test {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -83,6 +93,8 @@ struct Count {
   std::uint64_t packets, bytes;
 };
 Count read_counter(mlx5dv_devx_obj* counter, std::uint32_t id);
+// The bytes of an exported object: mlx5dv_export_sizes.
+Bytes export_of(mlx5dv_devx_obj* object);
 
 // The frame of the worked examples, 100 bytes: UDP from 1.1.1.1 to 2.2.2.2, to a multicast address.
 Bytes example_frame();
