@@ -15,6 +15,6 @@ export { Endpoint } from './endpoint.js';
 export type { EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
 export { DocaError, DocaStatus, statusName } from './errors.js';
 export { setFaults } from './faults.js';
-export type { LibraryKind } from './libraries.js';
+export { type LibraryKind, vendorLibrary } from './libraries.js';
 export { PeerAddr, type PeerState, type PeerStats } from './peer-addr.js';
 export { softModel } from './soft-model.js';

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { LibraryKind } from '@verbs/core';
-import { softModule } from '@verbs/core/provider';
+import { softModule, type VendorLibraryReport } from '@verbs/core/provider';
 import { DocaError, DocaStatus } from './errors.js';
 import { native, type LibraryHandle } from './native.js';
 import { softModel } from './soft-model.js';
@@ -37,33 +37,66 @@ export function anyLibrary(): Library {
   throw new DocaError(DocaStatus.DRIVER, 'doca_comm_channel_ep_create', `${system.reason}; ${soft.reason}`);
 }
 
-function systemLibrary(): Attempt {
+const OLD_ENOUGH = 'install DOCA 1.5 to 2.8, or name its directory in VERBS_DOCA_LIBRARY_DIR';
+
+/** A library of DOCA as the loader is asked for it. */
+function place(name: string, version = '.so.2'): string {
   const directory = process.env['VERBS_DOCA_LIBRARY_DIR'];
+  const file = `libdoca_${name}${version}`;
+  return directory === undefined ? file : join(directory, file);
+}
+
+function systemLibrary(): Attempt {
   const reasons: string[] = [];
   for (const version of ['.so.2', '.so.1', '.so']) {
-    const [common, channel] = ['common', 'comm_channel'].map((name) => {
-      const file = `libdoca_${name}${version}`;
-      return directory === undefined ? file : join(directory, file);
-    }) as [string, string];
-    const opened = native.openLibrary(common, channel, '');
+    const channel = place('comm_channel', version);
+    const opened = native.openLibrary(place('common', version), channel, '');
     if (opened.handle === undefined) reasons.push(opened.reason);
     // The drop-in directory may be on LD_LIBRARY_PATH: that is not hardware.
     else if (opened.soft) reasons.push(`${channel} found here is the software BlueField (see LD_LIBRARY_PATH)`);
     else return { kind: 'system', handle: opened.handle, services: opened.services };
   }
-  return { kind: 'system', reason: `${reasons.join('; ')}: ${remedy(directory)}` };
+  const here = native.describe(place('common'));
+  const { text, remedy } = withoutChannel(here?.soft === true ? undefined : here?.version);
+  return { kind: 'system', reason: `${[...reasons, ...text].join('; ')}: ${remedy}` };
 }
 
-/** What to do where the Comm Channel is missing: DOCA itself may be there, without it. */
-function remedy(directory: string | undefined): string {
-  const place = (file: string) => (directory === undefined ? file : join(directory, file));
-  const loads = (name: string) => native.loads(place(`libdoca_${name}.so.2`));
-  if (!loads('common')) return 'install DOCA 1.5 to 2.8, or name its directory in VERBS_DOCA_LIBRARY_DIR';
-  const comch = loads('comch') ? ', but Comch, which replaces it and which this package does not drive' : '';
-  return (
-    `the DOCA here has no Comm Channel, which ended with release 2.8${comch}: ` +
-    'install DOCA 1.5 to 2.8 beside it and name its directory in VERBS_DOCA_LIBRARY_DIR'
-  );
+/** What it means that DOCA of that version (undefined: no DOCA) has no Comm Channel, and what to do. */
+function withoutChannel(version: string | undefined): { text: string[]; remedy: string } {
+  if (version === undefined) return { text: [], remedy: OLD_ENOUGH };
+  const here = `the DOCA ${version === '' ? '' : `${version} `}here has no Comm Channel`;
+  if (/^[12]\./.test(version)) {
+    return { text: [here], remedy: 'install that part of it (Debian, Ubuntu: doca-sdk-comm-channel)' };
+  }
+  const comch = hasComch() ? 'is here' : 'is not here either';
+  const successor = `its successor Comch (libdoca_comch.so.2) ${comch}, and this package does not drive it`;
+  return {
+    text: [`${here}, which is gone since DOCA 3.0`, successor],
+    remedy: 'install DOCA 1.5 to 2.8 beside it and name its directory in VERBS_DOCA_LIBRARY_DIR',
+  };
+}
+
+const hasComch = () => native.describe(place('comch')) !== undefined;
+
+/**
+ * The DOCA of this machine: its file and version, and whether it has the Comm Channel and its successor Comch; or why none
+ * can be used. `verbs doctor` prints it.
+ *
+ * @example
+ * const { release, text } = vendorLibrary();
+ * console.log(release ?? 'no DOCA', text);
+ */
+export function vendorLibrary(): VendorLibraryReport {
+  const about = { name: 'DOCA', hardware: 'a BlueField' };
+  const found = native.describe(place('common')) ?? native.describe(place('common', '.so.1'));
+  // The drop-in directory may be on LD_LIBRARY_PATH: that is no DOCA.
+  if (found === undefined || found.soft) return { ...about, text: 'no libdoca_common is here', remedy: OLD_ENOUGH };
+  const { file, version } = found;
+  const here = { ...about, file, ...(version !== '' && { release: `DOCA ${version}` }) };
+  const system = loadLibrary('system');
+  if (!('reason' in system)) return { ...here, text: `with the Comm Channel${hasComch() ? ' and with Comch' : ''}` };
+  const { text, remedy } = withoutChannel(version);
+  return { ...here, text: text.join('; '), remedy };
 }
 
 function softLibrary(): Attempt {

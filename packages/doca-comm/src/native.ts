@@ -33,8 +33,8 @@ export interface NativeRepresentorInfo {
 
 /** The addon: one function for each function of DOCA. A negative number in the result is a DOCA error, negated. */
 export interface Native {
-  /** Whether the loader finds a library of that name. */
-  loads(name: string): boolean;
+  /** The file and the version ('' if it tells none) of a library of DOCA or the model, if the loader finds one of that name. */
+  describe(name: string): { file: string; version: string; soft: boolean } | undefined;
   openLibrary(
     common: string,
     channel: string,

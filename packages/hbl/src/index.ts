@@ -4,6 +4,7 @@ export { isSupported, listDevices, openDevice, type OpenAttr, queryDevice } from
 export { decodeDoorbell, type Doorbell, encodeDoorbell, encodeWqe, type Wqe, WqeFlags, WqeOpcode } from './doorbell.js';
 export { createEncap, Encap, type EncapAttr } from './encap.js';
 export * from './enums.js';
+export { vendorLibrary } from './libraries.js';
 export { type PortExAttr, queryPort, type QueryPortAttr, setPortEx, type WqArrayAttr } from './port.js';
 export {
   type HblModify,

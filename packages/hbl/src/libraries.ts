@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { VendorLibraries } from '@verbs/core/provider';
+import { VendorLibraries, type VendorLibraryReport } from '@verbs/core/provider';
 import { native, type NativeLibrary } from './native.js';
 import { hints } from './hints.js';
 import { softModel } from './soft-model.js';
@@ -30,8 +30,12 @@ export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<Nat
   places,
   // hlibv_open_device and so on: the SDK's devices are of its own build of libibverbs, which no system's knows.
   verbsPrefix: 'hl',
-  install:
-    "install the rdma-core of Habana's software, or set RDMA_CORE_LIB to the folder of the Gaudi SDK's libhbl.so",
+  install: "install the rdma-core of Habana's software, or set RDMA_CORE_LIB to the folder of the Gaudi SDK's libhbl.so",
+  drives: { hardware: 'a Gaudi', devices: 'hbl_' },
+  describe: (library, own) =>
+    native.isSdk(library)
+      ? `of the Gaudi SDK: with collectives and migration, ${own ? 'and with ordinary verbs of its own (hlibv_*)' : 'but without ordinary verbs of its own (hlibv_*)'}`
+      : 'as submitted to rdma-core in 2024: without collectives and migration',
   model: softModel.library,
   defaultDevice: 'hbl_0,kind=hbl',
   openSyscall: 'hbldv_open_device',
@@ -40,3 +44,15 @@ export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<Nat
   attachModel: (library, libibverbs) => native.attachModel(library, libibverbs),
   isSupported: (library, libibverbs, name) => native.isSupported(library, libibverbs, name),
 });
+
+/**
+ * The libhbl of this machine: which of the two there are, its file, and what follows; or why there is none. `verbs doctor`
+ * prints it.
+ *
+ * @example
+ * const { file, text } = vendorLibrary();
+ * console.log(file ?? 'no libhbl', text);
+ */
+export function vendorLibrary(): VendorLibraryReport {
+  return libraries.report();
+}

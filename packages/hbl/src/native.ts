@@ -1,4 +1,9 @@
-import { loadProviderAddon, type NativeHandle, type NativeLibrary as Libibverbs } from '@verbs/core/provider';
+import {
+  loadProviderAddon,
+  type NativeHandle,
+  type NativeLibrary as Libibverbs,
+  type OpenedLibrary,
+} from '@verbs/core/provider';
 
 declare const libraryBrand: unique symbol;
 
@@ -63,7 +68,9 @@ export interface NativePort {
  */
 export interface Native {
   setUp(coreApi: object): number;
-  openLibrary(name: string): { handle: NativeLibrary; reason?: never } | { handle?: never; reason: string };
+  openLibrary(name: string): OpenedLibrary<NativeLibrary>;
+  /** Whether the library has the functions and the structures of the Gaudi SDK's. */
+  isSdk(library: NativeLibrary): boolean;
   attachModel(library: NativeLibrary, libibverbs: Libibverbs): number;
 
   isSupported(library: NativeLibrary, libibverbs: Libibverbs, name: string): boolean;

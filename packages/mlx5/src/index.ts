@@ -31,6 +31,7 @@ export * as devx from './devx/index.js';
 export * as dr from './dr/index.js';
 export { calcEncapEntropy, type EncapEntropy, type EncapEntropyFields } from './headers/encap-entropy.js';
 export * from './base/enums.js';
+export { vendorLibrary } from './base/libraries.js';
 export {
   createFlowActionModifyHeader,
   createFlowActionPacketReformat,

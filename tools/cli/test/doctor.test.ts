@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,6 +8,7 @@ import { checkKernel } from '../src/doctor/kernel.js';
 import { checkLimits } from '../src/doctor/limits.js';
 import { checkPort } from '../src/doctor/port.js';
 import { System } from '../src/doctor/system.js';
+import { checkVendor } from '../src/doctor/vendors.js';
 import { verbs } from './verbs.js';
 
 /** A machine that is made of files. */
@@ -124,6 +126,36 @@ describe('the limits', () => {
   });
 });
 
+describe("a vendor's library", () => {
+  const about = { name: 'libhbl', hardware: 'a Gaudi', devices: 'hbl_', text: 'cannot open it', remedy: 'install it' };
+  const libibverbs = { kind: 'system', devices: [], release: 'rdma-core 44.0' } as const;
+
+  it('is needed where the kernel has a device of it', () => {
+    expect(checkVendor(about, new System(root), undefined)).toEqual({
+      topic: 'libhbl',
+      level: 'ok',
+      text: 'not here: needed for a Gaudi only',
+    });
+    mkdirSync(join(root, '/sys/class/infiniband/hbl_0'), { recursive: true });
+    expect(checkVendor(about, new System(root), undefined)).toEqual({
+      topic: 'libhbl',
+      level: 'warn',
+      text: 'cannot open it; needed for hbl_0',
+      help: 'install it',
+    });
+  });
+
+  it('must be of the same release as libibverbs', () => {
+    const { remedy: _, ...found } = { ...about, name: 'libmlx5', file: '/lib/libmlx5.so.1.25.61.0', text: '' };
+    const check = (release: string) => checkVendor({ ...found, release }, new System(root), libibverbs);
+    expect(check('rdma-core 44.0')).toMatchObject({ level: 'ok', text: 'rdma-core 44.0 (/lib/libmlx5.so.1.25.61.0)' });
+    expect(check('rdma-core 61.0')).toMatchObject({
+      level: 'warn',
+      text: 'rdma-core 61.0 (/lib/libmlx5.so.1.25.61.0); libibverbs is of rdma-core 44.0',
+    });
+  });
+});
+
 describe('verbs doctor', () => {
   it('finds the software NIC usable and says so', async () => {
     const { status, stdout } = await verbs(['doctor', '--json'], { VERBS_SOFT: 'soft0,addr=127.77.2.1' });
@@ -136,6 +168,44 @@ describe('verbs doctor', () => {
     expect(byTopic(findings, 'device soft0')?.text).toMatch(/PORT_ACTIVE, MTU 4096, GID 0 ::ffff:127\.77\.2\.1/);
     expect(byTopic(findings, 'verdict')).toMatchObject({ level: 'ok' });
     for (const { level, help } of findings) expect(level === 'ok' || help !== undefined).toBe(true);
+  });
+
+  it("names the vendors' libraries, their releases and what follows", async () => {
+    const library = (name: string, source: string, ...options: string[]) => {
+      const file = join(root, name);
+      mkdirSync(dirname(file), { recursive: true });
+      execFileSync('cc', ['-shared', '-fPIC', '-x', 'c', '-o', file, '-', ...options], { input: source });
+      return file;
+    };
+    library('mlx5/libmlx5.so.1.25.61.0', '_Bool mlx5dv_is_supported(void *device) { return device == 0; }');
+    symlinkSync('libmlx5.so.1.25.61.0', join(root, 'mlx5/libmlx5.so.1'));
+    library('sdk/libhbl.so', `#include "${join(import.meta.dirname, '../../../packages/hbl/test/programs/libhbl.c')}"`, '-DSDK');
+    library('doca/libdoca_common.so.2', 'const char *doca_version_runtime(void) { return "3.1.0105"; }');
+    library('doca/libdoca_comch.so.2', 'int nothing(void) { return 0; }');
+    const { stdout } = await verbs(['doctor', '--json'], {
+      VERBS_SOFT: 'soft0,addr=127.77.2.3',
+      LD_LIBRARY_PATH: join(root, 'mlx5'),
+      RDMA_CORE_LIB: join(root, 'sdk'),
+      VERBS_DOCA_LIBRARY_DIR: join(root, 'doca'),
+    });
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+    expect(byTopic(findings, 'libmlx5')?.text).toMatch(
+      /^rdma-core 61\.0 \(.*\/mlx5\/libmlx5\.so\.1\.25\.61\.0\): its mlx5dv_create_flow walks actions in steps of 24 bytes/,
+    );
+    expect(byTopic(findings, 'libhbl')).toMatchObject({
+      level: 'ok',
+      text: expect.stringMatching(
+        /\/sdk\/libhbl\.so\): of the Gaudi SDK: with collectives and migration, but without ordinary verbs of its own/,
+      ) as string,
+    });
+    expect(byTopic(findings, 'DOCA')).toMatchObject({
+      level: 'warn',
+      text: expect.stringMatching(
+        /^DOCA 3\.1\.0105 \(.*\/libdoca_common\.so\.2\): .* no Comm Channel, which is gone since DOCA 3\.0; its successor Comch .* is here/,
+      ) as string,
+      help: expect.stringMatching(/^install DOCA 1\.5 to 2\.8 beside it/) as string,
+    });
+    expect(byTopic(findings, 'kernel modules')?.text).toMatch(/^Linux \d+\.\d+/);
   });
 
   it('prints a line for each finding', async () => {

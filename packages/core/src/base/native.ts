@@ -124,7 +124,7 @@ export interface Native {
   openLibrary(
     name: string,
     prefix?: string,
-  ): { handle: NativeLibrary; soft: boolean; reason?: never } | { handle?: never; reason: string };
+  ): { handle: NativeLibrary; soft: boolean; file: string; reason?: never } | { handle?: never; reason: string };
   getDeviceList(library: NativeLibrary): NativeDevice[] | number;
   openDevice(library: NativeLibrary, name: string): NativeHandle | number;
   readSysfsFile(library: NativeLibrary, directory: string, file: string): string | number;

@@ -17,6 +17,8 @@ export interface LibraryReport {
   kind: LibraryKind;
   /** The file or SONAME, if one was found. */
   path?: string;
+  /** Its release by the name of its file, 'rdma-core 44.0', if that tells it. */
+  release?: string;
   /** Its devices; empty with a `reason`. */
   devices: DeviceInfo[];
   /** Why it has no device, and the remedy. */
@@ -28,6 +30,7 @@ export interface LibraryReport {
 interface Loaded {
   path: string;
   handle: NativeLibrary;
+  release?: string;
 }
 type Attempt = Loaded | { path?: string; reason: string };
 
@@ -92,7 +95,13 @@ function systemLibrary(): Attempt {
       reason: `the ${SYSTEM} found here is the software NIC (see LD_LIBRARY_PATH), not the system's`,
     };
   }
-  return { path: SYSTEM, handle: opened.handle };
+  return { path: SYSTEM, handle: opened.handle, ...releaseOf(opened.file) };
+}
+
+/** The release of a library of rdma-core, whose files are named so: libmlx5.so.1.24.44.0. */
+export function releaseOf(file: string): { release?: string } {
+  const release = /\.so\.\d+\.\d+\.(\d+(?:\.\d+)*)$/.exec(file)?.[1];
+  return release === undefined ? {} : { release: `rdma-core ${release}` };
 }
 
 function softLibrary(): Attempt {
@@ -135,7 +144,8 @@ function report(kind: LibraryKind, attempt: Attempt): LibraryReport {
   if ('reason' in attempt) return { kind, ...path, devices: [], reason: attempt.reason };
   const found = listOf(kind, attempt.handle);
   devicesListed(kind, found);
-  return { kind, ...path, ...found };
+  const release = attempt.release === undefined ? {} : { release: attempt.release };
+  return { kind, ...path, ...release, ...found };
 }
 
 function listOf(kind: LibraryKind, library: NativeLibrary): Pick<LibraryReport, 'devices' | 'reason' | 'leftOut'> {

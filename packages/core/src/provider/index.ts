@@ -13,9 +13,11 @@ export { type ModelPlace, type SoftModel, softModelAt } from './soft-model.js';
 export { chooseVendorDevice, isVendorDevice, listVendorDevices } from './vendor-devices.js';
 export {
   type Libraries,
+  type Missing,
   softHint,
   VendorLibraries,
   type VendorLibrary,
+  type VendorLibraryReport,
   type OpenedLibrary,
 } from './vendor-libraries.js';
 export { type AddonPlace, loadAddon } from '../base/addon.js';

@@ -4,7 +4,7 @@ import { addHints, type Hints } from '../base/hints.js';
 import { native, type NativeHandle, type NativeLibrary } from '../base/native.js';
 import type { Context } from '../device/context.js';
 import { type DeviceInfo, kernelHas } from '../device/device-info.js';
-import { devicesIn, type LibraryKind, loadLibrary, softFailure, softModule } from '../library/libraries.js';
+import { devicesIn, type LibraryKind, loadLibrary, releaseOf, softFailure, softModule } from '../library/libraries.js';
 import { libraryTried } from '../library/library-loads.js';
 import { handleOf } from '../lifetime/resource.js';
 
@@ -13,12 +13,16 @@ export type OpenedLibrary<Vendor extends object> =
   | {
       /** The addon's handle of the loaded library. */
       handle: Vendor;
+      /** Its file, behind all links; '' if that cannot be told. */
+      file: string;
       /** Missing. */
       reason?: never;
     }
   | {
       /** Missing. */
       handle?: never;
+      /** Missing. */
+      file?: never;
       /** The loader's error. */
       reason: string;
     };
@@ -38,6 +42,15 @@ export interface VendorLibrary<Vendor extends object> {
   verbsPrefix?: string;
   /** The remedy where it is missing. */
   install: string;
+  /** The hardware that it drives, 'a Gaudi', and how the names of its devices begin, 'hbl_'. */
+  drives?: {
+    /** 'a Gaudi' */
+    hardware: string;
+    /** 'hbl_' */
+    devices: string;
+  };
+  /** What follows for programs from this library, by its functions or its release. */
+  describe?: (library: Vendor, own: boolean) => string;
   /** The model's library. */
   model: string;
   /** The device that the software NIC gets if none of this kind is configured, 'hbl_0,kind=hbl'. */
@@ -65,6 +78,34 @@ export interface Libraries<Vendor extends object> {
   libibverbs: NativeLibrary;
   /** Whether `libibverbs` is a build of the vendor's, whose devices no other library lists. */
   own?: boolean;
+  /** The file of the vendor's, behind all links; '' if that cannot be told. */
+  file: string;
+}
+
+/** What there is of a vendor's library on this machine, and what follows. */
+export interface VendorLibraryReport {
+  /** 'libhbl' */
+  name: string;
+  /** Its file; missing if it is not there. */
+  file?: string;
+  /** Its release, if the library tells it: 'rdma-core 44.0'. */
+  release?: string;
+  /** What follows for programs; where it cannot be used, why. */
+  text: string;
+  /** What to do, where it cannot be used. */
+  remedy?: string;
+  /** The hardware that it drives, 'a Gaudi'. */
+  hardware: string;
+  /** How the kernel's names of such devices begin, 'hbl_'; missing if no name tells. */
+  devices?: string;
+}
+
+/** Why there are no libraries. */
+export interface Missing {
+  /** In all, with the remedy. */
+  reason: string;
+  /** The loader's error, where the remedy is to install the library. */
+  failure?: string;
 }
 
 interface SoftControl {
@@ -76,7 +117,7 @@ interface SoftControl {
 export class VendorLibraries<Vendor extends object> {
   /** The package's description of its library. */
   readonly about: VendorLibrary<Vendor>;
-  readonly #found = new Map<LibraryKind, Libraries<Vendor> | { reason: string }>();
+  readonly #found = new Map<LibraryKind, Libraries<Vendor> | Missing>();
 
   constructor(about: VendorLibrary<Vendor>) {
     this.about = about;
@@ -84,12 +125,7 @@ export class VendorLibraries<Vendor extends object> {
   }
 
   /** Both libraries of that kind, or why there are none. */
-  find(kind: LibraryKind):
-    | Libraries<Vendor>
-    | {
-        /** Why there are none, and the remedy. */
-        reason: string;
-      } {
+  find(kind: LibraryKind): Libraries<Vendor> | Missing {
     let found = this.#found.get(kind);
     if (found === undefined) {
       found = this.#load(kind);
@@ -151,30 +187,49 @@ export class VendorLibraries<Vendor extends object> {
     return undefined;
   }
 
-  #load(kind: LibraryKind): Libraries<Vendor> | { reason: string } {
+  /** What there is of the vendor's own library. */
+  report(): VendorLibraryReport {
+    const { drives, describe, install } = this.about;
+    const { hardware = 'its hardware', devices } = drives ?? {};
+    const about = { name: this.#name(), hardware, ...(devices !== undefined && { devices }) };
+    const found = this.find('system');
+    if ('reason' in found) {
+      const { reason, failure } = found;
+      return failure === undefined ? { ...about, text: reason } : { ...about, text: failure, remedy: install };
+    }
+    const { vendor, file, own = false } = found;
+    return { ...about, file, ...releaseOf(file), text: describe?.(vendor, own) ?? '' };
+  }
+
+  #name(): string {
+    const { system } = this.about;
+    return system.split('.so')[0] ?? system;
+  }
+
+  #load(kind: LibraryKind): Libraries<Vendor> | Missing {
     const found = kind === 'system' ? this.#openSystem() : this.#openSoft();
     const { system, model } = this.about;
-    const [name = system] = system.split('.so');
     const path = kind === 'system' ? system : model;
-    libraryTried(name, kind, 'reason' in found ? found : { path, ...found });
+    libraryTried(this.#name(), kind, 'reason' in found ? found : { path, ...found });
     return found;
   }
 
-  #openSystem(): (Libraries<Vendor> & { path: string }) | { reason: string } {
+  #openSystem(): (Libraries<Vendor> & { path: string }) | Missing {
     const { system, places, install, open } = this.about;
-    let reason: string | undefined;
+    let failure: string | undefined;
     for (const path of places?.() ?? [system]) {
       const opened = open(path);
       if (opened.handle === undefined) {
-        reason ??= opened.reason;
+        failure ??= opened.reason;
         continue;
       }
       const own = this.#ownVerbs(path);
-      if (own !== undefined) return { vendor: opened.handle, libibverbs: own, own: true, path };
+      const { handle: vendor, file } = opened;
+      if (own !== undefined) return { vendor, libibverbs: own, own: true, file, path };
       const verbs = loadLibrary('system');
-      return 'reason' in verbs ? verbs : { vendor: opened.handle, libibverbs: verbs.handle, path };
+      return 'reason' in verbs ? verbs : { vendor, libibverbs: verbs.handle, file, path };
     }
-    return { reason: `${reason ?? system}: ${install}` };
+    return { reason: `${failure ?? system}: ${install}`, failure: failure ?? system };
   }
 
   #ownVerbs(path: string): NativeLibrary | undefined {
@@ -193,7 +248,7 @@ export class VendorLibraries<Vendor extends object> {
       const what = `the software NIC does not take the model of ${this.about.kind} devices`;
       return { reason: `${what} (errno ${-code}): update @verbs/soft` };
     }
-    return { vendor: opened.handle, libibverbs: verbs.handle };
+    return { vendor: opened.handle, libibverbs: verbs.handle, file: opened.file };
   }
 }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "binding/handle.h"
+#include "provider/loaded_file.h"
 
 namespace verbs::doca_comm::binding {
 
@@ -116,11 +117,18 @@ const Library* Library::open(const std::string& common, const std::string& chann
 
 namespace {
 
-// loads(name): whether the loader finds the library. It is not kept.
-Napi::Value loads(const Napi::CallbackInfo& info) {
+// describe(name): { file, version, soft } of a library of DOCA, undefined if there is none of that name. `version` is what
+// libdoca_common says of itself, '3.1.0105'; '' if it says nothing. The library stays loaded, as each of DOCA's does.
+Napi::Value describe(const Napi::CallbackInfo& info) {
   void* library = dlopen(info[0].ToString().Utf8Value().c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (library) dlclose(library);
-  return Napi::Boolean::New(info.Env(), library != nullptr);
+  if (!library) return info.Env().Undefined();
+  const auto runtime = reinterpret_cast<const char* (*)()>(dlsym(library, "doca_version_runtime"));
+  const char* version = runtime ? runtime() : nullptr;
+  Napi::Object result = Napi::Object::New(info.Env());
+  result["file"] = verbs::provider::loaded_file(library);
+  result["version"] = version ? version : "";
+  result["soft"] = dlsym(library, "verbs_soft_marker") != nullptr;
+  return result;
 }
 
 // openLibrary(common, channel, nic): { handle, soft, services } or { reason }
@@ -156,7 +164,7 @@ Napi::Value last_reason(const Napi::CallbackInfo& info) {
 
 void Library::init(Napi::Object exports) {
   add_function<open_library>(exports, "openLibrary");
-  add_function<loads>(exports, "loads");
+  add_function<describe>(exports, "describe");
   add_function<set_plan>(exports, "setFaults");
   add_function<last_reason>(exports, "lastError");
 }

@@ -38,6 +38,13 @@ Libraries<Library>& libraries() {
 }
 
 napi_value open_library(const Arguments& arguments) { return libraries().open(arguments); }
+
+// isSdk(library): whether it has the functions and the structures of the Gaudi SDK's
+napi_value is_sdk(const Arguments& arguments) {
+  const Library* library = libraries().of(arguments, 0);
+  return library ? boolean(arguments.env, library->is_sdk()) : nullptr;
+}
+
 napi_value attach_model(const Arguments& arguments) { return libraries().attach_model(arguments); }
 
 }  // namespace
@@ -47,6 +54,7 @@ const Library* library_of(const Arguments& arguments, std::size_t index) { retur
 void init_library(napi_env env, napi_value exports) {
   export_function<set_up>(env, exports, "setUp");
   export_function<open_library>(env, exports, "openLibrary");
+  export_function<is_sdk>(env, exports, "isSdk");
   export_function<attach_model>(env, exports, "attachModel");
 }
 

@@ -4,24 +4,20 @@
 
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
+#include <string>
 
 #include "provider/libraries.h"
 
 namespace verbs::mlx5::binding {
 namespace {
 
-// Releases 60.0 to 62.0 made the structure longer without a new function; the next of each line have both functions
-// again. No symbol tells them apart: the library's file does, libmlx5.so.1.25.61.0.
-bool walks_longer_actions(const void* function) {
-  Dl_info place;
-  if (dladdr(function, &place) == 0) return false;
-  const std::unique_ptr<char, void (*)(void*)> file(realpath(place.dli_fname, nullptr), std::free);
+// Releases 60.0 to 62.0 made the structure longer without a new function; the next of each line have both functions again.
+// No symbol tells them apart: the library's file does, libmlx5.so.1.25.61.0.
+bool walks_longer_actions(void* library) {
+  const std::string file = provider::loaded_file(library);
+  const std::string name = file.substr(file.rfind('/') + 1);
   int interface = 0, age = 0, release = 0, patch = 0;
-  const char* name = file ? std::strrchr(file.get(), '/') : nullptr;
-  if (!name || std::sscanf(name, "/libmlx5.so.%d.%d.%d.%d", &interface, &age, &release, &patch) != 4) return false;
+  if (std::sscanf(name.c_str(), "libmlx5.so.%d.%d.%d.%d", &interface, &age, &release, &patch) != 4) return false;
   return (release == 60 && patch < 2) || ((release == 61 || release == 62) && patch < 1);
 }
 
@@ -32,7 +28,7 @@ bool find_functions(const std::string& name, Library* library, std::string* reas
   MLX5DV_FUNCTIONS(MLX5DV_FIND)
   MLX5DV_NEWER_FUNCTIONS(MLX5DV_FIND)
 #undef MLX5DV_FIND
-  const bool longer = walks_longer_actions(reinterpret_cast<const void*>(library->mlx5dv_is_supported));
+  const bool longer = walks_longer_actions(library->handle);
   library->flow_action_size = longer ? sizeof(newer::FlowActionAttr) : offsetof(newer::FlowActionAttr, offset);
   if (!library->mlx5dv_is_supported) {
     *reason = name + " has no mlx5dv_is_supported: it is older than rdma-core 22, or no libmlx5";

@@ -1,13 +1,21 @@
 import { type Context, type LibraryKind, VerbsError } from '@verbs/core';
-import { errno, handleOf, VendorLibraries } from '@verbs/core/provider';
+import { errno, handleOf, VendorLibraries, type VendorLibraryReport } from '@verbs/core/provider';
 import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
 import { hints } from './hints.js';
 import { softModel } from './soft-model.js';
+
+/** Bytes of an action of mlx5dv_create_flow, but for a few releases. */
+const PLAIN_ACTION = 16;
 
 export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<NativeLibrary>({
   kind: 'mlx5',
   system: 'libmlx5.so.1',
   install: 'install it (Debian, Ubuntu: apt-get install ibverbs-providers)',
+  drives: { hardware: 'a ConnectX or a BlueField', devices: 'mlx5_' },
+  describe: (library) =>
+    native.flowActionSize(library) === PLAIN_ACTION
+      ? ''
+      : 'its mlx5dv_create_flow walks actions in steps of 24 bytes, and gets them so',
   model: softModel.library,
   defaultDevice: 'mlx5_soft0,kind=mlx5',
   openSyscall: 'mlx5dv_open_device',
@@ -16,6 +24,17 @@ export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<Nat
   attachModel: (library, libibverbs) => native.attachModel(library, libibverbs),
   isSupported: (library, libibverbs, name) => native.isSupported(library, libibverbs, name),
 });
+
+/**
+ * The libmlx5 of this machine: its file, its release, and what follows; or why there is none. `verbs doctor` prints it.
+ *
+ * @example
+ * const { release, text } = vendorLibrary();
+ * console.log(release ?? 'no libmlx5', text);
+ */
+export function vendorLibrary(): VendorLibraryReport {
+  return libraries.report();
+}
 
 /** Contexts that a function of libmlx5 opened, or that passed the check below. */
 const known = new WeakSet<Context>();

@@ -1,4 +1,4 @@
-import { loadProviderAddon } from '@verbs/core/provider';
+import { loadProviderAddon, type OpenedLibrary } from '@verbs/core/provider';
 import type { NativeDevice } from './device.js';
 import type { NativeDevx } from './devx.js';
 import type { NativeDr } from './dr.js';
@@ -15,7 +15,7 @@ export type { Libibverbs, NativeHandle, NativeLibrary } from './handles.js';
  */
 export interface Native extends NativeDevice, NativeFlow, NativeDevx, NativeDr, NativeQueues, NativeResources {
   setUp(coreApi: object): number;
-  openLibrary(name: string): { handle: NativeLibrary; reason?: never } | { handle?: never; reason: string };
+  openLibrary(name: string): OpenedLibrary<NativeLibrary>;
   attachModel(library: NativeLibrary, libibverbs: Libibverbs): number;
   /** The release of rdma-core that has the function ('' if not known), if the library lacks it. */
   missing(library: NativeLibrary, name: string): string | undefined;

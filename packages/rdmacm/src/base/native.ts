@@ -4,6 +4,7 @@ import {
   type NativeLibrary as Libibverbs,
   type NativeQp,
   type NativeQpAttr,
+  type OpenedLibrary,
 } from '@verbs/core/provider';
 
 declare const libraryBrand: unique symbol;
@@ -101,7 +102,7 @@ export interface NativeAddrInfo {
  */
 export interface Native {
   setUp(coreApi: object): number;
-  openLibrary(name: string): { handle: NativeLibrary; reason?: never } | { handle?: never; reason: string };
+  openLibrary(name: string): OpenedLibrary<NativeLibrary>;
   attachModel(library: NativeLibrary, libibverbs: Libibverbs): number;
   eventStr(library: NativeLibrary, event: number): string;
   getDevices(library: NativeLibrary, libibverbs: Libibverbs): Required<NativeContext>[] | number;

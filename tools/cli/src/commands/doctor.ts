@@ -1,3 +1,4 @@
+import { probeLibraries } from '@verbs/core';
 import { Command } from 'commander';
 import { checkDevices } from '../doctor/devices.js';
 import { type Finding, fail } from '../doctor/finding.js';
@@ -6,6 +7,7 @@ import { checkLibraries } from '../doctor/libraries.js';
 import { checkLimits } from '../doctor/limits.js';
 import { checkPackages } from '../doctor/packages.js';
 import { checkPort } from '../doctor/port.js';
+import { checkVendors } from '../doctor/vendors.js';
 import { System } from '../doctor/system.js';
 import { fill } from '../help.js';
 import { paint, print, printJson } from '../output.js';
@@ -15,18 +17,17 @@ export function doctorCommand(): Command {
     .description('check the requirements of RDMA on this machine, and name remedies')
     .option('--json', 'print { usable, findings: [{ topic, level, text, help? }] }')
     .addHelpText('after', '\nExample:\n  verbs doctor\n\nExit code 0 if there is a usable device, else 1.')
-    .action((options: { json?: boolean }) => {
-      doctor(options.json === true);
-    });
+    .action((options: { json?: boolean }) => doctor(options.json === true));
 }
 
-function doctor(json: boolean): void {
+async function doctor(json: boolean): Promise<void> {
   const system = new System();
   // The port is checked before a device is opened, which would hold it.
   const packages = checkPackages();
   // The rest asks the native part of @verbs/core.
   const native = !packages.some(({ topic, level }) => topic === '@verbs/core' && level === 'fail');
-  const libraries = native ? checkLibraries() : [];
+  const probed = native ? probeLibraries() : [];
+  const libraries = native ? [...checkLibraries(probed), ...(await checkVendors(system, probed))] : [];
   const surroundings = [...checkKernel(system), ...libraries, ...checkPort(system), ...checkLimits(system)];
   const { findings: devices, usable } = native ? checkDevices() : noNativePart();
   const findings = [...packages, ...surroundings, ...devices];

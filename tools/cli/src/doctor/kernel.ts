@@ -23,13 +23,14 @@ export function checkKernel(system: System): Finding[] {
 
 function modules(system: System): Finding {
   const topic = 'kernel modules';
+  const kernel = `Linux ${system.read('/proc/sys/kernel/osrelease')?.trim() ?? 'of an unknown release'}`;
   const loaded = new Set(system.list('/sys/module'));
   const drivers = Object.keys(DRIVERS).filter((name) => loaded.has(name));
   if (!loaded.has('ib_core') || !loaded.has('ib_uverbs')) {
     const missing = ['ib_core', 'ib_uverbs'].filter((name) => !loaded.has(name)).join(' and ');
     return warn(
       topic,
-      `${missing} not loaded: this kernel has no RDMA for programs`,
+      `${kernel}: ${missing} not loaded: this kernel has no RDMA for programs`,
       'as root: modprobe ib_uverbs, and the driver of your adapter. Containers and small virtual machines often have no ' +
         'modules at all; the software NIC needs none',
     );
@@ -37,11 +38,11 @@ function modules(system: System): Finding {
   if (drivers.length === 0) {
     return warn(
       topic,
-      'ib_uverbs is loaded, but no driver of an adapter',
+      `${kernel}: ib_uverbs is loaded, but no driver of an adapter`,
       'as root: modprobe mlx5_ib, or what drives your adapter',
     );
   }
-  return ok(topic, drivers.map((name) => `${name} (${DRIVERS[name] ?? ''})`).join(', '));
+  return ok(topic, `${kernel}: ${drivers.map((name) => `${name} (${DRIVERS[name] ?? ''})`).join(', ')}`);
 }
 
 function hardware(system: System): Finding {

@@ -5,17 +5,17 @@ import { type Finding, fail, ok, warn } from './finding.js';
 const TOPICS = { system: 'libibverbs', soft: 'software NIC' } as const;
 
 /** The two libraries that may drive a device, and the configuration of ours. */
-export function checkLibraries(): Finding[] {
-  return [...probeLibraries().map(checkLibrary), configuration()];
+export function checkLibraries(probed: readonly LibraryReport[]): Finding[] {
+  return [...probed.map(checkLibrary), configuration()];
 }
 
-function checkLibrary({ kind, path, devices, reason }: LibraryReport): Finding {
+function checkLibrary({ kind, path, release, devices, reason }: LibraryReport): Finding {
   const topic = TOPICS[kind];
-  const where = path === undefined ? '' : ` (${path})`;
+  const where = path === undefined ? '' : ` (${release === undefined ? path : `${path} of ${release}`})`;
   if (devices.length > 0)
     return ok(topic, `${plural(devices.length, 'device')}: ${devices.map(({ name }) => name).join(', ')}${where}`);
   if (kind === 'system')
-    return warn(topic, reason ?? 'no device', 'needed for hardware only; the software NIC does without it');
+    return warn(topic, `${reason ?? 'no device'}${where}`, 'needed for hardware only; the software NIC does without it');
   return fail(
     topic,
     reason ?? 'no device',

@@ -45,7 +45,7 @@ int Context::release() {
 
 namespace {
 
-// openLibrary(name, prefix | undefined): { handle, soft } | { reason }
+// openLibrary(name, prefix | undefined): { handle, soft, file } | { reason }
 Napi::Value open_library(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::string name = info[0].As<Napi::String>().Utf8Value();
@@ -59,6 +59,7 @@ Napi::Value open_library(const Napi::CallbackInfo& info) {
   } else {
     result.Set("handle", wrap_library(env, library));
     result.Set("soft", library->soft());
+    result.Set("file", library->file());
   }
   return result;
 }

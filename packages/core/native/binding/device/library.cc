@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "provider/loaded_file.h"
 #include "provider/versioned_symbol.h"
 
 namespace verbs::core {
@@ -138,6 +139,8 @@ std::shared_ptr<const Library> Library::open(const std::string& name, const std:
   find("verbs_soft_keep_mapped", "VERBS_SOFT_1", &f.soft_keep_mapped);
   return library;
 }
+
+std::string Library::file() const { return provider::loaded_file(handle_); }
 
 void* Library::symbol(const char* name, const char* version) const {
   // A build with a prefix has each function once.

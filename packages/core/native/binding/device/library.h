@@ -128,6 +128,8 @@ class Library {
   const Functions& functions() const { return functions_; }
   // True for the software NIC, under whatever name it was found.
   bool soft() const { return soft_; }
+  // Its file, behind all links; empty if that cannot be told.
+  std::string file() const;
   // A further symbol of this library, by its ordinary name; null if it has none. `version` may be null for the default
   // version.
   void* symbol(const char* name, const char* version) const;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "provider/core.h"
+#include "provider/loaded_file.h"
 
 namespace verbs::provider {
 
@@ -25,7 +26,7 @@ class Libraries {
   Libraries(napi_type_tag tag, std::string noun, Find find)
       : tag_{tag.lower, tag.upper ^ reinterpret_cast<std::uintptr_t>(this)}, noun_(std::move(noun)), find_(find) {}
 
-  // openLibrary(name): { handle } | { reason }. The library is never unloaded.
+  // openLibrary(name): { handle, file } | { reason }. The library is never unloaded.
   napi_value open(const Arguments& arguments) {
     const napi_env env = arguments.env;
     std::string reason;
@@ -39,6 +40,7 @@ class Libraries {
     napi_create_external(env, const_cast<Library*>(library), nullptr, nullptr, &external);
     napi_type_tag_object(env, external, &tag_);
     set(env, result, "handle", external);
+    set(env, result, "file", text(env, loaded_file(library->handle)));
     return result;
   }
 
