@@ -112,6 +112,12 @@ std::string add_foreign(const std::string& value, DeviceConfig* config) {
   return {};
 }
 
+std::string set_profile(const std::string& value, DeviceConfig* config) {
+  if (value != "mlx5" && value != "rxe") return reject("profile", value, "mlx5 or rxe");
+  config->profile = value == "rxe" ? nic::Profile::kRxe : nic::Profile::kMlx5;
+  return {};
+}
+
 std::string set_text(const std::string& key, const std::string& value, std::string* target) {
   if (value.empty()) return reject(key, value, "a text that is not empty");
   *target = value;
@@ -128,7 +134,8 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
 
 std::string known_keys() {
   std::string keys =
-      "kind, model, addr, ports, mtu, state, link, foreign, strict, switch, learning, tap, capture, capture_limit, "
+      "kind, model, addr, ports, mtu, state, link, foreign, profile, strict, switch, learning, tap, capture, "
+      "capture_limit, "
       "snap, " +
       fault_option_keys();
   for (const Limit& limit : kLimits) keys += std::string(", ") + limit.key;
@@ -153,6 +160,8 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "state") return set_state(value, config);
   if (key == "link") return set_link(value, config);
   if (key == "foreign") return add_foreign(value, config);
+  // Of a vendor's device the model has the profile.
+  if (key == "profile" && config->kind == "roce") return set_profile(value, config);
   if (key == "strict") return set_flag(key, value, &config->strict);
   if (key == "switch") return set_text(key, value, &config->switch_name);
   if (key == "learning") return set_flag(key, value, &config->learning);

@@ -19,17 +19,32 @@ void count_send(Qp& qp, const SendWqe& wqe, ibv_wc_status status) {
   }
 }
 
+// What polling the completion of `count` requests gives back; by the rules of rxe they give it back now.
+Slots slots_of(const Core& core, std::uint32_t* released, std::uint32_t count) {
+  const Slots slots{.released = released, .count = count};
+  if (core.config.profile == Profile::kMlx5) [[likely]]
+    return slots;
+  slots.give_back();
+  return {};
+}
+
 }  // namespace
 
 void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
-  const SendWqe& wqe = qp.sq.at(qp.sq.head++);
+  SendQueue& sq = qp.sq;
+  const SendWqe& wqe = sq.at(sq.head++);
   if (qp.counters != nullptr) [[unlikely]]
     count_send(qp, wqe, status);
   if (status == IBV_WC_SUCCESS) {
     if (info_of(wqe.opcode).has_own_response()) --qp.req.unanswered_requests;
-    if (!qp.signals(wqe)) return;
   }
-  qp.send_cq->add(false, core.events, {}, [&](ibv_wc& wc) {
+  const bool reports = status != IBV_WC_SUCCESS || qp.signals(wqe);
+  // The slot of an unsignaled request comes back with that of the next one that is signaled.
+  if (!reports && core.config.profile == Profile::kMlx5) return;
+  const Slots slots = slots_of(core, &sq.released, sq.head - sq.reported);
+  sq.reported = sq.head;
+  if (!reports) return;
+  qp.send_cq->add(false, core.events, slots, {}, [&](ibv_wc& wc) {
     wc = {};
     wc.wr_id = wqe.wr_id;
     wc.status = status;
@@ -55,13 +70,14 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
   };
   Srq* srq = qp.recv.srq;
   if (srq == nullptr) ++qp.rq.head;
+  const Slots slots = slots_of(core, srq == nullptr ? &qp.rq.released : &srq->queue.released, 1);
   qp.recv = {};
   ++core.counters.rdma_recvs;
   qp.count(CompletionCounter::kRecv, status, received.byte_len);
   if (srq == nullptr || srq->cq == nullptr) {
-    return qp.recv_cq->add(received.solicited, core.events, received.tags, fill);
+    return qp.recv_cq->add(received.solicited, core.events, slots, received.tags, fill);
   }
-  if (srq->cq->add(received.solicited, core.events, received.tags, fill)) return true;
+  if (srq->cq->add(received.solicited, core.events, slots, received.tags, fill)) return true;
   // The CQ of the shared queue has overrun, so no QP can use the queue.
   if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
   srq->failed = true;

@@ -13,6 +13,7 @@ Cq::Cq(int cqe, const CqOptions& options, void* cq_owner, const Nanos& now, Time
       timers_(timers),
       size_(static_cast<std::size_t>(cqe)),
       ring_(std::make_unique_for_overwrite<ibv_wc[]>(size_)),
+      slots_(std::make_unique_for_overwrite<Slots[]>(size_)),
       stamps_(options.timestamps ? std::make_unique_for_overwrite<Nanos[]>(size_) : nullptr),
       tags_(options.tags ? std::make_unique_for_overwrite<FrameTags[]>(size_) : nullptr),
       ignore_overrun_(options.ignore_overrun) {}
@@ -31,15 +32,18 @@ int Cq::resize(int cqe) {
   const auto size = static_cast<std::size_t>(cqe);
   if (size < count_) return EINVAL;
   auto ring = std::make_unique_for_overwrite<ibv_wc[]>(size);
+  auto slots = std::make_unique_for_overwrite<Slots[]>(size);
   auto stamps = stamps_ ? std::make_unique_for_overwrite<Nanos[]>(size) : nullptr;
   auto tags = tags_ ? std::make_unique_for_overwrite<FrameTags[]>(size) : nullptr;
   for (std::size_t i = 0; i < count_; ++i) {
     const std::size_t from = (head_ + i) % size_;
     ring[i] = ring_[from];
+    slots[i] = slots_[from];
     if (stamps) stamps[i] = stamps_[from];
     if (tags) tags[i] = tags_[from];
   }
   ring_ = std::move(ring);
+  slots_ = std::move(slots);
   stamps_ = std::move(stamps);
   tags_ = std::move(tags);
   size_ = size;
@@ -52,14 +56,34 @@ void Cq::clean(std::uint32_t qp_num) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count_; ++i) {
     const std::size_t from = (head_ + i) % size_;
-    if (ring_[from].qp_num == qp_num) continue;
+    if (ring_[from].qp_num == qp_num) {
+      slots_[from].give_back();
+      continue;
+    }
     const std::size_t to = (head_ + kept++) % size_;
     ring_[to] = ring_[from];
+    slots_[to] = slots_[from];
     if (stamps_) stamps_[to] = stamps_[from];
     if (tags_) tags_[to] = tags_[from];
   }
   count_ = kept;
   tail_ = (head_ + count_) % size_;
+}
+
+void Cq::forget_qp(std::uint32_t qp_num) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::size_t at = (head_ + i) % size_;
+    if (ring_[at].qp_num != qp_num) continue;
+    slots_[at].give_back();
+    slots_[at] = {};
+  }
+}
+
+void Cq::forget_queue(const std::uint32_t* released) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    Slots& slots = slots_[(head_ + i) % size_];
+    if (slots.released == released) slots = {};
+  }
 }
 
 void Cq::moderate(std::uint32_t count, Nanos period) {

@@ -32,6 +32,16 @@ struct Completion {
   FrameTags tags;  // zeros unless the CQ has tags
 };
 
+// The slots of a work queue that polling a completion gives back.
+struct Slots {
+  std::uint32_t* released;  // WorkQueue::released; nullptr: none
+  std::uint32_t count;
+
+  void give_back() const {
+    if (released != nullptr) *released += count;
+  }
+};
+
 class Cq : public TimerSlot {
  public:
   // `now` is the NIC's current time; `timers` are those of all completion queues.
@@ -40,11 +50,12 @@ class Cq : public TimerSlot {
   // Adds an entry, which `fill(ibv_wc&)` writes in place, every field of it. False when the queue is full: the entry is
   // lost, and the first overrun raises IBV_EVENT_CQ_ERR. A queue that ignores overruns drops its oldest entry instead.
   template <typename Fill>
-  bool add(bool solicited, EventSink& events, const FrameTags& tags, Fill&& fill) {
+  bool add(bool solicited, EventSink& events, const Slots& slots, const FrameTags& tags, Fill&& fill) {
     if (count_ == size_ && !make_room(events)) [[unlikely]]
       return false;
     ibv_wc& wc = ring_[tail_];
     fill(wc);
+    slots_[tail_] = slots;
     if (tags_) tags_[tail_] = tags;
     if (stamps_) stamps_[tail_] = now_;
     if (++tail_ == size_) tail_ = 0;
@@ -53,7 +64,7 @@ class Cq : public TimerSlot {
     return true;
   }
   bool push(const ibv_wc& wc, bool solicited, EventSink& events, const FrameTags& tags = {}) {
-    return add(solicited, events, tags, [&](ibv_wc& entry) { entry = wc; });
+    return add(solicited, events, {}, tags, [&](ibv_wc& entry) { entry = wc; });
   }
 
   // Removes at most `count` entries, oldest first, and returns how many. Makes no progress: the host does that.
@@ -78,6 +89,10 @@ class Cq : public TimerSlot {
 
   // Removes the entries of a QP, which is reset.
   void clean(std::uint32_t qp_num);
+  // Keeps the entries of a QP, which is destroyed, but not the slots that they hold.
+  void forget_qp(std::uint32_t qp_num);
+  // The same for the entries of an SRQ.
+  void forget_queue(const std::uint32_t* released);
 
   bool armed() const { return armed_ != Armed::kNo; }
   // A request for any completion is not weakened by a later one for solicited completions (ibv_req_notify_cq(3)).
@@ -109,6 +124,7 @@ class Cq : public TimerSlot {
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
 
   void drop_oldest() {
+    slots_[head_].give_back();
     if (++head_ == size_) head_ = 0;
     --count_;
   }
@@ -120,6 +136,7 @@ class Cq : public TimerSlot {
   TimerHeap& timers_;
   std::size_t size_;
   std::unique_ptr<ibv_wc[]> ring_;
+  std::unique_ptr<Slots[]> slots_;
   std::unique_ptr<Nanos[]> stamps_;    // if completions are to be timestamped
   std::unique_ptr<FrameTags[]> tags_;  // if flow tags or VLAN tags are to be read
   std::size_t head_ = 0;

@@ -10,9 +10,10 @@ Srq::Srq(Pd* srq_pd, void* srq_owner, std::uint32_t max_wr, std::uint32_t max_sg
 }
 
 int Srq::resize(std::uint32_t max_wr) {
-  if (max_wr < posted()) return EINVAL;
+  if (max_wr < queue.taken()) return EINVAL;
   RecvQueue resized;
   resized.allocate(max_wr, queue.max_sge());
+  resized.released = posted() - queue.taken();  // dequeued, and its completion not polled
   for (; !queue.empty(); ++queue.head) {
     resized.at(resized.tail) = queue.at(queue.head);
     std::copy_n(queue.sges(queue.head), queue.at(queue.head).num_sge, resized.sges(resized.tail));

@@ -20,7 +20,7 @@ class Srq {
   Srq(Pd* srq_pd, void* srq_owner, std::uint32_t max_wr, std::uint32_t max_sge);
 
   std::uint32_t posted() const { return queue.tail - queue.head; }
-  // Changes the capacity and keeps the posted requests. 0, or EINVAL if they do not fit.
+  // Changes the capacity and keeps the posted requests. 0, or EINVAL if those whose slots are taken do not fit.
   int resize(std::uint32_t max_wr);
   // Arms the limit event; 0 disarms it. The event is raised at once if fewer than `requests` are posted already.
   void arm(std::uint32_t requests, EventSink& events);

@@ -158,15 +158,21 @@ void apply(Core& core, Qp& qp, int mask) {
   }
 }
 
+// The request of an SRQ whose message is not complete makes no completion any more.
+void give_back_unfinished(Qp& qp) {
+  if (qp.recv.srq != nullptr) ++qp.recv.srq->queue.released;
+}
+
 void reset(Core& core, Qp& qp) {
   revoke_all_references(core, qp);
   core.timers.cancel(qp);
   core.active.remove(qp);
-  qp.sq.clear();
-  qp.rq.clear();
   // The application would take its old completions for new ones.
   if (qp.send_cq != nullptr) qp.send_cq->clean(qp.number);
   if (qp.recv_cq != nullptr && qp.recv_cq != qp.send_cq) qp.recv_cq->clean(qp.number);
+  qp.sq.clear();
+  qp.rq.clear();
+  give_back_unfinished(qp);
   const std::uint32_t position = qp.sq.head;
   qp.req = RequesterState{};
   qp.req.position = position;
@@ -250,6 +256,9 @@ int QpControl::destroy(Qp* qp) {
       if (counter != nullptr) --counter->queue_pairs;
     }
   }
+  give_back_unfinished(*qp);
+  if (qp->send_cq != nullptr) qp->send_cq->forget_qp(qp->number);
+  if (qp->recv_cq != nullptr && qp->recv_cq != qp->send_cq) qp->recv_cq->forget_qp(qp->number);
   count_user(*qp, -1);
   erase(core_.qps, qp->number);
   return 0;

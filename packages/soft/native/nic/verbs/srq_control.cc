@@ -66,6 +66,7 @@ int SrqControl::destroy(Srq* srq) {
     core_.qps.for_each([&](Qp& qp) {
       if (qp.recv.srq == srq) nak_fatal(core_, qp, wire::kNakRemoteOperational, IBV_WC_LOC_QP_OP_ERR);
     });
+    srq->cq->forget_queue(&srq->queue.released);
     --srq->xrcd->users;
     --srq->cq->users;
   }

@@ -61,7 +61,9 @@ struct RecvWqe {
   std::uint32_t num_sge;
 };
 
-// A position is a running number that wraps at 2^32; its slot is the position modulo the size of the ring.
+// A position is a running number that wraps at 2^32; its slot is the position modulo the size of the ring. A request
+// takes one of the queue's slots until its completion was polled (Profile, limits.h), which may be long after it was
+// executed.
 template <typename Wqe>
 class WorkQueue {
  public:
@@ -74,15 +76,17 @@ class WorkQueue {
 
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(wqes_.size()); }
   std::uint32_t max_sge() const { return max_sge_; }
-  bool full() const { return tail - head == capacity(); }
+  std::uint32_t taken() const { return tail - released; }
+  bool full() const { return taken() >= capacity(); }
   bool empty() const { return tail == head; }
   std::uint32_t slot(std::uint32_t position) const { return position & (capacity() - 1); }
   Wqe& at(std::uint32_t position) { return wqes_[slot(position)]; }
   ibv_sge* sges(std::uint32_t position) { return sges_.data() + static_cast<std::size_t>(slot(position)) * max_sge_; }
-  void clear() { head = tail; }
+  void clear() { head = released = tail; }
 
-  std::uint32_t head = 0;  // oldest that is not completed
-  std::uint32_t tail = 0;  // next to be posted
+  std::uint32_t head = 0;      // oldest that is not completed
+  std::uint32_t tail = 0;      // next to be posted
+  std::uint32_t released = 0;  // the number of slots that were given back, by the same count
 
  private:
   std::uint32_t max_sge_ = 0;
@@ -98,6 +102,14 @@ class SendQueue : public WorkQueue<SendWqe> {
     inline_.allocate(static_cast<std::size_t>(capacity()) * inline_data);
     datagrams_.allocate(datagrams ? capacity() : 0);
   }
+
+  void clear() {
+    WorkQueue::clear();
+    reported = head;
+  }
+
+  // The position behind the last request that made a completion. The next completion gives back the slots from here on.
+  std::uint32_t reported = 0;
 
   std::uint32_t max_inline() const { return max_inline_; }
   std::uint8_t* inline_data(std::uint32_t position) {

@@ -53,7 +53,7 @@ struct End {
     ibv_qp_init_attr attr{};
     attr.send_cq = attr.recv_cq = cq;
     attr.qp_type = type;
-    attr.cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 2, .max_recv_sge = 2, .max_inline_data = 0};
+    attr.cap = {.max_send_wr = 256, .max_recv_wr = 16, .max_send_sge = 2, .max_recv_sge = 2, .max_inline_data = 0};
     qp = ibv_create_qp(pd, &attr);
     REQUIRE(qp);
     REQUIRE(ibv_query_gid(context.get(), 1, 0, &gid) == 0);

@@ -111,6 +111,7 @@ TEST_CASE("what the peer cannot read is sent, which takes no retry and one recei
   for (int i = 0; i < 70; ++i) {
     REQUIRE(post_send(net.a, net.qa, net.request(IBV_WR_RDMA_WRITE)) == 0);
     net.run();
+    net.a.poll();
   }
   CHECK(net.a.cable.referring > 4);
   CHECK(net.arrived());

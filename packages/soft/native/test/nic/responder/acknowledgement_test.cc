@@ -11,11 +11,12 @@ namespace {
 // SENDs of 64 bytes from a to b, the last one lost if wanted.
 struct Stream {
   VirtualNetwork net;
-  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC, 256);  // room for all that is not signaled
   nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
   std::vector<std::uint8_t> near = pattern(64), far = std::vector<std::uint8_t>(64);
   nic::Mr* local = net.a.reg(near.data(), near.size());
   nic::Mr* remote = net.b.reg(far.data(), far.size());
+  std::size_t received = 0;
 
   Stream() { net.connect(qa, qb, {.timeout = 15}); }  // 134 ms
 
@@ -26,6 +27,7 @@ struct Stream {
       const Nanos next = net.now + apart;
       net.run(next);
       net.now = std::max(net.now, next);
+      received += net.b.poll().size();
     }
   }
   long frames_of(char who) const {
@@ -39,7 +41,7 @@ struct Stream {
 TEST_CASE("messages that give no completion share an acknowledgement; one that gives one has its own") {
   Stream stream;
   stream.send(160, 10 * kMicrosecond);
-  CHECK(stream.net.b.poll().size() == 160);
+  CHECK(stream.received + stream.net.b.poll().size() == 160);
   CHECK(stream.frames_of('a') == 160);
   CHECK(stream.frames_of('b') >= 10);
   CHECK(stream.frames_of('b') <= 20);
@@ -53,7 +55,7 @@ TEST_CASE("messages that give no completion share an acknowledgement; one that g
 TEST_CASE("messages that come rarely have an acknowledgement each, so that none is asked for again") {
   Stream stream;
   stream.send(50, 2 * kMillisecond);
-  CHECK(stream.net.b.poll().size() == 50);
+  CHECK(stream.received + stream.net.b.poll().size() == 50);
   CHECK(stream.frames_of('a') == 50);
   CHECK(stream.frames_of('b') == 50);
 }
@@ -65,6 +67,6 @@ TEST_CASE("a lost message that gives no completion and has none after it arrives
   stream.send(1, 10 * kMicrosecond);
   stream.net.a.cable.unplugged = false;
   stream.net.run(stream.net.now + 20 * kMillisecond);
-  CHECK(stream.net.b.poll().size() == 6);
+  CHECK(stream.received + stream.net.b.poll().size() == 6);
   CHECK(stream.net.a.nic->counters().ack_timeout == 0);
 }
