@@ -219,7 +219,7 @@ export class VendorLibraries<Vendor extends object> {
     let failure: string | undefined;
     for (const path of places?.() ?? [system]) {
       const opened = open(path);
-      if (opened.handle === undefined) {
+      if (opened.reason !== undefined) {
         failure ??= opened.reason;
         continue;
       }
@@ -242,7 +242,7 @@ export class VendorLibraries<Vendor extends object> {
     const verbs = loadLibrary('soft');
     if ('reason' in verbs) return verbs;
     const opened = open(model);
-    if (opened.handle === undefined) return { reason: `${opened.reason}: build the package: npm run build:native` };
+    if (opened.reason !== undefined) return { reason: `${opened.reason}: build the package: npm run build:native` };
     const code = attachModel(opened.handle, verbs.handle);
     if (code !== 0 && code !== -errno.EEXIST) {
       const what = `the software NIC does not take the model of ${this.about.kind} devices`;

@@ -158,6 +158,13 @@ TEST_CASE("options that only a model knows are kept for it") {
   CHECK(config.model_options[0] == std::pair<std::string, std::string>("profile", "gaudi"));
 }
 
+TEST_CASE("profile= names whose rules a device has; a device with a model has those of the model") {
+  CHECK(read_devices("s")[0].profile == nic::Profile::kMlx5);
+  CHECK(read_devices("s,profile=mlx5")[0].profile == nic::Profile::kMlx5);
+  CHECK(read_devices("s,profile=rxe")[0].profile == nic::Profile::kRxe);
+  CHECK(error_of("s,profile=cx7").find("mlx5 or rxe") != std::string::npos);
+}
+
 TEST_CASE("a model's defaults come before the device's own options") {
   std::vector<DeviceText> devices;
   REQUIRE(split_configuration("m,kind=mlx5,mtu=1024", &devices) == "");
