@@ -33,9 +33,9 @@ int hlibv_query_device(void *context, void *attr) {
 }
 
 it('is used by those names alone, from the list of devices to completions', async () => {
-  const opened = native.openLibrary(compile('whole'), 'hl');
-  if (opened.reason !== undefined) throw new Error('it does not load');
-  const { handle, soft } = opened;
+  const library = native.openLibrary(compile('whole'), 'hl');
+  if (library.reason !== undefined) throw new Error('it does not load');
+  const { handle, soft } = library;
   // It is a vendor's: whose devices these are in truth, it does not tell.
   expect(soft).toBe(false);
   const [device] = devicesIn('system', handle);
