@@ -141,10 +141,11 @@ export interface Native {
   forkInit(library: NativeLibrary): number;
   isForkInitialized(library: NativeLibrary): number;
 
-  close(handle: NativeHandle): number;
+  /** Of the object or of the child that was not destroyed; `syscall` is '' for a child of a provider. */
+  close(handle: NativeHandle): { errno: number; syscall: string } | undefined;
   isOpen(handle: NativeHandle): boolean;
   /** True once for each handle. */
-  claim(handle: NativeHandle): boolean;
+  claim(handle: NativeHandle, syscall: string): boolean;
 
   queryDevice(context: NativeHandle): DeviceAttr | number;
   queryDeviceEx(context: NativeHandle): DeviceAttrEx | number;

@@ -3,6 +3,7 @@ import { checked, VerbsError } from '../base/errors.js';
 import { fields, flag, unchecked } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
+import { kHandle } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
 import { type AccessFlags, type MrAdvice, type MrAdviceFlags, MwType, PortFlags, type QpType } from '../enums/index.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
@@ -22,6 +23,7 @@ import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
 import { SharedReceiveQueue, type SrqInitAttr } from '../qp/shared-receive-queue.js';
 import { addressHint } from './address-hint.js';
 import type { Context } from './context.js';
+import * as queries from './queries.js';
 import type { ThreadDomain } from './thread-domain.js';
 
 const parentDomainAttr = fields({ td: unchecked, allowCcUnprotectedAlloc: flag() });
@@ -297,7 +299,7 @@ export class ProtectionDomain extends Resource {
     const { completion, header } = receivedFrom(wc, grh);
     integer(portNum, 'portNum', 1, 255);
     // The attributes first: the handle keeps the attributes of its creation.
-    const attr = this.context.initAhFromWc(portNum, wc, grh);
+    const attr = queries.initAhFromWc(this.context[kHandle], portNum, wc, grh, syscall);
     const { handle, id } = checked(native.createAhFromWc(pd, completion, header, portNum), syscall);
     return new AddressHandle(this, handle, id, attr);
   }

@@ -6,7 +6,7 @@ import { native, type NativeGidEntry, type NativeHandle } from '../base/native.j
 import { integer } from '../base/validate.js';
 import { AtomicCap, DeviceCapFlags, GidType, LinkLayer, PortFlags, PortState } from '../enums/index.js';
 import { type FullAhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
-import { receivedFrom } from '../qp/received-from.js';
+import { destinationsOf, receivedFrom } from '../qp/received-from.js';
 import type { DeviceAttr, DeviceAttrEx } from './device-attr.js';
 import type { GidEntry, PortAttr } from './port-attr.js';
 
@@ -128,10 +128,33 @@ export function queryPortSpeed(context: NativeHandle, portNum: unknown): bigint 
   return speed;
 }
 
-export function initAhFromWc(context: NativeHandle, portNum: unknown, wc: unknown, grh: unknown): FullAhAttr {
+/** For `syscall`, whose caller has the error. */
+export function initAhFromWc(
+  context: NativeHandle,
+  portNum: unknown,
+  wc: unknown,
+  grh: unknown,
+  syscall = 'ibv_init_ah_from_wc',
+): FullAhAttr {
   const port = portNumber(portNum);
   const { completion, header } = receivedFrom(wc, grh);
-  return publicAhAttr(checked(native.initAhFromWc(context, port, completion, header), 'ibv_init_ah_from_wc'));
+  const attr = native.initAhFromWc(context, port, completion, header);
+  if (typeof attr !== 'number') return publicAhAttr(attr);
+  const hint = header === undefined ? undefined : foreignDestination(context, port, header);
+  throw new VerbsError(attr, syscall, { hint });
+}
+
+/** The remedy where a routing header has a destination that is no GID of the port; undefined where it has one. */
+function foreignDestination(context: NativeHandle, port: number, header: Uint8Array): string | undefined {
+  if (port > queryDevice(context).physPortCnt) return undefined;
+  const destinations = destinationsOf(header);
+  const gids = gidTable(context, port).map(({ gid }) => gid);
+  const [destination] = destinations;
+  if (destination === undefined || destinations.some((each) => gids.includes(each))) return undefined;
+  return (
+    `the destination of the routing header, ${destination}, is no GID of port ${port}, which has ${gids.join(', ')}: ` +
+    'check that grh is of this completion, and portNum'
+  );
 }
 
 export function resolveEthL2FromGid(context: NativeHandle, attr: unknown): { mac: Uint8Array; vlanId: number } {

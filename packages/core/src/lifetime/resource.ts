@@ -1,7 +1,7 @@
 import { inspect, type InspectOptions } from 'node:util';
 import { packageOf } from '../base/addon.js';
 import { errno } from '../base/errno.js';
-import { check, closedError, VerbsError } from '../base/errors.js';
+import { closedError, VerbsError } from '../base/errors.js';
 import type { Check } from '../base/fields.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { markAsUncloneable } from '../base/node-features.js';
@@ -38,7 +38,7 @@ export abstract class Resource implements Disposable {
     this.#syscall = syscall;
     this.#parents = parents;
     // The constructors are internal, but JavaScript can call them with the handle of another object.
-    if (!native.claim(handle)) throw typeError('handle', `that of a new ${kind}`, handle);
+    if (!native.claim(handle, syscall)) throw typeError('handle', `that of a new ${kind}`, handle);
     this.#joinParents();
     objectOpened(this, kind, this.#id);
     markAsUncloneable(this);
@@ -52,15 +52,18 @@ export abstract class Resource implements Disposable {
   /**
    * Destroys the object: its children first, newest first, then itself. Closing twice does nothing.
    *
-   * @throws VerbsError with the errno of the C library's destroy function, of the object or of a child. An object
+   * @throws VerbsError with the name and errno of the C library's destroy function, of the object or of a child. An object
    *   that was not destroyed stays open.
    */
   close(): void {
     if (this.#closed) return;
     // The addon closes the children first. It knows also the unreachable ones that are not collected yet.
-    const result = native.close(this.#handle);
+    const failed = native.close(this.#handle);
     this[kSettle]();
-    check(result, this.#syscall);
+    if (failed === undefined) return;
+    const syscall = failed.syscall || this.#syscall;
+    const detail = syscall === this.#syscall ? undefined : `of what the ${this.#kind} has to close first`;
+    throw new VerbsError(failed.errno, syscall, { detail });
   }
 
   /**

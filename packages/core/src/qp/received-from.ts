@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { fields, u16, u24, u32, u8 } from '../base/fields.js';
+import { gidText } from '../base/gid.js';
 import type { NativeReceived } from '../base/native.js';
 import { typeError, valueError } from '../base/validate.js';
 import { WcFlags } from '../enums/index.js';
@@ -47,4 +48,12 @@ export function receivedFrom(
   if (!types.isUint8Array(grh)) throw typeError('grh', 'a Uint8Array of 40 bytes', grh);
   if (grh.byteLength < GRH_BYTES) throw valueError('grh', `has ${grh.byteLength} bytes, not 40`);
   return { completion, header: Uint8Array.prototype.slice.call(grh, 0, GRH_BYTES) };
+}
+
+/** The GIDs that a routing header may be for: it is one of IPv6, or has an IPv4 header at its end, or both fit. */
+export function destinationsOf(header: Uint8Array): string[] {
+  const version = (at: number) => (header[at] ?? 0) >> 4;
+  const four = new Uint8Array(16).fill(0xff, 10, 12);
+  four.set(header.subarray(36, 40), 12);
+  return [...(version(0) === 6 ? [gidText(header.slice(24, 40))] : []), ...(version(20) === 4 ? [gidText(four)] : [])];
 }

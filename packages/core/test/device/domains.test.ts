@@ -94,7 +94,21 @@ describe('an address handle from a completion', () => {
     expect(() => b.pd.createAhFromWc(wc, undefined, 1)).toThrow(/^grh must be the first 40 bytes/);
     expect(() => b.pd.createAhFromWc(wc, new Uint8Array(39), 1)).toThrow(/^grh has 39 bytes/);
     expect(() => b.pd.createAhFromWc({} as never, undefined, 1)).toThrow(/^wc\.slid must be a number/);
-    expect(() => b.pd.createAhFromWc(wc, new Uint8Array(40), 1)).toThrow(/ibv_(init|create)_ah_from_wc/);
+    expect(() => b.pd.createAhFromWc(wc, new Uint8Array(40), 1)).toThrow(/, ibv_create_ah_from_wc: /);
+    // The header of a datagram that went elsewhere: neither the port nor the header is at fault.
+    const elsewhere = b.mr.bytes.slice(0, 40);
+    elsewhere.set([192, 0, 2, 7], 36);
+    elsewhere[30] = 0;
+    elsewhere[31] = 0;
+    for (const [call, syscall] of [
+      [() => b.pd.createAhFromWc(wc, elsewhere, 1), 'ibv_create_ah_from_wc'],
+      [() => b.ctx.initAhFromWc(1, wc, elsewhere), 'ibv_init_ah_from_wc'],
+    ] as const)
+      expect(call).toThrow(
+        new RegExp(
+          `${syscall}: the destination of the routing header, ::ffff:192\\.0\\.2\\.7, is no GID of port 1, which has `,
+        ),
+      );
   });
 });
 

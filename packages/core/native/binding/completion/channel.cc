@@ -1,6 +1,7 @@
 #include "binding/completion/channel.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -15,9 +16,14 @@ CompletionChannel::CompletionChannel(std::shared_ptr<Context> context, ibv_comp_
   if (flags >= 0) (void)fcntl(channel_->fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-int CompletionChannel::release() {
+int CompletionChannel::destroy() {
   watcher_.close();
-  if (const int error = context_->functions().destroy_comp_channel(channel_); error != 0) return error;
+  return context_->functions().destroy_comp_channel(channel_);
+}
+
+int CompletionChannel::destroyed(int error) {
+  // The library keeps the channel of queues that it could not destroy, but nobody waits for them any more.
+  if (error != 0) (void)::close(channel_->fd);
   channel_ = nullptr;
   return 0;
 }

@@ -20,7 +20,8 @@ class CompletionChannel final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
 
   std::shared_ptr<Context> context_;
   ibv_comp_channel* channel_;

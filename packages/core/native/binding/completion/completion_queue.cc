@@ -15,8 +15,9 @@ CompletionQueue::CompletionQueue(std::shared_ptr<Context> context, const std::ve
                                  ibv_cq* cq, ibv_cq_ex* extended, std::uint64_t wc_flags)
     : Object(kKind, parents), context_(std::move(context)), cq_(cq), extended_(extended), wc_flags_(wc_flags) {}
 
-int CompletionQueue::release() {
-  if (const int error = context_->functions().destroy_cq(cq_); error != 0) return error;
+int CompletionQueue::destroy() { return context_->functions().destroy_cq(cq_); }
+
+int CompletionQueue::destroyed(int) {
   cq_ = nullptr;
   abandoned_.clear();
   return 0;

@@ -49,7 +49,8 @@ class CompletionQueue final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
   struct Times {
     std::uint64_t timestamp = 0;
     std::uint64_t wallclock_ns = 0;

@@ -29,16 +29,23 @@ bool Context::removed() const {
   return query_port(*this, 1, &attr) == EIO;
 }
 
-// The kernel destroys the objects of a device that was removed, and answers every call with EIO from then on. Closing
-// the context still works and gives its descriptors back, as in C.
-bool Object::went_with_device() const {
+// The kernel destroys the objects of a device that was removed, and answers every call with EIO from then on. The
+// libraries still count what they could not destroy: EBUSY for a channel of such queues, or a domain of such objects.
+// All children are closed here, so nothing else can be in the way. Closing the context still works and gives its
+// descriptors back, as in C.
+bool Object::went_with_device(int error) const {
+  if (error != EIO && error != EBUSY) return false;
   const Context* context = context_if_any();
   return kind_ != VERBS_CORE_CONTEXT && context != nullptr && context->removed();
 }
 
-int Context::release() {
+int Context::destroy() {
   async_watcher_.close();
   if (ownership_ == Ownership::kOwned && functions().close_device(context_) != 0) return errno == 0 ? EIO : errno;
+  return 0;
+}
+
+int Context::destroyed(int) {
   context_ = nullptr;
   return 0;
 }
@@ -148,14 +155,22 @@ Napi::Value read_sysfs_file(const Napi::CallbackInfo& info) {
   return Napi::String::New(env, text, static_cast<std::size_t>(length));
 }
 
-// close(handle): 0 | -errno. For every kind of object.
+// close(handle): undefined | { errno, syscall }, of the object or of a child. For every kind of object.
 Napi::Value close_object(const Napi::CallbackInfo& info) {
-  return failure(info.Env(), unwrap_object(info.Env(), info[0])->close());
+  const Object* failed = nullptr;
+  const std::shared_ptr<Object> object = unwrap_object(info.Env(), info[0]);
+  const int error = object->close(&failed);
+  if (error == 0) return info.Env().Undefined();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("errno", error);
+  result.Set("syscall", failed->destroyer());
+  return result;
 }
 
-// claim(handle): true once for each handle, which is then that of one object of JavaScript.
+// claim(handle, syscall): true once for each handle, which is then that of one object of JavaScript; `syscall` is the
+// name of the function that destroys it.
 Napi::Value claim_handle(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), claim(info.Env(), info[0]));
+  return Napi::Boolean::New(info.Env(), claim(info.Env(), info[0], info[1].As<Napi::String>().Utf8Value()));
 }
 
 Napi::Value is_open(const Napi::CallbackInfo& info) {

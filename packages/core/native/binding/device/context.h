@@ -35,7 +35,8 @@ class Context final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
 
   std::shared_ptr<Environment> environment_;
   std::shared_ptr<const Library> library_;

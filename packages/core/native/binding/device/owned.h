@@ -24,8 +24,8 @@ class Owned final : public Object {
   T* get() const { return object_; }
 
  private:
-  int release() override {
-    if (const int error = destroy_(context(), object_); error != 0) return error;
+  int destroy() override { return destroy_(context(), object_); }
+  int destroyed(int) override {
     object_ = nullptr;
     return 0;
   }

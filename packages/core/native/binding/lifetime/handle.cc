@@ -84,8 +84,11 @@ std::shared_ptr<Object> unwrap_object(napi_env env, napi_value value) {
   return holder_of<Object>(env, value, object_tag(), "a verbs object").object;
 }
 
-bool claim(napi_env env, napi_value value) {
-  return !std::exchange(holder_of<Object>(env, value, object_tag(), "a verbs object").claimed, true);
+bool claim(napi_env env, napi_value value, std::string destroyer) {
+  Holder<Object>& holder = holder_of<Object>(env, value, object_tag(), "a verbs object");
+  if (std::exchange(holder.claimed, true)) return false;
+  holder.object->set_destroyer(std::move(destroyer));
+  return true;
 }
 
 std::shared_ptr<const Library> unwrap_library(napi_env env, napi_value value) {

@@ -27,8 +27,9 @@ std::shared_ptr<const Library> unwrap_library(napi_env env, napi_value value);
 // afterwards may close it: where arguments are still to be read, take hold() of it.
 std::shared_ptr<Object> unwrap_open(napi_env env, napi_value value, verbs_core_kind kind);
 
-// True the first time that it is asked for a handle: each is for one object of JavaScript.
-bool claim(napi_env env, napi_value value);
+// True the first time that it is asked for a handle: each is for one object of JavaScript. `destroyer` is the name of
+// its destroy function.
+bool claim(napi_env env, napi_value value, std::string destroyer);
 
 // An object for the time of a call, which keeps it open. What outlives the call keeps the shared_ptr.
 template <typename T>

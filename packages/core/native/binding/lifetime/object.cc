@@ -48,30 +48,29 @@ Object::~Object() {
 
 std::size_t Object::count_of(verbs_core_kind kind) { return counts[kind]; }
 
-int Object::close() {
+int Object::close(const Object** failed) {
   if (!open_) return 0;
   // Detaching a child may drop the last owner of this object.
   const std::shared_ptr<Object> self = shared_from_this();
   while (!children_.empty()) {
     const std::shared_ptr<Object> child = children_.back()->shared_from_this();
-    if (const int error = child->close(); error != 0) return error;
+    if (const int error = child->close(failed); error != 0) return error;
   }
+  if (failed != nullptr) *failed = this;
   if (calls_ > 0) return EBUSY;
-  int error = release();
-  if (error == EIO && went_with_device()) {
-    error = 0;
-  } else if (error != 0 && pointer() != nullptr) {
-    return error;  // else the object itself is gone, although something that went with it was not destroyed
-  }
+  const int error = destroy();
+  if (error != 0 && !went_with_device(error)) return error;
   open_ = false;
+  const int left = destroyed(error);
   detach();
-  return error;
+  return error == 0 ? left : 0;
 }
 
 void Object::dispose() {
   // No children are left here: they would have kept this object alive.
-  if (open_) (void)release();
+  if (!open_) return;
   open_ = false;
+  (void)destroyed(destroy());
 }
 
 void Object::detach() {

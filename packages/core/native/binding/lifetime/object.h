@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "verbs_core.h"
@@ -27,15 +29,18 @@ class Object : public std::enable_shared_from_this<Object> {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
-  // Destroys the children and then the object itself. Returns 0, or the errno of the destroy call that failed: the
-  // object then stays open, unless it went with its device. Closing a closed object does nothing. EBUSY: a call uses
-  // it.
-  int close();
+  // Destroys the children and then the object itself. Returns 0, or the errno of the destroy call that failed and, in
+  // `failed`, its object, which then stays open unless it went with its device. Closing a closed object does nothing.
+  // EBUSY: a call uses it.
+  int close(const Object** failed = nullptr);
   // From one to the other a call of the C library uses the object. Arguments of the call may run JavaScript (getters,
   // proxies), which must not close what the call has looked up.
   void begin_call() { calls_++; }
   void end_call() { calls_--; }
   bool open() const { return open_; }
+  // The name of its destroy function, for errors; empty for a provider's object that JavaScript does not hold.
+  const std::string& destroyer() const { return destroyer_; }
+  void set_destroyer(std::string name) { destroyer_ = std::move(name); }
   verbs_core_kind kind() const { return kind_; }
   // The ibv_* structure, null once closed.
   virtual void* pointer() const = 0;
@@ -60,14 +65,18 @@ class Object : public std::enable_shared_from_this<Object> {
  protected:
   Object(verbs_core_kind kind, const std::vector<std::shared_ptr<Object>>& parents);
   // Calls the C library's destroy function: 0 or an errno.
-  virtual int release() = 0;
+  virtual int destroy() = 0;
+  // Forgets the ibv_* structure and what is kept for it: it was destroyed, or went with its device. Then `error` is
+  // what the destroy function answered, else 0. Returns the errno of something that had to go with it and did not, or
+  // 0.
+  virtual int destroyed(int error) = 0;
   // Other parents from now on.
   void set_parents(const std::vector<std::shared_ptr<Object>>& parents);
   // One more parent from now on, which closes it.
   void add_parent(const std::shared_ptr<Object>& parent);
   // The object uses a younger one from now on, so it must be closed first.
   void become_newest();
-  // Every final class calls it in its destructor, while release() is still its own.
+  // Every final class calls it in its destructor, while destroy() and destroyed() are still its own.
   void dispose();
 
  private:
@@ -76,11 +85,12 @@ class Object : public std::enable_shared_from_this<Object> {
     std::list<Object*>::iterator place;
   };
   void detach();
-  // Of the room above: context.cc.
-  bool went_with_device() const;
+  // Whether a destroy function's errno means that only. Of the room above: context.cc.
+  bool went_with_device(int error) const;
 
   verbs_core_kind kind_;
   bool open_ = true;
+  std::string destroyer_;
   std::uint32_t calls_ = 0;
   std::uint32_t pins_ = 0;
   std::shared_ptr<Object> pinned_;  // itself, while pinned

@@ -6,12 +6,13 @@
 
 namespace verbs::core {
 
-int DeviceMemory::release() {
-  if (imported_) {
-    context_->functions().unimport_dm(dm_);
-  } else if (const int error = ibv_free_dm(dm_); error != 0) {
-    return error;
-  }
+int DeviceMemory::destroy() {
+  if (!imported_) return ibv_free_dm(dm_);
+  context_->functions().unimport_dm(dm_);
+  return 0;
+}
+
+int DeviceMemory::destroyed(int) {
   dm_ = nullptr;
   return 0;
 }

@@ -25,7 +25,8 @@ class DeviceMemory final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
 
   std::shared_ptr<Context> context_;
   ibv_dm* dm_;

@@ -7,8 +7,12 @@
 
 namespace verbs::core {
 
-int LibraryBuffer::release() {
+int LibraryBuffer::destroy() {
   context().functions().free_buf(buf_);
+  return 0;
+}
+
+int LibraryBuffer::destroyed(int) {
   buf_ = nullptr;
   return 0;
 }

@@ -27,7 +27,8 @@ class LibraryBuffer final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   ibv_buf* buf_;

@@ -41,8 +41,9 @@ MemoryRegion::~MemoryRegion() {
   dispose();
 }
 
-int MemoryRegion::release() {
-  if (const int error = destroy_(context(), mr_); error != 0) return error;
+int MemoryRegion::destroy() { return destroy_(context(), mr_); }
+
+int MemoryRegion::destroyed(int) {
   mr_ = nullptr;
   context().environment().memory_regions.erase(id_);
   return 0;

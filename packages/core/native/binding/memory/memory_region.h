@@ -70,7 +70,8 @@ class MemoryRegion final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   ibv_mr* mr_;

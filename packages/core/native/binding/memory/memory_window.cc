@@ -11,8 +11,9 @@ MemoryWindow::~MemoryWindow() {
   dispose();
 }
 
-int MemoryWindow::release() {
-  if (const int error = ibv_dealloc_mw(mw_); error != 0) return error;
+int MemoryWindow::destroy() { return ibv_dealloc_mw(mw_); }
+
+int MemoryWindow::destroyed(int) {
   mw_ = nullptr;
   regions_.clear();
   context().environment().memory_windows.erase(id_);

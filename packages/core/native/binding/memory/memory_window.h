@@ -25,7 +25,8 @@ class MemoryWindow final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   ibv_mw* mw_;

@@ -7,8 +7,9 @@
 
 namespace verbs::core {
 
-int ProtectionDomain::release() {
-  if (const int error = destroy_(*context_, pd_); error != 0) return error;
+int ProtectionDomain::destroy() { return destroy_(*context_, pd_); }
+
+int ProtectionDomain::destroyed(int) {
   pd_ = nullptr;
   return 0;
 }

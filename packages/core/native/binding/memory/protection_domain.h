@@ -24,7 +24,8 @@ class ProtectionDomain final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
 
   std::shared_ptr<Context> context_;
   ibv_pd* pd_;

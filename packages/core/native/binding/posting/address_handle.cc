@@ -17,8 +17,9 @@ AddressHandle::~AddressHandle() {
   dispose();
 }
 
-int AddressHandle::release() {
-  if (const int error = context().functions().destroy_ah(ah_); error != 0) return error;
+int AddressHandle::destroy() { return context().functions().destroy_ah(ah_); }
+
+int AddressHandle::destroyed(int) {
   ah_ = nullptr;
   context().environment().address_handles.erase(id_);
   return 0;

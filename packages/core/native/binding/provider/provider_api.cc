@@ -59,8 +59,8 @@ class ForeignObject final : public Object {
   static std::shared_ptr<Object> first_of(const std::vector<std::shared_ptr<Object>>& parents) {
     return parents.empty() ? nullptr : parents.front();
   }
-  int release() override {
-    if (const int error = destroy_(object_); error != 0) return error;
+  int destroy() override { return destroy_(object_); }
+  int destroyed(int) override {
     object_ = nullptr;
     return 0;
   }

@@ -66,19 +66,18 @@ std::vector<QueuePair::Group>::iterator QueuePair::find_group(const ibv_gid& gid
   });
 }
 
-int QueuePair::release() {
+int QueuePair::destroy() {
   // A queue pair in a multicast group cannot be destroyed (EBUSY).
   for (const Group& group : groups_) context().functions().detach_mcast(qp_, &group.gid, group.lid);
   groups_.clear();
-  if (const int error = destroy(); error != 0) return error;
+  const VendorMake& maker = parts_.maker;
+  return maker.destroy == nullptr ? context().functions().destroy_qp(qp_) : maker.destroy(maker.data, qp_);
+}
+
+int QueuePair::destroyed(int) {
   qp_ = nullptr;
   abandon();
   return drop_kept();
-}
-
-int QueuePair::destroy() {
-  const VendorMake& maker = parts_.maker;
-  return maker.destroy == nullptr ? context().functions().destroy_qp(qp_) : maker.destroy(maker.data, qp_);
 }
 
 void QueuePair::abandon() {

@@ -70,8 +70,8 @@ class QueuePair final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
-  int destroy();
+  int destroy() override;
+  int destroyed(int error) override;
   void abandon();
   // After RESET nothing is posted any more.
   void forget();

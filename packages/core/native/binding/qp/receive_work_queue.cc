@@ -21,8 +21,9 @@ ReceiveWorkQueue::~ReceiveWorkQueue() {
   poster_.queue()->release_references();
 }
 
-int ReceiveWorkQueue::release() {
-  if (const int error = ibv_destroy_wq(wq_); error != 0) return error;
+int ReceiveWorkQueue::destroy() { return ibv_destroy_wq(wq_); }
+
+int ReceiveWorkQueue::destroyed(int) {
   wq_ = nullptr;
   poster_.queue()->release_references();
   cq_->keep_until_polled(poster_.queue());

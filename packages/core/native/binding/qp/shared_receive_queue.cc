@@ -35,8 +35,9 @@ SharedReceiveQueue::~SharedReceiveQueue() {
   queue()->release_references();
 }
 
-int SharedReceiveQueue::release() {
-  if (const int error = context().functions().destroy_srq(srq_); error != 0) return error;
+int SharedReceiveQueue::destroy() { return context().functions().destroy_srq(srq_); }
+
+int SharedReceiveQueue::destroyed(int) {
   srq_ = nullptr;
   queue()->release_references();
   if (cq_ != nullptr) cq_->keep_until_polled(queue());

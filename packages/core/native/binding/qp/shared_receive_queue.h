@@ -29,7 +29,8 @@ class SharedReceiveQueue final : public Object {
   static void init(Napi::Object exports);
 
  private:
-  int release() override;
+  int destroy() override;
+  int destroyed(int error) override;
 
   std::shared_ptr<ProtectionDomain> pd_;
   std::shared_ptr<XrcDomain> xrcd_;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "doca_log.h"
 #include "doca_version.h"
@@ -91,6 +93,26 @@ static void log_of_2_5(void) {
   }
 }
 
+/* Nothing waits in a buffer, although standard output is no terminal here. */
+static void log_is_written_at_once(void) {
+  int source = 0;
+  struct stat before, after;
+  fflush(stdout);
+  const int kept = dup(STDOUT_FILENO);
+  FILE *file = tmpfile();
+  EXPECT(kept >= 0 && file && dup2(fileno(file), STDOUT_FILENO) >= 0);
+  EXPECT(doca_log_source_register("AT ONCE", &source) == DOCA_SUCCESS);
+  EXPECT(fstat(fileno(file), &before) == 0);
+  EXPECT(doca_log(DOCA_LOG_LEVEL_INFO, source, 31, "a line") == DOCA_SUCCESS);
+  EXPECT(fstat(fileno(file), &after) == 0);
+  fflush(stdout);
+  dup2(kept, STDOUT_FILENO);
+  close(kept);
+  fclose(file);
+  EXPECT(after.st_size > before.st_size);
+  EXPECT(doca_log_source_destroy(source) == DOCA_SUCCESS);
+}
+
 static void internal(void) {
   unsigned char *memory = priv_doca_zalloc(4096);
   EXPECT(memory != NULL);
@@ -111,6 +133,7 @@ int main(void) {
   EXPECT(doca_log_create_standard_backend() == DOCA_SUCCESS);
   log_of_2_2();
   log_of_2_5();
+  log_is_written_at_once();
   internal();
   EXPECT(strncmp(doca_version_runtime(), "2.", 2) == 0);
   if (!wrong) printf("all as documented\n");

@@ -1,5 +1,6 @@
 #include "nic/objects/mr.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -30,9 +31,12 @@ int check_access(unsigned access) {
 // IBV_ACCESS_HUGETLB promises huge pages; nothing here depends on the page size.
 int check_region(const void* address, std::size_t length, unsigned access) {
   if (const int error = check_access(access)) return error;
-  if (length == 0) return EINVAL;
+  // The kernel pins pages: a region without a byte, but within a page, has one.
+  if (length == 0 && has_page_offset_of(address, 0)) return EINVAL;
   guard::put_in_front();
-  if ((access & IBV_ACCESS_ON_DEMAND) == 0) return check_mapped(address, length, (access & kWriters) != 0);
+  if ((access & IBV_ACCESS_ON_DEMAND) == 0) {
+    return check_mapped(address, std::max<std::size_t>(length, 1), (access & kWriters) != 0);
+  }
   if (address == nullptr && length == SIZE_MAX) return (access & IBV_ACCESS_HUGETLB) != 0 ? EINVAL : 0;
   return reinterpret_cast<std::uintptr_t>(address) + length < length ? EINVAL : 0;
 }

@@ -82,10 +82,12 @@ doca_error_t print(std::uint32_t level, const char* source, int line, const char
   clock_gettime(CLOCK_REALTIME, &now);
   tm parts{};
   localtime_r(&now.tv_sec, &parts);
+  FILE* const stream = standard && level >= DOCA_LOG_LEVEL_INFO ? stdout : stderr;
   // One call, so that lines of two threads do not mix.
-  std::fprintf(standard && level >= DOCA_LOG_LEVEL_INFO ? stdout : stderr,
-               "[%02d:%02d:%02d:%06ld][DOCA][%s][%s:%d] %s\n", parts.tm_hour, parts.tm_min, parts.tm_sec,
+  std::fprintf(stream, "[%02d:%02d:%02d:%06ld][DOCA][%s][%s:%d] %s\n", parts.tm_hour, parts.tm_min, parts.tm_sec,
                now.tv_nsec / 1000, name_of(level), source, line, message);
+  // As the vendor's: who reads a pipe sees each message at once, and a killed program has written all of them.
+  std::fflush(stream);
   return DOCA_SUCCESS;
 }
 

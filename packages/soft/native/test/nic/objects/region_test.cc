@@ -98,6 +98,11 @@ TEST_CASE("registrations that fail") {
     return error != 0 ? error : net.a.nic->mrs().reg(net.a.pd, at, size, address(at), access, &mr);
   };
   CHECK(reg(pages.at, 0, kLocal) == EINVAL);
+  CHECK(reg(pages.at + 100, 0, kLocal) == 0);
+  CHECK(mr->length == 0);
+  CHECK(reg(readable.at + 100, 0, kLocal) == EFAULT);
+  CHECK(reg(pages.at + 100, 0, kLocal | IBV_ACCESS_ON_DEMAND) == 0);
+  CHECK(reg(nullptr, 0, kLocal | IBV_ACCESS_ON_DEMAND) == EINVAL);
   CHECK(reg(pages.at, 16, IBV_ACCESS_REMOTE_WRITE) == EINVAL);
   CHECK(reg(pages.at, 16, IBV_ACCESS_REMOTE_ATOMIC) == EINVAL);
   CHECK(reg(pages.at, 16, 1u << 15) == EINVAL);
