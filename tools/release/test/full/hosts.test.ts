@@ -5,10 +5,13 @@ import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { root } from '../../../setup/src/paths.mjs';
 import { fetched, npm } from '../../src/managers.mjs';
 import { HELLO, HELLO_OUTPUT } from '../hello.js';
 import { Project } from '../project.js';
 
+/** A program of core's tests that waits in each way there is. Its argument is the package. */
+const WAITS = readFileSync(join(root, 'packages/core/test/programs/waits.mjs'), 'utf8');
 const PATIENCE = 600_000;
 /** A build from source takes two minutes of both processors; here they have other work too. */
 const BUILD_PATIENCE = 2_400_000;
@@ -28,27 +31,33 @@ function program(name: string, version: string, path: string): string {
   return file;
 }
 
-test(
-  'Bun runs the example of core',
-  () => {
-    const bun = program(`@oven/bun-linux-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1.4.5', 'bin/bun');
-    expect(project.program(bun, [project.write('hello.mjs', HELLO)])).toEqual({
+const bun = () => [program(`@oven/bun-linux-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1.4.5', 'bin/bun')];
+const deno = () => [
+  program(`@deno/linux-${process.arch}-glibc`, '2.9.6', 'deno'),
+  ...['run', '--allow-all', '--node-modules-dir=manual'],
+];
+
+// Electron is not here: npm has no package with its program, which an install script fetches from elsewhere. Its memory
+// without that of addons is a test of packed.test.ts, and its loop is libuv's.
+test.each([
+  ['Node.js', () => [process.execPath]],
+  ['Bun', bun],
+  ['Deno', deno],
+])(
+  '%s runs the example of core, and a program that waits',
+  (_, host) => {
+    const [command = '', ...args] = host();
+    expect(project.program(command, [...args, project.write('hello.mjs', HELLO)])).toEqual({
       code: 0,
       stdout: HELLO_OUTPUT,
       stderr: '',
     });
-  },
-  PATIENCE,
-);
-
-// Deno 2.9 frees the handle of an asynchronous clean-up hook twice when a program ends by itself, whatever the addon is.
-test(
-  'Deno runs it, if the program ends with process.exit()',
-  () => {
-    const deno = program(`@deno/linux-${process.arch}-glibc`, '2.9.6', 'deno');
-    const file = project.write('hello.mjs', `${HELLO}\nprocess.exit();\n`);
-    const ended = project.program(deno, ['run', '--allow-all', '--node-modules-dir=manual', file]);
-    expect(ended).toEqual({ code: 0, stdout: HELLO_OUTPUT, stderr: '' });
+    const waits = project.write('waits.mjs', WAITS);
+    expect(project.program(command, [...args, waits, '@verbs/core'])).toEqual({
+      code: 0,
+      stdout: '2 completions\nTimeoutError\nthread ended\n',
+      stderr: '',
+    });
   },
   PATIENCE,
 );
