@@ -73,7 +73,7 @@ export interface QpStateMessage {
   cause: 'modify' | 'query' | 'completion' | 'event';
 }
 
-/** `verbs:post:error`: a queue rejected a work request of a post call. */
+/** `verbs:post:error`: a post call did not post all its requests. The queue rejected one, or a value in it is wrong. */
 export interface PostErrorMessage {
   /** As in {@link ObjectMessage}. */
   id: number;

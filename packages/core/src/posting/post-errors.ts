@@ -19,11 +19,7 @@ export interface PostFailure {
 }
 
 /** The error for a post call that stopped before its last request. */
-export function postError(failure: PostFailure): Error {
-  return Object.assign(errorFor(failure), { posted: failure.posted });
-}
-
-function errorFor({ code, sge, path, syscall, maxSge, maxWr }: PostFailure): Error {
+export function postError({ code, sge, path, syscall, maxSge, maxWr }: Omit<PostFailure, 'posted'>): Error {
   const element = `${path}.sgList[${sge}]`;
   switch (code) {
     case PostError.TRUNCATED:

@@ -23,7 +23,10 @@ export interface Limits {
 type Write = (batch: BatchWriter, wr: unknown, path: RequestPath) => void;
 type Call = (batch: BatchWriter, count: number) => number;
 
-/** Writes one or many work requests into a batch and posts it by one native call. */
+/**
+ * Writes one or many work requests into a batch and posts it by one native call. Whatever is wrong with a request, those
+ * before it are posted, and the error's `posted` is their number.
+ */
 export function postRequests(wr: unknown, write: Write, call: Call, about: Limits): void {
   // A getter in a request may post on its own: then the shared batch is not free.
   const batch = sharedBusy ? new BatchWriter() : shared;
@@ -31,18 +34,26 @@ export function postRequests(wr: unknown, write: Write, call: Call, about: Limit
   sharedBusy = true;
   try {
     batch.reset();
-    let count = 1;
-    if (Array.isArray(wr)) {
-      // The queue rejects the first request that does not fit, so the rest need not be written.
-      count = Math.min(wr.length, about.maxWr + 1);
-      for (let i = 0; i < count; i++) write(batch, wr[i], i);
-    } else {
-      write(batch, wr, 'wr');
+    let count = 0;
+    let wrong: { error: unknown } | undefined;
+    try {
+      if (Array.isArray(wr)) {
+        // The queue rejects the first request that does not fit, so the rest need not be written.
+        const most = Math.min(wr.length, about.maxWr + 1);
+        for (; count < most; count++) write(batch, wr[count], count);
+      } else {
+        write(batch, wr, 'wr');
+        count = 1;
+      }
+    } catch (error) {
+      wrong = { error };
     }
-    const code = call(batch, count);
-    if (code === 0) return;
-    const { posted, badSge: sge } = batch;
-    failPost({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr' }, about);
+    const code = wrong !== undefined && count === 0 ? 0 : call(batch, count);
+    if (code !== 0) {
+      const { posted, badSge: sge } = batch;
+      failPost({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr' }, about);
+    }
+    if (wrong !== undefined) throw refused(wrong.error, count, about);
   } finally {
     if (mine) sharedBusy = false;
   }
@@ -62,12 +73,18 @@ export function failBatch(code: number, bytes: Uint8Array, first: number, about:
   failPost({ code, posted, sge: header.getUint32(HEADER.SGE, true), path: `batch[${first + posted}]` }, about);
 }
 
-function failPost(what: Pick<PostFailure, 'code' | 'posted' | 'sge' | 'path'>, { queue, ...about }: Limits): never {
-  const error = postError({ ...what, ...about });
-  if (postErrors.hasSubscribers) {
-    postErrors.publish({ id: queue[kSerial], queue, syscall: about.syscall, error, posted: what.posted });
-  }
-  throw error;
+function failPost(what: Pick<PostFailure, 'code' | 'posted' | 'sge' | 'path'>, about: Limits): never {
+  const { maxSge, maxWr, syscall } = about;
+  throw refused(postError({ ...what, maxSge, maxWr, syscall }), what.posted, about);
+}
+
+/** Tells an error, and those who listen, how many requests were posted before the one at fault. */
+function refused(error: unknown, posted: number, { queue, syscall }: Limits): unknown {
+  // A getter of the program's may throw anything.
+  if (!(error instanceof Error)) return error;
+  if (Object.isExtensible(error)) Object.assign(error, { posted });
+  if (postErrors.hasSubscribers) postErrors.publish({ id: queue[kSerial], queue, syscall, error, posted });
+  return error;
 }
 
 /** The fields of an awaited request that its promise needs. The post call checks the other ones. */

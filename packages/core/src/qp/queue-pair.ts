@@ -347,10 +347,10 @@ export class QueuePair<out T extends number = QpType> extends Resource {
 
   /**
    * `ibv_post_send` of one or many requests, in their order, in one native call. A queue pair that was created with
-   * `sendOpsFlags` posts them by `ibv_wr_start`, the builders `ibv_wr_*` and `ibv_wr_complete`: all or none.
+   * `sendOpsFlags` posts them by `ibv_wr_start`, the builders `ibv_wr_*` and `ibv_wr_complete`: of those that the device
+   * gets, it takes all or none.
    *
-   * If the queue rejects one, the requests before it are posted, as in C: the error's `posted` is their number. Errors
-   * in the values themselves are found before anything is posted.
+   * Whatever is wrong with one of them, the requests before it are posted, as in C: the error's `posted` is their number.
    *
    * @throws TypeError, RangeError with the argument's path, for instance `wr[2].sgList[0]`
    * @throws VerbsError ENOMEM (the queue is full), EINVAL (state, type or limits of the queue pair)

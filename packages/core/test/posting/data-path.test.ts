@@ -15,6 +15,15 @@ import { bench, createQp, datagram, pair, QKEY, take } from '../helpers/devices.
 
 const { SIGNALED } = SendFlags;
 
+function thrown(run: () => void): Error {
+  try {
+    run();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}
+
 describe('RC', () => {
   it('sends, gathering and scattering', async () => {
     const b = bench();
@@ -206,7 +215,7 @@ describe('refusals', () => {
     expect((await take(b.cq, 2)).map(({ wrId }) => wrId).sort()).toEqual([3, 5]);
   });
 
-  it('checks values before anything is posted', () => {
+  it('checks every value, posts what came before a wrong one, and says how many these are', async () => {
     const b = bench();
     const [qp] = pair(b);
     const { mr } = b;
@@ -228,13 +237,51 @@ describe('refusals', () => {
       [{ opcode: 0, remoteAddr: 0n }, /^wr\.rkey/],
       [{ opcode: 5, remoteAddr: 0n, rkey: 1, swap: 1n }, /^wr\.compare/],
       [{ opcode: 7 }, /^wr\.invalidateRkey/],
+      // These are found by the addon.
+      [{ opcode: 2, sgList: [{ mr, offset: 65530, length: 7 }] }, /^wr\.sgList\[0\] reaches past/],
+      [{ opcode: 2, sgList: Array(9).fill({ mr, length: 1 }) }, /^wr\.sgList has more elements/],
     ];
     for (const [wr, message] of wrong) {
-      expect(() => {
+      const alone = thrown(() => {
         qp.postSend(wr as SendWr);
-      }).toThrow(message);
+      });
+      expect(alone.message).toMatch(message);
+      expect(alone).toMatchObject({ posted: 0 });
+      expect(b.cq.poll()).toEqual([]);
+
+      const write = (wrId: number): SendWr => ({
+        ...{ wrId, opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [{ mr, length: 8 }] },
+        ...{ remoteAddr: mr.addr + 100n, rkey: mr.rkey },
+      });
+      const third = thrown(() => {
+        qp.postSend([write(1), write(2), wr as SendWr, write(3)]);
+      });
+      expect(third.message).toMatch(new RegExp(message.source.replace('^wr', '^wr\\[2\\]')));
+      expect(third).toMatchObject({ posted: 2 });
+      expect((await take(b.cq, 2)).map(({ wrId }) => wrId)).toEqual([1, 2]);
     }
-    expect(b.cq.poll()).toEqual([]);
+    const recv = thrown(() => {
+      qp.postRecv([{ wrId: 1 }, { wrId: -1 }]);
+    });
+    expect(recv).toMatchObject({ name: 'RangeError', posted: 1 });
+  });
+
+  it("posts what came before a request whose getter throws, and leaves the program's error as it is", async () => {
+    const b = bench();
+    const [one, two] = pair(b);
+    two.postRecv([{ wrId: 1 }, { wrId: 2 }]);
+    const mine = Object.freeze(new Error('mine'));
+    const bad = {
+      get opcode(): never {
+        throw mine;
+      },
+    };
+    expect(
+      thrown(() => {
+        one.postSend([{ opcode: WrOpcode.SEND }, bad]);
+      }),
+    ).toBe(mine);
+    expect((await take(b.cq, 1)).map(({ wrId }) => wrId)).toEqual([1]);
   });
 
   it('refuses closed regions and regions of another device', () => {
