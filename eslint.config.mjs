@@ -45,4 +45,42 @@ export default defineConfig(
       '@typescript-eslint/no-unsafe-member-access': 'off',
     },
   },
+  {
+    // What peers, files and other programs say goes to the terminal through src/output.ts alone, which makes it harmless.
+    files: ['tools/cli/src/**/*.ts'],
+    ignores: ['tools/cli/src/output.ts'],
+    rules: {
+      'no-console': 'error',
+      'no-restricted-imports': [
+        'error',
+        { paths: [{ name: 'node:util', importNames: ['styleText'], message: 'use paint() of output.ts' }] },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "CallExpression[callee.property.name='write'][callee.object.property.name=/^std(out|err)$/]",
+          message: 'use print(), note() and the others of output.ts: they make foreign text harmless',
+        },
+      ],
+    },
+  },
+  {
+    // And through browser/dom.ts alone to the page.
+    files: ['tools/cli/browser/**/*.ts'],
+    ignores: ['tools/cli/browser/dom.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'AssignmentExpression[left.property.name=/^(textContent|innerText|innerHTML|outerHTML|title)$/]',
+          message: 'use html() or svg() of dom.ts: they make foreign text harmless',
+        },
+        {
+          selector:
+            'CallExpression[callee.property.name=/^(insertAdjacent.*|setAttribute.*|createContextualFragment|write)$/]',
+          message: 'use html() or svg() of dom.ts: they make foreign text harmless',
+        },
+      ],
+    },
+  },
 );

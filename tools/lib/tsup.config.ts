@@ -1,7 +1,18 @@
 import { defineConfig } from 'tsup';
 import { program } from '../../tsup.base.ts';
 
-const rooms = ['capture-files', 'comm', 'failure', 'files', 'packets', 'rc', 'reformat', 'rendezvous', 'tunnel'];
+const rooms = [
+  'capture-files',
+  'comm',
+  'failure',
+  'files',
+  'packets',
+  'rc',
+  'reformat',
+  'rendezvous',
+  'text',
+  'tunnel',
+];
 
 export default defineConfig({
   ...program,

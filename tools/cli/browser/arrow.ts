@@ -24,14 +24,18 @@ export function arrow(
   const line = { x1: start, y1: from - top, x2: start + (end - start) * part, y2: from - top + (to - from) * part };
   const [mark] = packet.marks;
   const classes = ['packet', mark ?? packet.role, ...(mark ? ['marked'] : []), ...(gone ? ['gone'] : [])];
-  const label = svg('text', {
-    class: `label ${mark ?? packet.role}`,
-    x: packet.from === 0 ? start + 10 : start - 10,
-    y: line.y1 - 4,
-    'text-anchor': packet.from === 0 ? 'start' : 'end',
-  });
-  label.textContent = labelText(packet, right - left);
-  const group = svg('g', { class: classes.join(' '), tabindex: 0, role: 'button', 'aria-label': label.textContent });
+  const text = labelText(packet, right - left);
+  const label = svg(
+    'text',
+    {
+      class: `label ${mark ?? packet.role}`,
+      x: packet.from === 0 ? start + 10 : start - 10,
+      y: line.y1 - 4,
+      'text-anchor': packet.from === 0 ? 'start' : 'end',
+    },
+    text,
+  );
+  const group = svg('g', { class: classes.join(' '), tabindex: 0, role: 'button', 'aria-label': text });
   group.append(svg('line', { ...line, class: 'zone' }), svg('line', { ...line }));
   group.append(gone ? cross(line.x2, line.y2) : head(line));
   return { group, label };

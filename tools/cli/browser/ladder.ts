@@ -109,12 +109,11 @@ export class Ladder {
 
   #axis({ packet, from, pause }: PlacedPacket, top: number): SVGElement[] {
     const y = from - top;
-    const time = svg('text', { class: 'axis', x: AXIS - 12, y: y + 4, 'text-anchor': 'end' });
-    time.textContent = timeText(packet.sent ?? packet.received ?? 0);
+    const axis = { class: 'axis', x: AXIS - 12, 'text-anchor': 'end' };
+    const time = svg('text', { ...axis, y: y + 4 }, timeText(packet.sent ?? packet.received ?? 0));
     if (pause === undefined) return [time];
     const width = AXIS + this.#laneWidth * this.#pairs.length;
-    const text = svg('text', { class: 'axis', x: AXIS - 12, y: y - 18, 'text-anchor': 'end' });
-    text.textContent = `+${timeText(pause)}`;
+    const text = svg('text', { ...axis, y: y - 18 }, `+${timeText(pause)}`);
     return [time, svg('line', { class: 'pause', x1: AXIS, x2: width, y1: y - 22, y2: y - 22 }), text];
   }
 
@@ -143,12 +142,13 @@ function headTexts({ ends, transport, tunnel }: Pair, end: 0 | 1, x: number, nar
   const anchor = end === 0 ? 'start' : 'end';
   const { address, qpn, requests } = ends[end];
   const part = requests === 0 ? 'responder' : ends[1 - end]?.requests === 0 ? 'requester' : 'requester, responder';
-  const who = svg('text', { class: 'who', x: x + (end === 0 ? -10 : 10), y: 18, 'text-anchor': anchor });
-  who.textContent = address;
-  const what = svg('text', { class: 'axis', x: x + (end === 0 ? -10 : 10), y: 34, 'text-anchor': anchor });
+  const place = { x: x + (end === 0 ? -10 : 10), 'text-anchor': anchor };
   const kind = end === 0 ? `${transport} ` : '';
   const through = end === 0 && tunnel !== '' ? ` in ${tunnel}` : '';
   const role = narrow || transport === 'UD' ? '' : `, ${part}`;
-  what.textContent = `${kind}QP ${qpn === undefined ? '?' : hex(qpn)}${through}${role}`;
-  return [who, what];
+  const what = `${kind}QP ${qpn === undefined ? '?' : hex(qpn)}${through}${role}`;
+  return [
+    svg('text', { ...place, class: 'who', y: 18 }, address),
+    svg('text', { ...place, class: 'axis', y: 34 }, what),
+  ];
 }

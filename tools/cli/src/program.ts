@@ -15,6 +15,7 @@ import { showCommand } from './commands/show.js';
 import { statCommand } from './commands/stat.js';
 import { topCommand } from './commands/top.js';
 import { wrapHelp } from './help.js';
+import { printText } from './output.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
@@ -29,7 +30,12 @@ export function createProgram(): Command {
     .enablePositionalOptions()
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
-      writeOut: (text) => process.stdout.write(wrapHelp(text, process.stdout.columns || COLUMNS)),
+      writeOut: (text) => {
+        printText(process.stdout, wrapHelp(text, process.stdout.columns || COLUMNS));
+      },
+      writeErr: (text) => {
+        printText(process.stderr, text);
+      },
     })
     .showHelpAfterError('(see verbs --help and verbs COMMAND --help)')
     .addHelpText(

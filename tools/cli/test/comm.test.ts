@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lineOf } from '../src/comm/text.js';
+import { lineOf } from '@verbs/lib/text';
 import { Verbs, verbs } from './verbs.js';
 
 const running: Verbs[] = [];
@@ -32,7 +32,7 @@ function start(args: readonly string[]): Verbs {
 
 async function serve(...args: string[]): Promise<Verbs> {
   const service = start(['serve', name, ...args]);
-  await service.until(/serving \S+ on doca_dpu0 for 0000:3b:00\.0/);
+  await service.until(/serving \S+ on doca_dpu0 for [\da-f]{4}:3b:00\.0/);
   return service;
 }
 
@@ -193,8 +193,33 @@ describe('verbs comm', () => {
   });
 });
 
-it('does not let a peer write to the terminal as it likes', () => {
+it('does not let a peer write to the terminal as it likes', async () => {
   expect(lineOf(Buffer.from('tab\there, red: \u001b[31m, \u009b31m, new\nline\r, ä'))).toBe(
     'tab\there, red: \\x1b[31m, \\x9b31m, new\\x0aline\\x0d, ä',
   );
+  const service = await serve('--echo');
+  const client = connect();
+  client.process.stdin?.write('größe \u001b[31m \u009b31m \u007f \u202e\n');
+  const shown = 'größe \\x1b[31m \\x9b31m \\x7f \\u202e';
+  await service.until(/^1: .*u202e$/m);
+  await client.until(/^gr.*u202e$/m);
+  client.process.stdin?.end();
+  expect((await client.outcome()).stdout).toBe(`${shown}\n`);
+  const path = join(directory, 'größe \u009b31m \u007f \u202e');
+  writeFileSync(path, 'x');
+  const { status, stderr } = await connect('--file', path).outcome();
+  expect([status, stderr]).toEqual([0, expect.not.stringMatching(RAW)]);
+  const { stdout } = await stoppedText(service);
+  expect(stdout).toContain(`1: ${shown}\n`);
+  expect(stdout).toContain('2: file "größe \\x9b31m \\x7f \\u202e", 1 byte, SHA-256 ');
+  expect(stdout).not.toMatch(RAW);
 });
+
+/** What no terminal may get. */
+// eslint-disable-next-line no-control-regex -- these are the characters
+const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/;
+
+async function stoppedText(service: Verbs) {
+  service.kill('SIGINT');
+  return await service.outcome();
+}

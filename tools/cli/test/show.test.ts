@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { layOut, visible } from '../browser/layout.js';
 import { packetsOf } from '../browser/packet.js';
 import { analyze } from '../src/show/analyze.js';
-import type { Course } from '../src/show/course.js';
-import { observe } from '../src/show/observations.js';
+import type { Course, Packet } from '../src/show/course.js';
 import { pageData } from '../src/show/page-data.js';
 import type { PageData } from '../src/show/page-row.js';
 import { addPsn, psnDistance } from '../src/show/psn.js';
@@ -63,11 +63,18 @@ async function record(run: (ends: Ends) => Promise<void>, options: { faults?: Fa
   };
   await run({ ...ends, pair });
   for (const capture of captures) capture.stop();
-  return analyze(file, observe(file));
+  return read(file);
+}
+
+/** The course of a capture, with all its packets. */
+function read(path: string): Course & { all: Packet[] } {
+  using course = analyze(path);
+  const all = [...course.packets()];
+  return { ...course, all, packets: () => all };
 }
 
 const lines = ({ packets }: Course) =>
-  packets.map(({ from, name, marks }) => [from === 0 ? '>' : '<', name, ...marks].join(' '));
+  Array.from(packets(), ({ from, name, marks }) => [from === 0 ? '>' : '<', name, ...marks].join(' '));
 
 describe('the course of a capture', () => {
   it('has the pairs with both numbers, and the packets of a WRITE and a READ', async () => {
@@ -96,7 +103,7 @@ describe('the course of a capture', () => {
       '< RC RDMA READ response Middle',
       '< RC RDMA READ response Last',
     ]);
-    expect(course.packets[0]).toMatchObject({ number: 1, pair: 0, payload: 1024, sent: 0 });
+    expect(course.all[0]).toMatchObject({ number: 1, pair: 0, payload: 1024, sent: 0 });
   });
 
   it('knows that a packet was lost before the capture, by the gap in the PSNs, and its retransmission', async () => {
@@ -138,28 +145,85 @@ describe('the course of a capture', () => {
       '< RC Acknowledge rnr',
       '> RC SEND Only retransmission',
     ]);
-    expect(course.packets[1]?.notes.join()).toMatch(/RNR NAK: no receive was posted, wait [\d.]+ ms/);
+    expect(course.all[1]?.notes.join()).toMatch(/RNR NAK: no receive was posted, wait [\d.]+ ms/);
   });
 
   it('joins what both ends saw: the way of a packet, losses and damages', () => {
     writeFileSync(file, Buffer.concat([fileHeader, ...seen('sent', 0, 1), ...seen('received', 5, 1)]));
-    expect(analyze(file, observe(file)).packets).toMatchObject([{ sent: 0, received: 5000, marks: [] }]);
+    expect(read(file).all).toMatchObject([{ sent: 0, received: 5000, marks: [] }]);
 
     // The first of two is lost; its second transmission arrives.
     const lossy = [...seen('sent', 0, 7), ...seen('sent', 9, 7), ...seen('received', 12, 7)];
     writeFileSync(file, Buffer.concat([fileHeader, ...lossy]));
-    expect(analyze(file, observe(file)).packets).toMatchObject([
+    expect(read(file).all).toMatchObject([
       { sent: 0, marks: ['lost'] },
       { sent: 9000, received: 12_000, marks: ['retransmission'] },
     ]);
 
     // Without the receiver's capture nobody knows.
     writeFileSync(file, Buffer.concat([fileHeader, ...seen('sent', 0, 7)]));
-    expect(lines(analyze(file, observe(file)))).toEqual(['> RC SEND Only']);
+    expect(lines(read(file))).toEqual(['> RC SEND Only']);
 
     const good = [1, 2, 3].flatMap((psn) => [...seen('sent', psn, psn), ...seen('received', psn + 1, psn)]);
     writeFileSync(file, Buffer.concat([fileHeader, ...good, ...seen('sent', 9, 4), ...seen('received', 10, 4, 0x55)]));
-    expect(analyze(file, observe(file)).packets.at(-1)).toMatchObject({ psn: 4, received: 9000, marks: ['damaged'] });
+    expect(read(file).all.at(-1)).toMatchObject({ psn: 4, received: 9000, marks: ['damaged'] });
+  });
+});
+
+describe('a time stamp', () => {
+  it.each([
+    ['far in the past', -2_000_000_000n],
+    ['far in the future', 9_000_000_000n],
+  ])('%s is none of a path', async (_, seconds) => {
+    const offset = Buffer.alloc(8);
+    offset.writeBigInt64LE(seconds);
+    const options = Buffer.concat([words(14 | (8 << 16)), offset, words(0)]);
+    const header = Buffer.concat([
+      block(0x0a0d0d0a, words(0x1a2b3c4d, 1, 0xffffffff, 0xffffffff)),
+      block(1, words(101, 0), options),
+    ]);
+    // The second section has ordinary times.
+    writeFileSync(file, Buffer.concat([header, ...seen('sent', 0, 1), fileHeader, ...seen('sent', 5, 2)]));
+    const page = join(directory, 'page.html');
+    const text = await verbs(['show', file]);
+    expect(text).toMatchObject({ status: 0, stdout: expect.stringContaining('2 packets') as string });
+    expect(await verbs(['show', file, '-o', page])).toMatchObject({ status: 0 });
+    expect(await verbs(['show', file, '--json'])).toMatchObject({ status: 0 });
+  });
+
+  it('that no date can have does not end the page', async () => {
+    const offset = Buffer.alloc(8);
+    offset.writeBigInt64LE(-(2n ** 62n));
+    const options = Buffer.concat([words(14 | (8 << 16)), offset, words(0)]);
+    const header = block(0x0a0d0d0a, words(0x1a2b3c4d, 1, 0xffffffff, 0xffffffff));
+    writeFileSync(file, Buffer.concat([header, block(1, words(101, 0), options), ...seen('sent', 0, 1)]));
+    const page = join(directory, 'page.html');
+    const { status, stderr } = await verbs(['show', file, '-o', page]);
+    expect([status, stderr]).toEqual([0, expect.stringContaining('1 packet of 1 pair')]);
+  });
+});
+
+describe('the order of times', () => {
+  it('is found in a file of several captures, with steps back and equal times', () => {
+    const times = Array.from({ length: 300 }, (_, i) => (i * 7919) % 97);
+    const packets = times.flatMap((time, i) => seen('sent', time, i));
+    writeFileSync(file, Buffer.concat([fileHeader, ...packets]));
+    const order = times.map((time, psn) => ({ time, psn })).sort((a, b) => a.time - b.time || a.psn - b.psn);
+    expect(
+      read(file)
+        .all.filter(({ bytes }) => bytes)
+        .map(({ sent, psn }) => ({ time: (sent ?? 0) / 1000, psn })),
+    ).toEqual(order);
+  });
+
+  it('comes through a pipe, too', async () => {
+    writeFileSync(file, Buffer.concat([fileHeader, ...seen('sent', 0, 1), ...seen('received', 5, 1)]));
+    const pipe = join(directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const writing = spawn('sh', ['-c', 'cat "$0" > "$1"', file, pipe]);
+    const { status, stdout } = await verbs(['show', pipe]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining('1 packet')]);
+    writing.kill();
   });
 });
 

@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { AccessFlags, type Context, openDevice, QpType, WrOpcode } from '@verbs/core';
 import { configure, type ProcessReport, processes, softNic } from '@verbs/soft';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -102,6 +107,43 @@ describe('verbs top', () => {
       paint: (_style, text) => text,
     });
     expect(lines).toEqual([`verbs.mjs (${pid})`]);
+  });
+
+  it('makes the names of foreign programs harmless, as stat does, and keeps them for programs', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'verbs-top-test-'));
+    try {
+      // Of 15 bytes at most; the kernel has it in place of the arguments, too.
+      const title = 'Grö\u001b[\u009b\u202e';
+      const shown = 'Grö\\x1b[\\x9b\\u202e';
+      const script = join(folder, 'program.mjs');
+      const core = import.meta.resolve('@verbs/core');
+      writeFileSync(
+        script,
+        `process.title = ${JSON.stringify(title)}; const { openDevice } = await import(${JSON.stringify(core)});
+        openDevice(); console.log('open'); setInterval(() => {}, 1000);`,
+      );
+      const program = spawn(process.execPath, [script], {
+        env: { ...process.env, VERBS_SOFT: 'red,addr=127.77.5.4' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      try {
+        await once(program.stdout, 'data');
+        const top = await verbs(['top', '-n', '1', '-i', '0.1']);
+        const stat = await verbs(['stat', '-p', String(program.pid)]);
+        const json = await verbs(['stat', '-p', String(program.pid), '--json']);
+        expect(top.stdout).toContain(`${shown} (${program.pid})`);
+        expect(stat.stdout).toContain(`link red pid ${program.pid} comm ${shown}\n`);
+        for (const { stdout } of [top, stat, json])
+          // eslint-disable-next-line no-control-regex -- what no terminal may get
+          expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
+        expect(JSON.parse(json.stdout)).toMatchObject([{ program: title }]);
+      } finally {
+        program.kill('SIGKILL');
+        await once(program, 'exit');
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('prints a JSON document for each sample', async () => {

@@ -1,9 +1,9 @@
 import { type Client, connectTo, sendFile } from '@verbs/lib/comm';
 import { ProgressBar } from '@verbs/lib/files';
+import { lineOf } from '@verbs/lib/text';
 import { note, print, printJson } from '../output.js';
 import { plural } from '../text.js';
 import { talk } from './connect.js';
-import { lineOf } from './text.js';
 import { trafficText } from './traffic.js';
 
 /** The options of `verbs comm connect`. */

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { serviceFor } from '@verbs/lib/comm';
+import { lineOf } from '@verbs/lib/text';
 import { note, print, printJson } from '../output.js';
 import { plural } from '../text.js';
 import { type ServedClient, type ServedFile, serve } from './serve.js';
-import { lineOf } from './text.js';
 import { trafficText } from './traffic.js';
 
 /** The options of `verbs comm serve`. */
@@ -42,7 +42,7 @@ export async function service(
         note(`client ${number} is gone`);
       },
       onTrouble: (text) => {
-        note(`verbs comm: ${text}`);
+        note(`verbs comm: ${lineOf(text)}`);
       },
     },
   );
@@ -52,9 +52,9 @@ export async function service(
 }
 
 function fileText({ name, bytes = 0, sha256, error }: ServedFile): string {
-  const what = `file ${JSON.stringify(name)}`;
+  const what = `file ${lineOf(JSON.stringify(name))}`;
   return sha256 === undefined
-    ? `${what} rejected: ${error ?? ''}`
+    ? `${what} rejected: ${lineOf(error ?? '')}`
     : `${what}, ${plural(bytes, 'byte')}, SHA-256 ${sha256}`;
 }
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { launch } from '../launch/launch.js';
 import { analyze } from '../show/analyze.js';
-import { observe } from '../show/observations.js';
 import { openPage } from '../show/open-page.js';
 import { writePage } from '../show/write-page.js';
 import { LAUNCH_NOTES, addLaunchOptions, type LaunchArguments, launchOptions } from './launch-options.js';
@@ -51,7 +50,8 @@ async function run(command: string[], options: RunArguments): Promise<number> {
   const page = directory === undefined ? `${file.replace(/\.pcapng$/, '')}.html` : `${directory}.html`;
   try {
     const { status } = await launch(command, { ...launchOptions(options), capture: file });
-    writePage(analyze(file, observe(file)), page);
+    using course = analyze(file);
+    writePage(course, page);
     openPage(page);
     return status;
   } finally {

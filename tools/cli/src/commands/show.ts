@@ -1,10 +1,9 @@
 import { Failure } from '@verbs/lib/failure';
 import { Command, InvalidArgumentError } from 'commander';
-import { paint, print, printJson } from '../output.js';
+import { painter, printLines } from '../output.js';
 import { analyze } from '../show/analyze.js';
-import type { Course } from '../show/course.js';
+import { type Course, type Packet, packetCount } from '../show/course.js';
 import { courseJson, ofQueuePair } from '../show/json.js';
-import { observe } from '../show/observations.js';
 import { courseLines } from '../show/terminal.js';
 import { writePage } from '../show/write-page.js';
 import { plural } from '../text.js';
@@ -38,27 +37,29 @@ Examples:
 
 A packet is lost if its receiver's capture has not got it; "not captured" if only a gap in the PSNs tells of it.`,
     )
-    .action((capture: string, options: Options) => {
-      show(capture, options);
-    });
+    .action(show);
 }
 
-function show(file: string, { output, verbose, packet = [], qp, json }: Options): void {
-  const whole = analyze(file, observe(file));
+async function show(file: string, { output, verbose, packet = [], qp, json }: Options): Promise<void> {
+  using whole = analyze(file);
   const course = qp === undefined ? whole : ofQueuePair(whole, qp);
-  if (course.packets.length === 0) throw nothing(file, whole, qp);
+  if (packetCount(course) === 0) throw nothing(file, whole, qp);
   if (output !== undefined) writePage(course, output);
-  if (json === true) printJson(courseJson(course));
+  if (json === true) await printLines(courseJson(course), 'json');
   if (json === true || output !== undefined) return;
-  const fields = ({ number }: { number: number }) => verbose === true || packet.includes(number);
-  const chosen = { ...course, packets: course.packets.filter((each) => packet.length === 0 || fields(each)) };
-  for (const line of courseLines(chosen, { fields, paint: (style, text) => paint(process.stdout, style, text) })) {
-    print(line);
+  const paint = painter(process.stdout);
+  if (packet.length === 0 && verbose !== true) {
+    await printLines(courseLines(course, { paint }));
+    return;
   }
+  const chosen = new Set(packet);
+  const fields = ({ number }: Packet) => verbose === true || chosen.has(number);
+  const only = ({ number }: Packet) => chosen.size === 0 || verbose === true || chosen.has(number);
+  await printLines(courseLines(course, { only, fields, paint }));
 }
 
-function nothing(file: string, { packets, pairs, others }: Course, qp: number | undefined): Failure {
-  if (packets.length > 0 && qp !== undefined) {
+function nothing(file: string, { pairs, others }: Course, qp: number | undefined): Failure {
+  if (pairs.length > 0 && qp !== undefined) {
     const there = [...new Set(pairs.flatMap(({ ends }) => ends.map((end) => end.qpn)))];
     const known = there.filter((qpn) => qpn !== undefined).map((qpn) => `0x${qpn.toString(16)}`);
     return new Failure(`${file} has no packet of queue pair 0x${qp.toString(16)}`, {

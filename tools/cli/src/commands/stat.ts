@@ -1,4 +1,5 @@
 import { Failure } from '@verbs/lib/failure';
+import { lineOf } from '@verbs/lib/text';
 import { processes } from '@verbs/soft';
 import { Command } from 'commander';
 import { print, printJson } from '../output.js';
@@ -58,7 +59,7 @@ const COLUMNS = 78;
 
 /** As iproute2 prints it: the link, then names and values one after the other, here in lines of 80 columns. */
 function rowText({ pid, program, device, counters }: Row): string {
-  const lines = [`link ${device} pid ${pid} comm ${program}`];
+  const lines = [`link ${lineOf(device)} pid ${pid} comm ${lineOf(program)}`];
   let line = '';
   for (const [name, value] of Object.entries(counters)) {
     const pair = `${name} ${value}`;

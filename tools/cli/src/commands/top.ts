@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processes } from '@verbs/soft';
 import { Command } from 'commander';
-import { paint, print } from '../output.js';
+import { painter, print, printJsonLine, screen } from '../output.js';
 import { type ProcessRates, Rates } from '../top/rates.js';
 import { topLines } from '../top/table.js';
 import { integer, seconds, stopSignal } from './settings.js';
@@ -12,12 +12,6 @@ interface Options {
   json?: boolean;
 }
 
-/** The alternate screen, as editors use it: what was on the terminal comes back. */
-const ENTER = '\u001b[?1049h\u001b[?25l';
-const LEAVE = '\u001b[?25h\u001b[?1049l';
-const HOME = '\u001b[H';
-const CLEAR_LINE = '\u001b[K';
-const CLEAR_BELOW = '\u001b[J';
 const COLUMNS = 80;
 /** Between the two samples of a first set of rates that is not watched. */
 const FIRST_SAMPLE = 200;
@@ -50,36 +44,28 @@ async function top({ interval, count, json }: Options): Promise<void> {
   const sample = () => rates.next(processes(), performance.now());
   const samples = count ?? (live || json === true ? Infinity : 1);
   try {
-    if (live) process.stdout.write(ENTER);
+    if (live) screen.enter();
     // Rates need two samples: the first one is not printed, but drawn where the next replaces it.
     const first = sample();
     if (live) draw(first);
     for (let i = 0; i < samples; i++) {
       await sleep(i === 0 ? Math.min(FIRST_SAMPLE, interval * 1000) : interval * 1000, undefined, { signal: stop });
       const now = sample();
-      if (json === true) print(jsonLine(now));
+      if (json === true) printJsonLine({ time: new Date().toISOString(), processes: now });
       else if (live) draw(now);
-      else print(topLines(now, { columns: process.stdout.columns || COLUMNS, paint: colour }).join('\n'));
+      else
+        print(topLines(now, { columns: process.stdout.columns || COLUMNS, paint: painter(process.stdout) }).join('\n'));
     }
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
-    if (live) process.stdout.write(LEAVE);
+    if (live) screen.leave();
   }
 }
 
 function draw(now: ProcessRates[]): void {
   const { columns, rows } = process.stdout;
+  const paint = painter(process.stdout);
   const title = `verbs top  ${new Date().toLocaleTimeString()}  Ctrl-C leaves`;
-  const lines = [colour('dim', title.slice(0, columns)), ...topLines(now, { columns, rows: rows - 2, paint: colour })];
-  process.stdout.write(`${HOME}${lines.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`);
-}
-
-function colour(style: Parameters<typeof paint>[1], text: string): string {
-  return paint(process.stdout, style, text);
-}
-
-function jsonLine(now: ProcessRates[]): string {
-  const document = { time: new Date().toISOString(), processes: now };
-  return JSON.stringify(document, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  screen.draw([paint('dim', title.slice(0, columns)), ...topLines(now, { columns, rows: rows - 2, paint })]);
 }

@@ -1,4 +1,5 @@
 import type { Summary } from '@verbs/lib/reformat';
+import { rewriteLine } from '../output.js';
 import { bytesText } from '../text.js';
 
 const EVERY_MS = 200;
@@ -12,10 +13,10 @@ export class Progress {
     if (!process.stderr.isTTY || performance.now() - this.#shown < EVERY_MS) return;
     this.#shown = performance.now();
     this.#open = true;
-    process.stderr.write(`\r${frames} frames, ${bytesText(bytes)} `);
+    rewriteLine(`${frames} frames, ${bytesText(bytes)} `);
   }
 
   end(): void {
-    if (this.#open) process.stderr.write('\r\x1b[K');
+    if (this.#open) rewriteLine();
   }
 }

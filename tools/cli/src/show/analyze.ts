@@ -1,119 +1,120 @@
-import type { Course, End, Packet, Pair } from './course.js';
-import { type Flow, flowsOf } from './flows.js';
-import type { Observations } from './observations.js';
-import { join, type Transmission } from './transmissions.js';
-import { judge, type Verdict } from './verdicts.js';
+import { opcodeOf } from '@verbs/lib/packets';
+import { Connections } from './connections.js';
+import type { Course, Pair } from './course.js';
+import { type Flow, Flows } from './flows.js';
+import { Observations } from './observations.js';
+import { Packets } from './packets.js';
+import { Transmissions } from './transmissions.js';
+import { isDamaged, isFatal, Judge, marksOf, missingOf } from './verdicts.js';
 
-interface Placed {
-  transmission: Transmission;
-  verdict: Verdict;
-  pair: number;
-  from: 0 | 1;
+const WORD = 2 ** 32;
+
+/**
+ * Follows the conversations of a capture: who talks to whom, and what became of each packet. Memory holds some numbers of
+ * each packet; the packets themselves are read again when they are wanted, so that the file stays open.
+ */
+export function analyze(file: string): Course & Disposable {
+  const observations = new Observations(file);
+  try {
+    return follow(file, observations);
+  } catch (error) {
+    observations[Symbol.dispose]();
+    throw error;
+  }
 }
 
-/** Follows the conversations of a capture: who talks to whom, and what became of each packet. */
-export function analyze(file: string, { rdma, others }: Observations): Course {
-  const transmissions = join(rdma);
-  const flows = flowsOf(transmissions);
+function follow(file: string, observations: Observations): Course & Disposable {
+  const transmissions = new Transmissions();
+  const flows = new Flows();
+  const connections = new Connections(flows, transmissions);
+  const start = { high: 0, low: 0 };
+  const last = { high: 0, low: 0 };
+  observations.walk((observation) => {
+    const { high, low } = observation.frame;
+    if (transmissions.count === 0) Object.assign(start, { high, low });
+    last.high = high;
+    last.low = low;
+    const flow = flows.find(observation);
+    const row = transmissions.add(observation, flow);
+    if (row === undefined) return;
+    flow.count(observation, row);
+    connections.add(row, flow);
+  });
+  flows.settle();
+  connections.join();
+  const pairs = pairsOf(flows);
+  judge(transmissions, flows, pairs);
+  const packets = new Packets(observations, transmissions, flows, start);
+  return {
+    ...{ file, pairs, others: observations.others },
+    start: (BigInt(start.high) << 32n) | BigInt(start.low),
+    duration: (last.high - start.high) * WORD + (last.low - start.low),
+    packets: (wanted) => packets.inOrder(wanted),
+    [Symbol.dispose]: () => {
+      observations[Symbol.dispose]();
+    },
+  };
+}
+
+/** The flows in pairs, in the order of their first packets. */
+function pairsOf(flows: Flows): Pair[] {
   const pairs: Pair[] = [];
-  const placed = new Map<Transmission, Placed>();
   const done = new Set<Flow>();
-  for (const flow of flows) {
-    if (done.has(flow)) continue;
+  for (const flow of flows.all) {
+    if (flow.of !== flow || flow.packets === 0 || done.has(flow)) continue;
     const [first, second] = inOrder(flow);
-    pairs.push(pairOf(first, second));
     for (const [from, each] of [first, second].entries()) {
-      if (each === undefined || done.has(each)) continue;
+      if (each === undefined) continue;
       done.add(each);
-      for (const [transmission, verdict] of judge(each)) {
-        placed.set(transmission, { transmission, verdict, pair: pairs.length - 1, from: from === 0 ? 0 : 1 });
-      }
+      each.pair = pairs.length;
+      each.from = from === 0 ? 0 : 1;
     }
+    pairs.push(pairOf(first, second));
   }
-  const start = rdma[0]?.time ?? 0n;
-  const packets: Packet[] = [];
-  for (const transmission of transmissions) {
-    const place = placed.get(transmission);
-    if (place === undefined) continue;
-    packets.push(...missingPackets(place, start), packetOf(place, start));
-    see(pairs[place.pair], place);
-  }
-  for (const [i, packet] of packets.entries()) {
-    packet.number = i + 1;
-    count(pairs, packet);
-  }
-  return { file, start, duration: Number((rdma.at(-1)?.time ?? start) - start), pairs, packets, others };
+  return pairs;
 }
 
 /** The end that sent the first request is the first. */
 function inOrder(flow: Flow): [Flow, Flow | undefined] {
   const { reverse } = flow;
   if (reverse === undefined || reverse === flow) return [flow, undefined];
-  const first = (each: Flow) => each.transmissions.find(({ seen }) => seen.transport.opcode?.request)?.seen.time;
-  const [one, other] = [first(flow), first(reverse)];
-  return one === undefined || (other !== undefined && other < one) ? [reverse, flow] : [flow, reverse];
+  return reverse.firstRequest < flow.firstRequest || flow.firstRequest === Infinity ? [reverse, flow] : [flow, reverse];
 }
 
 function pairOf(first: Flow, second: Flow | undefined): Pair {
+  const { source, destination, tunnel } = first.endpoints;
   const own = first.reverse === first ? first.destQpn : undefined;
-  const ends: [End, End] = [
-    { address: first.source, qpn: second?.destQpn ?? first.srcQpn ?? own, requests: 0 },
-    { address: first.destination, qpn: first.destQpn, requests: 0 },
-  ];
-  return { transport: first.transport, ends, tunnel: first.tunnel, packets: 0, bytes: 0, marks: {} };
-}
-
-function packetOf({ transmission, verdict, pair, from }: Placed, start: bigint): Packet {
-  const { seen, sent, received } = transmission;
-  const { opcode, psn } = seen.transport;
   return {
-    ...{ number: 0, pair, from, psn, marks: verdict.marks, notes: verdict.notes },
-    ...(sent !== undefined && { sent: Number(sent - start) }),
-    ...(received !== undefined && { received: Number(received - start) }),
-    name: opcode?.name ?? 'unknown opcode',
-    role: opcode?.role ?? 'other',
-    ...{ payload: seen.payload, length: seen.length, bytes: seen.data, link: seen.link, at: seen.at },
+    transport: first.transport,
+    ends: [
+      { address: source, qpn: second?.destQpn ?? first.srcQpn ?? own, requests: first.requests },
+      { address: destination, qpn: first.destQpn, requests: second?.requests ?? 0 },
+    ],
+    tunnel,
+    packets: first.packets + (second?.packets ?? 0),
+    bytes: first.bytes + (second?.bytes ?? 0),
+    marks: {},
   };
 }
 
-/** Packets that only a gap in the PSNs tells of: lost before they reached the capture. */
-function missingPackets({ transmission, verdict, pair, from }: Placed, start: bigint): Packet[] {
-  const { seen } = transmission;
-  return verdict.missing.map((psn) => ({
-    ...{
-      number: 0,
-      pair,
-      from,
-      psn,
-      name: 'not captured',
-      role: 'other',
-      payload: 0,
-      length: 0,
-      link: seen.link,
-      at: 0,
-    },
-    sent: Number(seen.time - start),
-    marks: ['missing'],
-    notes: ['a request with this PSN was lost'],
-  }));
-}
-
-/** What a packet tells of the states of both ends. */
-function see(pair: Pair | undefined, { transmission, verdict, from }: Placed): void {
-  const { opcode } = transmission.seen.transport;
-  if (pair === undefined || opcode === undefined || verdict.marks.includes('damaged')) return;
-  const { ends } = pair;
-  if (verdict.fatal === true) for (const end of ends) end.state = 'ERR';
-  else if (opcode.request) ends[from].state = ends[from].state === 'ERR' ? 'ERR' : 'RTS';
-  else ends[from].state ??= 'RTR';
-}
-
-function count(pairs: Pair[], { pair: index, from, role, marks, length }: Packet): void {
-  const pair = pairs[index];
-  if (pair === undefined) return;
-  for (const mark of marks) pair.marks[mark] = (pair.marks[mark] ?? 0) + 1;
-  if (marks.includes('missing')) return;
-  pair.packets += 1;
-  pair.bytes += length;
-  if (['send', 'write', 'read', 'atomic', 'other'].includes(role)) pair.ends[from].requests += 1;
+/** Judges each packet, counts the verdicts, and follows the states of the ends. */
+function judge(transmissions: Transmissions, flows: Flows, pairs: readonly Pair[]): void {
+  const judge = new Judge(transmissions, flows);
+  for (let row = 0; row < transmissions.count; row += 1) {
+    const verdict = judge.judge(row);
+    const { pair: index, from } = flows.of(transmissions.flow(row));
+    const pair = pairs[index];
+    if (pair === undefined) continue;
+    const { ends, marks } = pair;
+    if (verdict !== 0) {
+      for (const mark of marksOf(verdict)) marks[mark] = (marks[mark] ?? 0) + 1;
+      const missing = missingOf(verdict);
+      if (missing > 0) marks.missing = (marks.missing ?? 0) + missing;
+      if (isDamaged(verdict)) continue;
+    }
+    const opcode = opcodeOf(transmissions.opcode(row));
+    if (isFatal(verdict, transmissions.aeth(row))) for (const end of ends) end.state = 'ERR';
+    else if (opcode?.request === true) ends[from].state = ends[from].state === 'ERR' ? 'ERR' : 'RTS';
+    else if (opcode !== undefined) ends[from].state ??= 'RTR';
+  }
 }

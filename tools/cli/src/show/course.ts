@@ -46,8 +46,8 @@ export interface Packet {
   /** The index of the end that sent it. */
   from: 0 | 1;
   /** Nanoseconds since the first packet. */
-  sent?: number;
-  received?: number;
+  sent: number | undefined;
+  received: number | undefined;
   /** The operation: 'RC SEND Only'. */
   name: string;
   role: string;
@@ -56,11 +56,11 @@ export interface Packet {
   payload: number;
   /** Bytes on the wire. */
   length: number;
-  marks: Mark[];
+  marks: readonly Mark[];
   /** What it means, in words. */
-  notes: string[];
+  notes: readonly string[];
   /** Its first bytes, where they begin, and where the BTH does; not for a missing packet. */
-  bytes?: Uint8Array;
+  bytes: Buffer | undefined;
   link: 'ip' | 'ethernet';
   at: number;
 }
@@ -73,7 +73,20 @@ export interface Course {
   /** Nanoseconds from the first packet to the last. */
   duration: number;
   pairs: Pair[];
-  packets: Packet[];
   /** Packets that are no RoCE v2. */
   others: number;
+  /** The packets in the order of time, those included that were never captured. Each walk reads the capture. */
+  packets: (wanted?: Wanted) => Iterable<Packet>;
+}
+
+export interface Wanted {
+  /** The indices of the pairs. Default: all. */
+  pairs?: ReadonlySet<number>;
+  /** Without their bytes, millions of packets take a third of the time. Default: with them. */
+  bytes?: boolean;
+}
+
+/** How many packets a course has, those included that were never captured. */
+export function packetCount({ pairs }: Course): number {
+  return pairs.reduce((sum, { packets, marks }) => sum + packets + (marks.missing ?? 0), 0);
 }

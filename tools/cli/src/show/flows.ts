@@ -1,150 +1,147 @@
+import { opcodeOf } from '@verbs/lib/packets';
+import { type Endpoints, EndpointsTable } from './endpoints.js';
+import { Numbering } from './numbering.js';
 import type { Observation } from './observations.js';
-import { psnDistance } from './psn.js';
-import type { Transmission } from './transmissions.js';
+
+/** Flows that only damaged packets name. Further ones are not told apart. */
+const MOST_DOUBTFUL = 1 << 16;
+const UD = 1 << 24;
+
+/** What the opcodes, by number, tell of a flow. */
+const KINDS = Array.from({ length: 256 }, (_, number) => {
+  const opcode = opcodeOf(number);
+  const name = opcode?.name ?? '';
+  return {
+    transport: opcode?.transport ?? 'none',
+    request: opcode?.request === true,
+    // A CNP is for a connection of another transport, and no request.
+    asks: opcode === undefined || (opcode.request && opcode.role !== 'notification'),
+    /** Packets that are not the last ones of their message are of the full MTU. */
+    full: /First|Middle/.test(name),
+    wholeResponse: name.includes('response Only'),
+  };
+});
 
 /** The packets from an address to a queue pair. */
-export interface Flow {
-  source: string;
-  destination: string;
-  destQpn: number;
-  tunnel: string;
+export class Flow {
+  readonly number: number;
+  readonly endpoints: Endpoints;
+  readonly destQpn: number;
   /** The sender's queue pair, where packets name it (UD). */
-  srcQpn: number | undefined;
-  transport: string;
-  transmissions: Transmission[];
+  readonly srcQpn: number | undefined;
+  transport = 'none';
+  packets = 0;
+  bytes = 0;
+  requests = 0;
+  /** Packets with a wrong checksum. */
+  wrong = 0;
+  /** The payload of a packet that is not the last one of its message. */
+  full: number | undefined;
+  /** The longest response to a READ that was answered by one packet. */
+  longestResponse = 0;
+  /** The row of the first request. */
+  firstRequest = Infinity;
   /** The packets in the other direction of the same connection. */
-  reverse?: Flow;
+  reverse: Flow | undefined;
+  /** The flow that its packets belong to: another one where only damaged packets name this one. */
+  of: Flow = this;
+  /** The pair that it is a direction of, and the end that sends. */
+  pair = 0;
+  from: 0 | 1 = 0;
+
+  constructor(number: number, endpoints: Endpoints, destQpn: number, srcQpn: number | undefined) {
+    this.number = number;
+    this.endpoints = endpoints;
+    this.destQpn = destQpn;
+    this.srcQpn = srcQpn;
+  }
+
+  /** Takes account of a packet, which the row is of. */
+  count({ frame, packet }: Observation, row: number): void {
+    const kind = KINDS[packet.opcode];
+    this.packets += 1;
+    this.bytes += frame.length;
+    if (packet.icrc === false) this.wrong += 1;
+    if (kind === undefined) return;
+    if (this.transport === 'none') this.transport = kind.transport;
+    if (kind.asks) this.requests += 1;
+    if (kind.request && row < this.firstRequest) this.firstRequest = row;
+    if (kind.full) this.full ??= packet.payload;
+    if (kind.wholeResponse) this.longestResponse = Math.max(this.longestResponse, packet.payload);
+  }
+
+  /** The packets of another flow are of this one. */
+  adopt(other: Flow): void {
+    other.of = this;
+    this.packets += other.packets;
+    this.bytes += other.bytes;
+    this.requests += other.requests;
+    this.wrong += other.wrong;
+  }
+
+  /** The MTU of its connection, where packets tell it. */
+  get mtu(): number | undefined {
+    const longest = Math.max(this.longestResponse, this.reverse?.longestResponse ?? 0);
+    // Every READ was answered by one packet each: the MTU is not smaller than the longest.
+    return this.full ?? this.reverse?.full ?? (longest > 0 ? longest : undefined);
+  }
+
+  /** A checksum covers fields that a capture at a socket cannot show; where most are wrong, none is. */
+  get checksumsTell(): boolean {
+    return this.wrong * 2 <= this.packets;
+  }
 }
 
-/** The flows of a capture, with those that belong to one connection joined. */
-export function flowsOf(transmissions: readonly Transmission[]): Flow[] {
-  const flows = new Map<string, Flow>();
-  const damaged: Transmission[] = [];
-  for (const transmission of transmissions) {
-    const { seen } = transmission;
-    const key = keyOf(seen);
-    let flow = flows.get(key);
-    if (flow === undefined) {
-      // The numbers of a damaged packet may be of no queue pair.
-      if (transmission.damaged) {
-        damaged.push(transmission);
-        continue;
-      }
-      flows.set(key, (flow = newFlow(seen)));
+/** All flows of a capture. */
+export class Flows {
+  readonly all: Flow[] = [];
+  readonly #endpoints = new EndpointsTable();
+  readonly #numbers = new Numbering();
+  #doubtful = 0;
+
+  /** The flow that the packets of a flow belong to. */
+  of(number: number): Flow {
+    const flow = this.all[number];
+    if (flow === undefined) throw new RangeError(`no flow ${number}`);
+    return flow.of;
+  }
+
+  /** The flow that a packet names. */
+  find(observation: Observation): Flow {
+    const { packet } = observation;
+    const endpoints = this.#endpoints.of(observation);
+    const datagram = KINDS[packet.opcode]?.transport === 'UD';
+    const to = packet.destQpn + (datagram ? UD : 0);
+    const from = packet.srcQpn + 1;
+    const known = this.all[this.#numbers.find(endpoints.number, to, from)];
+    if (known !== undefined) return known;
+    // The numbers of a damaged packet may be of no queue pair.
+    if (packet.icrc === false && (this.#doubtful += 1) > MOST_DOUBTFUL) {
+      const [first] = endpoints.flows;
+      if (first !== undefined) return first;
     }
-    flow.transmissions.push(transmission);
+    const srcQpn = packet.srcQpn < 0 ? undefined : packet.srcQpn;
+    const flow = new Flow(this.#numbers.add(endpoints.number, to, from), endpoints, packet.destQpn, srcQpn);
+    this.all.push(flow);
+    endpoints.flows.push(flow);
+    return flow;
   }
-  const all = [...flows.values()];
-  for (const each of damaged) adopt(all, each);
-  joinConnections(all);
-  return all;
-}
 
-function newFlow({ ip, transport, tunnels }: Observation): Flow {
-  const { srcQpn, destQpn } = transport;
-  const { source, destination } = ip;
-  const name = transport.opcode?.transport ?? 'none';
-  return { source, destination, destQpn, srcQpn, tunnel: tunnels.join(', '), transport: name, transmissions: [] };
-}
+  /** The addresses that have a capture of their own. */
+  get receivers(): Set<string> {
+    return new Set(this.#endpoints.all.filter(({ received }) => received).map(({ destination }) => destination));
+  }
 
-function keyOf({ ip, transport, tunnels }: Observation): string {
-  const { srcQpn, destQpn, opcode } = transport;
-  // A CNP is for a connection of another transport.
-  const kind = opcode?.transport === 'UD' ? 'UD' : '';
-  return [ip.source, ip.destination, destQpn, srcQpn, kind, ...tunnels].join('|');
-}
-
-/** A damaged packet goes to a flow between its addresses, or begins one. */
-function adopt(flows: Flow[], transmission: Transmission): void {
-  const { ip } = transmission.seen;
-  const found = flows.find(({ source, destination }) => source === ip.source && destination === ip.destination);
-  if (found === undefined) flows.push({ ...newFlow(transmission.seen), transmissions: [transmission] });
-  else found.transmissions.push(transmission);
-}
-
-/**
- * An RC packet names only the receiver's queue pair. Responses have the PSNs of the requests that they are for: each one is
- * a vote for the connection of its flow with the flow of the latest request of that PSN.
- */
-function joinConnections(flows: readonly Flow[]): void {
-  const votes = new Map<Flow, Map<Flow, number>>();
-  for (const responses of flows) {
-    // A queue pair that is connected with itself is its own opposite, if there is no other.
-    const candidates = flows
-      .filter((each) => isOpposite(each, responses) && each.srcQpn === undefined)
-      .sort((a, b) => Number(a === responses) - Number(b === responses));
-    const latest = candidates.map((flow) => ({ flow, requests: new LatestRequests(flow) }));
-    for (const { seen, sent, received } of responses.transmissions) {
-      const { opcode, psn } = seen.transport;
-      if (opcode === undefined || opcode.request || opcode.role === 'notification') continue;
-      let best: { flow: Flow; time: bigint } | undefined;
-      for (const { flow, requests } of latest) {
-        const time = requests.before(psn, sent ?? received ?? 0n);
-        if (time === undefined || (best !== undefined && (best.time > time || flow === responses))) continue;
-        best = { flow, time };
-      }
-      if (best !== undefined) vote(votes, responses, best.flow);
+  /** Gives the packets of flows that only damaged packets name to a sound flow between their addresses, if there is one. */
+  settle(): void {
+    const sound = new Map<string, Flow>();
+    const between = ({ endpoints: { source, destination } }: Flow) => `${source} ${destination}`;
+    const isSound = ({ packets, wrong }: Flow) => wrong < packets;
+    for (const flow of this.all) {
+      if (isSound(flow) && !sound.has(between(flow))) sound.set(between(flow), flow);
     }
-  }
-  const ranked = [...votes].flatMap(([a, row]) => [...row].map(([b, count]) => ({ a, b, count })));
-  for (const { a, b } of ranked.sort((one, other) => other.count - one.count)) couple(a, b);
-  for (const flow of flows) {
-    const left = flows.filter((each) => each.reverse === undefined && isOpposite(each, flow) && matches(each, flow));
-    if (flow.reverse === undefined && left.length === 1 && left[0] !== undefined) couple(flow, left[0]);
-  }
-}
-
-/** What is left: datagrams name both queue pairs; of other flows a single one in each direction belongs together. */
-function matches(one: Flow, other: Flow): boolean {
-  if (one.transport !== other.transport) return false;
-  return one.srcQpn === undefined || (one.srcQpn === other.destQpn && one.destQpn === other.srcQpn);
-}
-
-function isOpposite(one: Flow, other: Flow): boolean {
-  return one.source === other.destination && one.destination === other.source && one.tunnel === other.tunnel;
-}
-
-function vote(votes: Map<Flow, Map<Flow, number>>, a: Flow, b: Flow): void {
-  // Both directions count for the same connection.
-  const [first, second] = votes.get(b)?.has(a) ? [b, a] : [a, b];
-  const row = votes.get(first) ?? new Map<Flow, number>();
-  row.set(second, (row.get(second) ?? 0) + 1);
-  votes.set(first, row);
-}
-
-function couple(a: Flow, b: Flow): void {
-  if (a.reverse !== undefined || b.reverse !== undefined) return;
-  a.reverse = b;
-  b.reverse = a;
-}
-
-/** The requests of a flow by PSN, walked in the order of time. */
-class LatestRequests {
-  readonly #requests: { psn: number; span: number; time: bigint }[];
-  readonly #byPsn = new Map<number, bigint>();
-  #reads: { psn: number; span: number; time: bigint }[] = [];
-  #next = 0;
-
-  constructor({ transmissions }: Flow) {
-    this.#requests = transmissions
-      .filter(({ seen }) => seen.transport.opcode?.request === true)
-      .map(({ seen, sent, received }) => ({
-        psn: seen.transport.psn,
-        // At the smallest MTU; a READ of the largest message has fewer PSNs than half the circle.
-        span: seen.transport.opcode?.role === 'read' ? Math.ceil((seen.transport.dmaLength ?? 0) / 256) : 1,
-        time: sent ?? received ?? 0n,
-      }));
-  }
-
-  /** When the latest request that a response with that PSN may be for was sent. Called in the order of time. */
-  before(psn: number, time: bigint): bigint | undefined {
-    for (let request; (request = this.#requests[this.#next]) !== undefined && request.time <= time; this.#next++) {
-      this.#byPsn.set(request.psn, request.time);
-      if (request.span > 1) this.#reads = [...this.#reads.slice(-15), request];
+    for (const flow of this.all) {
+      if (!isSound(flow)) sound.get(between(flow))?.adopt(flow);
     }
-    const exact = this.#byPsn.get(psn);
-    if (exact !== undefined) return exact;
-    return this.#reads.findLast((read) => psnDistance(psn, read.psn) >= 0 && psnDistance(psn, read.psn) < read.span)
-      ?.time;
   }
 }

@@ -1,66 +1,64 @@
-import { crc32 } from 'node:zlib';
-import { CaptureFileError, type Direction, FrameReader } from '@verbs/lib/capture-files';
-import { dissect, type Ip, type Transport } from '@verbs/lib/packets';
+import { CaptureFileError, FrameReader, type FrameRecord } from '@verbs/lib/capture-files';
+import { PacketScan } from '@verbs/lib/packets';
 import { Failure, fileFailure } from '@verbs/lib/failure';
+import { TimeOrder } from './time-order.js';
 
-/** More than all headers: the bytes that are kept of a packet. */
-const KEPT = 256;
-
-/** An RDMA packet as one end saw it. */
+/** An RDMA packet as one end saw it: its frame, and what its headers say. The next one overwrites both. */
 export interface Observation {
-  /** Nanoseconds since 1970; 0 where the file has no times. */
-  time: bigint;
-  direction: Direction | undefined;
-  link: 'ip' | 'ethernet';
-  /** Its first bytes. */
-  data: Uint8Array;
-  /** Bytes on the wire. */
-  length: number;
-  /** Where the BTH begins. */
-  at: number;
-  ip: Ip;
-  transport: Transport;
-  payload: number;
-  tunnels: readonly string[];
-  message: string | undefined;
-  icrc: boolean | undefined;
-  /** A checksum over the packet from the BTH on: the same at both ends unless it was damaged between them. */
-  sum: number;
+  readonly frame: FrameRecord;
+  readonly packet: PacketScan;
 }
 
-export interface Observations {
-  rdma: Observation[];
-  /** Packets of other protocols. */
-  others: number;
-}
+/** The RDMA packets of a capture file, as often as they are wanted: memory holds where they are. */
+export class Observations implements Disposable {
+  /** Packets of other protocols, after a walk. */
+  others = 0;
+  readonly #path: string;
+  readonly #reader: FrameReader;
+  readonly #packet = new PacketScan();
 
-/** Reads the RDMA packets of a capture in the order of their times. */
-export function observe(path: string): Observations {
-  try {
-    using reader = new FrameReader(path);
-    const rdma: Observation[] = [];
-    let others = 0;
-    for (const { data, originalLength, timestamp, link = 'ethernet', direction } of reader.frames({
-      rawIp: true,
-      cutOff: 'read',
-    })) {
-      const { ip, transport, place, payload, tunnels, message, icrc } = dissect(data, link, originalLength);
-      if (ip === undefined || transport === undefined || place === undefined) {
-        others += 1;
-        continue;
+  constructor(path: string) {
+    this.#path = path;
+    this.#reader = this.#guarded(() => new FrameReader(path, { rawIp: true, cutOff: 'read' }));
+  }
+
+  /** Calls back with each of them in the order of their times. */
+  walk(take: (observation: Observation) => void): void {
+    this.#guarded(() => {
+      const order = new TimeOrder();
+      for (const frame of this.#reader.records()) order.add(frame);
+      this.others = 0;
+      for (const at of order.positions()) {
+        const observation = this.#read(at);
+        if (observation === undefined) this.others += 1;
+        else take(observation);
       }
-      rdma.push({
-        ...{ time: timestamp ?? 0n, direction, link, length: originalLength, at: place.at },
-        ...{ ip, transport, payload, tunnels, message, icrc },
-        data: data.slice(0, KEPT),
-        sum: crc32(data.subarray(place.at, place.end)),
-      });
+    });
+  }
+
+  /** The packet at a position, which a walk found there. */
+  again(at: number): Observation {
+    const observation = this.#guarded(() => this.#read(at));
+    if (observation === undefined) throw new Failure(`${this.#path} was changed while it was read`);
+    return observation;
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader[Symbol.dispose]();
+  }
+
+  #read(at: number): Observation | undefined {
+    const frame = this.#reader.read(at);
+    const packet = this.#packet;
+    return packet.scan(frame.view, frame.offset, frame.size, frame.link, frame.length) ? { frame, packet } : undefined;
+  }
+
+  #guarded<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof CaptureFileError) throw new Failure(error.message, { cause: error });
+      throw fileFailure(`cannot read the capture ${this.#path}`, error);
     }
-    // The sections of several processes follow each other in the file. The sort keeps the order of equal times.
-    rdma.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
-    return { rdma, others };
-  } catch (error) {
-    if (error instanceof CaptureFileError) throw new Failure(error.message, { cause: error });
-    throw fileFailure(`cannot read the capture ${path}`, error);
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { jsonText, lineOf } from '@verbs/lib/text';
 import type { Course } from './course.js';
 import { pageData } from './page-data.js';
 import { STYLE } from './page-style.js';
@@ -9,9 +10,12 @@ const SCRIPT = new URL('./ladder.global.js', import.meta.url);
 
 /** A page with the ladder of a course. It loads nothing: script, style and packets are in it. */
 export function page(course: Course): string {
-  const title = escapeHtml(`${basename(course.file)}: RDMA packets`);
+  const title = escapeHtml(lineOf(`${basename(course.file)}: RDMA packets`));
   // A string in JSON may hold anything, but no "<" can end the element.
-  const data = JSON.stringify(pageData({ ...course, file: basename(course.file) })).replaceAll('<', '\\u003c');
+  const data = jsonText(JSON.stringify(pageData({ ...course, file: basename(course.file) }))).replaceAll(
+    '<',
+    '\\u003c',
+  );
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,7 +1,7 @@
 import { dissect } from '@verbs/lib/packets';
 import { layerLines } from '../encap/demo.js';
 import { hex, plural, bytesText } from '../text.js';
-import type { Course, End, Mark, Packet, Pair } from './course.js';
+import { type Course, type End, type Mark, type Packet, packetCount, type Pair } from './course.js';
 
 type Colour = 'red' | 'yellow' | 'magenta' | 'cyan' | 'dim';
 type Paint = (colour: Colour, text: string) => string;
@@ -27,22 +27,26 @@ const MARK_TEXTS: Readonly<Record<Mark, string>> = {
 };
 
 export interface TextOptions {
-  /** The packets whose headers are printed field by field. */
-  fields: (packet: Packet) => boolean;
+  /** The packets that are printed. Default: all. */
+  only?: (packet: Packet) => boolean;
+  /** The packets whose headers are printed field by field. Default: none. */
+  fields?: (packet: Packet) => boolean;
   paint: Paint;
 }
 
 /** The conversations, then a line for each packet. */
-export function* courseLines(course: Course, { fields, paint }: TextOptions): Generator<string> {
+export function* courseLines(course: Course, { only, fields, paint }: TextOptions): Generator<string> {
   yield* course.pairs.flatMap((pair, i) => pairLines(pair, i + 1, paint));
   if (course.others > 0) yield `${plural(course.others, 'packet')} of other protocols`;
-  if (course.packets.length === 0) return;
-  const width = String(course.pairs.length).length;
+  const count = packetCount(course);
+  if (count === 0) return;
+  const widths = { number: Math.max(6, String(count).length), pair: String(course.pairs.length).length };
   yield '';
-  yield paint('dim', `${'#'.padStart(6)} ${'ms'.padStart(10)}  ${'pair'.padEnd(width + 5)} packet`);
-  for (const packet of course.packets) {
-    yield* packetLines(packet, width, paint);
-    if (fields(packet) && packet.bytes !== undefined) {
+  yield paint('dim', `${'#'.padStart(widths.number)} ${'ms'.padStart(10)}  ${'pair'.padEnd(widths.pair + 5)} packet`);
+  for (const packet of course.packets({ bytes: fields !== undefined })) {
+    if (only?.(packet) === false) continue;
+    yield packetLines(packet, widths, paint);
+    if (fields?.(packet) === true && packet.bytes !== undefined) {
       yield* dissect(packet.bytes, packet.link, packet.length).layers.flatMap(layerLines);
       yield '';
     }
@@ -67,18 +71,27 @@ function endText({ address, qpn }: End): string {
   return `${address} QP ${qpn === undefined ? '?' : hex(qpn)}`;
 }
 
-function packetLines(packet: Packet, width: number, paint: Paint): string[] {
+function packetLines(packet: Packet, widths: { number: number; pair: number }, paint: Paint): string {
   const { number, pair, from, sent, received, name, psn, payload, marks, notes } = packet;
   const gone = marks.includes('lost') || marks.includes('missing');
   const arrow = from === 0 ? (gone ? '--x ' : '--> ') : gone ? ' x--' : ' <--';
-  const time = ((sent ?? received ?? 0) / 1e6).toFixed(3);
+  const time = milliseconds(sent ?? received ?? 0);
   const [mark] = marks;
-  const head = `${String(number).padStart(6)} ${time.padStart(10)}  ${String(pair + 1).padStart(width)} ${arrow} `;
-  const text = [name, `PSN ${hex(psn)}`, ...(payload > 0 ? [`${payload} bytes`] : [])].join('  ');
+  const head = `${String(number).padStart(widths.number)} ${time.padStart(10)}  ${String(pair + 1).padStart(widths.pair)} ${arrow} `;
+  const text = `${name}  PSN ${hex(psn)}${payload > 0 ? `  ${payload} bytes` : ''}`;
   const line = `${head}${mark === undefined ? text : paint(COLOURS[mark], text)}`;
   // Behind the packet if a terminal of 80 columns has the space, else below it.
   const note = notes.join('; ');
-  if (note === '') return [line];
-  if (head.length + text.length + 2 + note.length <= 80) return [`${line}  ${paint('dim', note)}`];
-  return [line, `${' '.repeat(head.length + 2)}${paint('dim', note)}`];
+  if (note === '') return line;
+  if (head.length + text.length + 2 + note.length <= 80) return `${line}  ${paint('dim', note)}`;
+  return `${line}\n${' '.repeat(head.length + 2)}${paint('dim', note)}`;
+}
+
+/** With three digits: toFixed() would take a third of the time that a line takes. */
+function milliseconds(nanoseconds: number): string {
+  const micros = Math.round(nanoseconds / 1000);
+  const digits = String(micros).padStart(4, '0');
+  return micros < 0 || micros > Number.MAX_SAFE_INTEGER
+    ? (nanoseconds / 1e6).toFixed(3)
+    : `${digits.slice(0, -3)}.${digits.slice(-3)}`;
 }

@@ -1,119 +1,129 @@
-import { syndromeText } from '@verbs/lib/packets';
+import { opcodeOf, syndromeText } from '@verbs/lib/packets';
 import type { Mark } from './course.js';
-import type { Flow } from './flows.js';
-import { addPsn, psnDistance } from './psn.js';
-import type { Transmission } from './transmissions.js';
-
-export interface Verdict {
-  marks: Mark[];
-  notes: string[];
-  /** PSNs that were skipped right before this packet. */
-  missing: number[];
-  /** A NAK that ends the connection. */
-  fatal?: boolean;
-}
+import type { Flow, Flows } from './flows.js';
+import { RecentRows } from './recent-rows.js';
+import { Requests } from './requests.js';
+import { DAMAGED, SENT, type Transmissions } from './transmissions.js';
 
 /** PSN sequence error: the requester sends again. */
 const SEQUENCE_ERROR = 0x60;
 
-/** More PSNs than these at once are a new connection or a capture with a gap. */
-const MOST_MISSING = 64;
+/** A verdict is a number: 7 bits of marks, in the order of their names below; then how many PSNs were skipped before it. */
+const LOST = 1;
+const WRONG = 2;
+const AGAIN = 4;
+/** A retransmission of what was not captured. */
+const FIRST_UNKNOWN = 8;
+const NAK = 16;
+const RNR = 32;
+const REPEATED = 64;
+const MISSING_AT = 7;
 
-/** What happened to each packet of a flow, by the PSNs of its requests and of the responses. */
-export function judge(flow: Flow): Map<Transmission, Verdict> {
-  const verdicts = new Map<Transmission, Verdict>();
-  const requests = new Requests(flow);
-  const responses = new Set<string>();
-  const checksums = checksumsTell(flow);
-  for (const transmission of flow.transmissions) {
-    const verdict: Verdict = { marks: [], notes: [], missing: [] };
-    verdicts.set(transmission, verdict);
-    const { seen, lost, damaged } = transmission;
-    const { opcode, psn, syndrome, msn } = seen.transport;
-    if (lost) add(verdict, 'lost', 'did not arrive');
-    if (damaged && checksums) {
-      add(verdict, 'damaged', 'damaged: the ICRC is wrong');
-      // Its numbers cannot be believed.
-      continue;
+const NAMES: readonly (readonly [bit: number, mark: Mark])[] = [
+  [LOST, 'lost'],
+  [WRONG, 'damaged'],
+  [AGAIN, 'retransmission'],
+  [NAK, 'nak'],
+  [RNR, 'rnr'],
+  [REPEATED, 'repeated'],
+];
+
+/** What became of each packet, by the PSNs of its flow's requests and by the responses. */
+export class Judge {
+  readonly #transmissions: Transmissions;
+  readonly #flows: Flows;
+  readonly #receivers: ReadonlySet<string>;
+  readonly #requests: (Requests | undefined)[] = [];
+  readonly #responses = new RecentRows();
+
+  constructor(transmissions: Transmissions, flows: Flows) {
+    this.#transmissions = transmissions;
+    this.#flows = flows;
+    this.#receivers = flows.receivers;
+  }
+
+  /** Judges the rows in their order. Returns the verdict of the row. */
+  judge(row: number): number {
+    const transmissions = this.#transmissions;
+    const flow = this.#flows.of(transmissions.flow(row));
+    let verdict = 0;
+    const arrived = transmissions.way(row) !== undefined;
+    if (!arrived && transmissions.is(row, SENT) && this.#receivers.has(flow.endpoints.destination)) verdict |= LOST;
+    // The numbers of a damaged packet cannot be believed.
+    if (transmissions.is(row, DAMAGED) && flow.checksumsTell) verdict |= WRONG;
+    else verdict |= this.#numbers(row, flow);
+    transmissions.setVerdict(row, verdict);
+    return verdict;
+  }
+
+  #numbers(row: number, flow: Flow): number {
+    const transmissions = this.#transmissions;
+    const opcode = opcodeOf(transmissions.opcode(row));
+    if (opcode === undefined) return 0;
+    let verdict = 0;
+    // Datagrams have no sequence, and a queue pair sends them to many.
+    if (opcode.request && opcode.transport !== 'UD') {
+      const requests = (this.#requests[flow.number] ??= new Requests(flow.mtu));
+      const length = opcode.role === 'read' ? (transmissions.dmaLength(row) ?? 0) : 0;
+      const found = requests.add(transmissions.psn(row), length);
+      if (found > 0) verdict |= found << MISSING_AT;
+      else if (found < 0 && flow.transport !== 'UC') verdict |= requests.firstKnown ? AGAIN : AGAIN | FIRST_UNKNOWN;
     }
-    if (opcode === undefined) continue;
-    if (opcode.request) requests.judge(transmission, verdict);
-    if (syndrome !== undefined) {
-      // That a READ's response is no NAK goes without saying.
-      if (opcode.role === 'acknowledgement' || (syndrome & 0x60) !== 0) verdict.notes.push(syndromeText(syndrome));
-      if ((syndrome & 0x60) === 0x60) {
-        verdict.marks.push('nak');
-        verdict.fatal = (syndrome & 0x7f) !== SEQUENCE_ERROR;
-      }
-      if ((syndrome & 0x60) === 0x20) verdict.marks.push('rnr');
+    const aeth = transmissions.aeth(row);
+    if (aeth !== undefined) {
+      const kind = (aeth >>> 24) & 0x60;
+      if (kind === 0x60) verdict |= NAK;
+      if (kind === 0x20) verdict |= RNR;
     }
     if (opcode.role === 'response' || opcode.role === 'acknowledgement') {
-      const key = [opcode.name, psn, syndrome, msn].join('|');
-      if (responses.has(key)) add(verdict, 'repeated', 'sent before');
-      responses.add(key);
+      const word = transmissions.word(row);
+      const before = this.#responses.find(flow.number, word, row, (each) => {
+        const same = transmissions.word(each) === word && transmissions.aeth(each) === aeth;
+        return same && this.#flows.of(transmissions.flow(each)) === flow;
+      });
+      if (before >= 0) verdict |= REPEATED;
+      this.#responses.add(flow.number, word, row);
     }
-    if (seen.message !== undefined) verdict.notes.push(seen.message);
-  }
-  return verdicts;
-}
-
-/** A checksum covers fields that a capture at a socket cannot show; where most are wrong, none is. */
-function checksumsTell({ transmissions }: Flow): boolean {
-  return transmissions.filter(({ seen }) => seen.icrc === false).length * 2 <= transmissions.length;
-}
-
-function add(verdict: Verdict, mark: Mark, note: string): void {
-  verdict.marks.push(mark);
-  verdict.notes.push(note);
-}
-
-/** The PSNs of a requester. */
-class Requests {
-  readonly #flow: Flow;
-  readonly #mtu: number | undefined;
-  readonly #seen = new Set<number>();
-  /** The PSN of the next new request; undefined where it is not known. */
-  #next: number | undefined;
-
-  constructor(flow: Flow) {
-    this.#flow = flow;
-    this.#mtu = mtuOf(flow);
-  }
-
-  judge({ seen }: Transmission, verdict: Verdict): void {
-    const { opcode, psn, dmaLength } = seen.transport;
-    // Datagrams have no sequence, and a queue pair sends them to many.
-    if (opcode === undefined || opcode.transport === 'UD') return;
-    const distance = this.#next === undefined ? 0 : psnDistance(psn, this.#next);
-    if (distance < 0) {
-      const note = this.#seen.has(psn) ? 'retransmission' : 'retransmission, the first was not captured';
-      if (this.#flow.transport !== 'UC') add(verdict, 'retransmission', note);
-    } else if (distance <= MOST_MISSING) {
-      verdict.missing = Array.from({ length: distance }, (_, i) => addPsn(psn, i - distance));
-    }
-    this.#seen.add(psn);
-    const span = opcode.role === 'read' ? this.#readSpan(dmaLength ?? 0) : 1;
-    const next = span === undefined ? undefined : addPsn(psn, span);
-    if (next === undefined) this.#next = undefined;
-    else if (this.#next === undefined || psnDistance(next, this.#next) > 0) this.#next = next;
-  }
-
-  /** The PSNs that the responses of a READ take: one for each packet. */
-  #readSpan(length: number): number | undefined {
-    if (this.#mtu !== undefined) return Math.max(1, Math.ceil(length / this.#mtu));
-    return length <= 256 ? 1 : undefined;
+    return verdict;
   }
 }
 
-/** The MTU of a connection: the payload of a packet that is not the last of its message. */
-function mtuOf({ transmissions, reverse }: Flow): number | undefined {
-  const all = reverse === undefined ? transmissions : [...transmissions, ...reverse.transmissions];
-  const full = all.find(({ seen }) => /First|Middle/.test(seen.transport.opcode?.name ?? ''));
-  if (full !== undefined) return full.seen.payload;
-  // Every READ was answered by one packet each: the MTU is not smaller than the longest.
-  const longest = Math.max(
-    0,
-    ...all.map(({ seen }) => ((seen.transport.opcode?.name ?? '').includes('response Only') ? seen.payload : 0)),
-  );
-  return longest > 0 ? longest : undefined;
+/** PSNs that were skipped right before a packet. */
+export function missingOf(verdict: number): number {
+  return verdict >>> MISSING_AT;
+}
+
+/** Whether a packet is a NAK that ends the connection. */
+export function isFatal(verdict: number, aeth: number | undefined): boolean {
+  return (verdict & NAK) !== 0 && (((aeth ?? 0) >>> 24) & 0x7f) !== SEQUENCE_ERROR;
+}
+
+export function isDamaged(verdict: number): boolean {
+  return (verdict & WRONG) !== 0;
+}
+
+/** The marks of a verdict. */
+export function marksOf(verdict: number): Mark[] {
+  return NAMES.filter(([bit]) => (verdict & bit) !== 0).map(([, mark]) => mark);
+}
+
+/** What a verdict means, in words, with what a packet says itself. */
+export function notesOf(
+  verdict: number,
+  opcode: number,
+  aeth: number | undefined,
+  message: string | undefined,
+): string[] {
+  const notes: string[] = [];
+  if ((verdict & LOST) !== 0) notes.push('did not arrive');
+  if ((verdict & WRONG) !== 0) return [...notes, 'damaged: the ICRC is wrong'];
+  if ((verdict & FIRST_UNKNOWN) !== 0) notes.push('retransmission, the first was not captured');
+  else if ((verdict & AGAIN) !== 0) notes.push('retransmission');
+  const syndrome = aeth === undefined ? 0 : aeth >>> 24;
+  // That a READ's response is no NAK goes without saying.
+  const told = opcodeOf(opcode)?.role === 'acknowledgement' || (syndrome & 0x60) !== 0;
+  if (aeth !== undefined && told) notes.push(syndromeText(syndrome));
+  if ((verdict & REPEATED) !== 0) notes.push('sent before');
+  if (message !== undefined) notes.push(message);
+  return notes;
 }

@@ -1,6 +1,14 @@
+import { lineOf } from '@verbs/lib/text';
 import type { DeviceRates, ProcessRates, QueuePairRates } from './rates.js';
 
-type Paint = (style: 'bold' | 'dim' | 'yellow' | 'red', text: string) => string;
+type Style = 'bold' | 'dim' | 'yellow' | 'red';
+type Paint = (style: Style, text: string) => string;
+
+/** A line, and the colour that it has as a whole. */
+interface Line {
+  text: string;
+  style?: Style;
+}
 
 export interface TableOptions {
   columns: number;
@@ -11,41 +19,43 @@ export interface TableOptions {
 
 /** Processes, devices, ports and queue pairs, the busiest queue pairs first. */
 export function topLines(processes: readonly ProcessRates[], { columns, rows, paint }: TableOptions): string[] {
-  const lines = processes.flatMap(({ pid, name, devices }) => [
-    paint('bold', `${name} (${pid})`),
-    ...devices.flatMap((device) => deviceLines(device, paint)),
+  const lines = processes.flatMap(({ pid, name, devices }): Line[] => [
+    { text: `${lineOf(name)} (${pid})`, style: 'bold' },
+    ...devices.flatMap(deviceLines),
   ]);
-  if (lines.length === 0) lines.push('no process of yours has a device of the software NIC open');
+  if (lines.length === 0) lines.push({ text: 'no process of yours has a device of the software NIC open' });
   const limit = rows ?? Infinity;
   const kept =
-    lines.length <= limit ? lines : [...lines.slice(0, limit - 1), `… ${lines.length - limit + 1} more lines`];
-  return kept.map((line) => cut(line, columns));
+    lines.length <= limit
+      ? lines
+      : [...lines.slice(0, limit - 1), { text: `… ${lines.length - limit + 1} more lines` }];
+  return kept.map(({ text, style }) => (style === undefined ? cut(text, columns) : paint(style, cut(text, columns))));
 }
 
-function deviceLines(
-  { name, kind, ports, counters, perSecond, queuePairs, queuePairCount }: DeviceRates,
-  paint: Paint,
-) {
+function deviceLines(device: DeviceRates): Line[] {
+  const { name, kind, ports, counters, perSecond, queuePairs, queuePairCount } = device;
   const rate = (counter: string) => (perSecond === undefined ? '-' : short(perSecond[counter] ?? 0));
   const bits = (counter: string) => (perSecond === undefined ? '-' : short((perSecond[counter] ?? 0) * 8));
-  const state = ports.map(({ state: each }, i) => (ports.length === 1 ? each : `${i + 1}:${each}`)).join(' ');
+  const states = ports.map(({ state: each }, i) => (ports.length === 1 ? each : `${i + 1}:${each}`)).join(' ');
   const total = (counter: string) => short(Number(counters[counter] ?? 0n));
   const [port] = ports;
-  const lines = [
-    `  ${name}${kind === 'roce' ? '' : ` (${kind})`}  ${state}  MTU ${port?.mtu ?? '-'}  ${plain(port?.gid ?? '')}`,
+  const head = `${name}${kind === 'roce' ? '' : ` (${kind})`}  ${states}  MTU ${port?.mtu ?? '-'}  ${plain(port?.gid ?? '')}`;
+  const lines: Line[] = [
+    `  ${lineOf(head)}`,
     `    sent ${rate('sent_pkts')} packets/s, ${bits('sent_bytes')}bit/s` +
       `  received ${rate('rcvd_pkts')} packets/s, ${bits('rcvd_bytes')}bit/s`,
     `    retransmitted ${rate('retransmitted_pkts')}/s (${total('retransmitted_pkts')})` +
       `  RNR NAKs ${rate('rcvd_rnr_err')}/s (${total('rcvd_rnr_err')})` +
       `  timeouts ${total('ack_timeout')}  dropped ${total('dropped_pkts')}`,
-  ];
+  ].map((text) => ({ text }));
   if (queuePairs.length === 0) return lines;
-  lines.push(
-    paint('dim', `    ${row(['QP', 'type', 'state', 'sent/s', 'rcvd/s', 'retr/s', 'RNR', 'window', 'RTT', 'peer'])}`),
-  );
-  const busiest = [...queuePairs].sort((a, b) => activity(b) - activity(a));
-  lines.push(...busiest.map((qp) => `    ${queuePairLine(qp, paint)}`));
-  if (queuePairCount > queuePairs.length) lines.push(`    … ${queuePairCount - queuePairs.length} more queue pairs`);
+  lines.push({
+    text: `    ${row(['QP', 'type', 'state', 'sent/s', 'rcvd/s', 'retr/s', 'RNR', 'window', 'RTT', 'peer'])}`,
+    style: 'dim',
+  });
+  for (const qp of [...queuePairs].sort((a, b) => activity(b) - activity(a))) lines.push(queuePairLine(qp));
+  const left = queuePairCount - queuePairs.length;
+  if (left > 0) lines.push({ text: `    … ${left} more queue pairs` });
   return lines;
 }
 
@@ -53,7 +63,7 @@ function activity({ sentPacketsPerSecond = 0, receivedPacketsPerSecond = 0, stat
   return sentPacketsPerSecond + receivedPacketsPerSecond + (state === 'RTS' ? 0.1 : 0);
 }
 
-function queuePairLine(qp: QueuePairRates, paint: Paint): string {
+function queuePairLine(qp: QueuePairRates): Line {
   const rate = (value: number | undefined) => (value === undefined ? '-' : short(value));
   const { window, inFlight, roundTripNs } = qp;
   const line = row([
@@ -68,8 +78,9 @@ function queuePairLine(qp: QueuePairRates, paint: Paint): string {
     roundTripNs === 0n ? '-' : timeText(Number(roundTripNs)),
     qp.destQpNum === 0 ? '' : `${plain(qp.destGid)} 0x${qp.destQpNum.toString(16)}`,
   ]);
-  if (qp.state === 'ERR' || qp.state === 'SQE') return paint('red', line);
-  return qp.recovering || qp.waitingRnr ? paint('yellow', line) : line;
+  const text = `    ${lineOf(line)}`;
+  if (qp.state === 'ERR' || qp.state === 'SQE') return { text, style: 'red' };
+  return qp.recovering || qp.waitingRnr ? { text, style: 'yellow' } : { text };
 }
 
 const WIDTHS = [-6, -4, -5, 6, 6, 6, 5, 7, 7, 0];
@@ -104,10 +115,6 @@ function plain(gid: string): string {
   return gid.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
-/** The colours of a line are not cut: they are around the whole line. */
-function cut(line: string, columns: number): string {
-  // eslint-disable-next-line no-control-regex -- the escape sequences of colours
-  const colours = /^(\u001b\[\d+m)?(.*?)(\u001b\[\d+m)?$/.exec(line);
-  const [, before = '', text = line, after = ''] = colours ?? [];
-  return text.length <= columns ? line : `${before}${text.slice(0, columns - 1)}…${after}`;
+function cut(text: string, columns: number): string {
+  return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`;
 }

@@ -16,6 +16,45 @@ export interface CapturedFrame {
   timestamp: bigint | undefined;
 }
 
+/**
+ * A frame of a capture file as its reader finds it, in numbers. There is one of these for all frames, since captures have
+ * millions: each one overwrites the one before, the bytes too.
+ */
+export class FrameRecord {
+  /** Where its record begins in the file, and where it ends. */
+  at = 0;
+  next = 0;
+  link: 'ip' | 'ethernet' = 'ethernet';
+  direction: Direction | undefined;
+  /** The captured bytes: so many of `view`, from `offset` on. */
+  view = new DataView(new ArrayBuffer(0));
+  offset = 0;
+  size = 0;
+  /** Bytes on the wire. */
+  length = 0;
+  /** Whether the file has a time for it: nanoseconds since 1970 in two halves, `high` with a sign; else both are 0. */
+  timed = false;
+  high = 0;
+  low = 0;
+
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.view.buffer, this.view.byteOffset + this.offset, this.size);
+  }
+
+  /** A time of more than 63 bits is the latest or the earliest one. */
+  set nanoseconds(value: bigint) {
+    const clamped = value > LATEST ? LATEST : value < -LATEST ? -LATEST : value;
+    this.high = Number(clamped >> 32n);
+    this.low = Number(clamped & 0xffff_ffffn);
+  }
+
+  get nanoseconds(): bigint {
+    return (BigInt(this.high) << 32n) | BigInt(this.low);
+  }
+}
+
+const LATEST = (1n << 63n) - 1n;
+
 export interface FrameOptions {
   /** Takes IP packets too. Default: Ethernet frames only. */
   rawIp?: boolean;

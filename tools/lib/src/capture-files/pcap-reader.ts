@@ -1,12 +1,12 @@
 import type { FileBytes } from './file-bytes.js';
-import { type CapturedFrame, CaptureFileError, foreignLink, type FrameOptions, linkOf, MAX_FRAME } from './frame.js';
+import { CaptureFileError, foreignLink, type FrameOptions, FrameRecord, linkOf, MAX_FRAME } from './frame.js';
 
 const FILE_HEADER = 24;
 const RECORD_HEADER = 16;
 const FCS_PRESENT = 0x0400_0000;
 
-const MICROSECONDS = { littleEndian: true, unit: 1000n };
-const NANOSECONDS = { littleEndian: true, unit: 1n };
+const MICROSECONDS = { littleEndian: true, unit: 1000 };
+const NANOSECONDS = { littleEndian: true, unit: 1 };
 /** The format by the first four bytes, read in big-endian order. */
 const MAGIC = new Map([
   [0xa1b2c3d4, { ...MICROSECONDS, littleEndian: false }],
@@ -20,50 +20,72 @@ export function isPcap(magic: number): boolean {
 }
 
 /** The frames of a pcap file, with times in microseconds or nanoseconds, in either byte order. */
-export function* pcapFrames(
-  bytes: FileBytes,
-  path: string,
-  { rawIp = false, cutOff = 'refuse' }: FrameOptions = {},
-): Generator<CapturedFrame> {
-  const header = bytes.peek(FILE_HEADER);
-  const kind = header.byteLength < 4 ? undefined : MAGIC.get(header.getUint32(0));
-  if (kind === undefined) throw new CaptureFileError(path, 'is no pcap file');
-  if (header.byteLength < FILE_HEADER) throw new CaptureFileError(path, 'is cut off in its header');
-  const { littleEndian, unit } = kind;
-  const linkType = header.getUint32(20, littleEndian);
-  const link = linkOf(linkType & 0xffff, rawIp);
-  if (link === undefined) throw foreignLink(path, linkType & 0xffff);
-  if ((linkType & FCS_PRESENT) !== 0) {
-    throw new CaptureFileError(path, 'has frames with their checksums (FCS), which no queue pair sends');
-  }
-  bytes.skip(FILE_HEADER);
-  for (let count = 1; ; count += 1) {
-    const record = bytes.peek(RECORD_HEADER);
-    if (record.byteLength === 0) return;
-    if (record.byteLength < RECORD_HEADER) {
-      if (cutOff === 'read') return;
-      throw cut(path, count);
-    }
-    const seconds = record.getUint32(0, littleEndian);
-    const fraction = record.getUint32(4, littleEndian);
-    const size = record.getUint32(8, littleEndian);
-    const originalLength = record.getUint32(12, littleEndian);
-    if (size > MAX_FRAME) throw new CaptureFileError(path, `is damaged: frame ${count} would have ${size} bytes`);
-    const whole = bytes.peek(RECORD_HEADER + size);
-    if (whole.byteLength < RECORD_HEADER + size) {
-      if (cutOff === 'read') return;
-      throw cut(path, count);
-    }
-    yield {
-      ...(link === 'ip' && { link }),
-      data: new Uint8Array(whole.buffer, whole.byteOffset + RECORD_HEADER, size),
-      originalLength,
-      timestamp: BigInt(seconds) * 1_000_000_000n + BigInt(fraction) * unit,
-    };
-    bytes.skip(RECORD_HEADER + size);
-  }
-}
+export class PcapReader {
+  readonly frame = new FrameRecord();
+  readonly start = FILE_HEADER;
+  readonly #bytes: FileBytes;
+  readonly #path: string;
+  readonly #refuseCut: boolean;
+  readonly #littleEndian: boolean;
+  /** Nanoseconds of the fractions' unit. */
+  readonly #unit: number;
+  #count = 0;
 
-function cut(path: string, count: number): CaptureFileError {
-  return new CaptureFileError(path, `is cut off in frame ${count}`);
+  constructor(bytes: FileBytes, path: string, { rawIp = false, cutOff = 'refuse' }: FrameOptions) {
+    this.#bytes = bytes;
+    this.#path = path;
+    this.#refuseCut = cutOff === 'refuse';
+    const size = bytes.at(0, FILE_HEADER);
+    const kind = size < 4 ? undefined : MAGIC.get(bytes.view.getUint32(bytes.offset));
+    if (kind === undefined) throw new CaptureFileError(path, 'is no pcap file');
+    if (size < FILE_HEADER) throw new CaptureFileError(path, 'is cut off in its header');
+    this.#littleEndian = kind.littleEndian;
+    this.#unit = kind.unit;
+    const linkType = bytes.view.getUint32(bytes.offset + 20, kind.littleEndian);
+    const link = linkOf(linkType & 0xffff, rawIp);
+    if (link === undefined) throw foreignLink(path, linkType & 0xffff);
+    if ((linkType & FCS_PRESENT) !== 0) {
+      throw new CaptureFileError(path, 'has frames with their checksums (FCS), which no queue pair sends');
+    }
+    this.frame.link = link;
+    this.frame.timed = true;
+  }
+
+  /** Reads the frame at that position of the file into `frame`. False at the end of the file. */
+  read(at: number): boolean {
+    const { frame } = this;
+    const bytes = this.#bytes;
+    const little = this.#littleEndian;
+    this.#count += 1;
+    const head = bytes.at(at, RECORD_HEADER);
+    if (head < RECORD_HEADER) return this.#end(head);
+    const { view, offset } = bytes;
+    const size = view.getUint32(offset + 8, little);
+    if (size > MAX_FRAME) {
+      throw new CaptureFileError(this.#path, `is damaged: frame ${this.#count} would have ${size} bytes`);
+    }
+    frame.length = view.getUint32(offset + 12, little);
+    this.#time(view.getUint32(offset, little), view.getUint32(offset + 4, little));
+    if (bytes.at(at, RECORD_HEADER + size) < RECORD_HEADER + size) return this.#end(RECORD_HEADER);
+    frame.at = at;
+    frame.next = at + RECORD_HEADER + size;
+    frame.view = bytes.view;
+    frame.offset = bytes.offset + RECORD_HEADER;
+    frame.size = size;
+    return true;
+  }
+
+  /** In halves of 32 bits: a product of 64 bits is none that a number holds. */
+  #time(seconds: number, fraction: number): void {
+    const upper = (seconds >>> 16) * 1_000_000_000;
+    const lower = (upper % 65536) * 65536 + (seconds & 0xffff) * 1_000_000_000 + fraction * this.#unit;
+    const carry = Math.floor(lower / 2 ** 32);
+    this.frame.high = Math.floor(upper / 65536) + carry;
+    this.frame.low = lower - carry * 2 ** 32;
+  }
+
+  #end(rest: number): false {
+    if (rest > 0 && this.#refuseCut) throw new CaptureFileError(this.#path, `is cut off in frame ${this.#count}`);
+    return false;
+  }
 }

@@ -1,3 +1,5 @@
+import { lineOf } from '../text/index.js';
+
 const WIDTH = 30;
 const STEP_MS = 100;
 
@@ -9,7 +11,7 @@ export class ProgressBar {
   #quarter = 0;
 
   constructor(label: string, stream: NodeJS.WriteStream = process.stderr) {
-    this.#label = label;
+    this.#label = lineOf(label);
     this.#stream = stream;
   }
 

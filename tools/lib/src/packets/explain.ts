@@ -14,7 +14,7 @@ import {
   vlan,
 } from './network-headers.js';
 import { EXTENSIONS, managementDatagram, baseTransport, type Transport } from './transport-headers.js';
-import { type Carried, tunnelOf } from './tunnel-headers.js';
+import { type Carried, LONGEST_TUNNEL, tunnelOf } from './tunnel-headers.js';
 
 const ICRC_BYTES = 4;
 const MANAGEMENT_QP = 1;
@@ -60,9 +60,6 @@ export interface Explanation {
   /** Why the explanation ends early. */
   problem?: string;
 }
-
-/** The longest tunnel header that is searched for an RDMA packet behind it. */
-const LONGEST_TUNNEL = 64;
 
 /** Explains a packet header by header, field by field, through tunnels. Never throws for what a packet may hold. */
 export function explain(packet: Uint8Array, options: ExplainOptions): Explanation {

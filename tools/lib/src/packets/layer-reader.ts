@@ -1,3 +1,5 @@
+import { jsonText } from '../text/index.js';
+
 /** One field of a header, explained. */
 export interface Field {
   name: string;
@@ -76,7 +78,7 @@ export class LayerReader {
   /** Bytes that are no number. */
   bytes(name: string, count: number, meaning: string): void {
     const at = this.#start + (this.#bit >> 3);
-    const text = JSON.stringify(new TextDecoder('latin1').decode(this.#packet.subarray(at, at + count)));
+    const text = jsonText(JSON.stringify(new TextDecoder('latin1').decode(this.#packet.subarray(at, at + count))));
     this.#fields.push({ name, bits: count * 8, text, meaning });
     this.#bit += count * 8;
   }

@@ -66,6 +66,10 @@ const CONGESTION_NOTIFICATION = 0x81;
 
 /** The operation of a BTH; undefined for a number that has none. */
 export function opcodeOf(number: number): Opcode | undefined {
+  return OPCODES[number];
+}
+
+const OPCODES: readonly (Opcode | undefined)[] = Array.from({ length: 256 }, (_, number) => {
   if (number === CONGESTION_NOTIFICATION) {
     return { name: 'CNP', transport: 'none', role: 'notification', request: false, extensions: [] };
   }
@@ -81,4 +85,4 @@ export function opcodeOf(number: number): Opcode | undefined {
     request,
     extensions: [...header, ...found.extensions],
   };
-}
+});

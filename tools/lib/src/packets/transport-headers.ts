@@ -85,8 +85,9 @@ export const EXTENSIONS: Readonly<Record<Extension, (layer: LayerReader, transpo
   },
   AETH: (layer, transport) => {
     const text = (value: bigint) => syndromeText(Number(value));
-    transport.syndrome = Number(layer.field('syndrome', 8, hex, text));
+    const syndrome = Number(layer.field('syndrome', 8, hex, text));
     transport.msn = Number(layer.field('MSN', 24, decimal, 'messages completed'));
+    transport.syndrome = syndrome;
   },
   AtomicAckETH: (layer) => {
     layer.field('original data', 64, hex, 'the value before the operation');

@@ -1,6 +1,9 @@
 import { decimal, hex, type LayerReader } from './layer-reader.js';
 import { PROTOCOL_GRE, TYPE_ETHERNET, TYPE_IPV4, TYPE_IPV6, TYPE_MPLS } from './network-headers.js';
 
+/** The longest tunnel header of a user that is searched for an RDMA packet behind it. */
+export const LONGEST_TUNNEL = 64;
+
 /** What a tunnel carries: an EtherType, or 'ip' where the packet's own version tells it. */
 export type Carried = number | 'ip';
 
@@ -82,7 +85,8 @@ function carriedName(type: bigint): string | undefined {
   return { [TYPE_ETHERNET]: 'Ethernet', [TYPE_IPV4]: 'IPv4', [TYPE_IPV6]: 'IPv6' }[Number(type)];
 }
 
-const BY_PORT: ReadonlyMap<number, TunnelHeader> = new Map([
+/** By the destination port of UDP. */
+export const TUNNEL_PORTS: ReadonlyMap<number, TunnelHeader> = new Map([
   [4789, VXLAN],
   [6081, GENEVE],
   [2152, GTP_U],
@@ -91,6 +95,6 @@ const BY_PORT: ReadonlyMap<number, TunnelHeader> = new Map([
 
 /** The tunnel behind an IP protocol, or behind a port of UDP. */
 export function tunnelOf({ protocol, port }: { protocol: number; port: number | undefined }): TunnelHeader | undefined {
-  if (port !== undefined) return BY_PORT.get(port);
+  if (port !== undefined) return TUNNEL_PORTS.get(port);
   return protocol === PROTOCOL_GRE ? GRE : undefined;
 }

@@ -1,6 +1,8 @@
 // Writes JSON: the report of a process.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -30,7 +32,11 @@ class Json {
   Json& value(std::string_view text) {
     separate();
     text_ += '"';
-    for (const char character : text) append(character);
+    while (!text.empty()) {
+      const std::size_t size = character_at(text);
+      append(text.substr(0, size));
+      text.remove_prefix(std::max<std::size_t>(size, 1));
+    }
     text_ += '"';
     return *this;
   }
@@ -55,16 +61,34 @@ class Json {
     if (!first_) text_ += ',';
     first_ = false;
   }
-  void append(char character) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (byte >= 0x20 && byte < 0x7f && character != '"' && character != '\\') {
-      text_ += character;
-      return;
+  // The bytes of the UTF-8 character at the beginning, 0 if there is none: a name need not be text.
+  static std::size_t character_at(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned first = byte(0);
+    if (first < 0x80) return 1;
+    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
+    for (std::size_t at = 1; at < size; ++at) {
+      if ((byte(at) & 0xc0) != 0x80) return 0;
     }
-    // Bytes beyond ASCII are escaped one by one: a name need not be valid UTF-8.
-    char escaped[8];
-    std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
-    text_ += escaped;
+    // Neither longer than needed, nor half of a surrogate pair, nor behind the last character.
+    const unsigned second = byte(1);
+    const bool wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                       (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+    return wrong ? 0 : size;
+  }
+
+  void append(std::string_view character) {
+    if (character.empty()) {
+      text_ += "\\ufffd";
+    } else if (const auto byte = static_cast<unsigned char>(character[0]);
+               byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\') {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
+      text_ += escaped;
+    } else {
+      text_ += character;
+    }
   }
 
   std::string text_;
