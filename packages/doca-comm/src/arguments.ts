@@ -1,7 +1,7 @@
 import { validate } from '@verbs/core/provider';
 import type { Device, DeviceInfo, Representor } from './device.js';
 
-const { object, typeError } = validate;
+const { object, typeError, valueError } = validate;
 
 export function bytes(value: unknown, path: string): Uint8Array {
   if (!(value instanceof Uint8Array)) throw typeError(path, 'a Uint8Array', value);
@@ -10,7 +10,7 @@ export function bytes(value: unknown, path: string): Uint8Array {
 
 export function serviceName(name: unknown): string {
   if (typeof name !== 'string') throw typeError('name', 'a string', name);
-  if (name === '' || name.includes('\0')) throw new TypeError('name must not be empty and must not contain a NUL');
+  if (name === '' || name.includes('\0')) throw valueError('name', 'must not be empty and must not contain a NUL');
   return name;
 }
 

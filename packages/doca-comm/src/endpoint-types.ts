@@ -38,7 +38,10 @@ export interface WaitOptions {
 export interface EndpointEvents {
   /** A new client: it has sent its first message, or `update()` has listed it. */
   peer: [PeerAddr];
-  /** A peer is gone. The service has disconnected it. */
+  /**
+   * A client is gone without a disconnect: once for each, when receiving finds out. The loop over messages has disconnected it;
+   * else this comes before the CONNECTION_RESET of `receive()` or `recvFrom()`, and the program disconnects it.
+   */
   lost: [PeerAddr];
 }
 

@@ -47,6 +47,7 @@ export class Endpoint
   /** A client's only peer. */
   #peer: PeerAddr | undefined;
   readonly #receiver: Receiver;
+  readonly #lost = new WeakSet<PeerAddr>();
   // One for each direction: a send that nobody awaits must not make the receiver's turn look short.
   readonly #sendTurn = new Turn();
   readonly #receiveTurn = new Turn();
@@ -211,7 +212,7 @@ export class Endpoint
    * connect.
    */
   recvFrom(buffer?: Uint8Array): Received | undefined {
-    return this.#receiver.receive(this.#native.use('recvfrom'), buffer);
+    return this.#take(buffer, true);
   }
 
   /**
@@ -315,15 +316,19 @@ export class Endpoint
    * @throws DocaError CONNECTION_RESET with `peer` if one is gone; NOT_CONNECTED when the endpoint is closed;
    * `signal.reason`.
    */
-  async receive(options?: WaitOptions): Promise<Received> {
+  receive(options?: WaitOptions): Promise<Received> {
+    return this.#next(options, true);
+  }
+
+  async #next(options: WaitOptions | undefined, tells: boolean): Promise<Received> {
     const signal = signalOf(options);
-    const found = this.#receives.any ? undefined : this.recvFrom();
+    const found = this.#receives.any ? undefined : this.#take(undefined, tells);
     if (found !== undefined) {
       if (this.#receiveTurn.isOver()) await yieldToLoop();
       return found;
     }
     return new Promise((resolve, reject) => {
-      this.#receives.add(() => this.recvFrom(), { resolve, reject, signal });
+      this.#receives.add(() => this.#take(undefined, tells), { resolve, reject, signal });
     });
   }
 
@@ -335,13 +340,13 @@ export class Endpoint
     const peer = this.#peer;
     for (;;) {
       try {
-        yield await this.receive();
+        yield await this.#next(undefined, false);
       } catch (error) {
         if (this.closed || (peer !== undefined && this.#peer !== peer)) return;
         const lost = lostPeer(error);
         if (lost === undefined || this.#role !== 'service') throw error;
         this.disconnect(lost);
-        this.emit('lost', lost);
+        this.#tellLost(lost);
       }
     }
   }
@@ -359,6 +364,24 @@ export class Endpoint
     this.#start('client');
     this.#peer = this.#peers.of(number);
     return this.#peer;
+  }
+
+  /** `tells`: the program is told of a lost client now, not after its disconnect. */
+  #take(buffer: Uint8Array | undefined, tells: boolean): Received | undefined {
+    try {
+      return this.#receiver.receive(this.#native.use('recvfrom'), buffer);
+    } catch (error) {
+      const lost = tells && this.#role === 'service' ? lostPeer(error) : undefined;
+      if (lost !== undefined) this.#tellLost(lost);
+      throw error;
+    }
+  }
+
+  /** Once for each: until it is disconnected, receiving finds out again. */
+  #tellLost(peer: PeerAddr): void {
+    if (this.#lost.has(peer)) return;
+    this.#lost.add(peer);
+    this.emit('lost', peer);
   }
 
   #forget(peer: PeerAddr): void {

@@ -19,5 +19,5 @@ export function setFaults(plan: string | null): void {
   const library = loadLibrary('soft');
   if ('reason' in library) throw new Error(library.reason);
   if (native.setFaults(library.handle, plan) !== 0)
-    throw new TypeError(`plan "${String(plan)}" is not KIND:NTH[:ERRNO]`);
+    throw validate.valueError('plan', `"${String(plan)}" is not KIND:NTH[:ERRNO]`);
 }

@@ -25,8 +25,9 @@ export class Receiver {
   receive(handle: EndpointHandle, buffer: Uint8Array | undefined): Received | undefined {
     const target = buffer === undefined ? this.#slab : bytes(buffer, 'buffer');
     if (buffer !== undefined && buffer.length < this.#slab.length) {
-      throw new RangeError(
-        `buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`,
+      throw Object.assign(
+        new RangeError(`buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`),
+        { code: 'ERR_OUT_OF_RANGE' },
       );
     }
     let result, number;

@@ -115,6 +115,35 @@ test('a client that goes: the service emits lost, goes on, and the client connec
   expect(service.peers).toEqual([]);
 });
 
+test("a client that goes while the service calls receive() or recvFrom(): 'lost' comes once, before the error", async () => {
+  const service = serve('told');
+  const lost: PeerAddr[] = [];
+  service.on('lost', (peer) => lost.push(peer));
+  const arrive = async () => {
+    const endpoint = client();
+    const peer = endpoint.connect('told');
+    void endpoint.send(Buffer.from('x'));
+    const received = await service.receive();
+    await endpoint.drained();
+    endpoint.disconnect(peer);
+    return received.peer;
+  };
+
+  const first = await arrive();
+  await expect(service.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET', peer: first });
+  await expect(service.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET', peer: first });
+  expect(lost).toEqual([first]);
+  service.disconnect(first);
+
+  const second = await arrive();
+  while (codeOf(() => service.recvFrom()) === 'no error') await sleep(1);
+  expect(lost).toEqual([first, second]);
+  // The loop disconnects it, and tells nothing anew.
+  void echo(service);
+  while (service.peers.length > 0) await sleep(1);
+  expect(lost).toEqual([first, second]);
+});
+
 test('a service that closes: the client gets CONNECTION_RESET for receive and send', async () => {
   const device = openDevice('doca_dpu0');
   const deviceRep = openRepresentor(device, '5f5f:3b:00.0');

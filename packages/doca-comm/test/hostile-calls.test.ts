@@ -25,9 +25,9 @@ async function isProper(what: string, call: () => unknown): Promise<void> {
     if (result instanceof Promise) await Promise.race([result, new Promise((resolve) => setImmediate(resolve))]);
   } catch (error) {
     expect(error, what).toBeInstanceOf(Error);
-    const { name, message } = error as Error;
-    const proper =
-      name === 'DocaError' || /must |is not known|not a handle of|is not KIND|an object whose class/.test(message);
+    const { name, message, code } = error as Error & { code?: string };
+    const ours = /must |is not known|not a handle of|is not KIND/.test(message) && code?.startsWith('ERR_') === true;
+    const proper = name === 'DocaError' || ours || /a getter must|an object whose class/.test(message);
     expect([what, proper ? 'proper' : `${name}: ${message}`]).toEqual([what, 'proper']);
   }
 }

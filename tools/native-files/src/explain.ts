@@ -74,6 +74,10 @@ function refused({ name, folder = '', target, cause }: Attempt, path: string): R
   const { code, reason } = cause as { code?: string; reason?: Reason };
   if (reason !== undefined) return reason;
   if (code === 'ERR_DLOPEN_DISABLED' || code === 'ERR_ACCESS_DENIED') {
+    // Both have the same error; the second has no object of permissions.
+    if ((process as { permission?: unknown }).permission === undefined) {
+      return ['Node.js runs with --no-addons', 'start it without this option (also in NODE_OPTIONS, or of a worker)'];
+    }
     return ['Node.js runs with --permission and without addons', 'start it with --allow-addons too'];
   }
   const kind = kindOfFile(path);

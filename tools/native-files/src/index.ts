@@ -2,5 +2,6 @@ export { type Examined, examine } from './examine.js';
 export { type Attempt, explain, type Reason, reasonOf } from './explain.js';
 export { folderOf, type Located, locate, type Place } from './locate.js';
 export { kNativeError, load, loadedFrom } from './load.js';
+export { searchPlaces } from './places.js';
 export { requireFrom } from './require.js';
 export { runningTarget, type Target, targetName } from './target.js';

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { searchPlaces, workingDirectory } from './places.js';
 import { requireFrom } from './require.js';
 import { runningTarget, targetName } from './target.js';
 
@@ -36,7 +37,7 @@ export function locate({ name, file, from }: Place): Located {
 
 /** The folder of a native file; if there is no such file, the one where a build would put it. */
 export function folderOf(place: Place): string {
-  const { folder = process.cwd(), path = join(folder, place.file) } = locate(place);
+  const { folder = workingDirectory() ?? '/', path = join(folder, place.file) } = locate(place);
   return dirname(path);
 }
 
@@ -70,8 +71,7 @@ function inFolder(folder: string, file: string): Located {
 
 /** Where the package is installed, as seen from the bundle, from the program, and from where it was started. */
 function installedFolder(name: string, from: string | undefined): string | undefined {
-  for (const place of [from, process.argv[1], join(process.cwd(), 'package.json')]) {
-    if (place === undefined || !/^(file:|\/)/.test(place)) continue;
+  for (const place of searchPlaces(from)) {
     try {
       return dirname(requireFrom(place).resolve(`${name}/package.json`));
     } catch {

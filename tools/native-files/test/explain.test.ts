@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { explain, folderOf, kNativeError, load, loadedFrom, locate, runningTarget, targetName } from '../src/index.js';
 
 const target = { platform: 'linux', arch: 'x64', libc: 'glibc' } as const;
@@ -116,6 +116,31 @@ test.each<[string, Record<string, number>, string, RegExp]>([
   const [file = ''] = Object.keys(files);
   const path = file.startsWith('build') ? { path: join(folder, file), cause: new Error(text) } : {};
   expect(explain({ ...about, folder, ...path })).toMatch(message);
+});
+
+test('addons that Node.js was told not to load', () => {
+  const { folder } = package_({ 'build/lib/toy.node': 62 });
+  const cause = Object.assign(new Error('disabled'), { code: 'ERR_DLOPEN_DISABLED' });
+  const attempt = { ...about, folder, path: join(folder, 'build/lib/toy.node'), cause };
+  expect(explain(attempt)).toMatch(/runs with --no-addons; start it without/);
+  Object.assign(process, { permission: {} });
+  onTestFinished(() => {
+    Reflect.deleteProperty(process, 'permission');
+  });
+  expect(explain(attempt)).toMatch(/runs with --permission and without addons; start it with --allow-addons too/);
+});
+
+test('a deleted working directory is no place to look', () => {
+  const none = package_();
+  const cwd = vi.spyOn(process, 'cwd').mockImplementation(() => {
+    throw Object.assign(new Error('uv_cwd'), { code: 'ENOENT' });
+  });
+  onTestFinished(() => {
+    cwd.mockRestore();
+  });
+  expect(locate({ ...about, from: undefined })).toEqual({});
+  expect(folderOf({ ...about, from: undefined })).toBe('/build/lib');
+  expect(locate({ ...about, from: none.from })).toEqual({ folder: none.folder });
 });
 
 test('other systems, and bundles', () => {

@@ -20,11 +20,18 @@ inline const napi_type_tag kDeviceTag = tag_of(0x2f0d5c6f1a9b4e02ull);
 inline const napi_type_tag kRepresentorTag = tag_of(0x2f0d5c6f1a9b4e03ull);
 inline const napi_type_tag kEndpointTag = tag_of(0x2f0d5c6f1a9b4e04ull);
 
+// As those of src/arguments.ts, which looks at most arguments.
+inline Napi::Error wrong_type(Napi::Env env, const char* message) {
+  Napi::Error error = Napi::TypeError::New(env, message);
+  error.Set("code", "ERR_INVALID_ARG_TYPE");
+  return error;
+}
+
 // The object behind a tagged External; TypeError for any other value.
 template <typename T>
 T& handle(const Napi::CallbackInfo& info, std::size_t index, const napi_type_tag& tag) {
   if (!info[index].IsExternal() || !info[index].As<Napi::External<T>>().CheckTypeTag(&tag)) {
-    throw Napi::TypeError::New(info.Env(), "not a handle of the expected kind");
+    throw wrong_type(info.Env(), "not a handle of the expected kind");
   }
   return *info[index].As<Napi::External<T>>().Data();
 }
@@ -37,7 +44,7 @@ inline const Library& library_of(const Napi::CallbackInfo& info, std::size_t ind
 template <typename Array>
 Array view_of(const Napi::CallbackInfo& info, std::size_t index, napi_typedarray_type type) {
   if (!info[index].IsTypedArray() || info[index].As<Napi::TypedArray>().TypedArrayType() != type) {
-    throw Napi::TypeError::New(info.Env(), "not a typed array of the expected type");
+    throw wrong_type(info.Env(), "not a typed array of the expected type");
   }
   return info[index].As<Array>();
 }
