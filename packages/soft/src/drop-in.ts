@@ -25,23 +25,32 @@ export interface SoftModel {
  * spawn('ibv_devinfo', { env: { ...process.env, LD_LIBRARY_PATH: dropInDirectory() } });
  */
 export function dropInDirectory(models: readonly SoftModel[] = []): string {
-  if (!existsSync(join(dropIn, 'libibverbs.so.1'))) {
-    throw new Error(
-      `the software NIC is not built (${dropIn}); reinstall @verbs/soft, or in a checkout run "npm run setup"`,
-    );
-  }
+  checkBuilt();
   if (models.length === 0) return dropIn;
   const directory = mkdtempSync(join(tmpdir(), 'verbs-dropin-'));
   try {
-    symlinkSync(nicLibrary, join(directory, 'libverbs-soft-nic.so.1'));
-    // The drop-in library of a model loads the model from its own directory.
-    for (const { library } of models) symlinkSync(library, join(directory, basename(library)));
-    for (const folder of [dropIn, ...models.map((model) => model.dropIn)]) {
-      for (const file of readdirSync(folder)) symlinkSync(join(folder, file), join(directory, file));
-    }
+    linkLibraries(models, directory);
     return directory;
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** @throws Error if the software NIC is not built. */
+export function checkBuilt(): void {
+  if (existsSync(join(dropIn, 'libibverbs.so.1'))) return;
+  throw new Error(
+    `the software NIC is not built (${dropIn}); reinstall @verbs/soft, or in a checkout run "npm run setup"`,
+  );
+}
+
+/** Makes in `directory` the symbolic links of {@link dropInDirectory}. */
+export function linkLibraries(models: readonly SoftModel[], directory: string): void {
+  symlinkSync(nicLibrary, join(directory, 'libverbs-soft-nic.so.1'));
+  // The drop-in library of a model loads the model from its own directory.
+  for (const { library } of models) symlinkSync(library, join(directory, basename(library)));
+  for (const folder of [dropIn, ...models.map((model) => model.dropIn)]) {
+    for (const file of readdirSync(folder)) symlinkSync(join(folder, file), join(directory, file));
   }
 }

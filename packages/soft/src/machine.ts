@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { dropInDirectory, type SoftModel } from './drop-in.js';
+import { checkBuilt, linkLibraries, type SoftModel } from './drop-in.js';
+import { makeMachineFolder, removeLeftovers } from './machine-folder.js';
 import { dropIn, nicLibrary, systemLibrary } from './paths.js';
 
 /** What makes this machine look like one with RDMA devices, to the programs that get the environment. */
@@ -12,7 +12,7 @@ export interface Machine {
    * libraries of the models, whose devices are there for programs that do not load them.
    */
   readonly environment: Readonly<Record<string, string>>;
-  /** Removes the temporary folders. The programs must have ended. */
+  /** Removes its temporary folder. The programs must have ended. */
   remove(): void;
 }
 
@@ -20,6 +20,9 @@ export interface Machine {
  * Prepares the environment for unmodified programs: they load the libraries of the software NIC, and find its devices in
  * `/dev/infiniband` and `/sys/class/infiniband` as if they were the kernel's. No root is needed. Programs that are
  * statically linked, set-user-ID, or that call the kernel without libc are out of reach.
+ *
+ * The programs of a machine share its files, and its counters are the sums of what they have counted. The first one makes
+ * the files. The temporary folder of a process that ended without `remove()` is removed by the next machine.
  *
  * @param models vendors' models whose libraries the programs load as well
  * @param inherited variables whose `LD_LIBRARY_PATH` and `LD_PRELOAD` stay in effect, behind and before ours
@@ -38,19 +41,26 @@ export function machineFor(
   models: readonly SoftModel[] = [],
   inherited: Readonly<Record<string, string | undefined>> = process.env,
 ): Machine {
-  const libraries = dropInDirectory(models);
-  const folders = libraries === dropIn ? [] : [libraries];
+  checkBuilt();
+  removeLeftovers();
+  const folder = makeMachineFolder();
   const remove = () => {
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const folder = mkdtempSync(join(tmpdir(), 'verbs-machine-'));
-    folders.push(folder);
+    // Programs that give up their rights see it too.
+    chmodSync(folder, 0o755);
+    let libraries = dropIn;
+    if (models.length > 0) {
+      libraries = join(folder, 'libraries');
+      mkdirSync(libraries);
+      linkLibraries(models, libraries);
+    }
     // The loader splits LD_PRELOAD at spaces, which the path of the package may have.
     const preload = join(folder, basename(systemLibrary));
     symlinkSync(systemLibrary, preload);
     symlinkSync(nicLibrary, join(folder, basename(nicLibrary)));
-    const system = join(folder, 'processes');
+    const system = join(folder, 'system');
     mkdirSync(system);
     return {
       environment: {

@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Machine, machineFor } from '../src/index.js';
 
@@ -80,9 +82,70 @@ describe('a machine with RDMA devices', () => {
     expect(existsSync(dirname(LD_PRELOAD ?? ''))).toBe(false);
   });
 
-  it('a program that exits takes its files along', () => {
-    const before = readdirSync(machine.environment['VERBS_SOFT_SYSTEM'] ?? '');
+  it('makes its files once, for all programs with the same devices', () => {
+    const trees = () => readdirSync(join(machine.environment['VERBS_SOFT_SYSTEM'] ?? '', 'trees'));
     run('ls', '/sys/class/infiniband');
-    expect(readdirSync(machine.environment['VERBS_SOFT_SYSTEM'] ?? '')).toEqual(before);
+    const before = trees();
+    for (let i = 0; i < 3; i++) run('cat', '/sys/class/infiniband/one/board_id');
+    expect(trees()).toEqual(before);
+  });
+
+  it('has them for ibstatus, and all entries for ls -la', () => {
+    expect(run('ibstatus').stdout).toMatch(
+      /^Infiniband device 'one' port 1 status:\n\tdefault gid:\t (0000:){5}ffff:7f00:0001$/m,
+    );
+    const script = 'cd /sys/class/infiniband/one/ports && ls -la . .. 1 /sys/class/infiniband /dev/infiniband';
+    const { status, stdout, stderr } = run('sh', '-c', script);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).not.toMatch(/\?/);
+  });
+
+  it('has them for rdma, with the objects and the counters of processes', async () => {
+    const rdma = (...args: string[]) => JSON.parse(run('rdma', '-j', ...args).stdout) as Record<string, unknown>[];
+    expect(rdma('dev', 'show').map(({ ifname }) => ifname)).toEqual(['one', 'two']);
+    expect(rdma('link', 'show')).toMatchObject([
+      { ifname: 'one', port: 1, state: 'ACTIVE', physical_state: 'LINK_UP', netdev: 'lo' },
+      { ifname: 'two', port: 1 },
+      { ifname: 'two', port: 2 },
+    ]);
+    // ibv_asyncwatch keeps a device open.
+    const env = { ...process.env, ...machine.environment, VERBS_SOFT: 'one;two,ports=2' };
+    const watch = spawn('ibv_asyncwatch', ['-d', 'one'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      await once(watch.stdout, 'data');
+      expect(rdma('resource', 'show')).toMatchObject([
+        { ifname: 'one', ctx: 1 },
+        { ifname: 'two', ctx: 0 },
+      ]);
+    } finally {
+      watch.kill();
+    }
+    expect(rdma('statistic', 'show', 'link', 'one/1')).toMatchObject([{ ifname: 'one', port: 1, sent_pkts: 0 }]);
+  });
+
+  it('is removed by the next one if its process was killed, but not under a program that uses it', async () => {
+    const index = fileURLToPath(new URL('../dist/index.js', import.meta.url));
+    const script = `
+      import { spawn } from 'node:child_process';
+      import { machineFor } from ${JSON.stringify(index)};
+      const { environment } = machineFor();
+      const child = spawn('sleep', ['60'], { env: { ...process.env, ...environment }, stdio: 'ignore' });
+      console.log(environment.VERBS_SOFT_SYSTEM + ' ' + child.pid);
+      setInterval(() => {}, 1000);
+    `;
+    const launcher = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [output] = (await once(launcher.stdout, 'data')) as [Buffer];
+    const [folder = '', program] = output.toString().trim().split(' ');
+    machineFor().remove();
+    expect(existsSync(folder)).toBe(true);
+    launcher.kill('SIGKILL');
+    await once(launcher, 'exit');
+    machineFor().remove();
+    expect(existsSync(folder)).toBe(true);
+    process.kill(Number(program), 'SIGKILL');
+    await expect.poll(() => (machineFor().remove(), existsSync(folder))).toBe(false);
+    expect(existsSync(dirname(folder))).toBe(false);
   });
 });

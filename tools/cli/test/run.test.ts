@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,6 +14,8 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 const node = (script: string): string[] => ['--', process.execPath, '-e', script];
 const showEnvironment = node('console.log(JSON.stringify([process.env.LD_LIBRARY_PATH, process.env.VERBS_SOFT]))');
 
@@ -54,6 +56,23 @@ describe('verbs run', () => {
     expect(readFileSync(file).includes('doca_host0')).toBe(true);
     const lossy = await verbs(['run', '--faults', 'drop=1', ...connect]);
     expect(lossy).toMatchObject({ status: 0, stdout: 'DOCA_ERROR_CONNECTION_ABORTED\n' });
+  });
+
+  it('makes the files of its devices once, before the program', async () => {
+    const { stdout } = await verbs(['run', '--device', 'blue', '--', 'sh', '-c', 'ls $VERBS_SOFT_SYSTEM/trees']);
+    expect(stdout).toMatch(/^[0-9a-f]{16}\n$/);
+  });
+
+  it('killed, it leaves nothing that the next one does not remove', async () => {
+    const env = { TMPDIR: directory };
+    const killed = new Verbs(['run', '--', 'sh', '-c', 'echo $$; sleep 60'], env);
+    const program = Number((await killed.until(/\d+/))[0]);
+    killed.process.kill('SIGKILL');
+    // The programs hold its output open.
+    for (const pid of [...childrenOf(program), program]) process.kill(pid, 'SIGKILL');
+    await killed.outcome();
+    expect(readdirSync(directory)).toHaveLength(1);
+    await expect.poll(async () => (await verbs(['run', '--', 'true'], env), readdirSync(directory))).toEqual([]);
   });
 
   it('works without -- and leaves options behind the program to it', async () => {

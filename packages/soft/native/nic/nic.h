@@ -55,6 +55,8 @@ class Nic {
   void query_device(ibv_device_attr* attr) const;
   const Counters& counters() const { return core_.counters; }
   const FrameCounters& frame_counters() const { return core_.frame_counters; }
+  // What this NIC has counted: its counters may have begun with the count of another one.
+  DeviceCounters counted() const { return difference(core_.all_counters, core_.counted_before); }
   // The device fails: every queue pair goes to the error state and flushes its work. Raises IBV_EVENT_DEVICE_FATAL.
   void fail();
 

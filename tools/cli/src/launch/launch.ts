@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { configure } from '@verbs/soft';
 import { Failure, messageOf } from '@verbs/lib/failure';
 import { Collection, incompleteFailure } from '../capture/collect.js';
@@ -30,6 +31,7 @@ export async function launch(command: readonly string[], options: LaunchOptions)
     try {
       const environment = environmentFor(dropIn, options, collection);
       checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
+      makeFiles(environment);
       const status = await runProgram(program, args, environment);
       return collection === undefined ? { status } : await withCapture(status, collection, options.capture ?? '');
     } finally {
@@ -71,6 +73,12 @@ function checkConfiguration(text: string, { device, faults }: LaunchOptions): vo
       cause: error,
     });
   }
+}
+
+/** The first program of a machine makes its files. That is none of the user's, whose limits may not allow it. */
+function makeFiles(environment: NodeJS.ProcessEnv): void {
+  // Without them, each program makes its own: a failure is no reason not to run it.
+  spawnSync('true', [], { env: environment, stdio: 'ignore' });
 }
 
 async function withCapture(status: number, collection: Collection, target: string): Promise<LaunchResult> {

@@ -10,7 +10,7 @@
 namespace verbs::soft::host {
 
 int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
-                  std::unique_ptr<Adapter>* adapter) {
+                  std::vector<FollowedCounter> followed, std::unique_ptr<Adapter>* adapter) {
   std::unique_ptr<Adapter> opened(new Adapter);
   DeviceCore& core = opened->core;
   if (const int error = core.engine.open_ports(config, hook, [&core] { core.progress.wake(); })) return error;
@@ -18,7 +18,7 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
     const std::string path = capture_path(config.capture.path, config.name);
     if (const int error = opened->instruments.start_capture(path, config.capture)) return error;
   }
-  core.engine.make_nic(config, guid, hook, opened->events);
+  core.engine.make_nic(config, guid, hook, std::move(followed), opened->events);
   if (const int error = core.progress.start(core.engine.sockets())) {
     return fail(error, "device " + config.name + ": its helper thread cannot be started: " + std::strerror(error));
   }

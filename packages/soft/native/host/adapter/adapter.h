@@ -17,8 +17,9 @@ namespace verbs::soft::host {
 class Adapter final {
  public:
   // Claims the addresses and starts the helper thread. 0, or fail()'s errno.
+  // `followed`: counters of the model.
   static int open(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
-                  std::unique_ptr<Adapter>* adapter);
+                  std::vector<FollowedCounter> followed, std::unique_ptr<Adapter>* adapter);
   ~Adapter();
 
   // A context receives the events of ports and of the device.

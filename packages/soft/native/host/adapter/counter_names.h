@@ -1,6 +1,8 @@
 // The names of a device's counters.
 #pragma once
 
+#include <vector>
+
 #include "host/ports/link_counters.h"
 #include "nic/shared/counters.h"
 
@@ -13,5 +15,9 @@ using Counter = LinkCounters::Counter;
 void report(const nic::Counters& counters, const LinkCounters& links, const Counter& counter);
 // The same for raw packets.
 void report(const nic::FrameCounters& counters, const LinkCounters& links, const Counter& counter);
+
+// The names of the NIC's own counters, in the order of nic::DeviceCounters; nullptr for those of raw packets where the
+// device has none.
+std::vector<const char*> names_in_order(bool has_frames);
 
 }  // namespace verbs::soft::host

@@ -49,7 +49,7 @@ int EventWaits::fetch(CompletionChannel& channel, EventTarget** target) {
   // As in DataPath: the acknowledgement can leave with the program's next request.
   if (channel.empty() || had_output || !core_.progress.ticking()) core_.transmit(time);
   *target = channel.end_fetch();
-  const std::uint64_t packets = core_.nic().counters().rcvd_pkts;
+  const std::uint64_t packets = core_.nic().counted().packets.rcvd_pkts;
   const bool in_vain = !*target && quiet && packets != channel.packets_seen;
   channel.packets_seen = packets;
   if (*target) {

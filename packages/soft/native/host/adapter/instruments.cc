@@ -66,11 +66,10 @@ std::vector<link::RuleCounters> Instruments::rule_counters() {
 
 void Instruments::report_counters(const Counter& counter) {
   const std::lock_guard guard(core_.lock);
-  LinkCounters links;
-  for (const auto& port : core_.engine.ports()) port->count(&links);
-  if (core_.engine.raw()) core_.engine.raw()->count(&links);
-  report(core_.nic().counters(), links, counter);
-  if (core_.engine.raw()) report(core_.nic().frame_counters(), links, counter);
+  const LinkCounters links = core_.engine.link_counters();
+  const nic::DeviceCounters counted = core_.nic().counted();
+  report(counted.packets, links, counter);
+  if (core_.engine.raw()) report(counted.frames, links, counter);
 }
 
 }  // namespace verbs::soft::host

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/adapter/counter_names.h"
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
@@ -55,7 +56,14 @@ int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, 
 }
 
 void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
-                            nic::EventSink& events) {
+                            std::vector<FollowedCounter> followed, nic::EventSink& events) {
+  const auto others = [this, all = std::move(followed)](const CounterSlot::Counter& counter) {
+    const LinkCounters links = link_counters();
+    links.report(counter);
+    if (raw_) links.report_switch(counter);
+    for (const FollowedCounter& each : all) counter(each.name, *each.value);
+  };
+  counters_ = CounterSlot::claim(config.name, names_in_order(raw_ != nullptr), others);
   management_ = std::make_unique<Management>(guid);
   nic::NicConfig nic{.guid = guid,
                      .limits = config.limits,
@@ -64,7 +72,8 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                      .fills_checksums = raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
                      .steering = raw_.get(),
                      .mads = management_.get(),
-                     .offered = &offered_};
+                     .offered = &offered_,
+                     .counters = counters_ ? counters_->counters() : nullptr};
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     PortStack& port = *ports_[i];
     const PortState& state = config.port_states.at(i);
@@ -80,6 +89,13 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
   nic_ = std::make_unique<nic::Nic>(std::move(nic), events);
   management_->attach(*nic_);
   if (raw_) raw_->attach(*nic_);
+}
+
+LinkCounters PacketEngine::link_counters() const {
+  LinkCounters links;
+  for (const auto& port : ports_) port->count(&links);
+  if (raw_) raw_->count(&links);
+  return links;
 }
 
 std::vector<int> PacketEngine::sockets() const {
@@ -158,6 +174,11 @@ void PacketEngine::mark_inherited() {
 
 void PacketEngine::idle() {
   for (const auto& port : ports_) port->flush_capture();
+  publish();
+}
+
+void PacketEngine::publish() {
+  if (counters_) counters_->publish();
 }
 
 }  // namespace verbs::soft::host

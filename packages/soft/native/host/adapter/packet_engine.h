@@ -9,12 +9,19 @@
 #include "host/adapter/management.h"
 #include "host/configuration/configuration.h"
 #include "host/ethernet/raw_packets.h"
+#include "host/machine/counter_slot.h"
 #include "host/models/model_link.h"
 #include "host/ports/port_stack.h"
 #include "host/progress/progress.h"
 #include "nic/nic.h"
 
 namespace verbs::soft::host {
+
+// A counter that somebody else increments, under the lock; it lives longer than the NIC.
+struct FollowedCounter {
+  const char* name;
+  const std::uint64_t* value;
+};
 
 class PacketEngine final : public Engine {
  public:
@@ -25,8 +32,9 @@ class PacketEngine final : public Engine {
   // Claims the addresses of the ports. `notify`: a frame arrived from this process; called by any thread without the
   // lock. 0, or fail()'s errno.
   int open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify);
-  // After open_ports().
-  void make_nic(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook, nic::EventSink& events);
+  // After open_ports(). `followed`: counters of the model.
+  void make_nic(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
+                std::vector<FollowedCounter> followed, nic::EventSink& events);
 
   bool has_nic() const { return nic_ != nullptr; }
   nic::Nic& nic() { return *nic_; }
@@ -38,12 +46,14 @@ class PacketEngine final : public Engine {
   // The sockets that are readable when frames wait.
   std::vector<int> sockets() const;
   void add_sockets(std::vector<int>* all) const;
+  LinkCounters link_counters() const;
 
   bool receive(Nanos now) override;
   bool has_output() const override;
   bool transmit(Nanos now) override;
   Nanos next_deadline() const override;
   void idle() override;
+  void publish() override;
   void prepare_sleep() override;
   void stay_awake() override;
   // In a forked child: the peers and the network interfaces are the parent's.
@@ -56,6 +66,7 @@ class PacketEngine final : public Engine {
   std::vector<std::unique_ptr<PortStack>> ports_;
   std::unique_ptr<RawPackets> raw_;
   std::unique_ptr<Management> management_;
+  std::unique_ptr<CounterSlot> counters_;  // nullptr: the NIC counts for itself
   std::unique_ptr<nic::Nic> nic_;
 };
 

@@ -15,15 +15,15 @@ namespace {
 
 void copy_name(char* to, std::size_t size, const std::string& text) { std::snprintf(to, size, "%s", text.c_str()); }
 
-std::string format_guid(std::uint64_t guid) {
+}  // namespace
+
+std::string guid_text(std::uint64_t guid) {
   char text[24];
-  std::snprintf(text, sizeof text, "%04x:%04x:%04x:%04x", static_cast<unsigned>(guid >> 48 & 0xffff),
+  std::snprintf(text, sizeof text, "%04x:%04x:%04x:%04x\n", static_cast<unsigned>(guid >> 48 & 0xffff),
                 static_cast<unsigned>(guid >> 32 & 0xffff), static_cast<unsigned>(guid >> 16 & 0xffff),
                 static_cast<unsigned>(guid & 0xffff));
   return text;
 }
-
-}  // namespace
 
 Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid, int number)
     : config_(std::move(config)), model_(model), number_(number) {
@@ -79,7 +79,7 @@ std::string Device::attribute(const std::string& file) const {
   if (file == "fw_ver") return std::string(identity_.fw_ver) + "\n";
   if (file == "hca_type") return std::string(identity_.hca_type) + "\n";
   if (file == "hw_rev") return std::to_string(identity_.hw_ver) + "\n";
-  if (file == "node_guid" || file == "sys_image_guid") return format_guid(guid_) + "\n";
+  if (file == "node_guid" || file == "sys_image_guid") return guid_text(guid_);
   if (file == "node_desc") return config_.name + "\n";
   if (file == "node_type") return "1: CA\n";
   return {};
@@ -88,7 +88,8 @@ std::string Device::attribute(const std::string& file) const {
 int Device::open(Adapter** adapter) {
   if (!adapter_) {
     const FrameHook hook{model_, ibv()};
-    if (const int error = Adapter::open(config_, guid_, hook, &adapter_)) return error;
+    if (const int error = Adapter::open(config_, guid_, hook, followed_counters(), &adapter_)) return error;
+    changed_ = true;
   }
   ++open_count_;
   *adapter = adapter_.get();
@@ -101,6 +102,14 @@ void Device::close() {
   const auto keep = [this](const char* name, std::uint64_t value) { closed_counters_[name] += value; };
   contain([&] { return adapter_->instruments.report_counters(keep), 0; }, [](int) { return 0; });
   adapter_.reset();
+  changed_ = true;
+}
+
+// Those that the model has made until now.
+std::vector<FollowedCounter> Device::followed_counters() const {
+  std::vector<FollowedCounter> all;
+  for (const auto& [name, value] : model_counters_) all.push_back({name.c_str(), &value});
+  return all;
 }
 
 int Device::start_capture(CaptureConfig capture) {
@@ -172,6 +181,7 @@ int Device::change_ports(unsigned port_num, Change&& change) {
 }
 
 int Device::set_link(unsigned port_num, bool up) {
+  changed_ = true;
   return change_ports(port_num, [&](std::uint8_t port, PortState* state) {
     const int error = adapter_ ? adapter_->port_control.set_link(port, up) : 0;
     if (error == 0) state->up = up;
@@ -188,12 +198,14 @@ int Device::set_mtu(unsigned port_num, ibv_mtu mtu) {
 }
 
 int Device::add_gid(unsigned port_num, const wire::Gid& gid, std::uint32_t* index) {
+  changed_ = true;
   if (const int error = check_port(port_num)) return error;
   if (const int error = check_open()) return error;
   return adapter_->port_control.add_gid(static_cast<std::uint8_t>(port_num), gid, index);
 }
 
 int Device::remove_gid(unsigned port_num, const wire::Gid& gid) {
+  changed_ = true;
   if (const int error = check_port(port_num)) return error;
   if (const int error = check_open()) return error;
   return adapter_->port_control.remove_gid(static_cast<std::uint8_t>(port_num), gid);
@@ -206,6 +218,7 @@ int Device::fail_open() {
 
 void Device::forget_parent(std::uint64_t guid) {
   set_guid(guid);
+  changed_ = true;
   closed_counters_.clear();
   for (auto& [name, value] : model_counters_) value = 0;
   open_count_ = 0;

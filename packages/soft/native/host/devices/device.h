@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "host/adapter/adapter.h"
 #include "host/configuration/configuration.h"
@@ -16,6 +18,9 @@
 #include "verbs_soft_extension.h"
 
 namespace verbs::soft::host {
+
+// "0200:00ff:fe00:0001", with a line end.
+std::string guid_text(std::uint64_t guid);
 
 // Guarded by the registry's lock.
 class Device {
@@ -64,11 +69,15 @@ class Device {
   // A counter that the model increments, under the lock of the adapter while the device is open.
   std::uint64_t* model_counter(const std::string& name) { return &model_counters_[name]; }
 
+  // Whether it looks different than at the last call.
+  bool take_change() { return std::exchange(changed_, false); }
+
   // In a forked child: open contexts belong to the parent, and this device can be opened anew.
   void forget_parent(std::uint64_t guid);
 
  private:
   void set_guid(std::uint64_t guid);
+  std::vector<FollowedCounter> followed_counters() const;
   int check_port(unsigned port_num) const;
   int check_open() const;
   template <typename Change>
@@ -82,6 +91,7 @@ class Device {
   verbs_soft_identity identity_{};
   std::unique_ptr<Adapter> adapter_;
   int open_count_ = 0;
+  bool changed_ = true;
   std::map<std::string, std::uint64_t> closed_counters_;  // sums of earlier opens
   std::map<std::string, std::uint64_t> model_counters_;
 };

@@ -9,8 +9,9 @@ namespace verbs::soft::host {
 
 namespace {
 
-// The device's lock is held while their state is copied.
+// Of queue pairs, and of each other kind of object. The device's lock is held while their state is copied.
 constexpr std::size_t kMostQueuePairs = 4096;
+constexpr std::size_t kMostObjects = 4096;
 
 struct QueuePair {
   std::uint32_t number, destination_number, sends, receives, window, in_flight, sent_psn, received_psn;
@@ -82,6 +83,38 @@ void write_queue_pair(Json& json, const QueuePair& qp) {
   json.key("recovering").value(qp.recovering).key("waitingRnr").value(qp.waiting_rnr).close('}');
 }
 
+// Their members, in the order of the report.
+struct PdEntry {
+  std::uint32_t number, users;
+};
+struct CqEntry {
+  std::uint32_t number, cqe, users;
+};
+struct MrEntry {
+  std::uint32_t number, lkey, rkey, pd;
+  std::uint64_t length;
+};
+
+template <typename Entry, typename Table, typename Copy>
+std::vector<Entry> copies(const Table& table, const Copy& copy_of) {
+  std::vector<Entry> all;
+  table.for_each([&](const auto& object) {
+    if (all.size() < kMostObjects) all.push_back(copy_of(object));
+  });
+  return all;
+}
+
+template <typename Entry, typename Write>
+void write_list(Json& json, const char* key, const std::vector<Entry>& entries, const Write& write) {
+  json.key(key).open('[');
+  for (const Entry& entry : entries) {
+    json.open('{');
+    write(entry);
+    json.close('}');
+  }
+  json.close(']');
+}
+
 }  // namespace
 
 void write_report(Json& json, Device& device) {
@@ -125,6 +158,34 @@ void write_report(Json& json, Device& device) {
   json.key("queuePairCount").value(static_cast<std::uint32_t>(count)).key("queuePairs").open('[');
   for (const QueuePair& qp : qps) write_queue_pair(json, qp);
   json.close(']').close('}');
+}
+
+void write_objects(Json& json, Device& device) {
+  std::vector<PdEntry> pds;
+  std::vector<CqEntry> cqs;
+  std::vector<MrEntry> mrs;
+  {
+    DeviceCore& core = device.adapter()->core;
+    const std::lock_guard guard(core.lock);
+    pds = copies<PdEntry>(core.nic().pds(), [](const nic::Pd& pd) { return PdEntry{pd.handle, pd.users}; });
+    cqs = copies<CqEntry>(core.nic().cqs(), [](const nic::Cq& cq) {
+      return CqEntry{cq.handle, static_cast<std::uint32_t>(cq.cqe()), cq.users};
+    });
+    mrs = copies<MrEntry>(core.nic().mrs(), [](const nic::Mr& mr) {
+      return MrEntry{mr.key >> 8, mr.lkey(), mr.rkey(), mr.pd->handle, mr.length};
+    });
+  }
+  json.open('{').key("device").value(device.config().name);
+  write_list(json, "pds", pds,
+             [&](const PdEntry& pd) { json.key("pdn").value(pd.number).key("users").value(pd.users); });
+  write_list(json, "cqs", cqs, [&](const CqEntry& cq) {
+    json.key("cqn").value(cq.number).key("cqe").value(cq.cqe).key("users").value(cq.users);
+  });
+  write_list(json, "mrs", mrs, [&](const MrEntry& mr) {
+    json.key("mrn").value(mr.number).key("lkey").value(mr.lkey).key("rkey").value(mr.rkey);
+    json.key("pdn").value(mr.pd).key("length").value(mr.length);
+  });
+  json.close('}');
 }
 
 }  // namespace verbs::soft::host

@@ -9,4 +9,8 @@ namespace verbs::soft::host {
 // Ports, counters and queue pairs. Under the registry's lock; takes the device's for the queue pairs.
 void write_report(Json& json, Device& device);
 
+// What rdma(8) lists of the device beside queue pairs: its protection domains, completion queues and memory regions.
+// Locks as above.
+void write_objects(Json& json, Device& device);
+
 }  // namespace verbs::soft::host

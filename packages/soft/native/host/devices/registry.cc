@@ -14,8 +14,10 @@
 #include <new>
 
 #include "host/devices/device_report.h"
+#include "host/devices/machine_files.h"
 #include "host/error.h"
 #include "host/fork_order.h"
+#include "host/machine/live_view.h"
 #include "host/models/model_loader.h"
 #include "host/models/model_options.h"
 #include "host/progress/clock.h"
@@ -73,6 +75,7 @@ void Registry::forget_parent() {
   guid_count_ = 0;
   for (const auto& device : devices_) device->forget_parent(next_guid());
   if (publisher_) publisher_.release()->abandon();  // its thread is the parent's
+  show_changes();
 }
 
 std::uint64_t Registry::next_guid() { return guid_base_ | ++guid_count_; }
@@ -114,6 +117,7 @@ int Registry::replace(const std::string& text) {
     entries.push_back({std::move(device), nullptr});
   }
   entries_ = std::move(entries);
+  changed_ = true;
   every_device_ = std::move(every_device);
   configured_ = true;
   return 0;
@@ -133,9 +137,39 @@ int Registry::configure_once() {
 int Registry::configure(const char* text) {
   const std::lock_guard guard(mutex_);
   if (any_open()) return fail(EBUSY, "a device of the software NIC is open; configure before the first open");
-  if (text) return replace(text);
   configured_ = false;
-  return configure_once();
+  const int error = text ? replace(text) : configure_once();
+  if (error == 0) make_all();
+  return error;
+}
+
+// Files of the devices are there from now on, and not only when the program lists them.
+void Registry::make_all() {
+  if (!has_live_view()) return;
+  for (Entry& entry : entries_) {
+    if (!entry.device && make_device(entry, nullptr) != 0) return clear_last_error();
+  }
+  show_changes();
+}
+
+void Registry::show_changes() {
+  const bool is_new_list = std::exchange(changed_, false);
+  bool changed = is_new_list;
+  for (const auto& device : devices_) changed = device->take_change() || changed;
+  if (!changed || !has_live_view()) return;
+  const auto show = [this, is_new_list] {
+    std::vector<Device*> devices;
+    for (const Entry& entry : entries_) {
+      if (entry.device) devices.push_back(entry.device);
+    }
+    show_devices(devices, is_new_list);
+    return 0;
+  };
+  // Without memory the machine looks as before, until the next time.
+  contain(show, [this](int) {
+    changed_ = true;
+    return 0;
+  });
 }
 
 int Registry::add_devices(const char* text) {
@@ -154,6 +188,7 @@ int Registry::add_devices(const char* text) {
   }
   entries_.reserve(entries_.size() + texts.size());
   for (DeviceText& device : texts) entries_.push_back({std::move(device), nullptr});
+  make_all();
   return 0;
 }
 
@@ -185,6 +220,7 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
     return error;
   }
   entry.device = devices_.back().get();
+  changed_ = true;
   return 0;
 }
 
@@ -211,6 +247,7 @@ int Registry::list(verbs_soft_extension_function extension, std::vector<Device*>
     }
     devices->push_back(entries_[i].device);
   }
+  show_changes();
   if (left_out.empty()) {
     clear_last_error();
   } else {
@@ -260,11 +297,13 @@ Device* Registry::find_locked(const std::string& name) {
 Device* Registry::at(std::size_t index) {
   const std::lock_guard guard(mutex_);
   if (configure_once() != 0) return nullptr;
-  for (Entry& entry : entries_) {
-    Device* device = find_locked(entry.text.name);
-    if (device && index-- == 0) return device;
+  Device* found = nullptr;
+  for (std::size_t i = 0; i < entries_.size() && !found; ++i) {
+    Device* device = find_locked(entries_[i].text.name);
+    if (device && index-- == 0) found = device;
   }
-  return nullptr;
+  show_changes();
+  return found;
 }
 
 Device* Registry::find(const std::string& name) {
@@ -280,6 +319,7 @@ int Registry::open(const ibv_device* ibv, Device** device, Adapter** adapter) {
     return fail(ENODEV, "the device is not one of the software NIC's present configuration; list the devices again");
   }
   const int error = (*device)->open(adapter);
+  show_changes();
   if (error == 0 && !publisher_) publisher_ = Publisher::start([this] { return report(); });
   return error;
 }
@@ -289,6 +329,7 @@ void Registry::close(Device* device, Adapter* adapter) {
   const std::lock_guard guard(mutex_);
   if (adapter->core.inherited()) return;
   device->close();
+  show_changes();
   if (!any_open()) ended = std::move(publisher_);
 }
 
@@ -304,6 +345,10 @@ std::string Registry::report() {
   json.open('{').key("version").value(std::uint32_t{1}).key("program").value(program).key("devices").open('[');
   for (const auto& device : devices_) {
     if (device->is_open()) write_report(json, *device);
+  }
+  json.close(']').key("objects").open('[');
+  for (const auto& device : devices_) {
+    if (device->is_open()) write_objects(json, *device);
   }
   json.close(']').close('}');
   return json.take();

@@ -46,7 +46,9 @@ class Registry {
     const std::lock_guard guard(mutex_);
     if (const int error = configure_once()) return error;
     Device* device = find_locked(name);
-    return device ? call(*device) : no_device(name);
+    const int error = device ? call(*device) : no_device(name);
+    show_changes();
+    return error;
   }
 
   // What the process publishes about its open devices.
@@ -67,6 +69,8 @@ class Registry {
   int no_device(const std::string& name) const;
   Device* find_locked(const std::string& name);
   int make_device(Entry& entry, verbs_soft_extension_function extension);
+  void make_all();
+  void show_changes();
   std::uint64_t next_guid();
   int free_number() const;
 
@@ -78,6 +82,7 @@ class Registry {
   // Recursive: list() loads libraries of models, and these register their models.
   std::recursive_mutex mutex_;
   bool configured_ = false;
+  bool changed_ = false;      // the list of devices, since the machine saw them
   OptionTexts every_device_;  // options of the configuration that devices get which are added later
   std::vector<Entry> entries_;
   // Every device that was ever created: pointers from old lists stay valid.

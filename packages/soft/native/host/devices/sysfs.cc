@@ -9,8 +9,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
+#include "machine/counter_file.h"
+#include "machine/folder.h"
 #include "nic/ports/port.h"
 
 namespace verbs::soft::host {
@@ -78,17 +81,9 @@ struct PortFacts {
   std::vector<wire::Gid> gids;
 };
 
-PortFacts port_facts(Device& device, int port_num) {
+// As the configuration has it.
+PortFacts configured_port(const Device& device, int port_num) {
   PortFacts facts;
-  if (Adapter* adapter = device.adapter(); adapter && !adapter->core.inherited()) {
-    const std::lock_guard guard(adapter->core.lock);
-    const nic::Ports& ports = adapter->core.nic().ports();
-    const auto port = static_cast<std::uint8_t>(port_num);
-    ports.query(port, &facts.attr);
-    wire::Gid gid;
-    for (int index = 0; ports.query_gid(port, index, &gid) == 0; ++index) facts.gids.push_back(gid);
-    return facts;
-  }
   const PortState& state = device.config().port_states.at(static_cast<std::size_t>(port_num - 1));
   nic::PortConfig config;
   // Addresses that are not configured are chosen when the device is opened: mostly the first of the loopback interface.
@@ -105,10 +100,29 @@ PortFacts port_facts(Device& device, int port_num) {
   return facts;
 }
 
-// Whom the files go to, and of which folder they are asked for; nullptr for all.
+PortFacts present_port(Device& device, int port_num) {
+  Adapter* adapter = device.adapter();
+  if (!adapter || adapter->core.inherited()) return configured_port(device, port_num);
+  PortFacts facts;
+  const std::lock_guard guard(adapter->core.lock);
+  const nic::Ports& ports = adapter->core.nic().ports();
+  const auto port = static_cast<std::uint8_t>(port_num);
+  ports.query(port, &facts.attr);
+  wire::Gid gid;
+  for (int index = 0; ports.query_gid(port, index, &gid) == 0; ++index) facts.gids.push_back(gid);
+  return facts;
+}
+
+// Whom the files go to, and of which folder they are asked for; nullptr for all. With `guid` the device is shown as
+// nobody has opened it, with that GUID.
 struct Visit {
   const SysfsVisitor& file;
-  const std::string* only;
+  const std::string* only = nullptr;
+  std::optional<std::uint64_t> guid = std::nullopt;
+
+  PortFacts port(Device& device, int port_num) const {
+    return guid ? configured_port(device, port_num) : present_port(device, port_num);
+  }
 
   bool in(const std::string& folder) const { return !only || *only == folder; }
   bool below(const char* folder) const { return !only || only->starts_with(folder); }
@@ -140,28 +154,6 @@ void visit_port(const PortFacts& facts, const std::string& folder, const Interfa
            [&](const wire::Gid& gid) { return gid.is_zero() ? std::string() : interfaces.of(gid) + "\n"; });
 }
 
-// The counters that IBTA gives every port, from ours.
-void visit_port_counters(const std::map<std::string, std::uint64_t>& counters, const std::string& folder,
-                         const Visit& visit) {
-  const auto value = [&](const char* name) {
-    const auto found = counters.find(name);
-    return found == counters.end() ? 0 : found->second;
-  };
-  const auto show = [&](const char* name, std::uint64_t count) {
-    visit.file(folder + name, std::to_string(count) + "\n");
-  };
-  constexpr std::uint64_t kWord = 4;  // of "data"
-  show("port_xmit_data", value("sent_bytes") / kWord);
-  show("port_rcv_data", value("rcvd_bytes") / kWord);
-  show("port_xmit_packets", value("sent_pkts"));
-  show("port_rcv_packets", value("rcvd_pkts"));
-  show("unicast_xmit_packets", value("sent_pkts"));
-  show("unicast_rcv_packets", value("rcvd_pkts"));
-  show("port_rcv_errors", value("icrc_err"));
-  show("port_xmit_discards", value("link_dropped"));
-  show("link_downed", value("link_downed"));
-}
-
 void visit_counters(Device& device, const Visit& visit) {
   // The NIC counts for the device. With one port these are the port's counters as well.
   const bool of_port = device.config().ports == 1;
@@ -169,41 +161,55 @@ void visit_counters(Device& device, const Visit& visit) {
   const std::string port = "ports/1/counters/";
   const bool visits_port = of_port && visit.in(port);
   if (!visit.in(ours) && !visits_port) return;
-  std::map<std::string, std::uint64_t> counters;
-  device.report_counters([&](const char* name, std::uint64_t value) { counters[name] = value; });
+  std::map<std::string, std::uint64_t, std::less<>> counters;
+  device.report_counters([&](const char* name, std::uint64_t value) { counters[name] = visit.guid ? 0 : value; });
   if (visit.in(ours)) {
     for (const auto& [name, value] : counters) visit.file(ours + name, std::to_string(value) + "\n");
   }
-  if (visits_port) visit_port_counters(counters, port, visit);
+  if (!visits_port) return;
+  for (const machine::PortCounter& counter : machine::kPortCounters) {
+    const auto found = counters.find(counter.ours);
+    const std::uint64_t value = found == counters.end() ? 0 : found->second / counter.unit;
+    visit.file(port + std::string(counter.name), std::to_string(value) + "\n");
+  }
 }
 
 void visit_interface(Device& device, const Visit& visit) {
-  const std::string interface = Interfaces().of(port_facts(device, 1).gids.front());
+  const std::string interface = Interfaces().of(visit.port(device, 1).gids.front());
   if (visit.in("")) visit.file("parent", interface + "\n");  // as the kernel's soft-RoCE
   const std::string net = "device/net/" + interface + "/";
   if (visit.in(net)) visit.file(net + "ifindex", std::to_string(if_nametoindex(interface.c_str())) + "\n");
 }
 
-// The place on the PCI bus of a model's device. No card is in this domain.
 void visit_bus(const Device& device, const Visit& visit) {
   const verbs_soft_identity& identity = device.identity();
   if (identity.pci_vendor == 0 || !visit.in("device/")) return;
-  char slot[32];
-  std::snprintf(slot, sizeof slot, "5f5f:00:%02x.0", static_cast<unsigned>(device.number()) & 0x1f);
-  visit.file("device/vendor", hex(identity.pci_vendor, 4));
+  const std::string ids = hex(identity.pci_vendor, 4);
+  visit.file("device/vendor", ids);
   visit.file("device/device", hex(identity.pci_device, 4));
+  visit.file("device/subsystem_vendor", ids);
+  visit.file("device/subsystem_device", "0x0000\n");
+  visit.file("device/revision", "0x00\n");
   visit.file("device/class", "0x020700\n");  // an InfiniBand controller
-  visit.file("device/uevent", "PCI_SLOT_NAME=" + std::string(slot) + "\n");
+  visit.file("device/irq", "0\n");
+  visit.file("device/current_link_speed", "16.0 GT/s PCIe\n");
+  visit.file("device/max_link_speed", "16.0 GT/s PCIe\n");
+  visit.file("device/current_link_width", "16\n");
+  visit.file("device/max_link_width", "16\n");
+  visit.file("device/uevent", "PCI_SLOT_NAME=" + bus_place(device) + "\n");
 }
 
 void visit_some(Device& device, const Visit& visit) {
   if (visit.in("")) {
-    for (const char* file : Device::kAttributes) visit.file(file, device.attribute(file));
+    for (const char* file : Device::kAttributes) {
+      const bool is_guid = std::string_view(file).ends_with("_guid");
+      visit.file(file, visit.guid && is_guid ? guid_text(*visit.guid) : device.attribute(file));
+    }
   }
   if (visit.below("ports/")) {
     const Interfaces interfaces;
     for (int port_num = 1; port_num <= device.config().ports; ++port_num) {
-      visit_port(port_facts(device, port_num), "ports/" + std::to_string(port_num) + "/", interfaces, visit);
+      visit_port(visit.port(device, port_num), "ports/" + std::to_string(port_num) + "/", interfaces, visit);
     }
   }
   visit_counters(device, visit);
@@ -220,7 +226,18 @@ void visit_some(Device& device, const Visit& visit) {
 
 }  // namespace
 
-void visit_sysfs(Device& device, const SysfsVisitor& visit) { visit_some(device, {.file = visit, .only = nullptr}); }
+std::string bus_place(const Device& device) {
+  if (device.identity().pci_vendor == 0) return {};
+  char slot[16];
+  std::snprintf(slot, sizeof slot, "00:%02x.0", static_cast<unsigned>(device.number()) & 0x1f);
+  return std::string(machine::kBusDomain) + slot;
+}
+
+void visit_sysfs(Device& device, const SysfsVisitor& visit) { visit_some(device, {.file = visit}); }
+
+void visit_configured_sysfs(Device& device, std::uint64_t guid, const SysfsVisitor& visit) {
+  visit_some(device, {.file = visit, .guid = guid});
+}
 
 std::optional<std::string> read_sysfs(Device& device, const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/') + 1);

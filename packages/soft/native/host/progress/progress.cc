@@ -186,6 +186,7 @@ void Progress::run() {
     ticking_ = (active || polled != 0) && (driver_active_ || !urgent);
     if (ticking_) {
       stay_awake();
+      engine_.publish();
       helper_.nap(lock, active ? kTick : polled);
     } else if (driver_active_) {
       park(lock);
@@ -278,6 +279,7 @@ int Progress::step_inline(std::unique_lock<DeviceLock>& lock, EventSource& sourc
   const bool more_out = engine_.transmit(time);
   if (more_in || more_out) yield_lock(lock);
   if (!source.empty() || more_in || more_out) return 0;
+  engine_.publish();
   const Nanos deadline = engine_.next_deadline();
   return driver_.sleep(lock, driver_fds_, complete ? deadline : std::min(deadline, time + kTick));
 }

@@ -53,6 +53,8 @@ class Engine {
   virtual Nanos next_deadline() const = 0;
   // Called before the helper thread sleeps.
   virtual void idle() = 0;
+  // Called now and then: every tick while threads work, and before the driver sleeps.
+  virtual void publish() {}
   // Called before the last receive() before a thread sleeps: from now on each frame makes a socket readable, and
   // stay_awake() ends that, because a thread calls receive() all the time.
   virtual void prepare_sleep() {}

@@ -7,6 +7,10 @@ namespace verbs::soft::nic {
 Core::Core(NicConfig nic_config, EventSink& sink)
     : config(std::move(nic_config)),
       events(sink),
+      all_counters(config.counters != nullptr ? *config.counters : own_counters),
+      counted_before(all_counters),
+      counters(all_counters.packets),
+      frame_counters(all_counters.frames),
       ports(config.ports, sink, counters),
       pds(config.limits),
       cqs(config.limits, now),

@@ -73,6 +73,7 @@ struct NicConfig {
   FrameSteering* steering = nullptr;  // nullptr: the device has no raw packets
   MadSink* mads = nullptr;            // nullptr: management datagrams are dropped
   link::OfferedMemory* offered = nullptr;
+  DeviceCounters* counters = nullptr;  // where it counts on; nullptr: in itself, from 0
 };
 
 struct Core {
@@ -86,8 +87,11 @@ struct Core {
 
   NicConfig config;
   EventSink& events;
-  Counters counters;
-  FrameCounters frame_counters;
+  DeviceCounters own_counters;
+  DeviceCounters& all_counters;
+  const DeviceCounters counted_before;
+  Counters& counters;
+  FrameCounters& frame_counters;
   Nanos now = 0;  // the time stamp of completions
   Ports ports;
   PdTable pds;

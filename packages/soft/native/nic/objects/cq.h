@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "nic/shared/event.h"
 #include "nic/shared/limits.h"
@@ -165,6 +166,11 @@ class CqTable {
   void expire(Nanos now, EventSink& events);
   Nanos next_deadline() const { return timers_.next(); }
   std::size_t count() const { return table_.size(); }
+  // `visit(object)` may not make or end one.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    table_.for_each(std::forward<Visit>(visit));
+  }
 
  private:
   int max_cqe_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "link/offered_memory.h"
 #include "nic/objects/dm.h"
@@ -118,6 +119,11 @@ class MrTable {
     return mr != nullptr && mr->key == key && mr->pd == pd ? mr : nullptr;
   }
   std::size_t count() const { return table_.size(); }
+  // `visit(object)` may not make or end one.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    table_.for_each(std::forward<Visit>(visit));
+  }
 
  private:
   int insert(std::unique_ptr<Mr> region, Mr** mr);

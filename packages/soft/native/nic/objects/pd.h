@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "nic/shared/limits.h"
 #include "nic/shared/table.h"
@@ -24,6 +25,11 @@ class PdTable {
   void retain(Pd* pd) { ++pd->users; }
   void release(Pd* pd) { --pd->users; }
   std::size_t count() const { return table_.size(); }
+  // `visit(object)` may not make or end one.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    table_.for_each(std::forward<Visit>(visit));
+  }
 
  private:
   Table<Pd> table_;

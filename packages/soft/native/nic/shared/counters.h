@@ -1,6 +1,8 @@
 // Counters of a device, by the names of the kernel's soft-RoCE (`rdma statistic`) where it has one.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 
 namespace verbs::soft::nic {
@@ -41,5 +43,20 @@ struct FrameCounters {
   std::uint64_t raw_loopback_blocked = 0;  // for a queue pair without self loopback
   std::uint64_t raw_malformed = 0;         // too short to be Ethernet, or too long for a port
 };
+
+// What a device counts. The host may lay it where others read it.
+struct DeviceCounters {
+  Counters packets;
+  FrameCounters frames;
+};
+
+// What was counted between two times.
+inline DeviceCounters difference(const DeviceCounters& now, const DeviceCounters& before) {
+  using Words = std::array<std::uint64_t, sizeof(DeviceCounters) / sizeof(std::uint64_t)>;
+  auto words = std::bit_cast<Words>(now);
+  const auto base = std::bit_cast<Words>(before);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] -= base[i];
+  return std::bit_cast<DeviceCounters>(words);
+}
 
 }  // namespace verbs::soft::nic

@@ -1,10 +1,17 @@
 // open() and fopen() in their forms. The files are read-only, as the kernel's are; a device node needs a driver behind
 // it, which only the drop-in libraries have, so it cannot be opened.
+#include "system/calls/open_calls.h"
+
+#include <pthread.h>
+
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 
-#include "system/call.h"
+#include "system/libc.h"
+#include "system/paths.h"
+#include "system/served.h"
 
 namespace verbs::soft::system {
 
@@ -12,41 +19,25 @@ namespace {
 
 using Openat = int(int, const char*, int, ...);
 using Fopen = FILE*(const char*, const char*);
+VERBS_LIBC(Openat, openat);
+VERBS_LIBC(Fopen, fopen);
 
-// 0, or the errno of opening the place.
-int refuse(const Tree::Place& place, bool writes) {
-  const auto node = below(kNodes, place.name);
-  if (node && !node->empty()) return ENXIO;  // as of a node without a driver
-  if (writes) return EACCES;
-  try {
-    return Tree::get().refresh(place);
-  } catch (...) {
-    return ENOMEM;
-  }
+int fail(int error) {
+  errno = error;
+  return -1;
 }
 
 int open_at(int directory, const char* path, int flags, mode_t mode) {
-  static Openat* libc = next<Openat>("openat");
-  const auto place = place_of(directory, path);
-  if (!place) return libc(directory, path, flags, mode);
-  const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
-  if ((flags & O_PATH) == 0) {
-    if (const int error = refuse(*place, writes)) {
-      errno = error;
-      return -1;
-    }
-  }
-  return libc(AT_FDCWD, place->path.c_str(), flags, mode);
+  const Place place(directory, path);
+  return place.is_ours() ? open_place(place, flags) : libc_openat(place.directory(), place.path(), flags, mode);
 }
 
-FILE* open_file(Fopen* libc, const char* path, const char* mode) {
-  const auto place = place_of(AT_FDCWD, path);
-  if (!place) return libc(path, mode);
-  if (const int error = refuse(*place, std::strpbrk(mode, "wa+") != nullptr)) {
-    errno = error;
-    return nullptr;
-  }
-  return libc(place->path.c_str(), mode);
+FILE* open_file(const char* path, const char* mode) {
+  const Place place(AT_FDCWD, path);
+  if (!place.is_ours()) return libc_fopen(place.path(), mode);
+  const bool writes = std::strpbrk(mode, "wa+") != nullptr;
+  const int fd = open_place(place, (writes ? O_RDWR : O_RDONLY) | (std::strchr(mode, 'e') ? O_CLOEXEC : 0));
+  return fd < 0 ? nullptr : fdopen(fd, "r");
 }
 
 // The argument that is there only if a file may be created.
@@ -55,6 +46,23 @@ mode_t mode_of(int flags, va_list list) {
 }
 
 }  // namespace
+
+int open_place(const Place& place, int flags) {
+  if ((flags & O_PATH) != 0) return libc_openat(place.directory(), place.path(), flags, 0);
+  std::string_view node;
+  if (is_below(kNodes, place.name(), &node) && !node.empty() && (flags & O_DIRECTORY) == 0) {
+    pthread_testcancel();
+    return fail(ENXIO);  // as of a node without a driver
+  }
+  if ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0) {
+    pthread_testcancel();
+    return fail(EACCES);
+  }
+  const int fd = libc_openat(place.directory(), place.path(), flags, 0);
+  if (fd < 0) return fd;
+  const int served = serve(fd, flags);
+  return served < 0 ? fail(EINVAL) : served;
+}
 
 }  // namespace verbs::soft::system
 
@@ -99,11 +107,5 @@ VERBS_REPLACES(int, __openat64_2, int directory, const char* path, int flags) {
   return open_at(directory, path, flags | O_LARGEFILE, 0);
 }
 
-VERBS_REPLACES(FILE*, fopen, const char* path, const char* mode) {
-  static Fopen* libc = next<Fopen>("fopen");
-  return open_file(libc, path, mode);
-}
-VERBS_REPLACES(FILE*, fopen64, const char* path, const char* mode) {
-  static Fopen* libc = next<Fopen>("fopen64");
-  return open_file(libc, path, mode);
-}
+VERBS_REPLACES(FILE*, fopen, const char* path, const char* mode) { return open_file(path, mode); }
+VERBS_REPLACES(FILE*, fopen64, const char* path, const char* mode) { return open_file(path, mode); }

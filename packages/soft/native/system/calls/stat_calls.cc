@@ -4,9 +4,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <optional>
+#include <string_view>
 
-#include "system/call.h"
+#include "system/libc.h"
+#include "system/paths.h"
+#include "system/place.h"
 
 namespace verbs::soft::system {
 
@@ -15,38 +18,43 @@ namespace {
 constexpr unsigned kVerbsMajor = 231, kFirstVerbsMinor = 192;  // IB_UVERBS_MAJOR, IB_UVERBS_BASE_MINOR
 constexpr unsigned kMiscMajor = 10, kManagerMinor = 58;        // of rdma_cm, chosen by the kernel when it is loaded
 constexpr mode_t kNodeMode = S_IFCHR | 0666;
+constexpr off_t kFileSize = 4096;  // of every file of sysfs
 
 struct Node {
   unsigned major, minor;
 };
 
-std::optional<Node> node_at(const Tree::Place& place) {
-  const auto file = below(kNodes, place.name);
-  if (!file || file->empty()) return std::nullopt;
+std::optional<Node> node_at(const Place& place) {
+  std::string_view file;
+  if (!is_below(kNodes, place.name(), &file) || file.empty()) return std::nullopt;
   constexpr std::string_view kVerbs = "/uverbs";
-  if (file->substr(0, kVerbs.size()) != kVerbs) return Node{kMiscMajor, kManagerMinor};
-  const auto number = std::strtoul(std::string(file->substr(kVerbs.size())).c_str(), nullptr, 10);
-  return Node{kVerbsMajor, kFirstVerbsMinor + static_cast<unsigned>(number)};
+  if (!file.starts_with(kVerbs)) return Node{kMiscMajor, kManagerMinor};
+  file.remove_prefix(kVerbs.size());
+  unsigned number = 0;
+  for (const char digit : file) number = 10 * number + static_cast<unsigned>(digit - '0');
+  return Node{kVerbsMajor, kFirstVerbsMinor + number};
 }
 
+// As the kernel would have the file.
 template <typename Stat>
-void dress(const Tree::Place& place, Stat* stat) {
+void dress(const Place& place, Stat* stat) {
   stat->st_uid = 0;
   stat->st_gid = 0;
-  const auto node = S_ISREG(stat->st_mode) ? node_at(place) : std::nullopt;
+  if (!S_ISREG(stat->st_mode)) return;
+  stat->st_size = kFileSize;
+  const auto node = node_at(place);
   if (!node) return;
   stat->st_mode = kNodeMode;
   stat->st_rdev = makedev(node->major, node->minor);
   stat->st_size = 0;
 }
 
-// Calls `libc(directory, path)`, for the place of the path if it has one.
-template <typename Stat, typename Libc>
-int stat_at(int directory, const char* path, Stat* stat, Libc&& libc) {
-  const auto place = place_of(directory, path);
-  if (!place) return libc(directory, path);
-  const int result = libc(AT_FDCWD, place->path.c_str());
-  if (result == 0) dress(*place, stat);
+// Calls `libc(directory, path)`, which fills `stat`.
+template <typename Call>
+int stat_at(int directory, const char* path, struct stat* stat, const Call& libc) {
+  const Place place(directory, path);
+  const int result = libc(place.directory(), place.path());
+  if (result == 0 && place.is_ours()) dress(place, stat);
   return result;
 }
 
@@ -54,28 +62,29 @@ using Fstatat = int(int, const char*, struct stat*, int);
 using Fxstatat = int(int, int, const char*, struct stat*, int);
 using Statx = int(int, const char*, int, unsigned, struct statx*);
 using Faccessat = int(int, const char*, int, int);
+VERBS_LIBC(Fstatat, fstatat);
+VERBS_LIBC(Fxstatat, __fxstatat);  // before glibc 2.33 there is only this one
+VERBS_LIBC(Statx, statx);
+VERBS_LIBC(Faccessat, faccessat);
 
 // Where struct stat and struct stat64 are one, so are the functions.
 static_assert(sizeof(struct stat) == sizeof(struct stat64));
 
 int stat_with_flags(int directory, const char* path, struct stat* stat, int flags) {
-  static Fstatat* libc = next<Fstatat>("fstatat");
-  static Fxstatat* old_libc = next<Fxstatat>("__fxstatat");  // before glibc 2.33 there is only this one
   return stat_at(directory, path, stat, [&](int at, const char* file) {
     constexpr int kVersion = 1;
-    return libc ? libc(at, file, stat, flags) : old_libc(kVersion, at, file, stat, flags);
+    return libc_fstatat.find() ? libc_fstatat(at, file, stat, flags) : libc___fxstatat(kVersion, at, file, stat, flags);
   });
 }
 
 int old_stat(int version, int directory, const char* path, struct stat* stat, int flags) {
-  static Fxstatat* libc = next<Fxstatat>("__fxstatat");
-  return stat_at(directory, path, stat, [&](int at, const char* file) { return libc(version, at, file, stat, flags); });
+  return stat_at(directory, path, stat,
+                 [&](int at, const char* file) { return libc___fxstatat(version, at, file, stat, flags); });
 }
 
 int access_with_flags(int directory, const char* path, int mode, int flags) {
-  static Faccessat* libc = next<Faccessat>("faccessat");
-  const auto place = place_of(directory, path);
-  return place ? libc(AT_FDCWD, place->path.c_str(), mode, flags) : libc(directory, path, mode, flags);
+  const Place place(directory, path);
+  return libc_faccessat(place.directory(), place.path(), mode, flags);
 }
 
 }  // namespace
@@ -120,13 +129,13 @@ VERBS_REPLACES(int, __fxstatat64, int version, int directory, const char* path, 
 }
 
 VERBS_REPLACES(int, statx, int directory, const char* path, int flags, unsigned mask, struct statx* stat) {
-  static Statx* libc = next<Statx>("statx");
-  const auto place = place_of(directory, path);
-  if (!place) return libc(directory, path, flags, mask, stat);
-  const int result = libc(AT_FDCWD, place->path.c_str(), flags, mask, stat);
-  if (result != 0) return result;
+  const Place place(directory, path);
+  const int result = libc_statx(place.directory(), place.path(), flags, mask, stat);
+  if (result != 0 || !place.is_ours()) return result;
   stat->stx_uid = stat->stx_gid = 0;
-  if (const auto node = S_ISREG(stat->stx_mode) ? node_at(*place) : std::nullopt) {
+  if (!S_ISREG(stat->stx_mode)) return 0;
+  stat->stx_size = kFileSize;
+  if (const auto node = node_at(place)) {
     stat->stx_mode = static_cast<decltype(stat->stx_mode)>(kNodeMode);
     stat->stx_rdev_major = node->major;
     stat->stx_rdev_minor = node->minor;

@@ -3,45 +3,47 @@
 
 #include <climits>
 #include <cstdlib>
-#include <cstring>
 
-#include "system/call.h"
+#include "system/calls/names.h"
+#include "system/libc.h"
+#include "system/place.h"
 
 namespace verbs::soft::system {
 
 namespace {
 
 using Readlinkat = ssize_t(int, const char*, char*, std::size_t);
+using Realpath = char*(const char*, char*);
+using Getxattr = ssize_t(const char*, const char*, void*, std::size_t);
+using Listxattr = ssize_t(const char*, char*, std::size_t);
+VERBS_LIBC(Readlinkat, readlinkat);
+VERBS_LIBC(Realpath, realpath);
+VERBS_LIBC(Getxattr, getxattr);
+VERBS_LIBC(Getxattr, lgetxattr);
+VERBS_LIBC(Listxattr, listxattr);
+VERBS_LIBC(Listxattr, llistxattr);
 
+// The links of /proc to descriptors and to the working directory have the names that the program knows.
 ssize_t read_link(int directory, const char* path, char* text, std::size_t size) {
-  static Readlinkat* libc = next<Readlinkat>("readlinkat");
-  const auto place = place_of(directory, path);
-  return place ? libc(AT_FDCWD, place->path.c_str(), text, size) : libc(directory, path, text, size);
+  const Place place(directory, path);
+  const ssize_t length = libc_readlinkat(place.directory(), place.path(), text, size);
+  return length <= 0 || place.is_ours() ? length : rename_in_tree(text, length);
 }
 
 // As realpath(): into `resolved`, or new memory.
 char* real_path(const char* path, char* resolved) {
-  using Realpath = char*(const char*, char*);
-  static Realpath* libc = next<Realpath>("realpath");
-  const auto place = place_of(AT_FDCWD, path);
-  char* result = libc(place ? place->path.c_str() : path, resolved);
-  if (!result || !Tree::get().in_use()) return result;
-  // The name is shorter than the path in the tree.
-  if (const auto name = Tree::get().name_of(result)) std::memcpy(result, name->c_str(), name->size() + 1);
-  return result;
+  const Place place(AT_FDCWD, path);
+  return rename_in_tree(libc_realpath(place.path(), resolved));
 }
 
-using Getxattr = ssize_t(const char*, const char*, void*, std::size_t);
-using Listxattr = ssize_t(const char*, char*, std::size_t);
-
-ssize_t get_attribute(Getxattr* libc, const char* path, const char* name, void* value, std::size_t size) {
-  const auto place = place_of(AT_FDCWD, path);
-  return libc(place ? place->path.c_str() : path, name, value, size);
+ssize_t get_attribute(Libc<Getxattr>& libc, const char* path, const char* name, void* value, std::size_t size) {
+  const Place place(AT_FDCWD, path);
+  return libc(place.path(), name, value, size);
 }
 
-ssize_t list_attributes(Listxattr* libc, const char* path, char* list, std::size_t size) {
-  const auto place = place_of(AT_FDCWD, path);
-  return libc(place ? place->path.c_str() : path, list, size);
+ssize_t list_attributes(Libc<Listxattr>& libc, const char* path, char* list, std::size_t size) {
+  const Place place(AT_FDCWD, path);
+  return libc(place.path(), list, size);
 }
 
 }  // namespace
@@ -75,18 +77,14 @@ VERBS_REPLACES(char*, __realpath_chk, const char* path, char* resolved, std::siz
 VERBS_REPLACES(char*, canonicalize_file_name, const char* path) { return real_path(path, nullptr); }
 
 VERBS_REPLACES(ssize_t, getxattr, const char* path, const char* name, void* value, std::size_t size) {
-  static Getxattr* libc = next<Getxattr>("getxattr");
-  return get_attribute(libc, path, name, value, size);
+  return get_attribute(libc_getxattr, path, name, value, size);
 }
 VERBS_REPLACES(ssize_t, lgetxattr, const char* path, const char* name, void* value, std::size_t size) {
-  static Getxattr* libc = next<Getxattr>("lgetxattr");
-  return get_attribute(libc, path, name, value, size);
+  return get_attribute(libc_lgetxattr, path, name, value, size);
 }
 VERBS_REPLACES(ssize_t, listxattr, const char* path, char* list, std::size_t size) {
-  static Listxattr* libc = next<Listxattr>("listxattr");
-  return list_attributes(libc, path, list, size);
+  return list_attributes(libc_listxattr, path, list, size);
 }
 VERBS_REPLACES(ssize_t, llistxattr, const char* path, char* list, std::size_t size) {
-  static Listxattr* libc = next<Listxattr>("llistxattr");
-  return list_attributes(libc, path, list, size);
+  return list_attributes(libc_llistxattr, path, list, size);
 }

@@ -1,0 +1,36 @@
+#include "host/machine/machine.h"
+
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "machine/folder.h"
+
+namespace verbs::soft::host {
+
+namespace {
+
+// A program with the rights of another user (setuid) does not write where its environment says.
+std::string find_folder() {
+  const char* path = getauxval(AT_SECURE) == 0 ? std::getenv(machine::kVariable) : nullptr;
+  if (!path || path[0] != '/') return {};
+  struct stat status{};
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? path : "";
+}
+
+}  // namespace
+
+const std::string& machine_folder() {
+  static const auto* folder = new std::string(find_folder());  // outlives every thread
+  return *folder;
+}
+
+bool may_be_long(std::size_t size) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= size;
+}
+
+}  // namespace verbs::soft::host

@@ -1,0 +1,406 @@
+#include "system/netlink/nldev.h"
+
+#include <rdma/rdma_netlink.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "system/kernel.h"
+#include "system/netlink/facts.h"
+#include "system/netlink/netlink_message.h"
+#include "system/netlink/publications.h"
+
+namespace verbs::soft::system {
+
+namespace {
+
+constexpr std::uint16_t type_of(std::uint32_t command) {
+  return static_cast<std::uint16_t>((RDMA_NL_NLDEV << 10) + command);
+}
+
+// The number of an attribute of a request; nullopt: it has none of that type.
+std::optional<std::uint32_t> attribute_of(const nlmsghdr& request, int type) {
+  const auto* at = reinterpret_cast<const char*>(&request) + NLMSG_HDRLEN;
+  std::size_t left = request.nlmsg_len - NLMSG_HDRLEN;
+  while (left >= NLA_HDRLEN) {
+    const auto* attribute = reinterpret_cast<const nlattr*>(at);
+    if (attribute->nla_len < NLA_HDRLEN || attribute->nla_len > left) break;
+    if ((attribute->nla_type & NLA_TYPE_MASK) == type) {
+      std::uint32_t number = 0;
+      if (attribute->nla_len >= NLA_HDRLEN + sizeof number) std::memcpy(&number, at + NLA_HDRLEN, sizeof number);
+      return number;
+    }
+    const std::size_t aligned = NLA_ALIGN(attribute->nla_len);
+    const std::size_t step = aligned < left ? aligned : left;
+    at += step;
+    left -= step;
+  }
+  return std::nullopt;
+}
+
+// -- objects: lists of the reports of processes
+
+// What an object has: a number of its entry in a report.
+struct Field {
+  int attribute;
+  std::string_view key;
+  std::size_t size;
+};
+
+struct Code {
+  std::string_view name;
+  std::uint8_t code;
+};
+constexpr Code kQpTypes[] = {{"RC", 2}, {"UC", 3}, {"UD", 4}, {"RAW_PACKET", 8}, {"XRC_SEND", 9}, {"XRC_RECV", 10}};
+constexpr Code kQpStates[] = {{"RESET", 0}, {"INIT", 1}, {"RTR", 2}, {"RTS", 3}, {"SQD", 4}, {"SQE", 5}, {"ERR", 6}};
+
+template <std::size_t count>
+std::uint8_t code_of(const Code (&codes)[count], std::string_view name) {
+  for (const Code& code : codes) {
+    if (code.name == name) return code.code;
+  }
+  return 0xff;
+}
+
+void put_queue_pair(std::string_view entry, NetlinkMessage& message) {
+  const auto number = [&](std::string_view key) {
+    return static_cast<std::uint32_t>(number_of(entry, key).value_or(0));
+  };
+  const std::uint8_t type = code_of(kQpTypes, word_of(entry, "type"));
+  message.put(RDMA_NLDEV_ATTR_PORT_INDEX, std::uint32_t{1});
+  if (constexpr std::uint8_t kRc = 2, kUc = 3; type == kRc || type == kUc) {
+    message.put(RDMA_NLDEV_ATTR_RES_RQPN, number("destQpNum"));
+    message.put(RDMA_NLDEV_ATTR_RES_RQ_PSN, number("receivedPsn"));
+  }
+  message.put(RDMA_NLDEV_ATTR_RES_SQ_PSN, number("sentPsn"));
+  message.put(RDMA_NLDEV_ATTR_RES_TYPE, type);
+  message.put(RDMA_NLDEV_ATTR_RES_STATE, code_of(kQpStates, word_of(entry, "state")));
+}
+
+struct List {
+  std::uint32_t command;
+  int list, entry, id;  // attributes
+  std::string_view reported, number;
+  Field fields[4];
+};
+constexpr List kLists[] = {
+    {RDMA_NLDEV_CMD_RES_QP_GET,
+     RDMA_NLDEV_ATTR_RES_QP,
+     RDMA_NLDEV_ATTR_RES_QP_ENTRY,
+     RDMA_NLDEV_ATTR_RES_LQPN,
+     "queuePairs",
+     "qpNum",
+     {}},
+    {RDMA_NLDEV_CMD_RES_CQ_GET,
+     RDMA_NLDEV_ATTR_RES_CQ,
+     RDMA_NLDEV_ATTR_RES_CQ_ENTRY,
+     RDMA_NLDEV_ATTR_RES_CQN,
+     "cqs",
+     "cqn",
+     {{RDMA_NLDEV_ATTR_RES_CQE, "cqe", 4}, {RDMA_NLDEV_ATTR_RES_USECNT, "users", 8}}},
+    {RDMA_NLDEV_CMD_RES_MR_GET,
+     RDMA_NLDEV_ATTR_RES_MR,
+     RDMA_NLDEV_ATTR_RES_MR_ENTRY,
+     RDMA_NLDEV_ATTR_RES_MRN,
+     "mrs",
+     "mrn",
+     {{RDMA_NLDEV_ATTR_RES_RKEY, "rkey", 4},
+      {RDMA_NLDEV_ATTR_RES_LKEY, "lkey", 4},
+      {RDMA_NLDEV_ATTR_RES_MRLEN, "length", 8},
+      {RDMA_NLDEV_ATTR_RES_PDN, "pdn", 4}}},
+    {RDMA_NLDEV_CMD_RES_PD_GET,
+     RDMA_NLDEV_ATTR_RES_PD,
+     RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+     RDMA_NLDEV_ATTR_RES_PDN,
+     "pds",
+     "pdn",
+     {{RDMA_NLDEV_ATTR_RES_USECNT, "users", 8}}},
+};
+
+// Names of counters in the order of the alphabet; a folder has them in none.
+class SortedNames {
+ public:
+  void add(std::string_view name) {
+    if (name.size() >= sizeof(Name) || !memory_.reserve(sizeof(Name))) return;
+    Name* all = names();
+    std::size_t place = count();
+    for (; place > 0 && name < std::string_view(all[place - 1].text); --place) all[place] = all[place - 1];
+    std::memcpy(all[place].text, name.data(), name.size());
+    all[place].text[name.size()] = '\0';
+    memory_.resize(memory_.size() + sizeof(Name));
+  }
+  bool empty() const { return count() == 0; }
+  template <typename Visit>
+  void each(const Visit& visit) {
+    for (std::size_t i = 0; i < count(); ++i) visit(std::string_view(names()[i].text));
+  }
+
+ private:
+  struct Name {
+    char text[64];
+  };
+  std::size_t count() const { return memory_.size() / sizeof(Name); }
+  Name* names() { return reinterpret_cast<Name*>(memory_.data()); }
+
+  Memory memory_;
+};
+
+// One request and its answer.
+class Exchange {
+ public:
+  Exchange(const nlmsghdr& request, std::uint32_t port, int from)
+      : request_(request), port_(port), from_(from), dump_((request.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {}
+
+  int answer() {
+    const int error = facts_.whole() ? execute(request_.nlmsg_type & 0x3ff) : ECONNREFUSED;
+    if (!facts_.whole()) return error;
+    if (error != 0 || (!dump_ && (request_.nlmsg_flags & NLM_F_ACK) != 0)) {
+      message_.begin(request_, NLMSG_ERROR, 0, port_);
+      const nlmsgerr status{.error = -error, .msg = request_};
+      message_.payload(&status, sizeof status);
+      send();
+    } else if (dump_) {
+      message_.begin(request_, NLMSG_DONE, NLM_F_MULTI, port_);
+      const int none = 0;
+      message_.payload(&none, sizeof none);
+      send();
+    }
+    return failed_;
+  }
+
+ private:
+  std::optional<std::uint32_t> wanted(int attribute) const { return attribute_of(request_, attribute); }
+
+  int execute(std::uint32_t command) {
+    switch (command) {
+      case RDMA_NLDEV_CMD_GET:
+        return each_device([this](std::string_view device) { describe(device); });
+      case RDMA_NLDEV_CMD_PORT_GET:
+        return each_port([this](std::string_view device, std::uint32_t port_num) { describe_port(device, port_num); });
+      case RDMA_NLDEV_CMD_SYS_GET:
+        begin();
+        message_.put(RDMA_NLDEV_SYS_ATTR_NETNS_MODE, std::uint8_t{1});  // shared
+        send();
+        return 0;
+      case RDMA_NLDEV_CMD_RES_GET: {
+        const Publications reports;
+        return each_device([&](std::string_view device) { summarize(reports, device); });
+      }
+      case RDMA_NLDEV_CMD_STAT_GET:
+        if (wanted(RDMA_NLDEV_ATTR_STAT_RES)) return EOPNOTSUPP;  // of single objects
+        return each_port([this](std::string_view device, std::uint32_t port_num) { count(device, port_num); });
+      default:
+        break;
+    }
+    for (const List& list : kLists) {
+      if (list.command == command) return dump_ ? list_objects(list) : find_object(list);
+    }
+    return EOPNOTSUPP;
+  }
+
+  void begin() { message_.begin(request_, type_of(request_.nlmsg_type & 0x3ff), dump_ ? NLM_F_MULTI : 0, port_); }
+  void begin(std::uint32_t index, std::string_view device) {
+    begin();
+    message_.put(RDMA_NLDEV_ATTR_DEV_INDEX, index);
+    message_.put_text(RDMA_NLDEV_ATTR_DEV_NAME, device);
+  }
+
+  void send() {
+    sockaddr_nl to{};
+    to.nl_family = AF_NETLINK;
+    to.nl_pid = port_;
+    const std::string_view bytes = message_.done();
+    const long sent = syscall(SYS_sendto, from_, bytes.data(), bytes.size(), MSG_DONTWAIT, &to, sizeof to);
+    if (sent < 0) failed_ = ENOBUFS;
+  }
+
+  // Calls visit(index, name) for the device that the request names; of a dump without one, for all. 0 or errno.
+  template <typename Visit>
+  int each_wanted(const Visit& visit) {
+    const auto index = wanted(RDMA_NLDEV_ATTR_DEV_INDEX);
+    if (!index && !dump_) return EINVAL;
+    bool any = false;
+    facts_.devices([&](std::uint32_t each, std::string_view device) {
+      if (index && *index != each) return;
+      any = true;
+      visit(each, device);
+    });
+    return any || !index ? 0 : EINVAL;
+  }
+
+  template <typename Write>
+  int each_device(const Write& write) {
+    return each_wanted([&](std::uint32_t index, std::string_view device) {
+      begin(index, device);
+      write(device);
+      send();
+    });
+  }
+
+  template <typename Write>
+  int each_port(const Write& write) {
+    const auto port = wanted(RDMA_NLDEV_ATTR_PORT_INDEX);
+    if (!dump_ && !port) return EINVAL;
+    bool any = false;
+    const int error = each_wanted([&](std::uint32_t index, std::string_view device) {
+      const std::uint32_t ports = ports_of(device);
+      for (std::uint32_t port_num = 1; port_num <= ports; ++port_num) {
+        if (port && *port != port_num) continue;
+        any = true;
+        begin(index, device);
+        message_.put(RDMA_NLDEV_ATTR_PORT_INDEX, port_num);
+        write(device, port_num);
+        send();
+      }
+    });
+    return error == 0 && !any && !dump_ ? EINVAL : error;
+  }
+
+  void describe(std::string_view device) {
+    FileText firmware;
+    read_fact(device, "fw_ver", &firmware);
+    message_.put(RDMA_NLDEV_ATTR_PORT_INDEX, ports_of(device));
+    message_.put(RDMA_NLDEV_ATTR_CAP_FLAGS, std::uint64_t{0});
+    message_.put_text(RDMA_NLDEV_ATTR_FW_VERSION, firmware.view());
+    message_.put(RDMA_NLDEV_ATTR_NODE_GUID, guid_in(device, "node_guid"));
+    message_.put(RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid_in(device, "sys_image_guid"));
+    message_.put(RDMA_NLDEV_ATTR_DEV_NODE_TYPE, static_cast<std::uint8_t>(number_in(device, "node_type")));
+    message_.put_text(RDMA_NLDEV_ATTR_DEV_PROTOCOL, "roce");
+  }
+
+  void describe_port(std::string_view device, std::uint32_t port_num) {
+    const auto file = [&](std::string_view name, Text* path) -> std::string_view {
+      return path->add("ports/").add_number(port_num).add('/').add(name).view();
+    };
+    TextOf<64> state, physical, attached;
+    message_.put(RDMA_NLDEV_ATTR_PORT_STATE, static_cast<std::uint8_t>(number_in(device, file("state", &state))));
+    message_.put(RDMA_NLDEV_ATTR_PORT_PHYS_STATE,
+                 static_cast<std::uint8_t>(number_in(device, file("phys_state", &physical))));
+    FileText interface;
+    if (!read_fact(device, file("gid_attrs/ndevs/0", &attached), &interface)) return;
+    TextOf<128> index;
+    index.add("device/net/").add(interface.view()).add("/ifindex");
+    message_.put(RDMA_NLDEV_ATTR_NDEV_INDEX, static_cast<std::uint32_t>(number_in(device, index.view())));
+    message_.put_text(RDMA_NLDEV_ATTR_NDEV_NAME, interface.view());
+  }
+
+  void summarize(const Publications& reports, std::string_view device) {
+    std::uint64_t processes = 0, pds = 0, cqs = 0, qps = 0, mrs = 0, srqs = 0;
+    reports.of_device(device, [&](pid_t, std::string_view part) {
+      ++processes;
+      pds += number_of(part, "pdCount").value_or(0);
+      cqs += number_of(part, "cqCount").value_or(0);
+      qps += number_of(part, "queuePairCount").value_or(0);
+      mrs += number_of(part, "mrCount").value_or(0);
+      srqs += number_of(part, "srqCount").value_or(0);
+    });
+    const std::size_t summary = message_.open(RDMA_NLDEV_ATTR_RES_SUMMARY);
+    const auto add = [&](std::string_view name, std::uint64_t objects) {
+      const std::size_t entry = message_.open(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
+      message_.put_text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name);
+      message_.put(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, objects);
+      message_.close(entry);
+    };
+    add("pd", pds);
+    add("cq", cqs);
+    add("qp", qps);
+    add("mr", mrs);
+    add("ctx", processes);
+    add("srq", srqs);
+    message_.close(summary);
+  }
+
+  void put_object(const List& list, pid_t pid, std::string_view entry) {
+    message_.put(list.id, static_cast<std::uint32_t>(number_of(entry, list.number).value_or(0)));
+    if (list.command == RDMA_NLDEV_CMD_RES_QP_GET) put_queue_pair(entry, message_);
+    for (const Field& field : list.fields) {
+      const auto value = field.size == 0 ? std::nullopt : number_of(entry, field.key);
+      if (!value) continue;
+      if (field.size == sizeof(std::uint64_t)) {
+        message_.put(field.attribute, *value);
+      } else {
+        message_.put(field.attribute, static_cast<std::uint32_t>(*value));
+      }
+    }
+    message_.put(RDMA_NLDEV_ATTR_RES_PID, static_cast<std::uint32_t>(pid));
+  }
+
+  int list_objects(const List& list) {
+    const Publications reports;
+    return each_wanted([&](std::uint32_t index, std::string_view device) {
+      begin(index, device);
+      std::size_t start = message_.open(list.list);
+      reports.entries(device, list.reported, [&](pid_t pid, std::string_view object) {
+        if (message_.is_full()) {
+          message_.close(start);
+          send();
+          begin(index, device);
+          start = message_.open(list.list);
+        }
+        const std::size_t entry = message_.open(list.entry);
+        put_object(list, pid, object);
+        message_.close(entry);
+      });
+      message_.close(start);
+      send();
+    });
+  }
+
+  // The object with the number that the request names.
+  int find_object(const List& list) {
+    const auto id = wanted(list.id);
+    if (!id) return EINVAL;
+    const Publications reports;
+    bool found = false;
+    const int error = each_wanted([&](std::uint32_t index, std::string_view device) {
+      reports.entries(device, list.reported, [&](pid_t pid, std::string_view object) {
+        if (found || number_of(object, list.number) != *id) return;
+        found = true;
+        begin(index, device);
+        put_object(list, pid, object);
+        send();
+      });
+    });
+    return error == 0 && !found ? ENOENT : error;
+  }
+
+  // A device with more ports than one counts for all of them together.
+  void count(std::string_view device, std::uint32_t port_num) {
+    TextOf<64> of_port;
+    of_port.add("ports/").add_number(port_num).add("/hw_counters");
+    SortedNames names;
+    std::string_view folder = of_port.view();
+    entries_of(device, folder, [&](std::string_view name) { names.add(name); });
+    if (names.empty()) {
+      folder = "hw_counters";
+      entries_of(device, folder, [&](std::string_view name) { names.add(name); });
+    }
+    const std::size_t list = message_.open(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+    names.each([&](std::string_view name) {
+      TextOf<machine::kNameRoom> file;
+      file.add(folder).add('/').add(name);
+      const std::size_t entry = message_.open(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+      message_.put_text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
+      message_.put(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, number_in(device, file.view()));
+      message_.close(entry);
+    });
+    message_.close(list);
+  }
+
+  const nlmsghdr& request_;
+  const std::uint32_t port_;
+  const int from_;
+  const bool dump_;
+  int failed_ = 0;
+  Facts facts_;
+  NetlinkMessage message_;
+};
+
+}  // namespace
+
+int answer(const nlmsghdr& request, std::uint32_t port, int from) { return Exchange(request, port, from).answer(); }
+
+}  // namespace verbs::soft::system
