@@ -27,7 +27,8 @@ async function isProper(what: string, call: () => unknown): Promise<void> {
     expect(error, what).toBeInstanceOf(Error);
     const { name, message, code } = error as Error & { code?: string };
     const ours = /must |is not known|not a handle of|is not KIND/.test(message) && code?.startsWith('ERR_') === true;
-    const proper = name === 'DocaError' || ours || /a getter must|an object whose class/.test(message);
+    const proper =
+      name === 'DocaError' || ours || /a getter must|an object whose class|^Receiver must be/.test(message);
     expect([what, proper ? 'proper' : `${name}: ${message}`]).toEqual([what, 'proper']);
   }
 }
