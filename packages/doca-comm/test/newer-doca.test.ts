@@ -46,11 +46,15 @@ it('DOCA 3 with Comch is named, and what it means', async () => {
 });
 
 it('DOCA 3 without Comch is named, too', async () => {
-  expect(await reasonWith('3.5.0', 'common')).toMatch(/the DOCA 3\.5\.0 here .* its successor Comch .* is not here either/);
+  expect(await reasonWith('3.5.0', 'common')).toMatch(
+    /the DOCA 3\.5\.0 here .* its successor Comch .* is not here either/,
+  );
 });
 
 it('a DOCA that does not tell its version is one without the Comm Channel all the same', async () => {
-  expect(await reasonWith('', 'common', 'comch')).toMatch(/; the DOCA here has no Comm Channel, which is gone since DOCA 3\.0/);
+  expect(await reasonWith('', 'common', 'comch')).toMatch(
+    /; the DOCA here has no Comm Channel, which is gone since DOCA 3\.0/,
+  );
 });
 
 it('an older DOCA without that part of it is named', async () => {

@@ -30,7 +30,8 @@ export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<Nat
   places,
   // hlibv_open_device and so on: the SDK's devices are of its own build of libibverbs, which no system's knows.
   verbsPrefix: 'hl',
-  install: "install the rdma-core of Habana's software, or set RDMA_CORE_LIB to the folder of the Gaudi SDK's libhbl.so",
+  install:
+    "install the rdma-core of Habana's software, or set RDMA_CORE_LIB to the folder of the Gaudi SDK's libhbl.so",
   drives: { hardware: 'a Gaudi', devices: 'hbl_' },
   describe: (library, own) =>
     native.isSdk(library)

@@ -12,7 +12,8 @@ import { differences, parse } from './refusals/transcript.js';
 const reasons: Record<string, string> = {
   'destroy channel: an identifier uses it':
     'the real identifier is lost with the file of its channel, and its destruction fails with EBADF; ours is destroyed',
-  'event names': 'the real library is of release 44, and names no event of later ones; ours is for programs of all releases',
+  'event names':
+    'the real library is of release 44, and names no event of later ones; ours is for programs of all releases',
   'create srq: the domain of another context, and twice':
     'the real library takes both, and forgets the first queue, which nobody can destroy then; ours refuses both',
 };

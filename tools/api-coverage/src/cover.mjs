@@ -34,7 +34,8 @@ export function cover(directory, plan, releases = []) {
   const installed = findLibrary(plan.installed);
   const compared = installed === undefined ? releases : [installed, ...releases];
   for (const release of compared) {
-    for (const name of functionsOf(plan, release)) if (!all.has(name)) problems.push(`${name} of ${release} is not known`);
+    for (const name of functionsOf(plan, release))
+      if (!all.has(name)) problems.push(`${name} of ${release} is not known`);
   }
   problems.push(...accounts(directory, plan, all));
 
@@ -54,7 +55,9 @@ export function cover(directory, plan, releases = []) {
  * @param {ReadonlySet<string>} all
  */
 function accounts(directory, { functions, notExposed, helpers, addon, declarations }, all) {
-  const methods = new Set(Object.keys(/** @type {object} */ (createRequire(import.meta.url)(resolve(directory, addon)))));
+  const methods = new Set(
+    Object.keys(/** @type {object} */ (createRequire(import.meta.url)(resolve(directory, addon)))),
+  );
   const members = publicMembers(resolve(directory, declarations));
   const problems = [];
   for (const name of [...Object.keys(functions), ...Object.keys(notExposed)]) {

@@ -105,7 +105,8 @@ describe('the coverage', () => {
       ['some_two', true],
     ]);
     // A header that has the later function, too.
-    const text = 'int some_one(void);\nstatic inline int some_two(int x) { return x; }\nstatic inline int some_later_inline(int x) { return x; }\n';
+    const text =
+      'int some_one(void);\nstatic inline int some_two(int x) { return x; }\nstatic inline int some_later_inline(int x) { return x; }\n';
     writeFileSync(join(directory, 'some.h'), text);
     expect(cover(directory, accounted)).toEqual({ rows, problems, missing });
   });

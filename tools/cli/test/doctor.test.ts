@@ -179,7 +179,11 @@ describe('verbs doctor', () => {
     };
     library('mlx5/libmlx5.so.1.25.61.0', '_Bool mlx5dv_is_supported(void *device) { return device == 0; }');
     symlinkSync('libmlx5.so.1.25.61.0', join(root, 'mlx5/libmlx5.so.1'));
-    library('sdk/libhbl.so', `#include "${join(import.meta.dirname, '../../../packages/hbl/test/programs/libhbl.c')}"`, '-DSDK');
+    library(
+      'sdk/libhbl.so',
+      `#include "${join(import.meta.dirname, '../../../packages/hbl/test/programs/libhbl.c')}"`,
+      '-DSDK',
+    );
     library('doca/libdoca_common.so.2', 'const char *doca_version_runtime(void) { return "3.1.0105"; }');
     library('doca/libdoca_comch.so.2', 'int nothing(void) { return 0; }');
     const { stdout } = await verbs(['doctor', '--json'], {

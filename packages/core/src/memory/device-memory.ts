@@ -39,7 +39,11 @@ export class DeviceMemory extends Resource {
   copyTo(offset: number, from: Uint8Array): void {
     const dm = this.use('ibv_memcpy_to_dm');
     integer(offset, 'offset', 0, Number.MAX_SAFE_INTEGER);
-    check(-Math.abs(native.copyToDm(dm, offset, uint8Array(from, 'from'))), 'ibv_memcpy_to_dm', this.#about(offset, from));
+    check(
+      -Math.abs(native.copyToDm(dm, offset, uint8Array(from, 'from'))),
+      'ibv_memcpy_to_dm',
+      this.#about(offset, from),
+    );
   }
 
   /**
@@ -51,7 +55,11 @@ export class DeviceMemory extends Resource {
   copyFrom(offset: number, to: Uint8Array): void {
     const dm = this.use('ibv_memcpy_from_dm');
     integer(offset, 'offset', 0, Number.MAX_SAFE_INTEGER);
-    check(-Math.abs(native.copyFromDm(dm, offset, uint8Array(to, 'to'))), 'ibv_memcpy_from_dm', this.#about(offset, to));
+    check(
+      -Math.abs(native.copyFromDm(dm, offset, uint8Array(to, 'to'))),
+      'ibv_memcpy_from_dm',
+      this.#about(offset, to),
+    );
   }
 
   /**

@@ -75,7 +75,9 @@ it('takes structures that are longer than any that is known, and notices those t
   for (const query of queries(some)) expect(query).not.toThrow();
   using many = openThrough(fakeLibrary(longerStructures(256)));
   for (const query of queries(many)) {
-    expect(query).toThrow(/^EPROTO.*the library fills a longer structure than this version of @verbs\/core has room for/);
+    expect(query).toThrow(
+      /^EPROTO.*the library fills a longer structure than this version of @verbs\/core has room for/,
+    );
   }
 });
 

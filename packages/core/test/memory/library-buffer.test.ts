@@ -94,7 +94,11 @@ describe('ibv_reg_mr_ex', () => {
     const mr = b.pd.regMrEx({ view: memory, access: LOCAL_WRITE | REMOTE_READ });
     expect([mr.bytes, mr.length, mr.access]).toEqual([memory, 4096, LOCAL_WRITE | REMOTE_READ]);
     expect(await read(b, mr.addr, mr.rkey, 13)).toBe('shared memory');
-    const moved = b.pd.regMrEx({ view: memory, access: LOCAL_WRITE | REMOTE_READ, iova: 0x40_0000n + (mr.addr & 0xfffn) });
+    const moved = b.pd.regMrEx({
+      view: memory,
+      access: LOCAL_WRITE | REMOTE_READ,
+      iova: 0x40_0000n + (mr.addr & 0xfffn),
+    });
     expect(await read(b, moved.addr + 7n, moved.rkey, 6)).toBe('memory');
 
     const buf = b.pd.allocBuf(8192);

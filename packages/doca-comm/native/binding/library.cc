@@ -117,8 +117,9 @@ const Library* Library::open(const std::string& common, const std::string& chann
 
 namespace {
 
-// describe(name): { file, version, soft } of a library of DOCA, undefined if there is none of that name. `version` is what
-// libdoca_common says of itself, '3.1.0105'; '' if it says nothing. The library stays loaded, as each of DOCA's does.
+// describe(name): { file, version, soft } of a library of DOCA, undefined if there is none of that name. `version` is
+// what libdoca_common says of itself, '3.1.0105'; '' if it says nothing. The library stays loaded, as each of DOCA's
+// does.
 Napi::Value describe(const Napi::CallbackInfo& info) {
   void* library = dlopen(info[0].ToString().Utf8Value().c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return info.Env().Undefined();

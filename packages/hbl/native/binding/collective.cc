@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <memory>
 
-#include "provider/exchange.h"
 #include "binding/library.h"
+#include "provider/exchange.h"
 
 namespace verbs::hbl::binding {
 namespace {

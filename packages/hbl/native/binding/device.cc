@@ -3,9 +3,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "provider/exchange.h"
 #include "binding/library.h"
 #include "provider/device_list.h"
+#include "provider/exchange.h"
 
 namespace verbs::hbl::binding {
 namespace {

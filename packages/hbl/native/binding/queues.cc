@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "binding/encap.h"
-#include "provider/exchange.h"
 #include "binding/library.h"
+#include "provider/exchange.h"
 
 namespace verbs::hbl::binding {
 namespace {

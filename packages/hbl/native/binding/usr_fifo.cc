@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "provider/exchange.h"
 #include "binding/library.h"
 #include "provider/child.h"
+#include "provider/exchange.h"
 
 namespace verbs::hbl::binding {
 namespace {

@@ -130,19 +130,19 @@
   X(mlx5dv_dr_action_create_dest_root_table, 42)
 
 // Y(name, release, result, parameters): functions whose header may not be the one at hand.
-#define MLX5DV_NEWER_FUNCTIONS(Y)                                                                            \
-  Y(__mlx5dv_create_flow, "63", ibv_flow*,                                                                   \
-    (mlx5dv_flow_matcher*, mlx5dv_flow_match_parameters*, std::size_t, newer::FlowActionAttr*, std::size_t)) \
-  Y(mlx5dv_reg_dmabuf_mr, "54", ibv_mr*, (ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int, int))  \
-  Y(mlx5dv_get_data_direct_sysfs_path, "54", int, (ibv_context*, char*, std::size_t))                          \
-  Y(mlx5dv_devx_uar_export_dmabuf_fd, "62", int, (mlx5dv_devx_uar*))                                           \
-  Y(_mlx5dv_get_export_sizes, "63", void, (newer::ExportSizes*, std::size_t))                                  \
-  Y(mlx5dv_devx_obj_export, "63", int, (mlx5dv_devx_obj*, void*))                                              \
-  Y(mlx5dv_devx_obj_import, "63", mlx5dv_devx_obj*, (ibv_context*, void*))                                     \
-  Y(mlx5dv_devx_obj_unimport, "63", void, (mlx5dv_devx_obj*))                                                  \
-  Y(mlx5dv_devx_umem_export, "63", int, (mlx5dv_devx_umem*, void*))                                            \
-  Y(mlx5dv_devx_umem_import, "63", mlx5dv_devx_umem*, (ibv_context*, void*))                                   \
-  Y(mlx5dv_devx_umem_unimport, "63", void, (mlx5dv_devx_umem*))                                                \
-  Y(mlx5dv_var_export, "63", int, (mlx5dv_var*, void*))                                                        \
-  Y(mlx5dv_var_import, "63", mlx5dv_var*, (ibv_context*, void*))                                               \
+#define MLX5DV_NEWER_FUNCTIONS(Y)                                                                             \
+  Y(__mlx5dv_create_flow, "63", ibv_flow*,                                                                    \
+    (mlx5dv_flow_matcher*, mlx5dv_flow_match_parameters*, std::size_t, newer::FlowActionAttr*, std::size_t))  \
+  Y(mlx5dv_reg_dmabuf_mr, "54", ibv_mr*, (ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int, int)) \
+  Y(mlx5dv_get_data_direct_sysfs_path, "54", int, (ibv_context*, char*, std::size_t))                         \
+  Y(mlx5dv_devx_uar_export_dmabuf_fd, "62", int, (mlx5dv_devx_uar*))                                          \
+  Y(_mlx5dv_get_export_sizes, "63", void, (newer::ExportSizes*, std::size_t))                                 \
+  Y(mlx5dv_devx_obj_export, "63", int, (mlx5dv_devx_obj*, void*))                                             \
+  Y(mlx5dv_devx_obj_import, "63", mlx5dv_devx_obj*, (ibv_context*, void*))                                    \
+  Y(mlx5dv_devx_obj_unimport, "63", void, (mlx5dv_devx_obj*))                                                 \
+  Y(mlx5dv_devx_umem_export, "63", int, (mlx5dv_devx_umem*, void*))                                           \
+  Y(mlx5dv_devx_umem_import, "63", mlx5dv_devx_umem*, (ibv_context*, void*))                                  \
+  Y(mlx5dv_devx_umem_unimport, "63", void, (mlx5dv_devx_umem*))                                               \
+  Y(mlx5dv_var_export, "63", int, (mlx5dv_var*, void*))                                                       \
+  Y(mlx5dv_var_import, "63", mlx5dv_var*, (ibv_context*, void*))                                              \
   Y(mlx5dv_var_unimport, "63", void, (mlx5dv_var*))

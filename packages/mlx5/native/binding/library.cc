@@ -11,8 +11,8 @@
 namespace verbs::mlx5::binding {
 namespace {
 
-// Releases 60.0 to 62.0 made the structure longer without a new function; the next of each line have both functions again.
-// No symbol tells them apart: the library's file does, libmlx5.so.1.25.61.0.
+// Releases 60.0 to 62.0 made the structure longer without a new function; the next of each line have both functions
+// again. No symbol tells them apart: the library's file does, libmlx5.so.1.25.61.0.
 bool walks_longer_actions(void* library) {
   const std::string file = provider::loaded_file(library);
   const std::string name = file.substr(file.rfind('/') + 1);

@@ -1,5 +1,5 @@
-// rdma_getaddrinfo, which may ask a name server: on a thread of Node's pool. And rdma_resolve_addrinfo, whose result is an
-// event, for addresses and the names of services.
+// rdma_getaddrinfo, which may ask a name server: on a thread of Node's pool. And rdma_resolve_addrinfo, whose result is
+// an event, for addresses and the names of services.
 #include <cerrno>
 #include <memory>
 #include <optional>
@@ -65,8 +65,7 @@ void look_up(napi_env, void* data) {
   auto* lookup = static_cast<Lookup*>(data);
   Wanted& wanted = lookup->wanted;
   errno = 0;
-  lookup->result =
-      lookup->library.rdma_getaddrinfo(wanted.node(), wanted.service(), wanted.hints(), &lookup->found);
+  lookup->result = lookup->library.rdma_getaddrinfo(wanted.node(), wanted.service(), wanted.hints(), &lookup->found);
   lookup->error = errno;
 }
 
@@ -142,8 +141,8 @@ napi_value resolve_addrinfo(const Arguments& arguments) {
   if (!id) return nullptr;
   if (!id->library().rdma_resolve_addrinfo) return failure(env, EOPNOTSUPP);
   errno = 0;
-  return failure(env, error_of(id->library().rdma_resolve_addrinfo(id->get(), wanted.node(), wanted.service(),
-                                                                   wanted.hints())));
+  return failure(
+      env, error_of(id->library().rdma_resolve_addrinfo(id->get(), wanted.node(), wanted.service(), wanted.hints())));
 }
 
 // queryAddrinfo(id): object[] | -errno. The library gives the result of resolveAddrinfo once.

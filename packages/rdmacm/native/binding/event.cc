@@ -143,8 +143,8 @@ napi_value write_cm_event(const Arguments& arguments) {
   if (!id->library().rdma_write_cm_event) return failure(env, EOPNOTSUPP);
   const auto status = static_cast<int>(to_integer(env, arguments[1]));
   errno = 0;
-  return failure(
-      env, error_of(id->library().rdma_write_cm_event(id->get(), kUserEvent, status, to_u64(env, arguments[2]))));
+  return failure(env,
+                 error_of(id->library().rdma_write_cm_event(id->get(), kUserEvent, status, to_u64(env, arguments[2]))));
 }
 
 }  // namespace

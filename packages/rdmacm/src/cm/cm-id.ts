@@ -33,7 +33,14 @@ import {
   uint8Array,
   validate,
 } from '@verbs/core/provider';
-import { AddrInfoFlags, type IbOption, type IdOption, type JoinFlags, type OptionLevel, type PortSpace } from '../base/enums.js';
+import {
+  AddrInfoFlags,
+  type IbOption,
+  type IdOption,
+  type JoinFlags,
+  type OptionLevel,
+  type PortSpace,
+} from '../base/enums.js';
 import { native, type NativeId, type NativeIdState } from '../base/native.js';
 import { kExpect, kMove, kRegister, kWatcher } from '../base/symbols.js';
 import { type AddrInfo, type AddrInfoHints, getaddrinfo, lookupArguments, publicInfo } from './addr-info.js';

@@ -166,7 +166,12 @@ export class EventChannel extends Resource {
    * @internal The first event of an identifier that `wanted` takes. No one else gets it; all others go where they would go
    * without.
    */
-  async [kExpect](id: CmId, wanted: ReadonlySet<CmEvent['name']>, syscall: string, options: WaitOptions): Promise<CmEvent> {
+  async [kExpect](
+    id: CmId,
+    wanted: ReadonlySet<CmEvent['name']>,
+    syscall: string,
+    options: WaitOptions,
+  ): Promise<CmEvent> {
     const expected: Expected = { id, wanted, found: undefined };
     this.#expected.add(expected);
     try {

@@ -69,8 +69,8 @@ R failure(int error) {
   }
 }
 
-// Runs a verb of the data path. A failing one leaves its error in errno as well as in its result, as a failed ioctl does.
-// Its few system calls are Uncancelled where they are, which costs nothing beside them.
+// Runs a verb of the data path. A failing one leaves its error in errno as well as in its result, as a failed ioctl
+// does. Its few system calls are Uncancelled where they are, which costs nothing beside them.
 template <typename Call>
 auto data_path_verb(Call&& call) -> decltype(call()) {
   using R = decltype(call());

@@ -15,7 +15,11 @@ function checkLibrary({ kind, path, release, devices, reason }: LibraryReport): 
   if (devices.length > 0)
     return ok(topic, `${plural(devices.length, 'device')}: ${devices.map(({ name }) => name).join(', ')}${where}`);
   if (kind === 'system')
-    return warn(topic, `${reason ?? 'no device'}${where}`, 'needed for hardware only; the software NIC does without it');
+    return warn(
+      topic,
+      `${reason ?? 'no device'}${where}`,
+      'needed for hardware only; the software NIC does without it',
+    );
   return fail(
     topic,
     reason ?? 'no device',

@@ -27,7 +27,8 @@ async function reportOf(name: string): Promise<VendorLibraryReport | undefined> 
 export function checkVendor(report: VendorLibraryReport, system: System, verbs: LibraryReport | undefined): Finding {
   const { name: topic, hardware, devices, file, release, text, remedy = 'see its documentation' } = report;
   if (file === undefined) {
-    const needed = devices === undefined ? [] : system.list('/sys/class/infiniband').filter((name) => name.startsWith(devices));
+    const needed =
+      devices === undefined ? [] : system.list('/sys/class/infiniband').filter((name) => name.startsWith(devices));
     if (needed.length === 0) return ok(topic, `not here: needed for ${hardware} only`);
     return warn(topic, `${text}; needed for ${needed.join(', ')}`, remedy);
   }

@@ -1,5 +1,5 @@
-// ibv_buf: memory that the library allocates for a protection domain, since release 64. JavaScript reaches it by copies,
-// since it goes with its object.
+// ibv_buf: memory that the library allocates for a protection domain, since release 64. JavaScript reaches it by
+// copies, since it goes with its object.
 #pragma once
 
 #include <cstddef>

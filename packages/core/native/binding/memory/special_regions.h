@@ -1,5 +1,5 @@
-// Memory regions that are not simply of the program's memory: null, of device memory, of a dma-buf, of a library's buffer,
-// imported, with hints for the bus. And the advice on regions.
+// Memory regions that are not simply of the program's memory: null, of device memory, of a dma-buf, of a library's
+// buffer, imported, with hints for the bus. And the advice on regions.
 #pragma once
 
 #include "provider/napi_setup.h"

@@ -40,8 +40,8 @@ bool set_data(ibv_qp_ex* qp, const ibv_send_wr& wr) {
   return call(qp->wr_set_inline_data_list, qp, count, buffers);
 }
 
-// ibv_qp_ex.wr_flush, behind the last member of older headers. A library that created the queue pair with kWithFlush has
-// it.
+// ibv_qp_ex.wr_flush, behind the last member of older headers. A library that created the queue pair with kWithFlush
+// has it.
 auto flush_of(ibv_qp_ex* qp) {
   using Flush = void (*)(ibv_qp_ex*, std::uint32_t rkey, std::uint64_t remote_addr, std::size_t length,
                          std::uint8_t type, std::uint8_t level);

@@ -10,8 +10,8 @@
 
 namespace verbs::provider {
 
-// The file of a library by its own name, behind all links: '/usr/lib/x86_64-linux-gnu/libmlx5.so.1.24.44.0', which tells the
-// release of an rdma-core. Empty if it cannot be told.
+// The file of a library by its own name, behind all links: '/usr/lib/x86_64-linux-gnu/libmlx5.so.1.24.44.0', which
+// tells the release of an rdma-core. Empty if it cannot be told.
 inline std::string loaded_file(void* library) {
   link_map* map = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !map) return {};

@@ -31,7 +31,9 @@ function sendWr(w) {
     swap: 1n,
     add: 1n,
     remoteSrqn: w.object('SharedReceiveQueue')?.srqNum ?? 1,
-    ...(name === 'FLUSH' ? { type: w.random.below(4), level: w.random.below(3), length: w.random.pick([0, 8, 4096]) } : {}),
+    ...(name === 'FLUSH'
+      ? { type: w.random.below(4), level: w.random.below(3), length: w.random.pick([0, 8, 4096]) }
+      : {}),
     ...(name === 'BIND_MW' ? { mw: w.object('MemoryWindow'), rkey: w.random.next(), bindInfo: bindInfo(w) } : {}),
   };
 }

@@ -124,21 +124,21 @@
     (struct mlx5dv_dr_action * action, struct mlx5dv_dr_flow_meter_attr * attr, __be64 modify_field_select),           \
     (action, attr, modify_field_select))
 
-#define MLX5DV_DEVX_FUNCTIONS(X)                                                            \
-  X(int, mlx5dv_devx_general_cmd,                                                           \
-    (struct ibv_context * context, const void *in, size_t inlen, void *out, size_t outlen), \
-    (context, in, inlen, out, outlen))                                                      \
-  X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_create,                                       \
-    (struct ibv_context * context, const void *in, size_t inlen, void *out, size_t outlen), \
-    (context, in, inlen, out, outlen))                                                      \
-  X(int, mlx5dv_devx_obj_destroy, (struct mlx5dv_devx_obj * obj), (obj))                    \
-  X(int, mlx5dv_devx_obj_modify,                                                            \
-    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen), \
-    (obj, in, inlen, out, outlen))                                                          \
-  X(int, mlx5dv_devx_obj_query,                                                             \
-    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen), \
-    (obj, in, inlen, out, outlen)) \
-  X(int, mlx5dv_devx_obj_export, (struct mlx5dv_devx_obj * obj, void *data), (obj, data)) \
+#define MLX5DV_DEVX_FUNCTIONS(X)                                                                                   \
+  X(int, mlx5dv_devx_general_cmd,                                                                                  \
+    (struct ibv_context * context, const void *in, size_t inlen, void *out, size_t outlen),                        \
+    (context, in, inlen, out, outlen))                                                                             \
+  X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_create,                                                              \
+    (struct ibv_context * context, const void *in, size_t inlen, void *out, size_t outlen),                        \
+    (context, in, inlen, out, outlen))                                                                             \
+  X(int, mlx5dv_devx_obj_destroy, (struct mlx5dv_devx_obj * obj), (obj))                                           \
+  X(int, mlx5dv_devx_obj_modify,                                                                                   \
+    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen),                        \
+    (obj, in, inlen, out, outlen))                                                                                 \
+  X(int, mlx5dv_devx_obj_query,                                                                                    \
+    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen),                        \
+    (obj, in, inlen, out, outlen))                                                                                 \
+  X(int, mlx5dv_devx_obj_export, (struct mlx5dv_devx_obj * obj, void *data), (obj, data))                          \
   X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_import, (struct ibv_context * context, void *data), (context, data)) \
-  X(void, mlx5dv_devx_obj_unimport, (struct mlx5dv_devx_obj * obj), (obj)) \
+  X(void, mlx5dv_devx_obj_unimport, (struct mlx5dv_devx_obj * obj), (obj))                                         \
   X(void, _mlx5dv_get_export_sizes, (struct mlx5dv_export_sizes * sizes, size_t sizes_len), (sizes, sizes_len))

@@ -1,5 +1,5 @@
-// mlx5dv_devx_obj_create, _query, _modify, _destroy, _export, _import and mlx5dv_devx_general_cmd: the firmware's command
-// interface, for the objects that the model has.
+// mlx5dv_devx_obj_create, _query, _modify, _destroy, _export, _import and mlx5dv_devx_general_cmd: the firmware's
+// command interface, for the objects that the model has.
 //
 // A command that the firmware rejects fails with EREMOTEIO, its status in the output; one that the kernel rejects fails
 // with EINVAL.

@@ -40,8 +40,8 @@ class DevxObject : public Counted {
   const std::uint32_t id;
 };
 
-// The object behind a handle of the program, and the context that the handle is of. Null if it is none, or if the object
-// was destroyed by another handle.
+// The object behind a handle of the program, and the context that the handle is of. Null if it is none, or if the
+// object was destroyed by another handle.
 DevxObject* find_devx_object(const mlx5dv_devx_obj* handle, Context** context = nullptr);
 void forget_devx_objects(Context& context);
 

@@ -294,7 +294,8 @@ TEST_CASE("multicast groups" * doctest::skip(!kAllocationsCanFail)) {
   rdma_destroy_event_channel(channel);
 }
 
-TEST_CASE("events that need no device: addresses by name, and the program's own" * doctest::skip(!kAllocationsCanFail)) {
+TEST_CASE("events that need no device: addresses by name, and the program's own" *
+          doctest::skip(!kAllocationsCanFail)) {
   rdma_event_channel* const channel = rdma_create_event_channel();
   rdma_cm_id* const id = new_id(channel);
   rdma_addrinfo hints{}, *info = nullptr;

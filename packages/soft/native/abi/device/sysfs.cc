@@ -73,10 +73,10 @@ const char* ibv_get_sysfs_path() { return "/sys"; }
 
 int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, size_t size) {
   return contain_call([&] { return read_any(dir, file, buf, size); },
-                 [](int error) {
-                   errno = error;
-                   return -1;
-                 });
+                      [](int error) {
+                        errno = error;
+                        return -1;
+                      });
 }
 
 }  // extern "C"

@@ -48,8 +48,7 @@ int get_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
   host::EventTarget* target = queue.pop();
   while (!target) {
     const bool blocking = (fcntl(queue.fd(), F_GETFL) & O_NONBLOCK) == 0;
-    if (const int error =
-            blocking ? wait_for(*adapter, queue) : adapter->event_waits.fetch(queue, &target)) {
+    if (const int error = blocking ? wait_for(*adapter, queue) : adapter->event_waits.fetch(queue, &target)) {
       return error;
     }
     if (blocking) target = queue.pop();

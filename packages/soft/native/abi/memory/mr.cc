@@ -106,8 +106,8 @@ int rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length,
 ibv_mr* reg_file(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova, int fd, unsigned access) {
   abi::Uses uses;
   if (const int error = uses.add(pd)) return abi::null_with<ibv_mr>(error);
-  // Any other descriptor gets the answer of a device without dma-bufs, before all else is looked at, as the kernel does:
-  // programs ask with -1 whether there are any, and take every other error for yes.
+  // Any other descriptor gets the answer of a device without dma-bufs, before all else is looked at, as the kernel
+  // does: programs ask with -1 whether there are any, and take every other error for yes.
   if (!nic::FileMemory::is_memory_file(fd)) return abi::null_with<ibv_mr>(EOPNOTSUPP);
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto* address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(offset));
@@ -183,7 +183,7 @@ int ibv_dereg_mr(ibv_mr* ibv) {
 
 int ibv_rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
   return contain_call([&] { return rereg_mr(ibv, flags, pd, addr, length, access); },
-                 [](int error) { return rereg_failed(IBV_REREG_MR_ERR_CMD, error); });
+                      [](int error) { return rereg_failed(IBV_REREG_MR_ERR_CMD, error); });
 }
 
 // Of a memory file in place of a dma-buf. Its address is the offset, as in libibverbs.

@@ -195,8 +195,7 @@ TEST_CASE("devx objects without memory" * doctest::skip(!kAllocationsCanFail)) {
     _mlx5dv_get_export_sizes(reinterpret_cast<mlx5dv_export_sizes*>(sizes.data()), sizeof sizes);
   });
   const auto import = [&] { return mlx5dv_devx_obj_import(end.context, data.data()); };
-  mlx5dv_devx_obj* const imported =
-      until_it_succeeds("mlx5dv_devx_obj_import", import, mlx5dv_devx_obj_unimport);
+  mlx5dv_devx_obj* const imported = until_it_succeeds("mlx5dv_devx_obj_import", import, mlx5dv_devx_obj_unimport);
   until_it_has_memory("mlx5dv_devx_obj_unimport", [&] { mlx5dv_devx_obj_unimport(imported); });
   CHECK(mlx5dv_devx_obj_destroy(counter) == 0);
 }
