@@ -56,5 +56,5 @@ export interface CollSchedResource {
 export function reserveCollSchedResources(ctx: Context): CollSchedResource[] {
   const syscall = 'hbldv_reserve_coll_sched_resources';
   const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
-  return checked(native.reserveCollSchedResources(hbl, handle), syscall) as CollSchedResource[];
+  return checked(native.reserveCollSchedResources(hbl, handle), syscall);
 }

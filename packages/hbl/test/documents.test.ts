@@ -176,7 +176,7 @@ describe('hbldv_create_usr_fifo(3)', () => {
     const ctx = ready();
     for (const usrFifoType of [0, 1])
       expect(createUsrFifo(ctx, { portNum: 1, usrFifoType }).usrFifoType).toBe(usrFifoType);
-    expect(codeOf(() => createUsrFifo(ctx, { portNum: 1, usrFifoType: 2 as number }))).toBe('EINVAL');
+    expect(codeOf(() => createUsrFifo(ctx, { portNum: 1, usrFifoType: 2 }))).toBe('EINVAL');
   });
 
   it('if the hint is not zero, that resource is allocated; if it is not available, the call fails', () => {

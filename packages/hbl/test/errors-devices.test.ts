@@ -209,7 +209,7 @@ describe.each(PROFILES)('user FIFOs of %s', (profile: Profile) => {
   });
 
   it('are of type DB or CC, else EINVAL, and the number is free again', () => {
-    expect(codeOf(() => createUsrFifo(ctx, { portNum: 1, usrFifoType: 2 as number }))).toBe('EINVAL');
+    expect(codeOf(() => createUsrFifo(ctx, { portNum: 1, usrFifoType: 2 }))).toBe('EINVAL');
     expect(createUsrFifo(ctx, { portNum: 1, usrFifoType: UsrFifoType.CC }).usrFifoNum).toBe(1);
   });
 

@@ -16,7 +16,9 @@ interface Answer {
 /** Runs a command where the kernel seems to have hbl_0: in a mount namespace with another /sys/class. */
 function withDevice(command: string[], soft = '') {
   const script = 'mount -t tmpfs none /sys/class && mkdir -p /sys/class/infiniband/hbl_0 && exec "$@"';
-  const { VERBS_SOFT: _, RDMA_CORE_LIB: __, ...env } = process.env;
+  const env = { ...process.env };
+  delete env['VERBS_SOFT'];
+  delete env['RDMA_CORE_LIB'];
   return spawnSync('unshare', ['--mount', '--map-root-user', 'sh', '-c', script, 'sh', ...command], {
     encoding: 'utf8',
     env: soft === '' ? env : { ...env, VERBS_SOFT: soft },

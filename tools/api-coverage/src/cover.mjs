@@ -55,9 +55,9 @@ export function cover(directory, plan, releases = []) {
  * @param {ReadonlySet<string>} all
  */
 function accounts(directory, { functions, notExposed, helpers, addon, declarations }, all) {
-  const methods = new Set(
-    Object.keys(/** @type {object} */ (createRequire(import.meta.url)(resolve(directory, addon)))),
-  );
+  /** @type {Record<string, unknown>} */
+  const exported = createRequire(import.meta.url)(resolve(directory, addon));
+  const methods = new Set(Object.keys(exported));
   const members = publicMembers(resolve(directory, declarations));
   const problems = [];
   for (const name of [...Object.keys(functions), ...Object.keys(notExposed)]) {

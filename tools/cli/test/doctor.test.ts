@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { LibraryReport } from '@verbs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../src/doctor/finding.js';
 import { checkKernel } from '../src/doctor/kernel.js';
@@ -128,7 +129,7 @@ describe('the limits', () => {
 
 describe("a vendor's library", () => {
   const about = { name: 'libhbl', hardware: 'a Gaudi', devices: 'hbl_', text: 'cannot open it', remedy: 'install it' };
-  const libibverbs = { kind: 'system', devices: [], release: 'rdma-core 44.0' } as const;
+  const libibverbs: LibraryReport = { kind: 'system', devices: [], release: 'rdma-core 44.0' };
 
   it('is needed where the kernel has a device of it', () => {
     expect(checkVendor(about, new System(root), undefined)).toEqual({
@@ -146,7 +147,8 @@ describe("a vendor's library", () => {
   });
 
   it('must be of the same release as libibverbs', () => {
-    const { remedy: _, ...found } = { ...about, name: 'libmlx5', file: '/lib/libmlx5.so.1.25.61.0', text: '' };
+    const { hardware } = about;
+    const found = { name: 'libmlx5', hardware, devices: 'mlx5_', file: '/lib/libmlx5.so.1.25.61.0', text: '' };
     const check = (release: string) => checkVendor({ ...found, release }, new System(root), libibverbs);
     expect(check('rdma-core 44.0')).toMatchObject({ level: 'ok', text: 'rdma-core 44.0 (/lib/libmlx5.so.1.25.61.0)' });
     expect(check('rdma-core 61.0')).toMatchObject({

@@ -118,7 +118,7 @@ function mirror() {
   const { stdout } = spawnSync('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Origin: Debian'], {
     encoding: 'utf8',
   });
-  return stdout?.split('\n').find((line) => /\/debian\/?$/.test(line));
+  return stdout.split('\n').find((line) => /\/debian\/?$/.test(line));
 }
 
 /**

@@ -27,7 +27,9 @@ const clients = Array.from({ length: CLIENTS }, (_, number) => {
   const word = new BigUint64Array(mr.buffer);
 
   /** One request to the shared memory; `word` holds the result. */
-  const perform = async (/** @type {import('@verbs/core').SendWr} */ wr) => {
+  const perform = async (
+    /** @type {Exclude<import('@verbs/core').SendWr, import('@verbs/core').FlushRequest>} */ wr,
+  ) => {
     await qp.send({ ...wr, sgList: [{ mr }] });
     return word[0] ?? 0n;
   };

@@ -33,7 +33,7 @@ const timeLimit = 300_000;
  * @typedef {object} Bench
  * @property {string} device its name
  * @property {string} config the software NIC's configuration
- * @property {import('@verbs/soft').SoftModel[]} models
+ * @property {readonly import('@verbs/soft').SoftModel[]} models
  * @property {(module: string) => boolean} leavesOut
  */
 

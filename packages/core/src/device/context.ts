@@ -326,7 +326,7 @@ export class Context extends Resource {
     const context = this.use(syscall);
     const { type } = compCntrOptions(options, 'options');
     const made = checked<NativeHandle>(native.createCompCntr(context, type), syscall);
-    return new CompletionCounter(this, type as CompCntrType, made);
+    return new CompletionCounter(this, type, made);
   }
 
   /**

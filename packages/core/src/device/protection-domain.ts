@@ -152,7 +152,9 @@ export class ProtectionDomain extends Resource {
    *
    * @param options `offset` and `length` in bytes, default all of it
    * @throws VerbsError EINVAL (outside of the buffer, another domain's, access without LOCAL_WRITE), EOPNOTSUPP
-   * @example const mr = pd.regBufMr(buf, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+   * @example
+   * const buf = pd.allocBuf(4096);
+   * const mr = pd.regBufMr(buf, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
    */
   regBufMr(buf: LibraryBuffer, access: AccessFlags, options: { offset?: number; length?: number } = {}): MemoryRegion {
     return registration.regBufMr(this, this.use('ibv_reg_buf_mr'), buf, access, options);

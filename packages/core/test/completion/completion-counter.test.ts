@@ -130,7 +130,7 @@ it('refuses what does not fit, by name', () => {
     b.qp.attachCompCntr({} as never, QpAttachCompCntrOp.SEND);
   }).toThrow(/counter/);
   expect(() => {
-    b.qp.attachCompCntr(counter, 0 as never);
+    b.qp.attachCompCntr(counter, 0);
   }).toThrow(/operations/);
   expect(() => ctx.createCompCntr({ type: 2 as never })).toThrow(/options\.type/);
   expect(() => {

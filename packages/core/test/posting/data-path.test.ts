@@ -270,7 +270,7 @@ describe('refusals', () => {
     const b = bench();
     const [one, two] = pair(b);
     two.postRecv([{ wrId: 1 }, { wrId: 2 }]);
-    const mine = Object.freeze(new Error('mine'));
+    const mine: Error = Object.freeze(new Error('mine'));
     const bad = {
       get opcode(): never {
         throw mine;

@@ -313,7 +313,7 @@ describe('a flush', () => {
     }
     for (const wrong of [{ type: 0 }, { type: 8 }, { level: 2 }]) {
       expect(() => {
-        able.postSend({ ...flush, ...wrong } as never);
+        able.postSend({ ...flush, ...wrong });
       }).toThrow(/^EINVAL/);
     }
   });

@@ -187,7 +187,7 @@ describe('listen and dial', () => {
       if (i % 2 === 0) socket.write(half);
       return socket;
     });
-    await Promise.all(idle.map((socket) => socket.destroyed || once(socket, 'connect')));
+    await Promise.all(idle.filter(({ destroyed }) => !destroyed).map((socket) => once(socket, 'connect')));
     const start = performance.now();
     const dialled = dial({ port: server.port });
     kept(await (await next(server)).accept());

@@ -60,7 +60,7 @@ export interface Packet {
   /** What it means, in words. */
   notes: readonly string[];
   /** Its first bytes, where they begin, and where the BTH does; not for a missing packet. */
-  bytes: Buffer | undefined;
+  bytes: Uint8Array | undefined;
   link: 'ip' | 'ethernet';
   at: number;
 }

@@ -51,6 +51,6 @@ function packetJson(packet: Packet, words: Words): string {
   const times = `${sent === undefined ? '' : `,"sent":${sent}`}${received === undefined ? '' : `,"received":${received}`}`;
   const numbers = `"psn":${psn},"payload":${payload},"length":${length}`;
   const told = `"marks":${words.of(marks)},"notes":${words.of(notes)}`;
-  const hex = bytes === undefined ? '' : `,"bytes":"${bytes.toString('hex')}"`;
+  const hex = bytes === undefined ? '' : `,"bytes":"${Buffer.from(bytes).toString('hex')}"`;
   return `{"number":${number},"pair":${pair + 1},"from":${from}${times},"name":${words.of(name)},"role":${words.of(role)},${numbers},${told}${hex}}`;
 }

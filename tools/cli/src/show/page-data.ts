@@ -16,7 +16,7 @@ export function pageData(course: Course): PageData {
       packet;
     let index = indices.get(name);
     if (index === undefined) indices.set(name, (index = operations.push([name, role]) - 1));
-    const kept = bytes === undefined ? '' : bytes.subarray(0, at + BEHIND_BTH).toString('base64');
+    const kept = bytes === undefined ? '' : Buffer.from(bytes.subarray(0, at + BEHIND_BTH)).toString('base64');
     return [
       ...([number, pair, from, sent ?? null, received ?? null, index, psn, payload, length, marks, notes] as const),
       ...([kept, link === 'ethernet' ? 1 : 0, at] as const),

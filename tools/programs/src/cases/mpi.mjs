@@ -27,7 +27,7 @@ export function* mpiCases(place, folder) {
   for (const { program, compiler, run, between } of libraries) {
     const binary = join(folder, compiler);
     const [first, ...rest] = [...place.compiler, compiler, '-O1', '-o', binary, source];
-    const compiled = spawnSync(first ?? compiler, rest, { encoding: 'utf8' });
+    const compiled = spawnSync(first, rest, { encoding: 'utf8' });
     for (const transport of ['rc_verbs,ud_verbs', 'ud_verbs']) {
       for (const ranks of [2, 4]) {
         yield {
