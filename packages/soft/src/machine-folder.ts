@@ -7,10 +7,31 @@ import { join } from 'node:path';
 // process, and when that began.
 const NAME = /^verbs-machine-([0-9a-f]{12})-(\d+)-(\d+)-\w{6}$/;
 
-/** Makes the temporary folder of a machine. */
+/** Where the folder of a machine may be, in this order: shared memory, if there is no room for temporary files. */
+const places = () => [tmpdir(), '/tmp', '/dev/shm'].filter((path, index, all) => all.indexOf(path) === index);
+
+/**
+ * Makes the temporary folder of a machine.
+ *
+ * @throws Error with `code` if there is no place for it
+ */
 export function makeMachineFolder(): string {
   const owner = [place() ?? '0'.repeat(12), process.pid, startOf(process.pid) ?? 0].join('-');
-  return mkdtempSync(join(tmpdir(), `verbs-machine-${owner}-`));
+  const reasons: string[] = [];
+  for (const path of places()) {
+    // The loader splits the lists of its variables there.
+    if (/[\s:;]/.test(path)) {
+      reasons.push(`${JSON.stringify(path)} has a blank, a colon or a semicolon, at which the loader splits paths`);
+      continue;
+    }
+    try {
+      return mkdtempSync(join(path, `verbs-machine-${owner}-`));
+    } catch (error) {
+      reasons.push((error as Error).message);
+    }
+  }
+  const text = `no folder for the files of a machine: ${reasons.join('; ')}`;
+  throw Object.assign(new Error(text), { code: 'ENOTDIR' });
 }
 
 /**
@@ -20,14 +41,16 @@ export function makeMachineFolder(): string {
 export function removeLeftovers(): void {
   const here = place();
   if (here === undefined) return;
-  const left = entries(tmpdir()).filter((name) => {
-    const [, where, pid, start] = NAME.exec(name) ?? [];
-    return where === here && startOf(Number(pid)) !== Number(start);
+  const left = places().flatMap((path) => {
+    const names = entries(path).filter((name) => {
+      const [, where, pid, start] = NAME.exec(name) ?? [];
+      return where === here && startOf(Number(pid)) !== Number(start);
+    });
+    return names.map((name) => join(path, name));
   });
   if (left.length === 0) return;
   const environments = allEnvironments();
-  for (const name of left) {
-    const folder = join(tmpdir(), name);
+  for (const folder of left) {
     if (environments.some((environment) => environment.includes(folder))) continue;
     try {
       rmSync(folder, { recursive: true, force: true });

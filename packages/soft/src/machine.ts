@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { checkBuilt, linkLibraries, type SoftModel } from './drop-in.js';
 import { makeMachineFolder, removeLeftovers } from './machine-folder.js';
@@ -9,9 +9,12 @@ export interface Machine {
   /**
    * Variables for a program: `LD_LIBRARY_PATH` with the libraries of the software NIC, `LD_PRELOAD` with the library that
    * has `/dev/infiniband` and `/sys/class/infiniband`, `VERBS_SOFT_SYSTEM`, its folder, and `VERBS_SOFT_MODELS`, the
-   * libraries of the models, whose devices are there for programs that do not load them.
+   * libraries of the models, whose devices are there for programs that do not load them. `ASAN_OPTIONS` lets a program with
+   * AddressSanitizer start, which else refuses to be anything but the first library.
    */
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether a program of the machine has loaded the software NIC's libibverbs, and asked it for its devices. */
+  used(): boolean;
   /** Removes its temporary folder. The programs must have ended. */
   remove(): void;
 }
@@ -62,6 +65,10 @@ export function machineFor(
     symlinkSync(nicLibrary, join(folder, basename(nicLibrary)));
     const system = join(folder, 'system');
     mkdirSync(system);
+    const loaded = join(system, 'loaded');
+    writeFileSync(loaded, '');
+    chmodSync(loaded, 0o666);
+    utimesSync(loaded, 0, 0);
     return {
       environment: {
         LD_LIBRARY_PATH: joined(libraries, inherited['LD_LIBRARY_PATH']),
@@ -69,7 +76,9 @@ export function machineFor(
         LD_PRELOAD: joined(inherited['LD_PRELOAD'], preload),
         VERBS_SOFT_SYSTEM: system,
         VERBS_SOFT_MODELS: models.map(({ library }) => basename(library)).join(':'),
+        ASAN_OPTIONS: joined(inherited['ASAN_OPTIONS'], 'verify_asan_link_order=0'),
       },
+      used: () => statSync(loaded).mtimeMs > 0,
       remove,
     };
   } catch (error) {

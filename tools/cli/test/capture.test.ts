@@ -167,7 +167,7 @@ describe('the capture reader', () => {
   });
 
   it('refuses what is no capture, and a block of an impossible length', () => {
-    expect(() => summaryOf(Buffer.from('no capture at all'))).toThrow('is no pcapng file');
+    expect(() => summaryOf(Buffer.from('no capture at all'))).toThrow('is neither a pcap nor a pcapng file');
     const damaged = packetBlock(50, 'sent');
     damaged.writeUInt32LE(0xfffffffc, 4);
     expect(() => summaryOf(sectionBlock('x'), damaged)).toThrow('is damaged');

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -73,6 +74,34 @@ describe('verbs run', () => {
     await killed.outcome();
     expect(readdirSync(directory)).toHaveLength(1);
     await expect.poll(async () => (await verbs(['run', '--', 'true'], env), readdirSync(directory))).toEqual([]);
+  });
+
+  it('tells of a program that had another libibverbs, and of no other', async () => {
+    const hidden = await verbs(['run', '--', 'env', '-i', 'ibv_devices']);
+    expect(hidden.stderr).toMatch(
+      /^verbs: ibv_devices did not use the software NIC\. .*DT_RPATH.*env -i.*set-user-ID/m,
+    );
+    const ours = await verbs(['run', '--', 'env', 'A=1', 'ibv_devices']);
+    expect(ours.stderr).not.toContain('did not use');
+    expect((await verbs(['run', '--', 'false'])).stderr).toBe('');
+  });
+
+  it('runs a program with AddressSanitizer, which wants to be first', { timeout: 60_000 }, async () => {
+    const program = join(directory, 'sanitized');
+    const source =
+      '#include <infiniband/verbs.h>\nint main(void) { int n = 0; return !ibv_get_device_list(&n) || n != 1; }\n';
+    execFileSync('cc', ['-fsanitize=address', '-x', 'c', '-o', program, '-', '-libverbs'], { input: source });
+    const env = { ASAN_OPTIONS: 'detect_leaks=0' };
+    expect(await verbs(['run', '--device', 'blue', '--', program], env)).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('has another place for its files where TMPDIR is none', async () => {
+    const odd = join(directory, 'a b:c');
+    mkdirSync(odd);
+    for (const TMPDIR of [odd, join(directory, 'missing')]) {
+      const { status, stdout } = await verbs(['run', '--device', 'blue', '--', 'ibv_devices'], { TMPDIR });
+      expect([status, stdout]).toEqual([0, expect.stringContaining('blue')]);
+    }
   });
 
   it('works without -- and leaves options behind the program to it', async () => {

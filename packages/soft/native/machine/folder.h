@@ -6,6 +6,7 @@
 //   trees/HASH/devices    the names of those devices, one a line, in their order
 //   trees/HASH/kernel     is there if the tree has links to devices of the kernel itself
 //   configurations/HASH   a link to the tree of the devices that a configuration text means
+//   loaded                written to by the first of a program's libraries that lists devices, for `verbs run`
 //   counters/DEVICE       what the processes of the machine have counted (counter_file.h)
 //
 // What is here and beside it is for signal handlers too, after vfork() too: it takes no lock, needs no memory but the

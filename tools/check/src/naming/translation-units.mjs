@@ -20,6 +20,8 @@ const apart = ['binding', 'model/dropin'];
 const alone = [
   'packages/mlx5/native/model/dr/header_action.cc',
   'packages/mlx5/native/model/library/exports.cc',
+  'packages/soft/native/abi/device/sysfs.cc',
+  'packages/soft/native/system/calls/link_calls.cc',
   'tools/uverbs/native/kernel/write_commands.cc',
 ].map((path) => join(root, path));
 

@@ -1,5 +1,5 @@
 import { type Machine, type SoftModel, machineFor } from '@verbs/soft';
-import { Failure, messageOf } from '@verbs/lib/failure';
+import { codeOf, Failure, messageOf } from '@verbs/lib/failure';
 import { MODEL_PACKAGES } from './models.js';
 
 /** The environment of a program on the software NIC, with the vendor libraries of the installed packages. */
@@ -20,7 +20,10 @@ export async function prepareDropIn(): Promise<DropIn> {
 /** The failure of a program that needs the software NIC where that is incomplete. */
 export function unusable(error: unknown): Failure {
   return new Failure(`the software NIC cannot be used: ${messageOf(error)}`, {
-    hint: 'reinstall @verbs/soft; in a checkout, run "npm run setup"',
+    hint:
+      codeOf(error) === 'ENOTDIR'
+        ? 'set TMPDIR to a folder that you may write to, without blanks in its path'
+        : 'reinstall @verbs/soft; in a checkout, run "npm run setup"',
     cause: error,
   });
 }

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { configure } from '@verbs/soft';
 import { Failure, messageOf } from '@verbs/lib/failure';
 import { Collection, incompleteFailure } from '../capture/collect.js';
@@ -21,6 +22,34 @@ export interface LaunchResult {
   capture?: CaptureSummary;
 }
 
+/**
+ * Tells of a program that uses verbs, on a run of which none has loaded the software NIC: it had the system's library, and
+ * would fail, or find no device, without a word about why. Programs that a script starts are not seen.
+ */
+function tellOthers(command: readonly string[]): void {
+  const program = command.find(usesVerbs);
+  if (program === undefined) return;
+  note(
+    `verbs: ${program} did not use the software NIC. It has another libibverbs if it looks at a path of its own (DT_RPATH), ` +
+      'if something replaces LD_LIBRARY_PATH or the environment (env -i), or if it is set-user-ID or static',
+  );
+}
+
+/** Whether a word of the command is a program that names libibverbs or librdmacm. */
+function usesVerbs(word: string): boolean {
+  const folders = word.includes('/') ? [''] : (process.env['PATH'] ?? '').split(':').map((path) => `${path}/`);
+  return folders.some((folder) => {
+    try {
+      const bytes = readFileSync(`${folder}${word}`);
+      return bytes.subarray(0, 4).equals(ELF) && ['libibverbs.so', 'librdmacm.so'].some((name) => bytes.includes(name));
+    } catch {
+      return false;
+    }
+  });
+}
+
+const ELF = Buffer.from('\x7fELF');
+
 /** Runs an unmodified program on the software NIC. */
 export async function launch(command: readonly string[], options: LaunchOptions): Promise<LaunchResult> {
   const [program, ...args] = command;
@@ -33,6 +62,7 @@ export async function launch(command: readonly string[], options: LaunchOptions)
       checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
       makeFiles(environment);
       const status = await runProgram(program, args, environment);
+      if (!dropIn.used()) tellOthers(command);
       return collection === undefined ? { status } : await withCapture(status, collection, options.capture ?? '');
     } finally {
       collection?.discard();

@@ -7,6 +7,7 @@
 
 #include "abi/device/context.h"
 #include "host/devices/registry.h"
+#include "host/machine/machine.h"
 #include "verbs_soft_boundary.h"
 
 using namespace verbs::soft;
@@ -15,6 +16,7 @@ namespace {
 
 ibv_device** list_devices(int* num_devices) {
   if (num_devices) *num_devices = 0;
+  host::note_use();
   std::vector<host::Device*> devices;
   if (const int error = host::Registry::get().list(verbs_soft_extension, &devices)) {
     return abi::null_with<ibv_device*>(error);

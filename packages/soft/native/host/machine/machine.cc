@@ -1,5 +1,6 @@
 #include "host/machine/machine.h"
 
+#include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,6 +27,14 @@ std::string find_folder() {
 const std::string& machine_folder() {
   static const auto* folder = new std::string(find_folder());  // outlives every thread
   return *folder;
+}
+
+void note_use() {
+  static const bool noted = [] {
+    // Its time tells: a program that gave up its rights, or may write no file, can set that.
+    return !machine_folder().empty() && utimensat(AT_FDCWD, (machine_folder() + "/loaded").c_str(), nullptr, 0) == 0;
+  }();
+  static_cast<void>(noted);
 }
 
 bool may_be_long(std::size_t size) {
