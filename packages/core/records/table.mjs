@@ -43,11 +43,7 @@ export const records = [
       field('u64', 'swap'),
       field('u32', 'opcode'),
       field('u32', 'send_flags'),
-      field(
-        'u32',
-        'imm_data',
-        'host order; SEND_WITH_INV and LOCAL_INV: the rkey; BIND_MW: the access flags; FLUSH: type | level << 8',
-      ),
+      field('u32', 'imm_data', 'host order; INV: the rkey; BIND_MW: access flags; FLUSH: type | level << 8'),
       field('u32', 'rkey', 'BIND_MW: the new rkey of the window'),
       field('u32', 'address_handle', 'id, 0 for none'),
       field('u32', 'remote_qpn'),

@@ -34,7 +34,8 @@ bool Context::removed() const {
 // All children are closed here, so nothing else can be in the way. Closing the context still works and gives its
 // descriptors back, as in C.
 bool Object::went_with_device(int error) const {
-  if (error != EIO && error != EBUSY) return false;
+  const bool counts = kind_ == VERBS_CORE_CHANNEL || kind_ == VERBS_CORE_PD || kind_ == VERBS_CORE_TD;
+  if (error != EIO && !(error == EBUSY && counts)) return false;
   const Context* context = context_if_any();
   return kind_ != VERBS_CORE_CONTEXT && context != nullptr && context->removed();
 }

@@ -36,9 +36,8 @@ struct SendRecord {
   std::uint64_t swap;
   std::uint32_t opcode;
   std::uint32_t send_flags;
-  std::uint32_t imm_data;  // host order; SEND_WITH_INV and LOCAL_INV: the rkey; BIND_MW: the access flags; FLUSH: type
-                           // | level << 8
-  std::uint32_t rkey;      // BIND_MW: the new rkey of the window
+  std::uint32_t imm_data;        // host order; INV: the rkey; BIND_MW: access flags; FLUSH: type | level << 8
+  std::uint32_t rkey;            // BIND_MW: the new rkey of the window
   std::uint32_t address_handle;  // id, 0 for none
   std::uint32_t remote_qpn;
   std::uint32_t remote_qkey;

@@ -141,7 +141,7 @@ void close_context(void*, ibv_context* verbs) {
 const char* const kOptions[] = {"profile", "closed_ports", nullptr};
 const verbs_soft_model kModel{.kind = "hbl",
                               .default_device = "hbl_0",
-                              .defaults = "ports=4",
+                              .defaults = "ports=4,slots=executed",
                               .option_names = kOptions,
                               .data = nullptr,
                               .init_device = init_device,

@@ -12,9 +12,9 @@
 namespace verbs::rdmacm::model {
 
 // Types of events since release 60.
-inline constexpr auto kAddrinfoResolved = static_cast<rdma_cm_event_type>(16);  // RDMA_CM_EVENT_ADDRINFO_RESOLVED
-inline constexpr auto kAddrinfoError = static_cast<rdma_cm_event_type>(17);     // RDMA_CM_EVENT_ADDRINFO_ERROR
-inline constexpr auto kUserEvent = static_cast<rdma_cm_event_type>(18);         // RDMA_CM_EVENT_USER
+inline const auto kAddrinfoResolved = static_cast<rdma_cm_event_type>(16);  // RDMA_CM_EVENT_ADDRINFO_RESOLVED
+inline const auto kAddrinfoError = static_cast<rdma_cm_event_type>(17);     // RDMA_CM_EVENT_ADDRINFO_ERROR
+inline const auto kUserEvent = static_cast<rdma_cm_event_type>(18);         // RDMA_CM_EVENT_USER
 
 struct Id;
 

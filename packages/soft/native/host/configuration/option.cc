@@ -118,6 +118,13 @@ std::string set_profile(const std::string& value, DeviceConfig* config) {
   return {};
 }
 
+// What a model says of its devices, where doorbells take the place of posts: the slots are the program's own to count.
+std::string set_slots(const std::string& value, DeviceConfig* config) {
+  if (value != "polled" && value != "executed") return reject("slots", value, "polled or executed");
+  config->profile = value == "executed" ? nic::Profile::kRxe : nic::Profile::kMlx5;
+  return {};
+}
+
 std::string set_text(const std::string& key, const std::string& value, std::string* target) {
   if (value.empty()) return reject(key, value, "a text that is not empty");
   *target = value;
@@ -134,7 +141,7 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
 
 std::string known_keys() {
   std::string keys =
-      "kind, model, addr, ports, mtu, state, link, foreign, profile, strict, switch, learning, tap, capture, "
+      "kind, model, addr, ports, mtu, state, link, foreign, profile, slots, strict, switch, learning, tap, capture, "
       "capture_limit, "
       "snap, " +
       fault_option_keys();
@@ -160,6 +167,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "state") return set_state(value, config);
   if (key == "link") return set_link(value, config);
   if (key == "foreign") return add_foreign(value, config);
+  if (key == "slots") return set_slots(value, config);
   // Of a vendor's device the model has the profile.
   if (key == "profile" && config->kind == "roce") return set_profile(value, config);
   if (key == "strict") return set_flag(key, value, &config->strict);
