@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { checkBuilt, linkLibraries, type SoftModel } from './drop-in.js';
@@ -13,6 +14,11 @@ export interface Machine {
    * AddressSanitizer start, which else refuses to be anything but the first library.
    */
   readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Makes the files of the devices that an environment of the machine has: else its first program does, whose limits may not
+   * allow it. What fails, that program does again.
+   */
+  makeFiles(environment: NodeJS.ProcessEnv): void;
   /** Whether a program of the machine has loaded the software NIC's libibverbs, and asked it for its devices. */
   used(): boolean;
   /** Removes its temporary folder. The programs must have ended. */
@@ -68,7 +74,10 @@ export function machineFor(
     const loaded = join(system, 'loaded');
     writeFileSync(loaded, '');
     chmodSync(loaded, 0o666);
-    utimesSync(loaded, 0, 0);
+    const forget = () => {
+      utimesSync(loaded, 0, 0);
+    };
+    forget();
     return {
       environment: {
         LD_LIBRARY_PATH: joined(libraries, inherited['LD_LIBRARY_PATH']),
@@ -77,6 +86,10 @@ export function machineFor(
         VERBS_SOFT_SYSTEM: system,
         VERBS_SOFT_MODELS: models.map(({ library }) => basename(library)).join(':'),
         ASAN_OPTIONS: joined(inherited['ASAN_OPTIONS'], 'verify_asan_link_order=0'),
+      },
+      makeFiles: (environment) => {
+        spawnSync('true', [], { env: environment, stdio: 'ignore' });
+        forget();
       },
       used: () => statSync(loaded).mtimeMs > 0,
       remove,

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { configure } from '@verbs/soft';
 import { Failure, messageOf } from '@verbs/lib/failure';
@@ -60,7 +59,7 @@ export async function launch(command: readonly string[], options: LaunchOptions)
     try {
       const environment = environmentFor(dropIn, options, collection);
       checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
-      makeFiles(environment);
+      dropIn.makeFiles(environment);
       const status = await runProgram(program, args, environment);
       if (!dropIn.used()) tellOthers(command);
       return collection === undefined ? { status } : await withCapture(status, collection, options.capture ?? '');
@@ -103,12 +102,6 @@ function checkConfiguration(text: string, { device, faults }: LaunchOptions): vo
       cause: error,
     });
   }
-}
-
-/** The first program of a machine makes its files. That is none of the user's, whose limits may not allow it. */
-function makeFiles(environment: NodeJS.ProcessEnv): void {
-  // Without them, each program makes its own: a failure is no reason not to run it.
-  spawnSync('true', [], { env: environment, stdio: 'ignore' });
 }
 
 async function withCapture(status: number, collection: Collection, target: string): Promise<LaunchResult> {
