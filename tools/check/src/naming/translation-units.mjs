@@ -23,6 +23,7 @@ const alone = [
   'packages/soft/native/abi/device/sysfs.cc',
   'packages/soft/native/system/calls/link_calls.cc',
   'packages/soft/native/system/calls/read_calls.cc',
+  'packages/soft/native/system/calls/stat_calls.cc',
   'tools/uverbs/native/kernel/write_commands.cc',
 ].map((path) => join(root, path));
 

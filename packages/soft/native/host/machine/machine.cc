@@ -30,11 +30,11 @@ const std::string& machine_folder() {
 }
 
 void note_use() {
-  static const bool noted = [] {
+  static const bool kNoted = [] {
     // Its time tells: a program that gave up its rights, or may write no file, can set that.
     return !machine_folder().empty() && utimensat(AT_FDCWD, (machine_folder() + "/loaded").c_str(), nullptr, 0) == 0;
   }();
-  static_cast<void>(noted);
+  static_cast<void>(kNoted);
 }
 
 bool may_be_long(std::size_t size) {
