@@ -22,8 +22,10 @@ const alone = [
   'packages/mlx5/native/model/library/exports.cc',
   'packages/soft/native/abi/device/sysfs.cc',
   'packages/soft/native/system/calls/link_calls.cc',
+  'packages/soft/native/system/calls/open_calls.cc',
   'packages/soft/native/system/calls/read_calls.cc',
   'packages/soft/native/system/calls/stat_calls.cc',
+  'packages/soft/native/system/netlink/netlink_calls.cc',
   'tools/uverbs/native/kernel/write_commands.cc',
 ].map((path) => join(root, path));
 
