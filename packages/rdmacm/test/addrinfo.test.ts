@@ -3,22 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { QpType } from '@verbs/core';
-import { AddrInfoFlags, createEventChannel, type EventChannel, PortSpace, softModel } from '../src/index.js';
+import { AddrInfoFlags, createEventChannel, PortSpace, softModel } from '../src/index.js';
 import { libraries } from '../src/base/libraries.js';
 import { native } from '../src/base/native.js';
 import { kExpect } from '../src/base/symbols.js';
+import { keep } from './helpers/connections.js';
 
-const channels: EventChannel[] = [];
-function channel(): EventChannel {
-  const made = createEventChannel({ library: 'soft' });
-  channels.push(made);
-  return made;
-}
-afterEach(() => {
-  for (const each of channels.splice(0)) each.close();
-});
+const channel = () => keep(createEventChannel({ library: 'soft' }));
 
 describe('an address is resolved', () => {
   it('by name and port, to connect to', async () => {
@@ -162,8 +155,7 @@ ${lines.join('\n')}
     const made = native.createEventChannel(handle);
     if (typeof made === 'number') throw new Error(`no channel: ${made}`);
     const { EventChannel } = await import('../src/cm/event-channel.js');
-    const events = new EventChannel('soft', made);
-    channels.push(events);
+    const events = keep(new EventChannel('soft', made));
     const id = events.createId();
     await expect(id.resolveAddrinfo('127.0.0.1', 1)).rejects.toThrow(/^EOPNOTSUPP.*since release 60/);
     expect(() => {

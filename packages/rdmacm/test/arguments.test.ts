@@ -1,12 +1,11 @@
 // Arguments are checked before any native call: by their names, and by the handles' types.
 import { openDevice } from '@verbs/core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   CmEventType,
   CmId,
   connect,
   createEventChannel,
-  type EventChannel,
   eventStr,
   getaddrinfo,
   IdOption,
@@ -16,16 +15,9 @@ import {
   PortSpace,
 } from '../src/index.js';
 import { collectUntil } from '../../core/test/shared/collect.js';
+import { keep } from './helpers/connections.js';
 
-const channels: EventChannel[] = [];
-function channel(): EventChannel {
-  const made = createEventChannel({ library: 'soft' });
-  channels.push(made);
-  return made;
-}
-afterEach(() => {
-  for (const each of channels.splice(0)) each.close();
-});
+const channel = () => keep(createEventChannel({ library: 'soft' }));
 
 describe('wrong arguments', () => {
   const id = () => channel().createId();

@@ -79,10 +79,10 @@ describe('verbs run', () => {
   it('tells of a program that had another libibverbs, and of no other', async () => {
     const hidden = await verbs(['run', '--', 'env', '-i', 'ibv_devices']);
     expect(hidden.stderr).toMatch(
-      /^verbs: ibv_devices did not use the software NIC\. .*DT_RPATH.*env -i.*set-user-ID/m,
+      /^verbs: ibv_devices did not ask the software NIC for devices\. .*DT_RPATH.*env -i.*set-user-ID/m,
     );
     const ours = await verbs(['run', '--', 'env', 'A=1', 'ibv_devices']);
-    expect(ours.stderr).not.toContain('did not use');
+    expect(ours.stderr).not.toContain('did not ask');
     expect((await verbs(['run', '--', 'false'])).stderr).toBe('');
   });
 

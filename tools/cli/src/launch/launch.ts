@@ -29,8 +29,8 @@ function tellOthers(command: readonly string[]): void {
   const program = command.find(usesVerbs);
   if (program === undefined) return;
   note(
-    `verbs: ${program} did not use the software NIC. It has another libibverbs if it looks at a path of its own (DT_RPATH), ` +
-      'if something replaces LD_LIBRARY_PATH or the environment (env -i), or if it is set-user-ID or static',
+    `verbs: ${program} did not ask the software NIC for devices. If it asked for some, it has another libibverbs: by a path ` +
+      'of its own (DT_RPATH), by what replaces LD_LIBRARY_PATH or the environment (env -i), or as a set-user-ID or static program',
   );
 }
 
