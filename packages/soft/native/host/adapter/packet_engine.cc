@@ -67,7 +67,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
   management_ = std::make_unique<Management>(guid);
   nic::NicConfig nic{.guid = guid,
                      .limits = config.limits,
-                     .profile = config.profile,
+                     .slots_until_polled = config.slots_until_polled,
                      .ports = {},
                      .fills_checksums = raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
                      .steering = raw_.get(),

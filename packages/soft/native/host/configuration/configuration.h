@@ -48,7 +48,7 @@ struct DeviceConfig {
   PortState port_state;                // of every port, from the text
   std::vector<PortState> port_states;  // of each port
   Reach reach = Reach::kAuto;
-  nic::Profile profile = nic::Profile::kMlx5;
+  bool slots_until_polled = true;
   bool strict = false;  // rejects what the specification forbids and adapters take
   std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // peers with free source ports; nullptr: none
   // -- of devices with raw packets

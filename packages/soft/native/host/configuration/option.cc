@@ -114,14 +114,14 @@ std::string add_foreign(const std::string& value, DeviceConfig* config) {
 
 std::string set_profile(const std::string& value, DeviceConfig* config) {
   if (value != "mlx5" && value != "rxe") return reject("profile", value, "mlx5 or rxe");
-  config->profile = value == "rxe" ? nic::Profile::kRxe : nic::Profile::kMlx5;
+  config->slots_until_polled = value != "rxe";
   return {};
 }
 
 // What a model says of its devices, where doorbells take the place of posts: the slots are the program's own to count.
 std::string set_slots(const std::string& value, DeviceConfig* config) {
   if (value != "polled" && value != "executed") return reject("slots", value, "polled or executed");
-  config->profile = value == "executed" ? nic::Profile::kRxe : nic::Profile::kMlx5;
+  config->slots_until_polled = value == "polled";
   return {};
 }
 

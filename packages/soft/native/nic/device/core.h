@@ -67,7 +67,7 @@ class ActiveList {
 struct NicConfig {
   std::uint64_t guid = 0;  // host byte order
   Limits limits;
-  Profile profile = Profile::kMlx5;
+  bool slots_until_polled = true;     // else until a request was executed, as with the kernel's soft-RoCE
   std::vector<PortConfig> ports;      // port_num 1 is ports[0]
   bool fills_checksums = false;       // of raw packets, for IBV_SEND_IP_CSUM
   FrameSteering* steering = nullptr;  // nullptr: the device has no raw packets

@@ -6,9 +6,6 @@
 
 namespace verbs::soft::nic {
 
-// Whose meaning a device has where adapters and the kernel's soft-RoCE differ; docs/devices.md has the table.
-enum class Profile : std::uint8_t { kMlx5, kRxe };
-
 struct Limits {
   int max_qp = 1 << 20;
   int max_qp_wr = 1 << 15;
