@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "machine/entries.h"
 #include "machine/folder.h"
 #include "system/content.h"
 #include "system/kernel.h"
@@ -76,24 +77,12 @@ int make_file(std::string_view name, std::string_view content, int flags) {
   const KeepErrno keep;
   const int folder = kernel::open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
   if (folder < 0) return;
-  struct Entry {  // struct linux_dirent64
-    std::uint64_t inode;
-    std::int64_t next;
-    std::uint16_t size;
-    std::uint8_t type;
-    char name[];
-  };
-  alignas(Entry) char bytes[1024];
-  for (long filled; (filled = syscall(SYS_getdents64, folder, bytes, sizeof bytes)) > 0;) {
-    for (long at = 0; at < filled;) {
-      const auto* entry = reinterpret_cast<const Entry*>(bytes + at);
-      at += entry->size;
-      int fd = 0;
-      for (const char* digit = entry->name; *digit >= '0' && *digit <= '9'; ++digit) fd = 10 * fd + (*digit - '0');
-      FileName name;
-      if (entry->name[0] != '.' && read_name(fd, &name) && !served_file(name.view()).empty()) holds_some = true;
-    }
-  }
+  machine::for_each_entry(folder, [](const char* digits) {
+    int fd = 0;
+    for (const char* digit = digits; *digit >= '0' && *digit <= '9'; ++digit) fd = 10 * fd + (*digit - '0');
+    FileName name;
+    if (read_name(fd, &name) && !served_file(name.view()).empty()) holds_some = true;
+  });
   kernel::close(folder);
 }
 

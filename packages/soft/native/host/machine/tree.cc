@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "host/machine/machine.h"
+#include "machine/entries.h"
 #include "machine/folder.h"
 
 namespace verbs::soft::host {
@@ -27,21 +28,7 @@ std::vector<std::string> kernels_entries(const char* folder) {
   std::vector<std::string> names;
   const int fd = static_cast<int>(syscall(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd < 0) return names;
-  struct Entry {  // struct linux_dirent64
-    std::uint64_t inode;
-    std::int64_t next;
-    std::uint16_t size;
-    std::uint8_t type;
-    char name[];
-  };
-  alignas(Entry) char bytes[4096];
-  for (long filled; (filled = syscall(SYS_getdents64, fd, bytes, sizeof bytes)) > 0;) {
-    for (long at = 0; at < filled;) {
-      const auto* entry = reinterpret_cast<const Entry*>(bytes + at);
-      if (std::strcmp(entry->name, ".") != 0 && std::strcmp(entry->name, "..") != 0) names.emplace_back(entry->name);
-      at += entry->size;
-    }
-  }
+  machine::for_each_entry(fd, [&](const char* name) { names.emplace_back(name); });
   close(fd);
   return names;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "machine/entries.h"
 #include "machine/folder.h"
 #include "system/memory.h"
 #include "system/text.h"
@@ -52,27 +53,14 @@ void entries_of(std::string_view device, std::string_view folder, const Visit& v
 // The path in the file system. False: it is too long.
 bool add_path(std::string_view device, std::string_view file, Text* path);
 
-struct FolderEntry {  // struct linux_dirent64
-  std::uint64_t inode;
-  std::int64_t next;
-  std::uint16_t size;
-  std::uint8_t type;
-  char name[];
-};
-
 template <typename Visit>
 void entries_of(std::string_view device, std::string_view folder, const Visit& visit) {
   TextOf<machine::kRootRoom + machine::kNameRoom> path;
   const int fd = add_path(device, folder, &path) ? kernel::open(path.c_str(), O_RDONLY | O_DIRECTORY) : -1;
   if (fd < 0) return;
-  alignas(FolderEntry) char bytes[1024];
-  for (long filled; (filled = syscall(SYS_getdents64, fd, bytes, sizeof bytes)) > 0;) {
-    for (long at = 0; at < filled;) {
-      const auto* entry = reinterpret_cast<const FolderEntry*>(bytes + at);
-      at += entry->size;
-      if (entry->name[0] != '.') visit(std::string_view(entry->name));
-    }
-  }
+  machine::for_each_entry(fd, [&](const char* name) {
+    if (name[0] != '.') visit(std::string_view(name));
+  });
   kernel::close(fd);
 }
 
