@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { everything } from '../../../lib/src/reliability/summary.mjs';
+import { readLog } from '../../../lib/src/reliability/log.mjs';
+import { add } from '../../../lib/src/reliability/sums.mjs';
 import { workDirectoryOf } from './build.mjs';
 
 /** @typedef {{ executions: number, seconds: number }} Count */
@@ -31,15 +32,15 @@ export function countOf(target) {
 }
 
 /**
- * The executions of all recorded runs, and of those of this machine since then.
+ * The executions of all runs in this machine's log.
  * @param {string} target
  */
 export function totalOf(target) {
-  return everything().sums['fuzz']?.figures[target] ?? 0;
+  return add({}, readLog())['fuzz']?.figures[target] ?? 0;
 }
 
 /**
- * The figure's name in the record. Runs of before there was a fast form do not have it: all of theirs were checked.
+ * The figure's name in the record.
  * @param {string} target
  */
 export const fastFigure = (target) => `${target} without sanitizers`;
@@ -49,7 +50,7 @@ export const fastFigure = (target) => `${target} without sanitizers`;
  * @param {string} target
  */
 export function fastOf(target) {
-  return everything().sums['fuzz']?.figures[fastFigure(target)] ?? 0;
+  return add({}, readLog())['fuzz']?.figures[fastFigure(target)] ?? 0;
 }
 
 /**

@@ -1,6 +1,6 @@
 // What the long suites did, one JSON object a line: every run of test:chaos, test:kills, test:faults, test:hostile,
-// test:sanitize, fuzz and soak adds one. The log stays on the machine; `npm run reliability -- --record` adds its sums to
-// the committed summary, and `--import` takes the runs of another checkout.
+// test:sanitize, fuzz and soak adds one. The log stays on the machine; `npm run reliability` adds it up, and takes the runs of another checkout by
+// `--import`.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -10,9 +10,6 @@ const root = resolve(import.meta.dirname, '../../../..');
 
 /** The log; ignored by git. */
 export const logPath = join(root, '.reliability/log.jsonl');
-
-/** The committed sums. */
-export const summaryPath = join(root, 'docs/reliability.json');
 
 /**
  * A run of a suite.
