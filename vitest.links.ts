@@ -1,18 +1,25 @@
 import { mergeConfig } from 'vitest/config';
 import base from './vitest.base.ts';
 
+export interface Links {
+  /**
+   * The files whose tests move data: they run over shared memory and over UDP, side by side. All others run once, over
+   * shared memory, since they see no link.
+   */
+  both: string[];
+  /** What each of the two must have of its own. */
+  env?: (link: string) => Record<string, string>;
+}
+
 /**
- * For packages whose programs talk to each other by the NIC: each test runs twice, over shared memory and over UDP.
- * Both ends of a test may be in one process, which the default would connect directly. The two run side by side; `env`
- * gives each what it must have of its own.
+ * For packages whose programs talk to each other by the NIC. Both ends of a test may be in one process, which the default
+ * would connect directly.
  */
-export function links(env: (link: string) => Record<string, string> = () => ({})) {
-  return mergeConfig(base, {
-    test: {
-      projects: ['shm', 'udp'].map((link) => ({
-        extends: true,
-        test: { name: link, env: { VERBS_SOFT_LINK: link, ...env(link) } },
-      })),
-    },
+export function links({ both, env = () => ({}) }: Links) {
+  const project = (link: string, include: string[]) => ({
+    extends: true,
+    test: { name: link, include, env: { VERBS_SOFT_LINK: link, ...env(link) } },
   });
+  const { include, ...test } = base.test ?? {};
+  return mergeConfig({ ...base, test }, { test: { projects: [project('shm', include ?? []), project('udp', both)] } });
 }

@@ -8,7 +8,7 @@ it.each([
 ])(
   'objects of every type that are %s leave nothing',
   async (_, mode) => {
-    const args = ['--cycles', '2000', '--json', ...mode];
+    const args = ['--cycles', '2000', '--warm-up', '2000', '--json', ...mode];
     const ended = await run(programPath('leaks.mjs'), { args, nodeArgs: ['--expose-gc', '--max-semi-space-size=1'] });
     expect(ended.stderr).toBe('');
     const results = JSON.parse(ended.stdout) as { type: string; flat: boolean }[];

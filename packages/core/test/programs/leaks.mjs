@@ -6,9 +6,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { AccessFlags, MwType, objectCounts, openDevice, QpType } from '../../dist/index.js';
 
-const usage = `Usage: node --expose-gc --max-semi-space-size=1 leaks.mjs [--cycles N] [--type NAME] [--collect] [--json]
+const usage = `Usage: node --expose-gc --max-semi-space-size=1 leaks.mjs [--cycles N] [--warm-up N] [--type NAME] [--collect] [--json]
 
   --cycles N    of each type, 100000 if not given
+  --warm-up N   cycles before them, 10000 if not given
   --type NAME   one type
   --collect     nothing is closed: the garbage collector frees it
   --json        the results as one JSON object`;
@@ -16,6 +17,7 @@ const usage = `Usage: node --expose-gc --max-semi-space-size=1 leaks.mjs [--cycl
 const { values: options } = parseArgs({
   options: {
     cycles: { type: 'string', default: '100000' },
+    'warm-up': { type: 'string', default: '10000' },
     type: { type: 'string' },
     collect: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -26,13 +28,16 @@ if (options.help) {
   console.log(usage);
   process.exit(0);
 }
-const cycles = Number(options.cycles);
-if (!Number.isInteger(cycles) || cycles < 1) {
-  console.error(`leaks: --cycles ${options.cycles}: give a whole number\n\n${usage}`);
+/** @param {'cycles' | 'warm-up'} name */
+function wholeNumber(name) {
+  const value = Number(options[name]);
+  if (Number.isInteger(value) && value > 0) return value;
+  console.error(`leaks: --${name} ${options[name]}: give a whole number\n\n${usage}`);
   process.exit(2);
 }
+const cycles = wholeNumber('cycles');
+const warmUp = wholeNumber('warm-up');
 
-const WARM_UP = 10_000;
 /** What the heap goes up and down by: of 100,000 cycles 84 bytes each. */
 const SLACK = 8 * 1024 * 1024;
 
@@ -107,7 +112,7 @@ const results = [];
 for (const [type, make] of Object.entries(types)) {
   if (options.type !== undefined && options.type !== type) continue;
   // The first cycles bring the heap and the tables to their size.
-  await repeat(make, WARM_UP);
+  await repeat(make, warmUp);
   let measured = await measure(make);
   // The allocator may reach a new height once, late in a long run. What leaks goes on growing.
   if (!measured.flat) measured = await measure(make);
